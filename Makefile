@@ -1,0 +1,66 @@
+# A thin front: CMakeLists.txt builds and installs, cargo compiles, tests/ and ctest/ test.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+BUILD ?= build
+TARGET := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
+CMAKE_FLAGS ?=
+CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_FLAGS)
+
+.DEFAULT_GOAL := build
+.NOTPARALLEL:
+.PHONY: build install demo test test-rust test-c test-sanitizers test-package header symbols clean help
+
+build: ## compile libpetal.so and libpetal.a into build/lib (the default)
+	@cmake/requirements.sh build
+	@$(CONFIGURE) -B "$(BUILD)" -DCMAKE_INSTALL_PREFIX="$(PREFIX)" >/dev/null
+	@cmake --build "$(BUILD)"
+
+# `sudo make install` often has no cargo: then what `make` built before is installed.
+install: ## install into PREFIX (/usr/local), below DESTDIR if given
+	@if command -v cargo >/dev/null; then $(MAKE) --no-print-directory build; fi
+	@DESTDIR="$(DESTDIR)" cmake --install "$(BUILD)" --prefix "$(PREFIX)"
+
+demo: ## the main job on real words: install into target/demo, compile a C program against that, run it
+	@cmake/requirements.sh demo
+	@$(MAKE) --no-print-directory build
+	@cmake/demo.sh "$(BUILD)" "$(TARGET)/demo"
+
+test: ## all the tests below
+	@cmake/requirements.sh test
+	@for stage in test-rust test-c test-sanitizers test-package; do \
+	  $(MAKE) --no-print-directory $$stage || exit 1; done
+	@echo "== make test: all stages passed"
+
+test-rust: ## the Rust tests
+	@echo "== $@: cargo test (compiles optimised, some minutes the first time)"
+	cargo test --locked --workspace
+
+test-c: ## the C tests, which know only the header
+	@echo "== $@: ctest"
+	@if [ -f ctest/CMakeLists.txt ]; then \
+	  $(CONFIGURE) -B "$(BUILD)/ctest" -DPETAL_BUILD_TESTS=ON -DPETAL_INSTALL=OFF >/dev/null && \
+	  cmake --build "$(BUILD)/ctest" && cd "$(BUILD)/ctest" && ctest --output-on-failure; \
+	else echo "$@: there is no ctest/CMakeLists.txt, nothing was tested"; fi
+
+test-sanitizers: ## the C tests under Valgrind and the sanitizers
+	@echo "== $@: ctest/sanitizers.sh (compiles several times, some minutes)"
+	@if [ -f ctest/sanitizers.sh ]; then ctest/sanitizers.sh; \
+	else echo "$@: there is no ctest/sanitizers.sh, nothing was tested"; fi
+
+test-package: ## the installed package, as other programs use it
+	@echo "== $@: tests/packaging/run.sh"
+	@tests/packaging/run.sh "$(TARGET)"
+
+header: ## regenerate include/petal.h from capi/
+	PETAL_UPDATE=1 cargo test -p petal-header --test header
+
+symbols: ## list in capi/petal.map what include/petal.h declares; review the difference
+	capi/symbols.sh write
+
+clean: ## remove everything that was built
+	rm -rf "$(BUILD)"
+	cargo clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' Makefile

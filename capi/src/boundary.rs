@@ -1,0 +1,243 @@
+// The one place where C meets Rust: every exported body runs in here. Pointers are checked, panics stop, errors become
+// statuses and messages, and structs are read and written by their size.
+
+use crate::filter::petal_filter;
+use crate::status::{PETAL_OK, petal_error, petal_status};
+use petal_core::{Error, Filter, Result, Status};
+use std::ffi::{CStr, c_char};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
+
+/// Runs the body of an exported function that returns a status.
+///
+/// `boundary!(error, [a, b], body)`: the pointers `a` and `b` must not be NULL, `error` is the nullable error struct or
+/// `null`, and `body` is an expression of type `Result<()>` in which `?` works.
+macro_rules! boundary {
+    ($error:expr, [$($pointer:ident),*], $body:expr) => {
+        crate::boundary::run($error, || {
+            $(
+                if $pointer.is_null() {
+                    return Err(crate::boundary::null(stringify!($pointer)));
+                }
+            )*
+            $body
+        })
+    };
+}
+pub(crate) use boundary;
+
+/// No error struct.
+pub(crate) const NO_ERROR: *mut petal_error = std::ptr::null_mut();
+
+/// A required pointer was NULL.
+#[cold]
+pub(crate) fn null(name: &str) -> Error {
+    Error::new(Status::NullPointer, format_args!("{name} is NULL"))
+}
+
+/// An error about one value.
+pub(crate) fn error(status: Status, message: std::fmt::Arguments) -> Error {
+    Error::new(status, message)
+}
+
+pub(crate) fn run(error: *mut petal_error, body: impl FnOnce() -> Result<()>) -> petal_status {
+    silence_panics();
+    let caught = catch_unwind(AssertUnwindSafe(|| {
+        // SAFETY: a pointer to an error struct is NULL or points to one with its size set, by convention.
+        unsafe { check_out(error)? };
+        body()
+    }));
+    match caught.unwrap_or_else(|_| Err(Status::Internal.into())) {
+        Ok(()) => PETAL_OK,
+        Err(failure) => {
+            // SAFETY: as above; `write_error` looks at the size again.
+            unsafe { write_error(error, &failure) };
+            failure.status() as petal_status
+        }
+    }
+}
+
+/// The answer of a lookup: true where it panics.
+#[inline]
+pub(crate) fn answer(body: impl FnOnce() -> bool) -> bool {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or(true)
+}
+
+/// Keeps this library's panics quiet. The hook belongs to the copy of Rust's runtime inside the library; no other Rust
+/// code in the process sees it.
+pub(crate) fn silence_panics() {
+    static HOOK: Once = Once::new();
+    if !HOOK.is_completed() {
+        HOOK.call_once(|| {
+            // When this source is built into a Rust program, for a test, the hook is that program's.
+            if !cfg!(test) {
+                std::panic::set_hook(Box::new(|_| {}));
+            }
+        });
+    }
+}
+
+/// A C struct that starts with its size. All of its bit patterns are valid.
+pub(crate) trait SizedStruct: Copy {}
+
+/// The most that a struct may claim to be: what is larger is not a size.
+const MAX_STRUCT_SIZE: usize = 4096;
+
+fn check_size<T>(size: usize) -> Result<()> {
+    let (least, name) = (size_of::<T>(), std::any::type_name::<T>().rsplit("::").next().unwrap_or_default());
+    if (least..=MAX_STRUCT_SIZE).contains(&size) {
+        return Ok(());
+    }
+    Err(error(Status::StructSize, format_args!("struct_size = {size} of a {name}, which has {least} bytes")))
+}
+
+/// Reads a struct that the caller filled in, after a look at its size and at what may follow the part that is known.
+///
+/// # Safety
+/// `pointer` points to a `struct_size` and as many bytes as that says.
+pub(crate) unsafe fn read<T: SizedStruct>(pointer: *const T) -> Result<T> {
+    // SAFETY: the struct starts with its size.
+    let size = unsafe { pointer.cast::<usize>().read_unaligned() };
+    check_size::<T>(size)?;
+    // SAFETY: `size` bytes are there, and they are more than the known ones.
+    let rest = unsafe { std::slice::from_raw_parts(pointer.cast::<u8>().add(size_of::<T>()), size - size_of::<T>()) };
+    if let Some(i) = rest.iter().position(|byte| *byte != 0) {
+        let offset = size_of::<T>() + i;
+        return Err(error(Status::StructSize, format_args!("byte {offset} of the struct is set but not known")));
+    }
+    // SAFETY: the known part is there, and all of its bit patterns are valid.
+    Ok(unsafe { pointer.read_unaligned() })
+}
+
+/// The same for a struct that may be NULL.
+///
+/// # Safety
+/// As [`read`], or NULL.
+pub(crate) unsafe fn read_optional<T: SizedStruct>(pointer: *const T) -> Result<Option<T>> {
+    // SAFETY: the caller's promise.
+    if pointer.is_null() { Ok(None) } else { unsafe { read(pointer) }.map(Some) }
+}
+
+/// Looks at the size of a struct that is to be filled in; NULL is none.
+///
+/// # Safety
+/// As [`read_optional`].
+pub(crate) unsafe fn check_out<T: SizedStruct>(pointer: *mut T) -> Result<()> {
+    // SAFETY: the struct starts with its size.
+    if pointer.is_null() { Ok(()) } else { check_size::<T>(unsafe { pointer.cast::<usize>().read_unaligned() }) }
+}
+
+/// Fills in a struct, but for its size and for bytes after the known part.
+///
+/// # Safety
+/// [`check_out`] was asked.
+pub(crate) unsafe fn write<T: SizedStruct>(pointer: *mut T, value: T) {
+    // SAFETY: the known part is there and writable; its first field is the size, which is put back.
+    unsafe {
+        let size = pointer.cast::<usize>().read_unaligned();
+        pointer.write_unaligned(value);
+        pointer.cast::<usize>().write_unaligned(size);
+    }
+}
+
+/// # Safety
+/// As [`read_optional`].
+unsafe fn write_error(pointer: *mut petal_error, failure: &Error) {
+    // SAFETY: the caller's promise.
+    if pointer.is_null() || unsafe { check_out(pointer) }.is_err() {
+        return;
+    }
+    let mut message = [0; crate::status::PETAL_ERROR_MESSAGE_SIZE];
+    copy_text(failure.message(), &mut message);
+    let status = failure.status() as petal_status;
+    // SAFETY: the size was looked at.
+    unsafe { write(pointer, petal_error { struct_size: 0, status, os_error: failure.os_error(), message }) };
+}
+
+/// Copies text into a zeroed array; its last byte stays 0.
+pub(crate) fn copy_text(text: &str, array: &mut [c_char]) {
+    let room = array.len() - 1;
+    for (to, from) in array[..room].iter_mut().zip(text.bytes()) {
+        *to = from as c_char;
+    }
+}
+
+/// The bytes of a key, or of any buffer: NULL is allowed where the length is 0.
+///
+/// # Safety
+/// `length` bytes are readable.
+#[inline]
+pub(crate) unsafe fn bytes<'a>(pointer: *const u8, length: usize, name: &str) -> Result<&'a [u8]> {
+    if length == 0 {
+        return Ok(&[]);
+    }
+    if pointer.is_null() {
+        return Err(null(name));
+    }
+    if length > isize::MAX as usize {
+        return Err(error(Status::TooLarge, format_args!("{length} bytes of {name} are more than can be")));
+    }
+    // SAFETY: the caller's promise, and the length fits.
+    Ok(unsafe { std::slice::from_raw_parts(pointer, length) })
+}
+
+/// An array of numbers; NULL is allowed where there are none.
+///
+/// # Safety
+/// `length` numbers are readable.
+pub(crate) unsafe fn numbers<'a>(pointer: *const u64, length: usize, name: &str) -> Result<&'a [u64]> {
+    if length == 0 {
+        return Ok(&[]);
+    }
+    if pointer.is_null() {
+        return Err(null(name));
+    }
+    if !pointer.is_aligned() {
+        return Err(error(Status::Misaligned, format_args!("{name} is not aligned to 8 bytes")));
+    }
+    if length > isize::MAX as usize / 8 {
+        return Err(error(Status::TooLarge, format_args!("{length} elements of {name} are more than can be")));
+    }
+    // SAFETY: the caller's promise, and the length fits.
+    Ok(unsafe { std::slice::from_raw_parts(pointer, length) })
+}
+
+/// A C string that is a name.
+///
+/// # Safety
+/// It is not NULL and ends with a NUL.
+pub(crate) unsafe fn name<'a>(pointer: *const c_char) -> Result<&'a str> {
+    // SAFETY: the caller's promise.
+    let text = unsafe { CStr::from_ptr(pointer) };
+    text.to_str().map_err(|_| error(Status::UnknownValue, format_args!("a name is not UTF-8")))
+}
+
+impl petal_filter {
+    /// The filter behind a handle, to be read.
+    ///
+    /// # Safety
+    /// The handle is not NULL and lives; nobody changes it meanwhile.
+    #[inline]
+    pub(crate) unsafe fn get<'a>(handle: *const petal_filter) -> Result<&'a dyn Filter> {
+        // SAFETY: the caller's promise.
+        let handle = unsafe { &*handle };
+        if handle.poisoned { Err(Status::Internal.into()) } else { Ok(&*handle.filter) }
+    }
+
+    /// Changes the filter behind a handle. A panic on the way leaves the handle poisoned.
+    ///
+    /// # Safety
+    /// The handle is not NULL and lives; nobody else uses it meanwhile.
+    #[inline]
+    pub(crate) unsafe fn change<T>(handle: *mut petal_filter, change: impl FnOnce(&mut dyn Filter) -> T) -> Result<T> {
+        // SAFETY: the caller's promise.
+        let handle = unsafe { &mut *handle };
+        if handle.poisoned {
+            return Err(Status::Internal.into());
+        }
+        handle.poisoned = true;
+        let result = change(&mut *handle.filter);
+        handle.poisoned = false;
+        Ok(result)
+    }
+}

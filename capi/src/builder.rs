@@ -1,0 +1,254 @@
+//! BUILDERS
+//!
+//! A builder collects keys and then makes a filter sized for exactly the distinct keys that came.
+//! It keeps 8 bytes a key.
+
+use crate::boundary::{self, NO_ERROR, boundary};
+use crate::filter::batch::byte_keys;
+use crate::filter::{give, petal_filter};
+use crate::spec::petal_spec;
+use crate::status::{petal_error, petal_status};
+use petal_core::storage::try_box;
+use petal_core::{Builder, BuilderOptions, Keys, Result, Status};
+use std::ffi::{CStr, OsStr, c_char, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Collects keys. Free it with `petal_builder_free()`. Since 0.1.
+pub struct petal_builder {
+    builder: Builder,
+    /// A panic was caught while the builder was being changed.
+    poisoned: bool,
+}
+
+/// Called now and then by `petal_builder_finish()`, with the keys done and the keys in all; false cancels. It must not
+/// unwind (throw) through the library. Since 0.1.
+pub type petal_progress_callback = Option<unsafe extern "C" fn(context: *mut c_void, done: u64, total: u64) -> bool>;
+
+/// How a builder works. NULL stands for all zeros. Since 0.1.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct petal_builder_options {
+    /// sizeof(petal_builder_options).
+    pub struct_size: usize,
+    /// The most memory in bytes that collected keys take before they go to a temporary file; 0 is no limit, otherwise
+    /// at least 1048576.
+    pub memory_limit: u64,
+    /// The folder of that file, which has no name and goes with the builder. NULL without a limit.
+    pub temporary_directory: *const c_char,
+    /// Nullable.
+    pub progress: petal_progress_callback,
+    /// Passed to `progress`.
+    pub progress_context: *mut c_void,
+}
+
+impl boundary::SizedStruct for petal_builder_options {}
+
+/// The caller's pointer, which he lets us hand back to his callback wherever the builder is used.
+struct Context(*mut c_void);
+
+// SAFETY: the pointer is not looked at; it goes back to the caller, in a thread in which the caller uses the builder.
+unsafe impl Send for Context {}
+
+impl Context {
+    fn get(&self) -> *mut c_void {
+        self.0
+    }
+}
+
+/// # Safety
+/// `options` is NULL or a struct with its size set.
+unsafe fn read_options(options: *const petal_builder_options) -> Result<BuilderOptions> {
+    // SAFETY: the caller's promise.
+    let Some(options) = (unsafe { boundary::read_optional(options)? }) else {
+        return Ok(BuilderOptions::default());
+    };
+    let directory = (!options.temporary_directory.is_null()).then(|| {
+        // SAFETY: not NULL; the conventions say the rest.
+        Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(options.temporary_directory) }.to_bytes()))
+    });
+    let context = Context(options.progress_context);
+    Ok(BuilderOptions {
+        memory_limit: (options.memory_limit != 0).then_some(options.memory_limit),
+        temporary_directory: directory.map(petal_core::storage::try_path).transpose()?,
+        progress: match options.progress {
+            // SAFETY: the caller's function, called as its type says.
+            Some(progress) => {
+                Some(try_box(move |done, total| unsafe { progress(context.get(), done, total) })? as Box<_>)
+            }
+            None => None,
+        },
+    })
+}
+
+impl petal_builder {
+    /// Changes the builder behind a handle. A panic on the way leaves the handle poisoned.
+    ///
+    /// # Safety
+    /// The handle is not NULL and lives; nobody else uses it meanwhile.
+    unsafe fn change<T>(handle: *mut petal_builder, change: impl FnOnce(&mut Builder) -> T) -> Result<T> {
+        // SAFETY: the caller's promise.
+        let handle = unsafe { &mut *handle };
+        if handle.poisoned {
+            return Err(Status::Internal.into());
+        }
+        handle.poisoned = true;
+        let result = change(&mut handle.builder);
+        handle.poisoned = false;
+        Ok(result)
+    }
+}
+
+/// Makes a builder of the filter that a spec describes. A spec with neither capacity nor bits gets the capacity of the
+/// distinct keys that come. `options` is nullable. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_builder_new(
+    spec: *const petal_spec,
+    options: *const petal_builder_options,
+    builder: *mut *mut petal_builder,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [spec, builder], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        let (spec, options) = unsafe { (petal_spec::get(spec)?, read_options(options)?) };
+        let handle = try_box(petal_builder { builder: Builder::new(&spec, options)?, poisoned: false })?;
+        // SAFETY: as above.
+        unsafe { builder.write(Box::into_raw(handle)) };
+        Ok(())
+    })
+}
+
+/// Frees a builder. NULL is allowed. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_builder_free(builder: *mut petal_builder) {
+    if builder.is_null() {
+        return;
+    }
+    // A panic while freeing has nobody to tell.
+    let _ = boundary!(NO_ERROR, [], {
+        // SAFETY: not NULL, and by the conventions a handle that this library made and nobody uses any more.
+        drop(unsafe { Box::from_raw(builder) });
+        Ok(())
+    });
+}
+
+/// Adds a key. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_builder_add(
+    builder: *mut petal_builder,
+    key: *const c_void,
+    length: usize,
+) -> petal_status {
+    boundary!(NO_ERROR, [builder], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        let key = unsafe { boundary::bytes(key.cast(), length, "key")? };
+        // SAFETY: as above.
+        unsafe { petal_builder::change(builder, |builder| builder.add(key))? }
+    })
+}
+
+/// Adds a uint64_t key. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_builder_add_u64(builder: *mut petal_builder, key: u64) -> petal_status {
+    boundary!(NO_ERROR, [builder], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { petal_builder::change(builder, |builder| builder.add_u64(key))? }
+    })
+}
+
+/// Adds a hash. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_builder_add_hash(builder: *mut petal_builder, hash: u64) -> petal_status {
+    boundary!(NO_ERROR, [builder], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { petal_builder::change(builder, |builder| builder.add_hash(hash))? }
+    })
+}
+
+/// Adds many keys, and always says in `added`, nullable, how many, the first so many, were added.
+fn add(
+    builder: *mut petal_builder,
+    keys: impl FnOnce() -> Result<Keys<'static>>,
+    added: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    let mut done = 0;
+    let status = boundary!(error, [builder], {
+        let keys = keys()?;
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        let (count, outcome) = unsafe { petal_builder::change(builder, |builder| builder.add_batch(&keys))? };
+        done = count;
+        outcome
+    });
+    if !added.is_null() {
+        // SAFETY: not NULL; the conventions say the rest.
+        unsafe { added.write(done) };
+    }
+    status
+}
+
+/// Adds `count` byte keys, given as for `petal_filter_insert_batch()`. `added`, nullable, is always written: how many
+/// keys, the first so many, were added. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_builder_add_batch(
+    builder: *mut petal_builder,
+    keys: *const c_void,
+    keys_length: usize,
+    offsets: *const u64,
+    count: usize,
+    added: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    // SAFETY: the conventions.
+    add(builder, || unsafe { byte_keys(keys, keys_length, offsets, count) }, added, error)
+}
+
+/// The same for uint64_t keys. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_builder_add_batch_u64(
+    builder: *mut petal_builder,
+    keys: *const u64,
+    count: usize,
+    added: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    // SAFETY: the conventions.
+    add(builder, || Ok(Keys::U64(unsafe { boundary::numbers(keys, count, "keys")? })), added, error)
+}
+
+/// The same for hashes. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_builder_add_batch_hash(
+    builder: *mut petal_builder,
+    hashes: *const u64,
+    count: usize,
+    added: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    // SAFETY: the conventions.
+    add(builder, || Ok(Keys::Hashes(unsafe { boundary::numbers(hashes, count, "hashes")? })), added, error)
+}
+
+/// How many keys were added, duplicates included. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_builder_count(builder: *const petal_builder, count: *mut u64) -> petal_status {
+    boundary!(NO_ERROR, [builder, count], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { count.write((*builder).builder.count()) };
+        Ok(())
+    })
+}
+
+/// Makes the filter and empties the builder, which may be used again or freed. On a failure, and when the progress
+/// callback cancels (`PETAL_ERR_CANCELLED`), the keys stay. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_builder_finish(
+    builder: *mut petal_builder,
+    filter: *mut *mut petal_filter,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [builder, filter], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { give(petal_builder::change(builder, |builder| builder.finish())??, filter) }
+    })
+}

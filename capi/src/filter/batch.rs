@@ -1,0 +1,241 @@
+//! FILTERS: MANY KEYS
+//!
+//! A batch costs less per key than single calls. Byte keys come as one buffer with count + 1
+//! offsets: key i is `keys[offsets[i] .. offsets[i + 1]]`; offsets do not decrease and end inside
+//! the buffer. All are checked before the first key is used.
+//!
+//! Answers come in up to three forms at once, each nullable: a byte a key (0 or 1), a bitmap (bit i
+//! is bit i % 8 of byte i / 8; (count + 7) / 8 bytes), and how many are true. On a failure of a
+//! lookup every answer is 1.
+
+use super::petal_filter;
+use crate::boundary::{self, boundary};
+use crate::status::{petal_error, petal_status};
+use petal_core::{Answers, Keys, Result, Status};
+use std::ffi::c_void;
+
+/// Where the caller wants the answers; each may be NULL.
+struct Wanted {
+    keys: usize,
+    bytes: *mut u8,
+    bitmap: *mut u8,
+    count: *mut u64,
+}
+
+impl Wanted {
+    /// The core's form of it.
+    ///
+    /// # Safety
+    /// The pointers are NULL or writable for as many keys.
+    unsafe fn answers<'a>(&self) -> Answers<'a> {
+        let slice = |pointer: *mut u8, length: usize| {
+            // SAFETY: the caller's promise; bytes need no initial value that means anything, and are written before
+            // they are read.
+            (!pointer.is_null()).then(|| unsafe {
+                if length == 0 {
+                    return &mut [][..];
+                }
+                pointer.write_bytes(0, length);
+                std::slice::from_raw_parts_mut(pointer, length)
+            })
+        };
+        Answers { bytes: slice(self.bytes, self.keys), bitmap: slice(self.bitmap, self.keys.div_ceil(8)), count: 0 }
+    }
+
+    /// # Safety
+    /// As [`Wanted::answers`].
+    unsafe fn tell_count(&self, count: u64) {
+        if !self.count.is_null() {
+            // SAFETY: the caller's promise.
+            unsafe { self.count.write(count) };
+        }
+    }
+
+    /// Every answer is true: the answer of a lookup that failed.
+    ///
+    /// # Safety
+    /// As [`Wanted::answers`].
+    unsafe fn all_true(&self) {
+        // SAFETY: the caller's promise.
+        let mut answers = unsafe { self.answers() };
+        answers.fill(true, self.keys);
+        // SAFETY: as above.
+        unsafe { self.tell_count(answers.count) };
+    }
+}
+
+fn contains(
+    filter: *const petal_filter,
+    keys: impl FnOnce() -> Result<Keys<'static>>,
+    wanted: Wanted,
+    error: *mut petal_error,
+) -> petal_status {
+    let status = boundary!(error, [filter], {
+        if wanted.bytes.is_null() && wanted.bitmap.is_null() && wanted.count.is_null() {
+            return Err(boundary::null("each of found, found_bitmap and found_count"));
+        }
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        let mut answers = unsafe { wanted.answers() };
+        // SAFETY: as above.
+        unsafe { petal_filter::get(filter)? }.contains_batch(&keys()?, &mut answers)?;
+        // SAFETY: as above.
+        unsafe { wanted.tell_count(answers.count) };
+        Ok(())
+    });
+    if status != 0 {
+        // SAFETY: as above.
+        unsafe { wanted.all_true() };
+    }
+    status
+}
+
+fn insert(
+    filter: *mut petal_filter,
+    keys: impl FnOnce() -> Result<Keys<'static>>,
+    wanted: Wanted,
+    inserted: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    let mut done = 0;
+    let status = boundary!(error, [filter], {
+        let keys = keys()?;
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        let mut answers = unsafe { wanted.answers() };
+        // SAFETY: as above.
+        let (count, outcome) =
+            unsafe { petal_filter::change(filter, |filter| filter.insert_batch(&keys, &mut answers))? };
+        done = count;
+        // SAFETY: as above.
+        unsafe { wanted.tell_count(answers.count) };
+        outcome
+    });
+    if !inserted.is_null() {
+        // SAFETY: as above.
+        unsafe { inserted.write(done) };
+    }
+    status
+}
+
+/// The keys of a buffer with offsets.
+///
+/// # Safety
+/// As the exported functions say.
+pub(crate) unsafe fn byte_keys(
+    keys: *const c_void,
+    keys_length: usize,
+    offsets: *const u64,
+    count: usize,
+) -> Result<Keys<'static>> {
+    if count == 0 {
+        return Ok(Keys::Bytes { bytes: &[], offsets: &[] });
+    }
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { boundary::bytes(keys.cast(), keys_length, "keys")? };
+    let more = count.checked_add(1).ok_or(Status::TooLarge)?;
+    // SAFETY: the caller's promise.
+    Ok(Keys::Bytes { bytes, offsets: unsafe { boundary::numbers(offsets, more, "offsets")? } })
+}
+
+/// Looks `count` byte keys up. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_contains_batch(
+    filter: *const petal_filter,
+    keys: *const c_void,
+    keys_length: usize,
+    offsets: *const u64,
+    count: usize,
+    found: *mut u8,
+    found_bitmap: *mut u8,
+    found_count: *mut u64,
+    error: *mut petal_error,
+) -> petal_status {
+    let wanted = Wanted { keys: count, bytes: found, bitmap: found_bitmap, count: found_count };
+    // SAFETY: the conventions.
+    contains(filter, || unsafe { byte_keys(keys, keys_length, offsets, count) }, wanted, error)
+}
+
+/// The same for uint64_t keys. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_contains_batch_u64(
+    filter: *const petal_filter,
+    keys: *const u64,
+    count: usize,
+    found: *mut u8,
+    found_bitmap: *mut u8,
+    found_count: *mut u64,
+    error: *mut petal_error,
+) -> petal_status {
+    let wanted = Wanted { keys: count, bytes: found, bitmap: found_bitmap, count: found_count };
+    // SAFETY: the conventions.
+    contains(filter, || Ok(Keys::U64(unsafe { boundary::numbers(keys, count, "keys")? })), wanted, error)
+}
+
+/// The same for hashes. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_contains_batch_hash(
+    filter: *const petal_filter,
+    hashes: *const u64,
+    count: usize,
+    found: *mut u8,
+    found_bitmap: *mut u8,
+    found_count: *mut u64,
+    error: *mut petal_error,
+) -> petal_status {
+    let wanted = Wanted { keys: count, bytes: found, bitmap: found_bitmap, count: found_count };
+    // SAFETY: the conventions.
+    contains(filter, || Ok(Keys::Hashes(unsafe { boundary::numbers(hashes, count, "hashes")? })), wanted, error)
+}
+
+/// Inserts `count` byte keys in order; each answer says whether the key certainly was not there before. `inserted`,
+/// nullable, is always written: how many keys, the first so many, are in the filter. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_insert_batch(
+    filter: *mut petal_filter,
+    keys: *const c_void,
+    keys_length: usize,
+    offsets: *const u64,
+    count: usize,
+    is_new: *mut u8,
+    is_new_bitmap: *mut u8,
+    new_count: *mut u64,
+    inserted: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    let wanted = Wanted { keys: count, bytes: is_new, bitmap: is_new_bitmap, count: new_count };
+    // SAFETY: the conventions.
+    insert(filter, || unsafe { byte_keys(keys, keys_length, offsets, count) }, wanted, inserted, error)
+}
+
+/// The same for uint64_t keys. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_insert_batch_u64(
+    filter: *mut petal_filter,
+    keys: *const u64,
+    count: usize,
+    is_new: *mut u8,
+    is_new_bitmap: *mut u8,
+    new_count: *mut u64,
+    inserted: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    let wanted = Wanted { keys: count, bytes: is_new, bitmap: is_new_bitmap, count: new_count };
+    // SAFETY: the conventions.
+    insert(filter, || Ok(Keys::U64(unsafe { boundary::numbers(keys, count, "keys")? })), wanted, inserted, error)
+}
+
+/// The same for hashes. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_insert_batch_hash(
+    filter: *mut petal_filter,
+    hashes: *const u64,
+    count: usize,
+    is_new: *mut u8,
+    is_new_bitmap: *mut u8,
+    new_count: *mut u64,
+    inserted: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    let wanted = Wanted { keys: count, bytes: is_new, bitmap: is_new_bitmap, count: new_count };
+    // SAFETY: the conventions.
+    insert(filter, || Ok(Keys::Hashes(unsafe { boundary::numbers(hashes, count, "hashes")? })), wanted, inserted, error)
+}

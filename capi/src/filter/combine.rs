@@ -1,0 +1,113 @@
+//! FILTERS: COMBINING
+//!
+//! Filters combine if they are alike in kind, layout, geometry, hash function and seed or key: make
+//! them from one spec. Otherwise `PETAL_ERR_INCOMPATIBLE`, with the first difference in the message.
+
+use super::petal_filter;
+use crate::boundary::{self, NO_ERROR, boundary};
+use crate::status::{petal_error, petal_status};
+use petal_core::{Filter, Result};
+use std::ptr;
+
+/// Changes one filter by another, which may be the same one.
+///
+/// # Safety
+/// Neither handle is NULL.
+unsafe fn combine(
+    filter: *mut petal_filter,
+    other: *const petal_filter,
+    operation: impl FnOnce(&mut dyn Filter, &dyn Filter) -> Result<()>,
+) -> Result<()> {
+    // SAFETY: the caller's promise; a filter is not borrowed twice, since a copy stands in for it.
+    unsafe {
+        let copy;
+        let other = if ptr::eq(filter, other) {
+            copy = petal_filter::get(other)?.copy()?;
+            &*copy
+        } else {
+            petal_filter::get(other)?
+        };
+        petal_filter::change(filter, |filter| operation(filter, other))?
+    }
+}
+
+/// Makes `filter` the union of both: the same bits as if the keys of both had been inserted into it. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_merge(
+    filter: *mut petal_filter,
+    other: *const petal_filter,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [filter, other], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { combine(filter, other, |filter, other| filter.merge(other)) }
+    })
+}
+
+/// Makes `filter` hold every key that both hold. It says true of other keys at a rate no higher than either did, but
+/// higher than a filter made from the common keys alone. Its count becomes the smaller of both. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_intersect(
+    filter: *mut petal_filter,
+    other: *const petal_filter,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [filter, other], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { combine(filter, other, |filter, other| filter.intersect(other)) }
+    })
+}
+
+/// Makes the filter smaller by `factor`, at least 2, without its keys: the same bits as if it had been made so small at
+/// once. The factor must divide the number of units (bits, bits of a slice, or blocks); the parameter "foldable" makes
+/// many powers of two do. Only for filters in memory of their own. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_fold(
+    filter: *mut petal_filter,
+    factor: u64,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [filter], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { petal_filter::change(filter, |filter| filter.fold(factor))? }
+    })
+}
+
+/// Forgets all keys. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_clear(filter: *mut petal_filter, error: *mut petal_error) -> petal_status {
+    boundary!(error, [filter], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { petal_filter::change(filter, |filter| filter.clear())? }
+    })
+}
+
+/// Whether both filters would combine and have the same bits. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_equal(
+    filter: *const petal_filter,
+    other: *const petal_filter,
+    equal: *mut bool,
+) -> petal_status {
+    boundary!(NO_ERROR, [filter, other, equal], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { equal.write(petal_filter::get(filter)?.equals(petal_filter::get(other)?)) };
+        Ok(())
+    })
+}
+
+/// The size of a compatibility id.
+pub const PETAL_COMPATIBILITY_ID_SIZE: usize = 16;
+
+/// What two filters must have in common to combine, as `PETAL_COMPATIBILITY_ID_SIZE` bytes. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_compatibility_id(filter: *const petal_filter, id: *mut u8) -> petal_status {
+    boundary!(boundary::NO_ERROR, [filter, id], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        let bytes: [u8; PETAL_COMPATIBILITY_ID_SIZE] =
+            unsafe { petal_filter::get(filter)? }.base().header().compatibility_id();
+        // SAFETY: as above.
+        unsafe { id.cast::<[u8; PETAL_COMPATIBILITY_ID_SIZE]>().write(bytes) };
+        Ok(())
+    })
+}

@@ -1,0 +1,243 @@
+//! FILTERS: IMAGES AND FILES
+//!
+//! A filter's image, a header of 256 bytes and the payload, is the same in memory and in a file;
+//! docs/format.md specifies it. Files open in constant time, mapped. Saving replaces the file
+//! atomically: processes that have the old one mapped keep it.
+//!
+//! An image that is changed in place is marked dirty on its disk before the first change and clean
+//! again by `petal_filter_sync()` or `petal_filter_free()`. If the process dies between, it still
+//! opens, every key whose insertion had returned is still found unless the machine itself went
+//! down, and `PETAL_STATE_DIRTY` says what happened.
+
+use super::{give, petal_filter};
+use crate::boundary::{self, NO_ERROR, boundary};
+use crate::status::{petal_error, petal_status};
+use petal_core::{Error, Mode, OpenOptions, Result, Status};
+use std::ffi::{CStr, OsStr, c_char, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr::NonNull;
+
+/// How an image is opened: one of `PETAL_OPEN_*`. Since 0.1.
+pub type petal_open_mode = u32;
+
+/// In place, for reading: constant time. The payload is not checked; `petal_filter_verify()` does that.
+pub const PETAL_OPEN_READ: petal_open_mode = 0;
+/// In place, for reading and writing, as the only writer.
+pub const PETAL_OPEN_WRITE: petal_open_mode = 1;
+/// Copied into memory of its own, and its checksum checked.
+pub const PETAL_OPEN_LOAD: petal_open_mode = 2;
+
+/// How to open. NULL stands for all zeros. Since 0.1.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct petal_open_options {
+    /// sizeof(petal_open_options).
+    pub struct_size: usize,
+    /// One of `PETAL_OPEN_*`.
+    pub mode: petal_open_mode,
+    /// 0.
+    pub reserved: u32,
+    /// The secret key of a keyed filter; all zeros is none. Without it byte and uint64_t keys cannot be hashed, but
+    /// all else works.
+    pub key: [u8; 16],
+}
+
+impl boundary::SizedStruct for petal_open_options {}
+
+/// # Safety
+/// `options` is NULL or a struct with its size set.
+unsafe fn read_options(options: *const petal_open_options) -> Result<OpenOptions> {
+    // SAFETY: the caller's promise.
+    let Some(options) = (unsafe { boundary::read_optional(options)? }) else {
+        return Ok(OpenOptions::default());
+    };
+    let mode = match (options.mode, options.reserved) {
+        (PETAL_OPEN_READ, 0) => Mode::Read,
+        (PETAL_OPEN_WRITE, 0) => Mode::Write,
+        (PETAL_OPEN_LOAD, 0) => Mode::Load,
+        (mode, 0) => return Err(boundary::error(Status::UnknownValue, format_args!("mode = {mode} is not 0, 1 or 2"))),
+        (_, reserved) => {
+            return Err(boundary::error(Status::UnknownValue, format_args!("reserved = {reserved} is not 0")));
+        }
+    };
+    Ok(OpenOptions { mode, key: (options.key != [0; 16]).then_some(options.key) })
+}
+
+/// # Safety
+/// `path` is not NULL and ends with a NUL.
+unsafe fn read_path<'a>(path: *const c_char) -> &'a Path {
+    // SAFETY: the caller's promise.
+    Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(path) }.to_bytes()))
+}
+
+/// Opens the image that a file is. `options` is nullable. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_open(
+    path: *const c_char,
+    options: *const petal_open_options,
+    filter: *mut *mut petal_filter,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [path, filter], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { give(petal_core::open(read_path(path), &read_options(options)?)?, filter) }
+    })
+}
+
+/// Opens the image at `offset`, a multiple of 8, of an open file; other things may follow it. The descriptor stays
+/// yours and may be closed at once. `options` is nullable. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_open_descriptor(
+    descriptor: i32,
+    offset: u64,
+    options: *const petal_open_options,
+    filter: *mut *mut petal_filter,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [filter], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { give(petal_core::open_descriptor(descriptor, offset, &read_options(options)?)?, filter) }
+    })
+}
+
+/// Opens the image at the start of a buffer, aligned to 8. In place the buffer must outlive the handle, and with
+/// `PETAL_OPEN_READ` it is never written. `options` is nullable. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_open_buffer(
+    buffer: *mut c_void,
+    length: usize,
+    options: *const petal_open_options,
+    filter: *mut *mut petal_filter,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [buffer, filter], {
+        let base = NonNull::new(buffer.cast::<u8>()).ok_or_else(|| boundary::null("buffer"))?;
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe {
+            boundary::bytes(buffer.cast(), length, "buffer")?;
+            give(petal_core::open_buffer(base, length, &read_options(options)?)?, filter)
+        }
+    })
+}
+
+/// Copies the image at the start of `image`, of any alignment, into memory of its own and checks its checksum. The
+/// mode in `options`, nullable, does not matter. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_load(
+    image: *const c_void,
+    length: usize,
+    options: *const petal_open_options,
+    filter: *mut *mut petal_filter,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [image, filter], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe {
+            let image = boundary::bytes(image.cast(), length, "image")?;
+            give(petal_core::load(image, &read_options(options)?)?, filter)
+        }
+    })
+}
+
+/// The size of the image in bytes. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_serialized_size(filter: *const petal_filter, size: *mut u64) -> petal_status {
+    boundary!(NO_ERROR, [filter, size], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { size.write(petal_filter::get(filter)?.serialized_size()) };
+        Ok(())
+    })
+}
+
+/// Writes the image into a buffer of at least `petal_filter_serialized_size()` bytes. `written` is nullable. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_serialize(
+    filter: *const petal_filter,
+    buffer: *mut c_void,
+    length: usize,
+    written: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [filter, buffer], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        let filter = unsafe { petal_filter::get(filter)? };
+        let size = filter.serialized_size();
+        if size > length as u64 {
+            let message = format_args!("the buffer has {length} bytes, the image {size}");
+            return Err(boundary::error(Status::BufferTooSmall, message));
+        }
+        let mut done = 0;
+        filter.serialize(&mut |bytes| {
+            // SAFETY: the image has `size` bytes in all, and the buffer at least as many.
+            unsafe { buffer.cast::<u8>().add(done).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+            done += bytes.len();
+            Ok(())
+        })?;
+        if !written.is_null() {
+            // SAFETY: not NULL; the conventions say the rest.
+            unsafe { written.write(done) };
+        }
+        Ok(())
+    })
+}
+
+/// Takes the next `length` bytes of an image; false stops. It must not unwind (throw) through the library. Since 0.1.
+pub type petal_write_callback =
+    Option<unsafe extern "C" fn(context: *mut c_void, bytes: *const c_void, length: usize) -> bool>;
+
+/// Gives the image to `write`, piece by piece and in order. `PETAL_ERR_CALLBACK` if it returns false. `context` is
+/// passed on and may be NULL. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_write(
+    filter: *const petal_filter,
+    write: petal_write_callback,
+    context: *mut c_void,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [filter], {
+        let write = write.ok_or_else(|| boundary::null("write"))?;
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { petal_filter::get(filter)? }.serialize(&mut |bytes| {
+            // SAFETY: the caller's function, called as its type says.
+            match unsafe { write(context, bytes.as_ptr().cast(), bytes.len()) } {
+                true => Ok(()),
+                false => Err(Error::from(Status::Callback)),
+            }
+        })
+    })
+}
+
+/// Writes the image to a file: to a temporary file beside it, onto the disk, then in its place. A failure leaves what
+/// was there. `PETAL_ERR_MAPPED_PATH` if the filter lies in that very file. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_save(
+    filter: *const petal_filter,
+    path: *const c_char,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [filter, path], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { petal_filter::get(filter)?.save(read_path(path)) }
+    })
+}
+
+/// Brings an image that was changed in place up to date on its disk and marks it clean. Filters in memory of their own
+/// need nothing. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_sync(filter: *mut petal_filter, error: *mut petal_error) -> petal_status {
+    boundary!(error, [filter], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { petal_filter::change(filter, |filter| filter.sync())? }
+    })
+}
+
+/// Reads the whole image and checks it. `PETAL_ERR_CORRUPT`; `PETAL_ERR_DIRTY` if it has no checksum to be checked by.
+/// Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_verify(filter: *const petal_filter, error: *mut petal_error) -> petal_status {
+    boundary!(error, [filter], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { petal_filter::get(filter)? }.verify()
+    })
+}

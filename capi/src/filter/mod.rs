@@ -1,0 +1,111 @@
+//! FILTERS: MAKING AND FREEING
+
+use crate::boundary::{self, boundary};
+use crate::spec::petal_spec;
+use crate::status::{petal_error, petal_status};
+use petal_core::storage::try_box;
+use petal_core::{Filter, Result, Spec};
+use std::ffi::c_void;
+use std::ptr::NonNull;
+
+pub mod probe;
+pub mod batch;
+pub mod combine;
+pub mod describe;
+pub mod image;
+
+/// A filter of any kind. Free it with `petal_filter_free()`. Since 0.1.
+pub struct petal_filter {
+    pub(crate) filter: Box<dyn Filter>,
+    /// A panic was caught while the filter was being changed.
+    pub(crate) poisoned: bool,
+}
+
+/// Hands a filter to the caller.
+///
+/// # Safety
+/// `out` is writable.
+pub(crate) unsafe fn give(filter: Box<dyn Filter>, out: *mut *mut petal_filter) -> Result<()> {
+    let handle = try_box(petal_filter { filter, poisoned: false })?;
+    // SAFETY: the caller's promise.
+    unsafe { out.write(Box::into_raw(handle)) };
+    Ok(())
+}
+
+/// Makes an empty filter in memory of its own. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_new(
+    spec: *const petal_spec,
+    filter: *mut *mut petal_filter,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [spec, filter], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { give(petal_core::create(&petal_spec::get(spec)?)?, filter) }
+    })
+}
+
+/// Makes an empty filter of the default kind for `capacity` distinct keys at a false-positive rate inside (0, 1); 0 keys
+/// are sized like 1. NULL on failure: `petal_filter_new()` says why. Since 0.1.
+#[unsafe(no_mangle)]
+pub extern "C" fn petal_filter_with_capacity(capacity: u64, false_positive_rate: f64) -> *mut petal_filter {
+    let mut filter = std::ptr::null_mut();
+    let out = &raw mut filter;
+    // The status says no more than the NULL.
+    let _ = boundary!(boundary::NO_ERROR, [], {
+        let spec = Spec::with_capacity(capacity, false_positive_rate)?;
+        // SAFETY: `out` is the variable above.
+        unsafe { give(petal_core::create(&spec)?, out) }
+    });
+    filter
+}
+
+/// Makes an empty filter inside `buffer`, of at least `petal_spec_image_size()` bytes and aligned to 8 (64 is faster):
+/// the buffer becomes a complete image, which other processes may open if it is shared memory. It must outlive the
+/// handle. The image's count and checksum are brought up to date by `petal_filter_sync()` and `petal_filter_free()`.
+/// Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_new_in_buffer(
+    spec: *const petal_spec,
+    buffer: *mut c_void,
+    length: usize,
+    filter: *mut *mut petal_filter,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [spec, buffer, filter], {
+        let base = NonNull::new(buffer.cast::<u8>()).ok_or_else(|| boundary::null("buffer"))?;
+        // SAFETY: checked not to be NULL; the caller gives `length` bytes for as long as the handle lives.
+        unsafe { give(petal_core::create_in(&petal_spec::get(spec)?, base, length)?, filter) }
+    })
+}
+
+/// Copies a filter, wherever it lives, into memory of its own. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_copy(
+    filter: *const petal_filter,
+    copy: *mut *mut petal_filter,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [filter, copy], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { give(petal_filter::get(filter)?.copy()?, copy) }
+    })
+}
+
+/// Frees a filter. An image that was written in place is brought up to date first; call `petal_filter_sync()` before if
+/// you want to know whether that works. NULL is allowed. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_free(filter: *mut petal_filter) {
+    if filter.is_null() {
+        return;
+    }
+    // A panic while freeing has nobody to tell.
+    let _ = boundary!(boundary::NO_ERROR, [], {
+        // SAFETY: not NULL, and by the conventions a handle that this library made and nobody uses any more.
+        let mut handle = unsafe { Box::from_raw(filter) };
+        if handle.poisoned {
+            handle.filter.base_mut().abandon();
+        }
+        Ok(())
+    });
+}

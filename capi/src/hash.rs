@@ -1,0 +1,77 @@
+//! HASHING ONCE FOR MANY FILTERS
+//!
+//! A filter hashes keys itself. Hash once and use the `_hash` functions where one key is looked up
+//! in many filters that share a hash function and seed.
+
+use crate::boundary::{self, boundary};
+use crate::filter::petal_filter;
+use crate::spec::petal_spec;
+use crate::status::{petal_error, petal_status};
+use std::ffi::c_void;
+
+/// The hash of a key under a spec's hash function, seed and key; the rest of the spec does not matter. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_hash(
+    spec: *const petal_spec,
+    key: *const c_void,
+    length: usize,
+    hash: *mut u64,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [spec, hash], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        let (spec, key) = unsafe { (petal_spec::get(spec)?, boundary::bytes(key.cast(), length, "key")?) };
+        let value = spec.hasher()?.hash_bytes(key)?;
+        // SAFETY: as above.
+        unsafe { hash.write(value) };
+        Ok(())
+    })
+}
+
+/// The same of a uint64_t key. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_hash_u64(
+    spec: *const petal_spec,
+    key: u64,
+    hash: *mut u64,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [spec, hash], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        let value = unsafe { petal_spec::get(spec)? }.hasher()?.hash_u64(key)?;
+        // SAFETY: as above.
+        unsafe { hash.write(value) };
+        Ok(())
+    })
+}
+
+/// The hash of a key as a filter makes it. `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_KEY_MISSING` where it cannot.
+/// Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_hash(
+    filter: *const petal_filter,
+    key: *const c_void,
+    length: usize,
+    hash: *mut u64,
+) -> petal_status {
+    boundary!(boundary::NO_ERROR, [filter, hash], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        let (filter, key) = unsafe { (petal_filter::get(filter)?, boundary::bytes(key.cast(), length, "key")?) };
+        let value = filter.base().hasher().hash_bytes(key)?;
+        // SAFETY: as above.
+        unsafe { hash.write(value) };
+        Ok(())
+    })
+}
+
+/// The same of a uint64_t key. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_hash_u64(filter: *const petal_filter, key: u64, hash: *mut u64) -> petal_status {
+    boundary!(boundary::NO_ERROR, [filter, hash], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        let value = unsafe { petal_filter::get(filter)? }.base().hasher().hash_u64(key)?;
+        // SAFETY: as above.
+        unsafe { hash.write(value) };
+        Ok(())
+    })
+}

@@ -1,0 +1,186 @@
+//! KINDS
+//!
+//! What kinds of filter there are, what each can do, and the parameters that only it takes: for
+//! programs that offer a choice. A program that knows what it wants puts a `PETAL_KIND_*` into its
+//! spec and needs none of this.
+
+use crate::boundary::{self, NO_ERROR, boundary};
+use crate::status::petal_status;
+use petal_core::registry::{self, KINDS, Row};
+use petal_core::{Capabilities, Domain, Error, Kind, Status};
+use std::ffi::c_char;
+
+/// A kind of filter: one of `PETAL_KIND_*`. 0 is the default kind. Since 0.1.
+pub type petal_kind = u32;
+
+/// Keys can be inserted one by one.
+pub const PETAL_CAN_INSERT: u64 = 1 << 0;
+/// All keys can be forgotten at once.
+pub const PETAL_CAN_CLEAR: u64 = 1 << 1;
+/// Becomes the union with another filter.
+pub const PETAL_CAN_MERGE: u64 = 1 << 2;
+/// Becomes a superset of the intersection with another filter.
+pub const PETAL_CAN_INTERSECT: u64 = 1 << 3;
+/// Can be made smaller by a whole factor.
+pub const PETAL_CAN_FOLD: u64 = 1 << 4;
+/// Estimates how many distinct keys it holds.
+pub const PETAL_CAN_ESTIMATE: u64 = 1 << 5;
+
+const _: () = {
+    assert!(PETAL_CAN_INSERT == Capabilities::INSERT.0 && PETAL_CAN_CLEAR == Capabilities::CLEAR.0);
+    assert!(PETAL_CAN_MERGE == Capabilities::MERGE.0 && PETAL_CAN_INTERSECT == Capabilities::INTERSECT.0);
+    assert!(PETAL_CAN_FOLD == Capabilities::FOLD.0 && PETAL_CAN_ESTIMATE == Capabilities::ESTIMATE.0);
+};
+
+/// The size of a name, with its final NUL.
+pub const PETAL_NAME_SIZE: usize = 32;
+
+/// The size of a summary, with its final NUL.
+pub const PETAL_SUMMARY_SIZE: usize = 160;
+
+/// What the library knows of a kind. Since 0.1.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct petal_kind_info {
+    /// sizeof(petal_kind_info).
+    pub struct_size: usize,
+    /// The kind.
+    pub kind: petal_kind,
+    /// How many parameters only this kind takes.
+    pub parameter_count: u32,
+    /// What a filter of this kind in memory of its own can do: `PETAL_CAN_*`, ORed.
+    pub capabilities: u64,
+    /// Its name, the same everywhere.
+    pub name: [c_char; PETAL_NAME_SIZE],
+    /// What it is, in a sentence.
+    pub summary: [c_char; PETAL_SUMMARY_SIZE],
+}
+
+impl boundary::SizedStruct for petal_kind_info {}
+
+/// What the library knows of a parameter. Since 0.1.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct petal_parameter_info {
+    /// sizeof(petal_parameter_info).
+    pub struct_size: usize,
+    /// The number by which specs refer to it.
+    pub id: u32,
+    /// How many named choices there are, numbered from 0; 0 where it takes a number.
+    pub choice_count: u32,
+    /// The least value.
+    pub minimum: f64,
+    /// The greatest value.
+    pub maximum: f64,
+    /// The value that it has when it is not set.
+    pub default_value: f64,
+    /// Its name, the same everywhere.
+    pub name: [c_char; PETAL_NAME_SIZE],
+    /// What it does, in a sentence.
+    pub summary: [c_char; PETAL_SUMMARY_SIZE],
+}
+
+impl boundary::SizedStruct for petal_parameter_info {}
+
+fn kind_info(row: &Row) -> petal_kind_info {
+    let mut info = petal_kind_info {
+        struct_size: 0,
+        kind: row.kind.0,
+        parameter_count: row.parameters.len() as u32,
+        capabilities: row.capabilities.0,
+        name: [0; PETAL_NAME_SIZE],
+        summary: [0; PETAL_SUMMARY_SIZE],
+    };
+    boundary::copy_text(row.name, &mut info.name);
+    boundary::copy_text(row.summary, &mut info.summary);
+    info
+}
+
+fn out_of_range(what: &str, index: usize, count: usize) -> Error {
+    boundary::error(Status::OutOfRange, format_args!("{what} = {index} is not less than {count}"))
+}
+
+/// How many kinds there are. Since 0.1.
+#[unsafe(no_mangle)]
+pub extern "C" fn petal_kind_count() -> usize {
+    KINDS.len()
+}
+
+/// Describes the kind at `index`, which is less than `petal_kind_count()`. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_kind_at(index: usize, info: *mut petal_kind_info) -> petal_status {
+    boundary!(NO_ERROR, [info], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { boundary::check_out(info)? };
+        let row = KINDS.get(index).ok_or_else(|| out_of_range("index", index, KINDS.len()))?;
+        // SAFETY: as above.
+        unsafe { boundary::write(info, kind_info(row)) };
+        Ok(())
+    })
+}
+
+/// Describes the kind with this name: `PETAL_ERR_UNKNOWN_VALUE` if there is none. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_kind_find(name: *const c_char, info: *mut petal_kind_info) -> petal_status {
+    boundary!(NO_ERROR, [name, info], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        let name = unsafe { boundary::name(name)? };
+        // SAFETY: as above.
+        unsafe { boundary::check_out(info)? };
+        let row = registry::find_name(name).ok_or(Status::UnknownValue)?;
+        // SAFETY: as above.
+        unsafe { boundary::write(info, kind_info(row)) };
+        Ok(())
+    })
+}
+
+/// Describes the parameter at `index` of a kind, less than its `parameter_count`. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_kind_parameter(
+    kind: petal_kind,
+    index: usize,
+    info: *mut petal_parameter_info,
+) -> petal_status {
+    boundary!(NO_ERROR, [info], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { boundary::check_out(info)? };
+        let row = registry::find(Kind(kind)).ok_or(Status::UnknownValue)?;
+        let parameter = row.parameters.get(index).ok_or_else(|| out_of_range("index", index, row.parameters.len()))?;
+        let mut value = petal_parameter_info {
+            struct_size: 0,
+            id: parameter.id(),
+            choice_count: match parameter.domain {
+                Domain::Choice(names) => names.len() as u32,
+                Domain::Integer(..) => 0,
+            },
+            minimum: parameter.minimum() as f64,
+            maximum: parameter.maximum() as f64,
+            default_value: parameter.default as f64,
+            name: [0; PETAL_NAME_SIZE],
+            summary: [0; PETAL_SUMMARY_SIZE],
+        };
+        boundary::copy_text(parameter.name, &mut value.name);
+        boundary::copy_text(parameter.summary, &mut value.summary);
+        // SAFETY: as above.
+        unsafe { boundary::write(info, value) };
+        Ok(())
+    })
+}
+
+/// Writes the name of choice `choice` of the parameter with this id into `name`, which has room for `PETAL_NAME_SIZE`
+/// bytes. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_parameter_choice(id: u32, choice: usize, name: *mut c_char) -> petal_status {
+    boundary!(NO_ERROR, [name], {
+        let parameter = registry::parameter(id).ok_or(Status::UnknownValue)?;
+        let Domain::Choice(names) = parameter.domain else {
+            return Err(boundary::error(Status::OutOfRange, format_args!("{} has no choices", parameter.name)));
+        };
+        let chosen = names.get(choice).ok_or_else(|| out_of_range("choice", choice, names.len()))?;
+        let mut text = [0; PETAL_NAME_SIZE];
+        boundary::copy_text(chosen, &mut text);
+        // SAFETY: checked not to be NULL; there is room by the function's contract.
+        unsafe { name.cast::<[c_char; PETAL_NAME_SIZE]>().write(text) };
+        Ok(())
+    })
+}

@@ -1,0 +1,72 @@
+//! Petal: Bloom filters and other approximate-membership structures.
+//!
+//! A filter answers "have I seen this key?" without storing the keys. It never says no to a key
+//! that was inserted; of other keys it says yes at a false-positive rate that you choose.
+//!
+//!     petal_filter *seen = petal_filter_with_capacity(1000000, 0.01);
+//!     petal_filter_insert(seen, "apple", 5, NULL);
+//!     if (petal_filter_contains(seen, "apple", 5)) puts("maybe");
+//!     petal_filter_free(seen);
+//!
+//! The sections go from simple to advanced; the first program needs `petal_filter_with_capacity()`,
+//! `petal_filter_insert()`, `petal_filter_contains()`, `petal_filter_save()`, `petal_filter_open()`
+//! and `petal_filter_free()`.
+//!
+//! CONVENTIONS, which hold for every function:
+//!
+//! Names are `petal_<noun>_<verb>`. The handle comes first, outputs come last.
+//!
+//! Status. A function that can fail returns a `petal_status`: `PETAL_OK` (0) or a negative number;
+//! `petal_status_message()` explains it. Where the last parameter is a `petal_error *` it may be
+//! NULL; otherwise a failure fills it with a message that names the parameter, its value and what
+//! is allowed. A success leaves it alone.
+//!
+//! Lookups. `petal_filter_contains*` return a bool, and ANY failure returns true: a NULL handle or
+//! key, a keyed filter opened without its key. A broken call costs a lookup and never invents an
+//! absence. `petal_filter_contains_checked*` return a status and write the answer.
+//!
+//! Outputs are written only on success, but for the results of a batch lookup (all 1 on failure) and
+//! the number of keys that a batch inserted or added (always written). Output pointers that may be
+//! NULL are marked "nullable"; every other pointer is required and NULL gives `PETAL_ERR_NULL`.
+//!
+//! A failed call changes no filter and leaves no half-written file.
+//!
+//! Keys are bytes (pointer and length; NULL with length 0 is the empty key), a uint64_t (the same as
+//! its 8 little-endian bytes), or a 64-bit hash made with `petal_hash()` or `petal_filter_hash()`:
+//! `contains(key) == contains_hash(hash(key))`. Filters whose hash function is
+//! `PETAL_HASH_EXTERNAL` take hashes only.
+//!
+//! Structs start with `struct_size`: set it to sizeof the struct, and all else you do not use to 0,
+//! which is the default of every field. Later versions append fields; a struct from a later version
+//! is accepted if what this version does not know is 0.
+//!
+//! Ownership. What a function writes through a `**` parameter is yours, to be freed by the function
+//! named in its type's comment; free functions accept NULL. Strings that are returned are static.
+//! Buffers, specs, options and keys are used during the call only, unless the comment says more.
+//!
+//! Threads. Functions that take a const handle may run in many threads at once on one handle; the
+//! others need it to themselves. Different handles are independent. There is no global state.
+//!
+//! The library never aborts, exits or prints, starts no threads and reads no environment. A bug that
+//! is caught becomes `PETAL_ERR_INTERNAL`; a handle that was being changed then refuses all further
+//! use (lookups say true) and is only to be freed.
+//!
+//! Mapped files: if another process truncates a file that is mapped, touching the lost part raises
+//! SIGBUS, which no library can prevent. Open with `PETAL_OPEN_LOAD` where that may happen.
+
+#![allow(non_camel_case_types)]
+// The conventions above are the safety section of every function.
+#![allow(clippy::missing_safety_doc)]
+#![allow(clippy::result_large_err)]
+
+pub mod version;
+pub mod status;
+pub mod kinds;
+pub mod spec;
+pub mod filter;
+pub mod hash;
+pub mod builder;
+
+mod boundary;
+#[cfg(feature = "planted-faults")]
+mod faults;

@@ -1,0 +1,146 @@
+//! STATUS AND ERRORS
+
+use crate::boundary;
+use petal_core::Status;
+use std::ffi::c_char;
+
+/// What a call came to: `PETAL_OK` or one of `PETAL_ERR_*`, which are negative, never reused and only appended to.
+/// Since 0.1.
+pub type petal_status = i32;
+
+/// It worked.
+pub const PETAL_OK: petal_status = 0;
+/// A bug in Petal was caught before it could do harm. A handle that was being changed is of no more use.
+pub const PETAL_ERR_INTERNAL: petal_status = -1;
+/// A required pointer is NULL.
+pub const PETAL_ERR_NULL: petal_status = -2;
+/// The `struct_size` of a struct is not one that this version understands.
+pub const PETAL_ERR_STRUCT_SIZE: petal_status = -3;
+/// A kind, hash function, parameter, choice or flag that this version does not know.
+pub const PETAL_ERR_UNKNOWN_VALUE: petal_status = -4;
+/// A value outside its bounds.
+pub const PETAL_ERR_OUT_OF_RANGE: petal_status = -5;
+/// A false-positive rate that is not inside (0, 1).
+pub const PETAL_ERR_FALSE_POSITIVE_RATE: petal_status = -6;
+/// Parameters that cannot hold together.
+pub const PETAL_ERR_CONTRADICTION: petal_status = -7;
+/// More bits than the kind, or the address space, can hold.
+pub const PETAL_ERR_TOO_LARGE: petal_status = -8;
+/// Memory could not be had.
+pub const PETAL_ERR_OUT_OF_MEMORY: petal_status = -9;
+/// Key offsets that decrease, or pass the end of the key buffer.
+pub const PETAL_ERR_OFFSETS: petal_status = -10;
+/// The caller's buffer is too small.
+pub const PETAL_ERR_BUFFER_TOO_SMALL: petal_status = -11;
+/// The caller's buffer, or the offset of an image in a file, is not a multiple of 8 bytes.
+pub const PETAL_ERR_MISALIGNED: petal_status = -12;
+/// This kind, or this handle, cannot do that.
+pub const PETAL_ERR_UNSUPPORTED: petal_status = -13;
+/// The two filters differ in kind, layout, geometry, hash function, seed or key.
+pub const PETAL_ERR_INCOMPATIBLE: petal_status = -14;
+/// The filter takes hashes only.
+pub const PETAL_ERR_EXTERNAL_HASH: petal_status = -15;
+/// The filter is keyed and its secret key was not given.
+pub const PETAL_ERR_KEY_MISSING: petal_status = -16;
+/// The secret key given is not the one that the filter was made with.
+pub const PETAL_ERR_KEY_MISMATCH: petal_status = -17;
+/// The bytes are not a Petal image.
+pub const PETAL_ERR_FOREIGN: petal_status = -18;
+/// The image ends before it is complete.
+pub const PETAL_ERR_TRUNCATED: petal_status = -19;
+/// The image contradicts itself or its checksum.
+pub const PETAL_ERR_CORRUPT: petal_status = -20;
+/// The image was written by a later version and needs something that this one does not have.
+pub const PETAL_ERR_NEWER_VERSION: petal_status = -21;
+/// The image was open for writing when its process ended, so its payload checksum is not known.
+pub const PETAL_ERR_DIRTY: petal_status = -22;
+/// The operating system reported an error; `os_error` says which.
+pub const PETAL_ERR_IO: petal_status = -23;
+/// The file does not exist.
+pub const PETAL_ERR_NOT_FOUND: petal_status = -24;
+/// The operating system denies access.
+pub const PETAL_ERR_ACCESS_DENIED: petal_status = -25;
+/// The disk, or the user's share of it, is full.
+pub const PETAL_ERR_NO_SPACE: petal_status = -26;
+/// Another handle has the image open for writing.
+pub const PETAL_ERR_LOCKED: petal_status = -27;
+/// The path is that of the file which the filter itself maps.
+pub const PETAL_ERR_MAPPED_PATH: petal_status = -28;
+/// A cancel callback asked to stop.
+pub const PETAL_ERR_CANCELLED: petal_status = -29;
+/// The caller's write callback reported a failure.
+pub const PETAL_ERR_CALLBACK: petal_status = -30;
+
+const _: () = {
+    let pinned = [
+        (PETAL_ERR_INTERNAL, Status::Internal),
+        (PETAL_ERR_NULL, Status::NullPointer),
+        (PETAL_ERR_STRUCT_SIZE, Status::StructSize),
+        (PETAL_ERR_UNKNOWN_VALUE, Status::UnknownValue),
+        (PETAL_ERR_OUT_OF_RANGE, Status::OutOfRange),
+        (PETAL_ERR_FALSE_POSITIVE_RATE, Status::FalsePositiveRate),
+        (PETAL_ERR_CONTRADICTION, Status::Contradiction),
+        (PETAL_ERR_TOO_LARGE, Status::TooLarge),
+        (PETAL_ERR_OUT_OF_MEMORY, Status::OutOfMemory),
+        (PETAL_ERR_OFFSETS, Status::Offsets),
+        (PETAL_ERR_BUFFER_TOO_SMALL, Status::BufferTooSmall),
+        (PETAL_ERR_MISALIGNED, Status::Misaligned),
+        (PETAL_ERR_UNSUPPORTED, Status::Unsupported),
+        (PETAL_ERR_INCOMPATIBLE, Status::Incompatible),
+        (PETAL_ERR_EXTERNAL_HASH, Status::ExternalHash),
+        (PETAL_ERR_KEY_MISSING, Status::KeyMissing),
+        (PETAL_ERR_KEY_MISMATCH, Status::KeyMismatch),
+        (PETAL_ERR_FOREIGN, Status::Foreign),
+        (PETAL_ERR_TRUNCATED, Status::Truncated),
+        (PETAL_ERR_CORRUPT, Status::Corrupt),
+        (PETAL_ERR_NEWER_VERSION, Status::NewerVersion),
+        (PETAL_ERR_DIRTY, Status::Dirty),
+        (PETAL_ERR_IO, Status::Io),
+        (PETAL_ERR_NOT_FOUND, Status::NotFound),
+        (PETAL_ERR_ACCESS_DENIED, Status::AccessDenied),
+        (PETAL_ERR_NO_SPACE, Status::NoSpace),
+        (PETAL_ERR_LOCKED, Status::Locked),
+        (PETAL_ERR_MAPPED_PATH, Status::MappedPath),
+        (PETAL_ERR_CANCELLED, Status::Cancelled),
+        (PETAL_ERR_CALLBACK, Status::Callback),
+    ];
+    assert!(pinned.len() == Status::ALL.len());
+    let mut i = 0;
+    while i < pinned.len() {
+        assert!(pinned[i].0 == pinned[i].1 as i32);
+        i += 1;
+    }
+};
+
+/// A sentence, without a full stop, that explains a status. Static, never NULL. Since 0.1.
+#[unsafe(no_mangle)]
+pub extern "C" fn petal_status_message(status: petal_status) -> *const c_char {
+    let known = Status::ALL.into_iter().find(|known| *known as i32 == status);
+    match known {
+        Some(known) => known.c_text(),
+        None if status == PETAL_OK => c"it worked",
+        None => c"a status that this version does not know",
+    }
+    .as_ptr()
+}
+
+/// The longest message of a `petal_error`, with its final NUL.
+pub const PETAL_ERROR_MESSAGE_SIZE: usize = 240;
+
+/// Says what went wrong. It is yours; set `struct_size` before the first use. Since 0.1.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct petal_error {
+    /// sizeof(petal_error).
+    pub struct_size: usize,
+    /// The status that the function also returned.
+    pub status: petal_status,
+    /// The operating system's error number (errno), or 0.
+    pub os_error: i32,
+    /// A sentence that names the parameter, its value and what is allowed. Ends with a NUL.
+    pub message: [c_char; PETAL_ERROR_MESSAGE_SIZE],
+}
+
+const _: () = assert!(petal_core::MESSAGE_LENGTH < PETAL_ERROR_MESSAGE_SIZE);
+
+impl boundary::SizedStruct for petal_error {}

@@ -1,0 +1,40 @@
+# The layout of the installed package. Every path in it is relative to where the file lies, so a moved prefix works.
+
+install(FILES include/petal.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(FILES
+  "${petal_lib_dir}/libpetal.a" "${petal_lib_dir}/${petal_shared}"
+  "${petal_lib_dir}/${petal_soname}" "${petal_lib_dir}/libpetal.so"
+  DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(FILES LICENSE-MIT LICENSE-APACHE DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/doc/petal")
+
+set(petal_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/petal")
+configure_package_config_file(cmake/petalConfig.cmake.in petalConfig.cmake
+  INSTALL_DESTINATION "${petal_config_dir}"
+  PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR
+  NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+# As the soname: compatible within one major version.
+write_basic_package_version_file(petalConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+install(FILES
+  "${CMAKE_CURRENT_BINARY_DIR}/petalConfig.cmake" "${CMAKE_CURRENT_BINARY_DIR}/petalConfigVersion.cmake"
+  DESTINATION "${petal_config_dir}")
+
+set(petal_pc_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+  set(petal_pc_prefix "${CMAKE_INSTALL_PREFIX}")
+else()
+  file(RELATIVE_PATH petal_pc_prefix "/${petal_pc_dir}" "/")
+  string(REGEX REPLACE "/$" "" petal_pc_prefix "\${pcfiledir}/${petal_pc_prefix}")
+endif()
+foreach(name INCLUDEDIR LIBDIR)
+  if(IS_ABSOLUTE "${CMAKE_INSTALL_${name}}")
+    set(petal_pc_${name} "${CMAKE_INSTALL_${name}}")
+  else()
+    set(petal_pc_${name} "\${prefix}/${CMAKE_INSTALL_${name}}")
+  endif()
+endforeach()
+list(TRANSFORM PETAL_SYSTEM_LIBRARIES PREPEND "-l" OUTPUT_VARIABLE petal_pc_libraries)
+list(JOIN petal_pc_libraries " " petal_pc_libraries)
+foreach(name petal petal-static)
+  configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
+  install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${name}.pc" DESTINATION "${petal_pc_dir}")
+endforeach()

@@ -1,0 +1,868 @@
+/*
+ * Petal: Bloom filters and other approximate-membership structures.
+ *
+ * A filter answers "have I seen this key?" without storing the keys. It never says no to a key
+ * that was inserted; of other keys it says yes at a false-positive rate that you choose.
+ *
+ *     petal_filter *seen = petal_filter_with_capacity(1000000, 0.01);
+ *     petal_filter_insert(seen, "apple", 5, NULL);
+ *     if (petal_filter_contains(seen, "apple", 5)) puts("maybe");
+ *     petal_filter_free(seen);
+ *
+ * The sections go from simple to advanced; the first program needs `petal_filter_with_capacity()`,
+ * `petal_filter_insert()`, `petal_filter_contains()`, `petal_filter_save()`, `petal_filter_open()`
+ * and `petal_filter_free()`.
+ *
+ * CONVENTIONS, which hold for every function:
+ *
+ * Names are `petal_<noun>_<verb>`. The handle comes first, outputs come last.
+ *
+ * Status. A function that can fail returns a `petal_status`: `PETAL_OK` (0) or a negative number;
+ * `petal_status_message()` explains it. Where the last parameter is a `petal_error *` it may be
+ * NULL; otherwise a failure fills it with a message that names the parameter, its value and what
+ * is allowed. A success leaves it alone.
+ *
+ * Lookups. `petal_filter_contains*` return a bool, and ANY failure returns true: a NULL handle or
+ * key, a keyed filter opened without its key. A broken call costs a lookup and never invents an
+ * absence. `petal_filter_contains_checked*` return a status and write the answer.
+ *
+ * Outputs are written only on success, but for the results of a batch lookup (all 1 on failure) and
+ * the number of keys that a batch inserted or added (always written). Output pointers that may be
+ * NULL are marked "nullable"; every other pointer is required and NULL gives `PETAL_ERR_NULL`.
+ *
+ * A failed call changes no filter and leaves no half-written file.
+ *
+ * Keys are bytes (pointer and length; NULL with length 0 is the empty key), a uint64_t (the same as
+ * its 8 little-endian bytes), or a 64-bit hash made with `petal_hash()` or `petal_filter_hash()`:
+ * `contains(key) == contains_hash(hash(key))`. Filters whose hash function is
+ * `PETAL_HASH_EXTERNAL` take hashes only.
+ *
+ * Structs start with `struct_size`: set it to sizeof the struct, and all else you do not use to 0,
+ * which is the default of every field. Later versions append fields; a struct from a later version
+ * is accepted if what this version does not know is 0.
+ *
+ * Ownership. What a function writes through a `**` parameter is yours, to be freed by the function
+ * named in its type's comment; free functions accept NULL. Strings that are returned are static.
+ * Buffers, specs, options and keys are used during the call only, unless the comment says more.
+ *
+ * Threads. Functions that take a const handle may run in many threads at once on one handle; the
+ * others need it to themselves. Different handles are independent. There is no global state.
+ *
+ * The library never aborts, exits or prints, starts no threads and reads no environment. A bug that
+ * is caught becomes `PETAL_ERR_INTERNAL`; a handle that was being changed then refuses all further
+ * use (lookups say true) and is only to be freed.
+ *
+ * Mapped files: if another process truncates a file that is mapped, touching the lost part raises
+ * SIGBUS, which no library can prevent. Open with `PETAL_OPEN_LOAD` where that may happen.
+ */
+
+#ifndef PETAL_H
+#define PETAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** The version of this header; `petal_version_number()` tells the library's. */
+#define PETAL_VERSION_MAJOR 0
+#define PETAL_VERSION_MINOR 1
+#define PETAL_VERSION_PATCH 0
+#define PETAL_VERSION_NUMBER 100
+#define PETAL_VERSION_STRING "0.1.0"
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+
+/*
+ * VERSION
+ *
+ * The macros `PETAL_VERSION_*` are the header's version, these functions the library's.
+ */
+
+/** The library's version as major * 10000 + minor * 100 + patch, like `PETAL_VERSION_NUMBER`. Since 0.1. */
+uint32_t petal_version_number(void);
+
+/** The library's version as text, like `PETAL_VERSION_STRING`. Static. Since 0.1. */
+const char *petal_version_string(void);
+
+
+/*
+ * STATUS AND ERRORS
+ */
+
+/**
+ * What a call came to: `PETAL_OK` or one of `PETAL_ERR_*`, which are negative, never reused and only appended to.
+ * Since 0.1.
+ */
+typedef int32_t petal_status;
+
+/** It worked. */
+#define PETAL_OK 0
+/** A bug in Petal was caught before it could do harm. A handle that was being changed is of no more use. */
+#define PETAL_ERR_INTERNAL (-1)
+/** A required pointer is NULL. */
+#define PETAL_ERR_NULL (-2)
+/** The `struct_size` of a struct is not one that this version understands. */
+#define PETAL_ERR_STRUCT_SIZE (-3)
+/** A kind, hash function, parameter, choice or flag that this version does not know. */
+#define PETAL_ERR_UNKNOWN_VALUE (-4)
+/** A value outside its bounds. */
+#define PETAL_ERR_OUT_OF_RANGE (-5)
+/** A false-positive rate that is not inside (0, 1). */
+#define PETAL_ERR_FALSE_POSITIVE_RATE (-6)
+/** Parameters that cannot hold together. */
+#define PETAL_ERR_CONTRADICTION (-7)
+/** More bits than the kind, or the address space, can hold. */
+#define PETAL_ERR_TOO_LARGE (-8)
+/** Memory could not be had. */
+#define PETAL_ERR_OUT_OF_MEMORY (-9)
+/** Key offsets that decrease, or pass the end of the key buffer. */
+#define PETAL_ERR_OFFSETS (-10)
+/** The caller's buffer is too small. */
+#define PETAL_ERR_BUFFER_TOO_SMALL (-11)
+/** The caller's buffer, or the offset of an image in a file, is not a multiple of 8 bytes. */
+#define PETAL_ERR_MISALIGNED (-12)
+/** This kind, or this handle, cannot do that. */
+#define PETAL_ERR_UNSUPPORTED (-13)
+/** The two filters differ in kind, layout, geometry, hash function, seed or key. */
+#define PETAL_ERR_INCOMPATIBLE (-14)
+/** The filter takes hashes only. */
+#define PETAL_ERR_EXTERNAL_HASH (-15)
+/** The filter is keyed and its secret key was not given. */
+#define PETAL_ERR_KEY_MISSING (-16)
+/** The secret key given is not the one that the filter was made with. */
+#define PETAL_ERR_KEY_MISMATCH (-17)
+/** The bytes are not a Petal image. */
+#define PETAL_ERR_FOREIGN (-18)
+/** The image ends before it is complete. */
+#define PETAL_ERR_TRUNCATED (-19)
+/** The image contradicts itself or its checksum. */
+#define PETAL_ERR_CORRUPT (-20)
+/** The image was written by a later version and needs something that this one does not have. */
+#define PETAL_ERR_NEWER_VERSION (-21)
+/** The image was open for writing when its process ended, so its payload checksum is not known. */
+#define PETAL_ERR_DIRTY (-22)
+/** The operating system reported an error; `os_error` says which. */
+#define PETAL_ERR_IO (-23)
+/** The file does not exist. */
+#define PETAL_ERR_NOT_FOUND (-24)
+/** The operating system denies access. */
+#define PETAL_ERR_ACCESS_DENIED (-25)
+/** The disk, or the user's share of it, is full. */
+#define PETAL_ERR_NO_SPACE (-26)
+/** Another handle has the image open for writing. */
+#define PETAL_ERR_LOCKED (-27)
+/** The path is that of the file which the filter itself maps. */
+#define PETAL_ERR_MAPPED_PATH (-28)
+/** A cancel callback asked to stop. */
+#define PETAL_ERR_CANCELLED (-29)
+/** The caller's write callback reported a failure. */
+#define PETAL_ERR_CALLBACK (-30)
+
+/** A sentence, without a full stop, that explains a status. Static, never NULL. Since 0.1. */
+const char *petal_status_message(petal_status status);
+
+/** The longest message of a `petal_error`, with its final NUL. */
+#define PETAL_ERROR_MESSAGE_SIZE 240
+
+/** Says what went wrong. It is yours; set `struct_size` before the first use. Since 0.1. */
+typedef struct petal_error {
+  /** sizeof(petal_error). */
+  size_t struct_size;
+  /** The status that the function also returned. */
+  petal_status status;
+  /** The operating system's error number (errno), or 0. */
+  int32_t os_error;
+  /** A sentence that names the parameter, its value and what is allowed. Ends with a NUL. */
+  char message[PETAL_ERROR_MESSAGE_SIZE];
+} petal_error;
+
+
+/*
+ * KINDS
+ *
+ * What kinds of filter there are, what each can do, and the parameters that only it takes: for
+ * programs that offer a choice. A program that knows what it wants puts a `PETAL_KIND_*` into its
+ * spec and needs none of this.
+ */
+
+/** A kind of filter: one of `PETAL_KIND_*`. 0 is the default kind. Since 0.1. */
+typedef uint32_t petal_kind;
+
+/** The classic Bloom filter: any size, the lowest false-positive rate of the insertable bit arrays. */
+#define PETAL_KIND_BLOOM 1
+/** The split-block Bloom filter of Apache Parquet: one memory access a key, blocks of 256 bits. */
+#define PETAL_KIND_SPLIT_BLOCK 2
+
+/** Keys can be inserted one by one. */
+#define PETAL_CAN_INSERT (1ull << 0)
+/** All keys can be forgotten at once. */
+#define PETAL_CAN_CLEAR (1ull << 1)
+/** Becomes the union with another filter. */
+#define PETAL_CAN_MERGE (1ull << 2)
+/** Becomes a superset of the intersection with another filter. */
+#define PETAL_CAN_INTERSECT (1ull << 3)
+/** Can be made smaller by a whole factor. */
+#define PETAL_CAN_FOLD (1ull << 4)
+/** Estimates how many distinct keys it holds. */
+#define PETAL_CAN_ESTIMATE (1ull << 5)
+
+/** The size of a name, with its final NUL. */
+#define PETAL_NAME_SIZE 32
+/** The size of a summary, with its final NUL. */
+#define PETAL_SUMMARY_SIZE 160
+
+/** What the library knows of a kind. Since 0.1. */
+typedef struct petal_kind_info {
+  /** sizeof(petal_kind_info). */
+  size_t struct_size;
+  /** The kind. */
+  petal_kind kind;
+  /** How many parameters only this kind takes. */
+  uint32_t parameter_count;
+  /** What a filter of this kind in memory of its own can do: `PETAL_CAN_*`, ORed. */
+  uint64_t capabilities;
+  /** Its name, the same everywhere. */
+  char name[PETAL_NAME_SIZE];
+  /** What it is, in a sentence. */
+  char summary[PETAL_SUMMARY_SIZE];
+} petal_kind_info;
+
+/** What the library knows of a parameter. Since 0.1. */
+typedef struct petal_parameter_info {
+  /** sizeof(petal_parameter_info). */
+  size_t struct_size;
+  /** The number by which specs refer to it. */
+  uint32_t id;
+  /** How many named choices there are, numbered from 0; 0 where it takes a number. */
+  uint32_t choice_count;
+  /** The least value. */
+  double minimum;
+  /** The greatest value. */
+  double maximum;
+  /** The value that it has when it is not set. */
+  double default_value;
+  /** Its name, the same everywhere. */
+  char name[PETAL_NAME_SIZE];
+  /** What it does, in a sentence. */
+  char summary[PETAL_SUMMARY_SIZE];
+} petal_parameter_info;
+
+/** How many kinds there are. Since 0.1. */
+size_t petal_kind_count(void);
+
+/** Describes the kind at `index`, which is less than `petal_kind_count()`. Since 0.1. */
+petal_status petal_kind_at(size_t index, petal_kind_info *info);
+
+/** Describes the kind with this name: `PETAL_ERR_UNKNOWN_VALUE` if there is none. Since 0.1. */
+petal_status petal_kind_find(const char *name, petal_kind_info *info);
+
+/** Describes the parameter at `index` of a kind, less than its `parameter_count`. Since 0.1. */
+petal_status petal_kind_parameter(petal_kind kind, size_t index, petal_parameter_info *info);
+
+/**
+ * Writes the name of choice `choice` of the parameter with this id into `name`, which has room for `PETAL_NAME_SIZE`
+ * bytes. Since 0.1.
+ */
+petal_status petal_parameter_choice(uint32_t id, size_t choice, char *name);
+
+
+/*
+ * SPECS
+ *
+ * A `petal_spec` says what filter to make. All zeros but `struct_size` is a whole spec: the
+ * default kind, for a million keys, at a false-positive rate of 1 %.
+ *
+ *     petal_spec spec = {.struct_size = sizeof(petal_spec)};
+ *     spec.capacity = 5000000;
+ *     spec.false_positive_rate = 0.001;
+ *     petal_filter *filter;
+ *     petal_status status = petal_filter_new(&spec, &filter, NULL);
+ */
+
+/** A hash function: one of `PETAL_HASH_*`. Since 0.1. */
+typedef uint32_t petal_hash_function;
+
+/** XXH3, 64 bits, seeded: the default. Not for keys that somebody hostile chooses. */
+#define PETAL_HASH_XXH3 1
+/** XXH64, seeded: what Parquet's filters use, with seed 0. */
+#define PETAL_HASH_XXH64 2
+/** SipHash-1-3 under a secret 128-bit key: for keys that somebody hostile may choose. */
+#define PETAL_HASH_SIPHASH13 3
+/** You hash: the filter takes 64-bit hashes only. They must be uniform in all bits. */
+#define PETAL_HASH_EXTERNAL 4
+
+/** How many parameters that only some kinds take a spec holds. */
+#define PETAL_MAX_PARAMETERS 8
+
+/** A parameter that only some kinds take, and its value; `petal_spec_set()` fills it in. Since 0.1. */
+typedef struct petal_setting {
+  /** The parameter's id; 0 is an unused place. */
+  uint32_t id;
+  /** 0. */
+  uint32_t reserved;
+  /** The value. */
+  double value;
+} petal_setting;
+
+/**
+ * What filter to make. A capacity and a false-positive rate, or exact bits and hashes, say how large it is.
+ * Since 0.1.
+ */
+typedef struct petal_spec {
+  /** sizeof(petal_spec). */
+  size_t struct_size;
+  /** One of `PETAL_KIND_*`; 0 is the default kind. */
+  petal_kind kind;
+  /** One of `PETAL_HASH_*`; 0 is `PETAL_HASH_XXH3`. */
+  petal_hash_function hash;
+  /** How many distinct keys it is sized for; 0 is a million, or unknown where `bits` is set. */
+  uint64_t capacity;
+  /** The greatest false-positive rate at capacity, inside (0, 1); 0 is 0.01 unless `bits` is set. */
+  double false_positive_rate;
+  /** The exact number of bits instead of a rate. */
+  uint64_t bits;
+  /** The exact number of bits that a key sets, with `bits`; 0 is the best for `bits` and `capacity`. */
+  uint32_t hashes;
+  /** 0. */
+  uint32_t reserved;
+  /**
+   * The seed of `PETAL_HASH_XXH3` and `PETAL_HASH_XXH64`; your tag for `PETAL_HASH_EXTERNAL`, so that
+   * filters over different hashes are not merged. A seed is not a secret.
+   */
+  uint64_t seed;
+  /** The secret key of `PETAL_HASH_SIPHASH13`, not all zeros. It is never stored in a file. */
+  uint8_t key[16];
+  /** What only this kind takes. */
+  petal_setting parameters[PETAL_MAX_PARAMETERS];
+} petal_spec;
+
+/**
+ * Sets a parameter that only some kinds take, by name. Its value is checked when the filter is made, and so is
+ * whether the kind takes it. `PETAL_ERR_UNKNOWN_VALUE` if no kind knows the name. Since 0.1.
+ */
+petal_status petal_spec_set(petal_spec *spec, const char *name, double value, petal_error *error);
+
+/**
+ * Sets a parameter to one of its named choices, such as "derivation" to "enhanced_double". A parameter that takes a
+ * number is given its digits. Since 0.1.
+ */
+petal_status petal_spec_set_choice(petal_spec *spec, const char *name, const char *choice, petal_error *error);
+
+/** Reads a parameter of a spec back: as set, or its default. Since 0.1. */
+petal_status petal_spec_get(const petal_spec *spec, const char *name, double *value, petal_error *error);
+
+/**
+ * The size in bytes of the image, header and payload, of the filter that a spec describes: what
+ * `petal_filter_new_in_buffer()` needs. Since 0.1.
+ */
+petal_status petal_spec_image_size(const petal_spec *spec, uint64_t *size, petal_error *error);
+
+/**
+ * The exact false-positive rate of the filter that a spec describes once `keys` distinct keys are in it. Since 0.1.
+ */
+petal_status petal_spec_expected_false_positive_rate(const petal_spec *spec,
+                                                     uint64_t keys,
+                                                     double *false_positive_rate,
+                                                     petal_error *error);
+
+
+/*
+ * FILTERS: MAKING AND FREEING
+ */
+
+/** A filter of any kind. Free it with `petal_filter_free()`. Since 0.1. */
+typedef struct petal_filter petal_filter;
+
+/** Makes an empty filter in memory of its own. Since 0.1. */
+petal_status petal_filter_new(const petal_spec *spec, petal_filter **filter, petal_error *error);
+
+/**
+ * Makes an empty filter of the default kind for `capacity` distinct keys at a false-positive rate inside (0, 1); 0 keys
+ * are sized like 1. NULL on failure: `petal_filter_new()` says why. Since 0.1.
+ */
+petal_filter *petal_filter_with_capacity(uint64_t capacity, double false_positive_rate);
+
+/**
+ * Makes an empty filter inside `buffer`, of at least `petal_spec_image_size()` bytes and aligned to 8 (64 is faster):
+ * the buffer becomes a complete image, which other processes may open if it is shared memory. It must outlive the
+ * handle. The image's count and checksum are brought up to date by `petal_filter_sync()` and `petal_filter_free()`.
+ * Since 0.1.
+ */
+petal_status petal_filter_new_in_buffer(const petal_spec *spec,
+                                        void *buffer,
+                                        size_t length,
+                                        petal_filter **filter,
+                                        petal_error *error);
+
+/** Copies a filter, wherever it lives, into memory of its own. Since 0.1. */
+petal_status petal_filter_copy(const petal_filter *filter, petal_filter **copy, petal_error *error);
+
+/**
+ * Frees a filter. An image that was written in place is brought up to date first; call `petal_filter_sync()` before if
+ * you want to know whether that works. NULL is allowed. Since 0.1.
+ */
+void petal_filter_free(petal_filter *filter);
+
+
+/*
+ * FILTERS: ONE KEY
+ *
+ * Lookups take constant time. Any failure of `petal_filter_contains*` returns true.
+ */
+
+/**
+ * Inserts a key. `is_new`, nullable, becomes true if the key certainly was not there, false if it may have been.
+ * Since 0.1.
+ */
+petal_status petal_filter_insert(petal_filter *filter, const void *key, size_t length, bool *is_new);
+
+/** The same for a uint64_t key. Since 0.1. */
+petal_status petal_filter_insert_u64(petal_filter *filter, uint64_t key, bool *is_new);
+
+/** The same for a hash. Since 0.1. */
+petal_status petal_filter_insert_hash(petal_filter *filter, uint64_t hash, bool *is_new);
+
+/** Whether a key may have been inserted; false is certain. Since 0.1. */
+bool petal_filter_contains(const petal_filter *filter, const void *key, size_t length);
+
+/** The same for a uint64_t key. Since 0.1. */
+bool petal_filter_contains_u64(const petal_filter *filter, uint64_t key);
+
+/** The same for a hash. Since 0.1. */
+bool petal_filter_contains_hash(const petal_filter *filter, uint64_t hash);
+
+/** Looks a key up and says whether that worked. Since 0.1. */
+petal_status petal_filter_contains_checked(const petal_filter *filter, const void *key, size_t length, bool *found);
+
+/** The same for a uint64_t key. Since 0.1. */
+petal_status petal_filter_contains_u64_checked(const petal_filter *filter, uint64_t key, bool *found);
+
+/** The same for a hash. Since 0.1. */
+petal_status petal_filter_contains_hash_checked(const petal_filter *filter, uint64_t hash, bool *found);
+
+
+/*
+ * FILTERS: MANY KEYS
+ *
+ * A batch costs less per key than single calls. Byte keys come as one buffer with count + 1
+ * offsets: key i is `keys[offsets[i] .. offsets[i + 1]]`; offsets do not decrease and end inside
+ * the buffer. All are checked before the first key is used.
+ *
+ * Answers come in up to three forms at once, each nullable: a byte a key (0 or 1), a bitmap (bit i
+ * is bit i % 8 of byte i / 8; (count + 7) / 8 bytes), and how many are true. On a failure of a
+ * lookup every answer is 1.
+ */
+
+/** Looks `count` byte keys up. Since 0.1. */
+petal_status petal_filter_contains_batch(const petal_filter *filter,
+                                         const void *keys,
+                                         size_t keys_length,
+                                         const uint64_t *offsets,
+                                         size_t count,
+                                         uint8_t *found,
+                                         uint8_t *found_bitmap,
+                                         uint64_t *found_count,
+                                         petal_error *error);
+
+/** The same for uint64_t keys. Since 0.1. */
+petal_status petal_filter_contains_batch_u64(const petal_filter *filter,
+                                             const uint64_t *keys,
+                                             size_t count,
+                                             uint8_t *found,
+                                             uint8_t *found_bitmap,
+                                             uint64_t *found_count,
+                                             petal_error *error);
+
+/** The same for hashes. Since 0.1. */
+petal_status petal_filter_contains_batch_hash(const petal_filter *filter,
+                                              const uint64_t *hashes,
+                                              size_t count,
+                                              uint8_t *found,
+                                              uint8_t *found_bitmap,
+                                              uint64_t *found_count,
+                                              petal_error *error);
+
+/**
+ * Inserts `count` byte keys in order; each answer says whether the key certainly was not there before. `inserted`,
+ * nullable, is always written: how many keys, the first so many, are in the filter. Since 0.1.
+ */
+petal_status petal_filter_insert_batch(petal_filter *filter,
+                                       const void *keys,
+                                       size_t keys_length,
+                                       const uint64_t *offsets,
+                                       size_t count,
+                                       uint8_t *is_new,
+                                       uint8_t *is_new_bitmap,
+                                       uint64_t *new_count,
+                                       size_t *inserted,
+                                       petal_error *error);
+
+/** The same for uint64_t keys. Since 0.1. */
+petal_status petal_filter_insert_batch_u64(petal_filter *filter,
+                                           const uint64_t *keys,
+                                           size_t count,
+                                           uint8_t *is_new,
+                                           uint8_t *is_new_bitmap,
+                                           uint64_t *new_count,
+                                           size_t *inserted,
+                                           petal_error *error);
+
+/** The same for hashes. Since 0.1. */
+petal_status petal_filter_insert_batch_hash(petal_filter *filter,
+                                            const uint64_t *hashes,
+                                            size_t count,
+                                            uint8_t *is_new,
+                                            uint8_t *is_new_bitmap,
+                                            uint64_t *new_count,
+                                            size_t *inserted,
+                                            petal_error *error);
+
+
+/*
+ * FILTERS: COMBINING
+ *
+ * Filters combine if they are alike in kind, layout, geometry, hash function and seed or key: make
+ * them from one spec. Otherwise `PETAL_ERR_INCOMPATIBLE`, with the first difference in the message.
+ */
+
+/** Makes `filter` the union of both: the same bits as if the keys of both had been inserted into it. Since 0.1. */
+petal_status petal_filter_merge(petal_filter *filter, const petal_filter *other, petal_error *error);
+
+/**
+ * Makes `filter` hold every key that both hold. It says true of other keys at a rate no higher than either did, but
+ * higher than a filter made from the common keys alone. Its count becomes the smaller of both. Since 0.1.
+ */
+petal_status petal_filter_intersect(petal_filter *filter, const petal_filter *other, petal_error *error);
+
+/**
+ * Makes the filter smaller by `factor`, at least 2, without its keys: the same bits as if it had been made so small at
+ * once. The factor must divide the number of units (bits, bits of a slice, or blocks); the parameter "foldable" makes
+ * many powers of two do. Only for filters in memory of their own. Since 0.1.
+ */
+petal_status petal_filter_fold(petal_filter *filter, uint64_t factor, petal_error *error);
+
+/** Forgets all keys. Since 0.1. */
+petal_status petal_filter_clear(petal_filter *filter, petal_error *error);
+
+/** Whether both filters would combine and have the same bits. Since 0.1. */
+petal_status petal_filter_equal(const petal_filter *filter, const petal_filter *other, bool *equal);
+
+/** The size of a compatibility id. */
+#define PETAL_COMPATIBILITY_ID_SIZE 16
+
+/** What two filters must have in common to combine, as `PETAL_COMPATIBILITY_ID_SIZE` bytes. Since 0.1. */
+petal_status petal_filter_compatibility_id(const petal_filter *filter, uint8_t *id);
+
+
+/*
+ * FILTERS: DESCRIBING
+ */
+
+/** The image was open for writing when its process ended: its checksum is not known and its count may lag. */
+#define PETAL_STATE_DIRTY (1 << 0)
+/** The image lies in a caller's buffer or a mapped file. */
+#define PETAL_STATE_IN_PLACE (1 << 1)
+/** The filter can be changed. */
+#define PETAL_STATE_WRITABLE (1 << 2)
+/** Keys can be hashed: the filter takes them, and has its secret key if it needs one. */
+#define PETAL_STATE_CAN_HASH (1 << 3)
+
+/** What a filter is and how full. Since 0.1. */
+typedef struct petal_statistics {
+  /** sizeof(petal_statistics). */
+  size_t struct_size;
+  /** The kind. */
+  petal_kind kind;
+  /** The hash function. */
+  petal_hash_function hash;
+  /** The seed; the identifier of the secret key of a keyed filter; the tag of external hashes. */
+  uint64_t seed;
+  /** The version of the header's format. */
+  uint32_t format_version;
+  /** The version of the kind's layout. */
+  uint32_t layout_version;
+  /** What this handle can do: `PETAL_CAN_*`, ORed. */
+  uint64_t capabilities;
+  /** `PETAL_STATE_*`, ORed. */
+  uint32_t state;
+  /** Bits that a key sets. */
+  uint32_t hashes;
+  /** Distinct keys that it was sized for; 0 is unknown. */
+  uint64_t capacity;
+  /** Keys offered so far, duplicates included. */
+  uint64_t count;
+  /** Distinct keys, estimated from the fill; negative if the filter is too full to tell. */
+  double count_estimate;
+  /** Bits that keys are spread over. */
+  uint64_t bits;
+  /** Bytes of the whole image: header and payload. */
+  uint64_t bytes;
+  /** `bits` per key, for the capacity; for the estimated keys where that is unknown; 0 where both are. */
+  double bits_per_key;
+  /** The share of the bits that are set. */
+  double fill;
+  /** The false-positive rate promised at capacity; 0 where exact bits were asked for. */
+  double false_positive_rate_target;
+  /** The false-positive rate now, from the bits as they are. */
+  double false_positive_rate;
+  /** The rate below which 64-bit hashes cannot get with so many keys, however many bits there are. */
+  double false_positive_rate_floor;
+} petal_statistics;
+
+/** Describes a filter. Reads the whole payload. Since 0.1. */
+petal_status petal_filter_statistics(const petal_filter *filter, petal_statistics *statistics, petal_error *error);
+
+/**
+ * The spec from which an empty filter compatible with this one can be made: its kind, exact bits and hashes, hash
+ * function, seed and parameters. The secret key of a keyed filter is not in it. Since 0.1.
+ */
+petal_status petal_filter_spec(const petal_filter *filter, petal_spec *spec, petal_error *error);
+
+/** What this handle can do: `PETAL_CAN_*`, ORed. A file opened for reading cannot insert. 0 for NULL. Since 0.1. */
+uint64_t petal_filter_capabilities(const petal_filter *filter);
+
+/** The exact false-positive rate to expect of this filter with `keys` distinct keys in it. Since 0.1. */
+petal_status petal_filter_expected_false_positive_rate(const petal_filter *filter,
+                                                       uint64_t keys,
+                                                       double *false_positive_rate);
+
+
+/*
+ * FILTERS: IMAGES AND FILES
+ *
+ * A filter's image, a header of 256 bytes and the payload, is the same in memory and in a file;
+ * docs/format.md specifies it. Files open in constant time, mapped. Saving replaces the file
+ * atomically: processes that have the old one mapped keep it.
+ *
+ * An image that is changed in place is marked dirty on its disk before the first change and clean
+ * again by `petal_filter_sync()` or `petal_filter_free()`. If the process dies between, it still
+ * opens, every key whose insertion had returned is still found unless the machine itself went
+ * down, and `PETAL_STATE_DIRTY` says what happened.
+ */
+
+/** How an image is opened: one of `PETAL_OPEN_*`. Since 0.1. */
+typedef uint32_t petal_open_mode;
+
+/** In place, for reading: constant time. The payload is not checked; `petal_filter_verify()` does that. */
+#define PETAL_OPEN_READ 0
+/** In place, for reading and writing, as the only writer. */
+#define PETAL_OPEN_WRITE 1
+/** Copied into memory of its own, and its checksum checked. */
+#define PETAL_OPEN_LOAD 2
+
+/** How to open. NULL stands for all zeros. Since 0.1. */
+typedef struct petal_open_options {
+  /** sizeof(petal_open_options). */
+  size_t struct_size;
+  /** One of `PETAL_OPEN_*`. */
+  petal_open_mode mode;
+  /** 0. */
+  uint32_t reserved;
+  /**
+   * The secret key of a keyed filter; all zeros is none. Without it byte and uint64_t keys cannot be hashed, but
+   * all else works.
+   */
+  uint8_t key[16];
+} petal_open_options;
+
+/** Opens the image that a file is. `options` is nullable. Since 0.1. */
+petal_status petal_filter_open(const char *path,
+                               const petal_open_options *options,
+                               petal_filter **filter,
+                               petal_error *error);
+
+/**
+ * Opens the image at `offset`, a multiple of 8, of an open file; other things may follow it. The descriptor stays
+ * yours and may be closed at once. `options` is nullable. Since 0.1.
+ */
+petal_status petal_filter_open_descriptor(int32_t descriptor,
+                                          uint64_t offset,
+                                          const petal_open_options *options,
+                                          petal_filter **filter,
+                                          petal_error *error);
+
+/**
+ * Opens the image at the start of a buffer, aligned to 8. In place the buffer must outlive the handle, and with
+ * `PETAL_OPEN_READ` it is never written. `options` is nullable. Since 0.1.
+ */
+petal_status petal_filter_open_buffer(void *buffer,
+                                      size_t length,
+                                      const petal_open_options *options,
+                                      petal_filter **filter,
+                                      petal_error *error);
+
+/**
+ * Copies the image at the start of `image`, of any alignment, into memory of its own and checks its checksum. The
+ * mode in `options`, nullable, does not matter. Since 0.1.
+ */
+petal_status petal_filter_load(const void *image,
+                               size_t length,
+                               const petal_open_options *options,
+                               petal_filter **filter,
+                               petal_error *error);
+
+/** The size of the image in bytes. Since 0.1. */
+petal_status petal_filter_serialized_size(const petal_filter *filter, uint64_t *size);
+
+/**
+ * Writes the image into a buffer of at least `petal_filter_serialized_size()` bytes. `written` is nullable. Since 0.1.
+ */
+petal_status petal_filter_serialize(const petal_filter *filter,
+                                    void *buffer,
+                                    size_t length,
+                                    size_t *written,
+                                    petal_error *error);
+
+/**
+ * Takes the next `length` bytes of an image; false stops. It must not unwind (throw) through the library. Since 0.1.
+ */
+typedef bool (*petal_write_callback)(void *context, const void *bytes, size_t length);
+
+/**
+ * Gives the image to `write`, piece by piece and in order. `PETAL_ERR_CALLBACK` if it returns false. `context` is
+ * passed on and may be NULL. Since 0.1.
+ */
+petal_status petal_filter_write(const petal_filter *filter,
+                                petal_write_callback write,
+                                void *context,
+                                petal_error *error);
+
+/**
+ * Writes the image to a file: to a temporary file beside it, onto the disk, then in its place. A failure leaves what
+ * was there. `PETAL_ERR_MAPPED_PATH` if the filter lies in that very file. Since 0.1.
+ */
+petal_status petal_filter_save(const petal_filter *filter, const char *path, petal_error *error);
+
+/**
+ * Brings an image that was changed in place up to date on its disk and marks it clean. Filters in memory of their own
+ * need nothing. Since 0.1.
+ */
+petal_status petal_filter_sync(petal_filter *filter, petal_error *error);
+
+/**
+ * Reads the whole image and checks it. `PETAL_ERR_CORRUPT`; `PETAL_ERR_DIRTY` if it has no checksum to be checked by.
+ * Since 0.1.
+ */
+petal_status petal_filter_verify(const petal_filter *filter, petal_error *error);
+
+
+/*
+ * HASHING ONCE FOR MANY FILTERS
+ *
+ * A filter hashes keys itself. Hash once and use the `_hash` functions where one key is looked up
+ * in many filters that share a hash function and seed.
+ */
+
+/** The hash of a key under a spec's hash function, seed and key; the rest of the spec does not matter. Since 0.1. */
+petal_status petal_hash(const petal_spec *spec, const void *key, size_t length, uint64_t *hash, petal_error *error);
+
+/** The same of a uint64_t key. Since 0.1. */
+petal_status petal_hash_u64(const petal_spec *spec, uint64_t key, uint64_t *hash, petal_error *error);
+
+/**
+ * The hash of a key as a filter makes it. `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_KEY_MISSING` where it cannot.
+ * Since 0.1.
+ */
+petal_status petal_filter_hash(const petal_filter *filter, const void *key, size_t length, uint64_t *hash);
+
+/** The same of a uint64_t key. Since 0.1. */
+petal_status petal_filter_hash_u64(const petal_filter *filter, uint64_t key, uint64_t *hash);
+
+
+/*
+ * BUILDERS
+ *
+ * A builder collects keys and then makes a filter sized for exactly the distinct keys that came.
+ * It keeps 8 bytes a key.
+ */
+
+/** Collects keys. Free it with `petal_builder_free()`. Since 0.1. */
+typedef struct petal_builder petal_builder;
+
+/**
+ * Called now and then by `petal_builder_finish()`, with the keys done and the keys in all; false cancels. It must not
+ * unwind (throw) through the library. Since 0.1.
+ */
+typedef bool (*petal_progress_callback)(void *context, uint64_t done, uint64_t total);
+
+/** How a builder works. NULL stands for all zeros. Since 0.1. */
+typedef struct petal_builder_options {
+  /** sizeof(petal_builder_options). */
+  size_t struct_size;
+  /**
+   * The most memory in bytes that collected keys take before they go to a temporary file; 0 is no limit, otherwise
+   * at least 1048576.
+   */
+  uint64_t memory_limit;
+  /** The folder of that file, which has no name and goes with the builder. NULL without a limit. */
+  const char *temporary_directory;
+  /** Nullable. */
+  petal_progress_callback progress;
+  /** Passed to `progress`. */
+  void *progress_context;
+} petal_builder_options;
+
+/**
+ * Makes a builder of the filter that a spec describes. A spec with neither capacity nor bits gets the capacity of the
+ * distinct keys that come. `options` is nullable. Since 0.1.
+ */
+petal_status petal_builder_new(const petal_spec *spec,
+                               const petal_builder_options *options,
+                               petal_builder **builder,
+                               petal_error *error);
+
+/** Frees a builder. NULL is allowed. Since 0.1. */
+void petal_builder_free(petal_builder *builder);
+
+/** Adds a key. Since 0.1. */
+petal_status petal_builder_add(petal_builder *builder, const void *key, size_t length);
+
+/** Adds a uint64_t key. Since 0.1. */
+petal_status petal_builder_add_u64(petal_builder *builder, uint64_t key);
+
+/** Adds a hash. Since 0.1. */
+petal_status petal_builder_add_hash(petal_builder *builder, uint64_t hash);
+
+/**
+ * Adds `count` byte keys, given as for `petal_filter_insert_batch()`. `added`, nullable, is always written: how many
+ * keys, the first so many, were added. Since 0.1.
+ */
+petal_status petal_builder_add_batch(petal_builder *builder,
+                                     const void *keys,
+                                     size_t keys_length,
+                                     const uint64_t *offsets,
+                                     size_t count,
+                                     size_t *added,
+                                     petal_error *error);
+
+/** The same for uint64_t keys. Since 0.1. */
+petal_status petal_builder_add_batch_u64(petal_builder *builder,
+                                         const uint64_t *keys,
+                                         size_t count,
+                                         size_t *added,
+                                         petal_error *error);
+
+/** The same for hashes. Since 0.1. */
+petal_status petal_builder_add_batch_hash(petal_builder *builder,
+                                          const uint64_t *hashes,
+                                          size_t count,
+                                          size_t *added,
+                                          petal_error *error);
+
+/** How many keys were added, duplicates included. Since 0.1. */
+petal_status petal_builder_count(const petal_builder *builder, uint64_t *count);
+
+/**
+ * Makes the filter and empties the builder, which may be used again or freed. On a failure, and when the progress
+ * callback cancels (`PETAL_ERR_CANCELLED`), the keys stay. Since 0.1.
+ */
+petal_status petal_builder_finish(petal_builder *builder, petal_filter **filter, petal_error *error);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* PETAL_H */

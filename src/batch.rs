@@ -1,0 +1,199 @@
+//! Many keys at once: the one place where keys of three forms become hashes and answers take three forms.
+
+use crate::error::{Result, error};
+use crate::filter::Insert;
+use crate::hash::Hasher;
+
+/// How many hashes go to a filter at once: enough to hide the calls and the misses, few enough for any stack.
+const CHUNK: usize = 512;
+
+/// Many keys.
+#[derive(Clone, Copy, Debug)]
+pub enum Keys<'a> {
+    /// Byte strings: key `i` is `bytes[offsets[i]..offsets[i + 1]]`. No offsets are no keys.
+    Bytes {
+        /// All keys' bytes.
+        bytes: &'a [u8],
+        /// One more than there are keys, not decreasing, the last at most `bytes.len()`.
+        offsets: &'a [u64],
+    },
+    /// `u64` keys.
+    U64(&'a [u64]),
+    /// Hashes.
+    Hashes(&'a [u64]),
+}
+
+impl Keys<'_> {
+    /// How many keys there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Keys::Bytes { offsets, .. } => offsets.len().saturating_sub(1),
+            Keys::U64(keys) | Keys::Hashes(keys) => keys.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Checks all that could go wrong later: offsets, and whether keys can be hashed.
+    ///
+    /// # Errors
+    /// [`Status::Offsets`], [`Status::ExternalHash`], [`Status::KeyMissing`].
+    pub fn check(&self, hasher: &Hasher) -> Result<()> {
+        if let Keys::Hashes(_) = self {
+            return Ok(());
+        }
+        if let Some(refusal) = hasher.refusal() {
+            return Err(refusal.into());
+        }
+        let Keys::Bytes { bytes, offsets } = self else { return Ok(()) };
+        if let Some(i) = offsets.windows(2).position(|pair| pair[0] > pair[1]) {
+            return Err(error!(
+                Offsets,
+                "offsets[{}] = {} is less than offsets[{i}] = {}",
+                i + 1,
+                offsets[i + 1],
+                offsets[i]
+            ));
+        }
+        match offsets.last() {
+            Some(last) if *last > bytes.len() as u64 => {
+                let i = offsets.len() - 1;
+                Err(error!(Offsets, "offsets[{i}] = {last} is past the end of the {} bytes of keys", bytes.len()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Gives the hashes to `take`, a chunk at a time, with the position of the chunk's first key, until it says false.
+    /// [`Keys::check`] has been asked.
+    pub(crate) fn for_each_chunk(&self, hasher: &Hasher, mut take: impl FnMut(usize, &[u64]) -> bool) {
+        if let Keys::Hashes(hashes) = self {
+            for (i, chunk) in hashes.chunks(CHUNK).enumerate() {
+                if !take(i * CHUNK, chunk) {
+                    return;
+                }
+            }
+            return;
+        }
+        let mut hashes = [0; CHUNK];
+        let mut start = 0;
+        while start < self.len() {
+            let chunk = &mut hashes[..CHUNK.min(self.len() - start)];
+            for (i, hash) in chunk.iter_mut().enumerate() {
+                // Hashing was checked to succeed; a failure would only cost an answer, not invent an absence.
+                *hash = match self {
+                    Keys::Bytes { bytes, offsets } => {
+                        let (from, to) = (offsets[start + i] as usize, offsets[start + i + 1] as usize);
+                        hasher.hash_bytes(&bytes[from..to]).unwrap_or(0)
+                    }
+                    Keys::U64(keys) | Keys::Hashes(keys) => hasher.hash_u64(keys[start + i]).unwrap_or(0),
+                };
+            }
+            if !take(start, chunk) {
+                return;
+            }
+            start += chunk.len();
+        }
+    }
+}
+
+/// Where the answers of a batch go: any of three forms at once.
+#[derive(Debug, Default)]
+pub struct Answers<'a> {
+    /// A byte a key, 0 or 1; as long as there are keys.
+    pub bytes: Option<&'a mut [u8]>,
+    /// A bit a key, the lowest bit of the first byte first; bits after the last key become 0. One bit for each key,
+    /// rounded up to bytes.
+    pub bitmap: Option<&'a mut [u8]>,
+    /// How many answers were true.
+    pub count: u64,
+}
+
+impl Answers<'_> {
+    fn check(&self, keys: usize) -> Result<()> {
+        let bytes = self.bytes.as_ref().map_or(keys, |bytes| bytes.len());
+        let bitmap = self.bitmap.as_ref().map_or(keys.div_ceil(8), |bitmap| bitmap.len());
+        if bytes == keys && bitmap == keys.div_ceil(8) {
+            return Ok(());
+        }
+        Err(error!(BufferTooSmall, "{keys} keys have {bytes} bytes and {bitmap} bitmap bytes for their answers"))
+    }
+
+    /// All answers are this one.
+    pub fn fill(&mut self, answer: bool, keys: usize) {
+        if let Some(bytes) = &mut self.bytes {
+            bytes.fill(answer.into());
+        }
+        if let Some(bitmap) = &mut self.bitmap {
+            bitmap.fill(if answer { 0xff } else { 0 });
+            if answer
+                && !keys.is_multiple_of(8)
+                && let Some(last) = bitmap.last_mut()
+            {
+                *last = (1 << (keys % 8)) - 1;
+            }
+        }
+        self.count = if answer { keys as u64 } else { 0 };
+    }
+
+    /// Takes the answers of the keys from `start`, a multiple of 8, on.
+    fn take(&mut self, start: usize, answers: &[bool]) {
+        self.count += answers.iter().map(|answer| u64::from(*answer)).sum::<u64>();
+        if let Some(bytes) = &mut self.bytes {
+            for (byte, answer) in bytes[start..].iter_mut().zip(answers) {
+                *byte = (*answer).into();
+            }
+        }
+        if let Some(bitmap) = &mut self.bitmap {
+            for (byte, answers) in bitmap[start / 8..].iter_mut().zip(answers.chunks(8)) {
+                *byte = answers.iter().rev().fold(0, |byte, answer| byte << 1 | u8::from(*answer));
+            }
+        }
+    }
+}
+
+/// Looks keys up. On an error every answer is true.
+pub(crate) fn contains(
+    hasher: &Hasher,
+    keys: &Keys,
+    answers: &mut Answers,
+    look_up: &mut dyn FnMut(&[u64], &mut [bool]),
+) -> Result<()> {
+    answers.fill(true, keys.len());
+    answers.check(keys.len())?;
+    keys.check(hasher)?;
+    answers.count = 0;
+    keys.for_each_chunk(hasher, |start, hashes| {
+        let found = &mut [false; CHUNK][..hashes.len()];
+        look_up(hashes, found);
+        answers.take(start, found);
+        true
+    });
+    Ok(())
+}
+
+/// Inserts keys. Returns how many were inserted, the first so many, and the error that stopped it there.
+pub(crate) fn insert(
+    hasher: &Hasher,
+    keys: &Keys,
+    answers: &mut Answers,
+    filter: &mut dyn Insert,
+) -> (usize, Result<()>) {
+    answers.fill(false, keys.len());
+    if let Err(error) = answers.check(keys.len()).and_then(|()| keys.check(hasher)) {
+        return (0, Err(error));
+    }
+    let (mut inserted, mut outcome) = (0, Ok(()));
+    keys.for_each_chunk(hasher, |start, hashes| {
+        let new = &mut [false; CHUNK][..hashes.len()];
+        let (done, result) = filter.insert_hashes(hashes, new);
+        answers.take(start, &new[..done]);
+        inserted += done;
+        outcome = result;
+        outcome.is_ok()
+    });
+    (inserted, outcome)
+}

@@ -1,0 +1,99 @@
+//! The small change of bit arrays.
+
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// A position in `0..range` from a uniform 64-bit hash: the high half of the product. It uses the high bits of the
+/// hash, needs no division, and scales: `reduce(h, n * d) / d == reduce(h, n)`, which is what folding rests on.
+#[inline]
+pub fn reduce(hash: u64, range: u64) -> u64 {
+    ((u128::from(hash) * u128::from(range)) >> 64) as u64
+}
+
+/// The 64-bit finaliser of MurmurHash3 with Stafford's thirteenth set of constants (as in SplitMix64): a bijection in
+/// which every input bit moves every output bit.
+#[inline]
+pub fn mix(mut x: u64) -> u64 {
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+/// 2^64 over the golden ratio, made odd.
+pub const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Whether the bit at `position` is set.
+#[inline]
+pub fn test(words: &[AtomicU64], position: u64) -> bool {
+    words[(position / 64) as usize].load(Ordering::Relaxed) >> (position % 64) & 1 == 1
+}
+
+/// Sets the bit at `position`; true if it was not set before.
+#[inline]
+pub fn set(words: &mut [u64], position: u64) -> bool {
+    let (word, mask) = (&mut words[(position / 64) as usize], 1 << (position % 64));
+    let new = *word & mask == 0;
+    *word |= mask;
+    new
+}
+
+/// How many bits are set.
+pub fn count_ones(words: &[AtomicU64]) -> u64 {
+    words.iter().map(|word| u64::from(word.load(Ordering::Relaxed).count_ones())).sum()
+}
+
+/// How many bits are set in `from..to`.
+pub fn count_ones_in(words: &[AtomicU64], from: u64, to: u64) -> u64 {
+    if from >= to {
+        return 0;
+    }
+    let (first, last) = ((from / 64) as usize, ((to - 1) / 64) as usize);
+    let mut ones = count_ones(&words[first..=last]);
+    let low = words[first].load(Ordering::Relaxed) & ((1 << (from % 64)) - 1);
+    let high = words[last].load(Ordering::Relaxed) & !(u64::MAX >> (63 - (to - 1) % 64));
+    ones -= u64::from(low.count_ones()) + u64::from(high.count_ones());
+    ones
+}
+
+/// The positions of the set bits, in order.
+pub fn ones(words: &[AtomicU64]) -> impl Iterator<Item = u64> {
+    words.iter().enumerate().flat_map(|(i, word)| {
+        let mut rest = word.load(Ordering::Relaxed);
+        core::iter::from_fn(move || {
+            (rest != 0).then(|| {
+                let bit = rest.trailing_zeros();
+                rest &= rest - 1;
+                i as u64 * 64 + u64::from(bit)
+            })
+        })
+    })
+}
+
+/// Whether all bits from `position` on are zero.
+pub fn is_zero_from(words: &[AtomicU64], position: u64) -> bool {
+    count_ones_in(words, position, words.len() as u64 * 64) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_of_ones_agree_with_single_bits() {
+        let words: Vec<AtomicU64> = (1..6_u64).map(|i| AtomicU64::new(mix(i))).collect();
+        for from in (0..320).step_by(7) {
+            for to in (from..=320).step_by(5) {
+                let expected = (from..to).filter(|i| test(&words, *i)).count() as u64;
+                assert_eq!(count_ones_in(&words, from, to), expected, "{from}..{to}");
+            }
+        }
+        assert_eq!(ones(&words).collect::<Vec<_>>(), (0..320).filter(|i| test(&words, *i)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn reduction_folds() {
+        for i in 0..1000 {
+            let hash = mix(i);
+            assert_eq!(reduce(hash, 12 * 1000) / 12, reduce(hash, 1000));
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! What can go wrong, as values: a [`Status`] for programs and an [`Error`] with a message for people.
+
+use core::ffi::CStr;
+use core::fmt;
+
+/// Why a call failed. The numbers are the C API's `petal_status` values: negative, never reused, only appended to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(i32)]
+#[non_exhaustive]
+pub enum Status {
+    /// A bug in Petal was caught before it could do harm. A handle that was being changed is of no more use.
+    Internal = -1,
+    /// A required pointer is NULL.
+    NullPointer = -2,
+    /// The `struct_size` of a struct is not one that this version understands.
+    StructSize = -3,
+    /// A kind, hash function, parameter, choice or flag that this version does not know.
+    UnknownValue = -4,
+    /// A value outside its bounds.
+    OutOfRange = -5,
+    /// A false-positive rate that is not inside (0, 1).
+    FalsePositiveRate = -6,
+    /// Parameters that cannot hold together.
+    Contradiction = -7,
+    /// More bits than the kind, or the address space, can hold.
+    TooLarge = -8,
+    /// Memory could not be had.
+    OutOfMemory = -9,
+    /// Key offsets that decrease, or pass the end of the key buffer.
+    Offsets = -10,
+    /// The caller's buffer is too small.
+    BufferTooSmall = -11,
+    /// The caller's buffer, or the offset of an image in a file, is not a multiple of 8 bytes.
+    Misaligned = -12,
+    /// This kind, or this handle, cannot do that.
+    Unsupported = -13,
+    /// The two filters differ in kind, layout, geometry, hash function, seed or key.
+    Incompatible = -14,
+    /// The filter takes hashes only.
+    ExternalHash = -15,
+    /// The filter is keyed and its secret key was not given.
+    KeyMissing = -16,
+    /// The secret key given is not the one that the filter was made with.
+    KeyMismatch = -17,
+    /// The bytes are not a Petal image.
+    Foreign = -18,
+    /// The image ends before it is complete.
+    Truncated = -19,
+    /// The image contradicts itself or its checksum.
+    Corrupt = -20,
+    /// The image was written by a later version and needs something that this one does not have.
+    NewerVersion = -21,
+    /// The image was open for writing when its process ended, so its payload checksum is not known.
+    Dirty = -22,
+    /// The operating system reported an error; `os_error` says which.
+    Io = -23,
+    /// The file does not exist.
+    NotFound = -24,
+    /// The operating system denies access.
+    AccessDenied = -25,
+    /// The disk, or the user's share of it, is full.
+    NoSpace = -26,
+    /// Another handle has the image open for writing.
+    Locked = -27,
+    /// The path is that of the file which the filter itself maps.
+    MappedPath = -28,
+    /// A cancel callback asked to stop.
+    Cancelled = -29,
+    /// The caller's write callback reported a failure.
+    Callback = -30,
+}
+
+impl Status {
+    /// Every status, in the order of its number.
+    pub const ALL: [Status; 30] = [
+        Status::Internal,
+        Status::NullPointer,
+        Status::StructSize,
+        Status::UnknownValue,
+        Status::OutOfRange,
+        Status::FalsePositiveRate,
+        Status::Contradiction,
+        Status::TooLarge,
+        Status::OutOfMemory,
+        Status::Offsets,
+        Status::BufferTooSmall,
+        Status::Misaligned,
+        Status::Unsupported,
+        Status::Incompatible,
+        Status::ExternalHash,
+        Status::KeyMissing,
+        Status::KeyMismatch,
+        Status::Foreign,
+        Status::Truncated,
+        Status::Corrupt,
+        Status::NewerVersion,
+        Status::Dirty,
+        Status::Io,
+        Status::NotFound,
+        Status::AccessDenied,
+        Status::NoSpace,
+        Status::Locked,
+        Status::MappedPath,
+        Status::Cancelled,
+        Status::Callback,
+    ];
+
+    /// One sentence, without a full stop, that explains the status.
+    pub fn text(self) -> &'static str {
+        self.c_text().to_str().unwrap_or_default()
+    }
+
+    /// The same sentence as a C string.
+    pub const fn c_text(self) -> &'static CStr {
+        match self {
+            Status::Internal => c"a bug in Petal was caught; a handle that was being changed is of no more use",
+            Status::NullPointer => c"a required pointer is NULL",
+            Status::StructSize => c"the struct_size of a struct is not one that this version understands",
+            Status::UnknownValue => c"a kind, hash function, parameter, choice or flag that this version does not know",
+            Status::OutOfRange => c"a value is outside its bounds",
+            Status::FalsePositiveRate => c"a false-positive rate is not inside (0, 1)",
+            Status::Contradiction => c"the parameters cannot hold together",
+            Status::TooLarge => c"more bits than the kind or the address space can hold",
+            Status::OutOfMemory => c"memory could not be had",
+            Status::Offsets => c"key offsets decrease or pass the end of the key buffer",
+            Status::BufferTooSmall => c"the buffer is too small",
+            Status::Misaligned => c"a buffer or file offset is not a multiple of 8 bytes",
+            Status::Unsupported => c"this kind or this handle cannot do that",
+            Status::Incompatible => c"the filters differ in kind, layout, geometry, hash function, seed or key",
+            Status::ExternalHash => c"the filter takes hashes only",
+            Status::KeyMissing => c"the filter is keyed and its secret key was not given",
+            Status::KeyMismatch => c"the secret key is not the one that the filter was made with",
+            Status::Foreign => c"the bytes are not a Petal image",
+            Status::Truncated => c"the image ends before it is complete",
+            Status::Corrupt => c"the image contradicts itself or its checksum",
+            Status::NewerVersion => c"the image needs a later version of Petal",
+            Status::Dirty => c"the image was not closed after writing, so its payload checksum is not known",
+            Status::Io => c"the operating system reported an error",
+            Status::NotFound => c"the file does not exist",
+            Status::AccessDenied => c"the operating system denies access",
+            Status::NoSpace => c"no space is left on the disk",
+            Status::Locked => c"another handle has the image open for writing",
+            Status::MappedPath => c"the path is that of the file which the filter itself maps",
+            Status::Cancelled => c"the cancel callback asked to stop",
+            Status::Callback => c"the write callback reported a failure",
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+/// The longest message, in bytes.
+pub const MESSAGE_LENGTH: usize = 232;
+
+/// A failure: its status, the operating system's error number where there is one, and a message that names the
+/// parameter, its value and what is allowed.
+///
+/// The message lives inside the value, so an error can be made when there is no memory left.
+#[derive(Clone, Copy)]
+pub struct Error {
+    status: Status,
+    os_error: i32,
+    length: u8,
+    message: [u8; MESSAGE_LENGTH],
+}
+
+/// What fallible calls return.
+pub type Result<T> = core::result::Result<T, Error>;
+
+impl Error {
+    /// An error whose message is `message`, cut at a character boundary where it is longer than [`MESSAGE_LENGTH`].
+    pub fn new(status: Status, message: fmt::Arguments<'_>) -> Error {
+        let mut error = Error { status, os_error: 0, length: 0, message: [0; MESSAGE_LENGTH] };
+        // The writer cuts instead of failing.
+        let _ = fmt::write(&mut error, message);
+        error
+    }
+
+    /// An error of the operating system: `code` is the `errno`, `what` says what was being done.
+    pub fn from_os(code: i32, what: fmt::Arguments<'_>) -> Error {
+        let status = crate::storage::status_of_os_error(code);
+        Error { os_error: code, ..Error::new(status, format_args!("{what}: {status} (error {code})")) }
+    }
+
+    /// The status.
+    pub fn status(&self) -> Status {
+        self.status
+    }
+
+    /// The operating system's error number (`errno`), or 0.
+    pub fn os_error(&self) -> i32 {
+        self.os_error
+    }
+
+    /// The message.
+    pub fn message(&self) -> &str {
+        core::str::from_utf8(&self.message[..usize::from(self.length)]).unwrap_or_default()
+    }
+}
+
+impl fmt::Write for Error {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let start = usize::from(self.length);
+        let mut end = text.len().min(MESSAGE_LENGTH - start);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        self.message[start..start + end].copy_from_slice(&text.as_bytes()[..end]);
+        // `start + end <= MESSAGE_LENGTH`, which fits.
+        self.length = (start + end) as u8;
+        Ok(())
+    }
+}
+
+impl From<Status> for Error {
+    fn from(status: Status) -> Error {
+        Error::new(status, format_args!("{status}"))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.message())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {}", self.status, self.message())
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Makes an [`Error`] from a status and a message in the manner of `format!`.
+macro_rules! error {
+    ($status:ident, $($message:tt)*) => {
+        $crate::error::Error::new($crate::error::Status::$status, format_args!($($message)*))
+    };
+}
+pub(crate) use error;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses_are_pinned() {
+        for (i, status) in Status::ALL.iter().enumerate() {
+            assert_eq!(*status as i32, -(i as i32) - 1, "statuses are only appended to");
+            assert!(!status.text().is_empty() && status.text().is_ascii());
+        }
+    }
+
+    #[test]
+    fn long_messages_are_cut_at_a_character() {
+        let error = error!(OutOfRange, "{}", "é".repeat(MESSAGE_LENGTH));
+        assert_eq!(error.message().len(), MESSAGE_LENGTH);
+        let error = error!(OutOfRange, "x{}", "é".repeat(MESSAGE_LENGTH));
+        assert_eq!(error.message().len(), MESSAGE_LENGTH - 1);
+    }
+}

@@ -1,0 +1,373 @@
+//! The classic Bloom filter: an array of m bits, k of which each key sets.
+//!
+//! Bloom, "Space/time trade-offs in hash coding with allowable errors", 1970. The probability that a lookup of a key
+//! that was never inserted says true is E\[(X/m)^k\], where X is the number of bits that n keys with k independent probes
+//! each have set; [`crate::sizing::bloom`] computes it exactly, and given the bits themselves it is (X/m)^k.
+//!
+//! Two layouts: *plain*, where every probe ranges over all m bits, and *partitioned*, where probe i has the i-th of k
+//! slices of floor(m/k) bits to itself, so that no two probes of a key meet. How probes come from the 64-bit hash is the
+//! [`Derivation`]. A key hashed with MD5 or SHA is inserted as a hash: take the digest's first eight bytes,
+//! little-endian, and [`crate::Filter::insert_hash`] into a filter whose hash function is `external`.
+//!
+//! Payload: bit p is bit p mod 64 of the little-endian 64-bit word p / 64.
+
+mod derivation;
+
+pub use derivation::Derivation;
+
+use super::bitwise;
+use crate::bits;
+use crate::error::{Result, Status, error};
+use crate::filter::{Base, Capabilities, Filter, Fold, Insert, Intersect, Merge};
+use crate::format::Geometry;
+use crate::open;
+use crate::registry::Row;
+use crate::sizing;
+use crate::spec::{Domain, Kind, Parameter, Size, Spec};
+use crate::storage::{Words, try_box};
+
+/// The kind's number.
+pub const KIND: Kind = Kind(1);
+
+/// The most probes a key has.
+pub const MAX_HASHES: u32 = 64;
+
+/// Whether each probe has a slice of its own.
+pub const PARTITIONED: Parameter = Parameter {
+    name: "partitioned",
+    summary: "1 gives each of a key's probes a slice of the bits to itself",
+    default: 0,
+    domain: Domain::Integer(0, 1),
+    word: Some(0),
+};
+
+/// How probes come from a hash.
+pub const DERIVATION: Parameter = Parameter {
+    name: "derivation",
+    summary: "how a key's probes come from its hash",
+    default: Derivation::Remix as u64,
+    domain: Domain::Choice(&Derivation::NAMES),
+    word: Some(1),
+};
+
+/// The kind word that keeps the width of [`Derivation::Slices`].
+const SLICE_WIDTH_WORD: usize = 2;
+
+/// The registry's row.
+pub const ROW: Row = Row {
+    kind: KIND,
+    name: "bloom",
+    summary: "the classic Bloom filter: any size, the lowest false-positive rate of the insertable bit arrays",
+    layout_version: 1,
+    capabilities: Capabilities::INSERT
+        .with(Capabilities::CLEAR)
+        .with(Capabilities::MERGE)
+        .with(Capabilities::INTERSECT)
+        .with(Capabilities::FOLD)
+        .with(Capabilities::ESTIMATE),
+    parameters: &[&PARTITIONED, &DERIVATION, &bitwise::FOLDABLE],
+    plan,
+    open: |base| Ok(try_box(Bloom::from_base(base)?)?),
+    false_positive_rate: |geometry, keys| Shape::of(geometry).map_or(1.0, |shape| shape.false_positive_rate(keys)),
+};
+
+/// Where probes go.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    /// Bits that a probe ranges over: all of them, or those of a slice.
+    range: u64,
+    /// Bits from one probe's range to the next one's: 0 in the plain layout.
+    stride: u64,
+    hashes: u32,
+    derivation: Derivation,
+    slice_width: u32,
+}
+
+impl Shape {
+    /// The shape that a geometry describes, if it is one of this kind.
+    fn of(geometry: &Geometry) -> Option<Shape> {
+        let [partitioned, derivation, slice_width, rest @ ..] = geometry.words;
+        let hashes = geometry.hashes;
+        let derivation = Derivation::from_number(derivation)?;
+        let widths = if derivation == Derivation::Slices { 1..=64 } else { 0..=0 };
+        let known = partitioned <= 1
+            && rest == [0; 5]
+            && widths.contains(&slice_width)
+            && (1..=MAX_HASHES).contains(&hashes)
+            && geometry.bits > 0;
+        if !known || (partitioned == 1 && !geometry.bits.is_multiple_of(hashes.into())) {
+            return None;
+        }
+        let range = if partitioned == 1 { geometry.bits / u64::from(hashes) } else { geometry.bits };
+        let stride = if partitioned == 1 { range } else { 0 };
+        Some(Shape { range, stride, hashes, derivation, slice_width: slice_width as u32 })
+    }
+
+    /// Visits the positions of a hash in order, until `visit` says false; whether it never did.
+    #[inline]
+    fn all(&self, hash: u64, mut visit: impl FnMut(u64) -> bool) -> bool {
+        if self.derivation != Derivation::Remix {
+            return self.all_of_others(hash, &mut visit);
+        }
+        let (mut hash, mut start) = (hash, 0);
+        for _ in 0..self.hashes {
+            if !visit(start + bits::reduce(hash, self.range)) {
+                return false;
+            }
+            hash = hash.wrapping_mul(bits::GOLDEN);
+            start += self.stride;
+        }
+        true
+    }
+
+    #[inline(never)]
+    fn all_of_others(&self, hash: u64, visit: &mut dyn FnMut(u64) -> bool) -> bool {
+        let mut probes = self.derivation.probes(hash, self.range, self.slice_width);
+        (0..u64::from(self.hashes)).all(|i| visit(i * self.stride + probes.next_position()))
+    }
+
+    fn false_positive_rate(&self, keys: u64) -> f64 {
+        let rate = match self.stride {
+            0 => sizing::bloom::exact(self.range, self.hashes, keys),
+            slice => sizing::bloom::partitioned_exact(slice, self.hashes, keys),
+        };
+        rate.max(sizing::hash_floor(keys, 64))
+    }
+}
+
+/// The geometry that a spec asks for.
+fn plan(spec: &Spec) -> Result<Geometry> {
+    let partitioned = spec.parameter(&PARTITIONED)?;
+    let derivation = spec.parameter(&DERIVATION)?;
+    let foldable = spec.parameter(&bitwise::FOLDABLE)? == 1;
+    let too_large = |what: &str| error!(TooLarge, "{what} needs more bits than the address space holds");
+    let (bits, hashes) = match spec.size()? {
+        Size::Rate { capacity, false_positive_rate } => {
+            let unreachable = || error!(TooLarge, "capacity = {capacity} at {false_positive_rate} needs too many bits");
+            // Units are what folding divides: all bits, or those of a slice.
+            let (units, slices, hashes) = if partitioned == 1 {
+                let size = sizing::bloom::partitioned_size_for(capacity, false_positive_rate, MAX_HASHES);
+                let size = size.ok_or_else(unreachable)?;
+                (size.slice_bits, u64::from(size.hashes), size.hashes)
+            } else {
+                let size = sizing::bloom::size_for(capacity, false_positive_rate, MAX_HASHES);
+                let size = size.ok_or_else(unreachable)?;
+                (size.bits, 1, size.hashes)
+            };
+            let units = if foldable { bitwise::foldable_units(units) } else { Some(units) };
+            let bits = units.and_then(|units| units.checked_mul(slices)).ok_or_else(unreachable)?;
+            (bits, hashes)
+        }
+        Size::Exact { bits, .. } if foldable => {
+            return Err(error!(Contradiction, "foldable rounds a size, but bits = {bits} is exact"));
+        }
+        Size::Exact { bits, hashes, .. } if hashes > MAX_HASHES => {
+            return Err(error!(OutOfRange, "hashes = {hashes} with bits = {bits} is not from 1 to {MAX_HASHES}"));
+        }
+        Size::Exact { capacity: 0, bits, hashes: 0 } => {
+            return Err(error!(Contradiction, "bits = {bits} needs hashes, or a capacity to choose them for"));
+        }
+        Size::Exact { bits, .. } if bits >= 1 << 63 => return Err(too_large("bits")),
+        Size::Exact { capacity, bits, hashes: 0 } => (bits, sizing::bloom::optimal_hashes(bits, capacity, MAX_HASHES)),
+        Size::Exact { bits, hashes, .. } => (bits, hashes),
+    };
+    let slices = if partitioned == 1 { u64::from(hashes) } else { 1 };
+    let range = bits / slices;
+    if range == 0 {
+        return Err(error!(Contradiction, "bits = {bits} are fewer than the hashes = {hashes} slices"));
+    }
+    let slice_width = if derivation == Derivation::Slices as u64 { derivation::slice_width(range) } else { 0 };
+    let mut words = [partitioned, derivation, 0, 0, 0, 0, 0, 0];
+    words[SLICE_WIDTH_WORD] = slice_width.into();
+    Geometry::of_bits(range * slices, hashes, words)
+}
+
+/// A classic Bloom filter.
+///
+/// ```
+/// use petal::{Filter, filters::Bloom};
+/// let mut seen = Bloom::with_capacity(1000, 0.01)?;
+/// assert!(seen.insert(b"apple")?);
+/// assert!(seen.contains(b"apple"));
+/// # Ok::<(), petal::Error>(())
+/// ```
+pub struct Bloom {
+    base: Base,
+    shape: Shape,
+}
+
+impl Bloom {
+    /// A filter for `capacity` keys whose false-positive rate is at most `false_positive_rate` when it is full.
+    ///
+    /// # Errors
+    /// As [`open::create`].
+    pub fn with_capacity(capacity: u64, false_positive_rate: f64) -> Result<Bloom> {
+        Bloom::new(&Spec::with_capacity(capacity, false_positive_rate)?)
+    }
+
+    /// The filter that a spec describes.
+    ///
+    /// # Errors
+    /// As [`open::create`].
+    pub fn new(spec: &Spec) -> Result<Bloom> {
+        Bloom::from_base(open::create_base(&Spec { kind: Some(KIND), ..*spec })?)
+    }
+
+    fn from_base(base: Base) -> Result<Bloom> {
+        let geometry = base.geometry();
+        match Shape::of(geometry).filter(|_| geometry.bits.div_ceil(8) <= geometry.payload_bytes) {
+            Some(shape) => Ok(Bloom { shape, base }),
+            None => Err(error!(Corrupt, "the header's geometry is not one of a bloom filter: {geometry:?}")),
+        }
+    }
+
+    /// The bits of each slice, or of the whole.
+    fn slices(&self) -> impl Iterator<Item = u64> {
+        let Shape { range, stride, hashes, .. } = self.shape;
+        let slices = if stride == 0 { 1 } else { u64::from(hashes) };
+        let words = self.base.words().shared();
+        (0..slices).map(move |slice| bits::count_ones_in(words, slice * range, (slice + 1) * range))
+    }
+}
+
+impl Filter for Bloom {
+    fn base(&self) -> &Base {
+        &self.base
+    }
+
+    fn base_mut(&mut self) -> &mut Base {
+        &mut self.base
+    }
+
+    #[inline]
+    fn contains_hash(&self, hash: u64) -> bool {
+        let words = self.base.words().shared();
+        self.shape.all(hash, |position| bits::test(words, position))
+    }
+
+    fn ones(&self) -> u64 {
+        self.slices().sum()
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        let range = self.shape.range as f64;
+        match self.shape.stride {
+            0 => sizing::bloom::from_fill(self.shape.range, self.shape.hashes, self.ones()),
+            _ => self.slices().map(|ones| ones as f64 / range).product(),
+        }
+    }
+
+    fn expected_false_positive_rate(&self, keys: u64) -> f64 {
+        self.shape.false_positive_rate(keys)
+    }
+
+    fn cardinality(&self) -> Option<f64> {
+        let ones = self.ones();
+        match self.shape.stride {
+            0 => sizing::bloom::cardinality_exact_base(self.shape.range, self.shape.hashes, ones),
+            // Each slice sees every key once, so all of them together are one filter with a single probe per slice.
+            slice => {
+                let slices = u64::from(self.shape.hashes);
+                let zeros = 1.0 - ones as f64 / (slices * slice) as f64;
+                match slice {
+                    1 => (ones == 0).then_some(0.0),
+                    _ => (zeros > 0.0).then(|| zeros.ln() / (-1.0 / slice as f64).ln_1p()),
+                }
+            }
+        }
+    }
+
+    fn check_payload(&self) -> Result<()> {
+        if bits::is_zero_from(self.base.words().shared(), self.base.geometry().bits) {
+            return Ok(());
+        }
+        Err(error!(Corrupt, "bits after the last one, {}, are set", self.base.geometry().bits))
+    }
+
+    fn copy(&self) -> Result<Box<dyn Filter>> {
+        Ok(try_box(Bloom { base: self.base.copy()?, shape: self.shape })?)
+    }
+
+    fn as_insert(&mut self) -> Option<&mut dyn Insert> {
+        Some(self)
+    }
+
+    fn as_merge(&mut self) -> Option<&mut dyn Merge> {
+        Some(self)
+    }
+
+    fn as_intersect(&mut self) -> Option<&mut dyn Intersect> {
+        Some(self)
+    }
+
+    fn as_fold(&mut self) -> Option<&mut dyn Fold> {
+        Some(self)
+    }
+}
+
+impl Insert for Bloom {
+    #[inline]
+    fn insert_hash(&mut self, hash: u64) -> Result<bool> {
+        let words = self.base.writable()?;
+        let mut new = false;
+        self.shape.all(hash, |position| {
+            new |= bits::set(words, position);
+            true
+        });
+        self.base.add_count(1);
+        Ok(new)
+    }
+
+    fn insert_hashes(&mut self, hashes: &[u64], new: &mut [bool]) -> (usize, Result<()>) {
+        let words = match self.base.writable() {
+            Ok(words) => words,
+            Err(error) => return (0, Err(error)),
+        };
+        for (hash, new) in hashes.iter().zip(new) {
+            *new = false;
+            self.shape.all(*hash, |position| {
+                *new |= bits::set(words, position);
+                true
+            });
+        }
+        self.base.add_count(hashes.len() as u64);
+        (hashes.len(), Ok(()))
+    }
+}
+
+impl Merge for Bloom {
+    fn merge_words(&mut self, other: &Words) -> Result<()> {
+        bitwise::merge(&mut self.base, other)
+    }
+}
+
+impl Intersect for Bloom {
+    fn intersect_words(&mut self, other: &Words) -> Result<()> {
+        bitwise::intersect(&mut self.base, other)
+    }
+}
+
+impl Fold for Bloom {
+    /// Positions that were scaled down from the hash by multiplication fold by neighbours: p becomes p / factor.
+    /// Positions that are remainders fold by slices: p becomes p mod (range / factor).
+    fn fold_units(&mut self, factor: u64) -> Result<()> {
+        let Shape { range, stride, hashes, derivation, .. } = self.shape;
+        bitwise::check_factor(factor, range)?;
+        let small = range / factor;
+        let old = self.base.geometry();
+        let geometry = Geometry::of_bits(old.bits / factor, hashes, old.words)?;
+        let shape = Shape::of(&geometry).ok_or(Status::Internal)?;
+        let mut folded = Words::zeroed(geometry.payload_bytes)?;
+        let words = folded.exclusive().ok_or(Status::Internal)?;
+        for position in bits::ones(self.base.words().shared()) {
+            let (slice, place) = if stride == 0 { (0, position) } else { (position / range, position % range) };
+            let place = if derivation.is_remainder() { place % small } else { place / factor };
+            bits::set(words, slice * small + place);
+        }
+        let header = self.base.header();
+        let promised = if header.false_positive_rate == 0.0 { 0.0 } else { shape.false_positive_rate(header.capacity) };
+        self.base.replace(geometry, promised, folded);
+        self.shape = shape;
+        Ok(())
+    }
+}

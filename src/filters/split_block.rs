@@ -1,0 +1,260 @@
+//! The split-block Bloom filter: blocks of 256 bits, in each of which a key sets one bit in every of eight 32-bit lanes.
+//!
+//! The layout of the Apache Parquet format (`BloomFilter.md`), after Putze, Sanders and Singler, "Cache-, hash- and
+//! space-efficient Bloom filters", 2007. With XXH64, seed 0, the payload's blocks are the bitset of a Parquet filter
+//! into which the same plain-encoded values were inserted. The block comes from the hash's high half and the lanes'
+//! bits from its low half: block = (high * blocks) >> 32, bit of lane i = (low * salt i mod 2^32) >> 27.
+//!
+//! A key lands in a given block with probability 1/blocks, so a block holds Binomial(n, 1/blocks) keys, and with i
+//! keys in it a lookup finds all its eight bits set with probability (1 - (31/32)^i)^8: their mean is the exact
+//! false-positive rate ([`crate::sizing::split_block`]). Given the bits it is the mean, over the blocks, of the product
+//! of the lanes' fills.
+
+use super::bitwise;
+use crate::bits;
+use crate::error::{Result, Status, error};
+use crate::filter::{Base, Capabilities, Filter, Fold, Insert, Intersect, Merge};
+use crate::format::Geometry;
+use crate::open;
+use crate::registry::Row;
+use crate::simd::{self, portable};
+use crate::sizing;
+use crate::spec::{Kind, Size, Spec};
+use crate::storage::{Words, try_box};
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// The kind's number.
+pub const KIND: Kind = Kind(2);
+
+/// Bits in a block.
+pub const BLOCK_BITS: u64 = 256;
+
+/// Lanes in a block, and so bits that a key sets.
+pub const LANES: u32 = 8;
+
+/// The registry's row.
+pub const ROW: Row = Row {
+    kind: KIND,
+    name: "split_block",
+    summary: "the split-block Bloom filter of Apache Parquet: one memory access a key, blocks of 256 bits",
+    layout_version: 1,
+    capabilities: Capabilities::INSERT
+        .with(Capabilities::CLEAR)
+        .with(Capabilities::MERGE)
+        .with(Capabilities::INTERSECT)
+        .with(Capabilities::FOLD)
+        .with(Capabilities::ESTIMATE),
+    parameters: &[&bitwise::FOLDABLE],
+    plan,
+    open: |base| Ok(try_box(SplitBlock::from_base(base)?)?),
+    false_positive_rate: |geometry, keys| false_positive_rate(geometry.bits / BLOCK_BITS, keys),
+};
+
+fn false_positive_rate(blocks: u64, keys: u64) -> f64 {
+    sizing::split_block::false_positive_rate(blocks, keys).max(sizing::hash_floor(keys, 64))
+}
+
+/// The geometry that a spec asks for.
+fn plan(spec: &Spec) -> Result<Geometry> {
+    let foldable = spec.parameter(&bitwise::FOLDABLE)? == 1;
+    let blocks = match spec.size()? {
+        Size::Rate { capacity, false_positive_rate } => {
+            let blocks = sizing::split_block::blocks_for(capacity, false_positive_rate);
+            let blocks = if foldable { blocks.and_then(bitwise::foldable_units) } else { blocks };
+            blocks.ok_or_else(|| {
+                error!(TooLarge, "capacity = {capacity} at {false_positive_rate} needs 2^32 blocks of 256 bits or more")
+            })?
+        }
+        Size::Exact { hashes, .. } if hashes != 0 && hashes != LANES => {
+            return Err(error!(OutOfRange, "hashes = {hashes} is not the {LANES} of a split block"));
+        }
+        Size::Exact { bits, .. } if !bits.is_multiple_of(BLOCK_BITS) => {
+            return Err(error!(OutOfRange, "bits = {bits} is not a multiple of the {BLOCK_BITS} of a block"));
+        }
+        Size::Exact { bits, .. } if foldable => {
+            return Err(error!(Contradiction, "foldable rounds a size, but bits = {bits} is exact"));
+        }
+        Size::Exact { bits, .. } => bits / BLOCK_BITS,
+    };
+    // The layout chooses blocks by 32 bits of the hash.
+    if blocks >> 32 != 0 {
+        return Err(error!(TooLarge, "{blocks} blocks are not fewer than 2^32"));
+    }
+    Geometry::of_bits(blocks * BLOCK_BITS, LANES, [0; 8])
+}
+
+/// A split-block Bloom filter.
+///
+/// ```
+/// use petal::{Filter, filters::SplitBlock};
+/// let mut seen = SplitBlock::with_capacity(1000, 0.01)?;
+/// assert!(seen.insert(b"apple")?);
+/// assert!(seen.contains(b"apple"));
+/// # Ok::<(), petal::Error>(())
+/// ```
+pub struct SplitBlock {
+    base: Base,
+    blocks: u64,
+    /// Words of the blocks; the payload may have padding after them.
+    words: usize,
+}
+
+impl SplitBlock {
+    /// A filter for `capacity` keys whose false-positive rate is at most `false_positive_rate` when it is full.
+    ///
+    /// # Errors
+    /// As [`open::create`].
+    pub fn with_capacity(capacity: u64, false_positive_rate: f64) -> Result<SplitBlock> {
+        SplitBlock::new(&Spec::with_capacity(capacity, false_positive_rate)?)
+    }
+
+    /// The filter that a spec describes.
+    ///
+    /// # Errors
+    /// As [`open::create`].
+    pub fn new(spec: &Spec) -> Result<SplitBlock> {
+        SplitBlock::from_base(open::create_base(&Spec { kind: Some(KIND), ..*spec })?)
+    }
+
+    fn from_base(base: Base) -> Result<SplitBlock> {
+        let geometry = base.geometry();
+        let blocks = geometry.bits / BLOCK_BITS;
+        let known = geometry.bits.is_multiple_of(BLOCK_BITS)
+            && (1..1 << 32).contains(&blocks)
+            && geometry.hashes == LANES
+            && geometry.words == [0; 8]
+            && geometry.bits / 8 <= geometry.payload_bytes;
+        if !known {
+            return Err(error!(Corrupt, "the header's geometry is not one of a split_block filter: {geometry:?}"));
+        }
+        Ok(SplitBlock { blocks, words: (geometry.bits / 64) as usize, base })
+    }
+
+    /// The words of the blocks.
+    fn blocks(&self) -> &[AtomicU64] {
+        &self.base.words().shared()[..self.words]
+    }
+}
+
+impl Filter for SplitBlock {
+    fn base(&self) -> &Base {
+        &self.base
+    }
+
+    fn base_mut(&mut self) -> &mut Base {
+        &mut self.base
+    }
+
+    #[inline]
+    fn contains_hash(&self, hash: u64) -> bool {
+        portable::split_block_contains_one(self.blocks(), hash)
+    }
+
+    fn contains_hashes(&self, hashes: &[u64], found: &mut [bool]) {
+        (simd::split_block().contains)(self.blocks(), hashes, found);
+    }
+
+    fn ones(&self) -> u64 {
+        bits::count_ones(self.blocks())
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        let fill = |lane: u64| f64::from((lane as u32).count_ones()) / 32.0;
+        let block = |words: &[AtomicU64]| -> f64 {
+            words.iter().map(|word| word.load(Ordering::Relaxed)).map(|word| fill(word) * fill(word >> 32)).product()
+        };
+        self.blocks().chunks(portable::SPLIT_BLOCK_WORDS).map(block).sum::<f64>() / self.blocks as f64
+    }
+
+    fn expected_false_positive_rate(&self, keys: u64) -> f64 {
+        false_positive_rate(self.blocks, keys)
+    }
+
+    /// A key sets a given bit of its lane in its block with probability 1/(32 blocks), whatever the others do, so a bit
+    /// stays zero with probability (1 - 1/(32 blocks))^n, and the share of zeros tells n.
+    fn cardinality(&self) -> Option<f64> {
+        let zeros = 1.0 - self.ones() as f64 / self.base.geometry().bits as f64;
+        (zeros > 0.0).then(|| zeros.ln() / (-1.0 / (32.0 * self.blocks as f64)).ln_1p())
+    }
+
+    fn check_payload(&self) -> Result<()> {
+        if bits::is_zero_from(self.base.words().shared(), self.base.geometry().bits) {
+            return Ok(());
+        }
+        Err(error!(Corrupt, "bits after the last block are set"))
+    }
+
+    fn copy(&self) -> Result<Box<dyn Filter>> {
+        Ok(try_box(SplitBlock { base: self.base.copy()?, ..*self })?)
+    }
+
+    fn as_insert(&mut self) -> Option<&mut dyn Insert> {
+        Some(self)
+    }
+
+    fn as_merge(&mut self) -> Option<&mut dyn Merge> {
+        Some(self)
+    }
+
+    fn as_intersect(&mut self) -> Option<&mut dyn Intersect> {
+        Some(self)
+    }
+
+    fn as_fold(&mut self) -> Option<&mut dyn Fold> {
+        Some(self)
+    }
+}
+
+impl Insert for SplitBlock {
+    #[inline]
+    fn insert_hash(&mut self, hash: u64) -> Result<bool> {
+        let words = &mut self.base.writable()?[..self.words];
+        let new = portable::split_block_insert_one(words, hash);
+        self.base.add_count(1);
+        Ok(new)
+    }
+
+    fn insert_hashes(&mut self, hashes: &[u64], new: &mut [bool]) -> (usize, Result<()>) {
+        match self.base.writable() {
+            Ok(words) => (simd::split_block().insert)(&mut words[..self.words], hashes, new),
+            Err(error) => return (0, Err(error)),
+        }
+        self.base.add_count(hashes.len() as u64);
+        (hashes.len(), Ok(()))
+    }
+}
+
+impl Merge for SplitBlock {
+    fn merge_words(&mut self, other: &Words) -> Result<()> {
+        bitwise::merge(&mut self.base, other)
+    }
+}
+
+impl Intersect for SplitBlock {
+    fn intersect_words(&mut self, other: &Words) -> Result<()> {
+        bitwise::intersect(&mut self.base, other)
+    }
+}
+
+impl Fold for SplitBlock {
+    /// Blocks are chosen by multiplication, so neighbours fold together: block b becomes b / factor.
+    fn fold_units(&mut self, factor: u64) -> Result<()> {
+        bitwise::check_factor(factor, self.blocks)?;
+        let blocks = self.blocks / factor;
+        let geometry = Geometry::of_bits(blocks * BLOCK_BITS, LANES, [0; 8])?;
+        let mut folded = Words::zeroed(geometry.payload_bytes)?;
+        let words = folded.exclusive().ok_or(Status::Internal)?;
+        for (i, word) in self.blocks().iter().enumerate() {
+            let block = (i / portable::SPLIT_BLOCK_WORDS) as u64 / factor;
+            let place = block as usize * portable::SPLIT_BLOCK_WORDS + i % portable::SPLIT_BLOCK_WORDS;
+            words[place] |= word.load(Ordering::Relaxed);
+        }
+        let header = self.base.header();
+        let promised =
+            if header.false_positive_rate == 0.0 { 0.0 } else { false_positive_rate(blocks, header.capacity) };
+        self.base.replace(geometry, promised, folded);
+        self.blocks = blocks;
+        self.words = (geometry.bits / 64) as usize;
+        Ok(())
+    }
+}

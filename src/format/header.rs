@@ -1,0 +1,267 @@
+//! The header, as a struct and as bytes.
+//!
+//! Its first part never changes once the image exists and has a checksum of its own. The second part (state, count,
+//! payload checksum) changes when the image is written in place; its seal is only looked at in a clean image, so that
+//! a process which dies at any moment leaves an image that still opens, and says that it is dirty.
+
+use super::{FORMAT_VERSION, PAYLOAD_UNIT};
+use crate::error::{Result, error};
+use crate::hash::{self, Checksum, HashFunction};
+use crate::spec::{Kind, Parameter};
+
+/// The length of the header; the payload follows at once.
+pub const LENGTH: usize = 256;
+
+/// The first byte is no text, and line-ending conversions destroy the last two.
+const MAGIC: [u8; 8] = *b"\x89PETAL\r\n";
+
+const CHECKSUM_OFFSET: usize = 208;
+/// Where the state word is: 0, or [`DIRTY`].
+pub const STATE_OFFSET: usize = 216;
+/// Where the rest of the second part starts: count, payload checksum, a reserved word and the seal.
+pub const MUTABLE_OFFSET: usize = 224;
+const SEAL_OFFSET: usize = 248;
+
+/// The state of an image that is being written in place.
+const DIRTY: u64 = u64::from_le_bytes(*b"DIRTY\0\0\0");
+
+/// Required features that this version knows: none yet.
+const REQUIRED_FEATURES: u64 = 0;
+/// Optional features that this version knows: none yet.
+const OPTIONAL_FEATURES: u64 = 0;
+
+/// The size and shape of a payload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Geometry {
+    /// Bits that keys are spread over.
+    pub bits: u64,
+    /// Bits that a key sets.
+    pub hashes: u32,
+    /// What else the kind needs to read its payload.
+    pub words: [u64; 8],
+    /// The payload in bytes: `bits`, padded.
+    pub payload_bytes: u64,
+}
+
+impl Geometry {
+    /// The geometry of a plain array of `bits` bits.
+    ///
+    /// # Errors
+    /// [`Status::TooLarge`](crate::Status::TooLarge) past the address space.
+    pub fn of_bits(bits: u64, hashes: u32, words: [u64; 8]) -> Result<Geometry> {
+        let bytes = bits.div_ceil(8).max(1).checked_next_multiple_of(PAYLOAD_UNIT);
+        match bytes.filter(|bytes| isize::try_from(*bytes + LENGTH as u64).is_ok()) {
+            Some(payload_bytes) => Ok(Geometry { bits, hashes, words, payload_bytes }),
+            None => Err(error!(TooLarge, "bits = {bits} are more than the address space holds")),
+        }
+    }
+
+    /// The value of a parameter that is kept in a kind word.
+    pub fn parameter(&self, parameter: &Parameter) -> Option<u64> {
+        parameter.word.map(|word| self.words[word])
+    }
+}
+
+/// Everything that an image says about itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Header {
+    /// The kind.
+    pub kind: Kind,
+    /// The version of the kind's payload layout.
+    pub layout_version: u16,
+    /// The hash function.
+    pub hash: HashFunction,
+    /// The seed, the identifier of the secret key, or the tag of external hashes.
+    pub identifier: u64,
+    /// The distinct keys that the filter was sized for; 0 is unknown.
+    pub capacity: u64,
+    /// The false-positive rate that was promised at capacity; 0 where a geometry was asked for.
+    pub false_positive_rate: f64,
+    /// The shape of the payload.
+    pub geometry: Geometry,
+    /// Keys offered so far.
+    pub count: u64,
+    /// XXH3-64 of the payload; meaningless in a dirty image.
+    pub payload_checksum: u64,
+    /// Whether the image is, or was when its process ended, open for writing.
+    pub dirty: bool,
+}
+
+impl Header {
+    /// The image's length: header and payload.
+    pub fn image_bytes(&self) -> u64 {
+        LENGTH as u64 + self.geometry.payload_bytes
+    }
+
+    /// What two filters must share to be merged: kind, layout, geometry, hash function and its seed or key.
+    pub fn compatibility_id(&self) -> [u8; 16] {
+        let mut bytes = [0; 104];
+        let mut writer = Writer(&mut bytes);
+        writer.u32(self.kind.0);
+        writer.u32(u32::from(self.layout_version));
+        writer.u32(self.hash as u32);
+        writer.u32(self.geometry.hashes);
+        writer.u64(self.identifier);
+        writer.u64(self.geometry.bits);
+        self.geometry.words.iter().for_each(|word| writer.u64(*word));
+        hash::digest_128(&bytes)
+    }
+
+    /// The header's bytes.
+    pub fn encode(&self) -> [u8; LENGTH] {
+        let mut bytes = [0; LENGTH];
+        let mut writer = Writer(&mut bytes);
+        writer.bytes(&MAGIC);
+        writer.bytes(&FORMAT_VERSION.to_le_bytes());
+        writer.bytes(&self.layout_version.to_le_bytes());
+        writer.u32(self.kind.0);
+        writer.u32(self.hash as u32);
+        writer.u32(self.geometry.hashes);
+        writer.u64(REQUIRED_FEATURES);
+        writer.u64(OPTIONAL_FEATURES);
+        writer.u64(self.identifier);
+        writer.u64(self.capacity);
+        writer.u64(self.false_positive_rate.to_bits());
+        writer.u64(self.geometry.bits);
+        self.geometry.words.iter().for_each(|word| writer.u64(*word));
+        writer.u64(self.geometry.payload_bytes);
+        let checksum = Checksum::of(&bytes[..CHECKSUM_OFFSET]);
+        put(&mut bytes, CHECKSUM_OFFSET, checksum);
+        put(&mut bytes, STATE_OFFSET, 0);
+        put(&mut bytes, MUTABLE_OFFSET, self.count);
+        put(&mut bytes, MUTABLE_OFFSET + 8, self.payload_checksum);
+        let seal = Checksum::of(&bytes[CHECKSUM_OFFSET..SEAL_OFFSET]);
+        put(&mut bytes, SEAL_OFFSET, seal);
+        if self.dirty {
+            put(&mut bytes, STATE_OFFSET, DIRTY);
+        }
+        bytes
+    }
+
+    /// The header that `bytes` hold. The kind's own numbers are checked by the kind.
+    ///
+    /// # Errors
+    /// [`Status::Foreign`](crate::Status::Foreign), [`Status::Truncated`](crate::Status::Truncated),
+    /// [`Status::NewerVersion`](crate::Status::NewerVersion) or [`Status::Corrupt`](crate::Status::Corrupt).
+    pub fn decode(bytes: &[u8]) -> Result<Header> {
+        let start = bytes.len().min(MAGIC.len());
+        if bytes[..start] != MAGIC[..start] {
+            return Err(error!(Foreign, "the bytes do not start like a Petal image"));
+        }
+        let Some(bytes) = bytes.first_chunk::<LENGTH>() else {
+            return Err(error!(Truncated, "{} bytes are less than the header of {LENGTH}", bytes.len()));
+        };
+        let version = u16::from_le_bytes([bytes[8], bytes[9]]);
+        if version > FORMAT_VERSION {
+            return Err(error!(NewerVersion, "format version {version} is later than {FORMAT_VERSION}"));
+        }
+        if get(bytes, CHECKSUM_OFFSET) != Checksum::of(&bytes[..CHECKSUM_OFFSET]) || version == 0 {
+            return Err(error!(Corrupt, "the header does not match its checksum"));
+        }
+        let mut reader = Reader(&bytes[10..]);
+        let layout_version = reader.u16();
+        let kind = Kind(reader.u32());
+        let hash = reader.u32();
+        let hashes = reader.u32();
+        let required = reader.u64() & !REQUIRED_FEATURES;
+        if required != 0 {
+            return Err(error!(
+                NewerVersion,
+                "the image needs features {required:#x}, which this version does not have"
+            ));
+        }
+        let optional = reader.u64() & !OPTIONAL_FEATURES;
+        let hash = HashFunction::from_number(hash).ok().filter(|_| hash != 0);
+        let Some(hash) = hash else {
+            return Err(error!(NewerVersion, "the image uses a hash function that this version does not know"));
+        };
+        let identifier = reader.u64();
+        let capacity = reader.u64();
+        let false_positive_rate = f64::from_bits(reader.u64());
+        let bits = reader.u64();
+        let words = core::array::from_fn(|_| reader.u64());
+        let payload_bytes = reader.u64();
+        let reserved = &bytes[144..CHECKSUM_OFFSET];
+        // Optional features of a later version may have put something there.
+        if optional == 0 && reserved.iter().any(|byte| *byte != 0) {
+            return Err(error!(Corrupt, "reserved bytes of the header are not zero"));
+        }
+        if !(0.0..1.0).contains(&false_positive_rate) {
+            return Err(error!(Corrupt, "the header's false_positive_rate is {false_positive_rate}"));
+        }
+        let fits = payload_bytes.checked_add(LENGTH as u64).is_some_and(|bytes| isize::try_from(bytes).is_ok());
+        if payload_bytes == 0 || !payload_bytes.is_multiple_of(PAYLOAD_UNIT) || !fits {
+            return Err(error!(Corrupt, "a payload of {payload_bytes} bytes is not possible"));
+        }
+        let dirty = match get(bytes, STATE_OFFSET) {
+            0 => false,
+            DIRTY => true,
+            state => return Err(error!(Corrupt, "the header's state is {state:#x}")),
+        };
+        if !dirty && get(bytes, SEAL_OFFSET) != Checksum::of(&bytes[CHECKSUM_OFFSET..SEAL_OFFSET]) {
+            return Err(error!(Corrupt, "the header's second part does not match its seal"));
+        }
+        Ok(Header {
+            kind,
+            layout_version,
+            hash,
+            identifier,
+            capacity,
+            false_positive_rate,
+            geometry: Geometry { bits, hashes, words, payload_bytes },
+            count: get(bytes, MUTABLE_OFFSET),
+            payload_checksum: get(bytes, MUTABLE_OFFSET + 8),
+            dirty,
+        })
+    }
+}
+
+fn put(bytes: &mut [u8; LENGTH], offset: usize, word: u64) {
+    bytes[offset..offset + 8].copy_from_slice(&word.to_le_bytes());
+}
+
+fn get(bytes: &[u8; LENGTH], offset: usize) -> u64 {
+    Reader(&bytes[offset..]).u64()
+}
+
+/// Puts fields one after the other into a buffer that has room for them.
+struct Writer<'a>(&'a mut [u8]);
+
+impl Writer<'_> {
+    fn bytes(&mut self, bytes: &[u8]) {
+        let (place, rest) = core::mem::take(&mut self.0).split_at_mut(bytes.len());
+        place.copy_from_slice(bytes);
+        self.0 = rest;
+    }
+
+    fn u32(&mut self, value: u32) {
+        self.bytes(&value.to_le_bytes());
+    }
+
+    fn u64(&mut self, value: u64) {
+        self.bytes(&value.to_le_bytes());
+    }
+}
+
+/// Takes fields one after the other out of a buffer that is known to be long enough.
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let (field, rest) = self.0.split_at(N);
+        self.0 = rest;
+        core::array::from_fn(|i| field[i])
+    }
+
+    fn u16(&mut self) -> u16 {
+        u16::from_le_bytes(self.take())
+    }
+
+    fn u32(&mut self) -> u32 {
+        u32::from_le_bytes(self.take())
+    }
+
+    fn u64(&mut self) -> u64 {
+        u64::from_le_bytes(self.take())
+    }
+}

@@ -1,0 +1,75 @@
+//! Writing an image: to anything that takes bytes, and to a file so that no reader ever sees half of it.
+
+use super::Header;
+use crate::error::{Error, Result, error};
+use crate::filter::Base;
+use crate::hash::Checksum;
+use crate::storage::{self, FileStatus, PathBytes, RawFile};
+use std::path::Path;
+
+/// Takes the bytes of an image, piece by piece and in order.
+pub type Sink<'a> = dyn FnMut(&[u8]) -> Result<()> + 'a;
+
+/// The header of the image that `base` has now, with a fresh checksum of the payload.
+pub(crate) fn sealed(base: &Base) -> Result<Header> {
+    let mut checksum = Checksum::default();
+    base.words().for_each_chunk(|bytes| {
+        checksum.update(bytes);
+        Ok(())
+    })?;
+    Ok(Header { payload_checksum: checksum.finish(), dirty: false, ..base.header().clone() })
+}
+
+/// Gives the whole image to `sink`.
+///
+/// # Errors
+/// Those of the sink.
+pub fn write(base: &Base, sink: &mut Sink) -> Result<()> {
+    sink(&sealed(base)?.encode())?;
+    base.words().for_each_chunk(sink)
+}
+
+/// Writes the image to a file at `path`: to a temporary file beside it, onto the disk, and then into its place, so
+/// that the path names the old bytes or the new ones at every moment. Processes that map the old file keep it.
+///
+/// # Errors
+/// [`Status::MappedPath`](crate::Status::MappedPath) if `base` lies in that very file, and what the system reports;
+/// the path is then as it was.
+pub fn save(base: &Base, path: &Path) -> Result<()> {
+    let place = PathBytes::new(path)?;
+    let failed = |code| Error::from_os(code, format_args!("saving to {}", path.display()));
+    let existing = FileStatus::of(&place).ok();
+    if let Some(existing) = &existing {
+        let mapped = base.words().image().and_then(|image| image.file());
+        if mapped.is_some_and(|mapped| mapped.identity() == existing.identity()) {
+            return Err(error!(MappedPath, "{} is the file that the filter maps; use sync", path.display()));
+        }
+        // A rename would put a file in the place of a device.
+        if !existing.is_regular() {
+            return Err(error!(Unsupported, "{} is not a regular file", path.display()));
+        }
+    }
+    let folder = place.folder()?;
+    // A file of that name may be left over from a process of the same number that died.
+    let (temporary, mut file) = loop {
+        let temporary = place.sibling()?;
+        match RawFile::create_new(&temporary) {
+            Ok(file) => break (temporary, file),
+            Err(storage::ALREADY_EXISTS) => continue,
+            Err(code) => return Err(failed(code)),
+        }
+    };
+    let written = (|| {
+        if let Some(existing) = &existing {
+            file.copy_permissions(existing);
+        }
+        write(base, &mut |bytes| file.write_all(bytes).map_err(failed))?;
+        file.sync().map_err(failed)?;
+        storage::rename(&temporary, &place).map_err(failed)
+    })();
+    if written.is_err() {
+        storage::remove(&temporary);
+        return written;
+    }
+    storage::sync_folder(&folder).map_err(failed)
+}

@@ -1,0 +1,247 @@
+//! From keys to the 64-bit hashes that everything below works on.
+//!
+//! A key is a byte string. A `u64` key is its eight little-endian bytes, so both spellings of a key have one hash.
+//! XXH3 and XXH64 are fast and public: their seed tells filters apart and is *not* a secret. Where somebody hostile
+//! chooses the keys, SipHash-1-3 under a secret 128-bit key is the answer (Aumasson and Bernstein, "SipHash: a fast
+//! short-input PRF", 2012). Images hold an identifier derived from that key, never the key.
+
+use crate::error::{Result, Status, error};
+use core::fmt;
+use core::hash::Hasher as _;
+use siphasher::sip::{SipHasher13, SipHasher24};
+use xxhash_rust::{xxh3, xxh64};
+
+/// The secret of a keyed hash function: 128 bits.
+pub type SecretKey = [u8; 16];
+
+/// A hash function. The numbers are those of the C API and of the image format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+#[non_exhaustive]
+pub enum HashFunction {
+    /// XXH3, 64 bits, seeded. The default.
+    Xxh3 = 1,
+    /// XXH64, seeded: what Parquet's filters use, with seed 0.
+    Xxh64 = 2,
+    /// SipHash-1-3 under a secret key.
+    SipHash13 = 3,
+    /// The caller hashes: the filter takes 64-bit hashes only. They must be uniform.
+    External = 4,
+}
+
+impl HashFunction {
+    /// Every hash function.
+    pub const ALL: [HashFunction; 4] =
+        [HashFunction::Xxh3, HashFunction::Xxh64, HashFunction::SipHash13, HashFunction::External];
+
+    /// The function with this number; 0 means the default.
+    pub fn from_number(number: u32) -> Result<HashFunction> {
+        if number == 0 {
+            return Ok(HashFunction::Xxh3);
+        }
+        HashFunction::ALL.into_iter().find(|function| *function as u32 == number).ok_or_else(|| {
+            error!(UnknownValue, "hash = {number} is not a hash function; 1 (xxh3) to 4 (external) are known")
+        })
+    }
+
+    /// The function with this name.
+    pub fn from_name(name: &str) -> Option<HashFunction> {
+        HashFunction::ALL.into_iter().find(|function| function.name() == name)
+    }
+
+    /// Its name: `xxh3`, `xxh64`, `siphash13` or `external`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            HashFunction::Xxh3 => "xxh3",
+            HashFunction::Xxh64 => "xxh64",
+            HashFunction::SipHash13 => "siphash13",
+            HashFunction::External => "external",
+        }
+    }
+}
+
+impl fmt::Display for HashFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A hash function together with its seed or secret key.
+#[derive(Clone)]
+pub struct Hasher {
+    function: HashFunction,
+    /// The seed; of a keyed function the key's identifier; of an external one the caller's tag.
+    identifier: u64,
+    sip: Option<SipHasher13>,
+}
+
+impl Hasher {
+    /// A hasher for `function`. `seed` seeds XXH3 and XXH64 and tags external hashes; SipHash takes `key` instead.
+    ///
+    /// # Errors
+    /// [`Status::KeyMissing`] for a keyed function without a key; [`Status::Contradiction`] for a key or a seed that
+    /// the function would not use.
+    pub fn new(function: HashFunction, seed: u64, key: Option<&SecretKey>) -> Result<Hasher> {
+        match (function, key) {
+            (HashFunction::SipHash13, None) => {
+                Err(error!(KeyMissing, "hash = siphash13 needs a secret key that is not all zeros"))
+            }
+            (HashFunction::SipHash13, Some(_)) if seed != 0 => {
+                Err(error!(Contradiction, "seed = {seed} has no meaning with hash = siphash13, which takes a key"))
+            }
+            (HashFunction::SipHash13, Some(key)) => Ok(Hasher::keyed(key)),
+            (_, Some(_)) => Err(error!(Contradiction, "a secret key has no meaning with hash = {function}")),
+            (_, None) => Ok(Hasher { function, identifier: seed, sip: None }),
+        }
+    }
+
+    /// The hasher of a filter that was read from an image, which knows the identifier of a key but not the key.
+    ///
+    /// # Errors
+    /// [`Status::KeyMismatch`] if `key` is not the one with this identifier; [`Status::Contradiction`] for a key to a
+    /// function that takes none.
+    pub fn reopen(function: HashFunction, identifier: u64, key: Option<&SecretKey>) -> Result<Hasher> {
+        match (function, key) {
+            (HashFunction::SipHash13, Some(key)) => {
+                let hasher = Hasher::keyed(key);
+                if hasher.identifier == identifier {
+                    return Ok(hasher);
+                }
+                Err(error!(
+                    KeyMismatch,
+                    "the secret key has identifier {:#018x}, the filter's has {identifier:#018x}", hasher.identifier
+                ))
+            }
+            (HashFunction::SipHash13, None) => Ok(Hasher { function, identifier, sip: None }),
+            _ => Hasher::new(function, identifier, key),
+        }
+    }
+
+    fn keyed(key: &SecretKey) -> Hasher {
+        // SipHash-2-4 under the same key is a function of its own, so the identifier is not the hash of any key.
+        let mut identifier = SipHasher24::new_with_key(key);
+        identifier.write(b"petal key identifier");
+        Hasher {
+            function: HashFunction::SipHash13,
+            identifier: identifier.finish(),
+            sip: Some(SipHasher13::new_with_key(key)),
+        }
+    }
+
+    /// The hash function.
+    pub fn function(&self) -> HashFunction {
+        self.function
+    }
+
+    /// The seed; of a keyed function the identifier of the key; of an external one the caller's tag.
+    pub fn identifier(&self) -> u64 {
+        self.identifier
+    }
+
+    /// Whether keys can be hashed: false for external hashes, and for a keyed function without its key.
+    pub fn can_hash(&self) -> bool {
+        self.refusal().is_none()
+    }
+
+    /// Why keys cannot be hashed, if they cannot.
+    pub fn refusal(&self) -> Option<Status> {
+        match self.function {
+            HashFunction::External => Some(Status::ExternalHash),
+            HashFunction::SipHash13 if self.sip.is_none() => Some(Status::KeyMissing),
+            _ => None,
+        }
+    }
+
+    /// The hash of a byte string.
+    ///
+    /// # Errors
+    /// [`Status::ExternalHash`] or [`Status::KeyMissing`] where this hasher cannot hash.
+    #[inline]
+    pub fn hash_bytes(&self, key: &[u8]) -> core::result::Result<u64, Status> {
+        match self.function {
+            HashFunction::Xxh3 => Ok(xxh3::xxh3_64_with_seed(key, self.identifier)),
+            HashFunction::Xxh64 => Ok(xxh64::xxh64(key, self.identifier)),
+            HashFunction::SipHash13 => self.sip.as_ref().map(|sip| sip.hash(key)).ok_or(Status::KeyMissing),
+            HashFunction::External => Err(Status::ExternalHash),
+        }
+    }
+
+    /// The hash of a `u64` key: that of its eight little-endian bytes.
+    ///
+    /// # Errors
+    /// As [`Hasher::hash_bytes`].
+    #[inline]
+    pub fn hash_u64(&self, key: u64) -> core::result::Result<u64, Status> {
+        self.hash_bytes(&key.to_le_bytes())
+    }
+}
+
+impl fmt::Debug for Hasher {
+    /// Shows the identifier, never the key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({:#x})", self.function, self.identifier)
+    }
+}
+
+/// XXH3's 64-bit checksum, seed 0, taken piece by piece: what images are protected with.
+#[derive(Default)]
+pub(crate) struct Checksum(xxh3::Xxh3Default);
+
+impl Checksum {
+    pub fn of(bytes: &[u8]) -> u64 {
+        xxh3::xxh3_64(bytes)
+    }
+
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    pub fn finish(&self) -> u64 {
+        self.0.digest()
+    }
+}
+
+/// XXH3's 128-bit hash, seed 0: what compatibility ids are made with.
+pub(crate) fn digest_128(bytes: &[u8]) -> [u8; 16] {
+    xxh3::xxh3_128(bytes).to_le_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Published vectors: XXH3 and XXH64 of the empty string, and the SipHash paper's key 00..0f (1-3 by its own
+    /// reference program) under the functions as Petal calls them.
+    #[test]
+    fn functions_are_the_published_ones() {
+        let xxh3 = Hasher::new(HashFunction::Xxh3, 0, None).unwrap();
+        let xxh64 = Hasher::new(HashFunction::Xxh64, 0, None).unwrap();
+        assert_eq!(xxh3.hash_bytes(b""), Ok(0x2d06_8005_38d3_94c2));
+        assert_eq!(xxh64.hash_bytes(b""), Ok(0xef46_db37_51d8_e999));
+        let key: SecretKey = core::array::from_fn(|i| i as u8);
+        let sip = Hasher::new(HashFunction::SipHash13, 0, Some(&key)).unwrap();
+        assert_eq!(sip.hash_bytes(b""), Ok(0xabac_0158_050f_c4dc));
+    }
+
+    #[test]
+    fn a_u64_key_is_its_little_endian_bytes() {
+        let hasher = Hasher::new(HashFunction::Xxh3, 7, None).unwrap();
+        assert_eq!(hasher.hash_u64(0x0102_0304), hasher.hash_bytes(&[4, 3, 2, 1, 0, 0, 0, 0]));
+    }
+
+    #[test]
+    fn keys_are_checked_and_never_shown() {
+        let key = [7; 16];
+        let hasher = Hasher::new(HashFunction::SipHash13, 0, Some(&key)).unwrap();
+        let id = hasher.identifier();
+        assert!(!format!("{hasher:?}").contains("7, 7"));
+        assert_eq!(
+            Hasher::reopen(HashFunction::SipHash13, id, Some(&[8; 16])).unwrap_err().status(),
+            Status::KeyMismatch
+        );
+        let locked = Hasher::reopen(HashFunction::SipHash13, id, None).unwrap();
+        assert_eq!(locked.hash_bytes(b"x"), Err(Status::KeyMissing));
+        let open = Hasher::reopen(HashFunction::SipHash13, id, Some(&key)).unwrap();
+        assert_eq!(open.hash_bytes(b"x"), hasher.hash_bytes(b"x"));
+    }
+}

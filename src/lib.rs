@@ -1,0 +1,45 @@
+//! Petal: Bloom filters and other approximate-membership structures.
+//!
+//! A filter answers "have I seen this key?" without storing the keys. It never says no to a key that was inserted; of
+//! other keys it says yes at a false-positive rate that you choose, and that is exact. This is the Rust core beneath the
+//! C library; `ARCHITECTURE.md` is the map of its modules.
+//!
+//! ```
+//! let mut seen = petal::create(&petal::Spec::with_capacity(1_000_000, 0.01)?)?;
+//! seen.insert(b"apple")?;
+//! assert!(seen.contains(b"apple"));
+//! # Ok::<(), petal::Error>(())
+//! ```
+
+// An error carries its message inside, so that it can be made when there is no memory left.
+#![allow(clippy::result_large_err)]
+
+#[cfg(target_endian = "big")]
+compile_error!("Petal's images are little-endian and used in place; big-endian machines are not supported yet");
+
+mod batch;
+mod bits;
+mod builder;
+mod error;
+mod filter;
+pub mod filters;
+pub mod format;
+mod hash;
+mod open;
+pub mod registry;
+pub mod simd;
+pub mod sizing;
+mod spec;
+pub mod storage;
+
+pub use batch::{Answers, Keys};
+pub use builder::{Builder, BuilderOptions};
+pub use error::{Error, MESSAGE_LENGTH, Result, Status};
+pub use filter::{Base, Capabilities, Filter, Fold, Insert, Intersect, Merge};
+pub use hash::{HashFunction, Hasher, SecretKey};
+#[cfg(unix)]
+pub use open::open_descriptor;
+pub use open::{Mode, OpenOptions, create, create_in, image_size, load, open, open_buffer};
+pub use spec::{
+    DEFAULT_CAPACITY, DEFAULT_FALSE_POSITIVE_RATE, Domain, Kind, MAX_PARAMETERS, Parameter, Setting, Size, Spec,
+};

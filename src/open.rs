@@ -1,0 +1,231 @@
+//! Making and opening filters of any kind.
+
+use crate::error::{Error, Result, error};
+use crate::filter::{Base, Filter};
+use crate::format::{HEADER_LENGTH, Header};
+use crate::hash::{Hasher, SecretKey};
+use crate::registry::{self, Row};
+use crate::spec::{Size, Spec};
+use crate::storage::{Access, FileRange, ImageBytes, Mapping, PathBytes, RawFile, Words};
+use std::path::Path;
+
+/// How an image is opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// In place, for reading: O(1), touches only the header.
+    #[default]
+    Read,
+    /// In place, for reading and writing, as the only writer.
+    Write,
+    /// Copied into memory of its own; the payload's checksum is checked on the way.
+    Load,
+}
+
+/// Options of opening.
+#[derive(Clone, Copy, Default)]
+pub struct OpenOptions {
+    /// How.
+    pub mode: Mode,
+    /// The secret key of a keyed filter. Without it keys cannot be hashed, but all else works.
+    pub key: Option<SecretKey>,
+}
+
+/// The header of the empty filter that a spec describes, and its hasher.
+fn plan(spec: &Spec) -> Result<(&'static Row, Header, Hasher)> {
+    let row = registry::of_spec(spec)?;
+    let geometry = (row.plan)(spec)?;
+    let hasher = spec.hasher()?;
+    let (capacity, false_positive_rate) = match spec.size()? {
+        Size::Rate { capacity, false_positive_rate } => (capacity, false_positive_rate),
+        Size::Exact { capacity, .. } => (capacity, 0.0),
+    };
+    let header = Header {
+        kind: row.kind,
+        layout_version: row.layout_version,
+        hash: hasher.function(),
+        identifier: hasher.identifier(),
+        capacity,
+        false_positive_rate,
+        geometry,
+        count: 0,
+        payload_checksum: 0,
+        dirty: false,
+    };
+    Ok((row, header, hasher))
+}
+
+/// An empty filter in memory of its own.
+///
+/// # Errors
+/// Those of the spec, each naming what is allowed; [`Status::TooLarge`](crate::Status::TooLarge) and
+/// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+pub fn create(spec: &Spec) -> Result<Box<dyn Filter>> {
+    let row = registry::of_spec(spec)?;
+    (row.open)(create_base(spec)?)
+}
+
+/// What lies beneath such a filter.
+pub(crate) fn create_base(spec: &Spec) -> Result<Base> {
+    let (_, header, hasher) = plan(spec)?;
+    let words = Words::zeroed(header.geometry.payload_bytes)?;
+    Ok(Base::new(header, hasher, words))
+}
+
+/// The length of the image of the filter that a spec describes.
+///
+/// # Errors
+/// As [`create`], without a lack of memory.
+pub fn image_size(spec: &Spec) -> Result<u64> {
+    Ok(plan(spec)?.1.image_bytes())
+}
+
+/// An empty filter in a caller's buffer, which becomes a complete image: header, payload, and whatever follows as it
+/// was.
+///
+/// # Errors
+/// As [`create`]; [`Status::BufferTooSmall`](crate::Status::BufferTooSmall),
+/// [`Status::Misaligned`](crate::Status::Misaligned). The buffer is then as it was.
+///
+/// # Safety
+/// As [`ImageBytes::from_buffer`] with [`Access::Write`].
+pub unsafe fn create_in(spec: &Spec, base: core::ptr::NonNull<u8>, length: usize) -> Result<Box<dyn Filter>> {
+    let (row, header, hasher) = plan(spec)?;
+    let needed = header.image_bytes();
+    if (length as u64) < needed {
+        return Err(error!(BufferTooSmall, "the buffer has {length} bytes, the image needs {needed}"));
+    }
+    // SAFETY: the caller's promise.
+    let mut image = unsafe { ImageBytes::from_buffer(base, needed as usize, Access::Write)? };
+    image.fill_zero();
+    image.write(0, &header.encode())?;
+    let words = image.into_words(HEADER_LENGTH, header.geometry.payload_bytes as usize)?;
+    let mut base = Base::new(header, hasher, words);
+    // Gives the empty payload its checksum.
+    base.writable()?;
+    base.sync()?;
+    (row.open)(base)
+}
+
+/// Opens an image in a caller's buffer.
+///
+/// # Errors
+/// [`Status::Foreign`](crate::Status::Foreign), [`Status::Truncated`](crate::Status::Truncated),
+/// [`Status::Corrupt`](crate::Status::Corrupt), [`Status::NewerVersion`](crate::Status::NewerVersion),
+/// [`Status::Misaligned`](crate::Status::Misaligned), [`Status::KeyMismatch`](crate::Status::KeyMismatch).
+///
+/// # Safety
+/// Unless the mode is [`Mode::Load`]: as [`ImageBytes::from_buffer`].
+pub unsafe fn open_buffer(
+    base: core::ptr::NonNull<u8>,
+    length: usize,
+    options: &OpenOptions,
+) -> Result<Box<dyn Filter>> {
+    // SAFETY: the caller's promise; `Load` uses the bytes only until this returns.
+    let bytes = unsafe { core::slice::from_raw_parts(base.as_ptr(), length) };
+    if options.mode == Mode::Load {
+        return load(bytes, options);
+    }
+    let header = Header::decode(bytes)?;
+    let access = if options.mode == Mode::Write { Access::Write } else { Access::Read };
+    // SAFETY: the caller's promise.
+    let image = unsafe { ImageBytes::from_buffer(base, length, access)? };
+    open_image(header, image, options)
+}
+
+/// Copies an image out of `bytes`, and checks its payload.
+///
+/// # Errors
+/// As [`open_buffer`].
+pub fn load(bytes: &[u8], options: &OpenOptions) -> Result<Box<dyn Filter>> {
+    let header = Header::decode(bytes)?;
+    let payload = bytes[HEADER_LENGTH..].get(..header.geometry.payload_bytes as usize);
+    let payload = payload.ok_or_else(|| truncated(&header, bytes.len() as u64))?;
+    loaded(header, Words::from_bytes(payload)?, options)
+}
+
+/// Opens the image that a file is.
+///
+/// # Errors
+/// As [`open_buffer`], and what the system reports; [`Status::Corrupt`](crate::Status::Corrupt) if bytes follow the
+/// image; [`Status::Locked`](crate::Status::Locked) if there is another writer.
+pub fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Filter>> {
+    let failed = |code| Error::from_os(code, format_args!("opening {}", path.display()));
+    let file = RawFile::open(&PathBytes::new(path)?, options.mode == Mode::Write).map_err(failed)?;
+    open_file(file, 0, true, options)
+}
+
+/// Opens the image at `offset`, a multiple of 8, of an open file, which stays the caller's. Other things may follow it.
+///
+/// # Errors
+/// As [`open`].
+#[cfg(unix)]
+pub fn open_descriptor(fd: std::os::fd::RawFd, offset: u64, options: &OpenOptions) -> Result<Box<dyn Filter>> {
+    let failed = |code| Error::from_os(code, format_args!("using the descriptor {fd}"));
+    let file = RawFile::from_descriptor(fd, options.mode == Mode::Write).map_err(failed)?;
+    open_file(file, offset, false, options)
+}
+
+fn open_file(file: RawFile, offset: u64, whole: bool, options: &OpenOptions) -> Result<Box<dyn Filter>> {
+    let failed = |code| Error::from_os(code, format_args!("reading the image"));
+    if !offset.is_multiple_of(8) {
+        return Err(error!(Misaligned, "offset = {offset} is not a multiple of 8"));
+    }
+    let status = file.status().map_err(failed)?;
+    let available = status.length().saturating_sub(offset);
+    let mut start = [0; HEADER_LENGTH];
+    let read = file.read_at(&mut start, offset).map_err(failed)?;
+    let header = Header::decode(&start[..read])?;
+    let needed = header.image_bytes();
+    if available < needed {
+        return Err(truncated(&header, available));
+    }
+    if whole && available > needed {
+        return Err(error!(Corrupt, "{} bytes follow the image of {needed} bytes", available - needed));
+    }
+    // A file cannot be so large that this does not fit, but a header can say so.
+    let length = usize::try_from(needed).map_err(|_| truncated(&header, available))?;
+    if options.mode == Mode::Load {
+        let words = Words::read(&file, offset + HEADER_LENGTH as u64, header.geometry.payload_bytes)?;
+        return loaded(header, words, options);
+    }
+    let access = if options.mode == Mode::Write { Access::Write } else { Access::Read };
+    let mapping = Mapping::new(file, FileRange { offset, length }, access == Access::Write)?;
+    let image = ImageBytes::from_mapping(mapping, length, access);
+    // The lock is held only now, and another writer may have changed count and state since the header was read.
+    image.read(&mut start);
+    open_image(Header::decode(&start)?, image, options)
+}
+
+fn open_image(header: Header, image: ImageBytes, options: &OpenOptions) -> Result<Box<dyn Filter>> {
+    let (row, hasher) = reopen(&header, options)?;
+    if (image.length() as u64) < header.image_bytes() {
+        return Err(truncated(&header, image.length() as u64));
+    }
+    let words = image.into_words(HEADER_LENGTH, header.geometry.payload_bytes as usize)?;
+    (row.open)(Base::new(header, hasher, words))
+}
+
+/// A filter over a payload that was copied. A dirty image has no checksum to compare with, and stays dirty.
+fn loaded(header: Header, words: Words, options: &OpenOptions) -> Result<Box<dyn Filter>> {
+    let (row, hasher) = reopen(&header, options)?;
+    let filter = (row.open)(Base::new(header, hasher, words))?;
+    let header = filter.base().header();
+    if !header.dirty && crate::format::sealed(filter.base())?.payload_checksum != header.payload_checksum {
+        return Err(error!(Corrupt, "the payload does not match its checksum"));
+    }
+    filter.check_payload()?;
+    Ok(filter)
+}
+
+fn reopen(header: &Header, options: &OpenOptions) -> Result<(&'static Row, Hasher)> {
+    let row =
+        registry::find(header.kind).filter(|row| header.layout_version <= row.layout_version).ok_or_else(|| {
+            let Header { kind, layout_version, .. } = header;
+            error!(NewerVersion, "kind {} with layout {layout_version} is not known to this version", kind.0)
+        })?;
+    Ok((row, Hasher::reopen(header.hash, header.identifier, options.key.as_ref())?))
+}
+
+fn truncated(header: &Header, available: u64) -> Error {
+    error!(Truncated, "the image has {} bytes, only {available} of them are there", header.image_bytes())
+}

@@ -1,0 +1,359 @@
+//! The classic Bloom filter, and the partitioned one: `n` keys, `m` bits, `k` hashes.
+//!
+//! Everywhere: a filter without bits or without hashes has rate 1 (it rejects nothing); otherwise one without keys
+//! has rate 0. `keys` are distinct keys; `hashes` probe independently, with replacement unless it says otherwise.
+
+use super::{distinct, hit_at_least_once, is_rate, occupancy, search};
+
+/// The most hashes for which [`exact`] is exact, and the most that sizing will choose.
+pub const MAX_EXACT_HASHES: u32 = occupancy::MAX_HASHES;
+
+/// Sizes are less than this.
+const BITS_LIMIT: u64 = 1 << 63;
+
+/// A size for a classic filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// m, the bits of the filter.
+    pub bits: u64,
+    /// k, the bits set for each key.
+    pub hashes: u32,
+}
+
+/// A size for a partitioned filter: `hashes` slices of `slice_bits` bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartitionedSize {
+    /// The bits of one slice.
+    pub slice_bits: u64,
+    /// The number of slices: one bit in each is set for every key.
+    pub hashes: u32,
+}
+
+/// The rate where it needs no mathematics.
+fn trivial(bits: u64, hashes: u32, keys: u64) -> Option<f64> {
+    match (bits, hashes, keys) {
+        (0, _, _) | (_, 0, _) => Some(1.0),
+        (_, _, 0) => Some(0.0),
+        _ => None,
+    }
+}
+
+/// k n, the number of bits thrown.
+fn throws(hashes: u32, keys: u64) -> f64 {
+    f64::from(hashes) * keys as f64
+}
+
+// ---- Rates -------------------------------------------------------------------------------------------------------
+
+/// The exact false-positive rate, `E[(X/m)^k]` over the number X of set bits (Bose et al. 2008; Christensen, Roginsky
+/// and Jimeno 2010): the probability that a fresh key is taken for one of `keys` keys.
+///
+/// Relative error below 10^-12 for every `bits` and `keys` and up to [`MAX_EXACT_HASHES`] hashes; for more
+/// hashes the bound of [`goel_gupta_bound`] stands in, never too low. `O(hashes^2)`, a few microseconds.
+pub fn exact(bits: u64, hashes: u32, keys: u64) -> f64 {
+    if let Some(rate) = trivial(bits, hashes, keys) {
+        return rate;
+    }
+    if hashes > MAX_EXACT_HASHES {
+        return goel_gupta_bound(bits, hashes, keys);
+    }
+    occupancy::all_occupied(bits as f64, hashes, throws(hashes, keys))
+}
+
+/// The classical approximation `(1 - (1-1/m)^(kn))^k`. Below the exact rate for two or more hashes, by much where
+/// the filter is small.
+pub fn classical(bits: u64, hashes: u32, keys: u64) -> f64 {
+    if let Some(rate) = trivial(bits, hashes, keys) {
+        return rate;
+    }
+    hit_at_least_once(1.0 / bits as f64, throws(hashes, keys)).powf(f64::from(hashes))
+}
+
+/// The asymptotic approximation `(1 - e^(-kn/m))^k`, what most calculators print. Below the classical one.
+pub fn asymptotic(bits: u64, hashes: u32, keys: u64) -> f64 {
+    if let Some(rate) = trivial(bits, hashes, keys) {
+        return rate;
+    }
+    (-(-throws(hashes, keys) / bits as f64).exp_m1()).powf(f64::from(hashes))
+}
+
+/// An upper bound on the exact rate, `(1 - e^(-k(n+1/2)/(m-1)))^k` (Goel and Gupta 2010). One bit gives 1.
+pub fn goel_gupta_bound(bits: u64, hashes: u32, keys: u64) -> f64 {
+    if let Some(rate) = trivial(bits, hashes, keys) {
+        return rate;
+    }
+    if bits == 1 {
+        return 1.0;
+    }
+    let rho = f64::from(hashes) * (keys as f64 + 0.5) / (bits - 1) as f64;
+    (-(-rho).exp_m1()).powf(f64::from(hashes))
+}
+
+/// The exact rate if the `hashes` positions of a key are all distinct: `sum_t (-1)^t C(k,t) (C(m-t,k)/C(m,k))^n`.
+///
+/// With as many hashes as bits, or more, one key fills the filter: 1. Beyond [`MAX_EXACT_HASHES`]
+/// hashes the upper bound `(1 - (1-k/m)^n)^k` stands in (the bits are negatively associated).
+/// Up to some milliseconds for the largest numbers of hashes.
+pub fn distinct_exact(bits: u64, hashes: u32, keys: u64) -> f64 {
+    if let Some(rate) = trivial(bits, hashes, keys) {
+        return rate;
+    }
+    if u64::from(hashes) >= bits {
+        return 1.0;
+    }
+    if hashes > MAX_EXACT_HASHES {
+        return hit_at_least_once(f64::from(hashes) / bits as f64, keys as f64).powf(f64::from(hashes));
+    }
+    distinct::all_occupied(bits, hashes, keys)
+}
+
+/// The exact rate of a partitioned filter, whose hash i sets a bit in slice i of `slice_bits` bits:
+/// `(1 - (1-1/s)^n)^k`, the slices being independent.
+pub fn partitioned_exact(slice_bits: u64, hashes: u32, keys: u64) -> f64 {
+    if let Some(rate) = trivial(slice_bits, hashes, keys) {
+        return rate;
+    }
+    hit_at_least_once(1.0 / slice_bits as f64, keys as f64).powf(f64::from(hashes))
+}
+
+/// The present rate of a filter of which `ones` bits are set: `(X/m)^k`, exact whatever was inserted, and how often.
+/// `ones` beyond `bits` counts as `bits`.
+pub fn from_fill(bits: u64, hashes: u32, ones: u64) -> f64 {
+    if bits == 0 || ones >= bits {
+        return 1.0;
+    }
+    (ones as f64 / bits as f64).powf(f64::from(hashes))
+}
+
+// ---- Sizes -------------------------------------------------------------------------------------------------------
+
+/// The number of hashes in `1..=max_hashes` with the least exact rate, the smaller of equals: near `(m/n) ln 2`.
+///
+/// 1 where every number is as good (no bits, no keys, or `max_hashes` 0). `max_hashes` beyond [`MAX_EXACT_HASHES`]
+/// counts as that.
+pub fn optimal_hashes(bits: u64, keys: u64, max_hashes: u32) -> u32 {
+    if bits == 0 || keys == 0 {
+        return 1;
+    }
+    let guess = bits as f64 / keys as f64 * std::f64::consts::LN_2;
+    search::valley(guess as u32, max_hashes.clamp(1, MAX_EXACT_HASHES), |hashes| exact(bits, hashes, keys))
+}
+
+/// The least size that keeps the promise: `exact(bits, hashes, keys) <= false_positive_rate`, with the integer number
+/// of hashes, of at most `max_hashes`, that needs the fewest bits (the smaller of equals).
+///
+/// `None` if the rate is not inside (0, 1), if `max_hashes` is 0, or if it would take 2^63 bits. No keys need one
+/// bit.
+/// `max_hashes` beyond [`MAX_EXACT_HASHES`] counts as that. Some tens of evaluations of [`exact`].
+pub fn size_for(keys: u64, false_positive_rate: f64, max_hashes: u32) -> Option<Size> {
+    let rate = false_positive_rate;
+    if !is_rate(rate) || max_hashes == 0 {
+        return None;
+    }
+    if keys == 0 {
+        return Some(Size { bits: 1, hashes: 1 });
+    }
+    let most = max_hashes.min(MAX_EXACT_HASHES);
+    // k* = lg(1/rate), at which half the bits are set, or next to it.
+    let mut hashes = (-rate.log2() as u32).clamp(1, most);
+    let mut bits = bits_for(keys, rate, hashes).unwrap_or(u64::MAX);
+    // Is one bit less enough, with its own best number of hashes? Once or twice it is.
+    while bits > 1 {
+        let best = optimal_hashes(bits - 1, keys, most);
+        if exact(bits - 1, best, keys) > rate {
+            break;
+        }
+        hashes = best;
+        bits = bits_for(keys, rate, hashes).unwrap_or(bits).min(bits - 1);
+    }
+    while hashes > 1 && exact(bits, hashes - 1, keys) <= rate {
+        hashes -= 1;
+    }
+    (bits < BITS_LIMIT).then_some(Size { bits, hashes })
+}
+
+/// The least size of a partitioned filter for which `partitioned_exact(slice_bits, hashes, keys)` is at most
+/// `false_positive_rate`; least in `slice_bits * hashes`, the smaller number of hashes of equals. `None` as
+/// [`size_for`].
+pub fn partitioned_size_for(keys: u64, false_positive_rate: f64, max_hashes: u32) -> Option<PartitionedSize> {
+    if !is_rate(false_positive_rate) {
+        return None;
+    }
+    if keys == 0 && max_hashes > 0 {
+        return Some(PartitionedSize { slice_bits: 1, hashes: 1 });
+    }
+    // All numbers of hashes are tried: few keys make short slices, and then the whole number of bits in a slice
+    // decides more than k* does.
+    let mut best = None;
+    let mut least = BITS_LIMIT;
+    for hashes in 1..=max_hashes.min(MAX_EXACT_HASHES) {
+        // A slice of one bit rejects nothing.
+        if 2 * u64::from(hashes) >= least {
+            break;
+        }
+        let Some(slice_bits) = slice_bits_for(keys, false_positive_rate, hashes) else {
+            continue;
+        };
+        let bits = slice_bits.saturating_mul(u64::from(hashes));
+        if bits < least {
+            least = bits;
+            best = Some(PartitionedSize { slice_bits, hashes });
+        }
+    }
+    best
+}
+
+/// The least number of bits for a given number of hashes.
+fn bits_for(keys: u64, rate: f64, hashes: u32) -> Option<u64> {
+    let k = f64::from(hashes);
+    let throws = throws(hashes, keys);
+    // Where the asymptotic rate is right; `fill` is the fraction of bits set, to be rate^(1/k).
+    let fill = rate.powf(1.0 / k);
+    let mut guess = -throws / (-fill).ln_1p();
+    // Newton steps on ln f over ln m, with the asymptotic slope -k rho / (e^rho - 1), leave it a bit or so away.
+    for _ in 0..2 {
+        let bits = (guess as u64).max(1);
+        let rho = throws / bits as f64;
+        let slope = -k * rho / rho.exp_m1();
+        let step = (rate.ln() - exact(bits, hashes, keys).ln()) / slope;
+        if step.is_finite() {
+            guess = bits as f64 * step.clamp(-1.0, 1.0).exp();
+        }
+    }
+    search::least(guess.ceil() as u64, u64::MAX, |bits| exact(bits, hashes, keys) <= rate)
+}
+
+/// The least number of bits in a slice for a given number of hashes: 1/s = 1 - (1 - rate^(1/k))^(1/n).
+fn slice_bits_for(keys: u64, rate: f64, hashes: u32) -> Option<u64> {
+    let fill = rate.powf(1.0 / f64::from(hashes));
+    let guess = -1.0 / ((-fill).ln_1p() / keys as f64).exp_m1();
+    search::least(guess.ceil() as u64, u64::MAX, |bits| partitioned_exact(bits, hashes, keys) <= rate)
+}
+
+// ---- Concentration -----------------------------------------------------------------------------------------------
+
+/// The expected number of zero bits, `m (1-1/m)^(kn)`.
+pub fn expected_zeros(bits: u64, hashes: u32, keys: u64) -> f64 {
+    let throws = throws(hashes, keys);
+    if bits == 0 || throws == 0.0 {
+        return bits as f64;
+    }
+    bits as f64 * (throws * (-1.0 / bits as f64).ln_1p()).exp()
+}
+
+/// The standard deviation of the number of zero bits (and of set bits), exact:
+/// `Var = m q (1-q) + m (m-1) ((1-2/m)^N - q^2)` with `q = (1-1/m)^N`, `N = k n`; about `m e^-rho (1 - (1+rho)
+/// e^-rho)`.
+pub fn zeros_sd(bits: u64, hashes: u32, keys: u64) -> f64 {
+    let (m, n) = (bits as f64, throws(hashes, keys));
+    if bits <= 1 || n <= 1.0 {
+        return 0.0;
+    }
+    // q = e^-a. As (1-2/m) / (1-1/m)^2 = 1 - 1/(m-1)^2, Var = m q^2 (e^a - 1 - c), c = (m-1) (1 - (1 - 1/(m-1)^2)^N).
+    let a = -n * (-1.0 / m).ln_1p();
+    let others = m - 1.0;
+    let c = others * hit_at_least_once(1.0 / (others * others), n);
+    let bracket = if a < 1e-3 && m > 1e3 {
+        // Both are nearly kn/m: the difference by powers, (e^a - 1 - a) + (a - c).
+        let b = n / (others * others);
+        let above = a * a * (0.5 + a * (1.0 / 6.0 + a * (1.0 / 24.0 + a / 120.0)));
+        let (i, j) = (1.0 / m, 1.0 / others);
+        let linear = n * (i * i * (0.5 + i * (1.0 / 3.0 + i / 4.0)) - i * j - 0.5 * j * j * j);
+        above + linear + others * b * b * (0.5 - b / 6.0)
+    } else {
+        a.exp_m1() - c
+    };
+    // For a large the bracket may overflow where q^2 vanishes.
+    let variance = if a > 300.0 { m * (-a).exp() } else { m * (-2.0 * a).exp() * bracket };
+    variance.max(0.0).sqrt()
+}
+
+/// Azuma and Hoeffding: the number of zero bits is off its expectation by `lambda` or more with a probability of at
+/// most
+/// `2 e^(-2 lambda^2 / (kn))`; at most 1. With no throws, any positive `lambda` gives 0. NaN gives 1.
+pub fn azuma_bound(lambda: f64, hashes: u32, keys: u64) -> f64 {
+    let throws = throws(hashes, keys);
+    if lambda.is_nan() || lambda <= 0.0 {
+        return 1.0;
+    }
+    if throws == 0.0 {
+        return 0.0;
+    }
+    (2.0 * (-2.0 * lambda * (lambda / throws)).exp()).min(1.0)
+}
+
+/// The deviation of the number of zero bits that [`azuma_bound`] allows with `probability`: `sqrt(kn ln(2/p) / 2)`.
+///
+/// A probability of 1 or more gives 0, one of 0 or less, or NaN, infinity.
+pub fn azuma_deviation(probability: f64, hashes: u32, keys: u64) -> f64 {
+    if probability >= 1.0 {
+        return 0.0;
+    }
+    if probability.is_nan() || probability <= 0.0 {
+        return f64::INFINITY;
+    }
+    (0.5 * throws(hashes, keys) * (2.0 / probability).ln()).sqrt()
+}
+
+/// An interval that holds the rate of one filter, `(X/m)^k`, with at least `probability` over the choice of its
+/// hash function: from the deviation of [`azuma_deviation`], and from what X can be at all.
+///
+/// The bound is a safe one, about 1.7 times as wide as need be at `probability` = 1 - 10^-6. A probability of 1 or
+/// more, or NaN, gives the range of possible rates; one of 0 or less that of an expected fill.
+pub fn false_positive_rate_interval(bits: u64, hashes: u32, keys: u64, probability: f64) -> (f64, f64) {
+    if let Some(rate) = trivial(bits, hashes, keys) {
+        return (rate, rate);
+    }
+    let (m, throws) = (bits as f64, throws(hashes, keys));
+    let expected = m * hit_at_least_once(1.0 / m, throws);
+    let deviation = azuma_deviation(1.0 - probability, hashes, keys);
+    // Something was thrown, so at least one bit is set, and no more than were thrown or there are.
+    let rate = |ones: f64| (ones.clamp(1.0, m.min(throws)) / m).powf(f64::from(hashes));
+    (rate(expected - deviation), rate(expected + deviation))
+}
+
+// ---- Cardinality -------------------------------------------------------------------------------------------------
+
+/// The number of distinct keys in a filter of which `ones` bits are set, `-(m/k) ln(1 - X/m)` (Swamidass and Baldi
+/// 2007).
+///
+/// `None` if the filter is saturated (no zero bit), or has no bits or hashes.
+pub fn cardinality(bits: u64, hashes: u32, ones: u64) -> Option<f64> {
+    if hashes == 0 || ones >= bits {
+        return None;
+    }
+    Some(-(bits as f64 / f64::from(hashes)) * (-(ones as f64) / bits as f64).ln_1p())
+}
+
+/// As [`cardinality`], with the base that a bit is really missed with: `ln(1 - X/m) / (k ln(1 - 1/m))`. A little
+/// less than `cardinality`, noticeably only where the filter is tiny.
+pub fn cardinality_exact_base(bits: u64, hashes: u32, ones: u64) -> Option<f64> {
+    if hashes == 0 || ones >= bits {
+        return None;
+    }
+    let fill = (-(ones as f64) / bits as f64).ln_1p();
+    // The one filter of one bit that is not saturated is empty; 0 / -infinity is 0, but negative.
+    Some((fill / (f64::from(hashes) * (-1.0 / bits as f64).ln_1p())).abs())
+}
+
+/// The standard error of [`cardinality`] with `keys` keys: `sqrt(m (e^rho - rho - 1)) / k`. Without bits or hashes
+/// nothing can be told: infinity. No keys give 0.
+pub fn cardinality_standard_error(bits: u64, hashes: u32, keys: u64) -> f64 {
+    if bits == 0 || hashes == 0 {
+        return f64::INFINITY;
+    }
+    let rho = throws(hashes, keys) / bits as f64;
+    let excess = if rho < 1e-3 { rho * rho * (0.5 + rho * (1.0 / 6.0 + rho / 24.0)) } else { rho.exp_m1() - rho };
+    (bits as f64 * excess).sqrt() / f64::from(hashes)
+}
+
+/// The number of keys that two filters have in common, from their fills and that of their union (the OR):
+/// `n(A) + n(B) - n(A or B)` by [`cardinality`]. The same estimate as that of Papapetrou et al. from the AND.
+///
+/// As it is: it may be negative. Its error is of the order of those of the three numbers, whatever its own size, so
+/// that few common keys of large sets cannot be told from none. `None` if one of the three is saturated.
+pub fn intersection_cardinality(bits: u64, hashes: u32, ones_a: u64, ones_b: u64, ones_union: u64) -> Option<f64> {
+    let a = cardinality(bits, hashes, ones_a)?;
+    let b = cardinality(bits, hashes, ones_b)?;
+    Some(a + b - cardinality(bits, hashes, ones_union)?)
+}

@@ -1,0 +1,57 @@
+//! False-positive rates and sizes: all the mathematics of the library, as pure functions.
+//!
+//! Counts are `u64`, numbers of hashes `u32`, results `f64`; rates and probabilities are fractions, not percentages.
+//! No function panics, whatever it is given: a filter that holds no keys has rate 0, a filter without bits or
+//! without hashes answers yes to everything and has rate 1, and a size that cannot be reached is `None`.
+//! Each function says what it does at the edges.
+//!
+//! Notation: `n` keys, `m` bits, `k` hashes, `rho = k n / m`, `X` the number of bits that are set.
+//!
+//! | formula | function | source |
+//! |---|---|---|
+//! | `E[(X/m)^k]`, the exact rate | [`bloom::exact`] | Bose et al. 2008; Christensen, Roginsky, Jimeno 2010 |
+//! | `(1 - (1-1/m)^(kn))^k` | [`bloom::classical`] | Bloom 1970, Mullin 1983 |
+//! | `(1 - e^-rho)^k` | [`bloom::asymptotic`] | Broder and Mitzenmacher 2004 |
+//! | `(1 - e^(-k(n+1/2)/(m-1)))^k`, an upper bound | [`bloom::goel_gupta_bound`] | Goel and Gupta 2010 |
+//! | k distinct positions a key | [`bloom::distinct_exact`] | inclusion and exclusion over hypergeometric draws |
+//! | k slices, `(1 - (1-1/s)^n)^k` | [`bloom::partitioned_exact`] | Mullin 1983 |
+//! | least m, with its integer k | [`bloom::size_for`], [`bloom::partitioned_size_for`] | search on the exact rate |
+//! | concentration of X | [`bloom::azuma_bound`] | Azuma 1967, Hoeffding; Mitzenmacher and Upfal |
+//! | `(X/m)^k` | [`bloom::from_fill`] | by definition |
+//! | `-(m/k) ln(1 - X/m)` keys | [`bloom::cardinality`] | Swamidass and Baldi 2007 |
+//! | keys in both of two filters | [`bloom::intersection_cardinality`] | Papapetrou, Siberski, Nejdl 2010 |
+//! | blocks: a Binomial or Poisson mixture | [`mixture::binomial`], [`mixture::poisson`] | Putze et al. 2009 |
+//! | 256-bit split blocks | [`split_block`] | the same, for the eight lanes of the Parquet layout |
+//! | two keys with the same hash, `1 - (1-2^-w)^n` | [`hash_floor`] | birthday argument |
+
+pub mod bloom;
+mod distinct;
+pub mod mixture;
+mod occupancy;
+mod search;
+pub mod split_block;
+
+pub use bloom::{PartitionedSize, Size};
+
+/// The rate below which no filter over `hash_bits`-bit hashes can come: the probability that the hash of a fresh key
+/// equals that of one of `keys` keys, `1 - (1 - 2^-w)^n`, about `n / 2^w`.
+///
+/// `keys = 0` gives 0, otherwise `hash_bits = 0` gives 1.
+pub fn hash_floor(keys: u64, hash_bits: u32) -> f64 {
+    if keys == 0 {
+        return 0.0;
+    }
+    // The probability that one given key has the same hash; 0 where 2^-w is less than the least f64.
+    let same = (-f64::from(hash_bits)).exp2();
+    hit_at_least_once(same, keys as f64)
+}
+
+/// `1 - (1-p)^trials`, with full relative precision when it is tiny. `trials > 0`.
+fn hit_at_least_once(p: f64, trials: f64) -> f64 {
+    -(trials * (-p).ln_1p()).exp_m1()
+}
+
+/// Whether a target rate is one that can be asked for: inside (0, 1), so not NaN.
+fn is_rate(rate: f64) -> bool {
+    rate > 0.0 && rate < 1.0
+}

@@ -1,0 +1,77 @@
+//! The search behind every inverse function: rates fall as sizes grow, and the least size is wanted.
+
+/// The least `x` in `1..=limit` for which `holds`, given that it holds for everything above some threshold;
+/// `None` if it does not hold at `limit` or below.
+///
+/// Starts at `guess`, steps away from it in doubling strides until the threshold is between two sizes, and halves:
+/// `O(log |guess - answer|)` evaluations. The answer was always evaluated itself, and so was its predecessor (unless
+/// the answer is 1): were `holds` not quite monotone, for rounding, the answer still holds and one less still does
+/// not.
+pub(super) fn least(guess: u64, limit: u64, mut holds: impl FnMut(u64) -> bool) -> Option<u64> {
+    if limit == 0 {
+        return None;
+    }
+    let guess = guess.clamp(1, limit);
+    let mut stride = 1_u64;
+    // Invariant of what follows: fails at `below` (0 fails by convention), holds at `above`.
+    let (mut below, mut above);
+    if holds(guess) {
+        above = guess;
+        loop {
+            below = above.saturating_sub(stride);
+            if below == 0 || !holds(below) {
+                break;
+            }
+            above = below;
+            stride = stride.saturating_mul(2);
+        }
+    } else {
+        below = guess;
+        loop {
+            if below == limit {
+                return None;
+            }
+            above = below.saturating_add(stride).min(limit);
+            if holds(above) {
+                break;
+            }
+            below = above;
+            stride = stride.saturating_mul(2);
+        }
+    }
+    while above - below > 1 {
+        let middle = below + (above - below) / 2;
+        if holds(middle) {
+            above = middle;
+        } else {
+            below = middle;
+        }
+    }
+    Some(above)
+}
+
+/// The integer in `1..=limit` with the least cost, for costs with a single valley. Among equals the smallest.
+///
+/// Walks from `guess` down for as long as it does not get worse, otherwise up while it gets better.
+pub(super) fn valley(guess: u32, limit: u32, mut cost: impl FnMut(u32) -> f64) -> u32 {
+    let start = guess.clamp(1, limit.max(1));
+    let mut best = start;
+    let mut least = cost(start);
+    while best > 1 {
+        let next = cost(best - 1);
+        if next > least {
+            break;
+        }
+        (best, least) = (best - 1, next);
+    }
+    if best == start {
+        while best < limit {
+            let next = cost(best + 1);
+            if next >= least {
+                break;
+            }
+            (best, least) = (best + 1, next);
+        }
+    }
+    best
+}

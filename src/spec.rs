@@ -1,0 +1,290 @@
+//! What a filter is made from: kind, capacity, rate or geometry, hash function, and the parameters of its kind.
+
+use crate::error::{Result, error};
+use crate::hash::{HashFunction, Hasher, SecretKey};
+use core::fmt;
+
+/// The false-positive rate of a spec that names none.
+pub const DEFAULT_FALSE_POSITIVE_RATE: f64 = 0.01;
+
+/// The capacity of a spec that names neither a capacity nor a geometry.
+pub const DEFAULT_CAPACITY: u64 = 1_000_000;
+
+/// How many kind-specific parameters a spec holds.
+pub const MAX_PARAMETERS: usize = 8;
+
+/// A filter's kind by number, as in the C API and in images. [`crate::registry`] knows what stands behind a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Kind(pub u32);
+
+/// What values a parameter takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Domain {
+    /// Whole numbers from the first to the second, both included.
+    Integer(u64, u64),
+    /// One of these names; its value is the position in the list.
+    Choice(&'static [&'static str]),
+}
+
+/// A parameter that some kind takes beyond what every spec holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// Its name, the same in Rust, C, the command and the documentation.
+    pub name: &'static str,
+    /// What it does, in a sentence.
+    pub summary: &'static str,
+    /// The value it has when it is not set.
+    pub default: u64,
+    /// The values it may have.
+    pub domain: Domain,
+    /// Which of the header's kind words keeps its value, where the payload cannot be read without it.
+    pub word: Option<usize>,
+}
+
+impl Parameter {
+    /// The number by which specs refer to the parameter: FNV-1a of its name, so that no central list is needed.
+    pub const fn id(&self) -> u32 {
+        let name = self.name.as_bytes();
+        let (mut id, mut i) = (0x811c_9dc5_u32, 0);
+        while i < name.len() {
+            id = (id ^ name[i] as u32).wrapping_mul(0x0100_0193);
+            i += 1;
+        }
+        id
+    }
+
+    /// The greatest value.
+    pub const fn maximum(&self) -> u64 {
+        match self.domain {
+            Domain::Integer(_, maximum) => maximum,
+            Domain::Choice(names) => names.len() as u64 - 1,
+        }
+    }
+
+    /// The least value.
+    pub const fn minimum(&self) -> u64 {
+        match self.domain {
+            Domain::Integer(minimum, _) => minimum,
+            Domain::Choice(_) => 0,
+        }
+    }
+
+    /// `value` as a whole number inside the bounds.
+    ///
+    /// # Errors
+    /// [`Status::OutOfRange`](crate::Status::OutOfRange).
+    pub fn check(&self, value: f64) -> Result<u64> {
+        let (minimum, maximum) = (self.minimum(), self.maximum());
+        if value >= minimum as f64 && value <= maximum as f64 && value.fract() == 0.0 {
+            return Ok(value as u64);
+        }
+        Err(error!(OutOfRange, "{} = {value} is not a whole number from {minimum} to {maximum}", self.name))
+    }
+
+    /// The value of a choice by its name, or of a number by its digits.
+    ///
+    /// # Errors
+    /// [`Status::UnknownValue`](crate::Status::UnknownValue) for a choice that does not exist,
+    /// [`Status::OutOfRange`](crate::Status::OutOfRange) for a number out of bounds.
+    pub fn parse(&self, text: &str) -> Result<u64> {
+        match self.domain {
+            Domain::Choice(names) => names
+                .iter()
+                .position(|name| *name == text)
+                .map(|position| position as u64)
+                .ok_or_else(|| error!(UnknownValue, "{} = {text} is not one of {}", self.name, List(names))),
+            Domain::Integer(..) => self.check(text.parse::<f64>().unwrap_or(f64::NAN)),
+        }
+    }
+}
+
+/// Names with commas between them.
+pub(crate) struct List<'a>(pub &'a [&'a str]);
+
+impl fmt::Display for List<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, name) in self.0.iter().enumerate() {
+            write!(f, "{}{name}", if i == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+/// A parameter's id and the value asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Setting {
+    /// [`Parameter::id`]; 0 is an unused place.
+    pub id: u32,
+    /// The value.
+    pub value: f64,
+}
+
+/// The parameters from which a filter is made. Every field's default is what [`Spec::default`] holds; a capacity and
+/// a rate, *or* an exact geometry, say how large the filter is.
+///
+/// ```
+/// use petal::{Spec, HashFunction};
+/// let spec = Spec { capacity: 5000, false_positive_rate: 0.001, hash: HashFunction::Xxh64, ..Spec::default() };
+/// let filter = petal::create(&spec)?;
+/// assert!(filter.expected_false_positive_rate(5000) <= 0.001);
+/// # Ok::<(), petal::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Spec {
+    /// The kind; `None` is the default kind.
+    pub kind: Option<Kind>,
+    /// How many distinct keys the filter is sized for; 0 is [`DEFAULT_CAPACITY`], or unknown where `bits` is given.
+    pub capacity: u64,
+    /// The greatest false-positive rate at capacity, inside (0, 1); 0 is [`DEFAULT_FALSE_POSITIVE_RATE`].
+    pub false_positive_rate: f64,
+    /// The exact number of bits instead of a rate; 0 leaves it to the rate.
+    pub bits: u64,
+    /// The exact number of bits that a key sets, with `bits`; 0 is the best for `bits` and `capacity`.
+    pub hashes: u32,
+    /// The hash function.
+    pub hash: HashFunction,
+    /// The seed of XXH3 and XXH64; the caller's tag of external hashes.
+    pub seed: u64,
+    /// The secret key of SipHash-1-3.
+    pub key: Option<SecretKey>,
+    /// What only this kind takes.
+    pub parameters: [Setting; MAX_PARAMETERS],
+}
+
+impl Default for Spec {
+    fn default() -> Spec {
+        Spec {
+            kind: None,
+            capacity: 0,
+            false_positive_rate: 0.0,
+            bits: 0,
+            hashes: 0,
+            hash: HashFunction::Xxh3,
+            seed: 0,
+            key: None,
+            parameters: [Setting::default(); MAX_PARAMETERS],
+        }
+    }
+}
+
+impl fmt::Debug for Spec {
+    /// Shows everything but the key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Spec")
+            .field("kind", &self.kind)
+            .field("capacity", &self.capacity)
+            .field("false_positive_rate", &self.false_positive_rate)
+            .field("bits", &self.bits)
+            .field("hashes", &self.hashes)
+            .field("hash", &self.hash)
+            .field("seed", &self.seed)
+            .field("keyed", &self.key.is_some())
+            .field("parameters", &self.parameters)
+            .finish()
+    }
+}
+
+/// Refuses what is not a rate, NaN included.
+pub(crate) fn check_rate(rate: f64) -> Result<()> {
+    if rate > 0.0 && rate < 1.0 {
+        return Ok(());
+    }
+    Err(error!(FalsePositiveRate, "false_positive_rate = {rate} is not inside (0, 1)"))
+}
+
+/// How large a filter is asked to be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Size {
+    /// The least size whose false-positive rate at `capacity` keys is at most `false_positive_rate`.
+    Rate {
+        /// Distinct keys.
+        capacity: u64,
+        /// Inside (0, 1).
+        false_positive_rate: f64,
+    },
+    /// This many bits; `hashes` = 0 leaves the number of probes to `capacity`, which then is not 0.
+    Exact {
+        /// Distinct keys; 0 is unknown.
+        capacity: u64,
+        /// At least 1.
+        bits: u64,
+        /// Bits that a key sets; 0 is the best for the capacity.
+        hashes: u32,
+    },
+}
+
+impl Spec {
+    /// A spec for `capacity` keys at `false_positive_rate`. Zero keys are sized like one.
+    ///
+    /// # Errors
+    /// [`Status::FalsePositiveRate`](crate::Status::FalsePositiveRate): here a rate of 0 is a wrong rate, not a
+    /// request for the default.
+    pub fn with_capacity(capacity: u64, false_positive_rate: f64) -> Result<Spec> {
+        check_rate(false_positive_rate)?;
+        Ok(Spec { capacity: capacity.max(1), false_positive_rate, ..Spec::default() })
+    }
+
+    /// The hasher that the spec describes.
+    ///
+    /// # Errors
+    /// As [`Hasher::new`].
+    pub fn hasher(&self) -> Result<Hasher> {
+        Hasher::new(self.hash, self.seed, self.key.as_ref())
+    }
+
+    /// The size that the spec asks for, with defaults filled in.
+    ///
+    /// # Errors
+    /// [`Status::FalsePositiveRate`](crate::Status::FalsePositiveRate) for a rate outside (0, 1) and
+    /// [`Status::Contradiction`](crate::Status::Contradiction) for a rate and a geometry at once, or half a geometry.
+    pub fn size(&self) -> Result<Size> {
+        let &Spec { capacity, false_positive_rate: rate, bits, hashes, .. } = self;
+        if rate != 0.0 {
+            check_rate(rate)?;
+        }
+        if bits == 0 {
+            if hashes != 0 {
+                return Err(error!(Contradiction, "hashes = {hashes} without bits: give both, or a rate"));
+            }
+            return Ok(Size::Rate {
+                capacity: if capacity == 0 { DEFAULT_CAPACITY } else { capacity },
+                false_positive_rate: if rate == 0.0 { DEFAULT_FALSE_POSITIVE_RATE } else { rate },
+            });
+        }
+        if rate != 0.0 {
+            return Err(error!(Contradiction, "bits = {bits} and false_positive_rate = {rate}: give one of them"));
+        }
+        Ok(Size::Exact { capacity, bits, hashes })
+    }
+
+    /// Sets one of the kind's parameters.
+    ///
+    /// # Errors
+    /// [`Status::Contradiction`](crate::Status::Contradiction) where [`MAX_PARAMETERS`] others are set. The value is
+    /// checked when the filter is made.
+    pub fn set(&mut self, parameter: &Parameter, value: f64) -> Result<()> {
+        let id = parameter.id();
+        let place = self.parameters.iter().position(|setting| setting.id == id);
+        match place.or_else(|| self.parameters.iter().position(|setting| setting.id == 0)) {
+            Some(place) => {
+                self.parameters[place] = Setting { id, value };
+                Ok(())
+            }
+            None => Err(error!(
+                Contradiction,
+                "{} is one parameter more than the {MAX_PARAMETERS} of a spec", parameter.name
+            )),
+        }
+    }
+
+    /// The value of a parameter: as set, or its default.
+    ///
+    /// # Errors
+    /// [`Status::OutOfRange`](crate::Status::OutOfRange).
+    pub fn parameter(&self, parameter: &Parameter) -> Result<u64> {
+        match self.parameters.iter().find(|setting| setting.id == parameter.id()) {
+            Some(setting) => parameter.check(setting.value),
+            None => Ok(parameter.default),
+        }
+    }
+}

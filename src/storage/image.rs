@@ -1,0 +1,113 @@
+//! A complete image, header and payload, used where it lies.
+
+use super::{Mapping, Words};
+use crate::error::{Result, error};
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// Whether an image may be changed in place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It is only read.
+    Read,
+    /// It is changed where it lies.
+    Write,
+}
+
+/// The bytes of an image in a caller's buffer or a mapped file, as 64-bit words.
+pub struct ImageBytes {
+    base: NonNull<u8>,
+    length: usize,
+    access: Access,
+    file: Option<Mapping>,
+}
+
+impl ImageBytes {
+    /// An image in a caller's buffer.
+    ///
+    /// # Errors
+    /// [`Status::Misaligned`](crate::Status::Misaligned) unless `base` is a multiple of 8.
+    ///
+    /// # Safety
+    /// `length` bytes from `base` are readable, with [`Access::Write`] also writable, until the value is dropped, and
+    /// meanwhile nobody else writes to them.
+    pub unsafe fn from_buffer(base: NonNull<u8>, length: usize, access: Access) -> Result<ImageBytes> {
+        if !base.cast::<AtomicU64>().is_aligned() {
+            return Err(error!(Misaligned, "the buffer at {base:?} is not aligned to 8 bytes"));
+        }
+        Ok(ImageBytes { base, length, access, file: None })
+    }
+
+    /// An image in a mapped file of `length` bytes, which starts at a multiple of 8 of the file.
+    pub fn from_mapping(file: Mapping, length: usize, access: Access) -> ImageBytes {
+        ImageBytes { base: file.start(), length, access, file: Some(file) }
+    }
+
+    /// How many bytes there are.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// Whether it may be changed.
+    pub fn access(&self) -> Access {
+        self.access
+    }
+
+    /// The mapped file, if it is one.
+    pub fn file(&self) -> Option<&Mapping> {
+        self.file.as_ref()
+    }
+
+    fn word(&self, offset: usize) -> &AtomicU64 {
+        assert!(offset.is_multiple_of(8) && offset + 8 <= self.length, "a word inside the image");
+        // SAFETY: the word lies inside the image, which is aligned to 8 bytes and readable while `self` lives.
+        unsafe { self.base.add(offset).cast::<AtomicU64>().as_ref() }
+    }
+
+    /// Makes every byte zero.
+    pub fn fill_zero(&mut self) {
+        assert!(self.access == Access::Write, "only a writable image is written");
+        for offset in (0..self.length).step_by(8) {
+            self.word(offset).store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Fills `bytes`, a multiple of 8, from the image's start.
+    pub fn read(&self, bytes: &mut [u8]) {
+        for (i, chunk) in bytes.chunks_exact_mut(8).enumerate() {
+            chunk.copy_from_slice(&self.word(8 * i).load(Ordering::Relaxed).to_le_bytes());
+        }
+    }
+
+    /// Writes `bytes`, a multiple of 8, at `offset`, in order, and has them on the disk when it returns.
+    pub fn write(&mut self, offset: usize, bytes: &[u8]) -> Result<()> {
+        assert!(self.access == Access::Write, "only a writable image is written");
+        for (i, chunk) in bytes.chunks_exact(8).enumerate() {
+            let word = u64::from_le_bytes(chunk.try_into().unwrap_or_default());
+            self.word(offset + 8 * i).store(word, Ordering::Release);
+        }
+        self.flush(offset, offset + bytes.len())
+    }
+
+    /// Has the bytes `from..to` on the disk when it returns; a buffer has no disk.
+    pub fn flush(&self, from: usize, to: usize) -> Result<()> {
+        self.file.as_ref().map_or(Ok(()), |file| file.flush(from, to))
+    }
+
+    /// The payload of `length` bytes that starts at `offset`.
+    ///
+    /// # Errors
+    /// [`Status::Truncated`](crate::Status::Truncated) if the image ends before.
+    pub fn into_words(self, offset: usize, length: usize) -> Result<Words> {
+        let end = offset.checked_add(length).filter(|end| *end <= self.length);
+        if end.is_none() || !offset.is_multiple_of(8) || !length.is_multiple_of(8) {
+            return Err(error!(
+                Truncated,
+                "the image has {} bytes, its payload ends at {offset} + {length}", self.length
+            ));
+        }
+        // SAFETY: `offset` lies inside the image.
+        let base = unsafe { self.base.add(offset) };
+        Ok(Words::in_image(base.cast(), length / 8, self))
+    }
+}

@@ -1,0 +1,60 @@
+//! Where the bytes of a filter live: in memory of its own, in a caller's buffer, or in a mapped file.
+//!
+//! A filter sees [`Words`] and need not know which it is. All unsafe code of the core that is not a kernel is in this
+//! folder.
+
+mod image;
+mod mapping;
+mod owned;
+#[cfg(unix)]
+mod unix;
+#[cfg(unix)]
+use unix as os;
+mod words;
+
+pub use image::{Access, ImageBytes};
+pub use mapping::{FileRange, Mapping};
+pub use os::{ALREADY_EXISTS, FileStatus, PathBytes, RawFile, remove, rename, status_of_os_error, sync_folder};
+pub use words::Words;
+
+use crate::error::{Result, error};
+use core::alloc::Layout;
+
+/// Moves `value` to the heap, or says that there is no memory.
+pub fn try_box<T>(value: T) -> Result<Box<T>> {
+    let layout = Layout::new::<T>();
+    assert!(layout.size() > 0, "only values with a size are boxed");
+    // SAFETY: the layout has a size; a non-null block is written before it becomes a Box, which frees it with the
+    // same layout and allocator.
+    unsafe {
+        let place = std::alloc::alloc(layout).cast::<T>();
+        if place.is_null() {
+            return Err(error!(OutOfMemory, "{} bytes for a handle could not be had", layout.size()));
+        }
+        place.write(value);
+        Ok(Box::from_raw(place))
+    }
+}
+
+/// A vector with room for `capacity` elements, or the message that there is no memory.
+pub fn try_vec<T>(capacity: usize) -> Result<Vec<T>> {
+    let mut vector = Vec::new();
+    match vector.try_reserve_exact(capacity) {
+        Ok(()) => Ok(vector),
+        Err(_) => Err(error!(OutOfMemory, "{capacity} elements of {} bytes could not be had", size_of::<T>())),
+    }
+}
+
+/// A copy of a path.
+///
+/// # Errors
+/// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+pub fn try_path(path: &std::path::Path) -> Result<std::path::PathBuf> {
+    let mut copy = std::path::PathBuf::new();
+    let length = path.as_os_str().len();
+    match copy.try_reserve_exact(length) {
+        Ok(()) => copy.push(path),
+        Err(_) => return Err(error!(OutOfMemory, "{length} bytes for a path could not be had")),
+    }
+    Ok(copy)
+}

@@ -1,0 +1,55 @@
+//! Memory of the filter's own: zeroed, 64-byte aligned, on huge pages where that can matter.
+
+use super::os;
+use crate::error::{Result, error};
+use core::alloc::Layout;
+use core::ptr::NonNull;
+
+/// A cache line: what payloads are aligned to and padded to.
+pub const LINE: usize = 64;
+
+/// From this size on memory comes straight from the operating system: its pages are zero already and cost nothing
+/// until they are touched, and they can be huge ones.
+const PAGES_FROM: usize = 1 << 20;
+
+/// A block of memory that is given back when it is dropped.
+pub struct Owned {
+    base: NonNull<u8>,
+    from: Source,
+}
+
+enum Source {
+    Heap(Layout),
+    Pages(usize),
+}
+
+impl Owned {
+    /// `length` zero bytes.
+    pub fn zeroed(length: usize) -> Result<Owned> {
+        let failure = || error!(OutOfMemory, "{length} bytes for the filter could not be had");
+        if length >= PAGES_FROM {
+            let base = os::map_anonymous(length).ok_or_else(failure)?;
+            return Ok(Owned { base, from: Source::Pages(length) });
+        }
+        let layout = Layout::from_size_align(length.max(LINE), LINE).map_err(|_| failure())?;
+        // SAFETY: the layout has a size of at least one line.
+        let base = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) }).ok_or_else(failure)?;
+        Ok(Owned { base, from: Source::Heap(layout) })
+    }
+
+    /// The first byte.
+    pub fn base(&self) -> NonNull<u8> {
+        self.base
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        match self.from {
+            // SAFETY: `base` came from the allocator with this layout and is freed once, here.
+            Source::Heap(layout) => unsafe { std::alloc::dealloc(self.base.as_ptr(), layout) },
+            // SAFETY: `base` came from `map_anonymous` with this length; nothing refers to it any more.
+            Source::Pages(length) => unsafe { os::unmap(self.base, length) },
+        }
+    }
+}

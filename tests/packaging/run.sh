@@ -1,0 +1,253 @@
+#!/bin/sh
+# run.sh [CARGO_TARGET_DIRECTORY]: the package as other programs see it. Everything is built and installed for real,
+# in a temporary directory. Prints one line a check, and at the end "N passed, M failed".
+set -u
+LC_ALL=C
+export LC_ALL
+unset DESTDIR PKG_CONFIG_PATH LD_LIBRARY_PATH MAKEFLAGS MAKELEVEL MFLAGS
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+target=${1:-$root/target}
+mkdir -p "$target"
+target=$(cd "$target" && pwd)
+unset CARGO_TARGET_DIR
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+log=$work/log
+CC=${CC:-cc}
+CXX=${CXX:-c++}
+limit=1200000 # bytes of libpetal.a: about one megabyte
+passed=0
+failed=0
+
+say() { echo "-- $*"; }
+
+# check NAME COMMAND...: counts the command, and shows what it said if it failed.
+check() {
+    name=$1
+    shift
+    if "$@" >"$log" 2>&1; then
+        passed=$((passed + 1))
+        echo "ok: $name"
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $name"
+        sed 's/^/    /' "$log"
+    fi
+}
+
+finish() {
+    echo "$passed passed, $failed failed"
+    [ "$failed" = 0 ]
+    exit
+}
+
+# Nothing can be checked without these: they end the run when they fail.
+must() {
+    before=$failed
+    check "$@"
+    [ "$failed" = "$before" ] || finish
+}
+
+version=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml" | head -n 1)
+soname=libpetal.so.${version%%.*}
+number=$(echo "$version" | awk -F '[.-]' '{ print $1 * 10000 + $2 * 100 + $3 }')
+
+# --- Building and installing -----------------------------------------------------------------------------------------
+
+say "building the package with CMake (a minute or so the first time)"
+build() {
+    cmake -S "$root" -B "$work/build" -DPETAL_CARGO_TARGET_DIR="$target" &&
+        cmake --build "$work/build"
+}
+must "the package builds" build
+prefix=$work/first
+must "it installs into a clean prefix" cmake --install "$work/build" --prefix "$prefix"
+libdir=$(dirname "$(find "$prefix" -name libpetal.a)")
+under() { echo "$prefix/${libdir#"$work/first/"}"; }
+so=$libdir/libpetal.so.$version
+archive=$libdir/libpetal.a
+
+layout() {
+    for file in include/petal.h "${libdir#"$prefix/"}/$soname" "${libdir#"$prefix/"}/libpetal.so" \
+        share/doc/petal/LICENSE-MIT share/doc/petal/LICENSE-APACHE; do
+        [ -e "$prefix/$file" ] || { echo "no $file"; return 1; }
+    done
+    [ "$(readlink "$libdir/$soname")" = "libpetal.so.$version" ] && [ "$(readlink "$libdir/libpetal.so")" = "$soname" ]
+}
+check "header, libraries, links and licences lie where they should" layout
+
+no_path_inside() {
+    ! grep -rlF -e "$work" -e "$root" "$prefix/include" "$libdir/cmake" "$libdir/pkgconfig"
+}
+check "no installed text names the build's directories" no_path_inside
+
+destdir() {
+    make -C "$root" install BUILD="$work/make" PREFIX=/opt/petal DESTDIR="$work/staging" CARGO_TARGET_DIR="$target" ||
+        return 1
+    (cd "$prefix" && find . | sort) >"$work/by_cmake"
+    (cd "$work/staging/opt/petal" && find . | sort) >"$work/by_make"
+    [ "$(ls "$work/staging")" = opt ] && diff "$work/by_cmake" "$work/by_make"
+}
+check "make install PREFIX= DESTDIR= gives the same layout, and nothing outside DESTDIR" destdir
+
+# --- The artefacts ---------------------------------------------------------------------------------------------------
+
+dynamic() { readelf -dW "$so"; }
+has_dynamic() { dynamic | grep -q -- "$1"; }
+check "the soname is $soname" has_dynamic "(SONAME).*\[$soname\]"
+check "NODELETE is set" has_dynamic "FLAGS_1.*NODELETE"
+check "every symbol is bound at load (NOW)" has_dynamic "FLAGS_1.*NOW"
+no_textrel() { ! has_dynamic TEXTREL; }
+check "no text relocations" no_textrel
+stack() {
+    readelf -lW "$so" |
+        awk '$1 == "GNU_STACK" { found = 1; if ($0 ~ /RWE/) bad = 1 } END { exit !found || bad }'
+}
+check "the stack is not executable" stack
+relro() { readelf -lW "$so" | grep -q GNU_RELRO; }
+check "relocations are read-only after loading (RELRO)" relro
+needed() {
+    strangers=$(dynamic | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
+        grep -v -E '^(libc\.so\.6|libm\.so\.6|libpthread\.so\.0|libdl\.so\.2|libgcc_s\.so\.1|ld-linux.*|libc\.musl.*)$')
+    [ -z "$strangers" ] || { echo "needs $strangers"; return 1; }
+}
+check "it needs the C library and libgcc_s only" needed
+
+symbols() {
+    "$root/capi/symbols.sh" header >"$work/in_header" && "$root/capi/symbols.sh" map >"$work/in_map" || return 1
+    nm -D --defined-only "$so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort >"$work/in_shared"
+    nm -g --defined-only "$archive" | awk 'NF == 3 { print $3 }' | sort >"$work/in_static"
+    [ -s "$work/in_map" ] || { echo "petal.map lists nothing"; return 1; }
+    for other in header shared static; do
+        diff -u "$work/in_map" "$work/in_$other" || return 1
+    done
+}
+check "petal.map, the header, libpetal.so and libpetal.a name the same functions" symbols
+no_faults() { ! nm "$archive" "$so" 2>/dev/null | grep plant_fault && ! nm -D "$so" | grep plant_fault; }
+check "no planted fault is in the released artefacts" no_faults
+small() { size=$(wc -c <"$archive"); echo "libpetal.a has $size bytes, the limit is $limit"; [ "$size" -le "$limit" ]; }
+check "libpetal.a is about a megabyte or less ($(wc -c <"$archive") bytes; libpetal.so $(wc -c <"$so"))" small
+
+# --- Consumers, in the first place and in two others to which the prefix is moved ------------------------------------
+
+# ran PROGRAM shared|static: runs it, compares the version it prints, and whether it needs libpetal.so.
+ran() {
+    if readelf -dW "$1" | grep -q "NEEDED.*\[$soname\]"; then linked=shared; else linked=static; fi
+    [ "$linked" = "$2" ] || { echo "the program is $linked"; return 1; }
+    said=$(LD_LIBRARY_PATH=$(under) "$1") || return 1
+    [ "$said" = "$number" ] || { echo "it says version $said instead of $number"; return 1; }
+}
+
+by_cmake() {
+    rm -rf "$work/consumer"
+    if [ "$1" = shared ]; then library=petal::petal; else library=petal::petal_static; fi
+    cmake -S "$here/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" -DPETAL_LIBRARY="$library" &&
+        cmake --build "$work/consumer" && ran "$work/consumer/consumer" "$1"
+}
+
+# by_pkg_config shared|static PKG_CONFIG_ARGUMENTS [LINKER_FLAGS]: expanded unquoted, as users write it.
+by_pkg_config() {
+    PKG_CONFIG_PATH=$(under)/pkgconfig
+    export PKG_CONFIG_PATH
+    cflags=$(pkg-config --cflags $2) && libs=$(pkg-config --libs $2) || return 1
+    echo "$cflags $libs"
+    rm -f "$work/program"
+    $CC $cflags "$here/consumer/consumer.c" -o "$work/program" ${3-} $libs && ran "$work/program" "$1"
+}
+
+cxx() {
+    $CXX -std=c++17 -Wall -Wextra -pedantic -Werror -I "$prefix/include" "$here/header.cpp" -o "$work/program" \
+        "$(under)/libpetal.so" && LD_LIBRARY_PATH=$(under) "$work/program"
+}
+
+everybody() {
+    check "$1: CMake, petal::petal" by_cmake shared
+    check "$1: CMake, petal::petal_static" by_cmake static
+    check "$1: pkg-config petal" by_pkg_config shared petal
+    check "$1: pkg-config petal-static" by_pkg_config static petal-static
+    check "$1: pkg-config --static petal, with cc -static" by_pkg_config static "--static petal" -static
+    check "$1: a C++17 program" cxx
+}
+
+move() {
+    mkdir -p "$(dirname "$1")" && mv "$prefix" "$1" && prefix=$1
+}
+
+say "consumers"
+everybody "clean prefix"
+move "$work/moved"
+everybody "moved prefix"
+move "$work/a much/deeper"
+check "prefix with a space in its path: CMake, petal::petal" by_cmake shared
+check "prefix with a space in its path: CMake, petal::petal_static" by_cmake static
+move "$work/moved/again/and/deeper"
+everybody "moved again"
+rm "$(under)"/libpetal.so*
+check "static libraries only: CMake, petal::petal_static" by_cmake static
+check "static libraries only: pkg-config --static petal" by_pkg_config static "--static petal"
+
+subdirectory() {
+    cmake -S "$here/subdirectory" -B "$work/inside" -DPETAL_SOURCE="$root" -DPETAL_CARGO_TARGET_DIR="$target" &&
+        cmake --build "$work/inside" && "$work/inside/with_petal" && "$work/inside/with_petal_static"
+}
+check "add_subdirectory: petal::petal and petal::petal_static" subdirectory
+
+# --- Two archives made by Rust in one program ------------------------------------------------------------------------
+
+say "building an archive with planted faults, and a neighbour (a minute or so the first time)"
+planted() {
+    cargo rustc --release --locked --manifest-path "$root/capi/Cargo.toml" --lib --crate-type staticlib \
+        --features planted-faults --target-dir "$target/planted" &&
+        "$root/capi/link.sh" -u petal_plant_fault "$target/planted/release/libpetal.a" "$work/planted"
+}
+check "link.sh keeps an extra symbol for a test build" planted
+planted_is_exported() {
+    nm -g --defined-only "$work/planted/libpetal.a" | grep -q petal_plant_fault &&
+        nm -D --defined-only "$work/planted/libpetal.so" | grep -q petal_plant_fault
+}
+check "there both libraries export it" planted_is_exported
+neighbour() {
+    cargo build --release --locked --manifest-path "$here/neighbour/Cargo.toml" --target-dir "$target/neighbour"
+}
+check "the neighbour builds" neighbour
+
+# two_archives FIRST SECOND: the order decides whose names the linker sees first.
+two_archives() {
+    $CC "$here/two_archives.c" -o "$work/two" "$1" "$2" -lpthread -ldl -lm && "$work/two"
+}
+rust_petal=$work/planted/libpetal.a
+rust_neighbour=$target/neighbour/release/libneighbour.a
+check "two Rust archives in one program, both panic and recover" two_archives "$rust_petal" "$rust_neighbour"
+check "the same, linked in the other order" two_archives "$rust_neighbour" "$rust_petal"
+
+# --- Plain cargo -----------------------------------------------------------------------------------------------------
+
+say "plain cargo build where there is no libclang and no cmake"
+plain_cargo() {
+    mkdir -p "$work/bin"
+    for tool in cargo rustc cc ld; do
+        ln -sf "$(command -v $tool)" "$work/bin/$tool"
+    done
+    (cd "$root" && LIBCLANG_PATH=/nonexistent PATH=$work/bin \
+        "$work/bin/cargo" build --locked --target-dir "$target/plain")
+}
+check "cargo build --locked" plain_cargo
+plain_dependencies() {
+    (cd "$root" && cargo tree --locked -e normal,build --prefix none) >"$work/tree" || return 1
+    ! grep -E '^(clang-sys|bindgen|cbindgen|cmake|cc) ' "$work/tree"
+}
+check "no default member depends on libclang, cbindgen, cmake or a C compiler" plain_dependencies
+plain_shared() {
+    so=$target/plain/debug/libpetal.so
+    has_dynamic "(SONAME).*\[$soname\]" && has_dynamic "FLAGS_1.*NODELETE"
+}
+check "its libpetal.so has the same soname and NODELETE" plain_shared
+# link.sh drops what petal.map does not list, so a function that never reached the header shows only here.
+plain_symbols() {
+    nm -D --defined-only "$target/plain/debug/libpetal.so" | awk '$3 ~ /^petal_/ { print $3 }' | sort >"$work/in_plain"
+    diff -u "$work/in_map" "$work/in_plain"
+}
+check "it exports the same functions" plain_symbols
+
+finish
