@@ -120,12 +120,14 @@ impl Base {
     }
 
     /// Brings the image in place up to date and marks it clean: payload first, then count and checksum, then the state,
-    /// each on the disk before the next. Memory of the filter's own needs nothing.
+    /// each on the disk before the next. Memory of the filter's own needs nothing. An image that was dirty when it was
+    /// opened is taken as it is: whoever asks for this vouches for its payload.
     ///
     /// # Errors
     /// What the system reports; the image then stays dirty.
     pub fn sync(&mut self) -> Result<()> {
-        if self.words.image().is_none() || !self.open_for_writing {
+        let writable = self.words.image().is_some_and(|image| image.access() == Access::Write);
+        if !writable || !(self.open_for_writing || self.header.dirty) {
             return Ok(());
         }
         let header = format::sealed(self)?;
@@ -170,7 +172,9 @@ fn read_only() -> Error {
 impl Drop for Base {
     fn drop(&mut self) {
         // A failure leaves the image dirty, which its next reader sees; `sync` reports it to whoever asks.
-        let _ = self.sync();
+        if self.open_for_writing {
+            let _ = self.sync();
+        }
     }
 }
 
