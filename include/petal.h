@@ -208,6 +208,12 @@ typedef uint32_t petal_kind;
 #define PETAL_CAN_FOLD (1ull << 4)
 /** Estimates how many distinct keys it holds. */
 #define PETAL_CAN_ESTIMATE (1ull << 5)
+/** Keys can be removed one by one. */
+#define PETAL_CAN_REMOVE (1ull << 6)
+/** Counts how often a key was inserted. */
+#define PETAL_CAN_COUNT (1ull << 7)
+/** Grows past its capacity and keeps its false-positive rate. */
+#define PETAL_CAN_GROW (1ull << 8)
 
 /** The size of a name, with its final NUL. */
 #define PETAL_NAME_SIZE 32
@@ -259,7 +265,9 @@ petal_status petal_kind_at(size_t index, petal_kind_info *info);
 /** Describes the kind with this name: `PETAL_ERR_UNKNOWN_VALUE` if there is none. Since 0.1. */
 petal_status petal_kind_find(const char *name, petal_kind_info *info);
 
-/** Describes the parameter at `index` of a kind, less than its `parameter_count`. Since 0.1. */
+/**
+ * Describes the parameter at `index` of a kind, less than its `parameter_count`. Kind 0 is the default kind. Since 0.1.
+ */
 petal_status petal_kind_parameter(petal_kind kind, size_t index, petal_parameter_info *info);
 
 /**
@@ -453,7 +461,7 @@ petal_status petal_filter_contains_hash_checked(const petal_filter *filter, uint
  *
  * Answers come in up to three forms at once, each nullable: a byte a key (0 or 1), a bitmap (bit i
  * is bit i % 8 of byte i / 8; (count + 7) / 8 bytes), and how many are true. On a failure of a
- * lookup every answer is 1.
+ * lookup every answer is 1. A lookup needs at least one of the three.
  */
 
 /** Looks `count` byte keys up. Since 0.1. */
@@ -628,6 +636,58 @@ uint64_t petal_filter_capabilities(const petal_filter *filter);
 petal_status petal_filter_expected_false_positive_rate(const petal_filter *filter,
                                                        uint64_t keys,
                                                        double *false_positive_rate);
+
+
+/*
+ * FILTERS: ESTIMATING
+ *
+ * How many distinct keys filters hold, alone and in common, judged by their bits. Reads all of them.
+ */
+
+/**
+ * An estimate with its uncertainty. An element of other structs, so without `struct_size`: it never changes. Since 0.1.
+ */
+typedef struct petal_estimate {
+  /** The estimate as it comes out: that of an intersection may be negative. 0 if saturated. */
+  double value;
+  /** Its standard error; where several estimates enter, a bound on it. */
+  double standard_error;
+  /** The lower end of the 95 % interval. */
+  double low;
+  /** The upper end of the 95 % interval. */
+  double high;
+  /** 1 if a filter is too full to tell, and the numbers above mean nothing; otherwise 0. */
+  uint32_t saturated;
+  /** 0. */
+  uint32_t reserved;
+} petal_estimate;
+
+/** What two filters have in common. Since 0.1. */
+typedef struct petal_comparison {
+  /** sizeof(petal_comparison). */
+  size_t struct_size;
+  /** Distinct keys of the first. */
+  petal_estimate first;
+  /** Distinct keys of the second. */
+  petal_estimate second;
+  /** Distinct keys of both together. (Not "union", which is a word of C.) */
+  petal_estimate either;
+  /**
+   * Keys in common. Its error does not depend on its size: few common keys of large sets cannot be told from none.
+   */
+  petal_estimate both;
+  /** Keys in common as a share of all: the Jaccard index. */
+  petal_estimate jaccard;
+} petal_comparison;
+
+/** How many distinct keys a filter holds. `PETAL_ERR_UNSUPPORTED` if its kind cannot tell. Since 0.1. */
+petal_status petal_filter_estimate(const petal_filter *filter, petal_estimate *estimate, petal_error *error);
+
+/** Compares two filters that could be merged. Since 0.1. */
+petal_status petal_filter_compare(const petal_filter *filter,
+                                  const petal_filter *other,
+                                  petal_comparison *comparison,
+                                  petal_error *error);
 
 
 /*
@@ -860,6 +920,64 @@ petal_status petal_builder_count(const petal_builder *builder, uint64_t *count);
  * callback cancels (`PETAL_ERR_CANCELLED`), the keys stay. Since 0.1.
  */
 petal_status petal_builder_finish(petal_builder *builder, petal_filter **filter, petal_error *error);
+
+
+/*
+ * PLANNING
+ *
+ * Which kind, and how large? `petal_plan()` asks every kind.
+ */
+
+/** What is wanted: set `keys`, and `false_positive_rate` or `memory`. Since 0.1. */
+typedef struct petal_plan_request {
+  /** sizeof(petal_plan_request). */
+  size_t struct_size;
+  /** Distinct keys. */
+  uint64_t keys;
+  /** The greatest false-positive rate, inside (0, 1); 0 if `memory` is set. */
+  double false_positive_rate;
+  /** The most bytes; 0 if `false_positive_rate` is set. */
+  uint64_t memory;
+  /** What the kind must be able to do: `PETAL_CAN_*`, ORed. */
+  uint64_t capabilities;
+  /** 1 if all keys are known before the first lookup, so that kinds which cannot insert will do; otherwise 0. */
+  uint32_t fixed;
+  /** 0. */
+  uint32_t reserved;
+} petal_plan_request;
+
+/** The size of a proposal's reason, with its final NUL. */
+#define PETAL_REASON_SIZE 240
+
+/** What one kind would be. An array element, so without `struct_size`: this struct never changes. Since 0.1. */
+typedef struct petal_proposal {
+  /** The kind. */
+  petal_kind kind;
+  /** `PETAL_OK` if the kind fits; otherwise why not, and the numbers below are 0. */
+  petal_status status;
+  /** Bits for each key. */
+  double bits_per_key;
+  /** Bytes of the image. */
+  uint64_t bytes;
+  /** The exact false-positive rate with all keys in it. */
+  double false_positive_rate;
+  /** Cache lines that a lookup of a present key touches. */
+  double lines_per_lookup;
+  /** The kind's name. */
+  char name[PETAL_NAME_SIZE];
+  /** Why the kind does not fit; empty if it does. */
+  char reason[PETAL_REASON_SIZE];
+} petal_proposal;
+
+/**
+ * Proposes kinds: those that fit first, the smallest (or, for a memory, the most accurate) at the top. Writes the best
+ * `room` of them into `proposals`, and into `count` how many were written: at most `petal_kind_count()`. Since 0.1.
+ */
+petal_status petal_plan(const petal_plan_request *request,
+                        petal_proposal *proposals,
+                        size_t room,
+                        size_t *count,
+                        petal_error *error);
 
 #ifdef __cplusplus
 }  // extern "C"

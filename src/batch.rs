@@ -175,14 +175,14 @@ pub(crate) fn contains(
     Ok(())
 }
 
-/// Inserts keys. Returns how many were inserted, the first so many, and the error that stopped it there.
+/// Inserts keys. Returns how many were inserted, the first so many, and the error that stopped it there. Only these
+/// have answers.
 pub(crate) fn insert(
     hasher: &Hasher,
     keys: &Keys,
     answers: &mut Answers,
     filter: &mut dyn Insert,
 ) -> (usize, Result<()>) {
-    answers.fill(false, keys.len());
     if let Err(error) = answers.check(keys.len()).and_then(|()| keys.check(hasher)) {
         return (0, Err(error));
     }

@@ -63,7 +63,8 @@ impl Builder {
     pub fn new(spec: &Spec, options: BuilderOptions) -> Result<Builder> {
         // Finds what is wrong with the spec now and not when all keys have come.
         let row = registry::of_spec(spec)?;
-        (row.plan)(&Spec { capacity: spec.capacity.max(1), ..*spec })?;
+        let capacity = if spec.bits == 0 { spec.capacity.max(1) } else { spec.capacity };
+        (row.plan)(&Spec { capacity, ..*spec })?;
         let limit = match options.memory_limit {
             None => usize::MAX,
             Some(limit) if limit < MIN_MEMORY_LIMIT => {
@@ -139,7 +140,8 @@ impl Builder {
         if self.hashes.len() >= self.limit {
             return self.spill();
         }
-        let more = self.hashes.len().clamp(64, self.limit - self.hashes.len());
+        // Doubles, up to the limit.
+        let more = self.hashes.len().max(64).min(self.limit - self.hashes.len());
         let failed = |_| error!(OutOfMemory, "{} keys more could not be kept", more);
         self.hashes.try_reserve_exact(more).map_err(failed)
     }
@@ -150,7 +152,7 @@ impl Builder {
         self.runs.try_reserve(1).map_err(|_| Error::from(Status::OutOfMemory))?;
         if self.file.is_none() {
             let folder = self.options.temporary_directory.as_deref().ok_or(Status::Internal)?;
-            let path = PathBytes::new(folder)?.child("petal-keys")?.sibling()?;
+            let path = PathBytes::new(folder)?.temporary()?;
             let file = RawFile::create_new(&path)
                 .map_err(|code| Error::from_os(code, format_args!("making a file in {}", folder.display())))?;
             storage::remove(&path);

@@ -183,7 +183,7 @@ impl Error {
     /// An error of the operating system: `code` is the `errno`, `what` says what was being done.
     pub fn from_os(code: i32, what: fmt::Arguments<'_>) -> Error {
         let status = crate::storage::status_of_os_error(code);
-        Error { os_error: code, ..Error::new(status, format_args!("{what}: {status} (error {code})")) }
+        Error { os_error: code, ..Error::new(status, format_args!("{status} (error {code}): {what}")) }
     }
 
     /// The status.

@@ -30,6 +30,25 @@ impl Capabilities {
     pub const FOLD: Capabilities = Capabilities(1 << 4);
     /// Estimates how many distinct keys it holds.
     pub const ESTIMATE: Capabilities = Capabilities(1 << 5);
+    /// Keys can be removed one by one.
+    pub const REMOVE: Capabilities = Capabilities(1 << 6);
+    /// Counts how often a key was inserted.
+    pub const COUNT: Capabilities = Capabilities(1 << 7);
+    /// Grows past its capacity and keeps its false-positive rate.
+    pub const GROW: Capabilities = Capabilities(1 << 8);
+
+    /// Every capability with its name.
+    pub const ALL: [(&'static str, Capabilities); 9] = [
+        ("insert", Capabilities::INSERT),
+        ("clear", Capabilities::CLEAR),
+        ("merge", Capabilities::MERGE),
+        ("intersect", Capabilities::INTERSECT),
+        ("fold", Capabilities::FOLD),
+        ("estimate", Capabilities::ESTIMATE),
+        ("remove", Capabilities::REMOVE),
+        ("count", Capabilities::COUNT),
+        ("grow", Capabilities::GROW),
+    ];
 
     /// Whether all of `other` is in this set.
     pub const fn contains(self, other: Capabilities) -> bool {
@@ -212,6 +231,18 @@ pub trait Fold {
     fn fold_units(&mut self, factor: u64) -> Result<()>;
 }
 
+/// Can tell from its bits how many distinct keys were inserted.
+pub trait Cardinality {
+    /// The estimate; `None` when the filter is too full to tell. Reads the whole payload.
+    fn cardinality(&self) -> Option<f64>;
+
+    /// The same for the union with another filter of the same compatibility id.
+    fn union_cardinality(&self, other: &Words) -> Option<f64>;
+
+    /// The standard error of an estimate of so many keys.
+    fn standard_error(&self, keys: f64) -> f64;
+}
+
 /// An approximate-membership filter. `contains` never says false of a key that was inserted; of other keys it says true
 /// at the false-positive rate.
 ///
@@ -242,9 +273,6 @@ pub trait Filter: Send + Sync {
 
     /// The false-positive rate to expect with `keys` distinct keys in a filter of this geometry.
     fn expected_false_positive_rate(&self, keys: u64) -> f64;
-
-    /// How many distinct keys were inserted, judging by the fill; `None` when it is too full to tell.
-    fn cardinality(&self) -> Option<f64>;
 
     /// Checks what the kind promises of its payload beyond the checksum.
     ///
@@ -278,7 +306,18 @@ pub trait Filter: Send + Sync {
         None
     }
 
+    /// Estimation, for the kinds that can.
+    fn as_cardinality(&self) -> Option<&dyn Cardinality> {
+        None
+    }
+
     // ---- What follows is the same for every kind. ----
+
+    /// How many distinct keys were inserted, judging by the fill; `None` when it is too full to tell, or the kind
+    /// cannot. [`crate::estimate`] also gives the error.
+    fn cardinality(&self) -> Option<f64> {
+        self.as_cardinality()?.cardinality()
+    }
 
     /// What this filter can do: what its kind can, less what its memory does not allow.
     fn capabilities(&self) -> Capabilities {

@@ -78,7 +78,7 @@ impl Parameter {
         if value >= minimum as f64 && value <= maximum as f64 && value.fract() == 0.0 {
             return Ok(value as u64);
         }
-        Err(error!(OutOfRange, "{} = {value} is not a whole number from {minimum} to {maximum}", self.name))
+        Err(error!(OutOfRange, "{} = {} is not a whole number from {minimum} to {maximum}", self.name, Number(value)))
     }
 
     /// The value of a choice by its name, or of a number by its digits.
@@ -189,7 +189,20 @@ pub(crate) fn check_rate(rate: f64) -> Result<()> {
     if rate > 0.0 && rate < 1.0 {
         return Ok(());
     }
-    Err(error!(FalsePositiveRate, "false_positive_rate = {rate} is not inside (0, 1)"))
+    Err(error!(FalsePositiveRate, "false_positive_rate = {} is not inside (0, 1)", Number(rate)))
+}
+
+/// A number in messages: not with hundreds of zeros.
+pub(crate) struct Number(pub f64);
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == 0.0 || (1e-4..1e15).contains(&self.0.abs()) || !self.0.is_finite() {
+            write!(f, "{}", self.0)
+        } else {
+            write!(f, "{:e}", self.0)
+        }
+    }
 }
 
 /// How large a filter is asked to be.
@@ -252,7 +265,11 @@ impl Spec {
             });
         }
         if rate != 0.0 {
-            return Err(error!(Contradiction, "bits = {bits} and false_positive_rate = {rate}: give one of them"));
+            return Err(error!(
+                Contradiction,
+                "bits = {bits} and false_positive_rate = {}: give one of them",
+                Number(rate)
+            ));
         }
         Ok(Size::Exact { capacity, bits, hashes })
     }

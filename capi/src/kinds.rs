@@ -26,7 +26,16 @@ pub const PETAL_CAN_FOLD: u64 = 1 << 4;
 /// Estimates how many distinct keys it holds.
 pub const PETAL_CAN_ESTIMATE: u64 = 1 << 5;
 
+/// Keys can be removed one by one.
+pub const PETAL_CAN_REMOVE: u64 = 1 << 6;
+/// Counts how often a key was inserted.
+pub const PETAL_CAN_COUNT: u64 = 1 << 7;
+/// Grows past its capacity and keeps its false-positive rate.
+pub const PETAL_CAN_GROW: u64 = 1 << 8;
+
 const _: () = {
+    assert!(PETAL_CAN_REMOVE == Capabilities::REMOVE.0 && PETAL_CAN_COUNT == Capabilities::COUNT.0);
+    assert!(PETAL_CAN_GROW == Capabilities::GROW.0);
     assert!(PETAL_CAN_INSERT == Capabilities::INSERT.0 && PETAL_CAN_CLEAR == Capabilities::CLEAR.0);
     assert!(PETAL_CAN_MERGE == Capabilities::MERGE.0 && PETAL_CAN_INTERSECT == Capabilities::INTERSECT.0);
     assert!(PETAL_CAN_FOLD == Capabilities::FOLD.0 && PETAL_CAN_ESTIMATE == Capabilities::ESTIMATE.0);
@@ -134,7 +143,7 @@ pub unsafe extern "C" fn petal_kind_find(name: *const c_char, info: *mut petal_k
     })
 }
 
-/// Describes the parameter at `index` of a kind, less than its `parameter_count`. Since 0.1.
+/// Describes the parameter at `index` of a kind, less than its `parameter_count`. Kind 0 is the default kind. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_kind_parameter(
     kind: petal_kind,
@@ -144,7 +153,8 @@ pub unsafe extern "C" fn petal_kind_parameter(
     boundary!(NO_ERROR, [info], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
         unsafe { boundary::check_out(info)? };
-        let row = registry::find(Kind(kind)).ok_or(Status::UnknownValue)?;
+        let kind = if kind == 0 { registry::DEFAULT_KIND } else { Kind(kind) };
+        let row = registry::find(kind).ok_or(Status::UnknownValue)?;
         let parameter = row.parameters.get(index).ok_or_else(|| out_of_range("index", index, row.parameters.len()))?;
         let mut value = petal_parameter_info {
             struct_size: 0,

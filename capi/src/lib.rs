@@ -66,6 +66,7 @@ pub mod spec;
 pub mod filter;
 pub mod hash;
 pub mod builder;
+pub mod plan;
 
 mod boundary;
 #[cfg(feature = "planted-faults")]

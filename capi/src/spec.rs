@@ -169,7 +169,7 @@ pub unsafe extern "C" fn petal_spec_set_choice(
 unsafe fn set(spec: *mut petal_spec, mut core: Spec, parameter: &petal_core::Parameter, value: f64) -> Result<()> {
     core.set(parameter, value)?;
     // SAFETY: the size was looked at when the spec was read.
-    unsafe { boundary::write(spec, petal_spec::of_core(&core)) };
+    unsafe { (&raw mut (*spec).parameters).write_unaligned(petal_spec::of_core(&core).parameters) };
     Ok(())
 }
 

@@ -41,6 +41,12 @@ pub fn count_ones(words: &[AtomicU64]) -> u64 {
     words.iter().map(|word| u64::from(word.load(Ordering::Relaxed).count_ones())).sum()
 }
 
+/// How many bits are set in either of two arrays of the same length.
+pub fn count_ones_of_union(words: &[AtomicU64], others: &[AtomicU64]) -> u64 {
+    let both = words.iter().zip(others);
+    both.map(|(a, b)| u64::from((a.load(Ordering::Relaxed) | b.load(Ordering::Relaxed)).count_ones())).sum()
+}
+
 /// How many bits are set in `from..to`.
 pub fn count_ones_in(words: &[AtomicU64], from: u64, to: u64) -> u64 {
     if from >= to {

@@ -13,21 +13,18 @@
 use super::bitwise;
 use crate::bits;
 use crate::error::{Result, Status, error};
-use crate::filter::{Base, Capabilities, Filter, Fold, Insert, Intersect, Merge};
+use crate::filter::{Base, Capabilities, Cardinality, Filter, Fold, Insert, Intersect, Merge};
 use crate::format::Geometry;
 use crate::open;
 use crate::registry::Row;
 use crate::simd::{self, portable};
-use crate::sizing;
-use crate::spec::{Kind, Size, Spec};
+use crate::sizing::{self, split_block::BLOCK_BITS};
+use crate::spec::{Kind, Number, Size, Spec};
 use crate::storage::{Words, try_box};
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// The kind's number.
 pub const KIND: Kind = Kind(2);
-
-/// Bits in a block.
-pub const BLOCK_BITS: u64 = 256;
 
 /// Lanes in a block, and so bits that a key sets.
 pub const LANES: u32 = 8;
@@ -47,6 +44,7 @@ pub const ROW: Row = Row {
     parameters: &[&bitwise::FOLDABLE],
     plan,
     open: |base| Ok(try_box(SplitBlock::from_base(base)?)?),
+    lines_per_lookup: |_| 1.0,
     false_positive_rate: |geometry, keys| false_positive_rate(geometry.bits / BLOCK_BITS, keys),
 };
 
@@ -62,7 +60,8 @@ fn plan(spec: &Spec) -> Result<Geometry> {
             let blocks = sizing::split_block::blocks_for(capacity, false_positive_rate);
             let blocks = if foldable { blocks.and_then(bitwise::foldable_units) } else { blocks };
             blocks.ok_or_else(|| {
-                error!(TooLarge, "capacity = {capacity} at {false_positive_rate} needs 2^32 blocks of 256 bits or more")
+                let rate = Number(false_positive_rate);
+                error!(TooLarge, "capacity = {capacity} at false_positive_rate = {rate} needs 2^32 blocks or more")
             })?
         }
         Size::Exact { hashes, .. } if hashes != 0 && hashes != LANES => {
@@ -78,7 +77,7 @@ fn plan(spec: &Spec) -> Result<Geometry> {
     };
     // The layout chooses blocks by 32 bits of the hash.
     if blocks >> 32 != 0 {
-        return Err(error!(TooLarge, "{blocks} blocks are not fewer than 2^32"));
+        return Err(error!(TooLarge, "bits = {} are 2^32 blocks of 256 or more", u128::from(blocks) * 256));
     }
     Geometry::of_bits(blocks * BLOCK_BITS, LANES, [0; 8])
 }
@@ -159,22 +158,15 @@ impl Filter for SplitBlock {
     }
 
     fn false_positive_rate(&self) -> f64 {
-        let fill = |lane: u64| f64::from((lane as u32).count_ones()) / 32.0;
-        let block = |words: &[AtomicU64]| -> f64 {
-            words.iter().map(|word| word.load(Ordering::Relaxed)).map(|word| fill(word) * fill(word >> 32)).product()
+        let block = |words: &[AtomicU64]| {
+            let word = |lane: usize| words[lane / 2].load(Ordering::Relaxed) >> (32 * (lane % 2));
+            sizing::split_block::from_fill(&core::array::from_fn(|lane| word(lane) as u32))
         };
         self.blocks().chunks(portable::SPLIT_BLOCK_WORDS).map(block).sum::<f64>() / self.blocks as f64
     }
 
     fn expected_false_positive_rate(&self, keys: u64) -> f64 {
         false_positive_rate(self.blocks, keys)
-    }
-
-    /// A key sets a given bit of its lane in its block with probability 1/(32 blocks), whatever the others do, so a bit
-    /// stays zero with probability (1 - 1/(32 blocks))^n, and the share of zeros tells n.
-    fn cardinality(&self) -> Option<f64> {
-        let zeros = 1.0 - self.ones() as f64 / self.base.geometry().bits as f64;
-        (zeros > 0.0).then(|| zeros.ln() / (-1.0 / (32.0 * self.blocks as f64)).ln_1p())
     }
 
     fn check_payload(&self) -> Result<()> {
@@ -202,6 +194,25 @@ impl Filter for SplitBlock {
 
     fn as_fold(&mut self) -> Option<&mut dyn Fold> {
         Some(self)
+    }
+
+    fn as_cardinality(&self) -> Option<&dyn Cardinality> {
+        Some(self)
+    }
+}
+
+impl Cardinality for SplitBlock {
+    fn cardinality(&self) -> Option<f64> {
+        sizing::split_block::cardinality(self.blocks, self.ones())
+    }
+
+    fn union_cardinality(&self, other: &Words) -> Option<f64> {
+        let ones = bits::count_ones_of_union(self.base.words().shared(), other.shared());
+        sizing::split_block::cardinality(self.blocks, ones)
+    }
+
+    fn standard_error(&self, keys: f64) -> f64 {
+        sizing::split_block::cardinality_standard_error(self.blocks, keys.round() as u64)
     }
 }
 

@@ -4,7 +4,7 @@ use super::Header;
 use crate::error::{Error, Result, error};
 use crate::filter::Base;
 use crate::hash::Checksum;
-use crate::storage::{self, FileStatus, PathBytes, RawFile};
+use crate::storage::{self, FileStatus, Folder, PathBytes, RawFile};
 use std::path::Path;
 
 /// Takes the bytes of an image, piece by piece and in order.
@@ -49,10 +49,11 @@ pub fn save(base: &Base, path: &Path) -> Result<()> {
             return Err(error!(Unsupported, "{} is not a regular file", path.display()));
         }
     }
-    let folder = place.folder()?;
+    let parent = place.folder()?;
+    let folder = Folder::open(&parent).map_err(failed)?;
     // A file of that name may be left over from a process of the same number that died.
     let (temporary, mut file) = loop {
-        let temporary = place.sibling()?;
+        let temporary = parent.temporary()?;
         match RawFile::create_new(&temporary) {
             Ok(file) => break (temporary, file),
             Err(storage::ALREADY_EXISTS) => continue,
@@ -71,5 +72,5 @@ pub fn save(base: &Base, path: &Path) -> Result<()> {
         storage::remove(&temporary);
         return written;
     }
-    storage::sync_folder(&folder).map_err(failed)
+    folder.sync().map_err(failed)
 }

@@ -336,6 +336,18 @@ pub fn cardinality_exact_base(bits: u64, hashes: u32, ones: u64) -> Option<f64> 
     Some((fill / (f64::from(hashes) * (-1.0 / bits as f64).ln_1p())).abs())
 }
 
+/// The same for `hashes` slices of `slice_bits` bits with `ones` bits set in all: every key sets one bit of each slice,
+/// so that `(1 - 1/s)^n` of the bits stay zero.
+///
+/// `None` if no bit is zero, or there are no bits or slices.
+pub fn partitioned_cardinality(slice_bits: u64, hashes: u32, ones: u64) -> Option<f64> {
+    let bits = slice_bits.checked_mul(hashes.into())?;
+    if ones >= bits {
+        return None;
+    }
+    Some(((-(ones as f64) / bits as f64).ln_1p() / (-1.0 / slice_bits as f64).ln_1p()).abs())
+}
+
 /// The standard error of [`cardinality`] with `keys` keys: `sqrt(m (e^rho - rho - 1)) / k`. Without bits or hashes
 /// nothing can be told: infinity. No keys give 0.
 pub fn cardinality_standard_error(bits: u64, hashes: u32, keys: u64) -> f64 {

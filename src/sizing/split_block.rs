@@ -72,3 +72,27 @@ pub fn blocks_for(keys: u64, false_positive_rate: f64) -> Option<u64> {
 pub fn from_fill(block: &[u32; 8]) -> f64 {
     block.iter().map(|lane| f64::from(lane.count_ones()) / 32.0).product()
 }
+
+/// The number of distinct keys that set `ones` bits in `blocks` blocks. A key sets a given bit of its lane with
+/// probability `1/(32 blocks)`, whatever the others do, so that `(1 - 1/(32 blocks))^n` of the bits stay zero.
+///
+/// `None` if no bit is zero, or there are no blocks.
+pub fn cardinality(blocks: u64, ones: u64) -> Option<f64> {
+    super::bloom::partitioned_cardinality(blocks.checked_mul(32)?, 8, ones)
+}
+
+/// The standard error of [`cardinality`] with `keys` keys: with `a = n/(32 B)`,
+/// `sqrt(4 B (e^a - 1 - a) + 896 B (e^(a/32) - 1 - a/32))`.
+///
+/// The first term is that of eight independent lanes of `32 B` bits. The second is there because the eight lanes of
+/// a block share the number of its keys: two lanes' zeros have the covariance
+/// `B (32 e^-a)^2 (e^(a/32) - 1 - a/32)`, from Poisson numbers of keys with their sum given.
+pub fn cardinality_standard_error(blocks: u64, keys: u64) -> f64 {
+    if blocks == 0 {
+        return f64::INFINITY;
+    }
+    let blocks = blocks as f64;
+    let a = keys as f64 / (32.0 * blocks);
+    let excess = |x: f64| if x < 1e-3 { x * x * (0.5 + x / 6.0) } else { x.exp_m1() - x };
+    (blocks * (4.0 * excess(a) + 896.0 * excess(a / 32.0))).sqrt()
+}

@@ -14,7 +14,7 @@ mod words;
 
 pub use image::{Access, ImageBytes};
 pub use mapping::{FileRange, Mapping};
-pub use os::{ALREADY_EXISTS, FileStatus, PathBytes, RawFile, remove, rename, status_of_os_error, sync_folder};
+pub use os::{ALREADY_EXISTS, FileStatus, Folder, PathBytes, RawFile, remove, rename, status_of_os_error};
 pub use words::Words;
 
 use crate::error::{Result, error};

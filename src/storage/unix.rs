@@ -44,7 +44,7 @@ fn retry<T: PartialEq + From<i8>>(mut call: impl FnMut() -> T) -> core::result::
 pub struct PathBytes(Vec<u8>);
 
 impl PathBytes {
-    /// The longest suffix that [`PathBytes::sibling`] adds.
+    /// The longest suffix that [`PathBytes::temporary`] adds.
     const SUFFIX: usize = 48;
 
     /// A copy of `path`.
@@ -74,18 +74,8 @@ impl PathBytes {
         PathBytes::new(Path::new(std::ffi::OsStr::from_bytes(folder)))
     }
 
-    /// A file of this name in the folder that this path is.
-    pub fn child(&self, name: &str) -> Result<PathBytes> {
-        let mut path: Vec<u8> = try_vec(self.0.len() + 1 + name.len())?;
-        path.extend_from_slice(&self.0[..self.0.len() - 1]);
-        path.push(b'/');
-        path.extend_from_slice(name.as_bytes());
-        path.push(0);
-        Ok(PathBytes(path))
-    }
-
-    /// A file name beside this one that no other call of this process gets: the path, `.tmp`, and two numbers.
-    pub fn sibling(&self) -> Result<PathBytes> {
+    /// A file name in the folder that this path is, which no other call of this process gets.
+    pub fn temporary(&self) -> Result<PathBytes> {
         use core::sync::atomic::{AtomicU32, Ordering};
         use std::io::Write;
         static CALLS: AtomicU32 = AtomicU32::new(0);
@@ -93,7 +83,7 @@ impl PathBytes {
         path.extend_from_slice(&self.0[..self.0.len() - 1]);
         let call = CALLS.fetch_add(1, Ordering::Relaxed);
         // Two numbers of at most ten digits fit into the room that was made.
-        let _ = write!(path, ".tmp-{}-{call}\0", std::process::id());
+        let _ = write!(path, "/.petal-{}-{call}.tmp\0", std::process::id());
         Ok(PathBytes(path))
     }
 }
@@ -286,13 +276,26 @@ pub fn remove(path: &PathBytes) {
     unsafe { libc::unlink(path.as_c_str().as_ptr()) };
 }
 
-/// Makes a rename in this folder last.
-pub fn sync_folder(path: &PathBytes) -> core::result::Result<(), i32> {
-    let folder = RawFile::open_with(path.as_c_str(), libc::O_RDONLY | libc::O_DIRECTORY, 0)?;
-    match folder.sync() {
-        // Some file systems cannot sync a folder and need not.
-        Err(libc::EINVAL | libc::EBADF) | Ok(()) => Ok(()),
-        Err(code) => Err(code),
+/// A folder, opened so that a rename in it can be made to last.
+pub struct Folder(Option<RawFile>);
+
+impl Folder {
+    /// Opens a folder. One that may be written but not read cannot be synced, and that is no reason not to write.
+    pub fn open(path: &PathBytes) -> core::result::Result<Folder, i32> {
+        match RawFile::open_with(path.as_c_str(), libc::O_RDONLY | libc::O_DIRECTORY, 0) {
+            Ok(folder) => Ok(Folder(Some(folder))),
+            Err(libc::EACCES) => Ok(Folder(None)),
+            Err(code) => Err(code),
+        }
+    }
+
+    /// Waits until its entries are on the disk.
+    pub fn sync(&self) -> core::result::Result<(), i32> {
+        match self.0.as_ref().map_or(Ok(()), RawFile::sync) {
+            // Some file systems cannot sync a folder and need not.
+            Err(libc::EINVAL | libc::EBADF) | Ok(()) => Ok(()),
+            Err(code) => Err(code),
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 //!
 //! Answers come in up to three forms at once, each nullable: a byte a key (0 or 1), a bitmap (bit i
 //! is bit i % 8 of byte i / 8; (count + 7) / 8 bytes), and how many are true. On a failure of a
-//! lookup every answer is 1.
+//! lookup every answer is 1. A lookup needs at least one of the three.
 
 use super::petal_filter;
 use crate::boundary::{self, boundary};
@@ -29,13 +29,12 @@ impl Wanted {
     /// The pointers are NULL or writable for as many keys.
     unsafe fn answers<'a>(&self) -> Answers<'a> {
         let slice = |pointer: *mut u8, length: usize| {
-            // SAFETY: the caller's promise; bytes need no initial value that means anything, and are written before
-            // they are read.
+            // SAFETY: the caller's promise. The bytes of another language's memory have values, if arbitrary ones, and
+            // they are written and not read.
             (!pointer.is_null()).then(|| unsafe {
                 if length == 0 {
                     return &mut [][..];
                 }
-                pointer.write_bytes(0, length);
                 std::slice::from_raw_parts_mut(pointer, length)
             })
         };
@@ -105,8 +104,10 @@ fn insert(
         let (count, outcome) =
             unsafe { petal_filter::change(filter, |filter| filter.insert_batch(&keys, &mut answers))? };
         done = count;
-        // SAFETY: as above.
-        unsafe { wanted.tell_count(answers.count) };
+        if done > 0 || outcome.is_ok() {
+            // SAFETY: as above.
+            unsafe { wanted.tell_count(answers.count) };
+        }
         outcome
     });
     if !inserted.is_null() {

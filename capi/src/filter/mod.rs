@@ -12,6 +12,7 @@ pub mod probe;
 pub mod batch;
 pub mod combine;
 pub mod describe;
+pub mod estimate;
 pub mod image;
 
 /// A filter of any kind. Free it with `petal_filter_free()`. Since 0.1.

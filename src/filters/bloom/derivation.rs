@@ -67,9 +67,14 @@ fn word(hash: u64, j: u64) -> u64 {
     if j == 0 { hash } else { mix(hash.wrapping_add(j.wrapping_mul(GOLDEN))) }
 }
 
-/// How many bits a slice has for positions in `0..range`: enough for it, and sixteen more so that scaling is even.
+/// How many bits positions in `0..range` have.
+pub fn bits_of(range: u64) -> u32 {
+    u64::BITS - range.saturating_sub(1).leading_zeros()
+}
+
+/// How many bits a slice has for them: sixteen more, so that scaling is even.
 pub fn slice_width(range: u64) -> u32 {
-    (u64::BITS - range.saturating_sub(1).leading_zeros() + 16).min(64)
+    (bits_of(range) + 16).min(64)
 }
 
 /// The positions of one hash, one after the other, without end.

@@ -18,12 +18,12 @@ pub use derivation::Derivation;
 use super::bitwise;
 use crate::bits;
 use crate::error::{Result, Status, error};
-use crate::filter::{Base, Capabilities, Filter, Fold, Insert, Intersect, Merge};
-use crate::format::Geometry;
+use crate::filter::{Base, Capabilities, Cardinality, Filter, Fold, Insert, Intersect, Merge};
+use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::open;
 use crate::registry::Row;
 use crate::sizing;
-use crate::spec::{Domain, Kind, Parameter, Size, Spec};
+use crate::spec::{Domain, Kind, Number, Parameter, Size, Spec};
 use crate::storage::{Words, try_box};
 
 /// The kind's number.
@@ -50,8 +50,14 @@ pub const DERIVATION: Parameter = Parameter {
     word: Some(1),
 };
 
-/// The kind word that keeps the width of [`Derivation::Slices`].
-const SLICE_WIDTH_WORD: usize = 2;
+/// How wide the slices of [`Derivation::Slices`] are. Kept through folding, so that the positions scale.
+pub const SLICE_WIDTH: Parameter = Parameter {
+    name: "slice_width",
+    summary: "bits of a slice with derivation = slices; 0 is what the size needs and 16 more",
+    default: 0,
+    domain: Domain::Integer(0, 64),
+    word: Some(2),
+};
 
 /// The registry's row.
 pub const ROW: Row = Row {
@@ -65,9 +71,10 @@ pub const ROW: Row = Row {
         .with(Capabilities::INTERSECT)
         .with(Capabilities::FOLD)
         .with(Capabilities::ESTIMATE),
-    parameters: &[&PARTITIONED, &DERIVATION, &bitwise::FOLDABLE],
+    parameters: &[&PARTITIONED, &DERIVATION, &SLICE_WIDTH, &bitwise::FOLDABLE],
     plan,
     open: |base| Ok(try_box(Bloom::from_base(base)?)?),
+    lines_per_lookup: |geometry| f64::from(geometry.hashes).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64),
     false_positive_rate: |geometry, keys| Shape::of(geometry).map_or(1.0, |shape| shape.false_positive_rate(keys)),
 };
 
@@ -126,6 +133,15 @@ impl Shape {
         (0..u64::from(self.hashes)).all(|i| visit(i * self.stride + probes.next_position()))
     }
 
+    /// The keys that set so many bits. Each slice of the partitioned layout sees every key once, so that all of them
+    /// together are one array in which a key has one probe for every k-th part.
+    fn cardinality(&self, ones: u64) -> Option<f64> {
+        match self.stride {
+            0 => sizing::bloom::cardinality_exact_base(self.range, self.hashes, ones),
+            slice => sizing::bloom::partitioned_cardinality(slice, self.hashes, ones),
+        }
+    }
+
     fn false_positive_rate(&self, keys: u64) -> f64 {
         let rate = match self.stride {
             0 => sizing::bloom::exact(self.range, self.hashes, keys),
@@ -140,10 +156,12 @@ fn plan(spec: &Spec) -> Result<Geometry> {
     let partitioned = spec.parameter(&PARTITIONED)?;
     let derivation = spec.parameter(&DERIVATION)?;
     let foldable = spec.parameter(&bitwise::FOLDABLE)? == 1;
-    let too_large = |what: &str| error!(TooLarge, "{what} needs more bits than the address space holds");
     let (bits, hashes) = match spec.size()? {
         Size::Rate { capacity, false_positive_rate } => {
-            let unreachable = || error!(TooLarge, "capacity = {capacity} at {false_positive_rate} needs too many bits");
+            let unreachable = || {
+                let rate = Number(false_positive_rate);
+                error!(TooLarge, "capacity = {capacity} at false_positive_rate = {rate} needs more bits than can be")
+            };
             // Units are what folding divides: all bits, or those of a slice.
             let (units, slices, hashes) = if partitioned == 1 {
                 let size = sizing::bloom::partitioned_size_for(capacity, false_positive_rate, MAX_HASHES);
@@ -167,7 +185,9 @@ fn plan(spec: &Spec) -> Result<Geometry> {
         Size::Exact { capacity: 0, bits, hashes: 0 } => {
             return Err(error!(Contradiction, "bits = {bits} needs hashes, or a capacity to choose them for"));
         }
-        Size::Exact { bits, .. } if bits >= 1 << 63 => return Err(too_large("bits")),
+        Size::Exact { bits, .. } if bits >= 1 << 63 => {
+            return Err(error!(TooLarge, "bits = {bits} are more than the address space holds"));
+        }
         Size::Exact { capacity, bits, hashes: 0 } => (bits, sizing::bloom::optimal_hashes(bits, capacity, MAX_HASHES)),
         Size::Exact { bits, hashes, .. } => (bits, hashes),
     };
@@ -176,10 +196,18 @@ fn plan(spec: &Spec) -> Result<Geometry> {
     if range == 0 {
         return Err(error!(Contradiction, "bits = {bits} are fewer than the hashes = {hashes} slices"));
     }
-    let slice_width = if derivation == Derivation::Slices as u64 { derivation::slice_width(range) } else { 0 };
-    let mut words = [partitioned, derivation, 0, 0, 0, 0, 0, 0];
-    words[SLICE_WIDTH_WORD] = slice_width.into();
-    Geometry::of_bits(range * slices, hashes, words)
+    let slice_width = match (derivation == Derivation::Slices as u64, spec.parameter(&SLICE_WIDTH)?) {
+        (true, 0) => derivation::slice_width(range),
+        (true, width) if width < derivation::bits_of(range).into() => {
+            return Err(error!(Contradiction, "slice_width = {width} is too few for positions below {range}"));
+        }
+        (true, width) => width as u32,
+        (false, 0) => 0,
+        (false, width) => {
+            return Err(error!(Contradiction, "slice_width = {width} has no meaning without derivation = slices"));
+        }
+    };
+    Geometry::of_bits(range * slices, hashes, [partitioned, derivation, slice_width.into(), 0, 0, 0, 0, 0])
 }
 
 /// A classic Bloom filter.
@@ -261,22 +289,6 @@ impl Filter for Bloom {
         self.shape.false_positive_rate(keys)
     }
 
-    fn cardinality(&self) -> Option<f64> {
-        let ones = self.ones();
-        match self.shape.stride {
-            0 => sizing::bloom::cardinality_exact_base(self.shape.range, self.shape.hashes, ones),
-            // Each slice sees every key once, so all of them together are one filter with a single probe per slice.
-            slice => {
-                let slices = u64::from(self.shape.hashes);
-                let zeros = 1.0 - ones as f64 / (slices * slice) as f64;
-                match slice {
-                    1 => (ones == 0).then_some(0.0),
-                    _ => (zeros > 0.0).then(|| zeros.ln() / (-1.0 / slice as f64).ln_1p()),
-                }
-            }
-        }
-    }
-
     fn check_payload(&self) -> Result<()> {
         if bits::is_zero_from(self.base.words().shared(), self.base.geometry().bits) {
             return Ok(());
@@ -302,6 +314,25 @@ impl Filter for Bloom {
 
     fn as_fold(&mut self) -> Option<&mut dyn Fold> {
         Some(self)
+    }
+
+    fn as_cardinality(&self) -> Option<&dyn Cardinality> {
+        Some(self)
+    }
+}
+
+impl Cardinality for Bloom {
+    fn cardinality(&self) -> Option<f64> {
+        self.shape.cardinality(self.ones())
+    }
+
+    fn union_cardinality(&self, other: &Words) -> Option<f64> {
+        self.shape.cardinality(bits::count_ones_of_union(self.base.words().shared(), other.shared()))
+    }
+
+    /// The same for both layouts: k independent slices of m/k bits err together as little as one array of m bits.
+    fn standard_error(&self, keys: f64) -> f64 {
+        sizing::bloom::cardinality_standard_error(self.base.geometry().bits, self.shape.hashes, keys.round() as u64)
     }
 }
 

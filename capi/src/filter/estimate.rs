@@ -1,0 +1,102 @@
+//! FILTERS: ESTIMATING
+//!
+//! How many distinct keys filters hold, alone and in common, judged by their bits. Reads all of them.
+
+use super::petal_filter;
+use crate::boundary::{self, boundary};
+use crate::status::{petal_error, petal_status};
+use petal_core::Estimate;
+
+/// An estimate with its uncertainty. An element of other structs, so without `struct_size`: it never changes. Since 0.1.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct petal_estimate {
+    /// The estimate as it comes out: that of an intersection may be negative. 0 if saturated.
+    pub value: f64,
+    /// Its standard error; where several estimates enter, a bound on it.
+    pub standard_error: f64,
+    /// The lower end of the 95 % interval.
+    pub low: f64,
+    /// The upper end of the 95 % interval.
+    pub high: f64,
+    /// 1 if a filter is too full to tell, and the numbers above mean nothing; otherwise 0.
+    pub saturated: u32,
+    /// 0.
+    pub reserved: u32,
+}
+
+fn to_c(estimate: Option<Estimate>) -> petal_estimate {
+    let saturated = u32::from(estimate.is_none());
+    let estimate = estimate.unwrap_or(Estimate { value: 0.0, standard_error: 0.0 });
+    petal_estimate {
+        value: estimate.value,
+        standard_error: estimate.standard_error,
+        low: estimate.low(),
+        high: estimate.high(),
+        saturated,
+        reserved: 0,
+    }
+}
+
+/// What two filters have in common. Since 0.1.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct petal_comparison {
+    /// sizeof(petal_comparison).
+    pub struct_size: usize,
+    /// Distinct keys of the first.
+    pub first_count: petal_estimate,
+    /// Distinct keys of the second.
+    pub second_count: petal_estimate,
+    /// Distinct keys of both together.
+    pub union_count: petal_estimate,
+    /// Keys in common. Its error does not depend on its size: few common keys of large sets cannot be told from none.
+    pub intersection_count: petal_estimate,
+    /// Keys in common as a share of all: the Jaccard index.
+    pub jaccard: petal_estimate,
+}
+
+impl boundary::SizedStruct for petal_comparison {}
+
+/// How many distinct keys a filter holds. `PETAL_ERR_UNSUPPORTED` if its kind cannot tell. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_estimate(
+    filter: *const petal_filter,
+    estimate: *mut petal_estimate,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [filter, estimate], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { estimate.write(to_c(petal_core::estimate(petal_filter::get(filter)?)?)) };
+        Ok(())
+    })
+}
+
+/// Compares two filters that could be merged. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_compare(
+    filter: *const petal_filter,
+    other: *const petal_filter,
+    comparison: *mut petal_comparison,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [filter, other, comparison], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe {
+            boundary::check_out(comparison)?;
+            let found = petal_core::compare(petal_filter::get(filter)?, petal_filter::get(other)?)?;
+            boundary::write(
+                comparison,
+                petal_comparison {
+                    struct_size: 0,
+                    first_count: to_c(found.first),
+                    second_count: to_c(found.second),
+                    union_count: to_c(found.union),
+                    intersection_count: to_c(found.intersection),
+                    jaccard: to_c(found.jaccard),
+                },
+            );
+        }
+        Ok(())
+    })
+}

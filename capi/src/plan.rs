@@ -1,0 +1,131 @@
+//! PLANNING
+//!
+//! Which kind, and how large? `petal_plan()` asks every kind.
+
+use crate::boundary::{self, boundary};
+use crate::kinds::{PETAL_NAME_SIZE, petal_kind};
+use crate::status::{petal_error, petal_status};
+use petal_core::plan::{Goal, Request};
+use petal_core::{Capabilities, Status, plan};
+use std::ffi::c_char;
+
+/// What is wanted: set `keys`, and `false_positive_rate` or `memory`. Since 0.1.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct petal_plan_request {
+    /// sizeof(petal_plan_request).
+    pub struct_size: usize,
+    /// Distinct keys.
+    pub keys: u64,
+    /// The greatest false-positive rate, inside (0, 1); 0 if `memory` is set.
+    pub false_positive_rate: f64,
+    /// The most bytes; 0 if `false_positive_rate` is set.
+    pub memory: u64,
+    /// What the kind must be able to do: `PETAL_CAN_*`, ORed.
+    pub capabilities: u64,
+    /// 1 if all keys are known before the first lookup, so that kinds which cannot insert will do; otherwise 0.
+    pub fixed: u32,
+    /// 0.
+    pub reserved: u32,
+}
+
+impl boundary::SizedStruct for petal_plan_request {}
+
+/// The size of a proposal's reason, with its final NUL.
+pub const PETAL_REASON_SIZE: usize = 240;
+
+/// What one kind would be. An array element, so without `struct_size`: this struct never changes. Since 0.1.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct petal_proposal {
+    /// The kind.
+    pub kind: petal_kind,
+    /// `PETAL_OK` if the kind fits; otherwise why not, and the numbers below are 0.
+    pub status: petal_status,
+    /// Bits for each key.
+    pub bits_per_key: f64,
+    /// Bytes of the image.
+    pub bytes: u64,
+    /// The exact false-positive rate with all keys in it.
+    pub false_positive_rate: f64,
+    /// Cache lines that a lookup of a present key touches.
+    pub lines_per_lookup: f64,
+    /// The kind's name.
+    pub name: [c_char; PETAL_NAME_SIZE],
+    /// Why the kind does not fit; empty if it does.
+    pub reason: [c_char; PETAL_REASON_SIZE],
+}
+
+const _: () = assert!(petal_core::MESSAGE_LENGTH < PETAL_REASON_SIZE);
+
+/// Proposes kinds: those that fit first, the smallest (or, for a memory, the most accurate) at the top. Writes the best
+/// `room` of them into `proposals`, and into `count` how many were written: at most `petal_kind_count()`. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_plan(
+    request: *const petal_plan_request,
+    proposals: *mut petal_proposal,
+    room: usize,
+    count: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [request, proposals, count], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        let request = unsafe { boundary::read(request)? };
+        let refuse = |message| Err(boundary::error(Status::UnknownValue, message));
+        let known = Capabilities::ALL.iter().fold(0, |all, (_, one)| all | one.0);
+        if request.capabilities & !known != 0 {
+            return refuse(format_args!("capabilities = {:#x} are not all known", request.capabilities));
+        }
+        if request.reserved != 0 || request.fixed > 1 {
+            return refuse(format_args!(
+                "fixed = {} and reserved = {}: 0 or 1, and 0",
+                request.fixed, request.reserved
+            ));
+        }
+        let goal = match (request.false_positive_rate, request.memory) {
+            (rate, 0) => Goal::FalsePositiveRate(rate),
+            (0.0, bytes) => Goal::Memory(bytes),
+            (rate, bytes) => {
+                let message = format_args!("false_positive_rate = {rate} and memory = {bytes}: give one of them");
+                return Err(boundary::error(Status::Contradiction, message));
+            }
+        };
+        let planned = plan::plan(&Request {
+            keys: request.keys,
+            goal,
+            capabilities: Capabilities(request.capabilities),
+            fixed: request.fixed == 1,
+        })?;
+        let written = planned.len().min(room);
+        for (i, proposal) in planned[..written].iter().enumerate() {
+            let mut row = petal_proposal {
+                kind: proposal.kind.0,
+                status: 0,
+                bits_per_key: 0.0,
+                bytes: 0,
+                false_positive_rate: 0.0,
+                lines_per_lookup: 0.0,
+                name: [0; PETAL_NAME_SIZE],
+                reason: [0; PETAL_REASON_SIZE],
+            };
+            boundary::copy_text(proposal.name, &mut row.name);
+            match &proposal.outcome {
+                Ok(fit) => {
+                    row.bits_per_key = fit.bits_per_key;
+                    row.bytes = fit.bytes;
+                    row.false_positive_rate = fit.false_positive_rate;
+                    row.lines_per_lookup = fit.lines_per_lookup;
+                }
+                Err(reason) => {
+                    row.status = reason.status() as petal_status;
+                    boundary::copy_text(reason.message(), &mut row.reason);
+                }
+            }
+            // SAFETY: there is room for `room` of them, by the function's contract.
+            unsafe { proposals.add(i).write(row) };
+        }
+        // SAFETY: checked not to be NULL.
+        unsafe { count.write(written) };
+        Ok(())
+    })
+}

@@ -1,0 +1,135 @@
+//! Which kind, and how large? Every kind is asked, and each either fits or says why not.
+
+use crate::error::{Error, Result, error};
+use crate::filter::Capabilities;
+use crate::registry::{KINDS, Row};
+use crate::spec::{Kind, Spec, check_rate};
+use core::cmp::Ordering;
+
+/// What is wanted: keys, and a false-positive rate or a memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// Distinct keys; 0 is taken for 1.
+    pub keys: u64,
+    /// What the filter is to keep to.
+    pub goal: Goal,
+    /// What it must be able to do.
+    pub capabilities: Capabilities,
+    /// Whether all keys are known before the first lookup, so that kinds which cannot insert will do.
+    pub fixed: bool,
+}
+
+/// A rate or a memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Goal {
+    /// At most this false-positive rate, in as few bytes as the kind can.
+    FalsePositiveRate(f64),
+    /// At most so many bytes for the image, with as low a rate as the kind can.
+    Memory(u64),
+}
+
+/// What one kind would be.
+#[derive(Clone, Copy, Debug)]
+pub struct Proposal {
+    /// The kind.
+    pub kind: Kind,
+    /// The kind's name.
+    pub name: &'static str,
+    /// What it costs and does, or why it does not fit.
+    pub outcome: Result<Fit>,
+}
+
+/// A kind that fits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fit {
+    /// Bits for each key.
+    pub bits_per_key: f64,
+    /// Bytes of the image.
+    pub bytes: u64,
+    /// The exact false-positive rate with all keys in it.
+    pub false_positive_rate: f64,
+    /// Cache lines that a lookup of a present key touches.
+    pub lines_per_lookup: f64,
+}
+
+/// One proposal a kind: those that fit first, the smallest (or, for a memory, the most accurate) at the top; of equals
+/// the one that touches fewer lines.
+///
+/// # Errors
+/// [`Status::FalsePositiveRate`](crate::Status::FalsePositiveRate) for a rate outside (0, 1);
+/// [`Status::OutOfRange`](crate::Status::OutOfRange) for no memory at all. What one kind cannot do is said in its
+/// proposal.
+pub fn plan(request: &Request) -> Result<[Proposal; KINDS_COUNT]> {
+    match request.goal {
+        Goal::FalsePositiveRate(rate) => check_rate(rate)?,
+        Goal::Memory(0) => return Err(error!(OutOfRange, "memory = 0 bytes hold no filter")),
+        Goal::Memory(_) => {}
+    }
+    let mut proposals: [Proposal; KINDS_COUNT] = core::array::from_fn(|i| {
+        let row = &KINDS[i];
+        Proposal { kind: row.kind, name: row.name, outcome: propose(row, request) }
+    });
+    let rank = |a: &Proposal, b: &Proposal| match (&a.outcome, &b.outcome) {
+        (Ok(a), Ok(b)) => cost(a, request).partial_cmp(&cost(b, request)).unwrap_or(Ordering::Equal),
+        (a, b) => b.is_ok().cmp(&a.is_ok()),
+    };
+    proposals.sort_unstable_by(|a, b| rank(a, b).then(a.kind.0.cmp(&b.kind.0)));
+    Ok(proposals)
+}
+
+/// How many kinds there are.
+pub const KINDS_COUNT: usize = KINDS.len();
+
+fn cost(fit: &Fit, request: &Request) -> (f64, f64) {
+    let first = match request.goal {
+        Goal::FalsePositiveRate(_) => fit.bytes as f64,
+        Goal::Memory(_) => fit.false_positive_rate,
+    };
+    (first, fit.lines_per_lookup)
+}
+
+fn propose(row: &Row, request: &Request) -> Result<Fit> {
+    let missing = request.capabilities.without(row.capabilities);
+    if let Some((name, _)) = Capabilities::ALL.iter().find(|(_, one)| missing.contains(*one)) {
+        return Err(error!(Unsupported, "{} cannot {name}", row.name));
+    }
+    if !request.fixed && !row.capabilities.contains(Capabilities::INSERT) {
+        return Err(error!(Unsupported, "{} needs all keys at once, and cannot insert later", row.name));
+    }
+    let keys = request.keys.max(1);
+    match request.goal {
+        Goal::FalsePositiveRate(rate) => fit(row, keys, rate),
+        Goal::Memory(bytes) => in_memory(row, keys, bytes),
+    }
+}
+
+fn fit(row: &Row, keys: u64, false_positive_rate: f64) -> Result<Fit> {
+    let spec = Spec { kind: Some(row.kind), ..Spec::with_capacity(keys, false_positive_rate)? };
+    let geometry = (row.plan)(&spec)?;
+    Ok(Fit {
+        bits_per_key: geometry.bits as f64 / keys as f64,
+        bytes: geometry.payload_bytes + crate::format::HEADER_LENGTH as u64,
+        false_positive_rate: (row.false_positive_rate)(&geometry, keys),
+        lines_per_lookup: (row.lines_per_lookup)(&geometry),
+    })
+}
+
+/// The lowest rate whose filter fits into `bytes`: bisection over its logarithm, since a lower rate is never smaller.
+fn in_memory(row: &Row, keys: u64, bytes: u64) -> Result<Fit> {
+    let fits = |exponent: f64| fit(row, keys, exponent.exp2()).ok().filter(|fit| fit.bytes <= bytes);
+    // From a rate of nearly one, the smallest filter that there is, down to 2^-64.
+    let (mut worse, mut better) = (-1e-9, -64.0);
+    let mut best = fits(worse).ok_or_else(|| too_small(row, keys, bytes))?;
+    while worse - better > 1e-9 {
+        let middle = 0.5 * (worse + better);
+        match fits(middle) {
+            Some(fit) => (best, worse) = (fit, middle),
+            None => better = middle,
+        }
+    }
+    Ok(best)
+}
+
+fn too_small(row: &Row, keys: u64, bytes: u64) -> Error {
+    error!(TooLarge, "{} does not fit {keys} keys into memory = {bytes} bytes", row.name)
+}
