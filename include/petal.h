@@ -667,15 +667,15 @@ typedef struct petal_comparison {
   /** sizeof(petal_comparison). */
   size_t struct_size;
   /** Distinct keys of the first. */
-  petal_estimate first;
+  petal_estimate first_count;
   /** Distinct keys of the second. */
-  petal_estimate second;
-  /** Distinct keys of both together. (Not "union", which is a word of C.) */
-  petal_estimate either;
+  petal_estimate second_count;
+  /** Distinct keys of both together. */
+  petal_estimate union_count;
   /**
    * Keys in common. Its error does not depend on its size: few common keys of large sets cannot be told from none.
    */
-  petal_estimate both;
+  petal_estimate intersection_count;
   /** Keys in common as a share of all: the Jaccard index. */
   petal_estimate jaccard;
 } petal_comparison;
@@ -920,6 +920,15 @@ petal_status petal_builder_count(const petal_builder *builder, uint64_t *count);
  * callback cancels (`PETAL_ERR_CANCELLED`), the keys stay. Since 0.1.
  */
 petal_status petal_builder_finish(petal_builder *builder, petal_filter **filter, petal_error *error);
+
+/**
+ * Makes the filter straight into a file, which replaces the one that is there atomically: the way to make a filter anew
+ * from its source, in the right size, while others read the old file, which they keep as long as they have it open. Empties
+ * the builder. On a failure the old file and the keys stay. Since 0.1.
+ */
+petal_status petal_builder_save(petal_builder *builder,
+                                const char *path,
+                                petal_error *error);
 
 
 /*

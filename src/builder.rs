@@ -13,7 +13,7 @@ use crate::spec::Spec;
 use crate::storage::{self, PathBytes, RawFile, try_vec};
 use core::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Called now and then while a filter is made, with the keys done and the keys in all; false cancels.
 pub type Progress = dyn FnMut(u64, u64) -> bool + Send;
@@ -182,6 +182,30 @@ impl Builder {
     /// As [`open::create`]; [`Status::Cancelled`]; [`Status::Unsupported`] if the kind cannot insert; what the system
     /// reports of the temporary file.
     pub fn finish(&mut self) -> Result<Box<dyn Filter>> {
+        let filter = self.make()?;
+        self.empty();
+        Ok(filter)
+    }
+
+    /// The same, straight into a file, which takes the place of what is there at once: the way to make a filter anew from
+    /// its source, in the right size, while others read the old file. They keep it as long as they have it open.
+    ///
+    /// # Errors
+    /// As [`Builder::finish`] and [`Filter::save`]; the old file and the keys stay.
+    pub fn save(&mut self, path: &Path) -> Result<()> {
+        self.make()?.save(path)?;
+        self.empty();
+        Ok(())
+    }
+
+    fn empty(&mut self) {
+        self.hashes.clear();
+        self.runs.clear();
+        self.file = None;
+        self.added = 0;
+    }
+
+    fn make(&mut self) -> Result<Box<dyn Filter>> {
         self.hashes.sort_unstable();
         self.hashes.dedup();
         let mut distinct = 0;
@@ -209,10 +233,6 @@ impl Builder {
         outcome?;
         // `count` is the keys offered, duplicates included.
         filter.base_mut().add_count(self.added - distinct);
-        self.hashes.clear();
-        self.runs.clear();
-        self.file = None;
-        self.added = 0;
         Ok(filter)
     }
 

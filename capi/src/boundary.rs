@@ -4,8 +4,10 @@
 use crate::filter::petal_filter;
 use crate::status::{PETAL_OK, petal_error, petal_status};
 use petal_core::{Error, Filter, Result, Status};
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, OsStr, c_char};
+use std::os::unix::ffi::OsStrExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::Once;
 
 /// Runs the body of an exported function that returns a status.
@@ -200,6 +202,15 @@ pub(crate) unsafe fn numbers<'a>(pointer: *const u64, length: usize, name: &str)
     }
     // SAFETY: the caller's promise, and the length fits.
     Ok(unsafe { std::slice::from_raw_parts(pointer, length) })
+}
+
+/// A C string that is a path.
+///
+/// # Safety
+/// It is not NULL and ends with a NUL.
+pub(crate) unsafe fn read_path<'a>(pointer: *const c_char) -> &'a Path {
+    // SAFETY: the caller's promise.
+    Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(pointer) }.to_bytes()))
 }
 
 /// A C string that is a name.

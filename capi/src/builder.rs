@@ -3,16 +3,14 @@
 //! A builder collects keys and then makes a filter sized for exactly the distinct keys that came.
 //! It keeps 8 bytes a key.
 
-use crate::boundary::{self, NO_ERROR, boundary};
+use crate::boundary::{self, NO_ERROR, boundary, read_path};
 use crate::filter::batch::byte_keys;
 use crate::filter::{give, petal_filter};
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
 use petal_core::storage::try_box;
 use petal_core::{Builder, BuilderOptions, Keys, Result, Status};
-use std::ffi::{CStr, OsStr, c_char, c_void};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::ffi::{c_char, c_void};
 
 /// Collects keys. Free it with `petal_builder_free()`. Since 0.1.
 pub struct petal_builder {
@@ -63,10 +61,8 @@ unsafe fn read_options(options: *const petal_builder_options) -> Result<BuilderO
     let Some(options) = (unsafe { boundary::read_optional(options)? }) else {
         return Ok(BuilderOptions::default());
     };
-    let directory = (!options.temporary_directory.is_null()).then(|| {
-        // SAFETY: not NULL; the conventions say the rest.
-        Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(options.temporary_directory) }.to_bytes()))
-    });
+    // SAFETY: not NULL; the conventions say the rest.
+    let directory = (!options.temporary_directory.is_null()).then(|| unsafe { read_path(options.temporary_directory) });
     let context = Context(options.progress_context);
     Ok(BuilderOptions {
         memory_limit: (options.memory_limit != 0).then_some(options.memory_limit),
@@ -250,5 +246,20 @@ pub unsafe extern "C" fn petal_builder_finish(
     boundary!(error, [builder, filter], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
         unsafe { give(petal_builder::change(builder, |builder| builder.finish())??, filter) }
+    })
+}
+
+/// Makes the filter straight into a file, which replaces the one that is there atomically: the way to make a filter anew
+/// from its source, in the right size, while others read the old file, which they keep as long as they have it open. Empties
+/// the builder. On a failure the old file and the keys stay. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_builder_save(
+    builder: *mut petal_builder,
+    path: *const c_char,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [builder, path], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { petal_builder::change(builder, |builder| builder.save(read_path(path)))? }
     })
 }

@@ -10,12 +10,10 @@
 //! down, and `PETAL_STATE_DIRTY` says what happened.
 
 use super::{give, petal_filter};
-use crate::boundary::{self, NO_ERROR, boundary};
+use crate::boundary::{self, NO_ERROR, boundary, read_path};
 use crate::status::{petal_error, petal_status};
 use petal_core::{Error, Mode, OpenOptions, Result, Status};
-use std::ffi::{CStr, OsStr, c_char, c_void};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::ffi::{c_char, c_void};
 use std::ptr::NonNull;
 
 /// How an image is opened: one of `PETAL_OPEN_*`. Since 0.1.
@@ -62,13 +60,6 @@ unsafe fn read_options(options: *const petal_open_options) -> Result<OpenOptions
         }
     };
     Ok(OpenOptions { mode, key: (options.key != [0; 16]).then_some(options.key) })
-}
-
-/// # Safety
-/// `path` is not NULL and ends with a NUL.
-unsafe fn read_path<'a>(path: *const c_char) -> &'a Path {
-    // SAFETY: the caller's promise.
-    Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(path) }.to_bytes()))
 }
 
 /// Opens the image that a file is. `options` is nullable. Since 0.1.
