@@ -9,7 +9,7 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build install demo test test-rust test-c test-sanitizers test-package header symbols clean help
+.PHONY: build install demo test test-lint test-rust test-c test-sanitizers test-package header symbols clean help
 
 build: ## compile libpetal.so and libpetal.a into build/lib (the default)
 	@cmake/requirements.sh build
@@ -28,9 +28,15 @@ demo: ## the main job on real words: install into target/demo, compile a C progr
 
 test: ## all the tests below
 	@cmake/requirements.sh test
-	@for stage in test-rust test-c test-sanitizers test-package; do \
+	@for stage in test-lint test-rust test-c test-sanitizers test-package; do \
 	  $(MAKE) --no-print-directory $$stage || exit 1; done
 	@echo "== make test: all stages passed"
+
+test-lint: ## formatting, lints and documentation
+	@echo "== $@: cargo fmt, clippy and doc"
+	cargo fmt --all --check
+	cargo clippy --locked -p petal -p petal-capi -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked -p petal --no-deps
 
 test-rust: ## the Rust tests
 	@echo "== $@: cargo test (compiles optimised, some minutes the first time)"

@@ -78,6 +78,11 @@ if [ "$(printf '%s\n' "$wanted" "${found%%-*}" | sort -V | head -n 1)" != "$want
     exit 1
 fi
 
+if [ "$what" = test ] && ! { has cargo-clippy && has cargo-fmt; }; then
+    echo "\`make test\` also needs rustfmt and clippy: run \`rustup component add rustfmt clippy\`" >&2
+    exit 1
+fi
+
 check
 # The demo reads Debian's word list; without it, it makes do with the names of the files under /usr.
 wished=

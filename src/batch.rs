@@ -40,7 +40,8 @@ impl Keys<'_> {
     /// Checks all that could go wrong later: offsets, and whether keys can be hashed.
     ///
     /// # Errors
-    /// [`Status::Offsets`], [`Status::ExternalHash`], [`Status::KeyMissing`].
+    /// [`Status::Offsets`](crate::Status::Offsets), [`Status::ExternalHash`](crate::Status::ExternalHash),
+    /// [`Status::KeyMissing`](crate::Status::KeyMissing).
     pub fn check(&self, hasher: &Hasher) -> Result<()> {
         if let Keys::Hashes(_) = self {
             return Ok(());

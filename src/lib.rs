@@ -13,6 +13,7 @@
 
 // An error carries its message inside, so that it can be made when there is no memory left.
 #![allow(clippy::result_large_err)]
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 #[cfg(target_endian = "big")]
 compile_error!("Petal's images are little-endian and used in place; big-endian machines are not supported yet");
@@ -35,7 +36,7 @@ mod spec;
 pub mod storage;
 
 pub use batch::{Answers, Keys};
-pub use builder::{Builder, BuilderOptions};
+pub use builder::{Builder, BuilderOptions, MIN_MEMORY_LIMIT, Progress};
 pub use error::{Error, MESSAGE_LENGTH, Result, Status};
 pub use estimate::{Comparison, Estimate, INTERVAL_SIGMAS, compare, estimate};
 pub use filter::{Base, Capabilities, Cardinality, Filter, Fold, Insert, Intersect, Merge};

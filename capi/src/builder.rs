@@ -68,9 +68,10 @@ unsafe fn read_options(options: *const petal_builder_options) -> Result<BuilderO
         memory_limit: (options.memory_limit != 0).then_some(options.memory_limit),
         temporary_directory: directory.map(petal_core::storage::try_path).transpose()?,
         progress: match options.progress {
-            // SAFETY: the caller's function, called as its type says.
             Some(progress) => {
-                Some(try_box(move |done, total| unsafe { progress(context.get(), done, total) })? as Box<_>)
+                // SAFETY: the caller's function, called as its type says.
+                let call = move |done, total| unsafe { progress(context.get(), done, total) };
+                Some(try_box(call)? as Box<_>)
             }
             None => None,
         },

@@ -16,7 +16,7 @@ pub const LENGTH: usize = 256;
 const MAGIC: [u8; 8] = *b"\x89PETAL\r\n";
 
 const CHECKSUM_OFFSET: usize = 208;
-/// Where the state word is: 0, or [`DIRTY`].
+/// Where the state word is: 0, or "DIRTY".
 pub const STATE_OFFSET: usize = 216;
 /// Where the rest of the second part starts: count, payload checksum, a reserved word and the seal.
 pub const MUTABLE_OFFSET: usize = 224;

@@ -1,0 +1,167 @@
+/*
+ * A tiny test kit. A program checks with the CHECK macros below, which print file, line and values where something is
+ * not as it should be, and ends with `return check_done();`.
+ *
+ * Include this first. Each program is one file and knows of the library only what petal.h says.
+ */
+#ifndef PETAL_CHECK_H
+#define PETAL_CHECK_H
+
+/* POSIX and BSD functions beside those of C99. */
+#ifndef _GNU_SOURCE
+#define _DEFAULT_SOURCE
+#define _XOPEN_SOURCE 700
+#endif
+
+#include <petal.h>
+
+#include <ftw.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static unsigned long check_count;
+static unsigned long check_failures;
+
+/* Counts a check, and says what was expected if it failed. Only for the main thread. */
+static inline bool check_that(bool holds, const char *file, int line, const char *format, ...) {
+  check_count++;
+  if (holds) return true;
+  if (++check_failures <= 20) {
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "%s:%d: ", file, line);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+  }
+  return false;
+}
+
+static inline void check_equal(uint64_t actual, uint64_t expected, const char *text, const char *file, int line) {
+  check_that(actual == expected, file, line, "%s is %" PRIu64 " (%#" PRIx64 "), expected %" PRIu64 " (%#" PRIx64 ")",
+             text, actual, actual, expected, expected);
+}
+
+static inline void check_close(double actual, double expected, double tolerance, const char *text, const char *file,
+                               int line) {
+  bool close = actual >= expected - tolerance && actual <= expected + tolerance;
+  check_that(close, file, line, "%s is %.17g, expected %.17g +- %g", text, actual, expected, tolerance);
+}
+
+static inline void check_status(petal_status actual, petal_status expected, const char *text, const char *file,
+                                int line) {
+  check_that(actual == expected, file, line, "%s\n    gave %d (%s), expected %d (%s)", text, actual,
+             petal_status_message(actual), expected, petal_status_message(expected));
+}
+
+static inline void check_text(const char *actual, const char *part, const char *file, int line) {
+  check_that(strstr(actual, part) != NULL, file, line, "\"%s\" does not have \"%s\" in it", actual, part);
+}
+
+/* A condition; two integers; two numbers that differ by no more than a tolerance; a call that returns a status; a text
+ * with another one in it. */
+#define CHECK(condition) check_that((condition), __FILE__, __LINE__, "not so: %s", #condition)
+#define CHECK_EQUAL(actual, expected) \
+  check_equal((uint64_t)(actual), (uint64_t)(expected), #actual, __FILE__, __LINE__)
+#define CHECK_CLOSE(actual, expected, tolerance) \
+  check_close((actual), (expected), (tolerance), #actual, __FILE__, __LINE__)
+#define CHECK_STATUS(call, expected) check_status((call), (expected), #call, __FILE__, __LINE__)
+#define CHECK_OK(call) CHECK_STATUS(call, PETAL_OK)
+#define CHECK_TEXT(actual, part) check_text((actual), (part), __FILE__, __LINE__)
+
+static char check_folder[1024];
+
+static inline int check_remove(const char *path, const struct stat *status, int type, struct FTW *walk) {
+  (void)status, (void)type, (void)walk;
+  return remove(path);
+}
+
+static inline void check_clean_up(void) {
+  if (check_folder[0] != '\0') nftw(check_folder, check_remove, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* The path of a file in a folder of this program's own, which is removed in the end. Eight paths live at a time. */
+static inline const char *check_path(const char *name) {
+  static char paths[8][1400];
+  static unsigned next;
+  if (check_folder[0] == '\0') {
+    const char *temporary = getenv("TMPDIR");
+    snprintf(check_folder, sizeof check_folder, "%s/petal-XXXXXX", temporary != NULL ? temporary : "/tmp");
+    if (mkdtemp(check_folder) == NULL) {
+      perror(check_folder);
+      exit(1);
+    }
+    atexit(check_clean_up);
+  }
+  char *path = paths[next++ % 8];
+  snprintf(path, sizeof paths[0], "%s/%s", check_folder, name);
+  return path;
+}
+
+/* Says what could not be tested here and why. */
+static inline void check_skip(const char *what, const char *why) { printf("skipped: %s: %s\n", what, why); }
+
+/* A number of repetitions, smaller under tools that slow the program down. */
+static inline uint64_t check_scaled(uint64_t number) {
+  const char *text = getenv("PETAL_TEST_SCALE");
+  unsigned long scale = text != NULL ? strtoul(text, NULL, 10) : 1;
+  return scale > 1 ? number / scale + 1 : number;
+}
+
+/* The program's exit status. */
+static inline int check_done(void) {
+  printf("%lu checks, %lu failed\n", check_count, check_failures);
+  return check_failures == 0 ? 0 : 1;
+}
+
+/* The whole image of a filter, so that it can be compared with what it is later. */
+typedef struct {
+  unsigned char *bytes;
+  size_t length;
+} check_image;
+
+static inline check_image check_take_image(const petal_filter *filter) {
+  uint64_t size = 0;
+  CHECK_OK(petal_filter_serialized_size(filter, &size));
+  check_image image = {calloc(1, (size_t)size + 1), (size_t)size};
+  size_t written = 0;
+  CHECK_OK(petal_filter_serialize(filter, image.bytes, image.length, &written, NULL));
+  CHECK_EQUAL(written, size);
+  return image;
+}
+
+static inline bool check_same_image(const petal_filter *filter, check_image image) {
+  check_image now = check_take_image(filter);
+  bool same = now.length == image.length && memcmp(now.bytes, image.bytes, now.length) == 0;
+  free(now.bytes);
+  return same;
+}
+
+/* The keys offered to a filter, from its statistics. */
+static inline uint64_t check_keys(const petal_filter *filter) {
+  petal_statistics statistics = {.struct_size = sizeof statistics};
+  CHECK_OK(petal_filter_statistics(filter, &statistics, NULL));
+  return statistics.count;
+}
+
+static inline bool check_same_bits(const petal_filter *a, const petal_filter *b) {
+  bool equal = false;
+  CHECK_OK(petal_filter_equal(a, b, &equal));
+  return equal;
+}
+
+/* The kind at a place of the library's list, which the tests of all kinds go through. */
+static inline petal_kind check_kind(size_t index) {
+  petal_kind_info info = {.struct_size = sizeof info};
+  CHECK_OK(petal_kind_at(index, &info));
+  return info.kind;
+}
+
+/* Different numbers for different i, in no order. */
+static inline uint64_t check_key(uint64_t i) { return (i + 1) * UINT64_C(0x9e3779b97f4a7c15); }
+
+#endif

@@ -1,0 +1,148 @@
+/* FILTERS: DESCRIBING */
+#include "check.h"
+
+static petal_statistics describe(const petal_filter *filter) {
+  petal_statistics statistics = {.struct_size = sizeof statistics};
+  CHECK_OK(petal_filter_statistics(filter, &statistics, NULL));
+  CHECK_EQUAL(statistics.struct_size, sizeof statistics);
+  return statistics;
+}
+
+static void empty_and_full(petal_kind kind) {
+  petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = 10000, .false_positive_rate = 0.01, .seed = 5};
+  petal_filter *filter = NULL;
+  CHECK_OK(petal_filter_new(&spec, &filter, NULL));
+  petal_statistics s = describe(filter);
+  CHECK_EQUAL(s.kind, kind);
+  CHECK_EQUAL(s.hash, PETAL_HASH_XXH3);
+  CHECK_EQUAL(s.seed, 5);
+  CHECK_EQUAL(s.format_version, 1);
+  CHECK_EQUAL(s.layout_version, 1);
+  CHECK_EQUAL(s.capabilities, petal_filter_capabilities(filter));
+  CHECK_EQUAL(s.state, PETAL_STATE_WRITABLE | PETAL_STATE_CAN_HASH);
+  CHECK_EQUAL(s.capacity, 10000);
+  CHECK_EQUAL(s.count, 0);
+  CHECK_CLOSE(s.count_estimate, 0, 0);
+  CHECK_CLOSE(s.fill, 0, 0);
+  CHECK_CLOSE(s.false_positive_rate, 0, 0);
+  CHECK_CLOSE(s.false_positive_rate_floor, 0, 0);
+  CHECK_CLOSE(s.false_positive_rate_target, 0.01, 0);
+  CHECK_CLOSE(s.bits_per_key, (double)s.bits / 10000, 1e-9);
+  uint64_t size = 0;
+  CHECK_OK(petal_filter_serialized_size(filter, &size));
+  CHECK_EQUAL(s.bytes, size);
+  CHECK(s.bits / 8 + 256 <= s.bytes && s.bytes < s.bits / 8 + 256 + 64 + 8);
+
+  /* Full, with every key twice: the keys offered are counted, the distinct ones estimated. */
+  for (uint64_t i = 0; i < 20000; i++) CHECK_OK(petal_filter_insert_u64(filter, check_key(i % 10000), NULL));
+  s = describe(filter);
+  double expected = -1;
+  CHECK_OK(petal_filter_expected_false_positive_rate(filter, 10000, &expected));
+  CHECK_EQUAL(s.count, 20000);
+  CHECK_CLOSE(s.count_estimate, 10000, 300);
+  CHECK(s.fill > 0.1 && s.fill < 0.6);
+  CHECK(expected > 0.005 && expected <= 0.01);
+  /* The rate from the bits as they are is near the expected one: several standard deviations of the fill. */
+  CHECK_CLOSE(s.false_positive_rate, expected, 0.15 * expected);
+  CHECK(s.false_positive_rate_floor > 0 && s.false_positive_rate_floor < 1e-14);
+
+  /* And it is what is measured. */
+  unsigned found = 0;
+  for (uint64_t i = 0; i < 100000; i++) found += petal_filter_contains_u64(filter, check_key(50000 + i));
+  CHECK_CLOSE(found / 1e5, s.false_positive_rate, 4.5 * 0.1 * 0.00316);
+  petal_filter_free(filter);
+}
+
+/* So small and so full that no estimate is possible: every lookup says true, and the statistics say so. */
+static void overfull(petal_kind kind) {
+  petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .bits = 256, .capacity = 10};
+  petal_filter *filter = NULL;
+  CHECK_OK(petal_filter_new(&spec, &filter, NULL));
+  for (uint64_t i = 0; i < 10000; i++) CHECK_OK(petal_filter_insert_u64(filter, i, NULL));
+  petal_statistics s = describe(filter);
+  CHECK(s.count_estimate < 0);
+  CHECK_CLOSE(s.fill, 1, 0);
+  CHECK_CLOSE(s.false_positive_rate, 1, 0);
+  CHECK(petal_filter_contains_u64(filter, 123456789));
+  petal_filter_free(filter);
+}
+
+/* What a filter is can be read back and made again. */
+static void spec_round_trip(void) {
+  static const petal_hash_function functions[] = {PETAL_HASH_XXH3, PETAL_HASH_XXH64, PETAL_HASH_EXTERNAL};
+  for (size_t k = 0; k < petal_kind_count(); k++) {
+    for (size_t h = 0; h < 3; h++) {
+      petal_spec spec = {.struct_size = sizeof spec, .kind = check_kind(k), .hash = functions[h], .capacity = 777,
+                         .false_positive_rate = 0.02, .seed = 99};
+      petal_filter *filter = NULL, *twin = NULL;
+      CHECK_OK(petal_filter_new(&spec, &filter, NULL));
+      petal_spec back = {.struct_size = sizeof back};
+      CHECK_OK(petal_filter_spec(filter, &back, NULL));
+      CHECK_EQUAL(back.struct_size, sizeof back);
+      CHECK_EQUAL(back.kind, spec.kind);
+      CHECK_EQUAL(back.hash, spec.hash);
+      CHECK_EQUAL(back.seed, 99);
+      CHECK_EQUAL(back.capacity, 777);
+      CHECK_EQUAL(back.bits, describe(filter).bits);
+      CHECK_EQUAL(back.hashes, describe(filter).hashes);
+      CHECK_OK(petal_filter_new(&back, &twin, NULL));
+      CHECK(check_same_bits(filter, twin));
+      petal_filter_free(filter);
+      petal_filter_free(twin);
+    }
+  }
+
+  /* Of a keyed filter all but the key can be read. */
+  petal_spec keyed = {.struct_size = sizeof keyed, .hash = PETAL_HASH_SIPHASH13, .key = {1, 2, 3}};
+  petal_spec back = {.struct_size = sizeof back};
+  static const uint8_t none[16];
+  petal_filter *filter = NULL, *twin = NULL;
+  CHECK_OK(petal_filter_new(&keyed, &filter, NULL));
+  CHECK_OK(petal_filter_spec(filter, &back, NULL));
+  CHECK(memcmp(back.key, none, sizeof none) == 0);
+  CHECK_STATUS(petal_filter_new(&back, &twin, NULL), PETAL_ERR_KEY_MISSING);
+  memcpy(back.key, keyed.key, sizeof keyed.key);
+  CHECK_OK(petal_filter_new(&back, &twin, NULL));
+  CHECK(check_same_bits(filter, twin));
+  petal_statistics s = describe(filter);
+  uint64_t as_number = 0;
+  memcpy(&as_number, keyed.key, sizeof as_number);
+  CHECK(s.seed != 0 && s.seed != as_number);
+  petal_filter_free(filter);
+  petal_filter_free(twin);
+}
+
+/* Capabilities and states follow the handle. */
+static void handles(petal_kind kind) {
+  const uint64_t changes = PETAL_CAN_INSERT | PETAL_CAN_CLEAR | PETAL_CAN_MERGE | PETAL_CAN_INTERSECT | PETAL_CAN_FOLD;
+  petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = 100, .hash = PETAL_HASH_EXTERNAL};
+  petal_filter *filter = NULL, *reading = NULL, *writing = NULL;
+  CHECK_OK(petal_filter_new(&spec, &filter, NULL));
+  CHECK_EQUAL(describe(filter).state, PETAL_STATE_WRITABLE);
+  uint64_t all = petal_filter_capabilities(filter);
+
+  check_image image = check_take_image(filter);
+  petal_open_options write = {.struct_size = sizeof write, .mode = PETAL_OPEN_WRITE};
+  CHECK_OK(petal_filter_open_buffer(image.bytes, image.length, NULL, &reading, NULL));
+  CHECK_EQUAL(petal_filter_capabilities(reading), all & ~changes);
+  CHECK_EQUAL(describe(reading).capabilities, all & ~changes);
+  CHECK_EQUAL(describe(reading).state, PETAL_STATE_IN_PLACE);
+  petal_filter_free(reading);
+  CHECK_OK(petal_filter_open_buffer(image.bytes, image.length, &write, &writing, NULL));
+  CHECK_EQUAL(petal_filter_capabilities(writing), all & ~(uint64_t)PETAL_CAN_FOLD);
+  CHECK_EQUAL(describe(writing).state, PETAL_STATE_IN_PLACE | PETAL_STATE_WRITABLE);
+  petal_filter_free(writing);
+  free(image.bytes);
+  petal_filter_free(filter);
+  CHECK_EQUAL(petal_filter_capabilities(NULL), 0);
+}
+
+int main(void) {
+  for (size_t k = 0; k < petal_kind_count(); k++) {
+    empty_and_full(check_kind(k));
+    overfull(check_kind(k));
+    handles(check_kind(k));
+  }
+  spec_round_trip();
+  return check_done();
+}

@@ -1,0 +1,23 @@
+// The header is C++17 by itself, with all warnings, and twice; its functions have C linkage.
+#include <petal.h>
+
+#include <petal.h>
+
+#include <cstdio>
+#include <memory>
+
+petal_status petal_test_second_file(petal_filter *filter);
+
+struct Free {
+  void operator()(petal_filter *filter) const { petal_filter_free(filter); }
+};
+
+int main() {
+  std::unique_ptr<petal_filter, Free> seen(petal_filter_with_capacity(1000, 0.01));
+  bool is_new = false;
+  petal_status status = petal_filter_insert(seen.get(), "apple", 5, &is_new);
+  bool right = status == PETAL_OK && is_new && petal_filter_contains(seen.get(), "apple", 5) &&
+               !petal_filter_contains(seen.get(), "pear", 4) && petal_test_second_file(seen.get()) == PETAL_OK;
+  std::puts(right ? "right" : "wrong");
+  return right ? 0 : 1;
+}

@@ -1,0 +1,84 @@
+/* KINDS: what a program that offers a choice can ask. */
+#include "check.h"
+
+static bool is_text(const char *text, size_t size) {
+  return text[0] != '\0' && memchr(text, '\0', size) != NULL;
+}
+
+/* A parameter's numbers agree with each other and with what a spec says of it. */
+static void parameter_is_sane(petal_kind kind, const petal_parameter_info *info) {
+  CHECK(info->id != 0 && is_text(info->name, sizeof info->name) && is_text(info->summary, sizeof info->summary));
+  CHECK(info->minimum <= info->default_value && info->default_value <= info->maximum);
+
+  petal_spec spec = {.struct_size = sizeof spec, .kind = kind};
+  double value = -1;
+  CHECK_OK(petal_spec_get(&spec, info->name, &value, NULL));
+  CHECK(value == info->default_value);
+
+  char choice[PETAL_NAME_SIZE];
+  for (uint32_t i = 0; i < info->choice_count; i++) {
+    CHECK_OK(petal_parameter_choice(info->id, i, choice));
+    CHECK(is_text(choice, sizeof choice));
+    CHECK_OK(petal_spec_set_choice(&spec, info->name, choice, NULL));
+    CHECK_OK(petal_spec_get(&spec, info->name, &value, NULL));
+    CHECK(value == i);
+  }
+  memcpy(choice, "kept", 5);
+  CHECK_STATUS(petal_parameter_choice(info->id, info->choice_count, choice), PETAL_ERR_OUT_OF_RANGE);
+  CHECK(strcmp(choice, "kept") == 0);
+  if (info->choice_count > 0) CHECK(info->minimum == 0 && info->maximum == info->choice_count - 1);
+}
+
+static void kind_is_sane(size_t index) {
+  petal_kind_info info = {.struct_size = sizeof info}, found = {.struct_size = sizeof found};
+  CHECK_OK(petal_kind_at(index, &info));
+  CHECK_EQUAL(info.struct_size, sizeof info);
+  CHECK(info.kind != 0 && is_text(info.name, sizeof info.name) && is_text(info.summary, sizeof info.summary));
+  CHECK_OK(petal_kind_find(info.name, &found));
+  CHECK(memcmp(&info, &found, sizeof info) == 0);
+  printf("%-16s %s\n", info.name, info.summary);
+
+  petal_parameter_info parameter = {.struct_size = sizeof parameter};
+  for (uint32_t i = 0; i < info.parameter_count; i++) {
+    CHECK_OK(petal_kind_parameter(info.kind, i, &parameter));
+    parameter_is_sane(info.kind, &parameter);
+  }
+  petal_parameter_info before = parameter;
+  CHECK_STATUS(petal_kind_parameter(info.kind, info.parameter_count, &parameter), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_STATUS(petal_kind_parameter(info.kind, SIZE_MAX, &parameter), PETAL_ERR_OUT_OF_RANGE);
+  CHECK(memcmp(&before, &parameter, sizeof before) == 0);
+
+  /* A filter of it can do what the kind can. */
+  petal_spec spec = {.struct_size = sizeof spec, .kind = info.kind, .capacity = 100};
+  petal_filter *filter = NULL;
+  CHECK_OK(petal_filter_new(&spec, &filter, NULL));
+  CHECK_EQUAL(petal_filter_capabilities(filter), info.capabilities);
+  petal_filter_free(filter);
+}
+
+int main(void) {
+  size_t count = petal_kind_count();
+  CHECK(count >= 2);
+  for (size_t i = 0; i < count; i++) kind_is_sane(i);
+
+  petal_kind_info info = {.struct_size = sizeof info}, before = info;
+  CHECK_STATUS(petal_kind_at(count, &info), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_STATUS(petal_kind_at(SIZE_MAX, &info), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_STATUS(petal_kind_find("rose", &info), PETAL_ERR_UNKNOWN_VALUE);
+  CHECK_STATUS(petal_kind_find("", &info), PETAL_ERR_UNKNOWN_VALUE);
+  CHECK_STATUS(petal_kind_find("\xff", &info), PETAL_ERR_UNKNOWN_VALUE);
+  CHECK(memcmp(&before, &info, sizeof info) == 0);
+  CHECK_OK(petal_kind_find("bloom", &info));
+  CHECK_EQUAL(info.kind, PETAL_KIND_BLOOM);
+  CHECK_EQUAL(info.capabilities, PETAL_CAN_INSERT | PETAL_CAN_CLEAR | PETAL_CAN_MERGE | PETAL_CAN_INTERSECT |
+                                     PETAL_CAN_FOLD | PETAL_CAN_ESTIMATE);
+  CHECK_OK(petal_kind_find("split_block", &info));
+  CHECK_EQUAL(info.kind, PETAL_KIND_SPLIT_BLOCK);
+
+  char name[PETAL_NAME_SIZE];
+  petal_parameter_info parameter = {.struct_size = sizeof parameter};
+  CHECK_STATUS(petal_kind_parameter(999, 0, &parameter), PETAL_ERR_UNKNOWN_VALUE);
+  CHECK_STATUS(petal_parameter_choice(0, 0, name), PETAL_ERR_UNKNOWN_VALUE);
+  CHECK_STATUS(petal_parameter_choice(12345, 0, name), PETAL_ERR_UNKNOWN_VALUE);
+  return check_done();
+}

@@ -1,0 +1,109 @@
+/* FILTERS: MAKING AND FREEING */
+#include "check.h"
+
+static void with_capacity(void) {
+  static const double wrong[] = {0, 1, -0.5, 1.5};
+  for (size_t i = 0; i < 4; i++) CHECK(petal_filter_with_capacity(100, wrong[i]) == NULL);
+  CHECK(petal_filter_with_capacity(UINT64_MAX, 1e-9) == NULL);
+
+  /* Zero keys are sized like one, and an empty filter is a filter. */
+  petal_filter *none = petal_filter_with_capacity(0, 0.01), *one = petal_filter_with_capacity(1, 0.01);
+  CHECK(none != NULL && one != NULL);
+  CHECK(check_same_bits(none, one));
+  CHECK(!petal_filter_contains(none, "apple", 5));
+  CHECK_OK(petal_filter_insert(none, "apple", 5, NULL));
+  CHECK(petal_filter_contains(none, "apple", 5));
+  petal_filter_free(none);
+  petal_filter_free(one);
+}
+
+static void in_buffer(petal_kind kind) {
+  petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = 1000};
+  petal_filter *owned = NULL, *placed = NULL, *opened = NULL, *untouched = NULL;
+  CHECK_OK(petal_filter_new(&spec, &owned, NULL));
+  uint64_t size = 0;
+  CHECK_OK(petal_spec_image_size(&spec, &size, NULL));
+
+  /* The image is exactly as large as was said: what lies behind it stays. */
+  size_t room = (size_t)size + 16;
+  unsigned char *buffer = malloc(room), *before = malloc(room);
+  memset(buffer, 0xee, room);
+  memcpy(before, buffer, room);
+  CHECK_STATUS(petal_filter_new_in_buffer(&spec, buffer, (size_t)size - 1, &untouched, NULL),
+               PETAL_ERR_BUFFER_TOO_SMALL);
+  CHECK_STATUS(petal_filter_new_in_buffer(&spec, buffer + 4, (size_t)size + 8, &untouched, NULL),
+               PETAL_ERR_MISALIGNED);
+  CHECK(memcmp(buffer, before, room) == 0 && untouched == NULL);
+  CHECK_OK(petal_filter_new_in_buffer(&spec, buffer, room, &placed, NULL));
+  CHECK(check_same_bits(owned, placed));
+  for (size_t i = (size_t)size; i < room; i++) CHECK_EQUAL(buffer[i], 0xee);
+
+  for (uint64_t i = 0; i < 500; i++) {
+    CHECK_OK(petal_filter_insert_u64(owned, i, NULL));
+    CHECK_OK(petal_filter_insert_u64(placed, i, NULL));
+  }
+  CHECK(check_same_bits(owned, placed));
+
+  /* Once it is brought up to date, the buffer is the filter's image. */
+  CHECK_OK(petal_filter_sync(placed, NULL));
+  check_image image = check_take_image(owned);
+  CHECK(memcmp(buffer, image.bytes, image.length) == 0);
+  CHECK_OK(petal_filter_open_buffer(buffer, room, NULL, &opened, NULL));
+  CHECK(check_same_bits(owned, opened));
+  petal_filter_free(opened);
+  free(image.bytes);
+
+  /* Freeing brings it up to date too. */
+  CHECK_OK(petal_filter_insert_u64(owned, 500, NULL));
+  CHECK_OK(petal_filter_insert_u64(placed, 500, NULL));
+  petal_filter_free(placed);
+  image = check_take_image(owned);
+  CHECK(memcmp(buffer, image.bytes, image.length) == 0);
+  free(image.bytes);
+  free(buffer);
+  free(before);
+  petal_filter_free(owned);
+}
+
+static void copies(petal_kind kind) {
+  petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = 1000};
+  petal_filter *original = NULL, *copy = NULL;
+  CHECK_OK(petal_filter_new(&spec, &original, NULL));
+  for (uint64_t i = 0; i < 300; i++) CHECK_OK(petal_filter_insert_u64(original, i, NULL));
+  CHECK_OK(petal_filter_copy(original, &copy, NULL));
+  CHECK(check_same_bits(original, copy));
+  CHECK_EQUAL(check_keys(copy), 300);
+
+  /* They are two filters from now on. */
+  check_image image = check_take_image(original);
+  for (uint64_t i = 300; i < 600; i++) CHECK_OK(petal_filter_insert_u64(copy, i, NULL));
+  CHECK(check_same_image(original, image));
+  CHECK(!check_same_bits(original, copy));
+  petal_filter_free(original);
+  for (uint64_t i = 0; i < 600; i++) CHECK(petal_filter_contains_u64(copy, i));
+  free(image.bytes);
+  petal_filter_free(copy);
+}
+
+/* 2^26 bits lie on huge pages, and every size between works the same. */
+static void sizes(petal_kind kind) {
+  for (uint64_t bits = 256; bits <= UINT64_C(1) << 26; bits *= 4) {
+    petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .bits = bits, .capacity = bits / 10};
+    petal_filter *filter = NULL;
+    CHECK_OK(petal_filter_new(&spec, &filter, NULL));
+    for (uint64_t i = 0; i < 20; i++) CHECK_OK(petal_filter_insert_u64(filter, check_key(i), NULL));
+    for (uint64_t i = 0; i < 20; i++) CHECK(petal_filter_contains_u64(filter, check_key(i)));
+    petal_filter_free(filter);
+  }
+}
+
+int main(void) {
+  with_capacity();
+  for (size_t k = 0; k < petal_kind_count(); k++) {
+    in_buffer(check_kind(k));
+    copies(check_kind(k));
+    sizes(check_kind(k));
+  }
+  petal_filter_free(NULL);
+  return check_done();
+}

@@ -1,0 +1,152 @@
+/* FILTERS: ONE KEY */
+#include "check.h"
+
+static const uint8_t secret[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+
+static petal_filter *make(petal_kind kind, petal_hash_function hash) {
+  petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .hash = hash, .capacity = 2000};
+  if (hash == PETAL_HASH_SIPHASH13) memcpy(spec.key, secret, sizeof secret);
+  petal_filter *filter = NULL;
+  CHECK_OK(petal_filter_new(&spec, &filter, NULL));
+  return filter;
+}
+
+/* The three ways to ask, and the three to ask with a status, agree; so do bytes, number and hash. */
+static bool contains(const petal_filter *filter, uint64_t key) {
+  unsigned char bytes[8];
+  for (unsigned i = 0; i < 8; i++) bytes[i] = (unsigned char)(key >> 8 * i);
+  uint64_t hash = 0, hash_u64 = 1;
+  CHECK_OK(petal_filter_hash(filter, bytes, 8, &hash));
+  CHECK_OK(petal_filter_hash_u64(filter, key, &hash_u64));
+  CHECK_EQUAL(hash, hash_u64);
+
+  bool answer = petal_filter_contains_u64(filter, key);
+  bool a = !answer, b = !answer, c = !answer;
+  CHECK(petal_filter_contains(filter, bytes, 8) == answer);
+  CHECK(petal_filter_contains_hash(filter, hash) == answer);
+  CHECK_OK(petal_filter_contains_checked(filter, bytes, 8, &a));
+  CHECK_OK(petal_filter_contains_u64_checked(filter, key, &b));
+  CHECK_OK(petal_filter_contains_hash_checked(filter, hash, &c));
+  CHECK(a == answer && b == answer && c == answer);
+  return answer;
+}
+
+/* A third of the keys goes in as bytes, a third as numbers, a third as hashes: all are found, and it is one filter. */
+static void key_forms_agree(petal_kind kind, petal_hash_function hash) {
+  petal_filter *mixed = make(kind, hash), *plain = make(kind, hash);
+  for (uint64_t i = 0; i < 1500; i++) {
+    uint64_t key = check_key(i), hashed = 0;
+    unsigned char bytes[8];
+    for (unsigned b = 0; b < 8; b++) bytes[b] = (unsigned char)(key >> 8 * b);
+    CHECK_OK(petal_filter_hash_u64(mixed, key, &hashed));
+    if (i % 3 == 0) CHECK_OK(petal_filter_insert(mixed, bytes, 8, NULL));
+    if (i % 3 == 1) CHECK_OK(petal_filter_insert_u64(mixed, key, NULL));
+    if (i % 3 == 2) CHECK_OK(petal_filter_insert_hash(mixed, hashed, NULL));
+    CHECK_OK(petal_filter_insert_u64(plain, key, NULL));
+  }
+  CHECK(check_same_bits(mixed, plain));
+  unsigned false_positives = 0;
+  for (uint64_t i = 0; i < 1500; i++) CHECK(contains(mixed, check_key(i)));
+  for (uint64_t i = 1500; i < 4500; i++) false_positives += contains(mixed, check_key(i));
+  /* At most 1 % of 3000 were promised; 30 + 4.5 standard deviations. */
+  CHECK(false_positives < 55);
+  petal_filter_free(mixed);
+  petal_filter_free(plain);
+}
+
+/* "New" is certain: the key was not found before. Otherwise it was. */
+static void new_means_not_there(petal_kind kind) {
+  petal_filter *filter = make(kind, PETAL_HASH_XXH3);
+  unsigned new_keys = 0;
+  for (uint64_t i = 0; i < 4000; i++) {
+    uint64_t key = check_key(i % 3000);
+    bool before = petal_filter_contains_u64(filter, key), is_new = before;
+    CHECK_OK(petal_filter_insert_u64(filter, key, &is_new));
+    CHECK(is_new == !before);
+    new_keys += is_new;
+    if (i >= 3000) CHECK(!is_new);
+  }
+  CHECK(new_keys > 2800 && new_keys <= 3000);
+  CHECK_EQUAL(check_keys(filter), 4000);
+  petal_filter_free(filter);
+}
+
+/* Keys of every length, the empty one included, which NULL also names. */
+static void lengths(petal_kind kind) {
+  petal_filter *filter = make(kind, PETAL_HASH_XXH3);
+  unsigned char key[1000];
+  for (size_t i = 0; i < sizeof key; i++) key[i] = (unsigned char)(i * 7);
+  for (size_t length = 0; length <= sizeof key; length++) {
+    CHECK_OK(petal_filter_insert(filter, key, length, NULL));
+    CHECK(petal_filter_contains(filter, key, length));
+  }
+  CHECK(petal_filter_contains(filter, NULL, 0));
+  petal_filter_free(filter);
+
+  filter = make(kind, PETAL_HASH_XXH3);
+  bool is_new = false;
+  CHECK(!petal_filter_contains(filter, "", 0));
+  CHECK_OK(petal_filter_insert(filter, NULL, 0, &is_new));
+  CHECK(is_new && petal_filter_contains(filter, "", 0));
+  petal_filter_free(filter);
+}
+
+/* Every derivation and layout of the classic filter finds what was inserted. */
+static void bloom_layouts(void) {
+  for (int derivation = 0; derivation < 6; derivation++) {
+    for (int partitioned = 0; partitioned < 2; partitioned++) {
+      petal_spec spec = {.struct_size = sizeof spec, .capacity = 2000};
+      CHECK_OK(petal_spec_set(&spec, "derivation", derivation, NULL));
+      CHECK_OK(petal_spec_set(&spec, "partitioned", partitioned, NULL));
+      petal_filter *filter = NULL;
+      CHECK_OK(petal_filter_new(&spec, &filter, NULL));
+      unsigned false_positives = 0;
+      for (uint64_t i = 0; i < 2000; i++) CHECK_OK(petal_filter_insert_u64(filter, i, NULL));
+      for (uint64_t i = 0; i < 2000; i++) CHECK(petal_filter_contains_u64(filter, i));
+      for (uint64_t i = 2000; i < 12000; i++) false_positives += petal_filter_contains_u64(filter, i);
+      /* 100 + 4.5 standard deviations, and a little for the historic derivations. */
+      CHECK(false_positives < 160);
+      petal_filter_free(filter);
+    }
+  }
+}
+
+/* Any failure of a lookup says true, and the checked form says why. */
+static void failures_say_true(petal_kind kind) {
+  petal_filter *external = make(kind, PETAL_HASH_EXTERNAL);
+  bool found = false, is_new = false;
+  CHECK(petal_filter_contains(NULL, "a", 1) && petal_filter_contains_u64(NULL, 1));
+  CHECK(petal_filter_contains_hash(NULL, 1) && petal_filter_contains(external, "a", 1));
+  CHECK(petal_filter_contains_u64(external, 1) && !petal_filter_contains_hash(external, 1));
+  CHECK_STATUS(petal_filter_contains_checked(external, "a", 1, &found), PETAL_ERR_EXTERNAL_HASH);
+  CHECK_STATUS(petal_filter_contains_u64_checked(external, 1, &found), PETAL_ERR_EXTERNAL_HASH);
+  CHECK_OK(petal_filter_contains_hash_checked(external, 1, &found));
+  CHECK_STATUS(petal_filter_insert(external, "a", 1, &is_new), PETAL_ERR_EXTERNAL_HASH);
+  CHECK_STATUS(petal_filter_insert_u64(external, 1, &is_new), PETAL_ERR_EXTERNAL_HASH);
+  CHECK(!found && !is_new && check_keys(external) == 0);
+  CHECK_OK(petal_filter_insert_hash(external, 1, &is_new));
+  CHECK(is_new && petal_filter_contains_hash(external, 1));
+  petal_filter_free(external);
+
+  petal_filter *filter = make(kind, PETAL_HASH_XXH3);
+  CHECK(petal_filter_contains(filter, NULL, 1));
+  CHECK(petal_filter_contains(filter, "a", SIZE_MAX));
+  CHECK_STATUS(petal_filter_contains_checked(filter, "a", SIZE_MAX, &found), PETAL_ERR_TOO_LARGE);
+  CHECK_STATUS(petal_filter_insert(filter, "a", SIZE_MAX, &is_new), PETAL_ERR_TOO_LARGE);
+  CHECK_EQUAL(check_keys(filter), 0);
+  petal_filter_free(filter);
+}
+
+int main(void) {
+  for (size_t k = 0; k < petal_kind_count(); k++) {
+    petal_kind kind = check_kind(k);
+    key_forms_agree(kind, PETAL_HASH_XXH3);
+    key_forms_agree(kind, PETAL_HASH_XXH64);
+    key_forms_agree(kind, PETAL_HASH_SIPHASH13);
+    new_means_not_there(kind);
+    lengths(kind);
+    failures_say_true(kind);
+  }
+  bloom_layouts();
+  return check_done();
+}
