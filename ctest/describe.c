@@ -46,10 +46,10 @@ static void empty_and_full(petal_kind kind) {
   CHECK_CLOSE(s.false_positive_rate, expected, 0.15 * expected);
   CHECK(s.false_positive_rate_floor > 0 && s.false_positive_rate_floor < 1e-14);
 
-  /* And it is what is measured. */
+  /* And it is what is measured: 4.5 standard deviations of 100,000 lookups. */
   unsigned found = 0;
   for (uint64_t i = 0; i < 100000; i++) found += petal_filter_contains_u64(filter, check_key(50000 + i));
-  CHECK_CLOSE(found / 1e5, s.false_positive_rate, 4.5 * 0.1 * 0.00316);
+  CHECK_CLOSE(found / 1e5, s.false_positive_rate, 4.5 * 0.000315);
   petal_filter_free(filter);
 }
 

@@ -48,6 +48,9 @@
  * Threads. Functions that take a const handle may run in many threads at once on one handle; the
  * others need it to themselves. Different handles are independent. There is no global state.
  *
+ * Callbacks must not use the handle of the call that calls them, and nothing may leave a call but by its
+ * return: no C++ exception or longjmp through it, no pthread_cancel inside it.
+ *
  * The library never aborts, exits or prints, starts no threads and reads no environment. A bug that
  * is caught becomes `PETAL_ERR_INTERNAL`; a handle that was being changed then refuses all further
  * use (lookups say true) and is only to be freed.
@@ -746,7 +749,8 @@ petal_status petal_filter_open_descriptor(int32_t descriptor,
 
 /**
  * Opens the image at the start of a buffer, aligned to 8. In place the buffer must outlive the handle, and with
- * `PETAL_OPEN_READ` it is never written. `options` is nullable. Since 0.1.
+ * `PETAL_OPEN_READ` it is never written. A buffer that is open for writing is used by no other handle of this process;
+ * processes that share it may read it through handles of their own. `options` is nullable. Since 0.1.
  */
 petal_status petal_filter_open_buffer(void *buffer,
                                       size_t length,

@@ -163,10 +163,10 @@ pub(crate) fn contains(
     answers: &mut Answers,
     look_up: &mut dyn FnMut(&[u64], &mut [bool]),
 ) -> Result<()> {
-    answers.fill(true, keys.len());
-    answers.check(keys.len())?;
-    keys.check(hasher)?;
-    answers.count = 0;
+    if let Err(error) = answers.check(keys.len()).and_then(|()| keys.check(hasher)) {
+        answers.fill(true, keys.len());
+        return Err(error);
+    }
     keys.for_each_chunk(hasher, |start, hashes| {
         let found = &mut [false; CHUNK][..hashes.len()];
         look_up(hashes, found);

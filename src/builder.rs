@@ -152,9 +152,7 @@ impl Builder {
         self.runs.try_reserve(1).map_err(|_| Error::from(Status::OutOfMemory))?;
         if self.file.is_none() {
             let folder = self.options.temporary_directory.as_deref().ok_or(Status::Internal)?;
-            let path = PathBytes::new(folder)?.temporary()?;
-            let file = RawFile::create_new(&path)
-                .map_err(|code| Error::from_os(code, format_args!("making a file in {}", folder.display())))?;
+            let (path, file) = RawFile::create_temporary(&PathBytes::new(folder)?, true)?;
             storage::remove(&path);
             self.file = Some(file);
         }

@@ -126,10 +126,27 @@ impl Base {
     #[cold]
     fn begin_writing(&mut self) -> Result<()> {
         let dirty = Header { dirty: true, ..self.header.clone() }.encode();
+        let before = self.header.encode();
         let image = self.words.image_mut().filter(|image| image.access() == Access::Write).ok_or_else(read_only)?;
-        image.write(format::STATE_OFFSET, &dirty[format::STATE_OFFSET..format::STATE_OFFSET + 8])?;
+        let state = format::STATE_OFFSET..format::STATE_OFFSET + 8;
+        if let Err(error) = image.write(state.start, &dirty[state.clone()]) {
+            // Nothing was written, so nothing is dirty.
+            image.store(state.start, &before[state]);
+            return Err(error);
+        }
         self.open_for_writing = true;
         Ok(())
+    }
+
+    /// Makes the bytes of a writable image in place the image of the empty filter that the header describes.
+    pub(crate) fn initialise(&mut self) -> Result<()> {
+        let header = self.header.encode();
+        let image = self.words.image_mut().ok_or(Status::Internal)?;
+        image.fill_zero();
+        image.store(0, &header);
+        // Gives the empty payload its checksum.
+        self.writable()?;
+        self.sync()
     }
 
     /// Counts keys that were offered.
@@ -224,10 +241,19 @@ pub trait Intersect {
 
 /// Can be made smaller by a whole factor, without its keys.
 pub trait Fold {
-    /// Divides the number of units (bits, or blocks) by `factor`.
+    /// How many units there are: bits, bits of a slice, or blocks.
+    fn units(&self) -> u64;
+
+    /// The geometry with a `factor`-th of the units.
     ///
     /// # Errors
     /// [`Status::OutOfRange`] if `factor` is below 2 or does not divide the number of units.
+    fn folded_geometry(&self, factor: u64) -> Result<Geometry>;
+
+    /// Divides the number of units by `factor`.
+    ///
+    /// # Errors
+    /// As [`Fold::folded_geometry`], and [`Status::OutOfMemory`]; the filter is then as it was.
     fn fold_units(&mut self, factor: u64) -> Result<()>;
 }
 
@@ -323,10 +349,10 @@ pub trait Filter: Send + Sync {
     fn capabilities(&self) -> Capabilities {
         let all = registry::find(self.base().header().kind).map_or(Capabilities::NONE, |row| row.capabilities);
         let writing = Capabilities::INSERT | Capabilities::CLEAR | Capabilities::MERGE | Capabilities::INTERSECT;
-        match self.base().words().image() {
+        match self.base().words().in_place() {
             None => all,
-            Some(image) if image.access() == Access::Write => all.without(Capabilities::FOLD),
-            Some(_) => all.without(writing | Capabilities::FOLD),
+            Some(Access::Write) => all.without(Capabilities::FOLD),
+            Some(Access::Read) => all.without(writing | Capabilities::FOLD),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Making and opening filters of any kind.
 
-use crate::error::{Error, Result, error};
+use crate::error::{Error, Result, Status, error};
 use crate::filter::{Base, Filter};
 use crate::format::{HEADER_LENGTH, Header};
 use crate::hash::{Hasher, SecretKey};
@@ -95,15 +95,12 @@ pub unsafe fn create_in(spec: &Spec, base: core::ptr::NonNull<u8>, length: usize
         return Err(error!(BufferTooSmall, "the buffer has {length} bytes, the image needs {needed}"));
     }
     // SAFETY: the caller's promise.
-    let mut image = unsafe { ImageBytes::from_buffer(base, needed as usize, Access::Write)? };
-    image.fill_zero();
-    image.write(0, &header.encode())?;
+    let image = unsafe { ImageBytes::from_buffer(base, needed as usize, Access::Write)? };
     let words = image.into_words(HEADER_LENGTH, header.geometry.payload_bytes as usize)?;
-    let mut base = Base::new(header, hasher, words);
-    // Gives the empty payload its checksum.
-    base.writable()?;
-    base.sync()?;
-    (row.open)(base)
+    // Everything that can fail comes before the first byte is written.
+    let mut filter = (row.open)(Base::new(header, hasher, words))?;
+    filter.base_mut().initialise()?;
+    Ok(filter)
 }
 
 /// Opens an image in a caller's buffer.
@@ -120,16 +117,13 @@ pub unsafe fn open_buffer(
     length: usize,
     options: &OpenOptions,
 ) -> Result<Box<dyn Filter>> {
-    // SAFETY: the caller's promise; `Load` uses the bytes only until this returns.
-    let bytes = unsafe { core::slice::from_raw_parts(base.as_ptr(), length) };
     if options.mode == Mode::Load {
-        return load(bytes, options);
+        // SAFETY: the caller's promise; the bytes are used only until this returns.
+        return load(unsafe { core::slice::from_raw_parts(base.as_ptr(), length) }, options);
     }
-    let header = Header::decode(bytes)?;
     let access = if options.mode == Mode::Write { Access::Write } else { Access::Read };
     // SAFETY: the caller's promise.
-    let image = unsafe { ImageBytes::from_buffer(base, length, access)? };
-    open_image(header, image, options)
+    open_image(unsafe { ImageBytes::from_buffer(base, length, access)? }, options)
 }
 
 /// Copies an image out of `bytes`, and checks its payload.
@@ -172,9 +166,7 @@ fn open_file(file: RawFile, offset: u64, whole: bool, options: &OpenOptions) -> 
     }
     let status = file.status().map_err(failed)?;
     let available = status.length().saturating_sub(offset);
-    let mut start = [0; HEADER_LENGTH];
-    let read = file.read_at(&mut start, offset).map_err(failed)?;
-    let header = Header::decode(&start[..read])?;
+    let header = decode(|start| file.read_at(start, offset).map_err(failed))?;
     let needed = header.image_bytes();
     if available < needed {
         return Err(truncated(&header, available));
@@ -188,21 +180,39 @@ fn open_file(file: RawFile, offset: u64, whole: bool, options: &OpenOptions) -> 
         let words = Words::read(&file, offset + HEADER_LENGTH as u64, header.geometry.payload_bytes)?;
         return loaded(header, words, options);
     }
-    let access = if options.mode == Mode::Write { Access::Write } else { Access::Read };
-    let mapping = Mapping::new(file, FileRange { offset, length }, access == Access::Write)?;
-    let image = ImageBytes::from_mapping(mapping, length, access);
-    // The lock is held only now, and another writer may have changed count and state since the header was read.
-    image.read(&mut start);
-    open_image(Header::decode(&start)?, image, options)
+    let mapping = Mapping::new(file, FileRange { offset, length }, options.mode == Mode::Write)?;
+    open_image(ImageBytes::from_mapping(mapping), options)
 }
 
-fn open_image(header: Header, image: ImageBytes, options: &OpenOptions) -> Result<Box<dyn Filter>> {
+/// Opens an image in place. Of a mapped file the header is read again: the lock is held only now, and another writer may
+/// have changed count and state since it was read first.
+fn open_image(image: ImageBytes, options: &OpenOptions) -> Result<Box<dyn Filter>> {
+    let header = decode(|start| {
+        let length = image.length().min(start.len()) / 8 * 8;
+        image.read(&mut start[..length]);
+        Ok(length)
+    })?;
     let (row, hasher) = reopen(&header, options)?;
     if (image.length() as u64) < header.image_bytes() {
         return Err(truncated(&header, image.length() as u64));
     }
     let words = image.into_words(HEADER_LENGTH, header.geometry.payload_bytes as usize)?;
     (row.open)(Base::new(header, hasher, words))
+}
+
+/// Decodes a header that `read` copies. A reader may come just when a writer in another process brings the header up to
+/// date, and see half of it: what looks corrupt is looked at again.
+fn decode(mut read: impl FnMut(&mut [u8; HEADER_LENGTH]) -> Result<usize>) -> Result<Header> {
+    let mut attempts = 4;
+    loop {
+        let mut start = [0; HEADER_LENGTH];
+        let length = read(&mut start)?;
+        attempts -= 1;
+        match Header::decode(&start[..length]) {
+            Err(error) if error.status() == Status::Corrupt && attempts > 0 => std::thread::yield_now(),
+            outcome => return outcome,
+        }
+    }
 }
 
 /// A filter over a payload that was copied. A dirty image has no checksum to compare with, and stays dirty.

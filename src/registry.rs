@@ -24,6 +24,8 @@ pub struct Row {
     pub plan: fn(&Spec) -> Result<Geometry>,
     /// A filter over a payload of this kind; refuses a geometry that the kind cannot have.
     pub open: fn(Base) -> Result<Box<dyn Filter>>,
+    /// Exact sizes are multiples of so many bits.
+    pub bits_unit: u64,
     /// Cache lines that a lookup of a present key touches.
     pub lines_per_lookup: fn(&Geometry) -> f64,
     /// The exact false-positive rate of a geometry with so many distinct keys.

@@ -93,7 +93,12 @@ impl Parameter {
                 .position(|name| *name == text)
                 .map(|position| position as u64)
                 .ok_or_else(|| error!(UnknownValue, "{} = {text} is not one of {}", self.name, List(names))),
-            Domain::Integer(..) => self.check(text.parse::<f64>().unwrap_or(f64::NAN)),
+            Domain::Integer(minimum, maximum) => match text.parse() {
+                Ok(value) => self.check(value),
+                Err(_) => {
+                    Err(error!(OutOfRange, "{} = {text} is not a whole number from {minimum} to {maximum}", self.name))
+                }
+            },
         }
     }
 }

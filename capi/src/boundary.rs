@@ -80,8 +80,11 @@ pub(crate) fn silence_panics() {
     }
 }
 
-/// A C struct that starts with its size. All of its bit patterns are valid.
-pub(crate) trait SizedStruct: Copy {}
+/// A C struct that starts with its size.
+///
+/// # Safety
+/// Its first field is `struct_size: usize`, all of its bit patterns are valid, and it has no padding.
+pub(crate) unsafe trait SizedStruct: Copy {}
 
 /// The most that a struct may claim to be: what is larger is not a size.
 const MAX_STRUCT_SIZE: usize = 4096;

@@ -40,7 +40,8 @@ pub struct petal_builder_options {
     pub progress_context: *mut c_void,
 }
 
-impl boundary::SizedStruct for petal_builder_options {}
+// SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
+unsafe impl boundary::SizedStruct for petal_builder_options {}
 
 /// The caller's pointer, which he lets us hand back to his callback wherever the builder is used.
 struct Context(*mut c_void);
@@ -231,7 +232,12 @@ pub unsafe extern "C" fn petal_builder_add_batch_hash(
 pub unsafe extern "C" fn petal_builder_count(builder: *const petal_builder, count: *mut u64) -> petal_status {
     boundary!(NO_ERROR, [builder, count], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
-        unsafe { count.write((*builder).builder.count()) };
+        let handle = unsafe { &*builder };
+        if handle.poisoned {
+            return Err(Status::Internal.into());
+        }
+        // SAFETY: as above.
+        unsafe { count.write(handle.builder.count()) };
         Ok(())
     })
 }
@@ -246,7 +252,7 @@ pub unsafe extern "C" fn petal_builder_finish(
 ) -> petal_status {
     boundary!(error, [builder, filter], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
-        unsafe { give(petal_builder::change(builder, |builder| builder.finish())??, filter) }
+        unsafe { give(filter, || petal_builder::change(builder, |builder| builder.finish())?) }
     })
 }
 

@@ -65,7 +65,8 @@ pub struct petal_kind_info {
     pub summary: [c_char; PETAL_SUMMARY_SIZE],
 }
 
-impl boundary::SizedStruct for petal_kind_info {}
+// SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
+unsafe impl boundary::SizedStruct for petal_kind_info {}
 
 /// What the library knows of a parameter. Since 0.1.
 #[repr(C)]
@@ -89,7 +90,8 @@ pub struct petal_parameter_info {
     pub summary: [c_char; PETAL_SUMMARY_SIZE],
 }
 
-impl boundary::SizedStruct for petal_parameter_info {}
+// SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
+unsafe impl boundary::SizedStruct for petal_parameter_info {}
 
 fn kind_info(row: &Row) -> petal_kind_info {
     let mut info = petal_kind_info {

@@ -47,6 +47,9 @@
 //! Threads. Functions that take a const handle may run in many threads at once on one handle; the
 //! others need it to themselves. Different handles are independent. There is no global state.
 //!
+//! Callbacks must not use the handle of the call that calls them, and nothing may leave a call but by its
+//! return: no C++ exception or longjmp through it, no pthread_cancel inside it.
+//!
 //! The library never aborts, exits or prints, starts no threads and reads no environment. A bug that
 //! is caught becomes `PETAL_ERR_INTERNAL`; a handle that was being changed then refuses all further
 //! use (lookups say true) and is only to be freed.

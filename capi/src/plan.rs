@@ -29,7 +29,8 @@ pub struct petal_plan_request {
     pub reserved: u32,
 }
 
-impl boundary::SizedStruct for petal_plan_request {}
+// SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
+unsafe impl boundary::SizedStruct for petal_plan_request {}
 
 /// The size of a proposal's reason, with its final NUL.
 pub const PETAL_REASON_SIZE: usize = 240;

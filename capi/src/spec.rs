@@ -80,7 +80,8 @@ pub struct petal_spec {
     pub parameters: [petal_setting; PETAL_MAX_PARAMETERS],
 }
 
-impl boundary::SizedStruct for petal_spec {}
+// SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
+unsafe impl boundary::SizedStruct for petal_spec {}
 
 impl petal_spec {
     /// The core's spec.

@@ -143,4 +143,5 @@ pub struct petal_error {
 
 const _: () = assert!(petal_core::MESSAGE_LENGTH < PETAL_ERROR_MESSAGE_SIZE);
 
-impl boundary::SizedStruct for petal_error {}
+// SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
+unsafe impl boundary::SizedStruct for petal_error {}

@@ -44,6 +44,7 @@ pub const ROW: Row = Row {
     parameters: &[&bitwise::FOLDABLE],
     plan,
     open: |base| Ok(try_box(SplitBlock::from_base(base)?)?),
+    bits_unit: BLOCK_BITS,
     lines_per_lookup: |_| 1.0,
     false_positive_rate: |geometry, keys| false_positive_rate(geometry.bits / BLOCK_BITS, keys),
 };
@@ -248,11 +249,19 @@ impl Intersect for SplitBlock {
 }
 
 impl Fold for SplitBlock {
+    fn units(&self) -> u64 {
+        self.blocks
+    }
+
+    fn folded_geometry(&self, factor: u64) -> Result<Geometry> {
+        bitwise::check_factor(factor, self.blocks)?;
+        Geometry::of_bits(self.blocks / factor * BLOCK_BITS, LANES, [0; 8])
+    }
+
     /// Blocks are chosen by multiplication, so neighbours fold together: block b becomes b / factor.
     fn fold_units(&mut self, factor: u64) -> Result<()> {
-        bitwise::check_factor(factor, self.blocks)?;
+        let geometry = self.folded_geometry(factor)?;
         let blocks = self.blocks / factor;
-        let geometry = Geometry::of_bits(blocks * BLOCK_BITS, LANES, [0; 8])?;
         let mut folded = Words::zeroed(geometry.payload_bytes)?;
         let words = folded.exclusive().ok_or(Status::Internal)?;
         for (i, word) in self.blocks().iter().enumerate() {

@@ -186,7 +186,7 @@ impl Header {
         if optional == 0 && reserved.iter().any(|byte| *byte != 0) {
             return Err(error!(Corrupt, "reserved bytes of the header are not zero"));
         }
-        if !(0.0..1.0).contains(&false_positive_rate) {
+        if !(0.0..=1.0).contains(&false_positive_rate) {
             return Err(error!(Corrupt, "the header's false_positive_rate is {false_positive_rate}"));
         }
         let fits = payload_bytes.checked_add(LENGTH as u64).is_some_and(|bytes| isize::try_from(bytes).is_ok());

@@ -51,15 +51,7 @@ pub fn save(base: &Base, path: &Path) -> Result<()> {
     }
     let parent = place.folder()?;
     let folder = Folder::open(&parent).map_err(failed)?;
-    // A file of that name may be left over from a process of the same number that died.
-    let (temporary, mut file) = loop {
-        let temporary = parent.temporary()?;
-        match RawFile::create_new(&temporary) {
-            Ok(file) => break (temporary, file),
-            Err(storage::ALREADY_EXISTS) => continue,
-            Err(code) => return Err(failed(code)),
-        }
-    };
+    let (temporary, mut file) = RawFile::create_temporary(&parent, existing.is_some())?;
     let written = (|| {
         if let Some(existing) = &existing {
             file.copy_permissions(existing);

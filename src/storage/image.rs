@@ -29,8 +29,8 @@ impl ImageBytes {
     /// [`Status::Misaligned`](crate::Status::Misaligned) unless `base` is a multiple of 8.
     ///
     /// # Safety
-    /// `length` bytes from `base` are readable, with [`Access::Write`] also writable, until the value is dropped, and
-    /// meanwhile nobody else writes to them.
+    /// `length` bytes from `base` are readable, with [`Access::Write`] also writable, until the value is dropped. Meanwhile
+    /// nobody writes to them but Petal, and if this may, no other handle of this process uses them.
     pub unsafe fn from_buffer(base: NonNull<u8>, length: usize, access: Access) -> Result<ImageBytes> {
         if !base.cast::<AtomicU64>().is_aligned() {
             return Err(error!(Misaligned, "the buffer at {base:?} is not aligned to 8 bytes"));
@@ -38,9 +38,10 @@ impl ImageBytes {
         Ok(ImageBytes { base, length, access, file: None })
     }
 
-    /// An image in a mapped file of `length` bytes, which starts at a multiple of 8 of the file.
-    pub fn from_mapping(file: Mapping, length: usize, access: Access) -> ImageBytes {
-        ImageBytes { base: file.start(), length, access, file: Some(file) }
+    /// An image in a mapped file.
+    pub fn from_mapping(file: Mapping) -> ImageBytes {
+        let access = if file.is_writable() { Access::Write } else { Access::Read };
+        ImageBytes { base: file.start(), length: file.length(), access, file: Some(file) }
     }
 
     /// How many bytes there are.
@@ -75,18 +76,23 @@ impl ImageBytes {
     /// Fills `bytes`, a multiple of 8, from the image's start.
     pub fn read(&self, bytes: &mut [u8]) {
         for (i, chunk) in bytes.chunks_exact_mut(8).enumerate() {
-            chunk.copy_from_slice(&self.word(8 * i).load(Ordering::Relaxed).to_le_bytes());
+            chunk.copy_from_slice(&self.word(8 * i).load(Ordering::Acquire).to_le_bytes());
         }
     }
 
     /// Writes `bytes`, a multiple of 8, at `offset`, in order, and has them on the disk when it returns.
     pub fn write(&mut self, offset: usize, bytes: &[u8]) -> Result<()> {
+        self.store(offset, bytes);
+        self.flush(offset, offset + bytes.len())
+    }
+
+    /// Writes `bytes`, a multiple of 8, at `offset`, in order; they reach the disk some time.
+    pub fn store(&mut self, offset: usize, bytes: &[u8]) {
         assert!(self.access == Access::Write, "only a writable image is written");
         for (i, chunk) in bytes.chunks_exact(8).enumerate() {
             let word = u64::from_le_bytes(chunk.try_into().unwrap_or_default());
             self.word(offset + 8 * i).store(word, Ordering::Release);
         }
-        self.flush(offset, offset + bytes.len())
     }
 
     /// Has the bytes `from..to` on the disk when it returns; a buffer has no disk.

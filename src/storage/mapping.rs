@@ -28,23 +28,39 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// Maps `range` of `file`, which the caller has found to lie inside the file.
+    /// Maps `range` of `file`, which the caller has found to lie inside the file and to start at a multiple of 8.
     pub fn new(file: RawFile, range: FileRange, writable: bool) -> Result<Mapping> {
         let failed = |code| Error::from_os(code, format_args!("mapping {} bytes of the file", range.length));
-        if writable && !file.lock(range.offset, range.length as u64).map_err(failed)? {
-            return Err(error!(Locked, "another handle has the image at offset {} open for writing", range.offset));
-        }
         let identity = file.status().map_err(failed)?.identity();
         let lead = (range.offset % os::page_size() as u64) as usize;
-        let mapped = range.length + lead;
+        let too_large = || error!(TooLarge, "{} bytes of a file are more than can be mapped", range.length);
+        let mapped = range.length.checked_add(lead).ok_or_else(too_large)?;
         let base = os::map_file(&file, range.offset - lead as u64, mapped, writable).map_err(failed)?;
-        Ok(Mapping { base, mapped, lead, range, identity, locked: writable.then_some(file) })
+        // From here on the mapping goes when it is dropped.
+        let mut mapping = Mapping { base, mapped, lead, range, identity, locked: None };
+        if writable {
+            if !file.lock(range.offset, range.length as u64).map_err(failed)? {
+                return Err(error!(Locked, "another handle has the image at offset {} open for writing", range.offset));
+            }
+            mapping.locked = Some(file);
+        }
+        Ok(mapping)
     }
 
     /// The first byte of the range.
     pub fn start(&self) -> NonNull<u8> {
         // SAFETY: `lead` bytes lie before the range inside the mapping.
         unsafe { self.base.add(self.lead) }
+    }
+
+    /// How many bytes the range has.
+    pub fn length(&self) -> usize {
+        self.range.length
+    }
+
+    /// Whether it may be written.
+    pub fn is_writable(&self) -> bool {
+        self.locked.is_some()
     }
 
     /// The device and the inode of the file.

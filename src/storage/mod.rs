@@ -12,9 +12,10 @@ mod unix;
 use unix as os;
 mod words;
 
-pub use image::{Access, ImageBytes};
-pub use mapping::{FileRange, Mapping};
-pub use os::{ALREADY_EXISTS, FileStatus, Folder, PathBytes, RawFile, remove, rename, status_of_os_error};
+pub use image::Access;
+pub(crate) use image::ImageBytes;
+pub(crate) use mapping::{FileRange, Mapping};
+pub(crate) use os::{FileStatus, Folder, PathBytes, RawFile, remove, rename, status_of_os_error};
 pub use words::Words;
 
 use crate::error::{Result, error};

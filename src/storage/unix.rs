@@ -1,8 +1,9 @@
 //! The system calls. Errors are `errno` numbers; nothing here allocates but [`PathBytes`].
 
 use super::try_vec;
-use crate::error::{Result, Status, error};
+use crate::error::{Error, Result, Status, error};
 use core::ffi::CStr;
+use core::fmt;
 use core::ptr::{NonNull, null_mut};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
@@ -18,9 +19,6 @@ pub fn status_of_os_error(code: i32) -> Status {
         _ => Status::Io,
     }
 }
-
-/// The `errno` of creating a file that is there already.
-pub const ALREADY_EXISTS: i32 = libc::EEXIST;
 
 fn errno() -> i32 {
     std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
@@ -88,6 +86,12 @@ impl PathBytes {
     }
 }
 
+impl fmt::Display for PathBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", Path::new(std::ffi::OsStr::from_bytes(&self.0[..self.0.len() - 1])).display())
+    }
+}
+
 /// What the system knows of a file.
 pub struct FileStatus(libc::stat);
 
@@ -136,9 +140,19 @@ impl RawFile {
         RawFile::open_with(path.as_c_str(), access | libc::O_NONBLOCK, 0)
     }
 
-    /// Creates a file that does not exist yet, to be written.
-    pub fn create_new(path: &PathBytes) -> core::result::Result<RawFile, i32> {
-        RawFile::open_with(path.as_c_str(), libc::O_RDWR | libc::O_CREAT | libc::O_EXCL, 0o666)
+    /// Creates a file in a folder under a name that nothing else has, and returns that name. `private` keeps everybody
+    /// else from opening it.
+    pub fn create_temporary(folder: &PathBytes, private: bool) -> Result<(PathBytes, RawFile)> {
+        let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;
+        loop {
+            let path = folder.temporary()?;
+            match RawFile::open_with(path.as_c_str(), flags, if private { 0o600 } else { 0o666 }) {
+                Ok(file) => return Ok((path, file)),
+                // A file of that name may be left over from a process of the same number that died.
+                Err(libc::EEXIST) => continue,
+                Err(code) => return Err(Error::from_os(code, format_args!("making a temporary file in {folder}"))),
+            }
+        }
     }
 
     /// A handle of its own for a caller's descriptor.
@@ -146,6 +160,11 @@ impl RawFile {
     /// Locks belong to an open file description, so a writer asks for a new one where the system can make it;
     /// otherwise two handles made from one descriptor do not see each other's lock.
     pub fn from_descriptor(fd: RawFd, writable: bool) -> core::result::Result<RawFile, i32> {
+        // SAFETY: fcntl takes any descriptor number.
+        let flags = retry(|| unsafe { libc::fcntl(fd, libc::F_GETFL) })?;
+        if writable && flags & libc::O_ACCMODE != libc::O_RDWR {
+            return Err(libc::EACCES);
+        }
         if cfg!(target_os = "linux") && writable {
             let mut path = [0_u8; 32];
             let mut rest = &mut path[..31];
@@ -174,7 +193,7 @@ impl RawFile {
     /// Gives it the permissions of another file, as far as that is allowed.
     pub fn copy_permissions(&self, other: &FileStatus) {
         // SAFETY: the descriptor is open.
-        unsafe { libc::fchmod(self.0.as_raw_fd(), other.0.st_mode & 0o7777) };
+        unsafe { libc::fchmod(self.0.as_raw_fd(), other.0.st_mode & 0o777) };
     }
 
     /// Reads from `offset` until `bytes` is full or the file ends; returns how many bytes were read.
@@ -325,7 +344,8 @@ pub fn map_anonymous(length: usize) -> Option<NonNull<u8>> {
     let huge = length >= 2 * HUGE_PAGE;
     // Enough to start at a huge page wherever the system puts it.
     let room = if huge { length.checked_add(HUGE_PAGE)? } else { length };
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // Without MAP_NORESERVE the system refuses what it could never give.
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
     // SAFETY: a new mapping at an address of the system's choice touches no memory that exists.
     let base = unsafe { libc::mmap(null_mut(), room, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
     if base == libc::MAP_FAILED {

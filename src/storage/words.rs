@@ -78,12 +78,18 @@ impl Words {
 
     fn owned_mut(&mut self) -> &mut [u64] {
         // SAFETY: the words are writable (`exclusive` asks, the others made them), aligned, alive while `home` is, and
-        // borrowed through `&mut self`; a writable image has one handle, by the caller's promise or by its lock.
+        // borrowed through `&mut self`. In a caller's buffer no other handle of the process uses them, by his promise. A
+        // mapped file has one writer, by its lock; its readers have mappings of their own, at other addresses.
         unsafe { core::slice::from_raw_parts_mut(self.base.as_ptr(), self.length) }
     }
 
+    /// How the image that they lie in may be used; `None` for memory of their own.
+    pub fn in_place(&self) -> Option<Access> {
+        self.image().map(ImageBytes::access)
+    }
+
     /// The image that the words lie in, if they do.
-    pub fn image(&self) -> Option<&ImageBytes> {
+    pub(crate) fn image(&self) -> Option<&ImageBytes> {
         match &self.home {
             Home::Image(image) => Some(image),
             Home::Owned { .. } => None,
@@ -91,7 +97,7 @@ impl Words {
     }
 
     /// The same, to be written.
-    pub fn image_mut(&mut self) -> Option<&mut ImageBytes> {
+    pub(crate) fn image_mut(&mut self) -> Option<&mut ImageBytes> {
         match &mut self.home {
             Home::Image(image) => Some(image),
             Home::Owned { .. } => None,
@@ -114,7 +120,7 @@ impl Words {
     ///
     /// # Errors
     /// [`Status::Truncated`](crate::Status::Truncated) if the file ends before, and what the system reports.
-    pub fn read(file: &RawFile, offset: u64, bytes: u64) -> Result<Words> {
+    pub(crate) fn read(file: &RawFile, offset: u64, bytes: u64) -> Result<Words> {
         let mut words = Words::zeroed(bytes)?;
         let memory = words.owned_mut();
         // SAFETY: the words are `8 * len` initialised bytes, borrowed for as long as the slice lives.

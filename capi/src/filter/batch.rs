@@ -28,15 +28,12 @@ impl Wanted {
     /// # Safety
     /// The pointers are NULL or writable for as many keys.
     unsafe fn answers<'a>(&self) -> Answers<'a> {
+        // More keys than can be have no answers; they are refused for what they are.
+        let possible = isize::try_from(self.keys).is_ok();
         let slice = |pointer: *mut u8, length: usize| {
             // SAFETY: the caller's promise. The bytes of another language's memory have values, if arbitrary ones, and
             // they are written and not read.
-            (!pointer.is_null()).then(|| unsafe {
-                if length == 0 {
-                    return &mut [][..];
-                }
-                std::slice::from_raw_parts_mut(pointer, length)
-            })
+            (possible && !pointer.is_null()).then(|| unsafe { std::slice::from_raw_parts_mut(pointer, length) })
         };
         Answers { bytes: slice(self.bytes, self.keys), bitmap: slice(self.bitmap, self.keys.div_ceil(8)), count: 0 }
     }

@@ -61,13 +61,13 @@ pub struct petal_statistics {
     pub false_positive_rate_floor: f64,
 }
 
-impl boundary::SizedStruct for petal_statistics {}
+// SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
+unsafe impl boundary::SizedStruct for petal_statistics {}
 
 fn statistics_of(filter: &dyn Filter) -> petal_statistics {
     let base = filter.base();
     let header = base.header();
-    let image = base.words().image();
-    let writable = image.is_none_or(|image| image.access() == Access::Write);
+    let in_place = base.words().in_place();
     let flag = |is: bool, flag: u32| if is { flag } else { 0 };
     let estimate = filter.cardinality();
     let keys = if header.capacity != 0 { header.capacity as f64 } else { estimate.unwrap_or(0.0) };
@@ -80,8 +80,8 @@ fn statistics_of(filter: &dyn Filter) -> petal_statistics {
         layout_version: header.layout_version.into(),
         capabilities: filter.capabilities().0,
         state: flag(header.dirty, PETAL_STATE_DIRTY)
-            | flag(image.is_some(), PETAL_STATE_IN_PLACE)
-            | flag(writable, PETAL_STATE_WRITABLE)
+            | flag(in_place.is_some(), PETAL_STATE_IN_PLACE)
+            | flag(in_place != Some(Access::Read), PETAL_STATE_WRITABLE)
             | flag(base.hasher().can_hash(), PETAL_STATE_CAN_HASH),
         hashes: header.geometry.hashes,
         capacity: header.capacity,

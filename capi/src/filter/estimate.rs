@@ -56,7 +56,8 @@ pub struct petal_comparison {
     pub jaccard: petal_estimate,
 }
 
-impl boundary::SizedStruct for petal_comparison {}
+// SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
+unsafe impl boundary::SizedStruct for petal_comparison {}
 
 /// How many distinct keys a filter holds. `PETAL_ERR_UNSUPPORTED` if its kind cannot tell. Since 0.1.
 #[unsafe(no_mangle)]

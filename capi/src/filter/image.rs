@@ -41,7 +41,8 @@ pub struct petal_open_options {
     pub key: [u8; 16],
 }
 
-impl boundary::SizedStruct for petal_open_options {}
+// SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
+unsafe impl boundary::SizedStruct for petal_open_options {}
 
 /// # Safety
 /// `options` is NULL or a struct with its size set.
@@ -72,7 +73,7 @@ pub unsafe extern "C" fn petal_filter_open(
 ) -> petal_status {
     boundary!(error, [path, filter], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
-        unsafe { give(petal_core::open(read_path(path), &read_options(options)?)?, filter) }
+        unsafe { give(filter, || petal_core::open(read_path(path), &read_options(options)?)) }
     })
 }
 
@@ -88,12 +89,13 @@ pub unsafe extern "C" fn petal_filter_open_descriptor(
 ) -> petal_status {
     boundary!(error, [filter], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
-        unsafe { give(petal_core::open_descriptor(descriptor, offset, &read_options(options)?)?, filter) }
+        unsafe { give(filter, || petal_core::open_descriptor(descriptor, offset, &read_options(options)?)) }
     })
 }
 
 /// Opens the image at the start of a buffer, aligned to 8. In place the buffer must outlive the handle, and with
-/// `PETAL_OPEN_READ` it is never written. `options` is nullable. Since 0.1.
+/// `PETAL_OPEN_READ` it is never written. A buffer that is open for writing is used by no other handle of this process;
+/// processes that share it may read it through handles of their own. `options` is nullable. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_open_buffer(
     buffer: *mut c_void,
@@ -107,7 +109,7 @@ pub unsafe extern "C" fn petal_filter_open_buffer(
         // SAFETY: checked not to be NULL; the conventions say the rest.
         unsafe {
             boundary::bytes(buffer.cast(), length, "buffer")?;
-            give(petal_core::open_buffer(base, length, &read_options(options)?)?, filter)
+            give(filter, || petal_core::open_buffer(base, length, &read_options(options)?))
         }
     })
 }
@@ -126,7 +128,7 @@ pub unsafe extern "C" fn petal_filter_load(
         // SAFETY: checked not to be NULL; the conventions say the rest.
         unsafe {
             let image = boundary::bytes(image.cast(), length, "image")?;
-            give(petal_core::load(image, &read_options(options)?)?, filter)
+            give(filter, || petal_core::load(image, &read_options(options)?))
         }
     })
 }

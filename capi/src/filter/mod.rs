@@ -6,6 +6,7 @@ use crate::status::{petal_error, petal_status};
 use petal_core::storage::try_box;
 use petal_core::{Filter, Result, Spec};
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 pub mod probe;
@@ -22,14 +23,16 @@ pub struct petal_filter {
     pub(crate) poisoned: bool,
 }
 
-/// Hands a filter to the caller.
+/// Hands the filter that `make` makes to the caller. The handle's memory comes first, so that nothing that was made, or
+/// taken from a builder, is lost for the lack of it.
 ///
 /// # Safety
 /// `out` is writable.
-pub(crate) unsafe fn give(filter: Box<dyn Filter>, out: *mut *mut petal_filter) -> Result<()> {
-    let handle = try_box(petal_filter { filter, poisoned: false })?;
+pub(crate) unsafe fn give(out: *mut *mut petal_filter, make: impl FnOnce() -> Result<Box<dyn Filter>>) -> Result<()> {
+    let place = try_box(MaybeUninit::<petal_filter>::uninit())?;
+    let handle = petal_filter { filter: make()?, poisoned: false };
     // SAFETY: the caller's promise.
-    unsafe { out.write(Box::into_raw(handle)) };
+    unsafe { out.write(Box::into_raw(Box::write(place, handle))) };
     Ok(())
 }
 
@@ -42,7 +45,7 @@ pub unsafe extern "C" fn petal_filter_new(
 ) -> petal_status {
     boundary!(error, [spec, filter], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
-        unsafe { give(petal_core::create(&petal_spec::get(spec)?)?, filter) }
+        unsafe { give(filter, || petal_core::create(&petal_spec::get(spec)?)) }
     })
 }
 
@@ -56,7 +59,7 @@ pub extern "C" fn petal_filter_with_capacity(capacity: u64, false_positive_rate:
     let _ = boundary!(boundary::NO_ERROR, [], {
         let spec = Spec::with_capacity(capacity, false_positive_rate)?;
         // SAFETY: `out` is the variable above.
-        unsafe { give(petal_core::create(&spec)?, out) }
+        unsafe { give(out, || petal_core::create(&spec)) }
     });
     filter
 }
@@ -76,7 +79,7 @@ pub unsafe extern "C" fn petal_filter_new_in_buffer(
     boundary!(error, [spec, buffer, filter], {
         let base = NonNull::new(buffer.cast::<u8>()).ok_or_else(|| boundary::null("buffer"))?;
         // SAFETY: checked not to be NULL; the caller gives `length` bytes for as long as the handle lives.
-        unsafe { give(petal_core::create_in(&petal_spec::get(spec)?, base, length)?, filter) }
+        unsafe { give(filter, || petal_core::create_in(&petal_spec::get(spec)?, base, length)) }
     })
 }
 
@@ -89,7 +92,7 @@ pub unsafe extern "C" fn petal_filter_copy(
 ) -> petal_status {
     boundary!(error, [filter, copy], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
-        unsafe { give(petal_filter::get(filter)?.copy()?, copy) }
+        unsafe { give(copy, || petal_filter::get(filter)?.copy()) }
     })
 }
 

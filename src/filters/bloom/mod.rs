@@ -74,6 +74,7 @@ pub const ROW: Row = Row {
     parameters: &[&PARTITIONED, &DERIVATION, &SLICE_WIDTH, &bitwise::FOLDABLE],
     plan,
     open: |base| Ok(try_box(Bloom::from_base(base)?)?),
+    bits_unit: 1,
     lines_per_lookup: |geometry| f64::from(geometry.hashes).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64),
     false_positive_rate: |geometry, keys| Shape::of(geometry).map_or(1.0, |shape| shape.false_positive_rate(keys)),
 };
@@ -379,14 +380,22 @@ impl Intersect for Bloom {
 }
 
 impl Fold for Bloom {
+    fn units(&self) -> u64 {
+        self.shape.range
+    }
+
+    fn folded_geometry(&self, factor: u64) -> Result<Geometry> {
+        bitwise::check_factor(factor, self.shape.range)?;
+        let Geometry { bits, hashes, words, .. } = *self.base.geometry();
+        Geometry::of_bits(bits / factor, hashes, words)
+    }
+
     /// Positions that were scaled down from the hash by multiplication fold by neighbours: p becomes p / factor.
     /// Positions that are remainders fold by slices: p becomes p mod (range / factor).
     fn fold_units(&mut self, factor: u64) -> Result<()> {
-        let Shape { range, stride, hashes, derivation, .. } = self.shape;
-        bitwise::check_factor(factor, range)?;
+        let Shape { range, stride, derivation, .. } = self.shape;
+        let geometry = self.folded_geometry(factor)?;
         let small = range / factor;
-        let old = self.base.geometry();
-        let geometry = Geometry::of_bits(old.bits / factor, hashes, old.words)?;
         let shape = Shape::of(&geometry).ok_or(Status::Internal)?;
         let mut folded = Words::zeroed(geometry.payload_bytes)?;
         let words = folded.exclusive().ok_or(Status::Internal)?;

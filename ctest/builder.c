@@ -1,0 +1,263 @@
+/* BUILDERS */
+#include "check.h"
+
+#include <dirent.h>
+
+static petal_builder *make(const petal_spec *spec, const petal_builder_options *options) {
+  petal_builder *builder = NULL;
+  petal_error error = {.struct_size = sizeof error};
+  petal_status status = petal_builder_new(spec, options, &builder, &error);
+  check_that(status == PETAL_OK, __FILE__, __LINE__, "new builder: %s", error.message);
+  return builder;
+}
+
+static petal_filter *finish(petal_builder *builder) {
+  petal_filter *filter = NULL;
+  petal_error error = {.struct_size = sizeof error};
+  petal_status status = petal_builder_finish(builder, &filter, &error);
+  check_that(status == PETAL_OK, __FILE__, __LINE__, "finish: %s", error.message);
+  return filter;
+}
+
+static uint64_t keys_in(const petal_builder *builder) {
+  uint64_t count = UINT64_MAX;
+  CHECK_OK(petal_builder_count(builder, &count));
+  return count;
+}
+
+/* The filter is sized for the distinct keys, and equals one that was sized so and filled by hand. */
+static void distinct_sizing(petal_kind kind) {
+  petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .false_positive_rate = 0.005};
+  petal_builder *builder = make(&spec, NULL);
+  CHECK_EQUAL(keys_in(builder), 0);
+  for (uint64_t i = 0; i < 30000; i++) CHECK_OK(petal_builder_add_u64(builder, i % 10000));
+  CHECK_EQUAL(keys_in(builder), 30000);
+  petal_filter *built = finish(builder);
+
+  petal_spec sized = spec;
+  sized.capacity = 10000;
+  petal_filter *filled = NULL;
+  CHECK_OK(petal_filter_new(&sized, &filled, NULL));
+  for (uint64_t i = 0; i < 10000; i++) CHECK_OK(petal_filter_insert_u64(filled, i, NULL));
+  CHECK(check_same_bits(built, filled));
+  petal_statistics statistics = {.struct_size = sizeof statistics};
+  CHECK_OK(petal_filter_statistics(built, &statistics, NULL));
+  CHECK_EQUAL(statistics.count, 30000);
+  CHECK_EQUAL(statistics.capacity, 10000);
+  petal_filter_free(filled);
+
+  /* The builder is empty again and can be used again. Three forms of a key are one key. */
+  CHECK_EQUAL(keys_in(builder), 0);
+  static const unsigned char bytes[8] = {42};
+  uint64_t hash = 0;
+  CHECK_OK(petal_hash_u64(&spec, 42, &hash, NULL));
+  CHECK_OK(petal_builder_add(builder, bytes, 8));
+  CHECK_OK(petal_builder_add_u64(builder, 42));
+  CHECK_OK(petal_builder_add_hash(builder, hash));
+  CHECK_OK(petal_builder_add(builder, NULL, 0));
+  petal_filter *second = finish(builder);
+  CHECK_OK(petal_filter_statistics(second, &statistics, NULL));
+  CHECK_EQUAL(statistics.capacity, 2);
+  CHECK_EQUAL(statistics.count, 4);
+  CHECK(petal_filter_contains_u64(second, 42) && petal_filter_contains(second, "", 0));
+  CHECK(!check_same_bits(second, built));
+
+  /* Nothing in it makes an empty filter. */
+  petal_filter *empty = finish(builder);
+  CHECK_EQUAL(check_keys(empty), 0);
+  CHECK(!petal_filter_contains_u64(empty, 42));
+  petal_builder_free(builder);
+  petal_filter_free(built);
+  petal_filter_free(second);
+  petal_filter_free(empty);
+}
+
+/* A capacity or an exact size in the spec is kept. */
+static void given_sizes(petal_kind kind) {
+  petal_spec specs[] = {
+      {.struct_size = sizeof *specs, .kind = kind, .capacity = 5000},
+      {.struct_size = sizeof *specs, .kind = kind, .bits = 1 << 16, .hashes = 8},
+      {.struct_size = sizeof *specs, .kind = kind, .bits = 1 << 16, .capacity = 5000},
+  };
+  for (size_t s = 0; s < 3; s++) {
+    petal_builder *builder = make(&specs[s], NULL);
+    petal_filter *filled = NULL;
+    CHECK_OK(petal_filter_new(&specs[s], &filled, NULL));
+    for (uint64_t i = 0; i < 1000; i++) {
+      CHECK_OK(petal_builder_add_u64(builder, i));
+      CHECK_OK(petal_filter_insert_u64(filled, i, NULL));
+    }
+    petal_filter *built = finish(builder);
+    CHECK(check_same_bits(built, filled));
+    petal_builder_free(builder);
+    petal_filter_free(built);
+    petal_filter_free(filled);
+  }
+}
+
+/* Batches add what single calls add, and say how many. */
+static void batches(void) {
+  static char text[5000 * 8];
+  static uint64_t offsets[5001], numbers[5000];
+  petal_spec spec = {.struct_size = sizeof spec};
+  for (size_t i = 0; i < 5000; i++) {
+    offsets[i + 1] = offsets[i] + (uint64_t)snprintf(text + offsets[i], 8, "%zu", i);
+    numbers[i] = check_key(i);
+  }
+  static const size_t lengths[] = {0, 1, 511, 512, 513, 5000};
+  for (size_t n = 0; n < 6; n++) {
+    petal_builder *many = make(&spec, NULL), *one = make(&spec, NULL);
+    size_t added = 99;
+    CHECK_OK(petal_builder_add_batch(many, text, sizeof text, offsets, lengths[n], &added, NULL));
+    CHECK_EQUAL(added, lengths[n]);
+    CHECK_OK(petal_builder_add_batch_u64(many, numbers, lengths[n], &added, NULL));
+    CHECK_EQUAL(added, lengths[n]);
+    CHECK_OK(petal_builder_add_batch_hash(many, numbers, lengths[n], &added, NULL));
+    CHECK_EQUAL(added, lengths[n]);
+    for (size_t i = 0; i < lengths[n]; i++) {
+      CHECK_OK(petal_builder_add(one, text + offsets[i], (size_t)(offsets[i + 1] - offsets[i])));
+      CHECK_OK(petal_builder_add_u64(one, numbers[i]));
+      CHECK_OK(petal_builder_add_hash(one, numbers[i]));
+    }
+    CHECK_EQUAL(keys_in(many), 3 * lengths[n]);
+    petal_filter *a = finish(many), *b = finish(one);
+    CHECK(check_same_bits(a, b));
+    petal_filter_free(a);
+    petal_filter_free(b);
+    petal_builder_free(many);
+    petal_builder_free(one);
+  }
+
+  /* A batch that is refused adds nothing and says so. */
+  petal_builder *builder = make(&spec, NULL);
+  uint64_t wrong[] = {0, 4, 2};
+  size_t added = 99;
+  CHECK_STATUS(petal_builder_add_batch(builder, text, 4, wrong, 2, &added, NULL), PETAL_ERR_OFFSETS);
+  CHECK(added == 0 && keys_in(builder) == 0);
+  petal_builder_free(builder);
+}
+
+static unsigned files_in(const char *path) {
+  unsigned count = 0;
+  DIR *folder = opendir(path);
+  while (folder != NULL && readdir(folder) != NULL) count++;
+  if (folder != NULL) closedir(folder);
+  return count;
+}
+
+/* With little memory keys go to a file without a name; the filter is the same. */
+static void spilling(petal_kind kind, uint64_t memory_limit) {
+  petal_spec spec = {.struct_size = sizeof spec, .kind = kind};
+  petal_builder_options options = {.struct_size = sizeof options, .memory_limit = memory_limit,
+                                   .temporary_directory = check_path(".")};
+  unsigned files = files_in(check_path("."));
+  petal_builder *small = make(&spec, &options), *large = make(&spec, NULL);
+  for (uint64_t round = 0; round < 2; round++) {
+    for (uint64_t i = 0; i < 400000; i++) {
+      /* A quarter of the keys comes twice, far apart. */
+      uint64_t key = check_key((i + round) % 300000);
+      CHECK_OK(petal_builder_add_u64(small, key));
+      CHECK_OK(petal_builder_add_u64(large, key));
+    }
+    CHECK_EQUAL(files_in(check_path(".")), files);
+    CHECK_EQUAL(keys_in(small), 400000);
+    petal_filter *a = finish(small), *b = finish(large);
+    CHECK(check_same_bits(a, b));
+    CHECK_EQUAL(check_keys(a), 400000);
+    petal_filter_free(a);
+    petal_filter_free(b);
+  }
+  petal_builder_free(small);
+  petal_builder_free(large);
+  CHECK_EQUAL(files_in(check_path(".")), files);
+}
+
+struct progress {
+  uint64_t calls, last, total, cancel_at;
+};
+
+static bool watch(void *context, uint64_t done, uint64_t total) {
+  struct progress *progress = context;
+  CHECK(done > progress->last && done <= total);
+  CHECK(progress->total == 0 || progress->total == total);
+  progress->calls++;
+  progress->last = done;
+  progress->total = total;
+  return progress->cancel_at == 0 || done < progress->cancel_at;
+}
+
+/* Progress is told up to the end; cancelled, the keys stay, and can be finished after all. */
+static void progress_and_cancel(uint64_t memory_limit) {
+  struct progress progress = {.cancel_at = 1};
+  petal_spec spec = {.struct_size = sizeof spec};
+  petal_builder_options options = {.struct_size = sizeof options, .progress = watch, .progress_context = &progress};
+  options.memory_limit = memory_limit;
+  if (memory_limit != 0) options.temporary_directory = check_path(".");
+  petal_builder *builder = make(&spec, &options), *calm = make(&spec, NULL);
+  for (uint64_t i = 0; i < 200000; i++) {
+    CHECK_OK(petal_builder_add_u64(builder, i / 2));
+    CHECK_OK(petal_builder_add_u64(calm, i / 2));
+  }
+  static const uint64_t when[] = {1, 50000, 100000};
+  for (size_t i = 0; i < 3; i++) {
+    petal_filter *none = NULL;
+    progress = (struct progress){.cancel_at = when[i]};
+    CHECK_STATUS(petal_builder_finish(builder, &none, NULL), PETAL_ERR_CANCELLED);
+    CHECK(none == NULL && progress.last >= when[i]);
+    CHECK_EQUAL(keys_in(builder), 200000);
+  }
+  progress = (struct progress){0};
+  petal_filter *a = finish(builder), *b = finish(calm);
+  CHECK(progress.calls >= 1);
+  CHECK_EQUAL(progress.last, 100000);
+  CHECK_EQUAL(progress.total, 100000);
+  CHECK(check_same_bits(a, b));
+  CHECK_EQUAL(check_keys(a), 200000);
+  petal_filter_free(a);
+  petal_filter_free(b);
+  petal_builder_free(builder);
+  petal_builder_free(calm);
+}
+
+/* What is wrong with a spec is said before the keys come. */
+static void refusals(void) {
+  petal_spec wrong[] = {
+      {.struct_size = sizeof *wrong, .false_positive_rate = 1},
+      {.struct_size = sizeof *wrong, .hashes = 3},
+      {.struct_size = sizeof *wrong, .bits = 4096},
+      {.struct_size = sizeof *wrong, .hash = PETAL_HASH_SIPHASH13},
+      {.struct_size = sizeof *wrong, .kind = 99},
+  };
+  static const petal_status statuses[] = {PETAL_ERR_FALSE_POSITIVE_RATE, PETAL_ERR_CONTRADICTION,
+                                          PETAL_ERR_CONTRADICTION, PETAL_ERR_KEY_MISSING, PETAL_ERR_UNKNOWN_VALUE};
+  petal_builder *builder = NULL;
+  for (size_t i = 0; i < 5; i++) CHECK_STATUS(petal_builder_new(&wrong[i], NULL, &builder, NULL), statuses[i]);
+  CHECK(builder == NULL);
+
+  petal_spec external = {.struct_size = sizeof external, .hash = PETAL_HASH_EXTERNAL};
+  builder = make(&external, NULL);
+  CHECK_STATUS(petal_builder_add(builder, "a", 1), PETAL_ERR_EXTERNAL_HASH);
+  CHECK_STATUS(petal_builder_add_u64(builder, 1), PETAL_ERR_EXTERNAL_HASH);
+  CHECK_EQUAL(keys_in(builder), 0);
+  CHECK_OK(petal_builder_add_hash(builder, 1));
+  CHECK_EQUAL(keys_in(builder), 1);
+  petal_builder_free(builder);
+  petal_builder_free(NULL);
+}
+
+int main(void) {
+  for (size_t k = 0; k < petal_kind_count(); k++) {
+    distinct_sizing(check_kind(k));
+    given_sizes(check_kind(k));
+    spilling(check_kind(k), 1 << 20);
+  }
+  /* Limits that are no power of two, and one that is never reached. */
+  spilling(PETAL_KIND_BLOOM, (1 << 20) + 8);
+  spilling(PETAL_KIND_BLOOM, (1 << 20) + 257);
+  spilling(PETAL_KIND_BLOOM, UINT64_C(1) << 60);
+  batches();
+  progress_and_cancel(0);
+  progress_and_cancel(1 << 20);
+  refusals();
+  return check_done();
+}

@@ -1,0 +1,353 @@
+/* NULL in every place of every function. Required pointers give PETAL_ERR_NULL, nothing is written and no filter
+ * changes; nullable ones are allowed; lookups say true. */
+#include "check.h"
+
+static petal_filter *filter, *other;
+static petal_builder *builder;
+static petal_spec spec = {.struct_size = sizeof spec, .capacity = 100};
+static petal_error error = {.struct_size = sizeof error};
+
+/* Outputs, which hold what nothing else does. */
+static petal_filter *out;
+static petal_builder *out_builder;
+static uint64_t out_u64;
+static double out_double;
+static bool out_bool;
+static size_t out_size;
+static uint8_t out_bytes[16], out_bitmap[16];
+
+static void spoil(void) {
+  out = (petal_filter *)&out;
+  out_builder = (petal_builder *)&out_builder;
+  out_u64 = 4711;
+  out_double = 47.11;
+  out_bool = false;
+  out_size = 4711;
+  memset(out_bytes, 0x5a, sizeof out_bytes);
+  memset(out_bitmap, 0x5a, sizeof out_bitmap);
+}
+
+static bool untouched(void) {
+  bool same = out == (petal_filter *)&out && out_builder == (petal_builder *)&out_builder && out_u64 == 4711 &&
+              out_double > 47.1 && out_double < 47.2 && !out_bool && out_size == 4711;
+  for (size_t i = 0; i < sizeof out_bytes; i++) same = same && out_bytes[i] == 0x5a && out_bitmap[i] == 0x5a;
+  return same;
+}
+
+/* A call with NULL in a required place; one with NULL in a nullable place. */
+#define REQUIRED(call)                 \
+  do {                                 \
+    spoil();                           \
+    CHECK_STATUS(call, PETAL_ERR_NULL); \
+    CHECK(untouched());                \
+  } while (0)
+#define NULLABLE(call) CHECK_OK(call)
+
+/* The same with an error that must name the parameter. */
+#define REQUIRED_NAMED(name, call)                                  \
+  do {                                                              \
+    memset(error.message, '#', sizeof error.message);               \
+    error.status = PETAL_OK;                                        \
+    REQUIRED(call);                                                 \
+    CHECK_STATUS(error.status, PETAL_ERR_NULL);                     \
+    CHECK_TEXT(error.message, name " is NULL");                     \
+  } while (0)
+
+static void kinds_and_specs(void) {
+  petal_kind_info info = {.struct_size = sizeof info};
+  REQUIRED(petal_kind_at(0, NULL));
+  REQUIRED(petal_kind_find(NULL, &info));
+  REQUIRED(petal_kind_find("bloom", NULL));
+  REQUIRED(petal_kind_parameter(PETAL_KIND_BLOOM, 0, NULL));
+  REQUIRED(petal_parameter_choice(1, 0, NULL));
+  CHECK(info.name[0] == '\0');
+
+  petal_spec before = spec;
+  REQUIRED_NAMED("spec", petal_spec_set(NULL, "partitioned", 1, &error));
+  REQUIRED_NAMED("name", petal_spec_set(&spec, NULL, 1, &error));
+  REQUIRED_NAMED("spec", petal_spec_set_choice(NULL, "partitioned", "1", &error));
+  REQUIRED_NAMED("name", petal_spec_set_choice(&spec, NULL, "1", &error));
+  REQUIRED_NAMED("choice", petal_spec_set_choice(&spec, "partitioned", NULL, &error));
+  CHECK(memcmp(&before, &spec, sizeof spec) == 0);
+  REQUIRED_NAMED("spec", petal_spec_get(NULL, "partitioned", &out_double, &error));
+  REQUIRED_NAMED("name", petal_spec_get(&spec, NULL, &out_double, &error));
+  REQUIRED_NAMED("value", petal_spec_get(&spec, "partitioned", NULL, &error));
+  REQUIRED_NAMED("spec", petal_spec_image_size(NULL, &out_u64, &error));
+  REQUIRED_NAMED("size", petal_spec_image_size(&spec, NULL, &error));
+  REQUIRED_NAMED("spec", petal_spec_expected_false_positive_rate(NULL, 1, &out_double, &error));
+  REQUIRED_NAMED("false_positive_rate", petal_spec_expected_false_positive_rate(&spec, 1, NULL, &error));
+
+  petal_spec copy = spec;
+  NULLABLE(petal_spec_set(&copy, "partitioned", 1, NULL));
+  NULLABLE(petal_spec_set_choice(&copy, "partitioned", "1", NULL));
+  NULLABLE(petal_spec_get(&copy, "partitioned", &out_double, NULL));
+  NULLABLE(petal_spec_image_size(&spec, &out_u64, NULL));
+  NULLABLE(petal_spec_expected_false_positive_rate(&spec, 1, &out_double, NULL));
+  /* A failure whose error nobody wants is still a failure. */
+  REQUIRED(petal_spec_set(NULL, "partitioned", 1, NULL));
+}
+
+static void making(void) {
+  static uint64_t buffer[256], before[256];
+  REQUIRED_NAMED("spec", petal_filter_new(NULL, &out, &error));
+  REQUIRED_NAMED("filter", petal_filter_new(&spec, NULL, &error));
+  REQUIRED_NAMED("spec", petal_filter_new_in_buffer(NULL, buffer, sizeof buffer, &out, &error));
+  REQUIRED_NAMED("buffer", petal_filter_new_in_buffer(&spec, NULL, sizeof buffer, &out, &error));
+  REQUIRED_NAMED("filter", petal_filter_new_in_buffer(&spec, buffer, sizeof buffer, NULL, &error));
+  CHECK(memcmp(buffer, before, sizeof buffer) == 0);
+  REQUIRED_NAMED("filter", petal_filter_copy(NULL, &out, &error));
+  REQUIRED_NAMED("copy", petal_filter_copy(filter, NULL, &error));
+  petal_filter_free(NULL);
+
+  NULLABLE(petal_filter_new(&spec, &out, NULL));
+  petal_filter_free(out);
+  NULLABLE(petal_filter_new_in_buffer(&spec, buffer, sizeof buffer, &out, NULL));
+  petal_filter_free(out);
+  NULLABLE(petal_filter_copy(filter, &out, NULL));
+  petal_filter_free(out);
+}
+
+static void one_key(void) {
+  REQUIRED(petal_filter_insert(NULL, "a", 1, &out_bool));
+  REQUIRED(petal_filter_insert(filter, NULL, 1, &out_bool));
+  REQUIRED(petal_filter_insert_u64(NULL, 1, &out_bool));
+  REQUIRED(petal_filter_insert_hash(NULL, 1, &out_bool));
+  CHECK(petal_filter_contains(NULL, "a", 1));
+  CHECK(petal_filter_contains(NULL, NULL, 0));
+  CHECK(petal_filter_contains(filter, NULL, 1));
+  CHECK(petal_filter_contains_u64(NULL, 1));
+  CHECK(petal_filter_contains_hash(NULL, 1));
+  REQUIRED(petal_filter_contains_checked(NULL, "a", 1, &out_bool));
+  REQUIRED(petal_filter_contains_checked(filter, NULL, 1, &out_bool));
+  REQUIRED(petal_filter_contains_checked(filter, "a", 1, NULL));
+  REQUIRED(petal_filter_contains_u64_checked(NULL, 1, &out_bool));
+  REQUIRED(petal_filter_contains_u64_checked(filter, 1, NULL));
+  REQUIRED(petal_filter_contains_hash_checked(NULL, 1, &out_bool));
+  REQUIRED(petal_filter_contains_hash_checked(filter, 1, NULL));
+
+  NULLABLE(petal_filter_insert(other, "a", 1, NULL));
+  NULLABLE(petal_filter_insert(other, NULL, 0, NULL));
+  NULLABLE(petal_filter_insert_u64(other, 1, NULL));
+  NULLABLE(petal_filter_insert_hash(other, 1, NULL));
+}
+
+/* A failed lookup of `count` keys said 1 everywhere, a failed insertion that none is in. */
+static void all_true(size_t count) {
+  for (size_t i = 0; i < count; i++) CHECK(out_bytes[i] == 1 && (out_bitmap[i / 8] >> i % 8 & 1) == 1);
+  CHECK_EQUAL(out_u64, count);
+}
+
+#define LOOKUP(name, call)                \
+  do {                                    \
+    spoil();                              \
+    CHECK_STATUS(call, PETAL_ERR_NULL);   \
+    CHECK_TEXT(error.message, name " is NULL"); \
+    all_true(3);                          \
+  } while (0)
+#define INSERTION(name, call)             \
+  do {                                    \
+    spoil();                              \
+    CHECK_STATUS(call, PETAL_ERR_NULL);   \
+    CHECK_TEXT(error.message, name " is NULL"); \
+    CHECK_EQUAL(out_size, 0);             \
+    out_size = 4711;                      \
+    CHECK(untouched());                   \
+  } while (0)
+
+static void many_keys(void) {
+  static const uint64_t offsets[] = {0, 1, 2, 3}, k[] = {1, 2, 3};
+  uint8_t *b = out_bytes, *m = out_bitmap;
+  uint64_t *c = &out_u64;
+  size_t *n = &out_size;
+  LOOKUP("filter", petal_filter_contains_batch(NULL, "abc", 3, offsets, 3, b, m, c, &error));
+  LOOKUP("keys", petal_filter_contains_batch(filter, NULL, 3, offsets, 3, b, m, c, &error));
+  LOOKUP("offsets", petal_filter_contains_batch(filter, "abc", 3, NULL, 3, b, m, c, &error));
+  LOOKUP("filter", petal_filter_contains_batch_u64(NULL, k, 3, b, m, c, &error));
+  LOOKUP("keys", petal_filter_contains_batch_u64(filter, NULL, 3, b, m, c, &error));
+  LOOKUP("filter", petal_filter_contains_batch_hash(NULL, k, 3, b, m, c, &error));
+  LOOKUP("hashes", petal_filter_contains_batch_hash(filter, NULL, 3, b, m, c, &error));
+  INSERTION("filter", petal_filter_insert_batch(NULL, "abc", 3, offsets, 3, b, m, c, n, &error));
+  INSERTION("keys", petal_filter_insert_batch(filter, NULL, 3, offsets, 3, b, m, c, n, &error));
+  INSERTION("offsets", petal_filter_insert_batch(filter, "abc", 3, NULL, 3, b, m, c, n, &error));
+  INSERTION("filter", petal_filter_insert_batch_u64(NULL, k, 3, b, m, c, n, &error));
+  INSERTION("keys", petal_filter_insert_batch_u64(filter, NULL, 3, b, m, c, n, &error));
+  INSERTION("filter", petal_filter_insert_batch_hash(NULL, k, 3, b, m, c, n, &error));
+  INSERTION("hashes", petal_filter_insert_batch_hash(filter, NULL, 3, b, m, c, n, &error));
+
+  /* A failure with nowhere to write to. */
+  CHECK_STATUS(petal_filter_contains_batch_u64(NULL, k, 3, NULL, NULL, NULL, NULL), PETAL_ERR_NULL);
+  CHECK_STATUS(petal_filter_insert_batch_u64(NULL, k, 3, NULL, NULL, NULL, NULL, NULL), PETAL_ERR_NULL);
+
+  NULLABLE(petal_filter_contains_batch(filter, "abc", 3, offsets, 3, NULL, m, c, NULL));
+  NULLABLE(petal_filter_contains_batch_u64(filter, k, 3, b, NULL, c, NULL));
+  NULLABLE(petal_filter_contains_batch_hash(filter, k, 3, b, m, NULL, NULL));
+  NULLABLE(petal_filter_insert_batch(other, "abc", 3, offsets, 3, NULL, NULL, NULL, NULL, NULL));
+  NULLABLE(petal_filter_insert_batch_u64(other, k, 3, NULL, m, c, n, NULL));
+  NULLABLE(petal_filter_insert_batch_hash(other, k, 3, b, NULL, NULL, NULL, NULL));
+  /* Three empty keys in a buffer that is none; no keys at all. */
+  static const uint64_t zeros[4];
+  NULLABLE(petal_filter_insert_batch(other, NULL, 0, zeros, 3, NULL, NULL, NULL, n, NULL));
+  CHECK_EQUAL(*n, 3);
+  NULLABLE(petal_filter_insert_batch_u64(other, NULL, 0, NULL, NULL, NULL, n, NULL));
+  CHECK_EQUAL(*n, 0);
+}
+
+static void combining_and_describing(void) {
+  petal_statistics statistics = {.struct_size = sizeof statistics};
+  petal_spec copy = {.struct_size = sizeof copy};
+  REQUIRED_NAMED("filter", petal_filter_merge(NULL, other, &error));
+  REQUIRED_NAMED("other", petal_filter_merge(filter, NULL, &error));
+  REQUIRED_NAMED("filter", petal_filter_intersect(NULL, other, &error));
+  REQUIRED_NAMED("other", petal_filter_intersect(filter, NULL, &error));
+  REQUIRED_NAMED("filter", petal_filter_fold(NULL, 2, &error));
+  REQUIRED_NAMED("filter", petal_filter_clear(NULL, &error));
+  REQUIRED(petal_filter_equal(NULL, other, &out_bool));
+  REQUIRED(petal_filter_equal(filter, NULL, &out_bool));
+  REQUIRED(petal_filter_equal(filter, other, NULL));
+  REQUIRED(petal_filter_compatibility_id(NULL, out_bytes));
+  REQUIRED(petal_filter_compatibility_id(filter, NULL));
+  REQUIRED_NAMED("filter", petal_filter_statistics(NULL, &statistics, &error));
+  REQUIRED_NAMED("statistics", petal_filter_statistics(filter, NULL, &error));
+  REQUIRED_NAMED("filter", petal_filter_spec(NULL, &copy, &error));
+  REQUIRED_NAMED("spec", petal_filter_spec(filter, NULL, &error));
+  CHECK(statistics.bits == 0 && copy.bits == 0);
+  CHECK_EQUAL(petal_filter_capabilities(NULL), 0);
+  REQUIRED(petal_filter_expected_false_positive_rate(NULL, 1, &out_double));
+  REQUIRED(petal_filter_expected_false_positive_rate(filter, 1, NULL));
+
+  NULLABLE(petal_filter_merge(other, filter, NULL));
+  NULLABLE(petal_filter_intersect(other, filter, NULL));
+  NULLABLE(petal_filter_clear(other, NULL));
+  NULLABLE(petal_filter_statistics(filter, &statistics, NULL));
+  NULLABLE(petal_filter_spec(filter, &copy, NULL));
+  CHECK_STATUS(petal_filter_fold(other, 1, NULL), PETAL_ERR_OUT_OF_RANGE);
+}
+
+static bool take(void *context, const void *bytes, size_t length) {
+  return context == NULL && bytes != NULL && length > 0;
+}
+
+static void images(void) {
+  static uint64_t buffer[256];
+  petal_open_options options = {.struct_size = sizeof options};
+  size_t length = 0;
+  const char *path = check_path("filter");
+  REQUIRED(petal_filter_serialized_size(NULL, &out_u64));
+  REQUIRED(petal_filter_serialized_size(filter, NULL));
+  REQUIRED_NAMED("filter", petal_filter_serialize(NULL, buffer, sizeof buffer, &out_size, &error));
+  REQUIRED_NAMED("buffer", petal_filter_serialize(filter, NULL, sizeof buffer, &out_size, &error));
+  CHECK_EQUAL(buffer[0], 0);
+  NULLABLE(petal_filter_serialize(filter, buffer, sizeof buffer, NULL, NULL));
+  NULLABLE(petal_filter_serialize(filter, buffer, sizeof buffer, &length, NULL));
+
+  REQUIRED_NAMED("filter", petal_filter_write(NULL, take, NULL, &error));
+  REQUIRED_NAMED("write", petal_filter_write(filter, NULL, NULL, &error));
+  NULLABLE(petal_filter_write(filter, take, NULL, NULL));
+  REQUIRED_NAMED("filter", petal_filter_save(NULL, path, &error));
+  REQUIRED_NAMED("path", petal_filter_save(filter, NULL, &error));
+  CHECK(access(path, F_OK) != 0);
+  NULLABLE(petal_filter_save(filter, path, NULL));
+
+  REQUIRED_NAMED("path", petal_filter_open(NULL, &options, &out, &error));
+  REQUIRED_NAMED("filter", petal_filter_open(path, &options, NULL, &error));
+  REQUIRED_NAMED("filter", petal_filter_open_descriptor(0, 0, &options, NULL, &error));
+  REQUIRED_NAMED("buffer", petal_filter_open_buffer(NULL, length, &options, &out, &error));
+  REQUIRED_NAMED("buffer", petal_filter_open_buffer(NULL, 0, &options, &out, &error));
+  REQUIRED_NAMED("filter", petal_filter_open_buffer(buffer, length, &options, NULL, &error));
+  REQUIRED_NAMED("image", petal_filter_load(NULL, length, &options, &out, &error));
+  REQUIRED_NAMED("image", petal_filter_load(NULL, 0, &options, &out, &error));
+  REQUIRED_NAMED("filter", petal_filter_load(buffer, length, &options, NULL, &error));
+  FILE *file = fopen(path, "rb");
+  NULLABLE(petal_filter_open(path, NULL, &out, NULL));
+  petal_filter_free(out);
+  NULLABLE(petal_filter_open_descriptor(fileno(file), 0, NULL, &out, NULL));
+  petal_filter_free(out);
+  NULLABLE(petal_filter_open_buffer(buffer, length, NULL, &out, NULL));
+  petal_filter_free(out);
+  NULLABLE(petal_filter_load(buffer, length, NULL, &out, NULL));
+  petal_filter_free(out);
+  fclose(file);
+
+  REQUIRED_NAMED("filter", petal_filter_sync(NULL, &error));
+  REQUIRED_NAMED("filter", petal_filter_verify(NULL, &error));
+  NULLABLE(petal_filter_sync(filter, NULL));
+  NULLABLE(petal_filter_verify(filter, NULL));
+}
+
+static void hashing(void) {
+  REQUIRED_NAMED("spec", petal_hash(NULL, "a", 1, &out_u64, &error));
+  REQUIRED_NAMED("key", petal_hash(&spec, NULL, 1, &out_u64, &error));
+  REQUIRED_NAMED("hash", petal_hash(&spec, "a", 1, NULL, &error));
+  REQUIRED_NAMED("spec", petal_hash_u64(NULL, 1, &out_u64, &error));
+  REQUIRED_NAMED("hash", petal_hash_u64(&spec, 1, NULL, &error));
+  REQUIRED(petal_filter_hash(NULL, "a", 1, &out_u64));
+  REQUIRED(petal_filter_hash(filter, NULL, 1, &out_u64));
+  REQUIRED(petal_filter_hash(filter, "a", 1, NULL));
+  REQUIRED(petal_filter_hash_u64(NULL, 1, &out_u64));
+  REQUIRED(petal_filter_hash_u64(filter, 1, NULL));
+  NULLABLE(petal_hash(&spec, NULL, 0, &out_u64, NULL));
+  NULLABLE(petal_hash_u64(&spec, 1, &out_u64, NULL));
+  NULLABLE(petal_filter_hash(filter, NULL, 0, &out_u64));
+}
+
+static void builders(void) {
+  static const uint64_t offsets[] = {0, 1, 2, 3}, k[] = {1, 2, 3};
+  petal_builder_options options = {.struct_size = sizeof options};
+  size_t *n = &out_size;
+  uint64_t count = 99;
+  REQUIRED_NAMED("spec", petal_builder_new(NULL, &options, &out_builder, &error));
+  REQUIRED_NAMED("builder", petal_builder_new(&spec, &options, NULL, &error));
+  REQUIRED(petal_builder_add(NULL, "a", 1));
+  REQUIRED(petal_builder_add(builder, NULL, 1));
+  REQUIRED(petal_builder_add_u64(NULL, 1));
+  REQUIRED(petal_builder_add_hash(NULL, 1));
+  INSERTION("builder", petal_builder_add_batch(NULL, "abc", 3, offsets, 3, n, &error));
+  INSERTION("keys", petal_builder_add_batch(builder, NULL, 3, offsets, 3, n, &error));
+  INSERTION("offsets", petal_builder_add_batch(builder, "abc", 3, NULL, 3, n, &error));
+  INSERTION("builder", petal_builder_add_batch_u64(NULL, k, 3, n, &error));
+  INSERTION("keys", petal_builder_add_batch_u64(builder, NULL, 3, n, &error));
+  INSERTION("builder", petal_builder_add_batch_hash(NULL, k, 3, n, &error));
+  INSERTION("hashes", petal_builder_add_batch_hash(builder, NULL, 3, n, &error));
+  REQUIRED(petal_builder_count(NULL, &out_u64));
+  REQUIRED(petal_builder_count(builder, NULL));
+  REQUIRED_NAMED("builder", petal_builder_finish(NULL, &out, &error));
+  REQUIRED_NAMED("filter", petal_builder_finish(builder, NULL, &error));
+  petal_builder_free(NULL);
+  CHECK_OK(petal_builder_count(builder, &count));
+  CHECK_EQUAL(count, 0);
+
+  NULLABLE(petal_builder_add(builder, NULL, 0));
+  NULLABLE(petal_builder_add_batch(builder, "abc", 3, offsets, 3, NULL, NULL));
+  NULLABLE(petal_builder_add_batch_u64(builder, k, 3, NULL, NULL));
+  NULLABLE(petal_builder_add_batch_hash(builder, k, 3, NULL, NULL));
+  NULLABLE(petal_builder_add_batch_hash(builder, NULL, 0, NULL, NULL));
+  /* A limit without a folder contradicts itself; a progress function and its context are nullable. */
+  options.memory_limit = 1 << 20;
+  CHECK_STATUS(petal_builder_new(&spec, &options, &out_builder, NULL), PETAL_ERR_CONTRADICTION);
+  NULLABLE(petal_builder_finish(builder, &out, NULL));
+  CHECK_EQUAL(check_keys(out), 10);
+  petal_filter_free(out);
+}
+
+int main(void) {
+  CHECK_OK(petal_filter_new(&spec, &filter, NULL));
+  CHECK_OK(petal_filter_new(&spec, &other, NULL));
+  CHECK_OK(petal_builder_new(&spec, NULL, &builder, NULL));
+  CHECK_OK(petal_filter_insert(filter, "apple", 5, NULL));
+  check_image image = check_take_image(filter);
+  kinds_and_specs();
+  making();
+  one_key();
+  many_keys();
+  combining_and_describing();
+  images();
+  hashing();
+  builders();
+  CHECK(check_same_image(filter, image));
+  CHECK_EQUAL(check_keys(filter), 1);
+  free(image.bytes);
+  petal_filter_free(filter);
+  petal_filter_free(other);
+  petal_builder_free(builder);
+  return check_done();
+}

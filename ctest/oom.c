@@ -1,0 +1,414 @@
+/* Memory runs out: the i-th allocation fails, for every i until the whole scenario succeeds; and the same with every
+ * later one failing too. Each time there is a status, outputs and filters are as they were, and nothing has leaked.
+ *
+ * The program's malloc and its kin stand in the place of the C library's, for the library under test as well. */
+#define _GNU_SOURCE
+#include "check.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+
+/* ---- The allocator: the C library's, with a count of what lives, and failures on demand. ---- */
+
+/* Volatile, because compilers know that the C library's malloc changes no variable of a program. */
+static volatile long live_blocks, live_pages;
+/* Allocations from now to the one that fails; 0 is none. */
+static volatile long countdown;
+static volatile bool then_all_fail, failed;
+
+static bool fails(void) {
+  if (countdown == 0) return false;
+  if (countdown > 1) {
+    countdown--;
+    return false;
+  }
+  if (!then_all_fail) countdown = 0;
+  failed = true;
+  errno = ENOMEM;
+  return true;
+}
+
+/* The C library's function of this name. A pointer to a function is copied, since C does not convert it. */
+#define NEXT(result, name, ...)                     \
+  static result (*next)(__VA_ARGS__);               \
+  if (next == NULL) {                               \
+    void *symbol = dlsym(RTLD_NEXT, name);          \
+    memcpy(&next, &symbol, sizeof next);            \
+  }
+
+static void *counted(void *block) {
+  if (block != NULL) live_blocks++;
+  return block;
+}
+
+void *malloc(size_t size) {
+  NEXT(void *, "malloc", size_t)
+  return fails() ? NULL : counted(next(size));
+}
+
+void *calloc(size_t count, size_t size) {
+  NEXT(void *, "calloc", size_t, size_t)
+  return fails() ? NULL : counted(next(count, size));
+}
+
+void *realloc(void *block, size_t size) {
+  NEXT(void *, "realloc", void *, size_t)
+  if (fails()) return NULL;
+  return block == NULL ? counted(next(block, size)) : next(block, size);
+}
+
+int posix_memalign(void **block, size_t alignment, size_t size) {
+  NEXT(int, "posix_memalign", void **, size_t, size_t)
+  if (fails()) return ENOMEM;
+  int result = next(block, alignment, size);
+  if (result == 0) live_blocks++;
+  return result;
+}
+
+void *aligned_alloc(size_t alignment, size_t size) {
+  NEXT(void *, "aligned_alloc", size_t, size_t)
+  return fails() ? NULL : counted(next(alignment, size));
+}
+
+void free(void *block) {
+  NEXT(void, "free", void *)
+  if (block != NULL) live_blocks--;
+  next(block);
+}
+
+static long pages(size_t length) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  return (long)((length + page - 1) / page);
+}
+
+void *mmap(void *address, size_t length, int protection, int flags, int file, off_t offset) {
+  NEXT(void *, "mmap", void *, size_t, int, int, int, off_t)
+  if (fails()) return MAP_FAILED;
+  void *base = next(address, length, protection, flags, file, offset);
+  if (base != MAP_FAILED) live_pages += pages(length);
+  return base;
+}
+
+int munmap(void *address, size_t length) {
+  NEXT(int, "munmap", void *, size_t)
+  live_pages -= pages(length);
+  return next(address, length);
+}
+
+/* ---- Scenarios. Each makes what it needs, lets the library run out of memory between arm() and disarm(), checks what
+ * is left, frees everything and returns the status that it got. ---- */
+
+static long which;
+
+static void arm(void) { countdown = which; }
+static void disarm(void) { countdown = 0; }
+
+#define SENTINEL ((petal_filter *)&which)
+
+static petal_spec spec = {.struct_size = sizeof spec, .capacity = 1000};
+
+/* Large enough for memory that comes straight from the operating system, and for huge pages. */
+static const uint64_t capacities[] = {1000, 1000000, 5000000};
+static size_t size_index;
+
+static petal_filter *make(uint64_t capacity) {
+  petal_filter *filter = NULL;
+  petal_spec sized = spec;
+  sized.capacity = capacity;
+  CHECK_OK(petal_filter_new(&sized, &filter, NULL));
+  for (uint64_t i = 0; i < 100; i++) CHECK_OK(petal_filter_insert_u64(filter, check_key(i), NULL));
+  return filter;
+}
+
+/* After a call that was to make a filter: either it did, and the filter is good, or the output is untouched. */
+static petal_status made(petal_status status, petal_filter *filter, bool with_keys) {
+  disarm();
+  if (status != PETAL_OK) {
+    CHECK(filter == SENTINEL);
+    return status;
+  }
+  for (uint64_t i = 0; i < 100 && with_keys; i++) CHECK(petal_filter_contains_u64(filter, check_key(i)));
+  CHECK_OK(petal_filter_insert_u64(filter, 1, NULL));
+  petal_filter_free(filter);
+  return status;
+}
+
+static petal_status with_capacity(void) {
+  arm();
+  petal_filter *filter = petal_filter_with_capacity(capacities[size_index], 0.01);
+  disarm();
+  petal_filter_free(filter);
+  return filter != NULL ? PETAL_OK : PETAL_ERR_OUT_OF_MEMORY;
+}
+
+static petal_status new_filter(void) {
+  petal_filter *filter = SENTINEL;
+  petal_error error = {.struct_size = sizeof error};
+  petal_spec sized = spec;
+  sized.capacity = capacities[size_index];
+  arm();
+  petal_status status = petal_filter_new(&sized, &filter, &error);
+  disarm();
+  CHECK_STATUS(error.status, status);
+  if (status != PETAL_OK) CHECK_TEXT(error.message, "could not be had");
+  return made(status, filter, false);
+}
+
+static petal_status new_in_buffer(void) {
+  static uint64_t buffer[1024], before[1024];
+  petal_filter *filter = SENTINEL;
+  memset(buffer, 0xab, sizeof buffer);
+  memcpy(before, buffer, sizeof buffer);
+  arm();
+  petal_status status = petal_filter_new_in_buffer(&spec, buffer, sizeof buffer, &filter, NULL);
+  disarm();
+  return made(status, filter, false);
+}
+
+static petal_status copy(void) {
+  petal_filter *original = make(capacities[size_index]), *filter = SENTINEL;
+  arm();
+  petal_status status = petal_filter_copy(original, &filter, NULL);
+  disarm();
+  petal_filter_free(original);
+  return made(status, filter, true);
+}
+
+/* A change of a filter that fails leaves it as it was. */
+static petal_status change(petal_status (*operation)(petal_filter *filter)) {
+  petal_spec sized = spec;
+  sized.capacity = capacities[size_index];
+  petal_filter *filter = NULL;
+  CHECK_OK(petal_spec_set(&sized, "foldable", 1, NULL));
+  CHECK_OK(petal_filter_new(&sized, &filter, NULL));
+  for (uint64_t i = 0; i < 100; i++) CHECK_OK(petal_filter_insert_u64(filter, check_key(i), NULL));
+  check_image image = check_take_image(filter);
+  arm();
+  petal_status status = operation(filter);
+  disarm();
+  if (status != PETAL_OK) CHECK(check_same_image(filter, image));
+  for (uint64_t i = 0; i < 100; i++) CHECK(petal_filter_contains_u64(filter, check_key(i)));
+  free(image.bytes);
+  petal_filter_free(filter);
+  return status;
+}
+
+static petal_status fold_it(petal_filter *filter) { return petal_filter_fold(filter, 2, NULL); }
+static petal_status merge_it(petal_filter *filter) { return petal_filter_merge(filter, filter, NULL); }
+static petal_status intersect_it(petal_filter *filter) { return petal_filter_intersect(filter, filter, NULL); }
+static petal_status fold(void) { return change(fold_it); }
+static petal_status merge_itself(void) { return change(merge_it); }
+static petal_status intersect_itself(void) { return change(intersect_it); }
+
+/* Single keys and batches are looked up and inserted. */
+static petal_status use(void) {
+  static uint64_t keys[2000];
+  static uint8_t found[2000];
+  petal_filter *filter = make(1000);
+  bool is_new = false;
+  arm();
+  petal_status status = petal_filter_insert(filter, "apple", 5, &is_new);
+  if (status == PETAL_OK) status = petal_filter_insert_batch_u64(filter, keys, 2000, found, NULL, NULL, NULL, NULL);
+  if (status == PETAL_OK) status = petal_filter_contains_batch_u64(filter, keys, 2000, found, NULL, NULL, NULL);
+  bool contains = petal_filter_contains(filter, "apple", 5);
+  disarm();
+  CHECK(contains);
+  petal_filter_free(filter);
+  return status;
+}
+
+static petal_status open_as(petal_open_mode mode) {
+  static const char *path;
+  petal_open_options options = {.struct_size = sizeof options, .mode = mode};
+  if (path == NULL) {
+    path = strdup(check_path("image"));
+    petal_filter *filter = make(1000000);
+    CHECK_OK(petal_filter_save(filter, path, NULL));
+    petal_filter_free(filter);
+  }
+  petal_filter *filter = SENTINEL;
+  arm();
+  petal_status status = petal_filter_open(path, &options, &filter, NULL);
+  disarm();
+  if (status != PETAL_OK || mode != PETAL_OPEN_READ) return made(status, filter, true);
+  CHECK(petal_filter_contains_u64(filter, check_key(0)));
+  petal_filter_free(filter);
+  return status;
+}
+
+static petal_status open_mapped(void) { return open_as(PETAL_OPEN_READ); }
+static petal_status open_writable(void) { return open_as(PETAL_OPEN_WRITE); }
+static petal_status open_loaded(void) { return open_as(PETAL_OPEN_LOAD); }
+
+static petal_status load(void) {
+  petal_filter *original = make(capacities[size_index]), *filter = SENTINEL;
+  check_image image = check_take_image(original);
+  arm();
+  petal_status status = petal_filter_load(image.bytes, image.length, NULL, &filter, NULL);
+  disarm();
+  free(image.bytes);
+  petal_filter_free(original);
+  return made(status, filter, true);
+}
+
+static petal_status save(void) {
+  const char *path = check_path("saved");
+  petal_filter *old = make(100), *new = make(1000), *found = NULL;
+  CHECK_OK(petal_filter_save(old, path, NULL));
+  arm();
+  petal_status status = petal_filter_save(new, path, NULL);
+  disarm();
+  CHECK_OK(petal_filter_open(path, NULL, &found, NULL));
+  CHECK(check_same_bits(found, status == PETAL_OK ? new : old));
+  petal_filter_free(found);
+  petal_filter_free(old);
+  petal_filter_free(new);
+  return status;
+}
+
+static petal_status serialize(void) {
+  static unsigned char buffer[4096];
+  size_t written = 4711;
+  petal_filter *filter = make(1000);
+  arm();
+  petal_status status = petal_filter_serialize(filter, buffer, sizeof buffer, &written, NULL);
+  disarm();
+  CHECK((written == 4711) == (status != PETAL_OK));
+  petal_filter_free(filter);
+  return status;
+}
+
+static petal_status describe(void) {
+  petal_filter *filter = make(1000);
+  petal_statistics statistics = {.struct_size = sizeof statistics};
+  petal_spec back = {.struct_size = sizeof back};
+  arm();
+  petal_status status = petal_filter_statistics(filter, &statistics, NULL);
+  if (status == PETAL_OK) status = petal_filter_spec(filter, &back, NULL);
+  if (status == PETAL_OK) status = petal_filter_verify(filter, NULL);
+  disarm();
+  petal_filter_free(filter);
+  return status;
+}
+
+static bool go_on(void *context, uint64_t done, uint64_t total) {
+  (void)context;
+  return done <= total;
+}
+
+/* A key that could not be added is not in the builder, and all others are. When there is memory again, the builder
+ * makes the right filter. */
+static petal_status build(uint64_t memory_limit, uint64_t keys) {
+  petal_builder_options options = {.struct_size = sizeof options, .memory_limit = memory_limit, .progress = go_on,
+                                   .temporary_directory = memory_limit != 0 ? check_path(".") : NULL};
+  petal_builder *builder = (petal_builder *)&options, *reference = NULL;
+  petal_filter *filter = SENTINEL, *expected = NULL;
+  petal_status status = PETAL_OK, first = PETAL_OK;
+  arm();
+  first = petal_builder_new(&spec, &options, &builder, NULL);
+  disarm();
+  if (first != PETAL_OK) {
+    CHECK(builder == (petal_builder *)&options);
+    return first;
+  }
+  countdown = failed ? 0 : which;
+  for (uint64_t i = 0; i < keys; i++) {
+    status = petal_builder_add_u64(builder, check_key(i));
+    if (status == PETAL_OK) continue;
+    long rest = countdown;
+    disarm();
+    uint64_t count = 0;
+    CHECK_OK(petal_builder_count(builder, &count));
+    CHECK_EQUAL(count, i);
+    CHECK_OK(petal_builder_add_u64(builder, check_key(i)));
+    countdown = rest;
+    first = first == PETAL_OK ? status : first;
+  }
+  status = petal_builder_finish(builder, &filter, NULL);
+  disarm();
+  if (status != PETAL_OK) {
+    CHECK(filter == SENTINEL);
+    CHECK_OK(petal_builder_finish(builder, &filter, NULL));
+    first = first == PETAL_OK ? status : first;
+  }
+  CHECK_OK(petal_builder_new(&spec, NULL, &reference, NULL));
+  for (uint64_t i = 0; i < keys; i++) CHECK_OK(petal_builder_add_u64(reference, check_key(i)));
+  CHECK_OK(petal_builder_finish(reference, &expected, NULL));
+  CHECK(check_same_bits(filter, expected));
+  CHECK_EQUAL(check_keys(filter), keys);
+  petal_filter_free(filter);
+  petal_filter_free(expected);
+  petal_builder_free(builder);
+  petal_builder_free(reference);
+  return first;
+}
+
+static petal_status build_in_memory(void) { return build(0, 5000); }
+static petal_status build_with_a_file(void) { return build(1 << 20, 300000); }
+
+/* ---- The runner. ---- */
+
+static int next_descriptor(void) {
+  int file = open("/dev/null", O_RDONLY);
+  close(file);
+  return file;
+}
+
+static void run(const char *name, petal_status (*scenario)(void), bool allocates) {
+  which = 0;
+  CHECK_OK(scenario());
+  for (int all = 0; all < 2; all++) {
+    then_all_fail = all == 1;
+    for (which = 1;; which++) {
+      long blocks = live_blocks, mapped = live_pages;
+      int descriptor = next_descriptor();
+      failed = false;
+      petal_status status = scenario();
+      disarm();
+      if (failed) CHECK(status == PETAL_OK || status == PETAL_ERR_OUT_OF_MEMORY);
+      if (!failed) CHECK_STATUS(status, PETAL_OK);
+      bool clean = live_blocks == blocks && live_pages == mapped && next_descriptor() == descriptor;
+      check_that(clean, __FILE__, __LINE__, "%s, allocation %ld: %ld blocks, %ld pages, %d descriptors leaked", name,
+                 which, live_blocks - blocks, live_pages - mapped, next_descriptor() - descriptor);
+      if (!failed) break;
+    }
+    printf("%-18s %2ld allocations, %s\n", name, which - 1, all ? "it and all later ones fail" : "one fails");
+    CHECK(!allocates || which > 1);
+  }
+}
+
+int main(void) {
+  long blocks = live_blocks;
+  void *block = malloc(1);
+  bool counted_it = live_blocks == blocks + 1;
+  free(block);
+  if (!counted_it) {
+    check_skip("running out of memory", "another tool has taken malloc");
+    return getenv("PETAL_TEST_SANITIZER") != NULL ? 0 : 77;
+  }
+  setvbuf(stdout, NULL, _IONBF, 0);
+  check_path(".");
+
+  for (size_index = 0; size_index < sizeof capacities / sizeof *capacities; size_index++) {
+    run("with_capacity", with_capacity, true);
+    run("new", new_filter, true);
+    run("copy", copy, true);
+    run("load", load, true);
+    run("fold", fold, true);
+    run("merge_itself", merge_itself, true);
+    run("intersect_itself", intersect_itself, true);
+  }
+  run("new_in_buffer", new_in_buffer, true);
+  run("open", open_mapped, true);
+  run("open to write", open_writable, true);
+  run("open to load", open_loaded, true);
+  run("save", save, true);
+  run("build", build_in_memory, true);
+  run("build with a file", build_with_a_file, true);
+  run("serialize", serialize, false);
+  run("describe", describe, false);
+  run("use", use, false);
+  return check_done();
+}

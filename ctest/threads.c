@@ -1,0 +1,112 @@
+/* Threads: many look up on one const handle while others build and change handles of their own. */
+#include "check.h"
+
+#include <pthread.h>
+
+enum { LOOKING = 4, WRITING = 2, BUILDING = 1, KEYS = 20000, BATCH = 1000 };
+
+static const petal_filter *shared;
+static petal_kind kind;
+static uint64_t rounds;
+
+/* What a thread found wrong; the main thread checks that it is nothing. */
+struct task {
+  unsigned number;
+  uint64_t wrong;
+};
+
+static void *look(void *argument) {
+  struct task *task = argument;
+  uint64_t keys[BATCH], found = 0;
+  uint8_t answers[BATCH];
+  for (uint64_t round = 0; round < rounds; round++) {
+    for (uint64_t i = task->number; i < KEYS; i += LOOKING) {
+      task->wrong += !petal_filter_contains_u64(shared, check_key(i));
+    }
+    for (uint64_t start = 0; start < KEYS; start += BATCH) {
+      for (size_t i = 0; i < BATCH; i++) keys[i] = check_key(start + i);
+      task->wrong += petal_filter_contains_batch_u64(shared, keys, BATCH, answers, NULL, &found, NULL) != PETAL_OK;
+      task->wrong += BATCH - found;
+    }
+    /* The rest that a const handle offers. */
+    petal_statistics statistics = {.struct_size = sizeof statistics};
+    petal_filter *copy = NULL;
+    bool equal = false;
+    task->wrong += petal_filter_statistics(shared, &statistics, NULL) != PETAL_OK || statistics.count != KEYS;
+    task->wrong += petal_filter_copy(shared, &copy, NULL) != PETAL_OK;
+    task->wrong += petal_filter_equal(shared, copy, &equal) != PETAL_OK || !equal;
+    task->wrong += petal_filter_verify(shared, NULL) != PETAL_OK;
+    petal_filter_free(copy);
+  }
+  return NULL;
+}
+
+static void *write_own(void *argument) {
+  struct task *task = argument;
+  for (uint64_t round = 0; round < rounds; round++) {
+    petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = KEYS};
+    petal_filter *own = NULL;
+    bool equal = false;
+    task->wrong += petal_filter_new(&spec, &own, NULL) != PETAL_OK;
+    for (uint64_t i = 0; i < KEYS; i++) task->wrong += petal_filter_insert_u64(own, check_key(i), NULL) != PETAL_OK;
+    task->wrong += petal_filter_equal(own, shared, &equal) != PETAL_OK || !equal;
+    task->wrong += petal_filter_merge(own, shared, NULL) != PETAL_OK;
+    for (uint64_t i = 0; i < KEYS; i++) task->wrong += !petal_filter_contains_u64(own, check_key(i));
+    petal_filter_free(own);
+  }
+  return NULL;
+}
+
+static void *build_own(void *argument) {
+  struct task *task = argument;
+  for (uint64_t round = 0; round < rounds; round++) {
+    petal_spec spec = {.struct_size = sizeof spec, .kind = kind};
+    petal_builder *builder = NULL;
+    petal_filter *built = NULL;
+    bool equal = false;
+    task->wrong += petal_builder_new(&spec, NULL, &builder, NULL) != PETAL_OK;
+    for (uint64_t i = 0; i < KEYS; i++) task->wrong += petal_builder_add_u64(builder, check_key(i)) != PETAL_OK;
+    task->wrong += petal_builder_finish(builder, &built, NULL) != PETAL_OK;
+    task->wrong += petal_filter_equal(built, shared, &equal) != PETAL_OK || !equal;
+    petal_filter_free(built);
+    petal_builder_free(builder);
+  }
+  return NULL;
+}
+
+static void together(void) {
+  struct task tasks[LOOKING + WRITING + BUILDING];
+  pthread_t threads[LOOKING + WRITING + BUILDING];
+  for (unsigned i = 0; i < LOOKING + WRITING + BUILDING; i++) {
+    void *(*work)(void *) = i < LOOKING ? look : i < LOOKING + WRITING ? write_own : build_own;
+    tasks[i] = (struct task){.number = i};
+    CHECK(pthread_create(&threads[i], NULL, work, &tasks[i]) == 0);
+  }
+  for (unsigned i = 0; i < LOOKING + WRITING + BUILDING; i++) {
+    CHECK(pthread_join(threads[i], NULL) == 0);
+    CHECK_EQUAL(tasks[i].wrong, 0);
+  }
+}
+
+int main(void) {
+  rounds = check_scaled(20);
+  for (size_t k = 0; k < petal_kind_count(); k++) {
+    kind = check_kind(k);
+    petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = KEYS};
+    petal_filter *filter = NULL;
+    CHECK_OK(petal_filter_new(&spec, &filter, NULL));
+    for (uint64_t i = 0; i < KEYS; i++) CHECK_OK(petal_filter_insert_u64(filter, check_key(i), NULL));
+    shared = filter;
+    together();
+
+    /* The same with a file that is mapped. */
+    petal_filter *mapped = NULL;
+    CHECK_OK(petal_filter_save(filter, check_path("shared"), NULL));
+    CHECK_OK(petal_filter_open(check_path("shared"), NULL, &mapped, NULL));
+    shared = mapped;
+    together();
+    petal_filter_free(mapped);
+    petal_filter_free(filter);
+  }
+  return check_done();
+}

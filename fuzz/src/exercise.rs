@@ -1,0 +1,146 @@
+//! Everything that can be asked of a filter whose image nobody vouches for, and what must hold even then.
+
+use petal::{Answers, Capabilities, Filter, Keys, OpenOptions, Status};
+
+/// Hashes whose positions are first, last and in between.
+const HASHES: [u64; 9] = [
+    0,
+    u64::MAX,
+    1 << 63,
+    (1 << 63) - 1,
+    0x9e37_79b9_7f4a_7c15,
+    0x0123_4567_89ab_cdef,
+    u32::MAX as u64,
+    (u32::MAX as u64) << 32,
+    7,
+];
+
+/// The image of a filter.
+pub fn image(filter: &dyn Filter) -> Vec<u8> {
+    let mut image = Vec::new();
+    let written = filter.serialize(&mut |bytes| {
+        image.extend_from_slice(bytes);
+        Ok(())
+    });
+    written.expect("a vector takes everything");
+    assert_eq!(image.len() as u64, filter.serialized_size());
+    image
+}
+
+/// Looks without changing anything.
+pub fn look(filter: &dyn Filter) {
+    let header = filter.base().header().clone();
+    let can_hash = filter.base().hasher().can_hash();
+    for key in [&b""[..], b"a", b"a longer key, of more than a few words"] {
+        assert!(filter.contains(key) || can_hash, "what cannot be looked up may be there");
+    }
+    assert!(filter.contains_u64(0) || can_hash);
+
+    // All three forms of answers say what single lookups say.
+    let single = HASHES.map(|hash| filter.contains_hash(hash));
+    let (mut bytes, mut bitmap) = ([9; HASHES.len()], [0xaa; HASHES.len().div_ceil(8)]);
+    let mut answers = Answers { bytes: Some(&mut bytes), bitmap: Some(&mut bitmap), count: 0 };
+    filter.contains_batch(&Keys::Hashes(&HASHES), &mut answers).expect("hashes are always taken");
+    assert_eq!(answers.count, single.iter().filter(|found| **found).count() as u64);
+    for (i, found) in single.into_iter().enumerate() {
+        assert_eq!(bytes[i], u8::from(found));
+        assert_eq!(bitmap[i / 8] >> (i % 8) & 1, u8::from(found));
+    }
+    let keys = Keys::Bytes { bytes: b"abc", offsets: &[0, 0, 1, 3] };
+    let mut answers = Answers::default();
+    if let Err(error) = filter.contains_batch(&keys, &mut answers) {
+        assert!(matches!(error.status(), Status::ExternalHash | Status::KeyMissing));
+        assert_eq!(answers.count, 3);
+    }
+
+    assert!(filter.ones() <= filter.base().words().bytes() * 8);
+    rate(filter.false_positive_rate());
+    for keys in [0, 1, header.count, header.capacity, u64::MAX] {
+        rate(filter.expected_false_positive_rate(keys));
+    }
+    if let Ok(Some(estimate)) = petal::estimate(filter) {
+        assert!(estimate.value >= 0.0 && estimate.standard_error >= 0.0, "{estimate:?}");
+    }
+    petal::compare(filter, filter).expect("a filter can be compared with itself");
+    assert!(filter.equals(filter));
+    let _ = petal::image_size(&filter.spec());
+    let _ = filter.verify();
+}
+
+fn rate(rate: f64) {
+    assert!((0.0..=1.0).contains(&rate), "a rate of {rate}");
+}
+
+/// Changes a copy in every way that there is.
+pub fn change(filter: &dyn Filter) {
+    let original = image(filter);
+    // What a payload that was never verified holds past its last bit stays there.
+    let sound = filter.check_payload().is_ok();
+    let mut copy = filter.copy().expect("small");
+    assert!(copy.equals(filter));
+    for hash in HASHES {
+        let known = copy.contains_hash(hash);
+        let new = insert(&mut *copy, hash);
+        assert!(!new || !known, "what may have been there was new");
+        assert!(copy.contains_hash(hash));
+    }
+    if can(&*copy, Capabilities::MERGE) {
+        copy.merge(filter).expect("a copy is compatible");
+        assert!(HASHES.iter().all(|hash| copy.contains_hash(*hash)));
+    }
+    reload(&*copy, sound);
+    if can(&*copy, Capabilities::INTERSECT) {
+        let before = copy.copy().expect("small");
+        copy.intersect(&*before).expect("a copy is compatible");
+        assert!(copy.equals(&*before));
+    }
+    let geometry = *filter.base().geometry();
+    let bits = geometry.bits;
+    for factor in [0, 1, 2, 3, 7, 64, bits, bits / 256, bits / u64::from(geometry.hashes), u64::MAX] {
+        let mut folded = copy.copy().expect("small");
+        match folded.fold(factor) {
+            Ok(()) => {
+                assert!(HASHES.iter().all(|hash| folded.contains_hash(*hash)), "folding by {factor} lost a key");
+                reload(&*folded, sound);
+            }
+            Err(error) => {
+                let expected = if can(filter, Capabilities::FOLD) { Status::OutOfRange } else { Status::Unsupported };
+                // A filter that lies in an image can do less than its copy.
+                assert!(error.status() == expected || filter.base().words().image().is_some(), "{error:?}");
+                assert!(folded.equals(&*copy), "a failed fold changed something");
+            }
+        }
+    }
+    if can(&*copy, Capabilities::CLEAR) {
+        copy.clear().expect("it can");
+        assert_eq!((copy.ones(), copy.base().header().count), (0, 0));
+        reload(&*copy, true);
+    }
+    assert!(image(filter) == original, "changing a copy changed the original");
+}
+
+fn can(filter: &dyn Filter, capability: Capabilities) -> bool {
+    filter.capabilities().contains(capability)
+}
+
+fn insert(filter: &mut dyn Filter, hash: u64) -> bool {
+    match filter.insert_hash(hash) {
+        Ok(new) => new,
+        Err(error) => {
+            assert!(!can(filter, Capabilities::INSERT), "{error:?}");
+            false
+        }
+    }
+}
+
+/// A sound filter comes back from its image as it was.
+fn reload(filter: &dyn Filter, sound: bool) {
+    let image = image(filter);
+    match petal::load(&image, &OpenOptions::default()) {
+        Ok(again) => {
+            assert!(again.equals(filter));
+            assert_eq!(again.base().header().count, filter.base().header().count);
+        }
+        Err(error) => assert!(!sound, "the image just written does not load: {error:?}"),
+    }
+}

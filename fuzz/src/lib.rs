@@ -1,0 +1,5 @@
+//! What the fuzz targets share.
+
+pub mod exercise;
+pub mod guarded;
+pub mod image;

@@ -1,0 +1,116 @@
+//! The input is an image, of which nothing is believed: it is opened as it is, with its checksums made right, and with
+//! its length made right too; in every way that there is; and what opens is used in every way that there is. Nothing may
+//! panic or read past the image, and all ways of opening must agree.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use petal::{Error, Filter, Mode, OpenOptions, Result, Status};
+use petal_fuzz::exercise::{self, image};
+use petal_fuzz::guarded::Guarded;
+use petal_fuzz::image::{with_checksums, with_length};
+use std::cell::RefCell;
+use std::os::fd::RawFd;
+
+const MODES: [Mode; 3] = [Mode::Load, Mode::Read, Mode::Write];
+
+struct Places {
+    memory: Guarded,
+    file: RawFd,
+}
+
+thread_local! {
+    static PLACES: RefCell<Places> = RefCell::new(Places {
+        memory: Guarded::new(),
+        // SAFETY: a name and flags; the file lives as long as the process.
+        file: unsafe { libc::memfd_create(c"image".as_ptr(), 0) },
+    });
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    PLACES.with_borrow_mut(|places| {
+        open_all(bytes, places);
+        if let Some(image) = with_checksums(bytes) {
+            open_all(&image, places);
+        }
+        if let Some(image) = with_length(bytes) {
+            open_all(&image, places);
+        }
+    });
+});
+
+fn open_all(bytes: &[u8], places: &mut Places) {
+    let Places { memory, file } = places;
+    let loaded = petal::load(bytes, &OpenOptions::default());
+    let loaded_status = loaded.as_ref().err().map(Error::status);
+    if let Ok(filter) = loaded {
+        exercise::look(&*filter);
+        exercise::change(&*filter);
+    }
+    for mode in MODES {
+        let options = OpenOptions { mode, key: None };
+        let Some(place) = memory.place(bytes) else { return };
+        // SAFETY: the bytes were just put at `place`, nobody else uses them, and the filter goes before they do.
+        let opened = unsafe { petal::open_buffer(place, bytes.len(), &options) };
+        let status = opened.as_ref().err().map(Error::status);
+        agree(mode, loaded_status, status);
+        used(opened, mode);
+        if status.is_none() && mode == Mode::Write {
+            // SAFETY: the filter that wrote there is gone.
+            written(&unsafe { memory.bytes(place, bytes.len()) });
+        }
+
+        put(*file, bytes);
+        let opened = petal::open_descriptor(*file, 0, &options);
+        assert_eq!(opened.as_ref().err().map(Error::status), status, "{mode:?}: a file opens as a buffer does");
+        used(opened, mode);
+    }
+}
+
+/// Opening in place does not read the payload; all else it finds out as loading does.
+fn agree(mode: Mode, loaded: Option<Status>, opened: Option<Status>) {
+    let payload_only = mode != Mode::Load && loaded == Some(Status::Corrupt) && opened.is_none();
+    assert!(loaded == opened || payload_only, "loading gives {loaded:?}, opening to {mode:?} {opened:?}");
+}
+
+fn used(opened: Result<Box<dyn Filter>>, mode: Mode) {
+    let Ok(mut filter) = opened else { return };
+    if mode != Mode::Load {
+        exercise::look(&*filter);
+        exercise::change(&*filter);
+    }
+    match mode {
+        Mode::Load => {}
+        Mode::Read => {
+            let before = image(&*filter);
+            for refused in [filter.insert_hash(7).err(), filter.clear().err(), filter.fold(2).err()] {
+                assert_eq!(refused.map(|error| error.status()), Some(Status::Unsupported));
+            }
+            assert!(image(&*filter) == before, "what is open for reading changed");
+        }
+        Mode::Write => {
+            filter.insert_hash(7).expect("it is open for writing");
+            assert!(filter.contains_hash(7));
+            assert_eq!(filter.fold(2).unwrap_err().status(), Status::Unsupported);
+        }
+    }
+}
+
+/// What a writer leaves is clean and has the key.
+fn written(bytes: &[u8]) {
+    match petal::load(bytes, &OpenOptions::default()) {
+        Ok(filter) => assert!(filter.contains_hash(7) && !filter.base().header().dirty),
+        // Bits after the last one, which opening in place did not look for.
+        Err(error) => assert_eq!(error.status(), Status::Corrupt),
+    }
+}
+
+fn put(file: RawFd, bytes: &[u8]) {
+    // SAFETY: a file of this process and a buffer of this length; no filter maps the file now.
+    let done = unsafe {
+        libc::ftruncate(file, 0);
+        libc::ftruncate(file, bytes.len() as i64);
+        libc::pwrite(file, bytes.as_ptr().cast(), bytes.len(), 0)
+    };
+    assert_eq!(done, bytes.len() as isize);
+}

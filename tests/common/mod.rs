@@ -1,0 +1,209 @@
+//! What the integration tests share: every kind with every combination of its parameters, keys, and images in memory.
+
+#![allow(dead_code)] // Each test program uses its own part.
+
+use petal::registry::{self, Row};
+use petal::{
+    Builder, BuilderOptions, Domain, Filter, HashFunction, Keys, Mode, OpenOptions, Parameter, Result, SecretKey, Spec,
+    Status,
+};
+use std::ptr::NonNull;
+
+/// A well mixed 64-bit number (SplitMix64's finaliser): external hashes, and numbers that look random.
+pub fn mix(mut x: u64) -> u64 {
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+/// The secret key of keyed filters.
+pub const SECRET: SecretKey = *b"0123456789abcdef";
+
+/// A kind with values for all of its parameters.
+#[derive(Clone)]
+pub struct Case {
+    pub row: &'static Row,
+    pub values: Vec<(&'static Parameter, u64)>,
+}
+
+impl Case {
+    /// A spec without a size.
+    pub fn spec(&self) -> Spec {
+        let mut spec = Spec { kind: Some(self.row.kind), ..Spec::default() };
+        for (parameter, value) in &self.values {
+            spec.set(parameter, *value as f64).unwrap();
+        }
+        spec
+    }
+
+    /// Whether the kind takes these values together. What it refuses must be a contradiction.
+    fn is_possible(&self) -> bool {
+        match (self.row.plan)(&self.spec()) {
+            Ok(_) => true,
+            Err(error) => {
+                assert_eq!(error.status(), Status::Contradiction, "{}: {error}", self.name());
+                false
+            }
+        }
+    }
+
+    /// The value of the parameter with this name, if the kind has it.
+    pub fn value(&self, name: &str) -> Option<u64> {
+        self.values.iter().find(|(parameter, _)| parameter.name == name).map(|(_, value)| *value)
+    }
+
+    /// The kind and its parameters, with the names of choices.
+    pub fn name(&self) -> String {
+        self.name_of(|_| true)
+    }
+
+    /// The kind and those of its parameters that images keep.
+    pub fn layout_name(&self) -> String {
+        self.name_of(|parameter| parameter.word.is_some())
+    }
+
+    fn name_of(&self, shown: impl Fn(&Parameter) -> bool) -> String {
+        let mut name = self.row.name.to_string();
+        for (parameter, value) in self.values.iter().filter(|(parameter, _)| shown(parameter)) {
+            let value = match parameter.domain {
+                Domain::Choice(names) => names[*value as usize].to_string(),
+                Domain::Integer(..) => value.to_string(),
+            };
+            name = format!("{name}-{}_{value}", parameter.name);
+        }
+        name
+    }
+}
+
+/// The values of a parameter that are tried: all of them, or, where they are many, both ends, the middle, the default.
+fn tried(parameter: &Parameter) -> Vec<u64> {
+    let (minimum, maximum) = (parameter.minimum(), parameter.maximum());
+    if matches!(parameter.domain, Domain::Choice(_)) || maximum - minimum < 8 {
+        return (minimum..=maximum).collect();
+    }
+    let mut values = vec![minimum, parameter.default, minimum + (maximum - minimum) / 2, maximum];
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
+/// Every kind with every combination of the values of its parameters that it takes.
+pub fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for row in registry::KINDS {
+        let mut combinations = vec![Vec::new()];
+        for parameter in row.parameters {
+            let longer = |values: &Vec<_>| {
+                let values = values.clone();
+                tried(parameter).into_iter().map(move |value| [&values[..], &[(*parameter, value)]].concat())
+            };
+            combinations = combinations.iter().flat_map(longer).collect();
+        }
+        let all = combinations.into_iter().map(|values| Case { row, values });
+        let kept: Vec<Case> = all.filter(Case::is_possible).collect();
+        for parameter in row.parameters {
+            for value in tried(parameter) {
+                let used = kept.iter().any(|case| case.value(parameter.name) == Some(value));
+                assert!(used, "{}: {} = {value} goes with nothing", row.name, parameter.name);
+            }
+        }
+        cases.extend(kept);
+    }
+    cases
+}
+
+/// Every kind with every combination of the parameters that images keep; the others have their defaults.
+pub fn layouts() -> Vec<Case> {
+    let fixed = |case: &Case| case.values.iter().all(|(p, value)| p.word.is_some() || *value == p.default);
+    cases().into_iter().filter(fixed).collect()
+}
+
+/// The spec with another hash function. `salt` becomes seed, tag, or part of the secret key.
+pub fn hashed(spec: &Spec, hash: HashFunction, salt: u64) -> Spec {
+    let mut spec = Spec { hash, seed: salt, key: None, ..*spec };
+    if hash == HashFunction::SipHash13 {
+        let mut key = SECRET;
+        key[8..].copy_from_slice(&salt.to_le_bytes());
+        spec = Spec { seed: 0, key: Some(key), ..spec };
+    }
+    spec
+}
+
+/// The hash of key number `i` for a filter of this spec; where the caller hashes, a well mixed one.
+pub fn hash_of(spec: &Spec, i: u64) -> u64 {
+    let own = |_| mix(mix(i) ^ spec.seed);
+    spec.hasher().unwrap().hash_u64(i).unwrap_or_else(own)
+}
+
+/// The filter of this spec that holds the keys with these numbers.
+pub fn filled(spec: &Spec, keys: impl IntoIterator<Item = u64>) -> Box<dyn Filter> {
+    let mut builder = Builder::new(spec, BuilderOptions::default()).unwrap();
+    let hashes: Vec<u64> = keys.into_iter().map(|i| hash_of(spec, i)).collect();
+    let (added, outcome) = builder.add_batch(&Keys::Hashes(&hashes));
+    outcome.unwrap();
+    assert_eq!(added, hashes.len());
+    builder.finish().unwrap()
+}
+
+/// The filter's image.
+pub fn image(filter: &dyn Filter) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    filter
+        .serialize(&mut |piece| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(bytes.len() as u64, filter.serialized_size());
+    bytes
+}
+
+/// Bytes in memory that is aligned as images must be.
+pub struct Buffer {
+    words: Vec<u64>,
+    length: usize,
+}
+
+impl Buffer {
+    pub fn of(bytes: &[u8]) -> Buffer {
+        let word = |bytes: &[u8]| {
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            u64::from_ne_bytes(word)
+        };
+        Buffer { words: bytes.chunks(8).map(word).collect(), length: bytes.len() }
+    }
+
+    pub fn bytes(&self) -> Vec<u8> {
+        self.words.iter().flat_map(|word| word.to_ne_bytes()).take(self.length).collect()
+    }
+
+    fn start(&mut self) -> NonNull<u8> {
+        NonNull::new(self.words.as_mut_ptr()).unwrap().cast()
+    }
+
+    /// What `with` makes of the filter that is opened in the buffer.
+    pub fn open<T>(
+        &mut self,
+        mode: Mode,
+        key: Option<SecretKey>,
+        with: impl FnOnce(Result<&mut dyn Filter>) -> T,
+    ) -> T {
+        let (start, length) = (self.start(), self.length);
+        // SAFETY: the words are borrowed until this returns, and the filter is dropped before.
+        match unsafe { petal::open_buffer(start, length, &OpenOptions { mode, key }) } {
+            Ok(mut filter) => with(Ok(&mut *filter)),
+            Err(error) => with(Err(error)),
+        }
+    }
+
+    /// What `with` makes of an empty filter that is made in the buffer.
+    pub fn create<T>(&mut self, spec: &Spec, with: impl FnOnce(Result<&mut dyn Filter>) -> T) -> T {
+        let (start, length) = (self.start(), self.length);
+        // SAFETY: the words are borrowed until this returns, and the filter is dropped before.
+        match unsafe { petal::create_in(spec, start, length) } {
+            Ok(mut filter) => with(Ok(&mut *filter)),
+            Err(error) => with(Err(error)),
+        }
+    }
+}

@@ -1,0 +1,834 @@
+//! One suite for every kind, every combination of its parameters and every hash function. No kind is named here: a new
+//! row of the registry is covered without touching this file.
+
+mod common;
+
+use common::{Buffer, Case, SECRET, cases, filled, hash_of, hashed, image, mix};
+use petal::registry::KINDS;
+use petal::{
+    Answers, Builder, BuilderOptions, Capabilities, Filter, HashFunction, Keys, Mode, OpenOptions, Spec, Status,
+};
+
+/// The capacity of most filters here.
+const CAPACITY: u64 = 1000;
+
+/// Key numbers from here on are never inserted.
+const FRESH: u64 = 1 << 40;
+
+/// Runs `test` for every case, sized for `CAPACITY` keys at 1 %.
+fn for_each_case(test: impl Fn(&Case, &Spec)) {
+    for case in cases() {
+        println!("{}", case.name());
+        test(&case, &Spec { capacity: CAPACITY, false_positive_rate: 0.01, ..case.spec() });
+    }
+}
+
+/// The same for every hash function as well.
+fn for_each_hash(test: impl Fn(&Case, &Spec)) {
+    for_each_case(|case, spec| {
+        for hash in HashFunction::ALL {
+            println!("    {hash}");
+            test(case, &hashed(spec, hash, 7));
+        }
+    });
+}
+
+fn can(case: &Case, capability: Capabilities) -> bool {
+    case.row.capabilities.contains(capability)
+}
+
+#[track_caller]
+fn holds(filter: &dyn Filter, spec: &Spec, keys: impl IntoIterator<Item = u64>) {
+    for i in keys {
+        assert!(filter.contains_hash(hash_of(spec, i)), "key {i} is lost");
+    }
+}
+
+/// How many of the fresh keys it says it has.
+fn false_positives(filter: &dyn Filter, spec: &Spec, fresh: u64) -> u64 {
+    (FRESH..FRESH + fresh).filter(|i| filter.contains_hash(hash_of(spec, *i))).count() as u64
+}
+
+#[track_caller]
+fn fails<T>(result: petal::Result<T>, status: Status) {
+    match result {
+        Ok(_) => panic!("this should fail with {status:?}"),
+        Err(error) => {
+            assert_eq!(error.status(), status, "{error}");
+            assert!(!error.message().is_empty());
+        }
+    }
+}
+
+// ---- Keys --------------------------------------------------------------------------------------------------------
+
+#[test]
+fn no_key_is_ever_lost() {
+    for_each_hash(|_, spec| {
+        for keys in [1, 10, CAPACITY / 2, CAPACITY, 5 * CAPACITY] {
+            let filter = filled(spec, 0..keys);
+            holds(&*filter, spec, 0..keys);
+            assert_eq!(filter.base().header().count, keys);
+        }
+    });
+}
+
+#[test]
+fn an_empty_filter_holds_nothing() {
+    for_each_hash(|case, spec| {
+        let filter = petal::create(spec).unwrap();
+        assert_eq!(false_positives(&*filter, spec, 1000), 0);
+        assert_eq!(filter.ones(), 0);
+        assert_eq!(filter.false_positive_rate(), 0.0);
+        assert_eq!(filter.expected_false_positive_rate(0), 0.0);
+        assert_eq!(filter.base().header().count, 0);
+        if can(case, Capabilities::ESTIMATE) {
+            assert_eq!(filter.cardinality(), Some(0.0));
+        }
+        filter.verify().unwrap();
+        // Without keys, and for one or none, the smallest filters there are.
+        for capacity in [0, 1] {
+            let small = Spec::with_capacity(capacity, 0.01).unwrap();
+            let small = Spec { capacity: small.capacity, ..*spec };
+            let filter = filled(&small, []);
+            assert_eq!(false_positives(&*filter, spec, 1000), 0);
+            let filter = filled(&small, [3]);
+            holds(&*filter, &small, [3]);
+            assert!(false_positives(&*filter, &small, 1000) < 1000);
+        }
+    });
+}
+
+#[test]
+fn duplicates_change_nothing_but_the_count() {
+    for_each_case(|_, spec| {
+        let once = filled(spec, 0..100);
+        let often = filled(spec, (0..100).chain(0..100).chain(50..60));
+        assert!(once.equals(&*often));
+        assert_eq!(often.base().header().count, 210);
+    });
+}
+
+/// A filter far beyond its capacity says so, in its rate and its estimate, and answers on.
+#[test]
+fn overfull_filters_own_up() {
+    for_each_case(|case, spec| {
+        let filter = filled(spec, 0..100 * CAPACITY);
+        holds(&*filter, spec, 0..100 * CAPACITY);
+        assert!(filter.false_positive_rate() > 0.9);
+        assert!(filter.expected_false_positive_rate(100 * CAPACITY) > 0.9);
+        assert!(false_positives(&*filter, spec, 1000) > 900);
+        if let Some(keys) = filter.cardinality() {
+            assert!(keys > 5.0 * CAPACITY as f64, "{keys}");
+        }
+        filter.verify().unwrap();
+    });
+}
+
+/// `insert` says "certainly new" of a key exactly if the filter did not seem to have it.
+#[test]
+fn insertion_knows_what_is_new() {
+    for_each_hash(|case, spec| {
+        let mut filter = petal::create(spec).unwrap();
+        if !can(case, Capabilities::INSERT) {
+            return fails(filter.insert_hash(1), Status::Unsupported);
+        }
+        let mut news = 0;
+        for i in (0..3 * CAPACITY).flat_map(|i| [i, i, i / 2]) {
+            let hash = hash_of(spec, i);
+            let seemed = filter.contains_hash(hash);
+            let new = filter.insert_hash(hash).unwrap();
+            assert_eq!(new, !seemed, "key {i}");
+            assert!(filter.contains_hash(hash));
+            news += u64::from(new);
+        }
+        assert!((CAPACITY..=3 * CAPACITY).contains(&news), "{news} of {} keys were new", 3 * CAPACITY);
+        assert_eq!(filter.base().header().count, 9 * CAPACITY);
+        // However it is filled, it is the same filter.
+        assert!(filter.equals(&*filled(spec, 0..3 * CAPACITY)));
+    });
+}
+
+#[test]
+fn three_ways_to_name_a_key_are_one() {
+    for_each_hash(|case, spec| {
+        let mut filter = petal::create(spec).unwrap();
+        if !can(case, Capabilities::INSERT) || spec.hash == HashFunction::External {
+            return;
+        }
+        for i in 0..100_u64 {
+            let bytes = i.to_le_bytes();
+            let hash = spec.hasher().unwrap().hash_bytes(&bytes).unwrap();
+            match i % 3 {
+                0 => filter.insert(&bytes).unwrap(),
+                1 => filter.insert_u64(i).unwrap(),
+                _ => filter.insert_hash(hash).unwrap(),
+            };
+            assert!(filter.contains(&bytes) && filter.contains_u64(i) && filter.contains_hash(hash));
+        }
+        filter.insert(b"").unwrap();
+        assert!(filter.contains(b""));
+        let long = vec![9; 100_000];
+        filter.insert(&long).unwrap();
+        assert!(filter.contains(&long) && !filter.contains(&long[1..]));
+    });
+}
+
+// ---- Batches -----------------------------------------------------------------------------------------------------
+
+/// All three forms of answers of one batch.
+struct Forms {
+    bytes: Vec<u8>,
+    bitmap: Vec<u8>,
+    count: u64,
+}
+
+fn answers_of(keys: usize, run: impl FnOnce(&mut Answers)) -> Forms {
+    let (mut bytes, mut bitmap) = (vec![7; keys], vec![0xaa; keys.div_ceil(8)]);
+    let mut answers = Answers { bytes: Some(&mut bytes), bitmap: Some(&mut bitmap), count: 99 };
+    run(&mut answers);
+    let count = answers.count;
+    Forms { bytes, bitmap, count }
+}
+
+impl Forms {
+    #[track_caller]
+    fn are(&self, expected: &[bool]) {
+        assert_eq!(self.bytes, expected.iter().map(|answer| u8::from(*answer)).collect::<Vec<_>>());
+        let mut bitmap = vec![0; expected.len().div_ceil(8)];
+        expected.iter().enumerate().for_each(|(i, answer)| bitmap[i / 8] |= u8::from(*answer) << (i % 8));
+        assert_eq!(self.bitmap, bitmap);
+        assert_eq!(self.count, expected.iter().filter(|answer| **answer).count() as u64);
+    }
+}
+
+/// Keys with their offsets, of all lengths.
+fn strings(count: usize) -> (Vec<u8>, Vec<u64>) {
+    let (mut bytes, mut offsets) = (Vec::new(), vec![0]);
+    for i in 0..count {
+        bytes.extend(format!("{i}").repeat(i % 5).bytes());
+        offsets.push(bytes.len() as u64);
+    }
+    (bytes, offsets)
+}
+
+#[test]
+fn batches_do_what_single_calls_do() {
+    for_each_hash(|case, spec| {
+        for count in [0, 1, 7, 8, 9, 511, 512, 513, 1500] {
+            let numbers: Vec<u64> = (0..count as u64).map(|i| mix(i) % 900).collect();
+            let hashes: Vec<u64> = numbers.iter().map(|i| hash_of(spec, *i)).collect();
+            let (bytes, offsets) = strings(count);
+            let all = [Keys::Hashes(&hashes), Keys::U64(&numbers), Keys::Bytes { bytes: &bytes, offsets: &offsets }];
+            let usable = if spec.hash == HashFunction::External { &all[..1] } else { &all };
+            for keys in usable {
+                let hash = |i: usize| match keys {
+                    Keys::Hashes(_) | Keys::U64(_) => hashes[i],
+                    Keys::Bytes { .. } => {
+                        let key = &bytes[offsets[i] as usize..offsets[i + 1] as usize];
+                        spec.hasher().unwrap().hash_bytes(key).unwrap()
+                    }
+                };
+                let filter = filled(spec, 0..300);
+                let found: Vec<bool> = (0..count).map(|i| filter.contains_hash(hash(i))).collect();
+                answers_of(count, |answers| filter.contains_batch(keys, answers).unwrap()).are(&found);
+                if !can(case, Capabilities::INSERT) {
+                    continue;
+                }
+                let (mut one, mut many) = (filter.copy().unwrap(), filter.copy().unwrap());
+                let new: Vec<bool> = (0..count).map(|i| one.insert_hash(hash(i)).unwrap()).collect();
+                let forms = answers_of(count, |answers| {
+                    let (done, outcome) = many.insert_batch(keys, answers);
+                    outcome.unwrap();
+                    assert_eq!(done, count);
+                });
+                forms.are(&new);
+                assert_eq!(image(&*one), image(&*many));
+            }
+        }
+    });
+}
+
+/// A batch that fails inserts nothing and finds everything.
+#[test]
+fn wrong_batches_say_maybe() {
+    for_each_case(|_, spec| {
+        let mut filter = petal::create(spec).unwrap();
+        let empty = image(&*filter);
+        let bytes = b"0123456789";
+        for offsets in [&[0, 5, 4][..], &[0, 11], &[3, 2], &[u64::MAX, u64::MAX]] {
+            let keys = Keys::Bytes { bytes, offsets };
+            let count = offsets.len() - 1;
+            answers_of(count, |a| fails(filter.contains_batch(&keys, a), Status::Offsets)).are(&vec![true; count]);
+            let (done, outcome) = filter.insert_batch(&keys, &mut Answers::default());
+            assert_eq!(done, 0);
+            fails(outcome, Status::Offsets);
+        }
+        for (answers, keys) in [(2, 3), (4, 3), (0, 1)] {
+            let hashes = vec![1; keys];
+            let mut short = vec![0; answers];
+            let mut answers = Answers { bytes: Some(&mut short), ..Answers::default() };
+            fails(filter.contains_batch(&Keys::Hashes(&hashes), &mut answers), Status::BufferTooSmall);
+            assert!(short.iter().all(|answer| *answer == 1));
+            let mut answers = Answers { bytes: Some(&mut short), ..Answers::default() };
+            fails(filter.insert_batch(&Keys::Hashes(&hashes), &mut answers).1, Status::BufferTooSmall);
+        }
+        assert_eq!(image(&*filter), empty);
+        // No offsets are no keys, and offsets need not start at the beginning or fill the buffer.
+        let none = Keys::Bytes { bytes, offsets: &[] };
+        answers_of(0, |answers| filter.contains_batch(&none, answers).unwrap()).are(&[]);
+        let some = Keys::Bytes { bytes, offsets: &[3, 3, 5] };
+        answers_of(2, |answers| filter.contains_batch(&some, answers).unwrap()).are(&[false, false]);
+    });
+}
+
+// ---- Capabilities ------------------------------------------------------------------------------------------------
+
+/// What the handle claims works; what it does not claim is refused as unsupported and changes nothing.
+fn tells_the_truth(filter: &mut dyn Filter, spec: &Spec) {
+    let operations: [(Capabilities, &dyn Fn(&mut dyn Filter) -> petal::Result<()>); 5] = [
+        (Capabilities::INSERT, &|filter| filter.insert_hash(hash_of(spec, 1)).map(drop)),
+        (Capabilities::MERGE, &|filter| filter.merge(&*filled(&filter_spec(filter, spec), 0..50))),
+        (Capabilities::INTERSECT, &|filter| filter.intersect(&*filled(&filter_spec(filter, spec), 0..50))),
+        (Capabilities::CLEAR, &|filter| filter.clear()),
+        // Some factor divides the units, and if only their number itself.
+        (Capabilities::FOLD, &|filter| {
+            let bits = filter.base().geometry().bits;
+            let mut outcome = filter.fold(2);
+            for factor in (3..=bits) {
+                match &outcome {
+                    Err(error) if error.status() == Status::OutOfRange => outcome = filter.fold(factor),
+                    _ => break,
+                }
+            }
+            outcome
+        }),
+    ];
+    for (capability, operation) in operations {
+        let before = image(filter);
+        let claimed = filter.capabilities().contains(capability);
+        match operation(filter) {
+            Ok(()) => assert!(claimed, "{capability:?} is not claimed but works"),
+            Err(error) => {
+                assert!(!claimed, "{capability:?} is claimed but: {error}");
+                assert_eq!(error.status(), Status::Unsupported, "{capability:?}");
+                assert_eq!(image(filter), before, "{capability:?} changed something");
+            }
+        }
+    }
+    if !filter.capabilities().contains(Capabilities::INSERT) {
+        let (done, outcome) = filter.insert_batch(&Keys::Hashes(&[1]), &mut Answers::default());
+        assert_eq!(done, 0);
+        fails(outcome, Status::Unsupported);
+        fails(
+            filter.insert(b"key"),
+            if spec.hash == HashFunction::External { Status::ExternalHash } else { Status::Unsupported },
+        );
+    }
+    assert!(filter.capabilities().contains(Capabilities::ESTIMATE) || filter.cardinality().is_none());
+}
+
+/// The spec of a compatible filter.
+fn filter_spec(filter: &dyn Filter, original: &Spec) -> Spec {
+    Spec { key: original.key, ..filter.spec() }
+}
+
+#[test]
+fn capabilities_are_the_truth() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("filter.petal");
+    for_each_hash(|case, spec| {
+        let filter = filled(spec, 0..CAPACITY);
+        let bytes = image(&*filter);
+        assert_eq!(filter.capabilities(), case.row.capabilities);
+        tells_the_truth(&mut *filter.copy().unwrap(), spec);
+        for mode in [Mode::Read, Mode::Write, Mode::Load] {
+            let mut buffer = Buffer::of(&bytes);
+            buffer.open(mode, spec.key, |filter| {
+                let filter = filter.unwrap();
+                let kind = case.row.capabilities;
+                let changing = Capabilities::INSERT | Capabilities::CLEAR | Capabilities::MERGE;
+                let changing = changing | Capabilities::INTERSECT | Capabilities::FOLD;
+                assert_eq!(
+                    filter.capabilities(),
+                    match mode {
+                        Mode::Load => kind,
+                        Mode::Write => kind.without(Capabilities::FOLD),
+                        Mode::Read => kind.without(changing),
+                    }
+                );
+                tells_the_truth(filter, spec);
+            });
+            assert_eq!(buffer.bytes() == bytes, mode != Mode::Write || case.row.capabilities == Capabilities::NONE);
+            filter.save(&path).unwrap();
+            let options = OpenOptions { mode, key: spec.key };
+            tells_the_truth(&mut *petal::open(&path, &options).unwrap(), spec);
+        }
+    });
+}
+
+// ---- Images ------------------------------------------------------------------------------------------------------
+
+/// The same answers, the same statistics, the same bits.
+fn is_like(a: &dyn Filter, b: &dyn Filter, spec: &Spec) {
+    assert!(a.equals(b) && b.equals(a));
+    holds(a, spec, 0..CAPACITY);
+    for i in FRESH..FRESH + 2000 {
+        let hash = hash_of(spec, i);
+        assert_eq!(a.contains_hash(hash), b.contains_hash(hash));
+    }
+    assert_eq!(a.ones(), b.ones());
+    assert_eq!(a.false_positive_rate(), b.false_positive_rate());
+    assert_eq!(a.cardinality(), b.cardinality());
+    assert_eq!(a.base().header().count, b.base().header().count);
+    assert_eq!(a.base().header().compatibility_id(), b.base().header().compatibility_id());
+    assert_eq!(image(a), image(b));
+    a.verify().unwrap();
+}
+
+#[test]
+fn images_are_the_filter() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("filter.petal");
+    for_each_hash(|_, spec| {
+        let filter = filled(spec, 0..CAPACITY);
+        let bytes = image(&*filter);
+        assert_eq!(bytes.len() as u64, petal::image_size(spec).unwrap());
+        let options = |mode| OpenOptions { mode, key: spec.key };
+        is_like(&*petal::load(&bytes, &options(Mode::Load)).unwrap(), &*filter, spec);
+        filter.save(&path).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), bytes);
+        for mode in [Mode::Read, Mode::Write, Mode::Load] {
+            let mut buffer = Buffer::of(&bytes);
+            buffer.open(mode, spec.key, |opened| is_like(opened.unwrap(), &*filter, spec));
+            assert_eq!(buffer.bytes(), bytes, "opening changes nothing");
+            is_like(&*petal::open(&path, &options(mode)).unwrap(), &*filter, spec);
+            assert_eq!(std::fs::read(&path).unwrap(), bytes, "opening changes nothing");
+        }
+        let others: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+        assert_eq!(others.len(), 1, "saving leaves nothing behind: {others:?}");
+    });
+}
+
+/// A filter that is written where it lies becomes what a filter in memory becomes.
+#[test]
+fn images_are_written_in_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("filter.petal");
+    for_each_hash(|case, spec| {
+        if !can(case, Capabilities::INSERT) {
+            return;
+        }
+        let insert = |filter: &mut dyn Filter| {
+            for i in 0..CAPACITY {
+                filter.insert_hash(hash_of(spec, i)).unwrap();
+            }
+        };
+        let expected = image(&*filled(spec, 0..CAPACITY));
+        let empty = petal::create(spec).unwrap();
+
+        let mut buffer = Buffer::of(&vec![0x55; expected.len() + 8]);
+        buffer.create(spec, |filter| {
+            let filter = filter.unwrap();
+            insert(filter);
+            filter.verify().unwrap();
+            assert_eq!(image(filter), expected);
+        });
+        assert_eq!(buffer.bytes()[..expected.len()], expected);
+        assert_eq!(buffer.bytes()[expected.len()..], [0x55; 8], "what follows the image is not Petal's");
+
+        let mut buffer = Buffer::of(&image(&*empty));
+        buffer.open(Mode::Write, spec.key, |filter| insert(filter.unwrap()));
+        assert_eq!(buffer.bytes(), expected);
+
+        empty.save(&path).unwrap();
+        let options = |mode| OpenOptions { mode, key: spec.key };
+        let mut filter = petal::open(&path, &options(Mode::Write)).unwrap();
+        fails(petal::open(&path, &options(Mode::Write)), Status::Locked);
+        insert(&mut *filter);
+        assert!(petal::open(&path, &options(Mode::Read)).unwrap().base().header().dirty);
+        fails(petal::open(&path, &options(Mode::Read)).unwrap().verify(), Status::Dirty);
+        fails(filter.save(&path), Status::MappedPath);
+        filter.sync().unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), expected);
+        filter.insert_hash(1).unwrap();
+        filter.base_mut().abandon();
+        drop(filter);
+        assert!(petal::open(&path, &options(Mode::Load)).unwrap().base().header().dirty);
+    });
+}
+
+/// An image in the middle of a file.
+#[cfg(unix)]
+#[test]
+fn images_are_opened_at_an_offset() {
+    use std::os::fd::AsRawFd;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("container");
+    for_each_case(|_, spec| {
+        let filter = filled(spec, 0..CAPACITY);
+        let bytes = image(&*filter);
+        for offset in [0, 8, 4096, 5000] {
+            std::fs::write(&path, [&vec![1; offset][..], &bytes, &[2; 3]].concat()).unwrap();
+            let file = std::fs::File::options().read(true).write(true).open(&path).unwrap();
+            for mode in [Mode::Read, Mode::Write, Mode::Load] {
+                let options = OpenOptions { mode, key: None };
+                let opened = petal::open_descriptor(file.as_raw_fd(), offset as u64, &options).unwrap();
+                is_like(&*opened, &*filter, spec);
+                fails(petal::open_descriptor(file.as_raw_fd(), offset as u64 + 4, &options), Status::Misaligned);
+            }
+        }
+    });
+}
+
+// ---- Combining ---------------------------------------------------------------------------------------------------
+
+#[test]
+fn merging_is_building_from_both() {
+    for_each_hash(|case, spec| {
+        let mut a = filled(spec, 0..600);
+        let b = filled(spec, 400..CAPACITY);
+        if !can(case, Capabilities::MERGE) {
+            return fails(a.merge(&*b), Status::Unsupported);
+        }
+        a.merge(&*b).unwrap();
+        assert!(a.equals(&*filled(spec, 0..CAPACITY)));
+        assert_eq!(a.base().header().count, 1200);
+        a.verify().unwrap();
+        let before = a.copy().unwrap();
+        a.merge(&*petal::create(spec).unwrap()).unwrap();
+        assert!(a.equals(&*before), "merging nothing changes nothing");
+        a.merge(&*before).unwrap();
+        assert!(a.equals(&*before), "merging itself changes no bit");
+    });
+}
+
+#[test]
+fn intersecting_keeps_what_both_hold() {
+    for_each_hash(|case, spec| {
+        let (a, b) = (filled(spec, 0..600), filled(spec, 400..CAPACITY));
+        let mut both = a.copy().unwrap();
+        if !can(case, Capabilities::INTERSECT) {
+            return fails(both.intersect(&*b), Status::Unsupported);
+        }
+        both.intersect(&*b).unwrap();
+        holds(&*both, spec, 400..600);
+        assert!(both.false_positive_rate() <= a.false_positive_rate().min(b.false_positive_rate()));
+        for i in (0..CAPACITY).chain(FRESH..FRESH + 1000) {
+            let hash = hash_of(spec, i);
+            assert!(!both.contains_hash(hash) || (a.contains_hash(hash) && b.contains_hash(hash)));
+        }
+        let gone = (0..400).filter(|i| !both.contains_hash(hash_of(spec, *i))).count();
+        assert!(gone > 200, "only {gone} of the 400 keys that one alone holds are gone");
+        assert_eq!(both.base().header().count, 600);
+        both.verify().unwrap();
+        both.intersect(&*petal::create(spec).unwrap()).unwrap();
+        assert_eq!(both.ones(), 0);
+    });
+}
+
+#[test]
+fn folding_is_building_small() {
+    for_each_case(|case, spec| {
+        let big = filled(spec, 0..CAPACITY);
+        if !can(case, Capabilities::FOLD) {
+            return fails(big.copy().unwrap().fold(2), Status::Unsupported);
+        }
+        let bits = big.base().geometry().bits;
+        let mut folds = 0;
+        for factor in (0..=70).chain([127, 128, 256, 1000, 1024, bits, bits + 1, u64::MAX]) {
+            let mut folded = big.copy().unwrap();
+            if let Err(error) = folded.fold(factor) {
+                assert_eq!(error.status(), Status::OutOfRange, "{error}");
+                assert_eq!(image(&*folded), image(&*big));
+                continue;
+            }
+            folds += 1;
+            assert!(factor >= 2 && folded.base().geometry().bits == bits / factor);
+            let small = filled(&Spec { bits: bits / factor, ..big.spec() }, 0..CAPACITY);
+            assert_eq!(folded.base().geometry(), small.base().geometry(), "factor {factor}");
+            assert!(folded.equals(&*small), "factor {factor}");
+            holds(&*folded, spec, 0..CAPACITY);
+            folded.verify().unwrap();
+            let header = folded.base().header();
+            assert_eq!(header.count, CAPACITY);
+            assert_eq!(header.false_positive_rate, folded.expected_false_positive_rate(CAPACITY));
+            // It can be filled, merged and saved on.
+            folded.merge(&*small).unwrap();
+            is_like(&*petal::load(&image(&*folded), &OpenOptions::default()).unwrap(), &*folded, spec);
+            let compatible = petal::create(&folded.spec()).unwrap();
+            assert_eq!(compatible.base().header().compatibility_id(), folded.base().header().compatibility_id());
+        }
+        // Where a size was rounded to be folded, powers of two divide it.
+        assert!(case.value("foldable") != Some(1) || folds >= 4, "{folds} folds");
+    });
+}
+
+/// Rounding for folding costs less than 0.8 % and halves as often as it says.
+#[test]
+fn foldable_sizes_are_little_larger() {
+    for case in cases().into_iter().filter(|case| case.value("foldable") == Some(1)) {
+        for capacity in [10, 1000, 12_345, 1 << 20] {
+            let foldable = Spec { capacity, ..case.spec() };
+            let mut exact = foldable;
+            let parameter = case.values.iter().find(|(parameter, _)| parameter.name == "foldable").unwrap().0;
+            exact.set(parameter, 0.0).unwrap();
+            let bits = |spec| petal::create(spec).unwrap().base().geometry().bits as f64;
+            let ratio = bits(&foldable) / bits(&exact);
+            assert!((1.0..1.008).contains(&ratio), "{} at {capacity}: {ratio}", case.name());
+        }
+    }
+}
+
+#[test]
+fn copies_are_equal_and_apart() {
+    for_each_hash(|case, spec| {
+        let filter = filled(spec, 0..CAPACITY);
+        let mut copy = filter.copy().unwrap();
+        is_like(&*copy, &*filter, spec);
+        if !can(case, Capabilities::CLEAR) {
+            return fails(copy.clear(), Status::Unsupported);
+        }
+        copy.clear().unwrap();
+        assert!(!copy.equals(&*filter));
+        holds(&*filter, spec, 0..CAPACITY);
+        assert_eq!(image(&*copy), image(&*petal::create(spec).unwrap()));
+        if can(case, Capabilities::INSERT) {
+            (0..CAPACITY).for_each(|i| drop(copy.insert_hash(hash_of(spec, i)).unwrap()));
+            assert_eq!(image(&*copy), image(&*filter));
+            let before = filter.copy().unwrap();
+            while !copy.insert_hash(mix(copy.base().header().count)).unwrap() {}
+            assert!(!copy.equals(&*filter) && filter.equals(&*before));
+        }
+    });
+}
+
+/// Filters combine only if they are alike in everything that decides where a key's bits are.
+#[test]
+fn unlike_filters_are_refused() {
+    for_each_hash(|case, spec| {
+        let mut filter = filled(spec, 0..CAPACITY);
+        let own = filter_spec(&*filter, spec);
+        let mut others = vec![
+            ("capacity", Spec { capacity: 2 * CAPACITY, ..*spec }),
+            ("bits", Spec { bits: 2 * own.bits, ..own }),
+            ("hashes", Spec { hashes: own.hashes + 1, ..own }),
+            ("hashes", Spec { hashes: own.hashes.max(2) - 1, ..own }),
+            ("seed, tag or key", hashed(&own, own.hash, 8)),
+        ];
+        for hash in HashFunction::ALL.into_iter().filter(|hash| *hash != own.hash) {
+            others.push(("hash", hashed(&own, hash, 7)));
+        }
+        for row in KINDS.iter().filter(|row| row.kind != case.row.kind) {
+            others.push((
+                "kind",
+                Spec { kind: Some(row.kind), capacity: CAPACITY, ..hashed(&Spec::default(), own.hash, 7) },
+            ));
+        }
+        for (parameter, value) in case.values.iter().filter(|(parameter, _)| parameter.word.is_some()) {
+            for other in (parameter.minimum()..=parameter.maximum()).take(20).filter(|other| other != value) {
+                let mut changed = own;
+                changed.set(parameter, other as f64).unwrap();
+                others.push((parameter.name, changed));
+            }
+        }
+        let before = image(&*filter);
+        for (what, other) in others {
+            let other = match petal::create(&other) {
+                Ok(other) => other,
+                // A kind need not have every size, or every combination of parameters.
+                Err(error) => {
+                    assert!([Status::OutOfRange, Status::Contradiction].contains(&error.status()), "{what}: {error}");
+                    continue;
+                }
+            };
+            // A default may stand for the very value that the filter has.
+            if other.base().header().kind == own.kind.unwrap()
+                && other.base().hasher().identifier() == filter.base().hasher().identifier()
+                && other.base().hasher().function() == own.hash
+                && other.base().geometry() == filter.base().geometry()
+            {
+                continue;
+            }
+            if can(case, Capabilities::MERGE) {
+                fails(filter.merge(&*other), Status::Incompatible);
+            }
+            if can(case, Capabilities::INTERSECT) {
+                fails(filter.intersect(&*other), Status::Incompatible);
+            }
+            assert!(!filter.equals(&*other), "{what}");
+            assert_eq!(image(&*filter), before, "{what}");
+        }
+    });
+}
+
+#[test]
+fn specs_are_read_back() {
+    for_each_hash(|case, spec| {
+        let filter = filled(spec, 0..CAPACITY);
+        let again = filled(&filter_spec(&*filter, spec), 0..CAPACITY);
+        assert!(filter.equals(&*again));
+        assert_eq!(filter.base().geometry(), again.base().geometry());
+        let read = filter.spec();
+        assert_eq!((read.kind, read.capacity, read.hash, read.key), (Some(case.row.kind), CAPACITY, spec.hash, None));
+        assert_eq!(read.seed, spec.seed);
+        for (parameter, value) in case.values.iter().filter(|(parameter, _)| parameter.word.is_some()) {
+            // A default may stand for a value that depends on the size.
+            let read = read.parameter(parameter).unwrap();
+            assert!(read == *value || *value == parameter.default, "{} = {read}", parameter.name);
+        }
+        assert_eq!(filter.base().header().false_positive_rate, 0.01);
+        assert_eq!(again.base().header().false_positive_rate, 0.0, "a geometry promises no rate");
+    });
+}
+
+// ---- Keys that cannot be hashed ----------------------------------------------------------------------------------
+
+#[test]
+fn keyed_filters_without_their_key_say_maybe() {
+    for_each_case(|case, spec| {
+        let spec = hashed(spec, HashFunction::SipHash13, 7);
+        let filter = filled(&spec, 0..CAPACITY);
+        let bytes = image(&*filter);
+        let secret = spec.key.unwrap();
+        assert!(!bytes.windows(8).any(|window| window == &secret[..8]), "an image never holds the key");
+        let mut locked = petal::load(&bytes, &OpenOptions::default()).unwrap();
+        assert!((0..1000).all(|i| locked.contains_u64(FRESH + i)) && locked.contains(b"never inserted"));
+        let keys = [FRESH; 20];
+        answers_of(20, |a| fails(locked.contains_batch(&Keys::U64(&keys), a), Status::KeyMissing)).are(&[true; 20]);
+        if can(case, Capabilities::INSERT) {
+            fails(locked.insert(b"key"), Status::KeyMissing);
+            fails(locked.insert_u64(1), Status::KeyMissing);
+            fails(locked.insert_batch(&Keys::U64(&keys), &mut Answers::default()).1, Status::KeyMissing);
+        }
+        assert_eq!(image(&*locked), bytes);
+        // All but hashing works.
+        is_like(&*locked, &*filter, &spec);
+        if can(case, Capabilities::MERGE) {
+            locked.merge(&*filter).unwrap();
+        }
+        let open = |key| petal::load(&bytes, &OpenOptions { key: Some(key), ..OpenOptions::default() });
+        fails(open(SECRET), Status::KeyMismatch);
+        assert!(open(secret).unwrap().contains_u64(0));
+        fails(petal::create(&Spec { key: None, ..spec }), Status::KeyMissing);
+        fails(petal::create(&Spec { hash: HashFunction::Xxh3, ..spec }), Status::Contradiction);
+    });
+}
+
+#[test]
+fn external_filters_take_hashes_only() {
+    for_each_case(|case, spec| {
+        let spec = hashed(spec, HashFunction::External, 0xabc);
+        let mut filter = filled(&spec, 0..CAPACITY);
+        let before = image(&*filter);
+        assert!(filter.contains(b"never inserted") && filter.contains_u64(FRESH));
+        let keys = [FRESH; 20];
+        let offsets = [0; 21];
+        for keys in [Keys::U64(&keys), Keys::Bytes { bytes: b"", offsets: &offsets }] {
+            answers_of(20, |a| fails(filter.contains_batch(&keys, a), Status::ExternalHash)).are(&[true; 20]);
+            if can(case, Capabilities::INSERT) {
+                fails(filter.insert_batch(&keys, &mut Answers::default()).1, Status::ExternalHash);
+            }
+            let mut builder = Builder::new(&spec, BuilderOptions::default()).unwrap();
+            fails(builder.add_batch(&keys).1, Status::ExternalHash);
+            fails(builder.add(b"key"), Status::ExternalHash);
+        }
+        fails(filter.insert(b"key"), Status::ExternalHash);
+        fails(filter.insert_u64(1), Status::ExternalHash);
+        assert_eq!(image(&*filter), before);
+        assert_eq!(filter.base().header().identifier, 0xabc, "the tag is kept");
+    });
+}
+
+// ---- Numbers -----------------------------------------------------------------------------------------------------
+
+/// Over many filters the estimate is right on average and errs as much as it says; every single one is within five of
+/// its standard errors.
+#[test]
+fn cardinality_is_estimated() {
+    const FILTERS: u64 = 64;
+    for_each_case(|case, spec| {
+        if !can(case, Capabilities::ESTIMATE) {
+            let filter = filled(spec, 0..CAPACITY);
+            assert_eq!(filter.cardinality(), None);
+            return fails(petal::estimate(&*filter), Status::Unsupported);
+        }
+        for keys in [CAPACITY / 10, CAPACITY, 2 * CAPACITY] {
+            let (mut sum, mut squares) = (0.0, 0.0);
+            for seed in 0..FILTERS {
+                let filter = filled(&Spec { seed, ..*spec }, 0..keys);
+                let estimate = petal::estimate(&*filter).unwrap().unwrap();
+                assert_eq!(filter.cardinality(), Some(estimate.value));
+                let error = (estimate.value - keys as f64) / estimate.standard_error;
+                assert!(error.abs() < 5.0, "{keys} keys: {estimate:?}");
+                sum += error;
+                squares += error * error;
+            }
+            // Of 64 errors in units of their standard error: 4.5 sigma each for their mean and their mean square.
+            let (mean, square) = (sum / FILTERS as f64, squares / FILTERS as f64);
+            assert!(mean.abs() < 4.5 / (FILTERS as f64).sqrt(), "{keys} keys: off by {mean} standard errors");
+            let band = 4.5 * (2.0 / FILTERS as f64).sqrt();
+            assert!((square - 1.0).abs() < band, "{keys} keys: {square} of the stated variance");
+        }
+    });
+}
+
+/// What two filters have in common, within five of the stated errors, which are bounds.
+#[test]
+fn filters_are_compared() {
+    for_each_case(|case, spec| {
+        let (a, b) = (filled(spec, 0..700), filled(spec, 400..CAPACITY));
+        if !can(case, Capabilities::ESTIMATE) {
+            return fails(petal::compare(&*a, &*b), Status::Unsupported);
+        }
+        let comparison = petal::compare(&*a, &*b).unwrap();
+        let close = |estimate: Option<petal::Estimate>, truth: f64| {
+            let estimate = estimate.unwrap();
+            assert!((estimate.value - truth).abs() < 5.0 * estimate.standard_error, "{estimate:?}, really {truth}");
+            assert!(estimate.low() < estimate.value && estimate.value < estimate.high());
+        };
+        close(comparison.first, 700.0);
+        close(comparison.second, 600.0);
+        close(comparison.union, CAPACITY as f64);
+        close(comparison.intersection, 300.0);
+        close(comparison.jaccard, 0.3);
+        fails(petal::compare(&*a, &*petal::create(&Spec { seed: 1, ..*spec }).unwrap()), Status::Incompatible);
+    });
+}
+
+/// Given its bits, a filter says yes to a fresh key with exactly the probability that it states.
+#[test]
+fn the_rate_now_is_the_measured_one() {
+    const KEYS: u64 = 100_000;
+    const FRESH_KEYS: u64 = 1_000_000;
+    for_each_case(|_, spec| {
+        for (seed, keys) in [(1, KEYS / 2), (2, KEYS), (3, 2 * KEYS)] {
+            let spec = Spec { capacity: KEYS, seed, ..*spec };
+            let filter = filled(&spec, 0..keys);
+            let now = filter.false_positive_rate();
+            let found = false_positives(&*filter, &spec, FRESH_KEYS) as f64;
+            let (mean, sd) = (FRESH_KEYS as f64 * now, (FRESH_KEYS as f64 * now * (1.0 - now)).sqrt());
+            assert!((found - mean).abs() < 4.5 * sd, "{keys} keys: {found} found, {mean} +- {sd} expected");
+            // And the rate of one filter is near the mean over all: a large one varies little.
+            let ratio = now / filter.expected_false_positive_rate(keys);
+            assert!((0.9..1.1).contains(&ratio), "{keys} keys: {ratio} of the expected rate");
+        }
+    });
+}
+
+#[test]
+fn the_expected_rate_keeps_the_promise() {
+    for_each_case(|case, spec| {
+        for (capacity, rate) in [(1, 0.5), (10, 0.1), (1000, 0.01), (1000, 1e-6), (1_000_000, 0.003)] {
+            let spec = Spec { capacity, false_positive_rate: rate, ..*spec };
+            let filter = petal::create(&spec).unwrap();
+            let expected = |keys| filter.expected_false_positive_rate(keys);
+            assert!(expected(capacity) <= rate, "{capacity} keys: {} promised, {}", rate, expected(capacity));
+            assert_eq!(filter.base().header().false_positive_rate, rate);
+            assert_eq!(expected(capacity), (case.row.false_positive_rate)(filter.base().geometry(), capacity));
+            let rising: Vec<f64> = [0, 1, 10, 1000, 1 << 20, 1 << 40, u64::MAX].into_iter().map(expected).collect();
+            assert!(rising.is_sorted() && rising[0] == 0.0 && rising[6] <= 1.0 + 1e-12, "{rising:?}");
+            assert!(rising[6] > 0.99);
+        }
+    });
+}
