@@ -233,6 +233,9 @@ fn reopen(header: &Header, options: &OpenOptions) -> Result<(&'static Row, Hashe
             let Header { kind, layout_version, .. } = header;
             error!(NewerVersion, "kind {} with layout {layout_version} is not known to this version", kind.0)
         })?;
+    if header.layout_version == 0 {
+        return Err(error!(Corrupt, "the header's layout_version is 0"));
+    }
     Ok((row, Hasher::reopen(header.hash, header.identifier, options.key.as_ref())?))
 }
 

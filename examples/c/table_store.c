@@ -1,11 +1,11 @@
 /*
- * A small store of sorted tables, as databases have them: each batch of writes becomes a file, newer ones overrule
- * older ones, and a lookup asks them from the newest to the oldest. A filter in each file says which of them need no
- * reading.
+ * A small store of sorted tables, as databases have them: each batch of writes becomes a file, newer files overrule
+ * older ones, and a lookup asks them from the newest to the oldest. A filter inside each file tells which of them need
+ * no reading.
  *
  *     table_store [FILE]        FILE (/usr/share/dict/words) has one key a line
  *
- * Writes table-0.sst ... table-7.sst. A table file is its records, sorted, then the filter's image, then a footer.
+ * Writes table-0.sst to table-7.sst. A table file is its sorted records, the filter's image, and a footer.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
@@ -15,9 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TABLES = 8, KEY_SIZE = 56, BLOCK_RECORDS = 64 };
+enum { TABLES = 8, KEY_SIZE = 56 };
 
-/* 64 bytes, so the image, which follows the records, lies at a multiple of 8 as it must. */
+/* 64 bytes each, so the image that follows them lies at a multiple of 8, as it must. */
 struct record {
     char key[KEY_SIZE];
     uint64_t value;
@@ -27,12 +27,15 @@ struct footer {
     uint64_t records, filter_offset;
 };
 
-/* An open table keeps its filter and the first key of each block of 4096 bytes; the records stay on the disk. */
 struct table {
     int descriptor;
-    uint64_t records, blocks;
-    char (*first_keys)[KEY_SIZE];
+    uint64_t records;
     petal_filter *filter;
+};
+
+/* What lookups cost: tables searched, and records read for that. */
+struct cost {
+    uint64_t searches, useless_searches, reads;
 };
 
 static petal_error error = {.struct_size = sizeof error};
@@ -51,7 +54,7 @@ static void must_do(bool done, const char *what) {
     }
 }
 
-/* What was written when: every second key in one table, every sixth also in another. The rest is never written. */
+/* What was written when: every second key into one table, every sixth into another one too, the odd ones never. */
 static bool is_in(size_t key, size_t table) {
     return (key % 2 == 0 && key / 2 % TABLES == table) || (key % 6 == 0 && key / 6 % TABLES == table);
 }
@@ -60,11 +63,11 @@ static bool write_bytes(void *file, const void *bytes, size_t length) {
     return fwrite(bytes, 1, length, file) == length;
 }
 
-static void table_write(const char *path, char **keys, size_t count, size_t number, const petal_spec *spec) {
-    FILE *file = fopen(path, "wb");
+static void table_write(const char *path, size_t number, char **keys, size_t count, const petal_spec *spec) {
+    struct footer footer = {0};
     petal_builder *builder;
     petal_filter *filter;
-    struct footer footer = {0};
+    FILE *file = fopen(path, "wb");
     must_do(file != NULL, path);
     must(petal_builder_new(spec, NULL, &builder, &error));
     for (size_t i = 0; i < count; i++) {
@@ -85,36 +88,40 @@ static void table_write(const char *path, char **keys, size_t count, size_t numb
 
 static void table_open(struct table *table, const char *path) {
     struct footer footer;
-    int file = table->descriptor = open(path, O_RDONLY);
-    must_do(file >= 0, path);
-    off_t end = lseek(file, -(off_t)sizeof footer, SEEK_END);
-    must_do(end >= 0 && pread(file, &footer, sizeof footer, end) == sizeof footer, path);
-    must(petal_filter_open_descriptor(file, footer.filter_offset, NULL, &table->filter, &error));
+    table->descriptor = open(path, O_RDONLY);
+    off_t end = lseek(table->descriptor, -(off_t)sizeof footer, SEEK_END);
+    must_do(end >= 0 && pread(table->descriptor, &footer, sizeof footer, end) == sizeof footer, path);
+    must(petal_filter_open_descriptor(table->descriptor, footer.filter_offset, NULL, &table->filter, &error));
     table->records = footer.records;
-    table->blocks = (footer.records + BLOCK_RECORDS - 1) / BLOCK_RECORDS;
-    table->first_keys = malloc(table->blocks * KEY_SIZE + 1);
-    for (size_t i = 0; i < table->blocks; i++) {
-        off_t at = (off_t)(i * BLOCK_RECORDS * sizeof(struct record));
-        must_do(pread(file, table->first_keys[i], KEY_SIZE, at) == KEY_SIZE, path);
-    }
 }
 
-static int compare_keys(const void *a, const void *b) {
-    return strncmp(a, b, KEY_SIZE);
+/* A binary search on the disk. (With an index in memory one read would do; the filter saves that one too.) */
+static bool table_search(const struct table *table, const char *key, uint64_t *value, struct cost *cost) {
+    uint64_t low = 0, high = table->records;
+    cost->searches++;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        struct record record;
+        off_t offset = (off_t)(middle * sizeof record);
+        must_do(pread(table->descriptor, &record, sizeof record, offset) == sizeof record, "table");
+        cost->reads++;
+        int order = strcmp(key, record.key);
+        if (order == 0) return *value = record.value, true;
+        if (order < 0) high = middle;
+        else low = middle + 1;
+    }
+    cost->useless_searches++;
+    return false;
 }
 
-/* One read: the only block where the key can be. */
-static bool table_read(const struct table *table, const char *key, uint64_t *value) {
-    struct record block[BLOCK_RECORDS], *found;
-    size_t low = 0, high = table->blocks;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        *(compare_keys(key, table->first_keys[middle]) < 0 ? &high : &low) = middle;
+/* The newest value. The filters have one hash function and seed, so the key is hashed once for all of them. */
+static bool store_get(const struct table *tables, const char *key, bool ask_filters, uint64_t *value,
+                      struct cost *cost) {
+    uint64_t hash;
+    must(petal_filter_hash(tables[0].filter, key, strlen(key), &hash));
+    for (size_t t = TABLES; t-- > 0;) {
+        if (ask_filters && !petal_filter_contains_hash(tables[t].filter, hash)) continue;
+        if (table_search(&tables[t], key, value, cost)) return true;
     }
-    ssize_t got = pread(table->descriptor, block, sizeof block, (off_t)(low * sizeof block));
-    size_t left = table->records - low * BLOCK_RECORDS, count = left < BLOCK_RECORDS ? left : BLOCK_RECORDS;
-    must_do(got >= (ssize_t)(count * sizeof *block), "read");
-    found = bsearch(key, block, count, sizeof *block, compare_keys);
-    if (found) *value = found->value;
-    return found != NULL;
+    return false;
 }

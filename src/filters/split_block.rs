@@ -123,7 +123,7 @@ impl SplitBlock {
             && (1..1 << 32).contains(&blocks)
             && geometry.hashes == LANES
             && geometry.words == [0; 8]
-            && geometry.bits / 8 <= geometry.payload_bytes;
+            && geometry.is_of_bits();
         if !known {
             return Err(error!(Corrupt, "the header's geometry is not one of a split_block filter: {geometry:?}"));
         }

@@ -56,6 +56,11 @@ impl Geometry {
         }
     }
 
+    /// Whether the payload is exactly as long as its bits need.
+    pub fn is_of_bits(&self) -> bool {
+        Geometry::of_bits(self.bits, self.hashes, self.words).is_ok_and(|expected| expected == *self)
+    }
+
     /// The value of a parameter that is kept in a kind word.
     pub fn parameter(&self, parameter: &Parameter) -> Option<u64> {
         parameter.word.map(|word| self.words[word])
@@ -183,7 +188,7 @@ impl Header {
         let payload_bytes = reader.u64();
         let reserved = &bytes[144..CHECKSUM_OFFSET];
         // Optional features of a later version may have put something there.
-        if optional == 0 && reserved.iter().any(|byte| *byte != 0) {
+        if optional == 0 && (reserved.iter().any(|byte| *byte != 0) || get(bytes, SEAL_OFFSET - 8) != 0) {
             return Err(error!(Corrupt, "reserved bytes of the header are not zero"));
         }
         if !(0.0..=1.0).contains(&false_positive_rate) {

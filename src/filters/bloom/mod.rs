@@ -244,7 +244,7 @@ impl Bloom {
 
     fn from_base(base: Base) -> Result<Bloom> {
         let geometry = base.geometry();
-        match Shape::of(geometry).filter(|_| geometry.bits.div_ceil(8) <= geometry.payload_bytes) {
+        match Shape::of(geometry).filter(|_| geometry.is_of_bits()) {
             Some(shape) => Ok(Bloom { shape, base }),
             None => Err(error!(Corrupt, "the header's geometry is not one of a bloom filter: {geometry:?}")),
         }
@@ -399,7 +399,9 @@ impl Fold for Bloom {
         let shape = Shape::of(&geometry).ok_or(Status::Internal)?;
         let mut folded = Words::zeroed(geometry.payload_bytes)?;
         let words = folded.exclusive().ok_or(Status::Internal)?;
-        for position in bits::ones(self.base.words().shared()) {
+        // The padding of a payload that was not verified may hold anything.
+        let bits = self.base.geometry().bits;
+        for position in bits::ones(self.base.words().shared()).take_while(|position| *position < bits) {
             let (slice, place) = if stride == 0 { (0, position) } else { (position / range, position % range) };
             let place = if derivation.is_remainder() { place % small } else { place / factor };
             bits::set(words, slice * small + place);
