@@ -15,7 +15,8 @@
 # allocations are malloc's. TSan would not see the synchronisation inside it and would report threads, channels and
 # once-cells falsely. Petal starts no threads, and these tests are C programs on pthreads, which TSan's runtime knows.
 #
-# Each tool is proven first: a fault planted in the Rust code must fail, and its report must name the Rust function.
+# Each tool is proven first: a fault planted in the Rust code must fail, and its report must name the Rust function. (The
+# exceptions: UBSan is proven by one in C, and Rust's own checks are a bonus of which no fault is planted.)
 set -u
 LC_ALL=C
 export LC_ALL
@@ -121,7 +122,7 @@ proven() {
     run "$work/fault" "$1" >"$log" 2>&1
     status=$?
     name="$tool sees the planted fault $1: $2, in $3"
-    if [ "$status" = $found ] && grep -q "$2" "$log" && grep -Eq "faults::$3|$3 .*/(faults\.rs|fault\.c|batch\.rs):" "$log"; then
+    if [ "$status" = $found ] && grep -q "$2" "$log" && grep -Eq "faults::$3|$3 .*/(faults\.rs|fault\.c):" "$log"; then
         pass "$name"
     else
         echo "exit status $status; \"$2\" and $3 were to be in the report above" >>"$log"
@@ -197,7 +198,7 @@ stage() {
 
 test_asan() {
     # A size past the address space must come back as a null pointer, as from any other malloc. Where Rust's own checks
-    # find a broken precondition they abort, silently, since the library's panic hook is: the report makes up for it.
+    # find a broken precondition they abort without a word, since the library's panic hook is silent: ASan reports it.
     ASAN_OPTIONS=$options:detect_leaks=1:handle_abort=1:allocator_may_return_null=1:strict_string_checks=1
     UBSAN_OPTIONS=$options:print_stacktrace=1
     export ASAN_OPTIONS UBSAN_OPTIONS
@@ -207,8 +208,7 @@ test_asan() {
     proven 1 heap-buffer-overflow read_past_the_end
     proven 2 heap-use-after-free read_after_free
     proven 3 "detected memory leaks" leak
-    proven 100 "signed integer overflow" overflow
-    proven 101 "AddressSanitizer: ABRT" tell_count
+    proven 100 "signed integer overflow" main
     programs
 }
 

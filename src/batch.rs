@@ -190,7 +190,7 @@ pub(crate) fn insert(
     let (mut inserted, mut outcome) = (0, Ok(()));
     keys.for_each_chunk(hasher, |start, hashes| {
         let new = &mut [false; CHUNK][..hashes.len()];
-        let (done, result) = filter.insert_hashes(hashes, new);
+        let (done, result) = filter.insert_many(hashes, new);
         answers.take(start, &new[..done]);
         inserted += done;
         outcome = result;

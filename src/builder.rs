@@ -220,7 +220,7 @@ impl Builder {
         let mut done = 0;
         let outcome = self.for_each_distinct(|hashes| {
             let insert = filter.as_insert().ok_or(Status::Unsupported)?;
-            insert.insert_hashes(hashes, &mut [false; STEP][..hashes.len()]).1?;
+            insert.insert_many(hashes, &mut [false; STEP][..hashes.len()]).1?;
             done += hashes.len() as u64;
             match progress.as_mut().is_none_or(|progress| progress(done, distinct)) {
                 true => Ok(()),

@@ -53,7 +53,7 @@ pub struct Comparison {
 /// [`Status::Unsupported`](crate::Status::Unsupported) if the kind cannot tell.
 pub fn estimate(filter: &dyn Filter) -> Result<Option<Estimate>> {
     let kind = filter.as_cardinality().ok_or_else(unsupported)?;
-    Ok(kind.cardinality().map(|value| Estimate { value, standard_error: kind.standard_error(value) }))
+    Ok(kind.of_payload().map(|value| Estimate { value, standard_error: kind.standard_error(value) }))
 }
 
 /// Compares two filters that could be merged. Reads both payloads.
@@ -64,7 +64,7 @@ pub fn estimate(filter: &dyn Filter) -> Result<Option<Estimate>> {
 pub fn compare(first: &dyn Filter, second: &dyn Filter) -> Result<Comparison> {
     check_compatible(first.base(), second.base())?;
     let kind = first.as_cardinality().ok_or_else(unsupported)?;
-    let union = kind.union_cardinality(second.base().words());
+    let union = kind.of_union(second.base().words());
     let union = union.map(|value| Estimate { value, standard_error: kind.standard_error(value) });
     let (first, second) = (estimate(first)?, estimate(second)?);
     let all = first.zip(second).zip(union);

@@ -220,11 +220,11 @@ pub trait Insert {
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the filter is open for reading only.
-    fn insert_hash(&mut self, hash: u64) -> Result<bool>;
+    fn insert_one(&mut self, hash: u64) -> Result<bool>;
 
     /// Inserts hashes in order and says of each, in `new`, which is as long, whether it certainly was not there.
     /// Returns how many were inserted: all of them unless there is an error, and then the first so many.
-    fn insert_hashes(&mut self, hashes: &[u64], new: &mut [bool]) -> (usize, Result<()>);
+    fn insert_many(&mut self, hashes: &[u64], new: &mut [bool]) -> (usize, Result<()>);
 }
 
 /// Becomes the union with a filter that has the same compatibility id.
@@ -260,10 +260,10 @@ pub trait Fold {
 /// Can tell from its bits how many distinct keys were inserted.
 pub trait Cardinality {
     /// The estimate; `None` when the filter is too full to tell. Reads the whole payload.
-    fn cardinality(&self) -> Option<f64>;
+    fn of_payload(&self) -> Option<f64>;
 
     /// The same for the union with another filter of the same compatibility id.
-    fn union_cardinality(&self, other: &Words) -> Option<f64>;
+    fn of_union(&self, other: &Words) -> Option<f64>;
 
     /// The standard error of an estimate of so many keys.
     fn standard_error(&self, keys: f64) -> f64;
@@ -342,7 +342,7 @@ pub trait Filter: Send + Sync {
     /// How many distinct keys were inserted, judging by the fill; `None` when it is too full to tell, or the kind
     /// cannot. [`crate::estimate`] also gives the error.
     fn cardinality(&self) -> Option<f64> {
-        self.as_cardinality()?.cardinality()
+        self.as_cardinality()?.of_payload()
     }
 
     /// What this filter can do: what its kind can, less what its memory does not allow.
@@ -371,7 +371,7 @@ pub trait Filter: Send + Sync {
     /// # Errors
     /// [`Status::Unsupported`] if the kind or the handle cannot insert.
     fn insert_hash(&mut self, hash: u64) -> Result<bool> {
-        self.as_insert().ok_or_else(|| unsupported("insert"))?.insert_hash(hash)
+        self.as_insert().ok_or_else(|| unsupported("insert"))?.insert_one(hash)
     }
 
     /// Inserts a key; true if it certainly was not there before.

@@ -123,12 +123,8 @@ impl Inputs {
         for source in &self.sources {
             let mut file = source.open()?;
             records.restart();
-            loop {
-                match records.refill(&mut file) {
-                    Ok(0) => break,
-                    Ok(length) => progress.add(length),
-                    Err(error) => return Err(Failure::io(source.name(), &error)),
-                }
+            while let Some(length) = records.refill(&mut file).map_err(|error| Failure::io(source.name(), &error))? {
+                progress.add(length);
                 while let Some(batch) = records.next_batch() {
                     take(&batch)?;
                 }
@@ -209,8 +205,8 @@ impl Records {
         Ok(())
     }
 
-    /// Reads until there is a whole record, and returns how many bytes that took: 0 at the end.
-    fn refill(&mut self, file: &mut File) -> io::Result<usize> {
+    /// Reads until there is a whole record, and returns how many bytes were read; `None` at the end.
+    fn refill(&mut self, file: &mut File) -> io::Result<Option<usize>> {
         self.buffer.copy_within(self.whole..self.filled, 0);
         self.filled -= self.whole;
         (self.start, self.whole) = (0, 0);
@@ -222,14 +218,14 @@ impl Records {
             }
             let room = self.buffer.len() - 1;
             let length = read(file, &mut self.buffer[self.filled..room])?;
+            if length == 0 && self.filled == 0 {
+                return Ok(None);
+            }
             if length == 0 {
-                if self.filled > 0 {
-                    self.buffer[self.filled] = self.separator;
-                    self.filled += 1;
-                    self.whole = self.filled;
-                    total += usize::from(total == 0);
-                }
-                return Ok(total);
+                self.buffer[self.filled] = self.separator;
+                self.filled += 1;
+                self.whole = self.filled;
+                return Ok(Some(total));
             }
             total += length;
             let new = &self.buffer[self.filled..self.filled + length];
@@ -237,7 +233,7 @@ impl Records {
             self.filled += length;
             if let Some(place) = separator {
                 self.whole = self.filled - length + place + 1;
-                return Ok(total);
+                return Ok(Some(total));
             }
         }
     }

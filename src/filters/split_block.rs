@@ -203,11 +203,11 @@ impl Filter for SplitBlock {
 }
 
 impl Cardinality for SplitBlock {
-    fn cardinality(&self) -> Option<f64> {
+    fn of_payload(&self) -> Option<f64> {
         sizing::split_block::cardinality(self.blocks, self.ones())
     }
 
-    fn union_cardinality(&self, other: &Words) -> Option<f64> {
+    fn of_union(&self, other: &Words) -> Option<f64> {
         let ones = bits::count_ones_of_union(self.base.words().shared(), other.shared());
         sizing::split_block::cardinality(self.blocks, ones)
     }
@@ -219,14 +219,14 @@ impl Cardinality for SplitBlock {
 
 impl Insert for SplitBlock {
     #[inline]
-    fn insert_hash(&mut self, hash: u64) -> Result<bool> {
+    fn insert_one(&mut self, hash: u64) -> Result<bool> {
         let words = &mut self.base.writable()?[..self.words];
         let new = portable::split_block_insert_one(words, hash);
         self.base.add_count(1);
         Ok(new)
     }
 
-    fn insert_hashes(&mut self, hashes: &[u64], new: &mut [bool]) -> (usize, Result<()>) {
+    fn insert_many(&mut self, hashes: &[u64], new: &mut [bool]) -> (usize, Result<()>) {
         match self.base.writable() {
             Ok(words) => (simd::split_block().insert)(&mut words[..self.words], hashes, new),
             Err(error) => return (0, Err(error)),

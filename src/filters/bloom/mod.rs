@@ -323,11 +323,11 @@ impl Filter for Bloom {
 }
 
 impl Cardinality for Bloom {
-    fn cardinality(&self) -> Option<f64> {
+    fn of_payload(&self) -> Option<f64> {
         self.shape.cardinality(self.ones())
     }
 
-    fn union_cardinality(&self, other: &Words) -> Option<f64> {
+    fn of_union(&self, other: &Words) -> Option<f64> {
         self.shape.cardinality(bits::count_ones_of_union(self.base.words().shared(), other.shared()))
     }
 
@@ -339,7 +339,7 @@ impl Cardinality for Bloom {
 
 impl Insert for Bloom {
     #[inline]
-    fn insert_hash(&mut self, hash: u64) -> Result<bool> {
+    fn insert_one(&mut self, hash: u64) -> Result<bool> {
         let words = self.base.writable()?;
         let mut new = false;
         self.shape.all(hash, |position| {
@@ -350,7 +350,7 @@ impl Insert for Bloom {
         Ok(new)
     }
 
-    fn insert_hashes(&mut self, hashes: &[u64], new: &mut [bool]) -> (usize, Result<()>) {
+    fn insert_many(&mut self, hashes: &[u64], new: &mut [bool]) -> (usize, Result<()>) {
         let words = match self.base.writable() {
             Ok(words) => words,
             Err(error) => return (0, Err(error)),
