@@ -194,10 +194,9 @@ impl Base {
     }
 
     /// Takes over the payload and the geometry of a smaller filter.
-    pub(crate) fn replace(&mut self, geometry: Geometry, false_positive_rate: f64, words: Words) {
+    pub(crate) fn replace(&mut self, geometry: Geometry, words: Words) {
         self.words = words;
         self.header.geometry = geometry;
-        self.header.false_positive_rate = false_positive_rate;
     }
 }
 
@@ -456,7 +455,13 @@ pub trait Filter: Send + Sync {
         if !self.capabilities().contains(Capabilities::FOLD) {
             return Err(unsupported("fold"));
         }
-        self.as_fold().ok_or_else(|| unsupported("fold"))?.fold_units(factor)
+        self.as_fold().ok_or_else(|| unsupported("fold"))?.fold_units(factor)?;
+        let Header { capacity, false_positive_rate, .. } = *self.base().header();
+        if false_positive_rate != 0.0 {
+            // What was promised is now what the smaller geometry gives.
+            self.base_mut().header.false_positive_rate = self.expected_false_positive_rate(capacity);
+        }
+        Ok(())
     }
 
     /// Whether both filters are alike in all that [`Filter::merge`] asks and in every bit.

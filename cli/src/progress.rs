@@ -24,8 +24,9 @@ impl Progress {
     }
 
     /// No bar if the output itself goes to a terminal, where the two would get mixed up.
-    pub fn beside_output(self) -> Progress {
-        Progress { shown: self.shown && !stdout().is_terminal(), ..self }
+    pub fn beside_output(mut self) -> Progress {
+        self.shown &= !stdout().is_terminal();
+        self
     }
 
     /// More bytes were read.

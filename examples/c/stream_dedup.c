@@ -20,10 +20,9 @@
 static petal_error error = {.struct_size = sizeof error};
 
 static void must(petal_status status) {
-    if (status != PETAL_OK) {
-        fprintf(stderr, "petal: %s\n", error.status == status ? error.message : petal_status_message(status));
-        exit(1);
-    }
+    if (status == PETAL_OK) return;
+    fprintf(stderr, "petal: %s\n", error.status == status ? error.message : petal_status_message(status));
+    exit(1);
 }
 
 /*

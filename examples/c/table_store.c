@@ -1,7 +1,6 @@
 /*
  * A small store of sorted tables, as databases have them: each batch of writes becomes a file, newer files overrule
- * older ones, and a lookup asks them from the newest to the oldest. A filter inside each file tells whether it needs
- * to be read.
+ * older ones, and a lookup asks from the newest to the oldest. A filter inside each file says which need no reading.
  *
  *     table_store [FILE]        FILE (/usr/share/dict/words) has one key a line
  *
@@ -63,8 +62,7 @@ static void table_write(const char *path, const struct record *records, uint64_t
     must_do(write_bytes(file, records, count * sizeof *records), path);
     must(petal_filter_write(filter, write_bytes, file, &error));
     must_do(write_bytes(file, &footer, sizeof footer) && fclose(file) == 0, path);
-    petal_filter_free(filter);
-    petal_builder_free(builder);
+    petal_filter_free(filter), petal_builder_free(builder);
 }
 
 static struct table table_open(const char *path) {
@@ -88,7 +86,7 @@ static uint64_t table_search(const struct table *table, const char *key) {
         int order = strcmp(key, record.key);
         if (order == 0) return record.value;
         if (order < 0) high = middle;
-        if (order > 0) low = middle + 1;
+        else low = middle + 1;
     }
     return ABSENT;
 }
@@ -133,18 +131,16 @@ int main(int argc, char **argv) {
         snprintf(path, sizeof path, "table-%zu.sst", t);
         table_write(path, batch, writes);
         tables[t] = table_open(path);
-        must(petal_filter_serialized_size(tables[t].filter, &image_bytes));
-        filter_bytes += image_bytes;
+        must(petal_filter_serialized_size(tables[t].filter, &image_bytes)), filter_bytes += image_bytes;
     }
 
     printf("%zu keys looked up, half of them absent; 8 tables, filters of %llu bytes in all\n", count,
            (unsigned long long)filter_bytes);
     for (int ask_filters = 0; ask_filters < 2; ask_filters++) {
-        searches = reads = 0;
+        reads_without = reads, searches = reads = 0;
         for (size_t i = 0; i < count; i++) wrong += store_get(tables, truth[i].key, ask_filters) != truth[i].value;
         printf("%-15s %9llu tables searched, %9llu records read\n", ask_filters ? "with filters" : "without filters",
                (unsigned long long)searches, (unsigned long long)reads);
-        if (!ask_filters) reads_without = reads;
     }
     printf("reads saved     %.1f %%; wrong answers: %zu\n",
            reads_without ? 100 - 100 * (double)reads / (double)reads_without : 0.0, wrong);

@@ -24,10 +24,9 @@
 static petal_error error = {.struct_size = sizeof error};
 
 static void must(petal_status status) {
-    if (status != PETAL_OK) {
-        fprintf(stderr, "petal: %s\n", error.status == status ? error.message : petal_status_message(status));
-        exit(1);
-    }
+    if (status == PETAL_OK) return;
+    fprintf(stderr, "petal: %s\n", error.status == status ? error.message : petal_status_message(status));
+    exit(1);
 }
 
 static double now(void) {
@@ -38,10 +37,7 @@ static double now(void) {
 
 static FILE *open_or_exit(const char *path) {
     FILE *file = fopen(path, "r");
-    if (!file) {
-        perror(path);
-        exit(1);
-    }
+    if (!file) perror(path), exit(1);
     return file;
 }
 
@@ -82,7 +78,7 @@ static int compare(const void *a, const void *b) {
 /* Asks for every password of the list, and for each with "-47" after it, which a sorted copy of the list judges. */
 static int check(const petal_filter *weak, const char *path) {
     FILE *file = open_or_exit(path);
-    char **list = NULL, *line, variant[256];
+    char **list = NULL, *line, text[256], *variant = text;
     size_t count = 0, length, bytes = 0, missed = 0, good = 0, refused = 0;
     uint64_t filter_bytes;
     while ((line = next_line(file, &length))) {
@@ -93,11 +89,10 @@ static int check(const petal_filter *weak, const char *path) {
     }
     if (count) qsort(list, count, sizeof *list, compare);
     for (size_t i = 0; i < count; i++) {
-        char *password = variant;
-        snprintf(variant, sizeof variant, "%.200s-47", list[i]);
-        if (bsearch(&password, list, count, sizeof *list, compare)) continue;
+        snprintf(text, sizeof text, "%.200s-47", list[i]);
+        if (bsearch(&variant, list, count, sizeof *list, compare)) continue;
         good++;
-        refused += is_weak(weak, password, strlen(password));
+        refused += is_weak(weak, text, strlen(text));
     }
     must(petal_filter_serialized_size(weak, &filter_bytes));
     printf("weak passwords    %zu, of which %zu got through\n", count, missed);

@@ -3,3 +3,4 @@
 pub mod exercise;
 pub mod guarded;
 pub mod image;
+pub mod specs;

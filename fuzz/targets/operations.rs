@@ -1,2 +1,468 @@
+//! The input is a program over a few filters, whatever their kinds. Beside each filter stands the exact set of the
+//! hashes that it must contain. No key is ever missing; each operation does what the same operation on the sets does,
+//! or fails and changes nothing; and a filter is bit for bit the one into which its set is inserted afresh.
+
 #![no_main]
-libfuzzer_sys::fuzz_target!(|_bytes: &[u8]| {});
+
+use arbitrary::{Arbitrary, Result, Unstructured};
+use libfuzzer_sys::fuzz_target;
+use petal::plan::{Goal, Request, plan};
+use petal::{
+    Answers, Builder, BuilderOptions, Capabilities, Filter, HashFunction, Keys, Mode, OpenOptions, Spec, Status,
+};
+use petal_fuzz::exercise::{self, image};
+use petal_fuzz::specs::{LARGEST, SECRET, spec};
+use std::collections::HashSet;
+use std::ptr::NonNull;
+
+const SLOTS: usize = 3;
+
+fuzz_target!(|bytes: &[u8]| {
+    // An error says that the program is at its end.
+    let _ = run(&mut Unstructured::new(bytes));
+});
+
+/// A filter and what is known of it.
+struct Slot {
+    /// Goes before the memory that it may lie in.
+    filter: Box<dyn Filter>,
+    /// The image that the filter is open in.
+    memory: Option<Vec<u64>>,
+    hashes: HashSet<u64>,
+    /// Keys offered.
+    count: u64,
+    /// Whether the filter holds `hashes` and nothing else, as after anything but an intersection.
+    exact: bool,
+}
+
+impl Slot {
+    fn owned(filter: Box<dyn Filter>) -> Slot {
+        Slot { filter, memory: None, hashes: HashSet::new(), count: 0, exact: true }
+    }
+
+    fn can(&self, capability: Capabilities) -> bool {
+        self.filter.capabilities().contains(capability)
+    }
+
+    /// Does something that succeeds exactly if `possible`, and otherwise leaves the filter as it was.
+    fn attempt<T>(&mut self, possible: bool, act: impl FnOnce(&mut dyn Filter) -> petal::Result<T>) -> Option<T> {
+        let before = image(&*self.filter);
+        let outcome = act(&mut *self.filter);
+        assert_eq!(outcome.is_ok(), possible, "{:?}", outcome.err());
+        assert!(possible || image(&*self.filter) == before, "a failure changed something");
+        outcome.ok()
+    }
+
+    /// Nothing is missing, and what is exact has no bit too many.
+    fn check(&self) {
+        let Slot { filter, hashes, count, .. } = self;
+        assert!(hashes.iter().all(|hash| filter.contains_hash(*hash)), "a key is missing");
+        let list: Vec<u64> = hashes.iter().copied().collect();
+        let mut answers = Answers::default();
+        filter.contains_batch(&Keys::Hashes(&list), &mut answers).expect("hashes are always taken");
+        assert_eq!(answers.count, list.len() as u64, "a key is missing from a batch");
+        assert_eq!(filter.base().header().count, *count);
+        if self.exact {
+            let mut spec = filter.spec();
+            spec.key = (spec.hash == HashFunction::SipHash13).then_some(SECRET);
+            let mut again = petal::create(&spec).expect("the spec of a filter is possible");
+            for hash in hashes {
+                again.insert_hash(*hash).expect("it can insert");
+            }
+            assert!(again.equals(&**filter), "the filter is not that of its keys");
+        }
+        filter.verify().expect("the payload is sound");
+    }
+
+    /// Opens the image of the filter in another way.
+    fn reopen(&mut self, mode: Mode, key: bool) {
+        let bytes = image(&*self.filter);
+        let keyed = self.filter.base().header().hash == HashFunction::SipHash13;
+        let mut memory: Vec<u64> =
+            bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
+        let place = NonNull::new(memory.as_mut_ptr().cast()).expect("a vector");
+        let options = OpenOptions { mode, key: (keyed && key).then_some(SECRET) };
+        // SAFETY: the memory stays with the filter, which alone uses it.
+        let filter = unsafe { petal::open_buffer(place, bytes.len(), &options) }.expect("an image just written");
+        assert!(filter.equals(&*self.filter));
+        let external = self.filter.base().header().hash == HashFunction::External;
+        assert_eq!(filter.base().hasher().can_hash(), !external && keyed == options.key.is_some());
+        self.filter = filter;
+        self.memory = (mode != Mode::Load).then_some(memory);
+    }
+
+    /// Closes what is open in an image, and loads what it left there.
+    fn close(&mut self) {
+        let Some(memory) = self.memory.take() else { return };
+        let Ok(copy) = self.filter.copy() else { return };
+        self.filter = copy;
+        let bytes: Vec<u8> = memory.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let filter = petal::load(&bytes, &OpenOptions::default()).expect("a closed image");
+        assert!(filter.equals(&*self.filter), "closing lost something");
+        assert_eq!(filter.base().header().count, self.count);
+    }
+}
+
+fn run(input: &mut Unstructured) -> Result<()> {
+    let mut slots: [Option<Slot>; SLOTS] = Default::default();
+    while !input.is_empty() {
+        let i = input.int_in_range(0..=SLOTS - 1)?;
+        let (here, other) = if i == 0 {
+            let (first, rest) = slots.split_at_mut(1);
+            (&mut first[0], &mut rest[0])
+        } else {
+            let (first, rest) = slots.split_at_mut(i);
+            (&mut rest[0], &mut first[i - 1])
+        };
+        let Some(slot) = here else {
+            *here = make(input)?;
+            continue;
+        };
+        match input.int_in_range(0..=13)? {
+            0 => *here = make(input)?,
+            1 | 2 => insert(slot, input)?,
+            3 | 4 => insert_batch(slot, input)?,
+            5 => look_up(slot, input)?,
+            6 => combine(slot, other.as_ref(), true),
+            7 => combine(slot, other.as_ref(), false),
+            8 => fold(slot, input)?,
+            9 => {
+                if slot.attempt(slot.can(Capabilities::CLEAR), |filter| filter.clear()).is_some() {
+                    (slot.count, slot.exact) = (0, true);
+                    slot.hashes.clear();
+                }
+            }
+            10 => {
+                let filter = slot.filter.copy().expect("small");
+                let Slot { hashes, count, exact, .. } = &*slot;
+                *other = Some(Slot { filter, memory: None, hashes: hashes.clone(), count: *count, exact: *exact });
+            }
+            11 => slot.reopen(*input.choose(&[Mode::Load, Mode::Read, Mode::Write])?, bool::arbitrary(input)?),
+            12 => slot.close(),
+            _ => propose(input)?,
+        }
+        slots.iter().flatten().for_each(Slot::check);
+    }
+    slots.iter().flatten().for_each(|slot| exercise::look(&*slot.filter));
+    slots.iter_mut().flatten().for_each(Slot::close);
+    Ok(())
+}
+
+/// A filter from a spec: an empty one, one in a buffer, or one from a builder. `None` where the spec is impossible.
+fn make(input: &mut Unstructured) -> Result<Option<Slot>> {
+    let spec = spec(input)?;
+    let size = petal::image_size(&spec);
+    match input.int_in_range(0..=3)? {
+        0 => return build(&spec, input),
+        1 => return Ok(make_in_buffer(&spec, size, input.int_in_range(0..=16)?)),
+        _ => {}
+    }
+    match size {
+        Ok(size) if size > LARGEST => Ok(None),
+        Ok(size) => {
+            let filter = petal::create(&spec).expect("its image has a size");
+            assert_eq!(filter.serialized_size(), size);
+            assert_eq!((filter.ones(), filter.false_positive_rate()), (0, 0.0));
+            Ok(Some(Slot::owned(filter)))
+        }
+        Err(error) => {
+            let refused = petal::create(&spec).err().map(|error| error.status());
+            assert_eq!(refused, Some(error.status()));
+            Ok(None)
+        }
+    }
+}
+
+fn make_in_buffer(spec: &Spec, size: petal::Result<u64>, spare: usize) -> Option<Slot> {
+    let needed = size.ok().filter(|size| *size <= LARGEST)? as usize;
+    // One byte short at times, and at times not on a multiple of 8.
+    let (length, shift) = if spare == 0 { (needed - 1, 0) } else { (needed + spare, if spare == 1 { 1 } else { 0 }) };
+    let mut memory = vec![u64::MAX; needed / 8 + 3];
+    let place = NonNull::new(memory.as_mut_ptr().cast::<u8>()).expect("a vector");
+    // SAFETY: `shift + length` is inside the memory, which stays with the filter, which alone uses it.
+    let filter = match unsafe { petal::create_in(spec, place.add(shift), length) } {
+        Ok(filter) => filter,
+        Err(error) => {
+            let expected = if spare == 0 { Status::BufferTooSmall } else { Status::Misaligned };
+            assert_eq!((error.status(), spare <= 1), (expected, true));
+            assert!(memory.iter().all(|word| *word == u64::MAX), "a failure changed something");
+            return None;
+        }
+    };
+    assert!(spare > 1 && memory[needed / 8..].iter().all(|word| *word == u64::MAX), "written past the image");
+    memory.truncate(needed / 8);
+    Some(Slot { memory: Some(memory), ..Slot::owned(filter) })
+}
+
+fn build(spec: &Spec, input: &mut Unstructured) -> Result<Option<Slot>> {
+    let Ok(mut builder) = Builder::new(spec, BuilderOptions::default()) else { return Ok(None) };
+    let most = Spec { capacity: if spec.bits == 0 { spec.capacity.max(1000) } else { spec.capacity }, ..*spec };
+    if petal::image_size(&most).is_ok_and(|size| size > LARGEST) {
+        return Ok(None);
+    }
+    let hasher = spec.hasher().expect("the builder took the spec");
+    let mut hashes = HashSet::new();
+    while bool::arbitrary(input)? {
+        let batch = Batch::arbitrary(input)?;
+        let count = builder.count();
+        match batch.hashes(&hasher).filter(|_| batch.sound()) {
+            Some(more) => {
+                assert_eq!(builder.add_batch(&batch.keys()).0, more.len());
+                hashes.extend(more);
+            }
+            None => {
+                assert_eq!(builder.add_batch(&batch.keys()).0, 0);
+                assert_eq!(builder.count(), count);
+            }
+        }
+        if hashes.len() > 1000 {
+            break;
+        }
+    }
+    let count = builder.count();
+    // A size that fits no key at all may still not fit those that came.
+    let Ok(filter) = builder.finish() else { return Ok(None) };
+    assert_eq!(builder.count(), 0);
+    if spec.capacity == 0 && spec.bits == 0 {
+        assert_eq!(filter.base().header().capacity, hashes.len().max(1) as u64);
+    }
+    Ok(Some(Slot { hashes, count, ..Slot::owned(filter) }))
+}
+
+fn insert(slot: &mut Slot, input: &mut Unstructured) -> Result<()> {
+    let hasher = slot.filter.base().hasher().clone();
+    let number = u64::from(u8::arbitrary(input)?);
+    let bytes = number.to_be_bytes();
+    let key = &bytes[..input.int_in_range(0..=8)?];
+    let form = input.int_in_range(0..=2)?;
+    let hash = match form {
+        0 => hasher.hash_bytes(key).ok(),
+        1 => hasher.hash_u64(number).ok(),
+        _ => Some(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+    };
+    let possible = hash.is_some() && slot.can(Capabilities::INSERT);
+    let new = slot.attempt(possible, |filter| match form {
+        0 => filter.insert(key),
+        1 => filter.insert_u64(number),
+        _ => filter.insert_hash(hash.unwrap_or_default()),
+    });
+    if let (Some(new), Some(hash)) = (new, hash) {
+        assert!(slot.hashes.insert(hash) || !new, "a key that was there is new");
+        slot.count += 1;
+    }
+    Ok(())
+}
+
+/// Keys in one of the three forms.
+enum Batch {
+    Bytes { bytes: Vec<u8>, offsets: Vec<u64> },
+    U64(Vec<u64>),
+    Hashes(Vec<u64>),
+}
+
+impl<'a> Arbitrary<'a> for Batch {
+    fn arbitrary(input: &mut Unstructured<'a>) -> Result<Batch> {
+        // Up to more than one chunk.
+        let count = *input.choose(&[0, 1, 2, 7, 8, 9, 60, 511, 512, 513])?;
+        let start = u64::from(u8::arbitrary(input)?);
+        let numbers = (start..start + count).map(|i| i % 300);
+        Ok(match input.int_in_range(0..=3)? {
+            0 => Batch::Hashes(numbers.map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect()),
+            1 => Batch::U64(numbers.collect()),
+            form => {
+                let bytes: Vec<u8> = numbers.flat_map(|i| i.to_be_bytes()).collect();
+                let mut offsets: Vec<u64> = (0..=count).map(|i| 8 * i).collect();
+                // Wrong offsets, or empty keys.
+                if form == 3 {
+                    let at = input.choose_index(offsets.len())?;
+                    offsets[at] = *input.choose(&[0, 3, bytes.len() as u64, bytes.len() as u64 + 1, u64::MAX])?;
+                }
+                Batch::Bytes { bytes, offsets }
+            }
+        })
+    }
+}
+
+impl Batch {
+    fn keys(&self) -> Keys<'_> {
+        match self {
+            Batch::Bytes { bytes, offsets } => Keys::Bytes { bytes, offsets },
+            Batch::U64(keys) => Keys::U64(keys),
+            Batch::Hashes(hashes) => Keys::Hashes(hashes),
+        }
+    }
+
+    fn sound(&self) -> bool {
+        let Batch::Bytes { bytes, offsets } = self else { return true };
+        offsets.is_sorted() && offsets.last().is_none_or(|last| *last <= bytes.len() as u64)
+    }
+
+    /// The hashes of a sound batch, if the keys can be hashed. No key at all needs no hasher, but the call is refused.
+    fn hashes(&self, hasher: &petal::Hasher) -> Option<Vec<u64>> {
+        if !self.sound() || (!hasher.can_hash() && !matches!(self, Batch::Hashes(_))) {
+            return None;
+        }
+        match self {
+            Batch::Hashes(hashes) => Some(hashes.clone()),
+            Batch::U64(keys) => keys.iter().map(|key| hasher.hash_u64(*key).ok()).collect(),
+            Batch::Bytes { bytes, offsets } => offsets
+                .windows(2)
+                .map(|pair| hasher.hash_bytes(&bytes[pair[0] as usize..pair[1] as usize]).ok())
+                .collect(),
+        }
+    }
+}
+
+/// Room for answers, of the right length or not.
+struct Room {
+    bytes: Option<Vec<u8>>,
+    bitmap: Option<Vec<u8>>,
+    right: bool,
+}
+
+impl Room {
+    fn new(keys: usize, input: &mut Unstructured) -> Result<Room> {
+        let wrong = usize::from(input.ratio(1, 8)?);
+        let bytes = bool::arbitrary(input)?.then(|| vec![0xaa; keys + wrong]);
+        let bitmap = bool::arbitrary(input)?.then(|| vec![0xaa; keys.div_ceil(8) + wrong]);
+        let right = wrong == 0 || (bytes.is_none() && bitmap.is_none());
+        Ok(Room { bytes, bitmap, right })
+    }
+
+    fn answers(&mut self) -> Answers<'_> {
+        Answers { bytes: self.bytes.as_deref_mut(), bitmap: self.bitmap.as_deref_mut(), count: 0 }
+    }
+
+    /// All forms say `expected`, and bits after the last are zero.
+    fn check(&self, expected: &[bool]) {
+        if let Some(bytes) = &self.bytes {
+            assert!(bytes.iter().zip(expected).all(|(byte, answer)| *byte == u8::from(*answer)));
+        }
+        if let Some(bitmap) = &self.bitmap {
+            let bit = |i: usize| bitmap[i / 8] >> (i % 8) & 1 == 1;
+            assert!((0..bitmap.len() * 8).all(|i| bit(i) == expected.get(i).copied().unwrap_or(false)));
+        }
+    }
+}
+
+fn insert_batch(slot: &mut Slot, input: &mut Unstructured) -> Result<()> {
+    let batch = Batch::arbitrary(input)?;
+    let mut room = Room::new(batch.keys().len(), input)?;
+    let hashes = batch.hashes(slot.filter.base().hasher()).filter(|_| room.right && slot.can(Capabilities::INSERT));
+    let mut one_by_one = slot.filter.copy().expect("small");
+    let (mut done, mut trues) = (0, 0);
+    slot.attempt(hashes.is_some(), |filter| {
+        let mut answers = room.answers();
+        let (inserted, outcome) = filter.insert_batch(&batch.keys(), &mut answers);
+        (done, trues) = (inserted, answers.count);
+        outcome
+    });
+    let Some(hashes) = hashes else {
+        assert_eq!(done, 0);
+        return Ok(());
+    };
+    let new: Vec<bool> = hashes.iter().map(|hash| one_by_one.insert_hash(*hash).expect("it can insert")).collect();
+    assert!(slot.filter.equals(&*one_by_one), "a batch is not its keys one by one");
+    assert_eq!((done, trues), (new.len(), new.iter().filter(|new| **new).count() as u64));
+    room.check(&new);
+    slot.count += hashes.len() as u64;
+    slot.hashes.extend(hashes);
+    Ok(())
+}
+
+fn look_up(slot: &Slot, input: &mut Unstructured) -> Result<()> {
+    let batch = Batch::arbitrary(input)?;
+    let mut room = Room::new(batch.keys().len(), input)?;
+    let hashes = batch.hashes(slot.filter.base().hasher()).filter(|_| room.right);
+    let mut answers = room.answers();
+    let outcome = slot.filter.contains_batch(&batch.keys(), &mut answers);
+    let trues = answers.count;
+    assert_eq!(outcome.is_ok(), hashes.is_some());
+    match hashes {
+        Some(hashes) => {
+            let found: Vec<bool> = hashes.iter().map(|hash| slot.filter.contains_hash(*hash)).collect();
+            assert_eq!(trues, found.iter().filter(|found| **found).count() as u64);
+            room.check(&found);
+        }
+        // Whatever fails says "maybe" of every key.
+        None => {
+            assert_eq!(trues, batch.keys().len() as u64);
+            if room.right {
+                room.check(&vec![true; batch.keys().len()]);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Union or intersection with another filter, or with itself.
+fn combine(slot: &mut Slot, other: Option<&Slot>, union: bool) {
+    let copy = slot.filter.copy().expect("small");
+    let (filter, hashes, count, exact) = match other {
+        Some(other) => (&*other.filter, &other.hashes, other.count, other.exact),
+        None => (&*copy, &slot.hashes.clone(), slot.count, slot.exact),
+    };
+    let compatible = filter.base().header().compatibility_id() == copy.base().header().compatibility_id();
+    assert_eq!(petal::compare(filter, &*copy).is_ok(), compatible);
+    let capability = if union { Capabilities::MERGE } else { Capabilities::INTERSECT };
+    let possible = compatible && slot.can(capability);
+    let done = slot.attempt(possible, |here| if union { here.merge(filter) } else { here.intersect(filter) });
+    if done.is_none() {
+        return;
+    }
+    if union {
+        slot.hashes.extend(hashes);
+        slot.count += count;
+        slot.exact &= exact;
+    } else {
+        let most = copy.false_positive_rate().min(filter.false_positive_rate());
+        assert!(slot.filter.false_positive_rate() <= most * (1.0 + 1e-9), "an intersection is less accurate");
+        slot.hashes.retain(|hash| hashes.contains(hash));
+        slot.count = slot.count.min(count);
+        slot.exact = false;
+    }
+}
+
+fn fold(slot: &mut Slot, input: &mut Unstructured) -> Result<()> {
+    let factor = *input.choose(&[0, 1, 2, 3, 4, 5, 7, 8, 64, u64::MAX])?;
+    let can = slot.can(Capabilities::FOLD);
+    let units = slot.filter.as_fold().map_or(1, |fold| fold.units());
+    let possible = can && factor >= 2 && units.is_multiple_of(factor);
+    if slot.attempt(possible, |filter| filter.fold(factor)).is_some() {
+        assert_eq!(slot.filter.as_fold().map(|fold| fold.units()), Some(units / factor));
+    }
+    Ok(())
+}
+
+/// What the planner proposes can be had, and is as good as it says.
+fn propose(input: &mut Unstructured) -> Result<()> {
+    let keys = if bool::arbitrary(input)? { u64::arbitrary(input)? } else { u64::from(u16::arbitrary(input)?) };
+    let goal = match input.int_in_range(0..=3)? {
+        0 => Goal::FalsePositiveRate(f64::arbitrary(input)?),
+        1 => Goal::FalsePositiveRate(*input.choose(&[0.1, 0.01, 1e-6, 1e-15])?),
+        2 => Goal::Memory(u64::arbitrary(input)?),
+        _ => Goal::Memory(u64::from(u16::arbitrary(input)?)),
+    };
+    let capabilities = Capabilities(1 << input.int_in_range(0..=8)?);
+    let Ok(proposals) = plan(&Request { keys, goal, capabilities, fixed: bool::arbitrary(input)? }) else {
+        return Ok(());
+    };
+    for proposal in proposals {
+        let Ok(fit) = proposal.outcome else { continue };
+        assert!((0.0..=1.0).contains(&fit.false_positive_rate) && fit.bits_per_key > 0.0, "{proposal:?}");
+        match goal {
+            Goal::FalsePositiveRate(rate) => {
+                assert!(fit.false_positive_rate <= rate * (1.0 + 1e-9), "{proposal:?}");
+                let spec = Spec {
+                    kind: Some(proposal.kind),
+                    capacity: keys.max(1),
+                    false_positive_rate: rate,
+                    ..Spec::default()
+                };
+                assert_eq!(petal::image_size(&spec).ok(), Some(fit.bytes));
+            }
+            Goal::Memory(bytes) => assert!(fit.bytes <= bytes, "{proposal:?}"),
+        }
+    }
+    Ok(())
+}

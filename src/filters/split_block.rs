@@ -269,10 +269,7 @@ impl Fold for SplitBlock {
             let place = block as usize * portable::SPLIT_BLOCK_WORDS + i % portable::SPLIT_BLOCK_WORDS;
             words[place] |= word.load(Ordering::Relaxed);
         }
-        let header = self.base.header();
-        let promised =
-            if header.false_positive_rate == 0.0 { 0.0 } else { false_positive_rate(blocks, header.capacity) };
-        self.base.replace(geometry, promised, folded);
+        self.base.replace(geometry, folded);
         self.blocks = blocks;
         self.words = (geometry.bits / 64) as usize;
         Ok(())

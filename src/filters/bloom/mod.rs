@@ -406,9 +406,7 @@ impl Fold for Bloom {
             let place = if derivation.is_remainder() { place % small } else { place / factor };
             bits::set(words, slice * small + place);
         }
-        let header = self.base.header();
-        let promised = if header.false_positive_rate == 0.0 { 0.0 } else { shape.false_positive_rate(header.capacity) };
-        self.base.replace(geometry, promised, folded);
+        self.base.replace(geometry, folded);
         self.shape = shape;
         Ok(())
     }
