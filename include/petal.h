@@ -331,7 +331,10 @@ typedef struct petal_spec {
   petal_hash_function hash;
   /** How many distinct keys it is sized for; 0 is a million, or unknown where `bits` is set. */
   uint64_t capacity;
-  /** The greatest false-positive rate at capacity, inside (0, 1); 0 is 0.01 unless `bits` is set. */
+  /**
+   * The greatest false-positive rate at capacity, inside (0, 1) and not below capacity / 2^64; 0 is 0.01 unless `bits`
+   * is set.
+   */
   double false_positive_rate;
   /** The exact number of bits instead of a rate. */
   uint64_t bits;

@@ -117,7 +117,8 @@ pub unsafe fn open_buffer(
     length: usize,
     options: &OpenOptions,
 ) -> Result<Box<dyn Filter>> {
-    if options.mode == Mode::Load {
+    // Less than a header is no image; loading says what it is.
+    if options.mode == Mode::Load || length < HEADER_LENGTH {
         // SAFETY: the caller's promise; the bytes are used only until this returns.
         return load(unsafe { core::slice::from_raw_parts(base.as_ptr(), length) }, options);
     }
@@ -188,9 +189,8 @@ fn open_file(file: RawFile, offset: u64, whole: bool, options: &OpenOptions) -> 
 /// have changed count and state since it was read first.
 fn open_image(image: ImageBytes, options: &OpenOptions) -> Result<Box<dyn Filter>> {
     let header = decode(|start| {
-        let length = image.length().min(start.len()) / 8 * 8;
-        image.read(&mut start[..length]);
-        Ok(length)
+        image.read(start);
+        Ok(start.len())
     })?;
     let (row, hasher) = reopen(&header, options)?;
     if (image.length() as u64) < header.image_bytes() {

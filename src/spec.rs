@@ -2,6 +2,7 @@
 
 use crate::error::{Result, error};
 use crate::hash::{HashFunction, Hasher, SecretKey};
+use crate::sizing;
 use core::fmt;
 
 /// The false-positive rate of a spec that names none.
@@ -254,7 +255,8 @@ impl Spec {
     ///
     /// # Errors
     /// [`Status::FalsePositiveRate`](crate::Status::FalsePositiveRate) for a rate outside (0, 1) and
-    /// [`Status::Contradiction`](crate::Status::Contradiction) for a rate and a geometry at once, or half a geometry.
+    /// [`Status::Contradiction`](crate::Status::Contradiction) for a rate and a geometry at once, or half a geometry;
+    /// [`Status::OutOfRange`](crate::Status::OutOfRange) for a rate that 64-bit hashes cannot have.
     pub fn size(&self) -> Result<Size> {
         let &Spec { capacity, false_positive_rate: rate, bits, hashes, .. } = self;
         if rate != 0.0 {
@@ -264,10 +266,17 @@ impl Spec {
             if hashes != 0 {
                 return Err(error!(Contradiction, "hashes = {hashes} without bits: give both, or a rate"));
             }
-            return Ok(Size::Rate {
-                capacity: if capacity == 0 { DEFAULT_CAPACITY } else { capacity },
-                false_positive_rate: if rate == 0.0 { DEFAULT_FALSE_POSITIVE_RATE } else { rate },
-            });
+            let capacity = if capacity == 0 { DEFAULT_CAPACITY } else { capacity };
+            let false_positive_rate = if rate == 0.0 { DEFAULT_FALSE_POSITIVE_RATE } else { rate };
+            let floor = sizing::hash_floor(capacity, 64);
+            if false_positive_rate < floor {
+                let (rate, floor) = (Number(rate), Number(floor));
+                return Err(error!(
+                    OutOfRange,
+                    "false_positive_rate = {rate} is below {floor}, the least that 64-bit hashes of {capacity} keys have"
+                ));
+            }
+            return Ok(Size::Rate { capacity, false_positive_rate });
         }
         if rate != 0.0 {
             return Err(error!(
