@@ -219,6 +219,44 @@ static void progress_and_cancel(uint64_t memory_limit) {
   petal_builder_free(calm);
 }
 
+/* Straight into a file: the same filter, the builder is empty, and who has the old file open keeps it. */
+static void saving(petal_kind kind) {
+  const char *path = check_path("built");
+  petal_spec spec = {.struct_size = sizeof spec, .kind = kind};
+  petal_builder *builder = make(&spec, NULL), *other = make(&spec, NULL);
+  petal_filter *old = NULL, *new = NULL, *mapped_old = NULL, *mapped_new = NULL;
+  for (uint64_t i = 0; i < 1000; i++) CHECK_OK(petal_builder_add_u64(builder, i));
+  CHECK_OK(petal_builder_save(builder, path, NULL));
+  CHECK_EQUAL(keys_in(builder), 0);
+  CHECK_OK(petal_filter_open(path, NULL, &mapped_old, NULL));
+  CHECK_OK(petal_filter_verify(mapped_old, NULL));
+  CHECK_OK(petal_filter_copy(mapped_old, &old, NULL));
+  CHECK_EQUAL(check_keys(old), 1000);
+
+  for (uint64_t i = 0; i < 5000; i++) {
+    CHECK_OK(petal_builder_add_u64(builder, i));
+    CHECK_OK(petal_builder_add_u64(other, i));
+  }
+  /* On a failure the keys and the old file stay. */
+  CHECK_STATUS(petal_builder_save(builder, check_path("no/such/folder"), NULL), PETAL_ERR_NOT_FOUND);
+  CHECK_STATUS(petal_builder_save(builder, check_path("."), NULL), PETAL_ERR_UNSUPPORTED);
+  CHECK_EQUAL(keys_in(builder), 5000);
+  CHECK_OK(petal_builder_save(builder, path, NULL));
+  CHECK_EQUAL(keys_in(builder), 0);
+  new = finish(other);
+  CHECK_OK(petal_filter_open(path, NULL, &mapped_new, NULL));
+  check_image image = check_take_image(new);
+  CHECK(check_same_image(mapped_new, image));
+  CHECK(check_same_bits(mapped_old, old));
+  free(image.bytes);
+  petal_filter_free(old);
+  petal_filter_free(new);
+  petal_filter_free(mapped_old);
+  petal_filter_free(mapped_new);
+  petal_builder_free(builder);
+  petal_builder_free(other);
+}
+
 /* What is wrong with a spec is said before the keys come. */
 static void refusals(void) {
   petal_spec wrong[] = {
@@ -249,6 +287,7 @@ int main(void) {
   for (size_t k = 0; k < petal_kind_count(); k++) {
     distinct_sizing(check_kind(k));
     given_sizes(check_kind(k));
+    saving(check_kind(k));
     spilling(check_kind(k), 1 << 20);
   }
   /* Limits that are no power of two, and one that is never reached. */

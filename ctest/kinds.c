@@ -77,6 +77,8 @@ int main(void) {
 
   char name[PETAL_NAME_SIZE];
   petal_parameter_info parameter = {.struct_size = sizeof parameter};
+  CHECK_OK(petal_kind_parameter(0, 0, &parameter));
+  CHECK(strcmp(parameter.name, "partitioned") == 0);
   CHECK_STATUS(petal_kind_parameter(999, 0, &parameter), PETAL_ERR_UNKNOWN_VALUE);
   CHECK_STATUS(petal_parameter_choice(0, 0, name), PETAL_ERR_UNKNOWN_VALUE);
   CHECK_STATUS(petal_parameter_choice(12345, 0, name), PETAL_ERR_UNKNOWN_VALUE);

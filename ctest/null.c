@@ -174,7 +174,10 @@ static void many_keys(void) {
   INSERTION("filter", petal_filter_insert_batch_hash(NULL, k, 3, b, m, c, n, &error));
   INSERTION("hashes", petal_filter_insert_batch_hash(filter, NULL, 3, b, m, c, n, &error));
 
-  /* A failure with nowhere to write to. */
+  /* A lookup whose answer nobody wants, and failures with nowhere to write to. */
+  spoil();
+  CHECK_STATUS(petal_filter_contains_batch_u64(filter, k, 3, NULL, NULL, NULL, &error), PETAL_ERR_NULL);
+  CHECK_TEXT(error.message, "found");
   CHECK_STATUS(petal_filter_contains_batch_u64(NULL, k, 3, NULL, NULL, NULL, NULL), PETAL_ERR_NULL);
   CHECK_STATUS(petal_filter_insert_batch_u64(NULL, k, 3, NULL, NULL, NULL, NULL, NULL), PETAL_ERR_NULL);
 
@@ -221,6 +224,25 @@ static void combining_and_describing(void) {
   NULLABLE(petal_filter_statistics(filter, &statistics, NULL));
   NULLABLE(petal_filter_spec(filter, &copy, NULL));
   CHECK_STATUS(petal_filter_fold(other, 1, NULL), PETAL_ERR_OUT_OF_RANGE);
+}
+
+static void estimating_and_planning(void) {
+  petal_estimate estimate = {.value = 47};
+  petal_comparison comparison = {.struct_size = sizeof comparison};
+  petal_plan_request request = {.struct_size = sizeof request, .keys = 10, .false_positive_rate = 0.1};
+  petal_proposal proposal = {.kind = 47};
+  REQUIRED_NAMED("filter", petal_filter_estimate(NULL, &estimate, &error));
+  REQUIRED_NAMED("estimate", petal_filter_estimate(filter, NULL, &error));
+  REQUIRED_NAMED("filter", petal_filter_compare(NULL, other, &comparison, &error));
+  REQUIRED_NAMED("other", petal_filter_compare(filter, NULL, &comparison, &error));
+  REQUIRED_NAMED("comparison", petal_filter_compare(filter, other, NULL, &error));
+  REQUIRED_NAMED("request", petal_plan(NULL, &proposal, 1, &out_size, &error));
+  REQUIRED_NAMED("proposals", petal_plan(&request, NULL, 1, &out_size, &error));
+  REQUIRED_NAMED("count", petal_plan(&request, &proposal, 1, NULL, &error));
+  CHECK(estimate.value > 46 && proposal.kind == 47 && comparison.first_count.high == 0);
+  NULLABLE(petal_filter_estimate(filter, &estimate, NULL));
+  NULLABLE(petal_filter_compare(filter, other, &comparison, NULL));
+  NULLABLE(petal_plan(&request, &proposal, 1, &out_size, NULL));
 }
 
 static bool take(void *context, const void *bytes, size_t length) {
@@ -312,6 +334,9 @@ static void builders(void) {
   REQUIRED(petal_builder_count(builder, NULL));
   REQUIRED_NAMED("builder", petal_builder_finish(NULL, &out, &error));
   REQUIRED_NAMED("filter", petal_builder_finish(builder, NULL, &error));
+  REQUIRED_NAMED("builder", petal_builder_save(NULL, check_path("built"), &error));
+  REQUIRED_NAMED("path", petal_builder_save(builder, NULL, &error));
+  CHECK(access(check_path("built"), F_OK) != 0);
   petal_builder_free(NULL);
   CHECK_OK(petal_builder_count(builder, &count));
   CHECK_EQUAL(count, 0);
@@ -327,6 +352,7 @@ static void builders(void) {
   NULLABLE(petal_builder_finish(builder, &out, NULL));
   CHECK_EQUAL(check_keys(out), 10);
   petal_filter_free(out);
+  NULLABLE(petal_builder_save(builder, check_path("built"), NULL));
 }
 
 int main(void) {
@@ -340,6 +366,7 @@ int main(void) {
   one_key();
   many_keys();
   combining_and_describing();
+  estimating_and_planning();
   images();
   hashing();
   builders();

@@ -294,6 +294,22 @@ static petal_status describe(void) {
   return status;
 }
 
+static petal_status estimate_and_plan(void) {
+  petal_filter *filter = make(1000);
+  petal_estimate estimate;
+  petal_comparison comparison = {.struct_size = sizeof comparison};
+  petal_plan_request request = {.struct_size = sizeof request, .keys = 1000, .memory = 4096};
+  petal_proposal proposal;
+  size_t count = 0;
+  arm();
+  petal_status status = petal_filter_estimate(filter, &estimate, NULL);
+  if (status == PETAL_OK) status = petal_filter_compare(filter, filter, &comparison, NULL);
+  if (status == PETAL_OK) status = petal_plan(&request, &proposal, 1, &count, NULL);
+  disarm();
+  petal_filter_free(filter);
+  return status;
+}
+
 static bool go_on(void *context, uint64_t done, uint64_t total) {
   (void)context;
   return done <= total;
@@ -347,6 +363,28 @@ static petal_status build(uint64_t memory_limit, uint64_t keys) {
 
 static petal_status build_in_memory(void) { return build(0, 5000); }
 static petal_status build_with_a_file(void) { return build(1 << 20, 150000); }
+
+/* A builder that cannot save keeps its keys, and the old file stays. */
+static petal_status build_into_a_file(void) {
+  const char *path = check_path("built");
+  petal_filter *old = make(100), *found = NULL;
+  petal_builder *builder = NULL;
+  uint64_t count = 0;
+  CHECK_OK(petal_filter_save(old, path, NULL));
+  CHECK_OK(petal_builder_new(&spec, NULL, &builder, NULL));
+  for (uint64_t i = 0; i < 1000; i++) CHECK_OK(petal_builder_add_u64(builder, check_key(i)));
+  arm();
+  petal_status status = petal_builder_save(builder, path, NULL);
+  disarm();
+  CHECK_OK(petal_builder_count(builder, &count));
+  CHECK_EQUAL(count, status == PETAL_OK ? 0 : 1000);
+  CHECK_OK(petal_filter_open(path, NULL, &found, NULL));
+  CHECK_EQUAL(check_keys(found), status == PETAL_OK ? 1000 : 100);
+  petal_filter_free(found);
+  petal_filter_free(old);
+  petal_builder_free(builder);
+  return status;
+}
 
 /* ---- The runner. ---- */
 
@@ -407,6 +445,8 @@ int main(void) {
   run("save", save, true);
   run("build", build_in_memory, true);
   run("build with a file", build_with_a_file, true);
+  run("build into a file", build_into_a_file, true);
+  run("estimate and plan", estimate_and_plan, false);
   run("serialize", serialize, false);
   run("describe", describe, false);
   run("use", use, false);

@@ -4,8 +4,8 @@
 #
 # The tools see only code that was compiled for them, so the Rust library is compiled once more for each:
 #
-#   asan      AddressSanitizer and LeakSanitizer over Rust and C, UBSan over C. UBSan does not exist for Rust, but Rust's
-#             own checks do: overflow, and the preconditions of unsafe library functions.
+#   asan      AddressSanitizer and LeakSanitizer over Rust and C, UBSan over C. UBSan does not exist for Rust; Rust's
+#             own checks do: overflow, and some preconditions of unsafe library functions.
 #   tsan      ThreadSanitizer over Rust and C, without suppressions.
 #   valgrind  Memcheck over the release code as it is. It also sees branches on uninitialised memory, and it hides
 #             AVX-512 from the program, so the kernels that need that are asan's.
@@ -15,8 +15,8 @@
 # allocations are malloc's. TSan would not see the synchronisation inside it and would report threads, channels and
 # once-cells falsely. Petal starts no threads, and these tests are C programs on pthreads, which TSan's runtime knows.
 #
-# Each tool is proven first: a fault planted in the Rust code must fail, and its report must name the Rust function. (The
-# exceptions: UBSan is proven by one in C, and Rust's own checks are a bonus of which no fault is planted.)
+# Each tool is proven first: a fault planted in the Rust code must fail, and its report must name the Rust function.
+# (The exceptions: UBSan is proven by one in C, and Rust's own checks are a bonus of which no fault is planted.)
 set -u
 LC_ALL=C
 export LC_ALL

@@ -2,8 +2,8 @@
 //
 //   fault NUMBER
 //
-// The numbers are those of petal_plant_fault(), which only test builds export; the faults lie in the Rust code, and
-// number 0, a panic that is caught, is none: it must pass under every tool. 100 is a signed overflow in this program, because
+// The numbers are those of petal_plant_fault(), which only test builds export; the faults lie in the Rust code. Number
+// 0, a panic that is caught, is none: it must pass under every tool. 100 is a signed overflow in this program, because
 // UBSan watches C code only.
 #include <limits.h>
 #include <pthread.h>
