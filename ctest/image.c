@@ -79,7 +79,7 @@ static void every_way(void) {
   free(buffer);
 
   /* Through a callback. */
-  CHECK_OK(petal_filter_write(original, collect, &spec, NULL));
+  CHECK_OK(petal_filter_serialize_to(original, collect, &spec, NULL));
   CHECK(collected.length == image.length && memcmp(collected.bytes, image.bytes, image.length) == 0);
   free(collected.bytes);
   collected = (check_image){NULL, 0};

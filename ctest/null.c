@@ -262,9 +262,9 @@ static void images(void) {
   NULLABLE(petal_filter_serialize(filter, buffer, sizeof buffer, NULL, NULL));
   NULLABLE(petal_filter_serialize(filter, buffer, sizeof buffer, &length, NULL));
 
-  REQUIRED_NAMED("filter", petal_filter_write(NULL, take, NULL, &error));
-  REQUIRED_NAMED("write", petal_filter_write(filter, NULL, NULL, &error));
-  NULLABLE(petal_filter_write(filter, take, NULL, NULL));
+  REQUIRED_NAMED("filter", petal_filter_serialize_to(NULL, take, NULL, &error));
+  REQUIRED_NAMED("write", petal_filter_serialize_to(filter, NULL, NULL, &error));
+  NULLABLE(petal_filter_serialize_to(filter, take, NULL, NULL));
   REQUIRED_NAMED("filter", petal_filter_save(NULL, path, &error));
   REQUIRED_NAMED("path", petal_filter_save(filter, NULL, &error));
   CHECK(access(path, F_OK) != 0);

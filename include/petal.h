@@ -792,10 +792,10 @@ typedef bool (*petal_write_callback)(void *context, const void *bytes, size_t le
  * Gives the image to `write`, piece by piece and in order. `PETAL_ERR_CALLBACK` if it returns false. `context` is
  * passed on and may be NULL. Since 0.1.
  */
-petal_status petal_filter_write(const petal_filter *filter,
-                                petal_write_callback write,
-                                void *context,
-                                petal_error *error);
+petal_status petal_filter_serialize_to(const petal_filter *filter,
+                                       petal_write_callback write,
+                                       void *context,
+                                       petal_error *error);
 
 /**
  * Writes the image to a file: to a temporary file beside it, onto the disk, then in its place. A failure leaves what

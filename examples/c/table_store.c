@@ -60,7 +60,7 @@ static void table_write(const char *path, const struct record *records, uint64_t
     for (size_t i = 0; i < count; i++) must(petal_builder_add(builder, records[i].key, strlen(records[i].key)));
     must(petal_builder_finish(builder, &filter, &error));
     must_do(write_bytes(file, records, count * sizeof *records), path);
-    must(petal_filter_write(filter, write_bytes, file, &error));
+    must(petal_filter_serialize_to(filter, write_bytes, file, &error));
     must_do(write_bytes(file, &footer, sizeof footer) && fclose(file) == 0, path);
     petal_filter_free(filter), petal_builder_free(builder);
 }

@@ -28,7 +28,8 @@ static double now(void) {
 
 static void must(petal_status status, const petal_error *error) {
     if (status != PETAL_OK) {
-        fprintf(stderr, "petal: %s (%s)\n", error->message, petal_status_message(status));
+        /* Calls for a single key take no petal_error. */
+        fprintf(stderr, "petal: %s\n", error->status == status ? error->message : petal_status_message(status));
         exit(1);
     }
 }
@@ -84,7 +85,8 @@ int main(int argc, char **argv) {
     struct lines lines = read_lines(argv[1]);
 
     /* Every second word is a member; the others are asked for as strangers. */
-    char **words = malloc(lines.count * sizeof *words + 1), **members = malloc(lines.count * sizeof *members + 1);
+    char **words = malloc(lines.count * sizeof *words + 1);
+    char **members = malloc(lines.count * sizeof *members + 1);
     uint64_t *lengths = malloc(lines.count * sizeof *lengths + 1);
     size_t member_count = 0, set_bytes = 0;
     for (size_t i = 0; i < lines.count; i++) {
@@ -97,7 +99,9 @@ int main(int argc, char **argv) {
     }
     qsort(members, member_count, sizeof *members, compare);
 
-    petal_spec spec = {.struct_size = sizeof spec, .capacity = member_count, .false_positive_rate = FALSE_POSITIVE_RATE};
+    petal_spec spec = {.struct_size = sizeof spec};
+    spec.capacity = member_count;
+    spec.false_positive_rate = FALSE_POSITIVE_RATE;
     must(petal_filter_new(&spec, &filter, &error), &error);
     double start = now();
     for (size_t i = 0; i < lines.count; i += 2) {
@@ -133,7 +137,8 @@ int main(int argc, char **argv) {
     }
     printf("keys inserted            %zu\n", member_count);
     printf("filter, bytes            %llu (words.petal)\n", (unsigned long long)statistics.bytes);
-    printf("exact set, bytes         %zu (%.1f times as many)\n", set_bytes, (double)set_bytes / (double)statistics.bytes);
+    printf("exact set, bytes         %zu (%.1f times as many)\n", set_bytes,
+           (double)set_bytes / (double)statistics.bytes);
     printf("false-positive rate      %.4f %% promised, %.4f %% by its bits, %.4f %% measured on %zu strangers\n",
            100 * FALSE_POSITIVE_RATE, 100 * statistics.false_positive_rate,
            strangers ? 100 * (double)false_positives / (double)strangers : 0.0, strangers);

@@ -182,7 +182,7 @@ pub type petal_write_callback =
 /// Gives the image to `write`, piece by piece and in order. `PETAL_ERR_CALLBACK` if it returns false. `context` is
 /// passed on and may be NULL. Since 0.1.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_filter_write(
+pub unsafe extern "C" fn petal_filter_serialize_to(
     filter: *const petal_filter,
     write: petal_write_callback,
     context: *mut c_void,

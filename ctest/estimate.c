@@ -1,0 +1,86 @@
+/* FILTERS: ESTIMATING */
+#include "check.h"
+
+static petal_filter *make(petal_kind kind, uint64_t from, uint64_t to) {
+  petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = 20000};
+  petal_filter *filter = NULL;
+  CHECK_OK(petal_filter_new(&spec, &filter, NULL));
+  for (uint64_t i = from; i < to; i++) CHECK_OK(petal_filter_insert_u64(filter, check_key(i), NULL));
+  return filter;
+}
+
+/* The truth is within 4.5 standard errors, and the interval lies around the value. */
+static void check_estimate(const petal_estimate *estimate, double truth) {
+  CHECK(estimate->saturated == 0 && estimate->reserved == 0 && estimate->standard_error >= 0);
+  CHECK(estimate->low <= estimate->value && estimate->value <= estimate->high);
+  CHECK_CLOSE(estimate->value, truth, 4.5 * estimate->standard_error + 1e-9);
+}
+
+static void one_filter(petal_kind kind) {
+  static const uint64_t sizes[] = {0, 1, 100, 5000, 20000};
+  for (size_t i = 0; i < 5; i++) {
+    petal_filter *filter = make(kind, 0, sizes[i]);
+    petal_estimate estimate = {.value = -1};
+    petal_statistics statistics = {.struct_size = sizeof statistics};
+    CHECK_OK(petal_filter_estimate(filter, &estimate, NULL));
+    check_estimate(&estimate, (double)sizes[i]);
+    CHECK(estimate.standard_error < 0.05 * (double)sizes[i] + 1);
+    CHECK_OK(petal_filter_statistics(filter, &statistics, NULL));
+    CHECK_CLOSE(statistics.count_estimate, estimate.value, 1e-6);
+    petal_filter_free(filter);
+  }
+
+  petal_spec tiny = {.struct_size = sizeof tiny, .kind = kind, .bits = 256, .capacity = 10};
+  petal_filter *full = NULL;
+  petal_estimate estimate = {.value = -1};
+  CHECK_OK(petal_filter_new(&tiny, &full, NULL));
+  for (uint64_t i = 0; i < 10000; i++) CHECK_OK(petal_filter_insert_u64(full, i, NULL));
+  CHECK_OK(petal_filter_estimate(full, &estimate, NULL));
+  CHECK_EQUAL(estimate.saturated, 1);
+  petal_filter_free(full);
+}
+
+/* 12,000 keys and 10,000, of which 4,000 are the same. */
+static void two_filters(petal_kind kind) {
+  petal_filter *a = make(kind, 0, 12000), *b = make(kind, 8000, 18000), *empty = make(kind, 0, 0);
+  petal_comparison comparison = {.struct_size = sizeof comparison};
+  CHECK_OK(petal_filter_compare(a, b, &comparison, NULL));
+  CHECK_EQUAL(comparison.struct_size, sizeof comparison);
+  check_estimate(&comparison.first_count, 12000);
+  check_estimate(&comparison.second_count, 10000);
+  check_estimate(&comparison.union_count, 18000);
+  check_estimate(&comparison.intersection_count, 4000);
+  check_estimate(&comparison.jaccard, 4000.0 / 18000);
+  CHECK_CLOSE(comparison.intersection_count.value, 4000, 600);
+
+  CHECK_OK(petal_filter_compare(a, a, &comparison, NULL));
+  check_estimate(&comparison.intersection_count, 12000);
+  check_estimate(&comparison.jaccard, 1);
+  CHECK_OK(petal_filter_compare(a, empty, &comparison, NULL));
+  check_estimate(&comparison.union_count, 12000);
+  check_estimate(&comparison.intersection_count, 0);
+
+  /* Only what could be merged can be compared. */
+  petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = 20000, .seed = 1};
+  petal_filter *seeded = NULL;
+  petal_comparison before = comparison;
+  CHECK_OK(petal_filter_new(&spec, &seeded, NULL));
+  CHECK_STATUS(petal_filter_compare(a, seeded, &comparison, NULL), PETAL_ERR_INCOMPATIBLE);
+  CHECK(memcmp(&before, &comparison, sizeof before) == 0);
+  petal_filter_free(a);
+  petal_filter_free(b);
+  petal_filter_free(empty);
+  petal_filter_free(seeded);
+}
+
+int main(void) {
+  for (size_t k = 0; k < petal_kind_count(); k++) {
+    petal_kind_info info = {.struct_size = sizeof info};
+    CHECK_OK(petal_kind_at(k, &info));
+    if (info.capabilities & PETAL_CAN_ESTIMATE) {
+      one_filter(info.kind);
+      two_filters(info.kind);
+    }
+  }
+  return check_done();
+}

@@ -1,0 +1,98 @@
+/* PLANNING */
+#include "check.h"
+
+enum { ROOM = 64 };
+
+static petal_proposal proposals[ROOM];
+static size_t count;
+
+static void plan(const petal_plan_request *request) {
+  petal_error error = {.struct_size = sizeof error};
+  petal_status status = petal_plan(request, proposals, ROOM, &count, &error);
+  check_that(status == PETAL_OK, __FILE__, __LINE__, "planning: %s", error.message);
+  CHECK_EQUAL(count, petal_kind_count());
+  for (size_t i = 0; i < count; i++) {
+    const petal_proposal *p = &proposals[i];
+    petal_kind_info info = {.struct_size = sizeof info};
+    CHECK_OK(petal_kind_find(p->name, &info));
+    CHECK_EQUAL(info.kind, p->kind);
+    CHECK((p->status == PETAL_OK) == (p->reason[0] == '\0'));
+    if (p->status != PETAL_OK) CHECK(p->bytes == 0 && p->bits_per_key == 0 && p->false_positive_rate == 0);
+    if (i > 0 && p->status == PETAL_OK) CHECK_OK(proposals[i - 1].status);
+  }
+}
+
+/* What is proposed is what one gets. */
+static void rate(uint64_t keys, double rate_wanted) {
+  petal_plan_request request = {.struct_size = sizeof request, .keys = keys, .false_positive_rate = rate_wanted};
+  plan(&request);
+  CHECK_OK(proposals[0].status);
+  for (size_t i = 0; i < count && proposals[i].status == PETAL_OK; i++) {
+    petal_proposal p = proposals[i];
+    petal_spec spec = {.struct_size = sizeof spec, .kind = p.kind, .capacity = keys,
+                       .false_positive_rate = rate_wanted};
+    petal_filter *filter = NULL;
+    petal_statistics statistics = {.struct_size = sizeof statistics};
+    double expected = -1;
+    CHECK_OK(petal_filter_new(&spec, &filter, NULL));
+    CHECK_OK(petal_filter_statistics(filter, &statistics, NULL));
+    CHECK_OK(petal_filter_expected_false_positive_rate(filter, keys, &expected));
+    CHECK_EQUAL(p.bytes, statistics.bytes);
+    CHECK_CLOSE(p.bits_per_key, (double)statistics.bits / (double)keys, 1e-9);
+    CHECK_CLOSE(p.false_positive_rate, expected, 1e-12);
+    CHECK(p.false_positive_rate <= rate_wanted && p.lines_per_lookup >= 1);
+    if (i > 0) CHECK(proposals[i - 1].bytes <= p.bytes);
+    petal_filter_free(filter);
+  }
+}
+
+/* A memory is kept to, and nearly used up. */
+static void memory(uint64_t keys, uint64_t bytes) {
+  petal_plan_request request = {.struct_size = sizeof request, .keys = keys, .memory = bytes};
+  plan(&request);
+  CHECK_OK(proposals[0].status);
+  for (size_t i = 0; i < count && proposals[i].status == PETAL_OK; i++) {
+    CHECK(proposals[i].bytes <= bytes && proposals[i].bytes > bytes / 2);
+    if (i > 0) CHECK(proposals[i - 1].false_positive_rate <= proposals[i].false_positive_rate);
+  }
+}
+
+static void what_does_not_fit(void) {
+  /* No kind can do everything, and each says what it cannot. */
+  petal_plan_request request = {.struct_size = sizeof request, .keys = 1000, .false_positive_rate = 0.01,
+                                .capabilities = PETAL_CAN_REMOVE | PETAL_CAN_GROW};
+  plan(&request);
+  for (size_t i = 0; i < count; i++) {
+    petal_kind_info info = {.struct_size = sizeof info};
+    CHECK_OK(petal_kind_find(proposals[i].name, &info));
+    bool can = (info.capabilities & request.capabilities) == request.capabilities;
+    CHECK_STATUS(proposals[i].status, can ? PETAL_OK : PETAL_ERR_UNSUPPORTED);
+  }
+  request = (petal_plan_request){.struct_size = sizeof request, .keys = 1000000, .memory = 100};
+  plan(&request);
+  for (size_t i = 0; i < count; i++) CHECK_STATUS(proposals[i].status, PETAL_ERR_TOO_LARGE);
+
+  /* Fewer places than kinds hold the best. */
+  request = (petal_plan_request){.struct_size = sizeof request, .keys = 1000, .false_positive_rate = 0.01};
+  plan(&request);
+  petal_proposal one[2];
+  memset(one, 0x5a, sizeof one);
+  CHECK_OK(petal_plan(&request, one, 1, &count, NULL));
+  CHECK_EQUAL(count, 1);
+  CHECK_EQUAL(one[0].kind, proposals[0].kind);
+  CHECK_EQUAL(((unsigned char *)&one[1])[0], 0x5a);
+  CHECK_OK(petal_plan(&request, one, 0, &count, NULL));
+  CHECK_EQUAL(count, 0);
+}
+
+int main(void) {
+  for (uint64_t keys = 1; keys <= 10000000; keys *= 100) {
+    rate(keys, 0.1);
+    rate(keys, 0.01);
+    rate(keys, 0.0001);
+  }
+  memory(1000, 4096);
+  memory(1000000, 1 << 20);
+  what_does_not_fit();
+  return check_done();
+}
