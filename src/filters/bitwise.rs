@@ -1,7 +1,7 @@
 //! What all kinds that are plain bit arrays do alike.
 
 use crate::error::{Result, error};
-use crate::filter::Base;
+use crate::filter::{Capabilities, Filter, Intersect, Merge};
 use crate::spec::Parameter;
 use crate::storage::Words;
 use core::sync::atomic::Ordering;
@@ -20,20 +20,33 @@ pub fn foldable_units(units: u64) -> Option<u64> {
     units.checked_next_multiple_of(1 << (units / 128).max(1).ilog2())
 }
 
-/// Bitwise OR: the union.
-pub fn merge(base: &mut Base, other: &Words) -> Result<()> {
-    for (word, other) in base.writable()?.iter_mut().zip(other.shared()) {
-        *word |= other.load(Ordering::Relaxed);
+/// What a kind can do whose keys only ever set bits.
+pub const CAPABILITIES: Capabilities = Capabilities::INSERT
+    .with(Capabilities::CLEAR)
+    .with(Capabilities::MERGE)
+    .with(Capabilities::INTERSECT)
+    .with(Capabilities::FOLD)
+    .with(Capabilities::ESTIMATE);
+
+/// A kind whose keys only ever set bits, always the same ones: OR is the union, AND holds the intersection.
+pub trait BitArray: Filter {}
+
+impl<Kind: BitArray> Merge for Kind {
+    fn merge_words(&mut self, other: &Words) -> Result<()> {
+        for (word, other) in self.base_mut().writable()?.iter_mut().zip(other.shared()) {
+            *word |= other.load(Ordering::Relaxed);
+        }
+        Ok(())
     }
-    Ok(())
 }
 
-/// Bitwise AND: a superset of the intersection.
-pub fn intersect(base: &mut Base, other: &Words) -> Result<()> {
-    for (word, other) in base.writable()?.iter_mut().zip(other.shared()) {
-        *word &= other.load(Ordering::Relaxed);
+impl<Kind: BitArray> Intersect for Kind {
+    fn intersect_words(&mut self, other: &Words) -> Result<()> {
+        for (word, other) in self.base_mut().writable()?.iter_mut().zip(other.shared()) {
+            *word &= other.load(Ordering::Relaxed);
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Refuses a factor that folding cannot use.

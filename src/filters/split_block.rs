@@ -10,10 +10,10 @@
 //! false-positive rate ([`crate::sizing::split_block`]). Given the bits it is the mean, over the blocks, of the product
 //! of the lanes' fills.
 
-use super::bitwise;
+use super::bitwise::{self, BitArray};
 use crate::bits;
 use crate::error::{Result, Status, error};
-use crate::filter::{Base, Capabilities, Cardinality, Filter, Fold, Insert, Intersect, Merge};
+use crate::filter::{Base, Cardinality, Filter, Fold, Insert, Intersect, Merge};
 use crate::format::Geometry;
 use crate::open;
 use crate::registry::Row;
@@ -35,12 +35,7 @@ pub const ROW: Row = Row {
     name: "split_block",
     summary: "the split-block Bloom filter of Apache Parquet: one memory access a key, blocks of 256 bits",
     layout_version: 1,
-    capabilities: Capabilities::INSERT
-        .with(Capabilities::CLEAR)
-        .with(Capabilities::MERGE)
-        .with(Capabilities::INTERSECT)
-        .with(Capabilities::FOLD)
-        .with(Capabilities::ESTIMATE),
+    capabilities: bitwise::CAPABILITIES,
     parameters: &[&bitwise::FOLDABLE],
     plan,
     open: |base| Ok(try_box(SplitBlock::from_base(base)?)?),
@@ -236,17 +231,7 @@ impl Insert for SplitBlock {
     }
 }
 
-impl Merge for SplitBlock {
-    fn merge_words(&mut self, other: &Words) -> Result<()> {
-        bitwise::merge(&mut self.base, other)
-    }
-}
-
-impl Intersect for SplitBlock {
-    fn intersect_words(&mut self, other: &Words) -> Result<()> {
-        bitwise::intersect(&mut self.base, other)
-    }
-}
+impl BitArray for SplitBlock {}
 
 impl Fold for SplitBlock {
     fn units(&self) -> u64 {

@@ -15,10 +15,10 @@ mod derivation;
 
 pub use derivation::Derivation;
 
-use super::bitwise;
+use super::bitwise::{self, BitArray};
 use crate::bits;
 use crate::error::{Result, Status, error};
-use crate::filter::{Base, Capabilities, Cardinality, Filter, Fold, Insert, Intersect, Merge};
+use crate::filter::{Base, Cardinality, Filter, Fold, Insert, Intersect, Merge};
 use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::open;
 use crate::registry::Row;
@@ -65,12 +65,7 @@ pub const ROW: Row = Row {
     name: "bloom",
     summary: "the classic Bloom filter: any size, the lowest false-positive rate of the insertable bit arrays",
     layout_version: 1,
-    capabilities: Capabilities::INSERT
-        .with(Capabilities::CLEAR)
-        .with(Capabilities::MERGE)
-        .with(Capabilities::INTERSECT)
-        .with(Capabilities::FOLD)
-        .with(Capabilities::ESTIMATE),
+    capabilities: bitwise::CAPABILITIES,
     parameters: &[&PARTITIONED, &DERIVATION, &SLICE_WIDTH, &bitwise::FOLDABLE],
     plan,
     open: |base| Ok(try_box(Bloom::from_base(base)?)?),
@@ -367,17 +362,7 @@ impl Insert for Bloom {
     }
 }
 
-impl Merge for Bloom {
-    fn merge_words(&mut self, other: &Words) -> Result<()> {
-        bitwise::merge(&mut self.base, other)
-    }
-}
-
-impl Intersect for Bloom {
-    fn intersect_words(&mut self, other: &Words) -> Result<()> {
-        bitwise::intersect(&mut self.base, other)
-    }
-}
+impl BitArray for Bloom {}
 
 impl Fold for Bloom {
     fn units(&self) -> u64 {
