@@ -1,0 +1,110 @@
+//! Estimates against the truth: unbiased, with the standard errors that they claim.
+
+mod common;
+
+use common::mix;
+use petal::{Filter, HashFunction, Spec, compare, create, estimate, registry};
+
+/// A filter of `spec` with the external hashes of `keys`, under the given seed.
+fn filled(spec: &Spec, seed: u64, keys: std::ops::Range<u64>) -> Box<dyn Filter> {
+    let mut filter = create(spec).unwrap();
+    for key in keys {
+        filter.insert_hash(mix(mix(seed) ^ key)).unwrap();
+    }
+    filter
+}
+
+fn spec_of(row: &registry::Row, capacity: u64) -> Spec {
+    let spec = Spec::with_capacity(capacity, 0.01).unwrap();
+    Spec { kind: Some(row.kind), hash: HashFunction::External, ..spec }
+}
+
+/// The mean and the standard deviation.
+fn moments(values: &[f64]) -> (f64, f64) {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (values.len() - 1) as f64;
+    (mean, variance.sqrt())
+}
+
+#[test]
+fn cardinality_errs_as_much_as_it_says() {
+    const FILTERS: u64 = 400;
+    for row in registry::KINDS {
+        // Half full, full, overfull; many blocks and few.
+        for (capacity, keys) in [(2000, 1000), (2000, 2000), (2000, 5000), (100, 100)] {
+            let spec = spec_of(row, capacity);
+            let found: Vec<_> = (0..FILTERS).map(|i| estimate(&*filled(&spec, i, 0..keys)).unwrap().unwrap()).collect();
+            let (mean, deviation) = moments(&found.iter().map(|one| one.value).collect::<Vec<_>>());
+            let (claimed, _) = moments(&found.iter().map(|one| one.standard_error).collect::<Vec<_>>());
+            // The mean within 4.5 of its own deviations, and 1 % of the error's square for the estimator's curvature.
+            let band = 4.5 * deviation / (FILTERS as f64).sqrt() + 0.01 * keys as f64;
+            assert!((mean - keys as f64).abs() < band, "{} {capacity} {keys}: mean {mean}", row.name);
+            // The deviation of a deviation is 1/sqrt(2 (R - 1)) of it.
+            let band = 4.5 / (2.0 * (FILTERS - 1) as f64).sqrt();
+            assert!(
+                (deviation / claimed - 1.0).abs() < band + 0.02,
+                "{} {capacity} {keys}: deviation {deviation}, claimed {claimed}",
+                row.name
+            );
+        }
+    }
+}
+
+#[test]
+fn comparisons_cover_the_truth() {
+    const PAIRS: u64 = 200;
+    for row in registry::KINDS {
+        let spec = spec_of(row, 4000);
+        // 3000 and 2000 keys, 1000 of them in common.
+        let (mut outside, mut values) = ([0; 5], Vec::new());
+        for i in 0..PAIRS {
+            let (a, b) = (filled(&spec, i, 0..3000), filled(&spec, i, 2000..4000));
+            let found = compare(&*a, &*b).unwrap();
+            let all = [found.first, found.second, found.union, found.intersection, found.jaccard];
+            for ((one, truth), outside) in all.iter().zip([3000.0, 2000.0, 4000.0, 1000.0, 0.25]).zip(&mut outside) {
+                let one = one.unwrap();
+                *outside += u64::from(!(one.low() < truth && truth < one.high()));
+            }
+            values.push(found.intersection.unwrap().value);
+        }
+        // 95 % intervals: 10 of 200 outside are expected, and 24 are 4.5 deviations more. The last two intervals are bounds.
+        assert!(outside.iter().all(|count| *count <= 24), "{}: {outside:?}", row.name);
+        let (mean, deviation) = moments(&values);
+        assert!((mean - 1000.0).abs() < 4.5 * deviation / (PAIRS as f64).sqrt() + 10.0, "{}: {mean}", row.name);
+    }
+}
+
+/// X_A = 400, X_B = 380, X_or = 600 of m = 1024 with k = 3: the published vector, through real filters.
+#[test]
+fn an_intersection_is_what_the_bits_say() {
+    let spec = Spec { bits: 1024, hashes: 3, hash: HashFunction::External, ..Spec::default() };
+    let (a, b) = (filled(&spec, 1, 0..170), filled(&spec, 1, 150..300));
+    let found = compare(&*a, &*b).unwrap();
+    let mut union = a.copy().unwrap();
+    union.merge(&*b).unwrap();
+    let (xa, xb, xor) = (a.ones() as f64, b.ones() as f64, union.ones() as f64);
+    let (m, both) = (1024.0_f64, a.ones() + b.ones() - union.ones());
+    // Papapetrou et al. write it with the bits of the AND, of which some are accidents.
+    let accidents = m - (both as f64 * m - xa * xb) / (m - xa - xb + both as f64);
+    let papapetrou = -(m.ln() - accidents.ln()) / (3.0 * (-1.0 / m).ln_1p());
+    let from_counts = |x: f64| (-x / m).ln_1p() / (3.0 * (-1.0 / m).ln_1p());
+    let ours = found.intersection.unwrap().value;
+    assert!((ours - (from_counts(xa) + from_counts(xb) - from_counts(xor))).abs() < 1e-9);
+    assert!((ours - papapetrou).abs() < 1e-6, "{ours} {papapetrou}");
+}
+
+#[test]
+fn disjoint_sets_may_overlap_by_less_than_nothing_and_full_filters_do_not_tell() {
+    let spec = Spec { bits: 4096, hashes: 3, hash: HashFunction::External, ..Spec::default() };
+    let raw = (0..50).map(|i| {
+        let (a, b) = (filled(&spec, i, 0..600), filled(&spec, i, 600..1200));
+        compare(&*a, &*b).unwrap().intersection.unwrap().value
+    });
+    assert!(raw.clone().any(|value| value < 0.0), "raw values are not clamped");
+    let full = filled(&spec, 0, 0..20_000);
+    assert_eq!(estimate(&*full).unwrap(), None);
+    let empty = create(&spec).unwrap();
+    let found = compare(&*full, &*empty).unwrap();
+    assert!(found.first.is_none() && found.union.is_none() && found.intersection.is_none());
+    assert_eq!(found.second.unwrap().value, 0.0);
+}
