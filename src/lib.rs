@@ -11,8 +11,6 @@
 //! # Ok::<(), petal::Error>(())
 //! ```
 
-// An error carries its message inside, so that it can be made when there is no memory left.
-#![allow(clippy::result_large_err)]
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 #[cfg(target_endian = "big")]

@@ -60,7 +60,6 @@
 #![allow(non_camel_case_types)]
 // The conventions above are the safety section of every function.
 #![allow(clippy::missing_safety_doc)]
-#![allow(clippy::result_large_err)]
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 pub mod version;
