@@ -3,6 +3,7 @@
 mod common;
 
 use common::mix;
+use petal::filters::bloom;
 use petal::{Filter, HashFunction, Spec, compare, create, estimate, registry};
 
 /// A filter of `spec` with the external hashes of `keys`, under the given seed.
@@ -77,7 +78,7 @@ fn comparisons_cover_the_truth() {
 /// X_A = 400, X_B = 380, X_or = 600 of m = 1024 with k = 3: the published vector, through real filters.
 #[test]
 fn an_intersection_is_what_the_bits_say() {
-    let spec = Spec { bits: 1024, hashes: 3, hash: HashFunction::External, ..Spec::default() };
+    let spec = Spec { kind: Some(bloom::KIND), bits: 1024, hashes: 3, hash: HashFunction::External, ..Spec::default() };
     let (a, b) = (filled(&spec, 1, 0..170), filled(&spec, 1, 150..300));
     let found = compare(&*a, &*b).unwrap();
     let mut union = a.copy().unwrap();
@@ -95,7 +96,7 @@ fn an_intersection_is_what_the_bits_say() {
 
 #[test]
 fn disjoint_sets_may_overlap_by_less_than_nothing_and_full_filters_do_not_tell() {
-    let spec = Spec { bits: 4096, hashes: 3, hash: HashFunction::External, ..Spec::default() };
+    let spec = Spec { kind: Some(bloom::KIND), bits: 4096, hashes: 3, hash: HashFunction::External, ..Spec::default() };
     let raw = (0..50).map(|i| {
         let (a, b) = (filled(&spec, i, 0..600), filled(&spec, i, 600..1200));
         compare(&*a, &*b).unwrap().intersection.unwrap().value
