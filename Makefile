@@ -11,7 +11,7 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 .NOTPARALLEL:
 .PHONY: build install demo test test-lint test-rust test-c test-sanitizers test-package header symbols clean help
 
-build: ## compile libpetal.so and libpetal.a into build/lib (the default)
+build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
 	@cmake/requirements.sh build
 	@$(CONFIGURE) -B "$(BUILD)" -DCMAKE_INSTALL_PREFIX="$(PREFIX)" >/dev/null
 	@cmake --build "$(BUILD)"

@@ -5,6 +5,15 @@ install(FILES
   "${petal_lib_dir}/libpetal.a" "${petal_lib_dir}/${petal_shared}"
   "${petal_lib_dir}/${petal_soname}" "${petal_lib_dir}/libpetal.so"
   DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+if(PETAL_BUILD_CLI)
+  install(PROGRAMS "${petal_raw_dir}/petal" DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  install(DIRECTORY "${petal_cli_documents}/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" FILES_MATCHING PATTERN "*.1")
+  install(FILES "${petal_cli_documents}/petal.bash"
+    DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/bash-completion/completions" RENAME petal)
+  install(FILES "${petal_cli_documents}/_petal" DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/zsh/site-functions")
+  install(FILES "${petal_cli_documents}/petal.fish"
+    DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/fish/vendor_completions.d")
+endif()
 install(FILES LICENSE-MIT LICENSE-APACHE DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/doc/petal")
 
 set(petal_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/petal")

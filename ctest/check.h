@@ -141,11 +141,11 @@ static inline bool check_same_image(const petal_filter *filter, check_image imag
   return same;
 }
 
-/* The keys offered to a filter, from its statistics. */
+/* The keys offered to a filter, from its description. */
 static inline uint64_t check_keys(const petal_filter *filter) {
-  petal_statistics statistics = {.struct_size = sizeof statistics};
-  CHECK_OK(petal_filter_statistics(filter, &statistics, NULL));
-  return statistics.count;
+  petal_description description = {.struct_size = sizeof description};
+  CHECK_OK(petal_filter_describe(filter, &description, NULL));
+  return description.count;
 }
 
 static inline bool check_same_bits(const petal_filter *a, const petal_filter *b) {

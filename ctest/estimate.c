@@ -43,8 +43,8 @@ static void one_filter(petal_kind kind) {
 /* 12,000 keys and 10,000, of which 4,000 are the same. */
 static void two_filters(petal_kind kind) {
   petal_filter *a = make(kind, 0, 12000), *b = make(kind, 8000, 18000), *empty = make(kind, 0, 0);
-  petal_comparison comparison = {.struct_size = sizeof comparison};
-  CHECK_OK(petal_filter_compare(a, b, &comparison, NULL));
+  petal_overlap comparison = {.struct_size = sizeof comparison};
+  CHECK_OK(petal_filter_estimate_overlap(a, b, &comparison, NULL));
   CHECK_EQUAL(comparison.struct_size, sizeof comparison);
   check_estimate(&comparison.first_count, 12000);
   check_estimate(&comparison.second_count, 10000);
@@ -53,19 +53,19 @@ static void two_filters(petal_kind kind) {
   check_estimate(&comparison.jaccard, 4000.0 / 18000);
   CHECK_CLOSE(comparison.intersection_count.value, 4000, 600);
 
-  CHECK_OK(petal_filter_compare(a, a, &comparison, NULL));
+  CHECK_OK(petal_filter_estimate_overlap(a, a, &comparison, NULL));
   check_estimate(&comparison.intersection_count, 12000);
   check_estimate(&comparison.jaccard, 1);
-  CHECK_OK(petal_filter_compare(a, empty, &comparison, NULL));
+  CHECK_OK(petal_filter_estimate_overlap(a, empty, &comparison, NULL));
   check_estimate(&comparison.union_count, 12000);
   check_estimate(&comparison.intersection_count, 0);
 
   /* Only what could be merged can be compared. */
   petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = 20000, .seed = 1};
   petal_filter *seeded = NULL;
-  petal_comparison before = comparison;
+  petal_overlap before = comparison;
   CHECK_OK(petal_filter_new(&spec, &seeded, NULL));
-  CHECK_STATUS(petal_filter_compare(a, seeded, &comparison, NULL), PETAL_ERR_INCOMPATIBLE);
+  CHECK_STATUS(petal_filter_estimate_overlap(a, seeded, &comparison, NULL), PETAL_ERR_INCOMPATIBLE);
   CHECK(memcmp(&before, &comparison, sizeof before) == 0);
   petal_filter_free(a);
   petal_filter_free(b);

@@ -25,9 +25,9 @@ static petal_filter *open_file(const char *path, petal_open_mode mode) {
 }
 
 static uint32_t state(const petal_filter *filter) {
-  petal_statistics statistics = {.struct_size = sizeof statistics};
-  CHECK_OK(petal_filter_statistics(filter, &statistics, NULL));
-  return statistics.state;
+  petal_description description = {.struct_size = sizeof description};
+  CHECK_OK(petal_filter_describe(filter, &description, NULL));
+  return description.state;
 }
 
 /* Wherever a filter came from, it gives the same answers, describes itself alike and writes the same image. */
@@ -37,9 +37,9 @@ static void is_the_same(petal_filter *filter, const petal_filter *original, chec
   for (uint64_t i = 0; i < 3000; i++) {
     CHECK(petal_filter_contains_u64(filter, check_key(i)) == petal_filter_contains_u64(original, check_key(i)));
   }
-  petal_statistics a = {.struct_size = sizeof a}, b = {.struct_size = sizeof b};
-  CHECK_OK(petal_filter_statistics(filter, &a, NULL));
-  CHECK_OK(petal_filter_statistics(original, &b, NULL));
+  petal_description a = {.struct_size = sizeof a}, b = {.struct_size = sizeof b};
+  CHECK_OK(petal_filter_describe(filter, &a, NULL));
+  CHECK_OK(petal_filter_describe(original, &b, NULL));
   a.state = b.state = 0;
   a.capabilities = b.capabilities = 0;
   CHECK(memcmp(&a, &b, sizeof a) == 0);
@@ -293,7 +293,7 @@ static void keyed(void) {
     CHECK_EQUAL(state(locked) & PETAL_STATE_CAN_HASH, 0);
     CHECK(check_same_bits(locked, filter));
     CHECK(petal_filter_contains(locked, "nobody", 6) && petal_filter_contains_u64(locked, 123456789));
-    CHECK_STATUS(petal_filter_contains_u64_checked(locked, 5, &found), PETAL_ERR_KEY_MISSING);
+    CHECK_STATUS(petal_filter_contains_checked_u64(locked, 5, &found), PETAL_ERR_KEY_MISSING);
     CHECK_OK(petal_filter_verify(locked, NULL));
     uint64_t hash = 0;
     CHECK_OK(petal_filter_hash_u64(filter, 5, &hash));

@@ -120,10 +120,10 @@ static void one_key(void) {
   REQUIRED(petal_filter_contains_checked(NULL, "a", 1, &out_bool));
   REQUIRED(petal_filter_contains_checked(filter, NULL, 1, &out_bool));
   REQUIRED(petal_filter_contains_checked(filter, "a", 1, NULL));
-  REQUIRED(petal_filter_contains_u64_checked(NULL, 1, &out_bool));
-  REQUIRED(petal_filter_contains_u64_checked(filter, 1, NULL));
-  REQUIRED(petal_filter_contains_hash_checked(NULL, 1, &out_bool));
-  REQUIRED(petal_filter_contains_hash_checked(filter, 1, NULL));
+  REQUIRED(petal_filter_contains_checked_u64(NULL, 1, &out_bool));
+  REQUIRED(petal_filter_contains_checked_u64(filter, 1, NULL));
+  REQUIRED(petal_filter_contains_checked_hash(NULL, 1, &out_bool));
+  REQUIRED(petal_filter_contains_checked_hash(filter, 1, NULL));
 
   NULLABLE(petal_filter_insert(other, "a", 1, NULL));
   NULLABLE(petal_filter_insert(other, NULL, 0, NULL));
@@ -196,7 +196,8 @@ static void many_keys(void) {
 }
 
 static void combining_and_describing(void) {
-  petal_statistics statistics = {.struct_size = sizeof statistics};
+  petal_statistics statistics = {.struct_size = sizeof statistics, .fill = 2};
+  petal_description description = {.struct_size = sizeof description};
   petal_spec copy = {.struct_size = sizeof copy};
   REQUIRED_NAMED("filter", petal_filter_merge(NULL, other, &error));
   REQUIRED_NAMED("other", petal_filter_merge(filter, NULL, &error));
@@ -211,9 +212,11 @@ static void combining_and_describing(void) {
   REQUIRED(petal_filter_compatibility_id(filter, NULL));
   REQUIRED_NAMED("filter", petal_filter_statistics(NULL, &statistics, &error));
   REQUIRED_NAMED("statistics", petal_filter_statistics(filter, NULL, &error));
+  REQUIRED_NAMED("filter", petal_filter_describe(NULL, &description, &error));
+  REQUIRED_NAMED("description", petal_filter_describe(filter, NULL, &error));
   REQUIRED_NAMED("filter", petal_filter_spec(NULL, &copy, &error));
   REQUIRED_NAMED("spec", petal_filter_spec(filter, NULL, &error));
-  CHECK(statistics.bits == 0 && copy.bits == 0);
+  CHECK(statistics.fill == 2 && description.bits == 0 && copy.bits == 0);
   CHECK_EQUAL(petal_filter_capabilities(NULL), 0);
   REQUIRED(petal_filter_expected_false_positive_rate(NULL, 1, &out_double));
   REQUIRED(petal_filter_expected_false_positive_rate(filter, 1, NULL));
@@ -222,26 +225,27 @@ static void combining_and_describing(void) {
   NULLABLE(petal_filter_intersect(other, filter, NULL));
   NULLABLE(petal_filter_clear(other, NULL));
   NULLABLE(petal_filter_statistics(filter, &statistics, NULL));
+  NULLABLE(petal_filter_describe(filter, &description, NULL));
   NULLABLE(petal_filter_spec(filter, &copy, NULL));
   CHECK_STATUS(petal_filter_fold(other, 1, NULL), PETAL_ERR_OUT_OF_RANGE);
 }
 
 static void estimating_and_planning(void) {
   petal_estimate estimate = {.value = 47};
-  petal_comparison comparison = {.struct_size = sizeof comparison};
+  petal_overlap comparison = {.struct_size = sizeof comparison};
   petal_plan_request request = {.struct_size = sizeof request, .keys = 10, .false_positive_rate = 0.1};
-  petal_proposal proposal = {.kind = 47};
+  petal_proposal proposal = {.struct_size = sizeof proposal, .kind = 47};
   REQUIRED_NAMED("filter", petal_filter_estimate(NULL, &estimate, &error));
   REQUIRED_NAMED("estimate", petal_filter_estimate(filter, NULL, &error));
-  REQUIRED_NAMED("filter", petal_filter_compare(NULL, other, &comparison, &error));
-  REQUIRED_NAMED("other", petal_filter_compare(filter, NULL, &comparison, &error));
-  REQUIRED_NAMED("comparison", petal_filter_compare(filter, other, NULL, &error));
+  REQUIRED_NAMED("filter", petal_filter_estimate_overlap(NULL, other, &comparison, &error));
+  REQUIRED_NAMED("other", petal_filter_estimate_overlap(filter, NULL, &comparison, &error));
+  REQUIRED_NAMED("comparison", petal_filter_estimate_overlap(filter, other, NULL, &error));
   REQUIRED_NAMED("request", petal_plan(NULL, &proposal, 1, &out_size, &error));
   REQUIRED_NAMED("proposals", petal_plan(&request, NULL, 1, &out_size, &error));
   REQUIRED_NAMED("count", petal_plan(&request, &proposal, 1, NULL, &error));
   CHECK(estimate.value > 46 && proposal.kind == 47 && comparison.first_count.high == 0);
   NULLABLE(petal_filter_estimate(filter, &estimate, NULL));
-  NULLABLE(petal_filter_compare(filter, other, &comparison, NULL));
+  NULLABLE(petal_filter_estimate_overlap(filter, other, &comparison, NULL));
   NULLABLE(petal_plan(&request, &proposal, 1, &out_size, NULL));
 }
 

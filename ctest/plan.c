@@ -3,7 +3,7 @@
 
 enum { ROOM = 64 };
 
-static petal_proposal proposals[ROOM];
+static petal_proposal proposals[ROOM] = {{.struct_size = sizeof(petal_proposal)}};
 static size_t count;
 
 static void plan(const petal_plan_request *request) {
@@ -32,13 +32,13 @@ static void rate(uint64_t keys, double rate_wanted) {
     petal_spec spec = {.struct_size = sizeof spec, .kind = p.kind, .capacity = keys,
                        .false_positive_rate = rate_wanted};
     petal_filter *filter = NULL;
-    petal_statistics statistics = {.struct_size = sizeof statistics};
+    petal_description description = {.struct_size = sizeof description};
     double expected = -1;
     CHECK_OK(petal_filter_new(&spec, &filter, NULL));
-    CHECK_OK(petal_filter_statistics(filter, &statistics, NULL));
+    CHECK_OK(petal_filter_describe(filter, &description, NULL));
     CHECK_OK(petal_filter_expected_false_positive_rate(filter, keys, &expected));
-    CHECK_EQUAL(p.bytes, statistics.bytes);
-    CHECK_CLOSE(p.bits_per_key, (double)statistics.bits / (double)keys, 1e-9);
+    CHECK_EQUAL(p.bytes, description.bytes);
+    CHECK_CLOSE(p.bits_per_key, (double)description.bits / (double)keys, 1e-9);
     CHECK_CLOSE(p.false_positive_rate, expected, 1e-12);
     CHECK(p.false_positive_rate <= rate_wanted && p.lines_per_lookup >= 1);
     if (i > 0) CHECK(proposals[i - 1].bytes <= p.bytes);
@@ -77,12 +77,22 @@ static void what_does_not_fit(void) {
   plan(&request);
   petal_proposal one[2];
   memset(one, 0x5a, sizeof one);
+  one[0].struct_size = sizeof one[0];
   CHECK_OK(petal_plan(&request, one, 1, &count, NULL));
-  CHECK_EQUAL(count, 1);
+  CHECK_EQUAL(count, petal_kind_count());
   CHECK_EQUAL(one[0].kind, proposals[0].kind);
   CHECK_EQUAL(((unsigned char *)&one[1])[0], 0x5a);
   CHECK_OK(petal_plan(&request, one, 0, &count, NULL));
-  CHECK_EQUAL(count, 0);
+  CHECK_EQUAL(count, petal_kind_count());
+
+  /* The first one's size is the distance between them, for programs of a later version. */
+  struct { petal_proposal known; uint64_t later; } two[2];
+  memset(two, 0x5a, sizeof two);
+  two[0].known.struct_size = sizeof two[0];
+  CHECK_OK(petal_plan(&request, &two[0].known, 2, &count, NULL));
+  CHECK_EQUAL(two[1].known.struct_size, sizeof two[0]);
+  CHECK_EQUAL(two[1].known.kind, proposals[1].kind);
+  CHECK_EQUAL(two[0].later, UINT64_C(0x5a5a5a5a5a5a5a5a));
 }
 
 int main(void) {

@@ -25,8 +25,8 @@ static bool contains(const petal_filter *filter, uint64_t key) {
   CHECK(petal_filter_contains(filter, bytes, 8) == answer);
   CHECK(petal_filter_contains_hash(filter, hash) == answer);
   CHECK_OK(petal_filter_contains_checked(filter, bytes, 8, &a));
-  CHECK_OK(petal_filter_contains_u64_checked(filter, key, &b));
-  CHECK_OK(petal_filter_contains_hash_checked(filter, hash, &c));
+  CHECK_OK(petal_filter_contains_checked_u64(filter, key, &b));
+  CHECK_OK(petal_filter_contains_checked_hash(filter, hash, &c));
   CHECK(a == answer && b == answer && c == answer);
   return answer;
 }
@@ -119,8 +119,8 @@ static void failures_say_true(petal_kind kind) {
   CHECK(petal_filter_contains_hash(NULL, 1) && petal_filter_contains(external, "a", 1));
   CHECK(petal_filter_contains_u64(external, 1) && !petal_filter_contains_hash(external, 1));
   CHECK_STATUS(petal_filter_contains_checked(external, "a", 1, &found), PETAL_ERR_EXTERNAL_HASH);
-  CHECK_STATUS(petal_filter_contains_u64_checked(external, 1, &found), PETAL_ERR_EXTERNAL_HASH);
-  CHECK_OK(petal_filter_contains_hash_checked(external, 1, &found));
+  CHECK_STATUS(petal_filter_contains_checked_u64(external, 1, &found), PETAL_ERR_EXTERNAL_HASH);
+  CHECK_OK(petal_filter_contains_checked_hash(external, 1, &found));
   CHECK_STATUS(petal_filter_insert(external, "a", 1, &is_new), PETAL_ERR_EXTERNAL_HASH);
   CHECK_STATUS(petal_filter_insert_u64(external, 1, &is_new), PETAL_ERR_EXTERNAL_HASH);
   CHECK(!found && !is_new && check_keys(external) == 0);

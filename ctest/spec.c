@@ -38,13 +38,13 @@ static void rates(void) {
 
         uint64_t size = 0;
         petal_filter *filter = NULL;
-        petal_statistics statistics = {.struct_size = sizeof statistics};
+        petal_description description = {.struct_size = sizeof description};
         CHECK_OK(petal_spec_image_size(&spec, &size, NULL));
         CHECK_OK(petal_filter_new(&spec, &filter, NULL));
-        CHECK_OK(petal_filter_statistics(filter, &statistics, NULL));
-        CHECK_EQUAL(statistics.bytes, size);
-        CHECK_EQUAL(statistics.capacity, capacity);
-        CHECK_CLOSE(statistics.false_positive_rate_target, targets[t], 0);
+        CHECK_OK(petal_filter_describe(filter, &description, NULL));
+        CHECK_EQUAL(description.bytes, size);
+        CHECK_EQUAL(description.capacity, capacity);
+        CHECK_CLOSE(description.false_positive_rate, targets[t], 0);
         petal_filter_free(filter);
       }
     }
@@ -54,21 +54,21 @@ static void rates(void) {
 static void exact_geometry(void) {
   petal_spec spec = {.struct_size = sizeof spec, .bits = 8192, .hashes = 5};
   petal_filter *filter = NULL;
-  petal_statistics statistics = {.struct_size = sizeof statistics};
+  petal_description description = {.struct_size = sizeof description};
   CHECK_OK(petal_filter_new(&spec, &filter, NULL));
-  CHECK_OK(petal_filter_statistics(filter, &statistics, NULL));
-  CHECK_EQUAL(statistics.bits, 8192);
-  CHECK_EQUAL(statistics.hashes, 5);
-  CHECK_EQUAL(statistics.capacity, 0);
-  CHECK_EQUAL(statistics.bytes, 256 + 8192 / 8);
-  CHECK(statistics.false_positive_rate_target == 0);
+  CHECK_OK(petal_filter_describe(filter, &description, NULL));
+  CHECK_EQUAL(description.bits, 8192);
+  CHECK_EQUAL(description.hashes, 5);
+  CHECK_EQUAL(description.capacity, 0);
+  CHECK_EQUAL(description.bytes, 256 + 8192 / 8);
+  CHECK(description.false_positive_rate == 0);
   petal_filter_free(filter);
 
   /* With a capacity the best number of hashes is chosen: 10 bits a key want 7. */
   petal_spec best = {.struct_size = sizeof best, .bits = 10000, .capacity = 1000};
   CHECK_OK(petal_filter_new(&best, &filter, NULL));
-  CHECK_OK(petal_filter_statistics(filter, &statistics, NULL));
-  CHECK_EQUAL(statistics.hashes, 7);
+  CHECK_OK(petal_filter_describe(filter, &description, NULL));
+  CHECK_EQUAL(description.hashes, 7);
   petal_filter_free(filter);
 }
 

@@ -5,13 +5,15 @@
  * that was inserted; of other keys it says yes at a false-positive rate that you choose.
  *
  *     petal_filter *seen = petal_filter_with_capacity(1000000, 0.01);
+ *     if (!seen) return 1;
  *     petal_filter_insert(seen, "apple", 5, NULL);
  *     if (petal_filter_contains(seen, "apple", 5)) puts("maybe");
  *     petal_filter_free(seen);
  *
- * The sections go from simple to advanced; the first program needs `petal_filter_with_capacity()`,
- * `petal_filter_insert()`, `petal_filter_contains()`, `petal_filter_save()`, `petal_filter_open()`
- * and `petal_filter_free()`.
+ * The first program needs only `petal_filter_with_capacity()`, `petal_filter_insert()`,
+ * `petal_filter_contains()`, `petal_filter_save()`, `petal_filter_open()` and `petal_filter_free()`.
+ * Skip KINDS and SPECS until you want more than a capacity and a rate. What does not say since
+ * when it is there came with 0.1.
  *
  * CONVENTIONS, which hold for every function:
  *
@@ -46,7 +48,7 @@
  * Buffers, specs, options and keys are used during the call only, unless the comment says more.
  *
  * Threads. Functions that take a const handle may run in many threads at once on one handle; the
- * others need it to themselves. Different handles are independent. There is no global state.
+ * others need it to themselves. Nothing of one handle is shared with another.
  *
  * Callbacks must not use the handle of the call that calls them, and nothing may leave a call but by its
  * return: no C++ exception or longjmp through it, no pthread_cancel inside it.
@@ -145,7 +147,7 @@ typedef int32_t petal_status;
 #define PETAL_ERR_CORRUPT (-20)
 /** The image was written by a later version and needs something that this one does not have. */
 #define PETAL_ERR_NEWER_VERSION (-21)
-/** The image was open for writing when its process ended, so its payload checksum is not known. */
+/** The image is open for writing, or was when its process ended: its payload checksum is not known. */
 #define PETAL_ERR_DIRTY (-22)
 /** The operating system reported an error; `os_error` says which. */
 #define PETAL_ERR_IO (-23)
@@ -424,7 +426,8 @@ void petal_filter_free(petal_filter *filter);
 /*
  * FILTERS: ONE KEY
  *
- * Lookups take constant time. Any failure of `petal_filter_contains*` returns true.
+ * A lookup looks at no more than `hashes` places, however large the filter is. Any failure of
+ * `petal_filter_contains*` returns true.
  */
 
 /**
@@ -452,10 +455,10 @@ bool petal_filter_contains_hash(const petal_filter *filter, uint64_t hash);
 petal_status petal_filter_contains_checked(const petal_filter *filter, const void *key, size_t length, bool *found);
 
 /** The same for a uint64_t key. Since 0.1. */
-petal_status petal_filter_contains_u64_checked(const petal_filter *filter, uint64_t key, bool *found);
+petal_status petal_filter_contains_checked_u64(const petal_filter *filter, uint64_t key, bool *found);
 
 /** The same for a hash. Since 0.1. */
-petal_status petal_filter_contains_hash_checked(const petal_filter *filter, uint64_t hash, bool *found);
+petal_status petal_filter_contains_checked_hash(const petal_filter *filter, uint64_t hash, bool *found);
 
 
 /*
@@ -501,7 +504,7 @@ petal_status petal_filter_contains_batch_hash(const petal_filter *filter,
 
 /**
  * Inserts `count` byte keys in order; each answer says whether the key certainly was not there before. `inserted`,
- * nullable, is always written: how many keys, the first so many, are in the filter. Since 0.1.
+ * nullable, is always written: how many keys, the first so many, are in the filter. Only these have answers. Since 0.1.
  */
 petal_status petal_filter_insert_batch(petal_filter *filter,
                                        const void *keys,
@@ -542,7 +545,10 @@ petal_status petal_filter_insert_batch_hash(petal_filter *filter,
  * them from one spec. Otherwise `PETAL_ERR_INCOMPATIBLE`, with the first difference in the message.
  */
 
-/** Makes `filter` the union of both: the same bits as if the keys of both had been inserted into it. Since 0.1. */
+/**
+ * Makes `filter` the union of both: the same bits as if the keys of both had been inserted into it. Counts add up.
+ * Since 0.1.
+ */
 petal_status petal_filter_merge(petal_filter *filter, const petal_filter *other, petal_error *error);
 
 /**
@@ -554,7 +560,8 @@ petal_status petal_filter_intersect(petal_filter *filter, const petal_filter *ot
 /**
  * Makes the filter smaller by `factor`, at least 2, without its keys: the same bits as if it had been made so small at
  * once. The factor must divide the number of units (bits, bits of a slice, or blocks); the parameter "foldable" makes
- * many powers of two do. Only for filters in memory of their own. Since 0.1.
+ * many powers of two do. The capacity stays, and the rate expected at it becomes that of the smaller geometry. Only for
+ * filters in memory of their own. Since 0.1.
  */
 petal_status petal_filter_fold(petal_filter *filter, uint64_t factor, petal_error *error);
 
@@ -575,7 +582,7 @@ petal_status petal_filter_compatibility_id(const petal_filter *filter, uint8_t *
  * FILTERS: DESCRIBING
  */
 
-/** The image was open for writing when its process ended: its checksum is not known and its count may lag. */
+/** The image is open for writing, or was when its process ended: its checksum is not known and its count may lag. */
 #define PETAL_STATE_DIRTY (1 << 0)
 /** The image lies in a caller's buffer or a mapped file. */
 #define PETAL_STATE_IN_PLACE (1 << 1)
@@ -584,9 +591,9 @@ petal_status petal_filter_compatibility_id(const petal_filter *filter, uint8_t *
 /** Keys can be hashed: the filter takes them, and has its secret key if it needs one. */
 #define PETAL_STATE_CAN_HASH (1 << 3)
 
-/** What a filter is and how full. Since 0.1. */
-typedef struct petal_statistics {
-  /** sizeof(petal_statistics). */
+/** What a filter is: all that its header says. Since 0.1. */
+typedef struct petal_description {
+  /** sizeof(petal_description). */
   size_t struct_size;
   /** The kind. */
   petal_kind kind;
@@ -598,35 +605,50 @@ typedef struct petal_statistics {
   uint32_t format_version;
   /** The version of the kind's layout. */
   uint32_t layout_version;
-  /** What this handle can do: `PETAL_CAN_*`, ORed. */
+  /** What this handle can do: `PETAL_CAN_*`, ORed. A file opened for reading cannot insert. */
   uint64_t capabilities;
   /** `PETAL_STATE_*`, ORed. */
   uint32_t state;
-  /** Bits that a key sets. */
+  /** Places that a key takes, and that a lookup looks at. */
   uint32_t hashes;
   /** Distinct keys that it was sized for; 0 is unknown. */
   uint64_t capacity;
   /** Keys offered so far, duplicates included. */
   uint64_t count;
-  /** Distinct keys, estimated from the fill; negative if the filter is too full to tell. */
-  double count_estimate;
   /** Bits that keys are spread over. */
   uint64_t bits;
   /** Bytes of the whole image: header and payload. */
   uint64_t bytes;
-  /** `bits` per key, for the capacity; for the estimated keys where that is unknown; 0 where both are. */
+  /** `bits` for each key of the capacity; 0 where that is unknown. */
   double bits_per_key;
-  /** The share of the bits that are set. */
+  /**
+   * The false-positive rate expected at capacity: what was promised when the filter was made, or what the geometry
+   * gives since it was folded. 0 where exact bits were asked for.
+   */
+  double false_positive_rate;
+} petal_description;
+
+/** How full a filter is: what its payload tells. Since 0.1. */
+typedef struct petal_statistics {
+  /** sizeof(petal_statistics). */
+  size_t struct_size;
+  /** The share of the bits, or of other places, that are taken. */
   double fill;
-  /** The false-positive rate promised at capacity; 0 where exact bits were asked for. */
-  double false_positive_rate_target;
-  /** The false-positive rate now, from the bits as they are. */
+  /** The false-positive rate now, from the payload as it is. */
   double false_positive_rate;
   /** The rate below which 64-bit hashes cannot get with so many keys, however many bits there are. */
   double false_positive_rate_floor;
+  /**
+   * Distinct keys, estimated from the fill; negative if the filter is too full to tell, or its kind cannot.
+   * `petal_filter_estimate()` also gives the error.
+   */
+  double count_estimate;
 } petal_statistics;
 
-/** Describes a filter. Reads the whole payload. Since 0.1. */
+/** Describes a filter. Constant time: reads no payload. Since 0.1. */
+petal_status petal_filter_describe(const petal_filter *filter, petal_description *description, petal_error *error);
+
+/** Measures how full a filter is. Reads the whole payload. Since 0.1. */
 petal_status petal_filter_statistics(const petal_filter *filter, petal_statistics *statistics, petal_error *error);
 
 /**
@@ -669,8 +691,8 @@ typedef struct petal_estimate {
 } petal_estimate;
 
 /** What two filters have in common. Since 0.1. */
-typedef struct petal_comparison {
-  /** sizeof(petal_comparison). */
+typedef struct petal_overlap {
+  /** sizeof(petal_overlap). */
   size_t struct_size;
   /** Distinct keys of the first. */
   petal_estimate first_count;
@@ -684,16 +706,16 @@ typedef struct petal_comparison {
   petal_estimate intersection_count;
   /** Keys in common as a share of all: the Jaccard index. */
   petal_estimate jaccard;
-} petal_comparison;
+} petal_overlap;
 
 /** How many distinct keys a filter holds. `PETAL_ERR_UNSUPPORTED` if its kind cannot tell. Since 0.1. */
 petal_status petal_filter_estimate(const petal_filter *filter, petal_estimate *estimate, petal_error *error);
 
 /** Compares two filters that could be merged. Since 0.1. */
-petal_status petal_filter_compare(const petal_filter *filter,
-                                  const petal_filter *other,
-                                  petal_comparison *comparison,
-                                  petal_error *error);
+petal_status petal_filter_estimate_overlap(const petal_filter *filter,
+                                           const petal_filter *other,
+                                           petal_overlap *comparison,
+                                           petal_error *error);
 
 
 /*
@@ -704,7 +726,7 @@ petal_status petal_filter_compare(const petal_filter *filter,
  * atomically: processes that have the old one mapped keep it.
  *
  * An image that is changed in place is marked dirty on its disk before the first change and clean
- * again by `petal_filter_sync()` or `petal_filter_free()`. If the process dies between, it still
+ * again by `petal_filter_sync()`, or by `petal_filter_free()`. If the process dies between, it still
  * opens, every key whose insertion had returned is still found unless the machine itself went
  * down, and `PETAL_STATE_DIRTY` says what happened.
  */
@@ -789,7 +811,9 @@ petal_status petal_filter_serialize(const petal_filter *filter,
 typedef bool (*petal_write_callback)(void *context, const void *bytes, size_t length);
 
 /**
- * Gives the image to `write`, piece by piece and in order. `PETAL_ERR_CALLBACK` if it returns false. `context` is
+ * Gives the image to `write`, piece by piece and in order. `PETAL_ERR_CALLBACK` if it returns false. If another process
+ * changes a mapped image meanwhile, what is written does not match its checksum; the other ways to write it do not
+ * mind. `context` is
  * passed on and may be NULL. Since 0.1.
  */
 petal_status petal_filter_serialize_to(const petal_filter *filter,
@@ -798,16 +822,22 @@ petal_status petal_filter_serialize_to(const petal_filter *filter,
                                        petal_error *error);
 
 /**
- * Writes the image to a file: to a temporary file beside it, onto the disk, then in its place. A failure leaves what
- * was there. `PETAL_ERR_MAPPED_PATH` if the filter lies in that very file. Since 0.1.
+ * Writes the image to a file: to a temporary file beside it, onto the disk, then in its place, with the permissions of
+ * what was there; a symbolic link is replaced and not followed. A failure leaves what was there, unless it is that of
+ * making the new name last, after the new file is in place. `PETAL_ERR_MAPPED_PATH` if the filter lies in that very file.
+ * Since 0.1.
  */
-petal_status petal_filter_save(const petal_filter *filter, const char *path, petal_error *error);
+petal_status petal_filter_save(const petal_filter *filter,
+                               const char *path,
+                               petal_error *error);
 
 /**
- * Brings an image that was changed in place up to date on its disk and marks it clean. Filters in memory of their own
- * need nothing. Since 0.1.
+ * Brings an image that was changed in place up to date on its disk and marks it clean. A filter that was dirty when it was
+ * opened becomes clean only by this call, with which you vouch for its payload; freeing leaves it dirty, and so do
+ * saving and copying the copies. Filters in memory of their own need nothing else. Since 0.1.
  */
-petal_status petal_filter_sync(petal_filter *filter, petal_error *error);
+petal_status petal_filter_sync(petal_filter *filter,
+                               petal_error *error);
 
 /**
  * Reads the whole image and checks it. `PETAL_ERR_CORRUPT`; `PETAL_ERR_DIRTY` if it has no checksum to be checked by.
@@ -850,7 +880,7 @@ petal_status petal_filter_hash_u64(const petal_filter *filter, uint64_t key, uin
 typedef struct petal_builder petal_builder;
 
 /**
- * Called now and then by `petal_builder_finish()`, with the keys done and the keys in all; false cancels. It must not
+ * Called now and then by `petal_builder_finish()` and `petal_builder_save()`, with the keys done and the keys in all; false cancels. It must not
  * unwind (throw) through the library. Since 0.1.
  */
 typedef bool (*petal_progress_callback)(void *context, uint64_t done, uint64_t total);
@@ -864,11 +894,11 @@ typedef struct petal_builder_options {
    * at least 1048576.
    */
   uint64_t memory_limit;
-  /** The folder of that file, which has no name and goes with the builder. NULL without a limit. */
+  /** The folder of that file, which has no name and goes with the builder. Copied. NULL without a limit. */
   const char *temporary_directory;
-  /** Nullable. */
+  /** Nullable. Called in the thread that finishes or saves, until the builder is freed. */
   petal_progress_callback progress;
-  /** Passed to `progress`. */
+  /** Passed to `progress`; what it points to must live as long as the builder. */
   void *progress_context;
 } petal_builder_options;
 
@@ -957,7 +987,7 @@ typedef struct petal_plan_request {
   /** What the kind must be able to do: `PETAL_CAN_*`, ORed. */
   uint64_t capabilities;
   /** 1 if all keys are known before the first lookup, so that kinds which cannot insert will do; otherwise 0. */
-  uint32_t fixed;
+  uint32_t is_static;
   /** 0. */
   uint32_t reserved;
 } petal_plan_request;
@@ -965,8 +995,13 @@ typedef struct petal_plan_request {
 /** The size of a proposal's reason, with its final NUL. */
 #define PETAL_REASON_SIZE 240
 
-/** What one kind would be. An array element, so without `struct_size`: this struct never changes. Since 0.1. */
+/**
+ * What one kind would be. In an array of them only the first needs its `struct_size` set: it says how long each is.
+ * Since 0.1.
+ */
 typedef struct petal_proposal {
+  /** sizeof(petal_proposal). */
+  size_t struct_size;
   /** The kind. */
   petal_kind kind;
   /** `PETAL_OK` if the kind fits; otherwise why not, and the numbers below are 0. */
@@ -986,8 +1021,9 @@ typedef struct petal_proposal {
 } petal_proposal;
 
 /**
- * Proposes kinds: those that fit first, the smallest (or, for a memory, the most accurate) at the top. Writes the best
- * `room` of them into `proposals`, and into `count` how many were written: at most `petal_kind_count()`. Since 0.1.
+ * Proposes kinds: those that fit first, the smallest (or, for a memory, the most accurate) at the top. Writes as many as
+ * there is `room` for into `proposals`, and into `count` how many there are: `petal_kind_count()`. No keys are taken for
+ * one. Since 0.1.
  */
 petal_status petal_plan(const petal_plan_request *request,
                         petal_proposal *proposals,

@@ -50,7 +50,7 @@ pub enum Status {
     Corrupt = -20,
     /// The image was written by a later version and needs something that this one does not have.
     NewerVersion = -21,
-    /// The image was open for writing when its process ended, so its payload checksum is not known.
+    /// The image is open for writing, or was when its process ended: its payload checksum is not known.
     Dirty = -22,
     /// The operating system reported an error; `os_error` says which.
     Io = -23,
@@ -134,7 +134,9 @@ impl Status {
             Status::Truncated => c"the image ends before it is complete",
             Status::Corrupt => c"the image contradicts itself or its checksum",
             Status::NewerVersion => c"the image needs a later version of Petal",
-            Status::Dirty => c"the image was not closed after writing, so its payload checksum is not known",
+            Status::Dirty => {
+                c"the image is open for writing or was not closed after it: its payload checksum is not known"
+            }
             Status::Io => c"the operating system reported an error",
             Status::NotFound => c"the file does not exist",
             Status::AccessDenied => c"the operating system denies access",

@@ -5,8 +5,9 @@
 //! "Cardinality estimation and dynamic length adaptation for Bloom filters", 2010, from the AND. Duplicates do not matter:
 //! they set no new bits.
 
+use crate::base::check_compatible;
 use crate::error::{Result, error};
-use crate::filter::{Filter, check_compatible};
+use crate::filter::Filter;
 
 /// Standard errors on either side of an estimate's interval: 95 % of a normal distribution.
 pub const INTERVAL_SIGMAS: f64 = 1.959_963_984_540_054;
@@ -72,8 +73,11 @@ pub fn compare(first: &dyn Filter, second: &dyn Filter) -> Result<Comparison> {
         value: first.value + second.value - union.value,
         standard_error: first.standard_error + second.standard_error + union.standard_error,
     });
-    // J = (|A| + |B|) / |A or B| - 1, and the errors add up at most.
-    let jaccard = all.filter(|(_, union)| union.value > 0.0).map(|((first, second), union)| {
+    // J = (|A| + |B|) / |A or B| - 1, and the errors add up at most. Of nothing, nothing is shared.
+    let jaccard = all.map(|((first, second), union)| {
+        if union.value <= 0.0 {
+            return Estimate { value: 0.0, standard_error: 0.0 };
+        }
         let sum = first.value + second.value;
         let errors = first.standard_error + second.standard_error + sum / union.value * union.standard_error;
         Estimate { value: sum / union.value - 1.0, standard_error: errors / union.value }

@@ -1,9 +1,9 @@
-//! What every filter is: the [`Base`] that all kinds share and the [`Filter`] trait through which the registry, the C
-//! API, the format and the command see them.
+//! The contract: the [`Filter`] trait through which the registry, the C API, the format and the command see every kind,
+//! and its facets for what only some can do.
 
+use crate::base::{Base, check_compatible};
 use crate::error::{Error, Result, Status, error};
 use crate::format::{self, Geometry, Header, Sink};
-use crate::hash::Hasher;
 use crate::spec::{MAX_PARAMETERS, Setting, Spec};
 use crate::storage::{Access, Words};
 use crate::{batch, registry};
@@ -36,6 +36,18 @@ impl Capabilities {
     pub const COUNT: Capabilities = Capabilities(1 << 7);
     /// Grows past its capacity and keeps its false-positive rate.
     pub const GROW: Capabilities = Capabilities(1 << 8);
+
+    /// What changes a filter, and what a handle for reading cannot do.
+    pub const WRITING: Capabilities = Capabilities::INSERT
+        .with(Capabilities::CLEAR)
+        .with(Capabilities::MERGE)
+        .with(Capabilities::INTERSECT)
+        .with(Capabilities::FOLD)
+        .with(Capabilities::REMOVE)
+        .with(Capabilities::GROW);
+
+    /// What changes the size of a filter, and so cannot be done in place.
+    pub const RESIZING: Capabilities = Capabilities::FOLD.with(Capabilities::GROW);
 
     /// Every capability with its name.
     pub const ALL: [(&'static str, Capabilities); 9] = [
@@ -71,145 +83,6 @@ impl BitOr for Capabilities {
 
     fn bitor(self, other: Capabilities) -> Capabilities {
         self.with(other)
-    }
-}
-
-/// What all filters have beneath their kind: a header, a hasher, and the words of the payload.
-pub struct Base {
-    header: Header,
-    hasher: Hasher,
-    words: Words,
-    /// Whether the words may be written without asking further: true at once for memory of the filter's own, and for
-    /// a writable image once it is marked dirty.
-    open_for_writing: bool,
-}
-
-impl Base {
-    /// Puts the parts together. The header's `dirty` says what the image said when it was opened.
-    pub(crate) fn new(header: Header, hasher: Hasher, words: Words) -> Base {
-        let open_for_writing = words.image().is_none();
-        Base { header, hasher, words, open_for_writing }
-    }
-
-    /// What the image says of itself.
-    pub fn header(&self) -> &Header {
-        &self.header
-    }
-
-    /// The shape of the payload.
-    pub fn geometry(&self) -> &Geometry {
-        &self.header.geometry
-    }
-
-    /// The hash function with its seed or key.
-    pub fn hasher(&self) -> &Hasher {
-        &self.hasher
-    }
-
-    /// The payload.
-    pub fn words(&self) -> &Words {
-        &self.words
-    }
-
-    /// The payload, to be changed. An image in place is marked dirty first, on its disk too.
-    ///
-    /// # Errors
-    /// [`Status::Unsupported`] if it is open for reading only, and what the system reports.
-    #[inline]
-    pub fn writable(&mut self) -> Result<&mut [u64]> {
-        if !self.open_for_writing {
-            self.begin_writing()?;
-        }
-        self.words.exclusive().ok_or_else(read_only)
-    }
-
-    #[cold]
-    fn begin_writing(&mut self) -> Result<()> {
-        let dirty = Header { dirty: true, ..self.header.clone() }.encode();
-        let before = self.header.encode();
-        let image = self.words.image_mut().filter(|image| image.access() == Access::Write).ok_or_else(read_only)?;
-        let state = format::STATE_OFFSET..format::STATE_OFFSET + 8;
-        if let Err(error) = image.write(state.start, &dirty[state.clone()]) {
-            // Nothing was written, so nothing is dirty.
-            image.store(state.start, &before[state]);
-            return Err(error);
-        }
-        self.open_for_writing = true;
-        Ok(())
-    }
-
-    /// Makes the bytes of a writable image in place the image of the empty filter that the header describes.
-    pub(crate) fn initialise(&mut self) -> Result<()> {
-        let header = self.header.encode();
-        let image = self.words.image_mut().ok_or(Status::Internal)?;
-        image.fill_zero();
-        image.store(0, &header);
-        // Gives the empty payload its checksum.
-        self.writable()?;
-        self.sync()
-    }
-
-    /// Counts keys that were offered.
-    #[inline]
-    pub fn add_count(&mut self, keys: u64) {
-        self.header.count = self.header.count.saturating_add(keys);
-    }
-
-    /// Brings the image in place up to date and marks it clean: payload first, then count and checksum, then the state,
-    /// each on the disk before the next. Memory of the filter's own needs nothing. An image that was dirty when it was
-    /// opened is taken as it is: whoever asks for this vouches for its payload.
-    ///
-    /// # Errors
-    /// What the system reports; the image then stays dirty.
-    pub fn sync(&mut self) -> Result<()> {
-        let writable = self.words.image().is_some_and(|image| image.access() == Access::Write);
-        if !writable || !(self.open_for_writing || self.header.dirty) {
-            return Ok(());
-        }
-        let header = format::sealed(self)?;
-        let bytes = header.encode();
-        let length = format::HEADER_LENGTH;
-        if let Some(image) = self.words.image_mut() {
-            image.flush(length, image.length())?;
-            image.write(format::MUTABLE_OFFSET, &bytes[format::MUTABLE_OFFSET..])?;
-            image.write(format::STATE_OFFSET, &bytes[format::STATE_OFFSET..format::STATE_OFFSET + 8])?;
-        }
-        self.header = header;
-        self.open_for_writing = false;
-        Ok(())
-    }
-
-    /// Leaves an image in place as it is, dirty if it was written: for a handle whose state is not to be trusted.
-    pub fn abandon(&mut self) {
-        self.open_for_writing = false;
-    }
-
-    /// A copy in memory of its own.
-    ///
-    /// # Errors
-    /// [`Status::OutOfMemory`].
-    pub fn copy(&self) -> Result<Base> {
-        let header = Header { dirty: false, ..self.header.clone() };
-        Ok(Base::new(header, self.hasher.clone(), self.words.copy()?))
-    }
-
-    /// Takes over the payload and the geometry of a smaller filter.
-    pub(crate) fn replace(&mut self, geometry: Geometry, words: Words) {
-        self.words = words;
-        self.header.geometry = geometry;
-    }
-}
-
-fn read_only() -> Error {
-    error!(Unsupported, "the filter is open for reading only")
-}
-
-impl Drop for Base {
-    fn drop(&mut self) {
-        // A failure leaves the image dirty, which its next reader sees; `sync` reports it to whoever asks.
-        if self.open_for_writing {
-            let _ = self.sync();
-        }
     }
 }
 
@@ -268,6 +141,15 @@ pub trait Cardinality {
     fn standard_error(&self, keys: f64) -> f64;
 }
 
+/// What the payload of a filter tells.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measure {
+    /// The share of the bits, or of other places, that are taken.
+    pub fill: f64,
+    /// The probability, over uniform hashes, of a lookup that says true, given exactly this payload.
+    pub false_positive_rate: f64,
+}
+
 /// An approximate-membership filter. `contains` never says false of a key that was inserted; of other keys it says true
 /// at the false-positive rate.
 ///
@@ -289,15 +171,8 @@ pub trait Filter: Send + Sync {
         }
     }
 
-    /// Bits set in the payload. Reads all of it.
-    fn ones(&self) -> u64;
-
-    /// The false-positive rate now: the probability, over uniform hashes, of a lookup that says true, given exactly
-    /// these bits. Reads the whole payload.
-    fn false_positive_rate(&self) -> f64;
-
-    /// The false-positive rate to expect with `keys` distinct keys in a filter of this geometry.
-    fn expected_false_positive_rate(&self, keys: u64) -> f64;
+    /// What the payload tells. Reads all of it, once.
+    fn measure(&self) -> Measure;
 
     /// Checks what the kind promises of its payload beyond the checksum.
     ///
@@ -338,31 +213,41 @@ pub trait Filter: Send + Sync {
 
     // ---- What follows is the same for every kind. ----
 
+    /// The false-positive rate now; see [`Measure`]. Reads the whole payload.
+    fn false_positive_rate(&self) -> f64 {
+        self.measure().false_positive_rate
+    }
+
     /// How many distinct keys were inserted, judging by the fill; `None` when it is too full to tell, or the kind
     /// cannot. [`crate::estimate`] also gives the error.
     fn cardinality(&self) -> Option<f64> {
         self.as_cardinality()?.of_payload()
     }
 
+    /// The exact false-positive rate to expect with `keys` distinct keys in a filter of this geometry.
+    fn expected_false_positive_rate(&self, keys: u64) -> f64 {
+        let header = self.base().header();
+        registry::find(header.kind).map_or(1.0, |row| (row.false_positive_rate)(&header.geometry, keys))
+    }
+
     /// What this filter can do: what its kind can, less what its memory does not allow.
     fn capabilities(&self) -> Capabilities {
         let all = registry::find(self.base().header().kind).map_or(Capabilities::NONE, |row| row.capabilities);
-        let writing = Capabilities::INSERT | Capabilities::CLEAR | Capabilities::MERGE | Capabilities::INTERSECT;
         match self.base().words().in_place() {
             None => all,
-            Some(Access::Write) => all.without(Capabilities::FOLD),
-            Some(Access::Read) => all.without(writing | Capabilities::FOLD),
+            Some(Access::Write) => all.without(Capabilities::RESIZING),
+            Some(Access::Read) => all.without(Capabilities::WRITING),
         }
     }
 
     /// Whether a key may have been inserted; true also where the key cannot be hashed.
     fn contains(&self, key: &[u8]) -> bool {
-        self.base().hasher.hash_bytes(key).map_or(true, |hash| self.contains_hash(hash))
+        self.base().hasher().hash_bytes(key).map_or(true, |hash| self.contains_hash(hash))
     }
 
     /// Whether a `u64` key may have been inserted; true also where it cannot be hashed.
     fn contains_u64(&self, key: u64) -> bool {
-        self.base().hasher.hash_u64(key).map_or(true, |hash| self.contains_hash(hash))
+        self.base().hasher().hash_u64(key).map_or(true, |hash| self.contains_hash(hash))
     }
 
     /// Inserts a hash; true if it certainly was not there before.
@@ -378,7 +263,7 @@ pub trait Filter: Send + Sync {
     /// # Errors
     /// As [`Filter::insert_hash`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be hashed.
     fn insert(&mut self, key: &[u8]) -> Result<bool> {
-        let hash = self.base().hasher.hash_bytes(key)?;
+        let hash = self.base().hasher().hash_bytes(key)?;
         self.insert_hash(hash)
     }
 
@@ -387,7 +272,7 @@ pub trait Filter: Send + Sync {
     /// # Errors
     /// As [`Filter::insert`].
     fn insert_u64(&mut self, key: u64) -> Result<bool> {
-        let hash = self.base().hasher.hash_u64(key)?;
+        let hash = self.base().hasher().hash_u64(key)?;
         self.insert_hash(hash)
     }
 
@@ -402,7 +287,7 @@ pub trait Filter: Send + Sync {
     /// Inserts many keys in order; `answers` say of each whether it certainly was not there. Returns how many were
     /// inserted: all, unless there is an error.
     fn insert_batch(&mut self, keys: &batch::Keys, answers: &mut batch::Answers) -> (usize, Result<()>) {
-        let hasher = self.base().hasher.clone();
+        let hasher = self.base().hasher().clone();
         match self.as_insert() {
             Some(filter) => batch::insert(&hasher, keys, answers, filter),
             None => (0, Err(unsupported("insert"))),
@@ -419,7 +304,7 @@ pub trait Filter: Send + Sync {
         }
         let base = self.base_mut();
         base.writable()?.fill(0);
-        base.header.count = 0;
+        base.set_count(0);
         Ok(())
     }
 
@@ -429,8 +314,8 @@ pub trait Filter: Send + Sync {
     /// [`Status::Incompatible`], naming the first difference; [`Status::Unsupported`].
     fn merge(&mut self, other: &dyn Filter) -> Result<()> {
         check_compatible(self.base(), other.base())?;
-        self.as_merge().ok_or_else(|| unsupported("merge"))?.merge_words(&other.base().words)?;
-        self.base_mut().add_count(other.base().header.count);
+        self.as_merge().ok_or_else(|| unsupported("merge"))?.merge_words(other.base().words())?;
+        self.base_mut().add_count(other.base().header().count);
         Ok(())
     }
 
@@ -441,9 +326,9 @@ pub trait Filter: Send + Sync {
     /// [`Status::Incompatible`], naming the first difference; [`Status::Unsupported`].
     fn intersect(&mut self, other: &dyn Filter) -> Result<()> {
         check_compatible(self.base(), other.base())?;
-        self.as_intersect().ok_or_else(|| unsupported("intersect"))?.intersect_words(&other.base().words)?;
-        let header = &mut self.base_mut().header;
-        header.count = header.count.min(other.base().header.count);
+        self.as_intersect().ok_or_else(|| unsupported("intersect"))?.intersect_words(other.base().words())?;
+        let count = self.base().header().count.min(other.base().header().count);
+        self.base_mut().set_count(count);
         Ok(())
     }
 
@@ -459,7 +344,8 @@ pub trait Filter: Send + Sync {
         let Header { capacity, false_positive_rate, .. } = *self.base().header();
         if false_positive_rate != 0.0 {
             // What was promised is now what the smaller geometry gives.
-            self.base_mut().header.false_positive_rate = self.expected_false_positive_rate(capacity);
+            let expected = self.expected_false_positive_rate(capacity);
+            self.base_mut().promise(expected);
         }
         Ok(())
     }
@@ -467,8 +353,8 @@ pub trait Filter: Send + Sync {
     /// Whether both filters are alike in all that [`Filter::merge`] asks and in every bit.
     fn equals(&self, other: &dyn Filter) -> bool {
         let (a, b) = (self.base(), other.base());
-        let words = || a.words.shared().iter().zip(b.words.shared());
-        a.header.compatibility_id() == b.header.compatibility_id()
+        let words = || a.words().shared().iter().zip(b.words().shared());
+        a.header().compatibility_id() == b.header().compatibility_id()
             && words().all(|(a, b)| a.load(Ordering::Relaxed) == b.load(Ordering::Relaxed))
     }
 
@@ -501,14 +387,14 @@ pub trait Filter: Send + Sync {
     fn verify(&self) -> Result<()> {
         self.check_payload()?;
         let base = self.base();
-        // Loading checked the checksum, and what was written since an image was opened has none yet.
-        if base.words.image().is_none() || base.open_for_writing {
-            return Ok(());
-        }
-        if base.header.dirty {
+        if base.header().dirty {
             return Err(Status::Dirty.into());
         }
-        if format::sealed(base)?.payload_checksum == base.header.payload_checksum {
+        // Loading checked the checksum, and what was written since an image was opened has none yet.
+        if base.words().in_place().is_none() || base.is_writing() {
+            return Ok(());
+        }
+        if format::sealed(base)?.payload_checksum == base.header().payload_checksum {
             return Ok(());
         }
         Err(error!(Corrupt, "the payload does not match its checksum"))
@@ -516,15 +402,24 @@ pub trait Filter: Send + Sync {
 
     /// The length of the image in bytes.
     fn serialized_size(&self) -> u64 {
-        self.base().header.image_bytes()
+        self.base().header().image_bytes()
     }
 
-    /// Gives the image to `sink`, piece by piece.
+    /// Gives the image to `sink`, piece by piece and in order. If another process changes a mapped payload meanwhile, the
+    /// image does not match its checksum; the other ways to write it have no such weakness.
     ///
     /// # Errors
     /// Those of the sink.
     fn serialize(&self, sink: &mut Sink) -> Result<()> {
         format::write(self.base(), sink)
+    }
+
+    /// Gives the image to `put`, piece by piece with the offset of each, the header last.
+    ///
+    /// # Errors
+    /// Those of `put`.
+    fn serialize_at(&self, put: &mut dyn FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
+        format::write_at(self.base(), put)
     }
 
     /// Writes the image to a file, atomically.
@@ -546,29 +441,4 @@ pub trait Filter: Send + Sync {
 
 fn unsupported(operation: &str) -> Error {
     error!(Unsupported, "this filter cannot {operation}: its kind does not, or its memory does not allow it")
-}
-
-/// Names the first thing in which two filters differ, if they do.
-pub(crate) fn check_compatible(a: &Base, b: &Base) -> Result<()> {
-    let (a, b) = (&a.header, &b.header);
-    if a.compatibility_id() == b.compatibility_id() {
-        return Ok(());
-    }
-    let (ga, gb) = (&a.geometry, &b.geometry);
-    let differ = |what: &str, a: u64, b: u64| error!(Incompatible, "the filters differ in {what}: {a} and {b}");
-    Err(if a.kind != b.kind {
-        differ("kind", a.kind.0.into(), b.kind.0.into())
-    } else if a.layout_version != b.layout_version {
-        differ("layout version", a.layout_version.into(), b.layout_version.into())
-    } else if ga.bits != gb.bits {
-        differ("bits", ga.bits, gb.bits)
-    } else if ga.hashes != gb.hashes {
-        differ("hashes", ga.hashes.into(), gb.hashes.into())
-    } else if a.hash != b.hash {
-        error!(Incompatible, "the filters differ in hash: {} and {}", a.hash, b.hash)
-    } else if a.identifier != b.identifier {
-        error!(Incompatible, "the filters differ in seed or key: {:#x} and {:#x}", a.identifier, b.identifier)
-    } else {
-        error!(Incompatible, "the filters differ in their kind's parameters: {:x?} and {:x?}", ga.words, gb.words)
-    })
 }

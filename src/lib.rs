@@ -16,6 +16,7 @@
 #[cfg(target_endian = "big")]
 compile_error!("Petal's images are little-endian and used in place; big-endian machines are not supported yet");
 
+mod base;
 mod batch;
 mod bits;
 mod builder;
@@ -33,11 +34,12 @@ pub mod sizing;
 mod spec;
 pub mod storage;
 
+pub use base::Base;
 pub use batch::{Answers, Keys};
 pub use builder::{Builder, BuilderOptions, MIN_MEMORY_LIMIT, Progress};
 pub use error::{Error, MESSAGE_LENGTH, Result, Status};
 pub use estimate::{Comparison, Estimate, INTERVAL_SIGMAS, compare, estimate};
-pub use filter::{Base, Capabilities, Cardinality, Filter, Fold, Insert, Intersect, Merge};
+pub use filter::{Capabilities, Cardinality, Filter, Fold, Insert, Intersect, Measure, Merge};
 pub use hash::{HashFunction, Hasher, SecretKey};
 #[cfg(unix)]
 pub use open::open_descriptor;

@@ -1,7 +1,8 @@
 //! Making and opening filters of any kind.
 
+use crate::base::Base;
 use crate::error::{Error, Result, Status, error};
-use crate::filter::{Base, Filter};
+use crate::filter::Filter;
 use crate::format::{HEADER_LENGTH, Header};
 use crate::hash::{Hasher, SecretKey};
 use crate::registry::{self, Row};

@@ -16,7 +16,7 @@ pub struct Request {
     /// What it must be able to do.
     pub capabilities: Capabilities,
     /// Whether all keys are known before the first lookup, so that kinds which cannot insert will do.
-    pub fixed: bool,
+    pub is_static: bool,
 }
 
 /// A rate or a memory.
@@ -93,7 +93,7 @@ fn propose(row: &Row, request: &Request) -> Result<Fit> {
     if let Some((name, _)) = Capabilities::ALL.iter().find(|(_, one)| missing.contains(*one)) {
         return Err(error!(Unsupported, "{} cannot {name}", row.name));
     }
-    if !request.fixed && !row.capabilities.contains(Capabilities::INSERT) {
+    if !request.is_static && !row.capabilities.contains(Capabilities::INSERT) {
         return Err(error!(Unsupported, "{} needs all keys at once, and cannot insert later", row.name));
     }
     let keys = request.keys.max(1);

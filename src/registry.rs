@@ -1,7 +1,8 @@
 //! The kinds: one row each. Everything that works on any filter finds a kind here and nowhere else.
 
+use crate::base::Base;
 use crate::error::{Error, Result, error};
-use crate::filter::{Base, Capabilities, Filter};
+use crate::filter::{Capabilities, Filter};
 use crate::filters::{bloom, split_block};
 use crate::format::Geometry;
 use crate::spec::{Kind, Parameter, Spec};

@@ -270,7 +270,7 @@ impl Spec {
             let false_positive_rate = if rate == 0.0 { DEFAULT_FALSE_POSITIVE_RATE } else { rate };
             let floor = sizing::hash_floor(capacity, 64);
             if false_positive_rate < floor {
-                let (rate, floor) = (Number(rate), Number(floor));
+                let (rate, floor) = (Number(false_positive_rate), Number(floor));
                 return Err(error!(
                     OutOfRange,
                     "false_positive_rate = {rate} is below {floor}, the least that 64-bit hashes of {capacity} keys have"

@@ -78,7 +78,7 @@ fn an_empty_filter_holds_nothing() {
     for_each_hash(|case, spec| {
         let filter = petal::create(spec).unwrap();
         assert_eq!(false_positives(&*filter, spec, 1000), 0);
-        assert_eq!(filter.ones(), 0);
+        assert_eq!(filter.measure().fill, 0.0);
         assert_eq!(filter.false_positive_rate(), 0.0);
         assert_eq!(filter.expected_false_positive_rate(0), 0.0);
         assert_eq!(filter.base().header().count, 0);
@@ -377,7 +377,7 @@ fn is_like(a: &dyn Filter, b: &dyn Filter, spec: &Spec) {
         let hash = hash_of(spec, i);
         assert_eq!(a.contains_hash(hash), b.contains_hash(hash));
     }
-    assert_eq!(a.ones(), b.ones());
+    assert_eq!(a.measure(), b.measure());
     assert_eq!(a.false_positive_rate(), b.false_positive_rate());
     assert_eq!(a.cardinality(), b.cardinality());
     assert_eq!(a.base().header().count, b.base().header().count);
@@ -523,7 +523,7 @@ fn intersecting_keeps_what_both_hold() {
         assert_eq!(both.base().header().count, 600);
         both.verify().unwrap();
         both.intersect(&*petal::create(spec).unwrap()).unwrap();
-        assert_eq!(both.ones(), 0);
+        assert_eq!(both.measure().fill, 0.0);
     });
 }
 

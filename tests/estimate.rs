@@ -83,10 +83,11 @@ fn an_intersection_is_what_the_bits_say() {
     let found = compare(&*a, &*b).unwrap();
     let mut union = a.copy().unwrap();
     union.merge(&*b).unwrap();
-    let (xa, xb, xor) = (a.ones() as f64, b.ones() as f64, union.ones() as f64);
-    let (m, both) = (1024.0_f64, a.ones() + b.ones() - union.ones());
+    let ones = |filter: &dyn Filter| (filter.measure().fill * 1024.0).round();
+    let (xa, xb, xor) = (ones(&*a), ones(&*b), ones(&*union));
+    let (m, both) = (1024.0_f64, xa + xb - xor);
     // Papapetrou et al. write it with the bits of the AND, of which some are accidents.
-    let accidents = m - (both as f64 * m - xa * xb) / (m - xa - xb + both as f64);
+    let accidents = m - (both * m - xa * xb) / (m - xa - xb + both);
     let papapetrou = -(m.ln() - accidents.ln()) / (3.0 * (-1.0 / m).ln_1p());
     let from_counts = |x: f64| (-x / m).ln_1p() / (3.0 * (-1.0 / m).ln_1p());
     let ours = found.intersection.unwrap().value;

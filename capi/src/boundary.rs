@@ -5,9 +5,11 @@ use crate::filter::petal_filter;
 use crate::status::{PETAL_OK, petal_error, petal_status};
 use petal_core::{Error, Filter, Result, Status};
 use std::ffi::{CStr, OsStr, c_char};
+use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::ptr;
 use std::sync::Once;
 
 /// Runs the body of an exported function that returns a status.
@@ -29,7 +31,7 @@ macro_rules! boundary {
 pub(crate) use boundary;
 
 /// No error struct.
-pub(crate) const NO_ERROR: *mut petal_error = std::ptr::null_mut();
+pub(crate) const NO_ERROR: *mut petal_error = ptr::null_mut();
 
 /// A required pointer was NULL.
 #[cold]
@@ -80,24 +82,31 @@ pub(crate) fn silence_panics() {
     }
 }
 
-/// A C struct that starts with its size.
+/// A C struct that starts with its size and grows at its end.
 ///
 /// # Safety
-/// Its first field is `struct_size: usize`, all of its bit patterns are valid, and it has no padding.
-pub(crate) unsafe trait SizedStruct: Copy {}
+/// Its first field is `struct_size: usize`, all of its bit patterns are valid, it has no padding, and
+/// `FIRST_SIZE <= size_of::<Self>()`.
+pub(crate) unsafe trait SizedStruct: Copy {
+    /// The size that it had in the first release: what the oldest callers send. It never changes.
+    const FIRST_SIZE: usize;
+}
 
 /// The most that a struct may claim to be: what is larger is not a size.
 const MAX_STRUCT_SIZE: usize = 4096;
 
-fn check_size<T>(size: usize) -> Result<()> {
-    let (least, name) = (size_of::<T>(), std::any::type_name::<T>().rsplit("::").next().unwrap_or_default());
-    if (least..=MAX_STRUCT_SIZE).contains(&size) {
+fn check_size<T: SizedStruct>(size: usize) -> Result<()> {
+    const { assert!(T::FIRST_SIZE <= size_of::<T>(), "structs only grow") };
+    if (T::FIRST_SIZE..=MAX_STRUCT_SIZE).contains(&size) {
         return Ok(());
     }
-    Err(error(Status::StructSize, format_args!("struct_size = {size} of a {name}, which has {least} bytes")))
+    let name = std::any::type_name::<T>().rsplit("::").next().unwrap_or_default();
+    let message = format_args!("struct_size = {size} of a {name}, which has {} bytes", size_of::<T>());
+    Err(error(Status::StructSize, message))
 }
 
 /// Reads a struct that the caller filled in, after a look at its size and at what may follow the part that is known.
+/// Fields that the caller's version does not have are zero, which is their default.
 ///
 /// # Safety
 /// `pointer` points to a `struct_size` and as many bytes as that says.
@@ -105,14 +114,19 @@ pub(crate) unsafe fn read<T: SizedStruct>(pointer: *const T) -> Result<T> {
     // SAFETY: the struct starts with its size.
     let size = unsafe { pointer.cast::<usize>().read_unaligned() };
     check_size::<T>(size)?;
-    // SAFETY: `size` bytes are there, and they are more than the known ones.
-    let rest = unsafe { std::slice::from_raw_parts(pointer.cast::<u8>().add(size_of::<T>()), size - size_of::<T>()) };
+    let known = size.min(size_of::<T>());
+    // SAFETY: `size` bytes are there.
+    let rest = unsafe { std::slice::from_raw_parts(pointer.cast::<u8>().add(known), size - known) };
     if let Some(i) = rest.iter().position(|byte| *byte != 0) {
-        let offset = size_of::<T>() + i;
+        let offset = known + i;
         return Err(error(Status::StructSize, format_args!("byte {offset} of the struct is set but not known")));
     }
-    // SAFETY: the known part is there, and all of its bit patterns are valid.
-    Ok(unsafe { pointer.read_unaligned() })
+    let mut value = MaybeUninit::<T>::zeroed();
+    // SAFETY: the known part is there and fits; all bit patterns of the struct are valid, zeros included.
+    unsafe {
+        ptr::copy_nonoverlapping(pointer.cast::<u8>(), value.as_mut_ptr().cast::<u8>(), known);
+        Ok(value.assume_init())
+    }
 }
 
 /// The same for a struct that may be NULL.
@@ -133,16 +147,17 @@ pub(crate) unsafe fn check_out<T: SizedStruct>(pointer: *mut T) -> Result<()> {
     if pointer.is_null() { Ok(()) } else { check_size::<T>(unsafe { pointer.cast::<usize>().read_unaligned() }) }
 }
 
-/// Fills in a struct, but for its size and for bytes after the known part.
+/// Fills in a struct as far as the caller's version has it, but for its size, and leaves bytes after the known part alone.
 ///
 /// # Safety
 /// [`check_out`] was asked.
 pub(crate) unsafe fn write<T: SizedStruct>(pointer: *mut T, value: T) {
-    // SAFETY: the known part is there and writable; its first field is the size, which is put back.
+    const START: usize = size_of::<usize>();
+    // SAFETY: as many bytes as the struct's size are there and writable; those of `value` have no padding among them.
     unsafe {
-        let size = pointer.cast::<usize>().read_unaligned();
-        pointer.write_unaligned(value);
-        pointer.cast::<usize>().write_unaligned(size);
+        let known = pointer.cast::<usize>().read_unaligned().min(size_of::<T>());
+        let (from, to) = ((&raw const value).cast::<u8>().add(START), pointer.cast::<u8>().add(START));
+        ptr::copy_nonoverlapping(from, to, known - START);
     }
 }
 
@@ -254,5 +269,58 @@ impl petal_filter {
         let result = change(&mut *handle.filter);
         handle.poisoned = false;
         Ok(result)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A struct as it might be after two releases had appended a field each.
+    #[repr(C)]
+    #[derive(Clone, Copy)]
+    struct Grown {
+        struct_size: usize,
+        first: u64,
+        second: u64,
+        third: u64,
+    }
+
+    // SAFETY: numbers, without padding, its size first.
+    unsafe impl SizedStruct for Grown {
+        const FIRST_SIZE: usize = 16;
+    }
+
+    #[test]
+    fn older_and_newer_structs_are_understood() {
+        for (words, expected) in [(2, Some((1, 0, 0))), (3, Some((1, 2, 0))), (4, Some((1, 2, 3))), (1, None)] {
+            let sent = [8 * words, 1, 2, 3, 0, 0_usize];
+            // SAFETY: as many words are there as the first says.
+            let read = unsafe { read(sent.as_ptr().cast::<Grown>()) };
+            assert_eq!(read.ok().map(|value| (value.first, value.second, value.third)), expected, "{words} words");
+        }
+        let mut newer = [48_usize, 1, 2, 3, 0, 0];
+        // SAFETY: as above.
+        assert!(unsafe { read(newer.as_ptr().cast::<Grown>()) }.is_ok());
+        newer[5] = 1;
+        // SAFETY: as above.
+        assert_eq!(unsafe { read(newer.as_ptr().cast::<Grown>()) }.err().unwrap().status(), Status::StructSize);
+    }
+
+    #[test]
+    fn older_callers_get_no_more_than_they_have_room_for() {
+        let value = Grown { struct_size: 0, first: 1, second: 2, third: 3 };
+        for (words, expected) in
+            [(2, [16, 1, 9, 9, 9]), (3, [24, 1, 2, 9, 9]), (4, [32, 1, 2, 3, 9]), (5, [40, 1, 2, 3, 9])]
+        {
+            let mut place = [9_usize; 5];
+            place[0] = 8 * words;
+            // SAFETY: five words are there.
+            unsafe {
+                check_out(place.as_mut_ptr().cast::<Grown>()).unwrap();
+                write(place.as_mut_ptr().cast::<Grown>(), value);
+            }
+            assert_eq!(place, expected);
+        }
     }
 }

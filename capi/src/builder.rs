@@ -19,7 +19,7 @@ pub struct petal_builder {
     poisoned: bool,
 }
 
-/// Called now and then by `petal_builder_finish()`, with the keys done and the keys in all; false cancels. It must not
+/// Called now and then by `petal_builder_finish()` and `petal_builder_save()`, with the keys done and the keys in all; false cancels. It must not
 /// unwind (throw) through the library. Since 0.1.
 pub type petal_progress_callback = Option<unsafe extern "C" fn(context: *mut c_void, done: u64, total: u64) -> bool>;
 
@@ -32,16 +32,18 @@ pub struct petal_builder_options {
     /// The most memory in bytes that collected keys take before they go to a temporary file; 0 is no limit, otherwise
     /// at least 1048576.
     pub memory_limit: u64,
-    /// The folder of that file, which has no name and goes with the builder. NULL without a limit.
+    /// The folder of that file, which has no name and goes with the builder. Copied. NULL without a limit.
     pub temporary_directory: *const c_char,
-    /// Nullable.
+    /// Nullable. Called in the thread that finishes or saves, until the builder is freed.
     pub progress: petal_progress_callback,
-    /// Passed to `progress`.
+    /// Passed to `progress`; what it points to must live as long as the builder.
     pub progress_context: *mut c_void,
 }
 
 // SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
-unsafe impl boundary::SizedStruct for petal_builder_options {}
+unsafe impl boundary::SizedStruct for petal_builder_options {
+    const FIRST_SIZE: usize = 40;
+}
 
 /// The caller's pointer, which he lets us hand back to his callback wherever the builder is used.
 struct Context(*mut c_void);

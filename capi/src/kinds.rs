@@ -66,7 +66,9 @@ pub struct petal_kind_info {
 }
 
 // SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
-unsafe impl boundary::SizedStruct for petal_kind_info {}
+unsafe impl boundary::SizedStruct for petal_kind_info {
+    const FIRST_SIZE: usize = 216;
+}
 
 /// What the library knows of a parameter. Since 0.1.
 #[repr(C)]
@@ -91,7 +93,9 @@ pub struct petal_parameter_info {
 }
 
 // SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
-unsafe impl boundary::SizedStruct for petal_parameter_info {}
+unsafe impl boundary::SizedStruct for petal_parameter_info {
+    const FIRST_SIZE: usize = 232;
+}
 
 fn kind_info(row: &Row) -> petal_kind_info {
     let mut info = petal_kind_info {

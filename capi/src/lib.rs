@@ -4,13 +4,15 @@
 //! that was inserted; of other keys it says yes at a false-positive rate that you choose.
 //!
 //!     petal_filter *seen = petal_filter_with_capacity(1000000, 0.01);
+//!     if (!seen) return 1;
 //!     petal_filter_insert(seen, "apple", 5, NULL);
 //!     if (petal_filter_contains(seen, "apple", 5)) puts("maybe");
 //!     petal_filter_free(seen);
 //!
-//! The sections go from simple to advanced; the first program needs `petal_filter_with_capacity()`,
-//! `petal_filter_insert()`, `petal_filter_contains()`, `petal_filter_save()`, `petal_filter_open()`
-//! and `petal_filter_free()`.
+//! The first program needs only `petal_filter_with_capacity()`, `petal_filter_insert()`,
+//! `petal_filter_contains()`, `petal_filter_save()`, `petal_filter_open()` and `petal_filter_free()`.
+//! Skip KINDS and SPECS until you want more than a capacity and a rate. What does not say since
+//! when it is there came with 0.1.
 //!
 //! CONVENTIONS, which hold for every function:
 //!
@@ -45,7 +47,7 @@
 //! Buffers, specs, options and keys are used during the call only, unless the comment says more.
 //!
 //! Threads. Functions that take a const handle may run in many threads at once on one handle; the
-//! others need it to themselves. Different handles are independent. There is no global state.
+//! others need it to themselves. Nothing of one handle is shared with another.
 //!
 //! Callbacks must not use the handle of the call that calls them, and nothing may leave a call but by its
 //! return: no C++ exception or longjmp through it, no pthread_cancel inside it.

@@ -24,21 +24,26 @@ pub struct petal_plan_request {
     /// What the kind must be able to do: `PETAL_CAN_*`, ORed.
     pub capabilities: u64,
     /// 1 if all keys are known before the first lookup, so that kinds which cannot insert will do; otherwise 0.
-    pub fixed: u32,
+    pub is_static: u32,
     /// 0.
     pub reserved: u32,
 }
 
 // SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
-unsafe impl boundary::SizedStruct for petal_plan_request {}
+unsafe impl boundary::SizedStruct for petal_plan_request {
+    const FIRST_SIZE: usize = 48;
+}
 
 /// The size of a proposal's reason, with its final NUL.
 pub const PETAL_REASON_SIZE: usize = 240;
 
-/// What one kind would be. An array element, so without `struct_size`: this struct never changes. Since 0.1.
+/// What one kind would be. In an array of them only the first needs its `struct_size` set: it says how long each is.
+/// Since 0.1.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct petal_proposal {
+    /// sizeof(petal_proposal).
+    pub struct_size: usize,
     /// The kind.
     pub kind: petal_kind,
     /// `PETAL_OK` if the kind fits; otherwise why not, and the numbers below are 0.
@@ -57,10 +62,16 @@ pub struct petal_proposal {
     pub reason: [c_char; PETAL_REASON_SIZE],
 }
 
+// SAFETY: numbers and arrays of numbers, without padding, its size first.
+unsafe impl boundary::SizedStruct for petal_proposal {
+    const FIRST_SIZE: usize = 320;
+}
+
 const _: () = assert!(petal_core::MESSAGE_LENGTH < PETAL_REASON_SIZE);
 
-/// Proposes kinds: those that fit first, the smallest (or, for a memory, the most accurate) at the top. Writes the best
-/// `room` of them into `proposals`, and into `count` how many were written: at most `petal_kind_count()`. Since 0.1.
+/// Proposes kinds: those that fit first, the smallest (or, for a memory, the most accurate) at the top. Writes as many as
+/// there is `room` for into `proposals`, and into `count` how many there are: `petal_kind_count()`. No keys are taken for
+/// one. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_plan(
     request: *const petal_plan_request,
@@ -77,10 +88,10 @@ pub unsafe extern "C" fn petal_plan(
         if request.capabilities & !known != 0 {
             return refuse(format_args!("capabilities = {:#x} are not all known", request.capabilities));
         }
-        if request.reserved != 0 || request.fixed > 1 {
+        if request.reserved != 0 || request.is_static > 1 {
             return refuse(format_args!(
-                "fixed = {} and reserved = {}: 0 or 1, and 0",
-                request.fixed, request.reserved
+                "is_static = {} and reserved = {}: 0 or 1, and 0",
+                request.is_static, request.reserved
             ));
         }
         let goal = match (request.false_positive_rate, request.memory) {
@@ -95,11 +106,15 @@ pub unsafe extern "C" fn petal_plan(
             keys: request.keys,
             goal,
             capabilities: Capabilities(request.capabilities),
-            fixed: request.fixed == 1,
+            is_static: request.is_static == 1,
         })?;
-        let written = planned.len().min(room);
-        for (i, proposal) in planned[..written].iter().enumerate() {
+        if room > 0 {
+            // SAFETY: there is at least one, with its size set.
+            unsafe { boundary::check_out(proposals)? };
+        }
+        for (i, proposal) in planned.iter().take(room).enumerate() {
             let mut row = petal_proposal {
+                struct_size: 0,
                 kind: proposal.kind.0,
                 status: 0,
                 bits_per_key: 0.0,
@@ -122,11 +137,16 @@ pub unsafe extern "C" fn petal_plan(
                     boundary::copy_text(reason.message(), &mut row.reason);
                 }
             }
-            // SAFETY: there is room for `room` of them, by the function's contract.
-            unsafe { proposals.add(i).write(row) };
+            // SAFETY: there is room for `room` of them, each as long as the first says.
+            unsafe {
+                let length = (*proposals).struct_size;
+                let place = proposals.byte_add(i * length);
+                (&raw mut (*place).struct_size).write_unaligned(length);
+                boundary::write(place, row);
+            }
         }
         // SAFETY: checked not to be NULL.
-        unsafe { count.write(written) };
+        unsafe { count.write(planned.len()) };
         Ok(())
     })
 }

@@ -82,7 +82,9 @@ pub struct petal_spec {
 }
 
 // SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
-unsafe impl boundary::SizedStruct for petal_spec {}
+unsafe impl boundary::SizedStruct for petal_spec {
+    const FIRST_SIZE: usize = 200;
+}
 
 impl petal_spec {
     /// The core's spec.

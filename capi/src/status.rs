@@ -52,7 +52,7 @@ pub const PETAL_ERR_TRUNCATED: petal_status = -19;
 pub const PETAL_ERR_CORRUPT: petal_status = -20;
 /// The image was written by a later version and needs something that this one does not have.
 pub const PETAL_ERR_NEWER_VERSION: petal_status = -21;
-/// The image was open for writing when its process ended, so its payload checksum is not known.
+/// The image is open for writing, or was when its process ended: its payload checksum is not known.
 pub const PETAL_ERR_DIRTY: petal_status = -22;
 /// The operating system reported an error; `os_error` says which.
 pub const PETAL_ERR_IO: petal_status = -23;
@@ -144,4 +144,6 @@ pub struct petal_error {
 const _: () = assert!(petal_core::MESSAGE_LENGTH < PETAL_ERROR_MESSAGE_SIZE);
 
 // SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
-unsafe impl boundary::SizedStruct for petal_error {}
+unsafe impl boundary::SizedStruct for petal_error {
+    const FIRST_SIZE: usize = 256;
+}

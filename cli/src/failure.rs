@@ -9,8 +9,8 @@ use std::path::Path;
 pub enum Failure {
     /// What to tell the user, in one line.
     Message(String),
-    /// Whoever read our output has closed it: there is nobody to tell anything.
-    ReaderGone,
+    /// Nothing to say: whoever read our output has closed it. This is the exit status then.
+    Quiet(u8),
 }
 
 /// What subcommands return: the exit status, unless they fail.
@@ -53,7 +53,7 @@ impl fmt::Display for Failure {
         match self {
             // A message is one line, whatever a file may be called.
             Failure::Message(message) => f.write_str(&message.replace(['\n', '\r'], " ")),
-            Failure::ReaderGone => Ok(()),
+            Failure::Quiet(_) => Ok(()),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Where results go: text to standard output, filters to a file or to standard output.
 
+use crate::TROUBLE;
 use crate::failure::{Failure, Outcome};
 use crate::keys::Inputs;
 use petal::Filter;
@@ -38,9 +39,10 @@ impl Default for Text {
     }
 }
 
+/// As after `head`: a reader of lines who has had enough is no trouble.
 fn failed(error: io::Error) -> Failure {
     match error.kind() {
-        ErrorKind::BrokenPipe => Failure::ReaderGone,
+        ErrorKind::BrokenPipe => Failure::Quiet(0),
         _ => Failure::io("standard output", &error),
     }
 }
@@ -109,7 +111,7 @@ impl Destination {
     /// Writes the filter. A file is replaced at once and as a whole, or stays as it was.
     pub fn write(&self, filter: &dyn Filter) -> Outcome<()> {
         if let Some(path) = &self.0 {
-            return Ok(filter.save(path)?);
+            return filter.save(path).map_err(|error| Failure::new(format_args!("-o {}: {error}", path.display())));
         }
         let mut out = stdout().lock();
         let mut outcome = Ok(());
@@ -117,7 +119,11 @@ impl Destination {
             outcome = out.write_all(bytes);
             if outcome.is_ok() { Ok(()) } else { Err(petal::Status::Callback.into()) }
         });
-        outcome.and_then(|()| out.flush()).map_err(failed)?;
+        // Half a filter is of no use to anybody.
+        outcome.and_then(|()| out.flush()).map_err(|error| match failed(error) {
+            Failure::Quiet(_) => Failure::Quiet(TROUBLE),
+            failure => failure,
+        })?;
         Ok(written?)
     }
 }

@@ -76,6 +76,7 @@ static struct lines read_lines(const char *path) {
 int main(int argc, char **argv) {
     petal_error error = {.struct_size = sizeof error};
     petal_statistics statistics = {.struct_size = sizeof statistics};
+    petal_description description = {.struct_size = sizeof description};
     petal_filter *filter;
 
     if (argc != 2) {
@@ -113,6 +114,7 @@ int main(int argc, char **argv) {
 
     must(petal_filter_open("words.petal", NULL, &filter, &error), &error);
     must(petal_filter_verify(filter, &error), &error);
+    must(petal_filter_describe(filter, &description, &error), &error);
     must(petal_filter_statistics(filter, &statistics, &error), &error);
     uint8_t *found = malloc(lines.count + 1);
     uint64_t found_count = 0;
@@ -136,9 +138,9 @@ int main(int argc, char **argv) {
         found_count -= found[i];
     }
     printf("keys inserted            %zu\n", member_count);
-    printf("filter, bytes            %llu (words.petal)\n", (unsigned long long)statistics.bytes);
+    printf("filter, bytes            %llu (words.petal)\n", (unsigned long long)description.bytes);
     printf("exact set, bytes         %zu (%.1f times as many)\n", set_bytes,
-           (double)set_bytes / (double)statistics.bytes);
+           (double)set_bytes / (double)description.bytes);
     printf("false-positive rate      %.4f %% promised, %.4f %% by its bits, %.4f %% measured on %zu strangers\n",
            100 * FALSE_POSITIVE_RATE, 100 * statistics.false_positive_rate,
            strangers ? 100 * (double)false_positives / (double)strangers : 0.0, strangers);

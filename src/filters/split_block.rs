@@ -11,9 +11,10 @@
 //! of the lanes' fills.
 
 use super::bitwise::{self, BitArray};
+use crate::base::Base;
 use crate::bits;
 use crate::error::{Result, Status, error};
-use crate::filter::{Base, Cardinality, Filter, Fold, Insert, Intersect, Merge};
+use crate::filter::{Cardinality, Filter, Fold, Insert, Intersect, Measure, Merge};
 use crate::format::Geometry;
 use crate::open;
 use crate::registry::Row;
@@ -149,20 +150,20 @@ impl Filter for SplitBlock {
         (simd::split_block().contains)(self.blocks(), hashes, found);
     }
 
-    fn ones(&self) -> u64 {
-        bits::count_ones(self.blocks())
-    }
-
-    fn false_positive_rate(&self) -> f64 {
-        let block = |words: &[AtomicU64]| {
-            let word = |lane: usize| words[lane / 2].load(Ordering::Relaxed) >> (32 * (lane % 2));
-            sizing::split_block::from_fill(&core::array::from_fn(|lane| word(lane) as u32))
-        };
-        self.blocks().chunks(portable::SPLIT_BLOCK_WORDS).map(block).sum::<f64>() / self.blocks as f64
-    }
-
-    fn expected_false_positive_rate(&self, keys: u64) -> f64 {
-        false_positive_rate(self.blocks, keys)
+    fn measure(&self) -> Measure {
+        let (mut ones, mut rates) = (0, 0.0);
+        for block in self.blocks().chunks(portable::SPLIT_BLOCK_WORDS) {
+            let lanes: [u32; LANES as usize] = core::array::from_fn(|lane| {
+                let word = block[lane / 2].load(Ordering::Relaxed);
+                (word >> (32 * (lane % 2))) as u32
+            });
+            ones += lanes.iter().map(|lane| u64::from(lane.count_ones())).sum::<u64>();
+            rates += sizing::split_block::from_fill(&lanes);
+        }
+        Measure {
+            fill: ones as f64 / self.base.geometry().bits as f64,
+            false_positive_rate: rates / self.blocks as f64,
+        }
     }
 
     fn check_payload(&self) -> Result<()> {
@@ -199,7 +200,7 @@ impl Filter for SplitBlock {
 
 impl Cardinality for SplitBlock {
     fn of_payload(&self) -> Option<f64> {
-        sizing::split_block::cardinality(self.blocks, self.ones())
+        sizing::split_block::cardinality(self.blocks, bits::count_ones(self.blocks()))
     }
 
     fn of_union(&self, other: &Words) -> Option<f64> {

@@ -100,7 +100,7 @@ impl Header {
 
     /// What two filters must share to be merged: kind, layout, geometry, hash function and its seed or key.
     pub fn compatibility_id(&self) -> [u8; 16] {
-        let mut bytes = [0; 104];
+        let mut bytes = [0; 96];
         let mut writer = Writer(&mut bytes);
         writer.u32(self.kind.0);
         writer.u32(u32::from(self.layout_version));
@@ -269,4 +269,29 @@ impl Reader<'_> {
     fn u64(&mut self) -> u64 {
         u64::from_le_bytes(self.take())
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Computed from `docs/format.md` with another implementation of XXH3.
+    #[test]
+    fn a_compatibility_id_is_what_the_specification_says() {
+        let header = Header {
+            kind: Kind(1),
+            layout_version: 1,
+            hash: HashFunction::Xxh3,
+            identifier: 0,
+            capacity: 0,
+            false_positive_rate: 0.0,
+            geometry: Geometry::of_bits(7192, 10, [0; 8]).unwrap(),
+            count: 0,
+            payload_checksum: 0,
+            dirty: false,
+        };
+        assert_eq!(u128::from_be_bytes(header.compatibility_id()), COMPUTED);
+    }
+
+    const COMPUTED: u128 = 0xa3a0_e66e_07b6_833f_6241_3619_a406_5864;
 }

@@ -5,7 +5,7 @@ mod save;
 
 pub use header::{Geometry, Header, LENGTH as HEADER_LENGTH, MUTABLE_OFFSET, STATE_OFFSET};
 pub(crate) use save::sealed;
-pub use save::{Sink, save, write};
+pub use save::{Sink, save, write, write_at};
 
 /// The version of the header that this library writes, and the greatest that it reads.
 pub const FORMAT_VERSION: u16 = 1;

@@ -358,14 +358,3 @@ pub fn cardinality_standard_error(bits: u64, hashes: u32, keys: u64) -> f64 {
     let excess = if rho < 1e-3 { rho * rho * (0.5 + rho * (1.0 / 6.0 + rho / 24.0)) } else { rho.exp_m1() - rho };
     (bits as f64 * excess).sqrt() / f64::from(hashes)
 }
-
-/// The number of keys that two filters have in common, from their fills and that of their union (the OR):
-/// `n(A) + n(B) - n(A or B)` by [`cardinality`]. The same estimate as that of Papapetrou et al. from the AND.
-///
-/// As it is: it may be negative. Its error is of the order of those of the three numbers, whatever its own size, so
-/// that few common keys of large sets cannot be told from none. `None` if one of the three is saturated.
-pub fn intersection_cardinality(bits: u64, hashes: u32, ones_a: u64, ones_b: u64, ones_union: u64) -> Option<f64> {
-    let a = cardinality(bits, hashes, ones_a)?;
-    let b = cardinality(bits, hashes, ones_b)?;
-    Some(a + b - cardinality(bits, hashes, ones_union)?)
-}

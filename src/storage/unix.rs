@@ -211,18 +211,6 @@ impl RawFile {
         Ok(done)
     }
 
-    /// Writes all of `bytes` at the file's position.
-    pub fn write_all(&mut self, mut bytes: &[u8]) -> core::result::Result<(), i32> {
-        while !bytes.is_empty() {
-            // SAFETY: `bytes` is readable for its length.
-            match retry(|| unsafe { libc::write(self.0.as_raw_fd(), bytes.as_ptr().cast(), bytes.len()) })? {
-                0 => return Err(libc::EIO),
-                count => bytes = &bytes[count as usize..],
-            }
-        }
-        Ok(())
-    }
-
     /// Writes all of `bytes` at `offset`.
     pub fn write_all_at(&self, mut bytes: &[u8], mut offset: u64) -> core::result::Result<(), i32> {
         while !bytes.is_empty() {

@@ -118,6 +118,14 @@ pub fn layouts() -> Vec<Case> {
     cases().into_iter().filter(fixed).collect()
 }
 
+/// The layouts whose parameters are choices and switches, or have their defaults.
+pub fn main_layouts() -> Vec<Case> {
+    let is_main = |(parameter, value): &(&'static Parameter, u64)| {
+        matches!(parameter.domain, Domain::Choice(_)) || *value == parameter.default || parameter.maximum() == 1
+    };
+    layouts().into_iter().filter(|case| case.values.iter().all(is_main)).collect()
+}
+
 /// The spec with another hash function. `salt` becomes seed, tag, or part of the secret key.
 pub fn hashed(spec: &Spec, hash: HashFunction, salt: u64) -> Spec {
     let mut spec = Spec { hash, seed: salt, key: None, ..*spec };

@@ -31,7 +31,8 @@ unsafe fn combine(
     }
 }
 
-/// Makes `filter` the union of both: the same bits as if the keys of both had been inserted into it. Since 0.1.
+/// Makes `filter` the union of both: the same bits as if the keys of both had been inserted into it. Counts add up.
+/// Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_merge(
     filter: *mut petal_filter,
@@ -60,7 +61,8 @@ pub unsafe extern "C" fn petal_filter_intersect(
 
 /// Makes the filter smaller by `factor`, at least 2, without its keys: the same bits as if it had been made so small at
 /// once. The factor must divide the number of units (bits, bits of a slice, or blocks); the parameter "foldable" makes
-/// many powers of two do. Only for filters in memory of their own. Since 0.1.
+/// many powers of two do. The capacity stays, and the rate expected at it becomes that of the smaller geometry. Only for
+/// filters in memory of their own. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_fold(
     filter: *mut petal_filter,

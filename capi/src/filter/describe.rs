@@ -8,7 +8,7 @@ use crate::status::{petal_error, petal_status};
 use petal_core::storage::Access;
 use petal_core::{Filter, format, sizing};
 
-/// The image was open for writing when its process ended: its checksum is not known and its count may lag.
+/// The image is open for writing, or was when its process ended: its checksum is not known and its count may lag.
 pub const PETAL_STATE_DIRTY: u32 = 1 << 0;
 /// The image lies in a caller's buffer or a mapped file.
 pub const PETAL_STATE_IN_PLACE: u32 = 1 << 1;
@@ -17,11 +17,11 @@ pub const PETAL_STATE_WRITABLE: u32 = 1 << 2;
 /// Keys can be hashed: the filter takes them, and has its secret key if it needs one.
 pub const PETAL_STATE_CAN_HASH: u32 = 1 << 3;
 
-/// What a filter is and how full. Since 0.1.
+/// What a filter is: all that its header says. Since 0.1.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct petal_statistics {
-    /// sizeof(petal_statistics).
+pub struct petal_description {
+    /// sizeof(petal_description).
     pub struct_size: usize,
     /// The kind.
     pub kind: petal_kind,
@@ -33,45 +33,61 @@ pub struct petal_statistics {
     pub format_version: u32,
     /// The version of the kind's layout.
     pub layout_version: u32,
-    /// What this handle can do: `PETAL_CAN_*`, ORed.
+    /// What this handle can do: `PETAL_CAN_*`, ORed. A file opened for reading cannot insert.
     pub capabilities: u64,
     /// `PETAL_STATE_*`, ORed.
     pub state: u32,
-    /// Bits that a key sets.
+    /// Places that a key takes, and that a lookup looks at.
     pub hashes: u32,
     /// Distinct keys that it was sized for; 0 is unknown.
     pub capacity: u64,
     /// Keys offered so far, duplicates included.
     pub count: u64,
-    /// Distinct keys, estimated from the fill; negative if the filter is too full to tell.
-    pub count_estimate: f64,
     /// Bits that keys are spread over.
     pub bits: u64,
     /// Bytes of the whole image: header and payload.
     pub bytes: u64,
-    /// `bits` per key, for the capacity; for the estimated keys where that is unknown; 0 where both are.
+    /// `bits` for each key of the capacity; 0 where that is unknown.
     pub bits_per_key: f64,
-    /// The share of the bits that are set.
+    /// The false-positive rate expected at capacity: what was promised when the filter was made, or what the geometry
+    /// gives since it was folded. 0 where exact bits were asked for.
+    pub false_positive_rate: f64,
+}
+
+// SAFETY: numbers, without padding, its size first.
+unsafe impl boundary::SizedStruct for petal_description {
+    const FIRST_SIZE: usize = 96;
+}
+
+/// How full a filter is: what its payload tells. Since 0.1.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct petal_statistics {
+    /// sizeof(petal_statistics).
+    pub struct_size: usize,
+    /// The share of the bits, or of other places, that are taken.
     pub fill: f64,
-    /// The false-positive rate promised at capacity; 0 where exact bits were asked for.
-    pub false_positive_rate_target: f64,
-    /// The false-positive rate now, from the bits as they are.
+    /// The false-positive rate now, from the payload as it is.
     pub false_positive_rate: f64,
     /// The rate below which 64-bit hashes cannot get with so many keys, however many bits there are.
     pub false_positive_rate_floor: f64,
+    /// Distinct keys, estimated from the fill; negative if the filter is too full to tell, or its kind cannot.
+    /// `petal_filter_estimate()` also gives the error.
+    pub count_estimate: f64,
 }
 
-// SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
-unsafe impl boundary::SizedStruct for petal_statistics {}
+// SAFETY: numbers, without padding, its size first.
+unsafe impl boundary::SizedStruct for petal_statistics {
+    const FIRST_SIZE: usize = 40;
+}
 
-fn statistics_of(filter: &dyn Filter) -> petal_statistics {
+fn description_of(filter: &dyn Filter) -> petal_description {
     let base = filter.base();
     let header = base.header();
+    let geometry = &header.geometry;
     let in_place = base.words().in_place();
     let flag = |is: bool, flag: u32| if is { flag } else { 0 };
-    let estimate = filter.cardinality();
-    let keys = if header.capacity != 0 { header.capacity as f64 } else { estimate.unwrap_or(0.0) };
-    petal_statistics {
+    petal_description {
         struct_size: 0,
         kind: header.kind.0,
         hash: header.hash as u32,
@@ -83,21 +99,34 @@ fn statistics_of(filter: &dyn Filter) -> petal_statistics {
             | flag(in_place.is_some(), PETAL_STATE_IN_PLACE)
             | flag(in_place != Some(Access::Read), PETAL_STATE_WRITABLE)
             | flag(base.hasher().can_hash(), PETAL_STATE_CAN_HASH),
-        hashes: header.geometry.hashes,
+        hashes: geometry.hashes,
         capacity: header.capacity,
         count: header.count,
-        count_estimate: estimate.unwrap_or(-1.0),
-        bits: header.geometry.bits,
+        bits: geometry.bits,
         bytes: header.image_bytes(),
-        bits_per_key: if keys > 0.0 { header.geometry.bits as f64 / keys } else { 0.0 },
-        fill: filter.ones() as f64 / header.geometry.bits as f64,
-        false_positive_rate_target: header.false_positive_rate,
-        false_positive_rate: filter.false_positive_rate(),
-        false_positive_rate_floor: sizing::hash_floor(estimate.unwrap_or(header.count as f64) as u64, 64),
+        bits_per_key: if header.capacity == 0 { 0.0 } else { geometry.bits as f64 / header.capacity as f64 },
+        false_positive_rate: header.false_positive_rate,
     }
 }
 
-/// Describes a filter. Reads the whole payload. Since 0.1.
+/// Describes a filter. Constant time: reads no payload. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_describe(
+    filter: *const petal_filter,
+    description: *mut petal_description,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [filter, description], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe {
+            boundary::check_out(description)?;
+            boundary::write(description, description_of(petal_filter::get(filter)?));
+        }
+        Ok(())
+    })
+}
+
+/// Measures how full a filter is. Reads the whole payload. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_statistics(
     filter: *const petal_filter,
@@ -106,10 +135,21 @@ pub unsafe extern "C" fn petal_filter_statistics(
 ) -> petal_status {
     boundary!(error, [filter, statistics], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
-        unsafe {
-            boundary::check_out(statistics)?;
-            boundary::write(statistics, statistics_of(petal_filter::get(filter)?));
-        }
+        unsafe { boundary::check_out(statistics)? };
+        // SAFETY: as above.
+        let filter = unsafe { petal_filter::get(filter)? };
+        let measure = filter.measure();
+        let estimate = filter.cardinality();
+        let keys = estimate.unwrap_or(filter.base().header().count as f64) as u64;
+        let value = petal_statistics {
+            struct_size: 0,
+            fill: measure.fill,
+            false_positive_rate: measure.false_positive_rate,
+            false_positive_rate_floor: sizing::hash_floor(keys, 64),
+            count_estimate: estimate.unwrap_or(-1.0),
+        };
+        // SAFETY: as above.
+        unsafe { boundary::write(statistics, value) };
         Ok(())
     })
 }

@@ -41,8 +41,8 @@ fn to_c(estimate: Option<Estimate>) -> petal_estimate {
 /// What two filters have in common. Since 0.1.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct petal_comparison {
-    /// sizeof(petal_comparison).
+pub struct petal_overlap {
+    /// sizeof(petal_overlap).
     pub struct_size: usize,
     /// Distinct keys of the first.
     pub first_count: petal_estimate,
@@ -57,7 +57,9 @@ pub struct petal_comparison {
 }
 
 // SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
-unsafe impl boundary::SizedStruct for petal_comparison {}
+unsafe impl boundary::SizedStruct for petal_overlap {
+    const FIRST_SIZE: usize = 208;
+}
 
 /// How many distinct keys a filter holds. `PETAL_ERR_UNSUPPORTED` if its kind cannot tell. Since 0.1.
 #[unsafe(no_mangle)]
@@ -75,10 +77,10 @@ pub unsafe extern "C" fn petal_filter_estimate(
 
 /// Compares two filters that could be merged. Since 0.1.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_filter_compare(
+pub unsafe extern "C" fn petal_filter_estimate_overlap(
     filter: *const petal_filter,
     other: *const petal_filter,
-    comparison: *mut petal_comparison,
+    comparison: *mut petal_overlap,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [filter, other, comparison], {
@@ -88,7 +90,7 @@ pub unsafe extern "C" fn petal_filter_compare(
             let found = petal_core::compare(petal_filter::get(filter)?, petal_filter::get(other)?)?;
             boundary::write(
                 comparison,
-                petal_comparison {
+                petal_overlap {
                     struct_size: 0,
                     first_count: to_c(found.first),
                     second_count: to_c(found.second),

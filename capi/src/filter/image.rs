@@ -5,7 +5,7 @@
 //! atomically: processes that have the old one mapped keep it.
 //!
 //! An image that is changed in place is marked dirty on its disk before the first change and clean
-//! again by `petal_filter_sync()` or `petal_filter_free()`. If the process dies between, it still
+//! again by `petal_filter_sync()`, or by `petal_filter_free()`. If the process dies between, it still
 //! opens, every key whose insertion had returned is still found unless the machine itself went
 //! down, and `PETAL_STATE_DIRTY` says what happened.
 
@@ -42,7 +42,9 @@ pub struct petal_open_options {
 }
 
 // SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
-unsafe impl boundary::SizedStruct for petal_open_options {}
+unsafe impl boundary::SizedStruct for petal_open_options {
+    const FIRST_SIZE: usize = 32;
+}
 
 /// # Safety
 /// `options` is NULL or a struct with its size set.
@@ -179,7 +181,9 @@ pub unsafe extern "C" fn petal_filter_serialize(
 pub type petal_write_callback =
     Option<unsafe extern "C" fn(context: *mut c_void, bytes: *const c_void, length: usize) -> bool>;
 
-/// Gives the image to `write`, piece by piece and in order. `PETAL_ERR_CALLBACK` if it returns false. `context` is
+/// Gives the image to `write`, piece by piece and in order. `PETAL_ERR_CALLBACK` if it returns false. If another process
+/// changes a mapped image meanwhile, what is written does not match its checksum; the other ways to write it do not
+/// mind. `context` is
 /// passed on and may be NULL. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_serialize_to(
@@ -201,8 +205,10 @@ pub unsafe extern "C" fn petal_filter_serialize_to(
     })
 }
 
-/// Writes the image to a file: to a temporary file beside it, onto the disk, then in its place. A failure leaves what
-/// was there. `PETAL_ERR_MAPPED_PATH` if the filter lies in that very file. Since 0.1.
+/// Writes the image to a file: to a temporary file beside it, onto the disk, then in its place, with the permissions of
+/// what was there; a symbolic link is replaced and not followed. A failure leaves what was there, unless it is that of
+/// making the new name last, after the new file is in place. `PETAL_ERR_MAPPED_PATH` if the filter lies in that very file.
+/// Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_save(
     filter: *const petal_filter,
@@ -215,8 +221,9 @@ pub unsafe extern "C" fn petal_filter_save(
     })
 }
 
-/// Brings an image that was changed in place up to date on its disk and marks it clean. Filters in memory of their own
-/// need nothing. Since 0.1.
+/// Brings an image that was changed in place up to date on its disk and marks it clean. A filter that was dirty when it was
+/// opened becomes clean only by this call, with which you vouch for its payload; freeing leaves it dirty, and so do
+/// saving and copying the copies. Filters in memory of their own need nothing else. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_sync(filter: *mut petal_filter, error: *mut petal_error) -> petal_status {
     boundary!(error, [filter], {

@@ -1,6 +1,7 @@
 //! FILTERS: ONE KEY
 //!
-//! Lookups take constant time. Any failure of `petal_filter_contains*` returns true.
+//! A lookup looks at no more than `hashes` places, however large the filter is. Any failure of
+//! `petal_filter_contains*` returns true.
 
 use super::petal_filter;
 use crate::boundary::{self, NO_ERROR, boundary};
@@ -140,7 +141,7 @@ pub unsafe extern "C" fn petal_filter_contains_checked(
 
 /// The same for a uint64_t key. Since 0.1.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_filter_contains_u64_checked(
+pub unsafe extern "C" fn petal_filter_contains_checked_u64(
     filter: *const petal_filter,
     key: u64,
     found: *mut bool,
@@ -154,7 +155,7 @@ pub unsafe extern "C" fn petal_filter_contains_u64_checked(
 
 /// The same for a hash. Since 0.1.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_filter_contains_hash_checked(
+pub unsafe extern "C" fn petal_filter_contains_checked_hash(
     filter: *const petal_filter,
     hash: u64,
     found: *mut bool,

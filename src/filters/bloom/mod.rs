@@ -16,9 +16,10 @@ mod derivation;
 pub use derivation::Derivation;
 
 use super::bitwise::{self, BitArray};
+use crate::base::Base;
 use crate::bits;
 use crate::error::{Result, Status, error};
-use crate::filter::{Base, Cardinality, Filter, Fold, Insert, Intersect, Merge};
+use crate::filter::{Cardinality, Filter, Fold, Insert, Intersect, Measure, Merge};
 use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::open;
 use crate::registry::Row;
@@ -269,20 +270,19 @@ impl Filter for Bloom {
         self.shape.all(hash, |position| bits::test(words, position))
     }
 
-    fn ones(&self) -> u64 {
-        self.slices().sum()
-    }
-
-    fn false_positive_rate(&self) -> f64 {
-        let range = self.shape.range as f64;
-        match self.shape.stride {
-            0 => sizing::bloom::from_fill(self.shape.range, self.shape.hashes, self.ones()),
-            _ => self.slices().map(|ones| ones as f64 / range).product(),
+    fn measure(&self) -> Measure {
+        let (mut ones, mut product) = (0, 1.0);
+        for slice in self.slices() {
+            ones += slice;
+            product *= slice as f64 / self.shape.range as f64;
         }
-    }
-
-    fn expected_false_positive_rate(&self, keys: u64) -> f64 {
-        self.shape.false_positive_rate(keys)
+        Measure {
+            fill: ones as f64 / self.base.geometry().bits as f64,
+            false_positive_rate: match self.shape.stride {
+                0 => sizing::bloom::from_fill(self.shape.range, self.shape.hashes, ones),
+                _ => product,
+            },
+        }
     }
 
     fn check_payload(&self) -> Result<()> {
@@ -319,7 +319,7 @@ impl Filter for Bloom {
 
 impl Cardinality for Bloom {
     fn of_payload(&self) -> Option<f64> {
-        self.shape.cardinality(self.ones())
+        self.shape.cardinality(self.slices().sum())
     }
 
     fn of_union(&self, other: &Words) -> Option<f64> {

@@ -1,0 +1,288 @@
+//! The command line. `build.rs` makes the man pages and the shell completions from this file too.
+
+use crate::numbers;
+use clap::builder::PossibleValue;
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueHint};
+use std::path::PathBuf;
+
+/// The exit status, as the help and the man page tell it.
+pub const EXIT_STATUS: &str = "0 for success; 1 where `check` selected no key, `plan` found no kind and `fold` \
+    nothing to fold; 2 for trouble, with one line on standard error that says what it was.";
+
+/// Bloom filters and other approximate-membership structures from the shell.
+///
+/// A filter answers "have I seen this key?" without storing the keys. It never says no to a key that was inserted; of
+/// other keys it says yes at a false-positive rate that you choose.
+///
+/// Keys are records: lines, or with -0 whatever lies between NUL bytes. They are bytes, not text: only the separator is
+/// taken off. KEYS are files, and `-`, or none, is standard input. Numbers of keys and bits take the suffixes k, M, G
+/// (powers of 1000) and Ki, Mi, Gi (powers of 1024).
+#[derive(Parser, Debug)]
+#[command(name = "petal", version, max_term_width = 100, after_long_help = format!("Exit status: {EXIT_STATUS}"))]
+#[command(disable_help_subcommand = true, arg_required_else_help = false)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Make a filter of keys.
+    ///
+    /// Without --capacity the keys are counted first, so they must come from regular files, which are read twice. The
+    /// filter is written when it is complete: the file that -o names is replaced at once and as a whole, and
+    /// programs that have the old one open or mapped keep the old one.
+    Build(Build),
+    /// Print the keys that may be in a filter, or with -v those that certainly are not.
+    Check(Check),
+    /// Insert keys into a filter, in place.
+    ///
+    /// Where reading the keys fails half-way, those that were read are inserted, and the file is sound.
+    Insert(Insert),
+    /// Pass each line the first time it comes, in the memory of a filter.
+    ///
+    /// A line that comes for the first time is lost where the filter takes it for one that it has seen. How many lines
+    /// that happened to cannot be known without storing them all, but it can be estimated from the false-positive rate
+    /// at the moment of each line; the estimate and its 95 % interval are reported at the end, on standard error.
+    Dedup(Dedup),
+    /// Describe a filter.
+    Info(Info),
+    /// Check every byte of a filter's file against its checksums.
+    Verify(Verify),
+    /// Write the union of filters.
+    ///
+    /// The filters must agree in kind, size, hash function and seed or key. The result has the same bits as a filter
+    /// into which the keys of all were inserted.
+    Merge(Combine),
+    /// Write the intersection of filters.
+    ///
+    /// The filters must agree in kind, size, hash function and seed or key. The result holds every key that all hold,
+    /// and other keys at a rate no higher than that of any of them.
+    Intersect(Combine),
+    /// Make a filter smaller, without its keys.
+    ///
+    /// Folds by the greatest factor for which the false-positive rate to expect, with as many distinct keys as the
+    /// filter holds now, is at most --fpr. Writes nothing, and says so, where no factor will do.
+    Fold(Fold),
+    /// Estimate how many keys two filters hold, together and in common.
+    ///
+    /// Each estimate stands with its 95 % interval, and as it comes out: that of a small intersection may be negative.
+    Estimate(Estimate),
+    /// List the kinds of filters: what they can do, and the parameters for --set.
+    Kinds,
+    /// Say which kind to take, and how large it will be.
+    Plan(Plan),
+}
+
+/// Which keys.
+#[derive(Args, Debug)]
+pub struct Keys {
+    /// Records end with NUL instead of newline.
+    #[arg(short = '0', long = "null")]
+    pub null: bool,
+    /// Files with a key on each line; - is standard input.
+    #[arg(value_name = "KEYS", value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+}
+
+/// The secret of a keyed filter.
+#[derive(Args, Debug)]
+pub struct Secret {
+    /// The secret key of a keyed filter: a file of 16 bytes, or of 32 hexadecimal digits.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub key_file: Option<PathBuf>,
+}
+
+/// Where a filter goes.
+#[derive(Args, Debug)]
+pub struct Output {
+    /// The file to write; standard output if not given.
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+}
+
+/// `petal build`.
+#[derive(Args, Debug)]
+#[command(group = ArgGroup::new("size").args(["fpr", "bits_per_key", "bits"]))]
+pub struct Build {
+    /// The kind of filter; `petal kinds` lists them.
+    #[arg(long, value_name = "K", value_parser = kinds())]
+    pub kind: Option<String>,
+    /// The greatest false-positive rate with all keys in the filter, such as 0.01 (the default).
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = numbers::rate)]
+    pub fpr: Option<f64>,
+    /// Bits for each key, in the place of a rate.
+    #[arg(long, value_name = "B", allow_negative_numbers = true, value_parser = numbers::bits_per_key)]
+    pub bits_per_key: Option<f64>,
+    /// The exact number of bits.
+    #[arg(long, value_name = "M", allow_negative_numbers = true, value_parser = numbers::positive)]
+    pub bits: Option<u64>,
+    /// The number of bits that a key sets; the best for the capacity if not given.
+    #[arg(long, value_name = "K", requires = "bits", conflicts_with_all = ["fpr", "bits_per_key"])]
+    #[arg(allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    pub hashes: Option<u32>,
+    /// How many distinct keys to make room for; the number of records if not given.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = numbers::positive)]
+    pub capacity: Option<u64>,
+    /// The hash function: xxh3 unless there is a secret key, and then siphash13.
+    #[arg(long, value_name = "H", value_parser = hashes())]
+    pub hash: Option<String>,
+    /// The seed of the hash function. It tells filters apart; it is not a secret.
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = numbers::seed)]
+    pub seed: Option<u64>,
+    /// The secret.
+    #[command(flatten)]
+    pub secret: Secret,
+    /// Sets a parameter that only this kind takes; may be given more than once.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Where it goes.
+    #[command(flatten)]
+    pub output: Output,
+    /// The keys.
+    #[command(flatten)]
+    pub keys: Keys,
+}
+
+/// `petal check`.
+#[derive(Args, Debug)]
+pub struct Check {
+    /// Select the keys that certainly are not in the filter.
+    #[arg(short = 'v', long)]
+    pub invert: bool,
+    /// Print only how many keys are selected.
+    #[arg(short, long)]
+    pub count: bool,
+    /// The secret.
+    #[command(flatten)]
+    pub secret: Secret,
+    /// The filter.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub filter: PathBuf,
+    /// The keys.
+    #[command(flatten)]
+    pub keys: Keys,
+}
+
+/// `petal insert`.
+#[derive(Args, Debug)]
+pub struct Insert {
+    /// The secret.
+    #[command(flatten)]
+    pub secret: Secret,
+    /// The filter.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub filter: PathBuf,
+    /// The keys.
+    #[command(flatten)]
+    pub keys: Keys,
+}
+
+/// `petal dedup`.
+#[derive(Args, Debug)]
+pub struct Dedup {
+    /// How many distinct lines to expect.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = numbers::positive)]
+    pub capacity: u64,
+    /// The greatest false-positive rate, reached after N distinct lines.
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = numbers::rate, default_value_t = petal::DEFAULT_FALSE_POSITIVE_RATE)]
+    pub fpr: f64,
+    /// The lines.
+    #[command(flatten)]
+    pub keys: Keys,
+}
+
+/// `petal info`.
+#[derive(Args, Debug)]
+pub struct Info {
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// The filter.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub filter: PathBuf,
+}
+
+/// `petal verify`.
+#[derive(Args, Debug)]
+pub struct Verify {
+    /// The filter.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub filter: PathBuf,
+}
+
+/// `petal merge` and `petal intersect`.
+#[derive(Args, Debug)]
+pub struct Combine {
+    /// The filters.
+    #[arg(value_name = "FILTER", required = true, num_args = 2.., value_hint = ValueHint::FilePath)]
+    pub filters: Vec<PathBuf>,
+    /// Where the result goes.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// `petal fold`.
+#[derive(Args, Debug)]
+pub struct Fold {
+    /// The filter.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub filter: PathBuf,
+    /// The greatest false-positive rate that the smaller filter may have.
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = numbers::rate)]
+    pub fpr: f64,
+    /// Where the result goes.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// `petal estimate`.
+#[derive(Args, Debug)]
+pub struct Estimate {
+    /// A filter.
+    #[arg(value_name = "A", value_hint = ValueHint::FilePath)]
+    pub first: PathBuf,
+    /// Another one, alike in kind, size, hash function and seed or key.
+    #[arg(value_name = "B", value_hint = ValueHint::FilePath)]
+    pub second: PathBuf,
+}
+
+/// `petal plan`.
+#[derive(Args, Debug)]
+#[command(group = ArgGroup::new("goal").args(["fpr", "memory"]).required(true))]
+pub struct Plan {
+    /// How many distinct keys.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = numbers::positive)]
+    pub keys: u64,
+    /// The greatest false-positive rate.
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = numbers::rate)]
+    pub fpr: Option<f64>,
+    /// The most memory, such as 64MiB or 1GB.
+    #[arg(long, value_name = "M", allow_negative_numbers = true, value_parser = numbers::bytes)]
+    pub memory: Option<u64>,
+    /// Keys must be removable.
+    #[arg(long)]
+    pub delete: bool,
+    /// Keys must be countable.
+    #[arg(long)]
+    pub count: bool,
+    /// All keys are known before the first lookup.
+    #[arg(long = "static")]
+    pub fixed: bool,
+    /// There may come more keys than N.
+    #[arg(long)]
+    pub grow: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn kinds() -> Vec<PossibleValue> {
+    petal::registry::KINDS.iter().map(|row| PossibleValue::new(row.name).help(row.summary)).collect()
+}
+
+fn hashes() -> Vec<PossibleValue> {
+    petal::HashFunction::ALL.iter().map(|function| PossibleValue::new(function.name())).collect()
+}

@@ -1,0 +1,24 @@
+//! `petal merge` and `petal intersect`.
+
+use crate::args;
+use crate::failure::{Failure, Outcome};
+use crate::filter_file::open_sound;
+use crate::output::Destination;
+use petal::{Filter, Mode};
+
+/// Combines the first filter with each of the others by `with`.
+pub fn run(args: &args::Combine, with: impl Fn(&mut dyn Filter, &dyn Filter) -> petal::Result<()>) -> Outcome {
+    let destination = Destination::new(args.output.output.as_deref())?;
+    let Some((first, others)) = args.filters.split_first() else {
+        return Err(Failure::new("no filter was given"));
+    };
+    let mut filter = open_sound(first, Mode::Load)?;
+    for path in others {
+        // Mapped, so that only one filter is in memory however many there are.
+        let other = open_sound(path, Mode::Read)?;
+        with(&mut *filter, &*other)
+            .map_err(|error| Failure::new(format_args!("{} and {}: {error}", first.display(), path.display())))?;
+    }
+    destination.write(&*filter)?;
+    Ok(0)
+}

@@ -1,0 +1,109 @@
+//! Filters in files, and the secret keys that some of them need.
+
+use crate::args::Secret;
+use crate::failure::{Failure, Outcome, warn};
+use crate::numbers::short;
+use petal::{Capabilities, Filter, Mode, OpenOptions, SecretKey, Status};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// Opens the filter in the file at `path`.
+pub fn open(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Box<dyn Filter>> {
+    petal::open(path, &OpenOptions { mode, key }).map_err(|error| Failure::at(path, &error))
+}
+
+/// Opens a filter out of which another one is to be made: every byte of it is checked first.
+pub fn open_sound(path: &Path, mode: Mode) -> Outcome<Box<dyn Filter>> {
+    let filter = open(path, mode, None)?;
+    refuse_dirty(path, &*filter)?;
+    // Loading checked it.
+    if mode != Mode::Load {
+        filter.verify().map_err(|error| Failure::at(path, &error))?;
+    }
+    Ok(filter)
+}
+
+/// Refuses a filter whose last writer did not come to the end: keys may be missing.
+pub fn refuse_dirty(path: &Path, filter: &dyn Filter) -> Outcome<()> {
+    match filter.base().header().dirty {
+        false => Ok(()),
+        true => Err(Failure::at(path, &Status::Dirty.into())),
+    }
+}
+
+/// Refuses a filter to which byte keys say nothing.
+pub fn refuse_bytes(path: &Path, filter: &dyn Filter) -> Outcome<()> {
+    match filter.base().hasher().refusal() {
+        None => Ok(()),
+        Some(status) => Err(Failure::at(path, &status.into())),
+    }
+}
+
+/// Reads a secret key: 16 bytes as they are, or 32 hexadecimal digits with or without a line's end.
+pub fn secret(args: &Secret) -> Outcome<Option<SecretKey>> {
+    let Some(path) = &args.key_file else { return Ok(None) };
+    let failed = |error| Failure::io(format_args!("--key-file {}", path.display()), &error);
+    let mut bytes = Vec::new();
+    File::open(path).and_then(|file| file.take(64).read_to_end(&mut bytes)).map_err(failed)?;
+    match parse_secret(&bytes) {
+        Some(key) => Ok(Some(key)),
+        None => Err(Failure::new(format_args!(
+            "--key-file {}: a key is exactly 16 bytes or 32 hexadecimal digits",
+            path.display()
+        ))),
+    }
+}
+
+fn parse_secret(bytes: &[u8]) -> Option<SecretKey> {
+    if let Ok(key) = SecretKey::try_from(bytes) {
+        return Some(key);
+    }
+    let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    let digits: &[u8; 32] = line.strip_suffix(b"\r").unwrap_or(line).try_into().ok()?;
+    let mut key = SecretKey::default();
+    for (byte, pair) in key.iter_mut().zip(digits.chunks_exact(2)) {
+        let digit = |digit: u8| char::from(digit).to_digit(16).map(|value| value as u8);
+        *byte = 16 * digit(pair[0])? + digit(pair[1])?;
+    }
+    Some(key)
+}
+
+/// Says so when a filter holds more keys than it was sized for.
+pub fn warn_if_overfull(filter: &dyn Filter) {
+    let header = filter.base().header();
+    let grows = filter.capabilities().contains(Capabilities::GROW);
+    if header.capacity == 0 || header.count <= header.capacity || grows {
+        return;
+    }
+    // Keys offered twice are one key. Within three standard errors an estimate does not accuse anybody.
+    let capacity = header.capacity as f64;
+    let keys = match petal::estimate(filter) {
+        Ok(Some(keys)) if keys.value <= capacity + 3.0 * keys.standard_error => return,
+        Ok(Some(keys)) => format!("about {:.0} distinct keys", keys.value),
+        _ => format!("{} keys", header.count),
+    };
+    let rate = short(filter.false_positive_rate());
+    let capacity = header.capacity;
+    warn(format_args!("{keys} are more than the capacity of {capacity}: the false-positive rate is now {rate}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_sixteen_bytes_or_their_digits() {
+        let key: SecretKey = *b"\x00\x0123456789abc\xfe\xff\n";
+        assert_eq!(parse_secret(&key), Some(key));
+        let digits = b"00013233343536373839616263FEfF0a";
+        assert_eq!(parse_secret(&digits[..]), Some(key));
+        assert_eq!(parse_secret(&[&digits[..], b"\n"].concat()), Some(key));
+        assert_eq!(parse_secret(&[&digits[..], b"\r\n"].concat()), Some(key));
+        for bad in
+            [&digits[..31], b"", &key[..15], b"000132333435363738396162636465 g", b"0001323334353637383961626364650a0"]
+        {
+            assert_eq!(parse_secret(bad), None, "{bad:?}");
+        }
+    }
+}

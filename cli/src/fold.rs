@@ -1,0 +1,79 @@
+//! `petal fold`.
+
+use crate::args;
+use crate::failure::{Failure, Outcome, note};
+use crate::filter_file::open_sound;
+use crate::numbers::short;
+use crate::output::Destination;
+use petal::{Filter, Mode, registry};
+
+pub fn run(args: &args::Fold) -> Outcome {
+    let destination = Destination::new(args.output.output.as_deref())?;
+    let mut filter = open_sound(&args.filter, Mode::Load)?;
+    // Duplicates do not fill a filter, so the estimate is the better number; the count bounds what cannot be estimated.
+    let keys = filter.cardinality().map_or(filter.base().header().count, |keys| keys.round() as u64);
+    match greatest_factor(&mut *filter, keys, args.fpr).map_err(|error| Failure::at(&args.filter, &error))? {
+        Ok(factor) => {
+            filter.fold(factor)?;
+            destination.write(&*filter)?;
+            let (bytes, rate) = (filter.serialized_size(), short(filter.false_positive_rate()));
+            note(format_args!("folded by {factor}, to {bytes} bytes; the false-positive rate is now {rate}"));
+            Ok(0)
+        }
+        Err(reason) => {
+            note(format_args!("{}: nothing to fold, and nothing written: {reason}", args.filter.display()));
+            Ok(1)
+        }
+    }
+}
+
+/// The greatest factor for which the rate to expect with `keys` keys stays within `rate`, or why there is none.
+fn greatest_factor(filter: &mut dyn Filter, keys: u64, rate: f64) -> petal::Result<Result<u64, String>> {
+    let row = registry::find(filter.base().header().kind).ok_or(petal::Status::Unsupported)?;
+    let Some(fold) = filter.as_fold() else {
+        return Ok(Err(format!("the kind {} cannot fold", row.name)));
+    };
+    let mut factors = divisors(fold.units());
+    factors.retain(|factor| *factor > 1);
+    let Some(least) = factors.first().copied() else {
+        return Ok(Err(String::from("it is as small as can be")));
+    };
+    let predict = |factor| fold.folded_geometry(factor).map(|geometry| (row.false_positive_rate)(&geometry, keys));
+    // The rate never falls as the factor grows.
+    let mut fit = 0;
+    while let Some(factor) = factors.get(fit) {
+        if predict(*factor)? > rate {
+            break;
+        }
+        fit += 1;
+    }
+    if fit > 0 {
+        return Ok(Ok(factors[fit - 1]));
+    }
+    let least_rate = short(predict(least)?);
+    Ok(Err(format!(
+        "with {keys} keys the least factor, {least}, makes a false-positive rate of {least_rate}, above --fpr {rate}"
+    )))
+}
+
+/// All divisors of a number, in order. Takes as many steps as the number's square root.
+fn divisors(number: u64) -> Vec<u64> {
+    let root = number.isqrt();
+    let small: Vec<u64> = (1..=root).filter(|divisor| number.is_multiple_of(*divisor)).collect();
+    let large = small.iter().rev().map(|divisor| number / divisor).filter(|divisor| *divisor > root);
+    small.iter().copied().chain(large).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn divisors_are_all_and_in_order() {
+        assert_eq!(divisors(1), [1]);
+        assert_eq!(divisors(12), [1, 2, 3, 4, 6, 12]);
+        assert_eq!(divisors(49), [1, 7, 49]);
+        assert_eq!(divisors(97), [1, 97]);
+        assert!(divisors(0).is_empty());
+    }
+}

@@ -1,0 +1,7 @@
+//! The command `petal`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(petal_cli::run(std::env::args_os()))
+}

@@ -1,0 +1,308 @@
+//! What is done with finished filters: `info`, `verify`, `merge`, `intersect`, `fold`, `estimate`; and `kinds`, `plan`
+//! and the generated documents.
+
+mod common;
+
+use common::{Place, info, lines, petal};
+use petal::registry::KINDS;
+use serde_json::Value;
+use std::fs;
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).expect("JSON")
+}
+
+#[test]
+fn info_has_all_its_keys() {
+    let place = Place::new();
+    place.file("keys", lines(0..1000));
+    for kind in KINDS {
+        place.petal(&format!("build --kind {} --fpr 0.01 --hash xxh64 --seed 7 -o filter keys", kind.name)).quiet();
+        let text = place.petal("info --json filter").text();
+        let info = json(&text);
+        let names = [
+            "kind",
+            "format_version",
+            "layout_version",
+            "hash",
+            "seed",
+            "capacity",
+            "count",
+            "count_estimate",
+            "bits",
+            "bytes",
+            "hashes",
+            "bits_per_key",
+            "fill",
+            "fpr_target",
+            "fpr_current",
+            "parameters",
+        ];
+        let object = info.as_object().unwrap();
+        assert_eq!(object.len(), names.len(), "{text}");
+        // In this order too.
+        let places: Vec<usize> = names.iter().map(|name| text.find(&format!("\"{name}\":")).expect(name)).collect();
+        assert!(places.is_sorted(), "{text}");
+        assert_eq!((info["kind"].as_str(), info["hash"].as_str()), (Some(kind.name), Some("xxh64")));
+        let number = |name: &str| info[name].as_f64().expect(name);
+        assert_eq!((number("seed"), number("capacity"), number("count")), (7.0, 1000.0, 1000.0));
+        assert_eq!(number("bytes"), fs::metadata(place.path("filter")).unwrap().len() as f64);
+        assert!((900.0..1100.0).contains(&number("count_estimate")));
+        assert_eq!(number("bits_per_key"), number("bits") / 1000.0);
+        assert!((0.2..0.8).contains(&number("fill")) && (0.005..0.02).contains(&number("fpr_current")));
+        for parameter in kind.parameters.iter().filter(|parameter| parameter.word.is_some()) {
+            assert!(!info["parameters"][parameter.name].is_null(), "{}", parameter.name);
+        }
+        // The lines for people name the same things.
+        let plain = place.petal("info filter").text();
+        for name in names.iter().filter(|name| **name != "parameters") {
+            assert!(plain.lines().any(|line| line.starts_with(name)), "{name}: {plain}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_known_is_null() {
+    let place = Place::new();
+    place.petal_on("build --bits 64 --hashes 4 -o filter", &lines(0..10_000)).quiet();
+    let full = info(&place.path("filter"));
+    for name in ["capacity", "fpr_target", "count_estimate", "bits_per_key"] {
+        assert!(full[name].is_null(), "{name}: {full}");
+    }
+    assert_eq!((full["fill"].as_f64(), full["fpr_current"].as_f64()), (Some(1.0), Some(1.0)));
+    assert!(place.petal("info filter").text().contains("too full to tell"));
+    let estimate = place.petal("estimate filter filter").text();
+    assert!(estimate.ends_with("-: a filter is too full to tell\n"), "{estimate}");
+}
+
+#[test]
+fn verify_finds_a_flipped_bit() {
+    let place = Place::new();
+    place.file("keys", lines(0..1000));
+    place.petal("build -o filter keys").quiet();
+    assert_eq!(place.petal("verify filter").text(), "filter: OK\n");
+    let mut bytes = fs::read(place.path("filter")).unwrap();
+    let last = bytes.len() - 1;
+    for position in [256, 700, last] {
+        bytes[position] ^= 0x10;
+        place.file("flipped", &bytes);
+        place.petal("verify flipped").names(&["flipped"]);
+        // Nothing is made of it either.
+        for line in ["merge filter flipped -o out", "intersect flipped filter -o out", "fold flipped --fpr 0.9 -o out"]
+        {
+            place.petal(line).names(&["flipped"]);
+        }
+        place.petal("estimate filter flipped").names(&["flipped"]);
+        bytes[position] ^= 0x10;
+    }
+    assert_eq!(place.names(), ["filter", "flipped", "keys"]);
+}
+
+#[test]
+fn merge_is_the_union_and_intersect_holds_what_all_hold() {
+    for kind in KINDS {
+        let place = Place::new();
+        place.file("a", lines(0..3000));
+        place.file("b", lines(2000..5000));
+        place.file("c", lines(2500..6000));
+        place.file("all", lines(0..6000));
+        for name in ["a", "b", "c", "all"] {
+            place
+                .petal(&format!("build --kind {} --capacity 9k --fpr 0.001 -o {name}.petal {name}", kind.name))
+                .quiet();
+        }
+        place.petal("merge a.petal b.petal c.petal -o union").quiet();
+        let union = petal::load(&fs::read(place.path("union")).unwrap(), &petal::OpenOptions::default()).unwrap();
+        let all = petal::load(&fs::read(place.path("all.petal")).unwrap(), &petal::OpenOptions::default()).unwrap();
+        assert!(union.equals(&*all), "{}", kind.name);
+        assert_eq!(info(&place.path("union"))["count"], 9500);
+        assert_eq!(place.petal("merge a.petal b.petal c.petal").quiet(), fs::read(place.path("union")).unwrap());
+        place.petal("intersect a.petal b.petal c.petal -o common").quiet();
+        assert_eq!(place.petal_on("check common", &lines(2500..3000)).quiet(), lines(2500..3000));
+        // One key that is in it, so that the count is never the failure of having found none.
+        let others = [&b"2500\n"[..], &lines(0..2000)].concat();
+        let found: u32 = place.petal_on("check -c common", &others).text().trim().parse().expect("a count");
+        assert!(found < 20, "{}: {found}", kind.name);
+        // An input may be the output.
+        place.petal("merge a.petal b.petal c.petal -o a.petal").quiet();
+        assert_eq!(fs::read(place.path("a.petal")).unwrap(), fs::read(place.path("union")).unwrap());
+    }
+}
+
+#[test]
+fn fold_goes_as_far_as_the_rate_allows() {
+    for kind in KINDS {
+        let place = Place::new();
+        place.file("keys", lines(0..2000));
+        let line = format!("build --kind {} --capacity 64k --set foldable=1 -o filter keys", kind.name);
+        place.petal(&line).quiet();
+        let folded = place.petal("fold filter --fpr 0.02 -o small");
+        assert_eq!((folded.status, folded.stdout.len()), (0, 0), "{folded:?}");
+        assert!(folded.stderr.starts_with("petal: folded by "), "{folded:?}");
+        let (before, after) = (info(&place.path("filter")), info(&place.path("small")));
+        let factor = before["bits"].as_u64().unwrap() / after["bits"].as_u64().unwrap();
+        assert!(factor >= 16, "{}: {factor}", kind.name);
+        assert!(after["fpr_current"].as_f64().unwrap() < 0.025, "{after}");
+        assert_eq!(place.petal("check filter keys").quiet(), lines(0..2000));
+        assert_eq!(place.petal("check small keys").quiet(), lines(0..2000));
+        // What is small enough already is not folded, and nothing is written.
+        let none = place.petal("fold small --fpr 0.02 -o smaller");
+        assert_eq!((none.status, none.stdout.len()), (1, 0));
+        assert!(none.stderr.contains("nothing to fold") && none.stderr.contains("--fpr 0.02"), "{none:?}");
+        assert!(!place.path("smaller").exists());
+    }
+}
+
+/// The columns of a line of `estimate`.
+fn row(text: &str, name: &str) -> [f64; 3] {
+    let line = text.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("no {name} in {text}"));
+    let mut numbers = line[name.len()..].split_whitespace().map(|number| number.parse().expect("a number"));
+    std::array::from_fn(|_| numbers.next().expect("three numbers"))
+}
+
+#[test]
+fn estimates_stand_with_their_intervals() {
+    for kind in KINDS {
+        let place = Place::new();
+        place.file("a", lines(0..6000));
+        place.file("b", lines(4000..9000));
+        place.file("c", lines(20_000..25_000));
+        for name in ["a", "b", "c"] {
+            place.petal(&format!("build --kind {} --capacity 10k -o {name}.petal {name}", kind.name)).quiet();
+        }
+        let text = place.petal("estimate a.petal b.petal").text();
+        let truths =
+            [("A", 6000.0), ("B", 5000.0), ("union", 9000.0), ("intersection", 2000.0), ("Jaccard", 2000.0 / 9000.0)];
+        for (name, truth) in truths {
+            let [value, low, high] = row(&text, name);
+            assert!(low < value && value < high, "{text}");
+            // The interval has 1.96 standard errors to either side; 4.5 must do.
+            assert!((value - truth).abs() < 2.3 * (high - value), "{}: {truth} in {text}", kind.name);
+        }
+        // Nothing in common: the raw value may be on either side of zero, and its interval holds it.
+        let [_, low, high] = row(&place.petal("estimate a.petal c.petal").text(), "intersection");
+        assert!(low < 0.0 && high > 0.0);
+        place.file("empty", b"");
+        place.petal(&format!("build --kind {} --capacity 10k -o empty.petal empty", kind.name)).quiet();
+        let nothing = place.petal("estimate empty.petal empty.petal").text();
+        assert_eq!(row(&nothing, "union"), [0.0; 3]);
+        assert_eq!(row(&nothing, "Jaccard"), [0.0; 3]);
+    }
+}
+
+#[test]
+fn negative_estimates_are_shown() {
+    // Filters of disjoint keys until an intersection comes out below zero: about every second one does.
+    let place = Place::new();
+    let negative = (0..40).any(|seed| {
+        for (name, range) in [("a", 0..500), ("b", 500..1000)] {
+            place.file(name, lines(range));
+            place.petal(&format!("build --capacity 1000 --seed {seed} -o {name}.petal {name}")).quiet();
+        }
+        row(&place.petal("estimate a.petal b.petal").text(), "intersection")[0] < 0.0
+    });
+    assert!(negative);
+}
+
+#[test]
+fn kinds_are_those_of_the_registry() {
+    let text = petal(["kinds"]).text();
+    for row in KINDS {
+        assert!(text.lines().any(|line| line.split(' ').next() == Some(row.name)), "{text}");
+        assert!(text.contains(row.summary));
+        for parameter in row.parameters {
+            assert!(text.contains(&format!("--set {}=", parameter.name)) && text.contains(parameter.summary));
+        }
+    }
+    assert_eq!(text.matches("(default)").count(), 1);
+}
+
+#[test]
+fn plan_agrees_with_build() {
+    let place = Place::new();
+    let plan = json(&place.petal("plan --keys 10k --fpr 0.005 --json").text());
+    assert_eq!((plan["keys"].as_u64(), plan["fpr"].as_f64()), (Some(10_000), Some(0.005)));
+    let fits = plan["kinds"].as_array().unwrap();
+    assert_eq!(fits.len() + plan["others"].as_array().unwrap().len(), KINDS.len());
+    let bytes: Vec<u64> = fits.iter().map(|fit| fit["bytes"].as_u64().unwrap()).collect();
+    assert!(!bytes.is_empty() && bytes.is_sorted());
+    place.file("keys", lines(0..10_000));
+    for fit in fits {
+        let kind = fit["kind"].as_str().unwrap();
+        assert!(fit["fpr"].as_f64().unwrap() <= 0.005 && fit["lines_per_lookup"].as_f64().unwrap() >= 1.0);
+        place.petal(&format!("build --kind {kind} --fpr 0.005 -o filter keys")).quiet();
+        let info = info(&place.path("filter"));
+        assert_eq!((&info["bytes"], &info["bits_per_key"]), (&fit["bytes"], &fit["bits_per_key"]), "{kind}");
+    }
+    // The table shows the same.
+    let table = place.petal("plan --keys 10k --fpr 0.005").text();
+    for fit in fits {
+        let line = table.lines().find(|line| line.split(' ').next() == fit["kind"].as_str()).expect("a line");
+        assert!(line.contains(&fit["bytes"].to_string()), "{line}");
+    }
+}
+
+#[test]
+fn plan_keeps_to_memory_and_says_why_not() {
+    let memory = json(&petal(["plan", "--keys", "1M", "--memory", "1MiB", "--json"]).text());
+    assert_eq!(memory["memory"], 1 << 20);
+    for fit in memory["kinds"].as_array().unwrap() {
+        assert!(fit["bytes"].as_u64().unwrap() <= 1 << 20);
+    }
+    let fits: Vec<f64> = memory["kinds"].as_array().unwrap().iter().map(|fit| fit["fpr"].as_f64().unwrap()).collect();
+    assert!(!fits.is_empty() && fits.is_sorted());
+    // Each capability leaves just the kinds that have it.
+    use petal::Capabilities as C;
+    for (option, one) in [("--delete", C::REMOVE), ("--count", C::COUNT), ("--grow", C::GROW), ("--static", C::NONE)] {
+        let run = petal(["plan", "--keys", "1M", "--fpr", "0.01", "--json", option]);
+        let plan = json(std::str::from_utf8(&run.stdout).unwrap());
+        let able = KINDS.iter().filter(|row| row.capabilities.contains(one)).count();
+        assert_eq!(plan["kinds"].as_array().unwrap().len(), able, "{option}");
+        assert_eq!(run.status, i32::from(able == 0), "{option}");
+        for other in plan["others"].as_array().unwrap() {
+            assert!(other["reason"].as_str().unwrap().contains("cannot"), "{other}");
+        }
+    }
+    let none = petal(["plan", "--keys", "1G", "--memory", "1kB"]);
+    assert_eq!(none.status, 1);
+    let text = String::from_utf8(none.stdout).unwrap();
+    assert!(text.starts_with("No kind fits:\n") && text.contains("memory = 1000 bytes"), "{text}");
+}
+
+#[test]
+fn help_and_documents_are_of_one_source() {
+    let help = petal(["--help"]).text();
+    let short = petal(["build", "-h"]).text();
+    assert!(help.contains("Exit status: 0") && short.contains("--bits-per-key"));
+    assert_eq!(petal(["--version"]).text(), format!("petal {}\n", env!("CARGO_PKG_VERSION")));
+    let document = |name: &str| fs::read_to_string(format!("{}/{name}", env!("OUT_DIR"))).expect(name);
+    let overview = document("petal.1");
+    assert!(overview.contains(".TH petal 1") && overview.contains("EXIT STATUS") && overview.contains("EXAMPLES"));
+    let subcommands = [
+        "build",
+        "check",
+        "insert",
+        "dedup",
+        "info",
+        "verify",
+        "merge",
+        "intersect",
+        "fold",
+        "estimate",
+        "kinds",
+        "plan",
+    ];
+    let completions = ["petal.bash", "_petal", "petal.fish"].map(document);
+    for subcommand in subcommands {
+        assert!(help.contains(&format!("  {subcommand} ")), "{subcommand}");
+        assert!(overview.contains(&format!("petal\\-{subcommand}(1)")), "{subcommand}");
+        assert!(document(&format!("petal-{subcommand}.1")).contains(&format!(".TH petal-{subcommand} 1")));
+        assert!(completions.iter().all(|text| text.contains(subcommand)), "{subcommand}");
+    }
+    let bash = format!("{}/petal.bash", env!("OUT_DIR"));
+    if let Ok(status) = std::process::Command::new("bash").args(["-n", &bash]).status() {
+        assert!(status.success());
+    }
+    // The completions know the kinds.
+    assert!(completions.iter().all(|text| KINDS.iter().all(|row| text.contains(row.name))));
+}

@@ -1,0 +1,400 @@
+//! Keys in and out: `build`, `check`, `insert` and `dedup` over every form of input.
+
+mod common;
+
+use common::{Place, command, info, lines};
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+#[test]
+fn every_built_key_is_found_and_few_others() {
+    for kind in petal::registry::KINDS {
+        let place = Place::new();
+        place.file("keys", lines(0..20_000));
+        place.file("others", lines(20_000..60_000));
+        place.petal(&format!("build --kind {} --fpr 0.02 -o filter keys", kind.name)).quiet();
+        assert_eq!(place.petal("check filter keys").quiet(), lines(0..20_000), "{}", kind.name);
+        let absent = place.petal("check -v filter keys");
+        assert_eq!((absent.status, absent.stdout.len()), (1, 0), "{}", kind.name);
+        let found: f64 = place.petal("check -c filter others").text().trim().parse().expect("a count");
+        // 4.5 standard deviations around 2 % of 40,000, and what the size was rounded up by.
+        assert!((650.0..926.0).contains(&found), "{}: {found}", kind.name);
+        let maybe = place.petal("check filter others").quiet();
+        let absent = place.petal("check -v filter others").quiet();
+        assert_eq!(maybe.len() + absent.len(), lines(20_000..60_000).len(), "{}", kind.name);
+        assert_eq!(maybe.iter().filter(|byte| **byte == b'\n').count() as f64, found);
+    }
+}
+
+#[test]
+fn all_ways_in_make_the_same_filter() {
+    let place = Place::new();
+    place.file("keys", lines(0..5000));
+    place.file("first", lines(0..2000));
+    // Without its last newline.
+    place.file("second", &lines(2000..5000)[..lines(2000..5000).len() - 1]);
+    let expected = place.petal("build keys").quiet();
+    assert_eq!(place.petal_on("build --capacity 5000", &lines(0..5000)).quiet(), expected);
+    assert_eq!(place.petal_on("build --capacity 5k -", &lines(0..5000)).quiet(), expected);
+    assert_eq!(place.petal("build first second").quiet(), expected);
+    assert_eq!(place.petal_on("build --capacity 5000 first -", &lines(2000..5000)).quiet(), expected);
+    place.petal("build -o filter keys").quiet();
+    assert_eq!(fs::read(place.path("filter")).unwrap(), expected);
+    // Standard input that is a file is read twice too, and from where it stands.
+    let redirected = command().arg("build").stdin(fs::File::open(place.path("keys")).unwrap()).output().expect("petal");
+    assert_eq!(redirected.stdout, expected);
+    let nul: Vec<u8> = lines(0..5000).iter().map(|byte| if *byte == b'\n' { 0 } else { *byte }).collect();
+    place.file("nul", &nul);
+    assert_eq!(place.petal("build -0 nul").quiet(), expected);
+    assert_eq!(place.petal("build -0 --set derivation=remix --seed 0 --kind bloom --fpr 0.01 nul").quiet(), expected);
+}
+
+#[test]
+fn standard_input_is_read_from_where_it_stands() {
+    let place = Place::new();
+    place.file("keys", lines(0..100));
+    // The shell's `read` takes the first line and leaves the file there.
+    let script = "{ read -r line; \"$0\" build -o filter -; } < keys";
+    let status = std::process::Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_petal")])
+        .current_dir(place.folder())
+        .status()
+        .expect("sh");
+    assert!(status.success());
+    let info = info(&place.path("filter"));
+    assert_eq!((info["capacity"].as_u64(), info["count"].as_u64()), (Some(99), Some(99)));
+}
+
+#[test]
+fn a_pipe_needs_a_capacity() {
+    let place = Place::new();
+    place.petal_on("build", &lines(0..10)).names(&["standard input", "--capacity N"]);
+    place.petal_on("build --bits-per-key 8 -o filter", b"a\n").names(&["--capacity"]);
+    // An exact geometry needs no count.
+    let info = {
+        place.petal_on("build --bits 1000 --hashes 3 -o filter", &lines(0..10)).quiet();
+        info(&place.path("filter"))
+    };
+    assert_eq!(
+        (info["bits"].as_u64(), info["hashes"].as_u64(), info["count"].as_u64()),
+        (Some(1000), Some(3), Some(10))
+    );
+    assert!(info["capacity"].is_null() && info["fpr_target"].is_null());
+}
+
+#[test]
+fn records_are_bytes() {
+    let place = Place::new();
+    let input = b"plain\n\xff\xfe\x00binary\n\nwith return\r\n  spaces \nno newline at the end";
+    place.file("keys", input);
+    place.petal("build --fpr 1e-6 -o filter keys").quiet();
+    assert_eq!(info(&place.path("filter"))["count"], 6);
+    assert_eq!(place.petal("check filter keys").quiet(), [&input[..], b"\n"].concat());
+    // Each of these is another key.
+    let others = b"Plain\nbinary\nwith return\nspaces\n\r\nno newline at the end\r\n\xff\xfe\n";
+    assert_eq!(place.petal_on("check -v filter", others).quiet(), others);
+    // With -0 newlines belong to the keys.
+    place.file("nul", b"a\nb\0\0c");
+    place.petal("build -0 --fpr 1e-6 -o filter nul").quiet();
+    assert_eq!(info(&place.path("filter"))["count"], 3);
+    assert_eq!(place.petal("check -0 filter nul").quiet(), b"a\nb\0\0c\0");
+    assert_eq!(place.petal_on("check -v filter", b"a\nb\nc\n\n").quiet(), b"a\nb\n");
+}
+
+#[test]
+fn empty_input_and_empty_lines() {
+    let place = Place::new();
+    place.file("empty", b"");
+    place.petal("build -o filter empty").quiet();
+    let nothing = info(&place.path("filter"));
+    assert_eq!((nothing["count"].as_u64(), nothing["capacity"].as_u64()), (Some(0), Some(1)));
+    assert_eq!(nothing["fpr_current"], 0.0);
+    assert_eq!(place.petal("check filter empty").status, 1);
+    assert_eq!(place.petal_on("check -c filter", b"a\n").stdout, b"0\n");
+    // The empty key is a key.
+    assert_eq!(place.petal_on("check filter", b"\n").status, 1);
+    place.petal_on("insert filter", b"\n").quiet();
+    assert_eq!(place.petal_on("check filter", b"\n\n").quiet(), b"\n\n");
+    assert_eq!(
+        place.petal_on("dedup --capacity 10", b"").stderr,
+        "petal: 0 lines, 0 passed, 0 dropped; no line was lost\n"
+    );
+    assert_eq!(place.petal_on("dedup --capacity 10", b"\n\n\n").stdout, b"\n");
+}
+
+#[test]
+fn records_of_every_length_around_a_block() {
+    // Blocks are 2^20 bytes; one byte of the buffer is kept for a missing separator.
+    let place = Place::new();
+    let mut input = Vec::new();
+    for length in [10 << 20, 0, 1, (1 << 20) - 2, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3, (1 << 21) - 1] {
+        input.extend((0..length).map(|i| b'a' + ((i * 31 + length) % 25) as u8));
+        input.push(b'\n');
+    }
+    place.file("keys", &input);
+    place.petal("build --fpr 1e-9 -o filter keys").quiet();
+    assert_eq!(info(&place.path("filter"))["count"], 9);
+    assert!(place.petal("check filter keys").quiet() == input);
+    assert!(place.petal_on("check filter", &input[..input.len() - 1]).quiet() == input);
+    assert!(place.petal_on("dedup --capacity 10 --fpr 1e-9", &input).stdout == input);
+    // A byte less, or one more, is another key.
+    assert_eq!(place.petal_on("check -c filter", &input[1..(10 << 20) + 1]).stdout, b"0\n");
+}
+
+#[test]
+fn exit_status_is_that_of_grep() {
+    let place = Place::new();
+    place.file("keys", lines(0..10));
+    place.petal("build --fpr 1e-9 -o filter keys").quiet();
+    let cases: [(&str, &[u8], i32, &[u8]); 8] = [
+        ("check filter", b"1\nx\n", 0, b"1\n"),
+        ("check filter", b"x\n", 1, b""),
+        ("check -v filter", b"1\nx\n", 0, b"x\n"),
+        ("check -v filter", b"1\n", 1, b""),
+        ("check -c filter", b"1\nx\n2\n", 0, b"2\n"),
+        ("check -c filter", b"x\n", 1, b"0\n"),
+        ("check -vc filter", b"1\nx\n2\n", 0, b"1\n"),
+        ("check -vc filter - keys", b"y\n", 0, b"1\n"),
+    ];
+    for (line, input, status, output) in cases {
+        let run = place.petal_on(line, input);
+        assert_eq!((run.status, &run.stdout[..], &*run.stderr), (status, output, ""), "{line}");
+    }
+    place.petal_on("check nowhere", b"1\n").names(&["nowhere"]);
+    place.petal_on("check filter nowhere", b"1\n").names(&["nowhere"]);
+}
+
+#[test]
+fn check_answers_a_slow_input_at_once() {
+    let place = Place::new();
+    place.file("keys", b"a\nb\n");
+    place.petal("build --fpr 1e-9 -o filter keys").quiet();
+    for line in [&["check", "filter"][..], &["dedup", "--capacity", "10"]] {
+        let mut child = command()
+            .args(line)
+            .current_dir(place.folder())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("petal");
+        let mut stdin = child.stdin.take().unwrap();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        for key in ["a\n", "b\n"] {
+            stdin.write_all(key.as_bytes()).unwrap();
+            let mut answer = String::new();
+            // Without a flush this would wait for ever.
+            stdout.read_line(&mut answer).unwrap();
+            assert_eq!(answer, key);
+        }
+        drop(stdin);
+        assert!(child.wait().unwrap().success());
+    }
+}
+
+#[test]
+fn insert_adds_in_place() {
+    let place = Place::new();
+    place.file("keys", lines(0..1000));
+    place.petal("build --capacity 2000 -o filter keys").quiet();
+    place.file("more", lines(1000..1500));
+    place.petal_on("insert filter more -", &lines(1500..2000)).quiet();
+    assert_eq!(info(&place.path("filter"))["count"], 2000);
+    assert_eq!(place.petal("verify filter").text(), "filter: OK\n");
+    assert_eq!(place.petal_on("check filter", &lines(0..2000)).quiet(), lines(0..2000));
+    // The same bits as all at once.
+    place.file("all", lines(0..2000));
+    place.petal("build -o whole all").quiet();
+    assert_eq!(fs::read(place.path("filter")).unwrap(), fs::read(place.path("whole")).unwrap());
+    // Past the capacity it warns, and does it.
+    let over = place.petal_on("insert filter", &lines(2000..4000));
+    assert_eq!(over.status, 0);
+    assert!(
+        over.stderr.starts_with("petal: warning: about ") && over.stderr.contains("the capacity of 2000"),
+        "{over:?}"
+    );
+}
+
+#[test]
+fn build_says_so_when_the_keys_are_too_many() {
+    let place = Place::new();
+    let over = place.petal_on("build --capacity 100 -o filter", &lines(0..200));
+    assert_eq!(over.status, 0);
+    assert!(over.stderr.contains("more than the capacity of 100: the false-positive rate is now 0."), "{over:?}");
+    // Repeats are no keys more.
+    place.petal_on("build --capacity 100 -o filter", &lines(0..100).repeat(50)).quiet();
+    assert_eq!(info(&place.path("filter"))["count"], 5000);
+}
+
+#[test]
+fn sizes_in_every_form() {
+    let place = Place::new();
+    place.file("keys", lines(0..1000));
+    for kind in petal::registry::KINDS {
+        let build = |size: &str| {
+            place.petal(&format!("build --kind {} {size} -o filter keys", kind.name)).quiet();
+            info(&place.path("filter"))
+        };
+        let by_rate = build("--fpr 0.001");
+        assert_eq!((by_rate["kind"].as_str(), by_rate["fpr_target"].as_f64()), (Some(kind.name), Some(0.001)));
+        assert!(by_rate["fpr_current"].as_f64().unwrap() < 0.0015);
+        let by_bits_per_key = build("--bits-per-key 12.3");
+        let bits = by_bits_per_key["bits"].as_u64().unwrap();
+        assert!(bits <= 12_300 && bits + kind.bits_unit > 12_300, "{} {bits}", kind.name);
+        let exact = build(&format!("--bits {}", 50 * kind.bits_unit));
+        assert_eq!(exact["bits"].as_u64(), Some(50 * kind.bits_unit));
+    }
+    let partitioned = {
+        place.petal("build --set partitioned=1 --set derivation=double --seed 0xff -o filter keys").quiet();
+        info(&place.path("filter"))
+    };
+    assert_eq!((partitioned["parameters"]["partitioned"].as_u64(), partitioned["seed"].as_u64()), (Some(1), Some(255)));
+    assert_eq!(partitioned["parameters"]["derivation"], "double");
+}
+
+#[test]
+fn a_secret_key_is_needed_again() {
+    let place = Place::new();
+    place.file("keys", lines(0..1000));
+    place.file("secret", b"0123456789abcdef");
+    place.file("hex", b"30313233343536373839616263646566\n");
+    place.file("other", b"0123456789abcdeF");
+    place.petal("build --key-file secret -o filter keys").quiet();
+    let keyed = info(&place.path("filter"));
+    assert_eq!(keyed["hash"], "siphash13");
+    assert!(keyed["seed"].is_null());
+    let bytes = fs::read(place.path("filter")).unwrap();
+    assert!(!bytes.windows(16).any(|window| window == b"0123456789abcdef"), "the key is in the file");
+    place.petal("build --hash siphash13 --key-file hex -o again keys").quiet();
+    assert_eq!(fs::read(place.path("again")).unwrap(), bytes);
+    assert_eq!(place.petal("check -c --key-file hex filter keys").text(), "1000\n");
+    place.petal_on("insert --key-file secret filter", b"one more\n").quiet();
+    place.petal("check filter keys").names(&["filter", "--key-file"]);
+    place.petal("insert filter keys").names(&["filter", "--key-file"]);
+    place.petal("check --key-file other filter keys").names(&["filter", "--key-file", "identifier"]);
+    // What needs no keys needs no secret.
+    place.petal("verify filter").quiet();
+    place.petal("merge filter again -o both").quiet();
+}
+
+#[test]
+fn dedup_passes_each_line_once() {
+    let place = Place::new();
+    let input = lines(0..10_000).repeat(3);
+    let run = place.petal_on("dedup --capacity 10k --fpr 1e-9", &input);
+    assert_eq!(run.status, 0);
+    assert_eq!(run.stdout, lines(0..10_000));
+    assert!(
+        run.stderr.starts_with("petal: 30000 lines, 10000 passed, 20000 dropped; of these an expected "),
+        "{}",
+        run.stderr
+    );
+    let nul = place.petal_on("dedup -0 --capacity 10", b"a\0b\na\0a");
+    assert_eq!(nul.stdout, b"a\0b\na\0");
+    assert!(nul.stderr.contains("3 lines, 2 passed, 1 dropped"), "{}", nul.stderr);
+    let none = place.petal_on("dedup --capacity 100", &lines(0..50));
+    assert_eq!(none.stderr, "petal: 50 lines, 50 passed, 0 dropped; no line was lost\n");
+}
+
+#[test]
+fn dedup_estimates_what_it_lost() {
+    // All lines are distinct, so whatever was dropped was lost. Sized for a third of them.
+    let place = Place::new();
+    let run = place.petal_on("dedup --capacity 20k --fpr 0.02", &lines(0..60_000));
+    let mut messages = run.stderr.lines();
+    let words: Vec<&str> =
+        messages.next().unwrap().split([' ', ';', ',', ')']).filter(|word| !word.is_empty()).collect();
+    let after = |word: &str| words[words.iter().rposition(|other| *other == word).unwrap() + 1].parse::<f64>().unwrap();
+    let number = |i: usize| words[i].parse::<f64>().unwrap();
+    let (all, passed, dropped) = (number(1), number(3), number(5));
+    assert_eq!(all, 60_000.0);
+    assert_eq!(passed + dropped, all);
+    assert_eq!(run.stdout.iter().filter(|byte| **byte == b'\n').count() as f64, passed);
+    let expected = after("expected");
+    let (low, high) = (after("interval:"), after("to"));
+    // The interval is two standard errors wide to either side; 4.5 must do.
+    assert!(low < expected && expected < high && dropped > 1000.0);
+    assert!((expected - dropped).abs() < 2.3 * (high - expected).max(expected - low), "{words:?}");
+    let warning = messages.next().unwrap();
+    assert!(warning.starts_with("petal: warning: ") && warning.contains("--capacity 20000"), "{warning}");
+}
+
+#[test]
+fn a_reader_that_has_enough_is_no_trouble() {
+    let place = Place::new();
+    place.file("keys", lines(0..200_000));
+    place.petal("build -o filter keys").quiet();
+    for line in ["check filter keys", "dedup --capacity 200k keys"] {
+        let mut child = command()
+            .args(line.split(' '))
+            .current_dir(place.folder())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("petal");
+        let mut first = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+        assert_eq!(first, "0\n");
+        // The pipe is closed now, long before the end.
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{line}");
+    }
+    // Half a filter is trouble, but as quiet.
+    let mut child = command()
+        .args(["build", "keys"])
+        .current_dir(place.folder())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("petal");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(2), 0));
+}
+
+#[test]
+fn an_output_is_never_one_of_the_inputs() {
+    let place = Place::new();
+    place.file("keys", lines(0..10));
+    place.petal("build -o keys keys").names(&["-o keys", "KEYS"]);
+    place.petal("build -o ./keys keys").names(&["-o ./keys", "KEYS"]);
+    assert_eq!(fs::read(place.path("keys")).unwrap(), lines(0..10));
+    place.petal("build -o filter keys").quiet();
+    let before = fs::read(place.path("filter")).unwrap();
+    place.petal("insert filter filter").names(&["filter", "KEYS"]);
+    assert_eq!(fs::read(place.path("filter")).unwrap(), before);
+}
+
+#[test]
+fn a_rebuilt_file_leaves_readers_their_mapping() {
+    let place = Place::new();
+    place.file("old", lines(0..1000));
+    place.file("new", lines(5000..9000));
+    place.petal("build --fpr 1e-6 -o filter old").quiet();
+    // This process maps the file; the command is another one.
+    let options = petal::OpenOptions { mode: petal::Mode::Read, key: None };
+    let mapped = petal::open(&place.path("filter"), &options).unwrap();
+    place.petal("build --fpr 1e-6 -o filter new").quiet();
+    let found = |key: u32| mapped.contains(key.to_string().as_bytes());
+    assert!((0..1000).all(found));
+    assert!((5000..9000).filter(|key| found(*key)).count() < 5);
+    mapped.verify().unwrap();
+    let reopened = petal::open(&place.path("filter"), &options).unwrap();
+    assert!((5000..9000).all(|key: u32| reopened.contains(key.to_string().as_bytes())));
+    assert_eq!(info(&place.path("filter"))["capacity"], 4000);
+    assert_eq!(place.names(), ["filter", "new", "old"]);
+}
+
+#[test]
+fn a_named_pipe_is_opened_once() {
+    let place = Place::new();
+    let made = std::process::Command::new("mkfifo").arg(place.path("pipe")).status().expect("mkfifo");
+    assert!(made.success());
+    let path = place.path("pipe");
+    let writer = std::thread::spawn(move || fs::write(path, lines(0..5000)));
+    place.petal("build --capacity 5000 -o filter pipe").quiet();
+    writer.join().unwrap().unwrap();
+    assert_eq!(info(&place.path("filter"))["count"], 5000);
+    place.petal("build -o filter pipe").names(&["pipe", "--capacity"]);
+}

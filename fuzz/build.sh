@@ -1,0 +1,17 @@
+#!/bin/sh
+# build.sh FOLDER TARGET...: compiles targets with coverage counters and puts them into a folder.
+set -eu
+folder=$1
+shift
+cd "$(dirname "$0")"
+RUSTFLAGS="${RUSTFLAGS-} --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+-Cllvm-args=-sanitizer-coverage-trace-compares"
+export RUSTFLAGS
+# With --target the flags are for the targets only, and not for what runs while they are compiled.
+host=$(rustc -vV | sed -n 's/^host: //p')
+mkdir -p "$folder"
+for target in "$@"; do
+    cargo build --release --locked --quiet --target "$host" --bin "$target"
+    cp "$CARGO_TARGET_DIR/$host/release/$target" "$folder/$target"
+done

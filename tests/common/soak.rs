@@ -1,0 +1,187 @@
+//! Filters of every kind and size, filled with keys of their own, of which every one is looked up again.
+
+use super::common::{hashed, layouts, mix};
+use petal::{Answers, Filter, HashFunction, Keys, Spec};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Keys that are made, inserted and looked up at once.
+pub const CHUNK: usize = 1 << 14;
+
+/// The smallest filters hold so many keys.
+const SMALLEST: u64 = 1000;
+
+/// One filter's worth of work.
+pub struct Task {
+    /// The kind and its parameters.
+    pub layout: String,
+    pub spec: Spec,
+    /// The number of the first key; no two tasks have a key in common.
+    first: u64,
+    pub keys: u64,
+    form: Form,
+}
+
+/// How keys are named. All three name different keys for different numbers.
+#[derive(Clone, Copy)]
+pub enum Form {
+    U64,
+    Bytes,
+    Hashes,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Default)]
+pub struct Outcome {
+    pub lookups: u64,
+    /// Keys that were inserted and not found.
+    pub missing: u64,
+    pub time: Duration,
+}
+
+/// Filters that together hold at least `lookups` distinct keys: every kind with every layout, every hash function, and
+/// sizes from a thousand keys to as many as the share of each allows. The largest come first.
+pub fn tasks(lookups: u64) -> Vec<Task> {
+    let mut cells = Vec::new();
+    for case in layouts() {
+        for hash in HashFunction::ALL {
+            cells.push((case.layout_name(), hashed(&case.spec(), hash, 7), hash));
+        }
+    }
+    let share = lookups.div_ceil(cells.len() as u64);
+    // One filter of the largest size; what is left, and a fifth at least, goes to the smaller ones in equal parts.
+    let largest = SMALLEST.max(10_u64.pow(share.max(1).ilog10()));
+    let smaller: Vec<u64> =
+        std::iter::successors(Some(SMALLEST), |size| Some(10 * size)).take_while(|size| *size < largest).collect();
+    let rest = share.saturating_sub(largest).max(share / 5);
+    let mut sizes = vec![largest];
+    for size in &smaller {
+        sizes.resize(sizes.len() + rest.div_ceil(size * smaller.len() as u64) as usize, *size);
+    }
+    if smaller.is_empty() {
+        sizes.resize(share.div_ceil(largest) as usize, largest);
+    }
+    sizes.sort_unstable_by(|a, b| b.cmp(a));
+    let mut tasks = Vec::new();
+    let mut first = 0;
+    for (i, size) in sizes.into_iter().enumerate() {
+        for (layout, spec, hash) in &cells {
+            let form = match hash {
+                HashFunction::External => Form::Hashes,
+                _ if i % 2 == 0 => Form::U64,
+                _ => Form::Bytes,
+            };
+            let spec = Spec { capacity: size, false_positive_rate: 0.01, ..*spec };
+            tasks.push(Task { layout: layout.clone(), spec, first, keys: size, form });
+            first += size;
+        }
+    }
+    tasks
+}
+
+/// Does the tasks on so many threads; outcomes are in the tasks' order. `done` is told of keys looked up, now and then.
+pub fn run(tasks: &[Task], threads: usize, done: &(dyn Fn(u64) + Sync)) -> Vec<Outcome> {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut outcomes = Vec::new();
+        loop {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            let Some(task) = tasks.get(i) else { return outcomes };
+            outcomes.push((i, task.run()));
+            done(task.keys);
+        }
+    };
+    let mut all = vec![Outcome::default(); tasks.len()];
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
+        for worker in workers {
+            for (i, outcome) in worker.join().expect("a worker does not panic") {
+                all[i] = outcome;
+            }
+        }
+    });
+    all
+}
+
+impl Task {
+    fn run(&self) -> Outcome {
+        let mut filter = petal::create(&self.spec).expect("a possible spec");
+        let mut batch = Batch::default();
+        let chunks = self.keys.div_ceil(CHUNK as u64);
+        let start = |chunk: u64| self.first + chunk * CHUNK as u64;
+        let end = self.first + self.keys;
+        for chunk in 0..chunks {
+            batch.fill(self.form, start(chunk), end);
+            insert(&mut *filter, &batch.keys());
+        }
+        let mut outcome = Outcome::default();
+        // Not in the order of insertion.
+        for chunk in (0..chunks).rev() {
+            batch.fill(self.form, start(chunk), end);
+            let keys = batch.keys();
+            let before = Instant::now();
+            let found = found(&*filter, &keys);
+            outcome.time += before.elapsed();
+            outcome.lookups += keys.len() as u64;
+            outcome.missing += keys.len() as u64 - found;
+        }
+        outcome
+    }
+}
+
+/// Inserts a batch.
+pub fn insert(filter: &mut dyn Filter, keys: &Keys) {
+    let (inserted, outcome) = filter.insert_batch(keys, &mut Answers::default());
+    outcome.expect("it can insert");
+    assert_eq!(inserted, keys.len());
+}
+
+/// How many of a batch's keys the filter says yes to.
+pub fn found(filter: &dyn Filter, keys: &Keys) -> u64 {
+    let mut answers = Answers::default();
+    filter.contains_batch(keys, &mut answers).expect("it can hash");
+    answers.count
+}
+
+/// Keys by number, in one of the forms.
+#[derive(Default)]
+pub struct Batch {
+    numbers: Vec<u64>,
+    bytes: Vec<u8>,
+    offsets: Vec<u64>,
+    hashed: bool,
+}
+
+impl Batch {
+    /// The keys from `start` on, a chunk of them at most, and those before `end` only.
+    pub fn fill(&mut self, form: Form, start: u64, end: u64) {
+        let numbers = start..end.min(start + CHUNK as u64);
+        self.numbers.clear();
+        self.bytes.clear();
+        self.offsets.clear();
+        self.hashed = matches!(form, Form::Hashes);
+        if !matches!(form, Form::Bytes) {
+            // A bijection, so distinct numbers stay distinct.
+            self.numbers.extend(numbers.map(mix));
+            return;
+        }
+        self.offsets.push(0);
+        for number in numbers {
+            let length = 8 + number as usize % 24;
+            self.bytes.extend_from_slice(&number.to_le_bytes());
+            self.bytes.resize(self.bytes.len() + length - 8, b'.');
+            self.offsets.push(self.bytes.len() as u64);
+        }
+    }
+
+    pub fn keys(&self) -> Keys<'_> {
+        if !self.offsets.is_empty() {
+            Keys::Bytes { bytes: &self.bytes, offsets: &self.offsets }
+        } else if self.hashed {
+            Keys::Hashes(&self.numbers)
+        } else {
+            Keys::U64(&self.numbers)
+        }
+    }
+}

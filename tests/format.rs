@@ -1,0 +1,584 @@
+//! Images: golden files that hold for ever, and bytes that are damaged, hostile or somebody else's.
+
+mod common;
+
+use common::{Buffer, Case, SECRET, filled, hash_of, hashed, image, layouts, mix};
+use petal::format::{HEADER_LENGTH, STATE_OFFSET};
+use petal::registry::KINDS;
+use petal::{Filter, HashFunction, Mode, OpenOptions, Spec, Status, load};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use xxhash_rust::xxh3::xxh3_64;
+
+const MODES: [Mode; 3] = [Mode::Read, Mode::Write, Mode::Load];
+
+// ---- Golden files ------------------------------------------------------------------------------------------------
+
+/// Keys in a golden file: the byte strings of [`golden_key`], or the hashes of [`mix`] where the caller hashes.
+const GOLDEN_KEYS: u64 = 100;
+
+fn golden_key(i: u64) -> String {
+    format!("key {i}")
+}
+
+fn golden_folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
+}
+
+/// The key of the keyed golden files: bytes 0 to 15.
+fn golden_secret() -> [u8; 16] {
+    std::array::from_fn(|i| i as u8)
+}
+
+fn golden_hash(hasher: &petal::Hasher, i: u64) -> u64 {
+    match hasher.function() {
+        HashFunction::External => mix(i + 1),
+        _ => hasher.hash_bytes(golden_key(i).as_bytes()).unwrap(),
+    }
+}
+
+/// What golden files there must be, by name: every layout with the default hash function, and every kind's default
+/// layout with every other.
+fn golden_specs() -> BTreeMap<String, Spec> {
+    let mut specs = BTreeMap::new();
+    for case in layouts() {
+        let is_default = case.values.iter().all(|(parameter, value)| *value == parameter.default);
+        for hash in HashFunction::ALL.into_iter().filter(|hash| *hash == HashFunction::Xxh3 || is_default) {
+            let mut spec = Spec { capacity: GOLDEN_KEYS, bits: 1024, ..hashed(&case.spec(), hash, 42) };
+            spec.key = spec.key.map(|_| golden_secret());
+            let name = format!("{}-layout_{}-{hash}.petal", case.layout_name(), case.row.layout_version);
+            specs.insert(name, spec);
+        }
+    }
+    specs
+}
+
+fn golden_image(spec: &Spec) -> Vec<u8> {
+    let mut filter = petal::create(spec).unwrap();
+    let hasher = spec.hasher().unwrap();
+    for i in 0..GOLDEN_KEYS {
+        filter.insert_hash(golden_hash(&hasher, i)).unwrap();
+    }
+    image(&*filter)
+}
+
+/// Today's library writes the bytes that are committed. `PETAL_UPDATE=1` adds the files of what is new; it never changes
+/// one that is there, because what a release has written must open for ever.
+#[test]
+fn golden_files_are_what_is_written() {
+    for (name, spec) in golden_specs() {
+        let path = golden_folder().join(&name);
+        let written = golden_image(&spec);
+        assert!(written.len() <= 1024, "{name} has {} bytes", written.len());
+        if !path.exists() {
+            assert!(std::env::var_os("PETAL_UPDATE").is_some(), "{name} is missing: run with PETAL_UPDATE=1");
+            std::fs::write(&path, &written).unwrap();
+        }
+        assert!(std::fs::read(&path).unwrap() == written, "{name} is written with other bytes now");
+    }
+}
+
+/// Every golden file there is, also of layouts that are not written any more, opens, verifies and holds its keys.
+#[test]
+fn golden_files_open_for_ever() {
+    let mut kinds = Vec::new();
+    for entry in std::fs::read_dir(golden_folder()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "petal") {
+            continue;
+        }
+        let keyed = path.to_string_lossy().contains("siphash");
+        let key = keyed.then(golden_secret);
+        let bytes = std::fs::read(&path).unwrap();
+        for mode in [Mode::Read, Mode::Load] {
+            let filter = petal::open(&path, &OpenOptions { mode, key }).unwrap();
+            filter.verify().unwrap();
+            let hasher = filter.base().hasher();
+            for i in 0..GOLDEN_KEYS {
+                assert!(filter.contains_hash(golden_hash(hasher, i)), "{} lost key {i}", path.display());
+                assert!(filter.contains(golden_key(i).as_bytes()));
+            }
+            assert_eq!(filter.base().header().count, GOLDEN_KEYS);
+            assert_eq!(image(&*filter), bytes, "{}", path.display());
+            kinds.push(filter.base().header().kind);
+        }
+    }
+    for row in KINDS {
+        assert!(kinds.contains(&row.kind), "there is no golden file of kind {}", row.name);
+    }
+}
+
+/// The bits of a kind's payload, by its specification in `docs/format.md` and without the library's code.
+fn specified_bits(bytes: &[u8], hash: u64) -> Option<Vec<u64>> {
+    let word = |offset: usize| u64::from_le_bytes(bytes[offset..offset + 8].try_into().unwrap());
+    let u32_at = |offset: usize| u32::from_le_bytes(bytes[offset..offset + 4].try_into().unwrap());
+    let high = |a: u64, b: u64| ((u128::from(a) * u128::from(b)) >> 64) as u64;
+    let (kind, layout, hashes, bits) = (u32_at(12), bytes[10], u64::from(u32_at(20)), word(64));
+    const G: u64 = 0x9e37_79b9_7f4a_7c15;
+    match (kind, layout) {
+        (1, 1) => {
+            let (partitioned, derivation, width) = (word(72), word(80), word(88));
+            let range = if partitioned == 1 { bits / hashes } else { bits };
+            let w = |j: u64| if j == 0 { hash } else { mix(hash.wrapping_add(j.wrapping_mul(G))) };
+            let wide = u128::from;
+            let [a, b, c] = [w(0), w(1), w(2)].map(|word| wide(word % range));
+            let q = |i: u64| match derivation {
+                0 => high((0..i).fold(hash, |hash, _| hash.wrapping_mul(G)), range),
+                1 => high(w(i + 1), range),
+                2 => {
+                    // The slices of a word, as text of binary digits.
+                    let slices = |word: u64| {
+                        let digits = format!("{word:064b}").into_bytes();
+                        let whole = digits.chunks_exact(width as usize);
+                        let value = |slice| u64::from_str_radix(std::str::from_utf8(slice).unwrap(), 2).unwrap();
+                        whole.map(value).collect::<Vec<u64>>()
+                    };
+                    let slice = (1..).flat_map(|j| slices(w(j))).nth(i as usize).unwrap();
+                    ((wide(slice) * wide(range)) >> width) as u64
+                }
+                3 => ((a + wide(i) * b) % wide(range)) as u64,
+                4 => ((a + wide(i) * b + wide(i * i * i - i) / 6) % wide(range)) as u64,
+                5 => ((a + wide(i) * b + wide(i) * wide(i).saturating_sub(1) / 2 * c) % wide(range)) as u64,
+                _ => panic!("derivation {derivation} is not specified"),
+            };
+            Some((0..hashes).map(|i| if partitioned == 1 { i * range } else { 0 } + q(i)).collect())
+        }
+        (2, 1) => {
+            let blocks = bits / 256;
+            let block = ((hash >> 32) * blocks) >> 32;
+            Some((0..8).map(|i| 256 * block + 32 * i + u64::from(split_block_bit(hash as u32, i as usize))).collect())
+        }
+        _ => None,
+    }
+}
+
+fn split_block_bit(x: u32, lane: usize) -> u32 {
+    let salts =
+        [0x47b6_137b_u32, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
+    x.wrapping_mul(salts[lane]) >> 27
+}
+
+/// Golden files have exactly the bits that the specification asks for.
+#[test]
+fn golden_files_are_as_specified() {
+    for (name, spec) in golden_specs() {
+        let bytes = golden_image(&spec);
+        let hasher = spec.hasher().unwrap();
+        let mut payload = vec![0_u8; bytes.len() - HEADER_LENGTH];
+        let positions = (0..GOLDEN_KEYS).flat_map(|i| specified_bits(&bytes, golden_hash(&hasher, i)).expect(&name));
+        for position in positions {
+            payload[position as usize / 8] |= 1 << (position % 8);
+        }
+        assert!(bytes[HEADER_LENGTH..] == payload, "{name} has other bits than docs/format.md says");
+        assert_eq!(bytes[..8], *b"\x89PETAL\r\n");
+        assert_eq!(bytes[8..10], 1_u16.to_le_bytes());
+        assert_eq!(bytes[224..232], GOLDEN_KEYS.to_le_bytes());
+        assert_eq!(bytes[232..240], xxh3_64(&payload).to_le_bytes());
+        assert_eq!(bytes[208..216], xxh3_64(&bytes[..208]).to_le_bytes());
+        assert_eq!(bytes[248..256], xxh3_64(&bytes[208..248]).to_le_bytes());
+    }
+}
+
+// ---- Damage ------------------------------------------------------------------------------------------------------
+
+/// A small image of each layout.
+fn images() -> Vec<(Case, Spec, Vec<u8>)> {
+    let small = |case: Case| {
+        let spec = Spec { capacity: 100, false_positive_rate: 0.01, ..case.spec() };
+        let bytes = image(&*filled(&spec, 0..100));
+        (case, spec, bytes)
+    };
+    layouts().into_iter().map(small).collect()
+}
+
+/// The status with which the bytes are refused, in memory and as a file; all modes agree.
+#[track_caller]
+fn refusal(bytes: &[u8]) -> Option<Status> {
+    let statuses = MODES.map(|mode| {
+        let mut buffer = Buffer::of(bytes);
+        let status = buffer.open(mode, None, |filter| filter.err().map(|error| error.status()));
+        assert!(buffer.bytes() == bytes, "refusing changes nothing");
+        status
+    });
+    assert!(statuses[0] == statuses[1], "{statuses:?}");
+    // Loading also reads the payload.
+    assert!(statuses[2] == statuses[0] || statuses[2] == Some(Status::Corrupt), "{statuses:?}");
+    statuses[0]
+}
+
+#[test]
+fn every_flipped_header_bit_is_noticed() {
+    for (case, _, mut bytes) in images() {
+        for bit in 0..8 * HEADER_LENGTH {
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let expected = match bit / 8 {
+                0..8 => Status::Foreign,
+                // A greater version comes first, and is not ours to check.
+                8..10 if u16::from_le_bytes([bytes[8], bytes[9]]) > 1 => Status::NewerVersion,
+                _ => Status::Corrupt,
+            };
+            assert_eq!(refusal(&bytes), Some(expected), "{}: bit {bit}", case.name());
+            bytes[bit / 8] ^= 1 << (bit % 8);
+        }
+        assert_eq!(refusal(&bytes), None);
+    }
+}
+
+#[test]
+fn every_flipped_payload_bit_is_noticed() {
+    for (case, _, mut bytes) in images() {
+        for bit in 8 * HEADER_LENGTH..8 * bytes.len() {
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let error = load(&bytes, &OpenOptions::default()).err().map(|error| error.status());
+            assert_eq!(error, Some(Status::Corrupt), "{}: bit {bit}", case.name());
+            Buffer::of(&bytes).open(Mode::Read, None, |filter| {
+                let error = filter.unwrap().verify().err().map(|error| error.status());
+                assert_eq!(error, Some(Status::Corrupt), "{}: bit {bit}", case.name());
+            });
+            bytes[bit / 8] ^= 1 << (bit % 8);
+        }
+    }
+}
+
+#[test]
+fn every_truncation_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("truncated");
+    for (case, _, bytes) in images() {
+        for length in 0..bytes.len() {
+            assert_eq!(refusal(&bytes[..length]), Some(Status::Truncated), "{}: {length} bytes", case.name());
+            if length % 37 > 1 && length + 2 < bytes.len() {
+                continue;
+            }
+            std::fs::write(&path, &bytes[..length]).unwrap();
+            for mode in MODES {
+                let error = petal::open(&path, &OpenOptions { mode, key: None }).err().unwrap();
+                assert_eq!(error.status(), Status::Truncated, "{}: {length} bytes: {error}", case.name());
+            }
+        }
+        // A buffer and a part of a file may go on; a file that is an image may not.
+        let longer = [&bytes[..], &[0; 8]].concat();
+        assert_eq!(refusal(&longer), None);
+        std::fs::write(&path, &longer).unwrap();
+        for mode in MODES {
+            let error = petal::open(&path, &OpenOptions { mode, key: None }).err().unwrap();
+            assert_eq!(error.status(), Status::Corrupt, "{error}");
+        }
+    }
+}
+
+#[test]
+fn misaligned_buffers_are_refused() {
+    let (_, _, bytes) = images().swap_remove(0);
+    let shifted = [&[0; 4][..], &bytes].concat();
+    let words: Vec<u64> = shifted.chunks_exact(8).map(|chunk| u64::from_ne_bytes(chunk.try_into().unwrap())).collect();
+    let start = std::ptr::NonNull::new(words.as_ptr().cast_mut()).unwrap().cast::<u8>();
+    for mode in [Mode::Read, Mode::Write] {
+        // SAFETY: 4 bytes into the words, which live on and are only read: misalignment is refused first.
+        let opened = unsafe { petal::open_buffer(start.add(4), 8 * words.len() - 4, &OpenOptions { mode, key: None }) };
+        assert_eq!(opened.err().unwrap().status(), Status::Misaligned);
+    }
+    assert!(load(&bytes, &OpenOptions::default()).is_ok());
+}
+
+#[test]
+fn other_bytes_are_foreign() {
+    for bytes in
+        [&b"PAR1"[..], b"\x7fELF\x02\x01\x01\0", b"PETAL\r\n\0", &[0; 4096], &[0xff; 4096], b"\x89PNG\r\n\x1a\n"]
+    {
+        assert_eq!(refusal(bytes), Some(Status::Foreign));
+    }
+    assert_eq!(refusal(b""), Some(Status::Truncated));
+}
+
+// ---- Hostile headers ---------------------------------------------------------------------------------------------
+
+/// Makes the checksums of a changed header right again.
+fn seal(bytes: &mut [u8]) {
+    let checksum = xxh3_64(&bytes[..208]);
+    bytes[208..216].copy_from_slice(&checksum.to_le_bytes());
+    let state: [u8; 8] = bytes[STATE_OFFSET..STATE_OFFSET + 8].try_into().unwrap();
+    bytes[STATE_OFFSET..STATE_OFFSET + 8].fill(0);
+    let seal = xxh3_64(&bytes[208..248]);
+    bytes[248..256].copy_from_slice(&seal.to_le_bytes());
+    bytes[STATE_OFFSET..STATE_OFFSET + 8].copy_from_slice(&state);
+}
+
+/// The image with other bytes at an offset of its header, and right checksums.
+fn forged(bytes: &[u8], changes: &[(usize, &[u8])]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for (offset, change) in changes {
+        bytes[*offset..*offset + change.len()].copy_from_slice(change);
+    }
+    seal(&mut bytes);
+    bytes
+}
+
+const LAYOUT: usize = 10;
+const KIND: usize = 12;
+const HASH: usize = 16;
+const HASHES: usize = 20;
+const REQUIRED: usize = 24;
+const OPTIONAL: usize = 32;
+const RATE: usize = 56;
+const BITS: usize = 64;
+const WORDS: usize = 72;
+const PAYLOAD: usize = 136;
+const RESERVED: usize = 144;
+const COUNT: usize = 224;
+const LATE_RESERVED: usize = 240;
+const SEAL: usize = 248;
+
+#[test]
+fn headers_that_lie_are_refused() {
+    for (case, _, bytes) in images() {
+        let huge = u64::MAX.to_le_bytes();
+        let number = |value: u64| value.to_le_bytes();
+        let small = |value: u32| value.to_le_bytes();
+        let payload = (bytes.len() - HEADER_LENGTH) as u64;
+        let refused: &[(&str, usize, &[u8], Status)] = &[
+            ("bits", BITS, &huge, Status::Corrupt),
+            ("bits", BITS, &number(0), Status::Corrupt),
+            ("bits", BITS, &number(1 << 63), Status::Corrupt),
+            ("bits", BITS, &number(8 * payload + 256), Status::Corrupt),
+            ("hashes", HASHES, &small(0), Status::Corrupt),
+            ("hashes", HASHES, &small(65), Status::Corrupt),
+            ("hashes", HASHES, &small(u32::MAX), Status::Corrupt),
+            ("payload_bytes", PAYLOAD, &number(0), Status::Corrupt),
+            ("payload_bytes", PAYLOAD, &huge, Status::Corrupt),
+            ("payload_bytes", PAYLOAD, &number(1 << 63), Status::Corrupt),
+            ("payload_bytes", PAYLOAD, &number((1 << 63) - 256), Status::Corrupt),
+            ("payload_bytes", PAYLOAD, &number(payload - 1), Status::Corrupt),
+            ("payload_bytes", PAYLOAD, &number(payload + 8), Status::Corrupt),
+            ("payload_bytes", PAYLOAD, &number(64), Status::Corrupt),
+            ("words", WORDS, &huge, Status::Corrupt),
+            ("words", WORDS + 8, &huge, Status::Corrupt),
+            ("words", WORDS + 16, &number(65), Status::Corrupt),
+            ("words", WORDS + 56, &number(1), Status::Corrupt),
+            ("kind", KIND, &small(0), Status::NewerVersion),
+            ("kind", KIND, &small(u32::MAX), Status::NewerVersion),
+            ("layout", LAYOUT, &[0xff, 0xff], Status::NewerVersion),
+            ("layout", LAYOUT, &[0, 0], Status::Corrupt),
+            ("hash", HASH, &small(0), Status::NewerVersion),
+            ("hash", HASH, &small(99), Status::NewerVersion),
+            ("required features", REQUIRED, &number(1), Status::NewerVersion),
+            ("required features", REQUIRED, &number(1 << 63), Status::NewerVersion),
+            ("reserved", RESERVED, &[1], Status::Corrupt),
+            ("reserved", RESERVED + 63, &[0x80], Status::Corrupt),
+            ("reserved", LATE_RESERVED, &[1], Status::Corrupt),
+            ("rate", RATE, &f64::NAN.to_le_bytes(), Status::Corrupt),
+            ("rate", RATE, &f64::INFINITY.to_le_bytes(), Status::Corrupt),
+            ("rate", RATE, &1.5_f64.to_le_bytes(), Status::Corrupt),
+            ("rate", RATE, &(-0.01_f64).to_le_bytes(), Status::Corrupt),
+            ("state", STATE_OFFSET, &[1], Status::Corrupt),
+            ("state", STATE_OFFSET, b"DIRTY\0\0\x01", Status::Corrupt),
+        ];
+        for (what, offset, change, status) in refused {
+            let forged = forged(&bytes, &[(*offset, change)]);
+            assert_eq!(refusal(&forged), Some(*status), "{}: {what} = {change:x?}", case.name());
+        }
+        // What does not matter, and what a later version may say.
+        let accepted: &[(&str, &[(usize, &[u8])])] = &[
+            ("count", &[(COUNT, &huge)]),
+            ("capacity", &[(48, &huge)]),
+            ("optional features", &[(OPTIONAL, &huge)]),
+            ("optional features with contents", &[(OPTIONAL, &[1]), (RESERVED, &huge)]),
+        ];
+        for (what, changes) in accepted {
+            assert_eq!(refusal(&forged(&bytes, changes)), None, "{}: {what}", case.name());
+        }
+    }
+}
+
+/// A payload has exactly the bytes that its bits need.
+#[test]
+fn payloads_have_no_slack() {
+    for (case, _, bytes) in images() {
+        let longer = [&bytes[..], &[0; 64]].concat();
+        let payload = (longer.len() - HEADER_LENGTH) as u64;
+        let forged = forged(&longer, &[(PAYLOAD, &payload.to_le_bytes())]);
+        assert_eq!(refusal(&forged), Some(Status::Corrupt), "{}", case.name());
+    }
+}
+
+/// A huge image that is not there is not allocated first.
+#[test]
+fn huge_sizes_cost_nothing() {
+    let (_, _, bytes) = images().swap_remove(0);
+    let payload = 1_u64 << 60;
+    let huge = forged(&bytes, &[(PAYLOAD, &payload.to_le_bytes()), (BITS, &(8 * payload).to_le_bytes())]);
+    assert_eq!(refusal(&huge), Some(Status::Truncated));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("huge");
+    std::fs::write(&path, &huge).unwrap();
+    for mode in MODES {
+        let error = petal::open(&path, &OpenOptions { mode, key: None }).err().unwrap();
+        assert_eq!(error.status(), Status::Truncated, "{error}");
+    }
+}
+
+#[test]
+fn dirty_images_open_and_say_so() {
+    for (case, spec, bytes) in images() {
+        let mut dirty = bytes.clone();
+        dirty[STATE_OFFSET..STATE_OFFSET + 8].copy_from_slice(b"DIRTY\0\0\0");
+        // Half-written: neither the payload's checksum nor the seal fits.
+        dirty[COUNT..COUNT + 16].fill(0x77);
+        dirty[SEAL..SEAL + 8].fill(0x77);
+        for mode in MODES {
+            let mut buffer = Buffer::of(&dirty);
+            buffer.open(mode, None, |filter| {
+                let filter = filter.unwrap();
+                assert!(filter.base().header().dirty);
+                assert!((0..100).all(|i| filter.contains_hash(hash_of(&spec, i))));
+                if mode == Mode::Read {
+                    assert_eq!(filter.verify().unwrap_err().status(), Status::Dirty, "{}", case.name());
+                }
+                // A copy is sound again, whatever it holds.
+                assert_eq!(refusal(&image(filter)), None);
+            });
+            assert!(buffer.bytes() == dirty, "a dirty image that is not written stays as it is");
+        }
+    }
+}
+
+#[test]
+fn keys_are_asked_for_and_checked() {
+    let spec = Spec { capacity: 10, ..hashed(&Spec::default(), HashFunction::SipHash13, 1) };
+    let bytes = image(&*filled(&spec, 0..10));
+    let open = |key| load(&bytes, &OpenOptions { mode: Mode::Load, key }).map(|_| ()).map_err(|error| error.status());
+    assert_eq!(open(spec.key), Ok(()));
+    assert_eq!(open(None), Ok(()));
+    assert_eq!(open(Some(SECRET)), Err(Status::KeyMismatch));
+    let plain = image(&*filled(&Spec { capacity: 10, ..Spec::default() }, 0..10));
+    let opened = load(&plain, &OpenOptions { mode: Mode::Load, key: Some(SECRET) });
+    assert_eq!(opened.err().unwrap().status(), Status::Contradiction);
+}
+
+// ---- Any bytes at all --------------------------------------------------------------------------------------------
+
+/// Uses all of a filter that was opened without being verified: nothing may panic.
+fn exercise(filter: &mut dyn Filter) {
+    let hashes: Vec<u64> = (0..200).map(mix).chain([0, u64::MAX]).collect();
+    for hash in &hashes {
+        filter.contains_hash(*hash);
+    }
+    filter.contains_hashes(&hashes, &mut vec![false; hashes.len()]);
+    filter.contains(b"key");
+    let _ =
+        (filter.measure(), filter.false_positive_rate(), filter.cardinality(), filter.spec(), filter.verify().is_ok());
+    for keys in [0, 1, 1000, u64::MAX] {
+        filter.expected_false_positive_rate(keys);
+    }
+    let _ = petal::compare(filter, filter);
+    let image = image(filter);
+    let _ = load(&image, &OpenOptions::default()).is_ok();
+    let copy = filter.copy().unwrap();
+    for factor in [2, 3, 4, 5, 7, 64, filter.base().geometry().bits] {
+        if let Ok(mut folded) = copy.copy() {
+            let _ = folded.fold(factor);
+            let _ = folded.contains_hash(hashes[1]);
+        }
+    }
+    if let Ok(mut other) = petal::create(&filter.spec()) {
+        let _ = other.merge(filter);
+        let _ = other.intersect(filter);
+    }
+    let _ = filter.merge(&*copy);
+    for hash in hashes {
+        let _ = filter.insert_hash(hash);
+    }
+    let _ = filter.clear();
+}
+
+fn open_all_ways(bytes: &[u8]) {
+    for mode in MODES {
+        Buffer::of(bytes).open(mode, None, |filter| filter.map(exercise).is_ok());
+    }
+}
+
+/// Bits in the padding, which no writer leaves there, are kept out of everything that is made from the payload.
+#[test]
+fn padding_does_no_harm() {
+    for (case, spec, bytes) in images() {
+        let mut padded = bytes.clone();
+        let last = padded.len() - 1;
+        padded[last] |= 0x80;
+        open_all_ways(&padded);
+        Buffer::of(&padded).open(Mode::Read, None, |filter| {
+            let filter = filter.unwrap();
+            let holds = |filter: &dyn Filter| (0..100).all(|i| filter.contains_hash(hash_of(&spec, i)));
+            for factor in 2..100 {
+                let mut folded = filter.copy().unwrap();
+                if folded.fold(factor).is_ok() {
+                    assert!(holds(&*folded), "{}", case.name());
+                }
+            }
+        });
+    }
+}
+
+/// Interesting values for a field of the header.
+fn field_value() -> impl Strategy<Value = u64> {
+    let near = (0_u32..64, -2_i64..3).prop_map(|(shift, add)| (1_u64 << shift).wrapping_add(add as u64));
+    prop_oneof![Just(0), Just(u64::MAX), 0_u64..5000, near, any::<u64>()]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
+        open_all_ways(&bytes);
+    }
+
+    #[test]
+    fn random_payloads_and_headers_never_panic(
+        which in any::<prop::sample::Index>(),
+        fields in proptest::collection::vec((0_usize..32, field_value()), 0..4),
+        payload in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..20),
+        payload_bytes in prop_oneof![Just(None), (1_u64..64).prop_map(|lines| Some(64 * lines))],
+        keep_magic in prop::bool::weighted(0.95),
+    ) {
+        thread_local!(static IMAGES: Vec<(Case, Spec, Vec<u8>)> = images());
+        let mut bytes = IMAGES.with(|images| images[which.index(images.len())].2.clone());
+        for (place, byte) in payload {
+            let place = HEADER_LENGTH + place.index(bytes.len() - HEADER_LENGTH);
+            bytes[place] = byte;
+        }
+        for (word, value) in fields {
+            bytes[8 * word..8 * word + 8].copy_from_slice(&value.to_le_bytes());
+        }
+        if keep_magic {
+            bytes[..8].copy_from_slice(b"\x89PETAL\r\n");
+            bytes[8] = 1;
+            bytes[9] = 0;
+        }
+        if let Some(payload_bytes) = payload_bytes {
+            bytes[PAYLOAD..PAYLOAD + 8].copy_from_slice(&payload_bytes.to_le_bytes());
+            bytes.resize(HEADER_LENGTH + payload_bytes as usize, 0xff);
+        }
+        seal(&mut bytes);
+        open_all_ways(&bytes);
+    }
+
+    #[test]
+    fn random_mutations_never_panic(
+        which in any::<prop::sample::Index>(),
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..10),
+        length in any::<prop::sample::Index>(),
+        cut in any::<bool>(),
+    ) {
+        thread_local!(static IMAGES: Vec<(Case, Spec, Vec<u8>)> = images());
+        let mut bytes = IMAGES.with(|images| images[which.index(images.len())].2.clone());
+        for (place, byte) in changes {
+            let place = place.index(bytes.len());
+            bytes[place] = byte;
+        }
+        if cut {
+            bytes.truncate(length.index(bytes.len() + 1));
+        }
+        open_all_ways(&bytes);
+    }
+}

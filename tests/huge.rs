@@ -1,0 +1,103 @@
+//! Sizes near all limits: planned without memory, refused with the right status, and right beyond 32 bits.
+
+mod common;
+
+use common::{Case, main_layouts, mix};
+use petal::{Filter, Spec, Status, create, image_size};
+use std::sync::atomic::Ordering;
+
+fn refusal<T>(result: petal::Result<T>) -> Option<Status> {
+    result.err().map(|error| error.status())
+}
+
+fn sized(case: &Case, bits: u64) -> Spec {
+    Spec { bits, capacity: bits / 10, ..case.spec() }
+}
+
+/// A size is planned, and then right, or it is too large; nothing wraps around.
+#[test]
+fn plans_reach_the_limits() {
+    for case in main_layouts() {
+        for shift in 0..64 {
+            let spec = Spec { capacity: 1 << shift, false_positive_rate: 0.01, ..case.spec() };
+            match (case.row.plan)(&spec) {
+                Ok(geometry) => {
+                    assert!(geometry.payload_bytes >= geometry.bits / 8, "{}: 2^{shift}", case.name());
+                    assert!((case.row.false_positive_rate)(&geometry, spec.capacity) <= 0.01);
+                    assert_eq!(image_size(&spec).unwrap(), geometry.payload_bytes + 256);
+                }
+                Err(error) => {
+                    assert!(shift > 30, "{}: 2^{shift}: {error}", case.name());
+                    // From 2^58 keys on there are too few hashes for such a rate.
+                    let status = if shift < 58 { Status::TooLarge } else { Status::OutOfRange };
+                    assert_eq!(error.status(), status, "{error}");
+                }
+            }
+        }
+        // A kind is for a billion keys and more, and for no more than there are hashes.
+        assert!(image_size(&Spec { capacity: 1 << 30, ..case.spec() }).is_ok());
+        let all = Spec { capacity: u64::MAX, ..case.spec() };
+        assert_eq!(refusal(image_size(&all)), Some(Status::OutOfRange), "{}", case.name());
+        for bits in [u64::MAX / 256 * 256, 1 << 63] {
+            let status = refusal(image_size(&sized(&case, bits)));
+            assert_eq!(status, Some(Status::TooLarge), "{}: {bits} bits", case.name());
+        }
+    }
+}
+
+/// What can be planned but not had.
+#[test]
+fn memory_that_is_not_there_is_a_status() {
+    let mut asked = 0;
+    for case in main_layouts() {
+        // 2^60 bytes: more than any address space has.
+        let spec = sized(&case, 1 << 63 >> 1);
+        match image_size(&spec) {
+            Ok(size) => {
+                assert!(size >= 1 << 58);
+                assert_eq!(refusal(create(&spec)), Some(Status::OutOfMemory), "{}", case.name());
+                asked += 1;
+            }
+            Err(error) => assert_eq!(error.status(), Status::TooLarge),
+        }
+    }
+    assert!(asked > 0);
+}
+
+/// The split-block layout chooses blocks by 32 bits.
+#[test]
+fn split_blocks_end_below_two_to_the_32() {
+    let kind = Some(petal::filters::split_block::KIND);
+    let bits = |blocks: u64| Spec { kind, bits: 256 * blocks, ..Spec::default() };
+    assert_eq!(image_size(&bits((1 << 32) - 1)).unwrap(), 256 + 32 * (1 << 32));
+    assert_eq!(refusal(image_size(&bits(1 << 32))), Some(Status::TooLarge));
+    assert_eq!(refusal(create(&bits(1 << 40))), Some(Status::TooLarge));
+    let keys = |capacity| Spec { kind, capacity, false_positive_rate: 0.01, ..Spec::default() };
+    assert!(image_size(&keys(1 << 36)).is_ok());
+    assert_eq!(refusal(image_size(&keys(1 << 40))), Some(Status::TooLarge));
+}
+
+/// In a filter of 2^33 bits and some, keys are spread over all of it, and are found again.
+#[test]
+fn positions_pass_32_bits() {
+    const BITS: u64 = (1 << 33) + (1 << 20);
+    const KEYS: u64 = 20;
+    for case in main_layouts() {
+        let spec = Spec { hashes: 8, ..sized(&case, BITS) };
+        let mut filter: Box<dyn Filter> = create(&spec).unwrap();
+        for i in 0..KEYS {
+            assert!(filter.insert_hash(mix(i + 1)).unwrap());
+        }
+        assert!((0..KEYS).all(|i| filter.contains_hash(mix(i + 1))));
+        assert!(!(KEYS..1000).any(|i| filter.contains_hash(mix(i + 1))), "{}", case.name());
+        let words = filter.base().words().shared();
+        let ones = |words: &[std::sync::atomic::AtomicU64]| {
+            words.iter().map(|word| word.load(Ordering::Relaxed).count_ones()).sum::<u32>()
+        };
+        let (low, high) = words.split_at(words.len() / 2);
+        let (low, high) = (ones(low), ones(high));
+        assert_eq!(u64::from(low + high), KEYS * 8, "{}", case.name());
+        // Where a key's bits lie in one block the halves differ most: 20 fair coins.
+        assert!(low > 0 && high > 0, "{}: {low} and {high}", case.name());
+    }
+}

@@ -1,0 +1,210 @@
+//! Somebody who knows the hash function chooses the keys: Gerbet, Kumar and Lauradoux, "The power of evil choices in Bloom
+//! filters", 2015. Under a public hash function the attacks do exactly what theory says they can; under a secret key
+//! the same attacker does no more than chance.
+//!
+//! The attacker works from `docs/format.md`: with the hash function at hand, positions are easily computed.
+
+mod common;
+
+use common::mix;
+use petal::{Filter, HashFunction, Hasher, SecretKey, Spec};
+
+/// How far from its expectation a count may lie, in standard deviations.
+/// How many bits are set.
+fn ones(filter: &dyn Filter) -> u64 {
+    (filter.measure().fill * filter.base().geometry().bits as f64).round() as u64
+}
+
+const SIGMAS: f64 = 4.5;
+
+const SECRET: SecretKey = *b"nobody knows it.";
+const GUESS: SecretKey = *b"everybody tries.";
+
+/// A filter size with the rates that are known for it: the attacked one, (n k / m)^k, and the ordinary one.
+struct Size {
+    keys: u64,
+    bits: u64,
+    hashes: u32,
+    attacked: f64,
+    ordinary: f64,
+}
+
+const SIZES: [Size; 2] = [
+    Size { keys: 2000, bits: 20_000, hashes: 7, attacked: 0.0824, ordinary: 0.0082 },
+    Size { keys: 1000, bits: 14_430, hashes: 10, attacked: 0.0256, ordinary: 9.8e-4 },
+];
+
+impl Size {
+    fn filter(&self, spec: &Spec) -> Box<dyn Filter> {
+        let Size { bits, hashes, keys, .. } = *self;
+        petal::create(&Spec { bits, hashes, capacity: keys, ..*spec }).unwrap()
+    }
+}
+
+/// XXH3, whose seed everybody may know.
+fn public() -> Spec {
+    Spec { seed: 42, ..Spec::default() }
+}
+
+/// SipHash under a key.
+fn keyed(key: SecretKey) -> Spec {
+    Spec { hash: HashFunction::SipHash13, key: Some(key), ..Spec::default() }
+}
+
+/// What an attacker computes for himself: a copy of the filter under the hash function that he believes in.
+struct Attacker {
+    hasher: Hasher,
+    bits: Vec<bool>,
+    hashes: u32,
+    /// Keys hashed so far: the price of the attack.
+    evaluations: u64,
+}
+
+impl Attacker {
+    fn new(size: &Size, believed: &Spec) -> Attacker {
+        let bits = vec![false; size.bits as usize];
+        Attacker { hasher: believed.hasher().unwrap(), bits, hashes: size.hashes, evaluations: 0 }
+    }
+
+    /// The positions of a key: the high bits of hash times golden ratio to the i, scaled to the bits.
+    fn positions(&self, key: u64) -> impl Iterator<Item = usize> + use<> {
+        let (mut hash, bits) = (self.hasher.hash_u64(key).unwrap(), self.bits.len() as u128);
+        (0..self.hashes).map(move |_| {
+            let position = (u128::from(hash) * bits) >> 64;
+            hash = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            position as usize
+        })
+    }
+
+    fn insert(&mut self, key: u64) {
+        self.positions(key).for_each(|position| self.bits[position] = true);
+    }
+
+    /// The next candidate that sets as many fresh bits as a key can.
+    fn pollute(&mut self, candidates: &mut impl Iterator<Item = u64>) -> u64 {
+        loop {
+            let key = candidates.next().unwrap();
+            self.evaluations += 1;
+            let mut positions: Vec<usize> = self.positions(key).collect();
+            if positions.iter().all(|position| !self.bits[*position]) {
+                positions.sort_unstable();
+                positions.dedup();
+                if positions.len() == self.hashes as usize {
+                    self.insert(key);
+                    return key;
+                }
+            }
+        }
+    }
+
+    /// The next candidate that the filter takes for a key of its own.
+    fn forge(&mut self, candidates: &mut impl Iterator<Item = u64>) -> u64 {
+        loop {
+            let key = candidates.next().unwrap();
+            self.evaluations += 1;
+            if self.positions(key).all(|position| self.bits[position]) {
+                return key;
+            }
+        }
+    }
+}
+
+/// Distinct keys, other ones for every number of a series.
+fn keys(series: u64) -> impl Iterator<Item = u64> {
+    (series << 40..).map(mix)
+}
+
+/// The count lies where a binomial one would.
+fn assert_binomial(count: u64, trials: u64, probability: f64, what: &str) {
+    let expected = trials as f64 * probability;
+    let deviation = (expected * (1.0 - probability)).sqrt();
+    let off = (count as f64 - expected) / deviation;
+    assert!(
+        off.abs() < SIGMAS,
+        "{what}: {count} of {trials}, expected {expected:.1}, {off:.1} standard deviations off"
+    );
+}
+
+fn assert_close(value: f64, expected: f64, what: &str) {
+    assert!((value / expected - 1.0).abs() < 0.01, "{what}: {value}, expected {expected}");
+}
+
+/// How many of fresh keys the filter says yes to.
+fn assert_measured(filter: &dyn Filter, rate: f64, what: &str) {
+    let trials = 2_000_000;
+    let found = keys(9).take(trials).filter(|key| filter.contains_u64(*key)).count();
+    assert_binomial(found as u64, trials as u64, rate, what);
+}
+
+#[test]
+fn chosen_keys_pollute_a_filter_under_a_public_hash_function() {
+    for size in SIZES {
+        let mut filter = size.filter(&public());
+        let mut attacker = Attacker::new(&size, &public());
+        let mut candidates = keys(1);
+        for _ in 0..size.keys {
+            filter.insert_u64(attacker.pollute(&mut candidates)).unwrap();
+        }
+        assert_eq!(ones(&*filter), size.keys * u64::from(size.hashes), "every key sets as many fresh bits as it can");
+        let rate = filter.false_positive_rate();
+        assert_close(rate, size.attacked, "the polluted rate");
+        assert_measured(&*filter, rate, "the polluted rate");
+        let promised = filter.expected_false_positive_rate(size.keys);
+        assert_close(promised, size.ordinary, "the promised rate");
+        assert!(rate > 10.0 * promised, "ten times worse than promised: {rate} for {promised}");
+    }
+}
+
+#[test]
+fn a_secret_key_reduces_chosen_keys_to_ordinary_ones() {
+    for size in SIZES {
+        let mut filter = size.filter(&keyed(SECRET));
+        let mut attacker = Attacker::new(&size, &keyed(GUESS));
+        let mut candidates = keys(2);
+        for _ in 0..size.keys {
+            filter.insert_u64(attacker.pollute(&mut candidates)).unwrap();
+        }
+        let Size { keys, bits, hashes, .. } = size;
+        let expected = bits as f64 - petal::sizing::bloom::expected_zeros(bits, hashes, keys);
+        let deviation = petal::sizing::bloom::zeros_sd(bits, hashes, keys);
+        let off = (ones(&*filter) as f64 - expected) / deviation;
+        assert!(off.abs() < SIGMAS, "{} bits set, expected {expected:.0}: {off:.1}", ones(&*filter));
+        // The rate moves with the fill, k times as much.
+        let rate = filter.false_positive_rate();
+        let factor = (1.0 + SIGMAS * deviation / expected).powi(hashes as i32);
+        assert!(rate < size.ordinary * factor && rate > size.ordinary / factor, "{rate} for {}", size.ordinary);
+        assert_measured(&*filter, rate, "the rate");
+    }
+}
+
+/// The same keys go into the filter and into the attacker's copy of it; then he looks for keys that it takes for its own.
+fn forged(size: &Size, truth: &Spec, believed: &Spec, queries: u64) -> (Box<dyn Filter>, Attacker, Vec<u64>) {
+    let mut filter = size.filter(truth);
+    let mut attacker = Attacker::new(size, believed);
+    for key in keys(3).take(size.keys as usize) {
+        filter.insert_u64(key).unwrap();
+        attacker.insert(key);
+    }
+    let mut candidates = keys(4);
+    let queries = (0..queries).map(|_| attacker.forge(&mut candidates)).collect();
+    (filter, attacker, queries)
+}
+
+#[test]
+fn queries_are_forged_at_one_over_the_rate_under_a_public_hash_function() {
+    for size in SIZES {
+        let (filter, attacker, queries) = forged(&size, &public(), &public(), 2000);
+        assert!(queries.iter().all(|key| filter.contains_u64(*key)), "a forged query always succeeds");
+        // As many successes as queries in so many trials at the rate that the bits give.
+        assert_binomial(2000, attacker.evaluations, filter.false_positive_rate(), "the price of forged queries");
+    }
+}
+
+#[test]
+fn forged_queries_are_ordinary_ones_under_a_secret_key() {
+    for size in SIZES {
+        let (filter, _, queries) = forged(&size, &keyed(SECRET), &keyed(GUESS), 20_000);
+        let found = queries.iter().filter(|key| filter.contains_u64(**key)).count();
+        assert_binomial(found as u64, queries.len() as u64, filter.false_positive_rate(), "forged queries");
+    }
+}

@@ -1,0 +1,22 @@
+//! Endurance: a hundred million lookups of distinct keys, each of which was inserted. `make soak` does it with more, and
+//! in filters past 2^32 bits.
+
+mod common;
+#[path = "common/soak.rs"]
+mod soak;
+
+use soak::Outcome;
+
+const LOOKUPS: u64 = 100_000_000;
+
+#[test]
+fn no_key_is_missing_in_a_hundred_million_lookups() {
+    let tasks = soak::tasks(LOOKUPS);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let outcomes = soak::run(&tasks, threads, &|_| {});
+    for (task, Outcome { lookups, missing, .. }) in tasks.iter().zip(&outcomes) {
+        let what = format!("{} with {} and {} keys", task.layout, task.spec.hash, task.keys);
+        assert_eq!((*lookups, *missing), (task.keys, 0), "{what}: keys are missing");
+    }
+    assert!(outcomes.iter().map(|outcome| outcome.lookups).sum::<u64>() >= LOOKUPS);
+}
