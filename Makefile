@@ -9,7 +9,7 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build install demo test test-lint test-rust test-c test-sanitizers test-package header symbols clean help
+.PHONY: build install demo test test-lint test-rust test-c test-sanitizers test-fuzz test-package soak header symbols clean help
 
 build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
 	@cmake/requirements.sh build
@@ -28,7 +28,7 @@ demo: ## the main job on real words: install into target/demo, compile a C progr
 
 test: ## all the tests below
 	@cmake/requirements.sh test
-	@for stage in test-lint test-rust test-c test-sanitizers test-package; do \
+	@for stage in test-lint test-rust test-c test-sanitizers test-fuzz test-package; do \
 	  $(MAKE) --no-print-directory $$stage || exit 1; done
 	@echo "== make test: all stages passed"
 
@@ -54,9 +54,16 @@ test-sanitizers: ## the C tests under Valgrind and the sanitizers
 	@if [ -f ctest/sanitizers.sh ]; then ctest/sanitizers.sh; \
 	else echo "$@: there is no ctest/sanitizers.sh, nothing was tested"; fi
 
+test-fuzz: ## the fuzz targets, FUZZ_SECONDS (60) each, from the committed corpus; a planted bug must be found
+	@echo "== $@: fuzz/run.sh (some minutes the first time)"
+	@CARGO_TARGET_DIR="$(TARGET)" fuzz/run.sh $(FUZZ_SECONDS)
+
 test-package: ## the installed package, as other programs use it
 	@echo "== $@: tests/packaging/run.sh"
 	@tests/packaging/run.sh "$(TARGET)"
+
+soak: ## 10^9 lookups of inserted keys in filters of every kind, and filters past 2^32 bits; SOAK="--lookups 1e8" for less
+	cargo bench --locked --bench soak -- $(SOAK)
 
 header: ## regenerate include/petal.h from capi/
 	PETAL_UPDATE=1 cargo test -p petal-header --test header

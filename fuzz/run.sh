@@ -18,7 +18,7 @@ run_target() {
     mkdir -p "$work/corpus/$2"
     log=$work/$2.log
     echo "$2: running for $1 s from $(find "corpus/$2" -type f | wc -l) seeds"
-    "$work/bin/$2" -max_total_time="$1" -timeout=10 -rss_limit_mb=2048 -artifact_prefix="$work/$2-" \
+    "$work/bin/$2" -max_total_time="$1" -timeout=10 -rss_limit_mb=2048 -close_fd_mask=1 -artifact_prefix="$work/$2-" \
         "$work/corpus/$2" "corpus/$2" >"$log" 2>&1 &
     pid=$!
     waited=0
@@ -54,7 +54,7 @@ rm -f "$work"/*.passed
         echo "./run.sh --target $seconds $target && touch '$work/$target.passed'"
     done
     echo "./planted.sh run && touch '$work/planted.passed'"
-} | tr '\n' '\0' | xargs -0 -n 1 -P "$(nproc)" sh -c || true
+} | tr '\n' '\0' | xargs -0 -n 1 -P "$(getconf _NPROCESSORS_ONLN)" sh -c || true
 
 all=$(($(echo "$targets" | wc -w) + 1))
 passed=$(find "$work" -maxdepth 1 -name '*.passed' | wc -l)

@@ -824,20 +824,17 @@ petal_status petal_filter_serialize_to(const petal_filter *filter,
 /**
  * Writes the image to a file: to a temporary file beside it, onto the disk, then in its place, with the permissions of
  * what was there; a symbolic link is replaced and not followed. A failure leaves what was there, unless it is that of
- * making the new name last, after the new file is in place. `PETAL_ERR_MAPPED_PATH` if the filter lies in that very file.
- * Since 0.1.
+ * making the new name last, after the new file is in place. `PETAL_ERR_MAPPED_PATH` if the filter lies in that very
+ * file. Since 0.1.
  */
-petal_status petal_filter_save(const petal_filter *filter,
-                               const char *path,
-                               petal_error *error);
+petal_status petal_filter_save(const petal_filter *filter, const char *path, petal_error *error);
 
 /**
- * Brings an image that was changed in place up to date on its disk and marks it clean. A filter that was dirty when it was
- * opened becomes clean only by this call, with which you vouch for its payload; freeing leaves it dirty, and so do
+ * Brings an image that was changed in place up to date on its disk and marks it clean. A filter that was dirty when it
+ * was opened becomes clean only by this call, with which you vouch for its payload; freeing leaves it dirty, and so do
  * saving and copying the copies. Filters in memory of their own need nothing else. Since 0.1.
  */
-petal_status petal_filter_sync(petal_filter *filter,
-                               petal_error *error);
+petal_status petal_filter_sync(petal_filter *filter, petal_error *error);
 
 /**
  * Reads the whole image and checks it. `PETAL_ERR_CORRUPT`; `PETAL_ERR_DIRTY` if it has no checksum to be checked by.
@@ -880,8 +877,8 @@ petal_status petal_filter_hash_u64(const petal_filter *filter, uint64_t key, uin
 typedef struct petal_builder petal_builder;
 
 /**
- * Called now and then by `petal_builder_finish()` and `petal_builder_save()`, with the keys done and the keys in all; false cancels. It must not
- * unwind (throw) through the library. Since 0.1.
+ * Called now and then by `petal_builder_finish()` and `petal_builder_save()`, with the keys done and the keys in all;
+ * false cancels. It must not unwind (throw) through the library. Since 0.1.
  */
 typedef bool (*petal_progress_callback)(void *context, uint64_t done, uint64_t total);
 
@@ -960,12 +957,10 @@ petal_status petal_builder_finish(petal_builder *builder, petal_filter **filter,
 
 /**
  * Makes the filter straight into a file, which replaces the one that is there atomically: the way to make a filter anew
- * from its source, in the right size, while others read the old file, which they keep as long as they have it open. Empties
- * the builder. On a failure the old file and the keys stay. Since 0.1.
+ * from its source, in the right size, while others read the old file, which they keep as long as they have it open.
+ * Empties the builder. On a failure the old file and the keys stay. Since 0.1.
  */
-petal_status petal_builder_save(petal_builder *builder,
-                                const char *path,
-                                petal_error *error);
+petal_status petal_builder_save(petal_builder *builder, const char *path, petal_error *error);
 
 
 /*

@@ -88,7 +88,8 @@ pub fn image_size(spec: &Spec) -> Result<u64> {
 /// [`Status::Misaligned`](crate::Status::Misaligned). The buffer is then as it was.
 ///
 /// # Safety
-/// As [`ImageBytes::from_buffer`] with [`Access::Write`].
+/// `length` bytes from `base` are writable until the filter is dropped, and meanwhile no other handle of this process uses
+/// them; other processes that share them may read them through handles of their own.
 pub unsafe fn create_in(spec: &Spec, base: core::ptr::NonNull<u8>, length: usize) -> Result<Box<dyn Filter>> {
     let (row, header, hasher) = plan(spec)?;
     let needed = header.image_bytes();
@@ -112,7 +113,9 @@ pub unsafe fn create_in(spec: &Spec, base: core::ptr::NonNull<u8>, length: usize
 /// [`Status::Misaligned`](crate::Status::Misaligned), [`Status::KeyMismatch`](crate::Status::KeyMismatch).
 ///
 /// # Safety
-/// Unless the mode is [`Mode::Load`]: as [`ImageBytes::from_buffer`].
+/// `length` bytes from `base` are readable, until the filter is dropped unless the mode is [`Mode::Load`]. With
+/// [`Mode::Write`] they are also writable, and no other handle of this process uses them. Meanwhile nobody writes to them but
+/// Petal, through a handle in this or another process.
 pub unsafe fn open_buffer(
     base: core::ptr::NonNull<u8>,
     length: usize,

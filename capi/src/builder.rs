@@ -19,8 +19,8 @@ pub struct petal_builder {
     poisoned: bool,
 }
 
-/// Called now and then by `petal_builder_finish()` and `petal_builder_save()`, with the keys done and the keys in all; false cancels. It must not
-/// unwind (throw) through the library. Since 0.1.
+/// Called now and then by `petal_builder_finish()` and `petal_builder_save()`, with the keys done and the keys in all;
+/// false cancels. It must not unwind (throw) through the library. Since 0.1.
 pub type petal_progress_callback = Option<unsafe extern "C" fn(context: *mut c_void, done: u64, total: u64) -> bool>;
 
 /// How a builder works. NULL stands for all zeros. Since 0.1.
@@ -259,8 +259,8 @@ pub unsafe extern "C" fn petal_builder_finish(
 }
 
 /// Makes the filter straight into a file, which replaces the one that is there atomically: the way to make a filter anew
-/// from its source, in the right size, while others read the old file, which they keep as long as they have it open. Empties
-/// the builder. On a failure the old file and the keys stay. Since 0.1.
+/// from its source, in the right size, while others read the old file, which they keep as long as they have it open.
+/// Empties the builder. On a failure the old file and the keys stay. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_builder_save(
     builder: *mut petal_builder,

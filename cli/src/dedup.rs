@@ -82,7 +82,7 @@ impl Losses {
             let step = step.min(passed - done);
             let length = step / (1.0 - middle(distinct, step));
             let rate = middle(distinct, length);
-            distinct += step + rate;
+            distinct += step / (1.0 - rate);
             variance += rate * step;
             done += step;
         }

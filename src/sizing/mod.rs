@@ -19,7 +19,7 @@
 //! | concentration of X | [`bloom::azuma_bound`] | Azuma 1967, Hoeffding; Mitzenmacher and Upfal |
 //! | `(X/m)^k` | [`bloom::from_fill`] | by definition |
 //! | `-(m/k) ln(1 - X/m)` keys | [`bloom::cardinality`] | Swamidass and Baldi 2007 |
-//! | keys in both of two filters | [`bloom::intersection_cardinality`] | Papapetrou, Siberski, Nejdl 2010 |
+//! | keys in both of two filters | [`crate::compare`] | Papapetrou, Siberski, Nejdl 2010 |
 //! | blocks: a Binomial or Poisson mixture | [`mixture::binomial`], [`mixture::poisson`] | Putze et al. 2009 |
 //! | 256-bit split blocks | [`split_block`] | the same, for the eight lanes of the Parquet layout |
 //! | two keys with the same hash, `1 - (1-2^-w)^n` | [`hash_floor`] | birthday argument |

@@ -207,8 +207,8 @@ pub unsafe extern "C" fn petal_filter_serialize_to(
 
 /// Writes the image to a file: to a temporary file beside it, onto the disk, then in its place, with the permissions of
 /// what was there; a symbolic link is replaced and not followed. A failure leaves what was there, unless it is that of
-/// making the new name last, after the new file is in place. `PETAL_ERR_MAPPED_PATH` if the filter lies in that very file.
-/// Since 0.1.
+/// making the new name last, after the new file is in place. `PETAL_ERR_MAPPED_PATH` if the filter lies in that very
+/// file. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_save(
     filter: *const petal_filter,
@@ -221,8 +221,8 @@ pub unsafe extern "C" fn petal_filter_save(
     })
 }
 
-/// Brings an image that was changed in place up to date on its disk and marks it clean. A filter that was dirty when it was
-/// opened becomes clean only by this call, with which you vouch for its payload; freeing leaves it dirty, and so do
+/// Brings an image that was changed in place up to date on its disk and marks it clean. A filter that was dirty when it
+/// was opened becomes clean only by this call, with which you vouch for its payload; freeing leaves it dirty, and so do
 /// saving and copying the copies. Filters in memory of their own need nothing else. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_sync(filter: *mut petal_filter, error: *mut petal_error) -> petal_status {
