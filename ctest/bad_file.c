@@ -250,6 +250,7 @@ static void killed_writer(petal_kind kind) {
     for (uint64_t i = 0; i < 1000; i++) CHECK(petal_filter_contains_u64(opened, i));
     if (mode == 0) REFUSED(PETAL_ERR_DIRTY, "checksum", petal_filter_verify(opened, &error));
     petal_filter_free(opened);
+    opened = NULL;
   }
 
   /* The next writer makes it clean again. */

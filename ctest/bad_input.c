@@ -200,7 +200,9 @@ static petal_status use_builder_options(void *s, petal_error *e) {
   return status;
 }
 
-static petal_status use_comparison(void *s, petal_error *e) { return petal_filter_estimate_overlap(guarded, guarded, s, e); }
+static petal_status use_comparison(void *s, petal_error *e) {
+  return petal_filter_estimate_overlap(guarded, guarded, s, e);
+}
 
 static petal_status use_proposal(void *s, petal_error *e) {
   petal_plan_request request = PLAN(.memory = 4096);

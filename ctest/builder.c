@@ -291,10 +291,12 @@ int main(void) {
     saving(check_kind(k));
     spilling(check_kind(k), 1 << 20);
   }
-  /* Limits that are no power of two, and one that is never reached. */
-  spilling(PETAL_KIND_BLOOM, (1 << 20) + 8);
-  spilling(PETAL_KIND_BLOOM, (1 << 20) + 257);
-  spilling(PETAL_KIND_BLOOM, UINT64_C(1) << 60);
+  /* Limits that are no power of two, and one that is never reached; too slow for a tool. */
+  if (check_scaled(100) == 100) {
+    spilling(PETAL_KIND_BLOOM, (1 << 20) + 8);
+    spilling(PETAL_KIND_BLOOM, (1 << 20) + 257);
+    spilling(PETAL_KIND_BLOOM, UINT64_C(1) << 60);
+  }
   batches();
   progress_and_cancel(0);
   progress_and_cancel(1 << 20);
