@@ -1,7 +1,8 @@
 #!/bin/sh
 # cli.sh PETAL [MEGABYTES [DIRECTORY]]: what `petal build` costs on a large file of keys, beside `wc -l` and `sort -u`
-# of the same file: seconds, and peak memory beyond the filter. The file, of 1000 MB unless told otherwise, is made in
-# DIRECTORY (or the temporary one) and removed at the end. Needs GNU time; the file is in the page cache for all.
+# of the same file: seconds, processor seconds, and peak memory, also beyond the filter. The file, of 1000 MB unless told
+# otherwise, is made in DIRECTORY (or the temporary one) and removed at the end. Needs GNU
+# time; the file is in the page cache for all.
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -13,7 +14,7 @@ keys=$work/keys
 filter=$work/filter
 time=$(command -v time) || { echo "GNU time is needed (Debian: time)" >&2; exit 2; }
 
-# Distinct lines of 20 bytes in no order: odd multiples modulo a power of ten are a permutation.
+# Distinct lines of 20 bytes in no order: the multiples of a number without the factors 2 and 5, modulo 10^10.
 echo "making $megabytes MB of keys ..." >&2
 awk -v count=$((megabytes * 50000)) 'BEGIN {
     modulus = 10000000000
@@ -23,19 +24,20 @@ awk -v count=$((megabytes * 50000)) 'BEGIN {
     }
 }' >"$keys"
 
-# run NAME COMMAND...: prints its seconds and its peak memory, and keeps them in $seconds and $peak (KiB).
+# run NAME COMMAND...: prints what it took, and keeps its peak memory in $peak (KiB).
 run() {
     name=$1
     shift
-    "$time" -o "$work/time" -f '%e %M' "$@" >"$work/output"
-    read -r seconds peak <"$work/time"
-    printf '%-34s %8.2f s %8.1f M lines/s %10d KiB\n' \
-        "$name" "$seconds" "$(echo "$lines $seconds" | awk '{ print $1 / $2 / 1e6 }')" "$peak"
+    "$time" -o "$work/time" -f '%e %U %S %M' "$@" >"$work/output"
+    read -r seconds user system peak <"$work/time"
+    echo "$seconds $user $system $lines $peak" | awk -v name="$name" '{
+        printf "%-34s %8.2f s %8.2f s %9.1f M/s %9d KiB\n", name, $1, $2 + $3, $4 / ($1 > 0 ? $1 : 0.01) / 1e6, $5
+    }'
 }
 
 lines=$(wc -l <"$keys")
 echo "$lines lines, $(wc -c <"$keys") bytes"
-printf '%-34s %10s %17s %14s\n' command time rate 'peak memory'
+printf '%-34s %10s %10s %13s %13s\n' command time CPU lines memory
 run 'wc -l' wc -l "$keys"
 run 'sort -u' sort -u -T "$work" "$keys"
 for kind in $("$petal" kinds | sed -n 's/^\([a-z_]*\).*/\1/p'); do

@@ -187,7 +187,8 @@ pub struct Dedup {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = numbers::positive)]
     pub capacity: u64,
     /// The greatest false-positive rate, reached after N distinct lines.
-    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = numbers::rate, default_value_t = petal::DEFAULT_FALSE_POSITIVE_RATE)]
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = numbers::rate)]
+    #[arg(default_value_t = petal::DEFAULT_FALSE_POSITIVE_RATE)]
     pub fpr: f64,
     /// The lines.
     #[command(flatten)]

@@ -87,7 +87,8 @@ fn sized(args: &args::Build, row: &Row, spec: Spec) -> Outcome<Spec> {
 fn count(inputs: &Inputs) -> Outcome<u64> {
     if let Some(name) = inputs.only_once() {
         return Err(Failure::new(format_args!(
-            "{name} can be read only once, so its keys cannot be counted first: --capacity N says for how many to make room"
+            "{name} can be read only once, so its keys cannot be counted first: --capacity N says how many to make \
+             room for"
         )));
     }
     inputs.count(&mut Progress::new("counting", inputs.length()))

@@ -39,7 +39,7 @@ pub fn run(args: &args::Check) -> Outcome {
             }
         }
         // Whoever waits for the answers of a slow input gets them.
-        Ok(())
+        if batch.last_of_block { text.flush() } else { Ok(()) }
     })?;
     drop(progress);
     if args.count {

@@ -1,9 +1,9 @@
 //! `petal dedup`.
 //!
-//! How many lines were lost? Let f(n) be the false-positive rate of the filter after n distinct lines. The line that comes
-//! next for the first time is lost with probability f(n): all its bits are set already. So a lost line sets no bit, the
-//! filter is the same as if the line had been inserted, and n counts the lost lines too. (A lost line stays lost
-//! whenever it comes again.) Of D distinct lines
+//! How many lines were lost? Let f(n) be the false-positive rate of the filter after n distinct lines. The line that
+//! comes next for the first time is lost with probability f(n): all its bits are set already. So a lost line sets no
+//! bit, the filter is the same as if the line had been inserted, and n counts the lost lines too. (A lost line stays
+//! lost whenever it comes again.) Of D distinct lines
 //!
 //! ```text
 //! L = f(0) + f(1) + ... + f(D - 1)
@@ -103,7 +103,8 @@ impl Losses {
         }
         let Losses { expected, low, high } = self;
         format!(
-            "of these an expected {} came for the first time, lost to false positives (95 % interval: {low:.0} to {high:.0})",
+            "of these an expected {} came for the first time, lost to false positives (95 % interval: {low:.0} to \
+             {high:.0})",
             short(*expected)
         )
     }

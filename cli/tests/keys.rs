@@ -166,7 +166,7 @@ fn exit_status_is_that_of_grep() {
 }
 
 #[test]
-fn check_answers_a_slow_input_at_once() {
+fn answers_to_a_slow_input_come_at_once() {
     let place = Place::new();
     place.file("keys", b"a\nb\n");
     place.petal("build --fpr 1e-9 -o filter keys").quiet();
@@ -181,14 +181,21 @@ fn check_answers_a_slow_input_at_once() {
             .expect("petal");
         let mut stdin = child.stdin.take().unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let (answers, answer) = std::sync::mpsc::channel();
+        let reader = std::thread::spawn(move || {
+            let mut line = String::new();
+            while stdout.read_line(&mut line).unwrap() > 0 {
+                answers.send(std::mem::take(&mut line)).unwrap();
+            }
+        });
         for key in ["a\n", "b\n"] {
             stdin.write_all(key.as_bytes()).unwrap();
-            let mut answer = String::new();
-            // Without a flush this would wait for ever.
-            stdout.read_line(&mut answer).unwrap();
-            assert_eq!(answer, key);
+            // Without a flush the answer would not come before the end of the input, however long one waits.
+            let answer = answer.recv_timeout(std::time::Duration::from_secs(60));
+            assert_eq!(answer.as_deref(), Ok(key));
         }
         drop(stdin);
+        reader.join().unwrap();
         assert!(child.wait().unwrap().success());
     }
 }
