@@ -6,7 +6,6 @@
 //! N (1e9) lookups in all, B bits or more (8.6e9; 0 for none) in the large filters, T threads (all processors). It takes
 //! some minutes, and B/8 bytes of memory.
 
-#[allow(dead_code)]
 #[path = "../tests/common/mod.rs"]
 mod common;
 #[path = "../tests/common/soak.rs"]
@@ -83,13 +82,13 @@ fn many(lookups: u64, threads: usize) -> bool {
     let sizes: Vec<u64> = rows.values().next().map(|row| row.1.keys().copied().collect()).unwrap_or_default();
     let heads: String = sizes.iter().map(|size| format!(" {:>9}", format!("n={:.0e}", *size as f64))).collect();
     println!(
-        "{:<52} {:>11} {:>8}  ns a lookup, hashing included:\n{:<73}{heads}",
+        "{:<64} {:>11} {:>8}  ns a lookup, hashing included:\n{:<86}{heads}",
         "kind", "lookups (M)", "missing", ""
     );
     for (layout, (all, sizes)) in &rows {
         let times: String =
             sizes.values().map(|size| format!(" {:>9.1}", nanoseconds(size.time, size.lookups))).collect();
-        println!("{layout:<52} {:>11.1} {:>8} {times}", all.lookups as f64 / 1e6, all.missing);
+        println!("{layout:<64} {:>11.1} {:>8} {times}", all.lookups as f64 / 1e6, all.missing);
     }
     let missing: u64 = outcomes.iter().map(|outcome| outcome.missing).sum();
     let done: u64 = outcomes.iter().map(|outcome| outcome.lookups).sum();

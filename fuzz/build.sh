@@ -12,6 +12,8 @@ export RUSTFLAGS
 host=$(rustc -vV | sed -n 's/^host: //p')
 mkdir -p "$folder"
 for target in "$@"; do
-    cargo build --release --locked --quiet --target "$host" --bin "$target"
+    features=
+    [ "$target" != arguments ] || features=command
+    cargo build --release --locked --quiet --target "$host" --bin "$target" --features "$features"
     cp "$CARGO_TARGET_DIR/$host/release/$target" "$folder/$target"
 done

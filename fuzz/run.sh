@@ -43,7 +43,7 @@ fi
 
 seconds=${1:-60}
 targets=$(ls corpus)
-echo "fuzz: building (about a minute the first time)"
+echo "fuzz: building (some minutes the first time)"
 # shellcheck disable=SC2086 # Names without spaces.
 ./build.sh "$work/bin" $targets
 ./planted.sh build

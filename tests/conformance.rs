@@ -748,7 +748,7 @@ fn external_filters_take_hashes_only() {
 /// its standard errors.
 #[test]
 fn cardinality_is_estimated() {
-    const FILTERS: u64 = 64;
+    const FILTERS: u64 = 400;
     for_each_case(|case, spec| {
         if !can(case, Capabilities::ESTIMATE) {
             let filter = filled(spec, 0..CAPACITY);
@@ -766,7 +766,7 @@ fn cardinality_is_estimated() {
                 sum += error;
                 squares += error * error;
             }
-            // Of 64 errors in units of their standard error: 4.5 sigma each for their mean and their mean square.
+            // Of 400 errors in units of their standard error: 4.5 sigma each for their mean and their mean square.
             let (mean, square) = (sum / FILTERS as f64, squares / FILTERS as f64);
             assert!(mean.abs() < 4.5 / (FILTERS as f64).sqrt(), "{keys} keys: off by {mean} standard errors");
             let band = 4.5 * (2.0 / FILTERS as f64).sqrt();
