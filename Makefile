@@ -9,7 +9,8 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build install demo test test-lint test-rust test-c test-sanitizers test-fuzz test-package soak header symbols clean help
+.PHONY: build install demo test test-lint test-rust test-c test-sanitizers test-fuzz test-package \
+	soak header symbols clean help
 
 build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
 	@cmake/requirements.sh build
@@ -62,7 +63,8 @@ test-package: ## the installed package, as other programs use it
 	@echo "== $@: tests/packaging/run.sh"
 	@tests/packaging/run.sh "$(TARGET)"
 
-soak: ## 10^9 lookups of inserted keys in filters of every kind, and filters past 2^32 bits; SOAK="--lookups 1e8" for less
+# SOAK="--lookups 1e8 --bits 0" does less.
+soak: ## 10^9 lookups of inserted keys in filters of every kind, and filters past 2^32 bits
 	cargo bench --locked --bench soak -- $(SOAK)
 
 header: ## regenerate include/petal.h from capi/

@@ -1,10 +1,10 @@
-//! `make soak`: a thousand million lookups of distinct keys, each of which was inserted, in filters of every kind; and one
-//! filter of each kind past 2^32 bits, whose false-positive rate must be the predicted one.
+//! `make soak`: a thousand million lookups of distinct keys, each of which was inserted, in filters of every kind; and
+//! one filter of each kind past 2^32 bits, whose false-positive rate must be the predicted one.
 //!
 //!     cargo bench --bench soak -- [--lookups N] [--bits B] [--threads T]
 //!
-//! N (1e9) lookups in all, B bits or more (8.6e9; 0 for none) in the large filters, T threads (all processors). It takes
-//! some minutes, and B/8 bytes of memory.
+//! N (1e9) lookups in all, B bits or more (8.6e9; 0 for none) in the large filters, T threads (all processors). It
+//! takes some minutes, and B/8 bytes of memory.
 
 #[path = "../tests/common/mod.rs"]
 mod common;

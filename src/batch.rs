@@ -167,6 +167,7 @@ pub(crate) fn contains(
         answers.fill(true, keys.len());
         return Err(error);
     }
+    answers.count = 0;
     keys.for_each_chunk(hasher, |start, hashes| {
         let found = &mut [false; CHUNK][..hashes.len()];
         look_up(hashes, found);
@@ -187,6 +188,7 @@ pub(crate) fn insert(
     if let Err(error) = answers.check(keys.len()).and_then(|()| keys.check(hasher)) {
         return (0, Err(error));
     }
+    answers.count = 0;
     let (mut inserted, mut outcome) = (0, Ok(()));
     keys.for_each_chunk(hasher, |start, hashes| {
         let new = &mut [false; CHUNK][..hashes.len()];

@@ -112,7 +112,7 @@ fn duplicates_change_nothing_but_the_count() {
 /// A filter far beyond its capacity says so, in its rate and its estimate, and answers on.
 #[test]
 fn overfull_filters_own_up() {
-    for_each_case(|case, spec| {
+    for_each_case(|_, spec| {
         let filter = filled(spec, 0..100 * CAPACITY);
         holds(&*filter, spec, 0..100 * CAPACITY);
         assert!(filter.false_positive_rate() > 0.9);
@@ -284,9 +284,11 @@ fn wrong_batches_say_maybe() {
 
 // ---- Capabilities ------------------------------------------------------------------------------------------------
 
+type Operation<'a> = dyn Fn(&mut dyn Filter) -> petal::Result<()> + 'a;
+
 /// What the handle claims works; what it does not claim is refused as unsupported and changes nothing.
 fn tells_the_truth(filter: &mut dyn Filter, spec: &Spec) {
-    let operations: [(Capabilities, &dyn Fn(&mut dyn Filter) -> petal::Result<()>); 5] = [
+    let operations: [(Capabilities, &Operation); 5] = [
         (Capabilities::INSERT, &|filter| filter.insert_hash(hash_of(spec, 1)).map(drop)),
         (Capabilities::MERGE, &|filter| filter.merge(&*filled(&filter_spec(filter, spec), 0..50))),
         (Capabilities::INTERSECT, &|filter| filter.intersect(&*filled(&filter_spec(filter, spec), 0..50))),
@@ -295,7 +297,7 @@ fn tells_the_truth(filter: &mut dyn Filter, spec: &Spec) {
         (Capabilities::FOLD, &|filter| {
             let bits = filter.base().geometry().bits;
             let mut outcome = filter.fold(2);
-            for factor in (3..=bits) {
+            for factor in 3..=bits {
                 match &outcome {
                     Err(error) if error.status() == Status::OutOfRange => outcome = filter.fold(factor),
                     _ => break,

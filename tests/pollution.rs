@@ -1,5 +1,5 @@
-//! Somebody who knows the hash function chooses the keys: Gerbet, Kumar and Lauradoux, "The power of evil choices in Bloom
-//! filters", 2015. Under a public hash function the attacks do exactly what theory says they can; under a secret key
+//! Somebody who knows the hash function chooses the keys: Gerbet, Kumar and Lauradoux, "The power of evil choices in
+//! Bloom filters", 2015. Under a public hash function the attacks do exactly what theory says they can; under a secret key
 //! the same attacker does no more than chance.
 //!
 //! The attacker works from `docs/format.md`: with the hash function at hand, positions are easily computed.
@@ -177,7 +177,7 @@ fn a_secret_key_reduces_chosen_keys_to_ordinary_ones() {
     }
 }
 
-/// The same keys go into the filter and into the attacker's copy of it; then he looks for keys that it takes for its own.
+/// The same keys go into the filter and into the attacker's copy of it; then he looks for others that it says yes to.
 fn forged(size: &Size, truth: &Spec, believed: &Spec, queries: u64) -> (Box<dyn Filter>, Attacker, Vec<u64>) {
     let mut filter = size.filter(truth);
     let mut attacker = Attacker::new(size, believed);

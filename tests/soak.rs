@@ -1,5 +1,5 @@
-//! Endurance: a hundred million lookups of distinct keys, each of which was inserted. `make soak` does it with more, and
-//! in filters past 2^32 bits.
+//! Endurance: a hundred million lookups of distinct keys, each of which was inserted. `make soak` does it with more,
+//! and in filters past 2^32 bits.
 
 mod common;
 #[path = "common/soak.rs"]

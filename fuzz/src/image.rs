@@ -1,5 +1,5 @@
-//! Just enough of `docs/format.md` to make the checksums of a mutated image right again, so that what lies behind them is
-//! reached.
+//! Just enough of `docs/format.md` to make the checksums of a mutated image right again, so that what lies behind them
+//! is reached.
 
 use xxhash_rust::xxh3::xxh3_64;
 

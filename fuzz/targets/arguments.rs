@@ -1,6 +1,6 @@
-//! The input is a command line, an argument a line: whatever it is, it is parsed or refused with a message. Each argument
-//! is also read as every sort of number that options take, and means what a simpler reading of it says. `petal plan`,
-//! which reads and writes no file, is run too.
+//! The input is a command line, an argument a line: whatever it is, it is parsed or refused with a message. Each
+//! argument is also read as every sort of number that options take, and means what a simpler reading of it says.
+//! `petal plan`, which reads and writes no file, is run too.
 
 #![no_main]
 

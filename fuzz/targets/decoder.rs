@@ -1,10 +1,11 @@
 //! The input is an image, of which nothing is believed: it is opened as it is, with its checksums made right, and with
-//! its length made right too; in every way that there is; and what opens is used in every way that there is. Nothing may
-//! panic or read past the image, and all ways of opening must agree.
+//! its length made right too; in every way that there is; and what opens is used in every way that there is. Nothing
+//! may panic or read past the image, and all ways of opening must agree.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use petal::format::Header;
 use petal::{Error, Filter, Mode, OpenOptions, Result, Status};
 use petal_fuzz::exercise::{self, image};
 use petal_fuzz::guarded::Guarded;
@@ -47,7 +48,10 @@ fn open_all(bytes: &[u8], places: &mut Places) {
         exercise::look(&*filter);
         exercise::change(&*filter);
     }
-    for mode in MODES {
+    // What looks damaged in place is looked at several times, with pauses; one way to come there is enough.
+    let damaged = Header::decode(bytes).is_err_and(|error| error.status() == Status::Corrupt);
+    let modes = if damaged { &[Mode::Read] } else { &MODES[..] };
+    for mode in modes.iter().copied() {
         let options = OpenOptions { mode, key: None };
         let Some(place) = memory.place(bytes) else { return };
         // SAFETY: the bytes were just put at `place`, nobody else uses them, and the filter goes before they do.
@@ -58,6 +62,9 @@ fn open_all(bytes: &[u8], places: &mut Places) {
         if status.is_none() && mode == Mode::Write {
             // SAFETY: the filter that wrote there is gone.
             written(&unsafe { memory.bytes(place, bytes.len()) });
+        }
+        if damaged {
+            continue;
         }
 
         put(*file, bytes);
