@@ -28,8 +28,11 @@ build)
     ;;
 run)
     log=$work/planted.log
-    if "$work/planted/decoder" -max_total_time=60 -timeout=10 -artifact_prefix="$work/planted-" corpus/decoder \
-        >"$log" 2>&1; then
+    # The first folder is the one that grows.
+    rm -rf "$work/planted/corpus"
+    mkdir -p "$work/planted/corpus"
+    if "$work/planted/decoder" -max_total_time=60 -timeout=10 -artifact_prefix="$work/planted-" \
+        "$work/planted/corpus" corpus/decoder >"$log" 2>&1; then
         echo "planted: FAILED, the bug was not found in 60 s"
         exit 1
     fi
