@@ -200,6 +200,8 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_BLOOM 1
 /** The split-block Bloom filter of Apache Parquet: one memory access a key, blocks of 256 bits. */
 #define PETAL_KIND_SPLIT_BLOCK 2
+/** The blocked Bloom filter: one cache line a key, nearly as accurate as the classic one. */
+#define PETAL_KIND_BLOCKED 3
 
 /** Keys can be inserted one by one. */
 #define PETAL_CAN_INSERT (1ull << 0)
@@ -307,6 +309,18 @@ typedef uint32_t petal_hash_function;
 /** You hash: the filter takes 64-bit hashes only. They must be uniform in all bits. */
 #define PETAL_HASH_EXTERNAL 4
 
+/** An instruction set that the inner loops are written for. All of them do the same to the same bytes. Since 0.1. */
+typedef uint32_t petal_kernel;
+
+/** The best that the processor has; chosen once, when the first filter is made. */
+#define PETAL_KERNEL_BEST 0
+/** Plain code, on every processor. */
+#define PETAL_KERNEL_PORTABLE 1
+/** AVX2 on x86-64. */
+#define PETAL_KERNEL_AVX2 2
+/** AVX-512 (F, BW, DQ, VL) on x86-64. */
+#define PETAL_KERNEL_AVX512 3
+
 /** How many parameters that only some kinds take a spec holds. */
 #define PETAL_MAX_PARAMETERS 8
 
@@ -342,8 +356,8 @@ typedef struct petal_spec {
   uint64_t bits;
   /** The exact number of bits that a key sets, with `bits`; 0 is the best for `bits` and `capacity`. */
   uint32_t hashes;
-  /** 0. */
-  uint32_t reserved;
+  /** One of `PETAL_KERNEL_*`, to compare them; 0 is the best that the processor has. */
+  petal_kernel kernel;
   /**
    * The seed of `PETAL_HASH_XXH3` and `PETAL_HASH_XXH64`; your tag for `PETAL_HASH_EXTERNAL`, so that
    * filters over different hashes are not merged. A seed is not a secret.
@@ -626,6 +640,10 @@ typedef struct petal_description {
    * gives since it was folded. 0 where exact bits were asked for.
    */
   double false_positive_rate;
+  /** The inner loops in use: one of `PETAL_KERNEL_*`, never `PETAL_KERNEL_BEST`. */
+  petal_kernel kernel;
+  /** 0. */
+  uint32_t reserved;
 } petal_description;
 
 /** How full a filter is: what its payload tells. Since 0.1. */

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result, Status, error};
 use crate::format::{self, Geometry, Header};
 use crate::hash::Hasher;
+use crate::simd::{self, Kernels};
 use crate::storage::{Access, Words};
 
 /// What all filters have beneath their kind: a header, a hasher, and the words of the payload.
@@ -10,6 +11,8 @@ pub struct Base {
     header: Header,
     hasher: Hasher,
     words: Words,
+    /// The inner loops in use.
+    kernels: &'static Kernels,
     /// Whether the words may be written without asking further: true at once for memory of the filter's own, and for
     /// a writable image once it is marked dirty.
     writing: bool,
@@ -19,7 +22,19 @@ impl Base {
     /// Puts the parts together. The header's `dirty` says what the image said when it was opened.
     pub(crate) fn new(header: Header, hasher: Hasher, words: Words) -> Base {
         let writing = words.image().is_none();
-        Base { header, hasher, words, writing }
+        Base { header, hasher, words, kernels: simd::best(), writing }
+    }
+
+    /// The same with these kernels.
+    pub(crate) fn with_kernels(mut self, kernels: &'static Kernels) -> Base {
+        self.kernels = kernels;
+        self
+    }
+
+    /// The inner loops in use.
+    #[inline]
+    pub fn kernels(&self) -> &'static Kernels {
+        self.kernels
     }
 
     /// What the image says of itself.
@@ -139,7 +154,7 @@ impl Base {
     /// # Errors
     /// [`Status::OutOfMemory`].
     pub fn copy(&self) -> Result<Base> {
-        Ok(Base::new(self.header.clone(), self.hasher.clone(), self.words.copy()?))
+        Ok(Base::new(self.header.clone(), self.hasher.clone(), self.words.copy()?).with_kernels(self.kernels))
     }
 
     /// Takes over the payload and the geometry of a smaller filter.

@@ -1,10 +1,15 @@
 //! Many keys at once: the one place where keys of three forms become hashes and answers take three forms.
+//!
+//! Hashing runs ahead of the filter by one prefetch ring: each call to a filter also shows it the hashes of the keys that
+//! come next, whose lines it may fetch (see [`crate::bits::ring`]). So the ring does not run empty between calls.
 
+use crate::base::Base;
+use crate::bits::ring::AHEAD;
 use crate::error::{Result, error};
-use crate::filter::Insert;
 use crate::hash::Hasher;
+use crate::simd::Kernels;
 
-/// How many hashes go to a filter at once: enough to hide the calls and the misses, few enough for any stack.
+/// How many keys a filter answers at once: enough to hide the calls, few enough for any stack.
 const CHUNK: usize = 512;
 
 /// Many keys.
@@ -68,35 +73,66 @@ impl Keys<'_> {
         }
     }
 
-    /// Gives the hashes to `take`, a chunk at a time, with the position of the chunk's first key, until it says false.
-    /// [`Keys::check`] has been asked.
-    pub(crate) fn for_each_chunk(&self, hasher: &Hasher, mut take: impl FnMut(usize, &[u64]) -> bool) {
+    /// Gives the hashes to `take`, a chunk at a time, until it says false: the position of the chunk's first key, how many
+    /// keys are in the chunk, and their hashes, followed by those of up to [`AHEAD`] keys of the next. Comes first with
+    /// a chunk of no keys, which shows only what is next. [`Keys::check`] has been asked.
+    pub(crate) fn for_each_chunk(
+        &self,
+        hasher: &Hasher,
+        kernels: &Kernels,
+        mut take: impl FnMut(usize, usize, &[u64]) -> bool,
+    ) {
+        let length = self.len();
         if let Keys::Hashes(hashes) = self {
-            for (i, chunk) in hashes.chunks(CHUNK).enumerate() {
-                if !take(i * CHUNK, chunk) {
-                    return;
-                }
+            let mut go_on = take(0, 0, &hashes[..length.min(AHEAD)]);
+            for start in (0..length).step_by(CHUNK) {
+                let count = CHUNK.min(length - start);
+                let end = length.min(start + count + AHEAD);
+                go_on = go_on && take(start, count, &hashes[start..end]);
             }
             return;
         }
-        let mut hashes = [0; CHUNK];
-        let mut start = 0;
-        while start < self.len() {
-            let chunk = &mut hashes[..CHUNK.min(self.len() - start)];
-            for (i, hash) in chunk.iter_mut().enumerate() {
-                // Hashing was checked to succeed; a failure would only cost an answer, not invent an absence.
-                *hash = match self {
-                    Keys::Bytes { bytes, offsets } => {
-                        let (from, to) = (offsets[start + i] as usize, offsets[start + i + 1] as usize);
-                        hasher.hash_bytes(&bytes[from..to]).unwrap_or(0)
-                    }
-                    Keys::U64(keys) | Keys::Hashes(keys) => hasher.hash_u64(keys[start + i]).unwrap_or(0),
-                };
+        // Small batches, such as come from a program that collects a few keys, need not clear a large buffer.
+        if length <= AHEAD {
+            self.hash_chunks(hasher, kernels, &mut [0; AHEAD], &mut take);
+        } else {
+            self.hash_chunks(hasher, kernels, &mut [0; CHUNK + AHEAD], &mut take);
+        }
+    }
+
+    fn hash_chunks(
+        &self,
+        hasher: &Hasher,
+        kernels: &Kernels,
+        buffer: &mut [u64],
+        take: &mut impl FnMut(usize, usize, &[u64]) -> bool,
+    ) {
+        let length = self.len();
+        // `buffer[..hashed - start]` are the hashes of the keys from `start` on.
+        let (mut start, mut hashed) = (0, length.min(AHEAD));
+        self.hash_range(0, hasher, kernels, &mut buffer[..hashed]);
+        let mut go_on = take(0, 0, &buffer[..hashed]);
+        while go_on && start < length {
+            let end = length.min(start + buffer.len());
+            self.hash_range(hashed, hasher, kernels, &mut buffer[hashed - start..end - start]);
+            let count = CHUNK.min(length - start);
+            go_on = take(start, count, &buffer[..end - start]);
+            buffer.copy_within(count..end - start, 0);
+            (start, hashed) = (start + count, end);
+        }
+    }
+
+    /// The hashes of the keys from `start` on, as many as there is room for.
+    fn hash_range(&self, start: usize, hasher: &Hasher, kernels: &Kernels, hashes: &mut [u64]) {
+        match self {
+            Keys::U64(keys) => hasher.hash_u64s(kernels, &keys[start..start + hashes.len()], hashes),
+            Keys::Hashes(given) => hashes.copy_from_slice(&given[start..start + hashes.len()]),
+            Keys::Bytes { bytes, offsets } => {
+                for (hash, ends) in hashes.iter_mut().zip(offsets[start..].windows(2)) {
+                    // Hashing was checked to succeed; a failure would only cost an answer, not invent an absence.
+                    *hash = hasher.hash_bytes(&bytes[ends[0] as usize..ends[1] as usize]).unwrap_or(0);
+                }
             }
-            if !take(start, chunk) {
-                return;
-            }
-            start += chunk.len();
         }
     }
 }
@@ -158,18 +194,18 @@ impl Answers<'_> {
 
 /// Looks keys up. On an error every answer is true.
 pub(crate) fn contains(
-    hasher: &Hasher,
+    base: &Base,
     keys: &Keys,
     answers: &mut Answers,
     look_up: &mut dyn FnMut(&[u64], &mut [bool]),
 ) -> Result<()> {
-    if let Err(error) = answers.check(keys.len()).and_then(|()| keys.check(hasher)) {
+    if let Err(error) = answers.check(keys.len()).and_then(|()| keys.check(base.hasher())) {
         answers.fill(true, keys.len());
         return Err(error);
     }
     answers.count = 0;
-    keys.for_each_chunk(hasher, |start, hashes| {
-        let found = &mut [false; CHUNK][..hashes.len()];
+    keys.for_each_chunk(base.hasher(), base.kernels(), |start, count, hashes| {
+        let found = &mut [false; CHUNK][..count];
         look_up(hashes, found);
         answers.take(start, found);
         true
@@ -181,18 +217,19 @@ pub(crate) fn contains(
 /// have answers.
 pub(crate) fn insert(
     hasher: &Hasher,
+    kernels: &Kernels,
     keys: &Keys,
     answers: &mut Answers,
-    filter: &mut dyn Insert,
+    mut insert: impl FnMut(&[u64], &mut [bool]) -> (usize, Result<()>),
 ) -> (usize, Result<()>) {
     if let Err(error) = answers.check(keys.len()).and_then(|()| keys.check(hasher)) {
         return (0, Err(error));
     }
     answers.count = 0;
     let (mut inserted, mut outcome) = (0, Ok(()));
-    keys.for_each_chunk(hasher, |start, hashes| {
-        let new = &mut [false; CHUNK][..hashes.len()];
-        let (done, result) = filter.insert_many(hashes, new);
+    keys.for_each_chunk(hasher, kernels, |start, count, hashes| {
+        let new = &mut [false; CHUNK][..count];
+        let (done, result) = insert(hashes, new);
         answers.take(start, &new[..done]);
         inserted += done;
         outcome = result;

@@ -9,6 +9,7 @@ use crate::filter::Filter;
 use crate::hash::Hasher;
 use crate::open;
 use crate::registry;
+use crate::simd;
 use crate::spec::Spec;
 use crate::storage::{self, PathBytes, RawFile, try_vec};
 use core::cmp::Reverse;
@@ -122,8 +123,8 @@ impl Builder {
         }
         let (mut done, mut outcome) = (0, Ok(()));
         let hasher = self.hasher.clone();
-        keys.for_each_chunk(&hasher, |_, hashes| {
-            for hash in hashes {
+        keys.for_each_chunk(&hasher, simd::best(), |_, count, hashes| {
+            for hash in &hashes[..count] {
                 outcome = self.add_hash(*hash);
                 if outcome.is_err() {
                     return false;

@@ -94,7 +94,8 @@ pub trait Insert {
     /// [`Status::Unsupported`] if the filter is open for reading only.
     fn insert_one(&mut self, hash: u64) -> Result<bool>;
 
-    /// Inserts hashes in order and says of each, in `new`, which is as long, whether it certainly was not there.
+    /// Inserts as many hashes as `new` is long, in order, and says of each whether it certainly was not there. Hashes
+    /// after these come with the next call, and are shown only so that memory may be fetched for them.
     /// Returns how many were inserted: all of them unless there is an error, and then the first so many.
     fn insert_many(&mut self, hashes: &[u64], new: &mut [bool]) -> (usize, Result<()>);
 }
@@ -164,7 +165,8 @@ pub trait Filter: Send + Sync {
     /// Whether a hash may have been inserted. Constant time.
     fn contains_hash(&self, hash: u64) -> bool;
 
-    /// The same of many hashes; `found` is as long as `hashes`.
+    /// The same of as many hashes as `found` is long. Hashes after these come with the next call, and are shown only so that
+    /// memory may be fetched for them ([`crate::bits::ring`]).
     fn contains_hashes(&self, hashes: &[u64], found: &mut [bool]) {
         for (hash, found) in hashes.iter().zip(found) {
             *found = self.contains_hash(*hash);
@@ -281,15 +283,17 @@ pub trait Filter: Send + Sync {
     /// # Errors
     /// [`Status::Offsets`], [`Status::ExternalHash`], [`Status::KeyMissing`]. All answers then say true.
     fn contains_batch(&self, keys: &batch::Keys, answers: &mut batch::Answers) -> Result<()> {
-        batch::contains(self.base().hasher(), keys, answers, &mut |hashes, found| self.contains_hashes(hashes, found))
+        batch::contains(self.base(), keys, answers, &mut |hashes, found| self.contains_hashes(hashes, found))
     }
 
     /// Inserts many keys in order; `answers` say of each whether it certainly was not there. Returns how many were
     /// inserted: all, unless there is an error.
     fn insert_batch(&mut self, keys: &batch::Keys, answers: &mut batch::Answers) -> (usize, Result<()>) {
-        let hasher = self.base().hasher().clone();
+        let (hasher, kernels) = (self.base().hasher().clone(), self.base().kernels());
         match self.as_insert() {
-            Some(filter) => batch::insert(&hasher, keys, answers, filter),
+            Some(filter) => {
+                batch::insert(&hasher, kernels, keys, answers, |hashes, new| filter.insert_many(hashes, new))
+            }
             None => (0, Err(unsupported("insert"))),
         }
     }
@@ -376,6 +380,7 @@ pub trait Filter: Send + Sync {
             hash: header.hash,
             seed: if header.hash == crate::HashFunction::SipHash13 { 0 } else { header.identifier },
             key: None,
+            kernel: self.base().kernels().kernel,
             parameters,
         }
     }

@@ -6,6 +6,8 @@
 //! short-input PRF", 2012). Images hold an identifier derived from that key, never the key.
 
 use crate::error::{Result, Status, error};
+use crate::simd::Kernels;
+use crate::simd::portable::{xxh3_flip, xxh3_u64};
 use core::fmt;
 use core::hash::Hasher as _;
 use siphasher::sip::{SipHasher13, SipHasher24};
@@ -72,6 +74,8 @@ pub struct Hasher {
     function: HashFunction,
     /// The seed; of a keyed function the key's identifier; of an external one the caller's tag.
     identifier: u64,
+    /// What XXH3 mixes `u64` keys with, made from the seed.
+    flip: u64,
     sip: Option<SipHasher13>,
 }
 
@@ -91,7 +95,7 @@ impl Hasher {
             }
             (HashFunction::SipHash13, Some(key)) => Ok(Hasher::keyed(key)),
             (_, Some(_)) => Err(error!(Contradiction, "a secret key has no meaning with hash = {function}")),
-            (_, None) => Ok(Hasher { function, identifier: seed, sip: None }),
+            (_, None) => Ok(Hasher { function, identifier: seed, flip: xxh3_flip(seed), sip: None }),
         }
     }
 
@@ -112,7 +116,7 @@ impl Hasher {
                     "the secret key has identifier {:#018x}, the filter's has {identifier:#018x}", hasher.identifier
                 ))
             }
-            (HashFunction::SipHash13, None) => Ok(Hasher { function, identifier, sip: None }),
+            (HashFunction::SipHash13, None) => Ok(Hasher { function, identifier, flip: 0, sip: None }),
             _ => Hasher::new(function, identifier, key),
         }
     }
@@ -124,6 +128,7 @@ impl Hasher {
         Hasher {
             function: HashFunction::SipHash13,
             identifier: identifier.finish(),
+            flip: 0,
             sip: Some(SipHasher13::new_with_key(key)),
         }
     }
@@ -172,7 +177,21 @@ impl Hasher {
     /// As [`Hasher::hash_bytes`].
     #[inline]
     pub fn hash_u64(&self, key: u64) -> core::result::Result<u64, Status> {
-        self.hash_bytes(&key.to_le_bytes())
+        match self.function {
+            HashFunction::Xxh3 => Ok(xxh3_u64(self.flip, key)),
+            _ => self.hash_bytes(&key.to_le_bytes()),
+        }
+    }
+
+    /// The hashes of many `u64` keys; `hashes` is as long. Those of keys that cannot be hashed, which
+    /// [`Hasher::refusal`] tells before, are 0.
+    pub fn hash_u64s(&self, kernels: &Kernels, keys: &[u64], hashes: &mut [u64]) {
+        if self.function == HashFunction::Xxh3 {
+            return kernels.hash_u64s(self.flip, keys, hashes);
+        }
+        for (key, hash) in keys.iter().zip(hashes) {
+            *hash = self.hash_u64(*key).unwrap_or(0);
+        }
     }
 }
 
@@ -227,6 +246,21 @@ mod tests {
     fn a_u64_key_is_its_little_endian_bytes() {
         let hasher = Hasher::new(HashFunction::Xxh3, 7, None).unwrap();
         assert_eq!(hasher.hash_u64(0x0102_0304), hasher.hash_bytes(&[4, 3, 2, 1, 0, 0, 0, 0]));
+    }
+
+    /// The published function by way of the crate, against the short form that is made for eight bytes.
+    #[test]
+    fn xxh3_of_u64_keys_is_xxh3_of_their_bytes() {
+        for seed in [0, 1, 42, 1 << 31, u64::MAX, 0x0123_4567_89ab_cdef] {
+            let hasher = Hasher::new(HashFunction::Xxh3, seed, None).unwrap();
+            let keys: Vec<u64> = (0..1003).map(|i| crate::bits::mix(i) >> (i % 64)).collect();
+            let expected: Vec<u64> = keys.iter().map(|key| xxh3::xxh3_64_with_seed(&key.to_le_bytes(), seed)).collect();
+            for kernels in crate::simd::available() {
+                let mut hashes = vec![0; keys.len()];
+                hasher.hash_u64s(kernels, &keys, &mut hashes);
+                assert_eq!(hashes, expected, "{:?}", kernels.kernel);
+            }
+        }
     }
 
     #[test]

@@ -44,6 +44,7 @@ pub use hash::{HashFunction, Hasher, SecretKey};
 #[cfg(unix)]
 pub use open::open_descriptor;
 pub use open::{Mode, OpenOptions, create, create_in, image_size, load, open, open_buffer};
+pub use simd::Kernel;
 pub use spec::{
     DEFAULT_CAPACITY, DEFAULT_FALSE_POSITIVE_RATE, Domain, Kind, MAX_PARAMETERS, Parameter, Setting, Size, Spec,
 };

@@ -6,6 +6,7 @@ use crate::filter::Filter;
 use crate::format::{HEADER_LENGTH, Header};
 use crate::hash::{Hasher, SecretKey};
 use crate::registry::{self, Row};
+use crate::simd;
 use crate::spec::{Size, Spec};
 use crate::storage::{Access, FileRange, ImageBytes, Mapping, PathBytes, RawFile, Words};
 use std::path::Path;
@@ -69,7 +70,7 @@ pub fn create(spec: &Spec) -> Result<Box<dyn Filter>> {
 pub(crate) fn create_base(spec: &Spec) -> Result<Base> {
     let (_, header, hasher) = plan(spec)?;
     let words = Words::zeroed(header.geometry.payload_bytes)?;
-    Ok(Base::new(header, hasher, words))
+    Ok(Base::new(header, hasher, words).with_kernels(simd::choose(spec.kernel)?))
 }
 
 /// The length of the image of the filter that a spec describes.
@@ -92,6 +93,7 @@ pub fn image_size(spec: &Spec) -> Result<u64> {
 /// them; other processes that share them may read them through handles of their own.
 pub unsafe fn create_in(spec: &Spec, base: core::ptr::NonNull<u8>, length: usize) -> Result<Box<dyn Filter>> {
     let (row, header, hasher) = plan(spec)?;
+    let kernels = simd::choose(spec.kernel)?;
     let needed = header.image_bytes();
     if (length as u64) < needed {
         return Err(error!(BufferTooSmall, "the buffer has {length} bytes, the image needs {needed}"));
@@ -100,7 +102,7 @@ pub unsafe fn create_in(spec: &Spec, base: core::ptr::NonNull<u8>, length: usize
     let image = unsafe { ImageBytes::from_buffer(base, needed as usize, Access::Write)? };
     let words = image.into_words(HEADER_LENGTH, header.geometry.payload_bytes as usize)?;
     // Everything that can fail comes before the first byte is written.
-    let mut filter = (row.open)(Base::new(header, hasher, words))?;
+    let mut filter = (row.open)(Base::new(header, hasher, words).with_kernels(kernels))?;
     filter.base_mut().initialise()?;
     Ok(filter)
 }

@@ -2,6 +2,7 @@
 
 use crate::error::{Result, error};
 use crate::hash::{HashFunction, Hasher, SecretKey};
+use crate::simd::Kernel;
 use crate::sizing;
 use core::fmt;
 
@@ -153,6 +154,8 @@ pub struct Spec {
     pub seed: u64,
     /// The secret key of SipHash-1-3.
     pub key: Option<SecretKey>,
+    /// The instruction set of the inner loops. Not part of the filter's image: all of them do the same.
+    pub kernel: Kernel,
     /// What only this kind takes.
     pub parameters: [Setting; MAX_PARAMETERS],
 }
@@ -168,6 +171,7 @@ impl Default for Spec {
             hash: HashFunction::Xxh3,
             seed: 0,
             key: None,
+            kernel: Kernel::Best,
             parameters: [Setting::default(); MAX_PARAMETERS],
         }
     }
@@ -185,6 +189,7 @@ impl fmt::Debug for Spec {
             .field("hash", &self.hash)
             .field("seed", &self.seed)
             .field("keyed", &self.key.is_some())
+            .field("kernel", &self.kernel)
             .field("parameters", &self.parameters)
             .finish()
     }

@@ -12,7 +12,7 @@
 use crate::boundary::{self, boundary};
 use crate::kinds::petal_kind;
 use crate::status::{petal_error, petal_status};
-use petal_core::{HashFunction, Kind, MAX_PARAMETERS, Result, Setting, Spec, Status, registry};
+use petal_core::{HashFunction, Kernel, Kind, MAX_PARAMETERS, Result, Setting, Spec, Status, registry};
 use std::ffi::c_char;
 
 /// A hash function: one of `PETAL_HASH_*`. Since 0.1.
@@ -31,6 +31,23 @@ const _: () = {
     assert!(PETAL_HASH_XXH3 == HashFunction::Xxh3 as u32 && PETAL_HASH_XXH64 == HashFunction::Xxh64 as u32);
     assert!(PETAL_HASH_SIPHASH13 == HashFunction::SipHash13 as u32);
     assert!(PETAL_HASH_EXTERNAL == HashFunction::External as u32);
+};
+
+/// An instruction set that the inner loops are written for. All of them do the same to the same bytes. Since 0.1.
+pub type petal_kernel = u32;
+
+/// The best that the processor has; chosen once, when the first filter is made.
+pub const PETAL_KERNEL_BEST: petal_kernel = 0;
+/// Plain code, on every processor.
+pub const PETAL_KERNEL_PORTABLE: petal_kernel = 1;
+/// AVX2 on x86-64.
+pub const PETAL_KERNEL_AVX2: petal_kernel = 2;
+/// AVX-512 (F, BW, DQ, VL) on x86-64.
+pub const PETAL_KERNEL_AVX512: petal_kernel = 3;
+
+const _: () = {
+    assert!(PETAL_KERNEL_BEST == Kernel::Best as u32 && PETAL_KERNEL_PORTABLE == Kernel::Portable as u32);
+    assert!(PETAL_KERNEL_AVX2 == Kernel::Avx2 as u32 && PETAL_KERNEL_AVX512 == Kernel::Avx512 as u32);
 };
 
 /// How many parameters that only some kinds take a spec holds.
@@ -70,8 +87,8 @@ pub struct petal_spec {
     pub bits: u64,
     /// The exact number of bits that a key sets, with `bits`; 0 is the best for `bits` and `capacity`.
     pub hashes: u32,
-    /// 0.
-    pub reserved: u32,
+    /// One of `PETAL_KERNEL_*`, to compare them; 0 is the best that the processor has.
+    pub kernel: petal_kernel,
     /// The seed of `PETAL_HASH_XXH3` and `PETAL_HASH_XXH64`; your tag for `PETAL_HASH_EXTERNAL`, so that
     /// filters over different hashes are not merged. A seed is not a secret.
     pub seed: u64,
@@ -89,11 +106,11 @@ unsafe impl boundary::SizedStruct for petal_spec {
 impl petal_spec {
     /// The core's spec.
     pub(crate) fn to_core(self) -> Result<Spec> {
-        let reserved = self.parameters.iter().map(|setting| setting.reserved).fold(self.reserved, |all, one| all | one);
+        let reserved = self.parameters.iter().fold(0, |all, setting| all | setting.reserved);
         if reserved != 0 {
             return Err(boundary::error(
                 Status::UnknownValue,
-                format_args!("reserved = {reserved} of a spec is not 0"),
+                format_args!("reserved = {reserved} of a setting is not 0"),
             ));
         }
         Ok(Spec {
@@ -105,6 +122,7 @@ impl petal_spec {
             hash: HashFunction::from_number(self.hash)?,
             seed: self.seed,
             key: (self.key != [0; 16]).then_some(self.key),
+            kernel: Kernel::from_number(self.kernel)?,
             parameters: self.parameters.map(|setting| Setting { id: setting.id, value: setting.value }),
         })
     }
@@ -119,7 +137,7 @@ impl petal_spec {
             false_positive_rate: spec.false_positive_rate,
             bits: spec.bits,
             hashes: spec.hashes,
-            reserved: 0,
+            kernel: spec.kernel as u32,
             seed: spec.seed,
             key: spec.key.unwrap_or_default(),
             parameters: spec.parameters.map(|Setting { id, value }| petal_setting { id, reserved: 0, value }),

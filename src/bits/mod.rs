@@ -1,5 +1,7 @@
 //! The small change of bit arrays.
 
+pub mod ring;
+
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// A position in `0..range` from a uniform 64-bit hash: the high half of the product. It uses the high bits of the
@@ -21,6 +23,25 @@ pub fn mix(mut x: u64) -> u64 {
 /// 2^64 over the golden ratio, made odd.
 pub const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
+/// Asks for the cache line of a word, to be read soon; nothing happens where the processor has no such instruction.
+#[inline]
+pub fn prefetch<T>(word: &T) {
+    let address = core::ptr::from_ref(word).cast::<i8>();
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch changes nothing that a program can see, and every x86-64 processor has it.
+    unsafe {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(address);
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: as above, of every aarch64 processor.
+    unsafe {
+        core::arch::asm!("prfm pldl1keep, [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let _ = address;
+}
+
 /// Whether the bit at `position` is set.
 #[inline]
 pub fn test(words: &[AtomicU64], position: u64) -> bool {
@@ -34,6 +55,13 @@ pub fn set(words: &mut [u64], position: u64) -> bool {
     let new = *word & mask == 0;
     *word |= mask;
     new
+}
+
+/// Sets the bits of `mask` in a word that others may be setting bits in at the same time; true if one of them was not set
+/// before. A word that has them all is not written, so that its cache line stays shared between processors.
+#[inline]
+pub fn set_shared(word: &AtomicU64, mask: u64) -> bool {
+    mask & !word.load(Ordering::Relaxed) != 0 && mask & !word.fetch_or(mask, Ordering::Relaxed) != 0
 }
 
 /// How many bits are set.

@@ -18,7 +18,7 @@ use crate::filter::{Cardinality, Filter, Fold, Insert, Intersect, Measure, Merge
 use crate::format::Geometry;
 use crate::open;
 use crate::registry::Row;
-use crate::simd::{self, portable};
+use crate::simd::{layout::SPLIT_BLOCK_WORDS, portable};
 use crate::sizing::{self, split_block::BLOCK_BITS};
 use crate::spec::{Kind, Number, Size, Spec};
 use crate::storage::{Words, try_box};
@@ -143,16 +143,16 @@ impl Filter for SplitBlock {
 
     #[inline]
     fn contains_hash(&self, hash: u64) -> bool {
-        portable::split_block_contains_one(self.blocks(), hash)
+        self.base.kernels().split_block.contains_one(self.blocks(), LANES, hash)
     }
 
     fn contains_hashes(&self, hashes: &[u64], found: &mut [bool]) {
-        (simd::split_block().contains)(self.blocks(), hashes, found);
+        self.base.kernels().split_block.contains(self.blocks(), LANES, hashes, found);
     }
 
     fn measure(&self) -> Measure {
         let (mut ones, mut rates) = (0, 0.0);
-        for block in self.blocks().chunks(portable::SPLIT_BLOCK_WORDS) {
+        for block in self.blocks().chunks(SPLIT_BLOCK_WORDS) {
             let lanes: [u32; LANES as usize] = core::array::from_fn(|lane| {
                 let word = block[lane / 2].load(Ordering::Relaxed);
                 (word >> (32 * (lane % 2))) as u32
@@ -223,12 +223,13 @@ impl Insert for SplitBlock {
     }
 
     fn insert_many(&mut self, hashes: &[u64], new: &mut [bool]) -> (usize, Result<()>) {
+        let kernel = &self.base.kernels().split_block;
         match self.base.writable() {
-            Ok(words) => (simd::split_block().insert)(&mut words[..self.words], hashes, new),
+            Ok(words) => kernel.insert(&mut words[..self.words], LANES, hashes, new),
             Err(error) => return (0, Err(error)),
         }
-        self.base.add_count(hashes.len() as u64);
-        (hashes.len(), Ok(()))
+        self.base.add_count(new.len() as u64);
+        (new.len(), Ok(()))
     }
 }
 
@@ -251,8 +252,8 @@ impl Fold for SplitBlock {
         let mut folded = Words::zeroed(geometry.payload_bytes)?;
         let words = folded.exclusive().ok_or(Status::Internal)?;
         for (i, word) in self.blocks().iter().enumerate() {
-            let block = (i / portable::SPLIT_BLOCK_WORDS) as u64 / factor;
-            let place = block as usize * portable::SPLIT_BLOCK_WORDS + i % portable::SPLIT_BLOCK_WORDS;
+            let block = (i / SPLIT_BLOCK_WORDS) as u64 / factor;
+            let place = block as usize * SPLIT_BLOCK_WORDS + i % SPLIT_BLOCK_WORDS;
             words[place] |= word.load(Ordering::Relaxed);
         }
         self.base.replace(geometry, folded);

@@ -1,24 +1,139 @@
-//! The inner loops of the block layouts, one file a kernel, behind one signature.
+//! The inner loops: hashing of `u64` keys and the block layouts, one file an instruction set, behind one signature.
 //!
-//! [`portable`] is the specification: every other kernel must do the same to the same words. Which kernel runs is
-//! decided here, once, outside every loop.
+//! [`portable`] is the specification: every other kernel does the same to the same words, and tests compare them. Which
+//! kernels run is decided here, once, outside every loop. Nothing but these files is compiled for more than the
+//! baseline of the target.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+pub mod layout;
 pub mod portable;
 
+use crate::error::{Result, error};
 use core::sync::atomic::AtomicU64;
+use std::sync::OnceLock;
 
-/// The inner loops of one block layout. Words are exactly those of the blocks, without padding; `found` and `new` are
-/// as long as `hashes`. Hashes are taken in order, so a key that occurs twice is new once.
+/// The inner loops of one block layout. `words` are exactly those of the blocks, without padding, fewer than 2^32
+/// blocks where the layout says so; `hashes` is how many bits a key has, for the layouts where that varies.
+///
+/// Of many keys, `keys` (their hashes) may be longer than the answers: what follows comes with the next call, and is only
+/// fetched into the cache where that pays. Keys are taken in order, so that one that occurs twice is new once.
+///
+/// The functions need the instructions of their kernels: only [`available`], [`best`] and [`choose`] give kernels out.
 pub struct BlockKernel {
-    /// The instruction set: `portable`.
-    pub name: &'static str,
-    /// Whether each hash may be there.
-    pub contains: fn(words: &[AtomicU64], hashes: &[u64], found: &mut [bool]),
-    /// Inserts each hash and says whether it certainly was not there.
-    pub insert: fn(words: &mut [u64], hashes: &[u64], new: &mut [bool]),
+    contains_one: unsafe fn(words: &[AtomicU64], hashes: u32, key: u64) -> bool,
+    contains: unsafe fn(words: &[AtomicU64], hashes: u32, keys: &[u64], found: &mut [bool]),
+    insert: unsafe fn(words: &mut [u64], hashes: u32, keys: &[u64], new: &mut [bool]),
 }
 
-/// The kernel for the 256-bit split blocks of [`crate::filters::SplitBlock`].
-pub fn split_block() -> &'static BlockKernel {
-    &portable::SPLIT_BLOCK
+impl BlockKernel {
+    /// Whether a key may be there.
+    #[inline]
+    pub fn contains_one(&self, words: &[AtomicU64], hashes: u32, key: u64) -> bool {
+        // SAFETY: kernels are given out only where the processor has their instructions.
+        unsafe { (self.contains_one)(words, hashes, key) }
+    }
+
+    /// Whether each key may be there.
+    pub fn contains(&self, words: &[AtomicU64], hashes: u32, keys: &[u64], found: &mut [bool]) {
+        // SAFETY: as above.
+        unsafe { (self.contains)(words, hashes, keys, found) }
+    }
+
+    /// Inserts each key and says whether it certainly was not there.
+    pub fn insert(&self, words: &mut [u64], hashes: u32, keys: &[u64], new: &mut [bool]) {
+        // SAFETY: as above.
+        unsafe { (self.insert)(words, hashes, keys, new) }
+    }
+}
+
+/// An instruction set that kernels are written for. The numbers are those of the C API.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
+#[non_exhaustive]
+pub enum Kernel {
+    /// The best that the processor has.
+    #[default]
+    Best = 0,
+    /// Plain code.
+    Portable = 1,
+    /// x86-64 with AVX2.
+    Avx2 = 2,
+    /// x86-64 with AVX-512 F, BW, DQ and VL.
+    Avx512 = 3,
+}
+
+impl Kernel {
+    /// All that can be asked for, in the order of their numbers.
+    pub const ALL: [Kernel; 4] = [Kernel::Best, Kernel::Portable, Kernel::Avx2, Kernel::Avx512];
+
+    /// The instruction set with this number.
+    ///
+    /// # Errors
+    /// [`Status::UnknownValue`](crate::Status::UnknownValue).
+    pub fn from_number(number: u32) -> Result<Kernel> {
+        let found = Kernel::ALL.into_iter().find(|kernel| *kernel as u32 == number);
+        found.ok_or_else(|| error!(UnknownValue, "kernel = {number} is not a kernel; 0 (best) to 3 (avx512) are known"))
+    }
+
+    /// Its name: `best`, `portable`, `avx2` or `avx512`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kernel::Best => "best",
+            Kernel::Portable => "portable",
+            Kernel::Avx2 => "avx2",
+            Kernel::Avx512 => "avx512",
+        }
+    }
+}
+
+/// The kernels for one instruction set.
+pub struct Kernels {
+    /// Which.
+    pub kernel: Kernel,
+    hash_u64s: unsafe fn(flip: u64, keys: &[u64], hashes: &mut [u64]),
+    /// For the 256-bit blocks of [`crate::filters::SplitBlock`], fewer than 2^32 of them.
+    pub split_block: BlockKernel,
+    /// For the 512-bit blocks of [`crate::filters::Blocked`].
+    pub blocked: BlockKernel,
+}
+
+impl Kernels {
+    /// The XXH3 hashes of `u64` keys under the seed that `flip` was made from ([`portable::xxh3_flip`]); `hashes` is as
+    /// long as `keys`.
+    pub fn hash_u64s(&self, flip: u64, keys: &[u64], hashes: &mut [u64]) {
+        // SAFETY: kernels are given out only where the processor has their instructions.
+        unsafe { (self.hash_u64s)(flip, keys, hashes) }
+    }
+}
+
+/// The kernels that this processor runs, the best first; the last is always [`portable`].
+pub fn available() -> impl Iterator<Item = &'static Kernels> {
+    #[cfg(target_arch = "x86_64")]
+    let special = [avx512::kernels(), avx2::kernels()];
+    #[cfg(not(target_arch = "x86_64"))]
+    let special: [Option<&'static Kernels>; 0] = [];
+    special.into_iter().flatten().chain([&portable::KERNELS])
+}
+
+/// The best kernels for this processor.
+#[inline]
+pub fn best() -> &'static Kernels {
+    static BEST: OnceLock<&'static Kernels> = OnceLock::new();
+    BEST.get_or_init(|| available().next().unwrap_or(&portable::KERNELS))
+}
+
+/// The kernels for an instruction set.
+///
+/// # Errors
+/// [`Status::Unsupported`](crate::Status::Unsupported) if the processor does not have it.
+pub fn choose(kernel: Kernel) -> Result<&'static Kernels> {
+    if kernel == Kernel::Best {
+        return Ok(best());
+    }
+    available()
+        .find(|kernels| kernels.kernel == kernel)
+        .ok_or_else(|| error!(Unsupported, "kernel = {} is not one that this processor runs", kernel.name()))
 }

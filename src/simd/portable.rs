@@ -1,63 +1,169 @@
 //! The kernels in plain Rust: what the others are compared with.
 
-use super::BlockKernel;
+use super::layout::{
+    BLOCK_WORDS, SPLIT_BLOCK_WORDS, bits_of_lanes, block_start, lanes, masks, split_block_masks, split_block_start,
+};
+use super::{BlockKernel, Kernel, Kernels};
+use crate::bits::ring::{self, fetch_word, rolling};
+use crate::bits::{prefetch, set_shared};
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// The split-block kernel.
-pub static SPLIT_BLOCK: BlockKernel =
-    BlockKernel { name: "portable", contains: split_block_contains, insert: split_block_insert };
+/// The portable kernels.
+pub static KERNELS: Kernels = Kernels {
+    kernel: Kernel::Portable,
+    hash_u64s,
+    split_block: BlockKernel {
+        contains_one: |words, _, key| split_block_contains_one(words, key),
+        contains: split_block_contains,
+        insert: split_block_insert,
+    },
+    blocked: BlockKernel {
+        contains_one: |words, hashes, key| blocked_contains_one(words, masks(hashes), key),
+        contains: blocked_contains,
+        insert: blocked_insert,
+    },
+};
 
-/// 64-bit words in a 256-bit block.
-pub const SPLIT_BLOCK_WORDS: usize = 4;
+// ---- XXH3 of eight bytes ---------------------------------------------------------------------------------------------
 
-/// The odd multipliers of the Parquet format, one a lane.
-const SALTS: [u32; 8] =
-    [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
-
-/// The first word of the block that a hash goes to. `words` holds fewer than 2^32 blocks.
-#[inline]
-pub fn split_block_start(words: usize, hash: u64) -> usize {
-    let blocks = (words / SPLIT_BLOCK_WORDS) as u64;
-    (((hash >> 32) * blocks) >> 32) as usize * SPLIT_BLOCK_WORDS
+/// What the key is mixed with first: 16 bytes of XXH3's fixed secret, folded into 8, less the seed, whose upper half is
+/// mixed with its reversed lower half before.
+pub fn xxh3_flip(seed: u64) -> u64 {
+    let seed = seed ^ (u64::from((seed as u32).swap_bytes()) << 32);
+    (0x1cad_21f7_2c81_017c_u64 ^ 0xdb97_9083_e96d_d4de).wrapping_sub(seed)
 }
 
-/// The bits that a hash sets in its block: one in each 32-bit lane, chosen by the hash's low half.
+/// XXH3's multiplier for short inputs.
+pub const XXH3_MULTIPLIER: u64 = 0x9fb2_1c65_1e98_df25;
+
+/// XXH3, 64 bits, of the eight little-endian bytes of `key`.
 #[inline]
-pub fn split_block_masks(hash: u64) -> [u64; SPLIT_BLOCK_WORDS] {
-    let bit = |lane: usize| 1_u64 << ((hash as u32).wrapping_mul(SALTS[lane]) >> 27);
-    core::array::from_fn(|word| bit(2 * word) | bit(2 * word + 1) << 32)
+pub fn xxh3_u64(flip: u64, key: u64) -> u64 {
+    let mut x = key.rotate_left(32) ^ flip;
+    x ^= x.rotate_left(49) ^ x.rotate_left(24);
+    x = x.wrapping_mul(XXH3_MULTIPLIER);
+    // 8 is the length of the key.
+    x ^= (x >> 35).wrapping_add(8);
+    x = x.wrapping_mul(XXH3_MULTIPLIER);
+    x ^ (x >> 28)
 }
 
-/// Whether one hash may be there.
+fn hash_u64s(flip: u64, keys: &[u64], hashes: &mut [u64]) {
+    for (key, hash) in keys.iter().zip(hashes) {
+        *hash = xxh3_u64(flip, *key);
+    }
+}
+
+// ---- The split-block layout ------------------------------------------------------------------------------------------
+
+/// Whether one key may be there.
 #[inline]
-pub fn split_block_contains_one(words: &[AtomicU64], hash: u64) -> bool {
-    let start = split_block_start(words.len(), hash);
+pub fn split_block_contains_one(words: &[AtomicU64], key: u64) -> bool {
+    let start = split_block_start(words.len(), key);
     let block = &words[start..start + SPLIT_BLOCK_WORDS];
     let missing = |(word, mask): (&AtomicU64, u64)| mask & !word.load(Ordering::Relaxed);
-    block.iter().zip(split_block_masks(hash)).map(missing).fold(0, |all, bits| all | bits) == 0
+    block.iter().zip(split_block_masks(key)).map(missing).fold(0, |all, bits| all | bits) == 0
 }
 
-/// Inserts one hash; true if it certainly was not there.
+/// Inserts one key; true if it certainly was not there.
 #[inline]
-pub fn split_block_insert_one(words: &mut [u64], hash: u64) -> bool {
-    let start = split_block_start(words.len(), hash);
+pub fn split_block_insert_one(words: &mut [u64], key: u64) -> bool {
+    let start = split_block_start(words.len(), key);
     let block = &mut words[start..start + SPLIT_BLOCK_WORDS];
     let mut missing = 0;
-    for (word, mask) in block.iter_mut().zip(split_block_masks(hash)) {
+    for (word, mask) in block.iter_mut().zip(split_block_masks(key)) {
         missing |= mask & !*word;
         *word |= mask;
     }
     missing != 0
 }
 
-fn split_block_contains(words: &[AtomicU64], hashes: &[u64], found: &mut [bool]) {
-    for (hash, found) in hashes.iter().zip(found) {
-        *found = split_block_contains_one(words, *hash);
-    }
+/// The same, while others insert too.
+#[inline]
+pub fn split_block_insert_one_shared(words: &[AtomicU64], key: u64) -> bool {
+    let start = split_block_start(words.len(), key);
+    let block = &words[start..start + SPLIT_BLOCK_WORDS];
+    block.iter().zip(split_block_masks(key)).fold(false, |new, (word, mask)| new | set_shared(word, mask))
 }
 
-fn split_block_insert(words: &mut [u64], hashes: &[u64], new: &mut [bool]) {
-    for (hash, new) in hashes.iter().zip(new) {
-        *new = split_block_insert_one(words, *hash);
+/// Fetches the block of a key.
+#[inline]
+pub fn split_block_fetch(words: &[AtomicU64], key: u64) {
+    fetch_word(words, split_block_start(words.len(), key));
+}
+
+fn split_block_contains(words: &[AtomicU64], _: u32, keys: &[u64], found: &mut [bool]) {
+    let fetch = |words: &&[AtomicU64], key| split_block_fetch(words, key);
+    rolling(&mut { words }, ring::ahead(words.len(), 1), keys, found, fetch, |words, key| {
+        split_block_contains_one(words, key)
+    });
+}
+
+fn split_block_insert(words: &mut [u64], _: u32, keys: &[u64], new: &mut [bool]) {
+    let fetch = |words: &[u64], key| prefetch(&words[split_block_start(words.len(), key)]);
+    rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, split_block_insert_one);
+}
+
+// ---- The blocked layout ----------------------------------------------------------------------------------------------
+
+/// The words of a block in which a key has bits, by their place in the block, with these bits.
+#[inline]
+fn blocked_bits(masks: &[u16], key: u64) -> [u64; BLOCK_WORDS] {
+    let lanes = u64::from(lanes(masks, key));
+    core::array::from_fn(|word| {
+        // Two bits of the mask, each spread over the 32 of its lane.
+        let pair = lanes >> (2 * word);
+        let chosen = (pair & 1 | (pair & 2) << 31) * 0xffff_ffff;
+        bits_of_lanes(key, word) & chosen
+    })
+}
+
+/// Whether one key may be there.
+#[inline]
+pub fn blocked_contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
+    let start = block_start(words.len(), key);
+    let block = &words[start..start + BLOCK_WORDS];
+    let missing = |(word, bits): (&AtomicU64, u64)| bits & !word.load(Ordering::Relaxed);
+    block.iter().zip(blocked_bits(masks, key)).map(missing).fold(0, |all, bits| all | bits) == 0
+}
+
+/// Inserts one key; true if it certainly was not there.
+#[inline]
+pub fn blocked_insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
+    let start = block_start(words.len(), key);
+    let block = &mut words[start..start + BLOCK_WORDS];
+    let mut missing = 0;
+    for (word, bits) in block.iter_mut().zip(blocked_bits(masks, key)) {
+        missing |= bits & !*word;
+        *word |= bits;
     }
+    missing != 0
+}
+
+/// The same, while others insert too.
+#[inline]
+pub fn blocked_insert_one_shared(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
+    let start = block_start(words.len(), key);
+    let block = &words[start..start + BLOCK_WORDS];
+    block.iter().zip(blocked_bits(masks, key)).fold(false, |new, (word, bits)| new | set_shared(word, bits))
+}
+
+/// Fetches the block of a key.
+#[inline]
+pub fn blocked_fetch(words: &[AtomicU64], key: u64) {
+    fetch_word(words, block_start(words.len(), key));
+}
+
+fn blocked_contains(words: &[AtomicU64], hashes: u32, keys: &[u64], found: &mut [bool]) {
+    let masks = masks(hashes);
+    let fetch = |words: &&[AtomicU64], key| blocked_fetch(words, key);
+    rolling(&mut { words }, ring::ahead(words.len(), 1), keys, found, fetch, |words, key| {
+        blocked_contains_one(words, masks, key)
+    });
+}
+
+fn blocked_insert(words: &mut [u64], hashes: u32, keys: &[u64], new: &mut [bool]) {
+    let masks = masks(hashes);
+    let fetch = |words: &[u64], key| prefetch(&words[block_start(words.len(), key)]);
+    rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, |words, key| blocked_insert_one(words, masks, key));
 }

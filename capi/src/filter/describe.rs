@@ -3,7 +3,7 @@
 use super::petal_filter;
 use crate::boundary::{self, NO_ERROR, boundary};
 use crate::kinds::petal_kind;
-use crate::spec::{petal_hash_function, petal_spec};
+use crate::spec::{petal_hash_function, petal_kernel, petal_spec};
 use crate::status::{petal_error, petal_status};
 use petal_core::storage::Access;
 use petal_core::{Filter, format, sizing};
@@ -52,6 +52,10 @@ pub struct petal_description {
     /// The false-positive rate expected at capacity: what was promised when the filter was made, or what the geometry
     /// gives since it was folded. 0 where exact bits were asked for.
     pub false_positive_rate: f64,
+    /// The inner loops in use: one of `PETAL_KERNEL_*`, never `PETAL_KERNEL_BEST`.
+    pub kernel: petal_kernel,
+    /// 0.
+    pub reserved: u32,
 }
 
 // SAFETY: numbers, without padding, its size first.
@@ -106,6 +110,8 @@ fn description_of(filter: &dyn Filter) -> petal_description {
         bytes: header.image_bytes(),
         bits_per_key: if header.capacity == 0 { 0.0 } else { geometry.bits as f64 / header.capacity as f64 },
         false_positive_rate: header.false_positive_rate,
+        kernel: base.kernels().kernel as u32,
+        reserved: 0,
     }
 }
 

@@ -17,7 +17,7 @@ pub use derivation::Derivation;
 
 use super::bitwise::{self, BitArray};
 use crate::base::Base;
-use crate::bits;
+use crate::bits::{self, ring};
 use crate::error::{Result, Status, error};
 use crate::filter::{Cardinality, Filter, Fold, Insert, Intersect, Measure, Merge};
 use crate::format::{Geometry, PAYLOAD_UNIT};
@@ -26,6 +26,7 @@ use crate::registry::Row;
 use crate::sizing;
 use crate::spec::{Domain, Kind, Number, Parameter, Size, Spec};
 use crate::storage::{Words, try_box};
+use core::sync::atomic::AtomicU64;
 
 /// The kind's number.
 pub const KIND: Kind = Kind(1);
@@ -124,6 +125,17 @@ impl Shape {
         true
     }
 
+    /// Fetches the lines of the first probes of a hash.
+    #[inline]
+    fn fetch(&self, words: &[AtomicU64], hash: u64, probes: u32) {
+        let mut probe = 0;
+        self.all(hash, |position| {
+            ring::fetch_word(words, (position / 64) as usize);
+            probe += 1;
+            probe < probes
+        });
+    }
+
     #[inline(never)]
     fn all_of_others(&self, hash: u64, visit: &mut dyn FnMut(u64) -> bool) -> bool {
         let mut probes = self.derivation.probes(hash, self.range, self.slice_width);
@@ -207,6 +219,9 @@ fn plan(spec: &Spec) -> Result<Geometry> {
     Geometry::of_bits(range * slices, hashes, [partitioned, derivation, slice_width.into(), 0, 0, 0, 0, 0])
 }
 
+/// Probes of a key that are fetched before any is looked at.
+const FIRST_PROBES: u32 = 2;
+
 /// A classic Bloom filter.
 ///
 /// ```
@@ -268,6 +283,33 @@ impl Filter for Bloom {
     fn contains_hash(&self, hash: u64) -> bool {
         let words = self.base.words().shared();
         self.shape.all(hash, |position| bits::test(words, position))
+    }
+
+    /// A key that is not there fails after two probes on average, and fetching all its lines would waste the most of
+    /// them. So the ring has two stages: far ahead the first two lines of a key are fetched; when these have come, half way
+    /// to the answer, the others, if both bits are set.
+    fn contains_hashes(&self, hashes: &[u64], found: &mut [bool]) {
+        let (words, shape) = (self.base.words().shared(), self.shape);
+        let far = 2 * ring::ahead(words.len(), shape.hashes as usize).min(ring::AHEAD / 2);
+        let near = far / 2;
+        let mut answered = 0;
+        let answer = |words: &mut &[AtomicU64], hash| {
+            if let Some(next) = hashes.get(answered + near).filter(|_| far != 0) {
+                let mut probe = 0;
+                shape.all(*next, |position| {
+                    probe += 1;
+                    if probe <= FIRST_PROBES {
+                        return bits::test(words, position);
+                    }
+                    ring::fetch_word(words, (position / 64) as usize);
+                    true
+                });
+            }
+            answered += 1;
+            shape.all(hash, |position| bits::test(words, position))
+        };
+        let fetch = |words: &&[AtomicU64], hash| shape.fetch(words, hash, FIRST_PROBES);
+        ring::rolling(&mut { words }, far, hashes, found, fetch, answer);
     }
 
     fn measure(&self) -> Measure {
@@ -346,19 +388,28 @@ impl Insert for Bloom {
     }
 
     fn insert_many(&mut self, hashes: &[u64], new: &mut [bool]) -> (usize, Result<()>) {
+        let shape = self.shape;
         let words = match self.base.writable() {
             Ok(words) => words,
             Err(error) => return (0, Err(error)),
         };
-        for (hash, new) in hashes.iter().zip(new) {
-            *new = false;
-            self.shape.all(*hash, |position| {
-                *new |= bits::set(words, position);
+        let ahead = ring::ahead(words.len(), shape.hashes as usize);
+        let fetch = |words: &[u64], hash| {
+            shape.all(hash, |position| {
+                bits::prefetch(&words[(position / 64) as usize]);
                 true
             });
-        }
-        self.base.add_count(hashes.len() as u64);
-        (hashes.len(), Ok(()))
+        };
+        ring::rolling(words, ahead, hashes, new, fetch, |words, hash| {
+            let mut new = false;
+            shape.all(hash, |position| {
+                new |= bits::set(words, position);
+                true
+            });
+            new
+        });
+        self.base.add_count(new.len() as u64);
+        (new.len(), Ok(()))
     }
 }
 

@@ -1,0 +1,189 @@
+//! The kernels for AVX2. Block and lanes of a key are scalar arithmetic, for which the processor has other ports, so keys go
+//! one by one; the bits and the block are vectors.
+
+use super::layout::{BLOCK_WORDS, SALTS, SPLIT_BLOCK_WORDS, block_start, lanes, masks, split_block_start};
+use super::portable::{self, XXH3_MULTIPLIER, blocked_fetch, split_block_fetch};
+use super::{BlockKernel, Kernel, Kernels};
+use crate::bits::prefetch;
+use crate::bits::ring::{self, rolling};
+use core::arch::x86_64::*;
+use core::sync::atomic::AtomicU64;
+
+static KERNELS: Kernels = Kernels {
+    kernel: Kernel::Avx2,
+    hash_u64s,
+    split_block: BlockKernel {
+        contains_one: |words, _, key| {
+            // SAFETY: this kernel is given out only where the processor has AVX2.
+            unsafe { split_block_contains_one(words, key) }
+        },
+        contains: split_block_contains,
+        insert: split_block_insert,
+    },
+    blocked: BlockKernel {
+        contains_one: |words, hashes, key| {
+            // SAFETY: as above.
+            unsafe { blocked_contains_one(words, masks(hashes), key) }
+        },
+        contains: blocked_contains,
+        insert: blocked_insert,
+    },
+};
+
+/// These kernels, if the processor runs them.
+pub fn kernels() -> Option<&'static Kernels> {
+    is_x86_feature_detected!("avx2").then_some(&KERNELS)
+}
+
+// ---- XXH3 of eight bytes ---------------------------------------------------------------------------------------------
+
+/// The low halves of the products of four numbers with one, which is given as it is and shifted down by 32.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn multiply(x: __m256i, by: u64) -> __m256i {
+    let (low, high) = (_mm256_set1_epi64x(by as i64), _mm256_set1_epi64x((by >> 32) as i64));
+    let crossed = _mm256_add_epi64(_mm256_mul_epu32(x, high), _mm256_mul_epu32(_mm256_srli_epi64::<32>(x), low));
+    _mm256_add_epi64(_mm256_mul_epu32(x, low), _mm256_slli_epi64::<32>(crossed))
+}
+
+/// [`portable::xxh3_u64`] of four keys.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn xxh3_u64(flip: __m256i, keys: __m256i) -> __m256i {
+    let rotated_49 = |x| _mm256_or_si256(_mm256_slli_epi64::<49>(x), _mm256_srli_epi64::<15>(x));
+    let rotated_24 = |x| _mm256_or_si256(_mm256_slli_epi64::<24>(x), _mm256_srli_epi64::<40>(x));
+    // Exchanges the halves of each number.
+    let x = _mm256_xor_si256(_mm256_shuffle_epi32::<0b10_11_00_01>(keys), flip);
+    let x = _mm256_xor_si256(x, _mm256_xor_si256(rotated_49(x), rotated_24(x)));
+    let x = multiply(x, XXH3_MULTIPLIER);
+    let x = _mm256_xor_si256(x, _mm256_add_epi64(_mm256_srli_epi64::<35>(x), _mm256_set1_epi64x(8)));
+    let x = multiply(x, XXH3_MULTIPLIER);
+    _mm256_xor_si256(x, _mm256_srli_epi64::<28>(x))
+}
+
+#[target_feature(enable = "avx2")]
+fn hash_u64s(flip: u64, keys: &[u64], hashes: &mut [u64]) {
+    let flips = _mm256_set1_epi64x(flip as i64);
+    let (groups, rest) = keys.as_chunks::<4>();
+    let (to_groups, to_rest) = hashes.as_chunks_mut::<4>();
+    for (keys, hashes) in groups.iter().zip(to_groups) {
+        // SAFETY: four numbers each.
+        unsafe {
+            let keys = _mm256_loadu_si256(keys.as_ptr().cast());
+            _mm256_storeu_si256(hashes.as_mut_ptr().cast(), xxh3_u64(flips, keys));
+        }
+    }
+    for (key, hash) in rest.iter().zip(to_rest) {
+        *hash = portable::xxh3_u64(flip, *key);
+    }
+}
+
+// ---- The blocked layout ----------------------------------------------------------------------------------------------
+
+/// The bits of a key in eight lanes, zero in those that are not in the low byte of `mask`; `half` says which of the
+/// products these lanes take.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn blocked_bits(key: u64, mask: u16, half: usize) -> __m256i {
+    let salts = SALTS.map(i64::from);
+    let salts = _mm256_setr_epi64x(salts[4 * half], salts[4 * half + 1], salts[4 * half + 2], salts[4 * half + 3]);
+    let product = _mm256_mul_epu32(_mm256_set1_epi64x(key as i64), salts);
+    // The even lanes take bits 27 to 31 of the products, the odd ones bits 32 to 36.
+    let numbers = _mm256_and_si256(_mm256_srlv_epi32(product, _mm256_set1_epi64x(27)), _mm256_set1_epi32(31));
+    let lane = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    let chosen = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(mask.into()), lane), lane);
+    // All ones shifted down to one, where the lane is chosen, and then up.
+    _mm256_sllv_epi32(_mm256_srli_epi32::<31>(chosen), numbers)
+}
+
+/// Whether a key may be there.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn blocked_contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
+    let start = block_start(words.len(), key);
+    let block = words[start..start + BLOCK_WORDS].as_ptr().cast::<__m256i>();
+    // SAFETY: a block is 64 readable bytes. Another thread may be setting bits in it: each aligned eight bytes of a
+    // vector load are read at once, so that this is eight relaxed loads.
+    let (low, high) = unsafe { (_mm256_loadu_si256(block), _mm256_loadu_si256(block.add(1))) };
+    let mask = lanes(masks, key);
+    let missing = _mm256_or_si256(
+        _mm256_andnot_si256(low, blocked_bits(key, mask, 0)),
+        _mm256_andnot_si256(high, blocked_bits(key, mask >> 8, 1)),
+    );
+    _mm256_testz_si256(missing, missing) == 1
+}
+
+#[target_feature(enable = "avx2")]
+fn blocked_contains(words: &[AtomicU64], hashes: u32, keys: &[u64], found: &mut [bool]) {
+    let masks = masks(hashes);
+    let fetch = |words: &&[AtomicU64], key| blocked_fetch(words, key);
+    let answer = |words: &mut &[AtomicU64], key| blocked_contains_one(words, masks, key);
+    rolling(&mut { words }, ring::ahead(words.len(), 1), keys, found, fetch, answer);
+}
+
+#[target_feature(enable = "avx2")]
+fn blocked_insert(words: &mut [u64], hashes: u32, keys: &[u64], new: &mut [bool]) {
+    let masks = masks(hashes);
+    let fetch = |words: &[u64], key| prefetch(&words[block_start(words.len(), key)]);
+    let answer = |words: &mut [u64], key| {
+        let start = block_start(words.len(), key);
+        let block = words[start..start + BLOCK_WORDS].as_mut_ptr().cast::<__m256i>();
+        let mask = lanes(masks, key);
+        let (low_bits, high_bits) = (blocked_bits(key, mask, 0), blocked_bits(key, mask >> 8, 1));
+        // SAFETY: a block is 64 bytes, which are ours alone.
+        unsafe {
+            let (low, high) = (_mm256_loadu_si256(block), _mm256_loadu_si256(block.add(1)));
+            _mm256_storeu_si256(block, _mm256_or_si256(low, low_bits));
+            _mm256_storeu_si256(block.add(1), _mm256_or_si256(high, high_bits));
+            let missing = _mm256_or_si256(_mm256_andnot_si256(low, low_bits), _mm256_andnot_si256(high, high_bits));
+            _mm256_testz_si256(missing, missing) == 0
+        }
+    };
+    rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, answer);
+}
+
+// ---- The split-block layout ------------------------------------------------------------------------------------------
+
+/// The bits of a key in the eight lanes.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn split_block_bits(key: u64) -> __m256i {
+    let [a, b, c, d, e, f, g, h] = SALTS.map(|salt| salt as i32);
+    let product = _mm256_mullo_epi32(_mm256_set1_epi32(key as i32), _mm256_setr_epi32(a, b, c, d, e, f, g, h));
+    _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_srli_epi32::<27>(product))
+}
+
+/// Whether a key may be there.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn split_block_contains_one(words: &[AtomicU64], key: u64) -> bool {
+    let start = split_block_start(words.len(), key);
+    let block = &words[start..start + SPLIT_BLOCK_WORDS];
+    // SAFETY: a block is 32 readable bytes; see `blocked_contains_one`.
+    let block = unsafe { _mm256_loadu_si256(block.as_ptr().cast()) };
+    _mm256_testc_si256(block, split_block_bits(key)) == 1
+}
+
+#[target_feature(enable = "avx2")]
+fn split_block_contains(words: &[AtomicU64], _: u32, keys: &[u64], found: &mut [bool]) {
+    let fetch = |words: &&[AtomicU64], key| split_block_fetch(words, key);
+    let answer = |words: &mut &[AtomicU64], key| split_block_contains_one(words, key);
+    rolling(&mut { words }, ring::ahead(words.len(), 1), keys, found, fetch, answer);
+}
+
+#[target_feature(enable = "avx2")]
+fn split_block_insert(words: &mut [u64], _: u32, keys: &[u64], new: &mut [bool]) {
+    let fetch = |words: &[u64], key| prefetch(&words[split_block_start(words.len(), key)]);
+    let answer = |words: &mut [u64], key| {
+        let start = split_block_start(words.len(), key);
+        let block = words[start..start + SPLIT_BLOCK_WORDS].as_mut_ptr().cast::<__m256i>();
+        let bits = split_block_bits(key);
+        // SAFETY: a block is 32 bytes, which are ours alone.
+        unsafe {
+            let old = _mm256_loadu_si256(block);
+            _mm256_storeu_si256(block, _mm256_or_si256(old, bits));
+            _mm256_testc_si256(old, bits) == 0
+        }
+    };
+    rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, answer);
+}

@@ -1,0 +1,124 @@
+//! The block layouts: which block a hash goes to, and which bits are its own. What every kernel computes in its own way.
+
+use crate::bits::reduce;
+
+/// 64-bit words in a 256-bit block of the split-block layout.
+pub const SPLIT_BLOCK_WORDS: usize = 4;
+
+/// 64-bit words in a 512-bit block of the blocked layout.
+pub const BLOCK_WORDS: usize = 8;
+
+/// The odd multipliers of the Parquet format.
+pub const SALTS: [u32; 8] =
+    [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
+
+/// The first word of the split block that a hash goes to. `words` holds fewer than 2^32 blocks.
+#[inline]
+pub fn split_block_start(words: usize, hash: u64) -> usize {
+    let blocks = (words / SPLIT_BLOCK_WORDS) as u64;
+    (((hash >> 32) * blocks) >> 32) as usize * SPLIT_BLOCK_WORDS
+}
+
+/// The bits that a hash sets in its split block: one in each 32-bit lane, chosen by the hash's low half.
+#[inline]
+pub fn split_block_masks(hash: u64) -> [u64; SPLIT_BLOCK_WORDS] {
+    let bit = |lane: usize| 1_u64 << ((hash as u32).wrapping_mul(SALTS[lane]) >> 27);
+    core::array::from_fn(|word| bit(2 * word) | bit(2 * word + 1) << 32)
+}
+
+/// What a hash is multiplied by before its lanes are chosen from the product's high half: 2^64 over e, made odd.
+pub const LANES_MULTIPLIER: u64 = 0x5e2d_58d8_b3bc_df1b;
+
+/// The first word of the block that a hash goes to.
+#[inline]
+pub fn block_start(words: usize, hash: u64) -> usize {
+    reduce(hash, (words / BLOCK_WORDS) as u64) as usize * BLOCK_WORDS
+}
+
+/// The lanes of a hash among the sixteen, as a mask: one of `masks`, each as likely as any other.
+#[inline]
+pub fn lanes(masks: &[u16], hash: u64) -> u16 {
+    let uniform = hash.wrapping_mul(LANES_MULTIPLIER) >> 32;
+    masks[((uniform * masks.len() as u64) >> 32) as usize]
+}
+
+/// The bit of a hash in each of two neighbouring lanes, as the word that both are: from ten bits in the middle of a
+/// product of the hash's low half, which depend on all of it.
+#[inline]
+pub fn bits_of_lanes(hash: u64, word: usize) -> u64 {
+    let product = (hash & 0xffff_ffff) * u64::from(SALTS[word]);
+    1 << (product >> 27 & 31) | 1 << 32 << (product >> 32 & 31)
+}
+
+/// The most lanes that a key has: all of them.
+pub const MAX_HASHES: u32 = 16;
+
+/// How many masks there are for each number of lanes, and where their list starts in [`MASKS`].
+const STARTS: [usize; MAX_HASHES as usize + 2] = {
+    // C(8, i), the subsets of a half by size.
+    let subsets = [1, 8, 28, 56, 70, 56, 28, 8, 1];
+    let (mut starts, mut hashes) = ([0; MAX_HASHES as usize + 2], 0);
+    while hashes <= MAX_HASHES as usize {
+        let (more, fewer) = (hashes.div_ceil(2), hashes / 2);
+        let halves = if more == fewer { 1 } else { 2 };
+        starts[hashes + 1] = starts[hashes] + halves * subsets[more] * subsets[fewer];
+        hashes += 1;
+    }
+    starts
+};
+
+/// All masks of 16 bits with ceil(k/2) bits in one byte and floor(k/2) in the other, in increasing order, for k from 0 to
+/// 16, one list after the other.
+static MASKS: [u16; STARTS[MAX_HASHES as usize + 1]] = {
+    // Bytes by how many bits they have, each list in increasing order.
+    let (mut bytes, mut lengths, mut byte) = ([[0_u16; 70]; 9], [0; 9], 0_u16);
+    while byte < 256 {
+        let ones = byte.count_ones() as usize;
+        bytes[ones][lengths[ones]] = byte;
+        lengths[ones] += 1;
+        byte += 1;
+    }
+    let (mut masks, mut next, mut hashes) = ([0; STARTS[MAX_HASHES as usize + 1]], 0, 0);
+    while hashes <= MAX_HASHES {
+        let mut high = 0_u16;
+        while high < 256 {
+            let ones = high.count_ones();
+            if ones == hashes / 2 || ones == hashes.div_ceil(2) {
+                let (rest, mut i) = ((hashes - ones) as usize, 0);
+                while i < lengths[rest] {
+                    masks[next] = high << 8 | bytes[rest][i];
+                    next += 1;
+                    i += 1;
+                }
+            }
+            high += 1;
+        }
+        hashes += 1;
+    }
+    assert!(next == masks.len());
+    masks
+};
+
+/// The masks for keys of `hashes` lanes, at most [`MAX_HASHES`].
+#[inline]
+pub fn masks(hashes: u32) -> &'static [u16] {
+    let hashes = hashes.min(MAX_HASHES) as usize;
+    &MASKS[STARTS[hashes]..STARTS[hashes + 1]]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_are_all_that_divide_evenly_between_the_halves() {
+        for hashes in 1..=MAX_HASHES {
+            let even = |mask: u32| {
+                let (low, high) = ((mask & 0xff).count_ones(), (mask >> 8).count_ones());
+                low + high == hashes && low.abs_diff(high) <= 1
+            };
+            let expected: Vec<u16> = (0..1 << 16).filter(|mask| even(*mask)).map(|mask| mask as u16).collect();
+            assert_eq!(masks(hashes), expected, "{hashes}");
+        }
+    }
+}
