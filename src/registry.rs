@@ -3,7 +3,7 @@
 use crate::base::Base;
 use crate::error::{Error, Result, error};
 use crate::filter::{Capabilities, Filter};
-use crate::filters::{bloom, split_block};
+use crate::filters::{blocked, bloom, split_block};
 use crate::format::Geometry;
 use crate::spec::{Kind, Parameter, Spec};
 
@@ -34,10 +34,10 @@ pub struct Row {
 }
 
 /// All kinds, in the order of their numbers.
-pub static KINDS: &[Row] = &[bloom::ROW, split_block::ROW];
+pub static KINDS: &[Row] = &[bloom::ROW, split_block::ROW, blocked::ROW];
 
 /// The kind of a spec that names none.
-pub const DEFAULT_KIND: Kind = bloom::KIND;
+pub const DEFAULT_KIND: Kind = blocked::KIND;
 
 /// The row of a kind.
 pub fn find(kind: Kind) -> Option<&'static Row> {

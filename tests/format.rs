@@ -154,14 +154,32 @@ fn specified_bits(bytes: &[u8], hash: u64) -> Option<Vec<u64>> {
             let block = ((hash >> 32) * blocks) >> 32;
             Some((0..8).map(|i| 256 * block + 32 * i + u64::from(split_block_bit(hash as u32, i as usize))).collect())
         }
+        (3, 1) => {
+            let block = high(hash, bits / 512);
+            let (more, fewer) = (hashes.div_ceil(2), hashes / 2);
+            let masks: Vec<u64> = (0..1_u64 << 16)
+                .filter(|mask| {
+                    let halves = ((mask & 0xff).count_ones().into(), (mask >> 8).count_ones().into());
+                    halves == (more, fewer) || halves == (fewer, more)
+                })
+                .collect();
+            let product = hash.wrapping_mul(0x5e2d_58d8_b3bc_df1b);
+            let mask = masks[(((product >> 32) * masks.len() as u64) >> 32) as usize];
+            let place = |lane: u64| {
+                let product = (hash & 0xffff_ffff) * u64::from(SALTS[lane as usize / 2]);
+                512 * block + 32 * lane + (product >> if lane % 2 == 0 { 27 } else { 32 }) % 32
+            };
+            Some((0..16).filter(|lane| mask >> lane & 1 == 1).map(place).collect())
+        }
         _ => None,
     }
 }
 
+const SALTS: [u32; 8] =
+    [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
+
 fn split_block_bit(x: u32, lane: usize) -> u32 {
-    let salts =
-        [0x47b6_137b_u32, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
-    x.wrapping_mul(salts[lane]) >> 27
+    x.wrapping_mul(SALTS[lane]) >> 27
 }
 
 /// Golden files have exactly the bits that the specification asks for.
@@ -189,7 +207,7 @@ fn golden_files_are_as_specified() {
         assert_eq!(bytes[208..216], xxh3_64(&bytes[..208]).to_le_bytes());
         assert_eq!(bytes[248..256], xxh3_64(&bytes[208..248]).to_le_bytes());
     }
-    assert!(checked.is_superset(&BTreeSet::from([1, 2])), "bloom and split_block are bit arrays");
+    assert!(checked.is_superset(&BTreeSet::from([1, 2, 3])), "bloom, split_block and blocked are bit arrays");
 }
 
 // ---- Damage ------------------------------------------------------------------------------------------------------
@@ -396,7 +414,8 @@ fn headers_that_lie_are_refused() {
             ("words", WORDS + 16, &number(65)),
             ("words", WORDS + 56, &number(1)),
         ];
-        for (what, offset, change) in of_bit_arrays.iter().filter(|_| ["bloom", "split_block"].contains(&case.row.name))
+        for (what, offset, change) in
+            of_bit_arrays.iter().filter(|_| ["bloom", "split_block", "blocked"].contains(&case.row.name))
         {
             let forged = forged(&bytes, &[(*offset, change)]);
             assert_eq!(refusal(&forged), Some(Status::Corrupt), "{}: {what} = {change:x?}", case.name());

@@ -1,8 +1,10 @@
 //! The kinds, one file or folder each.
 
-pub mod bloom;
 mod bitwise;
+pub mod blocked;
+pub mod bloom;
 pub mod split_block;
 
+pub use blocked::Blocked;
 pub use bloom::Bloom;
 pub use split_block::SplitBlock;

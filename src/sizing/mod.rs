@@ -21,9 +21,11 @@
 //! | `-(m/k) ln(1 - X/m)` keys | [`bloom::cardinality`] | Swamidass and Baldi 2007 |
 //! | keys in both of two filters | [`crate::compare`] | Papapetrou, Siberski, Nejdl 2010 |
 //! | blocks: a Binomial or Poisson mixture | [`mixture::binomial`], [`mixture::poisson`] | Putze et al. 2009 |
+//! | 512-bit blocks, k of sixteen lanes | [`blocked`] | the same, by inclusion and exclusion over the lanes |
 //! | 256-bit split blocks | [`split_block`] | the same, for the eight lanes of the Parquet layout |
 //! | two keys with the same hash, `1 - (1-2^-w)^n` | [`hash_floor`] | birthday argument |
 
+pub mod blocked;
 pub mod bloom;
 mod distinct;
 pub mod mixture;
