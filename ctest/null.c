@@ -189,6 +189,23 @@ static void many_keys(void) {
   NULLABLE(petal_filter_insert_batch_hash(other, k, 3, b, NULL, NULL, NULL, NULL));
   /* Three empty keys in a buffer that is none; no keys at all. */
   static const uint64_t zeros[4];
+  /* Lock-free: the same without the number inserted. */
+  REQUIRED_NAMED("filter", petal_filter_insert_shared_batch(NULL, "abc", 3, offsets, 3, b, m, c, &error));
+  REQUIRED_NAMED("keys", petal_filter_insert_shared_batch(filter, NULL, 3, offsets, 3, b, m, c, &error));
+  REQUIRED_NAMED("offsets", petal_filter_insert_shared_batch(filter, "abc", 3, NULL, 3, b, m, c, &error));
+  REQUIRED_NAMED("filter", petal_filter_insert_shared_batch_u64(NULL, k, 3, b, m, c, &error));
+  REQUIRED_NAMED("keys", petal_filter_insert_shared_batch_u64(filter, NULL, 3, b, m, c, &error));
+  REQUIRED_NAMED("filter", petal_filter_insert_shared_batch_hash(NULL, k, 3, b, m, c, &error));
+  REQUIRED_NAMED("hashes", petal_filter_insert_shared_batch_hash(filter, NULL, 3, b, m, c, &error));
+  REQUIRED(petal_filter_insert_shared(NULL, "abc", 3, &out_bool));
+  REQUIRED(petal_filter_insert_shared(filter, NULL, 3, &out_bool));
+  REQUIRED(petal_filter_insert_shared_u64(NULL, 1, &out_bool));
+  REQUIRED(petal_filter_insert_shared_hash(NULL, 1, &out_bool));
+  REQUIRED(petal_filter_add_count(NULL, 1));
+  NULLABLE(petal_filter_insert_shared_batch(other, "abc", 3, offsets, 3, NULL, NULL, NULL, NULL));
+  NULLABLE(petal_filter_insert_shared_batch_u64(other, NULL, 0, NULL, NULL, NULL, NULL));
+  NULLABLE(petal_filter_insert_shared_batch_hash(other, k, 3, b, NULL, NULL, NULL));
+  NULLABLE(petal_filter_insert_shared(other, NULL, 0, NULL));
   NULLABLE(petal_filter_insert_batch(other, NULL, 0, zeros, 3, NULL, NULL, NULL, n, NULL));
   CHECK_EQUAL(*n, 3);
   NULLABLE(petal_filter_insert_batch_u64(other, NULL, 0, NULL, NULL, NULL, n, NULL));

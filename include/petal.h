@@ -221,6 +221,8 @@ typedef uint32_t petal_kind;
 #define PETAL_CAN_COUNT (1ull << 7)
 /** Grows past its capacity and keeps its false-positive rate. */
 #define PETAL_CAN_GROW (1ull << 8)
+/** Keys can be inserted by many threads at once, without locks: `petal_filter_insert_shared()`. */
+#define PETAL_CAN_INSERT_SHARED (1ull << 9)
 
 /** The size of a name, with its final NUL. */
 #define PETAL_NAME_SIZE 32
@@ -553,6 +555,68 @@ petal_status petal_filter_insert_batch_hash(petal_filter *filter,
 
 
 /*
+ * FILTERS: INSERTING FROM MANY THREADS
+ *
+ * These functions insert through a const handle, without locks, while other threads insert and look up through the same
+ * handle, and other processes through theirs (`PETAL_OPEN_SHARE`). `PETAL_CAN_INSERT_SHARED` says whether a handle can.
+ *
+ * What holds: a key whose insertion happened before a lookup is found by it. Of threads that insert the same new key at the
+ * same time at least one is told that it was new; more than one may be. Keys are not counted, because a counter that
+ * all threads share would be what they wait for: `petal_filter_add_count()` makes up for it, and
+ * `petal_filter_estimate()` does without. All other functions that take a handle which is not const still need it alone.
+ */
+
+/**
+ * Inserts a key while others insert and look up. `is_new`, nullable: whether it certainly was not there. Since 0.1.
+ */
+petal_status petal_filter_insert_shared(const petal_filter *filter, const void *key, size_t length, bool *is_new);
+
+/** The same for a uint64_t key. Since 0.1. */
+petal_status petal_filter_insert_shared_u64(const petal_filter *filter, uint64_t key, bool *is_new);
+
+/** The same for a hash. Since 0.1. */
+petal_status petal_filter_insert_shared_hash(const petal_filter *filter, uint64_t hash, bool *is_new);
+
+/**
+ * Inserts `count` byte keys in order while others insert and look up, all or, on a failure, none. The keys and the
+ * nullable answers are those of `petal_filter_insert_batch()`. Since 0.1.
+ */
+petal_status petal_filter_insert_shared_batch(const petal_filter *filter,
+                                              const void *keys,
+                                              size_t keys_length,
+                                              const uint64_t *offsets,
+                                              size_t count,
+                                              uint8_t *is_new,
+                                              uint8_t *is_new_bitmap,
+                                              uint64_t *new_count,
+                                              petal_error *error);
+
+/** The same for uint64_t keys. Since 0.1. */
+petal_status petal_filter_insert_shared_batch_u64(const petal_filter *filter,
+                                                  const uint64_t *keys,
+                                                  size_t count,
+                                                  uint8_t *is_new,
+                                                  uint8_t *is_new_bitmap,
+                                                  uint64_t *new_count,
+                                                  petal_error *error);
+
+/** The same for hashes. Since 0.1. */
+petal_status petal_filter_insert_shared_batch_hash(const petal_filter *filter,
+                                                   const uint64_t *hashes,
+                                                   size_t count,
+                                                   uint8_t *is_new,
+                                                   uint8_t *is_new_bitmap,
+                                                   uint64_t *new_count,
+                                                   petal_error *error);
+
+/**
+ * Adds to the count of keys that were offered, for keys that were inserted by functions which do not count. The filter
+ * is alone meanwhile. Since 0.1.
+ */
+petal_status petal_filter_add_count(petal_filter *filter, uint64_t keys);
+
+
+/*
  * FILTERS: COMBINING
  *
  * Filters combine if they are alike in kind, layout, geometry, hash function and seed or key: make
@@ -758,6 +822,12 @@ typedef uint32_t petal_open_mode;
 #define PETAL_OPEN_WRITE 1
 /** Copied into memory of its own, and its checksum checked. */
 #define PETAL_OPEN_LOAD 2
+/**
+ * In place, for reading and for `petal_filter_insert_shared()`, together with any number of handles, threads and processes
+ * that open it likewise. The image says DIRTY until the last of them closes the file; a buffer says so until a handle that
+ * is opened for writing calls `petal_filter_sync()` when nobody shares it any more.
+ */
+#define PETAL_OPEN_SHARE 3
 
 /** How to open. NULL stands for all zeros. Since 0.1. */
 typedef struct petal_open_options {

@@ -4,7 +4,7 @@ use crate::error::{Error, Result, Status, error};
 use crate::format::{self, Geometry, Header};
 use crate::hash::Hasher;
 use crate::simd::{self, Kernels};
-use crate::storage::{Access, Words};
+use crate::storage::{Access, ImageBytes, Mapping, Words};
 
 /// What all filters have beneath their kind: a header, a hasher, and the words of the payload.
 pub struct Base {
@@ -69,11 +69,32 @@ impl Base {
         self.words.exclusive().ok_or_else(read_only)
     }
 
+    /// Whether keys may be inserted through a shared reference: into memory of the filter's own, and into an image that
+    /// was opened to be shared.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`].
+    pub(crate) fn check_shared(&self) -> Result<()> {
+        match self.words.in_place() {
+            None | Some(Access::Share) => Ok(()),
+            Some(_) => Err(error!(Unsupported, "shared insertion into an image needs it to be opened for sharing")),
+        }
+    }
+
+    /// Marks an image that is opened to be shared, and stays so until the last one closes it.
+    pub(crate) fn begin_sharing(&mut self) -> Result<()> {
+        if self.words.image().and_then(ImageBytes::file).is_some_and(|file| !file.was_alone()) {
+            // It was marked by those who share it; only what was left behind needs somebody to vouch for it.
+            self.header.dirty = false;
+        }
+        self.begin_writing()
+    }
+
     #[cold]
     fn begin_writing(&mut self) -> Result<()> {
         let dirty = Header { dirty: true, ..self.header.clone() }.encode();
         let before = self.header.encode();
-        let image = self.words.image_mut().filter(|image| image.access() == Access::Write).ok_or_else(read_only)?;
+        let image = self.words.image_mut().filter(|image| image.access().is_writing()).ok_or_else(read_only)?;
         let state = format::STATE_OFFSET..format::STATE_OFFSET + 8;
         if let Err(error) = image.write(state.start, &dirty[state.clone()]) {
             // Nothing was written, so nothing is dirty.
@@ -126,11 +147,19 @@ impl Base {
         match self.words.in_place() {
             None => {
                 self.header.dirty = false;
-                return Ok(());
+                Ok(())
             }
-            Some(Access::Write) if self.writing || self.header.dirty => {}
-            Some(_) => return Ok(()),
+            Some(Access::Write) if self.writing || self.header.dirty => self.seal(),
+            // Others may be inserting: it stays dirty, with all that was inserted before on its disk.
+            Some(Access::Share) => {
+                let length = format::HEADER_LENGTH;
+                self.words.image().map_or(Ok(()), |image| image.flush(length, image.length()))
+            }
+            Some(_) => Ok(()),
         }
+    }
+
+    fn seal(&mut self) -> Result<()> {
         let header = Header { dirty: false, ..format::sealed(self)? };
         let bytes = header.encode();
         let length = format::HEADER_LENGTH;
@@ -165,16 +194,22 @@ impl Base {
 }
 
 fn read_only() -> Error {
-    error!(Unsupported, "the filter is open for reading only")
+    error!(Unsupported, "the filter is open for reading only, or for shared insertion only")
 }
 
 impl Drop for Base {
     fn drop(&mut self) {
         // A failure leaves the image dirty, which its next reader sees; `sync` reports it to whoever asks.
         // One that was dirty when it was opened stays so: nobody has vouched for its payload.
-        if self.writing && !self.header.dirty {
-            let _ = self.sync();
+        if !self.writing || self.header.dirty {
+            return;
         }
+        let _ = match self.words.image().filter(|image| image.access() == Access::Share) {
+            // The last one who shares a file brings it up to date. Of a buffer nobody knows whether he is the last.
+            Some(image) if !image.file().is_some_and(Mapping::lock_alone) => Ok(()),
+            Some(_) => self.seal(),
+            None => self.sync(),
+        };
     }
 }
 

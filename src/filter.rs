@@ -2,6 +2,7 @@
 //! and its facets for what only some can do.
 
 use crate::base::{Base, check_compatible};
+use crate::bits::ring;
 use crate::error::{Error, Result, Status, error};
 use crate::format::{self, Geometry, Header, Sink};
 use crate::spec::{MAX_PARAMETERS, Setting, Spec};
@@ -37,6 +38,9 @@ impl Capabilities {
     /// Grows past its capacity and keeps its false-positive rate.
     pub const GROW: Capabilities = Capabilities(1 << 8);
 
+    /// Keys can be inserted by many threads at once, without locks.
+    pub const INSERT_SHARED: Capabilities = Capabilities(1 << 9);
+
     /// What changes a filter, and what a handle for reading cannot do.
     pub const WRITING: Capabilities = Capabilities::INSERT
         .with(Capabilities::CLEAR)
@@ -50,7 +54,7 @@ impl Capabilities {
     pub const RESIZING: Capabilities = Capabilities::FOLD.with(Capabilities::GROW);
 
     /// Every capability with its name.
-    pub const ALL: [(&'static str, Capabilities); 9] = [
+    pub const ALL: [(&'static str, Capabilities); 10] = [
         ("insert", Capabilities::INSERT),
         ("clear", Capabilities::CLEAR),
         ("merge", Capabilities::MERGE),
@@ -60,6 +64,7 @@ impl Capabilities {
         ("remove", Capabilities::REMOVE),
         ("count", Capabilities::COUNT),
         ("grow", Capabilities::GROW),
+        ("insert_shared", Capabilities::INSERT_SHARED),
     ];
 
     /// Whether all of `other` is in this set.
@@ -98,6 +103,29 @@ pub trait Insert {
     /// after these come with the next call, and are shown only so that memory may be fetched for them.
     /// Returns how many were inserted: all of them unless there is an error, and then the first so many.
     fn insert_many(&mut self, hashes: &[u64], new: &mut [bool]) -> (usize, Result<()>);
+}
+
+/// Keys can be inserted by many threads at once, without locks: lookups and insertions run side by side.
+///
+/// What holds then: a key whose insertion happened before a lookup is found by it. Of several threads that insert the same
+/// new key at the same time at least one is told that it was new; more than one may be. Keys are not counted: a counter
+/// that all threads share would be what they wait for.
+pub trait SharedInsert {
+    /// Inserts a hash. True if it certainly was not there; false if it may have been.
+    /// [`Filter::insert_hash_shared`] checked that the words may be written.
+    fn insert_one_shared(&self, hash: u64) -> bool;
+
+    /// Fetches the memory that a hash will need.
+    fn fetch(&self, hash: u64);
+
+    /// How many keys ahead fetching pays ([`ring::ahead`]).
+    fn ahead(&self) -> usize;
+
+    /// The same as [`Insert::insert_many`].
+    fn insert_many_shared(&self, hashes: &[u64], new: &mut [bool]) {
+        let insert = |_: &mut (), hash| self.insert_one_shared(hash);
+        ring::rolling(&mut (), self.ahead(), hashes, new, |_, hash| self.fetch(hash), insert);
+    }
 }
 
 /// Becomes the union with a filter that has the same compatibility id.
@@ -193,6 +221,11 @@ pub trait Filter: Send + Sync {
         None
     }
 
+    /// Lock-free insertion, for the kinds that can.
+    fn as_shared_insert(&self) -> Option<&dyn SharedInsert> {
+        None
+    }
+
     /// Union, for the kinds that can.
     fn as_merge(&mut self) -> Option<&mut dyn Merge> {
         None
@@ -237,8 +270,9 @@ pub trait Filter: Send + Sync {
         let all = registry::find(self.base().header().kind).map_or(Capabilities::NONE, |row| row.capabilities);
         match self.base().words().in_place() {
             None => all,
-            Some(Access::Write) => all.without(Capabilities::RESIZING),
-            Some(Access::Read) => all.without(Capabilities::WRITING),
+            Some(Access::Write) => all.without(Capabilities::RESIZING).without(Capabilities::INSERT_SHARED),
+            Some(Access::Share) => all.without(Capabilities::WRITING),
+            Some(Access::Read) => all.without(Capabilities::WRITING).without(Capabilities::INSERT_SHARED),
         }
     }
 
@@ -278,6 +312,53 @@ pub trait Filter: Send + Sync {
         self.insert_hash(hash)
     }
 
+    /// What inserts through a shared reference, if this filter's kind and memory allow it.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`].
+    fn shared(&self) -> Result<&dyn SharedInsert> {
+        let insert = self.as_shared_insert().ok_or_else(|| unsupported("insert without locks"))?;
+        self.base().check_shared()?;
+        Ok(insert)
+    }
+
+    /// Inserts a hash while others insert and look up; see [`SharedInsert`] for what holds.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] if the kind cannot, or the image was not opened to be shared.
+    fn insert_hash_shared(&self, hash: u64) -> Result<bool> {
+        Ok(self.shared()?.insert_one_shared(hash))
+    }
+
+    /// The same for a key.
+    ///
+    /// # Errors
+    /// As [`Filter::insert_hash_shared`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be hashed.
+    fn insert_shared(&self, key: &[u8]) -> Result<bool> {
+        self.insert_hash_shared(self.base().hasher().hash_bytes(key)?)
+    }
+
+    /// The same for a `u64` key.
+    ///
+    /// # Errors
+    /// As [`Filter::insert_shared`].
+    fn insert_u64_shared(&self, key: u64) -> Result<bool> {
+        self.insert_hash_shared(self.base().hasher().hash_u64(key)?)
+    }
+
+    /// The same for many keys; `answers` say of each whether it certainly was not there.
+    ///
+    /// # Errors
+    /// As [`Filter::insert_shared`], and [`Status::Offsets`]. No key is inserted then.
+    fn insert_batch_shared(&self, keys: &batch::Keys, answers: &mut batch::Answers) -> Result<()> {
+        let (base, shared) = (self.base(), self.shared()?);
+        batch::insert(base.hasher(), base.kernels(), keys, answers, |hashes, new| {
+            shared.insert_many_shared(hashes, new);
+            (new.len(), Ok(()))
+        })
+        .1
+    }
+
     /// Looks many keys up and fills `answers` as far as it has room for them.
     ///
     /// # Errors
@@ -296,6 +377,16 @@ pub trait Filter: Send + Sync {
             }
             None => (0, Err(unsupported("insert"))),
         }
+    }
+
+    /// Adds to the count of keys that were offered, for keys that were inserted in a way that does not count.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] if the filter is open for reading only.
+    fn add_count(&mut self, keys: u64) -> Result<()> {
+        self.base_mut().writable()?;
+        self.base_mut().add_count(keys);
+        Ok(())
     }
 
     /// Forgets all keys.

@@ -19,8 +19,21 @@ pub enum Mode {
     Read,
     /// In place, for reading and writing, as the only writer.
     Write,
+    /// In place, for reading and lock-free insertion, together with other handles, threads and processes that do the same.
+    Share,
     /// Copied into memory of its own; the payload's checksum is checked on the way.
     Load,
+}
+
+impl Mode {
+    /// How the image's bytes are then used.
+    fn access(self) -> Access {
+        match self {
+            Mode::Read | Mode::Load => Access::Read,
+            Mode::Write => Access::Write,
+            Mode::Share => Access::Share,
+        }
+    }
 }
 
 /// Options of opening.
@@ -116,7 +129,8 @@ pub unsafe fn create_in(spec: &Spec, base: core::ptr::NonNull<u8>, length: usize
 ///
 /// # Safety
 /// `length` bytes from `base` are readable, until the filter is dropped unless the mode is [`Mode::Load`]. With
-/// [`Mode::Write`] they are also writable, and no other handle of this process uses them. Meanwhile nobody writes to them but
+/// [`Mode::Write`] they are also writable, and no other handle of this process uses them; with [`Mode::Share`] they are
+/// writable, and no handle uses them but with [`Mode::Share`] or [`Mode::Read`]. Meanwhile nobody writes to them but
 /// Petal, through a handle in this or another process.
 pub unsafe fn open_buffer(
     base: core::ptr::NonNull<u8>,
@@ -128,9 +142,8 @@ pub unsafe fn open_buffer(
         // SAFETY: the caller's promise; the bytes are used only until this returns.
         return load(unsafe { core::slice::from_raw_parts(base.as_ptr(), length) }, options);
     }
-    let access = if options.mode == Mode::Write { Access::Write } else { Access::Read };
     // SAFETY: the caller's promise.
-    open_image(unsafe { ImageBytes::from_buffer(base, length, access)? }, options)
+    open_image(unsafe { ImageBytes::from_buffer(base, length, options.mode.access())? }, options)
 }
 
 /// Copies an image out of `bytes`, and checks its payload.
@@ -151,7 +164,7 @@ pub fn load(bytes: &[u8], options: &OpenOptions) -> Result<Box<dyn Filter>> {
 /// image; [`Status::Locked`](crate::Status::Locked) if there is another writer.
 pub fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Filter>> {
     let failed = |code| Error::from_os(code, format_args!("opening {}", path.display()));
-    let file = RawFile::open(&PathBytes::new(path)?, options.mode == Mode::Write).map_err(failed)?;
+    let file = RawFile::open(&PathBytes::new(path)?, options.mode.access().is_writing()).map_err(failed)?;
     open_file(file, 0, true, options)
 }
 
@@ -162,7 +175,7 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Filter>> {
 #[cfg(unix)]
 pub fn open_descriptor(fd: std::os::fd::RawFd, offset: u64, options: &OpenOptions) -> Result<Box<dyn Filter>> {
     let failed = |code| Error::from_os(code, format_args!("using the descriptor {fd}"));
-    let file = RawFile::from_descriptor(fd, options.mode == Mode::Write).map_err(failed)?;
+    let file = RawFile::from_descriptor(fd, options.mode.access().is_writing()).map_err(failed)?;
     open_file(file, offset, false, options)
 }
 
@@ -187,7 +200,7 @@ fn open_file(file: RawFile, offset: u64, whole: bool, options: &OpenOptions) -> 
         let words = Words::read(&file, offset + HEADER_LENGTH as u64, header.geometry.payload_bytes)?;
         return loaded(header, words, options);
     }
-    let mapping = Mapping::new(file, FileRange { offset, length }, options.mode == Mode::Write)?;
+    let mapping = Mapping::new(file, FileRange { offset, length }, options.mode.access())?;
     open_image(ImageBytes::from_mapping(mapping), options)
 }
 
@@ -203,7 +216,14 @@ fn open_image(image: ImageBytes, options: &OpenOptions) -> Result<Box<dyn Filter
         return Err(truncated(&header, image.length() as u64));
     }
     let words = image.into_words(HEADER_LENGTH, header.geometry.payload_bytes as usize)?;
-    (row.open)(Base::new(header, hasher, words))
+    let mut filter = (row.open)(Base::new(header, hasher, words))?;
+    if options.mode == Mode::Share {
+        if filter.as_shared_insert().is_none() {
+            return Err(error!(Unsupported, "the kind {} has no shared insertion", row.name));
+        }
+        filter.base_mut().begin_sharing()?;
+    }
+    Ok(filter)
 }
 
 /// Decodes a header that `read` copies. A reader may come just when a writer in another process brings the header up to

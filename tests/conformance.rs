@@ -288,11 +288,12 @@ type Operation<'a> = dyn Fn(&mut dyn Filter) -> petal::Result<()> + 'a;
 
 /// What the handle claims works; what it does not claim is refused as unsupported and changes nothing.
 fn tells_the_truth(filter: &mut dyn Filter, spec: &Spec) {
-    let operations: [(Capabilities, &Operation); 5] = [
+    let operations: [(Capabilities, &Operation); 6] = [
         (Capabilities::INSERT, &|filter| filter.insert_hash(hash_of(spec, 1)).map(drop)),
         (Capabilities::MERGE, &|filter| filter.merge(&*filled(&filter_spec(filter, spec), 0..50))),
         (Capabilities::INTERSECT, &|filter| filter.intersect(&*filled(&filter_spec(filter, spec), 0..50))),
         (Capabilities::CLEAR, &|filter| filter.clear()),
+        (Capabilities::INSERT_SHARED, &|filter| filter.insert_hash_shared(1).map(|_| ())),
         // Some factor divides the units, and if only their number itself.
         (Capabilities::FOLD, &|filter| {
             let bits = filter.base().geometry().bits;
@@ -344,24 +345,27 @@ fn capabilities_are_the_truth() {
         let bytes = image(&*filter);
         assert_eq!(filter.capabilities(), case.row.capabilities);
         tells_the_truth(&mut *filter.copy().unwrap(), spec);
-        for mode in [Mode::Read, Mode::Write, Mode::Load] {
+        for mode in [Mode::Read, Mode::Write, Mode::Share, Mode::Load] {
             let mut buffer = Buffer::of(&bytes);
             buffer.open(mode, spec.key, |filter| {
                 let filter = filter.unwrap();
                 let kind = case.row.capabilities;
+                let shared = Capabilities::INSERT_SHARED;
                 let changing = Capabilities::INSERT | Capabilities::CLEAR | Capabilities::MERGE;
                 let changing = changing | Capabilities::INTERSECT | Capabilities::FOLD;
                 assert_eq!(
                     filter.capabilities(),
                     match mode {
                         Mode::Load => kind,
-                        Mode::Write => kind.without(Capabilities::FOLD),
-                        Mode::Read => kind.without(changing),
+                        Mode::Write => kind.without(Capabilities::FOLD | shared),
+                        Mode::Share => kind.without(changing),
+                        Mode::Read => kind.without(changing | shared),
                     }
                 );
                 tells_the_truth(filter, spec);
             });
-            assert_eq!(buffer.bytes() == bytes, mode != Mode::Write || case.row.capabilities == Capabilities::NONE);
+            let writing = mode == Mode::Write || mode == Mode::Share;
+            assert_eq!(buffer.bytes() == bytes, !writing || case.row.capabilities == Capabilities::NONE);
             filter.save(&path).unwrap();
             let options = OpenOptions { mode, key: spec.key };
             tells_the_truth(&mut *petal::open(&path, &options).unwrap(), spec);

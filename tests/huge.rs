@@ -38,7 +38,7 @@ fn plans_reach_the_limits() {
         assert!(image_size(&Spec { capacity: 1 << 30, ..case.spec() }).is_ok());
         let all = Spec { capacity: u64::MAX, ..case.spec() };
         assert_eq!(refusal(image_size(&all)), Some(Status::OutOfRange), "{}", case.name());
-        for bits in [u64::MAX / 256 * 256, 1 << 63] {
+        for bits in [u64::MAX / 512 * 512, 1 << 63] {
             let status = refusal(image_size(&sized(&case, bits)));
             assert_eq!(status, Some(Status::TooLarge), "{}: {bits} bits", case.name());
         }

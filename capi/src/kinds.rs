@@ -32,10 +32,13 @@ pub const PETAL_CAN_REMOVE: u64 = 1 << 6;
 pub const PETAL_CAN_COUNT: u64 = 1 << 7;
 /// Grows past its capacity and keeps its false-positive rate.
 pub const PETAL_CAN_GROW: u64 = 1 << 8;
+/// Keys can be inserted by many threads at once, without locks: `petal_filter_insert_shared()`.
+pub const PETAL_CAN_INSERT_SHARED: u64 = 1 << 9;
 
 const _: () = {
     assert!(PETAL_CAN_REMOVE == Capabilities::REMOVE.0 && PETAL_CAN_COUNT == Capabilities::COUNT.0);
     assert!(PETAL_CAN_GROW == Capabilities::GROW.0);
+    assert!(PETAL_CAN_INSERT_SHARED == Capabilities::INSERT_SHARED.0);
     assert!(PETAL_CAN_INSERT == Capabilities::INSERT.0 && PETAL_CAN_CLEAR == Capabilities::CLEAR.0);
     assert!(PETAL_CAN_MERGE == Capabilities::MERGE.0 && PETAL_CAN_INTERSECT == Capabilities::INTERSECT.0);
     assert!(PETAL_CAN_FOLD == Capabilities::FOLD.0 && PETAL_CAN_ESTIMATE == Capabilities::ESTIMATE.0);

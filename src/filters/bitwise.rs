@@ -26,7 +26,8 @@ pub const CAPABILITIES: Capabilities = Capabilities::INSERT
     .with(Capabilities::MERGE)
     .with(Capabilities::INTERSECT)
     .with(Capabilities::FOLD)
-    .with(Capabilities::ESTIMATE);
+    .with(Capabilities::ESTIMATE)
+    .with(Capabilities::INSERT_SHARED);
 
 /// A kind whose keys only ever set bits, always the same ones: OR is the union, AND holds the intersection.
 pub trait BitArray: Filter {}

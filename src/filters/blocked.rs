@@ -14,9 +14,9 @@
 
 use super::bitwise::{self, BitArray};
 use crate::base::Base;
-use crate::bits;
+use crate::bits::{self, ring};
 use crate::error::{Result, Status, error};
-use crate::filter::{Cardinality, Filter, Fold, Insert, Intersect, Measure, Merge};
+use crate::filter::{Cardinality, Filter, Fold, Insert, Intersect, Measure, Merge, SharedInsert};
 use crate::format::Geometry;
 use crate::open;
 use crate::registry::Row;
@@ -69,6 +69,9 @@ fn plan(spec: &Spec) -> Result<Geometry> {
         }
         Size::Exact { bits, .. } if foldable => {
             return Err(error!(Contradiction, "foldable rounds a size, but bits = {bits} is exact"));
+        }
+        Size::Exact { bits, .. } if bits >= 1 << 63 => {
+            return Err(error!(TooLarge, "bits = {bits} are more than the address space holds"));
         }
         Size::Exact { hashes, .. } if hashes > MAX_HASHES => {
             return Err(error!(OutOfRange, "hashes = {hashes} is not from 1 to {MAX_HASHES}"));
@@ -187,6 +190,10 @@ impl Filter for Blocked {
         Some(self)
     }
 
+    fn as_shared_insert(&self) -> Option<&dyn SharedInsert> {
+        Some(self)
+    }
+
     fn as_merge(&mut self) -> Option<&mut dyn Merge> {
         Some(self)
     }
@@ -236,6 +243,20 @@ impl Insert for Blocked {
         }
         self.base.add_count(new.len() as u64);
         (new.len(), Ok(()))
+    }
+}
+
+impl SharedInsert for Blocked {
+    fn insert_one_shared(&self, hash: u64) -> bool {
+        portable::blocked_insert_one_shared(self.blocks(), masks(self.hashes), hash)
+    }
+
+    fn fetch(&self, hash: u64) {
+        portable::blocked_fetch(self.blocks(), hash);
+    }
+
+    fn ahead(&self) -> usize {
+        ring::ahead(self.blocks().len(), 1)
     }
 }
 

@@ -12,9 +12,9 @@
 
 use super::bitwise::{self, BitArray};
 use crate::base::Base;
-use crate::bits;
+use crate::bits::{self, ring};
 use crate::error::{Result, Status, error};
-use crate::filter::{Cardinality, Filter, Fold, Insert, Intersect, Measure, Merge};
+use crate::filter::{Cardinality, Filter, Fold, Insert, Intersect, Measure, Merge, SharedInsert};
 use crate::format::Geometry;
 use crate::open;
 use crate::registry::Row;
@@ -181,6 +181,10 @@ impl Filter for SplitBlock {
         Some(self)
     }
 
+    fn as_shared_insert(&self) -> Option<&dyn SharedInsert> {
+        Some(self)
+    }
+
     fn as_merge(&mut self) -> Option<&mut dyn Merge> {
         Some(self)
     }
@@ -230,6 +234,20 @@ impl Insert for SplitBlock {
         }
         self.base.add_count(new.len() as u64);
         (new.len(), Ok(()))
+    }
+}
+
+impl SharedInsert for SplitBlock {
+    fn insert_one_shared(&self, hash: u64) -> bool {
+        portable::split_block_insert_one_shared(self.blocks(), hash)
+    }
+
+    fn fetch(&self, hash: u64) {
+        portable::split_block_fetch(self.blocks(), hash);
+    }
+
+    fn ahead(&self) -> usize {
+        ring::ahead(self.blocks().len(), 1)
     }
 }
 

@@ -78,6 +78,25 @@ fn hash_u64s(flip: u64, keys: &[u64], hashes: &mut [u64]) {
     }
 }
 
+/// The 32 bytes at an address, in which another thread may be setting bits.
+///
+/// Each aligned eight bytes of a vector load are read at once, so this is four relaxed loads. It is written in assembly
+/// because the language knows no atomic load of a vector, and a plain one would be a data race.
+///
+/// # Safety
+/// The bytes are readable.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn load_half_line(address: *const u64) -> __m256i {
+    let line;
+    // SAFETY: the caller's promise; nothing is written but the register.
+    unsafe {
+        core::arch::asm!("vmovdqu {}, [{}]", out(ymm_reg) line, in(reg) address,
+            options(pure, readonly, nostack, preserves_flags));
+    }
+    line
+}
+
 // ---- The blocked layout ----------------------------------------------------------------------------------------------
 
 /// The bits of a key in eight lanes, zero in those that are not in the low byte of `mask`; `half` says which of the
@@ -101,10 +120,9 @@ fn blocked_bits(key: u64, mask: u16, half: usize) -> __m256i {
 #[target_feature(enable = "avx2")]
 fn blocked_contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     let start = block_start(words.len(), key);
-    let block = words[start..start + BLOCK_WORDS].as_ptr().cast::<__m256i>();
-    // SAFETY: a block is 64 readable bytes. Another thread may be setting bits in it: each aligned eight bytes of a
-    // vector load are read at once, so that this is eight relaxed loads.
-    let (low, high) = unsafe { (_mm256_loadu_si256(block), _mm256_loadu_si256(block.add(1))) };
+    let block = words[start..start + BLOCK_WORDS].as_ptr().cast::<u64>();
+    // SAFETY: a block is 64 readable bytes.
+    let (low, high) = unsafe { (load_half_line(block), load_half_line(block.add(BLOCK_WORDS / 2))) };
     let mask = lanes(masks, key);
     let missing = _mm256_or_si256(
         _mm256_andnot_si256(low, blocked_bits(key, mask, 0)),
@@ -159,8 +177,8 @@ fn split_block_bits(key: u64) -> __m256i {
 fn split_block_contains_one(words: &[AtomicU64], key: u64) -> bool {
     let start = split_block_start(words.len(), key);
     let block = &words[start..start + SPLIT_BLOCK_WORDS];
-    // SAFETY: a block is 32 readable bytes; see `blocked_contains_one`.
-    let block = unsafe { _mm256_loadu_si256(block.as_ptr().cast()) };
+    // SAFETY: a block is 32 readable bytes.
+    let block = unsafe { load_half_line(block.as_ptr().cast()) };
     _mm256_testc_si256(block, split_block_bits(key)) == 1
 }
 

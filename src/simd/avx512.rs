@@ -84,6 +84,41 @@ fn store(numbers: __m512i) -> [u64; GROUP] {
     unsafe { core::mem::transmute(numbers) }
 }
 
+/// The 64 bytes at an address, in which another thread may be setting bits.
+///
+/// Each aligned eight bytes of a vector load are read at once, so this is eight relaxed loads. It is written in assembly
+/// because the language knows no atomic load of a vector, and a plain one would be a data race.
+///
+/// # Safety
+/// The bytes are readable.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn load_line(address: *const u64) -> __m512i {
+    let line;
+    // SAFETY: the caller's promise; nothing is written but the register.
+    unsafe {
+        core::arch::asm!("vmovdqu64 {}, [{}]", out(zmm_reg) line, in(reg) address,
+            options(pure, readonly, nostack, preserves_flags));
+    }
+    line
+}
+
+/// The same of 32 bytes.
+///
+/// # Safety
+/// The bytes are readable.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn load_half_line(address: *const u64) -> __m256i {
+    let line;
+    // SAFETY: as above.
+    unsafe {
+        core::arch::asm!("vmovdqu {}, [{}]", out(ymm_reg) line, in(reg) address,
+            options(pure, readonly, nostack, preserves_flags));
+    }
+    line
+}
+
 /// The group of keys from `start` on, as far as there are keys; places past the end repeat the first one.
 #[inline]
 fn group(keys: &[u64], start: usize) -> Option<[u64; GROUP]> {
@@ -209,9 +244,8 @@ fn blocked_bits(key: u64) -> __m512i {
 fn blocked_contains_one(words: &[AtomicU64], hashes: u32, key: u64) -> bool {
     let start = block_start(words.len(), key);
     let block = &words[start..start + BLOCK_WORDS];
-    // SAFETY: a block is 64 readable bytes. Another thread may be setting bits in it: each aligned eight bytes of a
-    // vector load are read at once, so that this is eight relaxed loads.
-    let block = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
+    // SAFETY: a block is 64 readable bytes.
+    let block = unsafe { load_line(block.as_ptr().cast()) };
     let bits = _mm512_rolv_epi32(_mm512_set1_epi32(1), blocked_bits(key));
     _mm512_mask_testn_epi32_mask(super::layout::lanes(masks(hashes), key), bits, block) == 0
 }
@@ -230,9 +264,8 @@ fn blocked_contains(words: &[AtomicU64], hashes: u32, keys: &[u64], found: &mut 
         |keys| blocked_choices(all_masks, keys),
         |place, key, choice| {
             // SAFETY: the high half of a product with the number of blocks, or masks, is less than that, so that the 64
-            // bytes at `place` are a block and there is such a mask. Other threads: see `blocked_contains_one`.
-            let (block, mask) =
-                unsafe { (_mm512_loadu_si512(base.byte_add(place).cast()), *masks.get_unchecked(choice as usize)) };
+            // bytes at `place` are a block and there is such a mask.
+            let (block, mask) = unsafe { (load_line(base.byte_add(place)), *masks.get_unchecked(choice as usize)) };
             let bits = _mm512_rolv_epi32(_mm512_set1_epi32(1), blocked_bits(key));
             _mm512_mask_testn_epi32_mask(mask, bits, block)
         },
@@ -290,8 +323,8 @@ fn split_block_bits(key: u64) -> __m256i {
 fn split_block_contains_one(words: &[AtomicU64], _: u32, key: u64) -> bool {
     let start = split_block_start(words.len(), key);
     let block = &words[start..start + SPLIT_BLOCK_WORDS];
-    // SAFETY: a block is 32 readable bytes; see `blocked_contains_one`.
-    let block = unsafe { _mm256_loadu_si256(block.as_ptr().cast()) };
+    // SAFETY: a block is 32 readable bytes.
+    let block = unsafe { load_half_line(block.as_ptr().cast()) };
     _mm256_testn_epi32_mask(block, split_block_bits(key)) == 0
 }
 
@@ -309,7 +342,7 @@ fn split_block_contains(words: &[AtomicU64], hashes: u32, keys: &[u64], found: &
         |keys| keys,
         |place, key, _| {
             // SAFETY: as in `blocked_contains`, of 32 bytes.
-            let block = unsafe { _mm256_loadu_si256(base.byte_add(place).cast()) };
+            let block = unsafe { load_half_line(base.byte_add(place)) };
             _mm256_testn_epi32_mask(block, split_block_bits(key)).into()
         },
     );

@@ -12,8 +12,7 @@ pub mod layout;
 pub mod portable;
 
 use crate::error::{Result, error};
-use core::sync::atomic::AtomicU64;
-use std::sync::OnceLock;
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 /// The inner loops of one block layout. `words` are exactly those of the blocks, without padding, fewer than 2^32
 /// blocks where the layout says so; `hashes` is how many bits a key has, for the layouts where that varies.
@@ -121,8 +120,17 @@ pub fn available() -> impl Iterator<Item = &'static Kernels> {
 /// The best kernels for this processor.
 #[inline]
 pub fn best() -> &'static Kernels {
-    static BEST: OnceLock<&'static Kernels> = OnceLock::new();
-    BEST.get_or_init(|| available().next().unwrap_or(&portable::KERNELS))
+    static BEST: AtomicPtr<Kernels> = AtomicPtr::new(core::ptr::null_mut());
+    // SAFETY: null, or a static of this module that was put there below; nobody writes through it.
+    match unsafe { BEST.load(Ordering::Relaxed).as_ref() } {
+        Some(best) => best,
+        None => {
+            // Several threads may come here at once; all of them find the same.
+            let best = available().next().unwrap_or(&portable::KERNELS);
+            BEST.store(core::ptr::from_ref(best).cast_mut(), Ordering::Relaxed);
+            best
+        }
+    }
 }
 
 /// The kernels for an instruction set.

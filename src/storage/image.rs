@@ -10,8 +10,17 @@ use core::sync::atomic::{AtomicU64, Ordering};
 pub enum Access {
     /// It is only read.
     Read,
-    /// It is changed where it lies.
+    /// It is changed where it lies, by one writer.
     Write,
+    /// Keys are inserted where it lies, by any number of threads and processes at once.
+    Share,
+}
+
+impl Access {
+    /// Whether bytes are changed in place.
+    pub fn is_writing(self) -> bool {
+        self != Access::Read
+    }
 }
 
 /// The bytes of an image in a caller's buffer or a mapped file, as 64-bit words.
@@ -40,7 +49,7 @@ impl ImageBytes {
 
     /// An image in a mapped file.
     pub fn from_mapping(file: Mapping) -> ImageBytes {
-        let access = if file.is_writable() { Access::Write } else { Access::Read };
+        let access = file.access();
         ImageBytes { base: file.start(), length: file.length(), access, file: Some(file) }
     }
 
@@ -67,7 +76,7 @@ impl ImageBytes {
 
     /// Makes every byte zero.
     pub fn fill_zero(&mut self) {
-        assert!(self.access == Access::Write, "only a writable image is written");
+        assert!(self.access.is_writing(), "only a writable image is written");
         for offset in (0..self.length).step_by(8) {
             self.word(offset).store(0, Ordering::Relaxed);
         }
@@ -88,7 +97,7 @@ impl ImageBytes {
 
     /// Writes `bytes`, a multiple of 8, at `offset`, in order; they reach the disk some time.
     pub fn store(&mut self, offset: usize, bytes: &[u8]) {
-        assert!(self.access == Access::Write, "only a writable image is written");
+        assert!(self.access.is_writing(), "only a writable image is written");
         for (i, chunk) in bytes.chunks_exact(8).enumerate() {
             let word = u64::from_le_bytes(chunk.try_into().unwrap_or_default());
             self.word(offset + 8 * i).store(word, Ordering::Release);

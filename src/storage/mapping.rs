@@ -1,5 +1,6 @@
 //! A part of a file in memory.
 
+use super::Access;
 use super::os::{self, RawFile};
 use crate::error::{Error, Result, error};
 use core::ptr::NonNull;
@@ -15,7 +16,8 @@ pub struct FileRange {
 
 /// A mapped range of a file, shared with every other process that maps it.
 ///
-/// A writable mapping holds a lock on its range, so that there is one writer; closing releases it.
+/// A writable mapping holds a lock on its range, so that there is one writer, or none but such as share it; closing releases
+/// it.
 pub struct Mapping {
     /// Where the mapping starts: at the page that holds the range's first byte.
     base: NonNull<u8>,
@@ -23,28 +25,62 @@ pub struct Mapping {
     lead: usize,
     range: FileRange,
     identity: (u64, u64),
+    access: Access,
+    /// Whether nobody else had the range open for writing when it was opened.
+    alone: bool,
     /// Kept while the lock is.
     locked: Option<RawFile>,
 }
 
+/// How long to wait for another process that is just opening or closing an image to be shared, in steps of a millisecond.
+const PATIENCE: u32 = 200;
+
 impl Mapping {
     /// Maps `range` of `file`, which the caller has found to lie inside the file and to start at a multiple of 8.
-    pub fn new(file: RawFile, range: FileRange, writable: bool) -> Result<Mapping> {
+    pub fn new(file: RawFile, range: FileRange, access: Access) -> Result<Mapping> {
         let failed = |code| Error::from_os(code, format_args!("mapping {} bytes of the file", range.length));
         let identity = file.status().map_err(failed)?.identity();
         let lead = (range.offset % os::page_size() as u64) as usize;
         let too_large = || error!(TooLarge, "{} bytes of a file are more than can be mapped", range.length);
         let mapped = range.length.checked_add(lead).ok_or_else(too_large)?;
-        let base = os::map_file(&file, range.offset - lead as u64, mapped, writable).map_err(failed)?;
+        let base = os::map_file(&file, range.offset - lead as u64, mapped, access.is_writing()).map_err(failed)?;
         // From here on the mapping goes when it is dropped.
-        let mut mapping = Mapping { base, mapped, lead, range, identity, locked: None };
-        if writable {
-            if !file.lock(range.offset, range.length as u64).map_err(failed)? {
-                return Err(error!(Locked, "another handle has the image at offset {} open for writing", range.offset));
-            }
-            mapping.locked = Some(file);
+        let mut mapping = Mapping { base, mapped, lead, range, identity, access, alone: true, locked: None };
+        let FileRange { offset, length } = range;
+        let locked = match access {
+            Access::Read => return Ok(mapping),
+            Access::Write => file.lock(offset, length as u64).map_err(failed)?,
+            Access::Share => mapping.share(&file).map_err(failed)?,
+        };
+        if !locked {
+            return Err(error!(Locked, "another handle has the image at offset {offset} open for writing"));
         }
+        mapping.locked = Some(file);
         Ok(mapping)
+    }
+
+    /// Takes the lock of those who share; alone for a moment if possible, to know whether others are there.
+    fn share(&mut self, file: &RawFile) -> core::result::Result<bool, i32> {
+        let (offset, length) = (self.range.offset, self.range.length as u64);
+        for _ in 0..PATIENCE {
+            self.alone = file.lock(offset, length)?;
+            if file.lock_shared(offset, length)? {
+                return Ok(true);
+            }
+            std::thread::sleep(core::time::Duration::from_millis(1));
+        }
+        Ok(false)
+    }
+
+    /// Whether nobody else had it open for writing when it was opened.
+    pub fn was_alone(&self) -> bool {
+        self.alone
+    }
+
+    /// Makes the lock of those who share that of a single writer; false if there are others.
+    pub fn lock_alone(&self) -> bool {
+        let (offset, length) = (self.range.offset, self.range.length as u64);
+        self.locked.as_ref().is_some_and(|file| file.lock(offset, length) == Ok(true))
     }
 
     /// The first byte of the range.
@@ -58,9 +94,9 @@ impl Mapping {
         self.range.length
     }
 
-    /// Whether it may be written.
-    pub fn is_writable(&self) -> bool {
-        self.locked.is_some()
+    /// How it may be used.
+    pub fn access(&self) -> Access {
+        self.access
     }
 
     /// The device and the inode of the file.

@@ -242,6 +242,15 @@ impl RawFile {
         }
     }
 
+    /// Takes the lock of those who share a range, or turns the writer's lock into one; false if there is a writer.
+    pub fn lock_shared(&self, offset: u64, length: u64) -> core::result::Result<bool, i32> {
+        match self.set_lock(libc::F_RDLCK as _, offset, length) {
+            Ok(()) => Ok(true),
+            Err(libc::EAGAIN | libc::EACCES) => Ok(false),
+            Err(code) => Err(code),
+        }
+    }
+
     /// Releases the lock.
     pub fn unlock(&self, offset: u64, length: u64) {
         // A lock that cannot be released goes with the descriptor.

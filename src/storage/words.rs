@@ -62,8 +62,8 @@ impl Words {
     /// The words as readers see them.
     #[inline]
     pub fn shared(&self) -> &[AtomicU64] {
-        // SAFETY: `length` aligned words from `base` are readable while `home` lives; atomics are never written through
-        // unless the words are writable.
+        // SAFETY: `length` aligned words from `base` are readable while `home` lives; atomics are written through only where
+        // `Base::check_shared` says that the words are writable.
         unsafe { core::slice::from_raw_parts(self.base.cast().as_ptr(), self.length) }
     }
 
@@ -71,7 +71,7 @@ impl Words {
     #[inline]
     pub fn exclusive(&mut self) -> Option<&mut [u64]> {
         match &self.home {
-            Home::Image(image) if image.access() == Access::Read => None,
+            Home::Image(image) if image.access() != Access::Write => None,
             _ => Some(self.owned_mut()),
         }
     }

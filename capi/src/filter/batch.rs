@@ -15,11 +15,11 @@ use petal_core::{Answers, Keys, Result, Status};
 use std::ffi::c_void;
 
 /// Where the caller wants the answers; each may be NULL.
-struct Wanted {
-    keys: usize,
-    bytes: *mut u8,
-    bitmap: *mut u8,
-    count: *mut u64,
+pub(super) struct Wanted {
+    pub keys: usize,
+    pub bytes: *mut u8,
+    pub bitmap: *mut u8,
+    pub count: *mut u64,
 }
 
 impl Wanted {
@@ -27,7 +27,7 @@ impl Wanted {
     ///
     /// # Safety
     /// The pointers are NULL or writable for as many keys.
-    unsafe fn answers<'a>(&self) -> Answers<'a> {
+    pub unsafe fn answers<'a>(&self) -> Answers<'a> {
         // More keys than can be have no answers; they are refused for what they are.
         let possible = isize::try_from(self.keys).is_ok();
         let slice = |pointer: *mut u8, length: usize| {
@@ -40,7 +40,7 @@ impl Wanted {
 
     /// # Safety
     /// As [`Wanted::answers`].
-    unsafe fn tell_count(&self, count: u64) {
+    pub unsafe fn tell_count(&self, count: u64) {
         if !self.count.is_null() {
             // SAFETY: the caller's promise.
             unsafe { self.count.write(count) };

@@ -25,6 +25,10 @@ pub const PETAL_OPEN_READ: petal_open_mode = 0;
 pub const PETAL_OPEN_WRITE: petal_open_mode = 1;
 /// Copied into memory of its own, and its checksum checked.
 pub const PETAL_OPEN_LOAD: petal_open_mode = 2;
+/// In place, for reading and for `petal_filter_insert_shared()`, together with any number of handles, threads and processes
+/// that open it likewise. The image says DIRTY until the last of them closes the file; a buffer says so until a handle that
+/// is opened for writing calls `petal_filter_sync()` when nobody shares it any more.
+pub const PETAL_OPEN_SHARE: petal_open_mode = 3;
 
 /// How to open. NULL stands for all zeros. Since 0.1.
 #[repr(C)]
@@ -57,7 +61,8 @@ unsafe fn read_options(options: *const petal_open_options) -> Result<OpenOptions
         (PETAL_OPEN_READ, 0) => Mode::Read,
         (PETAL_OPEN_WRITE, 0) => Mode::Write,
         (PETAL_OPEN_LOAD, 0) => Mode::Load,
-        (mode, 0) => return Err(boundary::error(Status::UnknownValue, format_args!("mode = {mode} is not 0, 1 or 2"))),
+        (PETAL_OPEN_SHARE, 0) => Mode::Share,
+        (mode, 0) => return Err(boundary::error(Status::UnknownValue, format_args!("mode = {mode} is not from 0 to 3"))),
         (_, reserved) => {
             return Err(boundary::error(Status::UnknownValue, format_args!("reserved = {reserved} is not 0")));
         }

@@ -11,6 +11,7 @@ use std::ptr::NonNull;
 
 pub mod probe;
 pub mod batch;
+pub mod shared;
 pub mod combine;
 pub mod describe;
 pub mod estimate;

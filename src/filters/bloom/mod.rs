@@ -19,7 +19,7 @@ use super::bitwise::{self, BitArray};
 use crate::base::Base;
 use crate::bits::{self, ring};
 use crate::error::{Result, Status, error};
-use crate::filter::{Cardinality, Filter, Fold, Insert, Intersect, Measure, Merge};
+use crate::filter::{Cardinality, Filter, Fold, Insert, Intersect, Measure, Merge, SharedInsert};
 use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::open;
 use crate::registry::Row;
@@ -342,6 +342,10 @@ impl Filter for Bloom {
         Some(self)
     }
 
+    fn as_shared_insert(&self) -> Option<&dyn SharedInsert> {
+        Some(self)
+    }
+
     fn as_merge(&mut self) -> Option<&mut dyn Merge> {
         Some(self)
     }
@@ -410,6 +414,26 @@ impl Insert for Bloom {
         });
         self.base.add_count(new.len() as u64);
         (new.len(), Ok(()))
+    }
+}
+
+impl SharedInsert for Bloom {
+    fn insert_one_shared(&self, hash: u64) -> bool {
+        let words = self.base.words().shared();
+        let mut new = false;
+        self.shape.all(hash, |position| {
+            new |= bits::set_shared(&words[(position / 64) as usize], 1 << (position % 64));
+            true
+        });
+        new
+    }
+
+    fn fetch(&self, hash: u64) {
+        self.shape.fetch(self.base.words().shared(), hash, self.shape.hashes);
+    }
+
+    fn ahead(&self) -> usize {
+        ring::ahead(self.base.words().shared().len(), self.shape.hashes as usize)
     }
 }
 

@@ -1,0 +1,156 @@
+//! FILTERS: INSERTING FROM MANY THREADS
+//!
+//! These functions insert through a const handle, without locks, while other threads insert and look up through the same
+//! handle, and other processes through theirs (`PETAL_OPEN_SHARE`). `PETAL_CAN_INSERT_SHARED` says whether a handle can.
+//!
+//! What holds: a key whose insertion happened before a lookup is found by it. Of threads that insert the same new key at the
+//! same time at least one is told that it was new; more than one may be. Keys are not counted, because a counter that
+//! all threads share would be what they wait for: `petal_filter_add_count()` makes up for it, and
+//! `petal_filter_estimate()` does without. All other functions that take a handle which is not const still need it alone.
+
+use super::batch::{Wanted, byte_keys};
+use super::petal_filter;
+use crate::boundary::{self, NO_ERROR, boundary};
+use crate::status::{petal_error, petal_status};
+use petal_core::{Filter, Keys, Result};
+use std::ffi::c_void;
+
+/// Inserts with `body`.
+///
+/// # Safety
+/// The handle is not NULL; `is_new` is NULL or writable.
+unsafe fn insert(
+    filter: *const petal_filter,
+    is_new: *mut bool,
+    body: impl FnOnce(&dyn Filter) -> Result<bool>,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    let new = body(unsafe { petal_filter::get(filter)? })?;
+    if !is_new.is_null() {
+        // SAFETY: the caller's promise.
+        unsafe { is_new.write(new) };
+    }
+    Ok(())
+}
+
+/// Inserts a key while others insert and look up. `is_new`, nullable: whether it certainly was not there. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_insert_shared(
+    filter: *const petal_filter,
+    key: *const c_void,
+    length: usize,
+    is_new: *mut bool,
+) -> petal_status {
+    boundary!(NO_ERROR, [filter], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        let key = unsafe { boundary::bytes(key.cast(), length, "key")? };
+        // SAFETY: as above.
+        unsafe { insert(filter, is_new, |filter| filter.insert_shared(key)) }
+    })
+}
+
+/// The same for a uint64_t key. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_insert_shared_u64(
+    filter: *const petal_filter,
+    key: u64,
+    is_new: *mut bool,
+) -> petal_status {
+    boundary!(NO_ERROR, [filter], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { insert(filter, is_new, |filter| filter.insert_u64_shared(key)) }
+    })
+}
+
+/// The same for a hash. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_insert_shared_hash(
+    filter: *const petal_filter,
+    hash: u64,
+    is_new: *mut bool,
+) -> petal_status {
+    boundary!(NO_ERROR, [filter], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { insert(filter, is_new, |filter| filter.insert_hash_shared(hash)) }
+    })
+}
+
+/// Inserts what `keys` gives.
+fn insert_batch(
+    filter: *const petal_filter,
+    keys: impl FnOnce() -> Result<Keys<'static>>,
+    wanted: Wanted,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [filter], {
+        let keys = keys()?;
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        let mut answers = unsafe { wanted.answers() };
+        // SAFETY: as above.
+        unsafe { petal_filter::get(filter)? }.insert_batch_shared(&keys, &mut answers)?;
+        // SAFETY: as above.
+        unsafe { wanted.tell_count(answers.count) };
+        Ok(())
+    })
+}
+
+/// Inserts `count` byte keys in order while others insert and look up, all or, on a failure, none. The keys and the
+/// nullable answers are those of `petal_filter_insert_batch()`. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_insert_shared_batch(
+    filter: *const petal_filter,
+    keys: *const c_void,
+    keys_length: usize,
+    offsets: *const u64,
+    count: usize,
+    is_new: *mut u8,
+    is_new_bitmap: *mut u8,
+    new_count: *mut u64,
+    error: *mut petal_error,
+) -> petal_status {
+    let wanted = Wanted { keys: count, bytes: is_new, bitmap: is_new_bitmap, count: new_count };
+    // SAFETY: the conventions.
+    insert_batch(filter, || unsafe { byte_keys(keys, keys_length, offsets, count) }, wanted, error)
+}
+
+/// The same for uint64_t keys. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_insert_shared_batch_u64(
+    filter: *const petal_filter,
+    keys: *const u64,
+    count: usize,
+    is_new: *mut u8,
+    is_new_bitmap: *mut u8,
+    new_count: *mut u64,
+    error: *mut petal_error,
+) -> petal_status {
+    let wanted = Wanted { keys: count, bytes: is_new, bitmap: is_new_bitmap, count: new_count };
+    // SAFETY: the conventions.
+    insert_batch(filter, || Ok(Keys::U64(unsafe { boundary::numbers(keys, count, "keys")? })), wanted, error)
+}
+
+/// The same for hashes. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_insert_shared_batch_hash(
+    filter: *const petal_filter,
+    hashes: *const u64,
+    count: usize,
+    is_new: *mut u8,
+    is_new_bitmap: *mut u8,
+    new_count: *mut u64,
+    error: *mut petal_error,
+) -> petal_status {
+    let wanted = Wanted { keys: count, bytes: is_new, bitmap: is_new_bitmap, count: new_count };
+    // SAFETY: the conventions.
+    insert_batch(filter, || Ok(Keys::Hashes(unsafe { boundary::numbers(hashes, count, "hashes")? })), wanted, error)
+}
+
+/// Adds to the count of keys that were offered, for keys that were inserted by functions which do not count. The filter
+/// is alone meanwhile. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_add_count(filter: *mut petal_filter, keys: u64) -> petal_status {
+    boundary!(NO_ERROR, [filter], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { petal_filter::change(filter, |filter| filter.add_count(keys))? }
+    })
+}
