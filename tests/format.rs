@@ -167,7 +167,7 @@ fn specified_bits(bytes: &[u8], hash: u64) -> Option<Vec<u64>> {
             let mask = masks[(((product >> 32) * masks.len() as u64) >> 32) as usize];
             let place = |lane: u64| {
                 let product = (hash & 0xffff_ffff) * u64::from(SALTS[lane as usize / 2]);
-                512 * block + 32 * lane + (product >> if lane % 2 == 0 { 27 } else { 32 }) % 32
+                512 * block + 32 * lane + (product >> [27, 32][lane as usize % 2]) % 32
             };
             Some((0..16).filter(|lane| mask >> lane & 1 == 1).map(place).collect())
         }

@@ -127,6 +127,10 @@ check "petal.map, the header, libpetal.so and libpetal.a name the same functions
 no_faults() { ! nm "$archive" "$so" 2>/dev/null | grep plant_fault && ! nm -D "$so" | grep plant_fault; }
 check "no planted fault is in the released artefacts" no_faults
 small() { size=$(wc -c <"$archive"); echo "libpetal.a has $size bytes, the limit is $limit"; [ "$size" -le "$limit" ]; }
+if [ "$(uname -m)" = x86_64 ]; then
+    check "only the kernels need more than every x86-64 processor has" "$root/tests/packaging/baseline.sh" \
+        "$target/release/libpetal.a"
+fi
 check "libpetal.a is about a megabyte or less ($(wc -c <"$archive") bytes; libpetal.so $(wc -c <"$so"))" small
 
 # --- Consumers, in the first place and in two others to which the prefix is moved ------------------------------------
