@@ -12,6 +12,10 @@ use crate::simd::Kernels;
 /// How many keys a filter answers at once: enough to hide the calls, few enough for any stack.
 const CHUNK: usize = 512;
 
+/// An array at the start of a cache line, so that vectors of it do not lie across two.
+#[repr(align(64))]
+struct Lines<Array>(Array);
+
 /// Many keys.
 #[derive(Clone, Copy, Debug)]
 pub enum Keys<'a> {
@@ -94,9 +98,9 @@ impl Keys<'_> {
         }
         // Small batches, such as come from a program that collects a few keys, need not clear a large buffer.
         if length <= AHEAD {
-            self.hash_chunks(hasher, kernels, &mut [0; AHEAD], &mut take);
+            self.hash_chunks(hasher, kernels, &mut Lines([0; AHEAD]).0, &mut take);
         } else {
-            self.hash_chunks(hasher, kernels, &mut [0; CHUNK + AHEAD], &mut take);
+            self.hash_chunks(hasher, kernels, &mut Lines([0; CHUNK + AHEAD]).0, &mut take);
         }
     }
 
@@ -205,7 +209,7 @@ pub(crate) fn contains(
     }
     answers.count = 0;
     keys.for_each_chunk(base.hasher(), base.kernels(), |start, count, hashes| {
-        let found = &mut [false; CHUNK][..count];
+        let found = &mut Lines([false; CHUNK]).0[..count];
         look_up(hashes, found);
         answers.take(start, found);
         true
@@ -228,7 +232,7 @@ pub(crate) fn insert(
     answers.count = 0;
     let (mut inserted, mut outcome) = (0, Ok(()));
     keys.for_each_chunk(hasher, kernels, |start, count, hashes| {
-        let new = &mut [false; CHUNK][..count];
+        let new = &mut Lines([false; CHUNK]).0[..count];
         let (done, result) = insert(hashes, new);
         answers.take(start, &new[..done]);
         inserted += done;

@@ -9,7 +9,7 @@ use crate::spec::{MAX_PARAMETERS, Setting, Spec};
 use crate::storage::{Access, Words};
 use crate::{batch, registry};
 use core::ops::BitOr;
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicU64, Ordering};
 use std::path::Path;
 
 /// What a kind, or a handle, can do: a set of bits.
@@ -170,6 +170,28 @@ pub trait Cardinality {
     fn standard_error(&self, keys: f64) -> f64;
 }
 
+/// How a payload is laid out, where that has a name: then programs may compute on it for themselves. The numbers are those
+/// of the C API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Layout {
+    /// Blocks of 256 bits, a bit in each of eight lanes: version 1 of the kind `split_block`.
+    SplitBlock = 1,
+    /// Blocks of 512 bits, a bit in each of some of sixteen lanes: version 1 of the kind `blocked`.
+    Blocked = 2,
+}
+
+/// A payload of a named layout.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    /// The layout.
+    pub layout: Layout,
+    /// The words of the blocks, without what may follow them.
+    pub words: &'a [AtomicU64],
+    /// The bits that a key sets.
+    pub hashes: u32,
+}
+
 /// What the payload of a filter tells.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measure {
@@ -246,7 +268,25 @@ pub trait Filter: Send + Sync {
         None
     }
 
+    /// The payload, for whoever computes on it for himself; `None` if its layout has no name.
+    fn view(&self) -> Option<View<'_>> {
+        None
+    }
+
     // ---- What follows is the same for every kind. ----
+
+    /// The payload, to be written by whoever computes on it for himself: an image in place is marked dirty first. He has it
+    /// until the next [`Filter::sync`], and nobody else meanwhile. Keys that he inserts are not counted.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] if the layout has no name or the handle is not for a single writer, and what the system
+    /// reports.
+    fn writable_view(&mut self) -> Result<View<'_>> {
+        if self.view().is_some() {
+            self.base_mut().writable()?;
+        }
+        self.view().ok_or_else(|| unsupported("give a view of its payload"))
+    }
 
     /// The false-positive rate now; see [`Measure`]. Reads the whole payload.
     fn false_positive_rate(&self) -> f64 {

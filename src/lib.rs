@@ -39,7 +39,9 @@ pub use batch::{Answers, Keys};
 pub use builder::{Builder, BuilderOptions, MIN_MEMORY_LIMIT, Progress};
 pub use error::{Error, MESSAGE_LENGTH, Result, Status};
 pub use estimate::{Comparison, Estimate, INTERVAL_SIGMAS, compare, estimate};
-pub use filter::{Capabilities, Cardinality, Filter, Fold, Insert, Intersect, Measure, Merge, SharedInsert};
+pub use filter::{
+    Capabilities, Cardinality, Filter, Fold, Insert, Intersect, Layout, Measure, Merge, SharedInsert, View,
+};
 pub use hash::{HashFunction, Hasher, SecretKey};
 #[cfg(unix)]
 pub use open::open_descriptor;

@@ -163,8 +163,7 @@ fn specified_bits(bytes: &[u8], hash: u64) -> Option<Vec<u64>> {
                     halves == (more, fewer) || halves == (fewer, more)
                 })
                 .collect();
-            let product = hash.wrapping_mul(0x5e2d_58d8_b3bc_df1b);
-            let mask = masks[(((product >> 32) * masks.len() as u64) >> 32) as usize];
+            let mask = masks[(((hash & 0xffff_ffff) * masks.len() as u64) >> 32) as usize];
             let place = |lane: u64| {
                 let product = (hash & 0xffff_ffff) * u64::from(SALTS[lane as usize / 2]);
                 512 * block + 32 * lane + (product >> [27, 32][lane as usize % 2]) % 32

@@ -4,7 +4,7 @@
 //! After Putze, Sanders and Singler, "Cache-, hash- and space-efficient Bloom filters", 2007, which has k bits anywhere in
 //! the block. Choosing lanes first is as accurate to a thousandth and makes a lookup one multiplication, one shift, one
 //! rotation and one masked test of a vector. The block comes from the hash by multiply-high, the bits of the lanes from
-//! products of its low half, and the lanes from another product of it ([`crate::simd::layout`] is the definition,
+//! products of its low half, and the lanes from the high bits of that half ([`crate::simd::layout`] is the definition,
 //! `docs/format.md` says it in words).
 //!
 //! A key has ceil(k/2) lanes of one half of the block and floor(k/2) of the other, every such choice being as likely as any
@@ -16,7 +16,7 @@ use super::bitwise::{self, BitArray};
 use crate::base::Base;
 use crate::bits::{self, ring};
 use crate::error::{Result, Status, error};
-use crate::filter::{Cardinality, Filter, Fold, Insert, Intersect, Measure, Merge, SharedInsert};
+use crate::filter::{Cardinality, Filter, Fold, Insert, Intersect, Layout, Measure, Merge, SharedInsert, View};
 use crate::format::Geometry;
 use crate::open;
 use crate::registry::Row;
@@ -208,6 +208,10 @@ impl Filter for Blocked {
 
     fn as_cardinality(&self) -> Option<&dyn Cardinality> {
         Some(self)
+    }
+
+    fn view(&self) -> Option<View<'_>> {
+        Some(View { layout: Layout::Blocked, words: self.blocks(), hashes: self.hashes })
     }
 }
 

@@ -14,7 +14,7 @@ use super::bitwise::{self, BitArray};
 use crate::base::Base;
 use crate::bits::{self, ring};
 use crate::error::{Result, Status, error};
-use crate::filter::{Cardinality, Filter, Fold, Insert, Intersect, Measure, Merge, SharedInsert};
+use crate::filter::{Cardinality, Filter, Fold, Insert, Intersect, Layout, Measure, Merge, SharedInsert, View};
 use crate::format::Geometry;
 use crate::open;
 use crate::registry::Row;
@@ -199,6 +199,10 @@ impl Filter for SplitBlock {
 
     fn as_cardinality(&self) -> Option<&dyn Cardinality> {
         Some(self)
+    }
+
+    fn view(&self) -> Option<View<'_>> {
+        Some(View { layout: Layout::SplitBlock, words: self.blocks(), hashes: LANES })
     }
 }
 

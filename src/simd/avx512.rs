@@ -1,15 +1,20 @@
 //! The kernels for AVX-512 (F, BW, DQ, VL).
 //!
-//! Keys are taken eight at once as long as there is arithmetic on 64-bit numbers to do: block, lanes and hash. Their
-//! places then go through a few words on the stack, and each block is one vector: a multiplication, a shift, a rotation and
-//! a masked test. The answers of 64 keys stay masks in memory until all are there, because a load that spans stores which
-//! have not reached the cache waits for them.
+//! Keys are taken eight at once as long as there is arithmetic on 64-bit numbers to do: hash, block and lanes. What comes of
+//! it for 64 keys lies in memory, and then each key's block is one vector: a multiplication, a shift, a rotation and a masked
+//! test. While these 64 are answered the lines of the next 64 are fetched, one for each answer.
+//!
+//! Such a step is written in assembly, eight instructions, for two reasons. The block is read while other threads may set
+//! bits in it, for which the language has no load; and the compiler likes to take vectors apart in registers, and to
+//! broadcast from them, on the two ports that all other vector instructions need, where memory operands cost nothing. The
+//! answers stay masks in memory until all 64 are there, because a load across stores that have not reached the cache waits.
 
-use super::layout::{BLOCK_WORDS, LANES_MULTIPLIER, SALTS, SPLIT_BLOCK_WORDS, block_start, masks, split_block_start};
+use super::layout::{BLOCK_WORDS, SALTS, SPLIT_BLOCK_WORDS, block_start, lanes, masks, split_block_start};
 use super::portable::{self, XXH3_MULTIPLIER};
 use super::{BlockKernel, Kernel, Kernels};
 use crate::bits::ring;
 use core::arch::x86_64::*;
+use core::cell::Cell;
 use core::sync::atomic::AtomicU64;
 
 static KERNELS: Kernels = Kernels {
@@ -36,7 +41,7 @@ pub fn kernels() -> Option<&'static Kernels> {
 const GROUP: usize = 8;
 
 /// Keys whose answers are made at once.
-const ANSWERS: usize = 64;
+const BATCH: usize = 64;
 
 // ---- XXH3 of eight bytes ---------------------------------------------------------------------------------------------
 
@@ -77,11 +82,18 @@ fn load(group: &[u64; GROUP]) -> __m512i {
     unsafe { _mm512_loadu_si512(group.as_ptr().cast()) }
 }
 
+/// The products of the low halves of eight numbers. The compiler would make a full 64-bit multiplication of it where it
+/// has lost sight of what the upper halves are.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn store(numbers: __m512i) -> [u64; GROUP] {
-    // SAFETY: both are eight numbers of 64 bits, of which every pattern is one.
-    unsafe { core::mem::transmute(numbers) }
+fn multiply_low_halves(a: __m512i, b: __m512i) -> __m512i {
+    let product;
+    // SAFETY: arithmetic on registers.
+    unsafe {
+        core::arch::asm!("vpmuludq {}, {}, {}", out(zmm_reg) product, in(zmm_reg) a, in(zmm_reg) b,
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    product
 }
 
 /// The 64 bytes at an address, in which another thread may be setting bits.
@@ -119,21 +131,15 @@ unsafe fn load_half_line(address: *const u64) -> __m256i {
     line
 }
 
-/// The group of keys from `start` on, as far as there are keys; places past the end repeat the first one.
-#[inline]
-fn group(keys: &[u64], start: usize) -> Option<[u64; GROUP]> {
-    let rest = keys.get(start..)?;
-    match rest.first_chunk() {
-        Some(group) => Some(*group),
-        None if rest.is_empty() => None,
-        None => Some(core::array::from_fn(|i| *rest.get(i).unwrap_or(&rest[0]))),
-    }
+/// Whether the number of blocks suits the vector arithmetic here: not none, and below 2^32.
+fn is_vectorised(words: usize, words_of_block: usize) -> bool {
+    (1..1 << 32).contains(&((words / words_of_block) as u64))
 }
 
 /// Turns the masks of the bits that were missing into answers: whether any was.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn answer(missing: &[u16; ANSWERS], answers: &mut [bool; ANSWERS], any_is: bool) {
+fn answer(missing: &[u16; BATCH], answers: &mut [bool; BATCH], any_is: bool) {
     for half in 0..2 {
         // SAFETY: 32 masks of 16 bits are a vector, 32 answers half of one; the answers are written as 0 and 1.
         unsafe {
@@ -145,97 +151,149 @@ fn answer(missing: &[u16; ANSWERS], answers: &mut [bool; ANSWERS], any_is: bool)
     }
 }
 
-/// What a kernel is called with.
-struct Batch<'a> {
-    /// The first word.
-    words: *const u64,
-    /// Whether the filter is so large that fetching ahead pays.
-    fetching: bool,
-    keys: &'a [u64],
-    /// The answer for a key of which any bit is missing.
-    any_is: bool,
+/// What is computed of keys eight at once.
+#[repr(align(64))]
+struct Prepared {
+    /// The addresses of their blocks.
+    blocks: [u64; BATCH],
+    /// The addresses of their masks, where the layout has some.
+    masks: [u64; BATCH],
 }
 
-/// The loop of all kernels here. `place` gives the first bytes of the blocks of eight keys, `choose` whatever else is
-/// computed of eight keys at once, and `one` the bits that one key misses, from its place, its hash and what was chosen.
+/// The masks of the bits that keys miss.
+#[repr(align(64))]
+struct Missing([u16; BATCH]);
+
+/// Addresses for one step of eight keys.
+struct Step {
+    keys: *const u64,
+    blocks: *const u64,
+    masks: *const u64,
+    /// Where the masks of missing bits go.
+    missing: *mut u16,
+    /// The blocks of eight later keys, to be fetched.
+    next: *const u64,
+}
+
+/// The loop of all kernels here. `prepare` gives the addresses of the blocks and masks of eight keys and `prepare_one` those
+/// of one; `step` writes of each of eight keys the mask of the bits that it misses, `fetching_step` fetches eight lines as
+/// well; `one` does it for a key, whose block and mask are given. The answer for a key of which any bit is missing is `any_is`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn run(
-    Batch { words, fetching, keys, any_is }: Batch,
+    (fetching, any_is): (bool, bool),
+    keys: &[u64],
     answers: &mut [bool],
-    place: impl Fn(__m512i) -> __m512i,
-    choose: impl Fn(__m512i) -> __m512i,
-    one: impl Fn(usize, u64, u64) -> u16,
+    (prepare, prepare_one): (impl Fn(__m512i) -> (__m512i, __m512i), impl Fn(u64) -> (u64, u64)),
+    (step, fetching_step): (impl Fn(Step), impl Fn(Step)),
+    one: impl Fn(u64) -> bool,
 ) {
     // A prefetch of an address that is none does nothing.
-    let fetch = |place: u64| _mm_prefetch::<_MM_HINT_T0>(words.wrapping_byte_add(place as usize).cast());
+    let fetch = |block: u64| _mm_prefetch::<_MM_HINT_T0>(core::ptr::without_provenance(block as usize));
+    // Prepares as many of the next keys as fill groups of eight; says how many.
+    let prepare_some = |keys: &[u64], prepared: &mut Prepared| {
+        let groups = keys[..keys.len().min(BATCH)].as_chunks::<GROUP>().0;
+        let blocks = prepared.blocks.as_chunks_mut::<GROUP>().0;
+        let masks = prepared.masks.as_chunks_mut::<GROUP>().0;
+        for ((keys, blocks), masks) in groups.iter().zip(blocks).zip(masks) {
+            // SAFETY: eight numbers each.
+            unsafe {
+                let (block, mask) = prepare(_mm512_loadu_si512(keys.as_ptr().cast()));
+                _mm512_storeu_si512(blocks.as_mut_ptr().cast(), block);
+                _mm512_storeu_si512(masks.as_mut_ptr().cast(), mask);
+            }
+        }
+        groups.len() * GROUP
+    };
     if fetching && answers.is_empty() {
-        for start in (0..keys.len().min(ring::AHEAD)).step_by(GROUP) {
-            group(keys, start).iter().flat_map(|keys| store(place(load(keys)))).for_each(fetch);
-        }
+        keys.iter().take(ring::AHEAD).for_each(|key| fetch(prepare_one(*key).0));
     }
-    for (batch, answers) in answers.chunks_mut(ANSWERS).enumerate() {
-        let mut missing = [0; ANSWERS];
-        for start in (0..answers.len()).step_by(GROUP) {
-            let first = batch * ANSWERS + start;
-            let Some(now) = group(keys, first) else { break };
-            let (places, chosen) = (store(place(load(&now))), store(choose(load(&now))));
-            let count = GROUP.min(answers.len() - start);
-            let missing = &mut missing[start..start + GROUP];
-            match if fetching { group(keys, first + ring::AHEAD) } else { None } {
-                Some(ahead) => {
-                    let ahead = store(place(load(&ahead)));
-                    for i in 0..count {
-                        fetch(ahead[i]);
-                        missing[i] = one(places[i] as usize, now[i], chosen[i]);
-                    }
-                }
-                None => {
-                    for i in 0..count {
-                        missing[i] = one(places[i] as usize, now[i], chosen[i]);
-                    }
-                }
-            }
+    let (batches, rest) = answers.as_chunks_mut::<BATCH>();
+    let in_batches = batches.len() * BATCH;
+    let mut prepared = [const { Prepared { blocks: [0; BATCH], masks: [0; BATCH] } }; 2];
+    let [now, next] = &mut prepared;
+    let (mut now, mut next) = (now, next);
+    prepare_some(&keys[..in_batches], now);
+    for (answers, start) in batches.iter_mut().zip((0..).step_by(BATCH)) {
+        let following = &keys[start + BATCH..];
+        // The last batch of a call has no use for the next one's places, unless it is to fetch them.
+        let wanted = if fetching || start + BATCH < in_batches { following } else { &[] };
+        let prepared = prepare_some(wanted, next);
+        let (keys, mut missing) = (&keys[start..start + BATCH], Missing([0; BATCH]));
+        for i in (0..BATCH).step_by(GROUP) {
+            let addresses = Step {
+                keys: &raw const keys[i],
+                blocks: &raw const now.blocks[i],
+                masks: &raw const now.masks[i],
+                missing: &raw mut missing.0[i],
+                next: &raw const next.blocks[i],
+            };
+            if fetching && i < prepared { fetching_step(addresses) } else { step(addresses) }
         }
-        match <&mut [bool; ANSWERS]>::try_from(&mut *answers) {
-            Ok(answers) => answer(&missing, answers, any_is),
-            Err(_) => {
-                let mut all = [false; ANSWERS];
-                answer(&missing, &mut all, any_is);
-                answers.copy_from_slice(&all[..answers.len()]);
-            }
-        }
+        answer(&missing.0, answers, any_is);
+        (now, next) = (next, now);
     }
+    for (i, answer) in (in_batches..).zip(rest) {
+        if let Some(ahead) = keys.get(i + ring::AHEAD).filter(|_| fetching) {
+            fetch(prepare_one(*ahead).0);
+        }
+        *answer = one(keys[i]);
+    }
+}
+
+const _: () = assert!(BATCH == ring::AHEAD, "the next batch is what is fetched");
+
+/// Eight times a piece of assembly, which is given the places of its key in arrays of 8 and 2 bytes an element.
+macro_rules! eight {
+    ($piece:ident) => {
+        concat!(
+            $piece!("0", "0"),
+            $piece!("8", "2"),
+            $piece!("16", "4"),
+            $piece!("24", "6"),
+            $piece!("32", "8"),
+            $piece!("40", "10"),
+            $piece!("48", "12"),
+            $piece!("56", "14")
+        )
+    };
 }
 
 // ---- The blocked layout ----------------------------------------------------------------------------------------------
 
-/// The first bytes of the blocks of eight keys: the high halves of their products with the number of blocks, which is below
-/// 2^32, times the 64 bytes of a block.
+/// The addresses of the blocks of eight keys: the first plus 64 times the high halves of the keys' products with the number
+/// of blocks, which is below 2^32.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn blocked_places(blocks: __m512i, keys: __m512i) -> __m512i {
-    let high = _mm512_mul_epu32(_mm512_srli_epi64::<32>(keys), blocks);
-    let low = _mm512_srli_epi64::<32>(_mm512_mul_epu32(keys, blocks));
+fn blocked_places(first: __m512i, blocks: __m512i, keys: __m512i) -> __m512i {
+    let high = multiply_low_halves(_mm512_srli_epi64::<32>(keys), blocks);
+    let low = _mm512_srli_epi64::<32>(multiply_low_halves(keys, blocks));
     let sixty_four_times = _mm512_srli_epi64::<26>(_mm512_add_epi64(high, low));
-    _mm512_and_si512(sixty_four_times, _mm512_set1_epi64(-64))
+    _mm512_add_epi64(first, _mm512_and_si512(sixty_four_times, _mm512_set1_epi64(-64)))
 }
 
-/// The places in the list of masks of eight keys.
+/// The addresses of the masks of eight keys: the first plus twice their places in the list.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn blocked_choices(masks: __m512i, keys: __m512i) -> __m512i {
-    let product = _mm512_mullo_epi64(keys, _mm512_set1_epi64(LANES_MULTIPLIER as i64));
-    _mm512_srli_epi64::<32>(_mm512_mul_epu32(_mm512_srli_epi64::<32>(product), masks))
+fn blocked_masks(first: __m512i, masks: __m512i, keys: __m512i) -> __m512i {
+    let product = multiply_low_halves(keys, masks);
+    let twice = _mm512_and_si512(_mm512_srli_epi64::<31>(product), _mm512_set1_epi64(-2));
+    _mm512_add_epi64(first, twice)
+}
+
+/// The multipliers, one a pair of lanes.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn salts() -> __m512i {
+    let [a, b, c, d, e, f, g, h] = SALTS.map(i64::from);
+    _mm512_setr_epi64(a, b, c, d, e, f, g, h)
 }
 
 /// The numbers of a key's bits in the sixteen lanes, modulo 32.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn blocked_bits(key: u64) -> __m512i {
-    let salts = SALTS.map(i64::from);
-    let [a, b, c, d, e, f, g, h] = salts;
-    let product = _mm512_mul_epu32(_mm512_set1_epi64(key as i64), _mm512_setr_epi64(a, b, c, d, e, f, g, h));
+    let product = _mm512_mul_epu32(_mm512_set1_epi64(key as i64), salts());
     // The even lanes take bits 27 to 31 of the products, the odd ones bits 32 to 36.
     _mm512_srlv_epi32(product, _mm512_set1_epi64(27))
 }
@@ -247,75 +305,184 @@ fn blocked_contains_one(words: &[AtomicU64], hashes: u32, key: u64) -> bool {
     // SAFETY: a block is 64 readable bytes.
     let block = unsafe { load_line(block.as_ptr().cast()) };
     let bits = _mm512_rolv_epi32(_mm512_set1_epi32(1), blocked_bits(key));
-    _mm512_mask_testn_epi32_mask(super::layout::lanes(masks(hashes), key), bits, block) == 0
+    _mm512_mask_testn_epi32_mask(lanes(masks(hashes), key), bits, block) == 0
+}
+
+/// One key: its bits are the rotated ones of the lanes of its mask, and those are missing that the block has not.
+macro_rules! blocked_look_up {
+    ($d8:literal, $d2:literal) => {
+        concat!(
+            "mov {mask}, qword ptr [{masks} + ",
+            $d8,
+            "]\n",
+            "mov {block}, qword ptr [{blocks} + ",
+            $d8,
+            "]\n",
+            "kmovw k1, word ptr [{mask}]\n",
+            "vpmuludq {bits}, {salts}, qword ptr [{keys} + ",
+            $d8,
+            "]{{1to8}}\n",
+            "vpsrlvd {bits}, {bits}, {shifts}\n",
+            "vprolvd {bits}, {ones}, {bits}\n",
+            "vptestnmd k2{{k1}}, {bits}, zmmword ptr [{block}]\n",
+            "kmovw word ptr [{missing} + ",
+            $d2,
+            "], k2\n"
+        )
+    };
+}
+
+/// The same, and the bits are set.
+macro_rules! blocked_put_in {
+    ($d8:literal, $d2:literal) => {
+        concat!(
+            "mov {mask}, qword ptr [{masks} + ",
+            $d8,
+            "]\n",
+            "mov {block}, qword ptr [{blocks} + ",
+            $d8,
+            "]\n",
+            "kmovw k1, word ptr [{mask}]\n",
+            "vpmuludq {bits}, {salts}, qword ptr [{keys} + ",
+            $d8,
+            "]{{1to8}}\n",
+            "vpsrlvd {bits}, {bits}, {shifts}\n",
+            "vprolvd {bits}{{k1}}{{z}}, {ones}, {bits}\n",
+            "vmovdqu64 {old}, zmmword ptr [{block}]\n",
+            "vptestnmd k2{{k1}}, {bits}, {old}\n",
+            "vporq {old}, {old}, {bits}\n",
+            "vmovdqu64 zmmword ptr [{block}], {old}\n",
+            "kmovw word ptr [{missing} + ",
+            $d2,
+            "], k2\n"
+        )
+    };
+}
+
+/// Fetches the line of a later key.
+macro_rules! fetch {
+    ($d8:literal) => {
+        concat!("mov {block}, qword ptr [{next} + ", $d8, "]\n", "prefetcht0 byte ptr [{block}]\n")
+    };
+}
+
+macro_rules! blocked_fetch_and_look_up {
+    ($d8:literal, $d2:literal) => {
+        concat!(fetch!($d8), blocked_look_up!($d8, $d2))
+    };
+}
+
+macro_rules! blocked_fetch_and_put_in {
+    ($d8:literal, $d2:literal) => {
+        concat!(fetch!($d8), blocked_put_in!($d8, $d2))
+    };
+}
+
+/// A step of the blocked layout. Its safety is argued where it is used.
+macro_rules! blocked_step {
+    ($piece:ident, $step:ident) => {
+        core::arch::asm!(
+            eight!($piece),
+            "/* {next} {old} */",
+            keys = in(reg) $step.keys, blocks = in(reg) $step.blocks, masks = in(reg) $step.masks,
+            missing = in(reg) $step.missing, next = in(reg) $step.next, mask = out(reg) _, block = out(reg) _,
+            salts = in(zmm_reg) salts(), shifts = in(zmm_reg) _mm512_set1_epi64(27),
+            ones = in(zmm_reg) _mm512_set1_epi32(1), bits = out(zmm_reg) _, old = out(zmm_reg) _,
+            out("k1") _, out("k2") _, options(nostack, preserves_flags),
+        )
+    };
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn blocked_contains(words: &[AtomicU64], hashes: u32, keys: &[u64], found: &mut [bool]) {
-    let (base, blocks, masks) = (words.as_ptr().cast::<u64>(), words.len() / BLOCK_WORDS, masks(hashes));
-    if blocks == 0 || blocks as u64 >> 32 != 0 {
+    let (length, masks) = (words.len(), masks(hashes));
+    if !is_vectorised(length, BLOCK_WORDS) {
         return (portable::KERNELS.blocked).contains(words, hashes, keys, found);
     }
-    let (all_blocks, all_masks) = (_mm512_set1_epi64(blocks as i64), _mm512_set1_epi64(masks.len() as i64));
+    let (prepare, prepare_one) = blocked_preparation(words.as_ptr().cast(), length, masks);
     run(
-        Batch { words: base, fetching: words.len() >= ring::FETCH_FROM, keys, any_is: false },
+        (length >= ring::FETCH_FROM, false),
+        keys,
         found,
-        |keys| blocked_places(all_blocks, keys),
-        |keys| blocked_choices(all_masks, keys),
-        |place, key, choice| {
-            // SAFETY: the high half of a product with the number of blocks, or masks, is less than that, so that the 64
-            // bytes at `place` are a block and there is such a mask.
-            let (block, mask) = unsafe { (load_line(base.byte_add(place)), *masks.get_unchecked(choice as usize)) };
-            let bits = _mm512_rolv_epi32(_mm512_set1_epi32(1), blocked_bits(key));
-            _mm512_mask_testn_epi32_mask(mask, bits, block)
-        },
+        (prepare, prepare_one),
+        (
+            // SAFETY: the high half of a product with the number of blocks, or masks, is less than that, so that 64 bytes
+            // at the first address are a block and two at the second a mask; the others are those of arrays with eight more
+            // elements. Another thread may be setting bits in the block: see `load_line`.
+            |step: Step| unsafe { blocked_step!(blocked_look_up, step) },
+            // SAFETY: as above.
+            |step: Step| unsafe { blocked_step!(blocked_fetch_and_look_up, step) },
+        ),
+        |key| blocked_contains_one(words, hashes, key),
     );
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn blocked_insert(words: &mut [u64], hashes: u32, keys: &[u64], new: &mut [bool]) {
-    let (fetching, blocks, masks) = (words.len() >= ring::FETCH_FROM, words.len() / BLOCK_WORDS, masks(hashes));
-    if blocks == 0 || blocks as u64 >> 32 != 0 {
+    let (length, masks) = (words.len(), masks(hashes));
+    if !is_vectorised(length, BLOCK_WORDS) {
         return (portable::KERNELS.blocked).insert(words, hashes, keys, new);
     }
-    let base = words.as_mut_ptr();
-    let (all_blocks, all_masks) = (_mm512_set1_epi64(blocks as i64), _mm512_set1_epi64(masks.len() as i64));
+    let words = Cell::from_mut(words);
+    let (prepare, prepare_one) = blocked_preparation(words.as_ptr().cast(), length, masks);
     run(
-        Batch { words: base, fetching, keys, any_is: true },
+        (length >= ring::FETCH_FROM, true),
+        keys,
         new,
-        |keys| blocked_places(all_blocks, keys),
-        |keys| blocked_choices(all_masks, keys),
-        |place, key, choice| {
+        (prepare, prepare_one),
+        (
             // SAFETY: as in `blocked_contains`; the words are ours alone.
-            unsafe {
-                let mask = *masks.get_unchecked(choice as usize);
-                let bits = _mm512_maskz_rolv_epi32(mask, _mm512_set1_epi32(1), blocked_bits(key));
-                let block = base.byte_add(place).cast();
-                let old = _mm512_loadu_si512(block);
-                _mm512_storeu_si512(block, _mm512_or_si512(old, bits));
-                _mm512_mask_testn_epi32_mask(mask, bits, old)
-            }
+            |step: Step| unsafe { blocked_step!(blocked_put_in, step) },
+            // SAFETY: as above.
+            |step: Step| unsafe { blocked_step!(blocked_fetch_and_put_in, step) },
+        ),
+        |key| {
+            // SAFETY: the words are ours alone, and nothing else borrows them during the call.
+            portable::blocked_insert_one(unsafe { &mut *words.as_ptr() }, masks, key)
         },
     );
 }
 
-// ---- The split-block layout ------------------------------------------------------------------------------------------
-
-/// The first bytes of the blocks of eight keys: the high halves of the products of their upper halves with the number of
-/// blocks, times the 32 bytes of a block.
+/// What [`run`] is to prepare for the blocked layout.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn split_block_places(blocks: __m512i, keys: __m512i) -> __m512i {
-    let product = _mm512_mul_epu32(_mm512_srli_epi64::<32>(keys), blocks);
-    _mm512_and_si512(_mm512_srli_epi64::<27>(product), _mm512_set1_epi64(-32))
+fn blocked_preparation(
+    words: *const u64,
+    length: usize,
+    masks: &'static [u16],
+) -> (impl Fn(__m512i) -> (__m512i, __m512i), impl Fn(u64) -> (u64, u64)) {
+    let [first, blocks] = [words.addr(), length / BLOCK_WORDS].map(|number| _mm512_set1_epi64(number as i64));
+    let [first_mask, all] = [masks.as_ptr().addr(), masks.len()].map(|number| _mm512_set1_epi64(number as i64));
+    (
+        move |keys| (blocked_places(first, blocks, keys), blocked_masks(first_mask, all, keys)),
+        move |key| (words.wrapping_add(block_start(length, key)).addr() as u64, 0),
+    )
+}
+
+// ---- The split-block layout ------------------------------------------------------------------------------------------
+
+/// The addresses of the blocks of eight keys: the first plus 32 times the high halves of the products of the keys' upper
+/// halves with the number of blocks.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn split_block_places(first: __m512i, blocks: __m512i, keys: __m512i) -> __m512i {
+    let product = multiply_low_halves(_mm512_srli_epi64::<32>(keys), blocks);
+    _mm512_add_epi64(first, _mm512_and_si512(_mm512_srli_epi64::<27>(product), _mm512_set1_epi64(-32)))
+}
+
+/// The multipliers, one a lane.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn split_salts() -> __m256i {
+    let [a, b, c, d, e, f, g, h] = SALTS.map(|salt| salt as i32);
+    _mm256_setr_epi32(a, b, c, d, e, f, g, h)
 }
 
 /// The bits of a key in the eight lanes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn split_block_bits(key: u64) -> __m256i {
-    let [a, b, c, d, e, f, g, h] = SALTS.map(|salt| salt as i32);
-    let product = _mm256_mullo_epi32(_mm256_set1_epi32(key as i32), _mm256_setr_epi32(a, b, c, d, e, f, g, h));
+    let product = _mm256_mullo_epi32(_mm256_set1_epi32(key as i32), split_salts());
     _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_srli_epi32::<27>(product))
 }
 
@@ -328,48 +495,131 @@ fn split_block_contains_one(words: &[AtomicU64], _: u32, key: u64) -> bool {
     _mm256_testn_epi32_mask(block, split_block_bits(key)) == 0
 }
 
+/// One key: its bits are the products' high fives, and those are missing that the block has not.
+macro_rules! split_block_look_up {
+    ($d8:literal, $d2:literal) => {
+        concat!(
+            "mov {block}, qword ptr [{blocks} + ",
+            $d8,
+            "]\n",
+            "vpmulld {bits}, {salts}, dword ptr [{keys} + ",
+            $d8,
+            "]{{1to8}}\n",
+            "vpsrld {bits}, {bits}, 27\n",
+            "vpsllvd {bits}, {ones}, {bits}\n",
+            "vptestnmd k2, {bits}, ymmword ptr [{block}]\n",
+            "kmovw word ptr [{missing} + ",
+            $d2,
+            "], k2\n"
+        )
+    };
+}
+
+/// The same, and the bits are set.
+macro_rules! split_block_put_in {
+    ($d8:literal, $d2:literal) => {
+        concat!(
+            "mov {block}, qword ptr [{blocks} + ",
+            $d8,
+            "]\n",
+            "vpmulld {bits}, {salts}, dword ptr [{keys} + ",
+            $d8,
+            "]{{1to8}}\n",
+            "vpsrld {bits}, {bits}, 27\n",
+            "vpsllvd {bits}, {ones}, {bits}\n",
+            "vmovdqu {old}, ymmword ptr [{block}]\n",
+            "vptestnmd k2, {bits}, {old}\n",
+            "vpor {old}, {old}, {bits}\n",
+            "vmovdqu ymmword ptr [{block}], {old}\n",
+            "kmovw word ptr [{missing} + ",
+            $d2,
+            "], k2\n"
+        )
+    };
+}
+
+macro_rules! split_block_fetch_and_look_up {
+    ($d8:literal, $d2:literal) => {
+        concat!(fetch!($d8), split_block_look_up!($d8, $d2))
+    };
+}
+
+macro_rules! split_block_fetch_and_put_in {
+    ($d8:literal, $d2:literal) => {
+        concat!(fetch!($d8), split_block_put_in!($d8, $d2))
+    };
+}
+
+/// A step of the split-block layout. Its safety is argued where it is used.
+macro_rules! split_block_step {
+    ($piece:ident, $step:ident) => {
+        core::arch::asm!(
+            eight!($piece),
+            "/* {next} {old} */",
+            keys = in(reg) $step.keys, blocks = in(reg) $step.blocks, missing = in(reg) $step.missing,
+            next = in(reg) $step.next, block = out(reg) _, salts = in(ymm_reg) split_salts(),
+            ones = in(ymm_reg) _mm256_set1_epi32(1), bits = out(ymm_reg) _, old = out(ymm_reg) _,
+            out("k2") _, options(nostack, preserves_flags),
+        )
+    };
+}
+
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn split_block_contains(words: &[AtomicU64], hashes: u32, keys: &[u64], found: &mut [bool]) {
-    let (base, blocks) = (words.as_ptr().cast::<u64>(), words.len() / SPLIT_BLOCK_WORDS);
-    if blocks == 0 || blocks as u64 >> 32 != 0 {
+    let length = words.len();
+    if !is_vectorised(length, SPLIT_BLOCK_WORDS) {
         return (portable::KERNELS.split_block).contains(words, hashes, keys, found);
     }
-    let all_blocks = _mm512_set1_epi64(blocks as i64);
     run(
-        Batch { words: base, fetching: words.len() >= ring::FETCH_FROM, keys, any_is: false },
+        (length >= ring::FETCH_FROM, false),
+        keys,
         found,
-        |keys| split_block_places(all_blocks, keys),
-        |keys| keys,
-        |place, key, _| {
-            // SAFETY: as in `blocked_contains`, of 32 bytes.
-            let block = unsafe { load_half_line(base.byte_add(place)) };
-            _mm256_testn_epi32_mask(block, split_block_bits(key)).into()
-        },
+        split_block_preparation(words.as_ptr().cast(), length),
+        (
+            // SAFETY: as in `blocked_contains`, of 32 bytes and no masks.
+            |step: Step| unsafe { split_block_step!(split_block_look_up, step) },
+            // SAFETY: as above.
+            |step: Step| unsafe { split_block_step!(split_block_fetch_and_look_up, step) },
+        ),
+        |key| split_block_contains_one(words, hashes, key),
     );
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn split_block_insert(words: &mut [u64], hashes: u32, keys: &[u64], new: &mut [bool]) {
-    let (fetching, blocks) = (words.len() >= ring::FETCH_FROM, words.len() / SPLIT_BLOCK_WORDS);
-    if blocks == 0 || blocks as u64 >> 32 != 0 {
+    let length = words.len();
+    if !is_vectorised(length, SPLIT_BLOCK_WORDS) {
         return (portable::KERNELS.split_block).insert(words, hashes, keys, new);
     }
-    let base = words.as_mut_ptr();
-    let all_blocks = _mm512_set1_epi64(blocks as i64);
+    let words = Cell::from_mut(words);
     run(
-        Batch { words: base, fetching, keys, any_is: true },
+        (length >= ring::FETCH_FROM, true),
+        keys,
         new,
-        |keys| split_block_places(all_blocks, keys),
-        |keys| keys,
-        |place, key, _| {
-            let bits = split_block_bits(key);
-            // SAFETY: as in `blocked_contains`, of 32 bytes; the words are ours alone.
-            unsafe {
-                let block = base.byte_add(place).cast();
-                let old = _mm256_loadu_si256(block);
-                _mm256_storeu_si256(block, _mm256_or_si256(old, bits));
-                _mm256_testn_epi32_mask(old, bits).into()
-            }
+        split_block_preparation(words.as_ptr().cast(), length),
+        (
+            // SAFETY: as in `blocked_contains`, of 32 bytes and no masks; the words are ours alone.
+            |step: Step| unsafe { split_block_step!(split_block_put_in, step) },
+            // SAFETY: as above.
+            |step: Step| unsafe { split_block_step!(split_block_fetch_and_put_in, step) },
+        ),
+        |key| {
+            // SAFETY: the words are ours alone, and nothing else borrows them during the call.
+            portable::split_block_insert_one(unsafe { &mut *words.as_ptr() }, key)
         },
     );
+}
+
+/// What [`run`] is to prepare for the split-block layout.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn split_block_preparation(
+    words: *const u64,
+    length: usize,
+) -> (impl Fn(__m512i) -> (__m512i, __m512i), impl Fn(u64) -> (u64, u64)) {
+    let [first, blocks] = [words.addr(), length / SPLIT_BLOCK_WORDS].map(|number| _mm512_set1_epi64(number as i64));
+    (
+        move |keys| (split_block_places(first, blocks, keys), keys),
+        move |key| (words.wrapping_add(split_block_start(length, key)).addr() as u64, 0),
+    )
 }

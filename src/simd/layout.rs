@@ -26,20 +26,17 @@ pub fn split_block_masks(hash: u64) -> [u64; SPLIT_BLOCK_WORDS] {
     core::array::from_fn(|word| bit(2 * word) | bit(2 * word + 1) << 32)
 }
 
-/// What a hash is multiplied by before its lanes are chosen from the product's high half: 2^64 over e, made odd.
-pub const LANES_MULTIPLIER: u64 = 0x5e2d_58d8_b3bc_df1b;
-
 /// The first word of the block that a hash goes to.
 #[inline]
 pub fn block_start(words: usize, hash: u64) -> usize {
     reduce(hash, (words / BLOCK_WORDS) as u64) as usize * BLOCK_WORDS
 }
 
-/// The lanes of a hash among the sixteen, as a mask: one of `masks`, each as likely as any other.
+/// The lanes of a hash among the sixteen, as a mask: one of `masks`, each as likely as any other. The hash's low half chooses
+/// by its high bits; those below still tell the products apart from which the bits of the lanes come.
 #[inline]
 pub fn lanes(masks: &[u16], hash: u64) -> u16 {
-    let uniform = hash.wrapping_mul(LANES_MULTIPLIER) >> 32;
-    masks[((uniform * masks.len() as u64) >> 32) as usize]
+    masks[(((hash & 0xffff_ffff) * masks.len() as u64) >> 32) as usize]
 }
 
 /// The bit of a hash in each of two neighbouring lanes, as the word that both are: from ten bits in the middle of a

@@ -69,13 +69,13 @@ so=$libdir/libpetal.so.$version
 archive=$libdir/libpetal.a
 
 layout() {
-    for file in include/petal.h "${libdir#"$prefix/"}/$soname" "${libdir#"$prefix/"}/libpetal.so" \
+    for file in include/petal.h include/petal.hpp "${libdir#"$prefix/"}/$soname" "${libdir#"$prefix/"}/libpetal.so" \
         share/doc/petal/LICENSE-MIT share/doc/petal/LICENSE-APACHE; do
         [ -e "$prefix/$file" ] || { echo "no $file"; return 1; }
     done
     [ "$(readlink "$libdir/$soname")" = "libpetal.so.$version" ] && [ "$(readlink "$libdir/libpetal.so")" = "$soname" ]
 }
-check "header, libraries, links and licences lie where they should" layout
+check "headers, libraries, links and licences lie where they should" layout
 
 no_path_inside() {
     ! grep -rlF -e "$work" -e "$root" "$prefix/include" "$libdir/cmake" "$libdir/pkgconfig"
@@ -143,10 +143,11 @@ ran() {
     [ "$said" = "$number" ] || { echo "it says version $said instead of $number"; return 1; }
 }
 
+# by_cmake shared|static [CONSUMER TARGET]: TARGET is petal or cpp.
 by_cmake() {
     rm -rf "$work/consumer"
-    if [ "$1" = shared ]; then library=petal::petal; else library=petal::petal_static; fi
-    cmake -S "$here/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" -DPETAL_LIBRARY="$library" &&
+    if [ "$1" = shared ]; then library=petal::${3-petal}; else library=petal::${3-petal}_static; fi
+    cmake -S "$here/${2-consumer}" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" -DPETAL_LIBRARY="$library" &&
         cmake --build "$work/consumer" && ran "$work/consumer/consumer" "$1"
 }
 
@@ -172,6 +173,8 @@ everybody() {
     check "$1: pkg-config petal-static" by_pkg_config static petal-static
     check "$1: pkg-config --static petal, with cc -static" by_pkg_config static "--static petal" -static
     check "$1: a C++17 program" cxx
+    check "$1: CMake, petal::cpp" by_cmake shared consumer_cpp cpp
+    check "$1: CMake, petal::cpp_static" by_cmake static consumer_cpp cpp
 }
 
 move() {
@@ -202,6 +205,7 @@ move "$work/moved/again/and/deeper"
 everybody "moved again"
 rm "$(under)"/libpetal.so*
 check "static libraries only: CMake, petal::petal_static" by_cmake static
+check "static libraries only: CMake, petal::cpp_static" by_cmake static consumer_cpp cpp
 check "static libraries only: pkg-config --static petal" by_pkg_config static "--static petal"
 
 subdirectory() {
