@@ -1,9 +1,9 @@
 //! `make soak`: a thousand million lookups of distinct keys, each of which was inserted, in filters of every kind; and
-//! one filter of each kind past 2^32 bits, whose false-positive rate must be the predicted one.
+//! one filter of each kind past 2^35 bits, whose false-positive rate must be the predicted one.
 //!
 //!     cargo bench --bench soak -- [--lookups N] [--bits B] [--threads T]
 //!
-//! N (1e9) lookups in all, B bits or more (8.6e9; 0 for none) in the large filters, T threads (all processors). It
+//! N (1e9) lookups in all, B bits or more (3.5e10; 0 for none) in the large filters, T threads (all processors). It
 //! takes some minutes, and B/8 bytes of memory.
 
 #[path = "../tests/common/mod.rs"]
@@ -29,7 +29,7 @@ const SIGMAS: f64 = 4.5;
 const ABSENT: u64 = 100_000_000;
 
 fn main() -> ExitCode {
-    let (mut lookups, mut bits) = (1e9, 8.6e9);
+    let (mut lookups, mut bits) = (1e9, 3.5e10);
     let mut threads = thread::available_parallelism().map_or(1, usize::from);
     // `cargo bench` adds an argument of its own.
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");

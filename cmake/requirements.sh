@@ -54,6 +54,7 @@ check() {
     test)
         need pkg-config has pkg-config
         need g++ compiles c++ cstdint c++
+        need libgtest-dev compiles c++ gtest/gtest.h c++
         need valgrind has valgrind
         need "clang-19 libclang-rt-19-dev" has_clang_runtime
         need libclang-19-dev has_libclang

@@ -77,10 +77,10 @@ fn split_blocks_end_below_two_to_the_32() {
     assert_eq!(refusal(image_size(&keys(1 << 40))), Some(Status::TooLarge));
 }
 
-/// In a filter of 2^33 bits and some, keys are spread over all of it, and are found again.
+/// In a filter of 2^35 bits and some, keys are spread over all of it, and are found again.
 #[test]
-fn positions_pass_32_bits() {
-    const BITS: u64 = (1 << 33) + (1 << 20);
+fn positions_pass_35_bits() {
+    const BITS: u64 = (1 << 35) + (1 << 20);
     const KEYS: u64 = 20;
     for case in main_layouts() {
         let spec = Spec { hashes: 8, ..sized(&case, BITS) };

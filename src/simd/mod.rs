@@ -9,6 +9,8 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 pub mod layout;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 pub mod portable;
 
 use crate::error::{Result, error};
@@ -62,11 +64,13 @@ pub enum Kernel {
     Avx2 = 2,
     /// x86-64 with AVX-512 F, BW, DQ and VL.
     Avx512 = 3,
+    /// aarch64 with NEON.
+    Neon = 4,
 }
 
 impl Kernel {
     /// All that can be asked for, in the order of their numbers.
-    pub const ALL: [Kernel; 4] = [Kernel::Best, Kernel::Portable, Kernel::Avx2, Kernel::Avx512];
+    pub const ALL: [Kernel; 5] = [Kernel::Best, Kernel::Portable, Kernel::Avx2, Kernel::Avx512, Kernel::Neon];
 
     /// The instruction set with this number.
     ///
@@ -74,16 +78,17 @@ impl Kernel {
     /// [`Status::UnknownValue`](crate::Status::UnknownValue).
     pub fn from_number(number: u32) -> Result<Kernel> {
         let found = Kernel::ALL.into_iter().find(|kernel| *kernel as u32 == number);
-        found.ok_or_else(|| error!(UnknownValue, "kernel = {number} is not a kernel; 0 (best) to 3 (avx512) are known"))
+        found.ok_or_else(|| error!(UnknownValue, "kernel = {number} is not a kernel; 0 (best) to 4 (neon) are known"))
     }
 
-    /// Its name: `best`, `portable`, `avx2` or `avx512`.
+    /// Its name: `best`, `portable`, `avx2`, `avx512` or `neon`.
     pub const fn name(self) -> &'static str {
         match self {
             Kernel::Best => "best",
             Kernel::Portable => "portable",
             Kernel::Avx2 => "avx2",
             Kernel::Avx512 => "avx512",
+            Kernel::Neon => "neon",
         }
     }
 }
@@ -112,7 +117,9 @@ impl Kernels {
 pub fn available() -> impl Iterator<Item = &'static Kernels> {
     #[cfg(target_arch = "x86_64")]
     let special = [avx512::kernels(), avx2::kernels()];
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(target_arch = "aarch64")]
+    let special = [neon::kernels()];
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     let special: [Option<&'static Kernels>; 0] = [];
     special.into_iter().flatten().chain([&portable::KERNELS])
 }

@@ -1,0 +1,103 @@
+// Every operation in its noexcept form: compiled with -fno-exceptions and -fno-rtti, and by every compiler there is.
+#include <petal.hpp>
+
+#include <array>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace shop {
+struct item {
+  std::uint64_t id;
+};
+inline std::uint64_t petal_key(const item &i) noexcept { return i.id; }
+}  // namespace shop
+
+namespace {
+
+int failures = 0;
+
+void check(bool holds, const char *what, int line) {
+  if (holds) return;
+  std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, line, what);
+  failures++;
+}
+#define CHECK(...) check(static_cast<bool>(__VA_ARGS__), #__VA_ARGS__, __LINE__)
+
+void one_and_many_keys() {
+  auto made = petal::filter::try_make(petal::spec().capacity(1000).false_positive_rate(1e-6));
+  CHECK(made);
+  petal::filter f = *std::move(made);
+  CHECK(*f.try_insert("apple") && *f.try_insert(1) && *f.try_insert(shop::item{2}) && *f.try_insert("pear", 4));
+  CHECK(f.contains("apple") && f.contains(2) && *f.try_contains(std::string("pear")));
+  CHECK(!f.contains("plum") && !f.contains("plum", 4) && !*f.try_contains("plum", 4));
+  CHECK(*f.try_hash("apple") == *petal::spec().try_hash("apple"));
+
+  const std::vector<std::uint64_t> keys = {1, 2, 3};
+  std::array<bool, 3> found{};
+  CHECK(f.contains_batch(keys, found) == 2 && found[0] && found[1] && !found[2]);
+  CHECK(f.try_insert_batch(keys) && *f.try_insert_batch(keys, found) == 0 && *f.try_contains_batch(keys) == 3);
+  CHECK(*f.try_insert_shared(7) && *f.try_insert_shared_batch(keys) == 0 && f.try_add_count(4) && f.contains(7));
+  petal::key_buffer words;
+  CHECK(words.try_add("apple") && words.try_add("plum"));
+  CHECK(f.contains_batch(words) == 1);
+  CHECK(f.contains_batch(std::vector<petal::hash64>{*f.try_hash(3)}) == 1);
+}
+
+void filters() {
+  const auto spec = petal::spec().kind("bloom").capacity(1000).set("foldable", 1);
+  CHECK(spec.check() && *spec.try_get("foldable") == 1 && *spec.try_image_size() > 1000);
+  CHECK(*spec.try_expected_false_positive_rate(1000) <= 0.01);
+  auto a = petal::filter::try_make(spec), b = petal::filter::try_make(spec);
+  CHECK(a && b && *a->try_insert(1) && *b->try_insert(2));
+  CHECK(!*a->try_equal(*b) && a->try_merge(*b) && a->contains(2) && a->try_intersect(*b) && a->contains(2));
+  CHECK(a->try_estimate() && a->try_estimate_overlap(*b) && a->try_statistics() && a->try_describe()->count == 1);
+  CHECK(*a->try_compatibility_id() == *b->try_compatibility_id() && a->can(PETAL_CAN_FOLD));
+  CHECK(*a->try_expected_false_positive_rate(1) < 0.01);
+  auto c = a->try_copy(), d = petal::filter::try_make(*a->try_compatible_spec());
+  CHECK(c && c->try_fold(2) && c->try_clear() && d && !d->contains(2));
+
+  auto image = a->try_serialize();
+  CHECK(image && image->size() == *a->try_serialized_size() && a->try_serialize(image->data(), image->size()));
+  std::string pieces;
+  CHECK(a->try_serialize_to([&](petal::bytes piece) { pieces += piece.text(); }));
+  CHECK(petal::filter::try_load(*image)->contains(2) && petal::filter::try_load(pieces)->contains(2));
+  CHECK(petal::filter::try_open_buffer(image->data(), image->size())->contains(2));
+  CHECK(petal::filter::try_create_in(*a->try_compatible_spec(), image->data(), image->size())->try_sync());
+  CHECK(petal::filter::try_open_descriptor(-1, 0).status() == petal::status::io);
+
+  std::string file = std::getenv("TMPDIR") != nullptr ? std::getenv("TMPDIR") : "/tmp";
+  file += "/petal-no-exceptions-" + std::to_string(reinterpret_cast<std::uintptr_t>(&file)) + ".petal";
+  CHECK(a->try_save(file) && petal::filter::try_open(file)->try_verify());
+  CHECK(petal::filter::try_open(file, petal::open_mode::load)->contains(2));
+
+  auto builder = petal::builder::try_make(petal::spec(), petal::builder_options().progress(
+      [](std::uint64_t, std::uint64_t) { return true; }));
+  CHECK(builder && builder->try_add("apple") && builder->try_add_batch(std::vector<std::uint64_t>{1, 2}));
+  CHECK(*builder->try_count() == 3 && builder->try_finish()->contains("apple"));
+  CHECK(builder->try_add(5) && builder->try_save(file) && petal::filter::try_open(file)->contains(5));
+  std::remove(file.c_str());
+}
+
+void failing() {
+  const auto refused = petal::filter::try_make(petal::spec().false_positive_rate(2));
+  CHECK(!refused && refused.status() == petal::status::false_positive_rate);
+  CHECK(refused.error().message()[0] != '\0' && refused.error().code().message()[0] != '\0');
+  const auto missing = petal::filter::try_open("no/such/file");
+  CHECK(missing.error().code() == std::errc::no_such_file_or_directory && missing.error().os_error() != 0);
+  petal::filter none;
+  CHECK(none.contains(1) && none.try_insert(1).status() == petal::status::null);
+  const auto plans = petal::try_plan(petal::plan_request().keys(1000).false_positive_rate(0.01));
+  CHECK(plans && plans->size() == petal::kind_count());
+  CHECK(petal::try_kind_at(0) && petal::try_kind_find("bloom") && petal::try_kind_parameter(0, 0));
+}
+
+}  // namespace
+
+int main() {
+  one_and_many_keys();
+  filters();
+  failing();
+  std::printf("%d failed\n", failures);
+  return failures == 0 ? 0 : 1;
+}

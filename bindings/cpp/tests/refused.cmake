@@ -1,0 +1,36 @@
+# cmake -DCOMPILER=... -DFOLDER=... -P refused.cmake: what must not compile does not, and for the right reason.
+cmake_minimum_required(VERSION 3.16)
+
+# try(REGEX STATEMENT): the statement, with a filter f, is refused with a message that matches; or compiles, if "".
+function(try regex statement)
+  string(RANDOM LENGTH 12 name)
+  set(temporary "$ENV{TMPDIR}")
+  if(NOT temporary)
+    set(temporary /tmp)
+  endif()
+  set(file "${temporary}/petal-refused-${name}.cpp")
+  file(WRITE "${file}" "#include <petal.hpp>\nvoid test(petal::filter &f) { ${statement} }\n")
+  execute_process(
+    COMMAND "${COMPILER}" -std=c++17 -fsyntax-only "-I${FOLDER}/.." "-I${FOLDER}/../../../include" "${file}"
+    RESULT_VARIABLE result ERROR_VARIABLE output)
+  file(REMOVE "${file}")
+  if(regex STREQUAL "" AND NOT result EQUAL 0)
+    message(SEND_ERROR "should compile: ${statement}\n${output}")
+  elseif(NOT regex STREQUAL "" AND (result EQUAL 0 OR NOT output MATCHES "${regex}"))
+    message(SEND_ERROR "should be refused with \"${regex}\": ${statement}\n${output}")
+  endif()
+endfunction()
+
+try("" "f.insert(1);")
+try("not a key" "f.insert(1.5);")
+try("not a key" "f.insert(true);")
+try("not a key" "f.insert('a');")
+try("not a key" "struct { int a; } t{1}; f.insert(t);")
+try("not a key" "f.contains(std::vector<int>{1});")
+try("not a batch" "f.insert_batch(std::vector<std::string>{});")
+try("not a batch" "f.insert_batch(std::vector<std::uint32_t>{});")
+try("batches of integers" "petal::key_buffer().add(1);")
+try("deleted" "petal::filter other(f);")
+try("deleted" "petal::filter other; other = f;")
+try("deleted" "petal::builder b; petal::builder other(b);")
+try("not a contiguous range" "petal::as_hashes(std::vector<int>{});")
