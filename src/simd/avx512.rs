@@ -175,8 +175,8 @@ struct Step {
     next: *const u64,
 }
 
-/// The loop of all kernels here. `prepare` gives the addresses of the blocks and masks of eight keys and `prepare_one` those
-/// of one; `step` writes of each of eight keys the mask of the bits that it misses, `fetching_step` fetches eight lines as
+/// The loop of all kernels here. `prepare` gives the addresses of the blocks and masks of eight keys and `place` that
+/// of one block; `step` writes of each of eight keys the mask of the bits that it misses, `fetching_step` fetches eight lines as
 /// well; `one` does it for a key, whose block and mask are given. The answer for a key of which any bit is missing is `any_is`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
@@ -184,12 +184,13 @@ fn run(
     (fetching, any_is): (bool, bool),
     keys: &[u64],
     answers: &mut [bool],
-    (prepare, prepare_one): (impl Fn(__m512i) -> (__m512i, __m512i), impl Fn(u64) -> (u64, u64)),
+    prepare: impl Fn(__m512i) -> (__m512i, __m512i),
+    place: impl Fn(u64) -> usize,
     (step, fetching_step): (impl Fn(Step), impl Fn(Step)),
     one: impl Fn(u64) -> bool,
 ) {
     // A prefetch of an address that is none does nothing.
-    let fetch = |block: u64| _mm_prefetch::<_MM_HINT_T0>(core::ptr::without_provenance(block as usize));
+    let fetch = |block: usize| _mm_prefetch::<_MM_HINT_T0>(core::ptr::without_provenance(block));
     // Prepares as many of the next keys as fill groups of eight; says how many.
     let prepare_some = |keys: &[u64], prepared: &mut Prepared| {
         let groups = keys[..keys.len().min(BATCH)].as_chunks::<GROUP>().0;
@@ -206,7 +207,7 @@ fn run(
         groups.len() * GROUP
     };
     if fetching && answers.is_empty() {
-        keys.iter().take(ring::AHEAD).for_each(|key| fetch(prepare_one(*key).0));
+        keys.iter().take(ring::AHEAD).for_each(|key| fetch(place(*key)));
     }
     let (batches, rest) = answers.as_chunks_mut::<BATCH>();
     let in_batches = batches.len() * BATCH;
@@ -220,7 +221,8 @@ fn run(
         let wanted = if fetching || start + BATCH < in_batches { following } else { &[] };
         let prepared = prepare_some(wanted, next);
         let (keys, mut missing) = (&keys[start..start + BATCH], Missing([0; BATCH]));
-        for i in (0..BATCH).step_by(GROUP) {
+        // Unrolled eight times more it would only be larger.
+        for i in (0..core::hint::black_box(BATCH)).step_by(GROUP) {
             let addresses = Step {
                 keys: &raw const keys[i],
                 blocks: &raw const now.blocks[i],
@@ -235,7 +237,7 @@ fn run(
     }
     for (i, answer) in (in_batches..).zip(rest) {
         if let Some(ahead) = keys.get(i + ring::AHEAD).filter(|_| fetching) {
-            fetch(prepare_one(*ahead).0);
+            fetch(place(*ahead));
         }
         *answer = one(keys[i]);
     }
@@ -399,12 +401,13 @@ fn blocked_contains(words: &[AtomicU64], hashes: u32, keys: &[u64], found: &mut 
     if !is_vectorised(length, BLOCK_WORDS) {
         return (portable::KERNELS.blocked).contains(words, hashes, keys, found);
     }
-    let (prepare, prepare_one) = blocked_preparation(words.as_ptr().cast(), length, masks);
+    let first = words.as_ptr().cast::<u64>();
     run(
         (length >= ring::FETCH_FROM, false),
         keys,
         found,
-        (prepare, prepare_one),
+        blocked_preparation(first, length, masks),
+        |key| first.wrapping_add(block_start(length, key)).addr(),
         (
             // SAFETY: the high half of a product with the number of blocks, or masks, is less than that, so that 64 bytes
             // at the first address are a block and two at the second a mask; the others are those of arrays with eight more
@@ -424,12 +427,13 @@ fn blocked_insert(words: &mut [u64], hashes: u32, keys: &[u64], new: &mut [bool]
         return (portable::KERNELS.blocked).insert(words, hashes, keys, new);
     }
     let words = Cell::from_mut(words);
-    let (prepare, prepare_one) = blocked_preparation(words.as_ptr().cast(), length, masks);
+    let first = words.as_ptr().cast::<u64>();
     run(
         (length >= ring::FETCH_FROM, true),
         keys,
         new,
-        (prepare, prepare_one),
+        blocked_preparation(first, length, masks),
+        |key| first.wrapping_add(block_start(length, key)).addr(),
         (
             // SAFETY: as in `blocked_contains`; the words are ours alone.
             |step: Step| unsafe { blocked_step!(blocked_put_in, step) },
@@ -450,13 +454,10 @@ fn blocked_preparation(
     words: *const u64,
     length: usize,
     masks: &'static [u16],
-) -> (impl Fn(__m512i) -> (__m512i, __m512i), impl Fn(u64) -> (u64, u64)) {
+) -> impl Fn(__m512i) -> (__m512i, __m512i) {
     let [first, blocks] = [words.addr(), length / BLOCK_WORDS].map(|number| _mm512_set1_epi64(number as i64));
     let [first_mask, all] = [masks.as_ptr().addr(), masks.len()].map(|number| _mm512_set1_epi64(number as i64));
-    (
-        move |keys| (blocked_places(first, blocks, keys), blocked_masks(first_mask, all, keys)),
-        move |key| (words.wrapping_add(block_start(length, key)).addr() as u64, 0),
-    )
+    move |keys| (blocked_places(first, blocks, keys), blocked_masks(first_mask, all, keys))
 }
 
 // ---- The split-block layout ------------------------------------------------------------------------------------------
@@ -570,11 +571,13 @@ fn split_block_contains(words: &[AtomicU64], hashes: u32, keys: &[u64], found: &
     if !is_vectorised(length, SPLIT_BLOCK_WORDS) {
         return (portable::KERNELS.split_block).contains(words, hashes, keys, found);
     }
+    let first = words.as_ptr().cast::<u64>();
     run(
         (length >= ring::FETCH_FROM, false),
         keys,
         found,
-        split_block_preparation(words.as_ptr().cast(), length),
+        split_block_preparation(first, length),
+        |key| first.wrapping_add(split_block_start(length, key)).addr(),
         (
             // SAFETY: as in `blocked_contains`, of 32 bytes and no masks.
             |step: Step| unsafe { split_block_step!(split_block_look_up, step) },
@@ -592,11 +595,13 @@ fn split_block_insert(words: &mut [u64], hashes: u32, keys: &[u64], new: &mut [b
         return (portable::KERNELS.split_block).insert(words, hashes, keys, new);
     }
     let words = Cell::from_mut(words);
+    let first = words.as_ptr().cast::<u64>();
     run(
         (length >= ring::FETCH_FROM, true),
         keys,
         new,
-        split_block_preparation(words.as_ptr().cast(), length),
+        split_block_preparation(first, length),
+        |key| first.wrapping_add(split_block_start(length, key)).addr(),
         (
             // SAFETY: as in `blocked_contains`, of 32 bytes and no masks; the words are ours alone.
             |step: Step| unsafe { split_block_step!(split_block_put_in, step) },
@@ -613,13 +618,7 @@ fn split_block_insert(words: &mut [u64], hashes: u32, keys: &[u64], new: &mut [b
 /// What [`run`] is to prepare for the split-block layout.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn split_block_preparation(
-    words: *const u64,
-    length: usize,
-) -> (impl Fn(__m512i) -> (__m512i, __m512i), impl Fn(u64) -> (u64, u64)) {
+fn split_block_preparation(words: *const u64, length: usize) -> impl Fn(__m512i) -> (__m512i, __m512i) {
     let [first, blocks] = [words.addr(), length / SPLIT_BLOCK_WORDS].map(|number| _mm512_set1_epi64(number as i64));
-    (
-        move |keys| (split_block_places(first, blocks, keys), keys),
-        move |key| (words.wrapping_add(split_block_start(length, key)).addr() as u64, 0),
-    )
+    move |keys| (split_block_places(first, blocks, keys), keys)
 }
