@@ -43,6 +43,12 @@ fn compare(
     assert!(ours == theirs, "{name}: the words differ");
     assert_eq!(new, expected, "{name}");
 
+    let mut one_by_one = vec![0; words];
+    for (key, new) in inserted.iter().zip(&new) {
+        assert_eq!(kernel.insert_one(&mut one_by_one, hashes, *key), *new, "{name}");
+    }
+    assert!(ours == one_by_one, "{name}: the words differ one by one");
+
     let words = atomics(&ours);
     let asked: Vec<u64> = keys(count + next, 1).into_iter().chain(keys(count, 1 << 40)).collect();
     for from in [0, asked.len() - count - next] {

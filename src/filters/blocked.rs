@@ -233,8 +233,8 @@ impl Cardinality for Blocked {
 impl Insert for Blocked {
     #[inline]
     fn insert_one(&mut self, hash: u64) -> Result<bool> {
-        let masks = masks(self.hashes);
-        let new = portable::blocked_insert_one(self.base.writable()?, masks, hash);
+        let (kernel, hashes) = (&self.base.kernels().blocked, self.hashes);
+        let new = kernel.insert_one(self.base.writable()?, hashes, hash);
         self.base.add_count(1);
         Ok(new)
     }
@@ -252,7 +252,7 @@ impl Insert for Blocked {
 
 impl SharedInsert for Blocked {
     fn insert_one_shared(&self, hash: u64) -> bool {
-        portable::blocked_insert_one_shared(self.blocks(), masks(self.hashes), hash)
+        portable::blocked_insert_one_shared(self.blocks(), masks(self.hashes), self.hashes, hash)
     }
 
     fn fetch(&self, hash: u64) {

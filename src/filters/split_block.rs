@@ -224,8 +224,8 @@ impl Cardinality for SplitBlock {
 impl Insert for SplitBlock {
     #[inline]
     fn insert_one(&mut self, hash: u64) -> Result<bool> {
-        let words = &mut self.base.writable()?[..self.words];
-        let new = portable::split_block_insert_one(words, hash);
+        let kernel = &self.base.kernels().split_block;
+        let new = kernel.insert_one(&mut self.base.writable()?[..self.words], LANES, hash);
         self.base.add_count(1);
         Ok(new)
     }

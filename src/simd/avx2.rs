@@ -17,6 +17,10 @@ static KERNELS: Kernels = Kernels {
             // SAFETY: this kernel is given out only where the processor has AVX2.
             unsafe { split_block_contains_one(words, key) }
         },
+        insert_one: |words, _, key| {
+            // SAFETY: as above.
+            unsafe { split_block_insert_one(words, key) }
+        },
         contains: split_block_contains,
         insert: split_block_insert,
     },
@@ -24,6 +28,10 @@ static KERNELS: Kernels = Kernels {
         contains_one: |words, hashes, key| {
             // SAFETY: as above.
             unsafe { blocked_contains_one(words, masks(hashes), key) }
+        },
+        insert_one: |words, hashes, key| {
+            // SAFETY: as above.
+            unsafe { blocked_insert_one(words, masks(hashes), key) }
         },
         contains: blocked_contains,
         insert: blocked_insert,
@@ -99,20 +107,30 @@ unsafe fn load_half_line(address: *const u64) -> __m256i {
 
 // ---- The blocked layout ----------------------------------------------------------------------------------------------
 
-/// The bits of a key in eight lanes, zero in those that are not in the low byte of `mask`; `half` says which of the
-/// products these lanes take.
+/// The bits of a key in the lanes of each half of a block.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn blocked_bits(key: u64, mask: u16, half: usize) -> __m256i {
-    let salts = SALTS.map(i64::from);
-    let salts = _mm256_setr_epi64x(salts[4 * half], salts[4 * half + 1], salts[4 * half + 2], salts[4 * half + 3]);
-    let product = _mm256_mul_epu32(_mm256_set1_epi64x(key as i64), salts);
-    // The even lanes take bits 27 to 31 of the products, the odd ones bits 32 to 36.
-    let numbers = _mm256_and_si256(_mm256_srlv_epi32(product, _mm256_set1_epi64x(27)), _mm256_set1_epi32(31));
-    let lane = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-    let chosen = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(mask.into()), lane), lane);
-    // All ones shifted down to one, where the lane is chosen, and then up.
-    _mm256_sllv_epi32(_mm256_srli_epi32::<31>(chosen), numbers)
+fn blocked_bits(key: u64) -> [__m256i; 2] {
+    let [a, b, c, d, e, f, g, h] = SALTS.map(i64::from);
+    let key = _mm256_set1_epi64x(key as i64);
+    [_mm256_setr_epi64x(a, b, c, d), _mm256_setr_epi64x(e, f, g, h)].map(|salts| {
+        let product = _mm256_mul_epu32(key, salts);
+        // The even lanes take bits 27 to 31 of the products, the odd ones bits 32 to 36.
+        let numbers = _mm256_and_si256(_mm256_srlv_epi32(product, _mm256_set1_epi64x(27)), _mm256_set1_epi32(31));
+        _mm256_sllv_epi32(_mm256_set1_epi32(1), numbers)
+    })
+}
+
+/// All ones in the lanes of a mask, zero in the others, for each half of a block.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn chosen_lanes(mask: u16) -> [__m256i; 2] {
+    let mask = _mm256_set1_epi16(mask as i16);
+    [
+        _mm256_setr_epi32(1, 1 << 1, 1 << 2, 1 << 3, 1 << 4, 1 << 5, 1 << 6, 1 << 7),
+        _mm256_setr_epi32(1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15),
+    ]
+    .map(|lane| _mm256_cmpeq_epi32(_mm256_and_si256(mask, lane), lane))
 }
 
 /// Whether a key may be there.
@@ -123,12 +141,30 @@ fn blocked_contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     let block = words[start..start + BLOCK_WORDS].as_ptr().cast::<u64>();
     // SAFETY: a block is 64 readable bytes.
     let (low, high) = unsafe { (load_half_line(block), load_half_line(block.add(BLOCK_WORDS / 2))) };
-    let mask = lanes(masks, key);
+    let ([low_bits, high_bits], [low_lanes, high_lanes]) = (blocked_bits(key), chosen_lanes(lanes(masks, key)));
     let missing = _mm256_or_si256(
-        _mm256_andnot_si256(low, blocked_bits(key, mask, 0)),
-        _mm256_andnot_si256(high, blocked_bits(key, mask >> 8, 1)),
+        _mm256_and_si256(_mm256_andnot_si256(low, low_bits), low_lanes),
+        _mm256_and_si256(_mm256_andnot_si256(high, high_bits), high_lanes),
     );
     _mm256_testz_si256(missing, missing) == 1
+}
+
+/// Inserts a key; true if it certainly was not there.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn blocked_insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
+    let start = block_start(words.len(), key);
+    let block = words[start..start + BLOCK_WORDS].as_mut_ptr().cast::<__m256i>();
+    let ([low_bits, high_bits], [low_lanes, high_lanes]) = (blocked_bits(key), chosen_lanes(lanes(masks, key)));
+    let (low_bits, high_bits) = (_mm256_and_si256(low_bits, low_lanes), _mm256_and_si256(high_bits, high_lanes));
+    // SAFETY: a block is 64 bytes, which are ours alone.
+    unsafe {
+        let (low, high) = (_mm256_loadu_si256(block), _mm256_loadu_si256(block.add(1)));
+        _mm256_storeu_si256(block, _mm256_or_si256(low, low_bits));
+        _mm256_storeu_si256(block.add(1), _mm256_or_si256(high, high_bits));
+        let missing = _mm256_or_si256(_mm256_andnot_si256(low, low_bits), _mm256_andnot_si256(high, high_bits));
+        _mm256_testz_si256(missing, missing) == 0
+    }
 }
 
 #[target_feature(enable = "avx2")]
@@ -143,21 +179,7 @@ fn blocked_contains(words: &[AtomicU64], hashes: u32, keys: &[u64], found: &mut 
 fn blocked_insert(words: &mut [u64], hashes: u32, keys: &[u64], new: &mut [bool]) {
     let masks = masks(hashes);
     let fetch = |words: &[u64], key| prefetch(&words[block_start(words.len(), key)]);
-    let answer = |words: &mut [u64], key| {
-        let start = block_start(words.len(), key);
-        let block = words[start..start + BLOCK_WORDS].as_mut_ptr().cast::<__m256i>();
-        let mask = lanes(masks, key);
-        let (low_bits, high_bits) = (blocked_bits(key, mask, 0), blocked_bits(key, mask >> 8, 1));
-        // SAFETY: a block is 64 bytes, which are ours alone.
-        unsafe {
-            let (low, high) = (_mm256_loadu_si256(block), _mm256_loadu_si256(block.add(1)));
-            _mm256_storeu_si256(block, _mm256_or_si256(low, low_bits));
-            _mm256_storeu_si256(block.add(1), _mm256_or_si256(high, high_bits));
-            let missing = _mm256_or_si256(_mm256_andnot_si256(low, low_bits), _mm256_andnot_si256(high, high_bits));
-            _mm256_testz_si256(missing, missing) == 0
-        }
-    };
-    rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, answer);
+    rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, |words, key| blocked_insert_one(words, masks, key));
 }
 
 // ---- The split-block layout ------------------------------------------------------------------------------------------
@@ -189,19 +211,23 @@ fn split_block_contains(words: &[AtomicU64], _: u32, keys: &[u64], found: &mut [
     rolling(&mut { words }, ring::ahead(words.len(), 1), keys, found, fetch, answer);
 }
 
+/// Inserts a key; true if it certainly was not there.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn split_block_insert_one(words: &mut [u64], key: u64) -> bool {
+    let start = split_block_start(words.len(), key);
+    let block = words[start..start + SPLIT_BLOCK_WORDS].as_mut_ptr().cast::<__m256i>();
+    let bits = split_block_bits(key);
+    // SAFETY: a block is 32 bytes, which are ours alone.
+    unsafe {
+        let old = _mm256_loadu_si256(block);
+        _mm256_storeu_si256(block, _mm256_or_si256(old, bits));
+        _mm256_testc_si256(old, bits) == 0
+    }
+}
+
 #[target_feature(enable = "avx2")]
 fn split_block_insert(words: &mut [u64], _: u32, keys: &[u64], new: &mut [bool]) {
     let fetch = |words: &[u64], key| prefetch(&words[split_block_start(words.len(), key)]);
-    let answer = |words: &mut [u64], key| {
-        let start = split_block_start(words.len(), key);
-        let block = words[start..start + SPLIT_BLOCK_WORDS].as_mut_ptr().cast::<__m256i>();
-        let bits = split_block_bits(key);
-        // SAFETY: a block is 32 bytes, which are ours alone.
-        unsafe {
-            let old = _mm256_loadu_si256(block);
-            _mm256_storeu_si256(block, _mm256_or_si256(old, bits));
-            _mm256_testc_si256(old, bits) == 0
-        }
-    };
-    rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, answer);
+    rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, |words, key| split_block_insert_one(words, key));
 }

@@ -22,10 +22,16 @@ static KERNELS: Kernels = Kernels {
     hash_u64s,
     split_block: BlockKernel {
         contains_one: split_block_contains_one,
+        insert_one: split_block_insert_one,
         contains: split_block_contains,
         insert: split_block_insert,
     },
-    blocked: BlockKernel { contains_one: blocked_contains_one, contains: blocked_contains, insert: blocked_insert },
+    blocked: BlockKernel {
+        contains_one: blocked_contains_one,
+        insert_one: blocked_insert_one,
+        contains: blocked_contains,
+        insert: blocked_insert,
+    },
 };
 
 /// These kernels, if the processor runs them.
@@ -310,6 +316,20 @@ fn blocked_contains_one(words: &[AtomicU64], hashes: u32, key: u64) -> bool {
     _mm512_mask_testn_epi32_mask(lanes(masks(hashes), key), bits, block) == 0
 }
 
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn blocked_insert_one(words: &mut [u64], hashes: u32, key: u64) -> bool {
+    let start = block_start(words.len(), key);
+    let block = words[start..start + BLOCK_WORDS].as_mut_ptr().cast();
+    let bits = _mm512_maskz_rolv_epi32(lanes(masks(hashes), key), _mm512_set1_epi32(1), blocked_bits(key));
+    // SAFETY: a block is 64 bytes, which are ours alone.
+    unsafe {
+        let old = _mm512_loadu_si512(block);
+        _mm512_storeu_si512(block, _mm512_or_si512(old, bits));
+        // Had it all of them, nothing is left of the bits without those that it has.
+        _mm512_test_epi32_mask(bits, _mm512_andnot_si512(old, bits)) != 0
+    }
+}
+
 /// One key: its bits are the rotated ones of the lanes of its mask, and those are missing that the block has not.
 macro_rules! blocked_look_up {
     ($d8:literal, $d2:literal) => {
@@ -442,7 +462,7 @@ fn blocked_insert(words: &mut [u64], hashes: u32, keys: &[u64], new: &mut [bool]
         ),
         |key| {
             // SAFETY: the words are ours alone, and nothing else borrows them during the call.
-            portable::blocked_insert_one(unsafe { &mut *words.as_ptr() }, masks, key)
+            blocked_insert_one(unsafe { &mut *words.as_ptr() }, hashes, key)
         },
     );
 }
@@ -494,6 +514,19 @@ fn split_block_contains_one(words: &[AtomicU64], _: u32, key: u64) -> bool {
     // SAFETY: a block is 32 readable bytes.
     let block = unsafe { load_half_line(block.as_ptr().cast()) };
     _mm256_testn_epi32_mask(block, split_block_bits(key)) == 0
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn split_block_insert_one(words: &mut [u64], _: u32, key: u64) -> bool {
+    let start = split_block_start(words.len(), key);
+    let block = words[start..start + SPLIT_BLOCK_WORDS].as_mut_ptr().cast();
+    let bits = split_block_bits(key);
+    // SAFETY: a block is 32 bytes, which are ours alone.
+    unsafe {
+        let old = _mm256_loadu_si256(block);
+        _mm256_storeu_si256(block, _mm256_or_si256(old, bits));
+        _mm256_testn_epi32_mask(old, bits) != 0
+    }
 }
 
 /// One key: its bits are the products' high fives, and those are missing that the block has not.
@@ -610,7 +643,7 @@ fn split_block_insert(words: &mut [u64], hashes: u32, keys: &[u64], new: &mut [b
         ),
         |key| {
             // SAFETY: the words are ours alone, and nothing else borrows them during the call.
-            portable::split_block_insert_one(unsafe { &mut *words.as_ptr() }, key)
+            split_block_insert_one(unsafe { &mut *words.as_ptr() }, hashes, key)
         },
     );
 }

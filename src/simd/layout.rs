@@ -39,12 +39,13 @@ pub fn lanes(masks: &[u16], hash: u64) -> u16 {
     masks[(((hash & 0xffff_ffff) * masks.len() as u64) >> 32) as usize]
 }
 
-/// The bit of a hash in each of two neighbouring lanes, as the word that both are: from ten bits in the middle of a
-/// product of the hash's low half, which depend on all of it.
+/// The bit of a hash in a lane below 16, in the word of which the lane is one half. Two neighbouring lanes take ten bits in
+/// the middle of a product of the hash's low half, which depend on all of it.
 #[inline]
-pub fn bits_of_lanes(hash: u64, word: usize) -> u64 {
-    let product = (hash & 0xffff_ffff) * u64::from(SALTS[word]);
-    1 << (product >> 27 & 31) | 1 << 32 << (product >> 32 & 31)
+pub fn bit_of_lane(hash: u64, lane: u32) -> u64 {
+    let product = (hash & 0xffff_ffff) * u64::from(SALTS[lane as usize / 2 % SALTS.len()]);
+    let odd = lane % 2;
+    1 << (product >> (27 + 5 * odd) & 31) << (32 * odd)
 }
 
 /// The most lanes that a key has: all of them.

@@ -25,6 +25,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 /// The functions need the instructions of their kernels: only [`available`], [`best`] and [`choose`] give kernels out.
 pub struct BlockKernel {
     contains_one: unsafe fn(words: &[AtomicU64], hashes: u32, key: u64) -> bool,
+    insert_one: unsafe fn(words: &mut [u64], hashes: u32, key: u64) -> bool,
     contains: unsafe fn(words: &[AtomicU64], hashes: u32, keys: &[u64], found: &mut [bool]),
     insert: unsafe fn(words: &mut [u64], hashes: u32, keys: &[u64], new: &mut [bool]),
 }
@@ -35,6 +36,13 @@ impl BlockKernel {
     pub fn contains_one(&self, words: &[AtomicU64], hashes: u32, key: u64) -> bool {
         // SAFETY: kernels are given out only where the processor has their instructions.
         unsafe { (self.contains_one)(words, hashes, key) }
+    }
+
+    /// Inserts a key and says whether it certainly was not there.
+    #[inline]
+    pub fn insert_one(&self, words: &mut [u64], hashes: u32, key: u64) -> bool {
+        // SAFETY: as above.
+        unsafe { (self.insert_one)(words, hashes, key) }
     }
 
     /// Whether each key may be there.

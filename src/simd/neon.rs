@@ -14,11 +14,13 @@ static KERNELS: Kernels = Kernels {
     hash_u64s: |flip, keys, hashes| portable::KERNELS.hash_u64s(flip, keys, hashes),
     split_block: BlockKernel {
         contains_one: |words, _, key| split_block_contains_one(words, key),
+        insert_one: |words, _, key| split_block_insert_one(words, key),
         contains: split_block_contains,
         insert: split_block_insert,
     },
     blocked: BlockKernel {
         contains_one: |words, hashes, key| blocked_contains_one(words, masks(hashes), key),
+        insert_one: |words, hashes, key| blocked_insert_one(words, masks(hashes), key),
         contains: blocked_contains,
         insert: blocked_insert,
     },
@@ -130,13 +132,16 @@ unsafe fn put_in<const QUARTERS: usize>(block: *mut u32, bits: [uint32x4_t; QUAR
 fn blocked_insert(words: &mut [u64], hashes: u32, keys: &[u64], new: &mut [bool]) {
     let masks = masks(hashes);
     let fetch = |words: &[u64], key| prefetch(&words[block_start(words.len(), key)]);
-    let answer = |words: &mut [u64], key| {
-        let start = block_start(words.len(), key);
-        let block = words[start..start + BLOCK_WORDS].as_mut_ptr().cast();
-        // SAFETY: a block is 64 bytes, which are ours alone.
-        unsafe { put_in(block, blocked_masks(key, masks)) }
-    };
-    rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, answer);
+    rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, |words, key| blocked_insert_one(words, masks, key));
+}
+
+/// Inserts a key; true if it certainly was not there.
+#[inline]
+fn blocked_insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
+    let start = block_start(words.len(), key);
+    let block = words[start..start + BLOCK_WORDS].as_mut_ptr().cast();
+    // SAFETY: a block is 64 bytes, which are ours alone.
+    unsafe { put_in(block, blocked_masks(key, masks)) }
 }
 
 // ---- The split-block layout ------------------------------------------------------------------------------------------
@@ -171,11 +176,14 @@ fn split_block_contains(words: &[AtomicU64], _: u32, keys: &[u64], found: &mut [
 
 fn split_block_insert(words: &mut [u64], _: u32, keys: &[u64], new: &mut [bool]) {
     let fetch = |words: &[u64], key| prefetch(&words[split_block_start(words.len(), key)]);
-    let answer = |words: &mut [u64], key| {
-        let start = split_block_start(words.len(), key);
-        let block = words[start..start + SPLIT_BLOCK_WORDS].as_mut_ptr().cast();
-        // SAFETY: a block is 32 bytes, which are ours alone.
-        unsafe { put_in(block, split_block_bits(key)) }
-    };
-    rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, answer);
+    rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, split_block_insert_one);
+}
+
+/// Inserts a key; true if it certainly was not there.
+#[inline]
+fn split_block_insert_one(words: &mut [u64], key: u64) -> bool {
+    let start = split_block_start(words.len(), key);
+    let block = words[start..start + SPLIT_BLOCK_WORDS].as_mut_ptr().cast();
+    // SAFETY: a block is 32 bytes, which are ours alone.
+    unsafe { put_in(block, split_block_bits(key)) }
 }

@@ -1,7 +1,7 @@
 //! The kernels in plain Rust: what the others are compared with.
 
 use super::layout::{
-    BLOCK_WORDS, SPLIT_BLOCK_WORDS, bits_of_lanes, block_start, lanes, masks, split_block_masks, split_block_start,
+    BLOCK_WORDS, SPLIT_BLOCK_WORDS, bit_of_lane, block_start, lanes, masks, split_block_masks, split_block_start,
 };
 use super::{BlockKernel, Kernel, Kernels};
 use crate::bits::ring::{self, fetch_word, rolling};
@@ -15,11 +15,13 @@ pub static KERNELS: Kernels = Kernels {
     split_block: BlockKernel {
         contains_one: |words, _, key| split_block_contains_one(words, key),
         contains: split_block_contains,
+        insert_one: |words, _, key| split_block_insert_one(words, key),
         insert: split_block_insert,
     },
     blocked: BlockKernel {
-        contains_one: |words, hashes, key| blocked_contains_one(words, masks(hashes), key),
+        contains_one: |words, hashes, key| blocked_contains_one(words, masks(hashes), hashes, key),
         contains: blocked_contains,
+        insert_one: |words, hashes, key| blocked_insert_one(words, masks(hashes), hashes, key),
         insert: blocked_insert,
     },
 };
@@ -106,46 +108,47 @@ fn split_block_insert(words: &mut [u64], _: u32, keys: &[u64], new: &mut [bool])
 
 // ---- The blocked layout ----------------------------------------------------------------------------------------------
 
-/// The words of a block in which a key has bits, by their place in the block, with these bits.
+/// Visits the lanes of a key in order: the place of the lane's word in the block, and the key's bit in it. Whether `visit`
+/// said true of any.
+///
+/// As many steps as the key has lanes, whatever it meets: a branch on what is found would be taken wrongly too often.
 #[inline]
-fn blocked_bits(masks: &[u16], key: u64) -> [u64; BLOCK_WORDS] {
-    let lanes = u64::from(lanes(masks, key));
-    core::array::from_fn(|word| {
-        // Two bits of the mask, each spread over the 32 of its lane.
-        let pair = lanes >> (2 * word);
-        let chosen = (pair & 1 | (pair & 2) << 31) * 0xffff_ffff;
-        bits_of_lanes(key, word) & chosen
-    })
+fn any_lane(masks: &[u16], hashes: u32, key: u64, mut visit: impl FnMut(usize, u64) -> bool) -> bool {
+    let (mut rest, mut any) = (u32::from(lanes(masks, key)), false);
+    for _ in 0..hashes {
+        let lane = rest.trailing_zeros();
+        rest &= rest.wrapping_sub(1);
+        any |= visit(lane as usize / 2 % BLOCK_WORDS, bit_of_lane(key, lane));
+    }
+    any
 }
 
 /// Whether one key may be there.
 #[inline]
-pub fn blocked_contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
+pub fn blocked_contains_one(words: &[AtomicU64], masks: &[u16], hashes: u32, key: u64) -> bool {
     let start = block_start(words.len(), key);
-    let block = &words[start..start + BLOCK_WORDS];
-    let missing = |(word, bits): (&AtomicU64, u64)| bits & !word.load(Ordering::Relaxed);
-    block.iter().zip(blocked_bits(masks, key)).map(missing).fold(0, |all, bits| all | bits) == 0
+    let block: &[AtomicU64; BLOCK_WORDS] = words[start..].first_chunk().expect("a whole block");
+    !any_lane(masks, hashes, key, |word, bit| bit & !block[word].load(Ordering::Relaxed) != 0)
 }
 
 /// Inserts one key; true if it certainly was not there.
 #[inline]
-pub fn blocked_insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
+pub fn blocked_insert_one(words: &mut [u64], masks: &[u16], hashes: u32, key: u64) -> bool {
     let start = block_start(words.len(), key);
-    let block = &mut words[start..start + BLOCK_WORDS];
-    let mut missing = 0;
-    for (word, bits) in block.iter_mut().zip(blocked_bits(masks, key)) {
-        missing |= bits & !*word;
-        *word |= bits;
-    }
-    missing != 0
+    let block: &mut [u64; BLOCK_WORDS] = words[start..].first_chunk_mut().expect("a whole block");
+    any_lane(masks, hashes, key, |word, bit| {
+        let new = bit & !block[word] != 0;
+        block[word] |= bit;
+        new
+    })
 }
 
 /// The same, while others insert too.
 #[inline]
-pub fn blocked_insert_one_shared(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
+pub fn blocked_insert_one_shared(words: &[AtomicU64], masks: &[u16], hashes: u32, key: u64) -> bool {
     let start = block_start(words.len(), key);
-    let block = &words[start..start + BLOCK_WORDS];
-    block.iter().zip(blocked_bits(masks, key)).fold(false, |new, (word, bits)| new | set_shared(word, bits))
+    let block: &[AtomicU64; BLOCK_WORDS] = words[start..].first_chunk().expect("a whole block");
+    any_lane(masks, hashes, key, |word, bit| set_shared(&block[word], bit))
 }
 
 /// Fetches the block of a key.
@@ -158,12 +161,14 @@ fn blocked_contains(words: &[AtomicU64], hashes: u32, keys: &[u64], found: &mut 
     let masks = masks(hashes);
     let fetch = |words: &&[AtomicU64], key| blocked_fetch(words, key);
     rolling(&mut { words }, ring::ahead(words.len(), 1), keys, found, fetch, |words, key| {
-        blocked_contains_one(words, masks, key)
+        blocked_contains_one(words, masks, hashes, key)
     });
 }
 
 fn blocked_insert(words: &mut [u64], hashes: u32, keys: &[u64], new: &mut [bool]) {
     let masks = masks(hashes);
     let fetch = |words: &[u64], key| prefetch(&words[block_start(words.len(), key)]);
-    rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, |words, key| blocked_insert_one(words, masks, key));
+    rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, |words, key| {
+        blocked_insert_one(words, masks, hashes, key)
+    });
 }
