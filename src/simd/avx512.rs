@@ -197,20 +197,17 @@ fn run(
 ) {
     // A prefetch of an address that is none does nothing.
     let fetch = |block: usize| _mm_prefetch::<_MM_HINT_T0>(core::ptr::without_provenance(block));
-    // Prepares as many of the next keys as fill groups of eight; says how many.
-    let prepare_some = |keys: &[u64], prepared: &mut Prepared| {
-        let groups = keys[..keys.len().min(BATCH)].as_chunks::<GROUP>().0;
-        let blocks = prepared.blocks.as_chunks_mut::<GROUP>().0;
-        let masks = prepared.masks.as_chunks_mut::<GROUP>().0;
-        for ((keys, blocks), masks) in groups.iter().zip(blocks).zip(masks) {
-            // SAFETY: eight numbers each.
-            unsafe {
-                let (block, mask) = prepare(_mm512_loadu_si512(keys.as_ptr().cast()));
-                _mm512_storeu_si512(blocks.as_mut_ptr().cast(), block);
-                _mm512_storeu_si512(masks.as_mut_ptr().cast(), mask);
-            }
+    // Prepares the eight keys that start at `place`, if there are so many.
+    let prepare_group = |keys: &[u64], place: usize, prepared: &mut Prepared| {
+        let Some(group) = keys.get(place..).and_then(|keys| keys.first_chunk::<GROUP>()) else { return false };
+        let (blocks, masks) = (&mut prepared.blocks[place..place + GROUP], &mut prepared.masks[place..place + GROUP]);
+        // SAFETY: eight numbers each.
+        unsafe {
+            let (block, mask) = prepare(_mm512_loadu_si512(group.as_ptr().cast()));
+            _mm512_storeu_si512(blocks.as_mut_ptr().cast(), block);
+            _mm512_storeu_si512(masks.as_mut_ptr().cast(), mask);
         }
-        groups.len() * GROUP
+        true
     };
     if fetching && answers.is_empty() {
         keys.iter().take(ring::AHEAD).for_each(|key| fetch(place(*key)));
@@ -220,15 +217,18 @@ fn run(
     let mut prepared = [const { Prepared { blocks: [0; BATCH], masks: [0; BATCH] } }; 2];
     let [now, next] = &mut prepared;
     let (mut now, mut next) = (now, next);
-    prepare_some(&keys[..in_batches], now);
+    for i in (0..in_batches.min(BATCH)).step_by(GROUP) {
+        prepare_group(keys, i, now);
+    }
     for (answers, start) in batches.iter_mut().zip((0..).step_by(BATCH)) {
         let following = &keys[start + BATCH..];
         // The last batch of a call has no use for the next one's places, unless it is to fetch them.
         let wanted = if fetching || start + BATCH < in_batches { following } else { &[] };
-        let prepared = prepare_some(wanted, next);
         let (keys, mut missing) = (&keys[start..start + BATCH], Missing([0; BATCH]));
         // Unrolled eight times more it would only be larger.
         for i in (0..core::hint::black_box(BATCH)).step_by(GROUP) {
+            // Between the steps, so that the arithmetic for the next keys does not hold up their fetches.
+            let prepared = prepare_group(wanted, i, next);
             let addresses = Step {
                 keys: &raw const keys[i],
                 blocks: &raw const now.blocks[i],
@@ -236,7 +236,7 @@ fn run(
                 missing: &raw mut missing.0[i],
                 next: &raw const next.blocks[i],
             };
-            if fetching && i < prepared { fetching_step(addresses) } else { step(addresses) }
+            if fetching && prepared { fetching_step(addresses) } else { step(addresses) }
         }
         answer(&missing.0, answers, any_is);
         (now, next) = (next, now);

@@ -108,12 +108,12 @@ fn split_block_insert(words: &mut [u64], _: u32, keys: &[u64], new: &mut [bool])
 
 // ---- The blocked layout ----------------------------------------------------------------------------------------------
 
-/// Visits the lanes of a key in order: the place of the lane's word in the block, and the key's bit in it. Whether `visit`
+/// Visits the lanes of a key in order: the place of the lane's word in the block, and the number of the key's bit in it. Whether `visit`
 /// said true of any.
 ///
 /// As many steps as the key has lanes, whatever it meets: a branch on what is found would be taken wrongly too often.
 #[inline]
-fn any_lane(masks: &[u16], hashes: u32, key: u64, mut visit: impl FnMut(usize, u64) -> bool) -> bool {
+fn any_lane(masks: &[u16], hashes: u32, key: u64, mut visit: impl FnMut(usize, u32) -> bool) -> bool {
     let (mut rest, mut any) = (u32::from(lanes(masks, key)), false);
     for _ in 0..hashes {
         let lane = rest.trailing_zeros();
@@ -128,7 +128,7 @@ fn any_lane(masks: &[u16], hashes: u32, key: u64, mut visit: impl FnMut(usize, u
 pub fn blocked_contains_one(words: &[AtomicU64], masks: &[u16], hashes: u32, key: u64) -> bool {
     let start = block_start(words.len(), key);
     let block: &[AtomicU64; BLOCK_WORDS] = words[start..].first_chunk().expect("a whole block");
-    !any_lane(masks, hashes, key, |word, bit| bit & !block[word].load(Ordering::Relaxed) != 0)
+    !any_lane(masks, hashes, key, |word, bit| block[word].load(Ordering::Relaxed) >> bit & 1 == 0)
 }
 
 /// Inserts one key; true if it certainly was not there.
@@ -137,8 +137,8 @@ pub fn blocked_insert_one(words: &mut [u64], masks: &[u16], hashes: u32, key: u6
     let start = block_start(words.len(), key);
     let block: &mut [u64; BLOCK_WORDS] = words[start..].first_chunk_mut().expect("a whole block");
     any_lane(masks, hashes, key, |word, bit| {
-        let new = bit & !block[word] != 0;
-        block[word] |= bit;
+        let new = block[word] >> bit & 1 == 0;
+        block[word] |= 1 << bit;
         new
     })
 }
@@ -148,7 +148,7 @@ pub fn blocked_insert_one(words: &mut [u64], masks: &[u16], hashes: u32, key: u6
 pub fn blocked_insert_one_shared(words: &[AtomicU64], masks: &[u16], hashes: u32, key: u64) -> bool {
     let start = block_start(words.len(), key);
     let block: &[AtomicU64; BLOCK_WORDS] = words[start..].first_chunk().expect("a whole block");
-    any_lane(masks, hashes, key, |word, bit| set_shared(&block[word], bit))
+    any_lane(masks, hashes, key, |word, bit| set_shared(&block[word], 1 << bit))
 }
 
 /// Fetches the block of a key.
