@@ -9,8 +9,8 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build install demo test test-lint test-rust test-c test-sanitizers test-fuzz test-package \
-	soak header symbols clean help
+.PHONY: build install demo test test-lint test-rust test-c test-sanitizers test-fuzz test-package test-go \
+	soak bench bench-quick header symbols clean help
 
 build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
 	@cmake/requirements.sh build
@@ -29,7 +29,7 @@ demo: ## the main job on real words: install into target/demo, compile a C progr
 
 test: ## all the tests below
 	@cmake/requirements.sh test
-	@for stage in test-lint test-rust test-c test-sanitizers test-fuzz test-package; do \
+	@for stage in test-lint test-rust test-c test-sanitizers test-fuzz test-package test-go; do \
 	  $(MAKE) --no-print-directory $$stage || exit 1; done
 	@echo "== make test: all stages passed"
 
@@ -43,7 +43,7 @@ test-rust: ## the Rust tests
 	@echo "== $@: cargo test (compiles optimised, some minutes the first time)"
 	cargo test --locked --workspace
 
-test-c: ## the C tests, which know only the header
+test-c: ## the C and C++ tests, which know only the headers
 	@echo "== $@: ctest"
 	@if [ -f ctest/CMakeLists.txt ]; then \
 	  $(CONFIGURE) -B "$(BUILD)/ctest" -DPETAL_BUILD_TESTS=ON -DPETAL_INSTALL=OFF >/dev/null && \
@@ -63,9 +63,21 @@ test-package: ## the installed package, as other programs use it
 	@echo "== $@: tests/packaging/run.sh"
 	@tests/packaging/run.sh "$(TARGET)"
 
+test-go: ## the Go packages, against the library installed into target/go
+	@echo "== $@: bindings/go/test.sh"
+	@$(MAKE) --no-print-directory build
+	@bindings/go/test.sh "$(BUILD)" "$(TARGET)/go"
+
 # SOAK="--lookups 1e8 --bits 0" does less.
-soak: ## 10^9 lookups of inserted keys in filters of every kind, and filters past 2^32 bits
+soak: ## 10^9 lookups of inserted keys in filters of every kind, and filters past 2^35 bits
 	cargo bench --locked --bench soak -- $(SOAK)
+
+# BENCH="--only blocked --keys 1e6" does less, BENCH=--huge more.
+bench: ## every kind beside other libraries and what memory allows (docs/performance.md), some minutes
+	cargo run --locked --release -p petal-bench -- --output "$(TARGET)/bench" $(BENCH)
+
+bench-quick: ## three kinds and one other library at three sizes, less than 90 seconds after compiling
+	@$(MAKE) --no-print-directory bench BENCH="--quick $(BENCH)"
 
 header: ## regenerate include/petal.h from capi/
 	PETAL_UPDATE=1 cargo test -p petal-header --test header

@@ -1,0 +1,266 @@
+package petal
+
+/*
+#include <stdint.h>
+#include "keys.h"
+
+#cgo noescape petal_go_builder_add
+#cgo nocallback petal_go_builder_add
+#cgo noescape petal_builder_add_u64
+#cgo nocallback petal_builder_add_u64
+#cgo noescape petal_builder_add_hash
+#cgo nocallback petal_builder_add_hash
+#cgo noescape petal_go_builder_add_batch
+#cgo nocallback petal_go_builder_add_batch
+#cgo noescape petal_builder_add_batch_u64
+#cgo nocallback petal_builder_add_batch_u64
+#cgo noescape petal_builder_add_batch_hash
+#cgo nocallback petal_builder_add_batch_hash
+
+extern _Bool petalGoProgress(uintptr_t context, uint64_t done, uint64_t total);
+
+static bool petal_go_progress(void *context, uint64_t done, uint64_t total) {
+	return petalGoProgress((uintptr_t)context, done, total);
+}
+
+// A context of 0 stands for no callback. It is a number to Go, which may not have it as a pointer.
+static petal_status petal_go_builder_new(const petal_spec *spec, uint64_t memory_limit, const char *temporary_directory,
+                                         uintptr_t context, petal_builder **builder, petal_error *error) {
+	petal_builder_options options = {.struct_size = sizeof options};
+	options.memory_limit = memory_limit;
+	options.temporary_directory = temporary_directory;
+	if (context) {
+		options.progress = petal_go_progress;
+		options.progress_context = (void *)context;
+	}
+	return petal_builder_new(spec, &options, builder, error);
+}
+*/
+import "C"
+
+import (
+	"runtime"
+	"runtime/cgo"
+)
+
+// Builder collects keys, 8 bytes each, and then makes a filter sized for exactly the distinct keys that came. All kinds
+// can be built; those that cannot insert are made in no other way. Its methods need the builder to themselves, but for
+// [Builder.Count].
+type Builder struct {
+	owner *builderOwner
+}
+
+// builderOwner frees the library's builder at most once.
+type builderOwner struct {
+	handle   *C.petal_builder
+	progress *progress
+	context  cgo.Handle
+	cleanup  runtime.Cleanup
+}
+
+// progress is what the library calls back. It does not refer to the builder, which could not be forgotten otherwise.
+type progress struct {
+	report   func(done, total uint64) bool
+	panicked any
+}
+
+// BuilderOptions say how a builder works. A nil *BuilderOptions is the zero value.
+type BuilderOptions struct {
+	// MemoryLimit is the most memory in bytes that keys take before they go to a temporary file; 0 is no limit,
+	// otherwise at least 1 MiB.
+	MemoryLimit uint64
+	// TemporaryDirectory is the folder of that file, which has no name and goes with the builder.
+	TemporaryDirectory string
+	// Progress, if not nil, is called now and then while the filter is made, with the keys done and the keys in all;
+	// false cancels. It must not use the builder, nor end its goroutine.
+	Progress func(done, total uint64) bool
+}
+
+// NewBuilder makes a builder of the filter that a spec describes. A spec with neither capacity nor bits gets the
+// capacity of the distinct keys that come.
+func NewBuilder(spec Spec, options *BuilderOptions) (*Builder, error) {
+	const op = "petal.NewBuilder"
+	if options == nil {
+		options = &BuilderOptions{}
+	}
+	raw, err := spec.raw()
+	if err != nil {
+		return nil, err
+	}
+	if err := withoutNUL(op, "the temporary directory", options.TemporaryDirectory); err != nil {
+		return nil, err
+	}
+	var directory *C.char
+	if options.TemporaryDirectory != "" {
+		directory = cString(options.TemporaryDirectory)
+	}
+	owner := &builderOwner{}
+	if options.Progress != nil {
+		owner.progress = &progress{report: options.Progress}
+		owner.context = cgo.NewHandle(owner.progress)
+	}
+	failure := newFailure()
+	C.petal_go_builder_new(&raw, C.uint64_t(options.MemoryLimit), directory, C.uintptr_t(owner.context), &owner.handle,
+		&failure.raw)
+	if err := failure.err(op); err != nil {
+		if owner.context != 0 {
+			owner.context.Delete()
+		}
+		return nil, err
+	}
+	owner.cleanup = runtime.AddCleanup(owner, freeBuilder, builderParts{owner.handle, owner.context})
+	return &Builder{owner}, nil
+}
+
+type builderParts struct {
+	handle  *C.petal_builder
+	context cgo.Handle
+}
+
+func freeBuilder(parts builderParts) {
+	C.petal_builder_free(parts.handle)
+	if parts.context != 0 {
+		parts.context.Delete()
+	}
+}
+
+// raw is the library's builder, or NULL, of which the library takes care. The caller keeps b alive until its call is
+// over.
+func (b *Builder) raw() *C.petal_builder {
+	if b == nil || b.owner == nil {
+		return nil
+	}
+	return b.owner.handle
+}
+
+// Close frees the builder and its keys. The error is always nil. Closing twice is allowed.
+func (b *Builder) Close() error {
+	if b.raw() == nil {
+		return nil
+	}
+	b.owner.cleanup.Stop()
+	freeBuilder(builderParts{b.owner.handle, b.owner.context})
+	b.owner.handle = nil
+	runtime.KeepAlive(b)
+	return nil
+}
+
+// Add adds a key.
+func (b *Builder) Add(key []byte) error {
+	status := C.petal_go_builder_add(b.raw(), bytesOf(key), C.size_t(len(key)))
+	runtime.KeepAlive(b)
+	return statusError("petal.Builder.Add", status)
+}
+
+// AddString is [Builder.Add] of a string's bytes.
+func (b *Builder) AddString(key string) error {
+	status := C.petal_go_builder_add(b.raw(), textOf(key), C.size_t(len(key)))
+	runtime.KeepAlive(b)
+	return statusError("petal.Builder.AddString", status)
+}
+
+// AddUint64 is [Builder.Add] of a number, which is the same key as its eight little-endian bytes.
+func (b *Builder) AddUint64(key uint64) error {
+	status := C.petal_builder_add_u64(b.raw(), C.uint64_t(key))
+	runtime.KeepAlive(b)
+	return statusError("petal.Builder.AddUint64", status)
+}
+
+// AddHash is [Builder.Add] of a key by its hash.
+func (b *Builder) AddHash(hash uint64) error {
+	status := C.petal_builder_add_hash(b.raw(), C.uint64_t(hash))
+	runtime.KeepAlive(b)
+	return statusError("petal.Builder.AddHash", status)
+}
+
+// AddBatch adds many keys. added is how many, the first so many, also on a failure.
+func (b *Builder) AddBatch(keys [][]byte) (added int, err error) {
+	return buildFlat("petal.Builder.AddBatch", b, keys)
+}
+
+// AddBatchString is [Builder.AddBatch] of strings.
+func (b *Builder) AddBatchString(keys []string) (added int, err error) {
+	return buildFlat("petal.Builder.AddBatchString", b, keys)
+}
+
+func buildFlat[K []byte | string](op string, b *Builder, keys []K) (int, error) {
+	flat := flatPool.Get().(*flatKeys)
+	defer flat.release()
+	for done := 0; ; {
+		taken := flatten(flat, keys[done:])
+		var added C.size_t
+		failure := newFailure()
+		C.petal_go_builder_add_batch(b.raw(), bytesOf(flat.bytes), C.size_t(len(flat.bytes)), numbers(flat.offsets),
+			C.size_t(taken), &added, &failure.raw)
+		runtime.KeepAlive(b)
+		done += int(added)
+		if err := failure.err(op); err != nil || done == len(keys) {
+			return done, err
+		}
+	}
+}
+
+// AddBatchUint64 is [Builder.AddBatch] of numbers. It copies nothing.
+func (b *Builder) AddBatchUint64(keys []uint64) (added int, err error) {
+	var taken C.size_t
+	failure := newFailure()
+	C.petal_builder_add_batch_u64(b.raw(), numbers(keys), C.size_t(len(keys)), &taken, &failure.raw)
+	runtime.KeepAlive(b)
+	return int(taken), failure.err("petal.Builder.AddBatchUint64")
+}
+
+// AddBatchHash is [Builder.AddBatch] of keys by their hashes. It copies nothing.
+func (b *Builder) AddBatchHash(hashes []uint64) (added int, err error) {
+	var taken C.size_t
+	failure := newFailure()
+	C.petal_builder_add_batch_hash(b.raw(), numbers(hashes), C.size_t(len(hashes)), &taken, &failure.raw)
+	runtime.KeepAlive(b)
+	return int(taken), failure.err("petal.Builder.AddBatchHash")
+}
+
+// Count returns how many keys were added, duplicates included. Only reads the builder.
+func (b *Builder) Count() (uint64, error) {
+	var count C.uint64_t
+	status := C.petal_builder_count(b.raw(), &count)
+	runtime.KeepAlive(b)
+	return uint64(count), statusError("petal.Builder.Count", status)
+}
+
+// Finish makes the filter and empties the builder, which may be used again. On a failure, and when Progress cancels
+// ([ErrCancelled]), the keys stay.
+func (b *Builder) Finish() (*Filter, error) {
+	var handle *C.petal_filter
+	failure := newFailure()
+	C.petal_builder_finish(b.raw(), &handle, &failure.raw)
+	runtime.KeepAlive(b)
+	b.rethrow()
+	if err := failure.err("petal.Builder.Finish"); err != nil {
+		return nil, err
+	}
+	return own(handle), nil
+}
+
+// Save makes the filter straight into a file, which replaces the one that is there atomically, and empties the builder.
+// On a failure the old file and the keys stay.
+func (b *Builder) Save(path string) error {
+	const op = "petal.Builder.Save"
+	if err := withoutNUL(op, "the path", path); err != nil {
+		return err
+	}
+	failure := newFailure()
+	C.petal_builder_save(b.raw(), cString(path), &failure.raw)
+	runtime.KeepAlive(b)
+	b.rethrow()
+	return failure.err(op)
+}
+
+// rethrow lets a panic of Progress go on, now that the library is out of the way.
+func (b *Builder) rethrow() {
+	if b.raw() == nil || b.owner.progress == nil {
+		return
+	}
+	if panicked := b.owner.progress.panicked; panicked != nil {
+		b.owner.progress.panicked = nil
+		panic(panicked)
+	}
+}

@@ -1,0 +1,194 @@
+package petal
+
+// #include <petal.h>
+import "C"
+
+import (
+	"runtime"
+	"unsafe"
+)
+
+// State says what is the matter with a filter.
+type State uint32
+
+// The states.
+const (
+	// StateDirty is that of an image which is open for writing, or was when its process ended.
+	StateDirty State = C.PETAL_STATE_DIRTY
+	// StateInPlace says that the image lies in a mapped file.
+	StateInPlace State = C.PETAL_STATE_IN_PLACE
+	// StateWritable says that the filter can be changed.
+	StateWritable State = C.PETAL_STATE_WRITABLE
+	// StateCanHash says that keys can be hashed: the filter takes them, and has its secret key if it needs one.
+	StateCanHash State = C.PETAL_STATE_CAN_HASH
+)
+
+// Has says whether all of other are among the state.
+func (s State) Has(other State) bool { return s&other == other }
+
+// Description is what a filter is: all that its header says.
+type Description struct {
+	Kind Kind
+	Hash Hash
+	// Seed is the seed, the identifier of the secret key, or the tag of external hashes.
+	Seed          uint64
+	FormatVersion uint32
+	LayoutVersion uint32
+	// Capabilities are those of this handle: a file opened for reading cannot insert.
+	Capabilities Capabilities
+	State        State
+	// Hashes is how many places a key takes.
+	Hashes uint32
+	// Capacity is how many distinct keys it was sized for; 0 is unknown.
+	Capacity uint64
+	// Count is how many keys were offered so far, duplicates included.
+	Count uint64
+	// Bits is how many bits keys are spread over.
+	Bits uint64
+	// Bytes is the size of the whole image.
+	Bytes uint64
+	// BitsPerKey is Bits for each key of the capacity; 0 where that is unknown.
+	BitsPerKey float64
+	// FalsePositiveRate is what is expected at capacity; 0 where exact bits were asked for.
+	FalsePositiveRate float64
+	Kernel            Kernel
+}
+
+// Statistics are how full a filter is.
+type Statistics struct {
+	// Fill is the share of the bits, or of other places, that are taken.
+	Fill float64
+	// FalsePositiveRate is the rate now, from the payload as it is.
+	FalsePositiveRate float64
+	// FalsePositiveRateFloor is the rate below which 64-bit hashes cannot get with so many keys.
+	FalsePositiveRateFloor float64
+	// CountEstimate is the number of distinct keys, estimated from the fill; negative if that cannot be told.
+	CountEstimate float64
+}
+
+// Estimate is an estimate with its uncertainty.
+type Estimate struct {
+	// Value is the estimate as it comes out: that of an intersection may be negative.
+	Value         float64
+	StandardError float64
+	// Low and High are the ends of the 95 % interval.
+	Low, High float64
+	// Saturated says that a filter is too full to tell, and that the numbers mean nothing.
+	Saturated bool
+}
+
+// Overlap is what two filters have in common.
+type Overlap struct {
+	FirstCount, SecondCount, UnionCount, IntersectionCount Estimate
+	// Jaccard is the share of all keys that are in common.
+	Jaccard Estimate
+}
+
+// Describe returns what the filter is, in constant time. Only reads the filter.
+func (f *Filter) Describe() (Description, error) {
+	raw := C.petal_description{struct_size: C.size_t(unsafe.Sizeof(C.petal_description{}))}
+	failure := newFailure()
+	C.petal_filter_describe(f.raw(), &raw, &failure.raw)
+	runtime.KeepAlive(f)
+	if err := failure.err("petal.Filter.Describe"); err != nil {
+		return Description{}, err
+	}
+	return Description{
+		Kind:              Kind(raw.kind),
+		Hash:              Hash(raw.hash),
+		Seed:              uint64(raw.seed),
+		FormatVersion:     uint32(raw.format_version),
+		LayoutVersion:     uint32(raw.layout_version),
+		Capabilities:      Capabilities(raw.capabilities),
+		State:             State(raw.state),
+		Hashes:            uint32(raw.hashes),
+		Capacity:          uint64(raw.capacity),
+		Count:             uint64(raw.count),
+		Bits:              uint64(raw.bits),
+		Bytes:             uint64(raw.bytes),
+		BitsPerKey:        float64(raw.bits_per_key),
+		FalsePositiveRate: float64(raw.false_positive_rate),
+		Kernel:            Kernel(raw.kernel),
+	}, nil
+}
+
+// Stats measures how full the filter is. It reads the whole payload, and changes nothing.
+func (f *Filter) Stats() (Statistics, error) {
+	raw := C.petal_statistics{struct_size: C.size_t(unsafe.Sizeof(C.petal_statistics{}))}
+	failure := newFailure()
+	C.petal_filter_statistics(f.raw(), &raw, &failure.raw)
+	runtime.KeepAlive(f)
+	if err := failure.err("petal.Filter.Stats"); err != nil {
+		return Statistics{}, err
+	}
+	return Statistics{
+		Fill:                   float64(raw.fill),
+		FalsePositiveRate:      float64(raw.false_positive_rate),
+		FalsePositiveRateFloor: float64(raw.false_positive_rate_floor),
+		CountEstimate:          float64(raw.count_estimate),
+	}, nil
+}
+
+// Spec returns the spec from which an empty filter like this one can be made: exact bits and hashes, and without the
+// secret key of a keyed filter. Only reads the filter.
+func (f *Filter) Spec() (Spec, error) {
+	raw := C.petal_spec{struct_size: C.size_t(unsafe.Sizeof(C.petal_spec{}))}
+	failure := newFailure()
+	C.petal_filter_spec(f.raw(), &raw, &failure.raw)
+	runtime.KeepAlive(f)
+	if err := failure.err("petal.Filter.Spec"); err != nil {
+		return Spec{}, err
+	}
+	return specOf(&raw)
+}
+
+// Capabilities returns what this handle can do; nothing, if it is closed. Only reads the filter.
+func (f *Filter) Capabilities() Capabilities {
+	capabilities := C.petal_filter_capabilities(f.raw())
+	runtime.KeepAlive(f)
+	return Capabilities(capabilities)
+}
+
+// ExpectedFalsePositiveRate returns the exact rate to expect with so many distinct keys. Only reads the filter.
+func (f *Filter) ExpectedFalsePositiveRate(keys uint64) (float64, error) {
+	var rate C.double
+	status := C.petal_filter_expected_false_positive_rate(f.raw(), C.uint64_t(keys), &rate)
+	runtime.KeepAlive(f)
+	return float64(rate), statusError("petal.Filter.ExpectedFalsePositiveRate", status)
+}
+
+// Estimate returns how many distinct keys the filter holds, judged by its bits. [ErrUnsupported] if its kind cannot
+// tell. Reads the whole payload, and changes nothing.
+func (f *Filter) Estimate() (Estimate, error) {
+	var raw C.petal_estimate
+	failure := newFailure()
+	C.petal_filter_estimate(f.raw(), &raw, &failure.raw)
+	runtime.KeepAlive(f)
+	return estimate(&raw), failure.err("petal.Filter.Estimate")
+}
+
+// EstimateOverlap compares two filters that could be merged. Reads both payloads, and changes nothing.
+func (f *Filter) EstimateOverlap(other *Filter) (Overlap, error) {
+	raw := C.petal_overlap{struct_size: C.size_t(unsafe.Sizeof(C.petal_overlap{}))}
+	failure := newFailure()
+	C.petal_filter_estimate_overlap(f.raw(), other.raw(), &raw, &failure.raw)
+	runtime.KeepAlive(f)
+	runtime.KeepAlive(other)
+	return Overlap{
+		FirstCount:        estimate(&raw.first_count),
+		SecondCount:       estimate(&raw.second_count),
+		UnionCount:        estimate(&raw.union_count),
+		IntersectionCount: estimate(&raw.intersection_count),
+		Jaccard:           estimate(&raw.jaccard),
+	}, failure.err("petal.Filter.EstimateOverlap")
+}
+
+func estimate(raw *C.petal_estimate) Estimate {
+	return Estimate{
+		Value:         float64(raw.value),
+		StandardError: float64(raw.standard_error),
+		Low:           float64(raw.low),
+		High:          float64(raw.high),
+		Saturated:     raw.saturated != 0,
+	}
+}

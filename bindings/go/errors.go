@@ -1,0 +1,128 @@
+package petal
+
+// #include <petal.h>
+import "C"
+
+import (
+	"strings"
+	"syscall"
+	"unsafe"
+)
+
+// Status is what a call of the library came to. It is an error that [errors.Is] finds in every [*Error].
+type Status int32
+
+// The statuses of failures.
+const (
+	ErrInternal          Status = C.PETAL_ERR_INTERNAL
+	ErrNull              Status = C.PETAL_ERR_NULL
+	ErrStructSize        Status = C.PETAL_ERR_STRUCT_SIZE
+	ErrUnknownValue      Status = C.PETAL_ERR_UNKNOWN_VALUE
+	ErrOutOfRange        Status = C.PETAL_ERR_OUT_OF_RANGE
+	ErrFalsePositiveRate Status = C.PETAL_ERR_FALSE_POSITIVE_RATE
+	ErrContradiction     Status = C.PETAL_ERR_CONTRADICTION
+	ErrTooLarge          Status = C.PETAL_ERR_TOO_LARGE
+	ErrOutOfMemory       Status = C.PETAL_ERR_OUT_OF_MEMORY
+	ErrOffsets           Status = C.PETAL_ERR_OFFSETS
+	ErrBufferTooSmall    Status = C.PETAL_ERR_BUFFER_TOO_SMALL
+	ErrMisaligned        Status = C.PETAL_ERR_MISALIGNED
+	ErrUnsupported       Status = C.PETAL_ERR_UNSUPPORTED
+	ErrIncompatible      Status = C.PETAL_ERR_INCOMPATIBLE
+	ErrExternalHash      Status = C.PETAL_ERR_EXTERNAL_HASH
+	ErrKeyMissing        Status = C.PETAL_ERR_KEY_MISSING
+	ErrKeyMismatch       Status = C.PETAL_ERR_KEY_MISMATCH
+	ErrForeign           Status = C.PETAL_ERR_FOREIGN
+	ErrTruncated         Status = C.PETAL_ERR_TRUNCATED
+	ErrCorrupt           Status = C.PETAL_ERR_CORRUPT
+	ErrNewerVersion      Status = C.PETAL_ERR_NEWER_VERSION
+	ErrDirty             Status = C.PETAL_ERR_DIRTY
+	ErrIO                Status = C.PETAL_ERR_IO
+	ErrNotFound          Status = C.PETAL_ERR_NOT_FOUND
+	ErrAccessDenied      Status = C.PETAL_ERR_ACCESS_DENIED
+	ErrNoSpace           Status = C.PETAL_ERR_NO_SPACE
+	ErrLocked            Status = C.PETAL_ERR_LOCKED
+	ErrMappedPath        Status = C.PETAL_ERR_MAPPED_PATH
+	ErrCancelled         Status = C.PETAL_ERR_CANCELLED
+	ErrCallback          Status = C.PETAL_ERR_CALLBACK
+
+	// ErrClosed is what methods of a closed filter or builder fail with: to the library its handle is NULL.
+	ErrClosed = ErrNull
+)
+
+// Error returns the library's sentence for a status.
+func (s Status) Error() string { return C.GoString(C.petal_status_message(C.petal_status(s))) }
+
+// Error is a failed call.
+type Error struct {
+	// Op is the function that failed.
+	Op string
+	// Status says how.
+	Status Status
+	// Errno is what the operating system reported, or 0.
+	Errno syscall.Errno
+	// Message names the parameter, its value and what is allowed. It may be empty.
+	Message string
+}
+
+func (e *Error) Error() string {
+	if e.Message != "" {
+		return e.Op + ": " + e.Message
+	}
+	return e.Op + ": " + e.Status.Error()
+}
+
+// Unwrap returns the status, and the operating system's error if there is one.
+func (e *Error) Unwrap() []error {
+	if e.Errno != 0 {
+		return []error{e.Status, e.Errno}
+	}
+	return []error{e.Status}
+}
+
+// failure is where the library writes an error; it goes to a call as &f.raw. A success leaves it alone.
+type failure struct {
+	raw C.petal_error
+}
+
+func newFailure() failure {
+	return failure{C.petal_error{struct_size: C.size_t(unsafe.Sizeof(C.petal_error{}))}}
+}
+
+// err is the error that was written, or nil.
+func (f *failure) err(op string) error {
+	if f.raw.status == C.PETAL_OK {
+		return nil
+	}
+	// By value, so that a call which succeeds keeps it on the stack.
+	return errorOf(op, f.raw)
+}
+
+func errorOf(op string, raw C.petal_error) error {
+	return &Error{
+		Op:      op,
+		Status:  Status(raw.status),
+		Errno:   syscall.Errno(raw.os_error),
+		Message: C.GoString(&raw.message[0]),
+	}
+}
+
+// statusError is the error of a call that returns only a status.
+func statusError(op string, status C.petal_status) error {
+	if status == C.PETAL_OK {
+		return nil
+	}
+	return &Error{Op: op, Status: Status(status)}
+}
+
+// withoutNUL refuses what the library could not tell from something shorter.
+func withoutNUL(op, what, text string) error {
+	if strings.IndexByte(text, 0) >= 0 {
+		return &Error{Op: op, Status: ErrOutOfRange, Message: what + " contains a NUL byte"}
+	}
+	return nil
+}
+
+// cString is a string with a NUL, in Go's memory: for the length of a call.
+func cString(text string) *C.char {
+	return (*C.char)(unsafe.Pointer(unsafe.SliceData(append([]byte(text), 0))))
+}

@@ -1,0 +1,266 @@
+package petal
+
+/*
+#include <stdint.h>
+#include "keys.h"
+
+extern _Bool petalGoWrite(uintptr_t context, void *bytes, size_t length);
+
+static bool petal_go_write(void *context, const void *bytes, size_t length) {
+	return petalGoWrite((uintptr_t)context, (void *)bytes, length);
+}
+
+static petal_status petal_go_serialize_to(const petal_filter *filter, uintptr_t context, petal_error *error) {
+	return petal_filter_serialize_to(filter, petal_go_write, (void *)context, error);
+}
+*/
+import "C"
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"runtime"
+	"runtime/cgo"
+	"unsafe"
+)
+
+// OpenMode is how an image is opened.
+type OpenMode uint32
+
+// The modes.
+const (
+	// OpenRead maps the file for reading, in constant time. The payload is not checked; [Filter.Verify] does that.
+	OpenRead OpenMode = C.PETAL_OPEN_READ
+	// OpenWrite maps the file for reading and writing, as the only writer.
+	OpenWrite OpenMode = C.PETAL_OPEN_WRITE
+	// OpenLoad copies the image into memory of its own and checks its checksum.
+	OpenLoad OpenMode = C.PETAL_OPEN_LOAD
+	// OpenShare maps the file for reading and for [Filter.AddShared], together with any number of handles and processes
+	// that open it likewise.
+	OpenShare OpenMode = C.PETAL_OPEN_SHARE
+)
+
+// OpenOptions say how to open a filter. A nil *OpenOptions is the zero value.
+type OpenOptions struct {
+	Mode OpenMode
+	// Key is the secret key of a keyed filter; all zeros is none. Without it keys cannot be hashed, but all else works.
+	Key [16]byte
+}
+
+func (o *OpenOptions) raw() C.petal_open_options {
+	raw := C.petal_open_options{struct_size: C.size_t(unsafe.Sizeof(C.petal_open_options{}))}
+	if o != nil {
+		raw.mode = C.petal_open_mode(o.Mode)
+		for i, b := range o.Key {
+			raw.key[i] = C.uint8_t(b)
+		}
+	}
+	return raw
+}
+
+// Open opens the image that a file is. If another process truncates a file while it is mapped, touching the lost part
+// ends the program; use OpenLoad where that may happen.
+func Open(path string, options *OpenOptions) (*Filter, error) {
+	const op = "petal.Open"
+	if err := withoutNUL(op, "the path", path); err != nil {
+		return nil, err
+	}
+	raw := options.raw()
+	var handle *C.petal_filter
+	failure := newFailure()
+	C.petal_filter_open(cString(path), &raw, &handle, &failure.raw)
+	if err := failure.err(op); err != nil {
+		return nil, err
+	}
+	return own(handle), nil
+}
+
+// OpenAt opens the image at an offset, a multiple of 8, of an open file; other things may follow it. The file may be
+// closed at once.
+func OpenAt(file *os.File, offset int64, options *OpenOptions) (*Filter, error) {
+	const op = "petal.OpenAt"
+	if offset < 0 {
+		return nil, &Error{Op: op, Status: ErrOutOfRange, Message: "the offset is negative"}
+	}
+	connection, err := file.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	raw := options.raw()
+	var handle *C.petal_filter
+	failure := newFailure()
+	err = connection.Control(func(descriptor uintptr) {
+		C.petal_filter_open_descriptor(C.int32_t(descriptor), C.uint64_t(offset), &raw, &handle, &failure.raw)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := failure.err(op); err != nil {
+		return nil, err
+	}
+	return own(handle), nil
+}
+
+// Load copies the image at the start of a slice into memory of the filter's own and checks its checksum. The mode in
+// the options does not matter.
+func Load(image []byte, options *OpenOptions) (*Filter, error) {
+	raw := options.raw()
+	var handle *C.petal_filter
+	failure := newFailure()
+	C.petal_go_load(nonNil(image), C.size_t(len(image)), &raw, &handle, &failure.raw)
+	if err := failure.err("petal.Load"); err != nil {
+		return nil, err
+	}
+	return own(handle), nil
+}
+
+// nonNil is the start of a slice, and some address if the slice is nil.
+func nonNil(slice []byte) *C.uint8_t {
+	if slice == nil {
+		slice = []byte{}
+	}
+	return bytesOf(slice)
+}
+
+// Save writes the image to a file: to a temporary file beside it, onto the disk, then in its place, so that readers see
+// the old image or the new one. [ErrMappedPath] if the filter lies in that very file. Only reads the filter.
+func (f *Filter) Save(path string) error {
+	const op = "petal.Filter.Save"
+	if err := withoutNUL(op, "the path", path); err != nil {
+		return err
+	}
+	failure := newFailure()
+	C.petal_filter_save(f.raw(), cString(path), &failure.raw)
+	runtime.KeepAlive(f)
+	return failure.err(op)
+}
+
+// Sync brings an image that was changed in place up to date on its disk and marks it clean. With it you vouch for a
+// filter that was dirty when it was opened. Changes the filter.
+func (f *Filter) Sync() error {
+	failure := newFailure()
+	C.petal_filter_sync(f.raw(), &failure.raw)
+	runtime.KeepAlive(f)
+	return failure.err("petal.Filter.Sync")
+}
+
+// Verify reads the whole image and checks it: [ErrCorrupt], or [ErrDirty] if it has no checksum to be checked by. Only
+// reads the filter.
+func (f *Filter) Verify() error {
+	failure := newFailure()
+	C.petal_filter_verify(f.raw(), &failure.raw)
+	runtime.KeepAlive(f)
+	return failure.err("petal.Filter.Verify")
+}
+
+// SerializedSize returns the size of the image in bytes. Only reads the filter.
+func (f *Filter) SerializedSize() (uint64, error) {
+	var size C.uint64_t
+	status := C.petal_filter_serialized_size(f.raw(), &size)
+	runtime.KeepAlive(f)
+	return uint64(size), statusError("petal.Filter.SerializedSize", status)
+}
+
+// AppendBinary appends the image to a slice. Only reads the filter.
+func (f *Filter) AppendBinary(b []byte) ([]byte, error) {
+	size, err := f.SerializedSize()
+	if err != nil {
+		return b, err
+	}
+	if size > math.MaxInt-uint64(len(b)) {
+		return b, &Error{Op: "petal.Filter.AppendBinary", Status: ErrTooLarge}
+	}
+	start := len(b)
+	if uint64(cap(b)-start) < size {
+		b = append(make([]byte, 0, start+int(size)), b...)
+	}
+	image := b[start : start+int(size)]
+	failure := newFailure()
+	C.petal_go_serialize(f.raw(), bytesOf(image), C.size_t(size), &failure.raw)
+	runtime.KeepAlive(f)
+	if err := failure.err("petal.Filter.AppendBinary"); err != nil {
+		return b[:start], err
+	}
+	return b[:start+int(size)], nil
+}
+
+// MarshalBinary returns the image. Only reads the filter.
+func (f *Filter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
+
+// UnmarshalBinary makes the filter what an image says, as [Load] does, and closes what it was before. A keyed filter
+// has no key then: use Load.
+func (f *Filter) UnmarshalBinary(image []byte) error {
+	loaded, err := Load(image, nil)
+	if err != nil {
+		return err
+	}
+	f.become(loaded)
+	return nil
+}
+
+// become takes over the library's filter of another.
+func (f *Filter) become(other *Filter) {
+	_ = f.Close()
+	f.owner = other.owner
+}
+
+// streamOut is where an image is written to, piece by piece.
+type streamOut struct {
+	writer   io.Writer
+	written  int64
+	err      error
+	panicked any
+}
+
+// WriteTo writes the image, piece by piece and without a copy of the whole. The writer must not end its goroutine
+// ([runtime.Goexit]). Only reads the filter.
+func (f *Filter) WriteTo(w io.Writer) (int64, error) {
+	out := &streamOut{writer: w}
+	handle := cgo.NewHandle(out)
+	defer handle.Delete()
+	failure := newFailure()
+	C.petal_go_serialize_to(f.raw(), C.uintptr_t(handle), &failure.raw)
+	runtime.KeepAlive(f)
+	if out.panicked != nil {
+		panic(out.panicked)
+	}
+	if out.err != nil {
+		return out.written, out.err
+	}
+	return out.written, failure.err("petal.Filter.WriteTo")
+}
+
+// ReadFrom reads one image, and not a byte more, makes the filter what it says and closes what it was before. Memory
+// grows with what really comes, whatever the header says. A keyed filter has no key then: use [Load].
+func (f *Filter) ReadFrom(r io.Reader) (int64, error) {
+	// docs/format.md: a header of 256 bytes, in which the length of the payload is at 136.
+	const headerLength, payloadBytes = 256, 136
+	var image bytes.Buffer
+	n, err := io.CopyN(&image, r, headerLength)
+	if err != nil && err != io.EOF {
+		return n, err
+	}
+	// The library checks the header: if only the payload is missing, it can be trusted.
+	loaded, err := Load(image.Bytes(), nil)
+	if n == headerLength && errors.Is(err, ErrTruncated) {
+		length := binary.LittleEndian.Uint64(image.Bytes()[payloadBytes:])
+		if length > math.MaxInt64 {
+			return n, err
+		}
+		more, failed := io.CopyN(&image, r, int64(length))
+		n += more
+		if failed != nil && failed != io.EOF {
+			return n, failed
+		}
+		loaded, err = Load(image.Bytes(), nil)
+	}
+	if err != nil {
+		return n, err
+	}
+	f.become(loaded)
+	return n, nil
+}

@@ -1,0 +1,77 @@
+/*
+ * The functions that take bytes, with pointers to uint8_t instead of void. Of memory behind a void pointer cgo does not
+ * know that it holds no Go pointers: it would look through the whole object that a key is part of, at each call, and
+ * refuse a key that lies in a struct beside a pointer.
+ */
+#ifndef PETAL_GO_KEYS_H
+#define PETAL_GO_KEYS_H
+
+#include <petal.h>
+
+static inline petal_status petal_go_insert(petal_filter *filter, const uint8_t *key, size_t length, bool *is_new) {
+	return petal_filter_insert(filter, key, length, is_new);
+}
+
+static inline petal_status petal_go_insert_shared(const petal_filter *filter, const uint8_t *key, size_t length,
+                                                  bool *is_new) {
+	return petal_filter_insert_shared(filter, key, length, is_new);
+}
+
+static inline petal_status petal_go_insert_shared_batch(const petal_filter *filter, const uint8_t *keys,
+                                                        size_t keys_length, const uint64_t *offsets, size_t count,
+                                                        uint8_t *is_new, petal_error *error) {
+	return petal_filter_insert_shared_batch(filter, keys, keys_length, offsets, count, is_new, NULL, NULL, error);
+}
+
+static inline bool petal_go_contains(const petal_filter *filter, const uint8_t *key, size_t length) {
+	return petal_filter_contains(filter, key, length);
+}
+
+static inline petal_status petal_go_contains_checked(const petal_filter *filter, const uint8_t *key, size_t length,
+                                                     bool *found) {
+	return petal_filter_contains_checked(filter, key, length, found);
+}
+
+static inline petal_status petal_go_filter_hash(const petal_filter *filter, const uint8_t *key, size_t length,
+                                                uint64_t *hash) {
+	return petal_filter_hash(filter, key, length, hash);
+}
+
+static inline petal_status petal_go_hash(const petal_spec *spec, const uint8_t *key, size_t length, uint64_t *hash,
+                                         petal_error *error) {
+	return petal_hash(spec, key, length, hash, error);
+}
+
+static inline petal_status petal_go_contains_batch(const petal_filter *filter, const uint8_t *keys, size_t keys_length,
+                                                   const uint64_t *offsets, size_t count, uint8_t *found,
+                                                   uint64_t *found_count, petal_error *error) {
+	return petal_filter_contains_batch(filter, keys, keys_length, offsets, count, found, NULL, found_count, error);
+}
+
+static inline petal_status petal_go_insert_batch(petal_filter *filter, const uint8_t *keys, size_t keys_length,
+                                                 const uint64_t *offsets, size_t count, uint8_t *is_new,
+                                                 size_t *inserted, petal_error *error) {
+	return petal_filter_insert_batch(filter, keys, keys_length, offsets, count, is_new, NULL, NULL, inserted, error);
+}
+
+static inline petal_status petal_go_builder_add(petal_builder *builder, const uint8_t *key, size_t length) {
+	return petal_builder_add(builder, key, length);
+}
+
+static inline petal_status petal_go_builder_add_batch(petal_builder *builder, const uint8_t *keys, size_t keys_length,
+                                                      const uint64_t *offsets, size_t count, size_t *added,
+                                                      petal_error *error) {
+	return petal_builder_add_batch(builder, keys, keys_length, offsets, count, added, error);
+}
+
+static inline petal_status petal_go_load(const uint8_t *image, size_t length, const petal_open_options *options,
+                                         petal_filter **filter, petal_error *error) {
+	return petal_filter_load(image, length, options, filter, error);
+}
+
+static inline petal_status petal_go_serialize(const petal_filter *filter, uint8_t *buffer, size_t length,
+                                              petal_error *error) {
+	return petal_filter_serialize(filter, buffer, length, NULL, error);
+}
+
+#endif

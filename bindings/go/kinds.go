@@ -1,0 +1,215 @@
+package petal
+
+// #include <petal.h>
+import "C"
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// Kind is the number of a kind of filter. The library knows which there are: see [Kinds] and [FindKind].
+type Kind uint32
+
+// String returns the kind's name.
+func (k Kind) String() string {
+	for _, info := range Kinds() {
+		if info.Kind == k {
+			return info.Name
+		}
+	}
+	return fmt.Sprintf("kind %d", uint32(k))
+}
+
+// Capabilities are what a kind, or a filter, can do.
+type Capabilities uint64
+
+// The capabilities.
+const (
+	CanInsert    Capabilities = C.PETAL_CAN_INSERT
+	CanClear     Capabilities = C.PETAL_CAN_CLEAR
+	CanMerge     Capabilities = C.PETAL_CAN_MERGE
+	CanIntersect Capabilities = C.PETAL_CAN_INTERSECT
+	CanFold      Capabilities = C.PETAL_CAN_FOLD
+	CanEstimate  Capabilities = C.PETAL_CAN_ESTIMATE
+	CanRemove    Capabilities = C.PETAL_CAN_REMOVE
+	CanCount     Capabilities = C.PETAL_CAN_COUNT
+	CanGrow      Capabilities = C.PETAL_CAN_GROW
+	// CanInsertShared is that of [Filter.AddShared] and its like.
+	CanInsertShared Capabilities = C.PETAL_CAN_INSERT_SHARED
+)
+
+// Has says whether all of other are among the capabilities.
+func (c Capabilities) Has(other Capabilities) bool { return c&other == other }
+
+// KindInfo is what the library knows of a kind.
+type KindInfo struct {
+	Kind Kind
+	// Name is what [Spec.Kind] takes.
+	Name    string
+	Summary string
+	// Capabilities are those of a filter in memory of its own.
+	Capabilities Capabilities
+
+	parameters int
+}
+
+// ParameterInfo is what the library knows of a parameter that only some kinds take.
+type ParameterInfo struct {
+	Name    string
+	Summary string
+	Minimum float64
+	Maximum float64
+	Default float64
+	// Choices are the names of its values from 0 on; empty where it takes a number.
+	Choices []string
+
+	id uint32
+}
+
+// Kinds returns the kinds that there are.
+func Kinds() []KindInfo {
+	kinds := make([]KindInfo, 0, int(C.petal_kind_count()))
+	for index := range cap(kinds) {
+		raw := newKindInfo()
+		if C.petal_kind_at(C.size_t(index), &raw) == C.PETAL_OK {
+			kinds = append(kinds, kindInfo(&raw))
+		}
+	}
+	return kinds
+}
+
+// FindKind returns the kind with this name: [ErrUnknownValue] if there is none.
+func FindKind(name string) (KindInfo, error) {
+	const op = "petal.FindKind"
+	if err := withoutNUL(op, "the name", name); err != nil {
+		return KindInfo{}, err
+	}
+	raw := newKindInfo()
+	if status := C.petal_kind_find(cString(name), &raw); status != C.PETAL_OK {
+		return KindInfo{}, &Error{Op: op, Status: Status(status), Message: fmt.Sprintf("there is no kind %q", name)}
+	}
+	return kindInfo(&raw), nil
+}
+
+// Parameters returns the parameters that filters of this kind take.
+func (k Kind) Parameters() ([]ParameterInfo, error) {
+	for _, info := range Kinds() {
+		if info.Kind == k {
+			return info.Parameters()
+		}
+	}
+	return nil, &Error{Op: "petal.Kind.Parameters", Status: ErrUnknownValue}
+}
+
+// Parameters returns the parameters that filters of this kind take.
+func (i KindInfo) Parameters() ([]ParameterInfo, error) {
+	const op = "petal.KindInfo.Parameters"
+	parameters := make([]ParameterInfo, 0, i.parameters)
+	for index := range i.parameters {
+		raw := C.petal_parameter_info{struct_size: C.size_t(unsafe.Sizeof(C.petal_parameter_info{}))}
+		if status := C.petal_kind_parameter(C.petal_kind(i.Kind), C.size_t(index), &raw); status != C.PETAL_OK {
+			return nil, statusError(op, status)
+		}
+		parameter := ParameterInfo{
+			Name:    C.GoString(&raw.name[0]),
+			Summary: C.GoString(&raw.summary[0]),
+			Minimum: float64(raw.minimum),
+			Maximum: float64(raw.maximum),
+			Default: float64(raw.default_value),
+			id:      uint32(raw.id),
+		}
+		for choice := range int(raw.choice_count) {
+			var name [C.PETAL_NAME_SIZE]C.char
+			if status := C.petal_parameter_choice(raw.id, C.size_t(choice), &name[0]); status != C.PETAL_OK {
+				return nil, statusError(op, status)
+			}
+			parameter.Choices = append(parameter.Choices, C.GoString(&name[0]))
+		}
+		parameters = append(parameters, parameter)
+	}
+	return parameters, nil
+}
+
+func newKindInfo() C.petal_kind_info {
+	return C.petal_kind_info{struct_size: C.size_t(unsafe.Sizeof(C.petal_kind_info{}))}
+}
+
+func kindInfo(raw *C.petal_kind_info) KindInfo {
+	return KindInfo{
+		Kind:         Kind(raw.kind),
+		Name:         C.GoString(&raw.name[0]),
+		Summary:      C.GoString(&raw.summary[0]),
+		Capabilities: Capabilities(raw.capabilities),
+		parameters:   int(raw.parameter_count),
+	}
+}
+
+// PlanRequest is what is wanted of a kind: set Keys, and FalsePositiveRate or Memory.
+type PlanRequest struct {
+	// Keys is how many distinct keys there will be.
+	Keys uint64
+	// FalsePositiveRate is the greatest rate, inside (0, 1); 0 if Memory is set.
+	FalsePositiveRate float64
+	// Memory is the most bytes; 0 if FalsePositiveRate is set.
+	Memory uint64
+	// Capabilities are what the kind must be able to do.
+	Capabilities Capabilities
+	// Static says that all keys are known before the first lookup, so that kinds which cannot insert will do.
+	Static bool
+}
+
+// Proposal is what one kind would be.
+type Proposal struct {
+	Kind Kind
+	Name string
+	// Err is nil if the kind fits; otherwise it says why not, and the numbers are 0.
+	Err               error
+	BitsPerKey        float64
+	Bytes             uint64
+	FalsePositiveRate float64
+	// LinesPerLookup is how many cache lines a lookup of a present key touches.
+	LinesPerLookup float64
+}
+
+// Plan asks every kind: those that fit first, the smallest (or, for a memory, the most accurate) at the top.
+func Plan(request PlanRequest) ([]Proposal, error) {
+	raw := C.petal_plan_request{
+		struct_size:         C.size_t(unsafe.Sizeof(C.petal_plan_request{})),
+		keys:                C.uint64_t(request.Keys),
+		false_positive_rate: C.double(request.FalsePositiveRate),
+		memory:              C.uint64_t(request.Memory),
+		capabilities:        C.uint64_t(request.Capabilities),
+	}
+	if request.Static {
+		raw.is_static = 1
+	}
+	// At least one, whose address can be taken.
+	room := make([]C.petal_proposal, int(C.petal_kind_count())+1)
+	room[0].struct_size = C.size_t(unsafe.Sizeof(room[0]))
+	var count C.size_t
+	failure := newFailure()
+	C.petal_plan(&raw, &room[0], C.size_t(len(room)), &count, &failure.raw)
+	if err := failure.err("petal.Plan"); err != nil {
+		return nil, err
+	}
+	proposals := make([]Proposal, 0, int(count))
+	for i := range room[:min(int(count), len(room))] {
+		raw := &room[i]
+		proposal := Proposal{
+			Kind:              Kind(raw.kind),
+			Name:              C.GoString(&raw.name[0]),
+			BitsPerKey:        float64(raw.bits_per_key),
+			Bytes:             uint64(raw.bytes),
+			FalsePositiveRate: float64(raw.false_positive_rate),
+			LinesPerLookup:    float64(raw.lines_per_lookup),
+		}
+		if raw.status != C.PETAL_OK {
+			proposal.Err = &Error{
+				Op: "petal.Plan", Status: Status(raw.status), Message: C.GoString(&raw.reason[0]),
+			}
+		}
+		proposals = append(proposals, proposal)
+	}
+	return proposals, nil
+}

@@ -1,0 +1,6 @@
+//go:build cgo && petal_static
+
+package petal
+
+// #cgo pkg-config: petal-static
+import "C"

@@ -1,0 +1,5 @@
+//go:build !race
+
+package petal
+
+const raceEnabled = false

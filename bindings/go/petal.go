@@ -1,0 +1,319 @@
+// Package petal is the Go binding of Petal's C library: Bloom filters and other approximate-membership structures.
+//
+// A filter answers "have I seen this key?" without storing the keys. It never says no to a key that was added; of other
+// keys it says yes at a false-positive rate that you choose.
+//
+//	seen, err := petal.New(petal.Spec{Capacity: 1_000_000, FalsePositiveRate: 0.01})
+//	if err != nil {
+//		return err
+//	}
+//	defer seen.Close()
+//	seen.AddString("apple")
+//	if seen.ContainsString("apple") {
+//		fmt.Println("maybe")
+//	}
+//
+// The package needs cgo and an installed libpetal; README.md beside it says how to link. A call into C costs some tens
+// of nanoseconds, so many keys are best given as a batch; [github.com/petal-filter/petal/bindings/go/view] looks single
+// keys up in the same files without cgo.
+//
+// # Lookups
+//
+// A lookup that fails says true: a broken call costs a lookup and never invents an absence. The Checked forms, and the
+// batches, also return the error.
+//
+// # Errors
+//
+// An error is an [*Error], and matches with [errors.Is] the [Status] that the library returned, such as [ErrCorrupt],
+// and what the operating system reported, such as [io/fs.ErrNotExist].
+//
+// # Lifetime
+//
+// A filter's memory is not Go's, so the garbage collector does not see how large it is. Close filters that are large or
+// many; of one that is forgotten a cleanup takes care. Methods of a closed filter, and of the zero value, fail with
+// [ErrClosed].
+//
+// # Concurrency
+//
+// Methods that only read a filter may run in many goroutines at once; those that change it need it to themselves. Each
+// method's comment says which it is. Different filters have nothing in common.
+package petal
+
+/*
+#include "keys.h"
+
+#if PETAL_VERSION_NUMBER < 100
+#error "petal.h is older than this Go package"
+#endif
+
+#cgo noescape petal_go_insert
+#cgo nocallback petal_go_insert
+#cgo noescape petal_filter_insert_u64
+#cgo nocallback petal_filter_insert_u64
+#cgo noescape petal_filter_insert_hash
+#cgo nocallback petal_filter_insert_hash
+#cgo noescape petal_go_contains
+#cgo nocallback petal_go_contains
+#cgo noescape petal_filter_contains_u64
+#cgo nocallback petal_filter_contains_u64
+#cgo noescape petal_filter_contains_hash
+#cgo nocallback petal_filter_contains_hash
+#cgo noescape petal_go_contains_checked
+#cgo nocallback petal_go_contains_checked
+#cgo noescape petal_filter_contains_checked_u64
+#cgo nocallback petal_filter_contains_checked_u64
+#cgo noescape petal_filter_contains_checked_hash
+#cgo nocallback petal_filter_contains_checked_hash
+#cgo noescape petal_go_filter_hash
+#cgo nocallback petal_go_filter_hash
+#cgo noescape petal_filter_hash_u64
+#cgo nocallback petal_filter_hash_u64
+*/
+import "C"
+
+import (
+	"runtime"
+	"unsafe"
+)
+
+// Version is the version of the C library that the program runs with.
+func Version() string { return C.GoString(C.petal_version_string()) }
+
+// Filter is a filter of any kind. Get one from [New], [Open], [OpenAt], [Load] or [Builder.Finish]; the zero value is a
+// closed filter, into which [Filter.ReadFrom] and [Filter.UnmarshalBinary] can read one.
+type Filter struct {
+	owner *filterOwner
+}
+
+// filterOwner frees the library's filter at most once.
+type filterOwner struct {
+	handle  *C.petal_filter
+	cleanup runtime.Cleanup
+}
+
+// own takes over a filter of the library.
+func own(handle *C.petal_filter) *Filter {
+	owner := &filterOwner{handle: handle}
+	owner.cleanup = runtime.AddCleanup(owner, func(handle *C.petal_filter) { C.petal_filter_free(handle) }, handle)
+	return &Filter{owner}
+}
+
+// raw is the library's filter, or NULL, of which the library takes care. The caller keeps f alive until its call is
+// over.
+func (f *Filter) raw() *C.petal_filter {
+	if f == nil || f.owner == nil {
+		return nil
+	}
+	return f.owner.handle
+}
+
+// New makes an empty filter.
+func New(spec Spec) (*Filter, error) {
+	raw, err := spec.raw()
+	if err != nil {
+		return nil, err
+	}
+	var handle *C.petal_filter
+	failure := newFailure()
+	if status := C.petal_filter_new(&raw, &handle, &failure.raw); status != C.PETAL_OK {
+		return nil, failure.err("petal.New")
+	}
+	return own(handle), nil
+}
+
+// Copy copies the filter, wherever it lives, into memory of its own. Only reads the filter.
+func (f *Filter) Copy() (*Filter, error) {
+	var handle *C.petal_filter
+	failure := newFailure()
+	status := C.petal_filter_copy(f.raw(), &handle, &failure.raw)
+	runtime.KeepAlive(f)
+	if status != C.PETAL_OK {
+		return nil, failure.err("petal.Filter.Copy")
+	}
+	return own(handle), nil
+}
+
+// Close frees the filter. What was changed in place is brought up to date first; call [Filter.Sync] before if you want
+// to know whether that works. The error is always nil. Closing twice is allowed; it needs the filter to itself.
+func (f *Filter) Close() error {
+	if f.raw() == nil {
+		return nil
+	}
+	f.owner.cleanup.Stop()
+	C.petal_filter_free(f.owner.handle)
+	f.owner.handle = nil
+	runtime.KeepAlive(f)
+	return nil
+}
+
+// bytesOf gives the library a slice of bytes.
+func bytesOf(slice []byte) *C.uint8_t { return (*C.uint8_t)(unsafe.SliceData(slice)) }
+
+// textOf gives the library the bytes of a string.
+func textOf(text string) *C.uint8_t { return (*C.uint8_t)(unsafe.StringData(text)) }
+
+// Add inserts a key. isNew is true if the key certainly was not there before, false if it may have been. Changes the
+// filter.
+func (f *Filter) Add(key []byte) (isNew bool, err error) {
+	var fresh C.bool
+	status := C.petal_go_insert(f.raw(), bytesOf(key), C.size_t(len(key)), &fresh)
+	runtime.KeepAlive(f)
+	return bool(fresh), statusError("petal.Filter.Add", status)
+}
+
+// AddString is [Filter.Add] of a string's bytes.
+func (f *Filter) AddString(key string) (isNew bool, err error) {
+	var fresh C.bool
+	status := C.petal_go_insert(f.raw(), textOf(key), C.size_t(len(key)), &fresh)
+	runtime.KeepAlive(f)
+	return bool(fresh), statusError("petal.Filter.AddString", status)
+}
+
+// AddUint64 is [Filter.Add] of a number, which is the same key as its eight little-endian bytes.
+func (f *Filter) AddUint64(key uint64) (isNew bool, err error) {
+	var fresh C.bool
+	status := C.petal_filter_insert_u64(f.raw(), C.uint64_t(key), &fresh)
+	runtime.KeepAlive(f)
+	return bool(fresh), statusError("petal.Filter.AddUint64", status)
+}
+
+// AddHash is [Filter.Add] of a key by its hash: see [Filter.Hash], or hash yourself where the filter's hash function is
+// [External].
+func (f *Filter) AddHash(hash uint64) (isNew bool, err error) {
+	var fresh C.bool
+	status := C.petal_filter_insert_hash(f.raw(), C.uint64_t(hash), &fresh)
+	runtime.KeepAlive(f)
+	return bool(fresh), statusError("petal.Filter.AddHash", status)
+}
+
+// Contains says whether a key may have been added; false is certain. Only reads the filter.
+func (f *Filter) Contains(key []byte) bool {
+	found := C.petal_go_contains(f.raw(), bytesOf(key), C.size_t(len(key)))
+	runtime.KeepAlive(f)
+	return bool(found)
+}
+
+// ContainsString is [Filter.Contains] of a string's bytes.
+func (f *Filter) ContainsString(key string) bool {
+	found := C.petal_go_contains(f.raw(), textOf(key), C.size_t(len(key)))
+	runtime.KeepAlive(f)
+	return bool(found)
+}
+
+// ContainsUint64 is [Filter.Contains] of a number, which is the same key as its eight little-endian bytes.
+func (f *Filter) ContainsUint64(key uint64) bool {
+	found := C.petal_filter_contains_u64(f.raw(), C.uint64_t(key))
+	runtime.KeepAlive(f)
+	return bool(found)
+}
+
+// ContainsHash is [Filter.Contains] of a key by its hash.
+func (f *Filter) ContainsHash(hash uint64) bool {
+	found := C.petal_filter_contains_hash(f.raw(), C.uint64_t(hash))
+	runtime.KeepAlive(f)
+	return bool(found)
+}
+
+// ContainsChecked is [Filter.Contains] that also says whether the lookup worked; found is true if it did not.
+func (f *Filter) ContainsChecked(key []byte) (found bool, err error) {
+	answer := C.bool(true)
+	status := C.petal_go_contains_checked(f.raw(), bytesOf(key), C.size_t(len(key)), &answer)
+	runtime.KeepAlive(f)
+	return bool(answer), statusError("petal.Filter.ContainsChecked", status)
+}
+
+// ContainsStringChecked is [Filter.ContainsChecked] of a string's bytes.
+func (f *Filter) ContainsStringChecked(key string) (found bool, err error) {
+	answer := C.bool(true)
+	status := C.petal_go_contains_checked(f.raw(), textOf(key), C.size_t(len(key)), &answer)
+	runtime.KeepAlive(f)
+	return bool(answer), statusError("petal.Filter.ContainsStringChecked", status)
+}
+
+// ContainsUint64Checked is [Filter.ContainsChecked] of a number.
+func (f *Filter) ContainsUint64Checked(key uint64) (found bool, err error) {
+	answer := C.bool(true)
+	status := C.petal_filter_contains_checked_u64(f.raw(), C.uint64_t(key), &answer)
+	runtime.KeepAlive(f)
+	return bool(answer), statusError("petal.Filter.ContainsUint64Checked", status)
+}
+
+// ContainsHashChecked is [Filter.ContainsChecked] of a key by its hash.
+func (f *Filter) ContainsHashChecked(hash uint64) (found bool, err error) {
+	answer := C.bool(true)
+	status := C.petal_filter_contains_checked_hash(f.raw(), C.uint64_t(hash), &answer)
+	runtime.KeepAlive(f)
+	return bool(answer), statusError("petal.Filter.ContainsHashChecked", status)
+}
+
+// Hash returns the hash of a key as this filter makes it, for the Hash methods of all filters that share its hash
+// function and seed or key. Only reads the filter.
+func (f *Filter) Hash(key []byte) (uint64, error) {
+	var hash C.uint64_t
+	status := C.petal_go_filter_hash(f.raw(), bytesOf(key), C.size_t(len(key)), &hash)
+	runtime.KeepAlive(f)
+	return uint64(hash), statusError("petal.Filter.Hash", status)
+}
+
+// HashUint64 is [Filter.Hash] of a number.
+func (f *Filter) HashUint64(key uint64) (uint64, error) {
+	var hash C.uint64_t
+	status := C.petal_filter_hash_u64(f.raw(), C.uint64_t(key), &hash)
+	runtime.KeepAlive(f)
+	return uint64(hash), statusError("petal.Filter.HashUint64", status)
+}
+
+// Merge makes the filter the union of both: as if the keys of other had been added too. They must be alike, as two made
+// from one [Spec] are; otherwise [ErrIncompatible]. Changes f and only reads other.
+func (f *Filter) Merge(other *Filter) error {
+	failure := newFailure()
+	C.petal_filter_merge(f.raw(), other.raw(), &failure.raw)
+	runtime.KeepAlive(f)
+	runtime.KeepAlive(other)
+	return failure.err("petal.Filter.Merge")
+}
+
+// Intersect makes the filter hold every key that both hold, and more besides at a rate no higher than either's. Changes
+// f and only reads other.
+func (f *Filter) Intersect(other *Filter) error {
+	failure := newFailure()
+	C.petal_filter_intersect(f.raw(), other.raw(), &failure.raw)
+	runtime.KeepAlive(f)
+	runtime.KeepAlive(other)
+	return failure.err("petal.Filter.Intersect")
+}
+
+// Fold makes the filter smaller by a factor of at least 2, which must divide the number of its units. Changes the
+// filter.
+func (f *Filter) Fold(factor uint64) error {
+	failure := newFailure()
+	C.petal_filter_fold(f.raw(), C.uint64_t(factor), &failure.raw)
+	runtime.KeepAlive(f)
+	return failure.err("petal.Filter.Fold")
+}
+
+// Clear forgets all keys. Changes the filter.
+func (f *Filter) Clear() error {
+	failure := newFailure()
+	C.petal_filter_clear(f.raw(), &failure.raw)
+	runtime.KeepAlive(f)
+	return failure.err("petal.Filter.Clear")
+}
+
+// Equal says whether both filters could be merged and have the same bits. Only reads both.
+func (f *Filter) Equal(other *Filter) (bool, error) {
+	var equal C.bool
+	status := C.petal_filter_equal(f.raw(), other.raw(), &equal)
+	runtime.KeepAlive(f)
+	runtime.KeepAlive(other)
+	return bool(equal), statusError("petal.Filter.Equal", status)
+}
+
+// CompatibilityID returns what two filters must have in common to be merged. Only reads the filter.
+func (f *Filter) CompatibilityID() ([16]byte, error) {
+	var id [C.PETAL_COMPATIBILITY_ID_SIZE]C.uint8_t
+	status := C.petal_filter_compatibility_id(f.raw(), &id[0])
+	runtime.KeepAlive(f)
+	return [16]byte(C.GoBytes(unsafe.Pointer(&id), C.PETAL_COMPATIBILITY_ID_SIZE)),
+		statusError("petal.Filter.CompatibilityID", status)
+}

@@ -1,0 +1,180 @@
+package petal
+
+// #include "keys.h"
+import "C"
+
+import (
+	"strconv"
+	"unsafe"
+)
+
+// Hash is a hash function.
+type Hash uint32
+
+// The hash functions.
+const (
+	// XXH3 is the default: 64 bits, seeded. Not for keys that somebody hostile chooses.
+	XXH3 Hash = C.PETAL_HASH_XXH3
+	// XXH64, seeded, is what Apache Parquet's filters use, with seed 0.
+	XXH64 Hash = C.PETAL_HASH_XXH64
+	// SipHash13 has a secret key: for keys that somebody hostile may choose.
+	SipHash13 Hash = C.PETAL_HASH_SIPHASH13
+	// External leaves hashing to you: the filter takes 64-bit hashes only, which must be uniform in all bits.
+	External Hash = C.PETAL_HASH_EXTERNAL
+)
+
+// Kernel is an instruction set that the inner loops are written for. All do the same to the same bytes.
+type Kernel uint32
+
+// The kernels.
+const (
+	KernelBest     Kernel = C.PETAL_KERNEL_BEST
+	KernelPortable Kernel = C.PETAL_KERNEL_PORTABLE
+	KernelAVX2     Kernel = C.PETAL_KERNEL_AVX2
+	KernelAVX512   Kernel = C.PETAL_KERNEL_AVX512
+)
+
+// Spec says what filter to make: a capacity and a false-positive rate, or exact bits and hashes. The zero value is a
+// whole spec: the default kind, for a million keys, at a rate of 1 %.
+type Spec struct {
+	// Kind is the name of the kind; [Kinds] lists them. Empty is the default kind.
+	Kind string
+	// Hash is the hash function; 0 is XXH3.
+	Hash Hash
+	// Capacity is how many distinct keys it is sized for; 0 is a million, or unknown where Bits is set.
+	Capacity uint64
+	// FalsePositiveRate is the greatest rate at capacity, inside (0, 1); 0 is 0.01 unless Bits is set.
+	FalsePositiveRate float64
+	// Bits is the exact number of bits, instead of a rate.
+	Bits uint64
+	// Hashes is the exact number of bits that a key sets, with Bits; 0 is the best for Bits and Capacity.
+	Hashes uint32
+	// Kernel chooses an instruction set, to compare them; 0 is the best that the processor has.
+	Kernel Kernel
+	// Seed is that of XXH3 and XXH64, and your tag for External. It is not a secret.
+	Seed uint64
+	// Key is the secret key of SipHash13, not all zeros. It is never stored in a file.
+	Key [16]byte
+	// Parameters are what only some kinds take, by name: numbers as digits, choices by name.
+	Parameters map[string]string
+}
+
+// raw is the spec as the library takes it.
+func (s *Spec) raw() (C.petal_spec, error) {
+	raw := C.petal_spec{
+		struct_size:         C.size_t(unsafe.Sizeof(C.petal_spec{})),
+		hash:                C.petal_hash_function(s.Hash),
+		capacity:            C.uint64_t(s.Capacity),
+		false_positive_rate: C.double(s.FalsePositiveRate),
+		bits:                C.uint64_t(s.Bits),
+		hashes:              C.uint32_t(s.Hashes),
+		kernel:              C.petal_kernel(s.Kernel),
+		seed:                C.uint64_t(s.Seed),
+	}
+	for i, b := range s.Key {
+		raw.key[i] = C.uint8_t(b)
+	}
+	if s.Kind != "" {
+		kind, err := FindKind(s.Kind)
+		if err != nil {
+			return raw, err
+		}
+		raw.kind = C.petal_kind(kind.Kind)
+	}
+	for name, value := range s.Parameters {
+		if err := setParameter(&raw, name, value); err != nil {
+			return raw, err
+		}
+	}
+	return raw, nil
+}
+
+func setParameter(raw *C.petal_spec, name, value string) error {
+	const op = "petal.Spec.Parameters"
+	if err := withoutNUL(op, "a name", name); err != nil {
+		return err
+	}
+	if err := withoutNUL(op, "a value", value); err != nil {
+		return err
+	}
+	failure := newFailure()
+	C.petal_spec_set_choice(raw, cString(name), cString(value), &failure.raw)
+	return failure.err(op)
+}
+
+// ImageSize returns the size in bytes of the image, header and payload, of the filter that the spec describes.
+func (s Spec) ImageSize() (uint64, error) {
+	raw, err := s.raw()
+	if err != nil {
+		return 0, err
+	}
+	var size C.uint64_t
+	failure := newFailure()
+	C.petal_spec_image_size(&raw, &size, &failure.raw)
+	return uint64(size), failure.err("petal.Spec.ImageSize")
+}
+
+// ExpectedFalsePositiveRate returns the exact rate of the filter that the spec describes with so many distinct keys in
+// it.
+func (s Spec) ExpectedFalsePositiveRate(keys uint64) (float64, error) {
+	raw, err := s.raw()
+	if err != nil {
+		return 0, err
+	}
+	var rate C.double
+	failure := newFailure()
+	C.petal_spec_expected_false_positive_rate(&raw, C.uint64_t(keys), &rate, &failure.raw)
+	return float64(rate), failure.err("petal.Spec.ExpectedFalsePositiveRate")
+}
+
+// HashKey returns the hash of a key under the spec's hash function, seed and key; the rest of the spec does not matter.
+// A filter that is at hand does it faster, with [Filter.Hash].
+func (s Spec) HashKey(key []byte) (uint64, error) {
+	raw, err := s.raw()
+	if err != nil {
+		return 0, err
+	}
+	var hash C.uint64_t
+	failure := newFailure()
+	C.petal_go_hash(&raw, bytesOf(key), C.size_t(len(key)), &hash, &failure.raw)
+	return uint64(hash), failure.err("petal.Spec.HashKey")
+}
+
+// specOf reads a spec that the library wrote.
+func specOf(raw *C.petal_spec) (Spec, error) {
+	kind := Kind(raw.kind)
+	s := Spec{
+		Kind:              kind.String(),
+		Hash:              Hash(raw.hash),
+		Capacity:          uint64(raw.capacity),
+		FalsePositiveRate: float64(raw.false_positive_rate),
+		Bits:              uint64(raw.bits),
+		Hashes:            uint32(raw.hashes),
+		Kernel:            Kernel(raw.kernel),
+		Seed:              uint64(raw.seed),
+	}
+	parameters, err := kind.Parameters()
+	if err != nil {
+		return s, err
+	}
+	for _, setting := range raw.parameters {
+		for _, parameter := range parameters {
+			if setting.id == 0 || parameter.id != uint32(setting.id) {
+				continue
+			}
+			if s.Parameters == nil {
+				s.Parameters = map[string]string{}
+			}
+			s.Parameters[parameter.Name] = parameter.format(float64(setting.value))
+		}
+	}
+	return s, nil
+}
+
+// format writes a parameter's value as a spec takes it.
+func (p *ParameterInfo) format(value float64) string {
+	if choice := int(value); choice >= 0 && choice < len(p.Choices) {
+		return p.Choices[choice]
+	}
+	return strconv.FormatFloat(value, 'g', -1, 64)
+}

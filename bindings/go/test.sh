@@ -1,0 +1,104 @@
+#!/bin/sh
+# test.sh BUILD_DIRECTORY WORK_DIRECTORY: tests the Go packages against the built library, installed into
+# WORK_DIRECTORY/prefix as any program would find it. Needs Go, a C compiler and pkg-config; staticcheck is used if it
+# is on the PATH.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+build=$1
+work=$2
+
+if ! command -v go >/dev/null; then
+    echo "the Go tests need Go 1.24 or newer, but go is not on the PATH: install it from https://go.dev/dl" >&2
+    exit 1
+fi
+wanted=$(sed -n 's/^go //p' "$here/go.mod")
+found=$(go env GOVERSION | sed 's/^go//; s/ .*//')
+if [ "$(printf '%s\n' "$wanted" "${found%%-*}" | sort -V | head -n 1)" != "$wanted" ]; then
+    echo "the Go tests need Go $wanted or newer, this is $found" >&2
+    exit 1
+fi
+if ! command -v pkg-config >/dev/null; then
+    echo "the Go tests need pkg-config, which is not on the PATH" >&2
+    exit 1
+fi
+
+rm -rf "$work/prefix"
+mkdir -p "$work"
+work=$(cd "$work" && pwd)
+cmake --install "$build" --prefix "$work/prefix" >"$work/install.log"
+PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name petal.pc)")
+export PKG_CONFIG_PATH
+libdir=$(pkg-config --variable=libdir petal)
+export CGO_ENABLED=1 CGO_LDFLAGS="-Wl,-rpath,$libdir"
+passed=0
+failed=0
+
+# stage NAME COMMAND...: runs it, shows what fails, and counts the tests.
+stage() {
+    name=$1
+    shift
+    echo "-- $name"
+    status=0
+    "$@" >"$work/stage.log" 2>&1 || status=$?
+    now=$(grep -c '^--- PASS' "$work/stage.log" || true)
+    bad=$(grep -c '^--- FAIL' "$work/stage.log" || true)
+    # What prints no tests of its own is one.
+    [ "$now" != 0 ] || [ "$status" != 0 ] || now=1
+    [ "$bad" != 0 ] || [ "$status" = 0 ] || bad=1
+    [ "$status" = 0 ] || cat "$work/stage.log"
+    passed=$((passed + now))
+    failed=$((failed + bad))
+}
+
+# Without cgo package petal must refuse, and say where to go.
+without_cgo() {
+    CGO_ENABLED=0 go vet ./view && CGO_ENABLED=0 go test -count=1 ./view || return 1
+    if message=$(CGO_ENABLED=0 go build . 2>&1); then
+        echo "package petal compiled without cgo"
+        return 1
+    fi
+    case $message in
+    *import_bindings_go_view_instead*) ;;
+    *) echo "package petal says only: $message" && return 1 ;;
+    esac
+}
+
+# Other systems and processors, of which only package view can be tried here.
+elsewhere() {
+    for target in linux/arm64 linux/386 linux/s390x windows/amd64 darwin/arm64; do
+        echo "$target"
+        CGO_ENABLED=0 GOOS=${target%/*} GOARCH=${target#*/} go vet ./view || return 1
+    done
+}
+
+# A corpus found on the way stays out of the source folder.
+fuzz() {
+    go test ./view -run '^$' -fuzz FuzzImage -fuzztime "${FUZZ_SECONDS:-10}s" -test.fuzzcachedir "$work/fuzz"
+}
+
+formatted() {
+    test -z "$(gofmt -l .)"
+}
+
+benchmarks() {
+    cd bench && go vet . && go test -run '^$' -bench . -benchtime 1x -keys 5000
+}
+
+cd "$here"
+stage "gofmt" formatted
+stage "go vet" go vet ./...
+if command -v staticcheck >/dev/null; then
+    stage "staticcheck" staticcheck ./...
+else
+    echo "-- staticcheck: not on the PATH, left out"
+fi
+stage "go test" go test -count=1 -v ./...
+stage "go test -race" go test -count=1 -short -v -race ./...
+stage "go test with every cgo pointer checked" env GOEXPERIMENT=cgocheck2 go test -count=1 -short -v .
+stage "go test -tags petal_static" env CGO_LDFLAGS= go test -count=1 -short -v -tags petal_static .
+stage "without cgo" without_cgo
+stage "package view elsewhere" elsewhere
+stage "fuzzing" fuzz
+stage "benchmarks, once each" benchmarks
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

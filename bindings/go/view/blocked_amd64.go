@@ -1,0 +1,10 @@
+package view
+
+import "github.com/klauspost/cpuid/v2"
+
+var hasAVX2 = cpuid.CPU.Supports(cpuid.AVX2)
+
+// blockedContainsAVX2 is blockedContains with a vector of 32-bit lanes for each half of the block. In blocked_amd64.s.
+//
+//go:noescape
+func blockedContainsAVX2(f *Filter, hash uint64) bool

@@ -1,0 +1,138 @@
+package view
+
+import "math/bits"
+
+// The kind bloom, layout 1: bit p of the filter is bit p % 8 of byte p / 8.
+
+// The derivations: how the positions of a key come from its hash.
+const (
+	remix uint64 = iota
+	independent
+	slices
+	double
+	enhancedDouble
+	triple
+)
+
+const golden = 0x9e3779b97f4a7c15
+
+func (s *shape) asBloom(h *Header) bool {
+	k := uint64(h.Hashes)
+	partitioned, derivation, width := h.Words[0], h.Words[1], h.Words[2]
+	if k < 1 || k > 64 || partitioned > 1 || derivation > triple || h.Words[3] != 0 ||
+		[4]uint64(h.Words[4:]) != [4]uint64{} {
+		return false
+	}
+	if derivation == slices && (width < 1 || width > 64) || derivation != slices && width != 0 {
+		return false
+	}
+	s.reach, s.derivation, s.width = h.Bits, derivation, uint(width)
+	if partitioned == 1 {
+		if h.Bits%k != 0 {
+			return false
+		}
+		s.reach = h.Bits / k
+		s.stride = s.reach
+	}
+	return true
+}
+
+func (s *shape) bloomContains(payload []byte, hash uint64) bool {
+	if s.derivation != remix {
+		return s.bloomProbe(hash, func(p uint64) bool { return payload[p>>3]>>(p&7)&1 == 1 })
+	}
+	start := uint64(0)
+	for range s.hashes {
+		high, _ := bits.Mul64(hash, s.reach)
+		p := start + high
+		if payload[p>>3]>>(p&7)&1 == 0 {
+			return false
+		}
+		start += s.stride
+		hash *= golden
+	}
+	return true
+}
+
+func (s *shape) bloomInsert(payload []byte, hash uint64) (isNew bool) {
+	s.bloomProbe(hash, func(p uint64) bool {
+		isNew = isNew || payload[p>>3]>>(p&7)&1 == 0
+		payload[p>>3] |= 1 << (p & 7)
+		return true
+	})
+	return isNew
+}
+
+// bloomProbe calls visit with the positions of a hash until it returns false, and returns what it returned last.
+func (s *shape) bloomProbe(hash uint64, visit func(position uint64) bool) bool {
+	r := s.reach
+	switch s.derivation {
+	case remix:
+		for i := range uint64(s.hashes) {
+			q, _ := bits.Mul64(hash, r)
+			if !visit(i*s.stride + q) {
+				return false
+			}
+			hash *= golden
+		}
+	case independent:
+		for i := range uint64(s.hashes) {
+			q, _ := bits.Mul64(hashWord(hash, i+1), r)
+			if !visit(i*s.stride + q) {
+				return false
+			}
+		}
+	case slices:
+		word, next, left := uint64(0), uint64(1), uint(0)
+		for i := range uint64(s.hashes) {
+			if left < s.width {
+				word, next, left = hashWord(hash, next), next+1, 64
+			}
+			// The next width bits of the word, from the highest down.
+			high, low := bits.Mul64(word>>(64-s.width), r)
+			word, left = word<<s.width, left-s.width
+			if !visit(i*s.stride + high<<(64-s.width) + low>>s.width) {
+				return false
+			}
+		}
+	case double, enhancedDouble, triple:
+		// q(i + 1) - q(i) is b at first; it grows by i + 1, or by c, from one i to the next.
+		q, step, c := hash%r, hashWord(hash, 1)%r, hashWord(hash, 2)%r
+		for i := range uint64(s.hashes) {
+			if !visit(i*s.stride + q) {
+				return false
+			}
+			q = addModulo(q, step, r)
+			switch s.derivation {
+			case enhancedDouble:
+				step = addModulo(step, (i+1)%r, r)
+			case triple:
+				step = addModulo(step, c, r)
+			}
+		}
+	}
+	return true
+}
+
+// addModulo is (a + b) mod r for a and b less than r.
+func addModulo(a, b, r uint64) uint64 {
+	sum, carry := bits.Add64(a, b, 0)
+	if carry != 0 || sum >= r {
+		sum -= r
+	}
+	return sum
+}
+
+// hashWord is word j of a hash, w(j).
+func hashWord(hash, j uint64) uint64 {
+	if j == 0 {
+		return hash
+	}
+	return mix(hash + j*golden)
+}
+
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

@@ -1,0 +1,121 @@
+package view
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unsafe"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/zeebo/xxh3"
+)
+
+// hasher makes the 64-bit hashes of keys. Its zero value cannot.
+type hasher struct {
+	function Hash // 0 where keys cannot be hashed
+	seed     uint64
+	key      sipKey
+}
+
+type sipKey [2]uint64
+
+// newHasher makes the hasher of a header; a keyed one needs its key.
+func newHasher(h *Header, options *Options) (hasher, error) {
+	key := [16]byte{}
+	if options != nil {
+		key = options.Key
+	}
+	given := key != [16]byte{}
+	if h.Hash != SipHash13 {
+		if given {
+			return hasher{}, ErrKeyUnwanted
+		}
+		if h.Hash == External {
+			return hasher{}, nil
+		}
+		return hasher{function: h.Hash, seed: h.Identifier}, nil
+	}
+	if !given {
+		return hasher{}, nil
+	}
+	sip := sipKey{binary.LittleEndian.Uint64(key[:8]), binary.LittleEndian.Uint64(key[8:])}
+	if sip.hash(2, 4, []byte("petal key identifier")) != h.Identifier {
+		return hasher{}, ErrKeyMismatch
+	}
+	return hasher{function: SipHash13, key: sip}, nil
+}
+
+func (h *hasher) hash(key []byte) (hash uint64, ok bool) {
+	switch h.function {
+	case XXH3:
+		return h.xxh3(key), true
+	case XXH64:
+		if h.seed == 0 {
+			return xxhash.Sum64(key), true
+		}
+		var digest xxhash.Digest
+		digest.ResetWithSeed(h.seed)
+		_, _ = digest.Write(key)
+		return digest.Sum64(), true
+	case SipHash13:
+		return h.key.hash(1, 3, key), true
+	}
+	return 0, false
+}
+
+// xxh3 is XXH3; without a seed it is faster.
+func (h *hasher) xxh3(key []byte) uint64 {
+	if h.seed == 0 {
+		return xxh3.Hash(key)
+	}
+	return xxh3.HashSeed(key, h.seed)
+}
+
+func (h *hasher) hashUint64(key uint64) (hash uint64, ok bool) {
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], key)
+	return h.hash(b[:])
+}
+
+// bytesOf gives a string's bytes without copying them. They are only read, and only during the call.
+func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
+
+// hash is SipHash-c-d (Aumasson and Bernstein, 2012).
+func (k sipKey) hash(c, d int, message []byte) uint64 {
+	v0, v1 := k[0]^0x736f6d6570736575, k[1]^0x646f72616e646f6d
+	v2, v3 := k[0]^0x6c7967656e657261, k[1]^0x7465646279746573
+	last := uint64(len(message)) << 56
+	for len(message) >= 8 {
+		m := binary.LittleEndian.Uint64(message)
+		v3 ^= m
+		for range c {
+			v0, v1, v2, v3 = sipRound(v0, v1, v2, v3)
+		}
+		v0 ^= m
+		message = message[8:]
+	}
+	for i, b := range message {
+		last |= uint64(b) << (8 * i)
+	}
+	v3 ^= last
+	for range c {
+		v0, v1, v2, v3 = sipRound(v0, v1, v2, v3)
+	}
+	v0 ^= last
+	v2 ^= 0xff
+	for range d {
+		v0, v1, v2, v3 = sipRound(v0, v1, v2, v3)
+	}
+	return v0 ^ v1 ^ v2 ^ v3
+}
+
+func sipRound(v0, v1, v2, v3 uint64) (uint64, uint64, uint64, uint64) {
+	v0 += v1
+	v2 += v3
+	v1 = bits.RotateLeft64(v1, 13) ^ v0
+	v3 = bits.RotateLeft64(v3, 16) ^ v2
+	v0 = bits.RotateLeft64(v0, 32) + v3
+	v2 += v1
+	v3 = bits.RotateLeft64(v3, 21) ^ v0
+	v1 = bits.RotateLeft64(v1, 17) ^ v2
+	return v0, v1, bits.RotateLeft64(v2, 32), v3
+}

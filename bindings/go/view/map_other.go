@@ -1,0 +1,27 @@
+//go:build !unix
+
+package view
+
+import (
+	"io"
+	"os"
+	"runtime"
+)
+
+// mapping is a file in memory: read, where it cannot be mapped.
+type mapping struct {
+	bytes   []byte
+	cleanup runtime.Cleanup
+}
+
+func mapFile(file *os.File) (*mapping, error) {
+	bytes, err := io.ReadAll(file)
+	return &mapping{bytes: bytes}, err
+}
+
+func (m *mapping) close() error {
+	m.bytes = nil
+	return nil
+}
+
+func unmap([]byte) {}

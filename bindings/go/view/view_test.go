@@ -1,0 +1,533 @@
+package view
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/zeebo/xxh3"
+)
+
+// goldenKeys is how many keys a golden file holds; tests/golden/README.md says which.
+const goldenKeys = 100
+
+// goldenFiles reads Petal's golden files, which are not there where this module alone was downloaded.
+func goldenFiles(t testing.TB) map[string][]byte {
+	t.Helper()
+	paths, err := filepath.Glob("../../../tests/golden/*.petal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{}
+	for _, path := range paths {
+		image, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A kind of a later version is none of this package's.
+		if _, err := Wrap(image, nil); !errors.Is(err, ErrNewerVersion) {
+			files[path] = image
+		}
+	}
+	return files
+}
+
+func goldenOptions(path string) *Options {
+	if !strings.Contains(path, "siphash13") {
+		return nil
+	}
+	options := &Options{}
+	for i := range options.Key {
+		options.Key[i] = byte(i)
+	}
+	return options
+}
+
+func goldenKey(i int) string { return fmt.Sprintf("key %d", i) }
+
+func goldenHash(t testing.TB, f *Filter, i int) uint64 {
+	t.Helper()
+	if f.Header().Hash == External {
+		return mix(uint64(i + 1))
+	}
+	hash, err := f.Hash([]byte(goldenKey(i)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hash
+}
+
+func TestGoldenFilesHoldTheirKeys(t *testing.T) {
+	kinds := map[Kind]int{}
+	for path, image := range goldenFiles(t) {
+		options := goldenOptions(path)
+		mapped, err := Open(path, options)
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		loaded, err := Load(image, options)
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		read, err := Read(bytes.NewReader(append(bytes.Clone(image), 1, 2, 3)), options)
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		for _, f := range []*Filter{mapped, loaded, read} {
+			if err := f.Verify(); err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
+			absent := 0
+			for i := range 10 * goldenKeys {
+				found := f.ContainsHash(goldenHash(t, f, i))
+				switch {
+				case i < goldenKeys && !found, f.Header().Hash != External && found != f.ContainsString(goldenKey(i)):
+					t.Errorf("%s: key %d", path, i)
+				case !found:
+					absent++
+				}
+				if found && !f.Contains([]byte(goldenKey(i))) {
+					t.Errorf("%s: key %d as bytes", path, i)
+				}
+			}
+			// Ten bits a key: some two per cent of the others are found.
+			if absent < 800 {
+				t.Errorf("%s: only %d of %d other keys are absent", path, absent, 9*goldenKeys)
+			}
+			if f.Header().Count != goldenKeys {
+				t.Errorf("%s: %+v", path, f.Header())
+			}
+			if again, err := f.MarshalBinary(); err != nil || !bytes.Equal(again, image) {
+				t.Errorf("%s: written with other bytes, %v", path, err)
+			}
+		}
+		kinds[mapped.Header().Kind]++
+		if err := mapped.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(kinds) == 0 {
+		t.Skip("tests/golden is not here")
+	}
+	for _, kind := range []Kind{Bloom, SplitBlock, Blocked} {
+		if kinds[kind] == 0 {
+			t.Errorf("no golden file of the kind %v", kind)
+		}
+	}
+}
+
+// An emptied golden file into which its keys are inserted again has the same bytes: insertion does what the library
+// does.
+func TestInsertingMakesTheSameBytes(t *testing.T) {
+	for path, image := range goldenFiles(t) {
+		empty := bytes.Clone(image)
+		clear(empty[headerLength:])
+		binary.LittleEndian.PutUint64(empty[countOffset:], 0)
+		f, err := Load(seal(empty), goldenOptions(path))
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		fresh := 0
+		for i := range goldenKeys {
+			isNew, err := f.InsertHash(goldenHash(t, f, i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if isNew {
+				fresh++
+			}
+			if again, _ := f.InsertHash(goldenHash(t, f, i)); again {
+				t.Errorf("%s: key %d is new twice", path, i)
+			}
+		}
+		if fresh < 80 {
+			t.Errorf("%s: only %d keys were new", path, fresh)
+		}
+		if got := f.Header().Count; got != 2*goldenKeys {
+			t.Errorf("%s: count is %d", path, got)
+		}
+		f.header.Count = goldenKeys
+		var written bytes.Buffer
+		if n, err := f.WriteTo(&written); err != nil || n != int64(len(image)) {
+			t.Fatal(n, err)
+		}
+		if !bytes.Equal(written.Bytes(), image) {
+			t.Errorf("%s: inserting makes other bytes", path)
+		}
+	}
+}
+
+func TestHashesAreThePublishedOnes(t *testing.T) {
+	// The vectors of the SipHash paper and of its reference code: key 00 to 0f, message 00 to n - 1.
+	key := sipKey{0x0706050403020100, 0x0f0e0d0c0b0a0908}
+	message := []byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}
+	for _, c := range []struct {
+		c, d, length int
+		want         uint64
+	}{{2, 4, 15, 0xa129ca6149be45e5}, {2, 4, 0, 0x726fdb47dd0e0e31}, {1, 3, 0, 0xabac0158050fc4dc}} {
+		if got := key.hash(c.c, c.d, message[:c.length]); got != c.want {
+			t.Errorf("SipHash-%d-%d of %d bytes is %#x, not %#x", c.c, c.d, c.length, got, c.want)
+		}
+	}
+	// XXH64 and XXH3 of nothing, seed 0.
+	for function, want := range map[Hash]uint64{XXH64: 0xef46db3751d8e999, XXH3: 0x2d06800538d394c2} {
+		h := hasher{function: function}
+		if got, ok := h.hash(nil); !ok || got != want {
+			t.Errorf("%v of nothing is %#x", function, got)
+		}
+	}
+}
+
+// The positions of every derivation against the formulas as the specification writes them, with exact arithmetic in
+// small numbers.
+func TestDerivationsAreTheFormulas(t *testing.T) {
+	for r := uint64(1); r < 400; r += 7 {
+		for _, hash := range []uint64{0, 1, math.MaxUint64, mix(r), mix(mix(r))} {
+			a, b, c := hashWord(hash, 0)%r, hashWord(hash, 1)%r, hashWord(hash, 2)%r
+			formulas := map[uint64]func(i uint64) uint64{
+				double:         func(i uint64) uint64 { return (a + i*b) % r },
+				enhancedDouble: func(i uint64) uint64 { return (a + i*b + (i*i*i-i)/6) % r },
+				triple:         func(i uint64) uint64 { return (a + i*b + i*(i-1)/2*c) % r },
+			}
+			for derivation, formula := range formulas {
+				s := shape{hashes: 64, reach: r, stride: r, derivation: derivation}
+				i := uint64(0)
+				s.bloomProbe(hash, func(p uint64) bool {
+					want := i * r
+					if i == 0 {
+						want += a
+					} else {
+						want += formula(i)
+					}
+					if p != want {
+						t.Fatalf("derivation %d, r = %d, hash %#x: q(%d) is %d, not %d", derivation, r, hash, i, p, want)
+					}
+					i++
+					return true
+				})
+			}
+		}
+	}
+}
+
+// seal makes the checksums of an image right again.
+func seal(image []byte) []byte {
+	put := binary.LittleEndian.PutUint64
+	put(image[checksumOffset:], xxh3.Hash(image[:checksumOffset]))
+	state := [8]byte(image[stateOffset:])
+	clear(image[stateOffset : stateOffset+8])
+	put(image[payloadChecksumOffset:], xxh3.Hash(image[headerLength:]))
+	put(image[sealOffset:], xxh3.Hash(image[checksumOffset:sealOffset]))
+	copy(image[stateOffset:], state[:])
+	return image
+}
+
+// sample makes an image of each kind, without the golden files.
+func sample() map[Kind][]byte {
+	images := map[Kind][]byte{}
+	for kind, hashes := range map[Kind]uint32{Bloom: 7, SplitBlock: 8, Blocked: 6} {
+		image := make([]byte, headerLength+128)
+		copy(image, magic)
+		binary.LittleEndian.PutUint16(image[8:], 1)
+		binary.LittleEndian.PutUint16(image[10:], 1)
+		binary.LittleEndian.PutUint32(image[12:], uint32(kind))
+		binary.LittleEndian.PutUint32(image[16:], uint32(XXH3))
+		binary.LittleEndian.PutUint32(image[20:], hashes)
+		binary.LittleEndian.PutUint64(image[64:], 1024)
+		binary.LittleEndian.PutUint64(image[136:], 128)
+		images[kind] = seal(image)
+	}
+	return images
+}
+
+func TestHeadersThatLieAreRefused(t *testing.T) {
+	u64 := func(value uint64) []byte { return binary.LittleEndian.AppendUint64(nil, value) }
+	u32 := func(value uint32) []byte { return binary.LittleEndian.AppendUint32(nil, value) }
+	float := func(value float64) []byte { return u64(math.Float64bits(value)) }
+	changes := []struct {
+		what   string
+		offset int
+		change []byte
+		want   error
+	}{
+		{"nothing", 0, nil, nil},
+		{"magic", 0, []byte{0x88}, ErrForeign},
+		{"version", 8, []byte{2}, ErrNewerVersion},
+		{"version", 8, []byte{0}, ErrCorrupt},
+		{"layout", 10, []byte{2}, ErrNewerVersion},
+		{"layout", 10, []byte{0}, ErrCorrupt},
+		{"kind", 12, u32(0), ErrNewerVersion},
+		{"kind", 12, u32(math.MaxUint32), ErrNewerVersion},
+		{"hash", 16, u32(0), ErrNewerVersion},
+		{"hash", 16, u32(5), ErrNewerVersion},
+		{"hashes", 20, u32(0), ErrCorrupt},
+		{"hashes", 20, u32(65), ErrCorrupt},
+		{"hashes", 20, u32(math.MaxUint32), ErrCorrupt},
+		{"required features", 24, u64(1 << 63), ErrNewerVersion},
+		{"optional features", 32, u64(math.MaxUint64), nil},
+		{"capacity", 48, u64(math.MaxUint64), nil},
+		{"rate", 56, float(1), nil},
+		{"rate", 56, float(math.NaN()), ErrCorrupt},
+		{"rate", 56, float(math.Inf(1)), ErrCorrupt},
+		{"rate", 56, float(1.5), ErrCorrupt},
+		{"rate", 56, float(-0.01), ErrCorrupt},
+		{"bits", 64, u64(0), ErrCorrupt},
+		{"bits", 64, u64(math.MaxUint64), ErrCorrupt},
+		{"bits", 64, u64(1 << 63), ErrCorrupt},
+		{"bits", 64, u64(512), ErrCorrupt},
+		{"bits", 64, u64(1024 + 256), ErrCorrupt},
+		{"word 0", 72, u64(2), ErrCorrupt},
+		{"word 1", 80, u64(6), ErrCorrupt},
+		{"word 2", 88, u64(65), ErrCorrupt},
+		{"word 7", 128, u64(1), ErrCorrupt},
+		{"payload", 136, u64(0), ErrCorrupt},
+		{"payload", 136, u64(64), ErrCorrupt},
+		{"payload", 136, u64(127), ErrCorrupt},
+		{"payload", 136, u64(192), ErrCorrupt},
+		{"payload", 136, u64(1 << 63), ErrCorrupt},
+		{"payload", 136, u64(math.MaxUint64), ErrCorrupt},
+		{"reserved", 144, []byte{1}, ErrCorrupt},
+		{"reserved", 207, []byte{1}, ErrCorrupt},
+		{"late reserved", 240, []byte{1}, ErrCorrupt},
+		{"state", 216, []byte{1}, ErrCorrupt},
+		{"state", 216, []byte("DIRTY\x00\x00\x01"), ErrCorrupt},
+		{"state", 216, []byte("DIRTY\x00\x00\x00"), nil},
+		{"count", 224, u64(math.MaxUint64), nil},
+	}
+	for kind, image := range sample() {
+		for _, c := range changes {
+			forged := bytes.Clone(image)
+			copy(forged[c.offset:], c.change)
+			_, wrapped := Wrap(seal(forged), nil)
+			_, loaded := Load(forged, nil)
+			_, read := Read(bytes.NewReader(forged), nil)
+			for _, err := range []error{wrapped, loaded, read} {
+				if !errors.Is(err, c.want) {
+					t.Errorf("%v: %s = %x: %v, not %v", kind, c.what, c.change, err, c.want)
+				}
+			}
+		}
+		// A huge image that is not there is not allocated first.
+		huge := bytes.Clone(image)
+		const blocks = 1<<32 - 2
+		copy(huge[64:], u64(256*blocks))
+		copy(huge[136:], u64(32*blocks))
+		if _, err := Wrap(seal(huge), nil); !errors.Is(err, ErrTruncated) {
+			t.Errorf("%v: %v", kind, err)
+		}
+		if _, err := Read(bytes.NewReader(huge), nil); !errors.Is(err, ErrTruncated) {
+			t.Errorf("%v: %v", kind, err)
+		}
+	}
+}
+
+func TestEveryFlippedBitOfTheHeaderIsNoticed(t *testing.T) {
+	for kind, image := range sample() {
+		for bit := range 8 * headerLength {
+			flipped := bytes.Clone(image)
+			flipped[bit/8] ^= 1 << (bit % 8)
+			if _, err := Load(flipped, nil); err == nil {
+				t.Errorf("%v: bit %d", kind, bit)
+			}
+		}
+		flipped := bytes.Clone(image)
+		flipped[headerLength+100] ^= 1
+		if _, err := Load(flipped, nil); !errors.Is(err, ErrCorrupt) {
+			t.Error(err)
+		}
+		f, err := Wrap(flipped, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Verify(); !errors.Is(err, ErrCorrupt) {
+			t.Error(err)
+		}
+		for length := range image {
+			if _, err := Wrap(image[:length], nil); !errors.Is(err, ErrTruncated) {
+				t.Errorf("%v: %d bytes: %v", kind, length, err)
+			}
+		}
+		if _, err := Wrap(append(bytes.Clone(image), 0), nil); err != nil {
+			t.Errorf("an image may be followed by anything: %v", err)
+		}
+		path := filepath.Join(t.TempDir(), "longer")
+		if err := os.WriteFile(path, append(bytes.Clone(image), 0), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(path, nil); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("a file that is an image ends with it: %v", err)
+		}
+	}
+	for _, foreign := range []string{"PAR1", "\x7fELF\x02\x01\x01\x00", strings.Repeat("\xff", 5000)} {
+		if _, err := Wrap([]byte(foreign), nil); !errors.Is(err, ErrForeign) {
+			t.Errorf("%q: %v", foreign, err)
+		}
+	}
+	empty := filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(empty, nil); !errors.Is(err, ErrTruncated) {
+		t.Error(err)
+	}
+	if _, err := Open(t.TempDir(), nil); err == nil {
+		t.Error("a folder opens")
+	}
+	if _, err := Open(filepath.Join(t.TempDir(), "none"), nil); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// What cannot be looked up is there.
+func TestBrokenLookupsSayTrue(t *testing.T) {
+	image := sample()[Blocked]
+	f, err := Wrap(image, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.ContainsString("a") || f.ContainsUint64(1) || f.Contains(nil) {
+		t.Error("an empty filter holds keys")
+	}
+	if _, err := f.Insert([]byte("a")); !errors.Is(err, ErrReadOnly) {
+		t.Error(err)
+	}
+	for range 2 {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+		if !f.ContainsString("a") || !f.ContainsHash(1) || !f.ContainsUint64(1) {
+			t.Error("a closed filter said false")
+		}
+	}
+	_, inserted := f.InsertHash(1)
+	_, hashed := f.HashUint64(1)
+	_, written := f.WriteTo(&bytes.Buffer{})
+	_, marshalled := f.MarshalBinary()
+	for _, err := range []error{inserted, hashed, written, marshalled, f.Verify()} {
+		if !errors.Is(err, ErrClosed) {
+			t.Error(err)
+		}
+	}
+
+	external := bytes.Clone(image)
+	external[16] = byte(External)
+	if f, err = Load(seal(external), nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.InsertString("a"); !errors.Is(err, ErrExternalHash) || !f.ContainsString("a") || f.ContainsHash(1) {
+		t.Error("external", err)
+	}
+	keyed := bytes.Clone(image)
+	keyed[16] = byte(SipHash13)
+	if f, err = Load(seal(keyed), nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.InsertUint64(1); !errors.Is(err, ErrKeyMissing) || !f.ContainsUint64(1) || f.ContainsHash(1) {
+		t.Error("keyed", err)
+	}
+	if _, err := Load(keyed, &Options{Key: [16]byte{1}}); !errors.Is(err, ErrKeyMismatch) {
+		t.Error(err)
+	}
+	if _, err := Load(image, &Options{Key: [16]byte{1}}); !errors.Is(err, ErrKeyUnwanted) {
+		t.Error(err)
+	}
+}
+
+func TestDirtyImagesOpenAndSaySo(t *testing.T) {
+	for kind, image := range sample() {
+		copy(image[stateOffset:], dirtyState)
+		image[payloadChecksumOffset] ^= 1
+		image[sealOffset] ^= 1
+		f, err := Load(image, nil)
+		if err != nil {
+			t.Fatal(kind, err)
+		}
+		if !f.Header().Dirty || !errors.Is(f.Verify(), ErrDirty) {
+			t.Error(kind, "is not dirty")
+		}
+		again, err := f.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f, err = Load(again, nil); err != nil || !f.Header().Dirty {
+			t.Error(kind, "did not stay dirty", err)
+		}
+	}
+}
+
+func TestLookupsDoNotAllocate(t *testing.T) {
+	key, text := []byte("a key"), "another key"
+	for path, image := range goldenFiles(t) {
+		f, err := Load(image, goldenOptions(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := testing.AllocsPerRun(100, func() {
+			_ = f.Contains(key) || f.ContainsString(text) || f.ContainsUint64(5)
+			_, _ = f.Insert(key)
+		}); n != 0 {
+			t.Errorf("%s: %v allocations", path, n)
+		}
+	}
+}
+
+// FuzzImage opens any bytes: as they are, and with right checksums, which get further. Nothing may panic.
+func FuzzImage(f *testing.F) {
+	for _, image := range goldenFiles(f) {
+		f.Add(image, uint64(1))
+	}
+	for _, image := range sample() {
+		f.Add(image, uint64(2))
+	}
+	f.Fuzz(func(t *testing.T, image []byte, hash uint64) {
+		use(t, image, hash)
+		if len(image) >= headerLength {
+			use(t, seal(bytes.Clone(image)), hash)
+		}
+	})
+}
+
+func use(t *testing.T, image []byte, hash uint64) {
+	before := bytes.Clone(image)
+	wrapped, err := Wrap(image, nil)
+	if err != nil {
+		if wrapped != nil {
+			t.Fatal("an error and a filter")
+		}
+		return
+	}
+	_ = wrapped.Verify()
+	hashes := []uint64{hash, 0, math.MaxUint64}
+	for i := range uint64(50) {
+		hashes = append(hashes, mix(hash+i))
+	}
+	for _, hash := range hashes {
+		wrapped.ContainsHash(hash)
+	}
+	wrapped.ContainsString("key")
+	if !bytes.Equal(image, before) {
+		t.Fatal("reading changed the image")
+	}
+	loaded, err := Load(image, nil)
+	if err != nil {
+		return
+	}
+	for _, hash := range hashes {
+		if _, err := loaded.InsertHash(hash); err != nil || !loaded.ContainsHash(hash) {
+			t.Fatal("lost an insertion", err)
+		}
+	}
+	written, err := loaded.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(written, nil); err != nil {
+		t.Fatal(err)
+	}
+}
