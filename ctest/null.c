@@ -216,6 +216,7 @@ static void combining_and_describing(void) {
   petal_statistics statistics = {.struct_size = sizeof statistics, .fill = 2};
   petal_description description = {.struct_size = sizeof description};
   petal_spec copy = {.struct_size = sizeof copy};
+  petal_view view = {.struct_size = sizeof view};
   REQUIRED_NAMED("filter", petal_filter_merge(NULL, other, &error));
   REQUIRED_NAMED("other", petal_filter_merge(filter, NULL, &error));
   REQUIRED_NAMED("filter", petal_filter_intersect(NULL, other, &error));
@@ -229,6 +230,10 @@ static void combining_and_describing(void) {
   REQUIRED(petal_filter_compatibility_id(filter, NULL));
   REQUIRED_NAMED("filter", petal_filter_statistics(NULL, &statistics, &error));
   REQUIRED_NAMED("statistics", petal_filter_statistics(filter, NULL, &error));
+  REQUIRED_NAMED("filter", petal_filter_view(NULL, &view, &error));
+  REQUIRED_NAMED("view", petal_filter_view(filter, NULL, &error));
+  REQUIRED_NAMED("filter", petal_filter_view_writable(NULL, &view, &error));
+  REQUIRED_NAMED("view", petal_filter_view_writable(filter, NULL, &error));
   REQUIRED_NAMED("filter", petal_filter_describe(NULL, &description, &error));
   REQUIRED_NAMED("description", petal_filter_describe(filter, NULL, &error));
   REQUIRED_NAMED("filter", petal_filter_spec(NULL, &copy, &error));
@@ -243,6 +248,8 @@ static void combining_and_describing(void) {
   NULLABLE(petal_filter_clear(other, NULL));
   NULLABLE(petal_filter_statistics(filter, &statistics, NULL));
   NULLABLE(petal_filter_describe(filter, &description, NULL));
+  NULLABLE(petal_filter_view(filter, &view, NULL));
+  NULLABLE(petal_filter_view_writable(filter, &view, NULL));
   NULLABLE(petal_filter_spec(filter, &copy, NULL));
   CHECK_STATUS(petal_filter_fold(other, 1, NULL), PETAL_ERR_OUT_OF_RANGE);
 }

@@ -322,6 +322,8 @@ typedef uint32_t petal_kernel;
 #define PETAL_KERNEL_AVX2 2
 /** AVX-512 (F, BW, DQ, VL) on x86-64. */
 #define PETAL_KERNEL_AVX512 3
+/** NEON on aarch64. */
+#define PETAL_KERNEL_NEON 4
 
 /** How many parameters that only some kinds take a spec holds. */
 #define PETAL_MAX_PARAMETERS 8
@@ -929,6 +931,72 @@ petal_status petal_filter_sync(petal_filter *filter, petal_error *error);
  * Since 0.1.
  */
 petal_status petal_filter_verify(const petal_filter *filter, petal_error *error);
+
+
+/*
+ * FILTERS: VIEWS
+ *
+ * For programs that look single keys up so often that the call itself counts: `petal_inline.h`, installed beside
+ * this header, has lookups and insertions that are compiled into the program. They work on a view, which says where a
+ * filter's payload lies and how it is laid out.
+ *
+ * A view is a plain struct, to be copied at will and never freed. It points into its filter:
+ *
+ * - It ends with `petal_filter_fold()` and `petal_filter_free()` of the handle that gave it, and with nothing else.
+ * - A lookup in it is like a call that takes the const handle: many threads may do it at once, also while others
+ *   insert with `petal_filter_insert_shared()`, but not while a call runs that takes a handle which is not const.
+ * - An insertion into it is like a call that takes a handle which is not const: the filter is alone meanwhile.
+ *   `petal_filter_sync()` ends the permission to insert, wherever the filter lies: take a new writable view after it.
+ *   Lookups go on.
+ * - Keys that are inserted through it are not counted. `petal_filter_add_count()` makes up for it.
+ */
+
+/** How a payload is laid out: one of `PETAL_LAYOUT_*`. Since 0.1. */
+typedef uint32_t petal_layout;
+
+/** Blocks of 256 bits, a bit in each of eight lanes: filters of the kind `PETAL_KIND_SPLIT_BLOCK`. */
+#define PETAL_LAYOUT_SPLIT_BLOCK 1
+/** Blocks of 512 bits, a bit in each of some of sixteen lanes: filters of the kind `PETAL_KIND_BLOCKED`. */
+#define PETAL_LAYOUT_BLOCKED 2
+
+/**
+ * A filter's payload and how keys are found in it; `docs/format.md` specifies the layouts. Set `struct_size`, and the
+ * rest to 0: a view that was never filled in says true of every key. Since 0.1.
+ */
+typedef struct petal_view {
+  /** sizeof(petal_view). */
+  size_t struct_size;
+  /** One of `PETAL_LAYOUT_*`. */
+  petal_layout layout;
+  /** The bits that a key sets. */
+  uint32_t hashes;
+  /** The hash function of the keys: uint64_t keys can be hashed inline where it is `PETAL_HASH_XXH3`. */
+  petal_hash_function hash;
+  /** How many `masks` there are. */
+  uint32_t mask_count;
+  /** What XXH3 mixes uint64_t keys with, made from the seed; otherwise 0. */
+  uint64_t hash_flip;
+  /** How many blocks there are, at least 1. */
+  uint64_t blocks;
+  /** The blocks, one after the other, aligned to 8 bytes. */
+  const uint64_t *words;
+  /** The same, where keys may be inserted; otherwise NULL. */
+  uint64_t *writable_words;
+  /** The sets of lanes of which a key has one, for `PETAL_LAYOUT_BLOCKED`; otherwise NULL. Static. */
+  const uint16_t *masks;
+} petal_view;
+
+/**
+ * Fills in a view for lookups. Constant time. `PETAL_ERR_UNSUPPORTED` if the filter's kind has no layout with a name.
+ * Since 0.1.
+ */
+petal_status petal_filter_view(const petal_filter *filter, petal_view *view, petal_error *error);
+
+/**
+ * Fills in a view for lookups and insertions. An image in place is marked dirty first, on its disk too.
+ * `PETAL_ERR_UNSUPPORTED` also if the handle is open for reading, or for shared insertion. Since 0.1.
+ */
+petal_status petal_filter_view_writable(petal_filter *filter, petal_view *view, petal_error *error);
 
 
 /*

@@ -44,10 +44,13 @@ pub const PETAL_KERNEL_PORTABLE: petal_kernel = 1;
 pub const PETAL_KERNEL_AVX2: petal_kernel = 2;
 /// AVX-512 (F, BW, DQ, VL) on x86-64.
 pub const PETAL_KERNEL_AVX512: petal_kernel = 3;
+/// NEON on aarch64.
+pub const PETAL_KERNEL_NEON: petal_kernel = 4;
 
 const _: () = {
     assert!(PETAL_KERNEL_BEST == Kernel::Best as u32 && PETAL_KERNEL_PORTABLE == Kernel::Portable as u32);
     assert!(PETAL_KERNEL_AVX2 == Kernel::Avx2 as u32 && PETAL_KERNEL_AVX512 == Kernel::Avx512 as u32);
+    assert!(PETAL_KERNEL_NEON == Kernel::Neon as u32);
 };
 
 /// How many parameters that only some kinds take a spec holds.

@@ -16,6 +16,7 @@ pub mod combine;
 pub mod describe;
 pub mod estimate;
 pub mod image;
+pub mod view;
 
 /// A filter of any kind. Free it with `petal_filter_free()`. Since 0.1.
 pub struct petal_filter {
