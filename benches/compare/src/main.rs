@@ -1,0 +1,229 @@
+//! `make bench` and `make bench-quick`: every kind of Petal's beside other libraries and beside what memory allows.
+//!
+//! `docs/performance.md` says how to run it and how to read what comes out.
+
+mod huge;
+mod keys;
+mod libbloom;
+mod limit;
+mod measure;
+mod peers;
+mod plot;
+mod report;
+mod structured;
+mod subject;
+mod threads;
+
+use clap::Parser;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use keys::Form;
+use measure::Effort;
+use petal::registry::{self, Row};
+use petal::simd;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+use subject::{Size, Subject};
+
+#[global_allocator]
+static ALLOCATOR: huge::Allocator = huge::Allocator;
+
+/// Measures filters: ns, bits/key and false-positive rate, in ratio to what memory allows.
+#[derive(Parser)]
+#[command(version)]
+struct Arguments {
+    /// Only blocked, split_block, bloom and one peer, at three sizes; less than 90 seconds
+    #[arg(long)]
+    quick: bool,
+
+    /// Also 10^9 keys: some minutes more, and 7 GB of memory
+    #[arg(long, conflicts_with = "quick")]
+    huge: bool,
+
+    /// Only these filters, kinds or peers by name; all if none is given
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+
+    /// Only comparisons of so many keys
+    #[arg(long, value_name = "N", value_parser = keys_of)]
+    keys: Vec<u64>,
+
+    /// The folder for JSON lines
+    #[arg(long, value_name = "DIR", default_value = "target/bench")]
+    output: PathBuf,
+
+    /// The folder for pictures; the other folder unless given
+    #[arg(long, value_name = "DIR")]
+    svg: Option<PathBuf>,
+}
+
+/// A number of keys as people write it: 1e6, 1000000.
+fn keys_of(text: &str) -> Result<u64, String> {
+    let number: f64 = text.parse().map_err(|_| format!("{text} is not a number"))?;
+    if (1e3..=1e11).contains(&number) { Ok(number as u64) } else { Err("from 1e3 to 1e11 keys".to_owned()) }
+}
+
+/// One comparison.
+struct Point {
+    size: Size,
+    /// Whether all instruction sets are compared, or only the best.
+    kernels: bool,
+    /// Whether all other libraries are there, or only fastbloom.
+    peers: bool,
+}
+
+const QUICK_KINDS: [&str; 3] = ["blocked", "split_block", "bloom"];
+
+impl Arguments {
+    /// The kinds that are measured.
+    fn rows(&self) -> Vec<&'static Row> {
+        let wanted = |row: &&Row| {
+            let quick = !self.quick || QUICK_KINDS.contains(&row.name);
+            subject::inserts(row) && quick && self.wants(row.name)
+        };
+        let mut rows: Vec<_> = registry::KINDS.iter().filter(wanted).collect();
+        // The default kind first.
+        rows.sort_by_key(|row| (row.kind != registry::DEFAULT_KIND, row.kind.0));
+        rows
+    }
+
+    fn wants(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|only| only == name)
+    }
+
+    /// The comparisons with one thread.
+    fn points(&self) -> Vec<Point> {
+        let point = |n: u64, bits_per_key: f64, form: Form| {
+            let kernels = form == Form::U64 && [10_000, 1_000_000, 100_000_000].contains(&n);
+            let peers = !self.quick && n < 1_000_000_000;
+            Point { size: Size { n, bits_per_key, form }, kernels, peers }
+        };
+        let at = |form: Form, sizes: &[u64], bits: &[f64]| -> Vec<Point> {
+            sizes.iter().flat_map(|n| bits.iter().map(move |bits| point(*n, *bits, form))).collect()
+        };
+        let mut points = at(Form::U64, &[10_000], &[10.0]);
+        if self.quick {
+            points.extend(at(Form::U64, &[1_000_000], &[8.0, 10.0, 12.0, 16.0]));
+            points.extend(at(Form::U64, &[100_000_000], &[10.0]));
+        } else {
+            points.extend(at(Form::U64, &[100_000], &[10.0]));
+            points.extend(at(Form::U64, &[1_000_000], &[8.0, 10.0, 12.0, 16.0, 20.0, 24.0]));
+            points.extend(at(Form::U64, &[10_000_000, 100_000_000], &[10.0]));
+            points.extend(at(Form::Strings, &[10_000, 1_000_000, 10_000_000], &[10.0]));
+            if self.huge {
+                points.extend(at(Form::U64, &[1_000_000_000], &[10.0]));
+            }
+        }
+        points.retain(|point| self.keys.is_empty() || self.keys.contains(&point.size.n));
+        points
+    }
+
+    /// The sizes that are compared with two threads.
+    fn shared(&self) -> Vec<Size> {
+        let mut sizes = if self.quick { vec![] } else { vec![10_000, 1_000_000, 100_000_000] };
+        sizes.retain(|n| self.keys.is_empty() || self.keys.contains(n));
+        sizes.into_iter().map(|n| Size { n, bits_per_key: 10.0, form: Form::U64 }).collect()
+    }
+
+    /// The filters of a comparison.
+    fn subjects(&self, point: &Point) -> Result<Vec<Box<dyn Subject>>, String> {
+        let mut subjects = Vec::new();
+        for row in self.rows() {
+            for (i, kernels) in simd::available().enumerate() {
+                let made = subject::petal(row, &point.size, kernels.kernel).map_err(|error| error.to_string())?;
+                // Kernels are for the kinds that look at one line.
+                if i == 0 || (point.kernels && made.lines(subject::Operation::Hit) <= 1.0) {
+                    subjects.push(made);
+                }
+            }
+        }
+        subjects.extend(self.peers(&point.size, point.peers));
+        Ok(subjects)
+    }
+
+    fn peers(&self, size: &Size, all: bool) -> Vec<Box<dyn Subject>> {
+        let mut peers = if all { peers::all(size) } else { Vec::from_iter(peers::fastbloom(size)) };
+        peers.retain(|peer| self.wants(peer.name()));
+        peers
+    }
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("petal-bench: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs all that is asked for. Whether all false-positive rates of structured keys are right.
+fn run(arguments: &Arguments) -> Result<bool, String> {
+    let started = Instant::now();
+    println!("{}", report::machine());
+    if !arguments.quick {
+        if let Some(reason) = libbloom::missing() {
+            println!("libbloom is left out: {reason}");
+        }
+        println!("RocksDB's filter is left out: its C interface offers it only inside a database.");
+    }
+    let effort = Effort {
+        repetitions: 5,
+        turn: Duration::from_millis(if arguments.quick { 3 } else { 10 }),
+        false_positives: if arguments.quick { (40_000, 48 << 20) } else { (50_000, 64 << 20) },
+    };
+    let (points, rows) = (arguments.points(), arguments.rows());
+    let name = if arguments.quick { "quick.jsonl" } else { "bench.jsonl" };
+    let path = arguments.output.join(name);
+    let mut lines = report::Lines::create(&path)?;
+    let mut records = Vec::new();
+
+    for (i, point) in points.iter().enumerate() {
+        let Size { n, bits_per_key, form } = point.size;
+        let subjects = arguments.subjects(point)?;
+        let title =
+            format!("{}/{}: {} {} keys, {bits_per_key} bits/key", i + 1, points.len(), report::count(n), form.name());
+        let progress = bar(&title, (effort.repetitions * subjects.len()) as u64);
+        let (floor, measured) = measure::compare(point.size, &effort, subjects, &progress)?;
+        progress.finish_and_clear();
+        report::print(&point.size, &floor, &measured);
+        lines.write(&measured)?;
+        records.extend(measured);
+    }
+    for size in arguments.shared() {
+        let progress = bar(&format!("two threads: {} keys", report::count(size.n)), 0);
+        let subjects = arguments.subjects(&Point { size, kernels: false, peers: false })?;
+        let measured = threads::compare(size, &effort, subjects, 2)?;
+        progress.finish_and_clear();
+        lines.write(&measured)?;
+        records.extend(measured);
+    }
+    let mut sound = true;
+    if !arguments.quick && arguments.keys.is_empty() {
+        let progress = bar("structured keys", rows.len() as u64 * structured::steps());
+        sound = structured::check(&rows, || progress.inc(1))?;
+        progress.finish_and_clear();
+    }
+    let folder = arguments.svg.as_ref().unwrap_or(&arguments.output);
+    plot::draw(folder, &rows, &records)?;
+    println!(
+        "\n{} and {}/*.svg are written; {} seconds",
+        path.display(),
+        folder.display(),
+        started.elapsed().as_secs()
+    );
+    Ok(sound)
+}
+
+/// A progress bar on the standard error, if that is a terminal.
+fn bar(title: &str, steps: u64) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr());
+    let template = if steps == 0 { "{msg} {spinner}" } else { "{msg} [{bar:30}] {pos}/{len}" };
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar.set_message(title.to_owned());
+    bar
+}

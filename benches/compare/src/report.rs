@@ -1,0 +1,185 @@
+//! What comes out: a table for the reader, and one line of JSON for each figure.
+
+use crate::measure::Floor;
+use crate::subject::Size;
+use serde::Serialize;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// One figure.
+#[derive(Clone, Debug, Serialize)]
+pub struct Record {
+    /// The filter: a kind of Petal's, or another library.
+    pub filter: String,
+    /// `insert`, `hit` or `miss`.
+    pub op: &'static str,
+    /// Whether keys were given many at once.
+    pub batch: bool,
+    /// Keys.
+    pub n: u64,
+    /// Bits of payload for each key.
+    pub bits_per_key: f64,
+    /// The measured false-positive rate, a fraction.
+    pub fpr: f64,
+    /// Nanoseconds for each key.
+    pub ns: f64,
+    /// Nanoseconds for each random line of the same footprint: read, or for insertions read and written.
+    pub limit_ns: f64,
+    /// Threads.
+    pub threads: usize,
+    /// Whether keys were inserted through a shared reference.
+    pub shared: bool,
+    /// With several threads: how many times as fast as one of them in the same run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speed_up: Option<f64>,
+    /// The instruction set of the inner loops.
+    pub kernel: &'static str,
+    /// `huge`, `small` or `unknown`.
+    pub pages: &'static str,
+    /// `u64` or `strings`.
+    pub keys: &'static str,
+    /// Bytes of payload.
+    pub bytes: u64,
+    /// Cache lines that the operation touches for each key.
+    pub lines: f64,
+    /// `ns / (limit_ns * lines)`.
+    pub ratio: f64,
+    /// Nanoseconds for each key of Petal's hashing alone.
+    pub hash_ns: f64,
+    /// Whether it is another library.
+    pub peer: bool,
+}
+
+/// The file of JSON lines.
+pub struct Lines(BufWriter<File>);
+
+impl Lines {
+    /// Makes the file, and its folder.
+    ///
+    /// # Errors
+    /// What the system reports.
+    pub fn create(path: &Path) -> Result<Lines, String> {
+        let failure = |error: std::io::Error| format!("{}: {error}", path.display());
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(failure)?;
+        }
+        Ok(Lines(BufWriter::new(File::create(path).map_err(failure)?)))
+    }
+
+    /// Adds lines, and sees that they are in the file.
+    ///
+    /// # Errors
+    /// What the system reports.
+    pub fn write(&mut self, records: &[Record]) -> Result<(), String> {
+        for record in records {
+            serde_json::to_writer(&mut self.0, record).map_err(|error| error.to_string())?;
+            writeln!(self.0).map_err(|error| error.to_string())?;
+        }
+        self.0.flush().map_err(|error| error.to_string())
+    }
+}
+
+/// The machine, as far as it says.
+pub fn machine() -> String {
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let cpu = read("/proc/cpuinfo");
+    let model =
+        cpu.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": ")).map_or("unknown", |m| m.1);
+    let pages = read("/sys/kernel/mm/transparent_hugepage/enabled");
+    let pages = pages.split(['[', ']']).nth(1).unwrap_or("unknown");
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let kernel = petal::simd::best().kernel.name();
+    format!("{model}, {threads} processors, kernel {kernel}, transparent huge pages: {pages}")
+}
+
+/// The table of one comparison.
+pub fn print(size: &Size, floor: &Floor, records: &[Record]) {
+    let Size { n, bits_per_key, form } = size;
+    println!(
+        "\nn = {}, {} keys, {bits_per_key} bits/key, {:.3} MiB",
+        count(*n),
+        form.name(),
+        size.bits() as f64 / 8388608.0
+    );
+    println!(
+        "limit: {:.2} ns to read a line, {:.2} to read and write it; hashing alone {:.2} ns a key",
+        floor.read, floor.read_modify_write, floor.hash
+    );
+    println!(
+        "{:<12} {:<9} {:<8} {:>8} {:>8} | {:^23} | {:^23} | {:^20}",
+        "", "", "", "", "", "one by one, ns", "batch, ns", "best of the limit"
+    );
+    println!(
+        "{:<12} {:<9} {:<8} {:>8} {:>8} | {:>7} {:>7} {:>7} | {:>7} {:>7} {:>7} | {:>6} {:>6} {:>6}",
+        "filter",
+        "kernel",
+        "pages",
+        "bits/key",
+        "FPR %",
+        "insert",
+        "hit",
+        "miss",
+        "insert",
+        "hit",
+        "miss",
+        "insert",
+        "hit",
+        "miss"
+    );
+    for first in records.iter().filter(|record| record.op == "insert" && !record.batch) {
+        let same = |record: &&Record| record.filter == first.filter && record.kernel == first.kernel;
+        let cell = |op: &str, batch: bool| records.iter().filter(same).find(|r| r.op == op && r.batch == batch);
+        let ns = |op, batch| cell(op, batch).map_or("-".to_owned(), |record| figure(record.ns));
+        let ratio = |op| {
+            let ratios = [cell(op, false), cell(op, true)].into_iter().flatten().map(|record| record.ratio);
+            format!("{:.2}", ratios.fold(f64::INFINITY, f64::min))
+        };
+        println!(
+            "{:<12} {:<9} {:<8} {:>8.2} {:>8} | {:>7} {:>7} {:>7} | {:>7} {:>7} {:>7} | {:>6} {:>6} {:>6}",
+            first.filter,
+            first.kernel,
+            first.pages,
+            first.bits_per_key,
+            percent(first.fpr),
+            ns("insert", false),
+            ns("hit", false),
+            ns("miss", false),
+            ns("insert", true),
+            ns("hit", true),
+            ns("miss", true),
+            ratio("insert"),
+            ratio("hit"),
+            ratio("miss"),
+        );
+    }
+}
+
+/// Three digits of a time.
+pub fn figure(ns: f64) -> String {
+    if ns < 9.995 {
+        format!("{ns:.2}")
+    } else if ns < 99.95 {
+        format!("{ns:.1}")
+    } else {
+        format!("{ns:.0}")
+    }
+}
+
+/// Three digits of a rate, in percent.
+pub fn percent(rate: f64) -> String {
+    let percent = rate * 100.0;
+    if percent >= 1.0 {
+        format!("{percent:.2}")
+    } else if percent >= 0.1 {
+        format!("{percent:.3}")
+    } else {
+        format!("{percent:.4}")
+    }
+}
+
+/// A number of keys: 10^6 where it is a power of ten.
+pub fn count(n: u64) -> String {
+    let power = n.max(1).ilog10();
+    if n >= 1000 && n == 10_u64.pow(power) { format!("10^{power}") } else { n.to_string() }
+}

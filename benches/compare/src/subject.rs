@@ -1,0 +1,197 @@
+//! What is measured: a filter, Petal's or another's, behind one signature. Everything is found in the registry, so a
+//! new kind appears here by itself.
+
+use crate::keys::{Buffer, Form};
+use petal::registry::Row;
+use petal::{Answers, Capabilities, Filter, Kernel, Keys, Spec};
+
+/// What is done with keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Keys that were not there are inserted.
+    Insert,
+    /// Keys that were inserted are looked up.
+    Hit,
+    /// Keys that were not inserted are looked up.
+    Miss,
+}
+
+impl Operation {
+    /// All of them.
+    pub const ALL: [Operation; 3] = [Operation::Insert, Operation::Hit, Operation::Miss];
+
+    /// Its name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Operation::Insert => "insert",
+            Operation::Hit => "hit",
+            Operation::Miss => "miss",
+        }
+    }
+}
+
+/// A filter that is measured.
+pub trait Subject: Send + Sync {
+    /// Its name in reports.
+    fn name(&self) -> &'static str;
+
+    /// The instruction set in use, where that is known.
+    fn kernel(&self) -> &'static str;
+
+    /// Bits of payload.
+    fn bits(&self) -> u64;
+
+    /// Where the payload lies, if it can be known.
+    fn address(&self) -> Option<usize>;
+
+    /// Whether many keys can be given at once.
+    fn has_batches(&self) -> bool {
+        false
+    }
+
+    /// Forgets all keys, and leaves the memory touched.
+    fn clear(&mut self);
+
+    /// Inserts the keys, in one call or one by one; the answers are kept like those of [`Subject::contains`].
+    fn insert(&mut self, keys: &Buffer, batch: bool, answers: &mut [u8]);
+
+    /// Looks the keys up, in one call or one by one. How many were found.
+    fn contains(&self, keys: &Buffer, batch: bool, answers: &mut [u8]) -> u64;
+
+    /// How many cache lines the operation touches for each key.
+    fn lines(&self, operation: Operation) -> f64;
+
+    /// Petal's filter, if it is one.
+    fn filter(&self) -> Option<&dyn Filter> {
+        None
+    }
+
+    /// Takes over the keys of a filter of the same kind and size, where it can; then nothing need be inserted twice.
+    fn take_over(&mut self, _: &dyn Subject) -> bool {
+        false
+    }
+}
+
+/// What all the filters of one comparison have in common.
+#[derive(Clone, Copy, Debug)]
+pub struct Size {
+    /// Keys.
+    pub n: u64,
+    /// Bits of payload for each; every library comes as near as it can.
+    pub bits_per_key: f64,
+    /// What keys are.
+    pub form: Form,
+}
+
+impl Size {
+    /// Bits of payload: whole cache lines.
+    pub fn bits(&self) -> u64 {
+        ((self.n as f64 * self.bits_per_key).ceil() as u64).next_multiple_of(512)
+    }
+}
+
+/// One of Petal's kinds.
+struct Petal {
+    row: &'static Row,
+    filter: Box<dyn Filter>,
+}
+
+/// The spec of a kind at a size.
+pub fn spec(row: &Row, size: &Size, kernel: Kernel) -> Spec {
+    let bits = size.bits().next_multiple_of(row.bits_unit.max(1));
+    Spec { kind: Some(row.kind), capacity: size.n, bits, kernel, ..Spec::default() }
+}
+
+/// A kind at a size.
+///
+/// # Errors
+/// As [`petal::create`].
+pub fn petal(row: &'static Row, size: &Size, kernel: Kernel) -> petal::Result<Box<dyn Subject>> {
+    Ok(Box::new(Petal { row, filter: petal::create(&spec(row, size, kernel))? }))
+}
+
+/// Whether filters of the kind can be filled one key at a time.
+pub fn inserts(row: &Row) -> bool {
+    row.capabilities.contains(Capabilities::INSERT)
+}
+
+impl Subject for Petal {
+    fn name(&self) -> &'static str {
+        self.row.name
+    }
+
+    fn kernel(&self) -> &'static str {
+        self.filter.base().kernels().kernel.name()
+    }
+
+    fn bits(&self) -> u64 {
+        self.filter.base().geometry().bits
+    }
+
+    fn address(&self) -> Option<usize> {
+        Some(self.filter.base().words().shared().as_ptr().addr())
+    }
+
+    fn has_batches(&self) -> bool {
+        true
+    }
+
+    fn clear(&mut self) {
+        self.filter.clear().expect("a filter in memory of its own can be cleared");
+    }
+
+    fn insert(&mut self, keys: &Buffer, batch: bool, answers: &mut [u8]) {
+        let filter = &mut *self.filter;
+        if batch {
+            let answers = &mut Answers { bytes: Some(&mut answers[..keys.len()]), ..Answers::default() };
+            return filter.insert_batch(&keys.keys(), answers).1.expect("keys can be inserted");
+        }
+        match keys.keys() {
+            Keys::U64(numbers) => one_by_one(numbers.iter(), answers, |key| filter.insert_u64(*key).unwrap_or(true)),
+            _ => one_by_one(keys.strings(), answers, |key| filter.insert(key).unwrap_or(true)),
+        };
+    }
+
+    fn contains(&self, keys: &Buffer, batch: bool, answers: &mut [u8]) -> u64 {
+        let filter = &*self.filter;
+        if batch {
+            let answers = &mut Answers { bytes: Some(&mut answers[..keys.len()]), ..Answers::default() };
+            filter.contains_batch(&keys.keys(), answers).expect("keys can be looked up");
+            return answers.count;
+        }
+        match keys.keys() {
+            Keys::U64(numbers) => one_by_one(numbers.iter(), answers, |key| filter.contains_u64(*key)),
+            _ => one_by_one(keys.strings(), answers, |key| filter.contains(key)),
+        }
+    }
+
+    fn lines(&self, operation: Operation) -> f64 {
+        let geometry = self.filter.base().geometry();
+        let lines = (self.row.lines_per_lookup)(geometry);
+        if operation != Operation::Miss || lines <= 1.0 {
+            return lines;
+        }
+        // A lookup of an absent key ends at the first bit that is not set: 1 + f + f^2 + ... probes.
+        let fill = self.filter.measure().fill;
+        (1.0 - fill.powf(lines)) / (1.0 - fill).max(f64::MIN_POSITIVE)
+    }
+
+    fn filter(&self) -> Option<&dyn Filter> {
+        Some(&*self.filter)
+    }
+
+    fn take_over(&mut self, other: &dyn Subject) -> bool {
+        other.filter().is_some_and(|other| self.filter.merge(other).is_ok())
+    }
+}
+
+/// Asks for each key, keeps the answers as a program would, and counts those that are true.
+#[inline(always)]
+pub fn one_by_one<K>(keys: impl Iterator<Item = K>, answers: &mut [u8], mut ask: impl FnMut(K) -> bool) -> u64 {
+    let mut count = 0;
+    for (key, to) in keys.zip(answers) {
+        *to = ask(key).into();
+        count += u64::from(*to);
+    }
+    count
+}
