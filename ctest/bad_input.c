@@ -33,7 +33,7 @@ static void sizes(void) {
   REFUSED(PETAL_ERR_TOO_LARGE, "capacity = 1000000000000|2^32",
           try_new(SPEC(.kind = PETAL_KIND_SPLIT_BLOCK, .capacity = UINT64_C(1000000000000))));
   REFUSED(PETAL_ERR_TOO_LARGE, "bits = 9223372036854775808|address space", try_new(SPEC(.bits = much, .hashes = 3)));
-  REFUSED(PETAL_ERR_TOO_LARGE, "bits = 18446744073709551615", try_new(SPEC(.bits = UINT64_MAX, .hashes = 3)));
+  REFUSED(PETAL_ERR_TOO_LARGE, "bits = 18446744073709551615", try_new(SPEC(.kind = PETAL_KIND_BLOOM, .bits = UINT64_MAX, .hashes = 3)));
   REFUSED(PETAL_ERR_TOO_LARGE, "bits = 1099511627776|2^32",
           try_new(SPEC(.kind = PETAL_KIND_SPLIT_BLOCK, .bits = UINT64_C(1) << 40)));
   /* Rates that 64-bit hashes cannot have. */
@@ -64,7 +64,7 @@ static void contradictions(void) {
   petal_spec spec = SPEC(.bits = 4096, .hashes = 4);
   CHECK_OK(petal_spec_set(&spec, "foldable", 1, NULL));
   REFUSED(PETAL_ERR_CONTRADICTION, "foldable|bits = 4096", try_new(spec));
-  petal_spec narrow = SPEC(.bits = 3, .hashes = 4);
+  petal_spec narrow = SPEC(.kind = PETAL_KIND_BLOOM, .bits = 3, .hashes = 4);
   CHECK_OK(petal_spec_set(&narrow, "partitioned", 1, NULL));
   REFUSED(PETAL_ERR_CONTRADICTION, "bits = 3|hashes = 4", try_new(narrow));
 
@@ -108,15 +108,15 @@ static void out_of_bounds(void) {
   static const char *texts[] = {"partitioned = 2 |0 to 1", "partitioned = -1 |0 to 1", "partitioned = 0.5 |0 to 1",
                                 "partitioned = 1"};
   for (size_t i = 0; i < 4; i++) {
-    petal_spec spec = SPEC(.capacity = 10);
+    petal_spec spec = SPEC(.kind = PETAL_KIND_BLOOM, .capacity = 10);
     CHECK_OK(petal_spec_set(&spec, "partitioned", wrong[i], NULL));
     REFUSED(PETAL_ERR_OUT_OF_RANGE, texts[i], try_new(spec));
   }
-  petal_spec spec = SPEC(.capacity = 10);
+  petal_spec spec = SPEC(.kind = PETAL_KIND_BLOOM, .capacity = 10);
   CHECK_OK(petal_spec_set(&spec, "partitioned", (double)NAN, NULL));
   REFUSED(PETAL_ERR_OUT_OF_RANGE, "partitioned = NaN |0 to 1", try_new(spec));
   REFUSED(PETAL_ERR_OUT_OF_RANGE, "partitioned = 2 |0 to 1", petal_spec_set_choice(&spec, "partitioned", "2", &error));
-  REFUSED(PETAL_ERR_OUT_OF_RANGE, "hashes = 65 |64", try_new(SPEC(.bits = 4096, .hashes = 65)));
+  REFUSED(PETAL_ERR_OUT_OF_RANGE, "hashes = 65 |64", try_new(SPEC(.kind = PETAL_KIND_BLOOM, .bits = 4096, .hashes = 65)));
   REFUSED(PETAL_ERR_OUT_OF_RANGE, "hashes = 7 |8",
           try_new(SPEC(.kind = PETAL_KIND_SPLIT_BLOCK, .bits = 4096, .hashes = 7)));
   REFUSED(PETAL_ERR_OUT_OF_RANGE, "bits = 100 |256", try_new(SPEC(.kind = PETAL_KIND_SPLIT_BLOCK, .bits = 100)));
@@ -367,7 +367,7 @@ static void keys(void) {
 /* ---- Combining ---- */
 
 static void unlike_filters(void) {
-  const petal_spec one = SPEC(.bits = 4096, .hashes = 8);
+  const petal_spec one = SPEC(.kind = PETAL_KIND_BLOOM, .bits = 4096, .hashes = 8);
   petal_filter *filter = make(one);
   CHECK_OK(petal_filter_insert(filter, "apple", 5, NULL));
   guard(filter);
@@ -380,10 +380,10 @@ static void unlike_filters(void) {
     const char *texts;
   } others[] = {
       {SPEC(.bits = 4096, .kind = PETAL_KIND_SPLIT_BLOCK), "kind: 1 and 2"},
-      {SPEC(.bits = 8192, .hashes = 8), "bits: 4096 and 8192"},
-      {SPEC(.bits = 4096, .hashes = 7), "hashes: 8 and 7"},
-      {SPEC(.bits = 4096, .hashes = 8, .hash = PETAL_HASH_XXH64), "hash: xxh3 and xxh64"},
-      {SPEC(.bits = 4096, .hashes = 8, .seed = 171), "seed|0xab"},
+      {SPEC(.kind = PETAL_KIND_BLOOM, .bits = 8192, .hashes = 8), "bits: 4096 and 8192"},
+      {SPEC(.kind = PETAL_KIND_BLOOM, .bits = 4096, .hashes = 7), "hashes: 8 and 7"},
+      {SPEC(.kind = PETAL_KIND_BLOOM, .bits = 4096, .hashes = 8, .hash = PETAL_HASH_XXH64), "hash: xxh3 and xxh64"},
+      {SPEC(.kind = PETAL_KIND_BLOOM, .bits = 4096, .hashes = 8, .seed = 171), "seed|0xab"},
       {partitioned, "parameters"},
       {derived, "parameters"},
   };

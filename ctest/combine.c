@@ -91,7 +91,7 @@ static void fold(const petal_spec *large, uint64_t factor) {
 }
 
 static void fold_refusals(petal_kind kind) {
-  petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .bits = 256 * 15, .capacity = 300};
+  petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .bits = 512 * 15, .capacity = 300};
   petal_filter *filter = make(&spec, 0, 100);
   check_image image = check_take_image(filter);
   static const uint64_t wrong[] = {0, 1, 7, 256 * 15 + 1, UINT64_MAX};
@@ -119,17 +119,20 @@ static void fold_a_foldable(petal_kind kind) {
 /* The id is the same for filters that combine, and only for them. */
 static void compatibility(void) {
   petal_spec specs[] = {
-      {.struct_size = sizeof *specs, .bits = 4096, .hashes = 8},
-      {.struct_size = sizeof *specs, .bits = 8192, .hashes = 8},
-      {.struct_size = sizeof *specs, .bits = 4096, .hashes = 7},
-      {.struct_size = sizeof *specs, .bits = 4096, .hashes = 8, .seed = 1},
-      {.struct_size = sizeof *specs, .bits = 4096, .hashes = 8, .hash = PETAL_HASH_XXH64},
-      {.struct_size = sizeof *specs, .bits = 4096, .hashes = 8, .hash = PETAL_HASH_EXTERNAL},
-      {.struct_size = sizeof *specs, .bits = 4096, .hashes = 8, .hash = PETAL_HASH_EXTERNAL, .seed = 1},
-      {.struct_size = sizeof *specs, .bits = 4096, .hashes = 8, .hash = PETAL_HASH_SIPHASH13, .key = {1}},
-      {.struct_size = sizeof *specs, .bits = 4096, .hashes = 8, .hash = PETAL_HASH_SIPHASH13, .key = {2}},
-      {.struct_size = sizeof *specs, .bits = 4096, .hashes = 8},
-      {.struct_size = sizeof *specs, .bits = 4096, .hashes = 8},
+      {.struct_size = sizeof *specs, .kind = PETAL_KIND_BLOOM, .bits = 4096, .hashes = 8},
+      {.struct_size = sizeof *specs, .kind = PETAL_KIND_BLOOM, .bits = 8192, .hashes = 8},
+      {.struct_size = sizeof *specs, .kind = PETAL_KIND_BLOOM, .bits = 4096, .hashes = 7},
+      {.struct_size = sizeof *specs, .kind = PETAL_KIND_BLOOM, .bits = 4096, .hashes = 8, .seed = 1},
+      {.struct_size = sizeof *specs, .kind = PETAL_KIND_BLOOM, .bits = 4096, .hashes = 8, .hash = PETAL_HASH_XXH64},
+      {.struct_size = sizeof *specs, .kind = PETAL_KIND_BLOOM, .bits = 4096, .hashes = 8, .hash = PETAL_HASH_EXTERNAL},
+      {.struct_size = sizeof *specs, .kind = PETAL_KIND_BLOOM, .bits = 4096, .hashes = 8, .hash = PETAL_HASH_EXTERNAL,
+       .seed = 1},
+      {.struct_size = sizeof *specs, .kind = PETAL_KIND_BLOOM, .bits = 4096, .hashes = 8, .hash = PETAL_HASH_SIPHASH13,
+       .key = {1}},
+      {.struct_size = sizeof *specs, .kind = PETAL_KIND_BLOOM, .bits = 4096, .hashes = 8, .hash = PETAL_HASH_SIPHASH13,
+       .key = {2}},
+      {.struct_size = sizeof *specs, .kind = PETAL_KIND_BLOOM, .bits = 4096, .hashes = 8},
+      {.struct_size = sizeof *specs, .kind = PETAL_KIND_BLOOM, .bits = 4096, .hashes = 8},
       {.struct_size = sizeof *specs, .bits = 4096, .kind = PETAL_KIND_SPLIT_BLOCK},
   };
   enum { COUNT = sizeof specs / sizeof *specs };
@@ -168,7 +171,7 @@ int main(void) {
     merge(&spec);
     intersect(&spec);
     clear(&spec);
-    petal_spec exact = {.struct_size = sizeof exact, .kind = kind, .bits = 256 * 120, .capacity = 5000};
+    petal_spec exact = {.struct_size = sizeof exact, .kind = kind, .bits = 512 * 120, .capacity = 5000};
     for (uint64_t factor = 2; factor <= 6; factor++) fold(&exact, factor);
     fold(&exact, 120);
     fold_refusals(kind);
@@ -176,7 +179,7 @@ int main(void) {
   }
   for (int derivation = 0; derivation < 6; derivation++) {
     for (int partitioned = 0; partitioned < 2; partitioned++) {
-      petal_spec spec = {.struct_size = sizeof spec, .bits = 4 * 7680, .hashes = 4};
+      petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_BLOOM, .bits = 4 * 7680, .hashes = 4};
       CHECK_OK(petal_spec_set(&spec, "derivation", derivation, NULL));
       CHECK_OK(petal_spec_set(&spec, "partitioned", partitioned, NULL));
       merge(&spec);

@@ -30,7 +30,7 @@ static void one_filter(petal_kind kind) {
     petal_filter_free(filter);
   }
 
-  petal_spec tiny = {.struct_size = sizeof tiny, .kind = kind, .bits = 256, .capacity = 10};
+  petal_spec tiny = {.struct_size = sizeof tiny, .kind = kind, .bits = 512, .capacity = 10};
   petal_filter *full = NULL;
   petal_estimate estimate = {.value = -1};
   CHECK_OK(petal_filter_new(&tiny, &full, NULL));

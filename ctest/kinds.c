@@ -71,13 +71,13 @@ int main(void) {
   CHECK_OK(petal_kind_find("bloom", &info));
   CHECK_EQUAL(info.kind, PETAL_KIND_BLOOM);
   CHECK_EQUAL(info.capabilities, PETAL_CAN_INSERT | PETAL_CAN_CLEAR | PETAL_CAN_MERGE | PETAL_CAN_INTERSECT |
-                                     PETAL_CAN_FOLD | PETAL_CAN_ESTIMATE);
+                                     PETAL_CAN_FOLD | PETAL_CAN_ESTIMATE | PETAL_CAN_INSERT_SHARED);
   CHECK_OK(petal_kind_find("split_block", &info));
   CHECK_EQUAL(info.kind, PETAL_KIND_SPLIT_BLOCK);
 
   char name[PETAL_NAME_SIZE];
   petal_parameter_info parameter = {.struct_size = sizeof parameter};
-  CHECK_OK(petal_kind_parameter(0, 0, &parameter));
+  CHECK_OK(petal_kind_parameter(PETAL_KIND_BLOOM, 0, &parameter));
   CHECK(strcmp(parameter.name, "partitioned") == 0);
   CHECK_STATUS(petal_kind_parameter(999, 0, &parameter), PETAL_ERR_UNKNOWN_VALUE);
   CHECK_STATUS(petal_parameter_choice(0, 0, name), PETAL_ERR_UNKNOWN_VALUE);

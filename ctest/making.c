@@ -87,7 +87,7 @@ static void copies(petal_kind kind) {
 
 /* 2^26 bits lie on huge pages, and every size between works the same. */
 static void sizes(petal_kind kind) {
-  for (uint64_t bits = 256; bits <= UINT64_C(1) << 26; bits *= 4) {
+  for (uint64_t bits = 512; bits <= UINT64_C(1) << 26; bits *= 4) {
     petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .bits = bits, .capacity = bits / 10};
     petal_filter *filter = NULL;
     CHECK_OK(petal_filter_new(&spec, &filter, NULL));

@@ -95,7 +95,7 @@ static void lengths(petal_kind kind) {
 static void bloom_layouts(void) {
   for (int derivation = 0; derivation < 6; derivation++) {
     for (int partitioned = 0; partitioned < 2; partitioned++) {
-      petal_spec spec = {.struct_size = sizeof spec, .capacity = 2000};
+      petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_BLOOM, .capacity = 2000};
       CHECK_OK(petal_spec_set(&spec, "derivation", derivation, NULL));
       CHECK_OK(petal_spec_set(&spec, "partitioned", partitioned, NULL));
       petal_filter *filter = NULL;

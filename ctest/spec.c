@@ -5,7 +5,7 @@
 static void defaults(void) {
   petal_spec zero = {.struct_size = sizeof zero};
   petal_spec full = {.struct_size = sizeof full, .capacity = 1000000, .false_positive_rate = 0.01,
-                     .hash = PETAL_HASH_XXH3, .kind = PETAL_KIND_BLOOM};
+                     .hash = PETAL_HASH_XXH3, .kind = PETAL_KIND_BLOCKED};
   uint64_t zero_size = 0, full_size = 0;
   CHECK_OK(petal_spec_image_size(&zero, &zero_size, NULL));
   CHECK_OK(petal_spec_image_size(&full, &full_size, NULL));
@@ -64,8 +64,13 @@ static void exact_geometry(void) {
   CHECK(description.false_positive_rate == 0);
   petal_filter_free(filter);
 
-  /* With a capacity the best number of hashes is chosen: 10 bits a key want 7. */
-  petal_spec best = {.struct_size = sizeof best, .bits = 10000, .capacity = 1000};
+  /* With a capacity the best number of hashes is chosen: 10 bits a key want 6 in blocks, and 7 without. */
+  petal_spec best = {.struct_size = sizeof best, .bits = 10240, .capacity = 1024};
+  CHECK_OK(petal_filter_new(&best, &filter, NULL));
+  CHECK_OK(petal_filter_describe(filter, &description, NULL));
+  CHECK_EQUAL(description.hashes, 6);
+  petal_filter_free(filter);
+  best.kind = PETAL_KIND_BLOOM;
   CHECK_OK(petal_filter_new(&best, &filter, NULL));
   CHECK_OK(petal_filter_describe(filter, &description, NULL));
   CHECK_EQUAL(description.hashes, 7);
@@ -73,7 +78,7 @@ static void exact_geometry(void) {
 }
 
 static void parameters(void) {
-  petal_spec spec = {.struct_size = sizeof spec, .capacity = 1000, .seed = 7};
+  petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_BLOOM, .capacity = 1000, .seed = 7};
   petal_spec before = spec;
   double value = -1;
   CHECK_OK(petal_spec_get(&spec, "derivation", &value, NULL));

@@ -60,7 +60,7 @@ pub struct petal_description {
 
 // SAFETY: numbers, without padding, its size first.
 unsafe impl boundary::SizedStruct for petal_description {
-    const FIRST_SIZE: usize = 96;
+    const FIRST_SIZE: usize = 104;
 }
 
 /// How full a filter is: what its payload tells. Since 0.1.
