@@ -60,7 +60,11 @@ pub fn of_spec(spec: &Spec) -> Result<&'static Row> {
     match spec.parameters.iter().find(|setting| !known(setting.id)) {
         None => Ok(row),
         Some(setting) => Err(match parameter(setting.id) {
-            Some(other) => error!(UnknownValue, "{} takes no parameter {}", row.name, other.name),
+            Some(other) => {
+                let takes = |row: &&Row| row.parameters.iter().any(|parameter| parameter.id() == other.id());
+                let owner = KINDS.iter().find(takes).map_or("", |row| row.name);
+                error!(UnknownValue, "{} takes no parameter {}, which is one of {owner}", row.name, other.name)
+            }
             None => error!(UnknownValue, "parameter id {:#x} is not known to any kind", setting.id),
         }),
     }
