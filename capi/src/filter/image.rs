@@ -62,7 +62,9 @@ unsafe fn read_options(options: *const petal_open_options) -> Result<OpenOptions
         (PETAL_OPEN_WRITE, 0) => Mode::Write,
         (PETAL_OPEN_LOAD, 0) => Mode::Load,
         (PETAL_OPEN_SHARE, 0) => Mode::Share,
-        (mode, 0) => return Err(boundary::error(Status::UnknownValue, format_args!("mode = {mode} is not from 0 to 3"))),
+        (mode, 0) => {
+            return Err(boundary::error(Status::UnknownValue, format_args!("mode = {mode} is not from 0 to 3")));
+        }
         (_, reserved) => {
             return Err(boundary::error(Status::UnknownValue, format_args!("reserved = {reserved} is not 0")));
         }
