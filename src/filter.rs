@@ -118,7 +118,7 @@ pub trait SharedInsert {
     /// Fetches the memory that a hash will need.
     fn fetch(&self, hash: u64);
 
-    /// How many keys ahead fetching pays ([`ring::ahead`]).
+    /// How many keys ahead fetching pays (see `bits::ring`).
     fn ahead(&self) -> usize;
 
     /// The same as [`Insert::insert_many`].
@@ -216,7 +216,7 @@ pub trait Filter: Send + Sync {
     fn contains_hash(&self, hash: u64) -> bool;
 
     /// The same of as many hashes as `found` is long. Hashes after these come with the next call, and are shown only so that
-    /// memory may be fetched for them ([`crate::bits::ring`]).
+    /// memory may be fetched for them (see `bits::ring`).
     fn contains_hashes(&self, hashes: &[u64], found: &mut [bool]) {
         for (hash, found) in hashes.iter().zip(found) {
             *found = self.contains_hash(*hash);
