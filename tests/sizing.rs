@@ -1,6 +1,7 @@
 //! False-positive rates and sizes against published and recomputed values, brute force, simulation and each other.
 
-use petal::sizing::{PartitionedSize, Size, bloom, hash_floor, mixture, split_block};
+use petal::simd::layout::masks;
+use petal::sizing::{PartitionedSize, Size, blocked, bloom, hash_floor, mixture, split_block};
 use proptest::prelude::*;
 
 /// |got / want - 1| <= tolerance; 0 only equals 0.
@@ -577,6 +578,95 @@ fn blocked_filters() {
         let best = |c: f64| (1..40).map(|k| blocked(512.0, k, c)).fold(1.0, f64::min);
         assert!(best(needed + 0.0051) <= standard && best(needed - 0.0051) >= standard, "{c}");
     }
+}
+
+#[test]
+fn blocked_tables() {
+    for (c, hashes, rate) in [
+        (8.0, 5, ".02321"),
+        (10.0, 6, ".009646"),
+        (12.0, 7, ".004135"),
+        (16.0, 9, "8.46e-4"),
+        (20.0, 11, "2.01e-4"),
+        (24.0, 12, "5.5e-5"),
+    ] {
+        printed(blocked::Terms::new(hashes).poisson(c), rate);
+        assert_eq!(blocked::optimal_hashes(c), hashes);
+        let blocks = 1 << 24;
+        let exact = blocked::false_positive_rate(blocks, hashes, (blocks as f64 * 512.0 / c) as u64);
+        close(exact, blocked::Terms::new(hashes).poisson(c), 1e-5);
+    }
+}
+
+/// By definition: every choice of lanes of the key that is looked up and of two keys that are there.
+#[test]
+fn blocked_by_definition() {
+    assert_eq!(blocked::false_positive_rate(0, 5, 10), 1.0);
+    assert_eq!(blocked::false_positive_rate(3, 5, 0), 0.0);
+    for hashes in 1..=16 {
+        // The one key must have the same lanes, and the same bit in each.
+        let same = 1.0 / masks(hashes).len() as f64 / 32_f64.powi(hashes as i32);
+        // A difference of numbers near one has an absolute error.
+        let rate = blocked::Terms::new(hashes).block_rate(1);
+        assert!((rate - same).abs() <= 1e-9 * same + 4e-15, "{hashes}: got {rate:e}, want {same:e}");
+    }
+    for hashes in 1..=3 {
+        let all = masks(hashes);
+        // A lane that one of them has matches with 1/32, one that both have with 1 - (31/32)^2.
+        let (one, both) = (1.0 / 32.0_f64, 1.0 - (31.0 / 32.0_f64).powi(2));
+        let mut sum = 0.0;
+        for looked_up in all {
+            for first in all {
+                for second in all {
+                    if looked_up & !(first | second) == 0 {
+                        let shared = (looked_up & first & second).count_ones() as i32;
+                        sum += both.powi(shared) * one.powi(hashes as i32 - shared);
+                    }
+                }
+            }
+        }
+        close(blocked::Terms::new(hashes).block_rate(2), sum / (all.len() as f64).powi(3), 1e-9);
+    }
+}
+
+/// The present rate of a block is the mean over all choices of lanes of the product of their fills.
+#[test]
+fn blocked_rates_from_bits() {
+    let block: [u32; 16] = std::array::from_fn(|lane| 0x9e37_79b9_u32.rotate_left(lane as u32) >> (lane % 7));
+    for hashes in 1..=16 {
+        let product = |mask: &u16| -> f64 {
+            let chosen = (0..16).filter(|lane| mask >> lane & 1 == 1);
+            chosen.map(|lane| f64::from(block[lane].count_ones()) / 32.0).product()
+        };
+        let mean = masks(hashes).iter().map(product).sum::<f64>() / masks(hashes).len() as f64;
+        close(blocked::from_fill(&block, hashes), mean, 1e-12);
+        close(blocked::from_fill(&[u32::MAX; 16], hashes), 1.0, 1e-12);
+        assert_eq!(blocked::from_fill(&[0; 16], hashes), 0.0);
+    }
+}
+
+#[test]
+fn blocked_sizes() {
+    for rate in [0.0, 1.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert_eq!(blocked::size_for(100, rate), None);
+    }
+    assert_eq!(blocked::size_for(0, 0.01).unwrap().blocks, 1);
+    for keys in [1, 10, 1000, 1_000_000, 1 << 40] {
+        for rate in [0.5, 0.1, 0.01, 1e-3, 1e-5] {
+            let size = blocked::size_for(keys, rate).unwrap();
+            assert!(blocked::false_positive_rate(size.blocks, size.hashes, keys) <= rate, "{keys} keys at {rate}");
+            let one_less = blocked::false_positive_rate(size.blocks - 1, size.hashes, keys);
+            assert!(one_less > rate, "{keys} keys at {rate}");
+        }
+    }
+    // A key sets k of the bits of one block, so that the estimate inverts (1 - k/512B)^n.
+    for keys in [1.0, 100.0, 5000.0] {
+        let ones = 51_200.0 * (1.0 - (1.0 - 6.0 / 51_200.0_f64).powf(keys));
+        close(blocked::cardinality(100, 6, ones.round() as u64).unwrap(), keys, 0.2);
+    }
+    assert_eq!(blocked::cardinality(100, 6, 51_200), None);
+    assert_eq!(blocked::cardinality(0, 6, 0), None);
+    assert_eq!(blocked::cardinality_standard_error(0, 6, 5), f64::INFINITY);
 }
 
 #[test]

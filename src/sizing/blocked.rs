@@ -17,7 +17,7 @@
 //! ```
 //!
 //! (With `k` even both products are one.) The number of keys in the block is Binomial(n, 1/blocks), so that the rate of the
-//! filter is the mixture of the two; in the limit of many blocks `z^i` becomes `exp(-(512/c)(1 - z))` at `c` bits a key.
+//! filter is the mixture of the two, to an absolute error of some 1e-15; in the limit of many blocks `z^i` becomes `exp(-(512/c)(1 - z))` at `c` bits a key.
 
 use super::{is_rate, mixture, search};
 
