@@ -23,7 +23,7 @@ use crate::registry::Row;
 use crate::simd::layout::{BLOCK_WORDS, masks};
 use crate::simd::portable;
 use crate::sizing;
-use crate::sizing::blocked::{BLOCK_BITS, MAX_HASHES};
+use crate::sizing::blocked::{BLOCK_BITS, MAX_HASHES, MIN_RATE};
 use crate::spec::{Kind, Number, Size, Spec};
 use crate::storage::{Words, try_box};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -54,6 +54,13 @@ fn false_positive_rate(blocks: u64, hashes: u32, keys: u64) -> f64 {
 fn plan(spec: &Spec) -> Result<Geometry> {
     let foldable = spec.parameter(&bitwise::FOLDABLE)? == 1;
     let (blocks, hashes) = match spec.size()? {
+        Size::Rate { false_positive_rate, .. } if false_positive_rate < MIN_RATE => {
+            let rate = Number(false_positive_rate);
+            return Err(error!(
+                OutOfRange,
+                "false_positive_rate = {rate} is below {MIN_RATE:e}, the least of this kind"
+            ));
+        }
         Size::Rate { capacity, false_positive_rate } => {
             let size = sizing::blocked::size_for(capacity, false_positive_rate).and_then(|size| {
                 let blocks = if foldable { bitwise::foldable_units(size.blocks)? } else { size.blocks };

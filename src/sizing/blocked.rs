@@ -17,7 +17,10 @@
 //! ```
 //!
 //! (With `k` even both products are one.) The number of keys in the block is Binomial(n, 1/blocks), so that the rate of the
-//! filter is the mixture of the two, to an absolute error of some 1e-15; in the limit of many blocks `z^i` becomes `exp(-(512/c)(1 - z))` at `c` bits a key.
+//! filter is the mixture of the two; in the limit of many blocks `z^i` becomes `exp(-(512/c)(1 - z))` at `c` bits a key.
+//!
+//! The sum takes numbers up to 4900 from each other, so that its absolute error is up to 1e-12. Rates below
+//! [`MIN_RATE`] are not asked of it: there a block of one line needs several times the bits of the classic filter anyway.
 
 use super::{is_rate, mixture, search};
 
@@ -26,6 +29,9 @@ pub const BLOCK_BITS: u64 = 512;
 
 /// The most lanes that a key has: all of them.
 pub const MAX_HASHES: u32 = 16;
+
+/// The least rate that a filter is sized for.
+pub const MIN_RATE: f64 = 1e-9;
 
 /// Lanes in a half.
 const LANES: u32 = 8;
