@@ -37,7 +37,8 @@ const SIZES: [Size; 2] = [
 impl Size {
     fn filter(&self, spec: &Spec) -> Box<dyn Filter> {
         let Size { bits, hashes, keys, .. } = *self;
-        petal::create(&Spec { bits, hashes, capacity: keys, ..*spec }).unwrap()
+        let kind = Some(petal::filters::bloom::KIND);
+        petal::create(&Spec { kind, bits, hashes, capacity: keys, ..*spec }).unwrap()
     }
 }
 
