@@ -64,7 +64,7 @@ fn info_has_all_its_keys() {
 #[test]
 fn what_is_not_known_is_null() {
     let place = Place::new();
-    place.petal_on("build --bits 64 --hashes 4 -o filter", &lines(0..10_000)).quiet();
+    place.petal_on("build --kind bloom --bits 64 --hashes 4 -o filter", &lines(0..10_000)).quiet();
     let full = info(&place.path("filter"));
     for name in ["capacity", "fpr_target", "count_estimate", "bits_per_key"] {
         assert!(full[name].is_null(), "{name}: {full}");

@@ -47,7 +47,7 @@ fn all_ways_in_make_the_same_filter() {
     let nul: Vec<u8> = lines(0..5000).iter().map(|byte| if *byte == b'\n' { 0 } else { *byte }).collect();
     place.file("nul", &nul);
     assert_eq!(place.petal("build -0 nul").quiet(), expected);
-    assert_eq!(place.petal("build -0 --set derivation=remix --seed 0 --kind bloom --fpr 0.01 nul").quiet(), expected);
+    assert_eq!(place.petal("build -0 --set foldable=0 --seed 0 --kind blocked --fpr 0.01 nul").quiet(), expected);
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn a_pipe_needs_a_capacity() {
     place.petal_on("build --bits-per-key 8 -o filter", b"a\n").names(&["--capacity"]);
     // An exact geometry needs no count.
     let info = {
-        place.petal_on("build --bits 1000 --hashes 3 -o filter", &lines(0..10)).quiet();
+        place.petal_on("build --kind bloom --bits 1000 --hashes 3 -o filter", &lines(0..10)).quiet();
         info(&place.path("filter"))
     };
     assert_eq!(
@@ -253,7 +253,7 @@ fn sizes_in_every_form() {
         assert_eq!(exact["bits"].as_u64(), Some(50 * kind.bits_unit));
     }
     let partitioned = {
-        place.petal("build --set partitioned=1 --set derivation=double --seed 0xff -o filter keys").quiet();
+        place.petal("build --kind bloom --set partitioned=1 --set derivation=double --seed 0xff -o filter keys").quiet();
         info(&place.path("filter"))
     };
     assert_eq!((partitioned["parameters"]["partitioned"].as_u64(), partitioned["seed"].as_u64()), (Some(1), Some(255)));

@@ -13,7 +13,7 @@ use petal_fuzz::image::{with_checksums, with_length};
 use std::cell::RefCell;
 use std::os::fd::RawFd;
 
-const MODES: [Mode; 3] = [Mode::Load, Mode::Read, Mode::Write];
+const MODES: [Mode; 4] = [Mode::Load, Mode::Read, Mode::Write, Mode::Share];
 
 struct Places {
     memory: Guarded,
@@ -102,6 +102,11 @@ fn used(opened: Result<Box<dyn Filter>>, mode: Mode) {
             filter.insert_hash(7).expect("it is open for writing");
             assert!(filter.contains_hash(7));
             assert_eq!(filter.fold(2).unwrap_err().status(), Status::Unsupported);
+        }
+        Mode::Share => {
+            filter.insert_hash_shared(7).expect("it is open to be shared");
+            assert!(filter.contains_hash(7));
+            assert_eq!(filter.insert_hash(8).unwrap_err().status(), Status::Unsupported);
         }
     }
 }
