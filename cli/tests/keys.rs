@@ -253,7 +253,9 @@ fn sizes_in_every_form() {
         assert_eq!(exact["bits"].as_u64(), Some(50 * kind.bits_unit));
     }
     let partitioned = {
-        place.petal("build --kind bloom --set partitioned=1 --set derivation=double --seed 0xff -o filter keys").quiet();
+        place
+            .petal("build --kind bloom --set partitioned=1 --set derivation=double --seed 0xff -o filter keys")
+            .quiet();
         info(&place.path("filter"))
     };
     assert_eq!((partitioned["parameters"]["partitioned"].as_u64(), partitioned["seed"].as_u64()), (Some(1), Some(255)));
