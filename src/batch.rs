@@ -79,7 +79,8 @@ impl Keys<'_> {
 
     /// Gives the hashes to `take`, a chunk at a time, until it says false: the position of the chunk's first key, how many
     /// keys are in the chunk, and their hashes, followed by those of up to [`AHEAD`] keys of the next. Comes first with
-    /// a chunk of no keys, which shows only what is next. [`Keys::check`] has been asked.
+    /// a chunk of no keys, which shows only what is next; not at all where there are no keys. [`Keys::check`] has been
+    /// asked.
     pub(crate) fn for_each_chunk(
         &self,
         hasher: &Hasher,
@@ -87,6 +88,9 @@ impl Keys<'_> {
         mut take: impl FnMut(usize, usize, &[u64]) -> bool,
     ) {
         let length = self.len();
+        if length == 0 {
+            return;
+        }
         if let Keys::Hashes(hashes) = self {
             let mut go_on = take(0, 0, &hashes[..length.min(AHEAD)]);
             for start in (0..length).step_by(CHUNK) {

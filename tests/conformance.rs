@@ -319,6 +319,13 @@ fn tells_the_truth(filter: &mut dyn Filter, spec: &Spec) {
             }
         }
     }
+    let before = image(filter);
+    for none in [Keys::Hashes(&[]), Keys::U64(&[]), Keys::Bytes { bytes: &[], offsets: &[0] }] {
+        if none.check(filter.base().hasher()).is_ok() {
+            assert!(matches!(filter.insert_batch(&none, &mut Answers::default()), (0, Ok(()))));
+        }
+    }
+    assert_eq!(image(filter), before, "no keys changed something");
     if !filter.capabilities().contains(Capabilities::INSERT) {
         let (done, outcome) = filter.insert_batch(&Keys::Hashes(&[1]), &mut Answers::default());
         assert_eq!(done, 0);

@@ -138,7 +138,7 @@ fn run(input: &mut Unstructured) -> Result<()> {
                 let Slot { hashes, count, exact, .. } = &*slot;
                 *other = Some(Slot { filter, memory: None, hashes: hashes.clone(), count: *count, exact: *exact });
             }
-            11 => slot.reopen(*input.choose(&[Mode::Load, Mode::Read, Mode::Write])?, bool::arbitrary(input)?),
+            11 => slot.reopen(*input.choose(&[Mode::Load, Mode::Read, Mode::Write, Mode::Share])?, bool::arbitrary(input)?),
             12 => slot.close(),
             // Sizing is much slower than all else here.
             _ if planned => {}
@@ -421,7 +421,7 @@ fn combine(slot: &mut Slot, other: Option<&Slot>, union: bool) {
     }
     if union {
         slot.hashes.extend(hashes);
-        slot.count += count;
+        slot.count = slot.count.saturating_add(count);
         slot.exact &= exact;
     } else {
         let most = copy.false_positive_rate().min(filter.false_positive_rate());
@@ -452,7 +452,7 @@ fn propose(input: &mut Unstructured) -> Result<()> {
         2 => Goal::Memory(u64::arbitrary(input)?),
         _ => Goal::Memory(u64::from(u16::arbitrary(input)?)),
     };
-    let capabilities = Capabilities(1 << input.int_in_range(0..=8)?);
+    let capabilities = Capabilities(1 << input.int_in_range(0..=9)?);
     let Ok(proposals) = plan(&Request { keys, goal, capabilities, is_static: bool::arbitrary(input)? }) else {
         return Ok(());
     };
