@@ -255,7 +255,7 @@ fn insert(slot: &mut Slot, input: &mut Unstructured) -> Result<()> {
     });
     if let (Some(new), Some(hash)) = (new, hash) {
         assert!(slot.hashes.insert(hash) || !new, "a key that was there is new");
-        slot.count += 1;
+        slot.count = slot.count.saturating_add(1);
     }
     Ok(())
 }
@@ -374,7 +374,7 @@ fn insert_batch(slot: &mut Slot, input: &mut Unstructured) -> Result<()> {
     assert!(slot.filter.equals(&*one_by_one), "a batch is not its keys one by one");
     assert_eq!((done, trues), (new.len(), new.iter().filter(|new| **new).count() as u64));
     room.check(&new);
-    slot.count += hashes.len() as u64;
+    slot.count = slot.count.saturating_add(hashes.len() as u64);
     slot.hashes.extend(hashes);
     Ok(())
 }
