@@ -12,6 +12,8 @@ use crate::simd::Kernels;
 /// How many keys a filter answers at once: enough to hide the calls, few enough for any stack.
 const CHUNK: usize = 512;
 
+const _: () = assert!(CHUNK / 8 < 256, "answers are summed in bytes");
+
 /// An array at the start of a cache line, so that vectors of it do not lie across two.
 #[repr(align(64))]
 struct Lines<Array>(Array);
@@ -184,9 +186,17 @@ impl Answers<'_> {
         self.count = if answer { keys as u64 } else { 0 };
     }
 
-    /// Takes the answers of the keys from `start`, a multiple of 8, on.
+    /// Takes the answers of the keys from `start`, a multiple of 8, on; at most [`CHUNK`].
     fn take(&mut self, start: usize, answers: &[bool]) {
-        self.count += answers.iter().map(|answer| u64::from(*answer)).sum::<u64>();
+        // Bytes of ones and zeros, summed eight at once: a chunk is short enough that none overflows.
+        let (words, rest) = answers.as_chunks::<8>();
+        let sums = words.iter().fold(0, |sums, word| sums + u64::from_le_bytes(word.map(u8::from)));
+        self.count += sums
+            .to_le_bytes()
+            .into_iter()
+            .chain(rest.iter().map(|answer| u8::from(*answer)))
+            .map(u64::from)
+            .sum::<u64>();
         if let Some(bytes) = &mut self.bytes {
             for (byte, answer) in bytes[start..].iter_mut().zip(answers) {
                 *byte = (*answer).into();

@@ -51,18 +51,45 @@ const BATCH: usize = 64;
 
 // ---- XXH3 of eight bytes ---------------------------------------------------------------------------------------------
 
-/// [`portable::xxh3_u64`] of eight keys.
+/// [`portable::xxh3_u64`] of `GROUPS` times eight keys.
+///
+/// It is a chain of steps that wait for each other, some for 15 cycles. So all groups take a step before any takes the next:
+/// the processor looks no more than a few dozen instructions ahead for one that need not wait.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn xxh3_u64(flip: __m512i, keys: __m512i) -> __m512i {
+fn xxh3_u64<const GROUPS: usize>(flip: __m512i, keys: &[[u64; GROUP]], hashes: &mut [[u64; GROUP]]) {
     let multiplier = _mm512_set1_epi64(XXH3_MULTIPLIER as i64);
-    let x = _mm512_xor_si512(_mm512_rol_epi64::<32>(keys), flip);
-    // 0x96 is the exclusive or of three.
-    let x = _mm512_ternarylogic_epi64::<0x96>(x, _mm512_rol_epi64::<49>(x), _mm512_rol_epi64::<24>(x));
-    let x = _mm512_mullo_epi64(x, multiplier);
-    let x = _mm512_xor_si512(x, _mm512_add_epi64(_mm512_srli_epi64::<35>(x), _mm512_set1_epi64(8)));
-    let x = _mm512_mullo_epi64(x, multiplier);
-    _mm512_xor_si512(x, _mm512_srli_epi64::<28>(x))
+    let mut x: [__m512i; GROUPS] = core::array::from_fn(|i| load(&keys[i]));
+    for x in &mut x {
+        let mixed = _mm512_xor_si512(_mm512_rol_epi64::<32>(*x), flip);
+        // 0x96 is the exclusive or of three.
+        *x = _mm512_ternarylogic_epi64::<0x96>(mixed, _mm512_rol_epi64::<49>(mixed), _mm512_rol_epi64::<24>(mixed));
+    }
+    for x in &mut x {
+        *x = in_turn(_mm512_mullo_epi64(*x, multiplier));
+    }
+    for x in &mut x {
+        let shifted = _mm512_add_epi64(_mm512_srli_epi64::<35>(*x), _mm512_set1_epi64(8));
+        *x = in_turn(_mm512_xor_si512(*x, shifted));
+    }
+    for x in &mut x {
+        *x = in_turn(_mm512_mullo_epi64(*x, multiplier));
+    }
+    for (x, hashes) in x.into_iter().zip(hashes) {
+        // SAFETY: eight numbers.
+        unsafe {
+            _mm512_storeu_si512(hashes.as_mut_ptr().cast(), _mm512_xor_si512(x, _mm512_srli_epi64::<28>(x)));
+        }
+    }
+}
+
+/// The same number, which the compiler must have at this place in the order of the program.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn in_turn(mut x: __m512i) -> __m512i {
+    // SAFETY: no instruction.
+    unsafe { core::arch::asm!("/* {} */", inout(zmm_reg) x, options(nomem, nostack, preserves_flags)) };
+    x
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
@@ -70,9 +97,13 @@ fn hash_u64s(flip: u64, keys: &[u64], hashes: &mut [u64]) {
     let flips = _mm512_set1_epi64(flip as i64);
     let (groups, rest) = keys.as_chunks::<GROUP>();
     let (to_groups, to_rest) = hashes.as_chunks_mut::<GROUP>();
-    for (keys, hashes) in groups.iter().zip(to_groups) {
-        // SAFETY: eight numbers each.
-        unsafe { _mm512_storeu_si512(hashes.as_mut_ptr().cast(), xxh3_u64(flips, load(keys))) };
+    let (rows, few) = groups.as_chunks::<8>();
+    let (to_rows, to_few) = to_groups.as_chunks_mut::<8>();
+    for (keys, hashes) in rows.iter().zip(to_rows) {
+        xxh3_u64::<8>(flips, keys, hashes);
+    }
+    for (keys, hashes) in few.chunks(1).zip(to_few.chunks_mut(1)) {
+        xxh3_u64::<1>(flips, keys, hashes);
     }
     for (key, hash) in rest.iter().zip(to_rest) {
         *hash = portable::xxh3_u64(flip, *key);
@@ -142,15 +173,16 @@ fn is_vectorised(words: usize, words_of_block: usize) -> bool {
     (1..1 << 32).contains(&((words / words_of_block) as u64))
 }
 
-/// Turns the masks of the bits that were missing into answers: whether any was.
+/// Turns the masks of the lanes in which a bit was missing into answers: whether any of the key's lanes is among them.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn answer(missing: &[u16; BATCH], answers: &mut [bool; BATCH], any_is: bool) {
+fn answer(missing: &Masks, lanes: &Masks, answers: &mut [bool; BATCH], any_is: bool) {
     for half in 0..2 {
         // SAFETY: 32 masks of 16 bits are a vector, 32 answers half of one; the answers are written as 0 and 1.
         unsafe {
-            let masks = _mm512_loadu_si512(missing.as_ptr().add(32 * half).cast());
-            let any = _mm512_test_epi16_mask(masks, masks);
+            let [missing, lanes] =
+                [missing, lanes].map(|masks| _mm512_load_si512(masks.0.as_ptr().add(32 * half).cast()));
+            let any = _mm512_test_epi16_mask(missing, lanes);
             let answer = _mm256_maskz_set1_epi8(if any_is { any } else { !any }, 1);
             _mm256_storeu_si256(answers.as_mut_ptr().add(32 * half).cast(), answer);
         }
@@ -166,17 +198,19 @@ struct Prepared {
     masks: [u64; BATCH],
 }
 
-/// The masks of the bits that keys miss.
+/// A mask of lanes for each key.
 #[repr(align(64))]
-struct Missing([u16; BATCH]);
+struct Masks([u16; BATCH]);
 
 /// Addresses for one step of eight keys.
 struct Step {
     keys: *const u64,
     blocks: *const u64,
     masks: *const u64,
-    /// Where the masks of missing bits go.
+    /// Where the masks of the lanes go that miss a bit.
     missing: *mut u16,
+    /// Where the masks of the keys' own lanes go, if those are not all that can be in `missing`.
+    lanes: *mut u16,
     /// The blocks of eight later keys, to be fetched.
     next: *const u64,
 }
@@ -197,17 +231,15 @@ fn run(
 ) {
     // A prefetch of an address that is none does nothing.
     let fetch = |block: usize| _mm_prefetch::<_MM_HINT_T0>(core::ptr::without_provenance(block));
-    // Prepares the eight keys that start at `place`, if there are so many.
-    let prepare_group = |keys: &[u64], place: usize, prepared: &mut Prepared| {
-        let Some(group) = keys.get(place..).and_then(|keys| keys.first_chunk::<GROUP>()) else { return false };
-        let (blocks, masks) = (&mut prepared.blocks[place..place + GROUP], &mut prepared.masks[place..place + GROUP]);
-        // SAFETY: eight numbers each.
+    // Prepares the eight keys from `i` on.
+    let prepare_group = |keys: &[u64; BATCH], i: usize, prepared: &mut Prepared| {
+        debug_assert!(i + GROUP <= BATCH);
+        // SAFETY: there are eight numbers from `i` on, which is a multiple of eight below 64.
         unsafe {
-            let (block, mask) = prepare(_mm512_loadu_si512(group.as_ptr().cast()));
-            _mm512_storeu_si512(blocks.as_mut_ptr().cast(), block);
-            _mm512_storeu_si512(masks.as_mut_ptr().cast(), mask);
+            let (block, mask) = prepare(_mm512_loadu_si512(keys.as_ptr().add(i).cast()));
+            _mm512_store_si512(prepared.blocks.as_mut_ptr().add(i).cast(), block);
+            _mm512_store_si512(prepared.masks.as_mut_ptr().add(i).cast(), mask);
         }
-        true
     };
     if fetching && answers.is_empty() {
         keys.iter().take(ring::AHEAD).for_each(|key| fetch(place(*key)));
@@ -215,30 +247,40 @@ fn run(
     let (batches, rest) = answers.as_chunks_mut::<BATCH>();
     let in_batches = batches.len() * BATCH;
     let mut prepared = [const { Prepared { blocks: [0; BATCH], masks: [0; BATCH] } }; 2];
-    let [now, next] = &mut prepared;
-    let (mut now, mut next) = (now, next);
-    for i in (0..in_batches.min(BATCH)).step_by(GROUP) {
-        prepare_group(keys, i, now);
+    let [mut now, mut next] = prepared.each_mut();
+    let (mut missing, mut lanes) = (Masks([0; BATCH]), Masks([!0; BATCH]));
+    // Not the compiler's to unroll, which would only make loops of eight steps larger.
+    let groups = || (0..core::hint::black_box(BATCH)).step_by(GROUP);
+    if in_batches > 0
+        && let Some(first) = keys.first_chunk()
+    {
+        groups().for_each(|i| prepare_group(first, i, now));
     }
     for (answers, start) in batches.iter_mut().zip((0..).step_by(BATCH)) {
-        let following = &keys[start + BATCH..];
-        // The last batch of a call has no use for the next one's places, unless it is to fetch them.
-        let wanted = if fetching || start + BATCH < in_batches { following } else { &[] };
-        let (keys, mut missing) = (&keys[start..start + BATCH], Missing([0; BATCH]));
-        // Unrolled eight times more it would only be larger.
-        for i in (0..core::hint::black_box(BATCH)).step_by(GROUP) {
-            // Between the steps, so that the arithmetic for the next keys does not hold up their fetches.
-            let prepared = prepare_group(wanted, i, next);
-            let addresses = Step {
-                keys: &raw const keys[i],
-                blocks: &raw const now.blocks[i],
-                masks: &raw const now.masks[i],
-                missing: &raw mut missing.0[i],
-                next: &raw const next.blocks[i],
-            };
-            if fetching && prepared { fetching_step(addresses) } else { step(addresses) }
+        let (keys, following) = keys[start..].split_at(BATCH);
+        let mut addresses = |i: usize, now: &Prepared, next: &Prepared| Step {
+            keys: keys.as_ptr().wrapping_add(i),
+            blocks: now.blocks.as_ptr().wrapping_add(i),
+            masks: now.masks.as_ptr().wrapping_add(i),
+            missing: missing.0.as_mut_ptr().wrapping_add(i),
+            lanes: lanes.0.as_mut_ptr().wrapping_add(i),
+            next: next.blocks.as_ptr().wrapping_add(i),
+        };
+        match following.first_chunk() {
+            // The last batch of a call has no use for the next one's places, unless it is to fetch them.
+            Some(following) if fetching || start + BATCH < in_batches => {
+                for i in groups() {
+                    // Between the steps, so that the arithmetic for the next keys does not hold up their fetches.
+                    prepare_group(following, i, next);
+                    if fetching { fetching_step(addresses(i, now, next)) } else { step(addresses(i, now, next)) }
+                }
+            }
+            _ => {
+                following.iter().filter(|_| fetching).for_each(|key| fetch(place(*key)));
+                groups().for_each(|i| step(addresses(i, now, next)));
+            }
         }
-        answer(&missing.0, answers, any_is);
+        answer(&missing, &lanes, answers, any_is);
         (now, next) = (next, now);
     }
     for (i, answer) in (in_batches..).zip(rest) {
@@ -251,19 +293,27 @@ fn run(
 
 const _: () = assert!(BATCH == ring::AHEAD, "the next batch is what is fetched");
 
-/// Eight times a piece of assembly, which is given the places of its key in arrays of 8 and 2 bytes an element.
+/// Eight times a piece of assembly, which is given the register of its key's bits, the 16th vector and so on, and the
+/// places of the key in arrays of 8 and of 2 bytes an element.
 macro_rules! eight {
-    ($piece:ident) => {
+    ($piece:ident, $vector:literal) => {
         concat!(
-            $piece!("0", "0"),
-            $piece!("8", "2"),
-            $piece!("16", "4"),
-            $piece!("24", "6"),
-            $piece!("32", "8"),
-            $piece!("40", "10"),
-            $piece!("48", "12"),
-            $piece!("56", "14")
+            $piece!(concat!($vector, "16"), "0", "0"),
+            $piece!(concat!($vector, "17"), "8", "2"),
+            $piece!(concat!($vector, "18"), "16", "4"),
+            $piece!(concat!($vector, "19"), "24", "6"),
+            $piece!(concat!($vector, "20"), "32", "8"),
+            $piece!(concat!($vector, "21"), "40", "10"),
+            $piece!(concat!($vector, "22"), "48", "12"),
+            $piece!(concat!($vector, "23"), "56", "14")
         )
+    };
+}
+
+/// Fetches the line of a later key.
+macro_rules! fetch {
+    ($bits:expr, $d8:literal, $d2:literal) => {
+        concat!("mov {block}, qword ptr [{next} + ", $d8, "]\n", "prefetcht0 byte ptr [{block}]\n")
     };
 }
 
@@ -330,23 +380,66 @@ fn blocked_insert_one(words: &mut [u64], hashes: u32, key: u64) -> bool {
     }
 }
 
-/// One key: its bits are the rotated ones of the lanes of its mask, and those are missing that the block has not.
-macro_rules! blocked_look_up {
-    ($d8:literal, $d2:literal) => {
+/// The numbers of a key's bits, modulo 32.
+macro_rules! blocked_multiply {
+    ($bits:expr, $d8:literal, $d2:literal) => {
+        concat!("vpmuludq ", $bits, ", {salts}, qword ptr [{keys} + ", $d8, "]{{1to8}}\n")
+    };
+}
+
+macro_rules! blocked_shift {
+    ($bits:expr, $d8:literal, $d2:literal) => {
+        concat!("vpsrlvd ", $bits, ", ", $bits, ", {shifts}\n")
+    };
+}
+
+/// A bit in every lane, and which lanes are the key's.
+macro_rules! blocked_rotate_all {
+    ($bits:expr, $d8:literal, $d2:literal) => {
+        concat!(
+            "vprolvd ",
+            $bits,
+            ", {ones}, ",
+            $bits,
+            "\n",
+            "mov {mask}, qword ptr [{masks} + ",
+            $d8,
+            "]\n",
+            "movzx {mask:e}, word ptr [{mask}]\n",
+            "mov word ptr [{lanes} + ",
+            $d2,
+            "], {mask:x}\n"
+        )
+    };
+}
+
+/// The key's bits.
+macro_rules! blocked_rotate_chosen {
+    ($bits:expr, $d8:literal, $d2:literal) => {
         concat!(
             "mov {mask}, qword ptr [{masks} + ",
             $d8,
             "]\n",
+            "kmovw k1, word ptr [{mask}]\n",
+            "vprolvd ",
+            $bits,
+            "{{k1}}{{z}}, {ones}, ",
+            $bits,
+            "\n"
+        )
+    };
+}
+
+/// Which lanes of the block do not have the bit.
+macro_rules! blocked_test {
+    ($bits:expr, $d8:literal, $d2:literal) => {
+        concat!(
             "mov {block}, qword ptr [{blocks} + ",
             $d8,
             "]\n",
-            "kmovw k1, word ptr [{mask}]\n",
-            "vpmuludq {bits}, {salts}, qword ptr [{keys} + ",
-            $d8,
-            "]{{1to8}}\n",
-            "vpsrlvd {bits}, {bits}, {shifts}\n",
-            "vprolvd {bits}, {ones}, {bits}\n",
-            "vptestnmd k2{{k1}}, {bits}, zmmword ptr [{block}]\n",
+            "vptestnmd k2, ",
+            $bits,
+            ", zmmword ptr [{block}]\n",
             "kmovw word ptr [{missing} + ",
             $d2,
             "], k2\n"
@@ -354,26 +447,25 @@ macro_rules! blocked_look_up {
     };
 }
 
-/// The same, and the bits are set.
-macro_rules! blocked_put_in {
-    ($d8:literal, $d2:literal) => {
+/// Sets the bits, and says which lanes that changes.
+macro_rules! blocked_set {
+    ($bits:expr, $d8:literal, $d2:literal) => {
         concat!(
-            "mov {mask}, qword ptr [{masks} + ",
-            $d8,
-            "]\n",
             "mov {block}, qword ptr [{blocks} + ",
             $d8,
             "]\n",
-            "kmovw k1, word ptr [{mask}]\n",
-            "vpmuludq {bits}, {salts}, qword ptr [{keys} + ",
-            $d8,
-            "]{{1to8}}\n",
-            "vpsrlvd {bits}, {bits}, {shifts}\n",
-            "vprolvd {bits}{{k1}}{{z}}, {ones}, {bits}\n",
             "vmovdqu64 {old}, zmmword ptr [{block}]\n",
-            "vptestnmd k2{{k1}}, {bits}, {old}\n",
-            "vporq {old}, {old}, {bits}\n",
-            "vmovdqu64 zmmword ptr [{block}], {old}\n",
+            "vporq ",
+            $bits,
+            ", ",
+            $bits,
+            ", {old}\n",
+            "vpcmpneqd k2, ",
+            $bits,
+            ", {old}\n",
+            "vmovdqu64 zmmword ptr [{block}], ",
+            $bits,
+            "\n",
             "kmovw word ptr [{missing} + ",
             $d2,
             "], k2\n"
@@ -381,35 +473,34 @@ macro_rules! blocked_put_in {
     };
 }
 
-/// Fetches the line of a later key.
-macro_rules! fetch {
-    ($d8:literal) => {
-        concat!("mov {block}, qword ptr [{next} + ", $d8, "]\n", "prefetcht0 byte ptr [{block}]\n")
+macro_rules! blocked_fetch_and_test {
+    ($bits:expr, $d8:literal, $d2:literal) => {
+        concat!(fetch!($bits, $d8, $d2), blocked_test!($bits, $d8, $d2))
     };
 }
 
-macro_rules! blocked_fetch_and_look_up {
-    ($d8:literal, $d2:literal) => {
-        concat!(fetch!($d8), blocked_look_up!($d8, $d2))
-    };
-}
-
-macro_rules! blocked_fetch_and_put_in {
-    ($d8:literal, $d2:literal) => {
-        concat!(fetch!($d8), blocked_put_in!($d8, $d2))
+macro_rules! blocked_fetch_and_set {
+    ($bits:expr, $d8:literal, $d2:literal) => {
+        concat!(fetch!($bits, $d8, $d2), blocked_set!($bits, $d8, $d2))
     };
 }
 
 /// A step of the blocked layout. Its safety is argued where it is used.
 macro_rules! blocked_step {
-    ($piece:ident, $step:ident) => {
+    ($rotate:ident, $finish:ident, $step:ident) => {
         core::arch::asm!(
-            eight!($piece),
-            "/* {next} {old} */",
+            eight!(blocked_multiply, "zmm"),
+            eight!(blocked_shift, "zmm"),
+            eight!($rotate, "zmm"),
+            eight!($finish, "zmm"),
+            "/* {next} {lanes} {old} */",
             keys = in(reg) $step.keys, blocks = in(reg) $step.blocks, masks = in(reg) $step.masks,
-            missing = in(reg) $step.missing, next = in(reg) $step.next, mask = out(reg) _, block = out(reg) _,
+            missing = in(reg) $step.missing, lanes = in(reg) $step.lanes, next = in(reg) $step.next,
+            mask = out(reg) _, block = out(reg) _,
             salts = in(zmm_reg) salts(), shifts = in(zmm_reg) _mm512_set1_epi64(27),
-            ones = in(zmm_reg) _mm512_set1_epi32(1), bits = out(zmm_reg) _, old = out(zmm_reg) _,
+            ones = in(zmm_reg) _mm512_set1_epi32(1), old = out(zmm_reg) _,
+            out("zmm16") _, out("zmm17") _, out("zmm18") _, out("zmm19") _,
+            out("zmm20") _, out("zmm21") _, out("zmm22") _, out("zmm23") _,
             out("k1") _, out("k2") _, options(nostack, preserves_flags),
         )
     };
@@ -432,9 +523,9 @@ fn blocked_contains(words: &[AtomicU64], hashes: u32, keys: &[u64], found: &mut 
             // SAFETY: the high half of a product with the number of blocks, or masks, is less than that, so that 64 bytes
             // at the first address are a block and two at the second a mask; the others are those of arrays with eight more
             // elements. Another thread may be setting bits in the block: see `load_line`.
-            |step: Step| unsafe { blocked_step!(blocked_look_up, step) },
+            |step: Step| unsafe { blocked_step!(blocked_rotate_all, blocked_test, step) },
             // SAFETY: as above.
-            |step: Step| unsafe { blocked_step!(blocked_fetch_and_look_up, step) },
+            |step: Step| unsafe { blocked_step!(blocked_rotate_all, blocked_fetch_and_test, step) },
         ),
         |key| blocked_contains_one(words, hashes, key),
     );
@@ -456,9 +547,9 @@ fn blocked_insert(words: &mut [u64], hashes: u32, keys: &[u64], new: &mut [bool]
         |key| first.wrapping_add(block_start(length, key)).addr(),
         (
             // SAFETY: as in `blocked_contains`; the words are ours alone.
-            |step: Step| unsafe { blocked_step!(blocked_put_in, step) },
+            |step: Step| unsafe { blocked_step!(blocked_rotate_chosen, blocked_set, step) },
             // SAFETY: as above.
-            |step: Step| unsafe { blocked_step!(blocked_fetch_and_put_in, step) },
+            |step: Step| unsafe { blocked_step!(blocked_rotate_chosen, blocked_fetch_and_set, step) },
         ),
         |key| {
             // SAFETY: the words are ours alone, and nothing else borrows them during the call.
@@ -529,19 +620,35 @@ fn split_block_insert_one(words: &mut [u64], _: u32, key: u64) -> bool {
     }
 }
 
-/// One key: its bits are the products' high fives, and those are missing that the block has not.
-macro_rules! split_block_look_up {
-    ($d8:literal, $d2:literal) => {
+/// The products whose high five bits are the numbers of a key's bits.
+macro_rules! split_block_multiply {
+    ($bits:expr, $d8:literal, $d2:literal) => {
+        concat!("vpmulld ", $bits, ", {salts}, dword ptr [{keys} + ", $d8, "]{{1to8}}\n")
+    };
+}
+
+macro_rules! split_block_shift {
+    ($bits:expr, $d8:literal, $d2:literal) => {
+        concat!("vpsrld ", $bits, ", ", $bits, ", 27\n")
+    };
+}
+
+macro_rules! split_block_bit {
+    ($bits:expr, $d8:literal, $d2:literal) => {
+        concat!("vpsllvd ", $bits, ", {ones}, ", $bits, "\n")
+    };
+}
+
+/// Which lanes of the block do not have the bit.
+macro_rules! split_block_test {
+    ($bits:expr, $d8:literal, $d2:literal) => {
         concat!(
             "mov {block}, qword ptr [{blocks} + ",
             $d8,
             "]\n",
-            "vpmulld {bits}, {salts}, dword ptr [{keys} + ",
-            $d8,
-            "]{{1to8}}\n",
-            "vpsrld {bits}, {bits}, 27\n",
-            "vpsllvd {bits}, {ones}, {bits}\n",
-            "vptestnmd k2, {bits}, ymmword ptr [{block}]\n",
+            "vptestnmd k2, ",
+            $bits,
+            ", ymmword ptr [{block}]\n",
             "kmovw word ptr [{missing} + ",
             $d2,
             "], k2\n"
@@ -549,22 +656,25 @@ macro_rules! split_block_look_up {
     };
 }
 
-/// The same, and the bits are set.
-macro_rules! split_block_put_in {
-    ($d8:literal, $d2:literal) => {
+/// Sets the bits, and says which lanes that changes.
+macro_rules! split_block_set {
+    ($bits:expr, $d8:literal, $d2:literal) => {
         concat!(
             "mov {block}, qword ptr [{blocks} + ",
             $d8,
             "]\n",
-            "vpmulld {bits}, {salts}, dword ptr [{keys} + ",
-            $d8,
-            "]{{1to8}}\n",
-            "vpsrld {bits}, {bits}, 27\n",
-            "vpsllvd {bits}, {ones}, {bits}\n",
-            "vmovdqu {old}, ymmword ptr [{block}]\n",
-            "vptestnmd k2, {bits}, {old}\n",
-            "vpor {old}, {old}, {bits}\n",
-            "vmovdqu ymmword ptr [{block}], {old}\n",
+            "vmovdqu64 {old}, ymmword ptr [{block}]\n",
+            "vptestnmd k2, ",
+            $bits,
+            ", {old}\n",
+            "vporq ",
+            $bits,
+            ", ",
+            $bits,
+            ", {old}\n",
+            "vmovdqu64 ymmword ptr [{block}], ",
+            $bits,
+            "\n",
             "kmovw word ptr [{missing} + ",
             $d2,
             "], k2\n"
@@ -572,27 +682,32 @@ macro_rules! split_block_put_in {
     };
 }
 
-macro_rules! split_block_fetch_and_look_up {
-    ($d8:literal, $d2:literal) => {
-        concat!(fetch!($d8), split_block_look_up!($d8, $d2))
+macro_rules! split_block_fetch_and_test {
+    ($bits:expr, $d8:literal, $d2:literal) => {
+        concat!(fetch!($bits, $d8, $d2), split_block_test!($bits, $d8, $d2))
     };
 }
 
-macro_rules! split_block_fetch_and_put_in {
-    ($d8:literal, $d2:literal) => {
-        concat!(fetch!($d8), split_block_put_in!($d8, $d2))
+macro_rules! split_block_fetch_and_set {
+    ($bits:expr, $d8:literal, $d2:literal) => {
+        concat!(fetch!($bits, $d8, $d2), split_block_set!($bits, $d8, $d2))
     };
 }
 
 /// A step of the split-block layout. Its safety is argued where it is used.
 macro_rules! split_block_step {
-    ($piece:ident, $step:ident) => {
+    ($finish:ident, $step:ident) => {
         core::arch::asm!(
-            eight!($piece),
+            eight!(split_block_multiply, "ymm"),
+            eight!(split_block_shift, "ymm"),
+            eight!(split_block_bit, "ymm"),
+            eight!($finish, "ymm"),
             "/* {next} {old} */",
             keys = in(reg) $step.keys, blocks = in(reg) $step.blocks, missing = in(reg) $step.missing,
             next = in(reg) $step.next, block = out(reg) _, salts = in(ymm_reg) split_salts(),
-            ones = in(ymm_reg) _mm256_set1_epi32(1), bits = out(ymm_reg) _, old = out(ymm_reg) _,
+            ones = in(ymm_reg) _mm256_set1_epi32(1), old = out(ymm_reg) _,
+            out("ymm16") _, out("ymm17") _, out("ymm18") _, out("ymm19") _,
+            out("ymm20") _, out("ymm21") _, out("ymm22") _, out("ymm23") _,
             out("k2") _, options(nostack, preserves_flags),
         )
     };
@@ -613,9 +728,9 @@ fn split_block_contains(words: &[AtomicU64], hashes: u32, keys: &[u64], found: &
         |key| first.wrapping_add(split_block_start(length, key)).addr(),
         (
             // SAFETY: as in `blocked_contains`, of 32 bytes and no masks.
-            |step: Step| unsafe { split_block_step!(split_block_look_up, step) },
+            |step: Step| unsafe { split_block_step!(split_block_test, step) },
             // SAFETY: as above.
-            |step: Step| unsafe { split_block_step!(split_block_fetch_and_look_up, step) },
+            |step: Step| unsafe { split_block_step!(split_block_fetch_and_test, step) },
         ),
         |key| split_block_contains_one(words, hashes, key),
     );
@@ -637,9 +752,9 @@ fn split_block_insert(words: &mut [u64], hashes: u32, keys: &[u64], new: &mut [b
         |key| first.wrapping_add(split_block_start(length, key)).addr(),
         (
             // SAFETY: as in `blocked_contains`, of 32 bytes and no masks; the words are ours alone.
-            |step: Step| unsafe { split_block_step!(split_block_put_in, step) },
+            |step: Step| unsafe { split_block_step!(split_block_set, step) },
             // SAFETY: as above.
-            |step: Step| unsafe { split_block_step!(split_block_fetch_and_put_in, step) },
+            |step: Step| unsafe { split_block_step!(split_block_fetch_and_set, step) },
         ),
         |key| {
             // SAFETY: the words are ours alone, and nothing else borrows them during the call.
