@@ -1,7 +1,9 @@
 //! The kernels for AVX2. Block and lanes of a key are scalar arithmetic, for which the processor has other ports, so keys go
 //! one by one; the bits and the block are vectors.
 
-use super::layout::{BLOCK_WORDS, SALTS, SPLIT_BLOCK_WORDS, block_start, lanes, masks, split_block_start};
+use super::layout::{
+    BLOCK_WORDS, BYTES_OF_BITS, SALTS, SPLIT_BLOCK_WORDS, block, block_mut, lanes, masks, split_block_start,
+};
 use super::portable::{self, XXH3_MULTIPLIER, blocked_fetch, split_block_fetch};
 use super::{BlockKernel, Kernel, Kernels};
 use crate::bits::prefetch;
@@ -54,32 +56,60 @@ fn multiply(x: __m256i, by: u64) -> __m256i {
     _mm256_add_epi64(_mm256_mul_epu32(x, low), _mm256_slli_epi64::<32>(crossed))
 }
 
-/// [`portable::xxh3_u64`] of four keys.
+/// [`portable::xxh3_u64`] of `GROUPS` times four keys, which take each step of it together: a step waits for the one before.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn xxh3_u64(flip: __m256i, keys: __m256i) -> __m256i {
+fn xxh3_u64<const GROUPS: usize>(flip: __m256i, keys: &[[u64; 4]], hashes: &mut [[u64; 4]]) {
     let rotated_49 = |x| _mm256_or_si256(_mm256_slli_epi64::<49>(x), _mm256_srli_epi64::<15>(x));
     let rotated_24 = |x| _mm256_or_si256(_mm256_slli_epi64::<24>(x), _mm256_srli_epi64::<40>(x));
-    // Exchanges the halves of each number.
-    let x = _mm256_xor_si256(_mm256_shuffle_epi32::<0b10_11_00_01>(keys), flip);
-    let x = _mm256_xor_si256(x, _mm256_xor_si256(rotated_49(x), rotated_24(x)));
-    let x = multiply(x, XXH3_MULTIPLIER);
-    let x = _mm256_xor_si256(x, _mm256_add_epi64(_mm256_srli_epi64::<35>(x), _mm256_set1_epi64x(8)));
-    let x = multiply(x, XXH3_MULTIPLIER);
-    _mm256_xor_si256(x, _mm256_srli_epi64::<28>(x))
+    let mut x: [__m256i; GROUPS] = core::array::from_fn(|i| {
+        // SAFETY: four numbers.
+        let keys = unsafe { _mm256_loadu_si256(keys[i].as_ptr().cast()) };
+        // Exchanges the halves of each number.
+        let x = _mm256_xor_si256(_mm256_shuffle_epi32::<0b10_11_00_01>(keys), flip);
+        _mm256_xor_si256(x, _mm256_xor_si256(rotated_49(x), rotated_24(x)))
+    });
+    for x in &mut x {
+        *x = in_turn(multiply(*x, XXH3_MULTIPLIER));
+    }
+    for x in &mut x {
+        *x = in_turn(_mm256_xor_si256(*x, _mm256_add_epi64(_mm256_srli_epi64::<35>(*x), _mm256_set1_epi64x(8))));
+    }
+    for x in &mut x {
+        *x = in_turn(multiply(*x, XXH3_MULTIPLIER));
+    }
+    for (x, hashes) in x.into_iter().zip(hashes) {
+        // SAFETY: four numbers.
+        unsafe {
+            _mm256_storeu_si256(hashes.as_mut_ptr().cast(), _mm256_xor_si256(x, _mm256_srli_epi64::<28>(x)));
+        }
+    }
 }
+
+/// The same number, which the compiler must have at this place in the order of the program.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn in_turn(mut x: __m256i) -> __m256i {
+    // SAFETY: no instruction.
+    unsafe { core::arch::asm!("/* {} */", inout(ymm_reg) x, options(nomem, nostack, preserves_flags)) };
+    x
+}
+
+/// How many groups of keys take turns: as many as there are registers for.
+const TURNS: usize = 4;
 
 #[target_feature(enable = "avx2")]
 fn hash_u64s(flip: u64, keys: &[u64], hashes: &mut [u64]) {
     let flips = _mm256_set1_epi64x(flip as i64);
     let (groups, rest) = keys.as_chunks::<4>();
     let (to_groups, to_rest) = hashes.as_chunks_mut::<4>();
-    for (keys, hashes) in groups.iter().zip(to_groups) {
-        // SAFETY: four numbers each.
-        unsafe {
-            let keys = _mm256_loadu_si256(keys.as_ptr().cast());
-            _mm256_storeu_si256(hashes.as_mut_ptr().cast(), xxh3_u64(flips, keys));
-        }
+    let (rows, few) = groups.as_chunks::<TURNS>();
+    let (to_rows, to_few) = to_groups.as_chunks_mut::<TURNS>();
+    for (keys, hashes) in rows.iter().zip(to_rows) {
+        xxh3_u64::<TURNS>(flips, keys, hashes);
+    }
+    for (keys, hashes) in few.chunks(1).zip(to_few.chunks_mut(1)) {
+        xxh3_u64::<1>(flips, keys, hashes);
     }
     for (key, hash) in rest.iter().zip(to_rest) {
         *hash = portable::xxh3_u64(flip, *key);
@@ -107,45 +137,32 @@ unsafe fn load_half_line(address: *const u64) -> __m256i {
 
 // ---- The blocked layout ----------------------------------------------------------------------------------------------
 
-/// The bits of a key in the lanes of each half of a block.
+/// The bits of a key in each half of a block: in the lanes of its mask, one each.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn blocked_bits(key: u64) -> [__m256i; 2] {
+fn blocked_bits(mask: u16, key: u64) -> [__m256i; 2] {
     let [a, b, c, d, e, f, g, h] = SALTS.map(i64::from);
     let key = _mm256_set1_epi64x(key as i64);
-    [_mm256_setr_epi64x(a, b, c, d), _mm256_setr_epi64x(e, f, g, h)].map(|salts| {
-        let product = _mm256_mul_epu32(key, salts);
+    let salts = [_mm256_setr_epi64x(a, b, c, d), _mm256_setr_epi64x(e, f, g, h)];
+    core::array::from_fn(|half| {
+        let product = _mm256_mul_epu32(key, salts[half]);
         // The even lanes take bits 27 to 31 of the products, the odd ones bits 32 to 36.
         let numbers = _mm256_and_si256(_mm256_srlv_epi32(product, _mm256_set1_epi64x(27)), _mm256_set1_epi32(31));
-        _mm256_sllv_epi32(_mm256_set1_epi32(1), numbers)
+        // What is shifted is 1 in the lanes of the mask and 0 in the others.
+        let ones = BYTES_OF_BITS[usize::from(mask.to_le_bytes()[half])];
+        _mm256_sllv_epi32(_mm256_cvtepu8_epi32(_mm_cvtsi64_si128(ones as i64)), numbers)
     })
-}
-
-/// All ones in the lanes of a mask, zero in the others, for each half of a block.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn chosen_lanes(mask: u16) -> [__m256i; 2] {
-    let mask = _mm256_set1_epi16(mask as i16);
-    [
-        _mm256_setr_epi32(1, 1 << 1, 1 << 2, 1 << 3, 1 << 4, 1 << 5, 1 << 6, 1 << 7),
-        _mm256_setr_epi32(1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15),
-    ]
-    .map(|lane| _mm256_cmpeq_epi32(_mm256_and_si256(mask, lane), lane))
 }
 
 /// Whether a key may be there.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn blocked_contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
-    let start = block_start(words.len(), key);
-    let block = words[start..start + BLOCK_WORDS].as_ptr().cast::<u64>();
+    let block = block(words, key).as_ptr().cast::<u64>();
     // SAFETY: a block is 64 readable bytes.
     let (low, high) = unsafe { (load_half_line(block), load_half_line(block.add(BLOCK_WORDS / 2))) };
-    let ([low_bits, high_bits], [low_lanes, high_lanes]) = (blocked_bits(key), chosen_lanes(lanes(masks, key)));
-    let missing = _mm256_or_si256(
-        _mm256_and_si256(_mm256_andnot_si256(low, low_bits), low_lanes),
-        _mm256_and_si256(_mm256_andnot_si256(high, high_bits), high_lanes),
-    );
+    let [low_bits, high_bits] = blocked_bits(lanes(masks, key), key);
+    let missing = _mm256_or_si256(_mm256_andnot_si256(low, low_bits), _mm256_andnot_si256(high, high_bits));
     _mm256_testz_si256(missing, missing) == 1
 }
 
@@ -153,10 +170,8 @@ fn blocked_contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn blocked_insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
-    let start = block_start(words.len(), key);
-    let block = words[start..start + BLOCK_WORDS].as_mut_ptr().cast::<__m256i>();
-    let ([low_bits, high_bits], [low_lanes, high_lanes]) = (blocked_bits(key), chosen_lanes(lanes(masks, key)));
-    let (low_bits, high_bits) = (_mm256_and_si256(low_bits, low_lanes), _mm256_and_si256(high_bits, high_lanes));
+    let block = block_mut(words, key).as_mut_ptr().cast::<__m256i>();
+    let [low_bits, high_bits] = blocked_bits(lanes(masks, key), key);
     // SAFETY: a block is 64 bytes, which are ours alone.
     unsafe {
         let (low, high) = (_mm256_loadu_si256(block), _mm256_loadu_si256(block.add(1)));
@@ -178,7 +193,7 @@ fn blocked_contains(words: &[AtomicU64], hashes: u32, keys: &[u64], found: &mut 
 #[target_feature(enable = "avx2")]
 fn blocked_insert(words: &mut [u64], hashes: u32, keys: &[u64], new: &mut [bool]) {
     let masks = masks(hashes);
-    let fetch = |words: &[u64], key| prefetch(&words[block_start(words.len(), key)]);
+    let fetch = |words: &[u64], key| prefetch(block(words, key));
     rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, |words, key| blocked_insert_one(words, masks, key));
 }
 

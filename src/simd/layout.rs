@@ -32,6 +32,20 @@ pub fn block_start(words: usize, hash: u64) -> usize {
     reduce(hash, (words / BLOCK_WORDS) as u64) as usize * BLOCK_WORDS
 }
 
+/// The block that a hash goes to.
+#[inline]
+pub fn block<T>(words: &[T], hash: u64) -> &[T; BLOCK_WORDS] {
+    let (blocks, _) = words.as_chunks();
+    &blocks[reduce(hash, blocks.len() as u64) as usize]
+}
+
+/// The same, to be written.
+#[inline]
+pub fn block_mut<T>(words: &mut [T], hash: u64) -> &mut [T; BLOCK_WORDS] {
+    let (blocks, _) = words.as_chunks_mut();
+    &mut blocks[reduce(hash, blocks.len() as u64) as usize]
+}
+
 /// The lanes of a hash among the sixteen, as a mask: one of `masks`, each as likely as any other. The hash's low half chooses
 /// by its high bits; those below still tell the products apart from which the bits of the lanes come.
 #[inline]
@@ -40,14 +54,23 @@ pub fn lanes(masks: &[u16], hash: u64) -> u16 {
 }
 
 /// Which bit a hash has in a lane below 16, as a bit of the word of which the lane is one half. Two neighbouring lanes take
-/// ten bits in the middle of a product of the hash's low half, which depend on all of it.
+/// ten bits in the middle of a product of the hash's low half, which depend on all of it: bits 27 to 31 and 32 to 36.
 #[inline]
 pub fn bit_of_lane(hash: u64, lane: u32) -> u32 {
-    let product = (hash & 0xffff_ffff) * u64::from(SALTS[lane as usize / 2 % SALTS.len()]);
-    // Both shifts, and then a choice: a shift by a variable is slower.
-    let (even, odd) = ((product >> 27) as u32 & 31, 32 | (product >> 32) as u32 & 31);
-    if lane & 1 == 0 { even } else { odd }
+    let lane = lane % MAX_HASHES;
+    let product = (hash & 0xffff_ffff).wrapping_mul(LANE_SALTS[lane as usize]);
+    (product >> 32) as u32 & 31 | lane << 5 & 32
 }
+
+/// The multipliers of the lanes, those of the even ones times 32, so that all lanes' numbers are bits 32 to 36 of products.
+const LANE_SALTS: [u64; MAX_HASHES as usize] = {
+    let (mut salts, mut lane) = ([0; MAX_HASHES as usize], 0);
+    while lane < salts.len() {
+        salts[lane] = (SALTS[lane / 2] as u64) << (5 * (1 - lane % 2));
+        lane += 1;
+    }
+    salts
+};
 
 /// The most lanes that a key has: all of them.
 pub const MAX_HASHES: u32 = 16;
@@ -104,6 +127,21 @@ pub fn masks(hashes: u32) -> &'static [u16] {
     let hashes = hashes.min(MAX_HASHES) as usize;
     &MASKS[STARTS[hashes]..STARTS[hashes + 1]]
 }
+
+/// The bits of a byte as bytes of 0 or 1, the lowest first: what a mask of eight lanes is for kernels whose vectors are not
+/// masked by bits.
+pub static BYTES_OF_BITS: [u64; 256] = {
+    let (mut bytes, mut byte) = ([0; 256], 0);
+    while byte < 256 {
+        let mut bit = 0;
+        while bit < 8 {
+            bytes[byte] |= (byte as u64 >> bit & 1) << (8 * bit);
+            bit += 1;
+        }
+        byte += 1;
+    }
+    bytes
+};
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! The kernels in plain Rust: what the others are compared with.
 
 use super::layout::{
-    BLOCK_WORDS, SPLIT_BLOCK_WORDS, bit_of_lane, block_start, lanes, masks, split_block_masks, split_block_start,
+    BLOCK_WORDS, SPLIT_BLOCK_WORDS, bit_of_lane, block, block_mut, lanes, masks, split_block_masks, split_block_start,
 };
 use super::{BlockKernel, Kernel, Kernels};
 use crate::bits::ring::{self, fetch_word, rolling};
@@ -114,7 +114,8 @@ fn split_block_insert(words: &mut [u64], _: u32, keys: &[u64], new: &mut [bool])
 /// As many steps as the key has lanes, whatever it meets: a branch on what is found would be taken wrongly too often.
 #[inline]
 fn any_lane(masks: &[u16], hashes: u32, key: u64, mut visit: impl FnMut(usize, u32) -> bool) -> bool {
-    let (mut rest, mut any) = (u32::from(lanes(masks, key)), false);
+    // One bit more, so that there is always a lowest.
+    let (mut rest, mut any) = (1 << 16 | u32::from(lanes(masks, key)), false);
     for _ in 0..hashes {
         let lane = rest.trailing_zeros();
         rest &= rest.wrapping_sub(1);
@@ -126,16 +127,14 @@ fn any_lane(masks: &[u16], hashes: u32, key: u64, mut visit: impl FnMut(usize, u
 /// Whether one key may be there.
 #[inline]
 pub fn blocked_contains_one(words: &[AtomicU64], masks: &[u16], hashes: u32, key: u64) -> bool {
-    let start = block_start(words.len(), key);
-    let block: &[AtomicU64; BLOCK_WORDS] = words[start..].first_chunk().expect("a whole block");
+    let block = block(words, key);
     !any_lane(masks, hashes, key, |word, bit| block[word].load(Ordering::Relaxed) >> bit & 1 == 0)
 }
 
 /// Inserts one key; true if it certainly was not there.
 #[inline]
 pub fn blocked_insert_one(words: &mut [u64], masks: &[u16], hashes: u32, key: u64) -> bool {
-    let start = block_start(words.len(), key);
-    let block: &mut [u64; BLOCK_WORDS] = words[start..].first_chunk_mut().expect("a whole block");
+    let block = block_mut(words, key);
     any_lane(masks, hashes, key, |word, bit| {
         let new = block[word] >> bit & 1 == 0;
         block[word] |= 1 << bit;
@@ -146,15 +145,14 @@ pub fn blocked_insert_one(words: &mut [u64], masks: &[u16], hashes: u32, key: u6
 /// The same, while others insert too.
 #[inline]
 pub fn blocked_insert_one_shared(words: &[AtomicU64], masks: &[u16], hashes: u32, key: u64) -> bool {
-    let start = block_start(words.len(), key);
-    let block: &[AtomicU64; BLOCK_WORDS] = words[start..].first_chunk().expect("a whole block");
+    let block = block(words, key);
     any_lane(masks, hashes, key, |word, bit| set_shared(&block[word], 1 << bit))
 }
 
 /// Fetches the block of a key.
 #[inline]
 pub fn blocked_fetch(words: &[AtomicU64], key: u64) {
-    fetch_word(words, block_start(words.len(), key));
+    prefetch(block(words, key));
 }
 
 fn blocked_contains(words: &[AtomicU64], hashes: u32, keys: &[u64], found: &mut [bool]) {
@@ -167,7 +165,7 @@ fn blocked_contains(words: &[AtomicU64], hashes: u32, keys: &[u64], found: &mut 
 
 fn blocked_insert(words: &mut [u64], hashes: u32, keys: &[u64], new: &mut [bool]) {
     let masks = masks(hashes);
-    let fetch = |words: &[u64], key| prefetch(&words[block_start(words.len(), key)]);
+    let fetch = |words: &[u64], key| prefetch(block(words, key));
     rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, |words, key| {
         blocked_insert_one(words, masks, hashes, key)
     });
