@@ -138,10 +138,8 @@ impl Keys<'_> {
             Keys::U64(keys) => hasher.hash_u64s(kernels, &keys[start..start + hashes.len()], hashes),
             Keys::Hashes(given) => hashes.copy_from_slice(&given[start..start + hashes.len()]),
             Keys::Bytes { bytes, offsets } => {
-                for (hash, ends) in hashes.iter_mut().zip(offsets[start..].windows(2)) {
-                    // Hashing was checked to succeed; a failure would only cost an answer, not invent an absence.
-                    *hash = hasher.hash_bytes(&bytes[ends[0] as usize..ends[1] as usize]).unwrap_or(0);
-                }
+                // Hashing was checked to succeed; a failure would only cost an answer, not invent an absence.
+                hasher.hash_strings(bytes, &offsets[start..=start + hashes.len()], hashes);
             }
         }
     }

@@ -323,7 +323,10 @@ pub trait Filter: Send + Sync {
 
     /// Whether a `u64` key may have been inserted; true also where it cannot be hashed.
     fn contains_u64(&self, key: u64) -> bool {
-        self.base().hasher().hash_u64(key).map_or(true, |hash| self.contains_hash(hash))
+        match self.base().hasher().hash_u64_at_once(key) {
+            Some(hash) => self.contains_hash(hash),
+            None => self.contains(&key.to_le_bytes()),
+        }
     }
 
     /// Inserts a hash; true if it certainly was not there before.

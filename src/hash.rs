@@ -177,10 +177,24 @@ impl Hasher {
     /// As [`Hasher::hash_bytes`].
     #[inline]
     pub fn hash_u64(&self, key: u64) -> core::result::Result<u64, Status> {
-        match self.function {
-            HashFunction::Xxh3 => Ok(xxh3_u64(self.flip, key)),
-            _ => self.hash_bytes(&key.to_le_bytes()),
+        self.hash_u64_at_once(key).map_or_else(|| self.hash_bytes(&key.to_le_bytes()), Ok)
+    }
+
+    /// The hashes of byte strings, of which string `i` is `bytes[offsets[i]..offsets[i + 1]]`; `hashes` is one shorter than
+    /// `offsets`. As [`Hasher::hash_u64s`] where they cannot be hashed.
+    pub(crate) fn hash_strings(&self, bytes: &[u8], offsets: &[u64], hashes: &mut [u64]) {
+        let keys = offsets.windows(2).map(|ends| &bytes[ends[0] as usize..ends[1] as usize]);
+        if self.function == HashFunction::Xxh3 {
+            let seed = self.identifier;
+            return keys.zip(hashes).for_each(|(key, hash)| *hash = xxh3::xxh3_64_with_seed(key, seed));
         }
+        keys.zip(hashes).for_each(|(key, hash)| *hash = self.hash_bytes(key).unwrap_or(0));
+    }
+
+    /// The hash of a `u64` key where that takes no call: of XXH3.
+    #[inline]
+    pub(crate) fn hash_u64_at_once(&self, key: u64) -> Option<u64> {
+        (self.function == HashFunction::Xxh3).then(|| xxh3_u64(self.flip, key))
     }
 
     /// The hashes of many `u64` keys; `hashes` is as long. Those of keys that cannot be hashed, which

@@ -4,7 +4,7 @@ mod common;
 
 use common::mix;
 use core::sync::atomic::AtomicU64;
-use petal::simd::layout::{BLOCK_WORDS, SPLIT_BLOCK_WORDS};
+use petal::simd::layout::{BLOCK_WORDS, SPLIT_BLOCK_WORDS, masks};
 use petal::simd::{BlockKernel, Kernels, available, choose, portable};
 use petal::{Kernel, Spec, Status};
 
@@ -28,24 +28,24 @@ fn compare(
     kernels: &Kernels,
     layout: fn(&Kernels) -> &BlockKernel,
     words: usize,
-    hashes: u32,
+    masks: &[u16],
     count: usize,
     next: usize,
 ) {
     let (kernel, specification) = (layout(kernels), layout(&portable::KERNELS));
-    let name = format!("{:?}, {words} words, {hashes} hashes, {count} keys and {next}", kernels.kernel);
+    let name = format!("{:?}, {words} words, {} masks, {count} keys and {next}", kernels.kernel, masks.len());
     let inserted = keys(count + next, 1);
     let (mut ours, mut theirs) = (vec![0; words], vec![0; words]);
     let (mut new, mut expected) = (vec![false; count], vec![true; count]);
-    kernel.insert(&mut ours, hashes, &inserted, &mut []);
-    kernel.insert(&mut ours, hashes, &inserted, &mut new);
-    specification.insert(&mut theirs, hashes, &inserted, &mut expected);
+    kernel.insert(&mut ours, masks, &inserted, &mut []);
+    kernel.insert(&mut ours, masks, &inserted, &mut new);
+    specification.insert(&mut theirs, masks, &inserted, &mut expected);
     assert!(ours == theirs, "{name}: the words differ");
     assert_eq!(new, expected, "{name}");
 
     let mut one_by_one = vec![0; words];
     for (key, new) in inserted.iter().zip(&new) {
-        assert_eq!(kernel.insert_one(&mut one_by_one, hashes, *key), *new, "{name}");
+        assert_eq!(kernel.insert_one(&mut one_by_one, masks, *key), *new, "{name}");
     }
     assert!(ours == one_by_one, "{name}: the words differ one by one");
 
@@ -54,12 +54,12 @@ fn compare(
     for from in [0, asked.len() - count - next] {
         let keys = &asked[from..from + count + next];
         let (mut found, mut expected) = (vec![true; count], vec![false; count]);
-        kernel.contains(&words, hashes, keys, &mut []);
-        kernel.contains(&words, hashes, keys, &mut found);
-        specification.contains(&words, hashes, keys, &mut expected);
+        kernel.contains(&words, masks, keys, &mut []);
+        kernel.contains(&words, masks, keys, &mut found);
+        specification.contains(&words, masks, keys, &mut expected);
         assert_eq!(found, expected, "{name}");
         for (key, expected) in keys.iter().zip(expected) {
-            assert_eq!(kernel.contains_one(&words, hashes, *key), expected, "{name}");
+            assert_eq!(kernel.contains_one(&words, masks, *key), expected, "{name}");
         }
     }
 }
@@ -70,17 +70,17 @@ fn kernels_do_as_the_portable_one() {
         println!("{:?}", kernels.kernel);
         for blocks in [1, 2, 3, 17, 1000] {
             for (count, next) in [(0, 0), (1, 0), (7, 3), (8, 0), (63, 9), (64, 64), (65, 1), (200, 100), (512, 64)] {
-                compare(kernels, |kernels| &kernels.split_block, blocks * SPLIT_BLOCK_WORDS, 8, count, next);
+                compare(kernels, |kernels| &kernels.split_block, blocks * SPLIT_BLOCK_WORDS, &[], count, next);
                 for hashes in 1..=16 {
-                    compare(kernels, |kernels| &kernels.blocked, blocks * BLOCK_WORDS, hashes, count, next);
+                    compare(kernels, |kernels| &kernels.blocked, blocks * BLOCK_WORDS, masks(hashes), count, next);
                 }
             }
         }
         // So large that lines are fetched ahead.
         for (count, next) in [(3, 0), (64, 5), (500, 64), (777, 0)] {
             let words = (1 << 19) + 8 * 5;
-            compare(kernels, |kernels| &kernels.split_block, words, 8, count, next);
-            compare(kernels, |kernels| &kernels.blocked, words, 6, count, next);
+            compare(kernels, |kernels| &kernels.split_block, words, &[], count, next);
+            compare(kernels, |kernels| &kernels.blocked, words, masks(6), count, next);
         }
     }
 }

@@ -254,6 +254,17 @@ impl petal_filter {
         if handle.poisoned { Err(Status::Internal.into()) } else { Ok(&*handle.filter) }
     }
 
+    /// The filter behind a handle, to be read by what has no error to give; none for a poisoned handle.
+    ///
+    /// # Safety
+    /// As [`petal_filter::get`], but NULL is allowed, and no filter.
+    #[inline]
+    pub(crate) unsafe fn peek<'a>(handle: *const petal_filter) -> Option<&'a dyn Filter> {
+        // SAFETY: the caller's promise.
+        let handle = unsafe { handle.as_ref()? };
+        (!handle.poisoned).then_some(&*handle.filter)
+    }
+
     /// Changes the filter behind a handle. A panic on the way leaves the handle poisoned.
     ///
     /// # Safety

@@ -109,6 +109,8 @@ pub struct Blocked {
     base: Base,
     blocks: u64,
     hashes: u32,
+    /// The lanes that keys choose among.
+    masks: &'static [u16],
 }
 
 impl Blocked {
@@ -139,7 +141,7 @@ impl Blocked {
         if !known {
             return Err(error!(Corrupt, "the header's geometry is not one of a blocked filter: {geometry:?}"));
         }
-        Ok(Blocked { blocks, hashes: geometry.hashes, base })
+        Ok(Blocked { blocks, hashes: geometry.hashes, masks: masks(geometry.hashes), base })
     }
 
     /// The words of the blocks, which fill the payload.
@@ -159,11 +161,11 @@ impl Filter for Blocked {
 
     #[inline]
     fn contains_hash(&self, hash: u64) -> bool {
-        self.base.kernels().blocked.contains_one(self.blocks(), self.hashes, hash)
+        self.base.kernels().blocked.contains_one(self.blocks(), self.masks, hash)
     }
 
     fn contains_hashes(&self, hashes: &[u64], found: &mut [bool]) {
-        self.base.kernels().blocked.contains(self.blocks(), self.hashes, hashes, found);
+        self.base.kernels().blocked.contains(self.blocks(), self.masks, hashes, found);
     }
 
     fn measure(&self) -> Measure {
@@ -240,16 +242,16 @@ impl Cardinality for Blocked {
 impl Insert for Blocked {
     #[inline]
     fn insert_one(&mut self, hash: u64) -> Result<bool> {
-        let (kernel, hashes) = (&self.base.kernels().blocked, self.hashes);
-        let new = kernel.insert_one(self.base.writable()?, hashes, hash);
+        let (kernel, masks) = (&self.base.kernels().blocked, self.masks);
+        let new = kernel.insert_one(self.base.writable()?, masks, hash);
         self.base.add_count(1);
         Ok(new)
     }
 
     fn insert_many(&mut self, hashes: &[u64], new: &mut [bool]) -> (usize, Result<()>) {
-        let (kernel, lanes) = (&self.base.kernels().blocked, self.hashes);
+        let (kernel, masks) = (&self.base.kernels().blocked, self.masks);
         match self.base.writable() {
-            Ok(words) => kernel.insert(words, lanes, hashes, new),
+            Ok(words) => kernel.insert(words, masks, hashes, new),
             Err(error) => return (0, Err(error)),
         }
         self.base.add_count(new.len() as u64);
@@ -259,7 +261,7 @@ impl Insert for Blocked {
 
 impl SharedInsert for Blocked {
     fn insert_one_shared(&self, hash: u64) -> bool {
-        portable::blocked_insert_one_shared(self.blocks(), masks(self.hashes), self.hashes, hash)
+        portable::blocked_insert_one_shared(self.blocks(), self.masks, hash)
     }
 
     fn fetch(&self, hash: u64) {

@@ -143,11 +143,11 @@ impl Filter for SplitBlock {
 
     #[inline]
     fn contains_hash(&self, hash: u64) -> bool {
-        self.base.kernels().split_block.contains_one(self.blocks(), LANES, hash)
+        self.base.kernels().split_block.contains_one(self.blocks(), &[], hash)
     }
 
     fn contains_hashes(&self, hashes: &[u64], found: &mut [bool]) {
-        self.base.kernels().split_block.contains(self.blocks(), LANES, hashes, found);
+        self.base.kernels().split_block.contains(self.blocks(), &[], hashes, found);
     }
 
     fn measure(&self) -> Measure {
@@ -225,7 +225,7 @@ impl Insert for SplitBlock {
     #[inline]
     fn insert_one(&mut self, hash: u64) -> Result<bool> {
         let kernel = &self.base.kernels().split_block;
-        let new = kernel.insert_one(&mut self.base.writable()?[..self.words], LANES, hash);
+        let new = kernel.insert_one(&mut self.base.writable()?[..self.words], &[], hash);
         self.base.add_count(1);
         Ok(new)
     }
@@ -233,7 +233,7 @@ impl Insert for SplitBlock {
     fn insert_many(&mut self, hashes: &[u64], new: &mut [bool]) -> (usize, Result<()>) {
         let kernel = &self.base.kernels().split_block;
         match self.base.writable() {
-            Ok(words) => kernel.insert(&mut words[..self.words], LANES, hashes, new),
+            Ok(words) => kernel.insert(&mut words[..self.words], &[], hashes, new),
             Err(error) => return (0, Err(error)),
         }
         self.base.add_count(new.len() as u64);

@@ -1,9 +1,7 @@
 //! The kernels for AVX2. Block and lanes of a key are scalar arithmetic, for which the processor has other ports, so keys go
 //! one by one; the bits and the block are vectors.
 
-use super::layout::{
-    BLOCK_WORDS, BYTES_OF_BITS, SALTS, SPLIT_BLOCK_WORDS, block, block_mut, lanes, masks, split_block_start,
-};
+use super::layout::{BLOCK_WORDS, BYTES_OF_BITS, SALTS, SPLIT_BLOCK_WORDS, block, block_mut, lanes, split_block_start};
 use super::portable::{self, XXH3_MULTIPLIER, blocked_fetch, split_block_fetch};
 use super::{BlockKernel, Kernel, Kernels};
 use crate::bits::prefetch;
@@ -27,13 +25,13 @@ static KERNELS: Kernels = Kernels {
         insert: split_block_insert,
     },
     blocked: BlockKernel {
-        contains_one: |words, hashes, key| {
+        contains_one: |words, masks, key| {
             // SAFETY: as above.
-            unsafe { blocked_contains_one(words, masks(hashes), key) }
+            unsafe { blocked_contains_one(words, masks, key) }
         },
-        insert_one: |words, hashes, key| {
+        insert_one: |words, masks, key| {
             // SAFETY: as above.
-            unsafe { blocked_insert_one(words, masks(hashes), key) }
+            unsafe { blocked_insert_one(words, masks, key) }
         },
         contains: blocked_contains,
         insert: blocked_insert,
@@ -183,16 +181,14 @@ fn blocked_insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
 }
 
 #[target_feature(enable = "avx2")]
-fn blocked_contains(words: &[AtomicU64], hashes: u32, keys: &[u64], found: &mut [bool]) {
-    let masks = masks(hashes);
+fn blocked_contains(words: &[AtomicU64], masks: &[u16], keys: &[u64], found: &mut [bool]) {
     let fetch = |words: &&[AtomicU64], key| blocked_fetch(words, key);
     let answer = |words: &mut &[AtomicU64], key| blocked_contains_one(words, masks, key);
     rolling(&mut { words }, ring::ahead(words.len(), 1), keys, found, fetch, answer);
 }
 
 #[target_feature(enable = "avx2")]
-fn blocked_insert(words: &mut [u64], hashes: u32, keys: &[u64], new: &mut [bool]) {
-    let masks = masks(hashes);
+fn blocked_insert(words: &mut [u64], masks: &[u16], keys: &[u64], new: &mut [bool]) {
     let fetch = |words: &[u64], key| prefetch(block(words, key));
     rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, |words, key| blocked_insert_one(words, masks, key));
 }
@@ -220,7 +216,7 @@ fn split_block_contains_one(words: &[AtomicU64], key: u64) -> bool {
 }
 
 #[target_feature(enable = "avx2")]
-fn split_block_contains(words: &[AtomicU64], _: u32, keys: &[u64], found: &mut [bool]) {
+fn split_block_contains(words: &[AtomicU64], _: &[u16], keys: &[u64], found: &mut [bool]) {
     let fetch = |words: &&[AtomicU64], key| split_block_fetch(words, key);
     let answer = |words: &mut &[AtomicU64], key| split_block_contains_one(words, key);
     rolling(&mut { words }, ring::ahead(words.len(), 1), keys, found, fetch, answer);
@@ -242,7 +238,7 @@ fn split_block_insert_one(words: &mut [u64], key: u64) -> bool {
 }
 
 #[target_feature(enable = "avx2")]
-fn split_block_insert(words: &mut [u64], _: u32, keys: &[u64], new: &mut [bool]) {
+fn split_block_insert(words: &mut [u64], _: &[u16], keys: &[u64], new: &mut [bool]) {
     let fetch = |words: &[u64], key| prefetch(&words[split_block_start(words.len(), key)]);
     rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, |words, key| split_block_insert_one(words, key));
 }

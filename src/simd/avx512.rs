@@ -9,7 +9,7 @@
 //! broadcast from them, on the two ports that all other vector instructions need, where memory operands cost nothing. The
 //! answers stay masks in memory until all 64 are there, because a load across stores that have not reached the cache waits.
 
-use super::layout::{BLOCK_WORDS, SALTS, SPLIT_BLOCK_WORDS, block_start, lanes, masks, split_block_start};
+use super::layout::{BLOCK_WORDS, SALTS, SPLIT_BLOCK_WORDS, block, block_mut, block_start, lanes, split_block_start};
 use super::portable::{self, XXH3_MULTIPLIER};
 use super::{BlockKernel, Kernel, Kernels};
 use crate::bits::ring;
@@ -357,20 +357,17 @@ fn blocked_bits(key: u64) -> __m512i {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn blocked_contains_one(words: &[AtomicU64], hashes: u32, key: u64) -> bool {
-    let start = block_start(words.len(), key);
-    let block = &words[start..start + BLOCK_WORDS];
+fn blocked_contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     // SAFETY: a block is 64 readable bytes.
-    let block = unsafe { load_line(block.as_ptr().cast()) };
+    let block = unsafe { load_line(block(words, key).as_ptr().cast()) };
     let bits = _mm512_rolv_epi32(_mm512_set1_epi32(1), blocked_bits(key));
-    _mm512_mask_testn_epi32_mask(lanes(masks(hashes), key), bits, block) == 0
+    _mm512_mask_testn_epi32_mask(lanes(masks, key), bits, block) == 0
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn blocked_insert_one(words: &mut [u64], hashes: u32, key: u64) -> bool {
-    let start = block_start(words.len(), key);
-    let block = words[start..start + BLOCK_WORDS].as_mut_ptr().cast();
-    let bits = _mm512_maskz_rolv_epi32(lanes(masks(hashes), key), _mm512_set1_epi32(1), blocked_bits(key));
+fn blocked_insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
+    let block = block_mut(words, key).as_mut_ptr().cast();
+    let bits = _mm512_maskz_rolv_epi32(lanes(masks, key), _mm512_set1_epi32(1), blocked_bits(key));
     // SAFETY: a block is 64 bytes, which are ours alone.
     unsafe {
         let old = _mm512_loadu_si512(block);
@@ -507,10 +504,10 @@ macro_rules! blocked_step {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn blocked_contains(words: &[AtomicU64], hashes: u32, keys: &[u64], found: &mut [bool]) {
-    let (length, masks) = (words.len(), masks(hashes));
-    if !is_vectorised(length, BLOCK_WORDS) {
-        return (portable::KERNELS.blocked).contains(words, hashes, keys, found);
+fn blocked_contains(words: &[AtomicU64], masks: &[u16], keys: &[u64], found: &mut [bool]) {
+    let length = words.len();
+    if !is_vectorised(length, BLOCK_WORDS) || masks.is_empty() {
+        return (portable::KERNELS.blocked).contains(words, masks, keys, found);
     }
     let first = words.as_ptr().cast::<u64>();
     run(
@@ -527,15 +524,15 @@ fn blocked_contains(words: &[AtomicU64], hashes: u32, keys: &[u64], found: &mut 
             // SAFETY: as above.
             |step: Step| unsafe { blocked_step!(blocked_rotate_all, blocked_fetch_and_test, step) },
         ),
-        |key| blocked_contains_one(words, hashes, key),
+        |key| blocked_contains_one(words, masks, key),
     );
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn blocked_insert(words: &mut [u64], hashes: u32, keys: &[u64], new: &mut [bool]) {
-    let (length, masks) = (words.len(), masks(hashes));
-    if !is_vectorised(length, BLOCK_WORDS) {
-        return (portable::KERNELS.blocked).insert(words, hashes, keys, new);
+fn blocked_insert(words: &mut [u64], masks: &[u16], keys: &[u64], new: &mut [bool]) {
+    let length = words.len();
+    if !is_vectorised(length, BLOCK_WORDS) || masks.is_empty() {
+        return (portable::KERNELS.blocked).insert(words, masks, keys, new);
     }
     let words = Cell::from_mut(words);
     let first = words.as_ptr().cast::<u64>();
@@ -553,7 +550,7 @@ fn blocked_insert(words: &mut [u64], hashes: u32, keys: &[u64], new: &mut [bool]
         ),
         |key| {
             // SAFETY: the words are ours alone, and nothing else borrows them during the call.
-            blocked_insert_one(unsafe { &mut *words.as_ptr() }, hashes, key)
+            blocked_insert_one(unsafe { &mut *words.as_ptr() }, masks, key)
         },
     );
 }
@@ -561,11 +558,7 @@ fn blocked_insert(words: &mut [u64], hashes: u32, keys: &[u64], new: &mut [bool]
 /// What [`run`] is to prepare for the blocked layout.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn blocked_preparation(
-    words: *const u64,
-    length: usize,
-    masks: &'static [u16],
-) -> impl Fn(__m512i) -> (__m512i, __m512i) {
+fn blocked_preparation(words: *const u64, length: usize, masks: &[u16]) -> impl Fn(__m512i) -> (__m512i, __m512i) {
     let [first, blocks] = [words.addr(), length / BLOCK_WORDS].map(|number| _mm512_set1_epi64(number as i64));
     let [first_mask, all] = [masks.as_ptr().addr(), masks.len()].map(|number| _mm512_set1_epi64(number as i64));
     move |keys| (blocked_places(first, blocks, keys), blocked_masks(first_mask, all, keys))
@@ -599,7 +592,7 @@ fn split_block_bits(key: u64) -> __m256i {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn split_block_contains_one(words: &[AtomicU64], _: u32, key: u64) -> bool {
+fn split_block_contains_one(words: &[AtomicU64], _: &[u16], key: u64) -> bool {
     let start = split_block_start(words.len(), key);
     let block = &words[start..start + SPLIT_BLOCK_WORDS];
     // SAFETY: a block is 32 readable bytes.
@@ -608,7 +601,7 @@ fn split_block_contains_one(words: &[AtomicU64], _: u32, key: u64) -> bool {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn split_block_insert_one(words: &mut [u64], _: u32, key: u64) -> bool {
+fn split_block_insert_one(words: &mut [u64], _: &[u16], key: u64) -> bool {
     let start = split_block_start(words.len(), key);
     let block = words[start..start + SPLIT_BLOCK_WORDS].as_mut_ptr().cast();
     let bits = split_block_bits(key);
@@ -714,10 +707,10 @@ macro_rules! split_block_step {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn split_block_contains(words: &[AtomicU64], hashes: u32, keys: &[u64], found: &mut [bool]) {
+fn split_block_contains(words: &[AtomicU64], masks: &[u16], keys: &[u64], found: &mut [bool]) {
     let length = words.len();
     if !is_vectorised(length, SPLIT_BLOCK_WORDS) {
-        return (portable::KERNELS.split_block).contains(words, hashes, keys, found);
+        return (portable::KERNELS.split_block).contains(words, masks, keys, found);
     }
     let first = words.as_ptr().cast::<u64>();
     run(
@@ -732,15 +725,15 @@ fn split_block_contains(words: &[AtomicU64], hashes: u32, keys: &[u64], found: &
             // SAFETY: as above.
             |step: Step| unsafe { split_block_step!(split_block_fetch_and_test, step) },
         ),
-        |key| split_block_contains_one(words, hashes, key),
+        |key| split_block_contains_one(words, masks, key),
     );
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn split_block_insert(words: &mut [u64], hashes: u32, keys: &[u64], new: &mut [bool]) {
+fn split_block_insert(words: &mut [u64], masks: &[u16], keys: &[u64], new: &mut [bool]) {
     let length = words.len();
     if !is_vectorised(length, SPLIT_BLOCK_WORDS) {
-        return (portable::KERNELS.split_block).insert(words, hashes, keys, new);
+        return (portable::KERNELS.split_block).insert(words, masks, keys, new);
     }
     let words = Cell::from_mut(words);
     let first = words.as_ptr().cast::<u64>();
@@ -758,7 +751,7 @@ fn split_block_insert(words: &mut [u64], hashes: u32, keys: &[u64], new: &mut [b
         ),
         |key| {
             // SAFETY: the words are ours alone, and nothing else borrows them during the call.
-            split_block_insert_one(unsafe { &mut *words.as_ptr() }, hashes, key)
+            split_block_insert_one(unsafe { &mut *words.as_ptr() }, masks, key)
         },
     );
 }

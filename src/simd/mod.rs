@@ -17,44 +17,45 @@ use crate::error::{Result, error};
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 /// The inner loops of one block layout. `words` are exactly those of the blocks, without padding, fewer than 2^32
-/// blocks where the layout says so; `hashes` is how many bits a key has, for the layouts where that varies.
+/// blocks where the layout says so; `masks` are the sets of lanes that keys choose from ([`layout::masks`]), none for the
+/// layout whose keys have all lanes.
 ///
 /// Of many keys, `keys` (their hashes) may be longer than the answers: what follows comes with the next call, and is only
 /// fetched into the cache where that pays. Keys are taken in order, so that one that occurs twice is new once.
 ///
 /// The functions need the instructions of their kernels: only [`available`], [`best`] and [`choose`] give kernels out.
 pub struct BlockKernel {
-    contains_one: unsafe fn(words: &[AtomicU64], hashes: u32, key: u64) -> bool,
-    insert_one: unsafe fn(words: &mut [u64], hashes: u32, key: u64) -> bool,
-    contains: unsafe fn(words: &[AtomicU64], hashes: u32, keys: &[u64], found: &mut [bool]),
-    insert: unsafe fn(words: &mut [u64], hashes: u32, keys: &[u64], new: &mut [bool]),
+    contains_one: unsafe fn(words: &[AtomicU64], masks: &[u16], key: u64) -> bool,
+    insert_one: unsafe fn(words: &mut [u64], masks: &[u16], key: u64) -> bool,
+    contains: unsafe fn(words: &[AtomicU64], masks: &[u16], keys: &[u64], found: &mut [bool]),
+    insert: unsafe fn(words: &mut [u64], masks: &[u16], keys: &[u64], new: &mut [bool]),
 }
 
 impl BlockKernel {
     /// Whether a key may be there.
     #[inline]
-    pub fn contains_one(&self, words: &[AtomicU64], hashes: u32, key: u64) -> bool {
+    pub fn contains_one(&self, words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
         // SAFETY: kernels are given out only where the processor has their instructions.
-        unsafe { (self.contains_one)(words, hashes, key) }
+        unsafe { (self.contains_one)(words, masks, key) }
     }
 
     /// Inserts a key and says whether it certainly was not there.
     #[inline]
-    pub fn insert_one(&self, words: &mut [u64], hashes: u32, key: u64) -> bool {
+    pub fn insert_one(&self, words: &mut [u64], masks: &[u16], key: u64) -> bool {
         // SAFETY: as above.
-        unsafe { (self.insert_one)(words, hashes, key) }
+        unsafe { (self.insert_one)(words, masks, key) }
     }
 
     /// Whether each key may be there.
-    pub fn contains(&self, words: &[AtomicU64], hashes: u32, keys: &[u64], found: &mut [bool]) {
+    pub fn contains(&self, words: &[AtomicU64], masks: &[u16], keys: &[u64], found: &mut [bool]) {
         // SAFETY: as above.
-        unsafe { (self.contains)(words, hashes, keys, found) }
+        unsafe { (self.contains)(words, masks, keys, found) }
     }
 
     /// Inserts each key and says whether it certainly was not there.
-    pub fn insert(&self, words: &mut [u64], hashes: u32, keys: &[u64], new: &mut [bool]) {
+    pub fn insert(&self, words: &mut [u64], masks: &[u16], keys: &[u64], new: &mut [bool]) {
         // SAFETY: as above.
-        unsafe { (self.insert)(words, hashes, keys, new) }
+        unsafe { (self.insert)(words, masks, keys, new) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The kernels for NEON, which every aarch64 processor has. Block, lanes and hash of a key are scalar arithmetic; its bits
 //! are vectors of four lanes.
 
-use super::layout::{BLOCK_WORDS, SALTS, SPLIT_BLOCK_WORDS, block_start, lanes, masks, split_block_start};
+use super::layout::{BLOCK_WORDS, SALTS, SPLIT_BLOCK_WORDS, block_start, lanes, split_block_start};
 use super::portable::{self, blocked_fetch, split_block_fetch};
 use super::{BlockKernel, Kernel, Kernels};
 use crate::bits::prefetch;
@@ -19,8 +19,8 @@ static KERNELS: Kernels = Kernels {
         insert: split_block_insert,
     },
     blocked: BlockKernel {
-        contains_one: |words, hashes, key| blocked_contains_one(words, masks(hashes), key),
-        insert_one: |words, hashes, key| blocked_insert_one(words, masks(hashes), key),
+        contains_one: |words, masks, key| blocked_contains_one(words, masks, key),
+        insert_one: |words, masks, key| blocked_insert_one(words, masks, key),
         contains: blocked_contains,
         insert: blocked_insert,
     },
@@ -105,8 +105,7 @@ fn blocked_contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     are_zero((0..4).map(|quarter| unsafe { vbicq_u32(bits[quarter], load(block.add(2 * quarter))) }))
 }
 
-fn blocked_contains(words: &[AtomicU64], hashes: u32, keys: &[u64], found: &mut [bool]) {
-    let masks = masks(hashes);
+fn blocked_contains(words: &[AtomicU64], masks: &[u16], keys: &[u64], found: &mut [bool]) {
     let fetch = |words: &&[AtomicU64], key| blocked_fetch(words, key);
     let answer = |words: &mut &[AtomicU64], key| blocked_contains_one(words, masks, key);
     rolling(&mut { words }, ring::ahead(words.len(), 1), keys, found, fetch, answer);
@@ -129,8 +128,7 @@ unsafe fn put_in<const QUARTERS: usize>(block: *mut u32, bits: [uint32x4_t; QUAR
     }))
 }
 
-fn blocked_insert(words: &mut [u64], hashes: u32, keys: &[u64], new: &mut [bool]) {
-    let masks = masks(hashes);
+fn blocked_insert(words: &mut [u64], masks: &[u16], keys: &[u64], new: &mut [bool]) {
     let fetch = |words: &[u64], key| prefetch(&words[block_start(words.len(), key)]);
     rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, |words, key| blocked_insert_one(words, masks, key));
 }
@@ -168,13 +166,13 @@ fn split_block_contains_one(words: &[AtomicU64], key: u64) -> bool {
     are_zero((0..2).map(|half| unsafe { vbicq_u32(bits[half], load(block.add(2 * half))) }))
 }
 
-fn split_block_contains(words: &[AtomicU64], _: u32, keys: &[u64], found: &mut [bool]) {
+fn split_block_contains(words: &[AtomicU64], _: &[u16], keys: &[u64], found: &mut [bool]) {
     let fetch = |words: &&[AtomicU64], key| split_block_fetch(words, key);
     let answer = |words: &mut &[AtomicU64], key| split_block_contains_one(words, key);
     rolling(&mut { words }, ring::ahead(words.len(), 1), keys, found, fetch, answer);
 }
 
-fn split_block_insert(words: &mut [u64], _: u32, keys: &[u64], new: &mut [bool]) {
+fn split_block_insert(words: &mut [u64], _: &[u16], keys: &[u64], new: &mut [bool]) {
     let fetch = |words: &[u64], key| prefetch(&words[split_block_start(words.len(), key)]);
     rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, split_block_insert_one);
 }

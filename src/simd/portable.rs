@@ -1,7 +1,7 @@
 //! The kernels in plain Rust: what the others are compared with.
 
 use super::layout::{
-    BLOCK_WORDS, SPLIT_BLOCK_WORDS, bit_of_lane, block, block_mut, lanes, masks, split_block_masks, split_block_start,
+    BLOCK_WORDS, SPLIT_BLOCK_WORDS, bit_of_lane, block, block_mut, lanes, split_block_masks, split_block_start,
 };
 use super::{BlockKernel, Kernel, Kernels};
 use crate::bits::ring::{self, fetch_word, rolling};
@@ -19,9 +19,9 @@ pub static KERNELS: Kernels = Kernels {
         insert: split_block_insert,
     },
     blocked: BlockKernel {
-        contains_one: |words, hashes, key| blocked_contains_one(words, masks(hashes), hashes, key),
+        contains_one: |words, masks, key| blocked_contains_one(words, masks, key),
         contains: blocked_contains,
-        insert_one: |words, hashes, key| blocked_insert_one(words, masks(hashes), hashes, key),
+        insert_one: |words, masks, key| blocked_insert_one(words, masks, key),
         insert: blocked_insert,
     },
 };
@@ -94,14 +94,14 @@ pub fn split_block_fetch(words: &[AtomicU64], key: u64) {
     fetch_word(words, split_block_start(words.len(), key));
 }
 
-fn split_block_contains(words: &[AtomicU64], _: u32, keys: &[u64], found: &mut [bool]) {
+fn split_block_contains(words: &[AtomicU64], _: &[u16], keys: &[u64], found: &mut [bool]) {
     let fetch = |words: &&[AtomicU64], key| split_block_fetch(words, key);
     rolling(&mut { words }, ring::ahead(words.len(), 1), keys, found, fetch, |words, key| {
         split_block_contains_one(words, key)
     });
 }
 
-fn split_block_insert(words: &mut [u64], _: u32, keys: &[u64], new: &mut [bool]) {
+fn split_block_insert(words: &mut [u64], _: &[u16], keys: &[u64], new: &mut [bool]) {
     let fetch = |words: &[u64], key| prefetch(&words[split_block_start(words.len(), key)]);
     rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, split_block_insert_one);
 }
@@ -113,12 +113,11 @@ fn split_block_insert(words: &mut [u64], _: u32, keys: &[u64], new: &mut [bool])
 ///
 /// As many steps as the key has lanes, whatever it meets: a branch on what is found would be taken wrongly too often.
 #[inline]
-fn any_lane(masks: &[u16], hashes: u32, key: u64, mut visit: impl FnMut(usize, u32) -> bool) -> bool {
-    // One bit more, so that there is always a lowest.
-    let (mut rest, mut any) = (1 << 16 | u32::from(lanes(masks, key)), false);
-    for _ in 0..hashes {
+fn any_lane(masks: &[u16], key: u64, mut visit: impl FnMut(usize, u32) -> bool) -> bool {
+    let (mut rest, mut any) = (lanes(masks, key), false);
+    while rest != 0 {
         let lane = rest.trailing_zeros();
-        rest &= rest.wrapping_sub(1);
+        rest &= rest - 1;
         any |= visit(lane as usize / 2 % BLOCK_WORDS, bit_of_lane(key, lane));
     }
     any
@@ -126,16 +125,16 @@ fn any_lane(masks: &[u16], hashes: u32, key: u64, mut visit: impl FnMut(usize, u
 
 /// Whether one key may be there.
 #[inline]
-pub fn blocked_contains_one(words: &[AtomicU64], masks: &[u16], hashes: u32, key: u64) -> bool {
+pub fn blocked_contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     let block = block(words, key);
-    !any_lane(masks, hashes, key, |word, bit| block[word].load(Ordering::Relaxed) >> bit & 1 == 0)
+    !any_lane(masks, key, |word, bit| block[word].load(Ordering::Relaxed) >> bit & 1 == 0)
 }
 
 /// Inserts one key; true if it certainly was not there.
 #[inline]
-pub fn blocked_insert_one(words: &mut [u64], masks: &[u16], hashes: u32, key: u64) -> bool {
+pub fn blocked_insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
     let block = block_mut(words, key);
-    any_lane(masks, hashes, key, |word, bit| {
+    any_lane(masks, key, |word, bit| {
         let new = block[word] >> bit & 1 == 0;
         block[word] |= 1 << bit;
         new
@@ -144,9 +143,9 @@ pub fn blocked_insert_one(words: &mut [u64], masks: &[u16], hashes: u32, key: u6
 
 /// The same, while others insert too.
 #[inline]
-pub fn blocked_insert_one_shared(words: &[AtomicU64], masks: &[u16], hashes: u32, key: u64) -> bool {
+pub fn blocked_insert_one_shared(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     let block = block(words, key);
-    any_lane(masks, hashes, key, |word, bit| set_shared(&block[word], 1 << bit))
+    any_lane(masks, key, |word, bit| set_shared(&block[word], 1 << bit))
 }
 
 /// Fetches the block of a key.
@@ -155,18 +154,14 @@ pub fn blocked_fetch(words: &[AtomicU64], key: u64) {
     prefetch(block(words, key));
 }
 
-fn blocked_contains(words: &[AtomicU64], hashes: u32, keys: &[u64], found: &mut [bool]) {
-    let masks = masks(hashes);
+fn blocked_contains(words: &[AtomicU64], masks: &[u16], keys: &[u64], found: &mut [bool]) {
     let fetch = |words: &&[AtomicU64], key| blocked_fetch(words, key);
     rolling(&mut { words }, ring::ahead(words.len(), 1), keys, found, fetch, |words, key| {
-        blocked_contains_one(words, masks, hashes, key)
+        blocked_contains_one(words, masks, key)
     });
 }
 
-fn blocked_insert(words: &mut [u64], hashes: u32, keys: &[u64], new: &mut [bool]) {
-    let masks = masks(hashes);
+fn blocked_insert(words: &mut [u64], masks: &[u16], keys: &[u64], new: &mut [bool]) {
     let fetch = |words: &[u64], key| prefetch(block(words, key));
-    rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, |words, key| {
-        blocked_insert_one(words, masks, hashes, key)
-    });
+    rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, |words, key| blocked_insert_one(words, masks, key));
 }

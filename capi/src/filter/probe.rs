@@ -74,13 +74,10 @@ pub unsafe extern "C" fn petal_filter_insert_hash(
 /// Whether a key may have been inserted; false is certain. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_contains(filter: *const petal_filter, key: *const c_void, length: usize) -> bool {
-    if filter.is_null() {
-        return true;
-    }
     boundary::answer(|| {
-        // SAFETY: not NULL; the conventions say the rest.
-        match unsafe { (petal_filter::get(filter), boundary::bytes(key.cast(), length, "key")) } {
-            (Ok(filter), Ok(key)) => filter.contains(key),
+        // SAFETY: the conventions say so.
+        match unsafe { (petal_filter::peek(filter), boundary::bytes(key.cast(), length, "key")) } {
+            (Some(filter), Ok(key)) => filter.contains(key),
             _ => true,
         }
     })
@@ -89,21 +86,15 @@ pub unsafe extern "C" fn petal_filter_contains(filter: *const petal_filter, key:
 /// The same for a uint64_t key. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_contains_u64(filter: *const petal_filter, key: u64) -> bool {
-    if filter.is_null() {
-        return true;
-    }
-    // SAFETY: not NULL; the conventions say the rest.
-    boundary::answer(|| unsafe { petal_filter::get(filter) }.map_or(true, |filter| filter.contains_u64(key)))
+    // SAFETY: the conventions say so.
+    boundary::answer(|| unsafe { petal_filter::peek(filter) }.is_none_or(|filter| filter.contains_u64(key)))
 }
 
 /// The same for a hash. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_contains_hash(filter: *const petal_filter, hash: u64) -> bool {
-    if filter.is_null() {
-        return true;
-    }
-    // SAFETY: not NULL; the conventions say the rest.
-    boundary::answer(|| unsafe { petal_filter::get(filter) }.map_or(true, |filter| filter.contains_hash(hash)))
+    // SAFETY: the conventions say so.
+    boundary::answer(|| unsafe { petal_filter::peek(filter) }.is_none_or(|filter| filter.contains_hash(hash)))
 }
 
 /// Looks up with `body`, a failure of which is told.
