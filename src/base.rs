@@ -69,6 +69,12 @@ impl Base {
         self.words.exclusive().ok_or_else(read_only)
     }
 
+    /// The same, `None` also where writing has not begun.
+    #[inline]
+    pub(crate) fn writing(&mut self) -> Option<&mut [u64]> {
+        if self.writing { self.words.exclusive() } else { None }
+    }
+
     /// Whether keys may be inserted through a shared reference: into memory of the filter's own, and into an image that
     /// was opened to be shared.
     ///

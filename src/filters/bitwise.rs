@@ -1,7 +1,7 @@
 //! What all kinds that are plain bit arrays do alike.
 
-use crate::error::{Result, error};
-use crate::filter::{Capabilities, Filter, Intersect, Merge};
+use crate::error::{Result, Status, error};
+use crate::filter::{Capabilities, Filter, Insert, Intersect, Merge};
 use crate::spec::Parameter;
 use crate::storage::Words;
 use core::sync::atomic::Ordering;
@@ -30,7 +30,47 @@ pub const CAPABILITIES: Capabilities = Capabilities::INSERT
     .with(Capabilities::INSERT_SHARED);
 
 /// A kind whose keys only ever set bits, always the same ones: OR is the union, AND holds the intersection.
-pub trait BitArray: Filter {}
+pub trait BitArray: Filter {
+    /// Sets the bits of a hash. Whether any was not set; `None`, having done nothing, where writing has to begin first.
+    fn set(&mut self, hash: u64) -> Option<bool>;
+
+    /// The same of as many hashes as `new` is long; see [`Insert::insert_many`].
+    fn set_many(&mut self, hashes: &[u64], new: &mut [bool]) -> Option<()>;
+}
+
+impl<Kind: BitArray> Insert for Kind {
+    #[inline]
+    fn insert_one(&mut self, hash: u64) -> Result<bool> {
+        match self.set(hash) {
+            Some(new) => {
+                self.base_mut().add_count(1);
+                Ok(new)
+            }
+            None => insert_first(self, hash),
+        }
+    }
+
+    fn insert_many(&mut self, hashes: &[u64], new: &mut [bool]) -> (usize, Result<()>) {
+        if let Err(error) = self.base_mut().writable() {
+            return (0, Err(error));
+        }
+        if self.set_many(hashes, new).is_none() {
+            return (0, Err(Status::Internal.into()));
+        }
+        self.base_mut().add_count(new.len() as u64);
+        (new.len(), Ok(()))
+    }
+}
+
+/// An insertion that writing begins with, or is refused by. Apart, for the sake of those that follow: an error is large.
+#[cold]
+#[inline(never)]
+fn insert_first<Kind: BitArray>(filter: &mut Kind, hash: u64) -> Result<bool> {
+    filter.base_mut().writable()?;
+    let new = filter.set(hash).ok_or(Status::Internal)?;
+    filter.base_mut().add_count(1);
+    Ok(new)
+}
 
 impl<Kind: BitArray> Merge for Kind {
     fn merge_words(&mut self, other: &Words) -> Result<()> {

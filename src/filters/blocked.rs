@@ -239,23 +239,17 @@ impl Cardinality for Blocked {
     }
 }
 
-impl Insert for Blocked {
+impl BitArray for Blocked {
     #[inline]
-    fn insert_one(&mut self, hash: u64) -> Result<bool> {
-        let (kernel, masks) = (&self.base.kernels().blocked, self.masks);
-        let new = kernel.insert_one(self.base.writable()?, masks, hash);
-        self.base.add_count(1);
-        Ok(new)
+    fn set(&mut self, hash: u64) -> Option<bool> {
+        let kernel = &self.base.kernels().blocked;
+        Some(kernel.insert_one(self.base.writing()?, self.masks, hash))
     }
 
-    fn insert_many(&mut self, hashes: &[u64], new: &mut [bool]) -> (usize, Result<()>) {
-        let (kernel, masks) = (&self.base.kernels().blocked, self.masks);
-        match self.base.writable() {
-            Ok(words) => kernel.insert(words, masks, hashes, new),
-            Err(error) => return (0, Err(error)),
-        }
-        self.base.add_count(new.len() as u64);
-        (new.len(), Ok(()))
+    fn set_many(&mut self, hashes: &[u64], new: &mut [bool]) -> Option<()> {
+        let kernel = &self.base.kernels().blocked;
+        kernel.insert(self.base.writing()?, self.masks, hashes, new);
+        Some(())
     }
 }
 
@@ -272,8 +266,6 @@ impl SharedInsert for Blocked {
         ring::ahead(self.blocks().len(), 1)
     }
 }
-
-impl BitArray for Blocked {}
 
 impl Fold for Blocked {
     fn units(&self) -> u64 {

@@ -221,23 +221,17 @@ impl Cardinality for SplitBlock {
     }
 }
 
-impl Insert for SplitBlock {
+impl BitArray for SplitBlock {
     #[inline]
-    fn insert_one(&mut self, hash: u64) -> Result<bool> {
+    fn set(&mut self, hash: u64) -> Option<bool> {
         let kernel = &self.base.kernels().split_block;
-        let new = kernel.insert_one(&mut self.base.writable()?[..self.words], &[], hash);
-        self.base.add_count(1);
-        Ok(new)
+        Some(kernel.insert_one(&mut self.base.writing()?[..self.words], &[], hash))
     }
 
-    fn insert_many(&mut self, hashes: &[u64], new: &mut [bool]) -> (usize, Result<()>) {
+    fn set_many(&mut self, hashes: &[u64], new: &mut [bool]) -> Option<()> {
         let kernel = &self.base.kernels().split_block;
-        match self.base.writable() {
-            Ok(words) => kernel.insert(&mut words[..self.words], &[], hashes, new),
-            Err(error) => return (0, Err(error)),
-        }
-        self.base.add_count(new.len() as u64);
-        (new.len(), Ok(()))
+        kernel.insert(&mut self.base.writing()?[..self.words], &[], hashes, new);
+        Some(())
     }
 }
 
@@ -254,8 +248,6 @@ impl SharedInsert for SplitBlock {
         ring::ahead(self.blocks().len(), 1)
     }
 }
-
-impl BitArray for SplitBlock {}
 
 impl Fold for SplitBlock {
     fn units(&self) -> u64 {

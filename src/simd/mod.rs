@@ -24,6 +24,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 /// fetched into the cache where that pays. Keys are taken in order, so that one that occurs twice is new once.
 ///
 /// The functions need the instructions of their kernels: only [`available`], [`best`] and [`choose`] give kernels out.
+#[expect(clippy::type_complexity, reason = "four signatures, each said once")]
 pub struct BlockKernel {
     contains_one: unsafe fn(words: &[AtomicU64], masks: &[u16], key: u64) -> bool,
     insert_one: unsafe fn(words: &mut [u64], masks: &[u16], key: u64) -> bool,

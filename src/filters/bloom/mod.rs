@@ -125,6 +125,17 @@ impl Shape {
         true
     }
 
+    /// Sets the bits of a hash; whether any was not set.
+    #[inline]
+    fn set(&self, words: &mut [u64], hash: u64) -> bool {
+        let mut new = false;
+        self.all(hash, |position| {
+            new |= bits::set(words, position);
+            true
+        });
+        new
+    }
+
     /// Fetches the lines of the first probes of a hash.
     #[inline]
     fn fetch(&self, words: &[AtomicU64], hash: u64, probes: u32) {
@@ -290,11 +301,17 @@ impl Filter for Bloom {
     /// to the answer, the others, if both bits are set.
     fn contains_hashes(&self, hashes: &[u64], found: &mut [bool]) {
         let (words, shape) = (self.base.words().shared(), self.shape);
+        if words.len() < ring::FETCH_FROM {
+            for (hash, found) in hashes.iter().zip(found) {
+                *found = shape.all(*hash, |position| bits::test(words, position));
+            }
+            return;
+        }
         let far = 2 * ring::ahead(words.len(), shape.hashes as usize).min(ring::AHEAD / 2);
         let near = far / 2;
         let mut answered = 0;
         let answer = |words: &mut &[AtomicU64], hash| {
-            if let Some(next) = hashes.get(answered + near).filter(|_| far != 0) {
+            if let Some(next) = hashes.get(answered + near) {
                 let mut probe = 0;
                 shape.all(*next, |position| {
                     probe += 1;
@@ -378,25 +395,15 @@ impl Cardinality for Bloom {
     }
 }
 
-impl Insert for Bloom {
+impl BitArray for Bloom {
     #[inline]
-    fn insert_one(&mut self, hash: u64) -> Result<bool> {
-        let words = self.base.writable()?;
-        let mut new = false;
-        self.shape.all(hash, |position| {
-            new |= bits::set(words, position);
-            true
-        });
-        self.base.add_count(1);
-        Ok(new)
+    fn set(&mut self, hash: u64) -> Option<bool> {
+        Some(self.shape.set(self.base.writing()?, hash))
     }
 
-    fn insert_many(&mut self, hashes: &[u64], new: &mut [bool]) -> (usize, Result<()>) {
+    fn set_many(&mut self, hashes: &[u64], new: &mut [bool]) -> Option<()> {
         let shape = self.shape;
-        let words = match self.base.writable() {
-            Ok(words) => words,
-            Err(error) => return (0, Err(error)),
-        };
+        let words = self.base.writing()?;
         let ahead = ring::ahead(words.len(), shape.hashes as usize);
         let fetch = |words: &[u64], hash| {
             shape.all(hash, |position| {
@@ -404,16 +411,8 @@ impl Insert for Bloom {
                 true
             });
         };
-        ring::rolling(words, ahead, hashes, new, fetch, |words, hash| {
-            let mut new = false;
-            shape.all(hash, |position| {
-                new |= bits::set(words, position);
-                true
-            });
-            new
-        });
-        self.base.add_count(new.len() as u64);
-        (new.len(), Ok(()))
+        ring::rolling(words, ahead, hashes, new, fetch, |words, hash| shape.set(words, hash));
+        Some(())
     }
 }
 
@@ -436,8 +435,6 @@ impl SharedInsert for Bloom {
         ring::ahead(self.base.words().shared().len(), self.shape.hashes as usize)
     }
 }
-
-impl BitArray for Bloom {}
 
 impl Fold for Bloom {
     fn units(&self) -> u64 {
