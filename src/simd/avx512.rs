@@ -15,6 +15,7 @@ use super::{BlockKernel, Kernel, Kernels};
 use crate::bits::ring;
 use core::arch::x86_64::*;
 use core::cell::Cell;
+use core::mem::MaybeUninit;
 use core::sync::atomic::AtomicU64;
 
 static KERNELS: Kernels = Kernels {
@@ -198,6 +199,15 @@ struct Prepared {
     masks: [u64; BATCH],
 }
 
+impl Prepared {
+    /// Where the first block's address is and the first mask's.
+    fn places(prepared: &mut MaybeUninit<Prepared>) -> (*mut u64, *mut u64) {
+        let place = prepared.as_mut_ptr();
+        // SAFETY: places in memory, of which nothing is read.
+        unsafe { ((&raw mut (*place).blocks).cast(), (&raw mut (*place).masks).cast()) }
+    }
+}
+
 /// A mask of lanes for each key.
 #[repr(align(64))]
 struct Masks([u16; BATCH]);
@@ -232,13 +242,14 @@ fn run(
     // A prefetch of an address that is none does nothing.
     let fetch = |block: usize| _mm_prefetch::<_MM_HINT_T0>(core::ptr::without_provenance(block));
     // Prepares the eight keys from `i` on.
-    let prepare_group = |keys: &[u64; BATCH], i: usize, prepared: &mut Prepared| {
+    let prepare_group = |keys: &[u64; BATCH], i: usize, prepared: &mut MaybeUninit<Prepared>| {
         debug_assert!(i + GROUP <= BATCH);
         // SAFETY: there are eight numbers from `i` on, which is a multiple of eight below 64.
         unsafe {
             let (block, mask) = prepare(_mm512_loadu_si512(keys.as_ptr().add(i).cast()));
-            _mm512_store_si512(prepared.blocks.as_mut_ptr().add(i).cast(), block);
-            _mm512_store_si512(prepared.masks.as_mut_ptr().add(i).cast(), mask);
+            let (blocks, masks) = Prepared::places(prepared);
+            _mm512_store_si512(blocks.add(i).cast(), block);
+            _mm512_store_si512(masks.add(i).cast(), mask);
         }
     };
     if fetching && answers.is_empty() {
@@ -246,8 +257,7 @@ fn run(
     }
     let (batches, rest) = answers.as_chunks_mut::<BATCH>();
     let in_batches = batches.len() * BATCH;
-    let mut prepared = [const { Prepared { blocks: [0; BATCH], masks: [0; BATCH] } }; 2];
-    let [mut now, mut next] = prepared.each_mut();
+    let (mut now, mut next) = (&mut MaybeUninit::uninit(), &mut MaybeUninit::uninit());
     let (mut missing, mut lanes) = (Masks([0; BATCH]), Masks([!0; BATCH]));
     // Not the compiler's to unroll, which would only make loops of eight steps larger.
     let groups = || (0..core::hint::black_box(BATCH)).step_by(GROUP);
@@ -258,13 +268,16 @@ fn run(
     }
     for (answers, start) in batches.iter_mut().zip((0..).step_by(BATCH)) {
         let (keys, following) = keys[start..].split_at(BATCH);
-        let mut addresses = |i: usize, now: &Prepared, next: &Prepared| Step {
-            keys: keys.as_ptr().wrapping_add(i),
-            blocks: now.blocks.as_ptr().wrapping_add(i),
-            masks: now.masks.as_ptr().wrapping_add(i),
-            missing: missing.0.as_mut_ptr().wrapping_add(i),
-            lanes: lanes.0.as_mut_ptr().wrapping_add(i),
-            next: next.blocks.as_ptr().wrapping_add(i),
+        let mut addresses = |i: usize, now: &mut MaybeUninit<Prepared>, next: &mut MaybeUninit<Prepared>| {
+            let ((blocks, masks), (next, _)) = (Prepared::places(now), Prepared::places(next));
+            Step {
+                keys: keys.as_ptr().wrapping_add(i),
+                blocks: blocks.wrapping_add(i),
+                masks: masks.wrapping_add(i),
+                missing: missing.0.as_mut_ptr().wrapping_add(i),
+                lanes: lanes.0.as_mut_ptr().wrapping_add(i),
+                next: next.wrapping_add(i),
+            }
         };
         match following.first_chunk() {
             // The last batch of a call has no use for the next one's places, unless it is to fetch them.
