@@ -10,7 +10,7 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
 .PHONY: build install demo test test-lint test-rust test-c test-sanitizers test-fuzz test-package test-go \
-	soak bench bench-quick header symbols clean help
+	soak bench bench-quick bench-calls header symbols clean help
 
 build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
 	@cmake/requirements.sh build
@@ -78,6 +78,13 @@ bench: ## every kind beside other libraries and what memory allows (docs/perform
 
 bench-quick: ## three kinds and one other library at three sizes, less than 90 seconds after compiling
 	@$(MAKE) --no-print-directory bench BENCH="--quick $(BENCH)"
+
+bench-calls: ## a lookup of one key from C: the call, the inlined probe, hashing and the limit
+	@$(MAKE) --no-print-directory build
+	@mkdir -p "$(TARGET)/bench"
+	$(CC) -std=c11 -O3 -march=native -Iinclude benches/calls.c -o "$(TARGET)/bench/calls" \
+	  -L"$(BUILD)/lib" -lpetal -Wl,-rpath,"$(abspath $(BUILD)/lib)"
+	"$(TARGET)/bench/calls"
 
 header: ## regenerate include/petal.h from capi/
 	PETAL_UPDATE=1 cargo test -p petal-header --test header

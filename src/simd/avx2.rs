@@ -1,7 +1,7 @@
 //! The kernels for AVX2. Block and lanes of a key are scalar arithmetic, for which the processor has other ports, so keys go
 //! one by one; the bits and the block are vectors.
 
-use super::layout::{BLOCK_WORDS, BYTES_OF_BITS, SALTS, SPLIT_BLOCK_WORDS, block, block_mut, lanes, split_block_start};
+use super::layout::{BYTES_OF_BITS, SALTS, SPLIT_BLOCK_WORDS, block, block_mut, lanes, split_block_start};
 use super::portable::{self, XXH3_MULTIPLIER, blocked_fetch, split_block_fetch};
 use super::{BlockKernel, Kernel, Kernels};
 use crate::bits::prefetch;
@@ -114,7 +114,7 @@ fn hash_u64s(flip: u64, keys: &[u64], hashes: &mut [u64]) {
     }
 }
 
-/// The 32 bytes at an address, in which another thread may be setting bits.
+/// 32 bytes, so many bytes after an address, in which another thread may be setting bits.
 ///
 /// Each aligned eight bytes of a vector load are read at once, so this is four relaxed loads. It is written in assembly
 /// because the language knows no atomic load of a vector, and a plain one would be a data race.
@@ -123,11 +123,11 @@ fn hash_u64s(flip: u64, keys: &[u64], hashes: &mut [u64]) {
 /// The bytes are readable.
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn load_half_line(address: *const u64) -> __m256i {
+unsafe fn load_half_line<const AFTER: usize>(address: *const u64) -> __m256i {
     let line;
     // SAFETY: the caller's promise; nothing is written but the register.
     unsafe {
-        core::arch::asm!("vmovdqu {}, [{}]", out(ymm_reg) line, in(reg) address,
+        core::arch::asm!("vmovdqu {}, [{} + {after}]", out(ymm_reg) line, in(reg) address, after = const AFTER,
             options(pure, readonly, nostack, preserves_flags));
     }
     line
@@ -158,7 +158,7 @@ fn blocked_bits(mask: u16, key: u64) -> [__m256i; 2] {
 fn blocked_contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     let block = block(words, key).as_ptr().cast::<u64>();
     // SAFETY: a block is 64 readable bytes.
-    let (low, high) = unsafe { (load_half_line(block), load_half_line(block.add(BLOCK_WORDS / 2))) };
+    let (low, high) = unsafe { (load_half_line::<0>(block), load_half_line::<32>(block)) };
     let [low_bits, high_bits] = blocked_bits(lanes(masks, key), key);
     let missing = _mm256_or_si256(_mm256_andnot_si256(low, low_bits), _mm256_andnot_si256(high, high_bits));
     _mm256_testz_si256(missing, missing) == 1
@@ -211,7 +211,7 @@ fn split_block_contains_one(words: &[AtomicU64], key: u64) -> bool {
     let start = split_block_start(words.len(), key);
     let block = &words[start..start + SPLIT_BLOCK_WORDS];
     // SAFETY: a block is 32 readable bytes.
-    let block = unsafe { load_half_line(block.as_ptr().cast()) };
+    let block = unsafe { load_half_line::<0>(block.as_ptr().cast()) };
     _mm256_testc_si256(block, split_block_bits(key)) == 1
 }
 
