@@ -282,10 +282,20 @@ pub trait Filter: Send + Sync {
     /// [`Status::Unsupported`] if the layout has no name or the handle is not for a single writer, and what the system
     /// reports.
     fn writable_view(&mut self) -> Result<View<'_>> {
-        if self.view().is_some() {
-            self.base_mut().writable()?;
-        }
-        self.view().ok_or_else(|| unsupported("give a view of its payload"))
+        self.readable_view()?;
+        self.base_mut().writable()?;
+        self.readable_view()
+    }
+
+    /// The payload, to be read by whoever computes on it for himself.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] if the layout has no name.
+    fn readable_view(&self) -> Result<View<'_>> {
+        self.view().ok_or_else(|| {
+            let kind = registry::find(self.base().header().kind).map_or("unknown", |row| row.name);
+            error!(Unsupported, "kind = {kind} has no layout with a name, so there are no views of it")
+        })
     }
 
     /// The false-positive rate now; see [`Measure`]. Reads the whole payload.

@@ -1,5 +1,6 @@
 // Every operation in its noexcept form: compiled with -fno-exceptions and -fno-rtti, and by every compiler there is.
 #include <petal.hpp>
+#include <petal_view.hpp>
 
 #include <array>
 #include <cstdlib>
@@ -42,6 +43,16 @@ void one_and_many_keys() {
   CHECK(words.try_add("apple") && words.try_add("plum"));
   CHECK(f.contains_batch(words) == 1);
   CHECK(f.contains_batch(std::vector<petal::hash64>{*f.try_hash(3)}) == 1);
+}
+
+void views() {
+  petal::filter f = *petal::filter::try_make(1000, 1e-6);
+  petal::writable_view w = *petal::writable_view::try_make(f);
+  CHECK(*w.try_insert(1) && *w.try_insert("apple") && *w.try_insert(shop::item{2}) && *w.try_insert("pear", 4));
+  const petal::view v = *petal::view::try_make(f);
+  CHECK(v && v.contains(1) && v.contains(2) && v.contains("apple") && v.contains("pear", 4) && !v.contains(3));
+  CHECK(!petal::view() && petal::view().contains(3));
+  CHECK(petal::view::try_make(petal::filter()).status() == petal::status::null);
 }
 
 void filters() {
@@ -96,6 +107,7 @@ void failing() {
 
 int main() {
   one_and_many_keys();
+  views();
   filters();
   failing();
   std::printf("%d failed\n", failures);

@@ -20,7 +20,7 @@ use crate::spec::petal_hash_function;
 use crate::status::{petal_error, petal_status};
 use petal_core::simd::layout::masks;
 use petal_core::simd::portable::xxh3_flip;
-use petal_core::{Error, Filter, HashFunction, Layout, Result, Status, View};
+use petal_core::{Filter, HashFunction, Layout, Result, View};
 use std::ptr;
 
 /// How a payload is laid out: one of `PETAL_LAYOUT_*`. Since 0.1.
@@ -103,7 +103,7 @@ pub unsafe extern "C" fn petal_filter_view(
             petal_filter::get(filter)?
         };
         let hasher = filter.base().hasher();
-        let payload = filter.view().ok_or_else(no_layout)?;
+        let payload = filter.readable_view()?;
         // SAFETY: as above.
         unsafe { boundary::write(view, view_of(payload, hasher.function(), hasher.identifier())) };
         Ok(())
@@ -132,8 +132,4 @@ pub unsafe extern "C" fn petal_filter_view_writable(
         unsafe { boundary::write(view, petal_filter::change(filter, take)??) };
         Ok(())
     })
-}
-
-fn no_layout() -> Error {
-    boundary::error(Status::Unsupported, format_args!("the layout of this kind has no name"))
 }

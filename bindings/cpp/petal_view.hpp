@@ -1,0 +1,155 @@
+/*
+ * Petal's inlined probes in C++17: petal_inline.h with the keys and errors of petal.hpp.
+ *
+ *     petal::filter seen(1'000'000, 0.01);
+ *     const petal::view view(seen);
+ *     for (std::uint64_t id : ids) found += view.contains(id);
+ *
+ * A view is for filters whose layout has a name, those of the kinds blocked and split_block. It looks integers and
+ * `petal::hash64` up by code that is compiled into the program, where the filter's hash function is XXH3 or the key is a
+ * hash; other keys, and a type's `petal_key`, work as they do on the filter, by a call of the library.
+ *
+ * Lifetime. A view is a value to be copied at will; it points into its filter and owns nothing. It ends with `fold()` and
+ * with the end of the filter's handle, and survives its move. A `writable_view` may insert until the filter's `sync()`.
+ *
+ * Threads. A lookup in a view is like one in a const filter: many threads may do it at once, also while others insert with
+ * `insert_shared()`. An insertion is like one into the filter: it is alone meanwhile. Keys that are inserted through a view
+ * are not counted; `filter::add_count()` makes up for it.
+ *
+ * Instructions. What a file is compiled for decides which instructions it uses, so the types of this header differ between
+ * files that are compiled for different processors: they do not mix up, and do not pass from one to the other. This header
+ * is apart from petal.hpp so that only files which want that have it.
+ */
+#ifndef PETAL_VIEW_HPP
+#define PETAL_VIEW_HPP
+
+#include <petal.hpp>
+#include <petal_inline.h>
+
+namespace petal {
+#if !PETAL_HPP_EXCEPTIONS
+inline namespace without_exceptions {
+#endif
+#if defined(PETAL_INLINE_AVX512)
+inline namespace for_avx512 {
+#elif defined(PETAL_INLINE_AVX2)
+inline namespace for_avx2 {
+#elif defined(PETAL_INLINE_SSE2)
+inline namespace for_sse2 {
+#elif defined(PETAL_INLINE_NEON)
+inline namespace for_neon {
+#else
+inline namespace for_any {
+#endif
+
+/// Lookups in a filter, compiled into the program.
+class view {
+ public:
+  /// A view of nothing, which says true of every key.
+  view() noexcept { view_.struct_size = sizeof view_; }
+  /// A view of a filter. `status::unsupported` if its kind has no layout with a name. Constant time.
+  static result<view> try_make(const filter &of) noexcept {
+    view made;
+    failure error;
+    made.filter_ = of.get();
+    const petal_status code = petal_filter_view(of.get(), &made.view_, error.out());
+    return detail::done(made, code, std::move(error));
+  }
+#if PETAL_HPP_EXCEPTIONS
+  /// The same; throws `petal::error`.
+  explicit view(const filter &of) : view(try_make(of).value()) {}
+#endif
+
+  /// Whether it is a view of a filter.
+  explicit operator bool() const noexcept { return view_.layout != 0; }
+  /// The struct of the C API, for its functions.
+  const petal_view &get() const noexcept { return view_; }
+
+  /// Whether a key may have been inserted; false is certain.
+  template <class Key>
+  bool contains(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(key, [this](auto one) noexcept { return this->contains_one(one); });
+  }
+  bool contains(const void *key, std::size_t length) const noexcept { return contains_one(bytes(key, length)); }
+
+  /// Asks for the memory of a key that is to be looked up, or inserted, soon.
+  void prefetch(hash64 key) const noexcept { petal_view_prefetch_hash(&view_, key.value); }
+  void prefetch(std::uint64_t key) const noexcept { petal_view_prefetch_u64(&view_, key); }
+
+ protected:
+  bool hashes_inline() const noexcept { return view_.hash == PETAL_HASH_XXH3; }
+
+  petal_view view_{};
+  const petal_filter *filter_ = nullptr;
+
+ private:
+  bool contains_one(hash64 key) const noexcept { return petal_view_contains_hash(&view_, key.value); }
+  bool contains_one(std::uint64_t key) const noexcept {
+    return hashes_inline() ? petal_view_contains_u64(&view_, key) : petal_filter_contains_u64(filter_, key);
+  }
+  bool contains_one(bytes key) const noexcept { return petal_filter_contains(filter_, key.data(), key.size()); }
+};
+
+/// Lookups in a filter and insertions into it, compiled into the program.
+class writable_view : public view {
+ public:
+  /// A view of nothing, into which nothing can be inserted.
+  writable_view() noexcept = default;
+  /// A view of a filter. An image in place is marked dirty first, on its disk too. `status::unsupported` also if the
+  /// filter is open for reading, or for shared insertion.
+  static result<writable_view> try_make(filter &of) noexcept {
+    writable_view made;
+    failure error;
+    made.filter_ = of.get();
+    const petal_status code = petal_filter_view_writable(of.get(), &made.view_, error.out());
+    return detail::done(made, code, std::move(error));
+  }
+
+  /// Inserts a key: true if it certainly was not there, false if it may have been.
+  template <class Key>
+  result<bool> try_insert(const Key &key) noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(key, [this](auto one) noexcept {
+      return detail::output<bool>([&](bool *is_new) noexcept { return this->insert_one(one, is_new); });
+    });
+  }
+  result<bool> try_insert(const void *key, std::size_t length) noexcept { return try_insert(bytes(key, length)); }
+
+#if PETAL_HPP_EXCEPTIONS
+  // The same, which throw `petal::error`.
+
+  explicit writable_view(filter &of) : writable_view(try_make(of).value()) {}
+
+  template <class Key>
+  bool insert(const Key &key) {
+    bool is_new = false;
+    detail::check(detail::with_key(key, [&](auto one) noexcept { return this->insert_one(one, &is_new); }));
+    return is_new;
+  }
+  bool insert(const void *key, std::size_t length) { return insert(bytes(key, length)); }
+#endif
+
+ private:
+  petal_status insert_one(hash64 key, bool *is_new) noexcept {
+    return petal_view_insert_hash(&view_, key.value, is_new);
+  }
+  petal_status insert_one(std::uint64_t key, bool *is_new) noexcept {
+    return hashes_inline() ? petal_view_insert_u64(&view_, key, is_new) : insert_hashed(key, is_new);
+  }
+  petal_status insert_one(bytes key, bool *is_new) noexcept { return insert_hashed(key, is_new); }
+
+  /// Inserts what the library has to hash.
+  template <class Key>
+  petal_status insert_hashed(Key key, bool *is_new) noexcept {
+    std::uint64_t hash = 0;
+    const petal_status code = detail::hash(filter_, key, &hash);
+    return code == PETAL_OK ? petal_view_insert_hash(&view_, hash, is_new) : code;
+  }
+};
+
+}  // namespace for_...
+#if !PETAL_HPP_EXCEPTIONS
+}  // namespace without_exceptions
+#endif
+}  // namespace petal
+
+#endif

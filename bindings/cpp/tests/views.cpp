@@ -1,0 +1,125 @@
+// petal_view.hpp does what petal.hpp does, to the same bits, whatever it is compiled for.
+#include "common.hpp"
+
+#include <petal_view.hpp>
+
+namespace stall {
+struct item {
+  std::uint64_t id;
+};
+inline std::uint64_t petal_key(const item &i) noexcept { return i.id; }
+struct hashed {
+  std::uint64_t id;
+};
+inline petal::hash64 petal_key(const hashed &h) noexcept { return {number(h.id)}; }
+}  // namespace stall
+
+namespace {
+
+constexpr std::uint64_t keys = 3000;
+
+static_assert(std::is_trivially_copyable_v<petal::view> && std::is_trivially_copyable_v<petal::writable_view>);
+static_assert(noexcept(std::declval<petal::view &>().contains(1)) && noexcept(petal::view()));
+static_assert(!std::is_constructible_v<petal::writable_view, const petal::filter &>);
+
+petal::spec spec_of(petal_kind kind) { return petal::spec().kind(kind).capacity(keys).false_positive_rate(0.02); }
+
+class views : public testing::TestWithParam<petal_kind> {};
+
+TEST_P(views, look_up_as_the_filter_does) {
+  petal::filter f(spec_of(GetParam()).seed(9));
+  for (std::uint64_t i = 0; i < keys; i++) f.insert(number(i));
+  f.insert("apple");
+  const petal::view v(f);
+  ASSERT_TRUE(v);
+  std::uint64_t found = 0;
+  for (std::uint64_t i = 0; i < 5 * keys; i++) {
+    const std::uint64_t key = number(i);
+    const petal::hash64 hash = f.hash(key);
+    v.prefetch(key);
+    v.prefetch(hash);
+    ASSERT_EQ(v.contains(key), f.contains(key)) << i;
+    ASSERT_EQ(v.contains(hash), f.contains(hash)) << i;
+    ASSERT_EQ(v.contains(stall::item{key}), f.contains(key)) << i;
+    found += v.contains(key);
+  }
+  EXPECT_GE(found, keys);
+  EXPECT_LT(found, 2 * keys);
+  EXPECT_TRUE(v.contains("apple") && v.contains("apple", 5));
+  EXPECT_EQ(v.contains("plum"), f.contains("plum"));
+  EXPECT_EQ(v.contains(-1), f.contains(std::uint64_t(-1)));
+
+  // The handle moves, and what it points to stays.
+  const petal::filter moved = std::move(f);
+  EXPECT_TRUE(v.contains(number(1)));
+}
+
+TEST_P(views, insert_as_the_filter_does) {
+  petal::filter a(spec_of(GetParam())), b(spec_of(GetParam()));
+  petal::writable_view v(a);
+  for (std::uint64_t i = 0; i < keys; i++) {
+    const std::uint64_t key = number(i / 2);
+    bool is_new = false;
+    if (i % 3 == 0) {
+      is_new = v.insert(key);
+    } else if (i % 3 == 1) {
+      is_new = v.insert(a.hash(key));
+    } else {
+      is_new = *v.try_insert(stall::item{key});
+    }
+    ASSERT_EQ(is_new, b.insert(key)) << i;
+  }
+  ASSERT_EQ(v.insert("apple"), b.insert("apple"));
+  ASSERT_EQ(*v.try_insert("pear", 4), b.insert("pear"));
+  ASSERT_EQ(v.insert(stall::hashed{1}), b.insert(stall::hashed{1}));
+  EXPECT_TRUE(v.contains("apple") && a.contains("pear") && a.contains(stall::hashed{1}));
+  EXPECT_EQ(a.describe().count, 0u);
+  a.add_count(keys + 3);
+  EXPECT_EQ(a.serialize(), b.serialize());
+}
+
+TEST_P(views, take_keys_that_only_the_library_hashes) {
+  std::array<std::uint8_t, 16> secret{};
+  secret[3] = 7;
+  petal::filter f(spec_of(GetParam()).hash_function(PETAL_HASH_SIPHASH13).key(secret));
+  petal::writable_view v(f);
+  EXPECT_TRUE(v.insert(1) && v.insert("apple"));
+  EXPECT_TRUE(v.contains(1) && v.contains("apple") && f.contains(1) && f.contains("apple"));
+  EXPECT_FALSE(v.contains(2));
+
+  petal::filter external(spec_of(GetParam()).hash_function(PETAL_HASH_EXTERNAL));
+  petal::writable_view hashes(external);
+  EXPECT_TRUE(hashes.insert(stall::hashed{1}) && hashes.contains(stall::hashed{1}));
+  EXPECT_EQ(hashes.try_insert(1).status(), petal::status::external_hash);
+  EXPECT_TRUE(hashes.contains(2)) << "what cannot be hashed may be there";
+}
+
+INSTANTIATE_TEST_SUITE_P(kinds, views, testing::Values(PETAL_KIND_BLOCKED, PETAL_KIND_SPLIT_BLOCK));
+
+TEST(view, of_nothing_says_true) {
+  petal::view v;
+  EXPECT_FALSE(v);
+  EXPECT_TRUE(v.contains(1) && v.contains("apple") && v.contains(petal::hash64{1}));
+  v.prefetch(std::uint64_t{1});
+  petal::writable_view w;
+  EXPECT_EQ(w.try_insert(petal::hash64{1}).status(), petal::status::unsupported);
+  EXPECT_EQ(petal::view::try_make(petal::filter()).status(), petal::status::null);
+}
+
+TEST(view, is_refused_with_a_reason) {
+  const petal::filter classic(petal::spec().kind(PETAL_KIND_BLOOM).capacity(100));
+  const petal::error error = thrown([&] { petal::view{classic}; });
+  EXPECT_EQ(error.status(), petal::status::unsupported);
+  EXPECT_TRUE(has(error.what(), "bloom")) << error.what();
+
+  petal::filter f(spec_of(PETAL_KIND_BLOCKED));
+  const std::vector<std::byte> image = f.serialize();
+  alignas(64) static unsigned char memory[1 << 16];
+  ASSERT_LE(image.size(), sizeof memory);
+  std::memcpy(memory, image.data(), image.size());
+  auto reader = petal::filter::open_buffer(memory, image.size());
+  EXPECT_TRUE(petal::view(reader));
+  EXPECT_EQ(petal::writable_view::try_make(reader).status(), petal::status::unsupported);
+}
+
+}  // namespace
