@@ -9,7 +9,7 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build install demo test test-lint test-rust test-c test-sanitizers test-fuzz test-package test-go \
+.PHONY: build install demo test test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go \
 	soak bench bench-quick bench-calls header symbols clean help
 
 build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
@@ -29,7 +29,7 @@ demo: ## the main job on real words: install into target/demo, compile a C progr
 
 test: ## all the tests below
 	@cmake/requirements.sh test
-	@for stage in test-lint test-rust test-c test-sanitizers test-fuzz test-package test-go; do \
+	@for stage in test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go; do \
 	  $(MAKE) --no-print-directory $$stage || exit 1; done
 	@echo "== make test: all stages passed"
 
@@ -42,6 +42,10 @@ test-lint: ## formatting, lints and documentation
 test-rust: ## the Rust tests
 	@echo "== $@: cargo test (compiles optimised, some minutes the first time)"
 	cargo test --locked --workspace
+
+test-neon: ## what is for aarch64, in an emulator of it
+	@echo "== $@: tests/neon.sh"
+	@tests/neon.sh "$(TARGET)"
 
 test-c: ## the C and C++ tests, which know only the headers
 	@echo "== $@: ctest"

@@ -251,6 +251,9 @@ int main(void) {
 #elif defined(PETAL_INLINE_SSE2)
   const char *code = "SSE2";
   bool runs = true;
+#elif defined(PETAL_INLINE_NEON)
+  const char *code = "NEON";
+  bool runs = true;
 #else
   const char *code = "plain";
   bool runs = true;

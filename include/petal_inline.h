@@ -17,9 +17,10 @@
  * Insertions return a status.
  *
  * What the including file is compiled for decides: AVX-512 (F, BW, DQ and VL), AVX2, SSE2, which every x86-64 processor
- * has, or plain code that is C99 and C++17. All do the same. The library itself always uses the best that the processor
- * has, so where a file is compiled for much less than that, a call may be as fast. To have it fast in a loop, pass the
- * address of a copy of the view that is a local variable, so that the compiler sees that nothing changes it.
+ * has, NEON, which every aarch64 processor has, or plain code that is C99 and C++17. All do the same. The library
+ * itself always uses the best that the processor has, so where a file is compiled for much less than that, a call may
+ * be as fast. To have it fast in a loop, pass the address of a copy of the view that is a local variable, so that the
+ * compiler sees that nothing changes it.
  *
  * Define PETAL_INLINE_PORTABLE before the inclusion to have the plain code without extensions of any compiler. Its
  * loads are volatile instead of atomic, which is no difference to processors, but one to ThreadSanitizer.
@@ -37,7 +38,11 @@
 #error "Petal's filters are little-endian; machines of the other byte order are not supported yet"
 #endif
 
-#if defined(PETAL_INLINE_PORTABLE) || !defined(__x86_64__) || !defined(__GNUC__)
+#if defined(PETAL_INLINE_PORTABLE) || !defined(__GNUC__)
+/* Plain code. */
+#elif defined(__aarch64__) && defined(__ARM_NEON)
+#define PETAL_INLINE_NEON 1
+#elif !defined(__x86_64__)
 /* Plain code. */
 #elif defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 #define PETAL_INLINE_AVX512 1
@@ -48,6 +53,8 @@
 #endif
 #if defined(PETAL_INLINE_AVX512) || defined(PETAL_INLINE_AVX2) || defined(PETAL_INLINE_SSE2)
 #include <immintrin.h>
+#elif defined(PETAL_INLINE_NEON)
+#include <arm_neon.h>
 #endif
 
 /* Casts as either language likes them. */
@@ -144,6 +151,23 @@ static inline __m256i petal_inline_load_half(const uint64_t *words) {
   __asm__ volatile("vmovdqu %1, %0" : "=x"(half) : "m"(*PETAL_INLINE_POINTER(const petal_inline_half *, words)));
   return half;
 }
+#elif defined(PETAL_INLINE_NEON)
+typedef struct {
+  uint64_t words[2];
+} petal_inline_quarter;
+
+static inline uint32x4_t petal_inline_load_quarter(const uint64_t *words) {
+  uint32x4_t quarter;
+  __asm__ volatile("ldr %q0, %1" : "=w"(quarter) : "m"(*PETAL_INLINE_POINTER(const petal_inline_quarter *, words)));
+  return quarter;
+}
+
+/* Sets bits in two words; those of them that were not set before. */
+static inline uint32x4_t petal_inline_set_quarter(uint64_t *words, uint32x4_t bits) {
+  uint32x4_t old = petal_inline_load_quarter(words);
+  vst1q_u64(words, vreinterpretq_u64_u32(vorrq_u32(old, bits)));
+  return vbicq_u32(bits, old);
+}
 #endif
 
 #ifdef PETAL_INLINE_SSE2
@@ -156,6 +180,13 @@ static inline __m128i petal_inline_powers(__m128i exponents) {
 /* The fields of the exponents in the even lanes, or in the odd ones. */
 static inline __m128i petal_inline_even(void) { return _mm_setr_epi32(31 << 23, 0, 31 << 23, 0); }
 static inline __m128i petal_inline_odd(void) { return _mm_setr_epi32(0, 31 << 23, 0, 31 << 23); }
+#endif
+
+#ifdef PETAL_INLINE_NEON
+/* 2 to the power of each of four numbers below 32, or 0 where `ones` is 0 and not 1. */
+static inline uint32x4_t petal_inline_shift(uint32x4_t ones, uint32x4_t numbers) {
+  return vshlq_u32(ones, vreinterpretq_s32_u32(numbers));
+}
 #endif
 
 /* Sets bits in `count` words; whether one of them was not set before. */
@@ -195,6 +226,13 @@ static inline __m128i petal_inline_split_block_bits(uint64_t hash, int half) {
   return petal_inline_powers(
       _mm_or_si128(_mm_and_si128(even, petal_inline_even()), _mm_and_si128(odd, petal_inline_odd())));
 }
+#elif defined(PETAL_INLINE_NEON)
+/* `half` 0 is the lower four lanes, 1 the upper ones. */
+static inline uint32x4_t petal_inline_split_block_bits(uint64_t hash, int half) {
+  static const uint32_t salts[8] = {PETAL_INLINE_SALTS};
+  uint32_t low = PETAL_INLINE_CAST(uint32_t, hash & 0xffffffffu);
+  return petal_inline_shift(vdupq_n_u32(1), vshrq_n_u32(vmulq_n_u32(vld1q_u32(salts + 4 * half), low), 27));
+}
 #else
 static inline void petal_inline_split_block_bits(uint64_t hash, uint64_t *bits) {
   static const uint32_t salts[8] = {PETAL_INLINE_SALTS};
@@ -214,6 +252,10 @@ static inline bool petal_view_split_block_contains_hash(const petal_view *view, 
   __m128i high = _mm_andnot_si128(petal_inline_load_quarter(block + 2), petal_inline_split_block_bits(hash, 1));
   __m128i none = _mm_cmpeq_epi32(_mm_or_si128(low, high), _mm_setzero_si128());
   return _mm_movemask_epi8(none) == 0xffff;
+#elif defined(PETAL_INLINE_NEON)
+  uint32x4_t low = vbicq_u32(petal_inline_split_block_bits(hash, 0), petal_inline_load_quarter(block));
+  uint32x4_t high = vbicq_u32(petal_inline_split_block_bits(hash, 1), petal_inline_load_quarter(block + 2));
+  return vmaxvq_u32(vorrq_u32(low, high)) == 0;
 #else
   uint64_t bits[4], missing = 0;
   petal_inline_split_block_bits(hash, bits);
@@ -239,6 +281,10 @@ static inline bool petal_view_split_block_insert_hash(const petal_view *view, ui
     fresh |= _mm_movemask_epi8(_mm_cmpeq_epi32(old, set)) != 0xffff;
   }
   return fresh;
+#elif defined(PETAL_INLINE_NEON)
+  uint32x4_t low = petal_inline_set_quarter(block, petal_inline_split_block_bits(hash, 0));
+  uint32x4_t high = petal_inline_set_quarter(block + 2, petal_inline_split_block_bits(hash, 1));
+  return vmaxvq_u32(vorrq_u32(low, high)) != 0;
 #else
   uint64_t bits[4];
   petal_inline_split_block_bits(hash, bits);
@@ -306,6 +352,17 @@ static inline __m128i petal_inline_blocked_missing(const uint64_t *block, uint64
   __m128i words = petal_inline_load_quarter(block + 2 * quarter);
   return _mm_cmpeq_epi32(_mm_and_si128(words, petal_inline_blocked_bits(hash, quarter)), _mm_setzero_si128());
 }
+#elif defined(PETAL_INLINE_NEON)
+/* `quarter` 0 is the lowest four lanes, 3 the highest; 0 in lanes that are not among `lanes`. */
+static inline uint32x4_t petal_inline_blocked_bits(uint64_t hash, uint32_t lanes, int quarter) {
+  static const uint32_t salts[8] = {PETAL_INLINE_SALTS}, lane[4] = {1, 2, 4, 8};
+  static const int32_t shifts[4] = {-27, 0, -27, 0};
+  uint32x2_t low = vdup_n_u32(PETAL_INLINE_CAST(uint32_t, hash & 0xffffffffu));
+  uint32x4_t product = vreinterpretq_u32_u64(vmull_u32(low, vld1_u32(salts + 2 * quarter)));
+  uint32x4_t numbers = vandq_u32(vshlq_u32(product, vld1q_s32(shifts)), vdupq_n_u32(31));
+  uint32x4_t chosen = vtstq_u32(vdupq_n_u32(lanes >> 4 * quarter), vld1q_u32(lane));
+  return petal_inline_shift(vshrq_n_u32(chosen, 31), numbers);
+}
 #else
 static inline void petal_inline_blocked_bits(uint64_t hash, uint32_t lanes, uint64_t *bits) {
   static const uint64_t salts[8] = {PETAL_INLINE_SALTS};
@@ -343,6 +400,13 @@ static inline bool petal_view_blocked_contains_hash(const petal_view *view, uint
       _mm_packs_epi32(petal_inline_blocked_missing(block, hash, 2), petal_inline_blocked_missing(block, hash, 3));
   uint32_t missing = PETAL_INLINE_CAST(uint32_t, _mm_movemask_epi8(_mm_packs_epi16(low, high)));
   return (lanes & missing) == 0;
+#elif defined(PETAL_INLINE_NEON)
+  uint32x4_t missing = vdupq_n_u32(0);
+  for (int quarter = 0; quarter < 4; quarter++) {
+    uint32x4_t words = petal_inline_load_quarter(block + 2 * quarter);
+    missing = vorrq_u32(missing, vbicq_u32(petal_inline_blocked_bits(hash, lanes, quarter), words));
+  }
+  return vmaxvq_u32(missing) == 0;
 #else
   uint64_t bits[8], missing = 0;
   petal_inline_blocked_bits(hash, lanes, bits);
@@ -379,6 +443,13 @@ static inline bool petal_view_blocked_insert_hash(const petal_view *view, uint64
     fresh |= _mm_movemask_epi8(_mm_cmpeq_epi32(old, set)) != 0xffff;
   }
   return fresh;
+#elif defined(PETAL_INLINE_NEON)
+  uint32x4_t fresh = vdupq_n_u32(0);
+  for (int quarter = 0; quarter < 4; quarter++) {
+    uint32x4_t bits = petal_inline_blocked_bits(hash, lanes, quarter);
+    fresh = vorrq_u32(fresh, petal_inline_set_quarter(block + 2 * quarter, bits));
+  }
+  return vmaxvq_u32(fresh) != 0;
 #else
   uint64_t bits[8];
   petal_inline_blocked_bits(hash, lanes, bits);
