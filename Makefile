@@ -10,7 +10,7 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
 .PHONY: build install demo test test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go \
-	soak bench bench-quick bench-calls header symbols clean help
+	soak bench bench-quick bench-calls bench-go header symbols clean help
 
 build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
 	@cmake/requirements.sh build
@@ -89,6 +89,10 @@ bench-calls: ## a lookup of one key from C: the call, the inlined probe, hashing
 	$(CC) -std=c11 -O3 -march=native -Iinclude benches/calls.c -o "$(TARGET)/bench/calls" \
 	  -L"$(BUILD)/lib" -lpetal -Wl,-rpath,"$(abspath $(BUILD)/lib)"
 	"$(TARGET)/bench/calls"
+
+bench-go: ## the Go packages beside other Go libraries, as benchstat sums it up
+	@$(MAKE) --no-print-directory build
+	@bindings/go/bench/run.sh "$(BUILD)" "$(TARGET)/go"
 
 header: ## regenerate include/petal.h from capi/
 	PETAL_UPDATE=1 cargo test -p petal-header --test header

@@ -8,3 +8,13 @@ var hasAVX2 = cpuid.CPU.Supports(cpuid.AVX2)
 //
 //go:noescape
 func blockedContainsAVX2(f *Filter, hash uint64) bool
+
+// bytesOfBits are the bits of a byte as bytes of 0 or 1, the lowest first.
+var bytesOfBits = func() (all [256]uint64) {
+	for i := range all {
+		for bit := range 8 {
+			all[i] |= uint64(i) >> bit & 1 << (8 * bit)
+		}
+	}
+	return all
+}()

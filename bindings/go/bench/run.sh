@@ -1,0 +1,15 @@
+#!/bin/sh
+# run.sh BUILD_DIRECTORY WORK_DIRECTORY: the comparison with other packages, six times, as benchstat sums it up, with the
+# built library, installed into WORK_DIRECTORY/prefix.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$2"
+work=$(cd "$2" && pwd)
+rm -rf "$work/prefix"
+cmake --install "$1" --prefix "$work/prefix" >"$work/install.log"
+PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name petal.pc)")
+export PKG_CONFIG_PATH
+export CGO_ENABLED=1 CGO_LDFLAGS="-Wl,-rpath,$(pkg-config --variable=libdir petal)"
+cd "$here"
+go test -run '^$' -bench . -count 6 -benchtime 100ms | tee "$work/bench.txt"
+go run golang.org/x/perf/cmd/benchstat@latest "$work/bench.txt" | tee "$work/benchstat.txt"
