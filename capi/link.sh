@@ -9,6 +9,7 @@
 # petal.map, and each -u SYMBOL (for test builds that export more). VERSION is the workspace's unless given.
 #
 # Tools: CC (cc), LD (GNU ld), OBJCOPY and AR, by default those that CC itself uses. LDFLAGS is used for libpetal.so.
+# UNWINDER is an archive with the unwinder, where that is not one of the system's libraries.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -60,7 +61,7 @@ trap 'rm -f "$object" "$object.whole" "$out/extra.map"' EXIT
 
 # 1. One object: what the roots reach, and nothing else. --force-group-allocation dissolves the COMDAT groups; left
 #    whole, the personality reference of one archive replaces that of the other, and the first panic crashes.
-"$LD" -r --gc-sections --force-group-allocation $roots -o "$object.whole" "$raw"
+"$LD" -r --gc-sections --force-group-allocation $roots -o "$object.whole" "$raw" ${UNWINDER:+"$UNWINDER"}
 
 # 2. Every name but petal_* becomes local; LLVM's bitcode copies and the debug information go.
 "$OBJCOPY" --wildcard --keep-global-symbol='petal_*' -R .llvmbc -R .llvmcmd --strip-unneeded "$object.whole" "$object"

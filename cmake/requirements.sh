@@ -85,13 +85,14 @@ if [ "$what" = test ] && ! { has cargo-clippy && has cargo-fmt; }; then
 fi
 
 check
-# What can be done without: the demo's word list, for which the names of the files under /usr stand in, and what the test
-# of NEON needs, which says so where it is not run.
+# What can be done without: the demo's word list, for which the names of the files under /usr stand in, and what the
+# test of NEON needs, which says so where it is not run.
 wished=
 if [ "$what" = demo ] && [ ! -e /usr/share/dict/words ]; then
     wished=wamerican
 fi
-if [ "$what" = test ] && [ "$(uname -m)" = x86_64 ] && ! { has aarch64-linux-gnu-g++ && has qemu-aarch64; }; then
+if [ "$what" = test ] && [ "$(uname -m)" = x86_64 ] &&
+    ! { has aarch64-linux-gnu-g++ && { has qemu-aarch64 || has qemu-aarch64-static; }; }; then
     wished="g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
 fi
 [ -n "$missing$wished" ] || exit 0

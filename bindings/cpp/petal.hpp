@@ -7,7 +7,7 @@
  *     seen.save("seen.petal");
  *
  * A thin layer over petal.h, which is the manual: what it says of kinds, parameters, files and threads holds here. This
- * header adds lifetime, errors and idiom.
+ * header adds lifetime, errors and idiom. petal_view.hpp, beside it, has lookups that are compiled into the program.
  *
  * Lifetime. `petal::filter` and `petal::builder` own a handle and can be moved, not copied (`filter::copy()` says what
  * it does). One that was moved from, or default-constructed, holds none: it converts to false, lookups say true, and

@@ -5,20 +5,24 @@
  *     const petal::view view(seen);
  *     for (std::uint64_t id : ids) found += view.contains(id);
  *
- * A view is for filters whose layout has a name, those of the kinds blocked and split_block. It looks integers and
- * `petal::hash64` up by code that is compiled into the program, where the filter's hash function is XXH3 or the key is a
- * hash; other keys, and a type's `petal_key`, work as they do on the filter, by a call of the library.
+ * A view is for filters whose layout has a name, those of the kinds blocked and split_block. Its keys are those of the
+ * filter, a type's `petal_key` included. Hashes are looked up and inserted by code that is compiled into the program,
+ * and so are integers where the filter's hash function is XXH3. Other keys are looked up by a call, as in the filter,
+ * or hashed by a call and then inserted. A view that is a local variable is the fastest in a loop.
  *
- * Lifetime. A view is a value to be copied at will; it points into its filter and owns nothing. It ends with `fold()` and
- * with the end of the filter's handle, and survives its move. A `writable_view` may insert until the filter's `sync()`.
+ * Lifetime. A view is a value to be copied at will; it points into its filter and owns nothing. It ends with the
+ * filter's `fold()` and with its handle, which a move of the filter does not end, and with nothing else.
  *
- * Threads. A lookup in a view is like one in a const filter: many threads may do it at once, also while others insert with
- * `insert_shared()`. An insertion is like one into the filter: it is alone meanwhile. Keys that are inserted through a view
- * are not counted; `filter::add_count()` makes up for it.
+ * Threads. A lookup is like one in a const filter: many threads may do it at once, also while others insert with
+ * `insert_shared()`, but not while a member runs that is not const. An insertion is like a member that is not const:
+ * the filter is alone meanwhile. `filter::sync()` ends the permission to insert, wherever the filter lies: take a new
+ * `writable_view` after it. Lookups go on.
  *
- * Instructions. What a file is compiled for decides which instructions it uses, so the types of this header differ between
- * files that are compiled for different processors: they do not mix up, and do not pass from one to the other. This header
- * is apart from petal.hpp so that only files which want that have it.
+ * Keys that are inserted through a view are not counted. `filter::add_count()` makes up for it.
+ *
+ * Instructions. What a file is compiled for decides which it uses, so the types of this header differ between files
+ * that are compiled for different processors: they do not mix up, and do not pass from one to the other. This header is
+ * apart from petal.hpp so that only files which want that have it, and the compiler's header of vector instructions.
  */
 #ifndef PETAL_VIEW_HPP
 #define PETAL_VIEW_HPP
@@ -72,9 +76,13 @@ class view {
   }
   bool contains(const void *key, std::size_t length) const noexcept { return contains_one(bytes(key, length)); }
 
-  /// Asks for the memory of a key that is to be looked up, or inserted, soon.
-  void prefetch(hash64 key) const noexcept { petal_view_prefetch_hash(&view_, key.value); }
-  void prefetch(std::uint64_t key) const noexcept { petal_view_prefetch_u64(&view_, key); }
+  /// Asks for the memory of a key that is to be looked up, or inserted, soon: 16 keys ahead, say. A key that the
+  /// library must hash is better hashed once, by `filter::hash()`, for this and for what follows.
+  template <class Key>
+  void prefetch(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
+    detail::with_key(key, [this](auto one) noexcept { this->prefetch_one(one); });
+  }
+  void prefetch(const void *key, std::size_t length) const noexcept { prefetch_one(bytes(key, length)); }
 
  protected:
   bool hashes_inline() const noexcept { return view_.hash == PETAL_HASH_XXH3; }
@@ -88,6 +96,23 @@ class view {
     return hashes_inline() ? petal_view_contains_u64(&view_, key) : petal_filter_contains_u64(filter_, key);
   }
   bool contains_one(bytes key) const noexcept { return petal_filter_contains(filter_, key.data(), key.size()); }
+
+  void prefetch_one(hash64 key) const noexcept { petal_view_prefetch_hash(&view_, key.value); }
+  void prefetch_one(std::uint64_t key) const noexcept {
+    if (hashes_inline()) {
+      petal_view_prefetch_u64(&view_, key);
+    } else {
+      prefetch_hashed(key);
+    }
+  }
+  void prefetch_one(bytes key) const noexcept { prefetch_hashed(key); }
+
+  /// For what the library has to hash. What cannot be hashed lies nowhere.
+  template <class Key>
+  void prefetch_hashed(Key key) const noexcept {
+    std::uint64_t hash = 0;
+    if (detail::hash(filter_, key, &hash) == PETAL_OK) petal_view_prefetch_hash(&view_, hash);
+  }
 };
 
 /// Lookups in a filter and insertions into it, compiled into the program.

@@ -1,5 +1,5 @@
-//! The kernels for NEON, which every aarch64 processor has. Block, lanes and hash of a key are scalar arithmetic; its bits
-//! are vectors of four lanes.
+//! The kernels for NEON, which every aarch64 processor has. Block, lanes and hash of a key are scalar arithmetic; its
+//! bits are vectors of four lanes.
 
 use super::layout::{BLOCK_WORDS, SALTS, SPLIT_BLOCK_WORDS, block_start, lanes, split_block_start};
 use super::portable::{self, blocked_fetch, split_block_fetch};
@@ -70,10 +70,10 @@ fn are_zero(missing: impl IntoIterator<Item = uint32x4_t>) -> bool {
     unsafe { vmaxvq_u32(missing.into_iter().fold(vdupq_n_u32(0), |all, some| vorrq_u32(all, some))) == 0 }
 }
 
-// ---- The blocked layout ----------------------------------------------------------------------------------------------
+// ---- The blocked layout ---------------------------------------------------------------------------------------------
 
-/// The bits of a key in four lanes, zero in those that are not in the low bits of `mask`; `quarter` says which of the products
-/// these lanes take.
+/// The bits of a key in four lanes, zero in those that are not in the low bits of `mask`; `quarter` says which of the
+/// products these lanes take.
 #[inline]
 fn blocked_bits(key: u64, mask: u16, quarter: usize) -> uint32x4_t {
     // SAFETY: two numbers are read; the rest is arithmetic on registers.
@@ -142,7 +142,7 @@ fn blocked_insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
     unsafe { put_in(block, blocked_masks(key, masks)) }
 }
 
-// ---- The split-block layout ------------------------------------------------------------------------------------------
+// ---- The split-block layout -----------------------------------------------------------------------------------------
 
 /// The bits of a key in the eight lanes.
 #[inline]
@@ -184,4 +184,15 @@ fn split_block_insert_one(words: &mut [u64], key: u64) -> bool {
     let block = words[start..start + SPLIT_BLOCK_WORDS].as_mut_ptr().cast();
     // SAFETY: a block is 32 bytes, which are ours alone.
     unsafe { put_in(block, split_block_bits(key)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The other tests compare the kernels that they find, so somebody must say that these are among them.
+    #[test]
+    fn they_are_the_best() {
+        assert_eq!(crate::simd::best().kernel, Kernel::Neon);
+    }
 }

@@ -1,4 +1,5 @@
-# cmake -P coverage.cmake: fails if petal.hpp and petal_view.hpp do not use a function of petal.h, or lack one of its statuses or modes.
+# cmake -P coverage.cmake: fails if petal.hpp and petal_view.hpp do not use a function of petal.h, or lack one of its
+# statuses or modes.
 cmake_minimum_required(VERSION 3.16)
 set(folder "${CMAKE_CURRENT_LIST_DIR}")
 file(READ "${folder}/../../../include/petal.h" header)
@@ -13,7 +14,7 @@ string(REGEX MATCHALL "petal_[a-z0-9_]+\\([^()]*\\)" functions "${header}")
 foreach(function IN LISTS functions)
   string(REGEX MATCH "^petal_[a-z0-9_]+" name "${function}")
   if(NOT binding MATCHES "[^a-z0-9_]${name}[^a-z0-9_]")
-    list(APPEND missing "petal.hpp does not use ${name}")
+    list(APPEND missing "petal.hpp and petal_view.hpp do not use ${name}")
   endif()
 endforeach()
 

@@ -51,6 +51,8 @@ void views() {
   CHECK(*w.try_insert(1) && *w.try_insert("apple") && *w.try_insert(shop::item{2}) && *w.try_insert("pear", 4));
   const petal::view v = *petal::view::try_make(f);
   CHECK(v && v.contains(1) && v.contains(2) && v.contains("apple") && v.contains("pear", 4) && !v.contains(3));
+  v.prefetch(1);
+  v.prefetch(shop::item{2});
   CHECK(!petal::view() && petal::view().contains(3));
   CHECK(petal::view::try_make(petal::filter()).status() == petal::status::null);
 }

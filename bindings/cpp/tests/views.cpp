@@ -3,6 +3,9 @@
 
 #include <petal_view.hpp>
 
+#include <stdexcept>
+#include <string>
+
 namespace stall {
 struct item {
   std::uint64_t id;
@@ -12,6 +15,14 @@ struct hashed {
   std::uint64_t id;
 };
 inline petal::hash64 petal_key(const hashed &h) noexcept { return {number(h.id)}; }
+// A temporary, and it may throw.
+struct label {
+  std::string text;
+};
+inline std::string petal_key(const label &l) {
+  if (l.text.empty()) throw std::length_error("no text");
+  return "a prefix that does not fit into the object itself: " + l.text;
+}
 }  // namespace stall
 
 namespace {
@@ -20,7 +31,12 @@ constexpr std::uint64_t keys = 3000;
 
 static_assert(std::is_trivially_copyable_v<petal::view> && std::is_trivially_copyable_v<petal::writable_view>);
 static_assert(noexcept(std::declval<petal::view &>().contains(1)) && noexcept(petal::view()));
+static_assert(noexcept(std::declval<petal::view &>().contains(stall::item{1})));
+static_assert(!noexcept(std::declval<petal::view &>().contains(stall::label{})));
 static_assert(!std::is_constructible_v<petal::writable_view, const petal::filter &>);
+#ifdef PETAL_VIEW_EXPECTED
+static_assert(std::is_same_v<petal::view, petal::PETAL_VIEW_EXPECTED::view>, "compiled for something else");
+#endif
 
 petal::spec spec_of(petal_kind kind) { return petal::spec().kind(kind).capacity(keys).false_positive_rate(0.02); }
 
@@ -38,6 +54,7 @@ TEST_P(views, look_up_as_the_filter_does) {
     const petal::hash64 hash = f.hash(key);
     v.prefetch(key);
     v.prefetch(hash);
+    v.prefetch(stall::item{key});
     ASSERT_EQ(v.contains(key), f.contains(key)) << i;
     ASSERT_EQ(v.contains(hash), f.contains(hash)) << i;
     ASSERT_EQ(v.contains(stall::item{key}), f.contains(key)) << i;
@@ -47,6 +64,8 @@ TEST_P(views, look_up_as_the_filter_does) {
   EXPECT_LT(found, 2 * keys);
   EXPECT_TRUE(v.contains("apple") && v.contains("apple", 5));
   EXPECT_EQ(v.contains("plum"), f.contains("plum"));
+  v.prefetch("plum");
+  v.prefetch("plum", 4);
   EXPECT_EQ(v.contains(-1), f.contains(std::uint64_t(-1)));
 
   // The handle moves, and what it points to stays.
@@ -78,6 +97,28 @@ TEST_P(views, insert_as_the_filter_does) {
   EXPECT_EQ(a.serialize(), b.serialize());
 }
 
+TEST_P(views, take_bytes_and_types_as_the_filter_does) {
+  petal::filter f(spec_of(GetParam()));
+  petal::writable_view v(f);
+  for (std::uint64_t i = 0; i < keys; i++) {
+    const stall::label label{std::to_string(i)};
+    const std::vector<std::byte> span(static_cast<std::size_t>(i % 300), std::byte{7});
+    if (i % 2 == 0) {
+      v.insert(label);
+      v.insert(span);
+    } else {
+      f.insert(label);
+    }
+    ASSERT_TRUE(f.contains(label) && v.contains(label)) << i;
+    ASSERT_EQ(f.contains(span), v.contains(span)) << i;
+    const stall::label other{"other " + label.text};
+    v.prefetch(other);
+    ASSERT_EQ(f.contains(other), v.contains(other)) << i;
+  }
+  EXPECT_THROW(static_cast<void>(v.contains(stall::label{})), std::length_error);
+  EXPECT_THROW(v.insert(stall::label{}), std::length_error);
+}
+
 TEST_P(views, take_keys_that_only_the_library_hashes) {
   std::array<std::uint8_t, 16> secret{};
   secret[3] = 7;
@@ -85,13 +126,16 @@ TEST_P(views, take_keys_that_only_the_library_hashes) {
   petal::writable_view v(f);
   EXPECT_TRUE(v.insert(1) && v.insert("apple"));
   EXPECT_TRUE(v.contains(1) && v.contains("apple") && f.contains(1) && f.contains("apple"));
+  v.prefetch(2);
   EXPECT_FALSE(v.contains(2));
 
   petal::filter external(spec_of(GetParam()).hash_function(PETAL_HASH_EXTERNAL));
   petal::writable_view hashes(external);
   EXPECT_TRUE(hashes.insert(stall::hashed{1}) && hashes.contains(stall::hashed{1}));
   EXPECT_EQ(hashes.try_insert(1).status(), petal::status::external_hash);
-  EXPECT_TRUE(hashes.contains(2)) << "what cannot be hashed may be there";
+  EXPECT_EQ(hashes.try_insert("apple").status(), petal::status::external_hash);
+  hashes.prefetch(2);
+  EXPECT_TRUE(hashes.contains(2) && hashes.contains("apple")) << "what cannot be hashed may be there";
 }
 
 INSTANTIATE_TEST_SUITE_P(kinds, views, testing::Values(PETAL_KIND_BLOCKED, PETAL_KIND_SPLIT_BLOCK));
@@ -100,9 +144,13 @@ TEST(view, of_nothing_says_true) {
   petal::view v;
   EXPECT_FALSE(v);
   EXPECT_TRUE(v.contains(1) && v.contains("apple") && v.contains(petal::hash64{1}));
-  v.prefetch(std::uint64_t{1});
+  v.prefetch(1);
+  v.prefetch("apple");
+  v.prefetch(petal::hash64{1});
   petal::writable_view w;
   EXPECT_EQ(w.try_insert(petal::hash64{1}).status(), petal::status::unsupported);
+  EXPECT_EQ(w.try_insert(1).status(), petal::status::null);
+  EXPECT_EQ(w.try_insert("apple").status(), petal::status::null);
   EXPECT_EQ(petal::view::try_make(petal::filter()).status(), petal::status::null);
 }
 
@@ -120,6 +168,34 @@ TEST(view, is_refused_with_a_reason) {
   auto reader = petal::filter::open_buffer(memory, image.size());
   EXPECT_TRUE(petal::view(reader));
   EXPECT_EQ(petal::writable_view::try_make(reader).status(), petal::status::unsupported);
+}
+
+using view_files = folder;
+
+TEST_F(view_files, insert_only_where_the_handle_may_write_alone) {
+  const auto path = this->path("seen.petal");
+  petal::filter(spec_of(PETAL_KIND_BLOCKED)).save(path);
+  for (auto mode : {petal::open_mode::read, petal::open_mode::share}) {
+    auto f = petal::filter::open(path, mode);
+    EXPECT_TRUE(petal::view(f));
+    const petal::error error = thrown([&] { petal::writable_view{f}; });
+    EXPECT_EQ(error.status(), petal::status::unsupported);
+    EXPECT_NE(error.what()[0], '\0');
+  }
+  {
+    auto f = petal::filter::open(path, petal::open_mode::write);
+    petal::writable_view before(f);
+    EXPECT_TRUE(before.insert(1));
+    f.sync();
+    EXPECT_TRUE(before.contains(1)) << "lookups go on";
+    petal::writable_view after(f);
+    EXPECT_TRUE(after.insert(2));
+    f.add_count(2);
+    f.sync();
+  }
+  const auto f = petal::filter::open(path);
+  f.verify();
+  EXPECT_TRUE(f.contains(1) && f.contains(2));
 }
 
 }  // namespace
