@@ -140,6 +140,18 @@ func (s Spec) HashKey(key []byte) (uint64, error) {
 	return uint64(hash), failure.err("petal.Spec.HashKey")
 }
 
+// HashUint64 is [Spec.HashKey] of a number's eight little-endian bytes.
+func (s Spec) HashUint64(key uint64) (uint64, error) {
+	raw, err := s.raw()
+	if err != nil {
+		return 0, err
+	}
+	var hash C.uint64_t
+	failure := newFailure()
+	C.petal_hash_u64(&raw, C.uint64_t(key), &hash, &failure.raw)
+	return uint64(hash), failure.err("petal.Spec.HashUint64")
+}
+
 // specOf reads a spec that the library wrote.
 func specOf(raw *C.petal_spec) (Spec, error) {
 	kind := Kind(raw.kind)

@@ -12,4 +12,4 @@ export PKG_CONFIG_PATH
 export CGO_ENABLED=1 CGO_LDFLAGS="-Wl,-rpath,$(pkg-config --variable=libdir petal)"
 cd "$here"
 go test -run '^$' -bench . -count 6 -benchtime 100ms | tee "$work/bench.txt"
-go run golang.org/x/perf/cmd/benchstat@latest "$work/bench.txt" | tee "$work/benchstat.txt"
+go run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da "$work/bench.txt" | tee "$work/benchstat.txt"
