@@ -10,6 +10,8 @@ var hasAVX2 = cpuid.CPU.Supports(cpuid.AVX2)
 func blockedContainsAVX2(f *Filter, hash uint64) bool
 
 // bytesOfBits are the bits of a byte as bytes of 0 or 1, the lowest first.
+//
+//lint:ignore U1000 blocked_amd64.s uses it.
 var bytesOfBits = func() (all [256]uint64) {
 	for i := range all {
 		for bit := range 8 {
