@@ -275,7 +275,8 @@ petal_status petal_kind_at(size_t index, petal_kind_info *info);
 petal_status petal_kind_find(const char *name, petal_kind_info *info);
 
 /**
- * Describes the parameter at `index` of a kind, less than its `parameter_count`. Kind 0 is the default kind. Since 0.1.
+ * Describes the parameter at `index` of a kind, less than its `parameter_count`. Kind 0 is the default kind. Since
+ * 0.1.
  */
 petal_status petal_kind_parameter(petal_kind kind, size_t index, petal_parameter_info *info);
 
@@ -352,8 +353,8 @@ typedef struct petal_spec {
   /** How many distinct keys it is sized for; 0 is a million, or unknown where `bits` is set. */
   uint64_t capacity;
   /**
-   * The greatest false-positive rate at capacity, inside (0, 1) and not below capacity / 2^64; 0 is 0.01 unless `bits`
-   * is set.
+   * The greatest false-positive rate at capacity, inside (0, 1) and not below capacity / 2^64; 0 is 0.01 unless
+   * `bits` is set.
    */
   double false_positive_rate;
   /** The exact number of bits instead of a rate. */
@@ -414,8 +415,8 @@ typedef struct petal_filter petal_filter;
 petal_status petal_filter_new(const petal_spec *spec, petal_filter **filter, petal_error *error);
 
 /**
- * Makes an empty filter of the default kind for `capacity` distinct keys at a false-positive rate inside (0, 1); 0 keys
- * are sized like 1. NULL on failure: `petal_filter_new()` says why. Since 0.1.
+ * Makes an empty filter of the default kind for `capacity` distinct keys at a false-positive rate inside (0, 1); 0
+ * keys are sized like 1. NULL on failure: `petal_filter_new()` says why. Since 0.1.
  */
 petal_filter *petal_filter_with_capacity(uint64_t capacity, double false_positive_rate);
 
@@ -522,7 +523,8 @@ petal_status petal_filter_contains_batch_hash(const petal_filter *filter,
 
 /**
  * Inserts `count` byte keys in order; each answer says whether the key certainly was not there before. `inserted`,
- * nullable, is always written: how many keys, the first so many, are in the filter. Only these have answers. Since 0.1.
+ * nullable, is always written: how many keys, the first so many, are in the filter. Only these have answers. Since
+ * 0.1.
  */
 petal_status petal_filter_insert_batch(petal_filter *filter,
                                        const void *keys,
@@ -559,13 +561,15 @@ petal_status petal_filter_insert_batch_hash(petal_filter *filter,
 /*
  * FILTERS: INSERTING FROM MANY THREADS
  *
- * These functions insert through a const handle, without locks, while other threads insert and look up through the same
- * handle, and other processes through theirs (`PETAL_OPEN_SHARE`). `PETAL_CAN_INSERT_SHARED` says whether a handle can.
+ * These functions insert through a const handle, without locks, while other threads insert and look up through the
+ * same handle, and other processes through theirs (`PETAL_OPEN_SHARE`). `PETAL_CAN_INSERT_SHARED` says whether a
+ * handle can.
  *
- * What holds: a key whose insertion happened before a lookup is found by it. Of threads that insert the same new key at the
- * same time at least one is told that it was new; more than one may be. Keys are not counted, because a counter that
- * all threads share would be what they wait for: `petal_filter_add_count()` makes up for it, and
- * `petal_filter_estimate()` does without. All other functions that take a handle which is not const still need it alone.
+ * What holds: a key whose insertion happened before a lookup is found by it. Of threads that insert the same new key
+ * at the same time at least one is told that it was new; more than one may be. Keys are not counted, because a counter
+ * that all threads share would be what they wait for: `petal_filter_add_count()` makes up for it, and
+ * `petal_filter_estimate()` does without. All other functions that take a handle which is not const still need it
+ * alone.
  */
 
 /**
@@ -640,8 +644,8 @@ petal_status petal_filter_intersect(petal_filter *filter, const petal_filter *ot
 /**
  * Makes the filter smaller by `factor`, at least 2, without its keys: the same bits as if it had been made so small at
  * once. The factor must divide the number of units (bits, bits of a slice, or blocks); the parameter "foldable" makes
- * many powers of two do. The capacity stays, and the rate expected at it becomes that of the smaller geometry. Only for
- * filters in memory of their own. Since 0.1.
+ * many powers of two do. The capacity stays, and the rate expected at it becomes that of the smaller geometry. Only
+ * for filters in memory of their own. Since 0.1.
  */
 petal_status petal_filter_fold(petal_filter *filter, uint64_t factor, petal_error *error);
 
@@ -757,7 +761,8 @@ petal_status petal_filter_expected_false_positive_rate(const petal_filter *filte
  */
 
 /**
- * An estimate with its uncertainty. An element of other structs, so without `struct_size`: it never changes. Since 0.1.
+ * An estimate with its uncertainty. An element of other structs, so without `struct_size`: it never changes. Since
+ * 0.1.
  */
 typedef struct petal_estimate {
   /** The estimate as it comes out: that of an intersection may be negative. 0 if saturated. */
@@ -825,9 +830,9 @@ typedef uint32_t petal_open_mode;
 /** Copied into memory of its own, and its checksum checked. */
 #define PETAL_OPEN_LOAD 2
 /**
- * In place, for reading and for `petal_filter_insert_shared()`, together with any number of handles, threads and processes
- * that open it likewise. The image says DIRTY until the last of them closes the file; a buffer says so until a handle that
- * is opened for writing calls `petal_filter_sync()` when nobody shares it any more.
+ * In place, for reading and for `petal_filter_insert_shared()`, together with any number of handles, threads and
+ * processes that open it likewise. The image says DIRTY until the last of them closes the file; a buffer says so until
+ * a handle that is opened for writing calls `petal_filter_sync()` when nobody shares it any more.
  */
 #define PETAL_OPEN_SHARE 3
 
@@ -901,9 +906,9 @@ petal_status petal_filter_serialize(const petal_filter *filter,
 typedef bool (*petal_write_callback)(void *context, const void *bytes, size_t length);
 
 /**
- * Gives the image to `write`, piece by piece and in order. `PETAL_ERR_CALLBACK` if it returns false. If another process
- * changes a mapped image meanwhile, what is written does not match its checksum; the other ways to write it do not
- * mind. `context` is
+ * Gives the image to `write`, piece by piece and in order. `PETAL_ERR_CALLBACK` if it returns false. If another
+ * process changes a mapped image meanwhile, what is written does not match its checksum; the other ways to write it do
+ * not mind. `context` is
  * passed on and may be NULL. Since 0.1.
  */
 petal_status petal_filter_serialize_to(const petal_filter *filter,
@@ -1112,9 +1117,9 @@ petal_status petal_builder_count(const petal_builder *builder, uint64_t *count);
 petal_status petal_builder_finish(petal_builder *builder, petal_filter **filter, petal_error *error);
 
 /**
- * Makes the filter straight into a file, which replaces the one that is there atomically: the way to make a filter anew
- * from its source, in the right size, while others read the old file, which they keep as long as they have it open.
- * Empties the builder. On a failure the old file and the keys stay. Since 0.1.
+ * Makes the filter straight into a file, which replaces the one that is there atomically: the way to make a filter
+ * anew from its source, in the right size, while others read the old file, which they keep as long as they have it
+ * open. Empties the builder. On a failure the old file and the keys stay. Since 0.1.
  */
 petal_status petal_builder_save(petal_builder *builder, const char *path, petal_error *error);
 
@@ -1172,9 +1177,9 @@ typedef struct petal_proposal {
 } petal_proposal;
 
 /**
- * Proposes kinds: those that fit first, the smallest (or, for a memory, the most accurate) at the top. Writes as many as
- * there is `room` for into `proposals`, and into `count` how many there are: `petal_kind_count()`. No keys are taken for
- * one. Since 0.1.
+ * Proposes kinds: those that fit first, the smallest (or, for a memory, the most accurate) at the top. Writes as many
+ * as there is `room` for into `proposals`, and into `count` how many there are: `petal_kind_count()`. No keys are
+ * taken for one. Since 0.1.
  */
 petal_status petal_plan(const petal_plan_request *request,
                         petal_proposal *proposals,

@@ -144,8 +144,8 @@ impl Base {
     }
 
     /// Brings the image in place up to date and marks it clean: payload first, then count and checksum, then the state,
-    /// each on the disk before the next. Memory of the filter's own is only marked. A filter that was dirty when it was opened
-    /// is taken as it is: whoever asks for this vouches for its payload.
+    /// each on the disk before the next. Memory of the filter's own is only marked. A filter that was dirty when it was
+    /// opened is taken as it is: whoever asks for this vouches for its payload.
     ///
     /// # Errors
     /// What the system reports; the image then stays dirty.

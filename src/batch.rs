@@ -1,7 +1,7 @@
 //! Many keys at once: the one place where keys of three forms become hashes and answers take three forms.
 //!
-//! Hashing runs ahead of the filter by one prefetch ring: each call to a filter also shows it the hashes of the keys that
-//! come next, whose lines it may fetch (see [`crate::bits::ring`]). So the ring does not run empty between calls.
+//! Hashing runs ahead of the filter by one prefetch ring: each call to a filter also shows it the hashes of the keys
+//! that come next, whose lines it may fetch (see [`crate::bits::ring`]). So the ring does not run empty between calls.
 
 use crate::base::Base;
 use crate::bits::ring::AHEAD;
@@ -79,10 +79,10 @@ impl Keys<'_> {
         }
     }
 
-    /// Gives the hashes to `take`, a chunk at a time, until it says false: the position of the chunk's first key, how many
-    /// keys are in the chunk, and their hashes, followed by those of up to [`AHEAD`] keys of the next. Comes first with
-    /// a chunk of no keys, which shows only what is next; not at all where there are no keys. [`Keys::check`] has been
-    /// asked.
+    /// Gives the hashes to `take`, a chunk at a time, until it says false: the position of the chunk's first key, how
+    /// many keys are in the chunk, and their hashes, followed by those of up to [`AHEAD`] keys of the next. Comes first
+    /// with a chunk of no keys, which shows only what is next; not at all where there are no keys. [`Keys::check`] has
+    /// been asked.
     pub(crate) fn for_each_chunk(
         &self,
         hasher: &Hasher,

@@ -2,8 +2,8 @@
 //!
 //! Swamidass and Baldi, "Mathematical correction for fingerprint similarity measures", 2007, for the count from the
 //! fill; the intersection is |A| + |B| - |A or B|, algebraically the same as Papapetrou, Siberski and Nejdl,
-//! "Cardinality estimation and dynamic length adaptation for Bloom filters", 2010, from the AND. Duplicates do not matter:
-//! they set no new bits.
+//! "Cardinality estimation and dynamic length adaptation for Bloom filters", 2010, from the AND. Duplicates do not
+//! matter: they set no new bits.
 
 use crate::base::check_compatible;
 use crate::error::{Result, error};

@@ -107,9 +107,9 @@ pub trait Insert {
 
 /// Keys can be inserted by many threads at once, without locks: lookups and insertions run side by side.
 ///
-/// What holds then: a key whose insertion happened before a lookup is found by it. Of several threads that insert the same
-/// new key at the same time at least one is told that it was new; more than one may be. Keys are not counted: a counter
-/// that all threads share would be what they wait for.
+/// What holds then: a key whose insertion happened before a lookup is found by it. Of several threads that insert the
+/// same new key at the same time at least one is told that it was new; more than one may be. Keys are not counted: a
+/// counter that all threads share would be what they wait for.
 pub trait SharedInsert {
     /// Inserts a hash. True if it certainly was not there; false if it may have been.
     /// [`Filter::insert_hash_shared`] checked that the words may be written.
@@ -170,8 +170,8 @@ pub trait Cardinality {
     fn standard_error(&self, keys: f64) -> f64;
 }
 
-/// How a payload is laid out, where that has a name: then programs may compute on it for themselves. The numbers are those
-/// of the C API.
+/// How a payload is laid out, where that has a name: then programs may compute on it for themselves. The numbers are
+/// those of the C API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Layout {
@@ -215,8 +215,8 @@ pub trait Filter: Send + Sync {
     /// Whether a hash may have been inserted. Constant time.
     fn contains_hash(&self, hash: u64) -> bool;
 
-    /// The same of as many hashes as `found` is long. Hashes after these come with the next call, and are shown only so that
-    /// memory may be fetched for them (see `bits::ring`).
+    /// The same of as many hashes as `found` is long. Hashes after these come with the next call, and are shown only so
+    /// that memory may be fetched for them (see `bits::ring`).
     fn contains_hashes(&self, hashes: &[u64], found: &mut [bool]) {
         for (hash, found) in hashes.iter().zip(found) {
             *found = self.contains_hash(*hash);
@@ -275,8 +275,8 @@ pub trait Filter: Send + Sync {
 
     // ---- What follows is the same for every kind. ----
 
-    /// The payload, to be written by whoever computes on it for himself: an image in place is marked dirty first. He has it
-    /// until the next [`Filter::sync`], and nobody else meanwhile. Keys that he inserts are not counted.
+    /// The payload, to be written by whoever computes on it for himself: an image in place is marked dirty first. He
+    /// has it until the next [`Filter::sync`], and nobody else meanwhile. Keys that he inserts are not counted.
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the layout has no name or the handle is not for a single writer, and what the system
@@ -386,7 +386,8 @@ pub trait Filter: Send + Sync {
     /// The same for a key.
     ///
     /// # Errors
-    /// As [`Filter::insert_hash_shared`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be hashed.
+    /// As [`Filter::insert_hash_shared`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be
+    /// hashed.
     fn insert_shared(&self, key: &[u8]) -> Result<bool> {
         self.insert_hash_shared(self.base().hasher().hash_bytes(key)?)
     }
@@ -554,8 +555,8 @@ pub trait Filter: Send + Sync {
         self.base().header().image_bytes()
     }
 
-    /// Gives the image to `sink`, piece by piece and in order. If another process changes a mapped payload meanwhile, the
-    /// image does not match its checksum; the other ways to write it have no such weakness.
+    /// Gives the image to `sink`, piece by piece and in order. If another process changes a mapped payload meanwhile,
+    /// the image does not match its checksum; the other ways to write it have no such weakness.
     ///
     /// # Errors
     /// Those of the sink.

@@ -180,7 +180,8 @@ impl Hasher {
         self.hash_u64_at_once(key).map_or_else(|| self.hash_bytes(&key.to_le_bytes()), Ok)
     }
 
-    /// The hashes of byte strings, of which string `i` is `bytes[offsets[i]..offsets[i + 1]]`; `hashes` is one shorter than
+    /// The hashes of byte strings, of which string `i` is `bytes[offsets[i]..offsets[i + 1]]`; `hashes` is one shorter
+    /// than
     /// `offsets`. As [`Hasher::hash_u64s`] where they cannot be hashed.
     pub(crate) fn hash_strings(&self, bytes: &[u8], offsets: &[u64], hashes: &mut [u64]) {
         let keys = offsets.windows(2).map(|ends| &bytes[ends[0] as usize..ends[1] as usize]);

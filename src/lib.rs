@@ -1,8 +1,8 @@
 //! Petal: Bloom filters and other approximate-membership structures.
 //!
 //! A filter answers "have I seen this key?" without storing the keys. It never says no to a key that was inserted; of
-//! other keys it says yes at a false-positive rate that you choose, and that is exact. This is the Rust core beneath the
-//! C library; `ARCHITECTURE.md` is the map of its modules.
+//! other keys it says yes at a false-positive rate that you choose, and that is exact. This is the Rust core beneath
+//! the C library; `ARCHITECTURE.md` is the map of its modules.
 //!
 //! ```
 //! let mut seen = petal::create(&petal::Spec::with_capacity(1_000_000, 0.01)?)?;

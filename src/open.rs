@@ -19,7 +19,8 @@ pub enum Mode {
     Read,
     /// In place, for reading and writing, as the only writer.
     Write,
-    /// In place, for reading and lock-free insertion, together with other handles, threads and processes that do the same.
+    /// In place, for reading and lock-free insertion, together with other handles, threads and processes that do the
+    /// same.
     Share,
     /// Copied into memory of its own; the payload's checksum is checked on the way.
     Load,
@@ -102,8 +103,8 @@ pub fn image_size(spec: &Spec) -> Result<u64> {
 /// [`Status::Misaligned`](crate::Status::Misaligned). The buffer is then as it was.
 ///
 /// # Safety
-/// `length` bytes from `base` are writable until the filter is dropped, and meanwhile no other handle of this process uses
-/// them; other processes that share them may read them through handles of their own.
+/// `length` bytes from `base` are writable until the filter is dropped, and meanwhile no other handle of this process
+/// uses them; other processes that share them may read them through handles of their own.
 pub unsafe fn create_in(spec: &Spec, base: core::ptr::NonNull<u8>, length: usize) -> Result<Box<dyn Filter>> {
     let (row, header, hasher) = plan(spec)?;
     let kernels = simd::choose(spec.kernel)?;
@@ -204,8 +205,8 @@ fn open_file(file: RawFile, offset: u64, whole: bool, options: &OpenOptions) -> 
     open_image(ImageBytes::from_mapping(mapping), options)
 }
 
-/// Opens an image in place. Of a mapped file the header is read again: the lock is held only now, and another writer may
-/// have changed count and state since it was read first.
+/// Opens an image in place. Of a mapped file the header is read again: the lock is held only now, and another writer
+/// may have changed count and state since it was read first.
 fn open_image(image: ImageBytes, options: &OpenOptions) -> Result<Box<dyn Filter>> {
     let header = decode(|start| {
         image.read(start);

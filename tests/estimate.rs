@@ -73,7 +73,8 @@ fn comparisons_cover_the_truth() {
             }
             values.push(found.intersection.unwrap().value);
         }
-        // 95 % intervals: 10 of 200 outside are expected, and 24 are 4.5 deviations more. The last two intervals are bounds.
+        // 95 % intervals: 10 of 200 outside are expected, and 24 are 4.5 deviations more. The last two intervals are
+        // bounds.
         assert!(outside.iter().all(|count| *count <= 24), "{}: {outside:?}", row.name);
         let (mean, deviation) = moments(&values);
         assert!((mean - 1000.0).abs() < 4.5 * deviation / (PAIRS as f64).sqrt() + 10.0, "{}: {mean}", row.name);

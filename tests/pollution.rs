@@ -1,6 +1,6 @@
 //! Somebody who knows the hash function chooses the keys: Gerbet, Kumar and Lauradoux, "The power of evil choices in
-//! Bloom filters", 2015. Under a public hash function the attacks do exactly what theory says they can; under a secret key
-//! the same attacker does no more than chance.
+//! Bloom filters", 2015. Under a public hash function the attacks do exactly what theory says they can; under a secret
+//! key the same attacker does no more than chance.
 //!
 //! The attacker works from `docs/format.md`: with the hash function at hand, positions are easily computed.
 

@@ -147,7 +147,8 @@ pub(crate) unsafe fn check_out<T: SizedStruct>(pointer: *mut T) -> Result<()> {
     if pointer.is_null() { Ok(()) } else { check_size::<T>(unsafe { pointer.cast::<usize>().read_unaligned() }) }
 }
 
-/// Fills in a struct as far as the caller's version has it, but for its size, and leaves bytes after the known part alone.
+/// Fills in a struct as far as the caller's version has it, but for its size, and leaves bytes after the known part
+/// alone.
 ///
 /// # Safety
 /// [`check_out`] was asked.

@@ -258,9 +258,9 @@ pub unsafe extern "C" fn petal_builder_finish(
     })
 }
 
-/// Makes the filter straight into a file, which replaces the one that is there atomically: the way to make a filter anew
-/// from its source, in the right size, while others read the old file, which they keep as long as they have it open.
-/// Empties the builder. On a failure the old file and the keys stay. Since 0.1.
+/// Makes the filter straight into a file, which replaces the one that is there atomically: the way to make a filter
+/// anew from its source, in the right size, while others read the old file, which they keep as long as they have it
+/// open. Empties the builder. On a failure the old file and the keys stay. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_builder_save(
     builder: *mut petal_builder,

@@ -152,7 +152,8 @@ pub unsafe extern "C" fn petal_kind_find(name: *const c_char, info: *mut petal_k
     })
 }
 
-/// Describes the parameter at `index` of a kind, less than its `parameter_count`. Kind 0 is the default kind. Since 0.1.
+/// Describes the parameter at `index` of a kind, less than its `parameter_count`. Kind 0 is the default kind. Since
+/// 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_kind_parameter(
     kind: petal_kind,

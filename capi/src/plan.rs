@@ -69,9 +69,9 @@ unsafe impl boundary::SizedStruct for petal_proposal {
 
 const _: () = assert!(petal_core::MESSAGE_LENGTH < PETAL_REASON_SIZE);
 
-/// Proposes kinds: those that fit first, the smallest (or, for a memory, the most accurate) at the top. Writes as many as
-/// there is `room` for into `proposals`, and into `count` how many there are: `petal_kind_count()`. No keys are taken for
-/// one. Since 0.1.
+/// Proposes kinds: those that fit first, the smallest (or, for a memory, the most accurate) at the top. Writes as many
+/// as there is `room` for into `proposals`, and into `count` how many there are: `petal_kind_count()`. No keys are
+/// taken for one. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_plan(
     request: *const petal_plan_request,

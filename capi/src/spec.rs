@@ -83,8 +83,8 @@ pub struct petal_spec {
     pub hash: petal_hash_function,
     /// How many distinct keys it is sized for; 0 is a million, or unknown where `bits` is set.
     pub capacity: u64,
-    /// The greatest false-positive rate at capacity, inside (0, 1) and not below capacity / 2^64; 0 is 0.01 unless `bits`
-    /// is set.
+    /// The greatest false-positive rate at capacity, inside (0, 1) and not below capacity / 2^64; 0 is 0.01 unless
+    /// `bits` is set.
     pub false_positive_rate: f64,
     /// The exact number of bits instead of a rate.
     pub bits: u64,

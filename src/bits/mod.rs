@@ -57,8 +57,8 @@ pub fn set(words: &mut [u64], position: u64) -> bool {
     new
 }
 
-/// Sets the bits of `mask` in a word that others may be setting bits in at the same time; true if one of them was not set
-/// before. A word that has them all is not written, so that its cache line stays shared between processors.
+/// Sets the bits of `mask` in a word that others may be setting bits in at the same time; true if one of them was not
+/// set before. A word that has them all is not written, so that its cache line stays shared between processors.
 #[inline]
 pub fn set_shared(word: &AtomicU64, mask: u64) -> bool {
     mask & !word.load(Ordering::Relaxed) != 0 && mask & !word.fetch_or(mask, Ordering::Relaxed) != 0

@@ -2,8 +2,8 @@
 //!
 //! A filter that is larger than the caches costs a memory access a key, and a processor waits for few of them at once
 //! by itself. So while key i of a batch is answered, the lines of key i + [`AHEAD`] are fetched: one new fetch for each
-//! answer, evenly, which keeps the line buffers full all the time. (Fetching a group and then answering it lets them run
-//! empty between groups; measured, it is 1.3 times slower.)
+//! answer, evenly, which keeps the line buffers full all the time. (Fetching a group and then answering it lets them
+//! run empty between groups; measured, it is 1.3 times slower.)
 
 use super::prefetch;
 use core::sync::atomic::AtomicU64;
@@ -24,8 +24,8 @@ pub fn ahead(words: usize, lines: usize) -> usize {
 /// Answers the first keys, as many as there is room for in `answers`, in order; keys after these come with the next
 /// call and are only fetched. `ahead` is how far ahead, 0 for no fetches and [`AHEAD`] at most.
 ///
-/// The contract between calls: key i + `ahead` is fetched while key i is answered, so the first `ahead` keys of a call were
-/// fetched by the call before, or, at the start of a batch, by a call without answers, which fetches them all.
+/// The contract between calls: key i + `ahead` is fetched while key i is answered, so the first `ahead` keys of a call
+/// were fetched by the call before, or, at the start of a batch, by a call without answers, which fetches them all.
 #[inline(always)]
 pub fn rolling<State: ?Sized>(
     state: &mut State,

@@ -62,7 +62,8 @@ impl<Kind: BitArray> Insert for Kind {
     }
 }
 
-/// An insertion that writing begins with, or is refused by. Apart, for the sake of those that follow: an error is large.
+/// An insertion that writing begins with, or is refused by. Apart, for the sake of those that follow: an error is
+/// large.
 #[cold]
 #[inline(never)]
 fn insert_first<Kind: BitArray>(filter: &mut Kind, hash: u64) -> Result<bool> {

@@ -1,16 +1,17 @@
-//! The blocked Bloom filter: one cache line a key. Blocks of 512 bits, in each of which a key sets one bit in every of k
-//! 32-bit lanes that it chooses among sixteen.
+//! The blocked Bloom filter: one cache line a key. Blocks of 512 bits, in each of which a key sets one bit in every of
+//! k 32-bit lanes that it chooses among sixteen.
 //!
-//! After Putze, Sanders and Singler, "Cache-, hash- and space-efficient Bloom filters", 2007, which has k bits anywhere in
-//! the block. Choosing lanes first is as accurate to a thousandth and makes a lookup one multiplication, one shift, one
-//! rotation and one masked test of a vector. The block comes from the hash by multiply-high, the bits of the lanes from
-//! products of its low half, and the lanes from the high bits of that half ([`crate::simd::layout`] is the definition,
+//! After Putze, Sanders and Singler, "Cache-, hash- and space-efficient Bloom filters", 2007, which has k bits anywhere
+//! in the block. Choosing lanes first is as accurate to a thousandth and makes a lookup one multiplication, one shift,
+//! one rotation and one masked test of a vector. The block comes from the hash by multiply-high, the bits of the lanes
+//! from products of its low half, and the lanes from the high bits of that half ([`crate::simd::layout`] is the
+//! definition,
 //! `docs/format.md` says it in words).
 //!
-//! A key has ceil(k/2) lanes of one half of the block and floor(k/2) of the other, every such choice being as likely as any
-//! other; there are few enough of them for a table that stays in the first-level cache. [`crate::sizing::blocked`] derives the
-//! exact false-positive rate. Given the bits it is the mean over the blocks of the mean, over all choices, of the product of
-//! the chosen lanes' fills.
+//! A key has ceil(k/2) lanes of one half of the block and floor(k/2) of the other, every such choice being as likely as
+//! any other; there are few enough of them for a table that stays in the first-level cache. [`crate::sizing::blocked`]
+//! derives the exact false-positive rate. Given the bits it is the mean over the blocks of the mean, over all choices,
+//! of the product of the chosen lanes' fills.
 
 use super::bitwise::{self, BitArray};
 use crate::base::Base;

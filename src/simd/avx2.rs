@@ -1,5 +1,5 @@
-//! The kernels for AVX2. Block and lanes of a key are scalar arithmetic, for which the processor has other ports, so keys go
-//! one by one; the bits and the block are vectors.
+//! The kernels for AVX2. Block and lanes of a key are scalar arithmetic, for which the processor has other ports, so
+//! keys go one by one; the bits and the block are vectors.
 
 use super::layout::{BYTES_OF_BITS, SALTS, SPLIT_BLOCK_WORDS, block, block_mut, lanes, split_block_start};
 use super::portable::{self, XXH3_MULTIPLIER, blocked_fetch, split_block_fetch};
@@ -43,7 +43,7 @@ pub fn kernels() -> Option<&'static Kernels> {
     is_x86_feature_detected!("avx2").then_some(&KERNELS)
 }
 
-// ---- XXH3 of eight bytes ---------------------------------------------------------------------------------------------
+// ---- XXH3 of eight bytes --------------------------------------------------------------------------------------------
 
 /// The low halves of the products of four numbers with one, which is given as it is and shifted down by 32.
 #[inline]
@@ -54,7 +54,8 @@ fn multiply(x: __m256i, by: u64) -> __m256i {
     _mm256_add_epi64(_mm256_mul_epu32(x, low), _mm256_slli_epi64::<32>(crossed))
 }
 
-/// [`portable::xxh3_u64`] of `GROUPS` times four keys, which take each step of it together: a step waits for the one before.
+/// [`portable::xxh3_u64`] of `GROUPS` times four keys, which take each step of it together: a step waits for the one
+/// before.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn xxh3_u64<const GROUPS: usize>(flip: __m256i, keys: &[[u64; 4]], hashes: &mut [[u64; 4]]) {
@@ -133,7 +134,7 @@ unsafe fn load_half_line<const AFTER: usize>(address: *const u64) -> __m256i {
     line
 }
 
-// ---- The blocked layout ----------------------------------------------------------------------------------------------
+// ---- The blocked layout ---------------------------------------------------------------------------------------------
 
 /// The bits of a key in each half of a block: in the lanes of its mask, one each.
 #[inline]
@@ -193,7 +194,7 @@ fn blocked_insert(words: &mut [u64], masks: &[u16], keys: &[u64], new: &mut [boo
     rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, |words, key| blocked_insert_one(words, masks, key));
 }
 
-// ---- The split-block layout ------------------------------------------------------------------------------------------
+// ---- The split-block layout -----------------------------------------------------------------------------------------
 
 /// The bits of a key in the eight lanes.
 #[inline]

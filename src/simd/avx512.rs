@@ -1,13 +1,14 @@
 //! The kernels for AVX-512 (F, BW, DQ, VL).
 //!
-//! Keys are taken eight at once as long as there is arithmetic on 64-bit numbers to do: hash, block and lanes. What comes of
-//! it for 64 keys lies in memory, and then each key's block is one vector: a multiplication, a shift, a rotation and a masked
-//! test. While these 64 are answered the lines of the next 64 are fetched, one for each answer.
+//! Keys are taken eight at once as long as there is arithmetic on 64-bit numbers to do: hash, block and lanes. What
+//! comes of it for 64 keys lies in memory, and then each key's block is one vector: a multiplication, a shift, a
+//! rotation and a masked test. While these 64 are answered the lines of the next 64 are fetched, one for each answer.
 //!
-//! Such a step is written in assembly, eight instructions, for two reasons. The block is read while other threads may set
-//! bits in it, for which the language has no load; and the compiler likes to take vectors apart in registers, and to
-//! broadcast from them, on the two ports that all other vector instructions need, where memory operands cost nothing. The
-//! answers stay masks in memory until all 64 are there, because a load across stores that have not reached the cache waits.
+//! Such a step of eight keys is written in assembly, for two reasons. The block is read while other threads may
+//! set bits in it, for which the language has no load; and the compiler likes to take vectors apart in registers, and
+//! to broadcast from them, on the two ports that all other vector instructions need, where memory operands cost
+//! nothing. The answers stay masks in memory until all 64 are there, because a load across stores that have not reached
+//! the cache waits.
 
 use super::layout::{BLOCK_WORDS, SALTS, SPLIT_BLOCK_WORDS, block, block_mut, block_start, lanes, split_block_start};
 use super::portable::{self, XXH3_MULTIPLIER};
@@ -50,12 +51,12 @@ const GROUP: usize = 8;
 /// Keys whose answers are made at once.
 const BATCH: usize = 64;
 
-// ---- XXH3 of eight bytes ---------------------------------------------------------------------------------------------
+// ---- XXH3 of eight bytes --------------------------------------------------------------------------------------------
 
 /// [`portable::xxh3_u64`] of `GROUPS` times eight keys.
 ///
-/// It is a chain of steps that wait for each other, some for 15 cycles. So all groups take a step before any takes the next:
-/// the processor looks no more than a few dozen instructions ahead for one that need not wait.
+/// It is a chain of steps that wait for each other, some for 15 cycles. So all groups take a step before any takes the
+/// next: the processor looks no more than a few dozen instructions ahead for one that need not wait.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn xxh3_u64<const GROUPS: usize>(flip: __m512i, keys: &[[u64; GROUP]], hashes: &mut [[u64; GROUP]]) {
@@ -111,7 +112,7 @@ fn hash_u64s(flip: u64, keys: &[u64], hashes: &mut [u64]) {
     }
 }
 
-// ---- What both layouts share -----------------------------------------------------------------------------------------
+// ---- What both layouts share ----------------------------------------------------------------------------------------
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
@@ -136,8 +137,8 @@ fn multiply_low_halves(a: __m512i, b: __m512i) -> __m512i {
 
 /// The 64 bytes at an address, in which another thread may be setting bits.
 ///
-/// Each aligned eight bytes of a vector load are read at once, so this is eight relaxed loads. It is written in assembly
-/// because the language knows no atomic load of a vector, and a plain one would be a data race.
+/// Each aligned eight bytes of a vector load are read at once, so this is eight relaxed loads. It is written in
+/// assembly because the language knows no atomic load of a vector, and a plain one would be a data race.
 ///
 /// # Safety
 /// The bytes are readable.
@@ -226,8 +227,9 @@ struct Step {
 }
 
 /// The loop of all kernels here. `prepare` gives the addresses of the blocks and masks of eight keys and `place` that
-/// of one block; `step` writes of each of eight keys the mask of the bits that it misses, `fetching_step` fetches eight lines as
-/// well; `one` does it for a key, whose block and mask are given. The answer for a key of which any bit is missing is `any_is`.
+/// of one block; `step` writes of each of eight keys the mask of the bits that it misses, `fetching_step` fetches eight
+/// lines as well; `one` does it for a key, whose block and mask are given. The answer for a key of which any bit is
+/// missing is `any_is`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn run(
@@ -330,10 +332,10 @@ macro_rules! fetch {
     };
 }
 
-// ---- The blocked layout ----------------------------------------------------------------------------------------------
+// ---- The blocked layout ---------------------------------------------------------------------------------------------
 
-/// The addresses of the blocks of eight keys: the first plus 64 times the high halves of the keys' products with the number
-/// of blocks, which is below 2^32.
+/// The addresses of the blocks of eight keys: the first plus 64 times the high halves of the keys' products with the
+/// number of blocks, which is below 2^32.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn blocked_places(first: __m512i, blocks: __m512i, keys: __m512i) -> __m512i {
@@ -530,9 +532,9 @@ fn blocked_contains(words: &[AtomicU64], masks: &[u16], keys: &[u64], found: &mu
         blocked_preparation(first, length, masks),
         |key| first.wrapping_add(block_start(length, key)).addr(),
         (
-            // SAFETY: the high half of a product with the number of blocks, or masks, is less than that, so that 64 bytes
-            // at the first address are a block and two at the second a mask; the others are those of arrays with eight more
-            // elements. Another thread may be setting bits in the block: see `load_line`.
+            // SAFETY: the high half of a product with the number of blocks, or masks, is less than that, so that 64
+            // bytes at the first address are a block and two at the second a mask; the others are those of arrays with
+            // eight more elements. Another thread may be setting bits in the block: see `load_line`.
             |step: Step| unsafe { blocked_step!(blocked_rotate_all, blocked_test, step) },
             // SAFETY: as above.
             |step: Step| unsafe { blocked_step!(blocked_rotate_all, blocked_fetch_and_test, step) },
@@ -577,10 +579,10 @@ fn blocked_preparation(words: *const u64, length: usize, masks: &[u16]) -> impl 
     move |keys| (blocked_places(first, blocks, keys), blocked_masks(first_mask, all, keys))
 }
 
-// ---- The split-block layout ------------------------------------------------------------------------------------------
+// ---- The split-block layout -----------------------------------------------------------------------------------------
 
-/// The addresses of the blocks of eight keys: the first plus 32 times the high halves of the products of the keys' upper
-/// halves with the number of blocks.
+/// The addresses of the blocks of eight keys: the first plus 32 times the high halves of the products of the keys'
+/// upper halves with the number of blocks.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn split_block_places(first: __m512i, blocks: __m512i, keys: __m512i) -> __m512i {

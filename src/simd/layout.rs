@@ -1,4 +1,5 @@
-//! The block layouts: which block a hash goes to, and which bits are its own. What every kernel computes in its own way.
+//! The block layouts: which block a hash goes to, and which bits are its own. What every kernel computes in its own
+//! way.
 
 use crate::bits::reduce;
 
@@ -46,15 +47,16 @@ pub fn block_mut<T>(words: &mut [T], hash: u64) -> &mut [T; BLOCK_WORDS] {
     &mut blocks[reduce(hash, blocks.len() as u64) as usize]
 }
 
-/// The lanes of a hash among the sixteen, as a mask: one of `masks`, each as likely as any other. The hash's low half chooses
-/// by its high bits; those below still tell the products apart from which the bits of the lanes come.
+/// The lanes of a hash among the sixteen, as a mask: one of `masks`, each as likely as any other. The hash's low half
+/// chooses by its high bits; those below still tell the products apart from which the bits of the lanes come.
 #[inline]
 pub fn lanes(masks: &[u16], hash: u64) -> u16 {
     masks[(((hash & 0xffff_ffff) * masks.len() as u64) >> 32) as usize]
 }
 
-/// Which bit a hash has in a lane below 16, as a bit of the word of which the lane is one half. Two neighbouring lanes take
-/// ten bits in the middle of a product of the hash's low half, which depend on all of it: bits 27 to 31 and 32 to 36.
+/// Which bit a hash has in a lane below 16, as a bit of the word of which the lane is one half. Two neighbouring lanes
+/// take ten bits in the middle of a product of the hash's low half, which depend on all of it: bits 27 to 31 and 32 to
+/// 36.
 #[inline]
 pub fn bit_of_lane(hash: u64, lane: u32) -> u32 {
     let lane = lane % MAX_HASHES;
@@ -62,7 +64,8 @@ pub fn bit_of_lane(hash: u64, lane: u32) -> u32 {
     (product >> 32) as u32 & 31 | lane << 5 & 32
 }
 
-/// The multipliers of the lanes, those of the even ones times 32, so that all lanes' numbers are bits 32 to 36 of products.
+/// The multipliers of the lanes, those of the even ones times 32, so that all lanes' numbers are bits 32 to 36 of
+/// products.
 const LANE_SALTS: [u64; MAX_HASHES as usize] = {
     let (mut salts, mut lane) = ([0; MAX_HASHES as usize], 0);
     while lane < salts.len() {
@@ -89,8 +92,8 @@ const STARTS: [usize; MAX_HASHES as usize + 2] = {
     starts
 };
 
-/// All masks of 16 bits with ceil(k/2) bits in one byte and floor(k/2) in the other, in increasing order, for k from 0 to
-/// 16, one list after the other.
+/// All masks of 16 bits with ceil(k/2) bits in one byte and floor(k/2) in the other, in increasing order, for k from 0
+/// to 16, one list after the other.
 static MASKS: [u16; STARTS[MAX_HASHES as usize + 1]] = {
     // Bytes by how many bits they have, each list in increasing order.
     let (mut bytes, mut lengths, mut byte) = ([[0_u16; 70]; 9], [0; 9], 0_u16);
@@ -128,8 +131,8 @@ pub fn masks(hashes: u32) -> &'static [u16] {
     &MASKS[STARTS[hashes]..STARTS[hashes + 1]]
 }
 
-/// The bits of a byte as bytes of 0 or 1, the lowest first: what a mask of eight lanes is for kernels whose vectors are not
-/// masked by bits.
+/// The bits of a byte as bytes of 0 or 1, the lowest first: what a mask of eight lanes is for kernels whose vectors are
+/// not masked by bits.
 pub static BYTES_OF_BITS: [u64; 256] = {
     let (mut bytes, mut byte) = ([0; 256], 0);
     while byte < 256 {

@@ -17,11 +17,11 @@ use crate::error::{Result, error};
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 /// The inner loops of one block layout. `words` are exactly those of the blocks, without padding, fewer than 2^32
-/// blocks where the layout says so; `masks` are the sets of lanes that keys choose from ([`layout::masks`]), none for the
-/// layout whose keys have all lanes.
+/// blocks where the layout says so; `masks` are the sets of lanes that keys choose from ([`layout::masks`]), none for
+/// the layout whose keys have all lanes.
 ///
-/// Of many keys, `keys` (their hashes) may be longer than the answers: what follows comes with the next call, and is only
-/// fetched into the cache where that pays. Keys are taken in order, so that one that occurs twice is new once.
+/// Of many keys, `keys` (their hashes) may be longer than the answers: what follows comes with the next call, and is
+/// only fetched into the cache where that pays. Keys are taken in order, so that one that occurs twice is new once.
 ///
 /// The functions need the instructions of their kernels: only [`available`], [`best`] and [`choose`] give kernels out.
 #[expect(clippy::type_complexity, reason = "four signatures, each said once")]

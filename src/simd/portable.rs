@@ -26,7 +26,7 @@ pub static KERNELS: Kernels = Kernels {
     },
 };
 
-// ---- XXH3 of eight bytes ---------------------------------------------------------------------------------------------
+// ---- XXH3 of eight bytes --------------------------------------------------------------------------------------------
 
 /// What the key is mixed with first: 16 bytes of XXH3's fixed secret, folded into 8, less the seed, whose upper half is
 /// mixed with its reversed lower half before.
@@ -56,7 +56,7 @@ fn hash_u64s(flip: u64, keys: &[u64], hashes: &mut [u64]) {
     }
 }
 
-// ---- The split-block layout ------------------------------------------------------------------------------------------
+// ---- The split-block layout -----------------------------------------------------------------------------------------
 
 /// Whether one key may be there.
 #[inline]
@@ -106,10 +106,10 @@ fn split_block_insert(words: &mut [u64], _: &[u16], keys: &[u64], new: &mut [boo
     rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, split_block_insert_one);
 }
 
-// ---- The blocked layout ----------------------------------------------------------------------------------------------
+// ---- The blocked layout ---------------------------------------------------------------------------------------------
 
-/// Visits the lanes of a key in order: the place of the lane's word in the block, and the number of the key's bit in it. Whether `visit`
-/// said true of any.
+/// Visits the lanes of a key in order: the place of the lane's word in the block, and the number of the key's bit in
+/// it. Whether `visit` said true of any.
 ///
 /// As many steps as the key has lanes, whatever it meets: a branch on what is found would be taken wrongly too often.
 #[inline]

@@ -2,8 +2,8 @@
 //! lanes, which it chooses itself.
 //!
 //! A key takes `a = ceil(k/2)` lanes of one half and `b = floor(k/2)` of the other, every choice being as likely as any
-//! other; where `k` is odd, either half has the greater share with probability 1/2. In each chosen lane it sets one of the
-//! 32 bits.
+//! other; where `k` is odd, either half has the greater share with probability 1/2. In each chosen lane it sets one of
+//! the 32 bits.
 //!
 //! A lookup is a false positive if each of its own `k` bits was set by some of the `i` keys of its block. By inclusion
 //! and exclusion over the bits that nobody set: take `t` of the bits in one half and `u` in the other. One key misses
@@ -16,11 +16,13 @@
 //! rate of a block with i keys = sum over t <= a, u <= b of (-1)^(t+u) C(a, t) C(b, u) z(t, u)^i
 //! ```
 //!
-//! (With `k` even both products are one.) The number of keys in the block is Binomial(n, 1/blocks), so that the rate of the
-//! filter is the mixture of the two; in the limit of many blocks `z^i` becomes `exp(-(512/c)(1 - z))` at `c` bits a key.
+//! (With `k` even both products are one.) The number of keys in the block is Binomial(n, 1/blocks), so that the rate of
+//! the filter is the mixture of the two; in the limit of many blocks `z^i` becomes `exp(-(512/c)(1 - z))` at `c` bits a
+//! key.
 //!
 //! The sum takes numbers up to 4900 from each other, so that its absolute error is up to 1e-12. Rates below
-//! [`MIN_RATE`] are not asked of it: there a block of one line needs several times the bits of the classic filter anyway.
+//! [`MIN_RATE`] are not asked of it: there a block of one line needs several times the bits of the classic filter
+//! anyway.
 
 use super::{is_rate, mixture, search};
 
@@ -115,8 +117,8 @@ pub struct BlockedSize {
     pub hashes: u32,
 }
 
-/// The least number of blocks that hold `keys` keys at no more than `false_positive_rate`, by the exact mixture, with the
-/// number of lanes that is best in the limit of many blocks.
+/// The least number of blocks that hold `keys` keys at no more than `false_positive_rate`, by the exact mixture, with
+/// the number of lanes that is best in the limit of many blocks.
 ///
 /// `None` if the rate is not inside (0, 1), or would take more than 2^52 blocks. No keys need one block.
 pub fn size_for(keys: u64, false_positive_rate: f64) -> Option<BlockedSize> {
@@ -141,9 +143,9 @@ pub fn size_for(keys: u64, false_positive_rate: f64) -> Option<BlockedSize> {
     Some(BlockedSize { blocks, hashes })
 }
 
-/// The present rate of one block, from its bits: the mean, over the lanes that a key may choose, of the product of their
-/// fills. The mean product of `a` of eight numbers is their elementary symmetric polynomial of degree `a`, over C(8, a).
-/// The mean over the blocks is the present rate of the filter, whatever was inserted.
+/// The present rate of one block, from its bits: the mean, over the lanes that a key may choose, of the product of
+/// their fills. The mean product of `a` of eight numbers is their elementary symmetric polynomial of degree `a`, over
+/// C(8, a). The mean over the blocks is the present rate of the filter, whatever was inserted.
 pub fn from_fill(block: &[u32; 16], hashes: u32) -> f64 {
     let half = |lanes: &[u32]| {
         let mut polynomials = [0.0; LANES as usize + 1];
@@ -181,8 +183,8 @@ pub fn cardinality(blocks: u64, hashes: u32, ones: u64) -> Option<f64> {
 /// that a key of the block misses two given bits,
 ///
 /// the variance of the number of zeros is `B` times that of one block, less what a fixed number of keys takes from it:
-/// `B (sum over pairs of bits of e^(-2a) (e^(n/B (q - (1-p)^2)) - 1)` less the square of the slope. The pairs are of four
-/// sorts: a bit and itself, two of one lane, two of one half and two of both halves.
+/// `B (sum over pairs of bits of e^(-2a) (e^(n/B (q - (1-p)^2)) - 1)` less the square of the slope. The pairs are of
+/// four sorts: a bit and itself, two of one lane, two of one half and two of both halves.
 pub fn cardinality_standard_error(blocks: u64, hashes: u32, keys: u64) -> f64 {
     if blocks == 0 || hashes == 0 {
         return f64::INFINITY;

@@ -38,8 +38,8 @@ impl ImageBytes {
     /// [`Status::Misaligned`](crate::Status::Misaligned) unless `base` is a multiple of 8.
     ///
     /// # Safety
-    /// `length` bytes from `base` are readable, with [`Access::Write`] also writable, until the value is dropped. Meanwhile
-    /// nobody writes to them but Petal, and if this may, no other handle of this process uses them.
+    /// `length` bytes from `base` are readable, with [`Access::Write`] also writable, until the value is dropped.
+    /// Meanwhile nobody writes to them but Petal, and if this may, no other handle of this process uses them.
     pub unsafe fn from_buffer(base: NonNull<u8>, length: usize, access: Access) -> Result<ImageBytes> {
         if !base.cast::<AtomicU64>().is_aligned() {
             return Err(error!(Misaligned, "the buffer at {base:?} is not aligned to 8 bytes"));

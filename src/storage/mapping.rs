@@ -16,8 +16,8 @@ pub struct FileRange {
 
 /// A mapped range of a file, shared with every other process that maps it.
 ///
-/// A writable mapping holds a lock on its range, so that there is one writer, or none but such as share it; closing releases
-/// it.
+/// A writable mapping holds a lock on its range, so that there is one writer, or none but such as share it; closing
+/// releases it.
 pub struct Mapping {
     /// Where the mapping starts: at the page that holds the range's first byte.
     base: NonNull<u8>,
@@ -32,7 +32,8 @@ pub struct Mapping {
     locked: Option<RawFile>,
 }
 
-/// How long to wait for another process that is just opening or closing an image to be shared, in steps of a millisecond.
+/// How long to wait for another process that is just opening or closing an image to be shared, in steps of a
+/// millisecond.
 const PATIENCE: u32 = 200;
 
 impl Mapping {
@@ -119,7 +120,8 @@ impl Drop for Mapping {
         if let Some(file) = &self.locked {
             file.unlock(self.range.offset, self.range.length as u64);
         }
-        // SAFETY: `base` and `mapped` are what `map_file` returned and was given; nothing refers to the memory any more.
+        // SAFETY: `base` and `mapped` are what `map_file` returned and was given; nothing refers to the memory any
+        // more.
         unsafe { os::unmap(self.base, self.mapped) }
     }
 }

@@ -22,7 +22,8 @@ enum Home {
     Image(ImageBytes),
 }
 
-// SAFETY: the words are reached by value, through atomics or `&mut self`; neither memory nor mappings belong to a thread.
+// SAFETY: the words are reached by value, through atomics or `&mut self`; neither memory nor mappings belong to a
+// thread.
 unsafe impl Send for Words {}
 // SAFETY: as above; `&self` gives atomics only.
 unsafe impl Sync for Words {}
@@ -62,7 +63,8 @@ impl Words {
     /// The words as readers see them.
     #[inline]
     pub fn shared(&self) -> &[AtomicU64] {
-        // SAFETY: `length` aligned words from `base` are readable while `home` lives; atomics are written through only where
+        // SAFETY: `length` aligned words from `base` are readable while `home` lives; atomics are written through only
+        // where
         // `Base::check_shared` says that the words are writable.
         unsafe { core::slice::from_raw_parts(self.base.cast().as_ptr(), self.length) }
     }
@@ -78,8 +80,8 @@ impl Words {
 
     fn owned_mut(&mut self) -> &mut [u64] {
         // SAFETY: the words are writable (`exclusive` asks, the others made them), aligned, alive while `home` is, and
-        // borrowed through `&mut self`. In a caller's buffer no other handle of the process uses them, by his promise. A
-        // mapped file has one writer, by its lock; its readers have mappings of their own, at other addresses.
+        // borrowed through `&mut self`. In a caller's buffer no other handle of the process uses them, by his promise.
+        // A mapped file has one writer, by its lock; its readers have mappings of their own, at other addresses.
         unsafe { core::slice::from_raw_parts_mut(self.base.as_ptr(), self.length) }
     }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# run.sh BUILD_DIRECTORY WORK_DIRECTORY: the comparison with other packages, six times, as benchstat sums it up, with the
-# built library, installed into WORK_DIRECTORY/prefix.
+# run.sh BUILD_DIRECTORY WORK_DIRECTORY: the comparison with other packages, six times, as benchstat sums it up, with
+# the built library, installed into WORK_DIRECTORY/prefix.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$2"

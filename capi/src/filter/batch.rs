@@ -185,7 +185,8 @@ pub unsafe extern "C" fn petal_filter_contains_batch_hash(
 }
 
 /// Inserts `count` byte keys in order; each answer says whether the key certainly was not there before. `inserted`,
-/// nullable, is always written: how many keys, the first so many, are in the filter. Only these have answers. Since 0.1.
+/// nullable, is always written: how many keys, the first so many, are in the filter. Only these have answers. Since
+/// 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_insert_batch(
     filter: *mut petal_filter,

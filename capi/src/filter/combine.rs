@@ -61,8 +61,8 @@ pub unsafe extern "C" fn petal_filter_intersect(
 
 /// Makes the filter smaller by `factor`, at least 2, without its keys: the same bits as if it had been made so small at
 /// once. The factor must divide the number of units (bits, bits of a slice, or blocks); the parameter "foldable" makes
-/// many powers of two do. The capacity stays, and the rate expected at it becomes that of the smaller geometry. Only for
-/// filters in memory of their own. Since 0.1.
+/// many powers of two do. The capacity stays, and the rate expected at it becomes that of the smaller geometry. Only
+/// for filters in memory of their own. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_fold(
     filter: *mut petal_filter,

@@ -7,7 +7,8 @@ use crate::boundary::{self, boundary};
 use crate::status::{petal_error, petal_status};
 use petal_core::Estimate;
 
-/// An estimate with its uncertainty. An element of other structs, so without `struct_size`: it never changes. Since 0.1.
+/// An estimate with its uncertainty. An element of other structs, so without `struct_size`: it never changes. Since
+/// 0.1.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct petal_estimate {

@@ -25,9 +25,9 @@ pub const PETAL_OPEN_READ: petal_open_mode = 0;
 pub const PETAL_OPEN_WRITE: petal_open_mode = 1;
 /// Copied into memory of its own, and its checksum checked.
 pub const PETAL_OPEN_LOAD: petal_open_mode = 2;
-/// In place, for reading and for `petal_filter_insert_shared()`, together with any number of handles, threads and processes
-/// that open it likewise. The image says DIRTY until the last of them closes the file; a buffer says so until a handle that
-/// is opened for writing calls `petal_filter_sync()` when nobody shares it any more.
+/// In place, for reading and for `petal_filter_insert_shared()`, together with any number of handles, threads and
+/// processes that open it likewise. The image says DIRTY until the last of them closes the file; a buffer says so until
+/// a handle that is opened for writing calls `petal_filter_sync()` when nobody shares it any more.
 pub const PETAL_OPEN_SHARE: petal_open_mode = 3;
 
 /// How to open. NULL stands for all zeros. Since 0.1.
@@ -188,9 +188,9 @@ pub unsafe extern "C" fn petal_filter_serialize(
 pub type petal_write_callback =
     Option<unsafe extern "C" fn(context: *mut c_void, bytes: *const c_void, length: usize) -> bool>;
 
-/// Gives the image to `write`, piece by piece and in order. `PETAL_ERR_CALLBACK` if it returns false. If another process
-/// changes a mapped image meanwhile, what is written does not match its checksum; the other ways to write it do not
-/// mind. `context` is
+/// Gives the image to `write`, piece by piece and in order. `PETAL_ERR_CALLBACK` if it returns false. If another
+/// process changes a mapped image meanwhile, what is written does not match its checksum; the other ways to write it do
+/// not mind. `context` is
 /// passed on and may be NULL. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_serialize_to(

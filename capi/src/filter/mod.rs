@@ -51,8 +51,8 @@ pub unsafe extern "C" fn petal_filter_new(
     })
 }
 
-/// Makes an empty filter of the default kind for `capacity` distinct keys at a false-positive rate inside (0, 1); 0 keys
-/// are sized like 1. NULL on failure: `petal_filter_new()` says why. Since 0.1.
+/// Makes an empty filter of the default kind for `capacity` distinct keys at a false-positive rate inside (0, 1); 0
+/// keys are sized like 1. NULL on failure: `petal_filter_new()` says why. Since 0.1.
 #[unsafe(no_mangle)]
 pub extern "C" fn petal_filter_with_capacity(capacity: u64, false_positive_rate: f64) -> *mut petal_filter {
     let mut filter = std::ptr::null_mut();

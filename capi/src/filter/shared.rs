@@ -1,12 +1,14 @@
 //! FILTERS: INSERTING FROM MANY THREADS
 //!
-//! These functions insert through a const handle, without locks, while other threads insert and look up through the same
-//! handle, and other processes through theirs (`PETAL_OPEN_SHARE`). `PETAL_CAN_INSERT_SHARED` says whether a handle can.
+//! These functions insert through a const handle, without locks, while other threads insert and look up through the
+//! same handle, and other processes through theirs (`PETAL_OPEN_SHARE`). `PETAL_CAN_INSERT_SHARED` says whether a
+//! handle can.
 //!
-//! What holds: a key whose insertion happened before a lookup is found by it. Of threads that insert the same new key at the
-//! same time at least one is told that it was new; more than one may be. Keys are not counted, because a counter that
-//! all threads share would be what they wait for: `petal_filter_add_count()` makes up for it, and
-//! `petal_filter_estimate()` does without. All other functions that take a handle which is not const still need it alone.
+//! What holds: a key whose insertion happened before a lookup is found by it. Of threads that insert the same new key
+//! at the same time at least one is told that it was new; more than one may be. Keys are not counted, because a counter
+//! that all threads share would be what they wait for: `petal_filter_add_count()` makes up for it, and
+//! `petal_filter_estimate()` does without. All other functions that take a handle which is not const still need it
+//! alone.
 
 use super::batch::{Wanted, byte_keys};
 use super::petal_filter;

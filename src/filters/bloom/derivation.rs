@@ -6,8 +6,8 @@
 
 use crate::bits::{GOLDEN, mix, reduce};
 
-/// A way to derive the positions. `a`, `b` and `c` are words 0, 1 and 2 of the hash, reduced modulo the range first; all
-/// further arithmetic of the last three is modulo the range.
+/// A way to derive the positions. `a`, `b` and `c` are words 0, 1 and 2 of the hash, reduced modulo the range first;
+/// all further arithmetic of the last three is modulo the range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Derivation {

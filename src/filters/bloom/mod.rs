@@ -1,12 +1,12 @@
 //! The classic Bloom filter: an array of m bits, k of which each key sets.
 //!
 //! Bloom, "Space/time trade-offs in hash coding with allowable errors", 1970. The probability that a lookup of a key
-//! that was never inserted says true is E\[(X/m)^k\], where X is the number of bits that n keys with k independent probes
-//! each have set; [`crate::sizing::bloom`] computes it exactly, and given the bits themselves it is (X/m)^k.
+//! that was never inserted says true is E\[(X/m)^k\], where X is the number of bits that n keys with k independent
+//! probes each have set; [`crate::sizing::bloom`] computes it exactly, and given the bits themselves it is (X/m)^k.
 //!
 //! Two layouts: *plain*, where every probe ranges over all m bits, and *partitioned*, where probe i has the i-th of k
-//! slices of floor(m/k) bits to itself, so that no two probes of a key meet. How probes come from the 64-bit hash is the
-//! [`Derivation`]. A key hashed with MD5 or SHA is inserted as a hash: take the digest's first eight bytes,
+//! slices of floor(m/k) bits to itself, so that no two probes of a key meet. How probes come from the 64-bit hash is
+//! the [`Derivation`]. A key hashed with MD5 or SHA is inserted as a hash: take the digest's first eight bytes,
 //! little-endian, and [`crate::Filter::insert_hash`] into a filter whose hash function is `external`.
 //!
 //! Payload: bit p is bit p mod 64 of the little-endian 64-bit word p / 64.
@@ -297,8 +297,8 @@ impl Filter for Bloom {
     }
 
     /// A key that is not there fails after two probes on average, and fetching all its lines would waste the most of
-    /// them. So the ring has two stages: far ahead the first two lines of a key are fetched; when these have come, half way
-    /// to the answer, the others, if both bits are set.
+    /// them. So the ring has two stages: far ahead the first two lines of a key are fetched; when these have come, half
+    /// way to the answer, the others, if both bits are set.
     fn contains_hashes(&self, hashes: &[u64], found: &mut [bool]) {
         let (words, shape) = (self.base.words().shared(), self.shape);
         if words.len() < ring::FETCH_FROM {
