@@ -61,7 +61,11 @@ impl Keys<'_> {
             return Err(refusal.into());
         }
         let Keys::Bytes { bytes, offsets } = self else { return Ok(()) };
-        if let Some(i) = offsets.windows(2).position(|pair| pair[0] > pair[1]) {
+        // A look at all sign bits at once. One that is set may mean a decrease, or an offset of 2^63 and more.
+        let signs = offsets.windows(2).fold(0, |all, pair| all | pair[0] | pair[1].wrapping_sub(pair[0]));
+        if signs >> 63 != 0
+            && let Some(i) = offsets.windows(2).position(|pair| pair[0] > pair[1])
+        {
             return Err(error!(
                 Offsets,
                 "offsets[{}] = {} is less than offsets[{i}] = {}",

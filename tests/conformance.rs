@@ -256,7 +256,7 @@ fn wrong_batches_say_maybe() {
         let mut filter = petal::create(spec).unwrap();
         let empty = image(&*filter);
         let bytes = b"0123456789";
-        for offsets in [&[0, 5, 4][..], &[0, 11], &[3, 2], &[u64::MAX, u64::MAX]] {
+        for offsets in [&[0, 5, 4][..], &[0, 11], &[3, 2], &[u64::MAX, u64::MAX], &[0, 1 << 63, 5], &[0, 5, 1 << 63]] {
             let keys = Keys::Bytes { bytes, offsets };
             let count = offsets.len() - 1;
             answers_of(count, |a| fails(filter.contains_batch(&keys, a), Status::Offsets)).are(&vec![true; count]);

@@ -62,6 +62,7 @@ class view {
 #if PETAL_HPP_EXCEPTIONS
   /// The same; throws `petal::error`.
   explicit view(const filter &of) : view(try_make(of).value()) {}
+  explicit view(const filter &&) = delete;
 #endif
 
   /// Whether it is a view of a filter.

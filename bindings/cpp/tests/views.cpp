@@ -34,6 +34,8 @@ static_assert(noexcept(std::declval<petal::view &>().contains(1)) && noexcept(pe
 static_assert(noexcept(std::declval<petal::view &>().contains(stall::item{1})));
 static_assert(!noexcept(std::declval<petal::view &>().contains(stall::label{})));
 static_assert(!std::is_constructible_v<petal::writable_view, const petal::filter &>);
+static_assert(!std::is_constructible_v<petal::view, petal::filter> &&
+              !std::is_constructible_v<petal::writable_view, petal::filter>);
 #ifdef PETAL_VIEW_EXPECTED
 static_assert(std::is_same_v<petal::view, petal::PETAL_VIEW_EXPECTED::view>, "compiled for something else");
 #endif
