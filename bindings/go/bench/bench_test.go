@@ -16,7 +16,7 @@ import (
 )
 
 // keys is how many keys a filter holds: by default few enough that it stays in the second-level cache.
-var keys = flag.Uint64("keys", 500_000, "keys in each filter")
+var keys = flag.Uint64("keys", 100_000, "keys in each filter")
 
 const (
 	rate = 0.01
