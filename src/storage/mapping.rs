@@ -60,9 +60,14 @@ impl Mapping {
         Ok(mapping)
     }
 
+    /// What those who share lock: the range without its last byte. That is for those of them who close.
+    fn shared_range(&self) -> (u64, u64) {
+        (self.range.offset, self.range.length as u64 - 1)
+    }
+
     /// Takes the lock of those who share; alone for a moment if possible, to know whether others are there.
     fn share(&mut self, file: &RawFile) -> core::result::Result<bool, i32> {
-        let (offset, length) = (self.range.offset, self.range.length as u64);
+        let (offset, length) = self.shared_range();
         for _ in 0..PATIENCE {
             self.alone = file.lock(offset, length)?;
             if file.lock_shared(offset, length)? {
@@ -78,10 +83,21 @@ impl Mapping {
         self.alone
     }
 
-    /// Makes the lock of those who share that of a single writer; false if there are others.
+    /// Makes the lock of those who share that of a single writer, before it is closed; false if there are others.
+    ///
+    /// One asks at a time, and lets go of all locks before the next one asks: of two who asked at once each would see
+    /// the other, and neither would be the last.
     pub fn lock_alone(&self) -> bool {
-        let (offset, length) = (self.range.offset, self.range.length as u64);
-        self.locked.as_ref().is_some_and(|file| file.lock(offset, length) == Ok(true))
+        let Some(file) = &self.locked else { return false };
+        let (offset, length) = self.shared_range();
+        for _ in 0..10 * PATIENCE {
+            match file.lock(offset + length, 1) {
+                Ok(true) => return file.lock(offset, length) == Ok(true),
+                Ok(false) => std::thread::sleep(core::time::Duration::from_millis(1)),
+                Err(_) => return false,
+            }
+        }
+        false
     }
 
     /// The first byte of the range.
