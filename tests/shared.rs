@@ -5,6 +5,7 @@ mod common;
 use common::{cases, mix};
 use core::sync::atomic::{AtomicU64, Ordering};
 use petal::{Answers, Capabilities, HashFunction, Keys, Mode, OpenOptions, Spec, Status};
+use std::sync::Barrier;
 use std::thread;
 
 /// Runs `test` on specs of every kind and layout that can insert without locks, for `capacity` hashes.
@@ -113,6 +114,31 @@ fn somebody_is_told_that_a_key_is_new() {
         assert!(told.iter().all(|told| (1..=3).contains(&told.load(Ordering::Relaxed))));
         assert!(keys.iter().all(|key| !filter.insert_hash_shared(*key).unwrap()), "nothing is new twice");
     });
+}
+
+/// However many close a file at the same moment, one of them is the last, and leaves it clean.
+#[test]
+fn one_of_those_who_close_at_once_is_the_last() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shared.petal");
+    petal::create(&Spec::with_capacity(1000, 0.01).unwrap()).unwrap().save(&path).unwrap();
+    let share = OpenOptions { mode: Mode::Share, ..OpenOptions::default() };
+    for round in 0..200 {
+        let together = Barrier::new(4);
+        thread::scope(|scope| {
+            for i in 0..4 {
+                let (path, share, together) = (&path, &share, &together);
+                scope.spawn(move || {
+                    let filter = petal::open(path, share).unwrap();
+                    filter.insert_hash_shared(mix(4 * round + i)).unwrap();
+                    together.wait();
+                    drop(filter);
+                });
+            }
+        });
+        let filter = petal::open(&path, &OpenOptions::default()).unwrap();
+        filter.verify().unwrap_or_else(|error| panic!("round {round}: {error}"));
+    }
 }
 
 /// Handles that share a file insert side by side; the last one to close it leaves it clean and with all their keys.
