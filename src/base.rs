@@ -71,7 +71,7 @@ impl Base {
 
     /// The same, `None` also where writing has not begun.
     #[inline]
-    pub(crate) fn writing(&mut self) -> Option<&mut [u64]> {
+    pub(crate) fn writable_at_once(&mut self) -> Option<&mut [u64]> {
         if self.writing { self.words.exclusive() } else { None }
     }
 

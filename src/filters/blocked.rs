@@ -244,12 +244,12 @@ impl BitArray for Blocked {
     #[inline]
     fn set(&mut self, hash: u64) -> Option<bool> {
         let kernel = &self.base.kernels().blocked;
-        Some(kernel.insert_one(self.base.writing()?, self.masks, hash))
+        Some(kernel.insert_one(self.base.writable_at_once()?, self.masks, hash))
     }
 
     fn set_many(&mut self, hashes: &[u64], new: &mut [bool]) -> Option<()> {
         let kernel = &self.base.kernels().blocked;
-        kernel.insert(self.base.writing()?, self.masks, hashes, new);
+        kernel.insert(self.base.writable_at_once()?, self.masks, hashes, new);
         Some(())
     }
 }

@@ -226,12 +226,12 @@ impl BitArray for SplitBlock {
     #[inline]
     fn set(&mut self, hash: u64) -> Option<bool> {
         let kernel = &self.base.kernels().split_block;
-        Some(kernel.insert_one(&mut self.base.writing()?[..self.words], &[], hash))
+        Some(kernel.insert_one(&mut self.base.writable_at_once()?[..self.words], &[], hash))
     }
 
     fn set_many(&mut self, hashes: &[u64], new: &mut [bool]) -> Option<()> {
         let kernel = &self.base.kernels().split_block;
-        kernel.insert(&mut self.base.writing()?[..self.words], &[], hashes, new);
+        kernel.insert(&mut self.base.writable_at_once()?[..self.words], &[], hashes, new);
         Some(())
     }
 }

@@ -1,7 +1,7 @@
 //! The kernels for NEON, which every aarch64 processor has. Block, lanes and hash of a key are scalar arithmetic; its
 //! bits are vectors of four lanes.
 
-use super::layout::{BLOCK_WORDS, SALTS, SPLIT_BLOCK_WORDS, block_start, lanes, split_block_start};
+use super::layout::{SALTS, SPLIT_BLOCK_WORDS, block, block_mut, lanes, split_block_start};
 use super::portable::{self, blocked_fetch, split_block_fetch};
 use super::{BlockKernel, Kernel, Kernels};
 use crate::bits::prefetch;
@@ -98,8 +98,7 @@ fn blocked_masks(key: u64, masks: &[u16]) -> [uint32x4_t; 4] {
 /// Whether a key may be there.
 #[inline]
 fn blocked_contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
-    let start = block_start(words.len(), key);
-    let block = words[start..start + BLOCK_WORDS].as_ptr().cast::<u64>();
+    let block = block(words, key).as_ptr().cast::<u64>();
     let bits = blocked_masks(key, masks);
     // SAFETY: a block is 64 readable bytes.
     are_zero((0..4).map(|quarter| unsafe { vbicq_u32(bits[quarter], load(block.add(2 * quarter))) }))
@@ -129,15 +128,14 @@ unsafe fn put_in<const QUARTERS: usize>(block: *mut u32, bits: [uint32x4_t; QUAR
 }
 
 fn blocked_insert(words: &mut [u64], masks: &[u16], keys: &[u64], new: &mut [bool]) {
-    let fetch = |words: &[u64], key| prefetch(&words[block_start(words.len(), key)]);
+    let fetch = |words: &[u64], key| prefetch(block(words, key));
     rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, |words, key| blocked_insert_one(words, masks, key));
 }
 
 /// Inserts a key; true if it certainly was not there.
 #[inline]
 fn blocked_insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
-    let start = block_start(words.len(), key);
-    let block = words[start..start + BLOCK_WORDS].as_mut_ptr().cast();
+    let block = block_mut(words, key).as_mut_ptr().cast();
     // SAFETY: a block is 64 bytes, which are ours alone.
     unsafe { put_in(block, blocked_masks(key, masks)) }
 }

@@ -398,12 +398,12 @@ impl Cardinality for Bloom {
 impl BitArray for Bloom {
     #[inline]
     fn set(&mut self, hash: u64) -> Option<bool> {
-        Some(self.shape.set(self.base.writing()?, hash))
+        Some(self.shape.set(self.base.writable_at_once()?, hash))
     }
 
     fn set_many(&mut self, hashes: &[u64], new: &mut [bool]) -> Option<()> {
         let shape = self.shape;
-        let words = self.base.writing()?;
+        let words = self.base.writable_at_once()?;
         let ahead = ring::ahead(words.len(), shape.hashes as usize);
         let fetch = |words: &[u64], hash| {
             shape.all(hash, |position| {
