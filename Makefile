@@ -10,7 +10,7 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
 .PHONY: build install demo test test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go \
-	soak bench bench-quick bench-calls bench-go header symbols clean help
+	fuzz soak bench bench-quick bench-calls bench-go header symbols clean help
 
 build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
 	@cmake/requirements.sh build
@@ -59,9 +59,9 @@ test-sanitizers: ## the C tests under Valgrind and the sanitizers
 	@if [ -f ctest/sanitizers.sh ]; then ctest/sanitizers.sh; \
 	else echo "$@: there is no ctest/sanitizers.sh, nothing was tested"; fi
 
-test-fuzz: ## the fuzz targets, FUZZ_SECONDS (60) each, from the committed corpus; a planted bug must be found
-	@echo "== $@: fuzz/run.sh (some minutes the first time)"
-	@CARGO_TARGET_DIR="$(TARGET)" fuzz/run.sh $(FUZZ_SECONDS)
+test-fuzz: ## the fuzz targets over the committed corpus and a fixed number of inputs made from it; a planted bug is found
+	@echo "== $@: fuzz/run.sh replay (some minutes the first time)"
+	@CARGO_TARGET_DIR="$(TARGET)" fuzz/run.sh replay
 
 test-package: ## the installed package, as other programs use it
 	@echo "== $@: tests/packaging/run.sh"
@@ -71,6 +71,11 @@ test-go: ## the Go packages, against the library installed into target/go
 	@echo "== $@: bindings/go/test.sh"
 	@$(MAKE) --no-print-directory build
 	@bindings/go/test.sh "$(BUILD)" "$(TARGET)/go"
+
+fuzz: ## look for unknown failures, FUZZ_SECONDS (60) for each target; what is found stays in fuzz/corpus
+	@CARGO_TARGET_DIR="$(TARGET)" fuzz/run.sh explore $(FUZZ_SECONDS)
+	@if command -v go >/dev/null; then \
+	  cd bindings/go && CGO_ENABLED=0 go test ./view -run '^$$' -fuzz FuzzImage -fuzztime "$(or $(FUZZ_SECONDS),60)s"; fi
 
 # SOAK="--lookups 1e8 --bits 0" does less.
 soak: ## 10^9 lookups of inserted keys in filters of every kind, and filters past 2^35 bits

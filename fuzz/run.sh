@@ -1,10 +1,13 @@
 #!/bin/sh
-# run.sh [SECONDS]: builds the fuzz targets and runs each for so long (60), as many at once as there are processors;
-# then makes sure that a planted bug is found (planted.sh). Names what it found, and fails if it found anything.
+# run.sh replay: runs every target over the committed corpus and then over inputs that it makes from them, as many as
+# RUNS below says, from a fixed seed: the same inputs every time. Then makes sure that a planted bug is found
+# (planted.sh). This is what `make test` does.
+#
+# run.sh explore [SECONDS]: looks for what is not known yet, for so long (60) on each target, from a seed of the clock's.
+# What takes a new path is added to the committed corpus, and so is what made a target fail, as found-*: commit both.
 #
 # Stable Rust and a C++ compiler are all it takes: the compiler's own coverage pass, and libFuzzer, which the crate
-# libfuzzer-sys compiles. Targets start from the committed corpus. What they discover stays in the target folder and
-# serves the next run; what makes one fail is left there too, and `BINARY FILE` repeats it.
+# libfuzzer-sys compiles. `BINARY FILE` repeats one input.
 set -eu
 CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$(dirname "$0")/../target}
 mkdir -p "$CARGO_TARGET_DIR"
@@ -12,51 +15,97 @@ CARGO_TARGET_DIR=$(cd "$CARGO_TARGET_DIR" && pwd)
 export CARGO_TARGET_DIR
 cd "$(dirname "$0")"
 work=$CARGO_TARGET_DIR/fuzz
+# What libFuzzer takes for a hang, in seconds: so much that no load makes one.
+hang=300
 
-# run.sh --target SECONDS TARGET: one target, with a line of progress now and then.
+# The inputs that a replay makes for a target: about 20 s of work.
+runs() {
+    case $1 in
+    arguments) echo 60000 ;;
+    decoder) echo 10000 ;;
+    *) echo 12000 ;;
+    esac
+}
+
+# run.sh --target TARGET ARGUMENTS...: runs one target with a line of progress now and then.
 run_target() {
-    mkdir -p "$work/corpus/$2"
-    log=$work/$2.log
-    echo "$2: running for $1 s from $(find "corpus/$2" -type f | wc -l) seeds"
-    "$work/bin/$2" -max_total_time="$1" -timeout=10 -rss_limit_mb=2048 -close_fd_mask=1 -artifact_prefix="$work/$2-" \
-        "$work/corpus/$2" "corpus/$2" >"$log" 2>&1 &
+    target=$1
+    shift
+    log=$work/$target.log
+    "$work/bin/$target" "$@" -timeout=$hang -rss_limit_mb=4096 -close_fd_mask=1 \
+        -artifact_prefix="$work/found/$target/found-" >"$log" 2>&1 &
     pid=$!
     waited=0
     while kill -0 $pid 2>/dev/null; do
         sleep 1
         waited=$((waited + 1))
-        [ $((waited % 15)) -ne 0 ] || echo "$2: $(grep '^#[0-9]' "$log" | tail -n 1 | cut -c 1-70)"
+        [ $((waited % 15)) -ne 0 ] || echo "$target: $(grep '^#[0-9]' "$log" | tail -n 1 | cut -c 1-70)"
     done
     if wait $pid; then
-        echo "$2: passed, $(grep '^#[0-9]' "$log" | tail -n 1 | cut -c 1-70)"
+        echo "$target: passed, $(grep '^#[0-9]' "$log" | tail -n 1 | cut -c 1-70)"
     else
         grep -v '^#[0-9]' "$log" | tail -n 60
-        echo "$2: FAILED; the whole log is $log"
+        echo "$target: FAILED; the whole log is $log"
         return 1
     fi
 }
 
-if [ "${1-}" = --target ]; then
-    run_target "$2" "$3"
-    exit
-fi
+replay_target() {
+    echo "$1: $(find "corpus/$1" -type f | wc -l) committed inputs, $(runs "$1") runs from them"
+    # A corpus of its own, so that an earlier run leaves nothing to this one.
+    rm -rf "$work/replay/$1"
+    mkdir -p "$work/replay/$1"
+    run_target "$1" -seed=1 -runs="$(runs "$1")" "$work/replay/$1" "corpus/$1"
+}
 
-seconds=${1:-60}
+explore_target() {
+    rm -rf "$work/new/$1"
+    mkdir -p "$work/new/$1"
+    status=0
+    run_target "$1" -max_total_time="$2" "$work/new/$1" "corpus/$1" || status=1
+    # Of what was found only the inputs that cover something new.
+    before=$(find "corpus/$1" -type f | wc -l)
+    "$work/bin/$1" -merge=1 -timeout=$hang -close_fd_mask=1 "corpus/$1" "$work/new/$1" >>"$work/$1.log" 2>&1 || status=1
+    for failing in "$work/found/$1"/found-*; do
+        [ ! -e "$failing" ] || cp "$failing" "corpus/$1/"
+    done
+    echo "$1: $(($(find "corpus/$1" -type f | wc -l) - before)) inputs added to fuzz/corpus/$1"
+    return $status
+}
+
+case ${1-} in
+--replay)
+    replay_target "$2"
+    exit
+    ;;
+--explore)
+    explore_target "$2" "$3"
+    exit
+    ;;
+replay | explore) ;;
+*)
+    echo "usage: run.sh replay | run.sh explore [SECONDS]" >&2
+    exit 2
+    ;;
+esac
+
 targets=$(ls corpus)
 echo "fuzz: building (some minutes the first time)"
 # shellcheck disable=SC2086 # Names without spaces.
 ./build.sh "$work/bin" $targets
-./planted.sh build
+[ "$1" = explore ] || ./planted.sh build
 
-rm -f "$work"/*.passed
+rm -rf "$work"/*.passed "$work/found"
 {
     for target in $targets; do
-        echo "./run.sh --target $seconds $target && touch '$work/$target.passed'"
+        mkdir -p "$work/found/$target"
+        echo "./run.sh --$1 $target ${2:-60} && touch '$work/$target.passed'"
     done
-    echo "./planted.sh run && touch '$work/planted.passed'"
-} | tr '\n' '\0' | xargs -0 -n 1 -P "$(getconf _NPROCESSORS_ONLN)" sh -c || true
+    [ "$1" = explore ] || echo "./planted.sh run && touch '$work/planted.passed'"
+} >"$work/tasks"
+all=$(wc -l <"$work/tasks")
+tr '\n' '\0' <"$work/tasks" | xargs -0 -n 1 -P "$(getconf _NPROCESSORS_ONLN)" sh -c || true
 
-all=$(($(echo "$targets" | wc -w) + 1))
 passed=$(find "$work" -maxdepth 1 -name '*.passed' | wc -l)
 echo "$passed passed, $((all - passed)) failed"
 [ "$passed" -eq "$all" ]

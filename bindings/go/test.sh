@@ -71,11 +71,6 @@ elsewhere() {
     done
 }
 
-# A corpus found on the way stays out of the source folder.
-fuzz() {
-    go test ./view -run '^$' -fuzz FuzzImage -fuzztime "${FUZZ_SECONDS:-10}s" -test.fuzzcachedir "$work/fuzz"
-}
-
 formatted() {
     test -z "$(gofmt -l .)"
 }
@@ -98,7 +93,6 @@ stage "go test with every cgo pointer checked" env GOEXPERIMENT=cgocheck2 go tes
 stage "go test -tags petal_static" env CGO_LDFLAGS= go test -count=1 -short -v -tags petal_static .
 stage "without cgo" without_cgo
 stage "package view elsewhere" elsewhere
-stage "fuzzing" fuzz
 stage "benchmarks, once each" benchmarks
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

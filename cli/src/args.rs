@@ -261,7 +261,7 @@ pub struct Plan {
     #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = numbers::rate)]
     pub fpr: Option<f64>,
     /// The most memory, such as 64MiB or 1GB.
-    #[arg(long, value_name = "M", allow_negative_numbers = true, value_parser = numbers::bytes)]
+    #[arg(long, value_name = "M", allow_negative_numbers = true, value_parser = numbers::positive_bytes)]
     pub memory: Option<u64>,
     /// Keys must be removable.
     #[arg(long)]

@@ -38,15 +38,24 @@ pub fn bytes(text: &str) -> Result<u64, String> {
         .map_err(|error| error.replace("such as 1000, 10k, 1.5M or 64Mi", "of bytes such as 1000, 64MiB or 1GB"))
 }
 
+/// A number of bytes, which is at least 1.
+///
+/// # Errors
+/// What is wrong with the text.
+pub fn positive_bytes(text: &str) -> Result<u64, String> {
+    at_least_one(bytes(text)?)
+}
+
 /// A number of keys or bits, which is at least 1.
 ///
 /// # Errors
 /// What is wrong with the text.
 pub fn positive(text: &str) -> Result<u64, String> {
-    match whole(text)? {
-        0 => Err(String::from("must be at least 1")),
-        number => Ok(number),
-    }
+    at_least_one(whole(text)?)
+}
+
+fn at_least_one(number: u64) -> Result<u64, String> {
+    if number == 0 { Err(String::from("must be at least 1")) } else { Ok(number) }
 }
 
 /// A rate inside (0, 1).

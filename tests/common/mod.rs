@@ -7,7 +7,14 @@ use petal::{
     Builder, BuilderOptions, Domain, Filter, HashFunction, Keys, Mode, OpenOptions, Parameter, Result, SecretKey, Spec,
     Status,
 };
+use proptest::prelude::ProptestConfig;
+use proptest::test_runner::RngSeed;
 use std::ptr::NonNull;
+
+/// What property tests run with: so many cases, and the same ones every time.
+pub fn same_every_time(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() }
+}
 
 /// A well mixed 64-bit number (SplitMix64's finaliser): external hashes, and numbers that look random.
 pub fn mix(mut x: u64) -> u64 {
