@@ -389,6 +389,42 @@ static petal_status build_into_a_file(void) {
   return status;
 }
 
+/* An error whose message finds no memory keeps its status and the system's number, and has the status's own text. */
+static void errors(void) {
+  petal_filter *filter = SENTINEL;
+  petal_spec wrong = {.struct_size = sizeof wrong, .capacity = 1, .false_positive_rate = 2};
+  uint64_t size = 0;
+  for (int memory = 0; memory < 2; memory++) {
+    petal_error error = {.struct_size = sizeof error};
+    which = memory ? 0 : 1;
+    then_all_fail = true;
+    arm();
+    petal_status status = petal_spec_image_size(&wrong, &size, &error);
+    disarm();
+    CHECK_STATUS(status, PETAL_ERR_FALSE_POSITIVE_RATE);
+    CHECK_STATUS(error.status, status);
+    CHECK((strcmp(error.message, petal_status_message(status)) == 0) == !memory);
+  }
+  int general = 0;
+  then_all_fail = failed = false;
+  for (which = 1;; which++) {
+    petal_error error = {.struct_size = sizeof error};
+    arm();
+    petal_status status = petal_filter_open(check_path("not there"), NULL, &filter, &error);
+    disarm();
+    CHECK(status == PETAL_ERR_NOT_FOUND || (failed && status == PETAL_ERR_OUT_OF_MEMORY));
+    CHECK_STATUS(error.status, status);
+    if (status == PETAL_ERR_NOT_FOUND) {
+      CHECK_EQUAL(error.os_error, ENOENT);
+      general += strcmp(error.message, petal_status_message(status)) == 0;
+    }
+    if (!failed) break;
+    failed = false;
+  }
+  CHECK_EQUAL(general, 1);
+  CHECK(filter == SENTINEL);
+}
+
 /* ---- The runner. ---- */
 
 static int next_descriptor(void) {
@@ -455,5 +491,6 @@ int main(void) {
   run("serialize", serialize, false);
   run("describe", describe, false);
   run("use", use, false);
+  errors();
   return check_done();
 }

@@ -1,5 +1,6 @@
 //! What can go wrong, as values: a [`Status`] for programs and an [`Error`] with a message for people.
 
+use crate::storage::boxed;
 use core::ffi::CStr;
 use core::fmt;
 
@@ -161,30 +162,41 @@ pub const MESSAGE_LENGTH: usize = 232;
 /// A failure: its status, the operating system's error number where there is one, and a message that names the
 /// parameter, its value and what is allowed.
 ///
-/// The message lives inside the value, so an error can be made when there is no memory left.
-#[derive(Clone, Copy)]
+/// Two words, so that results travel in registers: the message is on the heap. Where there is no memory for it, the
+/// status and the error number remain, and the message is the status's own sentence; so an error can be made when there
+/// is no memory left.
 pub struct Error {
     status: Status,
     os_error: i32,
-    length: u8,
-    message: [u8; MESSAGE_LENGTH],
+    message: Option<Box<Message>>,
 }
+
+const _: () = assert!(size_of::<Error>() <= 16 && size_of::<Result<()>>() <= 16 && size_of::<Result<bool>>() <= 16);
 
 /// What fallible calls return.
 pub type Result<T> = core::result::Result<T, Error>;
 
+/// Text of at most [`MESSAGE_LENGTH`] bytes.
+struct Message {
+    length: u8,
+    text: [u8; MESSAGE_LENGTH],
+}
+
 impl Error {
     /// An error whose message is `message`, cut at a character boundary where it is longer than [`MESSAGE_LENGTH`].
+    #[cold]
+    #[inline(never)]
     pub fn new(status: Status, message: fmt::Arguments<'_>) -> Error {
-        let mut error = Error { status, os_error: 0, length: 0, message: [0; MESSAGE_LENGTH] };
+        let mut text = Message { length: 0, text: [0; MESSAGE_LENGTH] };
         // The writer cuts instead of failing.
-        let _ = fmt::write(&mut error, message);
-        error
+        let _ = fmt::write(&mut text, message);
+        Error { status, os_error: 0, message: boxed(text) }
     }
 
     /// An error of the operating system: `code` is the `errno`, `what` says what was being done.
+    #[cold]
     pub fn from_os(code: i32, what: fmt::Arguments<'_>) -> Error {
-        let status = crate::storage::status_of_os_error(code);
+        let status = status_of_os_error(code);
         Error { os_error: code, ..Error::new(status, format_args!("{status} (error {code}): {what}")) }
     }
 
@@ -200,18 +212,32 @@ impl Error {
 
     /// The message.
     pub fn message(&self) -> &str {
-        core::str::from_utf8(&self.message[..usize::from(self.length)]).unwrap_or_default()
+        match &self.message {
+            Some(message) => core::str::from_utf8(&message.text[..usize::from(message.length)]).unwrap_or_default(),
+            None => self.status.text(),
+        }
     }
 }
 
-impl fmt::Write for Error {
+/// What an `errno` means to a caller.
+fn status_of_os_error(code: i32) -> Status {
+    match code {
+        libc::ENOENT | libc::ENOTDIR => Status::NotFound,
+        libc::EACCES | libc::EPERM | libc::EROFS => Status::AccessDenied,
+        libc::ENOSPC | libc::EDQUOT | libc::EFBIG => Status::NoSpace,
+        libc::ENOMEM => Status::OutOfMemory,
+        _ => Status::Io,
+    }
+}
+
+impl fmt::Write for Message {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let start = usize::from(self.length);
         let mut end = text.len().min(MESSAGE_LENGTH - start);
         while !text.is_char_boundary(end) {
             end -= 1;
         }
-        self.message[start..start + end].copy_from_slice(&text.as_bytes()[..end]);
+        self.text[start..start + end].copy_from_slice(&text.as_bytes()[..end]);
         // `start + end <= MESSAGE_LENGTH`, which fits.
         self.length = (start + end) as u8;
         Ok(())
@@ -219,8 +245,9 @@ impl fmt::Write for Error {
 }
 
 impl From<Status> for Error {
+    #[inline]
     fn from(status: Status) -> Error {
-        Error::new(status, format_args!("{status}"))
+        Error { status, os_error: 0, message: None }
     }
 }
 
@@ -256,6 +283,19 @@ mod tests {
             assert_eq!(*status as i32, -(i as i32) - 1, "statuses are only appended to");
             assert!(!status.text().is_empty() && status.text().is_ascii());
         }
+    }
+
+    #[test]
+    fn an_error_without_a_message_has_the_text_of_its_status() {
+        let error = Error::from(Status::Locked);
+        assert_eq!((error.status(), error.os_error(), error.message()), (Status::Locked, 0, Status::Locked.text()));
+    }
+
+    #[test]
+    fn an_error_of_the_system_has_its_number_and_says_what_was_done() {
+        let error = Error::from_os(libc::EDQUOT, format_args!("writing"));
+        assert_eq!((error.status(), error.os_error()), (Status::NoSpace, libc::EDQUOT));
+        assert!(error.message().ends_with(": writing"), "{error}");
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub enum Goal {
 }
 
 /// What one kind would be.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Proposal {
     /// The kind.
     pub kind: Kind,

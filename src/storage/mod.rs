@@ -15,14 +15,14 @@ mod words;
 pub use image::Access;
 pub(crate) use image::ImageBytes;
 pub(crate) use mapping::{FileRange, Mapping};
-pub(crate) use os::{FileStatus, Folder, PathBytes, RawFile, remove, rename, status_of_os_error};
+pub(crate) use os::{FileStatus, Folder, PathBytes, RawFile, remove, rename};
 pub use words::Words;
 
 use crate::error::{Result, error};
 use core::alloc::Layout;
 
-/// Moves `value` to the heap, or says that there is no memory.
-pub fn try_box<T>(value: T) -> Result<Box<T>> {
+/// Moves `value` to the heap, if there is memory for it.
+pub(crate) fn boxed<T>(value: T) -> Option<Box<T>> {
     let layout = Layout::new::<T>();
     assert!(layout.size() > 0, "only values with a size are boxed");
     // SAFETY: the layout has a size; a non-null block is written before it becomes a Box, which frees it with the
@@ -30,11 +30,16 @@ pub fn try_box<T>(value: T) -> Result<Box<T>> {
     unsafe {
         let place = std::alloc::alloc(layout).cast::<T>();
         if place.is_null() {
-            return Err(error!(OutOfMemory, "{} bytes for a handle could not be had", layout.size()));
+            return None;
         }
         place.write(value);
-        Ok(Box::from_raw(place))
+        Some(Box::from_raw(place))
     }
+}
+
+/// Moves `value` to the heap, or says that there is no memory.
+pub fn try_box<T>(value: T) -> Result<Box<T>> {
+    boxed(value).ok_or_else(|| error!(OutOfMemory, "{} bytes for a handle could not be had", size_of::<T>()))
 }
 
 /// A vector with room for `capacity` elements, or the message that there is no memory.

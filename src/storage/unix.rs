@@ -1,24 +1,13 @@
 //! The system calls. Errors are `errno` numbers; nothing here allocates but [`PathBytes`].
 
 use super::try_vec;
-use crate::error::{Error, Result, Status, error};
+use crate::error::{Error, Result, error};
 use core::ffi::CStr;
 use core::fmt;
 use core::ptr::{NonNull, null_mut};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-
-/// What an `errno` means to a caller.
-pub fn status_of_os_error(code: i32) -> Status {
-    match code {
-        libc::ENOENT | libc::ENOTDIR => Status::NotFound,
-        libc::EACCES | libc::EPERM | libc::EROFS => Status::AccessDenied,
-        libc::ENOSPC | libc::EDQUOT | libc::EFBIG => Status::NoSpace,
-        libc::ENOMEM => Status::OutOfMemory,
-        _ => Status::Io,
-    }
-}
 
 fn errno() -> i32 {
     std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
