@@ -10,9 +10,13 @@
 //! ```
 //!
 //! are therefore lost on average and U = D - L pass, whatever the order and the number of repeats. U is seen, so D is
-//! where the sum of 1 - f(n) reaches U, and L is what is left. As an equation in u, the lines passed so far,
-//! dn/du = 1 / (1 - f(n)): it is solved in steps of u. The variance of L is that of D coin tosses, the sum of
-//! f (1 - f); an error of e in L moves the solution by e / (1 - f(D)). No more lines can be lost than were dropped.
+//! where the sum of 1 - f(n) reaches U, and L is what is left. The variance of U is that of D coin tosses, the sum of
+//! f (1 - f), so the interval's ends are the D of which U is as many standard deviations less or more than on average.
+//! No more lines can be lost than were dropped.
+//!
+//! As the filter fills up, f goes to 1 and the sum of 1 - f(n) to a limit, which U comes near however many lines there
+//! were. Where the limit lies within the interval's reach of U there is no upper end: from there on U does not tell D,
+//! and any estimate would be made of noise. The number of losses is then unknown, up to all that were dropped.
 
 use crate::args;
 use crate::failure::{Outcome, note, warn};
@@ -63,8 +67,10 @@ pub fn run(args: &args::Dedup) -> Outcome {
 }
 
 /// How many lines were dropped at their first coming.
+#[derive(Debug)]
 struct Losses {
-    expected: f64,
+    /// None where the filter is too full to tell.
+    expected: Option<f64>,
     low: f64,
     high: f64,
 }
@@ -72,29 +78,34 @@ struct Losses {
 impl Losses {
     /// From the lines that passed, those that were dropped, and the false-positive rate by distinct lines.
     fn estimate(passed: u64, dropped: u64, rate: impl Fn(u64) -> f64) -> Losses {
-        let (limit, passed) = (dropped as f64, passed as f64);
-        let step = (passed / STEPS).max(1.0);
-        let (mut done, mut distinct, mut variance) = (0.0_f64, 0.0_f64, 0.0_f64);
-        // The rate in the middle of a step that begins after `distinct` lines and is `length` long. The sum over whole
-        // lines from 0 on is an integral from -1/2 on.
-        let middle = |distinct: f64, length: f64| rate((distinct + 0.5 * (length - 1.0)).max(0.0).round() as u64);
-        while done < passed && distinct.is_finite() {
-            let step = step.min(passed - done);
-            let length = step / (1.0 - middle(distinct, step));
-            let rate = middle(distinct, length);
-            distinct += step / (1.0 - rate);
-            variance += rate * step;
-            done += step;
+        let (passed, limit) = (passed as f64, dropped as f64);
+        if passed == 0.0 || limit == 0.0 {
+            return Losses { expected: Some(0.0), low: 0.0, high: 0.0 };
         }
-        let reach = INTERVAL_SIGMAS * variance.sqrt() / (1.0 - rate(distinct as u64));
-        if !reach.is_finite() {
-            // So full that it tells nothing.
-            return Losses { expected: limit, low: 0.0, high: limit };
+        let share = passed / STEPS;
+        let (mut distinct, mut open) = (0.0_f64, 1.0_f64);
+        // Of so many distinct lines these pass on average, and with that variance.
+        let (mut mean, mut variance) = (0.0_f64, 0.0_f64);
+        let mut ends = [-1.0, 0.0, 1.0].map(|side| End { reach: -side * INTERVAL_SIGMAS, passes: 0.0, lines: None });
+        while ends.iter().any(|end| end.lines.is_none()) && open >= LEAST_OPEN {
+            let length = (share / open).min(distinct / 64.0).max(1.0);
+            let rate = rate((distinct + 0.5 * (length - 1.0)).round() as u64);
+            open = 1.0 - rate;
+            mean += open * length;
+            variance += rate * open * length;
+            for end in &mut ends {
+                end.step(passed, mean + end.reach * variance.sqrt(), distinct, length);
+            }
+            distinct += length;
         }
-        let expected = distinct - done;
+        let [low, expected, high] = ends.map(|end| end.lines.map(|lines| (lines - passed).clamp(0.0, limit)));
         // Losses are whole lines, so the interval's ends are rounded outwards.
-        let (low, high) = ((expected - reach).floor().clamp(0.0, limit), (expected + reach).ceil().min(limit));
-        Losses { expected: expected.min(limit), low, high }
+        let low = low.map_or(limit, f64::floor);
+        match high {
+            Some(high) => Losses { expected, low, high: high.ceil() },
+            None if low == limit => Losses { expected: Some(limit), low, high: limit },
+            None => Losses { expected: None, low, high: limit },
+        }
     }
 
     fn say(&self, dropped: u64) -> String {
@@ -102,16 +113,44 @@ impl Losses {
             return String::from("no line was lost");
         }
         let Losses { expected, low, high } = self;
-        format!(
-            "of these an expected {} came for the first time, lost to false positives (95 % interval: {low:.0} to \
-             {high:.0})",
-            short(*expected)
-        )
+        match expected {
+            Some(expected) => format!(
+                "of these an expected {} came for the first time, lost to false positives (95 % interval: {low:.0} to \
+                 {high:.0})",
+                short(*expected)
+            ),
+            None => format!(
+                "how many of these came for the first time, lost to false positives, is unknown, from {low:.0} up to \
+                 all dropped: the filter is too full to tell"
+            ),
+        }
     }
 }
 
-/// Steps in which the equation is solved.
+/// An end of the interval, or its middle: the number of distinct lines of which as many pass as did, where so many
+/// standard deviations more pass than on average.
+struct End {
+    reach: f64,
+    passes: f64,
+    lines: Option<f64>,
+}
+
+impl End {
+    /// Of `length` lines after `distinct` ones, so many in all pass then.
+    fn step(&mut self, passed: f64, passes: f64, distinct: f64, length: f64) {
+        if self.lines.is_none() && passes >= passed {
+            self.lines = Some(distinct + length * (passed - self.passes) / (passes - self.passes));
+        }
+        self.passes = passes;
+    }
+}
+
+/// Lines that pass in a step of the sum, as a share of all.
 const STEPS: f64 = 1024.0;
+
+/// The least share of new lines that pass for which the sum goes on. A filter that loses all but one in a million new
+/// lines has nothing more to say.
+const LEAST_OPEN: f64 = 1e-6;
 
 #[cfg(test)]
 mod tests {
@@ -119,45 +158,64 @@ mod tests {
     use std::cell::RefCell;
     use std::collections::BTreeMap;
 
-    /// The estimate against the truth, which an exact set of the lines knows: in a filter that is just full, and far
-    /// beyond that.
+    /// What the estimate says of `keys` distinct lines through filters made for 1000, beside the truth.
+    fn streams(keys: u64) -> Vec<(f64, Losses)> {
+        let known = RefCell::new(BTreeMap::new());
+        let stream = |seed| {
+            let spec = Spec { seed, ..Spec::with_capacity(1000, 0.03).unwrap() };
+            let mut filter = petal::create(&spec).unwrap();
+            let passed: u64 = (0..keys).map(|key| u64::from(filter.insert_u64(key).unwrap())).sum();
+            // Filters of one shape have one rate.
+            let rate =
+                |keys| *known.borrow_mut().entry(keys).or_insert_with(|| filter.expected_false_positive_rate(keys));
+            // Each line comes twice, so that what was dropped does not tell what was lost.
+            ((keys - passed) as f64, Losses::estimate(passed, 2 * keys - passed, rate))
+        };
+        (0..500).map(stream).collect()
+    }
+
+    /// The estimate against the truth, in a filter that is just full, and beyond that.
     #[test]
     fn losses_are_as_expected() {
-        for keys in [1000, 3000] {
-            let (streams, mut known) = (500, BTreeMap::new());
-            let (mut sum, mut squares, mut covered) = (0.0, 0.0, 0);
-            for seed in 0..streams {
-                let spec = Spec { seed, ..Spec::with_capacity(1000, 0.03).unwrap() };
-                let mut filter = petal::create(&spec).unwrap();
-                let passed: u64 = (0..keys).map(|key| u64::from(filter.insert_u64(key).unwrap())).sum();
-                // Filters of one shape have one rate.
-                let known = RefCell::new(&mut known);
-                let rate =
-                    |keys| *known.borrow_mut().entry(keys).or_insert_with(|| filter.expected_false_positive_rate(keys));
-                let losses = Losses::estimate(passed, 2 * keys, rate);
-                let lost = (keys - passed) as f64;
-                let error = lost - losses.expected;
-                sum += error;
-                squares += error * error;
-                covered += u32::from((losses.low..=losses.high).contains(&lost));
-            }
-            let streams = streams as f64;
-            let (mean, sigma) = (sum / streams, (squares / streams).sqrt());
-            assert!(mean.abs() < 4.5 * sigma / streams.sqrt(), "{keys} keys: mean error {mean}, sigma {sigma}");
+        for keys in [1000, 3000, 6000] {
+            let all = streams(keys);
+            let count = all.len() as f64;
+            let errors = all.iter().map(|(lost, losses)| lost - losses.expected.expect("known"));
+            let (sum, squares) =
+                errors.fold((0.0, 0.0), |(sum, squares), error| (sum + error, squares + error * error));
+            let (mean, sigma) = (sum / count, (squares / count).sqrt());
+            assert!(mean.abs() < 4.5 * sigma / count.sqrt(), "{keys} keys: mean error {mean}, sigma {sigma}");
             // The interval is a little wide: its ends are whole lines, and a full filter's losses hinder further ones.
-            let share = f64::from(covered) / streams;
-            assert!((0.94..0.999).contains(&share), "{keys} keys: {share}");
+            let covered = all.iter().filter(|(lost, losses)| (losses.low..=losses.high).contains(lost)).count();
+            let covered = covered as f64 / count;
+            assert!((0.94..0.999).contains(&covered), "{keys} keys: {covered}");
+        }
+    }
+
+    /// The exact set beside a filter that has no room left: no interval leaves the truth out, however far that is.
+    #[test]
+    fn a_full_filter_says_so() {
+        for (keys, least, most) in [(8000, 0.6, 0.95), (12_000, 1.0, 1.0), (50_000, 1.0, 1.0)] {
+            let all = streams(keys);
+            let count = all.len() as f64;
+            let unknown = all.iter().filter(|(_, losses)| losses.expected.is_none()).count() as f64 / count;
+            assert!((least..=most).contains(&unknown), "{keys} keys: {unknown}");
+            let covered = all.iter().filter(|(lost, losses)| (losses.low..=losses.high).contains(lost)).count();
+            assert!(covered as f64 / count >= 0.94, "{keys} keys: {covered}");
+            for (_, losses) in all.iter().filter(|(_, losses)| losses.expected.is_none()) {
+                assert!(losses.say(1).contains("unknown"));
+            }
         }
     }
 
     #[test]
-    fn a_full_filter_loses_no_more_than_was_dropped() {
-        let losses = Losses::estimate(10, 7, |keys| if keys < 5 { 0.1 } else { 1.0 });
-        assert_eq!((losses.expected, losses.low, losses.high), (7.0, 0.0, 7.0));
+    fn no_more_is_lost_than_was_dropped() {
+        let losses = Losses::estimate(5, 7, |keys| if keys < 5 { 0.1 } else { 1.0 });
+        assert_eq!((losses.expected, losses.low, losses.high), (None, 0.0, 7.0));
         let losses = Losses::estimate(1000, 3, |_| 0.5);
-        assert_eq!((losses.expected, losses.low, losses.high), (3.0, 3.0, 3.0));
+        assert_eq!((losses.expected, losses.low, losses.high), (Some(3.0), 3.0, 3.0));
         let losses = Losses::estimate(1000, 0, |_| 0.5);
-        assert_eq!(losses.expected, 0.0);
+        assert_eq!(losses.expected, Some(0.0));
         assert_eq!(Losses::estimate(0, 0, |_| 0.0).say(0), "no line was lost");
     }
 }
