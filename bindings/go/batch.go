@@ -109,6 +109,7 @@ func containsFlat[K []byte | string](op string, f *Filter, keys []K, found []boo
 	if err := roomFor(op, found, len(keys)); err != nil {
 		return maybe(found, len(keys)), err
 	}
+	handle := f.toRead()
 	flat := flatPool.Get().(*flatKeys)
 	defer flat.release()
 	count := 0
@@ -117,7 +118,7 @@ func containsFlat[K []byte | string](op string, f *Filter, keys []K, found []boo
 		taken := flatten(flat, keys[done:])
 		var some C.uint64_t
 		failure := newFailure()
-		C.petal_go_contains_batch(f.raw(), bytesOf(flat.bytes), C.size_t(len(flat.bytes)),
+		C.petal_go_contains_batch(handle, bytesOf(flat.bytes), C.size_t(len(flat.bytes)),
 			numbers(flat.offsets), C.size_t(taken), answers(part(found, done)), &some, &failure.raw)
 		runtime.KeepAlive(f)
 		if err := failure.err(op); err != nil {
@@ -139,7 +140,7 @@ func (f *Filter) ContainsBatchUint64(keys []uint64, found []bool) (count int, er
 	}
 	var some C.uint64_t
 	failure := newFailure()
-	C.petal_filter_contains_batch_u64(f.raw(), numbers(keys), C.size_t(len(keys)), answers(found), nil, &some,
+	C.petal_filter_contains_batch_u64(f.toRead(), numbers(keys), C.size_t(len(keys)), answers(found), nil, &some,
 		&failure.raw)
 	runtime.KeepAlive(f)
 	if err := failure.err(op); err != nil {
@@ -156,7 +157,7 @@ func (f *Filter) ContainsBatchHash(hashes []uint64, found []bool) (count int, er
 	}
 	var some C.uint64_t
 	failure := newFailure()
-	C.petal_filter_contains_batch_hash(f.raw(), numbers(hashes), C.size_t(len(hashes)), answers(found), nil, &some,
+	C.petal_filter_contains_batch_hash(f.toRead(), numbers(hashes), C.size_t(len(hashes)), answers(found), nil, &some,
 		&failure.raw)
 	runtime.KeepAlive(f)
 	if err := failure.err(op); err != nil {
@@ -165,29 +166,30 @@ func (f *Filter) ContainsBatchHash(hashes []uint64, found []bool) (count int, er
 	return int(some), nil
 }
 
-// AddBatch inserts many keys in order: isNew[i] becomes what [Filter.Add] says of keys[i]. isNew may be nil; otherwise
-// it has room for all. added is how many keys, the first so many, are in the filter, also on a failure; only these have
-// answers. Changes the filter.
-func (f *Filter) AddBatch(keys [][]byte, isNew []bool) (added int, err error) {
-	return addFlat("petal.Filter.AddBatch", f, keys, isNew)
+// InsertBatch inserts many keys in order: isNew[i] becomes what [Filter.Insert] says of keys[i]. isNew may be nil;
+// otherwise it has room for all. inserted is how many keys, the first so many, are in the filter, also on a failure;
+// only these have answers. Changes the filter.
+func (f *Filter) InsertBatch(keys [][]byte, isNew []bool) (inserted int, err error) {
+	return insertFlat("petal.Filter.InsertBatch", f, keys, isNew)
 }
 
-// AddBatchString is [Filter.AddBatch] of strings.
-func (f *Filter) AddBatchString(keys []string, isNew []bool) (added int, err error) {
-	return addFlat("petal.Filter.AddBatchString", f, keys, isNew)
+// InsertBatchString is [Filter.InsertBatch] of strings.
+func (f *Filter) InsertBatchString(keys []string, isNew []bool) (inserted int, err error) {
+	return insertFlat("petal.Filter.InsertBatchString", f, keys, isNew)
 }
 
-func addFlat[K []byte | string](op string, f *Filter, keys []K, isNew []bool) (int, error) {
+func insertFlat[K []byte | string](op string, f *Filter, keys []K, isNew []bool) (int, error) {
 	if err := roomFor(op, isNew, len(keys)); err != nil {
 		return 0, err
 	}
+	handle := f.toChange()
 	flat := flatPool.Get().(*flatKeys)
 	defer flat.release()
 	for done := 0; ; {
 		taken := flatten(flat, keys[done:])
 		var inserted C.size_t
 		failure := newFailure()
-		C.petal_go_insert_batch(f.raw(), bytesOf(flat.bytes), C.size_t(len(flat.bytes)),
+		C.petal_go_insert_batch(handle, bytesOf(flat.bytes), C.size_t(len(flat.bytes)),
 			numbers(flat.offsets), C.size_t(taken), answers(part(isNew, done)), &inserted, &failure.raw)
 		runtime.KeepAlive(f)
 		done += int(inserted)
@@ -197,30 +199,30 @@ func addFlat[K []byte | string](op string, f *Filter, keys []K, isNew []bool) (i
 	}
 }
 
-// AddBatchUint64 is [Filter.AddBatch] of numbers. It copies nothing.
-func (f *Filter) AddBatchUint64(keys []uint64, isNew []bool) (added int, err error) {
-	const op = "petal.Filter.AddBatchUint64"
+// InsertBatchUint64 is [Filter.InsertBatch] of numbers. It copies nothing.
+func (f *Filter) InsertBatchUint64(keys []uint64, isNew []bool) (inserted int, err error) {
+	const op = "petal.Filter.InsertBatchUint64"
 	if err := roomFor(op, isNew, len(keys)); err != nil {
 		return 0, err
 	}
-	var inserted C.size_t
+	var done C.size_t
 	failure := newFailure()
-	C.petal_filter_insert_batch_u64(f.raw(), numbers(keys), C.size_t(len(keys)), answers(isNew), nil, nil, &inserted,
+	C.petal_filter_insert_batch_u64(f.toChange(), numbers(keys), C.size_t(len(keys)), answers(isNew), nil, nil, &done,
 		&failure.raw)
 	runtime.KeepAlive(f)
-	return int(inserted), failure.err(op)
+	return int(done), failure.err(op)
 }
 
-// AddBatchHash is [Filter.AddBatch] of keys by their hashes. It copies nothing.
-func (f *Filter) AddBatchHash(hashes []uint64, isNew []bool) (added int, err error) {
-	const op = "petal.Filter.AddBatchHash"
+// InsertBatchHash is [Filter.InsertBatch] of keys by their hashes. It copies nothing.
+func (f *Filter) InsertBatchHash(hashes []uint64, isNew []bool) (inserted int, err error) {
+	const op = "petal.Filter.InsertBatchHash"
 	if err := roomFor(op, isNew, len(hashes)); err != nil {
 		return 0, err
 	}
-	var inserted C.size_t
+	var done C.size_t
 	failure := newFailure()
-	C.petal_filter_insert_batch_hash(f.raw(), numbers(hashes), C.size_t(len(hashes)), answers(isNew), nil, nil,
-		&inserted, &failure.raw)
+	C.petal_filter_insert_batch_hash(f.toChange(), numbers(hashes), C.size_t(len(hashes)), answers(isNew), nil, nil,
+		&done, &failure.raw)
 	runtime.KeepAlive(f)
-	return int(inserted), failure.err(op)
+	return int(done), failure.err(op)
 }

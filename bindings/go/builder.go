@@ -41,6 +41,9 @@ import "C"
 import (
 	"runtime"
 	"runtime/cgo"
+	"unsafe"
+
+	"github.com/petal-filter/petal/bindings/go/internal/race"
 )
 
 // Builder collects keys, 8 bytes each, and then makes a filter sized for exactly the distinct keys that came. All kinds
@@ -124,51 +127,62 @@ func freeBuilder(parts builderParts) {
 	}
 }
 
-// raw is the library's builder, or NULL, of which the library takes care. The caller keeps b alive until its call is
-// over.
-func (b *Builder) raw() *C.petal_builder {
+// toRead is the library's builder, for a method that only reads; NULL, which the library refuses, if the builder is
+// closed. The caller keeps b alive until its call is over.
+func (b *Builder) toRead() *C.petal_builder {
 	if b == nil || b.owner == nil {
 		return nil
 	}
 	return b.owner.handle
 }
 
+// toChange is [Builder.toRead] for a method that needs the builder to itself: the race detector reports it beside any
+// other. Nothing that synchronizes goroutines by itself, such as a pool, comes before it.
+func (b *Builder) toChange() *C.petal_builder {
+	handle := b.toRead()
+	if handle != nil {
+		race.Write(unsafe.Pointer(&b.owner.handle))
+	}
+	return handle
+}
+
 // Close frees the builder and its keys. The error is always nil. Closing twice is allowed.
 func (b *Builder) Close() error {
-	if b.raw() == nil {
+	handle := b.toChange()
+	if handle == nil {
 		return nil
 	}
 	b.owner.cleanup.Stop()
-	freeBuilder(builderParts{b.owner.handle, b.owner.context})
 	b.owner.handle = nil
+	freeBuilder(builderParts{handle, b.owner.context})
 	runtime.KeepAlive(b)
 	return nil
 }
 
 // Add adds a key.
 func (b *Builder) Add(key []byte) error {
-	status := C.petal_go_builder_add(b.raw(), bytesOf(key), C.size_t(len(key)))
+	status := C.petal_go_builder_add(b.toChange(), bytesOf(key), C.size_t(len(key)))
 	runtime.KeepAlive(b)
 	return statusError("petal.Builder.Add", status)
 }
 
 // AddString is [Builder.Add] of a string's bytes.
 func (b *Builder) AddString(key string) error {
-	status := C.petal_go_builder_add(b.raw(), textOf(key), C.size_t(len(key)))
+	status := C.petal_go_builder_add(b.toChange(), textOf(key), C.size_t(len(key)))
 	runtime.KeepAlive(b)
 	return statusError("petal.Builder.AddString", status)
 }
 
 // AddUint64 is [Builder.Add] of a number, which is the same key as its eight little-endian bytes.
 func (b *Builder) AddUint64(key uint64) error {
-	status := C.petal_builder_add_u64(b.raw(), C.uint64_t(key))
+	status := C.petal_builder_add_u64(b.toChange(), C.uint64_t(key))
 	runtime.KeepAlive(b)
 	return statusError("petal.Builder.AddUint64", status)
 }
 
 // AddHash is [Builder.Add] of a key by its hash.
 func (b *Builder) AddHash(hash uint64) error {
-	status := C.petal_builder_add_hash(b.raw(), C.uint64_t(hash))
+	status := C.petal_builder_add_hash(b.toChange(), C.uint64_t(hash))
 	runtime.KeepAlive(b)
 	return statusError("petal.Builder.AddHash", status)
 }
@@ -184,13 +198,14 @@ func (b *Builder) AddBatchString(keys []string) (added int, err error) {
 }
 
 func buildFlat[K []byte | string](op string, b *Builder, keys []K) (int, error) {
+	handle := b.toChange()
 	flat := flatPool.Get().(*flatKeys)
 	defer flat.release()
 	for done := 0; ; {
 		taken := flatten(flat, keys[done:])
 		var added C.size_t
 		failure := newFailure()
-		C.petal_go_builder_add_batch(b.raw(), bytesOf(flat.bytes), C.size_t(len(flat.bytes)), numbers(flat.offsets),
+		C.petal_go_builder_add_batch(handle, bytesOf(flat.bytes), C.size_t(len(flat.bytes)), numbers(flat.offsets),
 			C.size_t(taken), &added, &failure.raw)
 		runtime.KeepAlive(b)
 		done += int(added)
@@ -204,7 +219,7 @@ func buildFlat[K []byte | string](op string, b *Builder, keys []K) (int, error) 
 func (b *Builder) AddBatchUint64(keys []uint64) (added int, err error) {
 	var taken C.size_t
 	failure := newFailure()
-	C.petal_builder_add_batch_u64(b.raw(), numbers(keys), C.size_t(len(keys)), &taken, &failure.raw)
+	C.petal_builder_add_batch_u64(b.toChange(), numbers(keys), C.size_t(len(keys)), &taken, &failure.raw)
 	runtime.KeepAlive(b)
 	return int(taken), failure.err("petal.Builder.AddBatchUint64")
 }
@@ -213,7 +228,7 @@ func (b *Builder) AddBatchUint64(keys []uint64) (added int, err error) {
 func (b *Builder) AddBatchHash(hashes []uint64) (added int, err error) {
 	var taken C.size_t
 	failure := newFailure()
-	C.petal_builder_add_batch_hash(b.raw(), numbers(hashes), C.size_t(len(hashes)), &taken, &failure.raw)
+	C.petal_builder_add_batch_hash(b.toChange(), numbers(hashes), C.size_t(len(hashes)), &taken, &failure.raw)
 	runtime.KeepAlive(b)
 	return int(taken), failure.err("petal.Builder.AddBatchHash")
 }
@@ -221,7 +236,7 @@ func (b *Builder) AddBatchHash(hashes []uint64) (added int, err error) {
 // Count returns how many keys were added, duplicates included. Only reads the builder.
 func (b *Builder) Count() (uint64, error) {
 	var count C.uint64_t
-	status := C.petal_builder_count(b.raw(), &count)
+	status := C.petal_builder_count(b.toRead(), &count)
 	runtime.KeepAlive(b)
 	return uint64(count), statusError("petal.Builder.Count", status)
 }
@@ -231,7 +246,7 @@ func (b *Builder) Count() (uint64, error) {
 func (b *Builder) Finish() (*Filter, error) {
 	var handle *C.petal_filter
 	failure := newFailure()
-	C.petal_builder_finish(b.raw(), &handle, &failure.raw)
+	C.petal_builder_finish(b.toChange(), &handle, &failure.raw)
 	runtime.KeepAlive(b)
 	b.rethrow()
 	if err := failure.err("petal.Builder.Finish"); err != nil {
@@ -248,7 +263,7 @@ func (b *Builder) Save(path string) error {
 		return err
 	}
 	failure := newFailure()
-	C.petal_builder_save(b.raw(), cString(path), &failure.raw)
+	C.petal_builder_save(b.toChange(), cString(path), &failure.raw)
 	runtime.KeepAlive(b)
 	b.rethrow()
 	return failure.err(op)
@@ -256,7 +271,7 @@ func (b *Builder) Save(path string) error {
 
 // rethrow lets a panic of Progress go on, now that the library is out of the way.
 func (b *Builder) rethrow() {
-	if b.raw() == nil || b.owner.progress == nil {
+	if b.toRead() == nil || b.owner.progress == nil {
 		return
 	}
 	if panicked := b.owner.progress.panicked; panicked != nil {

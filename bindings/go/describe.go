@@ -88,7 +88,7 @@ type Overlap struct {
 func (f *Filter) Describe() (Description, error) {
 	raw := C.petal_description{struct_size: C.size_t(unsafe.Sizeof(C.petal_description{}))}
 	failure := newFailure()
-	C.petal_filter_describe(f.raw(), &raw, &failure.raw)
+	C.petal_filter_describe(f.toRead(), &raw, &failure.raw)
 	runtime.KeepAlive(f)
 	if err := failure.err("petal.Filter.Describe"); err != nil {
 		return Description{}, err
@@ -113,12 +113,12 @@ func (f *Filter) Describe() (Description, error) {
 }
 
 // Stats measures how full the filter is. It reads the whole payload, and changes nothing.
-func (f *Filter) Stats() (Statistics, error) {
+func (f *Filter) Statistics() (Statistics, error) {
 	raw := C.petal_statistics{struct_size: C.size_t(unsafe.Sizeof(C.petal_statistics{}))}
 	failure := newFailure()
-	C.petal_filter_statistics(f.raw(), &raw, &failure.raw)
+	C.petal_filter_statistics(f.toRead(), &raw, &failure.raw)
 	runtime.KeepAlive(f)
-	if err := failure.err("petal.Filter.Stats"); err != nil {
+	if err := failure.err("petal.Filter.Statistics"); err != nil {
 		return Statistics{}, err
 	}
 	return Statistics{
@@ -134,7 +134,7 @@ func (f *Filter) Stats() (Statistics, error) {
 func (f *Filter) Spec() (Spec, error) {
 	raw := C.petal_spec{struct_size: C.size_t(unsafe.Sizeof(C.petal_spec{}))}
 	failure := newFailure()
-	C.petal_filter_spec(f.raw(), &raw, &failure.raw)
+	C.petal_filter_spec(f.toRead(), &raw, &failure.raw)
 	runtime.KeepAlive(f)
 	if err := failure.err("petal.Filter.Spec"); err != nil {
 		return Spec{}, err
@@ -144,7 +144,7 @@ func (f *Filter) Spec() (Spec, error) {
 
 // Capabilities returns what this handle can do; nothing, if it is closed. Only reads the filter.
 func (f *Filter) Capabilities() Capabilities {
-	capabilities := C.petal_filter_capabilities(f.raw())
+	capabilities := C.petal_filter_capabilities(f.toRead())
 	runtime.KeepAlive(f)
 	return Capabilities(capabilities)
 }
@@ -152,7 +152,7 @@ func (f *Filter) Capabilities() Capabilities {
 // ExpectedFalsePositiveRate returns the exact rate to expect with so many distinct keys. Only reads the filter.
 func (f *Filter) ExpectedFalsePositiveRate(keys uint64) (float64, error) {
 	var rate C.double
-	status := C.petal_filter_expected_false_positive_rate(f.raw(), C.uint64_t(keys), &rate)
+	status := C.petal_filter_expected_false_positive_rate(f.toRead(), C.uint64_t(keys), &rate)
 	runtime.KeepAlive(f)
 	return float64(rate), statusError("petal.Filter.ExpectedFalsePositiveRate", status)
 }
@@ -162,7 +162,7 @@ func (f *Filter) ExpectedFalsePositiveRate(keys uint64) (float64, error) {
 func (f *Filter) Estimate() (Estimate, error) {
 	var raw C.petal_estimate
 	failure := newFailure()
-	C.petal_filter_estimate(f.raw(), &raw, &failure.raw)
+	C.petal_filter_estimate(f.toRead(), &raw, &failure.raw)
 	runtime.KeepAlive(f)
 	return estimate(&raw), failure.err("petal.Filter.Estimate")
 }
@@ -171,7 +171,7 @@ func (f *Filter) Estimate() (Estimate, error) {
 func (f *Filter) EstimateOverlap(other *Filter) (Overlap, error) {
 	raw := C.petal_overlap{struct_size: C.size_t(unsafe.Sizeof(C.petal_overlap{}))}
 	failure := newFailure()
-	C.petal_filter_estimate_overlap(f.raw(), other.raw(), &raw, &failure.raw)
+	C.petal_filter_estimate_overlap(f.toRead(), other.toRead(), &raw, &failure.raw)
 	runtime.KeepAlive(f)
 	runtime.KeepAlive(other)
 	return Overlap{

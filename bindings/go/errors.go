@@ -4,6 +4,7 @@ package petal
 import "C"
 
 import (
+	"errors"
 	"strings"
 	"syscall"
 	"unsafe"
@@ -15,7 +16,6 @@ type Status int32
 // The statuses of failures.
 const (
 	ErrInternal          Status = C.PETAL_ERR_INTERNAL
-	ErrNull              Status = C.PETAL_ERR_NULL
 	ErrStructSize        Status = C.PETAL_ERR_STRUCT_SIZE
 	ErrUnknownValue      Status = C.PETAL_ERR_UNKNOWN_VALUE
 	ErrOutOfRange        Status = C.PETAL_ERR_OUT_OF_RANGE
@@ -44,10 +44,13 @@ const (
 	ErrMappedPath        Status = C.PETAL_ERR_MAPPED_PATH
 	ErrCancelled         Status = C.PETAL_ERR_CANCELLED
 	ErrCallback          Status = C.PETAL_ERR_CALLBACK
-
-	// ErrClosed is what methods of a closed filter or builder fail with: to the library its handle is NULL.
-	ErrClosed = ErrNull
 )
+
+// statusClosed is the library's word for a handle that is not there, which here is one that was closed.
+const statusClosed Status = C.PETAL_ERR_NULL
+
+// ErrClosed is what [errors.Is] finds in the errors of a filter or builder that was closed, or was never opened.
+var ErrClosed = errors.New("petal: the filter or builder is closed")
 
 // Error returns the library's sentence for a status.
 func (s Status) Error() string { return C.GoString(C.petal_status_message(C.petal_status(s))) }
@@ -65,14 +68,20 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
+	if e.Status == statusClosed {
+		return e.Op + ": the filter or builder is closed"
+	}
 	if e.Message != "" {
 		return e.Op + ": " + e.Message
 	}
 	return e.Op + ": " + e.Status.Error()
 }
 
-// Unwrap returns the status, and the operating system's error if there is one.
+// Unwrap returns the status, and the operating system's error if there is one; or [ErrClosed].
 func (e *Error) Unwrap() []error {
+	if e.Status == statusClosed {
+		return []error{ErrClosed}
+	}
 	if e.Errno != 0 {
 		return []error{e.Status, e.Errno}
 	}

@@ -39,8 +39,8 @@ const (
 	OpenWrite OpenMode = C.PETAL_OPEN_WRITE
 	// OpenLoad copies the image into memory of its own and checks its checksum.
 	OpenLoad OpenMode = C.PETAL_OPEN_LOAD
-	// OpenShare maps the file for reading and for [Filter.AddShared], together with any number of handles and processes
-	// that open it likewise.
+	// OpenShare maps the file for reading and for [Filter.InsertShared], together with any number of handles and
+	// processes that open it likewise.
 	OpenShare OpenMode = C.PETAL_OPEN_SHARE
 )
 
@@ -134,7 +134,7 @@ func (f *Filter) Save(path string) error {
 		return err
 	}
 	failure := newFailure()
-	C.petal_filter_save(f.raw(), cString(path), &failure.raw)
+	C.petal_filter_save(f.toRead(), cString(path), &failure.raw)
 	runtime.KeepAlive(f)
 	return failure.err(op)
 }
@@ -143,7 +143,7 @@ func (f *Filter) Save(path string) error {
 // filter that was dirty when it was opened. Changes the filter.
 func (f *Filter) Sync() error {
 	failure := newFailure()
-	C.petal_filter_sync(f.raw(), &failure.raw)
+	C.petal_filter_sync(f.toChange(), &failure.raw)
 	runtime.KeepAlive(f)
 	return failure.err("petal.Filter.Sync")
 }
@@ -152,7 +152,7 @@ func (f *Filter) Sync() error {
 // reads the filter.
 func (f *Filter) Verify() error {
 	failure := newFailure()
-	C.petal_filter_verify(f.raw(), &failure.raw)
+	C.petal_filter_verify(f.toRead(), &failure.raw)
 	runtime.KeepAlive(f)
 	return failure.err("petal.Filter.Verify")
 }
@@ -160,7 +160,7 @@ func (f *Filter) Verify() error {
 // SerializedSize returns the size of the image in bytes. Only reads the filter.
 func (f *Filter) SerializedSize() (uint64, error) {
 	var size C.uint64_t
-	status := C.petal_filter_serialized_size(f.raw(), &size)
+	status := C.petal_filter_serialized_size(f.toRead(), &size)
 	runtime.KeepAlive(f)
 	return uint64(size), statusError("petal.Filter.SerializedSize", status)
 }
@@ -180,7 +180,7 @@ func (f *Filter) AppendBinary(b []byte) ([]byte, error) {
 	}
 	image := b[start : start+int(size)]
 	failure := newFailure()
-	C.petal_go_serialize(f.raw(), bytesOf(image), C.size_t(size), &failure.raw)
+	C.petal_go_serialize(f.toRead(), bytesOf(image), C.size_t(size), &failure.raw)
 	runtime.KeepAlive(f)
 	if err := failure.err("petal.Filter.AppendBinary"); err != nil {
 		return b[:start], err
@@ -223,7 +223,7 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	handle := cgo.NewHandle(out)
 	defer handle.Delete()
 	failure := newFailure()
-	C.petal_go_serialize_to(f.raw(), C.uintptr_t(handle), &failure.raw)
+	C.petal_go_serialize_to(f.toRead(), C.uintptr_t(handle), &failure.raw)
 	runtime.KeepAlive(f)
 	if out.panicked != nil {
 		panic(out.panicked)

@@ -35,7 +35,7 @@ const (
 	CanRemove    Capabilities = C.PETAL_CAN_REMOVE
 	CanCount     Capabilities = C.PETAL_CAN_COUNT
 	CanGrow      Capabilities = C.PETAL_CAN_GROW
-	// CanInsertShared is that of [Filter.AddShared] and its like.
+	// CanInsertShared is that of [Filter.InsertShared] and its like.
 	CanInsertShared Capabilities = C.PETAL_CAN_INSERT_SHARED
 )
 

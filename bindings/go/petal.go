@@ -1,14 +1,14 @@
 // Package petal is the Go binding of Petal's C library: Bloom filters and other approximate-membership structures.
 //
-// A filter answers "have I seen this key?" without storing the keys. It never says no to a key that was added; of other
-// keys it says yes at a false-positive rate that you choose.
+// A filter answers "have I seen this key?" without storing the keys. It never says no to a key that was inserted; of
+// other keys it says yes at a false-positive rate that you choose.
 //
 //	seen, err := petal.New(petal.Spec{Capacity: 1_000_000, FalsePositiveRate: 0.01})
 //	if err != nil {
 //		return err
 //	}
 //	defer seen.Close()
-//	seen.AddString("apple")
+//	seen.InsertString("apple")
 //	if seen.ContainsString("apple") {
 //		fmt.Println("maybe")
 //	}
@@ -36,7 +36,8 @@
 // # Concurrency
 //
 // Methods that only read a filter may run in many goroutines at once; those that change it need it to themselves. Each
-// method's comment says which it is. Different filters have nothing in common.
+// method's comment says which it is. Different filters have nothing in common. A program that was built with -race is
+// told of a method that changes a filter while another goroutine uses it, although the memory is C's.
 package petal
 
 /*
@@ -74,6 +75,8 @@ import "C"
 import (
 	"runtime"
 	"unsafe"
+
+	"github.com/petal-filter/petal/bindings/go/internal/race"
 )
 
 // Version is the version of the C library that the program runs with.
@@ -98,13 +101,23 @@ func own(handle *C.petal_filter) *Filter {
 	return &Filter{owner}
 }
 
-// raw is the library's filter, or NULL, of which the library takes care. The caller keeps f alive until its call is
-// over.
-func (f *Filter) raw() *C.petal_filter {
+// toRead is the library's filter, for a method that may run beside others that only read; NULL, which the library
+// refuses, if the filter is closed. The caller keeps f alive until its call is over.
+func (f *Filter) toRead() *C.petal_filter {
 	if f == nil || f.owner == nil {
 		return nil
 	}
 	return f.owner.handle
+}
+
+// toChange is [Filter.toRead] for a method that needs the filter to itself: the race detector reports it beside any
+// other. Nothing that synchronizes goroutines by itself, such as a pool, comes before it.
+func (f *Filter) toChange() *C.petal_filter {
+	handle := f.toRead()
+	if handle != nil {
+		race.Write(unsafe.Pointer(&f.owner.handle))
+	}
+	return handle
 }
 
 // New makes an empty filter.
@@ -125,7 +138,7 @@ func New(spec Spec) (*Filter, error) {
 func (f *Filter) Copy() (*Filter, error) {
 	var handle *C.petal_filter
 	failure := newFailure()
-	status := C.petal_filter_copy(f.raw(), &handle, &failure.raw)
+	status := C.petal_filter_copy(f.toRead(), &handle, &failure.raw)
 	runtime.KeepAlive(f)
 	if status != C.PETAL_OK {
 		return nil, failure.err("petal.Filter.Copy")
@@ -136,12 +149,13 @@ func (f *Filter) Copy() (*Filter, error) {
 // Close frees the filter. What was changed in place is brought up to date first; call [Filter.Sync] before if you want
 // to know whether that works. The error is always nil. Closing twice is allowed; it needs the filter to itself.
 func (f *Filter) Close() error {
-	if f.raw() == nil {
+	handle := f.toChange()
+	if handle == nil {
 		return nil
 	}
 	f.owner.cleanup.Stop()
-	C.petal_filter_free(f.owner.handle)
 	f.owner.handle = nil
+	C.petal_filter_free(handle)
 	runtime.KeepAlive(f)
 	return nil
 }
@@ -152,64 +166,64 @@ func bytesOf(slice []byte) *C.uint8_t { return (*C.uint8_t)(unsafe.SliceData(sli
 // textOf gives the library the bytes of a string.
 func textOf(text string) *C.uint8_t { return (*C.uint8_t)(unsafe.StringData(text)) }
 
-// Add inserts a key. isNew is true if the key certainly was not there before, false if it may have been. Changes the
+// Insert inserts a key. isNew is true if the key certainly was not there before, false if it may have been. Changes the
 // filter.
-func (f *Filter) Add(key []byte) (isNew bool, err error) {
+func (f *Filter) Insert(key []byte) (isNew bool, err error) {
 	var fresh C.bool
-	status := C.petal_go_insert(f.raw(), bytesOf(key), C.size_t(len(key)), &fresh)
+	status := C.petal_go_insert(f.toChange(), bytesOf(key), C.size_t(len(key)), &fresh)
 	runtime.KeepAlive(f)
-	return bool(fresh), statusError("petal.Filter.Add", status)
+	return bool(fresh), statusError("petal.Filter.Insert", status)
 }
 
-// AddString is [Filter.Add] of a string's bytes.
-func (f *Filter) AddString(key string) (isNew bool, err error) {
+// InsertString is [Filter.Insert] of a string's bytes.
+func (f *Filter) InsertString(key string) (isNew bool, err error) {
 	var fresh C.bool
-	status := C.petal_go_insert(f.raw(), textOf(key), C.size_t(len(key)), &fresh)
+	status := C.petal_go_insert(f.toChange(), textOf(key), C.size_t(len(key)), &fresh)
 	runtime.KeepAlive(f)
-	return bool(fresh), statusError("petal.Filter.AddString", status)
+	return bool(fresh), statusError("petal.Filter.InsertString", status)
 }
 
-// AddUint64 is [Filter.Add] of a number, which is the same key as its eight little-endian bytes.
-func (f *Filter) AddUint64(key uint64) (isNew bool, err error) {
+// InsertUint64 is [Filter.Insert] of a number, which is the same key as its eight little-endian bytes.
+func (f *Filter) InsertUint64(key uint64) (isNew bool, err error) {
 	var fresh C.bool
-	status := C.petal_filter_insert_u64(f.raw(), C.uint64_t(key), &fresh)
+	status := C.petal_filter_insert_u64(f.toChange(), C.uint64_t(key), &fresh)
 	runtime.KeepAlive(f)
-	return bool(fresh), statusError("petal.Filter.AddUint64", status)
+	return bool(fresh), statusError("petal.Filter.InsertUint64", status)
 }
 
-// AddHash is [Filter.Add] of a key by its hash: see [Filter.Hash], or hash yourself where the filter's hash function is
-// [External].
-func (f *Filter) AddHash(hash uint64) (isNew bool, err error) {
+// InsertHash is [Filter.Insert] of a key by its hash: see [Filter.Hash], or hash yourself where the filter's hash
+// function is [External].
+func (f *Filter) InsertHash(hash uint64) (isNew bool, err error) {
 	var fresh C.bool
-	status := C.petal_filter_insert_hash(f.raw(), C.uint64_t(hash), &fresh)
+	status := C.petal_filter_insert_hash(f.toChange(), C.uint64_t(hash), &fresh)
 	runtime.KeepAlive(f)
-	return bool(fresh), statusError("petal.Filter.AddHash", status)
+	return bool(fresh), statusError("petal.Filter.InsertHash", status)
 }
 
-// Contains says whether a key may have been added; false is certain. Only reads the filter.
+// Contains says whether a key may have been inserted; false is certain. Only reads the filter.
 func (f *Filter) Contains(key []byte) bool {
-	found := C.petal_go_contains(f.raw(), bytesOf(key), C.size_t(len(key)))
+	found := C.petal_go_contains(f.toRead(), bytesOf(key), C.size_t(len(key)))
 	runtime.KeepAlive(f)
 	return bool(found)
 }
 
 // ContainsString is [Filter.Contains] of a string's bytes.
 func (f *Filter) ContainsString(key string) bool {
-	found := C.petal_go_contains(f.raw(), textOf(key), C.size_t(len(key)))
+	found := C.petal_go_contains(f.toRead(), textOf(key), C.size_t(len(key)))
 	runtime.KeepAlive(f)
 	return bool(found)
 }
 
 // ContainsUint64 is [Filter.Contains] of a number, which is the same key as its eight little-endian bytes.
 func (f *Filter) ContainsUint64(key uint64) bool {
-	found := C.petal_filter_contains_u64(f.raw(), C.uint64_t(key))
+	found := C.petal_filter_contains_u64(f.toRead(), C.uint64_t(key))
 	runtime.KeepAlive(f)
 	return bool(found)
 }
 
 // ContainsHash is [Filter.Contains] of a key by its hash.
 func (f *Filter) ContainsHash(hash uint64) bool {
-	found := C.petal_filter_contains_hash(f.raw(), C.uint64_t(hash))
+	found := C.petal_filter_contains_hash(f.toRead(), C.uint64_t(hash))
 	runtime.KeepAlive(f)
 	return bool(found)
 }
@@ -217,40 +231,40 @@ func (f *Filter) ContainsHash(hash uint64) bool {
 // ContainsChecked is [Filter.Contains] that also says whether the lookup worked; found is true if it did not.
 func (f *Filter) ContainsChecked(key []byte) (found bool, err error) {
 	answer := C.bool(true)
-	status := C.petal_go_contains_checked(f.raw(), bytesOf(key), C.size_t(len(key)), &answer)
+	status := C.petal_go_contains_checked(f.toRead(), bytesOf(key), C.size_t(len(key)), &answer)
 	runtime.KeepAlive(f)
 	return bool(answer), statusError("petal.Filter.ContainsChecked", status)
 }
 
-// ContainsStringChecked is [Filter.ContainsChecked] of a string's bytes.
-func (f *Filter) ContainsStringChecked(key string) (found bool, err error) {
+// ContainsCheckedString is [Filter.ContainsChecked] of a string's bytes.
+func (f *Filter) ContainsCheckedString(key string) (found bool, err error) {
 	answer := C.bool(true)
-	status := C.petal_go_contains_checked(f.raw(), textOf(key), C.size_t(len(key)), &answer)
+	status := C.petal_go_contains_checked(f.toRead(), textOf(key), C.size_t(len(key)), &answer)
 	runtime.KeepAlive(f)
-	return bool(answer), statusError("petal.Filter.ContainsStringChecked", status)
+	return bool(answer), statusError("petal.Filter.ContainsCheckedString", status)
 }
 
-// ContainsUint64Checked is [Filter.ContainsChecked] of a number.
-func (f *Filter) ContainsUint64Checked(key uint64) (found bool, err error) {
+// ContainsCheckedUint64 is [Filter.ContainsChecked] of a number.
+func (f *Filter) ContainsCheckedUint64(key uint64) (found bool, err error) {
 	answer := C.bool(true)
-	status := C.petal_filter_contains_checked_u64(f.raw(), C.uint64_t(key), &answer)
+	status := C.petal_filter_contains_checked_u64(f.toRead(), C.uint64_t(key), &answer)
 	runtime.KeepAlive(f)
-	return bool(answer), statusError("petal.Filter.ContainsUint64Checked", status)
+	return bool(answer), statusError("petal.Filter.ContainsCheckedUint64", status)
 }
 
-// ContainsHashChecked is [Filter.ContainsChecked] of a key by its hash.
-func (f *Filter) ContainsHashChecked(hash uint64) (found bool, err error) {
+// ContainsCheckedHash is [Filter.ContainsChecked] of a key by its hash.
+func (f *Filter) ContainsCheckedHash(hash uint64) (found bool, err error) {
 	answer := C.bool(true)
-	status := C.petal_filter_contains_checked_hash(f.raw(), C.uint64_t(hash), &answer)
+	status := C.petal_filter_contains_checked_hash(f.toRead(), C.uint64_t(hash), &answer)
 	runtime.KeepAlive(f)
-	return bool(answer), statusError("petal.Filter.ContainsHashChecked", status)
+	return bool(answer), statusError("petal.Filter.ContainsCheckedHash", status)
 }
 
 // Hash returns the hash of a key as this filter makes it, for the Hash methods of all filters that share its hash
 // function and seed or key. Only reads the filter.
 func (f *Filter) Hash(key []byte) (uint64, error) {
 	var hash C.uint64_t
-	status := C.petal_go_filter_hash(f.raw(), bytesOf(key), C.size_t(len(key)), &hash)
+	status := C.petal_go_filter_hash(f.toRead(), bytesOf(key), C.size_t(len(key)), &hash)
 	runtime.KeepAlive(f)
 	return uint64(hash), statusError("petal.Filter.Hash", status)
 }
@@ -258,16 +272,16 @@ func (f *Filter) Hash(key []byte) (uint64, error) {
 // HashUint64 is [Filter.Hash] of a number.
 func (f *Filter) HashUint64(key uint64) (uint64, error) {
 	var hash C.uint64_t
-	status := C.petal_filter_hash_u64(f.raw(), C.uint64_t(key), &hash)
+	status := C.petal_filter_hash_u64(f.toRead(), C.uint64_t(key), &hash)
 	runtime.KeepAlive(f)
 	return uint64(hash), statusError("petal.Filter.HashUint64", status)
 }
 
-// Merge makes the filter the union of both: as if the keys of other had been added too. They must be alike, as two made
-// from one [Spec] are; otherwise [ErrIncompatible]. Changes f and only reads other.
+// Merge makes the filter the union of both: as if the keys of other had been inserted too. They must be alike, as two
+// made from one [Spec] are; otherwise [ErrIncompatible]. Changes f and only reads other.
 func (f *Filter) Merge(other *Filter) error {
 	failure := newFailure()
-	C.petal_filter_merge(f.raw(), other.raw(), &failure.raw)
+	C.petal_filter_merge(f.toChange(), other.toRead(), &failure.raw)
 	runtime.KeepAlive(f)
 	runtime.KeepAlive(other)
 	return failure.err("petal.Filter.Merge")
@@ -277,7 +291,7 @@ func (f *Filter) Merge(other *Filter) error {
 // f and only reads other.
 func (f *Filter) Intersect(other *Filter) error {
 	failure := newFailure()
-	C.petal_filter_intersect(f.raw(), other.raw(), &failure.raw)
+	C.petal_filter_intersect(f.toChange(), other.toRead(), &failure.raw)
 	runtime.KeepAlive(f)
 	runtime.KeepAlive(other)
 	return failure.err("petal.Filter.Intersect")
@@ -287,7 +301,7 @@ func (f *Filter) Intersect(other *Filter) error {
 // filter.
 func (f *Filter) Fold(factor uint64) error {
 	failure := newFailure()
-	C.petal_filter_fold(f.raw(), C.uint64_t(factor), &failure.raw)
+	C.petal_filter_fold(f.toChange(), C.uint64_t(factor), &failure.raw)
 	runtime.KeepAlive(f)
 	return failure.err("petal.Filter.Fold")
 }
@@ -295,7 +309,7 @@ func (f *Filter) Fold(factor uint64) error {
 // Clear forgets all keys. Changes the filter.
 func (f *Filter) Clear() error {
 	failure := newFailure()
-	C.petal_filter_clear(f.raw(), &failure.raw)
+	C.petal_filter_clear(f.toChange(), &failure.raw)
 	runtime.KeepAlive(f)
 	return failure.err("petal.Filter.Clear")
 }
@@ -303,7 +317,7 @@ func (f *Filter) Clear() error {
 // Equal says whether both filters could be merged and have the same bits. Only reads both.
 func (f *Filter) Equal(other *Filter) (bool, error) {
 	var equal C.bool
-	status := C.petal_filter_equal(f.raw(), other.raw(), &equal)
+	status := C.petal_filter_equal(f.toRead(), other.toRead(), &equal)
 	runtime.KeepAlive(f)
 	runtime.KeepAlive(other)
 	return bool(equal), statusError("petal.Filter.Equal", status)
@@ -312,7 +326,7 @@ func (f *Filter) Equal(other *Filter) (bool, error) {
 // CompatibilityID returns what two filters must have in common to be merged. Only reads the filter.
 func (f *Filter) CompatibilityID() ([16]byte, error) {
 	var id [C.PETAL_COMPATIBILITY_ID_SIZE]C.uint8_t
-	status := C.petal_filter_compatibility_id(f.raw(), &id[0])
+	status := C.petal_filter_compatibility_id(f.toRead(), &id[0])
 	runtime.KeepAlive(f)
 	return [16]byte(C.GoBytes(unsafe.Pointer(&id), C.PETAL_COMPATIBILITY_ID_SIZE)),
 		statusError("petal.Filter.CompatibilityID", status)

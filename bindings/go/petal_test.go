@@ -18,6 +18,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/petal-filter/petal/bindings/go/internal/race"
 )
 
 var cycles = flag.Int("cycles", 5_000, "how often the memory test opens and closes")
@@ -71,22 +73,22 @@ func TestKeysAreFoundInEveryForm(t *testing.T) {
 		defer f.Close()
 		for i := range uint64(1000) {
 			text := fmt.Sprint("key ", i)
-			must(f.Add([]byte(text + " bytes")))
-			must(f.AddString(text + " string"))
-			must(f.AddUint64(i))
-			must(f.AddHash(must(f.Hash([]byte(text + " hash")))))
+			must(f.Insert([]byte(text + " bytes")))
+			must(f.InsertString(text + " string"))
+			must(f.InsertUint64(i))
+			must(f.InsertHash(must(f.Hash([]byte(text + " hash")))))
 			for _, found := range []bool{
 				f.ContainsString(text + " bytes"), f.Contains([]byte(text + " string")), f.ContainsUint64(i),
 				f.ContainsString(text + " hash"), f.ContainsHash(must(f.HashUint64(i))),
 				f.Contains([]byte{byte(i), byte(i >> 8), 0, 0, 0, 0, 0, 0}),
-				must(f.ContainsChecked([]byte(text + " string"))), must(f.ContainsStringChecked(text + " bytes")),
-				must(f.ContainsUint64Checked(i)), must(f.ContainsHashChecked(must(f.HashUint64(i)))),
+				must(f.ContainsChecked([]byte(text + " string"))), must(f.ContainsCheckedString(text + " bytes")),
+				must(f.ContainsCheckedUint64(i)), must(f.ContainsCheckedHash(must(f.HashUint64(i)))),
 			} {
 				if !found {
 					t.Fatalf("%s lost key %d", kind.Name, i)
 				}
 			}
-			if again := must(f.AddUint64(i)); again {
+			if again := must(f.InsertUint64(i)); again {
 				t.Errorf("%s: %d is new twice", kind.Name, i)
 			}
 		}
@@ -103,7 +105,7 @@ func TestKeysAreFoundInEveryForm(t *testing.T) {
 			hash != must(Spec{Seed: 7}.HashUint64(9)) {
 			t.Error("the spec hashes in another way than the filter")
 		}
-		must(f.Add(nil))
+		must(f.Insert(nil))
 		if !f.ContainsString("") {
 			t.Error("the empty key is lost")
 		}
@@ -152,15 +154,15 @@ func TestBatchesDoWhatSingleCallsDo(t *testing.T) {
 			clear(isNew)
 		}
 		half := len(numbers) / 2
-		n, err := batch.AddBatch(slices, isNew)
-		same("AddBatch", n, len(slices), err, func(i int) bool { return must(single.Add(slices[i])) })
-		n, err = batch.AddBatchString(texts, isNew)
-		same("AddBatchString", n, len(texts), err, func(i int) bool { return must(single.AddString(texts[i])) })
-		n, err = batch.AddBatchUint64(numbers[:half], isNew)
-		same("AddBatchUint64", n, half, err,
-			func(i int) bool { return i < half && must(single.AddUint64(numbers[i])) })
-		n, err = batch.AddBatchHash(hashes[:half], isNew)
-		same("AddBatchHash", n, half, err, func(i int) bool { return i < half && must(single.AddHash(hashes[i])) })
+		n, err := batch.InsertBatch(slices, isNew)
+		same("InsertBatch", n, len(slices), err, func(i int) bool { return must(single.Insert(slices[i])) })
+		n, err = batch.InsertBatchString(texts, isNew)
+		same("InsertBatchString", n, len(texts), err, func(i int) bool { return must(single.InsertString(texts[i])) })
+		n, err = batch.InsertBatchUint64(numbers[:half], isNew)
+		same("InsertBatchUint64", n, half, err,
+			func(i int) bool { return i < half && must(single.InsertUint64(numbers[i])) })
+		n, err = batch.InsertBatchHash(hashes[:half], isNew)
+		same("InsertBatchHash", n, half, err, func(i int) bool { return i < half && must(single.InsertHash(hashes[i])) })
 		if !must(single.Equal(batch)) {
 			t.Errorf("%s: the bits differ", kind.Name)
 		}
@@ -209,8 +211,8 @@ func TestBatchesDoWhatSingleCallsDo(t *testing.T) {
 			}
 		}
 		for _, n := range []int{
-			must(single.ContainsBatch(nil, nil)), must(single.ContainsBatchUint64(nil, nil)), must(single.AddBatch(nil, nil)),
-			must(single.AddBatchHash(nil, nil)), must(single.AddBatchString([]string{}, []bool{})),
+			must(single.ContainsBatch(nil, nil)), must(single.ContainsBatchUint64(nil, nil)), must(single.InsertBatch(nil, nil)),
+			must(single.InsertBatchHash(nil, nil)), must(single.InsertBatchString([]string{}, []bool{})),
 		} {
 			if n != 0 {
 				t.Error("no keys, but answers")
@@ -234,10 +236,10 @@ func TestKeysMayLieBesidePointers(t *testing.T) {
 	r := &record{next: &record{}, text: strings.Repeat("text", 3), key: [8]byte{1}, id: 5, ids: [4]uint64{1, 2, 3, 4}}
 	f := must(New(Spec{}))
 	defer f.Close()
-	must(f.Add(r.key[:]))
-	must(f.AddString(r.text[2:]))
-	must(f.AddBatchUint64(r.ids[:], r.fits[:]))
-	must(f.AddBatch([][]byte{r.key[1:], r.key[2:3]}, nil))
+	must(f.Insert(r.key[:]))
+	must(f.InsertString(r.text[2:]))
+	must(f.InsertBatchUint64(r.ids[:], r.fits[:]))
+	must(f.InsertBatch([][]byte{r.key[1:], r.key[2:3]}, nil))
 	clear(r.fits[:])
 	must(f.ContainsBatchHash(r.ids[:], r.fits[:]))
 	n := must(f.ContainsBatchUint64(r.ids[:], r.fits[:]))
@@ -257,8 +259,8 @@ func TestFiltersAreMergedMeasuredAndDescribed(t *testing.T) {
 	defer a.Close()
 	defer b.Close()
 	for i := range uint64(4000) {
-		must(a.AddUint64(i))
-		must(b.AddUint64(i + 2000))
+		must(a.InsertUint64(i))
+		must(b.InsertUint64(i + 2000))
 	}
 	overlap := must(a.EstimateOverlap(b))
 	near := func(what string, got, want, within float64) {
@@ -279,7 +281,7 @@ func TestFiltersAreMergedMeasuredAndDescribed(t *testing.T) {
 			t.Fatal("lost", i)
 		}
 	}
-	description, stats := must(a.Describe()), must(a.Stats())
+	description, stats := must(a.Describe()), must(a.Statistics())
 	if description.Count != 8000 || description.Capacity != 10_000 || description.Seed != 3 ||
 		description.FalsePositiveRate != 0.001 || !description.Capabilities.Has(CanMerge|CanInsert) ||
 		!description.State.Has(StateWritable|StateCanHash) || description.State.Has(StateDirty) ||
@@ -417,14 +419,14 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 	}
 	external := must(New(Spec{Hash: External}))
 	defer external.Close()
-	_, err = external.AddString("a")
+	_, err = external.InsertString("a")
 	wants(t, err, ErrExternalHash)
 	found, err := external.ContainsChecked([]byte("a"))
 	wants(t, err, ErrExternalHash)
 	if !found || !external.ContainsString("a") || external.ContainsHash(1) {
 		t.Error("a failed lookup said false")
 	}
-	n, err := external.AddBatchString([]string{"a"}, nil)
+	n, err := external.InsertBatchString([]string{"a"}, nil)
 	wants(t, err, ErrExternalHash)
 	answers := []bool{false, false}
 	m, err := external.ContainsBatchString([]string{"a"}, answers)
@@ -452,10 +454,10 @@ func TestClosedOnesFail(t *testing.T) {
 		if n != 1 || !answers[0] {
 			t.Error("a closed filter said false")
 		}
-		_, added := f.Add(nil)
-		_, batch := f.AddBatch(nil, nil)
+		_, added := f.Insert(nil)
+		_, batch := f.InsertBatch(nil, nil)
 		_, described := f.Describe()
-		_, measured := f.Stats()
+		_, measured := f.Statistics()
 		_, copied := f.Copy()
 		_, written := f.WriteTo(io.Discard)
 		_, marshalled := f.MarshalBinary()
@@ -485,7 +487,7 @@ func TestClosedOnesFail(t *testing.T) {
 func filled(spec Spec, keys uint64) *Filter {
 	f := must(New(spec))
 	for i := range keys {
-		must(f.AddUint64(i))
+		must(f.InsertUint64(i))
 	}
 	return f
 }
@@ -547,11 +549,11 @@ func TestImagesGoRound(t *testing.T) {
 		t.Error("the file is another filter")
 	}
 	check(t, mapped.Verify())
-	_, err = mapped.AddUint64(1)
+	_, err = mapped.InsertUint64(1)
 	wants(t, err, ErrUnsupported)
 	wants(t, mapped.Save(path), ErrMappedPath)
 	written := must(Open(path, &OpenOptions{Mode: OpenWrite}))
-	must(written.AddUint64(1 << 40))
+	must(written.InsertUint64(1 << 40))
 	_, err = Open(path, &OpenOptions{Mode: OpenWrite})
 	wants(t, err, ErrLocked)
 	check(t, written.Sync())
@@ -561,7 +563,7 @@ func TestImagesGoRound(t *testing.T) {
 	}
 	loaded := must(Open(path, &OpenOptions{Mode: OpenLoad}))
 	defer loaded.Close()
-	must(loaded.AddUint64(1 << 41))
+	must(loaded.InsertUint64(1 << 41))
 
 	packed := filepath.Join(t.TempDir(), "packed")
 	check(t, os.WriteFile(packed, append(append(make([]byte, 512), image...), "after"...), 0o600))
@@ -607,7 +609,7 @@ func TestWritersThatFailAreReported(t *testing.T) {
 		_, _ = f.WriteTo(writer(func([]byte) (int, error) { panic("thrown") }))
 	}()
 	check(t, f.Verify())
-	must(f.AddString("still in use"))
+	must(f.InsertString("still in use"))
 }
 
 func TestSecretKeys(t *testing.T) {
@@ -618,7 +620,7 @@ func TestSecretKeys(t *testing.T) {
 	var without Filter
 	check(t, without.UnmarshalBinary(image))
 	defer without.Close()
-	found, err := without.ContainsUint64Checked(1 << 50)
+	found, err := without.ContainsCheckedUint64(1 << 50)
 	wants(t, err, ErrKeyMissing)
 	if !found || must(without.Describe()).State.Has(StateCanHash) {
 		t.Error("without its key it cannot know")
@@ -719,8 +721,8 @@ func TestManyGoroutinesRead(t *testing.T) {
 			defer own.Close()
 			found := make([]bool, 2)
 			for i := range uint64(2000) {
-				must(own.AddUint64(i * g))
-				must(own.AddBatchString([]string{fmt.Sprint(i)}, nil))
+				must(own.InsertUint64(i * g))
+				must(own.InsertBatchString([]string{fmt.Sprint(i)}, nil))
 				n, err := shared.ContainsBatchString([]string{"x", "y"}, found)
 				if err != nil || n > 2 || !shared.ContainsUint64(i) || !own.ContainsString(fmt.Sprint(i)) {
 					t.Error("lost", i, err)
@@ -729,7 +731,7 @@ func TestManyGoroutinesRead(t *testing.T) {
 			if _, err := shared.WriteTo(io.Discard); err != nil {
 				t.Error(err)
 			}
-			must(shared.Stats())
+			must(shared.Statistics())
 		}()
 	}
 	group.Wait()
@@ -756,14 +758,14 @@ func TestManyGoroutinesInsert(t *testing.T) {
 					key := g<<32 + i
 					text := fmt.Sprint("text ", key)
 					isNew := make([]bool, 2)
-					must(f.AddShared([]byte(text + " bytes")))
-					must(f.AddSharedString(text))
-					must(f.AddSharedUint64(key))
-					must(f.AddSharedHash(must(f.HashUint64(^key))))
-					check(t, other.AddSharedBatch([][]byte{[]byte(text + " 1"), nil}, isNew))
-					check(t, other.AddSharedBatchString([]string{text + " 2"}, nil))
-					check(t, other.AddSharedBatchUint64([]uint64{key + 1<<24}, isNew))
-					check(t, other.AddSharedBatchHash([]uint64{must(f.HashUint64(key + 1<<25))}, nil))
+					must(f.InsertShared([]byte(text + " bytes")))
+					must(f.InsertSharedString(text))
+					must(f.InsertSharedUint64(key))
+					must(f.InsertSharedHash(must(f.HashUint64(^key))))
+					check(t, other.InsertSharedBatch([][]byte{[]byte(text + " 1"), nil}, isNew))
+					check(t, other.InsertSharedBatchString([]string{text + " 2"}, nil))
+					check(t, other.InsertSharedBatchUint64([]uint64{key + 1<<24}, isNew))
+					check(t, other.InsertSharedBatchHash([]uint64{must(f.HashUint64(key + 1<<25))}, nil))
 					for _, found := range []bool{
 						f.ContainsString(text + " bytes"), other.ContainsString(text), other.ContainsUint64(key),
 						f.ContainsUint64(^key), f.ContainsString(text + " 1"), f.ContainsString(""),
@@ -793,9 +795,9 @@ func TestManyGoroutinesInsert(t *testing.T) {
 		if count := must(made.Describe()).Count; count != 5 {
 			t.Error(count)
 		}
-		wants(t, made.AddSharedBatchUint64([]uint64{1, 2}, []bool{}), ErrBufferTooSmall)
+		wants(t, made.InsertSharedBatchUint64([]uint64{1, 2}, []bool{}), ErrBufferTooSmall)
 		check(t, made.Close())
-		_, err := made.AddSharedUint64(1)
+		_, err := made.InsertSharedUint64(1)
 		wants(t, err, ErrClosed)
 		wants(t, made.AddCount(1), ErrClosed)
 	}
@@ -873,17 +875,17 @@ func TestCallsDoNotAllocate(t *testing.T) {
 	calls := map[string]func(){
 		"Contains":            func() { _ = f.Contains(key) },
 		"ContainsChecked":     func() { _, _ = f.ContainsChecked(key) },
-		"Add":                 func() { _, _ = f.Add(key) },
-		"AddString":           func() { _, _ = f.AddString("text") },
+		"Insert":              func() { _, _ = f.Insert(key) },
+		"InsertString":        func() { _, _ = f.InsertString("text") },
 		"ContainsBatchUint64": func() { _, _ = f.ContainsBatchUint64(numbers, found) },
-		"AddBatchHash":        func() { _, _ = f.AddBatchHash(numbers, found) },
+		"InsertBatchHash":     func() { _, _ = f.InsertBatchHash(numbers, found) },
 		"ContainsBatch":       func() { _, _ = f.ContainsBatch(keys, found) },
 		"ContainsBatchString": func() { _, _ = f.ContainsBatchString(texts, found) },
-		"AddBatch":            func() { _, _ = f.AddBatch(keys, nil) },
+		"InsertBatch":         func() { _, _ = f.InsertBatch(keys, nil) },
 	}
 	for name, call := range calls {
 		// The garbage collector may empty the pool in between.
-		if n := testing.AllocsPerRun(1000, call); n > 0.1 && !raceEnabled {
+		if n := testing.AllocsPerRun(1000, call); n > 0.1 && !race.Enabled {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}

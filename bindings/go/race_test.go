@@ -1,6 +1,139 @@
-//go:build race
-
 package petal
 
-// Under the race detector pools forget on purpose.
-const raceEnabled = true
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+
+	"github.com/petal-filter/petal/bindings/go/internal/race"
+	"github.com/petal-filter/petal/bindings/go/view"
+)
+
+// pair is what two goroutines do at once, and whether they may.
+type pair struct {
+	allowed bool
+	// prepare makes what both use, and returns what each does, once.
+	prepare func() (one, other func())
+}
+
+// with makes pairs that use one filter.
+func with(allowed bool, one, other func(*Filter)) pair {
+	return pair{allowed, func() (func(), func()) {
+		f := filled(Spec{Capacity: 1000}, 10)
+		return func() { one(f) }, func() { other(f) }
+	}}
+}
+
+func withBuilder(one, other func(*Builder)) pair {
+	return pair{false, func() (func(), func()) {
+		b := must(NewBuilder(Spec{}, nil))
+		return func() { one(b) }, func() { other(b) }
+	}}
+}
+
+func withView(allowed bool, one, other func(*view.Filter)) pair {
+	return pair{allowed, func() (func(), func()) {
+		f := filled(Spec{Capacity: 1000}, 10)
+		v := must(view.Load(must(f.MarshalBinary()), nil))
+		return func() { one(v) }, func() { other(v) }
+	}}
+}
+
+var (
+	keys    = []string{"a", "b"}
+	insert  = func(f *Filter) { must(f.InsertString("a")) }
+	batch   = func(f *Filter) { must(f.InsertBatchString(keys, nil)) }
+	lookup  = func(f *Filter) { f.ContainsString("a") }
+	lookups = func(f *Filter) { must(f.ContainsBatchString(keys, nil)) }
+	shared  = func(f *Filter) { must(f.InsertSharedString("a")) }
+	measure = func(f *Filter) { must(f.Statistics()); must(f.WriteTo(io.Discard)) }
+
+	add    = func(b *Builder) { _ = b.AddString("a") }
+	finish = func(b *Builder) { must(b.Finish()) }
+
+	viewInsert = func(v *view.Filter) { must(v.InsertUint64(1)) }
+	viewWrite  = func(v *view.Filter) { must(v.MarshalBinary()) }
+)
+
+var pairs = map[string]pair{
+	"insert and insert":        with(false, insert, insert),
+	"insert and lookup":        with(false, insert, lookup),
+	"lookup and insert":        with(false, lookup, insert),
+	"insert and shared insert": with(false, insert, shared),
+	"batch and batch":          with(false, batch, batch),
+	"batch and lookups":        with(false, batch, lookups),
+	"insert and statistics":    with(false, insert, measure),
+	"clear and lookup":         with(false, func(f *Filter) { _ = f.Clear() }, lookup),
+	"close and lookup":         with(false, func(f *Filter) { _ = f.Close() }, lookup),
+	"sync and insert":          with(false, func(f *Filter) { _ = f.Sync() }, insert),
+	"merge and insert": {false, func() (func(), func()) {
+		f, g := must(New(Spec{})), must(New(Spec{}))
+		return func() { _ = g.Merge(f) }, func() { insert(f) }
+	}},
+	"add and add":                withBuilder(add, func(b *Builder) { _ = b.AddUint64(1) }),
+	"add batch and finish":       withBuilder(func(b *Builder) { must(b.AddBatchString(keys)) }, finish),
+	"view: insert and lookup":    withView(false, viewInsert, func(v *view.Filter) { v.ContainsUint64(2) }),
+	"view: insert and write":     withView(false, viewInsert, viewWrite),
+	"view: lookup and write":     withView(true, func(v *view.Filter) { v.ContainsUint64(2) }, viewWrite),
+	"lookup and lookup":          with(true, lookup, lookup),
+	"lookups and lookup":         with(true, lookups, lookup),
+	"shared insert and lookup":   with(true, shared, lookup),
+	"shared insert and the same": with(true, shared, shared),
+	"lookup and statistics":      with(true, lookup, measure),
+	"inserts under a lock": {true, func() (func(), func()) {
+		var mutex sync.Mutex
+		f := must(New(Spec{}))
+		locked := func() {
+			mutex.Lock()
+			defer mutex.Unlock()
+			insert(f)
+			lookup(f)
+		}
+		return locked, locked
+	}},
+	"inserts into two filters": {true, func() (func(), func()) {
+		f, g := must(New(Spec{})), must(New(Spec{}))
+		return func() { insert(f) }, func() { insert(g) }
+	}},
+}
+
+// pairVariable names the pair that a copy of this program is to do.
+const pairVariable = "PETAL_TEST_PAIR"
+
+// The race detector, which cannot see C's memory, reports what the comments forbid and nothing that they allow. What it
+// makes the program fail, so a copy of it does each pair. Both do their thing once, and the report does not depend on
+// who is faster: the detector remembers who touched a word last. (It takes a call of C for something that orders
+// goroutines, so what it can say of a second call depends on when that comes.)
+func TestRacesAreReported(t *testing.T) {
+	if !race.Enabled {
+		t.Skip("needs go test -race")
+	}
+	if name := os.Getenv(pairVariable); name != "" {
+		one, other := pairs[name].prepare()
+		var group sync.WaitGroup
+		group.Add(2)
+		for _, act := range []func(){one, other} {
+			go func() {
+				defer group.Done()
+				act()
+			}()
+		}
+		group.Wait()
+		return
+	}
+	for name, pair := range pairs {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			command := exec.Command(must(os.Executable()), "-test.run=^TestRacesAreReported$", "-test.count=1")
+			command.Env = append(os.Environ(), pairVariable+"="+name, "GORACE=atexit_sleep_ms=0")
+			output, err := command.CombinedOutput()
+			reported := bytes.Contains(output, []byte("WARNING: DATA RACE"))
+			if reported == pair.allowed || (err == nil) != pair.allowed {
+				t.Errorf("reported: %v, allowed: %v, %v\n%s", reported, pair.allowed, err, output)
+			}
+		})
+	}
+}

@@ -20,62 +20,63 @@ import "C"
 
 import "runtime"
 
-// AddShared inserts a key while other goroutines insert with the Shared methods and look up in the same filter, and
+// InsertShared inserts a key while other goroutines insert with the Shared methods and look up in the same filter, and
 // other processes through theirs ([OpenShare]); no lock is taken. Of goroutines that insert the same new key at the
 // same time at least one is told that it was new. Keys are not counted: see [Filter.AddCount]. [ErrUnsupported] unless
 // the filter has [CanInsertShared]. May run beside the other Shared methods and all that only read.
-func (f *Filter) AddShared(key []byte) (isNew bool, err error) {
+func (f *Filter) InsertShared(key []byte) (isNew bool, err error) {
 	var fresh C.bool
-	status := C.petal_go_insert_shared(f.raw(), bytesOf(key), C.size_t(len(key)), &fresh)
+	status := C.petal_go_insert_shared(f.toRead(), bytesOf(key), C.size_t(len(key)), &fresh)
 	runtime.KeepAlive(f)
-	return bool(fresh), statusError("petal.Filter.AddShared", status)
+	return bool(fresh), statusError("petal.Filter.InsertShared", status)
 }
 
-// AddSharedString is [Filter.AddShared] of a string's bytes.
-func (f *Filter) AddSharedString(key string) (isNew bool, err error) {
+// InsertSharedString is [Filter.InsertShared] of a string's bytes.
+func (f *Filter) InsertSharedString(key string) (isNew bool, err error) {
 	var fresh C.bool
-	status := C.petal_go_insert_shared(f.raw(), textOf(key), C.size_t(len(key)), &fresh)
+	status := C.petal_go_insert_shared(f.toRead(), textOf(key), C.size_t(len(key)), &fresh)
 	runtime.KeepAlive(f)
-	return bool(fresh), statusError("petal.Filter.AddSharedString", status)
+	return bool(fresh), statusError("petal.Filter.InsertSharedString", status)
 }
 
-// AddSharedUint64 is [Filter.AddShared] of a number.
-func (f *Filter) AddSharedUint64(key uint64) (isNew bool, err error) {
+// InsertSharedUint64 is [Filter.InsertShared] of a number.
+func (f *Filter) InsertSharedUint64(key uint64) (isNew bool, err error) {
 	var fresh C.bool
-	status := C.petal_filter_insert_shared_u64(f.raw(), C.uint64_t(key), &fresh)
+	status := C.petal_filter_insert_shared_u64(f.toRead(), C.uint64_t(key), &fresh)
 	runtime.KeepAlive(f)
-	return bool(fresh), statusError("petal.Filter.AddSharedUint64", status)
+	return bool(fresh), statusError("petal.Filter.InsertSharedUint64", status)
 }
 
-// AddSharedHash is [Filter.AddShared] of a key by its hash.
-func (f *Filter) AddSharedHash(hash uint64) (isNew bool, err error) {
+// InsertSharedHash is [Filter.InsertShared] of a key by its hash.
+func (f *Filter) InsertSharedHash(hash uint64) (isNew bool, err error) {
 	var fresh C.bool
-	status := C.petal_filter_insert_shared_hash(f.raw(), C.uint64_t(hash), &fresh)
+	status := C.petal_filter_insert_shared_hash(f.toRead(), C.uint64_t(hash), &fresh)
 	runtime.KeepAlive(f)
-	return bool(fresh), statusError("petal.Filter.AddSharedHash", status)
+	return bool(fresh), statusError("petal.Filter.InsertSharedHash", status)
 }
 
-// AddSharedBatch is [Filter.AddShared] of many keys: isNew[i], if isNew is not nil, becomes what it says of keys[i].
-// May run beside the other Shared methods and all that only read.
-func (f *Filter) AddSharedBatch(keys [][]byte, isNew []bool) error {
-	return addSharedFlat("petal.Filter.AddSharedBatch", f, keys, isNew)
+// InsertSharedBatch is [Filter.InsertShared] of many keys: isNew[i], if isNew is not nil, becomes what it says of
+// keys[i]. May run beside the other Shared methods and all that only read.
+func (f *Filter) InsertSharedBatch(keys [][]byte, isNew []bool) error {
+	return insertSharedFlat("petal.Filter.InsertSharedBatch", f, keys, isNew)
 }
 
-// AddSharedBatchString is [Filter.AddSharedBatch] of strings.
-func (f *Filter) AddSharedBatchString(keys []string, isNew []bool) error {
-	return addSharedFlat("petal.Filter.AddSharedBatchString", f, keys, isNew)
+// InsertSharedBatchString is [Filter.InsertSharedBatch] of strings.
+func (f *Filter) InsertSharedBatchString(keys []string, isNew []bool) error {
+	return insertSharedFlat("petal.Filter.InsertSharedBatchString", f, keys, isNew)
 }
 
-func addSharedFlat[K []byte | string](op string, f *Filter, keys []K, isNew []bool) error {
+func insertSharedFlat[K []byte | string](op string, f *Filter, keys []K, isNew []bool) error {
 	if err := roomFor(op, isNew, len(keys)); err != nil {
 		return err
 	}
+	handle := f.toRead()
 	flat := flatPool.Get().(*flatKeys)
 	defer flat.release()
 	for done := 0; ; {
 		taken := flatten(flat, keys[done:])
 		failure := newFailure()
-		C.petal_go_insert_shared_batch(f.raw(), bytesOf(flat.bytes), C.size_t(len(flat.bytes)), numbers(flat.offsets),
+		C.petal_go_insert_shared_batch(handle, bytesOf(flat.bytes), C.size_t(len(flat.bytes)), numbers(flat.offsets),
 			C.size_t(taken), answers(part(isNew, done)), &failure.raw)
 		runtime.KeepAlive(f)
 		done += taken
@@ -85,27 +86,27 @@ func addSharedFlat[K []byte | string](op string, f *Filter, keys []K, isNew []bo
 	}
 }
 
-// AddSharedBatchUint64 is [Filter.AddSharedBatch] of numbers. It copies nothing.
-func (f *Filter) AddSharedBatchUint64(keys []uint64, isNew []bool) error {
-	const op = "petal.Filter.AddSharedBatchUint64"
+// InsertSharedBatchUint64 is [Filter.InsertSharedBatch] of numbers. It copies nothing.
+func (f *Filter) InsertSharedBatchUint64(keys []uint64, isNew []bool) error {
+	const op = "petal.Filter.InsertSharedBatchUint64"
 	if err := roomFor(op, isNew, len(keys)); err != nil {
 		return err
 	}
 	failure := newFailure()
-	C.petal_filter_insert_shared_batch_u64(f.raw(), numbers(keys), C.size_t(len(keys)), answers(isNew), nil, nil,
+	C.petal_filter_insert_shared_batch_u64(f.toRead(), numbers(keys), C.size_t(len(keys)), answers(isNew), nil, nil,
 		&failure.raw)
 	runtime.KeepAlive(f)
 	return failure.err(op)
 }
 
-// AddSharedBatchHash is [Filter.AddSharedBatch] of keys by their hashes. It copies nothing.
-func (f *Filter) AddSharedBatchHash(hashes []uint64, isNew []bool) error {
-	const op = "petal.Filter.AddSharedBatchHash"
+// InsertSharedBatchHash is [Filter.InsertSharedBatch] of keys by their hashes. It copies nothing.
+func (f *Filter) InsertSharedBatchHash(hashes []uint64, isNew []bool) error {
+	const op = "petal.Filter.InsertSharedBatchHash"
 	if err := roomFor(op, isNew, len(hashes)); err != nil {
 		return err
 	}
 	failure := newFailure()
-	C.petal_filter_insert_shared_batch_hash(f.raw(), numbers(hashes), C.size_t(len(hashes)), answers(isNew), nil, nil,
+	C.petal_filter_insert_shared_batch_hash(f.toRead(), numbers(hashes), C.size_t(len(hashes)), answers(isNew), nil, nil,
 		&failure.raw)
 	runtime.KeepAlive(f)
 	return failure.err(op)
@@ -113,7 +114,7 @@ func (f *Filter) AddSharedBatchHash(hashes []uint64, isNew []bool) error {
 
 // AddCount adds to the count of keys that were offered, for those that the Shared methods inserted. Changes the filter.
 func (f *Filter) AddCount(keys uint64) error {
-	status := C.petal_filter_add_count(f.raw(), C.uint64_t(keys))
+	status := C.petal_filter_add_count(f.toChange(), C.uint64_t(keys))
 	runtime.KeepAlive(f)
 	return statusError("petal.Filter.AddCount", status)
 }

@@ -32,6 +32,7 @@ const (
 	KernelPortable Kernel = C.PETAL_KERNEL_PORTABLE
 	KernelAVX2     Kernel = C.PETAL_KERNEL_AVX2
 	KernelAVX512   Kernel = C.PETAL_KERNEL_AVX512
+	KernelNEON     Kernel = C.PETAL_KERNEL_NEON
 )
 
 // Spec says what filter to make: a capacity and a false-positive rate, or exact bits and hashes. The zero value is a

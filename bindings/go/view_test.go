@@ -72,9 +72,9 @@ func TestViewIsTheSame(t *testing.T) {
 			}
 			for i := range uint64(1000) {
 				if hash != External {
-					must(f.AddUint64(i))
+					must(f.InsertUint64(i))
 				}
-				must(f.AddHash(random.Uint64()))
+				must(f.InsertHash(random.Uint64()))
 			}
 			name := fmt.Sprintf("%+v", spec)
 			options := &view.Options{Key: spec.Key}
@@ -90,7 +90,7 @@ func TestViewIsTheSame(t *testing.T) {
 			compare(t, name, f, v, random)
 			for range 1000 {
 				hash := random.Uint64()
-				if must(f.AddHash(hash)) != must(v.InsertHash(hash)) {
+				if must(f.InsertHash(hash)) != must(v.InsertHash(hash)) {
 					t.Fatalf("%s: a key is new to only one", name)
 				}
 			}

@@ -58,10 +58,10 @@ func prepare(b *testing.B) *setup {
 			b.Fatal(err)
 		}
 		for i := range *keys {
-			if _, err := f.AddString(text(i)); err != nil {
+			if _, err := f.InsertString(text(i)); err != nil {
 				b.Fatal(err)
 			}
-			if _, err := f.AddUint64(i); err != nil {
+			if _, err := f.InsertUint64(i); err != nil {
 				b.Fatal(err)
 			}
 		}

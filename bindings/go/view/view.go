@@ -31,7 +31,9 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"unsafe"
 
+	"github.com/petal-filter/petal/bindings/go/internal/race"
 	"github.com/zeebo/xxh3"
 )
 
@@ -303,6 +305,8 @@ func (f *Filter) InsertHash(hash uint64) (isNew bool, err error) {
 	if !f.writable {
 		return false, ErrReadOnly
 	}
+	// Lookups read this word, and beyond it what the race detector does not see.
+	race.Write(unsafe.Pointer(&f.kind))
 	switch f.kind {
 	case Blocked:
 		isNew = f.shape.blockedInsert(f.payload, hash)

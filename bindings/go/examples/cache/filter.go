@@ -37,7 +37,7 @@ func (s *seenRecently) again(key string) (bool, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	// One call notes the key and says whether it was new.
-	isNew, err := s.current.AddString(key)
+	isNew, err := s.current.InsertString(key)
 	if err != nil {
 		return false, err
 	}

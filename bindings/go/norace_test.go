@@ -1,5 +1,0 @@
-//go:build !race
-
-package petal
-
-const raceEnabled = false
