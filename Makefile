@@ -9,8 +9,9 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build install demo test test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go \
-	fuzz soak bench bench-quick bench-calls bench-go header symbols clean help
+.PHONY: build install uninstall demo clean help header symbols licences figures
+.PHONY: test test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go fuzz
+.PHONY: soak bench bench-quick bench-calls bench-go
 
 build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
 	@cmake/requirements.sh build
@@ -21,6 +22,11 @@ build: ## compile libpetal.so and libpetal.a into build/lib, and the command pet
 install: ## install into PREFIX (/usr/local), below DESTDIR if given
 	@if command -v cargo >/dev/null; then $(MAKE) --no-print-directory build; fi
 	@DESTDIR="$(DESTDIR)" cmake --install "$(BUILD)" --prefix "$(PREFIX)"
+
+# Asks the build what it installs, so it needs one of the same version.
+uninstall: ## remove what `make install` with the same PREFIX and DESTDIR installed
+	@if [ ! -f "$(BUILD)/CMakeCache.txt" ]; then echo "nothing is built in $(BUILD): run \`make\` first" >&2; exit 1; fi
+	@cmake/uninstall.sh "$(BUILD)" "$(PREFIX)" "$(DESTDIR)"
 
 demo: ## the main job on real words: install into target/demo, compile a C program against that, run it
 	@cmake/requirements.sh demo
@@ -104,6 +110,9 @@ header: ## regenerate include/petal.h from capi/
 
 symbols: ## list in capi/petal.map what include/petal.h declares; review the difference
 	capi/symbols.sh write
+
+licences: ## list the licences of the crates that are linked in, in LICENSES-THIRD-PARTY
+	cargo run --locked -p petal-tools -- licences
 
 clean: ## remove everything that was built
 	rm -rf "$(BUILD)"

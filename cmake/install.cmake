@@ -15,7 +15,7 @@ if(PETAL_BUILD_CLI)
   install(FILES "${petal_cli_documents}/petal.fish"
     DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/fish/vendor_completions.d")
 endif()
-install(FILES LICENSE-MIT LICENSE-APACHE DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/doc/petal")
+install(FILES LICENSE-MIT LICENSE-APACHE LICENSES-THIRD-PARTY DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/doc/petal")
 
 set(petal_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/petal")
 configure_package_config_file(cmake/petalConfig.cmake.in petalConfig.cmake
@@ -48,3 +48,7 @@ foreach(name petal petal-static)
   configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
   install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${name}.pc" DESTINATION "${petal_pc_dir}")
 endforeach()
+
+# Last, when everything is in its place.
+install(CODE "set(petal_libdir \"${CMAKE_INSTALL_LIBDIR}\")\nset(petal_soname \"${petal_soname}\")")
+install(SCRIPT cmake/ldconfig.cmake)

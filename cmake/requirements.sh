@@ -1,8 +1,10 @@
 #!/bin/sh
-# requirements.sh build|demo|test: checks that what this needs is here.
+# requirements.sh build|demo|test: checks that what this needs is here, and otherwise says what is missing, with the one
+# command that installs it.
 #
-# As root, or with CI=true, it installs what is missing with apt-get. Otherwise it prints the one command that does,
-# and fails. Rust is never installed for you. The packages' names are Debian's.
+# `make` never installs anything. `make demo` and `make test` install what is missing with apt-get if they may: as root,
+# with CI=true or with INSTALL=1 (then through sudo), and never with INSTALL=0. Rust is never installed for you. The
+# packages' names are Debian's.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 what=${1:-build}
@@ -37,15 +39,11 @@ has_clang_runtime() {
     has clang-19 && ls "$(clang-19 -print-resource-dir)"/lib/*/libclang_rt.tsan*.a
 }
 
-needed_to_build() {
+check() {
+    missing=
     need "gcc libc6-dev" compiles cc stdio.h c
     need binutils has objcopy
     need cmake has cmake
-}
-
-check() {
-    missing=
-    needed_to_build
     case $what in
     build) ;;
     demo)
@@ -66,25 +64,24 @@ check() {
     esac
 }
 
-# Rust first: nothing else helps without it.
-wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$here/../Cargo.toml" | head -n 1)
-if ! has cargo || ! has rustc; then
-    echo "Rust $wanted or newer is needed, but cargo and rustc are not on the PATH:" \
-        "install it from https://rustup.rs" >&2
-    exit 1
-fi
-found=$(rustc --version | cut -d ' ' -f 2)
-if [ "$(printf '%s\n' "$wanted" "${found%%-*}" | sort -V | head -n 1)" != "$wanted" ]; then
-    echo "Rust $wanted or newer is needed, this is $found: run \`rustup update stable\`" >&2
-    exit 1
-fi
-
-if [ "$what" = test ] && ! { has cargo-clippy && has cargo-fmt; }; then
-    echo "\`make test\` also needs rustfmt and clippy: run \`rustup component add rustfmt clippy\`" >&2
-    exit 1
-fi
-
+command=$([ "$what" = build ] && echo "\`make\`" || echo "\`make $what\`")
 check
+
+# Rust is missing most often, so it is looked for before anything is installed; but all that is missing is told at once.
+wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$here/../Cargo.toml" | head -n 1)
+rust=
+if ! has cargo || ! has rustc; then
+    rust="Rust $wanted or newer, but cargo and rustc are not on the PATH: install it from https://rustup.rs"
+else
+    found=$(rustc --version | cut -d ' ' -f 2)
+    if [ "$(printf '%s\n' "$wanted" "${found%%-*}" | sort -V | head -n 1)" != "$wanted" ]; then
+        rust="Rust $wanted or newer, and this is $found: run \`rustup update stable\`"
+    elif [ "$what" = test ] && ! { has cargo-clippy && has cargo-fmt; }; then
+        rust="rustfmt and clippy: run \`rustup component add rustfmt clippy\`"
+    fi
+fi
+[ -z "$rust" ] || echo "$command needs $rust" >&2
+
 # What can be done without: the demo's word list, for which the names of the files under /usr stand in, and what the
 # test of NEON needs, which says so where it is not run.
 wished=
@@ -95,12 +92,23 @@ if [ "$what" = test ] && [ "$(uname -m)" = x86_64 ] &&
     ! { has aarch64-linux-gnu-g++ && { has qemu-aarch64 || has qemu-aarch64-static; }; }; then
     wished="g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
 fi
-[ -n "$missing$wished" ] || exit 0
 
-sudo=
-[ "$(id -u)" = 0 ] || sudo=sudo
-install="${sudo:+sudo }apt-get install -y --no-install-recommends"
-if has apt-get && { [ "$(id -u)" = 0 ] || { [ "${CI-}" = true ] && has sudo; }; }; then
+root=false
+sudo="sudo "
+if [ "$(id -u)" = 0 ]; then
+    root=true
+    sudo=
+fi
+may_install() {
+    [ "$what" != build ] && [ -z "$rust" ] && has apt-get || return 1
+    case ${INSTALL-} in
+    0) return 1 ;;
+    1) $root || has sudo ;;
+    *) $root || { [ "${CI-}" = true ] && has sudo; } ;;
+    esac
+}
+
+if [ -n "$missing$wished" ] && may_install; then
     echo "installing$missing${wished:+ $wished}: apt-get, this may take some minutes"
     $sudo apt-get update -qq
     if [ -n "$missing" ]; then
@@ -108,11 +116,11 @@ if has apt-get && { [ "$(id -u)" = 0 ] || { [ "${CI-}" = true ] && has sudo; }; 
     fi
     if [ -n "$wished" ]; then
         $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $wished ||
-            echo "$wished cannot be had; \`make $what\` goes on without"
+            echo "$wished cannot be had; $command goes on without"
     fi
     check
 fi
-[ -n "$missing" ] || exit 0
-echo "\`make $what\` needs more than is installed here. This installs it (Debian's names):" >&2
-echo "  $install$missing" >&2
-exit 1
+if [ -n "$missing" ]; then
+    echo "$command needs packages; on Debian: ${sudo}apt-get install -y --no-install-recommends$missing" >&2
+fi
+[ -z "$missing$rust" ]

@@ -20,7 +20,12 @@ fn main() {
     let checks = std::fs::read_to_string(&header)
         .map_err(|e| e.to_string())
         .and_then(|text| Ok(read_back::checks(&text, &source::read(root))? + &samples()?))
-        .unwrap_or_else(|why| format!("compile_error!({:?});", format!("include/petal.h cannot be read back: {why}")));
+        .unwrap_or_else(|why| {
+            // What is missing, libclang for one, may be installed before the next run. A file that never exists makes
+            // cargo run this again each time, so that a failure is not remembered.
+            println!("cargo::rerun-if-changed=generate/never");
+            format!("compile_error!({:?});", format!("include/petal.h cannot be read back: {why}"))
+        });
     std::fs::write(Path::new(&std::env::var_os("OUT_DIR").unwrap()).join("checks.rs"), checks).unwrap();
 }
 

@@ -1,0 +1,28 @@
+# After an installation into the running system: enters the library into the dynamic loader's cache where the loader looks
+# in its folder, and otherwise says how programs find it. petal_libdir and petal_soname are set by install.cmake.
+if(NOT "$ENV{DESTDIR}" STREQUAL "" OR NOT CMAKE_HOST_SYSTEM_NAME STREQUAL "Linux")
+  return()
+endif()
+if(NOT IS_ABSOLUTE "${petal_libdir}")
+  set(petal_libdir "${CMAKE_INSTALL_PREFIX}/${petal_libdir}")
+endif()
+find_program(petal_ldconfig ldconfig PATHS /sbin /usr/sbin)
+set(petal_looked_at "")
+if(petal_ldconfig)
+  # -N and -X: nothing is changed, the folders are only listed.
+  execute_process(COMMAND "${petal_ldconfig}" -v -N -X OUTPUT_VARIABLE petal_looked_at ERROR_QUIET)
+endif()
+string(FIND "\n${petal_looked_at}" "\n${petal_libdir}:" petal_place)
+if(petal_place EQUAL -1)
+  message(STATUS "The loader does not look in ${petal_libdir} by itself. Link programs with "
+    "-Wl,-rpath,${petal_libdir}, or start them with LD_LIBRARY_PATH=${petal_libdir}, or link them with petal-static.")
+  return()
+endif()
+execute_process(COMMAND id -u OUTPUT_VARIABLE petal_user OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(petal_user EQUAL 0)
+  execute_process(COMMAND "${petal_ldconfig}" RESULT_VARIABLE petal_failed ERROR_VARIABLE petal_why)
+  if(NOT petal_failed)
+    return()
+  endif()
+endif()
+message(STATUS "Run `sudo ldconfig` now: until then programs do not find ${petal_soname} in ${petal_libdir}. ${petal_why}")
