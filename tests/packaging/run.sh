@@ -70,17 +70,23 @@ archive=$libdir/libpetal.a
 
 layout() {
     for file in include/petal.h include/petal_inline.h include/petal.hpp include/petal_view.hpp "${libdir#"$prefix/"}/$soname" "${libdir#"$prefix/"}/libpetal.so" \
-        share/doc/petal/LICENSE-MIT share/doc/petal/LICENSE-APACHE; do
+        share/doc/petal/LICENSE-MIT share/doc/petal/LICENSE-APACHE share/doc/petal/LICENSES-THIRD-PARTY; do
         [ -e "$prefix/$file" ] || { echo "no $file"; return 1; }
     done
     [ "$(readlink "$libdir/$soname")" = "libpetal.so.$version" ] && [ "$(readlink "$libdir/libpetal.so")" = "$soname" ]
 }
 check "headers, libraries, links and licences lie where they should" layout
 
+# The libraries and the command too: panic messages name source files.
 no_path_inside() {
-    ! grep -rlF -e "$work" -e "$root" "$prefix/include" "$libdir/cmake" "$libdir/pkgconfig"
+    cargo_home=${CARGO_HOME:-${HOME:-/nonexistent}/.cargo}
+    set -- -e "$work/" -e "$root/" -e "$target/" -e "$cargo_home/"
+    case ${HOME-} in
+    /?*) set -- "$@" -e "$HOME/" ;;
+    esac
+    ! grep -rlaF "$@" "$prefix"
 }
-check "no installed text names the build's directories" no_path_inside
+check "nothing that is installed names the folders of whoever built it" no_path_inside
 
 destdir() {
     make -C "$root" install BUILD="$work/make" PREFIX=/opt/petal DESTDIR="$work/staging" CARGO_TARGET_DIR="$target" ||
@@ -90,6 +96,59 @@ destdir() {
     [ "$(ls "$work/staging")" = opt ] && diff "$work/by_cmake" "$work/by_make"
 }
 check "make install PREFIX= DESTDIR= gives the same layout, and nothing outside DESTDIR" destdir
+uninstalled() {
+    touch "$work/staging/opt/petal/lib/libother.so"
+    make -C "$root" uninstall BUILD="$work/make" PREFIX=/opt/petal DESTDIR="$work/staging" || return 1
+    left=$(cd "$work/staging/opt/petal" && find . ! -type d -o -name petal)
+    [ "$left" = ./lib/libother.so ] || { echo "left: $left"; return 1; }
+}
+check "make uninstall removes just that" uninstalled
+
+# The loader does not look into this prefix, so installing says what to do; the README's recipe does it.
+says_how_to_link() {
+    cmake --install "$work/build" --prefix "$prefix" | grep -e "-Wl,-rpath,$libdir"
+}
+check "installing where the loader does not look says how programs find the library" says_how_to_link
+own_prefix() {
+    PKG_CONFIG_PATH=$libdir/pkgconfig
+    export PKG_CONFIG_PATH
+    $CC "$here/consumer/consumer.c" -o "$work/program" $(pkg-config --cflags --libs petal) \
+        -Wl,-rpath,"$(pkg-config --variable=libdir petal)" && "$work/program" >/dev/null
+}
+check "a program linked so runs without LD_LIBRARY_PATH" own_prefix
+
+# --- What is missing -------------------------------------------------------------------------------------------------
+
+# requirements WHAT VARIABLE=VALUE...: asks for them where there is no C compiler and no CMake, and apt-get only notes
+# that it was called. Prints what was said.
+requirements() {
+    mkdir -p "$work/poor"
+    for tool in cargo rustc cargo-clippy cargo-fmt sh sed head cut sort id uname env dirname; do
+        ln -sf "$(command -v $tool)" "$work/poor/$tool"
+    done
+    printf '#!/bin/sh\necho called "$@" >>"%s/apt-get.log"\n' "$work" >"$work/poor/apt-get"
+    printf '#!/bin/sh\n"$@"\n' >"$work/poor/sudo"
+    chmod +x "$work/poor/apt-get" "$work/poor/sudo"
+    rm -f "$work/apt-get.log"
+    what=$1
+    shift
+    ! (unset CI INSTALL && env "$@" PATH="$work/poor" "$root/cmake/requirements.sh" "$what") 2>&1
+}
+only_says() {
+    said=$(requirements "$@") || return 1
+    echo "$said"
+    [ "$(echo "$said" | wc -l)" = 1 ] && [ ! -e "$work/apt-get.log" ] &&
+        echo "$said" | grep -q "apt-get install .*gcc libc6-dev binutils cmake"
+}
+installs() {
+    requirements "$@"
+    grep -q "^called install .* gcc libc6-dev binutils cmake" "$work/apt-get.log"
+}
+check "plain make installs nothing, and says in one line what would" only_says build CI=true
+check "nor does it with INSTALL=1" only_says build INSTALL=1
+check "make test and make demo install nothing with INSTALL=0" only_says demo CI=true INSTALL=0
+check "they install what is missing with CI=true" installs demo CI=true
+check "and with INSTALL=1" installs test INSTALL=1
 
 # --- The artefacts ---------------------------------------------------------------------------------------------------
 
@@ -210,9 +269,28 @@ check "static libraries only: pkg-config --static petal" by_pkg_config static "-
 
 subdirectory() {
     cmake -S "$here/subdirectory" -B "$work/inside" -DPETAL_SOURCE="$root" -DPETAL_CARGO_TARGET_DIR="$target" &&
-        cmake --build "$work/inside" && "$work/inside/with_petal" && "$work/inside/with_petal_static"
+        cmake --build "$work/inside" || return 1
+    for library in petal petal_static cpp cpp_static; do
+        "$work/inside/with_$library" || return 1
+    done
 }
-check "add_subdirectory: petal::petal and petal::petal_static" subdirectory
+check "add_subdirectory: petal::petal, petal::petal_static, petal::cpp and petal::cpp_static" subdirectory
+
+# The README's lines for FetchContent, with this tree in the place of what they would fetch.
+fetched() {
+    mkdir -p "$work/fetch"
+    {
+        echo "cmake_minimum_required(VERSION 3.16)"
+        echo "project(program LANGUAGES C)"
+        echo "add_executable(program $here/consumer/consumer.c)"
+        sed -n '/^include(FetchContent)$/,/^```$/p' "$root/README.md" | grep -v '^```$'
+    } >"$work/fetch/CMakeLists.txt"
+    grep -q FetchContent_MakeAvailable "$work/fetch/CMakeLists.txt" &&
+        cmake -S "$work/fetch" -B "$work/fetched" -DFETCHCONTENT_SOURCE_DIR_PETAL="$root" \
+            -DPETAL_CARGO_TARGET_DIR="$target" &&
+        cmake --build "$work/fetched" && "$work/fetched/program"
+}
+check "FetchContent, as in the README" fetched
 
 # --- Two archives made by Rust in one program ------------------------------------------------------------------------
 
@@ -270,5 +348,15 @@ plain_symbols() {
     diff -u "$work/in_map" "$work/in_plain"
 }
 check "it exports the same functions" plain_symbols
+
+# The README's lines for Rust, in a package of its own.
+rust() {
+    cargo new --quiet --vcs none "$work/rust" && cd "$work/rust" || return 1
+    cp "$root/Cargo.lock" .
+    awk '/^```rust$/ { on = 1; next } /^```$/ { on = 0 } on' "$root/README.md" >src/main.rs
+    cargo add --quiet --offline --path "$root" petal && cargo run --quiet --offline --target-dir "$target/plain"
+}
+rust_says() { said=$(rust) && [ "$said" = "apple: true" ] || { echo "it printed: $said"; return 1; }; }
+check "cargo add --path, and the README's example in Rust" rust_says
 
 finish
