@@ -11,7 +11,7 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 .NOTPARALLEL:
 .PHONY: build install uninstall demo clean help header symbols licences figures
 .PHONY: test test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go fuzz
-.PHONY: soak bench bench-quick bench-calls bench-go
+.PHONY: mutants soak bench bench-quick bench-calls bench-go
 
 build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
 	@cmake/requirements.sh build
@@ -82,6 +82,10 @@ fuzz: ## look for unknown failures, FUZZ_SECONDS (60) for each target; what is f
 	@CARGO_TARGET_DIR="$(TARGET)" fuzz/run.sh explore $(FUZZ_SECONDS)
 	@if command -v go >/dev/null; then \
 	  cd bindings/go && CGO_ENABLED=0 go test ./view -run '^$$' -fuzz FuzzImage -fuzztime "$(or $(FUZZ_SECONDS),60)s"; fi
+
+# MUTANTS="0/64 src/plan.rs": a shard, or some files.
+mutants: ## change the core in thousands of small ways, and look whether its tests notice each (hours; takes cargo-mutants)
+	@CARGO_TARGET_DIR="$(TARGET)" tests/mutants.sh $(MUTANTS)
 
 # SOAK="--lookups 1e8 --bits 0" does less.
 soak: ## 10^9 lookups of inserted keys in filters of every kind, and filters past 2^35 bits

@@ -114,7 +114,7 @@ scratch() {
 # run PROGRAM ARGUMENTS...: under the tool; a program that hangs has failed.
 run() (
     scratch
-    timeout 300 $runner "$@"
+    timeout 1800 $runner "$@"
 )
 
 # proven NUMBER REPORT FUNCTION: the planted fault ends the program with $found, and the report has both. A function is

@@ -116,3 +116,35 @@ fn disjoint_sets_may_overlap_by_less_than_nothing_and_full_filters_do_not_tell()
     assert!(found.first.is_none() && found.union.is_none() && found.intersection.is_none());
     assert_eq!(found.second.unwrap().value, 0.0);
 }
+
+/// The errors of what is made of several estimates are the bounds that [`petal::Comparison`] claims: those of a sum for
+/// an intersection, and for the Jaccard index `(|A| + |B|) / |A or B| - 1` those of its numerator and, as many times as
+/// the numerator is larger, of its denominator. They are held to numbers, because a test of coverage lets a bound be
+/// too large.
+#[test]
+fn errors_add_up() {
+    for row in estimating() {
+        let spec = spec_of(row, 4000);
+        let (a, b) = (filled(&spec, 1, 0..3000), filled(&spec, 1, 2000..4000));
+        let found = compare(&*a, &*b).unwrap();
+        let (first, second, union) = (found.first.unwrap(), found.second.unwrap(), found.union.unwrap());
+        for one in [first, second, union] {
+            assert!(one.standard_error > 0.0);
+            assert!((one.low() - (one.value - 1.96 * one.standard_error)).abs() < 1e-4 * one.standard_error);
+            assert!((one.high() - (one.value + 1.96 * one.standard_error)).abs() < 1e-4 * one.standard_error);
+        }
+        let intersection = found.intersection.unwrap();
+        let expected = first.standard_error + second.standard_error + union.standard_error;
+        assert!((intersection.standard_error / expected - 1.0).abs() < 1e-12, "{}", row.name);
+        let jaccard = found.jaccard.unwrap();
+        let ratio = (first.value + second.value) / union.value;
+        let expected = (first.standard_error + second.standard_error + ratio * union.standard_error) / union.value;
+        assert!((jaccard.value - (ratio - 1.0)).abs() < 1e-12);
+        assert!((jaccard.standard_error / expected - 1.0).abs() < 1e-12, "{}", row.name);
+        // Two empty filters have nothing in common, with certainty.
+        let empty = create(&spec).unwrap();
+        let nothing = compare(&*empty, &*empty).unwrap().jaccard.unwrap();
+        assert_eq!((nothing.value, nothing.standard_error), (0.0, 0.0));
+        assert!(compare(&*a, &*empty).unwrap().jaccard.unwrap().value.abs() < 1e-12);
+    }
+}

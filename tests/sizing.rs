@@ -846,6 +846,21 @@ fn edges() {
     assert_eq!(bloom::optimal_hashes(u64::MAX, u64::MAX, u32::MAX), 1);
 }
 
+/// The formula of `blocked` is exact to 1e-12 and no better, so that there is a least rate that it can promise: that one
+/// is taken, a smaller one is refused with both numbers.
+#[test]
+fn blocked_promises_no_rate_that_it_cannot_tell() {
+    let kind = petal::registry::find_name("blocked").unwrap().kind;
+    let made = |rate: f64| {
+        let spec = petal::Spec::with_capacity(1000, rate).unwrap();
+        petal::image_size(&petal::Spec { kind: Some(kind), ..spec })
+    };
+    assert!(made(blocked::MIN_RATE).is_ok());
+    let error = made(blocked::MIN_RATE * 0.999).unwrap_err();
+    assert_eq!(error.status(), petal::Status::OutOfRange);
+    assert!(error.message().contains("1e-9"), "{error}");
+}
+
 /// Numbers of every magnitude.
 fn any_magnitude() -> impl Strategy<Value = u64> {
     (0_u32..64, any::<u64>()).prop_map(|(shift, x)| (x >> shift).max(1))

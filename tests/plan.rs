@@ -1,0 +1,133 @@
+//! The planner: what it proposes is what the kinds make, in the order that it promises.
+
+mod common;
+
+use petal::plan::{Fit, Goal, KINDS_COUNT, Proposal, Request, plan};
+use petal::{Capabilities, Spec, Status, create, image_size, registry};
+
+fn request(keys: u64, goal: Goal) -> Request {
+    Request { keys, goal, capabilities: Capabilities::NONE, is_static: false }
+}
+
+/// The proposals that fit, which come first.
+fn fitting(proposals: &[Proposal]) -> Vec<(&Proposal, Fit)> {
+    let fits: Vec<_> =
+        proposals.iter().filter_map(|proposal| Some((proposal, *proposal.outcome.as_ref().ok()?))).collect();
+    assert!(proposals[..fits.len()].iter().all(|proposal| proposal.outcome.is_ok()), "what fits comes first");
+    fits
+}
+
+/// Each kind comes once, with the numbers of the filter that its spec makes.
+#[test]
+fn proposals_are_what_would_be_made() {
+    for (keys, rate) in [(1, 0.5), (1000, 0.01), (1_000_000, 1e-3), (100_000_000, 0.02)] {
+        let proposals = plan(&request(keys, Goal::FalsePositiveRate(rate))).unwrap();
+        assert_eq!(proposals.len(), KINDS_COUNT);
+        let mut kinds: Vec<_> = proposals.iter().map(|proposal| proposal.kind.0).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        assert_eq!(kinds.len(), KINDS_COUNT);
+        for (proposal, fit) in fitting(&proposals) {
+            let row = registry::find(proposal.kind).unwrap();
+            let spec = Spec { kind: Some(proposal.kind), ..Spec::with_capacity(keys, rate).unwrap() };
+            let geometry = (row.plan)(&spec).unwrap();
+            assert_eq!((proposal.name, fit.bytes), (row.name, image_size(&spec).unwrap()));
+            assert_eq!(fit.bits_per_key, geometry.bits as f64 / keys as f64);
+            assert_eq!(fit.false_positive_rate, (row.false_positive_rate)(&geometry, keys));
+            assert!(fit.false_positive_rate <= rate);
+            assert_eq!(fit.lines_per_lookup, (row.lines_per_lookup)(&geometry));
+        }
+    }
+}
+
+/// By bytes where a rate is asked for, by the rate where a memory is; of equals first the one that touches fewer lines.
+#[test]
+fn the_best_comes_first() {
+    for keys in [1, 100, 10_000, 10_000_000] {
+        for rate in [0.1, 0.01, 1e-4] {
+            let proposals = plan(&request(keys, Goal::FalsePositiveRate(rate))).unwrap();
+            for pair in fitting(&proposals).windows(2) {
+                let (a, b) = (pair[0].1, pair[1].1);
+                assert!((a.bytes, a.lines_per_lookup) <= (b.bytes, b.lines_per_lookup), "{keys} keys at {rate}");
+            }
+        }
+        for bits_per_key in [6, 10, 16] {
+            let bytes = (keys * bits_per_key).div_ceil(8) + 1024;
+            let proposals = plan(&request(keys, Goal::Memory(bytes))).unwrap();
+            for pair in fitting(&proposals).windows(2) {
+                let (a, b) = (pair[0].1, pair[1].1);
+                let order = (a.false_positive_rate, a.lines_per_lookup) <= (b.false_positive_rate, b.lines_per_lookup);
+                assert!(order, "{keys} keys in {bytes} bytes: {a:?} before {b:?}");
+            }
+        }
+    }
+    // A filter of one line has the same size in every kind: then the lines of a lookup decide.
+    let proposals = plan(&request(1, Goal::FalsePositiveRate(0.5))).unwrap();
+    let fits = fitting(&proposals);
+    assert!(fits.windows(2).any(|pair| pair[0].1.bytes == pair[1].1.bytes), "no equals were compared");
+}
+
+/// A memory is used as far as the kind can: no lower rate fits into it.
+#[test]
+fn a_memory_is_used_up() {
+    for (keys, bytes) in [(1000, 2000), (100_000, 150_000), (1_000_000, 1_300_000)] {
+        let proposals = plan(&request(keys, Goal::Memory(bytes))).unwrap();
+        let fits = fitting(&proposals);
+        assert_eq!(
+            fits.len(),
+            registry::KINDS.iter().filter(|row| row.capabilities.contains(Capabilities::INSERT)).count()
+        );
+        for (proposal, fit) in fits {
+            assert!(fit.bytes <= bytes);
+            let better = Spec::with_capacity(keys, fit.false_positive_rate * 0.98).unwrap();
+            let larger = image_size(&Spec { kind: Some(proposal.kind), ..better }).unwrap();
+            assert!(
+                larger > bytes,
+                "{}: {} bytes of {bytes} used, {larger} for a little less",
+                proposal.name,
+                fit.bytes
+            );
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_says_why() {
+    for (goal, status) in [
+        (Goal::FalsePositiveRate(0.0), Status::FalsePositiveRate),
+        (Goal::FalsePositiveRate(1.0), Status::FalsePositiveRate),
+        (Goal::FalsePositiveRate(f64::NAN), Status::FalsePositiveRate),
+        (Goal::Memory(0), Status::OutOfRange),
+    ] {
+        assert_eq!(plan(&request(10, goal)).err().unwrap().status(), status);
+    }
+    let refusals = |request: &Request| -> Vec<Status> {
+        plan(request).unwrap().iter().map(|proposal| proposal.outcome.as_ref().unwrap_err().status()).collect()
+    };
+    // Even the smallest image is larger than a byte.
+    assert!(refusals(&request(10, Goal::Memory(1))).iter().all(|status| *status == Status::TooLarge));
+    for row in registry::KINDS {
+        for (name, capability) in Capabilities::ALL {
+            let wanted = Request { capabilities: capability, ..request(10, Goal::FalsePositiveRate(0.1)) };
+            let proposals = plan(&wanted).unwrap();
+            let outcome = &proposals.iter().find(|proposal| proposal.kind == row.kind).unwrap().outcome;
+            match outcome {
+                Ok(_) => assert!(row.capabilities.contains(capability), "{} cannot {name}", row.name),
+                Err(error) if row.capabilities.contains(capability) => {
+                    assert!(!row.capabilities.contains(Capabilities::INSERT), "{}: {error}", row.name);
+                }
+                Err(error) => assert!(error.message().contains(name), "{error}"),
+            }
+        }
+    }
+}
+
+/// No keys are planned for like one: the filter exists and its bits for each key are a number.
+#[test]
+fn no_keys_are_one() {
+    let (none, one) = (request(0, Goal::FalsePositiveRate(0.01)), request(1, Goal::FalsePositiveRate(0.01)));
+    let fits =
+        |request: &Request| -> Vec<Fit> { fitting(&plan(request).unwrap()).into_iter().map(|(_, fit)| fit).collect() };
+    assert_eq!(fits(&none), fits(&one));
+    assert!(create(&Spec::with_capacity(1, 0.01).unwrap()).is_ok());
+}
