@@ -35,9 +35,10 @@ demo: ## the main job on real words: install into target/demo, compile a C progr
 
 test: ## all the tests below
 	@cmake/requirements.sh test
-	@for stage in test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go; do \
-	  $(MAKE) --no-print-directory $$stage || exit 1; done
-	@echo "== make test: all stages passed"
+	@took=; for stage in test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go; do \
+	  start=$$(date +%s); $(MAKE) --no-print-directory $$stage || exit 1; seconds=$$(($$(date +%s) - start)); \
+	  echo "== $$stage took $$seconds s"; took="$$took $$stage $$seconds s,"; done; \
+	echo "== make test: all stages passed:$${took%,}"
 
 test-lint: ## formatting, lints and documentation
 	@echo "== $@: cargo fmt, clippy and doc"
