@@ -28,60 +28,64 @@ func (s State) Has(other State) bool { return s&other == other }
 
 // Description is what a filter is: all that its header says.
 type Description struct {
-	Kind Kind
-	Hash Hash
+	Kind Kind `json:"kind"`
+	Hash Hash `json:"hash"`
 	// Seed is the seed, the identifier of the secret key, or the tag of external hashes.
-	Seed          uint64
-	FormatVersion uint32
-	LayoutVersion uint32
+	Seed          uint64 `json:"seed"`
+	FormatVersion uint32 `json:"format_version"`
+	LayoutVersion uint32 `json:"layout_version"`
 	// Capabilities are those of this handle: a file opened for reading cannot insert.
-	Capabilities Capabilities
-	State        State
+	Capabilities Capabilities `json:"capabilities"`
+	State        State        `json:"state"`
 	// Hashes is how many places a key takes.
-	Hashes uint32
+	Hashes uint32 `json:"hashes"`
 	// Capacity is how many distinct keys it was sized for; 0 is unknown.
-	Capacity uint64
+	Capacity uint64 `json:"capacity"`
 	// Count is how many keys were offered so far, duplicates included.
-	Count uint64
+	Count uint64 `json:"count"`
 	// Bits is how many bits keys are spread over.
-	Bits uint64
+	Bits uint64 `json:"bits"`
 	// Bytes is the size of the whole image.
-	Bytes uint64
+	Bytes uint64 `json:"bytes"`
 	// BitsPerKey is Bits for each key of the capacity; 0 where that is unknown.
-	BitsPerKey float64
+	BitsPerKey float64 `json:"bits_per_key"`
 	// FalsePositiveRate is what is expected at capacity; 0 where exact bits were asked for.
-	FalsePositiveRate float64
-	Kernel            Kernel
+	FalsePositiveRate float64 `json:"false_positive_rate"`
+	Kernel            Kernel  `json:"kernel"`
 }
 
 // Statistics are how full a filter is.
 type Statistics struct {
 	// Fill is the share of the bits, or of other places, that are taken.
-	Fill float64
+	Fill float64 `json:"fill"`
 	// FalsePositiveRate is the rate now, from the payload as it is.
-	FalsePositiveRate float64
+	FalsePositiveRate float64 `json:"false_positive_rate"`
 	// FalsePositiveRateFloor is the rate below which 64-bit hashes cannot get with so many keys.
-	FalsePositiveRateFloor float64
+	FalsePositiveRateFloor float64 `json:"false_positive_rate_floor"`
 	// CountEstimate is the number of distinct keys, estimated from the fill; negative if that cannot be told.
-	CountEstimate float64
+	CountEstimate float64 `json:"count_estimate"`
 }
 
 // Estimate is an estimate with its uncertainty.
 type Estimate struct {
 	// Value is the estimate as it comes out: that of an intersection may be negative.
-	Value         float64
-	StandardError float64
+	Value         float64 `json:"value"`
+	StandardError float64 `json:"standard_error"`
 	// Low and High are the ends of the 95 % interval.
-	Low, High float64
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
 	// Saturated says that a filter is too full to tell, and that the numbers mean nothing.
-	Saturated bool
+	Saturated bool `json:"saturated"`
 }
 
 // Overlap is what two filters have in common.
 type Overlap struct {
-	FirstCount, SecondCount, UnionCount, IntersectionCount Estimate
+	FirstCount        Estimate `json:"first_count"`
+	SecondCount       Estimate `json:"second_count"`
+	UnionCount        Estimate `json:"union_count"`
+	IntersectionCount Estimate `json:"intersection_count"`
 	// Jaccard is the share of all keys that are in common.
-	Jaccard Estimate
+	Jaccard Estimate `json:"jaccard"`
 }
 
 // Describe returns what the filter is, in constant time. Only reads the filter.

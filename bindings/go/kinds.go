@@ -44,25 +44,25 @@ func (c Capabilities) Has(other Capabilities) bool { return c&other == other }
 
 // KindInfo is what the library knows of a kind.
 type KindInfo struct {
-	Kind Kind
+	Kind Kind `json:"-"`
 	// Name is what [Spec.Kind] takes.
-	Name    string
-	Summary string
+	Name    string `json:"name"`
+	Summary string `json:"summary"`
 	// Capabilities are those of a filter in memory of its own.
-	Capabilities Capabilities
+	Capabilities Capabilities `json:"capabilities"`
 
 	parameters int
 }
 
 // ParameterInfo is what the library knows of a parameter that only some kinds take.
 type ParameterInfo struct {
-	Name    string
-	Summary string
-	Minimum float64
-	Maximum float64
-	Default float64
+	Name    string  `json:"name"`
+	Summary string  `json:"summary"`
+	Minimum float64 `json:"minimum"`
+	Maximum float64 `json:"maximum"`
+	Default float64 `json:"default_value"`
 	// Choices are the names of its values from 0 on; empty where it takes a number.
-	Choices []string
+	Choices []string `json:"choices,omitzero"`
 
 	id uint32
 }
@@ -148,28 +148,28 @@ func kindInfo(raw *C.petal_kind_info) KindInfo {
 // PlanRequest is what is wanted of a kind: set Keys, and FalsePositiveRate or Memory.
 type PlanRequest struct {
 	// Keys is how many distinct keys there will be.
-	Keys uint64
+	Keys uint64 `json:"keys,omitzero"`
 	// FalsePositiveRate is the greatest rate, inside (0, 1); 0 if Memory is set.
-	FalsePositiveRate float64
+	FalsePositiveRate float64 `json:"false_positive_rate,omitzero"`
 	// Memory is the most bytes; 0 if FalsePositiveRate is set.
-	Memory uint64
+	Memory uint64 `json:"memory,omitzero"`
 	// Capabilities are what the kind must be able to do.
-	Capabilities Capabilities
+	Capabilities Capabilities `json:"capabilities,omitzero"`
 	// Static says that all keys are known before the first lookup, so that kinds which cannot insert will do.
-	Static bool
+	Static bool `json:"is_static,omitzero"`
 }
 
 // Proposal is what one kind would be.
 type Proposal struct {
-	Kind Kind
-	Name string
+	Kind Kind   `json:"kind"`
+	Name string `json:"-"`
 	// Err is nil if the kind fits; otherwise it says why not, and the numbers are 0.
-	Err               error
-	BitsPerKey        float64
-	Bytes             uint64
-	FalsePositiveRate float64
+	Err               error   `json:"-"`
+	BitsPerKey        float64 `json:"bits_per_key"`
+	Bytes             uint64  `json:"bytes"`
+	FalsePositiveRate float64 `json:"false_positive_rate"`
 	// LinesPerLookup is how many cache lines a lookup of a present key touches.
-	LinesPerLookup float64
+	LinesPerLookup float64 `json:"lines_per_lookup"`
 }
 
 // Plan asks every kind: those that fit first, the smallest (or, for a memory, the most accurate) at the top.

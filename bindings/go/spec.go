@@ -39,25 +39,25 @@ const (
 // whole spec: the default kind, for a million keys, at a rate of 1 %.
 type Spec struct {
 	// Kind is the name of the kind; [Kinds] lists them. Empty is the default kind.
-	Kind string
+	Kind string `json:"kind,omitzero"`
 	// Hash is the hash function; 0 is XXH3.
-	Hash Hash
+	Hash Hash `json:"hash,omitzero"`
 	// Capacity is how many distinct keys it is sized for; 0 is a million, or unknown where Bits is set.
-	Capacity uint64
+	Capacity uint64 `json:"capacity,omitzero"`
 	// FalsePositiveRate is the greatest rate at capacity, inside (0, 1); 0 is 0.01 unless Bits is set.
-	FalsePositiveRate float64
+	FalsePositiveRate float64 `json:"false_positive_rate,omitzero"`
 	// Bits is the exact number of bits, instead of a rate.
-	Bits uint64
+	Bits uint64 `json:"bits,omitzero"`
 	// Hashes is the exact number of bits that a key sets, with Bits; 0 is the best for Bits and Capacity.
-	Hashes uint32
+	Hashes uint32 `json:"hashes,omitzero"`
 	// Kernel chooses an instruction set, to compare them; 0 is the best that the processor has.
-	Kernel Kernel
+	Kernel Kernel `json:"kernel,omitzero"`
 	// Seed is that of XXH3 and XXH64, and your tag for External. It is not a secret.
-	Seed uint64
+	Seed uint64 `json:"seed,omitzero"`
 	// Key is the secret key of SipHash13, not all zeros. It is never stored in a file.
-	Key [16]byte
+	Key [16]byte `json:"-"`
 	// Parameters are what only some kinds take, by name: numbers as digits, choices by name.
-	Parameters map[string]string
+	Parameters map[string]string `json:"parameters,omitzero"`
 }
 
 // raw is the spec as the library takes it.

@@ -1,0 +1,294 @@
+package petal
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// How values are printed and written as JSON. Names are those of the C library, in lower case.
+
+var (
+	hashNames   = []string{XXH3: "xxh3", XXH64: "xxh64", SipHash13: "siphash13", External: "external"}
+	modeNames   = []string{OpenRead: "read", OpenWrite: "write", OpenLoad: "load", OpenShare: "share"}
+	stateNames  = []string{"dirty", "in_place", "writable", "can_hash"}
+	kernelNames = []string{
+		KernelBest: "best", KernelPortable: "portable", KernelAVX2: "avx2", KernelAVX512: "avx512", KernelNEON: "neon",
+	}
+	// By bit.
+	abilityNames = []string{
+		"insert", "clear", "merge", "intersect", "fold", "estimate", "remove", "count", "grow", "insert_shared",
+	}
+)
+
+// nameOf is the name of a number, or what the number is of and itself.
+func nameOf(names []string, what string, value uint32) string {
+	if int(value) < len(names) && names[value] != "" {
+		return names[value]
+	}
+	return fmt.Sprintf("%s %d", what, value)
+}
+
+// valueOf finds the number of a name.
+func valueOf[T ~uint32](value *T, names []string, what string, text []byte) error {
+	found := slices.Index(names, string(text))
+	if found < 0 || len(text) == 0 {
+		known := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" })
+		return &Error{
+			Op: "petal." + what, Status: ErrUnknownValue,
+			Message: fmt.Sprintf("%q is none of %s", text, strings.Join(known, ", ")),
+		}
+	}
+	*value = T(found)
+	return nil
+}
+
+// String returns the hash function's name; "default" for 0.
+func (h Hash) String() string {
+	if h == 0 {
+		return "default"
+	}
+	return nameOf(hashNames, "hash", uint32(h))
+}
+
+// MarshalText writes the name.
+func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
+// UnmarshalText takes a name, such as "xxh3" or "default".
+func (h *Hash) UnmarshalText(text []byte) error {
+	if string(text) == "default" {
+		*h = 0
+		return nil
+	}
+	return valueOf(h, hashNames, "Hash", text)
+}
+
+// String returns the kernel's name.
+func (k Kernel) String() string { return nameOf(kernelNames, "kernel", uint32(k)) }
+
+// MarshalText writes the name.
+func (k Kernel) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText takes a name, such as "best" or "avx2".
+func (k *Kernel) UnmarshalText(text []byte) error { return valueOf(k, kernelNames, "Kernel", text) }
+
+// String returns the mode's name.
+func (m OpenMode) String() string { return nameOf(modeNames, "mode", uint32(m)) }
+
+// MarshalText writes the name.
+func (m OpenMode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText takes a name: "read", "write", "load" or "share".
+func (m *OpenMode) UnmarshalText(text []byte) error { return valueOf(m, modeNames, "OpenMode", text) }
+
+// MarshalText writes the kind's name.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText takes the name of a kind that the library has.
+func (k *Kind) UnmarshalText(text []byte) error {
+	info, err := FindKind(string(text))
+	if err == nil {
+		*k = info.Kind
+	}
+	return err
+}
+
+// flagsOf are the names of the bits that are set.
+func flagsOf(names []string, bits uint64) []string {
+	flags := []string{}
+	for bit := range 64 {
+		switch {
+		case bits>>bit&1 == 0:
+		case bit < len(names):
+			flags = append(flags, names[bit])
+		default:
+			flags = append(flags, fmt.Sprintf("bit %d", bit))
+		}
+	}
+	return flags
+}
+
+// valuesOf finds the bits of a list of names.
+func valuesOf[T ~uint32 | ~uint64](value *T, names []string, what string, text []byte) error {
+	var list []string
+	if err := json.Unmarshal(text, &list); err != nil {
+		return err
+	}
+	var all T
+	for _, name := range list {
+		var bit uint32
+		if err := valueOf(&bit, names, what, []byte(name)); err != nil {
+			return err
+		}
+		all |= 1 << bit
+	}
+	*value = all
+	return nil
+}
+
+// String returns the names of the capabilities with "|" between them.
+func (c Capabilities) String() string { return strings.Join(flagsOf(abilityNames, uint64(c)), "|") }
+
+// MarshalJSON writes a list of names.
+func (c Capabilities) MarshalJSON() ([]byte, error) {
+	return json.Marshal(flagsOf(abilityNames, uint64(c)))
+}
+
+// UnmarshalJSON takes a list of names, such as ["insert", "merge"].
+func (c *Capabilities) UnmarshalJSON(text []byte) error {
+	return valuesOf(c, abilityNames, "Capabilities", text)
+}
+
+// String returns the names of the states with "|" between them.
+func (s State) String() string { return strings.Join(flagsOf(stateNames, uint64(s)), "|") }
+
+// MarshalJSON writes a list of names.
+func (s State) MarshalJSON() ([]byte, error) { return json.Marshal(flagsOf(stateNames, uint64(s))) }
+
+// UnmarshalJSON takes a list of names, such as ["in_place"].
+func (s *State) UnmarshalJSON(text []byte) error { return valuesOf(s, stateNames, "State", text) }
+
+// number writes a number with up to four digits.
+func number(value float64) string { return strconv.FormatFloat(value, 'g', 4, 64) }
+
+// String returns what the spec sets, by the names that it has in JSON and in C. Of a secret key it says only that there
+// is one.
+func (s Spec) String() string {
+	var set []string
+	add := func(name string, value any, isSet bool) {
+		if isSet {
+			set = append(set, fmt.Sprintf("%s=%v", name, value))
+		}
+	}
+	add("kind", s.Kind, s.Kind != "")
+	add("hash", s.Hash, s.Hash != 0)
+	add("capacity", s.Capacity, s.Capacity != 0)
+	add("false_positive_rate", s.FalsePositiveRate, s.FalsePositiveRate != 0)
+	add("bits", s.Bits, s.Bits != 0)
+	add("hashes", s.Hashes, s.Hashes != 0)
+	add("kernel", s.Kernel, s.Kernel != KernelBest)
+	add("seed", s.Seed, s.Seed != 0)
+	add("key", "secret", s.Key != [16]byte{})
+	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
+		add(name, s.Parameters[name], true)
+	}
+	if len(set) == 0 {
+		return "default"
+	}
+	return strings.Join(set, " ")
+}
+
+// UnmarshalJSON takes an object whose names are those of the JSON form, and refuses others: a misspelt rate would make
+// another filter. A secret key has no JSON form; set it afterwards.
+func (s *Spec) UnmarshalJSON(text []byte) error {
+	type plain Spec
+	var read plain
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&read); err != nil {
+		return fmt.Errorf("petal.Spec: %w", err)
+	}
+	*s = Spec(read)
+	return nil
+}
+
+// String returns one line: kind, keys, size, rate, and the state where it is unusual.
+func (d Description) String() string {
+	line := fmt.Sprintf("%v, %d keys", d.Kind, d.Count)
+	if d.Capacity != 0 {
+		line += fmt.Sprintf(" of %d", d.Capacity)
+	}
+	line += fmt.Sprintf(", %d bytes", d.Bytes)
+	if d.FalsePositiveRate != 0 {
+		line += fmt.Sprintf(", false-positive rate %s at capacity", number(d.FalsePositiveRate))
+	}
+	if d.State.Has(StateDirty) {
+		line += ", dirty"
+	}
+	if !d.State.Has(StateWritable) {
+		line += ", read-only"
+	}
+	return line
+}
+
+// String returns one line about the filter, or "closed". Only reads the filter.
+func (f *Filter) String() string {
+	description, err := f.Describe()
+	if err != nil {
+		return "closed"
+	}
+	return description.String()
+}
+
+// String returns one line: how full, the rate now, and how many keys that would be.
+func (s Statistics) String() string {
+	line := fmt.Sprintf("%s full, false-positive rate %s", percent(s.Fill), number(s.FalsePositiveRate))
+	if s.CountEstimate < 0 {
+		return line + ", keys unknown"
+	}
+	return fmt.Sprintf("%s, about %.0f keys", line, s.CountEstimate)
+}
+
+func percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) + " %" }
+
+// String returns the estimate and its interval, or "unknown" where the filter is too full to tell.
+func (e Estimate) String() string {
+	if e.Saturated {
+		return "unknown"
+	}
+	digits := 0
+	if math.Abs(e.High) < 100 {
+		digits = 3
+	}
+	plain := func(value float64) string { return strconv.FormatFloat(value, 'f', digits, 64) }
+	return fmt.Sprintf("%s (95 %%: %s to %s)", plain(e.Value), plain(e.Low), plain(e.High))
+}
+
+// String returns one line with all five estimates.
+func (o Overlap) String() string {
+	return fmt.Sprintf("first %v, second %v, union %v, intersection %v, Jaccard %v", o.FirstCount, o.SecondCount,
+		o.UnionCount, o.IntersectionCount, o.Jaccard)
+}
+
+// String returns one line: the kind, and what it would take or why it does not fit.
+func (p Proposal) String() string {
+	if p.Err != nil {
+		return fmt.Sprintf("%s: %v", p.Name, reasonOf(p.Err))
+	}
+	return fmt.Sprintf("%s: %s bits a key, %d bytes, false-positive rate %s, %s lines a lookup", p.Name,
+		number(p.BitsPerKey), p.Bytes, number(p.FalsePositiveRate), number(p.LinesPerLookup))
+}
+
+// MarshalJSON writes the error as its "reason", which is missing where the kind fits.
+func (p Proposal) MarshalJSON() ([]byte, error) {
+	type plain Proposal
+	reason := ""
+	if p.Err != nil {
+		reason = reasonOf(p.Err)
+	}
+	return json.Marshal(struct {
+		plain
+		Reason string `json:"reason,omitempty"`
+	}{plain(p), reason})
+}
+
+// reasonOf is an error's message without the function's name, which says nothing in a proposal.
+func reasonOf(err error) string {
+	if failure, ok := err.(*Error); ok && failure.Message != "" {
+		return failure.Message
+	}
+	return err.Error()
+}
+
+var (
+	_ encoding.TextMarshaler   = Hash(0)
+	_ encoding.TextUnmarshaler = (*Hash)(nil)
+	_ fmt.Stringer             = (*Filter)(nil)
+	_ json.Marshaler           = Proposal{}
+)
