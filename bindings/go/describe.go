@@ -1,6 +1,6 @@
 package petal
 
-// #include <petal.h>
+// #include "keys.h"
 import "C"
 
 import (

@@ -6,7 +6,22 @@
 #ifndef PETAL_GO_KEYS_H
 #define PETAL_GO_KEYS_H
 
+#if defined __has_include
+#if !__has_include(<petal.h>)
+#error petal.h was not found. Install the C library: run `make install` in the repository of Petal. \
+If it is in a folder of its own, say P: \
+export CGO_CFLAGS=-IP/include CGO_LDFLAGS="-LP/lib -Wl,-rpath,P/lib". \
+Or import github.com/petal-filter/petal/bindings/go/view, which needs no C library. More is in README.md.
+#define PETAL_GO_MISSING
+#endif
+#endif
+
+#ifndef PETAL_GO_MISSING
 #include <petal.h>
+
+#if PETAL_VERSION_NUMBER < 100
+#error petal.h is older than this Go package: install the C library of the same version
+#endif
 
 static inline petal_status petal_go_insert(petal_filter *filter, const uint8_t *key, size_t length, bool *is_new) {
 	return petal_filter_insert(filter, key, length, is_new);
@@ -73,5 +88,7 @@ static inline petal_status petal_go_serialize(const petal_filter *filter, uint8_
                                               petal_error *error) {
 	return petal_filter_serialize(filter, buffer, length, NULL, error);
 }
+
+#endif
 
 #endif

@@ -2,8 +2,10 @@
 
 package petal
 
+// Without pkg-config: where the library is missing, its message would come instead of the one in petal.go.
+
 // In files of their own, not as conditions in one: Go's build cache tells packages apart by their files, and would take
 // what it compiled for the other way to link.
 
-// #cgo pkg-config: petal
+// #cgo LDFLAGS: -lpetal
 import "C"

@@ -43,10 +43,6 @@ package petal
 /*
 #include "keys.h"
 
-#if PETAL_VERSION_NUMBER < 100
-#error "petal.h is older than this Go package"
-#endif
-
 #cgo noescape petal_go_insert
 #cgo nocallback petal_go_insert
 #cgo noescape petal_filter_insert_u64

@@ -1,7 +1,7 @@
 #!/bin/sh
 # test.sh BUILD_DIRECTORY WORK_DIRECTORY: tests the Go packages against the built library, installed into
-# WORK_DIRECTORY/prefix as any program would find it. Needs Go, a C compiler and pkg-config; staticcheck is used if it
-# is on the PATH.
+# WORK_DIRECTORY/prefix as any program would find it. Needs Go and a C compiler; staticcheck is used if it is on the
+# PATH.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1
@@ -17,19 +17,12 @@ if [ "$(printf '%s\n' "$wanted" "${found%%-*}" | sort -V | head -n 1)" != "$want
     echo "the Go tests need Go $wanted or newer, this is $found" >&2
     exit 1
 fi
-if ! command -v pkg-config >/dev/null; then
-    echo "the Go tests need pkg-config, which is not on the PATH" >&2
-    exit 1
-fi
-
 rm -rf "$work/prefix"
 mkdir -p "$work"
 work=$(cd "$work" && pwd)
 cmake --install "$build" --prefix "$work/prefix" >"$work/install.log"
-PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name petal.pc)")
-export PKG_CONFIG_PATH
-libdir=$(pkg-config --variable=libdir petal)
-export CGO_ENABLED=1 CGO_LDFLAGS="-Wl,-rpath,$libdir"
+libdir=$(dirname "$(find "$work/prefix" -name libpetal.a)")
+export CGO_ENABLED=1 CGO_CFLAGS="-I$work/prefix/include" CGO_LDFLAGS="-L$libdir -Wl,-rpath,$libdir"
 passed=0
 failed=0
 
@@ -63,6 +56,46 @@ without_cgo() {
     esac
 }
 
+# Without libpetal the message says what to do, and nothing else distracts from it.
+without_library() {
+    if message=$(CGO_CFLAGS= CGO_LDFLAGS= go build . 2>&1); then
+        echo "a library of this system was found: nothing was tested"
+        return 0
+    fi
+    case $message in
+    *"Install the C library: run \`make install\`"*CGO_CFLAGS*view*) ;;
+    *) echo "package petal says only: $message" && return 1 ;;
+    esac
+    if [ "$(printf '%s\n' "$message" | grep -c 'error:')" != 1 ]; then
+        echo "not one error but several: $message" && return 1
+    fi
+}
+
+# README's recipe without a network: an empty folder, an empty module cache, and the sources that are here.
+without_network() (
+    rm -rf "$work/offline"
+    mkdir -p "$work/offline" && cd "$work/offline" || return 1
+    cat >main.go <<'PROGRAM'
+package main
+
+import (
+	"fmt"
+
+	"github.com/petal-filter/petal/bindings/go"
+)
+
+func main() {
+	seen, err := petal.New(petal.Spec{})
+	fmt.Println(seen, err)
+}
+PROGRAM
+    export GOPROXY=off GOFLAGS=-mod=mod GOMODCACHE="$work/offline/cache" GOWORK=off
+    go mod init example.com/try &&
+        go mod edit -replace "github.com/petal-filter/petal/bindings/go=$here" \
+            -require github.com/petal-filter/petal/bindings/go@v0.0.0 &&
+        go build -o try . && ./try | grep 'of 1000000, .*<nil>$'
+)
+
 # Other systems and processors, of which only package view can be tried here.
 elsewhere() {
     for target in linux/arm64 linux/386 linux/s390x windows/amd64 darwin/arm64; do
@@ -90,8 +123,10 @@ fi
 stage "go test" go test -count=1 -v ./...
 stage "go test -race" go test -count=1 -short -v -race ./...
 stage "go test with every cgo pointer checked" env GOEXPERIMENT=cgocheck2 go test -count=1 -short -v .
-stage "go test -tags petal_static" env CGO_LDFLAGS= go test -count=1 -short -v -tags petal_static .
+stage "go test -tags petal_static" env CGO_LDFLAGS="-L$libdir" go test -count=1 -short -v -tags petal_static .
 stage "without cgo" without_cgo
+stage "without libpetal" without_library
+stage "without a network" without_network
 stage "package view elsewhere" elsewhere
 stage "benchmarks, once each" benchmarks
 echo "$passed passed, $failed failed"

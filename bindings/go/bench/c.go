@@ -3,7 +3,7 @@
 package bench
 
 /*
-#cgo pkg-config: petal
+#cgo LDFLAGS: -lpetal
 #include <petal.h>
 #include <time.h>
 

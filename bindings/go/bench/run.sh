@@ -7,9 +7,8 @@ mkdir -p "$2"
 work=$(cd "$2" && pwd)
 rm -rf "$work/prefix"
 cmake --install "$1" --prefix "$work/prefix" >"$work/install.log"
-PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name petal.pc)")
-export PKG_CONFIG_PATH
-export CGO_ENABLED=1 CGO_LDFLAGS="-Wl,-rpath,$(pkg-config --variable=libdir petal)"
+libdir=$(dirname "$(find "$work/prefix" -name libpetal.a)")
+export CGO_ENABLED=1 CGO_CFLAGS="-I$work/prefix/include" CGO_LDFLAGS="-L$libdir -Wl,-rpath,$libdir"
 cd "$here"
 go test -run '^$' -bench . -count 6 -benchtime 100ms | tee "$work/bench.txt"
 go run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da "$work/bench.txt" | tee "$work/benchstat.txt"

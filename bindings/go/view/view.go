@@ -18,7 +18,8 @@
 // opened without the secret key that it needs, it says true: a broken call costs a lookup and never invents an absence.
 //
 // Lookups, [Filter.Header], [Filter.Hash], [Filter.HashUint64], [Filter.Verify] and the methods that write the image
-// may run in many goroutines at once. [Filter.Insert] and its like, and [Filter.Close], need the filter to themselves.
+// may run in many goroutines at once. [Filter.Insert] and its like, and [Filter.Close], need the filter to themselves:
+// -race reports them otherwise.
 //
 // The format is specified in docs/format.md of Petal's repository; this package is written from that page.
 package view
@@ -221,6 +222,26 @@ func (f *Filter) Close() error {
 
 // Header returns what the image says about itself. The count includes the keys inserted since.
 func (f *Filter) Header() Header { return f.header }
+
+// String returns one line about the filter, or "closed".
+func (f *Filter) String() string {
+	if f == nil || f.kind == 0 {
+		return "closed"
+	}
+	h := &f.header
+	line := fmt.Sprintf("%v, %d keys", h.Kind, h.Count)
+	if h.Capacity != 0 {
+		line += fmt.Sprintf(" of %d", h.Capacity)
+	}
+	line += fmt.Sprintf(", %d bytes", len(f.image))
+	if h.FalsePositiveRate != 0 {
+		line += fmt.Sprintf(", false-positive rate %.4g at capacity", h.FalsePositiveRate)
+	}
+	if h.Dirty {
+		line += ", dirty"
+	}
+	return line
+}
 
 // Verify reads the payload and compares it with its checksum. [ErrDirty] if the image has none.
 func (f *Filter) Verify() error {

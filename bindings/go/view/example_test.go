@@ -1,0 +1,103 @@
+package view_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/petal-filter/petal/bindings/go/view"
+)
+
+// A file that package petal, the command petal, or any other program over the C library wrote: a hundred keys.
+const path = "../../../tests/golden/split_block-layout_1-xxh3.petal"
+
+func Example() {
+	seen, err := view.Open(path, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer seen.Close()
+	fmt.Println(seen.ContainsString("key 1"), seen.ContainsString("no such key"))
+	_, err = seen.InsertString("apple")
+	fmt.Println(errors.Is(err, view.ErrReadOnly))
+	// Output:
+	// true false
+	// true
+}
+
+// An image in memory, such as a part of a larger file, is used where it lies.
+func ExampleWrap() {
+	image, err := os.ReadFile(path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	seen, err := view.Wrap(image, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(seen.ContainsString("key 1"))
+	_, err = view.Wrap(image[:100], nil)
+	fmt.Println(errors.Is(err, view.ErrTruncated))
+	// Output:
+	// true
+	// true
+}
+
+// Of an image that was read, or loaded, the filter has a copy, into which it inserts.
+func ExampleRead() {
+	file, err := os.Open(path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer file.Close()
+	seen, err := view.Read(file, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	isNew, err := seen.InsertString("apple")
+	fmt.Println(isNew, err, seen.ContainsString("apple"))
+
+	var written bytes.Buffer
+	if _, err := seen.WriteTo(&written); err != nil {
+		log.Fatal(err)
+	}
+	again, err := view.Load(written.Bytes(), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(again.ContainsString("apple"))
+	// Output:
+	// true <nil> true
+	// true
+}
+
+func ExampleFilter_Header() {
+	seen, err := view.Open(path, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer seen.Close()
+	header := seen.Header()
+	fmt.Println(header.Kind, header.Hash, header.Count)
+	fmt.Println(seen)
+	// Output:
+	// split_block xxh3 100
+	// split_block, 100 keys of 100, 384 bytes
+}
+
+// A hash that one filter made serves all that share its hash function and seed.
+func ExampleFilter_ContainsHash() {
+	seen, err := view.Open(path, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer seen.Close()
+	hash, err := seen.Hash([]byte("key 1"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(seen.ContainsHash(hash))
+	// Output: true
+}
