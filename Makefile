@@ -119,6 +119,9 @@ symbols: ## list in capi/petal.map what include/petal.h declares; review the dif
 licences: ## list the licences of the crates that are linked in, in LICENSES-THIRD-PARTY
 	cargo run --locked -p petal-tools -- licences
 
+figures: ## draw docs/figures
+	cargo run --locked -p petal-tools -- figures
+
 clean: ## remove everything that was built
 	rm -rf "$(BUILD)"
 	cargo clean

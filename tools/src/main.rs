@@ -1,6 +1,7 @@
 //! Writes the committed files that are made by a program: the drawings of the documents and the licences of the crates
 //! that are linked in. `make figures` and `make licences` run it; its tests hold what is committed to what it makes.
 
+mod figures;
 mod licences;
 
 use std::fs;
@@ -14,7 +15,8 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let made = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["licences"] => licences::file(&root()).map(|file| vec![file]),
-        _ => Err("usage: petal-tools licences".to_owned()),
+        ["figures"] => figures::files(),
+        _ => Err("usage: petal-tools figures|licences".to_owned()),
     };
     let written = made.and_then(|files| {
         files.iter().try_for_each(|(path, text)| {
@@ -44,6 +46,11 @@ mod tests {
     fn committed((path, text): &Generated, command: &str) {
         let found = fs::read_to_string(root().join(path)).unwrap_or_default();
         assert!(found == *text, "{path} is not up to date: run `{command}` and commit it");
+    }
+
+    #[test]
+    fn figures_are_up_to_date() {
+        figures::files().unwrap().iter().for_each(|file| committed(file, "make figures"));
     }
 
     #[test]
