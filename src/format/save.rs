@@ -5,7 +5,7 @@ use super::header::LENGTH;
 use crate::base::Base;
 use crate::error::{Error, Result, error};
 use crate::hash::Checksum;
-use crate::storage::{self, FileStatus, Folder, PathBytes, RawFile};
+use crate::storage::{Folder, PathBytes, Shown, Temporary};
 use std::path::Path;
 
 /// Takes the bytes of an image, piece by piece and in order.
@@ -38,7 +38,7 @@ pub fn write(base: &Base, sink: &mut Sink) -> Result<()> {
 /// Those of `put`.
 pub fn write_at(base: &Base, put: &mut dyn FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
     let (mut checksum, mut offset) = (Checksum::default(), LENGTH as u64);
-    base.words().for_each_chunk(|bytes| {
+    base.words().for_each_large_piece(|bytes| {
         checksum.update(bytes);
         put(offset, bytes)?;
         offset += bytes.len() as u64;
@@ -47,40 +47,41 @@ pub fn write_at(base: &Base, put: &mut dyn FnMut(u64, &[u8]) -> Result<()>) -> R
     put(0, &Header { payload_checksum: checksum.finish(), ..base.header().clone() }.encode())
 }
 
-/// Writes the image to a file at `path`: to a temporary file beside it, onto the disk, and then into its place, so
-/// that the path names the old bytes or the new ones at every moment. Processes that map the old file keep it.
+/// Writes the image to a file at `path`: to a file without a name in the same folder, onto the disk, and then into its
+/// place, so that the path names the old bytes or the new ones at every moment. Processes that map the old file keep it.
+/// The new file has the owner, the group and the permissions of the old one, as far as that is allowed.
 ///
 /// # Errors
 /// [`Status::MappedPath`](crate::Status::MappedPath) if `base` lies in that very file, and what the system reports;
 /// the path is then as it was.
 pub fn save(base: &Base, path: &Path) -> Result<()> {
-    let place = PathBytes::new(path)?;
-    let failed = |code| Error::from_os(code, format_args!("saving to {}", path.display()));
-    let existing = FileStatus::of(&place).ok();
+    let failed = |code| Error::from_os(code, format_args!("saving to {}", Shown(path)));
+    let (parent, name) = PathBytes::new(path)?.split()?;
+    let folder = Folder::open(&parent).map_err(failed)?;
+    if path.as_os_str().is_empty() {
+        return Err(failed(libc::ENOENT));
+    }
+    if name.is_of_folder() {
+        return Err(error!(Unsupported, "{} is a folder and not a regular file", Shown(path)));
+    }
+    let existing = folder.status(&name).ok();
     if let Some(existing) = &existing {
         let mapped = base.words().image().and_then(|image| image.file());
         if mapped.is_some_and(|mapped| mapped.identity() == existing.identity()) {
-            return Err(error!(MappedPath, "{} is the file that the filter maps; use sync", path.display()));
+            return Err(error!(MappedPath, "{} is the file that the filter maps; use sync", Shown(path)));
         }
         // A rename would put a file in the place of a device.
         if !existing.is_regular() {
-            return Err(error!(Unsupported, "{} is not a regular file", path.display()));
+            return Err(error!(Unsupported, "{} is not a regular file", Shown(path)));
         }
     }
-    let parent = place.folder()?;
-    let folder = Folder::open(&parent).map_err(failed)?;
-    let (temporary, file) = RawFile::create_temporary(&parent, existing.is_some())?;
-    let written = (|| {
-        if let Some(existing) = &existing {
-            file.copy_permissions(existing);
-        }
-        write_at(base, &mut |offset, bytes| file.write_all_at(bytes, offset).map_err(failed))?;
-        file.sync().map_err(failed)?;
-        storage::rename(&temporary, &place).map_err(failed)
-    })();
-    if written.is_err() {
-        storage::remove(&temporary);
-        return written;
+    let temporary = Temporary::new(&folder, existing.is_some()).map_err(failed)?;
+    let file = temporary.file();
+    if let Some(existing) = &existing {
+        file.take_after(existing);
     }
+    write_at(base, &mut |offset, bytes| file.write_all_at(bytes, offset).map_err(failed))?;
+    file.sync().map_err(failed)?;
+    temporary.place(&name).map_err(failed)?;
     folder.sync().map_err(failed)
 }

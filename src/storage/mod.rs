@@ -3,19 +3,23 @@
 //! A filter sees [`Words`] and need not know which it is. All unsafe code of the core that is not a kernel is in this
 //! folder.
 
+mod folder;
 mod image;
 mod mapping;
 mod owned;
+mod process;
 #[cfg(unix)]
 mod unix;
 #[cfg(unix)]
 use unix as os;
 mod words;
 
+pub(crate) use folder::{Folder, Temporary};
 pub use image::Access;
 pub(crate) use image::ImageBytes;
 pub(crate) use mapping::{FileRange, Mapping};
-pub(crate) use os::{FileStatus, Folder, PathBytes, RawFile, remove, rename};
+pub(crate) use os::{PathBytes, RawFile};
+pub(crate) use process::Process;
 pub use words::Words;
 
 use crate::error::{Result, error};
@@ -64,3 +68,25 @@ pub fn try_path(path: &std::path::Path) -> Result<std::path::PathBuf> {
     }
     Ok(copy)
 }
+
+/// A path in a message, which has room for so much of it: the end says more than the beginning.
+pub(crate) struct Shown<'a>(pub &'a std::path::Path);
+
+impl core::fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let bytes = self.0.as_os_str().as_encoded_bytes();
+        match bytes.len().checked_sub(SHOWN_LENGTH) {
+            None | Some(0) => write!(f, "{}", self.0.display()),
+            Some(hidden) => {
+                let text = &bytes[hidden..];
+                // Not in the middle of a character.
+                let start = text.iter().position(|byte| byte & 0xc0 != 0x80).unwrap_or(0);
+                write!(f, "...")?;
+                text[start..].utf8_chunks().try_for_each(|chunk| f.write_str(chunk.valid()))
+            }
+        }
+    }
+}
+
+/// The bytes of a path that a message shows.
+const SHOWN_LENGTH: usize = 120;

@@ -1,9 +1,8 @@
 //! The system calls. Errors are `errno` numbers; nothing here allocates but [`PathBytes`].
 
 use super::try_vec;
-use crate::error::{Error, Result, error};
+use crate::error::{Result, error};
 use core::ffi::CStr;
-use core::fmt;
 use core::ptr::{NonNull, null_mut};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
@@ -27,16 +26,16 @@ fn retry<T: PartialEq + From<i8>>(mut call: impl FnMut() -> T) -> core::result::
     }
 }
 
-/// A path as the system calls take it, with room for another file name in the same folder.
+/// A path as the system calls take it.
 pub struct PathBytes(Vec<u8>);
 
 impl PathBytes {
-    /// The longest suffix that [`PathBytes::temporary`] adds.
-    const SUFFIX: usize = 48;
-
     /// A copy of `path`.
     pub fn new(path: &Path) -> Result<PathBytes> {
-        let bytes = path.as_os_str().as_bytes();
+        PathBytes::of_bytes(path.as_os_str().as_bytes())
+    }
+
+    fn of_bytes(bytes: &[u8]) -> Result<PathBytes> {
         if bytes.contains(&0) {
             return Err(error!(OutOfRange, "the path has a NUL byte in it"));
         }
@@ -46,38 +45,24 @@ impl PathBytes {
         Ok(PathBytes(copy))
     }
 
-    fn as_c_str(&self) -> &CStr {
+    pub(super) fn as_c_str(&self) -> &CStr {
         CStr::from_bytes_until_nul(&self.0).unwrap_or_default()
     }
 
-    /// The folder of the file.
-    pub fn folder(&self) -> Result<PathBytes> {
+    /// The folder of the file, and the file's name in it; the name is empty where the path ends with a slash.
+    pub fn split(&self) -> Result<(PathBytes, PathBytes)> {
         let path = &self.0[..self.0.len() - 1];
-        let folder: &[u8] = match path.iter().rposition(|byte| *byte == b'/') {
-            Some(0) => b"/",
-            Some(slash) => &path[..slash],
-            None => b".",
+        let (folder, name): (&[u8], &[u8]) = match path.iter().rposition(|byte| *byte == b'/') {
+            Some(0) => (b"/", &path[1..]),
+            Some(slash) => (&path[..slash], &path[slash + 1..]),
+            None => (b".", path),
         };
-        PathBytes::new(Path::new(std::ffi::OsStr::from_bytes(folder)))
+        Ok((PathBytes::of_bytes(folder)?, PathBytes::of_bytes(name)?))
     }
 
-    /// A file name in the folder that this path is, which no other call of this process gets.
-    pub fn temporary(&self) -> Result<PathBytes> {
-        use core::sync::atomic::{AtomicU32, Ordering};
-        use std::io::Write;
-        static CALLS: AtomicU32 = AtomicU32::new(0);
-        let mut path: Vec<u8> = try_vec(self.0.len() + PathBytes::SUFFIX)?;
-        path.extend_from_slice(&self.0[..self.0.len() - 1]);
-        let call = CALLS.fetch_add(1, Ordering::Relaxed);
-        // Two numbers of at most ten digits fit into the room that was made.
-        let _ = write!(path, "/.petal-{}-{call}.tmp\0", std::process::id());
-        Ok(PathBytes(path))
-    }
-}
-
-impl fmt::Display for PathBytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", Path::new(std::ffi::OsStr::from_bytes(&self.0[..self.0.len() - 1])).display())
+    /// Whether it is the name of a folder whatever is there.
+    pub fn is_of_folder(&self) -> bool {
+        matches!(self.as_c_str().to_bytes(), b"" | b"." | b"..")
     }
 }
 
@@ -85,15 +70,6 @@ impl fmt::Display for PathBytes {
 pub struct FileStatus(libc::stat);
 
 impl FileStatus {
-    /// The file at `path`, or behind the symbolic link there.
-    pub fn of(path: &PathBytes) -> core::result::Result<FileStatus, i32> {
-        // SAFETY: all-zero bytes are a valid `stat`, and stat fills it.
-        let mut stat: libc::stat = unsafe { core::mem::zeroed() };
-        // SAFETY: the path ends with a NUL and `stat` is writable.
-        retry(|| unsafe { libc::stat(path.as_c_str().as_ptr(), &mut stat) })?;
-        Ok(FileStatus(stat))
-    }
-
     /// Its length in bytes.
     pub fn length(&self) -> u64 {
         self.0.st_size as u64
@@ -103,6 +79,11 @@ impl FileStatus {
     #[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
     pub fn identity(&self) -> (u64, u64) {
         (self.0.st_dev as u64, self.0.st_ino as u64)
+    }
+
+    /// Whether it still has a name in some folder.
+    pub fn has_name(&self) -> bool {
+        self.0.st_nlink > 0
     }
 
     /// Whether it is a plain file and not a folder, a device or a pipe.
@@ -129,19 +110,59 @@ impl RawFile {
         RawFile::open_with(path.as_c_str(), access | libc::O_NONBLOCK, 0)
     }
 
-    /// Creates a file in a folder under a name that nothing else has, and returns that name. `private` keeps everybody
-    /// else from opening it.
-    pub fn create_temporary(folder: &PathBytes, private: bool) -> Result<(PathBytes, RawFile)> {
-        let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;
-        loop {
-            let path = folder.temporary()?;
-            match RawFile::open_with(path.as_c_str(), flags, if private { 0o600 } else { 0o666 }) {
-                Ok(file) => return Ok((path, file)),
-                // A file of that name may be left over from a process of the same number that died.
-                Err(libc::EEXIST) => continue,
-                Err(code) => return Err(Error::from_os(code, format_args!("making a temporary file in {folder}"))),
-            }
+    /// Opens a folder; where it may not be read, only to find files in it.
+    pub fn open_folder(path: &CStr) -> core::result::Result<RawFile, i32> {
+        match RawFile::open_with(path, libc::O_RDONLY | libc::O_DIRECTORY, 0) {
+            #[cfg(any(target_os = "linux", target_os = "android"))]
+            Err(libc::EACCES) => RawFile::open_with(path, libc::O_PATH | libc::O_DIRECTORY, 0),
+            outcome => outcome,
         }
+    }
+
+    /// Opens or makes a file in this folder.
+    pub fn open_in(&self, name: &CStr, flags: i32, mode: libc::c_uint) -> core::result::Result<RawFile, i32> {
+        let folder = self.0.as_raw_fd();
+        // SAFETY: `name` ends with a NUL; the descriptor is new and owned from here on.
+        let fd = retry(|| unsafe { libc::openat(folder, name.as_ptr(), flags | libc::O_CLOEXEC, mode) })?;
+        // SAFETY: as above.
+        Ok(RawFile(unsafe { OwnedFd::from_raw_fd(fd) }))
+    }
+
+    /// What the system knows of a file in this folder, or of the file that a symbolic link there leads to.
+    pub fn status_in(&self, name: &CStr, follow: bool) -> core::result::Result<FileStatus, i32> {
+        let flags = if follow { 0 } else { libc::AT_SYMLINK_NOFOLLOW };
+        // SAFETY: all-zero bytes are a valid `stat`, and fstatat fills it.
+        let mut stat: libc::stat = unsafe { core::mem::zeroed() };
+        // SAFETY: `name` ends with a NUL and `stat` is writable.
+        retry(|| unsafe { libc::fstatat(self.0.as_raw_fd(), name.as_ptr(), &mut stat, flags) })?;
+        Ok(FileStatus(stat))
+    }
+
+    /// Puts the file `from` of this folder in the place of `to`, whatever was there before.
+    pub fn rename_in(&self, from: &CStr, to: &CStr) -> core::result::Result<(), i32> {
+        let folder = self.0.as_raw_fd();
+        // SAFETY: both names end with a NUL.
+        retry(|| unsafe { libc::renameat(folder, from.as_ptr(), folder, to.as_ptr()) }).map(|_| ())
+    }
+
+    /// Gives the file at `path`, which may be a link of /proc to one without a name, a name in this folder.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub fn link_in(&self, path: &ProcPath, name: &CStr) -> core::result::Result<(), i32> {
+        let (folder, path) = (self.0.as_raw_fd(), path.as_c_str().as_ptr());
+        let flags = libc::AT_SYMLINK_FOLLOW;
+        // SAFETY: both names end with a NUL.
+        retry(|| unsafe { libc::linkat(libc::AT_FDCWD, path, folder, name.as_ptr(), flags) }).map(|_| ())
+    }
+
+    /// Removes a file of this folder, if it is there.
+    pub fn remove_in(&self, name: &CStr) {
+        // SAFETY: `name` ends with a NUL.
+        unsafe { libc::unlinkat(self.0.as_raw_fd(), name.as_ptr(), 0) };
+    }
+
+    /// Another descriptor of the same open file.
+    pub fn duplicate(&self) -> core::result::Result<RawFile, i32> {
+        duplicate(self.0.as_raw_fd())
     }
 
     /// A handle of its own for a caller's descriptor.
@@ -154,20 +175,13 @@ impl RawFile {
         if writable && flags & libc::O_ACCMODE != libc::O_RDWR {
             return Err(libc::EACCES);
         }
-        if cfg!(target_os = "linux") && writable {
-            let mut path = [0_u8; 32];
-            let mut rest = &mut path[..31];
-            if std::io::Write::write_fmt(&mut rest, format_args!("/proc/self/fd/{fd}")).is_ok() {
-                let path = CStr::from_bytes_until_nul(&path).unwrap_or_default();
-                if let Ok(file) = RawFile::open_with(path, libc::O_RDWR, 0) {
-                    return Ok(file);
-                }
-            }
+        if cfg!(target_os = "linux")
+            && writable
+            && let Ok(file) = RawFile::open_with(ProcPath::new(fd).as_c_str(), libc::O_RDWR, 0)
+        {
+            return Ok(file);
         }
-        // SAFETY: fcntl takes any descriptor number; the copy is new and owned.
-        let copy = retry(|| unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) })?;
-        // SAFETY: as above.
-        Ok(RawFile(unsafe { OwnedFd::from_raw_fd(copy) }))
+        duplicate(fd)
     }
 
     /// What the system knows of it.
@@ -179,10 +193,23 @@ impl RawFile {
         Ok(FileStatus(stat))
     }
 
-    /// Gives it the permissions of another file, as far as that is allowed.
-    pub fn copy_permissions(&self, other: &FileStatus) {
-        // SAFETY: the descriptor is open.
-        unsafe { libc::fchmod(self.0.as_raw_fd(), other.0.st_mode & 0o777) };
+    /// Gives it the owner, the group and the permissions of another file, as far as that is allowed. Who may not give
+    /// it to that group gives the group that it has no more than everybody.
+    #[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
+    pub fn take_after(&self, other: &FileStatus) {
+        let Ok(FileStatus(own)) = self.status() else { return };
+        let (fd, libc::stat { st_uid, st_gid, st_mode, .. }) = (self.0.as_raw_fd(), other.0);
+        const SAME: libc::uid_t = libc::uid_t::MAX;
+        let mut mode = st_mode & 0o777;
+        // SAFETY: the descriptor is open, here and below.
+        if (own.st_uid, own.st_gid) != (st_uid, st_gid) && unsafe { libc::fchown(fd, st_uid, st_gid) } != 0 {
+            // SAFETY: as above.
+            if own.st_gid != st_gid && unsafe { libc::fchown(fd, SAME, st_gid) } != 0 {
+                mode &= 0o707 | (mode & 0o007) << 3;
+            }
+        }
+        // SAFETY: as above.
+        unsafe { libc::fchmod(fd, mode) };
     }
 
     /// Reads from `offset` until `bytes` is full or the file ends; returns how many bytes were read.
@@ -220,6 +247,17 @@ impl RawFile {
     pub fn sync(&self) -> core::result::Result<(), i32> {
         // SAFETY: the descriptor is open.
         retry(|| unsafe { libc::fsync(self.0.as_raw_fd()) }).map(|_| ())
+    }
+
+    /// Takes a lock on the whole file that is none of those on ranges; false if somebody else has it. It goes with the
+    /// last descriptor of this open file.
+    pub fn lock_whole(&self) -> core::result::Result<bool, i32> {
+        // SAFETY: the descriptor is open.
+        match retry(|| unsafe { libc::flock(self.0.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) }) {
+            Ok(_) => Ok(true),
+            Err(libc::EWOULDBLOCK) => Ok(false),
+            Err(code) => Err(code),
+        }
     }
 
     /// Takes the writer's lock on a range; false if somebody else has it.
@@ -269,38 +307,40 @@ impl RawFile {
     }
 }
 
-/// Puts the file `from` in the place of `to`, whatever was there before.
-pub fn rename(from: &PathBytes, to: &PathBytes) -> core::result::Result<(), i32> {
-    // SAFETY: both paths end with a NUL.
-    retry(|| unsafe { libc::rename(from.as_c_str().as_ptr(), to.as_c_str().as_ptr()) }).map(|_| ())
+/// A new descriptor of an open file.
+fn duplicate(fd: RawFd) -> core::result::Result<RawFile, i32> {
+    // SAFETY: fcntl takes any descriptor number; the copy is new and owned.
+    let copy = retry(|| unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) })?;
+    // SAFETY: as above.
+    Ok(RawFile(unsafe { OwnedFd::from_raw_fd(copy) }))
 }
 
-/// Removes a file, if it is there.
-pub fn remove(path: &PathBytes) {
-    // SAFETY: the path ends with a NUL.
-    unsafe { libc::unlink(path.as_c_str().as_ptr()) };
-}
+/// The path under which Linux shows a descriptor of this process.
+pub struct ProcPath([u8; 32]);
 
-/// A folder, opened so that a rename in it can be made to last.
-pub struct Folder(Option<RawFile>);
-
-impl Folder {
-    /// Opens a folder. One that may be written but not read cannot be synced, and that is no reason not to write.
-    pub fn open(path: &PathBytes) -> core::result::Result<Folder, i32> {
-        match RawFile::open_with(path.as_c_str(), libc::O_RDONLY | libc::O_DIRECTORY, 0) {
-            Ok(folder) => Ok(Folder(Some(folder))),
-            Err(libc::EACCES) => Ok(Folder(None)),
-            Err(code) => Err(code),
-        }
+impl ProcPath {
+    fn new(fd: RawFd) -> ProcPath {
+        let mut path = [0; 32];
+        // Ten digits leave a NUL at the end.
+        let _ = std::io::Write::write_fmt(&mut &mut path[..31], format_args!("/proc/self/fd/{fd}"));
+        ProcPath(path)
     }
 
-    /// Waits until its entries are on the disk.
-    pub fn sync(&self) -> core::result::Result<(), i32> {
-        match self.0.as_ref().map_or(Ok(()), RawFile::sync) {
-            // Some file systems cannot sync a folder and need not.
-            Err(libc::EINVAL | libc::EBADF) | Ok(()) => Ok(()),
-            Err(code) => Err(code),
-        }
+    /// The path of an open file.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub fn of(file: &RawFile) -> ProcPath {
+        ProcPath::new(file.0.as_raw_fd())
+    }
+
+    fn as_c_str(&self) -> &CStr {
+        CStr::from_bytes_until_nul(&self.0).unwrap_or_default()
+    }
+
+    /// Whether it is there: /proc need not be.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub fn exists(&self) -> bool {
+        // SAFETY: the path ends with a NUL.
+        unsafe { libc::access(self.as_c_str().as_ptr(), libc::F_OK) == 0 }
     }
 }
 
@@ -358,6 +398,40 @@ pub fn map_anonymous(length: usize) -> Option<NonNull<u8>> {
         libc::madvise(start.as_ptr().cast(), used, libc::MADV_HUGEPAGE);
         Some(start)
     }
+}
+
+/// A page of zeros for ever that is all zeros again in a child process, however that was made; `None` where the system
+/// has no such pages.
+pub fn wiped_in_children() -> Option<NonNull<u8>> {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        let page = page_size();
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        // SAFETY: a new mapping at an address of the system's choice touches no memory that exists.
+        let base = unsafe { libc::mmap(null_mut(), page, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+        let base = NonNull::new(base.cast::<u8>()).filter(|_| base != libc::MAP_FAILED)?;
+        // SAFETY: the page was just mapped.
+        if unsafe { libc::madvise(base.as_ptr().cast(), page, libc::MADV_WIPEONFORK) } == 0 {
+            return Some(base);
+        }
+        // SAFETY: as above, and nothing refers to it.
+        unsafe { unmap(base, page) };
+    }
+    None
+}
+
+/// Has the C library's `fork` call `function` in every child.
+pub fn call_in_children(function: extern "C" fn()) {
+    unsafe extern "C" {
+        // POSIX; the crate libc has it for some systems only.
+        fn pthread_atfork(
+            before: Option<extern "C" fn()>,
+            in_parent: Option<extern "C" fn()>,
+            in_child: Option<extern "C" fn()>,
+        ) -> i32;
+    }
+    // SAFETY: declared as POSIX does; `function` may be called at any time. A failure is a lack of memory.
+    unsafe { pthread_atfork(None, None, Some(function)) };
 }
 
 /// Gives a mapping back.

@@ -16,6 +16,10 @@ pub struct Words {
     home: Home,
 }
 
+/// Written at once, pieces of this size cost no more than larger ones, and they stay in the cache between the copy, the
+/// checksum and the system.
+const LARGE_PIECE: usize = 256 << 10;
+
 /// What keeps the words alive. Dropping it gives them back.
 enum Home {
     Owned { _memory: Owned },
@@ -107,13 +111,28 @@ impl Words {
     }
 
     /// Hands out the words as little-endian bytes, a buffer at a time.
-    pub fn for_each_chunk(&self, mut give: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let mut bytes = [0_u8; 8192];
-        for words in self.shared().chunks(bytes.len() / 8) {
-            for (to, word) in bytes.chunks_exact_mut(8).zip(words) {
+    pub fn for_each_chunk(&self, give: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        self.for_each_piece(&mut [0; 8192], give)
+    }
+
+    /// Hands out the words as little-endian bytes, in large pieces as far as there is memory for them. Each byte is read
+    /// once, so that what is handed out stays as it is while others insert.
+    pub fn for_each_large_piece(&self, give: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let mut buffer = Vec::new();
+        let length = LARGE_PIECE.min(8 * self.length);
+        if buffer.try_reserve_exact(length).is_err() {
+            return self.for_each_chunk(give);
+        }
+        buffer.resize(length, 0);
+        self.for_each_piece(&mut buffer, give)
+    }
+
+    fn for_each_piece(&self, buffer: &mut [u8], mut give: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        for words in self.shared().chunks(buffer.len() / 8) {
+            for (to, word) in buffer.chunks_exact_mut(8).zip(words) {
                 to.copy_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
             }
-            give(&bytes[..8 * words.len()])?;
+            give(&buffer[..8 * words.len()])?;
         }
         Ok(())
     }

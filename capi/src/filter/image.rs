@@ -212,10 +212,16 @@ pub unsafe extern "C" fn petal_filter_serialize_to(
     })
 }
 
-/// Writes the image to a file: to a temporary file beside it, onto the disk, then in its place, with the permissions of
-/// what was there; a symbolic link is replaced and not followed. A failure leaves what was there, unless it is that of
+/// Writes the image to a file: to one without a name in the same folder, onto the disk, then in its place, so that the
+/// path names the old bytes or the new ones at every moment. The new file has the owner, the group and the permissions
+/// of what was there, as far as the system lets the caller give them; a group that cannot be kept gets no more than
+/// everybody has. A symbolic link is replaced and not followed. A failure leaves what was there, unless it is that of
 /// making the new name last, after the new file is in place. `PETAL_ERR_MAPPED_PATH` if the filter lies in that very
-/// file. Since 0.1.
+/// file.
+///
+/// Where a file is replaced, and on file systems that have no files without names, the new one is called
+/// `.petal-NUMBER.tmp` for a moment; if the process is killed just then, the next save in that folder removes it.
+/// Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_save(
     filter: *const petal_filter,

@@ -1,0 +1,279 @@
+//! Names in an opened folder, and files that have no name yet.
+//!
+//! A name is relative to its folder, which is opened once: so a path may be as long as the system allows, and
+//! whoever moves the folder meanwhile moves the file with it.
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use super::os::ProcPath;
+use super::os::{FileStatus, PathBytes, RawFile};
+use core::ffi::CStr;
+
+/// A folder, opened so that files can be made in it and a rename in it can be made to last.
+pub struct Folder(RawFile);
+
+impl Folder {
+    /// Opens a folder. One that may be written but not read cannot be synced, and that is no reason not to write.
+    pub fn open(path: &PathBytes) -> Result<Folder, i32> {
+        RawFile::open_folder(path.as_c_str()).map(Folder)
+    }
+
+    /// What the system knows of a file in it, or of what a symbolic link there leads to.
+    pub fn status(&self, name: &PathBytes) -> Result<FileStatus, i32> {
+        self.0.status_in(name.as_c_str(), true)
+    }
+
+    /// Waits until its entries are on the disk.
+    pub fn sync(&self) -> Result<(), i32> {
+        match self.0.sync() {
+            // Some file systems cannot sync a folder and need not; one that is not open for reading cannot be synced.
+            Err(libc::EINVAL | libc::EBADF) | Ok(()) => Ok(()),
+            Err(code) => Err(code),
+        }
+    }
+
+    /// A new file that never has a name, or only for a moment where the system cannot make such files; it goes with
+    /// the last descriptor of it. Nobody else can open it.
+    pub fn new_file(&self) -> Result<RawFile, i32> {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        if let Ok(file) = self.0.open_in(c".", libc::O_RDWR | libc::O_TMPFILE | libc::O_EXCL, mode(true)) {
+            return Ok(file);
+        }
+        self.sweep();
+        Temporary::named(self, true)?.file.duplicate()
+    }
+
+    /// Removes the temporary files whose makers are dead.
+    fn sweep(&self) {
+        for number in 0..TEMPORARY_NAMES {
+            let name = TemporaryName::new(number);
+            match self.0.open_in(name.as_c_str(), libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK, 0) {
+                Ok(file) => self.remove_abandoned(&name, &file),
+                Err(libc::ENOENT) if number >= SWEPT_NAMES => break,
+                // Somebody else's.
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Removes a temporary file unless its maker lives and so holds its lock. Whoever has the lock is the only one who
+    /// renames or removes the name.
+    fn remove_abandoned(&self, name: &TemporaryName, file: &RawFile) {
+        let Ok(opened) = file.status() else { return };
+        if !opened.is_regular() || !matches!(file.lock_whole(), Ok(true)) {
+            return;
+        }
+        let named = self.0.status_in(name.as_c_str(), false);
+        if named.is_ok_and(|named| named.identity() == opened.identity()) {
+            self.0.remove_in(name.as_c_str());
+        }
+    }
+
+    /// The first temporary name that `take` can make a file under.
+    fn take_name<T>(&self, take: impl Fn(&CStr) -> Result<T, i32>) -> Result<(TemporaryName, T), i32> {
+        for number in 0..TEMPORARY_NAMES {
+            let name = TemporaryName::new(number);
+            match take(name.as_c_str()) {
+                Err(libc::EEXIST) => {}
+                outcome => return outcome.map(|taken| (name, taken)),
+            }
+        }
+        Err(libc::EEXIST)
+    }
+}
+
+/// How many temporary names there are in a folder: as many savers can be at the same moment of their work.
+const TEMPORARY_NAMES: u32 = 1 << 16;
+
+/// So many of the names are always looked at when a folder is swept, and those after them as long as there are files.
+const SWEPT_NAMES: u32 = 16;
+
+/// `.petal-NUMBER.tmp`. The names are few and known, so that what a killed process left behind is found again
+/// without a search through the folder.
+struct TemporaryName([u8; 24]);
+
+impl TemporaryName {
+    fn new(number: u32) -> TemporaryName {
+        let mut name = [0; 24];
+        // Ten digits leave a NUL at the end.
+        let _ = std::io::Write::write_fmt(&mut &mut name[..23], format_args!(".petal-{number}.tmp"));
+        TemporaryName(name)
+    }
+
+    fn as_c_str(&self) -> &CStr {
+        CStr::from_bytes_until_nul(&self.0).unwrap_or_default()
+    }
+}
+
+/// A new file on its way to a name in a folder. It has none where the system can make such files, so that it goes with
+/// its process; otherwise, and for the moment before it takes another file's place, it has a temporary one, and a lock
+/// that tells others that its maker lives. It is gone when it is dropped.
+pub struct Temporary<'a> {
+    folder: &'a Folder,
+    file: RawFile,
+    name: Option<TemporaryName>,
+}
+
+impl Temporary<'_> {
+    /// A new file, after a look at what dead processes left in the folder. `private` keeps everybody else from opening
+    /// it.
+    pub fn new(folder: &Folder, private: bool) -> Result<Temporary<'_>, i32> {
+        folder.sweep();
+        Temporary::unnamed(folder, private).or_else(|_| Temporary::named(folder, private))
+    }
+
+    /// A file without a name that can be given one.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    fn unnamed(folder: &Folder, private: bool) -> Result<Temporary<'_>, i32> {
+        let file = folder.0.open_in(c".", libc::O_RDWR | libc::O_TMPFILE, mode(private))?;
+        // Without /proc it could not be named. Before it has a name nobody can have the lock.
+        if !ProcPath::of(&file).exists() {
+            return Err(libc::ENOENT);
+        }
+        let _ = file.lock_whole();
+        Ok(Temporary { folder, file, name: None })
+    }
+
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    fn unnamed(_: &Folder, _: bool) -> Result<Temporary<'_>, i32> {
+        Err(libc::ENOTSUP)
+    }
+
+    /// A file under a temporary name.
+    fn named(folder: &Folder, private: bool) -> Result<Temporary<'_>, i32> {
+        loop {
+            let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;
+            let (name, file) = folder.take_name(|name| folder.0.open_in(name, flags, mode(private)))?;
+            // Somebody who sweeps may have come before the lock: then he removes it. Where there are no locks nobody
+            // sweeps.
+            if !matches!(file.lock_whole(), Ok(false)) && file.status()?.has_name() {
+                return Ok(Temporary { folder, file, name: Some(name) });
+            }
+        }
+    }
+
+    /// The file.
+    pub fn file(&self) -> &RawFile {
+        &self.file
+    }
+
+    /// Puts it at `name` in the folder, in the place of what is there.
+    pub fn place(mut self, name: &PathBytes) -> Result<(), i32> {
+        if self.name.is_none() {
+            match self.link(name.as_c_str()) {
+                Err(libc::EEXIST) => {}
+                outcome => return outcome,
+            }
+            self.name = Some(self.folder.take_name(|name| self.link(name))?.0);
+        }
+        if let Some(temporary) = &self.name {
+            self.folder.0.rename_in(temporary.as_c_str(), name.as_c_str())?;
+        }
+        self.name = None;
+        Ok(())
+    }
+
+    /// Gives an unnamed file a name that is free.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    fn link(&self, name: &CStr) -> Result<(), i32> {
+        self.folder.0.link_in(&ProcPath::of(&self.file), name)
+    }
+
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    fn link(&self, _: &CStr) -> Result<(), i32> {
+        Err(libc::ENOTSUP)
+    }
+}
+
+impl Drop for Temporary<'_> {
+    fn drop(&mut self) {
+        if let Some(name) = &self.name {
+            self.folder.0.remove_in(name.as_c_str());
+        }
+    }
+}
+
+fn mode(private: bool) -> libc::c_uint {
+    if private { 0o600 } else { 0o666 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn opened(path: &Path) -> Folder {
+        Folder::open(&PathBytes::new(path).unwrap()).unwrap()
+    }
+
+    fn names(path: &Path) -> Vec<String> {
+        let mut names: Vec<String> =
+            std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// Where files without a name do not exist, one with a temporary name does the same.
+    #[test]
+    fn files_with_and_without_a_temporary_name_take_the_place_of_what_is_there() {
+        let place = tempfile::tempdir().unwrap();
+        let (folder, name) = (opened(place.path()), PathBytes::new(Path::new("file")).unwrap());
+        for (round, make) in
+            [Temporary::named, Temporary::unnamed, Temporary::named, Temporary::unnamed].iter().enumerate()
+        {
+            let Ok(temporary) = make(&folder, false) else {
+                eprintln!("{round}: this folder has no files without a name; they were not tested");
+                continue;
+            };
+            temporary.file().write_all_at(&[b'0' + round as u8], 0).unwrap();
+            assert!(names(place.path()).contains(&".petal-0.tmp".to_string()) != (round % 2 == 1));
+            temporary.place(&name).unwrap();
+            assert_eq!(names(place.path()), ["file"]);
+            assert_eq!(std::fs::read(place.path().join("file")).unwrap(), [b'0' + round as u8]);
+            drop(make(&folder, true).unwrap());
+            assert_eq!(names(place.path()), ["file"], "one that is given up is gone");
+        }
+    }
+
+    /// What the dead left behind goes; what the living are at work on, and what only looks like it, stays.
+    #[test]
+    fn only_what_the_dead_left_is_swept_away() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = opened(place.path());
+        let leave = |name: &str| std::fs::write(place.path().join(name), b"left").unwrap();
+        let living = Temporary::named(&folder, true).unwrap();
+        [1, 2, 15].iter().for_each(|number| leave(&format!(".petal-{number}.tmp")));
+        std::fs::create_dir(place.path().join(".petal-3.tmp")).unwrap();
+        std::os::unix::fs::symlink("kept", place.path().join(".petal-4.tmp")).unwrap();
+        ["kept", ".petal-.tmp", "petal-5.tmp", ".petal-006.tmp"].iter().for_each(|name| leave(name));
+        let stay =
+            [".petal-.tmp", ".petal-0.tmp", ".petal-006.tmp", ".petal-3.tmp", ".petal-4.tmp", "kept", "petal-5.tmp"];
+        drop(Temporary::new(&folder, false).unwrap());
+        assert_eq!(names(place.path()), stay);
+        living.file().write_all_at(b"alive", 0).unwrap();
+        living.place(&PathBytes::new(Path::new("placed")).unwrap()).unwrap();
+        assert_eq!(std::fs::read(place.path().join("placed")).unwrap(), b"alive");
+    }
+
+    /// However many are at work at once, each has a name of its own.
+    #[test]
+    fn many_at_once_have_their_own_names() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = opened(place.path());
+        let all: Vec<Temporary> = (0..40).map(|_| Temporary::named(&folder, true).unwrap()).collect();
+        assert_eq!(names(place.path()).len(), 40);
+        // The names after the first few are swept as well while there are files.
+        std::fs::write(place.path().join(".petal-40.tmp"), b"left").unwrap();
+        folder.sweep();
+        assert_eq!(names(place.path()).len(), 40);
+        drop(all);
+        assert!(names(place.path()).is_empty());
+    }
+
+    #[test]
+    fn a_file_of_its_own_has_no_name() {
+        let place = tempfile::tempdir().unwrap();
+        let file = opened(place.path()).new_file().unwrap();
+        file.write_all_at(b"keys", 0).unwrap();
+        assert!(names(place.path()).is_empty() && !file.status().unwrap().has_name());
+    }
+}
