@@ -11,7 +11,7 @@ use crate::open;
 use crate::registry;
 use crate::simd;
 use crate::spec::Spec;
-use crate::storage::{self, PathBytes, RawFile, try_vec};
+use crate::storage::{Folder, PathBytes, Process, RawFile, Shown, try_vec};
 use core::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,8 @@ pub struct BuilderOptions {
     /// The most memory, in bytes, that collected keys take before they go to a file; `None` is no limit. At least
     /// [`MIN_MEMORY_LIMIT`]. The finished filter is not counted.
     pub memory_limit: Option<u64>,
-    /// Where that file is made. It has no name, and goes when the builder does.
+    /// Where that file is made. It has no name, and goes when the builder does. A folder that is given must be there and
+    /// take files.
     pub temporary_directory: Option<PathBuf>,
     /// Reports progress and can cancel.
     pub progress: Option<Box<Progress>>,
@@ -48,10 +49,19 @@ pub struct Builder {
     /// The most hashes that are kept in memory.
     limit: usize,
     hashes: Vec<u64>,
-    /// The hashes that went to the file: sorted runs, one after the other, as their ends.
-    runs: Vec<u64>,
-    file: Option<RawFile>,
+    /// The hashes that went to files. There is one file, and one more in a process that was forked after it was made.
+    spilled: Vec<Spilled>,
     added: u64,
+}
+
+/// A temporary file of hashes.
+struct Spilled {
+    file: RawFile,
+    /// The process that writes it. A child reads what its parent wrote before the fork, which stays as it is, and goes on
+    /// in a file of its own.
+    process: Process,
+    /// Sorted runs, one after the other, as their ends.
+    runs: Vec<u64>,
 }
 
 impl Builder {
@@ -60,7 +70,8 @@ impl Builder {
     ///
     /// # Errors
     /// Those of the spec; [`Status::OutOfRange`] for a memory limit below [`MIN_MEMORY_LIMIT`];
-    /// [`Status::Contradiction`] for a limit without a directory.
+    /// [`Status::Contradiction`] for a limit without a directory; what the system reports of a directory in which no file
+    /// can be made.
     pub fn new(spec: &Spec, options: BuilderOptions) -> Result<Builder> {
         // Finds what is wrong with the spec now and not when all keys have come.
         let row = registry::of_spec(spec)?;
@@ -77,7 +88,11 @@ impl Builder {
             Some(limit) => usize::try_from(limit / 8).unwrap_or(usize::MAX),
         };
         let hasher = spec.hasher()?;
-        Ok(Builder { spec: *spec, hasher, options, limit, hashes: Vec::new(), runs: Vec::new(), file: None, added: 0 })
+        if let Some(folder) = &options.temporary_directory {
+            // It is made when it is needed; whether it can be is known now.
+            spill_file(folder)?;
+        }
+        Ok(Builder { spec: *spec, hasher, options, limit, hashes: Vec::new(), spilled: Vec::new(), added: 0 })
     }
 
     /// How many keys were added.
@@ -150,17 +165,18 @@ impl Builder {
     /// Writes the hashes in memory to the file as a sorted run.
     fn spill(&mut self) -> Result<()> {
         let failed = |code| Error::from_os(code, format_args!("writing keys to the temporary file"));
-        self.runs.try_reserve(1).map_err(|_| Error::from(Status::OutOfMemory))?;
-        if self.file.is_none() {
+        let no_memory = |_| Error::from(Status::OutOfMemory);
+        if !self.spilled.last().is_some_and(|spilled| spilled.process.is_current()) {
             let folder = self.options.temporary_directory.as_deref().ok_or(Status::Internal)?;
-            let (path, file) = RawFile::create_temporary(&PathBytes::new(folder)?, true)?;
-            storage::remove(&path);
-            self.file = Some(file);
+            self.spilled.try_reserve(1).map_err(no_memory)?;
+            let (file, process) = (spill_file(folder)?, Process::current());
+            self.spilled.push(Spilled { file, process, runs: Vec::new() });
         }
-        let file = self.file.as_mut().ok_or(Status::Internal)?;
+        let Spilled { file, runs, .. } = self.spilled.last_mut().ok_or(Status::Internal)?;
+        runs.try_reserve(1).map_err(no_memory)?;
         self.hashes.sort_unstable();
         self.hashes.dedup();
-        let start = self.runs.last().copied().unwrap_or(0);
+        let start = runs.last().copied().unwrap_or(0);
         let mut bytes = [0; 8 * READ_AHEAD];
         for (i, hashes) in self.hashes.chunks(READ_AHEAD).enumerate() {
             for (to, hash) in bytes.chunks_exact_mut(8).zip(hashes) {
@@ -169,7 +185,7 @@ impl Builder {
             // A run that failed half-way is written over by the next try.
             file.write_all_at(&bytes[..8 * hashes.len()], 8 * (start + (i * READ_AHEAD) as u64)).map_err(failed)?;
         }
-        self.runs.push(start + self.hashes.len() as u64);
+        runs.push(start + self.hashes.len() as u64);
         self.hashes.clear();
         Ok(())
     }
@@ -199,8 +215,7 @@ impl Builder {
 
     fn empty(&mut self) {
         self.hashes.clear();
-        self.runs.clear();
-        self.file = None;
+        self.spilled.clear();
         self.added = 0;
     }
 
@@ -237,16 +252,20 @@ impl Builder {
 
     /// Gives all distinct hashes in order, up to [`STEP`] at once. Those in memory are sorted and distinct already.
     fn for_each_distinct(&self, mut take: impl FnMut(&[u64]) -> Result<()>) -> Result<()> {
-        let Some(file) = &self.file else {
+        if self.spilled.is_empty() {
             return self.hashes.chunks(STEP).try_for_each(take);
-        };
-        let mut runs: Vec<Run> = try_vec(self.runs.len())?;
-        let mut next: Vec<Reverse<(u64, usize)>> = try_vec(self.runs.len() + 1)?;
-        for (i, end) in self.runs.iter().enumerate() {
-            let start = if i == 0 { 0 } else { self.runs[i - 1] };
-            let mut run = Run { position: start, end: *end, ahead: try_vec(READ_AHEAD)? };
-            next.extend(run.next(file)?.map(|hash| Reverse((hash, i))));
-            runs.push(run);
+        }
+        let count = self.spilled.iter().map(|spilled| spilled.runs.len()).sum();
+        let mut runs: Vec<Run> = try_vec(count)?;
+        let mut next: Vec<Reverse<(u64, usize)>> = try_vec(count + 1)?;
+        for Spilled { file, runs: ends, .. } in &self.spilled {
+            let mut position = 0;
+            for end in ends {
+                let mut run = Run { file, position, end: *end, ahead: try_vec(READ_AHEAD)? };
+                next.extend(run.next()?.map(|hash| Reverse((hash, runs.len()))));
+                runs.push(run);
+                position = *end;
+            }
         }
         let mut in_memory = self.hashes.iter().copied();
         next.extend(in_memory.next().map(|hash| Reverse((hash, runs.len()))));
@@ -263,7 +282,7 @@ impl Builder {
                 last = Some(hash);
             }
             let following = match runs.get_mut(i) {
-                Some(run) => run.next(file)?,
+                Some(run) => run.next()?,
                 None => in_memory.next(),
             };
             next.extend(following.map(|hash| Reverse((hash, i))));
@@ -272,21 +291,29 @@ impl Builder {
     }
 }
 
+/// A file without a name in `folder`.
+fn spill_file(folder: &Path) -> Result<RawFile> {
+    let failed = |code| Error::from_os(code, format_args!("making a temporary file in {}", Shown(folder)));
+    let path = PathBytes::new(folder)?;
+    Folder::open(&path).and_then(|folder| folder.new_file()).map_err(failed)
+}
+
 /// A sorted run in the file, from the hash at `position` on.
-struct Run {
+struct Run<'a> {
+    file: &'a RawFile,
     position: u64,
     end: u64,
     /// Hashes read already, the next one last.
     ahead: Vec<u64>,
 }
 
-impl Run {
-    fn next(&mut self, file: &RawFile) -> Result<Option<u64>> {
+impl Run<'_> {
+    fn next(&mut self) -> Result<Option<u64>> {
         if self.ahead.is_empty() && self.position < self.end {
             let failed = |code| Error::from_os(code, format_args!("reading keys from the temporary file"));
             let mut bytes = [0; 8 * READ_AHEAD];
             let count = (self.end - self.position).min(READ_AHEAD as u64) as usize;
-            if file.read_at(&mut bytes[..8 * count], 8 * self.position).map_err(failed)? < 8 * count {
+            if self.file.read_at(&mut bytes[..8 * count], 8 * self.position).map_err(failed)? < 8 * count {
                 return Err(error!(Io, "the temporary file of keys is shorter than it was written"));
             }
             let hashes = bytes[..8 * count].chunks_exact(8).rev();

@@ -233,17 +233,37 @@ fn wrong_options_and_specs_are_refused_at_once() {
     assert_eq!(status(&Spec { bits: 1 << 63, capacity: 1, ..plain }, none()), Some(Status::TooLarge));
 }
 
-/// Where nothing can be spilled, the key that did not fit is not added and the others stay.
+/// A folder in which no file can be made is refused when the builder is, by its name.
 #[test]
-fn a_missing_folder_loses_no_key() {
+fn a_missing_folder_is_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, b"").unwrap();
+    for (memory_limit, missing) in
+        [(Some(MIN_MEMORY_LIMIT), folder.path().join("missing")), (None, folder.path().join("missing")), (None, file)]
+    {
+        let options =
+            BuilderOptions { memory_limit, temporary_directory: Some(missing.clone()), ..BuilderOptions::default() };
+        let error = Builder::new(&Spec::default(), options).err().unwrap();
+        assert_eq!(error.status(), Status::NotFound);
+        assert!(error.message().contains(missing.file_name().unwrap().to_str().unwrap()), "{error}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+/// Where nothing can be spilled any more, the key that did not fit is not added and the others stay.
+#[test]
+fn a_folder_that_goes_loses_no_key() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("missing");
+    std::fs::create_dir(&missing).unwrap();
     let options = BuilderOptions {
         memory_limit: Some(MIN_MEMORY_LIMIT),
         temporary_directory: Some(missing.clone()),
         progress: None,
     };
     let mut builder = Builder::new(&Spec::default(), options).unwrap();
+    std::fs::remove_dir(&missing).unwrap();
     add(&mut builder, 0..LIMIT);
     assert_eq!(builder.add_u64(LIMIT).unwrap_err().status(), Status::NotFound);
     assert_eq!(builder.count(), LIMIT);

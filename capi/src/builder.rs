@@ -32,7 +32,8 @@ pub struct petal_builder_options {
     /// The most memory in bytes that collected keys take before they go to a temporary file; 0 is no limit, otherwise
     /// at least 1048576.
     pub memory_limit: u64,
-    /// The folder of that file, which has no name and goes with the builder. Copied. NULL without a limit.
+    /// The folder of that file, which has no name and goes with the builder. Copied. Nullable without a limit; if it is
+    /// given it must be there and take files.
     pub temporary_directory: *const c_char,
     /// Nullable. Called in the thread that finishes or saves, until the builder is freed.
     pub progress: petal_progress_callback,

@@ -1,0 +1,133 @@
+//! In which process something was made: after a fork the child has a copy of every handle, and must not use those of
+//! what it shares with its parent.
+
+use super::os;
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+
+/// The process in which something was made. Comparing costs two loads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Process(u64);
+
+/// The number of this process, in a page that the system wipes in a child: 0 is none yet.
+static NUMBER: AtomicPtr<AtomicU64> = AtomicPtr::new(core::ptr::null_mut());
+
+/// The last number given. A child goes on from its parent's, so its number is that of none of its ancestors; only of
+/// those can it have handles.
+static LAST: AtomicU64 = AtomicU64::new(0);
+
+/// Where the number is if the system wipes no pages: then only those children are noticed that the C library's `fork`
+/// made, which calls [`forget`].
+static FALLBACK: AtomicU64 = AtomicU64::new(0);
+
+impl Process {
+    /// This process.
+    pub fn current() -> Process {
+        let number = number();
+        let known = number.load(Ordering::Relaxed);
+        if known != 0 {
+            return Process(known);
+        }
+        let fresh = LAST.fetch_add(1, Ordering::Relaxed) + 1;
+        // Of several threads one is first.
+        match number.compare_exchange(0, fresh, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => Process(fresh),
+            Err(first) => Process(first),
+        }
+    }
+
+    /// Whether this process is it.
+    #[inline]
+    pub fn is_current(self) -> bool {
+        let number = NUMBER.load(Ordering::Acquire);
+        // SAFETY: whoever has a `Process` went through `number`, which put a word there that lives for ever.
+        unsafe { (*number).load(Ordering::Relaxed) == self.0 }
+    }
+}
+
+/// The word with this process's number.
+fn number() -> &'static AtomicU64 {
+    let mut number = NUMBER.load(Ordering::Acquire);
+    if number.is_null() {
+        let fresh = os::wiped_in_children().map_or((&raw const FALLBACK).cast_mut(), |page| page.cast().as_ptr());
+        number = match NUMBER.compare_exchange(number, fresh, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => {
+                // Also with a page: emulators of a system may say that they wipe it and not do so.
+                os::call_in_children(forget);
+                fresh
+            }
+            // Another thread was first; at most a page stays unused for ever.
+            Err(first) => first,
+        };
+    }
+    // SAFETY: a page that is never given back, or a static, and only used as this atomic.
+    unsafe { &*number }
+}
+
+/// Makes a child forget its parent's number.
+extern "C" fn forget() {
+    number().store(0, Ordering::Relaxed);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `check` says in a child that `fork` makes. It must not allocate: other threads of the parent may have held
+    /// the allocator's locks.
+    fn in_child(fork: impl Fn() -> libc::c_long, check: impl Fn() -> bool) -> bool {
+        let child = fork() as libc::pid_t;
+        if child == 0 {
+            // SAFETY: ends the child and does nothing else.
+            unsafe { libc::_exit(i32::from(!check())) };
+        }
+        let mut status = 1;
+        // SAFETY: a child of this process, and a number to write to.
+        child > 0 && unsafe { libc::waitpid(child, &mut status, 0) } == child && status == 0
+    }
+
+    fn fork() -> libc::c_long {
+        // SAFETY: the children here need no other thread and no lock.
+        libc::c_long::from(unsafe { libc::fork() })
+    }
+
+    /// Nothing in a child was made by itself, and what it makes is of none of its ancestors.
+    #[test]
+    fn a_child_is_another_process() {
+        let parent = Process::current();
+        let grandchild = |child: Process| {
+            let own = Process::current();
+            own.is_current() && own != child && own != parent && !child.is_current() && !parent.is_current()
+        };
+        let check = || {
+            let inherited = parent.is_current();
+            let child = Process::current();
+            let own = child.is_current() && child != parent && !parent.is_current();
+            !inherited && own && in_child(fork, || !child.is_current() && grandchild(child)) && child.is_current()
+        };
+        assert!(parent.is_current() && Process::current() == parent);
+        assert!(in_child(fork, check));
+        // A system call of which the C library knows nothing.
+        #[cfg(target_os = "linux")]
+        if !core::ptr::eq(number(), &FALLBACK) {
+            // SAFETY: as above; without flags it is what fork is.
+            let clone = || unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
+            assert!(in_child(clone, || !parent.is_current() && Process::current() != parent));
+        }
+        assert!(parent.is_current());
+    }
+
+    /// Without a page that is wiped, too, the number is another one in a child.
+    #[test]
+    fn a_child_forgets_the_number() {
+        let parent = Process::current();
+        assert!(in_child(fork, || {
+            number().store(parent.0, Ordering::Relaxed);
+            parent.is_current() && in_child(fork, || !parent.is_current())
+        }));
+        assert!(in_child(fork, || {
+            number().store(parent.0, Ordering::Relaxed);
+            forget();
+            !parent.is_current()
+        }));
+    }
+}
