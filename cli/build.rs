@@ -4,7 +4,7 @@
 use clap::CommandFactory;
 use clap_complete::Shell;
 use clap_mangen::Man;
-use clap_mangen::roff::{Roff, roman};
+use clap_mangen::roff::{Roff, bold, roman};
 use std::env;
 use std::fs;
 use std::io;
@@ -12,68 +12,61 @@ use std::path::{Path, PathBuf};
 
 #[path = "src/args.rs"]
 mod args;
+#[path = "src/manual.rs"]
+mod manual;
 #[allow(dead_code, reason = "only what the command line needs is used here")]
 #[path = "src/numbers.rs"]
 mod numbers;
 
 fn main() -> io::Result<()> {
-    for input in ["build.rs", "src/args.rs", "src/numbers.rs"] {
+    for input in ["build.rs", "src/args.rs", "src/manual.rs", "src/numbers.rs"] {
         println!("cargo::rerun-if-changed={input}");
     }
     println!("cargo::rerun-if-env-changed=PETAL_CLI_DOCUMENTS");
     let folder = env::var_os("PETAL_CLI_DOCUMENTS").or_else(|| env::var_os("OUT_DIR")).map(PathBuf::from);
     let Some(folder) = folder else { return Ok(()) };
     fs::create_dir_all(&folder)?;
-    let mut command = args::Cli::command();
     for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
-        clap_complete::generate_to(shell, &mut command, "petal", &folder)?;
+        clap_complete::generate_to(shell, &mut args::Cli::command(), "petal", &folder)?;
     }
+    // `petal help` has no page of its own.
+    let mut command = args::Cli::command().disable_help_subcommand(true);
     command.build();
     for subcommand in command.get_subcommands() {
         let name = format!("petal-{}", subcommand.get_name());
-        let subcommand = subcommand.clone().bin_name(name.replace('-', " ")).display_name(name.clone());
-        let mut page = Vec::new();
-        man(subcommand).render(&mut page)?;
-        fs::write(folder.join(format!("{name}.1")), page)?;
+        let page = subcommand.clone().bin_name(name.replace('-', " ")).display_name(name.clone());
+        write_page(page, subcommand.get_name(), &folder.join(format!("{name}.1")))?;
     }
-    overview(command, &folder.join("petal.1"))
+    write_page(command, "petal", &folder.join("petal.1"))
 }
 
-fn man(command: clap::Command) -> Man {
+/// The man page of a command: what its options are, then examples and the exit status.
+fn write_page(command: clap::Command, name: &str, file: &Path) -> io::Result<()> {
     let version = env!("CARGO_PKG_VERSION");
-    Man::new(command.version(version)).source(format!("petal {version}")).manual("Petal")
-}
-
-/// petal(1): what all subcommands share, and examples.
-fn overview(command: clap::Command, file: &Path) -> io::Result<()> {
-    let man = man(command);
+    let has_subcommands = command.has_subcommands();
+    let man = Man::new(command.version(version)).source(format!("petal {version}")).manual("Petal");
     let mut page = Vec::new();
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;
     man.render_synopsis_section(&mut page)?;
     man.render_description_section(&mut page)?;
-    man.render_subcommands_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    if has_subcommands {
+        man.render_subcommands_section(&mut page)?;
+    }
+    let Some(manual::Page { examples, status, .. }) = manual::page(name) else {
+        return Err(io::Error::other(format!("src/manual.rs has no page {name}")));
+    };
     let mut more = Roff::new();
     more.control("SH", ["EXAMPLES"]);
-    for (what, how) in EXAMPLES {
-        more.text([roman(*what)]).control("PP", []).control("RS", ["4"]).control("nf", []);
+    for (what, how) in *examples {
+        more.text([roman(format!("{what}:"))]).control("PP", []).control("RS", ["4"]).control("nf", []);
         more.text([roman(*how)]).control("fi", []).control("RE", []).control("PP", []);
     }
-    more.control("SH", ["EXIT STATUS"]).text([roman(args::EXIT_STATUS)]);
+    more.control("SH", ["EXIT STATUS"]).text([roman(*status)]);
+    if !has_subcommands {
+        more.control("SH", ["SEE ALSO"]).text([bold("petal"), roman("(1)")]);
+    }
     more.to_writer(&mut page)?;
     fs::write(file, page)
 }
-
-const EXAMPLES: &[(&str, &str)] = &[
-    (
-        "A filter of a word list, with one false positive in a thousand:",
-        "petal build --fpr 0.001 -o words.petal words.txt",
-    ),
-    ("The lines of a text that certainly are not in it:", "petal check -v words.petal text.txt"),
-    (
-        "The names of files, which may have newlines in them:",
-        "find . -print0 | petal build -0 --capacity 1M -o files.petal",
-    ),
-    ("The distinct lines of a stream, in 12 MB:", "petal dedup --capacity 10M < stream.log"),
-    ("Which kind of filter for a hundred million keys in 128 MiB:", "petal plan --keys 100M --memory 128MiB"),
-];

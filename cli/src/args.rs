@@ -1,29 +1,47 @@
 //! The command line. `build.rs` makes the man pages and the shell completions from this file too.
 
+use crate::manual;
 use crate::numbers;
 use clap::builder::PossibleValue;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueHint};
 use std::path::PathBuf;
-
-/// The exit status, as the help and the man page tell it.
-pub const EXIT_STATUS: &str = "0 for success; 1 where `check` selected no key, `plan` found no kind and `fold` \
-    nothing to fold; 2 for trouble, with one line on standard error that says what it was.";
 
 /// Bloom filters and other approximate-membership structures from the shell.
 ///
 /// A filter answers "have I seen this key?" without storing the keys. It never says no to a key that was inserted; of
 /// other keys it says yes at a false-positive rate that you choose.
 ///
-/// Keys are records: lines, or with -0 whatever lies between NUL bytes. They are bytes, not text: only the separator is
-/// taken off. KEYS are files, and `-`, or none, is standard input. Numbers of keys and bits take the suffixes k, M, G
-/// (powers of 1000) and Ki, Mi, Gi (powers of 1024).
+/// Keys are records: lines, or with -0 whatever lies between NUL bytes; with --field, one field of each. They are
+/// bytes, not text: only the separator is taken off. KEYS are files, and `-`, or none, is standard input. `-` is
+/// standard input too where a filter is only read, and for --key-file. Compressed input is refused, not decompressed.
+///
+/// Numbers of keys and bits may be written 1000000, 1e6 or 1M: the suffixes are k, M, G (powers of 1000) and Ki, Mi, Gi
+/// (powers of 1024).
+///
+/// With --json each result is one JSON value on a line of its own: one for each file, pair of files or kind. Its names
+/// are those of the library's structs, what is not known is null. It goes to standard output; where keys go there
+/// (`dedup`), to standard error.
 #[derive(Parser, Debug)]
-#[command(name = "petal", version, max_term_width = 100, after_long_help = format!("Exit status: {EXIT_STATUS}"))]
-#[command(disable_help_subcommand = true, arg_required_else_help = false)]
+#[command(name = "petal", version, max_term_width = 100, after_long_help = manual::after_help("petal"))]
+#[command(arg_required_else_help = true)]
 pub struct Cli {
+    /// What all subcommands take.
+    #[command(flatten)]
+    pub common: Common,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// What all subcommands take.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Common {
+    /// Print results as JSON, a value on a line.
+    #[arg(long, global = true, display_order = 100)]
+    pub json: bool,
+    /// Say nothing that is no result: no warnings, no reports, no progress; errors are still told.
+    #[arg(short, long, global = true, display_order = 101)]
+    pub quiet: bool,
 }
 
 /// The subcommands.
@@ -34,45 +52,75 @@ pub enum Command {
     /// Without --capacity the keys are counted first, so they must come from regular files, which are read twice. The
     /// filter is written when it is complete: the file that -o names is replaced at once and as a whole, and
     /// programs that have the old one open or mapped keep the old one.
+    #[command(after_long_help = manual::after_help("build"))]
     Build(Build),
     /// Print the keys that may be in a filter, or with -v those that certainly are not.
+    ///
+    /// With --field whole records are printed. With -q nothing is printed, and the first selected key ends it.
+    #[command(after_long_help = manual::after_help("check"))]
     Check(Check),
     /// Insert keys into a filter, in place.
     ///
-    /// Where reading the keys fails half-way, those that were read are inserted, and the file is sound.
+    /// Where reading the keys fails half-way, those that were read are inserted, and the file is sound. Where the
+    /// command itself is stopped, by Ctrl-C too, the file stays marked as dirty: see `petal sync`.
+    #[command(after_long_help = manual::after_help("insert"))]
     Insert(Insert),
     /// Pass each line the first time it comes, in the memory of a filter.
     ///
     /// A line that comes for the first time is lost where the filter takes it for one that it has seen. How many lines
     /// that happened to cannot be known without storing them all, but it can be estimated from the false-positive rate
-    /// at the moment of each line; the estimate and its 95 % interval are reported at the end, on standard error.
+    /// at the moment of each line; the estimate and its 95 % interval are reported at the end, on standard error. A
+    /// filter that came to hold far more than --capacity loses nearly all new lines, and cannot tell how many: the
+    /// report then says that the number is unknown.
+    #[command(after_long_help = manual::after_help("dedup"))]
     Dedup(Dedup),
-    /// Describe a filter.
+    /// Describe filters.
+    #[command(after_long_help = manual::after_help("info"))]
     Info(Info),
-    /// Check every byte of a filter's file against its checksums.
+    /// Check every byte of filters' files against their checksums.
+    #[command(after_long_help = manual::after_help("verify"))]
     Verify(Verify),
+    /// Vouch for a file whose writer did not come to its end.
+    ///
+    /// Whoever inserts into a file marks it as dirty first and as clean at the end, with a new checksum. A file that
+    /// stayed dirty is vouched for as it is now: it is written to the disk, its checksum made anew, and it is clean.
+    ///
+    /// This is right after `petal insert` or a program was stopped (Ctrl-C, kill, a crash of its own) and the machine
+    /// went on: all that was inserted is in the file, and the keys whose insertion is in doubt can be inserted again,
+    /// which does no harm. It is wrong after a crash of the machine or a loss of power: parts of the file may never
+    /// have come to the disk, and keys are missing that the filter would deny. Build it again then. A clean file that
+    /// `petal verify` rejects is damaged; it is refused here too.
+    #[command(after_long_help = manual::after_help("sync"))]
+    Sync(Sync),
     /// Write the union of filters.
     ///
     /// The filters must agree in kind, size, hash function and seed or key. The result has the same bits as a filter
     /// into which the keys of all were inserted.
+    #[command(after_long_help = manual::after_help("merge"))]
     Merge(Combine),
     /// Write the intersection of filters.
     ///
     /// The filters must agree in kind, size, hash function and seed or key. The result holds every key that all hold,
     /// and other keys at a rate no higher than that of any of them.
+    #[command(after_long_help = manual::after_help("intersect"))]
     Intersect(Combine),
     /// Make a filter smaller, without its keys.
     ///
     /// Folds by the greatest factor for which the false-positive rate to expect, with as many distinct keys as the
     /// filter holds now, is at most --fpr. Writes nothing, and says so, where no factor will do.
+    #[command(after_long_help = manual::after_help("fold"))]
     Fold(Fold),
-    /// Estimate how many keys two filters hold, together and in common.
+    /// Estimate how many keys filters hold, and each two of them together and in common.
     ///
     /// Each estimate stands with its 95 % interval, and as it comes out: that of a small intersection may be negative.
+    /// Two filters are compared if they agree in kind, size, hash function and seed or key.
+    #[command(after_long_help = manual::after_help("estimate"))]
     Estimate(Estimate),
     /// List the kinds of filters: what they can do, and the parameters for --set.
+    #[command(after_long_help = manual::after_help("kinds"))]
     Kinds,
     /// Say which kind to take, and how large it will be.
+    #[command(after_long_help = manual::after_help("plan"))]
     Plan(Plan),
 }
 
@@ -82,6 +130,12 @@ pub struct Keys {
     /// Records end with NUL instead of newline.
     #[arg(short = '0', long = "null")]
     pub null: bool,
+    /// The key is this field of a record, counted from 1, and not the whole record.
+    #[arg(short, long, value_name = "N", allow_negative_numbers = true, value_parser = numbers::positive)]
+    pub field: Option<u64>,
+    /// What separates fields, such as , or \t; runs of blanks and tabs if not given, those at the start left out.
+    #[arg(short, long, value_name = "TEXT", requires = "field", value_parser = numbers::delimiter)]
+    pub delimiter: Option<String>,
     /// Files with a key on each line; - is standard input.
     #[arg(value_name = "KEYS", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
@@ -90,7 +144,7 @@ pub struct Keys {
 /// The secret of a keyed filter.
 #[derive(Args, Debug)]
 pub struct Secret {
-    /// The secret key of a keyed filter: a file of 16 bytes, or of 32 hexadecimal digits.
+    /// The secret key of a keyed filter: a file of 16 bytes, or of 32 hexadecimal digits, not all zeros.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub key_file: Option<PathBuf>,
 }
@@ -198,20 +252,25 @@ pub struct Dedup {
 /// `petal info`.
 #[derive(Args, Debug)]
 pub struct Info {
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
-    /// The filter.
-    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub filter: PathBuf,
+    /// The filters.
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    pub filters: Vec<PathBuf>,
 }
 
 /// `petal verify`.
 #[derive(Args, Debug)]
 pub struct Verify {
-    /// The filter.
-    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub filter: PathBuf,
+    /// The filters.
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    pub filters: Vec<PathBuf>,
+}
+
+/// `petal sync`.
+#[derive(Args, Debug)]
+pub struct Sync {
+    /// The filters.
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    pub filters: Vec<PathBuf>,
 }
 
 /// `petal merge` and `petal intersect`.
@@ -242,12 +301,9 @@ pub struct Fold {
 /// `petal estimate`.
 #[derive(Args, Debug)]
 pub struct Estimate {
-    /// A filter.
-    #[arg(value_name = "A", value_hint = ValueHint::FilePath)]
-    pub first: PathBuf,
-    /// Another one, alike in kind, size, hash function and seed or key.
-    #[arg(value_name = "B", value_hint = ValueHint::FilePath)]
-    pub second: PathBuf,
+    /// The filters.
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    pub filters: Vec<PathBuf>,
 }
 
 /// `petal plan`.
@@ -275,9 +331,6 @@ pub struct Plan {
     /// There may come more keys than N.
     #[arg(long)]
     pub grow: bool,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
 }
 
 fn kinds() -> Vec<PossibleValue> {

@@ -2,16 +2,17 @@
 
 use crate::args;
 use crate::failure::{Failure, Outcome, warn};
-use crate::filter_file;
 use crate::keys::{Inputs, RECORDS};
 use crate::output::Destination;
 use crate::progress::Progress;
+use crate::{filter_file, info};
 use petal::registry::{self, Row};
 use petal::{Builder, BuilderOptions, Capabilities, Filter, HashFunction, Keys, Spec, Status};
+use std::ops::ControlFlow;
 
-pub fn run(args: &args::Build) -> Outcome {
-    let inputs = Inputs::new(&args.keys.files, args.keys.null)?;
-    let destination = Destination::new(args.output.output.as_deref())?;
+pub fn run(args: &args::Build, common: args::Common) -> Outcome {
+    let inputs = Inputs::new(&args.keys, args.secret.key_file.as_deref())?;
+    let destination = Destination::new(args.output.output.as_deref(), common.json)?;
     destination.check_apart_from(&inputs)?;
     let mut spec = spec(args)?;
     let row = registry::of_spec(&spec)?;
@@ -30,6 +31,9 @@ pub fn run(args: &args::Build) -> Outcome {
     }
     filter_file::warn_if_overfull(&*filter);
     destination.write(&*filter)?;
+    if common.json {
+        info::print_json(&info::Summary::of(destination.path(), &*filter))?;
+    }
     Ok(0)
 }
 
@@ -54,6 +58,9 @@ fn spec(args: &args::Build) -> Outcome<Spec> {
             .split_once('=')
             .ok_or_else(|| Failure::new(format_args!("--set {text}: give NAME=VALUE; petal kinds lists the names")))?;
         let parameter = registry::parameter_by_name(name).map_err(failed)?;
+        if spec.parameters.iter().any(|setting| setting.id == parameter.id()) {
+            return Err(Failure::new(format_args!("--set {text}: {name} is set twice")));
+        }
         let value = parameter.parse(value).map_err(failed)?;
         spec.set(parameter, value as f64).map_err(failed)?;
     }
@@ -105,11 +112,10 @@ fn fill(spec: &Spec, row: &Row, inputs: &Inputs) -> Outcome<Box<dyn Filter>> {
     // A kind that needs all keys at once: the builder keeps their hashes.
     let mut builder = Builder::new(spec, BuilderOptions::default())?;
     let hasher = spec.hasher()?;
+    let mut room = [0; RECORDS];
     inputs.for_each(&mut progress, |batch| {
-        for key in batch.keys() {
-            builder.add_hash(hasher.hash_bytes(key).map_err(petal::Error::from)?)?;
-        }
-        Ok(())
+        batch.hash(&hasher, &mut room)?.iter().try_for_each(|hash| builder.add_hash(*hash))?;
+        Ok(ControlFlow::Continue(()))
     })?;
     Ok(builder.finish()?)
 }
@@ -117,12 +123,10 @@ fn fill(spec: &Spec, row: &Row, inputs: &Inputs) -> Outcome<Box<dyn Filter>> {
 /// Inserts all keys of the inputs.
 pub fn insert(filter: &mut dyn Filter, inputs: &Inputs, progress: &mut Progress) -> Outcome<()> {
     let hasher = filter.base().hasher().clone();
-    let mut hashes = [0; RECORDS];
+    let mut room = [0; RECORDS];
     inputs.for_each(progress, |batch| {
-        let hashes = &mut hashes[..batch.len()];
-        for (hash, key) in hashes.iter_mut().zip(batch.keys()) {
-            *hash = hasher.hash_bytes(key).map_err(petal::Error::from)?;
-        }
-        Ok(filter.insert_batch(&Keys::Hashes(hashes), &mut petal::Answers::default()).1?)
+        let hashes = batch.hash(&hasher, &mut room)?;
+        filter.insert_batch(&Keys::Hashes(hashes), &mut petal::Answers::default()).1?;
+        Ok(ControlFlow::Continue(()))
     })
 }

@@ -1,48 +1,71 @@
 //! `petal check`.
 
 use crate::args;
-use crate::failure::{Outcome, warn};
+use crate::failure::{Failure, Outcome, warn};
 use crate::filter_file;
 use crate::keys::{Inputs, RECORDS};
 use crate::output::Text;
 use crate::progress::Progress;
 use petal::Mode;
+use serde::Serialize;
+use std::ops::ControlFlow;
 
-pub fn run(args: &args::Check) -> Outcome {
+/// What `--count` says, as JSON.
+#[derive(Serialize)]
+struct Counts {
+    file: String,
+    records: u64,
+    selected: u64,
+    invert: bool,
+}
+
+pub fn run(args: &args::Check, common: args::Common) -> Outcome {
+    if common.json && !args.count {
+        return Err(Failure::new("--json: keys are printed as they are; --count prints how many, also as JSON"));
+    }
+    let secret = args.secret.key_file.as_deref();
+    let inputs = Inputs::new(&args.keys, secret.into_iter().chain([&*args.filter]))?;
     let filter = filter_file::open(&args.filter, Mode::Read, filter_file::secret(&args.secret)?)?;
     filter_file::refuse_bytes(&args.filter, &*filter)?;
     if filter.base().header().dirty {
-        warn(format_args!("{}: a writer has it open, or did not close it", args.filter.display()));
+        warn(format_args!("{}: a writer has it open, or did not close it", filter_file::name(&args.filter)));
     }
-    let inputs = Inputs::new(&args.keys.files, args.keys.null)?;
     let mut progress = Progress::new("checking", inputs.length());
-    if !args.count {
+    let shows_records = !args.count && !common.quiet;
+    if shows_records {
         progress = progress.beside_output();
     }
     let hasher = filter.base().hasher();
-    let mut text = Text::new();
-    let mut selected = 0_u64;
-    let mut hashes = [0; RECORDS];
+    let mut text = Text::new()?;
+    let (mut records, mut selected) = (0_u64, 0_u64);
+    let mut room = [0; RECORDS];
     let mut found = [false; RECORDS];
     inputs.for_each(&mut progress, |batch| {
-        let (hashes, found) = (&mut hashes[..batch.len()], &mut found[..batch.len()]);
-        for (hash, key) in hashes.iter_mut().zip(batch.keys()) {
-            *hash = hasher.hash_bytes(key).map_err(petal::Error::from)?;
-        }
+        let hashes = batch.hash(hasher, &mut room)?;
+        let found = &mut found[..hashes.len()];
         filter.contains_hashes(hashes, found);
-        for (i, found) in found.iter().enumerate() {
-            if *found != args.invert {
-                selected += 1;
-                if !args.count {
-                    text.bytes(batch.record(i))?;
-                }
+        records += hashes.len() as u64;
+        for (i, _) in found.iter().enumerate().filter(|(_, found)| **found != args.invert) {
+            selected += 1;
+            if shows_records {
+                text.bytes(batch.record(i))?;
             }
         }
+        // As of grep: the exit status is known.
+        if common.quiet && !args.count && selected > 0 {
+            return Ok(ControlFlow::Break(()));
+        }
         // Whoever waits for the answers of a slow input gets them.
-        if batch.last_of_block { text.flush() } else { Ok(()) }
+        if batch.last_of_block {
+            text.flush()?;
+        }
+        Ok(ControlFlow::Continue(()))
     })?;
     drop(progress);
-    if args.count {
+    if common.json {
+        let file = args.filter.display().to_string();
+        text.json(&Counts { file, records, selected, invert: args.invert })?;
+    } else if args.count {
         text.line(selected)?;
     }
     text.flush()?;

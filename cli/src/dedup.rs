@@ -19,47 +19,70 @@
 //! and any estimate would be made of noise. The number of losses is then unknown, up to all that were dropped.
 
 use crate::args;
-use crate::failure::{Outcome, note, warn};
+use crate::failure::{Outcome, note, say, warn};
 use crate::keys::{Inputs, RECORDS};
 use crate::numbers::short;
-use crate::output::Text;
+use crate::output::{Text, json};
 use crate::progress::Progress;
 use petal::{INTERVAL_SIGMAS, Insert, Spec, Status};
+use serde::Serialize;
+use std::ops::ControlFlow;
 
-pub fn run(args: &args::Dedup) -> Outcome {
+/// The report, as JSON.
+#[derive(Serialize)]
+struct Report {
+    lines: u64,
+    passed: u64,
+    dropped: u64,
+    lost: Losses,
+    capacity: u64,
+    /// As it is now.
+    false_positive_rate: f64,
+}
+
+pub fn run(args: &args::Dedup, common: args::Common) -> Outcome {
     let mut filter = petal::create(&Spec::with_capacity(args.capacity, args.fpr)?)?;
-    let inputs = Inputs::new(&args.keys.files, args.keys.null)?;
+    let inputs = Inputs::new(&args.keys, None)?;
     let mut progress = Progress::new("reading", inputs.length()).beside_output();
     let hasher = filter.base().hasher().clone();
     let insert: &mut dyn Insert = filter.as_insert().ok_or(Status::Unsupported).map_err(petal::Error::from)?;
-    let mut text = Text::new();
+    let mut text = Text::new()?;
     let (mut lines, mut passed) = (0_u64, 0_u64);
-    let mut hashes = [0; RECORDS];
+    let mut room = [0; RECORDS];
     let mut new = [false; RECORDS];
     inputs.for_each(&mut progress, |batch| {
-        let (hashes, new) = (&mut hashes[..batch.len()], &mut new[..batch.len()]);
-        for (hash, key) in hashes.iter_mut().zip(batch.keys()) {
-            *hash = hasher.hash_bytes(key).map_err(petal::Error::from)?;
-        }
+        let hashes = batch.hash(&hasher, &mut room)?;
+        let new = &mut new[..hashes.len()];
         insert.insert_many(hashes, new).1?;
         lines += batch.len() as u64;
         for (i, _) in new.iter().enumerate().filter(|(_, new)| **new) {
             passed += 1;
             text.bytes(batch.record(i))?;
         }
-        if batch.last_of_block { text.flush() } else { Ok(()) }
+        if batch.last_of_block {
+            text.flush()?;
+        }
+        Ok(ControlFlow::Continue(()))
     })?;
     drop(progress);
     text.flush()?;
+    if common.quiet {
+        return Ok(0);
+    }
     let dropped = lines - passed;
-    let rate = |keys: u64| filter.expected_false_positive_rate(keys);
-    let lost = Losses::estimate(passed, dropped, rate);
+    let lost = Losses::estimate(passed, dropped, |keys| filter.expected_false_positive_rate(keys));
+    let false_positive_rate = filter.false_positive_rate();
+    let capacity = args.capacity;
+    if common.json {
+        // Lines went to standard output.
+        say(json(&Report { lines, passed, dropped, lost, capacity, false_positive_rate })?);
+        return Ok(0);
+    }
     note(format_args!("{lines} lines, {passed} passed, {dropped} dropped; {}", lost.say(dropped)));
-    if passed > args.capacity {
+    if passed > capacity {
         warn(format_args!(
-            "{passed} lines passed, more than --capacity {}: the false-positive rate is now {}, not {}",
-            args.capacity,
-            short(filter.false_positive_rate()),
+            "{passed} lines passed, more than --capacity {capacity}: the false-positive rate is now {}, not {}",
+            short(false_positive_rate),
             args.fpr
         ));
     }
@@ -67,9 +90,10 @@ pub fn run(args: &args::Dedup) -> Outcome {
 }
 
 /// How many lines were dropped at their first coming.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 struct Losses {
     /// None where the filter is too full to tell.
+    #[serde(rename = "value")]
     expected: Option<f64>,
     low: f64,
     high: f64,

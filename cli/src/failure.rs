@@ -1,16 +1,19 @@
 //! What ends the command early: one line for standard error, or nothing at all.
 
+use crate::filter_file::name;
 use std::fmt;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Why a subcommand stopped.
 #[derive(Debug)]
 pub enum Failure {
     /// What to tell the user, in one line.
     Message(String),
-    /// Nothing to say: whoever read our output has closed it. This is the exit status then.
-    Quiet(u8),
+    /// Nothing to say: whoever read our output has closed it (EPIPE). Tools that die of SIGPIPE, as cat and grep do, say
+    /// nothing either.
+    Quiet,
 }
 
 /// What subcommands return: the exit status, unless they fail.
@@ -35,10 +38,15 @@ impl Failure {
         }
         let hint = match error.status() {
             petal::Status::KeyMissing | petal::Status::KeyMismatch => "; --key-file FILE gives the right one",
-            petal::Status::Dirty => "; build it again",
+            petal::Status::Dirty => "; build it again, or see petal help sync",
             _ => "",
         };
-        Failure::new(format_args!("{}: {error}{hint}", path.display()))
+        Failure::new(format_args!("{}: {error}{hint}", name(path)))
+    }
+
+    /// Tells the user, even one who wants to hear of nothing but errors.
+    pub fn tell(&self) {
+        say(format_args!("petal: {self}"));
     }
 }
 
@@ -53,9 +61,22 @@ impl fmt::Display for Failure {
         match self {
             // A message is one line, whatever a file may be called.
             Failure::Message(message) => f.write_str(&message.replace(['\n', '\r'], " ")),
-            Failure::Quiet(_) => Ok(()),
+            Failure::Quiet => Ok(()),
         }
     }
+}
+
+/// Whether the user wants to hear of nothing but errors: `--quiet`.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Sets whether warnings, notes and progress are shown.
+pub fn set_quiet(quiet: bool) {
+    QUIET.store(quiet, Ordering::Relaxed);
+}
+
+/// Whether nothing but errors is to be said.
+pub fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
 }
 
 /// Tells the user something that does not end the command.
@@ -63,8 +84,14 @@ pub fn warn(message: impl fmt::Display) {
     note(format_args!("warning: {message}"));
 }
 
-/// Says something on standard error. Nobody listening there is no failure.
+/// Says something on standard error, unless the user wants to hear of nothing but errors.
 pub fn note(message: impl fmt::Display) {
-    use io::Write;
-    let _ = writeln!(io::stderr(), "petal: {message}");
+    if !is_quiet() {
+        say(format_args!("petal: {message}"));
+    }
+}
+
+/// A line for standard error. Nobody listening there is no failure.
+pub fn say(line: impl fmt::Display) {
+    let _ = writeln!(io::stderr(), "{line}");
 }

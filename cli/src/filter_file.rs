@@ -2,15 +2,62 @@
 
 use crate::args::Secret;
 use crate::failure::{Failure, Outcome, warn};
+use crate::keys;
 use crate::numbers::short;
+use petal::format::{HEADER_LENGTH, Header};
 use petal::{Capabilities, Filter, Mode, OpenOptions, SecretKey, Status};
+use std::fmt::Display;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
-/// Opens the filter in the file at `path`.
+/// Whether a path stands for standard input or output.
+pub fn is_standard(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// What a file that is read is called in messages.
+pub fn name(path: &Path) -> impl Display + '_ {
+    if is_standard(path) { Path::new("standard input").display() } else { path.display() }
+}
+
+/// Refuses a command line that would read standard input for more than one thing.
+pub fn check_standard_input<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Outcome<()> {
+    match paths.into_iter().filter(|path| is_standard(path)).count() {
+        0 | 1 => Ok(()),
+        _ => Err(Failure::new("standard input (-) can be read only once")),
+    }
+}
+
+/// Opens the filter in the file at `path`, or reads the one that comes from standard input.
 pub fn open(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Box<dyn Filter>> {
-    petal::open(path, &OpenOptions { mode, key }).map_err(|error| Failure::at(path, &error))
+    let options = OpenOptions { mode, key };
+    if path.is_dir() {
+        return Err(Failure::new(format_args!("{}: is a directory", path.display())));
+    }
+    if !is_standard(path) {
+        return petal::open(path, &options).map_err(|error| Failure::at(path, &error));
+    }
+    if mode == Mode::Write {
+        return Err(Failure::new("-: a filter is changed in its file, not on its way through standard input"));
+    }
+    let filter = petal::load(&image(keys::stdin())?, &options).map_err(|error| Failure::at(path, &error))?;
+    Ok(filter)
+}
+
+/// The image that comes from standard input. What is none is not read to its end.
+fn image(input: io::Result<File>) -> Outcome<Vec<u8>> {
+    let failed = |error: io::Error| Failure::io("standard input", &error);
+    let mut input = input.map_err(failed)?;
+    let mut bytes = Vec::new();
+    input.by_ref().take(HEADER_LENGTH as u64).read_to_end(&mut bytes).map_err(failed)?;
+    let header = Header::decode(&bytes).map_err(|error| Failure::at(Path::new("-"), &error))?;
+    let length = header.image_bytes();
+    input.take(length.saturating_sub(bytes.len() as u64).saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > length {
+        return Err(Failure::new(format_args!("standard input: bytes follow the image of {length} bytes")));
+    }
+    Ok(bytes)
 }
 
 /// Opens a filter out of which another one is to be made: every byte of it is checked first.
@@ -45,13 +92,13 @@ pub fn secret(args: &Secret) -> Outcome<Option<SecretKey>> {
     let Some(path) = &args.key_file else { return Ok(None) };
     let failed = |error| Failure::io(format_args!("--key-file {}", path.display()), &error);
     let mut bytes = Vec::new();
-    File::open(path).and_then(|file| file.take(64).read_to_end(&mut bytes)).map_err(failed)?;
+    let file = if is_standard(path) { keys::stdin() } else { File::open(path) };
+    file.and_then(|file| file.take(64).read_to_end(&mut bytes)).map_err(failed)?;
+    let refused = |why| Err(Failure::new(format_args!("--key-file {}: {why}", path.display())));
     match parse_secret(&bytes) {
+        Some(key) if key == SecretKey::default() => refused("all zeros are no secret key"),
         Some(key) => Ok(Some(key)),
-        None => Err(Failure::new(format_args!(
-            "--key-file {}: a key is exactly 16 bytes or 32 hexadecimal digits",
-            path.display()
-        ))),
+        None => refused("a key is exactly 16 bytes or 32 hexadecimal digits"),
     }
 }
 

@@ -2,13 +2,15 @@
 
 use crate::args;
 use crate::failure::{Failure, Outcome, note};
-use crate::filter_file::open_sound;
+use crate::filter_file::{name, open_sound};
+use crate::info::{self, Summary};
 use crate::numbers::short;
 use crate::output::Destination;
 use petal::{Filter, Mode, registry};
+use serde::Serialize;
 
-pub fn run(args: &args::Fold) -> Outcome {
-    let destination = Destination::new(args.output.output.as_deref())?;
+pub fn run(args: &args::Fold, common: args::Common) -> Outcome {
+    let destination = Destination::new(args.output.output.as_deref(), common.json)?;
     let mut filter = open_sound(&args.filter, Mode::Load)?;
     // Duplicates do not fill a filter, so the estimate is the better number; the count bounds what cannot be estimated.
     let keys = filter.cardinality().map_or(filter.base().header().count, |keys| keys.round() as u64);
@@ -16,15 +18,32 @@ pub fn run(args: &args::Fold) -> Outcome {
         Ok(factor) => {
             filter.fold(factor)?;
             destination.write(&*filter)?;
-            let (bytes, rate) = (filter.serialized_size(), short(filter.false_positive_rate()));
-            note(format_args!("folded by {factor}, to {bytes} bytes; the false-positive rate is now {rate}"));
+            if common.json {
+                let summary = Summary::of(destination.path(), &*filter);
+                info::print_json(&Summary { factor: Some(factor), ..summary })?;
+            } else {
+                let (bytes, rate) = (filter.serialized_size(), short(filter.false_positive_rate()));
+                note(format_args!("folded by {factor}, to {bytes} bytes; the false-positive rate is now {rate}"));
+            }
             Ok(0)
         }
         Err(reason) => {
-            note(format_args!("{}: nothing to fold, and nothing written: {reason}", args.filter.display()));
+            if common.json {
+                info::print_json(&Unchanged { file: None, factor: 1, reason })?;
+            } else {
+                note(format_args!("{}: nothing to fold, and nothing written: {reason}", name(&args.filter)));
+            }
             Ok(1)
         }
     }
+}
+
+/// What is said, as JSON, where nothing was written.
+#[derive(Serialize)]
+struct Unchanged {
+    file: Option<String>,
+    factor: u64,
+    reason: String,
 }
 
 /// The greatest factor for which the rate to expect with `keys` keys stays within `rate`, or why there is none.

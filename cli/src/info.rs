@@ -1,129 +1,215 @@
 //! `petal info`.
 
+use crate::TROUBLE;
 use crate::args;
-use crate::failure::{Failure, Outcome};
-use crate::filter_file;
+use crate::failure::Outcome;
+use crate::filter_file::{check_standard_input, name, open};
 use crate::numbers::short;
 use crate::output::Text;
-use petal::{Domain, Filter, HashFunction, Mode, registry};
+use petal::{Domain, Estimate, Filter, HashFunction, Mode, Parameter, registry, sizing};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
-/// What is said of a filter. The names are those of the JSON keys and of the lines for people.
+/// What is said of a filter. The names are those of the library's structs, of the JSON keys and of the lines for people.
 #[derive(Serialize)]
-struct Description {
+pub struct Description {
     kind: &'static str,
+    hash: &'static str,
+    /// The identifier of the key, of a filter with a secret key.
+    seed: u64,
     format_version: u16,
     layout_version: u16,
-    hash: &'static str,
-    /// None of a filter with a secret key.
-    seed: Option<u64>,
+    hashes: u32,
     capacity: Option<u64>,
     count: u64,
-    count_estimate: Option<f64>,
     bits: u64,
     bytes: u64,
-    hashes: u32,
     bits_per_key: Option<f64>,
-    fill: f64,
-    fpr_target: Option<f64>,
-    fpr_current: f64,
+    /// As promised for the capacity.
+    false_positive_rate: Option<f64>,
+    dirty: bool,
     parameters: BTreeMap<&'static str, Value>,
+    statistics: Statistics,
 }
 
+/// What the payload tells.
+#[derive(Serialize)]
+struct Statistics {
+    fill: f64,
+    /// As it is now.
+    false_positive_rate: f64,
+    false_positive_rate_floor: f64,
+    count_estimate: Option<f64>,
+    #[serde(skip)]
+    estimate: Option<Estimate>,
+}
+
+/// The value of a parameter: a number, or the name of a choice.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Value {
+pub enum Value {
+    /// A number.
     Number(u64),
+    /// The name of a choice.
     Choice(&'static str),
 }
 
-pub fn run(args: &args::Info) -> Outcome {
-    let filter = filter_file::open(&args.filter, Mode::Read, None)?;
-    let mut text = Text::new();
-    let description = describe(&*filter);
-    if args.json {
-        text.line(serde_json::to_string_pretty(&description).map_err(Failure::new)?)?;
-    } else {
-        print(&*filter, &description, &mut text)?;
-    }
-    text.flush()?;
-    Ok(0)
-}
-
-fn describe(filter: &dyn Filter) -> Description {
-    let header = filter.base().header();
-    let row = registry::find(header.kind);
-    let keyed = header.hash == HashFunction::SipHash13;
-    let some = |value: f64| (value != 0.0).then_some(value);
-    let count_estimate = filter.cardinality();
-    // As the library's statistics: for the capacity, or for the keys that are there where it is unknown.
-    let keys = if header.capacity != 0 { header.capacity as f64 } else { count_estimate.unwrap_or(0.0) };
-    let parameters = row.map_or(&[][..], |row| row.parameters).iter().filter_map(|parameter| {
-        let value = header.geometry.parameter(parameter)?;
+impl Value {
+    /// What `value` is called.
+    pub fn of(parameter: &Parameter, value: u64) -> Value {
         let name = match parameter.domain {
             Domain::Choice(names) => usize::try_from(value).ok().and_then(|value| names.get(value)),
             Domain::Integer(..) => None,
         };
-        Some((parameter.name, name.map_or(Value::Number(value), |name| Value::Choice(name))))
-    });
-    Description {
-        kind: row.map_or("", |row| row.name),
-        format_version: petal::format::FORMAT_VERSION,
-        layout_version: header.layout_version,
-        hash: header.hash.name(),
-        seed: (!keyed).then_some(header.identifier),
-        capacity: (header.capacity != 0).then_some(header.capacity),
-        count: header.count,
-        count_estimate,
-        bits: header.geometry.bits,
-        bytes: header.image_bytes(),
-        hashes: header.geometry.hashes,
-        bits_per_key: some(keys).map(|keys| header.geometry.bits as f64 / keys),
-        fill: filter.measure().fill,
-        fpr_target: some(header.false_positive_rate),
-        fpr_current: filter.false_positive_rate(),
-        parameters: parameters.collect(),
+        name.map_or(Value::Number(value), |name| Value::Choice(name))
     }
 }
 
-fn print(filter: &dyn Filter, description: &Description, text: &mut Text) -> Outcome<()> {
-    let d = description;
-    let optional = |value: Option<String>| value.unwrap_or_else(|| String::from("unknown"));
-    let estimate = match petal::estimate(filter) {
-        Ok(Some(keys)) => format!("{:.1} (95 % interval: {:.1} to {:.1})", keys.value, keys.low(), keys.high()),
-        Ok(None) => String::from("too full to tell"),
-        Err(_) => String::from("unknown"),
-    };
-    let mut lines = vec![
-        ("kind", d.kind.to_string()),
-        ("format_version", d.format_version.to_string()),
-        ("layout_version", d.layout_version.to_string()),
-        ("hash", d.hash.to_string()),
-        match d.seed {
-            Some(seed) => ("seed", seed.to_string()),
-            None => ("key_id", format!("{:#018x}", filter.base().header().identifier)),
-        },
-        ("capacity", optional(d.capacity.map(|value| value.to_string()))),
-        ("count", d.count.to_string()),
-        ("count_estimate", estimate),
-        ("bits", d.bits.to_string()),
-        ("bytes", d.bytes.to_string()),
-        ("hashes", d.hashes.to_string()),
-        ("bits_per_key", optional(d.bits_per_key.map(short))),
-        ("fill", short(d.fill)),
-        ("fpr_target", optional(d.fpr_target.map(short))),
-        ("fpr_current", short(d.fpr_current)),
-    ];
-    for (name, value) in &d.parameters {
-        let value = match value {
-            Value::Number(number) => number.to_string(),
-            Value::Choice(name) => String::from(*name),
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Number(number) => number.fmt(f),
+            Value::Choice(name) => name.fmt(f),
+        }
+    }
+}
+
+/// What `--json` says of a filter in a file, and of what was done to it.
+#[derive(Serialize)]
+pub struct Summary {
+    /// The file; `-` is standard input.
+    pub file: String,
+    /// Keys that `insert` inserted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inserted: Option<u64>,
+    /// By which `fold` folded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub factor: Option<u64>,
+    /// What it is.
+    #[serde(flatten)]
+    pub description: Description,
+}
+
+impl Summary {
+    /// A description of the filter in the file at `path`.
+    pub fn of(path: &Path, filter: &dyn Filter) -> Summary {
+        let file = path.display().to_string();
+        Summary { file, inserted: None, factor: None, description: Description::of(filter) }
+    }
+}
+
+/// Prints a value to standard output.
+pub fn print_json(value: &impl Serialize) -> Outcome<()> {
+    let mut text = Text::new()?;
+    text.json(value)?;
+    text.flush()
+}
+
+pub fn run(args: &args::Info, common: args::Common) -> Outcome {
+    check_standard_input(args.filters.iter().map(PathBuf::as_path))?;
+    let mut text = Text::new()?;
+    let mut status = 0;
+    for (i, path) in args.filters.iter().enumerate() {
+        let filter = match open(path, Mode::Read, None) {
+            Ok(filter) => filter,
+            Err(failure) => {
+                text.flush()?;
+                failure.tell();
+                status = TROUBLE;
+                continue;
+            }
         };
-        lines.push((name, value));
+        let summary = Summary::of(path, &*filter);
+        if common.json {
+            text.json(&summary)?;
+            continue;
+        }
+        if args.filters.len() > 1 {
+            text.line(format_args!("{}{}:", if i > 0 { "\n" } else { "" }, name(path)))?;
+        }
+        summary.description.print(&mut text)?;
     }
-    if filter.base().header().dirty {
-        lines.push(("state", String::from("dirty: a writer has it open, or did not close it")));
+    text.flush()?;
+    Ok(status)
+}
+
+impl Description {
+    fn of(filter: &dyn Filter) -> Description {
+        let header = filter.base().header();
+        let row = registry::find(header.kind);
+        let capacity = (header.capacity != 0).then_some(header.capacity);
+        let parameters = row.map_or(&[][..], |row| row.parameters).iter().filter_map(|parameter| {
+            Some((parameter.name, Value::of(parameter, header.geometry.parameter(parameter)?)))
+        });
+        Description {
+            kind: row.map_or("", |row| row.name),
+            hash: header.hash.name(),
+            seed: header.identifier,
+            format_version: petal::format::FORMAT_VERSION,
+            layout_version: header.layout_version,
+            hashes: header.geometry.hashes,
+            capacity,
+            count: header.count,
+            bits: header.geometry.bits,
+            bytes: header.image_bytes(),
+            bits_per_key: capacity.map(|capacity| header.geometry.bits as f64 / capacity as f64),
+            false_positive_rate: (header.false_positive_rate != 0.0).then_some(header.false_positive_rate),
+            dirty: header.dirty,
+            parameters: parameters.collect(),
+            statistics: Statistics::of(filter),
+        }
     }
-    lines.iter().try_for_each(|(name, value)| text.line(format_args!("{name:<16}{value}")))
+
+    fn print(&self, text: &mut Text) -> Outcome<()> {
+        let unknown = || String::from("unknown");
+        let keyed = self.hash == HashFunction::SipHash13.name();
+        let mut lines = vec![
+            ("kind", self.kind.to_string()),
+            ("hash", self.hash.to_string()),
+            ("seed", if keyed { format!("{:#018x} (of a secret key)", self.seed) } else { self.seed.to_string() }),
+            ("format_version", self.format_version.to_string()),
+            ("layout_version", self.layout_version.to_string()),
+            ("hashes", self.hashes.to_string()),
+            ("capacity", self.capacity.map_or_else(unknown, |value| value.to_string())),
+            ("count", self.count.to_string()),
+            ("bits", self.bits.to_string()),
+            ("bytes", self.bytes.to_string()),
+            ("bits_per_key", self.bits_per_key.map_or_else(unknown, short)),
+            ("false_positive_rate", self.false_positive_rate.map_or_else(unknown, short)),
+        ];
+        lines.extend(self.parameters.iter().map(|(name, value)| (*name, value.to_string())));
+        if self.dirty {
+            lines.push(("dirty", String::from("a writer has it open, or did not close it; see petal help sync")));
+        }
+        let statistics = &self.statistics;
+        lines.push(("statistics", String::new()));
+        lines.push(("  fill", short(statistics.fill)));
+        lines.push(("  false_positive_rate", short(statistics.false_positive_rate)));
+        lines.push(("  count_estimate", statistics.say_estimate()));
+        lines.iter().try_for_each(|(name, value)| text.line(format!("{name:<23}{value}").trim_end()))
+    }
+}
+
+impl Statistics {
+    fn of(filter: &dyn Filter) -> Statistics {
+        let measure = filter.measure();
+        let estimate = petal::estimate(filter).ok().flatten();
+        let keys = estimate.map_or(filter.base().header().count as f64, |estimate| estimate.value);
+        Statistics {
+            fill: measure.fill,
+            false_positive_rate: measure.false_positive_rate,
+            false_positive_rate_floor: sizing::hash_floor(keys as u64, 64),
+            count_estimate: estimate.map(|estimate| estimate.value),
+            estimate,
+        }
+    }
+
+    fn say_estimate(&self) -> String {
+        match &self.estimate {
+            Some(keys) => format!("{:.1} (95 % interval: {:.1} to {:.1})", keys.value, keys.low(), keys.high()),
+            None => String::from("too full to tell"),
+        }
+    }
 }

@@ -4,11 +4,14 @@ use crate::args;
 use crate::failure::{Failure, Outcome};
 use crate::keys::Inputs;
 use crate::progress::Progress;
-use crate::{build, filter_file};
+use crate::{build, filter_file, info, stdio};
 use petal::Mode;
 
-pub fn run(args: &args::Insert) -> Outcome {
-    let inputs = Inputs::new(&args.keys.files, args.keys.null)?;
+pub fn run(args: &args::Insert, common: args::Common) -> Outcome {
+    if common.json {
+        stdio::check_output().map_err(|error| Failure::io("standard output", &error))?;
+    }
+    let inputs = Inputs::new(&args.keys, args.secret.key_file.as_deref())?;
     let key = filter_file::secret(&args.secret)?;
     let mut filter = filter_file::open(&args.filter, Mode::Write, key)?;
     filter_file::refuse_bytes(&args.filter, &*filter)?;
@@ -25,5 +28,8 @@ pub fn run(args: &args::Insert) -> Outcome {
     let count = filter.base().header().count - before;
     inserted.map_err(|failure| Failure::new(format_args!("{failure} (after {count} keys were inserted)")))?;
     filter_file::warn_if_overfull(&*filter);
+    if common.json {
+        info::print_json(&info::Summary { inserted: Some(count), ..info::Summary::of(&args.filter, &*filter) })?;
+    }
     Ok(0)
 }

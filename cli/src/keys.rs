@@ -1,14 +1,21 @@
 //! Keys from files and pipes: records that end with a newline, or with NUL, as bytes and in blocks.
 //!
 //! Memory is one block and what belongs to [`RECORDS`] records, however long the input is; only a record longer than a
-//! block makes its buffer grow. A record never has its separator in it, all its other bytes are the key (a carriage
-//! return too), and a last record without a separator counts.
+//! block makes its buffer grow, to an eighth more than the record at most. A record never has its separator in it, all
+//! its other bytes are the key (a carriage return too) unless one field is, and a last record without a separator
+//! counts.
 
+use crate::args;
 use crate::failure::{Failure, Outcome};
+use crate::filter_file::{check_standard_input, is_standard, name};
 use crate::progress::Progress;
+use crate::stdio;
+use memchr::memmem::Finder;
 use memchr::{memchr_iter, memrchr};
+use petal::Hasher;
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
+use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 
 /// Bytes that are read at once.
@@ -21,6 +28,7 @@ pub const RECORDS: usize = 1024;
 pub struct Inputs {
     sources: Vec<Source>,
     separator: u8,
+    field: Option<Field>,
 }
 
 struct Source {
@@ -34,7 +42,7 @@ struct Source {
 
 impl Source {
     fn name(&self) -> impl std::fmt::Display + '_ {
-        self.path.as_deref().unwrap_or(Path::new("standard input")).display()
+        name(self.path.as_deref().unwrap_or(Path::new("-")))
     }
 
     fn open(&self) -> Outcome<File> {
@@ -46,17 +54,43 @@ impl Source {
     }
 }
 
+/// The first bytes of compressed files, and what decompresses them.
+const COMPRESSED: [(&[u8], &str); 4] =
+    [(b"\x1f\x8b\x08", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"\xfd7zXZ\0", "xz"), (b"BZh", "bzip2")];
+
+/// What follows `BZh` and a digit: the start of a block, or the end of no blocks.
+const BZIP2: [&[u8]; 2] = [b"\x31\x41\x59\x26\x53\x59", b"\x17\x72\x45\x38\x50\x90"];
+
+/// Refuses an input that starts as compressed files do: its bytes are no keys.
+fn check_start(source: &Source, start: &[u8]) -> Outcome<()> {
+    let Some((magic, tool)) = COMPRESSED.iter().find(|(magic, _)| start.starts_with(magic)) else { return Ok(()) };
+    if *tool == "bzip2" && !start.get(magic.len() + 1..).is_some_and(|rest| BZIP2.iter().any(|b| rest.starts_with(b))) {
+        return Ok(());
+    }
+    let name = source.name();
+    let file = if source.path.is_some() { name.to_string() } else { String::from("FILE") };
+    Err(Failure::new(format_args!(
+        "{name}: is compressed by {tool}, and its bytes are no keys: {tool} -dc {file} | petal ..."
+    )))
+}
+
 impl Inputs {
-    /// The inputs that `paths` name; no paths, or `-`, are standard input. Whether they can be read is found out now
-    /// and not when half of them have been.
-    pub fn new(paths: &[PathBuf], null: bool) -> Outcome<Inputs> {
-        let mut inputs = Inputs { sources: Vec::new(), separator: if null { 0 } else { b'\n' } };
-        let standard = [PathBuf::from("-")];
-        for path in if paths.is_empty() { &standard } else { paths } {
-            let path = (path.as_os_str() != "-").then(|| path.clone());
-            if path.is_none() && inputs.sources.iter().any(|source| source.path.is_none()) {
-                return Err(Failure::new("KEYS: standard input (-) can be read only once"));
-            }
+    /// The inputs that the arguments name; no paths, or `-`, are standard input. Whether they can be read is found out
+    /// now and not when half of them have been. `others` are what else the command reads, of which only one may be
+    /// standard input.
+    pub fn new<'a>(args: &'a args::Keys, others: impl IntoIterator<Item = &'a Path>) -> Outcome<Inputs> {
+        let mut paths: Vec<&Path> = args.files.iter().map(PathBuf::as_path).collect();
+        if paths.is_empty() {
+            paths.push(Path::new("-"));
+        }
+        check_standard_input(paths.iter().copied().chain(others))?;
+        let mut inputs = Inputs {
+            sources: Vec::new(),
+            separator: if args.null { 0 } else { b'\n' },
+            field: args.field.map(|number| Field::new(number, args.delimiter.as_deref())),
+        };
+        for path in paths {
+            let path = (!is_standard(path)).then(|| path.to_path_buf());
             let mut source = Source { path, length: None, identity: None };
             let failed = |source: &Source, error| Failure::io(source.name(), &error);
             let metadata = match &source.path {
@@ -103,8 +137,12 @@ impl Inputs {
             let mut file = source.open()?;
             let start = file.stream_position().map_err(|error| Failure::io(source.name(), &error))?;
             let mut last = self.separator;
+            let mut first = true;
             loop {
                 let length = read(&mut file, &mut block).map_err(|error| Failure::io(source.name(), &error))?;
+                if std::mem::take(&mut first) {
+                    check_start(source, &block[..length])?;
+                }
                 let Some(byte) = block[..length].last() else { break };
                 last = *byte;
                 count += memchr_iter(self.separator, &block[..length]).count() as u64;
@@ -117,20 +155,75 @@ impl Inputs {
         Ok(count)
     }
 
-    /// Gives all records to `take`, in order.
-    pub fn for_each(&self, progress: &mut Progress, mut take: impl FnMut(&Batch) -> Outcome<()>) -> Outcome<()> {
+    /// Gives all records to `take`, in order, until it says that it has enough.
+    pub fn for_each(
+        &self,
+        progress: &mut Progress,
+        mut take: impl FnMut(&Batch) -> Outcome<ControlFlow<()>>,
+    ) -> Outcome<()> {
         let mut records = Records::new(self.separator)?;
         for source in &self.sources {
             let mut file = source.open()?;
             records.restart();
+            let (mut first, mut taken) = (true, 0);
             while let Some(length) = records.refill(&mut file).map_err(|error| Failure::io(source.name(), &error))? {
                 progress.add(length);
-                while let Some(batch) = records.next_batch() {
-                    take(&batch)?;
+                if std::mem::take(&mut first) {
+                    check_start(source, &records.buffer[..records.filled])?;
+                }
+                while let Some(batch) = records.next_batch(self.field.as_ref()).map_err(|(i, number)| {
+                    Failure::new(format_args!("{}: record {} has no field {number}", source.name(), taken + i + 1))
+                })? {
+                    taken += batch.len() as u64;
+                    if take(&batch)?.is_break() {
+                        return Ok(());
+                    }
                 }
             }
         }
         Ok(())
+    }
+}
+
+/// Which part of a record is the key.
+struct Field {
+    /// From 1 on.
+    number: u64,
+    /// None is runs of blanks.
+    delimiter: Option<Finder<'static>>,
+}
+
+impl Field {
+    fn new(number: u64, delimiter: Option<&str>) -> Field {
+        Field { number, delimiter: delimiter.map(|text| Finder::new(text).into_owned()) }
+    }
+
+    /// Where the field is in the record, if it has one.
+    fn find(&self, record: &[u8]) -> Option<Range<usize>> {
+        match &self.delimiter {
+            Some(delimiter) => self.between(delimiter, record),
+            None => self.among_blanks(record),
+        }
+    }
+
+    fn between(&self, delimiter: &Finder, record: &[u8]) -> Option<Range<usize>> {
+        let mut start = 0;
+        for _ in 1..self.number {
+            start += delimiter.find(&record[start..])? + delimiter.needle().len();
+        }
+        let end = delimiter.find(&record[start..]).map_or(record.len(), |length| start + length);
+        Some(start..end)
+    }
+
+    fn among_blanks(&self, record: &[u8]) -> Option<Range<usize>> {
+        let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+        let mut end = 0;
+        let mut start = 0;
+        for _ in 0..self.number {
+            start = end + record[end..].iter().position(|byte| !is_blank(byte))?;
+            end = record[start..].iter().position(is_blank).map_or(record.len(), |length| start + length);
+        }
+        Some(start..end)
     }
 }
 
@@ -139,6 +232,8 @@ pub struct Batch<'a> {
     bytes: &'a [u8],
     /// Where the separators are.
     ends: &'a [usize],
+    /// Where the keys are, if they are not whole records.
+    fields: Option<&'a [Range<usize>]>,
     /// Whether no more records are at hand, so that the next ones may be long in coming.
     pub last_of_block: bool,
 }
@@ -154,20 +249,26 @@ impl<'a> Batch<'a> {
         self.ends.is_empty()
     }
 
-    /// The records without their separators: the keys.
-    pub fn keys(&self) -> impl Iterator<Item = &'a [u8]> {
-        let mut start = 0;
-        self.ends.iter().map(move |end| {
-            let key = &self.bytes[start..*end];
-            start = end + 1;
-            key
-        })
+    /// The hashes of the keys, in the first part of `room`.
+    pub fn hash<'h>(&self, hasher: &Hasher, room: &'h mut [u64; RECORDS]) -> Outcome<&'h mut [u64]> {
+        let hashes = &mut room[..self.len()];
+        for (i, hash) in hashes.iter_mut().enumerate() {
+            let key = match self.fields {
+                Some(fields) => &self.bytes[fields[i].clone()],
+                None => &self.bytes[self.start(i)..self.ends[i]],
+            };
+            *hash = hasher.hash_bytes(key).map_err(petal::Error::from)?;
+        }
+        Ok(hashes)
     }
 
     /// Record `i` with its separator. (The last record of an input is given one, as by `grep` and `sort`.)
     pub fn record(&self, i: usize) -> &'a [u8] {
-        let start = if i == 0 { 0 } else { self.ends[i - 1] + 1 };
-        &self.bytes[start..=self.ends[i]]
+        &self.bytes[self.start(i)..=self.ends[i]]
+    }
+
+    fn start(&self, i: usize) -> usize {
+        if i == 0 { 0 } else { self.ends[i - 1] + 1 }
     }
 }
 
@@ -182,12 +283,13 @@ struct Records {
     /// Where the bytes end that were read.
     filled: usize,
     ends: Vec<usize>,
+    fields: Vec<Range<usize>>,
 }
 
 impl Records {
     fn new(separator: u8) -> Outcome<Records> {
-        let mut records =
-            Records { separator, buffer: Vec::new(), start: 0, whole: 0, filled: 0, ends: Vec::with_capacity(RECORDS) };
+        let (ends, fields) = (Vec::with_capacity(RECORDS), Vec::new());
+        let mut records = Records { separator, buffer: Vec::new(), start: 0, whole: 0, filled: 0, ends, fields };
         records.grow(BLOCK).map_err(|error| Failure::io("the input buffer", &error))?;
         Ok(records)
     }
@@ -199,7 +301,7 @@ impl Records {
     fn grow(&mut self, size: usize) -> io::Result<()> {
         let more = size - self.buffer.len();
         self.buffer.try_reserve_exact(more).map_err(|_| {
-            io::Error::new(ErrorKind::OutOfMemory, format!("a record longer than {} bytes: out of memory", size / 2))
+            io::Error::new(ErrorKind::OutOfMemory, format!("a record longer than {} bytes: out of memory", self.filled))
         })?;
         self.buffer.resize(size, 0);
         Ok(())
@@ -214,7 +316,9 @@ impl Records {
         loop {
             // Always room for the separator that an input may end without.
             if self.filled + 1 >= self.buffer.len() {
-                self.grow(2 * self.buffer.len())?;
+                // In small steps: the system moves a large buffer without copying it.
+                let length = self.buffer.len();
+                self.grow(length + (length / 8).max(BLOCK))?;
             }
             let room = self.buffer.len() - 1;
             let length = read(file, &mut self.buffer[self.filled..room])?;
@@ -238,13 +342,29 @@ impl Records {
         }
     }
 
-    fn next_batch(&mut self) -> Option<Batch<'_>> {
+    /// The next records at hand; or which of them, counted from 0, has not the field of which number.
+    fn next_batch(&mut self, field: Option<&Field>) -> Result<Option<Batch<'_>>, (u64, u64)> {
         let whole = &self.buffer[self.start..self.whole];
         self.ends.clear();
         self.ends.extend(memchr_iter(self.separator, whole).take(RECORDS));
-        let length = self.ends.last()? + 1;
+        let Some(last) = self.ends.last() else { return Ok(None) };
+        let length = last + 1;
+        if let Some(field) = field {
+            self.fields.clear();
+            let mut start = 0;
+            for (i, end) in self.ends.iter().enumerate() {
+                let place = field.find(&whole[start..*end]).ok_or((i as u64, field.number))?;
+                self.fields.push(start + place.start..start + place.end);
+                start = end + 1;
+            }
+        }
         self.start += length;
-        Some(Batch { bytes: &whole[..length], ends: &self.ends, last_of_block: self.start == self.whole })
+        Ok(Some(Batch {
+            bytes: &whole[..length],
+            ends: &self.ends,
+            fields: field.map(|_| &self.fields[..]),
+            last_of_block: self.start == self.whole,
+        }))
     }
 }
 
@@ -260,14 +380,17 @@ fn read(file: &mut File, bytes: &mut [u8]) -> io::Result<usize> {
 
 /// Standard input without the buffer that `std` puts before it, so that it can be wound back.
 #[cfg(unix)]
-fn stdin() -> io::Result<File> {
+pub fn stdin() -> io::Result<File> {
     use std::os::fd::AsFd;
+    stdio::check_input()?;
     Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
+/// Standard input without the buffer that `std` puts before it, so that it can be wound back.
 #[cfg(windows)]
-fn stdin() -> io::Result<File> {
+pub fn stdin() -> io::Result<File> {
     use std::os::windows::io::AsHandle;
+    stdio::check_input()?;
     Ok(File::from(io::stdin().as_handle().try_clone_to_owned()?))
 }
 

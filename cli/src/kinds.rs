@@ -1,24 +1,58 @@
 //! `petal kinds`.
 
+use crate::args;
 use crate::failure::Outcome;
+use crate::info::Value;
 use crate::output::Text;
-use petal::{Capabilities, Domain, Parameter, registry};
+use petal::registry::{self, Row};
+use petal::{Capabilities, Domain};
+use serde::Serialize;
 
-pub fn run() -> Outcome {
-    let mut text = Text::new();
+/// A kind, as JSON.
+#[derive(Serialize)]
+struct Description {
+    name: &'static str,
+    summary: &'static str,
+    is_default: bool,
+    layout_version: u16,
+    capabilities: Vec<&'static str>,
+    bits_unit: u64,
+    parameters: Vec<Choice>,
+}
+
+/// A parameter for `--set`, as JSON.
+#[derive(Serialize)]
+struct Choice {
+    name: &'static str,
+    summary: &'static str,
+    /// A number, or a name where there are `choices`.
+    default_value: Value,
+    minimum: u64,
+    maximum: u64,
+    choices: Option<&'static [&'static str]>,
+}
+
+pub fn run(common: args::Common) -> Outcome {
+    let mut text = Text::new()?;
     for (i, row) in registry::KINDS.iter().enumerate() {
-        let default = if row.kind == registry::DEFAULT_KIND { " (default)" } else { "" };
-        let can = Capabilities::ALL.iter().filter(|(_, one)| row.capabilities.contains(*one));
-        let can: Vec<&str> = can.map(|(name, _)| *name).collect();
+        let description = describe(row);
+        if common.json {
+            text.json(&description)?;
+            continue;
+        }
+        let default = if description.is_default { " (default)" } else { "" };
         if i > 0 {
             text.line("")?;
         }
         text.line(format_args!("{}{default}", row.name))?;
         text.line(format_args!("    {}", row.summary))?;
-        text.line(format_args!("    can: {}", can.join(", ")))?;
-        for parameter in row.parameters {
-            let (default, domain) = domain(parameter);
-            text.line(format_args!("    --set {}={default}    {domain}", parameter.name))?;
+        text.line(format_args!("    can: {}", description.capabilities.join(", ")))?;
+        for parameter in &description.parameters {
+            let domain = match parameter.choices {
+                Some(names) => names.join(", "),
+                None => format!("{} to {}", parameter.minimum, parameter.maximum),
+            };
+            text.line(format_args!("    --set {}={}    {domain}", parameter.name, parameter.default_value))?;
             text.line(format_args!("        {}", parameter.summary))?;
         }
     }
@@ -26,13 +60,26 @@ pub fn run() -> Outcome {
     Ok(0)
 }
 
-/// The default value, and the values that there are.
-fn domain(parameter: &Parameter) -> (String, String) {
-    match parameter.domain {
-        Domain::Integer(minimum, maximum) => (parameter.default.to_string(), format!("{minimum} to {maximum}")),
-        Domain::Choice(names) => {
-            let default = usize::try_from(parameter.default).ok().and_then(|value| names.get(value));
-            (default.copied().unwrap_or_default().to_string(), names.join(", "))
-        }
+fn describe(row: &'static Row) -> Description {
+    let can = Capabilities::ALL.iter().filter(|(_, one)| row.capabilities.contains(*one));
+    let parameters = row.parameters.iter().map(|parameter| Choice {
+        name: parameter.name,
+        summary: parameter.summary,
+        default_value: Value::of(parameter, parameter.default),
+        minimum: parameter.minimum(),
+        maximum: parameter.maximum(),
+        choices: match parameter.domain {
+            Domain::Choice(names) => Some(names),
+            Domain::Integer(..) => None,
+        },
+    });
+    Description {
+        name: row.name,
+        summary: row.summary,
+        is_default: row.kind == registry::DEFAULT_KIND,
+        layout_version: row.layout_version,
+        capabilities: can.map(|(name, _)| *name).collect(),
+        bits_unit: row.bits_unit,
+        parameters: parameters.collect(),
     }
 }

@@ -7,9 +7,11 @@ pub mod args;
 pub mod failure;
 pub mod filter_file;
 pub mod keys;
+pub mod manual;
 pub mod numbers;
 pub mod output;
 pub mod progress;
+pub mod stdio;
 
 mod build;
 mod check;
@@ -21,11 +23,14 @@ mod info;
 mod insert;
 mod kinds;
 mod plan;
+mod sync;
 mod verify;
 
 use args::{Cli, Command};
 use clap::Parser;
-use failure::{Failure, Outcome, note};
+use clap::error::ErrorKind;
+use failure::{Failure, Outcome};
+use output::Text;
 use std::ffi::OsString;
 use std::io::Write;
 
@@ -34,46 +39,68 @@ pub const TROUBLE: u8 = 2;
 
 /// Does what the arguments (the command's own name first) say; returns the exit status.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    let command = match Cli::try_parse_from(arguments) {
-        Ok(cli) => cli.command,
-        Err(error) => return usage(&error),
+    let outcome = match Cli::try_parse_from(arguments) {
+        Ok(cli) => {
+            failure::set_quiet(cli.common.quiet);
+            dispatch(&cli)
+        }
+        Err(error) => usage(&error),
     };
-    match dispatch(&command) {
+    match outcome {
         Ok(status) => status,
-        Err(Failure::Quiet(status)) => status,
+        Err(Failure::Quiet) => TROUBLE,
         Err(failure) => {
-            note(&failure);
+            failure.tell();
             TROUBLE
         }
     }
 }
 
-fn dispatch(command: &Command) -> Outcome {
-    match command {
-        Command::Build(args) => build::run(args),
-        Command::Check(args) => check::run(args),
-        Command::Insert(args) => insert::run(args),
-        Command::Dedup(args) => dedup::run(args),
-        Command::Info(args) => info::run(args),
-        Command::Verify(args) => verify::run(args),
-        Command::Merge(args) => combine::run(args, |filter, other| filter.merge(other)),
-        Command::Intersect(args) => combine::run(args, |filter, other| filter.intersect(other)),
-        Command::Fold(args) => fold::run(args),
-        Command::Estimate(args) => estimate::run(args),
-        Command::Kinds => kinds::run(),
-        Command::Plan(args) => plan::run(args),
+fn dispatch(cli: &Cli) -> Outcome {
+    let common = cli.common;
+    match &cli.command {
+        Command::Build(args) => build::run(args, common),
+        Command::Check(args) => check::run(args, common),
+        Command::Insert(args) => insert::run(args, common),
+        Command::Dedup(args) => dedup::run(args, common),
+        Command::Info(args) => info::run(args, common),
+        Command::Verify(args) => verify::run(args, common),
+        Command::Sync(args) => sync::run(args, common),
+        Command::Merge(args) => combine::run(args, common, |filter, other| filter.merge(other)),
+        Command::Intersect(args) => combine::run(args, common, |filter, other| filter.intersect(other)),
+        Command::Fold(args) => fold::run(args, common),
+        Command::Estimate(args) => estimate::run(args, common),
+        Command::Kinds => kinds::run(common),
+        Command::Plan(args) => plan::run(args, common),
     }
 }
 
 /// Help goes to standard output; a wrong command line becomes one line, without the usage.
-fn usage(error: &clap::Error) -> u8 {
-    if !error.use_stderr() {
-        let _ = std::io::stdout().write_all(error.render().to_string().as_bytes());
-        return 0;
-    }
+fn usage(error: &clap::Error) -> Outcome {
     let text = error.render().to_string();
-    let lines: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
-    let message = lines.join(" ");
-    note(message.strip_prefix("error: ").unwrap_or(&message));
-    TROUBLE
+    if !error.use_stderr() {
+        let mut out = Text::new()?;
+        out.bytes(text.as_bytes())?;
+        out.flush()?;
+        return Ok(0);
+    }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        // Nobody listening there is no failure of its own.
+        let _ = std::io::stderr().write_all(text.as_bytes());
+        return Ok(TROUBLE);
+    }
+    let lines = |text: &str| text.lines().map(str::trim).collect::<Vec<&str>>().join(" ");
+    let mut paragraphs = text.split("\n\n");
+    let first = lines(paragraphs.next().unwrap_or_default());
+    let mut message = first.strip_prefix("error: ").unwrap_or(&first).to_string();
+    for tip in text.lines().filter_map(|line| line.trim().strip_prefix("tip: ")) {
+        message.push_str("; ");
+        message.push_str(tip);
+    }
+    let usage = text.lines().find_map(|line| line.trim().strip_prefix("Usage: "));
+    if let Some(usage) = usage {
+        let words = usage.split(' ').take_while(|word| word.bytes().all(|byte| byte.is_ascii_lowercase()));
+        message.push_str(&format!(" ({} --help says more)", words.collect::<Vec<&str>>().join(" ")));
+    }
+    Err(Failure::new(message))
 }

@@ -4,20 +4,23 @@
 const SUFFIXES: [char; 6] = ['k', 'M', 'G', 'T', 'P', 'E'];
 
 /// A whole number: digits, perhaps with a fraction, and a suffix (`k`, `M`, `G`, `T`, `P`, `E`; `Ki`, `Mi` ... are
-/// powers of 1024). `1.5M` is 1,500,000.
+/// powers of 1024) or a power of ten. `1.5M` is 1,500,000, and so is `1.5e6`.
 ///
 /// # Errors
 /// What is wrong with the text.
 pub fn whole(text: &str) -> Result<u64, String> {
     let split = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(text.len());
     let (digits, suffix) = text.split_at(split);
-    let not_a_number = || String::from("not a whole number such as 1000, 10k, 1.5M or 64Mi");
-    let factor = factor(suffix).ok_or_else(not_a_number)?;
+    let not_a_number = || String::from("not a whole number such as 1000, 1e6, 1.5M or 64Mi");
+    let too_large = || format!("more than {}", u64::MAX);
+    let factor = match exponent(suffix) {
+        Some(exponent) => 10_u64.checked_pow(exponent).ok_or_else(too_large)?,
+        None => factor(suffix).ok_or_else(not_a_number)?,
+    };
     let (integer, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     if (integer.is_empty() && fraction.is_empty()) || fraction.contains('.') || fraction.len() > 18 {
         return Err(not_a_number());
     }
-    let too_large = || format!("more than {}", u64::MAX);
     let parse = |digits: &str| if digits.is_empty() { Ok(0) } else { digits.parse::<u64>().map_err(|_| too_large()) };
     // No digit is lost: with at most 18 digits after the point both products stay below 2^128.
     let scale = 10_u128.pow(fraction.len() as u32);
@@ -35,7 +38,7 @@ pub fn whole(text: &str) -> Result<u64, String> {
 /// What is wrong with the text.
 pub fn bytes(text: &str) -> Result<u64, String> {
     whole(text.strip_suffix('B').unwrap_or(text))
-        .map_err(|error| error.replace("such as 1000, 10k, 1.5M or 64Mi", "of bytes such as 1000, 64MiB or 1GB"))
+        .map_err(|error| error.replace("such as 1000, 1e6, 1.5M or 64Mi", "of bytes such as 1e6, 64MiB or 1GB"))
 }
 
 /// A number of bytes, which is at least 1.
@@ -94,6 +97,37 @@ pub fn seed(text: &str) -> Result<u64, String> {
     parsed.ok_or_else(|| format!("a seed is a whole number from 0 to {}, or hexadecimal after 0x", u64::MAX))
 }
 
+/// What separates fields: a text, in which `\t` is a tab, `\0` is NUL and `\\` is a backslash.
+///
+/// # Errors
+/// What is wrong with the text.
+pub fn delimiter(text: &str) -> Result<String, String> {
+    let mut delimiter = String::new();
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        delimiter.push(match letter {
+            '\\' => match letters.next() {
+                Some('t') => '\t',
+                Some('0') => '\0',
+                Some('\\') => '\\',
+                _ => return Err(String::from("after a backslash comes t (tab), 0 (NUL) or another backslash")),
+            },
+            letter => letter,
+        });
+    }
+    if delimiter.is_empty() { Err(String::from("must not be empty")) } else { Ok(delimiter) }
+}
+
+/// The digits after an `e`: a power of ten. (`E` alone is a suffix.)
+fn exponent(suffix: &str) -> Option<u32> {
+    let digits = suffix.strip_prefix(['e', 'E'])?;
+    let digits = digits.strip_prefix('+').unwrap_or(digits);
+    if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    Some(digits.parse().unwrap_or(u32::MAX))
+}
+
 fn factor(suffix: &str) -> Option<u64> {
     let mut letters = suffix.chars();
     let Some(letter) = letters.next() else { return Some(1) };
@@ -140,16 +174,34 @@ mod tests {
             ("18446744073709551615", u64::MAX),
             ("15E", 15_000_000_000_000_000_000),
             ("15Ei", 15 << 60),
+            ("1e6", 1_000_000),
+            ("1E6", 1_000_000),
+            ("1.5e+6", 1_500_000),
+            ("12.e0", 12),
+            ("1e19", 10_000_000_000_000_000_000),
         ];
         for (text, value) in good {
             assert_eq!(whole(text), Ok(value), "{text}");
         }
-        let bad = ["", "k", ".", "1.2.3k", "-1", "+1", "1e3", "1kk", "1iB", "1 k", "1.5", "0.0001k", "1KiB", "१"];
+        let bad = [
+            "", "k", ".", "1.2.3k", "-1", "+1", "1e", "1e-3", "1e+", "1e3k", "1.5e0", "1kk", "1iB", "1 k", "1.5",
+            "0.0001k", "1KiB", "१",
+        ];
         for text in bad {
             assert!(whole(text).is_err(), "{text}");
         }
-        for text in ["18446744073709551616", "16Ei", "19E", "99999999999999999999k"] {
+        for text in ["18446744073709551616", "16Ei", "19E", "99999999999999999999k", "1e20", "2e19", "1e99999999999"] {
             assert_eq!(whole(text), Err(format!("more than {}", u64::MAX)), "{text}");
+        }
+    }
+
+    #[test]
+    fn delimiters_have_escapes() {
+        for (text, delimiter) in [(",", ","), ("\\t", "\t"), ("::", "::"), ("\\0", "\0"), ("a\\\\t", "a\\t")] {
+            assert_eq!(super::delimiter(text).as_deref(), Ok(delimiter));
+        }
+        for text in ["", "\\", "\\n"] {
+            assert!(delimiter(text).is_err(), "{text}");
         }
     }
 

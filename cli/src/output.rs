@@ -1,9 +1,11 @@
 //! Where results go: text to standard output, filters to a file or to standard output.
 
-use crate::TROUBLE;
 use crate::failure::{Failure, Outcome};
+use crate::filter_file::is_standard;
 use crate::keys::Inputs;
+use crate::stdio;
 use petal::Filter;
+use serde::Serialize;
 use std::fmt;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, StdoutLock, Write, stdout};
 use std::path::{Path, PathBuf};
@@ -12,9 +14,15 @@ use std::path::{Path, PathBuf};
 pub struct Text(BufWriter<StdoutLock<'static>>);
 
 impl Text {
-    /// Standard output.
-    pub fn new() -> Text {
-        Text(BufWriter::with_capacity(1 << 16, stdout().lock()))
+    /// Standard output, unless it is closed.
+    pub fn new() -> Outcome<Text> {
+        stdio::check_output().map_err(failed)?;
+        Ok(Text(BufWriter::with_capacity(1 << 16, stdout().lock())))
+    }
+
+    /// A value as JSON, on a line of its own.
+    pub fn json(&mut self, value: &impl Serialize) -> Outcome<()> {
+        self.line(json(value)?)
     }
 
     /// Bytes as they are.
@@ -33,16 +41,14 @@ impl Text {
     }
 }
 
-impl Default for Text {
-    fn default() -> Text {
-        Text::new()
-    }
+/// A value as JSON, without a line's end in it.
+pub fn json(value: &impl Serialize) -> Outcome<String> {
+    serde_json::to_string(value).map_err(Failure::new)
 }
 
-/// As after `head`: a reader of lines who has had enough is no trouble.
 fn failed(error: io::Error) -> Failure {
     match error.kind() {
-        ErrorKind::BrokenPipe => Failure::Quiet(0),
+        ErrorKind::BrokenPipe => Failure::Quiet,
         _ => Failure::io("standard output", &error),
     }
 }
@@ -78,10 +84,18 @@ impl Table {
 pub struct Destination(Option<PathBuf>);
 
 impl Destination {
-    /// What `-o` says: a file, or standard output for `-` or nothing. Finds out before the work whether it can be.
-    pub fn new(path: Option<&Path>) -> Outcome<Destination> {
-        let path = path.filter(|path| path.as_os_str() != "-");
+    /// What `-o` says: a file, or standard output for `-` or nothing. Finds out before the work whether it can be, and
+    /// whether there is room on standard output for `json` beside it.
+    pub fn new(path: Option<&Path>, json: bool) -> Outcome<Destination> {
+        if json {
+            stdio::check_output().map_err(failed)?;
+        }
+        let path = path.filter(|path| !is_standard(path));
         let Some(path) = path else {
+            if json {
+                return Err(Failure::new("--json: the filter itself goes to standard output; -o FILE saves it"));
+            }
+            stdio::check_output().map_err(failed)?;
             if stdout().is_terminal() {
                 return Err(Failure::new("a filter is not for a terminal to show: -o FILE saves it, or redirect it"));
             }
@@ -108,6 +122,11 @@ impl Destination {
         }
     }
 
+    /// The file; `-` for standard output.
+    pub fn path(&self) -> &Path {
+        self.0.as_deref().unwrap_or(Path::new("-"))
+    }
+
     /// Writes the filter. A file is replaced at once and as a whole, or stays as it was.
     pub fn write(&self, filter: &dyn Filter) -> Outcome<()> {
         if let Some(path) = &self.0 {
@@ -119,11 +138,7 @@ impl Destination {
             outcome = out.write_all(bytes);
             if outcome.is_ok() { Ok(()) } else { Err(petal::Status::Callback.into()) }
         });
-        // Half a filter is of no use to anybody.
-        outcome.and_then(|()| out.flush()).map_err(|error| match failed(error) {
-            Failure::Quiet(_) => Failure::Quiet(TROUBLE),
-            failure => failure,
-        })?;
+        outcome.and_then(|()| out.flush()).map_err(failed)?;
         Ok(written?)
     }
 }

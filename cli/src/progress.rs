@@ -1,5 +1,6 @@
 //! A progress bar on standard error: only on a terminal, and only once the work has taken half a second.
 
+use crate::failure::is_quiet;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, stderr, stdout};
 use std::time::{Duration, Instant};
@@ -20,7 +21,14 @@ pub struct Progress {
 impl Progress {
     /// A bar for `total` bytes, or for nobody knows how many.
     pub fn new(what: &'static str, total: Option<u64>) -> Progress {
-        Progress { shown: stderr().is_terminal(), what, total, done: 0, start: Instant::now(), bar: None }
+        Progress {
+            shown: stderr().is_terminal() && !is_quiet(),
+            what,
+            total,
+            done: 0,
+            start: Instant::now(),
+            bar: None,
+        }
     }
 
     /// No bar if the output itself goes to a terminal, where the two would get mixed up.

@@ -2,15 +2,45 @@
 
 use crate::args;
 use crate::failure::{Failure, Outcome};
-use crate::filter_file;
+use crate::filter_file::{check_standard_input, name, open};
 use crate::output::Text;
 use petal::Mode;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
 
-pub fn run(args: &args::Verify) -> Outcome {
-    let filter = filter_file::open(&args.filter, Mode::Read, None)?;
-    filter.verify().map_err(|error| Failure::at(&args.filter, &error))?;
-    let mut text = Text::new();
-    text.line(format_args!("{}: OK", args.filter.display()))?;
+/// What became of a file, as JSON.
+#[derive(Serialize)]
+struct Verdict {
+    file: String,
+    ok: bool,
+    error: Option<String>,
+}
+
+pub fn run(args: &args::Verify, common: args::Common) -> Outcome {
+    each(&args.filters, common, "OK", |path| {
+        open(path, Mode::Read, None)?.verify().map_err(|error| Failure::at(path, &error))
+    })
+}
+
+/// Does `with` every file what is to be done, and says `done` of it, or what failed. The exit status is that of all.
+pub fn each(paths: &[PathBuf], common: args::Common, done: &str, with: impl Fn(&Path) -> Outcome<()>) -> Outcome {
+    check_standard_input(paths.iter().map(PathBuf::as_path))?;
+    let mut text = Text::new()?;
+    let mut status = 0;
+    for path in paths {
+        let error = with(path).err();
+        if let Some(failure) = &error {
+            text.flush()?;
+            failure.tell();
+            status = crate::TROUBLE;
+        }
+        if common.json {
+            let error = error.map(|failure| failure.to_string());
+            text.json(&Verdict { file: path.display().to_string(), ok: error.is_none(), error })?;
+        } else if error.is_none() && !common.quiet {
+            text.line(format_args!("{}: {done}", name(path)))?;
+        }
+    }
     text.flush()?;
-    Ok(0)
+    Ok(status)
 }

@@ -19,8 +19,10 @@ fn wrong_usage_is_one_line() {
     let place = place();
     let before = place.names();
     let cases: &[(&str, &[&str])] = &[
-        ("", &["subcommand"]),
+        ("--json", &["subcommand"]),
         ("frobnicate", &["frobnicate"]),
+        ("chek filter keys", &["chek", "'check'"]),
+        ("build --capcity 10 keys", &["--capcity", "'--capacity'"]),
         ("build --frobnicate", &["--frobnicate"]),
         ("build --fpr", &["--fpr"]),
         ("check", &["FILE"]),
@@ -30,7 +32,11 @@ fn wrong_usage_is_one_line() {
         ("plan --fpr 0.1", &["--keys"]),
         ("plan --keys 10 --fpr 0.1 --memory 1k", &["--fpr", "--memory"]),
         ("merge filter -o out", &["FILTER"]),
-        ("estimate filter", &["B"]),
+        ("estimate", &["FILE"]),
+        ("check --delimiter , filter keys", &["--field"]),
+        ("check --field 0 filter keys", &["--field", "at least 1"]),
+        ("check --json filter keys", &["--json", "--count"]),
+        ("build --json keys", &["--json", "-o FILE"]),
         ("kinds more", &["more"]),
         ("build --fpr 0.1 --fpr 0.2 keys", &["--fpr", "multiple"]),
     ];
@@ -38,6 +44,11 @@ fn wrong_usage_is_one_line() {
         place.petal(line).names(things);
     }
     assert_eq!(place.names(), before);
+    place.petal("plan --keys 10").names(&["petal plan --help"]);
+    // Without anything it tells what there is.
+    let run = place.petal("");
+    assert_eq!((run.status, run.stdout.len()), (2, 0));
+    assert!(run.stderr.contains("Usage: petal") && run.stderr.contains("  check "), "{run:?}");
 }
 
 #[test]
@@ -76,6 +87,7 @@ fn values_are_named_with_what_is_allowed() {
         ("--kind bloom --set derivation=nonsense", &["--set derivation=nonsense", "remix"]),
         ("--kind split_block --set partitioned=1", &["split_block", "partitioned", "bloom"]),
         ("--set derivation=double", &["blocked", "derivation", "bloom"]),
+        ("--set foldable=0 --set foldable=1", &["--set foldable=1", "twice"]),
         ("--kind split_block --bits 1000", &["bits = 1000", "256"]),
         ("--capacity 10000000000000000000 --fpr 1e-9", &["10000000000000000000", "1e-9"]),
     ];
@@ -84,7 +96,7 @@ fn values_are_named_with_what_is_allowed() {
         place.petal(&format!("build {options} -o out keys")).names(things);
     }
     place.petal("plan --keys 0 --fpr 0.1").names(&["--keys", "at least 1"]);
-    place.petal("plan --keys 1k --memory 0").names(&["memory = 0"]);
+    place.petal("plan --keys 1k --memory 0").names(&["--memory", "at least 1"]);
     place.petal("plan --keys 1k --memory 64MXB").names(&["--memory", "64MXB", "64MiB"]);
     place.petal("dedup --capacity 10 --fpr 2 keys").names(&["--fpr", "2"]);
     place.petal("fold filter --fpr 0 -o out").names(&["--fpr", "0"]);
@@ -125,6 +137,11 @@ fn secret_keys_have_one_length() {
     }
     place.file("letters", b"zz303132333435363738396162636465");
     place.petal("check --key-file letters filter keys").names(&["--key-file letters", "16 bytes"]);
+    // No secret at all.
+    for (name, content) in [("zeros", &[0; 16][..]), ("digits", &[b'0'; 32])] {
+        place.file(name, content);
+        place.petal(&format!("build --key-file {name} -o out keys")).names(&["--key-file", name, "all zeros"]);
+    }
     place.petal("build --key-file nowhere -o out keys").names(&["--key-file nowhere"]);
     place.file("secret", b"0123456789abcdef");
     place.petal("check --key-file secret filter keys").names(&["filter", "secret key"]);
@@ -237,14 +254,15 @@ fn a_filter_that_was_not_closed_says_so() {
         "estimate dirty filter",
     ];
     for line in lines {
-        place.petal(line).names(&["dirty", "not closed", "build it again"]);
+        place.petal(line).names(&["dirty", "not closed", "build it again", "petal help sync"]);
     }
     assert_eq!(fs::read(place.path("dirty")).unwrap(), bytes);
     // It can still be asked and described.
     let check = place.petal("check -c dirty keys");
     assert_eq!((check.status, &check.stdout[..]), (0, &b"100\n"[..]));
     assert!(check.stderr.starts_with("petal: warning: dirty: "), "{check:?}");
-    assert!(place.petal("info dirty").text().contains("dirty: a writer"));
+    assert!(place.petal("info dirty").text().contains("a writer has it open"));
+    assert_eq!(info(&place.path("dirty"))["dirty"], true);
     assert!(!place.path("out").exists());
 }
 

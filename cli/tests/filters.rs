@@ -3,6 +3,7 @@
 
 mod common;
 
+use clap::CommandFactory;
 use common::{Place, info, lines, petal};
 use petal::registry::KINDS;
 use serde_json::Value;
@@ -21,41 +22,45 @@ fn info_has_all_its_keys() {
         let text = place.petal("info --json filter").text();
         let info = json(&text);
         let names = [
+            "file",
             "kind",
-            "format_version",
-            "layout_version",
             "hash",
             "seed",
+            "format_version",
+            "layout_version",
+            "hashes",
             "capacity",
             "count",
-            "count_estimate",
             "bits",
             "bytes",
-            "hashes",
             "bits_per_key",
-            "fill",
-            "fpr_target",
-            "fpr_current",
+            "false_positive_rate",
+            "dirty",
             "parameters",
+            "statistics",
         ];
         let object = info.as_object().unwrap();
         assert_eq!(object.len(), names.len(), "{text}");
-        // In this order too.
+        // In this order too, and on one line.
         let places: Vec<usize> = names.iter().map(|name| text.find(&format!("\"{name}\":")).expect(name)).collect();
-        assert!(places.is_sorted(), "{text}");
+        assert!(places.is_sorted() && text.lines().count() == 1, "{text}");
         assert_eq!((info["kind"].as_str(), info["hash"].as_str()), (Some(kind.name), Some("xxh64")));
+        assert_eq!((info["file"].as_str(), info["dirty"].as_bool()), (Some("filter"), Some(false)));
         let number = |name: &str| info[name].as_f64().expect(name);
         assert_eq!((number("seed"), number("capacity"), number("count")), (7.0, 1000.0, 1000.0));
         assert_eq!(number("bytes"), fs::metadata(place.path("filter")).unwrap().len() as f64);
-        assert!((900.0..1100.0).contains(&number("count_estimate")));
         assert_eq!(number("bits_per_key"), number("bits") / 1000.0);
-        assert!((0.2..0.8).contains(&number("fill")) && (0.005..0.02).contains(&number("fpr_current")));
+        assert_eq!(number("false_positive_rate"), 0.01);
+        let statistics = |name: &str| info["statistics"][name].as_f64().expect(name);
+        assert!((900.0..1100.0).contains(&statistics("count_estimate")));
+        assert!((0.2..0.8).contains(&statistics("fill")) && (0.005..0.02).contains(&statistics("false_positive_rate")));
+        assert!((1e-17..1e-15).contains(&statistics("false_positive_rate_floor")));
         for parameter in kind.parameters.iter().filter(|parameter| parameter.word.is_some()) {
             assert!(!info["parameters"][parameter.name].is_null(), "{}", parameter.name);
         }
         // The lines for people name the same things.
         let plain = place.petal("info filter").text();
-        for name in names.iter().filter(|name| **name != "parameters") {
+        for name in names.iter().filter(|name| !matches!(**name, "file" | "dirty" | "parameters")) {
             assert!(plain.lines().any(|line| line.starts_with(name)), "{name}: {plain}");
         }
     }
@@ -66,13 +71,17 @@ fn what_is_not_known_is_null() {
     let place = Place::new();
     place.petal_on("build --kind bloom --bits 64 --hashes 4 -o filter", &lines(0..10_000)).quiet();
     let full = info(&place.path("filter"));
-    for name in ["capacity", "fpr_target", "count_estimate", "bits_per_key"] {
+    for name in ["capacity", "false_positive_rate", "bits_per_key"] {
         assert!(full[name].is_null(), "{name}: {full}");
     }
-    assert_eq!((full["fill"].as_f64(), full["fpr_current"].as_f64()), (Some(1.0), Some(1.0)));
+    let full = &full["statistics"];
+    assert!(full["count_estimate"].is_null(), "{full}");
+    assert_eq!((full["fill"].as_f64(), full["false_positive_rate"].as_f64()), (Some(1.0), Some(1.0)));
     assert!(place.petal("info filter").text().contains("too full to tell"));
     let estimate = place.petal("estimate filter filter").text();
     assert!(estimate.ends_with("-: a filter is too full to tell\n"), "{estimate}");
+    let pair = json(&place.petal("estimate --json filter filter").text());
+    assert!(pair["first_count"].is_null() && pair["jaccard"].is_null(), "{pair}");
 }
 
 #[test]
@@ -142,7 +151,7 @@ fn fold_goes_as_far_as_the_rate_allows() {
         let (before, after) = (info(&place.path("filter")), info(&place.path("small")));
         let factor = before["bits"].as_u64().unwrap() / after["bits"].as_u64().unwrap();
         assert!(factor >= 16, "{}: {factor}", kind.name);
-        assert!(after["fpr_current"].as_f64().unwrap() < 0.025, "{after}");
+        assert!(after["statistics"]["false_positive_rate"].as_f64().unwrap() < 0.025, "{after}");
         assert_eq!(place.petal("check filter keys").quiet(), lines(0..2000));
         assert_eq!(place.petal("check small keys").quiet(), lines(0..2000));
         // What is small enough already is not folded, and nothing is written.
@@ -171,8 +180,13 @@ fn estimates_stand_with_their_intervals() {
             place.petal(&format!("build --kind {} --capacity 10k -o {name}.petal {name}", kind.name)).quiet();
         }
         let text = place.petal("estimate a.petal b.petal").text();
-        let truths =
-            [("A", 6000.0), ("B", 5000.0), ("union", 9000.0), ("intersection", 2000.0), ("Jaccard", 2000.0 / 9000.0)];
+        let truths = [
+            ("a.petal", 6000.0),
+            ("b.petal", 5000.0),
+            ("union", 9000.0),
+            ("intersection", 2000.0),
+            ("Jaccard", 2000.0 / 9000.0),
+        ];
         for (name, truth) in truths {
             let [value, low, high] = row(&text, name);
             assert!(low < value && value < high, "{text}");
@@ -217,26 +231,33 @@ fn kinds_are_those_of_the_registry() {
     assert_eq!(text.matches("(default)").count(), 1);
 }
 
+/// The kinds of a plan that fit.
+fn fits(plan: &Value) -> Vec<Value> {
+    plan["proposals"].as_array().unwrap().iter().filter(|one| one["reason"].is_null()).cloned().collect()
+}
+
 #[test]
 fn plan_agrees_with_build() {
     let place = Place::new();
     let plan = json(&place.petal("plan --keys 10k --fpr 0.005 --json").text());
-    assert_eq!((plan["keys"].as_u64(), plan["fpr"].as_f64()), (Some(10_000), Some(0.005)));
-    let fits = plan["kinds"].as_array().unwrap();
-    assert_eq!(fits.len() + plan["others"].as_array().unwrap().len(), KINDS.len());
+    assert_eq!((plan["keys"].as_u64(), plan["false_positive_rate"].as_f64()), (Some(10_000), Some(0.005)));
+    assert_eq!(plan["proposals"].as_array().unwrap().len(), KINDS.len());
+    let fits = fits(&plan);
     let bytes: Vec<u64> = fits.iter().map(|fit| fit["bytes"].as_u64().unwrap()).collect();
     assert!(!bytes.is_empty() && bytes.is_sorted());
     place.file("keys", lines(0..10_000));
-    for fit in fits {
+    for fit in &fits {
         let kind = fit["kind"].as_str().unwrap();
-        assert!(fit["fpr"].as_f64().unwrap() <= 0.005 && fit["lines_per_lookup"].as_f64().unwrap() >= 1.0);
+        assert!(
+            fit["false_positive_rate"].as_f64().unwrap() <= 0.005 && fit["lines_per_lookup"].as_f64().unwrap() >= 1.0
+        );
         place.petal(&format!("build --kind {kind} --fpr 0.005 -o filter keys")).quiet();
         let info = info(&place.path("filter"));
         assert_eq!((&info["bytes"], &info["bits_per_key"]), (&fit["bytes"], &fit["bits_per_key"]), "{kind}");
     }
     // The table shows the same.
     let table = place.petal("plan --keys 10k --fpr 0.005").text();
-    for fit in fits {
+    for fit in &fits {
         let line = table.lines().find(|line| line.split(' ').next() == fit["kind"].as_str()).expect("a line");
         assert!(line.contains(&fit["bytes"].to_string()), "{line}");
     }
@@ -246,20 +267,20 @@ fn plan_agrees_with_build() {
 fn plan_keeps_to_memory_and_says_why_not() {
     let memory = json(&petal(["plan", "--keys", "1M", "--memory", "1MiB", "--json"]).text());
     assert_eq!(memory["memory"], 1 << 20);
-    for fit in memory["kinds"].as_array().unwrap() {
+    for fit in fits(&memory) {
         assert!(fit["bytes"].as_u64().unwrap() <= 1 << 20);
     }
-    let fits: Vec<f64> = memory["kinds"].as_array().unwrap().iter().map(|fit| fit["fpr"].as_f64().unwrap()).collect();
-    assert!(!fits.is_empty() && fits.is_sorted());
+    let rates: Vec<f64> = fits(&memory).iter().map(|fit| fit["false_positive_rate"].as_f64().unwrap()).collect();
+    assert!(!rates.is_empty() && rates.is_sorted());
     // Each capability leaves just the kinds that have it.
     use petal::Capabilities as C;
     for (option, one) in [("--delete", C::REMOVE), ("--count", C::COUNT), ("--grow", C::GROW), ("--static", C::NONE)] {
         let run = petal(["plan", "--keys", "1M", "--fpr", "0.01", "--json", option]);
         let plan = json(std::str::from_utf8(&run.stdout).unwrap());
         let able = KINDS.iter().filter(|row| row.capabilities.contains(one)).count();
-        assert_eq!(plan["kinds"].as_array().unwrap().len(), able, "{option}");
+        assert_eq!(fits(&plan).len(), able, "{option}");
         assert_eq!(run.status, i32::from(able == 0), "{option}");
-        for other in plan["others"].as_array().unwrap() {
+        for other in plan["proposals"].as_array().unwrap().iter().filter(|one| !one["reason"].is_null()) {
             assert!(other["reason"].as_str().unwrap().contains("cannot"), "{other}");
         }
     }
@@ -277,32 +298,47 @@ fn help_and_documents_are_of_one_source() {
     assert_eq!(petal(["--version"]).text(), format!("petal {}\n", env!("CARGO_PKG_VERSION")));
     let document = |name: &str| fs::read_to_string(format!("{}/{name}", env!("OUT_DIR"))).expect(name);
     let overview = document("petal.1");
-    assert!(overview.contains(".TH petal 1") && overview.contains("EXIT STATUS") && overview.contains("EXAMPLES"));
-    let subcommands = [
-        "build",
-        "check",
-        "insert",
-        "dedup",
-        "info",
-        "verify",
-        "merge",
-        "intersect",
-        "fold",
-        "estimate",
-        "kinds",
-        "plan",
-    ];
     let completions = ["petal.bash", "_petal", "petal.fish"].map(document);
-    for subcommand in subcommands {
+    let command = petal_cli::args::Cli::command();
+    for subcommand in command.get_subcommands().map(clap::Command::get_name) {
         assert!(help.contains(&format!("  {subcommand} ")), "{subcommand}");
         assert!(overview.contains(&format!("petal\\-{subcommand}(1)")), "{subcommand}");
-        assert!(document(&format!("petal-{subcommand}.1")).contains(&format!(".TH petal-{subcommand} 1")));
         assert!(completions.iter().all(|text| text.contains(subcommand)), "{subcommand}");
+        assert_eq!(petal(["help", subcommand]).text(), petal([subcommand, "--help"]).text());
     }
+    // The completions know the kinds.
+    assert!(completions.iter().all(|text| KINDS.iter().all(|row| text.contains(row.name))));
     let bash = format!("{}/petal.bash", env!("OUT_DIR"));
     if let Ok(status) = std::process::Command::new("bash").args(["-n", &bash]).status() {
         assert!(status.success());
     }
-    // The completions know the kinds.
-    assert!(completions.iter().all(|text| KINDS.iter().all(|row| text.contains(row.name))));
+}
+
+/// Every subcommand has a page with examples and its exit status; and what the examples say can be said.
+#[test]
+fn examples_are_of_this_command() {
+    let mut command = petal_cli::args::Cli::command();
+    let names: Vec<String> = command.get_subcommands().map(|one| one.get_name().to_string()).collect();
+    for name in names.iter().map(String::as_str).chain(["petal"]) {
+        let page = petal_cli::manual::page(name).expect(name);
+        let file = if name == "petal" { String::from("petal.1") } else { format!("petal-{name}.1") };
+        let text = fs::read_to_string(format!("{}/{file}", env!("OUT_DIR"))).expect(name);
+        assert!(text.contains(&format!(".TH {} 1", file.trim_end_matches(".1"))), "{text}");
+        for section in ["SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES", "\"EXIT STATUS\""] {
+            assert_eq!(text.matches(&format!(".SH {section}")).count(), 1, "{section} of {file}");
+        }
+        assert!(!page.examples.is_empty() && page.status.starts_with('0'));
+        for (_, how) in page.examples {
+            let commands: Vec<&str> =
+                how.split(['|', ';', '&']).filter_map(|part| part.trim().strip_prefix("petal ")).collect();
+            assert!(!commands.is_empty(), "{how}");
+            for line in commands {
+                let words = line.split_whitespace().take_while(|word| !matches!(*word, "<" | ">" | "2>"));
+                let parsed = command.try_get_matches_from_mut(std::iter::once("petal").chain(words));
+                assert!(parsed.is_ok(), "{how}: {parsed:?}");
+                assert!(name == "petal" || line.starts_with(name) || how.contains(&format!("petal {name} ")), "{how}");
+            }
+        }
+    }
+    assert_eq!(petal_cli::manual::PAGES.len(), names.len() + 1);
 }

@@ -77,14 +77,21 @@ fn a_full_standard_output_is_trouble() {
         "build keys",
         "check filter keys",
         "check -c filter keys",
-        "info filter",
+        "check -c --json filter keys",
+        "info filter filter",
         "info --json filter",
         "kinds",
+        "kinds --json",
         "dedup --capacity 1k keys",
         "merge filter filter",
-        "verify filter",
+        "merge --json -o merged filter filter",
+        "insert --json filter keys",
+        "verify filter filter",
+        "sync filter",
         "plan --keys 1k --fpr 0.1",
         "estimate filter filter",
+        "--help",
+        "--version",
     ];
     for line in lines {
         let full = File::options().write(true).open("/dev/full").unwrap();

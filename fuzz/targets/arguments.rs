@@ -18,8 +18,8 @@ fuzz_target!(|bytes: &[u8]| {
         .map(|argument| OsString::from_vec(argument.to_vec()))
         .collect();
     match Cli::try_parse_from(&arguments) {
-        Ok(Cli { command: Command::Build(build) }) => bounded(&build),
-        Ok(Cli { command: Command::Plan(plan) }) => {
+        Ok(Cli { command: Command::Build(build), .. }) => bounded(&build),
+        Ok(Cli { command: Command::Plan(plan), .. }) => {
             possible(&plan);
             assert!(petal_cli::run(arguments.clone()) <= 1, "what was parsed is refused");
         }
@@ -70,6 +70,12 @@ fn read(text: &str) {
 
 /// The whole number that a text means; `None` where that is beyond this reading.
 fn simply(text: &str) -> Option<Option<u64>> {
+    // A power of ten is a row of zeros.
+    if let Some((number, exponent)) = text.split_once(['e', 'E']).filter(|(_, digits)| digits.parse::<u64>().is_ok()) {
+        let zeros = exponent.parse::<usize>().ok().filter(|zeros| *zeros <= 18)?;
+        let whole = !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit());
+        return if whole { simply(&format!("{number}{}", "0".repeat(zeros))) } else { None };
+    }
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let factor: u128 = match &text[digits.len()..] {
         "" => 1,

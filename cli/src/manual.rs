@@ -1,0 +1,175 @@
+//! What help and man pages say of each subcommand beyond its options: examples, and the exit status.
+
+/// The end of a page.
+pub struct Page {
+    /// The subcommand, or `petal` for the whole.
+    pub name: &'static str,
+    /// What is done, and the commands that do it.
+    pub examples: &'static [(&'static str, &'static str)],
+    /// What the exit status says.
+    pub status: &'static str,
+}
+
+const SUCCESS: &str = "0 for success; 2 for trouble, with one line on standard error that says what it was.";
+
+const FILES: &str = "0 if all is well with every file; 2 if there was trouble with one of them. The others are looked \
+    at all the same.";
+
+/// All pages.
+pub const PAGES: &[Page] = &[
+    Page {
+        name: "petal",
+        examples: &[
+            (
+                "A filter of a word list, with one false positive in a thousand",
+                "petal build --fpr 0.001 -o words.petal words.txt",
+            ),
+            ("The lines of a text that certainly are not in it", "petal check -v words.petal text.txt"),
+            ("The distinct lines of a stream, in 12 MB", "petal dedup --capacity 10M < stream.log"),
+            ("Which kind of filter for a hundred million keys in 128 MiB", "petal plan --keys 100M --memory 128MiB"),
+        ],
+        status: "0 for success; 1 where `check` selected no key, `plan` found no kind and `fold` nothing to fold; 2 \
+            for trouble, with one line on standard error that says what it was. Output that nobody reads any more \
+            (EPIPE, as after `petal check ... | head`) is trouble too, but as quiet as cat and grep are about it.",
+    },
+    Page {
+        name: "build",
+        examples: &[
+            ("One false positive in a thousand", "petal build --fpr 0.001 -o words.petal words.txt"),
+            (
+                "The names of files, which may have newlines in them, from a pipe",
+                "find . -print0 | petal build -0 --capacity 1M -o files.petal",
+            ),
+            (
+                "The second field of a table of comma-separated values",
+                "petal build --field 2 --delimiter , -o users.petal users.csv",
+            ),
+            (
+                "Keys from strangers, hashed under a secret key",
+                "head -c 16 /dev/urandom > secret; petal build --key-file secret -o keyed.petal keys.txt",
+            ),
+            (
+                "With room to grow, to be folded later",
+                "petal build --capacity 1e6 --set foldable=1 -o roomy.petal few.txt",
+            ),
+        ],
+        status: SUCCESS,
+    },
+    Page {
+        name: "check",
+        examples: &[
+            ("The lines that may be in the filter", "petal check words.petal text.txt"),
+            ("How many certainly are not", "petal check -vc words.petal text.txt"),
+            (
+                "Whether a password is among the leaked ones",
+                "printf '%s\\n' \"$password\" | petal check -q leaked.petal",
+            ),
+            (
+                "The requests in a log that come from known addresses, the first field",
+                "petal check --field 1 addresses.petal access.log",
+            ),
+            ("Compressed keys", "zcat keys.gz | petal check words.petal"),
+        ],
+        status: "0 if a key was selected; 1 if none was; 2 for trouble. As of grep.",
+    },
+    Page {
+        name: "insert",
+        examples: &[
+            ("Add the keys of a file", "petal insert words.petal more.txt"),
+            ("Add keys as they come", "tail -f access.log | petal insert --field 1 addresses.petal"),
+        ],
+        status: SUCCESS,
+    },
+    Page {
+        name: "dedup",
+        examples: &[
+            ("The distinct lines of a stream", "petal dedup --capacity 10M < stream.log"),
+            (
+                "The first line of each user, with one loss in a million",
+                "petal dedup --capacity 1e6 --fpr 1e-6 -f 3 log",
+            ),
+            ("The report for a program", "petal dedup --json --capacity 1M log > distinct 2> report.json"),
+        ],
+        status: SUCCESS,
+    },
+    Page {
+        name: "info",
+        examples: &[
+            ("What a file is", "petal info words.petal"),
+            (
+                "The false-positive rates of many",
+                "petal info --json *.petal | jq -r '[.file, .statistics.false_positive_rate]'",
+            ),
+            ("A filter from elsewhere", "ssh host cat words.petal | petal info -"),
+        ],
+        status: FILES,
+    },
+    Page {
+        name: "verify",
+        examples: &[
+            ("Every file of a folder", "petal verify data/*.petal"),
+            ("Nothing unless there is trouble", "petal verify -q words.petal"),
+        ],
+        status: FILES,
+    },
+    Page {
+        name: "sync",
+        examples: &[(
+            "After an insertion that Ctrl-C ended: vouch for the file, and insert again",
+            "petal sync words.petal && petal insert words.petal more.txt",
+        )],
+        status: FILES,
+    },
+    Page {
+        name: "merge",
+        examples: &[("One filter of many", "petal merge -o all.petal monday.petal tuesday.petal wednesday.petal")],
+        status: SUCCESS,
+    },
+    Page {
+        name: "intersect",
+        examples: &[("The keys that both hold", "petal intersect -o common.petal monday.petal tuesday.petal")],
+        status: SUCCESS,
+    },
+    Page {
+        name: "fold",
+        examples: &[("As small as one in a hundred allows", "petal fold --fpr 0.01 -o small.petal roomy.petal")],
+        status: "0 if a smaller filter was written; 1 if no factor will do, and nothing was written; 2 for trouble.",
+    },
+    Page {
+        name: "estimate",
+        examples: &[
+            ("How many distinct keys one holds", "petal estimate words.petal"),
+            ("How much two have in common", "petal estimate monday.petal tuesday.petal"),
+            ("The same for a program", "petal estimate --json monday.petal tuesday.petal | jq .jaccard.value"),
+        ],
+        status: SUCCESS,
+    },
+    Page {
+        name: "kinds",
+        examples: &[
+            ("All kinds and their parameters", "petal kinds"),
+            ("Those that can be folded", "petal kinds --json | jq -r 'select(.capabilities | index(\"fold\")).name'"),
+        ],
+        status: SUCCESS,
+    },
+    Page {
+        name: "plan",
+        examples: &[
+            ("The smallest for a rate", "petal plan --keys 1M --fpr 0.01"),
+            ("The most accurate for a memory", "petal plan --keys 100M --memory 128MiB"),
+        ],
+        status: "0 if some kind fits; 1 if none does; 2 for trouble.",
+    },
+];
+
+/// The page of a subcommand.
+pub fn page(name: &str) -> Option<&'static Page> {
+    PAGES.iter().find(|page| page.name == name)
+}
+
+/// The end of a subcommand's long help.
+pub fn after_help(name: &str) -> String {
+    let Some(page) = page(name) else { return String::new() };
+    let examples: String = page.examples.iter().map(|(what, how)| format!("  {what}:\n    $ {how}\n")).collect();
+    format!("Examples:\n{examples}\nExit status: {}", page.status)
+}

@@ -1,0 +1,47 @@
+//! Standard input and output that were closed when the command began, as by `>&-`.
+//!
+//! Before `main` Rust's runtime opens `/dev/null` in the place of a closed one, so that no file that is opened later gets
+//! its number. Results would vanish there, and no keys come from there. What was closed is therefore looked at earlier
+//! still, while the program is loaded.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static CLOSED: [AtomicBool; 2] = [AtomicBool::new(false), AtomicBool::new(false)];
+
+/// Fails as the system does, if standard input was closed.
+pub fn check_input() -> io::Result<()> {
+    check(0)
+}
+
+/// Fails as the system does, if standard output was closed.
+pub fn check_output() -> io::Result<()> {
+    check(1)
+}
+
+fn check(descriptor: usize) -> io::Result<()> {
+    if !CLOSED[descriptor].load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    #[cfg(unix)]
+    return Err(io::Error::from_raw_os_error(libc::EBADF));
+    #[cfg(not(unix))]
+    Err(io::ErrorKind::BrokenPipe.into())
+}
+
+#[cfg(unix)]
+extern "C" fn look() {
+    for (descriptor, closed) in CLOSED.iter().enumerate() {
+        // SAFETY: asks for the flags of a number, which need not be open, and touches no memory.
+        let flags = unsafe { libc::fcntl(descriptor as libc::c_int, libc::F_GETFD) };
+        closed.store(flags == -1, Ordering::Relaxed);
+    }
+}
+
+// SAFETY: the section holds pointers to functions that are called without arguments, or with ones that may be ignored,
+// before `main`; `look` needs nothing of Rust's runtime.
+#[cfg(unix)]
+#[used]
+#[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
+#[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
+static LOOK: extern "C" fn() = look;
