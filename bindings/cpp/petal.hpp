@@ -23,7 +23,8 @@
  *   - what converts to `std::string_view`: its characters, without the NUL after them;
  *   - a contiguous range of bytes (`std::span<const std::byte>`, `std::vector<unsigned char>`, an array ...), or a
  *     pointer and a size: these bytes;
- *   - an integer of any width: extended to 64 bits, signed ones by their sign;
+ *   - an integer of up to 64 bits: extended to 64, signed ones by their sign. So `5`, `short{5}` and `5ull` are one
+ *     key, and -1 is the key 2^64 - 1 whatever its type; but `std::uint32_t(-1)` is the key 2^32 - 1;
  *   - a `petal::hash64`: a hash that was computed before;
  *   - any type for which a function `petal_key(const T &)`, found in the type's own namespace, returns one of these:
  *
@@ -35,10 +36,22 @@
  *     What it returns may be a temporary. Where it returns a `petal::hash64`, the hash is yours; the filter's spec then
  *     says `hash_function(PETAL_HASH_EXTERNAL)`. If it can throw, so can the functions that call it.
  *
+ * Batches. `contains_batch(keys)`, `insert_batch(keys)` and `add_batch(keys)` take any range of keys, of all the types
+ * above, that can be gone through twice: `std::vector<int>`, `std::set<std::string>`, a C++20 view ...; and
+ * `key_range(first, last)`. What lies in memory as the library takes it is used where it lies: contiguous
+ * `std::uint64_t`, `std::int64_t` or `hash64`, `as_hashes(range)`, a `key_buffer`, `u64_keys`, `hash_keys` and
+ * `byte_keys`. Other keys are copied, up to 512 keys and 16 KiB at a time, onto the stack; one that is longer is not
+ * copied. Where the same strings go into many calls, copy them once into a `key_buffer`.
+ *
  * Threads. `const` members may run in many threads at once on one object; the others need it to themselves.
  */
 #ifndef PETAL_HPP
 #define PETAL_HPP
+
+// Microsoft's compiler says which standard it follows in a macro of its own.
+#if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 201703L
+#error "petal.hpp needs C++17 or newer: compile with -std=c++17, or link the CMake target petal::cpp, which asks for it"
+#else
 
 #include <petal.h>
 
@@ -424,7 +437,7 @@ template <class T>
 using is_byte = is_one_of<std::remove_cv_t<T>, std::byte, unsigned char, signed char, char>;
 template <class T>
 using is_integer = std::conjunction<
-    std::is_integral<T>,
+    std::is_integral<T>, std::bool_constant<sizeof(T) <= sizeof(std::uint64_t)>,
     std::negation<is_one_of<T, bool, char, wchar_t, char16_t, char32_t
 #ifdef __cpp_char8_t
                             , char8_t
@@ -459,7 +472,33 @@ constexpr bool is_nothrow_key() noexcept {
   }
 }
 
-/// Calls `use` with the key as `bytes`, `uint64_t` or `hash64`, which are valid until it returns.
+template <class T>
+using plain = std::remove_cv_t<std::remove_reference_t<T>>;
+
+template <class T>
+struct form {
+  using type = T;
+};
+
+template <class Key>
+constexpr auto form_of() noexcept {
+  if constexpr (has_petal_key<Key>::value) {
+    return form_of<plain<decltype(petal_key(std::declval<const Key &>()))>>();
+  } else if constexpr (is_one_of<Key, hash64, bytes>::value) {
+    return form<Key>{};
+  } else if constexpr (is_integer<Key>::value) {
+    return form<std::uint64_t>{};
+  } else if constexpr (std::is_convertible_v<const Key &, std::string_view> || is_range_of<const Key, is_byte>::value) {
+    return form<bytes>{};
+  } else {
+    return form<void>{};
+  }
+}
+/// What a type is as a key: `bytes`, `uint64_t` or `hash64`; or void, if it is none.
+template <class Key>
+using key_form = typename decltype(form_of<Key>())::type;
+
+/// Calls `use` with the key as its `key_form`, which is valid until it returns.
 template <class Key, class Use>
 decltype(auto) with_key(const Key &key, Use &&use) noexcept(is_nothrow_key<Key>()) {
   if constexpr (has_petal_key<Key>::value) {
@@ -573,6 +612,19 @@ hash_keys as_hashes(const Range &range) noexcept {
   return {reinterpret_cast<const std::uint64_t *>(std::data(range)), std::size(range)};
 }
 
+/// The keys between two iterators, for batches. They must outlive it.
+template <class Iterator, class Sentinel = Iterator>
+class key_range {
+ public:
+  key_range(Iterator first, Sentinel last) : first_(first), last_(last) {}
+  Iterator begin() const { return first_; }
+  Sentinel end() const { return last_; }
+
+ private:
+  Iterator first_;
+  Sentinel last_;
+};
+
 /// Byte keys in one piece of memory, for batches: fill it once and use it with as many filters as you like.
 class key_buffer {
  public:
@@ -667,10 +719,29 @@ class answers {
                   short_of_bytes ? count : bitmap_bytes, short_of_bytes ? byte_room_ : bit_room_);
     return failure(status::buffer_too_small, text);
   }
-  /// Every answer that there is room for becomes true.
-  void fill() const noexcept {
-    if (bytes_ != nullptr) std::memset(bytes_, 1, byte_room_);
-    if (bitmap_ != nullptr) std::memset(bitmap_, 0xff, bit_room_);
+  /// The answers of so many keys, as far as there is room, become true.
+  void fill(std::size_t count) const noexcept {
+    const std::size_t bitmap_bytes = count / 8 + (count % 8 != 0);
+    if (bytes_ != nullptr) std::memset(bytes_, 1, count < byte_room_ ? count : byte_room_);
+    if (bitmap_ != nullptr) std::memset(bitmap_, 0xff, bitmap_bytes < bit_room_ ? bitmap_bytes : bit_room_);
+  }
+
+  /// Where the answers of a piece of a batch go, whose first key is number `from`: those of a bitmap, which may begin
+  /// inside a byte, into `room`, one byte each, from which `pack()` takes them.
+  answers part(std::size_t from, std::uint8_t *room) const noexcept {
+    answers piece;
+    if (bytes_ != nullptr) piece.bytes_ = bytes_ + from;
+    if (bytes_ == nullptr && bitmap_ != nullptr) piece.bytes_ = room;
+    return piece;
+  }
+  /// Puts the answers of such a piece into the bitmap, if there is one.
+  void pack(const answers &piece, std::size_t from, std::size_t count) const noexcept {
+    if (bitmap_ == nullptr) return;
+    for (std::size_t i = 0; i < count; i++) {
+      std::uint8_t &byte = bitmap_[(from + i) / 8];
+      const auto bit = static_cast<unsigned>((from + i) % 8);
+      byte = static_cast<std::uint8_t>((bit == 0 ? 0u : byte) | (unsigned{piece.bytes_[i]} << bit));
+    }
   }
 
  private:
@@ -682,22 +753,188 @@ class answers {
 
 namespace detail {
 
-/// Calls `use` with the keys as `byte_keys`, `u64_keys` or `hash_keys`.
-template <class Keys, class Use>
-decltype(auto) with_keys(const Keys &keys, Use &&use) noexcept {
+template <class Range, class = void>
+struct iterator_of {
+  using type = void;
+};
+template <class Range>
+struct iterator_of<Range, std::void_t<decltype(*std::begin(std::declval<const Range &>())),
+                                      decltype(std::end(std::declval<const Range &>()))>> {
+  using type = decltype(std::begin(std::declval<const Range &>()));
+};
+
+/// Whether an iterator's range can be gone through twice.
+template <class Iterator>
+constexpr bool is_forward() noexcept {
+#if __cpp_lib_ranges
+  return std::forward_iterator<Iterator>;
+#else
+  return std::is_base_of_v<std::forward_iterator_tag, typename std::iterator_traits<Iterator>::iterator_category>;
+#endif
+}
+
+/// Whether keys lie as the library takes them.
+template <class Keys>
+using is_in_place = std::disjunction<is_one_of<Keys, byte_keys, u64_keys, hash_keys, key_buffer>,
+                                     is_range_of<const Keys, is_u64>, is_range_of<const Keys, is_hash>>;
+
+/// Keys that lie as the library takes them, as `byte_keys`, `u64_keys` or `hash_keys`.
+template <class Keys>
+auto in_place(const Keys &keys) noexcept {
   if constexpr (is_one_of<Keys, byte_keys, u64_keys, hash_keys>::value) {
-    return use(keys);
+    return keys;
   } else if constexpr (std::is_same_v<Keys, key_buffer>) {
-    return use(keys.keys());
+    return keys.keys();
   } else if constexpr (is_range_of<const Keys, is_u64>::value) {
-    return use(u64_keys{reinterpret_cast<const std::uint64_t *>(std::data(keys)), std::size(keys)});
-  } else if constexpr (is_range_of<const Keys, is_hash>::value) {
-    // A hash64 is its one member, in the same place.
-    return use(hash_keys{reinterpret_cast<const std::uint64_t *>(std::data(keys)), std::size(keys)});
+    return u64_keys{reinterpret_cast<const std::uint64_t *>(std::data(keys)), std::size(keys)};
   } else {
-    static_assert(never<Keys>, "not a batch: a contiguous range of 64-bit integers or of hash64, u64_keys, hash_keys, "
-                               "byte_keys, or a key_buffer, into which all other keys go");
+    // A hash64 is its one member, in the same place.
+    return hash_keys{reinterpret_cast<const std::uint64_t *>(std::data(keys)), std::size(keys)};
   }
+}
+
+/// Whether this is a batch. If not, the compiler says why.
+template <class Keys>
+constexpr bool is_batch() noexcept {
+  using iterator = typename iterator_of<Keys>::type;
+  if constexpr (is_in_place<Keys>::value) {
+    return true;
+  } else if constexpr (std::is_void_v<iterator>) {
+    static_assert(never<Keys>, "not a batch: give a range of keys, key_range(first, last), u64_keys, hash_keys, "
+                               "byte_keys or a key_buffer");
+  } else if constexpr (is_byte<plain<decltype(*std::declval<iterator &>())>>::value) {
+    static_assert(never<Keys>, "not a batch but one key: a range of bytes. Give many keys as a range of such keys, as "
+                               "std::vector<std::string> is one");
+  } else if constexpr (std::is_void_v<key_form<plain<decltype(*std::declval<iterator &>())>>>) {
+    static_assert(never<Keys>, "not a batch: the elements of this range are not keys. Give their type a function "
+                               "petal_key(const T &), as petal.hpp explains");
+  } else if constexpr (!is_forward<iterator>()) {
+    static_assert(never<Keys>, "not a batch: this range can be gone through only once, and it takes two passes. Copy "
+                               "the keys into a std::vector first");
+  } else {
+    return true;
+  }
+}
+
+/// Whether going through a batch cannot throw.
+template <class Keys>
+constexpr bool is_nothrow_batch() noexcept {
+  if constexpr (is_in_place<Keys>::value || std::is_void_v<typename iterator_of<Keys>::type>) {
+    return true;
+  } else {
+    using iterator = typename iterator_of<Keys>::type;
+    return noexcept(*std::declval<iterator &>()) && noexcept(++std::declval<iterator &>()) &&
+           is_nothrow_key<plain<decltype(*std::declval<iterator &>())>>();
+  }
+}
+
+/// How many keys a batch has.
+template <class Keys>
+std::size_t batch_size(const Keys &keys) noexcept(is_nothrow_batch<Keys>()) {
+  if constexpr (is_in_place<Keys>::value) {
+    return in_place(keys).count;
+  } else if constexpr (is_batch<Keys>()) {
+    std::size_t count = 0;
+    const auto end = std::end(keys);
+    for (auto key = std::begin(keys); key != end; ++key) count++;
+    return count;
+  } else {
+    return 0;
+  }
+}
+
+/// What is copied at a time of keys that do not lie as the library takes them.
+constexpr std::size_t piece_keys = 512, piece_bytes = 16384;
+
+/// The pieces of a range of numbers or of hashes, which `List` says.
+template <class List, class Keys, class Use>
+petal_status number_pieces(const Keys &keys, Use &&use) noexcept(is_nothrow_batch<Keys>()) {
+  struct {
+    std::uint64_t operator()(std::uint64_t key) const noexcept { return key; }
+    std::uint64_t operator()(hash64 key) const noexcept { return key.value; }
+  } const number{};
+  std::uint64_t piece[piece_keys];
+  std::size_t taken = 0, from = 0;
+  const auto end = std::end(keys);
+  for (auto key = std::begin(keys); key != end; ++key) {
+    piece[taken++] = with_key(*key, number);
+    if (taken < piece_keys) continue;
+    if (const petal_status code = use(List{piece, taken}, from); code != PETAL_OK) return code;
+    from += taken;
+    taken = 0;
+  }
+  // Once even without keys: the library says what is wrong with the filter.
+  return taken > 0 || from == 0 ? use(List{piece, taken}, from) : PETAL_OK;
+}
+
+/// The pieces of a range of byte keys.
+template <class Keys, class Use>
+petal_status byte_pieces(const Keys &keys, Use &&use) noexcept(is_nothrow_batch<Keys>()) {
+  char piece[piece_bytes];
+  std::uint64_t offsets[piece_keys + 1] = {0};
+  std::size_t length = 0, taken = 0, from = 0;
+  petal_status code = PETAL_OK;
+  const auto flush = [&]() noexcept {
+    code = use(byte_keys{piece, length, offsets, taken}, from);
+    from += taken;
+    taken = length = 0;
+  };
+  const auto take = [&](bytes key) noexcept {
+    if (taken > 0 && key.size() > piece_bytes - length) flush();
+    if (code != PETAL_OK) return;
+    if (key.size() > piece_bytes) {
+      // Alone, where it lies.
+      const std::uint64_t ends[] = {0, key.size()};
+      code = use(byte_keys{key.data(), key.size(), ends, 1}, from);
+      from++;
+      return;
+    }
+    if (key.size() > 0) std::memcpy(piece + length, key.data(), key.size());
+    length += key.size();
+    offsets[++taken] = length;
+    if (taken == piece_keys) flush();
+  };
+  const auto end = std::end(keys);
+  for (auto key = std::begin(keys); key != end && code == PETAL_OK; ++key) with_key(*key, take);
+  if (code == PETAL_OK && (taken > 0 || from == 0)) flush();
+  return code;
+}
+
+/// Calls `use(list, from)` with the keys as `byte_keys`, `u64_keys` or `hash_keys`: all at once where they lie so, and
+/// otherwise a piece at a time, whose first key is number `from`, until one fails.
+template <class Keys, class Use>
+petal_status in_pieces(const Keys &keys, Use &&use) noexcept(is_nothrow_batch<Keys>()) {
+  if constexpr (is_in_place<Keys>::value) {
+    return use(in_place(keys), std::size_t{0});
+  } else if constexpr (is_batch<Keys>()) {
+    using key = key_form<plain<decltype(*std::begin(keys))>>;
+    if constexpr (std::is_same_v<key, bytes>) {
+      return byte_pieces(keys, use);
+    } else {
+      return number_pieces<std::conditional_t<std::is_same_v<key, hash64>, hash_keys, u64_keys>>(keys, use);
+    }
+  } else {
+    return PETAL_OK;
+  }
+}
+
+/// `in_pieces()` with answers: `use(list, out, count)`. Adds the counts up.
+template <class Keys, class Use>
+petal_status ask_in_pieces(const Keys &keys, const answers &out, std::uint64_t *count,
+                           Use &&use) noexcept(is_nothrow_batch<Keys>()) {
+  return in_pieces(keys, [&](auto list, std::size_t from) noexcept {
+    if constexpr (is_in_place<Keys>::value) {
+      return use(list, out, count);
+    } else {
+      std::uint8_t room[piece_keys];
+      const answers piece = out.part(from, room);
+      std::uint64_t some = 0;
+      const petal_status code = use(list, piece, &some);
+      if (code == PETAL_OK) out.pack(piece, from, list.count);
+      *count += some;
+      return code;
+    }
+  });
 }
 
 inline petal_status contains(const petal_filter *filter, byte_keys keys, const answers &out, std::uint64_t *count,
@@ -1028,47 +1265,52 @@ class filter {
   }
   result<hash64> try_hash(const void *key, std::size_t length) const noexcept { return try_hash(bytes(key, length)); }
 
-  // Many keys: a contiguous range of 64-bit integers or of `hash64`, `as_hashes(range)`, a `key_buffer`; or where they
-  // lie: `u64_keys`, `hash_keys`, `byte_keys`.
+  // Many keys: what the comment at the top calls a batch.
 
   /// Looks keys up and returns how many answers are true. On a failure, too little room included, all are.
   template <class Keys>
-  std::uint64_t contains_batch(const Keys &keys, const answers &found = {}) const noexcept {
-    return detail::with_keys(keys, [&](auto list) noexcept -> std::uint64_t {
-      std::uint64_t count = list.count;
-      if (found.fit(list.count)) {
-        static_cast<void>(detail::contains(get(), list, found, &count, nullptr));
-      } else {
-        found.fill();
-      }
-      return count;
-    });
+  std::uint64_t contains_batch(const Keys &keys, const answers &found = {}) const
+      noexcept(detail::is_nothrow_batch<Keys>()) {
+    std::uint64_t count = 0;
+    const std::size_t size = detail::batch_size(keys);
+    const bool answered = found.fit(size) && look_up(keys, found, &count, nullptr) == PETAL_OK;
+    if (!answered) found.fill(size);
+    return answered ? count : size;
   }
-  /// The same, and whether that worked.
+  /// Looks keys up and returns how many answers are true, or why that failed; then all answers are true.
   template <class Keys>
-  result<std::uint64_t> try_contains_batch(const Keys &keys, const answers &found = {}) const noexcept {
-    return detail::with_keys(keys, [&](auto list) noexcept -> result<std::uint64_t> {
-      if (auto fits = found.fit(list.count); !fits) {
-        found.fill();
-        return fits.error();
-      }
-      return detail::output(std::uint64_t{0}, [&](std::uint64_t *count, petal_error *error) noexcept {
-        return detail::contains(get(), list, found, count, error);
-      });
-    });
+  result<std::uint64_t> try_contains_batch(const Keys &keys, const answers &found = {}) const
+      noexcept(detail::is_nothrow_batch<Keys>()) {
+    const std::size_t size = detail::batch_size(keys);
+    if (auto fits = found.fit(size); !fits) {
+      found.fill(size);
+      return fits.error();
+    }
+    std::uint64_t count = 0;
+    failure error;
+    const petal_status code = look_up(keys, found, &count, error.out());
+    if (code != PETAL_OK) found.fill(size);
+    return detail::done(count, code, std::move(error));
   }
   /// Inserts keys in order, says of each whether it certainly was not there before, and returns how many were not.
   /// `inserted`, nullable, is always written: how many keys, the first so many, are in the filter.
   template <class Keys>
   result<std::uint64_t> try_insert_batch(const Keys &keys, const answers &is_new = {},
-                                         std::size_t *inserted = nullptr) noexcept {
-    return detail::with_keys(keys, [&](auto list) noexcept -> result<std::uint64_t> {
-      if (inserted != nullptr) *inserted = 0;
-      if (auto fits = is_new.fit(list.count); !fits) return fits.error();
-      return detail::output(std::uint64_t{0}, [&](std::uint64_t *count, petal_error *error) noexcept {
-        return detail::insert(get(), list, is_new, count, inserted, error);
-      });
-    });
+                                         std::size_t *inserted = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
+    std::size_t unasked = 0;
+    std::size_t &all = inserted != nullptr ? *inserted : unasked;
+    all = 0;
+    if (auto fits = is_new.fit(detail::batch_size(keys)); !fits) return fits.error();
+    failure error;
+    std::uint64_t count = 0;
+    const petal_status code = detail::ask_in_pieces(
+        keys, is_new, &count, [&](auto list, const answers &out, std::uint64_t *some) noexcept {
+          std::size_t here = 0;
+          const petal_status of_piece = detail::insert(get(), list, out, some, &here, error.out());
+          all += here;
+          return of_piece;
+        });
+    return detail::done(count, code, std::move(error));
   }
 
   // From many threads: these insert through a const filter, without locks, while others insert and look up, where
@@ -1085,15 +1327,19 @@ class filter {
   result<bool> try_insert_shared(const void *key, std::size_t length) const noexcept {
     return try_insert_shared(bytes(key, length));
   }
-  /// Inserts many keys likewise: all, or on a failure none.
+  /// Inserts many keys while others insert and look up: all, or, where the filter cannot do it, none. Returns how many
+  /// were new.
   template <class Keys>
-  result<std::uint64_t> try_insert_shared_batch(const Keys &keys, const answers &is_new = {}) const noexcept {
-    return detail::with_keys(keys, [&](auto list) noexcept -> result<std::uint64_t> {
-      if (auto fits = is_new.fit(list.count); !fits) return fits.error();
-      return detail::output(std::uint64_t{0}, [&](std::uint64_t *count, petal_error *error) noexcept {
-        return detail::insert_shared(get(), list, is_new, count, error);
-      });
-    });
+  result<std::uint64_t> try_insert_shared_batch(const Keys &keys, const answers &is_new = {}) const
+      noexcept(detail::is_nothrow_batch<Keys>()) {
+    if (auto fits = is_new.fit(detail::batch_size(keys)); !fits) return fits.error();
+    failure error;
+    std::uint64_t count = 0;
+    const petal_status code = detail::ask_in_pieces(
+        keys, is_new, &count, [&](auto list, const answers &out, std::uint64_t *some) noexcept {
+          return detail::insert_shared(get(), list, out, some, error.out());
+        });
+    return detail::done(count, code, std::move(error));
   }
   /// Adds to the count of keys that were offered. The filter is alone meanwhile.
   result<void> try_add_count(std::uint64_t keys) noexcept {
@@ -1322,6 +1568,14 @@ class filter {
     return detail::output(value, [&](T *out, petal_error *error) noexcept { return call(get(), out, error); });
   }
 
+  template <class Keys>
+  petal_status look_up(const Keys &keys, const answers &found, std::uint64_t *count, petal_error *error) const
+      noexcept(detail::is_nothrow_batch<Keys>()) {
+    return detail::ask_in_pieces(keys, found, count, [&](auto list, const answers &out, std::uint64_t *some) noexcept {
+      return detail::contains(get(), list, out, some, error);
+    });
+  }
+
   template <class Write>
   result<void> serialize_through(Write &write, detail::barrier &barrier) const noexcept {
     struct context {
@@ -1415,12 +1669,19 @@ class builder {
   /// Adds many keys, given as to `filter::insert_batch()`. `added`, nullable, is always written: how many, the first so
   /// many, were added.
   template <class Keys>
-  result<void> try_add_batch(const Keys &keys, std::size_t *added = nullptr) noexcept {
-    return detail::with_keys(keys, [&](auto list) noexcept {
-      failure error;
-      const petal_status code = detail::add(get(), list, added, error.out());
-      return detail::done(code, std::move(error));
+  result<void> try_add_batch(const Keys &keys,
+                             std::size_t *added = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
+    std::size_t unasked = 0;
+    std::size_t &all = added != nullptr ? *added : unasked;
+    all = 0;
+    failure error;
+    const petal_status code = detail::in_pieces(keys, [&](auto list, std::size_t) noexcept {
+      std::size_t here = 0;
+      const petal_status of_piece = detail::add(get(), list, &here, error.out());
+      all += here;
+      return of_piece;
     });
+    return detail::done(code, std::move(error));
   }
   /// How many keys were added, duplicates included.
   result<std::uint64_t> try_count() const noexcept {
@@ -1579,4 +1840,5 @@ inline std::uint32_t version_number() noexcept { return petal_version_number(); 
 template <>
 struct std::is_error_code_enum<petal::status> : std::true_type {};
 
+#endif  // C++17
 #endif  // PETAL_HPP

@@ -28,6 +28,9 @@
 #define PETAL_VIEW_HPP
 
 #include <petal.hpp>
+
+// petal.hpp says what is wrong below C++17.
+#if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) >= 201703L
 #include <petal_inline.h>
 
 namespace petal {
@@ -178,4 +181,5 @@ class writable_view : public view {
 #endif
 }  // namespace petal
 
-#endif
+#endif  // C++17
+#endif  // PETAL_VIEW_HPP

@@ -2,11 +2,31 @@
 #include "common.hpp"
 
 #include <array>
+#include <deque>
+#include <forward_list>
+#include <list>
 #include <memory>
+#include <set>
 #include <string>
+#include <unordered_set>
 #if __cplusplus >= 202002L
+#include <ranges>
 #include <span>
 #endif
+
+namespace shop {
+struct order {
+  int id;
+};
+inline std::uint64_t petal_key(const order &o) noexcept { return static_cast<std::uint64_t>(o.id); }
+inline bool operator<(const order &a, const order &b) { return a.id < b.id; }
+
+struct named {
+  int id;
+};
+// A temporary, which may throw.
+inline std::string petal_key(const named &n) { return "the name of a thing, number " + std::to_string(n.id); }
+}  // namespace shop
 
 namespace {
 
@@ -142,6 +162,132 @@ TEST(batches, byte_keys) {
   EXPECT_EQ(f.contains_batch(petal::byte_keys{column, 13, offsets, 3}), 2u);
   EXPECT_EQ(f.try_contains_batch(petal::byte_keys{column, 12, offsets, 3}).status(), petal::status::offsets);
   EXPECT_EQ(f.contains_batch(petal::byte_keys{column, 12, offsets, 3}), 3u);
+}
+
+// Looks up, inserts, and builds from a batch what single calls do with its elements.
+template <class Keys>
+void same_as_single_calls(const Keys &keys, const char *what) {
+  SCOPED_TRACE(what);
+  auto single = roomy(), batch = roomy(), shared = roomy();
+  std::vector<std::uint8_t> fresh;
+  std::size_t count = 0, fresh_count = 0;
+  for (const auto &key : keys) {
+    fresh.push_back(single.insert(key));
+    fresh_count += fresh.back();
+    count++;
+  }
+  std::vector<std::uint8_t> is_new(count, 7), bits(count / 8 + 1, 0x5a);
+  std::size_t inserted = 99;
+  EXPECT_EQ(batch.insert_batch(keys, petal::answers(is_new).and_bitmap(bits), &inserted), fresh_count);
+  EXPECT_EQ(inserted, count);
+  EXPECT_EQ(is_new, fresh);
+  for (std::size_t i = 0; i < count; i++) EXPECT_EQ(bits[i / 8] >> (i % 8) & 1, fresh[i]) << i;
+  EXPECT_TRUE(single.equal(batch));
+  EXPECT_EQ(shared.insert_shared_batch(keys, is_new), fresh_count);
+  EXPECT_EQ(is_new, fresh);
+  EXPECT_TRUE(shared.equal(single));
+
+  petal::filter half(10 * many, 1e-9);
+  std::vector<std::uint8_t> there;
+  std::size_t at = 0;
+  for (const auto &key : keys) {
+    if (at++ % 3 == 0) half.insert(key);
+  }
+  std::size_t there_count = 0;
+  for (const auto &key : keys) {
+    there.push_back(half.contains(key));
+    there_count += there.back();
+  }
+  std::vector<std::uint8_t> found(count, 7);
+  EXPECT_EQ(half.contains_batch(keys, found), there_count);
+  EXPECT_EQ(found, there);
+  EXPECT_EQ(half.contains_batch(keys), there_count);
+  bits.assign(bits.size(), 0xa5);
+  EXPECT_EQ(*half.try_contains_batch(keys, petal::answers::bitmap(bits)), there_count);
+  for (std::size_t i = 0; i < count; i++) EXPECT_EQ(bits[i / 8] >> (i % 8) & 1, there[i]) << i;
+
+  petal::builder builder(petal::spec().capacity(10 * many).false_positive_rate(1e-9));
+  std::size_t added = 99;
+  builder.add_batch(keys, &added);
+  EXPECT_EQ(added, count);
+  EXPECT_TRUE(builder.finish().equal(single));
+
+  // A filter that cannot hash: nothing is inserted, and every answer is a maybe.
+  petal::filter external(petal::spec().capacity(100).hash_function(PETAL_HASH_EXTERNAL));
+  if (external.try_insert_batch(keys, {}, &inserted).status() == petal::status::external_hash) {
+    EXPECT_EQ(inserted, 0u);
+    found.assign(count, 0);
+    EXPECT_EQ(external.contains_batch(keys, found), count);
+    EXPECT_EQ(found, std::vector<std::uint8_t>(count, 1));
+    EXPECT_EQ(external.try_contains_batch(keys).status(), petal::status::external_hash);
+  }
+}
+
+// `Container` of so many keys, some of them twice, that `make` makes of a number.
+template <class Container, class Make>
+Container filled(std::size_t count, Make make) {
+  Container keys;
+  for (std::size_t i = 0; i < count; i++) keys.insert(keys.end(), make(i % 7 == 6 ? i - 3 : i));
+  return keys;
+}
+
+TEST(batches, every_range_of_keys) {
+  const auto to_int = [](std::size_t i) { return static_cast<int>(i) - 400; };
+  const auto to_text = [](std::size_t i) { return std::string(i % 60, 'x') + std::to_string(i); };
+  // None, one, and so many that they end before, at and after the end of a piece.
+  for (std::size_t count : {0u, 1u, 511u, 512u, 513u, 1500u}) {
+    same_as_single_calls(filled<std::vector<int>>(count, to_int), "vector<int>");
+    same_as_single_calls(filled<std::deque<std::uint64_t>>(count, to_int), "deque<uint64_t>");
+    same_as_single_calls(filled<std::vector<std::string>>(count, to_text), "vector<string>");
+    same_as_single_calls(filled<std::set<std::string, std::less<>>>(count, to_text), "set<string>");
+  }
+  same_as_single_calls(filled<std::vector<short>>(many, [](std::size_t i) { return static_cast<short>(i); }), "shorts");
+  same_as_single_calls(filled<std::vector<unsigned long long>>(many, to_int), "vector<unsigned long long>");
+  same_as_single_calls(filled<std::set<int>>(many, to_int), "set<int>");
+  same_as_single_calls(filled<std::unordered_set<int>>(many, to_int), "unordered_set<int>");
+  same_as_single_calls(filled<std::list<std::string>>(many, to_text), "list<string>");
+  same_as_single_calls(std::forward_list<int>{1, 2, 3}, "forward_list<int>");
+  same_as_single_calls(std::initializer_list<const char *>{"to", "be", "or", "not", "to", "be"}, "const char *");
+  const auto texts = filled<std::vector<std::string>>(many, to_text);
+  same_as_single_calls(std::vector<std::string_view>(texts.begin(), texts.end()), "vector<string_view>");
+  same_as_single_calls(petal::key_range(texts.begin() + 3, texts.end() - 3), "key_range");
+  same_as_single_calls(std::vector<std::vector<unsigned char>>{{1, 2}, {}, {0}}, "vector<vector<unsigned char>>");
+  same_as_single_calls(filled<std::vector<shop::order>>(many, [](std::size_t i) {
+    return shop::order{static_cast<int>(i)};
+  }), "petal_key");
+  same_as_single_calls(filled<std::set<shop::order>>(many, [](std::size_t i) {
+    return shop::order{static_cast<int>(i)};
+  }), "set of petal_key");
+  same_as_single_calls(filled<std::vector<shop::named>>(many, [](std::size_t i) {
+    return shop::named{static_cast<int>(i)};
+  }), "petal_key to a temporary");
+  same_as_single_calls(filled<std::list<petal::hash64>>(many, [](std::size_t i) { return petal::hash64{number(i)}; }),
+                       "list<hash64>");
+  // Keys as long as a piece, longer, and in its company.
+  std::vector<std::string> lengths;
+  for (std::size_t length : {3u, 16383u, 16384u, 16385u, 1u, 100000u, 0u, 16000u, 384u, 385u, 9u}) {
+    lengths.push_back(std::string(length, 'y'));
+  }
+  same_as_single_calls(lengths, "long ones");
+#if __cplusplus >= 202002L
+  const auto view = std::views::iota(0, 2000) | std::views::transform([](int i) { return std::to_string(i / 2); });
+  same_as_single_calls(view, "a view");
+#endif
+}
+
+TEST(batches, integers_are_64_bits_with_their_sign) {
+  auto f = roomy();
+  f.insert_batch(std::vector<int>{5, -1});
+  EXPECT_TRUE(f.contains(std::uint64_t{5}) && f.contains(~std::uint64_t{0}));
+  EXPECT_EQ(f.contains_batch(std::vector<std::int64_t>{5, -1}), 2u);
+  EXPECT_EQ(f.contains_batch(std::vector<std::uint32_t>{5, ~std::uint32_t{0}}), 1u);
+}
+
+TEST(batches, a_users_function_may_throw) {
+  petal::filter f;
+  static_assert(noexcept(f.contains_batch(std::vector<std::uint64_t>())));
+  static_assert(noexcept(f.contains_batch(std::vector<shop::order>())));
+  static_assert(!noexcept(f.contains_batch(std::vector<shop::named>())));
 }
 
 TEST(batches, none_at_all) {

@@ -9,7 +9,8 @@ function(try regex statement)
     set(temporary /tmp)
   endif()
   set(file "${temporary}/petal-refused-${name}.cpp")
-  file(WRITE "${file}" "#include <petal.hpp>\nvoid test(petal::filter &f) { ${statement} }\n")
+  file(WRITE "${file}" "#include <map>\n#include <sstream>\n#include <petal.hpp>\n"
+    "void test(petal::filter &f) { ${statement} }\n")
   execute_process(
     COMMAND "${COMPILER}" -std=c++17 -fsyntax-only "-I${FOLDER}/.." "-I${FOLDER}/../../../include" "${file}"
     RESULT_VARIABLE result ERROR_VARIABLE output)
@@ -27,10 +28,32 @@ try("not a key" "f.insert(true);")
 try("not a key" "f.insert('a');")
 try("not a key" "struct { int a; } t{1}; f.insert(t);")
 try("not a key" "f.contains(std::vector<int>{1});")
-try("not a batch" "f.insert_batch(std::vector<std::string>{});")
-try("not a batch" "f.insert_batch(std::vector<std::uint32_t>{});")
+try("" "f.insert_batch(std::vector<std::string>{}); f.insert_batch(std::vector<std::uint32_t>{});")
+try("not a batch: give a range of keys" "f.insert_batch(5);")
+try("not a batch but one key" "f.insert_batch(std::string());")
+try("not a batch but one key" "f.contains_batch(std::vector<unsigned char>{});")
+try("elements of this range are not keys" "f.insert_batch(std::vector<double>{});")
+try("elements of this range are not keys" "f.insert_batch(std::vector<bool>{});")
+try("elements of this range are not keys" "f.insert_batch(std::map<int, int>{});")
+try("elements of this range are not keys" "petal::builder b; b.add_batch(std::vector<std::vector<int>>{});")
+try("can be gone through only once"
+  "std::istringstream in; std::istream_iterator<int> first(in), last; f.insert_batch(petal::key_range(first, last));")
 try("batches of integers" "petal::key_buffer().add(1);")
 try("deleted" "petal::filter other(f);")
 try("deleted" "petal::filter other; other = f;")
 try("deleted" "petal::builder b; petal::builder other(b);")
 try("not a contiguous range" "petal::as_hashes(std::vector<int>{});")
+# Older standards get one sentence, and no errors from the rest of the header.
+foreach(standard IN ITEMS c++11 c++14)
+  foreach(header IN ITEMS petal.hpp petal_view.hpp)
+    execute_process(
+      COMMAND "${COMPILER}" "-std=${standard}" -fsyntax-only "-I${FOLDER}/.." "-I${FOLDER}/../../../include"
+        -x c++ "${FOLDER}/../${header}"
+      RESULT_VARIABLE result ERROR_VARIABLE output)
+    string(REGEX MATCHALL "error:" errors "${output}")
+    if(result EQUAL 0 OR NOT output MATCHES "needs C\\+\\+17 or newer: compile with -std=c\\+\\+17"
+        OR NOT errors STREQUAL "error:")
+      message(SEND_ERROR "${header} as ${standard} should be refused with one sentence:\n${output}")
+    endif()
+  endforeach()
+endforeach()
