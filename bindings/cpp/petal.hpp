@@ -690,6 +690,15 @@ class answers {
                              detail::is_range_of<std::remove_reference_t<Range>, detail::is_answer>::value>>
   answers(Range &&range) noexcept
       : bytes_(reinterpret_cast<std::uint8_t *>(std::data(range))), byte_room_(std::size(range)) {}
+  /// All else does not compile, and the compiler says what does.
+  template <class Other, class = std::enable_if_t<
+                             !detail::is_range_of<std::remove_reference_t<Other>, detail::is_answer>::value &&
+                             !std::is_same_v<std::decay_t<Other>, answers>>, class = void>
+  answers(Other &&) noexcept {
+    static_assert(detail::never<Other>, "not a place for answers: give a contiguous range of std::uint8_t or bool that "
+                                        "can be written to, such as std::vector<std::uint8_t> (std::vector<bool> has "
+                                        "no bytes), or answers::bitmap(words)");
+  }
 
   /// One bit a key into a contiguous range of unsigned integers, from the lowest bit of the first.
   template <class Range>
