@@ -11,7 +11,7 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 .NOTPARALLEL:
 .PHONY: build install uninstall demo clean help header symbols licences figures
 .PHONY: test test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go fuzz
-.PHONY: mutants soak bench bench-quick bench-calls bench-go
+.PHONY: mutants soak bench bench-pictures bench-quick bench-calls bench-go
 
 build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
 	@cmake/requirements.sh build
@@ -95,6 +95,10 @@ soak: ## 10^9 lookups of inserted keys in filters of every kind, and filters pas
 # BENCH="--only blocked --keys 1e6" does less, BENCH=--huge more.
 bench: ## every kind beside other libraries and what memory allows (docs/performance.md), some minutes
 	cargo run --locked --release -p petal-bench -- --output "$(TARGET)/bench" $(BENCH)
+
+# On a machine that does nothing else. The tables of docs/performance.md come from the same run.
+bench-pictures: ## `make bench`, and the pictures of README and docs/performance.md drawn from it
+	@$(MAKE) --no-print-directory bench BENCH="--svg docs/performance $(BENCH)"
 
 bench-quick: ## three kinds and one other library at three sizes, less than 90 seconds after compiling
 	@$(MAKE) --no-print-directory bench BENCH="--quick $(BENCH)"

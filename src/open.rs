@@ -153,7 +153,8 @@ pub unsafe fn open_buffer(
 /// As [`open_buffer`].
 pub fn load(bytes: &[u8], options: &OpenOptions) -> Result<Box<dyn Filter>> {
     let header = Header::decode(bytes)?;
-    let payload = bytes[HEADER_LENGTH..].get(..header.geometry.payload_bytes as usize);
+    let length = usize::try_from(header.geometry.payload_bytes).ok();
+    let payload = length.and_then(|length| bytes[HEADER_LENGTH..].get(..length));
     let payload = payload.ok_or_else(|| truncated(&header, bytes.len() as u64))?;
     loaded(header, Words::from_bytes(payload)?, options)
 }
@@ -195,8 +196,9 @@ fn open_file(file: RawFile, offset: u64, whole: bool, options: &OpenOptions) -> 
     if whole && available > needed {
         return Err(error!(Corrupt, "{} bytes follow the image of {needed} bytes", available - needed));
     }
-    // A file cannot be so large that this does not fit, but a header can say so.
-    let length = usize::try_from(needed).map_err(|_| truncated(&header, available))?;
+    // Where addresses have 32 bits a file may be larger than all of memory.
+    let length = usize::try_from(needed)
+        .map_err(|_| error!(TooLarge, "the image has {needed} bytes, more than the address space holds"))?;
     if options.mode == Mode::Load {
         let words = Words::read(&file, offset + HEADER_LENGTH as u64, header.geometry.payload_bytes)?;
         return loaded(header, words, options);

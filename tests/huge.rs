@@ -1,4 +1,6 @@
 //! Sizes near all limits: planned without memory, refused with the right status, and right beyond 32 bits.
+//! Filters of some gigabytes need addresses of 64 bits.
+#![cfg(target_pointer_width = "64")]
 
 mod common;
 

@@ -162,7 +162,8 @@ fn main() -> ExitCode {
 /// Runs all that is asked for. Whether all false-positive rates of structured keys are right.
 fn run(arguments: &Arguments) -> Result<bool, String> {
     let started = Instant::now();
-    println!("{}", report::machine());
+    let machine = report::Machine::here();
+    println!("{machine}");
     if !arguments.quick {
         if let Some(reason) = libbloom::missing() {
             println!("libbloom is left out: {reason}");
@@ -207,7 +208,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         progress.finish_and_clear();
     }
     let folder = arguments.svg.as_ref().unwrap_or(&arguments.output);
-    plot::draw(folder, &rows, &records)?;
+    plot::draw(folder, &machine, &rows, &records)?;
     println!(
         "\n{} and {}/*.svg are written; {} seconds",
         path.display(),

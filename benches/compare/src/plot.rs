@@ -1,12 +1,13 @@
 //! The pictures: time against footprint with the limit as a line, and the false-positive rate against bits per key with
-//! the formulas as lines.
+//! the formulas as lines. Petal's filters are drawn twice, in batches and one key at a time, as other libraries are
+//! called. Every line has its name at its end; the machine and its caches are in the picture.
 
 use crate::keys::Form;
-use crate::report::Record;
+use crate::report::{Machine, Record, percent};
 use crate::subject::{Size, spec};
 use petal::Kernel;
 use petal::registry::Row;
-use plotters::coord::Shift;
+use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 use std::fs;
 use std::path::Path;
@@ -23,24 +24,44 @@ const COLOURS: [RGBColor; 8] = [
     RGBColor(150, 150, 150),
 ];
 
-/// Where the names begin.
-const LEGEND: i32 = 700;
+/// Of the whole picture, and what of its width the names have.
+const SIZE: (u32, u32) = (900, 580);
+const NAMES: u32 = 230;
+
+/// The least distance between two names.
+const NAME_HEIGHT: i32 = 17;
+
+/// How a line is drawn.
+#[derive(Clone, Copy, PartialEq)]
+enum Style {
+    /// Thick, with filled marks.
+    Batch,
+    /// Thin, with hollow marks.
+    Single,
+    /// Thick, without marks.
+    Limit,
+    /// Thin, without marks and without a name.
+    Formula,
+    /// Marks only.
+    Measured,
+}
 
 /// A line of a picture.
 struct Line {
     name: String,
     points: Vec<(f64, f64)>,
-    marked: bool,
-    joined: bool,
+    style: Style,
     colour: RGBColor,
 }
 
 /// What the axes are.
 struct Axes<'a> {
     title: &'a str,
+    machine: &'a Machine,
     x: &'a str,
     y: &'a str,
-    x_logarithmic: bool,
+    /// Whether x is a number of bytes, on a logarithmic scale on which the caches end somewhere.
+    bytes: bool,
     x_label: fn(f64) -> String,
     y_label: fn(f64) -> String,
 }
@@ -49,37 +70,43 @@ struct Axes<'a> {
 ///
 /// # Errors
 /// What the system reports.
-pub fn draw(folder: &Path, rows: &[&'static Row], records: &[Record]) -> Result<(), String> {
+pub fn draw(folder: &Path, machine: &Machine, rows: &[&'static Row], records: &[Record]) -> Result<(), String> {
     fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    for (op, title) in
-        [("hit", "Lookups of present keys"), ("miss", "Lookups of absent keys"), ("insert", "Insertions")]
-    {
+    // The first row is that of the default kind.
+    for (file, op, rows, title) in [
+        ("overview", "hit", &rows[..rows.len().min(1)], "Lookups of present keys"),
+        ("hit", "hit", rows, "Lookups of present keys"),
+        ("miss", "miss", rows, "Lookups of absent keys"),
+        ("insert", "insert", rows, "Insertions"),
+    ] {
         let axes = Axes {
-            title: &format!("{title}, 10 bits/key, one thread"),
-            x: "footprint",
-            y: "ns/key",
-            x_logarithmic: true,
+            title: &format!("{title}, 10 bits a key, one thread (in brackets: the false-positive rate)"),
+            machine,
+            x: "size of the filter",
+            y: "ns a key",
+            bytes: true,
             x_label: bytes,
             y_label: |y| format!("{y}"),
         };
-        let lines = times(rows, records, op);
-        picture(&folder.join(format!("{op}.svg")), &axes, &lines)?;
+        picture(&folder.join(format!("{file}.svg")), &axes, &times(rows, records, op))?;
     }
     let axes = Axes {
-        title: "False-positive rate: measured (points), formula (lines)",
-        x: "bits/key",
-        y: "FPR",
-        x_logarithmic: false,
+        title: "False-positive rate: measured (points) and by the formula (lines)",
+        machine,
+        x: "bits a key",
+        y: "false-positive rate",
+        bytes: false,
         x_label: |x| format!("{x}"),
         y_label: |y| format!("{} %", (y * 1e8).round() / 1e6),
     };
     picture(&folder.join("fpr.svg"), &axes, &rates(rows, records))
 }
 
-/// The names in the pictures, Petal's kinds first, each with its colour.
+/// The names in the pictures, Petal's kinds first, each with its colour. Other libraries have the same colours in all
+/// pictures of one run.
 fn colours(rows: &[&'static Row], records: &[Record]) -> Vec<(String, RGBColor)> {
     let mut names: Vec<String> = rows.iter().map(|row| row.name.to_owned()).collect();
-    for record in records {
+    for record in records.iter().filter(|record| record.peer) {
         if !names.contains(&record.filter) {
             names.push(record.filter.clone());
         }
@@ -87,27 +114,35 @@ fn colours(rows: &[&'static Row], records: &[Record]) -> Vec<(String, RGBColor)>
     names.into_iter().zip(COLOURS.into_iter().cycle()).collect()
 }
 
-/// Times against footprint: the best kernel, in batches where there are any.
+/// Times against footprint, with the best kernel: Petal's kinds in batches and one key at a time, other libraries as
+/// they can be called, which is one key at a time.
 fn times(rows: &[&'static Row], records: &[Record], op: &str) -> Vec<Line> {
     let best = petal::simd::best().kernel.name();
     let wanted = |record: &&Record| {
-        let way = record.peer || (record.batch && record.kernel == best);
         let plain = record.threads == 1 && !record.shared && record.keys == Form::U64.name();
-        record.op == op && way && plain && (record.bits_per_key - 10.0).abs() < 0.5
+        let best = record.peer || record.kernel == best;
+        record.op == op && best && plain && (record.bits_per_key - 10.0).abs() < 0.5
     };
     let chosen: Vec<&Record> = records.iter().filter(wanted).collect();
     let mut lines = Vec::new();
     for (name, colour) in colours(rows, records) {
-        let of = chosen.iter().filter(|record| record.filter == name);
-        let points: Vec<_> = of.clone().map(|record| (record.bytes as f64, record.ns)).collect();
-        let marked = of.clone().any(|record| !record.peer);
-        let name = if marked { format!("{name}, batch") } else { name };
-        lines.push(Line { name, points, marked: true, joined: true, colour });
+        for batch in [true, false] {
+            let of = || chosen.iter().filter(|record| record.filter == name && record.batch == batch);
+            let points: Vec<_> = of().map(|record| (record.bytes as f64, record.ns)).collect();
+            // Without its rate a time says little.
+            let Some(largest) = of().last() else { continue };
+            let how = if batch { "batches" } else { "single keys" };
+            let whose = if largest.peer { "" } else { "Petal " };
+            let name = format!("{whose}{name}, {how} ({} %)", percent(largest.fpr));
+            let style = if batch { Style::Batch } else { Style::Single };
+            lines.push(Line { name, points, style, colour });
+        }
     }
     let mut limit: Vec<_> = chosen.iter().map(|record| (record.n, record.bytes as f64, record.limit_ns)).collect();
     limit.dedup_by_key(|(n, ..)| *n);
     let points = limit.into_iter().map(|(_, bytes, ns)| (bytes, ns)).collect();
-    lines.push(Line { name: "limit: one line".to_owned(), points, marked: false, joined: true, colour: BLACK });
+    let name = if op == "insert" { "limit: a random line written" } else { "limit: a random line read" };
+    lines.push(Line { name: name.to_owned(), points, style: Style::Limit, colour: BLACK });
     lines
 }
 
@@ -131,11 +166,11 @@ fn rates(rows: &[&'static Row], records: &[Record]) -> Vec<Line> {
                 let geometry = (row.plan)(&spec(row, &size, Kernel::Best)).ok()?;
                 Some((bits_per_key, (row.false_positive_rate)(&geometry, n)))
             });
-            lines.push(Line { name: String::new(), points: formula.collect(), marked: false, joined: true, colour });
+            lines.push(Line { name: String::new(), points: formula.collect(), style: Style::Formula, colour });
+            lines.push(Line { name: format!("Petal {name}"), points, style: Style::Measured, colour });
+        } else {
+            lines.push(Line { name, points, style: Style::Single, colour });
         }
-        // Where there is a formula, it is the line.
-        let joined = rows.iter().all(|row| row.name != name);
-        lines.push(Line { name, points, marked: true, joined, colour });
     }
     lines
 }
@@ -149,37 +184,37 @@ fn picture(path: &Path, axes: &Axes, lines: &[Line]) -> Result<(), String> {
     let least = |of: fn(&(f64, f64)) -> f64| points().map(of).fold(f64::INFINITY, f64::min);
     let most = |of: fn(&(f64, f64)) -> f64| points().map(of).fold(0.0, f64::max);
     let (x, y) = ((least(|p| p.0), most(|p| p.0)), (least(|p| p.1), most(|p| p.1)));
-    let area = SVGBackend::new(path, (860, 560)).into_drawing_area();
-    let drawn = area.fill(&WHITE).map_err(|error| error.to_string()).and_then(|()| {
-        let y = (y.0 / 1.3..y.1 * 1.3).log_scale();
-        if axes.x_logarithmic {
-            chart(&area, axes, lines, (x.0 / 1.3..x.1 * 1.3).log_scale(), y)
-        } else {
-            chart(&area, axes, lines, x.0 - 0.5..x.1 + 0.5, y)
-        }
-    });
-    drawn
-        .and_then(|()| area.present().map_err(|error| error.to_string()))
-        .map_err(|e| format!("{}: {e}", path.display()))
+    let y_range = (y.0 / 1.3..y.1 * 1.5).log_scale();
+    if axes.bytes {
+        chart(path, axes, lines, (x.0 / 1.5..x.1 * 1.5).log_scale(), y_range, y.1 * 1.5)
+    } else {
+        chart(path, axes, lines, x.0 - 0.5..x.1 + 0.5, y_range, y.1 * 1.5)
+    }
+    .map_err(|error| format!("{}: {error}", path.display()))
 }
 
-fn chart<X, Y>(area: &DrawingArea<SVGBackend, Shift>, axes: &Axes, lines: &[Line], x: X, y: Y) -> Result<(), String>
+type Failure = DrawingAreaErrorKind<std::io::Error>;
+
+fn chart<X, Y>(path: &Path, axes: &Axes, lines: &[Line], x: X, y: Y, top: f64) -> Result<(), Failure>
 where
-    X: plotters::coord::ranged1d::AsRangedCoord<Value = f64>,
-    Y: plotters::coord::ranged1d::AsRangedCoord<Value = f64>,
-    X::CoordDescType: plotters::coord::ranged1d::ValueFormatter<f64>,
-    Y::CoordDescType: plotters::coord::ranged1d::ValueFormatter<f64>,
+    X: AsRangedCoord<Value = f64>,
+    Y: AsRangedCoord<Value = f64>,
+    X::CoordDescType: ValueFormatter<f64>,
+    Y::CoordDescType: ValueFormatter<f64>,
 {
-    let failure = |error: DrawingAreaErrorKind<std::io::Error>| error.to_string();
     let font = |size: u32| ("sans-serif", size).into_font();
-    let (left, right) = area.split_horizontally(LEGEND);
-    let mut chart = ChartBuilder::on(&left)
-        .caption(axes.title, font(18))
+    let grey = RGBColor(110, 110, 110);
+    let area = SVGBackend::new(path, SIZE).into_drawing_area();
+    area.fill(&WHITE)?;
+    area.draw(&Text::new(axes.title, (16, 14), font(19)))?;
+    area.draw(&Text::new(axes.machine.to_string(), (16, 40), font(13).color(&grey)))?;
+    let mut chart = ChartBuilder::on(&area)
         .margin(16)
+        .margin_top(62)
+        .margin_right(NAMES)
         .x_label_area_size(44)
-        .y_label_area_size(64)
-        .build_cartesian_2d(x, y)
-        .map_err(failure)?;
+        .y_label_area_size(60)
+        .build_cartesian_2d(x, y)?;
     chart
         .configure_mesh()
         .x_desc(axes.x)
@@ -189,33 +224,52 @@ where
         .x_label_formatter(&|x| (axes.x_label)(*x))
         .y_label_formatter(&|y| (axes.y_label)(*y))
         .label_style(font(13))
-        .draw()
-        .map_err(failure)?;
-    for Line { points, marked, joined, colour, .. } in lines {
-        if *joined {
-            let style = colour.stroke_width(if *marked { 1 } else { 2 });
-            chart.draw_series(LineSeries::new(points.iter().copied(), style)).map_err(failure)?;
-        }
-        if *marked {
-            let circles = points.iter().map(|point| Circle::new(*point, 4, colour.filled()));
-            chart.draw_series(circles).map_err(failure)?;
+        .draw()?;
+    let edge = SIZE.0 as i32 - NAMES as i32;
+    if axes.bytes {
+        for (name, size) in &axes.machine.caches {
+            let (x, y) = chart.backend_coord(&(*size as f64, top));
+            if (76..edge).contains(&x) {
+                let bottom = SIZE.1 as i32 - 60;
+                area.draw(&PathElement::new(vec![(x, y), (x, bottom)], grey.mix(0.6).stroke_width(1)))?;
+                area.draw(&Text::new(name.as_str(), (x + 4, y + 4), font(12).color(&grey)))?;
+            }
         }
     }
-    // The names beside the picture, in the order in which their lines end.
-    let mut named: Vec<&Line> = lines.iter().filter(|line| !line.name.is_empty() && !line.points.is_empty()).collect();
-    named.sort_by(|a, b| last(b).total_cmp(&last(a)));
-    for (i, line) in named.into_iter().enumerate() {
-        let y = 60 + 24 * i as i32;
-        let sample = PathElement::new(vec![(0, y), (18, y)], line.colour.stroke_width(3));
-        right.draw(&sample).map_err(failure)?;
-        right.draw(&Text::new(line.name.as_str(), (26, y - 7), font(13))).map_err(failure)?;
+    for Line { points, style, colour, .. } in lines {
+        if *style != Style::Measured {
+            let width = if matches!(style, Style::Batch | Style::Limit) { 2 } else { 1 };
+            chart.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(width)))?;
+        }
+        match style {
+            Style::Batch | Style::Measured => {
+                chart.draw_series(points.iter().map(|point| Circle::new(*point, 4, colour.filled())))?;
+            }
+            Style::Single => {
+                chart.draw_series(points.iter().map(|point| Circle::new(*point, 4, WHITE.filled())))?;
+                chart.draw_series(points.iter().map(|point| Circle::new(*point, 4, colour.stroke_width(1))))?;
+            }
+            Style::Limit | Style::Formula => {}
+        }
     }
-    Ok(())
-}
 
-/// Where a line ends.
-fn last(line: &Line) -> f64 {
-    line.points.last().map_or(0.0, |point| point.1)
+    // Each name as near to the end of its line as the names above it allow.
+    let mut named: Vec<_> = lines
+        .iter()
+        .filter(|line| !line.name.is_empty())
+        .filter_map(|line| Some((chart.backend_coord(line.points.last()?), line)))
+        .collect();
+    named.sort_by_key(|((_, y), _)| *y);
+    let lowest = SIZE.1 as i32 - 60 - NAME_HEIGHT * named.len() as i32;
+    let mut next = 0;
+    for (i, ((x, end), line)) in named.into_iter().enumerate() {
+        let y = end.min(lowest + NAME_HEIGHT * (i as i32 + 1)).max(next);
+        next = y + NAME_HEIGHT;
+        let link = vec![(x + 6, end), (edge + 14, y)];
+        area.draw(&PathElement::new(link, line.colour.mix(0.5).stroke_width(1)))?;
+        area.draw(&Text::new(line.name.as_str(), (edge + 18, y - 7), font(12).color(&line.colour)))?;
+    }
+    area.present()
 }
 
 /// Bytes in words.

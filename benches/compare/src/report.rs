@@ -3,6 +3,7 @@
 use crate::measure::Floor;
 use crate::subject::Size;
 use serde::Serialize;
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -81,16 +82,46 @@ impl Lines {
 }
 
 /// The machine, as far as it says.
-pub fn machine() -> String {
-    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
-    let cpu = read("/proc/cpuinfo");
-    let model =
-        cpu.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": ")).map_or("unknown", |m| m.1);
-    let pages = read("/sys/kernel/mm/transparent_hugepage/enabled");
-    let pages = pages.split(['[', ']']).nth(1).unwrap_or("unknown");
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let kernel = petal::simd::best().kernel.name();
-    format!("{model}, {threads} processors, kernel {kernel}, transparent huge pages: {pages}")
+pub struct Machine {
+    model: String,
+    processors: usize,
+    pages: String,
+    /// Names and sizes in bytes of the caches that one processor has, the smallest first.
+    pub caches: Vec<(String, u64)>,
+}
+
+impl Machine {
+    /// This one.
+    pub fn here() -> Machine {
+        let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+        let cpu = read("/proc/cpuinfo");
+        let model = cpu.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+        let model = model.map_or("unknown processor", |(_, name)| name).to_owned();
+        let pages = read("/sys/kernel/mm/transparent_hugepage/enabled");
+        let pages = pages.split(['[', ']']).nth(1).unwrap_or("unknown").to_owned();
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let caches = (0..).map_while(|i| {
+            let of = |file| fs::read_to_string(format!("/sys/devices/system/cpu/cpu0/cache/index{i}/{file}")).ok();
+            let (level, kind, size) = (of("level")?, of("type")?, of("size")?);
+            let size: u64 = size.trim().strip_suffix('K')?.parse().ok()?;
+            let (number, unit) = if size >= 1024 { (size as f64 / 1024.0, "MiB") } else { (size as f64, "KiB") };
+            let name = format!("L{}: {number} {unit}", level.trim());
+            Some((kind.trim() != "Instruction").then_some((name, size * 1024)))
+        });
+        Machine { model, processors, pages, caches: caches.flatten().collect() }
+    }
+}
+
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Machine { model, processors, pages, caches } = self;
+        let kernel = petal::simd::best().kernel.name();
+        write!(f, "{model}, {processors} processors, {kernel}, transparent huge pages: {pages}")?;
+        for (name, _) in caches {
+            write!(f, ", {name}")?;
+        }
+        Ok(())
+    }
 }
 
 /// The table of one comparison.
