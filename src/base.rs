@@ -1,28 +1,45 @@
-//! What lies beneath every kind: header, hasher, words, and the protocol by which an image in place is written.
+//! What lies beneath every kind: header, hasher and words. How an image in place is written is in `in_place.rs`.
 
-use crate::error::{Error, Result, Status, error};
-use crate::format::{self, Geometry, Header};
+use crate::error::{Error, Result, error};
+use crate::format::{Geometry, Header};
 use crate::hash::Hasher;
+use crate::in_place::Marks;
 use crate::simd::{self, Kernels};
-use crate::storage::{Access, ImageBytes, Mapping, Words};
+use crate::storage::{Access, Words};
+use core::sync::atomic::{AtomicU64, Ordering};
 
 /// What all filters have beneath their kind: a header, a hasher, and the words of the payload.
 pub struct Base {
-    header: Header,
+    /// Its `dirty` says that nobody vouches for the payload, and its `count` lacks what is in `offered`.
+    pub(crate) header: Header,
     hasher: Hasher,
-    words: Words,
+    pub(crate) words: Words,
     /// The inner loops in use.
     kernels: &'static Kernels,
-    /// Whether the words may be written without asking further: true at once for memory of the filter's own, and for
-    /// a writable image once it is marked dirty.
-    writing: bool,
+    /// Whether the words may be written without asking further: always for memory of the filter's own, and for an image
+    /// in place only while a change is made whose regions are marked.
+    at_once: bool,
+    /// Whether this handle marked an image in place dirty.
+    pub(crate) writing: bool,
+    /// The regions of an image in place that this handle may change; empty before it does, and for other memory.
+    pub(crate) marks: Marks,
+    /// Keys that were counted through a shared reference and are not in the header yet.
+    pub(crate) offered: AtomicU64,
 }
 
 impl Base {
     /// Puts the parts together. The header's `dirty` says what the image said when it was opened.
     pub(crate) fn new(header: Header, hasher: Hasher, words: Words) -> Base {
-        let writing = words.image().is_none();
-        Base { header, hasher, words, kernels: simd::best(), writing }
+        Base {
+            at_once: words.image().is_none(),
+            header,
+            hasher,
+            words,
+            kernels: simd::best(),
+            writing: false,
+            marks: Marks::default(),
+            offered: AtomicU64::new(0),
+        }
     }
 
     /// The same with these kernels.
@@ -57,29 +74,44 @@ impl Base {
         &self.words
     }
 
-    /// The payload, to be changed. An image in place is marked dirty first, on its disk too.
+    /// Whether the words are memory of the filter's own.
+    #[inline]
+    pub(crate) fn is_own(&self) -> bool {
+        self.words.image().is_none()
+    }
+
+    /// The payload, to be changed. All of an image in place is marked first.
     ///
     /// # Errors
-    /// [`Status::Unsupported`] if it is open for reading only, and what the system reports.
+    /// [`Status::Unsupported`](crate::Status::Unsupported) if it is open for reading or to be shared, those of
+    /// [`Base::mark`], and what the system reports.
     #[inline]
     pub(crate) fn writable(&mut self) -> Result<&mut [u64]> {
-        if !self.writing {
+        if !self.at_once {
             self.begin_writing()?;
+            while let Some(word) = self.first_unmarked() {
+                self.mark(word)?;
+            }
         }
         self.words.exclusive().ok_or_else(read_only)
     }
 
-    /// The same, `None` also where writing has not begun.
+    /// The payload, to be changed where that is allowed at once; otherwise `None`.
     #[inline]
     pub(crate) fn writable_at_once(&mut self) -> Option<&mut [u64]> {
-        if self.writing { self.words.exclusive() } else { None }
+        if self.at_once { self.words.exclusive() } else { None }
+    }
+
+    /// Whether [`Base::writable_at_once`] gives the words of an image in place: for a change whose regions are marked.
+    pub(crate) fn allow_at_once(&mut self, allow: bool) {
+        self.at_once = allow || self.is_own();
     }
 
     /// Whether keys may be inserted through a shared reference: into memory of the filter's own, and into an image that
     /// was opened to be shared.
     ///
     /// # Errors
-    /// [`Status::Unsupported`].
+    /// [`Status::Unsupported`](crate::Status::Unsupported).
     pub(crate) fn check_shared(&self) -> Result<()> {
         match self.words.in_place() {
             None | Some(Access::Share) => Ok(()),
@@ -87,49 +119,15 @@ impl Base {
         }
     }
 
-    /// Marks an image that is opened to be shared, and stays so until the last one closes it.
-    pub(crate) fn begin_sharing(&mut self) -> Result<()> {
-        if self.words.image().and_then(ImageBytes::file).is_some_and(|file| !file.was_alone()) {
-            // It was marked by those who share it; only what was left behind needs somebody to vouch for it.
-            self.header.dirty = false;
-        }
-        self.begin_writing()
-    }
-
-    #[cold]
-    fn begin_writing(&mut self) -> Result<()> {
-        let dirty = Header { dirty: true, ..self.header.clone() }.encode();
-        let before = self.header.encode();
-        let image = self.words.image_mut().filter(|image| image.access().is_writing()).ok_or_else(read_only)?;
-        let state = format::STATE_OFFSET..format::STATE_OFFSET + 8;
-        if let Err(error) = image.write(state.start, &dirty[state.clone()]) {
-            // Nothing was written, so nothing is dirty.
-            image.store(state.start, &before[state]);
-            return Err(error);
-        }
-        self.writing = true;
-        Ok(())
-    }
-
-    /// Makes the bytes of a writable image in place the image of the empty filter that the header describes.
-    pub(crate) fn initialise(&mut self) -> Result<()> {
-        let header = self.header.encode();
-        let image = self.words.image_mut().ok_or(Status::Internal)?;
-        image.fill_zero();
-        image.store(0, &header);
-        // Gives the empty payload its checksum.
-        self.writable()?;
-        self.sync()
-    }
-
-    /// Whether the image in place is marked dirty by this handle, or the words are its own.
-    pub(crate) fn is_writing(&self) -> bool {
-        self.writing
+    /// Keys offered so far, as far as this handle knows.
+    pub fn count(&self) -> u64 {
+        self.header.count.saturating_add(self.offered.load(Ordering::Relaxed))
     }
 
     /// Sets the count of keys that were offered.
     pub(crate) fn set_count(&mut self, keys: u64) {
         self.header.count = keys;
+        *self.offered.get_mut() = 0;
     }
 
     /// Sets the false-positive rate at capacity.
@@ -143,53 +141,40 @@ impl Base {
         self.header.count = self.header.count.saturating_add(keys);
     }
 
-    /// Brings the image in place up to date and marks it clean: payload first, then count and checksum, then the state,
-    /// each on the disk before the next. Memory of the filter's own is only marked. A filter that was dirty when it was
-    /// opened is taken as it is: whoever asks for this vouches for its payload.
+    /// Counts keys that were offered, while others use the filter.
+    pub(crate) fn add_count_shared(&self, keys: u64) {
+        let add = |now: u64| Some(now.saturating_add(keys));
+        // The closure always gives a sum.
+        let _ = self.offered.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+    }
+
+    /// Says that nobody vouches for the payload: it took in what nobody vouches for.
+    pub(crate) fn taint(&mut self) {
+        self.header.dirty = true;
+    }
+
+    /// A copy in memory of its own. That of an image in place is held to the image's checksums.
     ///
     /// # Errors
-    /// What the system reports; the image then stays dirty.
-    pub fn sync(&mut self) -> Result<()> {
-        match self.words.in_place() {
-            None => {
-                self.header.dirty = false;
-                Ok(())
-            }
-            Some(Access::Write) if self.writing || self.header.dirty => self.seal(),
-            // Others may be inserting: it stays dirty, with all that was inserted before on its disk.
-            Some(Access::Share) => {
-                let length = format::HEADER_LENGTH;
-                self.words.image().map_or(Ok(()), |image| image.flush(length, image.length()))
-            }
-            Some(_) => Ok(()),
-        }
-    }
-
-    fn seal(&mut self) -> Result<()> {
-        let header = Header { dirty: false, ..format::sealed(self)? };
-        let bytes = header.encode();
-        let length = format::HEADER_LENGTH;
-        if let Some(image) = self.words.image_mut() {
-            image.flush(length, image.length())?;
-            image.write(format::MUTABLE_OFFSET, &bytes[format::MUTABLE_OFFSET..])?;
-            image.write(format::STATE_OFFSET, &bytes[format::STATE_OFFSET..format::STATE_OFFSET + 8])?;
-        }
-        self.header = header;
-        self.writing = false;
-        Ok(())
-    }
-
-    /// Leaves an image in place as it is, dirty if it was written: for a handle whose state is not to be trusted.
-    pub fn abandon(&mut self) {
-        self.writing = false;
-    }
-
-    /// A copy in memory of its own.
-    ///
-    /// # Errors
-    /// [`Status::OutOfMemory`].
+    /// [`Status::OutOfMemory`](crate::Status::OutOfMemory); [`Status::Corrupt`](crate::Status::Corrupt).
     pub fn copy(&self) -> Result<Base> {
-        Ok(Base::new(self.header.clone(), self.hasher.clone(), self.words.copy()?).with_kernels(self.kernels))
+        let mut header = Header { count: self.count(), ..self.header.clone() };
+        let words = if self.is_own() {
+            self.words.copy()?
+        } else {
+            let mut words = Words::zeroed(self.words.bytes())?;
+            let mut rest = words.exclusive().unwrap_or_default();
+            header.dirty = self.for_each_region(self.is_unvouched(), |bytes, _| {
+                let (place, after) = core::mem::take(&mut rest).split_at_mut(bytes.len() / 8);
+                for (word, bytes) in place.iter_mut().zip(bytes.as_chunks().0) {
+                    *word = u64::from_le_bytes(*bytes);
+                }
+                rest = after;
+                Ok(())
+            })?;
+            words
+        };
+        Ok(Base::new(header, self.hasher.clone(), words).with_kernels(self.kernels))
     }
 
     /// Takes over the payload and the geometry of a smaller filter.
@@ -199,24 +184,8 @@ impl Base {
     }
 }
 
-fn read_only() -> Error {
+pub(crate) fn read_only() -> Error {
     error!(Unsupported, "the filter is open for reading only, or for shared insertion only")
-}
-
-impl Drop for Base {
-    fn drop(&mut self) {
-        // A failure leaves the image dirty, which its next reader sees; `sync` reports it to whoever asks.
-        // One that was dirty when it was opened stays so: nobody has vouched for its payload.
-        if !self.writing || self.header.dirty {
-            return;
-        }
-        let _ = match self.words.image().filter(|image| image.access() == Access::Share) {
-            // The last one who shares a file brings it up to date. Of a buffer nobody knows whether he is the last.
-            Some(image) if !image.file().is_some_and(Mapping::lock_alone) => Ok(()),
-            Some(_) => self.seal(),
-            None => self.sync(),
-        };
-    }
 }
 
 /// Names the first thing in which two filters differ, if they do.

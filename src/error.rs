@@ -51,7 +51,7 @@ pub enum Status {
     Corrupt = -20,
     /// The image was written by a later version and needs something that this one does not have.
     NewerVersion = -21,
-    /// The image is open for writing, or was when its process ended: its payload checksum is not known.
+    /// Nobody vouches for the payload: the image is open for writing, or was when its process ended.
     Dirty = -22,
     /// The operating system reported an error; `os_error` says which.
     Io = -23,
@@ -136,7 +136,7 @@ impl Status {
             Status::Corrupt => c"the image contradicts itself or its checksum",
             Status::NewerVersion => c"the image needs a later version of Petal",
             Status::Dirty => {
-                c"the image is open for writing or was not closed after it: its payload checksum is not known"
+                c"the image is open for writing or was not closed after it: nobody vouches for its payload"
             }
             Status::Io => c"the operating system reported an error",
             Status::NotFound => c"the file does not exist",

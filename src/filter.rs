@@ -3,13 +3,15 @@
 
 use crate::base::{Base, check_compatible};
 use crate::bits::ring;
-use crate::error::{Error, Result, Status, error};
+#[cfg(doc)]
+use crate::error::Status;
+use crate::error::{Error, Result, error};
 use crate::format::{self, Geometry, Header, Sink};
 use crate::spec::{MAX_PARAMETERS, Setting, Spec};
 use crate::storage::{Access, Words};
 use crate::{batch, registry};
 use core::ops::BitOr;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU64, Ordering, fence};
 use std::path::Path;
 
 /// What a kind, or a handle, can do: a set of bits.
@@ -110,10 +112,17 @@ pub trait Insert {
 /// What holds then: a key whose insertion happened before a lookup is found by it. Of several threads that insert the
 /// same new key at the same time at least one is told that it was new; more than one may be. Keys are not counted: a
 /// counter that all threads share would be what they wait for.
-pub trait SharedInsert {
+pub trait SharedInsert: Filter {
     /// Inserts a hash. True if it certainly was not there; false if it may have been.
     /// [`Filter::insert_hash_shared`] checked that the words may be written.
     fn insert_one_shared(&self, hash: u64) -> bool;
+
+    /// Of an image in place: the place, in 64-bit words, of one of the words in which the hash sets bits and whose region
+    /// is not marked yet (`Base::unmarked`); `None` once all are. A kind that does not say which words those are has to
+    /// have all of them marked.
+    fn unmarked(&self, _hash: u64) -> Option<usize> {
+        self.base().first_unmarked()
+    }
 
     /// Fetches the memory that a hash will need.
     fn fetch(&self, hash: u64);
@@ -275,12 +284,13 @@ pub trait Filter: Send + Sync {
 
     // ---- What follows is the same for every kind. ----
 
-    /// The payload, to be written by whoever computes on it for himself: an image in place is marked dirty first. He
-    /// has it until the next [`Filter::sync`], and nobody else meanwhile. Keys that he inserts are not counted.
+    /// The payload, to be written by a program that computes on it itself, until the next [`Filter::sync`] and with
+    /// nobody else meanwhile. Keys that it inserts are not counted. An image in place is marked dirty first, and all of
+    /// its regions, because nobody will say which ones change: that reads the whole payload, and so does the sync.
     ///
     /// # Errors
-    /// [`Status::Unsupported`] if the layout has no name or the handle is not for a single writer, and what the system
-    /// reports.
+    /// [`Status::Unsupported`] if the layout has no name or the handle is not for a single writer; [`Status::Corrupt`] if
+    /// an image does not match its checksums; what the system reports.
     fn writable_view(&mut self) -> Result<View<'_>> {
         self.readable_view()?;
         self.base_mut().writable()?;
@@ -378,9 +388,14 @@ pub trait Filter: Send + Sync {
     /// Inserts a hash while others insert and look up; see [`SharedInsert`] for what holds.
     ///
     /// # Errors
-    /// [`Status::Unsupported`] if the kind cannot, or the image was not opened to be shared.
+    /// [`Status::Unsupported`] if the kind cannot, or the image was not opened to be shared; [`Status::Corrupt`] if the
+    /// region of the image that it would change does not match its checksum.
     fn insert_hash_shared(&self, hash: u64) -> Result<bool> {
-        Ok(self.shared()?.insert_one_shared(hash))
+        let insert = self.shared()?;
+        if !self.base().is_own() {
+            mark(insert, &[hash]).1?;
+        }
+        Ok(insert.insert_one_shared(hash))
     }
 
     /// The same for a key.
@@ -403,12 +418,19 @@ pub trait Filter: Send + Sync {
     /// The same for many keys; `answers` say of each whether it certainly was not there.
     ///
     /// # Errors
-    /// As [`Filter::insert_shared`], and [`Status::Offsets`]. No key is inserted then.
+    /// As [`Filter::insert_shared`], and [`Status::Offsets`]. No key is inserted then, but for [`Status::Corrupt`], after
+    /// which those before the first key that met the damage may be in the filter.
     fn insert_batch_shared(&self, keys: &batch::Keys, answers: &mut batch::Answers) -> Result<()> {
         let (base, shared) = (self.base(), self.shared()?);
         batch::insert(base.hasher(), base.kernels(), keys, answers, |hashes, new| {
-            shared.insert_many_shared(hashes, new);
-            (new.len(), Ok(()))
+            if base.is_own() {
+                shared.insert_many_shared(hashes, new);
+                return (new.len(), Ok(()));
+            }
+            let (ready, outcome) = mark(shared, &hashes[..new.len()]);
+            let shown = if ready < new.len() { ready } else { hashes.len() };
+            shared.insert_many_shared(&hashes[..shown], &mut new[..ready]);
+            (ready, outcome)
         })
         .1
     }
@@ -433,13 +455,17 @@ pub trait Filter: Send + Sync {
         }
     }
 
-    /// Adds to the count of keys that were offered, for keys that were inserted in a way that does not count.
+    /// Adds to the count of keys that were offered, for keys that were inserted in a way that does not count. Threads may
+    /// call it while others use the filter. An image in place has the sum when the handle is synced or dropped; of those
+    /// who share it each adds its own.
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the filter is open for reading only.
-    fn add_count(&mut self, keys: u64) -> Result<()> {
-        self.base_mut().writable()?;
-        self.base_mut().add_count(keys);
+    fn add_count(&self, keys: u64) -> Result<()> {
+        if self.base().words().in_place() == Some(Access::Read) {
+            return Err(unsupported("count keys"));
+        }
+        self.base().add_count_shared(keys);
         Ok(())
     }
 
@@ -457,27 +483,38 @@ pub trait Filter: Send + Sync {
         Ok(())
     }
 
-    /// Becomes the union of both filters: the same bits as a filter into which the keys of both were inserted.
+    /// Becomes the union of both filters: the same bits as a filter into which the keys of both were inserted. If the
+    /// other is dirty this one becomes so, until somebody vouches for it.
     ///
     /// # Errors
-    /// [`Status::Incompatible`], naming the first difference; [`Status::Unsupported`].
+    /// [`Status::Incompatible`], naming the first difference; [`Status::Unsupported`]; [`Status::Corrupt`] if either
+    /// lies in an image that does not match its checksums.
     fn merge(&mut self, other: &dyn Filter) -> Result<()> {
         check_compatible(self.base(), other.base())?;
+        let unvouched = other.base().check_vouched()?;
         self.as_merge().ok_or_else(|| unsupported("merge"))?.merge_words(other.base().words())?;
-        self.base_mut().add_count(other.base().header().count);
+        self.base_mut().add_count(other.base().count());
+        if unvouched || other.base().is_unvouched() {
+            self.base_mut().taint();
+        }
         Ok(())
     }
 
     /// Becomes a filter that holds every key which both hold, and others at a rate no higher than either's now. The
-    /// count becomes the smaller of both, which bounds the number of keys offered to both.
+    /// count becomes the smaller of both, which bounds the number of keys offered to both. If the other is dirty this one
+    /// becomes so, until somebody vouches for it.
     ///
     /// # Errors
-    /// [`Status::Incompatible`], naming the first difference; [`Status::Unsupported`].
+    /// As [`Filter::merge`].
     fn intersect(&mut self, other: &dyn Filter) -> Result<()> {
         check_compatible(self.base(), other.base())?;
+        let unvouched = other.base().check_vouched()?;
         self.as_intersect().ok_or_else(|| unsupported("intersect"))?.intersect_words(other.base().words())?;
-        let count = self.base().header().count.min(other.base().header().count);
+        let count = self.base().count().min(other.base().count());
         self.base_mut().set_count(count);
+        if unvouched || other.base().is_unvouched() {
+            self.base_mut().taint();
+        }
         Ok(())
     }
 
@@ -530,24 +567,27 @@ pub trait Filter: Send + Sync {
         }
     }
 
-    /// Reads the whole image and checks it: the payload's checksum, and what the kind promises of its payload.
+    /// Checks the bytes that are there now, by reading them: what the kind promises of its payload, and for an image in
+    /// place every region that has a checksum, whatever this handle or another one has done since it was opened.
     ///
     /// # Errors
-    /// [`Status::Corrupt`]; [`Status::Dirty`] if the image was not closed after writing and has no checksum.
+    /// [`Status::Corrupt`], naming the bytes that differ; [`Status::Dirty`] if nothing does, but nobody vouches for the
+    /// payload, or not yet: it is being changed, or was when its process ended.
     fn verify(&self) -> Result<()> {
         self.check_payload()?;
-        let base = self.base();
-        if base.header().dirty {
-            return Err(Status::Dirty.into());
-        }
-        // Loading checked the checksum, and what was written since an image was opened has none yet.
-        if base.words().in_place().is_none() || base.is_writing() {
-            return Ok(());
-        }
-        if format::sealed(base)?.payload_checksum == base.header().payload_checksum {
-            return Ok(());
-        }
-        Err(error!(Corrupt, "the payload does not match its checksum"))
+        self.base().verify()
+    }
+
+    /// Declares the payload as it is now to be right, and makes the filter clean: an image in place gets new checksums,
+    /// on its disk too. For whoever knows that all keys are there, say because they were inserted again, or accepts that
+    /// some are not. Reads the whole payload.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] if an image is open for reading or to be shared; [`Status::Corrupt`] if the kind cannot
+    /// have such a payload; what the system reports.
+    fn vouch(&mut self) -> Result<()> {
+        self.check_payload()?;
+        self.base_mut().vouch()
     }
 
     /// The length of the image in bytes.
@@ -555,19 +595,18 @@ pub trait Filter: Send + Sync {
         self.base().header().image_bytes()
     }
 
-    /// Gives the image to `sink`, piece by piece and in order. If another process changes a mapped payload meanwhile,
-    /// the image does not match its checksum; the other ways to write it have no such weakness.
+    /// Gives the image to `sink`, piece by piece and in order; see [`format::write`] for what holds while others insert.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// As [`format::write`].
     fn serialize(&self, sink: &mut Sink) -> Result<()> {
         format::write(self.base(), sink)
     }
 
-    /// Gives the image to `put`, piece by piece with the offset of each, the header last.
+    /// Gives the image to `put`, piece by piece with the offset of each, the header last; see [`format::write_at`].
     ///
     /// # Errors
-    /// Those of `put`.
+    /// As [`format::write_at`].
     fn serialize_at(&self, put: &mut dyn FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
         format::write_at(self.base(), put)
     }
@@ -591,4 +630,19 @@ pub trait Filter: Send + Sync {
 
 fn unsupported(operation: &str) -> Error {
     error!(Unsupported, "this filter cannot {operation}: its kind does not, or its memory does not allow it")
+}
+
+/// Marks the regions of an image in place in which hashes set bits, in order: how many of them may be inserted now, and
+/// what keeps the next one from it. See `Base::mark` for the order in which others see it.
+pub(crate) fn mark<Kind: SharedInsert + ?Sized>(filter: &Kind, hashes: &[u64]) -> (usize, Result<()>) {
+    for (i, hash) in hashes.iter().enumerate() {
+        while let Some(word) = filter.unmarked(*hash) {
+            if let Err(error) = filter.base().mark(word) {
+                return (i, Err(error));
+            }
+        }
+    }
+    // Another thread of this handle may have marked the region that this one now changes.
+    fence(Ordering::Release);
+    (hashes.len(), Ok(()))
 }

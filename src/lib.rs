@@ -26,6 +26,7 @@ mod filter;
 pub mod filters;
 pub mod format;
 mod hash;
+mod in_place;
 mod open;
 pub mod plan;
 pub mod registry;

@@ -1,9 +1,9 @@
 //! Making and opening filters of any kind.
 
 use crate::base::Base;
-use crate::error::{Error, Result, Status, error};
+use crate::error::{Error, Result, error};
 use crate::filter::Filter;
-use crate::format::{HEADER_LENGTH, Header};
+use crate::format::{HEADER_LENGTH, Header, Table, table_bytes};
 use crate::hash::{Hasher, SecretKey};
 use crate::registry::{self, Row};
 use crate::simd;
@@ -64,7 +64,6 @@ fn plan(spec: &Spec) -> Result<(&'static Row, Header, Hasher)> {
         false_positive_rate,
         geometry,
         count: 0,
-        payload_checksum: 0,
         dirty: false,
     };
     Ok((row, header, hasher))
@@ -152,11 +151,17 @@ pub unsafe fn open_buffer(
 /// # Errors
 /// As [`open_buffer`].
 pub fn load(bytes: &[u8], options: &OpenOptions) -> Result<Box<dyn Filter>> {
-    let header = Header::decode(bytes)?;
-    let length = usize::try_from(header.geometry.payload_bytes).ok();
-    let payload = length.and_then(|length| bytes[HEADER_LENGTH..].get(..length));
-    let payload = payload.ok_or_else(|| truncated(&header, bytes.len() as u64))?;
-    loaded(header, Words::from_bytes(payload)?, options)
+    let read = |target: &mut [u8], offset: u64| {
+        let rest = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).unwrap_or_default();
+        let length = rest.len().min(target.len());
+        target[..length].copy_from_slice(&rest[..length]);
+        Ok(length)
+    };
+    let header = Header::read(|start| read(start, 0))?.0;
+    if (bytes.len() as u64) < header.image_bytes() {
+        return Err(truncated(&header, bytes.len() as u64));
+    }
+    load_from(read, options)
 }
 
 /// Opens the image that a file is.
@@ -188,7 +193,8 @@ fn open_file(file: RawFile, offset: u64, whole: bool, options: &OpenOptions) -> 
     }
     let status = file.status().map_err(failed)?;
     let available = status.length().saturating_sub(offset);
-    let header = decode(|start| file.read_at(start, offset).map_err(failed))?;
+    let read = |target: &mut [u8], at: u64| file.read_at(target, offset + at).map_err(failed);
+    let header = Header::read(|start| read(start, 0))?.0;
     let needed = header.image_bytes();
     if available < needed {
         return Err(truncated(&header, available));
@@ -200,8 +206,7 @@ fn open_file(file: RawFile, offset: u64, whole: bool, options: &OpenOptions) -> 
     let length = usize::try_from(needed)
         .map_err(|_| error!(TooLarge, "the image has {needed} bytes, more than the address space holds"))?;
     if options.mode == Mode::Load {
-        let words = Words::read(&file, offset + HEADER_LENGTH as u64, header.geometry.payload_bytes)?;
-        return loaded(header, words, options);
+        return load_from(read, options);
     }
     let mapping = Mapping::new(file, FileRange { offset, length }, options.mode.access())?;
     open_image(ImageBytes::from_mapping(mapping), options)
@@ -210,10 +215,11 @@ fn open_file(file: RawFile, offset: u64, whole: bool, options: &OpenOptions) -> 
 /// Opens an image in place. Of a mapped file the header is read again: the lock is held only now, and another writer
 /// may have changed count and state since it was read first.
 fn open_image(image: ImageBytes, options: &OpenOptions) -> Result<Box<dyn Filter>> {
-    let header = decode(|start| {
+    let read = |start: &mut [u8; HEADER_LENGTH]| {
         image.read(start);
         Ok(start.len())
-    })?;
+    };
+    let header = Header::read(read)?.0;
     let (row, hasher) = reopen(&header, options)?;
     if (image.length() as u64) < header.image_bytes() {
         return Err(truncated(&header, image.length() as u64));
@@ -229,31 +235,43 @@ fn open_image(image: ImageBytes, options: &OpenOptions) -> Result<Box<dyn Filter
     Ok(filter)
 }
 
-/// Decodes a header that `read` copies. A reader may come just when a writer in another process brings the header up to
-/// date, and see half of it: what looks corrupt is looked at again.
-fn decode(mut read: impl FnMut(&mut [u8; HEADER_LENGTH]) -> Result<usize>) -> Result<Header> {
-    let mut attempts = 4;
-    loop {
-        let mut start = [0; HEADER_LENGTH];
-        let length = read(&mut start)?;
-        attempts -= 1;
-        match Header::decode(&start[..length]) {
-            Err(error) if error.status() == Status::Corrupt && attempts > 0 => std::thread::yield_now(),
-            outcome => return outcome,
-        }
-    }
-}
+/// How often an image is read again that was sealed while it was read.
+const ATTEMPTS: u32 = 4;
 
-/// A filter over a payload that was copied. A dirty image has no checksum to compare with, and stays dirty.
-fn loaded(header: Header, words: Words, options: &OpenOptions) -> Result<Box<dyn Filter>> {
-    let (row, hasher) = reopen(&header, options)?;
-    let filter = (row.open)(Base::new(header, hasher, words))?;
-    let header = filter.base().header();
-    if !header.dirty && crate::format::sealed(filter.base())?.payload_checksum != header.payload_checksum {
-        return Err(error!(Corrupt, "the payload does not match its checksum"));
+/// A filter over a copy of the image that `read` copies from an offset on, which is as long as its header says. A dirty
+/// image is taken as it is, and stays dirty; so is one that a writer changed whenever it was read.
+fn load_from(read: impl Fn(&mut [u8], u64) -> Result<usize>, options: &OpenOptions) -> Result<Box<dyn Filter>> {
+    let mut attempts = ATTEMPTS;
+    loop {
+        attempts -= 1;
+        let (mut header, checksum) = Header::read(|start| read(start, 0))?;
+        let (row, hasher) = reopen(&header, options)?;
+        let payload_bytes = header.geometry.payload_bytes;
+        // The table's checksum tells two sealed images apart. It is the last word.
+        let witness = || {
+            let mut word = [0; 8];
+            read(&mut word, header.image_bytes() - 8).map(|_| word)
+        };
+        let before = witness()?;
+        let payload = Words::read(payload_bytes, |bytes| read(bytes, HEADER_LENGTH as u64))?;
+        if !header.dirty {
+            let place = HEADER_LENGTH as u64 + payload_bytes;
+            let table = Words::read(table_bytes(payload_bytes), |bytes| read(bytes, place))?;
+            let checked = Table::new(table.shared(), payload_bytes).check(&payload, checksum, HEADER_LENGTH);
+            if let Err(error) = checked {
+                if !Header::read(|start| read(start, 0))?.0.dirty && witness()? == before {
+                    return Err(error);
+                }
+                if attempts > 0 {
+                    continue;
+                }
+                header.dirty = true;
+            }
+        }
+        let filter = (row.open)(Base::new(header, hasher, payload))?;
+        filter.check_payload()?;
+        return Ok(filter);
     }
-    filter.check_payload()?;
-    Ok(filter)
 }
 
 fn reopen(header: &Header, options: &OpenOptions) -> Result<(&'static Row, Hasher)> {

@@ -108,7 +108,7 @@ fn fit(row: &Row, keys: u64, false_positive_rate: f64) -> Result<Fit> {
     let geometry = (row.plan)(&spec)?;
     Ok(Fit {
         bits_per_key: geometry.bits as f64 / keys as f64,
-        bytes: geometry.payload_bytes + crate::format::HEADER_LENGTH as u64,
+        bytes: crate::format::image_bytes(geometry.payload_bytes).unwrap_or(u64::MAX),
         false_positive_rate: (row.false_positive_rate)(&geometry, keys),
         lines_per_lookup: (row.lines_per_lookup)(&geometry),
     })

@@ -444,8 +444,10 @@ fn images_are_written_in_place() {
         buffer.create(spec, |filter| {
             let filter = filter.unwrap();
             insert(filter);
-            filter.verify().unwrap();
+            fails(filter.verify(), Status::Dirty);
             assert_eq!(image(filter), expected);
+            filter.sync().unwrap();
+            filter.verify().unwrap();
         });
         assert_eq!(buffer.bytes()[..expected.len()], expected);
         assert_eq!(buffer.bytes()[expected.len()..], [0x55; 8], "what follows the image is not Petal's");

@@ -52,7 +52,7 @@ pub const PETAL_ERR_TRUNCATED: petal_status = -19;
 pub const PETAL_ERR_CORRUPT: petal_status = -20;
 /// The image was written by a later version and needs something that this one does not have.
 pub const PETAL_ERR_NEWER_VERSION: petal_status = -21;
-/// The image is open for writing, or was when its process ended: its payload checksum is not known.
+/// Nobody vouches for the payload: the image is open for writing, or was when its process ended.
 pub const PETAL_ERR_DIRTY: petal_status = -22;
 /// The operating system reported an error; `os_error` says which.
 pub const PETAL_ERR_IO: petal_status = -23;

@@ -1,7 +1,7 @@
 //! What all kinds that are plain bit arrays do alike.
 
 use crate::error::{Result, Status, error};
-use crate::filter::{Capabilities, Filter, Insert, Intersect, Merge};
+use crate::filter::{Capabilities, Insert, Intersect, Merge, SharedInsert, mark};
 use crate::spec::Parameter;
 use crate::storage::Words;
 use core::sync::atomic::Ordering;
@@ -30,8 +30,9 @@ pub const CAPABILITIES: Capabilities = Capabilities::INSERT
     .with(Capabilities::INSERT_SHARED);
 
 /// A kind whose keys only ever set bits, always the same ones: OR is the union, AND holds the intersection.
-pub trait BitArray: Filter {
-    /// Sets the bits of a hash. Whether any was not set; `None`, having done nothing, where writing has to begin first.
+pub trait BitArray: SharedInsert {
+    /// Sets the bits of a hash. Whether any was not set; `None`, having done nothing, where its regions have to be
+    /// marked first.
     fn set(&mut self, hash: u64) -> Option<bool>;
 
     /// The same of as many hashes as `new` is long; see [`Insert::insert_many`].
@@ -46,31 +47,46 @@ impl<Kind: BitArray> Insert for Kind {
                 self.base_mut().add_count(1);
                 Ok(new)
             }
-            None => insert_first(self, hash),
+            None => insert_in_place(self, hash),
         }
     }
 
     fn insert_many(&mut self, hashes: &[u64], new: &mut [bool]) -> (usize, Result<()>) {
-        if let Err(error) = self.base_mut().writable() {
+        if self.set_many(hashes, new).is_some() {
+            self.base_mut().add_count(new.len() as u64);
+            return (new.len(), Ok(()));
+        }
+        if let Err(error) = self.base_mut().begin_writing() {
             return (0, Err(error));
         }
-        if self.set_many(hashes, new).is_none() {
+        let (ready, outcome) = mark(self, &hashes[..new.len()]);
+        // What comes with the next call is shown only if that call will come.
+        let shown = if ready < new.len() { ready } else { hashes.len() };
+        if at_once(self, |filter| filter.set_many(&hashes[..shown], &mut new[..ready])).is_none() {
             return (0, Err(Status::Internal.into()));
         }
-        self.base_mut().add_count(new.len() as u64);
-        (new.len(), Ok(()))
+        self.base_mut().add_count(ready as u64);
+        (ready, outcome)
     }
 }
 
-/// An insertion that writing begins with, or is refused by. Apart, for the sake of those that follow: an error is
-/// large.
-#[cold]
+/// An insertion into an image in place, or one that is refused. Out of line, so that insertion into memory of the
+/// filter's own does not pay for the room that an error takes.
 #[inline(never)]
-fn insert_first<Kind: BitArray>(filter: &mut Kind, hash: u64) -> Result<bool> {
-    filter.base_mut().writable()?;
-    let new = filter.set(hash).ok_or(Status::Internal)?;
+fn insert_in_place<Kind: BitArray>(filter: &mut Kind, hash: u64) -> Result<bool> {
+    filter.base_mut().begin_writing()?;
+    mark(filter, &[hash]).1?;
+    let new = at_once(filter, |filter| filter.set(hash)).ok_or(Status::Internal)?;
     filter.base_mut().add_count(1);
     Ok(new)
+}
+
+/// Makes a change whose regions are marked.
+fn at_once<Kind: BitArray, T>(filter: &mut Kind, change: impl FnOnce(&mut Kind) -> T) -> T {
+    filter.base_mut().allow_at_once(true);
+    let outcome = change(filter);
+    filter.base_mut().allow_at_once(false);
+    outcome
 }
 
 impl<Kind: BitArray> Merge for Kind {

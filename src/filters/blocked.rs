@@ -259,6 +259,11 @@ impl SharedInsert for Blocked {
         portable::blocked_insert_one_shared(self.blocks(), self.masks, hash)
     }
 
+    #[inline]
+    fn unmarked(&self, hash: u64) -> Option<usize> {
+        self.base.unmarked(bits::reduce(hash, self.blocks) as usize * BLOCK_WORDS)
+    }
+
     fn fetch(&self, hash: u64) {
         portable::blocked_fetch(self.blocks(), hash);
     }

@@ -19,7 +19,8 @@ use crate::filter::{Cardinality, Filter, Fold, Insert, Intersect, Layout, Measur
 use crate::format::Geometry;
 use crate::open;
 use crate::registry::Row;
-use crate::simd::{layout::SPLIT_BLOCK_WORDS, portable};
+use crate::simd::layout::{SPLIT_BLOCK_WORDS, split_block_start};
+use crate::simd::portable;
 use crate::sizing::{self, split_block::BLOCK_BITS};
 use crate::spec::{Kind, Number, Size, Spec};
 use crate::storage::{Words, try_box};
@@ -239,6 +240,11 @@ impl BitArray for SplitBlock {
 impl SharedInsert for SplitBlock {
     fn insert_one_shared(&self, hash: u64) -> bool {
         portable::split_block_insert_one_shared(self.blocks(), hash)
+    }
+
+    #[inline]
+    fn unmarked(&self, hash: u64) -> Option<usize> {
+        self.base.unmarked(split_block_start(self.words, hash))
     }
 
     fn fetch(&self, hash: u64) {

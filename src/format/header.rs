@@ -1,11 +1,11 @@
 //! The header, as a struct and as bytes.
 //!
 //! Its first part never changes once the image exists and has a checksum of its own. The second part (state, count,
-//! payload checksum) changes when the image is written in place; its seal is only looked at in a clean image, so that
+//! sharing) changes when the image is written in place; its seal is only looked at in a clean image, so that
 //! a process which dies at any moment leaves an image that still opens, and says that it is dirty.
 
-use super::{FORMAT_VERSION, PAYLOAD_UNIT};
-use crate::error::{Result, error};
+use super::{FORMAT_VERSION, PAYLOAD_UNIT, regions};
+use crate::error::{Result, Status, error};
 use crate::hash::{self, Checksum, HashFunction};
 use crate::spec::{Kind, Parameter};
 
@@ -15,15 +15,18 @@ pub const LENGTH: usize = 256;
 /// The first byte is no text, and line-ending conversions destroy the last two.
 const MAGIC: [u8; 8] = *b"\x89PETAL\r\n";
 
-const CHECKSUM_OFFSET: usize = 208;
-/// Where the state word is: 0, or "DIRTY".
+/// Where the checksum of the first part is.
+pub const CHECKSUM_OFFSET: usize = 208;
+/// Where the state word is: 0, or [`DIRTY`].
 pub const STATE_OFFSET: usize = 216;
-/// Where the rest of the second part starts: count, payload checksum, a reserved word and the seal.
-pub const MUTABLE_OFFSET: usize = 224;
+/// Where the count of keys is; the second part goes on from here with sharing, a reserved word and the seal.
+pub const COUNT_OFFSET: usize = 224;
+/// Where those who share the image keep count of themselves: 0 in a clean image.
+pub const SHARING_OFFSET: usize = 232;
 const SEAL_OFFSET: usize = 248;
 
 /// The state of an image that is being written in place.
-const DIRTY: u64 = u64::from_le_bytes(*b"DIRTY\0\0\0");
+pub const DIRTY: u64 = u64::from_le_bytes(*b"DIRTY\0\0\0");
 
 /// Required features that this version knows: none yet.
 const REQUIRED_FEATURES: u64 = 0;
@@ -50,7 +53,7 @@ impl Geometry {
     /// [`Status::TooLarge`](crate::Status::TooLarge) past the address space.
     pub fn of_bits(bits: u64, hashes: u32, words: [u64; 8]) -> Result<Geometry> {
         let bytes = bits.div_ceil(8).max(1).checked_next_multiple_of(PAYLOAD_UNIT);
-        match bytes.filter(|bytes| isize::try_from(*bytes + LENGTH as u64).is_ok()) {
+        match bytes.filter(|bytes| image_bytes(*bytes).is_some()) {
             Some(payload_bytes) => Ok(Geometry { bits, hashes, words, payload_bytes }),
             None => Err(error!(TooLarge, "bits = {bits} are more than the address space holds")),
         }
@@ -65,6 +68,12 @@ impl Geometry {
     pub fn parameter(&self, parameter: &Parameter) -> Option<u64> {
         parameter.word.map(|word| self.words[word])
     }
+}
+
+/// The length of the image of such a payload: header, payload and table; `None` past the address space.
+pub fn image_bytes(payload_bytes: u64) -> Option<u64> {
+    let bytes = payload_bytes.checked_add(LENGTH as u64)?.checked_add(regions::table_bytes(payload_bytes))?;
+    isize::try_from(bytes).ok().map(|_| bytes)
 }
 
 /// Everything that an image says about itself.
@@ -86,16 +95,15 @@ pub struct Header {
     pub geometry: Geometry,
     /// Keys offered so far.
     pub count: u64,
-    /// XXH3-64 of the payload; meaningless in a dirty image.
-    pub payload_checksum: u64,
-    /// Whether the image is, or was when its process ended, open for writing.
+    /// Whether nobody vouches for the payload: the image is, or was when its process ended, open for writing.
     pub dirty: bool,
 }
 
 impl Header {
-    /// The image's length: header and payload.
+    /// The image's length: header, payload and table.
     pub fn image_bytes(&self) -> u64 {
-        LENGTH as u64 + self.geometry.payload_bytes
+        // Decoding and planning refuse what is longer.
+        image_bytes(self.geometry.payload_bytes).unwrap_or(u64::MAX)
     }
 
     /// What two filters must share to be merged: kind, layout, geometry, hash function and its seed or key.
@@ -132,15 +140,44 @@ impl Header {
         writer.u64(self.geometry.payload_bytes);
         let checksum = Checksum::of(&bytes[..CHECKSUM_OFFSET]);
         put(&mut bytes, CHECKSUM_OFFSET, checksum);
-        put(&mut bytes, STATE_OFFSET, 0);
-        put(&mut bytes, MUTABLE_OFFSET, self.count);
-        put(&mut bytes, MUTABLE_OFFSET + 8, self.payload_checksum);
-        let seal = Checksum::of(&bytes[CHECKSUM_OFFSET..SEAL_OFFSET]);
-        put(&mut bytes, SEAL_OFFSET, seal);
+        bytes[COUNT_OFFSET..].copy_from_slice(&self.second_part(checksum));
         if self.dirty {
             put(&mut bytes, STATE_OFFSET, DIRTY);
         }
         bytes
+    }
+
+    /// The bytes from [`COUNT_OFFSET`] on of an image that nobody shares, whose first part has this checksum.
+    pub fn second_part(&self, checksum: u64) -> [u8; LENGTH - COUNT_OFFSET] {
+        let mut bytes = [0; LENGTH];
+        put(&mut bytes, CHECKSUM_OFFSET, checksum);
+        put(&mut bytes, COUNT_OFFSET, self.count);
+        let seal = Checksum::of(&bytes[CHECKSUM_OFFSET..SEAL_OFFSET]);
+        put(&mut bytes, SEAL_OFFSET, seal);
+        core::array::from_fn(|i| bytes[COUNT_OFFSET + i])
+    }
+
+    /// The header that `read` copies, which says how many bytes of it there are, and the checksum of its first part. A
+    /// writer may bring the second part up to date meanwhile: what looks damaged is looked at again, and is damaged if
+    /// it did not change.
+    ///
+    /// Why that is enough: words are written and read in the order of their offsets. So of two copies, one after the
+    /// other, the second has all of what the last word of the first belongs to, or more.
+    ///
+    /// # Errors
+    /// As [`Header::decode`], those of `read`, and [`Status::Dirty`] if the header never comes to rest.
+    pub fn read(mut read: impl FnMut(&mut [u8; LENGTH]) -> Result<usize>) -> Result<(Header, u64)> {
+        let (mut bytes, mut last) = ([0; LENGTH], None);
+        for _ in 0..1000 {
+            let length = read(&mut bytes)?;
+            match Header::decode(&bytes[..length]) {
+                Ok(header) => return Ok((header, get(&bytes, CHECKSUM_OFFSET))),
+                Err(error) if error.status() != Status::Corrupt || last == Some(bytes) => return Err(error),
+                Err(_) => last = Some(bytes),
+            }
+            std::thread::yield_now();
+        }
+        Err(error!(Dirty, "the header is written again and again while it is read"))
     }
 
     /// The header that `bytes` hold. The kind's own numbers are checked by the kind.
@@ -194,8 +231,7 @@ impl Header {
         if !(0.0..=1.0).contains(&false_positive_rate) {
             return Err(error!(Corrupt, "the header's false_positive_rate is {false_positive_rate}"));
         }
-        let fits = payload_bytes.checked_add(LENGTH as u64).is_some_and(|bytes| isize::try_from(bytes).is_ok());
-        if payload_bytes == 0 || !payload_bytes.is_multiple_of(PAYLOAD_UNIT) || !fits {
+        if payload_bytes == 0 || !payload_bytes.is_multiple_of(PAYLOAD_UNIT) || image_bytes(payload_bytes).is_none() {
             return Err(error!(Corrupt, "a payload of {payload_bytes} bytes is not possible"));
         }
         let dirty = match get(bytes, STATE_OFFSET) {
@@ -206,6 +242,9 @@ impl Header {
         if !dirty && get(bytes, SEAL_OFFSET) != Checksum::of(&bytes[CHECKSUM_OFFSET..SEAL_OFFSET]) {
             return Err(error!(Corrupt, "the header's second part does not match its seal"));
         }
+        if !dirty && get(bytes, SHARING_OFFSET) != 0 {
+            return Err(error!(Corrupt, "a clean image is shared by somebody"));
+        }
         Ok(Header {
             kind,
             layout_version,
@@ -214,8 +253,7 @@ impl Header {
             capacity,
             false_positive_rate,
             geometry: Geometry { bits, hashes, words, payload_bytes },
-            count: get(bytes, MUTABLE_OFFSET),
-            payload_checksum: get(bytes, MUTABLE_OFFSET + 8),
+            count: get(bytes, COUNT_OFFSET),
             dirty,
         })
     }
@@ -287,7 +325,6 @@ mod tests {
             false_positive_rate: 0.0,
             geometry: Geometry::of_bits(7192, 10, [0; 8]).unwrap(),
             count: 0,
-            payload_checksum: 0,
             dirty: false,
         };
         assert_eq!(u128::from_be_bytes(header.compatibility_id()), COMPUTED);

@@ -1,11 +1,17 @@
-//! Petal's own bytes: a header of 256 bytes and the payload. `docs/format.md` specifies them to the bit.
+//! Petal's own bytes: a header of 256 bytes, the payload, and a table of the checksums of its regions.
+//! `docs/format.md` specifies them to the bit.
 
 mod header;
+mod regions;
 mod save;
+mod write;
 
-pub use header::{Geometry, Header, LENGTH as HEADER_LENGTH, MUTABLE_OFFSET, STATE_OFFSET};
-pub(crate) use save::sealed;
-pub use save::{Sink, save, write, write_at};
+pub(crate) use header::{CHECKSUM_OFFSET, COUNT_OFFSET, DIRTY, SHARING_OFFSET};
+pub use header::{Geometry, Header, LENGTH as HEADER_LENGTH, STATE_OFFSET, image_bytes};
+pub use regions::REGION_BYTES;
+pub(crate) use regions::{REGION_WORDS, Table, differs, entry_of, entry_of_words, table_bytes};
+pub use save::save;
+pub use write::{Sink, write, write_at};
 
 /// The version of the header that this library writes, and the greatest that it reads.
 pub const FORMAT_VERSION: u16 = 1;

@@ -1,51 +1,10 @@
-//! Writing an image: to anything that takes bytes, and to a file so that no reader ever sees half of it.
+//! Saving an image to a file so that no reader ever sees half of it.
 
-use super::Header;
-use super::header::LENGTH;
+use super::write_at;
 use crate::base::Base;
 use crate::error::{Error, Result, error};
-use crate::hash::Checksum;
 use crate::storage::{Folder, PathBytes, Shown, Temporary};
 use std::path::Path;
-
-/// Takes the bytes of an image, piece by piece and in order.
-pub type Sink<'a> = dyn FnMut(&[u8]) -> Result<()> + 'a;
-
-/// The header of the image that `base` has now, with a fresh checksum of the payload. A dirty filter stays dirty.
-pub(crate) fn sealed(base: &Base) -> Result<Header> {
-    let mut checksum = Checksum::default();
-    base.words().for_each_chunk(|bytes| {
-        checksum.update(bytes);
-        Ok(())
-    })?;
-    Ok(Header { payload_checksum: checksum.finish(), ..base.header().clone() })
-}
-
-/// Gives the whole image to `sink`, in order. If another process changes the payload meanwhile, the image does not
-/// match its checksum; [`write_at`] has no such weakness.
-///
-/// # Errors
-/// Those of the sink.
-pub fn write(base: &Base, sink: &mut Sink) -> Result<()> {
-    sink(&sealed(base)?.encode())?;
-    base.words().for_each_chunk(sink)
-}
-
-/// Gives the whole image to `put`, piece by piece with the offset of each: the payload, and then the header with the
-/// checksum of just these bytes.
-///
-/// # Errors
-/// Those of `put`.
-pub fn write_at(base: &Base, put: &mut dyn FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
-    let (mut checksum, mut offset) = (Checksum::default(), LENGTH as u64);
-    base.words().for_each_large_piece(|bytes| {
-        checksum.update(bytes);
-        put(offset, bytes)?;
-        offset += bytes.len() as u64;
-        Ok(())
-    })?;
-    put(0, &Header { payload_checksum: checksum.finish(), ..base.header().clone() }.encode())
-}
 
 /// Writes the image to a file at `path`: to a file without a name in the same folder, onto the disk, and then into its
 /// place, so that the path names the old bytes or the new ones at every moment. Processes that map the old file keep it.

@@ -68,14 +68,22 @@ impl ImageBytes {
         self.file.as_ref()
     }
 
-    fn word(&self, offset: usize) -> &AtomicU64 {
-        assert!(offset.is_multiple_of(8) && offset + 8 <= self.length, "a word inside the image");
-        // SAFETY: the word lies inside the image, which is aligned to 8 bytes and readable while `self` lives.
-        unsafe { self.base.add(offset).cast::<AtomicU64>().as_ref() }
+    /// The word at `offset`, a multiple of 8 inside the image. It is written only where [`ImageBytes::access`] says so.
+    pub fn word(&self, offset: usize) -> &AtomicU64 {
+        &self.words_at(offset, 1)[0]
+    }
+
+    /// The `count` words from `offset` on, which is a multiple of 8; they lie inside the image. They are written only
+    /// where [`ImageBytes::access`] says so.
+    pub fn words_at(&self, offset: usize, count: usize) -> &[AtomicU64] {
+        let inside = offset <= self.length && count <= (self.length - offset) / 8;
+        assert!(offset.is_multiple_of(8) && inside, "words inside the image");
+        // SAFETY: the words lie inside the image, which is aligned to 8 bytes and readable while `self` lives.
+        unsafe { core::slice::from_raw_parts(self.base.add(offset).cast::<AtomicU64>().as_ptr(), count) }
     }
 
     /// Makes every byte zero.
-    pub fn fill_zero(&mut self) {
+    pub fn fill_zero(&self) {
         assert!(self.access.is_writing(), "only a writable image is written");
         for offset in (0..self.length).step_by(8) {
             self.word(offset).store(0, Ordering::Relaxed);
@@ -90,13 +98,13 @@ impl ImageBytes {
     }
 
     /// Writes `bytes`, a multiple of 8, at `offset`, in order, and has them on the disk when it returns.
-    pub fn write(&mut self, offset: usize, bytes: &[u8]) -> Result<()> {
+    pub fn write(&self, offset: usize, bytes: &[u8]) -> Result<()> {
         self.store(offset, bytes);
         self.flush(offset, offset + bytes.len())
     }
 
     /// Writes `bytes`, a multiple of 8, at `offset`, in order; they reach the disk some time.
-    pub fn store(&mut self, offset: usize, bytes: &[u8]) {
+    pub fn store(&self, offset: usize, bytes: &[u8]) {
         assert!(self.access.is_writing(), "only a writable image is written");
         for (i, chunk) in bytes.chunks_exact(8).enumerate() {
             let word = u64::from_le_bytes(chunk.try_into().unwrap_or_default());

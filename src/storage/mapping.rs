@@ -32,10 +32,6 @@ pub struct Mapping {
     locked: Option<RawFile>,
 }
 
-/// How long to wait for another process that is just opening or closing an image to be shared, in steps of a
-/// millisecond.
-const PATIENCE: u32 = 200;
-
 impl Mapping {
     /// Maps `range` of `file`, which the caller has found to lie inside the file and to start at a multiple of 8.
     pub fn new(file: RawFile, range: FileRange, access: Access) -> Result<Mapping> {
@@ -45,37 +41,29 @@ impl Mapping {
         let too_large = || error!(TooLarge, "{} bytes of a file are more than can be mapped", range.length);
         let mapped = range.length.checked_add(lead).ok_or_else(too_large)?;
         let base = os::map_file(&file, range.offset - lead as u64, mapped, access.is_writing()).map_err(failed)?;
-        // From here on the mapping goes when it is dropped.
+        // From here on the mapping and its locks go when it is dropped.
         let mut mapping = Mapping { base, mapped, lead, range, identity, access, alone: true, locked: None };
-        let FileRange { offset, length } = range;
-        let locked = match access {
-            Access::Read => return Ok(mapping),
-            Access::Write => file.lock(offset, length as u64).map_err(failed)?,
-            Access::Share => mapping.share(&file).map_err(failed)?,
+        if access == Access::Read {
+            return Ok(mapping);
+        }
+        let file = mapping.locked.insert(file);
+        let (offset, length) = body(range);
+        // Whoever opens or closes has the gate to itself, and the last one who shares keeps it while it seals: nobody
+        // is turned away because of that.
+        file.wait_for_lock(gate(range), 1).map_err(failed)?;
+        mapping.alone = file.lock(offset, length).map_err(failed)?;
+        let entered = match access {
+            Access::Share => file.lock_shared(offset, length).map_err(failed)?,
+            _ => mapping.alone,
         };
-        if !locked {
+        if !entered {
+            let offset = range.offset;
             return Err(error!(Locked, "another handle has the image at offset {offset} open for writing"));
         }
-        mapping.locked = Some(file);
-        Ok(mapping)
-    }
-
-    /// What those who share lock: the range without its last byte. That is for those of them who close.
-    fn shared_range(&self) -> (u64, u64) {
-        (self.range.offset, self.range.length as u64 - 1)
-    }
-
-    /// Takes the lock of those who share; alone for a moment if possible, to know whether others are there.
-    fn share(&mut self, file: &RawFile) -> core::result::Result<bool, i32> {
-        let (offset, length) = self.shared_range();
-        for _ in 0..PATIENCE {
-            self.alone = file.lock(offset, length)?;
-            if file.lock_shared(offset, length)? {
-                return Ok(true);
-            }
-            std::thread::sleep(core::time::Duration::from_millis(1));
+        if access == Access::Write {
+            mapping.leave_gate();
         }
-        Ok(false)
+        Ok(mapping)
     }
 
     /// Whether nobody else had it open for writing when it was opened.
@@ -83,21 +71,26 @@ impl Mapping {
         self.alone
     }
 
-    /// Makes the lock of those who share that of a single writer, before it is closed; false if there are others.
-    ///
-    /// One asks at a time, and lets go of all locks before the next one asks: of two who asked at once each would see
-    /// the other, and neither would be the last.
-    pub fn lock_alone(&self) -> bool {
-        let Some(file) = &self.locked else { return false };
-        let (offset, length) = self.shared_range();
-        for _ in 0..10 * PATIENCE {
-            match file.lock(offset + length, 1) {
-                Ok(true) => return file.lock(offset, length) == Ok(true),
-                Ok(false) => std::thread::sleep(core::time::Duration::from_millis(1)),
-                Err(_) => return false,
-            }
+    /// Waits until nobody else who shares the file is opening or closing it: for as long as the last one seals it, if
+    /// need be. Whoever opens it to share it is at the gate already when [`Mapping::new`] returns.
+    pub fn enter_gate(&self) -> Result<()> {
+        let Some(file) = &self.locked else { return Ok(()) };
+        file.wait_for_lock(gate(self.range), 1)
+            .map_err(|code| Error::from_os(code, format_args!("locking the image to share it")))
+    }
+
+    /// Lets others open and close the file.
+    pub fn leave_gate(&self) {
+        if let Some(file) = &self.locked {
+            file.release_lock(gate(self.range), 1);
         }
-        false
+    }
+
+    /// Makes the lock of those who share that of a single writer, until the mapping is dropped; false if there are
+    /// others. Asked at the gate only: of two who asked at once each would see the other, and neither would be the last.
+    pub fn is_last(&self) -> bool {
+        let (offset, length) = body(self.range);
+        self.locked.as_ref().is_some_and(|file| file.lock(offset, length) == Ok(true))
     }
 
     /// The first byte of the range.
@@ -129,6 +122,16 @@ impl Mapping {
         let result = unsafe { os::flush(self.base.add(from), to - from) };
         result.map_err(|code| Error::from_os(code, format_args!("writing the mapped image to the disk")))
     }
+}
+
+/// What a writer locks, and those who share: the range without its last byte.
+fn body(range: FileRange) -> (u64, u64) {
+    (range.offset, range.length as u64 - 1)
+}
+
+/// The last byte, for whoever opens or closes.
+fn gate(range: FileRange) -> u64 {
+    range.offset + range.length as u64 - 1
 }
 
 impl Drop for Mapping {

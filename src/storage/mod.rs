@@ -21,6 +21,7 @@ pub(crate) use mapping::{FileRange, Mapping};
 pub(crate) use os::{PathBytes, RawFile};
 pub(crate) use process::Process;
 pub use words::Words;
+pub(crate) use words::{copy_words, for_each_chunk};
 
 use crate::error::{Result, error};
 use core::alloc::Layout;

@@ -278,6 +278,22 @@ impl RawFile {
         }
     }
 
+    /// Takes the writer's lock on a range as soon as those who have it let go of it or end. Where locks are on whole
+    /// files it does nothing: whoever shares a file there has it alone.
+    pub fn wait_for_lock(&self, offset: u64, length: u64) -> core::result::Result<(), i32> {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        return self.lock_command(libc::F_OFD_SETLKW, libc::F_WRLCK as _, offset, length);
+        #[cfg(not(any(target_os = "linux", target_os = "android")))]
+        return Ok(());
+    }
+
+    /// Releases a part of what is locked. Where locks are on whole files it does nothing.
+    pub fn release_lock(&self, offset: u64, length: u64) {
+        if cfg!(any(target_os = "linux", target_os = "android")) {
+            self.unlock(offset, length);
+        }
+    }
+
     /// Releases the lock.
     pub fn unlock(&self, offset: u64, length: u64) {
         // A lock that cannot be released goes with the descriptor.
@@ -288,6 +304,18 @@ impl RawFile {
     /// kept out, and closing some other descriptor of the file releases nothing.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     fn set_lock(&self, kind: libc::c_short, offset: u64, length: u64) -> core::result::Result<(), i32> {
+        self.lock_command(libc::F_OFD_SETLK, kind, offset, length)
+    }
+
+    /// One of the commands that take such a lock.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    fn lock_command(
+        &self,
+        command: libc::c_int,
+        kind: libc::c_short,
+        offset: u64,
+        length: u64,
+    ) -> core::result::Result<(), i32> {
         // SAFETY: all-zero bytes are a valid `flock`.
         let mut lock: libc::flock = unsafe { core::mem::zeroed() };
         lock.l_type = kind;
@@ -295,7 +323,7 @@ impl RawFile {
         lock.l_start = offset as _;
         lock.l_len = length as _;
         // SAFETY: the descriptor is open and `lock` is a valid `flock`.
-        retry(|| unsafe { libc::fcntl(self.0.as_raw_fd(), libc::F_OFD_SETLK, &lock) }).map(|_| ())
+        retry(|| unsafe { libc::fcntl(self.0.as_raw_fd(), command, &lock) }).map(|_| ())
     }
 
     /// Where there are no such locks, a lock on the whole file.
@@ -448,6 +476,26 @@ pub unsafe fn unmap(base: NonNull<u8>, length: usize) {
 /// # Safety
 /// `base` is at a page boundary and `length` bytes from it are mapped.
 pub unsafe fn flush(base: NonNull<u8>, length: usize) -> core::result::Result<(), i32> {
+    #[cfg(test)]
+    if tests::fails() {
+        return Err(libc::EIO);
+    }
     // SAFETY: as above.
     retry(|| unsafe { libc::msync(base.as_ptr().cast(), length, libc::MS_SYNC) }).map(|_| ())
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    std::thread_local! {
+        /// How many flushes of this thread still succeed; `None` is all.
+        pub static FLUSHES_LEFT: core::cell::Cell<Option<u32>> = const { core::cell::Cell::new(None) };
+    }
+
+    pub(super) fn fails() -> bool {
+        FLUSHES_LEFT.with(|left| {
+            let now = left.get();
+            left.set(now.map(|left| left.saturating_sub(1)));
+            now == Some(0)
+        })
+    }
 }

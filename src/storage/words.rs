@@ -1,8 +1,8 @@
 //! The payload of a filter: 64-bit words, wherever they live.
 
 use super::owned::Owned;
-use super::{Access, ImageBytes, RawFile};
-use crate::error::{Error, Result, error};
+use super::{Access, ImageBytes};
+use crate::error::{Result, error};
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,10 +15,6 @@ pub struct Words {
     length: usize,
     home: Home,
 }
-
-/// Written at once, pieces of this size cost no more than larger ones, and they stay in the cache between the copy, the
-/// checksum and the system.
-const LARGE_PIECE: usize = 256 << 10;
 
 /// What keeps the words alive. Dropping it gives them back.
 enum Home {
@@ -102,64 +98,36 @@ impl Words {
         }
     }
 
-    /// The same, to be written.
-    pub(crate) fn image_mut(&mut self) -> Option<&mut ImageBytes> {
-        match &mut self.home {
-            Home::Image(image) => Some(image),
-            Home::Owned { .. } => None,
-        }
-    }
-
-    /// Hands out the words as little-endian bytes, a buffer at a time.
-    pub fn for_each_chunk(&self, give: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        self.for_each_piece(&mut [0; 8192], give)
-    }
-
-    /// Hands out the words as little-endian bytes, in large pieces as far as there is memory for them. Each byte is read
-    /// once, so that what is handed out stays as it is while others insert.
-    pub fn for_each_large_piece(&self, give: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let mut buffer = Vec::new();
-        let length = LARGE_PIECE.min(8 * self.length);
-        if buffer.try_reserve_exact(length).is_err() {
-            return self.for_each_chunk(give);
-        }
-        buffer.resize(length, 0);
-        self.for_each_piece(&mut buffer, give)
-    }
-
-    fn for_each_piece(&self, buffer: &mut [u8], mut give: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        for words in self.shared().chunks(buffer.len() / 8) {
-            for (to, word) in buffer.chunks_exact_mut(8).zip(words) {
-                to.copy_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
-            }
-            give(&buffer[..8 * words.len()])?;
-        }
-        Ok(())
-    }
-
-    /// `bytes` bytes of a file in memory of their own.
+    /// `bytes` bytes, a multiple of 8, in memory of their own, as `read` fills them in; it says how many there were.
     ///
     /// # Errors
-    /// [`Status::Truncated`](crate::Status::Truncated) if the file ends before, and what the system reports.
-    pub(crate) fn read(file: &RawFile, offset: u64, bytes: u64) -> Result<Words> {
+    /// [`Status::Truncated`](crate::Status::Truncated) if there were fewer, and those of `read`.
+    pub(crate) fn read(bytes: u64, read: impl FnOnce(&mut [u8]) -> Result<usize>) -> Result<Words> {
         let mut words = Words::zeroed(bytes)?;
         let memory = words.owned_mut();
         // SAFETY: the words are `8 * len` initialised bytes, borrowed for as long as the slice lives.
         let target = unsafe { core::slice::from_raw_parts_mut(memory.as_mut_ptr().cast::<u8>(), memory.len() * 8) };
-        let read =
-            file.read_at(target, offset).map_err(|code| Error::from_os(code, format_args!("reading the image")))?;
+        let read = read(target)?;
         if read as u64 != bytes {
-            return Err(error!(Truncated, "the payload has {bytes} bytes, the file only {read} of them"));
+            return Err(error!(Truncated, "the image goes on for {bytes} bytes, only {read} of them are there"));
         }
         Ok(words)
     }
+}
 
-    /// A copy of `bytes`, a multiple of 8, in memory of its own.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Words> {
-        let mut words = Words::zeroed(bytes.len() as u64)?;
-        for (word, chunk) in words.owned_mut().iter_mut().zip(bytes.chunks_exact(8)) {
-            *word = u64::from_le_bytes(chunk.try_into().unwrap_or_default());
-        }
-        Ok(words)
+/// Hands out words, which others may be changing, as little-endian bytes, a buffer at a time.
+pub fn for_each_chunk(words: &[AtomicU64], mut give: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    let mut bytes = [0_u8; 8192];
+    for words in words.chunks(bytes.len() / 8) {
+        give(copy_words(words, &mut bytes))?;
     }
+    Ok(())
+}
+
+/// Copies words, which others may be changing, into `bytes`, which has room for them; returns the part that was filled.
+pub fn copy_words<'a>(words: &[AtomicU64], bytes: &'a mut [u8]) -> &'a [u8] {
+    for (to, word) in bytes.chunks_exact_mut(8).zip(words) {
+        to.copy_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
+    }
+    &bytes[..8 * words.len()]
 }

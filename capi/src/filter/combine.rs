@@ -31,8 +31,9 @@ unsafe fn combine(
     }
 }
 
-/// Makes `filter` the union of both: the same bits as if the keys of both had been inserted into it. Counts add up.
-/// Since 0.1.
+/// Makes `filter` the union of both: the same bits as if the keys of both had been inserted into it. Counts add up. If
+/// `other` is dirty `filter` becomes so, until somebody vouches for it. `PETAL_ERR_CORRUPT` if either lies in an image
+/// that does not match its checksums. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_merge(
     filter: *mut petal_filter,
@@ -46,7 +47,8 @@ pub unsafe extern "C" fn petal_filter_merge(
 }
 
 /// Makes `filter` hold every key that both hold. It says true of other keys at a rate no higher than either did, but
-/// higher than a filter made from the common keys alone. Its count becomes the smaller of both. Since 0.1.
+/// higher than a filter made from the common keys alone. Its count becomes the smaller of both. Dirt and damage are as in
+/// `petal_filter_merge()`. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_intersect(
     filter: *mut petal_filter,

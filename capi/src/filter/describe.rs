@@ -8,7 +8,8 @@ use crate::status::{petal_error, petal_status};
 use petal_core::storage::Access;
 use petal_core::{Filter, format, sizing};
 
-/// The image is open for writing, or was when its process ended: its checksum is not known and its count may lag.
+/// Nobody vouches for the payload as it is now, or not yet: the image is being changed, or was when its process ended, or
+/// the filter comes from such a one. The count may lag.
 pub const PETAL_STATE_DIRTY: u32 = 1 << 0;
 /// The image lies in a caller's buffer or a mapped file.
 pub const PETAL_STATE_IN_PLACE: u32 = 1 << 1;
@@ -16,6 +17,9 @@ pub const PETAL_STATE_IN_PLACE: u32 = 1 << 1;
 pub const PETAL_STATE_WRITABLE: u32 = 1 << 2;
 /// Keys can be hashed: the filter takes them, and has its secret key if it needs one.
 pub const PETAL_STATE_CAN_HASH: u32 = 1 << 3;
+/// It is dirty, and this handle will not make it clean by `petal_filter_sync()` or `petal_filter_free()`: the image was
+/// dirty when it was opened, or something dirty was merged into the filter. `petal_filter_vouch()` does.
+pub const PETAL_STATE_UNVOUCHED: u32 = 1 << 4;
 
 /// What a filter is: all that its header says. Since 0.1.
 #[repr(C)]
@@ -45,7 +49,7 @@ pub struct petal_description {
     pub count: u64,
     /// Bits that keys are spread over.
     pub bits: u64,
-    /// Bytes of the whole image: header and payload.
+    /// Bytes of the whole image: header, payload and table of checksums.
     pub bytes: u64,
     /// `bits` for each key of the capacity; 0 where that is unknown.
     pub bits_per_key: f64,
@@ -99,13 +103,14 @@ fn description_of(filter: &dyn Filter) -> petal_description {
         format_version: format::FORMAT_VERSION.into(),
         layout_version: header.layout_version.into(),
         capabilities: filter.capabilities().0,
-        state: flag(header.dirty, PETAL_STATE_DIRTY)
+        state: flag(base.is_dirty(), PETAL_STATE_DIRTY)
+            | flag(base.is_unvouched(), PETAL_STATE_UNVOUCHED)
             | flag(in_place.is_some(), PETAL_STATE_IN_PLACE)
             | flag(in_place != Some(Access::Read), PETAL_STATE_WRITABLE)
             | flag(base.hasher().can_hash(), PETAL_STATE_CAN_HASH),
         hashes: geometry.hashes,
         capacity: header.capacity,
-        count: header.count,
+        count: base.count_now(),
         bits: geometry.bits,
         bytes: header.image_bytes(),
         bits_per_key: if header.capacity == 0 { 0.0 } else { geometry.bits as f64 / header.capacity as f64 },
@@ -146,7 +151,7 @@ pub unsafe extern "C" fn petal_filter_statistics(
         let filter = unsafe { petal_filter::get(filter)? };
         let measure = filter.measure();
         let estimate = filter.cardinality();
-        let keys = estimate.unwrap_or(filter.base().header().count as f64) as u64;
+        let keys = estimate.unwrap_or(filter.base().count() as f64) as u64;
         let value = petal_statistics {
             struct_size: 0,
             fill: measure.fill,

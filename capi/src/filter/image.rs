@@ -1,13 +1,21 @@
 //! FILTERS: IMAGES AND FILES
 //!
-//! A filter's image, a header of 256 bytes and the payload, is the same in memory and in a file;
-//! docs/format.md specifies it. Files open in constant time, mapped. Saving replaces the file
-//! atomically: processes that have the old one mapped keep it.
+//! A filter's image, a header of 256 bytes, the payload and a table of checksums, is the same in
+//! memory and in a file; docs/format.md specifies it. Files open in constant time, mapped. Saving
+//! replaces the file atomically: processes that have the old one mapped keep it.
 //!
-//! An image that is changed in place is marked dirty on its disk before the first change and clean
-//! again by `petal_filter_sync()`, or by `petal_filter_free()`. If the process dies between, it still
-//! opens, every key whose insertion had returned is still found unless the machine itself went
-//! down, and `PETAL_STATE_DIRTY` says what happened.
+//! An image is *clean* if somebody vouched for exactly these bytes and they match their checksums.
+//! Otherwise it is *dirty*: nobody does. One that is changed in place is marked dirty on its disk
+//! before the first change. If it was clean before, `petal_filter_sync()` or `petal_filter_free()`
+//! makes it clean again. If the process dies between, it still opens, every key whose insertion had
+//! returned is still found unless the machine itself went down, and it stays dirty, whatever is
+//! done with it and copied from it, until somebody calls `petal_filter_vouch()`.
+//!
+//! What it costs. The payload has regions of 64 KiB with a checksum each. Before a handle changes a
+//! region for the first time since it was opened or synced, it reads the region and compares it;
+//! one that does not match is not changed (`PETAL_ERR_CORRUPT`), so that damage never gets a new
+//! checksum. Sync and free read the regions that were changed, and the table, a word for each
+//! region. Clearing, merging, intersecting and a writable view change all regions.
 
 use super::{give, petal_filter};
 use crate::boundary::{self, NO_ERROR, boundary, read_path};
@@ -23,11 +31,13 @@ pub type petal_open_mode = u32;
 pub const PETAL_OPEN_READ: petal_open_mode = 0;
 /// In place, for reading and writing, as the only writer.
 pub const PETAL_OPEN_WRITE: petal_open_mode = 1;
-/// Copied into memory of its own, and its checksum checked.
+/// Copied into memory of its own, and its checksums checked; a dirty image has none, and its copy is dirty.
 pub const PETAL_OPEN_LOAD: petal_open_mode = 2;
 /// In place, for reading and for `petal_filter_insert_shared()`, together with any number of handles, threads and
-/// processes that open it likewise. The image says DIRTY until the last of them closes the file; a buffer says so until
-/// a handle that is opened for writing calls `petal_filter_sync()` when nobody shares it any more.
+/// processes that open it likewise. The image is dirty meanwhile. The last one to close a file makes it clean, if it was
+/// clean when the first one opened it and none of them died; opening waits while the last one does so, for as long as
+/// that takes. A buffer has no locks, so nobody knows who is the last: it stays dirty until a handle that is opened for
+/// writing, when nobody shares it any more, calls `petal_filter_vouch()`.
 pub const PETAL_OPEN_SHARE: petal_open_mode = 3;
 
 /// How to open. NULL stands for all zeros. Since 0.1.
@@ -123,7 +133,7 @@ pub unsafe extern "C" fn petal_filter_open_buffer(
     })
 }
 
-/// Copies the image at the start of `image`, of any alignment, into memory of its own and checks its checksum. The
+/// Copies the image at the start of `image`, of any alignment, into memory of its own and checks its checksums. The
 /// mode in `options`, nullable, does not matter. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_load(
@@ -152,7 +162,11 @@ pub unsafe extern "C" fn petal_filter_serialized_size(filter: *const petal_filte
     })
 }
 
-/// Writes the image into a buffer of at least `petal_filter_serialized_size()` bytes. `written` is nullable. Since 0.1.
+/// Writes the image into a buffer of at least `petal_filter_serialized_size()` bytes, also while threads and processes
+/// insert: keys whose insertion happened before are in it, and its checksums are those of the bytes written. The image of
+/// a dirty filter is dirty. `PETAL_ERR_CORRUPT` if the filter lies in an image that does not match its checksums;
+/// `PETAL_ERR_DIRTY` if it was opened for reading and another process begins to change it meanwhile. `written` is
+/// nullable. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_serialize(
     filter: *const petal_filter,
@@ -188,10 +202,11 @@ pub unsafe extern "C" fn petal_filter_serialize(
 pub type petal_write_callback =
     Option<unsafe extern "C" fn(context: *mut c_void, bytes: *const c_void, length: usize) -> bool>;
 
-/// Gives the image to `write`, piece by piece and in order. `PETAL_ERR_CALLBACK` if it returns false. If another
-/// process changes a mapped image meanwhile, what is written does not match its checksum; the other ways to write it do
-/// not mind. `context` is
-/// passed on and may be NULL. Since 0.1.
+/// Gives the image to `write`, piece by piece and in order, also while threads and processes insert: keys whose insertion
+/// happened before are in it, and its checksums are those of the bytes given. The image of a dirty filter is dirty.
+/// `PETAL_ERR_CALLBACK` if `write` returns false; `PETAL_ERR_CORRUPT` if the filter lies in an image that does not match
+/// its checksums; `PETAL_ERR_DIRTY` if it was opened for reading and another process begins to change it meanwhile.
+/// `context` is passed on and may be NULL. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_serialize_to(
     filter: *const petal_filter,
@@ -234,9 +249,10 @@ pub unsafe extern "C" fn petal_filter_save(
     })
 }
 
-/// Brings an image that was changed in place up to date on its disk and marks it clean. A filter that was dirty when it
-/// was opened becomes clean only by this call, with which you vouch for its payload; freeing leaves it dirty, and so do
-/// saving and copying the copies. Filters in memory of their own need nothing else. Since 0.1.
+/// Brings an image that was changed in place up to date on its disk. It becomes clean if it was clean when it was opened
+/// and nothing dirty was merged into it. Otherwise, and while it is shared, it is on the disk and stays dirty: see
+/// `petal_filter_vouch()`. On a failure it stays dirty, and another call tries again. Costs what was changed, see above.
+/// Filters in memory of their own need no sync. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_sync(filter: *mut petal_filter, error: *mut petal_error) -> petal_status {
     boundary!(error, [filter], {
@@ -245,8 +261,22 @@ pub unsafe extern "C" fn petal_filter_sync(filter: *mut petal_filter, error: *mu
     })
 }
 
-/// Reads the whole image and checks it. `PETAL_ERR_CORRUPT`; `PETAL_ERR_DIRTY` if it has no checksum to be checked by.
-/// Since 0.1.
+/// Declares the bytes as they are now to be right: the filter becomes clean, and an image in place gets new checksums, on
+/// its disk too. For whoever knows that all keys are there, because they were inserted again, or can do without some.
+/// Reads the whole payload. `PETAL_ERR_UNSUPPORTED` if an image is open for reading or to be shared;
+/// `PETAL_ERR_CORRUPT` if no filter of this kind can have such a payload. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_vouch(filter: *mut petal_filter, error: *mut petal_error) -> petal_status {
+    boundary!(error, [filter], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { petal_filter::change(filter, |filter| filter.vouch())? }
+    })
+}
+
+/// Checks the bytes that are there now, by reading them, whatever this handle or another one did since it was opened.
+/// `PETAL_ERR_CORRUPT`, naming the bytes, if a region does not match its checksum; `PETAL_ERR_DIRTY` if none differs, but
+/// nobody vouches for the payload, or not yet: it is being changed, or was when its process ended. Memory of a filter's
+/// own has no checksums: there it is whether the kind can have such a payload, and whether it is dirty. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_verify(filter: *const petal_filter, error: *mut petal_error) -> petal_status {
     boundary!(error, [filter], {

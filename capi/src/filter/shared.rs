@@ -96,8 +96,9 @@ fn insert_batch(
     })
 }
 
-/// Inserts `count` byte keys in order while others insert and look up, all or, on a failure, none. The keys and the
-/// nullable answers are those of `petal_filter_insert_batch()`. Since 0.1.
+/// Inserts `count` byte keys in order while others insert and look up, all or, on a failure, none; only after
+/// `PETAL_ERR_CORRUPT`, when a key met a part of the image that does not match its checksum, some of those before it are
+/// in. The keys and the nullable answers are those of `petal_filter_insert_batch()`. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_insert_shared_batch(
     filter: *const petal_filter,
@@ -147,12 +148,14 @@ pub unsafe extern "C" fn petal_filter_insert_shared_batch_hash(
     insert_batch(filter, || Ok(Keys::Hashes(unsafe { boundary::numbers(hashes, count, "hashes")? })), wanted, error)
 }
 
-/// Adds to the count of keys that were offered, for keys that were inserted by functions which do not count. The filter
-/// is alone meanwhile. Since 0.1.
+/// Adds to the count of keys that were offered, for keys that were inserted by functions which do not count. Threads may
+/// call it while others use the filter; a thread that inserts many keys adds up its own first, because a counter that
+/// all threads share is what they wait for. An image in place has the sum once the handle is synced or freed; of those
+/// who share it each adds its own. `PETAL_ERR_UNSUPPORTED` if it is open for reading. Since 0.1.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_filter_add_count(filter: *mut petal_filter, keys: u64) -> petal_status {
+pub unsafe extern "C" fn petal_filter_add_count(filter: *const petal_filter, keys: u64) -> petal_status {
     boundary!(NO_ERROR, [filter], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
-        unsafe { petal_filter::change(filter, |filter| filter.add_count(keys))? }
+        unsafe { petal_filter::get(filter)? }.add_count(keys)
     })
 }

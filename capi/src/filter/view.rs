@@ -110,8 +110,10 @@ pub unsafe extern "C" fn petal_filter_view(
     })
 }
 
-/// Fills in a view for lookups and insertions. An image in place is marked dirty first, on its disk too.
-/// `PETAL_ERR_UNSUPPORTED` also if the handle is open for reading, or for shared insertion. Since 0.1.
+/// Fills in a view for lookups and insertions. An image in place is marked dirty first, on its disk too. Because nobody
+/// will say which of its regions change, all of them count as changed: this call and the next sync read the whole
+/// payload. `PETAL_ERR_CORRUPT` if the image does not match its checksums; `PETAL_ERR_UNSUPPORTED` also if the handle is
+/// open for reading, or for shared insertion. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_view_writable(
     filter: *mut petal_filter,

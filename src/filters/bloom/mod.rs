@@ -427,6 +427,15 @@ impl SharedInsert for Bloom {
         new
     }
 
+    fn unmarked(&self, hash: u64) -> Option<usize> {
+        let mut found = None;
+        self.shape.all(hash, |position| {
+            found = self.base.unmarked((position / 64) as usize);
+            found.is_none()
+        });
+        found
+    }
+
     fn fetch(&self, hash: u64) {
         self.shape.fetch(self.base.words().shared(), hash, self.shape.hashes);
     }
