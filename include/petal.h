@@ -147,7 +147,7 @@ typedef int32_t petal_status;
 #define PETAL_ERR_CORRUPT (-20)
 /** The image was written by a later version and needs something that this one does not have. */
 #define PETAL_ERR_NEWER_VERSION (-21)
-/** The image is open for writing, or was when its process ended: its payload checksum is not known. */
+/** Nobody vouches for the payload: the image is open for writing, or was when its process ended. */
 #define PETAL_ERR_DIRTY (-22)
 /** The operating system reported an error; `os_error` says which. */
 #define PETAL_ERR_IO (-23)
@@ -584,8 +584,9 @@ petal_status petal_filter_insert_shared_u64(const petal_filter *filter, uint64_t
 petal_status petal_filter_insert_shared_hash(const petal_filter *filter, uint64_t hash, bool *is_new);
 
 /**
- * Inserts `count` byte keys in order while others insert and look up, all or, on a failure, none. The keys and the
- * nullable answers are those of `petal_filter_insert_batch()`. Since 0.1.
+ * Inserts `count` byte keys in order while others insert and look up, all or, on a failure, none; only after
+ * `PETAL_ERR_CORRUPT`, when a key met a part of the image that does not match its checksum, some of those before it are
+ * in. The keys and the nullable answers are those of `petal_filter_insert_batch()`. Since 0.1.
  */
 petal_status petal_filter_insert_shared_batch(const petal_filter *filter,
                                               const void *keys,
@@ -616,10 +617,12 @@ petal_status petal_filter_insert_shared_batch_hash(const petal_filter *filter,
                                                    petal_error *error);
 
 /**
- * Adds to the count of keys that were offered, for keys that were inserted by functions which do not count. The filter
- * is alone meanwhile. Since 0.1.
+ * Adds to the count of keys that were offered, for keys that were inserted by functions which do not count. Threads may
+ * call it while others use the filter; a thread that inserts many keys adds up its own first, because a counter that
+ * all threads share is what they wait for. An image in place has the sum once the handle is synced or freed; of those
+ * who share it each adds its own. `PETAL_ERR_UNSUPPORTED` if it is open for reading. Since 0.1.
  */
-petal_status petal_filter_add_count(petal_filter *filter, uint64_t keys);
+petal_status petal_filter_add_count(const petal_filter *filter, uint64_t keys);
 
 
 /*
@@ -630,16 +633,20 @@ petal_status petal_filter_add_count(petal_filter *filter, uint64_t keys);
  */
 
 /**
- * Makes `filter` the union of both: the same bits as if the keys of both had been inserted into it. Counts add up.
- * Since 0.1.
+ * Makes `filter` the union of both: the same bits as if the keys of both had been inserted into it. Counts add up. If
+ * `other` is dirty `filter` becomes so, until somebody vouches for it. `PETAL_ERR_CORRUPT` if either lies in an image
+ * that does not match its checksums. Since 0.1.
  */
 petal_status petal_filter_merge(petal_filter *filter, const petal_filter *other, petal_error *error);
 
 /**
  * Makes `filter` hold every key that both hold. It says true of other keys at a rate no higher than either did, but
- * higher than a filter made from the common keys alone. Its count becomes the smaller of both. Since 0.1.
+ * higher than a filter made from the common keys alone. Its count becomes the smaller of both. Dirt and damage are as in
+ * `petal_filter_merge()`. Since 0.1.
  */
-petal_status petal_filter_intersect(petal_filter *filter, const petal_filter *other, petal_error *error);
+petal_status petal_filter_intersect(petal_filter *filter,
+                                    const petal_filter *other,
+                                    petal_error *error);
 
 /**
  * Makes the filter smaller by `factor`, at least 2, without its keys: the same bits as if it had been made so small at
@@ -666,7 +673,10 @@ petal_status petal_filter_compatibility_id(const petal_filter *filter, uint8_t *
  * FILTERS: DESCRIBING
  */
 
-/** The image is open for writing, or was when its process ended: its checksum is not known and its count may lag. */
+/**
+ * Nobody vouches for the payload as it is now, or not yet: the image is being changed, or was when its process ended, or
+ * the filter comes from such a one. The count may lag.
+ */
 #define PETAL_STATE_DIRTY (1 << 0)
 /** The image lies in a caller's buffer or a mapped file. */
 #define PETAL_STATE_IN_PLACE (1 << 1)
@@ -674,6 +684,11 @@ petal_status petal_filter_compatibility_id(const petal_filter *filter, uint8_t *
 #define PETAL_STATE_WRITABLE (1 << 2)
 /** Keys can be hashed: the filter takes them, and has its secret key if it needs one. */
 #define PETAL_STATE_CAN_HASH (1 << 3)
+/**
+ * It is dirty, and this handle will not make it clean by `petal_filter_sync()` or `petal_filter_free()`: the image was
+ * dirty when it was opened, or something dirty was merged into the filter. `petal_filter_vouch()` does.
+ */
+#define PETAL_STATE_UNVOUCHED (1 << 4)
 
 /** What a filter is: all that its header says. Since 0.1. */
 typedef struct petal_description {
@@ -701,7 +716,7 @@ typedef struct petal_description {
   uint64_t count;
   /** Bits that keys are spread over. */
   uint64_t bits;
-  /** Bytes of the whole image: header and payload. */
+  /** Bytes of the whole image: header, payload and table of checksums. */
   uint64_t bytes;
   /** `bits` for each key of the capacity; 0 where that is unknown. */
   double bits_per_key;
@@ -810,14 +825,22 @@ petal_status petal_filter_estimate_overlap(const petal_filter *filter,
 /*
  * FILTERS: IMAGES AND FILES
  *
- * A filter's image, a header of 256 bytes and the payload, is the same in memory and in a file;
- * docs/format.md specifies it. Files open in constant time, mapped. Saving replaces the file
- * atomically: processes that have the old one mapped keep it.
+ * A filter's image, a header of 256 bytes, the payload and a table of checksums, is the same in
+ * memory and in a file; docs/format.md specifies it. Files open in constant time, mapped. Saving
+ * replaces the file atomically: processes that have the old one mapped keep it.
  *
- * An image that is changed in place is marked dirty on its disk before the first change and clean
- * again by `petal_filter_sync()`, or by `petal_filter_free()`. If the process dies between, it still
- * opens, every key whose insertion had returned is still found unless the machine itself went
- * down, and `PETAL_STATE_DIRTY` says what happened.
+ * An image is *clean* if somebody vouched for exactly these bytes and they match their checksums.
+ * Otherwise it is *dirty*: nobody does. One that is changed in place is marked dirty on its disk
+ * before the first change. If it was clean before, `petal_filter_sync()` or `petal_filter_free()`
+ * makes it clean again. If the process dies between, it still opens, every key whose insertion had
+ * returned is still found unless the machine itself went down, and it stays dirty, whatever is
+ * done with it and copied from it, until somebody calls `petal_filter_vouch()`.
+ *
+ * What it costs. The payload has regions of 64 KiB with a checksum each. Before a handle changes a
+ * region for the first time since it was opened or synced, it reads the region and compares it;
+ * one that does not match is not changed (`PETAL_ERR_CORRUPT`), so that damage never gets a new
+ * checksum. Sync and free read the regions that were changed, and the table, a word for each
+ * region. Clearing, merging, intersecting and a writable view change all regions.
  */
 
 /** How an image is opened: one of `PETAL_OPEN_*`. Since 0.1. */
@@ -827,12 +850,14 @@ typedef uint32_t petal_open_mode;
 #define PETAL_OPEN_READ 0
 /** In place, for reading and writing, as the only writer. */
 #define PETAL_OPEN_WRITE 1
-/** Copied into memory of its own, and its checksum checked. */
+/** Copied into memory of its own, and its checksums checked; a dirty image has none, and its copy is dirty. */
 #define PETAL_OPEN_LOAD 2
 /**
  * In place, for reading and for `petal_filter_insert_shared()`, together with any number of handles, threads and
- * processes that open it likewise. The image says DIRTY until the last of them closes the file; a buffer says so until
- * a handle that is opened for writing calls `petal_filter_sync()` when nobody shares it any more.
+ * processes that open it likewise. The image is dirty meanwhile. The last one to close a file makes it clean, if it was
+ * clean when the first one opened it and none of them died; opening waits while the last one does so, for as long as
+ * that takes. A buffer has no locks, so nobody knows who is the last: it stays dirty until a handle that is opened for
+ * writing, when nobody shares it any more, calls `petal_filter_vouch()`.
  */
 #define PETAL_OPEN_SHARE 3
 
@@ -879,7 +904,7 @@ petal_status petal_filter_open_buffer(void *buffer,
                                       petal_error *error);
 
 /**
- * Copies the image at the start of `image`, of any alignment, into memory of its own and checks its checksum. The
+ * Copies the image at the start of `image`, of any alignment, into memory of its own and checks its checksums. The
  * mode in `options`, nullable, does not matter. Since 0.1.
  */
 petal_status petal_filter_load(const void *image,
@@ -892,7 +917,11 @@ petal_status petal_filter_load(const void *image,
 petal_status petal_filter_serialized_size(const petal_filter *filter, uint64_t *size);
 
 /**
- * Writes the image into a buffer of at least `petal_filter_serialized_size()` bytes. `written` is nullable. Since 0.1.
+ * Writes the image into a buffer of at least `petal_filter_serialized_size()` bytes, also while threads and processes
+ * insert: keys whose insertion happened before are in it, and its checksums are those of the bytes written. The image of
+ * a dirty filter is dirty. `PETAL_ERR_CORRUPT` if the filter lies in an image that does not match its checksums;
+ * `PETAL_ERR_DIRTY` if it was opened for reading and another process begins to change it meanwhile. `written` is
+ * nullable. Since 0.1.
  */
 petal_status petal_filter_serialize(const petal_filter *filter,
                                     void *buffer,
@@ -906,10 +935,11 @@ petal_status petal_filter_serialize(const petal_filter *filter,
 typedef bool (*petal_write_callback)(void *context, const void *bytes, size_t length);
 
 /**
- * Gives the image to `write`, piece by piece and in order. `PETAL_ERR_CALLBACK` if it returns false. If another
- * process changes a mapped image meanwhile, what is written does not match its checksum; the other ways to write it do
- * not mind. `context` is
- * passed on and may be NULL. Since 0.1.
+ * Gives the image to `write`, piece by piece and in order, also while threads and processes insert: keys whose insertion
+ * happened before are in it, and its checksums are those of the bytes given. The image of a dirty filter is dirty.
+ * `PETAL_ERR_CALLBACK` if `write` returns false; `PETAL_ERR_CORRUPT` if the filter lies in an image that does not match
+ * its checksums; `PETAL_ERR_DIRTY` if it was opened for reading and another process begins to change it meanwhile.
+ * `context` is passed on and may be NULL. Since 0.1.
  */
 petal_status petal_filter_serialize_to(const petal_filter *filter,
                                        petal_write_callback write,
@@ -931,17 +961,30 @@ petal_status petal_filter_serialize_to(const petal_filter *filter,
 petal_status petal_filter_save(const petal_filter *filter, const char *path, petal_error *error);
 
 /**
- * Brings an image that was changed in place up to date on its disk and marks it clean. A filter that was dirty when it
- * was opened becomes clean only by this call, with which you vouch for its payload; freeing leaves it dirty, and so do
- * saving and copying the copies. Filters in memory of their own need nothing else. Since 0.1.
+ * Brings an image that was changed in place up to date on its disk. It becomes clean if it was clean when it was opened
+ * and nothing dirty was merged into it. Otherwise, and while it is shared, it is on the disk and stays dirty: see
+ * `petal_filter_vouch()`. On a failure it stays dirty, and another call tries again. Costs what was changed, see above.
+ * Filters in memory of their own need no sync. Since 0.1.
  */
 petal_status petal_filter_sync(petal_filter *filter, petal_error *error);
 
 /**
- * Reads the whole image and checks it. `PETAL_ERR_CORRUPT`; `PETAL_ERR_DIRTY` if it has no checksum to be checked by.
- * Since 0.1.
+ * Declares the bytes as they are now to be right: the filter becomes clean, and an image in place gets new checksums, on
+ * its disk too. For whoever knows that all keys are there, because they were inserted again, or can do without some.
+ * Reads the whole payload. `PETAL_ERR_UNSUPPORTED` if an image is open for reading or to be shared;
+ * `PETAL_ERR_CORRUPT` if no filter of this kind can have such a payload. Since 0.1.
  */
-petal_status petal_filter_verify(const petal_filter *filter, petal_error *error);
+petal_status petal_filter_vouch(petal_filter *filter,
+                                petal_error *error);
+
+/**
+ * Checks the bytes that are there now, by reading them, whatever this handle or another one did since it was opened.
+ * `PETAL_ERR_CORRUPT`, naming the bytes, if a region does not match its checksum; `PETAL_ERR_DIRTY` if none differs, but
+ * nobody vouches for the payload, or not yet: it is being changed, or was when its process ended. Memory of a filter's
+ * own has no checksums: there it is whether the kind can have such a payload, and whether it is dirty. Since 0.1.
+ */
+petal_status petal_filter_verify(const petal_filter *filter,
+                                 petal_error *error);
 
 
 /*
@@ -1004,8 +1047,10 @@ typedef struct petal_view {
 petal_status petal_filter_view(const petal_filter *filter, petal_view *view, petal_error *error);
 
 /**
- * Fills in a view for lookups and insertions. An image in place is marked dirty first, on its disk too.
- * `PETAL_ERR_UNSUPPORTED` also if the handle is open for reading, or for shared insertion. Since 0.1.
+ * Fills in a view for lookups and insertions. An image in place is marked dirty first, on its disk too. Because nobody
+ * will say which of its regions change, all of them count as changed: this call and the next sync read the whole
+ * payload. `PETAL_ERR_CORRUPT` if the image does not match its checksums; `PETAL_ERR_UNSUPPORTED` also if the handle is
+ * open for reading, or for shared insertion. Since 0.1.
  */
 petal_status petal_filter_view_writable(petal_filter *filter, petal_view *view, petal_error *error);
 

@@ -1350,8 +1350,8 @@ class filter {
         });
     return detail::done(count, code, std::move(error));
   }
-  /// Adds to the count of keys that were offered. The filter is alone meanwhile.
-  result<void> try_add_count(std::uint64_t keys) noexcept {
+  /// Adds to the count of keys that were offered. Threads may call it while others use the filter.
+  result<void> try_add_count(std::uint64_t keys) const noexcept {
     return detail::done(petal_filter_add_count(get(), keys));
   }
 
@@ -1452,11 +1452,16 @@ class filter {
   result<void> try_save(c_string path) const noexcept {
     return done([&](petal_error *error) noexcept { return petal_filter_save(get(), path.get(), error); });
   }
-  /// Brings an image that was changed in place up to date on its disk. The destructor does this too, but says nothing.
+  /// Brings an image that was changed in place up to date on its disk. It becomes clean if it was clean when it was
+  /// opened. The destructor does this too, but says nothing.
   result<void> try_sync() noexcept {
     return done([&](petal_error *error) noexcept { return petal_filter_sync(get(), error); });
   }
-  /// Reads the whole image and checks it.
+  /// Declares the bytes as they are now to be right, and makes the filter clean. Reads the whole payload.
+  result<void> try_vouch() noexcept {
+    return done([&](petal_error *error) noexcept { return petal_filter_vouch(get(), error); });
+  }
+  /// Checks the bytes that are there now, by reading them.
   result<void> try_verify() const noexcept {
     return done([&](petal_error *error) noexcept { return petal_filter_verify(get(), error); });
   }
@@ -1515,7 +1520,7 @@ class filter {
   std::uint64_t insert_shared_batch(const Keys &keys, const answers &is_new = {}) const {
     return try_insert_shared_batch(keys, is_new).value();
   }
-  void add_count(std::uint64_t keys) { try_add_count(keys).value(); }
+  void add_count(std::uint64_t keys) const { try_add_count(keys).value(); }
 
   void merge(const filter &other) { try_merge(other).value(); }
   void intersect(const filter &other) { try_intersect(other).value(); }
@@ -1545,6 +1550,7 @@ class filter {
   }
   void save(c_string path) const { try_save(path).value(); }
   void sync() { try_sync().value(); }
+  void vouch() { try_vouch().value(); }
   void verify() const { try_verify().value(); }
 #endif
 

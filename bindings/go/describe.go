@@ -13,7 +13,8 @@ type State uint32
 
 // The states.
 const (
-	// StateDirty is that of an image which is open for writing, or was when its process ended.
+	// StateDirty says that nobody vouches for the payload as it is now, or not yet: the image is being changed, or was when
+	// its process ended, or the filter comes from such a one.
 	StateDirty State = C.PETAL_STATE_DIRTY
 	// StateInPlace says that the image lies in a mapped file.
 	StateInPlace State = C.PETAL_STATE_IN_PLACE
@@ -21,6 +22,8 @@ const (
 	StateWritable State = C.PETAL_STATE_WRITABLE
 	// StateCanHash says that keys can be hashed: the filter takes them, and has its secret key if it needs one.
 	StateCanHash State = C.PETAL_STATE_CAN_HASH
+	// StateUnvouched says that the filter is dirty and that only [Filter.Vouch] makes it clean again.
+	StateUnvouched State = C.PETAL_STATE_UNVOUCHED
 )
 
 // Has says whether all of other are among the state.

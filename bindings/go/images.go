@@ -139,8 +139,9 @@ func (f *Filter) Save(path string) error {
 	return failure.err(op)
 }
 
-// Sync brings an image that was changed in place up to date on its disk and marks it clean. With it you vouch for a
-// filter that was dirty when it was opened. Changes the filter.
+// Sync brings an image that was changed in place up to date on its disk. It becomes clean if it was clean when it was
+// opened and nothing dirty was merged into it; otherwise, and while it is shared, it stays dirty: see [Filter.Vouch].
+// Changes the filter.
 func (f *Filter) Sync() error {
 	failure := newFailure()
 	C.petal_filter_sync(f.toChange(), &failure.raw)
@@ -148,8 +149,17 @@ func (f *Filter) Sync() error {
 	return failure.err("petal.Filter.Sync")
 }
 
-// Verify reads the whole image and checks it: [ErrCorrupt], or [ErrDirty] if it has no checksum to be checked by. Only
-// reads the filter.
+// Vouch declares the bytes as they are now to be right, and makes the filter clean: an image in place gets new checksums.
+// For whoever knows that all keys are there, or can do without some. Reads the whole payload. Changes the filter.
+func (f *Filter) Vouch() error {
+	failure := newFailure()
+	C.petal_filter_vouch(f.raw(), &failure.raw)
+	runtime.KeepAlive(f)
+	return failure.err("petal.Filter.Vouch")
+}
+
+// Verify checks the bytes that are there now, by reading them: [ErrCorrupt] if a part does not match its checksum,
+// [ErrDirty] if none differs but nobody vouches for them, or not yet. Only reads the filter.
 func (f *Filter) Verify() error {
 	failure := newFailure()
 	C.petal_filter_verify(f.toRead(), &failure.raw)

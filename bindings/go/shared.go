@@ -112,7 +112,8 @@ func (f *Filter) InsertSharedBatchHash(hashes []uint64, isNew []bool) error {
 	return failure.err(op)
 }
 
-// AddCount adds to the count of keys that were offered, for those that the Shared methods inserted. Changes the filter.
+// AddCount adds to the count of keys that were offered, for those that the Shared methods inserted. Goroutines may call it
+// while others use the filter.
 func (f *Filter) AddCount(keys uint64) error {
 	status := C.petal_filter_add_count(f.toChange(), C.uint64_t(keys))
 	runtime.KeepAlive(f)

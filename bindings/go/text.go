@@ -17,7 +17,7 @@ import (
 var (
 	hashNames   = []string{XXH3: "xxh3", XXH64: "xxh64", SipHash13: "siphash13", External: "external"}
 	modeNames   = []string{OpenRead: "read", OpenWrite: "write", OpenLoad: "load", OpenShare: "share"}
-	stateNames  = []string{"dirty", "in_place", "writable", "can_hash"}
+	stateNames  = []string{"dirty", "in_place", "writable", "can_hash", "unvouched"}
 	kernelNames = []string{
 		KernelBest: "best", KernelPortable: "portable", KernelAVX2: "avx2", KernelAVX512: "avx512", KernelNEON: "neon",
 	}

@@ -73,7 +73,7 @@ pub fn open_sound(path: &Path, mode: Mode) -> Outcome<Box<dyn Filter>> {
 
 /// Refuses a filter whose last writer did not come to the end: keys may be missing.
 pub fn refuse_dirty(path: &Path, filter: &dyn Filter) -> Outcome<()> {
-    match filter.base().header().dirty {
+    match filter.base().is_dirty() {
         false => Ok(()),
         true => Err(Failure::at(path, &Status::Dirty.into())),
     }
