@@ -149,6 +149,43 @@ static void build_without_room(struct rlimit small, struct rlimit usual) {
   petal_builder_free(reference);
 }
 
+/* A file with holes, on a disk that has no room to fill them, is refused when it is opened to be changed, and is as it
+ * was; otherwise an insertion would be ended by SIGBUS. */
+static void sparse_without_room(const char *folder, const petal_filter *empty) {
+  static const unsigned char zeros[4096];
+  char path[1450];
+  snprintf(path, sizeof path, "%s/sparse", folder);
+  check_image image = check_take_image(empty);
+  int file = open(path, O_RDWR | O_CREAT, 0600);
+  CHECK(file >= 0 && ftruncate(file, (off_t)image.length) == 0);
+  for (size_t start = 0; start < image.length; start += sizeof zeros) {
+    size_t rest = image.length - start, length = rest < sizeof zeros ? rest : sizeof zeros;
+    if (memcmp(image.bytes + start, zeros, length) == 0) continue;
+    CHECK(pwrite(file, image.bytes + start, length, (off_t)start) == (ssize_t)length);
+  }
+  for (unsigned i = 0; i < 2; i++) {
+    petal_open_mode mode = i == 0 ? PETAL_OPEN_WRITE : PETAL_OPEN_SHARE;
+    petal_open_options options = {.struct_size = sizeof options, .mode = mode};
+    petal_filter *none = SENTINEL;
+    REFUSED(PETAL_ERR_NO_SPACE, "space|sparse", try_file(path, mode));
+    CHECK_EQUAL(error.os_error, ENOSPC);
+    REFUSED(PETAL_ERR_NO_SPACE, "space|descriptor", petal_filter_open_descriptor(file, 0, &options, &none, &error));
+    CHECK(none == SENTINEL);
+  }
+  /* On tmpfs even reading a hole through a mapping takes room. */
+  petal_open_options load = {.struct_size = sizeof load, .mode = PETAL_OPEN_LOAD};
+  petal_filter *loaded = NULL;
+  CHECK_OK(petal_filter_open(path, &load, &loaded, NULL));
+  CHECK_OK(petal_filter_verify(loaded, NULL));
+  CHECK(check_same_bits(loaded, empty));
+  petal_filter_free(loaded);
+  /* Nothing holds it open. */
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  CHECK(fcntl(file, F_SETLK, &lock) == 0);
+  CHECK(close(file) == 0 && remove(path) == 0);
+  free(image.bytes);
+}
+
 static void full_disk(void) {
   petal_filter *old = make(SPEC(.capacity = 10)), *large = make(SPEC(.capacity = 1000000));
   char folder[1400];
@@ -168,6 +205,7 @@ static void full_disk(void) {
 #ifdef __linux__
   if (mount("petal", folder, "tmpfs", 0, "size=64k") == 0) {
     save_without_room(folder, old, large);
+    sparse_without_room(folder, large);
     CHECK(umount(folder) == 0);
   } else {
     check_skip("a small disk", strerror(errno));
@@ -192,6 +230,40 @@ static void onto_the_mapped_file(void) {
     CHECK_OK(petal_filter_save(mapped, check_path("elsewhere"), &error));
     guard(NULL);
     petal_filter_free(mapped);
+  }
+  petal_filter_free(filter);
+}
+
+/* What is wrong with a file is said with its name, of which the end is what matters. */
+static void errors_name_the_file(void) {
+  enum { LENGTH = 300 };
+  static const char *const cases[] = {"nothing.petal", "text.petal", "cut.petal", "long.petal", "other_key.petal"};
+  static const petal_status statuses[] = {PETAL_ERR_TRUNCATED, PETAL_ERR_FOREIGN, PETAL_ERR_TRUNCATED, PETAL_ERR_CORRUPT,
+                                          PETAL_ERR_KEY_MISMATCH};
+  petal_filter *filter = make(SPEC(.capacity = 10, .hash = PETAL_HASH_SIPHASH13, .key = {1}));
+  char folder[1450], long_name[LENGTH];
+  memset(long_name, 'f', sizeof long_name);
+  snprintf(folder, sizeof folder, "%s", check_path(""));
+  snprintf(folder + strlen(folder), 220, "%.200s", long_name);
+  CHECK(mkdir(folder, 0755) == 0);
+  for (unsigned c = 0; c < 5; c++) {
+    for (unsigned deep = 0; deep < 2; deep++) {
+      char path[1700], name[32];
+      snprintf(path, sizeof path, "%s/%s", deep == 1 ? folder : check_path("."), cases[c]);
+      CHECK_OK(petal_filter_save(filter, path, NULL));
+      FILE *file = fopen(path, c == 1 ? "w" : c == 3 ? "a" : "r+");
+      CHECK(file != NULL && (c != 1 || fputs("text", file) >= 0) && (c != 3 || fputs("more", file) >= 0));
+      CHECK(c > 2 || c == 1 || ftruncate(fileno(file), c == 0 ? 0 : 300) == 0);
+      CHECK(fclose(file) == 0);
+      for (petal_open_mode mode = PETAL_OPEN_READ; mode <= PETAL_OPEN_SHARE; mode++) {
+        petal_open_options options = {.struct_size = sizeof options, .mode = mode, .key = {2}};
+        petal_filter *none = SENTINEL;
+        snprintf(name, sizeof name, "%s%s", deep == 1 ? "f/" : "/", cases[c]);
+        REFUSED(statuses[c], name, petal_filter_open(path, &options, &none, &error));
+        CHECK(none == SENTINEL);
+      }
+      CHECK(remove(path) == 0);
+    }
   }
   petal_filter_free(filter);
 }
@@ -270,6 +342,7 @@ static void killed_writer(petal_kind kind) {
 
 int main(void) {
   no_such_file();
+  errors_name_the_file();
   no_access();
   full_disk();
   onto_the_mapped_file();

@@ -68,6 +68,16 @@ static void contradictions(void) {
   CHECK_OK(petal_spec_set(&narrow, "partitioned", 1, NULL));
   REFUSED(PETAL_ERR_CONTRADICTION, "bits = 3|hashes = 4", try_new(narrow));
 
+  /* Set twice in the array, even to the same value; a call that sets it again takes the place of the first. */
+  petal_spec twice = SPEC(.kind = PETAL_KIND_BLOOM, .bits = 4096, .hashes = 4);
+  CHECK_OK(petal_spec_set(&twice, "partitioned", 0, NULL));
+  CHECK_OK(petal_spec_set(&twice, "partitioned", 1, NULL));
+  CHECK_OK(try_new(twice));
+  twice.parameters[3] = twice.parameters[0];
+  REFUSED(PETAL_ERR_CONTRADICTION, "partitioned|twice|1 and to 1", try_new(twice));
+  twice.parameters[3].value = 0;
+  REFUSED(PETAL_ERR_CONTRADICTION, "partitioned|twice|1 and to 0", try_new(twice));
+
   /* A spec that is full of parameters takes no other. */
   petal_spec full = SPEC(.capacity = 10), before;
   for (uint32_t i = 0; i < PETAL_MAX_PARAMETERS; i++) full.parameters[i] = (petal_setting){.id = i + 1};

@@ -200,6 +200,13 @@ impl Error {
         Error { os_error: code, ..Error::new(status, format_args!("{status} (error {code}): {what}")) }
     }
 
+    /// The same error, whose message also says what it is about.
+    #[cold]
+    pub(crate) fn about(&self, what: fmt::Arguments<'_>) -> Error {
+        let Error { status, os_error, .. } = *self;
+        Error { os_error, ..Error::new(status, format_args!("{}: {what}", self.message())) }
+    }
+
     /// The status.
     pub fn status(&self) -> Status {
         self.status

@@ -8,7 +8,7 @@ use crate::hash::{Hasher, SecretKey};
 use crate::registry::{self, Row};
 use crate::simd;
 use crate::spec::{Size, Spec};
-use crate::storage::{Access, FileRange, ImageBytes, Mapping, PathBytes, RawFile, Words};
+use crate::storage::{Access, FileRange, ImageBytes, Mapping, PathBytes, RawFile, Shown, Words};
 use std::path::Path;
 
 /// How an image is opened.
@@ -168,11 +168,12 @@ pub fn load(bytes: &[u8], options: &OpenOptions) -> Result<Box<dyn Filter>> {
 ///
 /// # Errors
 /// As [`open_buffer`], and what the system reports; [`Status::Corrupt`](crate::Status::Corrupt) if bytes follow the
-/// image; [`Status::Locked`](crate::Status::Locked) if there is another writer.
+/// image; [`Status::Locked`](crate::Status::Locked) if there is another writer. To be written, a file with holes must
+/// have room on its disk: [`Status::NoSpace`](crate::Status::NoSpace).
 pub fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Filter>> {
-    let failed = |code| Error::from_os(code, format_args!("opening {}", path.display()));
+    let failed = |code| Error::from_os(code, format_args!("opening {}", Shown(path)));
     let file = RawFile::open(&PathBytes::new(path)?, options.mode.access().is_writing()).map_err(failed)?;
-    open_file(file, 0, true, options)
+    open_file(file, 0, true, options).map_err(|error| error.about(format_args!("{}", Shown(path))))
 }
 
 /// Opens the image at `offset`, a multiple of 8, of an open file, which stays the caller's. Other things may follow it.
@@ -183,7 +184,7 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Filter>> {
 pub fn open_descriptor(fd: std::os::fd::RawFd, offset: u64, options: &OpenOptions) -> Result<Box<dyn Filter>> {
     let failed = |code| Error::from_os(code, format_args!("using the descriptor {fd}"));
     let file = RawFile::from_descriptor(fd, options.mode.access().is_writing()).map_err(failed)?;
-    open_file(file, offset, false, options)
+    open_file(file, offset, false, options).map_err(|error| error.about(format_args!("descriptor {fd}")))
 }
 
 fn open_file(file: RawFile, offset: u64, whole: bool, options: &OpenOptions) -> Result<Box<dyn Filter>> {
@@ -226,6 +227,7 @@ fn open_image(image: ImageBytes, options: &OpenOptions) -> Result<Box<dyn Filter
     }
     let words = image.into_words(HEADER_LENGTH, header.geometry.payload_bytes as usize)?;
     let mut filter = (row.open)(Base::new(header, hasher, words))?;
+    filter.base().words().image().and_then(ImageBytes::file).map_or(Ok(()), Mapping::reserve)?;
     if options.mode == Mode::Share {
         if filter.as_shared_insert().is_none() {
             return Err(error!(Unsupported, "the kind {} has no shared insertion", row.name));

@@ -5,7 +5,7 @@ use crate::error::{Error, Result, error};
 use crate::filter::{Capabilities, Filter};
 use crate::filters::{blocked, bloom, split_block};
 use crate::format::Geometry;
-use crate::spec::{Kind, Parameter, Spec};
+use crate::spec::{Kind, Number, Parameter, Spec};
 
 /// What the library knows of a kind.
 pub struct Row {
@@ -49,16 +49,16 @@ pub fn find_name(name: &str) -> Option<&'static Row> {
     KINDS.iter().find(|row| row.name == name)
 }
 
-/// The row that a spec asks for, once all parameters of the spec are found to be among those of the kind.
+/// The row that a spec asks for, once all parameters of the spec are found to be among those of the kind, each once.
 ///
 /// # Errors
-/// [`Status::UnknownValue`](crate::Status::UnknownValue).
+/// [`Status::UnknownValue`](crate::Status::UnknownValue), [`Status::Contradiction`](crate::Status::Contradiction).
 pub fn of_spec(spec: &Spec) -> Result<&'static Row> {
     let kind = spec.kind.unwrap_or(DEFAULT_KIND);
     let row = find(kind).ok_or_else(|| unknown_kind(kind))?;
     let known = |id: u32| id == 0 || row.parameters.iter().any(|parameter| parameter.id() == id);
     match spec.parameters.iter().find(|setting| !known(setting.id)) {
-        None => Ok(row),
+        None => check_once(spec).map(|()| row),
         Some(setting) => Err(match parameter(setting.id) {
             Some(other) => {
                 let takes = |row: &&Row| row.parameters.iter().any(|parameter| parameter.id() == other.id());
@@ -68,6 +68,18 @@ pub fn of_spec(spec: &Spec) -> Result<&'static Row> {
             None => error!(UnknownValue, "parameter id {:#x} is not known to any kind", setting.id),
         }),
     }
+}
+
+/// Refuses a spec that sets a parameter twice: it is not clear which value is meant.
+fn check_once(spec: &Spec) -> Result<()> {
+    for (i, first) in spec.parameters.iter().enumerate().filter(|(_, setting)| setting.id != 0) {
+        if let Some(second) = spec.parameters[i + 1..].iter().find(|second| second.id == first.id) {
+            let name = parameter(first.id).map_or("", |parameter| parameter.name);
+            let (first, second) = (Number(first.value), Number(second.value));
+            return Err(error!(Contradiction, "the parameter {name} is set twice, to {first} and to {second}"));
+        }
+    }
+    Ok(())
 }
 
 /// The parameter with this id, of whichever kind.

@@ -122,6 +122,14 @@ impl Mapping {
         let result = unsafe { os::flush(self.base.add(from), to - from) };
         result.map_err(|code| Error::from_os(code, format_args!("writing the mapped image to the disk")))
     }
+
+    /// Has the system keep room for the range on the disk, if it is to be written: a hole in the file that is written to
+    /// when the disk is full raises SIGBUS.
+    pub fn reserve(&self) -> Result<()> {
+        let (Some(file), FileRange { offset, length }) = (&self.locked, self.range) else { return Ok(()) };
+        file.reserve(offset, length as u64)
+            .map_err(|code| Error::from_os(code, format_args!("reserving {length} bytes of the disk for the image")))
+    }
 }
 
 /// What a writer locks, and those who share: the range without its last byte.

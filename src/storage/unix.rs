@@ -86,11 +86,22 @@ impl FileStatus {
         self.0.st_nlink > 0
     }
 
+    /// Whether it has at least as many blocks as its length needs: then on tmpfs, which counts them exactly, it has no
+    /// holes.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    fn is_dense(&self) -> bool {
+        self.0.st_blocks as u64 >= self.length().div_ceil(512)
+    }
+
     /// Whether it is a plain file and not a folder, a device or a pipe.
     pub fn is_regular(&self) -> bool {
         self.0.st_mode & libc::S_IFMT == libc::S_IFREG
     }
 }
+
+/// The bytes for which room is asked at once.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const RESERVED_AT_ONCE: u64 = 64 << 20;
 
 /// An open file, closed when dropped.
 pub struct RawFile(OwnedFd);
@@ -241,6 +252,52 @@ impl RawFile {
             }
         }
         Ok(())
+    }
+
+    /// Has the system keep room on the disk for a part of the file, so that writing to it through a mapping cannot find
+    /// the disk full. File systems that cannot do that are left as they are. Takes microseconds where the blocks are
+    /// there already.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub fn reserve(&self, offset: u64, length: u64) -> core::result::Result<(), i32> {
+        if self.is_in_memory() && self.status()?.is_dense() {
+            // There it would look at every page.
+            return Ok(());
+        }
+        let end = offset.saturating_add(length);
+        let mut start = offset;
+        while start < end {
+            // Piece by piece, because a call that a signal interrupts may begin again.
+            let piece = (end - start).min(RESERVED_AT_ONCE);
+            let (Ok(at), Ok(count)) = (libc::off_t::try_from(start), libc::off_t::try_from(piece)) else {
+                return Err(libc::EOVERFLOW);
+            };
+            let keep_size = libc::FALLOC_FL_KEEP_SIZE;
+            // SAFETY: the descriptor is open.
+            match retry(|| unsafe { libc::fallocate(self.0.as_raw_fd(), keep_size, at, count) }) {
+                Err(code @ (libc::ENOSPC | libc::EDQUOT | libc::EFBIG)) => return Err(code),
+                // It cannot do that.
+                Err(_) => return Ok(()),
+                Ok(_) => start += piece,
+            }
+        }
+        Ok(())
+    }
+
+    /// This system has no call for that.
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    pub fn reserve(&self, _: u64, _: u64) -> core::result::Result<(), i32> {
+        Ok(())
+    }
+
+    /// Whether the file lives in memory: its file system is tmpfs.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    #[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
+    fn is_in_memory(&self) -> bool {
+        // SAFETY: all-zero bytes are a valid `statfs`, and fstatfs fills it.
+        let mut system: libc::statfs = unsafe { core::mem::zeroed() };
+        // SAFETY: the descriptor is open and `system` is writable.
+        let known = retry(|| unsafe { libc::fstatfs(self.0.as_raw_fd(), &mut system) });
+        known.is_ok() && system.f_type as u64 == libc::TMPFS_MAGIC as u64
     }
 
     /// Waits until everything written is on the disk.
