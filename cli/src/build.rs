@@ -26,7 +26,7 @@ pub fn run(args: &args::Build, common: args::Common) -> Outcome {
         spec.capacity = count(&inputs)?.max(1);
     }
     let filter = fill(&sized(args, row, spec)?, row, &inputs)?;
-    if counted && filter.base().header().count > spec.capacity {
+    if counted && filter.base().count() > spec.capacity {
         warn(format_args!("the input grew after its {} records were counted", spec.capacity));
     }
     filter_file::warn_if_overfull(&*filter);

@@ -27,7 +27,7 @@ pub fn run(args: &args::Check, common: args::Common) -> Outcome {
     let inputs = Inputs::new(&args.keys, secret.into_iter().chain([&*args.filter]))?;
     let filter = filter_file::open(&args.filter, Mode::Read, filter_file::secret(&args.secret)?)?;
     filter_file::refuse_bytes(&args.filter, &*filter)?;
-    if filter.base().header().dirty {
+    if filter.base().is_dirty() {
         warn(format_args!("{}: a writer has it open, or did not close it", filter_file::name(&args.filter)));
     }
     let mut progress = Progress::new("checking", inputs.length());

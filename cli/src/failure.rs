@@ -32,22 +32,27 @@ impl Failure {
 
     /// An error that the library found in, or with, the file at `path`.
     pub fn at(path: &Path, error: &petal::Error) -> Failure {
-        // The library names the path itself where the system reported the error.
-        if error.os_error() != 0 {
-            return Failure::new(error);
-        }
         let hint = match error.status() {
             petal::Status::KeyMissing | petal::Status::KeyMismatch => "; --key-file FILE gives the right one",
             petal::Status::Dirty => "; build it again, or see petal help sync",
             _ => "",
         };
-        Failure::new(format_args!("{}: {error}{hint}", name(path)))
+        Failure::new(format_args!("{}: {}{hint}", name(path), without_name(&error.to_string(), path)))
     }
 
     /// Tells the user, even one who wants to hear of nothing but errors.
     pub fn tell(&self) {
         say(format_args!("petal: {self}"));
     }
+}
+
+/// A message of the library without the file's name, which it has at the end or the beginning where it knows it: here the
+/// name comes first, as in other tools.
+fn without_name(message: &str, path: &Path) -> String {
+    let shown = path.display();
+    let after = [": opening ", ": saving to ", ": "].map(|before| format!("{before}{shown}"));
+    let rest = after.iter().find_map(|end| message.strip_suffix(end)).unwrap_or(message);
+    rest.strip_prefix(&format!("{shown} ")).unwrap_or(rest).to_string()
 }
 
 impl From<petal::Error> for Failure {

@@ -120,7 +120,8 @@ fn parse_secret(bytes: &[u8]) -> Option<SecretKey> {
 pub fn warn_if_overfull(filter: &dyn Filter) {
     let header = filter.base().header();
     let grows = filter.capabilities().contains(Capabilities::GROW);
-    if header.capacity == 0 || header.count <= header.capacity || grows {
+    let count = filter.base().count();
+    if header.capacity == 0 || count <= header.capacity || grows {
         return;
     }
     // Keys offered twice are one key. Within three standard errors an estimate does not accuse anybody.
@@ -128,7 +129,7 @@ pub fn warn_if_overfull(filter: &dyn Filter) {
     let keys = match petal::estimate(filter) {
         Ok(Some(keys)) if keys.value <= capacity + 3.0 * keys.standard_error => return,
         Ok(Some(keys)) => format!("about {:.0} distinct keys", keys.value),
-        _ => format!("{} keys", header.count),
+        _ => format!("{count} keys"),
     };
     let rate = short(filter.false_positive_rate());
     let capacity = header.capacity;

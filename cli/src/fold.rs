@@ -13,7 +13,7 @@ pub fn run(args: &args::Fold, common: args::Common) -> Outcome {
     let destination = Destination::new(args.output.output.as_deref(), common.json)?;
     let mut filter = open_sound(&args.filter, Mode::Load)?;
     // Duplicates do not fill a filter, so the estimate is the better number; the count bounds what cannot be estimated.
-    let keys = filter.cardinality().map_or(filter.base().header().count, |keys| keys.round() as u64);
+    let keys = filter.cardinality().map_or(filter.base().count(), |keys| keys.round() as u64);
     match greatest_factor(&mut *filter, keys, args.fpr).map_err(|error| Failure::at(&args.filter, &error))? {
         Ok(factor) => {
             filter.fold(factor)?;

@@ -3,7 +3,7 @@
 use crate::TROUBLE;
 use crate::args;
 use crate::failure::Outcome;
-use crate::filter_file::{check_standard_input, name, open};
+use crate::filter_file::{check_standard_input, open};
 use crate::numbers::short;
 use crate::output::Text;
 use petal::{Domain, Estimate, Filter, HashFunction, Mode, Parameter, registry, sizing};
@@ -127,7 +127,9 @@ pub fn run(args: &args::Info, common: args::Common) -> Outcome {
             continue;
         }
         if args.filters.len() > 1 {
-            text.line(format_args!("{}{}:", if i > 0 { "\n" } else { "" }, name(path)))?;
+            text.bytes(if i > 0 { b"\n" } else { b"" })?;
+            text.name(path)?;
+            text.line(":")?;
         }
         summary.description.print(&mut text)?;
     }
@@ -151,12 +153,12 @@ impl Description {
             layout_version: header.layout_version,
             hashes: header.geometry.hashes,
             capacity,
-            count: header.count,
+            count: filter.base().count(),
             bits: header.geometry.bits,
             bytes: header.image_bytes(),
             bits_per_key: capacity.map(|capacity| header.geometry.bits as f64 / capacity as f64),
             false_positive_rate: (header.false_positive_rate != 0.0).then_some(header.false_positive_rate),
-            dirty: header.dirty,
+            dirty: filter.base().is_dirty(),
             parameters: parameters.collect(),
             statistics: Statistics::of(filter),
         }
@@ -196,7 +198,7 @@ impl Statistics {
     fn of(filter: &dyn Filter) -> Statistics {
         let measure = filter.measure();
         let estimate = petal::estimate(filter).ok().flatten();
-        let keys = estimate.map_or(filter.base().header().count as f64, |estimate| estimate.value);
+        let keys = estimate.map_or(filter.base().count() as f64, |estimate| estimate.value);
         Statistics {
             fill: measure.fill,
             false_positive_rate: measure.false_positive_rate,

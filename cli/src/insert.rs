@@ -20,12 +20,12 @@ pub fn run(args: &args::Insert, common: args::Common) -> Outcome {
         return Err(Failure::new(format_args!("{}: is one of the KEYS files too", args.filter.display())));
     }
     let mut progress = Progress::new("inserting", inputs.length());
-    let before = filter.base().header().count;
+    let before = filter.base().count();
     let inserted = build::insert(&mut *filter, &inputs, &mut progress);
     drop(progress);
     // What was inserted before a failure stays, and the file is sound.
     filter.sync().map_err(|error| Failure::at(&args.filter, &error))?;
-    let count = filter.base().header().count - before;
+    let count = filter.base().count() - before;
     inserted.map_err(|failure| Failure::new(format_args!("{failure} (after {count} keys were inserted)")))?;
     filter_file::warn_if_overfull(&*filter);
     if common.json {

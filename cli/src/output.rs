@@ -6,7 +6,9 @@ use crate::keys::Inputs;
 use crate::stdio;
 use petal::Filter;
 use serde::Serialize;
+use std::ffi::OsStr;
 use std::fmt;
+use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, StdoutLock, Write, stdout};
 use std::path::{Path, PathBuf};
 
@@ -28,6 +30,12 @@ impl Text {
     /// Bytes as they are.
     pub fn bytes(&mut self, bytes: &[u8]) -> Outcome<()> {
         self.0.write_all(bytes).map_err(failed)
+    }
+
+    /// The name of a file that is read, byte by byte.
+    pub fn name(&mut self, path: &Path) -> Outcome<()> {
+        let name = if is_standard(path) { OsStr::new("standard input") } else { path.as_os_str() };
+        self.bytes(name.as_encoded_bytes())
     }
 
     /// A line.
@@ -81,7 +89,14 @@ impl Table {
 }
 
 /// Where a filter is to be written.
-pub struct Destination(Option<PathBuf>);
+pub enum Destination {
+    /// Standard output.
+    Standard,
+    /// A file, which is replaced at once and as a whole.
+    File(PathBuf),
+    /// What cannot be replaced: a named pipe or a device.
+    Stream(PathBuf),
+}
 
 impl Destination {
     /// What `-o` says: a file, or standard output for `-` or nothing. Finds out before the work whether it can be, and
@@ -99,14 +114,17 @@ impl Destination {
             if stdout().is_terminal() {
                 return Err(Failure::new("a filter is not for a terminal to show: -o FILE saves it, or redirect it"));
             }
-            return Ok(Destination(None));
+            return Ok(Destination::Standard);
         };
         if path.is_dir() {
             return Err(Failure::new(format_args!("-o {}: is a directory", path.display())));
         }
+        if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+            return Ok(Destination::Stream(path.to_path_buf()));
+        }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         match folder.metadata() {
-            Ok(metadata) if metadata.is_dir() => Ok(Destination(Some(path.to_path_buf()))),
+            Ok(metadata) if metadata.is_dir() => Ok(Destination::File(path.to_path_buf())),
             Ok(_) => Err(Failure::new(format_args!("-o {}: its folder is not a folder", path.display()))),
             Err(error) => Err(Failure::io(format_args!("-o {}", path.display()), &error)),
         }
@@ -114,8 +132,8 @@ impl Destination {
 
     /// Refuses to write over the keys.
     pub fn check_apart_from(&self, inputs: &Inputs) -> Outcome<()> {
-        match &self.0 {
-            Some(path) if inputs.contains(path) => {
+        match self {
+            Destination::File(path) if inputs.contains(path) => {
                 Err(Failure::new(format_args!("-o {}: is one of the KEYS files too", path.display())))
             }
             _ => Ok(()),
@@ -124,21 +142,35 @@ impl Destination {
 
     /// The file; `-` for standard output.
     pub fn path(&self) -> &Path {
-        self.0.as_deref().unwrap_or(Path::new("-"))
+        match self {
+            Destination::Standard => Path::new("-"),
+            Destination::File(path) | Destination::Stream(path) => path,
+        }
     }
 
     /// Writes the filter. A file is replaced at once and as a whole, or stays as it was.
     pub fn write(&self, filter: &dyn Filter) -> Outcome<()> {
-        if let Some(path) = &self.0 {
-            return filter.save(path).map_err(|error| Failure::new(format_args!("-o {}: {error}", path.display())));
+        match self {
+            Destination::Standard => stream(filter, &mut stdout().lock(), failed),
+            Destination::File(path) => filter.save(path).map_err(|error| {
+                let error = Failure::at(path, &error);
+                Failure::new(format_args!("-o {error}"))
+            }),
+            Destination::Stream(path) => {
+                let failed = |error: io::Error| Failure::io(format_args!("-o {}", path.display()), &error);
+                stream(filter, &mut File::options().write(true).open(path).map_err(failed)?, failed)
+            }
         }
-        let mut out = stdout().lock();
-        let mut outcome = Ok(());
-        let written = filter.serialize(&mut |bytes| {
-            outcome = out.write_all(bytes);
-            if outcome.is_ok() { Ok(()) } else { Err(petal::Status::Callback.into()) }
-        });
-        outcome.and_then(|()| out.flush()).map_err(failed)?;
-        Ok(written?)
     }
+}
+
+/// Writes a filter to what takes bytes in order.
+fn stream(filter: &dyn Filter, out: &mut impl Write, failed: impl Fn(io::Error) -> Failure) -> Outcome<()> {
+    let mut outcome = Ok(());
+    let written = filter.serialize(&mut |bytes| {
+        outcome = out.write_all(bytes);
+        if outcome.is_ok() { Ok(()) } else { Err(petal::Status::Callback.into()) }
+    });
+    outcome.and_then(|()| out.flush()).map_err(failed)?;
+    Ok(written?)
 }

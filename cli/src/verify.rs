@@ -2,7 +2,7 @@
 
 use crate::args;
 use crate::failure::{Failure, Outcome};
-use crate::filter_file::{check_standard_input, name, open};
+use crate::filter_file::{check_standard_input, open};
 use crate::output::Text;
 use petal::Mode;
 use serde::Serialize;
@@ -38,7 +38,8 @@ pub fn each(paths: &[PathBuf], common: args::Common, done: &str, with: impl Fn(&
             let error = error.map(|failure| failure.to_string());
             text.json(&Verdict { file: path.display().to_string(), ok: error.is_none(), error })?;
         } else if error.is_none() && !common.quiet {
-            text.line(format_args!("{}: {done}", name(path)))?;
+            text.name(path)?;
+            text.line(format_args!(": {done}"))?;
         }
     }
     text.flush()?;

@@ -302,3 +302,12 @@ fn outputs_that_cannot_be_written() {
     place.petal("fold filter --fpr 0.9 -o nowhere/out").names(&["nowhere/out"]);
     assert_eq!(place.names(), ["filter", "folder", "keys"]);
 }
+
+#[test]
+fn messages_begin_with_the_file() {
+    let place = place();
+    place.file("e", b"no filter");
+    assert_eq!(place.petal("info e").trouble(), "e: the bytes do not start like a Petal image");
+    assert_eq!(place.petal("info nowhere").trouble(), "nowhere: the file does not exist (error 2)");
+    assert_eq!(place.petal("verify .").trouble(), ".: is a directory");
+}

@@ -187,6 +187,25 @@ fn what_is_closed_is_no_empty_file() {
     assert_eq!(shell(&place, "petal info nowhere 2>&-").status, 2);
 }
 
+/// What cannot be replaced is written to; and names are bytes.
+#[test]
+#[cfg(unix)]
+fn filters_go_through_pipes() {
+    use std::os::unix::ffi::OsStrExt;
+    let place = Place::new();
+    place.file("keys", lines(0..1000));
+    let filter = place.petal("build keys").quiet();
+    assert!(Command::new("mkfifo").arg(place.path("pipe")).status().expect("mkfifo").success());
+    let streamed = shell(&place, "cat pipe & petal build -o pipe keys; wait").quiet();
+    assert_eq!(streamed, filter);
+    place.petal("build -o /dev/null keys").quiet();
+    assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    let name = std::ffi::OsStr::from_bytes(b"\xff.petal");
+    fs::write(place.folder().join(name), &filter).unwrap();
+    let verified = command().arg("verify").arg(name).current_dir(place.folder()).output().unwrap();
+    assert_eq!(verified.stdout, b"\xff.petal: OK\n");
+}
+
 /// A long key needs its own length of memory, once, and little more.
 #[test]
 #[cfg(target_os = "linux")]
