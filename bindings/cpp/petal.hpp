@@ -837,16 +837,25 @@ constexpr bool is_nothrow_batch() noexcept {
   }
 }
 
+template <class Range, class = void>
+struct has_size : std::false_type {};
+template <class Range>
+struct has_size<Range, std::void_t<decltype(std::size(std::declval<const Range &>()))>> : std::true_type {};
+
 /// How many keys a batch has.
 template <class Keys>
 std::size_t batch_size(const Keys &keys) noexcept(is_nothrow_batch<Keys>()) {
   if constexpr (is_in_place<Keys>::value) {
     return in_place(keys).count;
   } else if constexpr (is_batch<Keys>()) {
-    std::size_t count = 0;
-    const auto end = std::end(keys);
-    for (auto key = std::begin(keys); key != end; ++key) count++;
-    return count;
+    if constexpr (has_size<Keys>::value) {
+      return static_cast<std::size_t>(std::size(keys));
+    } else {
+      std::size_t count = 0;
+      const auto end = std::end(keys);
+      for (auto key = std::begin(keys); key != end; ++key) count++;
+      return count;
+    }
   } else {
     return 0;
   }
@@ -880,7 +889,8 @@ petal_status number_pieces(const Keys &keys, Use &&use) noexcept(is_nothrow_batc
 template <class Keys, class Use>
 petal_status byte_pieces(const Keys &keys, Use &&use) noexcept(is_nothrow_batch<Keys>()) {
   char piece[piece_bytes];
-  std::uint64_t offsets[piece_keys + 1] = {0};
+  std::uint64_t offsets[piece_keys + 1];
+  offsets[0] = 0;
   std::size_t length = 0, taken = 0, from = 0;
   petal_status code = PETAL_OK;
   const auto flush = [&]() noexcept {
