@@ -13,8 +13,8 @@ type State uint32
 
 // The states.
 const (
-	// StateDirty says that nobody vouches for the payload as it is now, or not yet: the image is being changed, or was when
-	// its process ended, or the filter comes from such a one.
+	// StateDirty says that nobody vouches for the payload as it is now, or not yet: the image is being changed, or was
+	// when its process ended, or the filter comes from such a one.
 	StateDirty State = C.PETAL_STATE_DIRTY
 	// StateInPlace says that the image lies in a mapped file.
 	StateInPlace State = C.PETAL_STATE_IN_PLACE

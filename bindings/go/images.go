@@ -149,11 +149,11 @@ func (f *Filter) Sync() error {
 	return failure.err("petal.Filter.Sync")
 }
 
-// Vouch declares the bytes as they are now to be right, and makes the filter clean: an image in place gets new checksums.
-// For whoever knows that all keys are there, or can do without some. Reads the whole payload. Changes the filter.
+// Vouch declares the bytes as they are now to be right, and makes the filter clean: an image in place gets new
+// checksums. For whoever knows that all keys are there, or can do without some. Reads the whole payload. Changes the filter.
 func (f *Filter) Vouch() error {
 	failure := newFailure()
-	C.petal_filter_vouch(f.raw(), &failure.raw)
+	C.petal_filter_vouch(f.toChange(), &failure.raw)
 	runtime.KeepAlive(f)
 	return failure.err("petal.Filter.Vouch")
 }
@@ -247,21 +247,24 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 // ReadFrom reads one image, and not a byte more, makes the filter what it says and closes what it was before. Memory
 // grows with what really comes, whatever the header says. A keyed filter has no key then: use [Load].
 func (f *Filter) ReadFrom(r io.Reader) (int64, error) {
-	// docs/format.md: a header of 256 bytes, in which the length of the payload is at 136.
-	const headerLength, payloadBytes = 256, 136
+	// docs/format.md: a header of 256 bytes, in which the length of the payload is at 136, and behind the payload a table
+	// with eight bytes for each region of it and eight more, in whole lines.
+	const headerLength, payloadBytes, regionBytes, lineBytes = 256, 136, 64 << 10, 64
 	var image bytes.Buffer
 	n, err := io.CopyN(&image, r, headerLength)
 	if err != nil && err != io.EOF {
 		return n, err
 	}
-	// The library checks the header: if only the payload is missing, it can be trusted.
+	// The library checks the header: if only what follows is missing, it can be trusted.
 	loaded, err := Load(image.Bytes(), nil)
 	if n == headerLength && errors.Is(err, ErrTruncated) {
-		length := binary.LittleEndian.Uint64(image.Bytes()[payloadBytes:])
-		if length > math.MaxInt64 {
+		payload := binary.LittleEndian.Uint64(image.Bytes()[payloadBytes:])
+		if payload > math.MaxInt64/2 {
 			return n, err
 		}
-		more, failed := io.CopyN(&image, r, int64(length))
+		regions := (payload + regionBytes - 1) / regionBytes
+		lines := (8*regions + 8 + lineBytes - 1) / lineBytes
+		more, failed := io.CopyN(&image, r, int64(payload+lines*lineBytes))
 		n += more
 		if failed != nil && failed != io.EOF {
 			return n, failed

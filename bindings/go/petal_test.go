@@ -466,7 +466,7 @@ func TestClosedOnesFail(t *testing.T) {
 		open := must(New(Spec{}))
 		for _, err := range []error{
 			added, batch, described, measured, copied, written, marshalled, spec, equal, f.Merge(closed), open.Merge(f),
-			f.Save(filepath.Join(t.TempDir(), "x")), f.Sync(), f.Verify(), f.Clear(), f.Fold(2),
+			f.Save(filepath.Join(t.TempDir(), "x")), f.Sync(), f.Vouch(), f.Verify(), f.Clear(), f.Fold(2),
 		} {
 			wants(t, err, ErrClosed)
 		}
@@ -580,6 +580,36 @@ func TestImagesGoRound(t *testing.T) {
 	}
 	if !must(inside.Equal(f)) {
 		t.Error("the filter inside a file is another")
+	}
+}
+
+// The image of a file that somebody is changing is dirty, and stays so until somebody vouches for it.
+func TestVouchingMakesAFilterClean(t *testing.T) {
+	folder := t.TempDir()
+	path, torn := filepath.Join(folder, "filter.petal"), filepath.Join(folder, "torn.petal")
+	check(t, filled(Spec{Capacity: 1000}, 10).Save(path))
+	f := must(Open(path, &OpenOptions{Mode: OpenWrite}))
+	must(f.InsertUint64(100))
+	check(t, os.WriteFile(torn, must(os.ReadFile(path)), 0o600))
+	check(t, f.Close())
+	check(t, must(Open(path, nil)).Verify())
+
+	f = must(Open(torn, &OpenOptions{Mode: OpenWrite}))
+	if state := must(f.Describe()).State; !state.Has(StateDirty | StateUnvouched) {
+		t.Error(state)
+	}
+	check(t, f.Sync())
+	wants(t, f.Verify(), ErrDirty)
+	check(t, f.Vouch())
+	check(t, f.Verify())
+	if state := must(f.Describe()).State; state.Has(StateDirty) || state.Has(StateUnvouched) {
+		t.Error(state)
+	}
+	check(t, f.Close())
+	again := must(Open(torn, &OpenOptions{Mode: OpenLoad}))
+	defer again.Close()
+	if !again.ContainsUint64(100) {
+		t.Error("lost")
 	}
 }
 

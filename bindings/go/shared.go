@@ -112,10 +112,10 @@ func (f *Filter) InsertSharedBatchHash(hashes []uint64, isNew []bool) error {
 	return failure.err(op)
 }
 
-// AddCount adds to the count of keys that were offered, for those that the Shared methods inserted. Goroutines may call it
-// while others use the filter.
+// AddCount adds to the count of keys that were offered, for those that the Shared methods inserted. May run beside the
+// Shared methods and all that only read.
 func (f *Filter) AddCount(keys uint64) error {
-	status := C.petal_filter_add_count(f.toChange(), C.uint64_t(keys))
+	status := C.petal_filter_add_count(f.toRead(), C.uint64_t(keys))
 	runtime.KeepAlive(f)
 	return statusError("petal.Filter.AddCount", status)
 }

@@ -64,6 +64,23 @@ TEST_F(files, shared_between_handles) {
   EXPECT_TRUE(petal::filter::open(path("a.petal"), petal::open_mode::load).contains("a key that was not there"));
 }
 
+TEST_F(files, dirty_until_somebody_vouches) {
+  filled().save(path("a.petal"));
+  {
+    auto write = petal::filter::open(path("a.petal"), petal::open_mode::write);
+    write.insert("a key that was not there");
+    std::filesystem::copy_file(path("a.petal"), path("torn.petal"));
+  }
+  auto torn = petal::filter::open(path("torn.petal"), petal::open_mode::write);
+  torn.sync();
+  EXPECT_EQ(torn.try_verify().status(), petal::status::dirty);
+  EXPECT_TRUE(torn.try_vouch());
+  torn.vouch();
+  torn.verify();
+  EXPECT_EQ(torn.describe().state & PETAL_STATE_DIRTY, 0u);
+  EXPECT_EQ(thrown([] { petal::filter().vouch(); }).status(), petal::status::null);
+}
+
 TEST_F(files, at_an_offset_of_a_descriptor) {
   const auto f = filled();
   std::ofstream out(path("container"), std::ios::binary);

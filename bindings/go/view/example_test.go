@@ -81,10 +81,7 @@ func ExampleFilter_Header() {
 	defer seen.Close()
 	header := seen.Header()
 	fmt.Println(header.Kind, header.Hash, header.Count)
-	fmt.Println(seen)
-	// Output:
-	// split_block xxh3 100
-	// split_block, 100 keys of 100, 384 bytes
+	// Output: split_block xxh3 100
 }
 
 // A hash that one filter made serves all that share its hash function and seed.
