@@ -150,7 +150,8 @@ func (f *Filter) Sync() error {
 }
 
 // Vouch declares the bytes as they are now to be right, and makes the filter clean: an image in place gets new
-// checksums. For whoever knows that all keys are there, or can do without some. Reads the whole payload. Changes the filter.
+// checksums. For whoever knows that all keys are there, or can do without some. Reads the whole payload. Changes the
+// filter.
 func (f *Filter) Vouch() error {
 	failure := newFailure()
 	C.petal_filter_vouch(f.toChange(), &failure.raw)

@@ -40,7 +40,8 @@ try("can be gone through only once"
   "std::istringstream in; std::istream_iterator<int> first(in), last; f.insert_batch(petal::key_range(first, last));")
 try("batches of integers" "petal::key_buffer().add(1);")
 try("not a place for answers" "std::vector<bool> found(1); f.contains_batch(std::vector<int>{1}, found);")
-try("not a place for answers" "const std::vector<unsigned char> found(1); f.contains_batch(std::vector<int>{1}, found);")
+try("not a place for answers"
+  "const std::vector<unsigned char> found(1); f.contains_batch(std::vector<int>{1}, found);")
 try("deleted" "petal::filter other(f);")
 try("deleted" "petal::filter other; other = f;")
 try("deleted" "petal::builder b; petal::builder other(b);")
