@@ -233,16 +233,17 @@ Container filled(std::size_t count, Make make) {
 
 TEST(batches, every_range_of_keys) {
   const auto to_int = [](std::size_t i) { return static_cast<int>(i) - 400; };
+  const auto to_u64 = [](std::size_t i) { return std::uint64_t{i} << 40; };
   const auto to_text = [](std::size_t i) { return std::string(i % 60, 'x') + std::to_string(i); };
   // None, one, and so many that they end before, at and after the end of a piece.
   for (std::size_t count : {0u, 1u, 511u, 512u, 513u, 1500u}) {
     same_as_single_calls(filled<std::vector<int>>(count, to_int), "vector<int>");
-    same_as_single_calls(filled<std::deque<std::uint64_t>>(count, to_int), "deque<uint64_t>");
+    same_as_single_calls(filled<std::deque<std::uint64_t>>(count, to_u64), "deque<uint64_t>");
     same_as_single_calls(filled<std::vector<std::string>>(count, to_text), "vector<string>");
     same_as_single_calls(filled<std::set<std::string, std::less<>>>(count, to_text), "set<string>");
   }
   same_as_single_calls(filled<std::vector<short>>(many, [](std::size_t i) { return static_cast<short>(i); }), "shorts");
-  same_as_single_calls(filled<std::vector<unsigned long long>>(many, to_int), "vector<unsigned long long>");
+  same_as_single_calls(filled<std::vector<unsigned long long>>(many, to_u64), "vector<unsigned long long>");
   same_as_single_calls(filled<std::set<int>>(many, to_int), "set<int>");
   same_as_single_calls(filled<std::unordered_set<int>>(many, to_int), "unordered_set<int>");
   same_as_single_calls(filled<std::list<std::string>>(many, to_text), "list<string>");
