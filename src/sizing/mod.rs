@@ -27,6 +27,7 @@
 
 pub mod blocked;
 pub mod bloom;
+pub mod dependent;
 mod distinct;
 pub mod mixture;
 mod occupancy;
