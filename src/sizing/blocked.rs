@@ -30,7 +30,7 @@
 //! table of the rates at which it changes. For that number of lanes Newton's method finds the size for which the sum is
 //! the wanted rate, in three steps or four, and the sum itself at the whole number of blocks and at one less decides.
 
-use super::{is_rate, ln_1p_minus, search};
+use super::{is_rate, ln_1p_minus, mixture, search};
 
 /// Bits in a block: a cache line.
 pub const BLOCK_BITS: u64 = 512;
@@ -40,6 +40,9 @@ pub const MAX_HASHES: u32 = 16;
 
 /// The least rate that a filter is sized for.
 pub const MIN_RATE: f64 = 1e-9;
+
+/// Rates below this, which no filter is sized for, are summed over the number of keys in the block.
+const LOW: f64 = 1e-10;
 
 /// Lanes in a half.
 const LANES: u32 = 8;
@@ -152,7 +155,7 @@ impl Terms {
 
     /// The rate of one block that holds `keys` distinct keys.
     pub fn block_rate(&self, keys: u64) -> f64 {
-        self.rate(1, keys)
+        if keys == 0 { 0.0 } else { self.sum(|hit| missed(hit, keys)) }
     }
 
     /// The rate in the limit of many blocks, at `bits_per_key` bits a key.
@@ -170,7 +173,9 @@ impl Terms {
             return 0.0;
         }
         let share = 1.0 / blocks as f64;
-        self.sum(|hit| missed(share * hit, keys))
+        let rate = self.sum(|hit| missed(share * hit, keys));
+        // Of lower rates less is left than the mixture leaves, term by term.
+        if rate > LOW { rate } else { mixture::binomial(keys, share, |keys| self.block_rate(keys)) }
     }
 
     /// About the number of blocks for which [`Terms::rate`] is `rate`, by Newton's method on their logarithms.
