@@ -161,7 +161,7 @@ impl Plain {
                 let (mut folded, mut sums) = (0.0, 0.0);
                 for sum in 1..(2 * k).saturating_sub(2) {
                     let least = sum.saturating_sub(k - 1);
-                    let pairs = (sum + 1) / 2 - least;
+                    let pairs = sum.div_ceil(2) - least;
                     folded += c(k - pairs);
                     sums += 1.0;
                 }
