@@ -12,8 +12,8 @@
  *
  * The first program needs only `petal_filter_with_capacity()`, `petal_filter_insert()`,
  * `petal_filter_contains()`, `petal_filter_save()`, `petal_filter_open()` and `petal_filter_free()`.
- * Skip KINDS and SPECS until you want more than a capacity and a rate. What does not say since
- * when it is there came with 0.1.
+ * Skip KINDS and SPECS until you want more than a capacity and a rate. Items without a
+ * "Since" have been there since version 0.1.
  *
  * CONVENTIONS, which hold for every function:
  *
@@ -25,10 +25,10 @@
  * is allowed. A success leaves it alone.
  *
  * Lookups. `petal_filter_contains*` return a bool, and ANY failure returns true: a NULL handle or
- * key, a keyed filter opened without its key. A broken call costs a lookup and never invents an
- * absence. `petal_filter_contains_checked*` return a status and write the answer.
+ * key, a keyed filter opened without its key. So a failed call never says that a
+ * key is absent. `petal_filter_contains_checked*` return a status and write the answer.
  *
- * Outputs are written only on success, but for the results of a batch lookup (all 1 on failure) and
+ * Outputs are written only on success, except for the results of a batch lookup (all 1 on failure) and
  * the number of keys that a batch inserted or added (always written). Output pointers that may be
  * NULL are marked "nullable"; every other pointer is required and NULL gives `PETAL_ERR_NULL`.
  *
@@ -455,28 +455,28 @@ void petal_filter_free(petal_filter *filter);
  */
 petal_status petal_filter_insert(petal_filter *filter, const void *key, size_t length, bool *is_new);
 
-/** The same for a uint64_t key. Since 0.1. */
+/** Inserts a uint64_t key. `is_new`, nullable, becomes true if the key certainly was not there. Since 0.1. */
 petal_status petal_filter_insert_u64(petal_filter *filter, uint64_t key, bool *is_new);
 
-/** The same for a hash. Since 0.1. */
+/** Inserts the key with this hash. `is_new`, nullable, becomes true if the key certainly was not there. Since 0.1. */
 petal_status petal_filter_insert_hash(petal_filter *filter, uint64_t hash, bool *is_new);
 
 /** Whether a key may have been inserted; false is certain. Since 0.1. */
 bool petal_filter_contains(const petal_filter *filter, const void *key, size_t length);
 
-/** The same for a uint64_t key. Since 0.1. */
+/** Whether a uint64_t key may have been inserted; false is certain. Since 0.1. */
 bool petal_filter_contains_u64(const petal_filter *filter, uint64_t key);
 
-/** The same for a hash. Since 0.1. */
+/** Whether the key with this hash may have been inserted; false is certain. Since 0.1. */
 bool petal_filter_contains_hash(const petal_filter *filter, uint64_t hash);
 
 /** Looks a key up and says whether that worked. Since 0.1. */
 petal_status petal_filter_contains_checked(const petal_filter *filter, const void *key, size_t length, bool *found);
 
-/** The same for a uint64_t key. Since 0.1. */
+/** Looks a uint64_t key up and says whether that worked. Since 0.1. */
 petal_status petal_filter_contains_checked_u64(const petal_filter *filter, uint64_t key, bool *found);
 
-/** The same for a hash. Since 0.1. */
+/** Looks the key with this hash up and says whether that worked. Since 0.1. */
 petal_status petal_filter_contains_checked_hash(const petal_filter *filter, uint64_t hash, bool *found);
 
 
@@ -503,7 +503,7 @@ petal_status petal_filter_contains_batch(const petal_filter *filter,
                                          uint64_t *found_count,
                                          petal_error *error);
 
-/** The same for uint64_t keys. Since 0.1. */
+/** Looks `count` uint64_t keys up. Since 0.1. */
 petal_status petal_filter_contains_batch_u64(const petal_filter *filter,
                                              const uint64_t *keys,
                                              size_t count,
@@ -512,7 +512,7 @@ petal_status petal_filter_contains_batch_u64(const petal_filter *filter,
                                              uint64_t *found_count,
                                              petal_error *error);
 
-/** The same for hashes. Since 0.1. */
+/** Looks the keys with these `count` hashes up. Since 0.1. */
 petal_status petal_filter_contains_batch_hash(const petal_filter *filter,
                                               const uint64_t *hashes,
                                               size_t count,
@@ -537,7 +537,7 @@ petal_status petal_filter_insert_batch(petal_filter *filter,
                                        size_t *inserted,
                                        petal_error *error);
 
-/** The same for uint64_t keys. Since 0.1. */
+/** Inserts `count` uint64_t keys in order, with the answers of `petal_filter_insert_batch()`. Since 0.1. */
 petal_status petal_filter_insert_batch_u64(petal_filter *filter,
                                            const uint64_t *keys,
                                            size_t count,
@@ -547,7 +547,9 @@ petal_status petal_filter_insert_batch_u64(petal_filter *filter,
                                            size_t *inserted,
                                            petal_error *error);
 
-/** The same for hashes. Since 0.1. */
+/**
+ * Inserts the keys with these `count` hashes in order, with the answers of `petal_filter_insert_batch()`. Since 0.1.
+ */
 petal_status petal_filter_insert_batch_hash(petal_filter *filter,
                                             const uint64_t *hashes,
                                             size_t count,
@@ -577,16 +579,22 @@ petal_status petal_filter_insert_batch_hash(petal_filter *filter,
  */
 petal_status petal_filter_insert_shared(const petal_filter *filter, const void *key, size_t length, bool *is_new);
 
-/** The same for a uint64_t key. Since 0.1. */
+/**
+ * Inserts a uint64_t key while others insert and look up. `is_new`, nullable: whether it certainly was not there.
+ * Since 0.1.
+ */
 petal_status petal_filter_insert_shared_u64(const petal_filter *filter, uint64_t key, bool *is_new);
 
-/** The same for a hash. Since 0.1. */
+/**
+ * Inserts the key with this hash while others insert and look up. `is_new`, nullable: whether it certainly was not
+ * there. Since 0.1.
+ */
 petal_status petal_filter_insert_shared_hash(const petal_filter *filter, uint64_t hash, bool *is_new);
 
 /**
  * Inserts `count` byte keys in order while others insert and look up, all or, on a failure, none; only after
- * `PETAL_ERR_CORRUPT`, when a key met a part of the image that does not match its checksum, some of those before it are
- * in. The keys and the nullable answers are those of `petal_filter_insert_batch()`. Since 0.1.
+ * `PETAL_ERR_CORRUPT`, when a key met a part of the image that does not match its checksum, some of those before it
+ * are in. The keys and the nullable answers are those of `petal_filter_insert_batch()`. Since 0.1.
  */
 petal_status petal_filter_insert_shared_batch(const petal_filter *filter,
                                               const void *keys,
@@ -598,7 +606,10 @@ petal_status petal_filter_insert_shared_batch(const petal_filter *filter,
                                               uint64_t *new_count,
                                               petal_error *error);
 
-/** The same for uint64_t keys. Since 0.1. */
+/**
+ * Inserts `count` uint64_t keys in order while others insert and look up, all or, on a failure, none. The answers are
+ * those of `petal_filter_insert_batch()`. Since 0.1.
+ */
 petal_status petal_filter_insert_shared_batch_u64(const petal_filter *filter,
                                                   const uint64_t *keys,
                                                   size_t count,
@@ -607,7 +618,10 @@ petal_status petal_filter_insert_shared_batch_u64(const petal_filter *filter,
                                                   uint64_t *new_count,
                                                   petal_error *error);
 
-/** The same for hashes. Since 0.1. */
+/**
+ * Inserts the keys with these `count` hashes in order while others insert and look up, all or, on a failure, none. The
+ * answers are those of `petal_filter_insert_batch()`. Since 0.1.
+ */
 petal_status petal_filter_insert_shared_batch_hash(const petal_filter *filter,
                                                    const uint64_t *hashes,
                                                    size_t count,
@@ -617,10 +631,10 @@ petal_status petal_filter_insert_shared_batch_hash(const petal_filter *filter,
                                                    petal_error *error);
 
 /**
- * Adds to the count of keys that were offered, for keys that were inserted by functions which do not count. Threads may
- * call it while others use the filter; a thread that inserts many keys adds up its own first, because a counter that
- * all threads share is what they wait for. An image in place has the sum once the handle is synced or freed; of those
- * who share it each adds its own. `PETAL_ERR_UNSUPPORTED` if it is open for reading. Since 0.1.
+ * Adds to the count of keys that were offered, for keys that were inserted by functions which do not count. Threads
+ * may call it while others use the filter; a thread that inserts many keys adds up its own first, because a counter
+ * that all threads share is what they wait for. An image in place has the sum once the handle is synced or freed; of
+ * those who share it each adds its own. `PETAL_ERR_UNSUPPORTED` if it is open for reading. Since 0.1.
  */
 petal_status petal_filter_add_count(const petal_filter *filter, uint64_t keys);
 
@@ -641,12 +655,11 @@ petal_status petal_filter_merge(petal_filter *filter, const petal_filter *other,
 
 /**
  * Makes `filter` hold every key that both hold. It says true of other keys at a rate no higher than either did, but
- * higher than a filter made from the common keys alone. Its count becomes the smaller of both. Dirt and damage are as in
+ * higher than a filter made from the common keys alone. Its count becomes the smaller of both. Dirt and damage are as
+ * in
  * `petal_filter_merge()`. Since 0.1.
  */
-petal_status petal_filter_intersect(petal_filter *filter,
-                                    const petal_filter *other,
-                                    petal_error *error);
+petal_status petal_filter_intersect(petal_filter *filter, const petal_filter *other, petal_error *error);
 
 /**
  * Makes the filter smaller by `factor`, at least 2, without its keys: the same bits as if it had been made so small at
@@ -674,8 +687,8 @@ petal_status petal_filter_compatibility_id(const petal_filter *filter, uint8_t *
  */
 
 /**
- * Nobody vouches for the payload as it is now, or not yet: the image is being changed, or was when its process ended, or
- * the filter comes from such a one. The count may lag.
+ * Nobody vouches for the payload as it is now, or not yet: the image is being changed, or was when its process ended,
+ * or the filter comes from such a one. The count may lag.
  */
 #define PETAL_STATE_DIRTY (1 << 0)
 /** The image lies in a caller's buffer or a mapped file. */
@@ -865,10 +878,10 @@ typedef uint32_t petal_open_mode;
 #define PETAL_OPEN_LOAD 2
 /**
  * In place, for reading and for `petal_filter_insert_shared()`, together with any number of handles, threads and
- * processes that open it likewise. The image is dirty meanwhile. The last one to close a file makes it clean, if it was
- * clean when the first one opened it and none of them died; opening waits while the last one does so, for as long as
- * that takes. A buffer has no locks, so nobody knows who is the last: it stays dirty until a handle that is opened for
- * writing, when nobody shares it any more, calls `petal_filter_vouch()`.
+ * processes that open it with this mode. The image is dirty meanwhile. The last one to close a file makes it clean, if
+ * it was clean when the first one opened it and none of them died; opening waits while the last one does so, for as
+ * long as that takes. A buffer has no locks, so nobody knows who is the last: it stays dirty until a handle that is
+ * opened for writing, when nobody shares it any more, calls `petal_filter_vouch()`.
  */
 #define PETAL_OPEN_SHARE 3
 
@@ -929,8 +942,8 @@ petal_status petal_filter_serialized_size(const petal_filter *filter, uint64_t *
 
 /**
  * Writes the image into a buffer of at least `petal_filter_serialized_size()` bytes, also while threads and processes
- * insert: keys whose insertion happened before are in it, and its checksums are those of the bytes written. The image of
- * a dirty filter is dirty. `PETAL_ERR_CORRUPT` if the filter lies in an image that does not match its checksums;
+ * insert: keys whose insertion happened before are in it, and its checksums are those of the bytes written. The image
+ * of a dirty filter is dirty. `PETAL_ERR_CORRUPT` if the filter lies in an image that does not match its checksums;
  * `PETAL_ERR_DIRTY` if it was opened for reading and another process begins to change it meanwhile. `written` is
  * nullable. Since 0.1.
  */
@@ -946,10 +959,12 @@ petal_status petal_filter_serialize(const petal_filter *filter,
 typedef bool (*petal_write_callback)(void *context, const void *bytes, size_t length);
 
 /**
- * Gives the image to `write`, piece by piece and in order, also while threads and processes insert: keys whose insertion
- * happened before are in it, and its checksums are those of the bytes given. The image of a dirty filter is dirty.
- * `PETAL_ERR_CALLBACK` if `write` returns false; `PETAL_ERR_CORRUPT` if the filter lies in an image that does not match
- * its checksums; `PETAL_ERR_DIRTY` if it was opened for reading and another process begins to change it meanwhile.
+ * Gives the image to `write`, piece by piece and in order, also while threads and processes insert: keys whose
+ * insertion happened before are in it, and its checksums are those of the bytes given. The image of a dirty filter is
+ * dirty.
+ * `PETAL_ERR_CALLBACK` if `write` returns false; `PETAL_ERR_CORRUPT` if the filter lies in an image that does not
+ * match its checksums; `PETAL_ERR_DIRTY` if it was opened for reading and another process begins to change it
+ * meanwhile.
  * `context` is passed on and may be NULL. Since 0.1.
  */
 petal_status petal_filter_serialize_to(const petal_filter *filter,
@@ -972,30 +987,30 @@ petal_status petal_filter_serialize_to(const petal_filter *filter,
 petal_status petal_filter_save(const petal_filter *filter, const char *path, petal_error *error);
 
 /**
- * Brings an image that was changed in place up to date on its disk. It becomes clean if it was clean when it was opened
- * and nothing dirty was merged into it. Otherwise, and while it is shared, it is on the disk and stays dirty: see
- * `petal_filter_vouch()`. On a failure it stays dirty, and another call tries again. Costs what was changed, see above.
- * Filters in memory of their own need no sync. Since 0.1.
+ * Brings an image that was changed in place up to date on its disk. It becomes clean if it was clean when it was
+ * opened and nothing dirty was merged into it. Otherwise, and while it is shared, it is on the disk and stays dirty:
+ * see
+ * `petal_filter_vouch()`. On a failure it stays dirty, and another call tries again. Costs what was changed, see
+ * above. Filters in memory of their own need no sync. Since 0.1.
  */
 petal_status petal_filter_sync(petal_filter *filter, petal_error *error);
 
 /**
- * Declares the bytes as they are now to be right: the filter becomes clean, and an image in place gets new checksums, on
- * its disk too. For whoever knows that all keys are there, because they were inserted again, or can do without some.
- * Reads the whole payload. `PETAL_ERR_UNSUPPORTED` if an image is open for reading or to be shared;
+ * Declares the bytes as they are now to be right: the filter becomes clean, and an image in place gets new checksums,
+ * on its disk too. For whoever knows that all keys are there, because they were inserted again, or can do without
+ * some. Reads the whole payload. `PETAL_ERR_UNSUPPORTED` if an image is open for reading or to be shared;
  * `PETAL_ERR_CORRUPT` if no filter of this kind can have such a payload. Since 0.1.
  */
-petal_status petal_filter_vouch(petal_filter *filter,
-                                petal_error *error);
+petal_status petal_filter_vouch(petal_filter *filter, petal_error *error);
 
 /**
  * Checks the bytes that are there now, by reading them, whatever this handle or another one did since it was opened.
- * `PETAL_ERR_CORRUPT`, naming the bytes, if a region does not match its checksum; `PETAL_ERR_DIRTY` if none differs, but
- * nobody vouches for the payload, or not yet: it is being changed, or was when its process ended. Memory of a filter's
- * own has no checksums: there it is whether the kind can have such a payload, and whether it is dirty. Since 0.1.
+ * `PETAL_ERR_CORRUPT`, naming the bytes, if a region does not match its checksum; `PETAL_ERR_DIRTY` if none differs,
+ * but nobody vouches for the payload, or not yet: it is being changed, or was when its process ended. Memory of a
+ * filter's own has no checksums: there it is whether the kind can have such a payload, and whether it is dirty. Since
+ * 0.1.
  */
-petal_status petal_filter_verify(const petal_filter *filter,
-                                 petal_error *error);
+petal_status petal_filter_verify(const petal_filter *filter, petal_error *error);
 
 
 /*
@@ -1045,7 +1060,7 @@ typedef struct petal_view {
   uint64_t blocks;
   /** The blocks, one after the other, aligned to 8 bytes. */
   const uint64_t *words;
-  /** The same, where keys may be inserted; otherwise NULL. */
+  /** The address in `words`, for writing, where keys may be inserted; otherwise NULL. */
   uint64_t *writable_words;
   /** The sets of lanes of which a key has one, for `PETAL_LAYOUT_BLOCKED`; otherwise NULL. Static. */
   const uint16_t *masks;
@@ -1060,8 +1075,8 @@ petal_status petal_filter_view(const petal_filter *filter, petal_view *view, pet
 /**
  * Fills in a view for lookups and insertions. An image in place is marked dirty first, on its disk too. Because nobody
  * will say which of its regions change, all of them count as changed: this call and the next sync read the whole
- * payload. `PETAL_ERR_CORRUPT` if the image does not match its checksums; `PETAL_ERR_UNSUPPORTED` also if the handle is
- * open for reading, or for shared insertion. Since 0.1.
+ * payload. `PETAL_ERR_CORRUPT` if the image does not match its checksums; `PETAL_ERR_UNSUPPORTED` also if the handle
+ * is open for reading, or for shared insertion. Since 0.1.
  */
 petal_status petal_filter_view_writable(petal_filter *filter, petal_view *view, petal_error *error);
 
@@ -1076,7 +1091,7 @@ petal_status petal_filter_view_writable(petal_filter *filter, petal_view *view, 
 /** The hash of a key under a spec's hash function, seed and key; the rest of the spec does not matter. Since 0.1. */
 petal_status petal_hash(const petal_spec *spec, const void *key, size_t length, uint64_t *hash, petal_error *error);
 
-/** The same of a uint64_t key. Since 0.1. */
+/** The hash of a uint64_t key under a spec's hash function, seed and key. Since 0.1. */
 petal_status petal_hash_u64(const petal_spec *spec, uint64_t key, uint64_t *hash, petal_error *error);
 
 /**
@@ -1085,7 +1100,7 @@ petal_status petal_hash_u64(const petal_spec *spec, uint64_t key, uint64_t *hash
  */
 petal_status petal_filter_hash(const petal_filter *filter, const void *key, size_t length, uint64_t *hash);
 
-/** The same of a uint64_t key. Since 0.1. */
+/** The hash of a uint64_t key as a filter makes it. Since 0.1. */
 petal_status petal_filter_hash_u64(const petal_filter *filter, uint64_t key, uint64_t *hash);
 
 
@@ -1158,14 +1173,20 @@ petal_status petal_builder_add_batch(petal_builder *builder,
                                      size_t *added,
                                      petal_error *error);
 
-/** The same for uint64_t keys. Since 0.1. */
+/**
+ * Adds `count` uint64_t keys. `added`, nullable, is always written: how many keys, the first so many, were added.
+ * Since 0.1.
+ */
 petal_status petal_builder_add_batch_u64(petal_builder *builder,
                                          const uint64_t *keys,
                                          size_t count,
                                          size_t *added,
                                          petal_error *error);
 
-/** The same for hashes. Since 0.1. */
+/**
+ * Adds the keys with these `count` hashes. `added`, nullable, is always written: how many keys, the first so many,
+ * were added. Since 0.1.
+ */
 petal_status petal_builder_add_batch_hash(petal_builder *builder,
                                           const uint64_t *hashes,
                                           size_t count,

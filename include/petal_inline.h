@@ -472,7 +472,7 @@ static inline bool petal_view_contains_hash(const petal_view *view, uint64_t has
   return true;
 }
 
-/* The same for a uint64_t key. True where the filter's hash function is not XXH3. Since 0.1. */
+/* Whether a uint64_t key may have been inserted. True where the filter's hash function is not XXH3. Since 0.1. */
 static inline bool petal_view_contains_u64(const petal_view *view, uint64_t key) {
   if (PETAL_INLINE_LIKELY(view != NULL && view->hash == PETAL_HASH_XXH3)) {
     return petal_view_contains_hash(view, petal_view_hash_u64(view, key));
@@ -497,7 +497,7 @@ static inline void petal_view_prefetch_hash(const petal_view *view, uint64_t has
 #endif
 }
 
-/* The same for a uint64_t key. Since 0.1. */
+/* Asks for the memory of a uint64_t key that is to be looked up, or inserted, soon. Since 0.1. */
 static inline void petal_view_prefetch_u64(const petal_view *view, uint64_t key) {
   if (view != NULL) petal_view_prefetch_hash(view, petal_view_hash_u64(view, key));
 }
@@ -519,7 +519,8 @@ static inline petal_status petal_view_insert_hash(const petal_view *view, uint64
   return PETAL_OK;
 }
 
-/* The same for a uint64_t key. PETAL_ERR_UNSUPPORTED also where the filter's hash function is not XXH3. Since 0.1. */
+/* Inserts a uint64_t key. `is_new`, nullable, becomes true if it certainly was not there. PETAL_ERR_UNSUPPORTED as for
+ * petal_view_insert_hash(), and where the filter's hash function is not XXH3. Since 0.1. */
 static inline petal_status petal_view_insert_u64(const petal_view *view, uint64_t key, bool *is_new) {
   if (view == NULL) return PETAL_ERR_NULL;
   if (view->hash != PETAL_HASH_XXH3) return PETAL_ERR_UNSUPPORTED;

@@ -42,7 +42,7 @@ impl Base {
         }
     }
 
-    /// The same with these kernels.
+    /// This base with other kernels.
     pub(crate) fn with_kernels(mut self, kernels: &'static Kernels) -> Base {
         self.kernels = kernels;
         self

@@ -25,8 +25,8 @@ pub struct BuilderOptions {
     /// The most memory, in bytes, that collected keys take before they go to a file; `None` is no limit. At least
     /// [`MIN_MEMORY_LIMIT`]. The finished filter is not counted.
     pub memory_limit: Option<u64>,
-    /// Where that file is made. It has no name, and goes when the builder does. A folder that is given must be there and
-    /// take files.
+    /// Where that file is made. It has no name, and goes when the builder does. A folder that is given must be there
+    /// and take files.
     pub temporary_directory: Option<PathBuf>,
     /// Reports progress and can cancel.
     pub progress: Option<Box<Progress>>,
@@ -57,8 +57,8 @@ pub struct Builder {
 /// A temporary file of hashes.
 struct Spilled {
     file: RawFile,
-    /// The process that writes it. A child reads what its parent wrote before the fork, which stays as it is, and goes on
-    /// in a file of its own.
+    /// The process that writes it. A child reads what its parent wrote before the fork, which stays as it is, and goes
+    /// on in a file of its own.
     process: Process,
     /// Sorted runs, one after the other, as their ends.
     runs: Vec<u64>,
@@ -70,8 +70,8 @@ impl Builder {
     ///
     /// # Errors
     /// Those of the spec; [`Status::OutOfRange`] for a memory limit below [`MIN_MEMORY_LIMIT`];
-    /// [`Status::Contradiction`] for a limit without a directory; what the system reports of a directory in which no file
-    /// can be made.
+    /// [`Status::Contradiction`] for a limit without a directory; what the system reports of a directory in which no
+    /// file can be made.
     pub fn new(spec: &Spec, options: BuilderOptions) -> Result<Builder> {
         // Finds what is wrong with the spec now and not when all keys have come.
         let row = registry::of_spec(spec)?;

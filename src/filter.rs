@@ -122,9 +122,9 @@ pub trait SharedInsert: Filter {
     /// [`Filter::insert_hash_shared`] checked that the words may be written.
     fn insert_one_shared(&self, hash: u64) -> bool;
 
-    /// Of an image in place: the place, in 64-bit words, of one of the words in which the hash sets bits and whose region
-    /// is not marked yet (`Base::unmarked`); `None` once all are. A kind that does not say which words those are has to
-    /// have all of them marked.
+    /// Of an image in place: the place, in 64-bit words, of one of the words in which the hash sets bits and whose
+    /// region is not marked yet (`Base::unmarked`); `None` once all are. A kind that does not say which words those are
+    /// has to have all of them marked.
     fn unmarked(&self, _hash: u64) -> Option<usize> {
         self.base().first_unmarked()
     }
@@ -135,7 +135,8 @@ pub trait SharedInsert: Filter {
     /// How many keys ahead fetching pays (see `bits::ring`).
     fn ahead(&self) -> usize;
 
-    /// The same as [`Insert::insert_many`].
+    /// Inserts as many hashes as `new` is long, in order, and says of each whether it certainly was not there. Hashes
+    /// after these come with the next call, and are shown only so that memory may be fetched for them.
     fn insert_many_shared(&self, hashes: &[u64], new: &mut [bool]) {
         let insert = |_: &mut (), hash| self.insert_one_shared(hash);
         ring::rolling(&mut (), self.ahead(), hashes, new, |_, hash| self.fetch(hash), insert);
@@ -177,7 +178,7 @@ pub trait Cardinality {
     /// The estimate; `None` when the filter is too full to tell. Reads the whole payload.
     fn of_payload(&self) -> Option<f64>;
 
-    /// The same for the union with another filter of the same compatibility id.
+    /// The estimate for the union with another filter of the same compatibility id; `None` when it is too full to tell.
     fn of_union(&self, other: &Words) -> Option<f64>;
 
     /// The standard error of an estimate of so many keys.
@@ -223,14 +224,14 @@ pub trait Filter: Send + Sync {
     /// What lies beneath the kind.
     fn base(&self) -> &Base;
 
-    /// The same, to be changed.
+    /// What lies beneath the filter, to be changed.
     fn base_mut(&mut self) -> &mut Base;
 
     /// Whether a hash may have been inserted. Constant time.
     fn contains_hash(&self, hash: u64) -> bool;
 
-    /// The same of as many hashes as `found` is long. Hashes after these come with the next call, and are shown only so
-    /// that memory may be fetched for them (see `bits::ring`).
+    /// Whether each of as many hashes as `found` is long may have been inserted. Hashes after these come with the next
+    /// call, and are shown only so that memory may be fetched for them (see `bits::ring`).
     fn contains_hashes(&self, hashes: &[u64], found: &mut [bool]) {
         for (hash, found) in hashes.iter().zip(found) {
             *found = self.contains_hash(*hash);
@@ -282,7 +283,7 @@ pub trait Filter: Send + Sync {
         None
     }
 
-    /// The payload, for whoever computes on it for himself; `None` if its layout has no name.
+    /// The payload, for code that looks keys up by itself; `None` if its layout has no name.
     fn view(&self) -> Option<View<'_>> {
         None
     }
@@ -294,15 +295,15 @@ pub trait Filter: Send + Sync {
     /// its regions, because nobody will say which ones change: that reads the whole payload, and so does the sync.
     ///
     /// # Errors
-    /// [`Status::Unsupported`] if the layout has no name or the handle is not for a single writer; [`Status::Corrupt`] if
-    /// an image does not match its checksums; what the system reports.
+    /// [`Status::Unsupported`] if the layout has no name or the handle is not for a single writer; [`Status::Corrupt`]
+    /// if an image does not match its checksums; what the system reports.
     fn writable_view(&mut self) -> Result<View<'_>> {
         self.readable_view()?;
         self.base_mut().writable()?;
         self.readable_view()
     }
 
-    /// The payload, to be read by whoever computes on it for himself.
+    /// The payload, for code that looks keys up by itself.
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the layout has no name.
@@ -413,7 +414,7 @@ pub trait Filter: Send + Sync {
         Ok(insert.insert_one_shared(hash))
     }
 
-    /// The same for a key.
+    /// Inserts a key while others insert and look up; see [`SharedInsert`] for what holds.
     ///
     /// # Errors
     /// As [`Filter::insert_hash_shared`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be
@@ -422,7 +423,7 @@ pub trait Filter: Send + Sync {
         self.insert_hash_shared(self.base().hasher().hash_bytes(key)?)
     }
 
-    /// The same for a `u64` key.
+    /// Inserts a `u64` key while others insert and look up; see [`SharedInsert`] for what holds.
     ///
     /// # Errors
     /// As [`Filter::insert_shared`].
@@ -430,11 +431,11 @@ pub trait Filter: Send + Sync {
         self.insert_hash_shared(self.base().hasher().hash_u64(key)?)
     }
 
-    /// The same for many keys; `answers` say of each whether it certainly was not there.
+    /// Inserts many keys while others insert and look up; `answers` say of each whether it certainly was not there.
     ///
     /// # Errors
-    /// As [`Filter::insert_shared`], and [`Status::Offsets`]. No key is inserted then, but for [`Status::Corrupt`], after
-    /// which those before the first key that met the damage may be in the filter.
+    /// As [`Filter::insert_shared`], and [`Status::Offsets`]. No key is inserted then, but for [`Status::Corrupt`],
+    /// after which those before the first key that met the damage may be in the filter.
     fn insert_batch_shared(&self, keys: &batch::Keys, answers: &mut batch::Answers) -> Result<()> {
         let (base, shared) = (self.base(), self.shared()?);
         batch::insert(base.hasher(), base.kernels(), keys, answers, |hashes, new| {
@@ -470,9 +471,9 @@ pub trait Filter: Send + Sync {
         }
     }
 
-    /// Adds to the count of keys that were offered, for keys that were inserted in a way that does not count. Threads may
-    /// call it while others use the filter. An image in place has the sum when the handle is synced or dropped; of those
-    /// who share it each adds its own.
+    /// Adds to the count of keys that were offered, for keys that were inserted in a way that does not count. Threads
+    /// may call it while others use the filter. An image in place has the sum when the handle is synced or dropped; of
+    /// those who share it each adds its own.
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the filter is open for reading only.
@@ -516,8 +517,8 @@ pub trait Filter: Send + Sync {
     }
 
     /// Becomes a filter that holds every key which both hold, and others at a rate no higher than either's now. The
-    /// count becomes the smaller of both, which bounds the number of keys offered to both. If the other is dirty this one
-    /// becomes so, until somebody vouches for it.
+    /// count becomes the smaller of both, which bounds the number of keys offered to both. If the other is dirty this
+    /// one becomes so, until somebody vouches for it.
     ///
     /// # Errors
     /// As [`Filter::merge`].
@@ -594,8 +595,8 @@ pub trait Filter: Send + Sync {
     }
 
     /// Declares the payload as it is now to be right, and makes the filter clean: an image in place gets new checksums,
-    /// on its disk too. For whoever knows that all keys are there, say because they were inserted again, or accepts that
-    /// some are not. Reads the whole payload.
+    /// on its disk too. For whoever knows that all keys are there, say because they were inserted again, or accepts
+    /// that some are not. Reads the whole payload.
     ///
     /// # Errors
     /// [`Status::Unsupported`] if an image is open for reading or to be shared; [`Status::Corrupt`] if the kind cannot
@@ -610,7 +611,8 @@ pub trait Filter: Send + Sync {
         self.base().header().image_bytes()
     }
 
-    /// Gives the image to `sink`, piece by piece and in order; see [`format::write`] for what holds while others insert.
+    /// Gives the image to `sink`, piece by piece and in order; see [`format::write`] for what holds while others
+    /// insert.
     ///
     /// # Errors
     /// As [`format::write`].

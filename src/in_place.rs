@@ -4,9 +4,9 @@
 //! *Dirty*: nobody does. A handle that began from a clean image and changed it vouches for the change when it seals the
 //! image; [`Base::vouch`] does so for whatever there is.
 //!
-//! Before it first changes a region, a handle *marks* it: compares it with its entry in the table of checksums, and makes
-//! the entry 0. A region that does not match is not changed, so that no damage gets a new checksum; and only regions
-//! whose entry is 0 need one when the image is sealed.
+//! Before it first changes a region, a handle *marks* it: compares it with its entry in the table of checksums, and
+//! makes the entry 0. A region that does not match is not changed, so that no damage gets a new checksum; and only
+//! regions whose entry is 0 need one when the image is sealed.
 
 use crate::base::{Base, read_only};
 use crate::error::{Error, Result, Status, error};
@@ -174,8 +174,8 @@ impl Base {
     ///
     /// Among processes that share the image: whoever makes an entry 0, or finds it 0, has a release fence between that
     /// and the first bit that it sets. Whoever compares a region reads its bits, then passes an acquire fence, and only
-    /// then looks at the entry again. If it saw one of those bits, the fences make it see the 0 as well; so an entry that
-    /// is still not 0 belongs to bytes that nobody of them changed.
+    /// then looks at the entry again. If it saw one of those bits, the fences make it see the 0 as well; so an entry
+    /// that is still not 0 belongs to bytes that nobody of them changed.
     ///
     /// # Errors
     /// [`Status::Corrupt`] if the region does not match its entry; it is then as it was.
@@ -358,8 +358,8 @@ impl Base {
     /// whole payload.
     ///
     /// # Errors
-    /// [`Status::Unsupported`] for an image that is open for reading or to be shared; what the system reports: the image
-    /// is then dirty.
+    /// [`Status::Unsupported`] for an image that is open for reading or to be shared; what the system reports: the
+    /// image is then dirty.
     pub(crate) fn vouch(&mut self) -> Result<()> {
         if self.is_own() {
             self.header.dirty = false;
@@ -482,8 +482,8 @@ impl Base {
         Ok(touched)
     }
 
-    /// Gives a copy of the payload, a few regions at a time, with their entries in the table of checksums. A region of an
-    /// image in place that nobody touched is held to its entry first, unless nobody vouches for the filter anyway
+    /// Gives a copy of the payload, a few regions at a time, with their entries in the table of checksums. A region of
+    /// an image in place that nobody touched is held to its entry first, unless nobody vouches for the filter anyway
     /// (`unvouched`). Whether nobody vouches for what was given.
     ///
     /// # Errors

@@ -52,8 +52,8 @@ pub struct Fit {
     pub lines_per_lookup: f64,
 }
 
-/// One proposal a kind: those that fit first, the smallest (or, for a memory, the most accurate) at the top; of equals
-/// the one that touches fewer lines.
+/// One proposal for each kind. Those that fit come first, the smallest at the top (or the most accurate, where a memory
+/// is given); of equals the one that touches fewer lines.
 ///
 /// # Errors
 /// [`Status::FalsePositiveRate`](crate::Status::FalsePositiveRate) for a rate outside (0, 1);

@@ -52,7 +52,7 @@ fn keyed(key: SecretKey) -> Spec {
     Spec { hash: HashFunction::SipHash13, key: Some(key), ..Spec::default() }
 }
 
-/// What an attacker computes for himself: a copy of the filter under the hash function that he believes in.
+/// What an attacker computes: a copy of the filter under the hash function that the attacker believes in.
 struct Attacker {
     hasher: Hasher,
     bits: Vec<bool>,
@@ -178,7 +178,8 @@ fn a_secret_key_reduces_chosen_keys_to_ordinary_ones() {
     }
 }
 
-/// The same keys go into the filter and into the attacker's copy of it; then he looks for others that it says yes to.
+/// The same keys go into the filter and into the attacker's copy of it; then the attacker looks for others that it says
+/// yes to.
 fn forged(size: &Size, truth: &Spec, believed: &Spec, queries: u64) -> (Box<dyn Filter>, Attacker, Vec<u64>) {
     let mut filter = size.filter(truth);
     let mut attacker = Attacker::new(size, believed);

@@ -142,7 +142,7 @@ pub(crate) unsafe fn read<T: SizedStruct>(pointer: *const T) -> Result<T> {
     }
 }
 
-/// The same for a struct that may be NULL.
+/// Reads a struct that may be NULL, which stands for all zeros.
 ///
 /// # Safety
 /// As [`read`], or NULL.

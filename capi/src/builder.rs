@@ -46,7 +46,7 @@ unsafe impl boundary::SizedStruct for petal_builder_options {
     const FIRST_SIZE: usize = 40;
 }
 
-/// The caller's pointer, which he lets us hand back to his callback wherever the builder is used.
+/// The caller's pointer, which goes back to the caller's callback wherever the builder is used.
 struct Context(*mut c_void);
 
 // SAFETY: the pointer is not looked at; it goes back to the caller, in a thread in which the caller uses the builder.
@@ -204,7 +204,8 @@ pub unsafe extern "C" fn petal_builder_add_batch(
     add(builder, || unsafe { byte_keys(keys, keys_length, offsets, count) }, added, error)
 }
 
-/// The same for uint64_t keys. Since 0.1.
+/// Adds `count` uint64_t keys. `added`, nullable, is always written: how many keys, the first so many, were added.
+/// Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_builder_add_batch_u64(
     builder: *mut petal_builder,
@@ -217,7 +218,8 @@ pub unsafe extern "C" fn petal_builder_add_batch_u64(
     add(builder, || Ok(Keys::U64(unsafe { boundary::numbers(keys, count, "keys")? })), added, error)
 }
 
-/// The same for hashes. Since 0.1.
+/// Adds the keys with these `count` hashes. `added`, nullable, is always written: how many keys, the first so many,
+/// were added. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_builder_add_batch_hash(
     builder: *mut petal_builder,

@@ -28,7 +28,7 @@ pub unsafe extern "C" fn petal_hash(
     })
 }
 
-/// The same of a uint64_t key. Since 0.1.
+/// The hash of a uint64_t key under a spec's hash function, seed and key. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_hash_u64(
     spec: *const petal_spec,
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn petal_filter_hash(
     })
 }
 
-/// The same of a uint64_t key. Since 0.1.
+/// The hash of a uint64_t key as a filter makes it. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_hash_u64(filter: *const petal_filter, key: u64, hash: *mut u64) -> petal_status {
     boundary!(boundary::NO_ERROR, [filter, hash], {

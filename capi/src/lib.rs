@@ -11,8 +11,8 @@
 //!
 //! The first program needs only `petal_filter_with_capacity()`, `petal_filter_insert()`,
 //! `petal_filter_contains()`, `petal_filter_save()`, `petal_filter_open()` and `petal_filter_free()`.
-//! Skip KINDS and SPECS until you want more than a capacity and a rate. What does not say since
-//! when it is there came with 0.1.
+//! Skip KINDS and SPECS until you want more than a capacity and a rate. Items without a
+//! "Since" have been there since version 0.1.
 //!
 //! CONVENTIONS, which hold for every function:
 //!
@@ -24,10 +24,10 @@
 //! is allowed. A success leaves it alone.
 //!
 //! Lookups. `petal_filter_contains*` return a bool, and ANY failure returns true: a NULL handle or
-//! key, a keyed filter opened without its key. A broken call costs a lookup and never invents an
-//! absence. `petal_filter_contains_checked*` return a status and write the answer.
+//! key, a keyed filter opened without its key. So a failed call never says that a
+//! key is absent. `petal_filter_contains_checked*` return a status and write the answer.
 //!
-//! Outputs are written only on success, but for the results of a batch lookup (all 1 on failure) and
+//! Outputs are written only on success, except for the results of a batch lookup (all 1 on failure) and
 //! the number of keys that a batch inserted or added (always written). Output pointers that may be
 //! NULL are marked "nullable"; every other pointer is required and NULL gives `PETAL_ERR_NULL`.
 //!

@@ -35,7 +35,8 @@ pub trait BitArray: SharedInsert {
     /// marked first.
     fn set(&mut self, hash: u64) -> Option<bool>;
 
-    /// The same of as many hashes as `new` is long; see [`Insert::insert_many`].
+    /// Sets the bits of as many hashes as `new` is long, and says of each whether any was not set; see
+    /// [`Insert::insert_many`]. `None`, having done nothing, where writing has to begin first.
     fn set_many(&mut self, hashes: &[u64], new: &mut [bool]) -> Option<()>;
 }
 

@@ -32,7 +32,7 @@ pub fn entry_of(bytes: &[u8]) -> u64 {
     Checksum::of(bytes).max(1)
 }
 
-/// The same of words that others may be changing.
+/// The checksum of a region of words that others may be changing.
 pub fn entry_of_words(words: &[AtomicU64]) -> u64 {
     #[cfg(test)]
     tests::READ.with(|read| read.set(read.get() + 8 * words.len()));

@@ -7,8 +7,8 @@ use crate::storage::{Folder, PathBytes, Shown, Temporary};
 use std::path::Path;
 
 /// Writes the image to a file at `path`: to a file without a name in the same folder, onto the disk, and then into its
-/// place, so that the path names the old bytes or the new ones at every moment. Processes that map the old file keep it.
-/// The new file has the owner, the group and the permissions of the old one, as far as that is allowed.
+/// place, so that the path names the old bytes or the new ones at every moment. Processes that map the old file keep
+/// it. The new file has the owner, the group and the permissions of the old one, as far as that is allowed.
 ///
 /// # Errors
 /// [`Status::MappedPath`](crate::Status::MappedPath) if `base` lies in that very file, and what the system reports;

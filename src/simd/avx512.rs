@@ -227,8 +227,8 @@ struct Step {
 }
 
 /// The loop of all kernels here. `prepare` gives the addresses of the blocks and masks of eight keys and `place` that
-/// of one block; `step` writes of each of eight keys the mask of the lanes that miss a bit, `fetching_step` fetches eight
-/// lines as well; `one` answers a single key. The answer for a key of which any bit is missing is `any_is`.
+/// of one block; `step` writes of each of eight keys the mask of the lanes that miss a bit, `fetching_step` fetches
+/// eight lines as well; `one` answers a single key. The answer for a key of which any bit is missing is `any_is`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn run(

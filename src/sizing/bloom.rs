@@ -336,8 +336,8 @@ pub fn cardinality_exact_base(bits: u64, hashes: u32, ones: u64) -> Option<f64> 
     Some((fill / (f64::from(hashes) * (-1.0 / bits as f64).ln_1p())).abs())
 }
 
-/// The same for `hashes` slices of `slice_bits` bits with `ones` bits set in all: every key sets one bit of each slice,
-/// so that `(1 - 1/s)^n` of the bits stay zero.
+/// The number of keys in `hashes` slices of `slice_bits` bits with `ones` bits set in all: every key sets one bit of
+/// each slice, so that `(1 - 1/s)^n` of the bits stay zero.
 ///
 /// `None` if no bit is zero, or there are no bits or slices.
 pub fn partitioned_cardinality(slice_bits: u64, hashes: u32, ones: u64) -> Option<f64> {

@@ -143,8 +143,8 @@ impl Temporary<'_> {
         loop {
             let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;
             let (name, file) = folder.take_name(|name| folder.0.open_in(name, flags, mode(private)))?;
-            // Somebody who sweeps may have come before the lock: then he removes it. Where there are no locks nobody
-            // sweeps.
+            // Another process that sweeps may have come before the lock: then it removes the file. Where there are no
+            // locks nobody sweeps.
             if !matches!(file.lock_whole(), Ok(false)) && file.status()?.has_name() {
                 return Ok(Temporary { folder, file, name: Some(name) });
             }

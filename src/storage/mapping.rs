@@ -87,7 +87,8 @@ impl Mapping {
     }
 
     /// Makes the lock of those who share that of a single writer, until the mapping is dropped; false if there are
-    /// others. Asked at the gate only: of two who asked at once each would see the other, and neither would be the last.
+    /// others. Asked at the gate only: of two who asked at once each would see the other, and neither would be the
+    /// last.
     pub fn is_last(&self) -> bool {
         let (offset, length) = body(self.range);
         self.locked.as_ref().is_some_and(|file| file.lock(offset, length) == Ok(true))
@@ -123,8 +124,8 @@ impl Mapping {
         result.map_err(|code| Error::from_os(code, format_args!("writing the mapped image to the disk")))
     }
 
-    /// Has the system keep room for the range on the disk, if it is to be written: a hole in the file that is written to
-    /// when the disk is full raises SIGBUS.
+    /// Has the system keep room for the range on the disk, if it is to be written: a hole in the file that is written
+    /// to when the disk is full raises SIGBUS.
     pub fn reserve(&self) -> Result<()> {
         let (Some(file), FileRange { offset, length }) = (&self.locked, self.range) else { return Ok(()) };
         file.reserve(offset, length as u64)

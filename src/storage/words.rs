@@ -8,8 +8,8 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 /// Words in memory of their own, or inside an image.
 ///
-/// Readers see atomic words, because another handle, thread or process may be inserting into the same ones; whoever
-/// has the words for himself alone gets plain ones.
+/// Readers see atomic words, because another handle, thread or process may be inserting into the same ones; a
+/// filter that has its words to itself gets plain ones.
 pub struct Words {
     base: NonNull<u64>,
     length: usize,
@@ -80,8 +80,9 @@ impl Words {
 
     fn owned_mut(&mut self) -> &mut [u64] {
         // SAFETY: the words are writable (`exclusive` asks, the others made them), aligned, alive while `home` is, and
-        // borrowed through `&mut self`. In a caller's buffer no other handle of the process uses them, by his promise.
-        // A mapped file has one writer, by its lock; its readers have mappings of their own, at other addresses.
+        // borrowed through `&mut self`. In a caller's buffer no other handle of the process uses them, by that caller's
+        // promise. A mapped file has one writer, by its lock; its readers have mappings of their own, at other
+        // addresses.
         unsafe { core::slice::from_raw_parts_mut(self.base.as_ptr(), self.length) }
     }
 

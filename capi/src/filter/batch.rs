@@ -152,7 +152,7 @@ pub unsafe extern "C" fn petal_filter_contains_batch(
     contains(filter, || unsafe { byte_keys(keys, keys_length, offsets, count) }, wanted, error)
 }
 
-/// The same for uint64_t keys. Since 0.1.
+/// Looks `count` uint64_t keys up. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_contains_batch_u64(
     filter: *const petal_filter,
@@ -168,7 +168,7 @@ pub unsafe extern "C" fn petal_filter_contains_batch_u64(
     contains(filter, || Ok(Keys::U64(unsafe { boundary::numbers(keys, count, "keys")? })), wanted, error)
 }
 
-/// The same for hashes. Since 0.1.
+/// Looks the keys with these `count` hashes up. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_contains_batch_hash(
     filter: *const petal_filter,
@@ -205,7 +205,7 @@ pub unsafe extern "C" fn petal_filter_insert_batch(
     insert(filter, || unsafe { byte_keys(keys, keys_length, offsets, count) }, wanted, inserted, error)
 }
 
-/// The same for uint64_t keys. Since 0.1.
+/// Inserts `count` uint64_t keys in order, with the answers of `petal_filter_insert_batch()`. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_insert_batch_u64(
     filter: *mut petal_filter,
@@ -222,7 +222,7 @@ pub unsafe extern "C" fn petal_filter_insert_batch_u64(
     insert(filter, || Ok(Keys::U64(unsafe { boundary::numbers(keys, count, "keys")? })), wanted, inserted, error)
 }
 
-/// The same for hashes. Since 0.1.
+/// Inserts the keys with these `count` hashes in order, with the answers of `petal_filter_insert_batch()`. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_insert_batch_hash(
     filter: *mut petal_filter,

@@ -47,7 +47,8 @@ pub unsafe extern "C" fn petal_filter_merge(
 }
 
 /// Makes `filter` hold every key that both hold. It says true of other keys at a rate no higher than either did, but
-/// higher than a filter made from the common keys alone. Its count becomes the smaller of both. Dirt and damage are as in
+/// higher than a filter made from the common keys alone. Its count becomes the smaller of both. Dirt and damage are as
+/// in
 /// `petal_filter_merge()`. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_intersect(

@@ -8,8 +8,8 @@ use crate::status::{petal_error, petal_status};
 use petal_core::storage::Access;
 use petal_core::{Filter, format, sizing};
 
-/// Nobody vouches for the payload as it is now, or not yet: the image is being changed, or was when its process ended, or
-/// the filter comes from such a one. The count may lag.
+/// Nobody vouches for the payload as it is now, or not yet: the image is being changed, or was when its process ended,
+/// or the filter comes from such a one. The count may lag.
 pub const PETAL_STATE_DIRTY: u32 = 1 << 0;
 /// The image lies in a caller's buffer or a mapped file.
 pub const PETAL_STATE_IN_PLACE: u32 = 1 << 1;

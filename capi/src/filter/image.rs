@@ -34,10 +34,10 @@ pub const PETAL_OPEN_WRITE: petal_open_mode = 1;
 /// Copied into memory of its own, and its checksums checked; a dirty image has none, and its copy is dirty.
 pub const PETAL_OPEN_LOAD: petal_open_mode = 2;
 /// In place, for reading and for `petal_filter_insert_shared()`, together with any number of handles, threads and
-/// processes that open it likewise. The image is dirty meanwhile. The last one to close a file makes it clean, if it was
-/// clean when the first one opened it and none of them died; opening waits while the last one does so, for as long as
-/// that takes. A buffer has no locks, so nobody knows who is the last: it stays dirty until a handle that is opened for
-/// writing, when nobody shares it any more, calls `petal_filter_vouch()`.
+/// processes that open it with this mode. The image is dirty meanwhile. The last one to close a file makes it clean, if
+/// it was clean when the first one opened it and none of them died; opening waits while the last one does so, for as
+/// long as that takes. A buffer has no locks, so nobody knows who is the last: it stays dirty until a handle that is
+/// opened for writing, when nobody shares it any more, calls `petal_filter_vouch()`.
 pub const PETAL_OPEN_SHARE: petal_open_mode = 3;
 
 /// How to open. NULL stands for all zeros. Since 0.1.
@@ -163,8 +163,8 @@ pub unsafe extern "C" fn petal_filter_serialized_size(filter: *const petal_filte
 }
 
 /// Writes the image into a buffer of at least `petal_filter_serialized_size()` bytes, also while threads and processes
-/// insert: keys whose insertion happened before are in it, and its checksums are those of the bytes written. The image of
-/// a dirty filter is dirty. `PETAL_ERR_CORRUPT` if the filter lies in an image that does not match its checksums;
+/// insert: keys whose insertion happened before are in it, and its checksums are those of the bytes written. The image
+/// of a dirty filter is dirty. `PETAL_ERR_CORRUPT` if the filter lies in an image that does not match its checksums;
 /// `PETAL_ERR_DIRTY` if it was opened for reading and another process begins to change it meanwhile. `written` is
 /// nullable. Since 0.1.
 #[unsafe(no_mangle)]
@@ -202,10 +202,12 @@ pub unsafe extern "C" fn petal_filter_serialize(
 pub type petal_write_callback =
     Option<unsafe extern "C" fn(context: *mut c_void, bytes: *const c_void, length: usize) -> bool>;
 
-/// Gives the image to `write`, piece by piece and in order, also while threads and processes insert: keys whose insertion
-/// happened before are in it, and its checksums are those of the bytes given. The image of a dirty filter is dirty.
-/// `PETAL_ERR_CALLBACK` if `write` returns false; `PETAL_ERR_CORRUPT` if the filter lies in an image that does not match
-/// its checksums; `PETAL_ERR_DIRTY` if it was opened for reading and another process begins to change it meanwhile.
+/// Gives the image to `write`, piece by piece and in order, also while threads and processes insert: keys whose
+/// insertion happened before are in it, and its checksums are those of the bytes given. The image of a dirty filter is
+/// dirty.
+/// `PETAL_ERR_CALLBACK` if `write` returns false; `PETAL_ERR_CORRUPT` if the filter lies in an image that does not
+/// match its checksums; `PETAL_ERR_DIRTY` if it was opened for reading and another process begins to change it
+/// meanwhile.
 /// `context` is passed on and may be NULL. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_serialize_to(
@@ -249,10 +251,11 @@ pub unsafe extern "C" fn petal_filter_save(
     })
 }
 
-/// Brings an image that was changed in place up to date on its disk. It becomes clean if it was clean when it was opened
-/// and nothing dirty was merged into it. Otherwise, and while it is shared, it is on the disk and stays dirty: see
-/// `petal_filter_vouch()`. On a failure it stays dirty, and another call tries again. Costs what was changed, see above.
-/// Filters in memory of their own need no sync. Since 0.1.
+/// Brings an image that was changed in place up to date on its disk. It becomes clean if it was clean when it was
+/// opened and nothing dirty was merged into it. Otherwise, and while it is shared, it is on the disk and stays dirty:
+/// see
+/// `petal_filter_vouch()`. On a failure it stays dirty, and another call tries again. Costs what was changed, see
+/// above. Filters in memory of their own need no sync. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_sync(filter: *mut petal_filter, error: *mut petal_error) -> petal_status {
     boundary!(error, [filter], {
@@ -261,9 +264,9 @@ pub unsafe extern "C" fn petal_filter_sync(filter: *mut petal_filter, error: *mu
     })
 }
 
-/// Declares the bytes as they are now to be right: the filter becomes clean, and an image in place gets new checksums, on
-/// its disk too. For whoever knows that all keys are there, because they were inserted again, or can do without some.
-/// Reads the whole payload. `PETAL_ERR_UNSUPPORTED` if an image is open for reading or to be shared;
+/// Declares the bytes as they are now to be right: the filter becomes clean, and an image in place gets new checksums,
+/// on its disk too. For whoever knows that all keys are there, because they were inserted again, or can do without
+/// some. Reads the whole payload. `PETAL_ERR_UNSUPPORTED` if an image is open for reading or to be shared;
 /// `PETAL_ERR_CORRUPT` if no filter of this kind can have such a payload. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_vouch(filter: *mut petal_filter, error: *mut petal_error) -> petal_status {
@@ -274,9 +277,10 @@ pub unsafe extern "C" fn petal_filter_vouch(filter: *mut petal_filter, error: *m
 }
 
 /// Checks the bytes that are there now, by reading them, whatever this handle or another one did since it was opened.
-/// `PETAL_ERR_CORRUPT`, naming the bytes, if a region does not match its checksum; `PETAL_ERR_DIRTY` if none differs, but
-/// nobody vouches for the payload, or not yet: it is being changed, or was when its process ended. Memory of a filter's
-/// own has no checksums: there it is whether the kind can have such a payload, and whether it is dirty. Since 0.1.
+/// `PETAL_ERR_CORRUPT`, naming the bytes, if a region does not match its checksum; `PETAL_ERR_DIRTY` if none differs,
+/// but nobody vouches for the payload, or not yet: it is being changed, or was when its process ended. Memory of a
+/// filter's own has no checksums: there it is whether the kind can have such a payload, and whether it is dirty. Since
+/// 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_verify(filter: *const petal_filter, error: *mut petal_error) -> petal_status {
     boundary!(error, [filter], {

@@ -142,7 +142,7 @@ pub unsafe extern "C" fn petal_filter_insert(
     unsafe { insert(filter, Bytes(key, length), is_new) }
 }
 
-/// The same for a uint64_t key. Since 0.1.
+/// Inserts a uint64_t key. `is_new`, nullable, becomes true if the key certainly was not there. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_insert_u64(
     filter: *mut petal_filter,
@@ -153,7 +153,7 @@ pub unsafe extern "C" fn petal_filter_insert_u64(
     unsafe { insert(filter, Number(key), is_new) }
 }
 
-/// The same for a hash. Since 0.1.
+/// Inserts the key with this hash. `is_new`, nullable, becomes true if the key certainly was not there. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_insert_hash(
     filter: *mut petal_filter,
@@ -195,14 +195,14 @@ pub unsafe extern "C" fn petal_filter_contains(filter: *const petal_filter, key:
     unsafe { contains(filter, Bytes(key, length)) }
 }
 
-/// The same for a uint64_t key. Since 0.1.
+/// Whether a uint64_t key may have been inserted; false is certain. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_contains_u64(filter: *const petal_filter, key: u64) -> bool {
     // SAFETY: the conventions say so.
     unsafe { contains(filter, Number(key)) }
 }
 
-/// The same for a hash. Since 0.1.
+/// Whether the key with this hash may have been inserted; false is certain. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_contains_hash(filter: *const petal_filter, hash: u64) -> bool {
     // SAFETY: the conventions say so.
@@ -252,7 +252,7 @@ pub unsafe extern "C" fn petal_filter_contains_checked(
     unsafe { checked(filter, Bytes(key, length), found) }
 }
 
-/// The same for a uint64_t key. Since 0.1.
+/// Looks a uint64_t key up and says whether that worked. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_contains_checked_u64(
     filter: *const petal_filter,
@@ -263,7 +263,7 @@ pub unsafe extern "C" fn petal_filter_contains_checked_u64(
     unsafe { checked(filter, Number(key), found) }
 }
 
-/// The same for a hash. Since 0.1.
+/// Looks the key with this hash up and says whether that worked. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_contains_checked_hash(
     filter: *const petal_filter,

@@ -65,7 +65,8 @@ pub unsafe extern "C" fn petal_filter_insert_shared(
     unsafe { insert(filter, Bytes(key, length), is_new) }
 }
 
-/// The same for a uint64_t key. Since 0.1.
+/// Inserts a uint64_t key while others insert and look up. `is_new`, nullable: whether it certainly was not there.
+/// Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_insert_shared_u64(
     filter: *const petal_filter,
@@ -76,7 +77,8 @@ pub unsafe extern "C" fn petal_filter_insert_shared_u64(
     unsafe { insert(filter, Number(key), is_new) }
 }
 
-/// The same for a hash. Since 0.1.
+/// Inserts the key with this hash while others insert and look up. `is_new`, nullable: whether it certainly was not
+/// there. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_insert_shared_hash(
     filter: *const petal_filter,
@@ -107,8 +109,8 @@ fn insert_batch(
 }
 
 /// Inserts `count` byte keys in order while others insert and look up, all or, on a failure, none; only after
-/// `PETAL_ERR_CORRUPT`, when a key met a part of the image that does not match its checksum, some of those before it are
-/// in. The keys and the nullable answers are those of `petal_filter_insert_batch()`. Since 0.1.
+/// `PETAL_ERR_CORRUPT`, when a key met a part of the image that does not match its checksum, some of those before it
+/// are in. The keys and the nullable answers are those of `petal_filter_insert_batch()`. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_insert_shared_batch(
     filter: *const petal_filter,
@@ -126,7 +128,8 @@ pub unsafe extern "C" fn petal_filter_insert_shared_batch(
     insert_batch(filter, || unsafe { byte_keys(keys, keys_length, offsets, count) }, wanted, error)
 }
 
-/// The same for uint64_t keys. Since 0.1.
+/// Inserts `count` uint64_t keys in order while others insert and look up, all or, on a failure, none. The answers are
+/// those of `petal_filter_insert_batch()`. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_insert_shared_batch_u64(
     filter: *const petal_filter,
@@ -142,7 +145,8 @@ pub unsafe extern "C" fn petal_filter_insert_shared_batch_u64(
     insert_batch(filter, || Ok(Keys::U64(unsafe { boundary::numbers(keys, count, "keys")? })), wanted, error)
 }
 
-/// The same for hashes. Since 0.1.
+/// Inserts the keys with these `count` hashes in order while others insert and look up, all or, on a failure, none. The
+/// answers are those of `petal_filter_insert_batch()`. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_insert_shared_batch_hash(
     filter: *const petal_filter,
@@ -158,10 +162,10 @@ pub unsafe extern "C" fn petal_filter_insert_shared_batch_hash(
     insert_batch(filter, || Ok(Keys::Hashes(unsafe { boundary::numbers(hashes, count, "hashes")? })), wanted, error)
 }
 
-/// Adds to the count of keys that were offered, for keys that were inserted by functions which do not count. Threads may
-/// call it while others use the filter; a thread that inserts many keys adds up its own first, because a counter that
-/// all threads share is what they wait for. An image in place has the sum once the handle is synced or freed; of those
-/// who share it each adds its own. `PETAL_ERR_UNSUPPORTED` if it is open for reading. Since 0.1.
+/// Adds to the count of keys that were offered, for keys that were inserted by functions which do not count. Threads
+/// may call it while others use the filter; a thread that inserts many keys adds up its own first, because a counter
+/// that all threads share is what they wait for. An image in place has the sum once the handle is synced or freed; of
+/// those who share it each adds its own. `PETAL_ERR_UNSUPPORTED` if it is open for reading. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_add_count(filter: *const petal_filter, keys: u64) -> petal_status {
     boundary!(NO_ERROR, [filter], {

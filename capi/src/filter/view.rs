@@ -57,7 +57,7 @@ pub struct petal_view {
     pub blocks: u64,
     /// The blocks, one after the other, aligned to 8 bytes.
     pub words: *const u64,
-    /// The same, where keys may be inserted; otherwise NULL.
+    /// The address in `words`, for writing, where keys may be inserted; otherwise NULL.
     pub writable_words: *mut u64,
     /// The sets of lanes of which a key has one, for `PETAL_LAYOUT_BLOCKED`; otherwise NULL. Static.
     pub masks: *const u16,
@@ -112,8 +112,8 @@ pub unsafe extern "C" fn petal_filter_view(
 
 /// Fills in a view for lookups and insertions. An image in place is marked dirty first, on its disk too. Because nobody
 /// will say which of its regions change, all of them count as changed: this call and the next sync read the whole
-/// payload. `PETAL_ERR_CORRUPT` if the image does not match its checksums; `PETAL_ERR_UNSUPPORTED` also if the handle is
-/// open for reading, or for shared insertion. Since 0.1.
+/// payload. `PETAL_ERR_CORRUPT` if the image does not match its checksums; `PETAL_ERR_UNSUPPORTED` also if the handle
+/// is open for reading, or for shared insertion. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_view_writable(
     filter: *mut petal_filter,

@@ -421,7 +421,7 @@ impl Cardinality for Bloom {
         self.shape.cardinality(bits::count_ones_of_union(self.base.words().shared(), other.shared()))
     }
 
-    /// The same for both layouts: k independent slices of m/k bits err together as little as one array of m bits.
+    /// One formula for both layouts: k independent slices of m/k bits err together as little as one array of m bits.
     fn standard_error(&self, keys: f64) -> f64 {
         sizing::bloom::cardinality_standard_error(self.base.geometry().bits, self.shape.hashes, keys.round() as u64)
     }
