@@ -88,8 +88,10 @@ fuzz: ## look for unknown failures, FUZZ_SECONDS (60) for each target; what is f
 mutants: ## change the core in thousands of small ways, and look whether its tests notice each (hours; takes cargo-mutants)
 	@CARGO_TARGET_DIR="$(TARGET)" tests/mutants.sh $(MUTANTS)
 
-# SOAK="--lookups 1e8 --bits 0" does less.
-soak: ## 10^9 lookups of inserted keys in filters of every kind, and filters past 2^35 bits
+# SOAK="--lookups 1e8 --bits 0" does less; CRASH is how many processes of each sort are killed at random moments.
+CRASH ?= 500
+soak: ## 10^9 lookups of inserted keys in filters of every kind, filters past 2^35 bits, and processes killed at every call
+	PETAL_CRASH=$(CRASH) cargo test --locked -p petal --test crash
 	cargo bench --locked --bench soak -- $(SOAK)
 
 # BENCH="--only blocked --keys 1e6" does less, BENCH=--huge more.
@@ -103,7 +105,7 @@ bench-pictures: ## `make bench`, and the pictures of README and docs/performance
 bench-quick: ## three kinds and one other library at three sizes, less than 90 seconds after compiling
 	@$(MAKE) --no-print-directory bench BENCH="--quick $(BENCH)"
 
-bench-calls: ## one key from C: lookups and insertions in all forms, the inlined probe, hashing and the limit
+bench-calls: ## a lookup of one key from C: the call, the inlined probe, hashing and the limit
 	@$(MAKE) --no-print-directory build
 	@mkdir -p "$(TARGET)/bench"
 	$(CC) -std=c11 -O3 -march=native -Iinclude benches/calls.c -o "$(TARGET)/bench/calls" \

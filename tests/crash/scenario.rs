@@ -1,0 +1,245 @@
+//! What the child does, and what must hold of the files afterwards, whenever it died and whatever failed.
+
+use petal::{Builder, BuilderOptions, Filter, Keys, Mode, OpenOptions, Spec, Status};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Keys that the filters hold before the child comes.
+const OLD: u64 = 1000;
+/// Keys that it inserts one by one, and as many again in a batch.
+const STEP: u64 = 10;
+/// Keys that its builder collects: more than the least memory limit holds.
+const COLLECTED: u64 = 300_000;
+
+/// What the child tells while it lives, in memory that outlives it.
+pub struct Progress<'a>(pub &'a [AtomicU64; 4]);
+
+impl Progress<'_> {
+    fn inserted(&self) -> u64 {
+        self.0[0].load(Ordering::SeqCst)
+    }
+
+    fn insert(&self, keys: u64) {
+        self.0[0].fetch_add(keys, Ordering::SeqCst);
+    }
+
+    /// The image is vouched for, and nothing was changed since.
+    fn set_in_order(&self, in_order: bool) {
+        self.0[1].store(in_order.into(), Ordering::SeqCst);
+    }
+
+    fn in_order(&self) -> bool {
+        self.0[1].load(Ordering::SeqCst) == 1
+    }
+
+    fn save(&self) {
+        self.0[2].store(1, Ordering::SeqCst);
+    }
+
+    fn saved(&self) -> bool {
+        self.0[2].load(Ordering::SeqCst) == 1
+    }
+}
+
+/// A part of the child's life.
+pub struct Scenario {
+    pub name: &'static str,
+    prepare: fn(&Path),
+    pub act: fn(&Path, &Progress),
+    check: fn(&Path, &Progress),
+    /// Whether the parent has the file open to be shared meanwhile.
+    accompanied: bool,
+}
+
+pub const ALL: [Scenario; 6] = [
+    Scenario { name: "write", prepare: old_file, act: write, check: image_in_place, accompanied: false },
+    Scenario { name: "share", prepare: old_file, act: share, check: image_in_place, accompanied: false },
+    Scenario { name: "share_with_another", prepare: old_file, act: share, check: image_in_place, accompanied: true },
+    Scenario { name: "save_over", prepare: old_file, act: save, check: saved_file, accompanied: false },
+    Scenario { name: "save_new", prepare: |_| {}, act: save, check: saved_file, accompanied: false },
+    Scenario { name: "build", prepare: old_file, act: build, check: saved_file, accompanied: false },
+];
+
+impl Scenario {
+    /// Runs it in a fresh folder: `child` runs [`Scenario::act`] in another process.
+    pub fn run(&self, child: impl FnOnce(&Path, &Progress)) {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        (self.prepare)(folder);
+        let memory = [const { AtomicU64::new(0) }; 4];
+        let mut progress = Progress(&memory);
+        let shared = crate::memory::create(&folder.join("progress"));
+        progress.0 = shared.words();
+        let companion = self.accompanied.then(|| {
+            let filter = open(&file(folder), Mode::Share).unwrap();
+            filter.insert_u64_shared(u64::MAX).unwrap();
+            filter
+        });
+        child(folder, &progress);
+        if let Some(filter) = companion {
+            filter.insert_u64_shared(u64::MAX - 1).unwrap();
+            drop(filter);
+            let filter = open(&file(folder), Mode::Read).unwrap();
+            assert!([u64::MAX, u64::MAX - 1].iter().all(|key| filter.contains_u64(*key)), "the companion lost a key");
+        }
+        (self.check)(folder, &progress);
+        nothing_is_left(folder);
+    }
+}
+
+fn file(folder: &Path) -> PathBuf {
+    folder.join("filter.petal")
+}
+
+fn open(path: &Path, mode: Mode) -> petal::Result<Box<dyn Filter>> {
+    petal::open(path, &OpenOptions { mode, ..OpenOptions::default() })
+}
+
+fn spec() -> Spec {
+    // Some regions of checksums.
+    Spec::with_capacity(300_000, 1e-4).unwrap()
+}
+
+fn filled(keys: u64) -> Box<dyn Filter> {
+    let mut filter = petal::create(&spec()).unwrap();
+    (0..keys).for_each(|key| assert!(filter.insert_u64(key).is_ok()));
+    filter
+}
+
+fn old_file(folder: &Path) {
+    filled(OLD).save(&file(folder)).unwrap();
+}
+
+// ---- What the child does. A failure is what it may meet; it tries once more, as a program would. --------------------
+
+fn twice<T>(mut act: impl FnMut() -> petal::Result<T>) -> Option<T> {
+    act().or_else(|_| act()).ok()
+}
+
+fn write(folder: &Path, progress: &Progress) {
+    let Some(mut filter) = twice(|| open(&file(folder), Mode::Write)) else { return };
+    for _ in 0..STEP {
+        progress.set_in_order(false);
+        if twice(|| filter.insert_u64(OLD + progress.inserted())).is_some() {
+            progress.insert(1);
+        }
+    }
+    progress.set_in_order(twice(|| filter.sync()).is_some());
+    let keys: Vec<u64> = (0..STEP).map(|i| OLD + progress.inserted() + i).collect();
+    progress.set_in_order(false);
+    let (mut done, outcome) = filter.insert_batch(&Keys::U64(&keys), &mut Default::default());
+    if outcome.is_err() {
+        done += filter.insert_batch(&Keys::U64(&keys[done..]), &mut Default::default()).0;
+    }
+    progress.insert(done as u64);
+    progress.set_in_order(twice(|| filter.sync()).is_some());
+    // Closing an image that is in order leaves it so.
+    drop(filter);
+}
+
+fn share(folder: &Path, progress: &Progress) {
+    let Some(mut filter) = twice(|| open(&file(folder), Mode::Share)) else { return };
+    for _ in 0..STEP {
+        if twice(|| filter.insert_u64_shared(OLD + progress.inserted())).is_some() {
+            progress.insert(1);
+        }
+    }
+    let _ = twice(|| filter.sync());
+    let keys: Vec<u64> = (0..STEP).map(|i| OLD + progress.inserted() + i).collect();
+    if twice(|| filter.insert_batch_shared(&Keys::U64(&keys), &mut Default::default())).is_some() {
+        progress.insert(STEP);
+    }
+    drop(filter);
+}
+
+fn save(folder: &Path, progress: &Progress) {
+    let filter = filled(2 * OLD);
+    if twice(|| filter.save(&file(folder))).is_some() {
+        progress.save();
+    }
+}
+
+fn build(folder: &Path, progress: &Progress) {
+    let options = || BuilderOptions {
+        memory_limit: Some(petal::MIN_MEMORY_LIMIT),
+        temporary_directory: Some(folder.to_owned()),
+        ..BuilderOptions::default()
+    };
+    let Some(mut builder) = twice(|| Builder::new(&spec(), options())) else { return };
+    let mut next = 0;
+    while next < COLLECTED {
+        if twice(|| builder.add_u64(next)).is_none() {
+            return;
+        }
+        next += 1;
+    }
+    if twice(|| builder.save(&file(folder))).is_some() {
+        progress.save();
+    }
+}
+
+// ---- What must hold afterwards. -------------------------------------------------------------------------------------
+
+/// The file opens; it is clean and matches its checksums, or it is dirty; no key whose insertion had returned is
+/// missing; and nothing but vouching makes a dirty one clean.
+fn image_in_place(folder: &Path, progress: &Progress) {
+    let path = file(folder);
+    let filter = open(&path, Mode::Read).unwrap();
+    let dirty = filter.base().header().dirty;
+    let verified = filter.verify().map_err(|error| error.status());
+    assert_eq!(verified, if dirty { Err(Status::Dirty) } else { Ok(()) }, "what the file says of itself");
+    assert!(!(dirty && progress.in_order()), "it was in order and is dirty");
+    let keys = OLD + progress.inserted();
+    assert!((0..keys).all(|key| filter.contains_u64(key)), "a key is missing");
+    drop(filter);
+    for mode in [Mode::Share, Mode::Write] {
+        let mut filter = open(&path, mode).unwrap();
+        if mode == Mode::Write {
+            filter.insert_u64(keys).unwrap();
+            filter.sync().unwrap();
+        } else {
+            filter.insert_u64_shared(keys).unwrap();
+        }
+        drop(filter);
+        let after = open(&path, Mode::Read).unwrap();
+        assert_eq!(after.base().header().dirty, dirty, "{mode:?} handles vouch for nothing");
+        assert!(after.contains_u64(keys));
+    }
+    let mut filter = open(&path, Mode::Write).unwrap();
+    filter.vouch().unwrap();
+    drop(filter);
+    let filter = petal::open(&path, &OpenOptions { mode: Mode::Load, ..OpenOptions::default() }).unwrap();
+    filter.verify().unwrap();
+    assert!((0..=keys).all(|key| filter.contains_u64(key)), "a key is missing after all");
+}
+
+/// The path names what was there or what was saved, complete.
+fn saved_file(folder: &Path, progress: &Progress) {
+    let path = file(folder);
+    let old = match petal::open(&path, &OpenOptions { mode: Mode::Load, ..OpenOptions::default() }) {
+        Ok(filter) => {
+            filter.verify().unwrap();
+            assert!((0..OLD).all(|key| filter.contains_u64(key)), "a key is missing");
+            let count = filter.base().header().count;
+            assert!((0..count).all(|key| filter.contains_u64(key)), "a key is missing");
+            assert!([OLD, 2 * OLD, COLLECTED].contains(&count));
+            count == OLD
+        }
+        Err(error) => {
+            assert_eq!(error.status(), Status::NotFound);
+            true
+        }
+    };
+    assert!(!(old && progress.saved()), "it was saved");
+}
+
+/// The next one who saves to the folder removes what the dead left there.
+fn nothing_is_left(folder: &Path) {
+    filled(1).save(&folder.join("next.petal")).unwrap();
+    let known = ["filter.petal", "next.petal", "progress"];
+    for entry in fs::read_dir(folder).unwrap() {
+        let name = entry.unwrap().file_name();
+        assert!(known.iter().any(|known| name == *known), "{name:?} was left");
+    }
+}
