@@ -251,12 +251,12 @@ static void reading_only(petal_kind kind) {
   CHECK_OK(petal_filter_open_buffer(spoilt, sound_length, NULL, &reader, NULL));
   static const uint64_t numbers[] = {1, 2, 3};
   guard(reader);
-  REFUSED(PETAL_ERR_UNSUPPORTED, "reading only",
+  REFUSED(PETAL_ERR_UNSUPPORTED, "open for reading|mode write",
           petal_filter_insert_batch_u64(reader, numbers, 3, NULL, NULL, NULL, NULL, &error));
-  REFUSED(PETAL_ERR_UNSUPPORTED, "reading only", petal_filter_merge(reader, other, &error));
-  REFUSED(PETAL_ERR_UNSUPPORTED, "reading only", petal_filter_intersect(reader, other, &error));
-  REFUSED(PETAL_ERR_UNSUPPORTED, "clear", petal_filter_clear(reader, &error));
-  REFUSED(PETAL_ERR_UNSUPPORTED, "fold", petal_filter_fold(reader, 2, &error));
+  REFUSED(PETAL_ERR_UNSUPPORTED, "open for reading|mode write", petal_filter_merge(reader, other, &error));
+  REFUSED(PETAL_ERR_UNSUPPORTED, "open for reading|mode write", petal_filter_intersect(reader, other, &error));
+  REFUSED(PETAL_ERR_UNSUPPORTED, "open for reading|mode write", petal_filter_clear(reader, &error));
+  REFUSED(PETAL_ERR_UNSUPPORTED, "fold|mode load", petal_filter_fold(reader, 2, &error));
   REFUSED_PLAIN(PETAL_ERR_UNSUPPORTED, petal_filter_insert(reader, "a", 1, NULL));
   guard(NULL);
   petal_filter_free(reader);

@@ -4,22 +4,40 @@
 
 #include <sys/mman.h>
 #include <sys/wait.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
 
-/* Runs `body` in a child, whose failed checks are this program's. */
-#define IN_CHILD(body)                                                             \
-  do {                                                                             \
-    fflush(NULL);                                                                  \
-    pid_t child_ = fork();                                                         \
-    if (child_ == 0) {                                                             \
-      unsigned long before_ = check_failures;                                      \
-      body;                                                                        \
-      fflush(NULL);                                                                \
-      _exit(check_failures == before_ ? 0 : 1);                                    \
-    }                                                                              \
-    int status_ = -1;                                                              \
-    CHECK(child_ > 0 && waitpid(child_, &status_, 0) == child_);                   \
-    check_that(status_ == 0, __FILE__, __LINE__, "the child ended with %d", status_); \
+static pid_t last_child;
+static unsigned long failures_before;
+
+static bool is_child(pid_t forked) {
+  last_child = forked;
+  if (forked == 0) failures_before = check_failures;
+  return forked == 0;
+}
+
+static void end_child(void) {
+  fflush(NULL);
+  _exit(check_failures == failures_before ? 0 : 1);
+}
+
+static bool child_ended_well(void) {
+  int status = -1;
+  return last_child > 0 && waitpid(last_child, &status, 0) == last_child && status == 0;
+}
+
+/* Runs `body` in a child that `fork_` makes, whose failed checks are this program's. */
+#define IN_CHILD_OF(fork_, body)  \
+  do {                            \
+    fflush(NULL);                 \
+    if (is_child(fork_)) {        \
+      body;                       \
+      end_child();                \
+    }                             \
+    CHECK(child_ended_well());    \
   } while (0)
+#define IN_CHILD(body) IN_CHILD_OF(fork(), body)
 
 /* A filter of so many keys, made by hand. */
 static petal_filter *of_keys(petal_spec spec, uint64_t from, uint64_t to) {
@@ -80,7 +98,166 @@ static void builders(uint64_t memory_limit, uint64_t before) {
   petal_builder_free(builder);
 }
 
+static petal_filter *opened(const char *path, petal_open_mode mode) {
+  petal_open_options options = {.struct_size = sizeof options, .mode = mode};
+  petal_filter *filter = NULL;
+  REFUSED(PETAL_OK, NULL, petal_filter_open(path, &options, &filter, &error));
+  return filter;
+}
+
+static bool has(const petal_filter *filter, uint64_t from, uint64_t to) {
+  bool all = filter != NULL;
+  for (uint64_t key = from; key < to; key++) all &= petal_filter_contains_u64(filter, key);
+  return all;
+}
+
+static bool is_dirty(const char *path) {
+  petal_filter *reader = opened(path, PETAL_OPEN_READ);
+  petal_description description = {.struct_size = sizeof description};
+  CHECK_OK(petal_filter_describe(reader, &description, NULL));
+  petal_filter_free(reader);
+  return description.state & PETAL_STATE_DIRTY;
+}
+
+/* A child reads what its parent has open to change it, and refuses all that would change it. */
+static void reads_and_refuses(petal_filter *inherited, uint64_t keys) {
+  const uint64_t more[] = {1000001, 1000002};
+  petal_filter *other = of_keys(SPEC(.kind = PETAL_KIND_BLOOM), 0, 1000), *copy = NULL;
+  petal_view view = {.struct_size = sizeof view};
+  petal_description description = {.struct_size = sizeof description};
+  size_t inserted = 99;
+  REFUSED_PLAIN(PETAL_ERR_UNSUPPORTED, petal_filter_insert_u64(inherited, 1, NULL));
+  REFUSED(PETAL_ERR_UNSUPPORTED, "another process|fork|open it",
+          petal_filter_insert_batch_u64(inherited, more, 2, NULL, NULL, NULL, &inserted, &error));
+  CHECK_EQUAL(inserted, 0);
+  REFUSED_PLAIN(PETAL_ERR_UNSUPPORTED, petal_filter_insert_shared_u64(inherited, 1, NULL));
+  REFUSED(PETAL_ERR_UNSUPPORTED, "another process",
+          petal_filter_insert_shared_batch_u64(inherited, more, 2, NULL, NULL, NULL, &error));
+  REFUSED(PETAL_ERR_UNSUPPORTED, "another process", petal_filter_clear(inherited, &error));
+  REFUSED(PETAL_ERR_UNSUPPORTED, "another process", petal_filter_merge(inherited, other, &error));
+  REFUSED(PETAL_ERR_UNSUPPORTED, "another process", petal_filter_intersect(inherited, other, &error));
+  REFUSED_PLAIN(PETAL_ERR_UNSUPPORTED, petal_filter_add_count(inherited, 1));
+  REFUSED(PETAL_ERR_UNSUPPORTED, "another process", petal_filter_sync(inherited, &error));
+  REFUSED(PETAL_ERR_UNSUPPORTED, "another process", petal_filter_vouch(inherited, &error));
+  CHECK(petal_filter_view_writable(inherited, &view, &error) == PETAL_ERR_UNSUPPORTED);
+
+  CHECK(has(inherited, 0, keys));
+  CHECK_OK(petal_filter_describe(inherited, &description, NULL));
+  CHECK(!(description.capabilities & (PETAL_CAN_INSERT | PETAL_CAN_INSERT_SHARED | PETAL_CAN_CLEAR)));
+  /* What it makes of it is its own. */
+  CHECK_OK(petal_filter_copy(inherited, &copy, NULL));
+  CHECK_OK(petal_filter_insert_u64(copy, 1000001, NULL));
+  CHECK(has(copy, 0, keys) && has(copy, 1000001, 1000002));
+  CHECK_OK(petal_filter_save(inherited, check_path("saved"), NULL));
+  petal_filter *saved = opened(check_path("saved"), PETAL_OPEN_READ);
+  CHECK(has(saved, 0, keys));
+  petal_filter_free(saved);
+  petal_filter_free(copy);
+  petal_filter_free(other);
+  petal_filter_free(inherited);
+}
+
+static petal_status insert(petal_filter *filter, petal_open_mode mode, uint64_t key) {
+  return mode == PETAL_OPEN_WRITE ? petal_filter_insert_u64(filter, key, NULL)
+                                  : petal_filter_insert_shared_u64(filter, key, NULL);
+}
+
+/* Whatever children do with a file that their parent has open to change it, it stays open, locked and dirty until the
+ * parent closes it. */
+static void files(petal_open_mode mode) {
+  const char *path = check_path("file");
+  petal_open_mode alone = PETAL_OPEN_WRITE;
+  petal_filter *filter = make(SPEC(.kind = PETAL_KIND_BLOOM, .capacity = 1000));
+  CHECK_OK(petal_filter_save(filter, path, NULL));
+  petal_filter_free(filter);
+  filter = opened(path, mode);
+  for (uint64_t key = 0; key < 1000; key++) CHECK_OK(insert(filter, mode, key));
+  IN_CHILD(petal_filter_free(filter));
+  IN_CHILD(reads_and_refuses(filter, 1000));
+  IN_CHILD(IN_CHILD(reads_and_refuses(filter, 1000)); petal_filter_free(filter));
+#ifdef SYS_fork
+  /* A fork of which the C library knows nothing. */
+  IN_CHILD_OF((pid_t)syscall(SYS_fork), reads_and_refuses(filter, 1000));
+#endif
+  CHECK(is_dirty(path));
+  REFUSED(PETAL_ERR_LOCKED, "file", try_file(path, alone));
+  /* A child that opens it for itself shares it, and closing that is nothing to the parent. */
+  IN_CHILD({
+    if (mode == PETAL_OPEN_SHARE) {
+      petal_filter *own = opened(path, mode);
+      CHECK_OK(insert(own, mode, 2000));
+      petal_filter_free(own);
+    }
+    REFUSED(PETAL_ERR_LOCKED, "file", try_file(path, alone));
+  });
+  CHECK(is_dirty(path));
+  CHECK_OK(insert(filter, mode, 1001));
+  petal_filter_free(filter);
+  CHECK(!is_dirty(path));
+  filter = opened(path, PETAL_OPEN_READ);
+  CHECK_OK(petal_filter_verify(filter, NULL));
+  CHECK(has(filter, 0, 1000) && has(filter, 1001, 1002));
+  CHECK(mode != PETAL_OPEN_SHARE || has(filter, 2000, 2001));
+  IN_CHILD(CHECK(has(filter, 0, 1000)); CHECK_OK(petal_filter_verify(filter, NULL)); petal_filter_free(filter));
+  CHECK(has(filter, 0, 1000));
+  petal_filter_free(filter);
+}
+
+/* The same of a buffer that parent and children share: the child sees what the parent inserts, and its freeing leaves
+ * the image as it is. */
+static void buffers(petal_open_mode mode) {
+  enum { LENGTH = 65536 };
+  petal_spec spec = SPEC(.kind = PETAL_KIND_BLOOM, .capacity = 1000);
+  void *memory = mmap(NULL, LENGTH, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  CHECK(memory != MAP_FAILED);
+  petal_filter *filter = NULL;
+  CHECK_OK(petal_filter_new_in_buffer(&spec, memory, LENGTH, &filter, NULL));
+  petal_open_options options = {.struct_size = sizeof options, .mode = mode};
+  petal_filter_free(filter);
+  CHECK_OK(petal_filter_open_buffer(memory, LENGTH, &options, &filter, NULL));
+  for (uint64_t key = 0; key < 1000; key++) CHECK_OK(insert(filter, mode, key));
+  unsigned char before[256];
+  memcpy(before, memory, sizeof before);
+  IN_CHILD(reads_and_refuses(filter, 1000));
+  CHECK(memcmp(before, memory, sizeof before) == 0);
+  int go_on[2];
+  char byte = 0;
+  CHECK(pipe(go_on) == 0);
+  pid_t child = fork();
+  if (child == 0) _exit(read(go_on[0], &byte, 1) == 1 && has(filter, 0, 2000) ? 0 : 1);
+  for (uint64_t key = 1000; key < 2000; key++) CHECK_OK(insert(filter, mode, key));
+  CHECK(write(go_on[1], &byte, 1) == 1);
+  int status = -1;
+  CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+  close(go_on[0]), close(go_on[1]);
+  petal_filter_free(filter);
+  CHECK(munmap(memory, LENGTH) == 0);
+}
+
+/* Memory of a filter's own is a child's own, too. */
+static void own_memory(uint64_t capacity) {
+  petal_filter *filter = make(SPEC(.capacity = capacity)), *before = NULL;
+  CHECK_OK(petal_filter_insert_u64(filter, 1, NULL));
+  CHECK_OK(petal_filter_copy(filter, &before, NULL));
+  IN_CHILD({
+    for (uint64_t key = 2; key < 100; key++) CHECK_OK(petal_filter_insert_u64(filter, key, NULL));
+    CHECK_OK(petal_filter_insert_shared_u64(filter, 100, NULL));
+    CHECK(has(filter, 1, 101));
+    CHECK_OK(petal_filter_sync(filter, NULL));
+    petal_filter_free(filter);
+  });
+  CHECK(check_same_bits(filter, before));
+  petal_filter_free(filter);
+  petal_filter_free(before);
+}
+
 int main(void) {
+  files(PETAL_OPEN_WRITE);
+  files(PETAL_OPEN_SHARE);
+  buffers(PETAL_OPEN_WRITE);
+  buffers(PETAL_OPEN_SHARE);
+  own_memory(1000);
+  own_memory(2000000);
   builders(0, 1000);
   builders(1 << 20, 1000);
   builders(1 << 20, 300000);

@@ -52,7 +52,7 @@ int renameat(int from_folder, const char *from, int to_folder, const char *to) {
 static unsigned files_in(const char *path) {
   unsigned count = 0;
   DIR *folder = opendir(path);
-  for (struct dirent *entry = NULL; folder != NULL && (entry = readdir(folder)) != NULL;) count += entry->d_name[0] != 0;
+  while (folder != NULL && readdir(folder) != NULL) count++;
   if (folder != NULL) closedir(folder);
   return count;
 }

@@ -50,6 +50,11 @@
  * Threads. Functions that take a const handle may run in many threads at once on one handle; the
  * others need it to themselves. Nothing of one handle is shared with another.
  *
+ * Forks. A child has copies of its parent's handles. A filter in memory of its own and a builder are
+ * the child's to use. An image that the parent has open to change it the child only reads: what would
+ * change it is `PETAL_ERR_UNSUPPORTED`, and freeing the handle frees memory and nothing else, so that
+ * the parent's lock and the image stay as they are. To change it too, the child opens it itself.
+ *
  * Callbacks must not use the handle of the call that calls them, and nothing may leave a call but by its
  * return: no C++ exception or longjmp through it, no pthread_cancel inside it.
  *
@@ -58,7 +63,9 @@
  * use (lookups say true) and is only to be freed.
  *
  * Mapped files: if another process truncates a file that is mapped, touching the lost part raises
- * SIGBUS, which no library can prevent. Open with `PETAL_OPEN_LOAD` where that may happen.
+ * SIGBUS, which no library can prevent; so does a hole in the file where the disk is full, on file
+ * systems that cannot reserve room when the file is opened to be changed. Open with
+ * `PETAL_OPEN_LOAD` where that may happen.
  */
 
 #ifndef PETAL_H

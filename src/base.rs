@@ -1,6 +1,6 @@
 //! What lies beneath every kind: header, hasher and words. How an image in place is written is in `in_place.rs`.
 
-use crate::error::{Error, Result, error};
+use crate::error::{Error, Result, Status, error};
 use crate::format::{Geometry, Header};
 use crate::hash::Hasher;
 use crate::in_place::Marks;
@@ -93,7 +93,7 @@ impl Base {
                 self.mark(word)?;
             }
         }
-        self.words.exclusive().ok_or_else(read_only)
+        self.words.exclusive().ok_or_else(|| Status::Internal.into())
     }
 
     /// The payload, to be changed where that is allowed at once; otherwise `None`.
@@ -115,7 +115,42 @@ impl Base {
     pub(crate) fn check_shared(&self) -> Result<()> {
         match self.words.in_place() {
             None | Some(Access::Share) => Ok(()),
-            Some(_) => Err(error!(Unsupported, "shared insertion into an image needs it to be opened for sharing")),
+            Some(_) => Err(self.refusal()),
+        }
+    }
+
+    /// Why an image in place is not changed as was asked, and how to open it so that it can be.
+    #[cold]
+    pub(crate) fn refusal(&self) -> Error {
+        let Some(image) = self.words.image() else { return Status::Internal.into() };
+        match image.access() {
+            Access::Read if image.is_inherited() => {
+                error!(
+                    Unsupported,
+                    "the image was opened by another process, before a fork; to change it, open it in this one"
+                )
+            }
+            Access::Read => {
+                error!(
+                    Unsupported,
+                    "the image is open for reading; to change it, open it for writing (mode write), or \
+                    to be shared (mode share)"
+                )
+            }
+            Access::Share => {
+                error!(
+                    Unsupported,
+                    "the image is open to be shared, for shared insertion; for all else open it for \
+                    writing (mode write)"
+                )
+            }
+            Access::Write => {
+                error!(
+                    Unsupported,
+                    "the image is open for one writer; for shared insertion open it to be shared (mode \
+                    share)"
+                )
+            }
         }
     }
 
@@ -182,10 +217,6 @@ impl Base {
         self.words = words;
         self.header.geometry = geometry;
     }
-}
-
-pub(crate) fn read_only() -> Error {
-    error!(Unsupported, "the filter is open for reading only, or for shared insertion only")
 }
 
 /// Names the first thing in which two filters differ, if they do.

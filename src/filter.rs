@@ -337,6 +337,22 @@ pub trait Filter: Send + Sync {
         }
     }
 
+    /// Why it cannot do what [`Filter::capabilities`] lacks: because of its kind, or of how its image is open.
+    #[doc(hidden)]
+    fn refusal(&self, operation: &str, capability: Capabilities) -> Error {
+        let row = registry::find(self.base().header().kind);
+        if !row.is_some_and(|row| row.capabilities.contains(capability)) {
+            return unsupported(operation);
+        }
+        if Capabilities::RESIZING.contains(capability) {
+            return error!(
+                Unsupported,
+                "an image in place keeps its size; to {operation} it, open it as a copy (mode load)"
+            );
+        }
+        self.base().refusal()
+    }
+
     /// Whether a key may have been inserted; true also where the key cannot be hashed.
     fn contains(&self, key: &[u8]) -> bool {
         self.base().hasher().hash_bytes(key).map_or(true, |hash| self.contains_hash(hash))
@@ -464,7 +480,7 @@ pub trait Filter: Send + Sync {
     /// [`Status::Unsupported`] if the filter is open for reading only.
     fn add_count(&self, keys: u64) -> Result<()> {
         if self.base().words().in_place() == Some(Access::Read) {
-            return Err(unsupported("count keys"));
+            return Err(self.base().refusal());
         }
         self.base().add_count_shared(keys);
         Ok(())
@@ -476,7 +492,7 @@ pub trait Filter: Send + Sync {
     /// [`Status::Unsupported`].
     fn clear(&mut self) -> Result<()> {
         if !self.capabilities().contains(Capabilities::CLEAR) {
-            return Err(unsupported("clear"));
+            return Err(self.refusal("clear", Capabilities::CLEAR));
         }
         let base = self.base_mut();
         base.writable()?.fill(0);
@@ -525,7 +541,7 @@ pub trait Filter: Send + Sync {
     /// [`Status::OutOfRange`] if `factor` does not divide the number of units; [`Status::Unsupported`].
     fn fold(&mut self, factor: u64) -> Result<()> {
         if !self.capabilities().contains(Capabilities::FOLD) {
-            return Err(unsupported("fold"));
+            return Err(self.refusal("fold", Capabilities::FOLD));
         }
         self.as_fold().ok_or_else(|| unsupported("fold"))?.fold_units(factor)?;
         let Header { capacity, false_positive_rate, .. } = *self.base().header();
@@ -630,8 +646,9 @@ pub trait Filter: Send + Sync {
     }
 }
 
+/// What a kind cannot do.
 fn unsupported(operation: &str) -> Error {
-    error!(Unsupported, "this filter cannot {operation}: its kind does not, or its memory does not allow it")
+    error!(Unsupported, "filters of this kind cannot {operation}")
 }
 
 /// Marks the regions of an image in place in which hashes set bits, in order: how many of them may be inserted now, and

@@ -8,7 +8,7 @@
 //! makes the entry 0. A region that does not match is not changed, so that no damage gets a new checksum; and only
 //! regions whose entry is 0 need one when the image is sealed.
 
-use crate::base::{Base, read_only};
+use crate::base::Base;
 use crate::error::{Error, Result, Status, error};
 use crate::format::{
     self, COUNT_OFFSET, DIRTY, HEADER_LENGTH, Header, REGION_BYTES, REGION_WORDS, SHARING_OFFSET, STATE_OFFSET, Table,
@@ -154,7 +154,7 @@ impl Base {
     }
 
     fn place_for(&self, access: Access) -> Result<Place<'_>> {
-        self.place().filter(|place| place.image.access() == access).ok_or_else(read_only)
+        self.place().filter(|place| place.image.access() == access).ok_or_else(|| self.refusal())
     }
 
     // ---- Marking -------------------------------------------------------------------------------------------------
@@ -302,8 +302,10 @@ impl Base {
     ///
     /// # Errors
     /// What the system reports; the image then stays dirty, and another call tries again.
+    /// [`Status::Unsupported`] in a child of the process that opened the image to change it.
     pub fn sync(&mut self) -> Result<()> {
         match self.words.in_place() {
+            Some(Access::Read) if self.words.image().is_some_and(ImageBytes::is_inherited) => Err(self.refusal()),
             None | Some(Access::Read) => Ok(()),
             Some(Access::Write) => {
                 if *self.offered.get_mut() > 0 {
@@ -546,7 +548,8 @@ impl Base {
 
 impl Drop for Base {
     fn drop(&mut self) {
-        // A failure leaves the image dirty, which its next reader sees; `sync` reports it to whoever asks.
+        // A failure leaves the image dirty, which its next reader sees; `sync` reports it to whoever asks. In a child of
+        // the process that opened it the image is only read, and nothing is done.
         let _ = self.close();
     }
 }

@@ -1,6 +1,6 @@
 //! A complete image, header and payload, used where it lies.
 
-use super::{Mapping, Words};
+use super::{Mapping, Process, Words};
 use crate::error::{Result, error};
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -28,6 +28,8 @@ pub struct ImageBytes {
     base: NonNull<u8>,
     length: usize,
     access: Access,
+    /// The process that opened it. In another one, made by a fork, it is only read.
+    process: Process,
     file: Option<Mapping>,
 }
 
@@ -44,13 +46,13 @@ impl ImageBytes {
         if !base.cast::<AtomicU64>().is_aligned() {
             return Err(error!(Misaligned, "the buffer at {base:?} is not aligned to 8 bytes"));
         }
-        Ok(ImageBytes { base, length, access, file: None })
+        Ok(ImageBytes { base, length, access, process: Process::current(), file: None })
     }
 
     /// An image in a mapped file.
     pub fn from_mapping(file: Mapping) -> ImageBytes {
-        let access = file.access();
-        ImageBytes { base: file.start(), length: file.length(), access, file: Some(file) }
+        let (access, process) = (file.access(), file.process());
+        ImageBytes { base: file.start(), length: file.length(), access, process, file: Some(file) }
     }
 
     /// How many bytes there are.
@@ -58,9 +60,16 @@ impl ImageBytes {
         self.length
     }
 
-    /// Whether it may be changed.
+    /// How it may be used: as it was opened, but in a child of the process that opened it only for reading.
+    #[inline]
     pub fn access(&self) -> Access {
-        self.access
+        if self.is_inherited() { Access::Read } else { self.access }
+    }
+
+    /// Whether it was opened to be changed, by a process that this one is a child of.
+    #[inline]
+    pub fn is_inherited(&self) -> bool {
+        self.access.is_writing() && !self.process.is_current()
     }
 
     /// The mapped file, if it is one.
@@ -84,7 +93,7 @@ impl ImageBytes {
 
     /// Makes every byte zero.
     pub fn fill_zero(&self) {
-        assert!(self.access.is_writing(), "only a writable image is written");
+        assert!(self.access().is_writing(), "only a writable image is written");
         for offset in (0..self.length).step_by(8) {
             self.word(offset).store(0, Ordering::Relaxed);
         }
@@ -105,7 +114,7 @@ impl ImageBytes {
 
     /// Writes `bytes`, a multiple of 8, at `offset`, in order; they reach the disk some time.
     pub fn store(&self, offset: usize, bytes: &[u8]) {
-        assert!(self.access.is_writing(), "only a writable image is written");
+        assert!(self.access().is_writing(), "only a writable image is written");
         for (i, chunk) in bytes.chunks_exact(8).enumerate() {
             let word = u64::from_le_bytes(chunk.try_into().unwrap_or_default());
             self.word(offset + 8 * i).store(word, Ordering::Release);

@@ -1,7 +1,7 @@
 //! A part of a file in memory.
 
-use super::Access;
 use super::os::{self, RawFile};
+use super::{Access, Process};
 use crate::error::{Error, Result, error};
 use core::ptr::NonNull;
 
@@ -17,7 +17,7 @@ pub struct FileRange {
 /// A mapped range of a file, shared with every other process that maps it.
 ///
 /// A writable mapping holds a lock on its range, so that there is one writer, or none but such as share it; closing
-/// releases it.
+/// releases it. A child that was forked since has a copy of the mapping, but the lock is its parent's.
 pub struct Mapping {
     /// Where the mapping starts: at the page that holds the range's first byte.
     base: NonNull<u8>,
@@ -26,6 +26,7 @@ pub struct Mapping {
     range: FileRange,
     identity: (u64, u64),
     access: Access,
+    process: Process,
     /// Whether nobody else had the range open for writing when it was opened.
     alone: bool,
     /// Kept while the lock is.
@@ -42,7 +43,8 @@ impl Mapping {
         let mapped = range.length.checked_add(lead).ok_or_else(too_large)?;
         let base = os::map_file(&file, range.offset - lead as u64, mapped, access.is_writing()).map_err(failed)?;
         // From here on the mapping and its locks go when it is dropped.
-        let mut mapping = Mapping { base, mapped, lead, range, identity, access, alone: true, locked: None };
+        let process = Process::current();
+        let mut mapping = Mapping { base, mapped, lead, range, identity, access, process, alone: true, locked: None };
         if access == Access::Read {
             return Ok(mapping);
         }
@@ -105,9 +107,14 @@ impl Mapping {
         self.range.length
     }
 
-    /// How it may be used.
+    /// How it was opened.
     pub fn access(&self) -> Access {
         self.access
+    }
+
+    /// The process that opened it.
+    pub fn process(&self) -> Process {
+        self.process
     }
 
     /// The device and the inode of the file.
@@ -145,7 +152,8 @@ fn gate(range: FileRange) -> u64 {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        if let Some(file) = &self.locked {
+        // A child has a descriptor of the same open file: unlocking it would unlock its parent's, closing it does not.
+        if let Some(file) = self.locked.as_ref().filter(|_| self.process.is_current()) {
             file.unlock(self.range.offset, self.range.length as u64);
         }
         // SAFETY: `base` and `mapped` are what `map_file` returned and was given; nothing refers to the memory any
