@@ -69,7 +69,13 @@ type Error struct {
 
 func (e *Error) Error() string {
 	if e.Status == statusClosed {
-		return e.Op + ": the filter or builder is closed"
+		what := "the filter"
+		if strings.HasPrefix(e.Op, "petal.Builder.") {
+			what = "the builder"
+		} else if strings.HasPrefix(e.Message, "other ") {
+			what = "the other filter"
+		}
+		return e.Op + ": " + what + " is closed"
 	}
 	if e.Message != "" {
 		return e.Op + ": " + e.Message

@@ -254,7 +254,7 @@ func ExampleError() {
 	fmt.Println(errors.Is(err, petal.ErrClosed), err)
 	// Output:
 	// true true petal.New
-	// true petal.Filter.InsertString: the filter or builder is closed
+	// true petal.Filter.InsertString: the filter is closed
 }
 
 func ExampleFilter_EstimateOverlap() {

@@ -475,6 +475,17 @@ func TestClosedOnesFail(t *testing.T) {
 			t.Error("a closed filter can do something")
 		}
 	}
+	open := must(New(Spec{}))
+	defer open.Close()
+	for want, err := range map[string]error{
+		"petal.Filter.Clear: the filter is closed":       closed.Clear(),
+		"petal.Filter.Merge: the other filter is closed": open.Merge(closed),
+		"petal.Builder.Add: the builder is closed":       b.Add(nil),
+	} {
+		if err.Error() != want || errors.Is(err, ErrUnsupported) {
+			t.Errorf("%v, and not: %s", err, want)
+		}
+	}
 	_, batch := b.AddBatchString([]string{"a"})
 	_, counted := b.Count()
 	_, finished := b.Finish()
