@@ -1,22 +1,14 @@
 //! Many keys at once: the one place where keys of three forms become hashes and answers take three forms.
 //!
-//! Hashing runs ahead of the filter by one prefetch ring: each call to a filter also shows it the hashes of the keys
-//! that come next, whose lines it may fetch (see [`crate::bits::ring`]). So the ring does not run empty between calls.
+//! A kind pulls the hashes it needs from here, a group at a time, and gives its answers back as bits
+//! ([`crate::bits::ring::Batch`]).
 
 use crate::base::Base;
-use crate::bits::ring::AHEAD;
+use crate::bits::ring::{Batch, GROUP};
 use crate::error::{Result, error};
 use crate::hash::Hasher;
 use crate::simd::Kernels;
-
-/// How many keys a filter answers at once: enough to hide the calls, few enough for any stack.
-const CHUNK: usize = 512;
-
-const _: () = assert!(CHUNK / 8 < 256, "answers are summed in bytes");
-
-/// An array at the start of a cache line, so that vectors of it do not lie across two.
-#[repr(align(64))]
-struct Lines<Array>(Array);
+use crate::simd::layout::BYTES_OF_BITS;
 
 /// Many keys.
 #[derive(Clone, Copy, Debug)]
@@ -83,59 +75,6 @@ impl Keys<'_> {
         }
     }
 
-    /// Gives the hashes to `take`, a chunk at a time, until it says false: the position of the chunk's first key, how
-    /// many keys are in the chunk, and their hashes, followed by those of up to [`AHEAD`] keys of the next. Comes first
-    /// with a chunk of no keys, which shows only what is next; not at all where there are no keys. [`Keys::check`] has
-    /// been asked.
-    pub(crate) fn for_each_chunk(
-        &self,
-        hasher: &Hasher,
-        kernels: &Kernels,
-        mut take: impl FnMut(usize, usize, &[u64]) -> bool,
-    ) {
-        let length = self.len();
-        if length == 0 {
-            return;
-        }
-        if let Keys::Hashes(hashes) = self {
-            let mut go_on = take(0, 0, &hashes[..length.min(AHEAD)]);
-            for start in (0..length).step_by(CHUNK) {
-                let count = CHUNK.min(length - start);
-                let end = length.min(start + count + AHEAD);
-                go_on = go_on && take(start, count, &hashes[start..end]);
-            }
-            return;
-        }
-        // Small batches, such as come from a program that collects a few keys, need not clear a large buffer.
-        if length <= AHEAD {
-            self.hash_chunks(hasher, kernels, &mut Lines([0; AHEAD]).0, &mut take);
-        } else {
-            self.hash_chunks(hasher, kernels, &mut Lines([0; CHUNK + AHEAD]).0, &mut take);
-        }
-    }
-
-    fn hash_chunks(
-        &self,
-        hasher: &Hasher,
-        kernels: &Kernels,
-        buffer: &mut [u64],
-        take: &mut impl FnMut(usize, usize, &[u64]) -> bool,
-    ) {
-        let length = self.len();
-        // `buffer[..hashed - start]` are the hashes of the keys from `start` on.
-        let (mut start, mut hashed) = (0, length.min(AHEAD));
-        self.hash_range(0, hasher, kernels, &mut buffer[..hashed]);
-        let mut go_on = take(0, 0, &buffer[..hashed]);
-        while go_on && start < length {
-            let end = length.min(start + buffer.len());
-            self.hash_range(hashed, hasher, kernels, &mut buffer[hashed - start..end - start]);
-            let count = CHUNK.min(length - start);
-            go_on = take(start, count, &buffer[..end - start]);
-            buffer.copy_within(count..end - start, 0);
-            (start, hashed) = (start + count, end);
-        }
-    }
-
     /// The hashes of the keys from `start` on, as many as there is room for.
     fn hash_range(&self, start: usize, hasher: &Hasher, kernels: &Kernels, hashes: &mut [u64]) {
         match self {
@@ -188,27 +127,65 @@ impl Answers<'_> {
         self.count = if answer { keys as u64 } else { 0 };
     }
 
-    /// Takes the answers of the keys from `start`, a multiple of 8, on; at most [`CHUNK`].
-    fn take(&mut self, start: usize, answers: &[bool]) {
-        // Bytes of ones and zeros, summed eight at once: a chunk is short enough that none overflows.
-        let (words, rest) = answers.as_chunks::<8>();
-        let sums = words.iter().fold(0, |sums, word| sums + u64::from_le_bytes(word.map(u8::from)));
-        self.count += sums
-            .to_le_bytes()
-            .into_iter()
-            .chain(rest.iter().map(|answer| u8::from(*answer)))
-            .map(u64::from)
-            .sum::<u64>();
+    /// Takes the answers of so many keys from `start`, a multiple of [`GROUP`], on: bit i is that of the i-th.
+    fn take(&mut self, start: usize, answers: u64, keys: usize) {
+        let answers = answers & (u64::MAX >> (GROUP - keys.clamp(1, GROUP)));
+        self.count += u64::from(answers.count_ones());
         if let Some(bytes) = &mut self.bytes {
-            for (byte, answer) in bytes[start..].iter_mut().zip(answers) {
-                *byte = (*answer).into();
+            // Eight answers at a time: a table has bits as bytes.
+            let mut rest = answers;
+            let (eights, last) = bytes[start..start + keys].as_chunks_mut::<8>();
+            for eight in eights {
+                *eight = BYTES_OF_BITS[usize::from(rest as u8)].to_le_bytes();
+                rest >>= 8;
+            }
+            for byte in last {
+                *byte = rest as u8 & 1;
+                rest >>= 1;
             }
         }
         if let Some(bitmap) = &mut self.bitmap {
-            for (byte, answers) in bitmap[start / 8..].iter_mut().zip(answers.chunks(8)) {
-                *byte = answers.iter().rev().fold(0, |byte, answer| byte << 1 | u8::from(*answer));
-            }
+            let bytes = keys.div_ceil(8);
+            bitmap[start / 8..start / 8 + bytes].copy_from_slice(&answers.to_le_bytes()[..bytes]);
         }
+    }
+}
+
+/// The keys of a call on their way into a filter, and the answers on their way out.
+struct Call<'a, 'b> {
+    keys: &'a Keys<'a>,
+    hasher: &'a Hasher,
+    kernels: &'a Kernels,
+    /// How many keys were hashed, and how many have answers.
+    hashed: usize,
+    answered: usize,
+    answers: Option<&'a mut Answers<'b>>,
+}
+
+impl Batch for Call<'_, '_> {
+    fn keys(&self) -> usize {
+        self.keys.len()
+    }
+
+    fn next(&mut self, hashes: &mut [u64; GROUP]) -> usize {
+        let count = GROUP.min(self.keys.len() - self.hashed);
+        if count == 0 {
+            return 0;
+        }
+        self.keys.hash_range(self.hashed, self.hasher, self.kernels, &mut hashes[..count]);
+        self.hashed += count;
+        count
+    }
+
+    fn is_asked(&self) -> bool {
+        self.answers.is_some()
+    }
+
+    fn answer(&mut self, answers: u64, keys: usize) {
+        if let Some(to) = &mut self.answers {
+            to.take(self.answered, answers, keys);
+        }
+        self.answered += keys;
     }
 }
 
@@ -217,19 +194,15 @@ pub(crate) fn contains(
     base: &Base,
     keys: &Keys,
     answers: &mut Answers,
-    look_up: &mut dyn FnMut(&[u64], &mut [bool]),
+    look_up: impl FnOnce(&mut dyn Batch),
 ) -> Result<()> {
-    if let Err(error) = answers.check(keys.len()).and_then(|()| keys.check(base.hasher())) {
+    let (hasher, kernels) = (base.hasher(), base.kernels());
+    if let Err(error) = answers.check(keys.len()).and_then(|()| keys.check(hasher)) {
         answers.fill(true, keys.len());
         return Err(error);
     }
     answers.count = 0;
-    keys.for_each_chunk(base.hasher(), base.kernels(), |start, count, hashes| {
-        let found = &mut Lines([false; CHUNK]).0[..count];
-        look_up(hashes, found);
-        answers.take(start, found);
-        true
-    });
+    look_up(&mut Call { keys, hasher, kernels, hashed: 0, answered: 0, answers: Some(answers) });
     Ok(())
 }
 
@@ -239,21 +212,18 @@ pub(crate) fn insert(
     hasher: &Hasher,
     kernels: &Kernels,
     keys: &Keys,
-    answers: &mut Answers,
-    mut insert: impl FnMut(&[u64], &mut [bool]) -> (usize, Result<()>),
+    mut answers: Option<&mut Answers>,
+    insert: impl FnOnce(&mut dyn Batch) -> (usize, Result<()>),
 ) -> (usize, Result<()>) {
-    if let Err(error) = answers.check(keys.len()).and_then(|()| keys.check(hasher)) {
+    let room = answers.as_ref().map_or(Ok(()), |answers| answers.check(keys.len()));
+    if let Err(error) = room.and_then(|()| keys.check(hasher)) {
         return (0, Err(error));
     }
-    answers.count = 0;
-    let (mut inserted, mut outcome) = (0, Ok(()));
-    keys.for_each_chunk(hasher, kernels, |start, count, hashes| {
-        let new = &mut Lines([false; CHUNK]).0[..count];
-        let (done, result) = insert(hashes, new);
-        answers.take(start, &new[..done]);
-        inserted += done;
-        outcome = result;
-        outcome.is_ok()
-    });
-    (inserted, outcome)
+    if let Some(answers) = &mut answers {
+        answers.count = 0;
+    }
+    if keys.is_empty() {
+        return (0, Ok(()));
+    }
+    insert(&mut Call { keys, hasher, kernels, hashed: 0, answered: 0, answers })
 }

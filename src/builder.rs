@@ -3,7 +3,8 @@
 //! Only hashes are kept: eight bytes a key. With a memory limit they go to a temporary file in sorted runs, which are
 //! merged at the end.
 
-use crate::batch::Keys;
+use crate::batch::{self, Keys};
+use crate::bits::ring::GROUP;
 use crate::error::{Error, Result, Status, error};
 use crate::filter::Filter;
 use crate::hash::Hasher;
@@ -133,22 +134,22 @@ impl Builder {
 
     /// Adds many keys. Returns how many were added: all, unless there is an error.
     pub fn add_batch(&mut self, keys: &Keys) -> (usize, Result<()>) {
-        if let Err(error) = keys.check(&self.hasher) {
-            return (0, Err(error));
-        }
-        let (mut done, mut outcome) = (0, Ok(()));
         let hasher = self.hasher.clone();
-        keys.for_each_chunk(&hasher, simd::best(), |_, count, hashes| {
-            for hash in &hashes[..count] {
-                outcome = self.add_hash(*hash);
-                if outcome.is_err() {
-                    return false;
+        batch::insert(&hasher, simd::best(), keys, None, |batch| {
+            let (mut done, mut hashes) = (0, [0; GROUP]);
+            loop {
+                let count = batch.next(&mut hashes);
+                if count == 0 {
+                    return (done, Ok(()));
                 }
-                done += 1;
+                for hash in &hashes[..count] {
+                    if let Err(error) = self.add_hash(*hash) {
+                        return (done, Err(error));
+                    }
+                    done += 1;
+                }
             }
-            true
-        });
-        (done, outcome)
+        })
     }
 
     #[cold]
@@ -235,8 +236,7 @@ impl Builder {
         let mut progress = self.options.progress.take();
         let mut done = 0;
         let outcome = self.for_each_distinct(|hashes| {
-            let insert = filter.as_insert().ok_or(Status::Unsupported)?;
-            insert.insert_many(hashes, &mut [false; STEP][..hashes.len()]).1?;
+            filter.insert_batch(&Keys::Hashes(hashes), None).1?;
             done += hashes.len() as u64;
             match progress.as_mut().is_none_or(|progress| progress(done, distinct)) {
                 true => Ok(()),

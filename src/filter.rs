@@ -2,7 +2,7 @@
 //! and its facets for what only some can do.
 
 use crate::base::{Base, check_compatible};
-use crate::bits::ring;
+use crate::bits::ring::{self, Batch, Chunk};
 #[cfg(doc)]
 use crate::error::Status;
 use crate::error::{Error, Result, error};
@@ -101,10 +101,9 @@ pub trait Insert {
     /// [`Status::Unsupported`] if the filter is open for reading only.
     fn insert_one(&mut self, hash: u64) -> Result<bool>;
 
-    /// Inserts as many hashes as `new` is long, in order, and says of each whether it certainly was not there. Hashes
-    /// after these come with the next call, and are shown only so that memory may be fetched for them.
+    /// Inserts the keys of a batch in order and says of each, if it is asked, whether it certainly was not there.
     /// Returns how many were inserted: all of them unless there is an error, and then the first so many.
-    fn insert_many(&mut self, hashes: &[u64], new: &mut [bool]) -> (usize, Result<()>);
+    fn insert_many(&mut self, batch: &mut dyn Batch) -> (usize, Result<()>);
 }
 
 /// Keys can be inserted by many threads at once, without locks: lookups and insertions run side by side.
@@ -130,11 +129,10 @@ pub trait SharedInsert: Filter {
     /// How many keys ahead fetching pays (see `bits::ring`).
     fn ahead(&self) -> usize;
 
-    /// Inserts as many hashes as `new` is long, in order, and says of each whether it certainly was not there. Hashes
-    /// after these come with the next call, and are shown only so that memory may be fetched for them.
-    fn insert_many_shared(&self, hashes: &[u64], new: &mut [bool]) {
+    /// Inserts the keys of a batch in order and says of each whether it certainly was not there.
+    fn insert_many_shared(&self, batch: &mut dyn Batch) {
         let insert = |_: &mut (), hash| self.insert_one_shared(hash);
-        ring::rolling(&mut (), self.ahead(), hashes, new, |_, hash| self.fetch(hash), insert);
+        ring::inserting(&mut (), self.ahead(), batch, |_, hash| self.fetch(hash), insert);
     }
 }
 
@@ -225,12 +223,9 @@ pub trait Filter: Send + Sync {
     /// Whether a hash may have been inserted. Constant time.
     fn contains_hash(&self, hash: u64) -> bool;
 
-    /// Whether each of as many hashes as `found` is long may have been inserted. Hashes after these come with the next
-    /// call, and are shown only so that memory may be fetched for them (see `bits::ring`).
-    fn contains_hashes(&self, hashes: &[u64], found: &mut [bool]) {
-        for (hash, found) in hashes.iter().zip(found) {
-            *found = self.contains_hash(*hash);
-        }
+    /// Whether each key of a batch may have been inserted (see `bits::ring`).
+    fn contains_many(&self, batch: &mut dyn Batch) {
+        ring::rolling(&mut (), 0, batch, ring::nothing, ring::nothing, |_, hash| self.contains_hash(hash));
     }
 
     /// What the payload tells. Reads all of it, once.
@@ -432,22 +427,25 @@ pub trait Filter: Send + Sync {
         self.insert_hash_shared(self.base().hasher().hash_u64(key)?)
     }
 
-    /// Inserts many keys while others insert and look up; `answers` say of each whether it certainly was not there.
+    /// Inserts many keys in order while others insert and look up; `answers`, if wanted, say of each whether it
+    /// certainly was not there. See [`SharedInsert`] for what holds.
     ///
     /// # Errors
-    /// As [`Filter::insert_shared`], and [`Status::Offsets`]. No key is inserted then, but for [`Status::Corrupt`],
-    /// after which those before the first key that met the damage may be in the filter.
-    fn insert_batch_shared(&self, keys: &batch::Keys, answers: &mut batch::Answers) -> Result<()> {
+    /// As [`Filter::insert_shared`], and [`Status::Offsets`]. No key is inserted then, but for [`Status::Corrupt`], after
+    /// which those before the first key that met the damage may be in the filter.
+    fn insert_batch_shared(&self, keys: &batch::Keys, answers: Option<&mut batch::Answers>) -> Result<()> {
         let (base, shared) = (self.base(), self.shared()?);
-        batch::insert(base.hasher(), base.kernels(), keys, answers, |hashes, new| {
+        batch::insert(base.hasher(), base.kernels(), keys, answers, |batch| {
             if base.is_own() {
-                shared.insert_many_shared(hashes, new);
-                return (new.len(), Ok(()));
+                shared.insert_many_shared(batch);
+                return (batch.keys(), Ok(()));
             }
-            let (ready, outcome) = mark(shared, &hashes[..new.len()]);
-            let shown = if ready < new.len() { ready } else { hashes.len() };
-            shared.insert_many_shared(&hashes[..shown], &mut new[..ready]);
-            (ready, outcome)
+            Chunk::each(batch, |chunk| {
+                let (ready, outcome) = mark(shared, chunk.hashes());
+                chunk.keep(ready);
+                shared.insert_many_shared(chunk);
+                outcome
+            })
         })
         .1
     }
@@ -457,17 +455,15 @@ pub trait Filter: Send + Sync {
     /// # Errors
     /// [`Status::Offsets`], [`Status::ExternalHash`], [`Status::KeyMissing`]. All answers then say true.
     fn contains_batch(&self, keys: &batch::Keys, answers: &mut batch::Answers) -> Result<()> {
-        batch::contains(self.base(), keys, answers, &mut |hashes, found| self.contains_hashes(hashes, found))
+        batch::contains(self.base(), keys, answers, |batch| self.contains_many(batch))
     }
 
-    /// Inserts many keys in order; `answers` say of each whether it certainly was not there. Returns how many were
-    /// inserted: all, unless there is an error.
-    fn insert_batch(&mut self, keys: &batch::Keys, answers: &mut batch::Answers) -> (usize, Result<()>) {
+    /// Inserts many keys in order; `answers` say of each whether it certainly was not there. Without them nobody finds
+    /// out, which is faster. Returns how many were inserted: all, unless there is an error.
+    fn insert_batch(&mut self, keys: &batch::Keys, answers: Option<&mut batch::Answers>) -> (usize, Result<()>) {
         let (hasher, kernels) = (self.base().hasher().clone(), self.base().kernels());
         match self.as_insert() {
-            Some(filter) => {
-                batch::insert(&hasher, kernels, keys, answers, |hashes, new| filter.insert_many(hashes, new))
-            }
+            Some(filter) => batch::insert(&hasher, kernels, keys, answers, |batch| filter.insert_many(batch)),
             None => (0, Err(unsupported("insert"))),
         }
     }

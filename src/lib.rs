@@ -37,6 +37,7 @@ pub mod storage;
 
 pub use base::Base;
 pub use batch::{Answers, Keys};
+pub use bits::ring;
 pub use builder::{Builder, BuilderOptions, MIN_MEMORY_LIMIT, Progress};
 pub use error::{Error, MESSAGE_LENGTH, Result, Status};
 pub use estimate::{Comparison, Estimate, INTERVAL_SIGMAS, compare, estimate};

@@ -238,7 +238,7 @@ fn batches_do_what_single_calls_do() {
                 let (mut one, mut many) = (filter.copy().unwrap(), filter.copy().unwrap());
                 let new: Vec<bool> = (0..count).map(|i| one.insert_hash(hash(i)).unwrap()).collect();
                 let forms = answers_of(count, |answers| {
-                    let (done, outcome) = many.insert_batch(keys, answers);
+                    let (done, outcome) = many.insert_batch(keys, Some(answers));
                     outcome.unwrap();
                     assert_eq!(done, count);
                 });
@@ -260,7 +260,7 @@ fn wrong_batches_say_maybe() {
             let keys = Keys::Bytes { bytes, offsets };
             let count = offsets.len() - 1;
             answers_of(count, |a| fails(filter.contains_batch(&keys, a), Status::Offsets)).are(&vec![true; count]);
-            let (done, outcome) = filter.insert_batch(&keys, &mut Answers::default());
+            let (done, outcome) = filter.insert_batch(&keys, None);
             assert_eq!(done, 0);
             fails(outcome, Status::Offsets);
         }
@@ -271,7 +271,7 @@ fn wrong_batches_say_maybe() {
             fails(filter.contains_batch(&Keys::Hashes(&hashes), &mut answers), Status::BufferTooSmall);
             assert!(short.iter().all(|answer| *answer == 1));
             let mut answers = Answers { bytes: Some(&mut short), ..Answers::default() };
-            fails(filter.insert_batch(&Keys::Hashes(&hashes), &mut answers).1, Status::BufferTooSmall);
+            fails(filter.insert_batch(&Keys::Hashes(&hashes), Some(&mut answers)).1, Status::BufferTooSmall);
         }
         assert_eq!(image(&*filter), empty);
         // No offsets are no keys, and offsets need not start at the beginning or fill the buffer.
@@ -322,12 +322,12 @@ fn tells_the_truth(filter: &mut dyn Filter, spec: &Spec) {
     let before = image(filter);
     for none in [Keys::Hashes(&[]), Keys::U64(&[]), Keys::Bytes { bytes: &[], offsets: &[0] }] {
         if none.check(filter.base().hasher()).is_ok() {
-            assert!(matches!(filter.insert_batch(&none, &mut Answers::default()), (0, Ok(()))));
+            assert!(matches!(filter.insert_batch(&none, None), (0, Ok(()))));
         }
     }
     assert_eq!(image(filter), before, "no keys changed something");
     if !filter.capabilities().contains(Capabilities::INSERT) {
-        let (done, outcome) = filter.insert_batch(&Keys::Hashes(&[1]), &mut Answers::default());
+        let (done, outcome) = filter.insert_batch(&Keys::Hashes(&[1]), None);
         assert_eq!(done, 0);
         fails(outcome, Status::Unsupported);
         fails(
@@ -716,7 +716,7 @@ fn keyed_filters_without_their_key_say_maybe() {
         if can(case, Capabilities::INSERT) {
             fails(locked.insert(b"key"), Status::KeyMissing);
             fails(locked.insert_u64(1), Status::KeyMissing);
-            fails(locked.insert_batch(&Keys::U64(&keys), &mut Answers::default()).1, Status::KeyMissing);
+            fails(locked.insert_batch(&Keys::U64(&keys), None).1, Status::KeyMissing);
         }
         assert_eq!(image(&*locked), bytes);
         // All but hashing works.
@@ -744,7 +744,7 @@ fn external_filters_take_hashes_only() {
         for keys in [Keys::U64(&keys), Keys::Bytes { bytes: b"", offsets: &offsets }] {
             answers_of(20, |a| fails(filter.contains_batch(&keys, a), Status::ExternalHash)).are(&[true; 20]);
             if can(case, Capabilities::INSERT) {
-                fails(filter.insert_batch(&keys, &mut Answers::default()).1, Status::ExternalHash);
+                fails(filter.insert_batch(&keys, None).1, Status::ExternalHash);
             }
             let mut builder = Builder::new(&spec, BuilderOptions::default()).unwrap();
             fails(builder.add_batch(&keys).1, Status::ExternalHash);

@@ -130,7 +130,7 @@ fn for_each_batch(spec: &Spec, pattern: Pattern, from: u64, to: u64, mut take: i
 fn filled(spec: &Spec, pattern: Pattern, keys: u64) -> Box<dyn Filter> {
     let mut filter = create(spec).unwrap();
     if filter.capabilities().contains(Capabilities::INSERT) {
-        for_each_batch(spec, pattern, 0, keys, |keys| filter.insert_batch(keys, &mut Answers::default()).1.unwrap());
+        for_each_batch(spec, pattern, 0, keys, |keys| filter.insert_batch(keys, None).1.unwrap());
         return filter;
     }
     let mut builder = Builder::new(spec, BuilderOptions::default()).unwrap();

@@ -5,7 +5,9 @@ mod common;
 use common::{Buffer, Case, SECRET, filled, hash_of, hashed, image, layouts, mix};
 use petal::format::{HEADER_LENGTH, STATE_OFFSET};
 use petal::registry::KINDS;
-use petal::{Builder, BuilderOptions, Capabilities, Filter, HashFunction, Mode, OpenOptions, Spec, Status, load};
+use petal::{
+    Answers, Builder, BuilderOptions, Capabilities, Filter, HashFunction, Keys, Mode, OpenOptions, Spec, Status, load,
+};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -549,7 +551,7 @@ fn exercise(filter: &mut dyn Filter) {
     for hash in &hashes {
         filter.contains_hash(*hash);
     }
-    filter.contains_hashes(&hashes, &mut vec![false; hashes.len()]);
+    filter.contains_batch(&Keys::Hashes(&hashes), &mut Answers::default()).unwrap();
     filter.contains(b"key");
     let _ =
         (filter.measure(), filter.false_positive_rate(), filter.cardinality(), filter.spec(), filter.verify().is_ok());

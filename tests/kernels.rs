@@ -4,6 +4,7 @@ mod common;
 
 use common::mix;
 use core::sync::atomic::AtomicU64;
+use petal::ring::{Batch, FETCH_FROM, GROUP};
 use petal::simd::layout::{BLOCK_WORDS, SPLIT_BLOCK_WORDS, masks};
 use petal::simd::{BlockKernel, Kernels, available, choose, portable};
 use petal::{Kernel, Spec, Status};
@@ -24,24 +25,61 @@ fn keys(count: usize, seed: u64) -> Vec<u64> {
     (0..count).map(key).collect()
 }
 
-fn compare(
-    kernels: &Kernels,
-    layout: fn(&Kernels) -> &BlockKernel,
-    words: usize,
-    masks: &[u16],
-    count: usize,
+/// A batch of hashes, and the answers that came.
+struct Hashes<'a> {
+    hashes: &'a [u64],
     next: usize,
-) {
+    asked: bool,
+    answers: Vec<bool>,
+}
+
+impl Hashes<'_> {
+    /// The answers of what `run` does with a batch of these hashes.
+    #[track_caller]
+    fn answered(hashes: &[u64], asked: bool, run: impl FnOnce(&mut dyn Batch)) -> Vec<bool> {
+        let mut batch = Hashes { hashes, next: 0, asked, answers: Vec::new() };
+        run(&mut batch);
+        assert_eq!(batch.next, hashes.len(), "not all keys were taken");
+        assert!(!asked || batch.answers.len() == hashes.len(), "{} keys have answers", batch.answers.len());
+        batch.answers
+    }
+}
+
+impl Batch for Hashes<'_> {
+    fn keys(&self) -> usize {
+        self.hashes.len()
+    }
+
+    fn next(&mut self, hashes: &mut [u64; GROUP]) -> usize {
+        let count = GROUP.min(self.hashes.len() - self.next);
+        hashes[..count].copy_from_slice(&self.hashes[self.next..self.next + count]);
+        // What comes after the last is nobody's.
+        hashes[count..].fill(0x5555_5555_5555_5555);
+        self.next += count;
+        count
+    }
+
+    fn is_asked(&self) -> bool {
+        self.asked
+    }
+
+    fn answer(&mut self, answers: u64, keys: usize) {
+        assert!(keys == GROUP || self.answers.len() + keys == self.hashes.len(), "a group of {keys} keys");
+        self.answers.extend((0..keys).map(|i| answers >> i & 1 == 1));
+    }
+}
+
+fn compare(kernels: &Kernels, layout: fn(&Kernels) -> &BlockKernel, words: usize, masks: &[u16], count: usize) {
     let (kernel, specification) = (layout(kernels), layout(&portable::KERNELS));
-    let name = format!("{:?}, {words} words, {} masks, {count} keys and {next}", kernels.kernel, masks.len());
-    let inserted = keys(count + next, 1);
-    let (mut ours, mut theirs) = (vec![0; words], vec![0; words]);
-    let (mut new, mut expected) = (vec![false; count], vec![true; count]);
-    kernel.insert(&mut ours, masks, &inserted, &mut []);
-    kernel.insert(&mut ours, masks, &inserted, &mut new);
-    specification.insert(&mut theirs, masks, &inserted, &mut expected);
+    let name = format!("{:?}, {words} words, {} masks, {count} keys", kernels.kernel, masks.len());
+    let inserted = keys(count, 1);
+    let (mut ours, mut theirs, mut unasked) = (vec![0; words], vec![0; words], vec![0; words]);
+    let new = Hashes::answered(&inserted, true, |batch| kernel.insert(&mut ours, masks, batch));
+    let expected = Hashes::answered(&inserted, true, |batch| specification.insert(&mut theirs, masks, batch));
     assert!(ours == theirs, "{name}: the words differ");
     assert_eq!(new, expected, "{name}");
+    Hashes::answered(&inserted, false, |batch| kernel.insert(&mut unasked, masks, batch));
+    assert!(ours == unasked, "{name}: the words differ where nobody asks");
 
     let mut one_by_one = vec![0; words];
     for (key, new) in inserted.iter().zip(&new) {
@@ -50,13 +88,9 @@ fn compare(
     assert!(ours == one_by_one, "{name}: the words differ one by one");
 
     let words = atomics(&ours);
-    let asked: Vec<u64> = keys(count + next, 1).into_iter().chain(keys(count, 1 << 40)).collect();
-    for from in [0, asked.len() - count - next] {
-        let keys = &asked[from..from + count + next];
-        let (mut found, mut expected) = (vec![true; count], vec![false; count]);
-        kernel.contains(&words, masks, keys, &mut []);
-        kernel.contains(&words, masks, keys, &mut found);
-        specification.contains(&words, masks, keys, &mut expected);
+    for keys in [inserted, keys(count, 1 << 40)] {
+        let found = Hashes::answered(&keys, true, |batch| kernel.contains(&words, masks, batch));
+        let expected = Hashes::answered(&keys, true, |batch| specification.contains(&words, masks, batch));
         assert_eq!(found, expected, "{name}");
         for (key, expected) in keys.iter().zip(expected) {
             assert_eq!(kernel.contains_one(&words, masks, *key), expected, "{name}");
@@ -68,19 +102,20 @@ fn compare(
 fn kernels_do_as_the_portable_one() {
     for kernels in available() {
         println!("{:?}", kernels.kernel);
-        for blocks in [1, 2, 3, 17, 1000] {
-            for (count, next) in [(0, 0), (1, 0), (7, 3), (8, 0), (63, 9), (64, 64), (65, 1), (200, 100), (512, 64)] {
-                compare(kernels, |kernels| &kernels.split_block, blocks * SPLIT_BLOCK_WORDS, &[], count, next);
+        for count in (0..=200).chain([511, 512, 513, 777]) {
+            // Few blocks are full soon; of many, most keys are new.
+            for blocks in if count % 10 < 3 { &[1, 2, 3, 17, 1000][..] } else { &[3, 40] } {
+                compare(kernels, |kernels| &kernels.split_block, blocks * SPLIT_BLOCK_WORDS, &[], count);
                 for hashes in 1..=16 {
-                    compare(kernels, |kernels| &kernels.blocked, blocks * BLOCK_WORDS, masks(hashes), count, next);
+                    compare(kernels, |kernels| &kernels.blocked, blocks * BLOCK_WORDS, masks(hashes), count);
                 }
             }
         }
         // So large that lines are fetched ahead.
-        for (count, next) in [(3, 0), (64, 5), (500, 64), (777, 0)] {
-            let words = (1 << 19) + 8 * 5;
-            compare(kernels, |kernels| &kernels.split_block, words, &[], count, next);
-            compare(kernels, |kernels| &kernels.blocked, words, masks(6), count, next);
+        for count in [0, 1, 3, 16, 63, 64, 65, 127, 128, 129, 191, 192, 193, 500, 777] {
+            let words = FETCH_FROM + 8 * 5;
+            compare(kernels, |kernels| &kernels.split_block, words, &[], count);
+            compare(kernels, |kernels| &kernels.blocked, words, masks(6), count);
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::filter_file;
 use crate::keys::{Inputs, RECORDS};
 use crate::output::Text;
 use crate::progress::Progress;
-use petal::Mode;
+use petal::{Answers, Keys, Mode};
 use serde::Serialize;
 use std::ops::ControlFlow;
 
@@ -39,13 +39,14 @@ pub fn run(args: &args::Check, common: args::Common) -> Outcome {
     let mut text = Text::new()?;
     let (mut records, mut selected) = (0_u64, 0_u64);
     let mut room = [0; RECORDS];
-    let mut found = [false; RECORDS];
+    let mut found = [0; RECORDS];
     inputs.for_each(&mut progress, |batch| {
         let hashes = batch.hash(hasher, &mut room)?;
         let found = &mut found[..hashes.len()];
-        filter.contains_hashes(hashes, found);
+        let answers = &mut Answers { bytes: Some(&mut found[..]), ..Answers::default() };
+        filter.contains_batch(&Keys::Hashes(hashes), answers)?;
         records += hashes.len() as u64;
-        for (i, _) in found.iter().enumerate().filter(|(_, found)| **found != args.invert) {
+        for (i, _) in found.iter().enumerate().filter(|(_, found)| (**found != 0) != args.invert) {
             selected += 1;
             if shows_records {
                 text.bytes(batch.record(i))?;

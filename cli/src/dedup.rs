@@ -24,7 +24,7 @@ use crate::keys::{Inputs, RECORDS};
 use crate::numbers::short;
 use crate::output::{Text, json};
 use crate::progress::Progress;
-use petal::{INTERVAL_SIGMAS, Insert, Spec, Status};
+use petal::{Answers, INTERVAL_SIGMAS, Keys, Spec};
 use serde::Serialize;
 use std::ops::ControlFlow;
 
@@ -45,17 +45,17 @@ pub fn run(args: &args::Dedup, common: args::Common) -> Outcome {
     let inputs = Inputs::new(&args.keys, None)?;
     let mut progress = Progress::new("reading", inputs.length()).beside_output();
     let hasher = filter.base().hasher().clone();
-    let insert: &mut dyn Insert = filter.as_insert().ok_or(Status::Unsupported).map_err(petal::Error::from)?;
     let mut text = Text::new()?;
     let (mut lines, mut passed) = (0_u64, 0_u64);
     let mut room = [0; RECORDS];
-    let mut new = [false; RECORDS];
+    let mut new = [0; RECORDS];
     inputs.for_each(&mut progress, |batch| {
         let hashes = batch.hash(&hasher, &mut room)?;
         let new = &mut new[..hashes.len()];
-        insert.insert_many(hashes, new).1?;
+        let answers = &mut Answers { bytes: Some(&mut new[..]), ..Answers::default() };
+        filter.insert_batch(&Keys::Hashes(hashes), Some(answers)).1?;
         lines += batch.len() as u64;
-        for (i, _) in new.iter().enumerate().filter(|(_, new)| **new) {
+        for (i, _) in new.iter().enumerate().filter(|(_, new)| **new != 0) {
             passed += 1;
             text.bytes(batch.record(i))?;
         }

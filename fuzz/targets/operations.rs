@@ -362,7 +362,7 @@ fn insert_batch(slot: &mut Slot, input: &mut Unstructured) -> Result<()> {
     let (mut done, mut trues) = (0, 0);
     slot.attempt(hashes.is_some(), |filter| {
         let mut answers = room.answers();
-        let (inserted, outcome) = filter.insert_batch(&batch.keys(), &mut answers);
+        let (inserted, outcome) = filter.insert_batch(&batch.keys(), Some(&mut answers));
         (done, trues) = (inserted, answers.count);
         outcome
     });

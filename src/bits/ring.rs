@@ -4,12 +4,18 @@
 //! by itself. So while key i of a batch is answered, the lines of key i + [`AHEAD`] are fetched: one new fetch for each
 //! answer, evenly, which keeps the line buffers full all the time. (Fetching a group and then answering it lets them
 //! run empty between groups; measured, it is 1.3 times slower.)
+//!
+//! A kind pulls the hashes of its keys from the [`Batch`], a group before they are answered. So keys are hashed while
+//! others are fetched, and the ring runs from the first key of a batch to its last.
 
 use super::prefetch;
 use core::sync::atomic::AtomicU64;
 
-/// How many keys ahead of the answer the fetches run at most: what a batch hands on to the next call.
-pub const AHEAD: usize = 64;
+/// How many hashes a batch gives at once.
+pub const GROUP: usize = 64;
+
+/// How many keys ahead of the answer the fetches run at most.
+pub const AHEAD: usize = GROUP;
 
 /// From so many 64-bit words on (4 MiB) fetching ahead pays. Below, the processor's own reordering hides the second and
 /// third level cache.
@@ -21,36 +27,163 @@ pub fn ahead(words: usize, lines: usize) -> usize {
     if words < FETCH_FROM { 0 } else { (2 * AHEAD / lines.max(1)).clamp(1, AHEAD) }
 }
 
-/// Answers the first keys, as many as there is room for in `answers`, in order; keys after these come with the next
-/// call and are only fetched. `ahead` is how far ahead, 0 for no fetches and [`AHEAD`] at most.
-///
-/// The contract between calls: key i + `ahead` is fetched while key i is answered, so the first `ahead` keys of a call
-/// were fetched by the call before, or, at the start of a batch, by a call without answers, which fetches them all.
+/// The keys of a batch as a kind sees them: their hashes, a group at a time, and where the answers go.
+pub trait Batch {
+    /// How many keys there are in all.
+    fn keys(&self) -> usize;
+
+    /// Writes the hashes of the keys that come next to the front of `hashes` and returns how many these are: [`GROUP`],
+    /// or fewer where the batch ends, and none after its end.
+    fn next(&mut self, hashes: &mut [u64; GROUP]) -> usize;
+
+    /// Whether anybody wants answers. If not, none need be given.
+    fn is_asked(&self) -> bool;
+
+    /// Takes the answers of the `keys` keys, a group or the last of the batch, that come after those which have theirs:
+    /// bit i is that of the i-th. Bits after the last mean nothing.
+    fn answer(&mut self, answers: u64, keys: usize);
+}
+
+/// How many keys a [`Chunk`] has at most: enough that the ring seldom runs empty between chunks.
+const CHUNK: usize = 8 * GROUP;
+
+/// The keys of a batch that come next, as a batch of their own, for what has to be done of keys before they are inserted.
+pub struct Chunk<'a> {
+    hashes: [u64; CHUNK],
+    count: usize,
+    next: usize,
+    batch: &'a mut dyn Batch,
+}
+
+impl Chunk<'_> {
+    /// Gives all keys to `insert`, a chunk after the other, until it fails. Returns how many it kept.
+    ///
+    /// # Errors
+    /// Those of `insert`.
+    pub fn each<Error>(
+        batch: &mut dyn Batch,
+        mut insert: impl FnMut(&mut Chunk) -> Result<(), Error>,
+    ) -> (usize, Result<(), Error>) {
+        let mut done = 0;
+        loop {
+            let mut chunk = Chunk { hashes: [0; CHUNK], count: 0, next: 0, batch };
+            for group in chunk.hashes.as_chunks_mut().0 {
+                chunk.count += chunk.batch.next(group);
+            }
+            let outcome = if chunk.count > 0 { insert(&mut chunk) } else { return (done, Ok(())) };
+            done += chunk.count;
+            if outcome.is_err() {
+                return (done, outcome);
+            }
+        }
+    }
+
+    /// The hashes.
+    pub fn hashes(&self) -> &[u64] {
+        &self.hashes[..self.count]
+    }
+
+    /// Drops all keys but the first so many.
+    pub fn keep(&mut self, keys: usize) {
+        self.count = self.count.min(keys);
+    }
+}
+
+impl Batch for Chunk<'_> {
+    fn keys(&self) -> usize {
+        self.count
+    }
+
+    fn next(&mut self, hashes: &mut [u64; GROUP]) -> usize {
+        let count = GROUP.min(self.count - self.next);
+        hashes[..count].copy_from_slice(&self.hashes[self.next..self.next + count]);
+        self.next += count;
+        count
+    }
+
+    fn is_asked(&self) -> bool {
+        self.batch.is_asked()
+    }
+
+    fn answer(&mut self, answers: u64, keys: usize) {
+        self.batch.answer(answers, keys);
+    }
+}
+
+/// How far ahead of a key's answer something is done for it.
+#[derive(Clone, Copy)]
+pub struct Stages {
+    /// Where its first lines are fetched; 0 is nowhere, [`AHEAD`] at most.
+    pub far: usize,
+    /// Where the second stage is done, less than that; 0 is nowhere.
+    pub near: usize,
+}
+
+impl From<usize> for Stages {
+    fn from(far: usize) -> Stages {
+        Stages { far, near: 0 }
+    }
+}
+
+/// Answers all keys of a batch in order. `stages` says how far ahead `fetch` is called for a key, and then `fetch_rest`,
+/// for each one when another key is answered.
 #[inline(always)]
 pub fn rolling<State: ?Sized>(
     state: &mut State,
-    ahead: usize,
-    keys: &[u64],
-    answers: &mut [bool],
+    stages: impl Into<Stages>,
+    batch: &mut (impl Batch + ?Sized),
     fetch: impl Fn(&State, u64),
+    fetch_rest: impl Fn(&State, u64),
     mut answer: impl FnMut(&mut State, u64) -> bool,
 ) {
-    if ahead == 0 {
-        for (key, to) in keys.iter().zip(answers) {
-            *to = answer(state, *key);
+    let Stages { far, near } = stages.into();
+    let mut ring = [[0; GROUP]; 2];
+    let mut hashed = batch.next(&mut ring[0]);
+    let at = |ring: &[[u64; GROUP]; 2], i: usize| ring[i / GROUP % 2][i % GROUP];
+    ring[0][..far.min(hashed)].iter().for_each(|hash| fetch(state, *hash));
+    ring[0][..near.min(hashed)].iter().for_each(|hash| fetch_rest(state, *hash));
+    let mut start = 0;
+    while start < hashed {
+        let end = hashed.min(start + GROUP);
+        if end == start + GROUP {
+            hashed += batch.next(&mut ring[end / GROUP % 2]);
         }
-        return;
-    }
-    if answers.is_empty() {
-        keys.iter().take(ahead).for_each(|key| fetch(state, *key));
-    }
-    for (i, to) in answers.iter_mut().enumerate() {
-        if let Some(key) = keys.get(i + ahead) {
-            fetch(state, *key);
+        let mut answers = 0;
+        for i in start..end {
+            if far > 0 && i + far < hashed {
+                fetch(state, at(&ring, i + far));
+            }
+            if near > 0 && i + near < hashed {
+                fetch_rest(state, at(&ring, i + near));
+            }
+            answers |= u64::from(answer(state, at(&ring, i))) << (i - start);
         }
-        *to = answer(state, keys[i]);
+        batch.answer(answers, end - start);
+        start = end;
     }
 }
+
+/// Inserts all keys of a batch in order, as [`rolling`] answers them, and computes no answers that nobody wants.
+#[inline(always)]
+pub fn inserting<State: ?Sized>(
+    state: &mut State,
+    ahead: usize,
+    batch: &mut (impl Batch + ?Sized),
+    fetch: impl Fn(&State, u64),
+    mut insert: impl FnMut(&mut State, u64) -> bool,
+) {
+    if batch.is_asked() {
+        return rolling(state, ahead, batch, fetch, nothing, insert);
+    }
+    rolling(state, ahead, batch, fetch, nothing, |state, hash| {
+        insert(state, hash);
+        false
+    });
+}
+
+/// A stage that does nothing.
+#[inline(always)]
+pub fn nothing<State: ?Sized>(_: &State, _: u64) {}
 
 /// Fetches the line of a word among `words`.
 #[inline]

@@ -1,5 +1,6 @@
 //! What all kinds that are plain bit arrays do alike.
 
+use crate::bits::ring::{Batch, Chunk};
 use crate::error::{Result, Status, error};
 use crate::filter::{Capabilities, Insert, Intersect, Merge, SharedInsert, mark};
 use crate::spec::Parameter;
@@ -35,9 +36,9 @@ pub trait BitArray: SharedInsert {
     /// marked first.
     fn set(&mut self, hash: u64) -> Option<bool>;
 
-    /// Sets the bits of as many hashes as `new` is long, and says of each whether any was not set; see
-    /// [`Insert::insert_many`]. `None`, having done nothing, where writing has to begin first.
-    fn set_many(&mut self, hashes: &[u64], new: &mut [bool]) -> Option<()>;
+    /// Sets the bits of the keys of a batch; `None`, having done nothing, where their regions have to be
+    /// marked first.
+    fn set_many(&mut self, batch: &mut dyn Batch) -> Option<()>;
 }
 
 impl<Kind: BitArray> Insert for Kind {
@@ -52,22 +53,24 @@ impl<Kind: BitArray> Insert for Kind {
         }
     }
 
-    fn insert_many(&mut self, hashes: &[u64], new: &mut [bool]) -> (usize, Result<()>) {
-        if self.set_many(hashes, new).is_some() {
-            self.base_mut().add_count(new.len() as u64);
-            return (new.len(), Ok(()));
+    fn insert_many(&mut self, batch: &mut dyn Batch) -> (usize, Result<()>) {
+        if self.set_many(batch).is_some() {
+            self.base_mut().add_count(batch.keys() as u64);
+            return (batch.keys(), Ok(()));
         }
         if let Err(error) = self.base_mut().begin_writing() {
             return (0, Err(error));
         }
-        let (ready, outcome) = mark(self, &hashes[..new.len()]);
-        // What comes with the next call is shown only if that call will come.
-        let shown = if ready < new.len() { ready } else { hashes.len() };
-        if at_once(self, |filter| filter.set_many(&hashes[..shown], &mut new[..ready])).is_none() {
-            return (0, Err(Status::Internal.into()));
-        }
-        self.base_mut().add_count(ready as u64);
-        (ready, outcome)
+        Chunk::each(batch, |chunk| {
+            let (ready, outcome) = mark(self, chunk.hashes());
+            chunk.keep(ready);
+            if at_once(self, |filter| filter.set_many(chunk)).is_none() {
+                chunk.keep(0);
+                return Err(Status::Internal.into());
+            }
+            self.base_mut().add_count(ready as u64);
+            outcome
+        })
     }
 }
 

@@ -15,7 +15,8 @@
 
 use super::bitwise::{self, BitArray};
 use crate::base::Base;
-use crate::bits::{self, ring};
+use crate::bits;
+use crate::bits::ring::{self, Batch};
 use crate::error::{Result, Status, error};
 use crate::filter::{Cardinality, Filter, Fold, Insert, Intersect, Layout, Measure, Merge, SharedInsert, View};
 use crate::format::Geometry;
@@ -165,8 +166,8 @@ impl Filter for Blocked {
         self.base.kernels().blocked.contains_one(self.blocks(), self.masks, hash)
     }
 
-    fn contains_hashes(&self, hashes: &[u64], found: &mut [bool]) {
-        self.base.kernels().blocked.contains(self.blocks(), self.masks, hashes, found);
+    fn contains_many(&self, batch: &mut dyn Batch) {
+        self.base.kernels().blocked.contains(self.blocks(), self.masks, batch);
     }
 
     fn measure(&self) -> Measure {
@@ -247,9 +248,9 @@ impl BitArray for Blocked {
         Some(kernel.insert_one(self.base.writable_at_once()?, self.masks, hash))
     }
 
-    fn set_many(&mut self, hashes: &[u64], new: &mut [bool]) -> Option<()> {
+    fn set_many(&mut self, batch: &mut dyn Batch) -> Option<()> {
         let kernel = &self.base.kernels().blocked;
-        kernel.insert(self.base.writable_at_once()?, self.masks, hashes, new);
+        kernel.insert(self.base.writable_at_once()?, self.masks, batch);
         Some(())
     }
 }

@@ -13,7 +13,8 @@
 
 use super::bitwise::{self, BitArray};
 use crate::base::Base;
-use crate::bits::{self, ring};
+use crate::bits;
+use crate::bits::ring::{self, Batch};
 use crate::error::{Result, Status, error};
 use crate::filter::{Cardinality, Filter, Fold, Insert, Intersect, Layout, Measure, Merge, SharedInsert, View};
 use crate::format::Geometry;
@@ -148,8 +149,8 @@ impl Filter for SplitBlock {
         self.base.kernels().split_block.contains_one(self.blocks(), &[], hash)
     }
 
-    fn contains_hashes(&self, hashes: &[u64], found: &mut [bool]) {
-        self.base.kernels().split_block.contains(self.blocks(), &[], hashes, found);
+    fn contains_many(&self, batch: &mut dyn Batch) {
+        self.base.kernels().split_block.contains(self.blocks(), &[], batch);
     }
 
     fn measure(&self) -> Measure {
@@ -230,9 +231,9 @@ impl BitArray for SplitBlock {
         Some(kernel.insert_one(&mut self.base.writable_at_once()?[..self.words], &[], hash))
     }
 
-    fn set_many(&mut self, hashes: &[u64], new: &mut [bool]) -> Option<()> {
+    fn set_many(&mut self, batch: &mut dyn Batch) -> Option<()> {
         let kernel = &self.base.kernels().split_block;
-        kernel.insert(&mut self.base.writable_at_once()?[..self.words], &[], hashes, new);
+        kernel.insert(&mut self.base.writable_at_once()?[..self.words], &[], batch);
         Some(())
     }
 }

@@ -5,7 +5,7 @@ use super::layout::{BYTES_OF_BITS, SALTS, SPLIT_BLOCK_WORDS, block, block_mut, l
 use super::portable::{self, XXH3_MULTIPLIER, blocked_fetch, split_block_fetch};
 use super::{BlockKernel, Kernel, Kernels};
 use crate::bits::prefetch;
-use crate::bits::ring::{self, rolling};
+use crate::bits::ring::{self, Batch, inserting, nothing, rolling};
 use core::arch::x86_64::*;
 use core::sync::atomic::AtomicU64;
 
@@ -182,16 +182,16 @@ fn blocked_insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
 }
 
 #[target_feature(enable = "avx2")]
-fn blocked_contains(words: &[AtomicU64], masks: &[u16], keys: &[u64], found: &mut [bool]) {
+fn blocked_contains(words: &[AtomicU64], masks: &[u16], batch: &mut dyn Batch) {
     let fetch = |words: &&[AtomicU64], key| blocked_fetch(words, key);
     let answer = |words: &mut &[AtomicU64], key| blocked_contains_one(words, masks, key);
-    rolling(&mut { words }, ring::ahead(words.len(), 1), keys, found, fetch, answer);
+    rolling(&mut { words }, ring::ahead(words.len(), 1), batch, fetch, nothing, answer);
 }
 
 #[target_feature(enable = "avx2")]
-fn blocked_insert(words: &mut [u64], masks: &[u16], keys: &[u64], new: &mut [bool]) {
+fn blocked_insert(words: &mut [u64], masks: &[u16], batch: &mut dyn Batch) {
     let fetch = |words: &[u64], key| prefetch(block(words, key));
-    rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, |words, key| blocked_insert_one(words, masks, key));
+    inserting(words, ring::ahead(words.len(), 1), batch, fetch, |words, key| blocked_insert_one(words, masks, key));
 }
 
 // ---- The split-block layout -----------------------------------------------------------------------------------------
@@ -217,10 +217,10 @@ fn split_block_contains_one(words: &[AtomicU64], key: u64) -> bool {
 }
 
 #[target_feature(enable = "avx2")]
-fn split_block_contains(words: &[AtomicU64], _: &[u16], keys: &[u64], found: &mut [bool]) {
+fn split_block_contains(words: &[AtomicU64], _: &[u16], batch: &mut dyn Batch) {
     let fetch = |words: &&[AtomicU64], key| split_block_fetch(words, key);
     let answer = |words: &mut &[AtomicU64], key| split_block_contains_one(words, key);
-    rolling(&mut { words }, ring::ahead(words.len(), 1), keys, found, fetch, answer);
+    rolling(&mut { words }, ring::ahead(words.len(), 1), batch, fetch, nothing, answer);
 }
 
 /// Inserts a key; true if it certainly was not there.
@@ -239,7 +239,7 @@ fn split_block_insert_one(words: &mut [u64], key: u64) -> bool {
 }
 
 #[target_feature(enable = "avx2")]
-fn split_block_insert(words: &mut [u64], _: &[u16], keys: &[u64], new: &mut [bool]) {
+fn split_block_insert(words: &mut [u64], _: &[u16], batch: &mut dyn Batch) {
     let fetch = |words: &[u64], key| prefetch(&words[split_block_start(words.len(), key)]);
-    rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, |words, key| split_block_insert_one(words, key));
+    inserting(words, ring::ahead(words.len(), 1), batch, fetch, |words, key| split_block_insert_one(words, key));
 }

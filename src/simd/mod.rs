@@ -13,6 +13,7 @@ pub mod layout;
 mod neon;
 pub mod portable;
 
+use crate::bits::ring::Batch;
 use crate::error::{Result, error};
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
@@ -20,16 +21,15 @@ use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 /// blocks where the layout says so; `masks` are the sets of lanes that keys choose from ([`layout::masks`]), none for
 /// the layout whose keys have all lanes.
 ///
-/// Of many keys, `keys` (their hashes) may be longer than the answers: what follows comes with the next call, and is
-/// only fetched into the cache where that pays. Keys are taken in order, so that one that occurs twice is new once.
+/// The keys of a batch are taken in order, so that one that occurs twice is new once, and their lines are fetched ahead
+/// where that pays.
 ///
 /// The functions need the instructions of their kernels: only [`available`], [`best`] and [`choose`] give kernels out.
-#[expect(clippy::type_complexity, reason = "four signatures, each said once")]
 pub struct BlockKernel {
     contains_one: unsafe fn(words: &[AtomicU64], masks: &[u16], key: u64) -> bool,
     insert_one: unsafe fn(words: &mut [u64], masks: &[u16], key: u64) -> bool,
-    contains: unsafe fn(words: &[AtomicU64], masks: &[u16], keys: &[u64], found: &mut [bool]),
-    insert: unsafe fn(words: &mut [u64], masks: &[u16], keys: &[u64], new: &mut [bool]),
+    contains: unsafe fn(words: &[AtomicU64], masks: &[u16], batch: &mut dyn Batch),
+    insert: unsafe fn(words: &mut [u64], masks: &[u16], batch: &mut dyn Batch),
 }
 
 impl BlockKernel {
@@ -48,15 +48,15 @@ impl BlockKernel {
     }
 
     /// Whether each key may be there.
-    pub fn contains(&self, words: &[AtomicU64], masks: &[u16], keys: &[u64], found: &mut [bool]) {
+    pub fn contains(&self, words: &[AtomicU64], masks: &[u16], batch: &mut dyn Batch) {
         // SAFETY: as above.
-        unsafe { (self.contains)(words, masks, keys, found) }
+        unsafe { (self.contains)(words, masks, batch) }
     }
 
-    /// Inserts each key and says whether it certainly was not there.
-    pub fn insert(&self, words: &mut [u64], masks: &[u16], keys: &[u64], new: &mut [bool]) {
+    /// Inserts each key and, if it is asked, says whether it certainly was not there.
+    pub fn insert(&self, words: &mut [u64], masks: &[u16], batch: &mut dyn Batch) {
         // SAFETY: as above.
-        unsafe { (self.insert)(words, masks, keys, new) }
+        unsafe { (self.insert)(words, masks, batch) }
     }
 }
 

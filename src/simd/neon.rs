@@ -5,7 +5,7 @@ use super::layout::{SALTS, SPLIT_BLOCK_WORDS, block, block_mut, lanes, split_blo
 use super::portable::{self, blocked_fetch, split_block_fetch};
 use super::{BlockKernel, Kernel, Kernels};
 use crate::bits::prefetch;
-use crate::bits::ring::{self, rolling};
+use crate::bits::ring::{self, Batch, inserting, nothing, rolling};
 use core::arch::aarch64::*;
 use core::sync::atomic::AtomicU64;
 
@@ -104,10 +104,10 @@ fn blocked_contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     are_zero((0..4).map(|quarter| unsafe { vbicq_u32(bits[quarter], load(block.add(2 * quarter))) }))
 }
 
-fn blocked_contains(words: &[AtomicU64], masks: &[u16], keys: &[u64], found: &mut [bool]) {
+fn blocked_contains(words: &[AtomicU64], masks: &[u16], batch: &mut dyn Batch) {
     let fetch = |words: &&[AtomicU64], key| blocked_fetch(words, key);
     let answer = |words: &mut &[AtomicU64], key| blocked_contains_one(words, masks, key);
-    rolling(&mut { words }, ring::ahead(words.len(), 1), keys, found, fetch, answer);
+    rolling(&mut { words }, ring::ahead(words.len(), 1), batch, fetch, nothing, answer);
 }
 
 /// Sets bits in quarters of lines; whether any of them was missing.
@@ -127,9 +127,9 @@ unsafe fn put_in<const QUARTERS: usize>(block: *mut u32, bits: [uint32x4_t; QUAR
     }))
 }
 
-fn blocked_insert(words: &mut [u64], masks: &[u16], keys: &[u64], new: &mut [bool]) {
+fn blocked_insert(words: &mut [u64], masks: &[u16], batch: &mut dyn Batch) {
     let fetch = |words: &[u64], key| prefetch(block(words, key));
-    rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, |words, key| blocked_insert_one(words, masks, key));
+    inserting(words, ring::ahead(words.len(), 1), batch, fetch, |words, key| blocked_insert_one(words, masks, key));
 }
 
 /// Inserts a key; true if it certainly was not there.
@@ -164,15 +164,15 @@ fn split_block_contains_one(words: &[AtomicU64], key: u64) -> bool {
     are_zero((0..2).map(|half| unsafe { vbicq_u32(bits[half], load(block.add(2 * half))) }))
 }
 
-fn split_block_contains(words: &[AtomicU64], _: &[u16], keys: &[u64], found: &mut [bool]) {
+fn split_block_contains(words: &[AtomicU64], _: &[u16], batch: &mut dyn Batch) {
     let fetch = |words: &&[AtomicU64], key| split_block_fetch(words, key);
     let answer = |words: &mut &[AtomicU64], key| split_block_contains_one(words, key);
-    rolling(&mut { words }, ring::ahead(words.len(), 1), keys, found, fetch, answer);
+    rolling(&mut { words }, ring::ahead(words.len(), 1), batch, fetch, nothing, answer);
 }
 
-fn split_block_insert(words: &mut [u64], _: &[u16], keys: &[u64], new: &mut [bool]) {
+fn split_block_insert(words: &mut [u64], _: &[u16], batch: &mut dyn Batch) {
     let fetch = |words: &[u64], key| prefetch(&words[split_block_start(words.len(), key)]);
-    rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, split_block_insert_one);
+    inserting(words, ring::ahead(words.len(), 1), batch, fetch, split_block_insert_one);
 }
 
 /// Inserts a key; true if it certainly was not there.

@@ -4,7 +4,7 @@ use super::layout::{
     BLOCK_WORDS, SPLIT_BLOCK_WORDS, bit_of_lane, block, block_mut, lanes, split_block_masks, split_block_start,
 };
 use super::{BlockKernel, Kernel, Kernels};
-use crate::bits::ring::{self, fetch_word, rolling};
+use crate::bits::ring::{self, Batch, fetch_word, inserting, nothing, rolling};
 use crate::bits::{prefetch, set_shared};
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -94,16 +94,16 @@ pub fn split_block_fetch(words: &[AtomicU64], key: u64) {
     fetch_word(words, split_block_start(words.len(), key));
 }
 
-fn split_block_contains(words: &[AtomicU64], _: &[u16], keys: &[u64], found: &mut [bool]) {
+fn split_block_contains(words: &[AtomicU64], _: &[u16], batch: &mut dyn Batch) {
     let fetch = |words: &&[AtomicU64], key| split_block_fetch(words, key);
-    rolling(&mut { words }, ring::ahead(words.len(), 1), keys, found, fetch, |words, key| {
+    rolling(&mut { words }, ring::ahead(words.len(), 1), batch, fetch, nothing, |words, key| {
         split_block_contains_one(words, key)
     });
 }
 
-fn split_block_insert(words: &mut [u64], _: &[u16], keys: &[u64], new: &mut [bool]) {
+fn split_block_insert(words: &mut [u64], _: &[u16], batch: &mut dyn Batch) {
     let fetch = |words: &[u64], key| prefetch(&words[split_block_start(words.len(), key)]);
-    rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, split_block_insert_one);
+    inserting(words, ring::ahead(words.len(), 1), batch, fetch, split_block_insert_one);
 }
 
 // ---- The blocked layout ---------------------------------------------------------------------------------------------
@@ -154,14 +154,14 @@ pub fn blocked_fetch(words: &[AtomicU64], key: u64) {
     prefetch(block(words, key));
 }
 
-fn blocked_contains(words: &[AtomicU64], masks: &[u16], keys: &[u64], found: &mut [bool]) {
+fn blocked_contains(words: &[AtomicU64], masks: &[u16], batch: &mut dyn Batch) {
     let fetch = |words: &&[AtomicU64], key| blocked_fetch(words, key);
-    rolling(&mut { words }, ring::ahead(words.len(), 1), keys, found, fetch, |words, key| {
+    rolling(&mut { words }, ring::ahead(words.len(), 1), batch, fetch, nothing, |words, key| {
         blocked_contains_one(words, masks, key)
     });
 }
 
-fn blocked_insert(words: &mut [u64], masks: &[u16], keys: &[u64], new: &mut [bool]) {
+fn blocked_insert(words: &mut [u64], masks: &[u16], batch: &mut dyn Batch) {
     let fetch = |words: &[u64], key| prefetch(block(words, key));
-    rolling(words, ring::ahead(words.len(), 1), keys, new, fetch, |words, key| blocked_insert_one(words, masks, key));
+    inserting(words, ring::ahead(words.len(), 1), batch, fetch, |words, key| blocked_insert_one(words, masks, key));
 }

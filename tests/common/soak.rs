@@ -132,7 +132,7 @@ impl Task {
 
 /// Inserts a batch.
 pub fn insert(filter: &mut dyn Filter, keys: &Keys) {
-    let (inserted, outcome) = filter.insert_batch(keys, &mut Answers::default());
+    let (inserted, outcome) = filter.insert_batch(keys, None);
     outcome.expect("it can insert");
     assert_eq!(inserted, keys.len());
 }

@@ -38,6 +38,11 @@ impl Wanted {
         Answers { bytes: slice(self.bytes, self.keys), bitmap: slice(self.bitmap, self.keys.div_ceil(8)), count: 0 }
     }
 
+    /// Whether any form of answers is wanted. If not, an insertion finds none out.
+    pub fn any(&self) -> bool {
+        !(self.bytes.is_null() && self.bitmap.is_null() && self.count.is_null())
+    }
+
     /// # Safety
     /// As [`Wanted::answers`].
     pub unsafe fn tell_count(&self, count: u64) {
@@ -67,7 +72,7 @@ fn contains(
     error: *mut petal_error,
 ) -> petal_status {
     let status = boundary!(error, [filter], {
-        if wanted.bytes.is_null() && wanted.bitmap.is_null() && wanted.count.is_null() {
+        if !wanted.any() {
             return Err(boundary::null("each of found, found_bitmap and found_count"));
         }
         // SAFETY: checked not to be NULL; the conventions say the rest.
@@ -98,8 +103,9 @@ fn insert(
         // SAFETY: checked not to be NULL; the conventions say the rest.
         let mut answers = unsafe { wanted.answers() };
         // SAFETY: as above.
-        let (count, outcome) =
-            unsafe { petal_filter::change(filter, |filter| filter.insert_batch(&keys, &mut answers))? };
+        let (count, outcome) = unsafe {
+            petal_filter::change(filter, |filter| filter.insert_batch(&keys, wanted.any().then_some(&mut answers)))?
+        };
         done = count;
         if done > 0 || outcome.is_ok() {
             // SAFETY: as above.

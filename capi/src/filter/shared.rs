@@ -91,7 +91,7 @@ fn insert_batch(
         // SAFETY: checked not to be NULL; the conventions say the rest.
         let mut answers = unsafe { wanted.answers() };
         // SAFETY: as above.
-        unsafe { petal_filter::get(filter)? }.insert_batch_shared(&keys, &mut answers)?;
+        unsafe { petal_filter::get(filter)? }.insert_batch_shared(&keys, wanted.any().then_some(&mut answers))?;
         // SAFETY: as above.
         unsafe { wanted.tell_count(answers.count) };
         Ok(())

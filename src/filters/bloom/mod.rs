@@ -17,7 +17,8 @@ pub use derivation::Derivation;
 
 use super::bitwise::{self, BitArray};
 use crate::base::Base;
-use crate::bits::{self, ring};
+use crate::bits;
+use crate::bits::ring::{self, Batch};
 use crate::error::{Result, Status, error};
 use crate::filter::{Cardinality, Filter, Fold, Insert, Intersect, Measure, Merge, SharedInsert};
 use crate::format::{Geometry, PAYLOAD_UNIT};
@@ -299,34 +300,26 @@ impl Filter for Bloom {
     /// A key that is not there fails after two probes on average, and fetching all its lines would waste the most of
     /// them. So the ring has two stages: far ahead the first two lines of a key are fetched; when these have come, half
     /// way to the answer, the others, if both bits are set.
-    fn contains_hashes(&self, hashes: &[u64], found: &mut [bool]) {
+    fn contains_many(&self, batch: &mut dyn Batch) {
         let (words, shape) = (self.base.words().shared(), self.shape);
-        if words.len() < ring::FETCH_FROM {
-            for (hash, found) in hashes.iter().zip(found) {
-                *found = shape.all(*hash, |position| bits::test(words, position));
-            }
-            return;
-        }
-        let far = 2 * ring::ahead(words.len(), shape.hashes as usize).min(ring::AHEAD / 2);
-        let near = far / 2;
-        let mut answered = 0;
-        let answer = |words: &mut &[AtomicU64], hash| {
-            if let Some(next) = hashes.get(answered + near) {
-                let mut probe = 0;
-                shape.all(*next, |position| {
-                    probe += 1;
-                    if probe <= FIRST_PROBES {
-                        return bits::test(words, position);
-                    }
-                    ring::fetch_word(words, (position / 64) as usize);
-                    true
-                });
-            }
-            answered += 1;
-            shape.all(hash, |position| bits::test(words, position))
+        let far = match ring::ahead(words.len(), shape.hashes as usize) {
+            0 => 0,
+            ahead => 2 * ahead.min(ring::AHEAD / 2),
         };
         let fetch = |words: &&[AtomicU64], hash| shape.fetch(words, hash, FIRST_PROBES);
-        ring::rolling(&mut { words }, far, hashes, found, fetch, answer);
+        let fetch_rest = |words: &&[AtomicU64], hash| {
+            let mut probe = 0;
+            shape.all(hash, |position| {
+                probe += 1;
+                if probe <= FIRST_PROBES {
+                    return bits::test(words, position);
+                }
+                ring::fetch_word(words, (position / 64) as usize);
+                true
+            });
+        };
+        let answer = |words: &mut &[AtomicU64], hash| shape.all(hash, |position| bits::test(words, position));
+        ring::rolling(&mut { words }, ring::Stages { far, near: far / 2 }, batch, fetch, fetch_rest, answer);
     }
 
     fn measure(&self) -> Measure {
@@ -401,7 +394,7 @@ impl BitArray for Bloom {
         Some(self.shape.set(self.base.writable_at_once()?, hash))
     }
 
-    fn set_many(&mut self, hashes: &[u64], new: &mut [bool]) -> Option<()> {
+    fn set_many(&mut self, batch: &mut dyn Batch) -> Option<()> {
         let shape = self.shape;
         let words = self.base.writable_at_once()?;
         let ahead = ring::ahead(words.len(), shape.hashes as usize);
@@ -411,7 +404,7 @@ impl BitArray for Bloom {
                 true
             });
         };
-        ring::rolling(words, ahead, hashes, new, fetch, |words, hash| shape.set(words, hash));
+        ring::inserting(words, ahead, batch, fetch, |words, hash| shape.set(words, hash));
         Some(())
     }
 }

@@ -1,0 +1,71 @@
+//! XXH3 of `u64` keys, eight in a vector.
+
+use super::WIDTH;
+use crate::simd::portable::{self, XXH3_MULTIPLIER};
+use core::arch::x86_64::*;
+
+/// [`portable::xxh3_u64`] of `GROUPS` times eight keys.
+///
+/// It is a chain of steps that wait for each other, some for 15 cycles. So all groups take a step before any takes the
+/// next: the processor looks no more than a few dozen instructions ahead for one that need not wait.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn xxh3_u64<const GROUPS: usize>(flip: __m512i, keys: &[[u64; WIDTH]], hashes: &mut [[u64; WIDTH]]) {
+    let multiplier = _mm512_set1_epi64(XXH3_MULTIPLIER as i64);
+    let mut x: [__m512i; GROUPS] = core::array::from_fn(|i| load(&keys[i]));
+    for x in &mut x {
+        let mixed = _mm512_xor_si512(_mm512_rol_epi64::<32>(*x), flip);
+        // 0x96 is the exclusive or of three.
+        *x = _mm512_ternarylogic_epi64::<0x96>(mixed, _mm512_rol_epi64::<49>(mixed), _mm512_rol_epi64::<24>(mixed));
+    }
+    for x in &mut x {
+        *x = in_turn(_mm512_mullo_epi64(*x, multiplier));
+    }
+    for x in &mut x {
+        let shifted = _mm512_add_epi64(_mm512_srli_epi64::<35>(*x), _mm512_set1_epi64(8));
+        *x = in_turn(_mm512_xor_si512(*x, shifted));
+    }
+    for x in &mut x {
+        *x = in_turn(_mm512_mullo_epi64(*x, multiplier));
+    }
+    for (x, hashes) in x.into_iter().zip(hashes) {
+        // SAFETY: eight numbers.
+        unsafe {
+            _mm512_storeu_si512(hashes.as_mut_ptr().cast(), _mm512_xor_si512(x, _mm512_srli_epi64::<28>(x)));
+        }
+    }
+}
+
+/// The same number, which the compiler must have at this place in the order of the program.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn in_turn(mut x: __m512i) -> __m512i {
+    // SAFETY: no instruction.
+    unsafe { core::arch::asm!("/* {} */", inout(zmm_reg) x, options(nomem, nostack, preserves_flags)) };
+    x
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+pub fn hash_u64s(flip: u64, keys: &[u64], hashes: &mut [u64]) {
+    let flips = _mm512_set1_epi64(flip as i64);
+    let (groups, rest) = keys.as_chunks::<WIDTH>();
+    let (to_groups, to_rest) = hashes.as_chunks_mut::<WIDTH>();
+    let (rows, few) = groups.as_chunks::<8>();
+    let (to_rows, to_few) = to_groups.as_chunks_mut::<8>();
+    for (keys, hashes) in rows.iter().zip(to_rows) {
+        xxh3_u64::<8>(flips, keys, hashes);
+    }
+    for (keys, hashes) in few.chunks(1).zip(to_few.chunks_mut(1)) {
+        xxh3_u64::<1>(flips, keys, hashes);
+    }
+    for (key, hash) in rest.iter().zip(to_rest) {
+        *hash = portable::xxh3_u64(flip, *key);
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn load(group: &[u64; WIDTH]) -> __m512i {
+    // SAFETY: eight numbers.
+    unsafe { _mm512_loadu_si512(group.as_ptr().cast()) }
+}
