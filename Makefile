@@ -11,7 +11,7 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 .NOTPARALLEL:
 .PHONY: build install uninstall demo clean help header symbols licences figures
 .PHONY: test test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go fuzz
-.PHONY: mutants soak bench bench-pictures bench-quick bench-calls bench-go
+.PHONY: mutants soak bench bench-pictures bench-quick bench-calls bench-batches bench-go
 
 build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
 	@cmake/requirements.sh build
@@ -111,6 +111,13 @@ bench-calls: ## a lookup of one key from C: the call, the inlined probe, hashing
 	$(CC) -std=c11 -O3 -march=native -Iinclude benches/calls.c -o "$(TARGET)/bench/calls" \
 	  -L"$(BUILD)/lib" -lpetal -Wl,-rpath,"$(abspath $(BUILD)/lib)"
 	"$(TARGET)/bench/calls"
+
+bench-batches: ## many keys at once from C: batches of 16 to 8192 beside the limit
+	@$(MAKE) --no-print-directory build
+	@mkdir -p "$(TARGET)/bench"
+	$(CC) -std=c11 -O3 -march=native -Iinclude benches/batches.c -o "$(TARGET)/bench/batches" \
+	  -L"$(BUILD)/lib" -lpetal -Wl,-rpath,"$(abspath $(BUILD)/lib)"
+	"$(TARGET)/bench/batches"
 
 bench-go: ## the Go packages beside other Go libraries, as benchstat sums it up
 	@$(MAKE) --no-print-directory build

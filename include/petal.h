@@ -496,7 +496,8 @@ petal_status petal_filter_contains_checked_hash(const petal_filter *filter, uint
  *
  * Answers come in up to three forms at once, each nullable: a byte a key (0 or 1), a bitmap (bit i
  * is bit i % 8 of byte i / 8; (count + 7) / 8 bytes), and how many are true. On a failure of a
- * lookup every answer is 1. A lookup needs at least one of the three.
+ * lookup every answer is 1. A lookup needs at least one of the three. An insertion needs none: with all three NULL
+ * nothing is found out about the keys, which is faster.
  */
 
 /** Looks `count` byte keys up. Since 0.1. */
