@@ -128,9 +128,9 @@ fn write(folder: &Path, progress: &Progress) {
     progress.set_in_order(twice(|| filter.sync()).is_some());
     let keys: Vec<u64> = (0..STEP).map(|i| OLD + progress.inserted() + i).collect();
     progress.set_in_order(false);
-    let (mut done, outcome) = filter.insert_batch(&Keys::U64(&keys), &mut Default::default());
+    let (mut done, outcome) = filter.insert_batch(&Keys::U64(&keys), None);
     if outcome.is_err() {
-        done += filter.insert_batch(&Keys::U64(&keys[done..]), &mut Default::default()).0;
+        done += filter.insert_batch(&Keys::U64(&keys[done..]), None).0;
     }
     progress.insert(done as u64);
     progress.set_in_order(twice(|| filter.sync()).is_some());
@@ -147,7 +147,7 @@ fn share(folder: &Path, progress: &Progress) {
     }
     let _ = twice(|| filter.sync());
     let keys: Vec<u64> = (0..STEP).map(|i| OLD + progress.inserted() + i).collect();
-    if twice(|| filter.insert_batch_shared(&Keys::U64(&keys), &mut Default::default())).is_some() {
+    if twice(|| filter.insert_batch_shared(&Keys::U64(&keys), None)).is_some() {
         progress.insert(STEP);
     }
     drop(filter);
