@@ -105,7 +105,7 @@ bench-pictures: ## `make bench`, and the pictures of README and docs/performance
 bench-quick: ## three kinds and one other library at three sizes, less than 90 seconds after compiling
 	@$(MAKE) --no-print-directory bench BENCH="--quick $(BENCH)"
 
-bench-calls: ## a lookup of one key from C: the call, the inlined probe, hashing and the limit
+bench-calls: ## one key from C: lookups and insertions in all forms, the inlined probe, hashing and the limit
 	@$(MAKE) --no-print-directory build
 	@mkdir -p "$(TARGET)/bench"
 	$(CC) -std=c11 -O3 -march=native -Iinclude benches/calls.c -o "$(TARGET)/bench/calls" \

@@ -101,6 +101,11 @@ pub trait Insert {
     /// [`Status::Unsupported`] if the filter is open for reading only.
     fn insert_one(&mut self, hash: u64) -> Result<bool>;
 
+    /// Inserts a hash where that is possible without more ado: `None`, having done nothing, for an image in place or where
+    /// it would be refused. What single calls try before [`Insert::insert_one`]: an answer of one byte comes back in a
+    /// register.
+    fn insert_at_once(&mut self, hash: u64) -> Option<bool>;
+
     /// Inserts the keys of a batch in order and says of each, if it is asked, whether it certainly was not there.
     /// Returns how many were inserted: all of them unless there is an error, and then the first so many.
     fn insert_many(&mut self, batch: &mut dyn Batch) -> (usize, Result<()>);
@@ -350,15 +355,18 @@ pub trait Filter: Send + Sync {
 
     /// Whether a key may have been inserted; true also where the key cannot be hashed.
     fn contains(&self, key: &[u8]) -> bool {
-        self.base().hasher().hash_bytes(key).map_or(true, |hash| self.contains_hash(hash))
+        self.base().hasher().hash_bytes_at_once(key).is_none_or(|hash| self.contains_hash(hash))
     }
 
     /// Whether a `u64` key may have been inserted; true also where it cannot be hashed.
     fn contains_u64(&self, key: u64) -> bool {
-        match self.base().hasher().hash_u64_at_once(key) {
-            Some(hash) => self.contains_hash(hash),
-            None => self.contains(&key.to_le_bytes()),
-        }
+        self.base().hasher().hash_u64_at_once(key).is_none_or(|hash| self.contains_hash(hash))
+    }
+
+    /// Inserts a hash where that is possible without more ado; see [`Insert::insert_at_once`]. After `None`
+    /// [`Filter::insert_hash`] inserts it, or says why it cannot.
+    fn insert_hash_at_once(&mut self, hash: u64) -> Option<bool> {
+        self.as_insert()?.insert_at_once(hash)
     }
 
     /// Inserts a hash; true if it certainly was not there before.
@@ -395,6 +403,13 @@ pub trait Filter: Send + Sync {
         let insert = self.as_shared_insert().ok_or_else(|| unsupported("insert without locks"))?;
         self.base().check_shared()?;
         Ok(insert)
+    }
+
+    /// [`Filter::insert_hash_shared`] where that is possible without more ado: `None`, having done nothing, for an image
+    /// in place or where it would refuse.
+    fn insert_hash_shared_at_once(&self, hash: u64) -> Option<bool> {
+        let insert = self.as_shared_insert()?;
+        self.base().is_own().then(|| insert.insert_one_shared(hash))
     }
 
     /// Inserts a hash while others insert and look up; see [`SharedInsert`] for what holds.

@@ -177,7 +177,7 @@ impl Hasher {
     /// As [`Hasher::hash_bytes`].
     #[inline]
     pub fn hash_u64(&self, key: u64) -> core::result::Result<u64, Status> {
-        self.hash_u64_at_once(key).map_or_else(|| self.hash_bytes(&key.to_le_bytes()), Ok)
+        self.hash_u64_at_once(key).ok_or_else(|| self.refusal().unwrap_or(Status::Internal))
     }
 
     /// The hashes of byte strings, of which string `i` is `bytes[offsets[i]..offsets[i + 1]]`; `hashes` is one shorter
@@ -192,10 +192,33 @@ impl Hasher {
         keys.zip(hashes).for_each(|(key, hash)| *hash = self.hash_bytes(key).unwrap_or(0));
     }
 
-    /// The hash of a `u64` key where that takes no call: of XXH3.
+    /// [`Hasher::hash_bytes`] without a reason where the key cannot be hashed: in registers.
     #[inline]
-    pub(crate) fn hash_u64_at_once(&self, key: u64) -> Option<u64> {
-        (self.function == HashFunction::Xxh3).then(|| xxh3_u64(self.flip, key))
+    pub fn hash_bytes_at_once(&self, key: &[u8]) -> Option<u64> {
+        match self.function {
+            HashFunction::Xxh3 => Some(xxh3::xxh3_64_with_seed(key, self.identifier)),
+            _ => self.hash_otherwise(key),
+        }
+    }
+
+    /// [`Hasher::hash_u64`] without a reason where the key cannot be hashed: in registers.
+    #[inline]
+    pub fn hash_u64_at_once(&self, key: u64) -> Option<u64> {
+        match self.function {
+            HashFunction::Xxh3 => Some(xxh3_u64(self.flip, key)),
+            _ => self.hash_u64_otherwise(key),
+        }
+    }
+
+    #[inline(never)]
+    fn hash_otherwise(&self, key: &[u8]) -> Option<u64> {
+        self.hash_bytes(key).ok()
+    }
+
+    /// Apart, so that keys of XXH3 need no place in memory.
+    #[inline(never)]
+    fn hash_u64_otherwise(&self, key: u64) -> Option<u64> {
+        self.hash_bytes(&key.to_le_bytes()).ok()
     }
 
     /// The hashes of many `u64` keys; `hashes` is as long. Those of keys that cannot be hashed, which

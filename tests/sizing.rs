@@ -592,11 +592,11 @@ fn blocked_tables() {
         (20.0, 11, "2.01e-4"),
         (24.0, 12, "5.5e-5"),
     ] {
-        printed(blocked::Terms::new(hashes).poisson(c), rate);
+        printed(blocked::Terms::of(hashes).poisson(c), rate);
         assert_eq!(blocked::optimal_hashes(c), hashes);
         let blocks = 1 << 24;
         let exact = blocked::false_positive_rate(blocks, hashes, (blocks as f64 * 512.0 / c) as u64);
-        close(exact, blocked::Terms::new(hashes).poisson(c), 1e-5);
+        close(exact, blocked::Terms::of(hashes).poisson(c), 1e-5);
     }
 }
 
@@ -609,7 +609,7 @@ fn blocked_by_definition() {
         // The one key must have the same lanes, and the same bit in each.
         let same = 1.0 / masks(hashes).len() as f64 / 32_f64.powi(hashes as i32);
         // A difference of numbers near one has an absolute error.
-        let rate = blocked::Terms::new(hashes).block_rate(1);
+        let rate = blocked::Terms::of(hashes).block_rate(1);
         assert!((rate - same).abs() <= 1e-9 * same + 1e-12, "{hashes}: got {rate:e}, want {same:e}");
     }
     for hashes in 1..=3 {
@@ -627,7 +627,7 @@ fn blocked_by_definition() {
                 }
             }
         }
-        close(blocked::Terms::new(hashes).block_rate(2), sum / (all.len() as f64).powi(3), 1e-9);
+        close(blocked::Terms::of(hashes).block_rate(2), sum / (all.len() as f64).powi(3), 1e-9);
     }
 }
 

@@ -1,9 +1,9 @@
 // The one place where C meets Rust: every exported body runs in here. Pointers are checked, panics stop, errors become
 // statuses and messages, and structs are read and written by their size.
 
-use crate::filter::petal_filter;
 use crate::status::{PETAL_OK, petal_error, petal_status};
-use petal_core::{Error, Filter, Result, Status};
+use petal_core::{Error, Result, Status};
+use std::any::Any;
 use std::ffi::{CStr, OsStr, c_char};
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
@@ -61,10 +61,23 @@ pub(crate) fn run(error: *mut petal_error, body: impl FnOnce() -> Result<()>) ->
     }
 }
 
-/// The answer of a lookup: true where it panics.
-#[inline]
-pub(crate) fn answer(body: impl FnOnce() -> bool) -> bool {
-    catch_unwind(AssertUnwindSafe(body)).unwrap_or(true)
+/// Runs what nearly always works in a straight line; `panicked` says what comes of a panic. A caller whom this does not
+/// serve then goes the long way, through [`run`], which also says what is wrong.
+///
+/// Only for handles, which come from calls that went through [`run`]: so panics are quiet.
+#[inline(always)]
+pub(crate) fn attempt<T>(body: impl FnOnce() -> T, panicked: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| {
+        discard(payload);
+        panicked()
+    })
+}
+
+/// Frees what a panic carries. Apart, so that no register is kept for it.
+#[cold]
+#[inline(never)]
+fn discard(payload: Box<dyn Any + Send>) {
+    drop(payload);
 }
 
 /// Keeps this library's panics quiet. The hook belongs to the copy of Rust's runtime inside the library; no other Rust
@@ -190,17 +203,29 @@ pub(crate) fn copy_text(text: &str, array: &mut [c_char]) {
 /// `length` bytes are readable.
 #[inline]
 pub(crate) unsafe fn bytes<'a>(pointer: *const u8, length: usize, name: &str) -> Result<&'a [u8]> {
+    // SAFETY: the caller's promise.
+    unsafe { bytes_at_once(pointer, length) }.ok_or_else(|| {
+        if pointer.is_null() {
+            return null(name);
+        }
+        error(Status::TooLarge, format_args!("{length} bytes of {name} are more than can be"))
+    })
+}
+
+/// [`bytes`] without a reason where there are none.
+///
+/// # Safety
+/// As [`bytes`].
+#[inline(always)]
+pub(crate) unsafe fn bytes_at_once<'a>(pointer: *const u8, length: usize) -> Option<&'a [u8]> {
     if length == 0 {
-        return Ok(&[]);
+        return Some(&[]);
     }
-    if pointer.is_null() {
-        return Err(null(name));
-    }
-    if length > isize::MAX as usize {
-        return Err(error(Status::TooLarge, format_args!("{length} bytes of {name} are more than can be")));
+    if pointer.is_null() || length > isize::MAX as usize {
+        return None;
     }
     // SAFETY: the caller's promise, and the length fits.
-    Ok(unsafe { std::slice::from_raw_parts(pointer, length) })
+    Some(unsafe { std::slice::from_raw_parts(pointer, length) })
 }
 
 /// An array of numbers; NULL is allowed where there are none.
@@ -241,47 +266,6 @@ pub(crate) unsafe fn name<'a>(pointer: *const c_char) -> Result<&'a str> {
     // SAFETY: the caller's promise.
     let text = unsafe { CStr::from_ptr(pointer) };
     text.to_str().map_err(|_| error(Status::UnknownValue, format_args!("a name is not UTF-8")))
-}
-
-impl petal_filter {
-    /// The filter behind a handle, to be read.
-    ///
-    /// # Safety
-    /// The handle is not NULL and lives; nobody changes it meanwhile.
-    #[inline]
-    pub(crate) unsafe fn get<'a>(handle: *const petal_filter) -> Result<&'a dyn Filter> {
-        // SAFETY: the caller's promise.
-        let handle = unsafe { &*handle };
-        if handle.poisoned { Err(Status::Internal.into()) } else { Ok(&*handle.filter) }
-    }
-
-    /// The filter behind a handle, to be read by what has no error to give; none for a poisoned handle.
-    ///
-    /// # Safety
-    /// As [`petal_filter::get`], but NULL is allowed, and no filter.
-    #[inline]
-    pub(crate) unsafe fn peek<'a>(handle: *const petal_filter) -> Option<&'a dyn Filter> {
-        // SAFETY: the caller's promise.
-        let handle = unsafe { handle.as_ref()? };
-        (!handle.poisoned).then_some(&*handle.filter)
-    }
-
-    /// Changes the filter behind a handle. A panic on the way leaves the handle poisoned.
-    ///
-    /// # Safety
-    /// The handle is not NULL and lives; nobody else uses it meanwhile.
-    #[inline]
-    pub(crate) unsafe fn change<T>(handle: *mut petal_filter, change: impl FnOnce(&mut dyn Filter) -> T) -> Result<T> {
-        // SAFETY: the caller's promise.
-        let handle = unsafe { &mut *handle };
-        if handle.poisoned {
-            return Err(Status::Internal.into());
-        }
-        handle.poisoned = true;
-        let result = change(&mut *handle.filter);
-        handle.poisoned = false;
-        Ok(result)
-    }
 }
 
 #[cfg(test)]

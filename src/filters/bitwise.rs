@@ -44,13 +44,17 @@ pub trait BitArray: SharedInsert {
 impl<Kind: BitArray> Insert for Kind {
     #[inline]
     fn insert_one(&mut self, hash: u64) -> Result<bool> {
-        match self.set(hash) {
-            Some(new) => {
-                self.base_mut().add_count(1);
-                Ok(new)
-            }
+        match self.insert_at_once(hash) {
+            Some(new) => Ok(new),
             None => insert_in_place(self, hash),
         }
+    }
+
+    #[inline]
+    fn insert_at_once(&mut self, hash: u64) -> Option<bool> {
+        let new = self.set(hash)?;
+        self.base_mut().add_count(1);
+        Some(new)
     }
 
     fn insert_many(&mut self, batch: &mut dyn Batch) -> (usize, Result<()>) {
@@ -74,8 +78,7 @@ impl<Kind: BitArray> Insert for Kind {
     }
 }
 
-/// An insertion into an image in place, or one that is refused. Out of line, so that insertion into memory of the
-/// filter's own does not pay for the room that an error takes.
+/// An insertion into an image in place, or one that is refused. Out of line, for the sake of memory of the filter's own.
 #[inline(never)]
 fn insert_in_place<Kind: BitArray>(filter: &mut Kind, hash: u64) -> Result<bool> {
     filter.base_mut().begin_writing()?;

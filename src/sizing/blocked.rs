@@ -16,15 +16,21 @@
 //! rate of a block with i keys = sum over t <= a, u <= b of (-1)^(t+u) C(a, t) C(b, u) z(t, u)^i
 //! ```
 //!
-//! (With `k` even both products are one.) The number of keys in the block is Binomial(n, 1/blocks), so that the rate of
-//! the filter is the mixture of the two; in the limit of many blocks `z^i` becomes `exp(-(512/c)(1 - z))` at `c` bits a
-//! key.
+//! (With `k` even both products are one, and `z(t, u) = z(u, t)` always, so that half of the terms do.)
+//!
+//! The number of keys in a block is Binomial(n, 1/B). The mean of `z^i` over it is `(1 - (1-z)/B)^n`, so the rate of the
+//! filter is the same sum with these powers: nothing has to be summed over numbers of keys. In the limit of many
+//! blocks they become `exp(-(512/c)(1 - z))` at `c` bits a key.
 //!
 //! The sum takes numbers up to 4900 from each other, so that its absolute error is up to 1e-12. Rates below
 //! [`MIN_RATE`] are not asked of it: there a block of one line needs several times the bits of the classic filter
 //! anyway.
+//!
+//! **Sizes.** Which number of lanes is best depends on the rate alone, or on the bits a key alone: [`CHANGES`] is the
+//! table of the rates at which it changes. For that number of lanes Newton's method finds the size for which the sum is
+//! the wanted rate, in three steps or four, and the sum itself at the whole number of blocks and at one less decides.
 
-use super::{is_rate, mixture, search};
+use super::{is_rate, ln_1p_minus, mixture, search};
 
 /// Bits in a block: a cache line.
 pub const BLOCK_BITS: u64 = 512;
@@ -35,77 +41,204 @@ pub const MAX_HASHES: u32 = 16;
 /// The least rate that a filter is sized for.
 pub const MIN_RATE: f64 = 1e-9;
 
+/// Rates below this, which no filter is sized for, are summed over the number of keys in the block.
+const LOW: f64 = 1e-10;
+
 /// Lanes in a half.
 const LANES: u32 = 8;
 
-/// The terms of the sum for one number of hashes: signed weights and the `z` they belong to.
+/// Where `k` lanes, `k` = 1, 2, .. 15, stop to be the best and one more begins, in the limit of many blocks: the
+/// false-positive rate that both have there, and the bits a key at which they have it.
+const CHANGES: [(f64, f64); MAX_HASHES as usize - 1] = [
+    (3.809209828939094e-1, 2.0854084815726313),
+    (1.8405626922417906e-1, 3.578213589968071),
+    (8.786334960547734e-2, 5.130574637649552),
+    (4.2495580548290196e-2, 6.689802638191673),
+    (1.9538671743540043e-2, 8.401690665126225),
+    (9.076385254718593e-3, 10.146931088977189),
+    (3.9282435087214275e-3, 12.12841391269771),
+    (1.7133788959375132e-3, 14.18380530475289),
+    (6.867896212255226e-4, 16.570844491420086),
+    (2.75796533250397e-4, 19.1009761424463),
+    (1.0112835951332604e-4, 22.076885658828246),
+    (3.6735037872350634e-5, 25.315410489899943),
+    (1.2222271757211453e-5, 29.13768528704742),
+    (3.952722766578133e-6, 33.43230552453523),
+    (1.1893751919438839e-6, 38.474350625529276),
+];
+
+/// The least rate, and the bits a key that all lanes need for it.
+const LAST: (f64, f64) = (MIN_RATE, 86.34326171875098);
+
+/// A term of the sum.
+#[derive(Clone, Copy)]
+struct Term {
+    /// With its sign.
+    weight: f64,
+    /// `1 - z`: the probability that a key of the block has one of the bits.
+    hit: f64,
+}
+
+/// The terms of the sum for one number of hashes.
 pub struct Terms {
-    terms: [(f64, f64); 81],
+    terms: [Term; 45],
     length: usize,
 }
 
 /// The binomial coefficient of small numbers.
-fn choose(n: u32, k: u32) -> f64 {
-    if k > n { 0.0 } else { (0..k).fold(1.0, |product, i| product * f64::from(n - i) / f64::from(i + 1)) }
+const fn choose(n: u32, k: u32) -> f64 {
+    if k > n {
+        return 0.0;
+    }
+    let (mut product, mut i) = (1.0, 0);
+    while i < k {
+        product = product * (n - i) as f64 / (i + 1) as f64;
+        i += 1;
+    }
+    product
 }
 
 /// The probability that a key with `a` lanes of a half misses `t` given bits in different lanes of it.
-fn miss(a: u32, t: u32) -> f64 {
-    let hypergeometric = |j: u32| choose(a, j) * choose(LANES - a, t - j) / choose(LANES, t);
-    (0..=a.min(t)).map(|j| hypergeometric(j) * (31.0_f64 / 32.0).powi(j as i32)).sum()
+const fn miss(a: u32, t: u32) -> f64 {
+    let (mut sum, mut power, mut j) = (0.0, 1.0, 0);
+    while j <= a && j <= t {
+        sum += choose(a, j) * choose(LANES - a, t - j) / choose(LANES, t) * power;
+        power *= 31.0 / 32.0;
+        j += 1;
+    }
+    sum
 }
 
+/// The terms for every number of hashes from 1 on.
+static TERMS: [Terms; MAX_HASHES as usize] = {
+    let mut all = [const { Terms { terms: [Term { weight: 0.0, hit: 0.0 }; 45], length: 0 } }; MAX_HASHES as usize];
+    let mut i = 0;
+    while i < MAX_HASHES as usize {
+        all[i] = Terms::new(i as u32 + 1);
+        i += 1;
+    }
+    all
+};
+
 impl Terms {
-    /// The terms for keys with `hashes` lanes, from 1 to [`MAX_HASHES`].
-    pub fn new(hashes: u32) -> Terms {
-        let hashes = hashes.clamp(1, MAX_HASHES);
+    const fn new(hashes: u32) -> Terms {
         let (a, b) = (hashes.div_ceil(2), hashes / 2);
-        let mut terms = Terms { terms: [(0.0, 0.0); 81], length: 0 };
-        for t in 0..=a {
-            for u in 0..=b {
+        let mut terms = Terms { terms: [Term { weight: 0.0, hit: 0.0 }; 45], length: 0 };
+        let mut t = 0;
+        while t <= a {
+            let mut u = 0;
+            // (t, u) and (u, t) have the same z and are one term, unless only one of them is there.
+            while u <= b && u <= t {
                 let sign = if (t + u) % 2 == 0 { 1.0 } else { -1.0 };
                 let z = 0.5 * (miss(a, t) * miss(b, u) + miss(b, t) * miss(a, u));
-                terms.terms[terms.length] = (sign * choose(a, t) * choose(b, u), z);
+                let other = if u < t && t <= b { choose(a, u) * choose(b, t) } else { 0.0 };
+                let weight = sign * (choose(a, t) * choose(b, u) + other);
+                terms.terms[terms.length] = Term { weight, hit: 1.0 - z };
                 terms.length += 1;
+                u += 1;
             }
+            t += 1;
         }
         terms
     }
 
+    /// The terms for keys with `hashes` lanes, from 1 to [`MAX_HASHES`].
+    pub fn of(hashes: u32) -> &'static Terms {
+        &TERMS[hashes.clamp(1, MAX_HASHES) as usize - 1]
+    }
+
     fn sum(&self, power: impl Fn(f64) -> f64) -> f64 {
-        let sum: f64 = self.terms[..self.length].iter().map(|(weight, z)| weight * power(*z)).sum();
+        let sum: f64 = self.terms[..self.length].iter().map(|term| term.weight * power(term.hit)).sum();
         // What is left of a difference of numbers near one may be just below zero.
         sum.clamp(0.0, 1.0)
     }
 
     /// The rate of one block that holds `keys` distinct keys.
     pub fn block_rate(&self, keys: u64) -> f64 {
-        if keys == 0 { 0.0 } else { self.sum(|z| (keys as f64 * z.ln()).exp()) }
+        if keys == 0 { 0.0 } else { self.sum(|hit| missed(hit, keys)) }
     }
 
     /// The rate in the limit of many blocks, at `bits_per_key` bits a key.
     pub fn poisson(&self, bits_per_key: f64) -> f64 {
         let load = BLOCK_BITS as f64 / bits_per_key;
-        self.sum(|z| (-load * (1.0 - z)).exp())
+        self.sum(|hit| (-load * hit).exp())
     }
 
     /// The exact rate of `blocks` blocks that hold `keys` distinct keys.
     pub fn rate(&self, blocks: u64, keys: u64) -> f64 {
-        if blocks == 0 { 1.0 } else { mixture::binomial(keys, 1.0 / blocks as f64, |i| self.block_rate(i)) }
+        if blocks == 0 {
+            return 1.0;
+        }
+        if keys == 0 {
+            return 0.0;
+        }
+        let share = 1.0 / blocks as f64;
+        let rate = self.sum(|hit| missed(share * hit, keys));
+        // Of lower rates less is left than the mixture leaves, term by term.
+        if rate > LOW { rate } else { mixture::binomial(keys, share, |keys| self.block_rate(keys)) }
     }
+
+    /// About the number of blocks for which [`Terms::rate`] is `rate`, by Newton's method on their logarithms.
+    fn blocks_about(&self, keys: u64, rate: f64, start: f64) -> f64 {
+        let (wanted, mut blocks) = (rate.ln(), start);
+        for _ in 0..8 {
+            let (share, mut value, mut slope) = (1.0 / blocks, 0.0, 0.0);
+            for term in &self.terms[..self.length] {
+                let hit = share * term.hit;
+                let part = term.weight * missed(hit, keys);
+                value += part;
+                slope += part * hit / (1.0 - hit);
+            }
+            // The derivative of the value by ln blocks is keys times the slope.
+            let step = (wanted - value.ln()) * value / (keys as f64 * slope);
+            if !step.is_finite() {
+                break;
+            }
+            if step < 0.0 && blocks == 1.0 {
+                break;
+            }
+            blocks = (blocks * step.clamp(-0.5, 0.5).exp()).max(1.0);
+            // The error of what was reached is about the square of the last step: far less than a block.
+            if step.abs() < 1e-6 || step.abs() * blocks < 0.5 {
+                break;
+            }
+        }
+        blocks
+    }
+}
+
+/// `(1 - hit)^keys`, for `hit` in 0..1, by the cheapest way that has all digits.
+fn missed(hit: f64, keys: u64) -> f64 {
+    if keys <= 32 {
+        return (1.0 - hit).powi(keys as i32);
+    }
+    (keys as f64 * ln_1p_minus(hit)).exp()
 }
 
 /// The exact false-positive rate of `blocks` blocks that hold `keys` distinct keys of `hashes` lanes each.
 ///
-/// No blocks give 1; otherwise no keys give 0.
+/// No blocks give 1; otherwise no keys give 0. At most 45 exponential functions.
 pub fn false_positive_rate(blocks: u64, hashes: u32, keys: u64) -> f64 {
-    Terms::new(hashes).rate(blocks, keys)
+    Terms::of(hashes).rate(blocks, keys)
 }
 
 /// The number of lanes with the least rate at `bits_per_key` bits a key, in the limit of many blocks.
 pub fn optimal_hashes(bits_per_key: f64) -> u32 {
-    let rate = |hashes: &u32| Terms::new(*hashes).poisson(bits_per_key);
-    (1..=MAX_HASHES).min_by(|a, b| rate(a).total_cmp(&rate(b))).unwrap_or(1)
+    CHANGES.iter().take_while(|(_, change)| bits_per_key > *change).count() as u32 + 1
+}
+
+/// The number of lanes that reaches `rate` with the fewest bits a key, and about how many that are, in the limit of many
+/// blocks.
+fn lanes_for(rate: f64) -> (u32, f64) {
+    let lanes = CHANGES.iter().take_while(|(change, _)| rate < *change).count() as u32 + 1;
+    // Between two changes the logarithms lie nearly on a line. A single lane needs no table.
+    if lanes == 1 {
+        return (1, -1.0 / (-rate).ln_1p());
+    }
+    let (first, from) = CHANGES[lanes as usize - 2];
+    let (last, to) = CHANGES.get(lanes as usize - 1).copied().unwrap_or(LAST);
+    let place = (rate / first).ln() / (last / first).ln();
+    (lanes, from * (to / from).powf(place))
 }
 
 /// How many blocks and lanes.
@@ -125,21 +258,15 @@ pub fn size_for(keys: u64, false_positive_rate: f64) -> Option<BlockedSize> {
     if !is_rate(false_positive_rate) {
         return None;
     }
-    // Bits a key for each number of lanes, in the limit, to some digits.
-    let bits_per_key = |terms: &Terms| {
-        let (mut low, mut high) = (-8.0_f64, 40.0_f64);
-        while high - low > 1e-4 {
-            let middle = 0.5 * (low + high);
-            if terms.poisson(middle.exp2()) <= false_positive_rate { high = middle } else { low = middle }
-        }
-        high.exp2()
-    };
-    let sizes = (1..=MAX_HASHES).map(|hashes| (bits_per_key(&Terms::new(hashes)), hashes));
-    let (bits_per_key, hashes) = sizes.min_by(|a, b| a.0.total_cmp(&b.0))?;
-    let terms = Terms::new(hashes);
+    if keys == 0 {
+        return Some(BlockedSize { blocks: 1, hashes: lanes_for(false_positive_rate).0 });
+    }
+    let (hashes, bits_per_key) = lanes_for(false_positive_rate);
+    let terms = Terms::of(hashes);
+    let start = (keys as f64 * bits_per_key / BLOCK_BITS as f64).max(1.0);
+    let guess = terms.blocks_about(keys, false_positive_rate, start);
     let holds = |blocks| terms.rate(blocks, keys) <= false_positive_rate;
-    let guess = keys as f64 * bits_per_key / BLOCK_BITS as f64;
-    let blocks = search::least(guess as u64, 1 << 52, holds)?;
+    let blocks = search::least(guess.ceil() as u64, 1 << 52, holds)?;
     Some(BlockedSize { blocks, hashes })
 }
 

@@ -75,3 +75,24 @@ pub(super) fn valley(guess: u32, limit: u32, mut cost: impl FnMut(u32) -> f64) -
     }
     best
 }
+
+/// About the least `x` in `1..limit` for which `holds`, to a thousandth and not below it, as [`least`] from a guess that
+/// is too low or a little too high; `None` if there is none.
+pub(super) fn least_real(guess: f64, limit: f64, mut holds: impl FnMut(f64) -> bool) -> Option<f64> {
+    let (mut below, mut above) = (guess * 0.7, guess);
+    while !holds(above) {
+        if above >= limit {
+            return None;
+        }
+        (below, above) = (above, above * 1.5);
+    }
+    while above - below > 1e-3 * above && above - below > 0.5 {
+        let middle = 0.5 * (below + above);
+        if holds(middle) {
+            above = middle;
+        } else {
+            below = middle;
+        }
+    }
+    Some(above)
+}

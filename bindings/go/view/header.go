@@ -16,7 +16,7 @@ var (
 	ErrTruncated    = errors.New("petal/view: the image ends before it is complete")
 	ErrCorrupt      = errors.New("petal/view: the image contradicts itself or its checksum")
 	ErrNewerVersion = errors.New("petal/view: the image needs something that this package does not have")
-	ErrDirty        = errors.New("petal/view: the image is dirty: its payload checksum is not known")
+	ErrDirty        = errors.New("petal/view: the image is dirty: nobody vouches for its payload")
 	ErrExternalHash = errors.New("petal/view: the filter takes hashes only")
 	ErrKeyMissing   = errors.New("petal/view: the filter is keyed and its secret key was not given")
 	ErrKeyMismatch  = errors.New("petal/view: the secret key is not the one that the filter was made with")
@@ -91,14 +91,13 @@ type Header struct {
 	Bits uint64
 	// Words is what else the kind needs.
 	Words [8]uint64
-	// PayloadBytes is the length of the payload; the image is 256 bytes longer.
+	// PayloadBytes is the length of the payload. The image has a header of 256 bytes before it and a table of checksums
+	// after it.
 	PayloadBytes uint64
 	// Count is the number of keys offered so far, duplicates included. In a dirty image it may lag.
 	Count uint64
-	// Dirty says that the image is open for writing, or was when its process ended.
+	// Dirty says that nobody vouches for the payload: the image is open for writing, or was when its process ended.
 	Dirty bool
-
-	payloadChecksum uint64
 }
 
 const (
@@ -108,14 +107,14 @@ const (
 	layoutVersion = 1
 	payloadUnit   = 64
 
-	headerLength          = 256
-	reservedOffset        = 144
-	checksumOffset        = 208
-	stateOffset           = 216
-	countOffset           = 224
-	payloadChecksumOffset = 232
-	lateReservedOffset    = 240
-	sealOffset            = 248
+	headerLength       = 256
+	reservedOffset     = 144
+	checksumOffset     = 208
+	stateOffset        = 216
+	countOffset        = 224
+	sharingOffset      = 232
+	lateReservedOffset = 240
+	sealOffset         = 248
 )
 
 // decodeHeader reads a header, and checks it in the order of the specification up to the seal.
@@ -154,7 +153,6 @@ func decodeHeader(image []byte) (Header, error) {
 		Bits:              u64(64),
 		PayloadBytes:      u64(136),
 		Count:             u64(countOffset),
-		payloadChecksum:   u64(payloadChecksumOffset),
 	}
 	for i := range h.Words {
 		h.Words[i] = u64(72 + 8*i)
@@ -170,13 +168,16 @@ func decodeHeader(image []byte) (Header, error) {
 	if !(h.FalsePositiveRate >= 0 && h.FalsePositiveRate <= 1) {
 		return Header{}, fmt.Errorf("%w: false_positive_rate is %g", ErrCorrupt, h.FalsePositiveRate)
 	}
-	if h.PayloadBytes == 0 || h.PayloadBytes%payloadUnit != 0 || h.PayloadBytes > math.MaxInt-headerLength {
+	if _, possible := imageBytes(h.PayloadBytes); h.PayloadBytes == 0 || h.PayloadBytes%payloadUnit != 0 || !possible {
 		return Header{}, fmt.Errorf("%w: a payload of %d bytes is not possible", ErrCorrupt, h.PayloadBytes)
 	}
 	switch string(b[stateOffset : stateOffset+8]) {
 	case "\x00\x00\x00\x00\x00\x00\x00\x00":
 		if u64(sealOffset) != xxh3.Hash(b[checksumOffset:sealOffset]) {
 			return Header{}, fmt.Errorf("%w: the header's second part does not match its seal", ErrCorrupt)
+		}
+		if u64(sharingOffset) != 0 {
+			return Header{}, fmt.Errorf("%w: a clean image is shared by somebody", ErrCorrupt)
 		}
 	case dirtyState:
 		h.Dirty = true

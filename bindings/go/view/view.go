@@ -26,8 +26,6 @@ package view
 
 import (
 	"bytes"
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -35,7 +33,6 @@ import (
 	"unsafe"
 
 	"github.com/petal-filter/petal/bindings/go/internal/race"
-	"github.com/zeebo/xxh3"
 )
 
 // Options say how to open a filter. A nil *Options is the zero value.
@@ -86,11 +83,6 @@ func Open(path string, options *Options) (*Filter, error) {
 		return nil, err
 	}
 	f, err := Wrap(mapped.bytes, options)
-	// Its writer may have been between two stores of the header.
-	for attempts := 3; attempts > 0 && errors.Is(err, ErrCorrupt); attempts-- {
-		runtime.Gosched()
-		f, err = Wrap(mapped.bytes, options)
-	}
 	if err == nil && len(f.image) < len(mapped.bytes) {
 		err = fmt.Errorf("%w: %d bytes follow the image", ErrCorrupt, len(mapped.bytes)-len(f.image))
 	}
@@ -106,7 +98,7 @@ func Open(path string, options *Options) (*Filter, error) {
 // Wrap opens the image at the start of a slice, in place and for reading: constant time, and the payload is not looked
 // at. The slice must not change while the filter is in use. What follows the image is ignored.
 func Wrap(image []byte, options *Options) (*Filter, error) {
-	header, err := decodeHeader(image)
+	header, err := readHeader(image)
 	if err != nil {
 		return nil, err
 	}
@@ -118,8 +110,9 @@ func Wrap(image []byte, options *Options) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if have := uint64(len(image) - headerLength); have < header.PayloadBytes {
-		return nil, fmt.Errorf("%w: %d bytes of %d of the payload", ErrTruncated, have, header.PayloadBytes)
+	length, _ := imageBytes(header.PayloadBytes)
+	if len(image) < length {
+		return nil, fmt.Errorf("%w: %d bytes of %d", ErrTruncated, len(image), length)
 	}
 	hasher, err := newHasher(&header, options)
 	if err != nil {
@@ -132,24 +125,24 @@ func Wrap(image []byte, options *Options) (*Filter, error) {
 		shape:   shape,
 		hasher:  hasher,
 		header:  header,
-		image:   image[:end:end],
+		image:   image[:length:length],
 	}, nil
 }
 
-// Load copies the image at the start of a slice and checks its checksum, unless it is dirty and has none. Keys can be
-// inserted into the copy.
+// Load copies the image at the start of a slice and checks its checksums, unless it is dirty: its copy is dirty too. Keys
+// can be inserted into the copy.
 func Load(image []byte, options *Options) (*Filter, error) {
 	f, err := Wrap(image, options)
 	if err != nil {
 		return nil, err
 	}
 	f.image = bytes.Clone(f.image)
-	f.payload, f.writable = f.image[headerLength:], true
+	f.payload = f.image[headerLength:][:len(f.payload):len(f.payload)]
 	return f.loaded()
 }
 
-// Read reads one image, and not a byte more, and checks its checksum, unless it is dirty and has none. Keys can be
-// inserted into it. Memory grows with what really comes, whatever the header says.
+// Read reads one image, and not a byte more, and checks its checksums, unless it is dirty. Keys can be inserted into it.
+// Memory grows with what really comes, whatever the header says.
 func Read(r io.Reader, options *Options) (*Filter, error) {
 	start := make([]byte, headerLength)
 	n, err := io.ReadFull(r, start)
@@ -166,7 +159,7 @@ func Read(r io.Reader, options *Options) (*Filter, error) {
 	if _, err := header.shape(); err != nil {
 		return nil, err
 	}
-	image, err := readPayload(r, start, header.PayloadBytes)
+	image, err := readRest(r, start, header.PayloadBytes+tableBytes(header.PayloadBytes))
 	if err != nil {
 		return nil, err
 	}
@@ -174,12 +167,11 @@ func Read(r io.Reader, options *Options) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.writable = true
 	return f.loaded()
 }
 
-// readPayload appends a payload to the header before it. It doubles what it has room for as bytes come.
-func readPayload(r io.Reader, image []byte, length uint64) ([]byte, error) {
+// readRest appends payload and table to the header before them. It doubles what it has room for as bytes come.
+func readRest(r io.Reader, image []byte, length uint64) ([]byte, error) {
 	const firstRoom = 1 << 20
 	for length > 0 {
 		room := min(length, uint64(max(len(image), firstRoom)))
@@ -188,7 +180,7 @@ func readPayload(r io.Reader, image []byte, length uint64) ([]byte, error) {
 		n, err := io.ReadFull(r, grown[len(image):])
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
 			missing := length - uint64(n)
-			return nil, fmt.Errorf("%w: %d bytes of the payload are missing", ErrTruncated, missing)
+			return nil, fmt.Errorf("%w: %d bytes are missing", ErrTruncated, missing)
 		}
 		if err != nil {
 			return nil, err
@@ -198,14 +190,14 @@ func readPayload(r io.Reader, image []byte, length uint64) ([]byte, error) {
 	return image, nil
 }
 
-// loaded checks the payload of a filter that was copied.
+// loaded checks the payload of a filter that was copied, which from here on is its own.
 func (f *Filter) loaded() (*Filter, error) {
-	if f.header.Dirty {
-		return f, nil
+	if !f.header.Dirty {
+		if err := f.verify(); err != nil {
+			return nil, err
+		}
 	}
-	if err := f.Verify(); err != nil {
-		return nil, err
-	}
+	f.writable = true
 	return f, nil
 }
 
@@ -243,20 +235,22 @@ func (f *Filter) String() string {
 	return line
 }
 
-// Verify reads the payload and compares it with its checksum. [ErrDirty] if the image has none.
+// Verify checks the bytes that are there now, by reading them: [ErrCorrupt] if a part does not match its checksum,
+// [ErrDirty] if none differs but nobody vouches for them, or not yet. A filter in memory of its own was checked when it
+// was loaded.
 func (f *Filter) Verify() error {
 	if f.kind == 0 {
 		return ErrClosed
 	}
-	if f.header.Dirty {
+	if f.writable && f.header.Dirty {
 		return ErrDirty
 	}
-	sum := xxh3.Hash(f.payload)
-	runtime.KeepAlive(f)
-	if sum != f.header.payloadChecksum {
-		return fmt.Errorf("%w: the payload does not match its checksum", ErrCorrupt)
+	if f.writable {
+		return nil
 	}
-	return nil
+	err := f.verify()
+	runtime.KeepAlive(f)
+	return err
 }
 
 // Contains says whether a key may have been inserted; false is certain.
@@ -371,18 +365,18 @@ func (f *Filter) unhashable() error {
 	return ErrKeyMissing
 }
 
-// WriteTo writes the image, with checksums of what it holds now. A dirty filter stays dirty.
+// WriteTo writes the image, with checksums of the bytes that it writes. A dirty filter stays dirty. [ErrCorrupt] if the
+// image that the filter lies in does not match its checksums; [ErrDirty] if another process begins to change it meanwhile.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	if f.kind == 0 {
 		return 0, ErrClosed
 	}
-	header := f.sealed()
-	n, err := w.Write(header[:])
-	written := int64(n)
-	if err == nil {
-		n, err = w.Write(f.payload)
+	written := int64(0)
+	err := f.pieces(func(piece []byte) error {
+		n, err := w.Write(piece)
 		written += int64(n)
-	}
+		return err
+	})
 	runtime.KeepAlive(f)
 	return written, err
 }
@@ -392,24 +386,14 @@ func (f *Filter) MarshalBinary() ([]byte, error) {
 	if f.kind == 0 {
 		return nil, ErrClosed
 	}
-	header := f.sealed()
 	image := make([]byte, 0, len(f.image))
-	image = append(image, header[:]...)
-	image = append(image, f.payload...)
+	err := f.pieces(func(piece []byte) error {
+		image = append(image, piece...)
+		return nil
+	})
 	runtime.KeepAlive(f)
-	return image, nil
-}
-
-// sealed returns the header of the image that there is now. Its first part never changes.
-func (f *Filter) sealed() (header [headerLength]byte) {
-	copy(header[:], f.image[:stateOffset])
-	binary.LittleEndian.PutUint64(header[countOffset:], f.header.Count)
-	binary.LittleEndian.PutUint64(header[payloadChecksumOffset:], xxh3.Hash(f.payload))
-	copy(header[lateReservedOffset:sealOffset], f.image[lateReservedOffset:])
-	binary.LittleEndian.PutUint64(header[sealOffset:], xxh3.Hash(header[checksumOffset:sealOffset]))
-	if f.header.Dirty {
-		copy(header[stateOffset:], dirtyState)
+	if err != nil {
+		return nil, err
 	}
-	runtime.KeepAlive(f)
-	return header
+	return image, nil
 }

@@ -222,7 +222,17 @@ func seal(image []byte) []byte {
 	put(image[checksumOffset:], xxh3.Hash(image[:checksumOffset]))
 	state := [8]byte(image[stateOffset:])
 	clear(image[stateOffset : stateOffset+8])
-	put(image[payloadChecksumOffset:], xxh3.Hash(image[headerLength:]))
+	// The table, where there is room for it.
+	payload := binary.LittleEndian.Uint64(image[136:])
+	if length, possible := imageBytes(payload); possible && length <= len(image) {
+		table := image[headerLength+int(payload) : length]
+		clear(table)
+		for start := 0; start < int(payload); start += 65536 {
+			region := image[headerLength+start : headerLength+min(start+65536, int(payload))]
+			put(table[start/65536*8:], max(1, xxh3.Hash(region)))
+		}
+		put(table[len(table)-8:], xxh3.Hash(append(bytes.Clone(image[checksumOffset:stateOffset]), table[:len(table)-8]...)))
+	}
 	put(image[sealOffset:], xxh3.Hash(image[checksumOffset:sealOffset]))
 	copy(image[stateOffset:], state[:])
 	return image
@@ -232,7 +242,7 @@ func seal(image []byte) []byte {
 func sample() map[Kind][]byte {
 	images := map[Kind][]byte{}
 	for kind, hashes := range map[Kind]uint32{Bloom: 7, SplitBlock: 8, Blocked: 6} {
-		image := make([]byte, headerLength+128)
+		image := make([]byte, headerLength+128+64)
 		copy(image, magic)
 		binary.LittleEndian.PutUint16(image[8:], 1)
 		binary.LittleEndian.PutUint16(image[10:], 1)
@@ -294,6 +304,7 @@ func TestHeadersThatLieAreRefused(t *testing.T) {
 		{"payload", 136, u64(math.MaxUint64), ErrCorrupt},
 		{"reserved", 144, []byte{1}, ErrCorrupt},
 		{"reserved", 207, []byte{1}, ErrCorrupt},
+		{"sharing", 232, []byte{1}, ErrCorrupt},
 		{"late reserved", 240, []byte{1}, ErrCorrupt},
 		{"state", 216, []byte{1}, ErrCorrupt},
 		{"state", 216, []byte("DIRTY\x00\x00\x01"), ErrCorrupt},
@@ -336,17 +347,23 @@ func TestEveryFlippedBitOfTheHeaderIsNoticed(t *testing.T) {
 				t.Errorf("%v: bit %d", kind, bit)
 			}
 		}
-		flipped := bytes.Clone(image)
-		flipped[headerLength+100] ^= 1
-		if _, err := Load(flipped, nil); !errors.Is(err, ErrCorrupt) {
-			t.Error(err)
-		}
-		f, err := Wrap(flipped, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := f.Verify(); !errors.Is(err, ErrCorrupt) {
-			t.Error(err)
+		// The payload, the table's entry, its padding and its own checksum.
+		for _, at := range []int{100, 128, 128 + 8, 128 + 63} {
+			flipped := bytes.Clone(image)
+			flipped[headerLength+at] ^= 1
+			if _, err := Load(flipped, nil); !errors.Is(err, ErrCorrupt) {
+				t.Error(at, err)
+			}
+			f, err := Wrap(flipped, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := f.Verify(); !errors.Is(err, ErrCorrupt) {
+				t.Error(at, err)
+			}
+			if _, err := f.MarshalBinary(); at < 136 && !errors.Is(err, ErrCorrupt) {
+				t.Error(at, err)
+			}
 		}
 		for length := range image {
 			if _, err := Wrap(image[:length], nil); !errors.Is(err, ErrTruncated) {
@@ -442,7 +459,7 @@ func TestBrokenLookupsSayTrue(t *testing.T) {
 func TestDirtyImagesOpenAndSaySo(t *testing.T) {
 	for kind, image := range sample() {
 		copy(image[stateOffset:], dirtyState)
-		image[payloadChecksumOffset] ^= 1
+		image[sharingOffset] ^= 1
 		image[sealOffset] ^= 1
 		f, err := Load(image, nil)
 		if err != nil {

@@ -4,7 +4,7 @@ use crate::boundary::{self, boundary};
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
 use petal_core::storage::try_box;
-use petal_core::{Filter, Result, Spec};
+use petal_core::{Filter, Hasher, Result, Spec, Status};
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -20,9 +20,75 @@ pub mod view;
 
 /// A filter of any kind. Free it with `petal_filter_free()`. Since 0.1.
 pub struct petal_filter {
-    pub(crate) filter: Box<dyn Filter>,
+    filter: Box<dyn Filter>,
     /// A panic was caught while the filter was being changed.
-    pub(crate) poisoned: bool,
+    poisoned: bool,
+    /// The filter's own, at hand for single keys.
+    hasher: Hasher,
+}
+
+impl petal_filter {
+    fn new(filter: Box<dyn Filter>) -> petal_filter {
+        petal_filter { hasher: filter.base().hasher().clone(), filter, poisoned: false }
+    }
+
+    /// The filter behind a handle, to be read.
+    ///
+    /// # Safety
+    /// The handle is not NULL and lives; nobody changes it meanwhile.
+    #[inline]
+    pub(crate) unsafe fn get<'a>(handle: *const petal_filter) -> Result<&'a dyn Filter> {
+        // SAFETY: the caller's promise.
+        let handle = unsafe { &*handle };
+        if handle.poisoned { Err(Status::Internal.into()) } else { Ok(&*handle.filter) }
+    }
+
+    /// A handle that is not NULL and not poisoned, to be read.
+    ///
+    /// # Safety
+    /// As [`petal_filter::get`], but NULL is allowed.
+    #[inline(always)]
+    unsafe fn sound<'a>(handle: *const petal_filter) -> Option<&'a petal_filter> {
+        // SAFETY: the caller's promise.
+        unsafe { handle.as_ref() }.filter(|handle| !handle.poisoned)
+    }
+
+    /// A handle that is not NULL and not poisoned, to be changed. A panic meanwhile has to be followed by
+    /// [`petal_filter::poison`].
+    ///
+    /// # Safety
+    /// As [`petal_filter::change`], but NULL is allowed.
+    #[inline(always)]
+    unsafe fn sound_mut<'a>(handle: *mut petal_filter) -> Option<&'a mut petal_filter> {
+        // SAFETY: the caller's promise.
+        unsafe { handle.as_mut() }.filter(|handle| !handle.poisoned)
+    }
+
+    /// Refuses all further use of a handle.
+    ///
+    /// # Safety
+    /// As [`petal_filter::change`].
+    unsafe fn poison(handle: *mut petal_filter) {
+        // SAFETY: the caller's promise.
+        unsafe { (*handle).poisoned = true };
+    }
+
+    /// Changes the filter behind a handle. A panic on the way leaves the handle poisoned.
+    ///
+    /// # Safety
+    /// The handle is not NULL and lives; nobody else uses it meanwhile.
+    #[inline]
+    pub(crate) unsafe fn change<T>(handle: *mut petal_filter, change: impl FnOnce(&mut dyn Filter) -> T) -> Result<T> {
+        // SAFETY: the caller's promise.
+        let handle = unsafe { &mut *handle };
+        if handle.poisoned {
+            return Err(Status::Internal.into());
+        }
+        handle.poisoned = true;
+        let result = change(&mut *handle.filter);
+        handle.poisoned = false;
+        Ok(result)
+    }
 }
 
 /// Hands the filter that `make` makes to the caller. The handle's memory comes first, so that nothing that was made, or
@@ -32,7 +98,7 @@ pub struct petal_filter {
 /// `out` is writable.
 pub(crate) unsafe fn give(out: *mut *mut petal_filter, make: impl FnOnce() -> Result<Box<dyn Filter>>) -> Result<()> {
     let place = try_box(MaybeUninit::<petal_filter>::uninit())?;
-    let handle = petal_filter { filter: make()?, poisoned: false };
+    let handle = petal_filter::new(make()?);
     // SAFETY: the caller's promise.
     unsafe { out.write(Box::into_raw(Box::write(place, handle))) };
     Ok(())

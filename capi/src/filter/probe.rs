@@ -3,29 +3,130 @@
 //! A lookup looks at no more than `hashes` places, however large the filter is. Any failure of
 //! `petal_filter_contains*` returns true.
 
+// Each function tries what nearly always works first, in a straight line: see `boundary::attempt`. What else there is,
+// refusals with their reasons, the first insertion into an image, and panics, goes the long way, out of line.
+
 use super::petal_filter;
 use crate::boundary::{self, NO_ERROR, boundary};
-use crate::status::petal_status;
-use petal_core::{Filter, Result, Status};
+use crate::status::{PETAL_OK, petal_status};
+use petal_core::{Hasher, Result};
 use std::ffi::c_void;
 
-/// Inserts with `body`, and tells the caller whether the key was new.
+/// A key in one of its three forms, as C gives it. Types of their own, so that each function has a way of its own, in
+/// which the compiler sees all.
+pub(super) trait Key: Copy {
+    /// The hash, if the key can be hashed.
+    ///
+    /// # Safety
+    /// The key is readable.
+    unsafe fn hash_at_once(self, hasher: &Hasher) -> Option<u64>;
+
+    /// The hash, or why there is none.
+    ///
+    /// # Safety
+    /// The key is readable.
+    unsafe fn hash(self, hasher: &Hasher) -> Result<u64>;
+}
+
+/// A byte string: where it starts, and its length.
+#[derive(Clone, Copy)]
+pub(super) struct Bytes(pub *const c_void, pub usize);
+
+impl Key for Bytes {
+    #[inline(always)]
+    unsafe fn hash_at_once(self, hasher: &Hasher) -> Option<u64> {
+        // SAFETY: the caller's promise.
+        hasher.hash_bytes_at_once(unsafe { boundary::bytes_at_once(self.0.cast(), self.1)? })
+    }
+
+    unsafe fn hash(self, hasher: &Hasher) -> Result<u64> {
+        // SAFETY: the caller's promise.
+        Ok(hasher.hash_bytes(unsafe { boundary::bytes(self.0.cast(), self.1, "key")? })?)
+    }
+}
+
+/// A `uint64_t`.
+#[derive(Clone, Copy)]
+pub(super) struct Number(pub u64);
+
+impl Key for Number {
+    #[inline(always)]
+    unsafe fn hash_at_once(self, hasher: &Hasher) -> Option<u64> {
+        hasher.hash_u64_at_once(self.0)
+    }
+
+    unsafe fn hash(self, hasher: &Hasher) -> Result<u64> {
+        Ok(hasher.hash_u64(self.0)?)
+    }
+}
+
+/// A hash.
+#[derive(Clone, Copy)]
+pub(super) struct Hash(pub u64);
+
+impl Key for Hash {
+    #[inline(always)]
+    unsafe fn hash_at_once(self, _: &Hasher) -> Option<u64> {
+        Some(self.0)
+    }
+
+    unsafe fn hash(self, _: &Hasher) -> Result<u64> {
+        Ok(self.0)
+    }
+}
+
+/// Tells the caller whether a key was new.
 ///
 /// # Safety
-/// The handle is not NULL and nobody else uses it; `is_new` is NULL or writable.
-#[inline]
-unsafe fn insert(
-    filter: *mut petal_filter,
-    is_new: *mut bool,
-    body: impl FnOnce(&mut dyn Filter) -> Result<bool>,
-) -> Result<()> {
-    // SAFETY: the caller's promise.
-    let new = unsafe { petal_filter::change(filter, body)?? };
+/// `is_new` is NULL or writable.
+#[inline(always)]
+pub(super) unsafe fn tell(is_new: *mut bool, new: bool) -> petal_status {
     if !is_new.is_null() {
         // SAFETY: the caller's promise.
         unsafe { is_new.write(new) };
     }
-    Ok(())
+    PETAL_OK
+}
+
+/// Inserts a key.
+///
+/// # Safety
+/// The conventions.
+#[inline(always)]
+unsafe fn insert<K: Key>(filter: *mut petal_filter, key: K, is_new: *mut bool) -> petal_status {
+    let body = || {
+        // SAFETY: the conventions say so.
+        unsafe {
+            let handle = petal_filter::sound_mut(filter)?;
+            let hash = key.hash_at_once(&handle.hasher)?;
+            handle.filter.insert_hash_at_once(hash)
+        }
+    };
+    let panicked = || {
+        // SAFETY: what panicked is the filter of a handle.
+        unsafe { petal_filter::poison(filter) };
+        None
+    };
+    match boundary::attempt(body, panicked) {
+        // SAFETY: the conventions say so.
+        Some(new) => unsafe { tell(is_new, new) },
+        // SAFETY: as above.
+        None => unsafe { insert_the_long_way(filter, key, is_new) },
+    }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn insert_the_long_way<K: Key>(filter: *mut petal_filter, key: K, is_new: *mut bool) -> petal_status {
+    boundary!(NO_ERROR, [filter], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe {
+            let hash = key.hash(&(*filter).hasher)?;
+            let new = petal_filter::change(filter, |filter| filter.insert_hash(hash))??;
+            tell(is_new, new);
+        }
+        Ok(())
+    })
 }
 
 /// Inserts a key. `is_new`, nullable, becomes true if the key certainly was not there, false if it may have been.
@@ -37,12 +138,8 @@ pub unsafe extern "C" fn petal_filter_insert(
     length: usize,
     is_new: *mut bool,
 ) -> petal_status {
-    boundary!(NO_ERROR, [filter], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        let key = unsafe { boundary::bytes(key.cast(), length, "key")? };
-        // SAFETY: as above.
-        unsafe { insert(filter, is_new, |filter| filter.insert(key)) }
-    })
+    // SAFETY: the conventions say so.
+    unsafe { insert(filter, Bytes(key, length), is_new) }
 }
 
 /// Inserts a uint64_t key. `is_new`, nullable, becomes true if the key certainly was not there. Since 0.1.
@@ -52,10 +149,8 @@ pub unsafe extern "C" fn petal_filter_insert_u64(
     key: u64,
     is_new: *mut bool,
 ) -> petal_status {
-    boundary!(NO_ERROR, [filter], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        unsafe { insert(filter, is_new, |filter| filter.insert_u64(key)) }
-    })
+    // SAFETY: the conventions say so.
+    unsafe { insert(filter, Number(key), is_new) }
 }
 
 /// Inserts the key with this hash. `is_new`, nullable, becomes true if the key certainly was not there. Since 0.1.
@@ -65,52 +160,84 @@ pub unsafe extern "C" fn petal_filter_insert_hash(
     hash: u64,
     is_new: *mut bool,
 ) -> petal_status {
-    boundary!(NO_ERROR, [filter], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        unsafe { insert(filter, is_new, |filter| filter.insert_hash(hash)) }
-    })
+    // SAFETY: the conventions say so.
+    unsafe { insert(filter, Hash(hash), is_new) }
+}
+
+/// Looks a key up; none where something is wrong.
+///
+/// # Safety
+/// The conventions.
+#[inline(always)]
+unsafe fn look_up(filter: *const petal_filter, key: impl Key) -> Option<bool> {
+    // SAFETY: the conventions say so.
+    unsafe {
+        let handle = petal_filter::sound(filter)?;
+        let hash = key.hash_at_once(&handle.hasher)?;
+        Some(handle.filter.contains_hash(hash))
+    }
+}
+
+/// Looks a key up; true where something is wrong.
+///
+/// # Safety
+/// The conventions.
+#[inline(always)]
+unsafe fn contains(filter: *const petal_filter, key: impl Key) -> bool {
+    // SAFETY: the conventions say so.
+    boundary::attempt(|| unsafe { look_up(filter, key) }.unwrap_or(true), || true)
 }
 
 /// Whether a key may have been inserted; false is certain. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_contains(filter: *const petal_filter, key: *const c_void, length: usize) -> bool {
-    boundary::answer(|| {
-        // SAFETY: the conventions say so.
-        match unsafe { (petal_filter::peek(filter), boundary::bytes(key.cast(), length, "key")) } {
-            (Some(filter), Ok(key)) => filter.contains(key),
-            _ => true,
-        }
-    })
+    // SAFETY: the conventions say so.
+    unsafe { contains(filter, Bytes(key, length)) }
 }
 
 /// Whether a uint64_t key may have been inserted; false is certain. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_contains_u64(filter: *const petal_filter, key: u64) -> bool {
     // SAFETY: the conventions say so.
-    boundary::answer(|| unsafe { petal_filter::peek(filter) }.is_none_or(|filter| filter.contains_u64(key)))
+    unsafe { contains(filter, Number(key)) }
 }
 
 /// Whether the key with this hash may have been inserted; false is certain. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_contains_hash(filter: *const petal_filter, hash: u64) -> bool {
     // SAFETY: the conventions say so.
-    boundary::answer(|| unsafe { petal_filter::peek(filter) }.is_none_or(|filter| filter.contains_hash(hash)))
+    unsafe { contains(filter, Hash(hash)) }
 }
 
-/// Looks up with `body`, a failure of which is told.
+/// Looks a key up and says whether that worked.
 ///
 /// # Safety
-/// The handle is not NULL; `found` is writable.
-unsafe fn checked(
-    filter: *const petal_filter,
-    found: *mut bool,
-    body: impl FnOnce(&dyn Filter) -> std::result::Result<bool, Status>,
-) -> Result<()> {
-    // SAFETY: the caller's promise.
-    let answer = body(unsafe { petal_filter::get(filter)? })?;
-    // SAFETY: the caller's promise.
-    unsafe { found.write(answer) };
-    Ok(())
+/// The conventions.
+#[inline(always)]
+unsafe fn checked<K: Key>(filter: *const petal_filter, key: K, found: *mut bool) -> petal_status {
+    if !found.is_null() {
+        // SAFETY: the conventions say so.
+        if let Some(answer) = boundary::attempt(|| unsafe { look_up(filter, key) }, || None) {
+            // SAFETY: as above.
+            unsafe { found.write(answer) };
+            return PETAL_OK;
+        }
+    }
+    // SAFETY: as above.
+    unsafe { checked_the_long_way(filter, key, found) }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn checked_the_long_way<K: Key>(filter: *const petal_filter, key: K, found: *mut bool) -> petal_status {
+    boundary!(NO_ERROR, [filter, found], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe {
+            let hash = key.hash(&(*filter).hasher)?;
+            found.write(petal_filter::get(filter)?.contains_hash(hash));
+        }
+        Ok(())
+    })
 }
 
 /// Looks a key up and says whether that worked. Since 0.1.
@@ -121,13 +248,8 @@ pub unsafe extern "C" fn petal_filter_contains_checked(
     length: usize,
     found: *mut bool,
 ) -> petal_status {
-    boundary!(NO_ERROR, [filter, found], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        let key = unsafe { boundary::bytes(key.cast(), length, "key")? };
-        let look_up = |filter: &dyn Filter| Ok(filter.contains_hash(filter.base().hasher().hash_bytes(key)?));
-        // SAFETY: as above.
-        unsafe { checked(filter, found, look_up) }
-    })
+    // SAFETY: the conventions say so.
+    unsafe { checked(filter, Bytes(key, length), found) }
 }
 
 /// Looks a uint64_t key up and says whether that worked. Since 0.1.
@@ -137,11 +259,8 @@ pub unsafe extern "C" fn petal_filter_contains_checked_u64(
     key: u64,
     found: *mut bool,
 ) -> petal_status {
-    boundary!(NO_ERROR, [filter, found], {
-        let look_up = |filter: &dyn Filter| Ok(filter.contains_hash(filter.base().hasher().hash_u64(key)?));
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        unsafe { checked(filter, found, look_up) }
-    })
+    // SAFETY: the conventions say so.
+    unsafe { checked(filter, Number(key), found) }
 }
 
 /// Looks the key with this hash up and says whether that worked. Since 0.1.
@@ -151,8 +270,6 @@ pub unsafe extern "C" fn petal_filter_contains_checked_hash(
     hash: u64,
     found: *mut bool,
 ) -> petal_status {
-    boundary!(NO_ERROR, [filter, found], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        unsafe { checked(filter, found, |filter| Ok(filter.contains_hash(hash))) }
-    })
+    // SAFETY: the conventions say so.
+    unsafe { checked(filter, Hash(hash), found) }
 }

@@ -12,27 +12,45 @@
 
 use super::batch::{Wanted, byte_keys};
 use super::petal_filter;
+use super::probe::{Bytes, Hash, Key, Number, tell};
 use crate::boundary::{self, NO_ERROR, boundary};
 use crate::status::{petal_error, petal_status};
-use petal_core::{Filter, Keys, Result};
+use petal_core::{Keys, Result};
 use std::ffi::c_void;
 
-/// Inserts with `body`.
+/// Inserts a key; see `probe` for the two ways.
 ///
 /// # Safety
-/// The handle is not NULL; `is_new` is NULL or writable.
-unsafe fn insert(
-    filter: *const petal_filter,
-    is_new: *mut bool,
-    body: impl FnOnce(&dyn Filter) -> Result<bool>,
-) -> Result<()> {
-    // SAFETY: the caller's promise.
-    let new = body(unsafe { petal_filter::get(filter)? })?;
-    if !is_new.is_null() {
-        // SAFETY: the caller's promise.
-        unsafe { is_new.write(new) };
+/// The conventions.
+#[inline(always)]
+unsafe fn insert<K: Key>(filter: *const petal_filter, key: K, is_new: *mut bool) -> petal_status {
+    let body = || {
+        // SAFETY: the conventions say so.
+        unsafe {
+            let handle = petal_filter::sound(filter)?;
+            let hash = key.hash_at_once(&handle.hasher)?;
+            handle.filter.insert_hash_shared_at_once(hash)
+        }
+    };
+    match boundary::attempt(body, || None) {
+        // SAFETY: the conventions say so.
+        Some(new) => unsafe { tell(is_new, new) },
+        // SAFETY: as above.
+        None => unsafe { insert_the_long_way(filter, key, is_new) },
     }
-    Ok(())
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn insert_the_long_way<K: Key>(filter: *const petal_filter, key: K, is_new: *mut bool) -> petal_status {
+    boundary!(NO_ERROR, [filter], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe {
+            let hash = key.hash(&(*filter).hasher)?;
+            tell(is_new, petal_filter::get(filter)?.insert_hash_shared(hash)?);
+        }
+        Ok(())
+    })
 }
 
 /// Inserts a key while others insert and look up. `is_new`, nullable: whether it certainly was not there. Since 0.1.
@@ -43,12 +61,8 @@ pub unsafe extern "C" fn petal_filter_insert_shared(
     length: usize,
     is_new: *mut bool,
 ) -> petal_status {
-    boundary!(NO_ERROR, [filter], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        let key = unsafe { boundary::bytes(key.cast(), length, "key")? };
-        // SAFETY: as above.
-        unsafe { insert(filter, is_new, |filter| filter.insert_shared(key)) }
-    })
+    // SAFETY: the conventions say so.
+    unsafe { insert(filter, Bytes(key, length), is_new) }
 }
 
 /// Inserts a uint64_t key while others insert and look up. `is_new`, nullable: whether it certainly was not there.
@@ -59,10 +73,8 @@ pub unsafe extern "C" fn petal_filter_insert_shared_u64(
     key: u64,
     is_new: *mut bool,
 ) -> petal_status {
-    boundary!(NO_ERROR, [filter], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        unsafe { insert(filter, is_new, |filter| filter.insert_u64_shared(key)) }
-    })
+    // SAFETY: the conventions say so.
+    unsafe { insert(filter, Number(key), is_new) }
 }
 
 /// Inserts the key with this hash while others insert and look up. `is_new`, nullable: whether it certainly was not
@@ -73,10 +85,8 @@ pub unsafe extern "C" fn petal_filter_insert_shared_hash(
     hash: u64,
     is_new: *mut bool,
 ) -> petal_status {
-    boundary!(NO_ERROR, [filter], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        unsafe { insert(filter, is_new, |filter| filter.insert_hash_shared(hash)) }
-    })
+    // SAFETY: the conventions say so.
+    unsafe { insert(filter, Hash(hash), is_new) }
 }
 
 /// Inserts what `keys` gives.

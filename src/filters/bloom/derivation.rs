@@ -5,6 +5,7 @@
 //! mix(hash + j times the golden ratio), and word 0 is the hash itself.
 
 use crate::bits::{GOLDEN, mix, reduce};
+use crate::sizing::dependent::Scheme;
 
 /// A way to derive the positions. `a`, `b` and `c` are words 0, 1 and 2 of the hash, reduced modulo the range first;
 /// all further arithmetic of the last three is modulo the range.
@@ -19,7 +20,8 @@ pub enum Derivation {
     /// Successive slices of the words from 1 on, each sixteen bits wider than the range needs, scaled: how one wide
     /// digest is cut up.
     Slices = 2,
-    /// a + i b: Kirsch and Mitzenmacher, "Less hashing, same performance", 2006. Loses accuracy in small filters.
+    /// a + i b: Kirsch and Mitzenmacher, "Less hashing, same performance", 2006. Small filters and low rates need more
+    /// bits: see [`crate::sizing::dependent`].
     Double = 3,
     /// a + i b + (i^3 - i) / 6: Dillinger and Manolios, "Bloom filters in probabilistic verification", 2004.
     EnhancedDouble = 4,
@@ -46,9 +48,19 @@ impl Derivation {
         Derivation::ALL.into_iter().find(|derivation| *derivation as u64 == number)
     }
 
+    /// How the probes depend on each other, where they do.
+    pub fn scheme(self) -> Option<Scheme> {
+        match self {
+            Derivation::Double => Some(Scheme::Double),
+            Derivation::EnhancedDouble => Some(Scheme::EnhancedDouble),
+            Derivation::Triple => Some(Scheme::Triple),
+            Derivation::Remix | Derivation::Independent | Derivation::Slices => None,
+        }
+    }
+
     /// Whether positions are remainders modulo the range, which decides how a filter folds.
     pub fn is_remainder(self) -> bool {
-        matches!(self, Derivation::Double | Derivation::EnhancedDouble | Derivation::Triple)
+        self.scheme().is_some()
     }
 
     /// The positions in `0..range` of a hash.

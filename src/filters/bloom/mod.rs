@@ -2,7 +2,8 @@
 //!
 //! Bloom, "Space/time trade-offs in hash coding with allowable errors", 1970. The probability that a lookup of a key
 //! that was never inserted says true is E\[(X/m)^k\], where X is the number of bits that n keys with k independent
-//! probes each have set; [`crate::sizing::bloom`] computes it exactly, and given the bits themselves it is (X/m)^k.
+//! probes each have set; [`crate::sizing::bloom`] computes it exactly, and given the bits themselves it is (X/m)^k. Three
+//! derivations have dependent probes, and rates of their own: [`crate::sizing::dependent`].
 //!
 //! Two layouts: *plain*, where every probe ranges over all m bits, and *partitioned*, where probe i has the i-th of k
 //! slices of floor(m/k) bits to itself, so that no two probes of a key meet. How probes come from the 64-bit hash is
@@ -12,6 +13,7 @@
 //! Payload: bit p is bit p mod 64 of the little-endian 64-bit word p / 64.
 
 mod derivation;
+mod present;
 
 pub use derivation::Derivation;
 
@@ -24,7 +26,7 @@ use crate::filter::{Cardinality, Filter, Fold, Insert, Intersect, Measure, Merge
 use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::open;
 use crate::registry::Row;
-use crate::sizing;
+use crate::sizing::{self, dependent};
 use crate::spec::{Domain, Kind, Number, Parameter, Size, Spec};
 use crate::storage::{Words, try_box};
 use core::sync::atomic::AtomicU64;
@@ -164,11 +166,30 @@ impl Shape {
     }
 
     fn false_positive_rate(&self, keys: u64) -> f64 {
-        let rate = match self.stride {
-            0 => sizing::bloom::exact(self.range, self.hashes, keys),
-            slice => sizing::bloom::partitioned_exact(slice, self.hashes, keys),
+        let rate = match (self.derivation.scheme(), self.stride) {
+            (Some(scheme), stride) => dependent::rate(scheme, stride != 0, self.range, self.hashes, keys),
+            (None, 0) => sizing::bloom::exact(self.range, self.hashes, keys),
+            (None, slice) => sizing::bloom::partitioned_exact(slice, self.hashes, keys),
         };
         rate.max(sizing::hash_floor(keys, 64))
+    }
+
+    /// The present rate, from the numbers of bits that are set in all and in each slice.
+    fn present_rate(&self, words: &[AtomicU64], ones: u64, product: f64) -> f64 {
+        let independent = match self.stride {
+            0 => sizing::bloom::from_fill(self.range, self.hashes, ones),
+            _ => product,
+        };
+        let Some(scheme) = self.derivation.scheme() else {
+            return independent;
+        };
+        present::count_out(self, scheme, words).unwrap_or_else(|| {
+            let fill = if self.stride == 0 { ones as f64 / self.range as f64 } else { product };
+            match self.cardinality(ones) {
+                Some(keys) => dependent::from_fill(scheme, self.stride != 0, self.range, self.hashes, keys, fill),
+                None => independent,
+            }
+        })
     }
 }
 
@@ -183,8 +204,22 @@ fn plan(spec: &Spec) -> Result<Geometry> {
                 let rate = Number(false_positive_rate);
                 error!(TooLarge, "capacity = {capacity} at false_positive_rate = {rate} needs more bits than can be")
             };
+            let scheme = Derivation::from_number(derivation).and_then(Derivation::scheme);
             // Units are what folding divides: all bits, or those of a slice.
-            let (units, slices, hashes) = if partitioned == 1 {
+            let (units, slices, hashes) = if let Some(scheme) = scheme {
+                if foldable {
+                    // These need a range without small factors, which cannot be folded.
+                    let name = Derivation::NAMES[derivation as usize];
+                    return Err(error!(
+                        Contradiction,
+                        "foldable = 1 keeps no false_positive_rate with derivation = {name}: give bits instead, or \
+                         derivation = remix"
+                    ));
+                }
+                let size = dependent::size_for(scheme, partitioned == 1, capacity, false_positive_rate, MAX_HASHES);
+                let (range, hashes) = size.ok_or_else(unreachable)?;
+                (range, if partitioned == 1 { u64::from(hashes) } else { 1 }, hashes)
+            } else if partitioned == 1 {
                 let size = sizing::bloom::partitioned_size_for(capacity, false_positive_rate, MAX_HASHES);
                 let size = size.ok_or_else(unreachable)?;
                 (size.slice_bits, u64::from(size.hashes), size.hashes)
@@ -330,10 +365,7 @@ impl Filter for Bloom {
         }
         Measure {
             fill: ones as f64 / self.base.geometry().bits as f64,
-            false_positive_rate: match self.shape.stride {
-                0 => sizing::bloom::from_fill(self.shape.range, self.shape.hashes, ones),
-                _ => product,
-            },
+            false_positive_rate: self.shape.present_rate(self.base.words().shared(), ones, product),
         }
     }
 
