@@ -273,3 +273,126 @@ pub unsafe extern "C" fn petal_filter_contains_checked_hash(
     // SAFETY: the conventions say so.
     unsafe { checked(filter, Hash(hash), found) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filter::shared::*;
+    use crate::status::PETAL_ERR_INTERNAL;
+    use petal_core::{Base, Filter, Insert, Measure, SharedInsert, Spec};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    static PANICS: AtomicUsize = AtomicUsize::new(0);
+
+    fn planted() -> ! {
+        PANICS.fetch_add(1, Ordering::Relaxed);
+        panic!("planted")
+    }
+
+    /// A filter that panics wherever a key meets it.
+    struct Faulty(Box<dyn Filter>);
+
+    impl Filter for Faulty {
+        fn base(&self) -> &Base {
+            self.0.base()
+        }
+
+        fn base_mut(&mut self) -> &mut Base {
+            self.0.base_mut()
+        }
+
+        fn contains_hash(&self, _: u64) -> bool {
+            planted()
+        }
+
+        fn measure(&self) -> Measure {
+            self.0.measure()
+        }
+
+        fn check_payload(&self) -> Result<()> {
+            self.0.check_payload()
+        }
+
+        fn copy(&self) -> Result<Box<dyn Filter>> {
+            self.0.copy()
+        }
+
+        fn as_insert(&mut self) -> Option<&mut dyn Insert> {
+            Some(self)
+        }
+
+        fn as_shared_insert(&self) -> Option<&dyn SharedInsert> {
+            Some(self)
+        }
+    }
+
+    impl Insert for Faulty {
+        fn insert_one(&mut self, _: u64) -> Result<bool> {
+            planted()
+        }
+
+        fn insert_at_once(&mut self, _: u64) -> Option<bool> {
+            planted()
+        }
+
+        fn insert_many(&mut self, _: &[u64], _: &mut [bool]) -> (usize, Result<()>) {
+            planted()
+        }
+    }
+
+    impl SharedInsert for Faulty {
+        fn insert_one_shared(&self, _: u64) -> bool {
+            planted()
+        }
+
+        fn fetch(&self, _: u64) {}
+
+        fn ahead(&self) -> usize {
+            0
+        }
+    }
+
+    fn panics() -> usize {
+        PANICS.swap(0, Ordering::Relaxed)
+    }
+
+    #[test]
+    fn panics_in_calls_of_one_key_stop_at_the_boundary() {
+        let make = || petal_core::create(&Spec::with_capacity(100, 0.01).unwrap()).unwrap();
+        let key = b"key".as_ptr().cast();
+        type Insertion = unsafe fn(*mut petal_filter, *mut bool) -> petal_status;
+        // SAFETY: the handles live, and the key has three bytes.
+        unsafe {
+            let handle = &raw mut *Box::leak(Box::new(petal_filter::new(Box::new(Faulty(make())))));
+            assert!(petal_filter_contains(handle, key, 3) && panics() == 1);
+            assert!(petal_filter_contains_u64(handle, 1) && panics() == 1);
+            assert!(petal_filter_contains_hash(handle, 1) && panics() == 1);
+            let mut answer = true;
+            assert_eq!(petal_filter_contains_checked(handle, key, 3, &raw mut answer), PETAL_ERR_INTERNAL);
+            assert_eq!(petal_filter_contains_checked_u64(handle, 1, &raw mut answer), PETAL_ERR_INTERNAL);
+            assert_eq!(petal_filter_contains_checked_hash(handle, 1, &raw mut answer), PETAL_ERR_INTERNAL);
+            assert_eq!(petal_filter_insert_shared(handle, key, 3, &raw mut answer), PETAL_ERR_INTERNAL);
+            assert_eq!(petal_filter_insert_shared_u64(handle, 1, &raw mut answer), PETAL_ERR_INTERNAL);
+            assert_eq!(petal_filter_insert_shared_hash(handle, 1, &raw mut answer), PETAL_ERR_INTERNAL);
+            assert!(answer && panics() >= 6);
+            drop(Box::from_raw(handle));
+
+            let insertions: [Insertion; 3] = [
+                |handle, is_new| unsafe { petal_filter_insert(handle, b"key".as_ptr().cast(), 3, is_new) },
+                |handle, is_new| unsafe { petal_filter_insert_u64(handle, 1, is_new) },
+                |handle, is_new| unsafe { petal_filter_insert_hash(handle, 1, is_new) },
+            ];
+            for insert in insertions {
+                let handle = &raw mut *Box::leak(Box::new(petal_filter::new(Box::new(Faulty(make())))));
+                assert_eq!(insert(handle, &raw mut answer), PETAL_ERR_INTERNAL);
+                assert!(answer && panics() == 1, "it panics, and is not tried again");
+                // From now on nothing reaches the filter.
+                assert_eq!(insert(handle, &raw mut answer), PETAL_ERR_INTERNAL);
+                assert_eq!(petal_filter_insert_shared_hash(handle, 1, &raw mut answer), PETAL_ERR_INTERNAL);
+                assert_eq!(petal_filter_contains_checked_hash(handle, 1, &raw mut answer), PETAL_ERR_INTERNAL);
+                assert!(petal_filter_contains_hash(handle, 1) && answer && panics() == 0);
+                drop(Box::from_raw(handle));
+            }
+        }
+    }
+}
