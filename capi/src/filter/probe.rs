@@ -335,7 +335,7 @@ mod tests {
             planted()
         }
 
-        fn insert_many(&mut self, _: &[u64], _: &mut [bool]) -> (usize, Result<()>) {
+        fn insert_many(&mut self, _: &mut dyn petal_core::ring::Batch) -> (usize, Result<()>) {
             planted()
         }
     }
@@ -378,9 +378,9 @@ mod tests {
             drop(Box::from_raw(handle));
 
             let insertions: [Insertion; 3] = [
-                |handle, is_new| unsafe { petal_filter_insert(handle, b"key".as_ptr().cast(), 3, is_new) },
-                |handle, is_new| unsafe { petal_filter_insert_u64(handle, 1, is_new) },
-                |handle, is_new| unsafe { petal_filter_insert_hash(handle, 1, is_new) },
+                |handle, is_new| petal_filter_insert(handle, b"key".as_ptr().cast(), 3, is_new),
+                |handle, is_new| petal_filter_insert_u64(handle, 1, is_new),
+                |handle, is_new| petal_filter_insert_hash(handle, 1, is_new),
             ];
             for insert in insertions {
                 let handle = &raw mut *Box::leak(Box::new(petal_filter::new(Box::new(Faulty(make())))));
