@@ -1146,7 +1146,7 @@ enum class open_mode : petal_open_mode {
   write = PETAL_OPEN_WRITE,
   /// Copied into memory of its own, and checked.
   load = PETAL_OPEN_LOAD,
-  /// In place, for reading and for `filter::insert_shared()`, together with all who open it likewise.
+  /// In place, for reading and for `filter::insert_shared()`, together with all who open it with this mode.
   share = PETAL_OPEN_SHARE,
 };
 
@@ -1235,7 +1235,7 @@ class filter {
       return petal_filter_load(image, length, options.get(), handle, error);
     });
   }
-  /// The same of a contiguous range of bytes.
+  /// Copies the image at the start of a contiguous range of bytes, and checks it.
   template <class Range, class = std::enable_if_t<detail::is_range_of<const Range, detail::is_byte>::value>>
   static result<filter> try_load(const Range &image, const open_options &options = {}) noexcept {
     return try_load(std::data(image), std::size(image), options);

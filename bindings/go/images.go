@@ -40,7 +40,7 @@ const (
 	// OpenLoad copies the image into memory of its own and checks its checksum.
 	OpenLoad OpenMode = C.PETAL_OPEN_LOAD
 	// OpenShare maps the file for reading and for [Filter.InsertShared], together with any number of handles and
-	// processes that open it likewise.
+	// processes that open it with this mode.
 	OpenShare OpenMode = C.PETAL_OPEN_SHARE
 )
 

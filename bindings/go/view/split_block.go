@@ -23,7 +23,7 @@ func (s *shape) splitBlock(payload []byte, hash uint64) *[splitBlockBytes]byte {
 
 func (s *shape) splitBlockContains(payload []byte, hash uint64) bool {
 	block, x := s.splitBlock(payload, hash), uint32(hash)
-	// Half of the lanes at once: nearly all absent keys end there, and the branch is foretold well.
+	// Half of the lanes at once: nearly all absent keys end there, and the processor predicts that branch well.
 	all := binary.LittleEndian.Uint32(block[0:]) >> (x * 0x47b6137b >> 27) &
 		(binary.LittleEndian.Uint32(block[4:]) >> (x * 0x44974d91 >> 27)) &
 		(binary.LittleEndian.Uint32(block[8:]) >> (x * 0x8824ad5b >> 27)) &
