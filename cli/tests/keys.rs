@@ -240,7 +240,9 @@ fn an_interrupted_insertion_can_be_vouched_for() {
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(&lines(1000..1500)).unwrap();
         // It waits for more once these are in the file.
-        while place.petal("check -qv filter more").status == 0 {}
+        while place.petal("check -qv filter more").status != 1 {
+            assert!(child.try_wait().unwrap().is_none(), "the insertion ended by itself");
+        }
         let id = child.id().to_string();
         assert!(std::process::Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
         assert!(!child.wait().unwrap().success());
