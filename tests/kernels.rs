@@ -3,7 +3,7 @@
 mod common;
 
 use common::mix;
-use core::sync::atomic::AtomicU64;
+use core::sync::atomic::{AtomicU64, Ordering};
 use petal::ring::{Batch, FETCH_FROM, GROUP};
 use petal::simd::layout::{BLOCK_WORDS, SPLIT_BLOCK_WORDS, masks};
 use petal::simd::{BlockKernel, Kernels, available, choose, portable};
@@ -87,7 +87,13 @@ fn compare(kernels: &Kernels, layout: fn(&Kernels) -> &BlockKernel, words: usize
     }
     assert!(ours == one_by_one, "{name}: the words differ one by one");
 
-    let words = atomics(&ours);
+    let words = atomics(&vec![0; words]);
+    for (key, new) in inserted.iter().zip(&new) {
+        assert_eq!(kernel.insert_one_shared(&words, masks, *key), *new, "{name}");
+    }
+    let shared: Vec<u64> = words.iter().map(|word| word.load(Ordering::Relaxed)).collect();
+    assert!(ours == shared, "{name}: the words differ where they are shared");
+
     for keys in [inserted, keys(count, 1 << 40)] {
         let found = Hashes::answered(&keys, true, |batch| kernel.contains(&words, masks, batch));
         let expected = Hashes::answered(&keys, true, |batch| specification.contains(&words, masks, batch));

@@ -257,7 +257,7 @@ impl BitArray for Blocked {
 
 impl SharedInsert for Blocked {
     fn insert_one_shared(&self, hash: u64) -> bool {
-        portable::blocked_insert_one_shared(self.blocks(), self.masks, hash)
+        self.base.kernels().blocked.insert_one_shared(self.blocks(), self.masks, hash)
     }
 
     #[inline]

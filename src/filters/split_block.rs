@@ -240,7 +240,7 @@ impl BitArray for SplitBlock {
 
 impl SharedInsert for SplitBlock {
     fn insert_one_shared(&self, hash: u64) -> bool {
-        portable::split_block_insert_one_shared(self.blocks(), hash)
+        self.base.kernels().split_block.insert_one_shared(self.blocks(), &[], hash)
     }
 
     #[inline]

@@ -2,7 +2,7 @@
 //! keys go one by one; the bits and the block are vectors.
 
 use super::layout::{BYTES_OF_BITS, SALTS, SPLIT_BLOCK_WORDS, block, block_mut, lanes, split_block_start};
-use super::portable::{self, XXH3_MULTIPLIER, blocked_fetch, split_block_fetch};
+use super::portable::{self, XXH3_MULTIPLIER, blocked_fetch, set_lacking, split_block_fetch};
 use super::{BlockKernel, Kernel, Kernels};
 use crate::bits::prefetch;
 use crate::bits::ring::{self, Batch, inserting, nothing, rolling};
@@ -21,6 +21,10 @@ static KERNELS: Kernels = Kernels {
             // SAFETY: as above.
             unsafe { split_block_insert_one(words, key) }
         },
+        insert_one_shared: |words, _, key| {
+            // SAFETY: as above.
+            unsafe { split_block_insert_one_shared(words, key) }
+        },
         contains: split_block_contains,
         insert: split_block_insert,
     },
@@ -32,6 +36,10 @@ static KERNELS: Kernels = Kernels {
         insert_one: |words, masks, key| {
             // SAFETY: as above.
             unsafe { blocked_insert_one(words, masks, key) }
+        },
+        insert_one_shared: |words, masks, key| {
+            // SAFETY: as above.
+            unsafe { blocked_insert_one_shared(words, masks, key) }
         },
         contains: blocked_contains,
         insert: blocked_insert,
@@ -181,6 +189,40 @@ fn blocked_insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
     }
 }
 
+/// Those of four words that are not zero, a bit each.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn not_zero(words: __m256i) -> u8 {
+    let zero = _mm256_castsi256_pd(_mm256_cmpeq_epi64(words, _mm256_setzero_si256()));
+    _mm256_movemask_pd(zero) as u8 ^ 0b1111
+}
+
+/// The words of a vector.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn words_of(vector: __m256i) -> [u64; 4] {
+    let mut words = [0; 4];
+    // SAFETY: four words.
+    unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), vector) };
+    words
+}
+
+/// Inserts a key while others insert too; true if it certainly was not there.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn blocked_insert_one_shared(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
+    let block = block(words, key);
+    prefetch(block);
+    let address = block.as_ptr().cast::<u64>();
+    // SAFETY: a block is 64 readable bytes.
+    let (low, high) = unsafe { (load_half_line::<0>(address), load_half_line::<32>(address)) };
+    let [low_bits, high_bits] = blocked_bits(lanes(masks, key), key);
+    let (low, high) = (_mm256_andnot_si256(low, low_bits), _mm256_andnot_si256(high, high_bits));
+    let (low_half, high_half) = block.split_at(4);
+    // Both halves, whatever was new in the first.
+    set_lacking(low_half, &words_of(low), not_zero(low)) | set_lacking(high_half, &words_of(high), not_zero(high))
+}
+
 #[target_feature(enable = "avx2")]
 fn blocked_contains(words: &[AtomicU64], masks: &[u16], batch: &mut dyn Batch) {
     let fetch = |words: &&[AtomicU64], key| blocked_fetch(words, key);
@@ -236,6 +278,19 @@ fn split_block_insert_one(words: &mut [u64], key: u64) -> bool {
         _mm256_storeu_si256(block, _mm256_or_si256(old, bits));
         _mm256_testc_si256(old, bits) == 0
     }
+}
+
+/// Inserts a key while others insert too; true if it certainly was not there.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn split_block_insert_one_shared(words: &[AtomicU64], key: u64) -> bool {
+    let start = split_block_start(words.len(), key);
+    let block = &words[start..start + SPLIT_BLOCK_WORDS];
+    prefetch(&block[0]);
+    // SAFETY: a block is 32 readable bytes.
+    let old = unsafe { load_half_line::<0>(block.as_ptr().cast()) };
+    let lacking = _mm256_andnot_si256(old, split_block_bits(key));
+    set_lacking(block, &words_of(lacking), not_zero(lacking))
 }
 
 #[target_feature(enable = "avx2")]

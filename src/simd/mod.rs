@@ -28,6 +28,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 pub struct BlockKernel {
     contains_one: unsafe fn(words: &[AtomicU64], masks: &[u16], key: u64) -> bool,
     insert_one: unsafe fn(words: &mut [u64], masks: &[u16], key: u64) -> bool,
+    insert_one_shared: unsafe fn(words: &[AtomicU64], masks: &[u16], key: u64) -> bool,
     contains: unsafe fn(words: &[AtomicU64], masks: &[u16], batch: &mut dyn Batch),
     insert: unsafe fn(words: &mut [u64], masks: &[u16], batch: &mut dyn Batch),
 }
@@ -45,6 +46,14 @@ impl BlockKernel {
     pub fn insert_one(&self, words: &mut [u64], masks: &[u16], key: u64) -> bool {
         // SAFETY: as above.
         unsafe { (self.insert_one)(words, masks, key) }
+    }
+
+    /// Inserts a key while others insert too, and says whether it certainly was not there. Words that lack none of its
+    /// bits are not written.
+    #[inline]
+    pub fn insert_one_shared(&self, words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
+        // SAFETY: as above.
+        unsafe { (self.insert_one_shared)(words, masks, key) }
     }
 
     /// Whether each key may be there.

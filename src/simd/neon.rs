@@ -15,12 +15,14 @@ static KERNELS: Kernels = Kernels {
     split_block: BlockKernel {
         contains_one: |words, _, key| split_block_contains_one(words, key),
         insert_one: |words, _, key| split_block_insert_one(words, key),
+        insert_one_shared: |words, _, key| portable::split_block_insert_one_shared(words, key),
         contains: split_block_contains,
         insert: split_block_insert,
     },
     blocked: BlockKernel {
         contains_one: |words, masks, key| blocked_contains_one(words, masks, key),
         insert_one: |words, masks, key| blocked_insert_one(words, masks, key),
+        insert_one_shared: |words, masks, key| portable::blocked_insert_one_shared(words, masks, key),
         contains: blocked_contains,
         insert: blocked_insert,
     },

@@ -16,12 +16,14 @@ pub static KERNELS: Kernels = Kernels {
         contains_one: |words, _, key| split_block_contains_one(words, key),
         contains: split_block_contains,
         insert_one: |words, _, key| split_block_insert_one(words, key),
+        insert_one_shared: |words, _, key| split_block_insert_one_shared(words, key),
         insert: split_block_insert,
     },
     blocked: BlockKernel {
         contains_one: |words, masks, key| blocked_contains_one(words, masks, key),
         contains: blocked_contains,
         insert_one: |words, masks, key| blocked_insert_one(words, masks, key),
+        insert_one_shared: |words, masks, key| blocked_insert_one_shared(words, masks, key),
         insert: blocked_insert,
     },
 };
@@ -86,6 +88,19 @@ pub fn split_block_insert_one_shared(words: &[AtomicU64], key: u64) -> bool {
     let start = split_block_start(words.len(), key);
     let block = &words[start..start + SPLIT_BLOCK_WORDS];
     block.iter().zip(split_block_masks(key)).fold(false, |new, (word, mask)| new | set_shared(word, mask))
+}
+
+/// Sets bits in those words of a block whose numbers are set in `lacking`, while others set bits too; true if one of them
+/// was not set before.
+#[inline]
+pub fn set_lacking<const WORDS: usize>(block: &[AtomicU64], bits: &[u64; WORDS], mut lacking: u8) -> bool {
+    let mut new = false;
+    while lacking != 0 {
+        let word = lacking.trailing_zeros() as usize % WORDS;
+        lacking &= lacking - 1;
+        new |= bits[word] & !block[word].fetch_or(bits[word], Ordering::Relaxed) != 0;
+    }
+    new
 }
 
 /// Fetches the block of a key.

@@ -1,6 +1,7 @@
 //! The blocked layout: a block is one vector.
 
 use super::{Answer, Step, eight, is_vectorised, load_line, multiply_low_halves, run};
+use crate::bits::prefetch;
 use crate::bits::ring::{self, Batch};
 use crate::simd::layout::{BLOCK_WORDS, SALTS, block, block_mut, lanes};
 use crate::simd::portable;
@@ -63,6 +64,20 @@ pub fn insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
         // Had it all of them, nothing is left of the bits without those that it has.
         _mm512_test_epi32_mask(bits, _mm512_andnot_si512(old, bits)) != 0
     }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+pub fn insert_one_shared(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
+    let block = block(words, key);
+    // A fetch does not wait, as a load does, for the words that the insertion before has locked.
+    prefetch(block);
+    let bits = _mm512_maskz_rolv_epi32(lanes(masks, key), _mm512_set1_epi32(1), bits_of(key));
+    // SAFETY: a block is 64 readable bytes.
+    let lacking = _mm512_andnot_si512(unsafe { load_line(block.as_ptr().cast()) }, bits);
+    let mut lacking_bits = [0; BLOCK_WORDS];
+    // SAFETY: eight words.
+    unsafe { _mm512_storeu_si512(lacking_bits.as_mut_ptr().cast(), lacking) };
+    portable::set_lacking(block, &lacking_bits, _mm512_test_epi64_mask(lacking, lacking))
 }
 
 /// The numbers of a key's bits, modulo 32.

@@ -29,12 +29,14 @@ static KERNELS: Kernels = Kernels {
     split_block: BlockKernel {
         contains_one: split_block::contains_one,
         insert_one: split_block::insert_one,
+        insert_one_shared: split_block::insert_one_shared,
         contains: split_block::contains,
         insert: split_block::insert,
     },
     blocked: BlockKernel {
         contains_one: blocked::contains_one,
         insert_one: blocked::insert_one,
+        insert_one_shared: blocked::insert_one_shared,
         contains: blocked::contains,
         insert: blocked::insert,
     },

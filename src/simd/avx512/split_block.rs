@@ -1,6 +1,7 @@
 //! The split-block layout: a block is half a vector.
 
 use super::{Answer, Step, eight, is_vectorised, multiply_low_halves, run};
+use crate::bits::prefetch;
 use crate::bits::ring::{self, Batch};
 use crate::simd::layout::{SALTS, SPLIT_BLOCK_WORDS, split_block_start};
 use crate::simd::portable;
@@ -69,6 +70,20 @@ pub fn insert_one(words: &mut [u64], _: &[u16], key: u64) -> bool {
         _mm256_storeu_si256(block, _mm256_or_si256(old, bits));
         _mm256_testn_epi32_mask(old, bits) != 0
     }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+pub fn insert_one_shared(words: &[AtomicU64], _: &[u16], key: u64) -> bool {
+    let start = split_block_start(words.len(), key);
+    let block = &words[start..start + SPLIT_BLOCK_WORDS];
+    // A fetch does not wait, as a load does, for the words that the insertion before has locked.
+    prefetch(&block[0]);
+    // SAFETY: a block is 32 readable bytes.
+    let lacking = _mm256_andnot_si256(unsafe { load_half_line(block.as_ptr().cast()) }, bits_of(key));
+    let mut lacking_bits = [0; SPLIT_BLOCK_WORDS];
+    // SAFETY: four words.
+    unsafe { _mm256_storeu_si256(lacking_bits.as_mut_ptr().cast(), lacking) };
+    portable::set_lacking(block, &lacking_bits, _mm256_test_epi64_mask(lacking, lacking))
 }
 
 /// The products whose high five bits are the numbers of a key's bits.
