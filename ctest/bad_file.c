@@ -238,8 +238,8 @@ static void onto_the_mapped_file(void) {
 static void errors_name_the_file(void) {
   enum { LENGTH = 300 };
   static const char *const cases[] = {"nothing.petal", "text.petal", "cut.petal", "long.petal", "other_key.petal"};
-  static const petal_status statuses[] = {PETAL_ERR_TRUNCATED, PETAL_ERR_FOREIGN, PETAL_ERR_TRUNCATED, PETAL_ERR_CORRUPT,
-                                          PETAL_ERR_KEY_MISMATCH};
+  static const petal_status statuses[] = {PETAL_ERR_TRUNCATED, PETAL_ERR_FOREIGN, PETAL_ERR_TRUNCATED,
+                                          PETAL_ERR_CORRUPT, PETAL_ERR_KEY_MISMATCH};
   petal_filter *filter = make(SPEC(.capacity = 10, .hash = PETAL_HASH_SIPHASH13, .key = {1}));
   char folder[1450], long_name[LENGTH];
   memset(long_name, 'f', sizeof long_name);

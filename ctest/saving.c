@@ -1,5 +1,5 @@
-/* What saving leaves behind: the old bytes or the new ones wherever the process is killed, nothing else once somebody has
- * saved again, the owner that the file had, and no length of path that cannot be saved to. */
+/* What saving leaves behind: the old bytes or the new ones wherever the process is killed, nothing else once somebody
+ * has saved again, the owner that the file had, and no length of path that cannot be saved to. */
 #include "refused.h"
 
 #include <dirent.h>
@@ -12,7 +12,7 @@
 #ifdef __linux__
 #include <sys/syscall.h>
 
-/* The system calls by which a file is saved go through these, which end the process at one of them. Number 0 is none. */
+/* The system calls by which a file is saved go through these, which end the process at one of them; 0 is none. */
 static long calls_left;
 
 static void may_die(void) {

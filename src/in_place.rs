@@ -548,8 +548,8 @@ impl Base {
 
 impl Drop for Base {
     fn drop(&mut self) {
-        // A failure leaves the image dirty, which its next reader sees; `sync` reports it to whoever asks. In a child of
-        // the process that opened it the image is only read, and nothing is done.
+        // A failure leaves the image dirty, which its next reader sees; `sync` reports it to whoever asks. In a child
+        // of the process that opened it the image is only read, and nothing is done.
         let _ = self.close();
     }
 }
