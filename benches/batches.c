@@ -213,7 +213,7 @@ static void compare(petal_kind kind, const char *name, petal_kernel kernel, uint
   petal_filter_free(b.full);
 }
 
-/* Arguments: the number of a kernel (`petal_kernel`), and how many keys. Without them the best kernel and three sizes. */
+/* Arguments: the number of a kernel, and how many keys. Without them the best kernel, and three sizes. */
 int main(int count, char **arguments) {
   petal_kernel kernel = count > 1 ? (petal_kernel)atoi(arguments[1]) : PETAL_KERNEL_BEST;
   uint64_t only = count > 2 ? (uint64_t)atof(arguments[2]) : 0;

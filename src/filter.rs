@@ -446,8 +446,8 @@ pub trait Filter: Send + Sync {
     /// certainly was not there. See [`SharedInsert`] for what holds.
     ///
     /// # Errors
-    /// As [`Filter::insert_shared`], and [`Status::Offsets`]. No key is inserted then, but for [`Status::Corrupt`], after
-    /// which those before the first key that met the damage may be in the filter.
+    /// As [`Filter::insert_shared`], and [`Status::Offsets`]. No key is inserted then, but for [`Status::Corrupt`],
+    /// after which those before the first key that met the damage may be in the filter.
     fn insert_batch_shared(&self, keys: &batch::Keys, answers: Option<&mut batch::Answers>) -> Result<()> {
         let (base, shared) = (self.base(), self.shared()?);
         batch::insert(base.hasher(), base.kernels(), keys, answers, |batch| {

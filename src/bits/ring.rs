@@ -47,7 +47,7 @@ pub trait Batch {
 /// How many keys a [`Chunk`] has at most: enough that the ring seldom runs empty between chunks.
 const CHUNK: usize = 8 * GROUP;
 
-/// The keys of a batch that come next, as a batch of their own, for what has to be done of keys before they are inserted.
+/// The keys of a batch that come next, as a batch of their own: for what has to be done before keys are inserted.
 pub struct Chunk<'a> {
     hashes: [u64; CHUNK],
     count: usize,
@@ -125,8 +125,8 @@ impl From<usize> for Stages {
     }
 }
 
-/// Answers all keys of a batch in order. `stages` says how far ahead `fetch` is called for a key, and then `fetch_rest`,
-/// for each one when another key is answered.
+/// Answers all keys of a batch in order. `stages` says how far ahead of its answer `fetch` is called for a key, and then
+/// `fetch_rest`, one call for each answer.
 #[inline(always)]
 pub fn rolling<State: ?Sized>(
     state: &mut State,

@@ -175,8 +175,9 @@ pub fn contains(words: &[AtomicU64], masks: &[u16], batch: &mut dyn Batch) {
     if !is_vectorised(length, BLOCK_WORDS) || masks.is_empty() {
         return (portable::KERNELS.blocked).contains(words, masks, batch);
     }
-    // SAFETY: the high half of a product with the number of blocks, or masks, is less than that, so that 64 bytes at the
-    // first address are a block and two at the second a mask; the others are those of arrays with eight more elements.
+    // SAFETY: the high half of a product with the number of blocks, or masks, is less than that, so that 64 bytes at
+    // the first address are a block and two at the second a mask; the others are those of arrays with eight elements
+    // more.
     // Another thread may be setting bits in the block: see `load_line`.
     let step = |step: Step| unsafe { step!(rotate_all, test, step) };
     run(batch, (length >= ring::FETCH_FROM, Answer::Found), preparation(words.as_ptr().cast(), length, masks), step);

@@ -182,7 +182,7 @@ fn run(
     // Prepares the eight keys from `i` on, and fetches their blocks.
     let prepare_from = |i: usize, prepared: &mut MaybeUninit<Prepared>| {
         let [keys, blocks, masks] = Prepared::places(prepared, i);
-        // SAFETY: there are eight numbers from `i` on in each array, which begins with a vector; the hashes were pulled.
+        // SAFETY: there are eight numbers from `i` on in each array, which begins with a vector; hashes were pulled.
         unsafe {
             let (block, mask) = prepare(_mm512_load_si512(keys.cast()));
             _mm512_store_si512(blocks.cast(), block);
