@@ -3,7 +3,7 @@
 mod common;
 
 use petal::simd::layout::masks;
-use petal::sizing::{PartitionedSize, Size, blocked, bloom, hash_floor, mixture, split_block};
+use petal::sizing::{PartitionedSize, Size, blocked, bloom, hash_floor, mixture, series, split_block};
 use proptest::prelude::*;
 
 /// |got / want - 1| <= tolerance; 0 only equals 0.
@@ -399,6 +399,100 @@ fn sizes_out_of_reach() {
     assert!(bloom::exact(tiny.bits, tiny.hashes, 1) <= 1e-300);
     assert!(bloom::size_for(1000, f64::from_bits(1), 64).is_some());
     assert!(bloom::size_for(1000, 1.0 - f64::EPSILON, 64).is_some());
+}
+
+// ---- The same sizes as by plain search ---------------------------------------------------------------------------
+
+/// The least x from 1 on for which `holds`: doubling, then halving. What sizing must come to.
+fn plain_search(mut holds: impl FnMut(u64) -> bool) -> u64 {
+    let mut above = 1;
+    while !holds(above) {
+        above *= 2;
+    }
+    let mut below = above / 2;
+    while above - below > 1 {
+        let middle = below + (above - below) / 2;
+        if holds(middle) { above = middle } else { below = middle }
+    }
+    above
+}
+
+/// Random numbers of keys up to 2^30 and rates down to `2^-least`.
+fn random_goals(count: usize, least: f64) -> impl Iterator<Item = (u64, f64)> {
+    let mut random = Random(11);
+    let mut share = move || random.below(1 << 53) as f64 / (1_u64 << 53) as f64;
+    (0..count).map(move |_| (((30.0 * share()).exp2()) as u64, (-0.01 - least * share()).exp2()))
+}
+
+#[test]
+fn sizes_are_those_of_the_exact_search() {
+    for (n, rate) in random_goals(500, 39.0) {
+        let Size { bits, hashes } = bloom::size_for(n, rate, 64).unwrap();
+        let exact = |hashes| plain_search(|bits| bloom::exact(bits, hashes, n) <= rate);
+        assert_eq!(bits, exact(hashes), "{n} keys at {rate}");
+        for other in [hashes - 1, hashes + 1].into_iter().filter(|other| (1..=64).contains(other)) {
+            let other_bits = exact(other);
+            assert!(other_bits > bits || other_bits == bits && other > hashes, "{n} keys at {rate}: {other} hashes");
+        }
+    }
+    for (n, rate) in random_goals(500, 39.0) {
+        let each = |hashes| (plain_search(|bits| bloom::partitioned_exact(bits, hashes, n) <= rate), hashes);
+        let fewest = if rate < 1e-6 { 2 } else { 1 };
+        let least =
+            (fewest..=64).map(each).min_by_key(|(slice, hashes)| (slice * u64::from(*hashes), *hashes)).unwrap();
+        let size = bloom::partitioned_size_for(n, rate, 64).unwrap();
+        assert_eq!((size.slice_bits, size.hashes), least, "{n} keys at {rate}");
+    }
+    for (n, rate) in random_goals(3000, 39.0) {
+        let blocks = split_block::blocks_for(n, rate);
+        let within = split_block::false_positive_rate(u64::from(u32::MAX), n) <= rate;
+        let by_search = within.then(|| plain_search(|blocks| split_block::false_positive_rate(blocks, n) <= rate));
+        assert_eq!(blocks, by_search, "{n} keys at {rate}");
+    }
+    for (n, rate) in random_goals(3000, 19.0) {
+        let size = blocked::size_for(n, rate).unwrap();
+        let by_search = plain_search(|blocks| blocked::false_positive_rate(blocks, size.hashes, n) <= rate);
+        // The sum has an absolute error of 1e-12, which decides between sizes where there are very many.
+        let noise = size.blocks as f64 * 1e-12 / rate;
+        assert!(size.blocks.abs_diff(by_search) as f64 <= noise, "{n} keys at {rate}: {size:?}, {by_search}");
+    }
+}
+
+/// The rates and bits a key at which the best number of lanes changes, found by halving.
+#[test]
+fn best_numbers_of_lanes_change_where_the_table_says() {
+    for lanes in 1..16 {
+        let (fewer, more) = (blocked::Terms::of(lanes), blocked::Terms::of(lanes + 1));
+        let (mut low, mut high) = (0.5 * f64::from(lanes), 4.0 * f64::from(lanes));
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            if more.poisson(middle) < fewer.poisson(middle) { high = middle } else { low = middle }
+        }
+        assert_eq!(blocked::optimal_hashes(high * (1.0 - 1e-4)), lanes);
+        assert_eq!(blocked::optimal_hashes(high * (1.0 + 1e-4)), lanes + 1);
+        let rate = fewer.poisson(high);
+        assert_eq!(blocked::size_for(1000, rate * (1.0 + 1e-4)).unwrap().hashes, lanes);
+        assert_eq!(blocked::size_for(1000, rate * (1.0 - 1e-4)).unwrap().hashes, lanes + 1);
+    }
+}
+
+/// The bound on the error of the series is at least four times what it is.
+#[test]
+fn the_series_is_within_its_error() {
+    let mut compared = 0;
+    for hashes in [2, 3, 4, 5, 6, 7, 8, 10, 13, 16, 20, 27, 33, 40, 50, 64] {
+        for keys in [1, 2, 3, 5, 7, 10, 13, 20, 30, 50, 100, 200, 500, 1000, 10_000, 1_000_000, 1_000_000_000] {
+            for probes_a_bit in [0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.69, 0.8, 1.0, 1.3, 1.7, 2.0, 2.5, 3.0] {
+                let bits = (f64::from(hashes) * keys as f64 / probes_a_bit).round() as u64;
+                if let Some(near) = series::ln_rate(bits, hashes, keys) {
+                    let off = (near.ln - bloom::exact(bits, hashes, keys).ln()).abs();
+                    assert!(off <= 0.25 * near.error, "{bits} {hashes} {keys}: {off:e}, {:e}", near.error);
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert!(compared > 3000, "{compared}");
 }
 
 // ---- Fill --------------------------------------------------------------------------------------------------------

@@ -3,7 +3,9 @@
 //! Everywhere: a filter without bits or without hashes has rate 1 (it rejects nothing); otherwise one without keys
 //! has rate 0. `keys` are distinct keys; `hashes` probe independently, with replacement unless it says otherwise.
 
+use super::series::{self, Approximation};
 use super::{distinct, hit_at_least_once, is_rate, occupancy, search};
+use core::cmp::Ordering;
 
 /// The most hashes for which [`exact`] is exact, and the most that sizing will choose.
 pub const MAX_EXACT_HASHES: u32 = occupancy::MAX_HASHES;
@@ -136,7 +138,50 @@ pub fn optimal_hashes(bits: u64, keys: u64, max_hashes: u32) -> u32 {
         return 1;
     }
     let guess = bits as f64 / keys as f64 * std::f64::consts::LN_2;
-    search::valley(guess as u32, max_hashes.clamp(1, MAX_EXACT_HASHES), |hashes| exact(bits, hashes, keys))
+    let most = max_hashes.clamp(1, MAX_EXACT_HASHES);
+    search::valley(guess as u32, most, |hashes| Rate::of(bits, hashes, keys), Rate::compare)
+}
+
+/// An exact rate that is computed only as far as a comparison needs it.
+#[derive(Clone, Copy)]
+struct Rate {
+    bits: u64,
+    hashes: u32,
+    keys: u64,
+    /// `None` where only the exact rate will do.
+    near: Option<Approximation>,
+}
+
+impl Rate {
+    fn of(bits: u64, hashes: u32, keys: u64) -> Rate {
+        Rate { bits, hashes, keys, near: series::ln_rate(bits, hashes, keys) }
+    }
+
+    fn exact(&self) -> f64 {
+        exact(self.bits, self.hashes, self.keys)
+    }
+
+    fn ln(&self) -> f64 {
+        self.near.map_or_else(|| self.exact().ln(), |near| near.ln)
+    }
+
+    /// `self.exact() <= rate`
+    fn is_at_most(&self, rate: f64) -> bool {
+        match self.near.map(|near| (near.ln - rate.ln(), near.error)) {
+            Some((above, error)) if above.abs() > error => above < 0.0,
+            _ => self.exact() <= rate,
+        }
+    }
+
+    /// As the exact rates compare.
+    fn compare(&self, other: &Rate) -> Ordering {
+        if let (Some(a), Some(b)) = (self.near, other.near)
+            && (a.ln - b.ln).abs() > a.error + b.error
+        {
+            return a.ln.total_cmp(&b.ln);
+        }
+        self.exact().total_cmp(&other.exact())
+    }
 }
 
 /// The least size that keeps the promise: `exact(bits, hashes, keys) <= false_positive_rate`, with the integer number
@@ -144,7 +189,8 @@ pub fn optimal_hashes(bits: u64, keys: u64, max_hashes: u32) -> u32 {
 ///
 /// `None` if the rate is not inside (0, 1), if `max_hashes` is 0, or if it would take 2^63 bits. No keys need one
 /// bit.
-/// `max_hashes` beyond [`MAX_EXACT_HASHES`] counts as that. Some tens of evaluations of [`exact`].
+/// `max_hashes` beyond [`MAX_EXACT_HASHES`] counts as that. A microsecond where [`series`] decides, up to some tens of
+/// evaluations of [`exact`] where it cannot.
 pub fn size_for(keys: u64, false_positive_rate: f64, max_hashes: u32) -> Option<Size> {
     let rate = false_positive_rate;
     if !is_rate(rate) || max_hashes == 0 {
@@ -160,13 +206,13 @@ pub fn size_for(keys: u64, false_positive_rate: f64, max_hashes: u32) -> Option<
     // Is one bit less enough, with its own best number of hashes? Once or twice it is.
     while bits > 1 {
         let best = optimal_hashes(bits - 1, keys, most);
-        if exact(bits - 1, best, keys) > rate {
+        if !Rate::of(bits - 1, best, keys).is_at_most(rate) {
             break;
         }
         hashes = best;
         bits = bits_for(keys, rate, hashes).unwrap_or(bits).min(bits - 1);
     }
-    while hashes > 1 && exact(bits, hashes - 1, keys) <= rate {
+    while hashes > 1 && Rate::of(bits, hashes - 1, keys).is_at_most(rate) {
         hashes -= 1;
     }
     (bits < BITS_LIMIT).then_some(Size { bits, hashes })
@@ -182,24 +228,35 @@ pub fn partitioned_size_for(keys: u64, false_positive_rate: f64, max_hashes: u32
     if keys == 0 && max_hashes > 0 {
         return Some(PartitionedSize { slice_bits: 1, hashes: 1 });
     }
-    // All numbers of hashes are tried: few keys make short slices, and then the whole number of bits in a slice
-    // decides more than k* does.
-    let mut best = None;
+    // Around k* = lg(1/rate), at which half the bits are set. Few keys make short slices, and then the whole number of
+    // bits in a slice decides more than k* does; but with any number of hashes no less than its real size is needed,
+    // which grows on either side of k*. So each side is over where that alone is as much as the least so far.
+    let most = max_hashes.min(MAX_EXACT_HASHES);
+    let middle = (-false_positive_rate.log2() as u32).clamp(1, most.max(1));
+    let mut best: Option<PartitionedSize> = None;
     let mut least = BITS_LIMIT;
-    for hashes in 1..=max_hashes.min(MAX_EXACT_HASHES) {
-        // A slice of one bit rejects nothing.
-        if 2 * u64::from(hashes) >= least {
-            break;
+    let mut attempt = |hashes: u32| {
+        let real = real_slice_bits(keys, false_positive_rate, hashes);
+        let floor = (real * (1.0 - 1e-9) - 1.0) * f64::from(hashes);
+        if floor > least as f64 {
+            return false;
         }
-        let Some(slice_bits) = slice_bits_for(keys, false_positive_rate, hashes) else {
-            continue;
+        if (real * (1.0 - 1e-9)).ceil() * f64::from(hashes) > least as f64 {
+            return true;
+        }
+        let holds = |bits| partitioned_exact(bits, hashes, keys) <= false_positive_rate;
+        let Some(slice_bits) = search::least(real.ceil() as u64, u64::MAX, holds) else {
+            return true;
         };
         let bits = slice_bits.saturating_mul(u64::from(hashes));
-        if bits < least {
+        if bits < least || bits == least && best.is_some_and(|best| hashes < best.hashes) {
             least = bits;
             best = Some(PartitionedSize { slice_bits, hashes });
         }
-    }
+        true
+    };
+    let _ = (1..=middle.min(most)).rev().all(&mut attempt);
+    let _ = (middle + 1..=most).all(&mut attempt);
     best
 }
 
@@ -215,19 +272,18 @@ fn bits_for(keys: u64, rate: f64, hashes: u32) -> Option<u64> {
         let bits = (guess as u64).max(1);
         let rho = throws / bits as f64;
         let slope = -k * rho / rho.exp_m1();
-        let step = (rate.ln() - exact(bits, hashes, keys).ln()) / slope;
+        let step = (rate.ln() - Rate::of(bits, hashes, keys).ln()) / slope;
         if step.is_finite() {
             guess = bits as f64 * step.clamp(-1.0, 1.0).exp();
         }
     }
-    search::least(guess.ceil() as u64, u64::MAX, |bits| exact(bits, hashes, keys) <= rate)
+    search::least(guess.ceil() as u64, u64::MAX, |bits| Rate::of(bits, hashes, keys).is_at_most(rate))
 }
 
-/// The least number of bits in a slice for a given number of hashes: 1/s = 1 - (1 - rate^(1/k))^(1/n).
-fn slice_bits_for(keys: u64, rate: f64, hashes: u32) -> Option<u64> {
+/// The size of a slice for a given number of hashes, as a real number: 1/s = 1 - (1 - rate^(1/k))^(1/n).
+fn real_slice_bits(keys: u64, rate: f64, hashes: u32) -> f64 {
     let fill = rate.powf(1.0 / f64::from(hashes));
-    let guess = -1.0 / ((-fill).ln_1p() / keys as f64).exp_m1();
-    search::least(guess.ceil() as u64, u64::MAX, |bits| partitioned_exact(bits, hashes, keys) <= rate)
+    -1.0 / ((-fill).ln_1p() / keys as f64).exp_m1()
 }
 
 // ---- Concentration -----------------------------------------------------------------------------------------------

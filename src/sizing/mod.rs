@@ -16,6 +16,8 @@
 //! | k distinct positions a key | [`bloom::distinct_exact`] | inclusion and exclusion over hypergeometric draws |
 //! | k slices, `(1 - (1-1/s)^n)^k` | [`bloom::partitioned_exact`] | Mullin 1983 |
 //! | least m, with its integer k | [`bloom::size_for`], [`bloom::partitioned_size_for`] | search on the exact rate |
+//! | the same, nearly, to decide sizes with | [`series`] | cumulants of the occupied cells |
+//! | dependent probes: double, enhanced double, triple hashing | [`dependent`] | see there |
 //! | concentration of X | [`bloom::azuma_bound`] | Azuma 1967, Hoeffding; Mitzenmacher and Upfal |
 //! | `(X/m)^k` | [`bloom::from_fill`] | by definition |
 //! | `-(m/k) ln(1 - X/m)` keys | [`bloom::cardinality`] | Swamidass and Baldi 2007 |
@@ -32,6 +34,7 @@ mod distinct;
 pub mod mixture;
 mod occupancy;
 mod search;
+pub mod series;
 pub mod split_block;
 
 pub use bloom::{PartitionedSize, Size};

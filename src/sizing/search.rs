@@ -1,5 +1,7 @@
 //! The search behind every inverse function: rates fall as sizes grow, and the least size is wanted.
 
+use core::cmp::Ordering;
+
 /// The least `x` in `1..=limit` for which `holds`, given that it holds for everything above some threshold;
 /// `None` if it does not hold at `limit` or below.
 ///
@@ -50,16 +52,17 @@ pub(super) fn least(guess: u64, limit: u64, mut holds: impl FnMut(u64) -> bool) 
     Some(above)
 }
 
-/// The integer in `1..=limit` with the least cost, for costs with a single valley. Among equals the smallest.
+/// The integer in `1..=limit` with the least cost, as `compare` compares costs with a single valley. Among equals the
+/// smallest.
 ///
 /// Walks from `guess` down for as long as it does not get worse, otherwise up while it gets better.
-pub(super) fn valley(guess: u32, limit: u32, mut cost: impl FnMut(u32) -> f64) -> u32 {
+pub(super) fn valley<T>(guess: u32, limit: u32, cost: impl Fn(u32) -> T, compare: impl Fn(&T, &T) -> Ordering) -> u32 {
     let start = guess.clamp(1, limit.max(1));
     let mut best = start;
     let mut least = cost(start);
     while best > 1 {
         let next = cost(best - 1);
-        if next > least {
+        if compare(&next, &least).is_gt() {
             break;
         }
         (best, least) = (best - 1, next);
@@ -67,7 +70,7 @@ pub(super) fn valley(guess: u32, limit: u32, mut cost: impl FnMut(u32) -> f64) -
     if best == start {
         while best < limit {
             let next = cost(best + 1);
-            if next >= least {
+            if compare(&next, &least).is_ge() {
                 break;
             }
             (best, least) = (best + 1, next);
