@@ -176,6 +176,9 @@ pub trait Cardinality {
     /// The estimate; `None` when the filter is too full to tell. Reads the whole payload.
     fn of_payload(&self) -> Option<f64>;
 
+    /// The same from [`Measure::taken`], without reading the payload again.
+    fn of_taken(&self, taken: u64) -> Option<f64>;
+
     /// The estimate for the union with another filter of the same compatibility id; `None` when it is too full to tell.
     fn of_union(&self, other: &Words) -> Option<f64>;
 
@@ -208,10 +211,19 @@ pub struct View<'a> {
 /// What the payload of a filter tells.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measure {
-    /// The share of the bits, or of other places, that are taken.
+    /// The bits, or other places, that are taken.
+    pub taken: u64,
+    /// Their share of all.
     pub fill: f64,
     /// The probability, over uniform hashes, of a lookup that says true, given exactly this payload.
     pub false_positive_rate: f64,
+}
+
+impl Measure {
+    /// Of a kind whose places are bits.
+    pub(crate) fn of_bits(ones: u64, bits: u64, false_positive_rate: f64) -> Measure {
+        Measure { taken: ones, fill: ones as f64 / bits as f64, false_positive_rate }
+    }
 }
 
 /// An approximate-membership filter. `contains` never says false of a key that was inserted; of other keys it says true

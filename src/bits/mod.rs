@@ -66,7 +66,58 @@ pub fn set_shared(word: &AtomicU64, mask: u64) -> bool {
 
 /// How many bits are set.
 pub fn count_ones(words: &[AtomicU64]) -> u64 {
-    words.iter().map(|word| u64::from(word.load(Ordering::Relaxed).count_ones())).sum()
+    let batches = words.chunks_exact(ROWS * COLUMNS);
+    let rest: u64 = batches.remainder().iter().map(|word| u64::from(word.load(Ordering::Relaxed).count_ones())).sum();
+    let mut counter = Counter::default();
+    batches.for_each(|batch| counter.add(batch));
+    rest + counter.total()
+}
+
+/// Words whose bits at one place are added up before they are counted.
+const ROWS: usize = 8;
+/// Places that are worked on side by side, so that the compiler uses vector instructions.
+const COLUMNS: usize = 8;
+
+/// Counts set bits after Harley and Seal: three words at a time become two, one of the sums' low bits and one of their
+/// carries, so that of eight words only one has to be counted (Warren, "Hacker's Delight", 2012, section 5-1).
+#[derive(Default)]
+struct Counter {
+    ones: [u64; COLUMNS],
+    twos: [u64; COLUMNS],
+    fours: [u64; COLUMNS],
+    eights: [u64; COLUMNS],
+}
+
+impl Counter {
+    /// `ROWS * COLUMNS` more words.
+    fn add(&mut self, words: &[AtomicU64]) {
+        let words: [[u64; COLUMNS]; ROWS] = core::array::from_fn(|row| {
+            core::array::from_fn(|column| words[row * COLUMNS + column].load(Ordering::Relaxed))
+        });
+        for i in 0..COLUMNS {
+            let (a, ones) = carry(self.ones[i], words[0][i], words[1][i]);
+            let (b, ones) = carry(ones, words[2][i], words[3][i]);
+            let (c, twos) = carry(self.twos[i], a, b);
+            let (a, ones) = carry(ones, words[4][i], words[5][i]);
+            let (b, ones) = carry(ones, words[6][i], words[7][i]);
+            let (d, twos) = carry(twos, a, b);
+            let (eights, fours) = carry(self.fours[i], c, d);
+            (self.ones[i], self.twos[i], self.fours[i]) = (ones, twos, fours);
+            self.eights[i] += u64::from(eights.count_ones());
+        }
+    }
+
+    fn total(&self) -> u64 {
+        let count = |words: &[u64]| words.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
+        8 * self.eights.iter().sum::<u64>() + 4 * count(&self.fours) + 2 * count(&self.twos) + count(&self.ones)
+    }
+}
+
+/// The carries and the low bits of the sums of three bits.
+#[inline]
+fn carry(a: u64, b: u64, c: u64) -> (u64, u64) {
+    let half = a ^ b;
+    ((a & b) | (half & c), half ^ c)
 }
 
 /// How many bits are set in either of two arrays of the same length.
@@ -121,6 +172,15 @@ mod tests {
             }
         }
         assert_eq!(ones(&words).collect::<Vec<_>>(), (0..320).filter(|i| test(&words, *i)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn many_words_are_counted() {
+        for length in [0, 63, 64, 65, 500, 10_000] {
+            let words: Vec<AtomicU64> = (0..length).map(|i| AtomicU64::new(mix(i) | mix(!i))).collect();
+            let expected = words.iter().map(|word| u64::from(word.load(Ordering::Relaxed).count_ones())).sum::<u64>();
+            assert_eq!(count_ones(&words), expected);
+        }
     }
 
     #[test]

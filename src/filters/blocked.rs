@@ -14,6 +14,7 @@
 //! of the product of the chosen lanes' fills.
 
 use super::bitwise::{self, BitArray};
+use super::fills::{self, Fills};
 use crate::base::Base;
 use crate::bits;
 use crate::bits::ring::{self, Batch};
@@ -172,18 +173,13 @@ impl Filter for Blocked {
 
     fn measure(&self) -> Measure {
         let (mut ones, mut rates) = (0, 0.0);
-        for block in self.blocks().chunks(BLOCK_WORDS) {
-            let lanes: [u32; 16] = core::array::from_fn(|lane| {
-                let word = block[lane / 2].load(Ordering::Relaxed);
-                (word >> (32 * (lane % 2))) as u32
-            });
-            ones += lanes.iter().map(|lane| u64::from(lane.count_ones())).sum::<u64>();
-            rates += sizing::blocked::from_fill(&lanes, self.hashes);
+        for blocks in self.blocks().chunks(fills::BLOCKS * BLOCK_WORDS) {
+            let fills = Fills::<BLOCK_WORDS>::of(blocks);
+            let half = |word: usize| core::array::from_fn(|lane| &fills.lanes[word + lane / 2][lane % 2]);
+            ones += fills.ones;
+            rates += sizing::blocked::from_fills(half(0), half(BLOCK_WORDS / 2), self.hashes);
         }
-        Measure {
-            fill: ones as f64 / self.base.geometry().bits as f64,
-            false_positive_rate: rates / self.blocks as f64,
-        }
+        Measure::of_bits(ones, self.base.geometry().bits, rates / self.blocks as f64)
     }
 
     fn check_payload(&self) -> Result<()> {
@@ -228,7 +224,11 @@ impl Filter for Blocked {
 
 impl Cardinality for Blocked {
     fn of_payload(&self) -> Option<f64> {
-        sizing::blocked::cardinality(self.blocks, self.hashes, bits::count_ones(self.blocks()))
+        self.of_taken(bits::count_ones(self.blocks()))
+    }
+
+    fn of_taken(&self, ones: u64) -> Option<f64> {
+        sizing::blocked::cardinality(self.blocks, self.hashes, ones)
     }
 
     fn of_union(&self, other: &Words) -> Option<f64> {

@@ -12,6 +12,7 @@
 //! of the lanes' fills.
 
 use super::bitwise::{self, BitArray};
+use super::fills::{self, Fills};
 use crate::base::Base;
 use crate::bits;
 use crate::bits::ring::{self, Batch};
@@ -154,19 +155,21 @@ impl Filter for SplitBlock {
     }
 
     fn measure(&self) -> Measure {
-        let (mut ones, mut rates) = (0, 0.0);
-        for block in self.blocks().chunks(SPLIT_BLOCK_WORDS) {
-            let lanes: [u32; LANES as usize] = core::array::from_fn(|lane| {
-                let word = block[lane / 2].load(Ordering::Relaxed);
-                (word >> (32 * (lane % 2))) as u32
-            });
-            ones += lanes.iter().map(|lane| u64::from(lane.count_ones())).sum::<u64>();
-            rates += sizing::split_block::from_fill(&lanes);
+        let (mut ones, mut products) = (0, 0.0);
+        for blocks in self.blocks().chunks(fills::BLOCKS * SPLIT_BLOCK_WORDS) {
+            let fills = Fills::<SPLIT_BLOCK_WORDS>::of(blocks);
+            ones += fills.ones;
+            let mut product = [1.0; fills::BLOCKS];
+            for lane in fills.lanes.as_flattened() {
+                for i in 0..fills::BLOCKS {
+                    product[i] *= lane[i];
+                }
+            }
+            products += product.iter().sum::<f64>();
         }
-        Measure {
-            fill: ones as f64 / self.base.geometry().bits as f64,
-            false_positive_rate: rates / self.blocks as f64,
-        }
+        // A lane's fill is its ones over 32.
+        let rate = products * 32.0_f64.powi(-(LANES as i32)) / self.blocks as f64;
+        Measure::of_bits(ones, self.base.geometry().bits, rate)
     }
 
     fn check_payload(&self) -> Result<()> {
@@ -211,7 +214,11 @@ impl Filter for SplitBlock {
 
 impl Cardinality for SplitBlock {
     fn of_payload(&self) -> Option<f64> {
-        sizing::split_block::cardinality(self.blocks, bits::count_ones(self.blocks()))
+        self.of_taken(bits::count_ones(self.blocks()))
+    }
+
+    fn of_taken(&self, ones: u64) -> Option<f64> {
+        sizing::split_block::cardinality(self.blocks, ones)
     }
 
     fn of_union(&self, other: &Words) -> Option<f64> {

@@ -154,7 +154,7 @@ pub unsafe extern "C" fn petal_filter_statistics(
         // SAFETY: as above.
         let filter = unsafe { petal_filter::get(filter)? };
         let measure = filter.measure();
-        let estimate = filter.cardinality();
+        let estimate = filter.as_cardinality().and_then(|kind| kind.of_taken(measure.taken));
         let keys = estimate.unwrap_or(filter.base().count() as f64) as u64;
         let value = petal_statistics {
             struct_size: 0,

@@ -363,10 +363,8 @@ impl Filter for Bloom {
             ones += slice;
             product *= slice as f64 / self.shape.range as f64;
         }
-        Measure {
-            fill: ones as f64 / self.base.geometry().bits as f64,
-            false_positive_rate: self.shape.present_rate(self.base.words().shared(), ones, product),
-        }
+        let rate = self.shape.present_rate(self.base.words().shared(), ones, product);
+        Measure::of_bits(ones, self.base.geometry().bits, rate)
     }
 
     fn check_payload(&self) -> Result<()> {
@@ -407,7 +405,11 @@ impl Filter for Bloom {
 
 impl Cardinality for Bloom {
     fn of_payload(&self) -> Option<f64> {
-        self.shape.cardinality(self.slices().sum())
+        self.of_taken(self.slices().sum())
+    }
+
+    fn of_taken(&self, ones: u64) -> Option<f64> {
+        self.shape.cardinality(ones)
     }
 
     fn of_union(&self, other: &Words) -> Option<f64> {
