@@ -94,6 +94,7 @@ impl Counter {
         let words: [[u64; COLUMNS]; ROWS] = core::array::from_fn(|row| {
             core::array::from_fn(|column| words[row * COLUMNS + column].load(Ordering::Relaxed))
         });
+        #[expect(clippy::needless_range_loop, reason = "i is a column of nine arrays")]
         for i in 0..COLUMNS {
             let (a, ones) = carry(self.ones[i], words[0][i], words[1][i]);
             let (b, ones) = carry(ones, words[2][i], words[3][i]);
