@@ -252,6 +252,9 @@ pub struct Dedup {
 /// `petal info`.
 #[derive(Args, Debug)]
 pub struct Info {
+    /// Read only the header: leave out the statistics, for which all bytes of the filter are read.
+    #[arg(long)]
+    pub no_statistics: bool,
     /// The filters.
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     pub filters: Vec<PathBuf>,

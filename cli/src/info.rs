@@ -6,6 +6,7 @@ use crate::failure::Outcome;
 use crate::filter_file::{check_standard_input, open};
 use crate::numbers::short;
 use crate::output::Text;
+use crate::progress::Working;
 use petal::{Domain, Estimate, Filter, HashFunction, Mode, Parameter, registry, sizing};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -31,7 +32,9 @@ pub struct Description {
     false_positive_rate: Option<f64>,
     dirty: bool,
     parameters: BTreeMap<&'static str, Value>,
-    statistics: Statistics,
+    /// None where nobody wanted all bytes of the filter read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    statistics: Option<Statistics>,
 }
 
 /// What the payload tells.
@@ -95,8 +98,13 @@ pub struct Summary {
 impl Summary {
     /// A description of the filter in the file at `path`.
     pub fn of(path: &Path, filter: &dyn Filter) -> Summary {
+        Summary::with(path, filter, true)
+    }
+
+    /// The same, with statistics or without.
+    fn with(path: &Path, filter: &dyn Filter, statistics: bool) -> Summary {
         let file = path.display().to_string();
-        Summary { file, inserted: None, factor: None, description: Description::of(filter) }
+        Summary { file, inserted: None, factor: None, description: Description::of(filter, statistics) }
     }
 }
 
@@ -121,7 +129,7 @@ pub fn run(args: &args::Info, common: args::Common) -> Outcome {
                 continue;
             }
         };
-        let summary = Summary::of(path, &*filter);
+        let summary = Summary::with(path, &*filter, !args.no_statistics);
         if common.json {
             text.json(&summary)?;
             continue;
@@ -138,7 +146,7 @@ pub fn run(args: &args::Info, common: args::Common) -> Outcome {
 }
 
 impl Description {
-    fn of(filter: &dyn Filter) -> Description {
+    fn of(filter: &dyn Filter, statistics: bool) -> Description {
         let header = filter.base().header();
         let row = registry::find(header.kind);
         let capacity = (header.capacity != 0).then_some(header.capacity);
@@ -160,7 +168,7 @@ impl Description {
             false_positive_rate: (header.false_positive_rate != 0.0).then_some(header.false_positive_rate),
             dirty: filter.base().is_dirty(),
             parameters: parameters.collect(),
-            statistics: Statistics::of(filter),
+            statistics: statistics.then(|| Statistics::of(filter)),
         }
     }
 
@@ -185,19 +193,26 @@ impl Description {
         if self.dirty {
             lines.push(("dirty", String::from("a writer has it open, or did not close it; see petal help sync")));
         }
-        let statistics = &self.statistics;
-        lines.push(("statistics", String::new()));
-        lines.push(("  fill", short(statistics.fill)));
-        lines.push(("  false_positive_rate", short(statistics.false_positive_rate)));
-        lines.push(("  count_estimate", statistics.say_estimate()));
+        if let Some(statistics) = &self.statistics {
+            lines.push(("statistics", String::new()));
+            lines.push(("  fill", short(statistics.fill)));
+            lines.push(("  false_positive_rate", short(statistics.false_positive_rate)));
+            lines.push(("  count_estimate", statistics.say_estimate()));
+        }
         lines.iter().try_for_each(|(name, value)| text.line(format!("{name:<23}{value}").trim_end()))
     }
 }
 
 impl Statistics {
     fn of(filter: &dyn Filter) -> Statistics {
+        let working = Working::new("reading", filter.base().header().image_bytes());
         let measure = filter.measure();
-        let estimate = petal::estimate(filter).ok().flatten();
+        let kind = filter.as_cardinality();
+        let estimate = kind.and_then(|kind| {
+            let value = kind.of_taken(measure.taken)?;
+            Some(Estimate { value, standard_error: kind.standard_error(value) })
+        });
+        drop(working);
         let keys = estimate.map_or(filter.base().count() as f64, |estimate| estimate.value);
         Statistics {
             fill: measure.fill,

@@ -13,6 +13,18 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).expect("JSON")
 }
 
+/// Of a filter of 2^40 bits they take minutes.
+#[test]
+fn info_without_statistics_reads_the_header_only() {
+    let place = Place::new();
+    place.file("keys", lines(0..10));
+    place.petal("build --fpr 0.01 -o small keys").quiet();
+    let text = place.petal("info --no-statistics small").text();
+    assert!(text.contains("false_positive_rate") && !text.contains("statistics"), "{text}");
+    let text = place.petal("info --no-statistics --json small").text();
+    assert!(json(&text)["statistics"].is_null() && json(&text)["count"] == 10, "{text}");
+}
+
 #[test]
 fn info_has_all_its_keys() {
     let place = Place::new();
