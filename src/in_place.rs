@@ -56,6 +56,10 @@ impl Marks {
         }
     }
 
+    fn clear(&self) {
+        self.bits.iter().for_each(|bits| bits.store(0, Ordering::Relaxed));
+    }
+
     fn any(&self) -> bool {
         self.bits.iter().any(|bits| bits.load(Ordering::Relaxed) != 0)
     }
@@ -342,7 +346,7 @@ impl Base {
     /// Gives every marked region its checksum and makes the image clean, for whoever has it alone and vouches for it.
     fn seal(&mut self) -> Result<()> {
         // Whatever becomes of this, a region that is changed later is marked again.
-        self.marks = Marks::new(self.place().map_or(0, |place| place.table.entries().len()))?;
+        self.marks.clear();
         let Some(place) = self.place() else { return Ok(()) };
         for (region, entry) in place.table.entries().iter().enumerate() {
             if entry.load(Ordering::Acquire) == 0 {
@@ -383,8 +387,11 @@ impl Base {
     pub(crate) fn initialise(&mut self) -> Result<()> {
         let header = Header { dirty: true, ..self.header.clone() }.encode();
         let place = self.place_for(Access::Write)?;
+        // What can fail comes before the first byte is written.
+        let marks = Marks::new(place.table.entries().len())?;
         place.image.fill_zero();
         place.image.store(0, &header);
+        self.marks = marks;
         self.writing = true;
         self.seal()
     }
