@@ -125,8 +125,8 @@ impl From<usize> for Stages {
     }
 }
 
-/// Answers all keys of a batch in order. `stages` says how far ahead of its answer `fetch` is called for a key, and then
-/// `fetch_rest`, one call for each answer.
+/// Answers all keys of a batch in order. `stages` says how far ahead of a key's answer `fetch` is called for it, and
+/// then `fetch_rest`, one call for each answer.
 #[inline(always)]
 pub fn rolling<State: ?Sized>(
     state: &mut State,
