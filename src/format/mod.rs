@@ -9,6 +9,8 @@ mod write;
 pub(crate) use header::{CHECKSUM_OFFSET, COUNT_OFFSET, DIRTY, SHARING_OFFSET};
 pub use header::{Geometry, Header, LENGTH as HEADER_LENGTH, STATE_OFFSET, image_bytes};
 pub use regions::REGION_BYTES;
+#[cfg(test)]
+pub(crate) use regions::tests;
 pub(crate) use regions::{REGION_WORDS, Table, differs, entry_of, entry_of_words, table_bytes};
 pub use save::save;
 pub use write::{Sink, write, write_at};

@@ -18,6 +18,8 @@ pub(crate) use folder::{Folder, Temporary};
 pub use image::Access;
 pub(crate) use image::ImageBytes;
 pub(crate) use mapping::{FileRange, Mapping};
+#[cfg(all(test, unix))]
+pub(crate) use os::tests;
 pub(crate) use os::{PathBytes, RawFile};
 pub(crate) use process::Process;
 pub use words::Words;

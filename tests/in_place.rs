@@ -1,0 +1,423 @@
+//! Images in place: what clean, dirty and verified mean, whoever writes and dies and whoever reads meanwhile.
+
+mod common;
+
+use common::mix;
+use petal::format::{HEADER_LENGTH, REGION_BYTES};
+use petal::{Answers, Filter, HashFunction, Keys, Mode, OpenOptions, Spec, Status, load};
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use tempfile::TempDir;
+
+/// An empty filter of eight regions.
+fn spec() -> Spec {
+    let bits = 8 * 8 * REGION_BYTES as u64;
+    Spec { bits, hashes: 6, hash: HashFunction::External, ..Spec::default() }
+}
+
+/// A file with such a filter and a thousand keys.
+fn file() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("filter.petal");
+    let mut filter = petal::create(&spec()).unwrap();
+    insert(&mut *filter, 0..1000);
+    filter.save(&path).unwrap();
+    (folder, path)
+}
+
+fn insert(filter: &mut dyn Filter, keys: std::ops::Range<u64>) {
+    keys.for_each(|key| assert!(filter.insert_hash(mix(key)).is_ok()));
+}
+
+fn try_open(path: &Path, mode: Mode) -> petal::Result<Box<dyn Filter>> {
+    petal::open(path, &OpenOptions { mode, key: None })
+}
+
+fn open(path: &Path, mode: Mode) -> Box<dyn Filter> {
+    try_open(path, mode).unwrap()
+}
+
+fn verified(path: &Path) -> Result<(), Status> {
+    open(path, Mode::Read).verify().map_err(|error| error.status())
+}
+
+/// A hash whose block lies in this region.
+fn hash_in(region: u64) -> u64 {
+    (region << 61) + (1 << 60) + mix(region) % (1 << 60)
+}
+
+/// Makes a line in the middle of a region zero, and says so of its first byte.
+fn spoil(path: &Path, region: usize) -> usize {
+    let place = HEADER_LENGTH + region * REGION_BYTES + 32768;
+    let file = File::options().read(true).write(true).open(path).unwrap();
+    let mut before = [0; 4096];
+    file.read_exact_at(&mut before, place as u64).unwrap();
+    assert!(before.iter().any(|byte| *byte != 0), "there was something to spoil");
+    file.write_all_at(&[0; 4096], place as u64).unwrap();
+    place
+}
+
+#[track_caller]
+fn corrupt_at(error: petal::Error, region: usize) {
+    assert_eq!(error.status(), Status::Corrupt, "{error}");
+    let from = HEADER_LENGTH + region * REGION_BYTES;
+    let range = format!("bytes {from} to {}", from + REGION_BYTES - 1);
+    assert!(error.message().contains(&range), "{error}");
+}
+
+// ---- Who vouches -------------------------------------------------------------------------------------------------
+
+/// One of several sharers dies; whoever comes and goes afterwards, in whatever order, the file stays dirty.
+#[test]
+fn a_death_among_sharers_is_not_forgotten() {
+    for order in 0..3 {
+        let (_folder, path) = file();
+        let (mut dying, second) = (open(&path, Mode::Share), open(&path, Mode::Share));
+        dying.insert_hash_shared(mix(1)).unwrap();
+        dying.base_mut().abandon();
+        drop(dying);
+        match order {
+            0 => drop(second),
+            1 => {
+                let third = open(&path, Mode::Share);
+                drop(second);
+                drop(third);
+            }
+            _ => {
+                let third = open(&path, Mode::Share);
+                drop(third);
+                drop(second);
+            }
+        }
+        assert_eq!(verified(&path), Err(Status::Dirty), "order {order}");
+        // Those who come later do not make it clean either, one by one or overlapping.
+        let (first, second) = (open(&path, Mode::Share), open(&path, Mode::Share));
+        first.insert_hash_shared(mix(2)).unwrap();
+        drop(first);
+        drop(second);
+        drop(open(&path, Mode::Share));
+        let mut writer = open(&path, Mode::Write);
+        insert(&mut *writer, 0..10);
+        writer.sync().unwrap();
+        drop(writer);
+        assert_eq!(verified(&path), Err(Status::Dirty), "order {order}");
+
+        let mut writer = open(&path, Mode::Write);
+        writer.vouch().unwrap();
+        assert_eq!(verified(&path), Ok(()));
+        insert(&mut *writer, 0..10);
+        drop(writer);
+        assert_eq!(verified(&path), Ok(()));
+        drop((open(&path, Mode::Share), open(&path, Mode::Share)));
+        assert_eq!(verified(&path), Ok(()));
+    }
+}
+
+/// Whoever opens a file to change it and does not leaves every byte as it was, damaged ones too.
+#[test]
+fn opening_changes_nothing() {
+    let (_folder, path) = file();
+    for damaged in [false, true] {
+        if damaged {
+            spoil(&path, 3);
+        }
+        let bytes = fs::read(&path).unwrap();
+        for mode in [Mode::Share, Mode::Write] {
+            drop(open(&path, mode));
+            assert!(fs::read(&path).unwrap() == bytes, "{mode:?}");
+        }
+        drop((open(&path, Mode::Share), open(&path, Mode::Share)));
+        assert!(fs::read(&path).unwrap() == bytes);
+    }
+    assert_eq!(verified(&path), Err(Status::Corrupt));
+}
+
+/// What is made of something dirty is dirty until somebody vouches for it.
+#[test]
+fn dirt_spreads() {
+    let (folder, path) = file();
+    let (clean, other) = (folder.path().join("clean"), folder.path().join("other"));
+    fs::copy(&path, &clean).unwrap();
+    let mut writer = open(&path, Mode::Write);
+    insert(&mut *writer, 5..6);
+    writer.base_mut().abandon();
+    drop(writer);
+
+    let is_dirty = |filter: &dyn Filter| filter.verify().is_err_and(|error| error.status() == Status::Dirty);
+    let dirty = open(&path, Mode::Load);
+    let mut merged = open(&clean, Mode::Load);
+    merged.verify().unwrap();
+    merged.merge(&*dirty).unwrap();
+    let mut common = open(&clean, Mode::Load);
+    common.intersect(&*open(&path, Mode::Read)).unwrap();
+    for filter in [&dirty, &merged, &common, &dirty.copy().unwrap()] {
+        assert!(is_dirty(&**filter));
+        filter.save(&other).unwrap();
+        assert_eq!(verified(&other), Err(Status::Dirty));
+        assert!(is_dirty(&*load(&common::image(&**filter), &OpenOptions::default()).unwrap()));
+    }
+    merged.vouch().unwrap();
+    merged.save(&other).unwrap();
+    assert_eq!(verified(&other), Ok(()));
+
+    // In place too, whatever is synced.
+    let mut filter = open(&clean, Mode::Write);
+    filter.merge(&*dirty).unwrap();
+    filter.sync().unwrap();
+    assert!(is_dirty(&*filter) && verified(&clean) == Err(Status::Dirty));
+    drop(filter);
+    assert_eq!(verified(&clean), Err(Status::Dirty));
+}
+
+/// What those who share a file count is in it when they have closed it, and before if they sync.
+#[test]
+fn sharers_count() {
+    let (_folder, path) = file();
+    let (first, mut second) = (open(&path, Mode::Share), open(&path, Mode::Share));
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| (0..100).for_each(|_| first.add_count(3).unwrap()));
+        }
+    });
+    second.add_count(30).unwrap();
+    assert_eq!((first.base().count(), second.base().count()), (2200, 1030));
+    second.sync().unwrap();
+    assert_eq!((second.base().count(), open(&path, Mode::Read).base().count()), (1030, 1030));
+    drop(first);
+    drop(second);
+    assert_eq!(verified(&path), Ok(()));
+    assert_eq!(open(&path, Mode::Read).base().count(), 2230);
+    assert_eq!(open(&path, Mode::Read).add_count(1).unwrap_err().status(), Status::Unsupported);
+
+    let mut writer = open(&path, Mode::Write);
+    writer.add_count(7).unwrap();
+    writer.sync().unwrap();
+    assert_eq!(open(&path, Mode::Read).base().count(), 2237);
+}
+
+// ---- Damage ------------------------------------------------------------------------------------------------------
+
+/// Every handle finds damage by reading, whatever it has done itself.
+#[test]
+fn verifying_reads() {
+    for mode in [Mode::Read, Mode::Write, Mode::Share] {
+        for changed in [false, true] {
+            let (_folder, path) = file();
+            let mut filter = open(&path, mode);
+            if changed && mode == Mode::Write {
+                filter.insert_hash(hash_in(5)).unwrap();
+            } else if changed && mode == Mode::Share {
+                filter.insert_hash_shared(hash_in(5)).unwrap();
+            }
+            let expected = match mode {
+                Mode::Write if changed => Err(Status::Dirty),
+                Mode::Share => Err(Status::Dirty),
+                _ => Ok(()),
+            };
+            assert_eq!(filter.verify().map_err(|error| error.status()), expected, "{mode:?}");
+            spoil(&path, 2);
+            corrupt_at(filter.verify().unwrap_err(), 2);
+            corrupt_at(filter.copy().err().unwrap(), 2);
+            let mut pieces = 0;
+            let serialized = filter.serialize(&mut |_| {
+                pieces += 1;
+                Ok(())
+            });
+            corrupt_at(serialized.unwrap_err(), 2);
+            corrupt_at(petal::create(&spec()).unwrap().merge(&*filter).unwrap_err(), 2);
+        }
+    }
+}
+
+/// A damaged region is never changed and never gets a new checksum; the others go on.
+#[test]
+fn damage_is_not_sealed() {
+    for mode in [Mode::Write, Mode::Share] {
+        let (_folder, path) = file();
+        spoil(&path, 3);
+        let bytes = fs::read(&path).unwrap();
+        let mut filter = open(&path, mode);
+        let mut insert = |hash| match mode {
+            Mode::Write => filter.insert_hash(hash),
+            _ => filter.insert_hash_shared(hash),
+        };
+        for region in (0..8).filter(|region| *region != 3) {
+            insert(hash_in(region)).unwrap();
+        }
+        for _ in 0..2 {
+            corrupt_at(insert(hash_in(3)).unwrap_err(), 3);
+        }
+        // Of a batch the first so many are in.
+        let keys = [hash_in(1) ^ 1, hash_in(2) ^ 1, hash_in(3), hash_in(4) ^ 1];
+        let keys = Keys::Hashes(&keys);
+        let mut answers = Answers::default();
+        if mode == Mode::Write {
+            let (done, outcome) = filter.insert_batch(&keys, &mut answers);
+            assert_eq!(done, 2);
+            corrupt_at(outcome.unwrap_err(), 3);
+            corrupt_at(filter.writable_view().err().unwrap(), 3);
+            corrupt_at(filter.clear().unwrap_err(), 3);
+            filter.sync().unwrap();
+        } else {
+            corrupt_at(filter.insert_batch_shared(&keys, &mut answers).unwrap_err(), 3);
+        }
+        drop(filter);
+        let after = fs::read(&path).unwrap();
+        let region = HEADER_LENGTH + 3 * REGION_BYTES..HEADER_LENGTH + 4 * REGION_BYTES;
+        let entry = HEADER_LENGTH + 8 * REGION_BYTES + 8 * 3;
+        assert!(after[region.clone()] == bytes[region], "the region stays");
+        assert_eq!(after[entry..entry + 8], bytes[entry..entry + 8], "so does its entry");
+        let reader = open(&path, Mode::Read);
+        corrupt_at(reader.verify().unwrap_err(), 3);
+        assert!((0..8).filter(|region| *region != 3).all(|region| reader.contains_hash(hash_in(region))));
+        drop(reader);
+        // Who knows better may say so.
+        open(&path, Mode::Write).vouch().unwrap();
+        assert_eq!(verified(&path), Ok(()));
+    }
+}
+
+/// An entry that became 0 by itself does not count as touched.
+#[test]
+fn a_damaged_table_is_refused() {
+    let (_folder, path) = file();
+    let place = HEADER_LENGTH + 8 * REGION_BYTES + 8 * 3;
+    File::options().write(true).open(&path).unwrap().write_all_at(&[0; 8], place as u64).unwrap();
+    assert_eq!(verified(&path), Err(Status::Corrupt));
+    let mut writer = open(&path, Mode::Write);
+    assert_eq!(writer.insert_hash(hash_in(0)).unwrap_err().status(), Status::Corrupt);
+    assert_eq!(writer.copy().err().unwrap().status(), Status::Corrupt);
+    drop(writer);
+    assert_eq!(try_open(&path, Mode::Share).err().unwrap().status(), Status::Corrupt);
+    assert_eq!(try_open(&path, Mode::Load).err().unwrap().status(), Status::Corrupt);
+    assert_eq!(verified(&path), Err(Status::Corrupt));
+}
+
+// ---- At the same time --------------------------------------------------------------------------------------------
+
+/// What is serialized, saved and copied while threads insert matches its checksums, and has what was inserted before.
+#[test]
+fn copies_of_what_changes_are_sound() {
+    let (folder, path) = file();
+    let saved = folder.path().join("saved");
+    let owned = petal::create(&spec()).unwrap();
+    (0..1000).for_each(|key| assert!(owned.insert_hash_shared(mix(key)).is_ok()));
+    let sharing = open(&path, Mode::Share);
+    for filter in [owned, sharing] {
+        let done = AtomicBool::new(false);
+        thread::scope(|scope| {
+            for part in 1..3_u64 {
+                let (filter, done) = (&filter, &done);
+                scope.spawn(move || {
+                    for key in 0.. {
+                        filter.insert_hash_shared(mix(part << 40 | key)).unwrap();
+                        if done.load(Ordering::Relaxed) {
+                            break;
+                        }
+                    }
+                });
+            }
+            for _ in 0..30 {
+                let loaded = load(&common::image(&*filter), &OpenOptions::default()).unwrap();
+                let copy = filter.copy().unwrap();
+                filter.save(&saved).unwrap();
+                let saved = open(&saved, Mode::Load);
+                for sound in [loaded, copy, saved] {
+                    sound.verify().unwrap();
+                    assert!((0..1000).all(|key| sound.contains_hash(mix(key))));
+                }
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+    }
+}
+
+/// A reader goes with its file: dirty while it is written, and sound when it is synced, however often.
+#[test]
+fn a_reader_follows_its_file() {
+    let (_folder, path) = file();
+    let reader = open(&path, Mode::Read);
+    let mut writer = open(&path, Mode::Write);
+    for round in 0..3 {
+        assert_eq!(reader.verify().map_err(|error| error.status()), Ok(()));
+        assert!(!reader.base().is_dirty());
+        insert(&mut *writer, 5000 + 10 * round..5010 + 10 * round);
+        assert_eq!(reader.verify().unwrap_err().status(), Status::Dirty);
+        assert!(reader.base().is_dirty());
+        let image = common::image(&*reader);
+        assert_eq!(load(&image, &OpenOptions::default()).unwrap().verify().unwrap_err().status(), Status::Dirty);
+        writer.sync().unwrap();
+        assert_eq!(reader.base().count_now(), 1010 + 10 * round);
+    }
+}
+
+/// Whoever opens, loads or verifies beside a writer finds the file sound or dirty, and never damaged.
+#[test]
+fn beside_a_writer_nothing_is_damaged() {
+    let (_folder, path) = file();
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for round in 0..150 {
+                let mut writer = open(&path, Mode::Write);
+                for step in 0..3 {
+                    insert(&mut *writer, 7000 + 9 * round + 3 * step..7003 + 9 * round + 3 * step);
+                    writer.sync().unwrap();
+                }
+                drop(writer);
+                let sharing = open(&path, Mode::Share);
+                sharing.insert_hash_shared(mix(1 << 32 | round)).unwrap();
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+        let reader = open(&path, Mode::Read);
+        let is_fine = |outcome: petal::Result<()>| {
+            assert!(outcome.as_ref().err().is_none_or(|error| error.status() == Status::Dirty), "{outcome:?}");
+        };
+        while !done.load(Ordering::Relaxed) {
+            is_fine(reader.verify());
+            is_fine(open(&path, Mode::Read).verify());
+            is_fine(try_open(&path, Mode::Load).and_then(|loaded| loaded.verify()));
+            is_fine(reader.serialize(&mut |_| Ok(())));
+            is_fine(reader.copy().map(|_| ()));
+        }
+    });
+    assert_eq!(verified(&path), Ok(()));
+}
+
+/// Opening waits for whoever is at the gate, as the last sharer is while it seals, and a writer is not waited for.
+#[test]
+#[cfg(target_os = "linux")]
+fn opening_waits_at_the_gate() {
+    use std::os::fd::AsRawFd;
+    let (_folder, path) = file();
+    let gate = File::options().read(true).write(true).open(&path).unwrap();
+    let last = gate.metadata().unwrap().len() - 1;
+    let lock = |kind: i32| {
+        // SAFETY: all-zero bytes are a valid `flock`.
+        let mut lock: libc::flock = unsafe { std::mem::zeroed() };
+        lock.l_type = kind as libc::c_short;
+        lock.l_start = last as libc::off_t;
+        lock.l_len = 1;
+        // SAFETY: the descriptor is open and `lock` is a valid `flock`.
+        assert_eq!(unsafe { libc::fcntl(gate.as_raw_fd(), libc::F_OFD_SETLK, &lock) }, 0);
+    };
+    lock(libc::F_WRLCK);
+    for mode in [Mode::Share, Mode::Write] {
+        thread::scope(|scope| {
+            let opened = scope.spawn(|| try_open(&path, mode).map(drop));
+            // Longer than any patience; a shorter wait would only make the test weaker.
+            thread::sleep(std::time::Duration::from_millis(300));
+            assert!(!opened.is_finished());
+            lock(libc::F_UNLCK);
+            opened.join().unwrap().unwrap();
+            lock(libc::F_WRLCK);
+        });
+    }
+    lock(libc::F_UNLCK);
+    let _writer = open(&path, Mode::Write);
+    assert_eq!(try_open(&path, Mode::Share).err().unwrap().status(), Status::Locked);
+}
