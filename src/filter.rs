@@ -432,7 +432,7 @@ pub trait Filter: Send + Sync {
     fn insert_hash_shared(&self, hash: u64) -> Result<bool> {
         let insert = self.shared()?;
         if !self.base().is_own() {
-            mark(insert, &[hash]).1?;
+            mark_one(insert, hash)?;
         }
         Ok(insert.insert_one_shared(hash))
     }
@@ -687,4 +687,14 @@ pub(crate) fn mark<Kind: SharedInsert + ?Sized>(filter: &Kind, hashes: &[u64]) -
     // Another thread of this handle may have marked the region that this one now changes.
     fence(Ordering::Release);
     (hashes.len(), Ok(()))
+}
+
+/// [`mark`] for one hash, which costs a test where its regions are marked already.
+#[inline]
+pub(crate) fn mark_one<Kind: SharedInsert + ?Sized>(filter: &Kind, hash: u64) -> Result<()> {
+    if filter.unmarked(hash).is_some() {
+        return mark(filter, &[hash]).1;
+    }
+    fence(Ordering::Release);
+    Ok(())
 }

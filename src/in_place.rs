@@ -221,6 +221,12 @@ impl Base {
         }
     }
 
+    /// Whether an image that is open for one writer is marked dirty by this handle.
+    #[inline]
+    pub(crate) fn has_begun(&self) -> bool {
+        self.writing && self.words.in_place() == Some(Access::Write)
+    }
+
     fn begin_unchecked(&mut self) -> Result<()> {
         let place = self.place_for(Access::Write)?;
         let marks = Marks::new(place.table.entries().len())?;

@@ -2,7 +2,7 @@
 
 use crate::bits::ring::{Batch, Chunk};
 use crate::error::{Result, Status, error};
-use crate::filter::{Capabilities, Insert, Intersect, Merge, SharedInsert, mark};
+use crate::filter::{Capabilities, Insert, Intersect, Merge, SharedInsert, mark, mark_one};
 use crate::spec::Parameter;
 use crate::storage::Words;
 use core::sync::atomic::Ordering;
@@ -81,8 +81,10 @@ impl<Kind: BitArray> Insert for Kind {
 /// An insertion into an image in place, or one that is refused. Out of line, for the sake of memory of the filter's own.
 #[inline(never)]
 fn insert_in_place<Kind: BitArray>(filter: &mut Kind, hash: u64) -> Result<bool> {
-    filter.base_mut().begin_writing()?;
-    mark(filter, &[hash]).1?;
+    if !filter.base().has_begun() {
+        filter.base_mut().begin_writing()?;
+    }
+    mark_one(filter, hash)?;
     let new = at_once(filter, |filter| filter.set(hash)).ok_or(Status::Internal)?;
     filter.base_mut().add_count(1);
     Ok(new)
