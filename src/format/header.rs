@@ -17,7 +17,7 @@ const MAGIC: [u8; 8] = *b"\x89PETAL\r\n";
 
 /// Where the checksum of the first part is.
 pub const CHECKSUM_OFFSET: usize = 208;
-/// Where the state word is: 0, or [`DIRTY`].
+/// Where the state word is: 0, or `DIRTY`.
 pub const STATE_OFFSET: usize = 216;
 /// Where the count of keys is; the second part goes on from here with sharing, a reserved word and the seal.
 pub const COUNT_OFFSET: usize = 224;
@@ -147,7 +147,7 @@ impl Header {
         bytes
     }
 
-    /// The bytes from [`COUNT_OFFSET`] on of an image that nobody shares, whose first part has this checksum.
+    /// The bytes from `COUNT_OFFSET` on of an image that nobody shares, whose first part has this checksum.
     pub fn second_part(&self, checksum: u64) -> [u8; LENGTH - COUNT_OFFSET] {
         let mut bytes = [0; LENGTH];
         put(&mut bytes, CHECKSUM_OFFSET, checksum);

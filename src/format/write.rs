@@ -33,7 +33,7 @@ pub fn write(base: &Base, sink: &mut Sink) -> Result<()> {
 /// Gives the whole image to `put`, piece by piece with the offset of each: payload, table, and then the header.
 ///
 /// # Errors
-/// Those of `put`, and as [`write`], but that an image which another process begins to change meanwhile is given as a
+/// Those of `put`, and as [`write()`], but that an image which another process begins to change meanwhile is given as a
 /// dirty one.
 pub fn write_at(base: &Base, put: &mut dyn FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
     let mut offset = LENGTH as u64;

@@ -26,7 +26,7 @@
 //! [`MIN_RATE`] are not asked of it: there a block of one line needs several times the bits of the classic filter
 //! anyway.
 //!
-//! **Sizes.** Which number of lanes is best depends on the rate alone, or on the bits a key alone: [`CHANGES`] is the
+//! **Sizes.** Which number of lanes is best depends on the rate alone, or on the bits a key alone: `CHANGES` is the
 //! table of the rates at which it changes. For that number of lanes Newton's method finds the size for which the sum is
 //! the wanted rate, in three steps or four, and the sum itself at the whole number of blocks and at one less decides.
 

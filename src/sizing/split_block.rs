@@ -12,7 +12,7 @@
 //! rate = sum over j = 0..8 of (-1)^j C(8, j) (1 - (1 - q^j)/blocks)^n
 //! ```
 //!
-//! whose terms of up to 70 leave an absolute error of some 1e-14. Rates above [`PLAIN`] are computed so, with all digits
+//! whose terms of up to 70 leave an absolute error of some 1e-14. Rates above `PLAIN` are computed so, with all digits
 //! that matter; below it the mixture is summed, term by term, with all digits however small the rate is.
 //!
 //! **Sizes.** Newton's method on the closed form finds the number of blocks; the rate itself at the whole number and at
@@ -85,7 +85,7 @@ fn closed_form(blocks: f64, keys: f64) -> (f64, f64) {
 /// The exact false-positive rate of `blocks` blocks that hold `keys` distinct keys.
 ///
 /// No blocks give 1; otherwise no keys give 0. Some tens of nanoseconds; `O(sqrt(keys / blocks))` where the rate is
-/// below [`PLAIN`], less than a microsecond.
+/// below `PLAIN`, less than a microsecond.
 pub fn false_positive_rate(blocks: u64, keys: u64) -> f64 {
     if blocks == 0 {
         return 1.0;
