@@ -10,18 +10,25 @@ const PAYLOAD_UNIT: usize = 64;
 const PAYLOAD_BYTES: usize = 136;
 const CHECKSUM: usize = 208;
 const STATE: usize = 216;
-const PAYLOAD_CHECKSUM: usize = 232;
+const REGION: usize = 65536;
 const SEAL: usize = 248;
 
 /// The image with right checksums; `None` if there is no whole header.
 pub fn with_checksums(image: &[u8]) -> Option<Vec<u8>> {
     let mut image = image.to_vec();
-    let payload = image.get(HEADER..)?;
-    let payload = &payload[..payload.len().min(get(&image, PAYLOAD_BYTES) as usize)];
-    let payload_checksum = xxh3_64(payload);
-    put(&mut image, PAYLOAD_CHECKSUM, payload_checksum);
+    let length = usize::try_from(image.get(HEADER..).map(|_| get(&image, PAYLOAD_BYTES))?).unwrap_or(usize::MAX);
     let checksum = xxh3_64(&image[..CHECKSUM]);
     put(&mut image, CHECKSUM, checksum);
+    if let Some(payload) = image[HEADER..].get(..length) {
+        let mut table: Vec<u8> =
+            payload.chunks(REGION).flat_map(|region| xxh3_64(region).max(1).to_le_bytes()).collect();
+        table.resize((table.len() + 8).next_multiple_of(PAYLOAD_UNIT) - 8, 0);
+        let own = xxh3_64(&[&checksum.to_le_bytes(), &table[..]].concat());
+        table.extend(own.to_le_bytes());
+        if let Some(place) = image[HEADER + length..].get_mut(..table.len()) {
+            place.copy_from_slice(&table);
+        }
+    }
     // The seal is that of the clean image.
     let state = get(&image, STATE);
     put(&mut image, STATE, 0);
@@ -33,8 +40,9 @@ pub fn with_checksums(image: &[u8]) -> Option<Vec<u8>> {
 
 /// The image with the payload length that its bytes allow, and right checksums.
 pub fn with_length(image: &[u8]) -> Option<Vec<u8>> {
-    let payload = image.len().checked_sub(HEADER)? / PAYLOAD_UNIT * PAYLOAD_UNIT;
-    let mut image = image[..HEADER + payload].to_vec();
+    let rest = image.len().checked_sub(HEADER)? / PAYLOAD_UNIT * PAYLOAD_UNIT;
+    let payload = rest.checked_sub((8 * rest.div_ceil(REGION) + 8).next_multiple_of(PAYLOAD_UNIT))?;
+    let mut image = image[..HEADER + rest].to_vec();
     put(&mut image, PAYLOAD_BYTES, payload as u64);
     with_checksums(&image)
 }

@@ -138,7 +138,8 @@ fn run(input: &mut Unstructured) -> Result<()> {
                 let Slot { hashes, count, exact, .. } = &*slot;
                 *other = Some(Slot { filter, memory: None, hashes: hashes.clone(), count: *count, exact: *exact });
             }
-            11 => slot.reopen(*input.choose(&[Mode::Load, Mode::Read, Mode::Write, Mode::Share])?, bool::arbitrary(input)?),
+            11 => slot
+                .reopen(*input.choose(&[Mode::Load, Mode::Read, Mode::Write, Mode::Share])?, bool::arbitrary(input)?),
             12 => slot.close(),
             // Sizing is much slower than all else here.
             _ if planned => {}
