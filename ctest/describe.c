@@ -40,7 +40,7 @@ static void empty_and_full(petal_kind kind) {
   uint64_t size = 0;
   CHECK_OK(petal_filter_serialized_size(filter, &size));
   CHECK_EQUAL(d.bytes, size);
-  CHECK(d.bits / 8 + 256 <= d.bytes && d.bytes < d.bits / 8 + 256 + 64 + 8);
+  CHECK(d.bits / 8 + 256 <= d.bytes && d.bytes < d.bits / 8 + 256 + 64 + 8 + 64);
 
   /* Full, with every key twice: the keys offered are counted, the distinct ones estimated. */
   for (uint64_t i = 0; i < 20000; i++) CHECK_OK(petal_filter_insert_u64(filter, check_key(i % 10000), NULL));

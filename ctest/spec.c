@@ -60,7 +60,7 @@ static void exact_geometry(void) {
   CHECK_EQUAL(description.bits, 8192);
   CHECK_EQUAL(description.hashes, 5);
   CHECK_EQUAL(description.capacity, 0);
-  CHECK_EQUAL(description.bytes, 256 + 8192 / 8);
+  CHECK_EQUAL(description.bytes, 256 + 8192 / 8 + 64);
   CHECK(description.false_positive_rate == 0);
   petal_filter_free(filter);
 
