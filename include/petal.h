@@ -656,16 +656,15 @@ petal_status petal_filter_add_count(const petal_filter *filter, uint64_t keys);
 
 /**
  * Makes `filter` the union of both: the same bits as if the keys of both had been inserted into it. Counts add up. If
- * `other` is dirty `filter` becomes so, until somebody vouches for it. `PETAL_ERR_CORRUPT` if either lies in an image
- * that does not match its checksums. Since 0.1.
+ * `other` is `PETAL_STATE_UNVOUCHED` `filter` becomes so. `PETAL_ERR_CORRUPT` if either lies in an image that does not
+ * match its checksums. Since 0.1.
  */
 petal_status petal_filter_merge(petal_filter *filter, const petal_filter *other, petal_error *error);
 
 /**
  * Makes `filter` hold every key that both hold. It says true of other keys at a rate no higher than either did, but
  * higher than a filter made from the common keys alone. Its count becomes the smaller of both. Dirt and damage are as
- * in
- * `petal_filter_merge()`. Since 0.1.
+ * in `petal_filter_merge()`. Since 0.1.
  */
 petal_status petal_filter_intersect(petal_filter *filter, const petal_filter *other, petal_error *error);
 
@@ -887,8 +886,9 @@ typedef uint32_t petal_open_mode;
 /**
  * In place, for reading and for `petal_filter_insert_shared()`, together with any number of handles, threads and
  * processes that open it with this mode. The image is dirty meanwhile. The last one to close a file makes it clean, if
- * it was clean when the first one opened it and none of them died; opening waits while the last one does so, for as
- * long as that takes. A buffer has no locks, so nobody knows who is the last: it stays dirty until a handle that is
+ * it was clean when the first one opened it and none of them died, which is not known earlier: what they copy or save
+ * before is as clean as the image was. Opening reads the table of checksums, and waits while the last one makes the
+ * file clean, for as long as that takes. A buffer has no locks, so nobody knows who is the last: it stays dirty until a handle that is
  * opened for writing, when nobody shares it any more, calls `petal_filter_vouch()`.
  */
 #define PETAL_OPEN_SHARE 3
@@ -950,8 +950,9 @@ petal_status petal_filter_serialized_size(const petal_filter *filter, uint64_t *
 
 /**
  * Writes the image into a buffer of at least `petal_filter_serialized_size()` bytes, also while threads and processes
- * insert: keys whose insertion happened before are in it, and its checksums are those of the bytes written. The image
- * of a dirty filter is dirty. `PETAL_ERR_CORRUPT` if the filter lies in an image that does not match its checksums;
+ * insert: keys whose insertion happened before are in it, and its checksums are those of the bytes written. It is dirty
+ * if the filter is `PETAL_STATE_UNVOUCHED`: a handle vouches for what it changed itself, and those who share an image
+ * for each other. `PETAL_ERR_CORRUPT` if the filter lies in an image that does not match its checksums;
  * `PETAL_ERR_DIRTY` if it was opened for reading and another process begins to change it meanwhile. `written` is
  * nullable. Since 0.1.
  */
@@ -968,8 +969,8 @@ typedef bool (*petal_write_callback)(void *context, const void *bytes, size_t le
 
 /**
  * Gives the image to `write`, piece by piece and in order, also while threads and processes insert: keys whose
- * insertion happened before are in it, and its checksums are those of the bytes given. The image of a dirty filter is
- * dirty.
+ * insertion happened before are in it, and its checksums are those of the bytes given. It is dirty if the filter is
+ * `PETAL_STATE_UNVOUCHED`, as with `petal_filter_serialize()`.
  * `PETAL_ERR_CALLBACK` if `write` returns false; `PETAL_ERR_CORRUPT` if the filter lies in an image that does not
  * match its checksums; `PETAL_ERR_DIRTY` if it was opened for reading and another process begins to change it
  * meanwhile.

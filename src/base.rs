@@ -193,7 +193,7 @@ impl Base {
     /// # Errors
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory); [`Status::Corrupt`](crate::Status::Corrupt).
     pub fn copy(&self) -> Result<Base> {
-        let mut header = Header { count: self.count(), ..self.header.clone() };
+        let mut header = Header { count: self.count_now(), ..self.header.clone() };
         let words = if self.is_own() {
             self.words.copy()?
         } else {

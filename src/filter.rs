@@ -533,7 +533,7 @@ pub trait Filter: Send + Sync {
         check_compatible(self.base(), other.base())?;
         let unvouched = other.base().check_vouched()?;
         self.as_merge().ok_or_else(|| unsupported("merge"))?.merge_words(other.base().words())?;
-        self.base_mut().add_count(other.base().count());
+        self.base_mut().add_count(other.base().count_now());
         if unvouched || other.base().is_unvouched() {
             self.base_mut().taint();
         }
@@ -550,7 +550,7 @@ pub trait Filter: Send + Sync {
         check_compatible(self.base(), other.base())?;
         let unvouched = other.base().check_vouched()?;
         self.as_intersect().ok_or_else(|| unsupported("intersect"))?.intersect_words(other.base().words())?;
-        let count = self.base().count().min(other.base().count());
+        let count = self.base().count().min(other.base().count_now());
         self.base_mut().set_count(count);
         if unvouched || other.base().is_unvouched() {
             self.base_mut().taint();

@@ -95,6 +95,11 @@ impl<'a> Place<'a> {
         self.image.word(STATE_OFFSET)
     }
 
+    /// Whether the image says that it is dirty.
+    fn is_marked(&self) -> bool {
+        self.state().load(Ordering::Relaxed) != 0
+    }
+
     fn sharing(&self) -> &'a AtomicU64 {
         self.image.word(SHARING_OFFSET)
     }
@@ -121,6 +126,12 @@ impl<'a> Place<'a> {
     /// Refuses to begin with a clean image whose table is damaged: an entry that became 0 by itself would be sealed.
     fn check_table(&self, dirty: bool) -> Result<()> {
         if dirty || self.table.is_sealed(self.checksum()) { Ok(()) } else { Err(damaged_table()) }
+    }
+
+    /// Refuses to seal an image whose end was cut off since it was clean, and is zeros now: nobody made its entries 0.
+    /// The table's checksum, which nobody writes while the image is dirty, is its last word.
+    fn check_end(&self) -> Result<()> {
+        if self.table.own_checksum() != 0 { Ok(()) } else { Err(damaged_table()) }
     }
 
     /// Marks the image dirty, and has that on its disk before anything else.
@@ -299,6 +310,7 @@ impl Base {
         if now & CHANGED == 0 {
             return place.make_clean(&place.header()?);
         }
+        place.check_end()?;
         self.header.count = place.count().load(Ordering::Relaxed);
         self.seal()
     }
@@ -325,7 +337,10 @@ impl Base {
                 }
                 match (self.writing, self.header.dirty) {
                     (false, _) => Ok(()),
-                    (true, false) => self.seal(),
+                    (true, false) => {
+                        self.place_for(Access::Write)?.check_end()?;
+                        self.seal()
+                    }
                     (true, true) => self.flush(),
                 }
             }
@@ -381,7 +396,7 @@ impl Base {
             self.begin_unchecked()?;
         }
         let place = self.place_for(Access::Write)?;
-        place.table.entries().iter().for_each(|entry| entry.store(0, Ordering::Relaxed));
+        place.table.clear();
         self.header.count = self.count();
         *self.offered.get_mut() = 0;
         let sealed = self.seal();
@@ -435,8 +450,8 @@ impl Base {
 
     /// Whether an image of these bytes would say that it is dirty: nobody vouches for them, or not yet.
     pub fn is_dirty(&self) -> bool {
-        let marked = |place: Place| place.state().load(Ordering::Relaxed) != 0;
-        self.header.dirty && self.words.in_place() != Some(Access::Read) || self.place().is_some_and(marked)
+        let marked = self.place().is_some_and(|place| place.is_marked());
+        self.header.dirty && self.words.in_place() != Some(Access::Read) || marked
     }
 
     /// Keys offered as the image says now; of a damaged header what it said before.
@@ -467,13 +482,15 @@ impl Base {
             if before.is_none() || after.is_none() {
                 return Err(Status::Dirty.into());
             }
-            // Otherwise it was changed and sealed meanwhile.
+            // Otherwise it was changed and sealed meanwhile; so it was if the table is in order now, or a moment later:
+            // sealing what came to the same bytes gives the same table.
             if before == after {
-                return match sealed {
-                    _ if touched => Err(error!(Corrupt, "the image says that it is clean, its table that it is not")),
-                    false => Err(damaged_table()),
-                    true => Ok(()),
-                };
+                if sealed && !touched {
+                    return Ok(());
+                }
+                if !sealed && !place.table.is_sealed(place.checksum()) && place.clean_table()? == before {
+                    return Err(damaged_table());
+                }
             }
         }
         Err(error!(Dirty, "the image is changed again and again while it is read"))
@@ -512,6 +529,17 @@ impl Base {
         let read_only = place.filter(|place| !unvouched && place.image.access() == Access::Read);
         let before = read_only.map(|place| place.clean_table()).transpose()?;
         let mut changed = unvouched || before == Some(None);
+        if let Some(place) = place.filter(|place| !changed && !place.is_marked())
+            && !place.table.is_sealed(place.checksum())
+        {
+            changed = match before {
+                Some(before) => place.clean_table()? != before,
+                None => false,
+            };
+            if !changed && !place.table.is_sealed(place.checksum()) {
+                return Err(damaged_table());
+            }
+        }
         let words = self.words.shared();
         let room = (PIECE * REGION_BYTES).min(8 * words.len());
         let mut buffer: Vec<u8> = try_vec(room)?;
@@ -524,16 +552,17 @@ impl Base {
                 *found = format::entry_of(copy_words(words, buffer));
                 let Some(place) = place.filter(|_| !changed) else { continue };
                 fence(Ordering::Acquire);
-                let expected = place.table.entries()[region].load(Ordering::Relaxed);
+                let entry = &place.table.entries()[region];
+                let expected = entry.load(Ordering::Relaxed);
                 if expected == *found {
                     continue;
                 }
                 if let Some(before) = before {
                     changed = place.clean_table()? != before;
                 }
-                // An entry is 0 only in a dirty image.
-                let touched = expected == 0 && place.state().load(Ordering::Relaxed) != 0;
-                if !touched && !changed {
+                // An entry is 0 only in a dirty image; and if that is sealed, its entry is what it was.
+                let touched = expected == 0 && place.is_marked();
+                if !touched && !changed && entry.load(Ordering::Acquire) != *found {
                     return Err(format::differs(region, words.len(), HEADER_LENGTH));
                 }
             }
@@ -550,11 +579,15 @@ impl Base {
     pub(crate) fn check_vouched(&self) -> Result<bool> {
         let unvouched = self.is_unvouched();
         match self.place() {
-            Some(place) if !unvouched => {
-                let touched = self.compare(place)?;
-                Ok(touched && place.image.access() == Access::Read)
+            Some(_) if unvouched => Ok(true),
+            // This handle or others that share the image have touched the regions whose entries are 0.
+            Some(place) if place.image.access() != Access::Read && place.is_marked() => {
+                self.compare(place).map(|_| false)
             }
-            _ => Ok(unvouched),
+            _ => match self.verify() {
+                Err(error) if error.status() == Status::Dirty => Ok(true),
+                verified => verified.map(|()| false),
+            },
         }
     }
 }

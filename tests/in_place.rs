@@ -295,6 +295,70 @@ fn a_damaged_table_is_refused() {
     assert_eq!(verified(&path), Err(Status::Corrupt));
 }
 
+/// A table that does not match its own checksum is no ground to call a copy clean.
+#[test]
+fn a_damaged_table_vouches_for_nothing() {
+    let end = HEADER_LENGTH + 8 * REGION_BYTES + 128;
+    let entry = HEADER_LENGTH + 8 * REGION_BYTES + 8 * 3;
+    for place in [entry, end - 16, end - 8] {
+        for mode in [Mode::Read, Mode::Write] {
+            let (folder, path) = file();
+            if place == entry {
+                spoil(&path, 3);
+            }
+            let mut word = [0; 8];
+            let table = File::options().read(true).write(true).open(&path).unwrap();
+            table.read_exact_at(&mut word, place as u64).unwrap();
+            let other = if place == end - 16 { [1; 8] } else { [0; 8] };
+            assert_ne!(word, other);
+            table.write_all_at(&other, place as u64).unwrap();
+
+            let filter = open(&path, mode);
+            let mut merged = petal::create(&spec()).unwrap();
+            let outcomes = [
+                filter.verify(),
+                filter.copy().map(drop),
+                filter.serialize(&mut |_| Ok(())),
+                filter.save(&folder.path().join("saved")),
+                merged.merge(&*filter),
+                merged.intersect(&*filter),
+            ];
+            for outcome in outcomes {
+                assert_eq!(outcome.unwrap_err().status(), Status::Corrupt, "{place}, {mode:?}");
+            }
+            drop(filter);
+            // Vouching makes all of the table anew.
+            open(&path, Mode::Write).vouch().unwrap();
+            assert_eq!(verified(&path), Ok(()));
+        }
+    }
+}
+
+/// Somebody cuts the file off while it is open, and makes it as long as it was: what is gone is not sealed.
+#[test]
+fn what_was_cut_off_is_not_sealed() {
+    for mode in [Mode::Write, Mode::Share] {
+        let (_folder, path) = file();
+        let length = fs::metadata(&path).unwrap().len();
+        let mut filter = open(&path, mode);
+        match mode {
+            Mode::Write => filter.insert_hash(hash_in(0)).map(drop).unwrap(),
+            _ => filter.insert_hash_shared(hash_in(0)).map(drop).unwrap(),
+        }
+        let outside = File::options().write(true).open(&path).unwrap();
+        outside.set_len((HEADER_LENGTH + 4 * REGION_BYTES) as u64).unwrap();
+        outside.set_len(length).unwrap();
+        if mode == Mode::Write {
+            assert_eq!(filter.sync().unwrap_err().status(), Status::Corrupt);
+        }
+        drop(filter);
+        assert_eq!(verified(&path), Err(Status::Dirty), "{mode:?}");
+        // Who can do without may say so.
+        open(&path, Mode::Write).vouch().unwrap();
+        assert_eq!(verified(&path), Ok(()));
+    }
+}
+
 // ---- At the same time --------------------------------------------------------------------------------------------
 
 /// What is serialized, saved and copied while threads insert matches its checksums, and has what was inserted before.
@@ -350,6 +414,14 @@ fn a_reader_follows_its_file() {
         assert_eq!(load(&image, &OpenOptions::default()).unwrap().verify().unwrap_err().status(), Status::Dirty);
         writer.sync().unwrap();
         assert_eq!(reader.base().count_now(), 1010 + 10 * round);
+        // What is made of it knows of those keys too.
+        assert_eq!(load(&common::image(&*reader), &OpenOptions::default()).unwrap().base().count(), 1010 + 10 * round);
+        let (mut copy, mut merged) = (reader.copy().unwrap(), petal::create(&spec()).unwrap());
+        merged.merge(&*reader).unwrap();
+        assert_eq!((copy.base().count(), merged.base().count()), (1010 + 10 * round, 1010 + 10 * round));
+        insert(&mut *copy, 0..5);
+        copy.intersect(&*reader).unwrap();
+        assert_eq!(copy.base().count(), 1010 + 10 * round);
     }
 }
 
@@ -360,10 +432,13 @@ fn beside_a_writer_nothing_is_damaged() {
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
-            for round in 0..150 {
+            for round in 0..100 {
                 let mut writer = open(&path, Mode::Write);
                 for step in 0..3 {
                     insert(&mut *writer, 7000 + 9 * round + 3 * step..7003 + 9 * round + 3 * step);
+                    writer.sync().unwrap();
+                    // What is there already makes the same image once more.
+                    insert(&mut *writer, step..step + 1);
                     writer.sync().unwrap();
                 }
                 drop(writer);

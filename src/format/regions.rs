@@ -78,6 +78,12 @@ impl<'a> Table<'a> {
         self.words.last().map_or(0, |last| last.load(Ordering::Acquire))
     }
 
+    /// Makes every entry 0, and the padding, whatever they were.
+    pub fn clear(&self) {
+        let own = self.words.len() - 1;
+        self.words[..own].iter().for_each(|word| word.store(0, Ordering::Relaxed));
+    }
+
     /// Gives the table its own checksum. It is bound to the header that has `header_checksum`.
     pub fn seal(&self, header_checksum: u64) {
         if let Some(last) = self.words.last() {

@@ -51,7 +51,7 @@ pub fn write_at(base: &Base, put: &mut dyn FnMut(u64, &[u8]) -> Result<()>) -> R
 
 /// What the image says of itself now.
 fn described(base: &Base, dirty: bool) -> Header {
-    Header { dirty, count: base.count(), ..base.header().clone() }
+    Header { dirty, count: base.count_now(), ..base.header().clone() }
 }
 
 /// The checksum of a header's first part.

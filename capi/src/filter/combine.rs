@@ -32,8 +32,8 @@ unsafe fn combine(
 }
 
 /// Makes `filter` the union of both: the same bits as if the keys of both had been inserted into it. Counts add up. If
-/// `other` is dirty `filter` becomes so, until somebody vouches for it. `PETAL_ERR_CORRUPT` if either lies in an image
-/// that does not match its checksums. Since 0.1.
+/// `other` is `PETAL_STATE_UNVOUCHED` `filter` becomes so. `PETAL_ERR_CORRUPT` if either lies in an image that does not
+/// match its checksums. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_merge(
     filter: *mut petal_filter,
@@ -48,8 +48,7 @@ pub unsafe extern "C" fn petal_filter_merge(
 
 /// Makes `filter` hold every key that both hold. It says true of other keys at a rate no higher than either did, but
 /// higher than a filter made from the common keys alone. Its count becomes the smaller of both. Dirt and damage are as
-/// in
-/// `petal_filter_merge()`. Since 0.1.
+/// in `petal_filter_merge()`. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_intersect(
     filter: *mut petal_filter,
