@@ -245,8 +245,8 @@ pub trait Filter: Send + Sync {
         ring::rolling(&mut (), 0, batch, ring::nothing, ring::nothing, |_, hash| self.contains_hash(hash));
     }
 
-    /// What the payload tells. Reads all of it, once.
-    fn measure(&self) -> Measure;
+    /// What the payload tells. Reads all of it, once, and says to `progress` after every piece how many bytes that was.
+    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure;
 
     /// Checks what the kind promises of its payload beyond the checksum.
     ///
@@ -319,6 +319,11 @@ pub trait Filter: Send + Sync {
             let kind = registry::find(self.base().header().kind).map_or("unknown", |row| row.name);
             error!(Unsupported, "kind = {kind} has no layout with a name, so there are no views of it")
         })
+    }
+
+    /// What the payload tells. Reads all of it, once.
+    fn measure(&self) -> Measure {
+        self.measure_with(&mut |_| {})
     }
 
     /// The false-positive rate now; see [`Measure`]. Reads the whole payload.
@@ -614,8 +619,17 @@ pub trait Filter: Send + Sync {
     /// [`Status::Corrupt`], naming the bytes that differ; [`Status::Dirty`] if nothing does, but nobody vouches for the
     /// payload, or not yet: it is being changed, or was when its process ended.
     fn verify(&self) -> Result<()> {
+        self.verify_with(&mut |_| {})
+    }
+
+    /// [`Filter::verify`], which says to `progress` after every region how many bytes it read. They come to the
+    /// payload's, or to more where a writer made it look again.
+    ///
+    /// # Errors
+    /// As [`Filter::verify`].
+    fn verify_with(&self, progress: &mut dyn FnMut(u64)) -> Result<()> {
         self.check_payload()?;
-        self.base().verify()
+        self.base().verify(progress)
     }
 
     /// Declares the payload as it is now to be right, and makes the filter clean: an image in place gets new checksums,

@@ -469,13 +469,13 @@ impl Base {
     /// # Errors
     /// [`Status::Corrupt`], naming the bytes, if a region differs from its checksum, or the header or table does;
     /// [`Status::Dirty`] if all others match but some were touched, or the image or the filter is dirty.
-    pub(crate) fn verify(&self) -> Result<()> {
+    pub(crate) fn verify(&self, progress: &mut dyn FnMut(u64)) -> Result<()> {
         let Some(place) = self.place() else {
             return if self.header.dirty { Err(Status::Dirty.into()) } else { Ok(()) };
         };
         for _ in 0..ATTEMPTS {
             let before = place.clean_table()?;
-            let touched = self.compare(place)?;
+            let touched = self.compare(place, progress)?;
             let sealed = place.table.is_sealed(place.checksum());
             fence(Ordering::Acquire);
             let after = place.clean_table()?;
@@ -497,7 +497,7 @@ impl Base {
     }
 
     /// Compares all regions that nobody touched; whether there are others.
-    fn compare(&self, place: Place) -> Result<bool> {
+    fn compare(&self, place: Place, progress: &mut dyn FnMut(u64)) -> Result<bool> {
         let mut touched = false;
         for (region, entry) in place.table.entries().iter().enumerate() {
             let expected = entry.load(Ordering::Acquire);
@@ -510,6 +510,7 @@ impl Base {
                 }
                 touched = true;
             }
+            progress(size_of_val(words) as u64);
         }
         Ok(touched)
     }
@@ -582,9 +583,9 @@ impl Base {
             Some(_) if unvouched => Ok(true),
             // This handle or others that share the image have touched the regions whose entries are 0.
             Some(place) if place.image.access() != Access::Read && place.is_marked() => {
-                self.compare(place).map(|_| false)
+                self.compare(place, &mut |_| {}).map(|_| false)
             }
-            _ => match self.verify() {
+            _ => match self.verify(&mut |_| {}) {
                 Err(error) if error.status() == Status::Dirty => Ok(true),
                 verified => verified.map(|()| false),
             },

@@ -126,6 +126,61 @@ fn kernels_do_as_the_portable_one() {
     }
 }
 
+/// Words of which some are empty, some full, and the others filled to different degrees.
+fn words(count: usize) -> Vec<AtomicU64> {
+    let word = |i: usize| match i % 13 {
+        4 => 0,
+        9 => u64::MAX,
+        2 | 7 => mix(i as u64) & mix(!(i as u64)) & mix(i as u64 + 77),
+        _ => mix(i as u64) | mix(!(i as u64)),
+    };
+    (0..count).map(|i| AtomicU64::new(word(i))).collect()
+}
+
+/// The sum, over all sets of `chosen` of the lanes, of the products of their counts: one set after the other.
+fn products(lanes: &[f64], chosen: usize) -> f64 {
+    let sets = (0_u32..1 << lanes.len()).filter(|set| set.count_ones() as usize == chosen);
+    let of_set =
+        |set: u32| (0..lanes.len()).filter(|lane| set >> lane & 1 == 1).map(|lane| lanes[lane]).product::<f64>();
+    sets.map(of_set).sum()
+}
+
+#[test]
+fn kernels_read_the_same_fills() {
+    for blocks in [0, 1, 2, 15, 16, 17, 100] {
+        let words = words(blocks * BLOCK_WORDS);
+        let counts: Vec<f64> = words
+            .iter()
+            .map(|word| word.load(Ordering::Relaxed))
+            .flat_map(|word| [word as u32, (word >> 32) as u32].map(|lane| f64::from(lane.count_ones())))
+            .collect();
+        let close = |found: f64, expected: f64| (found - expected).abs() <= 1e-6 * expected;
+        let split: f64 = counts.chunks_exact(8).map(|block| block.iter().product::<f64>()).sum();
+        let expected: Vec<f64> = (1..=16_usize)
+            .map(|hashes| {
+                let (more, fewer) = (hashes.div_ceil(2), hashes / 2);
+                let block = |block: &[f64]| {
+                    let (low, high) = block.split_at(8);
+                    products(low, more) * products(high, fewer) + products(low, fewer) * products(high, more)
+                };
+                counts.chunks_exact(16).map(block).sum()
+            })
+            .collect();
+        for kernels in available() {
+            let found = kernels.split_block.fills(&words, 8);
+            assert_eq!(found.ones as f64, counts.iter().sum());
+            assert!(close(found.products, split), "{:?}, {blocks} blocks", kernels.kernel);
+            assert_eq!(found, portable::KERNELS.split_block.fills(&words, 8), "{:?}", kernels.kernel);
+            for (hashes, expected) in (1..).zip(&expected) {
+                let found = kernels.blocked.fills(&words, hashes);
+                assert_eq!(found.ones as f64, counts.iter().sum());
+                assert!(close(found.products, *expected), "{:?}, {blocks} blocks, {hashes}", kernels.kernel);
+                assert_eq!(found, portable::KERNELS.blocked.fills(&words, hashes), "{:?}", kernels.kernel);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_spec_forces_its_kernel() {
     for kernel in Kernel::ALL {

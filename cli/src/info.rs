@@ -6,7 +6,7 @@ use crate::failure::Outcome;
 use crate::filter_file::{check_standard_input, open};
 use crate::numbers::short;
 use crate::output::Text;
-use crate::progress::Working;
+use crate::progress::Progress;
 use petal::{Domain, Estimate, Filter, HashFunction, Mode, Parameter, registry, sizing};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -205,14 +205,14 @@ impl Description {
 
 impl Statistics {
     fn of(filter: &dyn Filter) -> Statistics {
-        let working = Working::new("reading", filter.base().header().image_bytes());
-        let measure = filter.measure();
+        let mut progress = Progress::new("reading", Some(filter.serialized_size()));
+        let measure = filter.measure_with(&mut |bytes| progress.add(bytes));
+        drop(progress);
         let kind = filter.as_cardinality();
         let estimate = kind.and_then(|kind| {
             let value = kind.of_taken(measure.taken)?;
             Some(Estimate { value, standard_error: kind.standard_error(value) })
         });
-        drop(working);
         let keys = estimate.map_or(filter.base().count() as f64, |estimate| estimate.value);
         Statistics {
             fill: measure.fill,

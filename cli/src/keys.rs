@@ -146,7 +146,7 @@ impl Inputs {
                 let Some(byte) = block[..length].last() else { break };
                 last = *byte;
                 count += memchr_iter(self.separator, &block[..length]).count() as u64;
-                progress.add(length);
+                progress.add(length as u64);
             }
             count += u64::from(last != self.separator);
             // Standard input is one file however often it is opened.
@@ -167,7 +167,7 @@ impl Inputs {
             records.restart();
             let (mut first, mut taken) = (true, 0);
             while let Some(length) = records.refill(&mut file).map_err(|error| Failure::io(source.name(), &error))? {
-                progress.add(length);
+                progress.add(length as u64);
                 if std::mem::take(&mut first) {
                     check_start(source, &records.buffer[..records.filled])?;
                 }

@@ -1,17 +1,12 @@
-//! A progress bar, or a clock, on standard error: only on a terminal, and only once the work has taken half a second.
+//! A progress bar on standard error: only on a terminal, and only once the work has taken half a second.
 
 use crate::failure::is_quiet;
-use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, stderr, stdout};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Work shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
-
-/// How often a clock moves.
-const TICK: Duration = Duration::from_millis(100);
 
 /// How far the reading is.
 pub struct Progress {
@@ -43,8 +38,8 @@ impl Progress {
     }
 
     /// More bytes were read.
-    pub fn add(&mut self, bytes: usize) {
-        self.done += bytes as u64;
+    pub fn add(&mut self, bytes: u64) {
+        self.done += bytes;
         if !self.shown || (self.bar.is_none() && self.start.elapsed() < PATIENCE) {
             return;
         }
@@ -64,43 +59,6 @@ fn bar(what: &'static str, total: Option<u64>) -> ProgressBar {
 impl Drop for Progress {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
-}
-
-/// A clock for one long call that cannot say how far it is.
-pub struct Working {
-    bar: Option<(ProgressBar, Sender<()>, JoinHandle<()>)>,
-}
-
-impl Working {
-    /// A clock for work on so many bytes, shown once it has taken half a second.
-    pub fn new(what: &'static str, bytes: u64) -> Working {
-        if !stderr().is_terminal() || is_quiet() {
-            return Working { bar: None };
-        }
-        let style = ProgressStyle::with_template("{msg} {spinner} {elapsed}");
-        let bar = ProgressBar::hidden().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-        let bar = bar.with_message(format!("{what} {}", HumanBytes(bytes)));
-        let (done, is_done) = channel();
-        let clock = bar.clone();
-        let thread = std::thread::spawn(move || {
-            // The sender is dropped, or the half second is over.
-            if is_done.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-                clock.set_draw_target(ProgressDrawTarget::stderr());
-                clock.enable_steady_tick(TICK);
-            }
-        });
-        Working { bar: Some((bar, done, thread)) }
-    }
-}
-
-impl Drop for Working {
-    fn drop(&mut self) {
-        if let Some((bar, done, thread)) = self.bar.take() {
-            drop(done);
-            let _ = thread.join();
             bar.finish_and_clear();
         }
     }

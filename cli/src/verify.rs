@@ -4,6 +4,7 @@ use crate::args;
 use crate::failure::{Failure, Outcome};
 use crate::filter_file::{check_standard_input, open};
 use crate::output::Text;
+use crate::progress::Progress;
 use petal::Mode;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -18,7 +19,9 @@ struct Verdict {
 
 pub fn run(args: &args::Verify, common: args::Common) -> Outcome {
     each(&args.filters, common, "OK", |path| {
-        open(path, Mode::Read, None)?.verify().map_err(|error| Failure::at(path, &error))
+        let filter = open(path, Mode::Read, None)?;
+        let mut progress = Progress::new("verifying", Some(filter.serialized_size()));
+        filter.verify_with(&mut |bytes| progress.add(bytes)).map_err(|error| Failure::at(path, &error))
     })
 }
 

@@ -73,6 +73,9 @@ pub fn count_ones(words: &[AtomicU64]) -> u64 {
     rest + counter.total()
 }
 
+/// After how many words a long reading says how far it is: a mebibyte.
+pub const PIECE_WORDS: usize = 1 << 17;
+
 /// Words whose bits at one place are added up before they are counted.
 const ROWS: usize = 8;
 /// Places that are worked on side by side, so that the compiler uses vector instructions.

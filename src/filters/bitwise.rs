@@ -1,11 +1,13 @@
 //! What all kinds that are plain bit arrays do alike.
 
+use crate::bits;
 use crate::bits::ring::{Batch, Chunk};
 use crate::error::{Result, Status, error};
 use crate::filter::{Capabilities, Insert, Intersect, Merge, SharedInsert, mark, mark_one};
+use crate::simd::fills::Fills;
 use crate::spec::Parameter;
 use crate::storage::Words;
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicU64, Ordering};
 
 /// Whether the size may later be divided without the keys.
 pub const FOLDABLE: Parameter = Parameter {
@@ -29,6 +31,18 @@ pub const CAPABILITIES: Capabilities = Capabilities::INSERT
     .with(Capabilities::FOLD)
     .with(Capabilities::ESTIMATE)
     .with(Capabilities::INSERT_SHARED);
+
+/// What the bits of all blocks tell, by way of a kernel.
+pub fn fills(blocks: &[AtomicU64], progress: &mut dyn FnMut(u64), of: impl Fn(&[AtomicU64]) -> Fills) -> Fills {
+    let mut all = Fills::default();
+    for piece in blocks.chunks(bits::PIECE_WORDS) {
+        let fills = of(piece);
+        all.ones += fills.ones;
+        all.products += fills.products;
+        progress(size_of_val(piece) as u64);
+    }
+    all
+}
 
 /// A kind whose keys only ever set bits, always the same ones: OR is the union, AND holds the intersection.
 pub trait BitArray: SharedInsert {

@@ -14,7 +14,6 @@
 //! of the product of the chosen lanes' fills.
 
 use super::bitwise::{self, BitArray};
-use super::fills::{self, Fills};
 use crate::base::Base;
 use crate::bits;
 use crate::bits::ring::{self, Batch};
@@ -171,15 +170,11 @@ impl Filter for Blocked {
         self.base.kernels().blocked.contains(self.blocks(), self.masks, batch);
     }
 
-    fn measure(&self) -> Measure {
-        let (mut ones, mut rates) = (0, 0.0);
-        for blocks in self.blocks().chunks(fills::BLOCKS * BLOCK_WORDS) {
-            let fills = Fills::<BLOCK_WORDS>::of(blocks);
-            let half = |word: usize| core::array::from_fn(|lane| &fills.lanes[word + lane / 2][lane % 2]);
-            ones += fills.ones;
-            rates += sizing::blocked::from_fills(half(0), half(BLOCK_WORDS / 2), self.hashes);
-        }
-        Measure::of_bits(ones, self.base.geometry().bits, rates / self.blocks as f64)
+    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+        let (kernel, hashes) = (&self.base.kernels().blocked, self.hashes);
+        let fills = bitwise::fills(self.blocks(), progress, |words| kernel.fills(words, hashes));
+        let rate = sizing::blocked::from_products(fills.products, self.blocks, hashes);
+        Measure::of_bits(fills.ones, self.base.geometry().bits, rate)
     }
 
     fn check_payload(&self) -> Result<()> {

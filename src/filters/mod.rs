@@ -3,7 +3,6 @@
 mod bitwise;
 pub mod blocked;
 pub mod bloom;
-mod fills;
 pub mod split_block;
 
 pub use blocked::Blocked;

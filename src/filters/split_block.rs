@@ -12,7 +12,6 @@
 //! of the lanes' fills.
 
 use super::bitwise::{self, BitArray};
-use super::fills::{self, Fills};
 use crate::base::Base;
 use crate::bits;
 use crate::bits::ring::{self, Batch};
@@ -154,22 +153,12 @@ impl Filter for SplitBlock {
         self.base.kernels().split_block.contains(self.blocks(), &[], batch);
     }
 
-    fn measure(&self) -> Measure {
-        let (mut ones, mut products) = (0, 0.0);
-        for blocks in self.blocks().chunks(fills::BLOCKS * SPLIT_BLOCK_WORDS) {
-            let fills = Fills::<SPLIT_BLOCK_WORDS>::of(blocks);
-            ones += fills.ones;
-            let mut product = [1.0; fills::BLOCKS];
-            for lane in fills.lanes.as_flattened() {
-                for i in 0..fills::BLOCKS {
-                    product[i] *= lane[i];
-                }
-            }
-            products += product.iter().sum::<f64>();
-        }
+    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+        let kernel = &self.base.kernels().split_block;
+        let fills = bitwise::fills(self.blocks(), progress, |words| kernel.fills(words, LANES));
         // A lane's fill is its ones over 32.
-        let rate = products * 32.0_f64.powi(-(LANES as i32)) / self.blocks as f64;
-        Measure::of_bits(ones, self.base.geometry().bits, rate)
+        let rate = fills.products * 32.0_f64.powi(-(LANES as i32)) / self.blocks as f64;
+        Measure::of_bits(fills.ones, self.base.geometry().bits, rate)
     }
 
     fn check_payload(&self) -> Result<()> {

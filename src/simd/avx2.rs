@@ -1,6 +1,7 @@
 //! The kernels for AVX2. Block and lanes of a key are scalar arithmetic, for which the processor has other ports, so
 //! keys go one by one; the bits and the block are vectors.
 
+use super::fills::{self, Fills};
 use super::layout::{BYTES_OF_BITS, SALTS, SPLIT_BLOCK_WORDS, block, block_mut, lanes, split_block_start};
 use super::portable::{self, XXH3_MULTIPLIER, blocked_fetch, set_lacking, split_block_fetch};
 use super::{BlockKernel, Kernel, Kernels};
@@ -27,6 +28,7 @@ static KERNELS: Kernels = Kernels {
         },
         contains: split_block_contains,
         insert: split_block_insert,
+        fills: split_block_fills,
     },
     blocked: BlockKernel {
         contains_one: |words, masks, key| {
@@ -43,6 +45,7 @@ static KERNELS: Kernels = Kernels {
         },
         contains: blocked_contains,
         insert: blocked_insert,
+        fills: blocked_fills,
     },
 };
 
@@ -236,6 +239,11 @@ fn blocked_insert(words: &mut [u64], masks: &[u16], batch: &mut dyn Batch) {
     inserting(words, ring::ahead(words.len(), 1), batch, fetch, |words, key| blocked_insert_one(words, masks, key));
 }
 
+#[target_feature(enable = "avx2")]
+fn blocked_fills(words: &[AtomicU64], hashes: u32) -> Fills {
+    fills::blocked(words, hashes)
+}
+
 // ---- The split-block layout -----------------------------------------------------------------------------------------
 
 /// The bits of a key in the eight lanes.
@@ -297,4 +305,9 @@ fn split_block_insert_one_shared(words: &[AtomicU64], key: u64) -> bool {
 fn split_block_insert(words: &mut [u64], _: &[u16], batch: &mut dyn Batch) {
     let fetch = |words: &[u64], key| prefetch(&words[split_block_start(words.len(), key)]);
     inserting(words, ring::ahead(words.len(), 1), batch, fetch, |words, key| split_block_insert_one(words, key));
+}
+
+#[target_feature(enable = "avx2")]
+fn split_block_fills(words: &[AtomicU64], _: u32) -> Fills {
+    fills::split_block(words)
 }

@@ -8,6 +8,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+pub mod fills;
 pub mod layout;
 #[cfg(target_arch = "aarch64")]
 mod neon;
@@ -16,6 +17,7 @@ pub mod portable;
 use crate::bits::ring::Batch;
 use crate::error::{Result, error};
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use fills::Fills;
 
 /// The inner loops of one block layout. `words` are exactly those of the blocks, without padding, fewer than 2^32
 /// blocks where the layout says so; `masks` are the sets of lanes that keys choose from ([`layout::masks`]), none for
@@ -31,6 +33,7 @@ pub struct BlockKernel {
     insert_one_shared: unsafe fn(words: &[AtomicU64], masks: &[u16], key: u64) -> bool,
     contains: unsafe fn(words: &[AtomicU64], masks: &[u16], batch: &mut dyn Batch),
     insert: unsafe fn(words: &mut [u64], masks: &[u16], batch: &mut dyn Batch),
+    fills: unsafe fn(words: &[AtomicU64], hashes: u32) -> Fills,
 }
 
 impl BlockKernel {
@@ -66,6 +69,12 @@ impl BlockKernel {
     pub fn insert(&self, words: &mut [u64], masks: &[u16], batch: &mut dyn Batch) {
         // SAFETY: as above.
         unsafe { (self.insert)(words, masks, batch) }
+    }
+
+    /// What the bits tell of a lookup by `hashes` lanes. The same from every kernel, to the last bit.
+    pub fn fills(&self, words: &[AtomicU64], hashes: u32) -> Fills {
+        // SAFETY: as above.
+        unsafe { (self.fills)(words, hashes) }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The kernels for NEON, which every aarch64 processor has. Block, lanes and hash of a key are scalar arithmetic; its
 //! bits are vectors of four lanes.
 
+use super::fills;
 use super::layout::{SALTS, SPLIT_BLOCK_WORDS, block, block_mut, lanes, split_block_start};
 use super::portable::{self, blocked_fetch, split_block_fetch};
 use super::{BlockKernel, Kernel, Kernels};
@@ -18,6 +19,7 @@ static KERNELS: Kernels = Kernels {
         insert_one_shared: |words, _, key| portable::split_block_insert_one_shared(words, key),
         contains: split_block_contains,
         insert: split_block_insert,
+        fills: |words, _| fills::split_block(words),
     },
     blocked: BlockKernel {
         contains_one: |words, masks, key| blocked_contains_one(words, masks, key),
@@ -25,6 +27,7 @@ static KERNELS: Kernels = Kernels {
         insert_one_shared: |words, masks, key| portable::blocked_insert_one_shared(words, masks, key),
         contains: blocked_contains,
         insert: blocked_insert,
+        fills: fills::blocked,
     },
 };
 

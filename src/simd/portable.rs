@@ -1,5 +1,6 @@
 //! The kernels in plain Rust: what the others are compared with.
 
+use super::fills;
 use super::layout::{
     BLOCK_WORDS, SPLIT_BLOCK_WORDS, bit_of_lane, block, block_mut, lanes, split_block_masks, split_block_start,
 };
@@ -18,6 +19,7 @@ pub static KERNELS: Kernels = Kernels {
         insert_one: |words, _, key| split_block_insert_one(words, key),
         insert_one_shared: |words, _, key| split_block_insert_one_shared(words, key),
         insert: split_block_insert,
+        fills: |words, _| fills::split_block(words),
     },
     blocked: BlockKernel {
         contains_one: |words, masks, key| blocked_contains_one(words, masks, key),
@@ -25,6 +27,7 @@ pub static KERNELS: Kernels = Kernels {
         insert_one: |words, masks, key| blocked_insert_one(words, masks, key),
         insert_one_shared: |words, masks, key| blocked_insert_one_shared(words, masks, key),
         insert: blocked_insert,
+        fills: fills::blocked,
     },
 };
 

@@ -270,59 +270,31 @@ pub fn size_for(keys: u64, false_positive_rate: f64) -> Option<BlockedSize> {
     Some(BlockedSize { blocks, hashes })
 }
 
-/// The sum of the present rates of several blocks, from the numbers of bits that are set in their lanes: `half[lane][i]`
-/// is that of block i, as is every number here.
-///
-/// The rate of a block is the mean, over the lanes that a key may choose, of the product of their fills. The mean product
-/// of `a` of eight numbers is their elementary symmetric polynomial of degree `a`, over C(8, a). The mean over the blocks
-/// is the present rate of the filter, whatever was inserted.
-pub fn from_fills<const N: usize>(low: [&[f64; N]; 8], high: [&[f64; N]; 8], hashes: u32) -> f64 {
+/// The present rate of a filter, from the sum over its blocks of the products that [`crate::simd::fills`] defines:
+/// the mean, over the blocks and over the lanes that a key may choose, of the product of their fills. That is the rate
+/// whatever was inserted.
+pub fn from_products(products: f64, blocks: u64, hashes: u32) -> f64 {
     let hashes = hashes.clamp(1, MAX_HASHES);
-    let (more, fewer) = (hashes.div_ceil(2), hashes / 2);
-    let ([low_more, low_fewer], [high_more, high_fewer]) =
-        (polynomials(low, more, fewer), polynomials(high, more, fewer));
-    let mut rates = [0.0; N];
-    for i in 0..N {
-        rates[i] = low_more[i] * high_fewer[i] + low_fewer[i] * high_more[i];
-    }
-    let choices = choose(LANES, more) * choose(LANES, fewer);
-    rates.iter().sum::<f64>() * 0.5 / (choices * 32.0_f64.powi(hashes as i32))
+    let choices = choose(LANES, hashes.div_ceil(2)) * choose(LANES, hashes / 2);
+    products * 0.5 / (choices * 32.0_f64.powi(hashes as i32)) / blocks as f64
 }
 
-/// The elementary symmetric polynomials of two degrees of eight numbers: those are the coefficients of the product of
-/// all `1 + x t`, which is that of two products of four.
-fn polynomials<const N: usize>(lanes: [&[f64; N]; 8], more: u32, fewer: u32) -> [[f64; N]; 2] {
-    let four = |lanes: [&[f64; N]; 4]| {
-        let mut products = [[1.0; N], [0.0; N], [0.0; N], [0.0; N], [0.0; N]];
-        for i in 0..N {
-            let [a, b, c, d] = lanes.map(|lane| lane[i]);
-            let (sum, product, other_sum, other_product) = (a + b, a * b, c + d, c * d);
-            products[1][i] = sum + other_sum;
-            products[2][i] = product + other_product + sum * other_sum;
-            products[3][i] = product * other_sum + other_product * sum;
-            products[4][i] = product * other_product;
-        }
-        products
-    };
-    let [a, b, c, d, e, f, g, h] = lanes;
-    let (first, second) = (four([a, b, c, d]), four([e, f, g, h]));
-    [more, fewer].map(|degree| {
-        let (degree, mut sum) = (degree as usize, [0.0; N]);
-        for j in degree.saturating_sub(4)..=degree.min(4) {
-            let (first, second) = (&first[j], &second[degree - j]);
-            for i in 0..N {
-                sum[i] += first[i] * second[i];
+/// The present rate of one block, from its bits.
+pub fn from_fill(block: &[u32; 16], hashes: u32) -> f64 {
+    // The coefficients of the product of `1 + x t` over the numbers of bits in the lanes of each half.
+    let mut halves = [[0.0; LANES as usize + 1]; 2];
+    for (lanes, products) in block.chunks_exact(LANES as usize).zip(&mut halves) {
+        products[0] = 1.0;
+        for lane in lanes {
+            for degree in (1..products.len()).rev() {
+                products[degree] += products[degree - 1] * f64::from(lane.count_ones());
             }
         }
-        sum
-    })
-}
-
-/// The present rate of one block, from its bits; see [`from_fills`].
-pub fn from_fill(block: &[u32; 16], hashes: u32) -> f64 {
-    let counts = block.map(|lane| [f64::from(lane.count_ones())]);
-    let half = |from: usize| core::array::from_fn(|lane| &counts[from + lane]);
-    from_fills(half(0), half(8), hashes)
+    }
+    let [low, high] = halves;
+    let hashes = hashes.clamp(1, MAX_HASHES);
+    let (more, fewer) = (hashes.div_ceil(2) as usize, hashes as usize / 2);
+    from_products(low[more] * high[fewer] + low[fewer] * high[more], 1, hashes)
 }
 
 /// The number of distinct keys that set `ones` bits in `blocks` blocks. A key sets a given bit with probability

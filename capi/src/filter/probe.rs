@@ -305,8 +305,8 @@ mod tests {
             planted()
         }
 
-        fn measure(&self) -> Measure {
-            self.0.measure()
+        fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+            self.0.measure_with(progress)
         }
 
         fn check_payload(&self) -> Result<()> {

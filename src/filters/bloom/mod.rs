@@ -308,12 +308,20 @@ impl Bloom {
         }
     }
 
-    /// The bits of each slice, or of the whole.
-    fn slices(&self) -> impl Iterator<Item = u64> {
+    /// The bits of each slice, or of the whole; `progress` hears how many bytes were read.
+    fn slices(&self, progress: &mut dyn FnMut(u64)) -> impl Iterator<Item = u64> {
         let Shape { range, stride, hashes, .. } = self.shape;
         let slices = if stride == 0 { 1 } else { u64::from(hashes) };
         let words = self.base.words().shared();
-        (0..slices).map(move |slice| bits::count_ones_in(words, slice * range, (slice + 1) * range))
+        (0..slices).map(move |slice| {
+            let (end, mut ones) = ((slice + 1) * range, 0);
+            for from in (slice * range..end).step_by(64 * bits::PIECE_WORDS) {
+                let to = end.min(from + 64 * bits::PIECE_WORDS as u64);
+                ones += bits::count_ones_in(words, from, to);
+                progress((to - from) / 8);
+            }
+            ones
+        })
     }
 }
 
@@ -357,9 +365,9 @@ impl Filter for Bloom {
         ring::rolling(&mut { words }, ring::Stages { far, near: far / 2 }, batch, fetch, fetch_rest, answer);
     }
 
-    fn measure(&self) -> Measure {
+    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         let (mut ones, mut product) = (0, 1.0);
-        for slice in self.slices() {
+        for slice in self.slices(progress) {
             ones += slice;
             product *= slice as f64 / self.shape.range as f64;
         }
@@ -405,7 +413,7 @@ impl Filter for Bloom {
 
 impl Cardinality for Bloom {
     fn of_payload(&self) -> Option<f64> {
-        self.of_taken(self.slices().sum())
+        self.of_taken(self.slices(&mut |_| {}).sum())
     }
 
     fn of_taken(&self, ones: u64) -> Option<f64> {

@@ -18,10 +18,12 @@ mod blocked;
 mod split_block;
 mod xxh3;
 
+use super::fills::{self, Fills};
 use super::{BlockKernel, Kernel, Kernels};
 use crate::bits::ring::{Batch, GROUP};
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
+use core::sync::atomic::AtomicU64;
 
 static KERNELS: Kernels = Kernels {
     kernel: Kernel::Avx512,
@@ -32,6 +34,7 @@ static KERNELS: Kernels = Kernels {
         insert_one_shared: split_block::insert_one_shared,
         contains: split_block::contains,
         insert: split_block::insert,
+        fills: split_block_fills,
     },
     blocked: BlockKernel {
         contains_one: blocked::contains_one,
@@ -39,6 +42,7 @@ static KERNELS: Kernels = Kernels {
         insert_one_shared: blocked::insert_one_shared,
         contains: blocked::contains,
         insert: blocked::insert,
+        fills: blocked_fills,
     },
 };
 
@@ -49,6 +53,36 @@ pub fn kernels() -> Option<&'static Kernels> {
         && is_x86_feature_detected!("avx512dq")
         && is_x86_feature_detected!("avx512vl");
     has.then_some(&KERNELS)
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn split_block_fills(words: &[AtomicU64], _: u32) -> Fills {
+    if !is_x86_feature_detected!("avx512vpopcntdq") {
+        return fills::split_block(words);
+    }
+    // SAFETY: the processor has it.
+    unsafe { split_block_fills_counted(words) }
+}
+
+/// With the instruction that counts bits.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
+fn split_block_fills_counted(words: &[AtomicU64]) -> Fills {
+    fills::split_block(words)
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn blocked_fills(words: &[AtomicU64], hashes: u32) -> Fills {
+    if !is_x86_feature_detected!("avx512vpopcntdq") {
+        return fills::blocked(words, hashes);
+    }
+    // SAFETY: the processor has it.
+    unsafe { blocked_fills_counted(words, hashes) }
+}
+
+/// With the instruction that counts bits.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
+fn blocked_fills_counted(words: &[AtomicU64], hashes: u32) -> Fills {
+    fills::blocked(words, hashes)
 }
 
 /// Keys whose arithmetic is done at once.
