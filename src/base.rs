@@ -4,7 +4,7 @@ use crate::error::{Error, Result, Status, error};
 use crate::format::{Geometry, Header};
 use crate::hash::Hasher;
 use crate::in_place::Marks;
-use crate::simd::{self, Kernels};
+use crate::simd::{self, BlockKernel, Kernels, Probe};
 use crate::storage::{Access, Words};
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -23,7 +23,7 @@ pub struct Base {
     pub(crate) writing: bool,
     /// The regions of an image in place that this handle may change; empty before it does, and for other memory.
     pub(crate) marks: Marks,
-    /// Keys that were counted through a shared reference and are not in the header yet.
+    /// Keys that were counted through a shared reference, or a [`Probe`], and are not in the header yet.
     pub(crate) offered: AtomicU64,
 }
 
@@ -181,6 +181,16 @@ impl Base {
         let add = |now: u64| Some(now.saturating_add(keys));
         // The closure always gives a sum.
         let _ = self.offered.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+    }
+
+    /// What a single key needs of the filter: these words of the payload, and what its kind says of them.
+    pub(crate) fn probe<'a>(
+        &'a self,
+        kernel: &'static BlockKernel,
+        words: &'a [AtomicU64],
+        masks: &'static [u16],
+    ) -> Probe<'a> {
+        Probe { kernel, words, masks, offered: self.is_own().then_some(&self.offered) }
     }
 
     /// Says that nobody vouches for the payload: it took in what nobody vouches for.

@@ -7,6 +7,7 @@ use crate::bits::ring::{self, Batch, Chunk};
 use crate::error::Status;
 use crate::error::{Error, Result, error};
 use crate::format::{self, Geometry, Header, Sink};
+use crate::simd::Probe;
 use crate::spec::{MAX_PARAMETERS, Setting, Spec};
 use crate::storage::{Access, Words};
 use crate::{batch, registry};
@@ -292,6 +293,11 @@ pub trait Filter: Send + Sync {
 
     /// The payload, for code that looks keys up by itself; `None` if its layout has no name.
     fn view(&self) -> Option<View<'_>> {
+        None
+    }
+
+    /// What a single key needs of the filter, for the kinds whose keys go through a kernel.
+    fn probe(&self) -> Option<Probe<'_>> {
         None
     }
 

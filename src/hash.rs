@@ -210,12 +210,15 @@ impl Hasher {
         }
     }
 
+    /// Apart, and marked as rare, so that keys of XXH3 are hashed in a straight line and without a place in memory.
+    #[cold]
     #[inline(never)]
     fn hash_otherwise(&self, key: &[u8]) -> Option<u64> {
         self.hash_bytes(key).ok()
     }
 
-    /// Apart, so that keys of XXH3 need no place in memory.
+    /// [`Hasher::hash_otherwise`] of a `u64` key.
+    #[cold]
     #[inline(never)]
     fn hash_u64_otherwise(&self, key: u64) -> Option<u64> {
         self.hash_bytes(&key.to_le_bytes()).ok()

@@ -22,6 +22,7 @@ use crate::filter::{Cardinality, Filter, Fold, Insert, Intersect, Layout, Measur
 use crate::format::Geometry;
 use crate::open;
 use crate::registry::Row;
+use crate::simd::Probe;
 use crate::simd::layout::{BLOCK_WORDS, masks};
 use crate::simd::portable;
 use crate::sizing;
@@ -210,6 +211,10 @@ impl Filter for Blocked {
 
     fn as_cardinality(&self) -> Option<&dyn Cardinality> {
         Some(self)
+    }
+
+    fn probe(&self) -> Option<Probe<'_>> {
+        Some(self.base.probe(&self.base.kernels().blocked, self.blocks(), self.masks))
     }
 
     fn view(&self) -> Option<View<'_>> {

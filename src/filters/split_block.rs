@@ -20,6 +20,7 @@ use crate::filter::{Cardinality, Filter, Fold, Insert, Intersect, Layout, Measur
 use crate::format::Geometry;
 use crate::open;
 use crate::registry::Row;
+use crate::simd::Probe;
 use crate::simd::layout::{SPLIT_BLOCK_WORDS, split_block_start};
 use crate::simd::portable;
 use crate::sizing::{self, split_block::BLOCK_BITS};
@@ -194,6 +195,10 @@ impl Filter for SplitBlock {
 
     fn as_cardinality(&self) -> Option<&dyn Cardinality> {
         Some(self)
+    }
+
+    fn probe(&self) -> Option<Probe<'_>> {
+        Some(self.base.probe(&self.base.kernels().split_block, self.blocks(), &[]))
     }
 
     fn view(&self) -> Option<View<'_>> {

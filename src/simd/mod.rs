@@ -78,6 +78,21 @@ impl BlockKernel {
     }
 }
 
+/// What a single key needs of a filter whose keys go through a kernel: for a caller who keeps it and calls the kernel
+/// without going through the filter each time.
+#[derive(Clone, Copy)]
+pub struct Probe<'a> {
+    /// The inner loops.
+    pub kernel: &'static BlockKernel,
+    /// The words of the blocks.
+    pub words: &'a [AtomicU64],
+    /// The sets of lanes that keys choose from.
+    pub masks: &'static [u16],
+    /// Where inserted keys are counted, if the words are memory of the filter's own. `None` for an image in place, which
+    /// has to be marked before it is changed.
+    pub offered: Option<&'a AtomicU64>,
+}
+
 /// An instruction set that kernels are written for. The numbers are those of the C API.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u32)]

@@ -3,12 +3,14 @@
 use crate::boundary::{self, boundary};
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
+use petal_core::simd::Probe;
 use petal_core::storage::try_box;
 use petal_core::{Filter, Hasher, Result, Spec, Status};
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
+mod at_hand;
 pub mod probe;
 pub mod batch;
 pub mod shared;
@@ -25,11 +27,13 @@ pub struct petal_filter {
     poisoned: bool,
     /// The filter's own, at hand for single keys.
     hasher: Hasher,
+    /// The same, with what it borrows from `filter`: see `at_hand`.
+    probe: Option<Probe<'static>>,
 }
 
 impl petal_filter {
     fn new(filter: Box<dyn Filter>) -> petal_filter {
-        petal_filter { hasher: filter.base().hasher().clone(), filter, poisoned: false }
+        petal_filter { hasher: filter.base().hasher().clone(), filter, poisoned: false, probe: None }
     }
 
     /// The filter behind a handle, to be read.
@@ -87,6 +91,7 @@ impl petal_filter {
         handle.poisoned = true;
         let result = change(&mut *handle.filter);
         handle.poisoned = false;
+        handle.renew_probe();
         Ok(result)
     }
 }
@@ -98,9 +103,10 @@ impl petal_filter {
 /// `out` is writable.
 pub(crate) unsafe fn give(out: *mut *mut petal_filter, make: impl FnOnce() -> Result<Box<dyn Filter>>) -> Result<()> {
     let place = try_box(MaybeUninit::<petal_filter>::uninit())?;
-    let handle = petal_filter::new(make()?);
+    let mut handle = Box::write(place, petal_filter::new(make()?));
+    handle.renew_probe();
     // SAFETY: the caller's promise.
-    unsafe { out.write(Box::into_raw(Box::write(place, handle))) };
+    unsafe { out.write(Box::into_raw(handle)) };
     Ok(())
 }
 

@@ -99,7 +99,7 @@ unsafe fn insert<K: Key>(filter: *mut petal_filter, key: K, is_new: *mut bool) -
         unsafe {
             let handle = petal_filter::sound_mut(filter)?;
             let hash = key.hash_at_once(&handle.hasher)?;
-            handle.filter.insert_hash_at_once(hash)
+            handle.insert_at_once(hash)
         }
     };
     let panicked = || {
@@ -174,7 +174,7 @@ unsafe fn look_up(filter: *const petal_filter, key: impl Key) -> Option<bool> {
     unsafe {
         let handle = petal_filter::sound(filter)?;
         let hash = key.hash_at_once(&handle.hasher)?;
-        Some(handle.filter.contains_hash(hash))
+        Some(handle.contains_hash(hash))
     }
 }
 

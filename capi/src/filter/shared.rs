@@ -29,7 +29,7 @@ unsafe fn insert<K: Key>(filter: *const petal_filter, key: K, is_new: *mut bool)
         unsafe {
             let handle = petal_filter::sound(filter)?;
             let hash = key.hash_at_once(&handle.hasher)?;
-            handle.filter.insert_hash_shared_at_once(hash)
+            handle.insert_shared_at_once(hash)
         }
     };
     match boundary::attempt(body, || None) {

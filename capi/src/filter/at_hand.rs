@@ -1,0 +1,83 @@
+// What a call of one key needs of the filter behind a handle, kept in the handle: so the call goes from there straight
+// to the kernel, and not by way of two tables of functions. Filters without a kernel are asked themselves.
+
+use super::petal_filter;
+use petal_core::simd::Probe;
+use std::slice;
+use std::sync::atomic::Ordering;
+
+impl petal_filter {
+    /// Takes from the filter what single keys need: when the handle is in its place, and after each change.
+    pub(super) fn renew_probe(&mut self) {
+        let probe = self.filter.probe();
+        // SAFETY: only the lifetime changes. What the probe borrows stays valid until the filter is borrowed mutably or
+        // dropped. Mutably it is borrowed in `change`, which comes here afterwards or leaves a poisoned handle, which
+        // nobody looks into; in `insert_at_once`, where there is no probe; and when it is freed.
+        self.probe = unsafe { std::mem::transmute::<Option<Probe<'_>>, Option<Probe<'static>>>(probe) };
+    }
+
+    /// Whether a hash may have been inserted.
+    #[inline(always)]
+    pub(super) fn contains_hash(&self, hash: u64) -> bool {
+        match &self.probe {
+            Some(probe) => probe.kernel.contains_one(probe.words, probe.masks, hash),
+            None => self.filter.contains_hash(hash),
+        }
+    }
+
+    /// Inserts a hash where that is possible without more ado, as `Filter::insert_hash_at_once` does.
+    #[inline(always)]
+    pub(super) fn insert_at_once(&mut self, hash: u64) -> Option<bool> {
+        let Some(probe) = &self.probe else { return self.filter.insert_hash_at_once(hash) };
+        let offered = probe.offered?;
+        let words = probe.words;
+        // SAFETY: where a probe counts keys the words are the filter's own memory, and atomics may be written through.
+        // The handle is borrowed mutably, so nobody else uses them meanwhile.
+        let words = unsafe { slice::from_raw_parts_mut(words.as_ptr().cast::<u64>().cast_mut(), words.len()) };
+        let new = probe.kernel.insert_one(words, probe.masks, hash);
+        // Nobody else counts meanwhile either.
+        offered.store(offered.load(Ordering::Relaxed).saturating_add(1), Ordering::Relaxed);
+        Some(new)
+    }
+
+    /// Inserts a hash while others insert and look up, where that is possible without more ado, as
+    /// `Filter::insert_hash_shared_at_once` does.
+    #[inline(always)]
+    pub(super) fn insert_shared_at_once(&self, hash: u64) -> Option<bool> {
+        let Some(probe) = &self.probe else { return self.filter.insert_hash_shared_at_once(hash) };
+        probe.offered?;
+        Some(probe.kernel.insert_one_shared(probe.words, probe.masks, hash))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filter::probe::*;
+    use crate::filter::{combine::petal_filter_fold, petal_filter_free, petal_filter_with_capacity};
+    use crate::status::PETAL_OK;
+    use std::ptr;
+
+    #[test]
+    fn calls_of_one_key_see_the_words_that_folding_left() {
+        // SAFETY: the handle lives until it is freed.
+        unsafe {
+            let filter = petal_filter_with_capacity(1000, 0.01);
+            let words = |filter: *mut petal_filter| (*filter).probe.as_ref().unwrap().words;
+            let before = words(filter).len();
+            let factor = (2..100).find(|factor| (before as u64 / 8).is_multiple_of(*factor)).unwrap();
+            for key in 0..1000 {
+                assert_eq!(petal_filter_insert_u64(filter, key, ptr::null_mut()), PETAL_OK);
+            }
+            assert_eq!(petal_filter_fold(filter, factor, ptr::null_mut()), PETAL_OK);
+            assert_eq!(words(filter).len() as u64 * factor, before as u64);
+            assert!(ptr::eq(words(filter), (*filter).filter.probe().unwrap().words));
+            for key in 1000..2000 {
+                assert_eq!(petal_filter_insert_u64(filter, key, ptr::null_mut()), PETAL_OK);
+            }
+            assert!((0..2000).all(|key| petal_filter_contains_u64(filter, key)));
+            assert_eq!((*filter).filter.base().count(), 2000);
+            petal_filter_free(filter);
+        }
+    }
+}
