@@ -2,6 +2,8 @@
 #include "check.h"
 
 #include <dirent.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 static petal_builder *make(const petal_spec *spec, const petal_builder_options *options) {
   petal_builder *builder = NULL;
@@ -284,6 +286,44 @@ static void refusals(void) {
   petal_builder_free(NULL);
 }
 
+/* A disk without room, which a limit on the size of files stands for: the error names the folder, the keys that were
+ * taken stay, and with room the builder goes on. */
+static void full_disk(void) {
+  enum { LIMIT = 1 << 20, FITS = 5 * LIMIT / 8, MORE = 50000 };
+  static uint64_t keys[FITS + MORE];
+  for (size_t i = 0; i < FITS + MORE; i++) keys[i] = i;
+  petal_spec spec = {.struct_size = sizeof spec};
+  petal_builder_options options = {.struct_size = sizeof options, .memory_limit = LIMIT,
+                                   .temporary_directory = check_path(".")};
+  petal_builder *builder = make(&spec, &options);
+  petal_error error = {.struct_size = sizeof error};
+  struct rlimit before, limit;
+  CHECK(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  limit = before;
+  limit.rlim_cur = 2 * LIMIT + LIMIT / 2;
+  void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+  CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+  size_t added = 0;
+  petal_status status = petal_builder_add_batch_u64(builder, keys, FITS, &added, &error);
+  CHECK(status != PETAL_OK && status == error.status);
+  CHECK_TEXT(error.message, check_path("."));
+  CHECK_EQUAL(added, 3 * LIMIT / 8);
+  CHECK_EQUAL(keys_in(builder), added);
+  CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
+  signal(SIGXFSZ, handler);
+
+  CHECK_OK(petal_builder_add_batch_u64(builder, keys + added, FITS + MORE - added, NULL, &error));
+  petal_filter *filter = finish(builder);
+  uint64_t found = 0;
+  CHECK_OK(petal_filter_contains_batch_u64(filter, keys, FITS + MORE, NULL, NULL, &found, NULL));
+  CHECK_EQUAL(found, FITS + MORE);
+  petal_description description = {.struct_size = sizeof description};
+  CHECK_OK(petal_filter_describe(filter, &description, NULL));
+  CHECK_EQUAL(description.capacity, FITS + MORE);
+  petal_filter_free(filter);
+  petal_builder_free(builder);
+}
+
 int main(void) {
   for (size_t k = 0; k < petal_kind_count(); k++) {
     distinct_sizing(check_kind(k));
@@ -298,6 +338,7 @@ int main(void) {
     spilling(PETAL_KIND_BLOOM, UINT64_C(1) << 60);
   }
   batches();
+  full_disk();
   progress_and_cancel(0);
   progress_and_cancel(1 << 20);
   refusals();

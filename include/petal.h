@@ -916,7 +916,9 @@ petal_status petal_filter_open(const char *path,
 
 /**
  * Opens the image at `offset`, a multiple of 8, of an open file; other things may follow it. The descriptor stays
- * yours and may be closed at once. `options` is nullable. Since 0.1.
+ * yours and may be closed at once. To be changed the file is opened anew, through /proc on Linux, because locks belong
+ * to an open file; where that is not possible, handles from one descriptor and its copies do not keep each other out.
+ * `options` is nullable. Since 0.1.
  */
 petal_status petal_filter_open_descriptor(int32_t descriptor,
                                           uint64_t offset,

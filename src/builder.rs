@@ -165,10 +165,10 @@ impl Builder {
 
     /// Writes the hashes in memory to the file as a sorted run.
     fn spill(&mut self) -> Result<()> {
-        let failed = |code| Error::from_os(code, format_args!("writing keys to the temporary file"));
+        let folder = self.options.temporary_directory.as_deref().ok_or(Status::Internal)?;
+        let failed = |code| Error::from_os(code, format_args!("writing keys to a temporary file in {}", Shown(folder)));
         let no_memory = |_| Error::from(Status::OutOfMemory);
         if !self.spilled.last().is_some_and(|spilled| spilled.process.is_current()) {
-            let folder = self.options.temporary_directory.as_deref().ok_or(Status::Internal)?;
             self.spilled.try_reserve(1).map_err(no_memory)?;
             let (file, process) = (spill_file(folder)?, Process::current());
             self.spilled.push(Spilled { file, process, runs: Vec::new() });
