@@ -130,7 +130,7 @@ fn times(rows: &[&'static Row], records: &[Record], op: &str) -> Vec<Line> {
             let of = || chosen.iter().filter(|record| record.filter == name && record.batch == batch);
             let points: Vec<_> = of().map(|record| (record.bytes as f64, record.ns)).collect();
             // Without its rate a time says little.
-            let Some(largest) = of().last() else { continue };
+            let Some(largest) = of().next_back() else { continue };
             let how = if batch { "batches" } else { "single keys" };
             let whose = if largest.peer { "" } else { "Petal " };
             let name = format!("{whose}{name}, {how} ({} %)", percent(largest.fpr));
