@@ -3,7 +3,7 @@
 
 #define MOST 5000
 
-static const size_t lengths[] = {0, 1, 7, 8, 9, 511, 512, 513, MOST};
+static const size_t lengths[] = {0, 1, 7, 8, 9, 16, 63, 64, 65, 511, 512, 513, MOST};
 
 enum form { BYTES, NUMBERS, HASHES };
 
@@ -121,6 +121,15 @@ static void batches_equal_single_calls(petal_kind kind, enum form form) {
     CHECK_OK(contains_batch(many, form, count, NULL, bitmap, NULL));
     CHECK_OK(contains_batch(many, form, count, NULL, NULL, &total));
     check_answers(single, count);
+
+    /* A batch of which only half is there. */
+    petal_filter *half = make(kind);
+    CHECK_OK(insert_batch(half, form, count / 2, NULL, NULL, NULL, NULL));
+    for (size_t i = 0; i < count; i++) single[i] = contains(half, form, i);
+    spoil();
+    CHECK_OK(contains_batch(half, form, count, bytes, bitmap, &total));
+    check_answers(single, count);
+    petal_filter_free(half);
     petal_filter_free(many);
     petal_filter_free(one);
   }

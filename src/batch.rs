@@ -4,7 +4,7 @@
 //! ([`crate::bits::ring::Batch`]).
 
 use crate::base::Base;
-use crate::bits::ring::{Batch, GROUP};
+use crate::bits::ring::{Batch, Few, GROUP};
 use crate::error::{Result, error};
 use crate::hash::Hasher;
 use crate::simd::Kernels;
@@ -26,7 +26,7 @@ pub enum Keys<'a> {
     Hashes(&'a [u64]),
 }
 
-impl Keys<'_> {
+impl<'a> Keys<'a> {
     /// How many keys there are.
     pub fn len(&self) -> usize {
         match self {
@@ -75,6 +75,18 @@ impl Keys<'_> {
         }
     }
 
+    /// These keys as few, if they are: not none, at most [`GROUP`], and numbers that this hasher has hashed with XXH3, or
+    /// hashes.
+    #[inline]
+    pub fn few(&self, hasher: &Hasher) -> Option<Few<'a>> {
+        let (keys, flip) = match *self {
+            Keys::U64(keys) => (keys, Some(hasher.flip()?)),
+            Keys::Hashes(keys) => (keys, None),
+            Keys::Bytes { .. } => return None,
+        };
+        (1..=GROUP).contains(&keys.len()).then_some(Few { keys, flip })
+    }
+
     /// The hashes of the keys from `start` on, as many as there is room for.
     fn hash_range(&self, start: usize, hasher: &Hasher, kernels: &Kernels, hashes: &mut [u64]) {
         match self {
@@ -101,6 +113,21 @@ pub struct Answers<'a> {
 }
 
 impl Answers<'_> {
+    /// Writes the answers of few keys that `ask` gives, bit i being that of the i-th, but for their count. Returns them,
+    /// with zeros after the last; `None`, having asked nobody, if this has not the room of so many keys.
+    #[inline(always)]
+    pub fn of_few(&mut self, few: &Few, ask: impl FnOnce() -> Option<u64>) -> Option<u64> {
+        let keys = few.keys.len();
+        if self.bytes.as_ref().is_some_and(|bytes| bytes.len() != keys)
+            || self.bitmap.as_ref().is_some_and(|bitmap| bitmap.len() != keys.div_ceil(8))
+        {
+            return None;
+        }
+        let answers = first(ask()?, keys);
+        self.write(0, answers, keys);
+        Some(answers)
+    }
+
     fn check(&self, keys: usize) -> Result<()> {
         let bytes = self.bytes.as_ref().map_or(keys, |bytes| bytes.len());
         let bitmap = self.bitmap.as_ref().map_or(keys.div_ceil(8), |bitmap| bitmap.len());
@@ -129,8 +156,14 @@ impl Answers<'_> {
 
     /// Takes the answers of so many keys from `start`, a multiple of [`GROUP`], on: bit i is that of the i-th.
     fn take(&mut self, start: usize, answers: u64, keys: usize) {
-        let answers = answers & (u64::MAX >> (GROUP - keys.clamp(1, GROUP)));
+        let answers = first(answers, keys);
         self.count += u64::from(answers.count_ones());
+        self.write(start, answers, keys);
+    }
+
+    /// The same but for the count, of answers with zeros after the last.
+    #[inline(always)]
+    fn write(&mut self, start: usize, answers: u64, keys: usize) {
         if let Some(bytes) = &mut self.bytes {
             // Eight answers at a time: a table has bits as bytes.
             let mut rest = answers;
@@ -149,6 +182,12 @@ impl Answers<'_> {
             bitmap[start / 8..start / 8 + bytes].copy_from_slice(&answers.to_le_bytes()[..bytes]);
         }
     }
+}
+
+/// The first so many bits, at most [`GROUP`].
+#[inline]
+fn first(answers: u64, bits: usize) -> u64 {
+    answers & (u64::MAX >> (GROUP - bits.clamp(1, GROUP)))
 }
 
 /// The keys of a call on their way into a filter, and the answers on their way out.
@@ -194,9 +233,16 @@ pub(crate) fn contains(
     base: &Base,
     keys: &Keys,
     answers: &mut Answers,
+    look_up_few: impl FnOnce(&Few) -> Option<u64>,
     look_up: impl FnOnce(&mut dyn Batch),
 ) -> Result<()> {
     let (hasher, kernels) = (base.hasher(), base.kernels());
+    if let Some(few) = keys.few(hasher)
+        && let Some(found) = answers.of_few(&few, || look_up_few(&few))
+    {
+        answers.count = found.count_ones().into();
+        return Ok(());
+    }
     if let Err(error) = answers.check(keys.len()).and_then(|()| keys.check(hasher)) {
         answers.fill(true, keys.len());
         return Err(error);

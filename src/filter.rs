@@ -2,7 +2,7 @@
 //! and its facets for what only some can do.
 
 use crate::base::{Base, check_compatible};
-use crate::bits::ring::{self, Batch, Chunk};
+use crate::bits::ring::{self, Batch, Chunk, Few};
 #[cfg(doc)]
 use crate::error::Status;
 use crate::error::{Error, Result, error};
@@ -106,6 +106,13 @@ pub trait Insert {
     /// it would be refused. What single calls try before [`Insert::insert_one`]: an answer of one byte comes back in a
     /// register.
     fn insert_at_once(&mut self, hash: u64) -> Option<bool>;
+
+    /// Inserts few keys in order where that is possible without more ado, and says of each, if it is asked, whether it
+    /// certainly was not there: bit i is that of the i-th, and bits after the last mean nothing. `None`, having done
+    /// nothing, where [`Insert::insert_many`] has to.
+    fn insert_few(&mut self, _few: &Few, _is_asked: bool) -> Option<u64> {
+        None
+    }
 
     /// Inserts the keys of a batch in order and says of each, if it is asked, whether it certainly was not there.
     /// Returns how many were inserted: all of them unless there is an error, and then the first so many.
@@ -244,6 +251,12 @@ pub trait Filter: Send + Sync {
     /// Whether each key of a batch may have been inserted (see `bits::ring`).
     fn contains_many(&self, batch: &mut dyn Batch) {
         ring::rolling(&mut (), 0, batch, ring::nothing, ring::nothing, |_, hash| self.contains_hash(hash));
+    }
+
+    /// Whether each of few keys may have been inserted: bit i is that of the i-th, and bits after the last mean nothing.
+    /// `None` where [`Filter::contains_many`] has to say it.
+    fn contains_few(&self, _few: &Few) -> Option<u64> {
+        None
     }
 
     /// What the payload tells. Reads all of it, once, and says to `progress` after every piece how many bytes that was.
@@ -392,6 +405,12 @@ pub trait Filter: Send + Sync {
         self.as_insert()?.insert_at_once(hash)
     }
 
+    /// Inserts few keys where that is possible without more ado; see [`Insert::insert_few`]. After `None`
+    /// [`Filter::insert_batch`] inserts them, or says why it cannot.
+    fn insert_few_at_once(&mut self, few: &Few, is_asked: bool) -> Option<u64> {
+        self.as_insert()?.insert_few(few, is_asked)
+    }
+
     /// Inserts a hash; true if it certainly was not there before.
     ///
     /// # Errors
@@ -493,12 +512,24 @@ pub trait Filter: Send + Sync {
     /// # Errors
     /// [`Status::Offsets`], [`Status::ExternalHash`], [`Status::KeyMissing`]. All answers then say true.
     fn contains_batch(&self, keys: &batch::Keys, answers: &mut batch::Answers) -> Result<()> {
-        batch::contains(self.base(), keys, answers, |batch| self.contains_many(batch))
+        batch::contains(self.base(), keys, answers, |few| self.contains_few(few), |batch| self.contains_many(batch))
     }
 
     /// Inserts many keys in order; `answers` say of each whether it certainly was not there. Without them nobody finds
     /// out, which is faster. Returns how many were inserted: all, unless there is an error.
-    fn insert_batch(&mut self, keys: &batch::Keys, answers: Option<&mut batch::Answers>) -> (usize, Result<()>) {
+    fn insert_batch(&mut self, keys: &batch::Keys, mut answers: Option<&mut batch::Answers>) -> (usize, Result<()>) {
+        if let Some(few) = keys.few(self.base().hasher()) {
+            let is_asked = answers.is_some();
+            let mut insert = || self.insert_few_at_once(&few, is_asked);
+            let new = match &mut answers {
+                Some(answers) => answers.of_few(&few, insert),
+                None => insert(),
+            };
+            if let Some(new) = new {
+                answers.map(|answers| answers.count = new.count_ones().into());
+                return (few.keys.len(), Ok(()));
+            }
+        }
         let (hasher, kernels) = (self.base().hasher().clone(), self.base().kernels());
         match self.as_insert() {
             Some(filter) => batch::insert(&hasher, kernels, keys, answers, |batch| filter.insert_many(batch)),

@@ -143,6 +143,12 @@ impl Hasher {
         self.identifier
     }
 
+    /// What XXH3 mixes `u64` keys with, if this is XXH3 (`simd::portable::xxh3_flip`).
+    #[inline]
+    pub(crate) fn flip(&self) -> Option<u64> {
+        (self.function == HashFunction::Xxh3).then_some(self.flip)
+    }
+
     /// Whether keys can be hashed: false for external hashes, and for a keyed function without its key.
     pub fn can_hash(&self) -> bool {
         self.refusal().is_none()

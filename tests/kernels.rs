@@ -4,7 +4,7 @@ mod common;
 
 use common::mix;
 use core::sync::atomic::{AtomicU64, Ordering};
-use petal::ring::{Batch, FETCH_FROM, GROUP};
+use petal::ring::{Batch, FETCH_FROM, Few, GROUP};
 use petal::simd::layout::{BLOCK_WORDS, SPLIT_BLOCK_WORDS, masks};
 use petal::simd::{BlockKernel, Kernels, available, choose, portable};
 use petal::{Kernel, Spec, Status};
@@ -100,6 +100,53 @@ fn compare(kernels: &Kernels, layout: fn(&Kernels) -> &BlockKernel, words: usize
         assert_eq!(found, expected, "{name}");
         for (key, expected) in keys.iter().zip(expected) {
             assert_eq!(kernel.contains_one(&words, masks, *key), expected, "{name}");
+        }
+    }
+}
+
+/// The same for few keys, as hashes and as numbers to hash: against the portable kernel's way with many.
+fn compare_few(kernels: &Kernels, layout: fn(&Kernels) -> &BlockKernel, words: usize, masks: &[u16], count: usize) {
+    let (kernel, specification) = (layout(kernels), layout(&portable::KERNELS));
+    let name = format!("{:?}, {words} words, {} masks, {count} few keys", kernels.kernel, masks.len());
+    let bools = |answers: u64| -> Vec<bool> { (0..count).map(|i| answers >> i & 1 == 1).collect() };
+    for flip in [None, Some(portable::xxh3_flip(7))] {
+        // Not all of those that are looked up were inserted.
+        let (inserted, mut asked) = (keys(count, 1), keys(count, 1 << 40));
+        asked.iter_mut().step_by(2).zip(&inserted).for_each(|(key, there)| *key = *there);
+        let hashed = |keys: &[u64]| -> Vec<u64> {
+            keys.iter().map(|key| flip.map_or(*key, |flip| portable::xxh3_u64(flip, *key))).collect()
+        };
+        let (mut ours, mut theirs, mut unasked) = (vec![0; words], vec![0; words], vec![0; words]);
+        let few = Few { keys: &inserted, flip };
+        let new = bools(kernel.insert_few(&mut ours, masks, &few, true));
+        let insert = |batch: &mut dyn Batch| specification.insert(&mut theirs, masks, batch);
+        assert_eq!(new, Hashes::answered(&hashed(&inserted), true, insert), "{name}");
+        assert!(ours == theirs, "{name}: the words differ");
+        kernel.insert_few(&mut unasked, masks, &few, false);
+        assert!(ours == unasked, "{name}: the words differ where nobody asks");
+
+        let words = atomics(&ours);
+        let found = bools(kernel.contains_few(&words, masks, &Few { keys: &asked, flip }));
+        let contains = |batch: &mut dyn Batch| specification.contains(&words, masks, batch);
+        assert_eq!(found, Hashes::answered(&hashed(&asked), true, contains), "{name}");
+    }
+}
+
+#[test]
+fn kernels_take_few_keys_as_the_portable_one_takes_many() {
+    for kernels in available() {
+        for count in 0..=GROUP {
+            for blocks in [1, 2, 3, 17, 1000] {
+                compare_few(kernels, |kernels| &kernels.split_block, blocks * SPLIT_BLOCK_WORDS, &[], count);
+                for hashes in [1, 6, 16] {
+                    compare_few(kernels, |kernels| &kernels.blocked, blocks * BLOCK_WORDS, masks(hashes), count);
+                }
+            }
+        }
+        for count in [0, 1, 16, 63, 64] {
+            let words = FETCH_FROM + 8 * 5;
+            compare_few(kernels, |kernels| &kernels.split_block, words, &[], count);
+            compare_few(kernels, |kernels| &kernels.blocked, words, masks(6), count);
         }
     }
 }

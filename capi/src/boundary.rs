@@ -232,21 +232,34 @@ pub(crate) unsafe fn bytes_at_once<'a>(pointer: *const u8, length: usize) -> Opt
 ///
 /// # Safety
 /// `length` numbers are readable.
+#[inline]
 pub(crate) unsafe fn numbers<'a>(pointer: *const u64, length: usize, name: &str) -> Result<&'a [u64]> {
+    // SAFETY: the caller's promise.
+    unsafe { numbers_at_once(pointer, length) }.ok_or_else(|| {
+        if pointer.is_null() {
+            return null(name);
+        }
+        if !pointer.is_aligned() {
+            return error(Status::Misaligned, format_args!("{name} is not aligned to 8 bytes"));
+        }
+        error(Status::TooLarge, format_args!("{length} elements of {name} are more than can be"))
+    })
+}
+
+/// [`numbers`] without a reason where there are none.
+///
+/// # Safety
+/// As [`numbers`].
+#[inline(always)]
+pub(crate) unsafe fn numbers_at_once<'a>(pointer: *const u64, length: usize) -> Option<&'a [u64]> {
     if length == 0 {
-        return Ok(&[]);
+        return Some(&[]);
     }
-    if pointer.is_null() {
-        return Err(null(name));
-    }
-    if !pointer.is_aligned() {
-        return Err(error(Status::Misaligned, format_args!("{name} is not aligned to 8 bytes")));
-    }
-    if length > isize::MAX as usize / 8 {
-        return Err(error(Status::TooLarge, format_args!("{length} elements of {name} are more than can be")));
+    if pointer.is_null() || !pointer.is_aligned() || length > isize::MAX as usize / 8 {
+        return None;
     }
     // SAFETY: the caller's promise, and the length fits.
-    Ok(unsafe { std::slice::from_raw_parts(pointer, length) })
+    Some(unsafe { std::slice::from_raw_parts(pointer, length) })
 }
 
 /// A C string that is a path.

@@ -44,6 +44,16 @@ pub trait Batch {
     fn answer(&mut self, answers: u64, keys: usize);
 }
 
+/// A batch of at most [`GROUP`] keys that are numbers: it has a way of its own, because what a call costs beside its keys
+/// shows in it.
+#[derive(Clone, Copy)]
+pub struct Few<'a> {
+    /// At most [`GROUP`] keys.
+    pub keys: &'a [u64],
+    /// What XXH3 mixes the keys with (`simd::portable::xxh3_flip`); `None` if they are hashes already.
+    pub flip: Option<u64>,
+}
+
 /// How many keys a [`Chunk`] has at most: enough that the ring seldom runs empty between chunks.
 const CHUNK: usize = 8 * GROUP;
 
@@ -179,6 +189,34 @@ pub fn inserting<State: ?Sized>(
         insert(state, hash);
         false
     });
+}
+
+/// Answers few keys in order: bit i is that of the i-th. `hash` writes the hashes of numbers, and all lines are fetched
+/// before the first key is answered, if `fetching` says so.
+#[inline(always)]
+pub fn answer_few<State: ?Sized>(
+    state: &mut State,
+    fetching: bool,
+    few: &Few,
+    hash: impl FnOnce(u64, &[u64], &mut [u64]),
+    fetch: impl Fn(&State, u64),
+    mut answer: impl FnMut(&mut State, u64) -> bool,
+) -> u64 {
+    let mut room = [0; GROUP];
+    let mut hashes = few.keys;
+    if let Some(flip) = few.flip {
+        let room = &mut room[..few.keys.len()];
+        hash(flip, few.keys, room);
+        hashes = room;
+    }
+    if fetching {
+        hashes.iter().for_each(|hash| fetch(state, *hash));
+    }
+    let mut answers = 0;
+    for (i, hash) in hashes.iter().enumerate() {
+        answers |= u64::from(answer(state, *hash)) << (i % GROUP);
+    }
+    answers
 }
 
 /// A stage that does nothing.

@@ -1,7 +1,7 @@
 //! What all kinds that are plain bit arrays do alike.
 
 use crate::bits;
-use crate::bits::ring::{Batch, Chunk};
+use crate::bits::ring::{Batch, Chunk, Few};
 use crate::error::{Result, Status, error};
 use crate::filter::{Capabilities, Insert, Intersect, Merge, SharedInsert, mark, mark_one};
 use crate::simd::fills::Fills;
@@ -53,6 +53,12 @@ pub trait BitArray: SharedInsert {
     /// Sets the bits of the keys of a batch; `None`, having done nothing, where their regions have to be
     /// marked first.
     fn set_many(&mut self, batch: &mut dyn Batch) -> Option<()>;
+
+    /// Sets the bits of few keys and says of each, if it is asked, whether any was not set; `None`, having done nothing,
+    /// where regions have to be marked first, or where few keys are set as many are.
+    fn set_few(&mut self, _few: &Few, _is_asked: bool) -> Option<u64> {
+        None
+    }
 }
 
 impl<Kind: BitArray> Insert for Kind {
@@ -68,6 +74,12 @@ impl<Kind: BitArray> Insert for Kind {
     fn insert_at_once(&mut self, hash: u64) -> Option<bool> {
         let new = self.set(hash)?;
         self.base_mut().add_count(1);
+        Some(new)
+    }
+
+    fn insert_few(&mut self, few: &Few, is_asked: bool) -> Option<u64> {
+        let new = self.set_few(few, is_asked)?;
+        self.base_mut().add_count(few.keys.len() as u64);
         Some(new)
     }
 

@@ -16,7 +16,7 @@
 use super::bitwise::{self, BitArray};
 use crate::base::Base;
 use crate::bits;
-use crate::bits::ring::{self, Batch};
+use crate::bits::ring::{self, Batch, Few};
 use crate::error::{Result, Status, error};
 use crate::filter::{Cardinality, Filter, Fold, Insert, Intersect, Layout, Measure, Merge, SharedInsert, View};
 use crate::format::Geometry;
@@ -171,6 +171,10 @@ impl Filter for Blocked {
         self.base.kernels().blocked.contains(self.blocks(), self.masks, batch);
     }
 
+    fn contains_few(&self, few: &Few) -> Option<u64> {
+        Some(self.base.kernels().blocked.contains_few(self.blocks(), self.masks, few))
+    }
+
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         let (kernel, hashes) = (&self.base.kernels().blocked, self.hashes);
         let fills = bitwise::fills(self.blocks(), progress, |words| kernel.fills(words, hashes));
@@ -252,6 +256,11 @@ impl BitArray for Blocked {
         let kernel = &self.base.kernels().blocked;
         kernel.insert(self.base.writable_at_once()?, self.masks, batch);
         Some(())
+    }
+
+    fn set_few(&mut self, few: &Few, is_asked: bool) -> Option<u64> {
+        let kernel = &self.base.kernels().blocked;
+        Some(kernel.insert_few(self.base.writable_at_once()?, self.masks, few, is_asked))
     }
 }
 

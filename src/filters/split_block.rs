@@ -14,7 +14,7 @@
 use super::bitwise::{self, BitArray};
 use crate::base::Base;
 use crate::bits;
-use crate::bits::ring::{self, Batch};
+use crate::bits::ring::{self, Batch, Few};
 use crate::error::{Result, Status, error};
 use crate::filter::{Cardinality, Filter, Fold, Insert, Intersect, Layout, Measure, Merge, SharedInsert, View};
 use crate::format::Geometry;
@@ -154,6 +154,10 @@ impl Filter for SplitBlock {
         self.base.kernels().split_block.contains(self.blocks(), &[], batch);
     }
 
+    fn contains_few(&self, few: &Few) -> Option<u64> {
+        Some(self.base.kernels().split_block.contains_few(self.blocks(), &[], few))
+    }
+
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         let kernel = &self.base.kernels().split_block;
         let fills = bitwise::fills(self.blocks(), progress, |words| kernel.fills(words, LANES));
@@ -236,6 +240,11 @@ impl BitArray for SplitBlock {
         let kernel = &self.base.kernels().split_block;
         kernel.insert(&mut self.base.writable_at_once()?[..self.words], &[], batch);
         Some(())
+    }
+
+    fn set_few(&mut self, few: &Few, is_asked: bool) -> Option<u64> {
+        let kernel = &self.base.kernels().split_block;
+        Some(kernel.insert_few(&mut self.base.writable_at_once()?[..self.words], &[], few, is_asked))
     }
 }
 

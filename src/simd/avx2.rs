@@ -6,7 +6,7 @@ use super::layout::{BYTES_OF_BITS, SALTS, SPLIT_BLOCK_WORDS, block, block_mut, l
 use super::portable::{self, XXH3_MULTIPLIER, blocked_fetch, set_lacking, split_block_fetch};
 use super::{BlockKernel, Kernel, Kernels};
 use crate::bits::prefetch;
-use crate::bits::ring::{self, Batch, inserting, nothing, rolling};
+use crate::bits::ring::{self, Batch, Few, answer_few, inserting, nothing, rolling};
 use core::arch::x86_64::*;
 use core::sync::atomic::AtomicU64;
 
@@ -29,6 +29,8 @@ static KERNELS: Kernels = Kernels {
         contains: split_block_contains,
         insert: split_block_insert,
         fills: split_block_fills,
+        contains_few: split_block_contains_few,
+        insert_few: split_block_insert_few,
     },
     blocked: BlockKernel {
         contains_one: |words, masks, key| {
@@ -46,6 +48,8 @@ static KERNELS: Kernels = Kernels {
         contains: blocked_contains,
         insert: blocked_insert,
         fills: blocked_fills,
+        contains_few: blocked_contains_few,
+        insert_few: blocked_insert_few,
     },
 };
 
@@ -244,6 +248,34 @@ fn blocked_fills(words: &[AtomicU64], hashes: u32) -> Fills {
     fills::blocked(words, hashes)
 }
 
+#[target_feature(enable = "avx2")]
+fn blocked_contains_few(words: &[AtomicU64], masks: &[u16], few: &Few) -> u64 {
+    let fetch = |words: &&[AtomicU64], key| blocked_fetch(words, key);
+    let answer = |words: &mut &[AtomicU64], key| blocked_contains_one(words, masks, key);
+    answer_few(
+        &mut { words },
+        words.len() >= ring::FETCH_FROM,
+        few,
+        |flip, keys, hashes| hash_u64s(flip, keys, hashes),
+        fetch,
+        answer,
+    )
+}
+
+#[target_feature(enable = "avx2")]
+fn blocked_insert_few(words: &mut [u64], masks: &[u16], few: &Few, is_asked: bool) -> u64 {
+    let fetching = words.len() >= ring::FETCH_FROM;
+    let fetch = |words: &[u64], key| prefetch(block(words, key));
+    answer_few(
+        words,
+        fetching,
+        few,
+        |flip, keys, hashes| hash_u64s(flip, keys, hashes),
+        fetch,
+        |words, key| blocked_insert_one(words, masks, key) & is_asked,
+    )
+}
+
 // ---- The split-block layout -----------------------------------------------------------------------------------------
 
 /// The bits of a key in the eight lanes.
@@ -310,4 +342,32 @@ fn split_block_insert(words: &mut [u64], _: &[u16], batch: &mut dyn Batch) {
 #[target_feature(enable = "avx2")]
 fn split_block_fills(words: &[AtomicU64], _: u32) -> Fills {
     fills::split_block(words)
+}
+
+#[target_feature(enable = "avx2")]
+fn split_block_contains_few(words: &[AtomicU64], _: &[u16], few: &Few) -> u64 {
+    let fetch = |words: &&[AtomicU64], key| split_block_fetch(words, key);
+    let answer = |words: &mut &[AtomicU64], key| split_block_contains_one(words, key);
+    answer_few(
+        &mut { words },
+        words.len() >= ring::FETCH_FROM,
+        few,
+        |flip, keys, hashes| hash_u64s(flip, keys, hashes),
+        fetch,
+        answer,
+    )
+}
+
+#[target_feature(enable = "avx2")]
+fn split_block_insert_few(words: &mut [u64], _: &[u16], few: &Few, is_asked: bool) -> u64 {
+    let fetching = words.len() >= ring::FETCH_FROM;
+    let fetch = |words: &[u64], key| prefetch(&words[split_block_start(words.len(), key)]);
+    answer_few(
+        words,
+        fetching,
+        few,
+        |flip, keys, hashes| hash_u64s(flip, keys, hashes),
+        fetch,
+        |words, key| split_block_insert_one(words, key) & is_asked,
+    )
 }

@@ -14,7 +14,7 @@ pub mod layout;
 mod neon;
 pub mod portable;
 
-use crate::bits::ring::Batch;
+use crate::bits::ring::{Batch, Few};
 use crate::error::{Result, error};
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use fills::Fills;
@@ -34,6 +34,8 @@ pub struct BlockKernel {
     contains: unsafe fn(words: &[AtomicU64], masks: &[u16], batch: &mut dyn Batch),
     insert: unsafe fn(words: &mut [u64], masks: &[u16], batch: &mut dyn Batch),
     fills: unsafe fn(words: &[AtomicU64], hashes: u32) -> Fills,
+    contains_few: unsafe fn(words: &[AtomicU64], masks: &[u16], few: &Few) -> u64,
+    insert_few: unsafe fn(words: &mut [u64], masks: &[u16], few: &Few, is_asked: bool) -> u64,
 }
 
 impl BlockKernel {
@@ -69,6 +71,20 @@ impl BlockKernel {
     pub fn insert(&self, words: &mut [u64], masks: &[u16], batch: &mut dyn Batch) {
         // SAFETY: as above.
         unsafe { (self.insert)(words, masks, batch) }
+    }
+
+    /// Whether each key may be there: bit i is that of the i-th, and bits after the last mean nothing.
+    #[inline]
+    pub fn contains_few(&self, words: &[AtomicU64], masks: &[u16], few: &Few) -> u64 {
+        // SAFETY: as above.
+        unsafe { (self.contains_few)(words, masks, few) }
+    }
+
+    /// Inserts each key. Whether each certainly was not there, as [`BlockKernel::contains_few`] says it, if that is asked.
+    #[inline]
+    pub fn insert_few(&self, words: &mut [u64], masks: &[u16], few: &Few, is_asked: bool) -> u64 {
+        // SAFETY: as above.
+        unsafe { (self.insert_few)(words, masks, few, is_asked) }
     }
 
     /// What the bits tell of a lookup by `hashes` lanes. The same from every kernel, to the last bit.

@@ -6,7 +6,7 @@ use super::layout::{SALTS, SPLIT_BLOCK_WORDS, block, block_mut, lanes, split_blo
 use super::portable::{self, blocked_fetch, split_block_fetch};
 use super::{BlockKernel, Kernel, Kernels};
 use crate::bits::prefetch;
-use crate::bits::ring::{self, Batch, inserting, nothing, rolling};
+use crate::bits::ring::{self, Batch, Few, answer_few, inserting, nothing, rolling};
 use core::arch::aarch64::*;
 use core::sync::atomic::AtomicU64;
 
@@ -20,6 +20,8 @@ static KERNELS: Kernels = Kernels {
         contains: split_block_contains,
         insert: split_block_insert,
         fills: |words, _| fills::split_block(words),
+        contains_few: split_block_contains_few,
+        insert_few: split_block_insert_few,
     },
     blocked: BlockKernel {
         contains_one: |words, masks, key| blocked_contains_one(words, masks, key),
@@ -28,6 +30,8 @@ static KERNELS: Kernels = Kernels {
         contains: blocked_contains,
         insert: blocked_insert,
         fills: fills::blocked,
+        contains_few: blocked_contains_few,
+        insert_few: blocked_insert_few,
     },
 };
 
@@ -137,6 +141,20 @@ fn blocked_insert(words: &mut [u64], masks: &[u16], batch: &mut dyn Batch) {
     inserting(words, ring::ahead(words.len(), 1), batch, fetch, |words, key| blocked_insert_one(words, masks, key));
 }
 
+fn blocked_contains_few(words: &[AtomicU64], masks: &[u16], few: &Few) -> u64 {
+    let fetch = |words: &&[AtomicU64], key| blocked_fetch(words, key);
+    let answer = |words: &mut &[AtomicU64], key| blocked_contains_one(words, masks, key);
+    answer_few(&mut { words }, words.len() >= ring::FETCH_FROM, few, portable::hash_u64s, fetch, answer)
+}
+
+fn blocked_insert_few(words: &mut [u64], masks: &[u16], few: &Few, is_asked: bool) -> u64 {
+    let fetching = words.len() >= ring::FETCH_FROM;
+    let fetch = |words: &[u64], key| prefetch(block(words, key));
+    answer_few(words, fetching, few, portable::hash_u64s, fetch, |words, key| {
+        blocked_insert_one(words, masks, key) & is_asked
+    })
+}
+
 /// Inserts a key; true if it certainly was not there.
 #[inline]
 fn blocked_insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
@@ -178,6 +196,20 @@ fn split_block_contains(words: &[AtomicU64], _: &[u16], batch: &mut dyn Batch) {
 fn split_block_insert(words: &mut [u64], _: &[u16], batch: &mut dyn Batch) {
     let fetch = |words: &[u64], key| prefetch(&words[split_block_start(words.len(), key)]);
     inserting(words, ring::ahead(words.len(), 1), batch, fetch, split_block_insert_one);
+}
+
+fn split_block_contains_few(words: &[AtomicU64], _: &[u16], few: &Few) -> u64 {
+    let fetch = |words: &&[AtomicU64], key| split_block_fetch(words, key);
+    let answer = |words: &mut &[AtomicU64], key| split_block_contains_one(words, key);
+    answer_few(&mut { words }, words.len() >= ring::FETCH_FROM, few, portable::hash_u64s, fetch, answer)
+}
+
+fn split_block_insert_few(words: &mut [u64], _: &[u16], few: &Few, is_asked: bool) -> u64 {
+    let fetching = words.len() >= ring::FETCH_FROM;
+    let fetch = |words: &[u64], key| prefetch(&words[split_block_start(words.len(), key)]);
+    answer_few(words, fetching, few, portable::hash_u64s, fetch, |words, key| {
+        split_block_insert_one(words, key) & is_asked
+    })
 }
 
 /// Inserts a key; true if it certainly was not there.

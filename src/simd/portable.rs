@@ -5,7 +5,7 @@ use super::layout::{
     BLOCK_WORDS, SPLIT_BLOCK_WORDS, bit_of_lane, block, block_mut, lanes, split_block_masks, split_block_start,
 };
 use super::{BlockKernel, Kernel, Kernels};
-use crate::bits::ring::{self, Batch, fetch_word, inserting, nothing, rolling};
+use crate::bits::ring::{self, Batch, Few, answer_few, fetch_word, inserting, nothing, rolling};
 use crate::bits::{prefetch, set_shared};
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -20,6 +20,8 @@ pub static KERNELS: Kernels = Kernels {
         insert_one_shared: |words, _, key| split_block_insert_one_shared(words, key),
         insert: split_block_insert,
         fills: |words, _| fills::split_block(words),
+        contains_few: split_block_contains_few,
+        insert_few: split_block_insert_few,
     },
     blocked: BlockKernel {
         contains_one: |words, masks, key| blocked_contains_one(words, masks, key),
@@ -28,6 +30,8 @@ pub static KERNELS: Kernels = Kernels {
         insert_one_shared: |words, masks, key| blocked_insert_one_shared(words, masks, key),
         insert: blocked_insert,
         fills: fills::blocked,
+        contains_few: blocked_contains_few,
+        insert_few: blocked_insert_few,
     },
 };
 
@@ -55,7 +59,8 @@ pub fn xxh3_u64(flip: u64, key: u64) -> u64 {
     x ^ (x >> 28)
 }
 
-fn hash_u64s(flip: u64, keys: &[u64], hashes: &mut [u64]) {
+/// [`xxh3_u64`] of many keys; `hashes` is as long.
+pub fn hash_u64s(flip: u64, keys: &[u64], hashes: &mut [u64]) {
     for (key, hash) in keys.iter().zip(hashes) {
         *hash = xxh3_u64(flip, *key);
     }
@@ -124,6 +129,18 @@ fn split_block_insert(words: &mut [u64], _: &[u16], batch: &mut dyn Batch) {
     inserting(words, ring::ahead(words.len(), 1), batch, fetch, split_block_insert_one);
 }
 
+fn split_block_contains_few(words: &[AtomicU64], _: &[u16], few: &Few) -> u64 {
+    let fetch = |words: &&[AtomicU64], key| split_block_fetch(words, key);
+    let answer = |words: &mut &[AtomicU64], key| split_block_contains_one(words, key);
+    answer_few(&mut { words }, words.len() >= ring::FETCH_FROM, few, hash_u64s, fetch, answer)
+}
+
+fn split_block_insert_few(words: &mut [u64], _: &[u16], few: &Few, is_asked: bool) -> u64 {
+    let fetching = words.len() >= ring::FETCH_FROM;
+    let fetch = |words: &[u64], key| prefetch(&words[split_block_start(words.len(), key)]);
+    answer_few(words, fetching, few, hash_u64s, fetch, |words, key| split_block_insert_one(words, key) & is_asked)
+}
+
 // ---- The blocked layout ---------------------------------------------------------------------------------------------
 
 /// Visits the lanes of a key in order: the place of the lane's word in the block, and the number of the key's bit in
@@ -182,4 +199,16 @@ fn blocked_contains(words: &[AtomicU64], masks: &[u16], batch: &mut dyn Batch) {
 fn blocked_insert(words: &mut [u64], masks: &[u16], batch: &mut dyn Batch) {
     let fetch = |words: &[u64], key| prefetch(block(words, key));
     inserting(words, ring::ahead(words.len(), 1), batch, fetch, |words, key| blocked_insert_one(words, masks, key));
+}
+
+fn blocked_contains_few(words: &[AtomicU64], masks: &[u16], few: &Few) -> u64 {
+    let fetch = |words: &&[AtomicU64], key| blocked_fetch(words, key);
+    let answer = |words: &mut &[AtomicU64], key| blocked_contains_one(words, masks, key);
+    answer_few(&mut { words }, words.len() >= ring::FETCH_FROM, few, hash_u64s, fetch, answer)
+}
+
+fn blocked_insert_few(words: &mut [u64], masks: &[u16], few: &Few, is_asked: bool) -> u64 {
+    let fetching = words.len() >= ring::FETCH_FROM;
+    let fetch = |words: &[u64], key| prefetch(block(words, key));
+    answer_few(words, fetching, few, hash_u64s, fetch, |words, key| blocked_insert_one(words, masks, key) & is_asked)
 }

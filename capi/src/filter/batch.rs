@@ -11,7 +11,8 @@
 
 use super::petal_filter;
 use crate::boundary::{self, boundary};
-use crate::status::{petal_error, petal_status};
+use crate::status::{PETAL_OK, petal_error, petal_status};
+use petal_core::ring::Few;
 use petal_core::{Answers, Keys, Result, Status};
 use std::ffi::c_void;
 
@@ -53,6 +54,21 @@ impl Wanted {
         }
     }
 
+    /// Tells the caller what `ask` says of few keys. `None`, having asked nobody, if there is something to be refused.
+    ///
+    /// # Safety
+    /// As [`Wanted::answers`]; `error` is NULL or has its size.
+    #[inline(always)]
+    unsafe fn take_few(&self, error: *mut petal_error, few: &Few, ask: impl FnOnce() -> Option<u64>) -> Option<()> {
+        // SAFETY: the caller's promise.
+        unsafe { boundary::check_out(error) }.ok()?;
+        // SAFETY: as above.
+        let answers = unsafe { self.answers() }.of_few(few, ask)?;
+        // SAFETY: as above.
+        unsafe { self.tell_count(answers.count_ones().into()) };
+        Some(())
+    }
+
     /// Every answer is true: the answer of a lookup that failed.
     ///
     /// # Safety
@@ -66,9 +82,37 @@ impl Wanted {
     }
 }
 
-fn contains(
+// A batch of few numbers is tried first, in a straight line, as a single key is: see `probe.rs`.
+
+/// Looks keys up.
+///
+/// # Safety
+/// The conventions.
+#[inline(always)]
+unsafe fn contains(
     filter: *const petal_filter,
-    keys: impl FnOnce() -> Result<Keys<'static>>,
+    keys: impl Fn() -> Result<Keys<'static>>,
+    wanted: Wanted,
+    error: *mut petal_error,
+) -> petal_status {
+    let few = || {
+        // SAFETY: the conventions say so.
+        let handle = unsafe { petal_filter::sound(filter)? };
+        let few = keys().ok()?.few(&handle.hasher)?;
+        // SAFETY: as above.
+        unsafe { wanted.take_few(error, &few, || handle.filter.contains_few(&few)) }
+    };
+    if wanted.any() && boundary::attempt(few, || None).is_some() {
+        return PETAL_OK;
+    }
+    // SAFETY: as above.
+    unsafe { contains_the_long_way(filter, keys, wanted, error) }
+}
+
+#[inline(never)]
+unsafe fn contains_the_long_way(
+    filter: *const petal_filter,
+    keys: impl Fn() -> Result<Keys<'static>>,
     wanted: Wanted,
     error: *mut petal_error,
 ) -> petal_status {
@@ -91,9 +135,45 @@ fn contains(
     status
 }
 
-fn insert(
+/// Inserts keys.
+///
+/// # Safety
+/// The conventions.
+#[inline(always)]
+unsafe fn insert(
     filter: *mut petal_filter,
-    keys: impl FnOnce() -> Result<Keys<'static>>,
+    keys: impl Fn() -> Result<Keys<'static>>,
+    wanted: Wanted,
+    inserted: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    let few = || {
+        // SAFETY: the conventions say so.
+        let handle = unsafe { petal_filter::sound_mut(filter)? };
+        let few = keys().ok()?.few(&handle.hasher)?;
+        // SAFETY: as above.
+        unsafe { wanted.take_few(error, &few, || handle.filter.insert_few_at_once(&few, wanted.any())) }
+    };
+    let panicked = || {
+        // SAFETY: what panicked is the filter of a handle.
+        unsafe { petal_filter::poison(filter) };
+        None
+    };
+    if boundary::attempt(few, panicked).is_none() {
+        // SAFETY: as above.
+        return unsafe { insert_the_long_way(filter, keys, wanted, inserted, error) };
+    }
+    if !inserted.is_null() {
+        // SAFETY: as above.
+        unsafe { inserted.write(wanted.keys) };
+    }
+    PETAL_OK
+}
+
+#[inline(never)]
+unsafe fn insert_the_long_way(
+    filter: *mut petal_filter,
+    keys: impl Fn() -> Result<Keys<'static>>,
     wanted: Wanted,
     inserted: *mut usize,
     error: *mut petal_error,
@@ -156,7 +236,7 @@ pub unsafe extern "C" fn petal_filter_contains_batch(
 ) -> petal_status {
     let wanted = Wanted { keys: count, bytes: found, bitmap: found_bitmap, count: found_count };
     // SAFETY: the conventions.
-    contains(filter, || unsafe { byte_keys(keys, keys_length, offsets, count) }, wanted, error)
+    unsafe { contains(filter, || byte_keys(keys, keys_length, offsets, count), wanted, error) }
 }
 
 /// Looks `count` uint64_t keys up. Since 0.1.
@@ -172,7 +252,7 @@ pub unsafe extern "C" fn petal_filter_contains_batch_u64(
 ) -> petal_status {
     let wanted = Wanted { keys: count, bytes: found, bitmap: found_bitmap, count: found_count };
     // SAFETY: the conventions.
-    contains(filter, || Ok(Keys::U64(unsafe { boundary::numbers(keys, count, "keys")? })), wanted, error)
+    unsafe { contains(filter, || Ok(Keys::U64(boundary::numbers(keys, count, "keys")?)), wanted, error) }
 }
 
 /// Looks the keys with these `count` hashes up. Since 0.1.
@@ -188,7 +268,7 @@ pub unsafe extern "C" fn petal_filter_contains_batch_hash(
 ) -> petal_status {
     let wanted = Wanted { keys: count, bytes: found, bitmap: found_bitmap, count: found_count };
     // SAFETY: the conventions.
-    contains(filter, || Ok(Keys::Hashes(unsafe { boundary::numbers(hashes, count, "hashes")? })), wanted, error)
+    unsafe { contains(filter, || Ok(Keys::Hashes(boundary::numbers(hashes, count, "hashes")?)), wanted, error) }
 }
 
 /// Inserts `count` byte keys in order; each answer says whether the key certainly was not there before. `inserted`,
@@ -209,7 +289,7 @@ pub unsafe extern "C" fn petal_filter_insert_batch(
 ) -> petal_status {
     let wanted = Wanted { keys: count, bytes: is_new, bitmap: is_new_bitmap, count: new_count };
     // SAFETY: the conventions.
-    insert(filter, || unsafe { byte_keys(keys, keys_length, offsets, count) }, wanted, inserted, error)
+    unsafe { insert(filter, || byte_keys(keys, keys_length, offsets, count), wanted, inserted, error) }
 }
 
 /// Inserts `count` uint64_t keys in order, with the answers of `petal_filter_insert_batch()`. Since 0.1.
@@ -226,7 +306,7 @@ pub unsafe extern "C" fn petal_filter_insert_batch_u64(
 ) -> petal_status {
     let wanted = Wanted { keys: count, bytes: is_new, bitmap: is_new_bitmap, count: new_count };
     // SAFETY: the conventions.
-    insert(filter, || Ok(Keys::U64(unsafe { boundary::numbers(keys, count, "keys")? })), wanted, inserted, error)
+    unsafe { insert(filter, || Ok(Keys::U64(boundary::numbers(keys, count, "keys")?)), wanted, inserted, error) }
 }
 
 /// Inserts the keys with these `count` hashes in order, with the answers of `petal_filter_insert_batch()`. Since 0.1.
@@ -243,5 +323,5 @@ pub unsafe extern "C" fn petal_filter_insert_batch_hash(
 ) -> petal_status {
     let wanted = Wanted { keys: count, bytes: is_new, bitmap: is_new_bitmap, count: new_count };
     // SAFETY: the conventions.
-    insert(filter, || Ok(Keys::Hashes(unsafe { boundary::numbers(hashes, count, "hashes")? })), wanted, inserted, error)
+    unsafe { insert(filter, || Ok(Keys::Hashes(boundary::numbers(hashes, count, "hashes")?)), wanted, inserted, error) }
 }

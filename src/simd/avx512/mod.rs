@@ -20,7 +20,7 @@ mod xxh3;
 
 use super::fills::{self, Fills};
 use super::{BlockKernel, Kernel, Kernels};
-use crate::bits::ring::{Batch, GROUP};
+use crate::bits::ring::{Batch, Few, GROUP};
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 use core::sync::atomic::AtomicU64;
@@ -35,6 +35,8 @@ static KERNELS: Kernels = Kernels {
         contains: split_block::contains,
         insert: split_block::insert,
         fills: split_block_fills,
+        contains_few: split_block::contains_few,
+        insert_few: split_block::insert_few,
     },
     blocked: BlockKernel {
         contains_one: blocked::contains_one,
@@ -43,6 +45,8 @@ static KERNELS: Kernels = Kernels {
         contains: blocked::contains,
         insert: blocked::insert,
         fills: blocked_fills,
+        contains_few: blocked::contains_few,
+        insert_few: blocked::insert_few,
     },
 };
 
@@ -203,6 +207,61 @@ enum Answer {
     Nothing,
 }
 
+/// Prepares the eight keys from `i` on, which have these hashes, and fetches their blocks where that pays.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn prepare_eight(
+    hashes: __m512i,
+    (prepared, i): (&mut MaybeUninit<Prepared>, usize),
+    fetching: bool,
+    prepare: &impl Fn(__m512i) -> (__m512i, __m512i),
+) {
+    let [_, blocks, masks] = Prepared::places(prepared, i);
+    let (block, mask) = prepare(hashes);
+    // SAFETY: there are eight numbers from `i` on in each array, which begins with a vector.
+    unsafe {
+        _mm512_store_si512(blocks.cast(), block);
+        _mm512_store_si512(masks.cast(), mask);
+    }
+    if fetching {
+        for i in 0..WIDTH {
+            // SAFETY: written above. A prefetch of an address that is none does nothing.
+            let block = unsafe { blocks.add(i).read() } as usize;
+            _mm_prefetch::<_MM_HINT_T0>(core::ptr::without_provenance(block));
+        }
+    }
+}
+
+/// The same with the hashes that were pulled.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn prepare_from(
+    i: usize,
+    prepared: &mut MaybeUninit<Prepared>,
+    fetching: bool,
+    prepare: &impl Fn(__m512i) -> (__m512i, __m512i),
+) {
+    let [keys, ..] = Prepared::places(prepared, i);
+    // SAFETY: there are eight numbers from `i` on in the array, which begins with a vector.
+    let hashes = unsafe { _mm512_load_si512(keys.cast()) };
+    prepare_eight(hashes, (prepared, i), fetching, prepare);
+}
+
+/// Gives the eight keys from `i` on, which were prepared, to `step`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn step_from(i: usize, prepared: &mut MaybeUninit<Prepared>, missing: &mut Missing, step: &impl Fn(Step)) {
+    let [keys, blocks, masks] = Prepared::places(prepared, i);
+    step(Step { keys, blocks, masks, missing: missing.0[i..].as_mut_ptr() });
+}
+
+/// Where the steps for so many keys start. Not the compiler's to unroll, which would only make loops of eight steps
+/// larger.
+#[inline]
+fn steps(keys: usize) -> impl Iterator<Item = usize> {
+    (0..core::hint::black_box(keys)).step_by(WIDTH)
+}
+
 /// The loop of all kernels here. `prepare` gives the addresses of the blocks and masks of eight keys, and `step` writes
 /// of each of eight keys the mask of the lanes that miss a bit, if anything is to be answered.
 #[inline]
@@ -213,45 +272,22 @@ fn run(
     prepare: impl Fn(__m512i) -> (__m512i, __m512i),
     step: impl Fn(Step),
 ) {
-    // Prepares the eight keys from `i` on, and fetches their blocks.
-    let prepare_from = |i: usize, prepared: &mut MaybeUninit<Prepared>| {
-        let [keys, blocks, masks] = Prepared::places(prepared, i);
-        // SAFETY: there are eight numbers from `i` on in each array, which begins with a vector; hashes were pulled.
-        unsafe {
-            let (block, mask) = prepare(_mm512_load_si512(keys.cast()));
-            _mm512_store_si512(blocks.cast(), block);
-            _mm512_store_si512(masks.cast(), mask);
-        }
-        if fetching {
-            for i in 0..WIDTH {
-                // SAFETY: written above. A prefetch of an address that is none does nothing.
-                let block = unsafe { blocks.add(i).read() } as usize;
-                _mm_prefetch::<_MM_HINT_T0>(core::ptr::without_provenance(block));
-            }
-        }
-    };
-    let step_from = |i: usize, prepared: &mut MaybeUninit<Prepared>, missing: &mut Missing| {
-        let [keys, blocks, masks] = Prepared::places(prepared, i);
-        step(Step { keys, blocks, masks, missing: missing.0[i..].as_mut_ptr() });
-    };
     let (mut now, mut next) = (&mut MaybeUninit::uninit(), &mut MaybeUninit::uninit());
     let mut missing = Missing([0; GROUP]);
-    // Not the compiler's to unroll, which would only make loops of eight steps larger.
-    let steps = |keys: usize| (0..core::hint::black_box(keys)).step_by(WIDTH);
 
     let mut count = Prepared::pull(now, batch);
-    steps(count).for_each(|i| prepare_from(i, now));
+    steps(count).for_each(|i| prepare_from(i, now, fetching, &prepare));
     while count > 0 {
         let more = if count == GROUP { Prepared::pull(next, batch) } else { 0 };
         if more == GROUP {
             for i in steps(GROUP) {
                 // Between the steps, so that the arithmetic for the next keys does not hold up their fetches.
-                prepare_from(i, next);
-                step_from(i, now, &mut missing);
+                prepare_from(i, next, fetching, &prepare);
+                step_from(i, now, &mut missing, &step);
             }
         } else {
-            steps(more).for_each(|i| prepare_from(i, next));
-            steps(count).for_each(|i| step_from(i, now, &mut missing));
+            steps(more).for_each(|i| prepare_from(i, next, fetching, &prepare));
+            steps(count).for_each(|i| step_from(i, now, &mut missing, &step));
         }
         match answer {
             Answer::Found => batch.answer(!missing.any(), count),
@@ -260,6 +296,40 @@ fn run(
         }
         (now, next) = (next, now);
         count = more;
+    }
+}
+
+/// The same for few keys: all are hashed and fetched, and then all are answered.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn run_few(
+    few: &Few,
+    (fetching, answer): (bool, Answer),
+    prepare: impl Fn(__m512i) -> (__m512i, __m512i),
+    step: impl Fn(Step),
+) -> u64 {
+    let count = few.keys.len();
+    let flip = few.flip.map(|flip| _mm512_set1_epi64(flip as i64));
+    let prepared = &mut MaybeUninit::uninit();
+    let mut missing = Missing([0; GROUP]);
+    for i in (0..count.min(GROUP)).step_by(WIDTH) {
+        let keys = xxh3::load_up_to_eight(&few.keys[i..count]);
+        let hashes = match flip {
+            Some(flip) => xxh3::hash(flip, [keys])[0],
+            None => keys,
+        };
+        let [to, ..] = Prepared::places(prepared, i);
+        // SAFETY: there are eight numbers from `i` on in the array, which begins with a vector.
+        unsafe { _mm512_store_si512(to.cast(), hashes) };
+        prepare_eight(hashes, (prepared, i), fetching, &prepare);
+    }
+    for i in (0..count.min(GROUP)).step_by(WIDTH) {
+        step_from(i, prepared, &mut missing, &step);
+    }
+    match answer {
+        Answer::Found => !missing.any(),
+        Answer::New => missing.any(),
+        Answer::Nothing => 0,
     }
 }
 

@@ -1,8 +1,8 @@
 //! The split-block layout: a block is half a vector.
 
-use super::{Answer, Step, eight, is_vectorised, multiply_low_halves, run};
+use super::{Answer, Step, eight, is_vectorised, multiply_low_halves, run, run_few};
 use crate::bits::prefetch;
-use crate::bits::ring::{self, Batch};
+use crate::bits::ring::{self, Batch, Few};
 use crate::simd::layout::{SALTS, SPLIT_BLOCK_WORDS, split_block_start};
 use crate::simd::portable;
 use core::arch::x86_64::*;
@@ -187,6 +187,37 @@ pub fn insert(words: &mut [u64], masks: &[u16], batch: &mut dyn Batch) {
         // SAFETY: as above.
         let step = |step: Step| unsafe { step!(set, step) };
         run(batch, (fetching, Answer::Nothing), preparation, step);
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+pub fn contains_few(words: &[AtomicU64], masks: &[u16], few: &Few) -> u64 {
+    let length = words.len();
+    if !is_vectorised(length, SPLIT_BLOCK_WORDS) {
+        return (portable::KERNELS.split_block).contains_few(words, masks, few);
+    }
+    // SAFETY: as in `contains`.
+    let step = |step: Step| unsafe { step!(test, step) };
+    let how = (length >= ring::FETCH_FROM, Answer::Found);
+    run_few(few, how, preparation(words.as_ptr().cast(), length), step)
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+pub fn insert_few(words: &mut [u64], masks: &[u16], few: &Few, is_asked: bool) -> u64 {
+    let length = words.len();
+    if !is_vectorised(length, SPLIT_BLOCK_WORDS) {
+        return (portable::KERNELS.split_block).insert_few(words, masks, few, is_asked);
+    }
+    let fetching = length >= ring::FETCH_FROM;
+    let preparation = preparation(words.as_mut_ptr(), length);
+    if is_asked {
+        // SAFETY: as in `insert`.
+        let step = |step: Step| unsafe { step!(set_and_tell, step) };
+        run_few(few, (fetching, Answer::New), preparation, step)
+    } else {
+        // SAFETY: as above.
+        let step = |step: Step| unsafe { step!(set, step) };
+        run_few(few, (fetching, Answer::Nothing), preparation, step)
     }
 }
 

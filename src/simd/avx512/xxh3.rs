@@ -10,9 +10,8 @@ use core::arch::x86_64::*;
 /// next: the processor looks no more than a few dozen instructions ahead for one that need not wait.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn xxh3_u64<const GROUPS: usize>(flip: __m512i, keys: &[[u64; WIDTH]], hashes: &mut [[u64; WIDTH]]) {
+pub fn hash<const GROUPS: usize>(flip: __m512i, mut x: [__m512i; GROUPS]) -> [__m512i; GROUPS] {
     let multiplier = _mm512_set1_epi64(XXH3_MULTIPLIER as i64);
-    let mut x: [__m512i; GROUPS] = core::array::from_fn(|i| load(&keys[i]));
     for x in &mut x {
         let mixed = _mm512_xor_si512(_mm512_rol_epi64::<32>(*x), flip);
         // 0x96 is the exclusive or of three.
@@ -28,11 +27,20 @@ fn xxh3_u64<const GROUPS: usize>(flip: __m512i, keys: &[[u64; WIDTH]], hashes: &
     for x in &mut x {
         *x = in_turn(_mm512_mullo_epi64(*x, multiplier));
     }
+    for x in &mut x {
+        *x = _mm512_xor_si512(*x, _mm512_srli_epi64::<28>(*x));
+    }
+    x
+}
+
+/// [`hash`] from memory to memory.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn xxh3_u64<const GROUPS: usize>(flip: __m512i, keys: &[[u64; WIDTH]], hashes: &mut [[u64; WIDTH]]) {
+    let x = hash::<GROUPS>(flip, core::array::from_fn(|i| load_up_to_eight(&keys[i])));
     for (x, hashes) in x.into_iter().zip(hashes) {
         // SAFETY: eight numbers.
-        unsafe {
-            _mm512_storeu_si512(hashes.as_mut_ptr().cast(), _mm512_xor_si512(x, _mm512_srli_epi64::<28>(x)));
-        }
+        unsafe { _mm512_storeu_si512(hashes.as_mut_ptr().cast(), x) };
     }
 }
 
@@ -63,9 +71,16 @@ pub fn hash_u64s(flip: u64, keys: &[u64], hashes: &mut [u64]) {
     }
 }
 
+/// The first eight numbers. If there are fewer, not none, copies of the last one follow.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn load(group: &[u64; WIDTH]) -> __m512i {
-    // SAFETY: eight numbers.
-    unsafe { _mm512_loadu_si512(group.as_ptr().cast()) }
+pub fn load_up_to_eight(keys: &[u64]) -> __m512i {
+    if let Some(eight) = keys.first_chunk::<WIDTH>() {
+        // SAFETY: eight numbers.
+        return unsafe { _mm512_loadu_si512(eight.as_ptr().cast()) };
+    }
+    let last = _mm512_set1_epi64(keys.last().map_or(0, |key| *key as i64));
+    let there = (1_u8 << keys.len()) - 1;
+    // SAFETY: only numbers that are there are read.
+    unsafe { _mm512_mask_loadu_epi64(last, there, keys.as_ptr().cast()) }
 }
