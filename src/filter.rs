@@ -526,7 +526,9 @@ pub trait Filter: Send + Sync {
                 None => insert(),
             };
             if let Some(new) = new {
-                answers.map(|answers| answers.count = new.count_ones().into());
+                if let Some(answers) = answers {
+                    answers.count = new.count_ones().into();
+                }
                 return (few.keys.len(), Ok(()));
             }
         }

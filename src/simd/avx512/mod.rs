@@ -11,6 +11,8 @@
 //! nothing. What is missing stays in memory until all 64 are there, because a load across stores that have not reached
 //! the cache waits.
 //!
+//! Up to 64 keys that come alone are prepared, all of them, and then answered ([`run_few`]).
+//!
 //! The last keys of a batch, which do not fill a vector, are followed by copies of the last one: to look a key up
 //! again, or to insert it again, changes nothing.
 
