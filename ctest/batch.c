@@ -125,6 +125,7 @@ static void batches_equal_single_calls(petal_kind kind, enum form form) {
     /* A batch of which only half is there. */
     petal_filter *half = make(kind);
     CHECK_OK(insert_batch(half, form, count / 2, NULL, NULL, NULL, NULL));
+    CHECK_EQUAL(check_keys(half), count / 2);
     for (size_t i = 0; i < count; i++) single[i] = contains(half, form, i);
     spoil();
     CHECK_OK(contains_batch(half, form, count, bytes, bitmap, &total));

@@ -1,7 +1,9 @@
-// What a call of one key needs of the filter behind a handle, kept in the handle: so the call goes from there straight
-// to the kernel, and not by way of two tables of functions. Filters without a kernel are asked themselves.
+// What a call of one key, or of few, needs of the filter behind a handle, kept in the handle: so the call goes from
+// there straight to the kernel, and not by way of two tables of functions. Filters without a kernel are asked
+// themselves.
 
 use super::petal_filter;
+use petal_core::ring::Few;
 use petal_core::simd::Probe;
 use std::slice;
 use std::sync::atomic::Ordering;
@@ -12,7 +14,8 @@ impl petal_filter {
         let probe = self.filter.probe();
         // SAFETY: only the lifetime changes. What the probe borrows stays valid until the filter is borrowed mutably or
         // dropped. Mutably it is borrowed in `change`, which comes here afterwards or leaves a poisoned handle, which
-        // nobody looks into; in `insert_at_once`, where there is no probe; and when it is freed.
+        // nobody looks into; in `insert_at_once` and `insert_few_at_once`, where there is no probe; and when it is
+        // freed.
         self.probe = unsafe { std::mem::transmute::<Option<Probe<'_>>, Option<Probe<'static>>>(probe) };
     }
 
@@ -25,18 +28,41 @@ impl petal_filter {
         }
     }
 
+    /// Whether each of few keys may have been inserted, as `Filter::contains_few` says it.
+    #[inline(always)]
+    pub(super) fn contains_few(&self, few: &Few) -> Option<u64> {
+        match &self.probe {
+            Some(probe) => Some(probe.kernel.contains_few(probe.words, probe.masks, few)),
+            None => self.filter.contains_few(few),
+        }
+    }
+
     /// Inserts a hash where that is possible without more ado, as `Filter::insert_hash_at_once` does.
     #[inline(always)]
     pub(super) fn insert_at_once(&mut self, hash: u64) -> Option<bool> {
-        let Some(probe) = &self.probe else { return self.filter.insert_hash_at_once(hash) };
+        let Some(probe) = self.probe else { return self.filter.insert_hash_at_once(hash) };
+        self.insert_through(&probe, 1, |words| probe.kernel.insert_one(words, probe.masks, hash))
+    }
+
+    /// Inserts few keys where that is possible without more ado, as `Filter::insert_few_at_once` does.
+    #[inline(always)]
+    pub(super) fn insert_few_at_once(&mut self, few: &Few, is_asked: bool) -> Option<u64> {
+        let Some(probe) = self.probe else { return self.filter.insert_few_at_once(few, is_asked) };
+        let keys = few.keys.len() as u64;
+        self.insert_through(&probe, keys, |words| probe.kernel.insert_few(words, probe.masks, few, is_asked))
+    }
+
+    /// Gives the words of this handle's probe to `insert`, and counts so many keys, unless they are an image in place.
+    #[inline(always)]
+    fn insert_through<T>(&mut self, probe: &Probe, keys: u64, insert: impl FnOnce(&mut [u64]) -> T) -> Option<T> {
         let offered = probe.offered?;
         let words = probe.words;
         // SAFETY: where a probe counts keys the words are the filter's own memory, and atomics may be written through.
         // The handle is borrowed mutably, so nobody else uses them meanwhile.
         let words = unsafe { slice::from_raw_parts_mut(words.as_ptr().cast::<u64>().cast_mut(), words.len()) };
-        let new = probe.kernel.insert_one(words, probe.masks, hash);
+        let new = insert(words);
         // Nobody else counts meanwhile either.
-        offered.store(offered.load(Ordering::Relaxed).saturating_add(1), Ordering::Relaxed);
+        offered.store(offered.load(Ordering::Relaxed).saturating_add(keys), Ordering::Relaxed);
         Some(new)
     }
 

@@ -100,7 +100,7 @@ unsafe fn contains(
         let handle = unsafe { petal_filter::sound(filter)? };
         let few = keys().ok()?.few(&handle.hasher)?;
         // SAFETY: as above.
-        unsafe { wanted.take_few(error, &few, || handle.filter.contains_few(&few)) }
+        unsafe { wanted.take_few(error, &few, || handle.contains_few(&few)) }
     };
     if wanted.any() && boundary::attempt(few, || None).is_some() {
         return PETAL_OK;
@@ -152,7 +152,7 @@ unsafe fn insert(
         let handle = unsafe { petal_filter::sound_mut(filter)? };
         let few = keys().ok()?.few(&handle.hasher)?;
         // SAFETY: as above.
-        unsafe { wanted.take_few(error, &few, || handle.filter.insert_few_at_once(&few, wanted.any())) }
+        unsafe { wanted.take_few(error, &few, || handle.insert_few_at_once(&few, wanted.any())) }
     };
     let panicked = || {
         // SAFETY: what panicked is the filter of a handle.
