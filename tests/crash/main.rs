@@ -1,5 +1,5 @@
 //! Dies and fails on purpose: a child process that inserts, syncs, closes, saves, shares and builds is killed at its
-//! system calls, one run for each; and each of them fails once in turn. Whatever happened, the files are what
+//! system calls, one run for each; each of them fails once in turn; and the machine goes down (`power.rs`). Whatever happened, the files are what
 //! `docs/format.md` and the C header promise.
 //!
 //! `cargo test --test crash` takes a sample of the calls where a scenario makes many. With `PETAL_CRASH=ROUNDS` every call
@@ -7,6 +7,8 @@
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod memory;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod power;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod scenario;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -24,9 +26,9 @@ fn main() {
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod linux {
-    use super::memory;
     use super::scenario::{ALL, Progress, Scenario};
     use super::tracer::{self, Fault, Traced};
+    use super::{memory, power};
     use libtest_mimic::{Arguments, Trial};
     use std::path::Path;
     use std::process::{Command, Stdio};
@@ -70,6 +72,13 @@ mod linux {
                 }
                 Ok(())
             }));
+            // A file that is saved is not mapped, and what a rename leaves is for the file system to say.
+            if matches!(name, "write" | "write_in_a_larger_file" | "share") {
+                trials.push(Trial::test(format!("machine_went_down_in_{name}"), move || {
+                    power::run(scenario, |folder| command(scenario, folder));
+                    Ok(())
+                }));
+            }
             if let Some(rounds) = rounds {
                 trials.push(Trial::test(format!("killed_at_random_in_{name}"), move || {
                     // From the start of the program to some time after its end.
@@ -99,7 +108,8 @@ mod linux {
         run(scenario, Fault::None);
         let mut calls = 0;
         scenario.run(|folder, _| {
-            let Traced { calls: counted, exit } = tracer::run(&mut command(scenario, folder), Fault::None).unwrap();
+            let Traced { calls: counted, exit } =
+                tracer::run(&mut command(scenario, folder), Fault::None, &mut |_| ()).unwrap();
             assert_eq!(exit, Some(0));
             calls = counted;
         });
@@ -117,7 +127,7 @@ mod linux {
     fn run(scenario: &Scenario, fault: Fault) {
         let _named = Named(scenario.name, fault);
         scenario.run(|folder, _| {
-            let traced = tracer::run(&mut command(scenario, folder), fault).unwrap();
+            let traced = tracer::run(&mut command(scenario, folder), fault, &mut |_| ()).unwrap();
             let expected = if matches!(fault, Fault::Kill(_)) { None } else { Some(0) };
             assert_eq!(traced.exit, expected, "the child's exit status");
         });

@@ -2,11 +2,13 @@
 
 use petal::{Builder, BuilderOptions, Filter, Keys, Mode, OpenOptions, Spec, Status};
 use std::fs;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Keys that the filters hold before the child comes.
-const OLD: u64 = 1000;
+pub const OLD: u64 = 1000;
 /// Keys that it inserts one by one, and as many again in a batch.
 const STEP: u64 = 10;
 /// Keys that its builder collects: more than the least memory limit holds.
@@ -33,6 +35,16 @@ impl Progress<'_> {
         self.0[1].load(Ordering::SeqCst) == 1
     }
 
+    /// All that was inserted is on the disk.
+    fn set_synced(&self) {
+        self.0[3].store(self.inserted(), Ordering::SeqCst);
+    }
+
+    /// How many of the inserted keys a sync had taken in.
+    pub fn synced(&self) -> u64 {
+        self.0[3].load(Ordering::SeqCst)
+    }
+
     fn save(&self) {
         self.0[2].store(1, Ordering::SeqCst);
     }
@@ -52,8 +64,15 @@ pub struct Scenario {
     accompanied: bool,
 }
 
-pub const ALL: [Scenario; 6] = [
+pub const ALL: [Scenario; 7] = [
     Scenario { name: "write", prepare: old_file, act: write, check: image_in_place, accompanied: false },
+    Scenario {
+        name: "write_in_a_larger_file",
+        prepare: old_embedded_file,
+        act: write,
+        check: image_in_place,
+        accompanied: false,
+    },
     Scenario { name: "share", prepare: old_file, act: share, check: image_in_place, accompanied: false },
     Scenario { name: "share_with_another", prepare: old_file, act: share, check: image_in_place, accompanied: true },
     Scenario { name: "save_over", prepare: old_file, act: save, check: saved_file, accompanied: false },
@@ -92,8 +111,29 @@ fn file(folder: &Path) -> PathBuf {
     folder.join("filter.petal")
 }
 
-fn open(path: &Path, mode: Mode) -> petal::Result<Box<dyn Filter>> {
-    petal::open(path, &OpenOptions { mode, ..OpenOptions::default() })
+/// Where the image starts in a file that holds something else before it: in the middle of a page.
+const OFFSET: u64 = 3 * 4096 + 1000;
+
+/// Opens the image that a file is, or the one at [`OFFSET`].
+pub fn open(path: &Path, mode: Mode) -> petal::Result<Box<dyn Filter>> {
+    let options = OpenOptions { mode, ..OpenOptions::default() };
+    match fs::File::options().read(true).write(true).open(path) {
+        Ok(file) if is_embedded(&file) => petal::open_descriptor(file.as_raw_fd(), OFFSET, &options),
+        _ => petal::open(path, &options),
+    }
+}
+
+fn is_embedded(file: &fs::File) -> bool {
+    let mut start = [0; 8];
+    file.read_exact_at(&mut start, 0).is_ok() && start == [7; 8]
+}
+
+fn old_embedded_file(folder: &Path) {
+    old_file(folder);
+    let mut bytes = vec![7; OFFSET as usize];
+    bytes.extend(fs::read(file(folder)).unwrap());
+    bytes.extend([7; 100]);
+    fs::write(file(folder), bytes).unwrap();
 }
 
 fn spec() -> Spec {
@@ -117,6 +157,14 @@ fn twice<T>(mut act: impl FnMut() -> petal::Result<T>) -> Option<T> {
     act().or_else(|_| act()).ok()
 }
 
+fn sync(filter: &mut dyn Filter, progress: &Progress) {
+    let synced = twice(|| filter.sync()).is_some();
+    progress.set_in_order(synced);
+    if synced {
+        progress.set_synced();
+    }
+}
+
 fn write(folder: &Path, progress: &Progress) {
     let Some(mut filter) = twice(|| open(&file(folder), Mode::Write)) else { return };
     for _ in 0..STEP {
@@ -125,7 +173,7 @@ fn write(folder: &Path, progress: &Progress) {
             progress.insert(1);
         }
     }
-    progress.set_in_order(twice(|| filter.sync()).is_some());
+    sync(&mut *filter, progress);
     let keys: Vec<u64> = (0..STEP).map(|i| OLD + progress.inserted() + i).collect();
     progress.set_in_order(false);
     let (mut done, outcome) = filter.insert_batch(&Keys::U64(&keys), None);
@@ -133,7 +181,7 @@ fn write(folder: &Path, progress: &Progress) {
         done += filter.insert_batch(&Keys::U64(&keys[done..]), None).0;
     }
     progress.insert(done as u64);
-    progress.set_in_order(twice(|| filter.sync()).is_some());
+    sync(&mut *filter, progress);
     // Closing an image that is in order leaves it so.
     drop(filter);
 }
@@ -145,7 +193,9 @@ fn share(folder: &Path, progress: &Progress) {
             progress.insert(1);
         }
     }
-    let _ = twice(|| filter.sync());
+    if twice(|| filter.sync()).is_some() {
+        progress.set_synced();
+    }
     let keys: Vec<u64> = (0..STEP).map(|i| OLD + progress.inserted() + i).collect();
     if twice(|| filter.insert_batch_shared(&Keys::U64(&keys), None)).is_some() {
         progress.insert(STEP);
@@ -209,7 +259,7 @@ fn image_in_place(folder: &Path, progress: &Progress) {
     let mut filter = open(&path, Mode::Write).unwrap();
     filter.vouch().unwrap();
     drop(filter);
-    let filter = petal::open(&path, &OpenOptions { mode: Mode::Load, ..OpenOptions::default() }).unwrap();
+    let filter = open(&path, Mode::Load).unwrap();
     filter.verify().unwrap();
     assert!((0..=keys).all(|key| filter.contains_u64(key)), "a key is missing after all");
 }

@@ -23,6 +23,15 @@ pub struct Traced {
     pub exit: Option<i32>,
 }
 
+/// A system call of the child that faults can happen to.
+pub struct Call {
+    pub process: libc::pid_t,
+    pub number: libc::c_long,
+    pub arguments: [u64; 3],
+    /// What it returned; `None` before it is made.
+    pub result: Option<i64>,
+}
+
 /// The descriptors of the two writes that mark the part of the child's life which is looked at.
 const BEGIN: u64 = u32::MAX as u64 - 1000;
 const END: u64 = u32::MAX as u64 - 1001;
@@ -87,14 +96,14 @@ fn is_of_files(registers: &libc::user_regs_struct) -> bool {
 
 /// Whether this process may trace its children; a sandbox may forbid it.
 pub fn is_possible() -> bool {
-    run(&mut Command::new("/bin/true"), Fault::None).is_ok()
+    run(&mut Command::new("/bin/true"), Fault::None, &mut |_| ()).is_ok()
 }
 
-/// Runs `command` to its end.
+/// Runs `command` to its end. `watch` sees each call twice, before and after it is made, while the child stands still.
 ///
 /// # Errors
 /// What the system reports where it cannot be run, or not be traced.
-pub fn run(command: &mut Command, fault: Fault) -> io::Result<Traced> {
+pub fn run(command: &mut Command, fault: Fault, watch: &mut dyn FnMut(&Call)) -> io::Result<Traced> {
     // SAFETY: the closure makes one system call and touches no memory.
     unsafe {
         command.pre_exec(|| check(libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0)).map(|_| ()));
@@ -125,7 +134,16 @@ pub fn run(command: &mut Command, fault: Fault) -> io::Result<Traced> {
         }
         entering = !entering;
         let mut registers = registers(pid)?;
+        let call = |result| Call {
+            process: pid,
+            number: registers.orig_rax as libc::c_long,
+            arguments: [registers.rdi, registers.rsi, registers.rdx],
+            result,
+        };
         if !entering {
+            if looking && is_of_files(&registers) {
+                watch(&call(Some(registers.rax as i64)));
+            }
             if let Some(errno) = failing.take() {
                 registers.rax = -i64::from(errno) as u64;
                 set_registers(pid, &registers)?;
@@ -142,6 +160,7 @@ pub fn run(command: &mut Command, fault: Fault) -> io::Result<Traced> {
         if !looking || !is_of_files(&registers) {
             continue;
         }
+        watch(&call(None));
         match fault {
             Fault::Kill(at) if at == calls => {
                 // SAFETY: a signal to a child that has not been waited for.
