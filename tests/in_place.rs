@@ -6,6 +6,7 @@ use common::mix;
 use petal::format::{HEADER_LENGTH, REGION_BYTES};
 use petal::{Filter, HashFunction, Keys, Mode, OpenOptions, Spec, Status, load};
 use std::fs::{self, File};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -494,4 +495,62 @@ fn opening_waits_at_the_gate() {
     lock(libc::F_UNLCK);
     let _writer = open(&path, Mode::Write);
     assert_eq!(try_open(&path, Mode::Share).err().unwrap().status(), Status::Locked);
+}
+
+/// The locks are on the bytes that docs/format.md says, so that another implementation keeps to them: the gate is the
+/// image's last byte and the body all others, of an image inside a larger file too, and nothing beside it is locked.
+#[cfg(target_os = "linux")]
+#[test]
+fn locks_are_where_the_format_says() {
+    let (_folder, path) = file();
+    let image = fs::read(&path).unwrap();
+    const OFFSET: u64 = 4096 + 8;
+    let larger = path.with_extension("larger");
+    fs::write(&larger, [&[0; OFFSET as usize][..], &image, &[0; 100]].concat()).unwrap();
+    let ours = File::options().read(true).write(true).open(&larger).unwrap();
+    // Whether somebody else's lock keeps us from locking a byte so.
+    let is_locked = |byte: u64, kind: libc::c_int| {
+        // SAFETY: all-zero bytes are a valid `flock`, the descriptor is open, and the struct is filled.
+        unsafe {
+            let mut lock: libc::flock = core::mem::zeroed();
+            (lock.l_type, lock.l_whence) = (kind as _, libc::SEEK_SET as _);
+            (lock.l_start, lock.l_len) = (byte as _, 1);
+            assert_eq!(libc::fcntl(ours.as_raw_fd(), libc::F_OFD_GETLK, &mut lock), 0);
+            lock.l_type != libc::F_UNLCK as libc::c_short
+        }
+    };
+    let last = OFFSET + image.len() as u64 - 1;
+    for (mode, to_read) in [(Mode::Read, false), (Mode::Write, true), (Mode::Share, false)] {
+        let descriptor = File::options().read(true).write(true).open(&larger).unwrap();
+        let options = OpenOptions { mode, key: None };
+        let filter = petal::open_descriptor(descriptor.as_raw_fd(), OFFSET, &options).unwrap();
+        for byte in [OFFSET, OFFSET + image.len() as u64 / 2, last - 1] {
+            assert_eq!(is_locked(byte, libc::F_RDLCK), to_read, "{mode:?}: byte {byte} to read");
+            assert_eq!(is_locked(byte, libc::F_WRLCK), mode != Mode::Read, "{mode:?}: byte {byte} to write");
+        }
+        for byte in [0, OFFSET - 1, last, last + 1] {
+            assert!(!is_locked(byte, libc::F_WRLCK), "{mode:?}: byte {byte}");
+        }
+        drop(filter);
+        assert!(!is_locked(OFFSET, libc::F_WRLCK), "closing unlocks");
+    }
+}
+
+/// A filter is not saved over the file that it maps, by whatever name; over every other file it is.
+#[test]
+fn a_mapped_file_is_known_by_all_its_names() {
+    let (_folder, path) = file();
+    let (link, other) = (path.with_extension("link"), path.with_extension("other"));
+    fs::hard_link(&path, &link).unwrap();
+    fs::copy(&path, &other).unwrap();
+    for mode in [Mode::Read, Mode::Write] {
+        let filter = open(&path, mode);
+        for name in [&path, &link] {
+            assert_eq!(filter.save(name).unwrap_err().status(), Status::MappedPath);
+        }
+        filter.save(&other).unwrap();
+        filter.save(&path.with_extension("new")).unwrap();
+    }
+    // What is loaded maps no file.
+    open(&path, Mode::Load).save(&path).unwrap();
 }

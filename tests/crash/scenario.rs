@@ -111,8 +111,8 @@ fn file(folder: &Path) -> PathBuf {
     folder.join("filter.petal")
 }
 
-/// Where the image starts in a file that holds something else before it: in the middle of a page.
-const OFFSET: u64 = 3 * 4096 + 1000;
+/// Where the image starts in a file that holds something else before it: so that its header lies in two pages.
+const OFFSET: u64 = 3 * 4096 + 4000;
 
 /// Opens the image that a file is, or the one at [`OFFSET`].
 pub fn open(path: &Path, mode: Mode) -> petal::Result<Box<dyn Filter>> {
