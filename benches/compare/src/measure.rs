@@ -205,18 +205,17 @@ impl Comparison<'_> {
         }
     }
 
-    /// One turn of reads of lines, and of hashing.
-    fn floor_of_lookups(&mut self) {
-        for (ahead, samples) in RINGS.into_iter().zip(&mut self.floor.read) {
-            let (limit, random) = (&self.limit, &mut self.random);
-            let order = &mut Vec::new();
-            samples.push(turn(
-                self.effort,
-                order,
-                |order| limit.order(order, random),
-                |order| limit.read(order, ahead),
-            ));
-        }
+    /// One turn of reads of lines, in one of the ways of the limit. Each way's turn comes between those of the filters,
+    /// as a filter's does: a second turn in a row would find lines in the cache that no filter does.
+    fn limit_of_lookups(&mut self, way: usize) {
+        let (limit, random) = (&self.limit, &mut self.random);
+        let read = |order: &mut Vec<u32>| limit.read(order, RINGS[way]);
+        let time = turn(self.effort, &mut Vec::new(), |order| limit.order(order, random), read);
+        self.floor.read[way].push(time);
+    }
+
+    /// One turn of hashing.
+    fn hashing(&mut self) {
         let hasher = Hasher::new(HashFunction::Xxh3, 0, None).expect("XXH3 needs no key");
         let (random, hashes) = (&mut self.random, &mut vec![0; BUFFER]);
         let hash = |buffer: &mut Buffer| {
@@ -233,21 +232,20 @@ impl Comparison<'_> {
         self.floor.hash.push(turn(self.effort, &mut self.buffer, |buffer| buffer.absent(random), hash));
     }
 
-    /// One turn of reading and writing lines.
-    fn floor_of_insertions(&mut self) {
-        for (ahead, samples) in RINGS.into_iter().zip(&mut self.floor.read_modify_write) {
-            let (limit, random, order) = (&self.limit, &mut self.random, &mut Vec::new());
-            let write = |order: &mut Vec<u32>| limit.read_modify_write(order, ahead);
-            samples.push(turn(self.effort, order, |order| limit.order(order, random), write));
-        }
+    /// One turn of reading and writing lines, as [`Comparison::limit_of_lookups`].
+    fn limit_of_insertions(&mut self, way: usize) {
+        let (limit, random) = (&self.limit, &mut self.random);
+        let write = |order: &mut Vec<u32>| limit.read_modify_write(order, RINGS[way]);
+        let time = turn(self.effort, &mut Vec::new(), |order| limit.order(order, random), write);
+        self.floor.read_modify_write[way].push(time);
     }
 
     /// One repetition of insertions: each filter's turn one by one, then in batches.
     fn insertions(&mut self, repetition: usize, refill: bool) {
-        self.floor_of_insertions();
         let Size { n, form, .. } = self.size;
         let fills = FILLED.div_ceil(n);
         for batch in [false, true] {
+            self.limit_of_insertions(usize::from(batch));
             for (subject, samples) in self.subjects.iter_mut().zip(&mut self.samples) {
                 if batch && !subject.has_batches() {
                     continue;
@@ -276,12 +274,17 @@ impl Comparison<'_> {
                 samples.times[Operation::Insert as usize][usize::from(batch)].push(median(&times));
             }
         }
+        (2..RINGS.len()).for_each(|way| self.limit_of_insertions(way));
     }
 
     /// One repetition of lookups, and as many more as the false-positive rate needs.
     fn lookups(&mut self, repetition: usize, progress: &ProgressBar) -> Result<(), String> {
-        self.floor_of_lookups();
-        for (operation, batch) in [Operation::Hit, Operation::Miss].into_iter().flat_map(|o| [(o, false), (o, true)]) {
+        self.hashing();
+        let operations = [Operation::Hit, Operation::Miss].into_iter().flat_map(|o| [(o, false), (o, true)]);
+        for (i, (operation, batch)) in operations.enumerate() {
+            if i < RINGS.len() {
+                self.limit_of_lookups(i);
+            }
             for (subject, samples) in self.subjects.iter().zip(&mut self.samples) {
                 if batch && !subject.has_batches() {
                     continue;
