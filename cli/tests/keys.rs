@@ -5,6 +5,7 @@ mod common;
 use common::{Place, command, info, lines};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 
 #[test]
@@ -231,12 +232,17 @@ fn an_interrupted_insertion_can_be_vouched_for() {
         place.file("keys", lines(0..1000));
         place.file("more", lines(1000..1500));
         place.petal("build --fpr 1e-9 --capacity 2000 -o filter keys").quiet();
-        let mut child = command()
-            .args(["insert", "filter"])
-            .current_dir(place.folder())
-            .stdin(Stdio::piped())
-            .spawn()
-            .expect("petal");
+        let mut insert = command();
+        insert.args(["insert", "filter"]).current_dir(place.folder()).stdin(Stdio::piped());
+        // Whatever runs the tests in the background may have had SIGINT ignored, and children inherit that.
+        // SAFETY: the closure makes one system call and touches no memory.
+        unsafe {
+            insert.pre_exec(|| {
+                libc::signal(libc::SIGINT, libc::SIG_DFL);
+                Ok(())
+            });
+        }
+        let mut child = insert.spawn().expect("petal");
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(&lines(1000..1500)).unwrap();
         // It waits for more once these are in the file.
