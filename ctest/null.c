@@ -319,8 +319,10 @@ static void images(void) {
   fclose(file);
 
   REQUIRED_NAMED("filter", petal_filter_sync(NULL, &error));
+  REQUIRED_NAMED("filter", petal_filter_vouch(NULL, &error));
   REQUIRED_NAMED("filter", petal_filter_verify(NULL, &error));
   NULLABLE(petal_filter_sync(filter, NULL));
+  NULLABLE(petal_filter_vouch(filter, NULL));
   NULLABLE(petal_filter_verify(filter, NULL));
 }
 
