@@ -524,51 +524,42 @@ impl Base {
     pub(crate) fn for_each_region(
         &self,
         unvouched: bool,
-        mut give: impl FnMut(&[u8], &[u64]) -> Result<()>,
+        give: impl FnMut(&[u8], &[u64]) -> Result<()>,
     ) -> Result<bool> {
-        let place = self.place();
-        let read_only = place.filter(|place| !unvouched && place.image.access() == Access::Read);
-        let before = read_only.map(|place| place.clean_table()).transpose()?;
-        let mut changed = unvouched || before == Some(None);
-        if let Some(place) = place.filter(|place| !changed && !place.is_marked())
-            && !place.table.is_sealed(place.checksum())
-        {
-            changed = match before {
-                Some(before) => place.clean_table()? != before,
-                None => false,
-            };
+        let words = self.words.shared();
+        let Some(place) = self.place() else {
+            copy_regions(words, |_, _, _| Ok(()), give)?;
+            return Ok(unvouched);
+        };
+        // Others may be changing an image that is only read: its table's checksum tells.
+        let reading = !unvouched && place.image.access() == Access::Read;
+        let before = if reading { place.clean_table()? } else { None };
+        let mut changed = unvouched || reading && before.is_none();
+        if !changed && !place.is_marked() && !place.table.is_sealed(place.checksum()) {
+            changed = reading && place.clean_table()? != before;
             if !changed && !place.table.is_sealed(place.checksum()) {
                 return Err(damaged_table());
             }
         }
-        let words = self.words.shared();
-        let room = (PIECE * REGION_BYTES).min(8 * words.len());
-        let mut buffer: Vec<u8> = try_vec(room)?;
-        buffer.resize(room, 0);
-        for (piece, words) in words.chunks(PIECE * REGION_WORDS).enumerate() {
-            let mut entries = [0; PIECE];
-            let regions = words.chunks(REGION_WORDS).zip(buffer.chunks_mut(REGION_BYTES)).zip(&mut entries).enumerate();
-            for (i, ((words, buffer), found)) in regions {
-                let region = piece * PIECE + i;
-                *found = format::entry_of(copy_words(words, buffer));
-                let Some(place) = place.filter(|_| !changed) else { continue };
-                fence(Ordering::Acquire);
-                let entry = &place.table.entries()[region];
-                let expected = entry.load(Ordering::Relaxed);
-                if expected == *found {
-                    continue;
-                }
-                if let Some(before) = before {
-                    changed = place.clean_table()? != before;
-                }
-                // An entry is 0 only in a dirty image; and if that is sealed, its entry is what it was.
-                let touched = expected == 0 && place.is_marked();
-                if !touched && !changed && entry.load(Ordering::Acquire) != *found {
-                    return Err(format::differs(region, words.len(), HEADER_LENGTH));
-                }
+        let check = |region: usize, words: &[AtomicU64], found: u64| {
+            if changed {
+                return Ok(());
             }
-            give(&buffer[..8 * words.len()], &entries[..words.len().div_ceil(REGION_WORDS)])?;
-        }
+            fence(Ordering::Acquire);
+            let entry = &place.table.entries()[region];
+            let expected = entry.load(Ordering::Relaxed);
+            if expected == found {
+                return Ok(());
+            }
+            changed = reading && place.clean_table()? != before;
+            // An entry is 0 only in a dirty image; and if that is sealed, its entry is what it was.
+            let touched = expected == 0 && place.is_marked();
+            if !touched && !changed && entry.load(Ordering::Acquire) != found {
+                return Err(format::differs(region, words.len(), HEADER_LENGTH));
+            }
+            Ok(())
+        };
+        copy_regions(words, check, give)?;
         Ok(changed)
     }
 
@@ -599,6 +590,28 @@ impl Drop for Base {
         // of the process that opened it the image is only read, and nothing is done.
         let _ = self.close();
     }
+}
+
+/// Gives a copy of the words, a few regions at a time, with what their entries in a table of checksums would be.
+/// `check` sees each region's number, its words, and the entry of the copy before.
+fn copy_regions(
+    words: &[AtomicU64],
+    mut check: impl FnMut(usize, &[AtomicU64], u64) -> Result<()>,
+    mut give: impl FnMut(&[u8], &[u64]) -> Result<()>,
+) -> Result<()> {
+    let room = (PIECE * REGION_BYTES).min(8 * words.len());
+    let mut buffer: Vec<u8> = try_vec(room)?;
+    buffer.resize(room, 0);
+    for (piece, words) in words.chunks(PIECE * REGION_WORDS).enumerate() {
+        let mut entries = [0; PIECE];
+        let regions = words.chunks(REGION_WORDS).zip(buffer.chunks_mut(REGION_BYTES)).zip(&mut entries).enumerate();
+        for (i, ((words, buffer), found)) in regions {
+            *found = format::entry_of(copy_words(words, buffer));
+            check(piece * PIECE + i, words, *found)?;
+        }
+        give(&buffer[..8 * words.len()], &entries[..words.len().div_ceil(REGION_WORDS)])?;
+    }
+    Ok(())
 }
 
 fn damaged_table() -> Error {
