@@ -161,7 +161,7 @@ impl Answers<'_> {
         self.write(start, answers, keys);
     }
 
-    /// The same but for the count, of answers with zeros after the last.
+    /// Takes answers with zeros after the last, but leaves the count alone.
     #[inline(always)]
     fn write(&mut self, start: usize, answers: u64, keys: usize) {
         if let Some(bytes) = &mut self.bytes {

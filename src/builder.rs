@@ -203,8 +203,8 @@ impl Builder {
         Ok(filter)
     }
 
-    /// The same, straight into a file, which takes the place of what is there at once: the way to make a filter anew
-    /// from its source, in the right size, while others read the old file. They keep it as long as they have it open.
+    /// Makes the filter straight into a file, which takes the place of what is there at once: the way to make a filter
+    /// anew from its source, in the right size, while others read the old file. They keep it as long as they have it open.
     ///
     /// # Errors
     /// As [`Builder::finish`] and [`Filter::save`]; the old file and the keys stay.

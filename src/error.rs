@@ -111,7 +111,7 @@ impl Status {
         self.c_text().to_str().unwrap_or_default()
     }
 
-    /// The same sentence as a C string.
+    /// The sentence of [`Status::text`] as a C string.
     pub const fn c_text(self) -> &'static CStr {
         match self {
             Status::Internal => c"a bug in Petal was caught; a handle that was being changed is of no more use",
@@ -200,7 +200,7 @@ impl Error {
         Error { os_error: code, ..Error::new(status, format_args!("{status} (error {code}): {what}")) }
     }
 
-    /// The same error, whose message also says what it is about.
+    /// This error with a message that also says what it is about.
     #[cold]
     pub(crate) fn about(&self, what: fmt::Arguments<'_>) -> Error {
         let Error { status, os_error, .. } = *self;

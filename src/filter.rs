@@ -184,7 +184,7 @@ pub trait Cardinality {
     /// The estimate; `None` when the filter is too full to tell. Reads the whole payload.
     fn of_payload(&self) -> Option<f64>;
 
-    /// The same from [`Measure::taken`], without reading the payload again.
+    /// The estimate of [`Cardinality::of_payload`] from [`Measure::taken`], without reading the payload again.
     fn of_taken(&self, taken: u64) -> Option<f64>;
 
     /// The estimate for the union with another filter of the same compatibility id; `None` when it is too full to tell.

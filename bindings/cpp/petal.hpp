@@ -394,7 +394,7 @@ class bytes {
   std::size_t size() const noexcept { return size_; }
   const std::byte *begin() const noexcept { return data_; }
   const std::byte *end() const noexcept { return data_ + size_; }
-  /// The same bytes as characters.
+  /// The bytes as characters; nothing is copied.
   std::string_view text() const noexcept { return {reinterpret_cast<const char *>(data_), size_}; }
 
  private:
@@ -1062,7 +1062,7 @@ class spec {
     const petal_status code = petal_spec_set(&spec_, name.get(), value, error.out());
     return keep(code, error);
   }
-  /// The same by the name of a choice.
+  /// Sets a parameter that is a choice by the name of the choice, as `petal_spec_set_choice` does.
   spec &set(c_string name, c_string choice) noexcept {
     failure error;
     const petal_status code = petal_spec_set_choice(&spec_, name.get(), choice.get(), error.out());
@@ -1257,7 +1257,7 @@ class filter {
   bool contains(const void *key, std::size_t length) const noexcept {
     return petal_filter_contains(get(), key, length);
   }
-  /// The same, and whether that worked.
+  /// Whether a key may be in the filter, or why that cannot be told.
   template <class Key>
   result<bool> try_contains(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [this](auto one) noexcept {

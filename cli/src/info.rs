@@ -101,7 +101,7 @@ impl Summary {
         Summary::with(path, filter, true)
     }
 
-    /// The same, with statistics or without.
+    /// What a filter says of itself, with statistics or without.
     fn with(path: &Path, filter: &dyn Filter, statistics: bool) -> Summary {
         let file = path.display().to_string();
         Summary { file, inserted: None, factor: None, description: Description::of(filter, statistics) }
