@@ -189,6 +189,7 @@ static void files(petal_open_mode mode) {
       petal_filter_free(own);
     }
     REFUSED(PETAL_ERR_LOCKED, "file", try_file(path, alone));
+    petal_filter_free(filter);
   });
   CHECK(is_dirty(path));
   CHECK_OK(insert(filter, mode, 1001));
@@ -224,7 +225,11 @@ static void buffers(petal_open_mode mode) {
   char byte = 0;
   CHECK(pipe(go_on) == 0);
   pid_t child = fork();
-  if (child == 0) _exit(read(go_on[0], &byte, 1) == 1 && has(filter, 0, 2000) ? 0 : 1);
+  if (child == 0) {
+    bool found = read(go_on[0], &byte, 1) == 1 && has(filter, 0, 2000);
+    petal_filter_free(filter);
+    _exit(found ? 0 : 1);
+  }
   for (uint64_t key = 1000; key < 2000; key++) CHECK_OK(insert(filter, mode, key));
   CHECK(write(go_on[1], &byte, 1) == 1);
   int status = -1;
