@@ -22,7 +22,7 @@ hang=300
 runs() {
     case $1 in
     arguments) echo 60000 ;;
-    decoder) echo 10000 ;;
+    decoder) echo 4000 ;;
     *) echo 12000 ;;
     esac
 }

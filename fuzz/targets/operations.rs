@@ -61,7 +61,7 @@ impl Slot {
         let mut answers = Answers::default();
         filter.contains_batch(&Keys::Hashes(&list), &mut answers).expect("hashes are always taken");
         assert_eq!(answers.count, list.len() as u64, "a key is missing from a batch");
-        assert_eq!(filter.base().header().count, *count);
+        assert_eq!(filter.base().count(), *count);
         if self.exact {
             let mut spec = filter.spec();
             spec.key = (spec.hash == HashFunction::SipHash13).then_some(SECRET);
@@ -71,7 +71,9 @@ impl Slot {
             }
             assert!(again.equals(&**filter), "the filter is not that of its keys");
         }
-        filter.verify().expect("the payload is sound");
+        let verified = filter.verify().map_err(|error| error.status());
+        let expected = if filter.base().is_dirty() { Err(Status::Dirty) } else { Ok(()) };
+        assert_eq!(verified, expected, "the payload is sound");
     }
 
     /// Opens the image of the filter in another way.
