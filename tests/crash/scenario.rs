@@ -111,8 +111,9 @@ fn file(folder: &Path) -> PathBuf {
     folder.join("filter.petal")
 }
 
-/// Where the image starts in a file that holds something else before it: so that its header lies in two pages.
-const OFFSET: u64 = 3 * 4096 + 4000;
+/// Where the image starts in a file that holds something else before it: so that a page ends in the part of its header
+/// that changes.
+const OFFSET: u64 = 3 * 4096 + 3856;
 
 /// Opens the image that a file is, or the one at [`OFFSET`].
 pub fn open(path: &Path, mode: Mode) -> petal::Result<Box<dyn Filter>> {
