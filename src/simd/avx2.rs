@@ -100,7 +100,7 @@ fn xxh3_u64<const GROUPS: usize>(flip: __m256i, keys: &[[u64; 4]], hashes: &mut 
     }
 }
 
-/// The same number, which the compiler must have at this place in the order of the program.
+/// Gives its argument back; the compiler must have the number at this place in the order of the program.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn in_turn(mut x: __m256i) -> __m256i {

@@ -40,7 +40,7 @@ pub fn block<T>(words: &[T], hash: u64) -> &[T; BLOCK_WORDS] {
     &blocks[reduce(hash, blocks.len() as u64) as usize]
 }
 
-/// The same, to be written.
+/// The block of a hash, to be written.
 #[inline]
 pub fn block_mut<T>(words: &mut [T], hash: u64) -> &mut [T; BLOCK_WORDS] {
     let (blocks, _) = words.as_chunks_mut();

@@ -90,7 +90,7 @@ pub fn split_block_insert_one(words: &mut [u64], key: u64) -> bool {
     missing != 0
 }
 
-/// The same, while others insert too.
+/// Inserts a key while others insert too; true if it certainly was not there.
 #[inline]
 pub fn split_block_insert_one_shared(words: &[AtomicU64], key: u64) -> bool {
     let start = split_block_start(words.len(), key);
@@ -176,7 +176,7 @@ pub fn blocked_insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
     })
 }
 
-/// The same, while others insert too.
+/// Inserts a key while others insert too; true if it certainly was not there.
 #[inline]
 pub fn blocked_insert_one_shared(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     let block = block(words, key);

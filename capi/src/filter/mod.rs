@@ -27,7 +27,7 @@ pub struct petal_filter {
     poisoned: bool,
     /// The filter's own, at hand for single keys.
     hasher: Hasher,
-    /// The same, with what it borrows from `filter`: see `at_hand`.
+    /// What single keys go to directly, borrowed from `filter`: see `at_hand`.
     probe: Option<Probe<'static>>,
 }
 

@@ -234,7 +234,7 @@ fn prepare_eight(
     }
 }
 
-/// The same with the hashes that were pulled.
+/// Prepares the eight keys from number `i` on, whose hashes were pulled into `prepared`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn prepare_from(

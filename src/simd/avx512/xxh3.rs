@@ -44,7 +44,7 @@ fn xxh3_u64<const GROUPS: usize>(flip: __m512i, keys: &[[u64; WIDTH]], hashes: &
     }
 }
 
-/// The same number, which the compiler must have at this place in the order of the program.
+/// Gives its argument back; the compiler must have the number at this place in the order of the program.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn in_turn(mut x: __m512i) -> __m512i {
