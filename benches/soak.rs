@@ -6,15 +6,14 @@
 //! N (1e9) lookups in all, B bits or more (3.5e10; 0 for none) in the large filters, T threads (all processors). It
 //! takes some minutes, and B/8 bytes of memory.
 
-#[path = "../tests/common/mod.rs"]
+#[allow(dead_code, reason = "the tests use the rest")]
+#[path = "../tests/suite/common/mod.rs"]
 mod common;
-#[path = "../tests/common/soak.rs"]
-mod soak;
 
+use common::soak::{self, Batch, CHUNK, Form, Outcome};
 use indicatif::{ProgressBar, ProgressStyle};
 use petal::registry::{self, Row};
 use petal::{Filter, Spec};
-use soak::{Batch, CHUNK, Form, Outcome};
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::process::ExitCode;

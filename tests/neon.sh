@@ -37,7 +37,8 @@ CARGO_TARGET_DIR=${1:-${CARGO_TARGET_DIR:-target}}
 CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
 CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="$qemu -L /usr/aarch64-linux-gnu"
 export CARGO_TARGET_DIR CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER
-cargo test --locked --target $triple -p petal --lib --test kernels --test format --test hash --test shared
+cargo test --locked --target $triple -p petal --lib
+cargo test --locked --target $triple -p petal --test suite -- kernels:: format:: hash:: shared::
 
 echo "neon: petal_inline.h, with NEON and as plain code"
 cargo build --locked --target $triple -p petal-capi

@@ -34,10 +34,10 @@
 //!   `rate = c_1/m^2 + 1/m sum over i+j = 1 .. 2k-3 of c_(k-p) + (1 - (2k-3)/m) c_k + n/m^3 sum of W_t (c_(k-t) - c_k)`.
 //!
 //! These three are expansions: left out is what two stored keys do together, and accidents of small ranges. From ten
-//! keys on, in rough ranges, they agree with simulation within 5 % (`tests/dependent.rs`). A range with small factors has
-//! a higher rate: steps that share a factor with it go round in a short circle. The shortest circles are counted in; what
-//! else such a range does is not. It makes up to a sixth of the rate at ten keys, and for triple hashing more than half
-//! of it; at a thousand keys 2 %.
+//! keys on, in rough ranges, they agree with simulation within 5 % (`tests/suite/dependent.rs`). A range with small factors
+//! has a higher rate: steps that share a factor with it go round in a short circle. The shortest circles are counted in;
+//! what else such a range does is not. It makes up to a sixth of the rate at ten keys, and for triple hashing more than
+//! half of it; at a thousand keys 2 %.
 
 use super::{bloom, hit_at_least_once, is_rate, search};
 

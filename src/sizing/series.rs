@@ -18,7 +18,7 @@
 //!
 //! **Error.** Left out are the next order, smaller by about `k c2` each time, and the correction of c3, smaller than it by
 //! some 1/m. [`Approximation::error`] is four times the most of what a comparison with `exact` found of either
-//! (`tests/sizing.rs` repeats it), and the rounding of both.
+//! (`tests/suite/sizing.rs` repeats it), and the rounding of both.
 
 use super::bloom::zeros_sd;
 use super::hit_at_least_once;

@@ -1,8 +1,6 @@
 //! Every kernel that this processor runs, against the portable one, on the same words.
 
-mod common;
-
-use common::mix;
+use crate::common::mix;
 use core::sync::atomic::{AtomicU64, Ordering};
 use petal::ring::{Batch, FETCH_FROM, Few, GROUP};
 use petal::simd::layout::{BLOCK_WORDS, SPLIT_BLOCK_WORDS, masks};

@@ -1,8 +1,6 @@
 //! Estimates against the truth: unbiased, with the standard errors that they claim.
 
-mod common;
-
-use common::mix;
+use crate::common::mix;
 use petal::filters::bloom;
 use petal::{Capabilities, Filter, HashFunction, Spec, compare, create, estimate, registry};
 

@@ -47,8 +47,8 @@ fn a_hash_sets_the_bits_of_the_format() {
 /// `tests/golden/parquet/README.md` says what these files are.
 #[test]
 fn parquet_files_have_the_same_bits() {
-    let numbers = include_bytes!("golden/parquet/number.bitset");
-    let texts = include_bytes!("golden/parquet/text.bitset");
+    let numbers = include_bytes!("../golden/parquet/number.bitset");
+    let texts = include_bytes!("../golden/parquet/text.bitset");
     let blocks = numbers.len() as u64 / 32;
     let (mut by_number, mut by_text) = (empty(blocks), empty(blocks));
     for i in 0..1000_u64 {

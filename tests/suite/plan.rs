@@ -1,7 +1,5 @@
 //! The planner: what it proposes is what the kinds make, in the order that it promises.
 
-mod common;
-
 use petal::plan::{Fit, Goal, KINDS_COUNT, Proposal, Request, plan};
 use petal::{Capabilities, Spec, Status, create, image_size, registry};
 

@@ -1,9 +1,7 @@
 //! One suite for every kind, every combination of its parameters and every hash function. No kind is named here: a new
 //! row of the registry is covered without touching this file.
 
-mod common;
-
-use common::{Buffer, Case, SECRET, cases, filled, hash_of, hashed, image, mix};
+use crate::common::{Buffer, Case, SECRET, cases, filled, hash_of, hashed, image, mix};
 use petal::registry::KINDS;
 use petal::{
     Answers, Builder, BuilderOptions, Capabilities, Filter, HashFunction, Keys, Mode, OpenOptions, Spec, Status,

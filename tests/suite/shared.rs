@@ -1,8 +1,6 @@
 //! Lock-free insertion: what the contract promises, for every kind that has the capability.
 
-mod common;
-
-use common::{cases, mix};
+use crate::common::{cases, mix};
 use core::sync::atomic::{AtomicU64, Ordering};
 use petal::{Answers, Capabilities, HashFunction, Keys, Mode, OpenOptions, Spec, Status};
 use std::sync::Barrier;

@@ -4,9 +4,7 @@
 //!
 //! The attacker works from `docs/format.md`: with the hash function at hand, positions are easily computed.
 
-mod common;
-
-use common::mix;
+use crate::common::mix;
 use petal::{Filter, HashFunction, Hasher, SecretKey, Spec};
 
 /// How far from its expectation a count may lie, in standard deviations.

@@ -1,6 +1,6 @@
 //! Filters of every kind and size, filled with keys of their own, of which every one is looked up again.
 
-use super::common::{hashed, layouts, mix};
+use super::{hashed, layouts, mix};
 use petal::{Answers, Filter, HashFunction, Keys, Spec};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;

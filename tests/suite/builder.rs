@@ -1,8 +1,6 @@
 //! The builder: sizes for distinct keys, spills without a trace, and keeps its keys when it is stopped.
 
-mod common;
-
-use common::{SECRET, image, mix};
+use crate::common::{SECRET, image, mix};
 use petal::{
     Builder, BuilderOptions, Error, HashFunction, Keys, MIN_MEMORY_LIMIT, OpenOptions, Spec, Status, create, load,
 };

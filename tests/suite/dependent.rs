@@ -1,8 +1,6 @@
 //! Double, enhanced double and triple hashing: filters made by rate keep it, and statistics tell the truth.
 
-mod common;
-
-use common::mix;
+use crate::common::mix;
 use petal::sizing::dependent::{Scheme, rate, size_for};
 use petal::{Filter, HashFunction, Spec, Status, create, registry};
 use std::sync::atomic::Ordering;

@@ -1,7 +1,5 @@
 //! False-positive rates and sizes against published and recomputed values, brute force, simulation and each other.
 
-mod common;
-
 use petal::simd::layout::masks;
 use petal::sizing::{PartitionedSize, Size, blocked, bloom, hash_floor, mixture, series, split_block};
 use proptest::prelude::*;
@@ -961,7 +959,7 @@ fn any_magnitude() -> impl Strategy<Value = u64> {
 }
 
 proptest! {
-    #![proptest_config(common::same_every_time(2000))]
+    #![proptest_config(crate::common::same_every_time(2000))]
 
     #[test]
     fn rates_are_ordered(bits in any_magnitude(), hashes in 1_u32..=64, keys in any_magnitude()) {

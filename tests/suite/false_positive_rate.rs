@@ -5,9 +5,7 @@
 //! that of as many independent lookups. Filters are added until 4.5 standard errors are within 3 % of the rate, or 10 %
 //! where the rate is below 10^-4; then the measured rate must lie within 4.5 standard errors of the formula's.
 
-mod common;
-
-use common::{Case, hashed, main_layouts, mix};
+use crate::common::{Case, hashed, main_layouts, mix};
 use petal::{Answers, Builder, BuilderOptions, Capabilities, Filter, HashFunction, Keys, Spec, create};
 
 const SIGMAS: f64 = 4.5;
@@ -207,7 +205,7 @@ fn bits_per_key(case: &Case) -> &'static [u64] {
 }
 
 /// The derivations with dependent probes. Their formula is an expansion, and best where the size was chosen by rate
-/// (`tests/dependent.rs`); the sizes here are not.
+/// (`tests/suite/dependent.rs`); the sizes here are not.
 fn is_historic(case: &Case) -> bool {
     DEFINITIONS.iter().any(|(suffix, _)| case.layout_name().contains(suffix))
 }

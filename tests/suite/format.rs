@@ -1,8 +1,6 @@
 //! Images: golden files that hold for ever, and bytes that are damaged, hostile or somebody else's.
 
-mod common;
-
-use common::{Buffer, Case, SECRET, filled, hash_of, hashed, image, layouts, mix};
+use crate::common::{Buffer, Case, SECRET, filled, hash_of, hashed, image, layouts, mix};
 use petal::format::{HEADER_LENGTH, STATE_OFFSET};
 use petal::registry::KINDS;
 use petal::{
@@ -637,7 +635,7 @@ fn field_value() -> impl Strategy<Value = u64> {
 }
 
 proptest! {
-    #![proptest_config(common::same_every_time(2000))]
+    #![proptest_config(crate::common::same_every_time(2000))]
 
     #[test]
     fn random_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {

@@ -1,10 +1,7 @@
 //! Sizes near all limits: planned without memory, refused with the right status, and right beyond 32 bits.
 //! Filters of some gigabytes need addresses of 64 bits.
-#![cfg(target_pointer_width = "64")]
 
-mod common;
-
-use common::{Case, main_layouts, mix};
+use crate::common::{Case, main_layouts, mix};
 use petal::{Filter, Spec, Status, create, image_size};
 use std::sync::atomic::Ordering;
 

@@ -1,11 +1,7 @@
 //! Endurance: a hundred million lookups of distinct keys, each of which was inserted. `make soak` does it with more,
 //! and in filters past 2^32 bits.
 
-mod common;
-#[path = "common/soak.rs"]
-mod soak;
-
-use soak::Outcome;
+use crate::common::soak::{self, Outcome};
 
 const LOOKUPS: u64 = 100_000_000;
 

@@ -1,6 +1,6 @@
 //! What the integration tests share: every kind with every combination of its parameters, keys, and images in memory.
 
-#![allow(dead_code)] // Each test program uses its own part.
+pub mod soak;
 
 use petal::registry::{self, Row};
 use petal::{

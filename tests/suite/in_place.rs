@@ -1,8 +1,6 @@
 //! Images in place: what clean, dirty and verified mean, whoever writes and dies and whoever reads meanwhile.
 
-mod common;
-
-use common::mix;
+use crate::common::mix;
 use petal::format::{HEADER_LENGTH, REGION_BYTES};
 use petal::{Filter, HashFunction, Keys, Mode, OpenOptions, Spec, Status, load};
 use std::fs::{self, File};
@@ -158,7 +156,7 @@ fn dirt_spreads() {
         assert!(is_dirty(&**filter));
         filter.save(&other).unwrap();
         assert_eq!(verified(&other), Err(Status::Dirty));
-        assert!(is_dirty(&*load(&common::image(&**filter), &OpenOptions::default()).unwrap()));
+        assert!(is_dirty(&*load(&crate::common::image(&**filter), &OpenOptions::default()).unwrap()));
     }
     merged.vouch().unwrap();
     merged.save(&other).unwrap();
@@ -385,7 +383,7 @@ fn copies_of_what_changes_are_sound() {
                 });
             }
             for _ in 0..30 {
-                let loaded = load(&common::image(&*filter), &OpenOptions::default()).unwrap();
+                let loaded = load(&crate::common::image(&*filter), &OpenOptions::default()).unwrap();
                 let copy = filter.copy().unwrap();
                 filter.save(&saved).unwrap();
                 let saved = open(&saved, Mode::Load);
@@ -411,12 +409,15 @@ fn a_reader_follows_its_file() {
         insert(&mut *writer, 5000 + 10 * round..5010 + 10 * round);
         assert_eq!(reader.verify().unwrap_err().status(), Status::Dirty);
         assert!(reader.base().is_dirty());
-        let image = common::image(&*reader);
+        let image = crate::common::image(&*reader);
         assert_eq!(load(&image, &OpenOptions::default()).unwrap().verify().unwrap_err().status(), Status::Dirty);
         writer.sync().unwrap();
         assert_eq!(reader.base().count_now(), 1010 + 10 * round);
         // What is made of it knows of those keys too.
-        assert_eq!(load(&common::image(&*reader), &OpenOptions::default()).unwrap().base().count(), 1010 + 10 * round);
+        assert_eq!(
+            load(&crate::common::image(&*reader), &OpenOptions::default()).unwrap().base().count(),
+            1010 + 10 * round
+        );
         let (mut copy, mut merged) = (reader.copy().unwrap(), petal::create(&spec()).unwrap());
         merged.merge(&*reader).unwrap();
         assert_eq!((copy.base().count(), merged.base().count()), (1010 + 10 * round, 1010 + 10 * round));

@@ -1,0 +1,24 @@
+//! The integration tests of the core: one program, so that the core and what the tests share are compiled and linked
+//! once. `cargo test --test suite format::` runs those of one file.
+//!
+//! What must be a process of its own stands beside this folder, as a target in Cargo.toml: `tests/crash` is killed,
+//! traced and forked, and calls of the system fail in it.
+
+mod builder;
+mod common;
+mod conformance;
+mod dependent;
+mod estimate;
+mod false_positive_rate;
+mod format;
+mod hash;
+#[cfg(target_pointer_width = "64")]
+mod huge;
+mod in_place;
+mod kernels;
+mod parquet;
+mod plan;
+mod pollution;
+mod shared;
+mod sizing;
+mod soak;
