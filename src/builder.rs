@@ -3,11 +3,12 @@
 //! Only hashes are kept: eight bytes a key. With a memory limit they go to a temporary file in sorted runs, which are
 //! merged at the end.
 
-use crate::batch::{self, Keys};
-use crate::bits::ring::GROUP;
+use crate::batch;
+use crate::bits::ring::{GROUP, Taken};
 use crate::error::{Error, Result, Status, error};
 use crate::filter::Filter;
 use crate::hash::Hasher;
+use crate::keys::Keys;
 use crate::open;
 use crate::registry;
 use crate::simd;
@@ -132,19 +133,19 @@ impl Builder {
         Ok(())
     }
 
-    /// Adds many keys. Returns how many were added: all, unless there is an error.
-    pub fn add_batch(&mut self, keys: &Keys) -> (usize, Result<()>) {
+    /// Adds many keys. All are taken, unless there is an error.
+    pub fn add_batch(&mut self, keys: &Keys) -> Taken {
         let hasher = self.hasher.clone();
         batch::insert(&hasher, simd::best(), keys, None, |batch| {
             let (mut done, mut hashes) = (0, [0; GROUP]);
             loop {
                 let count = batch.next(&mut hashes);
                 if count == 0 {
-                    return (done, Ok(()));
+                    return Taken::all(done);
                 }
                 for hash in &hashes[..count] {
                     if let Err(error) = self.add_hash(*hash) {
-                        return (done, Err(error));
+                        return Taken { keys: done, outcome: Err(error) };
                     }
                     done += 1;
                 }
@@ -236,7 +237,7 @@ impl Builder {
         let mut progress = self.options.progress.take();
         let mut done = 0;
         let outcome = self.for_each_distinct(|hashes| {
-            filter.insert_batch(&Keys::Hashes(hashes), None).1?;
+            filter.insert_batch(&Keys::Hashes(hashes), None).outcome?;
             done += hashes.len() as u64;
             match progress.as_mut().is_none_or(|progress| progress(done, distinct)) {
                 true => Ok(()),

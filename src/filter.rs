@@ -1,12 +1,14 @@
 //! The contract: the [`Filter`] trait through which the registry, the C API, the format and the command see every kind,
 //! and its facets for what only some can do.
 
+use crate::answers::Answers;
 use crate::base::{Base, check_compatible};
-use crate::bits::ring::{self, Batch, Chunk, Few};
+use crate::bits::ring::{self, Batch, Chunk, Few, Taken};
 #[cfg(doc)]
 use crate::error::Status;
 use crate::error::{Error, Result, error};
 use crate::format::{self, Geometry, Header, Sink};
+use crate::keys::Keys;
 use crate::simd::Probe;
 use crate::spec::{MAX_PARAMETERS, Setting, Spec};
 use crate::storage::{Access, Words};
@@ -115,8 +117,8 @@ pub trait Insert {
     }
 
     /// Inserts the keys of a batch in order and says of each, if it is asked, whether it certainly was not there.
-    /// Returns how many were inserted: all of them unless there is an error, and then the first so many.
-    fn insert_many(&mut self, batch: &mut dyn Batch) -> (usize, Result<()>);
+    /// All are taken unless there is an error, and then the first so many.
+    fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken;
 }
 
 /// Keys can be inserted by many threads at once, without locks: lookups and insertions run side by side.
@@ -485,39 +487,41 @@ pub trait Filter: Send + Sync {
     }
 
     /// Inserts many keys in order while others insert and look up; `answers`, if wanted, say of each whether it
-    /// certainly was not there. See [`SharedInsert`] for what holds.
-    ///
-    /// # Errors
-    /// As [`Filter::insert_shared`], and [`Status::Offsets`]. No key is inserted then, but for [`Status::Corrupt`],
-    /// after which those before the first key that met the damage may be in the filter.
-    fn insert_batch_shared(&self, keys: &batch::Keys, answers: Option<&mut batch::Answers>) -> Result<()> {
-        let (base, shared) = (self.base(), self.shared()?);
+    /// certainly was not there. See [`SharedInsert`] for what holds. The outcome is that of [`Filter::insert_shared`], or
+    /// [`Status::Offsets`]. All keys are taken, or none; only before [`Status::Corrupt`], when a key met a region of the
+    /// image that does not match its checksum, those before it were.
+    fn insert_batch_shared(&self, keys: &Keys, answers: Option<&mut Answers>) -> Taken {
+        let base = self.base();
+        let shared = match self.shared() {
+            Ok(shared) => shared,
+            Err(error) => return Taken::none(error),
+        };
         batch::insert(base.hasher(), base.kernels(), keys, answers, |batch| {
             if base.is_own() {
                 shared.insert_many_shared(batch);
-                return (batch.keys(), Ok(()));
+                return Taken::all(batch.keys());
             }
             Chunk::each(batch, |chunk| {
-                let (ready, outcome) = mark(shared, chunk.hashes());
+                let Taken { keys: ready, outcome } = mark(shared, chunk.hashes());
                 chunk.keep(ready);
                 shared.insert_many_shared(chunk);
                 outcome
             })
         })
-        .1
     }
 
     /// Looks many keys up and fills `answers` as far as it has room for them.
     ///
     /// # Errors
     /// [`Status::Offsets`], [`Status::ExternalHash`], [`Status::KeyMissing`]. All answers then say true.
-    fn contains_batch(&self, keys: &batch::Keys, answers: &mut batch::Answers) -> Result<()> {
+    fn contains_batch(&self, keys: &Keys, answers: &mut Answers) -> Result<()> {
         batch::contains(self.base(), keys, answers, |few| self.contains_few(few), |batch| self.contains_many(batch))
     }
 
     /// Inserts many keys in order; `answers` say of each whether it certainly was not there. Without them nobody finds
-    /// out, which is faster. Returns how many were inserted: all, unless there is an error.
-    fn insert_batch(&mut self, keys: &batch::Keys, mut answers: Option<&mut batch::Answers>) -> (usize, Result<()>) {
+    /// out, which is faster. All are taken, unless there is an error: that of [`Filter::insert`], or
+    /// [`Status::Offsets`].
+    fn insert_batch(&mut self, keys: &Keys, mut answers: Option<&mut Answers>) -> Taken {
         if let Some(few) = keys.few(self.base().hasher()) {
             let is_asked = answers.is_some();
             let mut insert = || self.insert_few_at_once(&few, is_asked);
@@ -527,15 +531,16 @@ pub trait Filter: Send + Sync {
             };
             if let Some(new) = new {
                 if let Some(answers) = answers {
-                    answers.count = new.count_ones().into();
+                    answers.true_count = new.count_ones().into();
+                    answers.done = few.keys.len();
                 }
-                return (few.keys.len(), Ok(()));
+                return Taken::all(few.keys.len());
             }
         }
         let (hasher, kernels) = (self.base().hasher().clone(), self.base().kernels());
         match self.as_insert() {
             Some(filter) => batch::insert(&hasher, kernels, keys, answers, |batch| filter.insert_many(batch)),
-            None => (0, Err(unsupported("insert"))),
+            None => Taken::none(unsupported("insert")),
         }
     }
 
@@ -729,24 +734,24 @@ fn unsupported(operation: &str) -> Error {
 
 /// Marks the regions of an image in place in which hashes set bits, in order: how many of them may be inserted now, and
 /// what keeps the next one from it. See `Base::mark` for the order in which others see it.
-pub(crate) fn mark<Kind: SharedInsert + ?Sized>(filter: &Kind, hashes: &[u64]) -> (usize, Result<()>) {
+pub(crate) fn mark<Kind: SharedInsert + ?Sized>(filter: &Kind, hashes: &[u64]) -> Taken {
     for (i, hash) in hashes.iter().enumerate() {
         while let Some(word) = filter.unmarked(*hash) {
             if let Err(error) = filter.base().mark(word) {
-                return (i, Err(error));
+                return Taken { keys: i, outcome: Err(error) };
             }
         }
     }
     // Another thread of this handle may have marked the region that this one now changes.
     fence(Ordering::Release);
-    (hashes.len(), Ok(()))
+    Taken::all(hashes.len())
 }
 
 /// [`mark`] for one hash, which costs a test where its regions are marked already.
 #[inline]
 pub(crate) fn mark_one<Kind: SharedInsert + ?Sized>(filter: &Kind, hash: u64) -> Result<()> {
     if filter.unmarked(hash).is_some() {
-        return mark(filter, &[hash]).1;
+        return mark(filter, &[hash]).outcome;
     }
     fence(Ordering::Release);
     Ok(())

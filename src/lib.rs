@@ -16,6 +16,7 @@
 #[cfg(target_endian = "big")]
 compile_error!("Petal's images are little-endian and used in place; big-endian machines are not supported yet");
 
+mod answers;
 mod base;
 mod batch;
 mod bits;
@@ -27,6 +28,7 @@ pub mod filters;
 pub mod format;
 mod hash;
 mod in_place;
+mod keys;
 mod open;
 pub mod plan;
 pub mod registry;
@@ -35,9 +37,9 @@ pub mod sizing;
 mod spec;
 pub mod storage;
 
+pub use answers::Answers;
 pub use base::Base;
-pub use batch::{Answers, Keys};
-pub use bits::ring;
+pub use bits::ring::{self, Taken};
 pub use builder::{Builder, BuilderOptions, MIN_MEMORY_LIMIT, Progress};
 pub use error::{Error, MESSAGE_LENGTH, Result, Status};
 pub use estimate::{Comparison, Estimate, INTERVAL_SIGMAS, compare, estimate};
@@ -45,6 +47,7 @@ pub use filter::{
     Capabilities, Cardinality, Filter, Fold, Insert, Intersect, Layout, Measure, Merge, SharedInsert, View,
 };
 pub use hash::{HashFunction, Hasher, SecretKey};
+pub use keys::Keys;
 #[cfg(unix)]
 pub use open::open_descriptor;
 pub use open::{Mode, OpenOptions, create, create_in, image_size, load, open, open_buffer};

@@ -177,9 +177,9 @@ fn add(
     let status = boundary!(error, [builder], {
         let keys = keys()?;
         // SAFETY: checked not to be NULL; the conventions say the rest.
-        let (count, outcome) = unsafe { petal_builder::change(builder, |builder| builder.add_batch(&keys))? };
-        done = count;
-        outcome
+        let taken = unsafe { petal_builder::change(builder, |builder| builder.add_batch(&keys))? };
+        done = taken.keys;
+        taken.outcome
     });
     if !added.is_null() {
         // SAFETY: not NULL; the conventions say the rest.

@@ -126,7 +126,7 @@ pub fn insert(filter: &mut dyn Filter, inputs: &Inputs, progress: &mut Progress)
     let mut room = [0; RECORDS];
     inputs.for_each(progress, |batch| {
         let hashes = batch.hash(&hasher, &mut room)?;
-        filter.insert_batch(&Keys::Hashes(hashes), None).1?;
+        filter.insert_batch(&Keys::Hashes(hashes), None).outcome?;
         Ok(ControlFlow::Continue(()))
     })
 }

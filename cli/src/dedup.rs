@@ -53,7 +53,7 @@ pub fn run(args: &args::Dedup, common: args::Common) -> Outcome {
         let hashes = batch.hash(&hasher, &mut room)?;
         let new = &mut new[..hashes.len()];
         let answers = &mut Answers { bytes: Some(&mut new[..]), ..Answers::default() };
-        filter.insert_batch(&Keys::Hashes(hashes), Some(answers)).1?;
+        filter.insert_batch(&Keys::Hashes(hashes), Some(answers)).outcome?;
         lines += batch.len() as u64;
         for (i, _) in new.iter().enumerate().filter(|(_, new)| **new != 0) {
             passed += 1;

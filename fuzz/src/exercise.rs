@@ -39,9 +39,9 @@ pub fn look(filter: &dyn Filter) {
     // All three forms of answers say what single lookups say.
     let single = HASHES.map(|hash| filter.contains_hash(hash));
     let (mut bytes, mut bitmap) = ([9; HASHES.len()], [0xaa; HASHES.len().div_ceil(8)]);
-    let mut answers = Answers { bytes: Some(&mut bytes), bitmap: Some(&mut bitmap), count: 0 };
+    let mut answers = Answers { bytes: Some(&mut bytes), bitmap: Some(&mut bitmap), ..Answers::default() };
     filter.contains_batch(&Keys::Hashes(&HASHES), &mut answers).expect("hashes are always taken");
-    assert_eq!(answers.count, single.iter().filter(|found| **found).count() as u64);
+    assert_eq!(answers.true_count, single.iter().filter(|found| **found).count() as u64);
     for (i, found) in single.into_iter().enumerate() {
         assert_eq!(bytes[i], u8::from(found));
         assert_eq!(bitmap[i / 8] >> (i % 8) & 1, u8::from(found));
@@ -50,7 +50,7 @@ pub fn look(filter: &dyn Filter) {
     let mut answers = Answers::default();
     if let Err(error) = filter.contains_batch(&keys, &mut answers) {
         assert!(matches!(error.status(), Status::ExternalHash | Status::KeyMissing));
-        assert_eq!(answers.count, 3);
+        assert_eq!(answers.true_count, 3);
     }
 
     assert!((0.0..=1.0).contains(&filter.measure().fill));

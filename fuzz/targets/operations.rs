@@ -8,7 +8,7 @@ use arbitrary::{Arbitrary, Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use petal::plan::{Goal, Request, plan};
 use petal::{
-    Answers, Builder, BuilderOptions, Capabilities, Filter, HashFunction, Keys, Mode, OpenOptions, Spec, Status,
+    Answers, Builder, BuilderOptions, Capabilities, Filter, HashFunction, Keys, Mode, OpenOptions, Spec, Status, Taken,
 };
 use petal_fuzz::exercise::{self, image};
 use petal_fuzz::specs::{LARGEST, SECRET, spec};
@@ -60,7 +60,7 @@ impl Slot {
         let list: Vec<u64> = hashes.iter().copied().collect();
         let mut answers = Answers::default();
         filter.contains_batch(&Keys::Hashes(&list), &mut answers).expect("hashes are always taken");
-        assert_eq!(answers.count, list.len() as u64, "a key is missing from a batch");
+        assert_eq!(answers.true_count, list.len() as u64, "a key is missing from a batch");
         assert_eq!(filter.base().count(), *count);
         if self.exact {
             let mut spec = filter.spec();
@@ -217,11 +217,11 @@ fn build(spec: &Spec, input: &mut Unstructured) -> Result<Option<Slot>> {
         let count = builder.count();
         match batch.hashes(&hasher).filter(|_| batch.sound()) {
             Some(more) => {
-                assert_eq!(builder.add_batch(&batch.keys()).0, more.len());
+                assert_eq!(builder.add_batch(&batch.keys()).keys, more.len());
                 hashes.extend(more);
             }
             None => {
-                assert_eq!(builder.add_batch(&batch.keys()).0, 0);
+                assert_eq!(builder.add_batch(&batch.keys()).keys, 0);
                 assert_eq!(builder.count(), count);
             }
         }
@@ -340,7 +340,7 @@ impl Room {
     }
 
     fn answers(&mut self) -> Answers<'_> {
-        Answers { bytes: self.bytes.as_deref_mut(), bitmap: self.bitmap.as_deref_mut(), count: 0 }
+        Answers { bytes: self.bytes.as_deref_mut(), bitmap: self.bitmap.as_deref_mut(), ..Answers::default() }
     }
 
     /// All forms say `expected`, and bits after the last are zero.
@@ -365,8 +365,8 @@ fn insert_batch(slot: &mut Slot, input: &mut Unstructured) -> Result<()> {
     let (mut done, mut trues) = (0, 0);
     slot.attempt(hashes.is_some(), |filter| {
         let mut answers = room.answers();
-        let (inserted, outcome) = filter.insert_batch(&batch.keys(), Some(&mut answers));
-        (done, trues) = (inserted, answers.count);
+        let Taken { keys: inserted, outcome } = filter.insert_batch(&batch.keys(), Some(&mut answers));
+        (done, trues) = (inserted, answers.true_count);
         outcome
     });
     let Some(hashes) = hashes else {
@@ -388,7 +388,7 @@ fn look_up(slot: &Slot, input: &mut Unstructured) -> Result<()> {
     let hashes = batch.hashes(slot.filter.base().hasher()).filter(|_| room.right);
     let mut answers = room.answers();
     let outcome = slot.filter.contains_batch(&batch.keys(), &mut answers);
-    let trues = answers.count;
+    let trues = answers.true_count;
     assert_eq!(outcome.is_ok(), hashes.is_some());
     match hashes {
         Some(hashes) => {

@@ -9,6 +9,7 @@
 //! others are fetched, and the ring runs from the first key of a batch to its last.
 
 use super::prefetch;
+use crate::error::{Error, Result};
 use core::sync::atomic::AtomicU64;
 
 /// How many hashes a batch gives at once.
@@ -25,6 +26,28 @@ pub const FETCH_FROM: usize = 1 << 19;
 #[inline]
 pub fn ahead(words: usize, lines: usize) -> usize {
     if words < FETCH_FROM { 0 } else { (2 * AHEAD / lines.max(1)).clamp(1, AHEAD) }
+}
+
+/// How far a batch that changes something came.
+#[must_use]
+#[derive(Debug)]
+pub struct Taken {
+    /// How many keys, the first so many, were taken.
+    pub keys: usize,
+    /// What kept the next key from it; `Ok` if all were taken.
+    pub outcome: Result<()>,
+}
+
+impl Taken {
+    /// All of so many keys.
+    pub fn all(keys: usize) -> Taken {
+        Taken { keys, outcome: Ok(()) }
+    }
+
+    /// No key, because of this.
+    pub fn none(error: Error) -> Taken {
+        Taken { keys: 0, outcome: Err(error) }
+    }
 }
 
 /// The keys of a batch as a kind sees them: their hashes, a group at a time, and where the answers go.
@@ -66,24 +89,18 @@ pub struct Chunk<'a> {
 }
 
 impl Chunk<'_> {
-    /// Gives all keys to `insert`, a chunk after the other, until it fails. Returns how many it kept.
-    ///
-    /// # Errors
-    /// Those of `insert`.
-    pub fn each<Error>(
-        batch: &mut dyn Batch,
-        mut insert: impl FnMut(&mut Chunk) -> Result<(), Error>,
-    ) -> (usize, Result<(), Error>) {
+    /// Gives all keys to `insert`, a chunk after the other, until it fails. Those that it kept are taken.
+    pub fn each(batch: &mut dyn Batch, mut insert: impl FnMut(&mut Chunk) -> Result<()>) -> Taken {
         let mut done = 0;
         loop {
             let mut chunk = Chunk { hashes: [0; CHUNK], count: 0, next: 0, batch };
             for group in chunk.hashes.as_chunks_mut().0 {
                 chunk.count += chunk.batch.next(group);
             }
-            let outcome = if chunk.count > 0 { insert(&mut chunk) } else { return (done, Ok(())) };
+            let outcome = if chunk.count > 0 { insert(&mut chunk) } else { return Taken::all(done) };
             done += chunk.count;
             if outcome.is_err() {
-                return (done, outcome);
+                return Taken { keys: done, outcome };
             }
         }
     }

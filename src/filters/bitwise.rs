@@ -1,7 +1,7 @@
 //! What all kinds that are plain bit arrays do alike.
 
 use crate::bits;
-use crate::bits::ring::{Batch, Chunk, Few};
+use crate::bits::ring::{Batch, Chunk, Few, Taken};
 use crate::error::{Result, Status, error};
 use crate::filter::{Capabilities, Insert, Intersect, Merge, SharedInsert, mark, mark_one};
 use crate::simd::fills::Fills;
@@ -83,16 +83,16 @@ impl<Kind: BitArray> Insert for Kind {
         Some(new)
     }
 
-    fn insert_many(&mut self, batch: &mut dyn Batch) -> (usize, Result<()>) {
+    fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {
         if self.set_many(batch).is_some() {
             self.base_mut().add_count(batch.keys() as u64);
-            return (batch.keys(), Ok(()));
+            return Taken::all(batch.keys());
         }
         if let Err(error) = self.base_mut().begin_writing() {
-            return (0, Err(error));
+            return Taken::none(error);
         }
         Chunk::each(batch, |chunk| {
-            let (ready, outcome) = mark(self, chunk.hashes());
+            let Taken { keys: ready, outcome } = mark(self, chunk.hashes());
             chunk.keep(ready);
             if at_once(self, |filter| filter.set_many(chunk)).is_none() {
                 chunk.keep(0);

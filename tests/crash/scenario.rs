@@ -1,6 +1,6 @@
 //! What the child does, and what must hold of the files afterwards, whenever it died and whatever failed.
 
-use petal::{Builder, BuilderOptions, Filter, Keys, Mode, OpenOptions, Spec, Status};
+use petal::{Builder, BuilderOptions, Filter, Keys, Mode, OpenOptions, Spec, Status, Taken};
 use std::fs;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
@@ -177,9 +177,9 @@ fn write(folder: &Path, progress: &Progress) {
     sync(&mut *filter, progress);
     let keys: Vec<u64> = (0..STEP).map(|i| OLD + progress.inserted() + i).collect();
     progress.set_in_order(false);
-    let (mut done, outcome) = filter.insert_batch(&Keys::U64(&keys), None);
+    let Taken { keys: mut done, outcome } = filter.insert_batch(&Keys::U64(&keys), None);
     if outcome.is_err() {
-        done += filter.insert_batch(&Keys::U64(&keys[done..]), None).0;
+        done += filter.insert_batch(&Keys::U64(&keys[done..]), None).keys;
     }
     progress.insert(done as u64);
     sync(&mut *filter, progress);
@@ -198,7 +198,7 @@ fn share(folder: &Path, progress: &Progress) {
         progress.set_synced();
     }
     let keys: Vec<u64> = (0..STEP).map(|i| OLD + progress.inserted() + i).collect();
-    if twice(|| filter.insert_batch_shared(&Keys::U64(&keys), None)).is_some() {
+    if twice(|| filter.insert_batch_shared(&Keys::U64(&keys), None).outcome).is_some() {
         progress.insert(STEP);
     }
     drop(filter);

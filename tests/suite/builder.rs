@@ -2,7 +2,8 @@
 
 use crate::common::{SECRET, image, mix};
 use petal::{
-    Builder, BuilderOptions, Error, HashFunction, Keys, MIN_MEMORY_LIMIT, OpenOptions, Spec, Status, create, load,
+    Builder, BuilderOptions, Error, HashFunction, Keys, MIN_MEMORY_LIMIT, OpenOptions, Spec, Status, Taken, create,
+    load,
 };
 use std::sync::{Arc, Mutex};
 
@@ -80,14 +81,14 @@ fn keys_come_in_every_form() {
         assert_eq!(
             expected,
             finish(&|builder| {
-                let (added, outcome) = builder.add_batch(&keys);
+                let Taken { keys: added, outcome } = builder.add_batch(&keys);
                 outcome.unwrap();
                 assert_eq!(added, 1500);
             })
         );
     }
     let mut builder = builder(&spec);
-    let (added, outcome) = builder.add_batch(&Keys::Bytes { bytes: &bytes, offsets: &[0, 8, 4] });
+    let Taken { keys: added, outcome } = builder.add_batch(&Keys::Bytes { bytes: &bytes, offsets: &[0, 8, 4] });
     assert_eq!((added, outcome.unwrap_err().status(), builder.count()), (0, Status::Offsets, 0));
 }
 

@@ -4,7 +4,7 @@
 use crate::common::{Buffer, Case, SECRET, cases, filled, hash_of, hashed, image, mix};
 use petal::registry::KINDS;
 use petal::{
-    Answers, Builder, BuilderOptions, Capabilities, Filter, HashFunction, Keys, Mode, OpenOptions, Spec, Status,
+    Answers, Builder, BuilderOptions, Capabilities, Filter, HashFunction, Keys, Mode, OpenOptions, Spec, Status, Taken,
 };
 
 /// The capacity of most filters here.
@@ -183,9 +183,9 @@ struct Forms {
 
 fn answers_of(keys: usize, run: impl FnOnce(&mut Answers)) -> Forms {
     let (mut bytes, mut bitmap) = (vec![7; keys], vec![0xaa; keys.div_ceil(8)]);
-    let mut answers = Answers { bytes: Some(&mut bytes), bitmap: Some(&mut bitmap), count: 0 };
+    let mut answers = Answers { bytes: Some(&mut bytes), bitmap: Some(&mut bitmap), ..Answers::default() };
     run(&mut answers);
-    let count = answers.count;
+    let count = answers.true_count;
     Forms { bytes, bitmap, count }
 }
 
@@ -229,16 +229,20 @@ fn batches_do_what_single_calls_do() {
                 };
                 let filter = filled(spec, 0..300);
                 let found: Vec<bool> = (0..count).map(|i| filter.contains_hash(hash(i))).collect();
-                answers_of(count, |answers| filter.contains_batch(keys, answers).unwrap()).are(&found);
+                answers_of(count, |answers| {
+                    filter.contains_batch(keys, answers).unwrap();
+                    assert_eq!(answers.done, count);
+                })
+                .are(&found);
                 if !can(case, Capabilities::INSERT) {
                     continue;
                 }
                 let (mut one, mut many) = (filter.copy().unwrap(), filter.copy().unwrap());
                 let new: Vec<bool> = (0..count).map(|i| one.insert_hash(hash(i)).unwrap()).collect();
                 let forms = answers_of(count, |answers| {
-                    let (done, outcome) = many.insert_batch(keys, Some(answers));
+                    let Taken { keys: done, outcome } = many.insert_batch(keys, Some(answers));
                     outcome.unwrap();
-                    assert_eq!(done, count);
+                    assert_eq!((done, answers.done), (count, count));
                 });
                 forms.are(&new);
                 assert_eq!(image(&*one), image(&*many));
@@ -258,7 +262,7 @@ fn wrong_batches_say_maybe() {
             let keys = Keys::Bytes { bytes, offsets };
             let count = offsets.len() - 1;
             answers_of(count, |a| fails(filter.contains_batch(&keys, a), Status::Offsets)).are(&vec![true; count]);
-            let (done, outcome) = filter.insert_batch(&keys, None);
+            let Taken { keys: done, outcome } = filter.insert_batch(&keys, None);
             assert_eq!(done, 0);
             fails(outcome, Status::Offsets);
         }
@@ -269,7 +273,18 @@ fn wrong_batches_say_maybe() {
             fails(filter.contains_batch(&Keys::Hashes(&hashes), &mut answers), Status::BufferTooSmall);
             assert!(short.iter().all(|answer| *answer == 1));
             let mut answers = Answers { bytes: Some(&mut short), ..Answers::default() };
-            fails(filter.insert_batch(&Keys::Hashes(&hashes), Some(&mut answers)).1, Status::BufferTooSmall);
+            fails(filter.insert_batch(&Keys::Hashes(&hashes), Some(&mut answers)).outcome, Status::BufferTooSmall);
+        }
+        // What is wanted but not given is refused, whether the keys are few or many.
+        for keys in [3, 100] {
+            let (hashes, mut numbers) = (vec![1; keys], vec![7; keys]);
+            let mut answers = Answers { counts: Some(&mut numbers), ..Answers::default() };
+            fails(filter.contains_batch(&Keys::Hashes(&hashes), &mut answers), Status::Unsupported);
+            assert_eq!((answers.true_count, answers.done), (keys as u64, 0));
+            let mut answers = Answers { values: Some(&mut numbers), ..Answers::default() };
+            fails(filter.insert_batch(&Keys::Hashes(&hashes), Some(&mut answers)).outcome, Status::Unsupported);
+            assert_eq!((answers.true_count, answers.done), (0, 0));
+            assert_eq!(numbers, vec![7; keys]);
         }
         assert_eq!(image(&*filter), empty);
         // No offsets are no keys, and offsets need not start at the beginning or fill the buffer.
@@ -320,12 +335,12 @@ fn tells_the_truth(filter: &mut dyn Filter, spec: &Spec) {
     let before = image(filter);
     for none in [Keys::Hashes(&[]), Keys::U64(&[]), Keys::Bytes { bytes: &[], offsets: &[0] }] {
         if none.check(filter.base().hasher()).is_ok() {
-            assert!(matches!(filter.insert_batch(&none, None), (0, Ok(()))));
+            assert!(matches!(filter.insert_batch(&none, None), Taken { keys: 0, outcome: Ok(()) }));
         }
     }
     assert_eq!(image(filter), before, "no keys changed something");
     if !filter.capabilities().contains(Capabilities::INSERT) {
-        let (done, outcome) = filter.insert_batch(&Keys::Hashes(&[1]), None);
+        let Taken { keys: done, outcome } = filter.insert_batch(&Keys::Hashes(&[1]), None);
         assert_eq!(done, 0);
         fails(outcome, Status::Unsupported);
         fails(
@@ -714,7 +729,7 @@ fn keyed_filters_without_their_key_say_maybe() {
         if can(case, Capabilities::INSERT) {
             fails(locked.insert(b"key"), Status::KeyMissing);
             fails(locked.insert_u64(1), Status::KeyMissing);
-            fails(locked.insert_batch(&Keys::U64(&keys), None).1, Status::KeyMissing);
+            fails(locked.insert_batch(&Keys::U64(&keys), None).outcome, Status::KeyMissing);
         }
         assert_eq!(image(&*locked), bytes);
         // All but hashing works.
@@ -742,10 +757,10 @@ fn external_filters_take_hashes_only() {
         for keys in [Keys::U64(&keys), Keys::Bytes { bytes: b"", offsets: &offsets }] {
             answers_of(20, |a| fails(filter.contains_batch(&keys, a), Status::ExternalHash)).are(&[true; 20]);
             if can(case, Capabilities::INSERT) {
-                fails(filter.insert_batch(&keys, None).1, Status::ExternalHash);
+                fails(filter.insert_batch(&keys, None).outcome, Status::ExternalHash);
             }
             let mut builder = Builder::new(&spec, BuilderOptions::default()).unwrap();
-            fails(builder.add_batch(&keys).1, Status::ExternalHash);
+            fails(builder.add_batch(&keys).outcome, Status::ExternalHash);
             fails(builder.add(b"key"), Status::ExternalHash);
         }
         fails(filter.insert(b"key"), Status::ExternalHash);

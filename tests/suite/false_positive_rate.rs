@@ -128,11 +128,11 @@ fn for_each_batch(spec: &Spec, pattern: Pattern, from: u64, to: u64, mut take: i
 fn filled(spec: &Spec, pattern: Pattern, keys: u64) -> Box<dyn Filter> {
     let mut filter = create(spec).unwrap();
     if filter.capabilities().contains(Capabilities::INSERT) {
-        for_each_batch(spec, pattern, 0, keys, |keys| filter.insert_batch(keys, None).1.unwrap());
+        for_each_batch(spec, pattern, 0, keys, |keys| filter.insert_batch(keys, None).outcome.unwrap());
         return filter;
     }
     let mut builder = Builder::new(spec, BuilderOptions::default()).unwrap();
-    for_each_batch(spec, pattern, 0, keys, |keys| builder.add_batch(keys).1.unwrap());
+    for_each_batch(spec, pattern, 0, keys, |keys| builder.add_batch(keys).outcome.unwrap());
     builder.finish().unwrap()
 }
 
@@ -146,7 +146,7 @@ fn measure(spec: &Spec, hash: HashFunction, pattern: Pattern, keys: u64, expecte
         for_each_batch(&spec, pattern, keys, keys + fresh, |keys| {
             let mut answers = Answers::default();
             filter.contains_batch(keys, &mut answers).unwrap();
-            found += answers.count;
+            found += answers.true_count;
         });
         found
     })

@@ -2,7 +2,7 @@
 
 use crate::common::mix;
 use petal::format::{HEADER_LENGTH, REGION_BYTES};
-use petal::{Filter, HashFunction, Keys, Mode, OpenOptions, Spec, Status, load};
+use petal::{Filter, HashFunction, Keys, Mode, OpenOptions, Spec, Status, Taken, load};
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
@@ -253,14 +253,14 @@ fn damage_is_not_sealed() {
         let keys = [hash_in(1) ^ 1, hash_in(2) ^ 1, hash_in(3), hash_in(4) ^ 1];
         let keys = Keys::Hashes(&keys);
         if mode == Mode::Write {
-            let (done, outcome) = filter.insert_batch(&keys, None);
+            let Taken { keys: done, outcome } = filter.insert_batch(&keys, None);
             assert_eq!(done, 2);
             corrupt_at(outcome.unwrap_err(), 3);
             corrupt_at(filter.writable_view().err().unwrap(), 3);
             corrupt_at(filter.clear().unwrap_err(), 3);
             filter.sync().unwrap();
         } else {
-            corrupt_at(filter.insert_batch_shared(&keys, None).unwrap_err(), 3);
+            corrupt_at(filter.insert_batch_shared(&keys, None).outcome.unwrap_err(), 3);
         }
         drop(filter);
         let after = fs::read(&path).unwrap();

@@ -27,8 +27,8 @@ fn alone_it_is_ordinary_insertion() {
         let keys = hashes(3000, 1);
         let mut new = vec![0; keys.len()];
         let mut answers = Answers { bytes: Some(&mut new), ..Answers::default() };
-        batched.insert_batch_shared(&Keys::Hashes(&keys), Some(&mut answers)).unwrap();
-        assert_eq!(answers.count, new.iter().map(|new| u64::from(*new)).sum::<u64>());
+        batched.insert_batch_shared(&Keys::Hashes(&keys), Some(&mut answers)).outcome.unwrap();
+        assert_eq!(answers.true_count, new.iter().map(|new| u64::from(*new)).sum::<u64>());
         for (key, new) in keys.iter().zip(new) {
             let expected = ordinary.insert_hash(*key).unwrap();
             assert_eq!(shared.insert_hash_shared(*key).unwrap(), expected);
@@ -53,13 +53,13 @@ fn threads_lose_nothing() {
                     let part = &keys[part * 5_000..part * 5_000 + 25_000];
                     let (first, second) = part.split_at(10_000);
                     first.iter().rev().for_each(|key| assert!(shared.insert_hash_shared(*key).is_ok()));
-                    shared.insert_batch_shared(&Keys::Hashes(second), None).unwrap();
+                    shared.insert_batch_shared(&Keys::Hashes(second), None).outcome.unwrap();
                     assert!(part.iter().all(|key| shared.contains_hash(*key)), "a thread finds its own keys");
                 });
             }
         });
         let mut ordinary = petal::create(spec).unwrap();
-        ordinary.insert_batch(&Keys::Hashes(&keys), None).1.unwrap();
+        ordinary.insert_batch(&Keys::Hashes(&keys), None).outcome.unwrap();
         assert!(ordinary.equals(&*shared));
     });
 }
@@ -83,7 +83,7 @@ fn what_happened_before_is_found() {
                 let now = inserted.load(Ordering::Acquire) as usize;
                 let mut answers = Answers::default();
                 filter.contains_batch(&Keys::Hashes(&keys[seen..now]), &mut answers).unwrap();
-                assert_eq!(answers.count, (now - seen) as u64);
+                assert_eq!(answers.true_count, (now - seen) as u64);
                 assert!(keys[seen..now].iter().all(|key| filter.contains_hash(*key)));
                 seen = now;
             }
@@ -169,7 +169,7 @@ fn handles_share_a_file() {
         let clean = petal::open(&path, &OpenOptions::default()).unwrap();
         clean.verify().unwrap();
         let mut ordinary = petal::create(spec).unwrap();
-        ordinary.insert_batch(&Keys::Hashes(&keys), None).1.unwrap();
+        ordinary.insert_batch(&Keys::Hashes(&keys), None).outcome.unwrap();
         assert!(ordinary.equals(&*clean));
     });
 }

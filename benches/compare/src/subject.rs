@@ -144,7 +144,7 @@ impl Subject for Petal {
         let filter = &mut *self.filter;
         if batch {
             let answers = &mut Answers { bytes: Some(&mut answers[..keys.len()]), ..Answers::default() };
-            return filter.insert_batch(&keys.keys(), Some(answers)).1.expect("keys can be inserted");
+            return filter.insert_batch(&keys.keys(), Some(answers)).outcome.expect("keys can be inserted");
         }
         match keys.keys() {
             Keys::U64(numbers) => one_by_one(numbers.iter(), answers, |key| filter.insert_u64(*key).unwrap_or(true)),
@@ -157,7 +157,7 @@ impl Subject for Petal {
         if batch {
             let answers = &mut Answers { bytes: Some(&mut answers[..keys.len()]), ..Answers::default() };
             filter.contains_batch(&keys.keys(), answers).expect("keys can be looked up");
-            return answers.count;
+            return answers.true_count;
         }
         match keys.keys() {
             Keys::U64(numbers) => one_by_one(numbers.iter(), answers, |key| filter.contains_u64(*key)),

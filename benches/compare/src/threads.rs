@@ -107,7 +107,7 @@ fn insert_shared(filter: &dyn Filter, from: u64, keys: u64, threads: usize, form
     };
     together(threads, rounds, state, prepare, |(_, buffer, answers)| {
         let answers = &mut Answers { bytes: Some(&mut answers[..buffer.len()]), ..Answers::default() };
-        filter.insert_batch_shared(&buffer.keys(), Some(answers)).expect("keys can be inserted");
+        filter.insert_batch_shared(&buffer.keys(), Some(answers)).outcome.expect("keys can be inserted");
     })
 }
 

@@ -37,7 +37,11 @@ impl Wanted {
             // they are written and not read.
             (possible && !pointer.is_null()).then(|| unsafe { std::slice::from_raw_parts_mut(pointer, length) })
         };
-        Answers { bytes: slice(self.bytes, self.keys), bitmap: slice(self.bitmap, self.keys.div_ceil(8)), count: 0 }
+        Answers {
+            bytes: slice(self.bytes, self.keys),
+            bitmap: slice(self.bitmap, self.keys.div_ceil(8)),
+            ..Answers::default()
+        }
     }
 
     /// Whether any form of answers is wanted. If not, an insertion finds none out.
@@ -78,7 +82,7 @@ impl Wanted {
         let mut answers = unsafe { self.answers() };
         answers.fill(true, self.keys);
         // SAFETY: as above.
-        unsafe { self.tell_count(answers.count) };
+        unsafe { self.tell_count(answers.true_count) };
     }
 }
 
@@ -125,7 +129,7 @@ unsafe fn contains_the_long_way(
         // SAFETY: as above.
         unsafe { petal_filter::get(filter)? }.contains_batch(&keys()?, &mut answers)?;
         // SAFETY: as above.
-        unsafe { wanted.tell_count(answers.count) };
+        unsafe { wanted.tell_count(answers.true_count) };
         Ok(())
     });
     if status != 0 {
@@ -184,15 +188,15 @@ unsafe fn insert_the_long_way(
         // SAFETY: checked not to be NULL; the conventions say the rest.
         let mut answers = unsafe { wanted.answers() };
         // SAFETY: as above.
-        let (count, outcome) = unsafe {
+        let taken = unsafe {
             petal_filter::change(filter, |filter| filter.insert_batch(&keys, wanted.any().then_some(&mut answers)))?
         };
-        done = count;
-        if done > 0 || outcome.is_ok() {
+        done = taken.keys;
+        if done > 0 || taken.outcome.is_ok() {
             // SAFETY: as above.
-            unsafe { wanted.tell_count(answers.count) };
+            unsafe { wanted.tell_count(answers.true_count) };
         }
-        outcome
+        taken.outcome
     });
     if !inserted.is_null() {
         // SAFETY: as above.

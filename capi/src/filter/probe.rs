@@ -335,7 +335,7 @@ mod tests {
             planted()
         }
 
-        fn insert_many(&mut self, _: &mut dyn petal_core::ring::Batch) -> (usize, Result<()>) {
+        fn insert_many(&mut self, _: &mut dyn petal_core::ring::Batch) -> petal_core::Taken {
             planted()
         }
     }

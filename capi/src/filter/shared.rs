@@ -101,9 +101,11 @@ fn insert_batch(
         // SAFETY: checked not to be NULL; the conventions say the rest.
         let mut answers = unsafe { wanted.answers() };
         // SAFETY: as above.
-        unsafe { petal_filter::get(filter)? }.insert_batch_shared(&keys, wanted.any().then_some(&mut answers))?;
+        unsafe { petal_filter::get(filter)? }
+            .insert_batch_shared(&keys, wanted.any().then_some(&mut answers))
+            .outcome?;
         // SAFETY: as above.
-        unsafe { wanted.tell_count(answers.count) };
+        unsafe { wanted.tell_count(answers.true_count) };
         Ok(())
     })
 }

@@ -5,7 +5,7 @@ pub mod soak;
 use petal::registry::{self, Row};
 use petal::{
     Builder, BuilderOptions, Domain, Filter, HashFunction, Keys, Mode, OpenOptions, Parameter, Result, SecretKey, Spec,
-    Status,
+    Status, Taken,
 };
 use proptest::prelude::ProptestConfig;
 use proptest::test_runner::RngSeed;
@@ -154,7 +154,7 @@ pub fn hash_of(spec: &Spec, i: u64) -> u64 {
 pub fn filled(spec: &Spec, keys: impl IntoIterator<Item = u64>) -> Box<dyn Filter> {
     let mut builder = Builder::new(spec, BuilderOptions::default()).unwrap();
     let hashes: Vec<u64> = keys.into_iter().map(|i| hash_of(spec, i)).collect();
-    let (added, outcome) = builder.add_batch(&Keys::Hashes(&hashes));
+    let Taken { keys: added, outcome } = builder.add_batch(&Keys::Hashes(&hashes));
     outcome.unwrap();
     assert_eq!(added, hashes.len());
     builder.finish().unwrap()

@@ -1,7 +1,7 @@
 //! Filters of every kind and size, filled with keys of their own, of which every one is looked up again.
 
 use super::{hashed, layouts, mix};
-use petal::{Answers, Filter, HashFunction, Keys, Spec};
+use petal::{Answers, Filter, HashFunction, Keys, Spec, Taken};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -132,7 +132,7 @@ impl Task {
 
 /// Inserts a batch.
 pub fn insert(filter: &mut dyn Filter, keys: &Keys) {
-    let (inserted, outcome) = filter.insert_batch(keys, None);
+    let Taken { keys: inserted, outcome } = filter.insert_batch(keys, None);
     outcome.expect("it can insert");
     assert_eq!(inserted, keys.len());
 }
@@ -141,7 +141,7 @@ pub fn insert(filter: &mut dyn Filter, keys: &Keys) {
 pub fn found(filter: &dyn Filter, keys: &Keys) -> u64 {
     let mut answers = Answers::default();
     filter.contains_batch(keys, &mut answers).expect("it can hash");
-    answers.count
+    answers.true_count
 }
 
 /// Keys by number, in one of the forms.

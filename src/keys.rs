@@ -1,0 +1,96 @@
+//! Many keys in: byte strings, numbers or hashes, as one value that every batch function takes.
+
+use crate::bits::ring::{Few, GROUP};
+use crate::error::{Result, error};
+use crate::hash::Hasher;
+use crate::simd::Kernels;
+
+/// Many keys.
+#[derive(Clone, Copy, Debug)]
+pub enum Keys<'a> {
+    /// Byte strings: key `i` is `bytes[offsets[i]..offsets[i + 1]]`. No offsets are no keys.
+    Bytes {
+        /// All keys' bytes.
+        bytes: &'a [u8],
+        /// One more than there are keys, not decreasing, the last at most `bytes.len()`.
+        offsets: &'a [u64],
+    },
+    /// `u64` keys.
+    U64(&'a [u64]),
+    /// Hashes.
+    Hashes(&'a [u64]),
+}
+
+impl<'a> Keys<'a> {
+    /// How many keys there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Keys::Bytes { offsets, .. } => offsets.len().saturating_sub(1),
+            Keys::U64(keys) | Keys::Hashes(keys) => keys.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Checks all that could go wrong later: offsets, and whether keys can be hashed.
+    ///
+    /// # Errors
+    /// [`Status::Offsets`](crate::Status::Offsets), [`Status::ExternalHash`](crate::Status::ExternalHash),
+    /// [`Status::KeyMissing`](crate::Status::KeyMissing).
+    pub fn check(&self, hasher: &Hasher) -> Result<()> {
+        if let Keys::Hashes(_) = self {
+            return Ok(());
+        }
+        if let Some(refusal) = hasher.refusal() {
+            return Err(refusal.into());
+        }
+        let Keys::Bytes { bytes, offsets } = self else { return Ok(()) };
+        // A look at all sign bits at once. One that is set may mean a decrease, or an offset of 2^63 and more.
+        let signs = offsets.windows(2).fold(0, |all, pair| all | pair[0] | pair[1].wrapping_sub(pair[0]));
+        if signs >> 63 != 0
+            && let Some(i) = offsets.windows(2).position(|pair| pair[0] > pair[1])
+        {
+            return Err(error!(
+                Offsets,
+                "offsets[{}] = {} is less than offsets[{i}] = {}",
+                i + 1,
+                offsets[i + 1],
+                offsets[i]
+            ));
+        }
+        match offsets.last() {
+            Some(last) if *last > bytes.len() as u64 => {
+                let i = offsets.len() - 1;
+                Err(error!(Offsets, "offsets[{i}] = {last} is past the end of the {} bytes of keys", bytes.len()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// These keys as few, if they are: not none, at most [`GROUP`], and numbers that this hasher has hashed with XXH3, or
+    /// hashes.
+    #[inline]
+    pub fn few(&self, hasher: &Hasher) -> Option<Few<'a>> {
+        let (keys, flip) = match *self {
+            Keys::U64(keys) => (keys, Some(hasher.flip()?)),
+            Keys::Hashes(keys) => (keys, None),
+            Keys::Bytes { .. } => return None,
+        };
+        (1..=GROUP).contains(&keys.len()).then_some(Few { keys, flip })
+    }
+
+    /// The hashes of the keys from `start` on, as many as there is room for.
+    pub(crate) fn hash_range(&self, start: usize, hasher: &Hasher, kernels: &Kernels, hashes: &mut [u64]) {
+        match self {
+            Keys::U64(keys) => hasher.hash_u64s(kernels, &keys[start..start + hashes.len()], hashes),
+            Keys::Hashes(given) => hashes.copy_from_slice(&given[start..start + hashes.len()]),
+            Keys::Bytes { bytes, offsets } => {
+                // Hashing was checked to succeed; a failure would only cost an answer, not invent an absence.
+                hasher.hash_strings(bytes, &offsets[start..=start + hashes.len()], hashes);
+            }
+        }
+    }
+}
