@@ -1,8 +1,8 @@
 //! Answers out: where a batch function puts what it finds out about its keys, in the forms that its caller wants.
 
+use crate::bits::BYTES_OF_BITS;
 use crate::bits::ring::{Few, GROUP};
 use crate::error::{Result, error};
-use crate::simd::layout::BYTES_OF_BITS;
 
 /// Where the answers of a batch go: any forms at once that the function gives. Lookups, insertions and removals give a
 /// yes or no for each key, as bytes and as a bitmap; only counting gives `counts`, and only maps give `values`.

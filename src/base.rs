@@ -4,7 +4,8 @@ use crate::error::{Error, Result, Status, error};
 use crate::format::{Geometry, Header};
 use crate::hash::Hasher;
 use crate::in_place::Marks;
-use crate::simd::{self, BlockKernel, Kernels, Probe};
+use crate::layouts::{BlockKernel, Probe};
+use crate::simd::{self, Instructions};
 use crate::storage::{Access, Words};
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,8 +15,8 @@ pub struct Base {
     pub(crate) header: Header,
     hasher: Hasher,
     pub(crate) words: Words,
-    /// The inner loops in use.
-    kernels: &'static Kernels,
+    /// The instruction set of the inner loops.
+    instructions: Instructions,
     /// Whether the words may be written without asking further: always for memory of the filter's own, and for an image
     /// in place only while a change is made whose regions are marked.
     at_once: bool,
@@ -35,23 +36,23 @@ impl Base {
             header,
             hasher,
             words,
-            kernels: simd::best(),
+            instructions: simd::best(),
             writing: false,
             marks: Marks::default(),
             offered: AtomicU64::new(0),
         }
     }
 
-    /// This base with other kernels.
-    pub(crate) fn with_kernels(mut self, kernels: &'static Kernels) -> Base {
-        self.kernels = kernels;
+    /// This base with another instruction set.
+    pub(crate) fn with_instructions(mut self, instructions: Instructions) -> Base {
+        self.instructions = instructions;
         self
     }
 
-    /// The inner loops in use.
+    /// The instruction set of the inner loops.
     #[inline]
-    pub fn kernels(&self) -> &'static Kernels {
-        self.kernels
+    pub fn instructions(&self) -> Instructions {
+        self.instructions
     }
 
     /// What the image says of itself.
@@ -219,7 +220,7 @@ impl Base {
             })?;
             words
         };
-        Ok(Base::new(header, self.hasher.clone(), words).with_kernels(self.kernels))
+        Ok(Base::new(header, self.hasher.clone(), words).with_instructions(self.instructions))
     }
 
     /// Takes over the payload and the geometry of a smaller filter.

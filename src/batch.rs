@@ -7,13 +7,13 @@ use crate::bits::ring::{Batch, Few, GROUP, Taken};
 use crate::error::Result;
 use crate::hash::Hasher;
 use crate::keys::Keys;
-use crate::simd::Kernels;
+use crate::simd::Instructions;
 
 /// The keys of a call on their way into a filter, and the answers on their way out.
 struct Call<'a, 'b> {
     keys: &'a Keys<'a>,
     hasher: &'a Hasher,
-    kernels: &'a Kernels,
+    instructions: Instructions,
     /// How many keys were hashed, and how many have answers.
     hashed: usize,
     answered: usize,
@@ -30,7 +30,7 @@ impl Batch for Call<'_, '_> {
         if count == 0 {
             return 0;
         }
-        self.keys.hash_range(self.hashed, self.hasher, self.kernels, &mut hashes[..count]);
+        self.keys.hash_range(self.hashed, self.hasher, self.instructions, &mut hashes[..count]);
         self.hashed += count;
         count
     }
@@ -55,7 +55,7 @@ pub(crate) fn contains(
     look_up_few: impl FnOnce(&Few) -> Option<u64>,
     look_up: impl FnOnce(&mut dyn Batch),
 ) -> Result<()> {
-    let (hasher, kernels) = (base.hasher(), base.kernels());
+    let (hasher, instructions) = (base.hasher(), base.instructions());
     if let Some(few) = keys.few(hasher)
         && let Some(found) = answers.of_few(&few, || look_up_few(&few))
     {
@@ -68,7 +68,7 @@ pub(crate) fn contains(
         answers.fill(true, keys.len());
         return Err(error);
     }
-    look_up(&mut Call { keys, hasher, kernels, hashed: 0, answered: 0, answers: Some(answers) });
+    look_up(&mut Call { keys, hasher, instructions, hashed: 0, answered: 0, answers: Some(answers) });
     answers.done = keys.len();
     Ok(())
 }
@@ -76,7 +76,7 @@ pub(crate) fn contains(
 /// Inserts keys. Says how many were inserted, the first so many, and what stopped it there. Only these have answers.
 pub(crate) fn insert(
     hasher: &Hasher,
-    kernels: &Kernels,
+    instructions: Instructions,
     keys: &Keys,
     mut answers: Option<&mut Answers>,
     insert: impl FnOnce(&mut dyn Batch) -> Taken,
@@ -91,7 +91,8 @@ pub(crate) fn insert(
     if keys.is_empty() {
         return Taken::all(0);
     }
-    let taken = insert(&mut Call { keys, hasher, kernels, hashed: 0, answered: 0, answers: answers.as_deref_mut() });
+    let taken =
+        insert(&mut Call { keys, hasher, instructions, hashed: 0, answered: 0, answers: answers.as_deref_mut() });
     if let Some(answers) = answers {
         answers.done = taken.keys;
     }

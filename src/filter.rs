@@ -9,7 +9,7 @@ use crate::error::Status;
 use crate::error::{Error, Result, error};
 use crate::format::{self, Geometry, Header, Sink};
 use crate::keys::Keys;
-use crate::simd::Probe;
+use crate::layouts::Probe;
 use crate::spec::{MAX_PARAMETERS, Setting, Spec};
 use crate::storage::{Access, Words};
 use crate::{batch, registry};
@@ -496,7 +496,7 @@ pub trait Filter: Send + Sync {
             Ok(shared) => shared,
             Err(error) => return Taken::none(error),
         };
-        batch::insert(base.hasher(), base.kernels(), keys, answers, |batch| {
+        batch::insert(base.hasher(), base.instructions(), keys, answers, |batch| {
             if base.is_own() {
                 shared.insert_many_shared(batch);
                 return Taken::all(batch.keys());
@@ -537,9 +537,9 @@ pub trait Filter: Send + Sync {
                 return Taken::all(few.keys.len());
             }
         }
-        let (hasher, kernels) = (self.base().hasher().clone(), self.base().kernels());
+        let (hasher, instructions) = (self.base().hasher().clone(), self.base().instructions());
         match self.as_insert() {
-            Some(filter) => batch::insert(&hasher, kernels, keys, answers, |batch| filter.insert_many(batch)),
+            Some(filter) => batch::insert(&hasher, instructions, keys, answers, |batch| filter.insert_many(batch)),
             None => Taken::none(unsupported("insert")),
         }
     }
@@ -651,7 +651,7 @@ pub trait Filter: Send + Sync {
             hash: header.hash,
             seed: if header.hash == crate::HashFunction::SipHash13 { 0 } else { header.identifier },
             key: None,
-            kernel: self.base().kernels().kernel,
+            kernel: self.base().instructions().kernel(),
             parameters,
         }
     }

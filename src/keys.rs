@@ -3,7 +3,7 @@
 use crate::bits::ring::{Few, GROUP};
 use crate::error::{Result, error};
 use crate::hash::Hasher;
-use crate::simd::Kernels;
+use crate::simd::Instructions;
 
 /// Many keys.
 #[derive(Clone, Copy, Debug)]
@@ -83,9 +83,9 @@ impl<'a> Keys<'a> {
     }
 
     /// The hashes of the keys from `start` on, as many as there is room for.
-    pub(crate) fn hash_range(&self, start: usize, hasher: &Hasher, kernels: &Kernels, hashes: &mut [u64]) {
+    pub(crate) fn hash_range(&self, start: usize, hasher: &Hasher, instructions: Instructions, hashes: &mut [u64]) {
         match self {
-            Keys::U64(keys) => hasher.hash_u64s(kernels, &keys[start..start + hashes.len()], hashes),
+            Keys::U64(keys) => hasher.hash_u64s(instructions, &keys[start..start + hashes.len()], hashes),
             Keys::Hashes(given) => hashes.copy_from_slice(&given[start..start + hashes.len()]),
             Keys::Bytes { bytes, offsets } => {
                 // Hashing was checked to succeed; a failure would only cost an answer, not invent an absence.

@@ -84,7 +84,7 @@ pub fn create(spec: &Spec) -> Result<Box<dyn Filter>> {
 pub(crate) fn create_base(spec: &Spec) -> Result<Base> {
     let (_, header, hasher) = plan(spec)?;
     let words = Words::zeroed(header.geometry.payload_bytes)?;
-    Ok(Base::new(header, hasher, words).with_kernels(simd::choose(spec.kernel)?))
+    Ok(Base::new(header, hasher, words).with_instructions(simd::choose(spec.kernel)?))
 }
 
 /// The length of the image of the filter that a spec describes.
@@ -107,7 +107,7 @@ pub fn image_size(spec: &Spec) -> Result<u64> {
 /// uses them; other processes that share them may read them through handles of their own.
 pub unsafe fn create_in(spec: &Spec, base: core::ptr::NonNull<u8>, length: usize) -> Result<Box<dyn Filter>> {
     let (row, header, hasher) = plan(spec)?;
-    let kernels = simd::choose(spec.kernel)?;
+    let instructions = simd::choose(spec.kernel)?;
     let needed = header.image_bytes();
     if (length as u64) < needed {
         return Err(error!(BufferTooSmall, "the buffer has {length} bytes, the image needs {needed}"));
@@ -116,7 +116,7 @@ pub unsafe fn create_in(spec: &Spec, base: core::ptr::NonNull<u8>, length: usize
     let image = unsafe { ImageBytes::from_buffer(base, needed as usize, Access::Write)? };
     let words = image.into_words(HEADER_LENGTH, header.geometry.payload_bytes as usize)?;
     // Everything that can fail comes before the first byte is written.
-    let mut filter = (row.open)(Base::new(header, hasher, words).with_kernels(kernels))?;
+    let mut filter = (row.open)(Base::new(header, hasher, words).with_instructions(instructions))?;
     filter.base_mut().initialise()?;
     Ok(filter)
 }

@@ -23,6 +23,21 @@ pub fn mix(mut x: u64) -> u64 {
 /// 2^64 over the golden ratio, made odd.
 pub const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
+/// The bits of a byte as bytes of 0 or 1, the lowest first: what a mask of eight lanes is for kernels whose vectors are
+/// not masked by bits.
+pub static BYTES_OF_BITS: [u64; 256] = {
+    let (mut bytes, mut byte) = ([0; 256], 0);
+    while byte < 256 {
+        let mut bit = 0;
+        while bit < 8 {
+            bytes[byte] |= (byte as u64 >> bit & 1) << (8 * bit);
+            bit += 1;
+        }
+        byte += 1;
+    }
+    bytes
+};
+
 /// Asks for the cache line of a word, to be read soon; nothing happens where the processor has no such instruction.
 #[inline]
 pub fn prefetch<T>(word: &T) {

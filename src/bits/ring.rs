@@ -73,7 +73,7 @@ pub trait Batch {
 pub struct Few<'a> {
     /// At most [`GROUP`] keys.
     pub keys: &'a [u64],
-    /// What XXH3 mixes the keys with (`simd::portable::xxh3_flip`); `None` if they are hashes already.
+    /// What XXH3 mixes the keys with (`hash::xxh3::flip`); `None` if they are hashes already.
     pub flip: Option<u64>,
 }
 

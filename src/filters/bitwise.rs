@@ -4,7 +4,7 @@ use crate::bits;
 use crate::bits::ring::{Batch, Chunk, Few, Taken};
 use crate::error::{Result, Status, error};
 use crate::filter::{Capabilities, Insert, Intersect, Merge, SharedInsert, mark, mark_one};
-use crate::simd::fills::Fills;
+use crate::layouts::block_kernel::Fills;
 use crate::spec::Parameter;
 use crate::storage::Words;
 use core::sync::atomic::{AtomicU64, Ordering};

@@ -4,7 +4,7 @@
 //! After Putze, Sanders and Singler, "Cache-, hash- and space-efficient Bloom filters", 2007, which has k bits anywhere
 //! in the block. Choosing lanes first is as accurate to a thousandth and makes a lookup one multiplication, one shift,
 //! one rotation and one masked test of a vector. The block comes from the hash by multiply-high, the bits of the lanes
-//! from products of its low half, and the lanes from the high bits of that half ([`crate::simd::layout`] is the
+//! from products of its low half, and the lanes from the high bits of that half ([`crate::layouts::blocked`] is the
 //! definition,
 //! `docs/format.md` says it in words).
 //!
@@ -20,11 +20,10 @@ use crate::bits::ring::{self, Batch, Few};
 use crate::error::{Result, Status, error};
 use crate::filter::{Cardinality, Filter, Fold, Insert, Intersect, Layout, Measure, Merge, SharedInsert, View};
 use crate::format::Geometry;
+use crate::layouts::blocked::{self, BLOCK_WORDS, masks};
+use crate::layouts::{BlockKernel, Probe};
 use crate::open;
 use crate::registry::Row;
-use crate::simd::Probe;
-use crate::simd::layout::{BLOCK_WORDS, masks};
-use crate::simd::portable;
 use crate::sizing;
 use crate::sizing::blocked::{BLOCK_BITS, MAX_HASHES, MIN_RATE};
 use crate::spec::{Kind, Number, Size, Spec};
@@ -110,6 +109,7 @@ fn plan(spec: &Spec) -> Result<Geometry> {
 /// ```
 pub struct Blocked {
     base: Base,
+    kernel: &'static BlockKernel,
     blocks: u64,
     hashes: u32,
     /// The lanes that keys choose among.
@@ -144,7 +144,13 @@ impl Blocked {
         if !known {
             return Err(error!(Corrupt, "the header's geometry is not one of a blocked filter: {geometry:?}"));
         }
-        Ok(Blocked { blocks, hashes: geometry.hashes, masks: masks(geometry.hashes), base })
+        Ok(Blocked {
+            blocks,
+            hashes: geometry.hashes,
+            masks: masks(geometry.hashes),
+            kernel: blocked::kernel(base.instructions()),
+            base,
+        })
     }
 
     /// The words of the blocks, which fill the payload.
@@ -164,19 +170,19 @@ impl Filter for Blocked {
 
     #[inline]
     fn contains_hash(&self, hash: u64) -> bool {
-        self.base.kernels().blocked.contains_one(self.blocks(), self.masks, hash)
+        self.kernel.contains_one(self.blocks(), self.masks, hash)
     }
 
     fn contains_many(&self, batch: &mut dyn Batch) {
-        self.base.kernels().blocked.contains(self.blocks(), self.masks, batch);
+        self.kernel.contains(self.blocks(), self.masks, batch);
     }
 
     fn contains_few(&self, few: &Few) -> Option<u64> {
-        Some(self.base.kernels().blocked.contains_few(self.blocks(), self.masks, few))
+        Some(self.kernel.contains_few(self.blocks(), self.masks, few))
     }
 
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
-        let (kernel, hashes) = (&self.base.kernels().blocked, self.hashes);
+        let (kernel, hashes) = (self.kernel, self.hashes);
         let fills = bitwise::fills(self.blocks(), progress, |words| kernel.fills(words, hashes));
         let rate = sizing::blocked::from_products(fills.products, self.blocks, hashes);
         Measure::of_bits(fills.ones, self.base.geometry().bits, rate)
@@ -218,7 +224,7 @@ impl Filter for Blocked {
     }
 
     fn probe(&self) -> Option<Probe<'_>> {
-        Some(self.base.probe(&self.base.kernels().blocked, self.blocks(), self.masks))
+        Some(self.base.probe(self.kernel, self.blocks(), self.masks))
     }
 
     fn view(&self) -> Option<View<'_>> {
@@ -248,25 +254,25 @@ impl Cardinality for Blocked {
 impl BitArray for Blocked {
     #[inline]
     fn set(&mut self, hash: u64) -> Option<bool> {
-        let kernel = &self.base.kernels().blocked;
+        let kernel = self.kernel;
         Some(kernel.insert_one(self.base.writable_at_once()?, self.masks, hash))
     }
 
     fn set_many(&mut self, batch: &mut dyn Batch) -> Option<()> {
-        let kernel = &self.base.kernels().blocked;
+        let kernel = self.kernel;
         kernel.insert(self.base.writable_at_once()?, self.masks, batch);
         Some(())
     }
 
     fn set_few(&mut self, few: &Few, is_asked: bool) -> Option<u64> {
-        let kernel = &self.base.kernels().blocked;
+        let kernel = self.kernel;
         Some(kernel.insert_few(self.base.writable_at_once()?, self.masks, few, is_asked))
     }
 }
 
 impl SharedInsert for Blocked {
     fn insert_one_shared(&self, hash: u64) -> bool {
-        self.base.kernels().blocked.insert_one_shared(self.blocks(), self.masks, hash)
+        self.kernel.insert_one_shared(self.blocks(), self.masks, hash)
     }
 
     #[inline]
@@ -275,7 +281,7 @@ impl SharedInsert for Blocked {
     }
 
     fn fetch(&self, hash: u64) {
-        portable::blocked_fetch(self.blocks(), hash);
+        blocked::fetch(self.blocks(), hash);
     }
 
     fn ahead(&self) -> usize {

@@ -18,11 +18,10 @@ use crate::bits::ring::{self, Batch, Few};
 use crate::error::{Result, Status, error};
 use crate::filter::{Cardinality, Filter, Fold, Insert, Intersect, Layout, Measure, Merge, SharedInsert, View};
 use crate::format::Geometry;
+use crate::layouts::split_block::{self, BLOCK_WORDS, block_start};
+use crate::layouts::{BlockKernel, Probe};
 use crate::open;
 use crate::registry::Row;
-use crate::simd::Probe;
-use crate::simd::layout::{SPLIT_BLOCK_WORDS, split_block_start};
-use crate::simd::portable;
 use crate::sizing::{self, split_block::BLOCK_BITS};
 use crate::spec::{Kind, Number, Size, Spec};
 use crate::storage::{Words, try_box};
@@ -94,6 +93,7 @@ fn plan(spec: &Spec) -> Result<Geometry> {
 /// ```
 pub struct SplitBlock {
     base: Base,
+    kernel: &'static BlockKernel,
     blocks: u64,
     /// Words of the blocks; the payload may have padding after them.
     words: usize,
@@ -127,7 +127,12 @@ impl SplitBlock {
         if !known {
             return Err(error!(Corrupt, "the header's geometry is not one of a split_block filter: {geometry:?}"));
         }
-        Ok(SplitBlock { blocks, words: (geometry.bits / 64) as usize, base })
+        Ok(SplitBlock {
+            blocks,
+            words: (geometry.bits / 64) as usize,
+            kernel: split_block::kernel(base.instructions()),
+            base,
+        })
     }
 
     /// The words of the blocks.
@@ -147,19 +152,19 @@ impl Filter for SplitBlock {
 
     #[inline]
     fn contains_hash(&self, hash: u64) -> bool {
-        self.base.kernels().split_block.contains_one(self.blocks(), &[], hash)
+        self.kernel.contains_one(self.blocks(), &[], hash)
     }
 
     fn contains_many(&self, batch: &mut dyn Batch) {
-        self.base.kernels().split_block.contains(self.blocks(), &[], batch);
+        self.kernel.contains(self.blocks(), &[], batch);
     }
 
     fn contains_few(&self, few: &Few) -> Option<u64> {
-        Some(self.base.kernels().split_block.contains_few(self.blocks(), &[], few))
+        Some(self.kernel.contains_few(self.blocks(), &[], few))
     }
 
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
-        let kernel = &self.base.kernels().split_block;
+        let kernel = self.kernel;
         let fills = bitwise::fills(self.blocks(), progress, |words| kernel.fills(words, LANES));
         // A lane's fill is its ones over 32.
         let rate = fills.products * 32.0_f64.powi(-(LANES as i32)) / self.blocks as f64;
@@ -202,7 +207,7 @@ impl Filter for SplitBlock {
     }
 
     fn probe(&self) -> Option<Probe<'_>> {
-        Some(self.base.probe(&self.base.kernels().split_block, self.blocks(), &[]))
+        Some(self.base.probe(self.kernel, self.blocks(), &[]))
     }
 
     fn view(&self) -> Option<View<'_>> {
@@ -232,34 +237,34 @@ impl Cardinality for SplitBlock {
 impl BitArray for SplitBlock {
     #[inline]
     fn set(&mut self, hash: u64) -> Option<bool> {
-        let kernel = &self.base.kernels().split_block;
+        let kernel = self.kernel;
         Some(kernel.insert_one(&mut self.base.writable_at_once()?[..self.words], &[], hash))
     }
 
     fn set_many(&mut self, batch: &mut dyn Batch) -> Option<()> {
-        let kernel = &self.base.kernels().split_block;
+        let kernel = self.kernel;
         kernel.insert(&mut self.base.writable_at_once()?[..self.words], &[], batch);
         Some(())
     }
 
     fn set_few(&mut self, few: &Few, is_asked: bool) -> Option<u64> {
-        let kernel = &self.base.kernels().split_block;
+        let kernel = self.kernel;
         Some(kernel.insert_few(&mut self.base.writable_at_once()?[..self.words], &[], few, is_asked))
     }
 }
 
 impl SharedInsert for SplitBlock {
     fn insert_one_shared(&self, hash: u64) -> bool {
-        self.base.kernels().split_block.insert_one_shared(self.blocks(), &[], hash)
+        self.kernel.insert_one_shared(self.blocks(), &[], hash)
     }
 
     #[inline]
     fn unmarked(&self, hash: u64) -> Option<usize> {
-        self.base.unmarked(split_block_start(self.words, hash))
+        self.base.unmarked(block_start(self.words, hash))
     }
 
     fn fetch(&self, hash: u64) {
-        portable::split_block_fetch(self.blocks(), hash);
+        split_block::fetch(self.blocks(), hash);
     }
 
     fn ahead(&self) -> usize {
@@ -284,8 +289,8 @@ impl Fold for SplitBlock {
         let mut folded = Words::zeroed(geometry.payload_bytes)?;
         let words = folded.exclusive().ok_or(Status::Internal)?;
         for (i, word) in self.blocks().iter().enumerate() {
-            let block = (i / SPLIT_BLOCK_WORDS) as u64 / factor;
-            let place = block as usize * SPLIT_BLOCK_WORDS + i % SPLIT_BLOCK_WORDS;
+            let block = (i / BLOCK_WORDS) as u64 / factor;
+            let place = block as usize * BLOCK_WORDS + i % BLOCK_WORDS;
             words[place] |= word.load(Ordering::Relaxed);
         }
         self.base.replace(geometry, folded);

@@ -270,7 +270,7 @@ pub fn size_for(keys: u64, false_positive_rate: f64) -> Option<BlockedSize> {
     Some(BlockedSize { blocks, hashes })
 }
 
-/// The present rate of a filter, from the sum over its blocks of the products that [`crate::simd::fills`] defines:
+/// The present rate of a filter, from the sum over its blocks of the products that [`crate::layouts::block_kernel::Fills`] defines:
 /// the mean, over the blocks and over the lanes that a key may choose, of the product of their fills. That is the rate
 /// whatever was inserted.
 pub fn from_products(products: f64, blocks: u64, hashes: u32) -> f64 {

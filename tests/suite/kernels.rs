@@ -2,10 +2,15 @@
 
 use crate::common::mix;
 use core::sync::atomic::{AtomicU64, Ordering};
+use petal::hash::xxh3;
+use petal::layouts::blocked::masks;
+use petal::layouts::{BlockKernel, blocked, split_block};
 use petal::ring::{Batch, FETCH_FROM, Few, GROUP};
-use petal::simd::layout::{BLOCK_WORDS, SPLIT_BLOCK_WORDS, masks};
-use petal::simd::{BlockKernel, Kernels, available, choose, portable};
-use petal::{Kernel, Spec, Status};
+use petal::simd::{Instructions, available, choose};
+use petal::{Filter, Kernel, Spec, Status, sizing};
+
+/// How a layout gives out its kernels.
+type Kernels = fn(Instructions) -> &'static BlockKernel;
 
 fn atomics(words: &[u64]) -> Vec<AtomicU64> {
     words.iter().map(|word| AtomicU64::new(*word)).collect()
@@ -67,9 +72,10 @@ impl Batch for Hashes<'_> {
     }
 }
 
-fn compare(kernels: &Kernels, layout: fn(&Kernels) -> &BlockKernel, words: usize, masks: &[u16], count: usize) {
-    let (kernel, specification) = (layout(kernels), layout(&portable::KERNELS));
-    let name = format!("{:?}, {words} words, {} masks, {count} keys", kernels.kernel, masks.len());
+/// Compares a kernel with the portable one of its layout: many keys, one by one, and through shared references.
+fn compare(instructions: Instructions, kernels: Kernels, words: usize, masks: &[u16], count: usize) {
+    let (kernel, specification) = (kernels(instructions), kernels(Instructions::PORTABLE));
+    let name = format!("{:?}, {words} words, {} masks, {count} keys", instructions.kernel(), masks.len());
     let inserted = keys(count, 1);
     let (mut ours, mut theirs, mut unasked) = (vec![0; words], vec![0; words], vec![0; words]);
     let new = Hashes::answered(&inserted, true, |batch| kernel.insert(&mut ours, masks, batch));
@@ -102,17 +108,17 @@ fn compare(kernels: &Kernels, layout: fn(&Kernels) -> &BlockKernel, words: usize
     }
 }
 
-/// The same for few keys, as hashes and as numbers to hash: against the portable kernel's way with many.
-fn compare_few(kernels: &Kernels, layout: fn(&Kernels) -> &BlockKernel, words: usize, masks: &[u16], count: usize) {
-    let (kernel, specification) = (layout(kernels), layout(&portable::KERNELS));
-    let name = format!("{:?}, {words} words, {} masks, {count} few keys", kernels.kernel, masks.len());
+/// Compares a kernel's way with few keys, as hashes and as numbers to hash, with the portable kernel's way with many.
+fn compare_few(instructions: Instructions, kernels: Kernels, words: usize, masks: &[u16], count: usize) {
+    let (kernel, specification) = (kernels(instructions), kernels(Instructions::PORTABLE));
+    let name = format!("{:?}, {words} words, {} masks, {count} few keys", instructions.kernel(), masks.len());
     let bools = |answers: u64| -> Vec<bool> { (0..count).map(|i| answers >> i & 1 == 1).collect() };
-    for flip in [None, Some(portable::xxh3_flip(7))] {
+    for flip in [None, Some(xxh3::flip(7))] {
         // Not all of those that are looked up were inserted.
         let (inserted, mut asked) = (keys(count, 1), keys(count, 1 << 40));
         asked.iter_mut().step_by(2).zip(&inserted).for_each(|(key, there)| *key = *there);
         let hashed = |keys: &[u64]| -> Vec<u64> {
-            keys.iter().map(|key| flip.map_or(*key, |flip| portable::xxh3_u64(flip, *key))).collect()
+            keys.iter().map(|key| flip.map_or(*key, |flip| xxh3::hash_u64(flip, *key))).collect()
         };
         let (mut ours, mut theirs, mut unasked) = (vec![0; words], vec![0; words], vec![0; words]);
         let few = Few { keys: &inserted, flip };
@@ -132,41 +138,41 @@ fn compare_few(kernels: &Kernels, layout: fn(&Kernels) -> &BlockKernel, words: u
 
 #[test]
 fn kernels_take_few_keys_as_the_portable_one_takes_many() {
-    for kernels in available() {
+    for instructions in available() {
         for count in 0..=GROUP {
             for blocks in [1, 2, 3, 17, 1000] {
-                compare_few(kernels, |kernels| &kernels.split_block, blocks * SPLIT_BLOCK_WORDS, &[], count);
+                compare_few(instructions, split_block::kernel, blocks * split_block::BLOCK_WORDS, &[], count);
                 for hashes in [1, 6, 16] {
-                    compare_few(kernels, |kernels| &kernels.blocked, blocks * BLOCK_WORDS, masks(hashes), count);
+                    compare_few(instructions, blocked::kernel, blocks * blocked::BLOCK_WORDS, masks(hashes), count);
                 }
             }
         }
         for count in [0, 1, 16, 63, 64] {
             let words = FETCH_FROM + 8 * 5;
-            compare_few(kernels, |kernels| &kernels.split_block, words, &[], count);
-            compare_few(kernels, |kernels| &kernels.blocked, words, masks(6), count);
+            compare_few(instructions, split_block::kernel, words, &[], count);
+            compare_few(instructions, blocked::kernel, words, masks(6), count);
         }
     }
 }
 
 #[test]
 fn kernels_do_as_the_portable_one() {
-    for kernels in available() {
-        println!("{:?}", kernels.kernel);
+    for instructions in available() {
+        println!("{:?}", instructions.kernel());
         for count in (0..=200).chain([511, 512, 513, 777]) {
             // Few blocks are full soon; of many, most keys are new.
             for blocks in if count % 10 < 3 { &[1, 2, 3, 17, 1000][..] } else { &[3, 40] } {
-                compare(kernels, |kernels| &kernels.split_block, blocks * SPLIT_BLOCK_WORDS, &[], count);
+                compare(instructions, split_block::kernel, blocks * split_block::BLOCK_WORDS, &[], count);
                 for hashes in 1..=16 {
-                    compare(kernels, |kernels| &kernels.blocked, blocks * BLOCK_WORDS, masks(hashes), count);
+                    compare(instructions, blocked::kernel, blocks * blocked::BLOCK_WORDS, masks(hashes), count);
                 }
             }
         }
         // So large that lines are fetched ahead.
         for count in [0, 1, 3, 16, 63, 64, 65, 127, 128, 129, 191, 192, 193, 500, 777] {
             let words = FETCH_FROM + 8 * 5;
-            compare(kernels, |kernels| &kernels.split_block, words, &[], count);
-            compare(kernels, |kernels| &kernels.blocked, words, masks(6), count);
+            compare(instructions, split_block::kernel, words, &[], count);
+            compare(instructions, blocked::kernel, words, masks(6), count);
         }
     }
 }
@@ -193,7 +199,7 @@ fn products(lanes: &[f64], chosen: usize) -> f64 {
 #[test]
 fn kernels_read_the_same_fills() {
     for blocks in [0, 1, 2, 15, 16, 17, 100] {
-        let words = words(blocks * BLOCK_WORDS);
+        let words = words(blocks * blocked::BLOCK_WORDS);
         let counts: Vec<f64> = words
             .iter()
             .map(|word| word.load(Ordering::Relaxed))
@@ -211,16 +217,21 @@ fn kernels_read_the_same_fills() {
                 counts.chunks_exact(16).map(block).sum()
             })
             .collect();
-        for kernels in available() {
-            let found = kernels.split_block.fills(&words, 8);
+        for instructions in available() {
+            let name = format!("{:?}, {blocks} blocks", instructions.kernel());
+            let found = split_block::kernel(instructions).fills(&words, 8);
             assert_eq!(found.ones as f64, counts.iter().sum());
-            assert!(close(found.products, split), "{:?}, {blocks} blocks", kernels.kernel);
-            assert_eq!(found, portable::KERNELS.split_block.fills(&words, 8), "{:?}", kernels.kernel);
+            assert!(close(found.products, split), "{name}");
+            assert_eq!(found, split_block::kernel(Instructions::PORTABLE).fills(&words, 8), "{name}");
             for (hashes, expected) in (1..).zip(&expected) {
-                let found = kernels.blocked.fills(&words, hashes);
+                let found = blocked::kernel(instructions).fills(&words, hashes);
                 assert_eq!(found.ones as f64, counts.iter().sum());
-                assert!(close(found.products, *expected), "{:?}, {blocks} blocks, {hashes}", kernels.kernel);
-                assert_eq!(found, portable::KERNELS.blocked.fills(&words, hashes), "{:?}", kernels.kernel);
+                assert!(close(found.products, *expected), "{name}, {hashes} hashes");
+                assert_eq!(
+                    found,
+                    blocked::kernel(Instructions::PORTABLE).fills(&words, hashes),
+                    "{name}, {hashes} hashes"
+                );
             }
         }
     }
@@ -231,11 +242,11 @@ fn a_spec_forces_its_kernel() {
     for kernel in Kernel::ALL {
         let spec = Spec { kernel, ..Spec::default() };
         match choose(kernel) {
-            Ok(kernels) => {
+            Ok(instructions) => {
                 let filter = petal::create(&spec).unwrap();
-                assert_eq!(filter.base().kernels().kernel, kernels.kernel);
-                assert_eq!(filter.spec().kernel, kernels.kernel);
-                assert_eq!(filter.copy().unwrap().base().kernels().kernel, kernels.kernel);
+                assert_eq!(filter.base().instructions().kernel(), instructions.kernel());
+                assert_eq!(filter.spec().kernel, instructions.kernel());
+                assert_eq!(filter.copy().unwrap().base().instructions().kernel(), instructions.kernel());
             }
             Err(error) => {
                 assert_eq!(error.status(), Status::Unsupported);
@@ -246,4 +257,30 @@ fn a_spec_forces_its_kernel() {
         }
     }
     assert_eq!(Kernel::from_number(99).unwrap_err().status(), Status::UnknownValue);
+}
+
+/// Filters whose blocks are not a multiple of what kernels look at together.
+#[test]
+fn rates_of_filters_are_means_over_their_blocks() -> petal::Result<()> {
+    let mut blocked = petal::filters::Blocked::with_capacity(1000, 0.01)?;
+    let mut split = petal::filters::SplitBlock::with_capacity(1000, 0.01)?;
+    for i in 0..1000 {
+        blocked.insert_u64(i)?;
+        split.insert_u64(i)?;
+    }
+    let lanes = |filter: &dyn Filter| -> Vec<u32> {
+        let words = filter.base().words().shared().iter().map(|word| word.load(Ordering::Relaxed));
+        let bits = filter.base().geometry().bits as usize;
+        words.flat_map(|word| [word as u32, (word >> 32) as u32]).take(bits / 32).collect()
+    };
+    let hashes = blocked.base().geometry().hashes;
+    let all = lanes(&blocked);
+    let rate = |block: &[u32]| sizing::blocked::from_fill(block.try_into().unwrap(), hashes);
+    let mean = all.chunks_exact(16).map(rate).sum::<f64>() / (all.len() / 16) as f64;
+    assert!((blocked.false_positive_rate() / mean - 1.0).abs() < 1e-6);
+    let all = lanes(&split);
+    let rate = |block: &[u32]| sizing::split_block::from_fill(block.try_into().unwrap());
+    let mean = all.chunks_exact(8).map(rate).sum::<f64>() / (all.len() / 8) as f64;
+    assert!((split.false_positive_rate() / mean - 1.0).abs() < 1e-6);
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! False-positive rates and sizes against published and recomputed values, brute force, simulation and each other.
 
-use petal::simd::layout::masks;
+use petal::layouts::blocked::masks;
 use petal::sizing::{PartitionedSize, Size, blocked, bloom, hash_floor, mixture, series, split_block};
 use proptest::prelude::*;
 

@@ -129,8 +129,9 @@ impl Arguments {
     fn subjects(&self, point: &Point) -> Result<Vec<Box<dyn Subject>>, String> {
         let mut subjects = Vec::new();
         for row in self.rows() {
-            for (i, kernels) in simd::available().enumerate() {
-                let made = subject::petal(row, &point.size, kernels.kernel).map_err(|error| error.to_string())?;
+            for (i, instructions) in simd::available().enumerate() {
+                let made =
+                    subject::petal(row, &point.size, instructions.kernel()).map_err(|error| error.to_string())?;
                 // Kernels are for the kinds that look at one line.
                 if i == 0 || (point.kernels && made.lines(subject::Operation::Hit) <= 1.0) {
                     subjects.push(made);

@@ -117,7 +117,7 @@ fn colours(rows: &[&'static Row], records: &[Record]) -> Vec<(String, RGBColor)>
 /// Times against footprint, with the best kernel: Petal's kinds in batches and one key at a time, other libraries as
 /// they can be called, which is one key at a time.
 fn times(rows: &[&'static Row], records: &[Record], op: &str) -> Vec<Line> {
-    let best = petal::simd::best().kernel.name();
+    let best = petal::simd::best().kernel().name();
     let wanted = |record: &&Record| {
         let plain = record.threads == 1 && !record.shared && record.keys == Form::U64.name();
         let best = record.peer || record.kernel == best;

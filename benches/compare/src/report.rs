@@ -115,7 +115,7 @@ impl Machine {
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Machine { model, processors, pages, caches } = self;
-        let kernel = petal::simd::best().kernel.name();
+        let kernel = petal::simd::best().kernel().name();
         write!(f, "{model}, {processors} processors, {kernel}, transparent huge pages: {pages}")?;
         for (name, _) in caches {
             write!(f, ", {name}")?;

@@ -121,7 +121,7 @@ impl Subject for Petal {
     }
 
     fn kernel(&self) -> &'static str {
-        self.filter.base().kernels().kernel.name()
+        self.filter.base().instructions().kernel().name()
     }
 
     fn bits(&self) -> u64 {

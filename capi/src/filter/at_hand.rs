@@ -3,8 +3,8 @@
 // themselves.
 
 use super::petal_filter;
+use petal_core::layouts::Probe;
 use petal_core::ring::Few;
-use petal_core::simd::Probe;
 use std::slice;
 use std::sync::atomic::Ordering;
 

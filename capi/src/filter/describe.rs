@@ -119,7 +119,7 @@ fn description_of(filter: &dyn Filter) -> petal_description {
         bytes: header.image_bytes(),
         bits_per_key: if header.capacity == 0 { 0.0 } else { geometry.bits as f64 / header.capacity as f64 },
         false_positive_rate: header.false_positive_rate,
-        kernel: base.kernels().kernel as u32,
+        kernel: base.instructions().kernel() as u32,
         reserved: 0,
     }
 }

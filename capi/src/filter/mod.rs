@@ -3,7 +3,7 @@
 use crate::boundary::{self, boundary};
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
-use petal_core::simd::Probe;
+use petal_core::layouts::Probe;
 use petal_core::storage::try_box;
 use petal_core::{Filter, Hasher, Result, Spec, Status};
 use std::ffi::c_void;

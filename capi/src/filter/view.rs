@@ -18,8 +18,8 @@ use super::petal_filter;
 use crate::boundary::{self, boundary};
 use crate::spec::petal_hash_function;
 use crate::status::{petal_error, petal_status};
-use petal_core::simd::layout::masks;
-use petal_core::simd::portable::xxh3_flip;
+use petal_core::hash::xxh3;
+use petal_core::layouts::blocked::masks;
 use petal_core::{Filter, HashFunction, Layout, Result, View};
 use std::ptr;
 
@@ -80,7 +80,7 @@ fn view_of(view: View, hash: HashFunction, seed: u64) -> petal_view {
         hashes: view.hashes,
         hash: hash as petal_hash_function,
         mask_count: masks.len() as u32,
-        hash_flip: if hash == HashFunction::Xxh3 { xxh3_flip(seed) } else { 0 },
+        hash_flip: if hash == HashFunction::Xxh3 { xxh3::flip(seed) } else { 0 },
         blocks: (view.words.len() / words_of_block) as u64,
         words: view.words.as_ptr().cast(),
         writable_words: ptr::null_mut(),

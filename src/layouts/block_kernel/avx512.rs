@@ -1,8 +1,7 @@
-//! The kernels for AVX-512 (F, BW, DQ, VL).
+//! What the kernels for AVX-512 (F, BW, DQ, VL) have in common: the loop over the keys of a batch.
 //!
 //! Keys are taken eight at once as long as there is arithmetic on 64-bit numbers to do: hash, block and lanes. What
-//! comes of it for 64 keys lies in memory, and then each key's block is one vector: a multiplication, a shift, a
-//! rotation and a masked test. While these 64 are answered the next 64 are hashed and their lines are fetched, eight
+//! comes of it for 64 keys lies in memory, and then each key's block is one vector, which takes a few instructions. While these 64 are answered the next 64 are hashed and their lines are fetched, eight
 //! for every eight answers.
 //!
 //! A step of eight keys is written in assembly, for two reasons. The block is read while other threads may
@@ -16,80 +15,10 @@
 //! The last keys of a batch, which do not fill a vector, are followed by copies of the last one: to look a key up
 //! again, or to insert it again, changes nothing.
 
-mod blocked;
-mod split_block;
-mod xxh3;
-
-use super::fills::{self, Fills};
-use super::{BlockKernel, Kernel, Kernels};
 use crate::bits::ring::{Batch, Few, GROUP};
+use crate::hash::xxh3::avx512 as xxh3;
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
-use core::sync::atomic::AtomicU64;
-
-static KERNELS: Kernels = Kernels {
-    kernel: Kernel::Avx512,
-    hash_u64s: xxh3::hash_u64s,
-    split_block: BlockKernel {
-        contains_one: split_block::contains_one,
-        insert_one: split_block::insert_one,
-        insert_one_shared: split_block::insert_one_shared,
-        contains: split_block::contains,
-        insert: split_block::insert,
-        fills: split_block_fills,
-        contains_few: split_block::contains_few,
-        insert_few: split_block::insert_few,
-    },
-    blocked: BlockKernel {
-        contains_one: blocked::contains_one,
-        insert_one: blocked::insert_one,
-        insert_one_shared: blocked::insert_one_shared,
-        contains: blocked::contains,
-        insert: blocked::insert,
-        fills: blocked_fills,
-        contains_few: blocked::contains_few,
-        insert_few: blocked::insert_few,
-    },
-};
-
-/// These kernels, if the processor runs them.
-pub fn kernels() -> Option<&'static Kernels> {
-    let has = is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512dq")
-        && is_x86_feature_detected!("avx512vl");
-    has.then_some(&KERNELS)
-}
-
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn split_block_fills(words: &[AtomicU64], _: u32) -> Fills {
-    if !is_x86_feature_detected!("avx512vpopcntdq") {
-        return fills::split_block(words);
-    }
-    // SAFETY: the processor has it.
-    unsafe { split_block_fills_counted(words) }
-}
-
-/// With the instruction that counts bits.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
-fn split_block_fills_counted(words: &[AtomicU64]) -> Fills {
-    fills::split_block(words)
-}
-
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn blocked_fills(words: &[AtomicU64], hashes: u32) -> Fills {
-    if !is_x86_feature_detected!("avx512vpopcntdq") {
-        return fills::blocked(words, hashes);
-    }
-    // SAFETY: the processor has it.
-    unsafe { blocked_fills_counted(words, hashes) }
-}
-
-/// With the instruction that counts bits.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
-fn blocked_fills_counted(words: &[AtomicU64], hashes: u32) -> Fills {
-    fills::blocked(words, hashes)
-}
 
 /// Keys whose arithmetic is done at once.
 const WIDTH: usize = 8;
@@ -98,7 +27,7 @@ const WIDTH: usize = 8;
 /// has lost sight of what the upper halves are.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn multiply_low_halves(a: __m512i, b: __m512i) -> __m512i {
+pub fn multiply_low_halves(a: __m512i, b: __m512i) -> __m512i {
     let product;
     // SAFETY: arithmetic on registers.
     unsafe {
@@ -117,7 +46,7 @@ fn multiply_low_halves(a: __m512i, b: __m512i) -> __m512i {
 /// The bytes are readable.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-unsafe fn load_line(address: *const u64) -> __m512i {
+pub unsafe fn load_line(address: *const u64) -> __m512i {
     let line;
     // SAFETY: the caller's promise; nothing is written but the register.
     unsafe {
@@ -128,7 +57,7 @@ unsafe fn load_line(address: *const u64) -> __m512i {
 }
 
 /// Whether the number of blocks suits the vector arithmetic here: not none, and below 2^32.
-fn is_vectorised(words: usize, words_of_block: usize) -> bool {
+pub fn is_vectorised(words: usize, words_of_block: usize) -> bool {
     (1..1 << 32).contains(&((words / words_of_block) as u64))
 }
 
@@ -193,17 +122,20 @@ impl Missing {
 }
 
 /// Addresses for one step of eight keys.
-struct Step {
-    keys: *const u64,
-    blocks: *const u64,
-    masks: *const u64,
+pub struct Step {
+    /// The hashes of the keys.
+    pub keys: *const u64,
+    /// The addresses of their blocks.
+    pub blocks: *const u64,
+    /// The addresses of their masks, where the layout has some.
+    pub masks: *const u64,
     /// Where the masks of the lanes go that miss a bit.
-    missing: *mut u16,
+    pub missing: *mut u16,
 }
 
 /// What is to be answered of keys: whether none of their bits is missing, whether any is, or nothing.
 #[derive(Clone, Copy, PartialEq)]
-enum Answer {
+pub enum Answer {
     Found,
     New,
     Nothing,
@@ -268,7 +200,7 @@ fn steps(keys: usize) -> impl Iterator<Item = usize> {
 /// of each of eight keys the mask of the lanes that miss a bit, if anything is to be answered.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn run(
+pub fn run(
     batch: &mut dyn Batch,
     (fetching, answer): (bool, Answer),
     prepare: impl Fn(__m512i) -> (__m512i, __m512i),
@@ -301,10 +233,10 @@ fn run(
     }
 }
 
-/// The same for few keys: all are hashed and fetched, and then all are answered.
+/// The way of few keys, which come without a batch: all are hashed and fetched, and then all are answered.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn run_few(
+pub fn run_few(
     few: &Few,
     (fetching, answer): (bool, Answer),
     prepare: impl Fn(__m512i) -> (__m512i, __m512i),
@@ -352,4 +284,4 @@ macro_rules! eight {
     };
 }
 
-use eight;
+pub(crate) use eight;

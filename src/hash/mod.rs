@@ -5,13 +5,15 @@
 //! chooses the keys, SipHash-1-3 under a secret 128-bit key is the answer (Aumasson and Bernstein, "SipHash: a fast
 //! short-input PRF", 2012). Images hold an identifier derived from that key, never the key.
 
+pub mod xxh3;
+
 use crate::error::{Result, Status, error};
-use crate::simd::Kernels;
-use crate::simd::portable::{xxh3_flip, xxh3_u64};
+use crate::simd::Instructions;
 use core::fmt;
 use core::hash::Hasher as _;
 use siphasher::sip::{SipHasher13, SipHasher24};
-use xxhash_rust::{xxh3, xxh64};
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64, xxh3_64_with_seed, xxh3_128};
+use xxhash_rust::xxh64::xxh64;
 
 /// The secret of a keyed hash function: 128 bits.
 pub type SecretKey = [u8; 16];
@@ -95,7 +97,7 @@ impl Hasher {
             }
             (HashFunction::SipHash13, Some(key)) => Ok(Hasher::keyed(key)),
             (_, Some(_)) => Err(error!(Contradiction, "a secret key has no meaning with hash = {function}")),
-            (_, None) => Ok(Hasher { function, identifier: seed, flip: xxh3_flip(seed), sip: None }),
+            (_, None) => Ok(Hasher { function, identifier: seed, flip: xxh3::flip(seed), sip: None }),
         }
     }
 
@@ -143,7 +145,7 @@ impl Hasher {
         self.identifier
     }
 
-    /// What XXH3 mixes `u64` keys with, if this is XXH3 (`simd::portable::xxh3_flip`).
+    /// What XXH3 mixes `u64` keys with, if this is XXH3 (`xxh3::flip`).
     #[inline]
     pub(crate) fn flip(&self) -> Option<u64> {
         (self.function == HashFunction::Xxh3).then_some(self.flip)
@@ -170,8 +172,8 @@ impl Hasher {
     #[inline]
     pub fn hash_bytes(&self, key: &[u8]) -> core::result::Result<u64, Status> {
         match self.function {
-            HashFunction::Xxh3 => Ok(xxh3::xxh3_64_with_seed(key, self.identifier)),
-            HashFunction::Xxh64 => Ok(xxh64::xxh64(key, self.identifier)),
+            HashFunction::Xxh3 => Ok(xxh3_64_with_seed(key, self.identifier)),
+            HashFunction::Xxh64 => Ok(xxh64(key, self.identifier)),
             HashFunction::SipHash13 => self.sip.as_ref().map(|sip| sip.hash(key)).ok_or(Status::KeyMissing),
             HashFunction::External => Err(Status::ExternalHash),
         }
@@ -187,13 +189,12 @@ impl Hasher {
     }
 
     /// The hashes of byte strings, of which string `i` is `bytes[offsets[i]..offsets[i + 1]]`; `hashes` is one shorter
-    /// than
-    /// `offsets`. As [`Hasher::hash_u64s`] where they cannot be hashed.
+    /// than `offsets`. As [`Hasher::hash_u64s`] where they cannot be hashed.
     pub(crate) fn hash_strings(&self, bytes: &[u8], offsets: &[u64], hashes: &mut [u64]) {
         let keys = offsets.windows(2).map(|ends| &bytes[ends[0] as usize..ends[1] as usize]);
         if self.function == HashFunction::Xxh3 {
             let seed = self.identifier;
-            return keys.zip(hashes).for_each(|(key, hash)| *hash = xxh3::xxh3_64_with_seed(key, seed));
+            return keys.zip(hashes).for_each(|(key, hash)| *hash = xxh3_64_with_seed(key, seed));
         }
         keys.zip(hashes).for_each(|(key, hash)| *hash = self.hash_bytes(key).unwrap_or(0));
     }
@@ -202,7 +203,7 @@ impl Hasher {
     #[inline]
     pub fn hash_bytes_at_once(&self, key: &[u8]) -> Option<u64> {
         match self.function {
-            HashFunction::Xxh3 => Some(xxh3::xxh3_64_with_seed(key, self.identifier)),
+            HashFunction::Xxh3 => Some(xxh3_64_with_seed(key, self.identifier)),
             _ => self.hash_otherwise(key),
         }
     }
@@ -211,7 +212,7 @@ impl Hasher {
     #[inline]
     pub fn hash_u64_at_once(&self, key: u64) -> Option<u64> {
         match self.function {
-            HashFunction::Xxh3 => Some(xxh3_u64(self.flip, key)),
+            HashFunction::Xxh3 => Some(xxh3::hash_u64(self.flip, key)),
             _ => self.hash_u64_otherwise(key),
         }
     }
@@ -232,9 +233,9 @@ impl Hasher {
 
     /// The hashes of many `u64` keys; `hashes` is as long. Those of keys that cannot be hashed, which
     /// [`Hasher::refusal`] tells before, are 0.
-    pub fn hash_u64s(&self, kernels: &Kernels, keys: &[u64], hashes: &mut [u64]) {
+    pub fn hash_u64s(&self, instructions: Instructions, keys: &[u64], hashes: &mut [u64]) {
         if self.function == HashFunction::Xxh3 {
-            return kernels.hash_u64s(self.flip, keys, hashes);
+            return xxh3::hash_u64s(instructions, self.flip, keys, hashes);
         }
         for (key, hash) in keys.iter().zip(hashes) {
             *hash = self.hash_u64(*key).unwrap_or(0);
@@ -251,11 +252,11 @@ impl fmt::Debug for Hasher {
 
 /// XXH3's 64-bit checksum, seed 0, taken piece by piece: what images are protected with.
 #[derive(Default)]
-pub(crate) struct Checksum(xxh3::Xxh3Default);
+pub(crate) struct Checksum(Xxh3Default);
 
 impl Checksum {
     pub fn of(bytes: &[u8]) -> u64 {
-        xxh3::xxh3_64(bytes)
+        xxh3_64(bytes)
     }
 
     pub fn update(&mut self, bytes: &[u8]) {
@@ -269,7 +270,7 @@ impl Checksum {
 
 /// XXH3's 128-bit hash, seed 0: what compatibility ids are made with.
 pub(crate) fn digest_128(bytes: &[u8]) -> [u8; 16] {
-    xxh3::xxh3_128(bytes).to_le_bytes()
+    xxh3_128(bytes).to_le_bytes()
 }
 
 #[cfg(test)]
@@ -301,11 +302,11 @@ mod tests {
         for seed in [0, 1, 42, 1 << 31, u64::MAX, 0x0123_4567_89ab_cdef] {
             let hasher = Hasher::new(HashFunction::Xxh3, seed, None).unwrap();
             let keys: Vec<u64> = (0..1003).map(|i| crate::bits::mix(i) >> (i % 64)).collect();
-            let expected: Vec<u64> = keys.iter().map(|key| xxh3::xxh3_64_with_seed(&key.to_le_bytes(), seed)).collect();
-            for kernels in crate::simd::available() {
+            let expected: Vec<u64> = keys.iter().map(|key| xxh3_64_with_seed(&key.to_le_bytes(), seed)).collect();
+            for instructions in crate::simd::available() {
                 let mut hashes = vec![0; keys.len()];
-                hasher.hash_u64s(kernels, &keys, &mut hashes);
-                assert_eq!(hashes, expected, "{:?}", kernels.kernel);
+                hasher.hash_u64s(instructions, &keys, &mut hashes);
+                assert_eq!(hashes, expected, "{instructions:?}");
             }
         }
     }

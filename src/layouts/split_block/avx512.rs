@@ -1,15 +1,19 @@
-//! The split-block layout: a block is half a vector.
+//! The split-block layout for AVX-512: a block is half a vector.
 
-use super::{Answer, Step, eight, is_vectorised, multiply_low_halves, run, run_few};
+use super::{BLOCK_WORDS, SALTS, block, block_mut, portable};
 use crate::bits::prefetch;
 use crate::bits::ring::{self, Batch, Few};
-use crate::simd::layout::{SALTS, SPLIT_BLOCK_WORDS, split_block_start};
-use crate::simd::portable;
+use crate::layouts::block_kernel::avx512::{Answer, Step, eight, is_vectorised, multiply_low_halves, run, run_few};
+use crate::layouts::block_kernel::{BlockKernel, Fills, set_lacking};
 use core::arch::x86_64::*;
 use core::sync::atomic::AtomicU64;
 
+/// The kernel for AVX-512.
+pub static KERNEL: BlockKernel =
+    BlockKernel { contains_one, insert_one, insert_one_shared, contains, insert, fills, contains_few, insert_few };
+
 /// The 32 bytes at an address, in which another thread may be setting bits: four relaxed loads, in assembly for the
-/// reasons that [`super::load_line`] gives.
+/// reasons that [`load_line`] gives.
 ///
 /// # Safety
 /// The bytes are readable.
@@ -50,19 +54,19 @@ fn bits_of(key: u64) -> __m256i {
     _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_srli_epi32::<27>(product))
 }
 
+/// Whether a key may be there.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-pub fn contains_one(words: &[AtomicU64], _: &[u16], key: u64) -> bool {
-    let start = split_block_start(words.len(), key);
-    let block = &words[start..start + SPLIT_BLOCK_WORDS];
+fn contains_one(words: &[AtomicU64], _: &[u16], key: u64) -> bool {
+    let block = block(words, key);
     // SAFETY: a block is 32 readable bytes.
     let block = unsafe { load_half_line(block.as_ptr().cast()) };
     _mm256_testn_epi32_mask(block, bits_of(key)) == 0
 }
 
+/// Inserts a key; true if it certainly was not there.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-pub fn insert_one(words: &mut [u64], _: &[u16], key: u64) -> bool {
-    let start = split_block_start(words.len(), key);
-    let block = words[start..start + SPLIT_BLOCK_WORDS].as_mut_ptr().cast();
+fn insert_one(words: &mut [u64], _: &[u16], key: u64) -> bool {
+    let block = block_mut(words, key).as_mut_ptr().cast();
     let bits = bits_of(key);
     // SAFETY: a block is 32 bytes, which are ours alone.
     unsafe {
@@ -72,18 +76,18 @@ pub fn insert_one(words: &mut [u64], _: &[u16], key: u64) -> bool {
     }
 }
 
+/// Inserts a key while others insert too; true if it certainly was not there.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-pub fn insert_one_shared(words: &[AtomicU64], _: &[u16], key: u64) -> bool {
-    let start = split_block_start(words.len(), key);
-    let block = &words[start..start + SPLIT_BLOCK_WORDS];
+fn insert_one_shared(words: &[AtomicU64], _: &[u16], key: u64) -> bool {
+    let block = block(words, key);
     // A fetch does not wait, as a load does, for the words that the insertion before has locked.
-    prefetch(&block[0]);
+    prefetch(block);
     // SAFETY: a block is 32 readable bytes.
     let lacking = _mm256_andnot_si256(unsafe { load_half_line(block.as_ptr().cast()) }, bits_of(key));
-    let mut lacking_bits = [0; SPLIT_BLOCK_WORDS];
+    let mut lacking_bits = [0; BLOCK_WORDS];
     // SAFETY: four words.
     unsafe { _mm256_storeu_si256(lacking_bits.as_mut_ptr().cast(), lacking) };
-    portable::set_lacking(block, &lacking_bits, _mm256_test_epi64_mask(lacking, lacking))
+    set_lacking(block, &lacking_bits, _mm256_test_epi64_mask(lacking, lacking))
 }
 
 /// The products whose high five bits are the numbers of a key's bits.
@@ -161,10 +165,10 @@ macro_rules! step {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-pub fn contains(words: &[AtomicU64], masks: &[u16], batch: &mut dyn Batch) {
+fn contains(words: &[AtomicU64], masks: &[u16], batch: &mut dyn Batch) {
     let length = words.len();
-    if !is_vectorised(length, SPLIT_BLOCK_WORDS) {
-        return (portable::KERNELS.split_block).contains(words, masks, batch);
+    if !is_vectorised(length, BLOCK_WORDS) {
+        return portable::KERNEL.contains(words, masks, batch);
     }
     // SAFETY: as in the blocked layout, of 32 bytes and no masks.
     let step = |step: Step| unsafe { step!(test, step) };
@@ -172,10 +176,10 @@ pub fn contains(words: &[AtomicU64], masks: &[u16], batch: &mut dyn Batch) {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-pub fn insert(words: &mut [u64], masks: &[u16], batch: &mut dyn Batch) {
+fn insert(words: &mut [u64], masks: &[u16], batch: &mut dyn Batch) {
     let length = words.len();
-    if !is_vectorised(length, SPLIT_BLOCK_WORDS) {
-        return (portable::KERNELS.split_block).insert(words, masks, batch);
+    if !is_vectorised(length, BLOCK_WORDS) {
+        return portable::KERNEL.insert(words, masks, batch);
     }
     let fetching = length >= ring::FETCH_FROM;
     let preparation = preparation(words.as_mut_ptr(), length);
@@ -191,10 +195,10 @@ pub fn insert(words: &mut [u64], masks: &[u16], batch: &mut dyn Batch) {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-pub fn contains_few(words: &[AtomicU64], masks: &[u16], few: &Few) -> u64 {
+fn contains_few(words: &[AtomicU64], masks: &[u16], few: &Few) -> u64 {
     let length = words.len();
-    if !is_vectorised(length, SPLIT_BLOCK_WORDS) {
-        return (portable::KERNELS.split_block).contains_few(words, masks, few);
+    if !is_vectorised(length, BLOCK_WORDS) {
+        return portable::KERNEL.contains_few(words, masks, few);
     }
     // SAFETY: as in `contains`.
     let step = |step: Step| unsafe { step!(test, step) };
@@ -203,10 +207,10 @@ pub fn contains_few(words: &[AtomicU64], masks: &[u16], few: &Few) -> u64 {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-pub fn insert_few(words: &mut [u64], masks: &[u16], few: &Few, is_asked: bool) -> u64 {
+fn insert_few(words: &mut [u64], masks: &[u16], few: &Few, is_asked: bool) -> u64 {
     let length = words.len();
-    if !is_vectorised(length, SPLIT_BLOCK_WORDS) {
-        return (portable::KERNELS.split_block).insert_few(words, masks, few, is_asked);
+    if !is_vectorised(length, BLOCK_WORDS) {
+        return portable::KERNEL.insert_few(words, masks, few, is_asked);
     }
     let fetching = length >= ring::FETCH_FROM;
     let preparation = preparation(words.as_mut_ptr(), length);
@@ -221,10 +225,25 @@ pub fn insert_few(words: &mut [u64], masks: &[u16], few: &Few, is_asked: bool) -
     }
 }
 
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn fills(words: &[AtomicU64], _: u32) -> Fills {
+    if !is_x86_feature_detected!("avx512vpopcntdq") {
+        return portable::fills(words);
+    }
+    // SAFETY: the processor has the instruction.
+    unsafe { fills_counted(words) }
+}
+
+/// [`fills`] with the instruction that counts bits.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
+fn fills_counted(words: &[AtomicU64]) -> Fills {
+    portable::fills(words)
+}
+
 /// What [`run`] is to prepare.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn preparation(words: *const u64, length: usize) -> impl Fn(__m512i) -> (__m512i, __m512i) {
-    let [first, blocks] = [words.addr(), length / SPLIT_BLOCK_WORDS].map(|number| _mm512_set1_epi64(number as i64));
+    let [first, blocks] = [words.addr(), length / BLOCK_WORDS].map(|number| _mm512_set1_epi64(number as i64));
     move |keys| (places(first, blocks, keys), keys)
 }

@@ -1,17 +1,19 @@
 //! XXH3 of `u64` keys, eight in a vector.
 
-use super::WIDTH;
-use crate::simd::portable::{self, XXH3_MULTIPLIER};
+use super::{MULTIPLIER, portable};
 use core::arch::x86_64::*;
 
-/// [`portable::xxh3_u64`] of `GROUPS` times eight keys.
+/// Keys in a vector.
+const WIDTH: usize = 8;
+
+/// [`portable::hash_u64`] of `GROUPS` times eight keys.
 ///
 /// It is a chain of steps that wait for each other, some for 15 cycles. So all groups take a step before any takes the
 /// next: the processor looks no more than a few dozen instructions ahead for one that need not wait.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 pub fn hash<const GROUPS: usize>(flip: __m512i, mut x: [__m512i; GROUPS]) -> [__m512i; GROUPS] {
-    let multiplier = _mm512_set1_epi64(XXH3_MULTIPLIER as i64);
+    let multiplier = _mm512_set1_epi64(MULTIPLIER as i64);
     for x in &mut x {
         let mixed = _mm512_xor_si512(_mm512_rol_epi64::<32>(*x), flip);
         // 0x96 is the exclusive or of three.
@@ -36,7 +38,7 @@ pub fn hash<const GROUPS: usize>(flip: __m512i, mut x: [__m512i; GROUPS]) -> [__
 /// [`hash`] from memory to memory.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn xxh3_u64<const GROUPS: usize>(flip: __m512i, keys: &[[u64; WIDTH]], hashes: &mut [[u64; WIDTH]]) {
+fn hash_in_memory<const GROUPS: usize>(flip: __m512i, keys: &[[u64; WIDTH]], hashes: &mut [[u64; WIDTH]]) {
     let x = hash::<GROUPS>(flip, core::array::from_fn(|i| load_up_to_eight(&keys[i])));
     for (x, hashes) in x.into_iter().zip(hashes) {
         // SAFETY: eight numbers.
@@ -53,6 +55,7 @@ fn in_turn(mut x: __m512i) -> __m512i {
     x
 }
 
+/// The hashes of many keys; `hashes` is as long as `keys`.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 pub fn hash_u64s(flip: u64, keys: &[u64], hashes: &mut [u64]) {
     let flips = _mm512_set1_epi64(flip as i64);
@@ -61,13 +64,13 @@ pub fn hash_u64s(flip: u64, keys: &[u64], hashes: &mut [u64]) {
     let (rows, few) = groups.as_chunks::<8>();
     let (to_rows, to_few) = to_groups.as_chunks_mut::<8>();
     for (keys, hashes) in rows.iter().zip(to_rows) {
-        xxh3_u64::<8>(flips, keys, hashes);
+        hash_in_memory::<8>(flips, keys, hashes);
     }
     for (keys, hashes) in few.chunks(1).zip(to_few.chunks_mut(1)) {
-        xxh3_u64::<1>(flips, keys, hashes);
+        hash_in_memory::<1>(flips, keys, hashes);
     }
     for (key, hash) in rest.iter().zip(to_rest) {
-        *hash = portable::xxh3_u64(flip, *key);
+        *hash = portable::hash_u64(flip, *key);
     }
 }
 

@@ -1,12 +1,19 @@
-//! The blocked layout: a block is one vector.
+//! The blocked layout for AVX-512: a block is one vector.
 
-use super::{Answer, Step, eight, is_vectorised, load_line, multiply_low_halves, run, run_few};
+use super::{BLOCK_WORDS, block, block_mut, lanes, portable};
 use crate::bits::prefetch;
 use crate::bits::ring::{self, Batch, Few};
-use crate::simd::layout::{BLOCK_WORDS, SALTS, block, block_mut, lanes};
-use crate::simd::portable;
+use crate::layouts::block_kernel::avx512::{
+    Answer, Step, eight, is_vectorised, load_line, multiply_low_halves, run, run_few,
+};
+use crate::layouts::block_kernel::{BlockKernel, Fills, set_lacking};
+use crate::layouts::split_block::SALTS;
 use core::arch::x86_64::*;
 use core::sync::atomic::AtomicU64;
+
+/// The kernel for AVX-512.
+pub static KERNEL: BlockKernel =
+    BlockKernel { contains_one, insert_one, insert_one_shared, contains, insert, fills, contains_few, insert_few };
 
 /// The addresses of the blocks of eight keys: the first plus 64 times the high halves of the keys' products with the
 /// number of blocks, which is below 2^32.
@@ -45,16 +52,18 @@ fn bits_of(key: u64) -> __m512i {
     _mm512_srlv_epi32(product, _mm512_set1_epi64(27))
 }
 
+/// Whether a key may be there.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-pub fn contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
+fn contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     // SAFETY: a block is 64 readable bytes.
     let block = unsafe { load_line(block(words, key).as_ptr().cast()) };
     let bits = _mm512_rolv_epi32(_mm512_set1_epi32(1), bits_of(key));
     _mm512_mask_testn_epi32_mask(lanes(masks, key), bits, block) == 0
 }
 
+/// Inserts a key; true if it certainly was not there.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-pub fn insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
+fn insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
     let block = block_mut(words, key).as_mut_ptr().cast();
     let bits = _mm512_maskz_rolv_epi32(lanes(masks, key), _mm512_set1_epi32(1), bits_of(key));
     // SAFETY: a block is 64 bytes, which are ours alone.
@@ -66,8 +75,9 @@ pub fn insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
     }
 }
 
+/// Inserts a key while others insert too; true if it certainly was not there.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-pub fn insert_one_shared(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
+fn insert_one_shared(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     let block = block(words, key);
     // A fetch does not wait, as a load does, for the words that the insertion before has locked.
     prefetch(block);
@@ -77,7 +87,7 @@ pub fn insert_one_shared(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     let mut lacking_bits = [0; BLOCK_WORDS];
     // SAFETY: eight words.
     unsafe { _mm512_storeu_si512(lacking_bits.as_mut_ptr().cast(), lacking) };
-    portable::set_lacking(block, &lacking_bits, _mm512_test_epi64_mask(lacking, lacking))
+    set_lacking(block, &lacking_bits, _mm512_test_epi64_mask(lacking, lacking))
 }
 
 /// The numbers of a key's bits, modulo 32.
@@ -170,24 +180,23 @@ macro_rules! step {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-pub fn contains(words: &[AtomicU64], masks: &[u16], batch: &mut dyn Batch) {
+fn contains(words: &[AtomicU64], masks: &[u16], batch: &mut dyn Batch) {
     let length = words.len();
     if !is_vectorised(length, BLOCK_WORDS) || masks.is_empty() {
-        return (portable::KERNELS.blocked).contains(words, masks, batch);
+        return portable::KERNEL.contains(words, masks, batch);
     }
     // SAFETY: the high half of a product with the number of blocks, or masks, is less than that, so that 64 bytes at
     // the first address are a block and two at the second a mask; the others are those of arrays with eight elements
-    // more.
-    // Another thread may be setting bits in the block: see `load_line`.
+    // more. Another thread may be setting bits in the block: see `load_line`.
     let step = |step: Step| unsafe { step!(rotate_all, test, step) };
     run(batch, (length >= ring::FETCH_FROM, Answer::Found), preparation(words.as_ptr().cast(), length, masks), step);
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-pub fn insert(words: &mut [u64], masks: &[u16], batch: &mut dyn Batch) {
+fn insert(words: &mut [u64], masks: &[u16], batch: &mut dyn Batch) {
     let length = words.len();
     if !is_vectorised(length, BLOCK_WORDS) || masks.is_empty() {
-        return (portable::KERNELS.blocked).insert(words, masks, batch);
+        return portable::KERNEL.insert(words, masks, batch);
     }
     let fetching = length >= ring::FETCH_FROM;
     let preparation = preparation(words.as_mut_ptr(), length, masks);
@@ -203,10 +212,10 @@ pub fn insert(words: &mut [u64], masks: &[u16], batch: &mut dyn Batch) {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-pub fn contains_few(words: &[AtomicU64], masks: &[u16], few: &Few) -> u64 {
+fn contains_few(words: &[AtomicU64], masks: &[u16], few: &Few) -> u64 {
     let length = words.len();
     if !is_vectorised(length, BLOCK_WORDS) || masks.is_empty() {
-        return (portable::KERNELS.blocked).contains_few(words, masks, few);
+        return portable::KERNEL.contains_few(words, masks, few);
     }
     // SAFETY: as in `contains`.
     let step = |step: Step| unsafe { step!(rotate_all, test, step) };
@@ -215,10 +224,10 @@ pub fn contains_few(words: &[AtomicU64], masks: &[u16], few: &Few) -> u64 {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-pub fn insert_few(words: &mut [u64], masks: &[u16], few: &Few, is_asked: bool) -> u64 {
+fn insert_few(words: &mut [u64], masks: &[u16], few: &Few, is_asked: bool) -> u64 {
     let length = words.len();
     if !is_vectorised(length, BLOCK_WORDS) || masks.is_empty() {
-        return (portable::KERNELS.blocked).insert_few(words, masks, few, is_asked);
+        return portable::KERNEL.insert_few(words, masks, few, is_asked);
     }
     let fetching = length >= ring::FETCH_FROM;
     let preparation = preparation(words.as_mut_ptr(), length, masks);
@@ -231,6 +240,21 @@ pub fn insert_few(words: &mut [u64], masks: &[u16], few: &Few, is_asked: bool) -
         let step = |step: Step| unsafe { step!(rotate_chosen, set, step) };
         run_few(few, (fetching, Answer::Nothing), preparation, step)
     }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn fills(words: &[AtomicU64], hashes: u32) -> Fills {
+    if !is_x86_feature_detected!("avx512vpopcntdq") {
+        return super::fills::fills(words, hashes);
+    }
+    // SAFETY: the processor has the instruction.
+    unsafe { fills_counted(words, hashes) }
+}
+
+/// [`fills`] with the instruction that counts bits.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
+fn fills_counted(words: &[AtomicU64], hashes: u32) -> Fills {
+    super::fills::fills(words, hashes)
 }
 
 /// What [`run`] is to prepare.

@@ -1,36 +1,38 @@
-//! The block layouts: which block a hash goes to, and which bits are its own. What every kernel computes in its own
-//! way.
+//! The blocked layout: blocks of 512 bits, in each of which a key has one bit in each of some of sixteen 32-bit lanes.
+//!
+//! A key of k bits has ceil(k/2) lanes in one half of the block and floor(k/2) in the other. The block of a hash comes
+//! from its high bits: block = (hash * blocks) >> 64. The lanes, one of the sets that [`masks`] lists, come from the high
+//! bits of its low half, and the bits in them ([`bit_of_lane`]) from products of that half with the multipliers of the
+//! Parquet format.
 
-use crate::bits::reduce;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod fills;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+mod portable;
 
-/// 64-bit words in a 256-bit block of the split-block layout.
-pub const SPLIT_BLOCK_WORDS: usize = 4;
+use super::block_kernel::BlockKernel;
+use super::split_block::SALTS;
+use crate::bits::{prefetch, reduce};
+use crate::simd::Instructions;
 
-/// 64-bit words in a 512-bit block of the blocked layout.
+/// 64-bit words in a block.
 pub const BLOCK_WORDS: usize = 8;
 
-/// The odd multipliers of the Parquet format.
-pub const SALTS: [u32; 8] =
-    [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
-
-/// The first word of the split block that a hash goes to. `words` holds fewer than 2^32 blocks.
-#[inline]
-pub fn split_block_start(words: usize, hash: u64) -> usize {
-    let blocks = (words / SPLIT_BLOCK_WORDS) as u64;
-    (((hash >> 32) * blocks) >> 32) as usize * SPLIT_BLOCK_WORDS
-}
-
-/// The bits that a hash sets in its split block: one in each 32-bit lane, chosen by the hash's low half.
-#[inline]
-pub fn split_block_masks(hash: u64) -> [u64; SPLIT_BLOCK_WORDS] {
-    let bit = |lane: usize| 1_u64 << ((hash as u32).wrapping_mul(SALTS[lane]) >> 27);
-    core::array::from_fn(|word| bit(2 * word) | bit(2 * word + 1) << 32)
-}
-
-/// The first word of the block that a hash goes to.
-#[inline]
-pub fn block_start(words: usize, hash: u64) -> usize {
-    reduce(hash, (words / BLOCK_WORDS) as u64) as usize * BLOCK_WORDS
+/// The inner loops of the layout.
+pub fn kernel(instructions: Instructions) -> &'static BlockKernel {
+    match instructions.kernel() {
+        #[cfg(target_arch = "x86_64")]
+        crate::simd::Kernel::Avx512 => &avx512::KERNEL,
+        #[cfg(target_arch = "x86_64")]
+        crate::simd::Kernel::Avx2 => &avx2::KERNEL,
+        #[cfg(target_arch = "aarch64")]
+        crate::simd::Kernel::Neon => &neon::KERNEL,
+        _ => &portable::KERNEL,
+    }
 }
 
 /// The block that a hash goes to.
@@ -45,6 +47,12 @@ pub fn block<T>(words: &[T], hash: u64) -> &[T; BLOCK_WORDS] {
 pub fn block_mut<T>(words: &mut [T], hash: u64) -> &mut [T; BLOCK_WORDS] {
     let (blocks, _) = words.as_chunks_mut();
     &mut blocks[reduce(hash, blocks.len() as u64) as usize]
+}
+
+/// Asks for the line of a hash's block, to be read or written soon.
+#[inline]
+pub fn fetch<T>(words: &[T], hash: u64) {
+    prefetch(block(words, hash));
 }
 
 /// The lanes of a hash among the sixteen, as a mask: one of `masks`, each as likely as any other. The hash's low half
@@ -130,21 +138,6 @@ pub fn masks(hashes: u32) -> &'static [u16] {
     let hashes = hashes.min(MAX_HASHES) as usize;
     &MASKS[STARTS[hashes]..STARTS[hashes + 1]]
 }
-
-/// The bits of a byte as bytes of 0 or 1, the lowest first: what a mask of eight lanes is for kernels whose vectors are
-/// not masked by bits.
-pub static BYTES_OF_BITS: [u64; 256] = {
-    let (mut bytes, mut byte) = ([0; 256], 0);
-    while byte < 256 {
-        let mut bit = 0;
-        while bit < 8 {
-            bytes[byte] |= (byte as u64 >> bit & 1) << (8 * bit);
-            bit += 1;
-        }
-        byte += 1;
-    }
-    bytes
-};
 
 #[cfg(test)]
 mod tests {

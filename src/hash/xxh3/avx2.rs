@@ -1,0 +1,75 @@
+//! XXH3 of `u64` keys for AVX2, four in a vector.
+
+use super::{MULTIPLIER, portable};
+use core::arch::x86_64::*;
+
+/// The low halves of the products of four numbers with one, which is given as it is and shifted down by 32.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn multiply(x: __m256i, by: u64) -> __m256i {
+    let (low, high) = (_mm256_set1_epi64x(by as i64), _mm256_set1_epi64x((by >> 32) as i64));
+    let crossed = _mm256_add_epi64(_mm256_mul_epu32(x, high), _mm256_mul_epu32(_mm256_srli_epi64::<32>(x), low));
+    _mm256_add_epi64(_mm256_mul_epu32(x, low), _mm256_slli_epi64::<32>(crossed))
+}
+
+/// [`portable::hash_u64`] of `GROUPS` times four keys, which take each step of it together: a step waits for the one
+/// before.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn hash<const GROUPS: usize>(flip: __m256i, keys: &[[u64; 4]], hashes: &mut [[u64; 4]]) {
+    let rotated_49 = |x| _mm256_or_si256(_mm256_slli_epi64::<49>(x), _mm256_srli_epi64::<15>(x));
+    let rotated_24 = |x| _mm256_or_si256(_mm256_slli_epi64::<24>(x), _mm256_srli_epi64::<40>(x));
+    let mut x: [__m256i; GROUPS] = core::array::from_fn(|i| {
+        // SAFETY: four numbers.
+        let keys = unsafe { _mm256_loadu_si256(keys[i].as_ptr().cast()) };
+        // Exchanges the halves of each number.
+        let x = _mm256_xor_si256(_mm256_shuffle_epi32::<0b10_11_00_01>(keys), flip);
+        _mm256_xor_si256(x, _mm256_xor_si256(rotated_49(x), rotated_24(x)))
+    });
+    for x in &mut x {
+        *x = in_turn(multiply(*x, MULTIPLIER));
+    }
+    for x in &mut x {
+        *x = in_turn(_mm256_xor_si256(*x, _mm256_add_epi64(_mm256_srli_epi64::<35>(*x), _mm256_set1_epi64x(8))));
+    }
+    for x in &mut x {
+        *x = in_turn(multiply(*x, MULTIPLIER));
+    }
+    for (x, hashes) in x.into_iter().zip(hashes) {
+        // SAFETY: four numbers.
+        unsafe {
+            _mm256_storeu_si256(hashes.as_mut_ptr().cast(), _mm256_xor_si256(x, _mm256_srli_epi64::<28>(x)));
+        }
+    }
+}
+
+/// Gives its argument back; the compiler must have the number at this place in the order of the program.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn in_turn(mut x: __m256i) -> __m256i {
+    // SAFETY: no instruction.
+    unsafe { core::arch::asm!("/* {} */", inout(ymm_reg) x, options(nomem, nostack, preserves_flags)) };
+    x
+}
+
+/// How many groups of keys take turns: as many as there are registers for.
+const TURNS: usize = 4;
+
+/// The hashes of many keys; `hashes` is as long as `keys`.
+#[target_feature(enable = "avx2")]
+pub fn hash_u64s(flip: u64, keys: &[u64], hashes: &mut [u64]) {
+    let flips = _mm256_set1_epi64x(flip as i64);
+    let (groups, rest) = keys.as_chunks::<4>();
+    let (to_groups, to_rest) = hashes.as_chunks_mut::<4>();
+    let (rows, few) = groups.as_chunks::<TURNS>();
+    let (to_rows, to_few) = to_groups.as_chunks_mut::<TURNS>();
+    for (keys, hashes) in rows.iter().zip(to_rows) {
+        hash::<TURNS>(flips, keys, hashes);
+    }
+    for (keys, hashes) in few.chunks(1).zip(to_few.chunks_mut(1)) {
+        hash::<1>(flips, keys, hashes);
+    }
+    for (key, hash) in rest.iter().zip(to_rest) {
+        *hash = portable::hash_u64(flip, *key);
+    }
+}

@@ -1,0 +1,35 @@
+//! XXH3, 64 bits, of `u64` keys: what the published function does with inputs of eight bytes, for many keys at once.
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx512;
+pub(crate) mod portable;
+
+pub use portable::hash_u64;
+
+use crate::simd::Instructions;
+
+/// What the key is mixed with first: 16 bytes of XXH3's fixed secret, folded into 8, less the seed, whose upper half is
+/// mixed with its reversed lower half before.
+pub fn flip(seed: u64) -> u64 {
+    let seed = seed ^ (u64::from((seed as u32).swap_bytes()) << 32);
+    (0x1cad_21f7_2c81_017c_u64 ^ 0xdb97_9083_e96d_d4de).wrapping_sub(seed)
+}
+
+/// XXH3's multiplier for short inputs.
+pub const MULTIPLIER: u64 = 0x9fb2_1c65_1e98_df25;
+
+/// The hashes of many keys under the seed that `flip` was made from ([`flip`]); `hashes` is as long as `keys`.
+pub fn hash_u64s(instructions: Instructions, flip: u64, keys: &[u64], hashes: &mut [u64]) {
+    match instructions.kernel() {
+        // SAFETY: `instructions` are only those that the processor has.
+        #[cfg(target_arch = "x86_64")]
+        crate::simd::Kernel::Avx512 => unsafe { avx512::hash_u64s(flip, keys, hashes) },
+        // SAFETY: `instructions` are only those that the processor has.
+        #[cfg(target_arch = "x86_64")]
+        crate::simd::Kernel::Avx2 => unsafe { avx2::hash_u64s(flip, keys, hashes) },
+        // NEON multiplies no 64-bit numbers, which is most of the work.
+        _ => portable::hash_u64s(flip, keys, hashes),
+    }
+}
