@@ -1,4 +1,4 @@
-//! What lies beneath every kind: header, hasher and words. How an image in place is written is in `in_place.rs`.
+//! What lies beneath every kind: header, hasher and words. How an image in place is written is in `in_place/`.
 
 use crate::error::{Error, Result, Status, error};
 use crate::format::{Geometry, Header};

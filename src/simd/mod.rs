@@ -3,8 +3,8 @@
 //!
 //! The inner loops themselves stand with what they compute, one file an instruction set: those of the block layouts in
 //! [`crate::layouts`], hashing of `u64` keys in [`crate::hash::xxh3`]. In each folder `portable.rs` is the
-//! specification: every other file does the same to the same words, and `tests/suite/kernels.rs` compares them. Nothing but
-//! these files is compiled for more than the baseline of the target.
+//! specification: every other file does the same to the same words, and `tests/suite/kernels.rs` compares them. Nothing
+//! but these files is compiled for more than the baseline of the target.
 
 use crate::error::{Result, error};
 

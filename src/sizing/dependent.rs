@@ -78,8 +78,9 @@ fn alternating(j: u32, keys: f64, ln_miss: impl Fn(f64) -> f64) -> Option<f64> {
     (error <= TOLERANCE * sum).then_some(sum.min(1.0))
 }
 
-/// The same, or the product of the probabilities of single bits. That is an upper bound, and near where the sum fails:
-/// bits set by a fixed number of probes are negatively associated.
+/// The probability that `j` given bits are set, if a key misses `t` of them with probability `exp(ln_miss(t))`: by
+/// [`alternating`], or, where too little is left of that sum, the product of the probabilities of single bits. The product
+/// is an upper bound, and near there: bits set by a fixed number of probes are negatively associated.
 fn covered(j: u32, keys: f64, ln_miss: impl Fn(f64) -> f64) -> f64 {
     alternating(j, keys, &ln_miss).unwrap_or_else(|| (-(keys * ln_miss(1.0)).exp_m1()).powi(j as i32))
 }

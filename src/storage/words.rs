@@ -64,8 +64,7 @@ impl Words {
     #[inline]
     pub fn shared(&self) -> &[AtomicU64] {
         // SAFETY: `length` aligned words from `base` are readable while `home` lives; atomics are written through only
-        // where
-        // `Base::check_shared` says that the words are writable.
+        // where `Base::check_shared` says that the words are writable.
         unsafe { core::slice::from_raw_parts(self.base.cast().as_ptr(), self.length) }
     }
 

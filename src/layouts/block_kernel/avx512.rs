@@ -1,8 +1,8 @@
 //! What the kernels for AVX-512 (F, BW, DQ, VL) have in common: the loop over the keys of a batch.
 //!
 //! Keys are taken eight at once as long as there is arithmetic on 64-bit numbers to do: hash, block and lanes. What
-//! comes of it for 64 keys lies in memory, and then each key's block is one vector, which takes a few instructions. While these 64 are answered the next 64 are hashed and their lines are fetched, eight
-//! for every eight answers.
+//! comes of it for 64 keys lies in memory, and then each key's block is one vector, which takes a few instructions.
+//! While these 64 are answered the next 64 are hashed and their lines are fetched, eight for every eight answers.
 //!
 //! A step of eight keys is written in assembly, for two reasons. The block is read while other threads may
 //! set bits in it, for which the language has no load; and the compiler likes to take vectors apart in registers, and

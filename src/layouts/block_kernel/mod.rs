@@ -76,7 +76,8 @@ impl BlockKernel {
         unsafe { (self.contains_few)(words, masks, few) }
     }
 
-    /// Inserts each key. Whether each certainly was not there, as [`BlockKernel::contains_few`] says it, if that is asked.
+    /// Inserts each key. Whether each certainly was not there, as [`BlockKernel::contains_few`] says it, if that is
+    /// asked.
     #[inline]
     pub fn insert_few(&self, words: &mut [u64], masks: &[u16], few: &Few, is_asked: bool) -> u64 {
         // SAFETY: kernels are given out only where the processor has their instructions.
@@ -100,13 +101,13 @@ pub struct Probe<'a> {
     pub words: &'a [AtomicU64],
     /// The sets of lanes that keys choose from.
     pub masks: &'static [u16],
-    /// Where inserted keys are counted, if the words are memory of the filter's own. `None` for an image in place, which
-    /// has to be marked before it is changed.
+    /// Where inserted keys are counted, if the words are memory of the filter's own. `None` for an image in place,
+    /// which has to be marked before it is changed.
     pub offered: Option<&'a AtomicU64>,
 }
 
-/// Sets bits in those words of a block whose numbers are set in `lacking`, while others set bits too; true if one of them
-/// was not set before.
+/// Sets bits in those words of a block whose numbers are set in `lacking`, while others set bits too; true if one of
+/// them was not set before.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(super) fn set_lacking<const WORDS: usize>(block: &[AtomicU64], bits: &[u64; WORDS], mut lacking: u8) -> bool {

@@ -1,5 +1,5 @@
-//! The blocked layout for AVX2. Block and lanes of a key are scalar arithmetic, for which the processor has other ports,
-//! so keys go one by one; the bits and the block are two vectors.
+//! The blocked layout for AVX2. Block and lanes of a key are scalar arithmetic, for which the processor has other
+//! ports, so keys go one by one; the bits and the block are two vectors.
 
 use super::{block, block_mut, fetch, lanes};
 use crate::bits::ring::{self, Batch, Few};

@@ -1,9 +1,9 @@
 //! The blocked layout: blocks of 512 bits, in each of which a key has one bit in each of some of sixteen 32-bit lanes.
 //!
 //! A key of k bits has ceil(k/2) lanes in one half of the block and floor(k/2) in the other. The block of a hash comes
-//! from its high bits: block = (hash * blocks) >> 64. The lanes, one of the sets that [`masks`] lists, come from the high
-//! bits of its low half, and the bits in them ([`bit_of_lane`]) from products of that half with the multipliers of the
-//! Parquet format.
+//! from its high bits: block = (hash * blocks) >> 64. The lanes, one of the sets that [`masks`] lists, come from the
+//! high bits of its low half, and the bits in them ([`bit_of_lane`]) from products of that half with the multipliers of
+//! the Parquet format.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

@@ -1,5 +1,5 @@
-//! The split-block layout for AVX2. The block of a key is scalar arithmetic, for which the processor has other ports, so
-//! keys go one by one; the bits and the block are vectors.
+//! The split-block layout for AVX2. The block of a key is scalar arithmetic, for which the processor has other ports,
+//! so keys go one by one; the bits and the block are vectors.
 
 use super::{SALTS, block, block_mut, fetch};
 use crate::bits::prefetch;

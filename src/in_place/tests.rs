@@ -1,0 +1,96 @@
+//! What sealing costs, and system calls that fail.
+
+use crate::format::{REGION_BYTES, tests::READ};
+use crate::storage::tests::FLUSHES_LEFT;
+use crate::{Filter, HashFunction, Mode, OpenOptions, Spec, Status, create, open};
+use std::path::Path;
+
+const REGIONS: usize = 100;
+
+fn file(folder: &tempfile::TempDir) -> std::path::PathBuf {
+    let bits = 8 * (REGIONS * REGION_BYTES) as u64;
+    let path = folder.path().join("filter.petal");
+    let spec = Spec { bits, hashes: 6, hash: HashFunction::External, ..Spec::default() };
+    create(&spec).unwrap().save(&path).unwrap();
+    path
+}
+
+fn opened(path: &Path, mode: Mode) -> Box<dyn Filter> {
+    open(path, &OpenOptions { mode, key: None }).unwrap()
+}
+
+/// Bytes that `body` reads for checksums of regions.
+fn read_by(body: impl FnOnce()) -> usize {
+    let before = READ.get();
+    body();
+    READ.get() - before
+}
+
+#[test]
+fn sealing_costs_what_was_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder);
+    let one = read_by(|| {
+        let mut filter = opened(&path, Mode::Write);
+        (0..1000).for_each(|i| assert!(filter.insert_hash(i).is_ok()));
+        filter.sync().unwrap();
+    });
+    assert_eq!(one, 2 * REGION_BYTES, "all of these hashes lie in the first block");
+    let shared = read_by(|| {
+        let (first, second) = (opened(&path, Mode::Share), opened(&path, Mode::Share));
+        first.insert_hash_shared(1).unwrap();
+        second.insert_hash_shared(u64::MAX).unwrap();
+    });
+    assert_eq!(shared, 4 * REGION_BYTES);
+    assert_eq!(read_by(|| drop((opened(&path, Mode::Share), opened(&path, Mode::Share)))), 0);
+    let all = read_by(|| {
+        let mut filter = opened(&path, Mode::Write);
+        filter.writable_view().unwrap();
+    });
+    assert_eq!(all, 2 * REGIONS * REGION_BYTES);
+}
+
+/// Whichever flush fails, the file is dirty or as it was, the handle knows, and another sync makes it right.
+#[test]
+fn a_sync_that_fails_is_tried_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder);
+    for flushes in 0.. {
+        let mut filter = opened(&path, Mode::Write);
+        filter.insert_hash(flushes).unwrap();
+        FLUSHES_LEFT.set(Some(flushes as u32));
+        let synced = filter.sync();
+        FLUSHES_LEFT.set(None);
+        if synced.is_ok() {
+            assert_eq!(flushes, 3, "payload and table, the header's second part, the state");
+            return;
+        }
+        assert_eq!(synced.unwrap_err().status(), Status::Io);
+        let reader = opened(&path, Mode::Read);
+        assert!(reader.base().is_dirty() && filter.base().is_dirty());
+        assert_eq!(reader.verify().unwrap_err().status(), Status::Dirty);
+        // What is changed between the two is not lost either.
+        filter.insert_hash(u64::MAX - flushes).unwrap();
+        filter.sync().unwrap();
+        reader.verify().unwrap();
+        assert!(reader.contains_hash(flushes) && reader.contains_hash(u64::MAX - flushes));
+    }
+}
+
+/// If the image cannot be marked dirty, nothing is changed.
+#[test]
+fn nothing_begins_before_it_is_on_the_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder);
+    let before = std::fs::read(&path).unwrap();
+    let mut filter = opened(&path, Mode::Write);
+    FLUSHES_LEFT.set(Some(0));
+    assert_eq!(filter.insert_hash(1).unwrap_err().status(), Status::Io);
+    assert_eq!(filter.sync().map_err(|error| error.status()), Ok(()));
+    drop(filter);
+    let share = OpenOptions { mode: Mode::Share, key: None };
+    assert_eq!(open(&path, &share).err().unwrap().status(), Status::Io);
+    FLUSHES_LEFT.set(None);
+    assert!(std::fs::read(&path).unwrap() == before);
+    opened(&path, Mode::Read).verify().unwrap();
+}

@@ -1,0 +1,98 @@
+//! Memory from the system: mapped files and anonymous pages.
+
+use super::{RawFile, errno, retry};
+use core::ptr::{NonNull, null_mut};
+
+/// The size of a page of memory.
+pub fn page_size() -> usize {
+    // SAFETY: sysconf takes any name.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
+}
+
+/// Maps part of a file, shared; `offset` is a multiple of the page size and `length` is not 0.
+pub fn map_file(file: &RawFile, offset: u64, length: usize, writable: bool) -> core::result::Result<NonNull<u8>, i32> {
+    let protection = if writable { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_READ };
+    let offset = libc::off_t::try_from(offset).map_err(|_| libc::EOVERFLOW)?;
+    // SAFETY: a new mapping at an address of the system's choice touches no memory that exists.
+    let base = unsafe { libc::mmap(null_mut(), length, protection, libc::MAP_SHARED, file.descriptor(), offset) };
+    if base == libc::MAP_FAILED {
+        return Err(errno());
+    }
+    NonNull::new(base.cast()).ok_or(libc::ENOMEM)
+}
+
+/// The size of the huge pages that large blocks ask for.
+const HUGE_PAGE: usize = 2 << 20;
+
+/// `length` zero bytes from the system, on huge pages where the block is large and the system has them.
+pub fn map_anonymous(length: usize) -> Option<NonNull<u8>> {
+    let huge = length >= 2 * HUGE_PAGE;
+    // Enough to start at a huge page wherever the system puts it.
+    let room = if huge { length.checked_add(HUGE_PAGE)? } else { length };
+    // Without MAP_NORESERVE the system refuses what it could never give.
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+    // SAFETY: a new mapping at an address of the system's choice touches no memory that exists.
+    let base = unsafe { libc::mmap(null_mut(), room, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+    if base == libc::MAP_FAILED {
+        return None;
+    }
+    let base = NonNull::new(base.cast::<u8>())?;
+    if !huge {
+        return Some(base);
+    }
+    let page = page_size();
+    let lead = base.as_ptr().align_offset(HUGE_PAGE);
+    let used = length.next_multiple_of(page);
+    // SAFETY: `lead` and the bytes after `used` lie inside the `room` that was just mapped, at page boundaries, and
+    // nothing refers to them.
+    unsafe {
+        let start = base.add(lead);
+        if lead > 0 {
+            unmap(base, lead);
+        }
+        if room > lead + used {
+            unmap(start.add(used), room - lead - used);
+        }
+        #[cfg(target_os = "linux")]
+        libc::madvise(start.as_ptr().cast(), used, libc::MADV_HUGEPAGE);
+        Some(start)
+    }
+}
+
+/// Gives a mapping back.
+///
+/// # Safety
+/// `base` and `length` are those of a mapping, or of a part of one that starts at a page, to which nothing refers.
+pub unsafe fn unmap(base: NonNull<u8>, length: usize) {
+    // SAFETY: as above.
+    unsafe { libc::munmap(base.as_ptr().cast(), length) };
+}
+
+/// Waits until a part of a shared mapping is on the disk.
+///
+/// # Safety
+/// `base` is at a page boundary and `length` bytes from it are mapped.
+pub unsafe fn flush(base: NonNull<u8>, length: usize) -> core::result::Result<(), i32> {
+    #[cfg(test)]
+    if tests::fails() {
+        return Err(libc::EIO);
+    }
+    // SAFETY: as above.
+    retry(|| unsafe { libc::msync(base.as_ptr().cast(), length, libc::MS_SYNC) }).map(|_| ())
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    std::thread_local! {
+        /// How many flushes of this thread still succeed; `None` is all.
+        pub static FLUSHES_LEFT: core::cell::Cell<Option<u32>> = const { core::cell::Cell::new(None) };
+    }
+
+    pub(super) fn fails() -> bool {
+        FLUSHES_LEFT.with(|left| {
+            let now = left.get();
+            left.set(now.map(|left| left.saturating_sub(1)));
+            now == Some(0)
+        })
+    }
+}
