@@ -67,8 +67,8 @@ pub trait Batch {
     fn answer(&mut self, answers: u64, keys: usize);
 }
 
-/// A batch of at most [`GROUP`] keys that are numbers: it has a way of its own, because what a call costs beside its keys
-/// shows in it.
+/// A batch of at most [`GROUP`] keys that are numbers: it has a way of its own, because what a call costs beside its
+/// keys shows in it.
 #[derive(Clone, Copy)]
 pub struct Few<'a> {
     /// At most [`GROUP`] keys.

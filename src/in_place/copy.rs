@@ -17,7 +17,8 @@ impl Base {
     /// (`unvouched`). Whether nobody vouches for what was given.
     ///
     /// # Errors
-    /// Those of `give`; [`Status::Corrupt`](crate::Status::Corrupt); [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+    /// Those of `give`; [`Status::Corrupt`](crate::Status::Corrupt);
+    /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
     pub(crate) fn for_each_region(
         &self,
         unvouched: bool,

@@ -15,7 +15,8 @@ impl Base {
     ///
     /// # Errors
     /// What the system reports; the image then stays dirty, and another call tries again.
-    /// [`Status::Unsupported`](crate::Status::Unsupported) in a child of the process that opened the image to change it.
+    /// [`Status::Unsupported`](crate::Status::Unsupported) in a child of the process that opened the image to change
+    /// it.
     pub fn sync(&mut self) -> Result<()> {
         match self.words.in_place() {
             Some(Access::Read) if self.words.image().is_some_and(ImageBytes::is_inherited) => Err(self.refusal()),
@@ -67,8 +68,8 @@ impl Base {
     /// whole payload.
     ///
     /// # Errors
-    /// [`Status::Unsupported`](crate::Status::Unsupported) for an image that is open for reading or to be shared; what the system reports: the
-    /// image is then dirty.
+    /// [`Status::Unsupported`](crate::Status::Unsupported) for an image that is open for reading or to be shared; what
+    /// the system reports: the image is then dirty.
     pub(crate) fn vouch(&mut self) -> Result<()> {
         if self.is_own() {
             self.header.dirty = false;

@@ -11,8 +11,9 @@ impl Base {
     /// Marks the image dirty, on its disk too, where this handle has not done so.
     ///
     /// # Errors
-    /// [`Status::Unsupported`](crate::Status::Unsupported) if it is not open for one writer; [`Status::Corrupt`](crate::Status::Corrupt) if its table of checksums is
-    /// damaged; [`Status::OutOfMemory`](crate::Status::OutOfMemory); what the system reports.
+    /// [`Status::Unsupported`](crate::Status::Unsupported) if it is not open for one writer;
+    /// [`Status::Corrupt`](crate::Status::Corrupt) if its table of checksums is damaged;
+    /// [`Status::OutOfMemory`](crate::Status::OutOfMemory); what the system reports.
     pub(crate) fn begin_writing(&mut self) -> Result<()> {
         match self.words.in_place() {
             None => Ok(()),

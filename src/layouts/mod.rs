@@ -1,5 +1,5 @@
-//! How bits of keys lie in words: one folder a layout. In it `mod.rs` says which words a hash goes to and which bits are
-//! its own, `portable.rs` computes that in plain code, and the other files do with one instruction set each.
+//! How bits of keys lie in words: one folder a layout. In it `mod.rs` says which words a hash goes to and which bits
+//! are its own, `portable.rs` computes that in plain code, and the other files do with one instruction set each.
 
 pub mod block_kernel;
 pub mod blocked;

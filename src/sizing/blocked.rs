@@ -18,8 +18,8 @@
 //!
 //! (With `k` even both products are one, and `z(t, u) = z(u, t)` always, so that half of the terms do.)
 //!
-//! The number of keys in a block is Binomial(n, 1/B). The mean of `z^i` over it is `(1 - (1-z)/B)^n`, so the rate of the
-//! filter is the same sum with these powers: nothing has to be summed over numbers of keys. In the limit of many
+//! The number of keys in a block is Binomial(n, 1/B). The mean of `z^i` over it is `(1 - (1-z)/B)^n`, so the rate of
+//! the filter is the same sum with these powers: nothing has to be summed over numbers of keys. In the limit of many
 //! blocks they become `exp(-(512/c)(1 - z))` at `c` bits a key.
 //!
 //! The sum takes numbers up to 4900 from each other, so that its absolute error is up to 1e-12. Rates below
@@ -227,8 +227,8 @@ pub fn optimal_hashes(bits_per_key: f64) -> u32 {
     CHANGES.iter().take_while(|(_, change)| bits_per_key > *change).count() as u32 + 1
 }
 
-/// The number of lanes that reaches `rate` with the fewest bits a key, and about how many that are, in the limit of many
-/// blocks.
+/// The number of lanes that reaches `rate` with the fewest bits a key, and about how many that are, in the limit of
+/// many blocks.
 fn lanes_for(rate: f64) -> (u32, f64) {
     let lanes = CHANGES.iter().take_while(|(change, _)| rate < *change).count() as u32 + 1;
     // Between two changes the logarithms lie nearly on a line. A single lane needs no table.
@@ -270,9 +270,9 @@ pub fn size_for(keys: u64, false_positive_rate: f64) -> Option<BlockedSize> {
     Some(BlockedSize { blocks, hashes })
 }
 
-/// The present rate of a filter, from the sum over its blocks of the products that [`crate::layouts::block_kernel::Fills`] defines:
-/// the mean, over the blocks and over the lanes that a key may choose, of the product of their fills. That is the rate
-/// whatever was inserted.
+/// The present rate of a filter, from the sum over its blocks of the products that
+/// [`crate::layouts::block_kernel::Fills`] defines: the mean, over the blocks and over the lanes that a key may choose,
+/// of the product of their fills. That is the rate whatever was inserted.
 pub fn from_products(products: f64, blocks: u64, hashes: u32) -> f64 {
     let hashes = hashes.clamp(1, MAX_HASHES);
     let choices = choose(LANES, hashes.div_ceil(2)) * choose(LANES, hashes / 2);

@@ -1,5 +1,5 @@
-//! Rates where the probes of a key depend on each other: double hashing, enhanced double hashing and triple hashing, all
-//! modulo the range `m` of a probe (the bits of the filter, or of a slice).
+//! Rates where the probes of a key depend on each other: double hashing, enhanced double hashing and triple hashing,
+//! all modulo the range `m` of a probe (the bits of the filter, or of a slice).
 //!
 //! Two or three words of the hash decide all `k` probes. So fresh keys that meet a stored key in some probes meet it in
 //! all, or in many, more often than independent probes would, and where the filter is small this is most of the rate.
@@ -29,15 +29,16 @@
 //!   independent probes, so `g_t = c_(k-t) - c_k` less what pairs and single positions add in them anyway.
 //! - Enhanced double hashing. The cubic term bends the progressions, so that only an equal pair of words has more than
 //!   three positions in common: `rate = E[(X/m)^k] + n/m^2 g_k`.
-//! - Triple hashing. Positions i and j of one key are the same where `2b + (i+j-1)c = 0`, for all pairs with this sum at
+//! - Triple hashing. Positions i and j of one key are the same where `2b + (i+j-1)c = 0`, for all pairs with this sum
+//!   at
 //!   once: for one of m values of b/c each sum leaves the lookup only `k - p` bits, p its number of pairs:
 //!   `rate = c_1/m^2 + 1/m sum over i+j = 1 .. 2k-3 of c_(k-p) + (1 - (2k-3)/m) c_k + n/m^3 sum of W_t (c_(k-t) - c_k)`.
 //!
 //! These three are expansions: left out is what two stored keys do together, and accidents of small ranges. From ten
-//! keys on, in rough ranges, they agree with simulation within 5 % (`tests/suite/dependent.rs`). A range with small factors
-//! has a higher rate: steps that share a factor with it go round in a short circle. The shortest circles are counted in;
-//! what else such a range does is not. It makes up to a sixth of the rate at ten keys, and for triple hashing more than
-//! half of it; at a thousand keys 2 %.
+//! keys on, in rough ranges, they agree with simulation within 5 % (`tests/suite/dependent.rs`). A range with small
+//! factors has a higher rate: steps that share a factor with it go round in a short circle. The shortest circles are
+//! counted in; what else such a range does is not. It makes up to a sixth of the rate at ten keys, and for triple
+//! hashing more than half of it; at a thousand keys 2 %.
 
 use super::{bloom, hit_at_least_once, is_rate, search};
 
@@ -79,8 +80,8 @@ fn alternating(j: u32, keys: f64, ln_miss: impl Fn(f64) -> f64) -> Option<f64> {
 }
 
 /// The probability that `j` given bits are set, if a key misses `t` of them with probability `exp(ln_miss(t))`: by
-/// [`alternating`], or, where too little is left of that sum, the product of the probabilities of single bits. The product
-/// is an upper bound, and near there: bits set by a fixed number of probes are negatively associated.
+/// [`alternating`], or, where too little is left of that sum, the product of the probabilities of single bits. The
+/// product is an upper bound, and near there: bits set by a fixed number of probes are negatively associated.
 fn covered(j: u32, keys: f64, ln_miss: impl Fn(f64) -> f64) -> f64 {
     alternating(j, keys, &ln_miss).unwrap_or_else(|| (-(keys * ln_miss(1.0)).exp_m1()).powi(j as i32))
 }
@@ -230,8 +231,8 @@ pub fn rate(scheme: Scheme, partitioned: bool, range: u64, hashes: u32, keys: u6
     }
 }
 
-/// The rate now, if about `keys` keys set the share `fill` of all bits; of the partitioned layout, shares with the product
-/// `fill` of the slices.
+/// The rate now, if about `keys` keys set the share `fill` of all bits; of the partitioned layout, shares with the
+/// product `fill` of the slices.
 ///
 /// The error is that of [`rate`], and the chance of which bits they are: one part in the square root of `range`.
 pub fn from_fill(scheme: Scheme, partitioned: bool, range: u64, hashes: u32, keys: f64, fill: f64) -> f64 {

@@ -79,8 +79,8 @@ pub(super) fn valley<T>(guess: u32, limit: u32, cost: impl Fn(u32) -> T, compare
     best
 }
 
-/// About the least `x` in `1..limit` for which `holds`, to a thousandth and not below it, as [`least`] from a guess that
-/// is too low or a little too high; `None` if there is none.
+/// About the least `x` in `1..limit` for which `holds`, to a thousandth and not below it, as [`least`] from a guess
+/// that is too low or a little too high; `None` if there is none.
 pub(super) fn least_real(guess: f64, limit: f64, mut holds: impl FnMut(f64) -> bool) -> Option<f64> {
     let (mut below, mut above) = (guess * 0.7, guess);
     while !holds(above) {
