@@ -13,8 +13,8 @@
 //! ```
 //!
 //! Mean and c2 are taken exactly; c3 and c4 in the limit of many bits. There, X and the number of probes are sums over
-//! cells with Poisson(rho) probes, the second of which is given, and the cumulants per cell are the derivatives at s =
-//! 0 of `K(s) = ln(e^w + e^s - 1) - rho ln w + const`, where `w e^w = rho (e^w + e^s - 1)`.
+//! cells with Poisson(rho) probes, the second of which is given, and the cumulants per cell are the derivatives at
+//! s = 0 of `K(s) = ln(e^w + e^s - 1) - rho ln w + const`, where `w e^w = rho (e^w + e^s - 1)`.
 //!
 //! **Error.** Left out are the next order, smaller by about `k c2` each time, and the correction of c3, smaller than it
 //! by some 1/m. [`Approximation::error`] is four times the most of what a comparison with `exact` found of either
