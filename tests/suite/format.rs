@@ -1,13 +1,14 @@
 //! Images: golden files that hold for ever, and bytes that are damaged, hostile or somebody else's.
 
 use crate::common::{Buffer, Case, SECRET, filled, hash_of, hashed, image, layouts, mix};
+use crate::specification;
 use petal::format::{HEADER_LENGTH, STATE_OFFSET};
 use petal::registry::KINDS;
 use petal::{
     Answers, Builder, BuilderOptions, Capabilities, Filter, HashFunction, Keys, Mode, OpenOptions, Spec, Status, load,
 };
 use proptest::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -114,90 +115,10 @@ fn golden_files_open_for_ever() {
     }
 }
 
-/// The bits of a kind's payload, by its specification in `docs/format.md` and without the library's code.
-fn specified_bits(bytes: &[u8], hash: u64) -> Option<Vec<u64>> {
-    let word = |offset: usize| u64::from_le_bytes(bytes[offset..offset + 8].try_into().unwrap());
-    let u32_at = |offset: usize| u32::from_le_bytes(bytes[offset..offset + 4].try_into().unwrap());
-    let high = |a: u64, b: u64| ((u128::from(a) * u128::from(b)) >> 64) as u64;
-    let (kind, layout, hashes, bits) = (u32_at(12), bytes[10], u64::from(u32_at(20)), word(64));
-    const G: u64 = 0x9e37_79b9_7f4a_7c15;
-    match (kind, layout) {
-        (1, 1) => {
-            let (partitioned, derivation, width) = (word(72), word(80), word(88));
-            let range = if partitioned == 1 { bits / hashes } else { bits };
-            let w = |j: u64| if j == 0 { hash } else { mix(hash.wrapping_add(j.wrapping_mul(G))) };
-            let wide = u128::from;
-            let [a, b, c] = [w(0), w(1), w(2)].map(|word| wide(word % range));
-            let q = |i: u64| match derivation {
-                0 => high((0..i).fold(hash, |hash, _| hash.wrapping_mul(G)), range),
-                1 => high(w(i + 1), range),
-                2 => {
-                    // The slices of a word, as text of binary digits.
-                    let slices = |word: u64| {
-                        let digits = format!("{word:064b}").into_bytes();
-                        let whole = digits.chunks_exact(width as usize);
-                        let value = |slice| u64::from_str_radix(std::str::from_utf8(slice).unwrap(), 2).unwrap();
-                        whole.map(value).collect::<Vec<u64>>()
-                    };
-                    let slice = (1..).flat_map(|j| slices(w(j))).nth(i as usize).unwrap();
-                    ((wide(slice) * wide(range)) >> width) as u64
-                }
-                3 => ((a + wide(i) * b) % wide(range)) as u64,
-                4 => ((a + wide(i) * b + wide(i * i * i - i) / 6) % wide(range)) as u64,
-                5 => ((a + wide(i) * b + wide(i) * wide(i).saturating_sub(1) / 2 * c) % wide(range)) as u64,
-                _ => panic!("derivation {derivation} is not specified"),
-            };
-            Some((0..hashes).map(|i| if partitioned == 1 { i * range } else { 0 } + q(i)).collect())
-        }
-        (2, 1) => {
-            let blocks = bits / 256;
-            let block = ((hash >> 32) * blocks) >> 32;
-            Some((0..8).map(|i| 256 * block + 32 * i + u64::from(split_block_bit(hash as u32, i as usize))).collect())
-        }
-        (3, 1) => {
-            let block = high(hash, bits / 512);
-            let (more, fewer) = (hashes.div_ceil(2), hashes / 2);
-            let masks: Vec<u64> = (0..1_u64 << 16)
-                .filter(|mask| {
-                    let halves = ((mask & 0xff).count_ones().into(), (mask >> 8).count_ones().into());
-                    halves == (more, fewer) || halves == (fewer, more)
-                })
-                .collect();
-            let mask = masks[(((hash & 0xffff_ffff) * masks.len() as u64) >> 32) as usize];
-            let place = |lane: u64| {
-                let product = (hash & 0xffff_ffff) * u64::from(SALTS[lane as usize / 2]);
-                512 * block + 32 * lane + (product >> [27, 32][lane as usize % 2]) % 32
-            };
-            Some((0..16).filter(|lane| mask >> lane & 1 == 1).map(place).collect())
-        }
-        _ => None,
-    }
-}
-
-const SALTS: [u32; 8] =
-    [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
-
-fn split_block_bit(x: u32, lane: usize) -> u32 {
-    x.wrapping_mul(SALTS[lane]) >> 27
-}
-
 /// The length of an image's payload, as its header says.
 fn payload_bytes(bytes: &[u8]) -> usize {
     u64::from_le_bytes(bytes[PAYLOAD..PAYLOAD + 8].try_into().unwrap()) as usize
 }
-
-/// The table of a payload's checksums, by its specification in `docs/format.md` and without the library's code.
-fn specified_table(header: &[u8], payload: &[u8]) -> Vec<u8> {
-    let entry = |region: &[u8]| if xxh3_64(region) == 0 { 1 } else { xxh3_64(region) };
-    let mut table: Vec<u8> = payload.chunks(REGION).flat_map(|region| entry(region).to_le_bytes()).collect();
-    table.resize((table.len() + 8).next_multiple_of(64) - 8, 0);
-    let checksum = xxh3_64(&[&header[208..216], &table].concat());
-    table.extend(checksum.to_le_bytes());
-    table
-}
-
-/// The bytes of a region.
-const REGION: usize = 65536;
 
 /// An image of several regions is as specified, the last of them a short one.
 #[test]
@@ -206,39 +127,33 @@ fn regions_are_as_specified() {
         let spec = Spec { capacity: 500_000, false_positive_rate: 0.01, ..case.spec() };
         let bytes = image(&*filled(&spec, 0..1000));
         let payload = &bytes[HEADER_LENGTH..HEADER_LENGTH + payload_bytes(&bytes)];
-        assert!(payload.len() > REGION && !payload.len().is_multiple_of(REGION), "{}", payload.len());
-        assert!(bytes[HEADER_LENGTH + payload.len()..] == specified_table(&bytes, payload), "{}", case.name());
+        assert!(
+            payload.len() > specification::REGION && !payload.len().is_multiple_of(specification::REGION),
+            "{}",
+            payload.len()
+        );
+        assert!(bytes[HEADER_LENGTH + payload.len()..] == specification::table(&bytes, payload), "{}", case.name());
         assert!(load(&bytes, &OpenOptions::default()).is_ok());
     }
 }
 
-/// Golden files have exactly the bits that the specification asks for.
+/// Golden files are, to the bit, what `docs/format.md` says of their keys.
 #[test]
 fn golden_files_are_as_specified() {
-    let mut checked = BTreeSet::new();
     for (name, spec) in golden_specs() {
         let bytes = golden_image(&spec);
         let hasher = spec.hasher().unwrap();
         let payload = &bytes[HEADER_LENGTH..HEADER_LENGTH + payload_bytes(&bytes)];
-        // A kind that is not a bit array brings a test of its own.
-        let hashes = (0..GOLDEN_KEYS).map(|i| golden_hash(&hasher, i));
-        if let Some(positions) = hashes.map(|hash| specified_bits(&bytes, hash)).collect::<Option<Vec<_>>>() {
-            let mut specified = vec![0_u8; payload.len()];
-            for position in positions.into_iter().flatten() {
-                specified[position as usize / 8] |= 1 << (position % 8);
-            }
-            assert!(payload == specified, "{name} has other bits than docs/format.md says");
-            checked.insert(bytes[12]);
-        }
+        let hashes: Vec<u64> = (0..GOLDEN_KEYS).map(|i| golden_hash(&hasher, i)).collect();
+        specification::check(&name, &bytes, &hashes);
         assert_eq!(bytes[..8], *b"\x89PETAL\r\n");
         assert_eq!(bytes[8..10], 1_u16.to_le_bytes());
         assert_eq!(bytes[224..232], GOLDEN_KEYS.to_le_bytes());
         assert_eq!(bytes[232..248], [0; 16]);
-        assert_eq!(bytes[HEADER_LENGTH + payload.len()..], specified_table(&bytes, payload), "{name}");
+        assert_eq!(bytes[HEADER_LENGTH + payload.len()..], specification::table(&bytes, payload), "{name}");
         assert_eq!(bytes[208..216], xxh3_64(&bytes[..208]).to_le_bytes());
         assert_eq!(bytes[248..256], xxh3_64(&bytes[208..248]).to_le_bytes());
     }
-    assert!(checked.is_superset(&BTreeSet::from([1, 2, 3])), "bloom, split_block and blocked are bit arrays");
 }
 
 // ---- Damage ------------------------------------------------------------------------------------------------------
@@ -361,7 +276,7 @@ fn seal(bytes: &mut [u8]) {
     bytes[208..216].copy_from_slice(&checksum.to_le_bytes());
     let (header, rest) = bytes.split_at(HEADER_LENGTH);
     if let Some(payload) = rest.get(..payload_bytes(header)) {
-        let table = specified_table(header, payload);
+        let table = specification::table(header, payload);
         let start = HEADER_LENGTH + payload.len();
         if let Some(place) = bytes.get_mut(start..start + table.len()) {
             place.copy_from_slice(&table);

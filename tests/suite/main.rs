@@ -22,3 +22,4 @@ mod pollution;
 mod shared;
 mod sizing;
 mod soak;
+mod specification;

@@ -1,0 +1,152 @@
+//! `docs/format.md` as a program: what images hold, worked out from its sentences and without the library's code. Each
+//! layout has one row in [`LAYOUTS`].
+
+use crate::common::mix;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// A layout of a payload, and what follows from it.
+struct Layout {
+    /// The number of the kind.
+    kind: u32,
+    version: u8,
+    rule: Rule,
+}
+
+/// What a layout says of keys, of which the hashes are given.
+enum Rule {
+    /// The bits that a key sets, by their places in the payload, whose other bits are 0.
+    Bits(fn(&Header, u64) -> Vec<u64>),
+}
+
+const LAYOUTS: &[Layout] = &[
+    Layout { kind: 1, version: 1, rule: Rule::Bits(bloom) },
+    Layout { kind: 2, version: 1, rule: Rule::Bits(split_block) },
+    Layout { kind: 3, version: 1, rule: Rule::Bits(blocked) },
+];
+
+/// Holds an image to what its layout says of the keys with these hashes.
+#[track_caller]
+pub fn check(name: &str, image: &[u8], hashes: &[u64]) {
+    let header = Header(image);
+    let of_image = |layout: &&Layout| (layout.kind, layout.version) == (header.kind(), image[10]);
+    let layout = LAYOUTS.iter().find(of_image).unwrap_or_else(|| panic!("{name}: LAYOUTS has no row for it"));
+    match layout.rule {
+        Rule::Bits(bits) => {
+            let mut payload = vec![0_u8; header.payload_bytes()];
+            for position in hashes.iter().flat_map(|hash| bits(&header, *hash)) {
+                payload[position as usize / 8] |= 1 << (position % 8);
+            }
+            assert!(image[256..256 + payload.len()] == payload, "{name} has other bits than docs/format.md says");
+        }
+    }
+}
+
+/// The first part of an image.
+struct Header<'a>(&'a [u8]);
+
+impl Header<'_> {
+    fn u32(&self, offset: usize) -> u32 {
+        u32::from_le_bytes(self.0[offset..offset + 4].try_into().unwrap())
+    }
+
+    fn u64(&self, offset: usize) -> u64 {
+        u64::from_le_bytes(self.0[offset..offset + 8].try_into().unwrap())
+    }
+
+    fn kind(&self) -> u32 {
+        self.u32(12)
+    }
+
+    fn hashes(&self) -> u64 {
+        self.u32(20).into()
+    }
+
+    fn bits(&self) -> u64 {
+        self.u64(64)
+    }
+
+    /// One of the eight words that mean what the kind says.
+    fn word(&self, i: usize) -> u64 {
+        self.u64(72 + 8 * i)
+    }
+
+    fn payload_bytes(&self) -> usize {
+        self.u64(136) as usize
+    }
+}
+
+/// The high half of a product.
+fn high(a: u64, b: u64) -> u64 {
+    ((u128::from(a) * u128::from(b)) >> 64) as u64
+}
+
+fn bloom(header: &Header, hash: u64) -> Vec<u64> {
+    const G: u64 = 0x9e37_79b9_7f4a_7c15;
+    let (hashes, bits) = (header.hashes(), header.bits());
+    let [partitioned, derivation, width] = [0, 1, 2].map(|i| header.word(i));
+    let range = if partitioned == 1 { bits / hashes } else { bits };
+    let w = |j: u64| if j == 0 { hash } else { mix(hash.wrapping_add(j.wrapping_mul(G))) };
+    let wide = u128::from;
+    let [a, b, c] = [w(0), w(1), w(2)].map(|word| wide(word % range));
+    let q = |i: u64| match derivation {
+        0 => high((0..i).fold(hash, |hash, _| hash.wrapping_mul(G)), range),
+        1 => high(w(i + 1), range),
+        2 => {
+            // The slices of a word, as text of binary digits.
+            let slices = |word: u64| {
+                let digits = format!("{word:064b}").into_bytes();
+                let whole = digits.chunks_exact(width as usize);
+                let value = |slice| u64::from_str_radix(std::str::from_utf8(slice).unwrap(), 2).unwrap();
+                whole.map(value).collect::<Vec<u64>>()
+            };
+            let slice = (1..).flat_map(|j| slices(w(j))).nth(i as usize).unwrap();
+            ((wide(slice) * wide(range)) >> width) as u64
+        }
+        3 => ((a + wide(i) * b) % wide(range)) as u64,
+        4 => ((a + wide(i) * b + wide(i * i * i - i) / 6) % wide(range)) as u64,
+        5 => ((a + wide(i) * b + wide(i) * wide(i).saturating_sub(1) / 2 * c) % wide(range)) as u64,
+        _ => panic!("derivation {derivation} is not specified"),
+    };
+    (0..hashes).map(|i| if partitioned == 1 { i * range } else { 0 } + q(i)).collect()
+}
+
+const SALTS: [u32; 8] =
+    [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
+
+fn split_block(header: &Header, hash: u64) -> Vec<u64> {
+    let blocks = header.bits() / 256;
+    let block = ((hash >> 32) * blocks) >> 32;
+    let bit = |lane: u64| u64::from((hash as u32).wrapping_mul(SALTS[lane as usize]) >> 27);
+    (0..8).map(|lane| 256 * block + 32 * lane + bit(lane)).collect()
+}
+
+fn blocked(header: &Header, hash: u64) -> Vec<u64> {
+    let hashes = header.hashes();
+    let block = high(hash, header.bits() / 512);
+    let (more, fewer) = (hashes.div_ceil(2), hashes / 2);
+    let masks: Vec<u64> = (0..1_u64 << 16)
+        .filter(|mask| {
+            let halves = ((mask & 0xff).count_ones().into(), (mask >> 8).count_ones().into());
+            halves == (more, fewer) || halves == (fewer, more)
+        })
+        .collect();
+    let mask = masks[(((hash & 0xffff_ffff) * masks.len() as u64) >> 32) as usize];
+    let place = |lane: u64| {
+        let product = (hash & 0xffff_ffff) * u64::from(SALTS[lane as usize / 2]);
+        512 * block + 32 * lane + (product >> [27, 32][lane as usize % 2]) % 32
+    };
+    (0..16).filter(|lane| mask >> lane & 1 == 1).map(place).collect()
+}
+
+/// The table of a payload's checksums, for an image with this header.
+pub fn table(header: &[u8], payload: &[u8]) -> Vec<u8> {
+    let entry = |region: &[u8]| if xxh3_64(region) == 0 { 1 } else { xxh3_64(region) };
+    let mut table: Vec<u8> = payload.chunks(REGION).flat_map(|region| entry(region).to_le_bytes()).collect();
+    table.resize((table.len() + 8).next_multiple_of(64) - 8, 0);
+    let checksum = xxh3_64(&[&header[208..216], &table].concat());
+    table.extend(checksum.to_le_bytes());
+    table
+}
+
+/// The bytes of a region.
+pub const REGION: usize = 65536;
