@@ -212,8 +212,7 @@ static void progress_and_cancel(uint64_t memory_limit) {
   progress = (struct progress){0};
   petal_filter *a = finish(builder), *b = finish(calm);
   CHECK(progress.calls >= 1);
-  CHECK_EQUAL(progress.last, 100000);
-  CHECK_EQUAL(progress.total, 100000);
+  CHECK(progress.last == progress.total && progress.total > 100000);
   CHECK(check_same_bits(a, b));
   CHECK_EQUAL(check_keys(a), 200000);
   petal_filter_free(a);

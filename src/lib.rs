@@ -20,7 +20,6 @@ mod answers;
 mod base;
 mod batch;
 mod bits;
-mod builder;
 mod error;
 mod estimate;
 mod filter;
@@ -30,6 +29,7 @@ pub mod hash;
 mod in_place;
 mod keys;
 pub mod layouts;
+mod making;
 mod open;
 pub mod plan;
 pub mod registry;
@@ -41,7 +41,6 @@ pub mod storage;
 pub use answers::Answers;
 pub use base::Base;
 pub use bits::ring::{self, Taken};
-pub use builder::{Builder, BuilderOptions, MIN_MEMORY_LIMIT, Progress};
 pub use error::{Error, MESSAGE_LENGTH, Result, Status};
 pub use estimate::{Comparison, Estimate, INTERVAL_SIGMAS, compare, estimate};
 pub use filter::{
@@ -49,6 +48,10 @@ pub use filter::{
 };
 pub use hash::{HashFunction, Hasher, SecretKey};
 pub use keys::Keys;
+pub use making::{
+    Builder, BuilderOptions, Collector, CollectorOptions, Counted, Entry, MIN_MEMORY_LIMIT, Progress, Record, Records,
+    Sorted, Steps,
+};
 #[cfg(unix)]
 pub use open::open_descriptor;
 pub use open::{Mode, OpenOptions, create, create_in, image_size, load, open, open_buffer};

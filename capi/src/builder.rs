@@ -19,8 +19,10 @@ pub struct petal_builder {
     poisoned: bool,
 }
 
-/// Called now and then by `petal_builder_finish()` and `petal_builder_save()`, with the keys done and the keys in all;
-/// false cancels. It must not unwind (throw) through the library. Since 0.1.
+/// Called now and then by `petal_builder_finish()` and `petal_builder_save()`, with the work done and the work in all,
+/// which is the same number at all calls for one filter; the last call has both equal. A unit of work is a key in one
+/// phase: sorting, merging what went to a file, making the filter. False cancels. It must not unwind (throw) through
+/// the library. Since 0.1.
 pub type petal_progress_callback = Option<unsafe extern "C" fn(context: *mut c_void, done: u64, total: u64) -> bool>;
 
 /// How a builder works. NULL stands for all zeros. Since 0.1.
@@ -29,21 +31,24 @@ pub type petal_progress_callback = Option<unsafe extern "C" fn(context: *mut c_v
 pub struct petal_builder_options {
     /// sizeof(petal_builder_options).
     pub struct_size: usize,
-    /// The most memory in bytes that collected keys take before they go to a temporary file; 0 is no limit, otherwise
-    /// at least 1048576.
+    /// The most memory in bytes that keys take, and sorting them; what there is no room for goes to a temporary file. 0
+    /// is no limit, otherwise at least 1048576. The finished filter and the stacks of threads are not counted.
     pub memory_limit: u64,
-    /// The folder of that file, which has no name and goes with the builder. Copied. Nullable without a limit; if it is
-    /// given it must be there and take files.
+    /// The folder of that file, which has no name and goes with the builder. It has 8 bytes for each key, and 16 while
+    /// the filter is made. Copied. Nullable without a limit; if it is given it must be there and take files.
     pub temporary_directory: *const c_char,
     /// Nullable. Called in the thread that finishes or saves, until the builder is freed.
     pub progress: petal_progress_callback,
     /// Passed to `progress`; what it points to must live as long as the builder.
     pub progress_context: *mut c_void,
+    /// How many threads make the filter, the caller's included; 0 and 1 are none but the caller's. Others run only while
+    /// the filter is made. The filter is the same.
+    pub threads: usize,
 }
 
 // SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
 unsafe impl boundary::SizedStruct for petal_builder_options {
-    const FIRST_SIZE: usize = 40;
+    const FIRST_SIZE: usize = 48;
 }
 
 /// The caller's pointer, which goes back to the caller's callback wherever the builder is used.
@@ -71,6 +76,7 @@ unsafe fn read_options(options: *const petal_builder_options) -> Result<BuilderO
     Ok(BuilderOptions {
         memory_limit: (options.memory_limit != 0).then_some(options.memory_limit),
         temporary_directory: directory.map(petal_core::storage::try_path).transpose()?,
+        threads: options.threads,
         progress: match options.progress {
             Some(progress) => {
                 // SAFETY: the caller's function, called as its type says.

@@ -1,0 +1,162 @@
+//! Collects keys first and makes the filter afterwards, sized for exactly the distinct keys that came.
+//!
+//! Only hashes are kept: eight bytes a key.
+
+use super::collect::{Collector, CollectorOptions};
+use super::progress::{Progress, Steps};
+use super::records::Records;
+use crate::batch;
+use crate::bits::ring::{GROUP, Taken};
+use crate::error::{Result, Status};
+use crate::filter::Filter;
+use crate::hash::Hasher;
+use crate::keys::Keys;
+use crate::open;
+use crate::registry;
+use crate::simd;
+use crate::spec::Spec;
+use std::path::{Path, PathBuf};
+
+/// How a [`Builder`] works.
+#[derive(Default)]
+pub struct BuilderOptions {
+    /// The most memory, in bytes, that keys take, and sorting them; what there is no room for goes to a file. `None` is
+    /// no limit. At least [`MIN_MEMORY_LIMIT`](crate::MIN_MEMORY_LIMIT). The finished filter and the stacks of threads
+    /// are not counted.
+    pub memory_limit: Option<u64>,
+    /// Where that file is made. It has no name, and goes when the builder does. It has eight bytes for each key, and
+    /// while the filter is made sixteen. A folder that is given must be there and take files.
+    pub temporary_directory: Option<PathBuf>,
+    /// How many threads make the filter, the caller's included; 0 and 1 are none but the caller's. Others run only
+    /// while the filter is made. The filter is the same.
+    pub threads: usize,
+    /// Reports progress and can cancel. Called in the thread that makes the filter.
+    pub progress: Option<Box<Progress>>,
+}
+
+/// Collects keys; [`Builder::finish`] makes the filter.
+pub struct Builder {
+    spec: Spec,
+    hasher: Hasher,
+    hashes: Collector<u64>,
+    progress: Option<Box<Progress>>,
+}
+
+impl Builder {
+    /// A builder of the filter that `spec` describes. A spec without capacity and bits gets the capacity of the
+    /// distinct keys that come.
+    ///
+    /// # Errors
+    /// Those of the spec; [`Status::OutOfRange`] for a memory limit below
+    /// [`MIN_MEMORY_LIMIT`](crate::MIN_MEMORY_LIMIT); [`Status::Contradiction`] for a
+    /// limit without a directory; what the system reports of a directory in which no file can be made.
+    pub fn new(spec: &Spec, options: BuilderOptions) -> Result<Builder> {
+        // Finds what is wrong with the spec now and not when all keys have come.
+        let row = registry::of_spec(spec)?;
+        let capacity = if spec.bits == 0 { spec.capacity.max(1) } else { spec.capacity };
+        (row.plan)(&Spec { capacity, ..*spec })?;
+        let BuilderOptions { memory_limit, temporary_directory, threads, progress } = options;
+        let hasher = spec.hasher()?;
+        let hashes = Collector::new(CollectorOptions { memory_limit, temporary_directory, threads })?;
+        Ok(Builder { spec: *spec, hasher, hashes, progress })
+    }
+
+    /// How many keys were added.
+    pub fn count(&self) -> u64 {
+        self.hashes.added()
+    }
+
+    /// Adds a key.
+    ///
+    /// # Errors
+    /// [`Status::ExternalHash`] where the spec takes hashes only; as [`Builder::add_hash`].
+    pub fn add(&mut self, key: &[u8]) -> Result<()> {
+        let hash = self.hasher.hash_bytes(key)?;
+        self.add_hash(hash)
+    }
+
+    /// Adds a `u64` key.
+    ///
+    /// # Errors
+    /// As [`Builder::add`].
+    pub fn add_u64(&mut self, key: u64) -> Result<()> {
+        let hash = self.hasher.hash_u64(key)?;
+        self.add_hash(hash)
+    }
+
+    /// Adds a hash.
+    ///
+    /// # Errors
+    /// [`Status::OutOfMemory`], and what the system reports of the temporary file. The key
+    /// is not added then.
+    pub fn add_hash(&mut self, hash: u64) -> Result<()> {
+        self.hashes.add(hash)
+    }
+
+    /// Adds many keys. All are taken, unless there is an error.
+    pub fn add_batch(&mut self, keys: &Keys) -> Taken {
+        batch::insert(&self.hasher, simd::best(), keys, None, |batch| {
+            let (mut done, mut hashes) = (0, [0; GROUP]);
+            loop {
+                let count = batch.next(&mut hashes);
+                let Taken { keys, outcome } = self.hashes.add_all(&hashes[..count]);
+                done += keys;
+                if count == 0 || outcome.is_err() {
+                    return Taken { keys: done, outcome };
+                }
+            }
+        })
+    }
+
+    /// Makes the filter and empties the builder, which can then be used again. On an error, or when the progress
+    /// callback cancels, the keys stay.
+    ///
+    /// # Errors
+    /// As [`open::create`]; [`Status::Cancelled`];
+    /// [`Status::Unsupported`] if the kind cannot insert; what the system
+    /// reports of the temporary file.
+    pub fn finish(&mut self) -> Result<Box<dyn Filter>> {
+        let filter = self.make()?;
+        self.hashes.clear();
+        Ok(filter)
+    }
+
+    /// Makes the filter straight into a file, which takes the place of what is there at once: the way to make a filter
+    /// anew from its source, in the right size, while others read the old file. They keep it as long as they have it open.
+    ///
+    /// # Errors
+    /// As [`Builder::finish`] and [`Filter::save`]; the old file and the keys stay.
+    pub fn save(&mut self, path: &Path) -> Result<()> {
+        self.make()?.save(path)?;
+        self.hashes.clear();
+        Ok(())
+    }
+
+    fn make(&mut self) -> Result<Box<dyn Filter>> {
+        let (added, kept) = (self.hashes.added(), self.hashes.kept());
+        let mut steps = Steps::new(self.progress.as_deref_mut(), self.hashes.work() + kept);
+        let hashes = self.hashes.finish(0, &mut steps)?;
+        let mut filter = insert_all(&self.spec, &hashes, &mut steps.rest())?;
+        // `count` is the keys offered, duplicates included.
+        filter.base_mut().add_count(added - hashes.count());
+        Ok(filter)
+    }
+}
+
+/// A filter that is made empty, with all hashes inserted in order.
+fn insert_all(
+    spec: &Spec,
+    hashes: &dyn Records<u64>,
+    progress: &mut (dyn FnMut(u64, u64) -> bool + Send),
+) -> Result<Box<dyn Filter>> {
+    let distinct = hashes.count();
+    let capacity = if spec.capacity == 0 && spec.bits == 0 { distinct.max(1) } else { spec.capacity };
+    let mut filter = open::create(&Spec { capacity, ..*spec })?;
+    let mut done = 0;
+    hashes.for_each(&mut |hashes| {
+        filter.insert_batch(&Keys::Hashes(hashes), None).outcome?;
+        done += hashes.len() as u64;
+        if progress(done, distinct) { Ok(()) } else { Err(Status::Cancelled.into()) }
+    })?;
+    Ok(filter)
+}

@@ -1,0 +1,269 @@
+//! Collects records, sorts them and makes one of those that are equal: in memory, or with a memory limit in a temporary
+//! file.
+//!
+//! With a limit, what memory does not hold goes to the file in sorted runs, and at the end they are merged to one run,
+//! once; every pass reads that one.
+
+mod merge;
+mod record;
+mod runs;
+mod sort;
+#[cfg(test)]
+mod tests;
+
+pub use record::Record;
+
+use super::progress::Steps;
+use super::records::{PIECE, Records};
+use crate::bits::ring::Taken;
+use crate::error::{Result, Status, error};
+use crate::storage::try_vec;
+use runs::{Run, RunFile};
+use std::path::PathBuf;
+
+/// The least memory limit: 1 MiB.
+pub const MIN_MEMORY_LIMIT: u64 = 1 << 20;
+
+/// The most bytes that a pass reads at once.
+const READ: usize = 1 << 18;
+
+/// How a [`Collector`] works.
+#[derive(Clone, Debug, Default)]
+pub struct CollectorOptions {
+    /// The most memory, in bytes, that collecting, sorting and reading take: all but the stacks of threads. `None` is
+    /// no limit. At least [`MIN_MEMORY_LIMIT`].
+    pub memory_limit: Option<u64>,
+    /// Where the file is made to which records go that memory does not hold. It has no name, and goes when the
+    /// collector does. It has the bytes of the records (8 a hash, 16 a counted hash, 24 a map's entry), and twice these
+    /// while they are merged. A folder that is given must be there and take files; a limit needs one.
+    pub temporary_directory: Option<PathBuf>,
+    /// How many threads sort, the caller's included; 0 and 1 are none but the caller's.
+    pub threads: usize,
+}
+
+/// Collects records and sorts them.
+pub struct Collector<R> {
+    options: CollectorOptions,
+    /// The most records that are kept in memory.
+    limit: usize,
+    records: Vec<R>,
+    /// The records that went to files. There is one file, and one more in a process that was forked after it was made.
+    files: Vec<RunFile>,
+    added: u64,
+}
+
+impl<R: Record> Collector<R> {
+    /// An empty collector.
+    ///
+    /// # Errors
+    /// [`Status::OutOfRange`] for a memory limit below [`MIN_MEMORY_LIMIT`]; [`Status::Contradiction`] for a limit
+    /// without a directory; what the system reports of a directory in which no file can be made.
+    pub fn new(options: CollectorOptions) -> Result<Collector<R>> {
+        let limit = match options.memory_limit {
+            None => usize::MAX,
+            Some(limit) if limit < MIN_MEMORY_LIMIT => {
+                return Err(error!(OutOfRange, "memory_limit = {limit} is less than {MIN_MEMORY_LIMIT}"));
+            }
+            Some(_) if options.temporary_directory.is_none() => {
+                return Err(error!(Contradiction, "memory_limit needs a temporary_directory"));
+            }
+            // The rest is for what records come from when they get more room, for sorting and for writing.
+            Some(limit) => usize::try_from(limit / 4 * 3 / size_of::<R>() as u64).unwrap_or(usize::MAX),
+        };
+        if let Some(folder) = &options.temporary_directory {
+            // It is made when it is needed; whether it can be is known now.
+            RunFile::new(folder)?;
+        }
+        Ok(Collector { options, limit, records: Vec::new(), files: Vec::new(), added: 0 })
+    }
+
+    /// How many records were added.
+    pub fn added(&self) -> u64 {
+        self.added
+    }
+
+    /// An upper bound of the distinct records: those that are kept.
+    pub fn kept(&self) -> u64 {
+        self.records.len() as u64 + self.files.iter().map(RunFile::records).sum::<u64>()
+    }
+
+    /// Adds a record. Amortised O(1) without a limit, O(log n) with one.
+    ///
+    /// # Errors
+    /// [`Status::OutOfMemory`], and what the system reports of the temporary file;
+    /// [`Status::Contradiction`] if two records that came before have one key and contradict each other, which is found
+    /// when records go to the file, or at the end. The record is not added then.
+    #[inline]
+    pub fn add(&mut self, record: R) -> Result<()> {
+        if self.records.len() == self.records.capacity() {
+            self.make_room()?;
+        }
+        self.records.push(record);
+        self.added += 1;
+        Ok(())
+    }
+
+    /// Adds records. All are taken, unless there is an error as of [`Collector::add`].
+    pub fn add_all(&mut self, records: &[R]) -> Taken {
+        let mut rest = records;
+        while !rest.is_empty() {
+            if self.records.len() == self.records.capacity()
+                && let Err(error) = self.make_room()
+            {
+                return Taken { keys: records.len() - rest.len(), outcome: Err(error) };
+            }
+            let room = self.records.capacity() - self.records.len();
+            let (now, later) = rest.split_at(room.min(rest.len()));
+            self.records.extend_from_slice(now);
+            self.added += now.len() as u64;
+            rest = later;
+        }
+        Taken::all(records.len())
+    }
+
+    /// Makes room for another record at least.
+    #[cold]
+    fn make_room(&mut self) -> Result<()> {
+        let held = self.records.len();
+        if held < self.limit {
+            // Doubles, but for the last step, for which the smaller room must be small enough beside the larger one.
+            let doubled = held.saturating_mul(2).max(64);
+            let room = if doubled > self.limit / 3 { self.limit } else { doubled };
+            let failed = |_| error!(OutOfMemory, "{} keys more could not be kept", room - held);
+            return self.records.try_reserve_exact(room - held).map_err(failed);
+        }
+        self.sort(&mut Steps::silent())?;
+        // Where most are there more than once, they need not go to the file.
+        if self.records.len() > self.limit / 2 { self.spill() } else { Ok(()) }
+    }
+
+    /// Sorts the records in memory and combines those that are equal.
+    fn sort(&mut self, steps: &mut Steps) -> Result<()> {
+        sort::sort(&mut self.records, self.options.threads, steps)?;
+        record::combine(&mut self.records)
+    }
+
+    /// Writes the records in memory, which are sorted and distinct, to the file as a run.
+    fn spill(&mut self) -> Result<()> {
+        let folder = self.options.temporary_directory.as_deref().ok_or(Status::Internal)?;
+        if !self.files.last().is_some_and(RunFile::is_own) {
+            self.files.try_reserve(1).map_err(|_| Status::OutOfMemory)?;
+            self.files.push(RunFile::new(folder)?);
+        }
+        let file = self.files.last_mut().ok_or(Status::Internal)?;
+        let mut run = file.append(folder)?;
+        run.write(&self.records)?;
+        run.done();
+        self.records.clear();
+        Ok(())
+    }
+
+    /// How much work [`Collector::finish`] has: what its steps advance by.
+    pub fn work(&self) -> u64 {
+        let records = self.records.len() as u64;
+        match self.runs() {
+            0 => records,
+            runs => records + merge::work(runs + usize::from(records > 0), self.kept(), self.memory()),
+        }
+    }
+
+    /// How many runs there are in files.
+    fn runs(&self) -> usize {
+        self.files.iter().map(|file| file.ends.len()).sum()
+    }
+
+    /// The memory limit, as far as the address space goes.
+    fn memory(&self) -> usize {
+        self.options.memory_limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX))
+    }
+
+    /// Sorts all records, combines those that are equal, and lends them out. More can be added, and this called again,
+    /// afterwards; also after an error, when all records are still there. Records in memory that would leave less than
+    /// `leave` bytes of the memory limit go to the file. O(n) for uniform keys, O(n log n) for any.
+    ///
+    /// # Errors
+    /// [`Status::Cancelled`] if `steps` says so; [`Status::OutOfMemory`]; [`Status::Contradiction`] if two records have
+    /// one key and contradict each other; what the system reports of the temporary file.
+    pub fn finish(&mut self, leave: u64, steps: &mut Steps) -> Result<Sorted<'_, R>> {
+        let end = steps.done() + self.work();
+        self.sort(steps)?;
+        let held = (self.records.capacity() * size_of::<R>()) as u64;
+        let wanting = self.options.memory_limit.is_some_and(|limit| limit.saturating_sub(held) < leave);
+        if !self.records.is_empty() && (!self.files.is_empty() || wanting) {
+            self.spill()?;
+        }
+        if self.files.is_empty() {
+            steps.advance_to(end)?;
+            let memory_left = self.options.memory_limit.map_or(u64::MAX, |limit| limit.saturating_sub(held));
+            return Ok(Sorted { place: Place::Memory(&self.records), memory_left });
+        }
+        let memory = self.memory();
+        // Merging needs the memory.
+        self.records = Vec::new();
+        let folder = self.options.temporary_directory.as_deref().ok_or(Status::Internal)?;
+        merge::merge::<R>(&mut self.files, folder, memory, self.options.threads, steps)?;
+        steps.advance_to(end)?;
+        let run = self.files.iter().flat_map(RunFile::runs).next().ok_or(Status::Internal)?;
+        let room = READ.min(memory / 8);
+        let memory_left = (memory - room - PIECE * size_of::<R>()) as u64;
+        Ok(Sorted { place: Place::File { run, room }, memory_left })
+    }
+
+    /// Gives all records up, and their memory and files back.
+    pub fn clear(&mut self) {
+        self.records = Vec::new();
+        self.files = Vec::new();
+        self.added = 0;
+    }
+}
+
+/// The records of a [`Collector`] in ascending order, distinct, and the same at every pass. A pass over a file reads it
+/// from the first byte to the last.
+pub struct Sorted<'a, R> {
+    place: Place<'a, R>,
+    memory_left: u64,
+}
+
+enum Place<'a, R> {
+    Memory(&'a [R]),
+    /// Read by so many bytes.
+    File {
+        run: Run<'a>,
+        room: usize,
+    },
+}
+
+impl<R> Sorted<'_, R> {
+    /// What is left of the memory limit, in bytes, beside the records, where they are in memory, and what a pass needs.
+    /// `u64::MAX` without a limit.
+    pub fn memory_left(&self) -> u64 {
+        self.memory_left
+    }
+}
+
+impl<R: Record> Records<R> for Sorted<'_, R> {
+    fn count(&self) -> u64 {
+        match &self.place {
+            Place::Memory(records) => records.len() as u64,
+            Place::File { run, .. } => run.left(),
+        }
+    }
+
+    fn for_each(&self, take: &mut dyn FnMut(&[R]) -> Result<()>) -> Result<()> {
+        let (mut run, room) = match &self.place {
+            Place::Memory(records) => return records.for_each(take),
+            Place::File { run, room } => (*run, *room),
+        };
+        let (mut bytes, mut records) = (try_vec(room)?, try_vec(PIECE)?);
+        bytes.resize(room, 0);
+        while run.left() > 0 {
+            let read = run.read::<R>(&mut bytes)?;
+            for piece in read.chunks(PIECE * R::BYTES) {
+                records.clear();
+                records.extend(piece.chunks_exact(R::BYTES).map(R::get));
+                take(&records)?;
+            }
+        }
+        Ok(())
+    }
+}

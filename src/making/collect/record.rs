@@ -1,0 +1,174 @@
+//! The records that can be collected: what they are sorted by, what becomes of equal ones, and their bytes in a file.
+
+use crate::error::{Result, error};
+use crate::making::records::{Counted, Entry};
+
+/// A record of a collection.
+pub trait Record: Copy + Default + Send + Sync + 'static {
+    /// What records are sorted by; two with one key become one.
+    type Key: Copy + Ord;
+
+    /// The bytes of a record in a file.
+    const BYTES: usize;
+
+    /// Whether records with one [`Record::prefix`] have one key.
+    const PREFIX_IS_KEY: bool;
+
+    /// The key.
+    fn key(&self) -> Self::Key;
+
+    /// The first 64 bits of the key, in whose order the keys are.
+    fn prefix(&self) -> u64;
+
+    /// Takes up another record with the same key.
+    ///
+    /// # Errors
+    /// [`Status::Contradiction`](crate::Status::Contradiction) if the two say different things of their key. This
+    /// record is then as it was.
+    fn absorb(&mut self, other: &Self) -> Result<()>;
+
+    /// Writes the record into its [`Record::BYTES`] bytes.
+    fn put(&self, bytes: &mut [u8]);
+
+    /// The record of these bytes.
+    fn get(bytes: &[u8]) -> Self;
+}
+
+/// The `i`-th number of the bytes of a record.
+#[inline]
+fn word(bytes: &[u8], i: usize) -> u64 {
+    bytes.as_chunks().0.get(i).map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+/// Writes the numbers of a record.
+#[inline]
+fn put_words<const N: usize>(bytes: &mut [u8], words: [u64; N]) {
+    for (to, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
+        *to = word.to_le_bytes();
+    }
+}
+
+impl Record for u64 {
+    type Key = u64;
+    const BYTES: usize = 8;
+    const PREFIX_IS_KEY: bool = true;
+
+    #[inline]
+    fn key(&self) -> u64 {
+        *self
+    }
+
+    #[inline]
+    fn prefix(&self) -> u64 {
+        *self
+    }
+
+    #[inline]
+    fn absorb(&mut self, _: &u64) -> Result<()> {
+        Ok(())
+    }
+
+    #[inline]
+    fn put(&self, bytes: &mut [u8]) {
+        put_words(bytes, [*self]);
+    }
+
+    #[inline]
+    fn get(bytes: &[u8]) -> u64 {
+        word(bytes, 0)
+    }
+}
+
+impl Record for Counted {
+    type Key = u64;
+    const BYTES: usize = 16;
+    const PREFIX_IS_KEY: bool = true;
+
+    #[inline]
+    fn key(&self) -> u64 {
+        self.hash
+    }
+
+    #[inline]
+    fn prefix(&self) -> u64 {
+        self.hash
+    }
+
+    #[inline]
+    fn absorb(&mut self, other: &Counted) -> Result<()> {
+        self.count = self.count.saturating_add(other.count);
+        Ok(())
+    }
+
+    #[inline]
+    fn put(&self, bytes: &mut [u8]) {
+        put_words(bytes, [self.hash, self.count]);
+    }
+
+    #[inline]
+    fn get(bytes: &[u8]) -> Counted {
+        Counted { hash: word(bytes, 0), count: word(bytes, 1) }
+    }
+}
+
+impl Record for Entry {
+    type Key = u128;
+    const BYTES: usize = 24;
+    const PREFIX_IS_KEY: bool = false;
+
+    #[inline]
+    fn key(&self) -> u128 {
+        self.id
+    }
+
+    #[inline]
+    fn prefix(&self) -> u64 {
+        (self.id >> 64) as u64
+    }
+
+    #[inline]
+    fn absorb(&mut self, other: &Entry) -> Result<()> {
+        let (id, value, another) = (self.id, self.value, other.value);
+        if value == another {
+            return Ok(());
+        }
+        Err(error!(
+            Contradiction,
+            "one key was given two values, {} and {}; its identity is {id:#034x}",
+            value.min(another),
+            value.max(another)
+        ))
+    }
+
+    #[inline]
+    fn put(&self, bytes: &mut [u8]) {
+        put_words(bytes, [self.id as u64, (self.id >> 64) as u64, self.value]);
+    }
+
+    #[inline]
+    fn get(bytes: &[u8]) -> Entry {
+        Entry { id: u128::from(word(bytes, 1)) << 64 | u128::from(word(bytes, 0)), value: word(bytes, 2) }
+    }
+}
+
+/// Makes one record of those with one key, which stand side by side.
+///
+/// # Errors
+/// Of the first two that contradict each other; both stay then.
+pub fn combine<R: Record>(records: &mut Vec<R>) -> Result<()> {
+    let Some(first) = records.windows(2).position(|pair| pair[0].key() == pair[1].key()) else { return Ok(()) };
+    let (mut last, mut outcome) = (first, Ok(()));
+    for i in first + 1..records.len() {
+        let record = records[i];
+        if record.key() == records[last].key() {
+            match records[last].absorb(&record) {
+                Ok(()) => continue,
+                contradiction => outcome = outcome.and(contradiction),
+            }
+        }
+        last += 1;
+        records[last] = record;
+    }
+    records.truncate(last + 1);
+    outcome
+}

@@ -1,0 +1,115 @@
+//! Sorted runs of records in temporary files without names.
+
+use super::record::Record;
+use crate::error::{Error, Result, error};
+use crate::storage::{Folder, PathBytes, Process, RawFile, Shown, try_vec};
+use core::marker::PhantomData;
+use std::path::Path;
+
+/// Bytes that are written at once.
+const WRITE: usize = 1 << 16;
+
+/// A temporary file of records.
+pub struct RunFile {
+    file: RawFile,
+    /// The process that writes it. A child reads what its parent wrote before the fork, which stays as it is, and goes
+    /// on in a file of its own.
+    process: Process,
+    /// Where the runs end, which stand one after the other, counted in records.
+    pub ends: Vec<u64>,
+}
+
+impl RunFile {
+    /// A file without a name in `folder`.
+    pub fn new(folder: &Path) -> Result<RunFile> {
+        let failed = |code| Error::from_os(code, format_args!("making a temporary file in {}", Shown(folder)));
+        let path = PathBytes::new(folder)?;
+        let file = Folder::open(&path).and_then(|folder| folder.new_file()).map_err(failed)?;
+        Ok(RunFile { file, process: Process::current(), ends: Vec::new() })
+    }
+
+    /// Whether this process may write to it.
+    pub fn is_own(&self) -> bool {
+        self.process.is_current()
+    }
+
+    /// How many records its runs have.
+    pub fn records(&self) -> u64 {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
+    /// Its runs.
+    pub fn runs(&self) -> impl Iterator<Item = Run<'_>> {
+        let starts = core::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(position, end)| Run { file: &self.file, position, end: *end })
+    }
+
+    /// A run that is written after the others, and becomes one of them when it is done. One that was not is written over
+    /// by the next. `folder` is where the file is.
+    pub fn append<'a, R: Record>(&'a mut self, folder: &'a Path) -> Result<Append<'a, R>> {
+        self.ends.try_reserve(1).map_err(|_| error!(OutOfMemory, "the table of runs could not grow"))?;
+        let position = self.records();
+        Ok(Append { to: self, folder, position, bytes: try_vec(WRITE)?, records: PhantomData })
+    }
+}
+
+/// A run that is being written.
+pub struct Append<'a, R> {
+    to: &'a mut RunFile,
+    folder: &'a Path,
+    /// How many records are before what `bytes` holds.
+    position: u64,
+    bytes: Vec<u8>,
+    records: PhantomData<R>,
+}
+
+impl<R: Record> Append<'_, R> {
+    /// Writes records, which are greater than those before.
+    pub fn write(&mut self, records: &[R]) -> Result<()> {
+        let room = WRITE / R::BYTES;
+        for records in records.chunks(room) {
+            self.bytes.resize(records.len() * R::BYTES, 0);
+            for (record, bytes) in records.iter().zip(self.bytes.chunks_exact_mut(R::BYTES)) {
+                record.put(bytes);
+            }
+            self.to.file.write_all_at(&self.bytes, self.position * R::BYTES as u64).map_err(|code| {
+                Error::from_os(code, format_args!("writing keys to a temporary file in {}", Shown(self.folder)))
+            })?;
+            self.position += records.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Ends the run.
+    pub fn done(self) {
+        self.to.ends.push(self.position);
+    }
+}
+
+/// A run, or what is left of it.
+#[derive(Clone, Copy)]
+pub struct Run<'a> {
+    file: &'a RawFile,
+    /// The next record.
+    position: u64,
+    end: u64,
+}
+
+impl Run<'_> {
+    /// How many records are left.
+    pub fn left(&self) -> u64 {
+        self.end - self.position
+    }
+
+    /// Reads the records that come next, as many as `bytes` has room for, and returns their bytes.
+    pub fn read<'b, R: Record>(&mut self, bytes: &'b mut [u8]) -> Result<&'b [u8]> {
+        let count = (bytes.len() / R::BYTES).min(usize::try_from(self.left()).unwrap_or(usize::MAX));
+        let bytes = &mut bytes[..count * R::BYTES];
+        let failed = |code| Error::from_os(code, format_args!("reading keys from the temporary file"));
+        if self.file.read_at(bytes, self.position * R::BYTES as u64).map_err(failed)? < bytes.len() {
+            return Err(error!(Io, "the temporary file of keys is shorter than it was written"));
+        }
+        self.position += count as u64;
+        Ok(bytes)
+    }
+}

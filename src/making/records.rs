@@ -1,0 +1,52 @@
+//! What is collected, and how a finished collection is read.
+
+use crate::error::Result;
+
+/// Records in ascending order, distinct, and the same at every pass. Records are hashes (`u64`), [`Counted`] or
+/// [`Entry`]; a plain slice whose records are ascending and distinct is one such collection.
+pub trait Records<R> {
+    /// How many records there are.
+    fn count(&self) -> u64;
+
+    /// Gives all records to `take`, in order, in pieces of any length but none empty. Linear in the records.
+    ///
+    /// # Errors
+    /// Those of `take`, which end the pass; [`Status::OutOfMemory`](crate::Status::OutOfMemory) and what the system
+    /// reports where records are in a file.
+    fn for_each(&self, take: &mut dyn FnMut(&[R]) -> Result<()>) -> Result<()>;
+}
+
+/// How many records of a slice are given at once, so that whoever takes them can report progress.
+pub(super) const PIECE: usize = 1 << 12;
+
+impl<R> Records<R> for &[R] {
+    fn count(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn for_each(&self, take: &mut dyn FnMut(&[R]) -> Result<()>) -> Result<()> {
+        self.chunks(PIECE).try_for_each(take)
+    }
+}
+
+/// A hash, and how often it was offered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Counted {
+    /// The hash.
+    pub hash: u64,
+    /// How often it was offered, at least once; `u64::MAX` is that often or more.
+    pub count: u64,
+}
+
+/// A key's 128-bit identity and its value in a map. 24 bytes: its fields are read by value, not borrowed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C, packed(8))]
+pub struct Entry {
+    /// The identity of the key.
+    pub id: u128,
+    /// The value.
+    pub value: u64,
+}
+
+const _: () = assert!(size_of::<Entry>() == 24 && size_of::<Counted>() == 16);
