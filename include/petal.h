@@ -58,9 +58,10 @@
  * Callbacks must not use the handle of the call that calls them, and nothing may leave a call but by its
  * return: no C++ exception or longjmp through it, no pthread_cancel inside it.
  *
- * The library never aborts, exits or prints, starts no threads and reads no environment. A bug that
- * is caught becomes `PETAL_ERR_INTERNAL`; a handle that was being changed then refuses all further
- * use (lookups say true) and is only to be freed.
+ * The library never aborts, exits or prints and reads no environment. It starts no threads, but for a
+ * builder whose options ask for them, while it makes its filter. A bug that is caught becomes
+ * `PETAL_ERR_INTERNAL`; a handle that was being changed then refuses all further use (lookups say
+ * true) and is only to be freed.
  *
  * Mapped files: if another process truncates a file that is mapped, touching the lost part raises
  * SIGBUS, which no library can prevent; so does a hole in the file where the disk is full, on file
@@ -1126,8 +1127,10 @@ petal_status petal_filter_hash_u64(const petal_filter *filter, uint64_t key, uin
 typedef struct petal_builder petal_builder;
 
 /**
- * Called now and then by `petal_builder_finish()` and `petal_builder_save()`, with the keys done and the keys in all;
- * false cancels. It must not unwind (throw) through the library. Since 0.1.
+ * Called now and then by `petal_builder_finish()` and `petal_builder_save()`, with the work done and the work in all,
+ * which is the same number at all calls for one filter; the last call has both equal. A unit of work is a key in one
+ * phase: sorting, merging what went to a file, making the filter. False cancels. It must not unwind (throw) through
+ * the library. Since 0.1.
  */
 typedef bool (*petal_progress_callback)(void *context, uint64_t done, uint64_t total);
 
@@ -1136,19 +1139,24 @@ typedef struct petal_builder_options {
   /** sizeof(petal_builder_options). */
   size_t struct_size;
   /**
-   * The most memory in bytes that collected keys take before they go to a temporary file; 0 is no limit, otherwise
-   * at least 1048576.
+   * The most memory in bytes that keys take, and sorting them; what there is no room for goes to a temporary file. 0
+   * is no limit, otherwise at least 1048576. The finished filter and the stacks of threads are not counted.
    */
   uint64_t memory_limit;
   /**
-   * The folder of that file, which has no name and goes with the builder. Copied. Nullable without a limit; if it is
-   * given it must be there and take files.
+   * The folder of that file, which has no name and goes with the builder. It has 8 bytes for each key, and 16 while
+   * the filter is made. Copied. Nullable without a limit; if it is given it must be there and take files.
    */
   const char *temporary_directory;
   /** Nullable. Called in the thread that finishes or saves, until the builder is freed. */
   petal_progress_callback progress;
   /** Passed to `progress`; what it points to must live as long as the builder. */
   void *progress_context;
+  /**
+   * How many threads make the filter, the caller's included; 0 and 1 are none but the caller's. Others run only while
+   * the filter is made. The filter is the same.
+   */
+  size_t threads;
 } petal_builder_options;
 
 /**

@@ -57,9 +57,10 @@
 //! Callbacks must not use the handle of the call that calls them, and nothing may leave a call but by its
 //! return: no C++ exception or longjmp through it, no pthread_cancel inside it.
 //!
-//! The library never aborts, exits or prints, starts no threads and reads no environment. A bug that
-//! is caught becomes `PETAL_ERR_INTERNAL`; a handle that was being changed then refuses all further
-//! use (lookups say true) and is only to be freed.
+//! The library never aborts, exits or prints and reads no environment. It starts no threads, but for a
+//! builder whose options ask for them, while it makes its filter. A bug that is caught becomes
+//! `PETAL_ERR_INTERNAL`; a handle that was being changed then refuses all further use (lookups say
+//! true) and is only to be freed.
 //!
 //! Mapped files: if another process truncates a file that is mapped, touching the lost part raises
 //! SIGBUS, which no library can prevent; so does a hole in the file where the disk is full, on file

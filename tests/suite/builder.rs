@@ -137,6 +137,23 @@ fn spilling_changes_nothing() {
     assert_eq!(files(), 0);
 }
 
+/// Threads change nothing but the time, with a memory limit and without.
+#[test]
+fn threads_change_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let build = |memory_limit, threads| {
+        let temporary_directory = Some(folder.path().to_path_buf());
+        let options = BuilderOptions { memory_limit, temporary_directory, threads, ..Default::default() };
+        let mut builder = Builder::new(&Spec::default(), options).unwrap();
+        add(&mut builder, (0..400_000).map(|i| mix(i % 300_000)));
+        image(&*builder.finish().unwrap())
+    };
+    let expected = build(None, 0);
+    for (memory_limit, threads) in [(None, 1), (None, 2), (None, 5), (Some(MIN_MEMORY_LIMIT), 2), (Some(4 << 20), 64)] {
+        assert!(build(memory_limit, threads) == expected, "limit {memory_limit:?}, {threads} threads");
+    }
+}
+
 #[test]
 fn duplicates_do_not_fill_the_memory() {
     let folder = tempfile::tempdir().unwrap();

@@ -106,9 +106,9 @@ fn collect_every_shape<R: Sample>() {
             let mut collector = Collector::new(options(limit, folder.path(), threads)).unwrap();
             let half = records.len() / 2;
             records[..half].iter().for_each(|record| collector.add(*record).unwrap());
-            let (added, outcome) = collector.add_all(&records[half..]);
+            let Taken { keys, outcome } = collector.add_all(&records[half..]);
             outcome.unwrap();
-            assert_eq!((added, collector.added()), (records.len() - half, n));
+            assert_eq!((keys, collector.added()), (records.len() - half, n));
             let sorted = collector.finish(0, &mut Steps::silent()).unwrap();
             assert!(read(&sorted) == R::distinct(&records), "shape {s}, {n} records, {limit:?}, {threads} threads");
             assert_eq!(limit.is_some(), sorted.memory_left() != u64::MAX);
@@ -224,7 +224,7 @@ fn progress_rises_and_cancelling_loses_nothing() {
         let records: Vec<u64> = (0..n).map(|i| mix(i % (n / 2 + 1))).collect();
         let fresh = || {
             let mut collector = Collector::new(options(limit, folder.path(), threads)).unwrap();
-            collector.add_all(&records).1.unwrap();
+            collector.add_all(&records).outcome.unwrap();
             collector
         };
         let mut seen = Vec::new();
