@@ -12,8 +12,8 @@ mod common;
 
 use common::soak::{self, Batch, CHUNK, Form, Outcome};
 use indicatif::{ProgressBar, ProgressStyle};
-use petal::registry::{self, Row};
-use petal::{Filter, Spec};
+use petal::{Filter, Image, Spec};
+use petal::{Row, registry};
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -100,7 +100,7 @@ fn large(row: &Row, bits: u64, threads: usize) -> bool {
     let name = row.name;
     let sized = |keys| {
         let spec = Spec { kind: Some(row.kind), ..Spec::with_capacity(keys, 0.01).expect("a rate") };
-        (row.plan)(&spec).map(|geometry| (spec, geometry.bits))
+        petal::geometry(&spec).map(|geometry| (spec, geometry.bits))
     };
     // Bits are all but proportional to keys.
     let made = sized(1_000_000).and_then(|(_, bits_of_a_million)| {
@@ -122,14 +122,14 @@ fn large(row: &Row, bits: u64, threads: usize) -> bool {
     for start in (0..keys).step_by(CHUNK) {
         batch.fill(Form::U64, start, keys);
         let before = Instant::now();
-        soak::insert(&mut *filter, &batch.keys());
+        soak::insert(&mut filter, &batch.keys());
         insertion += before.elapsed();
         progress.add(batch.keys().len() as u64);
     }
     let before = Instant::now();
-    let missing = keys - found(&*filter, 0, keys, threads, &progress);
+    let missing = keys - found(&filter, 0, keys, threads, &progress);
     let look_up = before.elapsed();
-    let positives = found(&*filter, keys, keys + ABSENT, threads, &progress);
+    let positives = found(&filter, keys, keys + ABSENT, threads, &progress);
     progress.finish();
 
     let predicted = filter.expected_false_positive_rate(keys);
@@ -151,7 +151,7 @@ fn large(row: &Row, bits: u64, threads: usize) -> bool {
 }
 
 /// How many of the keys with these numbers the filter says yes to, looked up by many threads at once.
-fn found(filter: &dyn Filter, from: u64, to: u64, threads: usize, progress: &Progress) -> u64 {
+fn found(filter: &Filter, from: u64, to: u64, threads: usize, progress: &Progress) -> u64 {
     let (next, found) = (AtomicU64::new(from), AtomicU64::new(0));
     let worker = || {
         let mut batch = Batch::default();

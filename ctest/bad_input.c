@@ -79,7 +79,7 @@ static void contradictions(void) {
   REFUSED(PETAL_ERR_CONTRADICTION, "partitioned|twice|1 and to 0", try_new(twice));
 
   /* A spec that is full of parameters takes no other. */
-  petal_spec full = SPEC(.capacity = 10), before;
+  petal_spec full = SPEC(.kind = PETAL_KIND_BLOOM, .capacity = 10), before;
   for (uint32_t i = 0; i < PETAL_MAX_PARAMETERS; i++) full.parameters[i] = (petal_setting){.id = i + 1};
   before = full;
   REFUSED(PETAL_ERR_CONTRADICTION, "partitioned|8", petal_spec_set(&full, "partitioned", 1, &error));
@@ -92,7 +92,7 @@ static void unknown_values(void) {
   REFUSED(PETAL_ERR_UNKNOWN_VALUE, "kernel = 7|4", try_new(SPEC(.kernel = 7)));
   REFUSED(PETAL_ERR_UNKNOWN_VALUE, "reserved = 7|0", try_new(SPEC(.parameters = {{.reserved = 7}})));
   REFUSED(PETAL_ERR_UNKNOWN_VALUE, "0x3039", try_new(SPEC(.parameters = {{.id = 12345}})));
-  petal_spec spec = SPEC(.capacity = 10), before = spec;
+  petal_spec spec = SPEC(.kind = PETAL_KIND_BLOOM, .capacity = 10), before = spec;
   double value = 4711;
   REFUSED(PETAL_ERR_UNKNOWN_VALUE, "colour", petal_spec_set(&spec, "colour", 1, &error));
   REFUSED(PETAL_ERR_UNKNOWN_VALUE, "colour", petal_spec_set_choice(&spec, "colour", "red", &error));

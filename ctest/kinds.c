@@ -6,7 +6,7 @@ static bool is_text(const char *text, size_t size) {
 }
 
 /* A parameter's numbers agree with each other and with what a spec says of it. */
-static void parameter_is_sane(petal_kind kind, const petal_parameter_info *info) {
+static void parameter_is_sane(petal_kind kind, size_t index, const petal_parameter_info *info) {
   CHECK(info->id != 0 && is_text(info->name, sizeof info->name) && is_text(info->summary, sizeof info->summary));
   CHECK(info->minimum <= info->default_value && info->default_value <= info->maximum);
 
@@ -17,14 +17,14 @@ static void parameter_is_sane(petal_kind kind, const petal_parameter_info *info)
 
   char choice[PETAL_NAME_SIZE];
   for (uint32_t i = 0; i < info->choice_count; i++) {
-    CHECK_OK(petal_parameter_choice(info->id, i, choice));
+    CHECK_OK(petal_kind_choice(kind, index, i, choice));
     CHECK(is_text(choice, sizeof choice));
     CHECK_OK(petal_spec_set_choice(&spec, info->name, choice, NULL));
     CHECK_OK(petal_spec_get(&spec, info->name, &value, NULL));
     CHECK(value == i);
   }
   memcpy(choice, "kept", 5);
-  CHECK_STATUS(petal_parameter_choice(info->id, info->choice_count, choice), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_STATUS(petal_kind_choice(kind, index, info->choice_count, choice), PETAL_ERR_OUT_OF_RANGE);
   CHECK(strcmp(choice, "kept") == 0);
   if (info->choice_count > 0) CHECK(info->minimum == 0 && info->maximum == info->choice_count - 1);
 }
@@ -41,7 +41,7 @@ static void kind_is_sane(size_t index) {
   petal_parameter_info parameter = {.struct_size = sizeof parameter};
   for (uint32_t i = 0; i < info.parameter_count; i++) {
     CHECK_OK(petal_kind_parameter(info.kind, i, &parameter));
-    parameter_is_sane(info.kind, &parameter);
+    parameter_is_sane(info.kind, i, &parameter);
   }
   petal_parameter_info before = parameter;
   CHECK_STATUS(petal_kind_parameter(info.kind, info.parameter_count, &parameter), PETAL_ERR_OUT_OF_RANGE);
@@ -80,7 +80,7 @@ int main(void) {
   CHECK_OK(petal_kind_parameter(PETAL_KIND_BLOOM, 0, &parameter));
   CHECK(strcmp(parameter.name, "partitioned") == 0);
   CHECK_STATUS(petal_kind_parameter(999, 0, &parameter), PETAL_ERR_UNKNOWN_VALUE);
-  CHECK_STATUS(petal_parameter_choice(0, 0, name), PETAL_ERR_UNKNOWN_VALUE);
-  CHECK_STATUS(petal_parameter_choice(12345, 0, name), PETAL_ERR_UNKNOWN_VALUE);
+  CHECK_STATUS(petal_kind_choice(999, 0, 0, name), PETAL_ERR_UNKNOWN_VALUE);
+  CHECK_STATUS(petal_kind_choice(PETAL_KIND_BLOOM, 99, 0, name), PETAL_ERR_OUT_OF_RANGE);
   return check_done();
 }

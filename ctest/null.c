@@ -59,7 +59,7 @@ static void kinds_and_specs(void) {
   REQUIRED(petal_kind_find(NULL, &info));
   REQUIRED(petal_kind_find("bloom", NULL));
   REQUIRED(petal_kind_parameter(PETAL_KIND_BLOOM, 0, NULL));
-  REQUIRED(petal_parameter_choice(1, 0, NULL));
+  REQUIRED(petal_kind_choice(PETAL_KIND_BLOOM, 1, 0, NULL));
   CHECK(info.name[0] == '\0');
 
   petal_spec before = spec;
@@ -78,6 +78,7 @@ static void kinds_and_specs(void) {
   REQUIRED_NAMED("false_positive_rate", petal_spec_expected_false_positive_rate(&spec, 1, NULL, &error));
 
   petal_spec copy = spec;
+  copy.kind = PETAL_KIND_BLOOM;
   NULLABLE(petal_spec_set(&copy, "partitioned", 1, NULL));
   NULLABLE(petal_spec_set_choice(&copy, "partitioned", "1", NULL));
   NULLABLE(petal_spec_get(&copy, "partitioned", &out_double, NULL));

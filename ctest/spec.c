@@ -113,7 +113,7 @@ static void parameters(void) {
 
 /* A refused value leaves the spec as it was. */
 static void refusals(void) {
-  petal_spec spec = {.struct_size = sizeof spec, .capacity = 1000}, before = spec;
+  petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_BLOOM, .capacity = 1000}, before = spec;
   double value = 42;
   CHECK_STATUS(petal_spec_set(&spec, "colour", 1, NULL), PETAL_ERR_UNKNOWN_VALUE);
   CHECK_STATUS(petal_spec_set_choice(&spec, "derivation", "guess", NULL), PETAL_ERR_UNKNOWN_VALUE);
@@ -122,10 +122,11 @@ static void refusals(void) {
   CHECK(value == 42);
   CHECK(memcmp(&before, &spec, sizeof spec) == 0);
 
-  /* A split block takes no derivation, and a value is checked when the filter is made. */
+  /* A split block takes no derivation, whenever its kind is set, and a value is checked when the filter is made. */
   petal_filter *filter = NULL;
-  spec.kind = PETAL_KIND_SPLIT_BLOCK;
   CHECK_OK(petal_spec_set(&spec, "derivation", 1, NULL));
+  spec.kind = PETAL_KIND_SPLIT_BLOCK;
+  CHECK_STATUS(petal_spec_set(&spec, "derivation", 1, NULL), PETAL_ERR_UNKNOWN_VALUE);
   CHECK_STATUS(petal_filter_new(&spec, &filter, NULL), PETAL_ERR_UNKNOWN_VALUE);
   spec.kind = PETAL_KIND_BLOOM;
   CHECK_OK(petal_spec_set(&spec, "derivation", 99, NULL));

@@ -12,12 +12,12 @@ static void versions(void) {
 
 /* Each status has a sentence of its own, and so has a number that is none. */
 static void messages(void) {
-  for (petal_status a = PETAL_OK; a >= PETAL_ERR_CALLBACK; a--) {
+  for (petal_status a = PETAL_OK; a >= PETAL_ERR_FULL; a--) {
     const char *text = petal_status_message(a);
     CHECK(text != NULL && text[0] != '\0' && text[strlen(text) - 1] != '.');
     for (petal_status b = PETAL_OK; b > a; b--) CHECK(strcmp(text, petal_status_message(b)) != 0);
   }
-  static const petal_status unknown[] = {1, PETAL_ERR_CALLBACK - 1, INT32_MIN, INT32_MAX};
+  static const petal_status unknown[] = {1, PETAL_ERR_FULL - 1, INT32_MIN, INT32_MAX};
   for (size_t i = 0; i < 4; i++) {
     CHECK(petal_status_message(unknown[i]) != NULL && petal_status_message(unknown[i])[0] != '\0');
   }

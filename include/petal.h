@@ -173,6 +173,8 @@ typedef int32_t petal_status;
 #define PETAL_ERR_CANCELLED (-29)
 /** The caller's write callback reported a failure. */
 #define PETAL_ERR_CALLBACK (-30)
+/** There is no room for another key. Nothing is lost: what was inserted is found. */
+#define PETAL_ERR_FULL (-31)
 
 /** A sentence, without a full stop, that explains a status. Static, never NULL. Since 0.1. */
 const char *petal_status_message(petal_status status);
@@ -289,10 +291,10 @@ petal_status petal_kind_find(const char *name, petal_kind_info *info);
 petal_status petal_kind_parameter(petal_kind kind, size_t index, petal_parameter_info *info);
 
 /**
- * Writes the name of choice `choice` of the parameter with this id into `name`, which has room for `PETAL_NAME_SIZE`
- * bytes. Since 0.1.
+ * Writes the name of choice `choice`, less than its `choice_count`, of the parameter at `index` of a kind into `name`,
+ * which has room for `PETAL_NAME_SIZE` bytes. Kind 0 is the default kind. Since 0.1.
  */
-petal_status petal_parameter_choice(uint32_t id, size_t choice, char *name);
+petal_status petal_kind_choice(petal_kind kind, size_t index, size_t choice, char *name);
 
 
 /*
@@ -383,14 +385,14 @@ typedef struct petal_spec {
 } petal_spec;
 
 /**
- * Sets a parameter that only some kinds take, by name. Its value is checked when the filter is made, and so is
- * whether the kind takes it. `PETAL_ERR_UNKNOWN_VALUE` if no kind knows the name. Since 0.1.
+ * Sets a parameter that the spec's kind takes, by name; set the kind first. The value is checked when the filter is
+ * made. `PETAL_ERR_UNKNOWN_VALUE` if the kind does not know the name. Since 0.1.
  */
 petal_status petal_spec_set(petal_spec *spec, const char *name, double value, petal_error *error);
 
 /**
- * Sets a parameter to one of its named choices, such as "derivation" to "enhanced_double". A parameter that takes a
- * number is given its digits. Since 0.1.
+ * Sets a parameter of the spec's kind to one of its named choices, such as "derivation" of `PETAL_KIND_BLOOM` to
+ * "enhanced_double"; set the kind first. A parameter that takes a number is given its digits. Since 0.1.
  */
 petal_status petal_spec_set_choice(petal_spec *spec, const char *name, const char *choice, petal_error *error);
 

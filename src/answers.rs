@@ -45,10 +45,25 @@ impl Answers<'_> {
 
     /// Checks that this has the room of so many keys, and wants no more than a yes or no of each.
     pub(crate) fn check(&self, keys: usize) -> Result<()> {
-        for (wanted, name) in [(self.counts.is_some(), "counts"), (self.values.is_some(), "values")] {
-            if wanted {
-                return Err(error!(Unsupported, "{name} is wanted, but the answers here are only yes or no"));
-            }
+        if self.counts.is_some() {
+            return Err(error!(Unsupported, "counts is wanted, but the answers here are only yes or no"));
+        }
+        self.check_room(keys)
+    }
+
+    /// Checks that this has the room of so many keys, and wants no more than counts and a yes or no of each.
+    pub(crate) fn check_counts(&self, keys: usize) -> Result<()> {
+        if let Some(counts) = &self.counts
+            && counts.len() != keys
+        {
+            return Err(error!(BufferTooSmall, "{keys} keys have room for {} counts", counts.len()));
+        }
+        self.check_room(keys)
+    }
+
+    fn check_room(&self, keys: usize) -> Result<()> {
+        if self.values.is_some() {
+            return Err(error!(Unsupported, "values is wanted, but only maps have values"));
         }
         let bytes = self.bytes.as_ref().map_or(keys, |bytes| bytes.len());
         let bitmap = self.bitmap.as_ref().map_or(keys.div_ceil(8), |bitmap| bitmap.len());

@@ -2,11 +2,11 @@
 //! ([`crate::bits::ring::Batch`]).
 
 use crate::answers::Answers;
-use crate::base::Base;
 use crate::bits::ring::{Batch, Few, GROUP, Taken};
 use crate::error::Result;
 use crate::hash::Hasher;
 use crate::keys::Keys;
+use crate::kind::{Base, Count};
 use crate::simd::Instructions;
 
 /// The keys of a call on their way into a filter, and the answers on their way out.
@@ -73,13 +73,56 @@ pub(crate) fn contains(
     Ok(())
 }
 
-/// Inserts keys. Says how many were inserted, the first so many, and what stopped it there. Only these have answers.
-pub(crate) fn insert(
+/// Counts keys. On an error every answer is true, and every count the greatest that there is.
+pub(crate) fn count(base: &Base, keys: &Keys, answers: &mut Answers, kind: Result<&dyn Count>) -> Result<()> {
+    (answers.true_count, answers.done) = (0, 0);
+    let room = answers.check_counts(keys.len()).and_then(|()| keys.check(base.hasher()));
+    let kind = match room.and(kind) {
+        Ok(kind) => kind,
+        Err(error) => {
+            answers.fill(true, keys.len());
+            if let Some(counts) = &mut answers.counts {
+                counts.fill(u64::MAX);
+            }
+            return Err(error);
+        }
+    };
+    let mut wanted = answers.counts.take();
+    let (mut start, mut hashes, mut counts) = (0, [0; GROUP], [0; GROUP]);
+    let mut call = Call {
+        keys,
+        hasher: base.hasher(),
+        instructions: base.instructions(),
+        hashed: 0,
+        answered: 0,
+        answers: Some(answers),
+    };
+    loop {
+        let group = call.next(&mut hashes);
+        if group == 0 {
+            break;
+        }
+        kind.count_many(&hashes[..group], &mut counts[..group]);
+        let bit = |(i, count): (usize, &u64)| u64::from(*count > 0) << i;
+        call.answer(counts[..group].iter().enumerate().map(bit).sum(), group);
+        if let Some(wanted) = &mut wanted {
+            wanted[start..start + group].copy_from_slice(&counts[..group]);
+        }
+        start += group;
+    }
+    answers.counts = wanted;
+    answers.done = keys.len();
+    Ok(())
+}
+
+/// Inserts or removes keys. Says how many were taken, the first so many, and what stopped it there. Only these have
+/// answers.
+pub(crate) fn change(
     hasher: &Hasher,
     instructions: Instructions,
     keys: &Keys,
     mut answers: Option<&mut Answers>,
-    insert: impl FnOnce(&mut dyn Batch) -> Taken,
+    change: impl FnOnce(&mut dyn Batch) -> Taken,
 ) -> Taken {
     if let Some(answers) = &mut answers {
         (answers.true_count, answers.done) = (0, 0);
@@ -92,7 +135,7 @@ pub(crate) fn insert(
         return Taken::all(0);
     }
     let taken =
-        insert(&mut Call { keys, hasher, instructions, hashed: 0, answered: 0, answers: answers.as_deref_mut() });
+        change(&mut Call { keys, hasher, instructions, hashed: 0, answered: 0, answers: answers.as_deref_mut() });
     if let Some(answers) = answers {
         answers.done = taken.keys;
     }

@@ -69,11 +69,13 @@ pub enum Status {
     Cancelled = -29,
     /// The caller's write callback reported a failure.
     Callback = -30,
+    /// There is no room for another key. Nothing is lost: what was inserted is found.
+    Full = -31,
 }
 
 impl Status {
     /// Every status, in the order of its number.
-    pub const ALL: [Status; 30] = [
+    pub const ALL: [Status; 31] = [
         Status::Internal,
         Status::NullPointer,
         Status::StructSize,
@@ -104,6 +106,7 @@ impl Status {
         Status::MappedPath,
         Status::Cancelled,
         Status::Callback,
+        Status::Full,
     ];
 
     /// One sentence, without a full stop, that explains the status.
@@ -146,6 +149,7 @@ impl Status {
             Status::MappedPath => c"the path is that of the file which the filter itself maps",
             Status::Cancelled => c"the cancel callback asked to stop",
             Status::Callback => c"the write callback reported a failure",
+            Status::Full => c"there is no room for another key",
         }
     }
 }

@@ -5,9 +5,10 @@
 //! "Cardinality estimation and dynamic length adaptation for Bloom filters", 2010, from the AND. Duplicates do not
 //! matter: they set no new bits.
 
-use crate::base::check_compatible;
 use crate::error::{Result, error};
 use crate::filter::Filter;
+use crate::image::Image;
+use crate::kind::check_compatible;
 
 /// Standard errors on either side of an estimate's interval: 95 % of a normal distribution.
 pub const INTERVAL_SIGMAS: f64 = 1.959_963_984_540_054;
@@ -52,8 +53,8 @@ pub struct Comparison {
 ///
 /// # Errors
 /// [`Status::Unsupported`](crate::Status::Unsupported) if the kind cannot tell.
-pub fn estimate(filter: &dyn Filter) -> Result<Option<Estimate>> {
-    let kind = filter.as_cardinality().ok_or_else(unsupported)?;
+pub fn estimate(filter: &Filter) -> Result<Option<Estimate>> {
+    let kind = filter.kind().as_cardinality().ok_or_else(unsupported)?;
     Ok(kind.of_payload().map(|value| Estimate { value, standard_error: kind.standard_error(value) }))
 }
 
@@ -62,10 +63,10 @@ pub fn estimate(filter: &dyn Filter) -> Result<Option<Estimate>> {
 /// # Errors
 /// [`Status::Incompatible`](crate::Status::Incompatible), naming the first difference;
 /// [`Status::Unsupported`](crate::Status::Unsupported) if the kind cannot tell.
-pub fn compare(first: &dyn Filter, second: &dyn Filter) -> Result<Comparison> {
+pub fn compare(first: &Filter, second: &Filter) -> Result<Comparison> {
     check_compatible(first.base(), second.base())?;
-    let kind = first.as_cardinality().ok_or_else(unsupported)?;
-    let union = kind.of_union(second.base().words());
+    let kind = first.kind().as_overlap().ok_or_else(unsupported)?;
+    let union = kind.of_union(second.kind());
     let union = union.map(|value| Estimate { value, standard_error: kind.standard_error(value) });
     let (first, second) = (estimate(first)?, estimate(second)?);
     let all = first.zip(second).zip(union);

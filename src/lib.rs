@@ -17,7 +17,6 @@
 compile_error!("Petal's images are little-endian and used in place; big-endian machines are not supported yet");
 
 mod answers;
-mod base;
 mod batch;
 mod bits;
 mod error;
@@ -26,12 +25,12 @@ mod filter;
 pub mod filters;
 pub mod format;
 pub mod hash;
-mod in_place;
+pub mod image;
 mod keys;
+pub mod kind;
 pub mod layouts;
 mod making;
-mod open;
-pub mod plan;
+mod map;
 pub mod registry;
 pub mod simd;
 pub mod sizing;
@@ -39,23 +38,24 @@ mod spec;
 pub mod storage;
 
 pub use answers::Answers;
-pub use base::Base;
 pub use bits::ring::{self, Taken};
 pub use error::{Error, MESSAGE_LENGTH, Result, Status};
 pub use estimate::{Comparison, Estimate, INTERVAL_SIGMAS, compare, estimate};
-pub use filter::{
-    Capabilities, Cardinality, Filter, Fold, Insert, Intersect, Layout, Measure, Merge, SharedInsert, View,
-};
+pub use filter::Filter;
 pub use hash::{HashFunction, Hasher, SecretKey};
+pub use image::Image;
 pub use keys::Keys;
+pub use kind::{Base, Capabilities, Counted, Entry, Overfill, Progress, Records, Row, Sizes, Structure};
+pub use layouts::{Layout, Measure, View};
 pub use making::{
-    Builder, BuilderOptions, Collector, CollectorOptions, Counted, Entry, MIN_MEMORY_LIMIT, Progress, Record, Records,
-    Sorted, Steps,
+    Builder, BuilderOptions, Collector, CollectorOptions, MIN_MEMORY_LIMIT, Mode, OpenOptions, Record, Sorted, Steps,
+    create, create_in, expected_false_positive_rate, geometry, image_size, load, load_as, open, open_as, open_buffer,
+    open_buffer_as, parameter_of, plan, row_of,
 };
 #[cfg(unix)]
-pub use open::open_descriptor;
-pub use open::{Mode, OpenOptions, create, create_in, image_size, load, open, open_buffer};
+pub use making::{open_descriptor, open_descriptor_as};
+pub use map::Map;
 pub use simd::Kernel;
 pub use spec::{
-    DEFAULT_CAPACITY, DEFAULT_FALSE_POSITIVE_RATE, Domain, Kind, MAX_PARAMETERS, Parameter, Setting, Size, Spec,
+    DEFAULT_CAPACITY, DEFAULT_FALSE_POSITIVE_RATE, Domain, KindId, MAX_PARAMETERS, Parameter, Setting, Size, Spec,
 };

@@ -120,6 +120,7 @@ enum class status : petal_status {
   mapped_path = PETAL_ERR_MAPPED_PATH,
   cancelled = PETAL_ERR_CANCELLED,
   callback = PETAL_ERR_CALLBACK,
+  full = PETAL_ERR_FULL,
 };
 
 namespace detail {
@@ -1802,11 +1803,11 @@ inline result<petal_parameter_info> try_kind_parameter(petal_kind kind, std::siz
   const petal_status code = petal_kind_parameter(kind, index, &info);
   return detail::done(info, code, failure());
 }
-/// The name of a choice, with its final NUL.
+/// The name of a choice of the parameter at an index of a kind, with its final NUL.
 using choice_name = std::array<char, PETAL_NAME_SIZE>;
-inline result<choice_name> try_parameter_choice(std::uint32_t parameter, std::size_t choice) noexcept {
+inline result<choice_name> try_kind_choice(petal_kind kind, std::size_t parameter, std::size_t choice) noexcept {
   return detail::output<choice_name>([&](choice_name *name) noexcept {
-    return petal_parameter_choice(parameter, choice, name->data());
+    return petal_kind_choice(kind, parameter, choice, name->data());
   });
 }
 
@@ -1847,8 +1848,8 @@ inline petal_kind_info kind_find(c_string name) { return try_kind_find(name).val
 inline petal_parameter_info kind_parameter(petal_kind kind, std::size_t index) {
   return try_kind_parameter(kind, index).value();
 }
-inline choice_name parameter_choice(std::uint32_t parameter, std::size_t choice) {
-  return try_parameter_choice(parameter, choice).value();
+inline choice_name kind_choice(petal_kind kind, std::size_t parameter, std::size_t choice) {
+  return try_kind_choice(kind, parameter, choice).value();
 }
 inline std::vector<petal_proposal> plan(const plan_request &request) { return try_plan(request).value(); }
 #endif

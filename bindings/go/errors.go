@@ -44,6 +44,7 @@ const (
 	ErrMappedPath        Status = C.PETAL_ERR_MAPPED_PATH
 	ErrCancelled         Status = C.PETAL_ERR_CANCELLED
 	ErrCallback          Status = C.PETAL_ERR_CALLBACK
+	ErrFull              Status = C.PETAL_ERR_FULL
 )
 
 // statusClosed is the library's word for a handle that is not there, which here is one that was closed.

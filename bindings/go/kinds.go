@@ -106,9 +106,10 @@ func (k Kind) Parameters() ([]ParameterInfo, error) {
 func (i KindInfo) Parameters() ([]ParameterInfo, error) {
 	const op = "petal.KindInfo.Parameters"
 	parameters := make([]ParameterInfo, 0, i.parameters)
+	kind := C.petal_kind(i.Kind)
 	for index := range i.parameters {
 		raw := C.petal_parameter_info{struct_size: C.size_t(unsafe.Sizeof(C.petal_parameter_info{}))}
-		if status := C.petal_kind_parameter(C.petal_kind(i.Kind), C.size_t(index), &raw); status != C.PETAL_OK {
+		if status := C.petal_kind_parameter(kind, C.size_t(index), &raw); status != C.PETAL_OK {
 			return nil, statusError(op, status)
 		}
 		parameter := ParameterInfo{
@@ -121,7 +122,7 @@ func (i KindInfo) Parameters() ([]ParameterInfo, error) {
 		}
 		for choice := range int(raw.choice_count) {
 			var name [C.PETAL_NAME_SIZE]C.char
-			if status := C.petal_parameter_choice(raw.id, C.size_t(choice), &name[0]); status != C.PETAL_OK {
+			if status := C.petal_kind_choice(kind, C.size_t(index), C.size_t(choice), &name[0]); status != C.PETAL_OK {
 				return nil, statusError(op, status)
 			}
 			parameter.Choices = append(parameter.Choices, C.GoString(&name[0]))

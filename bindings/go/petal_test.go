@@ -412,7 +412,7 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 	wants(t, err, ErrTruncated)
 	_, err = Load([]byte("PAR1"), nil)
 	wants(t, err, ErrForeign)
-	for status := ErrCallback; status < 0; status++ {
+	for status := ErrFull; status < 0; status++ {
 		if message := status.Error(); message == "" || strings.Contains(message, "unknown") {
 			t.Errorf("status %d: %q", status, message)
 		}

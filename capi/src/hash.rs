@@ -7,6 +7,7 @@ use crate::boundary::{self, boundary};
 use crate::filter::petal_filter;
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
+use petal_core::Image;
 use std::ffi::c_void;
 
 /// The hash of a key under a spec's hash function, seed and key; the rest of the spec does not matter. Since 0.1.

@@ -6,8 +6,8 @@
 
 use crate::boundary::{self, NO_ERROR, boundary};
 use crate::status::petal_status;
-use petal_core::registry::{self, KINDS, Row};
-use petal_core::{Capabilities, Domain, Error, Kind, Status};
+use petal_core::registry::{self, KINDS};
+use petal_core::{Capabilities, Error, KindId, Parameter, Result, Row, Status};
 use std::ffi::c_char;
 
 /// A kind of filter: one of `PETAL_KIND_*`. 0 is the default kind. Since 0.1.
@@ -163,19 +163,14 @@ pub unsafe extern "C" fn petal_kind_parameter(
     boundary!(NO_ERROR, [info], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
         unsafe { boundary::check_out(info)? };
-        let kind = if kind == 0 { registry::DEFAULT_KIND } else { Kind(kind) };
-        let row = registry::find(kind).ok_or(Status::UnknownValue)?;
-        let parameter = row.parameters.get(index).ok_or_else(|| out_of_range("index", index, row.parameters.len()))?;
+        let parameter = parameter_at(kind, index)?;
         let mut value = petal_parameter_info {
             struct_size: 0,
             id: parameter.id(),
-            choice_count: match parameter.domain {
-                Domain::Choice(names) => names.len() as u32,
-                Domain::Integer(..) => 0,
-            },
-            minimum: parameter.minimum() as f64,
-            maximum: parameter.maximum() as f64,
-            default_value: parameter.default as f64,
+            choice_count: parameter.choices().len() as u32,
+            minimum: parameter.bounds().0,
+            maximum: parameter.bounds().1,
+            default_value: parameter.default,
             name: [0; PETAL_NAME_SIZE],
             summary: [0; PETAL_SUMMARY_SIZE],
         };
@@ -187,15 +182,17 @@ pub unsafe extern "C" fn petal_kind_parameter(
     })
 }
 
-/// Writes the name of choice `choice` of the parameter with this id into `name`, which has room for `PETAL_NAME_SIZE`
-/// bytes. Since 0.1.
+/// Writes the name of choice `choice`, less than its `choice_count`, of the parameter at `index` of a kind into `name`,
+/// which has room for `PETAL_NAME_SIZE` bytes. Kind 0 is the default kind. Since 0.1.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_parameter_choice(id: u32, choice: usize, name: *mut c_char) -> petal_status {
+pub unsafe extern "C" fn petal_kind_choice(
+    kind: petal_kind,
+    index: usize,
+    choice: usize,
+    name: *mut c_char,
+) -> petal_status {
     boundary!(NO_ERROR, [name], {
-        let parameter = registry::parameter(id).ok_or(Status::UnknownValue)?;
-        let Domain::Choice(names) = parameter.domain else {
-            return Err(boundary::error(Status::OutOfRange, format_args!("{} has no choices", parameter.name)));
-        };
+        let names = parameter_at(kind, index)?.choices();
         let chosen = names.get(choice).ok_or_else(|| out_of_range("choice", choice, names.len()))?;
         let mut text = [0; PETAL_NAME_SIZE];
         boundary::copy_text(chosen, &mut text);
@@ -203,4 +200,11 @@ pub unsafe extern "C" fn petal_parameter_choice(id: u32, choice: usize, name: *m
         unsafe { name.cast::<[c_char; PETAL_NAME_SIZE]>().write(text) };
         Ok(())
     })
+}
+
+fn parameter_at(kind: petal_kind, index: usize) -> Result<&'static Parameter> {
+    let kind = if kind == 0 { registry::DEFAULT_KIND } else { KindId(kind) };
+    let row = registry::find(kind).ok_or(Status::UnknownValue)?;
+    let parameter = row.parameters.get(index).ok_or_else(|| out_of_range("index", index, row.parameters.len()))?;
+    Ok(parameter)
 }

@@ -12,7 +12,7 @@
 use crate::boundary::{self, boundary};
 use crate::kinds::petal_kind;
 use crate::status::{petal_error, petal_status};
-use petal_core::{HashFunction, Kernel, Kind, MAX_PARAMETERS, Result, Setting, Spec, Status, registry};
+use petal_core::{HashFunction, Kernel, KindId, MAX_PARAMETERS, Result, Setting, Spec, Status, parameter_of};
 use std::ffi::c_char;
 
 /// A hash function: one of `PETAL_HASH_*`. Since 0.1.
@@ -117,7 +117,7 @@ impl petal_spec {
             ));
         }
         Ok(Spec {
-            kind: (self.kind != 0).then_some(Kind(self.kind)),
+            kind: (self.kind != 0).then_some(KindId(self.kind)),
             capacity: self.capacity,
             false_positive_rate: self.false_positive_rate,
             bits: self.bits,
@@ -154,8 +154,8 @@ impl petal_spec {
     }
 }
 
-/// Sets a parameter that only some kinds take, by name. Its value is checked when the filter is made, and so is
-/// whether the kind takes it. `PETAL_ERR_UNKNOWN_VALUE` if no kind knows the name. Since 0.1.
+/// Sets a parameter that the spec's kind takes, by name; set the kind first. The value is checked when the filter is
+/// made. `PETAL_ERR_UNKNOWN_VALUE` if the kind does not know the name. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_spec_set(
     spec: *mut petal_spec,
@@ -167,12 +167,12 @@ pub unsafe extern "C" fn petal_spec_set(
         // SAFETY: checked not to be NULL; the conventions say the rest.
         let (core, name) = unsafe { (petal_spec::get(spec)?, boundary::name(name)?) };
         // SAFETY: as above.
-        unsafe { set(spec, core, registry::parameter_by_name(name)?, value) }
+        unsafe { set(spec, core, parameter_of(&core, name)?, value) }
     })
 }
 
-/// Sets a parameter to one of its named choices, such as "derivation" to "enhanced_double". A parameter that takes a
-/// number is given its digits. Since 0.1.
+/// Sets a parameter of the spec's kind to one of its named choices, such as "derivation" of `PETAL_KIND_BLOOM` to
+/// "enhanced_double"; set the kind first. A parameter that takes a number is given its digits. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_spec_set_choice(
     spec: *mut petal_spec,
@@ -183,9 +183,9 @@ pub unsafe extern "C" fn petal_spec_set_choice(
     boundary!(error, [spec, name, choice], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
         let (core, name, choice) = unsafe { (petal_spec::get(spec)?, boundary::name(name)?, boundary::name(choice)?) };
-        let parameter = registry::parameter_by_name(name)?;
+        let parameter = parameter_of(&core, name)?;
         // SAFETY: as above.
-        unsafe { set(spec, core, parameter, parameter.parse(choice)? as f64) }
+        unsafe { set(spec, core, parameter, parameter.parse(choice)?) }
     })
 }
 
@@ -209,9 +209,9 @@ pub unsafe extern "C" fn petal_spec_get(
     boundary!(error, [spec, name, value], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
         let (core, name) = unsafe { (petal_spec::get(spec)?, boundary::name(name)?) };
-        let found = core.parameter(registry::parameter_by_name(name)?)?;
+        let found = core.real_parameter(parameter_of(&core, name)?)?;
         // SAFETY: as above.
-        unsafe { value.write(found as f64) };
+        unsafe { value.write(found) };
         Ok(())
     })
 }
@@ -244,10 +244,9 @@ pub unsafe extern "C" fn petal_spec_expected_false_positive_rate(
     boundary!(error, [spec, false_positive_rate], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
         let core = unsafe { petal_spec::get(spec)? };
-        let row = registry::of_spec(&core)?;
-        let geometry = (row.plan)(&core)?;
+        let rate = petal_core::expected_false_positive_rate(&core, keys)?;
         // SAFETY: as above.
-        unsafe { false_positive_rate.write((row.false_positive_rate)(&geometry, keys)) };
+        unsafe { false_positive_rate.write(rate) };
         Ok(())
     })
 }

@@ -70,6 +70,8 @@ pub const PETAL_ERR_MAPPED_PATH: petal_status = -28;
 pub const PETAL_ERR_CANCELLED: petal_status = -29;
 /// The caller's write callback reported a failure.
 pub const PETAL_ERR_CALLBACK: petal_status = -30;
+/// There is no room for another key. Nothing is lost: what was inserted is found.
+pub const PETAL_ERR_FULL: petal_status = -31;
 
 const _: () = {
     let pinned = [
@@ -103,6 +105,7 @@ const _: () = {
         (PETAL_ERR_MAPPED_PATH, Status::MappedPath),
         (PETAL_ERR_CANCELLED, Status::Cancelled),
         (PETAL_ERR_CALLBACK, Status::Callback),
+        (PETAL_ERR_FULL, Status::Full),
     ];
     assert!(pinned.len() == Status::ALL.len());
     let mut i = 0;

@@ -6,8 +6,8 @@ use crate::keys::{Inputs, RECORDS};
 use crate::output::Destination;
 use crate::progress::Progress;
 use crate::{filter_file, info};
-use petal::registry::{self, Row};
-use petal::{Builder, BuilderOptions, Capabilities, Filter, HashFunction, Keys, Spec, Status};
+use petal::registry;
+use petal::{Builder, BuilderOptions, Capabilities, Filter, HashFunction, Image, Keys, Row, Spec, Status};
 use std::ops::ControlFlow;
 
 pub fn run(args: &args::Build, common: args::Common) -> Outcome {
@@ -15,7 +15,7 @@ pub fn run(args: &args::Build, common: args::Common) -> Outcome {
     let destination = Destination::new(args.output.output.as_deref(), common.json)?;
     destination.check_apart_from(&inputs)?;
     let mut spec = spec(args)?;
-    let row = registry::of_spec(&spec)?;
+    let row = petal::row_of(&spec)?;
     let by_count = spec.bits == 0 || (spec.hashes == 0 && inputs.only_once().is_none());
     let counted = args.capacity.is_none() && by_count;
     if counted {
@@ -29,10 +29,10 @@ pub fn run(args: &args::Build, common: args::Common) -> Outcome {
     if counted && filter.base().count() > spec.capacity {
         warn(format_args!("the input grew after its {} records were counted", spec.capacity));
     }
-    filter_file::warn_if_overfull(&*filter);
-    destination.write(&*filter)?;
+    filter_file::warn_if_overfull(&filter);
+    destination.write(&filter)?;
     if common.json {
-        info::print_json(&info::Summary::of(destination.path(), &*filter))?;
+        info::print_json(&info::Summary::of(destination.path(), &filter))?;
     }
     Ok(0)
 }
@@ -57,12 +57,12 @@ fn spec(args: &args::Build) -> Outcome<Spec> {
         let (name, value) = text
             .split_once('=')
             .ok_or_else(|| Failure::new(format_args!("--set {text}: give NAME=VALUE; petal kinds lists the names")))?;
-        let parameter = registry::parameter_by_name(name).map_err(failed)?;
+        let parameter = petal::parameter_of(&spec, name).map_err(failed)?;
         if spec.parameters.iter().any(|setting| setting.id == parameter.id()) {
             return Err(Failure::new(format_args!("--set {text}: {name} is set twice")));
         }
         let value = parameter.parse(value).map_err(failed)?;
-        spec.set(parameter, value as f64).map_err(failed)?;
+        spec.set(parameter, value).map_err(failed)?;
     }
     let hasher = spec.hasher().map_err(|error| match error.status() {
         Status::KeyMissing => Failure::new(format_args!("--hash {} needs a secret key: --key-file FILE", spec.hash)),
@@ -87,7 +87,8 @@ fn sized(args: &args::Build, row: &Row, spec: Spec) -> Outcome<Spec> {
             spec.capacity
         )));
     }
-    Ok(Spec { bits: (bits as u64 / row.bits_unit).max(1) * row.bits_unit, ..spec })
+    let unit = row.bits_unit();
+    Ok(Spec { bits: (bits as u64 / unit).max(1) * unit, ..spec })
 }
 
 /// The number of records in inputs that can be read twice.
@@ -102,11 +103,11 @@ fn count(inputs: &Inputs) -> Outcome<u64> {
 }
 
 /// The filter of all keys of the inputs.
-fn fill(spec: &Spec, row: &Row, inputs: &Inputs) -> Outcome<Box<dyn Filter>> {
+fn fill(spec: &Spec, row: &Row, inputs: &Inputs) -> Outcome<Filter> {
     let mut progress = Progress::new("building", inputs.length());
     if row.capabilities.contains(Capabilities::INSERT) {
         let mut filter = petal::create(spec)?;
-        insert(&mut *filter, inputs, &mut progress)?;
+        insert(&mut filter, inputs, &mut progress)?;
         return Ok(filter);
     }
     // A kind that needs all keys at once: the builder keeps their hashes.
@@ -121,7 +122,7 @@ fn fill(spec: &Spec, row: &Row, inputs: &Inputs) -> Outcome<Box<dyn Filter>> {
 }
 
 /// Inserts all keys of the inputs.
-pub fn insert(filter: &mut dyn Filter, inputs: &Inputs, progress: &mut Progress) -> Outcome<()> {
+pub fn insert(filter: &mut Filter, inputs: &Inputs, progress: &mut Progress) -> Outcome<()> {
     let hasher = filter.base().hasher().clone();
     let mut room = [0; RECORDS];
     inputs.for_each(progress, |batch| {

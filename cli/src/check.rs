@@ -6,7 +6,7 @@ use crate::filter_file;
 use crate::keys::{Inputs, RECORDS};
 use crate::output::Text;
 use crate::progress::Progress;
-use petal::{Answers, Keys, Mode};
+use petal::{Answers, Image, Keys, Mode};
 use serde::Serialize;
 use std::ops::ControlFlow;
 
@@ -26,7 +26,7 @@ pub fn run(args: &args::Check, common: args::Common) -> Outcome {
     let secret = args.secret.key_file.as_deref();
     let inputs = Inputs::new(&args.keys, secret.into_iter().chain([&*args.filter]))?;
     let filter = filter_file::open(&args.filter, Mode::Read, filter_file::secret(&args.secret)?)?;
-    filter_file::refuse_bytes(&args.filter, &*filter)?;
+    filter_file::refuse_bytes(&args.filter, &filter)?;
     if filter.base().is_dirty() {
         warn(format_args!("{}: a writer has it open, or did not close it", filter_file::name(&args.filter)));
     }

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub fn run(
     args: &args::Combine,
     common: args::Common,
-    with: impl Fn(&mut dyn Filter, &dyn Filter) -> petal::Result<()>,
+    with: impl Fn(&mut Filter, &Filter) -> petal::Result<()>,
 ) -> Outcome {
     let destination = Destination::new(args.output.output.as_deref(), common.json)?;
     check_standard_input(args.filters.iter().map(PathBuf::as_path))?;
@@ -23,12 +23,12 @@ pub fn run(
     for path in others {
         // Mapped, so that only one filter is in memory however many there are.
         let other = open_sound(path, Mode::Read)?;
-        with(&mut *filter, &*other)
+        with(&mut filter, &other)
             .map_err(|error| Failure::new(format_args!("{} and {}: {error}", name(first), name(path))))?;
     }
-    destination.write(&*filter)?;
+    destination.write(&filter)?;
     if common.json {
-        info::print_json(&info::Summary::of(destination.path(), &*filter))?;
+        info::print_json(&info::Summary::of(destination.path(), &filter))?;
     }
     Ok(0)
 }

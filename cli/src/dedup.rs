@@ -24,7 +24,7 @@ use crate::keys::{Inputs, RECORDS};
 use crate::numbers::short;
 use crate::output::{Text, json};
 use crate::progress::Progress;
-use petal::{Answers, INTERVAL_SIGMAS, Keys, Spec};
+use petal::{Answers, INTERVAL_SIGMAS, Image, Keys, Spec};
 use serde::Serialize;
 use std::ops::ControlFlow;
 

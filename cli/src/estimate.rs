@@ -46,19 +46,19 @@ impl From<petal::Estimate> for Estimate {
 /// A filter, and where it comes from.
 struct Input<'a> {
     path: &'a Path,
-    filter: Box<dyn Filter>,
+    filter: Filter,
     count: Option<petal::Estimate>,
 }
 
 impl<'a> Input<'a> {
     fn open(path: &'a Path) -> Outcome<Input<'a>> {
         let filter = open_sound(path, Mode::Read)?;
-        let count = petal::estimate(&*filter).map_err(|error| Failure::at(path, &error))?;
+        let count = petal::estimate(&filter).map_err(|error| Failure::at(path, &error))?;
         Ok(Input { path, filter, count })
     }
 
     fn compare(&self, other: &Input) -> Outcome<Comparison> {
-        petal::compare(&*self.filter, &*other.filter)
+        petal::compare(&self.filter, &other.filter)
             .map_err(|error| Failure::new(format_args!("{} and {}: {error}", name(self.path), name(other.path))))
     }
 }

@@ -5,7 +5,7 @@ use crate::failure::{Failure, Outcome, warn};
 use crate::keys;
 use crate::numbers::short;
 use petal::format::{HEADER_LENGTH, Header};
-use petal::{Capabilities, Filter, Mode, OpenOptions, SecretKey, Status};
+use petal::{Capabilities, Filter, Image, Mode, OpenOptions, SecretKey, Status};
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read};
@@ -30,7 +30,7 @@ pub fn check_standard_input<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Ou
 }
 
 /// Opens the filter in the file at `path`, or reads the one that comes from standard input.
-pub fn open(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Box<dyn Filter>> {
+pub fn open(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Filter> {
     let options = OpenOptions { mode, key };
     if path.is_dir() {
         return Err(Failure::new(format_args!("{}: is a directory", path.display())));
@@ -61,9 +61,9 @@ fn image(input: io::Result<File>) -> Outcome<Vec<u8>> {
 }
 
 /// Opens a filter out of which another one is to be made: every byte of it is checked first.
-pub fn open_sound(path: &Path, mode: Mode) -> Outcome<Box<dyn Filter>> {
+pub fn open_sound(path: &Path, mode: Mode) -> Outcome<Filter> {
     let filter = open(path, mode, None)?;
-    refuse_dirty(path, &*filter)?;
+    refuse_dirty(path, &filter)?;
     // Loading checked it.
     if mode != Mode::Load {
         filter.verify().map_err(|error| Failure::at(path, &error))?;
@@ -72,7 +72,7 @@ pub fn open_sound(path: &Path, mode: Mode) -> Outcome<Box<dyn Filter>> {
 }
 
 /// Refuses a filter whose last writer did not come to the end: keys may be missing.
-pub fn refuse_dirty(path: &Path, filter: &dyn Filter) -> Outcome<()> {
+pub fn refuse_dirty(path: &Path, filter: &Filter) -> Outcome<()> {
     match filter.base().is_dirty() {
         false => Ok(()),
         true => Err(Failure::at(path, &Status::Dirty.into())),
@@ -80,7 +80,7 @@ pub fn refuse_dirty(path: &Path, filter: &dyn Filter) -> Outcome<()> {
 }
 
 /// Refuses a filter to which byte keys say nothing.
-pub fn refuse_bytes(path: &Path, filter: &dyn Filter) -> Outcome<()> {
+pub fn refuse_bytes(path: &Path, filter: &Filter) -> Outcome<()> {
     match filter.base().hasher().refusal() {
         None => Ok(()),
         Some(status) => Err(Failure::at(path, &status.into())),
@@ -117,7 +117,7 @@ fn parse_secret(bytes: &[u8]) -> Option<SecretKey> {
 }
 
 /// Says so when a filter holds more keys than it was sized for.
-pub fn warn_if_overfull(filter: &dyn Filter) {
+pub fn warn_if_overfull(filter: &Filter) {
     let header = filter.base().header();
     let grows = filter.capabilities().contains(Capabilities::GROW);
     let count = filter.base().count();

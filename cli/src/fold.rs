@@ -6,7 +6,7 @@ use crate::filter_file::{name, open_sound};
 use crate::info::{self, Summary};
 use crate::numbers::short;
 use crate::output::Destination;
-use petal::{Filter, Mode, registry};
+use petal::{Filter, Image, Mode};
 use serde::Serialize;
 
 pub fn run(args: &args::Fold, common: args::Common) -> Outcome {
@@ -14,12 +14,12 @@ pub fn run(args: &args::Fold, common: args::Common) -> Outcome {
     let mut filter = open_sound(&args.filter, Mode::Load)?;
     // Duplicates do not fill a filter, so the estimate is the better number; the count bounds what cannot be estimated.
     let keys = filter.cardinality().map_or(filter.base().count(), |keys| keys.round() as u64);
-    match greatest_factor(&mut *filter, keys, args.fpr).map_err(|error| Failure::at(&args.filter, &error))? {
+    match greatest_factor(&mut filter, keys, args.fpr).map_err(|error| Failure::at(&args.filter, &error))? {
         Ok(factor) => {
             filter.fold(factor)?;
-            destination.write(&*filter)?;
+            destination.write(&filter)?;
             if common.json {
-                let summary = Summary::of(destination.path(), &*filter);
+                let summary = Summary::of(destination.path(), &filter);
                 info::print_json(&Summary { factor: Some(factor), ..summary })?;
             } else {
                 let (bytes, rate) = (filter.serialized_size(), short(filter.false_positive_rate()));
@@ -47,17 +47,18 @@ struct Unchanged {
 }
 
 /// The greatest factor for which the rate to expect with `keys` keys stays within `rate`, or why there is none.
-fn greatest_factor(filter: &mut dyn Filter, keys: u64, rate: f64) -> petal::Result<Result<u64, String>> {
-    let row = registry::find(filter.base().header().kind).ok_or(petal::Status::Unsupported)?;
-    let Some(fold) = filter.as_fold() else {
+fn greatest_factor(filter: &mut Filter, keys: u64, rate: f64) -> petal::Result<Result<u64, String>> {
+    let row = filter.base().row();
+    let Some(units) = filter.fold_units() else {
         return Ok(Err(format!("the kind {} cannot fold", row.name)));
     };
-    let mut factors = divisors(fold.units());
+    let mut factors = divisors(units);
     factors.retain(|factor| *factor > 1);
     let Some(least) = factors.first().copied() else {
         return Ok(Err(String::from("it is as small as can be")));
     };
-    let predict = |factor| fold.folded_geometry(factor).map(|geometry| (row.false_positive_rate)(&geometry, keys));
+    let mut predict =
+        |factor| filter.folded_geometry(factor).map(|geometry| (row.false_positive_rate)(&geometry, keys));
     // The rate never falls as the factor grows.
     let mut fit = 0;
     while let Some(factor) = factors.get(fit) {

@@ -7,7 +7,7 @@ use crate::filter_file::{check_standard_input, open};
 use crate::numbers::short;
 use crate::output::Text;
 use crate::progress::Progress;
-use petal::{Domain, Estimate, Filter, HashFunction, Mode, Parameter, registry, sizing};
+use petal::{Domain, Estimate, Filter, HashFunction, Image, Mode, Parameter, sizing};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -53,27 +53,37 @@ struct Statistics {
 #[derive(Serialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// A number.
-    Number(u64),
+    /// A whole number.
+    Integer(u64),
+    /// A real number.
+    Real(f64),
     /// The name of a choice.
     Choice(&'static str),
 }
 
 impl Value {
     /// What `value` is called.
-    pub fn of(parameter: &Parameter, value: u64) -> Value {
-        let name = match parameter.domain {
-            Domain::Choice(names) => usize::try_from(value).ok().and_then(|value| names.get(value)),
-            Domain::Integer(..) => None,
-        };
-        name.map_or(Value::Number(value), |name| Value::Choice(name))
+    pub fn of(parameter: &Parameter, value: f64) -> Value {
+        match parameter.domain {
+            Domain::Choice(names) => names.get(value as usize).map_or(Value::Real(value), |name| Value::Choice(name)),
+            Domain::Integer(..) | Domain::Real(..) => Value::number(parameter, value),
+        }
+    }
+
+    /// A number as this parameter has them; of a choice its position.
+    pub fn number(parameter: &Parameter, value: f64) -> Value {
+        match parameter.domain {
+            Domain::Real(..) => Value::Real(value),
+            Domain::Integer(..) | Domain::Choice(_) => Value::Integer(value as u64),
+        }
     }
 }
 
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Value::Number(number) => number.fmt(f),
+            Value::Integer(number) => number.fmt(f),
+            Value::Real(number) => number.fmt(f),
             Value::Choice(name) => name.fmt(f),
         }
     }
@@ -97,12 +107,12 @@ pub struct Summary {
 
 impl Summary {
     /// A description of the filter in the file at `path`.
-    pub fn of(path: &Path, filter: &dyn Filter) -> Summary {
+    pub fn of(path: &Path, filter: &Filter) -> Summary {
         Summary::with(path, filter, true)
     }
 
     /// What a filter says of itself, with statistics or without.
-    fn with(path: &Path, filter: &dyn Filter, statistics: bool) -> Summary {
+    fn with(path: &Path, filter: &Filter, statistics: bool) -> Summary {
         let file = path.display().to_string();
         Summary { file, inserted: None, factor: None, description: Description::of(filter, statistics) }
     }
@@ -129,7 +139,7 @@ pub fn run(args: &args::Info, common: args::Common) -> Outcome {
                 continue;
             }
         };
-        let summary = Summary::with(path, &*filter, !args.no_statistics);
+        let summary = Summary::with(path, &filter, !args.no_statistics);
         if common.json {
             text.json(&summary)?;
             continue;
@@ -146,15 +156,15 @@ pub fn run(args: &args::Info, common: args::Common) -> Outcome {
 }
 
 impl Description {
-    fn of(filter: &dyn Filter, statistics: bool) -> Description {
+    fn of(filter: &Filter, statistics: bool) -> Description {
         let header = filter.base().header();
-        let row = registry::find(header.kind);
+        let row = filter.base().row();
         let capacity = (header.capacity != 0).then_some(header.capacity);
-        let parameters = row.map_or(&[][..], |row| row.parameters).iter().filter_map(|parameter| {
-            Some((parameter.name, Value::of(parameter, header.geometry.parameter(parameter)?)))
+        let parameters = row.parameters.iter().filter_map(|parameter| {
+            Some((parameter.name, Value::of(parameter, parameter.value_of_word(header.geometry.parameter(parameter)?))))
         });
         Description {
-            kind: row.map_or("", |row| row.name),
+            kind: row.name,
             hash: header.hash.name(),
             seed: header.identifier,
             format_version: petal::format::FORMAT_VERSION,
@@ -204,11 +214,11 @@ impl Description {
 }
 
 impl Statistics {
-    fn of(filter: &dyn Filter) -> Statistics {
+    fn of(filter: &Filter) -> Statistics {
         let mut progress = Progress::new("reading", Some(filter.serialized_size()));
         let measure = filter.measure_with(&mut |bytes| progress.add(bytes));
         drop(progress);
-        let kind = filter.as_cardinality();
+        let kind = filter.kind().as_cardinality();
         let estimate = kind.and_then(|kind| {
             let value = kind.of_taken(measure.taken)?;
             Some(Estimate { value, standard_error: kind.standard_error(value) })

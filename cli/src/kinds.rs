@@ -4,8 +4,8 @@ use crate::args;
 use crate::failure::Outcome;
 use crate::info::Value;
 use crate::output::Text;
-use petal::registry::{self, Row};
-use petal::{Capabilities, Domain};
+use petal::registry;
+use petal::{Capabilities, Domain, Row, Sizes};
 use serde::Serialize;
 
 /// A kind, as JSON.
@@ -16,7 +16,8 @@ struct Description {
     is_default: bool,
     layout_version: u16,
     capabilities: Vec<&'static str>,
-    bits_unit: u64,
+    /// Exact sizes are multiples of so many bits; null where a size goes by the keys.
+    bits_unit: Option<u64>,
     parameters: Vec<Choice>,
 }
 
@@ -27,8 +28,8 @@ struct Choice {
     summary: &'static str,
     /// A number, or a name where there are `choices`.
     default_value: Value,
-    minimum: u64,
-    maximum: u64,
+    minimum: Value,
+    maximum: Value,
     choices: Option<&'static [&'static str]>,
 }
 
@@ -66,11 +67,11 @@ fn describe(row: &'static Row) -> Description {
         name: parameter.name,
         summary: parameter.summary,
         default_value: Value::of(parameter, parameter.default),
-        minimum: parameter.minimum(),
-        maximum: parameter.maximum(),
+        minimum: Value::number(parameter, parameter.bounds().0),
+        maximum: Value::number(parameter, parameter.bounds().1),
         choices: match parameter.domain {
             Domain::Choice(names) => Some(names),
-            Domain::Integer(..) => None,
+            Domain::Integer(..) | Domain::Real(..) => None,
         },
     });
     Description {
@@ -79,7 +80,10 @@ fn describe(row: &'static Row) -> Description {
         is_default: row.kind == registry::DEFAULT_KIND,
         layout_version: row.layout_version,
         capabilities: can.map(|(name, _)| *name).collect(),
-        bits_unit: row.bits_unit,
+        bits_unit: match row.sizes {
+            Sizes::Multiples(unit) => Some(unit),
+            Sizes::ByKeys => None,
+        },
         parameters: parameters.collect(),
     }
 }

@@ -5,6 +5,7 @@ use crate::filter_file::is_standard;
 use crate::keys::Inputs;
 use crate::stdio;
 use petal::Filter;
+use petal::Image;
 use serde::Serialize;
 use std::ffi::OsStr;
 use std::fmt;
@@ -149,7 +150,7 @@ impl Destination {
     }
 
     /// Writes the filter. A file is replaced at once and as a whole, or stays as it was.
-    pub fn write(&self, filter: &dyn Filter) -> Outcome<()> {
+    pub fn write(&self, filter: &Filter) -> Outcome<()> {
         match self {
             Destination::Standard => stream(filter, &mut stdout().lock(), failed),
             Destination::File(path) => filter.save(path).map_err(|error| {
@@ -165,7 +166,7 @@ impl Destination {
 }
 
 /// Writes a filter to what takes bytes in order.
-fn stream(filter: &dyn Filter, out: &mut impl Write, failed: impl Fn(io::Error) -> Failure) -> Outcome<()> {
+fn stream(filter: &Filter, out: &mut impl Write, failed: impl Fn(io::Error) -> Failure) -> Outcome<()> {
     let mut outcome = Ok(());
     let written = filter.serialize(&mut |bytes| {
         outcome = out.write_all(bytes);

@@ -4,7 +4,7 @@ use crate::args;
 use crate::failure::{Failure, Outcome};
 use crate::filter_file::open;
 use crate::verify::each;
-use petal::{Mode, Status};
+use petal::{Image, Mode, Status};
 
 pub fn run(args: &args::Sync, common: args::Common) -> Outcome {
     each(&args.filters, common, "clean", |path| {

@@ -5,6 +5,7 @@ use crate::failure::{Failure, Outcome};
 use crate::filter_file::{check_standard_input, open};
 use crate::output::Text;
 use crate::progress::Progress;
+use petal::Image;
 use petal::Mode;
 use serde::Serialize;
 use std::path::{Path, PathBuf};

@@ -135,7 +135,7 @@ fn merge_is_the_union_and_intersect_holds_what_all_hold() {
         place.petal("merge a.petal b.petal c.petal -o union").quiet();
         let union = petal::load(&fs::read(place.path("union")).unwrap(), &petal::OpenOptions::default()).unwrap();
         let all = petal::load(&fs::read(place.path("all.petal")).unwrap(), &petal::OpenOptions::default()).unwrap();
-        assert!(union.equals(&*all), "{}", kind.name);
+        assert!(union.equals(&all), "{}", kind.name);
         assert_eq!(info(&place.path("union"))["count"], 9500);
         assert_eq!(place.petal("merge a.petal b.petal c.petal").quiet(), fs::read(place.path("union")).unwrap());
         place.petal("intersect a.petal b.petal c.petal -o common").quiet();

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Place, command, info, lines};
+use petal::Image;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -305,9 +306,9 @@ fn sizes_in_every_form() {
         assert!(by_rate["statistics"]["false_positive_rate"].as_f64().unwrap() < 0.0015);
         let by_bits_per_key = build("--bits-per-key 12.3");
         let bits = by_bits_per_key["bits"].as_u64().unwrap();
-        assert!(bits <= 12_300 && bits + kind.bits_unit > 12_300, "{} {bits}", kind.name);
-        let exact = build(&format!("--bits {}", 50 * kind.bits_unit));
-        assert_eq!(exact["bits"].as_u64(), Some(50 * kind.bits_unit));
+        assert!(bits <= 12_300 && bits + kind.bits_unit() > 12_300, "{} {bits}", kind.name);
+        let exact = build(&format!("--bits {}", 50 * kind.bits_unit()));
+        assert_eq!(exact["bits"].as_u64(), Some(50 * kind.bits_unit()));
     }
     let partitioned = {
         place

@@ -2,7 +2,7 @@
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use petal::registry::KINDS;
-use petal::{HashFunction, Kind, SecretKey, Setting, Spec};
+use petal::{HashFunction, KindId, SecretKey, Setting, Spec};
 
 /// The secret key of every keyed filter.
 pub const SECRET: SecretKey = *b"the fuzzer's key";
@@ -29,14 +29,15 @@ pub fn spec(input: &mut Unstructured) -> Result<Spec> {
     }
     for (parameter, setting) in row.parameters.iter().zip(&mut spec.parameters) {
         if bool::arbitrary(input)? {
-            let value = input.int_in_range(parameter.minimum()..=parameter.maximum())?;
+            let (minimum, maximum) = parameter.bounds();
+            let value = input.int_in_range(minimum as u64..=maximum as u64)?;
             *setting = Setting { id: parameter.id(), value: value as f64 };
         }
     }
     // Most wrong specs are wrong in one thing.
     if input.ratio(1, 8)? {
         match input.int_in_range(0..=8)? {
-            0 => spec.kind = Some(Kind(u32::arbitrary(input)?)),
+            0 => spec.kind = Some(KindId(u32::arbitrary(input)?)),
             1 => spec.capacity = u64::arbitrary(input)?,
             2 => spec.false_positive_rate = f64::arbitrary(input)?,
             3 => spec.bits = u64::arbitrary(input)?,

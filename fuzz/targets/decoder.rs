@@ -83,7 +83,7 @@ fn agree(mode: Mode, loaded: Option<Status>, opened: Option<Status>) {
     assert!(same || payload_only, "loading gives {loaded:?}, opening to {mode:?} {opened:?}");
 }
 
-fn used(opened: Result<Box<dyn Filter>>, mode: Mode) {
+fn used(opened: Result<Filter>, mode: Mode) {
     let Ok(mut filter) = opened else { return };
     if let Err(error) = filter.copy() {
         // An image in place that does not match its checksums: it can be looked at, and nothing is made of it.

@@ -25,7 +25,7 @@ fuzz_target!(|bytes: &[u8]| {
 /// A filter and what is known of it.
 struct Slot {
     /// Goes before the memory that it may lie in.
-    filter: Box<dyn Filter>,
+    filter: Filter,
     /// The image that the filter is open in.
     memory: Option<Vec<u64>>,
     hashes: HashSet<u64>,
@@ -36,7 +36,7 @@ struct Slot {
 }
 
 impl Slot {
-    fn owned(filter: Box<dyn Filter>) -> Slot {
+    fn owned(filter: Filter) -> Slot {
         Slot { filter, memory: None, hashes: HashSet::new(), count: 0, exact: true }
     }
 
@@ -45,7 +45,7 @@ impl Slot {
     }
 
     /// Does something that succeeds exactly if `possible`, and otherwise leaves the filter as it was.
-    fn attempt<T>(&mut self, possible: bool, act: impl FnOnce(&mut dyn Filter) -> petal::Result<T>) -> Option<T> {
+    fn attempt<T>(&mut self, possible: bool, act: impl FnOnce(&mut Filter) -> petal::Result<T>) -> Option<T> {
         let before = image(&*self.filter);
         let outcome = act(&mut *self.filter);
         assert_eq!(outcome.is_ok(), possible, "{:?}", outcome.err());
@@ -438,10 +438,10 @@ fn combine(slot: &mut Slot, other: Option<&Slot>, union: bool) {
 fn fold(slot: &mut Slot, input: &mut Unstructured) -> Result<()> {
     let factor = *input.choose(&[0, 1, 2, 3, 4, 5, 7, 8, 64, u64::MAX])?;
     let can = slot.can(Capabilities::FOLD);
-    let units = slot.filter.as_fold().map_or(1, |fold| fold.units());
+    let units = slot.filter.fold_units().unwrap_or(1);
     let possible = can && factor >= 2 && units.is_multiple_of(factor);
     if slot.attempt(possible, |filter| filter.fold(factor)).is_some() {
-        assert_eq!(slot.filter.as_fold().map(|fold| fold.units()), Some(units / factor));
+        assert_eq!(slot.filter.fold_units(), Some(units / factor));
     }
     Ok(())
 }

@@ -1,10 +1,7 @@
-//! The kinds, one file or folder each.
+//! The kinds of filter, one file or folder each: a row, and what its structure needs beyond a layout. [`bit_filter`] is
+//! shared by all whose payload is one bit array.
 
-mod bitwise;
+pub mod bit_filter;
 pub mod blocked;
 pub mod bloom;
 pub mod split_block;
-
-pub use blocked::Blocked;
-pub use bloom::Bloom;
-pub use split_block::SplitBlock;

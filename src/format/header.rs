@@ -7,7 +7,7 @@
 use super::{FORMAT_VERSION, PAYLOAD_UNIT, regions};
 use crate::error::{Result, Status, error};
 use crate::hash::{self, Checksum, HashFunction};
-use crate::spec::{Kind, Parameter};
+use crate::spec::{KindId, Parameter};
 
 /// The length of the header; the payload follows at once.
 pub const LENGTH: usize = 256;
@@ -80,7 +80,7 @@ pub fn image_bytes(payload_bytes: u64) -> Option<u64> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Header {
     /// The kind.
-    pub kind: Kind,
+    pub kind: KindId,
     /// The version of the kind's payload layout.
     pub layout_version: u16,
     /// The hash function.
@@ -106,17 +106,18 @@ impl Header {
         image_bytes(self.geometry.payload_bytes).unwrap_or(u64::MAX)
     }
 
-    /// What two filters must share to be merged: kind, layout, geometry, hash function and its seed or key.
-    pub fn compatibility_id(&self) -> [u8; 16] {
+    /// What two filters must share to combine: kind, layout, this geometry, or what of theirs must agree, hash function
+    /// and its seed or key.
+    pub fn compatibility_id(&self, identity: &Geometry) -> [u8; 16] {
         let mut bytes = [0; 96];
         let mut writer = Writer(&mut bytes);
         writer.u32(self.kind.0);
         writer.u32(u32::from(self.layout_version));
         writer.u32(self.hash as u32);
-        writer.u32(self.geometry.hashes);
+        writer.u32(identity.hashes);
         writer.u64(self.identifier);
-        writer.u64(self.geometry.bits);
-        self.geometry.words.iter().for_each(|word| writer.u64(*word));
+        writer.u64(identity.bits);
+        identity.words.iter().for_each(|word| writer.u64(*word));
         hash::digest_128(&bytes)
     }
 
@@ -202,7 +203,7 @@ impl Header {
         }
         let mut reader = Reader(&bytes[10..]);
         let layout_version = reader.u16();
-        let kind = Kind(reader.u32());
+        let kind = KindId(reader.u32());
         let hash = reader.u32();
         let hashes = reader.u32();
         let required = reader.u64() & !REQUIRED_FEATURES;
@@ -317,7 +318,7 @@ mod tests {
     #[test]
     fn a_compatibility_id_is_what_the_specification_says() {
         let header = Header {
-            kind: Kind(1),
+            kind: KindId(1),
             layout_version: 1,
             hash: HashFunction::Xxh3,
             identifier: 0,
@@ -327,7 +328,7 @@ mod tests {
             count: 0,
             dirty: false,
         };
-        assert_eq!(u128::from_be_bytes(header.compatibility_id()), COMPUTED);
+        assert_eq!(u128::from_be_bytes(header.compatibility_id(&header.geometry)), COMPUTED);
     }
 
     const COMPUTED: u128 = 0xa3a0_e66e_07b6_833f_6241_3619_a406_5864;

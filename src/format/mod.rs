@@ -3,8 +3,6 @@
 
 mod header;
 mod regions;
-mod save;
-mod write;
 
 pub(crate) use header::{CHECKSUM_OFFSET, COUNT_OFFSET, DIRTY, SHARING_OFFSET};
 pub use header::{Geometry, Header, LENGTH as HEADER_LENGTH, STATE_OFFSET, image_bytes};
@@ -12,8 +10,6 @@ pub use regions::REGION_BYTES;
 #[cfg(test)]
 pub(crate) use regions::tests;
 pub(crate) use regions::{REGION_WORDS, Table, differs, entry_of, entry_of_words, table_bytes};
-pub use save::save;
-pub use write::{Sink, write, write_at};
 
 /// The version of the header that this library writes, and the greatest that it reads.
 pub const FORMAT_VERSION: u16 = 1;

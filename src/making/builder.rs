@@ -3,16 +3,16 @@
 //! Only hashes are kept: eight bytes a key.
 
 use super::collect::{Collector, CollectorOptions};
-use super::progress::{Progress, Steps};
-use super::records::Records;
+use super::create;
+use super::progress::Steps;
 use crate::batch;
 use crate::bits::ring::{GROUP, Taken};
 use crate::error::{Result, Status};
 use crate::filter::Filter;
 use crate::hash::Hasher;
+use crate::image::Image;
 use crate::keys::Keys;
-use crate::open;
-use crate::registry;
+use crate::kind::{Progress, Records};
 use crate::simd;
 use crate::spec::Spec;
 use std::path::{Path, PathBuf};
@@ -52,9 +52,8 @@ impl Builder {
     /// limit without a directory; what the system reports of a directory in which no file can be made.
     pub fn new(spec: &Spec, options: BuilderOptions) -> Result<Builder> {
         // Finds what is wrong with the spec now and not when all keys have come.
-        let row = registry::of_spec(spec)?;
         let capacity = if spec.bits == 0 { spec.capacity.max(1) } else { spec.capacity };
-        (row.plan)(&Spec { capacity, ..*spec })?;
+        create::geometry(&Spec { capacity, ..*spec })?;
         let BuilderOptions { memory_limit, temporary_directory, threads, progress } = options;
         let hasher = spec.hasher()?;
         let hashes = Collector::new(CollectorOptions { memory_limit, temporary_directory, threads })?;
@@ -95,7 +94,7 @@ impl Builder {
 
     /// Adds many keys. All are taken, unless there is an error.
     pub fn add_batch(&mut self, keys: &Keys) -> Taken {
-        batch::insert(&self.hasher, simd::best(), keys, None, |batch| {
+        batch::change(&self.hasher, simd::best(), keys, None, |batch| {
             let (mut done, mut hashes) = (0, [0; GROUP]);
             loop {
                 let count = batch.next(&mut hashes);
@@ -112,10 +111,10 @@ impl Builder {
     /// callback cancels, the keys stay.
     ///
     /// # Errors
-    /// As [`open::create`]; [`Status::Cancelled`];
+    /// As [`create`](crate::create); [`Status::Cancelled`];
     /// [`Status::Unsupported`] if the kind cannot insert; what the system
     /// reports of the temporary file.
-    pub fn finish(&mut self) -> Result<Box<dyn Filter>> {
+    pub fn finish(&mut self) -> Result<Filter> {
         let filter = self.make()?;
         self.hashes.clear();
         Ok(filter)
@@ -125,14 +124,14 @@ impl Builder {
     /// anew from its source, in the right size, while others read the old file. They keep it as long as they have it open.
     ///
     /// # Errors
-    /// As [`Builder::finish`] and [`Filter::save`]; the old file and the keys stay.
+    /// As [`Builder::finish`] and [`Image::save`]; the old file and the keys stay.
     pub fn save(&mut self, path: &Path) -> Result<()> {
         self.make()?.save(path)?;
         self.hashes.clear();
         Ok(())
     }
 
-    fn make(&mut self) -> Result<Box<dyn Filter>> {
+    fn make(&mut self) -> Result<Filter> {
         let (added, kept) = (self.hashes.added(), self.hashes.kept());
         let mut steps = Steps::new(self.progress.as_deref_mut(), self.hashes.work() + kept);
         let hashes = self.hashes.finish(0, &mut steps)?;
@@ -148,10 +147,10 @@ fn insert_all(
     spec: &Spec,
     hashes: &dyn Records<u64>,
     progress: &mut (dyn FnMut(u64, u64) -> bool + Send),
-) -> Result<Box<dyn Filter>> {
+) -> Result<Filter> {
     let distinct = hashes.count();
     let capacity = if spec.capacity == 0 && spec.bits == 0 { distinct.max(1) } else { spec.capacity };
-    let mut filter = open::create(&Spec { capacity, ..*spec })?;
+    let mut filter = create::create(&Spec { capacity, ..*spec })?;
     let mut done = 0;
     hashes.for_each(&mut |hashes| {
         filter.insert_batch(&Keys::Hashes(hashes), None).outcome?;

@@ -1,11 +1,59 @@
-//! How filters are made from keys: collecting them, and making the filter when all have come.
+//! From a spec, an image or many keys to a filter or a map, of whatever kind.
 
 mod builder;
 mod collect;
+mod create;
+mod open;
+pub mod plan;
 mod progress;
-mod records;
 
 pub use builder::{Builder, BuilderOptions};
 pub use collect::{Collector, CollectorOptions, MIN_MEMORY_LIMIT, Record, Sorted};
-pub use progress::{Progress, Steps};
-pub use records::{Counted, Entry, Records};
+pub use create::{create, create_in, expected_false_positive_rate, geometry, image_size, parameter_of, row_of};
+#[cfg(unix)]
+pub use open::open_descriptor as open_descriptor_as;
+pub use open::{Mode, OpenOptions, load as load_as, open as open_as, open_buffer as open_buffer_as};
+
+pub use progress::Steps;
+
+use crate::error::Result;
+use crate::filter::Filter;
+use std::path::Path;
+
+/// Opens the image that a file is as a filter; [`open_as`] has what may go wrong.
+///
+/// # Errors
+/// As [`open_as`].
+pub fn open(path: &Path, options: &OpenOptions) -> Result<Filter> {
+    open_as(path, options)
+}
+
+/// Copies the image of a filter out of `bytes`, and checks its payload.
+///
+/// # Errors
+/// As [`open_buffer_as`].
+pub fn load(bytes: &[u8], options: &OpenOptions) -> Result<Filter> {
+    load_as(bytes, options)
+}
+
+/// Opens the image of a filter in a caller's buffer.
+///
+/// # Errors
+/// As [`open_buffer_as`].
+///
+/// # Safety
+/// As [`open_buffer_as`].
+pub unsafe fn open_buffer(base: core::ptr::NonNull<u8>, length: usize, options: &OpenOptions) -> Result<Filter> {
+    // SAFETY: the caller's promise.
+    unsafe { open_buffer_as(base, length, options) }
+}
+
+/// Opens the image of a filter at `offset`, a multiple of 8, of an open file, which stays the caller's. Other things may
+/// follow it.
+///
+/// # Errors
+/// As [`open_descriptor_as`].
+#[cfg(unix)]
+pub fn open_descriptor(fd: std::os::fd::RawFd, offset: u64, options: &OpenOptions) -> Result<Filter> {
+    open_descriptor_as(fd, offset, options)
+}

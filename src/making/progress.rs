@@ -1,11 +1,7 @@
 //! Progress that is reported, and answered by a wish to go on or to stop.
 
 use crate::error::{Result, Status};
-
-/// Called now and then while a filter is made, with the work done and the work in all, which is the same number at all
-/// calls for one filter. A unit of work is a key in one phase: sorting, merging what went to a file, making the filter.
-/// The last call has both numbers equal. False cancels.
-pub type Progress = dyn FnMut(u64, u64) -> bool + Send;
+use crate::kind::Progress;
 
 /// Units of work between two reports.
 const INTERVAL: u64 = 1 << 12;

@@ -7,6 +7,7 @@
 
 use crate::scenario::{OLD, Progress, Scenario, open};
 use crate::tracer::{self, Call, Fault};
+use petal::Image;
 use petal::Mode;
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! What the child does, and what must hold of the files afterwards, whenever it died and whatever failed.
 
-use petal::{Builder, BuilderOptions, Filter, Keys, Mode, OpenOptions, Spec, Status, Taken};
+use petal::{Builder, BuilderOptions, Filter, Image, Keys, Mode, OpenOptions, Spec, Status, Taken};
 use std::fs;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
@@ -116,7 +116,7 @@ fn file(folder: &Path) -> PathBuf {
 const OFFSET: u64 = 3 * 4096 + 3856;
 
 /// Opens the image that a file is, or the one at [`OFFSET`].
-pub fn open(path: &Path, mode: Mode) -> petal::Result<Box<dyn Filter>> {
+pub fn open(path: &Path, mode: Mode) -> petal::Result<Filter> {
     let options = OpenOptions { mode, ..OpenOptions::default() };
     match fs::File::options().read(true).write(true).open(path) {
         Ok(file) if is_embedded(&file) => petal::open_descriptor(file.as_raw_fd(), OFFSET, &options),
@@ -142,7 +142,7 @@ fn spec() -> Spec {
     Spec::with_capacity(300_000, 1e-4).unwrap()
 }
 
-fn filled(keys: u64) -> Box<dyn Filter> {
+fn filled(keys: u64) -> Filter {
     let mut filter = petal::create(&spec()).unwrap();
     (0..keys).for_each(|key| assert!(filter.insert_u64(key).is_ok()));
     filter
@@ -158,7 +158,7 @@ fn twice<T>(mut act: impl FnMut() -> petal::Result<T>) -> Option<T> {
     act().or_else(|_| act()).ok()
 }
 
-fn sync(filter: &mut dyn Filter, progress: &Progress) {
+fn sync(filter: &mut Filter, progress: &Progress) {
     let synced = twice(|| filter.sync()).is_some();
     progress.set_in_order(synced);
     if synced {
@@ -174,7 +174,7 @@ fn write(folder: &Path, progress: &Progress) {
             progress.insert(1);
         }
     }
-    sync(&mut *filter, progress);
+    sync(&mut filter, progress);
     let keys: Vec<u64> = (0..STEP).map(|i| OLD + progress.inserted() + i).collect();
     progress.set_in_order(false);
     let Taken { keys: mut done, outcome } = filter.insert_batch(&Keys::U64(&keys), None);
@@ -182,7 +182,7 @@ fn write(folder: &Path, progress: &Progress) {
         done += filter.insert_batch(&Keys::U64(&keys[done..]), None).keys;
     }
     progress.insert(done as u64);
-    sync(&mut *filter, progress);
+    sync(&mut filter, progress);
     // Closing an image that is in order leaves it so.
     drop(filter);
 }

@@ -2,8 +2,8 @@
 
 use crate::common::{SECRET, image, mix};
 use petal::{
-    Builder, BuilderOptions, Error, HashFunction, Keys, MIN_MEMORY_LIMIT, OpenOptions, Spec, Status, Taken, create,
-    load,
+    Builder, BuilderOptions, Error, HashFunction, Image, Keys, MIN_MEMORY_LIMIT, OpenOptions, Spec, Status, Taken,
+    create, load,
 };
 use std::sync::{Arc, Mutex};
 
@@ -31,7 +31,7 @@ fn filters_are_sized_for_the_distinct_keys() {
     for i in 0..1000 {
         direct.insert_u64(i).unwrap();
     }
-    assert!(filter.equals(&*direct));
+    assert!(filter.equals(&direct));
     assert!(filter.expected_false_positive_rate(1000) <= 0.001);
     // A size that was asked for is kept.
     for sized in [Spec { capacity: 5000, ..Spec::default() }, Spec { bits: 64_000, hashes: 5, ..Spec::default() }] {
@@ -56,8 +56,8 @@ fn builders_can_be_used_again() {
     let first = builder.finish().unwrap();
     assert_eq!(builder.count(), 0);
     add(&mut builder, 0..100);
-    assert_eq!(image(&*first), image(&*builder.finish().unwrap()));
-    assert_eq!(image(&*empty), image(&*builder.finish().unwrap()));
+    assert_eq!(image(&first), image(&builder.finish().unwrap()));
+    assert_eq!(image(&empty), image(&builder.finish().unwrap()));
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn keys_come_in_every_form() {
         let mut builder = builder(&spec);
         fill(&mut builder);
         assert_eq!(builder.count(), 1500);
-        image(&*builder.finish().unwrap())
+        image(&builder.finish().unwrap())
     };
     let expected = finish(&|builder| numbers.iter().for_each(|number| builder.add_u64(*number).unwrap()));
     assert_eq!(expected, finish(&|builder| hashes.iter().for_each(|hash| builder.add_hash(*hash).unwrap())));
@@ -122,7 +122,7 @@ fn spilling_changes_nothing() {
         add(&mut in_memory, all());
         assert_eq!(spilled.count(), keys);
         let (spilled, in_memory) = (spilled.finish().unwrap(), in_memory.finish().unwrap());
-        assert!(image(&*spilled) == image(&*in_memory), "limit {limit}, {keys} keys");
+        assert!(image(&spilled) == image(&in_memory), "limit {limit}, {keys} keys");
         assert!(all().all(|key| spilled.contains_u64(key)));
         assert_eq!(spilled.base().header().count, keys);
     }
@@ -133,7 +133,7 @@ fn spilling_changes_nothing() {
     add(&mut again, 0..100);
     let mut direct = builder(&Spec::default());
     add(&mut direct, 0..100);
-    assert_eq!(image(&*again.finish().unwrap()), image(&*direct.finish().unwrap()));
+    assert_eq!(image(&again.finish().unwrap()), image(&direct.finish().unwrap()));
     assert_eq!(files(), 0);
 }
 
@@ -146,7 +146,7 @@ fn threads_change_nothing() {
         let options = BuilderOptions { memory_limit, temporary_directory, threads, ..Default::default() };
         let mut builder = Builder::new(&Spec::default(), options).unwrap();
         add(&mut builder, (0..400_000).map(|i| mix(i % 300_000)));
-        image(&*builder.finish().unwrap())
+        image(&builder.finish().unwrap())
     };
     let expected = build(None, 0);
     for (memory_limit, threads) in [(None, 1), (None, 2), (None, 5), (Some(MIN_MEMORY_LIMIT), 2), (Some(4 << 20), 64)] {
@@ -207,7 +207,7 @@ fn cancelling_keeps_the_keys() {
         assert!((0..keys + 1000).all(|i| filter.contains_u64(i)));
         let mut whole = self::builder(&Spec::default());
         add(&mut whole, (0..keys + 1000).chain(0..100));
-        assert!(image(&*whole.finish().unwrap()) == image(&*filter));
+        assert!(image(&whole.finish().unwrap()) == image(&filter));
         let seen = seen.lock().unwrap();
         let (done, all) = *seen.last().unwrap();
         assert!(done == all && all > keys + 1000);
@@ -246,7 +246,7 @@ fn wrong_options_and_specs_are_refused_at_once() {
     let none = BuilderOptions::default;
     assert_eq!(status(&Spec { false_positive_rate: 2.0, ..plain }, none()), Some(Status::FalsePositiveRate));
     assert_eq!(status(&Spec { false_positive_rate: f64::NAN, ..plain }, none()), Some(Status::FalsePositiveRate));
-    assert_eq!(status(&Spec { kind: Some(petal::Kind(999)), ..plain }, none()), Some(Status::UnknownValue));
+    assert_eq!(status(&Spec { kind: Some(petal::KindId(999)), ..plain }, none()), Some(Status::UnknownValue));
     assert_eq!(status(&Spec { hash: HashFunction::SipHash13, ..plain }, none()), Some(Status::KeyMissing));
     assert_eq!(status(&Spec { bits: 1 << 63, capacity: 1, ..plain }, none()), Some(Status::TooLarge));
 }

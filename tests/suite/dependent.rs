@@ -2,7 +2,7 @@
 
 use crate::common::mix;
 use petal::sizing::dependent::{Scheme, rate, size_for};
-use petal::{Filter, HashFunction, Spec, Status, create, registry};
+use petal::{Filter, HashFunction, Image, Spec, Status, create};
 use std::sync::atomic::Ordering;
 
 const SIGMAS: f64 = 4.5;
@@ -19,15 +19,16 @@ fn layouts() -> impl Iterator<Item = (&'static str, Scheme, bool)> {
 }
 
 fn spec(derivation: &str, partitioned: bool) -> Spec {
-    let mut spec = Spec { kind: Some(petal::filters::bloom::KIND), hash: HashFunction::External, ..Spec::default() };
-    let parameter = registry::parameter_by_name("derivation").unwrap();
-    spec.set(parameter, parameter.parse(derivation).unwrap() as f64).unwrap();
-    spec.set(registry::parameter_by_name("partitioned").unwrap(), f64::from(partitioned)).unwrap();
+    let mut spec =
+        Spec { kind: Some(petal::filters::bloom::ROW.kind), hash: HashFunction::External, ..Spec::default() };
+    let parameter = petal::filters::bloom::ROW.parameter("derivation").unwrap();
+    spec.set(parameter, parameter.parse(derivation).unwrap()).unwrap();
+    spec.set(petal::filters::bloom::ROW.parameter("partitioned").unwrap(), f64::from(partitioned)).unwrap();
     spec
 }
 
 /// A filter of this spec with `keys` keys; `number` makes it another one each time.
-fn filled(spec: &Spec, keys: u64, number: u64) -> Box<dyn Filter> {
+fn filled(spec: &Spec, keys: u64, number: u64) -> Filter {
     let mut filter = create(spec).unwrap();
     for i in 0..keys {
         filter.insert_hash(mix(mix(number + 1) ^ i)).unwrap();
@@ -95,7 +96,7 @@ fn small_filters_made_by_rate_keep_it() {
         for keys in [10, 30, 100] {
             for promised in [0.01, 1e-3, 1e-4] {
                 let spec = Spec { capacity: keys, false_positive_rate: promised, ..spec(name, partitioned) };
-                let geometry = (registry::find(spec.kind.unwrap()).unwrap().plan)(&spec).unwrap();
+                let geometry = petal::geometry(&spec).unwrap();
                 let range = geometry.bits / if partitioned { u64::from(geometry.hashes) } else { 1 };
                 let reads = range.pow(if scheme == Scheme::Triple { 3 } else { 2 }) / 64 * u64::from(geometry.hashes);
                 if reads > 1 << 19 {
@@ -190,7 +191,7 @@ fn edges() {
 fn folding_and_a_promised_rate_exclude_each_other() {
     for (name, _, partitioned) in layouts() {
         let mut spec = Spec { capacity: 1000, ..spec(name, partitioned) };
-        spec.set(registry::parameter_by_name("foldable").unwrap(), 1.0).unwrap();
+        spec.set(petal::filters::bloom::ROW.parameter("foldable").unwrap(), 1.0).unwrap();
         let error = create(&spec).err().unwrap();
         assert_eq!(error.status(), Status::Contradiction);
         assert!(error.to_string().contains("derivation = remix"), "{error}");

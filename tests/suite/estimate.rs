@@ -2,10 +2,10 @@
 
 use crate::common::mix;
 use petal::filters::bloom;
-use petal::{Capabilities, Filter, HashFunction, Spec, compare, create, estimate, registry};
+use petal::{Capabilities, Filter, HashFunction, Image, Spec, compare, create, estimate, registry};
 
 /// A filter of `spec` with the external hashes of `keys`, under the given seed.
-fn filled(spec: &Spec, seed: u64, keys: std::ops::Range<u64>) -> Box<dyn Filter> {
+fn filled(spec: &Spec, seed: u64, keys: std::ops::Range<u64>) -> Filter {
     let mut filter = create(spec).unwrap();
     for key in keys {
         filter.insert_hash(mix(mix(seed) ^ key)).unwrap();
@@ -13,13 +13,13 @@ fn filled(spec: &Spec, seed: u64, keys: std::ops::Range<u64>) -> Box<dyn Filter>
     filter
 }
 
-fn spec_of(row: &registry::Row, capacity: u64) -> Spec {
+fn spec_of(row: &petal::Row, capacity: u64) -> Spec {
     let spec = Spec::with_capacity(capacity, 0.01).unwrap();
     Spec { kind: Some(row.kind), hash: HashFunction::External, ..spec }
 }
 
 /// The kinds that can estimate.
-fn estimating() -> impl Iterator<Item = &'static registry::Row> {
+fn estimating() -> impl Iterator<Item = &'static petal::Row> {
     registry::KINDS.iter().filter(|row| row.capabilities.contains(Capabilities::ESTIMATE))
 }
 
@@ -37,7 +37,7 @@ fn cardinality_errs_as_much_as_it_says() {
         // Half full, full, overfull; many blocks and few.
         for (capacity, keys) in [(2000, 1000), (2000, 2000), (2000, 5000), (100, 100)] {
             let spec = spec_of(row, capacity);
-            let found: Vec<_> = (0..FILTERS).map(|i| estimate(&*filled(&spec, i, 0..keys)).unwrap().unwrap()).collect();
+            let found: Vec<_> = (0..FILTERS).map(|i| estimate(&filled(&spec, i, 0..keys)).unwrap().unwrap()).collect();
             let (mean, deviation) = moments(&found.iter().map(|one| one.value).collect::<Vec<_>>());
             let (claimed, _) = moments(&found.iter().map(|one| one.standard_error).collect::<Vec<_>>());
             // The mean within 4.5 of its own deviations, and 1 % of the error's square for the estimator's curvature.
@@ -63,7 +63,7 @@ fn comparisons_cover_the_truth() {
         let (mut outside, mut values) = ([0; 5], Vec::new());
         for i in 0..PAIRS {
             let (a, b) = (filled(&spec, i, 0..3000), filled(&spec, i, 2000..4000));
-            let found = compare(&*a, &*b).unwrap();
+            let found = compare(&a, &b).unwrap();
             let all = [found.first, found.second, found.union, found.intersection, found.jaccard];
             for ((one, truth), outside) in all.iter().zip([3000.0, 2000.0, 4000.0, 1000.0, 0.25]).zip(&mut outside) {
                 let one = one.unwrap();
@@ -82,13 +82,14 @@ fn comparisons_cover_the_truth() {
 /// X_A = 400, X_B = 380, X_or = 600 of m = 1024 with k = 3: the published vector, through real filters.
 #[test]
 fn an_intersection_is_what_the_bits_say() {
-    let spec = Spec { kind: Some(bloom::KIND), bits: 1024, hashes: 3, hash: HashFunction::External, ..Spec::default() };
+    let spec =
+        Spec { kind: Some(bloom::ROW.kind), bits: 1024, hashes: 3, hash: HashFunction::External, ..Spec::default() };
     let (a, b) = (filled(&spec, 1, 0..170), filled(&spec, 1, 150..300));
-    let found = compare(&*a, &*b).unwrap();
+    let found = compare(&a, &b).unwrap();
     let mut union = a.copy().unwrap();
-    union.merge(&*b).unwrap();
-    let ones = |filter: &dyn Filter| (filter.measure().fill * 1024.0).round();
-    let (xa, xb, xor) = (ones(&*a), ones(&*b), ones(&*union));
+    union.merge(&b).unwrap();
+    let ones = |filter: &Filter| (filter.measure().fill * 1024.0).round();
+    let (xa, xb, xor) = (ones(&a), ones(&b), ones(&union));
     let (m, both) = (1024.0_f64, xa + xb - xor);
     // Papapetrou et al. write it with the bits of the AND, of which some are accidents.
     let accidents = m - (both * m - xa * xb) / (m - xa - xb + both);
@@ -101,16 +102,17 @@ fn an_intersection_is_what_the_bits_say() {
 
 #[test]
 fn disjoint_sets_may_overlap_by_less_than_nothing_and_full_filters_do_not_tell() {
-    let spec = Spec { kind: Some(bloom::KIND), bits: 4096, hashes: 3, hash: HashFunction::External, ..Spec::default() };
+    let spec =
+        Spec { kind: Some(bloom::ROW.kind), bits: 4096, hashes: 3, hash: HashFunction::External, ..Spec::default() };
     let raw = (0..50).map(|i| {
         let (a, b) = (filled(&spec, i, 0..600), filled(&spec, i, 600..1200));
-        compare(&*a, &*b).unwrap().intersection.unwrap().value
+        compare(&a, &b).unwrap().intersection.unwrap().value
     });
     assert!(raw.clone().any(|value| value < 0.0), "raw values are not clamped");
     let full = filled(&spec, 0, 0..20_000);
-    assert_eq!(estimate(&*full).unwrap(), None);
+    assert_eq!(estimate(&full).unwrap(), None);
     let empty = create(&spec).unwrap();
-    let found = compare(&*full, &*empty).unwrap();
+    let found = compare(&full, &empty).unwrap();
     assert!(found.first.is_none() && found.union.is_none() && found.intersection.is_none());
     assert_eq!(found.second.unwrap().value, 0.0);
 }
@@ -124,7 +126,7 @@ fn errors_add_up() {
     for row in estimating() {
         let spec = spec_of(row, 4000);
         let (a, b) = (filled(&spec, 1, 0..3000), filled(&spec, 1, 2000..4000));
-        let found = compare(&*a, &*b).unwrap();
+        let found = compare(&a, &b).unwrap();
         let (first, second, union) = (found.first.unwrap(), found.second.unwrap(), found.union.unwrap());
         for one in [first, second, union] {
             assert!(one.standard_error > 0.0);
@@ -141,8 +143,8 @@ fn errors_add_up() {
         assert!((jaccard.standard_error / expected - 1.0).abs() < 1e-12, "{}", row.name);
         // Two empty filters have nothing in common, with certainty.
         let empty = create(&spec).unwrap();
-        let nothing = compare(&*empty, &*empty).unwrap().jaccard.unwrap();
+        let nothing = compare(&empty, &empty).unwrap().jaccard.unwrap();
         assert_eq!((nothing.value, nothing.standard_error), (0.0, 0.0));
-        assert!(compare(&*a, &*empty).unwrap().jaccard.unwrap().value.abs() < 1e-12);
+        assert!(compare(&a, &empty).unwrap().jaccard.unwrap().value.abs() < 1e-12);
     }
 }

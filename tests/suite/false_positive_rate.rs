@@ -6,7 +6,7 @@
 //! where the rate is below 10^-4; then the measured rate must lie within 4.5 standard errors of the formula's.
 
 use crate::common::{Case, hashed, main_layouts, mix};
-use petal::{Answers, Builder, BuilderOptions, Capabilities, Filter, HashFunction, Keys, Spec, create};
+use petal::{Answers, Builder, BuilderOptions, Capabilities, Filter, HashFunction, Image, Keys, Spec, create};
 
 const SIGMAS: f64 = 4.5;
 
@@ -125,7 +125,7 @@ fn for_each_batch(spec: &Spec, pattern: Pattern, from: u64, to: u64, mut take: i
 }
 
 /// The filter of this spec that holds keys number `0..keys` of the pattern.
-fn filled(spec: &Spec, pattern: Pattern, keys: u64) -> Box<dyn Filter> {
+fn filled(spec: &Spec, pattern: Pattern, keys: u64) -> Filter {
     let mut filter = create(spec).unwrap();
     if filter.capabilities().contains(Capabilities::INSERT) {
         for_each_batch(spec, pattern, 0, keys, |keys| filter.insert_batch(keys, None).outcome.unwrap());
@@ -154,16 +154,16 @@ fn measure(spec: &Spec, hash: HashFunction, pattern: Pattern, keys: u64, expecte
 
 /// The spec of a case with so many bits a key, or what comes next to it.
 fn sized(case: &Case, keys: u64, bits_per_key: u64) -> Spec {
-    let bits = (keys * bits_per_key).next_multiple_of(case.row.bits_unit);
+    let bits = (keys * bits_per_key).next_multiple_of(case.row.bits_unit());
     let spec = Spec { capacity: keys, bits, ..case.spec() };
     // The real number of probes, so that filters need not choose it each time.
-    let geometry = (case.row.plan)(&spec).unwrap();
+    let geometry = petal::geometry(&spec).unwrap();
     Spec { hashes: geometry.hashes, ..spec }
 }
 
 /// The exact rate of the geometry that the spec really gets.
 fn exact(case: &Case, spec: &Spec, keys: u64) -> f64 {
-    (case.row.false_positive_rate)(&(case.row.plan)(spec).unwrap(), keys)
+    (case.row.false_positive_rate)(&petal::geometry(spec).unwrap(), keys)
 }
 
 /// What does not hold, all of it, for one message.
@@ -212,7 +212,7 @@ fn is_historic(case: &Case) -> bool {
 
 /// Whether a filter may be as small as ten keys.
 fn is_fine_grained(case: &Case) -> bool {
-    case.row.bits_unit == 1
+    case.row.bits_unit() == 1
 }
 
 fn is_default(case: &Case) -> bool {
@@ -331,8 +331,8 @@ fn historic_layouts_at(keys: u64) {
             let measured = measure(&spec, HashFunction::External, Pattern::Random, keys, formula, band(formula));
             let name = case.layout_name();
             let define = DEFINITIONS.into_iter().find(|(suffix, _)| name.contains(suffix)).unwrap().1;
-            let partitioned = case.value("partitioned") == Some(1);
-            let geometry = (case.row.plan)(&spec).unwrap();
+            let partitioned = case.value("partitioned") == Some(1.0);
+            let geometry = petal::geometry(&spec).unwrap();
             let defined = defined_rate(define, partitioned, geometry.bits, geometry.hashes, keys, measured.mean);
             let what =
                 format!("{name}, {keys} keys, {bits_per_key} bits/key ({:.3} of the formula)", measured.mean / formula);

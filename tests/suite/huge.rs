@@ -2,7 +2,7 @@
 //! Filters of some gigabytes need addresses of 64 bits.
 
 use crate::common::{Case, main_layouts, mix};
-use petal::{Filter, Spec, Status, create, image_size};
+use petal::{Filter, Image, Spec, Status, create, image_size};
 use std::sync::atomic::Ordering;
 
 fn refusal<T>(result: petal::Result<T>) -> Option<Status> {
@@ -25,7 +25,7 @@ fn plans_reach_the_limits() {
     for case in main_layouts() {
         for shift in 0..64 {
             let spec = Spec { capacity: 1 << shift, false_positive_rate: 0.01, ..case.spec() };
-            match (case.row.plan)(&spec) {
+            match petal::geometry(&spec) {
                 Ok(geometry) => {
                     assert!(geometry.payload_bytes >= geometry.bits / 8, "{}: 2^{shift}", case.name());
                     assert!((case.row.false_positive_rate)(&geometry, spec.capacity) <= 0.01);
@@ -72,7 +72,7 @@ fn memory_that_is_not_there_is_a_status() {
 /// The split-block layout chooses blocks by 32 bits.
 #[test]
 fn split_blocks_end_below_two_to_the_32() {
-    let kind = Some(petal::filters::split_block::KIND);
+    let kind = Some(petal::filters::split_block::ROW.kind);
     let bits = |blocks: u64| Spec { kind, bits: 256 * blocks, ..Spec::default() };
     assert_eq!(image_size(&bits((1 << 32) - 1)).unwrap(), image_of(32 << 32));
     assert_eq!(refusal(image_size(&bits(1 << 32))), Some(Status::TooLarge));
@@ -89,7 +89,7 @@ fn positions_pass_35_bits() {
     const KEYS: u64 = 20;
     for case in main_layouts() {
         let spec = Spec { hashes: 8, ..sized(&case, BITS) };
-        let mut filter: Box<dyn Filter> = create(&spec).unwrap();
+        let mut filter: Filter = create(&spec).unwrap();
         for i in 0..KEYS {
             assert!(filter.insert_hash(mix(i + 1)).unwrap());
         }

@@ -2,7 +2,7 @@
 
 use crate::common::mix;
 use petal::format::{HEADER_LENGTH, REGION_BYTES};
-use petal::{Filter, HashFunction, Keys, Mode, OpenOptions, Spec, Status, Taken, load};
+use petal::{Filter, HashFunction, Image, Keys, Mode, OpenOptions, Spec, Status, Taken, load};
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
@@ -22,20 +22,20 @@ fn file() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("filter.petal");
     let mut filter = petal::create(&spec()).unwrap();
-    insert(&mut *filter, 0..1000);
+    insert(&mut filter, 0..1000);
     filter.save(&path).unwrap();
     (folder, path)
 }
 
-fn insert(filter: &mut dyn Filter, keys: std::ops::Range<u64>) {
+fn insert(filter: &mut Filter, keys: std::ops::Range<u64>) {
     keys.for_each(|key| assert!(filter.insert_hash(mix(key)).is_ok()));
 }
 
-fn try_open(path: &Path, mode: Mode) -> petal::Result<Box<dyn Filter>> {
+fn try_open(path: &Path, mode: Mode) -> petal::Result<Filter> {
     petal::open(path, &OpenOptions { mode, key: None })
 }
 
-fn open(path: &Path, mode: Mode) -> Box<dyn Filter> {
+fn open(path: &Path, mode: Mode) -> Filter {
     try_open(path, mode).unwrap()
 }
 
@@ -99,7 +99,7 @@ fn a_death_among_sharers_is_not_forgotten() {
         drop(second);
         drop(open(&path, Mode::Share));
         let mut writer = open(&path, Mode::Write);
-        insert(&mut *writer, 0..10);
+        insert(&mut writer, 0..10);
         writer.sync().unwrap();
         drop(writer);
         assert_eq!(verified(&path), Err(Status::Dirty), "order {order}");
@@ -107,7 +107,7 @@ fn a_death_among_sharers_is_not_forgotten() {
         let mut writer = open(&path, Mode::Write);
         writer.vouch().unwrap();
         assert_eq!(verified(&path), Ok(()));
-        insert(&mut *writer, 0..10);
+        insert(&mut writer, 0..10);
         drop(writer);
         assert_eq!(verified(&path), Ok(()));
         drop((open(&path, Mode::Share), open(&path, Mode::Share)));
@@ -141,22 +141,22 @@ fn dirt_spreads() {
     let (clean, other) = (folder.path().join("clean"), folder.path().join("other"));
     fs::copy(&path, &clean).unwrap();
     let mut writer = open(&path, Mode::Write);
-    insert(&mut *writer, 5..6);
+    insert(&mut writer, 5..6);
     writer.base_mut().abandon();
     drop(writer);
 
-    let is_dirty = |filter: &dyn Filter| filter.verify().is_err_and(|error| error.status() == Status::Dirty);
+    let is_dirty = |filter: &Filter| filter.verify().is_err_and(|error| error.status() == Status::Dirty);
     let dirty = open(&path, Mode::Load);
     let mut merged = open(&clean, Mode::Load);
     merged.verify().unwrap();
-    merged.merge(&*dirty).unwrap();
+    merged.merge(&dirty).unwrap();
     let mut common = open(&clean, Mode::Load);
-    common.intersect(&*open(&path, Mode::Read)).unwrap();
+    common.intersect(&open(&path, Mode::Read)).unwrap();
     for filter in [&dirty, &merged, &common, &dirty.copy().unwrap()] {
-        assert!(is_dirty(&**filter));
+        assert!(is_dirty(&*filter));
         filter.save(&other).unwrap();
         assert_eq!(verified(&other), Err(Status::Dirty));
-        assert!(is_dirty(&*load(&crate::common::image(&**filter), &OpenOptions::default()).unwrap()));
+        assert!(is_dirty(&load(&crate::common::image(&*filter), &OpenOptions::default()).unwrap()));
     }
     merged.vouch().unwrap();
     merged.save(&other).unwrap();
@@ -164,9 +164,9 @@ fn dirt_spreads() {
 
     // In place too, whatever is synced.
     let mut filter = open(&clean, Mode::Write);
-    filter.merge(&*dirty).unwrap();
+    filter.merge(&dirty).unwrap();
     filter.sync().unwrap();
-    assert!(is_dirty(&*filter) && verified(&clean) == Err(Status::Dirty));
+    assert!(is_dirty(&filter) && verified(&clean) == Err(Status::Dirty));
     drop(filter);
     assert_eq!(verified(&clean), Err(Status::Dirty));
 }
@@ -226,7 +226,7 @@ fn verifying_reads() {
                 Ok(())
             });
             corrupt_at(serialized.unwrap_err(), 2);
-            corrupt_at(petal::create(&spec()).unwrap().merge(&*filter).unwrap_err(), 2);
+            corrupt_at(petal::create(&spec()).unwrap().merge(&filter).unwrap_err(), 2);
         }
     }
 }
@@ -319,8 +319,8 @@ fn a_damaged_table_vouches_for_nothing() {
                 filter.copy().map(drop),
                 filter.serialize(&mut |_| Ok(())),
                 filter.save(&folder.path().join("saved")),
-                merged.merge(&*filter),
-                merged.intersect(&*filter),
+                merged.merge(&filter),
+                merged.intersect(&filter),
             ];
             for outcome in outcomes {
                 assert_eq!(outcome.unwrap_err().status(), Status::Corrupt, "{place}, {mode:?}");
@@ -383,7 +383,7 @@ fn copies_of_what_changes_are_sound() {
                 });
             }
             for _ in 0..30 {
-                let loaded = load(&crate::common::image(&*filter), &OpenOptions::default()).unwrap();
+                let loaded = load(&crate::common::image(&filter), &OpenOptions::default()).unwrap();
                 let copy = filter.copy().unwrap();
                 filter.save(&saved).unwrap();
                 let saved = open(&saved, Mode::Load);
@@ -406,23 +406,23 @@ fn a_reader_follows_its_file() {
     for round in 0..3 {
         assert_eq!(reader.verify().map_err(|error| error.status()), Ok(()));
         assert!(!reader.base().is_dirty());
-        insert(&mut *writer, 5000 + 10 * round..5010 + 10 * round);
+        insert(&mut writer, 5000 + 10 * round..5010 + 10 * round);
         assert_eq!(reader.verify().unwrap_err().status(), Status::Dirty);
         assert!(reader.base().is_dirty());
-        let image = crate::common::image(&*reader);
+        let image = crate::common::image(&reader);
         assert_eq!(load(&image, &OpenOptions::default()).unwrap().verify().unwrap_err().status(), Status::Dirty);
         writer.sync().unwrap();
         assert_eq!(reader.base().count_now(), 1010 + 10 * round);
         // What is made of it knows of those keys too.
         assert_eq!(
-            load(&crate::common::image(&*reader), &OpenOptions::default()).unwrap().base().count(),
+            load(&crate::common::image(&reader), &OpenOptions::default()).unwrap().base().count(),
             1010 + 10 * round
         );
         let (mut copy, mut merged) = (reader.copy().unwrap(), petal::create(&spec()).unwrap());
-        merged.merge(&*reader).unwrap();
+        merged.merge(&reader).unwrap();
         assert_eq!((copy.base().count(), merged.base().count()), (1010 + 10 * round, 1010 + 10 * round));
-        insert(&mut *copy, 0..5);
-        copy.intersect(&*reader).unwrap();
+        insert(&mut copy, 0..5);
+        copy.intersect(&reader).unwrap();
         assert_eq!(copy.base().count(), 1010 + 10 * round);
     }
 }
@@ -437,10 +437,10 @@ fn beside_a_writer_nothing_is_damaged() {
             for round in 0..100 {
                 let mut writer = open(&path, Mode::Write);
                 for step in 0..3 {
-                    insert(&mut *writer, 7000 + 9 * round + 3 * step..7003 + 9 * round + 3 * step);
+                    insert(&mut writer, 7000 + 9 * round + 3 * step..7003 + 9 * round + 3 * step);
                     writer.sync().unwrap();
                     // What is there already makes the same image once more.
-                    insert(&mut *writer, step..step + 1);
+                    insert(&mut writer, step..step + 1);
                     writer.sync().unwrap();
                 }
                 drop(writer);

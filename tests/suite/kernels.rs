@@ -7,7 +7,7 @@ use petal::layouts::blocked::masks;
 use petal::layouts::{BlockKernel, blocked, split_block};
 use petal::ring::{Batch, FETCH_FROM, Few, GROUP};
 use petal::simd::{Instructions, available, choose};
-use petal::{Filter, Kernel, Spec, Status, sizing};
+use petal::{Filter, Image, Kernel, Spec, Status, sizing};
 
 /// How a layout gives out its kernels.
 type Kernels = fn(Instructions) -> &'static BlockKernel;
@@ -245,7 +245,7 @@ fn a_spec_forces_its_kernel() {
             Ok(instructions) => {
                 let filter = petal::create(&spec).unwrap();
                 assert_eq!(filter.base().instructions().kernel(), instructions.kernel());
-                assert_eq!(filter.spec().kernel, instructions.kernel());
+                assert_eq!(filter.base().spec().kernel, instructions.kernel());
                 assert_eq!(filter.copy().unwrap().base().instructions().kernel(), instructions.kernel());
             }
             Err(error) => {
@@ -262,13 +262,15 @@ fn a_spec_forces_its_kernel() {
 /// Filters whose blocks are not a multiple of what kernels look at together.
 #[test]
 fn rates_of_filters_are_means_over_their_blocks() -> petal::Result<()> {
-    let mut blocked = petal::filters::Blocked::with_capacity(1000, 0.01)?;
-    let mut split = petal::filters::SplitBlock::with_capacity(1000, 0.01)?;
+    let of = |row: &petal::Row| {
+        Ok::<_, petal::Error>(petal::create(&Spec { kind: Some(row.kind), ..Spec::with_capacity(1000, 0.01)? })?)
+    };
+    let (mut blocked, mut split) = (of(&petal::filters::blocked::ROW)?, of(&petal::filters::split_block::ROW)?);
     for i in 0..1000 {
         blocked.insert_u64(i)?;
         split.insert_u64(i)?;
     }
-    let lanes = |filter: &dyn Filter| -> Vec<u32> {
+    let lanes = |filter: &Filter| -> Vec<u32> {
         let words = filter.base().words().shared().iter().map(|word| word.load(Ordering::Relaxed));
         let bits = filter.base().geometry().bits as usize;
         words.flat_map(|word| [word as u32, (word >> 32) as u32]).take(bits / 32).collect()

@@ -1,15 +1,16 @@
 //! The split-block layout against Apache Parquet's: published masks, and bitsets that another library wrote.
 
-use petal::filters::{SplitBlock, split_block::KIND};
+use petal::filters::split_block;
 use petal::format::HEADER_LENGTH;
-use petal::{Filter, HashFunction, Spec};
+use petal::{Filter, HashFunction, Image, Spec};
 
-fn empty(blocks: u64) -> SplitBlock {
-    let spec = Spec { kind: Some(KIND), bits: 256 * blocks, hash: HashFunction::Xxh64, ..Spec::default() };
-    SplitBlock::new(&spec).unwrap()
+fn empty(blocks: u64) -> Filter {
+    let spec =
+        Spec { kind: Some(split_block::ROW.kind), bits: 256 * blocks, hash: HashFunction::Xxh64, ..Spec::default() };
+    petal::create(&spec).unwrap()
 }
 
-fn bitset(filter: &dyn Filter, blocks: u64) -> Vec<u8> {
+fn bitset(filter: &Filter, blocks: u64) -> Vec<u8> {
     let mut image = Vec::new();
     filter
         .serialize(&mut |bytes| {

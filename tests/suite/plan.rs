@@ -28,7 +28,7 @@ fn proposals_are_what_would_be_made() {
         for (proposal, fit) in fitting(&proposals) {
             let row = registry::find(proposal.kind).unwrap();
             let spec = Spec { kind: Some(proposal.kind), ..Spec::with_capacity(keys, rate).unwrap() };
-            let geometry = (row.plan)(&spec).unwrap();
+            let geometry = petal::geometry(&spec).unwrap();
             assert_eq!((proposal.name, fit.bytes), (row.name, image_size(&spec).unwrap()));
             assert_eq!(fit.bits_per_key, geometry.bits as f64 / keys as f64);
             assert_eq!(fit.false_positive_rate, (row.false_positive_rate)(&geometry, keys));

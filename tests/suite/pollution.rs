@@ -5,11 +5,11 @@
 //! The attacker works from `docs/format.md`: with the hash function at hand, positions are easily computed.
 
 use crate::common::mix;
-use petal::{Filter, HashFunction, Hasher, SecretKey, Spec};
+use petal::{Filter, HashFunction, Hasher, Image, SecretKey, Spec};
 
 /// How far from its expectation a count may lie, in standard deviations.
 /// How many bits are set.
-fn ones(filter: &dyn Filter) -> u64 {
+fn ones(filter: &Filter) -> u64 {
     (filter.measure().fill * filter.base().geometry().bits as f64).round() as u64
 }
 
@@ -33,9 +33,9 @@ const SIZES: [Size; 2] = [
 ];
 
 impl Size {
-    fn filter(&self, spec: &Spec) -> Box<dyn Filter> {
+    fn filter(&self, spec: &Spec) -> Filter {
         let Size { bits, hashes, keys, .. } = *self;
-        let kind = Some(petal::filters::bloom::KIND);
+        let kind = Some(petal::filters::bloom::ROW.kind);
         petal::create(&Spec { kind, bits, hashes, capacity: keys, ..*spec }).unwrap()
     }
 }
@@ -129,7 +129,7 @@ fn assert_close(value: f64, expected: f64, what: &str) {
 }
 
 /// How many of fresh keys the filter says yes to.
-fn assert_measured(filter: &dyn Filter, rate: f64, what: &str) {
+fn assert_measured(filter: &Filter, rate: f64, what: &str) {
     let trials = 2_000_000;
     let found = keys(9).take(trials).filter(|key| filter.contains_u64(*key)).count();
     assert_binomial(found as u64, trials as u64, rate, what);
@@ -144,10 +144,10 @@ fn chosen_keys_pollute_a_filter_under_a_public_hash_function() {
         for _ in 0..size.keys {
             filter.insert_u64(attacker.pollute(&mut candidates)).unwrap();
         }
-        assert_eq!(ones(&*filter), size.keys * u64::from(size.hashes), "every key sets as many fresh bits as it can");
+        assert_eq!(ones(&filter), size.keys * u64::from(size.hashes), "every key sets as many fresh bits as it can");
         let rate = filter.false_positive_rate();
         assert_close(rate, size.attacked, "the polluted rate");
-        assert_measured(&*filter, rate, "the polluted rate");
+        assert_measured(&filter, rate, "the polluted rate");
         let promised = filter.expected_false_positive_rate(size.keys);
         assert_close(promised, size.ordinary, "the promised rate");
         assert!(rate > 10.0 * promised, "ten times worse than promised: {rate} for {promised}");
@@ -166,19 +166,19 @@ fn a_secret_key_reduces_chosen_keys_to_ordinary_ones() {
         let Size { keys, bits, hashes, .. } = size;
         let expected = bits as f64 - petal::sizing::bloom::expected_zeros(bits, hashes, keys);
         let deviation = petal::sizing::bloom::zeros_sd(bits, hashes, keys);
-        let off = (ones(&*filter) as f64 - expected) / deviation;
-        assert!(off.abs() < SIGMAS, "{} bits set, expected {expected:.0}: {off:.1}", ones(&*filter));
+        let off = (ones(&filter) as f64 - expected) / deviation;
+        assert!(off.abs() < SIGMAS, "{} bits set, expected {expected:.0}: {off:.1}", ones(&filter));
         // The rate moves with the fill, k times as much.
         let rate = filter.false_positive_rate();
         let factor = (1.0 + SIGMAS * deviation / expected).powi(hashes as i32);
         assert!(rate < size.ordinary * factor && rate > size.ordinary / factor, "{rate} for {}", size.ordinary);
-        assert_measured(&*filter, rate, "the rate");
+        assert_measured(&filter, rate, "the rate");
     }
 }
 
 /// The same keys go into the filter and into the attacker's copy of it; then the attacker looks for others that it says
 /// yes to.
-fn forged(size: &Size, truth: &Spec, believed: &Spec, queries: u64) -> (Box<dyn Filter>, Attacker, Vec<u64>) {
+fn forged(size: &Size, truth: &Spec, believed: &Spec, queries: u64) -> (Filter, Attacker, Vec<u64>) {
     let mut filter = size.filter(truth);
     let mut attacker = Attacker::new(size, believed);
     for key in keys(3).take(size.keys as usize) {

@@ -2,7 +2,7 @@
 
 use crate::common::{cases, mix};
 use core::sync::atomic::{AtomicU64, Ordering};
-use petal::{Answers, Capabilities, HashFunction, Keys, Mode, OpenOptions, Spec, Status};
+use petal::{Answers, Capabilities, HashFunction, Image, Keys, Mode, OpenOptions, Spec, Status};
 use std::sync::Barrier;
 use std::thread;
 
@@ -34,7 +34,7 @@ fn alone_it_is_ordinary_insertion() {
             assert_eq!(shared.insert_hash_shared(*key).unwrap(), expected);
             assert_eq!(new == 1, expected);
         }
-        assert!(ordinary.equals(&*shared) && ordinary.equals(&*batched));
+        assert!(ordinary.equals(&shared) && ordinary.equals(&batched));
         assert_eq!(shared.base().header().count, 0, "shared insertion does not count");
     });
 }
@@ -60,7 +60,7 @@ fn threads_lose_nothing() {
         });
         let mut ordinary = petal::create(spec).unwrap();
         ordinary.insert_batch(&Keys::Hashes(&keys), None).outcome.unwrap();
-        assert!(ordinary.equals(&*shared));
+        assert!(ordinary.equals(&shared));
     });
 }
 
@@ -170,7 +170,7 @@ fn handles_share_a_file() {
         clean.verify().unwrap();
         let mut ordinary = petal::create(spec).unwrap();
         ordinary.insert_batch(&Keys::Hashes(&keys), None).outcome.unwrap();
-        assert!(ordinary.equals(&*clean));
+        assert!(ordinary.equals(&clean));
     });
 }
 

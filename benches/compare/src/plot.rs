@@ -6,7 +6,7 @@ use crate::keys::Form;
 use crate::report::{Machine, Record, percent};
 use crate::subject::{Size, spec};
 use petal::Kernel;
-use petal::registry::Row;
+use petal::Row;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 use std::fs;
@@ -163,7 +163,7 @@ fn rates(rows: &[&'static Row], records: &[Record]) -> Vec<Line> {
             let formula = (6 * 4..=most * 4).filter_map(|quarter| {
                 let bits_per_key = f64::from(quarter) / 4.0;
                 let size = Size { n, bits_per_key, form: Form::U64 };
-                let geometry = (row.plan)(&spec(row, &size, Kernel::Best)).ok()?;
+                let geometry = petal::geometry(&spec(row, &size, Kernel::Best)).ok()?;
                 Some((bits_per_key, (row.false_positive_rate)(&geometry, n)))
             });
             lines.push(Line { name: String::new(), points: formula.collect(), style: Style::Formula, colour });

@@ -4,7 +4,7 @@
 use crate::keys::{BUFFER, Buffer, Form};
 use crate::subject::{Size, petal};
 use petal::Kernel;
-use petal::registry::Row;
+use petal::Row;
 
 /// Keys inserted, and as many others of the same pattern looked up.
 const KEYS: u64 = 1 << 20;

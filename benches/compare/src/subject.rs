@@ -2,8 +2,8 @@
 //! new kind appears here by itself.
 
 use crate::keys::{Buffer, Form};
-use petal::registry::Row;
-use petal::{Answers, Capabilities, Filter, Kernel, Keys, Spec};
+use petal::Row;
+use petal::{Answers, Capabilities, Filter, Image, Kernel, Keys, Spec};
 
 /// What is done with keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub trait Subject: Send + Sync {
     fn lines(&self, operation: Operation) -> f64;
 
     /// Petal's filter, if it is one.
-    fn filter(&self) -> Option<&dyn Filter> {
+    fn filter(&self) -> Option<&Filter> {
         None
     }
 
@@ -93,12 +93,12 @@ impl Size {
 /// One of Petal's kinds.
 struct Petal {
     row: &'static Row,
-    filter: Box<dyn Filter>,
+    filter: Filter,
 }
 
 /// The spec of a kind at a size.
 pub fn spec(row: &Row, size: &Size, kernel: Kernel) -> Spec {
-    let bits = size.bits().next_multiple_of(row.bits_unit.max(1));
+    let bits = size.bits().next_multiple_of(row.bits_unit());
     Spec { kind: Some(row.kind), capacity: size.n, bits, kernel, ..Spec::default() }
 }
 
@@ -141,7 +141,7 @@ impl Subject for Petal {
     }
 
     fn insert(&mut self, keys: &Buffer, batch: bool, answers: &mut [u8]) {
-        let filter = &mut *self.filter;
+        let filter = &mut self.filter;
         if batch {
             let answers = &mut Answers { bytes: Some(&mut answers[..keys.len()]), ..Answers::default() };
             return filter.insert_batch(&keys.keys(), Some(answers)).outcome.expect("keys can be inserted");
@@ -153,7 +153,7 @@ impl Subject for Petal {
     }
 
     fn contains(&self, keys: &Buffer, batch: bool, answers: &mut [u8]) -> u64 {
-        let filter = &*self.filter;
+        let filter = &self.filter;
         if batch {
             let answers = &mut Answers { bytes: Some(&mut answers[..keys.len()]), ..Answers::default() };
             filter.contains_batch(&keys.keys(), answers).expect("keys can be looked up");
@@ -176,8 +176,8 @@ impl Subject for Petal {
         (1.0 - fill.powf(lines)) / (1.0 - fill).max(f64::MIN_POSITIVE)
     }
 
-    fn filter(&self) -> Option<&dyn Filter> {
-        Some(&*self.filter)
+    fn filter(&self) -> Option<&Filter> {
+        Some(&self.filter)
     }
 
     fn take_over(&mut self, other: &dyn Subject) -> bool {

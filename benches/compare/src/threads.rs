@@ -9,7 +9,7 @@ use crate::limit::{Limit, RINGS};
 use crate::measure::{Effort, FILLED, Floor, Found, PORTION, REFILLED, build, each, median, record, timed};
 use crate::report::{Record, count, figure};
 use crate::subject::{Operation, Size, Subject};
-use petal::{Answers, Filter};
+use petal::{Answers, Filter, Image};
 use std::hint;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -98,7 +98,7 @@ fn shares(keys: u64, threads: usize) -> (u64, usize) {
 }
 
 /// Shared insertion of keys from number `from` on, in batches. Returns the time of the median round.
-fn insert_shared(filter: &dyn Filter, from: u64, keys: u64, threads: usize, form: Form) -> Duration {
+fn insert_shared(filter: &Filter, from: u64, keys: u64, threads: usize, form: Form) -> Duration {
     let (share, rounds) = shares(keys, threads);
     let state = |thread: usize| (thread as u64, Buffer::new(form), vec![0; BUFFER]);
     let prepare = |(thread, buffer, _): &mut (u64, Buffer, Vec<u8>), round: usize| {
@@ -114,7 +114,7 @@ fn insert_shared(filter: &dyn Filter, from: u64, keys: u64, threads: usize, form
 /// Shared insertion into a small filter, which is filled from empty several times, or of the next keys of a large one.
 /// Returns ns for each key, and how many keys the filter has then.
 fn shared_insertions(subject: &mut dyn Subject, size: &Size, held: u64, threads: usize) -> Option<(f64, u64)> {
-    subject.filter().filter(|filter| filter.shared().is_ok())?;
+    subject.filter().filter(|filter| filter.capabilities().contains(petal::Capabilities::INSERT_SHARED))?;
     let refilled = size.n <= REFILLED;
     let (fills, keys) = if refilled { (FILLED.div_ceil(size.n), size.n) } else { (1, PORTION) };
     let (share, rounds) = shares(keys, threads);

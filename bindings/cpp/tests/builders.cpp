@@ -125,17 +125,17 @@ TEST(kinds, described) {
     for (std::size_t p = 0; p < info.parameter_count; p++) {
       const auto parameter = petal::kind_parameter(info.kind, p);
       EXPECT_LE(parameter.minimum, parameter.maximum);
-      EXPECT_EQ(petal::spec().get(parameter.name), parameter.default_value);
+      EXPECT_EQ(petal::spec().kind(info.kind).get(parameter.name), parameter.default_value);
       for (std::size_t choice = 0; choice < parameter.choice_count; choice++) {
-        const auto name = petal::parameter_choice(parameter.id, choice);
-        EXPECT_EQ(petal::spec().set(parameter.name, name.data()).get(parameter.name), static_cast<double>(choice));
+        const auto name = petal::kind_choice(info.kind, p, choice);
+        EXPECT_EQ(petal::spec().kind(info.kind).set(parameter.name, name.data()).get(parameter.name), static_cast<double>(choice));
       }
     }
     EXPECT_EQ(petal::try_kind_parameter(info.kind, info.parameter_count).status(), petal::status::out_of_range);
   }
   EXPECT_EQ(petal::try_kind_find("no_such_kind").status(), petal::status::unknown_value);
   EXPECT_EQ(petal::try_kind_at(petal::kind_count()).status(), petal::status::out_of_range);
-  EXPECT_THROW(petal::parameter_choice(UINT32_MAX, 0), petal::error);
+  EXPECT_THROW(petal::kind_choice(0, SIZE_MAX, 0), petal::error);
 }
 
 TEST(plans, every_kind_is_asked) {

@@ -82,6 +82,7 @@ mod tests {
     use crate::filter::probe::*;
     use crate::filter::{combine::petal_filter_fold, petal_filter_free, petal_filter_with_capacity};
     use crate::status::PETAL_OK;
+    use petal_core::Image;
     use std::ptr;
 
     #[test]

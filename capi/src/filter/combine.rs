@@ -6,7 +6,7 @@
 use super::petal_filter;
 use crate::boundary::{self, NO_ERROR, boundary};
 use crate::status::{petal_error, petal_status};
-use petal_core::{Filter, Result};
+use petal_core::{Filter, Image, Result};
 use std::ptr;
 
 /// Changes one filter by another, which may be the same one.
@@ -16,14 +16,14 @@ use std::ptr;
 unsafe fn combine(
     filter: *mut petal_filter,
     other: *const petal_filter,
-    operation: impl FnOnce(&mut dyn Filter, &dyn Filter) -> Result<()>,
+    operation: impl FnOnce(&mut Filter, &Filter) -> Result<()>,
 ) -> Result<()> {
     // SAFETY: the caller's promise; a filter is not borrowed twice, since a copy stands in for it.
     unsafe {
         let copy;
         let other = if ptr::eq(filter, other) {
             copy = petal_filter::get(other)?.copy()?;
-            &*copy
+            &copy
         } else {
             petal_filter::get(other)?
         };
@@ -108,8 +108,7 @@ pub const PETAL_COMPATIBILITY_ID_SIZE: usize = 16;
 pub unsafe extern "C" fn petal_filter_compatibility_id(filter: *const petal_filter, id: *mut u8) -> petal_status {
     boundary!(boundary::NO_ERROR, [filter, id], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
-        let bytes: [u8; PETAL_COMPATIBILITY_ID_SIZE] =
-            unsafe { petal_filter::get(filter)? }.base().header().compatibility_id();
+        let bytes: [u8; PETAL_COMPATIBILITY_ID_SIZE] = unsafe { petal_filter::get(filter)? }.base().compatibility_id();
         // SAFETY: as above.
         unsafe { id.cast::<[u8; PETAL_COMPATIBILITY_ID_SIZE]>().write(bytes) };
         Ok(())

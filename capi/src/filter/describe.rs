@@ -6,7 +6,7 @@ use crate::kinds::petal_kind;
 use crate::spec::{petal_hash_function, petal_kernel, petal_spec};
 use crate::status::{petal_error, petal_status};
 use petal_core::storage::Access;
-use petal_core::{Filter, format, sizing};
+use petal_core::{Filter, Image, format, sizing};
 
 /// Nobody vouches for the payload as it is now, or not yet: the image is being changed, or was when its process ended,
 /// or the filter comes from such a one. The count may lag.
@@ -93,7 +93,7 @@ unsafe impl boundary::SizedStruct for petal_statistics {
     const FIRST_SIZE: usize = 40;
 }
 
-fn description_of(filter: &dyn Filter) -> petal_description {
+fn description_of(filter: &Filter) -> petal_description {
     let base = filter.base();
     let header = base.header();
     let geometry = &header.geometry;
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn petal_filter_statistics(
         // SAFETY: as above.
         let filter = unsafe { petal_filter::get(filter)? };
         let measure = filter.measure();
-        let estimate = filter.as_cardinality().and_then(|kind| kind.of_taken(measure.taken));
+        let estimate = filter.kind().as_cardinality().and_then(|kind| kind.of_taken(measure.taken));
         let keys = estimate.unwrap_or(filter.base().count() as f64) as u64;
         let value = petal_statistics {
             struct_size: 0,
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn petal_filter_spec(
         // SAFETY: checked not to be NULL; the conventions say the rest.
         unsafe {
             boundary::check_out(spec)?;
-            boundary::write(spec, petal_spec::of_core(&petal_filter::get(filter)?.spec()));
+            boundary::write(spec, petal_spec::of_core(&petal_filter::get(filter)?.base().spec()));
         }
         Ok(())
     })

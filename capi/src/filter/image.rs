@@ -20,7 +20,7 @@
 use super::{give, petal_filter};
 use crate::boundary::{self, NO_ERROR, boundary, read_path};
 use crate::status::{petal_error, petal_status};
-use petal_core::{Error, Mode, OpenOptions, Result, Status};
+use petal_core::{Error, Image, Mode, OpenOptions, Result, Status};
 use std::ffi::{c_char, c_void};
 use std::ptr::NonNull;
 

@@ -5,7 +5,7 @@ use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
 use petal_core::layouts::Probe;
 use petal_core::storage::try_box;
-use petal_core::{Filter, Hasher, Result, Spec, Status};
+use petal_core::{Filter, Hasher, Image, Result, Spec, Status};
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -22,7 +22,7 @@ pub mod view;
 
 /// A filter of any kind. Free it with `petal_filter_free()`. Since 0.1.
 pub struct petal_filter {
-    filter: Box<dyn Filter>,
+    filter: Filter,
     /// A panic was caught while the filter was being changed.
     poisoned: bool,
     /// The filter's own, at hand for single keys.
@@ -32,7 +32,7 @@ pub struct petal_filter {
 }
 
 impl petal_filter {
-    fn new(filter: Box<dyn Filter>) -> petal_filter {
+    fn new(filter: Filter) -> petal_filter {
         petal_filter { hasher: filter.base().hasher().clone(), filter, poisoned: false, probe: None }
     }
 
@@ -41,10 +41,10 @@ impl petal_filter {
     /// # Safety
     /// The handle is not NULL and lives; nobody changes it meanwhile.
     #[inline]
-    pub(crate) unsafe fn get<'a>(handle: *const petal_filter) -> Result<&'a dyn Filter> {
+    pub(crate) unsafe fn get<'a>(handle: *const petal_filter) -> Result<&'a Filter> {
         // SAFETY: the caller's promise.
         let handle = unsafe { &*handle };
-        if handle.poisoned { Err(Status::Internal.into()) } else { Ok(&*handle.filter) }
+        if handle.poisoned { Err(Status::Internal.into()) } else { Ok(&handle.filter) }
     }
 
     /// A handle that is not NULL and not poisoned, to be read.
@@ -82,14 +82,14 @@ impl petal_filter {
     /// # Safety
     /// The handle is not NULL and lives; nobody else uses it meanwhile.
     #[inline]
-    pub(crate) unsafe fn change<T>(handle: *mut petal_filter, change: impl FnOnce(&mut dyn Filter) -> T) -> Result<T> {
+    pub(crate) unsafe fn change<T>(handle: *mut petal_filter, change: impl FnOnce(&mut Filter) -> T) -> Result<T> {
         // SAFETY: the caller's promise.
         let handle = unsafe { &mut *handle };
         if handle.poisoned {
             return Err(Status::Internal.into());
         }
         handle.poisoned = true;
-        let result = change(&mut *handle.filter);
+        let result = change(&mut handle.filter);
         handle.poisoned = false;
         handle.renew_probe();
         Ok(result)
@@ -101,7 +101,7 @@ impl petal_filter {
 ///
 /// # Safety
 /// `out` is writable.
-pub(crate) unsafe fn give(out: *mut *mut petal_filter, make: impl FnOnce() -> Result<Box<dyn Filter>>) -> Result<()> {
+pub(crate) unsafe fn give(out: *mut *mut petal_filter, make: impl FnOnce() -> Result<Filter>) -> Result<()> {
     let place = try_box(MaybeUninit::<petal_filter>::uninit())?;
     let mut handle = Box::write(place, petal_filter::new(make()?));
     handle.renew_probe();

@@ -279,7 +279,8 @@ mod tests {
     use super::*;
     use crate::filter::shared::*;
     use crate::status::PETAL_ERR_INTERNAL;
-    use petal_core::{Base, Filter, Insert, Measure, SharedInsert, Spec};
+    use petal_core::kind::{Insert, Kind, Payload, SharedInsert};
+    use petal_core::{Base, Filter, Image, Measure, Spec, Taken};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     static PANICS: AtomicUsize = AtomicUsize::new(0);
@@ -290,9 +291,9 @@ mod tests {
     }
 
     /// A filter that panics wherever a key meets it.
-    struct Faulty(Box<dyn Filter>);
+    struct Faulty(Filter);
 
-    impl Filter for Faulty {
+    impl Payload for Faulty {
         fn base(&self) -> &Base {
             self.0.base()
         }
@@ -301,20 +302,18 @@ mod tests {
             self.0.base_mut()
         }
 
+        fn check_payload(&self) -> Result<()> {
+            self.0.payload().check_payload()
+        }
+    }
+
+    impl Kind for Faulty {
         fn contains_hash(&self, _: u64) -> bool {
             planted()
         }
 
         fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
             self.0.measure_with(progress)
-        }
-
-        fn check_payload(&self) -> Result<()> {
-            self.0.check_payload()
-        }
-
-        fn copy(&self) -> Result<Box<dyn Filter>> {
-            self.0.copy()
         }
 
         fn as_insert(&mut self) -> Option<&mut dyn Insert> {
@@ -341,14 +340,12 @@ mod tests {
     }
 
     impl SharedInsert for Faulty {
-        fn insert_one_shared(&self, _: u64) -> bool {
+        fn insert_one_shared(&self, _: u64) -> Option<bool> {
             planted()
         }
 
-        fn fetch(&self, _: u64) {}
-
-        fn ahead(&self) -> usize {
-            0
+        fn insert_many_shared(&self, _: &mut dyn petal_core::ring::Batch) -> Taken {
+            planted()
         }
     }
 
@@ -363,7 +360,7 @@ mod tests {
         type Insertion = unsafe fn(*mut petal_filter, *mut bool) -> petal_status;
         // SAFETY: the handles live, and the key has three bytes.
         unsafe {
-            let handle = &raw mut *Box::leak(Box::new(petal_filter::new(Box::new(Faulty(make())))));
+            let handle = &raw mut *Box::leak(Box::new(petal_filter::new(Filter::of_kind(Box::new(Faulty(make()))))));
             assert!(petal_filter_contains(handle, key, 3) && panics() == 1);
             assert!(petal_filter_contains_u64(handle, 1) && panics() == 1);
             assert!(petal_filter_contains_hash(handle, 1) && panics() == 1);
@@ -383,7 +380,8 @@ mod tests {
                 |handle, is_new| petal_filter_insert_hash(handle, 1, is_new),
             ];
             for insert in insertions {
-                let handle = &raw mut *Box::leak(Box::new(petal_filter::new(Box::new(Faulty(make())))));
+                let handle =
+                    &raw mut *Box::leak(Box::new(petal_filter::new(Filter::of_kind(Box::new(Faulty(make()))))));
                 assert_eq!(insert(handle, &raw mut answer), PETAL_ERR_INTERNAL);
                 assert!(answer && panics() == 1, "it panics, and is not tried again");
                 // From now on nothing reaches the filter.

@@ -20,7 +20,7 @@ use crate::spec::petal_hash_function;
 use crate::status::{petal_error, petal_status};
 use petal_core::hash::xxh3;
 use petal_core::layouts::blocked::masks;
-use petal_core::{Filter, HashFunction, Layout, Result, View};
+use petal_core::{Filter, HashFunction, Image, Layout, Result, View};
 use std::ptr;
 
 /// How a payload is laid out: one of `PETAL_LAYOUT_*`. Since 0.1.
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn petal_filter_view_writable(
     boundary!(error, [filter, view], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
         unsafe { boundary::check_out(view)? };
-        let take = |filter: &mut dyn Filter| -> Result<petal_view> {
+        let take = |filter: &mut Filter| -> Result<petal_view> {
             let (hash, seed) = (filter.base().hasher().function(), filter.base().hasher().identifier());
             let payload = filter.writable_view()?;
             // The words are atomics, through which may be written where they are writable.

@@ -14,9 +14,9 @@ mod tests;
 pub use record::Record;
 
 use super::progress::Steps;
-use super::records::{PIECE, Records};
 use crate::bits::ring::Taken;
 use crate::error::{Result, Status, error};
+use crate::kind::{PIECE, Records};
 use crate::storage::try_vec;
 use runs::{Run, RunFile};
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! The records that can be collected: what they are sorted by, what becomes of equal ones, and their bytes in a file.
 
 use crate::error::{Result, error};
-use crate::making::records::{Counted, Entry};
+use crate::kind::{Counted, Entry};
 
 /// A record of a collection.
 pub trait Record: Copy + Default + Send + Sync + 'static {

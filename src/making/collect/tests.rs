@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::bits::mix;
-use crate::making::progress::Progress;
-use crate::making::records::{Counted, Entry};
+use crate::kind::Progress;
+use crate::kind::{Counted, Entry};
 use std::collections::BTreeMap;
 use std::path::Path;
 

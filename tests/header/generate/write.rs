@@ -2,7 +2,8 @@
 //! them, the version, and the kinds of the registry.
 
 use crate::source;
-use petal_core::registry::{KINDS, Row};
+use petal_core::Row;
+use petal_core::registry::KINDS;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::Path;

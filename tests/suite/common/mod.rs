@@ -2,10 +2,10 @@
 
 pub mod soak;
 
-use petal::registry::{self, Row};
+use petal::registry;
 use petal::{
-    Builder, BuilderOptions, Domain, Filter, HashFunction, Keys, Mode, OpenOptions, Parameter, Result, SecretKey, Spec,
-    Status, Taken,
+    Builder, BuilderOptions, Domain, Filter, HashFunction, Image, Keys, Mode, OpenOptions, Parameter, Result, Row,
+    SecretKey, Spec, Status, Taken,
 };
 use proptest::prelude::ProptestConfig;
 use proptest::test_runner::RngSeed;
@@ -30,7 +30,7 @@ pub const SECRET: SecretKey = *b"0123456789abcdef";
 #[derive(Clone)]
 pub struct Case {
     pub row: &'static Row,
-    pub values: Vec<(&'static Parameter, u64)>,
+    pub values: Vec<(&'static Parameter, f64)>,
 }
 
 impl Case {
@@ -38,14 +38,14 @@ impl Case {
     pub fn spec(&self) -> Spec {
         let mut spec = Spec { kind: Some(self.row.kind), ..Spec::default() };
         for (parameter, value) in &self.values {
-            spec.set(parameter, *value as f64).unwrap();
+            spec.set(parameter, *value).unwrap();
         }
         spec
     }
 
     /// Whether the kind takes these values together. What it refuses must be a contradiction.
     fn is_possible(&self) -> bool {
-        match (self.row.plan)(&self.spec()) {
+        match petal::geometry(&self.spec()) {
             Ok(_) => true,
             Err(error) => {
                 assert_eq!(error.status(), Status::Contradiction, "{}: {error}", self.name());
@@ -55,7 +55,7 @@ impl Case {
     }
 
     /// The value of the parameter with this name, if the kind has it.
-    pub fn value(&self, name: &str) -> Option<u64> {
+    pub fn value(&self, name: &str) -> Option<f64> {
         self.values.iter().find(|(parameter, _)| parameter.name == name).map(|(_, value)| *value)
     }
 
@@ -74,7 +74,7 @@ impl Case {
         for (parameter, value) in self.values.iter().filter(|(parameter, _)| shown(parameter)) {
             let value = match parameter.domain {
                 Domain::Choice(names) => names[*value as usize].to_string(),
-                Domain::Integer(..) => value.to_string(),
+                Domain::Integer(..) | Domain::Real(..) => value.to_string(),
             };
             name = format!("{name}-{}_{value}", parameter.name);
         }
@@ -83,13 +83,20 @@ impl Case {
 }
 
 /// The values of a parameter that are tried: all of them, or, where they are many, both ends, the middle, the default.
-fn tried(parameter: &Parameter) -> Vec<u64> {
-    let (minimum, maximum) = (parameter.minimum(), parameter.maximum());
-    if matches!(parameter.domain, Domain::Choice(_)) || maximum - minimum < 8 {
-        return (minimum..=maximum).collect();
-    }
-    let mut values = vec![minimum, parameter.default, minimum + (maximum - minimum) / 2, maximum];
-    values.sort_unstable();
+pub fn tried(parameter: &Parameter) -> Vec<f64> {
+    let (minimum, maximum) = parameter.bounds();
+    let middle = match parameter.domain {
+        Domain::Real(..) => 0.5 * (minimum + maximum),
+        Domain::Integer(..) | Domain::Choice(_) => {
+            let (minimum, maximum) = (minimum as u64, maximum as u64);
+            if matches!(parameter.domain, Domain::Choice(_)) || maximum - minimum < 8 {
+                return (minimum..=maximum).map(|value| value as f64).collect();
+            }
+            (minimum + (maximum - minimum) / 2) as f64
+        }
+    };
+    let mut values = vec![minimum, parameter.default, middle, maximum];
+    values.sort_unstable_by(f64::total_cmp);
     values.dedup();
     values
 }
@@ -127,8 +134,8 @@ pub fn layouts() -> Vec<Case> {
 
 /// The layouts whose parameters are choices and switches, or have their defaults.
 pub fn main_layouts() -> Vec<Case> {
-    let is_main = |(parameter, value): &(&'static Parameter, u64)| {
-        matches!(parameter.domain, Domain::Choice(_)) || *value == parameter.default || parameter.maximum() == 1
+    let is_main = |(parameter, value): &(&'static Parameter, f64)| {
+        matches!(parameter.domain, Domain::Choice(_)) || *value == parameter.default || parameter.bounds().1 == 1.0
     };
     layouts().into_iter().filter(|case| case.values.iter().all(is_main)).collect()
 }
@@ -151,7 +158,7 @@ pub fn hash_of(spec: &Spec, i: u64) -> u64 {
 }
 
 /// The filter of this spec that holds the keys with these numbers.
-pub fn filled(spec: &Spec, keys: impl IntoIterator<Item = u64>) -> Box<dyn Filter> {
+pub fn filled(spec: &Spec, keys: impl IntoIterator<Item = u64>) -> Filter {
     let mut builder = Builder::new(spec, BuilderOptions::default()).unwrap();
     let hashes: Vec<u64> = keys.into_iter().map(|i| hash_of(spec, i)).collect();
     let Taken { keys: added, outcome } = builder.add_batch(&Keys::Hashes(&hashes));
@@ -161,7 +168,7 @@ pub fn filled(spec: &Spec, keys: impl IntoIterator<Item = u64>) -> Box<dyn Filte
 }
 
 /// The filter's image.
-pub fn image(filter: &dyn Filter) -> Vec<u8> {
+pub fn image(filter: &Filter) -> Vec<u8> {
     let mut bytes = Vec::new();
     filter
         .serialize(&mut |piece| {
@@ -198,26 +205,21 @@ impl Buffer {
     }
 
     /// What `with` makes of the filter that is opened in the buffer.
-    pub fn open<T>(
-        &mut self,
-        mode: Mode,
-        key: Option<SecretKey>,
-        with: impl FnOnce(Result<&mut dyn Filter>) -> T,
-    ) -> T {
+    pub fn open<T>(&mut self, mode: Mode, key: Option<SecretKey>, with: impl FnOnce(Result<&mut Filter>) -> T) -> T {
         let (start, length) = (self.start(), self.length);
         // SAFETY: the words are borrowed until this returns, and the filter is dropped before.
         match unsafe { petal::open_buffer(start, length, &OpenOptions { mode, key }) } {
-            Ok(mut filter) => with(Ok(&mut *filter)),
+            Ok(mut filter) => with(Ok(&mut filter)),
             Err(error) => with(Err(error)),
         }
     }
 
     /// What `with` makes of an empty filter that is made in the buffer.
-    pub fn create<T>(&mut self, spec: &Spec, with: impl FnOnce(Result<&mut dyn Filter>) -> T) -> T {
+    pub fn create<T>(&mut self, spec: &Spec, with: impl FnOnce(Result<&mut Filter>) -> T) -> T {
         let (start, length) = (self.start(), self.length);
         // SAFETY: the words are borrowed until this returns, and the filter is dropped before.
         match unsafe { petal::create_in(spec, start, length) } {
-            Ok(mut filter) => with(Ok(&mut *filter)),
+            Ok(mut filter) => with(Ok(&mut filter)),
             Err(error) => with(Err(error)),
         }
     }

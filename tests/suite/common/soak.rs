@@ -113,7 +113,7 @@ impl Task {
         let end = self.first + self.keys;
         for chunk in 0..chunks {
             batch.fill(self.form, start(chunk), end);
-            insert(&mut *filter, &batch.keys());
+            insert(&mut filter, &batch.keys());
         }
         let mut outcome = Outcome::default();
         // Not in the order of insertion.
@@ -121,7 +121,7 @@ impl Task {
             batch.fill(self.form, start(chunk), end);
             let keys = batch.keys();
             let before = Instant::now();
-            let found = found(&*filter, &keys);
+            let found = found(&filter, &keys);
             outcome.time += before.elapsed();
             outcome.lookups += keys.len() as u64;
             outcome.missing += keys.len() as u64 - found;
@@ -131,14 +131,14 @@ impl Task {
 }
 
 /// Inserts a batch.
-pub fn insert(filter: &mut dyn Filter, keys: &Keys) {
+pub fn insert(filter: &mut Filter, keys: &Keys) {
     let Taken { keys: inserted, outcome } = filter.insert_batch(keys, None);
     outcome.expect("it can insert");
     assert_eq!(inserted, keys.len());
 }
 
 /// How many of a batch's keys the filter says yes to.
-pub fn found(filter: &dyn Filter, keys: &Keys) -> u64 {
+pub fn found(filter: &Filter, keys: &Keys) -> u64 {
     let mut answers = Answers::default();
     filter.contains_batch(keys, &mut answers).expect("it can hash");
     answers.true_count

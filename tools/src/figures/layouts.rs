@@ -1,7 +1,7 @@
 //! Where one key's bits lie in a filter of each kind. The bits are those of real filters of one key.
 
 use super::svg::{Anchor, BLUE, INK, LIGHT, ORANGE, PALE, Svg};
-use petal::{Spec, registry};
+use petal::{Image, Spec, registry};
 use std::sync::atomic::Ordering;
 
 /// Cache lines in each filter, and bits in a line.

@@ -17,7 +17,7 @@ pub trait Records<R> {
 }
 
 /// How many records of a slice are given at once, so that whoever takes them can report progress.
-pub(super) const PIECE: usize = 1 << 12;
+pub(crate) const PIECE: usize = 1 << 12;
 
 impl<R> Records<R> for &[R] {
     fn count(&self) -> u64 {

@@ -1,5 +1,10 @@
 //! What a filter is made from: kind, capacity, rate or geometry, hash function, and the parameters of its kind.
 
+mod parameter;
+
+pub(crate) use parameter::List;
+pub use parameter::{Domain, Parameter};
+
 use crate::error::{Result, error};
 use crate::hash::{HashFunction, Hasher, SecretKey};
 use crate::simd::Kernel;
@@ -15,107 +20,9 @@ pub const DEFAULT_CAPACITY: u64 = 1_000_000;
 /// How many kind-specific parameters a spec holds.
 pub const MAX_PARAMETERS: usize = 8;
 
-/// A filter's kind by number, as in the C API and in images. [`crate::registry`] knows what stands behind a number.
+/// A kind by its number, as in the C API and in images. [`crate::registry`] knows what stands behind a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Kind(pub u32);
-
-/// What values a parameter takes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Domain {
-    /// Whole numbers from the first to the second, both included.
-    Integer(u64, u64),
-    /// One of these names; its value is the position in the list.
-    Choice(&'static [&'static str]),
-}
-
-/// A parameter that some kind takes beyond what every spec holds.
-#[derive(Clone, Copy, Debug)]
-pub struct Parameter {
-    /// Its name, the same in Rust, C, the command and the documentation.
-    pub name: &'static str,
-    /// What it does, in a sentence.
-    pub summary: &'static str,
-    /// The value it has when it is not set.
-    pub default: u64,
-    /// The values it may have.
-    pub domain: Domain,
-    /// Which of the header's kind words keeps its value, where the payload cannot be read without it.
-    pub word: Option<usize>,
-}
-
-impl Parameter {
-    /// The number by which specs refer to the parameter: FNV-1a of its name, so that no central list is needed.
-    pub const fn id(&self) -> u32 {
-        let name = self.name.as_bytes();
-        let (mut id, mut i) = (0x811c_9dc5_u32, 0);
-        while i < name.len() {
-            id = (id ^ name[i] as u32).wrapping_mul(0x0100_0193);
-            i += 1;
-        }
-        id
-    }
-
-    /// The greatest value.
-    pub const fn maximum(&self) -> u64 {
-        match self.domain {
-            Domain::Integer(_, maximum) => maximum,
-            Domain::Choice(names) => names.len() as u64 - 1,
-        }
-    }
-
-    /// The least value.
-    pub const fn minimum(&self) -> u64 {
-        match self.domain {
-            Domain::Integer(minimum, _) => minimum,
-            Domain::Choice(_) => 0,
-        }
-    }
-
-    /// `value` as a whole number inside the bounds.
-    ///
-    /// # Errors
-    /// [`Status::OutOfRange`](crate::Status::OutOfRange).
-    pub fn check(&self, value: f64) -> Result<u64> {
-        let (minimum, maximum) = (self.minimum(), self.maximum());
-        if value >= minimum as f64 && value <= maximum as f64 && value.fract() == 0.0 {
-            return Ok(value as u64);
-        }
-        Err(error!(OutOfRange, "{} = {} is not a whole number from {minimum} to {maximum}", self.name, Number(value)))
-    }
-
-    /// The value of a choice by its name, or of a number by its digits.
-    ///
-    /// # Errors
-    /// [`Status::UnknownValue`](crate::Status::UnknownValue) for a choice that does not exist,
-    /// [`Status::OutOfRange`](crate::Status::OutOfRange) for a number out of bounds.
-    pub fn parse(&self, text: &str) -> Result<u64> {
-        match self.domain {
-            Domain::Choice(names) => names
-                .iter()
-                .position(|name| *name == text)
-                .map(|position| position as u64)
-                .ok_or_else(|| error!(UnknownValue, "{} = {text} is not one of {}", self.name, List(names))),
-            Domain::Integer(minimum, maximum) => match text.parse() {
-                Ok(value) => self.check(value),
-                Err(_) => {
-                    Err(error!(OutOfRange, "{} = {text} is not a whole number from {minimum} to {maximum}", self.name))
-                }
-            },
-        }
-    }
-}
-
-/// Names with commas between them.
-pub(crate) struct List<'a>(pub &'a [&'a str]);
-
-impl fmt::Display for List<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, name) in self.0.iter().enumerate() {
-            write!(f, "{}{name}", if i == 0 { "" } else { ", " })?;
-        }
-        Ok(())
-    }
-}
+pub struct KindId(pub u32);
 
 /// A parameter's id and the value asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -139,7 +46,7 @@ pub struct Setting {
 #[derive(Clone, Copy)]
 pub struct Spec {
     /// The kind; `None` is the default kind.
-    pub kind: Option<Kind>,
+    pub kind: Option<KindId>,
     /// How many distinct keys the filter is sized for; 0 is [`DEFAULT_CAPACITY`], or unknown where `bits` is given.
     pub capacity: u64,
     /// The greatest false-positive rate at capacity, inside (0, 1); 0 is [`DEFAULT_FALSE_POSITIVE_RATE`].
@@ -313,11 +220,19 @@ impl Spec {
         }
     }
 
-    /// The value of a parameter: as set, or its default.
+    /// The value of a parameter that is a whole number or a choice: as set, or its default.
     ///
     /// # Errors
     /// [`Status::OutOfRange`](crate::Status::OutOfRange).
     pub fn parameter(&self, parameter: &Parameter) -> Result<u64> {
+        self.real_parameter(parameter).map(|value| value as u64)
+    }
+
+    /// The value of a parameter: as set, or its default.
+    ///
+    /// # Errors
+    /// [`Status::OutOfRange`](crate::Status::OutOfRange).
+    pub fn real_parameter(&self, parameter: &Parameter) -> Result<f64> {
         match self.parameters.iter().find(|setting| setting.id == parameter.id()) {
             Some(setting) => parameter.check(setting.value),
             None => Ok(parameter.default),

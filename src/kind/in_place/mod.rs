@@ -26,11 +26,11 @@ mod writing;
 
 pub(crate) use marks::Marks;
 
-use crate::base::Base;
 use crate::error::{Error, Result, error};
 use crate::format::{
     self, COUNT_OFFSET, DIRTY, HEADER_LENGTH, Header, REGION_WORDS, SHARING_OFFSET, STATE_OFFSET, Table,
 };
+use crate::kind::Base;
 use crate::storage::{Access, ImageBytes};
 use core::sync::atomic::{AtomicU64, Ordering};
 

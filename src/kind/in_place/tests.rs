@@ -2,7 +2,7 @@
 
 use crate::format::{REGION_BYTES, tests::READ};
 use crate::storage::tests::FLUSHES_LEFT;
-use crate::{Filter, HashFunction, Mode, OpenOptions, Spec, Status, create, open};
+use crate::{Filter, HashFunction, Image, Mode, OpenOptions, Spec, Status, create, open};
 use std::path::Path;
 
 const REGIONS: usize = 100;
@@ -15,7 +15,7 @@ fn file(folder: &tempfile::TempDir) -> std::path::PathBuf {
     path
 }
 
-fn opened(path: &Path, mode: Mode) -> Box<dyn Filter> {
+fn opened(path: &Path, mode: Mode) -> Filter {
     open(path, &OpenOptions { mode, key: None }).unwrap()
 }
 

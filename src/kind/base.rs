@@ -1,16 +1,19 @@
-//! What lies beneath every kind: header, hasher and words. How an image in place is written is in `in_place/`.
+//! What lies beneath every kind: row, header, hasher and words. How an image in place is written is in `in_place`.
 
+use super::in_place::Marks;
 use crate::error::{Error, Result, Status, error};
 use crate::format::{Geometry, Header};
-use crate::hash::Hasher;
-use crate::in_place::Marks;
+use crate::hash::{HashFunction, Hasher};
+use crate::kind::{Capabilities, Row, Sizes};
 use crate::layouts::{BlockKernel, Probe};
 use crate::simd::{self, Instructions};
+use crate::spec::{MAX_PARAMETERS, Setting, Spec};
 use crate::storage::{Access, Words};
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// What all filters have beneath their kind: a header, a hasher, and the words of the payload.
+/// What all filters and maps have beneath their kind: a row, a header, a hasher, and the words of the payload.
 pub struct Base {
+    row: &'static Row,
     /// Its `dirty` says that nobody vouches for the payload, and its `count` lacks what is in `offered`.
     pub(crate) header: Header,
     hasher: Hasher,
@@ -30,8 +33,9 @@ pub struct Base {
 
 impl Base {
     /// Puts the parts together. The header's `dirty` says what the image said when it was opened.
-    pub(crate) fn new(header: Header, hasher: Hasher, words: Words) -> Base {
+    pub(crate) fn new(row: &'static Row, header: Header, hasher: Hasher, words: Words) -> Base {
         Base {
+            row,
             at_once: words.image().is_none(),
             header,
             hasher,
@@ -47,6 +51,12 @@ impl Base {
     pub(crate) fn with_instructions(mut self, instructions: Instructions) -> Base {
         self.instructions = instructions;
         self
+    }
+
+    /// What the library knows of the kind.
+    #[inline]
+    pub fn row(&self) -> &'static Row {
+        self.row
     }
 
     /// The instruction set of the inner loops.
@@ -120,6 +130,71 @@ impl Base {
         }
     }
 
+    /// What this filter can do: what its kind can, less what its memory does not allow.
+    pub fn capabilities(&self) -> Capabilities {
+        let all = self.row.capabilities;
+        match self.words.in_place() {
+            None => all,
+            Some(Access::Write) => all.without(Capabilities::RESIZING).without(Capabilities::INSERT_SHARED),
+            Some(Access::Share) => all.without(Capabilities::WRITING),
+            Some(Access::Read) => all.without(Capabilities::WRITING).without(Capabilities::INSERT_SHARED),
+        }
+    }
+
+    /// What two filters must have in common to combine: kind, layout, the identity of the geometry, hash function and its
+    /// seed or key.
+    pub fn compatibility_id(&self) -> [u8; 16] {
+        self.header.compatibility_id(&(self.row.identity)(self.geometry()))
+    }
+
+    /// The spec that makes an empty filter compatible with this one, or what this one was built from anew; without the
+    /// secret key, which is not kept.
+    pub fn spec(&self) -> Spec {
+        let Header { kind, hash, identifier, capacity, false_positive_rate, geometry, .. } = &self.header;
+        let mut parameters = [Setting::default(); MAX_PARAMETERS];
+        let stored =
+            self.row.parameters.iter().filter_map(|parameter| Some((parameter, geometry.parameter(parameter)?)));
+        for (setting, (parameter, value)) in parameters.iter_mut().zip(stored) {
+            *setting = Setting { id: parameter.id(), value: parameter.value_of_word(value) };
+        }
+        let (false_positive_rate, bits, hashes) = match self.row.sizes {
+            Sizes::Multiples(_) => (0.0, geometry.bits, geometry.hashes),
+            Sizes::ByKeys => (*false_positive_rate, 0, 0),
+        };
+        Spec {
+            kind: Some(*kind),
+            capacity: *capacity,
+            false_positive_rate,
+            bits,
+            hashes,
+            hash: *hash,
+            seed: if *hash == HashFunction::SipHash13 { 0 } else { *identifier },
+            key: None,
+            kernel: self.instructions.kernel(),
+            parameters,
+        }
+    }
+
+    /// A header whose geometry the kind cannot have.
+    #[cold]
+    pub(crate) fn foreign_geometry(&self) -> Error {
+        let (name, geometry) = (self.row.name, self.geometry());
+        error!(Corrupt, "the header's geometry is not one of a {name} filter: {geometry:?}")
+    }
+
+    /// There is no room for another key.
+    #[cold]
+    pub(crate) fn full(&self) -> Error {
+        let keys = self.count();
+        if self.is_own() {
+            return error!(Full, "the {} filter is full: it holds {keys} keys", self.row.name);
+        }
+        error!(
+            Full,
+            "the image of a {} filter is full: it holds {keys} keys; a copy (mode load) may grow", self.row.name
+        )
+    }
+
     /// Why an image in place is not changed as was asked, and how to open it so that it can be.
     #[cold]
     pub(crate) fn refusal(&self) -> Error {
@@ -171,6 +246,13 @@ impl Base {
         self.header.false_positive_rate = false_positive_rate;
     }
 
+    /// Counts keys that were removed.
+    #[allow(dead_code)] // Until the first kind removes.
+    pub(crate) fn subtract_count(&mut self, keys: u64) {
+        let count = self.count();
+        self.set_count(count.saturating_sub(keys));
+    }
+
     /// Counts keys that were offered.
     #[inline]
     pub(crate) fn add_count(&mut self, keys: u64) {
@@ -220,7 +302,7 @@ impl Base {
             })?;
             words
         };
-        Ok(Base::new(header, self.hasher.clone(), words).with_instructions(self.instructions))
+        Ok(Base::new(self.row, header, self.hasher.clone(), words).with_instructions(self.instructions))
     }
 
     /// Takes over the payload and the geometry of a smaller filter.
@@ -232,11 +314,11 @@ impl Base {
 
 /// Names the first thing in which two filters differ, if they do.
 pub(crate) fn check_compatible(a: &Base, b: &Base) -> Result<()> {
-    let (a, b) = (&a.header, &b.header);
     if a.compatibility_id() == b.compatibility_id() {
         return Ok(());
     }
-    let (ga, gb) = (&a.geometry, &b.geometry);
+    let (ga, gb) = ((a.row.identity)(a.geometry()), (b.row.identity)(b.geometry()));
+    let (a, b) = (&a.header, &b.header);
     let differ = |what: &str, a: u64, b: u64| error!(Incompatible, "the filters differ in {what}: {a} and {b}");
     Err(if a.kind != b.kind {
         differ("kind", a.kind.0.into(), b.kind.0.into())

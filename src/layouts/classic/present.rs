@@ -6,7 +6,7 @@
 //! dependence adds is a small part of the rate there, or comes from sums over so many hashes that they are near their
 //! mean.
 
-use super::Shape;
+use super::Classic;
 use super::derivation::{Derivation, Probes};
 use crate::sizing::dependent::Scheme;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -15,8 +15,8 @@ use core::sync::atomic::{AtomicU64, Ordering};
 const MOST_READS: u64 = 1 << 22;
 
 /// The share of all hashes whose bits are all set; `None` if there are too many to try.
-pub fn count_out(shape: &Shape, scheme: Scheme, words: &[AtomicU64]) -> Option<f64> {
-    let Shape { range, hashes, derivation, .. } = *shape;
+pub fn count_out(shape: &Classic, scheme: Scheme, words: &[AtomicU64]) -> Option<f64> {
+    let Classic { range, hashes, derivation, .. } = *shape;
     let thirds = if scheme == Scheme::Triple { range } else { 1 };
     let pairs = range.checked_mul(thirds).filter(|pairs| *pairs <= MOST_READS)?;
     let reads = pairs.checked_mul(range.div_ceil(64))?.checked_mul(hashes.into())?;
@@ -33,7 +33,7 @@ pub fn count_out(shape: &Shape, scheme: Scheme, words: &[AtomicU64]) -> Option<f
 }
 
 /// For how many of all values of `a` the bits are set, given the other words.
-fn positions(shape: &Shape, words: &[AtomicU64], derivation: Derivation, b: u64, c: u64) -> u64 {
+fn positions(shape: &Classic, words: &[AtomicU64], derivation: Derivation, b: u64, c: u64) -> u64 {
     let mut found = 0;
     for first in (0..shape.range).step_by(64) {
         let mut probes = Probes::of_words(derivation, first, b, c, shape.range);

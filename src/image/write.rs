@@ -1,11 +1,9 @@
 //! Giving an image to anything that takes bytes. What was checksummed is what is given, whoever changes the payload
 //! meanwhile: a region is copied, and both its bytes and its entry come from the copy.
 
-use super::Header;
-use super::header::{CHECKSUM_OFFSET, LENGTH};
-use super::regions::{Table, table_bytes};
-use crate::base::Base;
 use crate::error::{Result, error};
+use crate::format::{CHECKSUM_OFFSET, HEADER_LENGTH as LENGTH, Header, Table, table_bytes};
+use crate::kind::Base;
 use crate::storage::{Words, for_each_chunk};
 use core::sync::atomic::Ordering;
 

@@ -1,9 +1,9 @@
 //! One writer: it marks the image dirty before its first change, and brings it up to date when its handle ends.
 
 use super::Marks;
-use crate::base::Base;
 use crate::error::Result;
 use crate::format::Header;
+use crate::kind::Base;
 use crate::storage::Access;
 use core::sync::atomic::Ordering;
 

@@ -2,9 +2,9 @@
 //! both.
 
 use super::{Place, damaged_table};
-use crate::base::Base;
 use crate::error::{Result, Status, error};
 use crate::format::{self, HEADER_LENGTH};
+use crate::kind::Base;
 use crate::storage::Access;
 use core::sync::atomic::{Ordering, fence};
 

@@ -1,9 +1,9 @@
 //! The payload, given out a few regions at a time, while others may be changing it: what saving and copying begin with.
 
 use super::damaged_table;
-use crate::base::Base;
 use crate::error::Result;
 use crate::format::{self, HEADER_LENGTH, REGION_BYTES, REGION_WORDS};
+use crate::kind::Base;
 use crate::storage::{Access, copy_words, try_vec};
 use core::sync::atomic::{AtomicU64, Ordering, fence};
 

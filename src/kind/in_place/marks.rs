@@ -1,8 +1,8 @@
 //! The regions of an image in place that a handle may change. Each was held to its checksum before.
 
-use crate::base::Base;
 use crate::error::Result;
 use crate::format::{self, HEADER_LENGTH, REGION_WORDS};
+use crate::kind::Base;
 use crate::storage::try_vec;
 use core::sync::atomic::{AtomicU64, Ordering, fence};
 

@@ -1,9 +1,9 @@
 //! New checksums for what was changed, and then a clean image: what a writer does when it syncs or ends, and the last
 //! of those who share an image.
 
-use crate::base::Base;
 use crate::error::Result;
 use crate::format::{self, HEADER_LENGTH};
+use crate::kind::Base;
 use crate::storage::{Access, ImageBytes};
 use core::sync::atomic::Ordering;
 

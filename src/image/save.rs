@@ -1,8 +1,8 @@
 //! Saving an image to a file so that no reader ever sees half of it.
 
 use super::write_at;
-use crate::base::Base;
 use crate::error::{Error, Result, error};
+use crate::kind::Base;
 use crate::storage::{Folder, PathBytes, Shown, Temporary};
 use std::path::Path;
 

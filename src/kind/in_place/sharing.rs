@@ -2,8 +2,8 @@
 //! leaves seals it.
 
 use super::Marks;
-use crate::base::Base;
 use crate::error::Result;
+use crate::kind::Base;
 use crate::storage::{Access, Mapping};
 use core::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,13 +1,11 @@
-//! Making and opening filters of any kind.
+//! Opening images of any kind, each as the handle that its kind has: a [`crate::Filter`] or a [`crate::Map`].
 
-use crate::base::Base;
 use crate::error::{Error, Result, error};
-use crate::filter::Filter;
 use crate::format::{HEADER_LENGTH, Header, Table, table_bytes};
 use crate::hash::{Hasher, SecretKey};
-use crate::registry::{self, Row};
-use crate::simd;
-use crate::spec::{Size, Spec};
+use crate::image::Image;
+use crate::kind::{Base, Capabilities, Row};
+use crate::registry;
 use crate::storage::{Access, FileRange, ImageBytes, Mapping, PathBytes, RawFile, Shown, Words};
 use core::sync::atomic::Ordering;
 use std::path::Path;
@@ -47,80 +45,6 @@ pub struct OpenOptions {
     pub key: Option<SecretKey>,
 }
 
-/// The header of the empty filter that a spec describes, and its hasher.
-fn plan(spec: &Spec) -> Result<(&'static Row, Header, Hasher)> {
-    let row = registry::of_spec(spec)?;
-    let geometry = (row.plan)(spec)?;
-    let hasher = spec.hasher()?;
-    let (capacity, false_positive_rate) = match spec.size()? {
-        Size::Rate { capacity, false_positive_rate } => (capacity, false_positive_rate),
-        Size::Exact { capacity, .. } => (capacity, 0.0),
-    };
-    let header = Header {
-        kind: row.kind,
-        layout_version: row.layout_version,
-        hash: hasher.function(),
-        identifier: hasher.identifier(),
-        capacity,
-        false_positive_rate,
-        geometry,
-        count: 0,
-        dirty: false,
-    };
-    Ok((row, header, hasher))
-}
-
-/// An empty filter in memory of its own.
-///
-/// # Errors
-/// Those of the spec, each naming what is allowed; [`Status::TooLarge`](crate::Status::TooLarge) and
-/// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
-pub fn create(spec: &Spec) -> Result<Box<dyn Filter>> {
-    let row = registry::of_spec(spec)?;
-    (row.open)(create_base(spec)?)
-}
-
-/// What lies beneath such a filter.
-pub(crate) fn create_base(spec: &Spec) -> Result<Base> {
-    let (_, header, hasher) = plan(spec)?;
-    let words = Words::zeroed(header.geometry.payload_bytes)?;
-    Ok(Base::new(header, hasher, words).with_instructions(simd::choose(spec.kernel)?))
-}
-
-/// The length of the image of the filter that a spec describes.
-///
-/// # Errors
-/// As [`create`], without a lack of memory.
-pub fn image_size(spec: &Spec) -> Result<u64> {
-    Ok(plan(spec)?.1.image_bytes())
-}
-
-/// An empty filter in a caller's buffer, which becomes a complete image: header, payload, and whatever follows as it
-/// was.
-///
-/// # Errors
-/// As [`create`]; [`Status::BufferTooSmall`](crate::Status::BufferTooSmall),
-/// [`Status::Misaligned`](crate::Status::Misaligned). The buffer is then as it was.
-///
-/// # Safety
-/// `length` bytes from `base` are writable until the filter is dropped, and meanwhile no other handle of this process
-/// uses them; other processes that share them may read them through handles of their own.
-pub unsafe fn create_in(spec: &Spec, base: core::ptr::NonNull<u8>, length: usize) -> Result<Box<dyn Filter>> {
-    let (row, header, hasher) = plan(spec)?;
-    let instructions = simd::choose(spec.kernel)?;
-    let needed = header.image_bytes();
-    if (length as u64) < needed {
-        return Err(error!(BufferTooSmall, "the buffer has {length} bytes, the image needs {needed}"));
-    }
-    // SAFETY: the caller's promise.
-    let image = unsafe { ImageBytes::from_buffer(base, needed as usize, Access::Write)? };
-    let words = image.into_words(HEADER_LENGTH, header.geometry.payload_bytes as usize)?;
-    // Everything that can fail comes before the first byte is written.
-    let mut filter = (row.open)(Base::new(header, hasher, words).with_instructions(instructions))?;
-    filter.base_mut().initialise()?;
-    Ok(filter)
-}
-
 /// Opens an image in a caller's buffer.
 ///
 /// # Errors
@@ -133,11 +57,7 @@ pub unsafe fn create_in(spec: &Spec, base: core::ptr::NonNull<u8>, length: usize
 /// [`Mode::Write`] they are also writable, and no other handle of this process uses them; with [`Mode::Share`] they are
 /// writable, and no handle uses them but with [`Mode::Share`] or [`Mode::Read`]. Meanwhile nobody writes to them but
 /// Petal, through a handle in this or another process.
-pub unsafe fn open_buffer(
-    base: core::ptr::NonNull<u8>,
-    length: usize,
-    options: &OpenOptions,
-) -> Result<Box<dyn Filter>> {
+pub unsafe fn open_buffer<H: Image>(base: core::ptr::NonNull<u8>, length: usize, options: &OpenOptions) -> Result<H> {
     // Less than a header is no image; loading says what it is.
     if options.mode == Mode::Load || length < HEADER_LENGTH {
         // SAFETY: the caller's promise; the bytes are used only until this returns.
@@ -151,7 +71,7 @@ pub unsafe fn open_buffer(
 ///
 /// # Errors
 /// As [`open_buffer`].
-pub fn load(bytes: &[u8], options: &OpenOptions) -> Result<Box<dyn Filter>> {
+pub fn load<H: Image>(bytes: &[u8], options: &OpenOptions) -> Result<H> {
     let read = |target: &mut [u8], offset: u64| {
         let rest = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).unwrap_or_default();
         let length = rest.len().min(target.len());
@@ -171,7 +91,7 @@ pub fn load(bytes: &[u8], options: &OpenOptions) -> Result<Box<dyn Filter>> {
 /// As [`open_buffer`], and what the system reports; [`Status::Corrupt`](crate::Status::Corrupt) if bytes follow the
 /// image; [`Status::Locked`](crate::Status::Locked) if there is another writer. To be written, a file with holes must
 /// have room on its disk: [`Status::NoSpace`](crate::Status::NoSpace).
-pub fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Filter>> {
+pub fn open<H: Image>(path: &Path, options: &OpenOptions) -> Result<H> {
     let failed = |code| Error::from_os(code, format_args!("opening {}", Shown(path)));
     let file = RawFile::open(&PathBytes::new(path)?, options.mode.access().is_writing()).map_err(failed)?;
     open_file(file, 0, true, options).map_err(|error| error.about(format_args!("{}", Shown(path))))
@@ -182,13 +102,13 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Filter>> {
 /// # Errors
 /// As [`open`].
 #[cfg(unix)]
-pub fn open_descriptor(fd: std::os::fd::RawFd, offset: u64, options: &OpenOptions) -> Result<Box<dyn Filter>> {
+pub fn open_descriptor<H: Image>(fd: std::os::fd::RawFd, offset: u64, options: &OpenOptions) -> Result<H> {
     let failed = |code| Error::from_os(code, format_args!("using the descriptor {fd}"));
     let file = RawFile::from_descriptor(fd, options.mode.access().is_writing()).map_err(failed)?;
     open_file(file, offset, false, options).map_err(|error| error.about(format_args!("descriptor {fd}")))
 }
 
-fn open_file(file: RawFile, offset: u64, whole: bool, options: &OpenOptions) -> Result<Box<dyn Filter>> {
+fn open_file<H: Image>(file: RawFile, offset: u64, whole: bool, options: &OpenOptions) -> Result<H> {
     let failed = |code| Error::from_os(code, format_args!("reading the image"));
     if !offset.is_multiple_of(8) {
         return Err(error!(Misaligned, "offset = {offset} is not a multiple of 8"));
@@ -216,34 +136,37 @@ fn open_file(file: RawFile, offset: u64, whole: bool, options: &OpenOptions) -> 
 
 /// Opens an image in place. Of a mapped file the header is read again: the lock is held only now, and another writer
 /// may have changed count and state since it was read first.
-fn open_image(image: ImageBytes, options: &OpenOptions) -> Result<Box<dyn Filter>> {
+fn open_image<H: Image>(image: ImageBytes, options: &OpenOptions) -> Result<H> {
     let read = |start: &mut [u8; HEADER_LENGTH]| {
         image.read(start);
         Ok(start.len())
     };
     let header = Header::read(read)?.0;
     let (row, hasher) = reopen(&header, options)?;
+    if options.mode == Mode::Share && !row.capabilities.contains(Capabilities::INSERT_SHARED) {
+        return Err(error!(Unsupported, "the kind {} has no shared insertion", row.name));
+    }
+    if options.mode == Mode::Write {
+        row.check_in_place()?;
+    }
     if (image.length() as u64) < header.image_bytes() {
         return Err(truncated(&header, image.length() as u64));
     }
     let words = image.into_words(HEADER_LENGTH, header.geometry.payload_bytes as usize)?;
-    let mut filter = (row.open)(Base::new(header, hasher, words))?;
-    filter.base().words().image().and_then(ImageBytes::file).map_or(Ok(()), Mapping::reserve)?;
+    let mut handle = H::over(Base::new(row, header, hasher, words))?;
+    handle.base().words().image().and_then(ImageBytes::file).map_or(Ok(()), Mapping::reserve)?;
     if options.mode == Mode::Share {
-        if filter.as_shared_insert().is_none() {
-            return Err(error!(Unsupported, "the kind {} has no shared insertion", row.name));
-        }
-        filter.base_mut().begin_sharing()?;
+        handle.base_mut().begin_sharing()?;
     }
-    Ok(filter)
+    Ok(handle)
 }
 
 /// How often an image is read again that was sealed while it was read.
 const ATTEMPTS: u32 = 4;
 
-/// A filter over a copy of the image that `read` copies from an offset on, which is as long as its header says. A dirty
+/// A handle over a copy of the image that `read` copies from an offset on, which is as long as its header says. A dirty
 /// image is taken as it is, and stays dirty; so is one that a writer changed whenever it was read.
-fn load_from(read: impl Fn(&mut [u8], u64) -> Result<usize>, options: &OpenOptions) -> Result<Box<dyn Filter>> {
+fn load_from<H: Image>(read: impl Fn(&mut [u8], u64) -> Result<usize>, options: &OpenOptions) -> Result<H> {
     let mut attempts = ATTEMPTS;
     loop {
         attempts -= 1;
@@ -276,9 +199,9 @@ fn load_from(read: impl Fn(&mut [u8], u64) -> Result<usize>, options: &OpenOptio
                 header.dirty = true;
             }
         }
-        let filter = (row.open)(Base::new(header, hasher, payload))?;
-        filter.check_payload()?;
-        return Ok(filter);
+        let handle = H::over(Base::new(row, header, hasher, payload))?;
+        handle.payload().check_payload()?;
+        return Ok(handle);
     }
 }
 

@@ -1,9 +1,9 @@
 //! Which kind, and how large? Every kind is asked, and each either fits or says why not.
 
 use crate::error::{Error, Result, error};
-use crate::filter::Capabilities;
-use crate::registry::{KINDS, Row};
-use crate::spec::{Kind, Spec, check_rate};
+use crate::kind::{Capabilities, Row};
+use crate::registry::KINDS;
+use crate::spec::{KindId, Spec, check_rate};
 use core::cmp::Ordering;
 
 /// What is wanted: keys, and a false-positive rate or a memory.
@@ -32,7 +32,7 @@ pub enum Goal {
 #[derive(Debug)]
 pub struct Proposal {
     /// The kind.
-    pub kind: Kind,
+    pub kind: KindId,
     /// The kind's name.
     pub name: &'static str,
     /// What it costs and does, or why it does not fit.
@@ -105,7 +105,7 @@ fn propose(row: &Row, request: &Request) -> Result<Fit> {
 
 fn fit(row: &Row, keys: u64, false_positive_rate: f64) -> Result<Fit> {
     let spec = Spec { kind: Some(row.kind), ..Spec::with_capacity(keys, false_positive_rate)? };
-    let geometry = (row.plan)(&spec)?;
+    let geometry = row.geometry_of(&spec)?;
     Ok(Fit {
         bits_per_key: geometry.bits as f64 / keys as f64,
         bytes: crate::format::image_bytes(geometry.payload_bytes).unwrap_or(u64::MAX),

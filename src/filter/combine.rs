@@ -1,0 +1,109 @@
+//! What changes a filter as a whole: clearing, uniting, intersecting, folding.
+
+use super::Filter;
+use crate::error::Result;
+#[cfg(doc)]
+use crate::error::Status;
+use crate::format::{Geometry, Header};
+use crate::image::Image;
+use crate::kind::{Capabilities, Kind, check_compatible};
+
+impl Filter {
+    /// Forgets all keys.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`].
+    pub fn clear(&mut self) -> Result<()> {
+        self.check_capability("clear", Capabilities::CLEAR)?;
+        self.kind.reset()?;
+        self.base_mut().set_count(0);
+        Ok(())
+    }
+
+    /// Becomes the union of both filters: the same bits as a filter into which the keys of both were inserted. If the
+    /// other is dirty this one becomes so, until somebody vouches for it.
+    ///
+    /// # Errors
+    /// [`Status::Incompatible`], naming the first difference; [`Status::Unsupported`]; [`Status::Corrupt`] if either
+    /// lies in an image that does not match its checksums.
+    pub fn merge(&mut self, other: &Filter) -> Result<()> {
+        let count = self.count_now().saturating_add(other.count_now());
+        self.combine(other, count, |kind, other| kind.as_merge().map(|kind| kind.merge_with(other)), "merge")
+    }
+
+    /// Becomes a filter that holds every key which both hold, and others at a rate no higher than either's now. The
+    /// count becomes the smaller of both, which bounds the number of keys offered to both. If the other is dirty this
+    /// one becomes so, until somebody vouches for it.
+    ///
+    /// # Errors
+    /// As [`Filter::merge`].
+    pub fn intersect(&mut self, other: &Filter) -> Result<()> {
+        let count = self.count_now().min(other.count_now());
+        self.combine(
+            other,
+            count,
+            |kind, other| kind.as_intersect().map(|kind| kind.intersect_with(other)),
+            "intersect",
+        )
+    }
+
+    fn combine(
+        &mut self,
+        other: &Filter,
+        count: u64,
+        combine: impl FnOnce(&mut dyn Kind, &dyn Kind) -> Option<Result<()>>,
+        operation: &str,
+    ) -> Result<()> {
+        check_compatible(self.base(), other.base())?;
+        let unvouched = other.base().check_vouched()?;
+        match combine(&mut *self.kind, &*other.kind) {
+            Some(outcome) => outcome?,
+            None => return Err(self.unsupported(operation)),
+        }
+        self.base_mut().set_count(count);
+        if unvouched || other.base().is_unvouched() {
+            self.base_mut().taint();
+        }
+        Ok(())
+    }
+
+    fn count_now(&self) -> u64 {
+        self.base().count_now()
+    }
+
+    /// How many units folding divides: bits, bits of a slice, or blocks; `None` if the kind or the handle cannot fold.
+    pub fn fold_units(&mut self) -> Option<u64> {
+        self.check_capability("fold", Capabilities::FOLD).ok()?;
+        Some(self.kind.as_fold()?.units())
+    }
+
+    /// The header's geometry after a fold, without folding.
+    ///
+    /// # Errors
+    /// As [`Filter::fold`].
+    pub fn folded_geometry(&mut self, factor: u64) -> Result<Geometry> {
+        match self.kind.as_fold() {
+            Some(kind) => kind.folded_geometry(factor),
+            None => Err(self.unsupported("fold")),
+        }
+    }
+
+    /// Makes the filter smaller by `factor`: the same bits as a filter that was made so small at once.
+    ///
+    /// # Errors
+    /// [`Status::OutOfRange`] if `factor` does not divide the number of units; [`Status::Unsupported`].
+    pub fn fold(&mut self, factor: u64) -> Result<()> {
+        self.check_capability("fold", Capabilities::FOLD)?;
+        match self.kind.as_fold() {
+            Some(kind) => kind.fold_units(factor)?,
+            None => return Err(self.unsupported("fold")),
+        }
+        let Header { capacity, false_positive_rate, .. } = *self.base().header();
+        if false_positive_rate != 0.0 {
+            // What was promised is now what the smaller geometry gives.
+            let expected = self.expected_false_positive_rate(capacity);
+            self.base_mut().promise(expected);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,81 @@
+//! What a kind, or a handle, can do.
+
+use core::ops::BitOr;
+
+/// What a kind, or a handle, can do: a set of bits. The numbers are those of the C API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capabilities(pub u64);
+
+impl Capabilities {
+    /// Nothing but lookups.
+    pub const NONE: Capabilities = Capabilities(0);
+    /// Keys can be inserted one by one.
+    pub const INSERT: Capabilities = Capabilities(1 << 0);
+    /// All keys can be forgotten at once.
+    pub const CLEAR: Capabilities = Capabilities(1 << 1);
+    /// Becomes the union with another filter.
+    pub const MERGE: Capabilities = Capabilities(1 << 2);
+    /// Becomes a superset of the intersection with another filter.
+    pub const INTERSECT: Capabilities = Capabilities(1 << 3);
+    /// Can be made smaller by a whole factor.
+    pub const FOLD: Capabilities = Capabilities(1 << 4);
+    /// Estimates how many distinct keys it holds.
+    pub const ESTIMATE: Capabilities = Capabilities(1 << 5);
+    /// Keys can be removed one by one.
+    pub const REMOVE: Capabilities = Capabilities(1 << 6);
+    /// Counts how often a key was inserted.
+    pub const COUNT: Capabilities = Capabilities(1 << 7);
+    /// Grows past its capacity and keeps its false-positive rate.
+    pub const GROW: Capabilities = Capabilities(1 << 8);
+    /// Keys can be inserted by many threads at once, without locks.
+    pub const INSERT_SHARED: Capabilities = Capabilities(1 << 9);
+
+    /// What changes a filter, and what a handle for reading cannot do.
+    pub const WRITING: Capabilities = Capabilities::INSERT
+        .with(Capabilities::CLEAR)
+        .with(Capabilities::MERGE)
+        .with(Capabilities::INTERSECT)
+        .with(Capabilities::FOLD)
+        .with(Capabilities::REMOVE)
+        .with(Capabilities::GROW);
+
+    /// What changes the size of a filter, and so cannot be done in place.
+    pub const RESIZING: Capabilities = Capabilities::FOLD.with(Capabilities::GROW);
+
+    /// Every capability with its name.
+    pub const ALL: [(&'static str, Capabilities); 10] = [
+        ("insert", Capabilities::INSERT),
+        ("clear", Capabilities::CLEAR),
+        ("merge", Capabilities::MERGE),
+        ("intersect", Capabilities::INTERSECT),
+        ("fold", Capabilities::FOLD),
+        ("estimate", Capabilities::ESTIMATE),
+        ("remove", Capabilities::REMOVE),
+        ("count", Capabilities::COUNT),
+        ("grow", Capabilities::GROW),
+        ("insert_shared", Capabilities::INSERT_SHARED),
+    ];
+
+    /// Whether all of `other` is in this set.
+    pub const fn contains(self, other: Capabilities) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// The union.
+    pub const fn with(self, other: Capabilities) -> Capabilities {
+        Capabilities(self.0 | other.0)
+    }
+
+    /// This set without `other`.
+    pub const fn without(self, other: Capabilities) -> Capabilities {
+        Capabilities(self.0 & !other.0)
+    }
+}
+
+impl BitOr for Capabilities {
+    type Output = Capabilities;
+
+    fn bitor(self, other: Capabilities) -> Capabilities {
+        self.with(other)
+    }
+}

@@ -1,0 +1,172 @@
+//! What only some kinds can do, one trait each. A kind that has a facet gives it out by the method of
+//! [`Kind`] that is named after it, and has the capability in its row.
+
+use super::Kind;
+use crate::bits::ring::{Batch, Few, GROUP, Taken};
+use crate::error::Result;
+#[cfg(doc)]
+use crate::error::Status;
+use crate::format::Geometry;
+#[cfg(doc)]
+use crate::layouts::Measure;
+
+/// Keys can be inserted one by one.
+pub trait Insert {
+    /// Inserts a hash. True if it certainly was not there; false if it may have been.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] if the filter is open for reading only; [`Status::Full`] if there is no room, before
+    /// anything is lost.
+    fn insert_one(&mut self, hash: u64) -> Result<bool>;
+
+    /// Inserts a hash where that is possible without more ado: `None`, having done nothing, for an image in place or where
+    /// it would be refused. What single calls try before [`Insert::insert_one`]: an answer of one byte comes back in a
+    /// register.
+    fn insert_at_once(&mut self, _hash: u64) -> Option<bool> {
+        None
+    }
+
+    /// Inserts few keys in order where that is possible without more ado, and says of each, if it is asked, whether it
+    /// certainly was not there: bit i is that of the i-th, and bits after the last mean nothing. `None`, having done
+    /// nothing, where [`Insert::insert_many`] has to.
+    fn insert_few(&mut self, _few: &Few, _is_asked: bool) -> Option<u64> {
+        None
+    }
+
+    /// Inserts the keys of a batch in order and says of each, if it is asked, whether it certainly was not there.
+    fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {
+        one_by_one(batch, |hash| self.insert_one(hash))
+    }
+}
+
+/// Keys can be inserted by many threads at once, without locks: lookups and insertions run side by side.
+///
+/// What holds then: a key whose insertion happened before a lookup is found by it. Of several threads that insert the
+/// same new key at the same time at least one is told that it was new; more than one may be. Keys are not counted: a
+/// counter that all threads share would be what they wait for.
+pub trait SharedInsert {
+    /// Inserts a hash. True if it certainly was not there; false if it may have been; `None`, having changed nothing, if
+    /// there is no room. It was checked before that the words may be written.
+    fn insert_one_shared(&self, hash: u64) -> Option<bool>;
+
+    /// Inserts the keys of a batch in order and says of each whether it certainly was not there; ends before the first
+    /// one for which there is no room.
+    fn insert_many_shared(&self, batch: &mut dyn Batch) -> Taken;
+}
+
+/// Keys can be removed one by one.
+pub trait Remove {
+    /// Removes one occurrence of a hash. False if it certainly was not there: then nothing has changed. True does not
+    /// prove that it was: what a removal of a key that was never inserted does is for each kind to say.
+    ///
+    /// # Errors
+    /// As [`Insert::insert_one`], but for [`Status::Full`].
+    fn remove_one(&mut self, hash: u64) -> Result<bool>;
+
+    /// Removes one occurrence of each key of a batch, in order, and says of each whether [`Remove::remove_one`] did.
+    fn remove_many(&mut self, batch: &mut dyn Batch) -> Taken {
+        one_by_one(batch, |hash| self.remove_one(hash))
+    }
+}
+
+/// Counts how often a key was inserted, less how often it was removed.
+pub trait Count {
+    /// The greatest count that it tells; what is more counts as this.
+    fn greatest_count(&self) -> u64;
+
+    /// At least how often the hash is there, up to [`Count::greatest_count`]; more with the probability of a false
+    /// positive. 0 if it certainly is not there.
+    fn count_one(&self, hash: u64) -> u64;
+
+    /// The counts of hashes, in order; `counts` is as long as `hashes`.
+    fn count_many(&self, hashes: &[u64], counts: &mut [u64]) {
+        for (hash, count) in hashes.iter().zip(counts) {
+            *count = self.count_one(*hash);
+        }
+    }
+}
+
+/// Grows past its capacity by itself when keys are inserted, and keeps its false-positive rate.
+pub trait Grow {
+    /// How many new keys fit before the next growth. An image in place refuses keys after these.
+    fn room(&self) -> u64;
+}
+
+/// Becomes the union with a filter that has the same compatibility id.
+pub trait Merge {
+    /// Takes in what the other holds. It was checked that the other is of the same kind and identity.
+    ///
+    /// # Errors
+    /// As [`Insert::insert_one`].
+    fn merge_with(&mut self, other: &dyn Kind) -> Result<()>;
+}
+
+/// Becomes a superset of the intersection with a filter that has the same compatibility id.
+pub trait Intersect {
+    /// Keeps what both hold. It was checked that the other is of the same kind and identity.
+    ///
+    /// # Errors
+    /// As [`Insert::insert_one`].
+    fn intersect_with(&mut self, other: &dyn Kind) -> Result<()>;
+}
+
+/// Can be made smaller by a whole factor, without its keys.
+pub trait Fold {
+    /// How many units there are: bits, bits of a slice, or blocks.
+    fn units(&self) -> u64;
+
+    /// The geometry with a `factor`-th of the units.
+    ///
+    /// # Errors
+    /// [`Status::OutOfRange`] if `factor` is below 2 or does not divide the number of units.
+    fn folded_geometry(&self, factor: u64) -> Result<Geometry>;
+
+    /// Divides the number of units by `factor`.
+    ///
+    /// # Errors
+    /// As [`Fold::folded_geometry`], and [`Status::OutOfMemory`]; the filter is then as it was.
+    fn fold_units(&mut self, factor: u64) -> Result<()>;
+}
+
+/// Can tell from its payload how many distinct keys it holds.
+pub trait Cardinality {
+    /// The estimate; `None` when the filter is too full to tell. Reads the whole payload.
+    fn of_payload(&self) -> Option<f64>;
+
+    /// The estimate of [`Cardinality::of_payload`] from [`Measure::taken`], without reading the payload again.
+    fn of_taken(&self, taken: u64) -> Option<f64>;
+
+    /// The standard error of an estimate of so many keys.
+    fn standard_error(&self, keys: f64) -> f64;
+}
+
+/// Can tell how many distinct keys the union with another filter would hold, without making it.
+pub trait Overlap: Cardinality {
+    /// The estimate for the union with another filter of the same compatibility id; `None` when it is too full to tell.
+    fn of_union(&self, other: &dyn Kind) -> Option<f64>;
+}
+
+/// Takes the keys of a batch one after the other, and answers what `take` says of each.
+fn one_by_one(batch: &mut dyn Batch, mut take: impl FnMut(u64) -> Result<bool>) -> Taken {
+    let (mut done, mut hashes) = (0, [0; GROUP]);
+    loop {
+        let count = batch.next(&mut hashes);
+        if count == 0 {
+            return Taken { keys: done, outcome: Ok(()) };
+        }
+        let mut answers = 0;
+        for (i, hash) in hashes[..count].iter().enumerate() {
+            match take(*hash) {
+                Ok(answer) => answers |= u64::from(answer) << i,
+                Err(error) => {
+                    if i > 0 {
+                        batch.answer(answers, i);
+                    }
+                    return Taken { keys: done + i, outcome: Err(error) };
+                }
+            }
+        }
+        batch.answer(answers, count);
+        done += count;
+    }
+}

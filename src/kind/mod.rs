@@ -1,0 +1,162 @@
+//! What a kind implements. This room knows no kind; what callers use is [`crate::Filter`] and [`crate::Map`].
+//!
+//! A kind is a type over a [`Base`] (header, hasher and the words of the payload) that implements [`Kind`], and of the
+//! facets those it can do: [`Insert`], [`SharedInsert`], [`Remove`], [`Count`], [`Grow`], [`Merge`], [`Intersect`],
+//! [`Fold`], [`Cardinality`], [`Overlap`]. Its [`Row`] says the rest: how a filter of it comes to be, its sizes, its
+//! parameters, its false-positive rate, and the properties that tests ask for.
+//!
+//! Two rules for payloads. An empty one is all zeros. What changes with the keys lies in the payload and not in the
+//! header, whose first part never changes: a kind that keeps state beside its places has the payload's last line for it.
+
+mod base;
+mod build;
+mod capabilities;
+mod change;
+mod facets;
+mod in_place;
+mod records;
+mod row;
+
+pub use base::Base;
+pub(crate) use base::check_compatible;
+pub use build::{Build, Built, Progress};
+pub use capabilities::Capabilities;
+pub(crate) use change::{change_many, change_one, mark, mark_one};
+pub use facets::{Cardinality, Count, Fold, Grow, Insert, Intersect, Merge, Overlap, Remove, SharedInsert};
+pub(crate) use records::PIECE;
+pub use records::{Counted, Entry, Records};
+pub use row::{Overfill, Row, Sizes, Structure};
+
+use crate::bits::ring::{self, Batch, Few};
+use crate::error::Result;
+use crate::layouts::{Measure, Probe, View};
+
+/// What every handle needs of the kind behind it.
+pub trait Payload: Send + Sync {
+    /// Header, hasher and words.
+    fn base(&self) -> &Base;
+
+    /// Header, hasher and words, to be changed.
+    fn base_mut(&mut self) -> &mut Base;
+
+    /// Checks what the kind promises of its payload beyond the checksums.
+    ///
+    /// # Errors
+    /// [`Status::Corrupt`](crate::Status::Corrupt).
+    fn check_payload(&self) -> Result<()>;
+}
+
+/// A kind of approximate-membership filter. `contains_hash` never says false of a hash that was inserted; of others it
+/// says true at the false-positive rate.
+///
+/// Shared references may be used from many threads at once.
+pub trait Kind: Payload {
+    /// Whether a hash may have been inserted. Constant time.
+    fn contains_hash(&self, hash: u64) -> bool;
+
+    /// Whether each key of a batch may have been inserted (see `bits::ring`).
+    fn contains_many(&self, batch: &mut dyn Batch) {
+        ring::rolling(&mut (), 0, batch, ring::nothing, ring::nothing, |_, hash| self.contains_hash(hash));
+    }
+
+    /// Whether each of few keys may have been inserted: bit i is that of the i-th, and bits after the last mean nothing.
+    /// `None` where [`Kind::contains_many`] has to say it.
+    fn contains_few(&self, _few: &Few) -> Option<u64> {
+        None
+    }
+
+    /// What the payload tells. Reads all of it, once, and says to `progress` after every piece how many bytes that was.
+    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure;
+
+    /// Of an image in place: the place, in 64-bit words, of one of the words that an insertion or removal of the hash
+    /// changes and whose region is not marked yet (`Base::unmarked`); `None` once all are. A kind that does not say
+    /// which words those are has to have all of them marked.
+    fn unmarked(&self, _hash: u64) -> Option<usize> {
+        self.base().first_unmarked()
+    }
+
+    /// Forgets all keys.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`](crate::Status::Unsupported) and others if the words may not be written; nothing has changed
+    /// then.
+    fn reset(&mut self) -> Result<()> {
+        self.base_mut().writable()?.fill(0);
+        Ok(())
+    }
+
+    /// Insertion, for the kinds that can.
+    fn as_insert(&mut self) -> Option<&mut dyn Insert> {
+        None
+    }
+
+    /// Lock-free insertion, for the kinds that can.
+    fn as_shared_insert(&self) -> Option<&dyn SharedInsert> {
+        None
+    }
+
+    /// Removal, for the kinds that can.
+    fn as_remove(&mut self) -> Option<&mut dyn Remove> {
+        None
+    }
+
+    /// Counting, for the kinds that can.
+    fn as_count(&self) -> Option<&dyn Count> {
+        None
+    }
+
+    /// Growth, for the kinds that can.
+    fn as_grow(&self) -> Option<&dyn Grow> {
+        None
+    }
+
+    /// Union, for the kinds that can.
+    fn as_merge(&mut self) -> Option<&mut dyn Merge> {
+        None
+    }
+
+    /// Intersection, for the kinds that can.
+    fn as_intersect(&mut self) -> Option<&mut dyn Intersect> {
+        None
+    }
+
+    /// Folding, for the kinds that can.
+    fn as_fold(&mut self) -> Option<&mut dyn Fold> {
+        None
+    }
+
+    /// Estimation, for the kinds that can.
+    fn as_cardinality(&self) -> Option<&dyn Cardinality> {
+        None
+    }
+
+    /// Estimation of unions, for the kinds that can.
+    fn as_overlap(&self) -> Option<&dyn Overlap> {
+        None
+    }
+
+    /// The payload, for code that looks keys up by itself; `None` if its layout has no name.
+    fn view(&self) -> Option<View<'_>> {
+        None
+    }
+
+    /// What a single key needs of the filter, for the kinds whose keys go through a kernel.
+    fn probe(&self) -> Option<Probe<'_>> {
+        None
+    }
+}
+
+/// A kind of map: exact values for the keys it was built from, and for others "absent", but for a stated share of them.
+pub trait MapKind: Payload {
+    /// The value of the key with this identity; `None` if the key is certainly not there.
+    fn get_one(&self, id: u128) -> Option<u64>;
+
+    /// The values of the keys with these identities; `give` takes each in order.
+    fn get_many(&self, ids: &[u128], give: &mut dyn FnMut(Option<u64>)) {
+        ids.iter().for_each(|id| give(self.get_one(*id)));
+    }
+
+    /// The share of absent keys that are given a value, given exactly this payload. Reads it, and says to `progress`
+    /// after every piece how many bytes that was.
+    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure;
+}

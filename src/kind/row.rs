@@ -1,0 +1,197 @@
+//! What the library knows of a kind.
+
+use super::{Base, Build, Built, Capabilities, Entry, Kind, MapKind};
+use crate::error::{Result, error};
+use crate::format::Geometry;
+use crate::spec::{KindId, Parameter, Size, Spec};
+
+/// What the library knows of a kind. `..Row::BASE` stands for what most kinds have.
+pub struct Row {
+    /// Its number in the C API and in images; never reused.
+    pub kind: KindId,
+    /// Its name, the same everywhere.
+    pub name: &'static str,
+    /// What it is, in a sentence.
+    pub summary: &'static str,
+    /// The version of its payload layout; images of a later one are refused.
+    pub layout_version: u16,
+    /// What a filter of this kind in memory of its own can do.
+    pub capabilities: Capabilities,
+    /// The parameters that this kind takes beyond what every spec holds.
+    pub parameters: &'static [&'static Parameter],
+    /// What handle it has, and how one comes to be.
+    pub structure: Structure,
+    /// What exact sizes it takes.
+    pub sizes: Sizes,
+    /// The least and the greatest number of bits that a key sets, or places that it has, where a spec may say it.
+    pub hashes: (u32, u32),
+    /// The geometry that a spec asks for; of a kind that is built from its keys the one to expect. What every kind
+    /// refuses was refused before ([`Row::geometry_of`]).
+    pub geometry: fn(&Spec, Size) -> Result<Geometry>,
+    /// What of a geometry two filters must have in common to combine. All of it, unless a filter's geometry changes.
+    pub identity: fn(&Geometry) -> Geometry,
+    /// Cache lines that a lookup of a present key touches.
+    pub lines_per_lookup: fn(&Geometry) -> f64,
+    /// The exact false-positive rate of a geometry with so many distinct keys; of a map, the share of absent keys that
+    /// are given a value.
+    pub false_positive_rate: fn(&Geometry, u64) -> f64,
+    /// Whether the payload depends only on which keys there are (and, where they are counted, how often), and not on
+    /// their order.
+    pub is_canonical: bool,
+    /// What becomes of a filter that is given more keys than its capacity.
+    pub overfill: Overfill,
+    /// Whether an insertion or removal moves what other keys left. A reader of the same image in place would miss them
+    /// meanwhile, so such a kind is not written in place.
+    pub moves_entries: bool,
+}
+
+/// What handle a kind has, and how one comes to be.
+pub enum Structure {
+    /// A filter that is made empty and takes keys one by one.
+    Filter {
+        /// A filter over a payload of this kind; refuses a geometry that the kind cannot have.
+        open: fn(Base) -> Result<Box<dyn Kind>>,
+    },
+    /// A filter that is built from all of its keys.
+    StaticFilter {
+        /// As that of [`Structure::Filter`].
+        open: fn(Base) -> Result<Box<dyn Kind>>,
+        /// Makes the payload.
+        build: fn(&mut Build<u64>) -> Result<Built>,
+        /// A bijection that hashes pass before they are sorted, for kinds whose work is divided by the high bits: those
+        /// of hashes from elsewhere may be weak. What is built is built from its results.
+        order: fn(u64) -> u64,
+    },
+    /// A map, which is built from all of its keys and their values.
+    Map {
+        /// A map over a payload of this kind; refuses a geometry that the kind cannot have.
+        open: fn(Base) -> Result<Box<dyn MapKind>>,
+        /// Makes the payload.
+        build: fn(&mut Build<Entry>) -> Result<Built>,
+    },
+}
+
+/// What the `bits` of a spec mean to a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sizes {
+    /// The exact size, a multiple of so many bits. It recreates a geometry.
+    Multiples(u64),
+    /// At most so many, for a capacity that has to be given too: the lowest rate that fits. Capacity, rate and
+    /// parameters recreate a geometry.
+    ByKeys,
+}
+
+/// What becomes of a filter that is given more keys than its capacity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overfill {
+    /// Its false-positive rate rises, in the end to 1.
+    RateRises,
+    /// It refuses keys: [`Status::Full`](crate::Status::Full).
+    Refuses,
+    /// It grows and keeps its rate, but for an image in place, which refuses keys when it is full.
+    Grows,
+    /// It takes no keys after it was built.
+    IsBuilt,
+}
+
+impl Row {
+    /// What most kinds have.
+    pub const BASE: Row = Row {
+        kind: KindId(0),
+        name: "",
+        summary: "",
+        layout_version: 1,
+        capabilities: Capabilities::NONE,
+        parameters: &[],
+        structure: Structure::Filter { open: |base| Err(base.foreign_geometry()) },
+        sizes: Sizes::ByKeys,
+        hashes: (0, 0),
+        geometry: |_, _| Err(crate::Status::Internal.into()),
+        identity: |geometry| *geometry,
+        lines_per_lookup: |_| 1.0,
+        false_positive_rate: |_, _| 1.0,
+        is_canonical: true,
+        overfill: Overfill::RateRises,
+        moves_entries: false,
+    };
+
+    /// Whether it is a map; otherwise it is a filter.
+    pub fn is_map(&self) -> bool {
+        matches!(self.structure, Structure::Map { .. })
+    }
+
+    /// Whether a filter of it is made empty; otherwise it is built from all of its keys.
+    pub fn is_made_empty(&self) -> bool {
+        matches!(self.structure, Structure::Filter { .. })
+    }
+
+    /// Exact sizes are multiples of so many bits.
+    pub fn bits_unit(&self) -> u64 {
+        match self.sizes {
+            Sizes::Multiples(unit) => unit,
+            Sizes::ByKeys => 1,
+        }
+    }
+
+    /// The parameter with this name.
+    pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
+        self.parameters.iter().copied().find(|parameter| parameter.name == name)
+    }
+
+    /// Refuses to write an image of this kind in place where readers of it would be answered wrongly meanwhile.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`](crate::Status::Unsupported).
+    pub(crate) fn check_in_place(&self) -> Result<()> {
+        if !self.moves_entries {
+            return Ok(());
+        }
+        let name = self.name;
+        Err(error!(Unsupported, "{name} moves entries when it changes: load a copy (mode load), change and save that"))
+    }
+
+    /// The geometry that a spec asks for, which is one of this kind.
+    ///
+    /// # Errors
+    /// Those of [`Spec::size`]; [`Status::OutOfRange`](crate::Status::OutOfRange),
+    /// [`Status::Contradiction`](crate::Status::Contradiction) and [`Status::TooLarge`](crate::Status::TooLarge), each
+    /// naming what is allowed.
+    pub fn geometry_of(&self, spec: &Spec) -> Result<Geometry> {
+        let size = spec.size()?;
+        if let Size::Exact { capacity, bits, hashes } = size {
+            self.check_exact(capacity, bits, hashes)?;
+        }
+        (self.geometry)(spec, size)
+    }
+
+    fn check_exact(&self, capacity: u64, bits: u64, hashes: u32) -> Result<()> {
+        let (least, most) = self.hashes;
+        let needs_capacity = match self.sizes {
+            Sizes::Multiples(unit) if !bits.is_multiple_of(unit) => {
+                return Err(error!(OutOfRange, "bits = {bits} is not a multiple of the {unit} of a block"));
+            }
+            Sizes::Multiples(_) => hashes == 0 && least < most,
+            Sizes::ByKeys => true,
+        };
+        if hashes != 0 && !(least..=most).contains(&hashes) {
+            let name = self.name;
+            return Err(match (least, most) {
+                (_, 0) => error!(OutOfRange, "hashes = {hashes} has no meaning for {name}: leave it 0"),
+                (least, most) if least == most => error!(OutOfRange, "hashes = {hashes} is not the {most} of {name}"),
+                _ => error!(OutOfRange, "hashes = {hashes} with bits = {bits} is not from {least} to {most}"),
+            });
+        }
+        if capacity == 0 && needs_capacity {
+            return Err(match self.sizes {
+                Sizes::Multiples(_) => {
+                    error!(Contradiction, "bits = {bits} needs hashes, or a capacity to choose them for")
+                }
+                Sizes::ByKeys => error!(Contradiction, "bits = {bits} of {} needs a capacity", self.name),
+            });
+        }
+        if bits >= 1 << 63 {
+            return Err(error!(TooLarge, "bits = {bits} are more than the address space holds"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,172 @@
+//! Making empty filters of any kind, and what a spec says before anything is made.
+
+use crate::error::{Result, error};
+use crate::filter::Filter;
+use crate::format::{Geometry, HEADER_LENGTH, Header};
+use crate::image::Image;
+use crate::kind::{Base, Row};
+use crate::registry::{self, DEFAULT_KIND, KINDS};
+use crate::simd;
+use crate::spec::{List, Number, Size, Spec};
+use crate::storage::{Access, ImageBytes, Words};
+
+/// The row that a spec asks for, once all parameters of the spec are found to be among those of the kind, each once.
+///
+/// # Errors
+/// [`Status::UnknownValue`](crate::Status::UnknownValue), [`Status::Contradiction`](crate::Status::Contradiction).
+pub fn row_of(spec: &Spec) -> Result<&'static Row> {
+    let row = row_of_kind(spec)?;
+    for (i, setting) in spec.parameters.iter().enumerate().filter(|(_, setting)| setting.id != 0) {
+        let Some(parameter) = row.parameters.iter().find(|parameter| parameter.id() == setting.id) else {
+            return Err(match KINDS.iter().find_map(|row| row.parameters.iter().find(|p| p.id() == setting.id)) {
+                Some(other) => foreign_parameter(row, other.name),
+                None => error!(UnknownValue, "parameter id {:#x} is not known to any kind", setting.id),
+            });
+        };
+        if let Some(second) = spec.parameters[i + 1..].iter().find(|second| second.id == setting.id) {
+            // It is not clear which value is meant.
+            let (first, second) = (Number(setting.value), Number(second.value));
+            let name = parameter.name;
+            return Err(error!(Contradiction, "the parameter {name} is set twice, to {first} and to {second}"));
+        }
+    }
+    Ok(row)
+}
+
+fn row_of_kind(spec: &Spec) -> Result<&'static Row> {
+    let kind = spec.kind.unwrap_or(DEFAULT_KIND);
+    registry::find(kind).ok_or_else(|| {
+        let last = KINDS.last().map_or(0, |row| row.kind.0);
+        error!(UnknownValue, "kind = {} is not a kind; 1 to {last} are known", kind.0)
+    })
+}
+
+/// The parameter with this name of a spec's kind.
+///
+/// # Errors
+/// [`Status::UnknownValue`](crate::Status::UnknownValue), which says what the kind takes, or which kinds take it.
+pub fn parameter_of(spec: &Spec, name: &str) -> Result<&'static crate::Parameter> {
+    let row = row_of_kind(spec)?;
+    row.parameter(name).ok_or_else(|| foreign_parameter(row, name))
+}
+
+fn foreign_parameter(row: &Row, name: &str) -> crate::Error {
+    let mut owners = [""; KINDS.len()];
+    let mut count = 0;
+    for owner in KINDS.iter().filter(|owner| owner.parameter(name).is_some()) {
+        owners[count] = owner.name;
+        count += 1;
+    }
+    match count {
+        0 => error!(UnknownValue, "{name} is not a parameter of any kind"),
+        _ => {
+            let owners = List(&owners[..count]);
+            error!(UnknownValue, "{} takes no parameter {name}, which is one of {owners}", row.name)
+        }
+    }
+}
+
+/// The geometry that a spec asks for; of a kind that is built from its keys the one to expect.
+///
+/// # Errors
+/// Those of the spec, each naming what is allowed.
+pub fn geometry(spec: &Spec) -> Result<Geometry> {
+    row_of(spec)?.geometry_of(spec)
+}
+
+/// The exact false-positive rate of what a spec describes with so many distinct keys.
+///
+/// # Errors
+/// As [`geometry`].
+pub fn expected_false_positive_rate(spec: &Spec, keys: u64) -> Result<f64> {
+    let row = row_of(spec)?;
+    Ok((row.false_positive_rate)(&row.geometry_of(spec)?, keys))
+}
+
+/// What lies beneath a handle of this kind that a spec describes, over words with this geometry that `words` gives.
+pub(crate) fn base(
+    row: &'static Row,
+    spec: &Spec,
+    geometry: Geometry,
+    words: impl FnOnce(&Header) -> Result<Words>,
+) -> Result<Base> {
+    let hasher = spec.hasher()?;
+    let instructions = simd::choose(spec.kernel)?;
+    let (capacity, false_positive_rate) = match spec.size()? {
+        Size::Rate { capacity, false_positive_rate } => (capacity, false_positive_rate),
+        Size::Exact { capacity, .. } => (capacity, 0.0),
+    };
+    let header = Header {
+        kind: row.kind,
+        layout_version: row.layout_version,
+        hash: hasher.function(),
+        identifier: hasher.identifier(),
+        capacity,
+        false_positive_rate,
+        geometry,
+        count: 0,
+        dirty: false,
+    };
+    let words = words(&header)?;
+    Ok(Base::new(row, header, hasher, words).with_instructions(instructions))
+}
+
+/// The row of a filter that a spec wants empty, and its geometry.
+fn empty(spec: &Spec) -> Result<(&'static Row, Geometry)> {
+    let row = row_of(spec)?;
+    let geometry = row.geometry_of(spec)?;
+    if row.is_made_empty() {
+        return Ok((row, geometry));
+    }
+    let (name, what) = (row.name, if row.is_map() { "a map builder" } else { "a builder" });
+    Err(error!(Unsupported, "{name} is made from all of its keys at once: give them to {what}"))
+}
+
+/// An empty filter in memory of its own.
+///
+/// # Errors
+/// Those of the spec, each naming what is allowed; [`Status::Unsupported`](crate::Status::Unsupported) for a kind that
+/// is built from its keys; [`Status::TooLarge`](crate::Status::TooLarge) and
+/// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+pub fn create(spec: &Spec) -> Result<Filter> {
+    let (row, geometry) = empty(spec)?;
+    Filter::over(base(row, spec, geometry, |header| Words::zeroed(header.geometry.payload_bytes))?)
+}
+
+/// The length of the image of the filter that a spec describes.
+///
+/// # Errors
+/// As [`create`], without a lack of memory.
+pub fn image_size(spec: &Spec) -> Result<u64> {
+    let (_, geometry) = empty(spec)?;
+    spec.hasher()?;
+    Ok(crate::format::image_bytes(geometry.payload_bytes).unwrap_or(u64::MAX))
+}
+
+/// An empty filter in a caller's buffer, which becomes a complete image: header, payload, and whatever follows as it
+/// was.
+///
+/// # Errors
+/// As [`create`]; [`Status::BufferTooSmall`](crate::Status::BufferTooSmall),
+/// [`Status::Misaligned`](crate::Status::Misaligned). The buffer is then as it was.
+///
+/// # Safety
+/// `length` bytes from `base` are writable until the filter is dropped, and meanwhile no other handle of this process
+/// uses them; other processes that share them may read them through handles of their own.
+pub unsafe fn create_in(spec: &Spec, start: core::ptr::NonNull<u8>, length: usize) -> Result<Filter> {
+    let (row, geometry) = empty(spec)?;
+    let base = base(row, spec, geometry, |header| {
+        let needed = header.image_bytes();
+        if (length as u64) < needed {
+            return Err(error!(BufferTooSmall, "the buffer has {length} bytes, the image needs {needed}"));
+        }
+        // SAFETY: the caller's promise.
+        let image = unsafe { ImageBytes::from_buffer(start, needed as usize, Access::Write)? };
+        image.into_words(HEADER_LENGTH, header.geometry.payload_bytes as usize)
+    })?;
+    // Everything that can fail comes before the first byte is written.
+    row.check_in_place()?;
+    let mut filter = Filter::over(base)?;
+    filter.base_mut().initialise()?;
+    Ok(filter)
+}

@@ -1,0 +1,121 @@
+//! Parameters that only some kinds take: their names, bounds and defaults.
+
+use super::Number;
+use crate::error::{Result, error};
+use core::fmt;
+
+/// What values a parameter takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Domain {
+    /// Whole numbers from the first to the second, both included.
+    Integer(u64, u64),
+    /// Real numbers from the first to the second, both included.
+    Real(f64, f64),
+    /// One of these names; its value is the position in the list.
+    Choice(&'static [&'static str]),
+}
+
+/// A parameter that some kind takes beyond what every spec holds. Kinds may have parameters of the same name, each with
+/// bounds and a meaning of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// Its name, the same in Rust, C, the command and the documentation.
+    pub name: &'static str,
+    /// What it does, in a sentence.
+    pub summary: &'static str,
+    /// The value it has when it is not set.
+    pub default: f64,
+    /// The values it may have.
+    pub domain: Domain,
+    /// Which of the header's kind words keeps its value (of a real number its bits), where the payload cannot be read
+    /// without it.
+    pub word: Option<usize>,
+}
+
+impl Parameter {
+    /// The number by which specs refer to the parameter: FNV-1a of its name, so that no central list is needed.
+    pub const fn id(&self) -> u32 {
+        let name = self.name.as_bytes();
+        let (mut id, mut i) = (0x811c_9dc5_u32, 0);
+        while i < name.len() {
+            id = (id ^ name[i] as u32).wrapping_mul(0x0100_0193);
+            i += 1;
+        }
+        id
+    }
+
+    /// The least and the greatest value.
+    pub const fn bounds(&self) -> (f64, f64) {
+        match self.domain {
+            Domain::Integer(minimum, maximum) => (minimum as f64, maximum as f64),
+            Domain::Real(minimum, maximum) => (minimum, maximum),
+            Domain::Choice(names) => (0.0, names.len() as f64 - 1.0),
+        }
+    }
+
+    /// The names of a choice; none for a number.
+    pub const fn choices(&self) -> &'static [&'static str] {
+        match self.domain {
+            Domain::Choice(names) => names,
+            Domain::Integer(..) | Domain::Real(..) => &[],
+        }
+    }
+
+    /// The value of a header word that keeps this parameter.
+    pub fn value_of_word(&self, word: u64) -> f64 {
+        match self.domain {
+            Domain::Real(..) => f64::from_bits(word),
+            Domain::Integer(..) | Domain::Choice(_) => word as f64,
+        }
+    }
+
+    /// `value`, if it is inside the bounds and, but for real numbers, whole.
+    ///
+    /// # Errors
+    /// [`Status::OutOfRange`](crate::Status::OutOfRange).
+    pub fn check(&self, value: f64) -> Result<f64> {
+        let (minimum, maximum) = self.bounds();
+        let is_real = matches!(self.domain, Domain::Real(..));
+        if value >= minimum && value <= maximum && (is_real || value.fract() == 0.0) {
+            return Ok(value);
+        }
+        Err(self.refusal(format_args!("{}", Number(value))))
+    }
+
+    /// The value of a choice by its name or its number, or of a number by its digits.
+    ///
+    /// # Errors
+    /// [`Status::UnknownValue`](crate::Status::UnknownValue) for a choice that does not exist,
+    /// [`Status::OutOfRange`](crate::Status::OutOfRange) for a number out of bounds.
+    pub fn parse(&self, text: &str) -> Result<f64> {
+        let names = self.choices();
+        if let Some(position) = names.iter().position(|name| *name == text) {
+            return Ok(position as f64);
+        }
+        match text.parse().map(|value| self.check(value)) {
+            Ok(Ok(value)) => Ok(value),
+            _ if !names.is_empty() => Err(error!(UnknownValue, "{} = {text} is not one of {}", self.name, List(names))),
+            Ok(refused) => refused,
+            Err(_) => Err(self.refusal(format_args!("{text}"))),
+        }
+    }
+
+    fn refusal(&self, value: fmt::Arguments) -> crate::Error {
+        let (minimum, maximum) = self.bounds();
+        let what = if matches!(self.domain, Domain::Real(..)) { "number" } else { "whole number" };
+        let (minimum, maximum) = (Number(minimum), Number(maximum));
+        error!(OutOfRange, "{} = {value} is not a {what} from {minimum} to {maximum}", self.name)
+    }
+}
+
+/// Names with commas between them.
+pub(crate) struct List<'a>(pub &'a [&'a str]);
+
+impl fmt::Display for List<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, name) in self.0.iter().enumerate() {
+            write!(f, "{}{name}", if i == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}
