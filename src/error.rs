@@ -1,6 +1,5 @@
 //! What can go wrong, as values: a [`Status`] for programs and an [`Error`] with a message for people.
 
-use crate::storage::boxed;
 use core::ffi::CStr;
 use core::fmt;
 
@@ -172,7 +171,7 @@ pub const MESSAGE_LENGTH: usize = 232;
 pub struct Error {
     status: Status,
     os_error: i32,
-    message: Option<Box<Message>>,
+    message: Option<Box<[Message; 1]>>,
 }
 
 const _: () = assert!(size_of::<Error>() <= 16 && size_of::<Result<()>>() <= 16 && size_of::<Result<bool>>() <= 16);
@@ -194,7 +193,12 @@ impl Error {
         let mut text = Message { length: 0, text: [0; MESSAGE_LENGTH] };
         // The writer cuts instead of failing.
         let _ = fmt::write(&mut text, message);
-        Error { status, os_error: 0, message: boxed(text) }
+        // A vector, unlike a box, can say that there is no memory.
+        let mut one = Vec::new();
+        if one.try_reserve_exact(1).is_ok() {
+            one.push(text);
+        }
+        Error { status, os_error: 0, message: one.into_boxed_slice().try_into().ok() }
     }
 
     /// An error of the operating system: `code` is the `errno`, `what` says what was being done.
@@ -224,7 +228,10 @@ impl Error {
     /// The message.
     pub fn message(&self) -> &str {
         match &self.message {
-            Some(message) => core::str::from_utf8(&message.text[..usize::from(message.length)]).unwrap_or_default(),
+            Some(message) => {
+                let [message] = &**message;
+                core::str::from_utf8(&message.text[..usize::from(message.length)]).unwrap_or_default()
+            }
             None => self.status.text(),
         }
     }

@@ -28,8 +28,11 @@ pub(crate) use words::{copy_words, for_each_chunk};
 use crate::error::{Result, error};
 use core::alloc::Layout;
 
-/// Moves `value` to the heap, if there is memory for it.
-pub(crate) fn boxed<T>(value: T) -> Option<Box<T>> {
+/// Moves `value` to the heap.
+///
+/// # Errors
+/// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+pub fn try_box<T>(value: T) -> Result<Box<T>> {
     let layout = Layout::new::<T>();
     assert!(layout.size() > 0, "only values with a size are boxed");
     // SAFETY: the layout has a size; a non-null block is written before it becomes a Box, which frees it with the
@@ -37,16 +40,11 @@ pub(crate) fn boxed<T>(value: T) -> Option<Box<T>> {
     unsafe {
         let place = std::alloc::alloc(layout).cast::<T>();
         if place.is_null() {
-            return None;
+            return Err(error!(OutOfMemory, "{} bytes for a handle could not be had", layout.size()));
         }
         place.write(value);
-        Some(Box::from_raw(place))
+        Ok(Box::from_raw(place))
     }
-}
-
-/// Moves `value` to the heap, or says that there is no memory.
-pub fn try_box<T>(value: T) -> Result<Box<T>> {
-    boxed(value).ok_or_else(|| error!(OutOfMemory, "{} bytes for a handle could not be had", size_of::<T>()))
 }
 
 /// A vector with room for `capacity` elements, or the message that there is no memory.
