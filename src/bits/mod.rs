@@ -49,7 +49,7 @@ pub fn prefetch<T>(word: &T) {
         _mm_prefetch::<_MM_HINT_T0>(address);
     }
     #[cfg(target_arch = "aarch64")]
-    // SAFETY: as above, of every aarch64 processor.
+    // SAFETY: a prefetch changes nothing that a program can see, and every aarch64 processor has it.
     unsafe {
         core::arch::asm!("prfm pldl1keep, [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
     }

@@ -113,7 +113,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_child_of_a_bare_system_call_is_another_process() {
-        // SAFETY: as above; without flags it is what fork is.
+        // SAFETY: without flags it is what fork is, and the children here need no other thread and no lock.
         let clone = || unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
         let probe = os::wiped_in_children().map(|page| page.cast::<AtomicU64>());
         // SAFETY: a page that is never given back, only used as this atomic.

@@ -25,7 +25,7 @@ enum Home {
 // SAFETY: the words are reached by value, through atomics or `&mut self`; neither memory nor mappings belong to a
 // thread.
 unsafe impl Send for Words {}
-// SAFETY: as above; `&self` gives atomics only.
+// SAFETY: threads that share the words reach them through atomics only, which is all that `&self` gives.
 unsafe impl Sync for Words {}
 
 impl Words {

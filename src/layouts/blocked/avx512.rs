@@ -205,7 +205,7 @@ fn insert(words: &mut [u64], masks: &[u16], batch: &mut dyn Batch) {
         let step = |step: Step| unsafe { step!(rotate_chosen, set_and_tell, step) };
         run(batch, (fetching, Answer::New), preparation, step);
     } else {
-        // SAFETY: as above.
+        // SAFETY: as in `contains`; the words are ours alone, and nothing else refers to them meanwhile.
         let step = |step: Step| unsafe { step!(rotate_chosen, set, step) };
         run(batch, (fetching, Answer::Nothing), preparation, step);
     }
@@ -232,11 +232,11 @@ fn insert_few(words: &mut [u64], masks: &[u16], few: &Few, is_asked: bool) -> u6
     let fetching = length >= ring::FETCH_FROM;
     let preparation = preparation(words.as_mut_ptr(), length, masks);
     if is_asked {
-        // SAFETY: as in `insert`.
+        // SAFETY: as in `contains`; the words are ours alone, and nothing else refers to them meanwhile.
         let step = |step: Step| unsafe { step!(rotate_chosen, set_and_tell, step) };
         run_few(few, (fetching, Answer::New), preparation, step)
     } else {
-        // SAFETY: as above.
+        // SAFETY: as in `contains`; the words are ours alone, and nothing else refers to them meanwhile.
         let step = |step: Step| unsafe { step!(rotate_chosen, set, step) };
         run_few(few, (fetching, Answer::Nothing), preparation, step)
     }

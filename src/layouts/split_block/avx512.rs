@@ -170,7 +170,9 @@ fn contains(words: &[AtomicU64], masks: &[u16], batch: &mut dyn Batch) {
     if !is_vectorised(length, BLOCK_WORDS) {
         return portable::KERNEL.contains(words, masks, batch);
     }
-    // SAFETY: as in the blocked layout, of 32 bytes and no masks.
+    // SAFETY: the high half of a product with the number of blocks is less than that, so that 32 bytes at the address
+    // are a block; the other addresses are those of arrays with eight elements more. Another thread may be setting bits
+    // in the block: see `load_half_line`.
     let step = |step: Step| unsafe { step!(test, step) };
     run(batch, (length >= ring::FETCH_FROM, Answer::Found), preparation(words.as_ptr().cast(), length), step);
 }
@@ -188,7 +190,7 @@ fn insert(words: &mut [u64], masks: &[u16], batch: &mut dyn Batch) {
         let step = |step: Step| unsafe { step!(set_and_tell, step) };
         run(batch, (fetching, Answer::New), preparation, step);
     } else {
-        // SAFETY: as above.
+        // SAFETY: as in `contains`; the words are ours alone, and nothing else refers to them meanwhile.
         let step = |step: Step| unsafe { step!(set, step) };
         run(batch, (fetching, Answer::Nothing), preparation, step);
     }
@@ -215,11 +217,11 @@ fn insert_few(words: &mut [u64], masks: &[u16], few: &Few, is_asked: bool) -> u6
     let fetching = length >= ring::FETCH_FROM;
     let preparation = preparation(words.as_mut_ptr(), length);
     if is_asked {
-        // SAFETY: as in `insert`.
+        // SAFETY: as in `contains`; the words are ours alone, and nothing else refers to them meanwhile.
         let step = |step: Step| unsafe { step!(set_and_tell, step) };
         run_few(few, (fetching, Answer::New), preparation, step)
     } else {
-        // SAFETY: as above.
+        // SAFETY: as in `contains`; the words are ours alone, and nothing else refers to them meanwhile.
         let step = |step: Step| unsafe { step!(set, step) };
         run_few(few, (fetching, Answer::Nothing), preparation, step)
     }

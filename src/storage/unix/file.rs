@@ -114,14 +114,14 @@ impl RawFile {
         let (fd, libc::stat { st_uid, st_gid, st_mode, .. }) = (self.descriptor(), other.0);
         const SAME: libc::uid_t = libc::uid_t::MAX;
         let mut mode = st_mode & 0o777;
-        // SAFETY: the descriptor is open, here and below.
+        // SAFETY: the descriptor is open.
         if (own.st_uid, own.st_gid) != (st_uid, st_gid) && unsafe { libc::fchown(fd, st_uid, st_gid) } != 0 {
-            // SAFETY: as above.
+            // SAFETY: the descriptor is open.
             if own.st_gid != st_gid && unsafe { libc::fchown(fd, SAME, st_gid) } != 0 {
                 mode &= 0o707 | (mode & 0o007) << 3;
             }
         }
-        // SAFETY: as above.
+        // SAFETY: the descriptor is open.
         unsafe { libc::fchmod(fd, mode) };
     }
 

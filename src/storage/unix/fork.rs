@@ -20,7 +20,7 @@ pub fn wiped_in_children() -> Option<NonNull<u8>> {
         if unsafe { libc::madvise(base.as_ptr().cast(), page, libc::MADV_WIPEONFORK) } == 0 {
             return Some(base);
         }
-        // SAFETY: as above, and nothing refers to it.
+        // SAFETY: the page was just mapped, and nothing refers to it.
         unsafe { unmap(base, page) };
     }
     None

@@ -64,7 +64,7 @@ pub fn map_anonymous(length: usize) -> Option<NonNull<u8>> {
 /// # Safety
 /// `base` and `length` are those of a mapping, or of a part of one that starts at a page, to which nothing refers.
 pub unsafe fn unmap(base: NonNull<u8>, length: usize) {
-    // SAFETY: as above.
+    // SAFETY: the caller says that it is a mapping, and that nothing refers to it.
     unsafe { libc::munmap(base.as_ptr().cast(), length) };
 }
 
@@ -77,7 +77,7 @@ pub unsafe fn flush(base: NonNull<u8>, length: usize) -> core::result::Result<()
     if tests::fails() {
         return Err(libc::EIO);
     }
-    // SAFETY: as above.
+    // SAFETY: the caller says that the bytes are mapped, and where a page begins.
     retry(|| unsafe { libc::msync(base.as_ptr().cast(), length, libc::MS_SYNC) }).map(|_| ())
 }
 
