@@ -69,7 +69,9 @@ static uint64_t single_contains(size_t size) {
 
 static uint64_t contains(size_t size) {
   for (size_t i = 0; i < KEYS; i += size) {
-    petal_filter_contains_batch_u64(b.full, b.keys + i, size, b.answers + i, NULL, NULL, NULL);
+    petal_keys keys = petal_keys_u64(b.keys + i, size);
+    petal_answers answers = {.struct_size = sizeof answers, .bytes = b.answers + i};
+    petal_filter_contains_batch(b.full, &keys, &answers, NULL);
   }
   return b.answers[0];
 }
@@ -82,21 +84,25 @@ static uint64_t single_insert(size_t size) {
 
 static uint64_t insert(size_t size) {
   for (size_t i = 0; i < KEYS; i += size) {
-    petal_filter_insert_batch_u64(b.filled, b.keys + i, size, NULL, NULL, NULL, NULL, NULL);
+    petal_keys keys = petal_keys_u64(b.keys + i, size);
+    petal_filter_insert_batch(b.filled, &keys, NULL, NULL);
   }
   return 0;
 }
 
 static uint64_t insert_and_tell(size_t size) {
   for (size_t i = 0; i < KEYS; i += size) {
-    petal_filter_insert_batch_u64(b.filled, b.keys + i, size, b.answers + i, NULL, NULL, NULL, NULL);
+    petal_keys keys = petal_keys_u64(b.keys + i, size);
+    petal_answers answers = {.struct_size = sizeof answers, .bytes = b.answers + i};
+    petal_filter_insert_batch(b.filled, &keys, &answers, NULL);
   }
   return 0;
 }
 
 static uint64_t insert_shared(size_t size) {
   for (size_t i = 0; i < KEYS; i += size) {
-    petal_filter_insert_shared_batch_u64(b.filled, b.keys + i, size, NULL, NULL, NULL, NULL);
+    petal_keys keys = petal_keys_u64(b.keys + i, size);
+    petal_filter_insert_shared_batch(b.filled, &keys, NULL, NULL);
   }
   return 0;
 }
@@ -150,7 +156,8 @@ static petal_filter *filter_of(const petal_spec *spec, uint64_t n, uint64_t from
   }
   for (uint64_t done = 0; done < n; done += KEYS) {
     for (uint64_t i = 0; i < KEYS; i++) b.keys[i] = key_at(from + done + i);
-    petal_filter_insert_batch_u64(filter, b.keys, n - done < KEYS ? n - done : KEYS, NULL, NULL, NULL, NULL, NULL);
+    petal_keys keys = petal_keys_u64(b.keys, n - done < KEYS ? n - done : KEYS);
+    petal_filter_insert_batch(filter, &keys, NULL, NULL);
   }
   return filter;
 }

@@ -101,9 +101,10 @@ static uint64_t hash_of(const bench *b, int i) {
 WAY(hashing_bytes, hash_of(b, i))
 
 static uint64_t batch(const bench *b) {
-  uint64_t found = 0;
-  petal_filter_contains_batch_u64(b->filter, b->keys, KEYS, NULL, NULL, &found, NULL);
-  return found;
+  petal_keys keys = petal_keys_u64(b->keys, KEYS);
+  petal_answers answers = {.struct_size = sizeof answers};
+  petal_filter_contains_batch(b->filter, &keys, &answers, NULL);
+  return answers.true_count;
 }
 
 /* The limit: eight reads at once. */
@@ -181,12 +182,9 @@ static int fill(bench *b, petal_filter *filter, uint64_t n) {
       write_string(b->strings[i], b->keys[i]);
       offsets[i + 1] = (i + 1) * KEY_LENGTH;
     }
-    petal_status status =
-        done / KEYS % 2 == 0
-            ? petal_filter_insert_batch_u64(filter, b->keys, count, NULL, NULL, NULL, NULL, NULL)
-            : petal_filter_insert_batch(filter, b->strings, count * KEY_LENGTH, offsets, count, NULL, NULL, NULL, NULL,
-                                        NULL);
-    if (status != PETAL_OK) return 1;
+    petal_keys keys = done / KEYS % 2 == 0 ? petal_keys_u64(b->keys, count)
+                                           : petal_keys_bytes(b->strings, count * KEY_LENGTH, offsets, count);
+    if (petal_filter_insert_batch(filter, &keys, NULL, NULL) != PETAL_OK) return 1;
     done += count;
   }
   return 0;

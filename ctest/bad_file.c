@@ -126,21 +126,22 @@ static void build_without_room(struct rlimit small, struct rlimit usual) {
                                    .temporary_directory = check_path(".")};
   petal_builder *builder = NULL, *reference = NULL;
   petal_filter *filter = NULL, *expected = NULL;
-  size_t added = 99;
+  petal_answers answers = ANSWERS(.done = 99);
   uint64_t count = 0;
   for (size_t i = 0; i < KEYS; i++) numbers[i] = check_key(i);
   CHECK_OK(petal_builder_new(&spec, &options, &builder, NULL));
   CHECK_OK(petal_builder_new(&spec, NULL, &reference, NULL));
   setrlimit(RLIMIT_FSIZE, &small);
   REFUSED(PETAL_ERR_NO_SPACE, "temporary file",
-          petal_builder_add_batch_u64(builder, numbers, KEYS, &added, &error));
+          petal_builder_add_batch(builder, U64_KEYS(numbers, KEYS), &answers, &error));
+  size_t added = answers.done;
   REFUSED_PLAIN(PETAL_ERR_NO_SPACE, petal_builder_add_u64(builder, 1));
   setrlimit(RLIMIT_FSIZE, &usual);
   CHECK_OK(petal_builder_count(builder, &count));
   CHECK(added > 0 && added < KEYS && count == added);
-  CHECK_OK(petal_builder_add_batch_u64(builder, numbers + added, KEYS - added, NULL, NULL));
+  CHECK_OK(petal_builder_add_batch(builder, U64_KEYS(numbers + added, KEYS - added), NULL, NULL));
   CHECK_OK(petal_builder_finish(builder, &filter, NULL));
-  CHECK_OK(petal_builder_add_batch_u64(reference, numbers, KEYS, NULL, NULL));
+  CHECK_OK(petal_builder_add_batch(reference, U64_KEYS(numbers, KEYS), NULL, NULL));
   CHECK_OK(petal_builder_finish(reference, &expected, NULL));
   CHECK(check_same_bits(filter, expected));
   petal_filter_free(filter);

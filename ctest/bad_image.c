@@ -54,14 +54,15 @@ static bool ignore(void *context, const void *bytes, size_t length) {
 
 /* Does everything with a filter that may be nonsense. Any answer will do, but no bug is found. */
 static void use_up(petal_filter *filter) {
-  uint64_t numbers[100], count = 0;
+  uint64_t numbers[100];
+  petal_answers answers = ANSWERS(.bytes = NULL);
   petal_description description = {.struct_size = sizeof description};
   petal_spec spec = {.struct_size = sizeof spec};
   petal_filter *copy = NULL;
   double rate = 0;
   for (uint64_t i = 0; i < 100; i++) numbers[i] = check_key(i);
   (void)petal_filter_contains_u64(filter, 1);
-  CHECK(petal_filter_contains_batch_hash(filter, numbers, 100, NULL, NULL, &count, NULL) == PETAL_OK);
+  CHECK_OK(petal_filter_contains_batch(filter, HASH_KEYS(numbers, 100), &answers, NULL));
   CHECK_OK(petal_filter_describe(filter, &description, NULL));
   CHECK_OK(petal_filter_expected_false_positive_rate(filter, description.capacity, &rate));
   CHECK_OK(petal_filter_spec(filter, &spec, NULL));
@@ -267,7 +268,7 @@ static void reading_only(petal_kind kind) {
   static const uint64_t numbers[] = {1, 2, 3};
   guard(reader);
   REFUSED(PETAL_ERR_UNSUPPORTED, "open for reading|mode write",
-          petal_filter_insert_batch_u64(reader, numbers, 3, NULL, NULL, NULL, NULL, &error));
+          petal_filter_insert_batch(reader, U64_KEYS(numbers, 3), NULL, &error));
   REFUSED(PETAL_ERR_UNSUPPORTED, "open for reading|mode write", petal_filter_merge(reader, other, &error));
   REFUSED(PETAL_ERR_UNSUPPORTED, "open for reading|mode write", petal_filter_intersect(reader, other, &error));
   REFUSED(PETAL_ERR_UNSUPPORTED, "open for reading|mode write", petal_filter_clear(reader, &error));

@@ -226,6 +226,15 @@ static petal_status use_plan_request(void *s, petal_error *e) {
   return petal_plan(s, &proposal, 1, &count, e);
 }
 
+static petal_status use_keys(void *s, petal_error *e) {
+  return petal_filter_insert_batch(guarded, s, NULL, e);
+}
+
+static petal_status use_answers(void *s, petal_error *e) {
+  return petal_filter_contains_batch(guarded, HASH_KEYS(NULL, 0), s, e);
+}
+
+static const petal_keys no_keys = {.form = PETAL_KEYS_HASHES};
 static const petal_plan_request plan_request = {.keys = 10, .memory = 4096};
 
 static void struct_sizes(void) {
@@ -247,6 +256,8 @@ static void struct_sizes(void) {
       {"petal_builder_options", sizeof(petal_builder_options), use_builder_options, true, true, NULL},
       {"petal_overlap", sizeof(petal_overlap), use_comparison, false, true, NULL},
       {"petal_plan_request", sizeof(petal_plan_request), use_plan_request, true, true, &plan_request},
+      {"petal_keys", sizeof(petal_keys), use_keys, true, true, &no_keys},
+      {"petal_answers", sizeof(petal_answers), use_answers, true, true, NULL},
   };
   petal_filter *filter = make(SPEC(.capacity = 10));
   guard(filter);
@@ -307,28 +318,26 @@ static void struct_sizes(void) {
 static void keys(void) {
   static const uint64_t backwards[] = {0, 5, 2, 6}, past[] = {0, 2, 7}, numbers[] = {1, 2, 3};
   uint8_t found[8];
-  size_t inserted = 99;
+  petal_answers answers = ANSWERS(.bytes = found);
   uint64_t hash = 4711;
   for (size_t k = 0; k < petal_kind_count(); k++) {
     petal_filter *filter = make(SPEC(.kind = check_kind(k), .capacity = 100));
     CHECK_OK(petal_filter_insert(filter, "apple", 5, NULL));
     guard(filter);
     REFUSED(PETAL_ERR_OFFSETS, "offsets[2] = 2|offsets[1] = 5",
-            petal_filter_contains_batch(filter, "abcdef", 6, backwards, 3, found, NULL, NULL, &error));
+            petal_filter_contains_batch(filter, BYTE_KEYS("abcdef", 6, backwards, 3), &answers, &error));
     REFUSED(PETAL_ERR_OFFSETS, "offsets[2] = 2|offsets[1] = 5",
-            petal_filter_insert_batch(filter, "abcdef", 6, backwards, 3, NULL, NULL, NULL, &inserted, &error));
-    CHECK_EQUAL(inserted, 0);
+            petal_filter_insert_batch(filter, BYTE_KEYS("abcdef", 6, backwards, 3), NULL, &error));
     REFUSED(PETAL_ERR_OFFSETS, "offsets[2] = 7|6 bytes",
-            petal_filter_contains_batch(filter, "abcdef", 6, past, 2, found, NULL, NULL, &error));
-    inserted = 99;
+            petal_filter_contains_batch(filter, BYTE_KEYS("abcdef", 6, past, 2), &answers, &error));
     REFUSED(PETAL_ERR_OFFSETS, "offsets[2] = 7|6 bytes",
-            petal_filter_insert_batch(filter, "abcdef", 6, past, 2, NULL, NULL, NULL, &inserted, &error));
-    CHECK_EQUAL(inserted, 0);
+            petal_filter_insert_batch(filter, BYTE_KEYS("abcdef", 6, past, 2), NULL, &error));
+    REFUSED(PETAL_ERR_UNSUPPORTED, "counts is wanted",
+            petal_filter_insert_batch(filter, U64_KEYS(numbers, 3), &ANSWERS(.counts = &hash), &error));
     const uint64_t *odd = (const uint64_t *)(const void *)((const char *)numbers + 4);
     REFUSED(PETAL_ERR_MISALIGNED, "keys|8",
-            petal_filter_insert_batch_u64(filter, odd, 1, NULL, NULL, NULL, NULL, &error));
-    REFUSED(PETAL_ERR_TOO_LARGE, "keys", petal_filter_insert_batch_u64(filter, numbers, SIZE_MAX, NULL, NULL, NULL,
-                                                                       NULL, &error));
+            petal_filter_insert_batch(filter, U64_KEYS(odd, 1), NULL, &error));
+    REFUSED(PETAL_ERR_TOO_LARGE, "keys", petal_filter_insert_batch(filter, U64_KEYS(numbers, SIZE_MAX), NULL, &error));
     REFUSED_PLAIN(PETAL_ERR_TOO_LARGE, petal_filter_insert(filter, "a", SIZE_MAX, NULL));
     guard(NULL);
     petal_filter_free(filter);
@@ -341,7 +350,7 @@ static void keys(void) {
     REFUSED_PLAIN(PETAL_ERR_EXTERNAL_HASH, petal_filter_insert_u64(filter, 1, NULL));
     REFUSED_PLAIN(PETAL_ERR_EXTERNAL_HASH, petal_filter_hash(filter, "a", 1, &hash));
     REFUSED(PETAL_ERR_EXTERNAL_HASH, "hashes only",
-            petal_filter_insert_batch_u64(filter, numbers, 3, NULL, NULL, NULL, NULL, &error));
+            petal_filter_insert_batch(filter, U64_KEYS(numbers, 3), NULL, &error));
     guard(NULL);
     petal_filter_free(filter);
 
@@ -355,7 +364,7 @@ static void keys(void) {
     REFUSED_PLAIN(PETAL_ERR_KEY_MISSING, petal_filter_insert_u64(filter, 1, NULL));
     REFUSED_PLAIN(PETAL_ERR_KEY_MISSING, petal_filter_hash_u64(filter, 1, &hash));
     REFUSED(PETAL_ERR_KEY_MISSING, "key",
-            petal_filter_insert_batch_u64(filter, numbers, 3, NULL, NULL, NULL, NULL, &error));
+            petal_filter_insert_batch(filter, U64_KEYS(numbers, 3), NULL, &error));
     CHECK(petal_filter_contains_u64(filter, 77));
     guard(NULL);
     petal_filter_free(filter);

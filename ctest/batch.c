@@ -45,35 +45,25 @@ static bool insert(petal_filter *filter, enum form form, size_t i) {
   return is_new;
 }
 
-static petal_status contains_batch(const petal_filter *filter, enum form form, size_t count, uint8_t *found,
-                                   uint8_t *bitmap, uint64_t *found_count) {
-  if (form == NUMBERS) return petal_filter_contains_batch_u64(filter, numbers, count, found, bitmap, found_count, NULL);
-  if (form == HASHES) return petal_filter_contains_batch_hash(filter, hashes, count, found, bitmap, found_count, NULL);
-  return petal_filter_contains_batch(filter, text, sizeof text, offsets, count, found, bitmap, found_count, NULL);
-}
-
-static petal_status insert_batch(petal_filter *filter, enum form form, size_t count, uint8_t *is_new, uint8_t *bitmap,
-                                 uint64_t *new_count, size_t *inserted) {
-  if (form == NUMBERS)
-    return petal_filter_insert_batch_u64(filter, numbers, count, is_new, bitmap, new_count, inserted, NULL);
-  if (form == HASHES)
-    return petal_filter_insert_batch_hash(filter, hashes, count, is_new, bitmap, new_count, inserted, NULL);
-  return petal_filter_insert_batch(filter, text, sizeof text, offsets, count, is_new, bitmap, new_count, inserted,
-                                   NULL);
+/* The first so many keys of a form. */
+static petal_keys keys_of(enum form form, size_t count) {
+  if (form == NUMBERS) return petal_keys_u64(numbers, count);
+  if (form == HASHES) return petal_keys_hashes(hashes, count);
+  return petal_keys_bytes(text, sizeof text, offsets, count);
 }
 
 /* Answers with a byte after each form of them, which must stay. */
 static uint8_t bytes[MOST + 1], bitmap[(MOST + 7) / 8 + 1];
-static uint64_t total;
 
-static void spoil(void) {
+/* All forms are wanted, and nothing is in their place yet. */
+static petal_answers spoil(void) {
   memset(bytes, 0xa5, sizeof bytes);
   memset(bitmap, 0xa5, sizeof bitmap);
-  total = 0xa5;
+  return ANSWERS(.bytes = bytes, .bitmap = bitmap, .true_count = 0xa5, .done = 0xa5);
 }
 
-/* The three forms say the same as `single`, and nothing was written behind them. */
-static void check_answers(const bool *single, size_t count) {
+/* The forms say the same as `single`, and nothing was written behind them. */
+static void check_answers(const petal_answers *answers, const bool *single, size_t count) {
   uint64_t sum = 0;
   for (size_t i = 0; i < count; i++) {
     CHECK_EQUAL(bytes[i], single[i]);
@@ -81,7 +71,7 @@ static void check_answers(const bool *single, size_t count) {
     sum += single[i];
   }
   for (size_t i = count; i < (count + 7) / 8 * 8; i++) CHECK_EQUAL(bitmap[i / 8] >> i % 8 & 1, 0);
-  CHECK_EQUAL(total, sum);
+  CHECK_EQUAL(answers->true_count, sum);
   CHECK_EQUAL(bytes[count], 0xa5);
   CHECK_EQUAL(bitmap[(count + 7) / 8], 0xa5);
 }
@@ -89,91 +79,166 @@ static void check_answers(const bool *single, size_t count) {
 static void batches_equal_single_calls(petal_kind kind, enum form form) {
   static bool single[MOST];
   for (size_t n = 0; n < sizeof lengths / sizeof *lengths; n++) {
-    size_t count = lengths[n], inserted = 99;
+    size_t count = lengths[n];
+    petal_keys all = keys_of(form, MOST), some = keys_of(form, count), few = keys_of(form, count / 2);
     petal_filter *many = make(kind), *one = make(kind);
 
     for (size_t i = 0; i < count; i++) single[i] = insert(one, form, i);
-    spoil();
-    CHECK_OK(insert_batch(many, form, count, bytes, bitmap, &total, &inserted));
-    check_answers(single, count);
-    CHECK_EQUAL(inserted, count);
+    petal_answers answers = spoil();
+    CHECK_OK(petal_filter_insert_batch(many, &some, &answers, NULL));
+    check_answers(&answers, single, count);
+    CHECK_EQUAL(answers.done, count);
     CHECK(check_same_bits(many, one));
     CHECK_EQUAL(check_keys(many), count);
 
-    /* No answers wanted, and each form alone. */
+    /* No answers wanted, and only the numbers. */
     petal_filter *silent = make(kind);
-    CHECK_OK(insert_batch(silent, form, count, NULL, NULL, NULL, NULL));
+    CHECK_OK(petal_filter_insert_batch(silent, &some, NULL, NULL));
+    CHECK(check_same_bits(silent, one));
+    petal_filter_free(silent);
+    silent = make(kind);
+    petal_answers only_numbers = ANSWERS(.bytes = NULL);
+    CHECK_OK(petal_filter_insert_batch(silent, &some, &only_numbers, NULL));
+    CHECK(only_numbers.done == count && only_numbers.true_count == answers.true_count);
     CHECK(check_same_bits(silent, one));
     petal_filter_free(silent);
 
     /* All keys are looked up, of which `count` were inserted. */
     for (size_t i = 0; i < MOST; i++) single[i] = contains(one, form, i);
-    spoil();
-    CHECK_OK(contains_batch(many, form, MOST, bytes, bitmap, &total));
-    check_answers(single, MOST);
-    spoil();
-    CHECK_OK(contains_batch(many, form, count, bytes, bitmap, &total));
+    answers = spoil();
+    CHECK_OK(petal_filter_contains_batch(many, &all, &answers, NULL));
+    check_answers(&answers, single, MOST);
+    CHECK_EQUAL(answers.done, MOST);
+    answers = spoil();
+    CHECK_OK(petal_filter_contains_batch(many, &some, &answers, NULL));
     for (size_t i = 0; i < count; i++) CHECK(single[i]);
-    check_answers(single, count);
-    CHECK_EQUAL(total, count);
+    check_answers(&answers, single, count);
+    CHECK_EQUAL(answers.true_count, count);
+
+    /* Each form alone. */
     spoil();
-    CHECK_OK(contains_batch(many, form, count, bytes, NULL, NULL));
-    CHECK_OK(contains_batch(many, form, count, NULL, bitmap, NULL));
-    CHECK_OK(contains_batch(many, form, count, NULL, NULL, &total));
-    check_answers(single, count);
+    petal_answers only_bytes = ANSWERS(.bytes = bytes), only_bitmap = ANSWERS(.bitmap = bitmap);
+    CHECK_OK(petal_filter_contains_batch(many, &some, &only_bytes, NULL));
+    CHECK_OK(petal_filter_contains_batch(many, &some, &only_bitmap, NULL));
+    CHECK_OK(petal_filter_contains_batch(many, &some, &only_numbers, NULL));
+    check_answers(&only_bytes, single, count);
+    check_answers(&only_bitmap, single, count);
+    check_answers(&only_numbers, single, count);
 
     /* A batch of which only half is there. */
     petal_filter *half = make(kind);
-    CHECK_OK(insert_batch(half, form, count / 2, NULL, NULL, NULL, NULL));
+    CHECK_OK(petal_filter_insert_batch(half, &few, NULL, NULL));
     CHECK_EQUAL(check_keys(half), count / 2);
     for (size_t i = 0; i < count; i++) single[i] = contains(half, form, i);
-    spoil();
-    CHECK_OK(contains_batch(half, form, count, bytes, bitmap, &total));
-    check_answers(single, count);
+    answers = spoil();
+    CHECK_OK(petal_filter_contains_batch(half, &some, &answers, NULL));
+    check_answers(&answers, single, count);
     petal_filter_free(half);
     petal_filter_free(many);
     petal_filter_free(one);
   }
 }
 
-/* A lookup that fails says 1 everywhere. */
-static void check_all_true(size_t count) {
+/* Keys and answers that every batch function refuses, each with the number of keys that can be read out of it, -1 if
+ * none can. */
+static uint64_t wrong_offsets[] = {0, 4, 2, 6}, odd[4];
+static struct refusal {
+  petal_keys keys;
+  petal_answers answers;
+  petal_status status;
+  const char *message;
+  long readable;
+} refusals[16];
+static size_t refusal_count;
+
+static void refuse(petal_keys keys, petal_answers answers, petal_status status, const char *message, long readable) {
+  refusals[refusal_count++] = (struct refusal){keys, answers, status, message, readable};
+}
+
+static void make_refusals(void) {
+  petal_answers all = ANSWERS(.bytes = bytes, .bitmap = bitmap);
+  const uint64_t *misaligned = (const uint64_t *)(const void *)((const char *)numbers + 4);
+  refuse(petal_keys_bytes(text, 6, wrong_offsets, 3), all, PETAL_ERR_OFFSETS, "offsets[2] = 2", 3);
+  refuse(petal_keys_bytes(text, 3, offsets, 9), all, PETAL_ERR_OFFSETS, "offsets[9] = ", 9);
+  refuse(petal_keys_bytes(NULL, 3, offsets, 9), all, PETAL_ERR_NULL, "data of keys is NULL", 9);
+  refuse(petal_keys_bytes(text, 3, NULL, 9), all, PETAL_ERR_NULL, "offsets of keys is NULL", 9);
+  refuse(petal_keys_u64(NULL, 9), all, PETAL_ERR_NULL, "data of keys is NULL", 9);
+  refuse(petal_keys_hashes(NULL, 9), all, PETAL_ERR_NULL, "data of keys is NULL", 9);
+  refuse(petal_keys_hashes(misaligned, 9), all, PETAL_ERR_MISALIGNED, "data of keys is not aligned", 9);
+  petal_keys keys = petal_keys_u64(numbers, 9);
+  keys.form = 4;
+  refuse(keys, all, PETAL_ERR_UNKNOWN_VALUE, "form = 4 of keys", 9);
+  keys = petal_keys_u64(numbers, 9);
+  keys.reserved = 7;
+  refuse(keys, all, PETAL_ERR_UNKNOWN_VALUE, "reserved = 7 of keys", 9);
+  keys = petal_keys_u64(numbers, 9);
+  keys.struct_size--;
+  refuse(keys, all, PETAL_ERR_STRUCT_SIZE, "struct_size = 47 of a petal_keys", -1);
+  keys = petal_keys_u64(numbers, 9);
+  petal_answers answers = all;
+  answers.counts = odd;
+  refuse(keys, answers, PETAL_ERR_UNSUPPORTED, "counts is wanted", 9);
+  answers = all;
+  answers.values = odd;
+  refuse(keys, answers, PETAL_ERR_UNSUPPORTED, "values is wanted", 9);
+  answers.values = (uint64_t *)(void *)((char *)odd + 1);
+  refuse(keys, answers, PETAL_ERR_MISALIGNED, "values of answers", 9);
+}
+
+/* A lookup that fails says 1 of every key. */
+static void check_all_true(const petal_answers *answers, size_t count) {
   static bool yes[MOST];
   for (size_t i = 0; i < count; i++) yes[i] = true;
-  check_answers(yes, count);
+  check_answers(answers, yes, count);
+  CHECK_EQUAL(answers->done, 0);
 }
+
+static petal_error error = {.struct_size = sizeof error};
 
 static void failed_lookups_say_true(petal_kind kind) {
   petal_filter *filter = make(kind);
-  uint64_t wrong[] = {0, 4, 2, 6};
   for (size_t n = 0; n < sizeof lengths / sizeof *lengths; n++) {
-    size_t count = lengths[n];
     for (enum form form = BYTES; form <= HASHES; form++) {
-      spoil();
-      CHECK_STATUS(contains_batch(NULL, form, count, bytes, bitmap, &total), PETAL_ERR_NULL);
-      check_all_true(count);
+      petal_keys keys = keys_of(form, lengths[n]);
+      petal_answers answers = spoil();
+      CHECK_STATUS(petal_filter_contains_batch(NULL, &keys, &answers, NULL), PETAL_ERR_NULL);
+      check_all_true(&answers, lengths[n]);
     }
   }
+  for (size_t i = 0; i < refusal_count; i++) {
+    const struct refusal *refusal = &refusals[i];
+    spoil();
+    petal_answers answers = refusal->answers;
+    CHECK_STATUS(petal_filter_contains_batch(filter, &refusal->keys, &answers, &error), refusal->status);
+    CHECK_TEXT(error.message, refusal->message);
+    if (refusal->readable >= 0) {
+      check_all_true(&answers, (size_t)refusal->readable);
+    } else {
+      CHECK(answers.true_count == UINT64_MAX && answers.done == 0 && bytes[0] == 0xa5 && bitmap[0] == 0xa5);
+    }
+  }
+  /* More keys than can be have no room; answers whose size is wrong are not touched. */
   spoil();
-  CHECK_STATUS(petal_filter_contains_batch(filter, text, 6, wrong, 3, bytes, bitmap, &total, NULL), PETAL_ERR_OFFSETS);
-  check_all_true(3);
-  spoil();
-  CHECK_STATUS(petal_filter_contains_batch(filter, text, 3, offsets, 9, bytes, bitmap, &total, NULL),
-               PETAL_ERR_OFFSETS);
-  check_all_true(9);
-  spoil();
-  CHECK_STATUS(petal_filter_contains_batch_u64(filter, NULL, 9, bytes, bitmap, &total, NULL), PETAL_ERR_NULL);
-  check_all_true(9);
+  petal_keys keys = petal_keys_u64(numbers, SIZE_MAX);
+  petal_answers answers = ANSWERS(.bytes = NULL);
+  CHECK_STATUS(petal_filter_contains_batch(filter, &keys, &answers, NULL), PETAL_ERR_TOO_LARGE);
+  CHECK_EQUAL(answers.true_count, SIZE_MAX);
+  keys = petal_keys_u64(numbers, 9);
+  answers = spoil();
+  answers.struct_size--;
+  CHECK_STATUS(petal_filter_contains_batch(filter, &keys, &answers, &error), PETAL_ERR_STRUCT_SIZE);
+  CHECK_TEXT(error.message, "of a petal_answers");
+  CHECK(answers.true_count == 0xa5 && answers.done == 0xa5 && bytes[0] == 0xa5);
 
   petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .hash = PETAL_HASH_EXTERNAL};
   petal_filter *external = NULL;
   CHECK_OK(petal_filter_new(&spec, &external, NULL));
-  spoil();
-  CHECK_STATUS(contains_batch(external, NUMBERS, 513, bytes, bitmap, &total), PETAL_ERR_EXTERNAL_HASH);
-  check_all_true(513);
-  spoil();
-  CHECK_STATUS(contains_batch(external, BYTES, 513, bytes, bitmap, &total), PETAL_ERR_EXTERNAL_HASH);
-  check_all_true(513);
+  for (enum form form = BYTES; form <= NUMBERS; form++) {
+    keys = keys_of(form, 513);
+    answers = spoil();
+    CHECK_STATUS(petal_filter_contains_batch(external, &keys, &answers, NULL), PETAL_ERR_EXTERNAL_HASH);
+    check_all_true(&answers, 513);
+  }
   petal_filter_free(external);
   petal_filter_free(filter);
 }
@@ -181,42 +246,73 @@ static void failed_lookups_say_true(petal_kind kind) {
 /* An insertion that fails inserts nothing, says so, and writes nothing else. */
 static void failed_insertions(petal_kind kind) {
   petal_filter *filter = make(kind);
-  CHECK_OK(insert_batch(filter, BYTES, 100, NULL, NULL, NULL, NULL));
+  petal_keys keys = keys_of(BYTES, 100);
+  CHECK_OK(petal_filter_insert_batch(filter, &keys, NULL, NULL));
   check_image image = check_take_image(filter);
-  uint64_t wrong[] = {0, 4, 2, 6};
-  size_t inserted = 99;
-  spoil();
-  CHECK_STATUS(petal_filter_insert_batch(filter, text, 6, wrong, 3, bytes, bitmap, &total, &inserted, NULL),
-               PETAL_ERR_OFFSETS);
-  CHECK_EQUAL(inserted, 0);
-  inserted = 99;
-  CHECK_STATUS(petal_filter_insert_batch(filter, text, 3, offsets, 9, bytes, bitmap, &total, &inserted, NULL),
-               PETAL_ERR_OFFSETS);
-  CHECK_EQUAL(inserted, 0);
-  inserted = 99;
-  CHECK_STATUS(petal_filter_insert_batch_u64(filter, NULL, 9, bytes, bitmap, &total, &inserted, NULL), PETAL_ERR_NULL);
-  CHECK_EQUAL(inserted, 0);
-  inserted = 99;
-  CHECK_STATUS(petal_filter_insert_batch_hash(NULL, hashes, 9, bytes, bitmap, &total, &inserted, NULL), PETAL_ERR_NULL);
-  CHECK_EQUAL(inserted, 0);
-  inserted = 99;
-  CHECK_STATUS(petal_filter_insert_batch_u64(filter, numbers, SIZE_MAX, NULL, NULL, NULL, &inserted, NULL),
-               PETAL_ERR_TOO_LARGE);
-  CHECK_EQUAL(inserted, 0);
-  CHECK_EQUAL(bytes[0], 0xa5);
-  CHECK_EQUAL(bitmap[0], 0xa5);
-  CHECK_EQUAL(total, 0xa5);
+  for (size_t i = 0; i < refusal_count; i++) {
+    const struct refusal *refusal = &refusals[i];
+    for (int shared = 0; shared < 2; shared++) {
+      spoil();
+      petal_answers answers = refusal->answers;
+      answers.true_count = answers.done = 99;
+      petal_status status = shared ? petal_filter_insert_shared_batch(filter, &refusal->keys, &answers, &error)
+                                   : petal_filter_insert_batch(filter, &refusal->keys, &answers, &error);
+      CHECK_STATUS(status, refusal->status);
+      CHECK_TEXT(error.message, refusal->message);
+      CHECK(answers.true_count == 0 && answers.done == 0 && bytes[0] == 0xa5 && bitmap[0] == 0xa5);
+    }
+  }
+  petal_answers answers = spoil();
+  keys = keys_of(HASHES, 9);
+  CHECK_STATUS(petal_filter_insert_batch(NULL, &keys, &answers, NULL), PETAL_ERR_NULL);
+  CHECK(answers.true_count == 0 && answers.done == 0 && bytes[0] == 0xa5);
+  answers.done = 99;
+  keys = petal_keys_u64(numbers, SIZE_MAX);
+  CHECK_STATUS(petal_filter_insert_batch(filter, &keys, &answers, NULL), PETAL_ERR_TOO_LARGE);
+  CHECK_EQUAL(answers.done, 0);
   CHECK(check_same_image(filter, image));
   free(image.bytes);
   petal_filter_free(filter);
 }
 
+/* Structs as a later version may have them: what it appended is taken if it is 0. */
+static void later_structs(petal_kind kind) {
+  struct {
+    petal_keys now;
+    uint64_t later;
+  } keys = {petal_keys_u64(numbers, 3), 0};
+  uint8_t found[3] = {7, 7, 7};
+  struct {
+    petal_answers now;
+    uint64_t later;
+  } answers = {ANSWERS(.bytes = found), 0};
+  petal_filter *filter = make(kind);
+  keys.now.struct_size = sizeof keys;
+  answers.now.struct_size = sizeof answers;
+  CHECK_OK(petal_filter_insert_batch(filter, &keys.now, &answers.now, NULL));
+  CHECK(answers.now.true_count == found[0] + found[1] + (uint64_t)found[2] && answers.now.done == 3);
+  CHECK_OK(petal_filter_contains_batch(filter, &keys.now, &answers.now, NULL));
+  CHECK_EQUAL(answers.now.true_count, 3);
+  /* What is set but not known is refused, and yet all keys are found. */
+  petal_filter_clear(filter, NULL);
+  for (int which = 0; which < 2; which++) {
+    keys.later = which == 0;
+    answers.later = which == 1;
+    memset(found, 7, sizeof found);
+    CHECK_STATUS(petal_filter_contains_batch(filter, &keys.now, &answers.now, NULL), PETAL_ERR_STRUCT_SIZE);
+    CHECK(answers.now.true_count == 3 && found[0] == 1 && found[1] == 1 && found[2] == 1);
+  }
+  petal_filter_free(filter);
+}
+
 int main(void) {
   make_keys();
+  make_refusals();
   for (size_t k = 0; k < petal_kind_count(); k++) {
     for (enum form form = BYTES; form <= HASHES; form++) batches_equal_single_calls(check_kind(k), form);
     failed_lookups_say_true(check_kind(k));
     failed_insertions(check_kind(k));
+    later_structs(check_kind(k));
   }
   return check_done();
 }

@@ -109,13 +109,12 @@ static void batches(void) {
   static const size_t lengths[] = {0, 1, 511, 512, 513, 5000};
   for (size_t n = 0; n < 6; n++) {
     petal_builder *many = make(&spec, NULL), *one = make(&spec, NULL);
-    size_t added = 99;
-    CHECK_OK(petal_builder_add_batch(many, text, sizeof text, offsets, lengths[n], &added, NULL));
-    CHECK_EQUAL(added, lengths[n]);
-    CHECK_OK(petal_builder_add_batch_u64(many, numbers, lengths[n], &added, NULL));
-    CHECK_EQUAL(added, lengths[n]);
-    CHECK_OK(petal_builder_add_batch_hash(many, numbers, lengths[n], &added, NULL));
-    CHECK_EQUAL(added, lengths[n]);
+    petal_answers answers = ANSWERS(.done = 99);
+    CHECK_OK(petal_builder_add_batch(many, BYTE_KEYS(text, sizeof text, offsets, lengths[n]), &answers, NULL));
+    CHECK_EQUAL(answers.done, lengths[n]);
+    CHECK_OK(petal_builder_add_batch(many, U64_KEYS(numbers, lengths[n]), NULL, NULL));
+    CHECK_OK(petal_builder_add_batch(many, HASH_KEYS(numbers, lengths[n]), &answers, NULL));
+    CHECK(answers.done == lengths[n] && answers.true_count == 0);
     for (size_t i = 0; i < lengths[n]; i++) {
       CHECK_OK(petal_builder_add(one, text + offsets[i], (size_t)(offsets[i + 1] - offsets[i])));
       CHECK_OK(petal_builder_add_u64(one, numbers[i]));
@@ -133,9 +132,19 @@ static void batches(void) {
   /* A batch that is refused adds nothing and says so. */
   petal_builder *builder = make(&spec, NULL);
   uint64_t wrong[] = {0, 4, 2};
-  size_t added = 99;
-  CHECK_STATUS(petal_builder_add_batch(builder, text, 4, wrong, 2, &added, NULL), PETAL_ERR_OFFSETS);
-  CHECK(added == 0 && keys_in(builder) == 0);
+  petal_answers answers = ANSWERS(.done = 99);
+  CHECK_STATUS(petal_builder_add_batch(builder, BYTE_KEYS(text, 4, wrong, 2), &answers, NULL), PETAL_ERR_OFFSETS);
+  CHECK(answers.done == 0 && keys_in(builder) == 0);
+
+  /* A builder finds nothing out about keys. */
+  uint8_t bytes[2], bitmap[1];
+  uint64_t counts[2];
+  petal_answers refused[] = {ANSWERS(.bytes = bytes), ANSWERS(.bitmap = bitmap), ANSWERS(.counts = counts),
+                             ANSWERS(.values = counts)};
+  for (size_t i = 0; i < 4; i++) {
+    CHECK_STATUS(petal_builder_add_batch(builder, U64_KEYS(numbers, 2), &refused[i], NULL), PETAL_ERR_UNSUPPORTED);
+  }
+  CHECK_EQUAL(keys_in(builder), 0);
   petal_builder_free(builder);
 }
 
@@ -302,8 +311,9 @@ static void full_disk(void) {
   limit.rlim_cur = 2 * LIMIT + LIMIT / 2;
   void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
   CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
-  size_t added = 0;
-  petal_status status = petal_builder_add_batch_u64(builder, keys, FITS, &added, &error);
+  petal_answers answers = ANSWERS(.done = 0);
+  petal_status status = petal_builder_add_batch(builder, U64_KEYS(keys, FITS), &answers, &error);
+  size_t added = answers.done;
   CHECK(status != PETAL_OK && status == error.status);
   CHECK_TEXT(error.message, check_path("."));
   CHECK_EQUAL(added, 3 * LIMIT / 8);
@@ -311,11 +321,10 @@ static void full_disk(void) {
   CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
   signal(SIGXFSZ, handler);
 
-  CHECK_OK(petal_builder_add_batch_u64(builder, keys + added, FITS + MORE - added, NULL, &error));
+  CHECK_OK(petal_builder_add_batch(builder, U64_KEYS(keys + added, FITS + MORE - added), NULL, &error));
   petal_filter *filter = finish(builder);
-  uint64_t found = 0;
-  CHECK_OK(petal_filter_contains_batch_u64(filter, keys, FITS + MORE, NULL, NULL, &found, NULL));
-  CHECK_EQUAL(found, FITS + MORE);
+  CHECK_OK(petal_filter_contains_batch(filter, U64_KEYS(keys, FITS + MORE), &answers, NULL));
+  CHECK_EQUAL(answers.true_count, FITS + MORE);
   petal_description description = {.struct_size = sizeof description};
   CHECK_OK(petal_filter_describe(filter, &description, NULL));
   CHECK_EQUAL(description.capacity, FITS + MORE);

@@ -73,6 +73,12 @@ static inline void check_text(const char *actual, const char *part, const char *
 #define CHECK_OK(call) CHECK_STATUS(call, PETAL_OK)
 #define CHECK_TEXT(actual, part) check_text((actual), (part), __FILE__, __LINE__)
 
+/* Keys of each form, and answers of which some outputs are wanted, where a call needs them. */
+#define BYTE_KEYS(bytes, length, offsets, count) ((petal_keys[]){petal_keys_bytes((bytes), (length), (offsets), (count))})
+#define U64_KEYS(numbers, count) ((petal_keys[]){petal_keys_u64((numbers), (count))})
+#define HASH_KEYS(hashes, count) ((petal_keys[]){petal_keys_hashes((hashes), (count))})
+#define ANSWERS(...) ((petal_answers){.struct_size = sizeof(petal_answers), __VA_ARGS__})
+
 static char check_folder[1024];
 
 static inline int check_remove(const char *path, const struct stat *status, int type, struct FTW *walk) {

@@ -125,14 +125,16 @@ static void reads_and_refuses(petal_filter *inherited, uint64_t keys) {
   petal_filter *other = of_keys(SPEC(.kind = PETAL_KIND_BLOOM), 0, 1000), *copy = NULL;
   petal_view view = {.struct_size = sizeof view};
   petal_description description = {.struct_size = sizeof description};
-  size_t inserted = 99;
+  petal_answers answers = ANSWERS(.done = 99);
   REFUSED_PLAIN(PETAL_ERR_UNSUPPORTED, petal_filter_insert_u64(inherited, 1, NULL));
   REFUSED(PETAL_ERR_UNSUPPORTED, "another process|fork|open it",
-          petal_filter_insert_batch_u64(inherited, more, 2, NULL, NULL, NULL, &inserted, &error));
-  CHECK_EQUAL(inserted, 0);
+          petal_filter_insert_batch(inherited, U64_KEYS(more, 2), &answers, &error));
+  CHECK_EQUAL(answers.done, 0);
+  answers.done = 99;
   REFUSED_PLAIN(PETAL_ERR_UNSUPPORTED, petal_filter_insert_shared_u64(inherited, 1, NULL));
   REFUSED(PETAL_ERR_UNSUPPORTED, "another process",
-          petal_filter_insert_shared_batch_u64(inherited, more, 2, NULL, NULL, NULL, &error));
+          petal_filter_insert_shared_batch(inherited, U64_KEYS(more, 2), &answers, &error));
+  CHECK_EQUAL(answers.done, 0);
   REFUSED(PETAL_ERR_UNSUPPORTED, "another process", petal_filter_clear(inherited, &error));
   REFUSED(PETAL_ERR_UNSUPPORTED, "another process", petal_filter_merge(inherited, other, &error));
   REFUSED(PETAL_ERR_UNSUPPORTED, "another process", petal_filter_intersect(inherited, other, &error));

@@ -3,6 +3,7 @@
 
 #include <petal.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 
@@ -18,6 +19,15 @@ int main() {
   petal_status status = petal_filter_insert(seen.get(), "apple", 5, &is_new);
   bool right = status == PETAL_OK && is_new && petal_filter_contains(seen.get(), "apple", 5) &&
                !petal_filter_contains(seen.get(), "pear", 4) && petal_test_second_file(seen.get()) == PETAL_OK;
+  const std::uint64_t numbers[] = {1, 2}, offsets[] = {0, 1, 3};
+  const petal_keys forms[] = {petal_keys_u64(numbers, 2), petal_keys_hashes(numbers, 2),
+                              petal_keys_bytes("abc", 3, offsets, 2)};
+  for (const petal_keys &keys : forms) {
+    petal_answers answers = {};
+    answers.struct_size = sizeof answers;
+    right = right && petal_filter_insert_batch(seen.get(), &keys, &answers, nullptr) == PETAL_OK &&
+            answers.true_count == 2 && answers.done == 2;
+  }
   std::puts(right ? "right" : "wrong");
   return right ? 0 : 1;
 }

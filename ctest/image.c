@@ -184,19 +184,18 @@ static void reading_only(void) {
     if (i == 0) reader = open_file(path, PETAL_OPEN_READ);
     if (i == 1) CHECK_OK(petal_filter_open_buffer(locked, image.length, NULL, &reader, NULL));
     bool is_new = true;
-    size_t inserted = 9;
+    petal_answers answers = ANSWERS(.done = 9);
     static const uint64_t keys[] = {1, 2, 3};
     CHECK_STATUS(petal_filter_insert(reader, "a", 1, &is_new), PETAL_ERR_UNSUPPORTED);
     CHECK_STATUS(petal_filter_insert_u64(reader, 1, &is_new), PETAL_ERR_UNSUPPORTED);
     CHECK_STATUS(petal_filter_insert_hash(reader, 1, &is_new), PETAL_ERR_UNSUPPORTED);
-    CHECK_STATUS(petal_filter_insert_batch_u64(reader, keys, 3, NULL, NULL, NULL, &inserted, NULL),
-                 PETAL_ERR_UNSUPPORTED);
+    CHECK_STATUS(petal_filter_insert_batch(reader, U64_KEYS(keys, 3), &answers, NULL), PETAL_ERR_UNSUPPORTED);
     CHECK_STATUS(petal_filter_merge(reader, original, NULL), PETAL_ERR_UNSUPPORTED);
     CHECK_STATUS(petal_filter_intersect(reader, original, NULL), PETAL_ERR_UNSUPPORTED);
     CHECK_STATUS(petal_filter_fold(reader, 2, NULL), PETAL_ERR_UNSUPPORTED);
     CHECK_STATUS(petal_filter_clear(reader, NULL), PETAL_ERR_UNSUPPORTED);
     CHECK_OK(petal_filter_sync(reader, NULL));
-    CHECK(is_new && inserted == 0);
+    CHECK(is_new && answers.done == 0);
     is_the_same(reader, original, image);
   }
   munmap(locked, room);

@@ -15,6 +15,7 @@ static double out_double;
 static bool out_bool;
 static size_t out_size;
 static uint8_t out_bytes[16], out_bitmap[16];
+static petal_answers answers = {.struct_size = sizeof answers, .bytes = out_bytes, .bitmap = out_bitmap};
 
 static void spoil(void) {
   out = (petal_filter *)&out;
@@ -23,13 +24,15 @@ static void spoil(void) {
   out_double = 47.11;
   out_bool = false;
   out_size = 4711;
+  answers.true_count = answers.done = 4711;
   memset(out_bytes, 0x5a, sizeof out_bytes);
   memset(out_bitmap, 0x5a, sizeof out_bitmap);
 }
 
 static bool untouched(void) {
   bool same = out == (petal_filter *)&out && out_builder == (petal_builder *)&out_builder && out_u64 == 4711 &&
-              out_double > 47.1 && out_double < 47.2 && !out_bool && out_size == 4711;
+              out_double > 47.1 && out_double < 47.2 && !out_bool && out_size == 4711 &&
+              answers.true_count == 4711 && answers.done == 4711;
   for (size_t i = 0; i < sizeof out_bytes; i++) same = same && out_bytes[i] == 0x5a && out_bitmap[i] == 0x5a;
   return same;
 }
@@ -135,7 +138,7 @@ static void one_key(void) {
 /* A failed lookup of `count` keys said 1 everywhere, a failed insertion that none is in. */
 static void all_true(size_t count) {
   for (size_t i = 0; i < count; i++) CHECK(out_bytes[i] == 1 && (out_bitmap[i / 8] >> i % 8 & 1) == 1);
-  CHECK_EQUAL(out_u64, count);
+  CHECK(answers.true_count == count && answers.done == 0);
 }
 
 #define LOOKUP(name, call)                \
@@ -150,67 +153,60 @@ static void all_true(size_t count) {
     spoil();                              \
     CHECK_STATUS(call, PETAL_ERR_NULL);   \
     CHECK_TEXT(error.message, name " is NULL"); \
-    CHECK_EQUAL(out_size, 0);             \
-    out_size = 4711;                      \
+    CHECK(answers.done == 0 && answers.true_count == 0); \
+    answers.done = 4711;                  \
+    answers.true_count = 4711;            \
     CHECK(untouched());                   \
   } while (0)
 
 static void many_keys(void) {
   static const uint64_t offsets[] = {0, 1, 2, 3}, k[] = {1, 2, 3};
-  uint8_t *b = out_bytes, *m = out_bitmap;
-  uint64_t *c = &out_u64;
-  size_t *n = &out_size;
-  LOOKUP("filter", petal_filter_contains_batch(NULL, "abc", 3, offsets, 3, b, m, c, &error));
-  LOOKUP("keys", petal_filter_contains_batch(filter, NULL, 3, offsets, 3, b, m, c, &error));
-  LOOKUP("offsets", petal_filter_contains_batch(filter, "abc", 3, NULL, 3, b, m, c, &error));
-  LOOKUP("filter", petal_filter_contains_batch_u64(NULL, k, 3, b, m, c, &error));
-  LOOKUP("keys", petal_filter_contains_batch_u64(filter, NULL, 3, b, m, c, &error));
-  LOOKUP("filter", petal_filter_contains_batch_hash(NULL, k, 3, b, m, c, &error));
-  LOOKUP("hashes", petal_filter_contains_batch_hash(filter, NULL, 3, b, m, c, &error));
-  INSERTION("filter", petal_filter_insert_batch(NULL, "abc", 3, offsets, 3, b, m, c, n, &error));
-  INSERTION("keys", petal_filter_insert_batch(filter, NULL, 3, offsets, 3, b, m, c, n, &error));
-  INSERTION("offsets", petal_filter_insert_batch(filter, "abc", 3, NULL, 3, b, m, c, n, &error));
-  INSERTION("filter", petal_filter_insert_batch_u64(NULL, k, 3, b, m, c, n, &error));
-  INSERTION("keys", petal_filter_insert_batch_u64(filter, NULL, 3, b, m, c, n, &error));
-  INSERTION("filter", petal_filter_insert_batch_hash(NULL, k, 3, b, m, c, n, &error));
-  INSERTION("hashes", petal_filter_insert_batch_hash(filter, NULL, 3, b, m, c, n, &error));
-
-  /* A lookup whose answer nobody wants, and failures with nowhere to write to. */
-  spoil();
-  CHECK_STATUS(petal_filter_contains_batch_u64(filter, k, 3, NULL, NULL, NULL, &error), PETAL_ERR_NULL);
-  CHECK_TEXT(error.message, "found");
-  CHECK_STATUS(petal_filter_contains_batch_u64(NULL, k, 3, NULL, NULL, NULL, NULL), PETAL_ERR_NULL);
-  CHECK_STATUS(petal_filter_insert_batch_u64(NULL, k, 3, NULL, NULL, NULL, NULL, NULL), PETAL_ERR_NULL);
-
-  NULLABLE(petal_filter_contains_batch(filter, "abc", 3, offsets, 3, NULL, m, c, NULL));
-  NULLABLE(petal_filter_contains_batch_u64(filter, k, 3, b, NULL, c, NULL));
-  NULLABLE(petal_filter_contains_batch_hash(filter, k, 3, b, m, NULL, NULL));
-  NULLABLE(petal_filter_insert_batch(other, "abc", 3, offsets, 3, NULL, NULL, NULL, NULL, NULL));
-  NULLABLE(petal_filter_insert_batch_u64(other, k, 3, NULL, m, c, n, NULL));
-  NULLABLE(petal_filter_insert_batch_hash(other, k, 3, b, NULL, NULL, NULL, NULL));
-  /* Three empty keys in a buffer that is none; no keys at all. */
-  static const uint64_t zeros[4];
-  /* Lock-free: the same without the number inserted. */
-  REQUIRED_NAMED("filter", petal_filter_insert_shared_batch(NULL, "abc", 3, offsets, 3, b, m, c, &error));
-  REQUIRED_NAMED("keys", petal_filter_insert_shared_batch(filter, NULL, 3, offsets, 3, b, m, c, &error));
-  REQUIRED_NAMED("offsets", petal_filter_insert_shared_batch(filter, "abc", 3, NULL, 3, b, m, c, &error));
-  REQUIRED_NAMED("filter", petal_filter_insert_shared_batch_u64(NULL, k, 3, b, m, c, &error));
-  REQUIRED_NAMED("keys", petal_filter_insert_shared_batch_u64(filter, NULL, 3, b, m, c, &error));
-  REQUIRED_NAMED("filter", petal_filter_insert_shared_batch_hash(NULL, k, 3, b, m, c, &error));
-  REQUIRED_NAMED("hashes", petal_filter_insert_shared_batch_hash(filter, NULL, 3, b, m, c, &error));
+  petal_keys bytes = petal_keys_bytes("abc", 3, offsets, 3), numbers = petal_keys_u64(k, 3);
+  LOOKUP("filter", petal_filter_contains_batch(NULL, &bytes, &answers, &error));
+  LOOKUP("data of keys", petal_filter_contains_batch(filter, BYTE_KEYS(NULL, 3, offsets, 3), &answers, &error));
+  LOOKUP("offsets of keys", petal_filter_contains_batch(filter, BYTE_KEYS("abc", 3, NULL, 3), &answers, &error));
+  LOOKUP("data of keys", petal_filter_contains_batch(filter, U64_KEYS(NULL, 3), &answers, &error));
+  LOOKUP("data of keys", petal_filter_contains_batch(filter, HASH_KEYS(NULL, 3), &answers, &error));
+  INSERTION("filter", petal_filter_insert_batch(NULL, &bytes, &answers, &error));
+  INSERTION("keys", petal_filter_insert_batch(filter, NULL, &answers, &error));
+  INSERTION("data of keys", petal_filter_insert_batch(filter, BYTE_KEYS(NULL, 3, offsets, 3), &answers, &error));
+  INSERTION("offsets of keys", petal_filter_insert_batch(filter, BYTE_KEYS("abc", 3, NULL, 3), &answers, &error));
+  INSERTION("data of keys", petal_filter_insert_batch(filter, HASH_KEYS(NULL, 3), &answers, &error));
+  INSERTION("filter", petal_filter_insert_shared_batch(NULL, &numbers, &answers, &error));
+  INSERTION("keys", petal_filter_insert_shared_batch(filter, NULL, &answers, &error));
+  INSERTION("data of keys", petal_filter_insert_shared_batch(filter, U64_KEYS(NULL, 3), &answers, &error));
   REQUIRED(petal_filter_insert_shared(NULL, "abc", 3, &out_bool));
   REQUIRED(petal_filter_insert_shared(filter, NULL, 3, &out_bool));
   REQUIRED(petal_filter_insert_shared_u64(NULL, 1, &out_bool));
   REQUIRED(petal_filter_insert_shared_hash(NULL, 1, &out_bool));
   REQUIRED(petal_filter_add_count(NULL, 1));
-  NULLABLE(petal_filter_insert_shared_batch(other, "abc", 3, offsets, 3, NULL, NULL, NULL, NULL));
-  NULLABLE(petal_filter_insert_shared_batch_u64(other, NULL, 0, NULL, NULL, NULL, NULL));
-  NULLABLE(petal_filter_insert_shared_batch_hash(other, k, 3, b, NULL, NULL, NULL));
+
+  /* A lookup of keys that nobody gave, one whose answer nobody wants, and failures with nowhere to write to. */
+  spoil();
+  CHECK_STATUS(petal_filter_contains_batch(filter, NULL, &answers, &error), PETAL_ERR_NULL);
+  CHECK_TEXT(error.message, "keys is NULL");
+  CHECK(answers.true_count == UINT64_MAX && answers.done == 0);
+  CHECK_STATUS(petal_filter_contains_batch(filter, &numbers, NULL, &error), PETAL_ERR_NULL);
+  CHECK_TEXT(error.message, "answers is NULL");
+  CHECK_STATUS(petal_filter_contains_batch(NULL, NULL, NULL, NULL), PETAL_ERR_NULL);
+  CHECK_STATUS(petal_filter_insert_batch(NULL, NULL, NULL, NULL), PETAL_ERR_NULL);
+  CHECK_STATUS(petal_filter_insert_shared_batch(NULL, NULL, NULL, NULL), PETAL_ERR_NULL);
+
+  NULLABLE(petal_filter_contains_batch(filter, &bytes, &answers, NULL));
+  NULLABLE(petal_filter_insert_batch(other, &bytes, NULL, NULL));
+  NULLABLE(petal_filter_insert_batch(other, &numbers, NULL, NULL));
+  NULLABLE(petal_filter_insert_shared_batch(other, &bytes, NULL, NULL));
+  NULLABLE(petal_filter_insert_shared_batch(other, U64_KEYS(NULL, 0), NULL, NULL));
   NULLABLE(petal_filter_insert_shared(other, NULL, 0, NULL));
-  NULLABLE(petal_filter_insert_batch(other, NULL, 0, zeros, 3, NULL, NULL, NULL, n, NULL));
-  CHECK_EQUAL(*n, 3);
-  NULLABLE(petal_filter_insert_batch_u64(other, NULL, 0, NULL, NULL, NULL, n, NULL));
-  CHECK_EQUAL(*n, 0);
+  /* Three empty keys in a buffer that is none; no keys at all. */
+  static const uint64_t zeros[4];
+  petal_answers numbers_only = ANSWERS(.bytes = NULL);
+  NULLABLE(petal_filter_insert_batch(other, BYTE_KEYS(NULL, 0, zeros, 3), &numbers_only, NULL));
+  CHECK_EQUAL(numbers_only.done, 3);
+  NULLABLE(petal_filter_insert_batch(other, U64_KEYS(NULL, 0), &numbers_only, NULL));
+  CHECK_EQUAL(numbers_only.done, 0);
+  NULLABLE(petal_filter_contains_batch(other, BYTE_KEYS(NULL, 0, NULL, 0), &numbers_only, NULL));
+  CHECK_EQUAL(numbers_only.true_count, 0);
 }
 
 static void combining_and_describing(void) {
@@ -346,7 +342,6 @@ static void hashing(void) {
 static void builders(void) {
   static const uint64_t offsets[] = {0, 1, 2, 3}, k[] = {1, 2, 3};
   petal_builder_options options = {.struct_size = sizeof options};
-  size_t *n = &out_size;
   uint64_t count = 99;
   REQUIRED_NAMED("spec", petal_builder_new(NULL, &options, &out_builder, &error));
   REQUIRED_NAMED("builder", petal_builder_new(&spec, &options, NULL, &error));
@@ -354,13 +349,12 @@ static void builders(void) {
   REQUIRED(petal_builder_add(builder, NULL, 1));
   REQUIRED(petal_builder_add_u64(NULL, 1));
   REQUIRED(petal_builder_add_hash(NULL, 1));
-  INSERTION("builder", petal_builder_add_batch(NULL, "abc", 3, offsets, 3, n, &error));
-  INSERTION("keys", petal_builder_add_batch(builder, NULL, 3, offsets, 3, n, &error));
-  INSERTION("offsets", petal_builder_add_batch(builder, "abc", 3, NULL, 3, n, &error));
-  INSERTION("builder", petal_builder_add_batch_u64(NULL, k, 3, n, &error));
-  INSERTION("keys", petal_builder_add_batch_u64(builder, NULL, 3, n, &error));
-  INSERTION("builder", petal_builder_add_batch_hash(NULL, k, 3, n, &error));
-  INSERTION("hashes", petal_builder_add_batch_hash(builder, NULL, 3, n, &error));
+  petal_keys bytes = petal_keys_bytes("abc", 3, offsets, 3), numbers = petal_keys_u64(k, 3);
+  answers.bytes = answers.bitmap = NULL;
+  INSERTION("builder", petal_builder_add_batch(NULL, &bytes, &answers, &error));
+  INSERTION("keys", petal_builder_add_batch(builder, NULL, &answers, &error));
+  INSERTION("data of keys", petal_builder_add_batch(builder, BYTE_KEYS(NULL, 3, offsets, 3), &answers, &error));
+  INSERTION("data of keys", petal_builder_add_batch(builder, U64_KEYS(NULL, 3), &answers, &error));
   REQUIRED(petal_builder_count(NULL, &out_u64));
   REQUIRED(petal_builder_count(builder, NULL));
   REQUIRED_NAMED("builder", petal_builder_finish(NULL, &out, &error));
@@ -373,10 +367,11 @@ static void builders(void) {
   CHECK_EQUAL(count, 0);
 
   NULLABLE(petal_builder_add(builder, NULL, 0));
-  NULLABLE(petal_builder_add_batch(builder, "abc", 3, offsets, 3, NULL, NULL));
-  NULLABLE(petal_builder_add_batch_u64(builder, k, 3, NULL, NULL));
-  NULLABLE(petal_builder_add_batch_hash(builder, k, 3, NULL, NULL));
-  NULLABLE(petal_builder_add_batch_hash(builder, NULL, 0, NULL, NULL));
+  NULLABLE(petal_builder_add_batch(builder, &bytes, NULL, NULL));
+  NULLABLE(petal_builder_add_batch(builder, &numbers, NULL, NULL));
+  petal_keys hashes = petal_keys_hashes(k, 3), none = petal_keys_hashes(NULL, 0);
+  NULLABLE(petal_builder_add_batch(builder, &hashes, NULL, NULL));
+  NULLABLE(petal_builder_add_batch(builder, &none, NULL, NULL));
   /* A limit without a folder contradicts itself; a progress function and its context are nullable. */
   options.memory_limit = 1 << 20;
   CHECK_STATUS(petal_builder_new(&spec, &options, &out_builder, NULL), PETAL_ERR_CONTRADICTION);

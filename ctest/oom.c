@@ -209,10 +209,11 @@ static petal_status use(void) {
   static uint8_t found[2000];
   petal_filter *filter = make(1000);
   bool is_new = false;
+  petal_answers answers = ANSWERS(.bytes = found);
   arm();
   petal_status status = petal_filter_insert(filter, "apple", 5, &is_new);
-  if (status == PETAL_OK) status = petal_filter_insert_batch_u64(filter, keys, 2000, found, NULL, NULL, NULL, NULL);
-  if (status == PETAL_OK) status = petal_filter_contains_batch_u64(filter, keys, 2000, found, NULL, NULL, NULL);
+  if (status == PETAL_OK) status = petal_filter_insert_batch(filter, U64_KEYS(keys, 2000), &answers, NULL);
+  if (status == PETAL_OK) status = petal_filter_contains_batch(filter, U64_KEYS(keys, 2000), &answers, NULL);
   bool contains = petal_filter_contains(filter, "apple", 5);
   disarm();
   CHECK(contains);
@@ -323,7 +324,8 @@ static petal_status build(uint64_t memory_limit, size_t keys) {
                                    .temporary_directory = memory_limit != 0 ? check_path(".") : NULL};
   petal_builder *builder = (petal_builder *)&options, *reference = NULL;
   petal_filter *filter = SENTINEL, *expected = NULL;
-  size_t done = 0, added = 0;
+  petal_answers answers = ANSWERS(.done = 0);
+  size_t done = 0;
   for (size_t i = 0; i < keys; i++) numbers[i] = check_key(i);
   arm();
   petal_status first = petal_builder_new(&spec, &options, &builder, NULL);
@@ -333,8 +335,8 @@ static petal_status build(uint64_t memory_limit, size_t keys) {
     return first;
   }
   while (done < keys) {
-    petal_status status = petal_builder_add_batch_u64(builder, numbers + done, keys - done, &added, NULL);
-    done += added;
+    petal_status status = petal_builder_add_batch(builder, U64_KEYS(numbers + done, keys - done), &answers, NULL);
+    done += answers.done;
     if (status == PETAL_OK) continue;
     long rest = countdown;
     disarm();
@@ -353,7 +355,7 @@ static petal_status build(uint64_t memory_limit, size_t keys) {
     first = first == PETAL_OK ? status : first;
   }
   CHECK_OK(petal_builder_new(&spec, NULL, &reference, NULL));
-  CHECK_OK(petal_builder_add_batch_u64(reference, numbers, keys, NULL, NULL));
+  CHECK_OK(petal_builder_add_batch(reference, U64_KEYS(numbers, keys), NULL, NULL));
   CHECK_OK(petal_builder_finish(reference, &expected, NULL));
   CHECK(check_same_bits(filter, expected));
   CHECK_EQUAL(check_keys(filter), keys);

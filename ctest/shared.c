@@ -24,15 +24,16 @@ static void *insert_and_look(void *argument) {
       task->wrong += !petal_filter_contains_u64(shared, check_key(first + i));
     }
     for (uint64_t i = 1; i < keys_per_thread; i += 2 * BATCH) {
-      uint64_t keys[BATCH], found = 0;
+      uint64_t keys[BATCH];
       size_t count = 0;
       while (count < BATCH && i + 2 * count < keys_per_thread) {
         keys[count] = check_key(first + i + 2 * count);
         count++;
       }
-      task->wrong += petal_filter_insert_shared_batch_u64(shared, keys, count, NULL, NULL, NULL, NULL) != PETAL_OK;
-      task->wrong +=
-          petal_filter_contains_batch_u64(shared, keys, count, NULL, NULL, &found, NULL) != PETAL_OK || found != count;
+      petal_answers answers = ANSWERS(.bytes = NULL);
+      task->wrong += petal_filter_insert_shared_batch(shared, U64_KEYS(keys, count), NULL, NULL) != PETAL_OK;
+      task->wrong += petal_filter_contains_batch(shared, U64_KEYS(keys, count), &answers, NULL) != PETAL_OK;
+      task->wrong += answers.true_count != count;
     }
   }
   return NULL;
@@ -84,11 +85,12 @@ static void threads_share_a_handle(petal_kind kind) {
   CHECK(petal_filter_contains_hash(filter, 42));
   const uint64_t offsets[] = {0, 5, 5, 9}, hashes[] = {1, 2};
   uint8_t is_new[3], bitmap[1];
-  uint64_t new_count = 9;
-  CHECK_OK(petal_filter_insert_shared_batch(filter, "applepear", 9, offsets, 3, is_new, bitmap, &new_count, NULL));
-  CHECK(is_new[0] == 0 && new_count == (uint64_t)is_new[1] + is_new[2] && bitmap[0] == (is_new[1] << 1 | is_new[2] << 2));
+  petal_answers answers = ANSWERS(.bytes = is_new, .bitmap = bitmap);
+  CHECK_OK(petal_filter_insert_shared_batch(filter, BYTE_KEYS("applepear", 9, offsets, 3), &answers, NULL));
+  CHECK(is_new[0] == 0 && bitmap[0] == (is_new[1] << 1 | is_new[2] << 2));
+  CHECK(answers.done == 3 && answers.true_count == (uint64_t)is_new[1] + is_new[2]);
   CHECK(petal_filter_contains(filter, "pear", 4) && petal_filter_contains(filter, NULL, 0));
-  CHECK_OK(petal_filter_insert_shared_batch_hash(filter, hashes, 2, NULL, NULL, NULL, NULL));
+  CHECK_OK(petal_filter_insert_shared_batch(filter, HASH_KEYS(hashes, 2), NULL, NULL));
   CHECK(petal_filter_contains_hash(filter, 1) && petal_filter_contains_hash(filter, 2));
   petal_filter_free(filter);
   petal_filter_free(expected);

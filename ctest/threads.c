@@ -17,16 +17,17 @@ struct task {
 
 static void *look(void *argument) {
   struct task *task = argument;
-  uint64_t keys[BATCH], found = 0;
-  uint8_t answers[BATCH];
+  uint64_t keys[BATCH];
+  uint8_t found[BATCH];
+  petal_answers answers = ANSWERS(.bytes = found);
   for (uint64_t round = 0; round < rounds; round++) {
     for (uint64_t i = task->number; i < KEYS; i += LOOKING) {
       task->wrong += !petal_filter_contains_u64(shared, check_key(i));
     }
     for (uint64_t start = 0; start < KEYS; start += BATCH) {
       for (size_t i = 0; i < BATCH; i++) keys[i] = check_key(start + i);
-      task->wrong += petal_filter_contains_batch_u64(shared, keys, BATCH, answers, NULL, &found, NULL) != PETAL_OK;
-      task->wrong += BATCH - found;
+      task->wrong += petal_filter_contains_batch(shared, U64_KEYS(keys, BATCH), &answers, NULL) != PETAL_OK;
+      task->wrong += BATCH - answers.true_count;
     }
     /* The rest that a const handle offers. */
     petal_description description = {.struct_size = sizeof description};

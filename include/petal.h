@@ -28,9 +28,9 @@
  * key, a keyed filter opened without its key. So a failed call never says that a
  * key is absent. `petal_filter_contains_checked*` return a status and write the answer.
  *
- * Outputs are written only on success, except for the results of a batch lookup (all 1 on failure) and
- * the number of keys that a batch inserted or added (always written). Output pointers that may be
- * NULL are marked "nullable"; every other pointer is required and NULL gives `PETAL_ERR_NULL`.
+ * Outputs are written only on success, except for the answers of a batch lookup (all 1 on failure) and
+ * the numbers in a `petal_answers` (always written). Output pointers that may be NULL are marked
+ * "nullable"; every other pointer is required and NULL gives `PETAL_ERR_NULL`.
  *
  * A failed call changes no filter and leaves no half-written file.
  *
@@ -415,6 +415,117 @@ petal_status petal_spec_expected_false_positive_rate(const petal_spec *spec,
 
 
 /*
+ * KEYS AND ANSWERS
+ *
+ * A batch costs less per key than single calls. Every function that takes many keys takes them as
+ * a `petal_keys`, in one of three forms, and answers into a `petal_answers`:
+ *
+ *     petal_keys keys = petal_keys_u64(numbers, count);
+ *     petal_answers answers = {.struct_size = sizeof answers, .bytes = found};
+ *     petal_filter_contains_batch(filter, &keys, &answers, NULL);
+ *
+ * Byte keys come as one buffer with count + 1 offsets: key i is the bytes from `offsets[i]` to
+ * `offsets[i + 1]`. Offsets do not decrease and end inside the buffer; all are checked before the
+ * first key is used.
+ *
+ * Set the outputs that you want; what a function cannot give is refused with
+ * `PETAL_ERR_UNSUPPORTED`. `true_count` and `done` are always written. A lookup needs answers. An
+ * insertion needs none: with NULL nothing is found out about the keys, which is faster.
+ */
+
+/** A form of keys: one of `PETAL_KEYS_*`. Since 0.1. */
+typedef uint32_t petal_keys_form;
+
+/** Byte strings, in one buffer with offsets. */
+#define PETAL_KEYS_BYTES 1
+/** uint64_t keys. */
+#define PETAL_KEYS_U64 2
+/** The hashes of keys. */
+#define PETAL_KEYS_HASHES 3
+
+/**
+ * Many keys. Made by `petal_keys_bytes()`, `petal_keys_u64()` or `petal_keys_hashes()`. Refers to your memory.
+ * Since 0.1.
+ */
+typedef struct petal_keys {
+  /** sizeof(petal_keys). */
+  size_t struct_size;
+  /** One of `PETAL_KEYS_*`. */
+  petal_keys_form form;
+  /** 0. */
+  uint32_t reserved;
+  /** How many keys there are. */
+  size_t count;
+  /** The bytes of all keys, or the numbers, or the hashes. Nullable if there are none. */
+  const void *data;
+  /** Of byte keys: how many bytes `data` has. Otherwise 0. */
+  size_t length;
+  /** Of byte keys: count + 1 offsets into `data`; nullable if there are no keys. Otherwise NULL. */
+  const uint64_t *offsets;
+} petal_keys;
+
+/** Where the answers of a batch go. Set `struct_size` and the outputs that you want, and the rest to 0. Since 0.1. */
+typedef struct petal_answers {
+  /** sizeof(petal_answers). */
+  size_t struct_size;
+  /** Nullable: a byte a key, 0 or 1. */
+  uint8_t *bytes;
+  /**
+   * Nullable: a bit a key. Bit i is bit i % 8 of byte i / 8; there are (count + 7) / 8 bytes, and bits after the
+   * last key become 0.
+   */
+  uint8_t *bitmap;
+  /** Nullable: how often each key was inserted. NULL for functions that do not count. */
+  uint64_t *counts;
+  /** Nullable: the value of each key. NULL for functions of filters. */
+  uint64_t *values;
+  /** Written: how many of the answers are true. */
+  uint64_t true_count;
+  /**
+   * Written: how many keys, the first so many, were taken before an error; all of them if there was none. Of an
+   * insertion only these have answers.
+   */
+  size_t done;
+} petal_answers;
+
+/**
+ * Byte keys: key i is the bytes of `bytes`, of which there are `length`, from `offsets[i]` to `offsets[i + 1]`; there are
+ * `count` + 1 offsets. Since 0.1.
+ */
+static inline petal_keys petal_keys_bytes(const void *bytes, size_t length, const uint64_t *offsets, size_t count) {
+  petal_keys keys;
+  keys.struct_size = sizeof keys;
+  keys.form = PETAL_KEYS_BYTES;
+  keys.reserved = 0;
+  keys.count = count;
+  keys.data = bytes;
+  keys.length = length;
+  keys.offsets = offsets;
+  return keys;
+}
+
+/** `count` uint64_t keys. Since 0.1. */
+static inline petal_keys petal_keys_u64(const uint64_t *numbers, size_t count) {
+  petal_keys keys;
+  keys.struct_size = sizeof keys;
+  keys.form = PETAL_KEYS_U64;
+  keys.reserved = 0;
+  keys.count = count;
+  keys.data = numbers;
+  keys.length = 0;
+  keys.offsets = 0;
+  return keys;
+}
+
+/** The keys with these `count` hashes, made by `petal_hash()`, `petal_filter_hash()` or yourself. Since 0.1. */
+static inline petal_keys petal_keys_hashes(const uint64_t *hashes, size_t count) {
+  petal_keys keys = petal_keys_u64(hashes, count);
+  keys.form = PETAL_KEYS_HASHES;
+  return keys;
+}
+
+
+/*
  * FILTERS: MAKING AND FREEING
  */
 
@@ -493,82 +604,26 @@ petal_status petal_filter_contains_checked_hash(const petal_filter *filter, uint
 /*
  * FILTERS: MANY KEYS
  *
- * A batch costs less per key than single calls. Byte keys come as one buffer with count + 1
- * offsets: key i is `keys[offsets[i] .. offsets[i + 1]]`; offsets do not decrease and end inside
- * the buffer. All are checked before the first key is used.
- *
- * Answers come in up to three forms at once, each nullable: a byte a key (0 or 1), a bitmap (bit i
- * is bit i % 8 of byte i / 8; (count + 7) / 8 bytes), and how many are true. On a failure of a
- * lookup every answer is 1. A lookup needs at least one of the three. An insertion needs none: with all three NULL
- * nothing is found out about the keys, which is faster.
+ * One function a verb, over keys and answers of the section before.
  */
 
-/** Looks `count` byte keys up. Since 0.1. */
+/**
+ * Looks keys up: each answer says whether the key may be in the filter. On a failure every answer is true; if `keys`
+ * cannot be read, so that nobody knows how many there are, `true_count` is UINT64_MAX. Since 0.1.
+ */
 petal_status petal_filter_contains_batch(const petal_filter *filter,
-                                         const void *keys,
-                                         size_t keys_length,
-                                         const uint64_t *offsets,
-                                         size_t count,
-                                         uint8_t *found,
-                                         uint8_t *found_bitmap,
-                                         uint64_t *found_count,
+                                         const petal_keys *keys,
+                                         petal_answers *answers,
                                          petal_error *error);
 
-/** Looks `count` uint64_t keys up. Since 0.1. */
-petal_status petal_filter_contains_batch_u64(const petal_filter *filter,
-                                             const uint64_t *keys,
-                                             size_t count,
-                                             uint8_t *found,
-                                             uint8_t *found_bitmap,
-                                             uint64_t *found_count,
-                                             petal_error *error);
-
-/** Looks the keys with these `count` hashes up. Since 0.1. */
-petal_status petal_filter_contains_batch_hash(const petal_filter *filter,
-                                              const uint64_t *hashes,
-                                              size_t count,
-                                              uint8_t *found,
-                                              uint8_t *found_bitmap,
-                                              uint64_t *found_count,
-                                              petal_error *error);
-
 /**
- * Inserts `count` byte keys in order; each answer says whether the key certainly was not there before. `inserted`,
- * nullable, is always written: how many keys, the first so many, are in the filter. Only these have answers. Since
- * 0.1.
+ * Inserts keys in order. `answers`, nullable: each says whether the key certainly was not there before. On a failure
+ * the first `done` keys are in the filter. Since 0.1.
  */
 petal_status petal_filter_insert_batch(petal_filter *filter,
-                                       const void *keys,
-                                       size_t keys_length,
-                                       const uint64_t *offsets,
-                                       size_t count,
-                                       uint8_t *is_new,
-                                       uint8_t *is_new_bitmap,
-                                       uint64_t *new_count,
-                                       size_t *inserted,
+                                       const petal_keys *keys,
+                                       petal_answers *answers,
                                        petal_error *error);
-
-/** Inserts `count` uint64_t keys in order, with the answers of `petal_filter_insert_batch()`. Since 0.1. */
-petal_status petal_filter_insert_batch_u64(petal_filter *filter,
-                                           const uint64_t *keys,
-                                           size_t count,
-                                           uint8_t *is_new,
-                                           uint8_t *is_new_bitmap,
-                                           uint64_t *new_count,
-                                           size_t *inserted,
-                                           petal_error *error);
-
-/**
- * Inserts the keys with these `count` hashes in order, with the answers of `petal_filter_insert_batch()`. Since 0.1.
- */
-petal_status petal_filter_insert_batch_hash(petal_filter *filter,
-                                            const uint64_t *hashes,
-                                            size_t count,
-                                            uint8_t *is_new,
-                                            uint8_t *is_new_bitmap,
-                                            uint64_t *new_count,
-                                            size_t *inserted,
-                                            petal_error *error);
 
 
 /*
@@ -603,43 +658,14 @@ petal_status petal_filter_insert_shared_u64(const petal_filter *filter, uint64_t
 petal_status petal_filter_insert_shared_hash(const petal_filter *filter, uint64_t hash, bool *is_new);
 
 /**
- * Inserts `count` byte keys in order while others insert and look up, all or, on a failure, none; only after
- * `PETAL_ERR_CORRUPT`, when a key met a part of the image that does not match its checksum, some of those before it
- * are in. The keys and the nullable answers are those of `petal_filter_insert_batch()`. Since 0.1.
+ * Inserts keys in order while others insert and look up. `answers`, nullable: each says whether the key certainly was
+ * not there before. On a failure no key is in, except after `PETAL_ERR_CORRUPT`, when a key met a part of the image that
+ * does not match its checksum: then the first `done` keys are. Since 0.1.
  */
 petal_status petal_filter_insert_shared_batch(const petal_filter *filter,
-                                              const void *keys,
-                                              size_t keys_length,
-                                              const uint64_t *offsets,
-                                              size_t count,
-                                              uint8_t *is_new,
-                                              uint8_t *is_new_bitmap,
-                                              uint64_t *new_count,
+                                              const petal_keys *keys,
+                                              petal_answers *answers,
                                               petal_error *error);
-
-/**
- * Inserts `count` uint64_t keys in order while others insert and look up, all or, on a failure, none. The answers are
- * those of `petal_filter_insert_batch()`. Since 0.1.
- */
-petal_status petal_filter_insert_shared_batch_u64(const petal_filter *filter,
-                                                  const uint64_t *keys,
-                                                  size_t count,
-                                                  uint8_t *is_new,
-                                                  uint8_t *is_new_bitmap,
-                                                  uint64_t *new_count,
-                                                  petal_error *error);
-
-/**
- * Inserts the keys with these `count` hashes in order while others insert and look up, all or, on a failure, none. The
- * answers are those of `petal_filter_insert_batch()`. Since 0.1.
- */
-petal_status petal_filter_insert_shared_batch_hash(const petal_filter *filter,
-                                                   const uint64_t *hashes,
-                                                   size_t count,
-                                                   uint8_t *is_new,
-                                                   uint8_t *is_new_bitmap,
-                                                   uint64_t *new_count,
-                                                   petal_error *error);
 
 /**
  * Adds to the count of keys that were offered, for keys that were inserted by functions which do not count. Threads
@@ -1183,36 +1209,13 @@ petal_status petal_builder_add_u64(petal_builder *builder, uint64_t key);
 petal_status petal_builder_add_hash(petal_builder *builder, uint64_t hash);
 
 /**
- * Adds `count` byte keys, given as for `petal_filter_insert_batch()`. `added`, nullable, is always written: how many
- * keys, the first so many, were added. Since 0.1.
+ * Adds keys in order. `answers`, nullable, only says how many were added, the first `done`: a builder finds nothing out
+ * about a key, so a form of answers is refused. Since 0.1.
  */
 petal_status petal_builder_add_batch(petal_builder *builder,
-                                     const void *keys,
-                                     size_t keys_length,
-                                     const uint64_t *offsets,
-                                     size_t count,
-                                     size_t *added,
+                                     const petal_keys *keys,
+                                     petal_answers *answers,
                                      petal_error *error);
-
-/**
- * Adds `count` uint64_t keys. `added`, nullable, is always written: how many keys, the first so many, were added.
- * Since 0.1.
- */
-petal_status petal_builder_add_batch_u64(petal_builder *builder,
-                                         const uint64_t *keys,
-                                         size_t count,
-                                         size_t *added,
-                                         petal_error *error);
-
-/**
- * Adds the keys with these `count` hashes. `added`, nullable, is always written: how many keys, the first so many,
- * were added. Since 0.1.
- */
-petal_status petal_builder_add_batch_hash(petal_builder *builder,
-                                          const uint64_t *hashes,
-                                          size_t count,
-                                          size_t *added,
-                                          petal_error *error);
 
 /** How many keys were added, duplicates included. Since 0.1. */
 petal_status petal_builder_count(const petal_builder *builder, uint64_t *count);

@@ -8,7 +8,7 @@
  *
  * They do what `petal_filter_contains_u64()` and its like do, to the same bits. The section VIEWS of petal.h says what
  * ends a view, which threads may use it, and that keys which are inserted through it are not counted. A batch
- * (`petal_filter_contains_batch_u64()`) is faster still where many keys come at once, most of all out of cache. A loop
+ * (`petal_filter_contains_batch()`) is faster still where many keys come at once, most of all out of cache. A loop
  * that cannot use one but knows its keys some rounds before may fetch memory ahead with `petal_view_prefetch_u64()`.
  *
  * Lookups say true of every key where something is wrong: the view is NULL or was never filled in, its layout is not

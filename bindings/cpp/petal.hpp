@@ -957,56 +957,59 @@ petal_status ask_in_pieces(const Keys &keys, const answers &out, std::uint64_t *
   });
 }
 
-inline petal_status contains(const petal_filter *filter, byte_keys keys, const answers &out, std::uint64_t *count,
-                             petal_error *error) noexcept {
-  return petal_filter_contains_batch(filter, keys.data, keys.length, keys.offsets, keys.count, out.bytes(), out.bits(),
-                                     count, error);
+inline petal_keys as_c(byte_keys keys) noexcept {
+  return petal_keys_bytes(keys.data, keys.length, keys.offsets, keys.count);
 }
-inline petal_status contains(const petal_filter *filter, u64_keys keys, const answers &out, std::uint64_t *count,
-                             petal_error *error) noexcept {
-  return petal_filter_contains_batch_u64(filter, keys.data, keys.count, out.bytes(), out.bits(), count, error);
-}
-inline petal_status contains(const petal_filter *filter, hash_keys keys, const answers &out, std::uint64_t *count,
-                             petal_error *error) noexcept {
-  return petal_filter_contains_batch_hash(filter, keys.data, keys.count, out.bytes(), out.bits(), count, error);
+inline petal_keys as_c(u64_keys keys) noexcept { return petal_keys_u64(keys.data, keys.count); }
+inline petal_keys as_c(hash_keys keys) noexcept { return petal_keys_hashes(keys.data, keys.count); }
+
+/// Calls a batch function of the C API with keys and answers, and says how many answers are true.
+template <class Keys, class Call>
+petal_status ask(Keys keys, const answers &out, std::uint64_t *count, Call &&call) noexcept {
+  const petal_keys all = as_c(keys);
+  petal_answers to{};
+  to.struct_size = sizeof to;
+  to.bytes = out.bytes();
+  to.bitmap = out.bits();
+  const petal_status code = call(&all, &to);
+  *count = to.true_count;
+  return code;
 }
 
-inline petal_status insert(petal_filter *filter, byte_keys keys, const answers &out, std::uint64_t *count,
-                           std::size_t *inserted, petal_error *error) noexcept {
-  return petal_filter_insert_batch(filter, keys.data, keys.length, keys.offsets, keys.count, out.bytes(), out.bits(),
-                                   count, inserted, error);
-}
-inline petal_status insert(petal_filter *filter, u64_keys keys, const answers &out, std::uint64_t *count,
-                           std::size_t *inserted, petal_error *error) noexcept {
-  return petal_filter_insert_batch_u64(filter, keys.data, keys.count, out.bytes(), out.bits(), count, inserted, error);
-}
-inline petal_status insert(petal_filter *filter, hash_keys keys, const answers &out, std::uint64_t *count,
-                           std::size_t *inserted, petal_error *error) noexcept {
-  return petal_filter_insert_batch_hash(filter, keys.data, keys.count, out.bytes(), out.bits(), count, inserted, error);
+template <class Keys>
+petal_status contains(const petal_filter *filter, Keys keys, const answers &out, std::uint64_t *count,
+                      petal_error *error) noexcept {
+  return ask(keys, out, count, [&](const petal_keys *all, petal_answers *to) noexcept {
+    return petal_filter_contains_batch(filter, all, to, error);
+  });
 }
 
-inline petal_status insert_shared(const petal_filter *filter, byte_keys keys, const answers &out, std::uint64_t *count,
-                                  petal_error *error) noexcept {
-  return petal_filter_insert_shared_batch(filter, keys.data, keys.length, keys.offsets, keys.count, out.bytes(),
-                                          out.bits(), count, error);
-}
-inline petal_status insert_shared(const petal_filter *filter, u64_keys keys, const answers &out, std::uint64_t *count,
-                                  petal_error *error) noexcept {
-  return petal_filter_insert_shared_batch_u64(filter, keys.data, keys.count, out.bytes(), out.bits(), count, error);
-}
-inline petal_status insert_shared(const petal_filter *filter, hash_keys keys, const answers &out, std::uint64_t *count,
-                                  petal_error *error) noexcept {
-  return petal_filter_insert_shared_batch_hash(filter, keys.data, keys.count, out.bytes(), out.bits(), count, error);
+template <class Keys>
+petal_status insert(petal_filter *filter, Keys keys, const answers &out, std::uint64_t *count, std::size_t *inserted,
+                    petal_error *error) noexcept {
+  return ask(keys, out, count, [&](const petal_keys *all, petal_answers *to) noexcept {
+    const petal_status code = petal_filter_insert_batch(filter, all, to, error);
+    if (inserted != nullptr) *inserted = to->done;
+    return code;
+  });
 }
 
-inline petal_status add(petal_builder *builder, byte_keys keys, std::size_t *added, petal_error *error) noexcept {
-  return petal_builder_add_batch(builder, keys.data, keys.length, keys.offsets, keys.count, added, error);
+template <class Keys>
+petal_status insert_shared(const petal_filter *filter, Keys keys, const answers &out, std::uint64_t *count,
+                           petal_error *error) noexcept {
+  return ask(keys, out, count, [&](const petal_keys *all, petal_answers *to) noexcept {
+    return petal_filter_insert_shared_batch(filter, all, to, error);
+  });
 }
-inline petal_status add(petal_builder *builder, u64_keys keys, std::size_t *added, petal_error *error) noexcept {
-  return petal_builder_add_batch_u64(builder, keys.data, keys.count, added, error);
-}
-inline petal_status add(petal_builder *builder, hash_keys keys, std::size_t *added, petal_error *error) noexcept {
-  return petal_builder_add_batch_hash(builder, keys.data, keys.count, added, error);
+
+template <class Keys>
+petal_status add(petal_builder *builder, Keys keys, std::size_t *added, petal_error *error) noexcept {
+  std::uint64_t none = 0;
+  return ask(keys, {}, &none, [&](const petal_keys *all, petal_answers *to) noexcept {
+    const petal_status code = petal_builder_add_batch(builder, all, to, error);
+    *added = to->done;
+    return code;
+  });
 }
 
 }  // namespace detail

@@ -3,18 +3,8 @@ package petal
 /*
 #include "keys.h"
 
-#cgo noescape petal_go_contains_batch
-#cgo nocallback petal_go_contains_batch
-#cgo noescape petal_filter_contains_batch_u64
-#cgo nocallback petal_filter_contains_batch_u64
-#cgo noescape petal_filter_contains_batch_hash
-#cgo nocallback petal_filter_contains_batch_hash
-#cgo noescape petal_go_insert_batch
-#cgo nocallback petal_go_insert_batch
-#cgo noescape petal_filter_insert_batch_u64
-#cgo nocallback petal_filter_insert_batch_u64
-#cgo noescape petal_filter_insert_batch_hash
-#cgo nocallback petal_filter_insert_batch_hash
+#cgo noescape petal_go_batch
+#cgo nocallback petal_go_batch
 */
 import "C"
 
@@ -24,6 +14,69 @@ import (
 	"sync"
 	"unsafe"
 )
+
+// Keys are many keys of one form, for a batch: [BytesKeys], [StringKeys], [Uint64Keys] or [HashKeys]. The zero value is
+// no keys. Keys refer to the caller's slice and copy nothing.
+type Keys struct {
+	form    C.petal_keys_form
+	slices  [][]byte
+	texts   []string
+	numbers []uint64
+}
+
+// BytesKeys are keys that are byte slices.
+func BytesKeys(keys [][]byte) Keys { return Keys{form: C.PETAL_KEYS_BYTES, slices: keys} }
+
+// StringKeys are keys that are the bytes of strings.
+func StringKeys(keys []string) Keys { return Keys{form: C.PETAL_KEYS_BYTES, texts: keys} }
+
+// Uint64Keys are keys that are numbers, each the same key as its eight little-endian bytes. Batches take them as they
+// lie, without a copy.
+func Uint64Keys(keys []uint64) Keys { return Keys{form: C.PETAL_KEYS_U64, numbers: keys} }
+
+// HashKeys are keys by their hashes, which [Filter.Hash] or [Spec.HashKey] made, or the program itself for [External].
+// Batches take them as they lie, without a copy.
+func HashKeys(hashes []uint64) Keys { return Keys{form: C.PETAL_KEYS_HASHES, numbers: hashes} }
+
+// Len is how many keys there are.
+func (k Keys) Len() int { return len(k.slices) + len(k.texts) + len(k.numbers) }
+
+// Answers are what a batch finds out about its keys, and where it is told.
+type Answers struct {
+	// Bools[i] becomes the answer for key i. May be nil; otherwise it has room for all.
+	Bools []bool
+	// TrueCount becomes how many answers are true.
+	TrueCount int
+	// Done becomes how many keys, the first so many, were taken before an error; all of them if there was none. Of an
+	// insertion only these have answers.
+	Done int
+}
+
+// ContainsBatch looks many keys up: answer i is what [Filter.Contains] says of key i. On a failure every answer is
+// true. Only reads the filter.
+func (f *Filter) ContainsBatch(keys Keys, answers *Answers) error {
+	const op = "petal.Filter.ContainsBatch"
+	if answers == nil {
+		return &Error{Op: op, Status: ErrBufferTooSmall, Message: "answers = nil leaves no room for any answer"}
+	}
+	err := runBatch(op, C.PETAL_GO_CONTAINS, f.toRead(), nil, keys, answers)
+	runtime.KeepAlive(f)
+	if err != nil {
+		for i := range answers.Bools[:min(keys.Len(), len(answers.Bools))] {
+			answers.Bools[i] = true
+		}
+		answers.TrueCount, answers.Done = keys.Len(), 0
+	}
+	return err
+}
+
+// InsertBatch inserts many keys in order: answer i is what [Filter.Insert] says of key i. If answers is nil nobody finds
+// it out, which is faster. On a failure the first answers.Done keys are in the filter. Changes the filter.
+func (f *Filter) InsertBatch(keys Keys, answers *Answers) error {
+	err := runBatch("petal.Filter.InsertBatch", C.PETAL_GO_INSERT, f.toChange(), nil, keys, answers)
+	runtime.KeepAlive(f)
+	return err
+}
 
 // Byte keys go to the library as one buffer with offsets, since it may not be given pointers to pointers into Go's
 // memory. They are copied piece by piece, so that the buffer stays in the cache.
@@ -62,167 +115,57 @@ func flatten[K []byte | string](k *flatKeys, keys []K) int {
 	return taken
 }
 
-// answers is where the library writes a byte, 0 or 1, for each key: into a slice of bool, which is just that.
-func answers(slice []bool) *C.uint8_t { return (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(slice))) }
-
-// part is the answers from one key on, or none.
-func part(slice []bool, from int) []bool {
-	if slice == nil {
-		return nil
-	}
-	return slice[from:]
-}
-
 // numbers gives the library a slice of numbers.
 func numbers(slice []uint64) *C.uint64_t { return (*C.uint64_t)(unsafe.SliceData(slice)) }
 
-// roomFor checks that there is an answer for each key, or that none is wanted.
-func roomFor(op string, slice []bool, count int) error {
-	if slice == nil || len(slice) >= count {
-		return nil
+// runBatch does a verb to keys, on the handle that the verb is for, and fills answers, which may be nil. A bool is what the
+// library writes for a key: a byte, 0 or 1.
+func runBatch(op string, verb C.petal_go_verb, filter *C.petal_filter, builder *C.petal_builder, keys Keys,
+	answers *Answers,
+) error {
+	var found []bool
+	if answers != nil {
+		answers.TrueCount, answers.Done = 0, 0
+		found = answers.Bools
+		if count := keys.Len(); found != nil && len(found) < count {
+			message := fmt.Sprintf("room for %d answers is less than the %d keys", len(found), count)
+			return &Error{Op: op, Status: ErrBufferTooSmall, Message: message}
+		}
 	}
-	message := fmt.Sprintf("room for %d answers is less than the %d keys", len(slice), count)
-	return &Error{Op: op, Status: ErrBufferTooSmall, Message: message}
-}
-
-// maybe answers a lookup that failed.
-func maybe(found []bool, count int) int {
-	for i := range found[:min(count, len(found))] {
-		found[i] = true
+	var flat *flatKeys
+	if keys.form != C.PETAL_KEYS_U64 && keys.form != C.PETAL_KEYS_HASHES {
+		keys.form = C.PETAL_KEYS_BYTES
+		flat = flatPool.Get().(*flatKeys)
+		defer flat.release()
 	}
-	return count
-}
-
-// ContainsBatch looks many keys up: found[i] becomes what [Filter.Contains] says of keys[i], and count is how many are
-// true. found may be nil, if only the count is wanted; otherwise it has room for all. On a failure every answer is
-// true. Only reads the filter.
-func (f *Filter) ContainsBatch(keys [][]byte, found []bool) (count int, err error) {
-	return containsFlat("petal.Filter.ContainsBatch", f, keys, found)
-}
-
-// ContainsBatchString is [Filter.ContainsBatch] of strings.
-func (f *Filter) ContainsBatchString(keys []string, found []bool) (count int, err error) {
-	return containsFlat("petal.Filter.ContainsBatchString", f, keys, found)
-}
-
-func containsFlat[K []byte | string](op string, f *Filter, keys []K, found []bool) (int, error) {
-	if err := roomFor(op, found, len(keys)); err != nil {
-		return maybe(found, len(keys)), err
-	}
-	handle := f.toRead()
-	flat := flatPool.Get().(*flatKeys)
-	defer flat.release()
-	count := 0
+	var bytes []byte
+	offsets, taken := keys.numbers, len(keys.numbers)
 	// Once even without keys: the library says what is wrong with the filter.
 	for done := 0; ; {
-		taken := flatten(flat, keys[done:])
-		var some C.uint64_t
+		if flat != nil {
+			if keys.texts != nil {
+				taken = flatten(flat, keys.texts[done:])
+			} else {
+				taken = flatten(flat, keys.slices[done:])
+			}
+			bytes, offsets = flat.bytes, flat.offsets
+		}
+		var room []bool
+		if found != nil {
+			room = found[done:]
+		}
+		var came C.petal_go_taken
 		failure := newFailure()
-		C.petal_go_contains_batch(handle, bytesOf(flat.bytes), C.size_t(len(flat.bytes)),
-			numbers(flat.offsets), C.size_t(taken), answers(part(found, done)), &some, &failure.raw)
-		runtime.KeepAlive(f)
-		if err := failure.err(op); err != nil {
-			return maybe(found, len(keys)), err
+		C.petal_go_batch(verb, filter, builder, keys.form, bytesOf(bytes), C.size_t(len(bytes)), numbers(offsets),
+			C.size_t(taken), C.bool(answers != nil), (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(room))), &came,
+			&failure.raw)
+		done += int(came.done)
+		if answers != nil {
+			answers.TrueCount += int(came.true_count)
+			answers.Done = done
 		}
-		count += int(some)
-		done += taken
-		if done == len(keys) {
-			return count, nil
-		}
-	}
-}
-
-// ContainsBatchUint64 is [Filter.ContainsBatch] of numbers. It copies nothing.
-func (f *Filter) ContainsBatchUint64(keys []uint64, found []bool) (count int, err error) {
-	const op = "petal.Filter.ContainsBatchUint64"
-	if err := roomFor(op, found, len(keys)); err != nil {
-		return maybe(found, len(keys)), err
-	}
-	var some C.uint64_t
-	failure := newFailure()
-	C.petal_filter_contains_batch_u64(f.toRead(), numbers(keys), C.size_t(len(keys)), answers(found), nil, &some,
-		&failure.raw)
-	runtime.KeepAlive(f)
-	if err := failure.err(op); err != nil {
-		return maybe(found, len(keys)), err
-	}
-	return int(some), nil
-}
-
-// ContainsBatchHash is [Filter.ContainsBatch] of keys by their hashes. It copies nothing.
-func (f *Filter) ContainsBatchHash(hashes []uint64, found []bool) (count int, err error) {
-	const op = "petal.Filter.ContainsBatchHash"
-	if err := roomFor(op, found, len(hashes)); err != nil {
-		return maybe(found, len(hashes)), err
-	}
-	var some C.uint64_t
-	failure := newFailure()
-	C.petal_filter_contains_batch_hash(f.toRead(), numbers(hashes), C.size_t(len(hashes)), answers(found), nil, &some,
-		&failure.raw)
-	runtime.KeepAlive(f)
-	if err := failure.err(op); err != nil {
-		return maybe(found, len(hashes)), err
-	}
-	return int(some), nil
-}
-
-// InsertBatch inserts many keys in order: isNew[i] becomes what [Filter.Insert] says of keys[i]. isNew may be nil;
-// otherwise it has room for all. inserted is how many keys, the first so many, are in the filter, also on a failure;
-// only these have answers. Changes the filter.
-func (f *Filter) InsertBatch(keys [][]byte, isNew []bool) (inserted int, err error) {
-	return insertFlat("petal.Filter.InsertBatch", f, keys, isNew)
-}
-
-// InsertBatchString is [Filter.InsertBatch] of strings.
-func (f *Filter) InsertBatchString(keys []string, isNew []bool) (inserted int, err error) {
-	return insertFlat("petal.Filter.InsertBatchString", f, keys, isNew)
-}
-
-func insertFlat[K []byte | string](op string, f *Filter, keys []K, isNew []bool) (int, error) {
-	if err := roomFor(op, isNew, len(keys)); err != nil {
-		return 0, err
-	}
-	handle := f.toChange()
-	flat := flatPool.Get().(*flatKeys)
-	defer flat.release()
-	for done := 0; ; {
-		taken := flatten(flat, keys[done:])
-		var inserted C.size_t
-		failure := newFailure()
-		C.petal_go_insert_batch(handle, bytesOf(flat.bytes), C.size_t(len(flat.bytes)),
-			numbers(flat.offsets), C.size_t(taken), answers(part(isNew, done)), &inserted, &failure.raw)
-		runtime.KeepAlive(f)
-		done += int(inserted)
-		if err := failure.err(op); err != nil || done == len(keys) {
-			return done, err
+		if err := failure.err(op); err != nil || done == keys.Len() {
+			return err
 		}
 	}
-}
-
-// InsertBatchUint64 is [Filter.InsertBatch] of numbers. It copies nothing.
-func (f *Filter) InsertBatchUint64(keys []uint64, isNew []bool) (inserted int, err error) {
-	const op = "petal.Filter.InsertBatchUint64"
-	if err := roomFor(op, isNew, len(keys)); err != nil {
-		return 0, err
-	}
-	var done C.size_t
-	failure := newFailure()
-	C.petal_filter_insert_batch_u64(f.toChange(), numbers(keys), C.size_t(len(keys)), answers(isNew), nil, nil, &done,
-		&failure.raw)
-	runtime.KeepAlive(f)
-	return int(done), failure.err(op)
-}
-
-// InsertBatchHash is [Filter.InsertBatch] of keys by their hashes. It copies nothing.
-func (f *Filter) InsertBatchHash(hashes []uint64, isNew []bool) (inserted int, err error) {
-	const op = "petal.Filter.InsertBatchHash"
-	if err := roomFor(op, isNew, len(hashes)); err != nil {
-		return 0, err
-	}
-	var done C.size_t
-	failure := newFailure()
-	C.petal_filter_insert_batch_hash(f.toChange(), numbers(hashes), C.size_t(len(hashes)), answers(isNew), nil, nil,
-		&done, &failure.raw)
-	runtime.KeepAlive(f)
-	return int(done), failure.err(op)
 }

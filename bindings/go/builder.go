@@ -10,12 +10,6 @@ package petal
 #cgo nocallback petal_builder_add_u64
 #cgo noescape petal_builder_add_hash
 #cgo nocallback petal_builder_add_hash
-#cgo noescape petal_go_builder_add_batch
-#cgo nocallback petal_go_builder_add_batch
-#cgo noescape petal_builder_add_batch_u64
-#cgo nocallback petal_builder_add_batch_u64
-#cgo noescape petal_builder_add_batch_hash
-#cgo nocallback petal_builder_add_batch_hash
 
 extern _Bool petalGoProgress(uintptr_t context, uint64_t done, uint64_t total);
 
@@ -187,50 +181,12 @@ func (b *Builder) AddHash(hash uint64) error {
 	return statusError("petal.Builder.AddHash", status)
 }
 
-// AddBatch adds many keys. added is how many, the first so many, also on a failure.
-func (b *Builder) AddBatch(keys [][]byte) (added int, err error) {
-	return buildFlat("petal.Builder.AddBatch", b, keys)
-}
-
-// AddBatchString is [Builder.AddBatch] of strings.
-func (b *Builder) AddBatchString(keys []string) (added int, err error) {
-	return buildFlat("petal.Builder.AddBatchString", b, keys)
-}
-
-func buildFlat[K []byte | string](op string, b *Builder, keys []K) (int, error) {
-	handle := b.toChange()
-	flat := flatPool.Get().(*flatKeys)
-	defer flat.release()
-	for done := 0; ; {
-		taken := flatten(flat, keys[done:])
-		var added C.size_t
-		failure := newFailure()
-		C.petal_go_builder_add_batch(handle, bytesOf(flat.bytes), C.size_t(len(flat.bytes)), numbers(flat.offsets),
-			C.size_t(taken), &added, &failure.raw)
-		runtime.KeepAlive(b)
-		done += int(added)
-		if err := failure.err(op); err != nil || done == len(keys) {
-			return done, err
-		}
-	}
-}
-
-// AddBatchUint64 is [Builder.AddBatch] of numbers. It copies nothing.
-func (b *Builder) AddBatchUint64(keys []uint64) (added int, err error) {
-	var taken C.size_t
-	failure := newFailure()
-	C.petal_builder_add_batch_u64(b.toChange(), numbers(keys), C.size_t(len(keys)), &taken, &failure.raw)
+// AddBatch adds many keys in order. answers may be nil; it only says how many were added, the first answers.Done, and
+// has no Bools: a builder finds nothing out about a key.
+func (b *Builder) AddBatch(keys Keys, answers *Answers) error {
+	err := runBatch("petal.Builder.AddBatch", C.PETAL_GO_ADD, nil, b.toChange(), keys, answers)
 	runtime.KeepAlive(b)
-	return int(taken), failure.err("petal.Builder.AddBatchUint64")
-}
-
-// AddBatchHash is [Builder.AddBatch] of keys by their hashes. It copies nothing.
-func (b *Builder) AddBatchHash(hashes []uint64) (added int, err error) {
-	var taken C.size_t
-	failure := newFailure()
-	C.petal_builder_add_batch_hash(b.toChange(), numbers(hashes), C.size_t(len(hashes)), &taken, &failure.raw)
-	runtime.KeepAlive(b)
-	return int(taken), failure.err("petal.Builder.AddBatchHash")
+	return err
 }
 
 // Count returns how many keys were added, duplicates included. Only reads the builder.

@@ -54,19 +54,19 @@ func ExampleFilter_InsertString() {
 }
 
 // A batch costs one call of C for all its keys.
-func ExampleFilter_ContainsBatchUint64() {
+func ExampleFilter_ContainsBatch() {
 	seen, err := petal.New(petal.Spec{Capacity: 1000})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer seen.Close()
-	if _, err := seen.InsertBatchUint64([]uint64{10, 20, 30}, nil); err != nil {
+	if err := seen.InsertBatch(petal.Uint64Keys([]uint64{10, 20, 30}), nil); err != nil {
 		log.Fatal(err)
 	}
 	ids := []uint64{10, 11, 20}
-	found := make([]bool, len(ids))
-	count, err := seen.ContainsBatchUint64(ids, found)
-	fmt.Println(count, found, err)
+	answers := petal.Answers{Bools: make([]bool, len(ids))}
+	err = seen.ContainsBatch(petal.Uint64Keys(ids), &answers)
+	fmt.Println(answers.TrueCount, answers.Bools, err)
 	// Output: 2 [true false true] <nil>
 }
 
@@ -188,7 +188,7 @@ func ExampleBuilder() {
 		log.Fatal(err)
 	}
 	defer builder.Close()
-	if _, err := builder.AddBatchString([]string{"apple", "pear", "apple"}); err != nil {
+	if err := builder.AddBatch(petal.StringKeys([]string{"apple", "pear", "apple"}), nil); err != nil {
 		log.Fatal(err)
 	}
 	built, err := builder.Finish()

@@ -32,12 +32,6 @@ static inline petal_status petal_go_insert_shared(const petal_filter *filter, co
 	return petal_filter_insert_shared(filter, key, length, is_new);
 }
 
-static inline petal_status petal_go_insert_shared_batch(const petal_filter *filter, const uint8_t *keys,
-                                                        size_t keys_length, const uint64_t *offsets, size_t count,
-                                                        uint8_t *is_new, petal_error *error) {
-	return petal_filter_insert_shared_batch(filter, keys, keys_length, offsets, count, is_new, NULL, NULL, error);
-}
-
 static inline bool petal_go_contains(const petal_filter *filter, const uint8_t *key, size_t length) {
 	return petal_filter_contains(filter, key, length);
 }
@@ -57,26 +51,8 @@ static inline petal_status petal_go_hash(const petal_spec *spec, const uint8_t *
 	return petal_hash(spec, key, length, hash, error);
 }
 
-static inline petal_status petal_go_contains_batch(const petal_filter *filter, const uint8_t *keys, size_t keys_length,
-                                                   const uint64_t *offsets, size_t count, uint8_t *found,
-                                                   uint64_t *found_count, petal_error *error) {
-	return petal_filter_contains_batch(filter, keys, keys_length, offsets, count, found, NULL, found_count, error);
-}
-
-static inline petal_status petal_go_insert_batch(petal_filter *filter, const uint8_t *keys, size_t keys_length,
-                                                 const uint64_t *offsets, size_t count, uint8_t *is_new,
-                                                 size_t *inserted, petal_error *error) {
-	return petal_filter_insert_batch(filter, keys, keys_length, offsets, count, is_new, NULL, NULL, inserted, error);
-}
-
 static inline petal_status petal_go_builder_add(petal_builder *builder, const uint8_t *key, size_t length) {
 	return petal_builder_add(builder, key, length);
-}
-
-static inline petal_status petal_go_builder_add_batch(petal_builder *builder, const uint8_t *keys, size_t keys_length,
-                                                      const uint64_t *offsets, size_t count, size_t *added,
-                                                      petal_error *error) {
-	return petal_builder_add_batch(builder, keys, keys_length, offsets, count, added, error);
 }
 
 static inline petal_status petal_go_load(const uint8_t *image, size_t length, const petal_open_options *options,
@@ -87,6 +63,35 @@ static inline petal_status petal_go_load(const uint8_t *image, size_t length, co
 static inline petal_status petal_go_serialize(const petal_filter *filter, uint8_t *buffer, size_t length,
                                               petal_error *error) {
 	return petal_filter_serialize(filter, buffer, length, NULL, error);
+}
+
+/* The verbs of batches, and how far one came. */
+typedef enum { PETAL_GO_CONTAINS, PETAL_GO_INSERT, PETAL_GO_INSERT_SHARED, PETAL_GO_ADD } petal_go_verb;
+typedef struct {
+	uint64_t true_count;
+	size_t done;
+} petal_go_taken;
+
+/*
+ * A batch, of whose structs only the parts come from Go's memory: the structs may not, because they hold pointers.
+ * `numbers` are the offsets of byte keys, or the keys. Without `asked` nobody wants answers.
+ */
+static inline petal_status petal_go_batch(petal_go_verb verb, petal_filter *filter, petal_builder *builder,
+                                          petal_keys_form form, const uint8_t *bytes, size_t length,
+                                          const uint64_t *numbers, size_t count, bool asked, uint8_t *found,
+                                          petal_go_taken *taken, petal_error *error) {
+	petal_keys keys = form == PETAL_KEYS_BYTES ? petal_keys_bytes(bytes, length, numbers, count)
+	                  : form == PETAL_KEYS_U64 ? petal_keys_u64(numbers, count)
+	                                           : petal_keys_hashes(numbers, count);
+	petal_answers answers = {.struct_size = sizeof answers, .bytes = found}, *wanted = asked ? &answers : NULL;
+	petal_status status = verb == PETAL_GO_CONTAINS ? petal_filter_contains_batch(filter, &keys, wanted, error)
+	                      : verb == PETAL_GO_INSERT ? petal_filter_insert_batch(filter, &keys, wanted, error)
+	                      : verb == PETAL_GO_INSERT_SHARED
+	                          ? petal_filter_insert_shared_batch(filter, &keys, wanted, error)
+	                          : petal_builder_add_batch(builder, &keys, wanted, error);
+	taken->true_count = answers.true_count;
+	taken->done = asked ? answers.done : status == PETAL_OK ? count : 0;
+	return status;
 }
 
 #endif

@@ -140,29 +140,34 @@ func TestBatchesDoWhatSingleCallsDo(t *testing.T) {
 			hashes[i] = must(single.HashUint64(^number))
 		}
 		isNew := make([]bool, len(numbers)+1)
-		same := func(what string, n, want int, err error, one func(i int) bool) {
+		same := func(what string, answers *Answers, want int, err error, one func(i int) bool) {
 			t.Helper()
 			check(t, err)
+			count := 0
 			for i := range numbers {
 				if isNew[i] != one(i) {
 					t.Fatalf("%s: %s: key %d", kind.Name, what, i)
 				}
+				if isNew[i] {
+					count++
+				}
 			}
-			if n != want {
-				t.Errorf("%s: %s: %d instead of %d", kind.Name, what, n, want)
+			if answers.Done != want || answers.TrueCount != count {
+				t.Errorf("%s: %s: %d instead of %d, %d of %d true", kind.Name, what, answers.Done, want, answers.TrueCount, count)
 			}
 			clear(isNew)
 		}
 		half := len(numbers) / 2
-		n, err := batch.InsertBatch(slices, isNew)
-		same("InsertBatch", n, len(slices), err, func(i int) bool { return must(single.Insert(slices[i])) })
-		n, err = batch.InsertBatchString(texts, isNew)
-		same("InsertBatchString", n, len(texts), err, func(i int) bool { return must(single.InsertString(texts[i])) })
-		n, err = batch.InsertBatchUint64(numbers[:half], isNew)
-		same("InsertBatchUint64", n, half, err,
-			func(i int) bool { return i < half && must(single.InsertUint64(numbers[i])) })
-		n, err = batch.InsertBatchHash(hashes[:half], isNew)
-		same("InsertBatchHash", n, half, err, func(i int) bool { return i < half && must(single.InsertHash(hashes[i])) })
+		insert := func(what string, keys Keys, one func(i int) (bool, error)) {
+			t.Helper()
+			answers := Answers{Bools: isNew}
+			err := batch.InsertBatch(keys, &answers)
+			same(what, &answers, keys.Len(), err, func(i int) bool { return i < keys.Len() && must(one(i)) })
+		}
+		insert("bytes", BytesKeys(slices), func(i int) (bool, error) { return single.Insert(slices[i]) })
+		insert("strings", StringKeys(texts), func(i int) (bool, error) { return single.InsertString(texts[i]) })
+		insert("numbers", Uint64Keys(numbers[:half]), func(i int) (bool, error) { return single.InsertUint64(numbers[i]) })
+		insert("hashes", HashKeys(hashes[:half]), func(i int) (bool, error) { return single.InsertHash(hashes[i]) })
 		if !must(single.Equal(batch)) {
 			t.Errorf("%s: the bits differ", kind.Name)
 		}
@@ -172,49 +177,38 @@ func TestBatchesDoWhatSingleCallsDo(t *testing.T) {
 				slices[i], texts[i] = append(slices[i], 'x'), texts[i]+"x"
 			}
 		}
-		count := func(one func(i int) bool) (count int) {
-			for i := range numbers {
-				if one(i) {
-					count++
-				}
-			}
-			return count
-		}
 		lookups := map[string]struct {
-			many func([]bool) (int, error)
+			keys Keys
 			one  func(int) bool
 		}{
-			"ContainsBatch": {
-				func(found []bool) (int, error) { return single.ContainsBatch(slices, found) },
-				func(i int) bool { return single.Contains(slices[i]) }},
-			"ContainsBatchString": {
-				func(found []bool) (int, error) { return single.ContainsBatchString(texts, found) },
-				func(i int) bool { return single.ContainsString(texts[i]) }},
-			"ContainsBatchUint64": {
-				func(found []bool) (int, error) { return single.ContainsBatchUint64(numbers, found) },
-				func(i int) bool { return single.ContainsUint64(numbers[i]) }},
-			"ContainsBatchHash": {
-				func(found []bool) (int, error) { return single.ContainsBatchHash(hashes, found) },
-				func(i int) bool { return single.ContainsHash(hashes[i]) }},
+			"bytes":   {BytesKeys(slices), func(i int) bool { return single.Contains(slices[i]) }},
+			"strings": {StringKeys(texts), func(i int) bool { return single.ContainsString(texts[i]) }},
+			"numbers": {Uint64Keys(numbers), func(i int) bool { return single.ContainsUint64(numbers[i]) }},
+			"hashes":  {HashKeys(hashes), func(i int) bool { return single.ContainsHash(hashes[i]) }},
 		}
 		for name, lookup := range lookups {
-			n, err := lookup.many(isNew)
-			same(name, n, count(lookup.one), err, lookup.one)
-			if n, err = lookup.many(nil); err != nil || n != count(lookup.one) {
-				t.Errorf("%s: %s without answers: %d, %v", kind.Name, name, n, err)
+			var count Answers
+			check(t, single.ContainsBatch(lookup.keys, &count))
+			answers := Answers{Bools: isNew}
+			same(name, &answers, len(numbers), single.ContainsBatch(lookup.keys, &answers), lookup.one)
+			if answers.TrueCount != count.TrueCount || answers.Done != count.Done {
+				t.Errorf("%s: %s without answers: %v", kind.Name, name, count)
 			}
-			found := make([]bool, 5)
-			n, err = lookup.many(found)
-			wants(t, err, ErrBufferTooSmall)
-			if n != len(numbers) || slicesContainsFalse(found) {
+			short := Answers{Bools: make([]bool, 5)}
+			wants(t, single.ContainsBatch(lookup.keys, &short), ErrBufferTooSmall)
+			if short.TrueCount != len(numbers) || short.Done != 0 || slicesContainsFalse(short.Bools) {
 				t.Errorf("%s: a failed lookup said false", name)
 			}
+			wants(t, single.ContainsBatch(lookup.keys, nil), ErrBufferTooSmall)
 		}
-		for _, n := range []int{
-			must(single.ContainsBatch(nil, nil)), must(single.ContainsBatchUint64(nil, nil)), must(single.InsertBatch(nil, nil)),
-			must(single.InsertBatchHash(nil, nil)), must(single.InsertBatchString([]string{}, []bool{})),
+		for _, none := range []Keys{
+			{}, BytesKeys(nil), StringKeys([]string{}), Uint64Keys(nil), HashKeys([]uint64{}),
 		} {
-			if n != 0 {
+			answers := Answers{Bools: []bool{}, TrueCount: 1, Done: 1}
+			check(t, single.ContainsBatch(none, &answers))
+			check(t, single.InsertBatch(none, &answers))
+			check(t, single.InsertBatch(none, nil))
+			if answers.TrueCount != 0 || answers.Done != 0 || none.Len() != 0 {
 				t.Error("no keys, but answers")
 			}
 		}
@@ -238,18 +232,19 @@ func TestKeysMayLieBesidePointers(t *testing.T) {
 	defer f.Close()
 	must(f.Insert(r.key[:]))
 	must(f.InsertString(r.text[2:]))
-	must(f.InsertBatchUint64(r.ids[:], r.fits[:]))
-	must(f.InsertBatch([][]byte{r.key[1:], r.key[2:3]}, nil))
+	answers := &Answers{Bools: r.fits[:]}
+	check(t, f.InsertBatch(Uint64Keys(r.ids[:]), answers))
+	check(t, f.InsertBatch(BytesKeys([][]byte{r.key[1:], r.key[2:3]}), nil))
 	clear(r.fits[:])
-	must(f.ContainsBatchHash(r.ids[:], r.fits[:]))
-	n := must(f.ContainsBatchUint64(r.ids[:], r.fits[:]))
-	if n != 4 || slicesContainsFalse(r.fits[:]) || !f.Contains(r.key[:]) || !f.Contains(r.key[2:3]) {
+	check(t, f.ContainsBatch(HashKeys(r.ids[:]), answers))
+	check(t, f.ContainsBatch(Uint64Keys(r.ids[:]), answers))
+	if answers.TrueCount != 4 || slicesContainsFalse(r.fits[:]) || !f.Contains(r.key[:]) || !f.Contains(r.key[2:3]) {
 		t.Error("keys are lost")
 	}
 	b := must(NewBuilder(Spec{}, nil))
 	defer b.Close()
 	check(t, b.Add(r.key[:]))
-	must(b.AddBatchHash(r.ids[:]))
+	check(t, b.AddBatch(HashKeys(r.ids[:]), nil))
 	must(Spec{}.HashKey(r.key[:]))
 }
 
@@ -426,13 +421,14 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 	if !found || !external.ContainsString("a") || external.ContainsHash(1) {
 		t.Error("a failed lookup said false")
 	}
-	n, err := external.InsertBatchString([]string{"a"}, nil)
-	wants(t, err, ErrExternalHash)
-	answers := []bool{false, false}
-	m, err := external.ContainsBatchString([]string{"a"}, answers)
-	wants(t, err, ErrExternalHash)
-	if n != 0 || m != 1 || !answers[0] || answers[1] {
-		t.Error(n, m, answers)
+	answers := Answers{Bools: []bool{false, false}, Done: 9}
+	wants(t, external.InsertBatch(StringKeys([]string{"a"}), &answers), ErrExternalHash)
+	if answers.Done != 0 || answers.TrueCount != 0 || answers.Bools[0] {
+		t.Error(answers)
+	}
+	wants(t, external.ContainsBatch(StringKeys([]string{"a"}), &answers), ErrExternalHash)
+	if answers.Done != 0 || answers.TrueCount != 1 || !answers.Bools[0] || answers.Bools[1] {
+		t.Error(answers)
 	}
 }
 
@@ -448,14 +444,12 @@ func TestClosedOnesFail(t *testing.T) {
 		if !f.Contains(nil) || !f.ContainsString("a") || !f.ContainsUint64(1) || !f.ContainsHash(1) {
 			t.Error("a closed filter said false")
 		}
-		answers := []bool{false}
-		n, err := f.ContainsBatchUint64([]uint64{1}, answers)
-		wants(t, err, ErrClosed)
-		if n != 1 || !answers[0] {
+		answers := Answers{Bools: []bool{false}}
+		wants(t, f.ContainsBatch(Uint64Keys([]uint64{1}), &answers), ErrClosed)
+		if answers.TrueCount != 1 || !answers.Bools[0] {
 			t.Error("a closed filter said false")
 		}
 		_, added := f.Insert(nil)
-		_, batch := f.InsertBatch(nil, nil)
 		_, described := f.Describe()
 		_, measured := f.Statistics()
 		_, copied := f.Copy()
@@ -465,7 +459,7 @@ func TestClosedOnesFail(t *testing.T) {
 		_, equal := f.Equal(closed)
 		open := must(New(Spec{}))
 		for _, err := range []error{
-			added, batch, described, measured, copied, written, marshalled, spec, equal, f.Merge(closed), open.Merge(f),
+			added, f.InsertBatch(Keys{}, nil), described, measured, copied, written, marshalled, spec, equal, f.Merge(closed), open.Merge(f),
 			f.Save(filepath.Join(t.TempDir(), "x")), f.Sync(), f.Vouch(), f.Verify(), f.Clear(), f.Fold(2),
 		} {
 			wants(t, err, ErrClosed)
@@ -486,10 +480,9 @@ func TestClosedOnesFail(t *testing.T) {
 			t.Errorf("%v, and not: %s", err, want)
 		}
 	}
-	_, batch := b.AddBatchString([]string{"a"})
 	_, counted := b.Count()
 	_, finished := b.Finish()
-	for _, err := range []error{b.AddString("a"), batch, counted, finished, b.Save("x")} {
+	for _, err := range []error{b.AddString("a"), b.AddBatch(StringKeys([]string{"a"}), nil), counted, finished, b.Save("x")} {
 		wants(t, err, ErrClosed)
 	}
 }
@@ -686,15 +679,22 @@ func TestBuilders(t *testing.T) {
 		for i := range numbers {
 			numbers[i] = uint64(i)
 		}
-		added := must(b.AddBatchUint64(numbers))
-		added += must(b.AddBatch([][]byte{[]byte("a"), nil}))
-		added += must(b.AddBatchString([]string{"b", "c"}))
+		added := 0
+		add := func(keys Keys) {
+			var answers Answers
+			check(t, b.AddBatch(keys, &answers))
+			added += answers.Done
+		}
+		add(Uint64Keys(numbers))
+		add(BytesKeys([][]byte{[]byte("a"), nil}))
+		add(StringKeys([]string{"b", "c"}))
 		check(t, b.Add([]byte("d")))
 		check(t, b.AddString("e"))
 		check(t, b.AddUint64(1<<60))
 		check(t, b.AddHash(1))
-		added += 4 + must(b.AddBatchHash([]uint64{2, 3}))
-		if count := must(b.Count()); count != uint64(added) || count != 300_010 {
+		add(HashKeys([]uint64{2, 3}))
+		wants(t, b.AddBatch(Uint64Keys(numbers), &Answers{Bools: make([]bool, len(numbers))}), ErrUnsupported)
+		if count := must(b.Count()); count != uint64(added)+4 || count != 300_010 {
 			t.Error(count)
 		}
 		f := must(b.Finish())
@@ -703,18 +703,21 @@ func TestBuilders(t *testing.T) {
 				t.Errorf("%s lost %q", kind.Name, key)
 			}
 		}
-		if n := must(f.ContainsBatchUint64(numbers, nil)); n != len(numbers) || !f.ContainsHash(3) {
-			t.Errorf("%s has only %d", kind.Name, n)
+		var found Answers
+		check(t, f.ContainsBatch(Uint64Keys(numbers), &found))
+		if found.TrueCount != len(numbers) || !f.ContainsHash(3) {
+			t.Errorf("%s has only %d", kind.Name, found.TrueCount)
 		}
 		if capacity := must(f.Describe()).Capacity; capacity < 300_000 || capacity > 300_010 || calls == 0 {
 			t.Errorf("%s: capacity %d, %d calls", kind.Name, capacity, calls)
 		}
 		check(t, f.Close())
-		must(b.AddBatchUint64(numbers[:1000]))
+		check(t, b.AddBatch(Uint64Keys(numbers[:1000]), nil))
 		path := filepath.Join(t.TempDir(), "built")
 		check(t, b.Save(path))
 		saved := must(Open(path, nil))
-		if must(saved.ContainsBatchUint64(numbers[:1000], nil)) != 1000 || must(b.Count()) != 0 {
+		check(t, saved.ContainsBatch(Uint64Keys(numbers[:1000]), &found))
+		if found.TrueCount != 1000 || must(b.Count()) != 0 {
 			t.Error("the saved filter lost keys")
 		}
 		check(t, saved.Close())
@@ -726,7 +729,7 @@ func TestBuildersStopWhenProgressSaysSo(t *testing.T) {
 	var behave func() bool
 	b := must(NewBuilder(Spec{}, &BuilderOptions{Progress: func(uint64, uint64) bool { return behave() }}))
 	defer b.Close()
-	must(b.AddBatchUint64(make([]uint64, 100_000)))
+	check(t, b.AddBatch(Uint64Keys(make([]uint64, 100_000)), nil))
 	behave = func() bool { return false }
 	_, err := b.Finish()
 	wants(t, err, ErrCancelled)
@@ -760,12 +763,12 @@ func TestManyGoroutinesRead(t *testing.T) {
 			defer group.Done()
 			own := must(New(Spec{Capacity: 1000}))
 			defer own.Close()
-			found := make([]bool, 2)
+			found := Answers{Bools: make([]bool, 2)}
 			for i := range uint64(2000) {
 				must(own.InsertUint64(i * g))
-				must(own.InsertBatchString([]string{fmt.Sprint(i)}, nil))
-				n, err := shared.ContainsBatchString([]string{"x", "y"}, found)
-				if err != nil || n > 2 || !shared.ContainsUint64(i) || !own.ContainsString(fmt.Sprint(i)) {
+				check(t, own.InsertBatch(StringKeys([]string{fmt.Sprint(i)}), nil))
+				err := shared.ContainsBatch(StringKeys([]string{"x", "y"}), &found)
+				if err != nil || found.Done != 2 || found.TrueCount > 2 || !shared.ContainsUint64(i) || !own.ContainsString(fmt.Sprint(i)) {
 					t.Error("lost", i, err)
 				}
 			}
@@ -798,15 +801,15 @@ func TestManyGoroutinesInsert(t *testing.T) {
 				for i := range uint64(each) {
 					key := g<<32 + i
 					text := fmt.Sprint("text ", key)
-					isNew := make([]bool, 2)
+					isNew := &Answers{Bools: make([]bool, 2)}
 					must(f.InsertShared([]byte(text + " bytes")))
 					must(f.InsertSharedString(text))
 					must(f.InsertSharedUint64(key))
 					must(f.InsertSharedHash(must(f.HashUint64(^key))))
-					check(t, other.InsertSharedBatch([][]byte{[]byte(text + " 1"), nil}, isNew))
-					check(t, other.InsertSharedBatchString([]string{text + " 2"}, nil))
-					check(t, other.InsertSharedBatchUint64([]uint64{key + 1<<24}, isNew))
-					check(t, other.InsertSharedBatchHash([]uint64{must(f.HashUint64(key + 1<<25))}, nil))
+					check(t, other.InsertSharedBatch(BytesKeys([][]byte{[]byte(text + " 1"), nil}), isNew))
+					check(t, other.InsertSharedBatch(StringKeys([]string{text + " 2"}), nil))
+					check(t, other.InsertSharedBatch(Uint64Keys([]uint64{key + 1<<24}), isNew))
+					check(t, other.InsertSharedBatch(HashKeys([]uint64{must(f.HashUint64(key + 1<<25))}), nil))
 					for _, found := range []bool{
 						f.ContainsString(text + " bytes"), other.ContainsString(text), other.ContainsUint64(key),
 						f.ContainsUint64(^key), f.ContainsString(text + " 1"), f.ContainsString(""),
@@ -836,7 +839,7 @@ func TestManyGoroutinesInsert(t *testing.T) {
 		if count := must(made.Describe()).Count; count != 5 {
 			t.Error(count)
 		}
-		wants(t, made.InsertSharedBatchUint64([]uint64{1, 2}, []bool{}), ErrBufferTooSmall)
+		wants(t, made.InsertSharedBatch(Uint64Keys([]uint64{1, 2}), &Answers{Bools: []bool{}}), ErrBufferTooSmall)
 		check(t, made.Close())
 		_, err := made.InsertSharedUint64(1)
 		wants(t, err, ErrClosed)
@@ -874,7 +877,7 @@ func TestMemoryStaysFlat(t *testing.T) {
 		if i%8 == 0 {
 			check(t, made.UnmarshalBinary(image))
 			b := must(NewBuilder(Spec{}, &BuilderOptions{Progress: func(uint64, uint64) bool { return true }}))
-			must(b.AddBatchUint64([]uint64{1, 2, 3}))
+			check(t, b.AddBatch(Uint64Keys([]uint64{1, 2, 3}), nil))
 			check(t, must(b.Finish()).Close())
 			if i%16 == 0 {
 				check(t, b.Close())
@@ -914,15 +917,15 @@ func TestCallsDoNotAllocate(t *testing.T) {
 	key, numbers, found := []byte("key"), make([]uint64, 64), make([]bool, 64)
 	keys, texts := [][]byte{key, key}, []string{"a", "b"}
 	calls := map[string]func(){
-		"Contains":            func() { _ = f.Contains(key) },
-		"ContainsChecked":     func() { _, _ = f.ContainsChecked(key) },
-		"Insert":              func() { _, _ = f.Insert(key) },
-		"InsertString":        func() { _, _ = f.InsertString("text") },
-		"ContainsBatchUint64": func() { _, _ = f.ContainsBatchUint64(numbers, found) },
-		"InsertBatchHash":     func() { _, _ = f.InsertBatchHash(numbers, found) },
-		"ContainsBatch":       func() { _, _ = f.ContainsBatch(keys, found) },
-		"ContainsBatchString": func() { _, _ = f.ContainsBatchString(texts, found) },
-		"InsertBatch":         func() { _, _ = f.InsertBatch(keys, nil) },
+		"Contains":          func() { _ = f.Contains(key) },
+		"ContainsChecked":   func() { _, _ = f.ContainsChecked(key) },
+		"Insert":            func() { _, _ = f.Insert(key) },
+		"InsertString":      func() { _, _ = f.InsertString("text") },
+		"lookup of numbers": func() { _ = f.ContainsBatch(Uint64Keys(numbers), &Answers{Bools: found}) },
+		"lookup of slices":  func() { _ = f.ContainsBatch(BytesKeys(keys), &Answers{Bools: found}) },
+		"lookup of strings": func() { _ = f.ContainsBatch(StringKeys(texts), &Answers{Bools: found}) },
+		"hashes inserted":   func() { _ = f.InsertBatch(HashKeys(numbers), &Answers{Bools: found}) },
+		"slices inserted":   func() { _ = f.InsertBatch(BytesKeys(keys), nil) },
 	}
 	for name, call := range calls {
 		// The garbage collector may empty the pool in between.

@@ -45,9 +45,9 @@ func withView(allowed bool, one, other func(*view.Filter)) pair {
 var (
 	keys    = []string{"a", "b"}
 	insert  = func(f *Filter) { must(f.InsertString("a")) }
-	batch   = func(f *Filter) { must(f.InsertBatchString(keys, nil)) }
+	batch   = func(f *Filter) { _ = f.InsertBatch(StringKeys(keys), nil) }
 	lookup  = func(f *Filter) { f.ContainsString("a") }
-	lookups = func(f *Filter) { must(f.ContainsBatchString(keys, nil)) }
+	lookups = func(f *Filter) { _ = f.ContainsBatch(StringKeys(keys), &Answers{}) }
 	shared  = func(f *Filter) { must(f.InsertSharedString("a")) }
 	measure = func(f *Filter) { must(f.Statistics()); must(f.WriteTo(io.Discard)) }
 
@@ -74,7 +74,7 @@ var pairs = map[string]pair{
 		return func() { _ = g.Merge(f) }, func() { insert(f) }
 	}},
 	"add and add":                withBuilder(add, func(b *Builder) { _ = b.AddUint64(1) }),
-	"add batch and finish":       withBuilder(func(b *Builder) { must(b.AddBatchString(keys)) }, finish),
+	"add batch and finish":       withBuilder(func(b *Builder) { _ = b.AddBatch(StringKeys(keys), nil) }, finish),
 	"view: insert and lookup":    withView(false, viewInsert, func(v *view.Filter) { v.ContainsUint64(2) }),
 	"view: insert and write":     withView(false, viewInsert, viewWrite),
 	"view: lookup and write":     withView(true, func(v *view.Filter) { v.ContainsUint64(2) }, viewWrite),

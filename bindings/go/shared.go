@@ -9,12 +9,6 @@ package petal
 #cgo nocallback petal_filter_insert_shared_u64
 #cgo noescape petal_filter_insert_shared_hash
 #cgo nocallback petal_filter_insert_shared_hash
-#cgo noescape petal_go_insert_shared_batch
-#cgo nocallback petal_go_insert_shared_batch
-#cgo noescape petal_filter_insert_shared_batch_u64
-#cgo nocallback petal_filter_insert_shared_batch_u64
-#cgo noescape petal_filter_insert_shared_batch_hash
-#cgo nocallback petal_filter_insert_shared_batch_hash
 */
 import "C"
 
@@ -55,61 +49,13 @@ func (f *Filter) InsertSharedHash(hash uint64) (isNew bool, err error) {
 	return bool(fresh), statusError("petal.Filter.InsertSharedHash", status)
 }
 
-// InsertSharedBatch is [Filter.InsertShared] of many keys: isNew[i], if isNew is not nil, becomes what it says of
-// keys[i]. May run beside the other Shared methods and all that only read.
-func (f *Filter) InsertSharedBatch(keys [][]byte, isNew []bool) error {
-	return insertSharedFlat("petal.Filter.InsertSharedBatch", f, keys, isNew)
-}
-
-// InsertSharedBatchString is [Filter.InsertSharedBatch] of strings.
-func (f *Filter) InsertSharedBatchString(keys []string, isNew []bool) error {
-	return insertSharedFlat("petal.Filter.InsertSharedBatchString", f, keys, isNew)
-}
-
-func insertSharedFlat[K []byte | string](op string, f *Filter, keys []K, isNew []bool) error {
-	if err := roomFor(op, isNew, len(keys)); err != nil {
-		return err
-	}
-	handle := f.toRead()
-	flat := flatPool.Get().(*flatKeys)
-	defer flat.release()
-	for done := 0; ; {
-		taken := flatten(flat, keys[done:])
-		failure := newFailure()
-		C.petal_go_insert_shared_batch(handle, bytesOf(flat.bytes), C.size_t(len(flat.bytes)), numbers(flat.offsets),
-			C.size_t(taken), answers(part(isNew, done)), &failure.raw)
-		runtime.KeepAlive(f)
-		done += taken
-		if err := failure.err(op); err != nil || done == len(keys) {
-			return err
-		}
-	}
-}
-
-// InsertSharedBatchUint64 is [Filter.InsertSharedBatch] of numbers. It copies nothing.
-func (f *Filter) InsertSharedBatchUint64(keys []uint64, isNew []bool) error {
-	const op = "petal.Filter.InsertSharedBatchUint64"
-	if err := roomFor(op, isNew, len(keys)); err != nil {
-		return err
-	}
-	failure := newFailure()
-	C.petal_filter_insert_shared_batch_u64(f.toRead(), numbers(keys), C.size_t(len(keys)), answers(isNew), nil, nil,
-		&failure.raw)
+// InsertSharedBatch is [Filter.InsertShared] of many keys in order: answer i is what it says of key i. If answers is nil
+// nobody finds it out, which is faster. On a failure the first answers.Done keys are in the filter. May run beside the
+// other Shared methods and all that only read.
+func (f *Filter) InsertSharedBatch(keys Keys, answers *Answers) error {
+	err := runBatch("petal.Filter.InsertSharedBatch", C.PETAL_GO_INSERT_SHARED, f.toRead(), nil, keys, answers)
 	runtime.KeepAlive(f)
-	return failure.err(op)
-}
-
-// InsertSharedBatchHash is [Filter.InsertSharedBatch] of keys by their hashes. It copies nothing.
-func (f *Filter) InsertSharedBatchHash(hashes []uint64, isNew []bool) error {
-	const op = "petal.Filter.InsertSharedBatchHash"
-	if err := roomFor(op, isNew, len(hashes)); err != nil {
-		return err
-	}
-	failure := newFailure()
-	C.petal_filter_insert_shared_batch_hash(f.toRead(), numbers(hashes), C.size_t(len(hashes)), answers(isNew), nil, nil,
-		&failure.raw)
-	runtime.KeepAlive(f)
-	return failure.err(op)
+	return err
 }
 
 // AddCount adds to the count of keys that were offered, for those that the Shared methods inserted. May run beside the

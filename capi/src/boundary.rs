@@ -108,14 +108,21 @@ pub(crate) unsafe trait SizedStruct: Copy {
 /// The most that a struct may claim to be: what is larger is not a size.
 const MAX_STRUCT_SIZE: usize = 4096;
 
+#[inline]
 fn check_size<T: SizedStruct>(size: usize) -> Result<()> {
     const { assert!(T::FIRST_SIZE <= size_of::<T>(), "structs only grow") };
     if (T::FIRST_SIZE..=MAX_STRUCT_SIZE).contains(&size) {
         return Ok(());
     }
+    Err(wrong_size::<T>(size))
+}
+
+#[cold]
+#[inline(never)]
+fn wrong_size<T: SizedStruct>(size: usize) -> Error {
     let name = std::any::type_name::<T>().rsplit("::").next().unwrap_or_default();
     let message = format_args!("struct_size = {size} of a {name}, which has {} bytes", size_of::<T>());
-    Err(error(Status::StructSize, message))
+    error(Status::StructSize, message)
 }
 
 /// Reads a struct that the caller filled in, after a look at its size and at what may follow the part that is known.

@@ -4,12 +4,12 @@
 //! It keeps 8 bytes a key.
 
 use crate::boundary::{self, NO_ERROR, boundary, read_path};
-use crate::filter::batch::byte_keys;
 use crate::filter::{give, petal_filter};
+use crate::keys::{self, petal_answers, petal_keys};
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
 use petal_core::storage::try_box;
-use petal_core::{Builder, BuilderOptions, Keys, Result, Status};
+use petal_core::{Answers, Builder, BuilderOptions, Keys, Result, Status};
 use std::ffi::{c_char, c_void};
 
 /// Collects keys. Free it with `petal_builder_free()`. Since 0.1.
@@ -172,70 +172,32 @@ pub unsafe extern "C" fn petal_builder_add_hash(builder: *mut petal_builder, has
     })
 }
 
-/// Adds many keys, and always says in `added`, nullable, how many, the first so many, were added.
-fn add(
-    builder: *mut petal_builder,
-    keys: impl FnOnce() -> Result<Keys<'static>>,
-    added: *mut usize,
-    error: *mut petal_error,
-) -> petal_status {
-    let mut done = 0;
-    let status = boundary!(error, [builder], {
-        let keys = keys()?;
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        let taken = unsafe { petal_builder::change(builder, |builder| builder.add_batch(&keys))? };
-        done = taken.keys;
-        taken.outcome
-    });
-    if !added.is_null() {
-        // SAFETY: not NULL; the conventions say the rest.
-        unsafe { added.write(done) };
-    }
-    status
-}
-
-/// Adds `count` byte keys, given as for `petal_filter_insert_batch()`. `added`, nullable, is always written: how many
-/// keys, the first so many, were added. Since 0.1.
+/// Adds keys in order. `answers`, nullable, only says how many were added, the first `done`: a builder finds nothing out
+/// about a key, so a form of answers is refused. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_builder_add_batch(
     builder: *mut petal_builder,
-    keys: *const c_void,
-    keys_length: usize,
-    offsets: *const u64,
-    count: usize,
-    added: *mut usize,
+    keys: *const petal_keys,
+    answers: *mut petal_answers,
     error: *mut petal_error,
 ) -> petal_status {
+    let add = |keys: &Keys, answers: Option<&mut Answers>| {
+        if builder.is_null() {
+            return Err(boundary::null("builder"));
+        }
+        if let Some(Answers { bytes, bitmap, counts, values, .. }) = answers {
+            let wanted = [bytes.is_some(), bitmap.is_some(), counts.is_some(), values.is_some()];
+            if let Some(i) = wanted.iter().position(|wanted| *wanted) {
+                let name = ["bytes", "bitmap", "counts", "values"][i];
+                let message = format_args!("{name} is wanted, but adding keys to a builder answers nothing");
+                return Err(boundary::error(Status::Unsupported, message));
+            }
+        }
+        // SAFETY: not NULL; the conventions say the rest.
+        unsafe { petal_builder::change(builder, |builder| builder.add_batch(keys)) }
+    };
     // SAFETY: the conventions.
-    add(builder, || unsafe { byte_keys(keys, keys_length, offsets, count) }, added, error)
-}
-
-/// Adds `count` uint64_t keys. `added`, nullable, is always written: how many keys, the first so many, were added.
-/// Since 0.1.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_builder_add_batch_u64(
-    builder: *mut petal_builder,
-    keys: *const u64,
-    count: usize,
-    added: *mut usize,
-    error: *mut petal_error,
-) -> petal_status {
-    // SAFETY: the conventions.
-    add(builder, || Ok(Keys::U64(unsafe { boundary::numbers(keys, count, "keys")? })), added, error)
-}
-
-/// Adds the keys with these `count` hashes. `added`, nullable, is always written: how many keys, the first so many,
-/// were added. Since 0.1.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_builder_add_batch_hash(
-    builder: *mut petal_builder,
-    hashes: *const u64,
-    count: usize,
-    added: *mut usize,
-    error: *mut petal_error,
-) -> petal_status {
-    // SAFETY: the conventions.
-    add(builder, || Ok(Keys::Hashes(unsafe { boundary::numbers(hashes, count, "hashes")? })), added, error)
+    unsafe { keys::take(keys, answers, error, add) }
 }
 
 /// How many keys were added, duplicates included. Since 0.1.

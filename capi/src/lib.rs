@@ -27,9 +27,9 @@
 //! key, a keyed filter opened without its key. So a failed call never says that a
 //! key is absent. `petal_filter_contains_checked*` return a status and write the answer.
 //!
-//! Outputs are written only on success, except for the results of a batch lookup (all 1 on failure) and
-//! the number of keys that a batch inserted or added (always written). Output pointers that may be
-//! NULL are marked "nullable"; every other pointer is required and NULL gives `PETAL_ERR_NULL`.
+//! Outputs are written only on success, except for the answers of a batch lookup (all 1 on failure) and
+//! the numbers in a `petal_answers` (always written). Output pointers that may be NULL are marked
+//! "nullable"; every other pointer is required and NULL gives `PETAL_ERR_NULL`.
 //!
 //! A failed call changes no filter and leaves no half-written file.
 //!
@@ -76,6 +76,7 @@ pub mod version;
 pub mod status;
 pub mod kinds;
 pub mod spec;
+pub mod keys;
 pub mod filter;
 pub mod hash;
 pub mod builder;

@@ -209,24 +209,24 @@ func BenchmarkHash(b *testing.B) {
 func BenchmarkBatch(b *testing.B) {
 	s := prepare(b)
 	found := make([]bool, batch)
-	run := func(name string, contains func(from int) (int, error)) {
+	run := func(name string, keys func(from int) petal.Keys) {
 		b.Run(name, func(b *testing.B) {
 			i := 0
+			answers := petal.Answers{Bools: found}
 			for b.Loop() {
-				n, err := contains(i * batch % probes)
-				if err != nil {
+				if err := s.filter.ContainsBatch(keys(i*batch%probes), &answers); err != nil {
 					b.Fatal(err)
 				}
-				sink += n
+				sink += answers.TrueCount
 				i++
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/batch, "ns/key")
 		})
 	}
-	run("uint64", func(from int) (int, error) { return s.filter.ContainsBatchUint64(s.numbers[from:from+batch], found) })
-	run("hash", func(from int) (int, error) { return s.filter.ContainsBatchHash(s.hashes[from:from+batch], found) })
-	run("string", func(from int) (int, error) { return s.filter.ContainsBatchString(s.texts[from:from+batch], found) })
-	run("bytes", func(from int) (int, error) { return s.filter.ContainsBatch(s.slices[from:from+batch], found) })
+	run("uint64", func(from int) petal.Keys { return petal.Uint64Keys(s.numbers[from : from+batch]) })
+	run("hash", func(from int) petal.Keys { return petal.HashKeys(s.hashes[from : from+batch]) })
+	run("string", func(from int) petal.Keys { return petal.StringKeys(s.texts[from : from+batch]) })
+	run("bytes", func(from int) petal.Keys { return petal.BytesKeys(s.slices[from : from+batch]) })
 	b.Run("uint64-in-C", func(b *testing.B) {
 		elapsed, err := cBatches(s.image, s.numbers, batch, b.N)
 		if err != nil {

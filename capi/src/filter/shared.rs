@@ -10,12 +10,12 @@
 //! `petal_filter_estimate()` does without. All other functions that take a handle which is not const still need it
 //! alone.
 
-use super::batch::{Wanted, byte_keys};
 use super::petal_filter;
 use super::probe::{Bytes, Hash, Key, Number, tell};
 use crate::boundary::{self, NO_ERROR, boundary};
+use crate::keys::{self, petal_answers, petal_keys};
 use crate::status::{petal_error, petal_status};
-use petal_core::{Keys, Result};
+use petal_core::{Answers, Keys};
 use std::ffi::c_void;
 
 /// Inserts a key; see `probe` for the two ways.
@@ -89,79 +89,25 @@ pub unsafe extern "C" fn petal_filter_insert_shared_hash(
     unsafe { insert(filter, Hash(hash), is_new) }
 }
 
-/// Inserts what `keys` gives.
-fn insert_batch(
-    filter: *const petal_filter,
-    keys: impl FnOnce() -> Result<Keys<'static>>,
-    wanted: Wanted,
-    error: *mut petal_error,
-) -> petal_status {
-    boundary!(error, [filter], {
-        let keys = keys()?;
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        let mut answers = unsafe { wanted.answers() };
-        // SAFETY: as above.
-        unsafe { petal_filter::get(filter)? }
-            .insert_batch_shared(&keys, wanted.any().then_some(&mut answers))
-            .outcome?;
-        // SAFETY: as above.
-        unsafe { wanted.tell_count(answers.true_count) };
-        Ok(())
-    })
-}
-
-/// Inserts `count` byte keys in order while others insert and look up, all or, on a failure, none; only after
-/// `PETAL_ERR_CORRUPT`, when a key met a part of the image that does not match its checksum, some of those before it
-/// are in. The keys and the nullable answers are those of `petal_filter_insert_batch()`. Since 0.1.
+/// Inserts keys in order while others insert and look up. `answers`, nullable: each says whether the key certainly was
+/// not there before. On a failure no key is in, except after `PETAL_ERR_CORRUPT`, when a key met a part of the image that
+/// does not match its checksum: then the first `done` keys are. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_insert_shared_batch(
     filter: *const petal_filter,
-    keys: *const c_void,
-    keys_length: usize,
-    offsets: *const u64,
-    count: usize,
-    is_new: *mut u8,
-    is_new_bitmap: *mut u8,
-    new_count: *mut u64,
+    keys: *const petal_keys,
+    answers: *mut petal_answers,
     error: *mut petal_error,
 ) -> petal_status {
-    let wanted = Wanted { keys: count, bytes: is_new, bitmap: is_new_bitmap, count: new_count };
+    let insert = |keys: &Keys, answers: Option<&mut Answers>| {
+        if filter.is_null() {
+            return Err(boundary::null("filter"));
+        }
+        // SAFETY: not NULL; the conventions say the rest.
+        Ok(unsafe { petal_filter::get(filter)? }.insert_batch_shared(keys, answers))
+    };
     // SAFETY: the conventions.
-    insert_batch(filter, || unsafe { byte_keys(keys, keys_length, offsets, count) }, wanted, error)
-}
-
-/// Inserts `count` uint64_t keys in order while others insert and look up, all or, on a failure, none. The answers are
-/// those of `petal_filter_insert_batch()`. Since 0.1.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_filter_insert_shared_batch_u64(
-    filter: *const petal_filter,
-    keys: *const u64,
-    count: usize,
-    is_new: *mut u8,
-    is_new_bitmap: *mut u8,
-    new_count: *mut u64,
-    error: *mut petal_error,
-) -> petal_status {
-    let wanted = Wanted { keys: count, bytes: is_new, bitmap: is_new_bitmap, count: new_count };
-    // SAFETY: the conventions.
-    insert_batch(filter, || Ok(Keys::U64(unsafe { boundary::numbers(keys, count, "keys")? })), wanted, error)
-}
-
-/// Inserts the keys with these `count` hashes in order while others insert and look up, all or, on a failure, none. The
-/// answers are those of `petal_filter_insert_batch()`. Since 0.1.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_filter_insert_shared_batch_hash(
-    filter: *const petal_filter,
-    hashes: *const u64,
-    count: usize,
-    is_new: *mut u8,
-    is_new_bitmap: *mut u8,
-    new_count: *mut u64,
-    error: *mut petal_error,
-) -> petal_status {
-    let wanted = Wanted { keys: count, bytes: is_new, bitmap: is_new_bitmap, count: new_count };
-    // SAFETY: the conventions.
-    insert_batch(filter, || Ok(Keys::Hashes(unsafe { boundary::numbers(hashes, count, "hashes")? })), wanted, error)
+    unsafe { keys::take(keys, answers, error, insert) }
 }
 
 /// Adds to the count of keys that were offered, for keys that were inserted by functions which do not count. Threads

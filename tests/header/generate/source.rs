@@ -11,6 +11,8 @@ pub struct Section {
     pub path: Option<String>,
     /// What it exports.
     pub items: Vec<Item>,
+    /// C of its own: the file beside the module whose name ends in `.h`.
+    pub c: String,
 }
 
 /// A function, type or constant.
@@ -25,7 +27,7 @@ pub struct Item {
 pub fn read(root: &Path) -> Vec<Section> {
     let folder = root.join("capi/src");
     let mut sections = Vec::new();
-    add(&parse(&folder.join("lib.rs")), &folder, Some(String::new()), &mut sections);
+    add(&parse(&folder.join("lib.rs")), &folder, Some(String::new()), String::new(), &mut sections);
     sections
 }
 
@@ -35,19 +37,20 @@ fn parse(file: &Path) -> syn::File {
 }
 
 /// Adds a section for a module, then one for each module that it declares, whose files are in `folder`.
-fn add(module: &syn::File, folder: &Path, path: Option<String>, sections: &mut Vec<Section>) {
+fn add(module: &syn::File, folder: &Path, path: Option<String>, c: String, sections: &mut Vec<Section>) {
     let here = sections.len();
-    sections.push(Section { text: documentation(&module.attrs), path: path.clone(), items: Vec::new() });
+    sections.push(Section { text: documentation(&module.attrs), path: path.clone(), items: Vec::new(), c });
     for item in &module.items {
         let (attrs, visibility, name, prefix, ty) = match item {
             syn::Item::Mod(m) if !left_out(&m.attrs) => {
                 let (inside, beside) = (folder.join(m.ident.to_string()), folder.join(format!("{}.rs", m.ident)));
                 let module = match &m.content {
                     Some((_, items)) => syn::File { shebang: None, attrs: m.attrs.clone(), items: items.clone() },
-                    None => parse(&if beside.exists() { beside } else { inside.join("mod.rs") }),
+                    None => parse(&if beside.exists() { beside.clone() } else { inside.join("mod.rs") }),
                 };
                 let path = path.as_ref().filter(|_| is_public(&m.vis)).map(|path| format!("{path}{}::", m.ident));
-                add(&module, &inside, path, sections);
+                let c = std::fs::read_to_string(beside.with_extension("h")).unwrap_or_default();
+                add(&module, &inside, path, c, sections);
                 continue;
             }
             syn::Item::Fn(f) if !f.attrs.iter().any(|a| text(a).contains("no_mangle")) => continue,

@@ -86,6 +86,10 @@ pub fn header(root: &Path) -> String {
                 }
             }
         }
+        if !section.c.is_empty() {
+            out.push('\n');
+            out += &section.c;
+        }
     }
     assert!(declarations.is_empty(), "not found in capi/src: {:?}", declarations.keys());
     out + &after

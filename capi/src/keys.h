@@ -1,0 +1,35 @@
+/**
+ * Byte keys: key i is the bytes of `bytes`, of which there are `length`, from `offsets[i]` to `offsets[i + 1]`; there are
+ * `count` + 1 offsets. Since 0.1.
+ */
+static inline petal_keys petal_keys_bytes(const void *bytes, size_t length, const uint64_t *offsets, size_t count) {
+  petal_keys keys;
+  keys.struct_size = sizeof keys;
+  keys.form = PETAL_KEYS_BYTES;
+  keys.reserved = 0;
+  keys.count = count;
+  keys.data = bytes;
+  keys.length = length;
+  keys.offsets = offsets;
+  return keys;
+}
+
+/** `count` uint64_t keys. Since 0.1. */
+static inline petal_keys petal_keys_u64(const uint64_t *numbers, size_t count) {
+  petal_keys keys;
+  keys.struct_size = sizeof keys;
+  keys.form = PETAL_KEYS_U64;
+  keys.reserved = 0;
+  keys.count = count;
+  keys.data = numbers;
+  keys.length = 0;
+  keys.offsets = 0;
+  return keys;
+}
+
+/** The keys with these `count` hashes, made by `petal_hash()`, `petal_filter_hash()` or yourself. Since 0.1. */
+static inline petal_keys petal_keys_hashes(const uint64_t *hashes, size_t count) {
+  petal_keys keys = petal_keys_u64(hashes, count);
+  keys.form = PETAL_KEYS_HASHES;
+  return keys;
+}

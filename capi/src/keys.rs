@@ -1,0 +1,316 @@
+//! KEYS AND ANSWERS
+//!
+//! A batch costs less per key than single calls. Every function that takes many keys takes them as
+//! a `petal_keys`, in one of three forms, and answers into a `petal_answers`:
+//!
+//!     petal_keys keys = petal_keys_u64(numbers, count);
+//!     petal_answers answers = {.struct_size = sizeof answers, .bytes = found};
+//!     petal_filter_contains_batch(filter, &keys, &answers, NULL);
+//!
+//! Byte keys come as one buffer with count + 1 offsets: key i is the bytes from `offsets[i]` to
+//! `offsets[i + 1]`. Offsets do not decrease and end inside the buffer; all are checked before the
+//! first key is used.
+//!
+//! Set the outputs that you want; what a function cannot give is refused with
+//! `PETAL_ERR_UNSUPPORTED`. `true_count` and `done` are always written. A lookup needs answers. An
+//! insertion needs none: with NULL nothing is found out about the keys, which is faster.
+
+// The three functions that make keys stand in `keys.h`.
+
+use crate::boundary::{self, boundary, check_out};
+use crate::status::{petal_error, petal_status};
+use petal_core::ring::Few;
+use petal_core::{Answers, Error, Keys, Result, Status, Taken};
+use std::ffi::c_void;
+
+/// A form of keys: one of `PETAL_KEYS_*`. Since 0.1.
+pub type petal_keys_form = u32;
+
+/// Byte strings, in one buffer with offsets.
+pub const PETAL_KEYS_BYTES: petal_keys_form = 1;
+/// uint64_t keys.
+pub const PETAL_KEYS_U64: petal_keys_form = 2;
+/// The hashes of keys.
+pub const PETAL_KEYS_HASHES: petal_keys_form = 3;
+
+/// Many keys. Made by `petal_keys_bytes()`, `petal_keys_u64()` or `petal_keys_hashes()`. Refers to your memory.
+/// Since 0.1.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct petal_keys {
+    /// sizeof(petal_keys).
+    pub struct_size: usize,
+    /// One of `PETAL_KEYS_*`.
+    pub form: petal_keys_form,
+    /// 0.
+    pub reserved: u32,
+    /// How many keys there are.
+    pub count: usize,
+    /// The bytes of all keys, or the numbers, or the hashes. Nullable if there are none.
+    pub data: *const c_void,
+    /// Of byte keys: how many bytes `data` has. Otherwise 0.
+    pub length: usize,
+    /// Of byte keys: count + 1 offsets into `data`; nullable if there are no keys. Otherwise NULL.
+    pub offsets: *const u64,
+}
+
+// SAFETY: numbers and nullable pointers, without padding, its size first.
+unsafe impl boundary::SizedStruct for petal_keys {
+    const FIRST_SIZE: usize = 48;
+}
+
+/// Where the answers of a batch go. Set `struct_size` and the outputs that you want, and the rest to 0. Since 0.1.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct petal_answers {
+    /// sizeof(petal_answers).
+    pub struct_size: usize,
+    /// Nullable: a byte a key, 0 or 1.
+    pub bytes: *mut u8,
+    /// Nullable: a bit a key. Bit i is bit i % 8 of byte i / 8; there are (count + 7) / 8 bytes, and bits after the
+    /// last key become 0.
+    pub bitmap: *mut u8,
+    /// Nullable: how often each key was inserted. NULL for functions that do not count.
+    pub counts: *mut u64,
+    /// Nullable: the value of each key. NULL for functions of filters.
+    pub values: *mut u64,
+    /// Written: how many of the answers are true.
+    pub true_count: u64,
+    /// Written: how many keys, the first so many, were taken before an error; all of them if there was none. Of an
+    /// insertion only these have answers.
+    pub done: usize,
+}
+
+// SAFETY: numbers and nullable pointers, without padding, its size first.
+unsafe impl boundary::SizedStruct for petal_answers {
+    const FIRST_SIZE: usize = 56;
+}
+
+impl petal_keys {
+    /// The core's form of a caller's keys.
+    ///
+    /// # Safety
+    /// Not NULL; the conventions say the rest.
+    #[inline(always)]
+    pub(crate) unsafe fn get<'a>(keys: *const petal_keys) -> Result<Keys<'a>> {
+        // SAFETY: the caller's promise.
+        unsafe { petal_keys::at_once(keys).map_or_else(|| petal_keys::read(keys), Ok) }
+    }
+
+    /// [`petal_keys::get`] without a reason where there are none, and only of this version's struct. Looks at one field
+    /// after the other: the caller has only just written them, and to copy several at once would wait for that.
+    ///
+    /// # Safety
+    /// As [`petal_keys::get`], but NULL is allowed.
+    #[inline(always)]
+    pub(crate) unsafe fn at_once<'a>(keys: *const petal_keys) -> Option<Keys<'a>> {
+        // SAFETY: the caller's promise.
+        let keys = unsafe { keys.as_ref()? };
+        if keys.struct_size != size_of::<petal_keys>() || keys.reserved != 0 {
+            return None;
+        }
+        // SAFETY: as above.
+        let numbers = || unsafe { boundary::numbers_at_once(keys.data.cast(), keys.count) };
+        match keys.form {
+            PETAL_KEYS_U64 => Some(Keys::U64(numbers()?)),
+            PETAL_KEYS_HASHES => Some(Keys::Hashes(numbers()?)),
+            PETAL_KEYS_BYTES if keys.count > 0 => {
+                // SAFETY: as above.
+                let bytes = unsafe { boundary::bytes_at_once(keys.data.cast(), keys.length)? };
+                // SAFETY: as above.
+                let offsets = unsafe { boundary::numbers_at_once(keys.offsets, keys.count.checked_add(1)?)? };
+                Some(Keys::Bytes { bytes, offsets })
+            }
+            _ => None,
+        }
+    }
+
+    /// The core's form of keys of any version, or why there is none.
+    ///
+    /// # Safety
+    /// As [`petal_keys::get`].
+    #[cold]
+    unsafe fn read<'a>(keys: *const petal_keys) -> Result<Keys<'a>> {
+        // SAFETY: the caller's promise.
+        let keys = unsafe { boundary::read(keys)? };
+        if keys.reserved != 0 {
+            return Err(unknown(format_args!("reserved = {} of keys is not 0", keys.reserved)));
+        }
+        // SAFETY: as above.
+        let numbers = || unsafe { boundary::numbers(keys.data.cast(), keys.count, "data of keys") };
+        match keys.form {
+            PETAL_KEYS_U64 => Ok(Keys::U64(numbers()?)),
+            PETAL_KEYS_HASHES => Ok(Keys::Hashes(numbers()?)),
+            PETAL_KEYS_BYTES if keys.count == 0 => Ok(Keys::Bytes { bytes: &[], offsets: &[] }),
+            PETAL_KEYS_BYTES => {
+                // SAFETY: as above.
+                let bytes = unsafe { boundary::bytes(keys.data.cast(), keys.length, "data of keys")? };
+                let more = keys.count.checked_add(1).ok_or(Status::TooLarge)?;
+                // SAFETY: as above.
+                let offsets = unsafe { boundary::numbers(keys.offsets, more, "offsets of keys")? };
+                Ok(Keys::Bytes { bytes, offsets })
+            }
+            form => Err(unknown(format_args!("form = {form} of keys is none of PETAL_KEYS_*"))),
+        }
+    }
+}
+
+/// A value that this version does not know.
+fn unknown(message: std::fmt::Arguments) -> Error {
+    boundary::error(Status::UnknownValue, message)
+}
+
+/// What this version knows of a struct whose size can be right, whatever follows it.
+///
+/// # Safety
+/// `pointer` is NULL, or points to a `struct_size` and as many bytes as that says.
+unsafe fn known<T: boundary::SizedStruct>(pointer: *mut T) -> Option<T> {
+    const { assert!(T::FIRST_SIZE == size_of::<T>(), "later fields may not be there") };
+    // SAFETY: the caller's promise, and all of it is there if the size is right.
+    unsafe { (!pointer.is_null() && check_out(pointer).is_ok()).then(|| pointer.read_unaligned()) }
+}
+
+impl petal_answers {
+    /// The core's form of a caller's answers to so many keys.
+    ///
+    /// # Safety
+    /// Not NULL; the conventions say the rest.
+    #[inline(always)]
+    pub(crate) unsafe fn get<'a>(answers: *const petal_answers, keys: usize) -> Result<Answers<'a>> {
+        // SAFETY: the caller's promise.
+        unsafe { petal_answers::at_once(answers, keys).map_or_else(|| petal_answers::read(answers, keys), Ok) }
+    }
+
+    /// [`petal_answers::get`] where no more is wanted than a yes or no, and only of this version's struct.
+    ///
+    /// # Safety
+    /// As [`petal_answers::get`], but NULL is allowed.
+    #[inline(always)]
+    pub(crate) unsafe fn at_once<'a>(answers: *const petal_answers, keys: usize) -> Option<Answers<'a>> {
+        // SAFETY: the caller's promise.
+        let wanted = unsafe { answers.as_ref()? };
+        if wanted.struct_size != size_of::<petal_answers>() || !wanted.counts.is_null() || !wanted.values.is_null() {
+            return None;
+        }
+        // SAFETY: as above.
+        Some(unsafe { wanted.yes_or_no(keys) })
+    }
+
+    /// The core's form of answers of any version, or why there is none.
+    ///
+    /// # Safety
+    /// As [`petal_answers::get`].
+    #[cold]
+    unsafe fn read<'a>(answers: *const petal_answers, keys: usize) -> Result<Answers<'a>> {
+        // SAFETY: the caller's promise.
+        let wanted = unsafe { boundary::read(answers)? };
+        for (pointer, name) in [(wanted.counts, "counts"), (wanted.values, "values")] {
+            if !pointer.is_aligned() {
+                let message = format_args!("{name} of answers is not aligned to 8 bytes");
+                return Err(boundary::error(Status::Misaligned, message));
+            }
+        }
+        // SAFETY: as above, and the alignment was looked at.
+        unsafe {
+            let (counts, values) = (slice(wanted.counts, keys), slice(wanted.values, keys));
+            Ok(Answers { counts, values, ..wanted.yes_or_no(keys) })
+        }
+    }
+
+    /// Where a yes or no for each of so many keys goes.
+    ///
+    /// # Safety
+    /// The conventions.
+    #[inline(always)]
+    unsafe fn yes_or_no<'a>(&self, keys: usize) -> Answers<'a> {
+        // SAFETY: the caller's promise.
+        let (bytes, bitmap) = unsafe { (slice(self.bytes, keys), slice(self.bitmap, keys.div_ceil(8))) };
+        Answers { bytes, bitmap, ..Answers::default() }
+    }
+
+    /// Tells the caller what `ask` says of few keys. `None`, having asked nobody, where the long way has to: more is
+    /// wanted than a yes or no, or there is something to be refused.
+    ///
+    /// # Safety
+    /// As [`petal_answers::at_once`].
+    #[inline(always)]
+    pub(crate) unsafe fn take_few(
+        answers: *mut petal_answers,
+        few: &Few,
+        ask: impl FnOnce() -> Option<u64>,
+    ) -> Option<()> {
+        // SAFETY: the caller's promise.
+        let found = unsafe { petal_answers::at_once(answers, few.keys.len())? }.of_few(few, ask)?;
+        // SAFETY: as above; this version's struct was there.
+        unsafe { ((*answers).true_count, (*answers).done) = (found.count_ones().into(), few.keys.len()) };
+        Some(())
+    }
+
+    /// Writes the two numbers that every batch writes, if there is where.
+    ///
+    /// # Safety
+    /// As [`petal_answers::at_once`].
+    pub(crate) unsafe fn tell(answers: *mut petal_answers, true_count: u64, done: usize) {
+        // SAFETY: the caller's promise; the fields are there if the size is right.
+        unsafe {
+            if known(answers).is_some() {
+                (&raw mut (*answers).true_count).write_unaligned(true_count);
+                (&raw mut (*answers).done).write_unaligned(done);
+            }
+        }
+    }
+
+    /// Every answer is true: the answers of a lookup that failed. Where nobody knows of how many keys, their number is
+    /// all that is said.
+    ///
+    /// # Safety
+    /// As [`petal_answers::at_once`], and of `keys` as [`petal_keys::at_once`].
+    pub(crate) unsafe fn all_true(answers: *mut petal_answers, keys: *const petal_keys) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let count = known(keys.cast_mut()).map(|keys| keys.count);
+            if let (Some(wanted), Some(count)) = (known(answers), count) {
+                wanted.yes_or_no(count).fill(true, count);
+            }
+            petal_answers::tell(answers, count.map_or(u64::MAX, |count| count as u64), 0);
+        }
+    }
+}
+
+/// Runs an exported function that takes keys into something: reads both structs, and always says how far it came.
+///
+/// # Safety
+/// The conventions.
+pub(crate) unsafe fn take(
+    keys: *const petal_keys,
+    answers: *mut petal_answers,
+    error: *mut petal_error,
+    take: impl FnOnce(&Keys, Option<&mut Answers>) -> Result<Taken>,
+) -> petal_status {
+    let (mut true_count, mut done) = (0, 0);
+    let status = boundary!(error, [keys], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        let keys = unsafe { petal_keys::get(keys)? };
+        // SAFETY: as above.
+        let get = || unsafe { petal_answers::get(answers, keys.len()) };
+        let mut core = if answers.is_null() { None } else { Some(get()?) };
+        let taken = take(&keys, core.as_mut())?;
+        (true_count, done) = (core.map_or(0, |core| core.true_count), taken.keys);
+        taken.outcome
+    });
+    // SAFETY: the conventions.
+    unsafe { petal_answers::tell(answers, true_count, done) };
+    status
+}
+
+/// Where so many answers go, if they are wanted. More than can be are refused for their keys.
+///
+/// # Safety
+/// NULL, or aligned and writable for so many.
+#[inline(always)]
+unsafe fn slice<'a, T>(pointer: *mut T, length: usize) -> Option<&'a mut [T]> {
+    let possible = length <= isize::MAX as usize / size_of::<T>();
+    // SAFETY: the caller's promise. The bytes of another language's memory have values, if arbitrary ones, and they are
+    // written and not read.
+    (possible && !pointer.is_null()).then(|| unsafe { std::slice::from_raw_parts_mut(pointer, length) })
+}
