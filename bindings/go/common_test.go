@@ -1,0 +1,63 @@
+package petal
+
+import (
+	"encoding"
+	"errors"
+	"io"
+	"slices"
+	"testing"
+)
+
+var (
+	_ io.WriterTo                = (*Filter)(nil)
+	_ io.ReaderFrom              = (*Filter)(nil)
+	_ io.Closer                  = (*Filter)(nil)
+	_ io.Closer                  = (*Builder)(nil)
+	_ encoding.BinaryMarshaler   = (*Filter)(nil)
+	_ encoding.BinaryUnmarshaler = (*Filter)(nil)
+	_ encoding.BinaryAppender    = (*Filter)(nil)
+)
+
+// must passes a value on if there is no error.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wants checks that an error is a certain one.
+func wants(t testing.TB, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("%v, and not: %v", err, want)
+	}
+}
+
+// insertable are the kinds that keys can be added to, whichever there are.
+func insertable() (kinds []KindInfo) {
+	for _, kind := range Kinds() {
+		if kind.Capabilities.Has(CanInsert) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
+
+func slicesContainsFalse(found []bool) bool { return slices.Contains(found, false) }
+
+// filled makes a filter with some keys.
+func filled(spec Spec, keys uint64) *Filter {
+	f := must(New(spec))
+	for i := range keys {
+		must(f.InsertUint64(i))
+	}
+	return f
+}

@@ -1,0 +1,120 @@
+package petal
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestErrorsSayWhatIsWrong(t *testing.T) {
+	_, err := New(Spec{FalsePositiveRate: 1.5})
+	wants(t, err, ErrFalsePositiveRate)
+	var failure *Error
+	if !errors.As(err, &failure) || !strings.Contains(failure.Message, "1.5") || failure.Op != "petal.New" ||
+		!strings.HasPrefix(err.Error(), "petal.New: ") {
+		t.Errorf("%#v", err)
+	}
+	if errors.Is(err, ErrCorrupt) || errors.Is(err, fs.ErrNotExist) {
+		t.Error("an error is everything")
+	}
+	_, err = Open(filepath.Join(t.TempDir(), "none"), nil)
+	wants(t, err, ErrNotFound)
+	wants(t, err, fs.ErrNotExist)
+	wants(t, err, syscall.ENOENT)
+	_, err = Open("a\x00b", nil)
+	wants(t, err, ErrOutOfRange)
+	_, err = New(Spec{Kind: "a\x00b"})
+	wants(t, err, ErrOutOfRange)
+	_, err = New(Spec{Kind: "blooming"})
+	wants(t, err, ErrUnknownValue)
+	_, err = New(Spec{Hash: 77})
+	wants(t, err, ErrUnknownValue)
+	_, err = New(Spec{Kind: "bloom", Bits: 1 << 62, Hashes: 1})
+	wants(t, err, ErrOutOfMemory)
+	_, err = Load(nil, nil)
+	wants(t, err, ErrTruncated)
+	_, err = Load([]byte("PAR1"), nil)
+	wants(t, err, ErrForeign)
+	for status := ErrFull; status < 0; status++ {
+		if message := status.Error(); message == "" || strings.Contains(message, "unknown") {
+			t.Errorf("status %d: %q", status, message)
+		}
+	}
+	external := must(New(Spec{Hash: External}))
+	defer external.Close()
+	_, err = external.InsertString("a")
+	wants(t, err, ErrExternalHash)
+	found, err := external.ContainsChecked([]byte("a"))
+	wants(t, err, ErrExternalHash)
+	if !found || !external.ContainsString("a") || external.ContainsHash(1) {
+		t.Error("a failed lookup said false")
+	}
+	answers := Answers{Bools: []bool{false, false}, Done: 9}
+	wants(t, external.InsertBatch(StringKeys([]string{"a"}), &answers), ErrExternalHash)
+	if answers.Done != 0 || answers.TrueCount != 0 || answers.Bools[0] {
+		t.Error(answers)
+	}
+	wants(t, external.ContainsBatch(StringKeys([]string{"a"}), &answers), ErrExternalHash)
+	if answers.Done != 0 || answers.TrueCount != 1 || !answers.Bools[0] || answers.Bools[1] {
+		t.Error(answers)
+	}
+}
+
+// Methods of closed filters and builders fail, and their lookups say true.
+func TestClosedOnesFail(t *testing.T) {
+	closed := must(New(Spec{}))
+	check(t, closed.Close())
+	b := must(NewBuilder(Spec{}, nil))
+	check(t, b.Close())
+	check(t, b.Close())
+	for _, f := range []*Filter{closed, {}, nil} {
+		check(t, f.Close())
+		if !f.Contains(nil) || !f.ContainsString("a") || !f.ContainsUint64(1) || !f.ContainsHash(1) {
+			t.Error("a closed filter said false")
+		}
+		answers := Answers{Bools: []bool{false}}
+		wants(t, f.ContainsBatch(Uint64Keys([]uint64{1}), &answers), ErrClosed)
+		if answers.TrueCount != 1 || !answers.Bools[0] {
+			t.Error("a closed filter said false")
+		}
+		_, added := f.Insert(nil)
+		_, described := f.Describe()
+		_, measured := f.Statistics()
+		_, copied := f.Copy()
+		_, written := f.WriteTo(io.Discard)
+		_, marshalled := f.MarshalBinary()
+		_, spec := f.Spec()
+		_, equal := f.Equal(closed)
+		open := must(New(Spec{}))
+		for _, err := range []error{
+			added, f.InsertBatch(Keys{}, nil), described, measured, copied, written, marshalled, spec, equal, f.Merge(closed), open.Merge(f),
+			f.Save(filepath.Join(t.TempDir(), "x")), f.Sync(), f.Vouch(), f.Verify(), f.Clear(), f.Fold(2),
+		} {
+			wants(t, err, ErrClosed)
+		}
+		check(t, open.Close())
+		if f.Capabilities() != 0 {
+			t.Error("a closed filter can do something")
+		}
+	}
+	open := must(New(Spec{}))
+	defer open.Close()
+	for want, err := range map[string]error{
+		"petal.Filter.Clear: the filter is closed":       closed.Clear(),
+		"petal.Filter.Merge: the other filter is closed": open.Merge(closed),
+		"petal.Builder.Add: the builder is closed":       b.Add(nil),
+	} {
+		if err.Error() != want || errors.Is(err, ErrUnsupported) {
+			t.Errorf("%v, and not: %s", err, want)
+		}
+	}
+	_, counted := b.Count()
+	_, finished := b.Finish()
+	for _, err := range []error{b.AddString("a"), b.AddBatch(StringKeys([]string{"a"}), nil), counted, finished, b.Save("x")} {
+		wants(t, err, ErrClosed)
+	}
+}

@@ -1,0 +1,73 @@
+package petal
+
+import (
+	"errors"
+	"math"
+	"testing"
+)
+
+func TestKindsAndParametersAreTheLibrarys(t *testing.T) {
+	kinds := Kinds()
+	if len(kinds) == 0 || Version() == "" {
+		t.Fatal("no kinds")
+	}
+	for _, kind := range kinds {
+		if found := must(FindKind(kind.Name)); found.Kind != kind.Kind || kind.Kind.String() != kind.Name {
+			t.Errorf("%+v", found)
+		}
+		parameters := must(kind.Parameters())
+		values := map[string]string{}
+		for _, parameter := range parameters {
+			if parameter.Name == "" || parameter.Summary == "" || parameter.Minimum > parameter.Maximum {
+				t.Errorf("%+v", parameter)
+			}
+			values[parameter.Name] = parameter.format(parameter.Default)
+			if n := len(parameter.Choices); n > 0 {
+				values[parameter.Name] = parameter.Choices[n-1]
+			}
+		}
+		spec := Spec{Kind: kind.Name, Capacity: 1000, Parameters: values}
+		f, err := New(spec)
+		if errors.Is(err, ErrContradiction) || errors.Is(err, ErrUnsupported) {
+			continue
+		}
+		check(t, err)
+		back := must(f.Spec())
+		if back.Kind != kind.Name {
+			t.Error(back)
+		}
+		check(t, must(New(back)).Merge(f))
+		check(t, f.Close())
+	}
+	_, err := FindKind("no kind")
+	wants(t, err, ErrUnknownValue)
+	if name := Kind(math.MaxUint32).String(); name != "kind 4294967295" {
+		t.Error(name)
+	}
+	_, err = New(Spec{Parameters: map[string]string{"no parameter": "1"}})
+	wants(t, err, ErrUnknownValue)
+	spec := must(must(New(Spec{Kind: "bloom", Parameters: map[string]string{"derivation": "triple"}})).Spec())
+	if spec.Parameters["derivation"] != "triple" {
+		t.Errorf("%+v", spec)
+	}
+}
+
+func TestPlanProposesEveryKind(t *testing.T) {
+	proposals := must(Plan(PlanRequest{Keys: 1_000_000, FalsePositiveRate: 0.01, Capabilities: CanInsert}))
+	if len(proposals) != len(Kinds()) {
+		t.Fatalf("%d proposals", len(proposals))
+	}
+	best := proposals[0]
+	if best.Err != nil || best.BitsPerKey < 5 || best.BitsPerKey > 12 || best.FalsePositiveRate > 0.01 || best.Name == "" {
+		t.Errorf("%+v", best)
+	}
+	for _, proposal := range must(Plan(PlanRequest{Keys: 1000, Memory: 300})) {
+		if proposal.Err != nil && proposal.Err.Error() == "" || proposal.Err == nil && proposal.Bytes > 300 {
+			t.Errorf("%+v", proposal)
+		}
+	}
+	_, err := Plan(PlanRequest{Keys: 1})
+	if err == nil {
+		t.Error("neither a rate nor a memory, but a plan")
+	}
+}
