@@ -1,0 +1,182 @@
+//! The modules of the core and what they use, read from the source: every line points downwards, or there is no drawing.
+
+use super::svg::{Anchor, GREY, INK, LIGHT, Svg};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const WIDTH: f64 = 860.0;
+const BOX: (f64, f64) = (92.0, 30.0);
+const STEP: f64 = 74.0;
+
+/// Which modules each module uses, tests and documentation apart.
+type Uses = BTreeMap<String, BTreeSet<String>>;
+
+/// Draws the modules in layers: each stands above all that it uses. Lines that follow from others are left out.
+///
+/// # Errors
+/// The modules of a circle, if there is one; what the system says of a file.
+pub fn draw(root: &Path) -> Result<String, String> {
+    let uses = read(&root.join("src"))?;
+    let mut levels = BTreeMap::new();
+    for module in uses.keys() {
+        level(module, &uses, &mut levels, &mut Vec::new())?;
+    }
+    let top = levels.values().copied().max().unwrap_or(0);
+    let mut places = BTreeMap::new();
+    let mut svg = Svg::new(WIDTH, 80.0 + STEP * (top + 1) as f64);
+    svg.title((20.0, 26.0), "Modules of the core: each uses only what stands below it");
+    for row in 0..=top {
+        let modules: Vec<&String> = levels.iter().filter(|(_, level)| **level == row).map(|(name, _)| name).collect();
+        let gap = WIDTH / modules.len() as f64;
+        for (i, module) in modules.into_iter().enumerate() {
+            places.insert(module, (gap * (i as f64 + 0.5), 50.0 + STEP * (top - row) as f64));
+        }
+    }
+    for (module, used) in &uses {
+        for other in used.iter().filter(|other| !follows(module, other, &uses)) {
+            let ((x, y), (to_x, to_y)) = (places[module], places[other]);
+            svg.line((x, y + BOX.1), (to_x, to_y), GREY, 0.8);
+        }
+    }
+    for (module, (x, y)) in &places {
+        svg.rect((x - BOX.0 / 2.0, *y), BOX, LIGHT, INK);
+        svg.text((*x, y + 20.0), 14.0, Anchor::Middle, &format!("fill=\"{INK}\""), module);
+    }
+    let bottom = 62.0 + STEP * (top + 1) as f64;
+    svg.remark(
+        (20.0, bottom),
+        Anchor::Start,
+        "Lines that follow from others are left out. `make figures` reads the source.",
+    );
+    Ok(svg.finish())
+}
+
+/// How many modules stand below this one in the longest chain.
+fn level(
+    module: &str,
+    uses: &Uses,
+    levels: &mut BTreeMap<String, usize>,
+    above: &mut Vec<String>,
+) -> Result<usize, String> {
+    if let Some(level) = levels.get(module) {
+        return Ok(*level);
+    }
+    if above.iter().any(|name| name == module) {
+        return Err(format!("the modules use each other in a circle: {} -> {module}", above.join(" -> ")));
+    }
+    above.push(module.to_owned());
+    let mut least = 0;
+    for other in uses.get(module).into_iter().flatten() {
+        least = least.max(level(other, uses, levels, above)? + 1);
+    }
+    above.pop();
+    levels.insert(module.to_owned(), least);
+    Ok(least)
+}
+
+/// Whether `module` uses another module that uses `other`, directly or not.
+fn follows(module: &str, other: &str, uses: &Uses) -> bool {
+    let reaches = |from: &str| {
+        let (mut open, mut seen) = (vec![from.to_owned()], BTreeSet::new());
+        while let Some(next) = open.pop() {
+            if next == other {
+                return true;
+            }
+            if seen.insert(next.clone()) {
+                open.extend(uses.get(&next).into_iter().flatten().cloned());
+            }
+        }
+        false
+    };
+    uses[module].iter().filter(|between| *between != other).any(|between| reaches(between))
+}
+
+fn read(source: &Path) -> Result<Uses, String> {
+    let mut uses = Uses::new();
+    let mut files = Vec::new();
+    collect(source, &mut files)?;
+    for file in &files {
+        let inside = file.strip_prefix(source).map_err(|error| error.to_string())?;
+        let first = inside.components().next().map(|part| part.as_os_str().to_string_lossy().into_owned());
+        let module = first.unwrap_or_default().replace(".rs", "");
+        if module == "lib" || inside.ends_with("tests.rs") {
+            continue;
+        }
+        let text = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+        uses.entry(module.clone()).or_default().extend(used_in(&text).filter(|other| *other != module));
+    }
+    // Names of the crate's root, which re-exports them, begin with a capital letter.
+    let modules: BTreeSet<String> = uses.keys().cloned().collect();
+    uses.values_mut().for_each(|used| used.retain(|other| modules.contains(other)));
+    Ok(uses)
+}
+
+/// What follows `crate::` in code that is neither a test nor documentation.
+fn used_in(text: &str) -> impl Iterator<Item = String> {
+    let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    let mut lines = Vec::new();
+    let mut documentation = false;
+    for line in code.lines().map(str::trim) {
+        if !line.starts_with("//") && !documentation {
+            lines.push(line);
+        }
+        documentation = line == "#[cfg(doc)]";
+    }
+    let names = |rest: &str| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
+    let code = lines.join("\n");
+    code.split("crate::").skip(1).map(names).collect::<Vec<_>>().into_iter()
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.is_dir() {
+            collect(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn circles_are_named() {
+        let uses = |pairs: &[(&str, &str)]| {
+            let mut uses = Uses::new();
+            for (from, to) in pairs {
+                uses.entry((*from).to_owned()).or_default().insert((*to).to_owned());
+                uses.entry((*to).to_owned()).or_default();
+            }
+            uses
+        };
+        let line = uses(&[("a", "b"), ("b", "c"), ("a", "c")]);
+        assert_eq!(level("a", &line, &mut BTreeMap::new(), &mut Vec::new()), Ok(2));
+        assert!(follows("a", "c", &line) && !follows("a", "b", &line));
+        let circle = uses(&[("a", "b"), ("b", "c"), ("c", "a")]);
+        let found = level("a", &circle, &mut BTreeMap::new(), &mut Vec::new()).unwrap_err();
+        assert!(found.ends_with("a -> b -> c -> a"), "{found}");
+    }
+
+    #[test]
+    fn tests_and_documentation_use_what_they_like() {
+        let text = "//! crate::a\nuse crate::b::C;\n#[cfg(doc)]\nuse crate::d;\nuse crate::e;\n#[cfg(test)]\nmod tests {\n crate::f";
+        assert_eq!(used_in(text).collect::<Vec<_>>(), ["b", "e"]);
+    }
+
+    /// A file of the core has one idea, and that has room in 500 lines.
+    #[test]
+    fn no_file_is_longer_than_500_lines() {
+        let mut files = Vec::new();
+        collect(&crate::root().join("src"), &mut files).unwrap();
+        for file in files {
+            let lines = fs::read_to_string(&file).unwrap().lines().count();
+            assert!(lines <= 500, "{} has {lines} lines", file.display());
+        }
+    }
+}
