@@ -134,8 +134,9 @@ fn merge_some<R: Record>(
             return Ok(());
         }
         let taken = records.len() as u64;
-        sort(&mut records, threads, &mut Steps::silent())?;
-        combine(&mut records)?;
+        if sort(&mut records, threads, &mut Steps::silent())? {
+            combine(&mut records)?;
+        }
         to.write(&records)?;
         records.clear();
         steps.advance(taken)?;

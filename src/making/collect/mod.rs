@@ -139,8 +139,10 @@ impl<R: Record> Collector<R> {
 
     /// Sorts the records in memory and combines those that are equal.
     fn sort(&mut self, steps: &mut Steps) -> Result<()> {
-        sort::sort(&mut self.records, self.options.threads, steps)?;
-        record::combine(&mut self.records)
+        if sort::sort(&mut self.records, self.options.threads, steps)? {
+            record::combine(&mut self.records)?;
+        }
+        Ok(())
     }
 
     /// Writes the records in memory, which are sorted and distinct, to the file as a run.

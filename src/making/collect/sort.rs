@@ -13,14 +13,11 @@ use crate::storage::try_vec;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-/// Bits of a digit at most.
+/// Bits by which records are moved at once, at most.
 const BITS: u32 = 8;
 
-/// The bytes of the records that are counted out at once; as much memory is needed beside the records, for each thread.
-pub const SCRATCH: usize = 1 << 14;
-
-/// Bits by which they are counted out at most.
-const LAST_BITS: u32 = 11;
+/// The bytes of the records that are counted out at once. With more the second cache was no faster.
+const SCRATCH: usize = 1 << 14;
 
 /// Records that a comparison sort sorts as fast.
 const FEW: usize = 32;
@@ -31,19 +28,21 @@ const CROWD: u16 = 24;
 /// A thread for fewer records does not pay.
 const FEWEST_OF_A_THREAD: usize = 1 << 15;
 
-/// Sorts records by their keys, in place, on so many threads; 0 and 1 are none but this one. `steps` advances by one
-/// for each record. O(n) for uniform keys, O(n log n) for any. When it is stopped, all records are there in some order.
+/// Sorts records by their keys, in place, on so many threads; 0 and 1 are none but this one. Returns whether any two
+/// have one key. `steps` advances by one for each record. O(n) for uniform keys, O(n log n) for any. Takes 24 KiB a
+/// thread. When it is stopped, all records are there in some order.
 ///
 /// # Errors
-/// [`Status::Cancelled`], [`Status::OutOfMemory`] for [`SCRATCH`] bytes a thread.
-pub fn sort<R: Record>(records: &mut [R], threads: usize, steps: &mut Steps) -> Result<()> {
+/// [`Status::Cancelled`], [`Status::OutOfMemory`].
+pub fn sort<R: Record>(records: &mut [R], threads: usize, steps: &mut Steps) -> Result<bool> {
     let others = Others::default();
-    sort_on(records, threads.min(records.len() / FEWEST_OF_A_THREAD), &others, &mut |sorted| {
+    let equal = sort_on(records, threads.min(records.len() / FEWEST_OF_A_THREAD), &others, &mut |sorted| {
         let outcome = steps.advance(sorted + others.sorted.swap(0, Ordering::Relaxed));
         others.stop.fetch_or(outcome.is_err(), Ordering::Relaxed);
         outcome
     })?;
-    steps.advance(others.sorted.swap(0, Ordering::Relaxed))
+    steps.advance(others.sorted.swap(0, Ordering::Relaxed))?;
+    Ok(equal)
 }
 
 /// What the other threads tell the caller's, which reports it, and are told by it.
@@ -58,96 +57,110 @@ struct Others {
 type Advance<'a> = dyn FnMut(u64) -> Result<()> + 'a;
 
 /// Sorts records on so many threads, this one included.
-fn sort_on<R: Record>(records: &mut [R], threads: usize, others: &Others, advance: &mut Advance) -> Result<()> {
+fn sort_on<R: Record>(records: &mut [R], threads: usize, others: &Others, advance: &mut Advance) -> Result<bool> {
     if threads < 2 {
-        return Sorter { scratch: try_vec(SCRATCH / size_of::<R>())?, advance }.sort(records);
+        let mut sorter = Sorter::new(records.len(), advance)?;
+        sorter.sort(records, u64::BITS)?;
+        return Ok(sorter.equal);
     }
     // Each half has as many records for each of its threads, whatever the keys are.
     let half = threads / 2;
     let middle = (records.len() as u128 * half as u128 / threads as u128) as usize;
     records.select_nth_unstable_by_key(middle, R::key);
     let (low, high) = records.split_at_mut(middle);
-    let there = || {
+    let sort_low = || {
         let mut advance = |sorted| {
             others.sorted.fetch_add(sorted, Ordering::Relaxed);
             if others.stop.load(Ordering::Relaxed) { Err(Status::Cancelled.into()) } else { Ok(()) }
         };
         sort_on(&mut *low, half, others, &mut advance)
     };
-    let joined = thread::scope(|scope| {
-        let other = thread::Builder::new().spawn_scoped(scope, there);
+    let (here, there) = thread::scope(|scope| {
+        let other = thread::Builder::new().spawn_scoped(scope, sort_low);
         let here = sort_on(high, threads - half, others, advance);
         match other {
-            Ok(other) => Some(here.and(other.join().unwrap_or(Err(Status::Internal.into())))),
+            Ok(other) => (here, Some(other.join().unwrap_or(Err(Status::Internal.into())))),
             // The system has no thread more.
-            Err(_) => here.err().map(Err),
+            Err(_) => (here, None),
         }
     });
-    match joined {
-        Some(outcome) => outcome,
-        None => sort_on(low, 1, others, advance),
-    }
+    let above = here?;
+    let below = match there {
+        Some(there) => there?,
+        None => sort_on(low, 1, others, advance)?,
+    };
+    Ok(above || below || records[middle - 1].key() == records[middle].key())
 }
 
 /// Sorts on one thread.
 struct Sorter<'a, R> {
+    /// Where records are counted out.
     scratch: Vec<R>,
+    /// Their places, of which there are two for each record of the scratch memory at least.
+    places: Vec<u16>,
     advance: &'a mut Advance<'a>,
+    /// Whether two records had one key.
+    equal: bool,
 }
 
-impl<R: Record> Sorter<'_, R> {
-    fn sort(&mut self, records: &mut [R]) -> Result<()> {
-        if records.len() <= FEW {
-            records.sort_unstable_by_key(R::key);
-            return (self.advance)(records.len() as u64);
-        }
-        let (any, all) = records.iter().fold((0, u64::MAX), |(any, all), record| {
-            let prefix = record.prefix();
-            (any | prefix, all & prefix)
-        });
-        // The bits from this one on, counted from the lowest, are those of all records.
-        let top = 64 - (any ^ all).leading_zeros();
-        if top == 0 {
-            if !R::PREFIX_IS_KEY {
-                records.sort_unstable_by_key(R::key);
-            }
-            return (self.advance)(records.len() as u64);
-        }
-        let room = SCRATCH / size_of::<R>();
-        if records.len() <= room {
-            self.count_out(records, top);
-            return (self.advance)(records.len() as u64);
-        }
-        let bits = ((records.len() / room).ilog2() + 1).min(BITS).min(top);
-        let ends = distribute(records, top - bits, bits);
-        let mut start = 0;
-        for end in &ends[..1 << bits] {
-            if *end > start {
-                self.sort(&mut records[start..*end])?;
-                start = *end;
-            }
-        }
-        Ok(())
+impl<'a, R: Record> Sorter<'a, R> {
+    /// For so many records.
+    fn new(count: usize, advance: &'a mut Advance<'a>) -> Result<Sorter<'a, R>> {
+        let room = (SCRATCH / size_of::<R>()).min(count);
+        let (mut scratch, mut places) = (try_vec(room)?, try_vec((room + 1).next_power_of_two())?);
+        scratch.resize(room, R::default());
+        places.resize(places.capacity(), 0);
+        Ok(Sorter { scratch, places, advance, equal: false })
     }
 
-    /// Sorts few records by the bits below `top`.
-    fn count_out(&mut self, records: &mut [R], top: u32) {
-        let bits = (records.len().ilog2() + 1).min(LAST_BITS).min(top);
+    /// Sorts records whose prefixes differ in the lowest `top` bits only.
+    fn sort(&mut self, records: &mut [R], mut top: u32) -> Result<()> {
+        let mut is_least = false;
+        while records.len() > FEW {
+            if records.len() <= self.scratch.len() {
+                if self.count_out(records, top) {
+                    return (self.advance)(records.len() as u64);
+                }
+            } else if let Some((ends, below)) = self.distribute(records, top) {
+                let mut start = 0;
+                for end in ends {
+                    if end > start {
+                        self.sort(&mut records[start..end], below)?;
+                        start = end;
+                    }
+                }
+                return Ok(());
+            }
+            if is_least {
+                break;
+            }
+            // They are not uniform: skip the bits that all of them share.
+            (top, is_least) = (differing(records), true);
+        }
+        records.sort_unstable_by_key(R::key);
+        self.equal |= records.windows(2).any(|pair| pair[0].key() == pair[1].key());
+        (self.advance)(records.len() as u64)
+    }
+
+    /// Sorts as many records as there is scratch memory for by the highest of the lowest `top` bits; false, and nothing
+    /// done, if too many have one place.
+    fn count_out(&mut self, records: &mut [R], top: u32) -> bool {
+        let bits = (records.len().ilog2() + 1).min(self.places.len().ilog2()).min(top);
         let (shift, mask) = (top - bits, (1 << bits) - 1);
         let place = |record: &R| (record.prefix() >> shift) as usize & mask;
-        let mut places = [0_u16; 1 << LAST_BITS];
+        let places = &mut self.places[..=mask];
+        places.fill(0);
         for record in &*records {
             places[place(record)] += 1;
         }
         let (mut start, mut most) = (0, 0);
-        for count in &mut places[..=mask] {
+        for count in &mut *places {
             most = most.max(*count);
             start += core::mem::replace(count, start);
         }
         if most > CROWD {
-            return records.sort_unstable_by_key(R::key);
+            return false;
         }
-        self.scratch.resize(SCRATCH / size_of::<R>(), R::default());
         for record in &*records {
             let next = &mut places[place(record)];
             self.scratch[usize::from(*next)] = *record;
@@ -160,38 +173,54 @@ impl<R: Record> Sorter<'_, R> {
                 records[to] = records[to - 1];
                 to -= 1;
             }
+            self.equal |= to > 0 && records[to - 1].key() == record.key();
             records[to] = *record;
         }
+        true
+    }
+
+    /// Moves records to their places by the highest of the lowest `top` bits. Returns where each place ends, and how
+    /// many bits may differ within one; `None`, and nothing done, if all have one place.
+    fn distribute(&self, records: &mut [R], top: u32) -> Option<([usize; 1 << BITS], u32)> {
+        let bits = ((records.len() / self.scratch.len()).ilog2() + 1).min(BITS).min(top);
+        let (shift, mask) = (top - bits, (1 << bits) - 1);
+        let place = |record: &R| (record.prefix() >> shift) as usize & mask & 0xff;
+        let mut ends = [0; 1 << BITS];
+        for record in &*records {
+            ends[place(record)] += 1;
+        }
+        if ends.contains(&records.len()) {
+            return None;
+        }
+        let (mut next, mut start) = (ends, 0);
+        for (next, end) in next.iter_mut().zip(&mut ends) {
+            *next = start;
+            start += *end;
+            *end = start;
+        }
+        // Each exchange puts one record where it belongs. Those of a round do not wait for each other, as they would if
+        // what came back were asked at once where it belongs.
+        let mut unfinished = true;
+        while unfinished {
+            unfinished = false;
+            for i in 0..=mask {
+                for from in next[i]..ends[i] {
+                    let to = &mut next[place(&records[from])];
+                    records.swap(from, *to);
+                    *to += 1;
+                }
+                unfinished |= next[i] < ends[i];
+            }
+        }
+        Some((ends, shift))
     }
 }
 
-/// Moves records to their places by the `bits` bits from `shift` on; returns where each place ends.
-fn distribute<R: Record>(records: &mut [R], shift: u32, bits: u32) -> [usize; 1 << BITS] {
-    let mask = (1 << bits) - 1;
-    let place = |record: &R| (record.prefix() >> shift) as usize & mask & 0xff;
-    let mut ends = [0; 1 << BITS];
-    for record in &*records {
-        ends[place(record)] += 1;
-    }
-    let (mut next, mut start) = (ends, 0);
-    for (next, end) in next.iter_mut().zip(&mut ends) {
-        *next = start;
-        start += *end;
-        *end = start;
-    }
-    // Each exchange puts one record where it belongs. Those of a round do not wait for each other, as they would if what
-    // came back were asked at once where it belongs.
-    let mut unfinished = true;
-    while unfinished {
-        unfinished = false;
-        for i in 0..1 << bits {
-            for from in next[i]..ends[i] {
-                let to = &mut next[place(&records[from])];
-                records.swap(from, *to);
-                *to += 1;
-            }
-            unfinished |= next[i] < ends[i];
-        }
-    }
-    ends
+/// How many of the lowest bits hold all that the records' prefixes differ in.
+fn differing<R: Record>(records: &[R]) -> u32 {
+    let (any, all) = records.iter().fold((0, u64::MAX), |(any, all), record| {
+        let prefix = record.prefix();
+        (any | prefix, all & prefix)
+    });
+    u64::BITS - (any ^ all).leading_zeros()
 }
