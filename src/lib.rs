@@ -31,6 +31,7 @@ pub mod kind;
 pub mod layouts;
 mod making;
 mod map;
+mod records;
 pub mod registry;
 pub mod simd;
 pub mod sizing;

@@ -57,6 +57,19 @@ pub fn prefetch<T>(word: &T) {
     let _ = address;
 }
 
+/// The eight bytes from `byte` on as a little-endian number; zero if they are not all among the words.
+#[inline]
+pub fn read_unaligned(words: &[AtomicU64], byte: u64) -> u64 {
+    let last = (words.len() as u64 * 8).wrapping_sub(8);
+    if words.is_empty() || byte > last {
+        return 0;
+    }
+    // SAFETY: `byte + 8` is at most the length of the words in bytes, which was just asked. The words that are read so
+    // are those of payloads that nobody changes once they are made; a file that another program changes all the same
+    // can give any number, as it can to every kernel.
+    unsafe { words.as_ptr().cast::<u8>().add(byte as usize).cast::<u64>().read_unaligned() }
+}
+
 /// Whether the bit at `position` is set.
 #[inline]
 pub fn test(words: &[AtomicU64], position: u64) -> bool {

@@ -14,17 +14,16 @@ mod capabilities;
 mod change;
 mod facets;
 mod in_place;
-mod records;
 mod row;
 
+pub(crate) use crate::records::PIECE;
+pub use crate::records::{Counted, Entry, Records};
 pub use base::Base;
 pub(crate) use base::check_compatible;
 pub use build::{Build, Built, Progress};
 pub use capabilities::Capabilities;
 pub(crate) use change::{change_many, change_one, mark, mark_one};
 pub use facets::{Cardinality, Count, Fold, Grow, Insert, Intersect, Merge, Overlap, Remove, SharedInsert};
-pub(crate) use records::PIECE;
-pub use records::{Counted, Entry, Records};
 pub use row::{Overfill, Row, Sizes, Structure};
 
 use crate::bits::ring::{self, Batch, Few};

@@ -31,6 +31,7 @@ pub mod blocked;
 pub mod bloom;
 pub mod dependent;
 mod distinct;
+pub mod fuse;
 pub mod mixture;
 mod occupancy;
 mod search;

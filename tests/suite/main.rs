@@ -11,6 +11,7 @@ mod dependent;
 mod estimate;
 mod false_positive_rate;
 mod format;
+mod fuse;
 mod hash;
 #[cfg(target_pointer_width = "64")]
 mod huge;

@@ -1,0 +1,51 @@
+//! Cells of any number of bits in an array of words.
+
+use crate::bits;
+use core::sync::atomic::AtomicU64;
+
+/// The most bits of a cell.
+pub const MAX_WIDTH: u32 = 64;
+
+/// The most bits of a cell that is always found in the eight bytes from its first one on.
+const MAX_NARROW: u32 = 57;
+
+/// The bits of a cell.
+#[inline]
+pub(super) fn mask(width: u32) -> u64 {
+    u64::MAX >> (64 - width)
+}
+
+/// The cell at `position`, and above its `width` bits those of the cells that follow; zero outside of the words.
+/// `WIDTH` is the width, where it is known in advance, or 0.
+#[inline(always)]
+pub(super) fn get<const WIDTH: u32>(words: &[AtomicU64], width: u32, position: u64) -> u64 {
+    let width = if WIDTH == 0 { width } else { WIDTH };
+    let bit = position.wrapping_mul(width.into());
+    let (byte, shift) = (bit >> 3, bit & 7);
+    let low = bits::read_unaligned(words, byte) >> shift;
+    if width <= MAX_NARROW || shift == 0 {
+        return low;
+    }
+    low | bits::read_unaligned(words, byte.wrapping_add(8)) << (64 - shift)
+}
+
+/// The cell at `position` of words that nobody else uses.
+#[inline]
+pub(super) fn get_own(words: &[u64], width: u32, position: u64) -> u64 {
+    let bit = position * u64::from(width);
+    let (word, shift) = ((bit / 64) as usize, bit % 64);
+    let low = words[word] >> shift;
+    // A cell that ends with the array has no word after it.
+    if shift + u64::from(width) <= 64 { low } else { low | words[word + 1] << (64 - shift) }
+}
+
+/// Sets the cell at `position`, which is zero, to a value of `width` bits.
+#[inline]
+pub(super) fn set(words: &mut [u64], width: u32, position: u64, value: u64) {
+    let bit = position * u64::from(width);
+    let (word, shift) = ((bit / 64) as usize, bit % 64);
+    words[word] |= value << shift;
+    if shift + u64::from(width) > 64 {
+        words[word + 1] |= value >> (64 - shift);
+    }
+}

@@ -1,0 +1,349 @@
+//! Builds a whole payload: divides the records into shards and solves these, with several threads if there are any.
+
+use super::solve::{Keys, MAX_KEYS, Scratch, too_many};
+use super::{Entry, MAX_WIDTH, Segments, Shape, groups, place, sizing};
+use crate::bits::mix;
+use crate::error::{Result, Status, error};
+use crate::records::Records;
+use crate::storage::{Words, try_vec};
+use core::mem;
+use std::sync::{Mutex, mpsc};
+use std::thread;
+
+/// What is to be solved: how a record chooses its cells, and what they are to give.
+pub trait Equations<R>: Sync {
+    /// By what records are divided: 64 bits that do not decrease from one record to the next.
+    fn order(&self, record: &R) -> u64;
+
+    /// 64 bits that choose two of the cells, under a seed. Two records of the same order must differ here under nearly
+    /// all seeds.
+    fn scatter(&self, record: &R, seed: u32) -> u64;
+
+    /// The value that the cells are to give, of as many bits as a cell has; more are cut off. `z` is what
+    /// [`Equations::scatter`] gave.
+    fn value(&self, record: &R, z: u64) -> u64;
+}
+
+/// What a build may use, and who hears of it.
+pub struct Work<'a> {
+    /// Bytes of memory beside the payload; what the work on one shard needs is taken in any case. `u64::MAX` is no limit.
+    pub memory: u64,
+    /// How many threads may work, at least 1. With 1 the caller's does it all, and none is started.
+    pub threads: usize,
+    /// Called with the records done and the records in all; false cancels.
+    pub progress: &'a mut (dyn FnMut(u64, u64) -> bool + Send),
+}
+
+impl Work<'_> {
+    /// Says how far it is.
+    fn report(&mut self, done: u64, all: u64) -> Result<()> {
+        if (self.progress)(done, all) { Ok(()) } else { Err(Status::Cancelled.into()) }
+    }
+}
+
+/// Solves all records: the payload and its shape, with `width` bits a cell, from 1 to
+/// [`MAX_WIDTH`](super::MAX_WIDTH).
+///
+/// The payload depends on the records, the equations and the width only. Linear in the records, of which two passes are
+/// made; some 22 bytes a record of the largest shard for each thread. An average shard has at most
+/// [`sizing::SHARD_KEYS`] records.
+///
+/// # Errors
+/// [`Status::OutOfRange`] for such a width; [`Status::OutOfMemory`]; [`Status::Cancelled`]; [`Status::TooLarge`] where
+/// more than 2^29 records are in one shard, which takes hashes that were made for it; those of the records.
+pub fn solve<R: Copy + Send + Sync, E: Equations<R>>(
+    records: &dyn Records<R>,
+    equations: &E,
+    width: u32,
+    work: &mut Work,
+) -> Result<(Shape, Words)> {
+    if !(1..=MAX_WIDTH).contains(&width) {
+        return Err(error!(OutOfRange, "width = {width} is not from 1 to {MAX_WIDTH}"));
+    }
+    let all = records.count();
+    work.report(0, all)?;
+    let shards = if all == 0 { 0 } else { sizing::shards(all) };
+    let mut plan = Plan::new(records, equations, shards)?;
+    loop {
+        let shape = plan.lay_out(width)?;
+        let mut words = Words::zeroed(shape.words() * 8)?;
+        let place = words.exclusive().ok_or(Status::Internal)?;
+        let (cells, directory) = place.split_at_mut(shape.cell_words() as usize);
+        let mut build = Build { records, equations, width, shards, all, done: 0, work };
+        if build.solve(&mut plan, cells)? {
+            for (to, entry) in directory.as_chunks_mut().0.iter_mut().zip(&plan.entries) {
+                *to = entry.encode();
+            }
+            return Ok((shape, words));
+        }
+    }
+}
+
+/// What is known of the shards.
+struct Plan {
+    /// How many records each has.
+    counts: Vec<u64>,
+    /// How many times each was given more cells.
+    growths: Vec<u32>,
+    entries: Vec<Entry>,
+}
+
+impl Plan {
+    /// Counts the records of each shard.
+    fn new<R, E: Equations<R>>(records: &dyn Records<R>, equations: &E, shards: u64) -> Result<Plan> {
+        let length = usize::try_from(shards).map_err(|_| Status::TooLarge)?;
+        let (mut counts, mut growths): (Vec<u64>, Vec<u32>) = (try_vec(length)?, try_vec(length)?);
+        counts.resize(length, 0);
+        growths.resize(length, 0);
+        for_each_part(records, equations, shards, &mut |shard, part| {
+            counts[shard] += part.len() as u64;
+            Ok(())
+        })?;
+        match counts.iter().max() {
+            Some(most) if *most > MAX_KEYS => Err(too_many(*most)),
+            _ => Ok(Plan { counts, growths, entries: try_vec(length)? }),
+        }
+    }
+
+    /// Gives each shard its cells.
+    fn lay_out(&mut self, width: u32) -> Result<Shape> {
+        let mut first = 0;
+        self.entries.clear();
+        for (count, growth) in self.counts.iter().zip(&self.growths) {
+            let segments = Segments::new(*count, *growth).ok_or_else(|| too_many(*count))?;
+            self.entries.push(Entry { segments, seed: 0, first });
+            first += groups(segments.cells());
+        }
+        Shape::new(width, self.counts.len() as u64, first * 64).ok_or_else(|| Status::TooLarge.into())
+    }
+
+    fn most_keys(&self) -> usize {
+        // At most MAX_KEYS, which `new` looks at.
+        self.counts.iter().max().map_or(0, |most| *most as usize)
+    }
+
+    fn most_cells(&self) -> u64 {
+        self.entries.iter().map(|entry| entry.segments.cells()).max().unwrap_or(0)
+    }
+}
+
+/// One pass of solving all shards.
+struct Build<'a, 'b, R, E> {
+    records: &'a dyn Records<R>,
+    equations: &'a E,
+    width: u32,
+    shards: u64,
+    all: u64,
+    done: u64,
+    work: &'a mut Work<'b>,
+}
+
+/// A shard to be solved.
+struct Job<'a, R> {
+    shard: usize,
+    entry: Entry,
+    growth: u32,
+    records: Vec<R>,
+    cells: &'a mut [u64],
+}
+
+/// A shard that was solved, or could not be.
+struct Solved<R> {
+    shard: usize,
+    seed: Option<u32>,
+    records: Vec<R>,
+}
+
+impl<R: Copy + Send + Sync, E: Equations<R>> Build<'_, '_, R, E> {
+    /// Fills the cells of all shards and writes their seeds into the plan. False if some shards need more cells; the
+    /// plan says so then.
+    fn solve(&mut self, plan: &mut Plan, cells: &mut [u64]) -> Result<bool> {
+        let (most_keys, most_cells) = (plan.most_keys(), plan.most_cells());
+        let buffer = (size_of::<R>() * most_keys) as u64;
+        let each = buffer + Scratch::bytes(most_cells);
+        // One buffer more than there are threads is being filled meanwhile.
+        let room = self.work.memory.saturating_sub(buffer) / each.max(1);
+        let threads = self.work.threads.min(plan.counts.len()).min(usize::try_from(room).unwrap_or(usize::MAX));
+        let mut outcomes = try_vec(plan.entries.len())?;
+        if threads <= 1 {
+            let mut scratch = Scratch::new(most_cells)?;
+            let (equations, width, shards) = (self.equations, self.width, self.shards);
+            let (all, work) = (self.all, &mut *self.work);
+            let mut done = 0;
+            divide(self.records, equations, plan, width, cells, try_vec(most_keys)?, &mut |job| {
+                let solved = job.solve(equations, shards, width, &mut scratch);
+                done += solved.records.len() as u64;
+                outcomes.push((solved.shard, solved.seed));
+                work.report(done, all)?;
+                Ok(solved.records)
+            })?;
+            self.done = done;
+        } else {
+            self.solve_with(threads, plan, cells, &mut outcomes)?;
+        }
+        let mut complete = true;
+        for (shard, seed) in outcomes {
+            match seed {
+                Some(seed) => plan.entries[shard].seed = seed,
+                None => {
+                    complete = false;
+                    plan.growths[shard] += 1;
+                }
+            }
+        }
+        Ok(complete)
+    }
+
+    /// As [`Build::solve`], with threads of its own.
+    fn solve_with(
+        &mut self,
+        threads: usize,
+        plan: &Plan,
+        cells: &mut [u64],
+        outcomes: &mut Vec<(usize, Option<u32>)>,
+    ) -> Result<()> {
+        let (most_keys, most_cells) = (plan.most_keys(), plan.most_cells());
+        let (equations, width, shards) = (self.equations, self.width, self.shards);
+        let mut spare: Vec<Vec<R>> = try_vec(threads)?;
+        let mut scratches = try_vec(threads)?;
+        for _ in 0..threads {
+            spare.push(try_vec(most_keys)?);
+            scratches.push(Scratch::new(most_cells)?);
+        }
+        let first_buffer = try_vec(most_keys)?;
+        thread::scope(|scope| {
+            let (give, queue) = mpsc::sync_channel::<Job<R>>(threads);
+            let queue = std::sync::Arc::new(Mutex::new(queue));
+            let (finish, finished) = mpsc::channel();
+            let mut started = 0;
+            for mut scratch in scratches {
+                let (queue, finish) = (queue.clone(), finish.clone());
+                let work = move || {
+                    loop {
+                        // The lock is held while the next job is waited for, not while it is worked on.
+                        let next = queue.lock().ok().and_then(|queue| queue.recv().ok());
+                        let Some(job) = next else { return };
+                        if finish.send(job.solve(equations, shards, width, &mut scratch)).is_err() {
+                            return;
+                        }
+                    }
+                };
+                match thread::Builder::new().spawn_scoped(scope, work) {
+                    Ok(_) => started += 1,
+                    Err(error) if started == 0 => {
+                        let code = error.raw_os_error().unwrap_or(libc::EAGAIN);
+                        return Err(crate::Error::from_os(code, format_args!("starting a thread")));
+                    }
+                    // Those that were started do it all.
+                    Err(_) => break,
+                }
+            }
+            drop((queue, finish));
+            let mut note = |solved: Solved<R>| {
+                self.done += solved.records.len() as u64;
+                outcomes.push((solved.shard, solved.seed));
+                self.work.report(self.done, self.all).map(|()| solved.records)
+            };
+            divide(self.records, equations, plan, width, cells, first_buffer, &mut |job| {
+                give.send(job).map_err(|_| Status::Internal)?;
+                match spare.pop() {
+                    Some(buffer) => Ok(buffer),
+                    None => note(finished.recv().map_err(|_| Status::Internal)?),
+                }
+            })?;
+            drop(give);
+            finished.iter().try_for_each(|solved| note(solved).map(drop))
+        })
+    }
+}
+
+/// The keys of a shard, as solving sees them.
+struct ShardKeys<'a, R, E> {
+    records: &'a [R],
+    equations: &'a E,
+    shards: u64,
+}
+
+impl<R, E: Equations<R>> Keys for ShardKeys<'_, R, E> {
+    fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    #[inline]
+    fn place(&self, key: usize, seed: u32) -> (u64, u64) {
+        let record = &self.records[key];
+        (place(self.equations.order(record), self.shards).1, self.equations.scatter(record, seed))
+    }
+
+    #[inline]
+    fn value(&self, key: usize, z: u64) -> u64 {
+        self.equations.value(&self.records[key], z)
+    }
+
+    fn digest(&self) -> u64 {
+        let each = |record| mix(self.equations.order(record)) ^ self.equations.scatter(record, 0);
+        self.records.iter().fold(0, |digest, record| mix(digest ^ each(record)))
+    }
+}
+
+impl<R> Job<'_, R> {
+    fn solve<E: Equations<R>>(self, equations: &E, shards: u64, width: u32, scratch: &mut Scratch) -> Solved<R> {
+        let Job { shard, entry, growth, records, cells } = self;
+        let keys = ShardKeys { records: &records, equations, shards };
+        let seed = scratch.solve(entry.segments, growth, &keys, width, cells);
+        Solved { shard, seed, records }
+    }
+}
+
+/// Gives each shard that has records to `solve`, with its cells, in order. `buffer` has room for the records of any
+/// shard; `solve` gives it back, or another one.
+fn divide<'a, R: Copy, E: Equations<R>>(
+    records: &dyn Records<R>,
+    equations: &E,
+    plan: &Plan,
+    width: u32,
+    mut cells: &'a mut [u64],
+    mut buffer: Vec<R>,
+    solve: &mut dyn FnMut(Job<'a, R>) -> Result<Vec<R>>,
+) -> Result<()> {
+    let shards = plan.entries.len();
+    let mut next = 0;
+    for_each_part(records, equations, shards as u64, &mut |shard, part| {
+        if shard >= shards || buffer.len() + part.len() > plan.counts[shard] as usize {
+            // Another pass gave other records.
+            return Err(Status::Internal.into());
+        }
+        buffer.extend_from_slice(part);
+        if buffer.len() < plan.counts[shard] as usize {
+            return Ok(());
+        }
+        let length = |shard: usize| groups(plan.entries[shard].segments.cells()) as usize * width as usize;
+        let before: usize = (next..shard).map(length).sum();
+        let (own, rest) = mem::take(&mut cells)[before..].split_at_mut(length(shard));
+        (cells, next) = (rest, shard + 1);
+        let (entry, growth) = (plan.entries[shard], plan.growths[shard]);
+        buffer = solve(Job { shard, entry, growth, records: mem::take(&mut buffer), cells: own })?;
+        buffer.clear();
+        Ok(())
+    })
+}
+
+/// Gives the records in pieces none of which is in two shards.
+fn for_each_part<R, E: Equations<R>>(
+    records: &dyn Records<R>,
+    equations: &E,
+    shards: u64,
+    take: &mut dyn FnMut(usize, &[R]) -> Result<()>,
+) -> Result<()> {
+    let shard = |record: &R| place(equations.order(record), shards).0;
+    records.for_each(&mut |mut piece| {
+        while let (Some(first), Some(last)) = (piece.first(), piece.last()) {
+            let first = shard(first);
+            let end = if shard(last) == first { piece.len() } else { piece.partition_point(|r| shard(r) <= first) };
+            let (part, rest) = piece.split_at(end);
+            take(first as usize, part)?;
+            piece = rest;
+        }
+        Ok(())
+    })
+}

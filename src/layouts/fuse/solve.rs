@@ -1,0 +1,176 @@
+//! Solves the array of one shard: finds a seed under which its keys can be put in an order in which each has a cell that
+//! no later one has (*peeling*), and fills the cells in the reverse of that order.
+
+use super::Segments;
+use super::cells;
+use crate::bits::{GOLDEN, mix};
+use crate::error::{Result, Status, error};
+use crate::storage::try_vec;
+
+/// The most keys of one shard: what a slot's count and index hold, and far more than an average one has.
+pub(super) const MAX_KEYS: u64 = 1 << 29;
+
+/// Seeds that are tried before the array is made larger. Of the sizes in [`crate::sizing::fuse`] the worst fail about
+/// every third time.
+const SEEDS: u32 = 24;
+
+/// Seeds that are tried in each larger array.
+const MORE_SEEDS: u32 = 4;
+
+/// From this attempt on seeds depend on the keys, so that no set of keys can be made that fails under all of them.
+const PREDICTABLE: u32 = 2;
+
+/// What is known of each cell while keys are peeled: the exclusive or of the numbers of the keys that have it (bits 0
+/// to 31), that of its numbers, 0 to 2, among their three (bits 32 and 33), and how many they are (from bit 34 on).
+type Slot = u64;
+
+const COUNT: u32 = 34;
+const ONE: Slot = 1 << COUNT;
+
+/// A key that has a cell as its so many-th.
+#[inline]
+fn slot(key: usize, which: usize) -> Slot {
+    (which as u64) << 32 | key as u64
+}
+
+/// What solving needs of the keys of a shard.
+pub(super) trait Keys {
+    /// How many there are.
+    fn len(&self) -> usize;
+    /// How far into the shard a key is, and its scattered hash.
+    fn place(&self, key: usize, seed: u32) -> (u64, u64);
+    /// The value that its cells are to have.
+    fn value(&self, key: usize, z: u64) -> u64;
+    /// A number that depends on all keys.
+    fn digest(&self) -> u64;
+}
+
+/// Memory for solving, used again for each shard.
+#[derive(Default)]
+pub(super) struct Scratch {
+    slots: Vec<Slot>,
+    /// From the front the cells of peeled keys, in order; from the back those that may be peeled next.
+    order: Vec<u32>,
+}
+
+impl Scratch {
+    /// Bytes of scratch memory for arrays of so many cells.
+    pub(super) fn bytes(cells: u64) -> u64 {
+        (size_of::<Slot>() + size_of::<u32>()) as u64 * (cells + 1)
+    }
+
+    /// Memory for arrays of up to so many cells.
+    ///
+    /// # Errors
+    /// [`Status::OutOfMemory`].
+    pub(super) fn new(cells: u64) -> Result<Scratch> {
+        let cells = usize::try_from(cells).map_err(|_| Status::TooLarge)?;
+        let (mut slots, mut order): (Vec<Slot>, Vec<u32>) = (try_vec(cells)?, try_vec(cells + 1)?);
+        slots.resize(cells, 0);
+        order.resize(cells + 1, 0);
+        Ok(Scratch { slots, order })
+    }
+
+    /// Peels the keys under a seed: how many there were before it came to a halt.
+    fn peel(&mut self, segments: Segments, keys: &impl Keys, seed: u32) -> usize {
+        let cells = segments.cells() as usize;
+        let (slots, order) = (&mut self.slots[..cells], &mut self.order[..=cells]);
+        slots.fill(0);
+        for key in 0..keys.len() {
+            let (how_far, z) = keys.place(key, seed);
+            for (which, position) in segments.positions(how_far, z).into_iter().enumerate() {
+                let place = &mut slots[position as usize];
+                *place = (*place ^ slot(key, which)) + ONE;
+            }
+        }
+        let (mut done, mut head, mut tail) = (0, 0, 0);
+        for start in (0..cells).step_by(BLOCK) {
+            for (i, place) in slots[start..cells.min(start + BLOCK)].iter().enumerate() {
+                order[tail] = (start + i) as u32;
+                tail += usize::from(place >> COUNT == 1);
+            }
+            while head < tail {
+                let cell = order[head];
+                head += 1;
+                let place = &mut slots[cell as usize];
+                if *place >> COUNT != 1 {
+                    continue;
+                }
+                *place -= ONE;
+                let (key, own) = (*place as u32 as usize, (*place >> 32) as usize);
+                order[done] = cell;
+                done += 1;
+                let (how_far, z) = keys.place(key, seed);
+                let positions = segments.positions(how_far, z);
+                for which in OTHERS[own] {
+                    let position = positions[which];
+                    let place = &mut slots[position as usize];
+                    *place = (*place ^ slot(key, which)) - ONE;
+                    order[tail] = position as u32;
+                    tail += usize::from(*place >> COUNT == 1);
+                }
+            }
+        }
+        done
+    }
+
+    /// Gives the cells their values, once all keys were peeled.
+    fn assign(&self, segments: Segments, keys: &impl Keys, seed: u32, width: u32, cells: &mut [u64]) {
+        for cell in self.order[..keys.len()].iter().rev() {
+            let key = self.slots[*cell as usize] as u32 as usize;
+            let (how_far, z) = keys.place(key, seed);
+            // The cell itself is zero as yet.
+            let mut value = keys.value(key, z);
+            for position in segments.positions(how_far, z) {
+                value ^= cells::get_own(cells, width, position);
+            }
+            cells::set(cells, width, u64::from(*cell), value & cells::mask(width));
+        }
+    }
+
+    /// Fills the cells of a shard, which are zero and as many as the segments have. Returns the seed; `None` if none was
+    /// found and more cells are needed.
+    ///
+    /// The same keys give the same cells and seed. `O(keys)`.
+    pub(super) fn solve(
+        &mut self,
+        segments: Segments,
+        growth: u32,
+        keys: &impl Keys,
+        width: u32,
+        cells: &mut [u64],
+    ) -> Option<u32> {
+        let mut digest = 0;
+        for attempt in attempts(growth) {
+            if attempt >= PREDICTABLE && digest == 0 {
+                digest = keys.digest() | 1;
+            }
+            let seed = (mix(digest.wrapping_add(u64::from(attempt).wrapping_mul(GOLDEN))) >> 32) as u32;
+            if self.peel(segments, keys, seed) == keys.len() {
+                self.assign(segments, keys, seed, width, cells);
+                return Some(seed);
+            }
+        }
+        None
+    }
+}
+
+/// How many cells are looked through for free ones at once.
+const BLOCK: usize = 1 << 10;
+
+/// The numbers of the other two cells of a key.
+const OTHERS: [[usize; 2]; 4] = [[1, 2], [0, 2], [0, 1], [0, 0]];
+
+/// The attempts with an array that was enlarged so many times.
+fn attempts(growth: u32) -> core::ops::Range<u32> {
+    match growth {
+        0 => 0..SEEDS,
+        _ => SEEDS + (growth - 1) * MORE_SEEDS..SEEDS + growth * MORE_SEEDS,
+    }
+}
+
+/// That a shard has more keys than can be solved.
+#[cold]
+pub(super) fn too_many(keys: u64) -> crate::Error {
+    error!(TooLarge, "{keys} keys have hashes that are nearly the same: at most {MAX_KEYS} can")
+}

@@ -1,0 +1,320 @@
+//! The fuse structure: everything that is given is found, whatever the number of keys, the width of cells and the
+//! hashes; and the payload depends on nothing else.
+
+use petal::layouts::fuse::{Equations, Fingerprints, MAX_BITS, MIN_BITS, Shape, Work, order, scatter, solve};
+use petal::sizing::fuse as sizing;
+use petal::storage::Words;
+use petal::{Records, Result, Status};
+use std::sync::atomic::Ordering;
+
+const NO_LIMIT: u64 = u64::MAX;
+
+/// Uniform hashes, distinct within a set and between sets below 2^32.
+fn hash(set: u64, i: u64) -> u64 {
+    let mut x = set << 32 | i;
+    x = (x ^ (x >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    x = (x ^ (x >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    x ^ (x >> 33)
+}
+
+fn hashes(set: u64, count: u64) -> Vec<u64> {
+    (0..count).map(|i| hash(set, i)).collect()
+}
+
+fn ordered(hashes: &[u64]) -> Vec<u64> {
+    let mut ordered: Vec<u64> = hashes.iter().map(|hash| order(*hash)).collect();
+    ordered.sort_unstable();
+    ordered
+}
+
+fn build_with(hashes: &[u64], bits: u32, memory: u64, threads: usize) -> Result<(Shape, Words)> {
+    let mut work = Work { memory, threads, progress: &mut |_, _| true };
+    Fingerprints::build(&&ordered(hashes)[..], bits, &mut work)
+}
+
+fn build(hashes: &[u64], bits: u32) -> (Shape, Words) {
+    let (shape, words) = build_with(hashes, bits, NO_LIMIT, 1).expect("every set of hashes can be solved");
+    assert_eq!(words.shared().len() as u64, shape.words());
+    shape.check(words.shared()).expect("what was built is whole");
+    (shape, words)
+}
+
+fn bytes(words: &Words) -> Vec<u64> {
+    words.shared().iter().map(|word| word.load(Ordering::Relaxed)).collect()
+}
+
+/// That all hashes are contained.
+fn check_found(hashes: &[u64], bits: u32) -> (Shape, Words) {
+    let (shape, words) = build(hashes, bits);
+    let filter = Fingerprints::new(shape, words.shared());
+    let lost = hashes.iter().filter(|hash| !filter.contains(**hash)).count();
+    assert_eq!(lost, 0, "of {} hashes, {bits} bits", hashes.len());
+    (shape, words)
+}
+
+#[test]
+fn every_small_number_of_keys_builds() {
+    for count in 0..2000 {
+        let bits = MIN_BITS + count as u32 % (MAX_BITS - MIN_BITS + 1);
+        check_found(&hashes(count, count), bits);
+    }
+    for bits in MIN_BITS..=MAX_BITS {
+        for count in [0, 1, 2, 3, 10, 1000] {
+            check_found(&hashes(u64::from(bits), count), bits);
+        }
+    }
+}
+
+#[test]
+fn no_keys_contain_nothing() {
+    let (shape, words) = build(&[], 2);
+    let filter = Fingerprints::new(shape, words.shared());
+    assert!((0..1000).all(|i| !filter.contains(hash(1, i))) && (shape.shards(), words.bytes()) == (0, 64));
+}
+
+#[test]
+fn sizes_are_those_of_the_paper() {
+    let cells = [(10, 48), (100, 192), (1000, 1408), (10_000, 12_800), (100_000, 118_784), (1_000_000, 1_130_496)];
+    for (keys, cells) in cells {
+        assert_eq!(sizing::cells(keys), cells);
+    }
+    for keys in 1..=200_000 {
+        let sizing::Segments { bits, starts } = sizing::segments(keys);
+        assert!(keys as f64 <= 0.9 * (starts << bits) as f64, "{keys} keys are too dense in {starts} << {bits}");
+        assert_eq!(sizing::cells(keys), (starts + 2) << bits);
+    }
+    let (shape, words) = build(&hashes(1, 3_000_000), 8);
+    assert_eq!(shape.shards(), 3);
+    let bits = words.bytes() as f64 * 8.0 / 3e6;
+    assert!(bits < 8.0 * 1.125 * 1.01, "{bits} bits a key");
+}
+
+/// Shards whose ranges were off by one would lose the keys at their ends.
+#[test]
+fn shards_have_all_of_their_keys() {
+    let shards: u64 = 5;
+    let width = u64::MAX / shards;
+    // Around each border a run of hashes that follow each other, and uniform ones in between.
+    let mut x: Vec<u64> = (1..shards).flat_map(|i| (0..40).map(move |j| i * width - 20 + j)).collect();
+    x.extend([0, 1, 2, u64::MAX, u64::MAX - 1]);
+    x.extend(hashes(7, shards * sizing::SHARD_KEYS - 1000));
+    x.sort_unstable();
+    x.dedup();
+    let mut progress = |_, _| true;
+    let mut work = Work { memory: NO_LIMIT, threads: 1, progress: &mut progress };
+    let (shape, words) = solve(&&x[..], &Numbers, 20, &mut work).unwrap();
+    assert_eq!(shape.shards(), shards);
+    let array = petal::layouts::fuse::Array::new(shape, words.shared());
+    for x in x {
+        assert_eq!(array.value(x, |seed| scatter(x, seed)), Some(Numbers.value(&x, 0)));
+    }
+}
+
+/// Records that are their own order, with values of any width.
+struct Numbers;
+
+impl Equations<u64> for Numbers {
+    fn order(&self, record: &u64) -> u64 {
+        *record
+    }
+
+    fn scatter(&self, record: &u64, seed: u32) -> u64 {
+        scatter(*record, seed)
+    }
+
+    fn value(&self, record: &u64, _: u64) -> u64 {
+        record.rotate_left(17) % (1 << 20)
+    }
+}
+
+/// As [`Numbers`], with all bits of the number.
+struct Wide;
+
+impl Equations<u64> for Wide {
+    fn order(&self, record: &u64) -> u64 {
+        *record
+    }
+
+    fn scatter(&self, record: &u64, seed: u32) -> u64 {
+        scatter(*record, seed)
+    }
+
+    fn value(&self, record: &u64, _: u64) -> u64 {
+        record.rotate_left(17)
+    }
+}
+
+#[test]
+fn values_of_every_width_come_back() {
+    let mut x = hashes(3, 3000);
+    x.sort_unstable();
+    for width in 1..=64 {
+        let mut work = Work { memory: NO_LIMIT, threads: 1, progress: &mut |_, _| true };
+        let (shape, words) = solve(&&x[..], &Wide, width, &mut work).unwrap();
+        let array = petal::layouts::fuse::Array::new(shape, words.shared());
+        for x in &x {
+            let expected = x.rotate_left(17) & (u64::MAX >> (64 - width));
+            assert_eq!(array.value(*x, |seed| scatter(*x, seed)), Some(expected), "width {width}");
+        }
+    }
+    for width in [0, 65] {
+        let mut work = Work { memory: NO_LIMIT, threads: 1, progress: &mut |_, _| true };
+        assert_eq!(solve(&&x[..], &Wide, width, &mut work).err().unwrap().status(), Status::OutOfRange);
+    }
+}
+
+#[test]
+fn awkward_hashes_build() {
+    let count = 100_000;
+    let sets: [(&str, fn(u64) -> u64); 6] = [
+        ("sequential", |i| i),
+        ("high bits zero", |i| hash(1, i) >> 32),
+        ("low bits zero", |i| i << 40),
+        ("the highest", |i| u64::MAX - i),
+        ("every 2^20th", |i| i << 20),
+        ("two runs", |i| (i % 2) << 63 | i),
+    ];
+    for (name, make) in sets {
+        let mut set: Vec<u64> = (0..count).map(make).collect();
+        set.sort_unstable();
+        set.dedup();
+        let (shape, _) = check_found(&set, 8);
+        assert!(shape.cells() < 130_000, "{name}: {} cells for {count} hashes", shape.cells());
+    }
+}
+
+/// Hashes that are made so that they come to lie next to each other: they get more cells, and are found.
+#[test]
+fn hashes_that_are_not_spread_at_all_build() {
+    for count in [3, 100, 1000, 30_000] {
+        for spread in [1, 1 << 20, 1 << 44] {
+            let mut x: Vec<u64> = (0..count).map(|i| (1 << 63) + i * (spread / count).max(1)).collect();
+            x.sort_unstable();
+            let mut work = Work { memory: NO_LIMIT, threads: 1, progress: &mut |_, _| true };
+            let (shape, words) = solve(&&x[..], &Numbers, 20, &mut work).unwrap();
+            shape.check(words.shared()).unwrap();
+            let array = petal::layouts::fuse::Array::new(shape, words.shared());
+            let right = |x: &&u64| array.value(**x, |seed| scatter(**x, seed)) == Some(Numbers.value(x, 0));
+            assert_eq!(x.iter().filter(right).count() as u64, count, "spread over {spread}");
+            assert!(shape.cells() <= 16 * count.max(64), "{} cells for {count} hashes", shape.cells());
+        }
+    }
+}
+
+#[test]
+fn threads_and_memory_change_nothing() {
+    let set = hashes(9, 2_500_000);
+    let (shape, words) = build(&set, 5);
+    for (memory, threads) in [(NO_LIMIT, 2), (NO_LIMIT, 7), (0, 3), (64 << 20, 16)] {
+        let (other, others) = build_with(&set, 5, memory, threads).unwrap();
+        assert!(other == shape && bytes(&others) == bytes(&words), "memory {memory}, {threads} threads");
+    }
+}
+
+#[test]
+fn progress_is_heard_and_cancels() {
+    let ordered = ordered(&hashes(11, 2_500_000));
+    for threads in [1, 3] {
+        let mut heard = Vec::new();
+        let mut progress = |done, all| {
+            heard.push((done, all));
+            true
+        };
+        let mut work = Work { memory: NO_LIMIT, threads, progress: &mut progress };
+        Fingerprints::build(&&ordered[..], 4, &mut work).unwrap();
+        assert!(heard.is_sorted() && heard.len() >= 4, "{heard:?}");
+        assert_eq!((heard[0], heard[heard.len() - 1]), ((0, 2_500_000), (2_500_000, 2_500_000)));
+        for after in 1..=3 {
+            let mut calls = 0;
+            let mut progress = |_, _| {
+                calls += 1;
+                calls < after
+            };
+            let mut work = Work { memory: NO_LIMIT, threads, progress: &mut progress };
+            let error = Fingerprints::build(&&ordered[..], 4, &mut work).err().unwrap();
+            assert_eq!((error.status(), calls), (Status::Cancelled, after));
+        }
+    }
+}
+
+/// Records of which a pass gives others than the one before.
+struct Changing<'a>(&'a [u64], std::cell::Cell<usize>);
+
+impl Records<u64> for Changing<'_> {
+    fn count(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn for_each(&self, take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()> {
+        self.1.set(self.1.get() + 1);
+        take(&self.0[..self.0.len() / self.1.get()])?;
+        if self.1.get() > 1 { take(self.0) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn records_that_change_between_passes_are_an_error() {
+    let ordered = ordered(&hashes(12, 5000));
+    let mut work = Work { memory: NO_LIMIT, threads: 1, progress: &mut |_, _| true };
+    let changing = Changing(&ordered, std::cell::Cell::new(0));
+    assert_eq!(Fingerprints::build(&changing, 4, &mut work).err().unwrap().status(), Status::Internal);
+}
+
+#[test]
+fn the_false_positive_rate_is_two_to_the_minus_bits() {
+    for (bits, keys, lookups) in
+        [(2, 1, 1 << 18), (2, 3000, 1 << 20), (3, 700, 1 << 20), (8, 100_000, 1 << 24), (13, 20_000, 1 << 26)]
+    {
+        let (shape, words) = build(&hashes(20, keys), bits);
+        let filter = Fingerprints::new(shape, words.shared());
+        let found = (0..lookups).filter(|i| filter.contains(hash(21, *i))).count() as f64;
+        let rate = sizing::false_positive_rate(bits, keys);
+        let (mean, sigma) = (rate * lookups as f64, (rate * (1.0 - rate) * lookups as f64).sqrt());
+        assert!((found - mean).abs() < 4.5 * sigma, "{bits} bits, {keys} keys: {found} found, {mean} expected");
+    }
+}
+
+/// Keys next to those that are there, which agree with them in most bits.
+#[test]
+fn the_false_positive_rate_of_structured_keys_is_the_same() {
+    for (name, there, asked) in [
+        ("sequential", (|i| i) as fn(u64) -> u64, (|i| i + 100_000) as fn(u64) -> u64),
+        ("one bit apart", |i| hash(1, i), |i| hash(1, i % 100_000) ^ 1 << (i / 100_000 % 64)),
+        ("multiples", |i| i << 32, |i| (i << 32) + 1),
+    ] {
+        let set: Vec<u64> = (0..100_000).map(there).collect();
+        let (shape, words) = check_found(&set, 8);
+        let filter = Fingerprints::new(shape, words.shared());
+        let lookups = 6_400_000;
+        let found = (0..lookups).filter(|i| filter.contains(asked(*i))).count() as f64;
+        let rate = sizing::false_positive_rate(8, 100_000);
+        let (mean, sigma) = (rate * lookups as f64, (rate * (1.0 - rate) * lookups as f64).sqrt());
+        assert!((found - mean).abs() < 4.5 * sigma, "{name}: {found} found, {mean} expected");
+    }
+}
+
+#[test]
+fn a_forged_directory_is_found_and_harms_nobody() {
+    let set = hashes(30, 10_000);
+    let (shape, mut words) = build(&set, 9);
+    let entry = (shape.cells() * 9 / 64) as usize;
+    for word in [entry, entry + 1] {
+        for bit in 0..64 {
+            let seed = word == entry && bit >= 32;
+            words.exclusive().unwrap()[word] ^= 1 << bit;
+            assert!(shape.check(words.shared()).is_err() || seed, "bit {bit} of word {word}");
+            let filter = Fingerprints::new(shape, words.shared());
+            let _ = set.iter().filter(|hash| filter.contains(**hash)).count();
+            words.exclusive().unwrap()[word] ^= 1 << bit;
+        }
+    }
+    // Too few words, and shapes that cannot be.
+    for length in 0..words.shared().len() {
+        assert!(shape.check(&words.shared()[..length]).is_err());
+        let _ = Fingerprints::new(shape, &words.shared()[..length]).contains(set[0]);
+    }
+    for (width, shards, cells) in [(0, 1, 64), (65, 1, 64), (8, 1, 0), (8, 0, 64), (8, 1, 65), (8, 1 << 32, 64)] {
+        assert_eq!(Shape::new(width, shards, cells), None);
+    }
+    assert_eq!(Shape::new(64, 1, 1 << 61), None);
+}
