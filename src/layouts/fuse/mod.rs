@@ -20,7 +20,7 @@
 //!
 //! **Payload.** The cells of all shards, one shard after the other, each one's first cell at a multiple of 64 cells: cell
 //! i of the payload is the `width` bits from bit `i width` on, counted from the lowest bit of the first word. Then the
-//! directory: for each shard an [`Entry`] of two words. Then zeros up to whole lines.
+//! directory: for each shard an `Entry` of two words. Then zeros up to whole lines.
 //!
 //! Positions come from the directory, which opening does not read. Every access to a cell is checked instead: a forged
 //! directory gives wrong answers, and [`Shape::check`] finds it.
@@ -47,7 +47,7 @@ pub fn order(hash: u64) -> u64 {
 }
 
 /// The second half: what a seed makes of the first one's result. A bijection for each seed. With seed 0 both halves
-/// together are [`mix`](crate::bits::mix).
+/// together are `bits::mix`.
 #[inline]
 pub fn scatter(x: u64, seed: u32) -> u64 {
     let z = (x ^ (u64::from(seed) << 32 | u64::from(seed))).wrapping_mul(0x94d0_49bb_1331_11eb);
