@@ -48,7 +48,7 @@ impl Answers<'_> {
         if self.counts.is_some() {
             return Err(error!(Unsupported, "counts is wanted, but the answers here are only yes or no"));
         }
-        self.check_room(keys)
+        self.check_yes_or_no(keys)
     }
 
     /// Checks that this has the room of so many keys, and wants no more than counts and a yes or no of each.
@@ -58,13 +58,30 @@ impl Answers<'_> {
         {
             return Err(error!(BufferTooSmall, "{keys} keys have room for {} counts", counts.len()));
         }
+        self.check_yes_or_no(keys)
+    }
+
+    /// Checks that this has the room of so many keys, and wants no more than values and a yes or no of each.
+    pub(crate) fn check_values(&self, keys: usize) -> Result<()> {
+        if self.counts.is_some() {
+            return Err(error!(Unsupported, "counts is wanted, but maps do not count"));
+        }
+        if let Some(values) = &self.values
+            && values.len() != keys
+        {
+            return Err(error!(BufferTooSmall, "{keys} keys have room for {} values", values.len()));
+        }
+        self.check_room(keys)
+    }
+
+    fn check_yes_or_no(&self, keys: usize) -> Result<()> {
+        if self.values.is_some() {
+            return Err(error!(Unsupported, "values is wanted, but only maps have values"));
+        }
         self.check_room(keys)
     }
 
     fn check_room(&self, keys: usize) -> Result<()> {
-        if self.values.is_some() {
-            return Err(error!(Unsupported, "values is wanted, but only maps have values"));
-        }
         let bytes = self.bytes.as_ref().map_or(keys, |bytes| bytes.len());
         let bitmap = self.bitmap.as_ref().map_or(keys.div_ceil(8), |bitmap| bitmap.len());
         if bytes == keys && bitmap == keys.div_ceil(8) {

@@ -6,7 +6,7 @@ use crate::bits::ring::{Batch, Few, GROUP, Taken};
 use crate::error::Result;
 use crate::hash::Hasher;
 use crate::keys::Keys;
-use crate::kind::{Base, Count};
+use crate::kind::{Base, Count, Lookups, MapKind};
 use crate::simd::Instructions;
 
 /// The keys of a call on their way into a filter, and the answers on their way out.
@@ -111,6 +111,50 @@ pub(crate) fn count(base: &Base, keys: &Keys, answers: &mut Answers, kind: Resul
         start += group;
     }
     answers.counts = wanted;
+    answers.done = keys.len();
+    Ok(())
+}
+
+/// The keys of a call on their way into a map, and the values on their way out.
+struct Gets<'a, 'b> {
+    keys: &'a Keys<'a>,
+    hasher: &'a Hasher,
+    identified: usize,
+    answered: usize,
+    answers: &'a mut Answers<'b>,
+}
+
+impl Lookups for Gets<'_, '_> {
+    fn next(&mut self, ids: &mut [u128; GROUP]) -> usize {
+        let count = GROUP.min(self.keys.len() - self.identified);
+        self.keys.identify_range(self.identified, self.hasher, &mut ids[..count]);
+        self.identified += count;
+        count
+    }
+
+    fn give(&mut self, found: &[Option<u64>]) {
+        let bit = |(i, value): (usize, &Option<u64>)| u64::from(value.is_some()) << i;
+        self.answers.take(self.answered, found.iter().enumerate().map(bit).sum(), found.len());
+        if let Some(values) = &mut self.answers.values {
+            let places = values[self.answered..].iter_mut();
+            places.zip(found).for_each(|(to, value)| *to = value.unwrap_or(0));
+        }
+        self.answered += found.len();
+    }
+}
+
+/// Looks keys up in a map. On an error every answer is false, and every value 0.
+pub(crate) fn get(kind: &dyn MapKind, keys: &Keys, answers: &mut Answers) -> Result<()> {
+    (answers.true_count, answers.done) = (0, 0);
+    let hasher = kind.base().hasher();
+    if let Err(error) = answers.check_values(keys.len()).and_then(|()| keys.check_identities(hasher)) {
+        answers.fill(false, keys.len());
+        if let Some(values) = &mut answers.values {
+            values.fill(0);
+        }
+        return Err(error);
+    }
+    kind.get_many(&mut Gets { keys, hasher, identified: 0, answered: 0, answers });
     answers.done = keys.len();
     Ok(())
 }

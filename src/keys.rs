@@ -2,7 +2,7 @@
 
 use crate::bits::ring::{Few, GROUP};
 use crate::error::{Result, error};
-use crate::hash::Hasher;
+use crate::hash::{Hasher, widen};
 use crate::simd::Instructions;
 
 /// Many keys.
@@ -70,6 +70,19 @@ impl<'a> Keys<'a> {
         }
     }
 
+    /// Checks all that could go wrong later where keys are known by their identities, as in maps: offsets, and whether
+    /// they have identities.
+    ///
+    /// # Errors
+    /// As [`Keys::check`], and [`Status::Unsupported`](crate::Status::Unsupported) for hashes that are not the keys
+    /// themselves ([`Hasher::identify_hash`]).
+    pub fn check_identities(&self, hasher: &Hasher) -> Result<()> {
+        match self {
+            Keys::Hashes(_) => hasher.identify_hash(0).map(drop),
+            Keys::Bytes { .. } | Keys::U64(_) => self.check(hasher),
+        }
+    }
+
     /// These keys as few, if they are: not none, at most [`GROUP`], and numbers that this hasher has hashed with XXH3, or
     /// hashes.
     #[inline]
@@ -93,4 +106,22 @@ impl<'a> Keys<'a> {
             }
         }
     }
+
+    /// The identities of the keys from `start` on, as many as there is room for. That keys have identities was checked
+    /// ([`Keys::check_identities`]).
+    pub(crate) fn identify_range(&self, start: usize, hasher: &Hasher, ids: &mut [u128]) {
+        let end = start + ids.len();
+        match self {
+            Keys::U64(keys) => fill(ids, keys[start..end].iter().map(|key| hasher.identify_u64(*key).ok())),
+            Keys::Hashes(hashes) => fill(ids, hashes[start..end].iter().map(|hash| Some(widen(*hash)))),
+            Keys::Bytes { bytes, offsets } => {
+                let keys = offsets[start..=end].windows(2).map(|ends| &bytes[ends[0] as usize..ends[1] as usize]);
+                fill(ids, keys.map(|key| hasher.identify(key).ok()));
+            }
+        }
+    }
+}
+
+fn fill(ids: &mut [u128], from: impl Iterator<Item = Option<u128>>) {
+    ids.iter_mut().zip(from).for_each(|(to, id)| *to = id.unwrap_or(0));
 }

@@ -1,7 +1,12 @@
 //! What callers call on a map, whatever its kind.
 
+use crate::answers::Answers;
+use crate::batch;
+#[cfg(doc)]
+use crate::error::Status;
 use crate::error::{Result, error};
 use crate::image::Image;
+use crate::keys::Keys;
 use crate::kind::{Base, MapKind, Payload, Structure};
 use crate::layouts::Measure;
 
@@ -40,13 +45,63 @@ impl Image for Map {
 }
 
 impl Map {
-    /// The value of the key with this identity ([`crate::Hasher`] makes it); `None` if the key is certainly not there.
+    /// The value of a key; `None` if it is certainly not there. A key that is not there has a value with the probability
+    /// of a false positive. Constant time.
+    ///
+    /// # Errors
+    /// [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be hashed.
+    pub fn get(&self, key: &[u8]) -> Result<Option<u64>> {
+        Ok(self.get_id(self.base().hasher().identify(key)?))
+    }
+
+    /// The value of a `u64` key; see [`Map::get`].
+    ///
+    /// # Errors
+    /// As [`Map::get`].
+    pub fn get_u64(&self, key: u64) -> Result<Option<u64>> {
+        Ok(self.get_id(self.base().hasher().identify_u64(key)?))
+    }
+
+    /// The value of a key that is known by a 64-bit hash from elsewhere; see [`Map::get`].
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] unless the map's hash function is an external one.
+    pub fn get_hash(&self, hash: u64) -> Result<Option<u64>> {
+        Ok(self.get_id(self.base().hasher().identify_hash(hash)?))
+    }
+
+    /// The value of the key with this identity ([`Hasher::identify`](crate::Hasher::identify)); see [`Map::get`].
+    #[inline]
     pub fn get_id(&self, id: u128) -> Option<u64> {
         self.kind.get_one(id)
     }
 
+    /// Looks many keys up and fills `answers` as far as it has room for them: whether each is there, and its value, which
+    /// is 0 of a key that is not.
+    ///
+    /// # Errors
+    /// Those of [`Map::get`], and [`Status::Offsets`]. All answers then are false, and all values 0.
+    pub fn get_batch(&self, keys: &Keys, answers: &mut Answers) -> Result<()> {
+        batch::get(&*self.kind, keys, answers)
+    }
+
+    /// How many keys and values it was given, the same one as often as it was.
+    pub fn count(&self) -> u64 {
+        self.base().count()
+    }
+
+    /// The share of absent keys that are given a value, to expect of a map of this geometry with so many keys.
+    pub fn expected_false_positive_rate(&self, keys: u64) -> f64 {
+        (self.base().row().false_positive_rate)(self.base().geometry(), keys)
+    }
+
     /// What the payload tells; its rate is the share of absent keys that are given a value. Reads all of it, once.
     pub fn measure(&self) -> Measure {
-        self.kind.measure_with(&mut |_| {})
+        self.measure_with(&mut |_| {})
+    }
+
+    /// What the payload tells. Reads all of it, once, and says to `progress` after every piece how many bytes that was.
+    pub fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+        self.kind.measure_with(progress)
     }
 }

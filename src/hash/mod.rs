@@ -5,7 +5,10 @@
 //! chooses the keys, SipHash-1-3 under a secret 128-bit key is the answer (Aumasson and Bernstein, "SipHash: a fast
 //! short-input PRF", 2012). Images hold an identifier derived from that key, never the key.
 
+mod identity;
 pub mod xxh3;
+
+pub use identity::widen;
 
 use crate::error::{Result, Status, error};
 use crate::simd::Instructions;
@@ -78,7 +81,7 @@ pub struct Hasher {
     identifier: u64,
     /// What XXH3 mixes `u64` keys with, made from the seed.
     flip: u64,
-    sip: Option<SipHasher13>,
+    sip: Option<(SipHasher13, SecretKey)>,
 }
 
 impl Hasher {
@@ -131,7 +134,7 @@ impl Hasher {
             function: HashFunction::SipHash13,
             identifier: identifier.finish(),
             flip: 0,
-            sip: Some(SipHasher13::new_with_key(key)),
+            sip: Some((SipHasher13::new_with_key(key), *key)),
         }
     }
 
@@ -174,7 +177,7 @@ impl Hasher {
         match self.function {
             HashFunction::Xxh3 => Ok(xxh3_64_with_seed(key, self.identifier)),
             HashFunction::Xxh64 => Ok(xxh64(key, self.identifier)),
-            HashFunction::SipHash13 => self.sip.as_ref().map(|sip| sip.hash(key)).ok_or(Status::KeyMissing),
+            HashFunction::SipHash13 => self.sip.as_ref().map(|(sip, _)| sip.hash(key)).ok_or(Status::KeyMissing),
             HashFunction::External => Err(Status::ExternalHash),
         }
     }

@@ -26,7 +26,7 @@ pub(crate) use change::{change_many, change_one, mark, mark_one};
 pub use facets::{Cardinality, Count, Fold, Grow, Insert, Intersect, Merge, Overlap, Remove, SharedInsert};
 pub use row::{Overfill, Row, Sizes, Structure};
 
-use crate::bits::ring::{self, Batch, Few};
+use crate::bits::ring::{self, Batch, Few, GROUP};
 use crate::error::Result;
 use crate::layouts::{Measure, Probe, View};
 
@@ -145,14 +145,31 @@ pub trait Kind: Payload {
     }
 }
 
+/// The keys of a batch as a kind of map sees them: their identities, a group at a time, and where the values go.
+pub trait Lookups {
+    /// Writes the identities of the keys that come next to the front of `ids` and returns how many these are: [`GROUP`],
+    /// or fewer where the batch ends, and none after its end.
+    fn next(&mut self, ids: &mut [u128; GROUP]) -> usize;
+
+    /// Takes the values of the keys, a group or the last of the batch, that come after those which have theirs.
+    fn give(&mut self, found: &[Option<u64>]);
+}
+
 /// A kind of map: exact values for the keys it was built from, and for others "absent", but for a stated share of them.
 pub trait MapKind: Payload {
     /// The value of the key with this identity; `None` if the key is certainly not there.
     fn get_one(&self, id: u128) -> Option<u64>;
 
-    /// The values of the keys with these identities; `give` takes each in order.
-    fn get_many(&self, ids: &[u128], give: &mut dyn FnMut(Option<u64>)) {
-        ids.iter().for_each(|id| give(self.get_one(*id)));
+    /// The value of each key of a batch.
+    fn get_many(&self, batch: &mut dyn Lookups) {
+        let mut ids = [0; GROUP];
+        loop {
+            let count = batch.next(&mut ids);
+            if count == 0 {
+                return;
+            }
+            batch.give(&ids.map(|id| self.get_one(id))[..count]);
+        }
     }
 
     /// The share of absent keys that are given a value, given exactly this payload. Reads it, and says to `progress`
