@@ -9,8 +9,8 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 use xxhash_rust::xxh64::xxh64;
 
 /// The identity of a key that is known by a 64-bit hash from elsewhere: the hash in the low half, and in the high half,
-/// which records are sorted and divided by, [`mix`] of it, because such a hash may be weak in its high bits. Two keys
-/// with one hash are one key.
+/// which records are sorted and divided by, a bijective mix of it, because such a hash may be weak in its high bits. Two
+/// keys with one hash are one key.
 #[inline]
 pub fn widen(hash: u64) -> u128 {
     u128::from(mix(hash)) << 64 | u128::from(hash)
@@ -20,9 +20,10 @@ impl Hasher {
     /// The 128-bit identity of a byte string.
     ///
     /// - XXH3: its 128-bit hash, seeded.
-    /// - XXH64: two of its hashes, the low half with the seed and the high half with the seed XOR [`GOLDEN`]. The seed
-    ///   enters before the first byte of a key and goes through every round with it, so that for keys which nobody chose
-    ///   to collide the two are as good as independent; keys of eight bytes have different hashes under any one seed.
+    /// - XXH64: two of its hashes, the low half with the seed and the high half with the seed XOR 2^64 over the golden
+    ///   ratio. The seed enters before the first byte of a key and goes through every round with it, so that for keys
+    ///   which nobody chose to collide the two are as good as independent; keys of eight bytes have different hashes
+    ///   under any one seed.
     /// - SipHash-1-3: its 128-bit form, under the secret key.
     ///
     /// # Errors
