@@ -45,8 +45,7 @@ fn golden_hash(hasher: &petal::Hasher, i: u64) -> u64 {
 fn golden_specs() -> BTreeMap<String, Spec> {
     let mut specs = BTreeMap::new();
     for case in layouts() {
-        let is_default = case.values.iter().all(|(parameter, value)| *value == parameter.default);
-        for hash in HashFunction::ALL.into_iter().filter(|hash| *hash == HashFunction::Xxh3 || is_default) {
+        for hash in HashFunction::ALL.into_iter().filter(|hash| *hash == HashFunction::Xxh3 || case.is_default()) {
             let by_rate = Spec { capacity: GOLDEN_KEYS, ..hashed(&case.spec(), hash, 42) };
             let mut spec = Spec { bits: 1024, ..by_rate };
             // Not every kind can have an exact size.

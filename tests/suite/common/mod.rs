@@ -16,6 +16,11 @@ pub fn same_every_time(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() }
 }
 
+/// Whether this is `make soak`, which takes the time that `make test` has not.
+pub fn is_soak() -> bool {
+    std::env::var_os("PETAL_SOAK").is_some()
+}
+
 /// A well mixed 64-bit number (SplitMix64's finaliser): external hashes, and numbers that look random.
 pub fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -57,6 +62,10 @@ impl Case {
     /// The value of the parameter with this name, if the kind has it.
     pub fn value(&self, name: &str) -> Option<f64> {
         self.values.iter().find(|(parameter, _)| parameter.name == name).map(|(_, value)| *value)
+    }
+
+    pub fn is_default(&self) -> bool {
+        self.values.iter().all(|(parameter, value)| *value == parameter.default)
     }
 
     /// The kind and its parameters, with the names of choices.
