@@ -5,6 +5,7 @@ DESTDIR ?=
 BUILD ?= build
 TARGET := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
 CMAKE_FLAGS ?=
+CORES := $(shell getconf _NPROCESSORS_ONLN)
 CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_FLAGS)
 
 .DEFAULT_GOAL := build
@@ -35,10 +36,7 @@ demo: ## the main job on real words: install into target/demo, compile a C progr
 
 test: ## all the tests below
 	@cmake/requirements.sh test
-	@took=; for stage in test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go; do \
-	  start=$$(date +%s); $(MAKE) --no-print-directory $$stage || exit 1; seconds=$$(($$(date +%s) - start)); \
-	  echo "== $$stage took $$seconds s"; took="$$took $$stage $$seconds s,"; done; \
-	echo "== make test: all stages passed:$${took%,}"
+	@MAKE="$(MAKE)" tests/stages.sh
 
 test-lint: ## formatting, lints and documentation
 	@echo "== $@: cargo fmt, clippy and doc"
@@ -58,7 +56,8 @@ test-c: ## the C and C++ tests, which know only the headers
 	@echo "== $@: ctest"
 	@if [ -f ctest/CMakeLists.txt ]; then \
 	  $(CONFIGURE) -B "$(BUILD)/ctest" -DPETAL_BUILD_TESTS=ON -DPETAL_INSTALL=OFF >/dev/null && \
-	  cmake --build "$(BUILD)/ctest" && cd "$(BUILD)/ctest" && ctest --output-on-failure; \
+	  cmake --build "$(BUILD)/ctest" --parallel $(CORES) && \
+	  cd "$(BUILD)/ctest" && ctest --parallel $(CORES) --output-on-failure; \
 	else echo "$@: there is no ctest/CMakeLists.txt, nothing was tested"; fi
 
 test-sanitizers: ## the C tests under Valgrind and the sanitizers
@@ -90,8 +89,9 @@ mutants: ## change the core in thousands of small ways, and look whether its tes
 
 # SOAK="--lookups 1e8 --bits 0" does less; CRASH is how many processes of each sort are killed at random moments.
 CRASH ?= 500
-soak: ## 10^9 lookups of inserted keys in filters of every kind, filters past 2^35 bits, and processes killed at every call
+soak: ## 10^9 lookups of inserted keys, all rates in narrow bands, filters past 2^35 bits, processes killed at every call
 	PETAL_CRASH=$(CRASH) cargo test --locked -p petal --test crash
+	PETAL_SOAK=1 cargo test --locked -p petal --test suite false_positive_rate::
 	cargo bench --locked --bench soak -- $(SOAK)
 
 # BENCH="--only blocked --keys 1e6" does less, BENCH=--huge more.
