@@ -11,9 +11,9 @@ export RUSTFLAGS
 # With --target the flags are for the targets only, and not for what runs while they are compiled.
 host=$(rustc -vV | sed -n 's/^host: //p')
 mkdir -p "$folder"
-for target in "$@"; do
-    features=
-    [ "$target" != arguments ] || features=command
-    cargo build --release --locked --quiet --target "$host" --bin "$target" --features "$features"
-    cp "$CARGO_TARGET_DIR/$host/release/$target" "$folder/$target"
-done
+# All at once, so that they are compiled beside each other.
+features=
+for target in "$@"; do [ "$target" != arguments ] || features=command; done
+# shellcheck disable=SC2046 # Names without spaces.
+cargo build --release --locked --quiet --target "$host" --features "$features" $(printf -- '--bin %s ' "$@")
+for target in "$@"; do cp "$CARGO_TARGET_DIR/$host/release/$target" "$folder/$target"; done

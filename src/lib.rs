@@ -13,6 +13,11 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+/// The Rust snippets of the README, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 #[cfg(target_endian = "big")]
 compile_error!("Petal's images are little-endian and used in place; big-endian machines are not supported yet");
 
