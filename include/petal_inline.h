@@ -4,7 +4,7 @@
  *
  *     petal_view view = {.struct_size = sizeof(petal_view)};
  *     if (petal_filter_view(filter, &view, NULL) != PETAL_OK) return 1;
- *     for (size_t i = 0; i < count; i++) found += petal_view_contains_u64(&view, keys[i]);
+ *     for (size_t i = 0; i < count; i++) hits += petal_view_contains_u64(&view, keys[i]);
  *
  * They do what `petal_filter_contains_u64()` and its like do, to the same bits. The section VIEWS of petal.h says what
  * ends a view, which threads may use it, and that keys which are inserted through it are not counted. A batch

@@ -11,10 +11,9 @@
 static int snippet(void) {
   enum { COUNT = 4 };
   petal_filter *filter = petal_filter_with_capacity(1000, 0.01);
-  uint64_t keys[COUNT] = {2, 3, 5, 7};
-  uint64_t array[COUNT] = {2, 3, 5, 7};
-  uint8_t found_bytes[COUNT];
-  size_t count = COUNT, n = COUNT, found = 0;
+  uint64_t numbers[COUNT] = {2, 3, 5, 7}, keys[COUNT] = {2, 3, 5, 7};
+  size_t count = COUNT, hits = 0;
+  uint8_t found[COUNT];
   petal_error error = {.struct_size = sizeof(petal_error)};
   {
     /* FRAGMENT */
