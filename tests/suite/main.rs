@@ -9,6 +9,7 @@ mod common;
 mod conformance;
 mod dependent;
 mod estimate;
+mod facets;
 mod false_positive_rate;
 mod format;
 mod fuse;

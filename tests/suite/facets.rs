@@ -1,0 +1,222 @@
+//! What only some kinds can do: remove, count, grow, refuse keys, be built. Here too no kind is named: each test asks the
+//! rows which kinds it is for, and is passed by whatever kind comes.
+
+use crate::common::{Buffer, filled, hash_of, image, main_layouts};
+use crate::conformance::{CAPACITY, FRESH, can, fails, false_positives, for_each_case, for_each_hash, holds, is_like};
+use petal::{Answers, Capabilities, Image, Keys, Mode, OpenOptions, Overfill, Spec, Status};
+
+// ---- Removing and counting ---------------------------------------------------------------------------------------
+
+/// What is removed is gone, and all else is there: a removal that takes a neighbour along is seen.
+#[test]
+fn a_removal_takes_one_key() {
+    for_each_hash(|case, spec| {
+        let mut filter = filled(spec, 0..CAPACITY);
+        if !can(case, Capabilities::REMOVE) {
+            return fails(filter.remove_hash(1), Status::Unsupported);
+        }
+        let is_kept = |i: &u64| i % 3 == 0;
+        for (removed, i) in (0..CAPACITY).filter(|i| !is_kept(i)).enumerate() {
+            assert!(filter.remove_hash(hash_of(spec, i)).unwrap(), "key {i} is not there to be removed");
+            if removed % 64 == 0 {
+                holds(&filter, spec, (i + 1..CAPACITY).chain((0..i).filter(is_kept)));
+            }
+        }
+        holds(&filter, spec, (0..CAPACITY).filter(is_kept));
+        let kept = filled(spec, (0..CAPACITY).filter(is_kept));
+        assert_eq!(filter.base().count(), kept.base().count());
+        assert!(!case.row.is_canonical || filter.equals(&kept));
+        filter.verify().unwrap();
+        let left = (0..CAPACITY).filter(|i| !is_kept(i) && filter.contains_hash(hash_of(spec, *i))).count();
+        assert!(left < CAPACITY as usize / 20, "{left} removed keys seem to be there");
+
+        // What certainly is not there is not removed, and that changes nothing.
+        let before = image(&filter);
+        let absent: Vec<u64> =
+            (FRESH..FRESH + 100).map(|i| hash_of(spec, i)).filter(|hash| !filter.contains_hash(*hash)).collect();
+        assert!(absent.len() > 50);
+        assert!(absent.iter().all(|hash| !filter.remove_hash(*hash).unwrap()));
+        let mut answers = Answers::default();
+        let taken = filter.remove_batch(&Keys::Hashes(&absent), Some(&mut answers));
+        taken.outcome.unwrap();
+        assert_eq!((taken.keys, answers.true_count), (absent.len(), 0));
+        assert_eq!(image(&filter), before);
+
+        // A batch does what single calls do.
+        let (mut one, mut many) = (filled(spec, 0..CAPACITY), filled(spec, 0..CAPACITY));
+        let hashes: Vec<u64> = (CAPACITY / 2..CAPACITY + 200).map(|i| hash_of(spec, i)).collect();
+        let removed = hashes.iter().filter(|hash| one.remove_hash(**hash).unwrap()).count() as u64;
+        let mut answers = Answers::default();
+        many.remove_batch(&Keys::Hashes(&hashes), Some(&mut answers)).outcome.unwrap();
+        assert_eq!(answers.true_count, removed);
+        assert_eq!(image(&one), image(&many));
+    });
+}
+
+/// A key that is there more often than a counter counts stays there, with all of its neighbours, however often others
+/// are removed: a counter that wraps is seen.
+#[test]
+fn what_is_inserted_often_is_there() {
+    for_each_case(|case, spec| {
+        if !can(case, Capabilities::INSERT) || !case.is_multiset() {
+            return;
+        }
+        let mut filter = filled(spec, 0..CAPACITY / 2);
+        let hash = hash_of(spec, FRESH);
+        for times in 1..=300_u64 {
+            match filter.insert_hash(hash) {
+                Ok(_) => {}
+                Err(error) if case.row.overfill == Overfill::Refuses => {
+                    assert_eq!(error.status(), Status::Full);
+                    break;
+                }
+                Err(error) => panic!("{error}"),
+            }
+            assert!(filter.contains_hash(hash), "it is lost after {times} insertions");
+            if let Some(count) = filter.kind().as_count() {
+                let told = count.count_one(hash);
+                assert!(told >= times.min(count.greatest_count()), "{told} is told after {times} insertions");
+            }
+        }
+        holds(&filter, spec, 0..CAPACITY / 2);
+        if can(case, Capabilities::REMOVE) {
+            // Keys that were inserted once, one after the other, in a filter some of whose counters are at their end.
+            for i in 0..CAPACITY / 4 {
+                assert!(filter.remove_hash(hash_of(spec, i)).unwrap());
+            }
+            holds(&filter, spec, CAPACITY / 4..CAPACITY / 2);
+            assert!(filter.contains_hash(hash));
+            let mut left = 300;
+            while left > 0 && filter.remove_hash(hash).unwrap() {
+                left -= 1;
+            }
+            holds(&filter, spec, CAPACITY / 4..CAPACITY / 2);
+        }
+    });
+}
+
+/// Counts are never too small, and seldom too large.
+#[test]
+fn counts_are_told() {
+    for_each_hash(|case, spec| {
+        let times = |i: u64| 1 + i % 5;
+        let keys = CAPACITY / 3;
+        let filter = filled(spec, (0..keys).flat_map(|i| std::iter::repeat_n(i, times(i) as usize)));
+        let Some(count) = filter.kind().as_count() else {
+            assert!(!can(case, Capabilities::COUNT));
+            return fails(filter.count_hash(1), Status::Unsupported);
+        };
+        let greatest = count.greatest_count();
+        assert!(greatest >= 1 && can(case, Capabilities::COUNT));
+        let hashes: Vec<u64> = (0..keys).chain(FRESH..FRESH + keys).map(|i| hash_of(spec, i)).collect();
+        let mut counts = vec![0; hashes.len()];
+        let mut answers = Answers { counts: Some(&mut counts), ..Answers::default() };
+        filter.count_batch(&Keys::Hashes(&hashes), &mut answers).unwrap();
+        let mut larger = 0;
+        for (i, (hash, told)) in hashes.iter().zip(&counts).enumerate() {
+            assert_eq!(filter.count_hash(*hash).unwrap(), *told);
+            assert_eq!(*told > 0, filter.contains_hash(*hash));
+            let really = if (i as u64) < keys { times(i as u64).min(greatest) } else { 0 };
+            assert!(*told >= really && *told <= greatest, "key {i}: {told} is told, {really} is right");
+            larger += usize::from(*told > really);
+        }
+        assert!(larger < hashes.len() / 20, "{larger} counts are too large");
+    });
+}
+
+// ---- Filling up --------------------------------------------------------------------------------------------------
+
+/// A filter that grows keeps all keys and its rate: a level that is not asked is seen, and one that is too small.
+#[test]
+fn what_grows_keeps_its_keys_and_its_rate() {
+    for_each_hash(|case, spec| {
+        if !can(case, Capabilities::GROW) {
+            return assert!(case.row.overfill != Overfill::Grows);
+        }
+        let spec = &Spec { capacity: 100, ..*spec };
+        let mut filter = filled(spec, 0..50);
+        for i in 50..50 * CAPACITY {
+            filter.insert_hash(hash_of(spec, i)).unwrap();
+            assert!(filter.contains_hash(hash_of(spec, i)), "key {i} is lost at once");
+            if i.is_power_of_two() || i % 10_000 == 0 {
+                holds(&filter, spec, 0..=i);
+            }
+        }
+        holds(&filter, spec, 0..50 * CAPACITY);
+        let hashes: Vec<u64> = (0..50 * CAPACITY).map(|i| hash_of(spec, i)).collect();
+        let mut answers = Answers::default();
+        filter.contains_batch(&Keys::Hashes(&hashes), &mut answers).unwrap();
+        assert_eq!(answers.true_count, hashes.len() as u64);
+        let rate = filter.false_positive_rate();
+        assert!(rate <= 0.0105, "the promised 1 % has become {rate}");
+        let (fresh, found) = (100_000.0, false_positives(&filter, spec, 100_000) as f64);
+        let sd = (fresh * rate * (1.0 - rate)).sqrt();
+        assert!((found - fresh * rate).abs() < 4.5 * sd, "{found} found of {fresh}, {rate} expected");
+        filter.verify().unwrap();
+
+        // An image keeps what it grew to; in place it refuses keys when it is full, and loses none.
+        let bytes = image(&filter);
+        let loaded = petal::load(&bytes, &OpenOptions { key: spec.key, ..OpenOptions::default() }).unwrap();
+        is_like(&loaded, &filter, spec);
+        if case.row.moves_entries {
+            return;
+        }
+        Buffer::of(&bytes).open(Mode::Write, spec.key, |filter| {
+            let filter = filter.unwrap();
+            let room = filter.kind().as_grow().unwrap().room();
+            let mut inserted = FRESH;
+            let error = loop {
+                match filter.insert_hash(hash_of(spec, inserted)) {
+                    Ok(_) => inserted += 1,
+                    Err(error) => break error,
+                }
+            };
+            assert_eq!(error.status(), Status::Full, "{error}");
+            assert!(inserted - FRESH >= room, "{} keys fit where there was room for {room}", inserted - FRESH);
+            holds(filter, spec, (0..50 * CAPACITY).chain(FRESH..inserted));
+        });
+    });
+}
+
+/// A filter that refuses keys does so before it loses one.
+#[test]
+fn what_is_full_refuses_and_loses_nothing() {
+    for_each_hash(|case, spec| {
+        if case.row.overfill != Overfill::Refuses || !can(case, Capabilities::INSERT) {
+            return;
+        }
+        let mut filter = filled(spec, 0..CAPACITY);
+        let mut i = CAPACITY;
+        let error = loop {
+            match filter.insert_hash(hash_of(spec, i)) {
+                Ok(_) => i += 1,
+                Err(error) => break error,
+            }
+            assert!(i < 100 * CAPACITY, "it takes everything");
+        };
+        assert_eq!(error.status(), Status::Full, "{error}");
+        holds(&filter, spec, 0..i);
+        assert_eq!(filter.base().count(), i);
+        filter.verify().unwrap();
+    });
+}
+
+// ---- Building ----------------------------------------------------------------------------------------------------
+
+/// Every number of keys can be built, and all of them are found: a shard that is off by one is seen.
+#[test]
+fn every_number_of_keys_is_built() {
+    for case in main_layouts() {
+        let spec = Spec { false_positive_rate: 0.01, ..case.spec() };
+        let large: &[u64] = if case.is_default() { &[65_537, 300_000] } else { &[] };
+        for keys in (0..70).chain([127, 128, 129, 1000, 4095, 4096, 4097, 20_000]).chain(large.iter().copied()) {
+            let filter = filled(&spec, 0..keys);
+            holds(&filter, &spec, 0..keys);
+            assert_eq!(filter.base().count(), keys);
+            if keys >= 1000 {
+                let found = false_positives(&filter, &spec, 10_000);
+                assert!(found < 200, "{}: {keys} keys: {found} of 10000 absent keys are found", case.name());
+            }
+        }
+    }
+}
