@@ -2,6 +2,7 @@
 
 install(FILES include/petal.h include/petal_inline.h bindings/cpp/petal.hpp
   bindings/cpp/petal_view.hpp DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(DIRECTORY bindings/cpp/petal DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
 install(FILES
   "${petal_lib_dir}/libpetal.a" "${petal_lib_dir}/${petal_shared}"
   "${petal_lib_dir}/${petal_soname}" "${petal_lib_dir}/libpetal.so"

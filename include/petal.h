@@ -12,8 +12,9 @@
  *
  * The first program needs only `petal_filter_with_capacity()`, `petal_filter_insert()`,
  * `petal_filter_contains()`, `petal_filter_save()`, `petal_filter_open()` and `petal_filter_free()`.
- * Skip KINDS and SPECS until you want more than a capacity and a rate. Items without a
- * "Since" have been there since version 0.1.
+ * The sections go from simple to advanced: statuses, filters of the default kind, then KINDS,
+ * SPECS and what else there is to choose. An item names the version that it came with; one that
+ * does not came with 0.1.
  *
  * CONVENTIONS, which hold for every function:
  *
@@ -86,19 +87,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
-
-
-/*
- * VERSION
- *
- * The macros `PETAL_VERSION_*` are the header's version, these functions the library's.
- */
-
-/** The library's version as major * 10000 + minor * 100 + patch, like `PETAL_VERSION_NUMBER`. Since 0.1. */
-uint32_t petal_version_number(void);
-
-/** The library's version as text, like `PETAL_VERSION_STRING`. Static. Since 0.1. */
-const char *petal_version_string(void);
 
 
 /*
@@ -193,6 +181,519 @@ typedef struct petal_error {
   /** A sentence that names the parameter, its value and what is allowed. Ends with a NUL. */
   char message[PETAL_ERROR_MESSAGE_SIZE];
 } petal_error;
+
+
+/*
+ * FILTERS: MAKING AND FREEING
+ */
+
+/** A filter of any kind. Free it with `petal_filter_free()`. Since 0.1. */
+typedef struct petal_filter petal_filter;
+
+/**
+ * Makes an empty filter of the default kind for `capacity` distinct keys at a false-positive rate inside (0, 1); 0
+ * keys are sized like 1. NULL on failure: `petal_filter_new()` says why. Since 0.1.
+ */
+petal_filter *petal_filter_with_capacity(uint64_t capacity, double false_positive_rate);
+
+/** Copies a filter, wherever it lives, into memory of its own. Since 0.1. */
+petal_status petal_filter_copy(const petal_filter *filter, petal_filter **copy, petal_error *error);
+
+/**
+ * Frees a filter. An image that was written in place is brought up to date first; call `petal_filter_sync()` before if
+ * you want to know whether that works. NULL is allowed. Since 0.1.
+ */
+void petal_filter_free(petal_filter *filter);
+
+
+/*
+ * FILTERS: ONE KEY
+ *
+ * A lookup looks at no more than `hashes` places, however large the filter is. Any failure of
+ * `petal_filter_contains*` returns true.
+ */
+
+/**
+ * Inserts a key. `is_new`, nullable, becomes true if the key certainly was not there, false if it may have been.
+ * Since 0.1.
+ */
+petal_status petal_filter_insert(petal_filter *filter, const void *key, size_t length, bool *is_new);
+
+/** Inserts a uint64_t key. `is_new`, nullable, becomes true if the key certainly was not there. Since 0.1. */
+petal_status petal_filter_insert_u64(petal_filter *filter, uint64_t key, bool *is_new);
+
+/** Inserts the key with this hash. `is_new`, nullable, becomes true if the key certainly was not there. Since 0.1. */
+petal_status petal_filter_insert_hash(petal_filter *filter, uint64_t hash, bool *is_new);
+
+/** Whether a key may have been inserted; false is certain. Since 0.1. */
+bool petal_filter_contains(const petal_filter *filter, const void *key, size_t length);
+
+/** Whether a uint64_t key may have been inserted; false is certain. Since 0.1. */
+bool petal_filter_contains_u64(const petal_filter *filter, uint64_t key);
+
+/** Whether the key with this hash may have been inserted; false is certain. Since 0.1. */
+bool petal_filter_contains_hash(const petal_filter *filter, uint64_t hash);
+
+/** Looks a key up and says whether that worked. Since 0.1. */
+petal_status petal_filter_contains_checked(const petal_filter *filter, const void *key, size_t length, bool *found);
+
+/** Looks a uint64_t key up and says whether that worked. Since 0.1. */
+petal_status petal_filter_contains_checked_u64(const petal_filter *filter, uint64_t key, bool *found);
+
+/** Looks the key with this hash up and says whether that worked. Since 0.1. */
+petal_status petal_filter_contains_checked_hash(const petal_filter *filter, uint64_t hash, bool *found);
+
+
+/*
+ * FILTERS: IMAGES AND FILES
+ *
+ * A filter's image, a header of 256 bytes, the payload and a table of checksums, is the same in
+ * memory and in a file; docs/format.md specifies it. Files open in constant time, mapped. Saving
+ * replaces the file atomically: processes that have the old one mapped keep it.
+ *
+ * An image is *clean* if somebody vouched for exactly these bytes and they match their checksums.
+ * Otherwise it is *dirty*: nobody does. One that is changed in place is marked dirty on its disk
+ * before the first change. If it was clean before, `petal_filter_sync()` or `petal_filter_free()`
+ * makes it clean again. If the process dies between, it still opens, every key whose insertion had
+ * returned is still found unless the machine itself went down, and it stays dirty, whatever is
+ * done with it and copied from it, until somebody calls `petal_filter_vouch()`.
+ *
+ * What it costs. The payload has regions of 64 KiB with a checksum each. Before a handle changes a
+ * region for the first time since it was opened or synced, it reads the region and compares it;
+ * one that does not match is not changed (`PETAL_ERR_CORRUPT`), so that damage never gets a new
+ * checksum. Sync and free read the regions that were changed, and the table, a word for each
+ * region. Clearing, merging, intersecting and a writable view change all regions.
+ */
+
+/** How an image is opened: one of `PETAL_OPEN_*`. Since 0.1. */
+typedef uint32_t petal_open_mode;
+
+/** In place, for reading: constant time. The payload is not checked; `petal_filter_verify()` does that. */
+#define PETAL_OPEN_READ 0
+/** In place, for reading and writing, as the only writer. */
+#define PETAL_OPEN_WRITE 1
+/** Copied into memory of its own, and its checksums checked; a dirty image has none, and its copy is dirty. */
+#define PETAL_OPEN_LOAD 2
+/**
+ * In place, for reading and for `petal_filter_insert_shared()`, together with any number of handles, threads and
+ * processes that open it with this mode. The image is dirty meanwhile. The last one to close a file makes it clean, if
+ * it was clean when the first one opened it and none of them died, which is not known earlier: what they copy or save
+ * before is as clean as the image was. Opening reads the table of checksums, and waits while the last one makes the
+ * file clean, for as long as that takes. A buffer has no locks, so nobody knows who is the last: it stays dirty until a handle that is
+ * opened for writing, when nobody shares it any more, calls `petal_filter_vouch()`.
+ */
+#define PETAL_OPEN_SHARE 3
+
+/** How to open. NULL stands for all zeros. Since 0.1. */
+typedef struct petal_open_options {
+  /** sizeof(petal_open_options). */
+  size_t struct_size;
+  /** One of `PETAL_OPEN_*`. */
+  petal_open_mode mode;
+  /** 0. */
+  uint32_t reserved;
+  /**
+   * The secret key of a keyed filter; all zeros is none. Without it byte and uint64_t keys cannot be hashed, but
+   * all else works.
+   */
+  uint8_t key[16];
+} petal_open_options;
+
+/** Opens the image that a file is. `options` is nullable. Since 0.1. */
+petal_status petal_filter_open(const char *path,
+                               const petal_open_options *options,
+                               petal_filter **filter,
+                               petal_error *error);
+
+/**
+ * Opens the image at `offset`, a multiple of 8, of an open file; other things may follow it. The descriptor stays
+ * yours and may be closed at once. To be changed the file is opened anew, through /proc on Linux, because locks belong
+ * to an open file; where that is not possible, handles from one descriptor and its copies do not keep each other out.
+ * `options` is nullable. Since 0.1.
+ */
+petal_status petal_filter_open_descriptor(int32_t descriptor,
+                                          uint64_t offset,
+                                          const petal_open_options *options,
+                                          petal_filter **filter,
+                                          petal_error *error);
+
+/**
+ * Opens the image at the start of a buffer, aligned to 8. In place the buffer must outlive the handle, and with
+ * `PETAL_OPEN_READ` it is never written. A buffer that is open for writing is used by no other handle of this process;
+ * processes that share it may read it through handles of their own. `options` is nullable. Since 0.1.
+ */
+petal_status petal_filter_open_buffer(void *buffer,
+                                      size_t length,
+                                      const petal_open_options *options,
+                                      petal_filter **filter,
+                                      petal_error *error);
+
+/**
+ * Copies the image at the start of `image`, of any alignment, into memory of its own and checks its checksums. The
+ * mode in `options`, nullable, does not matter. Since 0.1.
+ */
+petal_status petal_filter_load(const void *image,
+                               size_t length,
+                               const petal_open_options *options,
+                               petal_filter **filter,
+                               petal_error *error);
+
+/** The size of the image in bytes. Since 0.1. */
+petal_status petal_filter_serialized_size(const petal_filter *filter, uint64_t *size);
+
+/**
+ * Writes the image into a buffer of at least `petal_filter_serialized_size()` bytes, also while threads and processes
+ * insert: keys whose insertion happened before are in it, and its checksums are those of the bytes written. It is dirty
+ * if the filter is `PETAL_STATE_UNVOUCHED`: a handle vouches for what it changed itself, and those who share an image
+ * for each other. `PETAL_ERR_CORRUPT` if the filter lies in an image that does not match its checksums;
+ * `PETAL_ERR_DIRTY` if it was opened for reading and another process begins to change it meanwhile. `written` is
+ * nullable. Since 0.1.
+ */
+petal_status petal_filter_serialize(const petal_filter *filter,
+                                    void *buffer,
+                                    size_t length,
+                                    size_t *written,
+                                    petal_error *error);
+
+/**
+ * Takes the next `length` bytes of an image; false stops. It must not unwind (throw) through the library. Since 0.1.
+ */
+typedef bool (*petal_write_callback)(void *context, const void *bytes, size_t length);
+
+/**
+ * Gives the image to `write`, piece by piece and in order, also while threads and processes insert: keys whose
+ * insertion happened before are in it, and its checksums are those of the bytes given. It is dirty if the filter is
+ * `PETAL_STATE_UNVOUCHED`, as with `petal_filter_serialize()`.
+ * `PETAL_ERR_CALLBACK` if `write` returns false; `PETAL_ERR_CORRUPT` if the filter lies in an image that does not
+ * match its checksums; `PETAL_ERR_DIRTY` if it was opened for reading and another process begins to change it
+ * meanwhile.
+ * `context` is passed on and may be NULL. Since 0.1.
+ */
+petal_status petal_filter_serialize_to(const petal_filter *filter,
+                                       petal_write_callback write,
+                                       void *context,
+                                       petal_error *error);
+
+/**
+ * Writes the image to a file: to one without a name in the same folder, onto the disk, then in its place, so that the
+ * path names the old bytes or the new ones at every moment. The new file has the owner, the group and the permissions
+ * of what was there, as far as the system lets the caller give them; a group that cannot be kept gets no more than
+ * everybody has. A symbolic link is replaced and not followed. A failure leaves what was there, unless it is that of
+ * making the new name last, after the new file is in place. `PETAL_ERR_MAPPED_PATH` if the filter lies in that very
+ * file.
+ *
+ * Where a file is replaced, and on file systems that have no files without names, the new one is called
+ * `.petal-NUMBER.tmp` for a moment; if the process is killed just then, the next save in that folder removes it.
+ * Since 0.1.
+ */
+petal_status petal_filter_save(const petal_filter *filter, const char *path, petal_error *error);
+
+/**
+ * Brings an image that was changed in place up to date on its disk. It becomes clean if it was clean when it was
+ * opened and nothing dirty was merged into it. Otherwise, and while it is shared, it is on the disk and stays dirty:
+ * see
+ * `petal_filter_vouch()`. On a failure it stays dirty, and another call tries again. Costs what was changed, see
+ * above. Filters in memory of their own need no sync. Since 0.1.
+ */
+petal_status petal_filter_sync(petal_filter *filter, petal_error *error);
+
+/**
+ * Declares the bytes as they are now to be right: the filter becomes clean, and an image in place gets new checksums,
+ * on its disk too. For whoever knows that all keys are there, because they were inserted again, or can do without
+ * some. Reads the whole payload. `PETAL_ERR_UNSUPPORTED` if an image is open for reading or to be shared;
+ * `PETAL_ERR_CORRUPT` if no filter of this kind can have such a payload. Since 0.1.
+ */
+petal_status petal_filter_vouch(petal_filter *filter, petal_error *error);
+
+/**
+ * Checks the bytes that are there now, by reading them, whatever this handle or another one did since it was opened.
+ * `PETAL_ERR_CORRUPT`, naming the bytes, if a region does not match its checksum; `PETAL_ERR_DIRTY` if none differs,
+ * but nobody vouches for the payload, or not yet: it is being changed, or was when its process ended. Memory of a
+ * filter's own has no checksums: there it is whether the kind can have such a payload, and whether it is dirty. Since
+ * 0.1.
+ */
+petal_status petal_filter_verify(const petal_filter *filter, petal_error *error);
+
+
+/*
+ * KEYS AND ANSWERS
+ *
+ * A batch costs less per key than single calls. Every function that takes many keys takes them as
+ * a `petal_keys`, in one of three forms, and answers into a `petal_answers`:
+ *
+ *     petal_keys keys = petal_keys_u64(numbers, count);
+ *     petal_answers answers = {.struct_size = sizeof answers, .bytes = found};
+ *     petal_filter_contains_batch(filter, &keys, &answers, NULL);
+ *
+ * Byte keys come as one buffer with count + 1 offsets: key i is the bytes from `offsets[i]` to
+ * `offsets[i + 1]`. Offsets do not decrease and end inside the buffer; all are checked before the
+ * first key is used.
+ *
+ * Set the outputs that you want; what a function cannot give is refused with
+ * `PETAL_ERR_UNSUPPORTED`. `true_count` and `done` are always written. A lookup needs answers. An
+ * insertion needs none: with NULL nothing is found out about the keys, which is faster.
+ */
+
+/** A form of keys: one of `PETAL_KEYS_*`. Since 0.1. */
+typedef uint32_t petal_keys_form;
+
+/** Byte strings, in one buffer with offsets. */
+#define PETAL_KEYS_BYTES 1
+/** uint64_t keys. */
+#define PETAL_KEYS_U64 2
+/** The hashes of keys. */
+#define PETAL_KEYS_HASHES 3
+
+/**
+ * Many keys. Made by `petal_keys_bytes()`, `petal_keys_u64()` or `petal_keys_hashes()`. Refers to your memory.
+ * Since 0.1.
+ */
+typedef struct petal_keys {
+  /** sizeof(petal_keys). */
+  size_t struct_size;
+  /** One of `PETAL_KEYS_*`. */
+  petal_keys_form form;
+  /** 0. */
+  uint32_t reserved;
+  /** How many keys there are. */
+  size_t count;
+  /** The bytes of all keys, or the numbers, or the hashes. Nullable if there are none. */
+  const void *data;
+  /** Of byte keys: how many bytes `data` has. Otherwise 0. */
+  size_t length;
+  /** Of byte keys: count + 1 offsets into `data`; nullable if there are no keys. Otherwise NULL. */
+  const uint64_t *offsets;
+} petal_keys;
+
+/** Where the answers of a batch go. Set `struct_size` and the outputs that you want, and the rest to 0. Since 0.1. */
+typedef struct petal_answers {
+  /** sizeof(petal_answers). */
+  size_t struct_size;
+  /** Nullable: a byte a key, 0 or 1. */
+  uint8_t *bytes;
+  /**
+   * Nullable: a bit a key. Bit i is bit i % 8 of byte i / 8; there are (count + 7) / 8 bytes, and bits after the
+   * last key become 0.
+   */
+  uint8_t *bitmap;
+  /** Nullable: how often each key was inserted. NULL for functions that do not count. */
+  uint64_t *counts;
+  /** Nullable: the value of each key. NULL for functions of filters. */
+  uint64_t *values;
+  /** Written: how many of the answers are true. */
+  uint64_t true_count;
+  /**
+   * Written: how many keys, the first so many, were taken before an error; all of them if there was none. Of an
+   * insertion only these have answers.
+   */
+  size_t done;
+} petal_answers;
+
+/**
+ * Byte keys: key i is the bytes of `bytes`, of which there are `length`, from `offsets[i]` to `offsets[i + 1]`; there are
+ * `count` + 1 offsets. Since 0.1.
+ */
+static inline petal_keys petal_keys_bytes(const void *bytes, size_t length, const uint64_t *offsets, size_t count) {
+  petal_keys keys;
+  keys.struct_size = sizeof keys;
+  keys.form = PETAL_KEYS_BYTES;
+  keys.reserved = 0;
+  keys.count = count;
+  keys.data = bytes;
+  keys.length = length;
+  keys.offsets = offsets;
+  return keys;
+}
+
+/** `count` uint64_t keys. Since 0.1. */
+static inline petal_keys petal_keys_u64(const uint64_t *numbers, size_t count) {
+  petal_keys keys;
+  keys.struct_size = sizeof keys;
+  keys.form = PETAL_KEYS_U64;
+  keys.reserved = 0;
+  keys.count = count;
+  keys.data = numbers;
+  keys.length = 0;
+  keys.offsets = 0;
+  return keys;
+}
+
+/** The keys with these `count` hashes, made by `petal_hash()`, `petal_filter_hash()` or yourself. Since 0.1. */
+static inline petal_keys petal_keys_hashes(const uint64_t *hashes, size_t count) {
+  petal_keys keys = petal_keys_u64(hashes, count);
+  keys.form = PETAL_KEYS_HASHES;
+  return keys;
+}
+
+
+/*
+ * FILTERS: MANY KEYS
+ *
+ * One function a verb, over keys and answers of the section before.
+ */
+
+/**
+ * Looks keys up: each answer says whether the key may be in the filter. On a failure every answer is true; if `keys`
+ * cannot be read, so that nobody knows how many there are, `true_count` is UINT64_MAX. Since 0.1.
+ */
+petal_status petal_filter_contains_batch(const petal_filter *filter,
+                                         const petal_keys *keys,
+                                         petal_answers *answers,
+                                         petal_error *error);
+
+/**
+ * Inserts keys in order. `answers`, nullable: each says whether the key certainly was not there before. On a failure
+ * the first `done` keys are in the filter. Since 0.1.
+ */
+petal_status petal_filter_insert_batch(petal_filter *filter,
+                                       const petal_keys *keys,
+                                       petal_answers *answers,
+                                       petal_error *error);
+
+
+/*
+ * FILTERS: INSERTING FROM MANY THREADS
+ *
+ * These functions insert through a const handle, without locks, while other threads insert and look up through the
+ * same handle, and other processes through theirs (`PETAL_OPEN_SHARE`). `PETAL_CAN_INSERT_SHARED` says whether a
+ * handle can.
+ *
+ * What holds: a key whose insertion happened before a lookup is found by it. Of threads that insert the same new key
+ * at the same time at least one is told that it was new; more than one may be. Keys are not counted, because a counter
+ * that all threads share would be what they wait for: `petal_filter_add_count()` makes up for it, and
+ * `petal_filter_estimate()` does without. All other functions that take a handle which is not const still need it
+ * alone.
+ */
+
+/**
+ * Inserts a key while others insert and look up. `is_new`, nullable: whether it certainly was not there. Since 0.1.
+ */
+petal_status petal_filter_insert_shared(const petal_filter *filter, const void *key, size_t length, bool *is_new);
+
+/**
+ * Inserts a uint64_t key while others insert and look up. `is_new`, nullable: whether it certainly was not there.
+ * Since 0.1.
+ */
+petal_status petal_filter_insert_shared_u64(const petal_filter *filter, uint64_t key, bool *is_new);
+
+/**
+ * Inserts the key with this hash while others insert and look up. `is_new`, nullable: whether it certainly was not
+ * there. Since 0.1.
+ */
+petal_status petal_filter_insert_shared_hash(const petal_filter *filter, uint64_t hash, bool *is_new);
+
+/**
+ * Inserts keys in order while others insert and look up. `answers`, nullable: each says whether the key certainly was
+ * not there before. On a failure no key is in, except after `PETAL_ERR_CORRUPT`, when a key met a part of the image that
+ * does not match its checksum: then the first `done` keys are. Since 0.1.
+ */
+petal_status petal_filter_insert_shared_batch(const petal_filter *filter,
+                                              const petal_keys *keys,
+                                              petal_answers *answers,
+                                              petal_error *error);
+
+/**
+ * Adds to the count of keys that were offered, for keys that were inserted by functions which do not count. Threads
+ * may call it while others use the filter; a thread that inserts many keys adds up its own first, because a counter
+ * that all threads share is what they wait for. An image in place has the sum once the handle is synced or freed; of
+ * those who share it each adds its own. `PETAL_ERR_UNSUPPORTED` if it is open for reading. Since 0.1.
+ */
+petal_status petal_filter_add_count(const petal_filter *filter, uint64_t keys);
+
+
+/*
+ * FILTERS: COMBINING
+ *
+ * Filters combine if they are alike in kind, layout, geometry, hash function and seed or key: make
+ * them from one spec. Otherwise `PETAL_ERR_INCOMPATIBLE`, with the first difference in the message.
+ */
+
+/**
+ * Makes `filter` the union of both: the same bits as if the keys of both had been inserted into it. Counts add up. If
+ * `other` is `PETAL_STATE_UNVOUCHED` `filter` becomes so. `PETAL_ERR_CORRUPT` if either lies in an image that does not
+ * match its checksums. Since 0.1.
+ */
+petal_status petal_filter_merge(petal_filter *filter, const petal_filter *other, petal_error *error);
+
+/**
+ * Makes `filter` hold every key that both hold. It says true of other keys at a rate no higher than either did, but
+ * higher than a filter made from the common keys alone. Its count becomes the smaller of both. Dirt and damage are as
+ * in `petal_filter_merge()`. Since 0.1.
+ */
+petal_status petal_filter_intersect(petal_filter *filter, const petal_filter *other, petal_error *error);
+
+/**
+ * Makes the filter smaller by `factor`, at least 2, without its keys: the same bits as if it had been made so small at
+ * once. The factor must divide the number of units (bits, bits of a slice, or blocks); the parameter "foldable" makes
+ * many powers of two do. The capacity stays, and the rate expected at it becomes that of the smaller geometry. Only
+ * for filters in memory of their own. Since 0.1.
+ */
+petal_status petal_filter_fold(petal_filter *filter, uint64_t factor, petal_error *error);
+
+/** Forgets all keys. Since 0.1. */
+petal_status petal_filter_clear(petal_filter *filter, petal_error *error);
+
+/** Whether both filters would combine and have the same bits. Since 0.1. */
+petal_status petal_filter_equal(const petal_filter *filter, const petal_filter *other, bool *equal);
+
+/** The size of a compatibility id. */
+#define PETAL_COMPATIBILITY_ID_SIZE 16
+
+/** What two filters must have in common to combine, as `PETAL_COMPATIBILITY_ID_SIZE` bytes. Since 0.1. */
+petal_status petal_filter_compatibility_id(const petal_filter *filter, uint8_t *id);
+
+
+/*
+ * FILTERS: ESTIMATING
+ *
+ * How many distinct keys filters hold, alone and in common, judged by their bits. Reads all of them.
+ */
+
+/**
+ * An estimate with its uncertainty. An element of other structs, so without `struct_size`: it never changes. Since
+ * 0.1.
+ */
+typedef struct petal_estimate {
+  /** The estimate as it comes out: that of an intersection may be negative. 0 if saturated. */
+  double value;
+  /** Its standard error; where several estimates enter, a bound on it. */
+  double standard_error;
+  /** The lower end of the 95 % interval. */
+  double low;
+  /** The upper end of the 95 % interval. */
+  double high;
+  /** 1 if a filter is too full to tell, and the numbers above mean nothing; otherwise 0. */
+  uint32_t saturated;
+  /** 0. */
+  uint32_t reserved;
+} petal_estimate;
+
+/** What two filters have in common. Since 0.1. */
+typedef struct petal_overlap {
+  /** sizeof(petal_overlap). */
+  size_t struct_size;
+  /** Distinct keys of the first. */
+  petal_estimate first_count;
+  /** Distinct keys of the second. */
+  petal_estimate second_count;
+  /** Distinct keys of both together. */
+  petal_estimate union_count;
+  /**
+   * Keys in common. Its error does not depend on its size: few common keys of large sets cannot be told from none.
+   */
+  petal_estimate intersection_count;
+  /** Keys in common as a share of all: the Jaccard index. */
+  petal_estimate jaccard;
+} petal_overlap;
+
+/** How many distinct keys a filter holds. `PETAL_ERR_UNSUPPORTED` if its kind cannot tell. Since 0.1. */
+petal_status petal_filter_estimate(const petal_filter *filter, petal_estimate *estimate, petal_error *error);
+
+/** Compares two filters that could be merged. Since 0.1. */
+petal_status petal_filter_estimate_overlap(const petal_filter *filter,
+                                           const petal_filter *other,
+                                           petal_overlap *comparison,
+                                           petal_error *error);
 
 
 /*
@@ -415,131 +916,11 @@ petal_status petal_spec_expected_false_positive_rate(const petal_spec *spec,
 
 
 /*
- * KEYS AND ANSWERS
- *
- * A batch costs less per key than single calls. Every function that takes many keys takes them as
- * a `petal_keys`, in one of three forms, and answers into a `petal_answers`:
- *
- *     petal_keys keys = petal_keys_u64(numbers, count);
- *     petal_answers answers = {.struct_size = sizeof answers, .bytes = found};
- *     petal_filter_contains_batch(filter, &keys, &answers, NULL);
- *
- * Byte keys come as one buffer with count + 1 offsets: key i is the bytes from `offsets[i]` to
- * `offsets[i + 1]`. Offsets do not decrease and end inside the buffer; all are checked before the
- * first key is used.
- *
- * Set the outputs that you want; what a function cannot give is refused with
- * `PETAL_ERR_UNSUPPORTED`. `true_count` and `done` are always written. A lookup needs answers. An
- * insertion needs none: with NULL nothing is found out about the keys, which is faster.
+ * FILTERS FROM SPECS
  */
-
-/** A form of keys: one of `PETAL_KEYS_*`. Since 0.1. */
-typedef uint32_t petal_keys_form;
-
-/** Byte strings, in one buffer with offsets. */
-#define PETAL_KEYS_BYTES 1
-/** uint64_t keys. */
-#define PETAL_KEYS_U64 2
-/** The hashes of keys. */
-#define PETAL_KEYS_HASHES 3
-
-/**
- * Many keys. Made by `petal_keys_bytes()`, `petal_keys_u64()` or `petal_keys_hashes()`. Refers to your memory.
- * Since 0.1.
- */
-typedef struct petal_keys {
-  /** sizeof(petal_keys). */
-  size_t struct_size;
-  /** One of `PETAL_KEYS_*`. */
-  petal_keys_form form;
-  /** 0. */
-  uint32_t reserved;
-  /** How many keys there are. */
-  size_t count;
-  /** The bytes of all keys, or the numbers, or the hashes. Nullable if there are none. */
-  const void *data;
-  /** Of byte keys: how many bytes `data` has. Otherwise 0. */
-  size_t length;
-  /** Of byte keys: count + 1 offsets into `data`; nullable if there are no keys. Otherwise NULL. */
-  const uint64_t *offsets;
-} petal_keys;
-
-/** Where the answers of a batch go. Set `struct_size` and the outputs that you want, and the rest to 0. Since 0.1. */
-typedef struct petal_answers {
-  /** sizeof(petal_answers). */
-  size_t struct_size;
-  /** Nullable: a byte a key, 0 or 1. */
-  uint8_t *bytes;
-  /**
-   * Nullable: a bit a key. Bit i is bit i % 8 of byte i / 8; there are (count + 7) / 8 bytes, and bits after the
-   * last key become 0.
-   */
-  uint8_t *bitmap;
-  /** Nullable: how often each key was inserted. NULL for functions that do not count. */
-  uint64_t *counts;
-  /** Nullable: the value of each key. NULL for functions of filters. */
-  uint64_t *values;
-  /** Written: how many of the answers are true. */
-  uint64_t true_count;
-  /**
-   * Written: how many keys, the first so many, were taken before an error; all of them if there was none. Of an
-   * insertion only these have answers.
-   */
-  size_t done;
-} petal_answers;
-
-/**
- * Byte keys: key i is the bytes of `bytes`, of which there are `length`, from `offsets[i]` to `offsets[i + 1]`; there are
- * `count` + 1 offsets. Since 0.1.
- */
-static inline petal_keys petal_keys_bytes(const void *bytes, size_t length, const uint64_t *offsets, size_t count) {
-  petal_keys keys;
-  keys.struct_size = sizeof keys;
-  keys.form = PETAL_KEYS_BYTES;
-  keys.reserved = 0;
-  keys.count = count;
-  keys.data = bytes;
-  keys.length = length;
-  keys.offsets = offsets;
-  return keys;
-}
-
-/** `count` uint64_t keys. Since 0.1. */
-static inline petal_keys petal_keys_u64(const uint64_t *numbers, size_t count) {
-  petal_keys keys;
-  keys.struct_size = sizeof keys;
-  keys.form = PETAL_KEYS_U64;
-  keys.reserved = 0;
-  keys.count = count;
-  keys.data = numbers;
-  keys.length = 0;
-  keys.offsets = 0;
-  return keys;
-}
-
-/** The keys with these `count` hashes, made by `petal_hash()`, `petal_filter_hash()` or yourself. Since 0.1. */
-static inline petal_keys petal_keys_hashes(const uint64_t *hashes, size_t count) {
-  petal_keys keys = petal_keys_u64(hashes, count);
-  keys.form = PETAL_KEYS_HASHES;
-  return keys;
-}
-
-
-/*
- * FILTERS: MAKING AND FREEING
- */
-
-/** A filter of any kind. Free it with `petal_filter_free()`. Since 0.1. */
-typedef struct petal_filter petal_filter;
 
 /** Makes an empty filter in memory of its own. Since 0.1. */
 petal_status petal_filter_new(const petal_spec *spec, petal_filter **filter, petal_error *error);
-
-/**
- * Makes an empty filter of the default kind for `capacity` distinct keys at a false-positive rate inside (0, 1); 0
- * keys are sized like 1. NULL on failure: `petal_filter_new()` says why. Since 0.1.
- */
-petal_filter *petal_filter_with_capacity(uint64_t capacity, double false_positive_rate);
 
 /**
  * Makes an empty filter inside `buffer`, of at least `petal_spec_image_size()` bytes and aligned to 8 (64 is faster):
@@ -553,169 +934,95 @@ petal_status petal_filter_new_in_buffer(const petal_spec *spec,
                                         petal_filter **filter,
                                         petal_error *error);
 
-/** Copies a filter, wherever it lives, into memory of its own. Since 0.1. */
-petal_status petal_filter_copy(const petal_filter *filter, petal_filter **copy, petal_error *error);
-
-/**
- * Frees a filter. An image that was written in place is brought up to date first; call `petal_filter_sync()` before if
- * you want to know whether that works. NULL is allowed. Since 0.1.
- */
-void petal_filter_free(petal_filter *filter);
-
 
 /*
- * FILTERS: ONE KEY
+ * BUILDERS
  *
- * A lookup looks at no more than `hashes` places, however large the filter is. Any failure of
- * `petal_filter_contains*` returns true.
+ * A builder collects keys and then makes a filter sized for exactly the distinct keys that came.
+ * It keeps 8 bytes a key.
  */
+
+/** Collects keys. Free it with `petal_builder_free()`. Since 0.1. */
+typedef struct petal_builder petal_builder;
 
 /**
- * Inserts a key. `is_new`, nullable, becomes true if the key certainly was not there, false if it may have been.
- * Since 0.1.
+ * Called now and then by `petal_builder_finish()` and `petal_builder_save()`, with the work done and the work in all,
+ * which is the same number at all calls for one filter; the last call has both equal. A unit of work is a key in one
+ * phase: sorting, merging what went to a file, making the filter. False cancels. It must not unwind (throw) through
+ * the library. Since 0.1.
  */
-petal_status petal_filter_insert(petal_filter *filter, const void *key, size_t length, bool *is_new);
+typedef bool (*petal_progress_callback)(void *context, uint64_t done, uint64_t total);
 
-/** Inserts a uint64_t key. `is_new`, nullable, becomes true if the key certainly was not there. Since 0.1. */
-petal_status petal_filter_insert_u64(petal_filter *filter, uint64_t key, bool *is_new);
-
-/** Inserts the key with this hash. `is_new`, nullable, becomes true if the key certainly was not there. Since 0.1. */
-petal_status petal_filter_insert_hash(petal_filter *filter, uint64_t hash, bool *is_new);
-
-/** Whether a key may have been inserted; false is certain. Since 0.1. */
-bool petal_filter_contains(const petal_filter *filter, const void *key, size_t length);
-
-/** Whether a uint64_t key may have been inserted; false is certain. Since 0.1. */
-bool petal_filter_contains_u64(const petal_filter *filter, uint64_t key);
-
-/** Whether the key with this hash may have been inserted; false is certain. Since 0.1. */
-bool petal_filter_contains_hash(const petal_filter *filter, uint64_t hash);
-
-/** Looks a key up and says whether that worked. Since 0.1. */
-petal_status petal_filter_contains_checked(const petal_filter *filter, const void *key, size_t length, bool *found);
-
-/** Looks a uint64_t key up and says whether that worked. Since 0.1. */
-petal_status petal_filter_contains_checked_u64(const petal_filter *filter, uint64_t key, bool *found);
-
-/** Looks the key with this hash up and says whether that worked. Since 0.1. */
-petal_status petal_filter_contains_checked_hash(const petal_filter *filter, uint64_t hash, bool *found);
-
-
-/*
- * FILTERS: MANY KEYS
- *
- * One function a verb, over keys and answers of the section before.
- */
+/** How a builder works. NULL stands for all zeros. Since 0.1. */
+typedef struct petal_builder_options {
+  /** sizeof(petal_builder_options). */
+  size_t struct_size;
+  /**
+   * The most memory in bytes that keys take, and sorting them; what there is no room for goes to a temporary file. 0
+   * is no limit, otherwise at least 1048576. The finished filter and the stacks of threads are not counted.
+   */
+  uint64_t memory_limit;
+  /**
+   * The folder of that file, which has no name and goes with the builder. It has 8 bytes for each key, and 16 while
+   * the filter is made. Copied. Nullable without a limit; if it is given it must be there and take files.
+   */
+  const char *temporary_directory;
+  /** Nullable. Called in the thread that finishes or saves, until the builder is freed. */
+  petal_progress_callback progress;
+  /** Passed to `progress`; what it points to must live as long as the builder. */
+  void *progress_context;
+  /**
+   * How many threads make the filter, the caller's included; 0 and 1 are none but the caller's. Others run only while
+   * the filter is made. The filter is the same.
+   */
+  size_t threads;
+} petal_builder_options;
 
 /**
- * Looks keys up: each answer says whether the key may be in the filter. On a failure every answer is true; if `keys`
- * cannot be read, so that nobody knows how many there are, `true_count` is UINT64_MAX. Since 0.1.
+ * Makes a builder of the filter that a spec describes. A spec with neither capacity nor bits gets the capacity of the
+ * distinct keys that come. `options` is nullable. Since 0.1.
  */
-petal_status petal_filter_contains_batch(const petal_filter *filter,
-                                         const petal_keys *keys,
-                                         petal_answers *answers,
-                                         petal_error *error);
+petal_status petal_builder_new(const petal_spec *spec,
+                               const petal_builder_options *options,
+                               petal_builder **builder,
+                               petal_error *error);
+
+/** Frees a builder. NULL is allowed. Since 0.1. */
+void petal_builder_free(petal_builder *builder);
+
+/** Adds a key. Since 0.1. */
+petal_status petal_builder_add(petal_builder *builder, const void *key, size_t length);
+
+/** Adds a uint64_t key. Since 0.1. */
+petal_status petal_builder_add_u64(petal_builder *builder, uint64_t key);
+
+/** Adds a hash. Since 0.1. */
+petal_status petal_builder_add_hash(petal_builder *builder, uint64_t hash);
 
 /**
- * Inserts keys in order. `answers`, nullable: each says whether the key certainly was not there before. On a failure
- * the first `done` keys are in the filter. Since 0.1.
+ * Adds keys in order. `answers`, nullable, only says how many were added, the first `done`: a builder finds nothing out
+ * about a key, so a form of answers is refused. Since 0.1.
  */
-petal_status petal_filter_insert_batch(petal_filter *filter,
-                                       const petal_keys *keys,
-                                       petal_answers *answers,
-                                       petal_error *error);
+petal_status petal_builder_add_batch(petal_builder *builder,
+                                     const petal_keys *keys,
+                                     petal_answers *answers,
+                                     petal_error *error);
 
-
-/*
- * FILTERS: INSERTING FROM MANY THREADS
- *
- * These functions insert through a const handle, without locks, while other threads insert and look up through the
- * same handle, and other processes through theirs (`PETAL_OPEN_SHARE`). `PETAL_CAN_INSERT_SHARED` says whether a
- * handle can.
- *
- * What holds: a key whose insertion happened before a lookup is found by it. Of threads that insert the same new key
- * at the same time at least one is told that it was new; more than one may be. Keys are not counted, because a counter
- * that all threads share would be what they wait for: `petal_filter_add_count()` makes up for it, and
- * `petal_filter_estimate()` does without. All other functions that take a handle which is not const still need it
- * alone.
- */
+/** How many keys were added, duplicates included. Since 0.1. */
+petal_status petal_builder_count(const petal_builder *builder, uint64_t *count);
 
 /**
- * Inserts a key while others insert and look up. `is_new`, nullable: whether it certainly was not there. Since 0.1.
+ * Makes the filter and empties the builder, which may be used again or freed. On a failure, and when the progress
+ * callback cancels (`PETAL_ERR_CANCELLED`), the keys stay. Since 0.1.
  */
-petal_status petal_filter_insert_shared(const petal_filter *filter, const void *key, size_t length, bool *is_new);
+petal_status petal_builder_finish(petal_builder *builder, petal_filter **filter, petal_error *error);
 
 /**
- * Inserts a uint64_t key while others insert and look up. `is_new`, nullable: whether it certainly was not there.
- * Since 0.1.
+ * Makes the filter straight into a file, which replaces the one that is there atomically: the way to make a filter
+ * anew from its source, in the right size, while others read the old file, which they keep as long as they have it
+ * open. Empties the builder. On a failure the old file and the keys stay. Since 0.1.
  */
-petal_status petal_filter_insert_shared_u64(const petal_filter *filter, uint64_t key, bool *is_new);
-
-/**
- * Inserts the key with this hash while others insert and look up. `is_new`, nullable: whether it certainly was not
- * there. Since 0.1.
- */
-petal_status petal_filter_insert_shared_hash(const petal_filter *filter, uint64_t hash, bool *is_new);
-
-/**
- * Inserts keys in order while others insert and look up. `answers`, nullable: each says whether the key certainly was
- * not there before. On a failure no key is in, except after `PETAL_ERR_CORRUPT`, when a key met a part of the image that
- * does not match its checksum: then the first `done` keys are. Since 0.1.
- */
-petal_status petal_filter_insert_shared_batch(const petal_filter *filter,
-                                              const petal_keys *keys,
-                                              petal_answers *answers,
-                                              petal_error *error);
-
-/**
- * Adds to the count of keys that were offered, for keys that were inserted by functions which do not count. Threads
- * may call it while others use the filter; a thread that inserts many keys adds up its own first, because a counter
- * that all threads share is what they wait for. An image in place has the sum once the handle is synced or freed; of
- * those who share it each adds its own. `PETAL_ERR_UNSUPPORTED` if it is open for reading. Since 0.1.
- */
-petal_status petal_filter_add_count(const petal_filter *filter, uint64_t keys);
-
-
-/*
- * FILTERS: COMBINING
- *
- * Filters combine if they are alike in kind, layout, geometry, hash function and seed or key: make
- * them from one spec. Otherwise `PETAL_ERR_INCOMPATIBLE`, with the first difference in the message.
- */
-
-/**
- * Makes `filter` the union of both: the same bits as if the keys of both had been inserted into it. Counts add up. If
- * `other` is `PETAL_STATE_UNVOUCHED` `filter` becomes so. `PETAL_ERR_CORRUPT` if either lies in an image that does not
- * match its checksums. Since 0.1.
- */
-petal_status petal_filter_merge(petal_filter *filter, const petal_filter *other, petal_error *error);
-
-/**
- * Makes `filter` hold every key that both hold. It says true of other keys at a rate no higher than either did, but
- * higher than a filter made from the common keys alone. Its count becomes the smaller of both. Dirt and damage are as
- * in `petal_filter_merge()`. Since 0.1.
- */
-petal_status petal_filter_intersect(petal_filter *filter, const petal_filter *other, petal_error *error);
-
-/**
- * Makes the filter smaller by `factor`, at least 2, without its keys: the same bits as if it had been made so small at
- * once. The factor must divide the number of units (bits, bits of a slice, or blocks); the parameter "foldable" makes
- * many powers of two do. The capacity stays, and the rate expected at it becomes that of the smaller geometry. Only
- * for filters in memory of their own. Since 0.1.
- */
-petal_status petal_filter_fold(petal_filter *filter, uint64_t factor, petal_error *error);
-
-/** Forgets all keys. Since 0.1. */
-petal_status petal_filter_clear(petal_filter *filter, petal_error *error);
-
-/** Whether both filters would combine and have the same bits. Since 0.1. */
-petal_status petal_filter_equal(const petal_filter *filter, const petal_filter *other, bool *equal);
-
-/** The size of a compatibility id. */
-#define PETAL_COMPATIBILITY_ID_SIZE 16
-
-/** What two filters must have in common to combine, as `PETAL_COMPATIBILITY_ID_SIZE` bytes. Since 0.1. */
-petal_status petal_filter_compatibility_id(const petal_filter *filter, uint8_t *id);
+petal_status petal_builder_save(petal_builder *builder, const char *path, petal_error *error);
 
 
 /*
@@ -830,227 +1137,90 @@ petal_status petal_filter_expected_false_positive_rate(const petal_filter *filte
 
 
 /*
- * FILTERS: ESTIMATING
+ * PLANNING
  *
- * How many distinct keys filters hold, alone and in common, judged by their bits. Reads all of them.
+ * Which kind, and how large? `petal_plan()` asks every kind.
  */
 
-/**
- * An estimate with its uncertainty. An element of other structs, so without `struct_size`: it never changes. Since
- * 0.1.
- */
-typedef struct petal_estimate {
-  /** The estimate as it comes out: that of an intersection may be negative. 0 if saturated. */
-  double value;
-  /** Its standard error; where several estimates enter, a bound on it. */
-  double standard_error;
-  /** The lower end of the 95 % interval. */
-  double low;
-  /** The upper end of the 95 % interval. */
-  double high;
-  /** 1 if a filter is too full to tell, and the numbers above mean nothing; otherwise 0. */
-  uint32_t saturated;
+/** What is wanted: set `keys`, and `false_positive_rate` or `memory`. Since 0.1. */
+typedef struct petal_plan_request {
+  /** sizeof(petal_plan_request). */
+  size_t struct_size;
+  /** Distinct keys. */
+  uint64_t keys;
+  /** The greatest false-positive rate, inside (0, 1); 0 if `memory` is set. */
+  double false_positive_rate;
+  /** The most bytes; 0 if `false_positive_rate` is set. */
+  uint64_t memory;
+  /** What the kind must be able to do: `PETAL_CAN_*`, ORed. */
+  uint64_t capabilities;
+  /** 1 if all keys are known before the first lookup, so that kinds which cannot insert will do; otherwise 0. */
+  uint32_t is_static;
   /** 0. */
   uint32_t reserved;
-} petal_estimate;
+} petal_plan_request;
 
-/** What two filters have in common. Since 0.1. */
-typedef struct petal_overlap {
-  /** sizeof(petal_overlap). */
+/** The size of a proposal's reason, with its final NUL. */
+#define PETAL_REASON_SIZE 240
+
+/**
+ * What one kind would be. In an array of them only the first needs its `struct_size` set: it says how long each is.
+ * Since 0.1.
+ */
+typedef struct petal_proposal {
+  /** sizeof(petal_proposal). */
   size_t struct_size;
-  /** Distinct keys of the first. */
-  petal_estimate first_count;
-  /** Distinct keys of the second. */
-  petal_estimate second_count;
-  /** Distinct keys of both together. */
-  petal_estimate union_count;
-  /**
-   * Keys in common. Its error does not depend on its size: few common keys of large sets cannot be told from none.
-   */
-  petal_estimate intersection_count;
-  /** Keys in common as a share of all: the Jaccard index. */
-  petal_estimate jaccard;
-} petal_overlap;
+  /** The kind. */
+  petal_kind kind;
+  /** `PETAL_OK` if the kind fits; otherwise why not, and the numbers below are 0. */
+  petal_status status;
+  /** Bits for each key. */
+  double bits_per_key;
+  /** Bytes of the image. */
+  uint64_t bytes;
+  /** The exact false-positive rate with all keys in it. */
+  double false_positive_rate;
+  /** Cache lines that a lookup of a present key touches. */
+  double lines_per_lookup;
+  /** The kind's name. */
+  char name[PETAL_NAME_SIZE];
+  /** Why the kind does not fit; empty if it does. */
+  char reason[PETAL_REASON_SIZE];
+} petal_proposal;
 
-/** How many distinct keys a filter holds. `PETAL_ERR_UNSUPPORTED` if its kind cannot tell. Since 0.1. */
-petal_status petal_filter_estimate(const petal_filter *filter, petal_estimate *estimate, petal_error *error);
-
-/** Compares two filters that could be merged. Since 0.1. */
-petal_status petal_filter_estimate_overlap(const petal_filter *filter,
-                                           const petal_filter *other,
-                                           petal_overlap *comparison,
-                                           petal_error *error);
+/**
+ * Proposes kinds: those that fit first, the smallest (or, for a memory, the most accurate) at the top. Writes as many
+ * as there is `room` for into `proposals`, and into `count` how many there are: `petal_kind_count()`. No keys are
+ * taken for one. Since 0.1.
+ */
+petal_status petal_plan(const petal_plan_request *request,
+                        petal_proposal *proposals,
+                        size_t room,
+                        size_t *count,
+                        petal_error *error);
 
 
 /*
- * FILTERS: IMAGES AND FILES
+ * HASHING ONCE FOR MANY FILTERS
  *
- * A filter's image, a header of 256 bytes, the payload and a table of checksums, is the same in
- * memory and in a file; docs/format.md specifies it. Files open in constant time, mapped. Saving
- * replaces the file atomically: processes that have the old one mapped keep it.
- *
- * An image is *clean* if somebody vouched for exactly these bytes and they match their checksums.
- * Otherwise it is *dirty*: nobody does. One that is changed in place is marked dirty on its disk
- * before the first change. If it was clean before, `petal_filter_sync()` or `petal_filter_free()`
- * makes it clean again. If the process dies between, it still opens, every key whose insertion had
- * returned is still found unless the machine itself went down, and it stays dirty, whatever is
- * done with it and copied from it, until somebody calls `petal_filter_vouch()`.
- *
- * What it costs. The payload has regions of 64 KiB with a checksum each. Before a handle changes a
- * region for the first time since it was opened or synced, it reads the region and compares it;
- * one that does not match is not changed (`PETAL_ERR_CORRUPT`), so that damage never gets a new
- * checksum. Sync and free read the regions that were changed, and the table, a word for each
- * region. Clearing, merging, intersecting and a writable view change all regions.
+ * A filter hashes keys itself. Hash once and use the `_hash` functions where one key is looked up
+ * in many filters that share a hash function and seed.
  */
 
-/** How an image is opened: one of `PETAL_OPEN_*`. Since 0.1. */
-typedef uint32_t petal_open_mode;
+/** The hash of a key under a spec's hash function, seed and key; the rest of the spec does not matter. Since 0.1. */
+petal_status petal_hash(const petal_spec *spec, const void *key, size_t length, uint64_t *hash, petal_error *error);
 
-/** In place, for reading: constant time. The payload is not checked; `petal_filter_verify()` does that. */
-#define PETAL_OPEN_READ 0
-/** In place, for reading and writing, as the only writer. */
-#define PETAL_OPEN_WRITE 1
-/** Copied into memory of its own, and its checksums checked; a dirty image has none, and its copy is dirty. */
-#define PETAL_OPEN_LOAD 2
-/**
- * In place, for reading and for `petal_filter_insert_shared()`, together with any number of handles, threads and
- * processes that open it with this mode. The image is dirty meanwhile. The last one to close a file makes it clean, if
- * it was clean when the first one opened it and none of them died, which is not known earlier: what they copy or save
- * before is as clean as the image was. Opening reads the table of checksums, and waits while the last one makes the
- * file clean, for as long as that takes. A buffer has no locks, so nobody knows who is the last: it stays dirty until a handle that is
- * opened for writing, when nobody shares it any more, calls `petal_filter_vouch()`.
- */
-#define PETAL_OPEN_SHARE 3
-
-/** How to open. NULL stands for all zeros. Since 0.1. */
-typedef struct petal_open_options {
-  /** sizeof(petal_open_options). */
-  size_t struct_size;
-  /** One of `PETAL_OPEN_*`. */
-  petal_open_mode mode;
-  /** 0. */
-  uint32_t reserved;
-  /**
-   * The secret key of a keyed filter; all zeros is none. Without it byte and uint64_t keys cannot be hashed, but
-   * all else works.
-   */
-  uint8_t key[16];
-} petal_open_options;
-
-/** Opens the image that a file is. `options` is nullable. Since 0.1. */
-petal_status petal_filter_open(const char *path,
-                               const petal_open_options *options,
-                               petal_filter **filter,
-                               petal_error *error);
+/** The hash of a uint64_t key under a spec's hash function, seed and key. Since 0.1. */
+petal_status petal_hash_u64(const petal_spec *spec, uint64_t key, uint64_t *hash, petal_error *error);
 
 /**
- * Opens the image at `offset`, a multiple of 8, of an open file; other things may follow it. The descriptor stays
- * yours and may be closed at once. To be changed the file is opened anew, through /proc on Linux, because locks belong
- * to an open file; where that is not possible, handles from one descriptor and its copies do not keep each other out.
- * `options` is nullable. Since 0.1.
- */
-petal_status petal_filter_open_descriptor(int32_t descriptor,
-                                          uint64_t offset,
-                                          const petal_open_options *options,
-                                          petal_filter **filter,
-                                          petal_error *error);
-
-/**
- * Opens the image at the start of a buffer, aligned to 8. In place the buffer must outlive the handle, and with
- * `PETAL_OPEN_READ` it is never written. A buffer that is open for writing is used by no other handle of this process;
- * processes that share it may read it through handles of their own. `options` is nullable. Since 0.1.
- */
-petal_status petal_filter_open_buffer(void *buffer,
-                                      size_t length,
-                                      const petal_open_options *options,
-                                      petal_filter **filter,
-                                      petal_error *error);
-
-/**
- * Copies the image at the start of `image`, of any alignment, into memory of its own and checks its checksums. The
- * mode in `options`, nullable, does not matter. Since 0.1.
- */
-petal_status petal_filter_load(const void *image,
-                               size_t length,
-                               const petal_open_options *options,
-                               petal_filter **filter,
-                               petal_error *error);
-
-/** The size of the image in bytes. Since 0.1. */
-petal_status petal_filter_serialized_size(const petal_filter *filter, uint64_t *size);
-
-/**
- * Writes the image into a buffer of at least `petal_filter_serialized_size()` bytes, also while threads and processes
- * insert: keys whose insertion happened before are in it, and its checksums are those of the bytes written. It is dirty
- * if the filter is `PETAL_STATE_UNVOUCHED`: a handle vouches for what it changed itself, and those who share an image
- * for each other. `PETAL_ERR_CORRUPT` if the filter lies in an image that does not match its checksums;
- * `PETAL_ERR_DIRTY` if it was opened for reading and another process begins to change it meanwhile. `written` is
- * nullable. Since 0.1.
- */
-petal_status petal_filter_serialize(const petal_filter *filter,
-                                    void *buffer,
-                                    size_t length,
-                                    size_t *written,
-                                    petal_error *error);
-
-/**
- * Takes the next `length` bytes of an image; false stops. It must not unwind (throw) through the library. Since 0.1.
- */
-typedef bool (*petal_write_callback)(void *context, const void *bytes, size_t length);
-
-/**
- * Gives the image to `write`, piece by piece and in order, also while threads and processes insert: keys whose
- * insertion happened before are in it, and its checksums are those of the bytes given. It is dirty if the filter is
- * `PETAL_STATE_UNVOUCHED`, as with `petal_filter_serialize()`.
- * `PETAL_ERR_CALLBACK` if `write` returns false; `PETAL_ERR_CORRUPT` if the filter lies in an image that does not
- * match its checksums; `PETAL_ERR_DIRTY` if it was opened for reading and another process begins to change it
- * meanwhile.
- * `context` is passed on and may be NULL. Since 0.1.
- */
-petal_status petal_filter_serialize_to(const petal_filter *filter,
-                                       petal_write_callback write,
-                                       void *context,
-                                       petal_error *error);
-
-/**
- * Writes the image to a file: to one without a name in the same folder, onto the disk, then in its place, so that the
- * path names the old bytes or the new ones at every moment. The new file has the owner, the group and the permissions
- * of what was there, as far as the system lets the caller give them; a group that cannot be kept gets no more than
- * everybody has. A symbolic link is replaced and not followed. A failure leaves what was there, unless it is that of
- * making the new name last, after the new file is in place. `PETAL_ERR_MAPPED_PATH` if the filter lies in that very
- * file.
- *
- * Where a file is replaced, and on file systems that have no files without names, the new one is called
- * `.petal-NUMBER.tmp` for a moment; if the process is killed just then, the next save in that folder removes it.
+ * The hash of a key as a filter makes it. `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_KEY_MISSING` where it cannot.
  * Since 0.1.
  */
-petal_status petal_filter_save(const petal_filter *filter, const char *path, petal_error *error);
+petal_status petal_filter_hash(const petal_filter *filter, const void *key, size_t length, uint64_t *hash);
 
-/**
- * Brings an image that was changed in place up to date on its disk. It becomes clean if it was clean when it was
- * opened and nothing dirty was merged into it. Otherwise, and while it is shared, it is on the disk and stays dirty:
- * see
- * `petal_filter_vouch()`. On a failure it stays dirty, and another call tries again. Costs what was changed, see
- * above. Filters in memory of their own need no sync. Since 0.1.
- */
-petal_status petal_filter_sync(petal_filter *filter, petal_error *error);
-
-/**
- * Declares the bytes as they are now to be right: the filter becomes clean, and an image in place gets new checksums,
- * on its disk too. For whoever knows that all keys are there, because they were inserted again, or can do without
- * some. Reads the whole payload. `PETAL_ERR_UNSUPPORTED` if an image is open for reading or to be shared;
- * `PETAL_ERR_CORRUPT` if no filter of this kind can have such a payload. Since 0.1.
- */
-petal_status petal_filter_vouch(petal_filter *filter, petal_error *error);
-
-/**
- * Checks the bytes that are there now, by reading them, whatever this handle or another one did since it was opened.
- * `PETAL_ERR_CORRUPT`, naming the bytes, if a region does not match its checksum; `PETAL_ERR_DIRTY` if none differs,
- * but nobody vouches for the payload, or not yet: it is being changed, or was when its process ended. Memory of a
- * filter's own has no checksums: there it is whether the kind can have such a payload, and whether it is dirty. Since
- * 0.1.
- */
-petal_status petal_filter_verify(const petal_filter *filter, petal_error *error);
+/** The hash of a uint64_t key as a filter makes it. Since 0.1. */
+petal_status petal_filter_hash_u64(const petal_filter *filter, uint64_t key, uint64_t *hash);
 
 
 /*
@@ -1122,180 +1292,16 @@ petal_status petal_filter_view_writable(petal_filter *filter, petal_view *view, 
 
 
 /*
- * HASHING ONCE FOR MANY FILTERS
+ * VERSION
  *
- * A filter hashes keys itself. Hash once and use the `_hash` functions where one key is looked up
- * in many filters that share a hash function and seed.
+ * The macros `PETAL_VERSION_*` are the header's version, these functions the library's.
  */
 
-/** The hash of a key under a spec's hash function, seed and key; the rest of the spec does not matter. Since 0.1. */
-petal_status petal_hash(const petal_spec *spec, const void *key, size_t length, uint64_t *hash, petal_error *error);
+/** The library's version as major * 10000 + minor * 100 + patch, like `PETAL_VERSION_NUMBER`. Since 0.1. */
+uint32_t petal_version_number(void);
 
-/** The hash of a uint64_t key under a spec's hash function, seed and key. Since 0.1. */
-petal_status petal_hash_u64(const petal_spec *spec, uint64_t key, uint64_t *hash, petal_error *error);
-
-/**
- * The hash of a key as a filter makes it. `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_KEY_MISSING` where it cannot.
- * Since 0.1.
- */
-petal_status petal_filter_hash(const petal_filter *filter, const void *key, size_t length, uint64_t *hash);
-
-/** The hash of a uint64_t key as a filter makes it. Since 0.1. */
-petal_status petal_filter_hash_u64(const petal_filter *filter, uint64_t key, uint64_t *hash);
-
-
-/*
- * BUILDERS
- *
- * A builder collects keys and then makes a filter sized for exactly the distinct keys that came.
- * It keeps 8 bytes a key.
- */
-
-/** Collects keys. Free it with `petal_builder_free()`. Since 0.1. */
-typedef struct petal_builder petal_builder;
-
-/**
- * Called now and then by `petal_builder_finish()` and `petal_builder_save()`, with the work done and the work in all,
- * which is the same number at all calls for one filter; the last call has both equal. A unit of work is a key in one
- * phase: sorting, merging what went to a file, making the filter. False cancels. It must not unwind (throw) through
- * the library. Since 0.1.
- */
-typedef bool (*petal_progress_callback)(void *context, uint64_t done, uint64_t total);
-
-/** How a builder works. NULL stands for all zeros. Since 0.1. */
-typedef struct petal_builder_options {
-  /** sizeof(petal_builder_options). */
-  size_t struct_size;
-  /**
-   * The most memory in bytes that keys take, and sorting them; what there is no room for goes to a temporary file. 0
-   * is no limit, otherwise at least 1048576. The finished filter and the stacks of threads are not counted.
-   */
-  uint64_t memory_limit;
-  /**
-   * The folder of that file, which has no name and goes with the builder. It has 8 bytes for each key, and 16 while
-   * the filter is made. Copied. Nullable without a limit; if it is given it must be there and take files.
-   */
-  const char *temporary_directory;
-  /** Nullable. Called in the thread that finishes or saves, until the builder is freed. */
-  petal_progress_callback progress;
-  /** Passed to `progress`; what it points to must live as long as the builder. */
-  void *progress_context;
-  /**
-   * How many threads make the filter, the caller's included; 0 and 1 are none but the caller's. Others run only while
-   * the filter is made. The filter is the same.
-   */
-  size_t threads;
-} petal_builder_options;
-
-/**
- * Makes a builder of the filter that a spec describes. A spec with neither capacity nor bits gets the capacity of the
- * distinct keys that come. `options` is nullable. Since 0.1.
- */
-petal_status petal_builder_new(const petal_spec *spec,
-                               const petal_builder_options *options,
-                               petal_builder **builder,
-                               petal_error *error);
-
-/** Frees a builder. NULL is allowed. Since 0.1. */
-void petal_builder_free(petal_builder *builder);
-
-/** Adds a key. Since 0.1. */
-petal_status petal_builder_add(petal_builder *builder, const void *key, size_t length);
-
-/** Adds a uint64_t key. Since 0.1. */
-petal_status petal_builder_add_u64(petal_builder *builder, uint64_t key);
-
-/** Adds a hash. Since 0.1. */
-petal_status petal_builder_add_hash(petal_builder *builder, uint64_t hash);
-
-/**
- * Adds keys in order. `answers`, nullable, only says how many were added, the first `done`: a builder finds nothing out
- * about a key, so a form of answers is refused. Since 0.1.
- */
-petal_status petal_builder_add_batch(petal_builder *builder,
-                                     const petal_keys *keys,
-                                     petal_answers *answers,
-                                     petal_error *error);
-
-/** How many keys were added, duplicates included. Since 0.1. */
-petal_status petal_builder_count(const petal_builder *builder, uint64_t *count);
-
-/**
- * Makes the filter and empties the builder, which may be used again or freed. On a failure, and when the progress
- * callback cancels (`PETAL_ERR_CANCELLED`), the keys stay. Since 0.1.
- */
-petal_status petal_builder_finish(petal_builder *builder, petal_filter **filter, petal_error *error);
-
-/**
- * Makes the filter straight into a file, which replaces the one that is there atomically: the way to make a filter
- * anew from its source, in the right size, while others read the old file, which they keep as long as they have it
- * open. Empties the builder. On a failure the old file and the keys stay. Since 0.1.
- */
-petal_status petal_builder_save(petal_builder *builder, const char *path, petal_error *error);
-
-
-/*
- * PLANNING
- *
- * Which kind, and how large? `petal_plan()` asks every kind.
- */
-
-/** What is wanted: set `keys`, and `false_positive_rate` or `memory`. Since 0.1. */
-typedef struct petal_plan_request {
-  /** sizeof(petal_plan_request). */
-  size_t struct_size;
-  /** Distinct keys. */
-  uint64_t keys;
-  /** The greatest false-positive rate, inside (0, 1); 0 if `memory` is set. */
-  double false_positive_rate;
-  /** The most bytes; 0 if `false_positive_rate` is set. */
-  uint64_t memory;
-  /** What the kind must be able to do: `PETAL_CAN_*`, ORed. */
-  uint64_t capabilities;
-  /** 1 if all keys are known before the first lookup, so that kinds which cannot insert will do; otherwise 0. */
-  uint32_t is_static;
-  /** 0. */
-  uint32_t reserved;
-} petal_plan_request;
-
-/** The size of a proposal's reason, with its final NUL. */
-#define PETAL_REASON_SIZE 240
-
-/**
- * What one kind would be. In an array of them only the first needs its `struct_size` set: it says how long each is.
- * Since 0.1.
- */
-typedef struct petal_proposal {
-  /** sizeof(petal_proposal). */
-  size_t struct_size;
-  /** The kind. */
-  petal_kind kind;
-  /** `PETAL_OK` if the kind fits; otherwise why not, and the numbers below are 0. */
-  petal_status status;
-  /** Bits for each key. */
-  double bits_per_key;
-  /** Bytes of the image. */
-  uint64_t bytes;
-  /** The exact false-positive rate with all keys in it. */
-  double false_positive_rate;
-  /** Cache lines that a lookup of a present key touches. */
-  double lines_per_lookup;
-  /** The kind's name. */
-  char name[PETAL_NAME_SIZE];
-  /** Why the kind does not fit; empty if it does. */
-  char reason[PETAL_REASON_SIZE];
-} petal_proposal;
-
-/**
- * Proposes kinds: those that fit first, the smallest (or, for a memory, the most accurate) at the top. Writes as many
- * as there is `room` for into `proposals`, and into `count` how many there are: `petal_kind_count()`. No keys are
- * taken for one. Since 0.1.
- */
-petal_status petal_plan(const petal_plan_request *request,
-                        petal_proposal *proposals,
-                        size_t room,
-                        size_t *count,
-                        petal_error *error);
+/** The library's version as text, like `PETAL_VERSION_STRING`. Static. Since 0.1. */
+const char *petal_version_string(void);
 
 #ifdef __cplusplus
 }  // extern "C"

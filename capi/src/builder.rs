@@ -4,8 +4,8 @@
 //! It keeps 8 bytes a key.
 
 use crate::boundary::{self, NO_ERROR, boundary, read_path};
+use crate::filter::keys::{self, petal_answers, petal_keys};
 use crate::filter::{give, petal_filter};
-use crate::keys::{self, petal_answers, petal_keys};
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
 use petal_core::storage::try_box;

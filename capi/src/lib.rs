@@ -11,8 +11,9 @@
 //!
 //! The first program needs only `petal_filter_with_capacity()`, `petal_filter_insert()`,
 //! `petal_filter_contains()`, `petal_filter_save()`, `petal_filter_open()` and `petal_filter_free()`.
-//! Skip KINDS and SPECS until you want more than a capacity and a rate. Items without a
-//! "Since" have been there since version 0.1.
+//! The sections go from simple to advanced: statuses, filters of the default kind, then KINDS,
+//! SPECS and what else there is to choose. An item names the version that it came with; one that
+//! does not came with 0.1.
 //!
 //! CONVENTIONS, which hold for every function:
 //!
@@ -72,15 +73,17 @@
 #![allow(clippy::missing_safety_doc)]
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
-pub mod version;
 pub mod status;
+pub mod filter;
 pub mod kinds;
 pub mod spec;
-pub mod keys;
-pub mod filter;
-pub mod hash;
+pub mod making;
 pub mod builder;
+pub mod describe;
 pub mod plan;
+pub mod hash;
+pub mod view;
+pub mod version;
 
 mod boundary;
 #[cfg(feature = "planted-faults")]

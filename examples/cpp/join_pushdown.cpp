@@ -102,12 +102,12 @@ int run() {
     std::array<std::uint8_t, batch> passes{};
     for (std::size_t begin = 0; begin < sales; begin += batch) {
       // The column of numbers is used where it lies.
-      const petal::u64_keys numbers{table.customer.data() + begin, std::min(batch, sales - begin)};
+      const auto numbers = petal::keys::of_u64(table.customer.data() + begin, std::min(batch, sales - begin));
       if (by_customer.contains_batch(numbers, passes) == 0) continue;
       // The texts of the rows that are left are gathered, into the same memory each time.
       rows.clear();
       names.clear();
-      for (std::size_t i = 0; i < numbers.count; i++) {
+      for (std::size_t i = 0; i < numbers.size(); i++) {
         if (passes[i] == 0) continue;
         rows.push_back(begin + i);
         names.add(table.product_of(begin + i));

@@ -69,7 +69,7 @@ so=$libdir/libpetal.so.$version
 archive=$libdir/libpetal.a
 
 layout() {
-    for file in include/petal.h include/petal_inline.h include/petal.hpp include/petal_view.hpp "${libdir#"$prefix/"}/$soname" "${libdir#"$prefix/"}/libpetal.so" \
+    for file in include/petal.h include/petal_inline.h include/petal.hpp include/petal_view.hpp include/petal/batches.hpp "${libdir#"$prefix/"}/$soname" "${libdir#"$prefix/"}/libpetal.so" \
         share/doc/petal/LICENSE-MIT share/doc/petal/LICENSE-APACHE share/doc/petal/LICENSES-THIRD-PARTY; do
         [ -e "$prefix/$file" ] || { echo "no $file"; return 1; }
     done

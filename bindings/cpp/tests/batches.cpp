@@ -38,7 +38,7 @@ TEST(batches, numbers) {
   auto f = roomy();
   const auto keys = numbers(0, many), all = numbers(0, 2 * many);
   std::size_t inserted = 0;
-  f.insert_batch(keys, {}, &inserted);
+  f.insert_batch(keys, petal::answers(), &inserted);
   EXPECT_EQ(inserted, many);
   EXPECT_EQ(f.describe().count, many);
 
@@ -121,11 +121,11 @@ TEST(batches, hashes) {
   }
   f.insert_batch(hashes);
   EXPECT_EQ(f.contains_batch(numbers(0, many)), many);
-  EXPECT_EQ(f.contains_batch(petal::as_hashes(plain)), many);
+  EXPECT_EQ(f.contains_batch(petal::keys::of_hashes(plain)), many);
   EXPECT_EQ(f.contains_batch(plain), 0u);
-  EXPECT_EQ(f.contains_batch(petal::hash_keys{plain.data() + 1, 3}), 3u);
+  EXPECT_EQ(f.contains_batch(petal::keys::of_hashes(plain.data() + 1, 3)), 3u);
   const auto keys = numbers(0, 4);
-  EXPECT_EQ(f.contains_batch(petal::u64_keys{keys.data() + 1, 3}), 3u);
+  EXPECT_EQ(f.contains_batch(petal::keys::of_u64(keys.data() + 1, 3)), 3u);
 }
 
 TEST(batches, byte_keys) {
@@ -134,7 +134,7 @@ TEST(batches, byte_keys) {
   const petal::key_buffer buffer(words);
   ASSERT_EQ(buffer.size(), 4u);
   for (std::size_t i = 0; i < 4; i++) EXPECT_EQ(buffer[i], words[i]);
-  EXPECT_EQ(f.insert_batch(buffer), 4u);
+  EXPECT_EQ(f.insert_batch(buffer, petal::answers()), 4u);
   for (auto word : words) EXPECT_TRUE(f.contains(word));
   EXPECT_FALSE(f.contains("plum"));
 
@@ -159,9 +159,9 @@ TEST(batches, byte_keys) {
   // A column that lies elsewhere is not copied.
   const char column[] = "applepearplum";
   const std::uint64_t offsets[] = {0, 5, 9, 13};
-  EXPECT_EQ(f.contains_batch(petal::byte_keys{column, 13, offsets, 3}), 2u);
-  EXPECT_EQ(f.try_contains_batch(petal::byte_keys{column, 12, offsets, 3}).status(), petal::status::offsets);
-  EXPECT_EQ(f.contains_batch(petal::byte_keys{column, 12, offsets, 3}), 3u);
+  EXPECT_EQ(f.contains_batch(petal::keys::of_bytes(column, 13, offsets, 3)), 2u);
+  EXPECT_EQ(f.try_contains_batch(petal::keys::of_bytes(column, 12, offsets, 3)).status(), petal::status::offsets);
+  EXPECT_EQ(f.contains_batch(petal::keys::of_bytes(column, 12, offsets, 3)), 3u);
 }
 
 // Looks up, inserts, and builds from a batch what single calls do with its elements.
@@ -186,6 +186,10 @@ void same_as_single_calls(const Keys &keys, const char *what) {
   EXPECT_EQ(shared.insert_shared_batch(keys, is_new), fresh_count);
   EXPECT_EQ(is_new, fresh);
   EXPECT_TRUE(shared.equal(single));
+  auto silent = roomy(), silent_shared = roomy();
+  silent.insert_batch(keys);
+  silent_shared.insert_shared_batch(keys);
+  EXPECT_TRUE(silent.equal(single) && silent_shared.equal(single));
 
   petal::filter half(10 * many, 1e-9);
   std::vector<std::uint8_t> there;
@@ -298,7 +302,8 @@ TEST(batches, none_at_all) {
   EXPECT_EQ(*f.try_contains_batch(std::vector<petal::hash64>()), 0u);
   EXPECT_EQ(*f.try_contains_batch(petal::key_buffer()), 0u);
   f.insert_batch(none);
-  EXPECT_EQ(f.insert_batch(petal::key_buffer()), 0u);
+  f.insert_batch(petal::key_buffer());
+  EXPECT_EQ(f.insert_batch(petal::keys(), petal::answers()), 0u);
   EXPECT_EQ(f.describe().count, 0u);
 }
 

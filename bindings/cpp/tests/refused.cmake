@@ -45,7 +45,7 @@ try("not a place for answers"
 try("deleted" "petal::filter other(f);")
 try("deleted" "petal::filter other; other = f;")
 try("deleted" "petal::builder b; petal::builder other(b);")
-try("not a contiguous range" "petal::as_hashes(std::vector<int>{});")
+try("not a contiguous range" "petal::keys::of_hashes(std::vector<int>{});")
 # Older standards get one sentence, and no errors from the rest of the header.
 foreach(standard IN ITEMS c++11 c++14)
   foreach(header IN ITEMS petal.hpp petal_view.hpp)

@@ -2,9 +2,9 @@
 //!
 //! One function a verb, over keys and answers of the section before.
 
+use super::keys::{self, petal_answers, petal_keys};
 use super::petal_filter;
 use crate::boundary::{self, boundary};
-use crate::keys::{self, petal_answers, petal_keys};
 use crate::status::{PETAL_OK, petal_error, petal_status};
 use petal_core::{Answers, Keys};
 

@@ -1,24 +1,20 @@
 //! FILTERS: MAKING AND FREEING
 
 use crate::boundary::{self, boundary};
-use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
 use petal_core::layouts::Probe;
 use petal_core::storage::try_box;
 use petal_core::{Filter, Hasher, Image, Result, Spec, Status};
-use std::ffi::c_void;
 use std::mem::MaybeUninit;
-use std::ptr::NonNull;
 
 mod at_hand;
 pub mod probe;
+pub mod image;
+pub mod keys;
 pub mod batch;
 pub mod shared;
 pub mod combine;
-pub mod describe;
 pub mod estimate;
-pub mod image;
-pub mod view;
 
 /// A filter of any kind. Free it with `petal_filter_free()`. Since 0.1.
 pub struct petal_filter {
@@ -110,19 +106,6 @@ pub(crate) unsafe fn give(out: *mut *mut petal_filter, make: impl FnOnce() -> Re
     Ok(())
 }
 
-/// Makes an empty filter in memory of its own. Since 0.1.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_filter_new(
-    spec: *const petal_spec,
-    filter: *mut *mut petal_filter,
-    error: *mut petal_error,
-) -> petal_status {
-    boundary!(error, [spec, filter], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        unsafe { give(filter, || petal_core::create(&petal_spec::get(spec)?)) }
-    })
-}
-
 /// Makes an empty filter of the default kind for `capacity` distinct keys at a false-positive rate inside (0, 1); 0
 /// keys are sized like 1. NULL on failure: `petal_filter_new()` says why. Since 0.1.
 #[unsafe(no_mangle)]
@@ -136,25 +119,6 @@ pub extern "C" fn petal_filter_with_capacity(capacity: u64, false_positive_rate:
         unsafe { give(out, || petal_core::create(&spec)) }
     });
     filter
-}
-
-/// Makes an empty filter inside `buffer`, of at least `petal_spec_image_size()` bytes and aligned to 8 (64 is faster):
-/// the buffer becomes a complete image, which other processes may open if it is shared memory. It must outlive the
-/// handle. The image's count and checksum are brought up to date by `petal_filter_sync()` and `petal_filter_free()`.
-/// Since 0.1.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_filter_new_in_buffer(
-    spec: *const petal_spec,
-    buffer: *mut c_void,
-    length: usize,
-    filter: *mut *mut petal_filter,
-    error: *mut petal_error,
-) -> petal_status {
-    boundary!(error, [spec, buffer, filter], {
-        let base = NonNull::new(buffer.cast::<u8>()).ok_or_else(|| boundary::null("buffer"))?;
-        // SAFETY: checked not to be NULL; the caller gives `length` bytes for as long as the handle lives.
-        unsafe { give(filter, || petal_core::create_in(&petal_spec::get(spec)?, base, length)) }
-    })
 }
 
 /// Copies a filter, wherever it lives, into memory of its own. Since 0.1.

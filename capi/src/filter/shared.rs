@@ -10,10 +10,10 @@
 //! `petal_filter_estimate()` does without. All other functions that take a handle which is not const still need it
 //! alone.
 
+use super::keys::{self, petal_answers, petal_keys};
 use super::petal_filter;
 use super::probe::{Bytes, Hash, Key, Number, tell};
 use crate::boundary::{self, NO_ERROR, boundary};
-use crate::keys::{self, petal_answers, petal_keys};
 use crate::status::{petal_error, petal_status};
 use petal_core::{Answers, Keys};
 use std::ffi::c_void;

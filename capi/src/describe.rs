@@ -1,7 +1,7 @@
 //! FILTERS: DESCRIBING
 
-use super::petal_filter;
 use crate::boundary::{self, NO_ERROR, boundary};
+use crate::filter::petal_filter;
 use crate::kinds::petal_kind;
 use crate::spec::{petal_hash_function, petal_kernel, petal_spec};
 use crate::status::{petal_error, petal_status};

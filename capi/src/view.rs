@@ -14,8 +14,8 @@
 //!   Lookups go on.
 //! - Keys that are inserted through it are not counted. `petal_filter_add_count()` makes up for it.
 
-use super::petal_filter;
 use crate::boundary::{self, boundary};
+use crate::filter::petal_filter;
 use crate::spec::petal_hash_function;
 use crate::status::{petal_error, petal_status};
 use petal_core::hash::xxh3;

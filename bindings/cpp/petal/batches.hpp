@@ -1,0 +1,423 @@
+// Many keys, and where their answers go. Part of petal.hpp: include that.
+#ifndef PETAL_HPP_BATCHES
+#define PETAL_HPP_BATCHES
+
+#include "keys.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace petal {
+#if !PETAL_HPP_EXCEPTIONS
+inline namespace without_exceptions {
+#endif
+
+/// Many keys that lie in memory as the library takes them, for batches. Refers to that memory, which must outlive it.
+class keys {
+ public:
+  /// None.
+  keys() noexcept : keys(petal_keys_u64(nullptr, 0)) {}
+  /// Byte strings in one piece, such as a column: key i is `data[offsets[i] .. offsets[i + 1]]`, and there are count + 1
+  /// offsets.
+  static keys of_bytes(const void *data, std::size_t length, const std::uint64_t *offsets, std::size_t count) noexcept {
+    return keys(petal_keys_bytes(data, length, offsets, count));
+  }
+  /// 64-bit numbers.
+  static keys of_u64(const std::uint64_t *data, std::size_t count) noexcept {
+    return keys(petal_keys_u64(data, count));
+  }
+  /// 64-bit hashes, as plain numbers.
+  static keys of_hashes(const std::uint64_t *data, std::size_t count) noexcept {
+    return keys(petal_keys_hashes(data, count));
+  }
+  /// The hashes that a contiguous range of 64-bit integers holds, which alone would be keys.
+  template <class Range>
+  static keys of_hashes(const Range &range) noexcept {
+    static_assert(detail::is_range_of<const Range, detail::is_u64>::value, "not a contiguous range of 64-bit integers");
+    return of_hashes(reinterpret_cast<const std::uint64_t *>(std::data(range)), std::size(range));
+  }
+
+  std::size_t size() const noexcept { return keys_.count; }
+  /// For calls of the C API.
+  const petal_keys *get() const noexcept { return &keys_; }
+
+ private:
+  explicit keys(const petal_keys &of) noexcept : keys_(of) {}
+
+  petal_keys keys_;
+};
+
+/// The keys between two iterators, for batches. They must outlive it.
+template <class Iterator, class Sentinel = Iterator>
+class key_range {
+ public:
+  key_range(Iterator first, Sentinel last) : first_(first), last_(last) {}
+  Iterator begin() const { return first_; }
+  Sentinel end() const { return last_; }
+
+ private:
+  Iterator first_;
+  Sentinel last_;
+};
+
+/// Byte keys in one piece of memory, for batches: fill it once and use it with as many filters as you like.
+class key_buffer {
+ public:
+  key_buffer() noexcept = default;
+  /// Copies the keys of a range; each is given to `add()`.
+  template <class Range, class = std::enable_if_t<!std::is_same_v<std::decay_t<Range>, key_buffer>>>
+  explicit key_buffer(const Range &keys) {
+    for (const auto &key : keys) add(key);
+  }
+
+  /// Copies a key that is bytes. Throws what the standard containers throw, and then has changed nothing.
+  template <class Key>
+  void add(const Key &key) {
+    detail::with_key(key, [this](auto one) { this->append(one); });
+  }
+  template <class Key>
+  result<void> try_add(const Key &key) noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(key, [this](auto one) noexcept { return detail::allocating([&] { this->append(one); }); });
+  }
+
+  /// Forgets the keys and keeps the memory.
+  void clear() noexcept {
+    data_.clear();
+    offsets_.clear();
+  }
+  void reserve(std::size_t keys, std::size_t length) {
+    offsets_.reserve(keys + 1);
+    data_.reserve(length);
+  }
+  std::size_t size() const noexcept { return offsets_.empty() ? 0 : offsets_.size() - 1; }
+  bool empty() const noexcept { return size() == 0; }
+  std::string_view operator[](std::size_t index) const noexcept {
+    const auto begin = static_cast<std::size_t>(offsets_[index]), end = static_cast<std::size_t>(offsets_[index + 1]);
+    return {data_.data() + begin, end - begin};
+  }
+  /// The keys, until the buffer changes.
+  petal::keys keys() const noexcept {
+    static constexpr std::uint64_t zero = 0;
+    return petal::keys::of_bytes(data_.data(), data_.size(), offsets_.empty() ? &zero : offsets_.data(), size());
+  }
+
+ private:
+  template <class Key>
+  void append(Key key) {
+    static_assert(std::is_same_v<Key, bytes>, "batches of integers and hashes are plain ranges, without a buffer");
+    if (offsets_.empty()) offsets_.push_back(0);
+    // What an addition that failed half-way left behind goes first.
+    data_.resize(static_cast<std::size_t>(offsets_.back()));
+    if (key.size() > 0) data_.append(reinterpret_cast<const char *>(key.data()), key.size());
+    offsets_.push_back(data_.size());
+  }
+
+  std::string data_;
+  std::vector<std::uint64_t> offsets_;
+};
+
+/// Where the answers of a batch go: one `bool` or `std::uint8_t` a key, or one bit a key, or both, or nowhere.
+class answers {
+ public:
+  answers() noexcept = default;
+  /// One byte a key, 0 or 1, into a contiguous range (`std::vector<std::uint8_t>`, `std::array<bool, N>` ...).
+  template <class Range, class = std::enable_if_t<
+                             detail::is_range_of<std::remove_reference_t<Range>, detail::is_answer>::value>>
+  answers(Range &&range) noexcept
+      : bytes_(reinterpret_cast<std::uint8_t *>(std::data(range))), byte_room_(std::size(range)) {}
+  /// All else does not compile, and the compiler says what does.
+  template <class Other, class = std::enable_if_t<
+                             !detail::is_range_of<std::remove_reference_t<Other>, detail::is_answer>::value &&
+                             !std::is_same_v<std::decay_t<Other>, answers>>, class = void>
+  answers(Other &&) noexcept {
+    static_assert(detail::never<Other>, "not a place for answers: give a contiguous range of std::uint8_t or bool that "
+                                        "can be written to, such as std::vector<std::uint8_t> (std::vector<bool> has "
+                                        "no bytes), or answers::bitmap(words)");
+  }
+
+  /// One bit a key into a contiguous range of unsigned integers, from the lowest bit of the first.
+  template <class Range>
+  static answers bitmap(Range &&range) noexcept {
+    static_assert(detail::is_range_of<std::remove_reference_t<Range>, detail::is_word>::value,
+                  "not a contiguous range of unsigned integers");
+    return answers().and_bitmap(range);
+  }
+  template <class Range>
+  answers &and_bitmap(Range &&range) noexcept {
+    bitmap_ = reinterpret_cast<std::uint8_t *>(std::data(range));
+    bit_room_ = std::size(range) * sizeof(*std::data(range));
+    return *this;
+  }
+
+  /// NULL where no such answers are wanted.
+  std::uint8_t *bytes() const noexcept { return bytes_; }
+  std::uint8_t *bits() const noexcept { return bitmap_; }
+
+  /// Whether there is room for so many answers.
+  result<void> fit(std::size_t count) const noexcept {
+    const std::size_t bitmap_bytes = count / 8 + (count % 8 != 0);
+    if ((bytes_ == nullptr || byte_room_ >= count) && (bitmap_ == nullptr || bit_room_ >= bitmap_bytes)) return {};
+    char text[PETAL_ERROR_MESSAGE_SIZE];
+    const bool short_of_bytes = bytes_ != nullptr && byte_room_ < count;
+    std::snprintf(text, sizeof text, "%zu answers need %zu bytes, and there is room for %zu", count,
+                  short_of_bytes ? count : bitmap_bytes, short_of_bytes ? byte_room_ : bit_room_);
+    return failure(status::buffer_too_small, text);
+  }
+  /// The answers of so many keys, as far as there is room, become true.
+  void fill(std::size_t count) const noexcept {
+    const std::size_t bitmap_bytes = count / 8 + (count % 8 != 0);
+    if (bytes_ != nullptr) std::memset(bytes_, 1, count < byte_room_ ? count : byte_room_);
+    if (bitmap_ != nullptr) std::memset(bitmap_, 0xff, bitmap_bytes < bit_room_ ? bitmap_bytes : bit_room_);
+  }
+
+  /// Where the answers of a piece of a batch go, whose first key is number `from`: those of a bitmap, which may begin
+  /// inside a byte, into `room`, one byte each, from which `pack()` takes them.
+  answers part(std::size_t from, std::uint8_t *room) const noexcept {
+    answers piece;
+    if (bytes_ != nullptr) piece.bytes_ = bytes_ + from;
+    if (bytes_ == nullptr && bitmap_ != nullptr) piece.bytes_ = room;
+    return piece;
+  }
+  /// Puts the answers of such a piece into the bitmap, if there is one.
+  void pack(const answers &piece, std::size_t from, std::size_t count) const noexcept {
+    if (bitmap_ == nullptr) return;
+    for (std::size_t i = 0; i < count; i++) {
+      std::uint8_t &byte = bitmap_[(from + i) / 8];
+      const auto bit = static_cast<unsigned>((from + i) % 8);
+      byte = static_cast<std::uint8_t>((bit == 0 ? 0u : byte) | (unsigned{piece.bytes_[i]} << bit));
+    }
+  }
+
+ private:
+  std::uint8_t *bytes_ = nullptr;
+  std::size_t byte_room_ = 0;
+  std::uint8_t *bitmap_ = nullptr;
+  std::size_t bit_room_ = 0;
+};
+
+namespace detail {
+
+template <class Range, class = void>
+struct iterator_of {
+  using type = void;
+};
+template <class Range>
+struct iterator_of<Range, std::void_t<decltype(*std::begin(std::declval<const Range &>())),
+                                      decltype(std::end(std::declval<const Range &>()))>> {
+  using type = decltype(std::begin(std::declval<const Range &>()));
+};
+
+/// Whether an iterator's range can be gone through twice.
+template <class Iterator>
+constexpr bool is_forward() noexcept {
+#if __cpp_lib_ranges
+  return std::forward_iterator<Iterator>;
+#else
+  return std::is_base_of_v<std::forward_iterator_tag, typename std::iterator_traits<Iterator>::iterator_category>;
+#endif
+}
+
+/// Whether keys lie as the library takes them.
+template <class Keys>
+using is_in_place = std::disjunction<is_one_of<Keys, petal::keys, key_buffer>, is_range_of<const Keys, is_u64>,
+                                     is_range_of<const Keys, is_hash>>;
+
+/// Keys that lie as the library takes them.
+template <class Keys>
+petal::keys in_place(const Keys &keys) noexcept {
+  if constexpr (std::is_same_v<Keys, petal::keys>) {
+    return keys;
+  } else if constexpr (std::is_same_v<Keys, key_buffer>) {
+    return keys.keys();
+  } else if constexpr (is_range_of<const Keys, is_u64>::value) {
+    return petal::keys::of_u64(reinterpret_cast<const std::uint64_t *>(std::data(keys)), std::size(keys));
+  } else {
+    // A hash64 is its one member, in the same place.
+    return petal::keys::of_hashes(reinterpret_cast<const std::uint64_t *>(std::data(keys)), std::size(keys));
+  }
+}
+
+/// Whether this is a batch. If not, the compiler says why.
+template <class Keys>
+constexpr bool is_batch() noexcept {
+  using iterator = typename iterator_of<Keys>::type;
+  if constexpr (is_in_place<Keys>::value) {
+    return true;
+  } else if constexpr (std::is_void_v<iterator>) {
+    static_assert(never<Keys>, "not a batch: give a range of keys, key_range(first, last), petal::keys or a "
+                               "key_buffer");
+  } else if constexpr (is_byte<plain<decltype(*std::declval<iterator &>())>>::value) {
+    static_assert(never<Keys>, "not a batch but one key: a range of bytes. Give many keys as a range of such keys, as "
+                               "std::vector<std::string> is one");
+  } else if constexpr (std::is_void_v<key_form<plain<decltype(*std::declval<iterator &>())>>>) {
+    static_assert(never<Keys>, "not a batch: the elements of this range are not keys. Give their type a function "
+                               "petal_key(const T &), as petal.hpp explains");
+  } else if constexpr (!is_forward<iterator>()) {
+    static_assert(never<Keys>, "not a batch: this range can be gone through only once, and it takes two passes. Copy "
+                               "the keys into a std::vector first");
+  } else {
+    return true;
+  }
+}
+
+/// Whether going through a batch cannot throw.
+template <class Keys>
+constexpr bool is_nothrow_batch() noexcept {
+  if constexpr (is_in_place<Keys>::value || std::is_void_v<typename iterator_of<Keys>::type>) {
+    return true;
+  } else {
+    using iterator = typename iterator_of<Keys>::type;
+    return noexcept(*std::declval<iterator &>()) && noexcept(++std::declval<iterator &>()) &&
+           is_nothrow_key<plain<decltype(*std::declval<iterator &>())>>();
+  }
+}
+
+template <class Range, class = void>
+struct has_size : std::false_type {};
+template <class Range>
+struct has_size<Range, std::void_t<decltype(std::size(std::declval<const Range &>()))>> : std::true_type {};
+
+/// How many keys a batch has.
+template <class Keys>
+std::size_t batch_size(const Keys &keys) noexcept(is_nothrow_batch<Keys>()) {
+  if constexpr (is_in_place<Keys>::value) {
+    return in_place(keys).size();
+  } else if constexpr (is_batch<Keys>()) {
+    if constexpr (has_size<Keys>::value) {
+      return static_cast<std::size_t>(std::size(keys));
+    } else {
+      std::size_t count = 0;
+      const auto end = std::end(keys);
+      for (auto key = std::begin(keys); key != end; ++key) count++;
+      return count;
+    }
+  } else {
+    return 0;
+  }
+}
+
+/// What is copied at a time of keys that do not lie as the library takes them.
+constexpr std::size_t piece_keys = 512, piece_bytes = 16384;
+
+/// The pieces of a range of numbers or of hashes.
+template <bool Hashes, class Keys, class Use>
+petal_status number_pieces(const Keys &keys, Use &&use) noexcept(is_nothrow_batch<Keys>()) {
+  struct {
+    std::uint64_t operator()(std::uint64_t key) const noexcept { return key; }
+    std::uint64_t operator()(hash64 key) const noexcept { return key.value; }
+  } const number{};
+  std::uint64_t piece[piece_keys];
+  std::size_t taken = 0, from = 0;
+  const auto list = [&]() noexcept {
+    return Hashes ? petal::keys::of_hashes(piece, taken) : petal::keys::of_u64(piece, taken);
+  };
+  const auto end = std::end(keys);
+  for (auto key = std::begin(keys); key != end; ++key) {
+    piece[taken++] = with_key(*key, number);
+    if (taken < piece_keys) continue;
+    if (const petal_status code = use(list(), from); code != PETAL_OK) return code;
+    from += taken;
+    taken = 0;
+  }
+  // Once even without keys: the library says what is wrong with the filter.
+  return taken > 0 || from == 0 ? use(list(), from) : PETAL_OK;
+}
+
+/// The pieces of a range of byte keys.
+template <class Keys, class Use>
+petal_status byte_pieces(const Keys &keys, Use &&use) noexcept(is_nothrow_batch<Keys>()) {
+  char piece[piece_bytes];
+  std::uint64_t offsets[piece_keys + 1];
+  offsets[0] = 0;
+  std::size_t length = 0, taken = 0, from = 0;
+  petal_status code = PETAL_OK;
+  const auto flush = [&]() noexcept {
+    code = use(petal::keys::of_bytes(piece, length, offsets, taken), from);
+    from += taken;
+    taken = length = 0;
+  };
+  const auto take = [&](bytes key) noexcept {
+    if (taken > 0 && key.size() > piece_bytes - length) flush();
+    if (code != PETAL_OK) return;
+    if (key.size() > piece_bytes) {
+      // Alone, where it lies.
+      const std::uint64_t ends[] = {0, key.size()};
+      code = use(petal::keys::of_bytes(key.data(), key.size(), ends, 1), from);
+      from++;
+      return;
+    }
+    if (key.size() > 0) std::memcpy(piece + length, key.data(), key.size());
+    length += key.size();
+    offsets[++taken] = length;
+    if (taken == piece_keys) flush();
+  };
+  const auto end = std::end(keys);
+  for (auto key = std::begin(keys); key != end && code == PETAL_OK; ++key) with_key(*key, take);
+  if (code == PETAL_OK && (taken > 0 || from == 0)) flush();
+  return code;
+}
+
+/// Calls `use(list, from)` with the keys as `petal::keys`: all at once where they lie so, and otherwise a piece at a
+/// time, whose first key is number `from`, until one fails.
+template <class Keys, class Use>
+petal_status in_pieces(const Keys &keys, Use &&use) noexcept(is_nothrow_batch<Keys>()) {
+  if constexpr (is_in_place<Keys>::value) {
+    return use(in_place(keys), std::size_t{0});
+  } else if constexpr (is_batch<Keys>()) {
+    using key = key_form<plain<decltype(*std::begin(keys))>>;
+    if constexpr (std::is_same_v<key, bytes>) {
+      return byte_pieces(keys, use);
+    } else {
+      return number_pieces<std::is_same_v<key, hash64>>(keys, use);
+    }
+  } else {
+    return PETAL_OK;
+  }
+}
+
+/// How far a batch came.
+struct progress {
+  std::uint64_t true_count = 0;
+  std::size_t done = 0;
+};
+
+/// Gives a batch to `call(keys, answers)`, a batch function of the C API, in pieces. Answers go where `out` says, or, if
+/// that is NULL, are not asked for.
+template <class Keys, class Call>
+petal_status take(const Keys &keys, const answers *out, progress &came,
+                  Call &&call) noexcept(is_nothrow_batch<Keys>()) {
+  return in_pieces(keys, [&](const petal::keys &list, std::size_t from) noexcept {
+    if (out == nullptr) {
+      const petal_status code = call(list.get(), nullptr);
+      if (code == PETAL_OK) came.done += list.size();
+      return code;
+    }
+    std::uint8_t room[is_in_place<Keys>::value ? 1 : piece_keys];
+    const answers piece = is_in_place<Keys>::value ? *out : out->part(from, room);
+    auto to = sized<petal_answers>();
+    to.bytes = piece.bytes();
+    to.bitmap = piece.bits();
+    const petal_status code = call(list.get(), &to);
+    if (!is_in_place<Keys>::value && code == PETAL_OK) out->pack(piece, from, list.size());
+    came.true_count += to.true_count;
+    came.done += to.done;
+    return code;
+  });
+}
+
+}  // namespace detail
+
+#if !PETAL_HPP_EXCEPTIONS
+}  // namespace without_exceptions
+#endif
+}  // namespace petal
+
+#endif  // PETAL_HPP_BATCHES

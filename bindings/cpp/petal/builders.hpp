@@ -1,0 +1,178 @@
+// Builders, which collect keys first. Part of petal.hpp: include that.
+#ifndef PETAL_HPP_BUILDERS
+#define PETAL_HPP_BUILDERS
+
+#include "filters.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+
+namespace petal {
+#if !PETAL_HPP_EXCEPTIONS
+inline namespace without_exceptions {
+#endif
+
+/// How a builder works.
+class builder_options {
+ public:
+  /// The most bytes that collected keys take before they go to a temporary file in this folder.
+  builder_options &memory_limit(std::uint64_t most, std::string temporary_directory) noexcept {
+    limit_ = most;
+    directory_ = std::move(temporary_directory);
+    return *this;
+  }
+  /// Called now and then while the filter is made, with the keys done and the keys in all; false cancels.
+  builder_options &progress(std::function<bool(std::uint64_t done, std::uint64_t total)> report) noexcept {
+    report_ = std::move(report);
+    return *this;
+  }
+
+ private:
+  friend class builder;
+  std::uint64_t limit_ = 0;
+  std::string directory_;
+  std::function<bool(std::uint64_t, std::uint64_t)> report_;
+};
+
+/// Collects keys, and then makes a filter sized for exactly the distinct ones.
+class builder {
+ public:
+  /// Holds nothing, like one that was moved from.
+  builder() noexcept = default;
+  builder(builder &&) noexcept = default;
+  builder &operator=(builder &&other) noexcept {
+    // The handle goes before what it may call.
+    handle_ = std::move(other.handle_);
+    progress_ = std::move(other.progress_);
+    return *this;
+  }
+
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+  /// The handle, for calls of the C API. It stays this object's.
+  petal_builder *get() const noexcept { return handle_.get(); }
+
+  static result<builder> try_make(const spec &wanted, builder_options options = {}) noexcept {
+    if (auto fine = wanted.check(); !fine) return fine.error();
+    auto given = detail::sized<petal_builder_options>();
+    given.memory_limit = options.limit_;
+    if (!options.directory_.empty()) given.temporary_directory = options.directory_.c_str();
+    builder made;
+    if (options.report_) {
+      made.progress_.reset(new (std::nothrow) progress{std::move(options.report_), {}});
+      if (!made.progress_) return failure(status::out_of_memory);
+      given.progress = report;
+      given.progress_context = made.progress_.get();
+    }
+    petal_builder *handle = nullptr;
+    failure error;
+    const petal_status code = petal_builder_new(&wanted.get(), &given, &handle, error.out());
+    if (code != PETAL_OK) return error.settle(code);
+    made.handle_.reset(handle);
+    return made;
+  }
+
+  /// Adds a key.
+  template <class Key>
+  result<void> try_add(const Key &key) noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(key, [this](auto one) noexcept { return detail::done(detail::add(get(), one)); });
+  }
+  result<void> try_add(const void *key, std::size_t length) noexcept { return try_add(bytes(key, length)); }
+  /// Adds many keys, given as to `filter::insert_batch()`. `done`, nullable, is always written: how many, the first so
+  /// many, were added.
+  template <class Keys>
+  result<void> try_add_batch(const Keys &keys,
+                             std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
+    failure error;
+    std::size_t all = 0;
+    const petal_status code = detail::in_pieces(keys, [&](const petal::keys &list, std::size_t) noexcept {
+      auto to = detail::sized<petal_answers>();
+      const petal_status of_piece = petal_builder_add_batch(get(), list.get(), &to, error.out());
+      all += to.done;
+      return of_piece;
+    });
+    if (done != nullptr) *done = all;
+    return detail::done(code, std::move(error));
+  }
+  /// How many keys were added, duplicates included.
+  result<std::uint64_t> try_count() const noexcept {
+    return detail::output<std::uint64_t>([&](std::uint64_t *count) noexcept {
+      return petal_builder_count(get(), count);
+    });
+  }
+  /// Makes the filter and empties the builder, which may be used again. On a failure the keys stay. What the progress
+  /// callback throws is dropped and becomes `status::cancelled`; `finish()` passes it on.
+  result<filter> try_finish() noexcept { return finish_through(); }
+  /// Makes the filter straight into a file, which it replaces atomically. Otherwise like `try_finish()`.
+  result<void> try_save(c_string path) noexcept { return save_through(path); }
+
+#if PETAL_HPP_EXCEPTIONS
+  // The same operations, which throw `petal::error`.
+
+  explicit builder(const spec &wanted, builder_options options = {})
+      : builder(try_make(wanted, std::move(options)).value()) {}
+  template <class Key>
+  void add(const Key &key) {
+    detail::check(detail::with_key(key, [this](auto one) noexcept { return detail::add(get(), one); }));
+  }
+  void add(const void *key, std::size_t length) { add(bytes(key, length)); }
+  template <class Keys>
+  void add_batch(const Keys &keys, std::size_t *done = nullptr) {
+    try_add_batch(keys, done).value();
+  }
+  std::uint64_t count() const { return try_count().value(); }
+  filter finish() {
+    auto made = finish_through();
+    if (progress_) progress_->barrier.rethrow();
+    return std::move(made).value();
+  }
+  void save(c_string path) {
+    const auto saved = save_through(path);
+    if (progress_) progress_->barrier.rethrow();
+    saved.value();
+  }
+#endif
+
+ private:
+  struct free {
+    void operator()(petal_builder *handle) const noexcept { petal_builder_free(handle); }
+  };
+  struct progress {
+    std::function<bool(std::uint64_t, std::uint64_t)> report;
+    detail::barrier barrier;
+  };
+
+  static bool report(void *context, std::uint64_t done, std::uint64_t total) noexcept {
+    auto &to = *static_cast<progress *>(context);
+    return to.barrier.run([&] { return to.report(done, total); });
+  }
+  // What the last run threw is of no interest to this one.
+  void forget() noexcept {
+    if (progress_) progress_->barrier.forget();
+  }
+  result<filter> finish_through() noexcept {
+    forget();
+    return filter::made({}, [&](petal_filter **handle, petal_error *error) noexcept {
+      return petal_builder_finish(get(), handle, error);
+    });
+  }
+  result<void> save_through(c_string path) noexcept {
+    forget();
+    return filter::done([&](petal_error *error) noexcept { return petal_builder_save(get(), path.get(), error); });
+  }
+
+  // In this order: the handle is freed before what it may call.
+  std::unique_ptr<progress> progress_;
+  std::unique_ptr<petal_builder, free> handle_;
+};
+
+#if !PETAL_HPP_EXCEPTIONS
+}  // namespace without_exceptions
+#endif
+}  // namespace petal
+
+#endif  // PETAL_HPP_BUILDERS

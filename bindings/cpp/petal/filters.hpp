@@ -1,0 +1,498 @@
+// Filters of every kind. Part of petal.hpp: include that.
+#ifndef PETAL_HPP_FILTERS
+#define PETAL_HPP_FILTERS
+
+#include "batches.hpp"
+#include "specs.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace petal {
+#if !PETAL_HPP_EXCEPTIONS
+inline namespace without_exceptions {
+#endif
+
+/// A filter of any kind: whether a key may have been inserted. Never says no to one that was.
+class filter {
+ public:
+  /// Holds nothing, like one that was moved from.
+  filter() noexcept = default;
+  /// Takes over a handle of the C API.
+  static filter adopt(petal_filter *handle) noexcept {
+    filter made;
+    made.handle_.reset(handle);
+    return made;
+  }
+
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+  /// The handle, for calls of the C API. It stays this object's.
+  petal_filter *get() const noexcept { return handle_.get(); }
+  /// Gives the handle away.
+  petal_filter *release() noexcept { return handle_.release(); }
+  friend void swap(filter &a, filter &b) noexcept { a.handle_.swap(b.handle_); }
+
+  // Making.
+
+  /// Makes an empty filter in memory of its own.
+  static result<filter> try_make(const spec &wanted) noexcept {
+    return made(wanted.check(), [&](petal_filter **handle, petal_error *error) noexcept {
+      return petal_filter_new(&wanted.get(), handle, error);
+    });
+  }
+  /// The default kind, for so many distinct keys at a rate inside (0, 1).
+  static result<filter> try_make(std::uint64_t capacity, double false_positive_rate) noexcept {
+    filter made = adopt(petal_filter_with_capacity(capacity, false_positive_rate));
+    if (made) return made;
+    // A spec says why; but there 0 stands for the default.
+    if (false_positive_rate == 0) return failure(status::false_positive_rate);
+    return try_make(spec().capacity(capacity > 0 ? capacity : 1).false_positive_rate(false_positive_rate));
+  }
+  /// Makes an empty filter inside memory of yours: at least `spec::image_size()` bytes, aligned to 8 (64 is faster).
+  /// They become a complete image, and must outlive the filter.
+  static result<filter> try_create_in(const spec &wanted, void *buffer, std::size_t length) noexcept {
+    return made(wanted.check(), [&](petal_filter **handle, petal_error *error) noexcept {
+      return petal_filter_new_in_buffer(&wanted.get(), buffer, length, handle, error);
+    });
+  }
+  /// Opens the image that a file is: constant time, mapped, unless the mode says to load it.
+  static result<filter> try_open(c_string path, const open_options &options = {}) noexcept {
+    return made({}, [&](petal_filter **handle, petal_error *error) noexcept {
+      return petal_filter_open(path.get(), options.get(), handle, error);
+    });
+  }
+  /// Opens the image at `offset`, a multiple of 8, of an open file, which may be closed at once.
+  static result<filter> try_open_descriptor(int descriptor, std::uint64_t offset,
+                                            const open_options &options = {}) noexcept {
+    return made({}, [&](petal_filter **handle, petal_error *error) noexcept {
+      return petal_filter_open_descriptor(descriptor, offset, options.get(), handle, error);
+    });
+  }
+  /// Opens the image at the start of memory of yours, aligned to 8, which must outlive the filter unless it is loaded.
+  static result<filter> try_open_buffer(void *buffer, std::size_t length, const open_options &options = {}) noexcept {
+    return made({}, [&](petal_filter **handle, petal_error *error) noexcept {
+      return petal_filter_open_buffer(buffer, length, options.get(), handle, error);
+    });
+  }
+  /// Copies the image at the start of some bytes, of any alignment, and checks it.
+  static result<filter> try_load(const void *image, std::size_t length, const open_options &options = {}) noexcept {
+    return made({}, [&](petal_filter **handle, petal_error *error) noexcept {
+      return petal_filter_load(image, length, options.get(), handle, error);
+    });
+  }
+  /// Copies the image at the start of a contiguous range of bytes, and checks it.
+  template <class Range, class = std::enable_if_t<detail::is_range_of<const Range, detail::is_byte>::value>>
+  static result<filter> try_load(const Range &image, const open_options &options = {}) noexcept {
+    return try_load(std::data(image), std::size(image), options);
+  }
+  /// Copies the filter, wherever it lives, into memory of its own.
+  result<filter> try_copy() const noexcept {
+    return made({}, [&](petal_filter **handle, petal_error *error) noexcept {
+      return petal_filter_copy(get(), handle, error);
+    });
+  }
+
+  // One key. A lookup looks at a few places, however large the filter is.
+
+  /// Whether a key may have been inserted; false is certain.
+  template <class Key>
+  bool contains(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(key, [this](auto one) noexcept { return detail::contains(get(), one); });
+  }
+  bool contains(const void *key, std::size_t length) const noexcept {
+    return petal_filter_contains(get(), key, length);
+  }
+  /// Whether a key may be in the filter, or why that cannot be told.
+  template <class Key>
+  result<bool> try_contains(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(key, [this](auto one) noexcept {
+      return detail::output<bool>([&](bool *found) noexcept { return detail::contains_checked(get(), one, found); });
+    });
+  }
+  result<bool> try_contains(const void *key, std::size_t length) const noexcept {
+    return try_contains(bytes(key, length));
+  }
+  /// Inserts a key: true if it certainly was not there, false if it may have been.
+  template <class Key>
+  result<bool> try_insert(const Key &key) noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(key, [this](auto one) noexcept {
+      return detail::output<bool>([&](bool *is_new) noexcept { return detail::insert(get(), one, is_new); });
+    });
+  }
+  result<bool> try_insert(const void *key, std::size_t length) noexcept { return try_insert(bytes(key, length)); }
+  /// The hash of a key as this filter makes it, for filters with the same hash function and seed.
+  template <class Key>
+  result<hash64> try_hash(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(key, [this](auto one) noexcept {
+      return detail::output<hash64>([&](hash64 *hash) noexcept { return detail::hash(get(), one, &hash->value); });
+    });
+  }
+  result<hash64> try_hash(const void *key, std::size_t length) const noexcept { return try_hash(bytes(key, length)); }
+
+  // Many keys: what the comment at the top calls a batch.
+
+  /// Looks keys up and returns how many answers are true. On a failure, too little room included, all are.
+  template <class Keys>
+  std::uint64_t contains_batch(const Keys &keys, const answers &found = {}) const
+      noexcept(detail::is_nothrow_batch<Keys>()) {
+    auto count = try_contains_batch(keys, found);
+    return count ? *count : detail::batch_size(keys);
+  }
+  /// Looks keys up and returns how many answers are true, or why that failed; then all answers are true.
+  template <class Keys>
+  result<std::uint64_t> try_contains_batch(const Keys &keys, const answers &found = {}) const
+      noexcept(detail::is_nothrow_batch<Keys>()) {
+    const std::size_t size = detail::batch_size(keys);
+    if (auto fits = found.fit(size); !fits) {
+      found.fill(size);
+      return fits.error();
+    }
+    failure error;
+    detail::progress came;
+    const petal_status code = detail::take(keys, &found, came, [&](const petal_keys *list, petal_answers *to) noexcept {
+      return petal_filter_contains_batch(get(), list, to, error.out());
+    });
+    if (code != PETAL_OK) found.fill(size);
+    return detail::done(came.true_count, code, std::move(error));
+  }
+  /// Inserts keys in order, and finds nothing out about them, which is faster.
+  template <class Keys>
+  result<void> try_insert_batch(const Keys &keys) noexcept(detail::is_nothrow_batch<Keys>()) {
+    detail::progress came;
+    return insert_into(get(), petal_filter_insert_batch, keys, nullptr, came);
+  }
+  /// Inserts keys in order, says of each whether it certainly was not there before, and returns how many were not.
+  /// `done`, nullable, is always written: how many keys, the first so many, are in the filter.
+  template <class Keys>
+  result<std::uint64_t> try_insert_batch(const Keys &keys, const answers &is_new, std::size_t *done = nullptr)
+      noexcept(detail::is_nothrow_batch<Keys>()) {
+    detail::progress came;
+    const auto inserted = insert_into(get(), petal_filter_insert_batch, keys, &is_new, came);
+    if (done != nullptr) *done = came.done;
+    if (!inserted) return inserted.error();
+    return came.true_count;
+  }
+
+  // From many threads: these insert through a const filter, without locks, while others insert and look up, where
+  // `can(PETAL_CAN_INSERT_SHARED)`. Keys are not counted; `add_count()` makes up for it afterwards.
+
+  /// Inserts a key while others insert and look up. Of several that insert the same new key at once, at least one gets
+  /// true.
+  template <class Key>
+  result<bool> try_insert_shared(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(key, [this](auto one) noexcept {
+      return detail::output<bool>([&](bool *is_new) noexcept { return detail::insert_shared(get(), one, is_new); });
+    });
+  }
+  result<bool> try_insert_shared(const void *key, std::size_t length) const noexcept {
+    return try_insert_shared(bytes(key, length));
+  }
+  /// Inserts many keys while others insert and look up, and finds nothing out about them, which is faster: all, or,
+  /// where the filter cannot do it, none.
+  template <class Keys>
+  result<void> try_insert_shared_batch(const Keys &keys) const noexcept(detail::is_nothrow_batch<Keys>()) {
+    detail::progress came;
+    return insert_into<const petal_filter>(get(), petal_filter_insert_shared_batch, keys, nullptr, came);
+  }
+  /// Inserts many keys while others insert and look up, says of each whether it certainly was not there before, and
+  /// returns how many were not: all, or, where the filter cannot do it, none.
+  template <class Keys>
+  result<std::uint64_t> try_insert_shared_batch(const Keys &keys, const answers &is_new) const
+      noexcept(detail::is_nothrow_batch<Keys>()) {
+    detail::progress came;
+    const auto inserted = insert_into<const petal_filter>(get(), petal_filter_insert_shared_batch, keys, &is_new, came);
+    if (!inserted) return inserted.error();
+    return came.true_count;
+  }
+  /// Adds to the count of keys that were offered. Threads may call it while others use the filter.
+  result<void> try_add_count(std::uint64_t keys) const noexcept {
+    return detail::done(petal_filter_add_count(get(), keys));
+  }
+
+  // Combining: filters made from one spec.
+
+  /// Becomes the union with another filter.
+  result<void> try_merge(const filter &other) noexcept {
+    return done([&](petal_error *error) noexcept { return petal_filter_merge(get(), other.get(), error); });
+  }
+  /// Becomes a superset of the intersection with another filter.
+  result<void> try_intersect(const filter &other) noexcept {
+    return done([&](petal_error *error) noexcept { return petal_filter_intersect(get(), other.get(), error); });
+  }
+  /// Becomes smaller by a factor, without its keys.
+  result<void> try_fold(std::uint64_t factor) noexcept {
+    return done([&](petal_error *error) noexcept { return petal_filter_fold(get(), factor, error); });
+  }
+  /// Forgets all keys.
+  result<void> try_clear() noexcept {
+    return done([&](petal_error *error) noexcept { return petal_filter_clear(get(), error); });
+  }
+  /// Whether both would combine and have the same bits.
+  result<bool> try_equal(const filter &other) const noexcept {
+    return detail::output<bool>([&](bool *equal) noexcept { return petal_filter_equal(get(), other.get(), equal); });
+  }
+  /// What two filters must have in common to combine.
+  using id = std::array<std::uint8_t, PETAL_COMPATIBILITY_ID_SIZE>;
+  result<id> try_compatibility_id() const noexcept {
+    return detail::output<id>([&](id *out) noexcept { return petal_filter_compatibility_id(get(), out->data()); });
+  }
+
+  // Describing and estimating.
+
+  /// What the filter is: all that its header says. Constant time.
+  result<petal_description> try_describe() const noexcept {
+    return asked(detail::sized<petal_description>(), petal_filter_describe);
+  }
+  /// How full it is. Reads the whole payload.
+  result<petal_statistics> try_statistics() const noexcept {
+    return asked(detail::sized<petal_statistics>(), petal_filter_statistics);
+  }
+  /// The spec from which an empty filter that combines with this one can be made; without its secret key.
+  result<spec> try_compatible_spec() const noexcept {
+    auto found = asked(detail::sized<petal_spec>(), petal_filter_spec);
+    if (!found) return found.error();
+    return spec(*found);
+  }
+  /// What this filter can do: `PETAL_CAN_*`, ORed. 0 where there is none.
+  std::uint64_t capabilities() const noexcept { return petal_filter_capabilities(get()); }
+  /// Whether it can do all of these.
+  bool can(std::uint64_t wanted) const noexcept { return (capabilities() & wanted) == wanted; }
+  /// The exact false-positive rate to expect with so many distinct keys.
+  result<double> try_expected_false_positive_rate(std::uint64_t keys) const noexcept {
+    return detail::output<double>([&](double *rate) noexcept {
+      return petal_filter_expected_false_positive_rate(get(), keys, rate);
+    });
+  }
+  /// How many distinct keys it holds, judged by its bits.
+  result<petal_estimate> try_estimate() const noexcept { return asked(petal_estimate{}, petal_filter_estimate); }
+  /// What two filters that combine have in common.
+  result<petal_overlap> try_estimate_overlap(const filter &other) const noexcept {
+    return detail::output(detail::sized<petal_overlap>(), [&](petal_overlap *found, petal_error *error) noexcept {
+      return petal_filter_estimate_overlap(get(), other.get(), found, error);
+    });
+  }
+
+  // Images and files.
+
+  /// The size of the image in bytes.
+  result<std::uint64_t> try_serialized_size() const noexcept {
+    return detail::output<std::uint64_t>([&](std::uint64_t *size) noexcept {
+      return petal_filter_serialized_size(get(), size);
+    });
+  }
+  /// The image.
+  result<std::vector<std::byte>> try_serialize() const noexcept {
+    const auto size = try_serialized_size();
+    if (!size) return size.error();
+    std::vector<std::byte> image;
+    if (auto had = detail::allocating([&] { image.resize(static_cast<std::size_t>(*size)); }); !had) return had.error();
+    if (auto written = try_serialize(image.data(), image.size()); !written) return written.error();
+    return image;
+  }
+  /// The image into a buffer; returns its size.
+  result<std::size_t> try_serialize(void *buffer, std::size_t length) const noexcept {
+    return detail::output(std::size_t{0}, [&](std::size_t *written, petal_error *error) noexcept {
+      return petal_filter_serialize(get(), buffer, length, written, error);
+    });
+  }
+  /// The image, piece by piece and in order, to `write(petal::bytes)`, which returns nothing, or false to stop. What it
+  /// throws is dropped and becomes `status::callback`; `serialize_to()` passes it on.
+  template <class Write>
+  result<void> try_serialize_to(Write &&write) const noexcept {
+    detail::barrier barrier;
+    return serialize_through(write, barrier);
+  }
+  /// Writes the image to a file, which it replaces atomically.
+  result<void> try_save(c_string path) const noexcept {
+    return done([&](petal_error *error) noexcept { return petal_filter_save(get(), path.get(), error); });
+  }
+  /// Brings an image that was changed in place up to date on its disk. It becomes clean if it was clean when it was
+  /// opened. The destructor does this too, but says nothing.
+  result<void> try_sync() noexcept {
+    return done([&](petal_error *error) noexcept { return petal_filter_sync(get(), error); });
+  }
+  /// Declares the bytes as they are now to be right, and makes the filter clean. Reads the whole payload.
+  result<void> try_vouch() noexcept {
+    return done([&](petal_error *error) noexcept { return petal_filter_vouch(get(), error); });
+  }
+  /// Checks the bytes that are there now, by reading them.
+  result<void> try_verify() const noexcept {
+    return done([&](petal_error *error) noexcept { return petal_filter_verify(get(), error); });
+  }
+
+#if PETAL_HPP_EXCEPTIONS
+  // The same operations, which throw `petal::error`.
+
+  explicit filter(const spec &wanted) : filter(try_make(wanted).value()) {}
+  filter(std::uint64_t capacity, double false_positive_rate)
+      : filter(try_make(capacity, false_positive_rate).value()) {}
+  static filter create_in(const spec &wanted, void *buffer, std::size_t length) {
+    return try_create_in(wanted, buffer, length).value();
+  }
+  static filter open(c_string path, const open_options &options = {}) { return try_open(path, options).value(); }
+  static filter open_descriptor(int descriptor, std::uint64_t offset, const open_options &options = {}) {
+    return try_open_descriptor(descriptor, offset, options).value();
+  }
+  static filter open_buffer(void *buffer, std::size_t length, const open_options &options = {}) {
+    return try_open_buffer(buffer, length, options).value();
+  }
+  static filter load(const void *image, std::size_t length, const open_options &options = {}) {
+    return try_load(image, length, options).value();
+  }
+  template <class Range, class = std::enable_if_t<detail::is_range_of<const Range, detail::is_byte>::value>>
+  static filter load(const Range &image, const open_options &options = {}) {
+    return try_load(image, options).value();
+  }
+  filter copy() const { return try_copy().value(); }
+
+  template <class Key>
+  bool insert(const Key &key) {
+    bool is_new = false;
+    detail::check(detail::with_key(key, [&](auto one) noexcept { return detail::insert(get(), one, &is_new); }));
+    return is_new;
+  }
+  bool insert(const void *key, std::size_t length) { return insert(bytes(key, length)); }
+  template <class Key>
+  hash64 hash(const Key &key) const {
+    return try_hash(key).value();
+  }
+  hash64 hash(const void *key, std::size_t length) const { return try_hash(key, length).value(); }
+
+  template <class Keys>
+  void insert_batch(const Keys &keys) {
+    try_insert_batch(keys).value();
+  }
+  template <class Keys>
+  std::uint64_t insert_batch(const Keys &keys, const answers &is_new, std::size_t *done = nullptr) {
+    return try_insert_batch(keys, is_new, done).value();
+  }
+
+  template <class Key>
+  bool insert_shared(const Key &key) const {
+    bool is_new = false;
+    detail::check(detail::with_key(key, [&](auto one) noexcept { return detail::insert_shared(get(), one, &is_new); }));
+    return is_new;
+  }
+  bool insert_shared(const void *key, std::size_t length) const { return insert_shared(bytes(key, length)); }
+  template <class Keys>
+  void insert_shared_batch(const Keys &keys) const {
+    try_insert_shared_batch(keys).value();
+  }
+  template <class Keys>
+  std::uint64_t insert_shared_batch(const Keys &keys, const answers &is_new) const {
+    return try_insert_shared_batch(keys, is_new).value();
+  }
+  void add_count(std::uint64_t keys) const { try_add_count(keys).value(); }
+
+  void merge(const filter &other) { try_merge(other).value(); }
+  void intersect(const filter &other) { try_intersect(other).value(); }
+  void fold(std::uint64_t factor) { try_fold(factor).value(); }
+  void clear() { try_clear().value(); }
+  bool equal(const filter &other) const { return try_equal(other).value(); }
+  id compatibility_id() const { return try_compatibility_id().value(); }
+
+  petal_description describe() const { return try_describe().value(); }
+  petal_statistics statistics() const { return try_statistics().value(); }
+  spec compatible_spec() const { return try_compatible_spec().value(); }
+  double expected_false_positive_rate(std::uint64_t keys) const {
+    return try_expected_false_positive_rate(keys).value();
+  }
+  petal_estimate estimate() const { return try_estimate().value(); }
+  petal_overlap estimate_overlap(const filter &other) const { return try_estimate_overlap(other).value(); }
+
+  std::uint64_t serialized_size() const { return try_serialized_size().value(); }
+  std::vector<std::byte> serialize() const { return try_serialize().value(); }
+  std::size_t serialize(void *buffer, std::size_t length) const { return try_serialize(buffer, length).value(); }
+  template <class Write>
+  void serialize_to(Write &&write) const {
+    detail::barrier barrier;
+    const auto written = serialize_through(write, barrier);
+    barrier.rethrow();
+    written.value();
+  }
+  void save(c_string path) const { try_save(path).value(); }
+  void sync() { try_sync().value(); }
+  void vouch() { try_vouch().value(); }
+  void verify() const { try_verify().value(); }
+#endif
+
+ private:
+  friend class builder;
+
+  struct free {
+    void operator()(petal_filter *handle) const noexcept { petal_filter_free(handle); }
+  };
+
+  template <class Call>
+  static result<filter> made(const result<void> &before, Call &&call) noexcept {
+    if (!before) return before.error();
+    petal_filter *handle = nullptr;
+    failure error;
+    const petal_status code = call(&handle, error.out());
+    if (code != PETAL_OK) return error.settle(code);
+    return adopt(handle);
+  }
+
+  template <class Call>
+  static result<void> done(Call &&call) noexcept {
+    failure error;
+    const petal_status code = call(error.out());
+    return detail::done(code, std::move(error));
+  }
+
+  template <class T>
+  result<T> asked(T value, petal_status (*call)(const petal_filter *, T *, petal_error *)) const noexcept {
+    return detail::output(value, [&](T *out, petal_error *error) noexcept { return call(get(), out, error); });
+  }
+
+  /// Inserts keys by one of the C functions that do.
+  template <class Filter, class Keys>
+  static result<void> insert_into(Filter *into,
+                                  petal_status (*insert)(Filter *, const petal_keys *, petal_answers *, petal_error *),
+                                  const Keys &keys, const answers *is_new,
+                                  detail::progress &came) noexcept(detail::is_nothrow_batch<Keys>()) {
+    if (is_new != nullptr) {
+      if (auto fits = is_new->fit(detail::batch_size(keys)); !fits) return fits.error();
+    }
+    failure error;
+    const petal_status code = detail::take(keys, is_new, came, [&](const petal_keys *list, petal_answers *to) noexcept {
+      return insert(into, list, to, error.out());
+    });
+    return detail::done(code, std::move(error));
+  }
+
+  template <class Write>
+  result<void> serialize_through(Write &write, detail::barrier &barrier) const noexcept {
+    struct context {
+      Write &write;
+      detail::barrier &barrier;
+    } both{write, barrier};
+    const auto call = [](void *to, const void *data, std::size_t length) noexcept -> bool {
+      auto &with = *static_cast<context *>(to);
+      return with.barrier.run([&]() -> bool {
+        if constexpr (std::is_void_v<decltype(with.write(bytes(data, length)))>) {
+          with.write(bytes(data, length));
+          return true;
+        } else {
+          return with.write(bytes(data, length));
+        }
+      });
+    };
+    return done([&](petal_error *error) noexcept { return petal_filter_serialize_to(get(), call, &both, error); });
+  }
+
+  std::unique_ptr<petal_filter, free> handle_;
+};
+
+#if !PETAL_HPP_EXCEPTIONS
+}  // namespace without_exceptions
+#endif
+}  // namespace petal
+
+#endif  // PETAL_HPP_FILTERS

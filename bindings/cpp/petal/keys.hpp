@@ -1,0 +1,229 @@
+// Keys of every type in the three forms that the C API takes, and the calls of one key. Part of petal.hpp: include that.
+#ifndef PETAL_HPP_KEYS
+#define PETAL_HPP_KEYS
+
+#include "errors.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace petal {
+#if !PETAL_HPP_EXCEPTIONS
+inline namespace without_exceptions {
+#endif
+
+/// The 64-bit hash of a key, as `filter::hash()` or `spec::hash()` made it, or yours for `PETAL_HASH_EXTERNAL`.
+struct hash64 {
+  std::uint64_t value;
+  friend bool operator==(hash64 a, hash64 b) noexcept { return a.value == b.value; }
+  friend bool operator!=(hash64 a, hash64 b) noexcept { return a.value != b.value; }
+};
+static_assert(sizeof(hash64) == sizeof(std::uint64_t) && std::is_standard_layout_v<hash64>);
+
+/// Bytes that lie elsewhere.
+class bytes {
+ public:
+  constexpr bytes() noexcept = default;
+  bytes(const void *data, std::size_t size) noexcept : data_(static_cast<const std::byte *>(data)), size_(size) {}
+  const std::byte *data() const noexcept { return data_; }
+  std::size_t size() const noexcept { return size_; }
+  const std::byte *begin() const noexcept { return data_; }
+  const std::byte *end() const noexcept { return data_ + size_; }
+  /// The bytes as characters; nothing is copied.
+  std::string_view text() const noexcept { return {reinterpret_cast<const char *>(data_), size_}; }
+
+ private:
+  const std::byte *data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// A name or a path: whatever is, or has as its c_str(), characters that end with a NUL.
+class c_string {
+ public:
+  c_string(const char *text) noexcept : text_(text) {}
+  template <class Text,
+            class = std::enable_if_t<std::is_same_v<decltype(std::declval<const Text &>().c_str()), const char *>>>
+  c_string(const Text &text) noexcept : text_(text.c_str()) {}
+  const char *get() const noexcept { return text_; }
+
+ private:
+  const char *text_;
+};
+
+namespace detail {
+
+template <class>
+inline constexpr bool never = false;
+
+template <class Range>
+using element = std::remove_pointer_t<decltype(std::data(std::declval<Range &>()))>;
+
+/// Whether std::data and std::size apply, and `Wanted` is true of the elements' type.
+template <class Range, template <class> class Wanted, class = void>
+struct is_range_of : std::false_type {};
+template <class Range, template <class> class Wanted>
+struct is_range_of<Range, Wanted, std::void_t<element<Range>, decltype(std::size(std::declval<Range &>()))>>
+    : Wanted<element<Range>> {};
+
+template <class T, class... Others>
+using is_one_of = std::disjunction<std::is_same<T, Others>...>;
+
+template <class T>
+using is_byte = is_one_of<std::remove_cv_t<T>, std::byte, unsigned char, signed char, char>;
+template <class T>
+using is_integer = std::conjunction<
+    std::is_integral<T>, std::bool_constant<sizeof(T) <= sizeof(std::uint64_t)>,
+    std::negation<is_one_of<T, bool, char, wchar_t, char16_t, char32_t
+#ifdef __cpp_char8_t
+                            , char8_t
+#endif
+                            >>>;
+// 64-bit integers of either sign have the same bytes, and may stand for each other.
+template <class T>
+using is_u64 = std::conjunction<is_integer<std::remove_cv_t<T>>,
+                                is_one_of<std::remove_cv_t<T>, std::uint64_t, std::int64_t>>;
+template <class T>
+using is_hash = std::is_same<std::remove_cv_t<T>, hash64>;
+template <class T>
+using is_answer = is_one_of<T, bool, std::uint8_t>;
+template <class T>
+using is_word = std::conjunction<std::is_unsigned<T>, std::negation<std::is_const<T>>,
+                                 std::negation<std::is_same<T, bool>>>;
+
+template <class T, class = void>
+struct has_petal_key : std::false_type {};
+template <class T>
+struct has_petal_key<T, std::void_t<decltype(petal_key(std::declval<const T &>()))>> : std::true_type {};
+
+/// Whether naming the key cannot throw: everything but a `petal_key` that may.
+template <class Key>
+constexpr bool is_nothrow_key() noexcept {
+  if constexpr (has_petal_key<Key>::value) {
+    using Result = decltype(petal_key(std::declval<const Key &>()));
+    return noexcept(petal_key(std::declval<const Key &>())) &&
+           is_nothrow_key<std::remove_cv_t<std::remove_reference_t<Result>>>();
+  } else {
+    return true;
+  }
+}
+
+template <class T>
+using plain = std::remove_cv_t<std::remove_reference_t<T>>;
+
+template <class T>
+struct form {
+  using type = T;
+};
+
+template <class Key>
+constexpr auto form_of() noexcept {
+  if constexpr (has_petal_key<Key>::value) {
+    return form_of<plain<decltype(petal_key(std::declval<const Key &>()))>>();
+  } else if constexpr (is_one_of<Key, hash64, bytes>::value) {
+    return form<Key>{};
+  } else if constexpr (is_integer<Key>::value) {
+    return form<std::uint64_t>{};
+  } else if constexpr (std::is_convertible_v<const Key &, std::string_view> || is_range_of<const Key, is_byte>::value) {
+    return form<bytes>{};
+  } else {
+    return form<void>{};
+  }
+}
+/// What a type is as a key: `bytes`, `uint64_t` or `hash64`; or void, if it is none.
+template <class Key>
+using key_form = typename decltype(form_of<Key>())::type;
+
+/// Calls `use` with the key as its `key_form`, which is valid until it returns.
+template <class Key, class Use>
+decltype(auto) with_key(const Key &key, Use &&use) noexcept(is_nothrow_key<Key>()) {
+  if constexpr (has_petal_key<Key>::value) {
+    return with_key(petal_key(key), std::forward<Use>(use));
+  } else if constexpr (is_one_of<Key, hash64, bytes>::value) {
+    return use(key);
+  } else if constexpr (is_integer<Key>::value) {
+    return use(static_cast<std::uint64_t>(key));
+  } else if constexpr (std::is_convertible_v<const Key &, std::string_view>) {
+    const std::string_view text = key;
+    return use(bytes(text.data(), text.size()));
+  } else if constexpr (is_range_of<const Key, is_byte>::value) {
+    return use(bytes(std::data(key), std::size(key)));
+  } else {
+    static_assert(never<Key>, "not a key: give the type a function petal_key(const T &), as petal.hpp explains");
+  }
+}
+
+inline bool contains(const petal_filter *filter, bytes key) noexcept {
+  return petal_filter_contains(filter, key.data(), key.size());
+}
+inline bool contains(const petal_filter *filter, std::uint64_t key) noexcept {
+  return petal_filter_contains_u64(filter, key);
+}
+inline bool contains(const petal_filter *filter, hash64 key) noexcept {
+  return petal_filter_contains_hash(filter, key.value);
+}
+
+inline petal_status contains_checked(const petal_filter *filter, bytes key, bool *found) noexcept {
+  return petal_filter_contains_checked(filter, key.data(), key.size(), found);
+}
+inline petal_status contains_checked(const petal_filter *filter, std::uint64_t key, bool *found) noexcept {
+  return petal_filter_contains_checked_u64(filter, key, found);
+}
+inline petal_status contains_checked(const petal_filter *filter, hash64 key, bool *found) noexcept {
+  return petal_filter_contains_checked_hash(filter, key.value, found);
+}
+
+inline petal_status insert(petal_filter *filter, bytes key, bool *is_new) noexcept {
+  return petal_filter_insert(filter, key.data(), key.size(), is_new);
+}
+inline petal_status insert(petal_filter *filter, std::uint64_t key, bool *is_new) noexcept {
+  return petal_filter_insert_u64(filter, key, is_new);
+}
+inline petal_status insert(petal_filter *filter, hash64 key, bool *is_new) noexcept {
+  return petal_filter_insert_hash(filter, key.value, is_new);
+}
+
+inline petal_status insert_shared(const petal_filter *filter, bytes key, bool *is_new) noexcept {
+  return petal_filter_insert_shared(filter, key.data(), key.size(), is_new);
+}
+inline petal_status insert_shared(const petal_filter *filter, std::uint64_t key, bool *is_new) noexcept {
+  return petal_filter_insert_shared_u64(filter, key, is_new);
+}
+inline petal_status insert_shared(const petal_filter *filter, hash64 key, bool *is_new) noexcept {
+  return petal_filter_insert_shared_hash(filter, key.value, is_new);
+}
+
+inline petal_status add(petal_builder *builder, bytes key) noexcept {
+  return petal_builder_add(builder, key.data(), key.size());
+}
+inline petal_status add(petal_builder *builder, std::uint64_t key) noexcept {
+  return petal_builder_add_u64(builder, key);
+}
+inline petal_status add(petal_builder *builder, hash64 key) noexcept {
+  return petal_builder_add_hash(builder, key.value);
+}
+
+inline petal_status hash(const petal_filter *filter, bytes key, std::uint64_t *out) noexcept {
+  return petal_filter_hash(filter, key.data(), key.size(), out);
+}
+inline petal_status hash(const petal_filter *filter, std::uint64_t key, std::uint64_t *out) noexcept {
+  return petal_filter_hash_u64(filter, key, out);
+}
+inline petal_status hash(const petal_spec *spec, bytes key, std::uint64_t *out, petal_error *error) noexcept {
+  return petal_hash(spec, key.data(), key.size(), out, error);
+}
+inline petal_status hash(const petal_spec *spec, std::uint64_t key, std::uint64_t *out, petal_error *error) noexcept {
+  return petal_hash_u64(spec, key, out, error);
+}
+
+}  // namespace detail
+
+#if !PETAL_HPP_EXCEPTIONS
+}  // namespace without_exceptions
+#endif
+}  // namespace petal
+
+#endif  // PETAL_HPP_KEYS
