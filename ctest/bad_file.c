@@ -137,7 +137,7 @@ static void build_without_room(struct rlimit small, struct rlimit usual) {
   size_t added = answers.done;
   REFUSED_PLAIN(PETAL_ERR_NO_SPACE, petal_builder_add_u64(builder, 1));
   setrlimit(RLIMIT_FSIZE, &usual);
-  CHECK_OK(petal_builder_count(builder, &count));
+  CHECK_OK(petal_builder_offered(builder, &count));
   CHECK(added > 0 && added < KEYS && count == added);
   CHECK_OK(petal_builder_add_batch(builder, U64_KEYS(numbers + added, KEYS - added), NULL, NULL));
   CHECK_OK(petal_builder_finish(builder, &filter, NULL));

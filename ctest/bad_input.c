@@ -451,7 +451,7 @@ static void callbacks(void) {
   CHECK_OK(petal_builder_new(&spec, &options, &builder, NULL));
   for (uint64_t i = 0; i < 10; i++) CHECK_OK(petal_builder_add_u64(builder, i));
   REFUSED(PETAL_ERR_CANCELLED, "cancel", petal_builder_finish(builder, &none, &error));
-  CHECK_OK(petal_builder_count(builder, &count));
+  CHECK_OK(petal_builder_offered(builder, &count));
   CHECK(count == 10 && none == SENTINEL);
   petal_builder_free(builder);
 }

@@ -23,7 +23,7 @@ static petal_filter *finish(petal_builder *builder) {
 
 static uint64_t keys_in(const petal_builder *builder) {
   uint64_t count = UINT64_MAX;
-  CHECK_OK(petal_builder_count(builder, &count));
+  CHECK_OK(petal_builder_offered(builder, &count));
   return count;
 }
 
@@ -44,7 +44,7 @@ static void distinct_sizing(petal_kind kind) {
   CHECK(check_same_bits(built, filled));
   petal_description description = {.struct_size = sizeof description};
   CHECK_OK(petal_filter_describe(built, &description, NULL));
-  CHECK_EQUAL(description.count, 30000);
+  CHECK_EQUAL(description.offered, 30000);
   CHECK_EQUAL(description.capacity, 10000);
   petal_filter_free(filled);
 
@@ -60,7 +60,7 @@ static void distinct_sizing(petal_kind kind) {
   petal_filter *second = finish(builder);
   CHECK_OK(petal_filter_describe(second, &description, NULL));
   CHECK_EQUAL(description.capacity, 2);
-  CHECK_EQUAL(description.count, 4);
+  CHECK_EQUAL(description.offered, 4);
   CHECK(petal_filter_contains_u64(second, 42) && petal_filter_contains(second, "", 0));
   CHECK(!check_same_bits(second, built));
 

@@ -151,7 +151,7 @@ static inline bool check_same_image(const petal_filter *filter, check_image imag
 static inline uint64_t check_keys(const petal_filter *filter) {
   petal_description description = {.struct_size = sizeof description};
   CHECK_OK(petal_filter_describe(filter, &description, NULL));
-  return description.count;
+  return description.offered;
 }
 
 static inline bool check_same_bits(const petal_filter *a, const petal_filter *b) {

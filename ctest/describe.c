@@ -30,7 +30,7 @@ static void empty_and_full(petal_kind kind) {
   CHECK_EQUAL(d.capabilities, petal_filter_capabilities(filter));
   CHECK_EQUAL(d.state, PETAL_STATE_WRITABLE | PETAL_STATE_CAN_HASH);
   CHECK_EQUAL(d.capacity, 10000);
-  CHECK_EQUAL(d.count, 0);
+  CHECK_EQUAL(d.offered, 0);
   CHECK_CLOSE(s.count_estimate, 0, 0);
   CHECK_CLOSE(s.fill, 0, 0);
   CHECK_CLOSE(s.false_positive_rate, 0, 0);
@@ -48,7 +48,7 @@ static void empty_and_full(petal_kind kind) {
   s = measure(filter);
   double expected = -1;
   CHECK_OK(petal_filter_expected_false_positive_rate(filter, 10000, &expected));
-  CHECK_EQUAL(d.count, 20000);
+  CHECK_EQUAL(d.offered, 20000);
   CHECK_CLOSE(s.count_estimate, 10000, 300);
   CHECK(s.fill > 0.1 && s.fill < 0.6);
   CHECK(expected > 0.005 && expected <= 0.01);

@@ -138,7 +138,7 @@ static void reads_and_refuses(petal_filter *inherited, uint64_t keys) {
   REFUSED(PETAL_ERR_UNSUPPORTED, "another process", petal_filter_clear(inherited, &error));
   REFUSED(PETAL_ERR_UNSUPPORTED, "another process", petal_filter_merge(inherited, other, &error));
   REFUSED(PETAL_ERR_UNSUPPORTED, "another process", petal_filter_intersect(inherited, other, &error));
-  REFUSED_PLAIN(PETAL_ERR_UNSUPPORTED, petal_filter_add_count(inherited, 1));
+  REFUSED_PLAIN(PETAL_ERR_UNSUPPORTED, petal_filter_add_offered(inherited, 1));
   REFUSED(PETAL_ERR_UNSUPPORTED, "another process", petal_filter_sync(inherited, &error));
   REFUSED(PETAL_ERR_UNSUPPORTED, "another process", petal_filter_vouch(inherited, &error));
   CHECK(petal_filter_view_writable(inherited, &view, &error) == PETAL_ERR_UNSUPPORTED);

@@ -78,7 +78,7 @@ static void agrees(petal_kind kind, uint64_t blocks, uint32_t hashes, uint64_t s
 
   /* What was inserted inline is not counted until somebody says so; then the images are the same. */
   CHECK_EQUAL(check_keys(inlined), 0);
-  CHECK_OK(petal_filter_add_count(inlined, 2 * count));
+  CHECK_OK(petal_filter_add_offered(inlined, 2 * count));
   check_image image = check_take_image(called);
   CHECK(check_same_image(inlined, image));
   free(image.bytes);

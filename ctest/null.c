@@ -179,7 +179,7 @@ static void many_keys(void) {
   REQUIRED(petal_filter_insert_shared(filter, NULL, 3, &out_bool));
   REQUIRED(petal_filter_insert_shared_u64(NULL, 1, &out_bool));
   REQUIRED(petal_filter_insert_shared_hash(NULL, 1, &out_bool));
-  REQUIRED(petal_filter_add_count(NULL, 1));
+  REQUIRED(petal_filter_add_offered(NULL, 1));
 
   /* A lookup of keys that nobody gave, one whose answer nobody wants, and failures with nowhere to write to. */
   spoil();
@@ -355,15 +355,15 @@ static void builders(void) {
   INSERTION("keys", petal_builder_add_batch(builder, NULL, &answers, &error));
   INSERTION("data of keys", petal_builder_add_batch(builder, BYTE_KEYS(NULL, 3, offsets, 3), &answers, &error));
   INSERTION("data of keys", petal_builder_add_batch(builder, U64_KEYS(NULL, 3), &answers, &error));
-  REQUIRED(petal_builder_count(NULL, &out_u64));
-  REQUIRED(petal_builder_count(builder, NULL));
+  REQUIRED(petal_builder_offered(NULL, &out_u64));
+  REQUIRED(petal_builder_offered(builder, NULL));
   REQUIRED_NAMED("builder", petal_builder_finish(NULL, &out, &error));
   REQUIRED_NAMED("filter", petal_builder_finish(builder, NULL, &error));
   REQUIRED_NAMED("builder", petal_builder_save(NULL, check_path("built"), &error));
   REQUIRED_NAMED("path", petal_builder_save(builder, NULL, &error));
   CHECK(access(check_path("built"), F_OK) != 0);
   petal_builder_free(NULL);
-  CHECK_OK(petal_builder_count(builder, &count));
+  CHECK_OK(petal_builder_offered(builder, &count));
   CHECK_EQUAL(count, 0);
 
   NULLABLE(petal_builder_add(builder, NULL, 0));

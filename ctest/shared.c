@@ -73,10 +73,10 @@ static void threads_share_a_handle(petal_kind kind) {
   /* Shared insertion counts nothing; the caller may. */
   petal_description description = {.struct_size = sizeof description};
   CHECK_OK(petal_filter_describe(filter, &description, NULL));
-  CHECK(description.count == 0 && (description.capabilities & PETAL_CAN_INSERT_SHARED));
-  CHECK_OK(petal_filter_add_count(filter, THREADS * keys_per_thread));
+  CHECK(description.offered == 0 && (description.capabilities & PETAL_CAN_INSERT_SHARED));
+  CHECK_OK(petal_filter_add_offered(filter, THREADS * keys_per_thread));
   CHECK_OK(petal_filter_describe(filter, &description, NULL));
-  CHECK(description.count == THREADS * keys_per_thread);
+  CHECK(description.offered == THREADS * keys_per_thread);
 
   /* Three ways to name a key. */
   CHECK_OK(petal_filter_insert_shared(filter, "apple", 5, &new));

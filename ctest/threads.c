@@ -33,7 +33,7 @@ static void *look(void *argument) {
     petal_description description = {.struct_size = sizeof description};
     petal_filter *copy = NULL;
     bool equal = false;
-    task->wrong += petal_filter_describe(shared, &description, NULL) != PETAL_OK || description.count != KEYS;
+    task->wrong += petal_filter_describe(shared, &description, NULL) != PETAL_OK || description.offered != KEYS;
     task->wrong += petal_filter_copy(shared, &copy, NULL) != PETAL_OK;
     task->wrong += petal_filter_equal(shared, copy, &equal) != PETAL_OK || !equal;
     task->wrong += petal_filter_verify(shared, NULL) != PETAL_OK;

@@ -560,7 +560,7 @@ petal_status petal_filter_insert_batch(petal_filter *filter,
  *
  * What holds: a key whose insertion happened before a lookup is found by it. Of threads that insert the same new key
  * at the same time at least one is told that it was new; more than one may be. Keys are not counted, because a counter
- * that all threads share would be what they wait for: `petal_filter_add_count()` makes up for it, and
+ * that all threads share would be what they wait for: `petal_filter_add_offered()` makes up for it, and
  * `petal_filter_estimate()` does without. All other functions that take a handle which is not const still need it
  * alone.
  */
@@ -598,7 +598,7 @@ petal_status petal_filter_insert_shared_batch(const petal_filter *filter,
  * that all threads share is what they wait for. An image in place has the sum once the handle is synced or freed; of
  * those who share it each adds its own. `PETAL_ERR_UNSUPPORTED` if it is open for reading. Since 0.1.
  */
-petal_status petal_filter_add_count(const petal_filter *filter, uint64_t keys);
+petal_status petal_filter_add_offered(const petal_filter *filter, uint64_t keys);
 
 
 /*
@@ -1009,7 +1009,7 @@ petal_status petal_builder_add_batch(petal_builder *builder,
                                      petal_error *error);
 
 /** How many keys were added, duplicates included. Since 0.1. */
-petal_status petal_builder_count(const petal_builder *builder, uint64_t *count);
+petal_status petal_builder_offered(const petal_builder *builder, uint64_t *offered);
 
 /**
  * Makes the filter and empties the builder, which may be used again or freed. On a failure, and when the progress
@@ -1069,7 +1069,7 @@ typedef struct petal_description {
   /** Distinct keys that it was sized for; 0 is unknown. */
   uint64_t capacity;
   /** Keys offered so far, duplicates included. */
-  uint64_t count;
+  uint64_t offered;
   /** Bits that keys are spread over. */
   uint64_t bits;
   /** Bytes of the whole image: header, payload and table of checksums. */
@@ -1238,7 +1238,7 @@ petal_status petal_filter_hash_u64(const petal_filter *filter, uint64_t key, uin
  * - An insertion into it is like a call that takes a handle which is not const: the filter is alone meanwhile.
  *   `petal_filter_sync()` ends the permission to insert, wherever the filter lies: take a new writable view after it.
  *   Lookups go on.
- * - Keys that are inserted through it are not counted. `petal_filter_add_count()` makes up for it.
+ * - Keys that are inserted through it are not counted. `petal_filter_add_offered()` makes up for it.
  */
 
 /** How a payload is laid out: one of `PETAL_LAYOUT_*`. Since 0.1. */

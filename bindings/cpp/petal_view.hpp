@@ -18,7 +18,7 @@
  * the filter is alone meanwhile. `filter::sync()` ends the permission to insert, wherever the filter lies: take a new
  * `writable_view` after it. Lookups go on.
  *
- * Keys that are inserted through a view are not counted. `filter::add_count()` makes up for it.
+ * Keys that are inserted through a view are not counted. `filter::add_offered()` makes up for it.
  *
  * Instructions. What a file is compiled for decides which it uses, so the types of this header differ between files
  * that are compiled for different processors: they do not mix up, and do not pass from one to the other. This header is

@@ -42,7 +42,7 @@ import (
 
 // Builder collects keys, 8 bytes each, and then makes a filter sized for exactly the distinct keys that came. All kinds
 // can be built; those that cannot insert are made in no other way. Its methods need the builder to themselves, but for
-// [Builder.Count].
+// [Builder.Offered].
 type Builder struct {
 	owner *builderOwner
 }
@@ -189,12 +189,12 @@ func (b *Builder) AddBatch(keys Keys, answers *Answers) error {
 	return err
 }
 
-// Count returns how many keys were added, duplicates included. Only reads the builder.
-func (b *Builder) Count() (uint64, error) {
+// Offered returns how many keys were added, duplicates included. Only reads the builder.
+func (b *Builder) Offered() (uint64, error) {
 	var count C.uint64_t
-	status := C.petal_builder_count(b.toRead(), &count)
+	status := C.petal_builder_offered(b.toRead(), &count)
 	runtime.KeepAlive(b)
-	return uint64(count), statusError("petal.Builder.Count", status)
+	return uint64(count), statusError("petal.Builder.Offered", status)
 }
 
 // Finish makes the filter and empties the builder, which may be used again. On a failure, and when Progress cancels

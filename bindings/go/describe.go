@@ -44,8 +44,8 @@ type Description struct {
 	Hashes uint32 `json:"hashes"`
 	// Capacity is how many distinct keys it was sized for; 0 is unknown.
 	Capacity uint64 `json:"capacity"`
-	// Count is how many keys were offered so far, duplicates included.
-	Count uint64 `json:"count"`
+	// Offered is how many keys were offered so far, duplicates included.
+	Offered uint64 `json:"offered"`
 	// Bits is how many bits keys are spread over.
 	Bits uint64 `json:"bits"`
 	// Bytes is the size of the whole image.
@@ -110,7 +110,7 @@ func (f *Filter) Describe() (Description, error) {
 		State:             State(raw.state),
 		Hashes:            uint32(raw.hashes),
 		Capacity:          uint64(raw.capacity),
-		Count:             uint64(raw.count),
+		Offered:           uint64(raw.offered),
 		Bits:              uint64(raw.bits),
 		Bytes:             uint64(raw.bytes),
 		BitsPerKey:        float64(raw.bits_per_key),

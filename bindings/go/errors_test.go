@@ -112,7 +112,7 @@ func TestClosedOnesFail(t *testing.T) {
 			t.Errorf("%v, and not: %s", err, want)
 		}
 	}
-	_, counted := b.Count()
+	_, counted := b.Offered()
 	_, finished := b.Finish()
 	for _, err := range []error{b.AddString("a"), b.AddBatch(StringKeys([]string{"a"}), nil), counted, finished, b.Save("x")} {
 		wants(t, err, ErrClosed)

@@ -82,7 +82,7 @@ func TestFiltersAreMergedMeasuredAndDescribed(t *testing.T) {
 		}
 	}
 	description, stats := must(a.Describe()), must(a.Statistics())
-	if description.Count != 8000 || description.Capacity != 10_000 || description.Seed != 3 ||
+	if description.Offered != 8000 || description.Capacity != 10_000 || description.Seed != 3 ||
 		description.FalsePositiveRate != 0.001 || !description.Capabilities.Has(CanMerge|CanInsert) ||
 		!description.State.Has(StateWritable|StateCanHash) || description.State.Has(StateDirty) ||
 		description.Bytes != must(a.SerializedSize()) || description.Bytes != must(spec.ImageSize()) ||

@@ -82,7 +82,7 @@ var pairs = map[string]pair{
 	"lookups and lookup":         with(true, lookups, lookup),
 	"shared insert and lookup":   with(true, shared, lookup),
 	"shared insert and the same": with(true, shared, shared),
-	"count and shared insert":    with(true, func(f *Filter) { _ = f.AddCount(1) }, shared),
+	"count and shared insert":    with(true, func(f *Filter) { _ = f.AddOffered(1) }, shared),
 	"vouch and lookup":           with(false, func(f *Filter) { _ = f.Vouch() }, lookup),
 	"lookup and statistics":      with(true, lookup, measure),
 	"inserts under a lock": {true, func() (func(), func()) {

@@ -16,7 +16,7 @@ import "runtime"
 
 // InsertShared inserts a key while other goroutines insert with the Shared methods and look up in the same filter, and
 // other processes through theirs ([OpenShare]); no lock is taken. Of goroutines that insert the same new key at the
-// same time at least one is told that it was new. Keys are not counted: see [Filter.AddCount]. [ErrUnsupported] unless
+// same time at least one is told that it was new. Keys are not counted: see [Filter.AddOffered]. [ErrUnsupported] unless
 // the filter has [CanInsertShared]. May run beside the other Shared methods and all that only read.
 func (f *Filter) InsertShared(key []byte) (isNew bool, err error) {
 	var fresh C.bool
@@ -58,10 +58,10 @@ func (f *Filter) InsertSharedBatch(keys Keys, answers *Answers) error {
 	return err
 }
 
-// AddCount adds to the count of keys that were offered, for those that the Shared methods inserted. May run beside the
+// AddOffered adds to the count of keys that were offered, for those that the Shared methods inserted. May run beside the
 // Shared methods and all that only read.
-func (f *Filter) AddCount(keys uint64) error {
-	status := C.petal_filter_add_count(f.toRead(), C.uint64_t(keys))
+func (f *Filter) AddOffered(keys uint64) error {
+	status := C.petal_filter_add_offered(f.toRead(), C.uint64_t(keys))
 	runtime.KeepAlive(f)
-	return statusError("petal.Filter.AddCount", status)
+	return statusError("petal.Filter.AddOffered", status)
 }

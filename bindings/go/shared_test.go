@@ -61,14 +61,14 @@ func TestManyGoroutinesInsert(t *testing.T) {
 			}
 		}
 		check(t, again.Close())
-		check(t, made.AddCount(5))
-		if count := must(made.Describe()).Count; count != 5 {
+		check(t, made.AddOffered(5))
+		if count := must(made.Describe()).Offered; count != 5 {
 			t.Error(count)
 		}
 		wants(t, made.InsertSharedBatch(Uint64Keys([]uint64{1, 2}), &Answers{Bools: []bool{}}), ErrBufferTooSmall)
 		check(t, made.Close())
 		_, err := made.InsertSharedUint64(1)
 		wants(t, err, ErrClosed)
-		wants(t, made.AddCount(1), ErrClosed)
+		wants(t, made.AddOffered(1), ErrClosed)
 	}
 }

@@ -200,7 +200,7 @@ func (s *Spec) UnmarshalJSON(text []byte) error {
 
 // String returns one line: kind, keys, size, rate, and the state where it is unusual.
 func (d Description) String() string {
-	line := fmt.Sprintf("%v, %d keys", d.Kind, d.Count)
+	line := fmt.Sprintf("%v, %d keys", d.Kind, d.Offered)
 	if d.Capacity != 0 {
 		line += fmt.Sprintf(" of %d", d.Capacity)
 	}

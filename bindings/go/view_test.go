@@ -18,7 +18,7 @@ func compare(t *testing.T, name string, f *Filter, v *view.Filter, random *rand.
 	t.Helper()
 	description, header := must(f.Describe()), v.Header()
 	if uint32(header.Kind) != uint32(description.Kind) || header.Kind.String() != description.Kind.String() ||
-		header.Count != description.Count || header.Capacity != description.Capacity || header.Bits != description.Bits ||
+		header.Offered != description.Offered || header.Capacity != description.Capacity || header.Bits != description.Bits ||
 		header.Hashes != description.Hashes || header.FalsePositiveRate != description.FalsePositiveRate {
 		t.Errorf("%s: %+v and %+v", name, header, description)
 	}

@@ -202,15 +202,15 @@ pub unsafe extern "C" fn petal_builder_add_batch(
 
 /// How many keys were added, duplicates included. Since 0.1.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_builder_count(builder: *const petal_builder, count: *mut u64) -> petal_status {
-    boundary!(NO_ERROR, [builder, count], {
+pub unsafe extern "C" fn petal_builder_offered(builder: *const petal_builder, offered: *mut u64) -> petal_status {
+    boundary!(NO_ERROR, [builder, offered], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
         let handle = unsafe { &*builder };
         if handle.poisoned {
             return Err(Status::Internal.into());
         }
         // SAFETY: as above.
-        unsafe { count.write(handle.builder.count()) };
+        unsafe { offered.write(handle.builder.count()) };
         Ok(())
     })
 }

@@ -46,7 +46,7 @@ pub struct petal_description {
     /// Distinct keys that it was sized for; 0 is unknown.
     pub capacity: u64,
     /// Keys offered so far, duplicates included.
-    pub count: u64,
+    pub offered: u64,
     /// Bits that keys are spread over.
     pub bits: u64,
     /// Bytes of the whole image: header, payload and table of checksums.
@@ -114,7 +114,7 @@ fn description_of(filter: &Filter) -> petal_description {
             | flag(base.hasher().can_hash(), PETAL_STATE_CAN_HASH),
         hashes: geometry.hashes,
         capacity: header.capacity,
-        count: base.count_now(),
+        offered: base.count_now(),
         bits: geometry.bits,
         bytes: header.image_bytes(),
         bits_per_key: if header.capacity == 0 { 0.0 } else { geometry.bits as f64 / header.capacity as f64 },

@@ -12,7 +12,7 @@
 //! - An insertion into it is like a call that takes a handle which is not const: the filter is alone meanwhile.
 //!   `petal_filter_sync()` ends the permission to insert, wherever the filter lies: take a new writable view after it.
 //!   Lookups go on.
-//! - Keys that are inserted through it are not counted. `petal_filter_add_count()` makes up for it.
+//! - Keys that are inserted through it are not counted. `petal_filter_add_offered()` makes up for it.
 
 use crate::boundary::{self, boundary};
 use crate::filter::petal_filter;

@@ -236,7 +236,7 @@ fn external_hashes_take_no_bytes() {
     place.petal("insert external keys").names(&["external", "hashes only"]);
     place.petal("verify external").quiet();
     assert_eq!(info(&place.path("external"))["hash"], "external");
-    assert_eq!(info(&place.path("external"))["count"], 1);
+    assert_eq!(info(&place.path("external"))["offered"], 1);
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn info_without_statistics_reads_the_header_only() {
     let text = place.petal("info --no-statistics small").text();
     assert!(text.contains("false_positive_rate") && !text.contains("statistics"), "{text}");
     let text = place.petal("info --no-statistics --json small").text();
-    assert!(json(&text)["statistics"].is_null() && json(&text)["count"] == 10, "{text}");
+    assert!(json(&text)["statistics"].is_null() && json(&text)["offered"] == 10, "{text}");
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn merge_is_the_union_and_intersect_holds_what_all_hold() {
         let union = petal::load(&fs::read(place.path("union")).unwrap(), &petal::OpenOptions::default()).unwrap();
         let all = petal::load(&fs::read(place.path("all.petal")).unwrap(), &petal::OpenOptions::default()).unwrap();
         assert!(union.equals(&all), "{}", kind.name);
-        assert_eq!(info(&place.path("union"))["count"], 9500);
+        assert_eq!(info(&place.path("union"))["offered"], 9500);
         assert_eq!(place.petal("merge a.petal b.petal c.petal").quiet(), fs::read(place.path("union")).unwrap());
         place.petal("intersect a.petal b.petal c.petal -o common").quiet();
         assert_eq!(place.petal_on("check common", &lines(2500..3000)).quiet(), lines(2500..3000));

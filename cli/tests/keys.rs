@@ -65,7 +65,7 @@ fn standard_input_is_read_from_where_it_stands() {
         .expect("sh");
     assert!(status.success());
     let info = info(&place.path("filter"));
-    assert_eq!((info["capacity"].as_u64(), info["count"].as_u64()), (Some(99), Some(99)));
+    assert_eq!((info["capacity"].as_u64(), info["offered"].as_u64()), (Some(99), Some(99)));
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_pipe_needs_a_capacity() {
         info(&place.path("filter"))
     };
     assert_eq!(
-        (info["bits"].as_u64(), info["hashes"].as_u64(), info["count"].as_u64()),
+        (info["bits"].as_u64(), info["hashes"].as_u64(), info["offered"].as_u64()),
         (Some(1000), Some(3), Some(10))
     );
     assert!(info["capacity"].is_null() && info["false_positive_rate"].is_null());
@@ -91,7 +91,7 @@ fn records_are_bytes() {
     let input = b"plain\n\xff\xfe\x00binary\n\nwith return\r\n  spaces \nno newline at the end";
     place.file("keys", input);
     place.petal("build --fpr 1e-6 -o filter keys").quiet();
-    assert_eq!(info(&place.path("filter"))["count"], 6);
+    assert_eq!(info(&place.path("filter"))["offered"], 6);
     assert_eq!(place.petal("check filter keys").quiet(), [&input[..], b"\n"].concat());
     // Each of these is another key.
     let others = b"Plain\nbinary\nwith return\nspaces\n\r\nno newline at the end\r\n\xff\xfe\n";
@@ -99,7 +99,7 @@ fn records_are_bytes() {
     // With -0 newlines belong to the keys.
     place.file("nul", b"a\nb\0\0c");
     place.petal("build -0 --fpr 1e-6 -o filter nul").quiet();
-    assert_eq!(info(&place.path("filter"))["count"], 3);
+    assert_eq!(info(&place.path("filter"))["offered"], 3);
     assert_eq!(place.petal("check -0 filter nul").quiet(), b"a\nb\0\0c\0");
     assert_eq!(place.petal_on("check -v filter", b"a\nb\nc\n\n").quiet(), b"a\nb\n");
 }
@@ -110,7 +110,7 @@ fn empty_input_and_empty_lines() {
     place.file("empty", b"");
     place.petal("build -o filter empty").quiet();
     let nothing = info(&place.path("filter"));
-    assert_eq!((nothing["count"].as_u64(), nothing["capacity"].as_u64()), (Some(0), Some(1)));
+    assert_eq!((nothing["offered"].as_u64(), nothing["capacity"].as_u64()), (Some(0), Some(1)));
     assert_eq!(nothing["statistics"]["false_positive_rate"], 0.0);
     assert_eq!(place.petal("check filter empty").status, 1);
     assert_eq!(place.petal_on("check -c filter", b"a\n").stdout, b"0\n");
@@ -136,7 +136,7 @@ fn records_of_every_length_around_a_block() {
     }
     place.file("keys", &input);
     place.petal("build --fpr 1e-9 -o filter keys").quiet();
-    assert_eq!(info(&place.path("filter"))["count"], 9);
+    assert_eq!(info(&place.path("filter"))["offered"], 9);
     assert!(place.petal("check filter keys").quiet() == input);
     assert!(place.petal_on("check filter", &input[..input.len() - 1]).quiet() == input);
     assert!(place.petal_on("dedup --capacity 10 --fpr 1e-9", &input).stdout == input);
@@ -209,7 +209,7 @@ fn insert_adds_in_place() {
     place.petal("build --capacity 2000 -o filter keys").quiet();
     place.file("more", lines(1000..1500));
     place.petal_on("insert filter more -", &lines(1500..2000)).quiet();
-    assert_eq!(info(&place.path("filter"))["count"], 2000);
+    assert_eq!(info(&place.path("filter"))["offered"], 2000);
     assert_eq!(place.petal("verify filter").text(), "filter: OK\n");
     assert_eq!(place.petal_on("check filter", &lines(0..2000)).quiet(), lines(0..2000));
     // The same bits as all at once.
@@ -289,7 +289,7 @@ fn build_says_so_when_the_keys_are_too_many() {
     assert!(over.stderr.contains("more than the capacity of 100: the false-positive rate is now 0."), "{over:?}");
     // Repeats are no keys more.
     place.petal_on("build --capacity 100 -o filter", &lines(0..100).repeat(50)).quiet();
-    assert_eq!(info(&place.path("filter"))["count"], 5000);
+    assert_eq!(info(&place.path("filter"))["offered"], 5000);
 }
 
 #[test]
@@ -463,6 +463,6 @@ fn a_named_pipe_is_opened_once() {
     let writer = std::thread::spawn(move || fs::write(path, lines(0..5000)));
     place.petal("build --capacity 5000 -o filter pipe").quiet();
     writer.join().unwrap().unwrap();
-    assert_eq!(info(&place.path("filter"))["count"], 5000);
+    assert_eq!(info(&place.path("filter"))["offered"], 5000);
     place.petal("build -o filter pipe").names(&["pipe", "--capacity"]);
 }

@@ -175,7 +175,7 @@ fn what_is_closed_is_no_empty_file() {
         shell(&place, &format!("petal {line} >&-")).names(&["standard output: Bad file descriptor"]);
     }
     assert!(!place.path("other").exists());
-    assert_eq!(info(&place.path("filter"))["count"], 1000);
+    assert_eq!(info(&place.path("filter"))["offered"], 1000);
     for line in ["build --capacity 10 -o other", "dedup --capacity 10", "check filter", "info -", "insert filter -"] {
         shell(&place, &format!("petal {line} <&-")).names(&["standard input: Bad file descriptor"]);
     }
@@ -216,7 +216,7 @@ fn a_long_record_is_in_memory_once() {
     let limited = |mebibytes: usize, line: &str| shell(&place, &format!("ulimit -v {}; {line}", mebibytes << 10));
     // Whoever doubles the buffer comes to 128 MiB.
     limited(112, "petal build -o filter keys").quiet();
-    assert_eq!(info(&place.path("filter"))["count"], 2);
+    assert_eq!(info(&place.path("filter"))["offered"], 2);
     assert_eq!(limited(112, "petal check -c filter keys").text(), "2\n");
     assert_eq!(limited(112, "petal dedup -q --capacity 2 keys").quiet().len(), length + 7);
     limited(60, "petal build --capacity 2 keys").names(&["keys: a record longer than ", "out of memory"]);

@@ -205,7 +205,7 @@ impl Filter {
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the filter is open for reading only.
-    pub fn add_count(&self, keys: u64) -> Result<()> {
+    pub fn add_offered(&self, keys: u64) -> Result<()> {
         if self.base().words().in_place() == Some(Access::Read) {
             return Err(self.base().refusal());
         }

@@ -178,10 +178,10 @@ fn sharers_count() {
     let (first, mut second) = (open(&path, Mode::Share), open(&path, Mode::Share));
     thread::scope(|scope| {
         for _ in 0..4 {
-            scope.spawn(|| (0..100).for_each(|_| first.add_count(3).unwrap()));
+            scope.spawn(|| (0..100).for_each(|_| first.add_offered(3).unwrap()));
         }
     });
-    second.add_count(30).unwrap();
+    second.add_offered(30).unwrap();
     assert_eq!((first.base().count(), second.base().count()), (2200, 1030));
     second.sync().unwrap();
     assert_eq!((second.base().count(), open(&path, Mode::Read).base().count()), (1030, 1030));
@@ -189,10 +189,10 @@ fn sharers_count() {
     drop(second);
     assert_eq!(verified(&path), Ok(()));
     assert_eq!(open(&path, Mode::Read).base().count(), 2230);
-    assert_eq!(open(&path, Mode::Read).add_count(1).unwrap_err().status(), Status::Unsupported);
+    assert_eq!(open(&path, Mode::Read).add_offered(1).unwrap_err().status(), Status::Unsupported);
 
     let mut writer = open(&path, Mode::Write);
-    writer.add_count(7).unwrap();
+    writer.add_offered(7).unwrap();
     writer.sync().unwrap();
     assert_eq!(open(&path, Mode::Read).base().count(), 2237);
 }

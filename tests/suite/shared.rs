@@ -204,7 +204,7 @@ fn sharing_has_its_limits() {
         let mut dirty = petal::open(&path, &write).unwrap();
         assert!(dirty.base().header().dirty);
         assert_eq!(dirty.insert_hash_shared(2).unwrap_err().status(), Status::Unsupported);
-        dirty.add_count(1).unwrap();
+        dirty.add_offered(1).unwrap();
         dirty.sync().unwrap();
         assert!(petal::open(&path, &OpenOptions::default()).unwrap().base().header().dirty);
         dirty.vouch().unwrap();

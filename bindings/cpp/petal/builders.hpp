@@ -99,9 +99,9 @@ class builder {
     return detail::done(code, std::move(error));
   }
   /// How many keys were added, duplicates included.
-  result<std::uint64_t> try_count() const noexcept {
+  result<std::uint64_t> try_offered() const noexcept {
     return detail::output<std::uint64_t>([&](std::uint64_t *count) noexcept {
-      return petal_builder_count(get(), count);
+      return petal_builder_offered(get(), count);
     });
   }
   /// Makes the filter and empties the builder, which may be used again. On a failure the keys stay. What the progress
@@ -124,7 +124,7 @@ class builder {
   void add_batch(const Keys &keys, std::size_t *done = nullptr) {
     try_add_batch(keys, done).value();
   }
-  std::uint64_t count() const { return try_count().value(); }
+  std::uint64_t offered() const { return try_offered().value(); }
   filter finish() {
     auto made = finish_through();
     if (progress_) progress_->barrier.rethrow();

@@ -180,7 +180,7 @@ class filter {
   }
 
   // From many threads: these insert through a const filter, without locks, while others insert and look up, where
-  // `can(PETAL_CAN_INSERT_SHARED)`. Keys are not counted; `add_count()` makes up for it afterwards.
+  // `can(PETAL_CAN_INSERT_SHARED)`. Keys are not counted; `add_offered()` makes up for it afterwards.
 
   /// Inserts a key while others insert and look up. Of several that insert the same new key at once, at least one gets
   /// true.
@@ -211,8 +211,8 @@ class filter {
     return came.true_count;
   }
   /// Adds to the count of keys that were offered. Threads may call it while others use the filter.
-  result<void> try_add_count(std::uint64_t keys) const noexcept {
-    return detail::done(petal_filter_add_count(get(), keys));
+  result<void> try_add_offered(std::uint64_t keys) const noexcept {
+    return detail::done(petal_filter_add_offered(get(), keys));
   }
 
   // Combining: filters made from one spec.
@@ -388,7 +388,7 @@ class filter {
   std::uint64_t insert_shared_batch(const Keys &keys, const answers &is_new) const {
     return try_insert_shared_batch(keys, is_new).value();
   }
-  void add_count(std::uint64_t keys) const { try_add_count(keys).value(); }
+  void add_offered(std::uint64_t keys) const { try_add_offered(keys).value(); }
 
   void merge(const filter &other) { try_merge(other).value(); }
   void intersect(const filter &other) { try_intersect(other).value(); }

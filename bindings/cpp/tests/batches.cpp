@@ -40,7 +40,7 @@ TEST(batches, numbers) {
   std::size_t inserted = 0;
   f.insert_batch(keys, petal::answers(), &inserted);
   EXPECT_EQ(inserted, many);
-  EXPECT_EQ(f.describe().count, many);
+  EXPECT_EQ(f.describe().offered, many);
 
   std::vector<std::uint8_t> found(2 * many, 7);
   EXPECT_EQ(f.contains_batch(all, found), many);
@@ -107,7 +107,7 @@ TEST(batches, too_little_room_for_answers) {
   std::size_t inserted = 99;
   EXPECT_EQ(f.try_insert_batch(keys, few, &inserted).status(), petal::status::buffer_too_small);
   EXPECT_EQ(inserted, 0u);
-  EXPECT_EQ(f.describe().count, 0u);
+  EXPECT_EQ(f.describe().offered, 0u);
   EXPECT_EQ(thrown([&] { f.insert_batch(keys, few); }).status(), petal::status::buffer_too_small);
 }
 
@@ -304,7 +304,7 @@ TEST(batches, none_at_all) {
   f.insert_batch(none);
   f.insert_batch(petal::key_buffer());
   EXPECT_EQ(f.insert_batch(petal::keys(), petal::answers()), 0u);
-  EXPECT_EQ(f.describe().count, 0u);
+  EXPECT_EQ(f.describe().offered, 0u);
 }
 
 TEST(batches, refused) {

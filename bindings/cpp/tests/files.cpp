@@ -48,7 +48,7 @@ TEST_F(files, save_and_open_in_every_mode) {
   // Letting it go brings the image up to date.
   auto loaded = petal::filter::open(file, petal::open_options(petal::open_mode::load));
   EXPECT_TRUE(loaded.contains("and another"));
-  EXPECT_EQ(loaded.describe().count, 1002u);
+  EXPECT_EQ(loaded.describe().offered, 1002u);
   EXPECT_TRUE(loaded.insert("its own memory"));
   loaded.save(path("b.petal"));
 }
@@ -176,7 +176,7 @@ TEST(images, memory_of_the_caller) {
   {
     const auto read = petal::filter::open_buffer(buffer.data(), size);
     EXPECT_TRUE(read.contains("apple") && read.contains("pear"));
-    EXPECT_EQ(read.describe().count, 2u);
+    EXPECT_EQ(read.describe().offered, 2u);
     EXPECT_FALSE(read.can(PETAL_CAN_INSERT));
   }
   {

@@ -163,9 +163,9 @@ TEST(sharing, threads_insert_through_a_const_filter) {
   }
   for (auto &thread : running) thread.join();
   EXPECT_EQ(lost, 0u);
-  EXPECT_EQ(f.describe().count, 0u);
-  shared.add_count(threads * each);
-  EXPECT_EQ(f.describe().count, threads * each);
+  EXPECT_EQ(f.describe().offered, 0u);
+  shared.add_offered(threads * each);
+  EXPECT_EQ(f.describe().offered, threads * each);
   alone.insert_batch(numbers(0, threads * each));
   EXPECT_TRUE(f.equal(alone));
 
@@ -176,7 +176,7 @@ TEST(sharing, threads_insert_through_a_const_filter) {
   EXPECT_TRUE(is_new[0] && !is_new[1]);
   EXPECT_EQ(petal::filter().try_insert_shared(1).status(), petal::status::null);
   EXPECT_EQ(petal::filter().try_insert_shared_batch(numbers(0, 1)).status(), petal::status::null);
-  EXPECT_EQ(petal::filter().try_add_count(1).status(), petal::status::null);
+  EXPECT_EQ(petal::filter().try_add_offered(1).status(), petal::status::null);
 }
 
 TEST(combining, union_intersection_fold_clear) {
@@ -195,7 +195,7 @@ TEST(combining, union_intersection_fold_clear) {
   auto both = a.copy();
   both.merge(b);
   EXPECT_TRUE(both.equal(whole));
-  EXPECT_EQ(both.describe().count, 2000u);
+  EXPECT_EQ(both.describe().offered, 2000u);
   const auto estimate = both.estimate();
   EXPECT_NEAR(estimate.value, 1500, 4.5 * estimate.standard_error + 1);
 
@@ -209,11 +209,11 @@ TEST(combining, union_intersection_fold_clear) {
   EXPECT_EQ(both.describe().bits * 2, before);
   EXPECT_EQ(both.contains_batch(numbers(0, 1500)), 1500u);
   both.clear();
-  EXPECT_EQ(both.describe().count, 0u);
+  EXPECT_EQ(both.describe().offered, 0u);
   EXPECT_FALSE(both.contains(number(3)));
 
   // The copy is its own.
-  EXPECT_EQ(a.describe().count, 1000u);
+  EXPECT_EQ(a.describe().offered, 1000u);
 
   const petal::filter other(petal::spec().capacity(77));
   EXPECT_EQ(a.try_merge(other).status(), petal::status::incompatible);

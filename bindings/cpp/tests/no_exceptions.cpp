@@ -38,7 +38,7 @@ void one_and_many_keys() {
   std::array<bool, 3> found{};
   CHECK(f.contains_batch(keys, found) == 2 && found[0] && found[1] && !found[2]);
   CHECK(f.try_insert_batch(keys) && *f.try_insert_batch(keys, found) == 0 && *f.try_contains_batch(keys) == 3);
-  CHECK(*f.try_insert_shared(7) && f.try_insert_shared_batch(keys) && f.try_add_count(4) && f.contains(7));
+  CHECK(*f.try_insert_shared(7) && f.try_insert_shared_batch(keys) && f.try_add_offered(4) && f.contains(7));
   petal::key_buffer words;
   CHECK(words.try_add("apple") && words.try_add("plum"));
   CHECK(f.contains_batch(words) == 1);
@@ -64,7 +64,7 @@ void filters() {
   auto a = petal::filter::try_make(spec), b = petal::filter::try_make(spec);
   CHECK(a && b && *a->try_insert(1) && *b->try_insert(2));
   CHECK(!*a->try_equal(*b) && a->try_merge(*b) && a->contains(2) && a->try_intersect(*b) && a->contains(2));
-  CHECK(a->try_estimate() && a->try_estimate_overlap(*b) && a->try_statistics() && a->try_describe()->count == 1);
+  CHECK(a->try_estimate() && a->try_estimate_overlap(*b) && a->try_statistics() && a->try_describe()->offered == 1);
   CHECK(*a->try_compatibility_id() == *b->try_compatibility_id() && a->can(PETAL_CAN_FOLD));
   CHECK(*a->try_expected_false_positive_rate(1) < 0.01);
   auto c = a->try_copy(), d = petal::filter::try_make(*a->try_compatible_spec());
@@ -87,7 +87,7 @@ void filters() {
   auto builder = petal::builder::try_make(petal::spec(), petal::builder_options().progress(
       [](std::uint64_t, std::uint64_t) { return true; }));
   CHECK(builder && builder->try_add("apple") && builder->try_add_batch(std::vector<std::uint64_t>{1, 2}));
-  CHECK(*builder->try_count() == 3 && builder->try_finish()->contains("apple"));
+  CHECK(*builder->try_offered() == 3 && builder->try_finish()->contains("apple"));
   CHECK(builder->try_add(5) && builder->try_save(file) && petal::filter::try_open(file)->contains(5));
   std::remove(file.c_str());
 }

@@ -94,8 +94,8 @@ TEST_P(views, insert_as_the_filter_does) {
   ASSERT_EQ(*v.try_insert("pear", 4), b.insert("pear"));
   ASSERT_EQ(v.insert(stall::hashed{1}), b.insert(stall::hashed{1}));
   EXPECT_TRUE(v.contains("apple") && a.contains("pear") && a.contains(stall::hashed{1}));
-  EXPECT_EQ(a.describe().count, 0u);
-  a.add_count(keys + 3);
+  EXPECT_EQ(a.describe().offered, 0u);
+  a.add_offered(keys + 3);
   EXPECT_EQ(a.serialize(), b.serialize());
 }
 
@@ -192,7 +192,7 @@ TEST_F(view_files, insert_only_where_the_handle_may_write_alone) {
     EXPECT_TRUE(before.contains(1)) << "lookups go on";
     petal::writable_view after(f);
     EXPECT_TRUE(after.insert(2));
-    f.add_count(2);
+    f.add_offered(2);
     f.sync();
   }
   const auto f = petal::filter::open(path);

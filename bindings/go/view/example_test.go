@@ -80,7 +80,7 @@ func ExampleFilter_Header() {
 	}
 	defer seen.Close()
 	header := seen.Header()
-	fmt.Println(header.Kind, header.Hash, header.Count)
+	fmt.Println(header.Kind, header.Hash, header.Offered)
 	// Output: split_block xxh3 100
 }
 

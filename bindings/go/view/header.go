@@ -94,8 +94,8 @@ type Header struct {
 	// PayloadBytes is the length of the payload. The image has a header of 256 bytes before it and a table of checksums
 	// after it.
 	PayloadBytes uint64
-	// Count is the number of keys offered so far, duplicates included. In a dirty image it may lag.
-	Count uint64
+	// Offered is the number of keys offered so far, duplicates included. In a dirty image it may lag.
+	Offered uint64
 	// Dirty says that nobody vouches for the payload: the image is open for writing, or was when its process ended.
 	Dirty bool
 }
@@ -152,7 +152,7 @@ func decodeHeader(image []byte) (Header, error) {
 		FalsePositiveRate: math.Float64frombits(u64(56)),
 		Bits:              u64(64),
 		PayloadBytes:      u64(136),
-		Count:             u64(countOffset),
+		Offered:           u64(countOffset),
 	}
 	for i := range h.Words {
 		h.Words[i] = u64(72 + 8*i)

@@ -192,7 +192,7 @@ func (f *Filter) pieces(give func([]byte) error) error {
 // sealed returns the header of the image that there is now. Its first part never changes.
 func (f *Filter) sealed(dirty bool) (header [headerLength]byte) {
 	copy(header[:], f.image[:stateOffset])
-	binary.LittleEndian.PutUint64(header[countOffset:], f.header.Count)
+	binary.LittleEndian.PutUint64(header[countOffset:], f.header.Offered)
 	binary.LittleEndian.PutUint64(header[sealOffset:], xxh3.Hash(header[checksumOffset:sealOffset]))
 	if dirty {
 		copy(header[stateOffset:], dirtyState)

@@ -221,7 +221,7 @@ func (f *Filter) String() string {
 		return "closed"
 	}
 	h := &f.header
-	line := fmt.Sprintf("%v, %d keys", h.Kind, h.Count)
+	line := fmt.Sprintf("%v, %d keys", h.Kind, h.Offered)
 	if h.Capacity != 0 {
 		line += fmt.Sprintf(" of %d", h.Capacity)
 	}
@@ -330,8 +330,8 @@ func (f *Filter) InsertHash(hash uint64) (isNew bool, err error) {
 	case Bloom:
 		isNew = f.shape.bloomInsert(f.payload, hash)
 	}
-	if f.header.Count+1 != 0 {
-		f.header.Count++
+	if f.header.Offered+1 != 0 {
+		f.header.Offered++
 	}
 	return isNew, nil
 }

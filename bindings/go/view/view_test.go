@@ -100,7 +100,7 @@ func TestGoldenFilesHoldTheirKeys(t *testing.T) {
 			if absent < 800 {
 				t.Errorf("%s: only %d of %d other keys are absent", path, absent, 9*goldenKeys)
 			}
-			if f.Header().Count != goldenKeys {
+			if f.Header().Offered != goldenKeys {
 				t.Errorf("%s: %+v", path, f.Header())
 			}
 			if again, err := f.MarshalBinary(); err != nil || !bytes.Equal(again, image) {
@@ -149,10 +149,10 @@ func TestInsertingMakesTheSameBytes(t *testing.T) {
 		if fresh < 80 {
 			t.Errorf("%s: only %d keys were new", path, fresh)
 		}
-		if got := f.Header().Count; got != 2*goldenKeys {
+		if got := f.Header().Offered; got != 2*goldenKeys {
 			t.Errorf("%s: count is %d", path, got)
 		}
-		f.header.Count = goldenKeys
+		f.header.Offered = goldenKeys
 		var written bytes.Buffer
 		if n, err := f.WriteTo(&written); err != nil || n != int64(len(image)) {
 			t.Fatal(n, err)

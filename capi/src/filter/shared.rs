@@ -6,7 +6,7 @@
 //!
 //! What holds: a key whose insertion happened before a lookup is found by it. Of threads that insert the same new key
 //! at the same time at least one is told that it was new; more than one may be. Keys are not counted, because a counter
-//! that all threads share would be what they wait for: `petal_filter_add_count()` makes up for it, and
+//! that all threads share would be what they wait for: `petal_filter_add_offered()` makes up for it, and
 //! `petal_filter_estimate()` does without. All other functions that take a handle which is not const still need it
 //! alone.
 
@@ -115,9 +115,9 @@ pub unsafe extern "C" fn petal_filter_insert_shared_batch(
 /// that all threads share is what they wait for. An image in place has the sum once the handle is synced or freed; of
 /// those who share it each adds its own. `PETAL_ERR_UNSUPPORTED` if it is open for reading. Since 0.1.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_filter_add_count(filter: *const petal_filter, keys: u64) -> petal_status {
+pub unsafe extern "C" fn petal_filter_add_offered(filter: *const petal_filter, keys: u64) -> petal_status {
     boundary!(NO_ERROR, [filter], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
-        unsafe { petal_filter::get(filter)? }.add_count(keys)
+        unsafe { petal_filter::get(filter)? }.add_offered(keys)
     })
 }
