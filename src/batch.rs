@@ -2,11 +2,11 @@
 //! ([`crate::bits::ring::Batch`]).
 
 use crate::answers::Answers;
-use crate::bits::ring::{Batch, Few, GROUP, Taken};
+use crate::bits::ring::{Batch, Few, GROUP, Lookups, Taken};
 use crate::error::Result;
 use crate::hash::Hasher;
 use crate::keys::Keys;
-use crate::kind::{Base, Count, Lookups, MapKind};
+use crate::kind::{Base, Count, MapKind};
 use crate::simd::Instructions;
 
 /// The keys of a call on their way into a filter, and the answers on their way out.

@@ -36,6 +36,7 @@ pub mod kind;
 pub mod layouts;
 mod making;
 mod map;
+pub mod maps;
 mod records;
 pub mod registry;
 pub mod simd;
@@ -54,9 +55,9 @@ pub use keys::Keys;
 pub use kind::{Base, Capabilities, Counted, Entry, Overfill, Progress, Records, Row, Sizes, Structure};
 pub use layouts::{Layout, Measure, View};
 pub use making::{
-    Builder, BuilderOptions, Collector, CollectorOptions, MIN_MEMORY_LIMIT, Mode, OpenOptions, Record, Sorted, Steps,
-    create, create_in, expected_false_positive_rate, geometry, image_size, load, load_as, open, open_as, open_buffer,
-    open_buffer_as, parameter_of, plan, row_of,
+    Builder, BuilderOptions, Collector, CollectorOptions, MIN_MEMORY_LIMIT, MapBuilder, Mode, OpenOptions, Record,
+    Sorted, Steps, create, create_in, expected_false_positive_rate, geometry, image_size, load, load_as, open, open_as,
+    open_buffer, open_buffer_as, parameter_of, plan, row_of,
 };
 #[cfg(unix)]
 pub use making::{open_descriptor, open_descriptor_as};

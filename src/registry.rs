@@ -2,22 +2,34 @@
 
 use crate::filters::{blocked, bloom, split_block};
 use crate::kind::Row;
+use crate::maps::bloomier;
 use crate::spec::KindId;
 
-/// All kinds, in the order of their numbers.
+/// All kinds of filter, in the order of their numbers.
 pub static KINDS: &[Row] = &[bloom::ROW, split_block::ROW, blocked::ROW];
 
-/// The kind of a spec that names none.
+/// All kinds of map, in the order of their numbers, which no filter has.
+pub static MAPS: &[Row] = &[bloomier::ROW];
+
+/// The kind of a filter whose spec names none.
 pub const DEFAULT_KIND: KindId = blocked::ROW.kind;
+
+/// The kind of a map whose spec names none.
+pub const DEFAULT_MAP_KIND: KindId = bloomier::ROW.kind;
+
+/// All kinds, the filters first.
+pub fn all() -> impl Iterator<Item = &'static Row> {
+    KINDS.iter().chain(MAPS)
+}
 
 /// The row of a kind.
 pub fn find(kind: KindId) -> Option<&'static Row> {
-    KINDS.iter().find(|row| row.kind == kind)
+    all().find(|row| row.kind == kind)
 }
 
 /// The row of a kind by name.
 pub fn find_name(name: &str) -> Option<&'static Row> {
-    KINDS.iter().find(|row| row.name == name)
+    all().find(|row| row.name == name)
 }
 
 #[cfg(test)]
@@ -26,16 +38,16 @@ mod tests {
 
     #[test]
     fn numbers_names_and_parameter_ids_are_unique() {
-        for (i, a) in KINDS.iter().enumerate() {
-            assert!(a.kind.0 > 0 && !a.name.is_empty() && !a.summary.is_empty());
-            for b in &KINDS[i + 1..] {
-                assert!(a.kind.0 < b.kind.0 && a.name != b.name);
-            }
+        for row in all() {
+            assert!(row.kind.0 > 0 && !row.name.is_empty() && !row.summary.is_empty());
+            assert!(all().filter(|other| other.kind == row.kind || other.name == row.name).count() == 1);
         }
-        let all: Vec<_> = KINDS.iter().flat_map(|row| row.parameters).collect();
-        for a in &all {
+        assert!(KINDS.is_sorted_by_key(|row| row.kind.0) && MAPS.is_sorted_by_key(|row| row.kind.0));
+        assert!(KINDS.iter().all(|row| !row.is_map()) && MAPS.iter().all(Row::is_map));
+        let parameters: Vec<_> = all().flat_map(|row| row.parameters).collect();
+        for a in &parameters {
             // Ids are made from names. Kinds may share a name; what it means is for each kind to say.
-            assert!(a.id() != 0 && all.iter().all(|b| (a.id() == b.id()) == (a.name == b.name)));
+            assert!(a.id() != 0 && parameters.iter().all(|b| (a.id() == b.id()) == (a.name == b.name)));
         }
     }
 }

@@ -67,6 +67,16 @@ pub trait Batch {
     fn answer(&mut self, answers: u64, keys: usize);
 }
 
+/// The keys of a batch as a kind of map sees them: their identities, a group at a time, and where the values go.
+pub trait Lookups {
+    /// Writes the identities of the keys that come next to the front of `ids` and returns how many these are: [`GROUP`],
+    /// or fewer where the batch ends, and none after its end.
+    fn next(&mut self, ids: &mut [u128; GROUP]) -> usize;
+
+    /// Takes the values of the keys, a group or the last of the batch, that come after those which have theirs.
+    fn give(&mut self, found: &[Option<u64>]);
+}
+
 /// A batch of at most [`GROUP`] keys that are numbers: it has a way of its own, because what a call costs beside its
 /// keys shows in it.
 #[derive(Clone, Copy)]

@@ -21,7 +21,7 @@ pub struct Build<'a, R> {
     /// How many threads may work, the caller's among them: at least 1.
     pub threads: usize,
     /// Hears how far the work is, and can cancel it: [`Status::Cancelled`](crate::Status::Cancelled).
-    pub progress: &'a mut Progress,
+    pub progress: &'a mut (dyn FnMut(u64, u64) -> bool + Send),
 }
 
 /// A payload that was made. It depends on records and spec alone: not on memory, threads, or chance.

@@ -26,7 +26,7 @@ pub(crate) use change::{change_many, change_one, mark, mark_one};
 pub use facets::{Cardinality, Count, Fold, Grow, Insert, Intersect, Merge, Overlap, Remove, SharedInsert};
 pub use row::{Overfill, Row, Sizes, Structure};
 
-use crate::bits::ring::{self, Batch, Few, GROUP};
+use crate::bits::ring::{self, Batch, Few, GROUP, Lookups};
 use crate::error::Result;
 use crate::layouts::{Measure, Probe, View};
 
@@ -143,16 +143,6 @@ pub trait Kind: Payload {
     fn probe(&self) -> Option<Probe<'_>> {
         None
     }
-}
-
-/// The keys of a batch as a kind of map sees them: their identities, a group at a time, and where the values go.
-pub trait Lookups {
-    /// Writes the identities of the keys that come next to the front of `ids` and returns how many these are: [`GROUP`],
-    /// or fewer where the batch ends, and none after its end.
-    fn next(&mut self, ids: &mut [u128; GROUP]) -> usize;
-
-    /// Takes the values of the keys, a group or the last of the batch, that come after those which have theirs.
-    fn give(&mut self, found: &[Option<u64>]);
 }
 
 /// A kind of map: exact values for the keys it was built from, and for others "absent", but for a stated share of them.

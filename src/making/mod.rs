@@ -3,6 +3,7 @@
 mod builder;
 mod collect;
 mod create;
+mod map_builder;
 mod open;
 pub mod plan;
 mod progress;
@@ -10,6 +11,7 @@ mod progress;
 pub use builder::{Builder, BuilderOptions};
 pub use collect::{Collector, CollectorOptions, MIN_MEMORY_LIMIT, Record, Sorted};
 pub use create::{create, create_in, expected_false_positive_rate, geometry, image_size, parameter_of, row_of};
+pub use map_builder::MapBuilder;
 #[cfg(unix)]
 pub use open::open_descriptor as open_descriptor_as;
 pub use open::{Mode, OpenOptions, load as load_as, open as open_as, open_buffer as open_buffer_as};

@@ -18,6 +18,7 @@ mod hash;
 mod huge;
 mod in_place;
 mod kernels;
+mod maps;
 mod parquet;
 mod plan;
 mod pollution;

@@ -29,10 +29,12 @@ mod cells;
 mod fingerprints;
 mod shards;
 mod solve;
+mod values;
 
 pub use cells::MAX_WIDTH;
 pub use fingerprints::{Fingerprints, MAX_BITS, MIN_BITS};
 pub use shards::{Equations, Work, solve};
+pub use values::{MAX_CHECK_BITS, ValueShape, Values};
 
 use crate::bits::{GOLDEN, ring};
 use crate::error::{Result, error};
@@ -104,9 +106,11 @@ impl Segments {
     /// The three cells of a key.
     #[inline]
     fn positions(&self, how_far: u64, z: u64) -> [u64; 3] {
-        let mask = (1 << self.bits) - 1;
+        let length = 1_u64 << self.bits;
+        let mask = length - 1;
         let first = (how_far * u64::from(self.starts)) >> 32;
-        [first, (first + mask + 1) ^ (z & mask), (first + 2 * (mask + 1)) ^ (z >> 32 & mask)]
+        // A forged length is at most 2^63.
+        [first, (first + length) ^ (z & mask), first.wrapping_add(length << 1) ^ (z >> 32 & mask)]
     }
 }
 

@@ -230,6 +230,11 @@ impl Buffer {
         self.words.iter().flat_map(|word| word.to_ne_bytes()).take(self.length).collect()
     }
 
+    /// Where its bytes begin.
+    pub fn start_address(&mut self) -> *mut u8 {
+        self.words.as_mut_ptr().cast()
+    }
+
     fn start(&mut self) -> NonNull<u8> {
         NonNull::new(self.words.as_mut_ptr()).unwrap().cast()
     }

@@ -1,0 +1,178 @@
+//! Collects keys with their values first and makes the map afterwards.
+//!
+//! Keys are kept by their 128-bit identities: 24 bytes a key, its value included.
+
+use super::collect::{Collector, CollectorOptions};
+use super::progress::Steps;
+use super::{BuilderOptions, create};
+use crate::bits::ring::{GROUP, Taken};
+use crate::error::{Result, error};
+use crate::hash::Hasher;
+use crate::image::Image;
+use crate::keys::Keys;
+use crate::kind::{Build, Entry, Progress, Records, Structure};
+use crate::map::Map;
+use crate::maps::VALUE_BITS;
+use crate::registry::DEFAULT_MAP_KIND;
+use crate::spec::Spec;
+use std::path::Path;
+
+/// Collects keys with their values; [`MapBuilder::finish`] makes the map.
+pub struct MapBuilder {
+    spec: Spec,
+    hasher: Hasher,
+    entries: Collector<Entry>,
+    /// The greatest value that may be given.
+    greatest: u64,
+    threads: usize,
+    progress: Option<Box<Progress>>,
+}
+
+impl MapBuilder {
+    /// A builder of the map that `spec` describes, whose default kind is [`DEFAULT_MAP_KIND`]. The map is sized for the
+    /// keys that come, whatever the spec's capacity.
+    ///
+    /// # Errors
+    /// Those of the spec; [`Status::Unsupported`](crate::Status::Unsupported) for a kind of filter; those of the options
+    /// as of [`Builder::new`](crate::Builder::new).
+    pub fn new(spec: &Spec, options: BuilderOptions) -> Result<MapBuilder> {
+        let spec = Spec { kind: Some(spec.kind.unwrap_or(DEFAULT_MAP_KIND)), ..*spec };
+        // Finds what is wrong with the spec now and not when all keys have come.
+        let row = create::row_of(&spec)?;
+        if !row.is_map() {
+            return Err(error!(Unsupported, "{} is a filter, not a map: give its keys to a builder", row.name));
+        }
+        row.geometry_of(&spec)?;
+        let greatest = match spec.parameter(&VALUE_BITS)? {
+            0 => u64::MAX,
+            bits => u64::MAX >> (64 - bits),
+        };
+        let BuilderOptions { memory_limit, temporary_directory, threads, progress } = options;
+        let entries = Collector::new(CollectorOptions { memory_limit, temporary_directory, threads })?;
+        Ok(MapBuilder { hasher: spec.hasher()?, spec, entries, greatest, threads: threads.max(1), progress })
+    }
+
+    /// How many keys were put, with their values.
+    pub fn count(&self) -> u64 {
+        self.entries.added()
+    }
+
+    /// Gives a key a value. To give it the same value again changes nothing.
+    ///
+    /// # Errors
+    /// [`Status::ExternalHash`](crate::Status::ExternalHash) or [`Status::KeyMissing`](crate::Status::KeyMissing) where
+    /// the key cannot be hashed; [`Status::OutOfRange`](crate::Status::OutOfRange) for a value that `value_bits` cannot
+    /// hold; [`Status::OutOfMemory`](crate::Status::OutOfMemory), and what the system reports of the temporary file; and
+    /// [`Status::Contradiction`](crate::Status::Contradiction) as of [`MapBuilder::finish`], if that is found already.
+    /// The key is not added then.
+    pub fn put(&mut self, key: &[u8], value: u64) -> Result<()> {
+        self.put_id(self.hasher.identify(key)?, value)
+    }
+
+    /// Gives a `u64` key a value; see [`MapBuilder::put`].
+    ///
+    /// # Errors
+    /// As [`MapBuilder::put`].
+    pub fn put_u64(&mut self, key: u64, value: u64) -> Result<()> {
+        self.put_id(self.hasher.identify_u64(key)?, value)
+    }
+
+    /// Gives a key that is known by a 64-bit hash from elsewhere a value; see [`MapBuilder::put`].
+    ///
+    /// # Errors
+    /// As [`MapBuilder::put`]; [`Status::Unsupported`](crate::Status::Unsupported) unless the hash function is an
+    /// external one.
+    pub fn put_hash(&mut self, hash: u64, value: u64) -> Result<()> {
+        self.put_id(self.hasher.identify_hash(hash)?, value)
+    }
+
+    fn put_id(&mut self, id: u128, value: u64) -> Result<()> {
+        self.check_value(value)?;
+        self.entries.add(Entry { id, value })
+    }
+
+    fn check_value(&self, value: u64) -> Result<()> {
+        if value <= self.greatest {
+            return Ok(());
+        }
+        let bits = 64 - self.greatest.leading_zeros();
+        Err(error!(OutOfRange, "value = {value} has more bits than value_bits = {bits}"))
+    }
+
+    /// Gives many keys their values, in order; `values` is as long. All are taken, unless there is an error: that of
+    /// [`MapBuilder::put`], or [`Status::Offsets`](crate::Status::Offsets).
+    pub fn put_batch(&mut self, keys: &Keys, values: &[u64]) -> Taken {
+        let length = keys.len();
+        if values.len() != length {
+            return Taken::none(error!(BufferTooSmall, "{length} keys have {} values", values.len()));
+        }
+        if let Err(error) = keys.check_identities(&self.hasher) {
+            return Taken::none(error);
+        }
+        let mut done = 0;
+        let (mut ids, mut entries) = ([0; GROUP], [Entry::default(); GROUP]);
+        for group in values.chunks(GROUP) {
+            // Those before the first value that is too great.
+            let fitting = group.iter().position(|value| *value > self.greatest).unwrap_or(group.len());
+            keys.identify_range(done, &self.hasher, &mut ids[..fitting]);
+            for (entry, (id, value)) in entries.iter_mut().zip(ids.iter().zip(&group[..fitting])) {
+                *entry = Entry { id: *id, value: *value };
+            }
+            let taken = self.entries.add_all(&entries[..fitting]);
+            done += taken.keys;
+            let outcome =
+                taken.outcome.and_then(|()| group.get(fitting).map_or(Ok(()), |value| self.check_value(*value)));
+            if outcome.is_err() {
+                return Taken { keys: done, outcome };
+            }
+        }
+        Taken::all(done)
+    }
+
+    /// Makes the map and empties the builder, which can then be used again. On an error, or when the progress callback
+    /// cancels, the keys stay. Linear in the keys.
+    ///
+    /// # Errors
+    /// [`Status::Contradiction`](crate::Status::Contradiction) if a key was given two values, naming them;
+    /// [`Status::Cancelled`](crate::Status::Cancelled); [`Status::OutOfMemory`](crate::Status::OutOfMemory);
+    /// [`Status::TooLarge`](crate::Status::TooLarge) and what else the kind refuses; what the system reports of the
+    /// temporary file.
+    pub fn finish(&mut self) -> Result<Map> {
+        let map = self.make()?;
+        self.entries.clear();
+        Ok(map)
+    }
+
+    /// Makes the map straight into a file, which takes the place of what is there at once.
+    ///
+    /// # Errors
+    /// As [`MapBuilder::finish`] and [`Image::save`]; the old file and the keys stay.
+    pub fn save(&mut self, path: &Path) -> Result<()> {
+        self.make()?.save(path)?;
+        self.entries.clear();
+        Ok(())
+    }
+
+    fn make(&mut self) -> Result<Map> {
+        let (added, kept) = (self.entries.added(), self.entries.kept());
+        let row = create::row_of(&self.spec)?;
+        let Structure::Map { build, .. } = row.structure else { return Err(crate::Status::Internal.into()) };
+        let mut steps = Steps::new(self.progress.as_deref_mut(), self.entries.work() + kept);
+        let entries = self.entries.finish(LEFT_FOR_BUILDING, &mut steps)?;
+        let spec = Spec { capacity: entries.count().max(1), ..self.spec };
+        let (memory, threads) = (entries.memory_left(), self.threads);
+        let progress = &mut steps.rest();
+        let built = build(&mut Build { spec: &spec, records: &entries, memory, threads, progress })?;
+        let mut base = create::base(row, &spec, built.geometry, |_| Ok(built.words))?;
+        let rate = (row.false_positive_rate)(&built.geometry, entries.count());
+        if rate > base.header().false_positive_rate {
+            // The spec said how many check bits there are, and so the rate.
+            base.promise(0.0);
+        }
+        base.add_count(added);
+        Map::over(base)
+    }
+}
+
+/// Bytes of a memory limit that are kept for building, and not for keys in memory.
+const LEFT_FOR_BUILDING: u64 = 48 << 20;

@@ -1,0 +1,343 @@
+//! Maps of every kind, held to a map of the standard library: exact values of keys that are there, the stated share of
+//! others that are given one, and images that say the same.
+
+use crate::common::{Buffer, hashed, mix};
+use petal::registry::{KINDS, MAPS};
+use petal::{
+    Answers, Builder, BuilderOptions, HashFunction, Image, Keys, Map, MapBuilder, Mode, OpenOptions, Result, Row, Spec,
+    Status, open_as, open_buffer_as,
+};
+use std::collections::BTreeMap;
+use std::ptr::NonNull;
+
+/// A spec of this kind, with the parameters that are given.
+fn spec(row: &Row, parameters: &[(&str, u64)]) -> Spec {
+    let mut spec = Spec { kind: Some(row.kind), ..Spec::default() };
+    for (name, value) in parameters {
+        spec.set(row.parameter(name).unwrap(), *value as f64).unwrap();
+    }
+    spec
+}
+
+/// Keys and values, of so many bits at most.
+fn exact(keys: u64, bits: u32) -> BTreeMap<u64, u64> {
+    let value = |i: u64| mix(!i).checked_shr(64 - bits).unwrap_or(0);
+    (0..keys).map(|i| (mix(i), value(i))).collect()
+}
+
+fn build_with(spec: &Spec, options: BuilderOptions, entries: impl IntoIterator<Item = (u64, u64)>) -> Result<Map> {
+    let mut builder = MapBuilder::new(spec, options)?;
+    for (key, value) in entries {
+        match spec.hash {
+            HashFunction::External => builder.put_hash(key, value)?,
+            _ => builder.put_u64(key, value)?,
+        }
+    }
+    builder.finish()
+}
+
+fn build(spec: &Spec, exact: &BTreeMap<u64, u64>) -> Map {
+    build_with(spec, BuilderOptions::default(), exact.iter().map(|(key, value)| (*key, *value))).unwrap()
+}
+
+fn get(map: &Map, key: u64) -> Option<u64> {
+    match map.base().hasher().function() {
+        HashFunction::External => map.get_hash(key).unwrap(),
+        _ => map.get_u64(key).unwrap(),
+    }
+}
+
+fn image(map: &Map) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    map.serialize(&mut |piece| {
+        bytes.extend_from_slice(piece);
+        Ok(())
+    })
+    .unwrap();
+    bytes
+}
+
+/// What `with` makes of the map that is opened in a buffer of these bytes.
+fn open<T>(bytes: &[u8], mode: Mode, with: impl FnOnce(Result<Map>) -> T) -> T {
+    let mut buffer = Buffer::of(bytes);
+    let start = NonNull::new(buffer.start_address()).unwrap();
+    // SAFETY: the words are borrowed until this returns, and the map is dropped before.
+    with(unsafe { open_buffer_as(start, bytes.len(), &OpenOptions { mode, key: None }) })
+}
+
+/// Every key has exactly its value, alone and in a batch.
+fn check(map: &Map, exact: &BTreeMap<u64, u64>) {
+    map.verify().unwrap();
+    for (key, value) in exact {
+        assert_eq!(get(map, *key), Some(*value));
+    }
+    let keys: Vec<u64> = exact.keys().copied().collect();
+    let keys = match map.base().hasher().function() {
+        HashFunction::External => Keys::Hashes(&keys),
+        _ => Keys::U64(&keys),
+    };
+    let mut values = vec![u64::MAX; keys.len()];
+    let mut answers = Answers { values: Some(&mut values), ..Answers::default() };
+    map.get_batch(&keys, &mut answers).unwrap();
+    assert_eq!((answers.true_count, answers.done), (keys.len() as u64, keys.len()));
+    assert!(values.iter().eq(exact.values()));
+}
+
+/// The least value_bits and check_bits, those that share a cell and those that do not, and what is chosen.
+const WIDTHS: [(u64, u64); 8] = [(0, 0), (1, 1), (8, 8), (32, 32), (57, 7), (33, 32), (64, 1), (64, 32)];
+
+#[test]
+fn values_are_exact() {
+    for row in MAPS {
+        for (value_bits, check_bits) in WIDTHS {
+            for keys in [0, 1, 2, 3, 7, 64, 65, 1000, 20_000] {
+                let spec = spec(row, &[("value_bits", value_bits), ("check_bits", check_bits)]);
+                let exact = exact(keys, if value_bits == 0 { 11 } else { value_bits as u32 });
+                check(&build(&spec, &exact), &exact);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_hash_function_serves() {
+    for row in MAPS {
+        for hash in HashFunction::ALL {
+            let exact = exact(3000, 20);
+            let spec = hashed(&spec(row, &[]), hash, 5);
+            let map = build(&spec, &exact);
+            check(&map, &exact);
+            let others = (3000..6000).filter(|i| get(&map, mix(*i)).is_some()).count();
+            assert!(others < 60, "{others} of 3000 with {hash}");
+        }
+        // Hashes from elsewhere may be weak.
+        let exact: BTreeMap<u64, u64> = (0..5000).map(|i| (i, i)).collect();
+        check(&build(&hashed(&spec(row, &[]), HashFunction::External, 0), &exact), &exact);
+    }
+}
+
+/// Of keys that are not there the stated share is given a value, within 4.5 standard deviations.
+#[test]
+fn absent_keys_have_values_at_the_rate() {
+    const ASKED: u64 = 400_000;
+    for row in MAPS {
+        for (value_bits, check_bits) in [(0, 1), (8, 4), (33, 7), (64, 5)] {
+            let spec = spec(row, &[("value_bits", value_bits), ("check_bits", check_bits)]);
+            let map = build(&spec, &exact(30_000, 8));
+            let rate = map.expected_false_positive_rate(30_000);
+            assert_eq!(rate, (-(check_bits as f64)).exp2());
+            assert_eq!(map.measure().false_positive_rate, rate);
+            let asked: Vec<u64> = (1_000_000..1_000_000 + ASKED).map(mix).collect();
+            let (mut values, mut bytes) = (vec![1; asked.len()], vec![2; asked.len()]);
+            let mut answers = Answers { values: Some(&mut values), bytes: Some(&mut bytes), ..Answers::default() };
+            map.get_batch(&Keys::U64(&asked), &mut answers).unwrap();
+            let found = answers.true_count;
+            let deviation = (ASKED as f64 * rate * (1.0 - rate)).sqrt();
+            assert!((found as f64 - ASKED as f64 * rate).abs() < 4.5 * deviation, "{found} at {rate}");
+            for (i, key) in asked.iter().enumerate() {
+                let one = get(&map, *key);
+                assert_eq!((bytes[i], values[i]), (one.is_some().into(), one.unwrap_or(0)));
+            }
+        }
+    }
+}
+
+/// What is asked for is what there is: parameters, rate, size.
+#[test]
+fn sizes_are_those_that_were_asked_for() {
+    for row in MAPS {
+        let exact = exact(10_000, 9);
+        for (rate, check_bits) in [(0.5, 1), (0.01, 7), (1.0 / 1024.0, 10), (1e-9, 30)] {
+            let spec = Spec { false_positive_rate: rate, ..spec(row, &[]) };
+            let map = build(&spec, &exact);
+            assert_eq!(map.base().geometry().words[..2], [9, check_bits], "{rate}");
+            assert!(map.base().header().false_positive_rate == rate);
+            // Made anew it is the same.
+            let again = build(&map.base().spec(), &exact);
+            assert_eq!(image(&again), image(&map));
+        }
+        let bits = 10_000 * 25;
+        let map = build(&Spec { capacity: 10_000, bits, ..spec(row, &[("value_bits", 9)]) }, &exact);
+        check(&map, &exact);
+        assert!(map.base().geometry().bits <= bits && map.base().geometry().bits > bits / 10 * 9);
+        let refused = |spec: &Spec| MapBuilder::new(spec, BuilderOptions::default()).err().unwrap().status();
+        assert_eq!(refused(&Spec { capacity: 10_000, bits, ..spec(row, &[]) }), Status::Contradiction);
+        assert_eq!(
+            refused(&Spec { false_positive_rate: 0.001, ..spec(row, &[("check_bits", 9)]) }),
+            Status::Contradiction
+        );
+        assert_eq!(
+            refused(&Spec { capacity: 10_000, bits: 1000, ..spec(row, &[("value_bits", 9)]) }),
+            Status::OutOfRange
+        );
+        assert_eq!(refused(&Spec { kind: Some(KINDS[0].kind), ..Spec::default() }), Status::Unsupported);
+        let mut builder = MapBuilder::new(&spec(row, &[("value_bits", 3)]), BuilderOptions::default()).unwrap();
+        assert_eq!(builder.put(b"a", 8).unwrap_err().status(), Status::OutOfRange);
+        builder.put(b"a", 7).unwrap();
+        let taken = builder.put_batch(&Keys::U64(&[1, 2, 3]), &[1, 9, 1]);
+        assert_eq!((taken.keys, taken.outcome.unwrap_err().status()), (1, Status::OutOfRange));
+        assert_eq!(builder.count(), 2);
+    }
+}
+
+/// The same bytes in any order, with any threads, memory and repetitions.
+#[test]
+fn bytes_depend_on_keys_and_values_only() {
+    let folder = tempfile::tempdir().unwrap();
+    for row in MAPS {
+        let exact = exact(200_000, 40);
+        let spec = spec(row, &[("value_bits", 64)]);
+        let map = build(&spec, &exact);
+        let expected = image(&map);
+        let limited = BuilderOptions {
+            memory_limit: Some(1 << 20),
+            temporary_directory: Some(folder.path().to_owned()),
+            threads: 3,
+            ..BuilderOptions::default()
+        };
+        for options in [BuilderOptions { threads: 3, ..BuilderOptions::default() }, limited] {
+            let backwards = exact.iter().rev().map(|(key, value)| (*key, *value));
+            let again = build_with(&spec, options, backwards).unwrap();
+            assert!(image(&again) == expected);
+        }
+        let twice = exact.iter().chain(exact.iter().take(1000)).map(|(key, value)| (*key, *value));
+        let twice = build_with(&spec, BuilderOptions::default(), twice).unwrap();
+        assert_eq!((map.count(), twice.count()), (200_000, 201_000));
+        let payload = |map: &Map| {
+            map.base().words().shared().iter().map(|w| w.load(std::sync::atomic::Ordering::Relaxed)).collect::<Vec<_>>()
+        };
+        assert!(payload(&twice) == payload(&map));
+        check(&twice, &exact);
+    }
+}
+
+#[test]
+fn two_values_of_a_key_are_refused() {
+    for row in MAPS {
+        let mut builder = MapBuilder::new(&spec(row, &[]), BuilderOptions::default()).unwrap();
+        builder.put(b"apple", 3).unwrap();
+        builder.put(b"pear", 4).unwrap();
+        builder.put(b"apple", 5).unwrap();
+        let error = builder.finish().unwrap_err();
+        assert_eq!(error.status(), Status::Contradiction);
+        assert!(error.message().contains("3 and 5"), "{error}");
+        assert_eq!(builder.count(), 3);
+    }
+}
+
+/// In a file, mapped, in a buffer, loaded: the same answers. What is damaged is seen.
+#[test]
+fn images_hold_what_they_were_made_of() {
+    let folder = tempfile::tempdir().unwrap();
+    for row in MAPS {
+        for (keys, value_bits) in [(0, 8), (1000, 8), (1000, 64)] {
+            let exact = exact(keys, value_bits as u32);
+            let map = build(&spec(row, &[("value_bits", value_bits)]), &exact);
+            let path = folder.path().join("map.petal");
+            map.save(&path).unwrap();
+            let bytes = std::fs::read(&path).unwrap();
+            assert!(bytes == image(&map));
+            for mode in [Mode::Read, Mode::Write, Mode::Load] {
+                let opened: Map = open_as(&path, &OpenOptions { mode, key: None }).unwrap();
+                check(&opened, &exact);
+                open(&bytes, mode, |map| check(&map.unwrap(), &exact));
+                check(&opened.copy().unwrap(), &exact);
+            }
+            // A bit of a cell, of the directory, of the padding.
+            for at in [
+                256,
+                256 + map.base().geometry().payload_bytes as usize / 2,
+                255 + map.base().geometry().payload_bytes as usize,
+            ] {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= 4;
+                open(&damaged, Mode::Load, |map| assert_eq!(map.unwrap_err().status(), Status::Corrupt, "{at}"));
+                open(&damaged, Mode::Read, |map| assert!(map.unwrap().verify().is_err()));
+            }
+        }
+    }
+}
+
+/// A filter is not opened as a map, nor a map as a filter, and each says what it is.
+#[test]
+fn wrong_handles_are_told_the_right_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("image.petal");
+    let status = |text: &str, error: petal::Error| {
+        assert_eq!(error.status(), Status::Unsupported);
+        assert!(error.message().contains(text), "{error}");
+    };
+    for row in MAPS {
+        build(&spec(row, &[]), &exact(10, 3)).save(&path).unwrap();
+        status("open it as a map", petal::open(&path, &OpenOptions::default()).unwrap_err());
+        status("map builder", petal::create(&spec(row, &[])).err().unwrap());
+        status(
+            "map builder",
+            Builder::new(&spec(row, &[]), BuilderOptions::default())
+                .and_then(|mut builder| builder.finish())
+                .err()
+                .unwrap(),
+        );
+        petal::create(&Spec::default()).unwrap().save(&path).unwrap();
+        status("open it as a filter", open_as::<Map>(&path, &OpenOptions::default()).unwrap_err());
+    }
+}
+
+#[test]
+fn what_cannot_be_looked_up_is_absent_and_refused() {
+    for row in MAPS {
+        let map = build(&spec(row, &[]), &exact(10, 3));
+        assert_eq!(map.get_hash(1).unwrap_err().status(), Status::Unsupported);
+        let (mut values, mut bytes) = ([7; 2], [7; 2]);
+        let mut answers = Answers { values: Some(&mut values), bytes: Some(&mut bytes), ..Answers::default() };
+        assert_eq!(map.get_batch(&Keys::Hashes(&[1, 2]), &mut answers).unwrap_err().status(), Status::Unsupported);
+        assert_eq!((values, bytes), ([0; 2], [0; 2]));
+        let mut counts = [0; 2];
+        let mut answers = Answers { counts: Some(&mut counts), ..Answers::default() };
+        assert_eq!(map.get_batch(&Keys::U64(&[1, 2]), &mut answers).unwrap_err().status(), Status::Unsupported);
+        let external = build(&hashed(&spec(row, &[]), HashFunction::External, 0), &exact(10, 3));
+        assert_eq!(external.get(b"a").unwrap_err().status(), Status::ExternalHash);
+    }
+}
+
+/// A header or directory that somebody made gives wrong answers or is refused, and no access outside of the payload.
+#[test]
+fn forged_images_do_no_harm() {
+    for row in MAPS {
+        for value_bits in [8, 64] {
+            let exact = exact(1000, value_bits as u32);
+            let map = build(&spec(row, &[("value_bits", value_bits)]), &exact);
+            let bytes = image(&map);
+            let payload = map.base().geometry().payload_bytes as usize;
+            for i in 0..4000 {
+                let mut forged = bytes.clone();
+                let word = match i % 2 {
+                    // A word of the geometry.
+                    0 => 64 + 8 * (mix(i) % 10) as usize,
+                    // One near the end of the payload, where directories are.
+                    _ => 256 + payload - 8 * (1 + mix(i) % 16) as usize,
+                };
+                let value = mix(i + 1) >> (mix(i + 2) % 64);
+                forged[word..word + 8].copy_from_slice(&value.to_le_bytes());
+                seal(&mut forged);
+                open(&forged, Mode::Read, |map| {
+                    let Ok(map) = map else { return };
+                    let _ = map.verify();
+                    let keys: Vec<u64> = (0..500).map(mix).collect();
+                    keys.iter().for_each(|key| drop(get(&map, *key)));
+                    map.get_batch(&Keys::U64(&keys), &mut Answers::default()).unwrap();
+                    map.measure();
+                });
+            }
+        }
+    }
+}
+
+/// Gives the header its checksums anew.
+fn seal(bytes: &mut [u8]) {
+    use xxhash_rust::xxh3::xxh3_64;
+    let checksum = xxh3_64(&bytes[..208]);
+    bytes[208..216].copy_from_slice(&checksum.to_le_bytes());
+    let seal = xxh3_64(&bytes[208..248]);
+    bytes[248..256].copy_from_slice(&seal.to_le_bytes());
+}
