@@ -8,6 +8,7 @@ use crate::bits::ring::{Chunk, Few, Taken};
 #[cfg(doc)]
 use crate::error::Status;
 use crate::error::{Error, Result, error};
+use crate::hash::Hasher;
 use crate::image::Image;
 use crate::keys::Keys;
 use crate::kind::{Base, Capabilities, Kind, Payload, SharedInsert, Structure, mark, mark_one};
@@ -22,6 +23,8 @@ use core::sync::atomic::Ordering;
 /// date) is in [`Image`].
 pub struct Filter {
     kind: Box<dyn Kind>,
+    /// The kind's own, at hand for single keys.
+    hasher: Hasher,
 }
 
 impl core::fmt::Debug for Filter {
@@ -39,9 +42,14 @@ impl Image for Filter {
         &mut *self.kind
     }
 
+    #[inline]
+    fn base(&self) -> &Base {
+        self.kind.base()
+    }
+
     fn over(base: Base) -> Result<Filter> {
         match base.row().structure {
-            Structure::Filter { open } | Structure::StaticFilter { open, .. } => Ok(Filter { kind: open(base)? }),
+            Structure::Filter { open } | Structure::StaticFilter { open, .. } => Ok(Filter::of_kind(open(base)?)),
             Structure::Map { .. } => {
                 let name = base.row().name;
                 Err(error!(Unsupported, "the image is a map of the kind {name}, not a filter: open it as a map"))
@@ -81,7 +89,7 @@ impl Filter {
 
     /// A handle over this kind: for tests, and for kinds that live outside the library.
     pub fn of_kind(kind: Box<dyn Kind>) -> Filter {
-        Filter { kind }
+        Filter { hasher: kind.base().hasher().clone(), kind }
     }
 
     /// The kind behind the handle.
@@ -101,13 +109,15 @@ impl Filter {
     // ---- Looking up ----------------------------------------------------------------------------------------------
 
     /// Whether a key may have been inserted; true also where the key cannot be hashed.
+    #[inline]
     pub fn contains(&self, key: &[u8]) -> bool {
-        self.base().hasher().hash_bytes_at_once(key).is_none_or(|hash| self.contains_hash(hash))
+        self.hasher.hash_bytes_at_once(key).is_none_or(|hash| self.contains_hash(hash))
     }
 
     /// Whether a `u64` key may have been inserted; true also where it cannot be hashed.
+    #[inline]
     pub fn contains_u64(&self, key: u64) -> bool {
-        self.base().hasher().hash_u64_at_once(key).is_none_or(|hash| self.contains_hash(hash))
+        self.hasher.hash_u64_at_once(key).is_none_or(|hash| self.contains_hash(hash))
     }
 
     /// Whether a hash may have been inserted. Constant time.
@@ -126,6 +136,7 @@ impl Filter {
     }
 
     /// Whether each of few keys may have been inserted; see [`Kind::contains_few`].
+    #[inline]
     pub fn contains_few(&self, few: &Few) -> Option<u64> {
         self.kind.contains_few(few)
     }
@@ -136,8 +147,9 @@ impl Filter {
     ///
     /// # Errors
     /// As [`Filter::insert_hash`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be hashed.
+    #[inline]
     pub fn insert(&mut self, key: &[u8]) -> Result<bool> {
-        let hash = self.base().hasher().hash_bytes(key)?;
+        let hash = self.hasher.hash_bytes(key)?;
         self.insert_hash(hash)
     }
 
@@ -145,8 +157,9 @@ impl Filter {
     ///
     /// # Errors
     /// As [`Filter::insert`].
+    #[inline]
     pub fn insert_u64(&mut self, key: u64) -> Result<bool> {
-        let hash = self.base().hasher().hash_u64(key)?;
+        let hash = self.hasher.hash_u64(key)?;
         self.insert_hash(hash)
     }
 
@@ -154,7 +167,19 @@ impl Filter {
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the kind or the handle cannot insert; [`Status::Full`] if there is no room for it.
+    #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> Result<bool> {
+        match self.kind.insert_at_once(hash) {
+            Some(new) => Ok(new),
+            None => self.insert_in_place(hash),
+        }
+    }
+
+    /// An insertion into an image in place, or one that grows the filter or is refused. Out of line, for the sake of
+    /// those that are done at once.
+    #[cold]
+    #[inline(never)]
+    fn insert_in_place(&mut self, hash: u64) -> Result<bool> {
         match self.kind.as_insert() {
             Some(kind) => kind.insert_one(hash),
             None => Err(self.unsupported("insert")),
@@ -163,12 +188,14 @@ impl Filter {
 
     /// Inserts a hash where that is possible without more ado; see [`crate::kind::Insert::insert_at_once`]. After `None`
     /// [`Filter::insert_hash`] inserts it, or says why it cannot.
+    #[inline]
     pub fn insert_hash_at_once(&mut self, hash: u64) -> Option<bool> {
-        self.kind.as_insert()?.insert_at_once(hash)
+        self.kind.insert_at_once(hash)
     }
 
     /// Inserts few keys where that is possible without more ado; see [`crate::kind::Insert::insert_few`]. After `None`
     /// [`Filter::insert_batch`] inserts them, or says why it cannot.
+    #[inline]
     pub fn insert_few_at_once(&mut self, few: &Few, is_asked: bool) -> Option<u64> {
         self.kind.as_insert()?.insert_few(few, is_asked)
     }
@@ -177,7 +204,7 @@ impl Filter {
     /// out, which is faster. All are taken, unless there is an error: that of [`Filter::insert`], or
     /// [`Status::Offsets`].
     pub fn insert_batch(&mut self, keys: &Keys, mut answers: Option<&mut Answers>) -> Taken {
-        if let Some(few) = keys.few(self.base().hasher()) {
+        if let Some(few) = keys.few(&self.hasher) {
             let is_asked = answers.is_some();
             let mut insert = || self.insert_few_at_once(&few, is_asked);
             let new = match &mut answers {
@@ -224,6 +251,7 @@ impl Filter {
 
     /// [`Filter::insert_hash_shared`] where that is possible without more ado: `None`, having done nothing, for an image
     /// in place or where it would refuse.
+    #[inline]
     pub fn insert_hash_shared_at_once(&self, hash: u64) -> Option<bool> {
         let insert = self.kind.as_shared_insert()?;
         if self.base().is_own() { insert.insert_one_shared(hash) } else { None }
@@ -234,6 +262,7 @@ impl Filter {
     /// # Errors
     /// [`Status::Unsupported`] if the kind cannot, or the image was not opened to be shared; [`Status::Corrupt`] if the
     /// region of the image that it would change does not match its checksum; [`Status::Full`].
+    #[inline]
     pub fn insert_hash_shared(&self, hash: u64) -> Result<bool> {
         let insert = self.shared()?;
         if !self.base().is_own() {
@@ -247,16 +276,18 @@ impl Filter {
     /// # Errors
     /// As [`Filter::insert_hash_shared`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be
     /// hashed.
+    #[inline]
     pub fn insert_shared(&self, key: &[u8]) -> Result<bool> {
-        self.insert_hash_shared(self.base().hasher().hash_bytes(key)?)
+        self.insert_hash_shared(self.hasher.hash_bytes(key)?)
     }
 
     /// Inserts a `u64` key while others insert and look up; see [`SharedInsert`] for what holds.
     ///
     /// # Errors
     /// As [`Filter::insert_shared`].
+    #[inline]
     pub fn insert_u64_shared(&self, key: u64) -> Result<bool> {
-        self.insert_hash_shared(self.base().hasher().hash_u64(key)?)
+        self.insert_hash_shared(self.hasher.hash_u64(key)?)
     }
 
     /// Inserts many keys in order while others insert and look up; `answers`, if wanted, say of each whether it
@@ -290,8 +321,9 @@ impl Filter {
     ///
     /// # Errors
     /// As [`Filter::remove_hash`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be hashed.
+    #[inline]
     pub fn remove(&mut self, key: &[u8]) -> Result<bool> {
-        let hash = self.base().hasher().hash_bytes(key)?;
+        let hash = self.hasher.hash_bytes(key)?;
         self.remove_hash(hash)
     }
 
@@ -299,8 +331,9 @@ impl Filter {
     ///
     /// # Errors
     /// As [`Filter::remove`].
+    #[inline]
     pub fn remove_u64(&mut self, key: u64) -> Result<bool> {
-        let hash = self.base().hasher().hash_u64(key)?;
+        let hash = self.hasher.hash_u64(key)?;
         self.remove_hash(hash)
     }
 
@@ -308,6 +341,7 @@ impl Filter {
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the kind or the handle cannot remove.
+    #[inline]
     pub fn remove_hash(&mut self, hash: u64) -> Result<bool> {
         match self.kind.as_remove() {
             Some(kind) => kind.remove_one(hash),
@@ -330,22 +364,25 @@ impl Filter {
     ///
     /// # Errors
     /// As [`Filter::count_hash`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be hashed.
+    #[inline]
     pub fn count(&self, key: &[u8]) -> Result<u64> {
-        self.count_hash(self.base().hasher().hash_bytes(key)?)
+        self.count_hash(self.hasher.hash_bytes(key)?)
     }
 
     /// How often a `u64` key was inserted; see [`Filter::count`].
     ///
     /// # Errors
     /// As [`Filter::count`].
+    #[inline]
     pub fn count_u64(&self, key: u64) -> Result<u64> {
-        self.count_hash(self.base().hasher().hash_u64(key)?)
+        self.count_hash(self.hasher.hash_u64(key)?)
     }
 
     /// How often a hash was inserted; see [`Filter::count`].
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the kind cannot count.
+    #[inline]
     pub fn count_hash(&self, hash: u64) -> Result<u64> {
         Ok(self.kind.as_count().ok_or_else(|| self.unsupported("count"))?.count_one(hash))
     }
@@ -386,6 +423,7 @@ impl Filter {
     }
 
     /// What a single key needs of the filter, for the kinds whose keys go through a kernel.
+    #[inline]
     pub fn probe(&self) -> Option<Probe<'_>> {
         self.kind.probe()
     }
