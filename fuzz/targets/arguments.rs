@@ -60,7 +60,7 @@ fn read(text: &str) {
     }
     for parameter in KINDS.iter().flat_map(|row| row.parameters) {
         if let Ok(value) = parameter.parse(text) {
-            assert!((parameter.minimum()..=parameter.maximum()).contains(&value));
+            assert!(parameter.check(value).is_ok_and(|checked| checked == value));
         }
     }
     if let Ok(number) = text.parse::<f64>() {

@@ -6,7 +6,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use petal::format::Header;
-use petal::{Error, Filter, Mode, OpenOptions, Result, Status};
+use petal::{Error, Filter, Image, Mode, OpenOptions, Result, Status};
 use petal_fuzz::exercise::{self, image};
 use petal_fuzz::guarded::Guarded;
 use petal_fuzz::image::{with_checksums, with_length};
@@ -45,8 +45,8 @@ fn open_all(bytes: &[u8], places: &mut Places) {
     let loaded = petal::load(bytes, &OpenOptions::default());
     let loaded_status = loaded.as_ref().err().map(Error::status);
     if let Ok(filter) = loaded {
-        exercise::look(&*filter);
-        exercise::change(&*filter);
+        exercise::look(&filter);
+        exercise::change(&filter);
     }
     // What looks damaged in place is looked at several times, with pauses; one way to come there is enough.
     let damaged = Header::decode(bytes).is_err_and(|error| error.status() == Status::Corrupt);
@@ -88,22 +88,22 @@ fn used(opened: Result<Filter>, mode: Mode) {
     if let Err(error) = filter.copy() {
         // An image in place that does not match its checksums: it can be looked at, and nothing is made of it.
         assert_eq!(error.status(), Status::Corrupt);
-        exercise::look(&*filter);
+        exercise::look(&filter);
         let _ = filter.insert_hash(7).is_ok() || filter.insert_hash_shared(7).is_ok();
         return;
     }
     if mode != Mode::Load {
-        exercise::look(&*filter);
-        exercise::change(&*filter);
+        exercise::look(&filter);
+        exercise::change(&filter);
     }
     match mode {
         Mode::Load => {}
         Mode::Read => {
-            let before = image(&*filter);
+            let before = image(&filter);
             for refused in [filter.insert_hash(7).err(), filter.clear().err(), filter.fold(2).err()] {
                 assert_eq!(refused.map(|error| error.status()), Some(Status::Unsupported));
             }
-            assert!(image(&*filter) == before, "what is open for reading changed");
+            assert!(image(&filter) == before, "what is open for reading changed");
         }
         Mode::Write => {
             // A payload that does not match its checksums is not changed.

@@ -8,7 +8,8 @@ use arbitrary::{Arbitrary, Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use petal::plan::{Goal, Request, plan};
 use petal::{
-    Answers, Builder, BuilderOptions, Capabilities, Filter, HashFunction, Keys, Mode, OpenOptions, Spec, Status, Taken,
+    Answers, Builder, BuilderOptions, Capabilities, Filter, HashFunction, Image, Keys, Mode, OpenOptions, Spec, Status,
+    Taken,
 };
 use petal_fuzz::exercise::{self, image};
 use petal_fuzz::specs::{LARGEST, SECRET, spec};
@@ -46,10 +47,10 @@ impl Slot {
 
     /// Does something that succeeds exactly if `possible`, and otherwise leaves the filter as it was.
     fn attempt<T>(&mut self, possible: bool, act: impl FnOnce(&mut Filter) -> petal::Result<T>) -> Option<T> {
-        let before = image(&*self.filter);
-        let outcome = act(&mut *self.filter);
+        let before = image(&self.filter);
+        let outcome = act(&mut self.filter);
         assert_eq!(outcome.is_ok(), possible, "{:?}", outcome.err());
-        assert!(possible || image(&*self.filter) == before, "a failure changed something");
+        assert!(possible || image(&self.filter) == before, "a failure changed something");
         outcome.ok()
     }
 
@@ -63,13 +64,13 @@ impl Slot {
         assert_eq!(answers.true_count, list.len() as u64, "a key is missing from a batch");
         assert_eq!(filter.base().count(), *count);
         if self.exact {
-            let mut spec = filter.spec();
+            let mut spec = filter.base().spec();
             spec.key = (spec.hash == HashFunction::SipHash13).then_some(SECRET);
             let mut again = petal::create(&spec).expect("the spec of a filter is possible");
             for hash in hashes {
                 again.insert_hash(*hash).expect("it can insert");
             }
-            assert!(again.equals(&**filter), "the filter is not that of its keys");
+            assert!(again.equals(filter), "the filter is not that of its keys");
         }
         let verified = filter.verify().map_err(|error| error.status());
         let expected = if filter.base().is_dirty() { Err(Status::Dirty) } else { Ok(()) };
@@ -78,7 +79,7 @@ impl Slot {
 
     /// Opens the image of the filter in another way.
     fn reopen(&mut self, mode: Mode, key: bool) {
-        let bytes = image(&*self.filter);
+        let bytes = image(&self.filter);
         let keyed = self.filter.base().header().hash == HashFunction::SipHash13;
         let mut memory: Vec<u64> =
             bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
@@ -86,7 +87,7 @@ impl Slot {
         let options = OpenOptions { mode, key: (keyed && key).then_some(SECRET) };
         // SAFETY: the memory stays with the filter, which alone uses it.
         let filter = unsafe { petal::open_buffer(place, bytes.len(), &options) }.expect("an image just written");
-        assert!(filter.equals(&*self.filter));
+        assert!(filter.equals(&self.filter));
         let external = self.filter.base().header().hash == HashFunction::External;
         assert_eq!(filter.base().hasher().can_hash(), !external && keyed == options.key.is_some());
         self.filter = filter;
@@ -100,7 +101,7 @@ impl Slot {
         self.filter = copy;
         let bytes: Vec<u8> = memory.iter().flat_map(|word| word.to_le_bytes()).collect();
         let filter = petal::load(&bytes, &OpenOptions::default()).expect("a closed image");
-        assert!(filter.equals(&*self.filter), "closing lost something");
+        assert!(filter.equals(&self.filter), "closing lost something");
         assert_eq!(filter.base().header().count, self.count);
     }
 }
@@ -153,7 +154,7 @@ fn run(input: &mut Unstructured) -> Result<()> {
         slots[i].iter().for_each(Slot::check);
     }
     slots.iter().flatten().for_each(Slot::check);
-    slots.iter().flatten().for_each(|slot| exercise::look(&*slot.filter));
+    slots.iter().flatten().for_each(|slot| exercise::look(&slot.filter));
     slots.iter_mut().flatten().for_each(Slot::close);
     Ok(())
 }
@@ -374,7 +375,7 @@ fn insert_batch(slot: &mut Slot, input: &mut Unstructured) -> Result<()> {
         return Ok(());
     };
     let new: Vec<bool> = hashes.iter().map(|hash| one_by_one.insert_hash(*hash).expect("it can insert")).collect();
-    assert!(slot.filter.equals(&*one_by_one), "a batch is not its keys one by one");
+    assert!(slot.filter.equals(&one_by_one), "a batch is not its keys one by one");
     assert_eq!((done, trues), (new.len(), new.iter().filter(|new| **new).count() as u64));
     room.check(&new);
     slot.count = slot.count.saturating_add(hashes.len() as u64);
@@ -411,11 +412,11 @@ fn look_up(slot: &Slot, input: &mut Unstructured) -> Result<()> {
 fn combine(slot: &mut Slot, other: Option<&Slot>, union: bool) {
     let copy = slot.filter.copy().expect("small");
     let (filter, hashes, count, exact) = match other {
-        Some(other) => (&*other.filter, &other.hashes, other.count, other.exact),
-        None => (&*copy, &slot.hashes.clone(), slot.count, slot.exact),
+        Some(other) => (&other.filter, &other.hashes, other.count, other.exact),
+        None => (&copy, &slot.hashes.clone(), slot.count, slot.exact),
     };
-    let compatible = filter.base().header().compatibility_id() == copy.base().header().compatibility_id();
-    assert_eq!(petal::compare(filter, &*copy).is_ok(), compatible);
+    let compatible = filter.base().compatibility_id() == copy.base().compatibility_id();
+    assert_eq!(petal::compare(filter, &copy).is_ok(), compatible);
     let capability = if union { Capabilities::MERGE } else { Capabilities::INTERSECT };
     let possible = compatible && slot.can(capability);
     let done = slot.attempt(possible, |here| if union { here.merge(filter) } else { here.intersect(filter) });
