@@ -54,7 +54,7 @@ pub struct Comparison {
 /// # Errors
 /// [`Status::Unsupported`](crate::Status::Unsupported) if the kind cannot tell.
 pub fn estimate(filter: &Filter) -> Result<Option<Estimate>> {
-    let kind = filter.kind().as_cardinality().ok_or_else(unsupported)?;
+    let kind = filter.kind().as_cardinality().ok_or_else(|| unsupported(filter, "estimate how many keys they hold"))?;
     Ok(kind.of_payload().map(|value| Estimate { value, standard_error: kind.standard_error(value) }))
 }
 
@@ -65,7 +65,7 @@ pub fn estimate(filter: &Filter) -> Result<Option<Estimate>> {
 /// [`Status::Unsupported`](crate::Status::Unsupported) if the kind cannot tell.
 pub fn compare(first: &Filter, second: &Filter) -> Result<Comparison> {
     check_compatible(first.base(), second.base())?;
-    let kind = first.kind().as_overlap().ok_or_else(unsupported)?;
+    let kind = first.kind().as_overlap().ok_or_else(|| unsupported(first, "estimate what two hold together"))?;
     let union = kind.of_union(second.kind());
     let union = union.map(|value| Estimate { value, standard_error: kind.standard_error(value) });
     let (first, second) = (estimate(first)?, estimate(second)?);
@@ -86,6 +86,6 @@ pub fn compare(first: &Filter, second: &Filter) -> Result<Comparison> {
     Ok(Comparison { first, second, union, intersection, jaccard })
 }
 
-fn unsupported() -> crate::Error {
-    error!(Unsupported, "this kind cannot estimate how many keys it holds")
+fn unsupported(filter: &Filter, what: &str) -> crate::Error {
+    error!(Unsupported, "filters of the kind {} cannot {what}", filter.base().row().name)
 }

@@ -49,9 +49,11 @@ pub struct Common {
 pub enum Command {
     /// Make a filter of keys.
     ///
-    /// Without --capacity the keys are counted first, so they must come from regular files, which are read twice. The
-    /// filter is written when it is complete: the file that -o names is replaced at once and as a whole, and
-    /// programs that have the old one open or mapped keep the old one.
+    /// Without --capacity the keys are counted first, so they must come from regular files, which are read twice. Of a
+    /// kind that is built from all of its keys, or that grows, they are read once, from wherever they come, and 8 bytes
+    /// of each are kept until all are known: --threads and --memory-limit are for these. The filter is written when it
+    /// is complete: the file that -o names is replaced at once and as a whole, and programs that have the old one open or
+    /// mapped keep the old one.
     #[command(after_long_help = manual::after_help("build"))]
     Build(Build),
     /// Print the keys that may be in a filter, or with -v those that certainly are not.
@@ -149,6 +151,35 @@ pub struct Secret {
     pub key_file: Option<PathBuf>,
 }
 
+/// How keys are hashed.
+#[derive(Args, Debug)]
+pub struct Hashing {
+    /// The hash function: xxh3 unless there is a secret key, and then siphash13.
+    #[arg(long, value_name = "H", value_parser = hashes())]
+    pub hash: Option<String>,
+    /// The seed of the hash function. It tells filters apart; it is not a secret.
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = numbers::seed)]
+    pub seed: Option<u64>,
+    /// The secret.
+    #[command(flatten)]
+    pub secret: Secret,
+}
+
+/// What the work may take where all keys are collected first, as kinds need it that are built from all of their keys.
+#[derive(Args, Debug)]
+pub struct Resources {
+    /// How many threads sort and build. The result is the same.
+    #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true)]
+    #[arg(allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: u32,
+    /// The most memory for collecting keys and for building, at least 1MiB; what there is no room for goes to a file.
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = numbers::memory_limit)]
+    pub memory_limit: Option<u64>,
+    /// Where that file is made, which has no name: $TMPDIR or /tmp if not given.
+    #[arg(short = 'T', long, value_name = "DIR", requires = "memory_limit", value_hint = ValueHint::DirPath)]
+    pub temporary_directory: Option<PathBuf>,
+}
+
 /// Where a filter goes.
 #[derive(Args, Debug)]
 pub struct Output {
@@ -167,31 +198,29 @@ pub struct Build {
     /// The greatest false-positive rate with all keys in the filter, such as 0.01 (the default).
     #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = numbers::rate)]
     pub fpr: Option<f64>,
-    /// Bits for each key, in the place of a rate.
+    /// Bits for each key, in the place of a rate: at most so many, of a kind that is built from all of its keys.
     #[arg(long, value_name = "B", allow_negative_numbers = true, value_parser = numbers::bits_per_key)]
     pub bits_per_key: Option<f64>,
-    /// The exact number of bits.
+    /// The exact number of bits; the most, of a kind that is built from all of its keys.
     #[arg(long, value_name = "M", allow_negative_numbers = true, value_parser = numbers::positive)]
     pub bits: Option<u64>,
     /// The number of bits that a key sets; the best for the capacity if not given.
     #[arg(long, value_name = "K", requires = "bits", conflicts_with_all = ["fpr", "bits_per_key"])]
     #[arg(allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     pub hashes: Option<u32>,
-    /// How many distinct keys to make room for; the number of records if not given.
+    /// How many distinct keys to make room for; the number of records if not given. A kind that is built from all of
+    /// its keys has room for these.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = numbers::positive)]
     pub capacity: Option<u64>,
-    /// The hash function: xxh3 unless there is a secret key, and then siphash13.
-    #[arg(long, value_name = "H", value_parser = hashes())]
-    pub hash: Option<String>,
-    /// The seed of the hash function. It tells filters apart; it is not a secret.
-    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = numbers::seed)]
-    pub seed: Option<u64>,
-    /// The secret.
+    /// How keys are hashed.
     #[command(flatten)]
-    pub secret: Secret,
+    pub hashing: Hashing,
     /// Sets a parameter that only this kind takes; may be given more than once.
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
+    /// What the work may take.
+    #[command(flatten)]
+    pub resources: Resources,
     /// Where it goes.
     #[command(flatten)]
     pub output: Output,
@@ -322,22 +351,23 @@ pub struct Plan {
     /// The most memory, such as 64MiB or 1GB.
     #[arg(long, value_name = "M", allow_negative_numbers = true, value_parser = numbers::positive_bytes)]
     pub memory: Option<u64>,
-    /// Keys must be removable.
+    /// All keys are known before the first lookup, and none comes later.
+    #[arg(long = "static")]
+    pub is_static: bool,
+    /// There may come more keys than N, and the rate is to hold for them too.
     #[arg(long)]
-    pub delete: bool,
-    /// Keys must be countable.
+    pub growing: bool,
+    /// Single keys are to be removed.
+    #[arg(long)]
+    pub remove: bool,
+    /// It is to be told how often a key was inserted.
     #[arg(long)]
     pub count: bool,
-    /// All keys are known before the first lookup.
-    #[arg(long = "static")]
-    pub fixed: bool,
-    /// There may come more keys than N.
-    #[arg(long)]
-    pub grow: bool,
 }
 
 fn kinds() -> Vec<PossibleValue> {
-    petal::registry::KINDS.iter().map(|row| PossibleValue::new(row.name).help(row.summary)).collect()
+    let kinds = petal::registry::KINDS.iter();
+    kinds.map(|row| PossibleValue::new(row.name).help(row.summary).hide(row.is_map())).collect()
 }
 
 fn hashes() -> Vec<PossibleValue> {

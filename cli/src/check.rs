@@ -1,8 +1,8 @@
 //! `petal check`.
 
 use crate::args;
-use crate::failure::{Failure, Outcome, warn};
-use crate::filter_file;
+use crate::failure::{Failure, Outcome};
+use crate::image_file;
 use crate::keys::{Inputs, RECORDS};
 use crate::output::Text;
 use crate::progress::Progress;
@@ -25,11 +25,9 @@ pub fn run(args: &args::Check, common: args::Common) -> Outcome {
     }
     let secret = args.secret.key_file.as_deref();
     let inputs = Inputs::new(&args.keys, secret.into_iter().chain([&*args.filter]))?;
-    let filter = filter_file::open(&args.filter, Mode::Read, filter_file::secret(&args.secret)?)?;
-    filter_file::refuse_bytes(&args.filter, &filter)?;
-    if filter.base().is_dirty() {
-        warn(format_args!("{}: a writer has it open, or did not close it", filter_file::name(&args.filter)));
-    }
+    let filter = image_file::open(&args.filter, Mode::Read, image_file::secret(&args.secret)?)?;
+    image_file::refuse_bytes(&args.filter, &filter)?;
+    image_file::warn_if_dirty(&args.filter, &filter);
     let mut progress = Progress::new("checking", inputs.length());
     let shows_records = !args.count && !common.quiet;
     if shows_records {

@@ -2,7 +2,7 @@
 
 use crate::args;
 use crate::failure::{Failure, Outcome};
-use crate::filter_file::{check_standard_input, name, open_sound};
+use crate::image_file::{check_standard_input, name, open_sound};
 use crate::info;
 use crate::output::Destination;
 use petal::{Filter, Mode};

@@ -1,6 +1,6 @@
 //! What ends the command early: one line for standard error, or nothing at all.
 
-use crate::filter_file::name;
+use crate::image_file::name;
 use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use crate::args;
 use crate::failure::{Failure, Outcome, note};
-use crate::filter_file::{name, open_sound};
+use crate::image_file::{name, open_sound};
 use crate::info::{self, Summary};
 use crate::numbers::short;
 use crate::output::Destination;

@@ -3,17 +3,17 @@
 use crate::TROUBLE;
 use crate::args;
 use crate::failure::Outcome;
-use crate::filter_file::{check_standard_input, open};
+use crate::image_file::{Described, check_standard_input, open_any};
 use crate::numbers::short;
 use crate::output::Text;
 use crate::progress::Progress;
-use petal::{Domain, Estimate, Filter, HashFunction, Image, Mode, Parameter, sizing};
+use petal::{Domain, Estimate, Filter, HashFunction, Mode, Parameter, sizing};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// What is said of a filter. The names are those of the library's structs, of the JSON keys and of the lines for people.
+/// What is said of a filter or map. The names are those of the library's structs, of the JSON keys and of the lines for people.
 #[derive(Serialize)]
 pub struct Description {
     kind: &'static str,
@@ -44,9 +44,23 @@ struct Statistics {
     /// As it is now.
     false_positive_rate: f64,
     false_positive_rate_floor: f64,
+    /// Counters that can count no further; null where the kind has none.
+    saturated: Option<u64>,
+    /// How many new keys fit before it grows, or before an image in place is full; null where the kind does not grow.
+    room: Option<u64>,
     count_estimate: Option<f64>,
     #[serde(skip)]
-    estimate: Option<Estimate>,
+    estimate: Estimated,
+}
+
+/// What the payload tells of how many keys there are.
+enum Estimated {
+    /// Nothing, whatever is in it.
+    Never,
+    /// Nothing, because it is too full.
+    TooFull,
+    /// About so many.
+    Keys(Estimate),
 }
 
 /// The value of a parameter: a number, or the name of a choice.
@@ -97,6 +111,12 @@ pub struct Summary {
     /// Keys that `insert` inserted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inserted: Option<u64>,
+    /// Keys that `remove` removed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub removed: Option<u64>,
+    /// Keys that certainly were not there when `remove` was to remove them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub absent: Option<u64>,
     /// By which `fold` folded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub factor: Option<u64>,
@@ -106,15 +126,16 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// A description of the filter in the file at `path`.
-    pub fn of(path: &Path, filter: &Filter) -> Summary {
-        Summary::with(path, filter, true)
+    /// A description of the filter or map in the file at `path`.
+    pub fn of(path: &Path, image: &impl Described) -> Summary {
+        Summary::with(path, image, true)
     }
 
-    /// What a filter says of itself, with statistics or without.
-    fn with(path: &Path, filter: &Filter, statistics: bool) -> Summary {
+    /// What a filter or map says of itself, with statistics or without.
+    fn with(path: &Path, image: &impl Described, statistics: bool) -> Summary {
         let file = path.display().to_string();
-        Summary { file, inserted: None, factor: None, description: Description::of(filter, statistics) }
+        let description = Description::of(image, statistics);
+        Summary { file, inserted: None, removed: None, absent: None, factor: None, description }
     }
 }
 
@@ -130,8 +151,8 @@ pub fn run(args: &args::Info, common: args::Common) -> Outcome {
     let mut text = Text::new()?;
     let mut status = 0;
     for (i, path) in args.filters.iter().enumerate() {
-        let filter = match open(path, Mode::Read, None) {
-            Ok(filter) => filter,
+        let image = match open_any(path, Mode::Read, None) {
+            Ok(image) => image,
             Err(failure) => {
                 text.flush()?;
                 failure.tell();
@@ -139,7 +160,7 @@ pub fn run(args: &args::Info, common: args::Common) -> Outcome {
                 continue;
             }
         };
-        let summary = Summary::with(path, &filter, !args.no_statistics);
+        let summary = Summary::with(path, &image, !args.no_statistics);
         if common.json {
             text.json(&summary)?;
             continue;
@@ -156,9 +177,9 @@ pub fn run(args: &args::Info, common: args::Common) -> Outcome {
 }
 
 impl Description {
-    fn of(filter: &Filter, statistics: bool) -> Description {
-        let header = filter.base().header();
-        let row = filter.base().row();
+    fn of(image: &impl Described, statistics: bool) -> Description {
+        let base = image.base();
+        let (header, row) = (base.header(), base.row());
         let capacity = (header.capacity != 0).then_some(header.capacity);
         let parameters = row.parameters.iter().filter_map(|parameter| {
             Some((parameter.name, Value::of(parameter, parameter.value_of_word(header.geometry.parameter(parameter)?))))
@@ -171,14 +192,14 @@ impl Description {
             layout_version: header.layout_version,
             hashes: header.geometry.hashes,
             capacity,
-            offered: filter.base().count(),
+            offered: base.count(),
             bits: header.geometry.bits,
             bytes: header.image_bytes(),
             bits_per_key: capacity.map(|capacity| header.geometry.bits as f64 / capacity as f64),
             false_positive_rate: (header.false_positive_rate != 0.0).then_some(header.false_positive_rate),
-            dirty: filter.base().is_dirty(),
+            dirty: base.is_dirty(),
             parameters: parameters.collect(),
-            statistics: statistics.then(|| Statistics::of(filter)),
+            statistics: statistics.then(|| Statistics::of(image)),
         }
     }
 
@@ -207,36 +228,51 @@ impl Description {
             lines.push(("statistics", String::new()));
             lines.push(("  fill", short(statistics.fill)));
             lines.push(("  false_positive_rate", short(statistics.false_positive_rate)));
-            lines.push(("  count_estimate", statistics.say_estimate()));
+            lines.extend(statistics.saturated.map(|counters| ("  saturated", counters.to_string())));
+            lines.extend(statistics.room.map(|keys| ("  room", keys.to_string())));
+            lines.extend(statistics.estimate.say().map(|estimate| ("  count_estimate", estimate)));
         }
         lines.iter().try_for_each(|(name, value)| text.line(format!("{name:<23}{value}").trim_end()))
     }
 }
 
 impl Statistics {
-    fn of(filter: &Filter) -> Statistics {
-        let mut progress = Progress::new("reading", Some(filter.serialized_size()));
-        let measure = filter.measure_with(&mut |bytes| progress.add(bytes));
+    fn of(image: &impl Described) -> Statistics {
+        let mut progress = Progress::new("reading", Some(image.serialized_size()));
+        let measure = image.measure_with(&mut |bytes| progress.add(bytes));
         drop(progress);
-        let kind = filter.kind().as_cardinality();
-        let estimate = kind.and_then(|kind| {
-            let value = kind.of_taken(measure.taken)?;
-            Some(Estimate { value, standard_error: kind.standard_error(value) })
+        let kind = image.filter().map(Filter::kind);
+        let estimate = kind.and_then(|kind| kind.as_cardinality()).map_or(Estimated::Never, |kind| {
+            kind.of_taken(measure.taken).map_or(Estimated::TooFull, |value| {
+                Estimated::Keys(Estimate { value, standard_error: kind.standard_error(value) })
+            })
         });
-        let keys = estimate.map_or(filter.base().count() as f64, |estimate| estimate.value);
+        let count_estimate = match &estimate {
+            Estimated::Keys(estimate) => Some(estimate.value),
+            Estimated::Never | Estimated::TooFull => None,
+        };
+        let keys = count_estimate.unwrap_or(image.base().count() as f64);
         Statistics {
             fill: measure.fill,
             false_positive_rate: measure.false_positive_rate,
-            false_positive_rate_floor: sizing::hash_floor(keys as u64, 64),
-            count_estimate: estimate.map(|estimate| estimate.value),
+            false_positive_rate_floor: sizing::hash_floor(keys as u64, if kind.is_some() { 64 } else { 128 }),
+            saturated: kind.and_then(|kind| kind.as_count()).map(|_| measure.saturated),
+            room: kind.and_then(|kind| kind.as_grow()).map(|kind| kind.room()),
+            count_estimate,
             estimate,
         }
     }
+}
 
-    fn say_estimate(&self) -> String {
-        match &self.estimate {
-            Some(keys) => format!("{:.1} (95 % interval: {:.1} to {:.1})", keys.value, keys.low(), keys.high()),
-            None => String::from("too full to tell"),
+impl Estimated {
+    /// None where there is nothing to be said.
+    fn say(&self) -> Option<String> {
+        match self {
+            Estimated::Never => None,
+            Estimated::TooFull => Some(String::from("too full to tell")),
+            Estimated::Keys(keys) => {
+                Some(format!("{:.1} (95 % interval: {:.1} to {:.1})", keys.value, keys.low(), keys.high()))
+            }
         }
     }
 }

@@ -7,7 +7,7 @@
 
 use crate::args;
 use crate::failure::{Failure, Outcome};
-use crate::filter_file::{check_standard_input, is_standard, name};
+use crate::image_file::{check_standard_input, is_standard, name};
 use crate::progress::Progress;
 use crate::stdio;
 use memchr::memmem::Finder;

@@ -5,7 +5,7 @@
 
 pub mod args;
 pub mod failure;
-pub mod filter_file;
+pub mod image_file;
 pub mod keys;
 pub mod manual;
 pub mod numbers;
@@ -23,6 +23,7 @@ mod info;
 mod insert;
 mod kinds;
 mod plan;
+mod spec;
 mod sync;
 mod verify;
 

@@ -49,6 +49,15 @@ pub fn positive_bytes(text: &str) -> Result<u64, String> {
     at_least_one(bytes(text)?)
 }
 
+/// A number of bytes that a builder can keep to.
+///
+/// # Errors
+/// What is wrong with the text.
+pub fn memory_limit(text: &str) -> Result<u64, String> {
+    let (limit, least) = (bytes(text)?, petal::MIN_MEMORY_LIMIT);
+    if limit < least { Err(format!("must be at least {}MiB", least >> 20)) } else { Ok(limit) }
+}
+
 /// A number of keys or bits, which is at least 1.
 ///
 /// # Errors

@@ -1,10 +1,9 @@
-//! Where results go: text to standard output, filters to a file or to standard output.
+//! Where results go: text to standard output, filters and maps to a file or to standard output.
 
 use crate::failure::{Failure, Outcome};
-use crate::filter_file::is_standard;
+use crate::image_file::is_standard;
 use crate::keys::Inputs;
 use crate::stdio;
-use petal::Filter;
 use petal::Image;
 use serde::Serialize;
 use std::ffi::OsStr;
@@ -89,7 +88,7 @@ impl Table {
     }
 }
 
-/// Where a filter is to be written.
+/// Where a filter or map is to be written.
 pub enum Destination {
     /// Standard output.
     Standard,
@@ -149,26 +148,26 @@ impl Destination {
         }
     }
 
-    /// Writes the filter. A file is replaced at once and as a whole, or stays as it was.
-    pub fn write(&self, filter: &Filter) -> Outcome<()> {
+    /// Writes the filter or map. A file is replaced at once and as a whole, or stays as it was.
+    pub fn write(&self, image: &impl Image) -> Outcome<()> {
         match self {
-            Destination::Standard => stream(filter, &mut stdout().lock(), failed),
-            Destination::File(path) => filter.save(path).map_err(|error| {
+            Destination::Standard => stream(image, &mut stdout().lock(), failed),
+            Destination::File(path) => image.save(path).map_err(|error| {
                 let error = Failure::at(path, &error);
                 Failure::new(format_args!("-o {error}"))
             }),
             Destination::Stream(path) => {
                 let failed = |error: io::Error| Failure::io(format_args!("-o {}", path.display()), &error);
-                stream(filter, &mut File::options().write(true).open(path).map_err(failed)?, failed)
+                stream(image, &mut File::options().write(true).open(path).map_err(failed)?, failed)
             }
         }
     }
 }
 
-/// Writes a filter to what takes bytes in order.
-fn stream(filter: &Filter, out: &mut impl Write, failed: impl Fn(io::Error) -> Failure) -> Outcome<()> {
+/// Writes a filter or map to what takes bytes in order.
+fn stream(image: &impl Image, out: &mut impl Write, failed: impl Fn(io::Error) -> Failure) -> Outcome<()> {
     let mut outcome = Ok(());
-    let written = filter.serialize(&mut |bytes| {
+    let written = image.serialize(&mut |bytes| {
         outcome = out.write_all(bytes);
         if outcome.is_ok() { Ok(()) } else { Err(petal::Status::Callback.into()) }
     });

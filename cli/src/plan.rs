@@ -42,9 +42,9 @@ pub fn run(args: &args::Plan, common: args::Common) -> Outcome {
         (None, memory) => Goal::Memory(memory.unwrap_or(0)),
     };
     let wanted =
-        [(args.delete, Capabilities::REMOVE), (args.count, Capabilities::COUNT), (args.grow, Capabilities::GROW)];
+        [(args.remove, Capabilities::REMOVE), (args.count, Capabilities::COUNT), (args.growing, Capabilities::GROW)];
     let capabilities = wanted.iter().filter(|(wanted, _)| *wanted).fold(Capabilities::NONE, |all, (_, one)| all | *one);
-    let proposals = plan(&Request { keys: args.keys, goal, capabilities, is_static: args.fixed })?;
+    let proposals = plan(&Request { keys: args.keys, goal, capabilities, is_static: args.is_static })?;
     let proposals: Vec<Choice> = proposals.into_iter().map(Choice::from).collect();
     let none_fits = proposals.iter().all(|choice| choice.fit.is_none());
     let answer = Answer { keys: args.keys, false_positive_rate: args.fpr, memory: args.memory, proposals };

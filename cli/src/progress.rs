@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 /// Work shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// How far the reading is.
+/// How far the work is.
 pub struct Progress {
     shown: bool,
     what: &'static str,
     total: Option<u64>,
+    in_bytes: bool,
     done: u64,
     start: Instant,
     bar: Option<ProgressBar>,
@@ -25,6 +26,7 @@ impl Progress {
             shown: stderr().is_terminal() && !is_quiet(),
             what,
             total,
+            in_bytes: true,
             done: 0,
             start: Instant::now(),
             bar: None,
@@ -37,18 +39,45 @@ impl Progress {
         self
     }
 
+    /// What a builder tells how far it is: units of work, of which nobody but the builder knows what they are.
+    pub fn of_builder() -> Box<petal::Progress> {
+        let mut progress = Progress::new("building", None);
+        progress.in_bytes = false;
+        Box::new(move |done, total| {
+            progress.total = Some(total);
+            progress.set(done);
+            // The filter is made: a bar that stays would get mixed up with what is said next.
+            if done == total {
+                progress.clear();
+            }
+            true
+        })
+    }
+
     /// More bytes were read.
     pub fn add(&mut self, bytes: u64) {
-        self.done += bytes;
+        self.set(self.done + bytes);
+    }
+
+    fn set(&mut self, done: u64) {
+        self.done = done;
         if !self.shown || (self.bar.is_none() && self.start.elapsed() < PATIENCE) {
             return;
         }
-        self.bar.get_or_insert_with(|| bar(self.what, self.total)).set_position(self.done);
+        let bar = self.bar.get_or_insert_with(|| bar(self.what, self.total, self.in_bytes));
+        bar.set_position(self.done);
+    }
+
+    fn clear(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
     }
 }
 
-fn bar(what: &'static str, total: Option<u64>) -> ProgressBar {
+fn bar(what: &'static str, total: Option<u64>, in_bytes: bool) -> ProgressBar {
     let (bar, template) = match total {
+        Some(total) if !in_bytes => (ProgressBar::new(total), "{msg} [{bar:30}] {percent} % {eta}"),
         Some(total) => (ProgressBar::new(total), "{msg} [{bar:30}] {bytes}/{total_bytes} {bytes_per_sec} {eta}"),
         None => (ProgressBar::new_spinner(), "{msg} {spinner} {bytes} {bytes_per_sec}"),
     };
@@ -58,8 +87,6 @@ fn bar(what: &'static str, total: Option<u64>) -> ProgressBar {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.clear();
     }
 }

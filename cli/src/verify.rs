@@ -2,11 +2,10 @@
 
 use crate::args;
 use crate::failure::{Failure, Outcome};
-use crate::filter_file::{check_standard_input, open};
+use crate::image_file::{check_standard_input, open_any};
 use crate::output::Text;
 use crate::progress::Progress;
-use petal::Image;
-use petal::Mode;
+use petal::{Image, Mode};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -20,9 +19,9 @@ struct Verdict {
 
 pub fn run(args: &args::Verify, common: args::Common) -> Outcome {
     each(&args.filters, common, "OK", |path| {
-        let filter = open(path, Mode::Read, None)?;
-        let mut progress = Progress::new("verifying", Some(filter.serialized_size()));
-        filter.verify_with(&mut |bytes| progress.add(bytes)).map_err(|error| Failure::at(path, &error))
+        let image = open_any(path, Mode::Read, None)?;
+        let mut progress = Progress::new("verifying", Some(image.serialized_size()));
+        image.verify_with(&mut |bytes| progress.add(bytes)).map_err(|error| Failure::at(path, &error))
     })
 }
 

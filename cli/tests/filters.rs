@@ -4,7 +4,8 @@
 mod common;
 
 use clap::CommandFactory;
-use common::{Place, info, lines, petal};
+use common::{Place, able, info, kinds, lines, petal};
+use petal::Capabilities as Can;
 use petal::registry::KINDS;
 use serde_json::Value;
 use std::fs;
@@ -29,7 +30,7 @@ fn info_without_statistics_reads_the_header_only() {
 fn info_has_all_its_keys() {
     let place = Place::new();
     place.file("keys", lines(0..1000));
-    for kind in KINDS {
+    for kind in kinds() {
         place.petal(&format!("build --kind {} --fpr 0.01 --hash xxh64 --seed 7 -o filter keys", kind.name)).quiet();
         let text = place.petal("info --json filter").text();
         let info = json(&text);
@@ -64,14 +65,24 @@ fn info_has_all_its_keys() {
         assert_eq!(number("bits_per_key"), number("bits") / 1000.0);
         assert_eq!(number("false_positive_rate"), 0.01);
         let statistics = |name: &str| info["statistics"][name].as_f64().expect(name);
-        assert!((900.0..1100.0).contains(&statistics("count_estimate")));
-        assert!((0.2..0.8).contains(&statistics("fill")) && (0.005..0.02).contains(&statistics("false_positive_rate")));
+        let can = |what| kind.capabilities.contains(what);
+        let known = |name: &str| !info["statistics"][name].is_null();
+        // What the kind does not have is null here, and no line for people.
+        let plain = place.petal("info filter").text();
+        for (name, what) in [("count_estimate", Can::ESTIMATE), ("saturated", Can::COUNT), ("room", Can::GROW)] {
+            assert_eq!(
+                (known(name), plain.contains(&format!("\n  {name}  "))),
+                (can(what), can(what)),
+                "{name}: {info}"
+            );
+        }
+        assert!(!can(Can::ESTIMATE) || (900.0..1100.0).contains(&statistics("count_estimate")));
+        assert!((0.1..1.0).contains(&statistics("fill")) && (0.002..0.02).contains(&statistics("false_positive_rate")));
         assert!((1e-17..1e-15).contains(&statistics("false_positive_rate_floor")));
         for parameter in kind.parameters.iter().filter(|parameter| parameter.word.is_some()) {
             assert!(!info["parameters"][parameter.name].is_null(), "{}", parameter.name);
         }
         // The lines for people name the same things.
-        let plain = place.petal("info filter").text();
         for name in names.iter().filter(|name| !matches!(**name, "file" | "dirty" | "parameters")) {
             assert!(plain.lines().any(|line| line.starts_with(name)), "{name}: {plain}");
         }
@@ -121,7 +132,7 @@ fn verify_finds_a_flipped_bit() {
 
 #[test]
 fn merge_is_the_union_and_intersect_holds_what_all_hold() {
-    for kind in KINDS {
+    for kind in able(Can::MERGE | Can::INTERSECT) {
         let place = Place::new();
         place.file("a", lines(0..3000));
         place.file("b", lines(2000..5000));
@@ -152,7 +163,7 @@ fn merge_is_the_union_and_intersect_holds_what_all_hold() {
 
 #[test]
 fn fold_goes_as_far_as_the_rate_allows() {
-    for kind in KINDS {
+    for kind in able(Can::FOLD) {
         let place = Place::new();
         place.file("keys", lines(0..2000));
         let line = format!("build --kind {} --capacity 64k --set foldable=1 -o filter keys", kind.name);
@@ -183,7 +194,11 @@ fn row(text: &str, name: &str) -> [f64; 3] {
 
 #[test]
 fn estimates_stand_with_their_intervals() {
-    for kind in KINDS {
+    let overlaps = |row: &&petal::Row| {
+        let spec = petal::Spec { kind: Some(row.kind), ..petal::Spec::with_capacity(10, 0.1).unwrap() };
+        petal::create(&spec).is_ok_and(|filter| filter.kind().as_overlap().is_some())
+    };
+    for kind in able(Can::ESTIMATE).filter(overlaps) {
         let place = Place::new();
         place.file("a", lines(0..6000));
         place.file("b", lines(4000..9000));
@@ -251,10 +266,11 @@ fn fits(plan: &Value) -> Vec<Value> {
 #[test]
 fn plan_agrees_with_build() {
     let place = Place::new();
-    let plan = json(&place.petal("plan --keys 10k --fpr 0.005 --json").text());
+    let plan = json(&place.petal("plan --static --keys 10k --fpr 0.005 --json").text());
     assert_eq!((plan["keys"].as_u64(), plan["false_positive_rate"].as_f64()), (Some(10_000), Some(0.005)));
-    assert_eq!(plan["proposals"].as_array().unwrap().len(), KINDS.len());
+    assert_eq!(plan["proposals"].as_array().unwrap().len(), kinds().count());
     let fits = fits(&plan);
+    assert_eq!(fits.len(), kinds().count());
     let bytes: Vec<u64> = fits.iter().map(|fit| fit["bytes"].as_u64().unwrap()).collect();
     assert!(!bytes.is_empty() && bytes.is_sorted());
     place.file("keys", lines(0..10_000));
@@ -268,7 +284,7 @@ fn plan_agrees_with_build() {
         assert_eq!((&info["bytes"], &info["bits_per_key"]), (&fit["bytes"], &fit["bits_per_key"]), "{kind}");
     }
     // The table shows the same.
-    let table = place.petal("plan --keys 10k --fpr 0.005").text();
+    let table = place.petal("plan --static --keys 10k --fpr 0.005").text();
     for fit in &fits {
         let line = table.lines().find(|line| line.split(' ').next() == fit["kind"].as_str()).expect("a line");
         assert!(line.contains(&fit["bytes"].to_string()), "{line}");
@@ -284,14 +300,21 @@ fn plan_keeps_to_memory_and_says_why_not() {
     }
     let rates: Vec<f64> = fits(&memory).iter().map(|fit| fit["false_positive_rate"].as_f64().unwrap()).collect();
     assert!(!rates.is_empty() && rates.is_sorted());
-    // Each capability leaves just the kinds that have it.
-    use petal::Capabilities as C;
-    for (option, one) in [("--delete", C::REMOVE), ("--count", C::COUNT), ("--grow", C::GROW), ("--static", C::NONE)] {
-        let run = petal(["plan", "--keys", "1M", "--fpr", "0.01", "--json", option]);
+    // Each wish leaves just the kinds that fulfil it; a kind that cannot insert does only where all keys are known.
+    let wishes = [
+        ("", Can::INSERT),
+        ("--remove", Can::INSERT | Can::REMOVE),
+        ("--count", Can::INSERT | Can::COUNT),
+        ("--growing", Can::INSERT | Can::GROW),
+        ("--static", Can::NONE),
+        ("--static --count", Can::COUNT),
+    ];
+    for (options, needed) in wishes {
+        let run = petal(format!("plan --keys 1M --fpr 0.01 --json {options}").split_whitespace());
         let plan = json(std::str::from_utf8(&run.stdout).unwrap());
-        let able = KINDS.iter().filter(|row| row.capabilities.contains(one)).count();
-        assert_eq!(fits(&plan).len(), able, "{option}");
-        assert_eq!(run.status, i32::from(able == 0), "{option}");
+        let able = able(needed).count();
+        assert_eq!(fits(&plan).len(), able, "{options}");
+        assert_eq!(run.status, i32::from(able == 0), "{options}");
         for other in plan["proposals"].as_array().unwrap().iter().filter(|one| !one["reason"].is_null()) {
             assert!(other["reason"].as_str().unwrap().contains("cannot"), "{other}");
         }
@@ -319,7 +342,7 @@ fn help_and_documents_are_of_one_source() {
         assert_eq!(petal(["help", subcommand]).text(), petal([subcommand, "--help"]).text());
     }
     // The completions know the kinds.
-    assert!(completions.iter().all(|text| KINDS.iter().all(|row| text.contains(row.name))));
+    assert!(completions.iter().all(|text| kinds().all(|row| text.contains(row.name))));
     let bash = format!("{}/petal.bash", env!("OUT_DIR"));
     if let Ok(status) = std::process::Command::new("bash").args(["-n", &bash]).status() {
         assert!(status.success());

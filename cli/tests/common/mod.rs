@@ -1,6 +1,8 @@
 //! Runs the command as a shell does.
 #![allow(dead_code, reason = "each test program uses a part")]
 
+use petal::registry::KINDS;
+use petal::{Capabilities, Row};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
@@ -118,6 +120,16 @@ impl Place {
     pub fn folder(&self) -> &Path {
         self.0.path()
     }
+}
+
+/// The kinds of filters.
+pub fn kinds() -> impl Iterator<Item = &'static Row> {
+    KINDS.iter().filter(|row| !row.is_map())
+}
+
+/// The kinds of filters that can do all of this.
+pub fn able(capabilities: Capabilities) -> impl Iterator<Item = &'static Row> {
+    kinds().filter(move |row| row.capabilities.contains(capabilities))
 }
 
 /// The numbers of a range as lines.

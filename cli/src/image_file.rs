@@ -1,11 +1,12 @@
-//! Filters in files, and the secret keys that some of them need.
+//! Filters and maps in files, and the secret keys that some of them need.
 
 use crate::args::Secret;
 use crate::failure::{Failure, Outcome, warn};
-use crate::keys;
+use crate::keys::{self, Inputs};
 use crate::numbers::short;
 use petal::format::{HEADER_LENGTH, Header};
-use petal::{Capabilities, Filter, Image, Mode, OpenOptions, SecretKey, Status};
+use petal::kind::Payload;
+use petal::{Base, Capabilities, Filter, Image, Map, Measure, Mode, OpenOptions, Overfill, SecretKey, Status};
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read};
@@ -29,20 +30,104 @@ pub fn check_standard_input<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Ou
     }
 }
 
+/// What an image is of.
+pub enum Handle {
+    /// A filter.
+    Filter(Filter),
+    /// A map.
+    Map(Map),
+}
+
+impl Image for Handle {
+    fn payload(&self) -> &dyn Payload {
+        match self {
+            Handle::Filter(filter) => filter.payload(),
+            Handle::Map(map) => map.payload(),
+        }
+    }
+
+    fn payload_mut(&mut self) -> &mut dyn Payload {
+        match self {
+            Handle::Filter(filter) => filter.payload_mut(),
+            Handle::Map(map) => map.payload_mut(),
+        }
+    }
+
+    fn over(base: Base) -> petal::Result<Handle> {
+        if base.row().is_map() { Map::over(base).map(Handle::Map) } else { Filter::over(base).map(Handle::Filter) }
+    }
+}
+
+/// What can be described: a filter or a map.
+pub trait Described: Image {
+    /// The filter, if it is one.
+    fn filter(&self) -> Option<&Filter>;
+
+    /// What the payload tells. Reads all of it, and says to `progress` after every piece how many bytes that was.
+    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure;
+}
+
+impl Described for Filter {
+    fn filter(&self) -> Option<&Filter> {
+        Some(self)
+    }
+
+    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+        self.measure_with(progress)
+    }
+}
+
+impl Described for Map {
+    fn filter(&self) -> Option<&Filter> {
+        None
+    }
+
+    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+        self.measure_with(progress)
+    }
+}
+
+impl Described for Handle {
+    fn filter(&self) -> Option<&Filter> {
+        match self {
+            Handle::Filter(filter) => Some(filter),
+            Handle::Map(_) => None,
+        }
+    }
+
+    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+        match self {
+            Handle::Filter(filter) => filter.measure_with(progress),
+            Handle::Map(map) => map.measure_with(progress),
+        }
+    }
+}
+
 /// Opens the filter in the file at `path`, or reads the one that comes from standard input.
 pub fn open(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Filter> {
+    match open_any(path, mode, key)? {
+        Handle::Filter(filter) => Ok(filter),
+        Handle::Map(map) => {
+            let (name, kind) = (name(path), map.base().row().name);
+            Err(Failure::new(format_args!("{name}: is a map of the kind {kind}, not a filter: see petal help map")))
+        }
+    }
+}
+
+/// Opens the filter or map in the file at `path`, or reads the one that comes from standard input.
+pub fn open_any(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Handle> {
     let options = OpenOptions { mode, key };
+    let failed = |error: petal::Error| Failure::at(path, &error);
     if path.is_dir() {
         return Err(Failure::new(format_args!("{}: is a directory", path.display())));
     }
     if !is_standard(path) {
-        return petal::open(path, &options).map_err(|error| Failure::at(path, &error));
+        return petal::open_as(path, &options).map_err(failed);
     }
     if mode == Mode::Write {
         return Err(Failure::new("-: a filter is changed in its file, not on its way through standard input"));
     }
-    let filter = petal::load(&image(keys::stdin())?, &options).map_err(|error| Failure::at(path, &error))?;
-    Ok(filter)
+    petal::load_as(&image(keys::stdin())?, &options).map_err(failed)
 }
 
 /// The image that comes from standard input. What is none is not read to its end.
@@ -71,17 +156,52 @@ pub fn open_sound(path: &Path, mode: Mode) -> Outcome<Filter> {
     Ok(filter)
 }
 
-/// Refuses a filter whose last writer did not come to the end: keys may be missing.
-pub fn refuse_dirty(path: &Path, filter: &Filter) -> Outcome<()> {
-    match filter.base().is_dirty() {
+/// Opens a filter to change it in its file: one to which byte keys say something, that is sound, whose kind can do what
+/// `verb` says, and that is not among the keys.
+pub fn open_to_change(
+    path: &Path,
+    secret: &Secret,
+    inputs: &Inputs,
+    (capability, verb): (Capabilities, &str),
+) -> Outcome<Filter> {
+    let filter = open(path, Mode::Write, self::secret(secret)?)?;
+    require(path, &filter, (capability, verb))?;
+    refuse_bytes(path, &filter)?;
+    refuse_dirty(path, &filter)?;
+    if inputs.contains(path) {
+        return Err(Failure::new(format_args!("{}: is one of the KEYS files too", path.display())));
+    }
+    Ok(filter)
+}
+
+/// Refuses a filter whose kind cannot do what `verb` says.
+pub fn require(path: &Path, filter: &Filter, (capability, verb): (Capabilities, &str)) -> Outcome<()> {
+    let row = filter.base().row();
+    if row.capabilities.contains(capability) {
+        return Ok(());
+    }
+    let hint = if row.is_made_empty() { "" } else { ": they are built from all of their keys at once" };
+    Err(Failure::new(format_args!("{}: filters of the kind {} cannot {verb}{hint}", name(path), row.name)))
+}
+
+/// Refuses an image whose last writer did not come to the end: keys may be missing.
+pub fn refuse_dirty(path: &Path, image: &impl Image) -> Outcome<()> {
+    match image.base().is_dirty() {
         false => Ok(()),
         true => Err(Failure::at(path, &Status::Dirty.into())),
     }
 }
 
-/// Refuses a filter to which byte keys say nothing.
-pub fn refuse_bytes(path: &Path, filter: &Filter) -> Outcome<()> {
-    match filter.base().hasher().refusal() {
+/// Says so where lookups go to an image that a writer has open, or did not close.
+pub fn warn_if_dirty(path: &Path, image: &impl Image) {
+    if image.base().is_dirty() {
+        warn(format_args!("{}: a writer has it open, or did not close it", name(path)));
+    }
+}
+
+/// Refuses an image to which byte keys say nothing.
+pub fn refuse_bytes(path: &Path, image: &impl Image) -> Outcome<()> {
+    match image.base().hasher().refusal() {
         None => Ok(()),
         Some(status) => Err(Failure::at(path, &status.into())),
     }
@@ -116,12 +236,12 @@ fn parse_secret(bytes: &[u8]) -> Option<SecretKey> {
     Some(key)
 }
 
-/// Says so when a filter holds more keys than it was sized for.
+/// Says so when a filter holds more keys than it was sized for, and answers less well for it.
 pub fn warn_if_overfull(filter: &Filter) {
     let header = filter.base().header();
-    let grows = filter.capabilities().contains(Capabilities::GROW);
     let count = filter.base().count();
-    if header.capacity == 0 || count <= header.capacity || grows {
+    let rises = filter.base().row().overfill == Overfill::RateRises;
+    if header.capacity == 0 || count <= header.capacity || !rises {
         return;
     }
     // Keys offered twice are one key. Within three standard errors an estimate does not accuse anybody.

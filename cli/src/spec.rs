@@ -1,0 +1,69 @@
+//! What options say of the filter or map that is to be made.
+
+use crate::args;
+use crate::failure::{Failure, Outcome};
+use crate::image_file;
+use petal::registry;
+use petal::{HashFunction, Row, Spec, Status};
+
+/// What the options of `petal build` say, but for the capacity where the input is to tell it.
+pub fn of_build(args: &args::Build) -> Outcome<Spec> {
+    let spec = Spec {
+        capacity: args.capacity.unwrap_or(0),
+        false_positive_rate: args.fpr.unwrap_or(0.0),
+        bits: args.bits.unwrap_or(0),
+        hashes: args.hashes.unwrap_or(0),
+        ..Spec::default()
+    };
+    with(spec, args.kind.as_deref(), &args.hashing, &args.set)
+}
+
+/// The spec with this kind, hash function and parameters.
+fn with(spec: Spec, kind: Option<&str>, hashing: &args::Hashing, settings: &[String]) -> Outcome<Spec> {
+    let key = image_file::secret(&hashing.secret)?;
+    let default_hash = if key.is_some() { HashFunction::SipHash13 } else { Spec::default().hash };
+    let mut spec = Spec {
+        kind: kind.and_then(registry::find_name).map(|row| row.kind),
+        hash: hashing.hash.as_deref().and_then(HashFunction::from_name).unwrap_or(default_hash),
+        seed: hashing.seed.unwrap_or(0),
+        key,
+        ..spec
+    };
+    for text in settings {
+        let failed = |error: petal::Error| Failure::new(format_args!("--set {text}: {error}"));
+        let (name, value) = text
+            .split_once('=')
+            .ok_or_else(|| Failure::new(format_args!("--set {text}: give NAME=VALUE; petal kinds lists the names")))?;
+        let parameter = petal::parameter_of(&spec, name).map_err(failed)?;
+        if spec.parameters.iter().any(|setting| setting.id == parameter.id()) {
+            return Err(Failure::new(format_args!("--set {text}: {name} is set twice")));
+        }
+        let value = parameter.parse(value).map_err(failed)?;
+        spec.set(parameter, value).map_err(failed)?;
+    }
+    let hasher = spec.hasher().map_err(|error| match error.status() {
+        Status::KeyMissing => Failure::new(format_args!("--hash {} needs a secret key: --key-file FILE", spec.hash)),
+        Status::Contradiction if key.is_some() => Failure::new(format_args!("--key-file: {error}")),
+        Status::Contradiction => Failure::new(format_args!("--seed: {error}")),
+        _ => error.into(),
+    })?;
+    match hasher.refusal() {
+        None => Ok(spec),
+        Some(status) => Err(Failure::new(format_args!("--hash {}: {status}, and keys here are bytes", spec.hash))),
+    }
+}
+
+/// Turns bits per key into bits, now that the capacity is known.
+pub fn sized(args: &args::Build, row: &Row, spec: Spec) -> Outcome<Spec> {
+    let Some(bits_per_key) = args.bits_per_key else { return Ok(spec) };
+    let bits = bits_per_key * spec.capacity as f64;
+    // 2^63 bits are more than any kind can have.
+    if bits >= 9.2e18 {
+        return Err(Failure::new(format_args!(
+            "--bits-per-key {bits_per_key} for {} keys is more than the address space holds",
+            spec.capacity
+        )));
+    }
+    let unit = row.bits_unit();
+    Ok(Spec { bits: (bits as u64 / unit).max(1) * unit, ..spec })
+}
