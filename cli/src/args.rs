@@ -366,8 +366,7 @@ pub struct Plan {
 }
 
 fn kinds() -> Vec<PossibleValue> {
-    let kinds = petal::registry::KINDS.iter();
-    kinds.map(|row| PossibleValue::new(row.name).help(row.summary).hide(row.is_map())).collect()
+    petal::registry::all().map(|row| PossibleValue::new(row.name).help(row.summary).hide(row.is_map())).collect()
 }
 
 fn hashes() -> Vec<PossibleValue> {

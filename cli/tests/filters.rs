@@ -43,7 +43,7 @@ fn info_has_all_its_keys() {
             "layout_version",
             "hashes",
             "capacity",
-            "count",
+            "offered",
             "bits",
             "bytes",
             "bits_per_key",
@@ -60,7 +60,7 @@ fn info_has_all_its_keys() {
         assert_eq!((info["kind"].as_str(), info["hash"].as_str()), (Some(kind.name), Some("xxh64")));
         assert_eq!((info["file"].as_str(), info["dirty"].as_bool()), (Some("filter"), Some(false)));
         let number = |name: &str| info[name].as_f64().expect(name);
-        assert_eq!((number("seed"), number("capacity"), number("count")), (7.0, 1000.0, 1000.0));
+        assert_eq!((number("seed"), number("capacity"), number("offered")), (7.0, 1000.0, 1000.0));
         assert_eq!(number("bytes"), fs::metadata(place.path("filter")).unwrap().len() as f64);
         assert_eq!(number("bits_per_key"), number("bits") / 1000.0);
         assert_eq!(number("false_positive_rate"), 0.01);

@@ -124,7 +124,7 @@ impl Place {
 
 /// The kinds of filters.
 pub fn kinds() -> impl Iterator<Item = &'static Row> {
-    KINDS.iter().filter(|row| !row.is_map())
+    KINDS.iter()
 }
 
 /// The kinds of filters that can do all of this.
