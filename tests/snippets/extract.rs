@@ -67,7 +67,7 @@ pub fn all(root: &Path) -> Vec<Snippet> {
                 Some("md") => snippets.extend(of_markdown(&place, &text())),
                 // Only what users include: the tests have headers too.
                 Some("h") if place.starts_with("include/") => snippets.extend(of_header(&place, &text(), Language::C)),
-                Some("hpp") if folder == root.join("bindings/cpp") => {
+                Some("hpp") if place.starts_with("bindings/cpp/") && !place.contains("/tests/") => {
                     snippets.extend(of_header(&place, &text(), Language::Cpp));
                 }
                 _ => {}
