@@ -88,7 +88,7 @@ pub struct Few<'a> {
 }
 
 /// How many keys a [`Chunk`] has at most: enough that the ring seldom runs empty between chunks.
-const CHUNK: usize = 8 * GROUP;
+pub(crate) const CHUNK: usize = 8 * GROUP;
 
 /// The keys of a batch that come next, as a batch of their own: for what has to be done before keys are inserted.
 pub struct Chunk<'a> {

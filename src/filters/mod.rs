@@ -4,4 +4,6 @@
 pub mod bit_filter;
 pub mod blocked;
 pub mod bloom;
+pub mod levels;
+pub mod scalable;
 pub mod split_block;

@@ -150,7 +150,9 @@ impl Base {
     /// The spec that makes an empty filter compatible with this one, or what this one was built from anew; without the
     /// secret key, which is not kept.
     pub fn spec(&self) -> Spec {
-        let Header { kind, hash, identifier, capacity, false_positive_rate, geometry, .. } = &self.header;
+        let Header { kind, hash, identifier, capacity, false_positive_rate, .. } = &self.header;
+        // A filter that grew is compatible with the one that it was.
+        let geometry = (self.row.identity)(self.geometry());
         let mut parameters = [Setting::default(); MAX_PARAMETERS];
         let stored =
             self.row.parameters.iter().filter_map(|parameter| Some((parameter, geometry.parameter(parameter)?)));

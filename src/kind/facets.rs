@@ -133,7 +133,8 @@ pub trait Cardinality {
     /// The estimate; `None` when the filter is too full to tell. Reads the whole payload.
     fn of_payload(&self) -> Option<f64>;
 
-    /// The estimate of [`Cardinality::of_payload`] from [`Measure::taken`], without reading the payload again.
+    /// The estimate of [`Cardinality::of_payload`] from [`Measure::taken`], without reading the payload again
+    /// where that number tells.
     fn of_taken(&self, taken: u64) -> Option<f64>;
 
     /// The standard error of an estimate of so many keys.
@@ -147,7 +148,7 @@ pub trait Overlap: Cardinality {
 }
 
 /// Takes the keys of a batch one after the other, and answers what `take` says of each.
-fn one_by_one(batch: &mut dyn Batch, mut take: impl FnMut(u64) -> Result<bool>) -> Taken {
+pub(crate) fn one_by_one(batch: &mut dyn Batch, mut take: impl FnMut(u64) -> Result<bool>) -> Taken {
     let (mut done, mut hashes) = (0, [0; GROUP]);
     loop {
         let count = batch.next(&mut hashes);

@@ -1,0 +1,331 @@
+//! Levels over the words of a payload, and what is done with them.
+
+use super::schedule::{MAX_LEVELS, STATE_WORDS, Schedule};
+use crate::bits;
+use crate::bits::ring::{Batch, Chunk, GROUP, Taken};
+use crate::error::{Error, Result, Status, error};
+use crate::kind::{Base, Cardinality, Grow, Insert, Kind, Payload, change_one, one_by_one};
+use crate::layouts::{BitLayout, Measure};
+use crate::sizing::scalable::either;
+use crate::storage::{Words, try_box, try_vec};
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::sync::OnceLock;
+
+/// A level: a layout and its range of the payload.
+pub(super) struct Level {
+    layout: Box<dyn BitLayout>,
+    start: usize,
+    end: usize,
+    /// How many keys it takes, once somebody asked.
+    capacity: OnceLock<u64>,
+}
+
+/// A chain of levels. The last line of its payload is its state: how many keys the level in use has taken, and which one
+/// that is. Lookups ask all levels and not the state, so that no key is lost with it.
+pub struct Scalable {
+    base: Base,
+    schedule: Schedule,
+    levels: Vec<Level>,
+}
+
+/// Where in the state is how many keys the level in use has taken.
+const TAKEN: usize = 0;
+/// Where in the state is which level is in use.
+const IN_USE: usize = 1;
+
+/// A filter over a payload of this kind.
+///
+/// # Errors
+/// [`Status::Corrupt`] for a geometry that the kind cannot have; [`Status::OutOfMemory`].
+pub fn open(base: Base) -> Result<Box<dyn Kind>> {
+    let schedule = Schedule::of(base.geometry()).ok_or_else(|| base.foreign_geometry())?;
+    let mut levels = try_vec(schedule.levels as usize)?;
+    for i in 0..schedule.levels {
+        levels.push(level(&base, &schedule, i)?);
+    }
+    Ok(try_box(Scalable { base, schedule, levels })?)
+}
+
+/// Level i.
+fn level(base: &Base, schedule: &Schedule, i: u32) -> Result<Level> {
+    let foreign = |error: Error| if error.status() == Status::OutOfMemory { error } else { base.foreign_geometry() };
+    let geometry = schedule.level(i).map_err(foreign)?;
+    let layout = schedule.kind().open(&geometry, base.instructions()).map_err(foreign)?;
+    let start = schedule.start(i).ok_or_else(|| base.foreign_geometry())?;
+    Ok(Level { start, end: start + layout.words(), layout, capacity: OnceLock::new() })
+}
+
+impl Scalable {
+    /// The words of a level.
+    fn words(&self, level: &Level) -> &[AtomicU64] {
+        &self.base.words().shared()[level.start..level.end]
+    }
+
+    /// The place of the state in the payload.
+    fn state(&self) -> usize {
+        self.base.words().shared().len() - STATE_WORDS
+    }
+
+    /// The level in use. A payload that was not verified may hold any number.
+    fn in_use(&self) -> usize {
+        let number = self.base.words().shared()[self.state() + IN_USE].load(Ordering::Relaxed);
+        number.min(self.levels.len() as u64 - 1) as usize
+    }
+
+    /// How many keys the level in use has taken.
+    fn taken(&self) -> u64 {
+        self.base.words().shared()[self.state() + TAKEN].load(Ordering::Relaxed)
+    }
+
+    /// How many keys a level takes. 0 where its kind cannot have so low a rate.
+    fn capacity(&self, level: usize) -> u64 {
+        *self.levels[level].capacity.get_or_init(|| self.schedule.full(level as u32).map_or(0, |full| full.capacity))
+    }
+
+    /// The level that the next new key goes to; `None` if all that there are have their capacity.
+    fn next_level(&self) -> Option<usize> {
+        let in_use = self.in_use();
+        if self.taken() < self.capacity(in_use) {
+            return Some(in_use);
+        }
+        (in_use + 1..self.levels.len()).find(|level| self.capacity(*level) > 0)
+    }
+
+    /// Whether any level has a mixed hash, the newest first.
+    #[inline]
+    fn finds(&self, hash: u64) -> bool {
+        self.levels.iter().rev().any(|level| level.layout.contains(self.words(level), hash))
+    }
+
+    /// Inserts a hash into words that may be written at once.
+    fn insert(&mut self, hash: u64) -> Result<bool> {
+        let hash = bits::mix(hash);
+        let new = !self.finds(hash);
+        if new {
+            let level = self.make_room()?;
+            let Level { layout, start, end, .. } = &self.levels[level];
+            let words = self.base.writable_at_once().ok_or(Status::Internal)?;
+            layout.insert(&mut words[*start..*end], hash);
+            self.add_taken(1)?;
+        }
+        self.base.add_count(1);
+        Ok(new)
+    }
+
+    /// Counts keys that the level in use took.
+    fn add_taken(&mut self, keys: u64) -> Result<()> {
+        let place = self.state() + TAKEN;
+        let words = self.base.writable_at_once().ok_or(Status::Internal)?;
+        words[place] = words[place].saturating_add(keys);
+        Ok(())
+    }
+
+    /// The level in use, which has room: if need be the next one, or one more. Nothing has changed on an error.
+    fn make_room(&mut self) -> Result<usize> {
+        let level = match self.next_level() {
+            Some(level) => level,
+            None => self.grow()?,
+        };
+        if level != self.in_use() {
+            let state = self.state();
+            let words = self.base.writable_at_once().ok_or(Status::Internal)?;
+            (words[state + TAKEN], words[state + IN_USE]) = (0, level as u64);
+        }
+        Ok(level)
+    }
+
+    /// Adds a level, and says which one that is.
+    ///
+    /// # Errors
+    /// [`Status::Full`] for an image in place and where no further level can be; [`Status::OutOfMemory`].
+    #[cold]
+    fn grow(&mut self) -> Result<usize> {
+        let levels = self.schedule.levels + 1;
+        if !self.base.is_own() || levels > MAX_LEVELS {
+            return Err(self.base.full());
+        }
+        let schedule = self.schedule.with_levels(levels);
+        let (Ok(geometry), Ok(full)) = (schedule.geometry(), schedule.full(levels - 1)) else {
+            return Err(self.base.full());
+        };
+        if full.capacity == 0 {
+            return Err(self.base.full());
+        }
+        let level = level(&self.base, &schedule, levels - 1)?;
+        let out_of_memory = |_| error!(OutOfMemory, "{} bytes for another level could not be had", size_of::<Level>());
+        self.levels.try_reserve(1).map_err(out_of_memory)?;
+        let mut words = Words::zeroed(geometry.payload_bytes)?;
+        let room = words.exclusive().ok_or(Status::Internal)?;
+        let state = self.state();
+        let old = self.base.words().shared();
+        let copy = |to: &mut [u64], from: &[AtomicU64]| {
+            to.iter_mut().zip(from).for_each(|(to, from)| *to = from.load(Ordering::Relaxed));
+        };
+        copy(&mut room[..level.start], &old[..state]);
+        copy(&mut room[level.end..], &old[state..]);
+        self.base.replace(geometry, words);
+        self.schedule = schedule;
+        self.levels.push(level);
+        Ok(self.levels.len() - 1)
+    }
+
+    /// Inserts keys of which the mixed hashes are given, into memory of the filter's own, and says how many were new and
+    /// which ones. `None`, having done nothing, if they might not all fit into the level in use.
+    fn insert_into_one(&mut self, hashes: &[u64], new: &mut [u64]) -> Option<Result<()>> {
+        let level = self.in_use();
+        if self.capacity(level).saturating_sub(self.taken()) < hashes.len() as u64 {
+            return None;
+        }
+        let mut rest = super::lookup::Rest::new(hashes);
+        for other in self.levels.iter().enumerate().rev().filter(|(i, _)| *i != level).map(|(_, other)| other) {
+            rest.look_up(&*other.layout, self.words(other));
+        }
+        let Level { layout, start, end, .. } = &self.levels[level];
+        let words = &mut self.base.writable_at_once()?[*start..*end];
+        let taken = rest.insert(&**layout, words, new);
+        Some(self.add_taken(taken))
+    }
+}
+
+impl Payload for Scalable {
+    fn base(&self) -> &Base {
+        &self.base
+    }
+
+    fn base_mut(&mut self) -> &mut Base {
+        &mut self.base
+    }
+
+    fn check_payload(&self) -> Result<()> {
+        let state = &self.base.words().shared()[self.state()..];
+        let [taken, in_use] = [TAKEN, IN_USE].map(|place| state[place].load(Ordering::Relaxed));
+        let Some(level) = usize::try_from(in_use).ok().and_then(|in_use| self.levels.get(in_use)) else {
+            return Err(error!(Corrupt, "level {in_use} is in use, of {} levels", self.levels.len()));
+        };
+        let bits = 64 * (level.end - level.start) as u64;
+        if taken > bits {
+            return Err(error!(Corrupt, "level {in_use} of {bits} bits has taken {taken} keys"));
+        }
+        if state[IN_USE + 1..].iter().any(|word| word.load(Ordering::Relaxed) != 0) {
+            return Err(error!(Corrupt, "the last words of the payload are not zero"));
+        }
+        Ok(())
+    }
+}
+
+impl Kind for Scalable {
+    fn contains_hash(&self, hash: u64) -> bool {
+        self.finds(bits::mix(hash))
+    }
+
+    fn contains_many(&self, batch: &mut dyn Batch) {
+        super::lookup::contains_many(batch, self.levels.iter().rev().map(|level| (&*level.layout, self.words(level))));
+    }
+
+    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+        let (mut taken, mut rate) = (0, 0.0);
+        for level in &self.levels {
+            let one = level.layout.measure(self.words(level), progress);
+            taken += one.taken;
+            rate = either(rate, one.false_positive_rate);
+        }
+        Measure::of_bits(taken, self.base.geometry().bits, rate)
+    }
+
+    /// The state, and the words of the hash in the level that it would go to.
+    fn unmarked(&self, hash: u64) -> Option<usize> {
+        let mut found = self.base.unmarked(self.state());
+        if let (None, Some(level)) = (found, self.next_level().map(|level| &self.levels[level])) {
+            level.layout.visit_words(bits::mix(hash), &mut |word| {
+                found = self.base.unmarked(level.start + word);
+                found.is_none()
+            });
+        }
+        found
+    }
+
+    fn as_insert(&mut self) -> Option<&mut dyn Insert> {
+        Some(self)
+    }
+
+    fn as_grow(&self) -> Option<&dyn Grow> {
+        Some(self)
+    }
+
+    fn as_cardinality(&self) -> Option<&dyn Cardinality> {
+        Some(self)
+    }
+}
+
+impl Insert for Scalable {
+    fn insert_one(&mut self, hash: u64) -> Result<bool> {
+        if self.base.is_own() {
+            return self.insert(hash);
+        }
+        change_one(self, hash, |filter| filter.insert(hash))?
+    }
+
+    fn insert_at_once(&mut self, hash: u64) -> Option<bool> {
+        if self.base.is_own() { self.insert(hash).ok() } else { None }
+    }
+
+    /// Keys that fit into the level in use go through its inner loops; where that fills, and into an image in place, one
+    /// after the other.
+    fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {
+        if !self.base.is_own() {
+            return one_by_one(batch, |hash| self.insert_one(hash));
+        }
+        Chunk::each(batch, |chunk| {
+            let mut mixed = super::lookup::mixed(chunk.hashes());
+            let hashes = &mut mixed[..chunk.hashes().len()];
+            let mut new = [0; super::lookup::GROUPS];
+            match self.insert_into_one(hashes, &mut new) {
+                Some(outcome) => {
+                    outcome?;
+                    self.base.add_count(hashes.len() as u64);
+                    for (group, new) in hashes.chunks(GROUP).zip(new) {
+                        chunk.answer(new, group.len());
+                    }
+                    Ok(())
+                }
+                None => {
+                    let Taken { keys, outcome } = one_by_one(chunk, |hash| self.insert_one(hash));
+                    chunk.keep(keys);
+                    outcome
+                }
+            }
+        })
+    }
+}
+
+impl Grow for Scalable {
+    fn room(&self) -> u64 {
+        let in_use = self.in_use();
+        let later = (in_use + 1..self.levels.len()).map(|level| self.capacity(level));
+        later.fold(self.capacity(in_use).saturating_sub(self.taken()), u64::saturating_add)
+    }
+}
+
+/// A key is in one level only, and the levels count their keys: the estimate adds those that seemed to be there when
+/// they came, as many as the rates of the full levels make likely.
+impl Cardinality for Scalable {
+    fn of_payload(&self) -> Option<f64> {
+        let rate = |i: u32| {
+            let level = &self.levels[i as usize];
+            level.layout.measure(self.words(level), &mut |_| {}).false_positive_rate
+        };
+        let keys = self.schedule.distinct(self.in_use() as u32, self.taken(), rate).ok()?;
+        keys.is_finite().then_some(keys)
+    }
+
+    /// The bits that are taken do not say in which level: this reads the full levels too.
+    fn of_taken(&self, _: u64) -> Option<f64> {
+        self.of_payload()
+    }
+
+    /// Only the keys that were mistaken for others are not counted; they are few and independent.
+    fn standard_error(&self, keys: f64) -> f64 {
+        let before: u64 = (0..self.in_use()).map(|level| self.capacity(level)).sum();
+        (keys - (before + self.taken()) as f64).max(0.0).sqrt()
+    }
+}

@@ -1,0 +1,103 @@
+//! The kind `scalable`: a chain of bit arrays that grows and keeps its false-positive rate.
+//!
+//! After Almeida, Baquero, Preguica and Hutchison, "Scalable Bloom filters", 2007. A level is a bit array of any kind
+//! that [`super::levels`] knows. A key that no level seems to have goes into the last one; when that has its capacity, a
+//! level follows that is `growth` times as large and `tightening` times as often wrong. [`crate::sizing::scalable`] says
+//! why the rate that was asked for then holds for ever, and [`schedule`] how large each level is.
+//!
+//! A level that follows needs a larger payload: memory of the filter's own is had anew, and the old levels are copied
+//! into it, so that an insertion that grows the filter takes as long as copying it. An image in place cannot grow: it
+//! refuses keys ([`crate::Status::Full`]) when its last level has its capacity.
+//!
+//! Keys that are found in any level take no room, so a filter does not grow from duplicates. Which level a key is in
+//! depends on when it came: filters of the same keys in another order are as good, but not equal. Two chains have no
+//! union of the same rate: levels that are both full would be overfull as one, and side by side their rates add up. So
+//! there is no merging.
+//!
+//! Hashes pass a bijection before they go to the levels: keys that come in the order of their hashes, as a builder gives
+//! them, would otherwise fill one end of the first level only.
+
+mod filter;
+mod lookup;
+pub mod schedule;
+
+use super::levels::{LEVEL, LEVEL_UNIT, LEVELS, MAX_HASHES};
+use crate::error::{Result, error};
+use crate::format::Geometry;
+use crate::kind::{Capabilities, Overfill, Row, Sizes, Structure};
+use crate::spec::{DEFAULT_FALSE_POSITIVE_RATE, Domain, KindId, Parameter, Size, Spec};
+use schedule::Schedule;
+
+/// How much lower the rate of each level is.
+pub const TIGHTENING: Parameter = Parameter {
+    name: "tightening",
+    summary: "the false-positive rate of a level over that of the one before: less is larger after many growths, more \
+              before the first",
+    default: 0.7,
+    domain: Domain::Real(0.5, 0.9),
+    word: Some(1),
+};
+
+/// How much larger each level is.
+pub const GROWTH: Parameter = Parameter {
+    name: "growth",
+    summary: "the bits of a level over those of the one before: more makes fewer levels, and faster lookups",
+    default: 2.0,
+    domain: Domain::Integer(2, 4),
+    word: Some(2),
+};
+
+/// The registry's row.
+pub const ROW: Row = Row {
+    kind: KindId(6),
+    name: "scalable",
+    summary: "the scalable Bloom filter: grows with its keys and keeps its false-positive rate",
+    capabilities: Capabilities::INSERT.with(Capabilities::CLEAR).with(Capabilities::ESTIMATE).with(Capabilities::GROW),
+    parameters: &[&LEVEL, &TIGHTENING, &GROWTH],
+    structure: Structure::Filter { open: filter::open },
+    sizes: Sizes::Multiples(LEVEL_UNIT),
+    hashes: (1, MAX_HASHES),
+    geometry,
+    identity: |geometry| {
+        let first = Schedule::of(geometry).and_then(|schedule| schedule.with_levels(1).geometry().ok());
+        first.unwrap_or(*geometry)
+    },
+    lines_per_lookup: |geometry| Schedule::of(geometry).map_or(1.0, |schedule| schedule.lines_per_lookup()),
+    false_positive_rate: |geometry, keys| {
+        Schedule::of(geometry).map_or(1.0, |schedule| schedule.false_positive_rate(keys))
+    },
+    is_canonical: false,
+    overfill: Overfill::Grows,
+    ..Row::BASE
+};
+
+/// The geometry that a spec asks for: a single level. Exact `bits` and `hashes` are those of this level, whose rate at
+/// `capacity` keys then decides those of the levels that follow.
+fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
+    let (level, tightening) = (spec.parameter(&LEVEL)?, spec.real_parameter(&TIGHTENING)?);
+    let growth = spec.parameter(&GROWTH)?;
+    let kind = &LEVELS[level as usize];
+    let (first, first_capacity) = match size {
+        Size::Rate { capacity, false_positive_rate: rate } => {
+            let first = schedule::first_level(kind, capacity, (1.0 - tightening) * rate);
+            let about = |error: crate::Error| error.about(format_args!("a first level of the kind {}", kind.row.name));
+            (first.map_err(about)?, capacity)
+        }
+        Size::Exact { capacity, bits, hashes } => {
+            let first = kind.geometry(capacity, bits, hashes)?;
+            let rate = (1.0 - tightening) * DEFAULT_FALSE_POSITIVE_RATE;
+            (first, if capacity == 0 { schedule::capacity_at(kind, &first, rate).max(1) } else { capacity })
+        }
+    };
+    if first_capacity > first.bits {
+        let bits = first.bits;
+        return Err(error!(
+            OutOfRange,
+            "capacity = {first_capacity} keys of which each sets one of bits = {bits} are too many"
+        ));
+    }
+    // A rate that is r times as low takes lg(1/r) more bits of a key, where their number may be chosen.
+    let step = if kind.row.hashes.0 < kind.row.hashes.1 { (-64.0 * tightening.log2()).round() as u64 } else { 0 };
+    let hashes = first.hashes;
+    Schedule { level, tightening, growth, levels: 1, first_bits: first.bits, hashes, step, first_capacity }.geometry()
+}

@@ -1,0 +1,231 @@
+//! What a geometry says of the levels: how large each is, how many bits keys set in it, and how many keys it is for.
+//!
+//! Level i has `first_bits * growth^i` bits and `hashes + i * step / 64` bits a key, rounded down, as far as its kind
+//! allows. These are whole numbers from the header, so that every program finds the same levels. How many keys a level
+//! takes is computed from its rate ([`crate::sizing::scalable`]); only insertion asks that.
+
+use super::{GROWTH, TIGHTENING};
+use crate::error::{Result, Status, error};
+use crate::filters::levels::{LEVEL, LEVEL_UNIT, LEVELS, LevelKind, MAX_HASHES};
+use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
+use crate::sizing::{self, scalable};
+use crate::spec::Parameter;
+
+/// The most levels.
+pub const MAX_LEVELS: u32 = 64;
+
+/// The 64-bit words of the state, the payload's last line.
+pub const STATE_WORDS: usize = 8;
+
+/// The levels that a geometry describes, and those that would follow.
+#[derive(Clone, Copy)]
+pub struct Schedule {
+    /// The place of the kind of the levels in the list of such kinds.
+    pub level: u64,
+    /// The rate of a level over that of the one before.
+    pub tightening: f64,
+    /// The bits of a level over those of the one before.
+    pub growth: u64,
+    /// How many levels there are.
+    pub levels: u32,
+    /// The bits of the first level.
+    pub first_bits: u64,
+    /// Bits that a key sets in the first level.
+    pub hashes: u32,
+    /// 64ths of a bit that a key sets more in each level.
+    pub step: u64,
+    /// How many keys the first level takes.
+    pub first_capacity: u64,
+}
+
+impl Schedule {
+    /// What a geometry describes, if it is one of this kind.
+    pub fn of(geometry: &Geometry) -> Option<Schedule> {
+        let [level, tightening, growth, levels, first_capacity, step, ..] = geometry.words;
+        let has = |parameter: &Parameter, value: u64| parameter.check(parameter.value_of_word(value)).is_ok();
+        let known = has(&LEVEL, level)
+            && has(&TIGHTENING, tightening)
+            && has(&GROWTH, growth)
+            && (1..=u64::from(MAX_LEVELS)).contains(&levels)
+            && first_capacity > 0
+            && step <= 64
+            && (1..=MAX_HASHES).contains(&geometry.hashes);
+        if !known {
+            return None;
+        }
+        let mut schedule = Schedule {
+            level,
+            tightening: f64::from_bits(tightening),
+            growth,
+            levels: levels as u32,
+            first_bits: 0,
+            hashes: geometry.hashes,
+            step,
+            first_capacity,
+        };
+        schedule.first_bits = geometry.bits / schedule.sum(schedule.levels)?;
+        // The bits of each level, and all the other numbers, follow: the whole has to be the same.
+        let is_same = schedule.geometry().ok()? == *geometry;
+        (is_same && first_capacity <= schedule.first_bits).then_some(schedule)
+    }
+
+    /// The geometry of the whole payload.
+    ///
+    /// # Errors
+    /// [`Status::OutOfRange`] for a first level that is no whole lines; [`Status::TooLarge`] past the address space.
+    pub fn geometry(&self) -> Result<Geometry> {
+        let &Schedule { level, tightening, growth, levels, first_bits, hashes, step, first_capacity } = self;
+        if first_bits == 0 || !first_bits.is_multiple_of(LEVEL_UNIT) {
+            return Err(error!(OutOfRange, "bits = {first_bits} is not a multiple of the {LEVEL_UNIT} of a line"));
+        }
+        let bits = self.sum(levels).and_then(|sum| sum.checked_mul(first_bits));
+        let whole = bits.map(|bits| (bits, bits / 8 + PAYLOAD_UNIT)).filter(|(_, bytes)| image_bytes(*bytes).is_some());
+        let Some((bits, payload_bytes)) = whole else {
+            return Err(error!(
+                TooLarge,
+                "{levels} levels from {first_bits} bits on are more than the address space holds"
+            ));
+        };
+        let words = [level, tightening.to_bits(), growth, levels.into(), first_capacity, step, 0, 0];
+        Ok(Geometry { bits, hashes, words, payload_bytes })
+    }
+
+    /// The same chain with so many levels.
+    pub fn with_levels(self, levels: u32) -> Schedule {
+        Schedule { levels, ..self }
+    }
+
+    /// The kind of the levels.
+    pub fn kind(&self) -> &'static LevelKind {
+        &LEVELS[self.level as usize % LEVELS.len()]
+    }
+
+    /// The geometry of level i.
+    ///
+    /// # Errors
+    /// [`Status::OutOfRange`] and [`Status::TooLarge`] where the kind of the levels cannot have it.
+    pub fn level(&self, i: u32) -> Result<Geometry> {
+        let bits = self.growth.checked_pow(i).and_then(|factor| factor.checked_mul(self.first_bits));
+        let bits = bits.ok_or_else(|| error!(TooLarge, "level {i} has more bits than can be"))?;
+        let hashes = u64::from(self.hashes) + u64::from(i) * self.step / 64;
+        let hashes = hashes.min(self.kind().row.hashes.1.into()) as u32;
+        self.kind().geometry(0, bits, hashes)
+    }
+
+    /// The place of the first word of level i.
+    pub fn start(&self, i: u32) -> Option<usize> {
+        usize::try_from(self.sum(i)?.checked_mul(self.first_bits / 64)?).ok()
+    }
+
+    /// The sum of growth^j for all j below `levels`.
+    fn sum(&self, levels: u32) -> Option<u64> {
+        (0..levels).try_fold(0_u64, |sum, _| sum.checked_mul(self.growth)?.checked_add(1))
+    }
+
+    /// How many distinct keys level i has seen when it is full, and its rate then.
+    ///
+    /// # Errors
+    /// As [`Schedule::level`].
+    pub fn full(&self, i: u32) -> Result<Full> {
+        let first = self.level(0)?;
+        let rate_of = |geometry: Geometry| move |keys| (self.kind().row.false_positive_rate)(&geometry, keys);
+        let seen = scalable::seen(self.first_capacity as f64, rate_of(first));
+        let bound = rate_of(first)(seen.round() as u64);
+        if i == 0 {
+            return Ok(Full { seen, capacity: self.first_capacity, false_positive_rate: bound });
+        }
+        let bound = bound * self.tightening.powi(i as i32);
+        let rate = rate_of(self.level(i)?);
+        let guess = (seen * (self.growth as f64).powi(i as i32)).min(u64::MAX as f64) as u64;
+        let most = scalable::most_keys(bound, guess, &rate);
+        let capacity = scalable::taken(most as f64, &rate) as u64;
+        Ok(Full { seen: most as f64, capacity, false_positive_rate: rate(most) })
+    }
+
+    /// The rate with so many distinct keys, in as many levels as they need.
+    pub fn false_positive_rate(&self, keys: u64) -> f64 {
+        let (mut rest, mut compound) = (keys as f64, 0.0);
+        for i in 0..MAX_LEVELS {
+            let (Ok(full), Ok(geometry)) = (self.full(i), self.level(i)) else { break };
+            // Of the keys that are left so many do not seem to be there already.
+            let reaching = rest * (1.0 - compound);
+            if reaching <= full.seen {
+                let rate = (self.kind().row.false_positive_rate)(&geometry, reaching.round() as u64);
+                compound = scalable::either(compound, rate);
+                break;
+            }
+            rest -= full.seen / (1.0 - compound);
+            compound = scalable::either(compound, full.false_positive_rate);
+        }
+        compound.max(sizing::hash_floor(keys, 64))
+    }
+
+    /// How many distinct keys there are, judging by how many the level in use has taken, and all before it, whose rates
+    /// are given: in small levels they are not quite what is expected.
+    ///
+    /// # Errors
+    /// As [`Schedule::level`].
+    pub fn distinct(&self, in_use: u32, taken: u64, rate: impl Fn(u32) -> f64) -> Result<f64> {
+        let (mut keys, mut compound) = (0.0, 0.0);
+        for i in 0..in_use {
+            let full = self.full(i)?;
+            keys += full.seen / (1.0 - compound);
+            compound = scalable::either(compound, rate(i));
+        }
+        let geometry = self.level(in_use)?;
+        let seen = scalable::seen(taken as f64, |keys| (self.kind().row.false_positive_rate)(&geometry, keys));
+        Ok(keys + seen / (1.0 - compound))
+    }
+
+    /// Cache lines that a lookup of a present key touches, with all levels full: the newest level is asked first.
+    pub fn lines_per_lookup(&self) -> f64 {
+        let (mut sum, mut keys, mut newer) = (0.0, 0.0, 0.0);
+        for i in (0..self.levels).rev() {
+            let Ok(geometry) = self.level(i) else { break };
+            let share = (self.growth as f64).powi(i as i32);
+            let lines = (self.kind().row.lines_per_lookup)(&geometry);
+            sum += share * (newer + lines);
+            keys += share;
+            // A key that is not there meets an empty bit of a half full level after two on average.
+            newer += lines.min(2.0);
+        }
+        sum / keys
+    }
+}
+
+/// A level that takes no more.
+pub struct Full {
+    /// Distinct keys that reached it.
+    pub seen: f64,
+    /// Those that were new to it.
+    pub capacity: u64,
+    /// Its rate.
+    pub false_positive_rate: f64,
+}
+
+/// The first level for so many keys at this rate: its bits, and how many of them a key sets. Only there must it have a
+/// little more room than an ordinary filter, because the first `capacity` keys may all be new to it.
+///
+/// # Errors
+/// Those of the kind of the levels.
+pub fn first_level(kind: &LevelKind, capacity: u64, rate: f64) -> Result<Geometry> {
+    let mut keys = capacity;
+    for _ in 0..64 {
+        let spec = crate::Spec { kind: Some(kind.row.kind), ..crate::Spec::with_capacity(keys, rate)? };
+        let sized = kind.row.geometry_of(&spec)?;
+        let bits = sized.bits.checked_next_multiple_of(LEVEL_UNIT).ok_or(Status::TooLarge)?;
+        let geometry = kind.geometry(keys, bits, sized.hashes)?;
+        let seen = scalable::seen(capacity as f64, |keys| (kind.row.false_positive_rate)(&geometry, keys));
+        if (kind.row.false_positive_rate)(&geometry, seen.round() as u64) <= rate {
+            return Ok(geometry);
+        }
+        keys = (seen.ceil() as u64).max(keys + 1);
+    }
+    Err(Status::Internal.into())
+}
+
+/// The most keys that a level may take at this rate.
+pub fn capacity_at(kind: &LevelKind, geometry: &Geometry, rate: f64) -> u64 {
+    let of = |keys| (kind.row.false_positive_rate)(geometry, keys);
+    scalable::taken(scalable::most_keys(rate, geometry.bits / 10, of) as f64, of) as u64
+}
