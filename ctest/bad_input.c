@@ -456,6 +456,28 @@ static void callbacks(void) {
   petal_builder_free(builder);
 }
 
+/* A filter that grows refuses, in place, what it has no room for. ctest/growing.c has more. */
+static void full(void) {
+  for (size_t k = 0; k < petal_kind_count(); k++) {
+    petal_kind_info info = {.struct_size = sizeof info};
+    CHECK_OK(petal_kind_at(k, &info));
+    if (!(info.capabilities & PETAL_CAN_GROW)) continue;
+    petal_spec spec = SPEC(.kind = info.kind, .capacity = 100);
+    uint64_t size = 0, key = 0;
+    CHECK_OK(petal_spec_image_size(&spec, &size, NULL));
+    void *buffer = malloc((size_t)size);
+    petal_filter *filter = NULL;
+    CHECK_OK(petal_filter_new_in_buffer(&spec, buffer, (size_t)size, &filter, NULL));
+    while (petal_filter_insert_u64(filter, key, NULL) == PETAL_OK) key++;
+    CHECK(key >= 100);
+    guard(filter);
+    REFUSED(PETAL_ERR_FULL, "full|mode load", petal_filter_insert_batch(filter, U64_KEYS(&key, 1), NULL, &error));
+    guard(NULL);
+    petal_filter_free(filter);
+    free(buffer);
+  }
+}
+
 int main(void) {
   rates();
   sizes();
@@ -467,6 +489,7 @@ int main(void) {
   keys();
   unlike_filters();
   callbacks();
+  full();
   REFUSED_PLAIN(PETAL_ERR_NULL, petal_filter_clear(NULL, NULL));
 
   static const petal_status provoked[] = {
@@ -486,6 +509,7 @@ int main(void) {
       PETAL_ERR_KEY_MISMATCH,
       PETAL_ERR_CANCELLED,
       PETAL_ERR_CALLBACK,
+      PETAL_ERR_FULL,
   };
   return refused_done(provoked, sizeof provoked / sizeof *provoked);
 }

@@ -713,6 +713,8 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_SPLIT_BLOCK 2
 /** The blocked Bloom filter: one cache line a key, nearly as accurate as the classic one. */
 #define PETAL_KIND_BLOCKED 3
+/** The scalable Bloom filter: grows with its keys and keeps its false-positive rate. */
+#define PETAL_KIND_SCALABLE 6
 
 /** Keys can be inserted one by one. */
 #define PETAL_CAN_INSERT (1ull << 0)

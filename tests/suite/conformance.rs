@@ -382,7 +382,12 @@ fn capabilities_are_the_truth() {
         tells_the_truth(&mut filter.copy().unwrap(), spec);
         for mode in [Mode::Read, Mode::Write, Mode::Share, Mode::Load] {
             let mut buffer = Buffer::of(&bytes);
-            if case.row.moves_entries && (mode == Mode::Write || mode == Mode::Share) {
+            let is_refused = match mode {
+                Mode::Read | Mode::Load => false,
+                Mode::Write => case.row.moves_entries,
+                Mode::Share => case.row.moves_entries || !can(case, Capabilities::INSERT_SHARED),
+            };
+            if is_refused {
                 buffer.open(mode, spec.key, |filter| fails(filter, Status::Unsupported));
                 continue;
             }
@@ -477,8 +482,11 @@ fn images_are_written_in_place() {
                 filter.insert_hash(hash_of(spec, i)).unwrap();
             }
         };
-        let expected = image(&filled(spec, 0..CAPACITY));
         let nothing = empty(spec);
+        // In the same order, which some kinds keep.
+        let mut expected = nothing.copy().unwrap();
+        insert(&mut expected);
+        let expected = image(&expected);
 
         let mut buffer = Buffer::of(&vec![0x55; expected.len() + 8]);
         buffer.create(spec, |filter| {
@@ -655,7 +663,7 @@ fn copies_are_equal_and_apart() {
             for i in 0..CAPACITY {
                 copy.insert_hash(hash_of(spec, i)).unwrap();
             }
-            assert_eq!(image(&copy), image(&filter));
+            assert!(!case.row.is_canonical || image(&copy) == image(&filter));
             if case.row.overfill == Overfill::Refuses {
                 return;
             }
@@ -818,21 +826,25 @@ fn cardinality_is_estimated() {
             return fails(petal::estimate(&filter), Status::Unsupported);
         }
         for keys in [CAPACITY / 10, CAPACITY, case.room_for(2 * CAPACITY, CAPACITY)] {
-            let (mut sum, mut squares) = (0.0, 0.0);
+            let (mut sum, mut squares, mut claimed) = (0.0, 0.0, 0.0);
             for seed in 0..FILTERS {
                 let filter = filled(&Spec { seed, ..*spec }, 0..keys);
                 let estimate = petal::estimate(&filter).unwrap().unwrap();
                 assert_eq!(filter.cardinality(), Some(estimate.value));
-                let error = (estimate.value - keys as f64) / estimate.standard_error;
-                assert!(error.abs() < 5.0, "{keys} keys: {estimate:?}");
+                let error = estimate.value - keys as f64;
+                // Kinds that err by a few keys in all err by whole ones.
+                assert!(error.abs() < 5.0 * estimate.standard_error + 3.0, "{keys} keys: {estimate:?}");
                 sum += error;
                 squares += error * error;
+                claimed += estimate.standard_error * estimate.standard_error;
             }
-            // Of 400 errors in units of their standard error: 4.5 sigma each for their mean and their mean square.
-            let (mean, square) = (sum / FILTERS as f64, squares / FILTERS as f64);
-            assert!(mean.abs() < 4.5 / (FILTERS as f64).sqrt(), "{keys} keys: off by {mean} standard errors");
-            let band = 4.5 * (2.0 / FILTERS as f64).sqrt();
-            assert!((square - 1.0).abs() < band, "{keys} keys: {square} of the stated variance");
+            // Of 400 errors: 4.5 sigma each for their mean and their mean square. That of a count of few errors varies
+            // as Poisson's distribution says.
+            let [mean, square, claimed] = [sum, squares, claimed].map(|sum| sum / FILTERS as f64);
+            let band = 4.5 * (claimed / FILTERS as f64).sqrt() + 3.0 / FILTERS as f64;
+            assert!(mean.abs() < band, "{keys} keys: off by {mean} of {band}");
+            let band = 4.5 * ((2.0 + 1.0 / claimed) / FILTERS as f64).sqrt();
+            assert!((square / claimed - 1.0).abs() < band, "{keys} keys: {square} of the stated variance {claimed}");
         }
     });
 }
@@ -840,9 +852,9 @@ fn cardinality_is_estimated() {
 /// What two filters have in common, within five of the stated errors, which are bounds.
 #[test]
 fn filters_are_compared() {
-    for_each_case(|case, spec| {
+    for_each_case(|_, spec| {
         let (a, b) = (filled(spec, 0..700), filled(spec, 400..CAPACITY));
-        if !can(case, Capabilities::ESTIMATE) {
+        if a.kind().as_overlap().is_none() {
             return fails(petal::compare(&a, &b), Status::Unsupported);
         }
         let comparison = petal::compare(&a, &b).unwrap();

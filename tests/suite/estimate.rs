@@ -23,6 +23,11 @@ fn estimating() -> impl Iterator<Item = &'static petal::Row> {
     registry::KINDS.iter().filter(|row| row.capabilities.contains(Capabilities::ESTIMATE))
 }
 
+/// The kinds that can estimate what two filters have in common.
+fn comparing() -> impl Iterator<Item = &'static petal::Row> {
+    estimating().filter(|row| create(&spec_of(row, 10)).unwrap().kind().as_overlap().is_some())
+}
+
 /// The mean and the standard deviation.
 fn moments(values: &[f64]) -> (f64, f64) {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
@@ -45,8 +50,9 @@ fn cardinality_errs_as_much_as_it_says() {
             assert!((mean - keys as f64).abs() < band, "{} {capacity} {keys}: mean {mean}", row.name);
             // The deviation of a deviation is 1/sqrt(2 (R - 1)) of it.
             let band = 4.5 / (2.0 * (FILTERS - 1) as f64).sqrt();
+            // Errors far below a key are none: where most filters of a kind err by nothing, few of them decide.
             assert!(
-                (deviation / claimed - 1.0).abs() < band + 0.02,
+                (deviation - claimed).abs() < (band + 0.02) * claimed + 0.1,
                 "{} {capacity} {keys}: deviation {deviation}, claimed {claimed}",
                 row.name
             );
@@ -57,7 +63,7 @@ fn cardinality_errs_as_much_as_it_says() {
 #[test]
 fn comparisons_cover_the_truth() {
     const PAIRS: u64 = 200;
-    for row in estimating() {
+    for row in comparing() {
         let spec = spec_of(row, 4000);
         // 3000 and 2000 keys, 1000 of them in common.
         let (mut outside, mut values) = ([0; 5], Vec::new());
@@ -123,7 +129,7 @@ fn disjoint_sets_may_overlap_by_less_than_nothing_and_full_filters_do_not_tell()
 /// too large.
 #[test]
 fn errors_add_up() {
-    for row in estimating() {
+    for row in comparing() {
         let spec = spec_of(row, 4000);
         let (a, b) = (filled(&spec, 1, 0..3000), filled(&spec, 1, 2000..4000));
         let found = compare(&a, &b).unwrap();

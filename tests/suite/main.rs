@@ -22,6 +22,7 @@ mod maps;
 mod parquet;
 mod plan;
 mod pollution;
+mod scalable;
 mod shared;
 mod sizing;
 mod soak;

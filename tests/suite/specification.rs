@@ -16,12 +16,15 @@ struct Layout {
 enum Rule {
     /// The bits that a key sets, by their places in the payload, whose other bits are 0.
     Bits(fn(&Header, u64) -> Vec<u64>),
+    /// The payload of a filter into which all keys were inserted, in the order of their hashes.
+    Payload(fn(&Header, &[u64]) -> Vec<u8>),
 }
 
 const LAYOUTS: &[Layout] = &[
     Layout { kind: 1, version: 1, rule: Rule::Bits(bloom) },
     Layout { kind: 2, version: 1, rule: Rule::Bits(split_block) },
     Layout { kind: 3, version: 1, rule: Rule::Bits(blocked) },
+    Layout { kind: 6, version: 1, rule: Rule::Payload(scalable) },
 ];
 
 /// Holds an image to what its layout says of the keys with these hashes.
@@ -31,6 +34,12 @@ pub fn check(name: &str, image: &[u8], hashes: &[u64]) {
     let of_image = |layout: &&Layout| (layout.kind, layout.version) == (header.kind(), image[10]);
     let layout = LAYOUTS.iter().find(of_image).unwrap_or_else(|| panic!("{name}: LAYOUTS has no row for it"));
     match layout.rule {
+        Rule::Payload(payload) => {
+            let mut ascending = hashes.to_vec();
+            ascending.sort_unstable();
+            let payload = payload(&header, &ascending);
+            assert!(image[256..256 + payload.len()] == payload, "{name} has other bytes than docs/format.md says");
+        }
         Rule::Bits(bits) => {
             let mut payload = vec![0_u8; header.payload_bytes()];
             for position in hashes.iter().flat_map(|hash| bits(&header, *hash)) {
@@ -136,6 +145,36 @@ fn blocked(header: &Header, hash: u64) -> Vec<u64> {
         512 * block + 32 * lane + (product >> [27, 32][lane as usize % 2]) % 32
     };
     (0..16).filter(|lane| mask >> lane & 1 == 1).map(place).collect()
+}
+
+/// A chain of levels. Here the first level has room for all keys; the bytes of the levels that follow are zero.
+fn scalable(header: &Header, hashes: &[u64]) -> Vec<u8> {
+    let kind = [bloom, split_block, blocked][header.word(0) as usize];
+    let [growth, levels, capacity, step] = [2, 3, 4, 5].map(|i| header.word(i));
+    assert!(hashes.len() as u64 <= capacity);
+    let first_bits = header.bits() / (0..levels).map(|i| growth.pow(i as u32)).sum::<u64>();
+    assert!(
+        step == if header.word(0) == 1 { 0 } else { (-64.0 * f64::from_bits(header.word(1)).log2()).round() as u64 }
+    );
+    // The first level is a payload of its kind with the same number of bits a key, and no numbers of its own.
+    let mut level = header.0[..256].to_vec();
+    level[64..72].copy_from_slice(&first_bits.to_le_bytes());
+    level[72..136].fill(0);
+    let mut payload = vec![0_u8; header.payload_bytes()];
+    let mut taken = 0_u64;
+    for hash in hashes {
+        let mut is_new = false;
+        for position in kind(&Header(&level), mix(*hash)) {
+            let (byte, bit) = (&mut payload[position as usize / 8], 1 << (position % 8));
+            is_new |= *byte & bit == 0;
+            *byte |= bit;
+        }
+        taken += u64::from(is_new);
+    }
+    // The last line is the state: keys that the level in use has taken, and which level that is, the first.
+    let state = payload.len() - 64;
+    payload[state..state + 8].copy_from_slice(&taken.to_le_bytes());
+    payload
 }
 
 /// The table of a payload's checksums, for an image with this header.

@@ -1,0 +1,377 @@
+//! What only a growing filter does: it keeps its rate, and every key, through any number of growths, and refuses what
+//! does not fit where it cannot grow.
+
+use crate::common::{Buffer, hash_of, image, mix, same_every_time};
+use petal::filters::scalable::schedule::{MAX_LEVELS, Schedule};
+use petal::{Answers, Filter, Image, Keys, Mode, OpenOptions, Spec, Status, Taken, create, estimate, load, registry};
+use proptest::prelude::*;
+
+fn row() -> &'static petal::Row {
+    registry::find_name("scalable").unwrap()
+}
+
+fn spec(capacity: u64, rate: f64, parameters: &[(&str, f64)]) -> Spec {
+    let mut spec = Spec { kind: Some(row().kind), capacity, false_positive_rate: rate, ..Spec::default() };
+    for (name, value) in parameters {
+        spec.set(row().parameter(name).unwrap(), *value).unwrap();
+    }
+    spec
+}
+
+fn schedule(filter: &Filter) -> Schedule {
+    Schedule::of(filter.base().geometry()).unwrap()
+}
+
+fn levels(filter: &Filter) -> u32 {
+    schedule(filter).levels
+}
+
+/// Inserts as many new keys, from number `from` on, as go before the next growth, and says which number comes next.
+fn fill(filter: &mut Filter, from: u64) -> u64 {
+    let (mut i, spec) = (from, filter.base().spec());
+    while filter.kind().as_grow().unwrap().room() > 0 {
+        filter.insert_hash(hash_of(&spec, i)).unwrap();
+        i += 1;
+    }
+    i
+}
+
+/// Every combination of parameters: no key is lost at any growth, whether the filter grows, is copied, or is read back
+/// from its image; and the geometry is what it was on the way.
+#[test]
+fn no_growth_loses_a_key() {
+    for level in 0..registry::KINDS.len().min(3) {
+        for (tightening, growth) in [(0.5, 2.0), (0.7, 4.0), (0.9, 3.0)] {
+            let spec = spec(50, 0.01, &[("level", level as f64), ("tightening", tightening), ("growth", growth)]);
+            let mut filter = create(&spec).unwrap();
+            let mut keys = 0;
+            for count in 1..=6 {
+                assert_eq!(levels(&filter), count);
+                keys = fill(&mut filter, keys);
+                assert_eq!(levels(&filter), count, "it grows no sooner than it must");
+                let all: Vec<u64> = (0..keys).map(|i| hash_of(&spec, i)).collect();
+                let bytes = image(&filter);
+                let read = load(&bytes, &OpenOptions::default()).unwrap();
+                for filter in [&filter, &filter.copy().unwrap(), &read] {
+                    filter.verify().unwrap();
+                    assert!(all.iter().all(|hash| filter.contains_hash(*hash)), "{count} levels");
+                    let mut answers = Answers::default();
+                    filter.contains_batch(&Keys::Hashes(&all), &mut answers).unwrap();
+                    assert_eq!(answers.true_count, keys);
+                    assert_eq!(filter.base().header().count, keys);
+                    assert_eq!(image(filter), bytes);
+                }
+                Buffer::of(&bytes).open(Mode::Read, None, |filter| {
+                    let filter = filter.unwrap();
+                    assert!(all.iter().all(|hash| filter.contains_hash(*hash)), "{count} levels");
+                });
+                // A copy grows as the original does.
+                let (mut copy, mut read, mut next) = (filter.copy().unwrap(), read, keys);
+                for other in [&mut filter, &mut copy, &mut read] {
+                    next = keys;
+                    while !other.insert_hash(hash_of(&spec, next)).unwrap() {
+                        next += 1;
+                    }
+                    assert_eq!(levels(other), count + 1);
+                }
+                keys = next + 1;
+                assert!(filter.equals(&copy) && filter.equals(&read));
+                // What it is compatible with does not change by growth, nor what makes such a filter anew.
+                let again = create(&filter.base().spec()).unwrap();
+                assert_eq!(levels(&again), 1);
+                assert_eq!(again.base().compatibility_id(), filter.base().compatibility_id());
+            }
+        }
+    }
+}
+
+/// Duplicates cost no room, and new keys of each level cost one place.
+#[test]
+fn only_new_keys_take_room() {
+    let spec = spec(1000, 0.01, &[]);
+    let mut filter = create(&spec).unwrap();
+    assert_eq!(filter.kind().as_grow().unwrap().room(), 1000, "the first level takes the capacity, exactly");
+    let mut new = 0;
+    for i in 0..5000 {
+        let room = filter.kind().as_grow().unwrap().room();
+        let is_new = filter.insert_hash(hash_of(&spec, i)).unwrap();
+        assert!(!filter.insert_hash(hash_of(&spec, i)).unwrap());
+        if room > 0 {
+            assert_eq!(filter.kind().as_grow().unwrap().room(), room - u64::from(is_new));
+        }
+        new += u64::from(is_new);
+    }
+    assert!(new > 4950, "{new}");
+    assert_eq!(levels(&filter), 3, "1000, almost 2000, almost 4000");
+}
+
+/// A thousandfold growth: what many filters measure against their bits, the formula and the promise.
+#[test]
+fn the_rate_is_kept_while_growing() {
+    const FILTERS: u64 = 16;
+    const FRESH: u64 = 50_000;
+    const STEPS: [u64; 4] = [200, 2000, 20_000, 200_000];
+    let promised = 0.02;
+    for (level, tightening, growth) in [(0, 0.7, 2), (1, 0.9, 2), (2, 0.7, 2), (2, 0.5, 4), (2, 0.9, 3)] {
+        let parameters = [("level", f64::from(level)), ("tightening", tightening), ("growth", f64::from(growth))];
+        let mut rates = [[0.0; FILTERS as usize]; STEPS.len()];
+        let mut expected = [0.0; STEPS.len()];
+        for seed in 0..FILTERS {
+            let spec = Spec { seed, ..spec(200, promised, &parameters) };
+            let (mut filter, mut from) = (create(&spec).unwrap(), 0);
+            for (step, keys) in STEPS.into_iter().enumerate() {
+                let hashes: Vec<u64> = (from..keys).map(|i| hash_of(&spec, i)).collect();
+                filter.insert_batch(&Keys::Hashes(&hashes), None).outcome.unwrap();
+                from = keys;
+                let fresh: Vec<u64> = (0..FRESH).map(|i| mix((1 << 40) + seed * FRESH + i)).collect();
+                let mut answers = Answers::default();
+                filter.contains_batch(&Keys::Hashes(&fresh), &mut answers).unwrap();
+                let (measured, exact) = (answers.true_count as f64 / FRESH as f64, filter.false_positive_rate());
+                let band = 4.5 * (exact / FRESH as f64).sqrt();
+                assert!((measured - exact).abs() < band, "{parameters:?} {keys}: {measured}, of its bits {exact}");
+                let estimate = estimate(&filter).unwrap().unwrap();
+                let error = (estimate.value - keys as f64).abs();
+                assert!(error < 4.5 * estimate.standard_error + 1.0, "{keys}: {estimate:?}");
+                rates[step][seed as usize] = exact;
+                expected[step] = filter.expected_false_positive_rate(keys);
+            }
+        }
+        for ((rates, expected), keys) in rates.iter().zip(expected).zip(STEPS) {
+            let mean = rates.iter().sum::<f64>() / FILTERS as f64;
+            let variance = rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>() / (FILTERS - 1) as f64;
+            let band = 4.5 * (variance / FILTERS as f64).sqrt() + 0.002 * expected;
+            assert!((mean - expected).abs() < band, "{parameters:?} {keys}: {mean} +- {band}, expected {expected}");
+            assert!(expected <= promised, "{parameters:?} {keys}: expected {expected}");
+        }
+    }
+}
+
+/// What the formula says of many keys costs little and stays below the promise, until there are no more levels.
+#[test]
+fn the_expected_rate_stays_below_the_promise() {
+    for level in 0..3 {
+        let filter = create(&spec(100, 0.01, &[("level", f64::from(level))])).unwrap();
+        let mut last = 0.0;
+        for exponent in 0..40 {
+            let rate = filter.expected_false_positive_rate(1 << exponent);
+            assert!((last..=0.01).contains(&rate), "2^{exponent}: {rate} after {last}");
+            last = rate;
+        }
+    }
+}
+
+/// Hashes in ascending order, as builders give them, do not fill one end of a level.
+#[test]
+fn the_order_of_keys_does_not_matter_to_the_rate() {
+    let spec = spec(1000, 0.01, &[]);
+    let mut hashes: Vec<u64> = (0..50_000).map(|i| hash_of(&spec, i)).collect();
+    hashes.sort_unstable();
+    let mut filter = create(&spec).unwrap();
+    filter.insert_batch(&Keys::Hashes(&hashes), None).outcome.unwrap();
+    assert!(filter.false_positive_rate() < 0.01, "{}", filter.false_positive_rate());
+    assert!(estimate(&filter).unwrap().unwrap().value > 49_900.0);
+}
+
+/// The geometry of each level is what docs/format.md says, and its capacity what its rate allows.
+#[test]
+fn levels_are_what_the_formula_says() {
+    for (level, least, most) in [(0_u64, 1, 64_u64), (1, 8, 8), (2, 1, 16)] {
+        let parameters = [("level", level as f64), ("tightening", 0.5), ("growth", 3.0)];
+        let filter = create(&spec(5000, 0.01, &parameters)).unwrap();
+        let of = schedule(&filter);
+        let first = of.full(0).unwrap();
+        assert_eq!(first.capacity, 5000);
+        assert!(first.false_positive_rate <= 0.005 && first.false_positive_rate > 0.0045);
+        let rate = (of.kind().row.false_positive_rate)(&of.level(0).unwrap(), first.seen.round() as u64);
+        assert_eq!(rate, first.false_positive_rate);
+        let (mut start, mut capacity) = (0, 0);
+        for i in 0..8 {
+            let geometry = of.level(i).unwrap();
+            assert_eq!(geometry.bits, of.first_bits * 3_u64.pow(i));
+            let step = if least == most { 0 } else { 64 };
+            let hashes = (u64::from(of.hashes) + u64::from(i) * step / 64).clamp(least, most);
+            assert_eq!(u64::from(geometry.hashes), hashes, "level {i}");
+            assert_eq!(of.start(i), Some(start));
+            start += geometry.payload_bytes as usize / 8;
+            let full = of.full(i).unwrap();
+            assert!(full.false_positive_rate <= first.false_positive_rate * 0.5_f64.powi(i as i32));
+            let more = (of.kind().row.false_positive_rate)(&geometry, full.seen as u64 + 1);
+            assert!(i == 0 || more > first.false_positive_rate * 0.5_f64.powi(i as i32), "level {i} takes too few");
+            assert!(full.capacity as f64 <= full.seen && full.capacity > capacity, "level {i}: {}", full.capacity);
+            capacity = full.capacity;
+        }
+        let whole = of.with_levels(8).geometry().unwrap();
+        assert_eq!(whole.payload_bytes as usize, 8 * start + 64);
+        assert_eq!(Schedule::of(&whole).unwrap().levels, 8);
+    }
+    // Exact sizes are those of the first level.
+    for bits in [512, 5120, 512_000] {
+        let filter = create(&Spec { bits, false_positive_rate: 0.0, ..spec(bits / 12, 0.01, &[]) }).unwrap();
+        assert_eq!((schedule(&filter).first_bits, filter.kind().as_grow().unwrap().room()), (bits, bits / 12));
+    }
+}
+
+/// Where a filter lies in place it cannot grow: it refuses, and nothing is lost, be it in a buffer or a file.
+#[test]
+fn an_image_in_place_is_full_in_the_end() {
+    let spec = spec(1000, 0.01, &[]);
+    let size = petal::image_size(&spec).unwrap() as usize;
+    let mut buffer = Buffer::of(&vec![0; size]);
+    buffer.create(&spec, |filter| fills_up(filter.unwrap(), &spec));
+    let bytes = buffer.bytes();
+    let mut copy = load(&bytes, &OpenOptions::default()).unwrap();
+    let before = image(&copy);
+    assert_eq!(before, bytes, "the image is clean and complete");
+    let next = (5000..).find(|i| !copy.contains_hash(hash_of(&spec, *i))).unwrap();
+    assert!(copy.insert_hash(hash_of(&spec, next)).unwrap(), "a copy grows");
+    assert_eq!(levels(&copy), 2);
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("growing.petal");
+    create(&spec).unwrap().save(&path).unwrap();
+    let writing = OpenOptions { mode: Mode::Write, key: None };
+    fills_up(&mut petal::open(&path, &writing).unwrap(), &spec);
+    assert_eq!(std::fs::read(&path).unwrap(), bytes);
+    let sharing = OpenOptions { mode: Mode::Share, key: None };
+    assert_eq!(petal::open(&path, &sharing).unwrap_err().status(), Status::Unsupported);
+
+    // An image that has grown has room again once it is cleared, in all of its levels.
+    let mut grown = copy.copy().unwrap();
+    fill(&mut grown, 2000);
+    grown.save(&path).unwrap();
+    let mut cleared = petal::open(&path, &writing).unwrap();
+    let room = |filter: &Filter| filter.kind().as_grow().unwrap().room();
+    assert_eq!(room(&cleared), 0);
+    cleared.clear().unwrap();
+    assert_eq!(cleared.measure().taken, 0);
+    let whole = room(&cleared);
+    assert!(whole > 2500, "{whole}");
+    let keys = fill(&mut cleared, 0);
+    assert!((0..keys).all(|i| cleared.contains_hash(hash_of(&spec, i))));
+    cleared.sync().unwrap();
+    cleared.verify().unwrap();
+    drop(cleared);
+    load(&std::fs::read(&path).unwrap(), &OpenOptions::default()).unwrap().verify().unwrap();
+}
+
+fn fills_up(filter: &mut Filter, spec: &Spec) {
+    assert!(!filter.capabilities().contains(petal::Capabilities::GROW));
+    let keys = fill(filter, 0);
+    assert!((1000..1010).contains(&keys), "{keys}");
+    filter.sync().unwrap();
+    let before = image(filter);
+    let full = |outcome: petal::Result<bool>| {
+        let error = outcome.unwrap_err();
+        assert_eq!(error.status(), Status::Full);
+        assert!(error.message().contains("full"), "{error}");
+    };
+    let absent = |filter: &Filter, i: &u64| !filter.contains_hash(hash_of(spec, *i));
+    let next = (keys..).find(|i| absent(filter, i)).unwrap();
+    full(filter.insert_hash(hash_of(spec, next)));
+    assert!(filter.insert_hash_at_once(hash_of(spec, next)).is_none());
+    // A batch takes the keys before the first that does not fit.
+    let hashes: Vec<u64> = [0, 1, 2, next, 3].into_iter().map(|i| hash_of(spec, i)).collect();
+    let mut bytes = [7; 5];
+    let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };
+    let Taken { keys: taken, outcome } = filter.insert_batch(&Keys::Hashes(&hashes), Some(&mut answers));
+    assert_eq!((taken, answers.done, answers.true_count), (3, 3, 0));
+    assert_eq!(outcome.unwrap_err().status(), Status::Full);
+    assert_eq!(bytes[..3], [0; 3]);
+    // Keys that are there are no news, and take no room.
+    assert!(!filter.insert_hash(hash_of(spec, 5)).unwrap());
+    assert!((0..keys).all(|i| filter.contains_hash(hash_of(spec, i))));
+    assert_eq!(filter.base().header().count, keys + 4);
+    filter.sync().unwrap();
+    filter.verify().unwrap();
+    let after = image(filter);
+    assert_eq!(before[256..], after[256..], "the payload is as it was");
+}
+
+/// Batches with growths in their middle do what single keys do.
+#[test]
+fn batches_grow_as_single_keys_do() {
+    for growth in [2.0, 4.0] {
+        let spec = spec(100, 0.05, &[("growth", growth)]);
+        let (mut one, mut many) = (create(&spec).unwrap(), create(&spec).unwrap());
+        let hashes: Vec<u64> = (0..20_000).map(|i| hash_of(&spec, mix(i) % 15_000)).collect();
+        let mut start = 0;
+        for length in (0..).map(|i| [1, 63, 64, 65, 511, 512, 513, 2000][i % 8]) {
+            let batch = &hashes[start..hashes.len().min(start + length)];
+            let new: Vec<u8> = batch.iter().map(|hash| one.insert_hash(*hash).unwrap().into()).collect();
+            let mut bytes = vec![7; batch.len()];
+            let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };
+            many.insert_batch(&Keys::Hashes(batch), Some(&mut answers)).outcome.unwrap();
+            assert_eq!(bytes, new);
+            start += batch.len();
+            if start == hashes.len() {
+                break;
+            }
+        }
+        assert_eq!(image(&one), image(&many));
+        assert!(levels(&one) > 3);
+    }
+}
+
+/// A filter whose levels can have no lower rates, or that has all the levels there can be, is full too.
+#[test]
+fn growth_has_an_end() {
+    let mut spec = spec(1, 0.000_1, &[("level", 1.0), ("tightening", 0.5)]);
+    spec.bits = 512;
+    spec.false_positive_rate = 0.0;
+    let mut filter = create(&spec).unwrap();
+    let error = (0..1 << 20).find_map(|i| filter.insert_hash(hash_of(&spec, i)).err()).expect("it ends");
+    assert_eq!(error.status(), Status::Full);
+    assert!(levels(&filter) <= MAX_LEVELS);
+    filter.verify().unwrap();
+}
+
+proptest! {
+    #![proptest_config(same_every_time(256))]
+
+    /// Whatever the numbers of a header are, a filter is opened over them or they are refused; and a state that nobody
+    /// checked does no harm.
+    #[test]
+    fn any_numbers_are_opened_or_refused(
+        word in 0_usize..10,
+        value in prop_oneof![any::<u64>(), 0_u64..100, Just(f64::NAN.to_bits()), Just(0.3_f64.to_bits())],
+        state in prop::array::uniform8(prop_oneof![any::<u64>(), 0_u64..4]),
+    ) {
+        let spec = spec(100, 0.01, &[]);
+        let mut filter = create(&spec).unwrap();
+        for i in 0..500 {
+            filter.insert_hash(hash_of(&spec, i)).unwrap();
+        }
+        let mut bytes = image(&filter);
+        let mut geometry = *filter.base().geometry();
+        match word {
+            8 => geometry.bits = value,
+            9 => geometry.hashes = value as u32,
+            word => geometry.words[word] = value,
+        }
+        if let Some(schedule) = Schedule::of(&geometry) {
+            prop_assert_eq!(schedule.geometry().unwrap(), geometry);
+            (row().false_positive_rate)(&geometry, 1000);
+            (row().lines_per_lookup)(&geometry);
+            (row().identity)(&geometry);
+        }
+        // The state is the last line of the payload. Dirty, nobody vouches for it, and no checksum is asked.
+        bytes[216..224].copy_from_slice(b"DIRTY\0\0\0");
+        let end = 256 + filter.base().geometry().payload_bytes as usize;
+        for (i, word) in state.iter().enumerate() {
+            bytes[end - 64 + 8 * i..end - 56 + 8 * i].copy_from_slice(&word.to_le_bytes());
+        }
+        for mode in [Mode::Read, Mode::Write, Mode::Load] {
+            let mut buffer = Buffer::of(&bytes);
+            buffer.open(mode, None, |opened| {
+                let Ok(opened) = opened else { return };
+                assert!((0..500).all(|i| opened.contains_hash(hash_of(&spec, i))));
+                let _ = (opened.measure(), opened.verify().is_ok(), opened.cardinality());
+                opened.kind().as_grow().unwrap().room();
+                if mode != Mode::Read {
+                    let _ = (0..300).all(|i| opened.insert_hash(mix(i)).is_ok());
+                }
+                assert!((0..500).all(|i| opened.contains_hash(hash_of(&spec, i))));
+            });
+        }
+    }
+}
