@@ -10,11 +10,14 @@ use crate::simd::Instructions;
 use crate::spec::{Domain, Parameter, Spec};
 use crate::storage::try_box;
 
+/// A layout over a geometry; `None` if it is not one of the layout's.
+type Open = fn(&Geometry, Instructions) -> Result<Option<Box<dyn BitLayout>>>;
+
 /// A kind that can be a level.
 pub struct LevelKind {
     /// Its row.
     pub row: &'static Row,
-    open: fn(&Geometry, Instructions) -> Result<Option<Box<dyn BitLayout>>>,
+    open: Open,
 }
 
 /// All of them. Images keep the place in this list, so it only grows at its end.

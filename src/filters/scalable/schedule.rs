@@ -137,8 +137,8 @@ impl Schedule {
         let bound = bound * self.tightening.powi(i as i32);
         let rate = rate_of(self.level(i)?);
         let guess = (seen * (self.growth as f64).powi(i as i32)).min(u64::MAX as f64) as u64;
-        let most = scalable::most_keys(bound, guess, &rate);
-        let capacity = scalable::taken(most as f64, &rate) as u64;
+        let most = scalable::most_keys(bound, guess, rate);
+        let capacity = scalable::taken(most as f64, rate) as u64;
         Ok(Full { seen: most as f64, capacity, false_positive_rate: rate(most) })
     }
 
