@@ -381,6 +381,85 @@ static void builders(void) {
   NULLABLE(petal_builder_save(builder, check_path("built"), NULL));
 }
 
+static void maps(void) {
+  static const uint64_t k[] = {1, 2, 3};
+  static uint64_t buffer[256], got[3];
+  petal_map_builder *maker = NULL, *no_maker = NULL;
+  petal_map *map = NULL, *no_map = NULL;
+  petal_open_options options = {.struct_size = sizeof options};
+  petal_description description = {.struct_size = sizeof description};
+  petal_statistics statistics = {.struct_size = sizeof statistics};
+  petal_keys numbers = petal_keys_u64(k, 3), none = petal_keys_u64(NULL, 0);
+  const char *path = check_path("map");
+  size_t length = 0;
+  REQUIRED_NAMED("spec", petal_map_builder_new(NULL, NULL, &no_maker, &error));
+  REQUIRED_NAMED("builder", petal_map_builder_new(&spec, NULL, NULL, &error));
+  NULLABLE(petal_map_builder_new(&spec, NULL, &maker, NULL));
+  REQUIRED(petal_map_builder_put(NULL, "a", 1, 1));
+  REQUIRED(petal_map_builder_put(maker, NULL, 1, 1));
+  REQUIRED(petal_map_builder_put_u64(NULL, 1, 1));
+  REQUIRED(petal_map_builder_put_hash(NULL, 1, 1));
+  INSERTION("builder", petal_map_builder_put_batch(NULL, &numbers, k, &answers, &error));
+  INSERTION("keys", petal_map_builder_put_batch(maker, NULL, k, &answers, &error));
+  INSERTION("values", petal_map_builder_put_batch(maker, &numbers, NULL, &answers, &error));
+  REQUIRED(petal_map_builder_offered(NULL, &out_u64));
+  REQUIRED(petal_map_builder_offered(maker, NULL));
+  REQUIRED_NAMED("builder", petal_map_builder_finish(NULL, &no_map, &error));
+  REQUIRED_NAMED("map", petal_map_builder_finish(maker, NULL, &error));
+  REQUIRED_NAMED("builder", petal_map_builder_save(NULL, path, &error));
+  REQUIRED_NAMED("path", petal_map_builder_save(maker, NULL, &error));
+  NULLABLE(petal_map_builder_put(maker, NULL, 0, 1));
+  NULLABLE(petal_map_builder_put_batch(maker, &none, NULL, NULL, NULL));
+  NULLABLE(petal_map_builder_put_batch(maker, &numbers, k, NULL, NULL));
+  NULLABLE(petal_map_builder_finish(maker, &map, NULL));
+  NULLABLE(petal_map_builder_save(maker, path, NULL));
+  petal_map_builder_free(maker);
+  petal_map_builder_free(NULL);
+
+  REQUIRED(petal_map_get(NULL, "a", 1, &out_u64, &out_bool));
+  REQUIRED(petal_map_get(map, NULL, 1, &out_u64, &out_bool));
+  REQUIRED(petal_map_get(map, "a", 1, &out_u64, NULL));
+  REQUIRED(petal_map_get_u64(NULL, 1, &out_u64, &out_bool));
+  REQUIRED(petal_map_get_u64(map, 1, &out_u64, NULL));
+  REQUIRED(petal_map_get_hash(NULL, 1, &out_u64, &out_bool));
+  REQUIRED(petal_map_get_hash(map, 1, &out_u64, NULL));
+  NULLABLE(petal_map_get(map, NULL, 0, NULL, &out_bool));
+  petal_answers found = {.struct_size = sizeof found, .values = got};
+  CHECK_STATUS(petal_map_get_batch(NULL, &numbers, &found, &error), PETAL_ERR_NULL);
+  CHECK_STATUS(petal_map_get_batch(map, NULL, &found, &error), PETAL_ERR_NULL);
+  CHECK_STATUS(petal_map_get_batch(map, &numbers, NULL, &error), PETAL_ERR_NULL);
+  NULLABLE(petal_map_get_batch(map, &numbers, &found, NULL));
+  CHECK(got[2] == 3);
+
+  REQUIRED(petal_map_serialized_size(NULL, &out_u64));
+  REQUIRED(petal_map_serialized_size(map, NULL));
+  REQUIRED_NAMED("map", petal_map_serialize(NULL, buffer, sizeof buffer, &out_size, &error));
+  REQUIRED_NAMED("buffer", petal_map_serialize(map, NULL, sizeof buffer, &out_size, &error));
+  NULLABLE(petal_map_serialize(map, buffer, sizeof buffer, &length, NULL));
+  REQUIRED_NAMED("map", petal_map_serialize_to(NULL, take, NULL, &error));
+  REQUIRED_NAMED("write", petal_map_serialize_to(map, NULL, NULL, &error));
+  NULLABLE(petal_map_serialize_to(map, take, NULL, NULL));
+  REQUIRED_NAMED("map", petal_map_save(NULL, path, &error));
+  REQUIRED_NAMED("path", petal_map_save(map, NULL, &error));
+  REQUIRED_NAMED("path", petal_map_open(NULL, &options, &no_map, &error));
+  REQUIRED_NAMED("map", petal_map_open(path, &options, NULL, &error));
+  REQUIRED_NAMED("map", petal_map_open_descriptor(0, 0, &options, NULL, &error));
+  REQUIRED_NAMED("buffer", petal_map_open_buffer(NULL, length, &options, &no_map, &error));
+  REQUIRED_NAMED("map", petal_map_open_buffer(buffer, length, &options, NULL, &error));
+  REQUIRED_NAMED("image", petal_map_load(NULL, length, &options, &no_map, &error));
+  REQUIRED_NAMED("map", petal_map_load(buffer, length, &options, NULL, &error));
+  REQUIRED_NAMED("map", petal_map_copy(NULL, &no_map, &error));
+  REQUIRED_NAMED("copy", petal_map_copy(map, NULL, &error));
+  REQUIRED_NAMED("map", petal_map_verify(NULL, &error));
+  REQUIRED_NAMED("map", petal_map_describe(NULL, &description, &error));
+  REQUIRED_NAMED("description", petal_map_describe(map, NULL, &error));
+  REQUIRED_NAMED("map", petal_map_statistics(NULL, &statistics, &error));
+  REQUIRED_NAMED("statistics", petal_map_statistics(map, NULL, &error));
+  CHECK(no_map == NULL && no_maker == NULL);
+  petal_map_free(map);
+  petal_map_free(NULL);
+}
+
 int main(void) {
   CHECK_OK(petal_filter_new(&spec, &filter, NULL));
   CHECK_OK(petal_filter_new(&spec, &other, NULL));
@@ -396,6 +475,7 @@ int main(void) {
   images();
   hashing();
   builders();
+  maps();
   CHECK(check_same_image(filter, image));
   CHECK_EQUAL(check_keys(filter), 1);
   free(image.bytes);

@@ -715,6 +715,8 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_BLOCKED 3
 /** The scalable Bloom filter: grows with its keys and keeps its false-positive rate. */
 #define PETAL_KIND_SCALABLE 6
+/** A map built once: the exact value of each key, and of other keys that they are not there. */
+#define PETAL_KIND_BLOOMIER 7
 
 /** Keys can be inserted one by one. */
 #define PETAL_CAN_INSERT (1ull << 0)
@@ -1136,6 +1138,196 @@ uint64_t petal_filter_capabilities(const petal_filter *filter);
 petal_status petal_filter_expected_false_positive_rate(const petal_filter *filter,
                                                        uint64_t keys,
                                                        double *false_positive_rate);
+
+
+/*
+ * MAPS
+ *
+ * A map is built once, from all of its keys and their values, and keeps no keys. It gives the
+ * exact value of each key that it was built from, and says of other keys that they are not there:
+ * of all but a share that you choose, which are given a value that means nothing.
+ */
+
+/** A map of any kind. Free it with `petal_map_free()`. Since 0.1. */
+typedef struct petal_map petal_map;
+
+/** Frees a map. NULL is allowed. Since 0.1. */
+void petal_map_free(petal_map *map);
+
+/**
+ * Looks a key up: `found` becomes whether it is there, and `value`, nullable, its value, or 0 if it is not. Constant
+ * time. Since 0.1.
+ */
+petal_status petal_map_get(const petal_map *map, const void *key, size_t length, uint64_t *value, bool *found);
+
+/** Looks a uint64_t key up, as `petal_map_get()` does a byte key. Since 0.1. */
+petal_status petal_map_get_u64(const petal_map *map, uint64_t key, uint64_t *value, bool *found);
+
+/**
+ * Looks up a key that is known by a 64-bit hash from elsewhere, as `petal_map_get()` does a byte key.
+ * `PETAL_ERR_UNSUPPORTED` unless the map was made with `PETAL_HASH_EXTERNAL`: others know their keys by 128 bits.
+ * Since 0.1.
+ */
+petal_status petal_map_get_hash(const petal_map *map, uint64_t hash, uint64_t *value, bool *found);
+
+/**
+ * Looks keys up: `values` of the answers become those of the keys, 0 of a key that is not there, and `bytes` and
+ * `bitmap` say which are. On a failure every answer is false and every value 0. Since 0.1.
+ */
+petal_status petal_map_get_batch(const petal_map *map,
+                                 const petal_keys *keys,
+                                 petal_answers *answers,
+                                 petal_error *error);
+
+
+/*
+ * MAPS: BUILDING
+ *
+ * A map builder collects keys with their values, 24 bytes a key, and then makes the map, sized for
+ * exactly the distinct keys that came. It takes the options of a builder of filters, and of its
+ * spec kind (0 is `PETAL_KIND_BLOOMIER`), false_positive_rate, hash function, seed, key, parameters.
+ */
+
+/** Collects keys with their values. Free it with `petal_map_builder_free()`. Since 0.1. */
+typedef struct petal_map_builder petal_map_builder;
+
+/** Makes a builder of the map that a spec describes. `options` is nullable. Since 0.1. */
+petal_status petal_map_builder_new(const petal_spec *spec,
+                                   const petal_builder_options *options,
+                                   petal_map_builder **builder,
+                                   petal_error *error);
+
+/** Frees a map builder. NULL is allowed. Since 0.1. */
+void petal_map_builder_free(petal_map_builder *builder);
+
+/**
+ * Gives a key a value. To give it the same value again changes nothing; two different values of a key are found when
+ * the map is made. `PETAL_ERR_OUT_OF_RANGE` for a value that the parameter value_bits cannot hold. Since 0.1.
+ */
+petal_status petal_map_builder_put(petal_map_builder *builder, const void *key, size_t length, uint64_t value);
+
+/** Gives a uint64_t key a value, as `petal_map_builder_put()` does a byte key. Since 0.1. */
+petal_status petal_map_builder_put_u64(petal_map_builder *builder, uint64_t key, uint64_t value);
+
+/**
+ * Gives a key that is known by a 64-bit hash from elsewhere a value. Two keys with one hash are one key.
+ * `PETAL_ERR_UNSUPPORTED` unless the spec has `PETAL_HASH_EXTERNAL`. Since 0.1.
+ */
+petal_status petal_map_builder_put_hash(petal_map_builder *builder, uint64_t hash, uint64_t value);
+
+/**
+ * Gives keys their values in order; `values` has as many as there are keys, and may be NULL if there are none.
+ * `answers`, nullable, only says how many were put, the first `done`; a form of answers is refused. Since 0.1.
+ */
+petal_status petal_map_builder_put_batch(petal_map_builder *builder,
+                                         const petal_keys *keys,
+                                         const uint64_t *values,
+                                         petal_answers *answers,
+                                         petal_error *error);
+
+/** How many keys were offered, duplicates included. Since 0.1. */
+petal_status petal_map_builder_offered(const petal_map_builder *builder, uint64_t *offered);
+
+/**
+ * Makes the map and empties the builder, which may be used again or freed. `PETAL_ERR_CONTRADICTION` if a key was given
+ * two values, naming them. On a failure, and when the progress callback cancels (`PETAL_ERR_CANCELLED`), the keys
+ * stay. Since 0.1.
+ */
+petal_status petal_map_builder_finish(petal_map_builder *builder, petal_map **map, petal_error *error);
+
+/**
+ * Makes the map straight into a file, which replaces the one that is there atomically, and empties the builder. On a
+ * failure the old file and the keys stay. Since 0.1.
+ */
+petal_status petal_map_builder_save(petal_map_builder *builder, const char *path, petal_error *error);
+
+
+/*
+ * MAPS: IMAGES AND FILES
+ *
+ * The image of a map is made as that of a filter. A map is never changed, so its image is always
+ * clean, and opens for reading (`PETAL_OPEN_READ`) or as a copy (`PETAL_OPEN_LOAD`). To open the
+ * image of a filter as a map, or the other way round, is `PETAL_ERR_UNSUPPORTED`, with a message
+ * that says what it is.
+ */
+
+/** Opens the image that a file is. `options` is nullable. Since 0.1. */
+petal_status petal_map_open(const char *path, const petal_open_options *options, petal_map **map, petal_error *error);
+
+/**
+ * Opens the image at `offset`, a multiple of 8, of an open file, as `petal_filter_open_descriptor()` does. `options` is
+ * nullable. Since 0.1.
+ */
+petal_status petal_map_open_descriptor(int32_t descriptor,
+                                       uint64_t offset,
+                                       const petal_open_options *options,
+                                       petal_map **map,
+                                       petal_error *error);
+
+/**
+ * Opens the image at the start of a buffer, aligned to 8. In place the buffer must outlive the handle and is never
+ * written. `options` is nullable. Since 0.1.
+ */
+petal_status petal_map_open_buffer(void *buffer,
+                                   size_t length,
+                                   const petal_open_options *options,
+                                   petal_map **map,
+                                   petal_error *error);
+
+/**
+ * Copies the image at the start of `image`, of any alignment, into memory of its own and checks its checksums. The
+ * mode in `options`, nullable, does not matter. Since 0.1.
+ */
+petal_status petal_map_load(const void *image,
+                            size_t length,
+                            const petal_open_options *options,
+                            petal_map **map,
+                            petal_error *error);
+
+/** Copies a map, wherever it lives, into memory of its own. Since 0.1. */
+petal_status petal_map_copy(const petal_map *map, petal_map **copy, petal_error *error);
+
+/** The size of the image in bytes. Since 0.1. */
+petal_status petal_map_serialized_size(const petal_map *map, uint64_t *size);
+
+/**
+ * Writes the image into a buffer of at least `petal_map_serialized_size()` bytes. `written` is nullable. Since 0.1.
+ */
+petal_status petal_map_serialize(const petal_map *map,
+                                 void *buffer,
+                                 size_t length,
+                                 size_t *written,
+                                 petal_error *error);
+
+/**
+ * Gives the image to `write`, piece by piece and in order. `PETAL_ERR_CALLBACK` if `write` returns false. `context` is
+ * passed on and may be NULL. Since 0.1.
+ */
+petal_status petal_map_serialize_to(const petal_map *map,
+                                    petal_write_callback write,
+                                    void *context,
+                                    petal_error *error);
+
+/** Writes the image to a file, atomically, as `petal_filter_save()` does. Since 0.1. */
+petal_status petal_map_save(const petal_map *map, const char *path, petal_error *error);
+
+/**
+ * Checks the bytes that are there now, by reading them: `PETAL_ERR_CORRUPT`, naming them, if they do not match their
+ * checksums, or the kind cannot have such a payload. Since 0.1.
+ */
+petal_status petal_map_verify(const petal_map *map, petal_error *error);
+
+/**
+ * Describes a map: `hashes` are the cells of a key, `bits` those of all cells. Constant time: reads no payload.
+ * Since 0.1.
+ */
+petal_status petal_map_describe(const petal_map *map, petal_description *description, petal_error *error);
+
+/**
+ * Measures a map: `fill` is the share of the cells that keys have taken, `false_positive_rate` the share of absent keys
+ * that are given a value, `count_estimate` the distinct keys, exactly. Since 0.1.
+ */
+petal_status petal_map_statistics(const petal_map *map, petal_statistics *statistics, petal_error *error);
 
 
 /*

@@ -85,8 +85,8 @@ impl Map {
         batch::get(&*self.kind, keys, answers)
     }
 
-    /// How many keys and values it was given, the same one as often as it was.
-    pub fn count(&self) -> u64 {
+    /// How many keys were offered to its builder, duplicates included.
+    pub fn offered(&self) -> u64 {
         self.base().count()
     }
 

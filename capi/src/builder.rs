@@ -6,18 +6,15 @@
 use crate::boundary::{self, NO_ERROR, boundary, read_path};
 use crate::filter::keys::{self, petal_answers, petal_keys};
 use crate::filter::{give, petal_filter};
+use crate::handle::{self, Handle};
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
 use petal_core::storage::try_box;
-use petal_core::{Answers, Builder, BuilderOptions, Keys, Result, Status};
+use petal_core::{Answers, Builder, BuilderOptions, Keys, Result};
 use std::ffi::{c_char, c_void};
 
 /// Collects keys. Free it with `petal_builder_free()`. Since 0.1.
-pub struct petal_builder {
-    builder: Builder,
-    /// A panic was caught while the builder was being changed.
-    poisoned: bool,
-}
+pub struct petal_builder(Handle<Builder>);
 
 /// Called now and then by `petal_builder_finish()` and `petal_builder_save()`, with the work done and the work in all,
 /// which is the same number at all calls for one filter; the last call has both equal. A unit of work is a key in one
@@ -65,7 +62,7 @@ impl Context {
 
 /// # Safety
 /// `options` is NULL or a struct with its size set.
-unsafe fn read_options(options: *const petal_builder_options) -> Result<BuilderOptions> {
+pub(crate) unsafe fn read_options(options: *const petal_builder_options) -> Result<BuilderOptions> {
     // SAFETY: the caller's promise.
     let Some(options) = (unsafe { boundary::read_optional(options)? }) else {
         return Ok(BuilderOptions::default());
@@ -88,24 +85,6 @@ unsafe fn read_options(options: *const petal_builder_options) -> Result<BuilderO
     })
 }
 
-impl petal_builder {
-    /// Changes the builder behind a handle. A panic on the way leaves the handle poisoned.
-    ///
-    /// # Safety
-    /// The handle is not NULL and lives; nobody else uses it meanwhile.
-    unsafe fn change<T>(handle: *mut petal_builder, change: impl FnOnce(&mut Builder) -> T) -> Result<T> {
-        // SAFETY: the caller's promise.
-        let handle = unsafe { &mut *handle };
-        if handle.poisoned {
-            return Err(Status::Internal.into());
-        }
-        handle.poisoned = true;
-        let result = change(&mut handle.builder);
-        handle.poisoned = false;
-        Ok(result)
-    }
-}
-
 /// Makes a builder of the filter that a spec describes. A spec with neither capacity nor bits gets the capacity of the
 /// distinct keys that come. `options` is nullable. Since 0.1.
 #[unsafe(no_mangle)]
@@ -117,26 +96,18 @@ pub unsafe extern "C" fn petal_builder_new(
 ) -> petal_status {
     boundary!(error, [spec, builder], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
-        let (spec, options) = unsafe { (petal_spec::get(spec)?, read_options(options)?) };
-        let handle = try_box(petal_builder { builder: Builder::new(&spec, options)?, poisoned: false })?;
-        // SAFETY: as above.
-        unsafe { builder.write(Box::into_raw(handle)) };
-        Ok(())
+        unsafe {
+            let (spec, options) = (petal_spec::get(spec)?, read_options(options)?);
+            handle::give(builder, || Ok(petal_builder(Handle::new(Builder::new(&spec, options)?))))
+        }
     })
 }
 
 /// Frees a builder. NULL is allowed. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_builder_free(builder: *mut petal_builder) {
-    if builder.is_null() {
-        return;
-    }
-    // A panic while freeing has nobody to tell.
-    let _ = boundary!(NO_ERROR, [], {
-        // SAFETY: not NULL, and by the conventions a handle that this library made and nobody uses any more.
-        drop(unsafe { Box::from_raw(builder) });
-        Ok(())
-    });
+    // SAFETY: by the conventions NULL, or a handle that this library made and nobody uses any more.
+    unsafe { handle::free(builder) }
 }
 
 /// Adds a key. Since 0.1.
@@ -150,7 +121,7 @@ pub unsafe extern "C" fn petal_builder_add(
         // SAFETY: checked not to be NULL; the conventions say the rest.
         let key = unsafe { boundary::bytes(key.cast(), length, "key")? };
         // SAFETY: as above.
-        unsafe { petal_builder::change(builder, |builder| builder.add(key))? }
+        unsafe { (*builder).0.change(|builder| builder.add(key))? }
     })
 }
 
@@ -159,7 +130,7 @@ pub unsafe extern "C" fn petal_builder_add(
 pub unsafe extern "C" fn petal_builder_add_u64(builder: *mut petal_builder, key: u64) -> petal_status {
     boundary!(NO_ERROR, [builder], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
-        unsafe { petal_builder::change(builder, |builder| builder.add_u64(key))? }
+        unsafe { (*builder).0.change(|builder| builder.add_u64(key))? }
     })
 }
 
@@ -168,7 +139,7 @@ pub unsafe extern "C" fn petal_builder_add_u64(builder: *mut petal_builder, key:
 pub unsafe extern "C" fn petal_builder_add_hash(builder: *mut petal_builder, hash: u64) -> petal_status {
     boundary!(NO_ERROR, [builder], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
-        unsafe { petal_builder::change(builder, |builder| builder.add_hash(hash))? }
+        unsafe { (*builder).0.change(|builder| builder.add_hash(hash))? }
     })
 }
 
@@ -185,16 +156,9 @@ pub unsafe extern "C" fn petal_builder_add_batch(
         if builder.is_null() {
             return Err(boundary::null("builder"));
         }
-        if let Some(Answers { bytes, bitmap, counts, values, .. }) = answers {
-            let wanted = [bytes.is_some(), bitmap.is_some(), counts.is_some(), values.is_some()];
-            if let Some(i) = wanted.iter().position(|wanted| *wanted) {
-                let name = ["bytes", "bitmap", "counts", "values"][i];
-                let message = format_args!("{name} is wanted, but adding keys to a builder answers nothing");
-                return Err(boundary::error(Status::Unsupported, message));
-            }
-        }
+        keys::refuse_answers(answers)?;
         // SAFETY: not NULL; the conventions say the rest.
-        unsafe { petal_builder::change(builder, |builder| builder.add_batch(keys)) }
+        unsafe { (*builder).0.change(|builder| builder.add_batch(keys)) }
     };
     // SAFETY: the conventions.
     unsafe { keys::take(keys, answers, error, add) }
@@ -206,11 +170,8 @@ pub unsafe extern "C" fn petal_builder_offered(builder: *const petal_builder, of
     boundary!(NO_ERROR, [builder, offered], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
         let handle = unsafe { &*builder };
-        if handle.poisoned {
-            return Err(Status::Internal.into());
-        }
         // SAFETY: as above.
-        unsafe { offered.write(handle.builder.count()) };
+        unsafe { offered.write(handle.0.get()?.count()) };
         Ok(())
     })
 }
@@ -225,7 +186,7 @@ pub unsafe extern "C" fn petal_builder_finish(
 ) -> petal_status {
     boundary!(error, [builder, filter], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
-        unsafe { give(filter, || petal_builder::change(builder, |builder| builder.finish())?) }
+        unsafe { give(filter, || (*builder).0.change(|builder| builder.finish())?) }
     })
 }
 
@@ -240,6 +201,6 @@ pub unsafe extern "C" fn petal_builder_save(
 ) -> petal_status {
     boundary!(error, [builder, path], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
-        unsafe { petal_builder::change(builder, |builder| builder.save(read_path(path)))? }
+        unsafe { (*builder).0.change(|builder| builder.save(read_path(path)))? }
     })
 }

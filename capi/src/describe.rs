@@ -6,7 +6,7 @@ use crate::kinds::petal_kind;
 use crate::spec::{petal_hash_function, petal_kernel, petal_spec};
 use crate::status::{petal_error, petal_status};
 use petal_core::storage::Access;
-use petal_core::{Filter, Image, format, sizing};
+use petal_core::{Image, format, sizing};
 
 /// Nobody vouches for the payload as it is now, or not yet: the image is being changed, or was when its process ended,
 /// or the filter comes from such a one. The count may lag.
@@ -93,8 +93,8 @@ unsafe impl boundary::SizedStruct for petal_statistics {
     const FIRST_SIZE: usize = 40;
 }
 
-fn description_of(filter: &Filter) -> petal_description {
-    let base = filter.base();
+pub(crate) fn description_of(image: &impl Image) -> petal_description {
+    let base = image.base();
     let header = base.header();
     let geometry = &header.geometry;
     let in_place = base.words().in_place();
@@ -106,7 +106,7 @@ fn description_of(filter: &Filter) -> petal_description {
         seed: header.identifier,
         format_version: format::FORMAT_VERSION.into(),
         layout_version: header.layout_version.into(),
-        capabilities: filter.capabilities().0,
+        capabilities: image.capabilities().0,
         state: flag(base.is_dirty(), PETAL_STATE_DIRTY)
             | flag(base.is_unvouched(), PETAL_STATE_UNVOUCHED)
             | flag(in_place.is_some(), PETAL_STATE_IN_PLACE)

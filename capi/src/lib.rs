@@ -80,11 +80,13 @@ pub mod spec;
 pub mod making;
 pub mod builder;
 pub mod describe;
+pub mod map;
 pub mod plan;
 pub mod hash;
 pub mod view;
 pub mod version;
 
 mod boundary;
+mod handle;
 #[cfg(feature = "planted-faults")]
 mod faults;

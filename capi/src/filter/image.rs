@@ -63,7 +63,7 @@ unsafe impl boundary::SizedStruct for petal_open_options {
 
 /// # Safety
 /// `options` is NULL or a struct with its size set.
-unsafe fn read_options(options: *const petal_open_options) -> Result<OpenOptions> {
+pub(crate) unsafe fn read_options(options: *const petal_open_options) -> Result<OpenOptions> {
     // SAFETY: the caller's promise.
     let Some(options) = (unsafe { boundary::read_optional(options)? }) else {
         return Ok(OpenOptions::default());
@@ -181,25 +181,37 @@ pub unsafe extern "C" fn petal_filter_serialize(
 ) -> petal_status {
     boundary!(error, [filter, buffer], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
-        let filter = unsafe { petal_filter::get(filter)? };
-        let size = filter.serialized_size();
-        if size > length as u64 {
-            let message = format_args!("the buffer has {length} bytes, the image {size}");
-            return Err(boundary::error(Status::BufferTooSmall, message));
-        }
-        let mut done = 0;
-        filter.serialize(&mut |bytes| {
-            // SAFETY: the image has `size` bytes in all, and the buffer at least as many.
-            unsafe { buffer.cast::<u8>().add(done).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
-            done += bytes.len();
-            Ok(())
-        })?;
-        if !written.is_null() {
-            // SAFETY: not NULL; the conventions say the rest.
-            unsafe { written.write(done) };
-        }
-        Ok(())
+        unsafe { serialize(petal_filter::get(filter)?, buffer, length, written) }
     })
+}
+
+/// Writes an image into a buffer.
+///
+/// # Safety
+/// The conventions, but `buffer` is not NULL.
+pub(crate) unsafe fn serialize(
+    image: &impl Image,
+    buffer: *mut c_void,
+    length: usize,
+    written: *mut usize,
+) -> Result<()> {
+    let size = image.serialized_size();
+    if size > length as u64 {
+        let message = format_args!("the buffer has {length} bytes, the image {size}");
+        return Err(boundary::error(Status::BufferTooSmall, message));
+    }
+    let mut done = 0;
+    image.serialize(&mut |bytes| {
+        // SAFETY: the image has `size` bytes in all, and the buffer at least as many.
+        unsafe { buffer.cast::<u8>().add(done).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        done += bytes.len();
+        Ok(())
+    })?;
+    if !written.is_null() {
+        // SAFETY: not NULL; the conventions say the rest.
+        unsafe { written.write(done) };
+    }
+    Ok(())
 }
 
 /// Takes the next `length` bytes of an image; false stops. It must not unwind (throw) through the library. Since 0.1.
@@ -221,15 +233,23 @@ pub unsafe extern "C" fn petal_filter_serialize_to(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [filter], {
-        let write = write.ok_or_else(|| boundary::null("write"))?;
         // SAFETY: checked not to be NULL; the conventions say the rest.
-        unsafe { petal_filter::get(filter)? }.serialize(&mut |bytes| {
-            // SAFETY: the caller's function, called as its type says.
-            match unsafe { write(context, bytes.as_ptr().cast(), bytes.len()) } {
-                true => Ok(()),
-                false => Err(Error::from(Status::Callback)),
-            }
-        })
+        unsafe { serialize_to(petal_filter::get(filter)?, write, context) }
+    })
+}
+
+/// Gives an image to a callback.
+///
+/// # Safety
+/// The conventions.
+pub(crate) unsafe fn serialize_to(image: &impl Image, write: petal_write_callback, context: *mut c_void) -> Result<()> {
+    let write = write.ok_or_else(|| boundary::null("write"))?;
+    image.serialize(&mut |bytes| {
+        // SAFETY: the caller's function, called as its type says.
+        match unsafe { write(context, bytes.as_ptr().cast(), bytes.len()) } {
+            true => Ok(()),
+            false => Err(Error::from(Status::Callback)),
+        }
     })
 }
 

@@ -277,6 +277,25 @@ impl petal_answers {
     }
 }
 
+impl petal_answers {
+    /// Every answer is false and every value 0: the answers of a map that failed.
+    ///
+    /// # Safety
+    /// As [`petal_answers::all_true`].
+    pub(crate) unsafe fn all_absent(answers: *mut petal_answers, keys: *const petal_keys) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if let (Some(wanted), Some(keys)) = (known(answers), known(keys.cast_mut())) {
+                wanted.yes_or_no(keys.count).fill(false, keys.count);
+                if wanted.values.is_aligned() {
+                    slice(wanted.values, keys.count).unwrap_or_default().fill(0);
+                }
+            }
+            petal_answers::tell(answers, 0, 0);
+        }
+    }
+}
+
 /// Runs an exported function that takes keys into something: reads both structs, and always says how far it came.
 ///
 /// # Safety
@@ -301,6 +320,20 @@ pub(crate) unsafe fn take(
     // SAFETY: the conventions.
     unsafe { petal_answers::tell(answers, true_count, done) };
     status
+}
+
+/// Refuses every form of answers: a builder finds nothing out about a key.
+pub(crate) fn refuse_answers(answers: Option<&mut Answers>) -> Result<()> {
+    let Some(Answers { bytes, bitmap, counts, values, .. }) = answers else { return Ok(()) };
+    let wanted = [bytes.is_some(), bitmap.is_some(), counts.is_some(), values.is_some()];
+    match wanted.iter().position(|wanted| *wanted) {
+        None => Ok(()),
+        Some(i) => {
+            let name = ["bytes", "bitmap", "counts", "values"][i];
+            let message = format_args!("{name} is wanted, but adding keys to a builder answers nothing");
+            Err(boundary::error(Status::Unsupported, message))
+        }
+    }
 }
 
 /// Where so many answers go, if they are wanted. More than can be are refused for their keys.

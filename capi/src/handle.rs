@@ -1,0 +1,65 @@
+// What a pointer that C holds points to: a value of the core, and whether a panic was caught while it was being changed.
+
+use crate::boundary::{self, boundary};
+use petal_core::storage::try_box;
+use petal_core::{Result, Status};
+use std::mem::MaybeUninit;
+
+/// A value behind a handle.
+pub(crate) struct Handle<T> {
+    value: T,
+    /// A panic was caught while the value was being changed.
+    poisoned: bool,
+}
+
+impl<T> Handle<T> {
+    pub(crate) fn new(value: T) -> Handle<T> {
+        Handle { value, poisoned: false }
+    }
+
+    /// The value, to be read.
+    #[inline]
+    pub(crate) fn get(&self) -> Result<&T> {
+        if self.poisoned { Err(Status::Internal.into()) } else { Ok(&self.value) }
+    }
+
+    /// Changes the value. A panic on the way leaves the handle poisoned.
+    pub(crate) fn change<R>(&mut self, change: impl FnOnce(&mut T) -> R) -> Result<R> {
+        if self.poisoned {
+            return Err(Status::Internal.into());
+        }
+        self.poisoned = true;
+        let result = change(&mut self.value);
+        self.poisoned = false;
+        Ok(result)
+    }
+}
+
+/// Hands what `make` makes to the caller, as a handle of the type `H`. The handle's memory comes first, so that nothing
+/// that was made, or taken from a builder, is lost for the lack of it.
+///
+/// # Safety
+/// `out` is writable.
+pub(crate) unsafe fn give<H>(out: *mut *mut H, make: impl FnOnce() -> Result<H>) -> Result<()> {
+    let place = try_box(MaybeUninit::<H>::uninit())?;
+    let handle = Box::write(place, make()?);
+    // SAFETY: the caller's promise.
+    unsafe { out.write(Box::into_raw(handle)) };
+    Ok(())
+}
+
+/// Frees a handle that [`give`] gave. NULL is allowed.
+///
+/// # Safety
+/// NULL, or a handle that nobody uses any more.
+pub(crate) unsafe fn free<H>(handle: *mut H) {
+    if handle.is_null() {
+        return;
+    }
+    // A panic while freeing has nobody to tell.
+    let _ = boundary!(boundary::NO_ERROR, [], {
+        // SAFETY: the caller's promise.
+        drop(unsafe { Box::from_raw(handle) });
+        Ok(())
+    });
+}
