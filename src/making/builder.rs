@@ -12,7 +12,7 @@ use crate::filter::Filter;
 use crate::hash::Hasher;
 use crate::image::Image;
 use crate::keys::Keys;
-use crate::kind::{Progress, Records};
+use crate::kind::{Build, Built, Progress, Records, Structure};
 use crate::simd;
 use crate::spec::Spec;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,11 @@ pub struct BuilderOptions {
 pub struct Builder {
     spec: Spec,
     hasher: Hasher,
+    /// What hashes pass before they are sorted.
+    order: Option<fn(u64) -> u64>,
     hashes: Collector<u64>,
+    memory_limit: Option<u64>,
+    threads: usize,
     progress: Option<Box<Progress>>,
 }
 
@@ -52,12 +56,17 @@ impl Builder {
     /// limit without a directory; what the system reports of a directory in which no file can be made.
     pub fn new(spec: &Spec, options: BuilderOptions) -> Result<Builder> {
         // Finds what is wrong with the spec now and not when all keys have come.
-        let capacity = if spec.bits == 0 { spec.capacity.max(1) } else { spec.capacity };
+        let row = create::row_of(spec)?;
+        let order = match row.structure {
+            Structure::StaticFilter { order, .. } => Some(order),
+            _ => None,
+        };
+        let capacity = if spec.bits == 0 || order.is_some() { spec.capacity.max(1) } else { spec.capacity };
         create::geometry(&Spec { capacity, ..*spec })?;
         let BuilderOptions { memory_limit, temporary_directory, threads, progress } = options;
         let hasher = spec.hasher()?;
         let hashes = Collector::new(CollectorOptions { memory_limit, temporary_directory, threads })?;
-        Ok(Builder { spec: *spec, hasher, hashes, progress })
+        Ok(Builder { spec: *spec, hasher, order, hashes, memory_limit, threads, progress })
     }
 
     /// How many keys were added.
@@ -89,7 +98,7 @@ impl Builder {
     /// [`Status::OutOfMemory`], and what the system reports of the temporary file. The key
     /// is not added then.
     pub fn add_hash(&mut self, hash: u64) -> Result<()> {
-        self.hashes.add(hash)
+        self.hashes.add(self.order.map_or(hash, |order| order(hash)))
     }
 
     /// Adds many keys. All are taken, unless there is an error.
@@ -98,6 +107,9 @@ impl Builder {
             let (mut done, mut hashes) = (0, [0; GROUP]);
             loop {
                 let count = batch.next(&mut hashes);
+                if let Some(order) = self.order {
+                    hashes[..count].iter_mut().for_each(|hash| *hash = order(*hash));
+                }
                 let Taken { keys, outcome } = self.hashes.add_all(&hashes[..count]);
                 done += keys;
                 if count == 0 || outcome.is_err() {
@@ -132,12 +144,29 @@ impl Builder {
     }
 
     fn make(&mut self) -> Result<Filter> {
-        let (added, kept) = (self.hashes.added(), self.hashes.kept());
-        let mut steps = Steps::new(self.progress.as_deref_mut(), self.hashes.work() + kept);
-        let hashes = self.hashes.finish(0, &mut steps)?;
-        let mut filter = insert_all(&self.spec, &hashes, &mut steps.rest())?;
+        let row = create::row_of(&self.spec)?;
+        let added = self.hashes.added();
+        let mut steps = Steps::new(self.progress.as_deref_mut(), self.hashes.work() + self.hashes.kept());
+        let (mut filter, distinct) = match row.structure {
+            Structure::StaticFilter { build, .. } => {
+                // Half of the memory is for the work.
+                let hashes = self.hashes.finish(self.memory_limit.unwrap_or(0) / 2, &mut steps)?;
+                let (memory, threads) = (hashes.memory_left(), self.threads.max(1));
+                let spec = &Spec { capacity: hashes.count().max(1), ..self.spec };
+                let progress = &mut steps.rest();
+                let Built { geometry, words } =
+                    build(&mut Build { spec, records: &hashes, memory, threads, progress })?;
+                let mut base = create::base(row, spec, geometry, |_| Ok(words))?;
+                base.add_count(hashes.count());
+                (Filter::over(base)?, hashes.count())
+            }
+            _ => {
+                let hashes = self.hashes.finish(0, &mut steps)?;
+                (insert_all(&self.spec, &hashes, &mut steps.rest())?, hashes.count())
+            }
+        };
         // `count` is the keys offered, duplicates included.
-        filter.base_mut().add_count(added - hashes.count());
+        filter.base_mut().add_count(added - distinct);
         Ok(filter)
     }
 }
