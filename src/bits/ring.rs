@@ -200,38 +200,6 @@ pub fn rolling<State: ?Sized>(
     }
 }
 
-/// Answers all keys of a batch in order, in two steps: `find` computes where to look for a key and fetches that, a group
-/// ahead of `answer`, which looks there. For kinds in which finding is more work than looking.
-#[inline(always)]
-pub fn in_two_steps<Place: Copy + Default>(
-    batch: &mut (impl Batch + ?Sized),
-    find: impl Fn(u64) -> Place,
-    answer: impl Fn(&Place) -> bool,
-) {
-    let (mut now, mut later) = (&mut [Place::default(); GROUP], &mut [Place::default(); GROUP]);
-    let mut hashes = [0; GROUP];
-    let mut count = batch.next(&mut hashes);
-    now.iter_mut().zip(&hashes[..count]).for_each(|(place, hash)| *place = find(*hash));
-    while count > 0 {
-        let next = batch.next(&mut hashes);
-        let mut answers = 0;
-        if count == GROUP && next == GROUP {
-            for i in 0..GROUP {
-                later[i] = find(hashes[i]);
-                answers |= u64::from(answer(&now[i])) << i;
-            }
-        } else {
-            later.iter_mut().zip(&hashes[..next]).for_each(|(place, hash)| *place = find(*hash));
-            for (i, place) in now[..count].iter().enumerate() {
-                answers |= u64::from(answer(place)) << i;
-            }
-        }
-        batch.answer(answers, count);
-        core::mem::swap(&mut now, &mut later);
-        count = next;
-    }
-}
-
 /// Inserts all keys of a batch in order, as [`rolling`] answers them, and computes no answers that nobody wants.
 #[inline(always)]
 pub fn inserting<State: ?Sized>(

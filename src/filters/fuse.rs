@@ -171,7 +171,7 @@ impl Kind for Fuse {
     }
 
     fn contains_many(&self, batch: &mut dyn Batch) {
-        self.fingerprints().contains_many(batch);
+        self.fingerprints().contains_many(self.base.instructions(), batch);
     }
 
     /// Places are cells, and every key has one to itself.

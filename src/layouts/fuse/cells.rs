@@ -7,7 +7,7 @@ use core::sync::atomic::AtomicU64;
 pub const MAX_WIDTH: u32 = 64;
 
 /// The most bits of a cell that is always found in the eight bytes from its first one on.
-const MAX_NARROW: u32 = 57;
+pub(super) const MAX_NARROW: u32 = 57;
 
 /// The bits of a cell.
 #[inline]
@@ -15,12 +15,9 @@ pub(super) fn mask(width: u32) -> u64 {
     u64::MAX >> (64 - width)
 }
 
-/// The cell at `position`, and above its `width` bits those of the cells that follow; zero outside of the words.
-/// `WIDTH` is the width, where it is known in advance, or 0.
-#[inline(always)]
-pub(super) fn get<const WIDTH: u32>(words: &[AtomicU64], width: u32, position: u64) -> u64 {
-    let width = if WIDTH == 0 { width } else { WIDTH };
-    let bit = position.wrapping_mul(width.into());
+/// The cell of `width` bits from bit `bit` on, and above it those that follow; zero outside of the words.
+#[inline]
+pub(super) fn get(words: &[AtomicU64], width: u32, bit: u64) -> u64 {
     let (byte, shift) = (bit >> 3, bit & 7);
     let low = bits::read_unaligned(words, byte) >> shift;
     if width <= MAX_NARROW || shift == 0 {

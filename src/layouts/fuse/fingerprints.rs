@@ -1,9 +1,12 @@
 //! The fuse structure as a filter: the value of a key is its fingerprint.
 
-use super::{Array, Equations, Places, Shape, Work, cells, fingerprint, order, scatter, solve};
-use crate::bits::ring::{self, Batch, nothing};
+#[cfg(target_arch = "x86_64")]
+use super::avx512;
+use super::{Array, Equations, Places, Shape, Work, cells, fingerprint, order, portable, scatter, solve};
+use crate::bits::ring::{self, Batch, GROUP, nothing};
 use crate::error::Result;
 use crate::records::Records;
+use crate::simd::{self, Instructions};
 use crate::storage::Words;
 use core::sync::atomic::AtomicU64;
 
@@ -55,45 +58,81 @@ impl<'a> Fingerprints<'a> {
     /// Whether the hash was among those that the filter was built of, or has the same fingerprint by chance.
     #[inline]
     pub fn contains(&self, hash: u64) -> bool {
-        let Fingerprints(Array { shape, .. }) = self;
-        shape.shards > 0 && self.agrees::<0>(&self.places(hash))
-    }
-
-    #[inline(always)]
-    fn places(&self, hash: u64) -> Places {
+        let Fingerprints(array) = self;
+        if array.shape.shards == 0 {
+            return false;
+        }
         let x = order(hash);
-        self.0.places(x, |seed| scatter(x, seed))
-    }
-
-    #[inline(always)]
-    fn agrees<const BITS: u32>(&self, places: &Places) -> bool {
-        let mask = cells::mask(if BITS == 0 { self.0.shape.width } else { BITS });
-        (self.0.together::<BITS>(places) ^ fingerprint(places.z)) & mask == 0
+        let Places { bits, z } = array.places(x, |seed| scatter(x, seed));
+        (array.together(bits) ^ fingerprint(z)) & cells::mask(array.shape.width) == 0
     }
 
     /// As [`Fingerprints::contains`], of all keys of a batch.
-    pub fn contains_many(&self, batch: &mut dyn Batch) {
-        match self.0.shape.width {
-            // The array of no keys.
-            _ if self.0.shape.shards == 0 => ring::rolling(&mut (), 0, batch, nothing, nothing, |_, _| false),
-            8 => self.many::<8>(batch),
-            16 => self.many::<16>(batch),
-            32 => self.many::<32>(batch),
-            _ => self.many::<0>(batch),
+    pub fn contains_many(&self, instructions: Instructions, batch: &mut dyn Batch) {
+        let Fingerprints(array) = self;
+        if array.shape.shards == 0 {
+            return ring::rolling(&mut (), 0, batch, nothing, nothing, |_, _| false);
+        }
+        let turn = kernel(instructions).turn(array);
+        let (mut now, mut later) = (&mut Group::default(), &mut Group::default());
+        let mut hashes = [0; GROUP];
+        let mut count = batch.next(&mut hashes);
+        turn(array, &hashes, now, later);
+        while count > 0 {
+            let next = batch.next(&mut hashes);
+            let answers = turn(array, &hashes, later, now);
+            batch.answer(answers, count);
+            core::mem::swap(&mut now, &mut later);
+            count = next;
         }
     }
+}
 
-    #[inline]
-    fn many<const BITS: u32>(&self, batch: &mut dyn Batch) {
-        if self.0.words.len() < ring::FETCH_FROM {
-            let answer = |filter: &mut &Self, hash| filter.agrees::<BITS>(&filter.places(hash));
-            return ring::rolling(&mut { self }, 0, batch, nothing, nothing, answer);
-        }
-        let find = |hash| {
-            let places = self.places(hash);
-            self.0.fetch(&places);
-            places
-        };
-        ring::in_two_steps(batch, find, |places| self.agrees::<BITS>(places));
+/// What was found out about the keys of a group.
+#[derive(Default)]
+#[repr(align(64))]
+pub(super) struct Group {
+    /// The first bits of the cells of each key.
+    pub bits: [Numbers; 3],
+    /// The fingerprint of each key, and above its bits anything.
+    pub fingerprints: Numbers,
+}
+
+/// A number for each key of a group.
+#[repr(align(64))]
+pub(super) struct Numbers(pub [u64; GROUP]);
+
+impl Default for Numbers {
+    fn default() -> Numbers {
+        Numbers([0; GROUP])
+    }
+}
+
+/// Finds the cells of the keys with these hashes, and fetches them where that pays; and answers for the keys of another
+/// group, whose cells were found before: bit i is whether those of its i-th key give its fingerprint.
+pub(super) type Turn = fn(&Array, hashes: &[u64; GROUP], found: &mut Group, asked: &Group) -> u64;
+
+/// The inner loop of batches for one instruction set.
+pub(super) struct Kernel {
+    /// For payloads that the caches hold.
+    pub near: Turn,
+    /// For larger ones.
+    pub far: Turn,
+    /// Which arrays it is for; for the others the portable one.
+    pub suits: fn(&Array) -> bool,
+}
+
+impl Kernel {
+    fn turn(&self, array: &Array) -> Turn {
+        let kernel = if (self.suits)(array) { self } else { &portable::KERNEL };
+        if array.words.len() < ring::FETCH_FROM { kernel.near } else { kernel.far }
+    }
+}
+
+fn kernel(instructions: Instructions) -> &'static Kernel {
+    match instructions.kernel() {
+        #[cfg(target_arch = "x86_64")]
+        simd::Kernel::Avx512 => &avx512::KERNEL,
+        _ => &portable::KERNEL,
     }
 }

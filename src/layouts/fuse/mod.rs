@@ -25,8 +25,11 @@
 //! Positions come from the directory, which opening does not read. Every access to a cell is checked instead: a forged
 //! directory gives wrong answers, and [`Shape::check`] finds it.
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod cells;
 mod fingerprints;
+mod portable;
 mod shards;
 mod solve;
 mod values;
@@ -36,15 +39,20 @@ pub use fingerprints::{Fingerprints, MAX_BITS, MIN_BITS};
 pub use shards::{Equations, Work, solve};
 pub use values::{MAX_CHECK_BITS, ValueShape, Values};
 
-use crate::bits::{GOLDEN, ring};
+use crate::bits::GOLDEN;
 use crate::error::{Result, error};
 use crate::sizing::fuse as sizing;
 use core::sync::atomic::{AtomicU64, Ordering};
 
+/// The multiplier of [`order`]; the two are those of `bits::mix`.
+const MIX: u64 = 0xbf58_476d_1ce4_e5b9;
+/// The multiplier of [`scatter`].
+const MIX_SCATTERED: u64 = 0x94d0_49bb_1331_11eb;
+
 /// The first half of the mixing, a bijection: hashes that are weak in their high bits are spread evenly over shards.
 #[inline]
 pub fn order(hash: u64) -> u64 {
-    let x = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (hash ^ (hash >> 30)).wrapping_mul(MIX);
     x ^ (x >> 27)
 }
 
@@ -52,7 +60,7 @@ pub fn order(hash: u64) -> u64 {
 /// together are `bits::mix`.
 #[inline]
 pub fn scatter(x: u64, seed: u32) -> u64 {
-    let z = (x ^ (u64::from(seed) << 32 | u64::from(seed))).wrapping_mul(0x94d0_49bb_1331_11eb);
+    let z = (x ^ (u64::from(seed) << 32 | u64::from(seed))).wrapping_mul(MIX_SCATTERED);
     z ^ (z >> 31)
 }
 
@@ -255,9 +263,10 @@ pub struct Array<'a> {
 }
 
 /// Where a key's cells are.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Places {
-    cells: [u64; 3],
+    /// The first bits of the three cells.
+    bits: [u64; 3],
     /// The key's scattered hash.
     z: u64,
 }
@@ -276,31 +285,22 @@ impl<'a> Array<'a> {
         let (shard, how_far) = place(x, self.shape.shards);
         let entry = self.directory.get(shard as usize).map_or(Entry::NONE, Entry::read);
         let z = scatter(entry.seed);
-        let first = entry.first_cell();
-        Places { cells: entry.segments.positions(how_far, z).map(|position| first.wrapping_add(position)), z }
+        let bit = |position: u64| entry.first_cell().wrapping_add(position).wrapping_mul(self.shape.width.into());
+        Places { bits: entry.segments.positions(how_far, z).map(bit), z }
     }
 
-    /// What cells give together, and above their bits anything. `WIDTH` is the bits of a cell where they are known in
-    /// advance, or 0.
+    /// What the cells of a key give together, and above their bits anything.
     #[inline(always)]
-    fn together<const WIDTH: u32>(&self, places: &Places) -> u64 {
-        let cell = |position| cells::get::<WIDTH>(self.words, self.shape.width, position);
-        cell(places.cells[0]) ^ cell(places.cells[1]) ^ cell(places.cells[2])
+    fn together(&self, bits: [u64; 3]) -> u64 {
+        let [a, b, c] = bits.map(|bit| cells::get(self.words, self.shape.width, bit));
+        a ^ b ^ c
     }
 
     /// The value that was given for a key: of x, its order, and of `scatter`, which is given the seed of the key's shard
     /// ([`Equations`]). Keys that were given none have any value. `None` if no key was given one.
     #[inline]
     pub fn value(&self, x: u64, scatter: impl FnOnce(u32) -> u64) -> Option<u64> {
-        (self.shape.shards > 0).then(|| self.together::<0>(&self.places(x, scatter)) & cells::mask(self.shape.width))
-    }
-
-    /// Asks for the cache lines of a key's cells.
-    #[inline]
-    fn fetch(&self, places: &Places) {
-        for position in places.cells {
-            let word = position.wrapping_mul(self.shape.width.into()) / 64;
-            ring::fetch_word(self.words, word as usize);
-        }
+        let is_built = self.shape.shards > 0;
+        is_built.then(|| self.together(self.places(x, scatter).bits) & cells::mask(self.shape.width))
     }
 }
