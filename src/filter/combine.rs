@@ -28,6 +28,7 @@ impl Filter {
     /// lies in an image that does not match its checksums.
     pub fn merge(&mut self, other: &Filter) -> Result<()> {
         let count = self.count_now().saturating_add(other.count_now());
+        self.check_kind("merge", Capabilities::MERGE)?;
         self.combine(other, count, |kind, other| kind.as_merge().map(|kind| kind.merge_with(other)), "merge")
     }
 
@@ -38,6 +39,7 @@ impl Filter {
     /// # Errors
     /// As [`Filter::merge`].
     pub fn intersect(&mut self, other: &Filter) -> Result<()> {
+        self.check_kind("intersect", Capabilities::INTERSECT)?;
         let count = self.count_now().min(other.count_now());
         self.combine(
             other,

@@ -436,9 +436,7 @@ impl Filter {
         if self.capabilities().contains(capability) {
             return Ok(());
         }
-        if !self.base().row().capabilities.contains(capability) {
-            return Err(self.unsupported(operation));
-        }
+        self.check_kind(operation, capability)?;
         if Capabilities::RESIZING.contains(capability) {
             return Err(error!(
                 Unsupported,
@@ -446,6 +444,14 @@ impl Filter {
             ));
         }
         Err(self.base().refusal())
+    }
+
+    /// Refuses an operation that no filter of the kind can do.
+    fn check_kind(&self, operation: &str, capability: Capabilities) -> Result<()> {
+        match self.base().row().capabilities.contains(capability) {
+            true => Ok(()),
+            false => Err(self.unsupported(operation)),
+        }
     }
 
     fn unsupported(&self, operation: &str) -> Error {

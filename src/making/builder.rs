@@ -158,6 +158,10 @@ impl Builder {
                     build(&mut Build { spec, records: &hashes, memory, threads, progress })?;
                 let mut base = create::base(row, spec, geometry, |_| Ok(words))?;
                 base.add_count(hashes.count());
+                if spec.false_positive_rate == 0.0 && spec.bits == 0 {
+                    // No rate was asked for; a parameter may have said what it is.
+                    base.promise((row.false_positive_rate)(&geometry, spec.capacity));
+                }
                 (Filter::over(base)?, hashes.count())
             }
             _ => {

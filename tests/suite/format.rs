@@ -76,7 +76,7 @@ fn golden_files_are_what_is_written() {
     for (name, spec) in golden_specs() {
         let path = golden_folder().join(&name);
         let written = golden_image(&spec);
-        assert!(written.len() <= 1024, "{name} has {} bytes", written.len());
+        assert!(written.len() <= 2048, "{name} has {} bytes", written.len());
         if !path.exists() {
             assert!(std::env::var_os("PETAL_UPDATE").is_some(), "{name} is missing: run with PETAL_UPDATE=1");
             std::fs::write(&path, &written).unwrap();
@@ -125,7 +125,9 @@ fn payload_bytes(bytes: &[u8]) -> usize {
 fn regions_are_as_specified() {
     for case in layouts() {
         let spec = Spec { capacity: 500_000, false_positive_rate: 0.01, ..case.spec() };
-        let bytes = image(&filled(&spec, 0..1000));
+        // What is built is as large as its keys need.
+        let keys = if case.row.is_made_empty() { 1000 } else { 500_000 };
+        let bytes = image(&filled(&spec, 0..keys));
         let payload = &bytes[HEADER_LENGTH..HEADER_LENGTH + payload_bytes(&bytes)];
         assert!(
             payload.len() > specification::REGION && !payload.len().is_multiple_of(specification::REGION),

@@ -16,6 +16,8 @@ struct Layout {
 enum Rule {
     /// The bits that a key sets, by their places in the payload, whose other bits are 0.
     Bits(fn(&Header, u64) -> Vec<u64>),
+    /// Whether a lookup in this payload says true.
+    Lookup(fn(&Header, &[u8], u64) -> bool),
     /// The payload of a filter into which all keys were inserted, in the order of their hashes.
     Payload(fn(&Header, &[u64]) -> Vec<u8>),
 }
@@ -24,6 +26,7 @@ const LAYOUTS: &[Layout] = &[
     Layout { kind: 1, version: 1, rule: Rule::Bits(bloom) },
     Layout { kind: 2, version: 1, rule: Rule::Bits(split_block) },
     Layout { kind: 3, version: 1, rule: Rule::Bits(blocked) },
+    Layout { kind: 4, version: 1, rule: Rule::Lookup(fuse) },
     Layout { kind: 6, version: 1, rule: Rule::Payload(scalable) },
 ];
 
@@ -46,6 +49,14 @@ pub fn check(name: &str, image: &[u8], hashes: &[u64]) {
                 payload[position as usize / 8] |= 1 << (position % 8);
             }
             assert!(image[256..256 + payload.len()] == payload, "{name} has other bits than docs/format.md says");
+        }
+        Rule::Lookup(contains) => {
+            let payload = &image[256..256 + header.payload_bytes()];
+            let found = |hash| contains(&header, payload, hash);
+            assert!(hashes.iter().all(|hash| found(*hash)), "{name} does not hold a key, as docs/format.md says");
+            // Of others no more than twice the share that it should.
+            let others = (0..10_000).filter(|i| found(mix(u64::MAX - i))).count() as f64;
+            assert!(others <= 20_000.0 * (-(header.word(0) as f64)).exp2() + 5.0, "{name} holds {others} other keys");
         }
     }
 }
@@ -82,6 +93,31 @@ impl Header<'_> {
     fn payload_bytes(&self) -> usize {
         self.u64(136) as usize
     }
+}
+
+/// The number of `width` bits from bit `bit` of some bytes on.
+fn number(bytes: &[u8], bit: usize, width: usize) -> u64 {
+    (0..width).map(|i| u64::from(bytes[(bit + i) / 8] >> ((bit + i) % 8) & 1) << i).sum()
+}
+
+fn fuse(header: &Header, payload: &[u8], hash: u64) -> bool {
+    let (r, shards) = (header.word(0) as usize, header.word(1));
+    let x = hash ^ hash >> 30;
+    let x = x.wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = x ^ x >> 27;
+    let product = u128::from(x) * u128::from(shards);
+    let (shard, place) = ((product >> 64) as usize, (product >> 32) as u64 % (1 << 32));
+    let entry = header.bits() as usize + 128 * shard;
+    let starts = number(payload, entry, 32);
+    let seed = number(payload, entry + 32, 32);
+    let length = 1 << number(payload, entry + 64, 6);
+    let first = 64 * number(payload, entry + 70, 58);
+    let z = (x ^ (seed * (1 << 32) + seed)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    let z = z ^ z >> 31;
+    let p = place * starts / (1 << 32);
+    let cells = [p, (p + length) ^ (z % length), (p + 2 * length) ^ ((z >> 32) % length)];
+    let together = cells.iter().fold(0, |sum, cell| sum ^ number(payload, (first + cell) as usize * r, r));
+    together == (z.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % (1 << r)
 }
 
 /// The high half of a product.
