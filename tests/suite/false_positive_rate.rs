@@ -17,7 +17,7 @@
 //! `PETAL_SOAK` and measures all.
 
 use crate::common::{Case, hashed, is_soak, main_layouts, mix};
-use petal::{Answers, Builder, BuilderOptions, Capabilities, Filter, HashFunction, Image, Keys, Spec, create};
+use petal::{Answers, Builder, BuilderOptions, Filter, HashFunction, Keys, Sizes, Spec, create};
 
 const SIGMAS: f64 = 4.5;
 
@@ -145,8 +145,7 @@ fn for_each_batch(spec: &Spec, pattern: Pattern, from: u64, to: u64, mut take: i
 
 /// The filter of this spec that holds keys number `0..keys` of the pattern.
 fn filled(spec: &Spec, pattern: Pattern, keys: u64) -> Filter {
-    let mut filter = create(spec).unwrap();
-    if filter.capabilities().contains(Capabilities::INSERT) {
+    if let Ok(mut filter) = create(spec) {
         for_each_batch(spec, pattern, 0, keys, |keys| filter.insert_batch(keys, None).outcome.unwrap());
         return filter;
     }
@@ -239,7 +238,7 @@ fn is_historic(case: &Case) -> bool {
 
 /// Whether a filter may be as small as ten keys.
 fn is_fine_grained(case: &Case) -> bool {
-    case.row.bits_unit() == 1
+    case.row.sizes == Sizes::Multiples(1)
 }
 
 /// Layouts work on hashes. The default layout gets them from keys, the others as they are.

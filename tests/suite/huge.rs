@@ -29,7 +29,9 @@ fn plans_reach_the_limits() {
                 Ok(geometry) => {
                     assert!(geometry.payload_bytes >= geometry.bits / 8, "{}: 2^{shift}", case.name());
                     assert!((case.row.false_positive_rate)(&geometry, spec.capacity) <= 0.01);
-                    assert_eq!(image_size(&spec).unwrap(), image_of(geometry.payload_bytes));
+                    if case.row.is_made_empty() {
+                        assert_eq!(image_size(&spec).unwrap(), image_of(geometry.payload_bytes));
+                    }
                 }
                 Err(error) => {
                     assert!(shift > 30, "{}: 2^{shift}: {error}", case.name());
@@ -40,11 +42,11 @@ fn plans_reach_the_limits() {
             }
         }
         // A kind is for a billion keys and more, and for no more than there are hashes.
-        assert!(image_size(&Spec { capacity: 1 << 30, ..case.spec() }).is_ok());
+        assert!(petal::geometry(&Spec { capacity: 1 << 30, ..case.spec() }).is_ok());
         let all = Spec { capacity: u64::MAX, ..case.spec() };
-        assert_eq!(refusal(image_size(&all)), Some(Status::OutOfRange), "{}", case.name());
+        assert_eq!(refusal(petal::geometry(&all)), Some(Status::OutOfRange), "{}", case.name());
         for bits in [u64::MAX / 512 * 512, 1 << 63] {
-            let status = refusal(image_size(&sized(&case, bits)));
+            let status = refusal(petal::geometry(&sized(&case, bits)));
             assert_eq!(status, Some(Status::TooLarge), "{}: {bits} bits", case.name());
         }
     }
@@ -54,7 +56,7 @@ fn plans_reach_the_limits() {
 #[test]
 fn memory_that_is_not_there_is_a_status() {
     let mut asked = 0;
-    for case in main_layouts() {
+    for case in main_layouts().into_iter().filter(|case| case.row.is_made_empty()) {
         // 2^60 bytes: more than any address space has.
         let spec = sized(&case, 1 << 63 >> 1);
         match image_size(&spec) {
@@ -87,7 +89,7 @@ fn split_blocks_end_below_two_to_the_32() {
 #[test]
 fn positions_pass_32_and_35_bits() {
     const KEYS: u64 = 20;
-    for case in main_layouts() {
+    for case in main_layouts().into_iter().filter(|case| case.row.is_made_empty()) {
         let bits = (1 << if case.is_default() { 35 } else { 32 }) + (1 << 20);
         let spec = Spec { hashes: 8, ..sized(&case, bits) };
         let mut filter: Filter = create(&spec).unwrap();

@@ -1,7 +1,7 @@
 //! Filters of every kind and size, filled with keys of their own, of which every one is looked up again.
 
 use super::{hashed, layouts, mix};
-use petal::{Answers, Filter, HashFunction, Keys, Spec, Taken};
+use petal::{Answers, Builder, BuilderOptions, Filter, HashFunction, Keys, Spec, Taken};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -106,15 +106,21 @@ pub fn run(tasks: &[Task], threads: usize, done: &(dyn Fn(u64) + Sync)) -> Vec<O
 
 impl Task {
     fn run(&self) -> Outcome {
-        let mut filter = petal::create(&self.spec).expect("a possible spec");
+        let mut builder = Builder::new(&self.spec, BuilderOptions::default()).expect("a possible spec");
+        // Filters that are made empty are filled by insertion, the others by the builder.
+        let mut filter = petal::create(&self.spec).ok();
         let mut batch = Batch::default();
         let chunks = self.keys.div_ceil(CHUNK as u64);
         let start = |chunk: u64| self.first + chunk * CHUNK as u64;
         let end = self.first + self.keys;
         for chunk in 0..chunks {
             batch.fill(self.form, start(chunk), end);
-            insert(&mut filter, &batch.keys());
+            match &mut filter {
+                Some(filter) => insert(filter, &batch.keys()),
+                None => builder.add_batch(&batch.keys()).outcome.expect("keys can be added"),
+            }
         }
+        let filter = filter.unwrap_or_else(|| builder.finish().expect("keys can be solved"));
         let mut outcome = Outcome::default();
         // Not in the order of insertion.
         for chunk in (0..chunks).rev() {
