@@ -2,7 +2,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::avx512;
-use super::{Array, Equations, Places, Shape, Work, cells, fingerprint, order, portable, scatter, solve};
+use super::{Array, Equations, Shape, Work, cells, fingerprint, order, portable, scatter, solve};
 use crate::bits::ring::{self, Batch, GROUP, nothing};
 use crate::error::Result;
 use crate::records::Records;
@@ -63,8 +63,8 @@ impl<'a> Fingerprints<'a> {
             return false;
         }
         let x = order(hash);
-        let Places { bits, z } = array.places(x, |seed| scatter(x, seed));
-        (array.together(bits) ^ fingerprint(z)) & cells::mask(array.shape.width) == 0
+        let places = array.places(x, |seed| scatter(x, seed));
+        (array.together(&places) ^ fingerprint(places.z)) & cells::mask(array.shape.width) == 0
     }
 
     /// As [`Fingerprints::contains`], of all keys of a batch.

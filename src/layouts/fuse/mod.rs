@@ -39,7 +39,7 @@ pub use fingerprints::{Fingerprints, MAX_BITS, MIN_BITS};
 pub use shards::{Equations, Work, solve};
 pub use values::{MAX_CHECK_BITS, ValueShape, Values};
 
-use crate::bits::GOLDEN;
+use crate::bits::{GOLDEN, ring};
 use crate::error::{Result, error};
 use crate::sizing::fuse as sizing;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -263,10 +263,9 @@ pub struct Array<'a> {
 }
 
 /// Where a key's cells are.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Places {
-    /// The first bits of the three cells.
-    bits: [u64; 3],
+    cells: [u64; 3],
     /// The key's scattered hash.
     z: u64,
 }
@@ -285,15 +284,33 @@ impl<'a> Array<'a> {
         let (shard, how_far) = place(x, self.shape.shards);
         let entry = self.directory.get(shard as usize).map_or(Entry::NONE, Entry::read);
         let z = scatter(entry.seed);
-        let bit = |position: u64| entry.first_cell().wrapping_add(position).wrapping_mul(self.shape.width.into());
-        Places { bits: entry.segments.positions(how_far, z).map(bit), z }
+        let first = entry.first_cell();
+        Places { cells: entry.segments.positions(how_far, z).map(|position| first.wrapping_add(position)), z }
+    }
+
+    /// The first bits of cells.
+    #[inline(always)]
+    fn bits(&self, places: &Places) -> [u64; 3] {
+        places.cells.map(|cell| cell.wrapping_mul(self.shape.width.into()))
+    }
+
+    /// What the cells from these bits on give together, and above their bits anything.
+    #[inline(always)]
+    fn at_bits(&self, bits: [u64; 3]) -> u64 {
+        let [a, b, c] = bits.map(|bit| cells::get(self.words, self.shape.width, bit));
+        a ^ b ^ c
     }
 
     /// What the cells of a key give together, and above their bits anything.
     #[inline(always)]
-    fn together(&self, bits: [u64; 3]) -> u64 {
-        let [a, b, c] = bits.map(|bit| cells::get(self.words, self.shape.width, bit));
-        a ^ b ^ c
+    fn together(&self, places: &Places) -> u64 {
+        self.at_bits(self.bits(places))
+    }
+
+    /// Asks for the cache lines of a key's cells.
+    #[inline]
+    fn fetch(&self, places: &Places) {
+        self.bits(places).iter().for_each(|bit| ring::fetch_word(self.words, (bit / 64) as usize));
     }
 
     /// The value that was given for a key: of x, its order, and of `scatter`, which is given the seed of the key's shard
@@ -301,6 +318,6 @@ impl<'a> Array<'a> {
     #[inline]
     pub fn value(&self, x: u64, scatter: impl FnOnce(u32) -> u64) -> Option<u64> {
         let is_built = self.shape.shards > 0;
-        is_built.then(|| self.together(self.places(x, scatter).bits) & cells::mask(self.shape.width))
+        is_built.then(|| self.together(&self.places(x, scatter)) & cells::mask(self.shape.width))
     }
 }

@@ -1,8 +1,8 @@
 //! The inner loop of batches in plain code: the specification of the others.
 
 use super::fingerprints::{Group, Kernel};
-use super::{Array, Places, cells, fingerprint, order, scatter};
-use crate::bits::ring::{self, GROUP};
+use super::{Array, cells, fingerprint, order, scatter};
+use crate::bits::ring::GROUP;
 
 /// The kernel of plain code.
 pub(super) static KERNEL: Kernel = Kernel { near: turn::<false>, far: turn::<true>, suits: |_| true };
@@ -13,15 +13,13 @@ fn turn<const FETCH: bool>(array: &Array, hashes: &[u64; GROUP], found: &mut Gro
     let mut answers = 0;
     for (i, hash) in hashes.iter().enumerate() {
         let x = order(*hash);
-        let Places { bits, z } = array.places(x, |seed| scatter(x, seed));
-        for (to, bit) in found.bits.iter_mut().zip(bits) {
-            to.0[i] = bit;
-            if FETCH {
-                ring::fetch_word(array.words, (bit / 64) as usize);
-            }
+        let places = array.places(x, |seed| scatter(x, seed));
+        if FETCH {
+            array.fetch(&places);
         }
-        found.fingerprints.0[i] = fingerprint(z);
-        let together = array.together(asked.bits.each_ref().map(|bits| bits.0[i]));
+        found.bits.iter_mut().zip(array.bits(&places)).for_each(|(to, bit)| to.0[i] = bit);
+        found.fingerprints.0[i] = fingerprint(places.z);
+        let together = array.at_bits(asked.bits.each_ref().map(|bits| bits.0[i]));
         answers |= u64::from((together ^ asked.fingerprints.0[i]) & mask == 0) << i;
     }
     answers

@@ -204,10 +204,10 @@ impl<'a> Values<'a> {
     #[inline(always)]
     fn answer(&self, Found(places): &Found) -> Option<u64> {
         let ValueShape { value_bits, check_bits, .. } = self.shape;
-        let first = self.first.together::<0>(places);
+        let first = self.first.together(places);
         let check = match &self.checks {
             None => first >> value_bits,
-            Some(checks) => checks.together::<0>(places),
+            Some(checks) => checks.together(places),
         };
         ((check ^ fingerprint(places.z)) & low(check_bits) == 0).then_some(first & low(value_bits))
     }
