@@ -713,6 +713,8 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_SPLIT_BLOCK 2
 /** The blocked Bloom filter: one cache line a key, nearly as accurate as the classic one. */
 #define PETAL_KIND_BLOCKED 3
+/** The binary fuse filter: built once from all keys, 1.13 bits a key for each halving of the rate. */
+#define PETAL_KIND_FUSE 4
 /** The scalable Bloom filter: grows with its keys and keeps its false-positive rate. */
 #define PETAL_KIND_SCALABLE 6
 /** A map built once: the exact value of each key, and of other keys that they are not there. */
