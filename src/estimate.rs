@@ -64,8 +64,8 @@ pub fn estimate(filter: &Filter) -> Result<Option<Estimate>> {
 /// [`Status::Incompatible`](crate::Status::Incompatible), naming the first difference;
 /// [`Status::Unsupported`](crate::Status::Unsupported) if the kind cannot tell.
 pub fn compare(first: &Filter, second: &Filter) -> Result<Comparison> {
-    check_compatible(first.base(), second.base())?;
     let kind = first.kind().as_overlap().ok_or_else(|| unsupported(first, "estimate what two hold together"))?;
+    check_compatible(first.base(), second.base())?;
     let union = kind.of_union(second.kind());
     let union = union.map(|value| Estimate { value, standard_error: kind.standard_error(value) });
     let (first, second) = (estimate(first)?, estimate(second)?);
