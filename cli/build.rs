@@ -32,12 +32,21 @@ fn main() -> io::Result<()> {
     // `petal help` has no page of its own.
     let mut command = args::Cli::command().disable_help_subcommand(true);
     command.build();
-    for subcommand in command.get_subcommands() {
-        let name = format!("petal-{}", subcommand.get_name());
-        let page = subcommand.clone().bin_name(name.replace('-', " ")).display_name(name.clone());
-        write_page(page, subcommand.get_name(), &folder.join(format!("{name}.1")))?;
-    }
+    write_pages(&command, "", &folder)?;
     write_page(command, "petal", &folder.join("petal.1"))
+}
+
+/// The man pages of a command's subcommands, and of theirs; `parents` are the names above them, each with a space.
+fn write_pages(command: &clap::Command, parents: &str, folder: &Path) -> io::Result<()> {
+    for subcommand in command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help") {
+        let name = format!("{parents}{}", subcommand.get_name());
+        write_pages(subcommand, &format!("{name} "), folder)?;
+        let spoken = format!("petal {name}");
+        let file = spoken.replace(' ', "-");
+        let page = subcommand.clone().disable_help_subcommand(true).bin_name(spoken).display_name(file.clone());
+        write_page(page, &name, &folder.join(format!("{file}.1")))?;
+    }
+    Ok(())
 }
 
 /// The man page of a command: what its options are, then examples and the exit status.
@@ -64,7 +73,7 @@ fn write_page(command: clap::Command, name: &str, file: &Path) -> io::Result<()>
         more.text([roman(*how)]).control("fi", []).control("RE", []).control("PP", []);
     }
     more.control("SH", ["EXIT STATUS"]).text([roman(*status)]);
-    if !has_subcommands {
+    if name != "petal" {
         more.control("SH", ["SEE ALSO"]).text([bold("petal"), roman("(1)")]);
     }
     more.to_writer(&mut page)?;

@@ -67,6 +67,17 @@ pub enum Command {
     /// command itself is stopped, by Ctrl-C too, the file stays marked as dirty: see `petal sync`.
     #[command(after_long_help = manual::after_help("insert"))]
     Insert(Insert),
+    /// Remove keys from a filter, in place, one occurrence of each.
+    ///
+    /// Says how many were removed, and how many certainly were not there. Remove only keys that were inserted: one that
+    /// was not, and that the filter takes for one that was, at its false-positive rate, is removed at the expense of
+    /// others, which may then be missing. `petal help insert` says what happens where reading the keys fails, or the
+    /// command is stopped.
+    #[command(after_long_help = manual::after_help("remove"))]
+    Remove(Remove),
+    /// Print how often each key was inserted, less how often it was removed: `count TAB key`.
+    #[command(long_about = about_count(), after_long_help = manual::after_help("count"))]
+    Count(Count),
     /// Pass each line the first time it comes, in the memory of a filter.
     ///
     /// A line that comes for the first time is lost where the filter takes it for one that it has seen. How many lines
@@ -118,12 +129,105 @@ pub enum Command {
     /// Two filters are compared if they agree in kind, size, hash function and seed or key.
     #[command(after_long_help = manual::after_help("estimate"))]
     Estimate(Estimate),
-    /// List the kinds of filters: what they can do, and the parameters for --set.
+    /// List the kinds of filters and maps: what they can do, and the parameters for --set.
     #[command(after_long_help = manual::after_help("kinds"))]
     Kinds,
-    /// Say which kind to take, and how large it will be.
+    /// Make and ask maps, which know the values of keys and do not keep the keys.
+    ///
+    /// A map gives each key that it was built from exactly its value. Of other keys it says that they are not there, but
+    /// for a share that you choose, which get some value. `petal info`, `verify` and `sync` take maps too.
+    #[command(after_long_help = manual::after_help("map"))]
+    Map(Map),
+    /// Say which kind of filter to take, and how large it will be.
     #[command(after_long_help = manual::after_help("plan"))]
     Plan(Plan),
+}
+
+/// `petal map`.
+#[derive(Args, Debug)]
+pub struct Map {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: MapCommand,
+}
+
+/// The subcommands of `petal map`.
+#[derive(Subcommand, Debug)]
+pub enum MapCommand {
+    /// Make a map of keys and their values.
+    ///
+    /// Each record is a key, a tab, and the key's value: a decimal number from 0 to 18446744073709551615. The last tab
+    /// counts, so that a key may have tabs in it. A key may come again with the same value, but not with another one.
+    /// The input is read once, from wherever it comes, and 24 bytes of each key are kept until all are known. The map is
+    /// written when it is complete, as by `petal build`.
+    #[command(after_long_help = manual::after_help("map build"))]
+    Build(MapBuild),
+    /// Print the values of keys: `key TAB value`, or with -v the keys that certainly are not there.
+    ///
+    /// Keys that are not there are left out. With -q nothing is printed, and the first selected key ends it.
+    #[command(after_long_help = manual::after_help("map get"))]
+    Get(MapGet),
+}
+
+/// `petal map build`.
+#[derive(Args, Debug)]
+pub struct MapBuild {
+    /// The kind of map; `petal kinds` lists them.
+    #[arg(long, value_name = "K", value_parser = kinds(true))]
+    pub kind: Option<String>,
+    /// The greatest share of absent keys that get a value, such as 0.01 (the default).
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = numbers::rate)]
+    pub fpr: Option<f64>,
+    /// How keys are hashed.
+    #[command(flatten)]
+    pub hashing: Hashing,
+    /// Sets a parameter that only this kind takes; may be given more than once.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// What the work may take.
+    #[command(flatten)]
+    pub resources: Resources,
+    /// Where it goes.
+    #[command(flatten)]
+    pub output: Output,
+    /// The keys with their values.
+    #[command(flatten)]
+    pub entries: Entries,
+}
+
+/// Keys with their values.
+#[derive(Args, Debug)]
+pub struct Entries {
+    /// Records end with NUL instead of newline.
+    #[arg(short = '0', long = "null")]
+    pub null: bool,
+    /// What stands between key and value, such as , or =; a tab if not given.
+    #[arg(short, long, value_name = "TEXT", default_value = "\\t", hide_default_value = true)]
+    #[arg(value_parser = numbers::delimiter)]
+    pub delimiter: String,
+    /// Files with a key and its value on each line; - is standard input.
+    #[arg(value_name = "INPUT", value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+}
+
+/// `petal map get`.
+#[derive(Args, Debug)]
+pub struct MapGet {
+    /// Select the keys that certainly are not in the map.
+    #[arg(short = 'v', long)]
+    pub invert: bool,
+    /// Print only how many keys are selected.
+    #[arg(short, long)]
+    pub count: bool,
+    /// The secret.
+    #[command(flatten)]
+    pub secret: Secret,
+    /// The map.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub map: PathBuf,
+    /// The keys.
+    #[command(flatten)]
+    pub keys: Keys,
 }
 
 /// Which keys.
@@ -193,7 +297,7 @@ pub struct Output {
 #[command(group = ArgGroup::new("size").args(["fpr", "bits_per_key", "bits"]))]
 pub struct Build {
     /// The kind of filter; `petal kinds` lists them.
-    #[arg(long, value_name = "K", value_parser = kinds())]
+    #[arg(long, value_name = "K", value_parser = kinds(false))]
     pub kind: Option<String>,
     /// The greatest false-positive rate with all keys in the filter, such as 0.01 (the default).
     #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = numbers::rate)]
@@ -263,9 +367,40 @@ pub struct Insert {
     pub keys: Keys,
 }
 
+/// `petal remove`.
+#[derive(Args, Debug)]
+pub struct Remove {
+    /// The secret.
+    #[command(flatten)]
+    pub secret: Secret,
+    /// The filter.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub filter: PathBuf,
+    /// The keys.
+    #[command(flatten)]
+    pub keys: Keys,
+}
+
+/// `petal count`.
+#[derive(Args, Debug)]
+pub struct Count {
+    /// The secret.
+    #[command(flatten)]
+    pub secret: Secret,
+    /// The filter.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub filter: PathBuf,
+    /// The keys.
+    #[command(flatten)]
+    pub keys: Keys,
+}
+
 /// `petal dedup`.
 #[derive(Args, Debug)]
 pub struct Dedup {
+    /// The kind of filter, which takes keys one by one; one that grows keeps its rate beyond N. `petal kinds` lists them.
+    #[arg(long, value_name = "K", value_parser = kinds(false))]
+    pub kind: Option<String>,
     /// How many distinct lines to expect.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = numbers::positive)]
     pub capacity: u64,
@@ -365,8 +500,26 @@ pub struct Plan {
     pub count: bool,
 }
 
-fn kinds() -> Vec<PossibleValue> {
-    petal::registry::all().map(|row| PossibleValue::new(row.name).help(row.summary).hide(row.is_map())).collect()
+/// The kinds of maps, or those of filters. The others are known too: what they are for is said when they are given.
+fn kinds(maps: bool) -> Vec<PossibleValue> {
+    let value = |row: &petal::Row| PossibleValue::new(row.name).help(row.summary).hide(row.is_map() != maps);
+    petal::registry::all().map(value).collect()
+}
+
+/// What `petal count` does, with the greatest count of each kind that counts.
+fn about_count() -> String {
+    let greatest = petal::registry::KINDS.iter().filter_map(|row| {
+        let spec = petal::Spec { kind: Some(row.kind), ..petal::Spec::with_capacity(1, 0.5).ok()? };
+        let most = petal::create(&spec).ok()?.kind().as_count()?.greatest_count();
+        Some(format!("{most} for {}", row.name))
+    });
+    let greatest: Vec<String> = greatest.collect();
+    format!(
+        "Print how often each key was inserted, less how often it was removed: `count TAB key`.\n\nA count is never less \
+         than that, unless keys were removed that had not been inserted, and may be more at the false-positive rate. 0 \
+         means that the key certainly is not there. The greatest count stands for itself and all that is more: {}.",
+        greatest.join(", ")
+    )
 }
 
 fn hashes() -> Vec<PossibleValue> {

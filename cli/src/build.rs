@@ -49,7 +49,12 @@ fn stream(args: &args::Build, row: &Row, mut spec: Spec, inputs: &Inputs) -> Out
         spec.capacity = count(inputs)?.max(1);
     }
     let mut filter = petal::create(&spec::sized(args, row, spec)?)?;
-    insert(&mut filter, inputs, &mut Progress::new("building", inputs.length()))?;
+    let hasher = filter.base().hasher().clone();
+    let mut room = [0; RECORDS];
+    inputs.for_each(&mut Progress::new("building", inputs.length()), |batch| {
+        filter.insert_batch(&Keys::Hashes(batch.hash(&hasher, &mut room)?), None).outcome?;
+        Ok(ControlFlow::Continue(()))
+    })?;
     if counted && filter.base().count() > spec.capacity {
         warn(format_args!("the input grew after its {} records were counted", spec.capacity));
     }
@@ -93,15 +98,4 @@ fn count(inputs: &Inputs) -> Outcome<u64> {
         )));
     }
     inputs.count(&mut Progress::new("counting", inputs.length()))
-}
-
-/// Inserts all keys of the inputs.
-pub fn insert(filter: &mut Filter, inputs: &Inputs, progress: &mut Progress) -> Outcome<()> {
-    let hasher = filter.base().hasher().clone();
-    let mut room = [0; RECORDS];
-    inputs.for_each(progress, |batch| {
-        let hashes = batch.hash(&hasher, &mut room)?;
-        filter.insert_batch(&Keys::Hashes(hashes), None).outcome?;
-        Ok(ControlFlow::Continue(()))
-    })
 }

@@ -12,11 +12,11 @@ use std::ops::ControlFlow;
 
 /// What `--count` says, as JSON.
 #[derive(Serialize)]
-struct Counts {
-    file: String,
-    records: u64,
-    selected: u64,
-    invert: bool,
+pub struct Counts {
+    pub file: String,
+    pub records: u64,
+    pub selected: u64,
+    pub invert: bool,
 }
 
 pub fn run(args: &args::Check, common: args::Common) -> Outcome {

@@ -19,12 +19,13 @@
 //! and any estimate would be made of noise. The number of losses is then unknown, up to all that were dropped.
 
 use crate::args;
-use crate::failure::{Outcome, note, say, warn};
+use crate::failure::{Failure, Outcome, note, say, warn};
 use crate::keys::{Inputs, RECORDS};
 use crate::numbers::short;
 use crate::output::{Text, json};
 use crate::progress::Progress;
-use petal::{Answers, INTERVAL_SIGMAS, Image, Keys, Spec};
+use petal::registry;
+use petal::{Answers, Capabilities, INTERVAL_SIGMAS, Image, Keys, Overfill, Spec};
 use serde::Serialize;
 use std::ops::ControlFlow;
 
@@ -41,7 +42,14 @@ struct Report {
 }
 
 pub fn run(args: &args::Dedup, common: args::Common) -> Outcome {
-    let mut filter = petal::create(&Spec::with_capacity(args.capacity, args.fpr)?)?;
+    let kind = args.kind.as_deref().and_then(registry::find_name).map(|row| row.kind);
+    let spec = Spec { kind, ..Spec::with_capacity(args.capacity, args.fpr)? };
+    let row = petal::row_of(&spec)?;
+    if !(row.is_made_empty() && row.capabilities.contains(Capabilities::INSERT)) {
+        let name = row.name;
+        return Err(Failure::new(format_args!("--kind {name}: takes no keys one by one, as dedup needs it")));
+    }
+    let mut filter = petal::create(&spec)?;
     let inputs = Inputs::new(&args.keys, None)?;
     let mut progress = Progress::new("reading", inputs.length()).beside_output();
     let hasher = filter.base().hasher().clone();
@@ -53,15 +61,18 @@ pub fn run(args: &args::Dedup, common: args::Common) -> Outcome {
         let hashes = batch.hash(&hasher, &mut room)?;
         let new = &mut new[..hashes.len()];
         let answers = &mut Answers { bytes: Some(&mut new[..]), ..Answers::default() };
-        filter.insert_batch(&Keys::Hashes(hashes), Some(answers)).outcome?;
-        lines += batch.len() as u64;
+        let taken = filter.insert_batch(&Keys::Hashes(hashes), Some(answers));
+        let new = &new[..taken.keys];
+        lines += taken.keys as u64;
         for (i, _) in new.iter().enumerate().filter(|(_, new)| **new != 0) {
             passed += 1;
             text.bytes(batch.record(i))?;
         }
-        if batch.last_of_block {
+        if batch.last_of_block || taken.outcome.is_err() {
             text.flush()?;
         }
+        // What comes after a line that the filter did not take cannot be told from what came before.
+        taken.outcome.map_err(|error| Failure::new(format_args!("{error} (after {lines} lines, {passed} passed)")))?;
         Ok(ControlFlow::Continue(()))
     })?;
     drop(progress);
@@ -79,7 +90,7 @@ pub fn run(args: &args::Dedup, common: args::Common) -> Outcome {
         return Ok(0);
     }
     note(format_args!("{lines} lines, {passed} passed, {dropped} dropped; {}", lost.say(dropped)));
-    if passed > capacity {
+    if passed > capacity && row.overfill == Overfill::RateRises {
         warn(format_args!(
             "{passed} lines passed, more than --capacity {capacity}: the false-positive rate is now {}, not {}",
             short(false_positive_rate),

@@ -114,6 +114,17 @@ pub fn open(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Filter> 
     }
 }
 
+/// Opens the map in the file at `path`, or reads the one that comes from standard input.
+pub fn open_map(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Map> {
+    match open_any(path, mode, key)? {
+        Handle::Map(map) => Ok(map),
+        Handle::Filter(filter) => {
+            let (name, kind) = (name(path), filter.base().row().name);
+            Err(Failure::new(format_args!("{name}: is a filter of the kind {kind}, not a map: see petal help check")))
+        }
+    }
+}
+
 /// Opens the filter or map in the file at `path`, or reads the one that comes from standard input.
 pub fn open_any(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Handle> {
     let options = OpenOptions { mode, key };

@@ -2,10 +2,11 @@
 
 use crate::args;
 use crate::failure::{Failure, Outcome};
-use crate::keys::Inputs;
+use crate::keys::{Inputs, RECORDS};
 use crate::progress::Progress;
-use crate::{build, image_file, info, stdio};
-use petal::{Capabilities, Image};
+use crate::{image_file, info, stdio};
+use petal::{Capabilities, Filter, Image, Keys, Status};
+use std::ops::ControlFlow;
 
 pub fn run(args: &args::Insert, common: args::Common) -> Outcome {
     if common.json {
@@ -14,17 +15,42 @@ pub fn run(args: &args::Insert, common: args::Common) -> Outcome {
     let inputs = Inputs::new(&args.keys, args.secret.key_file.as_deref())?;
     let able = (Capabilities::INSERT, "insert");
     let mut filter = image_file::open_to_change(&args.filter, &args.secret, &inputs, able)?;
-    let mut progress = Progress::new("inserting", inputs.length());
     let before = filter.base().count();
-    let inserted = build::insert(&mut filter, &inputs, &mut progress);
-    drop(progress);
+    let mut larger = None;
+    let inserted = insert(&mut filter, &mut larger, &inputs);
     // What was inserted before a failure stays, and the file is sound.
-    filter.sync().map_err(|error| Failure::at(&args.filter, &error))?;
+    let saved = match &mut larger {
+        // The writer's lock on the file that is replaced is still held.
+        Some(larger) => larger.save(&args.filter),
+        None => filter.sync(),
+    };
+    saved.map_err(|error| Failure::at(&args.filter, &error))?;
+    let filter = larger.as_ref().unwrap_or(&filter);
     let count = filter.base().count() - before;
     inserted.map_err(|failure| Failure::new(format_args!("{failure} (after {count} keys were inserted)")))?;
-    image_file::warn_if_overfull(&filter);
+    image_file::warn_if_overfull(filter);
     if common.json {
-        info::print_json(&info::Summary { inserted: Some(count), ..info::Summary::of(&args.filter, &filter) })?;
+        info::print_json(&info::Summary { inserted: Some(count), ..info::Summary::of(&args.filter, filter) })?;
     }
     Ok(0)
+}
+
+/// Inserts all keys of the inputs. A filter that grows cannot do so in place: once it is full a copy of it takes the rest.
+fn insert(filter: &mut Filter, larger: &mut Option<Filter>, inputs: &Inputs) -> Outcome<()> {
+    let hasher = filter.base().hasher().clone();
+    let grows = filter.base().row().capabilities.contains(Capabilities::GROW);
+    let mut room = [0; RECORDS];
+    inputs.for_each(&mut Progress::new("inserting", inputs.length()), |batch| {
+        let hashes = batch.hash(&hasher, &mut room)?;
+        let taken = larger.as_mut().unwrap_or(filter).insert_batch(&Keys::Hashes(hashes), None);
+        match taken.outcome {
+            Err(error) if error.status() == Status::Full && grows && larger.is_none() => {
+                filter.sync()?;
+                let copy = larger.insert(filter.copy()?);
+                copy.insert_batch(&Keys::Hashes(&hashes[taken.keys..]), None).outcome?;
+            }
+            outcome => outcome?,
+        }
+        Ok(ControlFlow::Continue(()))
+    })
 }

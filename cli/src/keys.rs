@@ -79,16 +79,27 @@ impl Inputs {
     /// now and not when half of them have been. `others` are what else the command reads, of which only one may be
     /// standard input.
     pub fn new<'a>(args: &'a args::Keys, others: impl IntoIterator<Item = &'a Path>) -> Outcome<Inputs> {
-        let mut paths: Vec<&Path> = args.files.iter().map(PathBuf::as_path).collect();
+        let field = args.field.map(|number| Field::new(number, args.delimiter.as_deref()));
+        Inputs::of_records(&args.files, args.null, field, others)
+    }
+
+    /// The inputs of records that are keys with their values; see [`Inputs::new`].
+    pub fn of_entries<'a>(args: &'a args::Entries, others: impl IntoIterator<Item = &'a Path>) -> Outcome<Inputs> {
+        Inputs::of_records(&args.files, args.null, None, others)
+    }
+
+    fn of_records<'a>(
+        files: &'a [PathBuf],
+        null: bool,
+        field: Option<Field>,
+        others: impl IntoIterator<Item = &'a Path>,
+    ) -> Outcome<Inputs> {
+        let mut paths: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
         if paths.is_empty() {
             paths.push(Path::new("-"));
         }
         check_standard_input(paths.iter().copied().chain(others))?;
-        let mut inputs = Inputs {
-            sources: Vec::new(),
-            separator: if args.null { 0 } else { b'\n' },
-            field: args.field.map(|number| Field::new(number, args.delimiter.as_deref())),
-        };
+        let mut inputs = Inputs { sources: Vec::new(), separator: if null { 0 } else { b'\n' }, field };
         for path in paths {
             let path = (!is_standard(path)).then(|| path.to_path_buf());
             let mut source = Source { path, length: None, identity: None };
@@ -174,6 +185,7 @@ impl Inputs {
                 while let Some(batch) = records.next_batch(self.field.as_ref()).map_err(|(i, number)| {
                     Failure::new(format_args!("{}: record {} has no field {number}", source.name(), taken + i + 1))
                 })? {
+                    let batch = Batch { source: Some(source), before: taken, ..batch };
                     taken += batch.len() as u64;
                     if take(&batch)?.is_break() {
                         return Ok(());
@@ -236,6 +248,9 @@ pub struct Batch<'a> {
     fields: Option<&'a [Range<usize>]>,
     /// Whether no more records are at hand, so that the next ones may be long in coming.
     pub last_of_block: bool,
+    /// Where they come from, and how many came from there before.
+    source: Option<&'a Source>,
+    before: u64,
 }
 
 impl<'a> Batch<'a> {
@@ -253,13 +268,35 @@ impl<'a> Batch<'a> {
     pub fn hash<'h>(&self, hasher: &Hasher, room: &'h mut [u64; RECORDS]) -> Outcome<&'h mut [u64]> {
         let hashes = &mut room[..self.len()];
         for (i, hash) in hashes.iter_mut().enumerate() {
-            let key = match self.fields {
-                Some(fields) => &self.bytes[fields[i].clone()],
-                None => &self.bytes[self.start(i)..self.ends[i]],
-            };
-            *hash = hasher.hash_bytes(key).map_err(petal::Error::from)?;
+            *hash = hasher.hash_bytes(self.key(i)).map_err(petal::Error::from)?;
         }
         Ok(hashes)
+    }
+
+    /// The key of record `i`.
+    pub fn key(&self, i: usize) -> &'a [u8] {
+        match self.fields {
+            Some(fields) => &self.bytes[fields[i].clone()],
+            None => &self.bytes[self.start(i)..self.ends[i]],
+        }
+    }
+
+    /// The key of record `i` as text, which JSON needs.
+    pub fn text(&self, i: usize) -> Outcome<&'a str> {
+        std::str::from_utf8(self.key(i)).map_err(|_| {
+            Failure::new(format_args!("{}: the key is not UTF-8, as JSON needs it: leave out --json", self.place(i)))
+        })
+    }
+
+    /// What ends a record.
+    pub fn separator(&self) -> &'a [u8] {
+        &self.bytes[self.ends[0]..=self.ends[0]]
+    }
+
+    /// Where record `i` stands, for messages.
+    pub fn place(&self, i: usize) -> String {
+        let name = self.source.map(|source| source.name().to_string()).unwrap_or_default();
+        format!("{name}: record {}", self.before + i as u64 + 1)
     }
 
     /// Record `i` with its separator. (The last record of an input is given one, as by `grep` and `sort`.)
@@ -364,6 +401,8 @@ impl Records {
             ends: &self.ends,
             fields: field.map(|_| &self.fields[..]),
             last_of_block: self.start == self.whole,
+            source: None,
+            before: 0,
         }))
     }
 }

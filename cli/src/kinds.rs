@@ -5,7 +5,7 @@ use crate::failure::Outcome;
 use crate::info::Value;
 use crate::output::Text;
 use petal::registry;
-use petal::{Capabilities, Domain, Row, Sizes};
+use petal::{Capabilities, Domain, Row, Sizes, Structure};
 use serde::Serialize;
 
 /// A kind, as JSON.
@@ -15,6 +15,9 @@ struct Description {
     summary: &'static str,
     is_default: bool,
     layout_version: u16,
+    /// How one comes to be: `empty`, a filter that then takes keys; `keys`, a filter that is built from all of its keys;
+    /// `entries`, a map that is built from all of its keys and their values.
+    made_from: &'static str,
     capabilities: Vec<&'static str>,
     /// Exact sizes are multiples of so many bits; null where a size goes by the keys.
     bits_unit: Option<u64>,
@@ -35,7 +38,7 @@ struct Choice {
 
 pub fn run(common: args::Common) -> Outcome {
     let mut text = Text::new()?;
-    for (i, row) in registry::KINDS.iter().enumerate() {
+    for (i, row) in registry::all().enumerate() {
         let description = describe(row);
         if common.json {
             text.json(&description)?;
@@ -47,7 +50,14 @@ pub fn run(common: args::Common) -> Outcome {
         }
         text.line(format_args!("{}{default}", row.name))?;
         text.line(format_args!("    {}", row.summary))?;
-        text.line(format_args!("    can: {}", description.capabilities.join(", ")))?;
+        match row.structure {
+            Structure::Filter { .. } => {}
+            Structure::StaticFilter { .. } => text.line("    is built from all of its keys at once")?,
+            Structure::Map { .. } => text.line("    is a map: see petal help map")?,
+        }
+        if !description.capabilities.is_empty() {
+            text.line(format_args!("    can: {}", description.capabilities.join(", ")))?;
+        }
         for parameter in &description.parameters {
             let domain = match parameter.choices {
                 Some(names) => names.join(", "),
@@ -77,8 +87,13 @@ fn describe(row: &'static Row) -> Description {
     Description {
         name: row.name,
         summary: row.summary,
-        is_default: row.kind == registry::DEFAULT_KIND,
+        is_default: [registry::DEFAULT_KIND, registry::DEFAULT_MAP_KIND].contains(&row.kind),
         layout_version: row.layout_version,
+        made_from: match row.structure {
+            Structure::Filter { .. } => "empty",
+            Structure::StaticFilter { .. } => "keys",
+            Structure::Map { .. } => "entries",
+        },
         capabilities: can.map(|(name, _)| *name).collect(),
         bits_unit: match row.sizes {
             Sizes::Multiples(unit) => Some(unit),

@@ -16,18 +16,21 @@ pub mod stdio;
 mod build;
 mod check;
 mod combine;
+mod count;
 mod dedup;
 mod estimate;
 mod fold;
 mod info;
 mod insert;
 mod kinds;
+mod map;
 mod plan;
+mod remove;
 mod spec;
 mod sync;
 mod verify;
 
-use args::{Cli, Command};
+use args::{Cli, Command, MapCommand};
 use clap::Parser;
 use clap::error::ErrorKind;
 use failure::{Failure, Outcome};
@@ -63,6 +66,8 @@ fn dispatch(cli: &Cli) -> Outcome {
         Command::Build(args) => build::run(args, common),
         Command::Check(args) => check::run(args, common),
         Command::Insert(args) => insert::run(args, common),
+        Command::Remove(args) => remove::run(args, common),
+        Command::Count(args) => count::run(args, common),
         Command::Dedup(args) => dedup::run(args, common),
         Command::Info(args) => info::run(args, common),
         Command::Verify(args) => verify::run(args, common),
@@ -72,6 +77,10 @@ fn dispatch(cli: &Cli) -> Outcome {
         Command::Fold(args) => fold::run(args, common),
         Command::Estimate(args) => estimate::run(args, common),
         Command::Kinds => kinds::run(common),
+        Command::Map(args) => match &args.command {
+            MapCommand::Build(args) => map::build(args, common),
+            MapCommand::Get(args) => map::get(args, common),
+        },
         Command::Plan(args) => plan::run(args, common),
     }
 }

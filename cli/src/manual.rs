@@ -27,9 +27,13 @@ pub const PAGES: &[Page] = &[
             ("The lines of a text that certainly are not in it", "petal check -v words.petal text.txt"),
             ("The distinct lines of a stream, in 12 MB", "petal dedup --capacity 10M < stream.log"),
             ("Which kind of filter for a hundred million keys in 128 MiB", "petal plan --keys 100M --memory 128MiB"),
+            (
+                "A map from names to numbers, and the number of a name",
+                "petal map build -o m ids.tsv; echo ann | petal map get m",
+            ),
         ],
-        status: "0 for success; 1 where `check` selected no key, `plan` found no kind and `fold` nothing to fold; 2 \
-            for trouble, with one line on standard error that says what it was. Output that nobody reads any more \
+        status: "0 for success; 1 where `check` and `map get` selected no key, `count` found none, `plan` found no kind \
+            and `fold` nothing to fold; 2 for trouble, with one line on standard error that says what it was. Output that nobody reads any more \
             (EPIPE, as after `petal check ... | head`) is trouble too, but as quiet as cat and grep are about it.",
     },
     Page {
@@ -47,6 +51,10 @@ pub const PAGES: &[Page] = &[
             (
                 "Keys from strangers, hashed under a secret key",
                 "head -c 16 /dev/urandom > secret; petal build --key-file secret -o keyed.petal keys.txt",
+            ),
+            (
+                "As small as can be, of keys that do not change, with all the cores and 1 GiB",
+                "petal build --kind fuse --threads 8 --memory-limit 1GiB -o urls.petal urls.txt",
             ),
             (
                 "With room to grow, to be folded later",
@@ -81,6 +89,28 @@ pub const PAGES: &[Page] = &[
         status: SUCCESS,
     },
     Page {
+        name: "remove",
+        examples: &[
+            (
+                "A filter that can, and keys taken out of it again",
+                "petal build --kind counting -o users.petal users.txt; petal remove users.petal gone.txt",
+            ),
+            ("How many were there, for a program", "petal remove --json users.petal gone.txt | jq .removed"),
+        ],
+        status: SUCCESS,
+    },
+    Page {
+        name: "count",
+        examples: &[
+            (
+                "The keys that came ten times or more",
+                "petal build --kind counting -o log.petal log.txt; sort -u log.txt | petal count log.petal | awk '$1 >= 10'",
+            ),
+            ("For a program", "petal count --json users.petal some.txt"),
+        ],
+        status: "0 if one of the keys may be there; 1 if none is; 2 for trouble.",
+    },
+    Page {
         name: "dedup",
         examples: &[
             ("The distinct lines of a stream", "petal dedup --capacity 10M < stream.log"),
@@ -88,6 +118,7 @@ pub const PAGES: &[Page] = &[
                 "The first line of each user, with one loss in a million",
                 "petal dedup --capacity 1e6 --fpr 1e-6 -f 3 log",
             ),
+            ("However many lines come", "petal dedup --kind scalable --capacity 1M < stream.log"),
             ("The report for a program", "petal dedup --json --capacity 1M log > distinct 2> report.json"),
         ],
         status: SUCCESS,
@@ -153,10 +184,41 @@ pub const PAGES: &[Page] = &[
         status: SUCCESS,
     },
     Page {
+        name: "map",
+        examples: &[
+            (
+                "A map of a table, and what it says",
+                "petal map build -o m.petal ids.tsv; petal map get m.petal names.txt",
+            ),
+            ("What a map is", "petal map build -o m.petal ids.tsv; petal info m.petal"),
+        ],
+        status: "That of the subcommand.",
+    },
+    Page {
+        name: "map build",
+        examples: &[
+            ("From lines of key, tab and value", "petal map build -o ids.petal ids.tsv"),
+            ("The line numbers of a list", "awk '{ print $0 \"\\t\" NR }' words.txt | petal map build -o lines.petal"),
+            ("One absent key in a million gets a value", "petal map build --fpr 1e-6 -d , -o prices.petal prices.csv"),
+        ],
+        status: SUCCESS,
+    },
+    Page {
+        name: "map get",
+        examples: &[
+            ("The values of keys", "petal map get ids.petal names.txt"),
+            ("The names that have none", "petal map get -v ids.petal names.txt"),
+            ("Of one name, for a program", "echo ann | petal map get --json ids.petal | jq .value"),
+        ],
+        status: "0 if a key was selected; 1 if none was; 2 for trouble. As of `petal check`.",
+    },
+    Page {
         name: "plan",
         examples: &[
             ("The smallest for a rate", "petal plan --keys 1M --fpr 0.01"),
             ("The most accurate for a memory", "petal plan --keys 100M --memory 128MiB"),
+            ("For keys that do not change", "petal plan --static --keys 100M --fpr 0.001"),
+            ("For sessions that come and go", "petal plan --remove --keys 1M --fpr 0.01"),
         ],
         status: "0 if some kind fits; 1 if none does; 2 for trouble.",
     },

@@ -38,6 +38,11 @@ impl Text {
         self.bytes(name.as_encoded_bytes())
     }
 
+    /// A piece of a line.
+    pub fn write(&mut self, piece: impl fmt::Display) -> Outcome<()> {
+        write!(self.0, "{piece}").map_err(failed)
+    }
+
     /// A line.
     pub fn line(&mut self, line: impl fmt::Display) -> Outcome<()> {
         writeln!(self.0, "{line}").map_err(failed)

@@ -18,6 +18,19 @@ pub fn of_build(args: &args::Build) -> Outcome<Spec> {
     with(spec, args.kind.as_deref(), &args.hashing, &args.set)
 }
 
+/// What the options of `petal map build` say.
+pub fn of_map(args: &args::MapBuild) -> Outcome<Spec> {
+    let spec = Spec { false_positive_rate: args.fpr.unwrap_or(0.0), ..Spec::default() };
+    let default = registry::find(registry::DEFAULT_MAP_KIND).map(|row| row.name);
+    let spec = with(spec, args.kind.as_deref().or(default), &args.hashing, &args.set)?;
+    match petal::row_of(&spec)? {
+        row if row.is_map() => Ok(spec),
+        row => {
+            Err(Failure::new(format_args!("--kind {}: is a filter, whose keys have no values: petal build", row.name)))
+        }
+    }
+}
+
 /// The spec with this kind, hash function and parameters.
 fn with(spec: Spec, kind: Option<&str>, hashing: &args::Hashing, settings: &[String]) -> Outcome<Spec> {
     let key = image_file::secret(&hashing.secret)?;

@@ -1,0 +1,41 @@
+//! `petal remove`.
+
+use crate::args;
+use crate::failure::{Failure, Outcome};
+use crate::keys::{Inputs, RECORDS};
+use crate::output::Text;
+use crate::progress::Progress;
+use crate::{image_file, info, stdio};
+use petal::{Answers, Capabilities, Image, Keys};
+use std::ops::ControlFlow;
+
+pub fn run(args: &args::Remove, common: args::Common) -> Outcome {
+    stdio::check_output().map_err(|error| Failure::io("standard output", &error))?;
+    let inputs = Inputs::new(&args.keys, args.secret.key_file.as_deref())?;
+    let able = (Capabilities::REMOVE, "remove");
+    let mut filter = image_file::open_to_change(&args.filter, &args.secret, &inputs, able)?;
+    let hasher = filter.base().hasher().clone();
+    let (mut offered, mut removed) = (0, 0);
+    let mut room = [0; RECORDS];
+    let read = inputs.for_each(&mut Progress::new("removing", inputs.length()), |batch| {
+        let mut answers = Answers::default();
+        let taken = filter.remove_batch(&Keys::Hashes(batch.hash(&hasher, &mut room)?), Some(&mut answers));
+        offered += taken.keys as u64;
+        removed += answers.true_count;
+        taken.outcome?;
+        Ok(ControlFlow::Continue(()))
+    });
+    // What was removed before a failure is gone, and the file is sound.
+    filter.sync().map_err(|error| Failure::at(&args.filter, &error))?;
+    read.map_err(|failure| Failure::new(format_args!("{failure} (after {removed} keys were removed)")))?;
+    let absent = offered - removed;
+    if common.json {
+        let summary = info::Summary::of(&args.filter, &filter);
+        info::print_json(&info::Summary { removed: Some(removed), absent: Some(absent), ..summary })?;
+    } else if !common.quiet {
+        let mut text = Text::new()?;
+        text.line(format_args!("{removed} removed, {absent} certainly not there"))?;
+        text.flush()?;
+    }
+    Ok(0)
+}
