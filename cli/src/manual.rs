@@ -53,10 +53,6 @@ pub const PAGES: &[Page] = &[
                 "head -c 16 /dev/urandom > secret; petal build --key-file secret -o keyed.petal keys.txt",
             ),
             (
-                "As small as can be, of keys that do not change, with all the cores and 1 GiB",
-                "petal build --kind fuse --threads 8 --memory-limit 1GiB -o urls.petal urls.txt",
-            ),
-            (
                 "With room to grow, to be folded later",
                 "petal build --capacity 1e6 --set foldable=1 -o roomy.petal few.txt",
             ),
@@ -91,10 +87,7 @@ pub const PAGES: &[Page] = &[
     Page {
         name: "remove",
         examples: &[
-            (
-                "A filter that can, and keys taken out of it again",
-                "petal build --kind counting -o users.petal users.txt; petal remove users.petal gone.txt",
-            ),
+            ("Take out the keys of a file", "petal remove users.petal gone.txt"),
             ("How many were there, for a program", "petal remove --json users.petal gone.txt | jq .removed"),
         ],
         status: SUCCESS,
@@ -102,10 +95,7 @@ pub const PAGES: &[Page] = &[
     Page {
         name: "count",
         examples: &[
-            (
-                "The keys that came ten times or more",
-                "petal build --kind counting -o log.petal log.txt; sort -u log.txt | petal count log.petal | awk '$1 >= 10'",
-            ),
+            ("The keys that came ten times or more", "sort -u names.txt | petal count log.petal | awk '$1 >= 10'"),
             ("For a program", "petal count --json users.petal some.txt"),
         ],
         status: "0 if one of the keys may be there; 1 if none is; 2 for trouble.",
@@ -192,7 +182,7 @@ pub const PAGES: &[Page] = &[
             ),
             ("What a map is", "petal map build -o m.petal ids.tsv; petal info m.petal"),
         ],
-        status: "That of the subcommand.",
+        status: "0 for success; 1 where `map get` selected no key; 2 for trouble.",
     },
     Page {
         name: "map build",

@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{Place, command, info, kinds, lines};
-use petal::{Builder, BuilderOptions, Image, Sizes, Spec};
+use common::{Place, able, command, info, kinds, lines};
+use petal::{Builder, BuilderOptions, Capabilities, Image, Sizes, Spec};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -23,7 +23,8 @@ fn every_built_key_is_found_and_few_others() {
         let rate = info(&place.path("filter"))["statistics"]["false_positive_rate"].as_f64().unwrap();
         let (mean, variance) = (rate * 40_000.0, rate * (1.0 - rate) * 40_000.0);
         assert!((found - mean).abs() < 4.5 * variance.sqrt(), "{}: {found} of {mean}", kind.name);
-        assert!((0.01..0.0215).contains(&rate), "{}: {rate}", kind.name);
+        // What a kind that grows holds back for later comes off.
+        assert!((0.005..0.0215).contains(&rate), "{}: {rate}", kind.name);
         let maybe = place.petal("check filter others").quiet();
         let absent = place.petal("check -v filter others").quiet();
         assert_eq!(maybe.len() + absent.len(), lines(20_000..60_000).len(), "{}", kind.name);
@@ -127,7 +128,7 @@ fn what_a_kind_cannot_do_is_refused() {
         let before = fs::read(place.path("filter")).unwrap();
         let can =
             |name| kind.capabilities.contains(petal::Capabilities::ALL.iter().find(|one| one.0 == name).unwrap().1);
-        for verb in ["insert", "merge", "intersect", "fold", "estimate"] {
+        for verb in ["insert", "remove", "count", "merge", "intersect", "fold", "estimate"] {
             let line = match verb {
                 "merge" | "intersect" => format!("{verb} filter filter"),
                 "fold" => String::from("fold --fpr 0.9 filter"),
@@ -549,4 +550,66 @@ fn a_named_pipe_is_opened_once() {
     writer.join().unwrap().unwrap();
     assert_eq!(info(&place.path("filter"))["offered"], 5000);
     place.petal("build -o filter pipe").names(&["pipe", "--capacity"]);
+}
+
+/// Whatever is inserted beyond the capacity, in place or not: all keys are found, and the rate holds.
+#[test]
+fn kinds_that_grow_grow_in_their_file() {
+    for kind in able(Capabilities::GROW) {
+        let place = Place::new();
+        place.file("keys", lines(0..1000));
+        place.petal(&format!("build --kind {} --fpr 0.01 -o filter keys", kind.name)).quiet();
+        place.file("more", lines(1000..30_000));
+        let inserted: serde_json::Value =
+            serde_json::from_str(&place.petal("insert --json filter more").text()).unwrap();
+        assert_eq!((inserted["inserted"].as_u64(), inserted["offered"].as_u64()), (Some(29_000), Some(30_000)));
+        assert!(inserted["statistics"]["false_positive_rate"].as_f64().unwrap() < 0.012, "{inserted}");
+        assert_eq!(place.petal("verify filter").text(), "filter: OK\n");
+        assert_eq!(place.petal_on("check filter", &lines(0..30_000)).quiet(), lines(0..30_000));
+        // What fits goes into the file as it is.
+        let room = inserted["statistics"]["room"].as_u64().unwrap() as u32;
+        assert!(room > 10, "{room}");
+        let (file, before) = (fs::File::open(place.path("filter")).unwrap(), info(&place.path("filter")));
+        place.petal_on("insert filter", &lines(30_000..30_010)).quiet();
+        assert_eq!(file.metadata().unwrap().len(), before["bytes"].as_u64().unwrap());
+        assert_eq!(info(&place.path("filter"))["bytes"], before["bytes"]);
+        let passed = place.petal_on(&format!("dedup --kind {} --capacity 100", kind.name), &lines(0..10_000).repeat(2));
+        assert!(passed.status == 0 && !passed.stderr.contains("warning"), "{}", passed.stderr);
+        let count = passed.stdout.iter().filter(|byte| **byte == b'\n').count();
+        assert!((9_850..=10_000).contains(&count), "{count}");
+        assert_eq!(place.names(), ["filter", "keys", "more"]);
+    }
+}
+
+#[test]
+fn keys_are_removed_and_counted() {
+    for kind in able(Capabilities::INSERT | Capabilities::REMOVE | Capabilities::COUNT) {
+        let place = Place::new();
+        place.file("keys", [lines(0..1000), lines(0..500)].concat());
+        place.petal(&format!("build --kind {} --fpr 1e-6 -o filter keys", kind.name)).quiet();
+        let counts = place.petal_on("count filter", b"1\n700\nx\n1\n").quiet();
+        assert_eq!(counts, b"2\t1\n1\t700\n0\tx\n2\t1\n", "{}", kind.name);
+        assert_eq!(
+            place.petal_on("count --json filter", b"1\nx\n").text(),
+            "{\"key\":\"1\",\"count\":2}\n{\"key\":\"x\",\"count\":0}\n"
+        );
+        assert_eq!(place.petal_on("count -q filter", b"x\n1\n").text(), "");
+        assert_eq!(place.petal_on("count filter", b"x\n").status, 1);
+        assert_eq!(place.petal_on("remove filter", &lines(400..1100)).text(), "600 removed, 100 certainly not there\n");
+        assert_eq!(place.petal_on("check -v filter", &lines(0..1000)).quiet(), lines(500..1000));
+        assert_eq!(place.petal_on("count filter", b"450\n10\n").quiet(), b"1\t450\n2\t10\n");
+        let removed: serde_json::Value =
+            serde_json::from_str(&place.petal_on("remove --json filter", b"450\n450\n").text()).unwrap();
+        assert_eq!((removed["removed"].as_u64(), removed["absent"].as_u64()), (Some(1), Some(1)), "{removed}");
+        assert_eq!(removed["offered"], 899);
+        assert_eq!(place.petal("verify filter").text(), "filter: OK\n");
+        // How far it counts is said, and is so.
+        let filter = petal::load(&fs::read(place.path("filter")).unwrap(), &petal::OpenOptions::default()).unwrap();
+        let greatest = filter.kind().as_count().unwrap().greatest_count();
+        assert!(place.petal("count --help").text().contains(&format!("{greatest} for {}", kind.name)));
+        place.petal_on("insert filter", &b"often\n".repeat(greatest.min(100_000) as usize + 5)).quiet();
+        assert_eq!(place.petal_on("count filter", b"often\n").text(), format!("{greatest}\toften\n"));
+        assert_ne!(info(&place.path("filter"))["statistics"]["saturated"], 0);
+        place.petal("remove filter filter").names(&["filter", "one of the KEYS files"]);
+    }
 }
