@@ -3,20 +3,28 @@
 use super::svg::{Anchor, BLUE, GREY, INK, LIGHT, PALE, Svg};
 
 /// Questions from top to bottom. What to take where the answer is yes stands to the right of each.
-const QUESTIONS: [(&str, &str, &str, &str); 4] = [
+const QUESTIONS: [(&str, &str, &str, &str); 7] = [
     (
         "Must answers be exact, must keys be listed,",
         "or are there only a few thousand?",
         "a hash table",
         "not a filter at all",
     ),
-    ("Must single keys be deleted", "or counted?", "another library", "Petal's kinds only insert so far"),
+    ("Has every key a value", "that is wanted back?", "bloomier", "a map: exact for its keys, built once"),
+    ("Are all keys known", "before the first lookup?", "fuse", "least memory, three cache lines a key"),
+    ("Must single keys be deleted", "or counted?", "counting", "four bits where bloom has one"),
+    (
+        "Is the number of keys unknown,",
+        "and can no builder count them first?",
+        "scalable",
+        "keeps its rate, one more line a lookup a level",
+    ),
     ("Must Parquet's readers", "understand the bytes?", "split_block", "with hash xxh64 and seed 0"),
     (
         "Is memory dearer than time, is the rate",
         "below 0.01 %, or the size given to the bit?",
         "bloom",
-        "least memory, several cache lines a key",
+        "any size, several cache lines a key",
     ),
 ];
 
@@ -46,7 +54,7 @@ pub fn draw() -> String {
     y += 84.0;
     let also = [
         "Keys from strangers: any kind, with hash siphash13 and a secret key.",
-        "The number of keys is not known: a builder, which counts first; or any kind with foldable, made large and folded.",
+        "The number of keys is not known: a builder, which counts first; or a bit array with foldable, made large and folded.",
     ];
     for line in also {
         svg.text((LEFT, y), 13.0, Anchor::Start, &format!("fill=\"{GREY}\""), line);
