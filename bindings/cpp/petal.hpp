@@ -58,6 +58,7 @@
 #include "petal/specs.hpp"
 #include "petal/filters.hpp"
 #include "petal/builders.hpp"
+#include "petal/maps.hpp"
 #include "petal/kinds.hpp"
 
 #endif  // C++17

@@ -93,13 +93,18 @@ type Overlap struct {
 
 // Describe returns what the filter is, in constant time. Only reads the filter.
 func (f *Filter) Describe() (Description, error) {
-	raw := C.petal_description{struct_size: C.size_t(unsafe.Sizeof(C.petal_description{}))}
+	raw := sizedDescription()
 	failure := newFailure()
 	C.petal_filter_describe(f.toRead(), &raw, &failure.raw)
 	runtime.KeepAlive(f)
 	if err := failure.err("petal.Filter.Describe"); err != nil {
 		return Description{}, err
 	}
+	return descriptionOf(&raw), nil
+}
+
+// descriptionOf is what the library says that a filter or a map is.
+func descriptionOf(raw *C.petal_description) Description {
 	return Description{
 		Kind:              Kind(raw.kind),
 		Hash:              Hash(raw.hash),
@@ -116,24 +121,29 @@ func (f *Filter) Describe() (Description, error) {
 		BitsPerKey:        float64(raw.bits_per_key),
 		FalsePositiveRate: float64(raw.false_positive_rate),
 		Kernel:            Kernel(raw.kernel),
-	}, nil
+	}
 }
 
 // Stats measures how full the filter is. It reads the whole payload, and changes nothing.
 func (f *Filter) Statistics() (Statistics, error) {
-	raw := C.petal_statistics{struct_size: C.size_t(unsafe.Sizeof(C.petal_statistics{}))}
+	raw := sizedStatistics()
 	failure := newFailure()
 	C.petal_filter_statistics(f.toRead(), &raw, &failure.raw)
 	runtime.KeepAlive(f)
 	if err := failure.err("petal.Filter.Statistics"); err != nil {
 		return Statistics{}, err
 	}
+	return statisticsOf(&raw), nil
+}
+
+// statisticsOf is what the library measures of a filter or a map.
+func statisticsOf(raw *C.petal_statistics) Statistics {
 	return Statistics{
 		Fill:                   float64(raw.fill),
 		FalsePositiveRate:      float64(raw.false_positive_rate),
 		FalsePositiveRateFloor: float64(raw.false_positive_rate_floor),
 		CountEstimate:          float64(raw.count_estimate),
-	}, nil
+	}
 }
 
 // Spec returns the spec from which an empty filter like this one can be made: exact bits and hashes, and without the
@@ -198,4 +208,12 @@ func estimate(raw *C.petal_estimate) Estimate {
 		High:          float64(raw.high),
 		Saturated:     raw.saturated != 0,
 	}
+}
+
+func sizedDescription() C.petal_description {
+	return C.petal_description{struct_size: C.size_t(unsafe.Sizeof(C.petal_description{}))}
+}
+
+func sizedStatistics() C.petal_statistics {
+	return C.petal_statistics{struct_size: C.size_t(unsafe.Sizeof(C.petal_statistics{}))}
 }

@@ -65,12 +65,40 @@ static inline petal_status petal_go_serialize(const petal_filter *filter, uint8_
 	return petal_filter_serialize(filter, buffer, length, NULL, error);
 }
 
+static inline petal_status petal_go_map_get(const petal_map *map, const uint8_t *key, size_t length, uint64_t *value,
+                                            bool *found) {
+	return petal_map_get(map, key, length, value, found);
+}
+
+static inline petal_status petal_go_map_builder_put(petal_map_builder *builder, const uint8_t *key, size_t length,
+                                                    uint64_t value) {
+	return petal_map_builder_put(builder, key, length, value);
+}
+
+static inline petal_status petal_go_map_load(const uint8_t *image, size_t length, const petal_open_options *options,
+                                             petal_map **map, petal_error *error) {
+	return petal_map_load(image, length, options, map, error);
+}
+
+static inline petal_status petal_go_map_serialize(const petal_map *map, uint8_t *buffer, size_t length,
+                                                  petal_error *error) {
+	return petal_map_serialize(map, buffer, length, NULL, error);
+}
+
 /* The verbs of batches, and how far one came. */
 typedef enum { PETAL_GO_CONTAINS, PETAL_GO_INSERT, PETAL_GO_INSERT_SHARED, PETAL_GO_ADD } petal_go_verb;
 typedef struct {
 	uint64_t true_count;
 	size_t done;
 } petal_go_taken;
+
+/* Keys, of which `numbers` are the offsets of byte keys, or the keys. */
+static inline petal_keys petal_go_keys(petal_keys_form form, const uint8_t *bytes, size_t length,
+                                       const uint64_t *numbers, size_t count) {
+	return form == PETAL_KEYS_BYTES ? petal_keys_bytes(bytes, length, numbers, count)
+	       : form == PETAL_KEYS_U64 ? petal_keys_u64(numbers, count)
+	                                : petal_keys_hashes(numbers, count);
+}
 
 /*
  * A batch, of whose structs only the parts come from Go's memory: the structs may not, because they hold pointers.
@@ -80,9 +108,7 @@ static inline petal_status petal_go_batch(petal_go_verb verb, petal_filter *filt
                                           petal_keys_form form, const uint8_t *bytes, size_t length,
                                           const uint64_t *numbers, size_t count, bool asked, uint8_t *found,
                                           petal_go_taken *taken, petal_error *error) {
-	petal_keys keys = form == PETAL_KEYS_BYTES ? petal_keys_bytes(bytes, length, numbers, count)
-	                  : form == PETAL_KEYS_U64 ? petal_keys_u64(numbers, count)
-	                                           : petal_keys_hashes(numbers, count);
+	petal_keys keys = petal_go_keys(form, bytes, length, numbers, count);
 	petal_answers answers = {.struct_size = sizeof answers, .bytes = found}, *wanted = asked ? &answers : NULL;
 	petal_status status = verb == PETAL_GO_CONTAINS ? petal_filter_contains_batch(filter, &keys, wanted, error)
 	                      : verb == PETAL_GO_INSERT ? petal_filter_insert_batch(filter, &keys, wanted, error)
@@ -91,6 +117,32 @@ static inline petal_status petal_go_batch(petal_go_verb verb, petal_filter *filt
 	                          : petal_builder_add_batch(builder, &keys, wanted, error);
 	taken->true_count = answers.true_count;
 	taken->done = asked ? answers.done : status == PETAL_OK ? count : 0;
+	return status;
+}
+
+/* The values of keys; `values` and `found` are nullable. */
+static inline petal_status petal_go_map_get_batch(const petal_map *map, petal_keys_form form, const uint8_t *bytes,
+                                                  size_t length, const uint64_t *numbers, size_t count,
+                                                  uint64_t *values, uint8_t *found, petal_go_taken *taken,
+                                                  petal_error *error) {
+	petal_keys keys = petal_go_keys(form, bytes, length, numbers, count);
+	petal_answers answers = {.struct_size = sizeof answers, .bytes = found, .values = values};
+	petal_status status = petal_map_get_batch(map, &keys, &answers, error);
+	taken->true_count = answers.true_count;
+	taken->done = answers.done;
+	return status;
+}
+
+/* Gives keys their values; `found` is refused if it is not NULL. */
+static inline petal_status petal_go_map_builder_put_batch(petal_map_builder *builder, petal_keys_form form,
+                                                          const uint8_t *bytes, size_t length, const uint64_t *numbers,
+                                                          size_t count, const uint64_t *values, uint8_t *found,
+                                                          petal_go_taken *taken, petal_error *error) {
+	petal_keys keys = petal_go_keys(form, bytes, length, numbers, count);
+	petal_answers answers = {.struct_size = sizeof answers, .bytes = found};
+	petal_status status = petal_map_builder_put_batch(builder, &keys, values, &answers, error);
+	taken->true_count = answers.true_count;
+	taken->done = answers.done;
 	return status;
 }
 

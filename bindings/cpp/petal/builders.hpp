@@ -34,6 +34,32 @@ class builder_options {
 
  private:
   friend class builder;
+  friend class map_builder;
+
+  // What the library calls back, and where what that throws waits.
+  struct run {
+    std::function<bool(std::uint64_t, std::uint64_t)> report;
+    detail::barrier barrier;
+  };
+
+  static bool call(void *context, std::uint64_t done, std::uint64_t total) noexcept {
+    auto &to = *static_cast<run *>(context);
+    return to.barrier.run([&] { return to.report(done, total); });
+  }
+
+  // These options as the C API has them, which refer to these and to `progress`.
+  result<void> fill(petal_builder_options &given, std::unique_ptr<run> &progress) noexcept {
+    given.memory_limit = limit_;
+    if (!directory_.empty()) given.temporary_directory = directory_.c_str();
+    if (report_) {
+      progress.reset(new (std::nothrow) run{std::move(report_), {}});
+      if (!progress) return failure(status::out_of_memory);
+      given.progress = call;
+      given.progress_context = progress.get();
+    }
+    return {};
+  }
+
   std::uint64_t limit_ = 0;
   std::string directory_;
   std::function<bool(std::uint64_t, std::uint64_t)> report_;
@@ -59,15 +85,8 @@ class builder {
   static result<builder> try_make(const spec &wanted, builder_options options = {}) noexcept {
     if (auto fine = wanted.check(); !fine) return fine.error();
     auto given = detail::sized<petal_builder_options>();
-    given.memory_limit = options.limit_;
-    if (!options.directory_.empty()) given.temporary_directory = options.directory_.c_str();
     builder made;
-    if (options.report_) {
-      made.progress_.reset(new (std::nothrow) progress{std::move(options.report_), {}});
-      if (!made.progress_) return failure(status::out_of_memory);
-      given.progress = report;
-      given.progress_context = made.progress_.get();
-    }
+    if (auto had = options.fill(given, made.progress_); !had) return had.error();
     petal_builder *handle = nullptr;
     failure error;
     const petal_status code = petal_builder_new(&wanted.get(), &given, &handle, error.out());
@@ -141,15 +160,6 @@ class builder {
   struct free {
     void operator()(petal_builder *handle) const noexcept { petal_builder_free(handle); }
   };
-  struct progress {
-    std::function<bool(std::uint64_t, std::uint64_t)> report;
-    detail::barrier barrier;
-  };
-
-  static bool report(void *context, std::uint64_t done, std::uint64_t total) noexcept {
-    auto &to = *static_cast<progress *>(context);
-    return to.barrier.run([&] { return to.report(done, total); });
-  }
   // What the last run threw is of no interest to this one.
   void forget() noexcept {
     if (progress_) progress_->barrier.forget();
@@ -166,7 +176,7 @@ class builder {
   }
 
   // In this order: the handle is freed before what it may call.
-  std::unique_ptr<progress> progress_;
+  std::unique_ptr<builder_options::run> progress_;
   std::unique_ptr<petal_builder, free> handle_;
 };
 

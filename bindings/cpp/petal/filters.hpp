@@ -19,6 +19,37 @@ namespace petal {
 inline namespace without_exceptions {
 #endif
 
+namespace detail {
+
+/// A callback that takes an image, and where what it throws waits.
+template <class Write>
+struct writer {
+  Write &write;
+  detail::barrier &barrier;
+
+  static bool call(void *to, const void *data, std::size_t length) noexcept {
+    auto &with = *static_cast<writer *>(to);
+    return with.barrier.run([&]() -> bool {
+      if constexpr (std::is_void_v<decltype(with.write(bytes(data, length)))>) {
+        with.write(bytes(data, length));
+        return true;
+      } else {
+        return with.write(bytes(data, length));
+      }
+    });
+  }
+};
+
+/// What a call of the C API said that has an error to fill in.
+template <class Call>
+result<void> tried(Call &&call) noexcept {
+  failure error;
+  const petal_status code = call(error.out());
+  return done(code, std::move(error));
+}
+
+}  // namespace detail
+
 /// A filter of any kind: whether a key may have been inserted. Never says no to one that was.
 class filter {
  public:
@@ -441,9 +472,7 @@ class filter {
 
   template <class Call>
   static result<void> done(Call &&call) noexcept {
-    failure error;
-    const petal_status code = call(error.out());
-    return detail::done(code, std::move(error));
+    return detail::tried(std::forward<Call>(call));
   }
 
   template <class T>
@@ -469,22 +498,10 @@ class filter {
 
   template <class Write>
   result<void> serialize_through(Write &write, detail::barrier &barrier) const noexcept {
-    struct context {
-      Write &write;
-      detail::barrier &barrier;
-    } both{write, barrier};
-    const auto call = [](void *to, const void *data, std::size_t length) noexcept -> bool {
-      auto &with = *static_cast<context *>(to);
-      return with.barrier.run([&]() -> bool {
-        if constexpr (std::is_void_v<decltype(with.write(bytes(data, length)))>) {
-          with.write(bytes(data, length));
-          return true;
-        } else {
-          return with.write(bytes(data, length));
-        }
-      });
-    };
-    return done([&](petal_error *error) noexcept { return petal_filter_serialize_to(get(), call, &both, error); });
+    detail::writer<Write> to{write, barrier};
+    return done([&](petal_error *error) noexcept {
+      return petal_filter_serialize_to(get(), detail::writer<Write>::call, &to, error);
+    });
   }
 
   std::unique_ptr<petal_filter, free> handle_;

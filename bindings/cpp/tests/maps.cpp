@@ -1,0 +1,98 @@
+// Maps and their builders, held to a std::map.
+#include "common.hpp"
+
+#include <cstdint>
+#include <fcntl.h>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+std::map<std::string, std::uint64_t> words() {
+  std::map<std::string, std::uint64_t> exact;
+  for (std::uint64_t i = 0; i < 3000; i++) exact["word " + std::to_string(i)] = i * i;
+  return exact;
+}
+
+void check(const petal::map &map, const std::map<std::string, std::uint64_t> &exact) {
+  std::vector<std::string> keys;
+  for (const auto &entry : exact) {
+    EXPECT_EQ(map.find(entry.first), std::optional<std::uint64_t>(entry.second));
+    keys.push_back(entry.first);
+  }
+  std::vector<std::uint64_t> values(keys.size());
+  std::vector<std::uint8_t> found(keys.size());
+  EXPECT_EQ(map.find_batch(keys, values.data(), found.data()), keys.size());
+  for (std::size_t i = 0; i < keys.size(); i++) EXPECT_TRUE(values[i] == exact.at(keys[i]) && found[i] == 1);
+  map.verify();
+}
+
+}  // namespace
+
+TEST(Maps, HoldExactValues) {
+  const auto exact = words();
+  petal::map_builder builder(petal::spec().false_positive_rate(0.001));
+  for (const auto &entry : exact) builder.put(entry.first, entry.second);
+  EXPECT_EQ(builder.offered(), exact.size());
+  const petal::map map = builder.finish();
+  check(map, exact);
+  std::size_t absent = 0;
+  for (int i = 0; i < 10000; i++) absent += map.find("other " + std::to_string(i)).has_value() ? 1 : 0;
+  EXPECT_LT(absent, 40u);
+  EXPECT_EQ(map.describe().kind, PETAL_KIND_BLOOMIER);
+  EXPECT_EQ(map.statistics().count_estimate, 3000.0);
+  check(map.copy(), exact);
+}
+
+TEST(Maps, AreImages) {
+  const auto exact = words();
+  auto built = petal::map_builder::try_make();
+  ASSERT_TRUE(built);
+  std::vector<std::string> keys;
+  std::vector<std::uint64_t> values;
+  for (const auto &entry : exact) keys.push_back(entry.first), values.push_back(entry.second);
+  std::size_t done = 0;
+  ASSERT_TRUE(built->try_put_batch(keys, values.data(), &done));
+  EXPECT_EQ(done, exact.size());
+  const std::string path = ::testing::TempDir() + "petal_map_" + std::to_string(getpid());
+  const petal::map map = built->finish();
+  map.save(path);
+  check(petal::map::open(path), exact);
+  auto image = map.serialize();
+  EXPECT_EQ(image.size(), map.serialized_size());
+  check(petal::map::load(image.data(), image.size()), exact);
+  check(petal::map::open_buffer(image.data(), image.size()), exact);
+  const int descriptor = ::open(path.c_str(), O_RDONLY);
+  check(petal::map::open_descriptor(descriptor, 0), exact);
+  ::close(descriptor);
+  std::vector<std::byte> streamed;
+  map.serialize_to([&](petal::bytes piece) { streamed.insert(streamed.end(), piece.begin(), piece.end()); });
+  EXPECT_EQ(streamed, image);
+  EXPECT_THROW(map.serialize_to([](petal::bytes) { throw std::runtime_error("full"); }), std::runtime_error);
+  built->put_batch(keys, values.data());
+  built->save(path);
+  check(petal::map::open(path), exact);
+  const auto refused = petal::filter::try_open(path);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), petal::status::unsupported);
+  ::unlink(path.c_str());
+}
+
+TEST(Maps, RefuseTwoValuesAndCancel) {
+  petal::map_builder builder(petal::spec{});
+  builder.put(1, 2);
+  builder.put(1, 3);
+  EXPECT_EQ(builder.try_finish().error().code(), petal::status::contradiction);
+  EXPECT_THROW(builder.finish(), petal::error);
+  petal::map_builder thrower(petal::spec{}, petal::builder_options().progress([](std::uint64_t, std::uint64_t) -> bool {
+    throw std::runtime_error("enough");
+  }));
+  for (int i = 0; i < 10000; i++) thrower.put(i, 1);
+  EXPECT_EQ(thrower.try_finish().error().code(), petal::status::cancelled);
+  EXPECT_THROW(thrower.finish(), std::runtime_error);
+  EXPECT_FALSE(petal::map().try_find(1));
+}

@@ -1,0 +1,558 @@
+package petal
+
+/*
+#include <stdint.h>
+#include "keys.h"
+
+#cgo noescape petal_go_map_get
+#cgo nocallback petal_go_map_get
+#cgo noescape petal_map_get_u64
+#cgo nocallback petal_map_get_u64
+#cgo noescape petal_map_get_hash
+#cgo nocallback petal_map_get_hash
+#cgo noescape petal_go_map_get_batch
+#cgo nocallback petal_go_map_get_batch
+#cgo noescape petal_go_map_builder_put
+#cgo nocallback petal_go_map_builder_put
+#cgo noescape petal_map_builder_put_u64
+#cgo nocallback petal_map_builder_put_u64
+#cgo noescape petal_map_builder_put_hash
+#cgo nocallback petal_map_builder_put_hash
+
+extern _Bool petalGoProgress(uintptr_t context, uint64_t done, uint64_t total);
+extern _Bool petalGoWrite(uintptr_t context, void *bytes, size_t length);
+
+static bool petal_go_map_progress(void *context, uint64_t done, uint64_t total) {
+	return petalGoProgress((uintptr_t)context, done, total);
+}
+
+static bool petal_go_map_write(void *context, const void *bytes, size_t length) {
+	return petalGoWrite((uintptr_t)context, (void *)bytes, length);
+}
+
+static petal_status petal_go_map_serialize_to(const petal_map *map, uintptr_t context, petal_error *error) {
+	return petal_map_serialize_to(map, petal_go_map_write, (void *)context, error);
+}
+
+// A context of 0 stands for no callback. It is a number to Go, which may not have it as a pointer.
+static petal_status petal_go_map_builder_new(const petal_spec *spec, uint64_t memory_limit,
+                                             const char *temporary_directory, uintptr_t context,
+                                             petal_map_builder **builder, petal_error *error) {
+	petal_builder_options options = {.struct_size = sizeof options};
+	options.memory_limit = memory_limit;
+	options.temporary_directory = temporary_directory;
+	if (context) {
+		options.progress = petal_go_map_progress;
+		options.progress_context = (void *)context;
+	}
+	return petal_map_builder_new(spec, &options, builder, error);
+}
+*/
+import "C"
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime"
+	"runtime/cgo"
+	"unsafe"
+)
+
+// Map is a map of any kind: the exact value of each key that it was built from, and of other keys, but for a share of
+// them, that they are not there. A [MapBuilder] makes it. Its methods only read it and may run in many goroutines at
+// once, but for [Map.Close].
+type Map struct {
+	owner *mapOwner
+}
+
+// mapOwner frees the library's map at most once.
+type mapOwner struct {
+	handle  *C.petal_map
+	cleanup runtime.Cleanup
+}
+
+func ownMap(handle *C.petal_map) *Map {
+	owner := &mapOwner{handle: handle}
+	owner.cleanup = runtime.AddCleanup(owner, func(handle *C.petal_map) { C.petal_map_free(handle) }, handle)
+	return &Map{owner}
+}
+
+// raw is the library's map; NULL, which the library refuses, if it is closed. The caller keeps m alive until its call is
+// over.
+func (m *Map) raw() *C.petal_map {
+	if m == nil || m.owner == nil {
+		return nil
+	}
+	return m.owner.handle
+}
+
+// Close frees the map. The error is always nil. Closing twice is allowed.
+func (m *Map) Close() error {
+	handle := m.raw()
+	if handle == nil {
+		return nil
+	}
+	m.owner.cleanup.Stop()
+	m.owner.handle = nil
+	C.petal_map_free(handle)
+	runtime.KeepAlive(m)
+	return nil
+}
+
+// OpenMap opens the image of a map that a file is. If another process truncates a file while it is mapped, touching the
+// lost part ends the program; use OpenLoad where that may happen.
+func OpenMap(path string, options *OpenOptions) (*Map, error) {
+	const op = "petal.OpenMap"
+	if err := withoutNUL(op, "the path", path); err != nil {
+		return nil, err
+	}
+	raw := options.raw()
+	var handle *C.petal_map
+	failure := newFailure()
+	C.petal_map_open(cString(path), &raw, &handle, &failure.raw)
+	if err := failure.err(op); err != nil {
+		return nil, err
+	}
+	return ownMap(handle), nil
+}
+
+// OpenMapAt opens the image of a map at an offset, a multiple of 8, of an open file; other things may follow it. The
+// file may be closed at once.
+func OpenMapAt(file *os.File, offset int64, options *OpenOptions) (*Map, error) {
+	const op = "petal.OpenMapAt"
+	if offset < 0 {
+		return nil, &Error{Op: op, Status: ErrOutOfRange, Message: "the offset is negative"}
+	}
+	connection, err := file.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	raw := options.raw()
+	var handle *C.petal_map
+	failure := newFailure()
+	err = connection.Control(func(descriptor uintptr) {
+		C.petal_map_open_descriptor(C.int32_t(descriptor), C.uint64_t(offset), &raw, &handle, &failure.raw)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := failure.err(op); err != nil {
+		return nil, err
+	}
+	return ownMap(handle), nil
+}
+
+// LoadMap copies the image at the start of a slice into memory of the map's own and checks its checksums.
+func LoadMap(image []byte, options *OpenOptions) (*Map, error) {
+	raw := options.raw()
+	var handle *C.petal_map
+	failure := newFailure()
+	C.petal_go_map_load(nonNil(image), C.size_t(len(image)), &raw, &handle, &failure.raw)
+	if err := failure.err("petal.LoadMap"); err != nil {
+		return nil, err
+	}
+	return ownMap(handle), nil
+}
+
+// Copy copies the map, wherever it lives, into memory of its own.
+func (m *Map) Copy() (*Map, error) {
+	var handle *C.petal_map
+	failure := newFailure()
+	C.petal_map_copy(m.raw(), &handle, &failure.raw)
+	runtime.KeepAlive(m)
+	if err := failure.err("petal.Map.Copy"); err != nil {
+		return nil, err
+	}
+	return ownMap(handle), nil
+}
+
+// Get returns the value of a key and whether it is there; 0 and false if it is not.
+func (m *Map) Get(key []byte) (uint64, bool, error) {
+	var value C.uint64_t
+	var found C.bool
+	status := C.petal_go_map_get(m.raw(), bytesOf(key), C.size_t(len(key)), &value, &found)
+	runtime.KeepAlive(m)
+	return uint64(value), bool(found), statusError("petal.Map.Get", status)
+}
+
+// GetString is [Map.Get] of a string's bytes.
+func (m *Map) GetString(key string) (uint64, bool, error) {
+	var value C.uint64_t
+	var found C.bool
+	status := C.petal_go_map_get(m.raw(), textOf(key), C.size_t(len(key)), &value, &found)
+	runtime.KeepAlive(m)
+	return uint64(value), bool(found), statusError("petal.Map.GetString", status)
+}
+
+// GetUint64 is [Map.Get] of a number, which is the same key as its eight little-endian bytes.
+func (m *Map) GetUint64(key uint64) (uint64, bool, error) {
+	var value C.uint64_t
+	var found C.bool
+	status := C.petal_map_get_u64(m.raw(), C.uint64_t(key), &value, &found)
+	runtime.KeepAlive(m)
+	return uint64(value), bool(found), statusError("petal.Map.GetUint64", status)
+}
+
+// GetHash is [Map.Get] of a key that is known by a 64-bit hash from elsewhere: [ErrUnsupported] unless the map was made
+// with [External].
+func (m *Map) GetHash(hash uint64) (uint64, bool, error) {
+	var value C.uint64_t
+	var found C.bool
+	status := C.petal_map_get_hash(m.raw(), C.uint64_t(hash), &value, &found)
+	runtime.KeepAlive(m)
+	return uint64(value), bool(found), statusError("petal.Map.GetHash", status)
+}
+
+// GetBatch looks many keys up: values[i] becomes the value of key i, 0 if it is not there, and answers.Bools[i] whether
+// it is. values and answers may be nil. On a failure no key is there.
+func (m *Map) GetBatch(keys Keys, values []uint64, answers *Answers) error {
+	const op = "petal.Map.GetBatch"
+	if answers == nil {
+		answers = &Answers{}
+	}
+	if values != nil && len(values) < keys.Len() {
+		message := fmt.Sprintf("room for %d values is less than the %d keys", len(values), keys.Len())
+		return &Error{Op: op, Status: ErrBufferTooSmall, Message: message}
+	}
+	err := inPieces(op, keys, answers, func(piece piece, came *C.petal_go_taken, failure *failure) {
+		var room []uint64
+		if values != nil {
+			room = values[piece.start:]
+		}
+		C.petal_go_map_get_batch(m.raw(), piece.form, bytesOf(piece.bytes), C.size_t(len(piece.bytes)),
+			numbers(piece.numbers), C.size_t(piece.count), numbers(room), boolsOf(piece.found), came, &failure.raw)
+	})
+	runtime.KeepAlive(m)
+	if err != nil {
+		clear(answers.Bools[:min(keys.Len(), len(answers.Bools))])
+		clear(values)
+		answers.TrueCount, answers.Done = 0, 0
+	}
+	return err
+}
+
+// Save writes the image to a file: to a temporary file beside it, onto the disk, then in its place.
+func (m *Map) Save(path string) error {
+	const op = "petal.Map.Save"
+	if err := withoutNUL(op, "the path", path); err != nil {
+		return err
+	}
+	failure := newFailure()
+	C.petal_map_save(m.raw(), cString(path), &failure.raw)
+	runtime.KeepAlive(m)
+	return failure.err(op)
+}
+
+// Verify checks the bytes that are there now, by reading them: [ErrCorrupt] if a part does not match its checksum.
+func (m *Map) Verify() error {
+	failure := newFailure()
+	C.petal_map_verify(m.raw(), &failure.raw)
+	runtime.KeepAlive(m)
+	return failure.err("petal.Map.Verify")
+}
+
+// SerializedSize returns the size of the image in bytes.
+func (m *Map) SerializedSize() (uint64, error) {
+	var size C.uint64_t
+	status := C.petal_map_serialized_size(m.raw(), &size)
+	runtime.KeepAlive(m)
+	return uint64(size), statusError("petal.Map.SerializedSize", status)
+}
+
+// MarshalBinary returns the image.
+func (m *Map) MarshalBinary() ([]byte, error) {
+	size, err := m.SerializedSize()
+	if err != nil {
+		return nil, err
+	}
+	if size > math.MaxInt {
+		return nil, &Error{Op: "petal.Map.MarshalBinary", Status: ErrTooLarge}
+	}
+	image := make([]byte, size)
+	failure := newFailure()
+	C.petal_go_map_serialize(m.raw(), bytesOf(image), C.size_t(size), &failure.raw)
+	runtime.KeepAlive(m)
+	if err := failure.err("petal.Map.MarshalBinary"); err != nil {
+		return nil, err
+	}
+	return image, nil
+}
+
+// WriteTo writes the image, piece by piece and without a copy of the whole. The writer must not end its goroutine
+// ([runtime.Goexit]).
+func (m *Map) WriteTo(w io.Writer) (int64, error) {
+	out := &streamOut{writer: w}
+	handle := cgo.NewHandle(out)
+	defer handle.Delete()
+	failure := newFailure()
+	C.petal_go_map_serialize_to(m.raw(), C.uintptr_t(handle), &failure.raw)
+	runtime.KeepAlive(m)
+	if out.panicked != nil {
+		panic(out.panicked)
+	}
+	if out.err != nil {
+		return out.written, out.err
+	}
+	return out.written, failure.err("petal.Map.WriteTo")
+}
+
+// Describe returns what the map is: all that its header says. Constant time.
+func (m *Map) Describe() (Description, error) {
+	raw := sizedDescription()
+	failure := newFailure()
+	C.petal_map_describe(m.raw(), &raw, &failure.raw)
+	runtime.KeepAlive(m)
+	if err := failure.err("petal.Map.Describe"); err != nil {
+		return Description{}, err
+	}
+	return descriptionOf(&raw), nil
+}
+
+// Statistics returns what the payload tells: CountEstimate is the number of distinct keys, exactly, and
+// FalsePositiveRate the share of other keys that are given a value.
+func (m *Map) Statistics() (Statistics, error) {
+	raw := sizedStatistics()
+	failure := newFailure()
+	C.petal_map_statistics(m.raw(), &raw, &failure.raw)
+	runtime.KeepAlive(m)
+	if err := failure.err("petal.Map.Statistics"); err != nil {
+		return Statistics{}, err
+	}
+	return statisticsOf(&raw), nil
+}
+
+// MapBuilder collects keys with their values, 24 bytes each, and then makes a map, sized for exactly the distinct keys
+// that came. Its methods need the builder to themselves, but for [MapBuilder.Offered].
+type MapBuilder struct {
+	owner *mapBuilderOwner
+}
+
+// mapBuilderOwner frees the library's builder at most once.
+type mapBuilderOwner struct {
+	handle   *C.petal_map_builder
+	progress *progress
+	context  cgo.Handle
+	cleanup  runtime.Cleanup
+}
+
+type mapBuilderParts struct {
+	handle  *C.petal_map_builder
+	context cgo.Handle
+}
+
+func freeMapBuilder(parts mapBuilderParts) {
+	C.petal_map_builder_free(parts.handle)
+	if parts.context != 0 {
+		parts.context.Delete()
+	}
+}
+
+// NewMapBuilder makes a builder of the map that a spec describes: its kind (empty is bloomier), rate, hash function, seed,
+// key and parameters.
+func NewMapBuilder(spec Spec, options *BuilderOptions) (*MapBuilder, error) {
+	const op = "petal.NewMapBuilder"
+	if options == nil {
+		options = &BuilderOptions{}
+	}
+	raw, err := spec.raw()
+	if err != nil {
+		return nil, err
+	}
+	if err := withoutNUL(op, "the temporary directory", options.TemporaryDirectory); err != nil {
+		return nil, err
+	}
+	var directory *C.char
+	if options.TemporaryDirectory != "" {
+		directory = cString(options.TemporaryDirectory)
+	}
+	owner := &mapBuilderOwner{}
+	if options.Progress != nil {
+		owner.progress = &progress{report: options.Progress}
+		owner.context = cgo.NewHandle(owner.progress)
+	}
+	failure := newFailure()
+	C.petal_go_map_builder_new(&raw, C.uint64_t(options.MemoryLimit), directory, C.uintptr_t(owner.context),
+		&owner.handle, &failure.raw)
+	if err := failure.err(op); err != nil {
+		if owner.context != 0 {
+			owner.context.Delete()
+		}
+		return nil, err
+	}
+	owner.cleanup = runtime.AddCleanup(owner, freeMapBuilder, mapBuilderParts{owner.handle, owner.context})
+	return &MapBuilder{owner}, nil
+}
+
+// raw is the library's builder; NULL, which the library refuses, if it is closed. The caller keeps b alive until its
+// call is over.
+func (b *MapBuilder) raw() *C.petal_map_builder {
+	if b == nil || b.owner == nil {
+		return nil
+	}
+	return b.owner.handle
+}
+
+// Close frees the builder and its keys. The error is always nil. Closing twice is allowed.
+func (b *MapBuilder) Close() error {
+	handle := b.raw()
+	if handle == nil {
+		return nil
+	}
+	b.owner.cleanup.Stop()
+	b.owner.handle = nil
+	freeMapBuilder(mapBuilderParts{handle, b.owner.context})
+	runtime.KeepAlive(b)
+	return nil
+}
+
+// Put gives a key a value. To give it the same value again changes nothing; two different values of a key are found
+// when the map is made.
+func (b *MapBuilder) Put(key []byte, value uint64) error {
+	status := C.petal_go_map_builder_put(b.raw(), bytesOf(key), C.size_t(len(key)), C.uint64_t(value))
+	runtime.KeepAlive(b)
+	return statusError("petal.MapBuilder.Put", status)
+}
+
+// PutString is [MapBuilder.Put] of a string's bytes.
+func (b *MapBuilder) PutString(key string, value uint64) error {
+	status := C.petal_go_map_builder_put(b.raw(), textOf(key), C.size_t(len(key)), C.uint64_t(value))
+	runtime.KeepAlive(b)
+	return statusError("petal.MapBuilder.PutString", status)
+}
+
+// PutUint64 is [MapBuilder.Put] of a number, which is the same key as its eight little-endian bytes.
+func (b *MapBuilder) PutUint64(key, value uint64) error {
+	status := C.petal_map_builder_put_u64(b.raw(), C.uint64_t(key), C.uint64_t(value))
+	runtime.KeepAlive(b)
+	return statusError("petal.MapBuilder.PutUint64", status)
+}
+
+// PutHash is [MapBuilder.Put] of a key that is known by a 64-bit hash from elsewhere: [ErrUnsupported] unless the spec
+// has [External]. Two keys with one hash are one key.
+func (b *MapBuilder) PutHash(hash, value uint64) error {
+	status := C.petal_map_builder_put_hash(b.raw(), C.uint64_t(hash), C.uint64_t(value))
+	runtime.KeepAlive(b)
+	return statusError("petal.MapBuilder.PutHash", status)
+}
+
+// PutBatch gives many keys their values, in order; there is a value for each key. answers may be nil; it only says how
+// many were put, the first answers.Done, and has no Bools.
+func (b *MapBuilder) PutBatch(keys Keys, values []uint64, answers *Answers) error {
+	const op = "petal.MapBuilder.PutBatch"
+	if len(values) != keys.Len() {
+		message := fmt.Sprintf("%d values for %d keys", len(values), keys.Len())
+		return &Error{Op: op, Status: ErrBufferTooSmall, Message: message}
+	}
+	if answers == nil {
+		answers = &Answers{}
+	}
+	err := inPieces(op, keys, answers, func(piece piece, came *C.petal_go_taken, failure *failure) {
+		C.petal_go_map_builder_put_batch(b.raw(), piece.form, bytesOf(piece.bytes), C.size_t(len(piece.bytes)),
+			numbers(piece.numbers), C.size_t(piece.count), numbers(values[piece.start:]), boolsOf(piece.found), came,
+			&failure.raw)
+	})
+	runtime.KeepAlive(b)
+	return err
+}
+
+// Offered returns how many keys were put, duplicates included. Only reads the builder.
+func (b *MapBuilder) Offered() (uint64, error) {
+	var count C.uint64_t
+	status := C.petal_map_builder_offered(b.raw(), &count)
+	runtime.KeepAlive(b)
+	return uint64(count), statusError("petal.MapBuilder.Offered", status)
+}
+
+// Finish makes the map and empties the builder, which may be used again. [ErrContradiction] if a key was given two
+// values. On a failure, and when Progress cancels ([ErrCancelled]), the keys stay.
+func (b *MapBuilder) Finish() (*Map, error) {
+	var handle *C.petal_map
+	failure := newFailure()
+	C.petal_map_builder_finish(b.raw(), &handle, &failure.raw)
+	runtime.KeepAlive(b)
+	b.rethrow()
+	if err := failure.err("petal.MapBuilder.Finish"); err != nil {
+		return nil, err
+	}
+	return ownMap(handle), nil
+}
+
+// Save makes the map straight into a file, which replaces the one that is there atomically, and empties the builder.
+// On a failure the old file and the keys stay.
+func (b *MapBuilder) Save(path string) error {
+	const op = "petal.MapBuilder.Save"
+	if err := withoutNUL(op, "the path", path); err != nil {
+		return err
+	}
+	failure := newFailure()
+	C.petal_map_builder_save(b.raw(), cString(path), &failure.raw)
+	runtime.KeepAlive(b)
+	b.rethrow()
+	return failure.err(op)
+}
+
+// rethrow lets a panic of Progress go on, now that the library is out of the way.
+func (b *MapBuilder) rethrow() {
+	if b.raw() == nil || b.owner.progress == nil {
+		return
+	}
+	if panicked := b.owner.progress.panicked; panicked != nil {
+		b.owner.progress.panicked = nil
+		panic(panicked)
+	}
+}
+
+// piece is some of the keys of a batch, as the library takes them: those from number start on.
+type piece struct {
+	form    C.petal_keys_form
+	bytes   []byte
+	numbers []uint64
+	start   int
+	count   int
+	found   []bool
+}
+
+// boolsOf gives the library room for answers. A bool is what it writes for a key: a byte, 0 or 1.
+func boolsOf(slice []bool) *C.uint8_t { return (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(slice))) }
+
+// inPieces gives keys to call, a piece after the other, until one fails, and says in answers how far it came. It is
+// runBatch for verbs that have values beside their keys.
+func inPieces(op string, keys Keys, answers *Answers, call func(piece, *C.petal_go_taken, *failure)) error {
+	answers.TrueCount, answers.Done = 0, 0
+	if count := keys.Len(); answers.Bools != nil && len(answers.Bools) < count {
+		message := fmt.Sprintf("room for %d answers is less than the %d keys", len(answers.Bools), count)
+		return &Error{Op: op, Status: ErrBufferTooSmall, Message: message}
+	}
+	next := piece{form: keys.form, numbers: keys.numbers, count: len(keys.numbers)}
+	var flat *flatKeys
+	if keys.form != C.PETAL_KEYS_U64 && keys.form != C.PETAL_KEYS_HASHES {
+		next.form = C.PETAL_KEYS_BYTES
+		flat = flatPool.Get().(*flatKeys)
+		defer flat.release()
+	}
+	// Once even without keys: the library says what is wrong with the map.
+	for {
+		if flat != nil {
+			if keys.texts != nil {
+				next.count = flatten(flat, keys.texts[next.start:])
+			} else {
+				next.count = flatten(flat, keys.slices[next.start:])
+			}
+			next.bytes, next.numbers = flat.bytes, flat.offsets
+		}
+		if answers.Bools != nil {
+			next.found = answers.Bools[next.start:]
+		}
+		var came C.petal_go_taken
+		failure := newFailure()
+		call(next, &came, &failure)
+		next.start += int(came.done)
+		answers.TrueCount += int(came.true_count)
+		answers.Done = next.start
+		if err := failure.err(op); err != nil || next.start == keys.Len() {
+			return err
+		}
+	}
+}
