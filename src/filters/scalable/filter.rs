@@ -97,27 +97,36 @@ impl Scalable {
         self.levels.iter().rev().any(|level| level.layout.contains(self.words(level), hash))
     }
 
+    /// Whether any level but one has a mixed hash.
+    #[inline]
+    fn finds_outside(&self, level: usize, hash: u64) -> bool {
+        let mut others = self.levels.iter().enumerate().rev().filter(|(i, _)| *i != level);
+        others.any(|(_, other)| other.layout.contains(self.words(other), hash))
+    }
+
     /// Inserts a hash into words that may be written at once.
     fn insert(&mut self, hash: u64) -> Result<bool> {
-        let hash = bits::mix(hash);
-        let new = !self.finds(hash);
-        if new {
-            let level = self.make_room()?;
-            let Level { layout, start, end, .. } = &self.levels[level];
-            let words = self.base.writable_at_once().ok_or(Status::Internal)?;
-            layout.insert(&mut words[*start..*end], hash);
-            self.add_taken(1)?;
-        }
+        let (hash, in_use) = (bits::mix(hash), self.in_use());
+        let new = if self.taken() < self.capacity(in_use) {
+            !self.finds_outside(in_use, hash) && self.insert_into(in_use, hash)?
+        } else {
+            !self.finds(hash) && {
+                let level = self.make_room()?;
+                self.insert_into(level, hash)?
+            }
+        };
         self.base.add_count(1);
         Ok(new)
     }
 
-    /// Counts keys that the level in use took.
-    fn add_taken(&mut self, keys: u64) -> Result<()> {
+    /// Inserts a mixed hash into the level in use; false if it seemed to be there.
+    fn insert_into(&mut self, level: usize, hash: u64) -> Result<bool> {
         let place = self.state() + TAKEN;
+        let Level { layout, start, end, .. } = &self.levels[level];
         let words = self.base.writable_at_once().ok_or(Status::Internal)?;
-        words[place] = words[place].saturating_add(keys);
-        Ok(())
+        let new = layout.insert(&mut words[*start..*end], hash);
+        words[place] = words[place].saturating_add(u64::from(new));
+        Ok(new)
     }
 
     /// The level in use, which has room: if need be the next one, or one more. Nothing has changed on an error.
@@ -169,21 +178,23 @@ impl Scalable {
         Ok(self.levels.len() - 1)
     }
 
-    /// Inserts keys of which the mixed hashes are given, into memory of the filter's own, and says how many were new and
-    /// which ones. `None`, having done nothing, if they might not all fit into the level in use.
-    fn insert_into_one(&mut self, hashes: &[u64], new: &mut [u64]) -> Option<Result<()>> {
+    /// Inserts keys of which the mixed hashes are given, into memory of the filter's own, and sets the bits in `new` of
+    /// those that were new. `None`, having done nothing, if they might not all fit into the level in use.
+    fn insert_into_one(&mut self, hashes: &[u64], new: &mut [u64]) -> Option<()> {
         let level = self.in_use();
         if self.capacity(level).saturating_sub(self.taken()) < hashes.len() as u64 {
             return None;
         }
+        let place = self.state() + TAKEN;
         let mut rest = super::lookup::Rest::new(hashes);
         for other in self.levels.iter().enumerate().rev().filter(|(i, _)| *i != level).map(|(_, other)| other) {
             rest.look_up(&*other.layout, self.words(other));
         }
         let Level { layout, start, end, .. } = &self.levels[level];
-        let words = &mut self.base.writable_at_once()?[*start..*end];
-        let taken = rest.insert(&**layout, words, new);
-        Some(self.add_taken(taken))
+        let words = self.base.writable_at_once()?;
+        let taken = rest.insert(&**layout, &mut words[*start..*end], new);
+        words[place] = words[place].saturating_add(taken);
+        Some(())
     }
 }
 
@@ -280,8 +291,7 @@ impl Insert for Scalable {
             let hashes = &mut mixed[..chunk.hashes().len()];
             let mut new = [0; super::lookup::GROUPS];
             match self.insert_into_one(hashes, &mut new) {
-                Some(outcome) => {
-                    outcome?;
+                Some(()) => {
                     self.base.add_count(hashes.len() as u64);
                     for (group, new) in hashes.chunks(GROUP).zip(new) {
                         chunk.answer(new, group.len());
