@@ -7,7 +7,7 @@
 use crate::boundary::{self, NO_ERROR, boundary};
 use crate::status::petal_status;
 use petal_core::registry::{self, KINDS};
-use petal_core::{Capabilities, Error, KindId, Parameter, Result, Row, Status};
+use petal_core::{Capabilities, Error, KindId, Overfill, Parameter, Result, Row, Sizes, Status};
 use std::ffi::c_char;
 
 /// A kind of filter: one of `PETAL_KIND_*`. 0 is the default kind. Since 0.1.
@@ -50,6 +50,18 @@ pub const PETAL_NAME_SIZE: usize = 32;
 /// The size of a summary, with its final NUL.
 pub const PETAL_SUMMARY_SIZE: usize = 160;
 
+/// What becomes of a filter that is given more keys than its capacity: one of `PETAL_OVERFILL_*`. Since 0.1.
+pub type petal_overfill = u32;
+
+/// Its false-positive rate rises, in the end to 1.
+pub const PETAL_OVERFILL_RATE_RISES: u32 = 1;
+/// It refuses keys: `PETAL_ERR_FULL`.
+pub const PETAL_OVERFILL_REFUSES: u32 = 2;
+/// It grows and keeps its rate; an image in place refuses keys when it is full.
+pub const PETAL_OVERFILL_GROWS: u32 = 3;
+/// It takes no keys: a builder makes it from all of them, and `petal_filter_new()` refuses its kind.
+pub const PETAL_OVERFILL_IS_BUILT: u32 = 4;
+
 /// What the library knows of a kind. Since 0.1.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -62,6 +74,14 @@ pub struct petal_kind_info {
     pub parameter_count: u32,
     /// What a filter of this kind in memory of its own can do: `PETAL_CAN_*`, ORed.
     pub capabilities: u64,
+    /// The `bits` of a spec are the exact size, a multiple of this. 0: they are the most that the filter may have, and
+    /// a capacity has to be given too.
+    pub bits_unit: u64,
+    /// What becomes of a filter that is given more keys than its capacity.
+    pub overfill: petal_overfill,
+    /// 1 if a payload depends only on which keys there are, and how often where they are counted; 0 if also on their
+    /// order.
+    pub is_canonical: u32,
     /// Its name, the same everywhere.
     pub name: [c_char; PETAL_NAME_SIZE],
     /// What it is, in a sentence.
@@ -70,7 +90,7 @@ pub struct petal_kind_info {
 
 // SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
 unsafe impl boundary::SizedStruct for petal_kind_info {
-    const FIRST_SIZE: usize = 216;
+    const FIRST_SIZE: usize = 232;
 }
 
 /// What the library knows of a parameter. Since 0.1.
@@ -106,6 +126,17 @@ fn kind_info(row: &Row) -> petal_kind_info {
         kind: row.kind.0,
         parameter_count: row.parameters.len() as u32,
         capabilities: row.capabilities.0,
+        bits_unit: match row.sizes {
+            Sizes::Multiples(unit) => unit,
+            Sizes::ByKeys => 0,
+        },
+        overfill: match row.overfill {
+            Overfill::RateRises => PETAL_OVERFILL_RATE_RISES,
+            Overfill::Refuses => PETAL_OVERFILL_REFUSES,
+            Overfill::Grows => PETAL_OVERFILL_GROWS,
+            Overfill::IsBuilt => PETAL_OVERFILL_IS_BUILT,
+        },
+        is_canonical: row.is_canonical.into(),
         name: [0; PETAL_NAME_SIZE],
         summary: [0; PETAL_SUMMARY_SIZE],
     };
