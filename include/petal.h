@@ -746,6 +746,18 @@ typedef uint32_t petal_kind;
 /** The size of a summary, with its final NUL. */
 #define PETAL_SUMMARY_SIZE 160
 
+/** What becomes of a filter that is given more keys than its capacity: one of `PETAL_OVERFILL_*`. Since 0.1. */
+typedef uint32_t petal_overfill;
+
+/** Its false-positive rate rises, in the end to 1. */
+#define PETAL_OVERFILL_RATE_RISES 1
+/** It refuses keys: `PETAL_ERR_FULL`. */
+#define PETAL_OVERFILL_REFUSES 2
+/** It grows and keeps its rate; an image in place refuses keys when it is full. */
+#define PETAL_OVERFILL_GROWS 3
+/** It takes no keys: a builder makes it from all of them, and `petal_filter_new()` refuses its kind. */
+#define PETAL_OVERFILL_IS_BUILT 4
+
 /** What the library knows of a kind. Since 0.1. */
 typedef struct petal_kind_info {
   /** sizeof(petal_kind_info). */
@@ -756,6 +768,18 @@ typedef struct petal_kind_info {
   uint32_t parameter_count;
   /** What a filter of this kind in memory of its own can do: `PETAL_CAN_*`, ORed. */
   uint64_t capabilities;
+  /**
+   * The `bits` of a spec are the exact size, a multiple of this. 0: they are the most that the filter may have, and
+   * a capacity has to be given too.
+   */
+  uint64_t bits_unit;
+  /** What becomes of a filter that is given more keys than its capacity. */
+  petal_overfill overfill;
+  /**
+   * 1 if a payload depends only on which keys there are, and how often where they are counted; 0 if also on their
+   * order.
+   */
+  uint32_t is_canonical;
   /** Its name, the same everywhere. */
   char name[PETAL_NAME_SIZE];
   /** What it is, in a sentence. */
