@@ -19,10 +19,12 @@ static bool petal_go_progress(void *context, uint64_t done, uint64_t total) {
 
 // A context of 0 stands for no callback. It is a number to Go, which may not have it as a pointer.
 static petal_status petal_go_builder_new(const petal_spec *spec, uint64_t memory_limit, const char *temporary_directory,
-                                         uintptr_t context, petal_builder **builder, petal_error *error) {
+                                         size_t threads, uintptr_t context, petal_builder **builder,
+                                         petal_error *error) {
 	petal_builder_options options = {.struct_size = sizeof options};
 	options.memory_limit = memory_limit;
 	options.temporary_directory = temporary_directory;
+	options.threads = threads;
 	if (context) {
 		options.progress = petal_go_progress;
 		options.progress_context = (void *)context;
@@ -68,8 +70,11 @@ type BuilderOptions struct {
 	MemoryLimit uint64
 	// TemporaryDirectory is the folder of that file, which has no name and goes with the builder.
 	TemporaryDirectory string
-	// Progress, if not nil, is called now and then while the filter is made, with the keys done and the keys in all;
-	// false cancels. It must not use the builder, nor end its goroutine.
+	// Threads is how many threads make the filter or map, the calling one included; 0 and 1 are none but that. What is
+	// made is the same.
+	Threads uint
+	// Progress, if not nil, is called now and then while the filter or map is made, with the units of work done and the units
+	// in all, which are no count of keys; false cancels. It must not use the builder, nor end its goroutine.
 	Progress func(done, total uint64) bool
 }
 
@@ -97,8 +102,8 @@ func NewBuilder(spec Spec, options *BuilderOptions) (*Builder, error) {
 		owner.context = cgo.NewHandle(owner.progress)
 	}
 	failure := newFailure()
-	C.petal_go_builder_new(&raw, C.uint64_t(options.MemoryLimit), directory, C.uintptr_t(owner.context), &owner.handle,
-		&failure.raw)
+	C.petal_go_builder_new(&raw, C.uint64_t(options.MemoryLimit), directory, C.size_t(options.Threads),
+		C.uintptr_t(owner.context), &owner.handle, &failure.raw)
 	if err := failure.err(op); err != nil {
 		if owner.context != 0 {
 			owner.context.Delete()

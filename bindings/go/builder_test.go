@@ -9,7 +9,7 @@ func TestBuilders(t *testing.T) {
 	for _, kind := range Kinds() {
 		calls := 0
 		b := must(NewBuilder(Spec{Kind: kind.Name, FalsePositiveRate: 0.001}, &BuilderOptions{
-			MemoryLimit: 1 << 20, TemporaryDirectory: t.TempDir(),
+			MemoryLimit: 1 << 20, TemporaryDirectory: t.TempDir(), Threads: 2,
 			Progress: func(done, total uint64) bool { calls++; return done <= total },
 		}))
 		numbers := make([]uint64, 300_000)

@@ -42,6 +42,21 @@ const (
 // Has says whether all of other are among the capabilities.
 func (c Capabilities) Has(other Capabilities) bool { return c&other == other }
 
+// Overfill is what becomes of a filter that is given more keys than its capacity.
+type Overfill uint32
+
+// What becomes of an overfilled filter.
+const (
+	// OverfillRateRises is of kinds whose false-positive rate rises, in the end to 1.
+	OverfillRateRises Overfill = C.PETAL_OVERFILL_RATE_RISES
+	// OverfillRefuses is of kinds that refuse keys: [ErrFull].
+	OverfillRefuses Overfill = C.PETAL_OVERFILL_REFUSES
+	// OverfillGrows is of kinds that grow and keep their rate; an image in place refuses keys when it is full.
+	OverfillGrows Overfill = C.PETAL_OVERFILL_GROWS
+	// OverfillIsBuilt is of kinds that take no keys: a [Builder] makes them from all of them.
+	OverfillIsBuilt Overfill = C.PETAL_OVERFILL_IS_BUILT
+)
+
 // KindInfo is what the library knows of a kind.
 type KindInfo struct {
 	Kind Kind `json:"-"`
@@ -50,6 +65,14 @@ type KindInfo struct {
 	Summary string `json:"summary"`
 	// Capabilities are those of a filter in memory of its own.
 	Capabilities Capabilities `json:"capabilities"`
+	// BitsUnit is what [Spec.Bits], the exact size, is a multiple of. 0: they are the most that the filter may have, and
+	// a capacity has to be given too.
+	BitsUnit uint64 `json:"bits_unit"`
+	// Overfill is what becomes of a filter that is given more keys than its capacity.
+	Overfill Overfill `json:"overfill"`
+	// IsCanonical says that an image depends only on which keys there are, and how often where they are counted, and
+	// not on their order.
+	IsCanonical bool `json:"is_canonical"`
 
 	parameters int
 }
@@ -142,6 +165,9 @@ func kindInfo(raw *C.petal_kind_info) KindInfo {
 		Name:         C.GoString(&raw.name[0]),
 		Summary:      C.GoString(&raw.summary[0]),
 		Capabilities: Capabilities(raw.capabilities),
+		BitsUnit:     uint64(raw.bits_unit),
+		Overfill:     Overfill(raw.overfill),
+		IsCanonical:  raw.is_canonical != 0,
 		parameters:   int(raw.parameter_count),
 	}
 }

@@ -36,11 +36,12 @@ static petal_status petal_go_map_serialize_to(const petal_map *map, uintptr_t co
 
 // A context of 0 stands for no callback. It is a number to Go, which may not have it as a pointer.
 static petal_status petal_go_map_builder_new(const petal_spec *spec, uint64_t memory_limit,
-                                             const char *temporary_directory, uintptr_t context,
+                                             const char *temporary_directory, size_t threads, uintptr_t context,
                                              petal_map_builder **builder, petal_error *error) {
 	petal_builder_options options = {.struct_size = sizeof options};
 	options.memory_limit = memory_limit;
 	options.temporary_directory = temporary_directory;
+	options.threads = threads;
 	if (context) {
 		options.progress = petal_go_map_progress;
 		options.progress_context = (void *)context;
@@ -373,8 +374,8 @@ func NewMapBuilder(spec Spec, options *BuilderOptions) (*MapBuilder, error) {
 		owner.context = cgo.NewHandle(owner.progress)
 	}
 	failure := newFailure()
-	C.petal_go_map_builder_new(&raw, C.uint64_t(options.MemoryLimit), directory, C.uintptr_t(owner.context),
-		&owner.handle, &failure.raw)
+	C.petal_go_map_builder_new(&raw, C.uint64_t(options.MemoryLimit), directory, C.size_t(options.Threads),
+		C.uintptr_t(owner.context), &owner.handle, &failure.raw)
 	if err := failure.err(op); err != nil {
 		if owner.context != 0 {
 			owner.context.Delete()

@@ -21,6 +21,9 @@ var (
 	kernelNames = []string{
 		KernelBest: "best", KernelPortable: "portable", KernelAVX2: "avx2", KernelAVX512: "avx512", KernelNEON: "neon",
 	}
+	overfillNames = []string{
+		OverfillRateRises: "rate_rises", OverfillRefuses: "refuses", OverfillGrows: "grows", OverfillIsBuilt: "is_built",
+	}
 	// By bit.
 	abilityNames = []string{
 		"insert", "clear", "merge", "intersect", "fold", "estimate", "remove", "count", "grow", "insert_shared",
@@ -86,6 +89,17 @@ func (m OpenMode) MarshalText() ([]byte, error) { return []byte(m.String()), nil
 
 // UnmarshalText takes a name: "read", "write", "load" or "share".
 func (m *OpenMode) UnmarshalText(text []byte) error { return valueOf(m, modeNames, "OpenMode", text) }
+
+// String returns the name of what becomes of an overfilled filter.
+func (o Overfill) String() string { return nameOf(overfillNames, "overfill", uint32(o)) }
+
+// MarshalText writes the name.
+func (o Overfill) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// UnmarshalText takes a name, such as "rate_rises" or "is_built".
+func (o *Overfill) UnmarshalText(text []byte) error {
+	return valueOf(o, overfillNames, "Overfill", text)
+}
 
 // MarshalText writes the kind's name.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }

@@ -26,7 +26,14 @@ class builder_options {
     directory_ = std::move(temporary_directory);
     return *this;
   }
-  /// Called now and then while the filter is made, with the keys done and the keys in all; false cancels.
+  /// How many threads make the filter or map, the caller's included; 0 and 1 are none but the caller's. What is made is
+  /// the same.
+  builder_options &threads(std::size_t count) noexcept {
+    threads_ = count;
+    return *this;
+  }
+  /// Called now and then while the filter or map is made, with the units of work done and the units in all, which are no
+  /// count of keys; false cancels.
   builder_options &progress(std::function<bool(std::uint64_t done, std::uint64_t total)> report) noexcept {
     report_ = std::move(report);
     return *this;
@@ -50,6 +57,7 @@ class builder_options {
   // These options as the C API has them, which refer to these and to `progress`.
   result<void> fill(petal_builder_options &given, std::unique_ptr<run> &progress) noexcept {
     given.memory_limit = limit_;
+    given.threads = threads_;
     if (!directory_.empty()) given.temporary_directory = directory_.c_str();
     if (report_) {
       progress.reset(new (std::nothrow) run{std::move(report_), {}});
@@ -62,6 +70,7 @@ class builder_options {
 
   std::uint64_t limit_ = 0;
   std::string directory_;
+  std::size_t threads_ = 0;
   std::function<bool(std::uint64_t, std::uint64_t)> report_;
 };
 

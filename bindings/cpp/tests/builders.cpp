@@ -122,6 +122,14 @@ TEST(kinds, described) {
   for (std::size_t i = 0; i < petal::kind_count(); i++) {
     const auto info = petal::kind_at(i);
     EXPECT_EQ(petal::kind_find(info.name).kind, info.kind);
+    // A filter that takes keys is made empty; of the others there are only builders.
+    const bool inserts = (info.capabilities & PETAL_CAN_INSERT) != 0;
+    EXPECT_EQ(inserts, info.overfill != PETAL_OVERFILL_IS_BUILT);
+    const auto wanted = petal::spec().kind(info.kind).capacity(100);
+    EXPECT_EQ(petal::filter::try_make(wanted).status(), inserts ? petal::status::ok : petal::status::unsupported);
+    petal::builder b(wanted, petal::builder_options().threads(2));
+    b.add_batch(numbers(0, 100));
+    EXPECT_EQ(b.finish().contains_batch(numbers(0, 100)), 100u);
     for (std::size_t p = 0; p < info.parameter_count; p++) {
       const auto parameter = petal::kind_parameter(info.kind, p);
       EXPECT_LE(parameter.minimum, parameter.maximum);
