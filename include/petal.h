@@ -484,7 +484,7 @@ typedef struct petal_answers {
   uint64_t true_count;
   /**
    * Written: how many keys, the first so many, were taken before an error; all of them if there was none. Of an
-   * insertion only these have answers.
+   * insertion or removal only these have answers.
    */
   size_t done;
 } petal_answers;
@@ -549,6 +549,71 @@ petal_status petal_filter_insert_batch(petal_filter *filter,
                                        const petal_keys *keys,
                                        petal_answers *answers,
                                        petal_error *error);
+
+
+/*
+ * FILTERS: REMOVING AND COUNTING
+ *
+ * For kinds that can: `PETAL_CAN_REMOVE` and `PETAL_CAN_COUNT`.
+ *
+ * A removal takes back one insertion. If the key certainly is not there nothing changes, and `removed` becomes false.
+ * Remove only what was inserted, and as often: of another key the filter may say "maybe", at its false-positive rate,
+ * and then the removal takes what other keys left. A filter of the kind `counting` so loses at most as many other keys
+ * as a key has places (`hashes`), and a count becomes too low by 1 at most.
+ *
+ * A count is never too low otherwise, and is too high only where all places of the key are shared, at most with the
+ * probability of a false positive. `counting` counts to 15, which stands for 15 or more: what was inserted so often
+ * stays for ever, whatever is removed. `saturated` of `petal_statistics` says how many counters stand there.
+ */
+
+/**
+ * Removes one occurrence of a key. `removed`, nullable, becomes false if the key certainly was not there: then nothing
+ * has changed. `PETAL_ERR_UNSUPPORTED` if the kind cannot. Since 0.1.
+ */
+petal_status petal_filter_remove(petal_filter *filter, const void *key, size_t length, bool *removed);
+
+/**
+ * Removes one occurrence of a uint64_t key. `removed`, nullable, becomes false if the key certainly was not there.
+ * Since 0.1.
+ */
+petal_status petal_filter_remove_u64(petal_filter *filter, uint64_t key, bool *removed);
+
+/**
+ * Removes one occurrence of the key with this hash. `removed`, nullable, becomes false if the key certainly was not
+ * there. Since 0.1.
+ */
+petal_status petal_filter_remove_hash(petal_filter *filter, uint64_t hash, bool *removed);
+
+/**
+ * Removes one occurrence of each key, in order. `answers`, nullable: each is false if the key certainly was not there.
+ * On a failure the first `done` keys were taken. Since 0.1.
+ */
+petal_status petal_filter_remove_batch(petal_filter *filter,
+                                       const petal_keys *keys,
+                                       petal_answers *answers,
+                                       petal_error *error);
+
+/**
+ * Counts how often a key was inserted, less how often it was removed; 0 is certain. `PETAL_ERR_UNSUPPORTED` if the kind
+ * cannot. Since 0.1.
+ */
+petal_status petal_filter_count(const petal_filter *filter, const void *key, size_t length, uint64_t *count);
+
+/** Counts how often a uint64_t key was inserted, less how often it was removed; 0 is certain. Since 0.1. */
+petal_status petal_filter_count_u64(const petal_filter *filter, uint64_t key, uint64_t *count);
+
+/** Counts how often the key with this hash was inserted, less how often it was removed; 0 is certain. Since 0.1. */
+petal_status petal_filter_count_hash(const petal_filter *filter, uint64_t hash, uint64_t *count);
+
+/**
+ * Counts keys, into `counts` of the answers, which otherwise say whether a count is more than 0. On a failure every
+ * answer is true and every count UINT64_MAX; if `keys` cannot be read, so that nobody knows how many there are,
+ * `true_count` is UINT64_MAX. Since 0.1.
+ */
+petal_status petal_filter_count_batch(const petal_filter *filter,
+                                      const petal_keys *keys,
+                                      petal_answers *answers,
+                                      petal_error *error);
 
 
 /*
@@ -715,6 +780,8 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_BLOCKED 3
 /** The binary fuse filter: built once from all keys, 1.13 bits a key for each halving of the rate. */
 #define PETAL_KIND_FUSE 4
+/** The counting Bloom filter: removes keys, and counts each up to 15; four times the bits of bloom. */
+#define PETAL_KIND_COUNTING 5
 /** The scalable Bloom filter: grows with its keys and keeps its false-positive rate. */
 #define PETAL_KIND_SCALABLE 6
 /** A map built once: the exact value of each key, and of other keys that they are not there. */
@@ -969,7 +1036,7 @@ petal_status petal_filter_new_in_buffer(const petal_spec *spec,
  * BUILDERS
  *
  * A builder collects keys and then makes a filter sized for exactly the distinct keys that came.
- * It keeps 8 bytes a key.
+ * It keeps 8 bytes a key, and 16 for kinds that remove or count keys.
  */
 
 /** Collects keys. Free it with `petal_builder_free()`. Since 0.1. */
@@ -994,7 +1061,7 @@ typedef struct petal_builder_options {
   uint64_t memory_limit;
   /**
    * The folder of that file, which has no name and goes with the builder. It has 8 bytes for each key, and 16 while
-   * the filter is made. Copied. Nullable without a limit; if it is given it must be there and take files.
+   * the filter is made; twice that for kinds that remove or count keys. Copied. Nullable without a limit; if it is given it must be there and take files.
    */
   const char *temporary_directory;
   /** Nullable. Called in the thread that finishes or saves, until the builder is freed. */
@@ -1098,7 +1165,7 @@ typedef struct petal_description {
   uint32_t hashes;
   /** Distinct keys that it was sized for; 0 is unknown. */
   uint64_t capacity;
-  /** Keys offered so far, duplicates included. */
+  /** Keys offered so far, duplicates included, less those that were removed. */
   uint64_t offered;
   /** Bits that keys are spread over. */
   uint64_t bits;
@@ -1138,6 +1205,11 @@ typedef struct petal_statistics {
    * `petal_filter_estimate()` also gives the error.
    */
   double count_estimate;
+  /**
+   * Counters that have reached their greatest value, and stay there: what they count is that often or more. 0 for
+   * kinds without counters.
+   */
+  uint64_t saturated;
 } petal_statistics;
 
 /** Describes a filter. Constant time: reads no payload. Since 0.1. */

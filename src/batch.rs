@@ -9,6 +9,9 @@ use crate::keys::Keys;
 use crate::kind::{Base, Count, MapKind};
 use crate::simd::Instructions;
 
+/// How many groups of keys are counted at once.
+const GROUPS: usize = 8;
+
 /// The keys of a call on their way into a filter, and the answers on their way out.
 struct Call<'a, 'b> {
     keys: &'a Keys<'a>,
@@ -88,7 +91,8 @@ pub(crate) fn count(base: &Base, keys: &Keys, answers: &mut Answers, kind: Resul
         }
     };
     let mut wanted = answers.counts.take();
-    let (mut start, mut hashes, mut counts) = (0, [0; GROUP], [0; GROUP]);
+    // As many at once that the lines which a kind fetches ahead seldom run out between them.
+    let (mut start, mut hashes, mut counts) = (0, [[0; GROUP]; GROUPS], [0; GROUPS * GROUP]);
     let mut call = Call {
         keys,
         hasher: base.hasher(),
@@ -97,18 +101,18 @@ pub(crate) fn count(base: &Base, keys: &Keys, answers: &mut Answers, kind: Resul
         answered: 0,
         answers: Some(answers),
     };
-    loop {
-        let group = call.next(&mut hashes);
-        if group == 0 {
-            break;
+    while start < keys.len() {
+        let end = start + hashes.iter_mut().map(|group| call.next(group)).sum::<usize>();
+        let counts = &mut counts[..end - start];
+        kind.count_many(&hashes.as_flattened()[..end - start], counts);
+        for group in counts.chunks(GROUP) {
+            let bit = |(i, count): (usize, &u64)| u64::from(*count > 0) << i;
+            call.answer(group.iter().enumerate().map(bit).sum(), group.len());
         }
-        kind.count_many(&hashes[..group], &mut counts[..group]);
-        let bit = |(i, count): (usize, &u64)| u64::from(*count > 0) << i;
-        call.answer(counts[..group].iter().enumerate().map(bit).sum(), group);
         if let Some(wanted) = &mut wanted {
-            wanted[start..start + group].copy_from_slice(&counts[..group]);
+            wanted[start..end].copy_from_slice(counts);
         }
-        start += group;
+        start = end;
     }
     answers.counts = wanted;
     answers.done = keys.len();

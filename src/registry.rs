@@ -1,12 +1,12 @@
 //! The kinds: one row each. Everything that works on any kind finds it here and nowhere else.
 
-use crate::filters::{blocked, bloom, fuse, scalable, split_block};
+use crate::filters::{blocked, bloom, counting, fuse, scalable, split_block};
 use crate::kind::Row;
 use crate::maps::bloomier;
 use crate::spec::KindId;
 
 /// All kinds of filter, in the order of their numbers.
-pub static KINDS: &[Row] = &[bloom::ROW, split_block::ROW, blocked::ROW, fuse::ROW, scalable::ROW];
+pub static KINDS: &[Row] = &[bloom::ROW, split_block::ROW, blocked::ROW, fuse::ROW, counting::ROW, scalable::ROW];
 
 /// All kinds of map, in the order of their numbers, which no filter has.
 pub static MAPS: &[Row] = &[bloomier::ROW];

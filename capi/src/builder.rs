@@ -1,7 +1,7 @@
 //! BUILDERS
 //!
 //! A builder collects keys and then makes a filter sized for exactly the distinct keys that came.
-//! It keeps 8 bytes a key.
+//! It keeps 8 bytes a key, and 16 for kinds that remove or count keys.
 
 use crate::boundary::{self, NO_ERROR, boundary, read_path};
 use crate::filter::keys::{self, petal_answers, petal_keys};
@@ -32,7 +32,7 @@ pub struct petal_builder_options {
     /// is no limit, otherwise at least 1048576. The finished filter and the stacks of threads are not counted.
     pub memory_limit: u64,
     /// The folder of that file, which has no name and goes with the builder. It has 8 bytes for each key, and 16 while
-    /// the filter is made. Copied. Nullable without a limit; if it is given it must be there and take files.
+    /// the filter is made; twice that for kinds that remove or count keys. Copied. Nullable without a limit; if it is given it must be there and take files.
     pub temporary_directory: *const c_char,
     /// Nullable. Called in the thread that finishes or saves, until the builder is freed.
     pub progress: petal_progress_callback,

@@ -45,7 +45,7 @@ pub struct petal_description {
     pub hashes: u32,
     /// Distinct keys that it was sized for; 0 is unknown.
     pub capacity: u64,
-    /// Keys offered so far, duplicates included.
+    /// Keys offered so far, duplicates included, less those that were removed.
     pub offered: u64,
     /// Bits that keys are spread over.
     pub bits: u64,
@@ -86,11 +86,14 @@ pub struct petal_statistics {
     /// Distinct keys, estimated from the fill; negative if the filter is too full to tell, or its kind cannot.
     /// `petal_filter_estimate()` also gives the error.
     pub count_estimate: f64,
+    /// Counters that have reached their greatest value, and stay there: what they count is that often or more. 0 for
+    /// kinds without counters.
+    pub saturated: u64,
 }
 
 // SAFETY: numbers, without padding, its size first.
 unsafe impl boundary::SizedStruct for petal_statistics {
-    const FIRST_SIZE: usize = 40;
+    const FIRST_SIZE: usize = 48;
 }
 
 pub(crate) fn description_of(image: &impl Image) -> petal_description {
@@ -162,6 +165,7 @@ pub unsafe extern "C" fn petal_filter_statistics(
             false_positive_rate: measure.false_positive_rate,
             false_positive_rate_floor: sizing::hash_floor(keys, 64),
             count_estimate: estimate.unwrap_or(-1.0),
+            saturated: measure.saturated,
         };
         // SAFETY: as above.
         unsafe { boundary::write(statistics, value) };

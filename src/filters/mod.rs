@@ -4,6 +4,7 @@
 pub mod bit_filter;
 pub mod blocked;
 pub mod bloom;
+pub mod counting;
 pub mod fuse;
 pub mod levels;
 pub mod scalable;

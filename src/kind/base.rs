@@ -249,7 +249,6 @@ impl Base {
     }
 
     /// Counts keys that were removed.
-    #[allow(dead_code)] // Until the first kind removes.
     pub(crate) fn subtract_count(&mut self, keys: u64) {
         let count = self.count();
         self.set_count(count.saturating_sub(keys));

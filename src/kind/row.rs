@@ -168,7 +168,7 @@ impl Row {
         let (least, most) = self.hashes;
         let needs_capacity = match self.sizes {
             Sizes::Multiples(unit) if !bits.is_multiple_of(unit) => {
-                return Err(error!(OutOfRange, "bits = {bits} is not a multiple of the {unit} of a block"));
+                return Err(error!(OutOfRange, "bits = {bits} is not a multiple of {unit}"));
             }
             Sizes::Multiples(_) => hashes == 0 && least < most,
             Sizes::ByKeys => true,

@@ -8,6 +8,7 @@ pub mod block_array;
 pub mod block_kernel;
 pub mod blocked;
 pub mod classic;
+pub mod counters;
 pub mod fuse;
 pub mod split_block;
 

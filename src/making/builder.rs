@@ -1,9 +1,10 @@
 //! Collects keys first and makes the filter afterwards, sized for exactly the distinct keys that came.
 //!
-//! Only hashes are kept: eight bytes a key.
+//! Only hashes are kept: eight bytes a key. Kinds that remove or count need to know how often each key came: sixteen.
 
 use super::collect::{Collector, CollectorOptions};
 use super::create;
+use super::offered::{Offer, Offered};
 use super::progress::Steps;
 use crate::batch;
 use crate::bits::ring::{GROUP, Taken};
@@ -25,7 +26,8 @@ pub struct BuilderOptions {
     /// are not counted.
     pub memory_limit: Option<u64>,
     /// Where that file is made. It has no name, and goes when the builder does. It has eight bytes for each key, and
-    /// while the filter is made sixteen. A folder that is given must be there and take files.
+    /// while the filter is made sixteen; twice that for kinds that remove or count. A folder that is given must be there
+    /// and take files.
     pub temporary_directory: Option<PathBuf>,
     /// How many threads make the filter, the caller's included; 0 and 1 are none but the caller's. Others run only
     /// while the filter is made. The filter is the same.
@@ -40,7 +42,7 @@ pub struct Builder {
     hasher: Hasher,
     /// What hashes pass before they are sorted.
     order: Option<fn(u64) -> u64>,
-    hashes: Collector<u64>,
+    hashes: Offered,
     memory_limit: Option<u64>,
     threads: usize,
     progress: Option<Box<Progress>>,
@@ -65,7 +67,7 @@ impl Builder {
         create::geometry(&Spec { capacity, ..*spec })?;
         let BuilderOptions { memory_limit, temporary_directory, threads, progress } = options;
         let hasher = spec.hasher()?;
-        let hashes = Collector::new(CollectorOptions { memory_limit, temporary_directory, threads })?;
+        let hashes = Offered::new(row, CollectorOptions { memory_limit, temporary_directory, threads })?;
         Ok(Builder { spec: *spec, hasher, order, hashes, memory_limit, threads, progress })
     }
 
@@ -145,50 +147,47 @@ impl Builder {
 
     fn make(&mut self) -> Result<Filter> {
         let row = create::row_of(&self.spec)?;
-        let added = self.hashes.added();
-        let mut steps = Steps::new(self.progress.as_deref_mut(), self.hashes.work() + self.hashes.kept());
-        let (mut filter, distinct) = match row.structure {
-            Structure::StaticFilter { build, .. } => {
-                // Half of the memory is for the work.
-                let hashes = self.hashes.finish(self.memory_limit.unwrap_or(0) / 2, &mut steps)?;
-                let (memory, threads) = (hashes.memory_left(), self.threads.max(1));
-                let spec = &Spec { capacity: hashes.count().max(1), ..self.spec };
-                let progress = &mut steps.rest();
-                let Built { geometry, words } =
-                    build(&mut Build { spec, records: &hashes, memory, threads, progress })?;
-                let mut base = create::base(row, spec, geometry, |_| Ok(words))?;
-                base.add_count(hashes.count());
-                if spec.false_positive_rate == 0.0 && spec.bits == 0 {
-                    // No rate was asked for; a parameter may have said what it is.
-                    base.promise((row.false_positive_rate)(&geometry, spec.capacity));
-                }
-                (Filter::over(base)?, hashes.count())
-            }
-            _ => {
-                let hashes = self.hashes.finish(0, &mut steps)?;
-                (insert_all(&self.spec, &hashes, &mut steps.rest())?, hashes.count())
-            }
+        let progress = self.progress.as_deref_mut();
+        let hashes = match &mut self.hashes {
+            Offered::Once(hashes) => hashes,
+            Offered::Counted(hashes) => return insert_all(&self.spec, hashes, progress),
         };
-        // `count` is the keys offered, duplicates included.
-        filter.base_mut().add_count(added - distinct);
-        Ok(filter)
+        let Structure::StaticFilter { build, .. } = row.structure else {
+            return insert_all(&self.spec, hashes, progress);
+        };
+        let added = hashes.added();
+        let mut steps = Steps::new(progress, hashes.work() + hashes.kept());
+        // Half of the memory is for the work.
+        let hashes = hashes.finish(self.memory_limit.unwrap_or(0) / 2, &mut steps)?;
+        let (memory, threads) = (hashes.memory_left(), self.threads.max(1));
+        let spec = &Spec { capacity: hashes.count().max(1), ..self.spec };
+        let progress = &mut steps.rest();
+        let Built { geometry, words } = build(&mut Build { spec, records: &hashes, memory, threads, progress })?;
+        let mut base = create::base(row, spec, geometry, |_| Ok(words))?;
+        if spec.false_positive_rate == 0.0 && spec.bits == 0 {
+            // No rate was asked for; a parameter may have said what it is.
+            base.promise((row.false_positive_rate)(&geometry, spec.capacity));
+        }
+        base.set_count(added);
+        Filter::over(base)
     }
 }
 
-/// A filter that is made empty, with all hashes inserted in order.
-fn insert_all(
-    spec: &Spec,
-    hashes: &dyn Records<u64>,
-    progress: &mut (dyn FnMut(u64, u64) -> bool + Send),
-) -> Result<Filter> {
+/// A filter that is made empty, with all hashes inserted in order, each as often as it was offered where that matters.
+fn insert_all<R: Offer>(spec: &Spec, hashes: &mut Collector<R>, progress: Option<&mut Progress>) -> Result<Filter> {
+    let added = hashes.added();
+    let mut steps = Steps::new(progress, hashes.work() + hashes.kept());
+    let hashes = hashes.finish(0, &mut steps)?;
     let distinct = hashes.count();
     let capacity = if spec.capacity == 0 && spec.bits == 0 { distinct.max(1) } else { spec.capacity };
     let mut filter = create::create(&Spec { capacity, ..*spec })?;
-    let mut done = 0;
-    hashes.for_each(&mut |hashes| {
-        filter.insert_batch(&Keys::Hashes(hashes), None).outcome?;
-        done += hashes.len() as u64;
+    let most = filter.kind().as_count().map_or(u64::MAX, |kind| kind.greatest_count());
+    let (mut done, mut progress) = (0, steps.rest());
+    hashes.for_each(&mut |records| {
+        R::each(records, most, &mut |hashes| filter.insert_batch(&Keys::Hashes(hashes), None).outcome)?;
+        done += records.len() as u64;
         if progress(done, distinct) { Ok(()) } else { Err(Status::Cancelled.into()) }
     })?;
+    filter.base_mut().set_count(added);
     Ok(filter)
 }

@@ -4,6 +4,7 @@ mod builder;
 mod collect;
 mod create;
 mod map_builder;
+mod offered;
 mod open;
 pub mod plan;
 mod progress;

@@ -7,6 +7,7 @@
 mod builder;
 mod common;
 mod conformance;
+mod counting;
 mod dependent;
 mod estimate;
 mod facets;

@@ -27,6 +27,7 @@ const LAYOUTS: &[Layout] = &[
     Layout { kind: 2, version: 1, rule: Rule::Bits(split_block) },
     Layout { kind: 3, version: 1, rule: Rule::Bits(blocked) },
     Layout { kind: 4, version: 1, rule: Rule::Lookup(fuse) },
+    Layout { kind: 5, version: 1, rule: Rule::Payload(counting) },
     Layout { kind: 6, version: 1, rule: Rule::Payload(scalable) },
 ];
 
@@ -181,6 +182,25 @@ fn blocked(header: &Header, hash: u64) -> Vec<u64> {
         512 * block + 32 * lane + (product >> [27, 32][lane as usize % 2]) % 32
     };
     (0..16).filter(|lane| mask >> lane & 1 == 1).map(place).collect()
+}
+
+fn counting(header: &Header, hashes: &[u64]) -> Vec<u8> {
+    const G: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut payload = vec![0; header.payload_bytes()];
+    for hash in hashes {
+        let counter = |i: u64| high((0..i).fold(*hash, |hash, _| hash.wrapping_mul(G)), header.bits() / 4);
+        let mut counters: Vec<u64> = (0..header.hashes()).map(counter).collect();
+        // A counter that is met twice counts once.
+        counters.sort_unstable();
+        counters.dedup();
+        for counter in counters {
+            let (byte, shift) = (&mut payload[counter as usize / 2], counter % 2 * 4);
+            if *byte >> shift & 15 < 15 {
+                *byte += 1 << shift;
+            }
+        }
+    }
+    payload
 }
 
 /// A chain of levels. Here the first level has room for all keys; the bytes of the levels that follow are zero.

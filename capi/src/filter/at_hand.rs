@@ -14,8 +14,8 @@ impl petal_filter {
         let probe = self.filter.probe();
         // SAFETY: only the lifetime changes. What the probe borrows stays valid until the filter is borrowed mutably or
         // dropped. Mutably it is borrowed in `change`, which comes here afterwards or leaves a poisoned handle, which
-        // nobody looks into; in `insert_at_once` and `insert_few_at_once`, where there is no probe; and when it is
-        // freed.
+        // nobody looks into; in `insert_at_once`, `insert_few_at_once` and `remove_at_once`, where there is no probe;
+        // and when it is freed.
         self.probe = unsafe { std::mem::transmute::<Option<Probe<'_>>, Option<Probe<'static>>>(probe) };
     }
 
@@ -64,6 +64,18 @@ impl petal_filter {
         // Nobody else counts meanwhile either.
         offered.store(offered.load(Ordering::Relaxed).saturating_add(keys), Ordering::Relaxed);
         Some(new)
+    }
+
+    /// Removes a hash, as `Filter::remove_hash` does; `None` where there is a probe, or it is refused.
+    #[inline(always)]
+    pub(super) fn remove_at_once(&mut self, hash: u64) -> Option<bool> {
+        if self.probe.is_some() { None } else { self.filter.remove_hash(hash).ok() }
+    }
+
+    /// How often a hash was inserted, as `Filter::count_hash` says it; `None` where it is refused.
+    #[inline(always)]
+    pub(super) fn count_at_once(&self, hash: u64) -> Option<u64> {
+        self.filter.count_hash(hash).ok()
     }
 
     /// Inserts a hash while others insert and look up, where that is possible without more ado, as

@@ -77,7 +77,7 @@ pub struct petal_answers {
     /// Written: how many of the answers are true.
     pub true_count: u64,
     /// Written: how many keys, the first so many, were taken before an error; all of them if there was none. Of an
-    /// insertion only these have answers.
+    /// insertion or removal only these have answers.
     pub done: usize,
 }
 
@@ -260,8 +260,8 @@ impl petal_answers {
         }
     }
 
-    /// Every answer is true: the answers of a lookup that failed. Where nobody knows of how many keys, their number is
-    /// all that is said.
+    /// Every answer is true, and every count the greatest: the answers of a lookup that failed. Where nobody knows of how
+    /// many keys, their number is all that is said.
     ///
     /// # Safety
     /// As [`petal_answers::at_once`], and of `keys` as [`petal_keys::at_once`].
@@ -271,6 +271,11 @@ impl petal_answers {
             let count = known(keys.cast_mut()).map(|keys| keys.count);
             if let (Some(wanted), Some(count)) = (known(answers), count) {
                 wanted.yes_or_no(count).fill(true, count);
+                if wanted.counts.is_aligned()
+                    && let Some(counts) = slice(wanted.counts, count)
+                {
+                    counts.fill(u64::MAX);
+                }
             }
             petal_answers::tell(answers, count.map_or(u64::MAX, |count| count as u64), 0);
         }

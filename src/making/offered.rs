@@ -1,0 +1,105 @@
+//! The hashes that a builder was offered: which there are, and, for kinds that remove or count, how often each came.
+
+use super::collect::{Collector, CollectorOptions, Record};
+use crate::bits::ring::Taken;
+use crate::error::Result;
+#[cfg(doc)]
+use crate::error::Status;
+use crate::kind::{Capabilities, Counted, PIECE, Row};
+use crate::storage::try_vec;
+
+/// A collection of hashes.
+pub enum Offered {
+    /// Of each hash that it was there.
+    Once(Collector<u64>),
+    /// Of each hash how often it came.
+    Counted(Collector<Counted>),
+}
+
+impl Offered {
+    /// An empty collection of what a kind needs to know.
+    ///
+    /// # Errors
+    /// As [`Collector::new`].
+    pub fn new(row: &Row, options: CollectorOptions) -> Result<Offered> {
+        let counting = [Capabilities::REMOVE, Capabilities::COUNT];
+        Ok(if row.is_made_empty() && counting.iter().any(|capability| row.capabilities.contains(*capability)) {
+            Offered::Counted(Collector::new(options)?)
+        } else {
+            Offered::Once(Collector::new(options)?)
+        })
+    }
+
+    /// How many hashes came.
+    pub fn added(&self) -> u64 {
+        match self {
+            Offered::Once(hashes) => hashes.added(),
+            Offered::Counted(hashes) => hashes.added(),
+        }
+    }
+
+    /// Adds a hash.
+    ///
+    /// # Errors
+    /// As [`Collector::add`].
+    #[inline]
+    pub fn add(&mut self, hash: u64) -> Result<()> {
+        match self {
+            Offered::Once(hashes) => hashes.add(hash),
+            Offered::Counted(hashes) => hashes.add(Counted { hash, count: 1 }),
+        }
+    }
+
+    /// Adds hashes. All are taken, unless there is an error as of [`Collector::add`].
+    pub fn add_all(&mut self, hashes: &[u64]) -> Taken {
+        let collector = match self {
+            Offered::Once(collector) => return collector.add_all(hashes),
+            Offered::Counted(collector) => collector,
+        };
+        for (i, hash) in hashes.iter().enumerate() {
+            if let Err(error) = collector.add(Counted { hash: *hash, count: 1 }) {
+                return Taken { keys: i, outcome: Err(error) };
+            }
+        }
+        Taken::all(hashes.len())
+    }
+
+    /// Gives all hashes up, and their memory and files back.
+    pub fn clear(&mut self) {
+        match self {
+            Offered::Once(hashes) => hashes.clear(),
+            Offered::Counted(hashes) => hashes.clear(),
+        }
+    }
+}
+
+/// A record of a hash.
+pub trait Offer: Record {
+    /// Gives the hashes of records to `take`, each as often as it came, but no more than `most` times.
+    ///
+    /// # Errors
+    /// Those of `take`; [`Status::OutOfMemory`].
+    fn each(records: &[Self], most: u64, take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()>;
+}
+
+impl Offer for u64 {
+    fn each(records: &[u64], _most: u64, take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()> {
+        take(records)
+    }
+}
+
+impl Offer for Counted {
+    fn each(records: &[Counted], most: u64, take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()> {
+        let mut hashes = try_vec(PIECE)?;
+        for record in records {
+            for _ in 0..record.count.min(most) {
+                if hashes.len() == PIECE {
+                    take(&hashes)?;
+                    hashes.clear();
+                }
+                hashes.push(record.hash);
+            }
+        }
+        take(&hashes)
+    }
+}
