@@ -196,6 +196,7 @@ pub unsafe extern "C" fn petal_map_statistics(
             false_positive_rate: measure.false_positive_rate,
             false_positive_rate_floor: 0.0,
             count_estimate: measure.taken as f64,
+            saturated: 0,
         };
         // SAFETY: as above.
         unsafe { boundary::write(statistics, value) };
