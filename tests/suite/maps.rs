@@ -2,6 +2,7 @@
 //! others that are given one, and images that say the same.
 
 use crate::common::{Buffer, hashed, mix};
+use crate::specification;
 use petal::registry::{KINDS, MAPS};
 use petal::{
     Answers, Builder, BuilderOptions, HashFunction, Image, Keys, Map, MapBuilder, Mode, OpenOptions, Result, Row, Spec,
@@ -329,6 +330,60 @@ fn forged_images_do_no_harm() {
                     map.measure();
                 });
             }
+        }
+    }
+}
+
+/// What golden files there must be, by name: cells that hold both, and apart; and every hash function.
+fn golden_specs() -> Vec<(String, Spec)> {
+    let mut specs = Vec::new();
+    for row in MAPS {
+        for (value_bits, check_bits) in [(0, 0), (17, 9), (64, 10)] {
+            for hash in HashFunction::ALL.into_iter().filter(|hash| value_bits == 0 || *hash == HashFunction::Xxh3) {
+                let spec = hashed(&spec(row, &[("value_bits", value_bits), ("check_bits", check_bits)]), hash, 42);
+                let spec = Spec { key: spec.key.map(|_| std::array::from_fn(|i| i as u8)), ..spec };
+                specs.push((format!("{}-{value_bits}-{check_bits}-{hash}.petal", row.name), spec));
+            }
+        }
+    }
+    specs
+}
+
+/// Today's library writes the bytes that are committed, and they are, to the bit, what `docs/format.md` says of keys and
+/// values. `PETAL_UPDATE=1` adds the files of what is new.
+#[test]
+fn golden_files_are_as_specified() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/maps");
+    for (name, spec) in golden_specs() {
+        let hasher = spec.hasher().unwrap();
+        let mut builder = MapBuilder::new(&spec, BuilderOptions::default()).unwrap();
+        let entries: Vec<(String, u64)> = (0..100).map(|i| (format!("key {i}"), 1000 * i + 7)).collect();
+        let is_external = hasher.function() == HashFunction::External;
+        for (i, (key, value)) in entries.iter().enumerate() {
+            match is_external {
+                true => builder.put_hash(mix(i as u64 + 1), *value).unwrap(),
+                false => builder.put(key.as_bytes(), *value).unwrap(),
+            }
+        }
+        let map = builder.finish().unwrap();
+        let written = image(&map);
+        let path = folder.join(&name);
+        if !path.exists() {
+            assert!(std::env::var_os("PETAL_UPDATE").is_some(), "{name} is missing: run with PETAL_UPDATE=1");
+            std::fs::write(&path, &written).unwrap();
+        }
+        assert!(std::fs::read(&path).unwrap() == written, "{name} is written with other bytes now");
+        let opened: Map = open_as(&path, &OpenOptions { mode: Mode::Load, key: spec.key }).unwrap();
+        for (i, (key, value)) in entries.iter().enumerate() {
+            let id = match is_external {
+                true => u128::from(mix(mix(i as u64 + 1))) << 64 | u128::from(mix(i as u64 + 1)),
+                false => hasher.identify(key.as_bytes()).unwrap(),
+            };
+            assert_eq!((specification::value(&written, id), opened.get_id(id)), (Some(*value), Some(*value)), "{name}");
+        }
+        for i in 0..20_000 {
+            let id = u128::from(mix(i)) << 64 | u128::from(mix(!i));
+            assert_eq!(specification::value(&written, id), map.get_id(id), "{name}");
         }
     }
 }

@@ -121,6 +121,42 @@ fn fuse(header: &Header, payload: &[u8], hash: u64) -> bool {
     together == (z.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % (1 << r)
 }
 
+/// The value that an image of a map has for the key with these 128 bits.
+pub fn value(image: &[u8], id: u128) -> Option<u64> {
+    let header = Header(&image[..256]);
+    assert_eq!((header.kind(), header.hashes()), (7, 3));
+    let payload = &image[256..256 + header.payload_bytes()];
+    let [v, c, shards, cells] = [0, 1, 2, 3].map(|i| header.word(i));
+    if shards == 0 {
+        return None;
+    }
+    // The width of the first array, and the bit after it.
+    let (width, is_apart) = if v + c > 64 { (v, true) } else { (v + c, false) };
+    let end = (width * cells + 128 * shards).next_multiple_of(512) as usize;
+    let (low, x) = (id as u64, (id >> 64) as u64);
+    let product = u128::from(x) * u128::from(shards);
+    let (shard, place) = ((product >> 64) as usize, (product >> 32) as u64 % (1 << 32));
+    let entry = (width * cells) as usize + 128 * shard;
+    let (starts, seed) = (number(payload, entry, 32), number(payload, entry + 32, 32));
+    let (length, first) = (1 << number(payload, entry + 64, 6), 64 * number(payload, entry + 70, 58));
+    let scatter = |x: u64| {
+        let z = (x ^ (seed * (1 << 32) + seed)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    };
+    let z = scatter(low ^ scatter(x));
+    let p = place * starts / (1 << 32);
+    let places = [p, (p + length) ^ (z % length), (p + 2 * length) ^ ((z >> 32) % length)];
+    let cell = |from: usize, width: u64| {
+        places
+            .iter()
+            .fold(0, |sum, cell| sum ^ number(payload, from + ((first + cell) * width) as usize, width as usize))
+    };
+    let both = cell(0, width);
+    let value = if v == 64 { both } else { both % (1 << v) };
+    let check = if is_apart { cell(end, c) } else { both >> v };
+    (check == (z.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % (1 << c)).then_some(value)
+}
+
 /// The high half of a product.
 fn high(a: u64, b: u64) -> u64 {
     ((u128::from(a) * u128::from(b)) >> 64) as u64
