@@ -594,8 +594,8 @@ petal_status petal_filter_remove_batch(petal_filter *filter,
                                        petal_error *error);
 
 /**
- * Counts how often a key was inserted, less how often it was removed; 0 is certain. `PETAL_ERR_UNSUPPORTED` if the kind
- * cannot. Since 0.1.
+ * Counts how often a key was inserted, less how often it was removed; 0 is certain. `PETAL_ERR_UNSUPPORTED` if the
+ * kind cannot. Since 0.1.
  */
 petal_status petal_filter_count(const petal_filter *filter, const void *key, size_t length, uint64_t *count);
 

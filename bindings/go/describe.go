@@ -67,6 +67,8 @@ type Statistics struct {
 	FalsePositiveRateFloor float64 `json:"false_positive_rate_floor"`
 	// CountEstimate is the number of distinct keys, estimated from the fill; negative if that cannot be told.
 	CountEstimate float64 `json:"count_estimate"`
+	// Saturated is how many counters have reached their greatest value and stay there; 0 for kinds without counters.
+	Saturated uint64 `json:"saturated"`
 }
 
 // Estimate is an estimate with its uncertainty.
@@ -143,6 +145,7 @@ func statisticsOf(raw *C.petal_statistics) Statistics {
 		FalsePositiveRate:      float64(raw.false_positive_rate),
 		FalsePositiveRateFloor: float64(raw.false_positive_rate_floor),
 		CountEstimate:          float64(raw.count_estimate),
+		Saturated:              uint64(raw.saturated),
 	}
 }
 

@@ -27,6 +27,15 @@ static inline petal_status petal_go_insert(petal_filter *filter, const uint8_t *
 	return petal_filter_insert(filter, key, length, is_new);
 }
 
+static inline petal_status petal_go_remove(petal_filter *filter, const uint8_t *key, size_t length, bool *removed) {
+	return petal_filter_remove(filter, key, length, removed);
+}
+
+static inline petal_status petal_go_count(const petal_filter *filter, const uint8_t *key, size_t length,
+                                          uint64_t *count) {
+	return petal_filter_count(filter, key, length, count);
+}
+
 static inline petal_status petal_go_insert_shared(const petal_filter *filter, const uint8_t *key, size_t length,
                                                   bool *is_new) {
 	return petal_filter_insert_shared(filter, key, length, is_new);
@@ -86,7 +95,13 @@ static inline petal_status petal_go_map_serialize(const petal_map *map, uint8_t 
 }
 
 /* The verbs of batches, and how far one came. */
-typedef enum { PETAL_GO_CONTAINS, PETAL_GO_INSERT, PETAL_GO_INSERT_SHARED, PETAL_GO_ADD } petal_go_verb;
+typedef enum {
+	PETAL_GO_CONTAINS,
+	PETAL_GO_INSERT,
+	PETAL_GO_INSERT_SHARED,
+	PETAL_GO_REMOVE,
+	PETAL_GO_ADD
+} petal_go_verb;
 typedef struct {
 	uint64_t true_count;
 	size_t done;
@@ -114,9 +129,23 @@ static inline petal_status petal_go_batch(petal_go_verb verb, petal_filter *filt
 	                      : verb == PETAL_GO_INSERT ? petal_filter_insert_batch(filter, &keys, wanted, error)
 	                      : verb == PETAL_GO_INSERT_SHARED
 	                          ? petal_filter_insert_shared_batch(filter, &keys, wanted, error)
+	                      : verb == PETAL_GO_REMOVE
+	                          ? petal_filter_remove_batch(filter, &keys, wanted, error)
 	                          : petal_builder_add_batch(builder, &keys, wanted, error);
 	taken->true_count = answers.true_count;
 	taken->done = asked ? answers.done : status == PETAL_OK ? count : 0;
+	return status;
+}
+
+/* The counts of keys. */
+static inline petal_status petal_go_count_batch(const petal_filter *filter, petal_keys_form form, const uint8_t *bytes,
+                                                size_t length, const uint64_t *numbers, size_t count,
+                                                uint64_t *counts, petal_go_taken *taken, petal_error *error) {
+	petal_keys keys = petal_go_keys(form, bytes, length, numbers, count);
+	petal_answers answers = {.struct_size = sizeof answers, .counts = counts};
+	petal_status status = petal_filter_count_batch(filter, &keys, &answers, error);
+	taken->true_count = answers.true_count;
+	taken->done = answers.done;
 	return status;
 }
 

@@ -157,6 +157,27 @@ class filter {
     });
   }
   result<bool> try_insert(const void *key, std::size_t length) noexcept { return try_insert(bytes(key, length)); }
+  /// Removes one occurrence of a key: false if it certainly was not there, and then nothing has changed. Remove only
+  /// what was inserted: the removal of another key may take what other keys left.
+  template <class Key>
+  result<bool> try_remove(const Key &key) noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(key, [this](auto one) noexcept {
+      return detail::output<bool>([&](bool *removed) noexcept { return detail::remove(get(), one, removed); });
+    });
+  }
+  result<bool> try_remove(const void *key, std::size_t length) noexcept { return try_remove(bytes(key, length)); }
+  /// How often a key was inserted, less how often it was removed; 0 is certain.
+  template <class Key>
+  result<std::uint64_t> try_count(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(key, [this](auto one) noexcept {
+      return detail::output<std::uint64_t>([&](std::uint64_t *times) noexcept {
+        return detail::count(get(), one, times);
+      });
+    });
+  }
+  result<std::uint64_t> try_count(const void *key, std::size_t length) const noexcept {
+    return try_count(bytes(key, length));
+  }
   /// The hash of a key as this filter makes it, for filters with the same hash function and seed.
   template <class Key>
   result<hash64> try_hash(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
@@ -208,6 +229,43 @@ class filter {
     if (done != nullptr) *done = came.done;
     if (!inserted) return inserted.error();
     return came.true_count;
+  }
+
+  /// Removes one occurrence of each key, in order, and does not say which certainly were not there.
+  template <class Keys>
+  result<void> try_remove_batch(const Keys &keys) noexcept(detail::is_nothrow_batch<Keys>()) {
+    detail::progress came;
+    return insert_into(get(), petal_filter_remove_batch, keys, nullptr, came);
+  }
+  /// Removes one occurrence of each key, in order, says of each false if it certainly was not there, and returns of how
+  /// many it did not. `done`, nullable, is always written: how many keys, the first so many, were taken.
+  template <class Keys>
+  result<std::uint64_t> try_remove_batch(const Keys &keys, const answers &removed, std::size_t *done = nullptr)
+      noexcept(detail::is_nothrow_batch<Keys>()) {
+    detail::progress came;
+    const auto taken = insert_into(get(), petal_filter_remove_batch, keys, &removed, came);
+    if (done != nullptr) *done = came.done;
+    if (!taken) return taken.error();
+    return came.true_count;
+  }
+  /// Counts keys into `counts`, which has room for all, and returns how many counts are more than 0. On a failure all
+  /// counts are UINT64_MAX.
+  template <class Keys>
+  result<std::uint64_t> try_count_batch(const Keys &keys, std::uint64_t *counts) const
+      noexcept(detail::is_nothrow_batch<Keys>()) {
+    failure error;
+    std::uint64_t there = 0;
+    const petal_status code = detail::in_pieces(keys, [&](const petal::keys &list, std::size_t from) noexcept {
+      auto to = detail::sized<petal_answers>();
+      to.counts = counts != nullptr ? counts + from : nullptr;
+      const petal_status of_piece = petal_filter_count_batch(get(), list.get(), &to, error.out());
+      there += to.true_count;
+      return of_piece;
+    });
+    if (code == PETAL_OK) return there;
+    for (std::size_t i = 0, size = counts != nullptr ? detail::batch_size(keys) : 0; i < size; i++)
+      counts[i] = UINT64_MAX;
+    return error.settle(code);
   }
 
   // From many threads: these insert through a const filter, without locks, while others insert and look up, where
@@ -390,6 +448,18 @@ class filter {
   }
   bool insert(const void *key, std::size_t length) { return insert(bytes(key, length)); }
   template <class Key>
+  bool remove(const Key &key) {
+    bool removed = false;
+    detail::check(detail::with_key(key, [&](auto one) noexcept { return detail::remove(get(), one, &removed); }));
+    return removed;
+  }
+  bool remove(const void *key, std::size_t length) { return remove(bytes(key, length)); }
+  template <class Key>
+  std::uint64_t count(const Key &key) const {
+    return try_count(key).value();
+  }
+  std::uint64_t count(const void *key, std::size_t length) const { return try_count(key, length).value(); }
+  template <class Key>
   hash64 hash(const Key &key) const {
     return try_hash(key).value();
   }
@@ -402,6 +472,19 @@ class filter {
   template <class Keys>
   std::uint64_t insert_batch(const Keys &keys, const answers &is_new, std::size_t *done = nullptr) {
     return try_insert_batch(keys, is_new, done).value();
+  }
+
+  template <class Keys>
+  void remove_batch(const Keys &keys) {
+    try_remove_batch(keys).value();
+  }
+  template <class Keys>
+  std::uint64_t remove_batch(const Keys &keys, const answers &removed, std::size_t *done = nullptr) {
+    return try_remove_batch(keys, removed, done).value();
+  }
+  template <class Keys>
+  std::uint64_t count_batch(const Keys &keys, std::uint64_t *counts) const {
+    return try_count_batch(keys, counts).value();
   }
 
   template <class Key>
@@ -480,7 +563,7 @@ class filter {
     return detail::output(value, [&](T *out, petal_error *error) noexcept { return call(get(), out, error); });
   }
 
-  /// Inserts keys by one of the C functions that do.
+  /// Inserts or removes keys by one of the C functions that do.
   template <class Filter, class Keys>
   static result<void> insert_into(Filter *into,
                                   petal_status (*insert)(Filter *, const petal_keys *, petal_answers *, petal_error *),

@@ -186,6 +186,26 @@ inline petal_status insert(petal_filter *filter, hash64 key, bool *is_new) noexc
   return petal_filter_insert_hash(filter, key.value, is_new);
 }
 
+inline petal_status remove(petal_filter *filter, bytes key, bool *removed) noexcept {
+  return petal_filter_remove(filter, key.data(), key.size(), removed);
+}
+inline petal_status remove(petal_filter *filter, std::uint64_t key, bool *removed) noexcept {
+  return petal_filter_remove_u64(filter, key, removed);
+}
+inline petal_status remove(petal_filter *filter, hash64 key, bool *removed) noexcept {
+  return petal_filter_remove_hash(filter, key.value, removed);
+}
+
+inline petal_status count(const petal_filter *filter, bytes key, std::uint64_t *times) noexcept {
+  return petal_filter_count(filter, key.data(), key.size(), times);
+}
+inline petal_status count(const petal_filter *filter, std::uint64_t key, std::uint64_t *times) noexcept {
+  return petal_filter_count_u64(filter, key, times);
+}
+inline petal_status count(const petal_filter *filter, hash64 key, std::uint64_t *times) noexcept {
+  return petal_filter_count_hash(filter, key.value, times);
+}
+
 inline petal_status insert_shared(const petal_filter *filter, bytes key, bool *is_new) noexcept {
   return petal_filter_insert_shared(filter, key.data(), key.size(), is_new);
 }

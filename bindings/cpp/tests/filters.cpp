@@ -223,6 +223,40 @@ TEST(combining, union_intersection_fold_clear) {
   EXPECT_EQ(a.try_fold(0).status(), petal::status::out_of_range);
 }
 
+TEST(removing, counts_go_up_and_down) {
+  petal::filter f(petal::spec().kind(PETAL_KIND_COUNTING).capacity(1000));
+  EXPECT_TRUE(f.can(PETAL_CAN_REMOVE | PETAL_CAN_COUNT));
+  f.insert("apple");
+  f.insert("apple");
+  EXPECT_EQ(f.count("apple"), 2u);
+  EXPECT_EQ(f.try_count("apple", 5).value(), 2u);
+  EXPECT_TRUE(f.remove("apple"));
+  EXPECT_TRUE(f.try_remove("apple", 5).value());
+  EXPECT_FALSE(f.remove("apple"));
+  EXPECT_EQ(f.describe().offered, 0u);
+
+  const auto keys = numbers(0, 500);
+  f.insert_batch(keys);
+  std::vector<std::uint64_t> counts(keys.size(), 7);
+  EXPECT_EQ(f.count_batch(keys, counts.data()), keys.size());
+  for (const auto count : counts) EXPECT_GE(count, 1u);
+  std::vector<std::uint8_t> removed(keys.size());
+  EXPECT_EQ(f.remove_batch(keys, removed), keys.size());
+  EXPECT_EQ(f.count_batch(keys, counts.data()), 0u);
+  EXPECT_EQ(f.statistics().fill, 0);
+  f.remove_batch(keys);
+  EXPECT_EQ(f.statistics().saturated, 0u);
+  for (int i = 0; i < 20; i++) f.insert(std::uint64_t{1});
+  EXPECT_EQ(f.count(std::uint64_t{1}), 15u);
+  EXPECT_GT(f.statistics().saturated, 0u);
+
+  petal::filter other(1000, 0.01);
+  EXPECT_EQ(other.try_remove("apple").status(), petal::status::unsupported);
+  EXPECT_EQ(other.try_count("apple").status(), petal::status::unsupported);
+  EXPECT_EQ(other.try_count_batch(keys, counts.data()).status(), petal::status::unsupported);
+  EXPECT_EQ(counts[499], UINT64_MAX);
+}
+
 TEST(describing, what_it_is_and_how_full) {
   petal::filter f(petal::spec().kind(PETAL_KIND_BLOOM).capacity(1000).seed(3));
   EXPECT_EQ(f.statistics().fill, 0);

@@ -155,8 +155,8 @@ unsafe fn count_the_long_way<K: Key>(filter: *const petal_filter, key: K, count:
     })
 }
 
-/// Counts how often a key was inserted, less how often it was removed; 0 is certain. `PETAL_ERR_UNSUPPORTED` if the kind
-/// cannot. Since 0.1.
+/// Counts how often a key was inserted, less how often it was removed; 0 is certain. `PETAL_ERR_UNSUPPORTED` if the
+/// kind cannot. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_count(
     filter: *const petal_filter,

@@ -1,0 +1,124 @@
+package petal
+
+/*
+#include "keys.h"
+
+#cgo noescape petal_go_remove
+#cgo nocallback petal_go_remove
+#cgo noescape petal_filter_remove_u64
+#cgo nocallback petal_filter_remove_u64
+#cgo noescape petal_filter_remove_hash
+#cgo nocallback petal_filter_remove_hash
+#cgo noescape petal_go_count
+#cgo nocallback petal_go_count
+#cgo noescape petal_filter_count_u64
+#cgo nocallback petal_filter_count_u64
+#cgo noescape petal_filter_count_hash
+#cgo nocallback petal_filter_count_hash
+#cgo noescape petal_go_count_batch
+#cgo nocallback petal_go_count_batch
+*/
+import "C"
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+)
+
+// Remove removes one occurrence of a key. removed is false if the key certainly was not there: then nothing has
+// changed. Remove only what was inserted: the removal of another key, of which the filter says that it may be there,
+// takes what other keys left. [ErrUnsupported] if the kind cannot. Changes the filter.
+func (f *Filter) Remove(key []byte) (removed bool, err error) {
+	var was C.bool
+	status := C.petal_go_remove(f.toChange(), bytesOf(key), C.size_t(len(key)), &was)
+	runtime.KeepAlive(f)
+	return bool(was), statusError("petal.Filter.Remove", status)
+}
+
+// RemoveString is [Filter.Remove] of a string's bytes.
+func (f *Filter) RemoveString(key string) (removed bool, err error) {
+	var was C.bool
+	status := C.petal_go_remove(f.toChange(), textOf(key), C.size_t(len(key)), &was)
+	runtime.KeepAlive(f)
+	return bool(was), statusError("petal.Filter.RemoveString", status)
+}
+
+// RemoveUint64 is [Filter.Remove] of a number, which is the same key as its eight little-endian bytes.
+func (f *Filter) RemoveUint64(key uint64) (removed bool, err error) {
+	var was C.bool
+	status := C.petal_filter_remove_u64(f.toChange(), C.uint64_t(key), &was)
+	runtime.KeepAlive(f)
+	return bool(was), statusError("petal.Filter.RemoveUint64", status)
+}
+
+// RemoveHash is [Filter.Remove] of a key by its hash.
+func (f *Filter) RemoveHash(hash uint64) (removed bool, err error) {
+	var was C.bool
+	status := C.petal_filter_remove_hash(f.toChange(), C.uint64_t(hash), &was)
+	runtime.KeepAlive(f)
+	return bool(was), statusError("petal.Filter.RemoveHash", status)
+}
+
+// RemoveBatch removes one occurrence of each key, in order: answer i is what [Filter.Remove] says of key i. answers may
+// be nil. On a failure the first answers.Done keys were taken. Changes the filter.
+func (f *Filter) RemoveBatch(keys Keys, answers *Answers) error {
+	err := runBatch("petal.Filter.RemoveBatch", C.PETAL_GO_REMOVE, f.toChange(), nil, keys, answers)
+	runtime.KeepAlive(f)
+	return err
+}
+
+// Count says how often a key was inserted, less how often it was removed; 0 is certain. A kind counts up to a greatest
+// count, which stands for that or more: 15 of the kind counting. [ErrUnsupported] if the kind cannot. Only reads the
+// filter.
+func (f *Filter) Count(key []byte) (uint64, error) {
+	var count C.uint64_t
+	status := C.petal_go_count(f.toRead(), bytesOf(key), C.size_t(len(key)), &count)
+	runtime.KeepAlive(f)
+	return uint64(count), statusError("petal.Filter.Count", status)
+}
+
+// CountString is [Filter.Count] of a string's bytes.
+func (f *Filter) CountString(key string) (uint64, error) {
+	var count C.uint64_t
+	status := C.petal_go_count(f.toRead(), textOf(key), C.size_t(len(key)), &count)
+	runtime.KeepAlive(f)
+	return uint64(count), statusError("petal.Filter.CountString", status)
+}
+
+// CountUint64 is [Filter.Count] of a number, which is the same key as its eight little-endian bytes.
+func (f *Filter) CountUint64(key uint64) (uint64, error) {
+	var count C.uint64_t
+	status := C.petal_filter_count_u64(f.toRead(), C.uint64_t(key), &count)
+	runtime.KeepAlive(f)
+	return uint64(count), statusError("petal.Filter.CountUint64", status)
+}
+
+// CountHash is [Filter.Count] of a key by its hash.
+func (f *Filter) CountHash(hash uint64) (uint64, error) {
+	var count C.uint64_t
+	status := C.petal_filter_count_hash(f.toRead(), C.uint64_t(hash), &count)
+	runtime.KeepAlive(f)
+	return uint64(count), statusError("petal.Filter.CountHash", status)
+}
+
+// CountBatch counts many keys: counts[i] becomes what [Filter.Count] says of key i. counts has room for all. On a
+// failure every count is math.MaxUint64. Only reads the filter.
+func (f *Filter) CountBatch(keys Keys, counts []uint64) error {
+	const op = "petal.Filter.CountBatch"
+	if len(counts) < keys.Len() {
+		message := fmt.Sprintf("room for %d counts is less than the %d keys", len(counts), keys.Len())
+		return &Error{Op: op, Status: ErrBufferTooSmall, Message: message}
+	}
+	err := inPieces(op, keys, &Answers{}, func(piece piece, came *C.petal_go_taken, failure *failure) {
+		C.petal_go_count_batch(f.toRead(), piece.form, bytesOf(piece.bytes), C.size_t(len(piece.bytes)),
+			numbers(piece.numbers), C.size_t(piece.count), numbers(counts[piece.start:]), came, &failure.raw)
+	})
+	runtime.KeepAlive(f)
+	if err != nil {
+		for i := range counts[:keys.Len()] {
+			counts[i] = math.MaxUint64
+		}
+	}
+	return err
+}

@@ -1,0 +1,189 @@
+/* FILTERS: REMOVING AND COUNTING, against an exact multiset: for every kind that removes and counts. */
+#include "check.h"
+
+enum { KEYS = 500, STEPS = 20000, BATCH = 300 };
+
+static petal_filter *make(petal_kind kind) {
+  petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = 4 * KEYS};
+  petal_filter *filter = NULL;
+  CHECK_OK(petal_filter_new(&spec, &filter, NULL));
+  return filter;
+}
+
+static uint64_t count(const petal_filter *filter, uint64_t key) {
+  uint64_t times = 77;
+  CHECK_OK(petal_filter_count_u64(filter, key, &times));
+  return times;
+}
+
+static petal_statistics statistics(const petal_filter *filter) {
+  petal_statistics all = {.struct_size = sizeof all};
+  CHECK_OK(petal_filter_statistics(filter, &all, NULL));
+  return all;
+}
+
+/* No key is lost, no count is too low, and what was never there is refused. */
+static void multiset(petal_kind kind) {
+  petal_filter *filter = make(kind), *again = make(kind);
+  uint64_t times[KEYS] = {0}, all = 0;
+  for (uint64_t step = 0; step < STEPS; step++) {
+    const uint64_t i = check_key(step) % KEYS, key = check_key(i);
+    bool answer = false;
+    if (times[i] < 10 && check_key(step + STEPS) % 2 == 0) {
+      const bool seemed = petal_filter_contains_u64(filter, key);
+      CHECK_OK(petal_filter_insert_u64(filter, key, &answer));
+      CHECK_EQUAL(answer, !seemed);
+      times[i]++;
+      all++;
+    } else if (times[i] > 0) {
+      CHECK_OK(petal_filter_remove_u64(filter, key, &answer));
+      CHECK(answer);
+      times[i]--;
+      all--;
+    } else if (!petal_filter_contains_u64(filter, key)) {
+      answer = true;
+      CHECK_OK(petal_filter_remove_u64(filter, key, &answer));
+      CHECK(!answer);
+    }
+    CHECK(count(filter, key) >= times[i]);
+  }
+  for (uint64_t i = 0; i < KEYS; i++) {
+    CHECK(count(filter, check_key(i)) >= times[i]);
+    for (uint64_t n = 0; n < times[i]; n++) CHECK_OK(petal_filter_insert_u64(again, check_key(i), NULL));
+  }
+  CHECK_EQUAL(check_keys(filter), all);
+  CHECK_EQUAL(statistics(filter).saturated, 0);
+  CHECK(check_same_bits(filter, again));
+  for (uint64_t i = 0; i < KEYS; i++) {
+    for (uint64_t n = 0; n < times[i]; n++) CHECK_OK(petal_filter_remove_u64(filter, check_key(i), NULL));
+  }
+  CHECK_EQUAL(check_keys(filter), 0);
+  CHECK_CLOSE(statistics(filter).fill, 0.0, 0.0);
+  petal_filter_free(filter);
+  petal_filter_free(again);
+}
+
+/* The three forms of a key are one, and batches are many keys. */
+static void forms(petal_kind kind) {
+  petal_filter *filter = make(kind);
+  uint64_t key = 5, hash = 0, times = 0, numbers[BATCH], counts[BATCH];
+  uint8_t found[BATCH];
+  bool removed = false;
+  CHECK_OK(petal_filter_hash_u64(filter, key, &hash));
+  for (int i = 0; i < 3; i++) CHECK_OK(petal_filter_insert_u64(filter, key, NULL));
+  CHECK_OK(petal_filter_count(filter, &key, sizeof key, &times));
+  CHECK_EQUAL(times, 3);
+  CHECK_OK(petal_filter_count_hash(filter, hash, &times));
+  CHECK_EQUAL(times, 3);
+  CHECK_OK(petal_filter_remove(filter, &key, sizeof key, NULL));
+  CHECK_OK(petal_filter_remove_hash(filter, hash, &removed));
+  CHECK(removed);
+  CHECK_OK(petal_filter_remove_u64(filter, key, NULL));
+  CHECK_OK(petal_filter_remove(filter, &key, sizeof key, &removed));
+  CHECK(!removed);
+
+  for (uint64_t i = 0; i < BATCH; i++) numbers[i] = check_key(i);
+  CHECK_OK(petal_filter_insert_batch(filter, U64_KEYS(numbers, BATCH), NULL, NULL));
+  CHECK_OK(petal_filter_insert_batch(filter, U64_KEYS(numbers, BATCH / 2), NULL, NULL));
+  petal_answers answers = ANSWERS(.bytes = found, .counts = counts);
+  CHECK_OK(petal_filter_count_batch(filter, U64_KEYS(numbers, BATCH), &answers, NULL));
+  CHECK_EQUAL(answers.true_count, BATCH);
+  CHECK_EQUAL(answers.done, BATCH);
+  for (uint64_t i = 0; i < BATCH; i++) {
+    CHECK_EQUAL(counts[i], count(filter, numbers[i]));
+    CHECK(counts[i] >= (i < BATCH / 2 ? 2u : 1u) && found[i] == 1);
+  }
+  answers = ANSWERS(.bytes = found);
+  CHECK_OK(petal_filter_remove_batch(filter, U64_KEYS(numbers, BATCH), &answers, NULL));
+  CHECK_EQUAL(answers.true_count, BATCH);
+  CHECK_OK(petal_filter_remove_batch(filter, U64_KEYS(numbers, BATCH / 2), NULL, NULL));
+  CHECK_EQUAL(check_keys(filter), 0);
+  CHECK_CLOSE(statistics(filter).fill, 0.0, 0.0);
+  petal_filter_free(filter);
+}
+
+/* What ends at 15 stays, in memory and in an image. */
+static void saturation(petal_kind kind) {
+  petal_filter *filter = make(kind), *loaded = NULL;
+  bool removed = false;
+  for (int i = 0; i < 20; i++) CHECK_OK(petal_filter_insert_u64(filter, 1, NULL));
+  CHECK_OK(petal_filter_insert_u64(filter, 2, NULL));
+  CHECK_EQUAL(count(filter, 1), 15);
+  CHECK(statistics(filter).saturated > 0);
+  for (int i = 0; i < 30; i++) {
+    CHECK_OK(petal_filter_remove_u64(filter, 1, &removed));
+    CHECK(removed);
+  }
+  CHECK(count(filter, 1) == 15 && count(filter, 2) >= 1);
+  check_image image = check_take_image(filter);
+  CHECK_OK(petal_filter_load(image.bytes, image.length, NULL, &loaded, NULL));
+  CHECK(check_same_bits(filter, loaded));
+  CHECK_EQUAL(count(loaded, 1), 15);
+  CHECK_OK(petal_filter_clear(loaded, NULL));
+  CHECK_EQUAL(statistics(loaded).saturated, 0);
+  free(image.bytes);
+  petal_filter_free(filter);
+  petal_filter_free(loaded);
+}
+
+/* In a file that is written in place and opened again. */
+static void in_place(petal_kind kind) {
+  const char *path = check_path("removing.petal");
+  petal_filter *filter = make(kind), *opened = NULL;
+  for (uint64_t i = 0; i < KEYS; i++) CHECK_OK(petal_filter_insert_u64(filter, check_key(i), NULL));
+  CHECK_OK(petal_filter_save(filter, path, NULL));
+  petal_open_options options = {.struct_size = sizeof options, .mode = PETAL_OPEN_WRITE};
+  CHECK_OK(petal_filter_open(path, &options, &opened, NULL));
+  for (uint64_t i = 0; i < KEYS; i += 2) {
+    bool removed = false;
+    CHECK_OK(petal_filter_remove_u64(opened, check_key(i), &removed));
+    CHECK(removed);
+    CHECK_OK(petal_filter_remove_u64(filter, check_key(i), NULL));
+  }
+  CHECK_OK(petal_filter_sync(opened, NULL));
+  petal_filter_free(opened);
+  options.mode = PETAL_OPEN_READ;
+  CHECK_OK(petal_filter_open(path, &options, &opened, NULL));
+  CHECK_OK(petal_filter_verify(opened, NULL));
+  CHECK(check_same_bits(filter, opened));
+  CHECK_EQUAL(check_keys(opened), KEYS / 2);
+  for (uint64_t i = 1; i < KEYS; i += 2) CHECK(count(opened, check_key(i)) >= 1);
+  CHECK_STATUS(petal_filter_remove_u64(opened, check_key(1), NULL), PETAL_ERR_UNSUPPORTED);
+  petal_filter_free(opened);
+  petal_filter_free(filter);
+}
+
+/* Kinds that cannot say so, and answer nothing wrong. */
+static void refused(petal_kind kind) {
+  petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = 100};
+  petal_filter *filter = NULL;
+  if (petal_filter_new(&spec, &filter, NULL) != PETAL_OK) return;
+  uint64_t times = 77, number = 1, counts[1] = {77};
+  bool removed = true;
+  CHECK_STATUS(petal_filter_remove_u64(filter, 1, &removed), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_filter_count_u64(filter, 1, &times), PETAL_ERR_UNSUPPORTED);
+  CHECK(removed && times == 77);
+  petal_error error = {.struct_size = sizeof error};
+  petal_answers answers = ANSWERS(.counts = counts);
+  CHECK_STATUS(petal_filter_count_batch(filter, U64_KEYS(&number, 1), &answers, &error), PETAL_ERR_UNSUPPORTED);
+  CHECK_TEXT(error.message, "cannot count");
+  CHECK(counts[0] == UINT64_MAX && answers.true_count == 1 && answers.done == 0);
+  CHECK_STATUS(petal_filter_remove_batch(filter, U64_KEYS(&number, 1), NULL, &error), PETAL_ERR_UNSUPPORTED);
+  CHECK_TEXT(error.message, "cannot remove");
+  petal_filter_free(filter);
+}
+
+int main(void) {
+  for (size_t i = 0; i < petal_kind_count(); i++) {
+    petal_kind_info info = {.struct_size = sizeof info};
+    CHECK_OK(petal_kind_at(i, &info));
+    const uint64_t both = PETAL_CAN_REMOVE | PETAL_CAN_COUNT;
+    if ((info.capabilities & both) == 0) refused(info.kind);
+    if ((info.capabilities & both) != both) continue;
+    multiset(info.kind);
+    forms(info.kind);
+    saturation(info.kind);
+    in_place(info.kind);
+  }
+  return check_done();
+}
