@@ -6,7 +6,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use petal::format::Header;
-use petal::{Error, Filter, Image, Mode, OpenOptions, Result, Status};
+use petal::{Answers, Error, Filter, HashFunction, Image, Keys, Map, Mode, OpenOptions, Result, Status};
 use petal_fuzz::exercise::{self, image};
 use petal_fuzz::guarded::Guarded;
 use petal_fuzz::image::{with_checksums, with_length};
@@ -40,8 +40,41 @@ fuzz_target!(|bytes: &[u8]| {
     });
 });
 
+/// What opens as a map does not open as a filter, and is looked at in every way that there is.
+fn open_map(bytes: &[u8], memory: &mut Guarded) {
+    let options = OpenOptions::default();
+    let loaded = petal::load_as::<Map>(bytes, &options);
+    assert!(loaded.is_err() || petal::load(bytes, &options).is_err());
+    if let Ok(map) = loaded {
+        // One that was dirty still is.
+        assert!(map.verify().is_ok() || map.base().header().dirty);
+        look_up(&map);
+    }
+    let Some(place) = memory.place(bytes) else { return };
+    // SAFETY: the bytes were just put at `place`, nobody else uses them, and the map goes before they do.
+    if let Ok(map) = unsafe { petal::open_buffer_as::<Map>(place, bytes.len(), &options) } {
+        let _ = map.verify();
+        look_up(&map);
+    }
+}
+
+fn look_up(map: &Map) {
+    let keys: Vec<u64> = (0..200).map(|i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+    let one = |key: &u64| map.get_u64(*key).or_else(|_| map.get_hash(*key)).unwrap_or(None);
+    let expected: Vec<u64> = keys.iter().map(|key| one(key).unwrap_or(0)).collect();
+    let mut values = vec![1; keys.len()];
+    let form = match map.base().hasher().function() {
+        HashFunction::External => Keys::Hashes(&keys),
+        _ => Keys::U64(&keys),
+    };
+    let _ = map.get_batch(&form, &mut Answers { values: Some(&mut values), ..Answers::default() });
+    assert_eq!(values, expected);
+    map.measure();
+}
+
 fn open_all(bytes: &[u8], places: &mut Places) {
     let Places { memory, file } = places;
+    open_map(bytes, memory);
     let loaded = petal::load(bytes, &OpenOptions::default());
     let loaded_status = loaded.as_ref().err().map(Error::status);
     if let Ok(filter) = loaded {
