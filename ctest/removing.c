@@ -4,7 +4,7 @@
 enum { KEYS = 500, STEPS = 20000, BATCH = 300 };
 
 static petal_filter *make(petal_kind kind) {
-  petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = 4 * KEYS};
+  petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = 40 * KEYS};
   petal_filter *filter = NULL;
   CHECK_OK(petal_filter_new(&spec, &filter, NULL));
   return filter;
@@ -29,7 +29,7 @@ static void multiset(petal_kind kind) {
   for (uint64_t step = 0; step < STEPS; step++) {
     const uint64_t i = check_key(step) % KEYS, key = check_key(i);
     bool answer = false;
-    if (times[i] < 10 && check_key(step + STEPS) % 2 == 0) {
+    if (times[i] < 4 && check_key(step + STEPS) % 2 == 0) {
       const bool seemed = petal_filter_contains_u64(filter, key);
       CHECK_OK(petal_filter_insert_u64(filter, key, &answer));
       CHECK_EQUAL(answer, !seemed);
