@@ -85,7 +85,7 @@ fn every_kind_is_built_as_by_a_builder() {
         builder.save(&place.path("expected")).unwrap();
         let expected = fs::read(place.path("expected")).unwrap();
         for options in ["", "--threads 3", "--memory-limit 1MiB -T .", "--threads 2 --memory-limit 2M"] {
-            let line = format!("build --kind {} --capacity 150100 {options} keys", kind.name);
+            let line = format!("build --kind {} --fpr 0.01 --capacity 150100 {options} keys", kind.name);
             assert!(place.petal(&line).quiet() == expected, "{line}");
         }
     }
@@ -100,7 +100,7 @@ fn bounds_of_the_work_are_checked() {
     place.petal("build --temporary-directory . -o filter keys").names(&["--memory-limit"]);
     place.petal("build --threads 0 -o filter keys").names(&["--threads", "0"]);
     for kind in kinds().filter(|row| !row.is_made_empty()) {
-        let line = format!("build --kind {} --memory-limit 1M -T nowhere -o filter keys", kind.name);
+        let line = format!("build --kind {} --memory-limit 2M -T nowhere -o filter keys", kind.name);
         place.petal(&line).names(&["nowhere"]);
     }
     assert_eq!(place.names(), ["keys"]);
