@@ -40,7 +40,7 @@ echo "$lines lines, $(wc -c <"$keys") bytes"
 printf '%-34s %10s %10s %13s %13s\n' command time CPU lines memory
 run 'wc -l' wc -l "$keys"
 run 'sort -u' sort -u -T "$work" "$keys"
-for kind in $("$petal" kinds | sed -n 's/^\([a-z_]*\).*/\1/p'); do
+for kind in $("$petal" kinds --json | sed -n '/"made_from":"entries"/!s/^{"name":"\([a-z_]*\)".*/\1/p'); do
     run "petal build --kind $kind" "$petal" build --kind "$kind" -o "$filter" "$keys"
     bytes=$(wc -c <"$filter")
     echo "    the filter is $((bytes / 1024)) KiB; beyond it $((peak - bytes / 1024)) KiB"

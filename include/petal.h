@@ -1470,7 +1470,10 @@ typedef struct petal_proposal {
   double bits_per_key;
   /** Bytes of the image. */
   uint64_t bytes;
-  /** The exact false-positive rate with all keys in it. */
+  /**
+   * The exact false-positive rate with all keys in it; with `PETAL_CAN_GROW`, the rate that it keeps to however many
+   * keys come.
+   */
   double false_positive_rate;
   /** Cache lines that a lookup of a present key touches. */
   double lines_per_lookup;

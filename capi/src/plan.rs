@@ -52,7 +52,8 @@ pub struct petal_proposal {
     pub bits_per_key: f64,
     /// Bytes of the image.
     pub bytes: u64,
-    /// The exact false-positive rate with all keys in it.
+    /// The exact false-positive rate with all keys in it; with `PETAL_CAN_GROW`, the rate that it keeps to however many
+    /// keys come.
     pub false_positive_rate: f64,
     /// Cache lines that a lookup of a present key touches.
     pub lines_per_lookup: f64,

@@ -46,7 +46,8 @@ pub struct Fit {
     pub bits_per_key: f64,
     /// Bytes of the image.
     pub bytes: u64,
-    /// The exact false-positive rate with all keys in it.
+    /// The exact false-positive rate with all keys in it; where it is to grow, the rate that it keeps to however many
+    /// keys come.
     pub false_positive_rate: f64,
     /// Cache lines that a lookup of a present key touches.
     pub lines_per_lookup: f64,
@@ -98,25 +99,28 @@ fn propose(row: &Row, request: &Request) -> Result<Fit> {
     }
     let keys = request.keys.max(1);
     match request.goal {
-        Goal::FalsePositiveRate(rate) => fit(row, keys, rate),
-        Goal::Memory(bytes) => in_memory(row, keys, bytes),
+        Goal::FalsePositiveRate(rate) => fit(row, request, keys, rate),
+        Goal::Memory(bytes) => in_memory(row, request, keys, bytes),
     }
 }
 
-fn fit(row: &Row, keys: u64, false_positive_rate: f64) -> Result<Fit> {
+fn fit(row: &Row, request: &Request, keys: u64, false_positive_rate: f64) -> Result<Fit> {
     let spec = Spec { kind: Some(row.kind), ..Spec::with_capacity(keys, false_positive_rate)? };
     let geometry = row.geometry_of(&spec)?;
     Ok(Fit {
         bits_per_key: geometry.bits as f64 / keys as f64,
         bytes: crate::format::image_bytes(geometry.payload_bytes).unwrap_or(u64::MAX),
-        false_positive_rate: (row.false_positive_rate)(&geometry, keys),
+        false_positive_rate: match request.capabilities.contains(Capabilities::GROW) {
+            true => false_positive_rate,
+            false => (row.false_positive_rate)(&geometry, keys),
+        },
         lines_per_lookup: (row.lines_per_lookup)(&geometry),
     })
 }
 
 /// The lowest rate whose filter fits into `bytes`: bisection over its logarithm, since a lower rate is never smaller.
-fn in_memory(row: &Row, keys: u64, bytes: u64) -> Result<Fit> {
-    let fits = |exponent: f64| fit(row, keys, exponent.exp2()).ok().filter(|fit| fit.bytes <= bytes);
+fn in_memory(row: &Row, request: &Request, keys: u64, bytes: u64) -> Result<Fit> {
+    let fits = |exponent: f64| fit(row, request, keys, exponent.exp2()).ok().filter(|fit| fit.bytes <= bytes);
     // From a rate of nearly one, the smallest filter that there is, down to 2^-64.
     let (mut worse, mut better) = (-1e-9, -64.0);
     let mut best = fits(worse).ok_or_else(|| too_small(row, keys, bytes))?;

@@ -19,7 +19,8 @@ fn fitting(proposals: &[Proposal]) -> Vec<(&Proposal, Fit)> {
 #[test]
 fn proposals_are_what_would_be_made() {
     for (keys, rate) in [(1, 0.5), (1000, 0.01), (1_000_000, 1e-3), (100_000_000, 0.02)] {
-        let proposals = plan(&request(keys, Goal::FalsePositiveRate(rate))).unwrap();
+        let wanted = Request { is_static: true, ..request(keys, Goal::FalsePositiveRate(rate)) };
+        let proposals = plan(&wanted).unwrap();
         assert_eq!(proposals.len(), KINDS_COUNT);
         let mut kinds: Vec<_> = proposals.iter().map(|proposal| proposal.kind.0).collect();
         kinds.sort_unstable();
@@ -29,11 +30,32 @@ fn proposals_are_what_would_be_made() {
             let row = registry::find(proposal.kind).unwrap();
             let spec = Spec { kind: Some(proposal.kind), ..Spec::with_capacity(keys, rate).unwrap() };
             let geometry = petal::geometry(&spec).unwrap();
-            assert_eq!((proposal.name, fit.bytes), (row.name, image_size(&spec).unwrap()));
+            let bytes = petal::format::image_bytes(geometry.payload_bytes).unwrap();
+            assert_eq!((proposal.name, fit.bytes), (row.name, bytes));
+            assert!(!row.is_made_empty() || image_size(&spec).unwrap() == bytes);
             assert_eq!(fit.bits_per_key, geometry.bits as f64 / keys as f64);
             assert_eq!(fit.false_positive_rate, (row.false_positive_rate)(&geometry, keys));
             assert!(fit.false_positive_rate <= rate);
             assert_eq!(fit.lines_per_lookup, (row.lines_per_lookup)(&geometry));
+        }
+    }
+}
+
+/// Keys that come later have the rate that is proposed too.
+#[test]
+fn what_is_to_grow_keeps_its_rate() {
+    for goal in [Goal::FalsePositiveRate(0.01), Goal::Memory(8000)] {
+        let wanted = Request { capabilities: Capabilities::GROW, ..request(1000, goal) };
+        let proposals = plan(&wanted).unwrap();
+        let able = registry::KINDS.iter().filter(|row| row.capabilities.contains(Capabilities::GROW)).count();
+        let fits = fitting(&proposals);
+        assert_eq!(fits.len(), able);
+        for (proposal, fit) in fits {
+            let spec = Spec::with_capacity(1000, fit.false_positive_rate).unwrap();
+            let mut filter = create(&Spec { kind: Some(proposal.kind), ..spec }).unwrap();
+            (0..10_000).for_each(|key| assert!(filter.insert_u64(key).is_ok()));
+            let rate = filter.false_positive_rate();
+            assert!(rate <= 1.2 * fit.false_positive_rate, "{}: {rate}, not {fit:?}", proposal.name);
         }
     }
 }
