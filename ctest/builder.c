@@ -38,15 +38,19 @@ static void distinct_sizing(petal_kind kind) {
 
   petal_spec sized = spec;
   sized.capacity = 10000;
-  petal_filter *filled = NULL;
-  CHECK_OK(petal_filter_new(&sized, &filled, NULL));
-  for (uint64_t i = 0; i < 10000; i++) CHECK_OK(petal_filter_insert_u64(filled, i, NULL));
-  CHECK(check_same_bits(built, filled));
+  if (check_can(kind, PETAL_CAN_INSERT)) {
+    petal_filter *filled = NULL;
+    CHECK_OK(petal_filter_new(&sized, &filled, NULL));
+    for (uint64_t i = 0; i < 30000; i++) CHECK_OK(petal_filter_insert_u64(filled, i % 10000, NULL));
+    /* A builder adds in an order of its own. */
+    if (check_kind_info(kind).is_canonical) CHECK(check_same_bits(built, filled));
+    petal_filter_free(filled);
+  }
+  for (uint64_t i = 0; i < 10000; i++) CHECK(petal_filter_contains_u64(built, i));
   petal_description description = {.struct_size = sizeof description};
   CHECK_OK(petal_filter_describe(built, &description, NULL));
   CHECK_EQUAL(description.offered, 30000);
   CHECK_EQUAL(description.capacity, 10000);
-  petal_filter_free(filled);
 
   /* The builder is empty again and can be used again. Three forms of a key are one key. */
   CHECK_EQUAL(keys_in(builder), 0);
@@ -90,7 +94,7 @@ static void given_sizes(petal_kind kind) {
       CHECK_OK(petal_filter_insert_u64(filled, i, NULL));
     }
     petal_filter *built = finish(builder);
-    CHECK(check_same_bits(built, filled));
+    if (check_kind_info(kind).is_canonical) CHECK(check_same_bits(built, filled));
     petal_builder_free(builder);
     petal_filter_free(built);
     petal_filter_free(filled);
@@ -335,7 +339,7 @@ static void full_disk(void) {
 int main(void) {
   for (size_t k = 0; k < petal_kind_count(); k++) {
     distinct_sizing(check_kind(k));
-    given_sizes(check_kind(k));
+    if (check_can(check_kind(k), PETAL_CAN_INSERT)) given_sizes(check_kind(k));
     saving(check_kind(k));
     spilling(check_kind(k), 1 << 20);
   }

@@ -167,7 +167,55 @@ static inline petal_kind check_kind(size_t index) {
   return info.kind;
 }
 
+/* What the library knows of a kind, and whether it can do all of this. */
+static inline petal_kind_info check_kind_info(petal_kind kind) {
+  petal_kind_info info = {.struct_size = sizeof info};
+  for (size_t k = 0; k < petal_kind_count(); k++) {
+    CHECK_OK(petal_kind_at(k, &info));
+    if (info.kind == kind) return info;
+  }
+  check_that(false, __FILE__, __LINE__, "there is no kind %" PRIu32, kind);
+  return info;
+}
+
+static inline bool check_can(petal_kind kind, uint64_t capabilities) {
+  return (check_kind_info(kind).capabilities & capabilities) == capabilities;
+}
+
+/* Whether a key that is offered twice leaves something else than one that is offered once. */
+static inline bool check_counts(petal_kind kind) {
+  return (check_kind_info(kind).capabilities & (PETAL_CAN_REMOVE | PETAL_CAN_COUNT)) != 0;
+}
+
 /* Different numbers for different i, in no order. */
 static inline uint64_t check_key(uint64_t i) { return (i + 1) * UINT64_C(0x9e3779b97f4a7c15); }
+
+/* A filter of any kind with these keys: made empty and given them, or through a builder where its kind takes none. */
+static inline petal_filter *check_filled_with(const petal_spec *spec, const petal_keys *keys) {
+  petal_filter *filter = NULL;
+  if (spec->kind == 0 || check_can(spec->kind, PETAL_CAN_INSERT)) {
+    CHECK_OK(petal_filter_new(spec, &filter, NULL));
+    CHECK_OK(petal_filter_insert_batch(filter, keys, NULL, NULL));
+  } else {
+    petal_builder *builder = NULL;
+    CHECK_OK(petal_builder_new(spec, NULL, &builder, NULL));
+    CHECK_OK(petal_builder_add_batch(builder, keys, NULL, NULL));
+    CHECK_OK(petal_builder_finish(builder, &filter, NULL));
+    petal_builder_free(builder);
+  }
+  return filter;
+}
+
+/* One with check_key(i) for i from `from` on, less than `to`; as hashes if it takes nothing else. */
+static inline petal_filter *check_filled(const petal_spec *spec, uint64_t from, uint64_t to) {
+  size_t count = (size_t)(to - from);
+  uint64_t *numbers = calloc(count + 1, sizeof *numbers);
+  for (size_t i = 0; i < count; i++) numbers[i] = check_key(from + i);
+  petal_keys keys =
+      spec->hash == PETAL_HASH_EXTERNAL ? petal_keys_hashes(numbers, count) : petal_keys_u64(numbers, count);
+  petal_filter *filter = check_filled_with(spec, &keys);
+  free(numbers);
+  return filter;
+}
 
 #endif

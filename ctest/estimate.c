@@ -3,10 +3,7 @@
 
 static petal_filter *make(petal_kind kind, uint64_t from, uint64_t to) {
   petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = 20000};
-  petal_filter *filter = NULL;
-  CHECK_OK(petal_filter_new(&spec, &filter, NULL));
-  for (uint64_t i = from; i < to; i++) CHECK_OK(petal_filter_insert_u64(filter, check_key(i), NULL));
-  return filter;
+  return check_filled(&spec, from, to);
 }
 
 /* The truth is within 4.5 standard errors, and the interval lies around the value. */
@@ -30,6 +27,7 @@ static void one_filter(petal_kind kind) {
     petal_filter_free(filter);
   }
 
+  if (check_kind_info(kind).overfill != PETAL_OVERFILL_RATE_RISES) return;
   petal_spec tiny = {.struct_size = sizeof tiny, .kind = kind, .bits = 512, .capacity = 10};
   petal_filter *full = NULL;
   petal_estimate estimate = {.value = -1};
@@ -73,13 +71,38 @@ static void two_filters(petal_kind kind) {
   petal_filter_free(seeded);
 }
 
+/* A kind that cannot tell says so, and writes nothing. */
+static void cannot(petal_kind kind, bool count) {
+  petal_filter *filter = make(kind, 0, 100);
+  petal_estimate estimate = {.value = -1};
+  petal_overlap comparison = {.struct_size = sizeof comparison, .jaccard = {.value = -1}};
+  petal_statistics statistics = {.struct_size = sizeof statistics};
+  petal_error error = {.struct_size = sizeof error};
+  if (count) {
+    CHECK_STATUS(petal_filter_estimate(filter, &estimate, &error), PETAL_ERR_UNSUPPORTED);
+    CHECK_TEXT(error.message, check_kind_info(kind).name);
+    CHECK_OK(petal_filter_statistics(filter, &statistics, NULL));
+    CHECK(statistics.count_estimate < 0);
+  }
+  CHECK_STATUS(petal_filter_estimate_overlap(filter, filter, &comparison, &error), PETAL_ERR_UNSUPPORTED);
+  CHECK_TEXT(error.message, check_kind_info(kind).name);
+  CHECK(estimate.value == -1 && comparison.jaccard.value == -1);
+  petal_filter_free(filter);
+}
+
 int main(void) {
   for (size_t k = 0; k < petal_kind_count(); k++) {
     petal_kind_info info = {.struct_size = sizeof info};
     CHECK_OK(petal_kind_at(k, &info));
     if (info.capabilities & PETAL_CAN_ESTIMATE) {
       one_filter(info.kind);
+    } else {
+      cannot(info.kind, true);
+    }
+    if (info.capabilities & PETAL_CAN_ESTIMATE && info.capabilities & PETAL_CAN_MERGE) {
       two_filters(info.kind);
+    } else {
+      cannot(info.kind, false);
     }
   }
   return check_done();

@@ -50,10 +50,18 @@ static void kind_is_sane(size_t index) {
 
   /* A filter of it can do what the kind can. */
   petal_spec spec = {.struct_size = sizeof spec, .kind = info.kind, .capacity = 100};
-  petal_filter *filter = NULL;
-  CHECK_OK(petal_filter_new(&spec, &filter, NULL));
+  petal_filter *filter = check_filled(&spec, 0, 100);
   CHECK_EQUAL(petal_filter_capabilities(filter), info.capabilities);
   petal_filter_free(filter);
+
+  /* What it is and what it can do agree. */
+  CHECK(info.overfill >= PETAL_OVERFILL_RATE_RISES && info.overfill <= PETAL_OVERFILL_IS_BUILT);
+  CHECK((info.overfill == PETAL_OVERFILL_IS_BUILT) == !(info.capabilities & PETAL_CAN_INSERT));
+  CHECK((info.overfill == PETAL_OVERFILL_GROWS) == !!(info.capabilities & PETAL_CAN_GROW));
+  CHECK(info.is_canonical <= 1);
+  /* Exact bits that are no multiple are refused. */
+  petal_spec odd = {.struct_size = sizeof odd, .kind = info.kind, .capacity = 100, .bits = info.bits_unit + 1};
+  if (info.bits_unit > 1) CHECK_STATUS(petal_filter_new(&odd, &filter, NULL), PETAL_ERR_OUT_OF_RANGE);
 }
 
 int main(void) {

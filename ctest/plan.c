@@ -68,7 +68,18 @@ static void what_does_not_fit(void) {
     bool can = (info.capabilities & request.capabilities) == request.capabilities;
     CHECK_STATUS(proposals[i].status, can ? PETAL_OK : PETAL_ERR_UNSUPPORTED);
   }
-  request = (petal_plan_request){.struct_size = sizeof request, .keys = 1000000, .memory = 100};
+  /* Kinds that take no keys are proposed only to whom they will do. */
+  for (uint32_t is_static = 0; is_static < 2; is_static++) {
+    request = (petal_plan_request){.struct_size = sizeof request, .keys = 1000, .false_positive_rate = 0.01,
+                                   .is_static = is_static};
+    plan(&request);
+    for (size_t i = 0; i < count; i++) {
+      bool can = is_static || check_can(proposals[i].kind, PETAL_CAN_INSERT);
+      CHECK_STATUS(proposals[i].status, can ? PETAL_OK : PETAL_ERR_UNSUPPORTED);
+    }
+  }
+  request = (petal_plan_request){.struct_size = sizeof request, .keys = 1000000, .memory = 100,
+                                 .is_static = 1};
   plan(&request);
   for (size_t i = 0; i < count; i++) CHECK_STATUS(proposals[i].status, PETAL_ERR_TOO_LARGE);
 

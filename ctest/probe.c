@@ -6,9 +6,7 @@ static const uint8_t secret[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14
 static petal_filter *make(petal_kind kind, petal_hash_function hash) {
   petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .hash = hash, .capacity = 2000};
   if (hash == PETAL_HASH_SIPHASH13) memcpy(spec.key, secret, sizeof secret);
-  petal_filter *filter = NULL;
-  CHECK_OK(petal_filter_new(&spec, &filter, NULL));
-  return filter;
+  return check_filled(&spec, 0, 0);
 }
 
 /* The three ways to ask, and the three to ask with a status, agree; so do bytes, number and hash. */
@@ -52,6 +50,46 @@ static void key_forms_agree(petal_kind kind, petal_hash_function hash) {
   CHECK(false_positives < 55);
   petal_filter_free(mixed);
   petal_filter_free(plain);
+}
+
+/* The same of what a builder makes. */
+static void key_forms_agree_when_built(petal_kind kind) {
+  petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = 1500};
+  petal_filter *plain = check_filled(&spec, 0, 1500), *mixed = NULL;
+  petal_builder *builder = NULL;
+  CHECK_OK(petal_builder_new(&spec, NULL, &builder, NULL));
+  for (uint64_t i = 0; i < 1500; i++) {
+    uint64_t key = check_key(i), hashed = 0;
+    unsigned char bytes[8];
+    for (unsigned b = 0; b < 8; b++) bytes[b] = (unsigned char)(key >> 8 * b);
+    CHECK_OK(petal_hash_u64(&spec, key, &hashed, NULL));
+    if (i % 3 == 0) CHECK_OK(petal_builder_add(builder, bytes, 8));
+    if (i % 3 == 1) CHECK_OK(petal_builder_add_u64(builder, key));
+    if (i % 3 == 2) CHECK_OK(petal_builder_add_hash(builder, hashed));
+  }
+  CHECK_OK(petal_builder_finish(builder, &mixed, NULL));
+  if (check_kind_info(kind).is_canonical) CHECK(check_same_bits(mixed, plain));
+  unsigned false_positives = 0;
+  for (uint64_t i = 0; i < 1500; i++) CHECK(contains(mixed, check_key(i)));
+  for (uint64_t i = 1500; i < 4500; i++) false_positives += contains(mixed, check_key(i));
+  CHECK(false_positives < 55);
+  petal_builder_free(builder);
+  petal_filter_free(mixed);
+  petal_filter_free(plain);
+}
+
+/* A kind that takes no keys says so of each form, and stays as it is. */
+static void insertions_are_refused(petal_kind kind) {
+  petal_spec spec = {.struct_size = sizeof spec, .kind = kind};
+  petal_filter *filter = check_filled(&spec, 0, 100);
+  check_image image = check_take_image(filter);
+  bool is_new = true;
+  CHECK_STATUS(petal_filter_insert(filter, "a", 1, &is_new), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_filter_insert_u64(filter, 1, &is_new), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_filter_insert_hash(filter, 1, &is_new), PETAL_ERR_UNSUPPORTED);
+  CHECK(is_new && check_same_image(filter, image));
+  free(image.bytes);
+  petal_filter_free(filter);
 }
 
 /* "New" is certain: the key was not found before. Otherwise it was. */
@@ -140,6 +178,11 @@ static void failures_say_true(petal_kind kind) {
 int main(void) {
   for (size_t k = 0; k < petal_kind_count(); k++) {
     petal_kind kind = check_kind(k);
+    key_forms_agree_when_built(kind);
+    if (!check_can(kind, PETAL_CAN_INSERT)) {
+      insertions_are_refused(kind);
+      continue;
+    }
     key_forms_agree(kind, PETAL_HASH_XXH3);
     key_forms_agree(kind, PETAL_HASH_XXH64);
     key_forms_agree(kind, PETAL_HASH_SIPHASH13);

@@ -34,8 +34,11 @@ static void rates(void) {
         CHECK_OK(petal_spec_expected_false_positive_rate(&spec, 0, &none, NULL));
         CHECK(none == 0);
         CHECK_OK(petal_spec_expected_false_positive_rate(&spec, UINT64_MAX, &rate, NULL));
-        CHECK_CLOSE(rate, 1, 1e-9);
+        petal_kind_info info = check_kind_info(spec.kind);
+        if (info.overfill == PETAL_OVERFILL_RATE_RISES) CHECK_CLOSE(rate, 1, 1e-9);
 
+        /* How large a filter becomes that is built is known when its keys are. */
+        if (info.overfill == PETAL_OVERFILL_IS_BUILT) continue;
         uint64_t size = 0;
         petal_filter *filter = NULL;
         petal_description description = {.struct_size = sizeof description};
@@ -139,8 +142,10 @@ static void foldable(void) {
   for (size_t k = 0; k < petal_kind_count(); k++) {
     petal_spec spec = {.struct_size = sizeof spec, .kind = check_kind(k), .capacity = 100000};
     uint64_t plain = 0, round = 0;
-    CHECK_OK(petal_spec_image_size(&spec, &plain, NULL));
     if (petal_spec_set(&spec, "foldable", 1, NULL) != PETAL_OK) continue;
+    CHECK_OK(petal_spec_set(&spec, "foldable", 0, NULL));
+    CHECK_OK(petal_spec_image_size(&spec, &plain, NULL));
+    CHECK_OK(petal_spec_set(&spec, "foldable", 1, NULL));
     CHECK_OK(petal_spec_image_size(&spec, &round, NULL));
     CHECK(round >= plain && (double)round < 1.008 * (double)plain + 64);
   }
