@@ -161,7 +161,7 @@ static void lookups_equal_single_calls(petal_kind kind, enum form form) {
 
 /* Keys and answers that every batch function refuses, each with the number of keys that can be read out of it, -1 if
  * none can. */
-static uint64_t wrong_offsets[] = {0, 4, 2, 6}, odd[4];
+static uint64_t wrong_offsets[] = {0, 4, 2, 6}, odd[16];
 static struct refusal {
   petal_keys keys;
   petal_answers answers;
