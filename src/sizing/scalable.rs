@@ -2,8 +2,8 @@
 //!
 //! A key that no level seems to have goes into the last one. When that has taken as many keys as it is for, a level
 //! follows that is larger and has a lower rate. With `P_i` the rate of the full level i, a lookup of an absent key says
-//! true at the rate `1 - prod(1 - P_i)`, which is at most the sum of all `P_i`. With `P_i = P_0 r^i` that sum stays below
-//! `P_0 / (1 - r)` however many levels there are: so `P_0 = (1 - r) P` keeps the promise P for ever.
+//! true at the rate `1 - prod(1 - P_i)`, which is at most the sum of all `P_i`. With `P_i = P_0 r^i` that sum stays
+//! below `P_0 / (1 - r)` however many levels there are: so `P_0 = (1 - r) P` keeps the promise P for ever.
 //!
 //! A level is full by the keys that were *new* to it. Of m distinct keys that reach a level some seem to be there
 //! already, and change nothing in it: its bits are those of m keys while it has taken only
@@ -15,6 +15,9 @@ use super::search;
 /// Intervals of Simpson's rule: rates rise like high powers of the number of keys, of which it integrates the 16th to
 /// half a percent. What is integrated is a correction.
 const INTERVALS: u32 = 16;
+
+/// How many times as many keys as it took a level may have seen for `seen` to tell.
+const MOST_SEEN: f64 = 8.0;
 
 /// How many of `seen` distinct keys a level of this rate is expected to have mistaken for ones that it had.
 pub fn mistaken(seen: f64, rate: impl Fn(u64) -> f64) -> f64 {
@@ -30,10 +33,11 @@ pub fn taken(seen: f64, rate: impl Fn(u64) -> f64) -> f64 {
 }
 
 /// How many distinct keys a level of this rate is expected to have seen when it has taken so many: the inverse of
-/// [`taken`], by iteration. Never fewer than `taken`; infinite where a level takes no more.
+/// [`taken`], by iteration. Never fewer than `taken`; infinite where these would be more than `MOST_SEEN` times as
+/// many, for a level that is far past its capacity.
 pub fn seen(taken: f64, rate: impl Fn(u64) -> f64) -> f64 {
     let mut seen = taken;
-    for _ in 0..200 {
+    while seen <= MOST_SEEN * taken {
         let better = taken + mistaken(seen, &rate);
         if (better - seen).abs() <= 1e-9 * seen {
             return better;
@@ -43,8 +47,8 @@ pub fn seen(taken: f64, rate: impl Fn(u64) -> f64) -> f64 {
     f64::INFINITY
 }
 
-/// The most distinct keys that a level may see for its rate to be at most `bound`: a search from `guess`. 0 if there are
-/// none; `u64::MAX` if the rate never gets there.
+/// The most distinct keys that a level may see for its rate to be at most `bound`: a search from `guess`. 0 if there
+/// are none; `u64::MAX` if the rate never gets there.
 pub fn most_keys(bound: f64, guess: u64, rate: impl Fn(u64) -> f64) -> u64 {
     search::least(guess, u64::MAX, |keys| rate(keys) > bound).map_or(u64::MAX, |first| first - 1)
 }

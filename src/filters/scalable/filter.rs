@@ -20,8 +20,8 @@ pub(super) struct Level {
     capacity: OnceLock<u64>,
 }
 
-/// A chain of levels. The last line of its payload is its state: how many keys the level in use has taken, and which one
-/// that is. Lookups ask all levels and not the state, so that no key is lost with it.
+/// A chain of levels. The last line of its payload is its state: how many keys the level in use has taken, and which
+/// one that is. Lookups ask all levels and not the state, so that no key is lost with it.
 pub struct Scalable {
     base: Base,
     schedule: Schedule,
@@ -280,8 +280,8 @@ impl Insert for Scalable {
         if self.base.is_own() { self.insert(hash).ok() } else { None }
     }
 
-    /// Keys that fit into the level in use go through its inner loops; where that fills, and into an image in place, one
-    /// after the other.
+    /// Keys that fit into the level in use go through its inner loops; where that fills, and into an image in place, they
+    /// go one after the other.
     fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {
         if !self.base.is_own() {
             return one_by_one(batch, |hash| self.insert_one(hash));

@@ -1,9 +1,9 @@
 //! The kind `scalable`: a chain of bit arrays that grows and keeps its false-positive rate.
 //!
 //! After Almeida, Baquero, Preguica and Hutchison, "Scalable Bloom filters", 2007. A level is a bit array of any kind
-//! that [`super::levels`] knows. A key that no level seems to have goes into the last one; when that has its capacity, a
-//! level follows that is `growth` times as large and `tightening` times as often wrong. [`crate::sizing::scalable`] says
-//! why the rate that was asked for then holds for ever, and [`schedule`] how large each level is.
+//! that [`super::levels`] knows. A key that no level seems to have goes into the last one; when that has its capacity,
+//! a level follows that is `growth` times as large and `tightening` times as often wrong. [`crate::sizing::scalable`]
+//! says why the rate that was asked for then holds for ever, and [`schedule`] how large each level is.
 //!
 //! A level that follows needs a larger payload: memory of the filter's own is had anew, and the old levels are copied
 //! into it, so that an insertion that grows the filter takes as long as copying it. An image in place cannot grow: it
@@ -14,8 +14,8 @@
 //! union of the same rate: levels that are both full would be overfull as one, and side by side their rates add up. So
 //! there is no merging.
 //!
-//! Hashes pass a bijection before they go to the levels: keys that come in the order of their hashes, as a builder gives
-//! them, would otherwise fill one end of the first level only.
+//! Hashes pass a bijection before they go to the levels: keys that come in the order of their hashes, as a builder
+//! gives them, would otherwise fill one end of the first level only.
 
 mod filter;
 mod lookup;

@@ -122,36 +122,49 @@ impl Schedule {
         (0..levels).try_fold(0_u64, |sum, _| sum.checked_mul(self.growth)?.checked_add(1))
     }
 
-    /// How many distinct keys level i has seen when it is full, and its rate then.
+    /// Level i when it is full.
     ///
     /// # Errors
     /// As [`Schedule::level`].
     pub fn full(&self, i: u32) -> Result<Full> {
-        let first = self.level(0)?;
-        let rate_of = |geometry: Geometry| move |keys| (self.kind().row.false_positive_rate)(&geometry, keys);
-        let seen = scalable::seen(self.first_capacity as f64, rate_of(first));
-        let bound = rate_of(first)(seen.round() as u64);
-        if i == 0 {
-            return Ok(Full { seen, capacity: self.first_capacity, false_positive_rate: bound });
-        }
-        let bound = bound * self.tightening.powi(i as i32);
-        let rate = rate_of(self.level(i)?);
-        let guess = (seen * (self.growth as f64).powi(i as i32)).min(u64::MAX as f64) as u64;
+        let first = self.full_first()?;
+        if i == 0 { Ok(first) } else { self.full_after(&first, i) }
+    }
+
+    /// The first level, whose capacity is given, when it is full.
+    fn full_first(&self) -> Result<Full> {
+        let rate = self.rate_of(self.level(0)?);
+        let seen = scalable::seen(self.first_capacity as f64, rate);
+        Ok(Full { seen, capacity: self.first_capacity, false_positive_rate: rate(seen.round() as u64) })
+    }
+
+    /// A level after the first one, whose rate decides how many keys it takes.
+    fn full_after(&self, first: &Full, i: u32) -> Result<Full> {
+        let rate = self.rate_of(self.level(i)?);
+        let bound = first.false_positive_rate * self.tightening.powi(i as i32);
+        let guess = (first.seen * (self.growth as f64).powi(i as i32)).min(u64::MAX as f64) as u64;
         let most = scalable::most_keys(bound, guess, rate);
         let capacity = scalable::taken(most as f64, rate) as u64;
         Ok(Full { seen: most as f64, capacity, false_positive_rate: rate(most) })
     }
 
+    /// The rate of a level with so many distinct keys.
+    fn rate_of(&self, level: Geometry) -> impl Fn(u64) -> f64 + Copy {
+        let rate = self.kind().row.false_positive_rate;
+        move |keys| rate(&level, keys)
+    }
+
     /// The rate with so many distinct keys, in as many levels as they need.
     pub fn false_positive_rate(&self, keys: u64) -> f64 {
+        let Ok(first) = self.full_first() else { return 1.0 };
         let (mut rest, mut compound) = (keys as f64, 0.0);
         for i in 0..MAX_LEVELS {
-            let (Ok(full), Ok(geometry)) = (self.full(i), self.level(i)) else { break };
+            let full = if i == 0 { Ok(first) } else { self.full_after(&first, i) };
+            let (Ok(full), Ok(geometry)) = (full, self.level(i)) else { break };
             // Of the keys that are left so many do not seem to be there already.
             let reaching = rest * (1.0 - compound);
             if reaching <= full.seen {
-                let rate = (self.kind().row.false_positive_rate)(&geometry, reaching.round() as u64);
-                compound = scalable::either(compound, rate);
+                compound = scalable::either(compound, self.rate_of(geometry)(reaching.round() as u64));
                 break;
             }
             rest -= full.seen / (1.0 - compound);
@@ -166,14 +179,14 @@ impl Schedule {
     /// # Errors
     /// As [`Schedule::level`].
     pub fn distinct(&self, in_use: u32, taken: u64, rate: impl Fn(u32) -> f64) -> Result<f64> {
+        let first = self.full_first()?;
         let (mut keys, mut compound) = (0.0, 0.0);
         for i in 0..in_use {
-            let full = self.full(i)?;
+            let full = if i == 0 { first } else { self.full_after(&first, i)? };
             keys += full.seen / (1.0 - compound);
             compound = scalable::either(compound, rate(i));
         }
-        let geometry = self.level(in_use)?;
-        let seen = scalable::seen(taken as f64, |keys| (self.kind().row.false_positive_rate)(&geometry, keys));
+        let seen = scalable::seen(taken as f64, self.rate_of(self.level(in_use)?));
         Ok(keys + seen / (1.0 - compound))
     }
 
@@ -194,6 +207,7 @@ impl Schedule {
 }
 
 /// A level that takes no more.
+#[derive(Clone, Copy)]
 pub struct Full {
     /// Distinct keys that reached it.
     pub seen: f64,
