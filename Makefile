@@ -12,7 +12,7 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 .NOTPARALLEL:
 .PHONY: build install uninstall demo clean help header symbols licences figures
 .PHONY: test test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go fuzz
-.PHONY: mutants soak bench bench-pictures bench-quick bench-calls bench-batches bench-go
+.PHONY: mutants planted soak bench bench-pictures bench-quick bench-calls bench-batches bench-go
 
 build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
 	@cmake/requirements.sh build
@@ -86,6 +86,10 @@ fuzz: ## look for unknown failures, FUZZ_SECONDS (60) for each target; what is f
 # MUTANTS="0/64 src/plan.rs": a shard, or some files.
 mutants: ## change the core in thousands of small ways, and look whether its tests notice each (hours; takes cargo-mutants)
 	@CARGO_TARGET_DIR="$(TARGET)" tests/mutants.sh $(MUTANTS)
+
+# PLANTED="counter shard": faults with one of these words in their names.
+planted: ## plant a fault in each facet, and look whether the tests that name no kind find it (some 20 minutes)
+	@CARGO_TARGET_DIR="$(TARGET)" tests/planted/run.sh $(PLANTED)
 
 # SOAK="--lookups 1e8 --bits 0" does less; CRASH is how many processes of each sort are killed at random moments.
 CRASH ?= 500

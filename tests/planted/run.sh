@@ -7,7 +7,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 work=${CARGO_TARGET_DIR:-target}/planted
-tests="conformance:: facets:: maps::"
+tests="conformance:: facets:: maps:: shared:: estimate::"
 # A fault may make a loop endless.
 seconds=600
 

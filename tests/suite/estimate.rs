@@ -1,16 +1,17 @@
 //! Estimates against the truth: unbiased, with the standard errors that they claim.
 
-use crate::common::mix;
+use crate::common::{empty, mix};
 use petal::filters::bloom;
-use petal::{Capabilities, Filter, HashFunction, Image, Spec, compare, create, estimate, registry};
+use petal::{
+    Builder, BuilderOptions, Capabilities, Filter, HashFunction, Image, Keys, Spec, compare, estimate, registry,
+};
 
 /// A filter of `spec` with the external hashes of `keys`, under the given seed.
 fn filled(spec: &Spec, seed: u64, keys: std::ops::Range<u64>) -> Filter {
-    let mut filter = create(spec).unwrap();
-    for key in keys {
-        filter.insert_hash(mix(mix(seed) ^ key)).unwrap();
-    }
-    filter
+    let hashes: Vec<u64> = keys.map(|key| mix(mix(seed) ^ key)).collect();
+    let mut builder = Builder::new(spec, BuilderOptions::default()).unwrap();
+    builder.add_batch(&Keys::Hashes(&hashes)).outcome.unwrap();
+    builder.finish().unwrap()
 }
 
 fn spec_of(row: &petal::Row, capacity: u64) -> Spec {
@@ -25,7 +26,7 @@ fn estimating() -> impl Iterator<Item = &'static petal::Row> {
 
 /// The kinds that can estimate what two filters have in common.
 fn comparing() -> impl Iterator<Item = &'static petal::Row> {
-    estimating().filter(|row| create(&spec_of(row, 10)).unwrap().kind().as_overlap().is_some())
+    estimating().filter(|row| empty(&spec_of(row, 10)).kind().as_overlap().is_some())
 }
 
 /// The mean and the standard deviation.
@@ -117,7 +118,7 @@ fn disjoint_sets_may_overlap_by_less_than_nothing_and_full_filters_do_not_tell()
     assert!(raw.clone().any(|value| value < 0.0), "raw values are not clamped");
     let full = filled(&spec, 0, 0..20_000);
     assert_eq!(estimate(&full).unwrap(), None);
-    let empty = create(&spec).unwrap();
+    let empty = empty(&spec);
     let found = compare(&full, &empty).unwrap();
     assert!(found.first.is_none() && found.union.is_none() && found.intersection.is_none());
     assert_eq!(found.second.unwrap().value, 0.0);
@@ -148,7 +149,7 @@ fn errors_add_up() {
         assert!((jaccard.value - (ratio - 1.0)).abs() < 1e-12);
         assert!((jaccard.standard_error / expected - 1.0).abs() < 1e-12, "{}", row.name);
         // Two empty filters have nothing in common, with certainty.
-        let empty = create(&spec).unwrap();
+        let empty = empty(&spec);
         let nothing = compare(&empty, &empty).unwrap().jaccard.unwrap();
         assert_eq!((nothing.value, nothing.standard_error), (0.0, 0.0));
         assert!(compare(&a, &empty).unwrap().jaccard.unwrap().value.abs() < 1e-12);

@@ -53,45 +53,80 @@ fn a_removal_takes_one_key() {
     });
 }
 
-/// A key that is there more often than a counter counts stays there, with all of its neighbours, however often others
-/// are removed: a counter that wraps is seen.
+/// Keys that are there more often than a counter counts stay there, with all of their neighbours, however often others
+/// are removed: a counter that wraps is seen, and one that forgets that it was at its end.
 #[test]
 fn what_is_inserted_often_is_there() {
+    const OFTEN: std::ops::Range<u64> = FRESH..FRESH + 8;
     for_each_case(|case, spec| {
         if !can(case, Capabilities::INSERT) || !case.is_multiset() {
             return;
         }
         let mut filter = filled(spec, 0..CAPACITY / 2);
-        let hash = hash_of(spec, FRESH);
-        for times in 1..=300_u64 {
-            match filter.insert_hash(hash) {
-                Ok(_) => {}
-                Err(error) if case.row.overfill == Overfill::Refuses => {
-                    assert_eq!(error.status(), Status::Full);
-                    break;
+        for i in OFTEN {
+            let hash = hash_of(spec, i);
+            for times in 1..=300_u64 {
+                match filter.insert_hash(hash) {
+                    Ok(_) => {}
+                    Err(error) if case.row.overfill == Overfill::Refuses => {
+                        assert_eq!(error.status(), Status::Full);
+                        break;
+                    }
+                    Err(error) => panic!("{error}"),
                 }
-                Err(error) => panic!("{error}"),
-            }
-            assert!(filter.contains_hash(hash), "it is lost after {times} insertions");
-            if let Some(count) = filter.kind().as_count() {
-                let told = count.count_one(hash);
-                assert!(told >= times.min(count.greatest_count()), "{told} is told after {times} insertions");
+                assert!(filter.contains_hash(hash), "it is lost after {times} insertions");
+                if let Some(count) = filter.kind().as_count() {
+                    let told = count.count_one(hash);
+                    assert!(told >= times.min(count.greatest_count()), "{told} is told after {times} insertions");
+                }
             }
         }
-        holds(&filter, spec, 0..CAPACITY / 2);
+        holds(&filter, spec, (0..CAPACITY / 2).chain(OFTEN));
         if can(case, Capabilities::REMOVE) {
             // Keys that were inserted once, one after the other, in a filter some of whose counters are at their end.
             for i in 0..CAPACITY / 4 {
                 assert!(filter.remove_hash(hash_of(spec, i)).unwrap());
             }
-            holds(&filter, spec, CAPACITY / 4..CAPACITY / 2);
-            assert!(filter.contains_hash(hash));
-            let mut left = 300;
-            while left > 0 && filter.remove_hash(hash).unwrap() {
-                left -= 1;
+            holds(&filter, spec, (CAPACITY / 4..CAPACITY / 2).chain(OFTEN));
+            for i in OFTEN {
+                let mut left = 300;
+                while left > 0 && filter.remove_hash(hash_of(spec, i)).unwrap() {
+                    left -= 1;
+                }
             }
             holds(&filter, spec, CAPACITY / 4..CAPACITY / 2);
         }
+    });
+}
+
+/// What both hold is there as often as in both together: a merged counter that overflows is seen.
+#[test]
+fn merging_adds_up() {
+    for_each_case(|case, spec| {
+        if !can(case, Capabilities::MERGE) || !case.is_multiset() {
+            return;
+        }
+        // Sums on both sides of every power of two, each counter full in one of the two filters and in both.
+        let (first, second) = (|i: u64| 1 + i % 17, |i: u64| 1 + i / 17 % 17);
+        let keys = 289;
+        let often = |times: fn(u64) -> u64| (0..keys).flat_map(move |i| std::iter::repeat_n(i, times(i) as usize));
+        let (mut both, second_filter) = (filled(spec, often(first)), filled(spec, often(second)));
+        match both.merge(&second_filter) {
+            Err(error) if case.row.overfill == Overfill::Refuses => {
+                assert_eq!(error.status(), Status::Full);
+                return holds(&both, spec, 0..keys);
+            }
+            outcome => outcome.unwrap(),
+        }
+        holds(&both, spec, 0..keys);
+        let Some(count) = both.kind().as_count() else { return };
+        let mut larger = 0;
+        for i in 0..keys {
+            let (told, really) = (count.count_one(hash_of(spec, i)), first(i) + second(i));
+            assert!(told >= really.min(count.greatest_count()), "{told} of key {i} are told, {really} is right");
+            larger += usize::from(told > really);
+        }
+        assert!(larger < 15, "{larger} counts are too large");
     });
 }
 
@@ -175,6 +210,19 @@ fn what_grows_keeps_its_keys_and_its_rate() {
             assert!(inserted - FRESH >= room, "{} keys fit where there was room for {room}", inserted - FRESH);
             holds(filter, spec, (0..50 * CAPACITY).chain(FRESH..inserted));
         });
+        // A batch takes as many, and says so.
+        Buffer::of(&bytes).open(Mode::Write, spec.key, |filter| {
+            let filter = filter.unwrap();
+            let (room, before) = (filter.kind().as_grow().unwrap().room(), filter.base().count());
+            let hashes: Vec<u64> = (FRESH..FRESH + 2 * room + 100).map(|i| hash_of(spec, i)).collect();
+            let mut answers = Answers::default();
+            let taken = filter.insert_batch(&Keys::Hashes(&hashes), Some(&mut answers));
+            assert_eq!(taken.outcome.unwrap_err().status(), Status::Full);
+            assert_eq!((answers.done as u64, filter.base().count() - before), (taken.keys as u64, taken.keys as u64));
+            assert_eq!(answers.true_count, room, "of {} keys that were taken", taken.keys);
+            holds(filter, spec, (0..50 * CAPACITY).chain(FRESH..FRESH + taken.keys as u64));
+            assert!(!filter.contains_hash(hashes[taken.keys]), "the key that was refused is there");
+        });
     });
 }
 
@@ -198,21 +246,34 @@ fn what_is_full_refuses_and_loses_nothing() {
         holds(&filter, spec, 0..i);
         assert_eq!(filter.base().count(), i);
         filter.verify().unwrap();
+        // A batch takes as many, and says so.
+        let mut batched = filled(spec, 0..CAPACITY);
+        let hashes: Vec<u64> = (CAPACITY..2 * i).map(|i| hash_of(spec, i)).collect();
+        let taken = batched.insert_batch(&Keys::Hashes(&hashes), None);
+        assert_eq!(taken.outcome.unwrap_err().status(), Status::Full);
+        assert_eq!(taken.keys as u64, i - CAPACITY);
+        assert_eq!(image(&batched), image(&filter));
     });
 }
 
 // ---- Building ----------------------------------------------------------------------------------------------------
 
-/// Every number of keys can be built, and all of them are found: a shard that is off by one is seen.
+/// Every number of keys can be built, and all of them are found, one by one and in a batch: a shard that is off by one is
+/// seen. The largest has more than one shard.
 #[test]
 fn every_number_of_keys_is_built() {
     for case in main_layouts() {
         let spec = Spec { false_positive_rate: 0.01, ..case.spec() };
-        let large: &[u64] = if case.is_default() { &[65_537, 300_000] } else { &[] };
+        let large: &[u64] = if case.is_default() { &[65_537, 1_300_000] } else { &[] };
         for keys in (0..70).chain([127, 128, 129, 1000, 4095, 4096, 4097, 20_000]).chain(large.iter().copied()) {
             let filter = filled(&spec, 0..keys);
             holds(&filter, &spec, 0..keys);
             assert_eq!(filter.base().count(), keys);
+            let hashes: Vec<u64> = (0..keys).chain(FRESH..FRESH + keys.min(1000)).map(|i| hash_of(&spec, i)).collect();
+            let mut found = vec![2; hashes.len()];
+            let mut answers = Answers { bytes: Some(&mut found), ..Answers::default() };
+            filter.contains_batch(&Keys::Hashes(&hashes), &mut answers).unwrap();
+            assert!(hashes.iter().zip(found).all(|(hash, found)| found == u8::from(filter.contains_hash(*hash))));
             if keys >= 1000 {
                 let found = false_positives(&filter, &spec, 10_000);
                 assert!(found < 200, "{}: {keys} keys: {found} of 10000 absent keys are found", case.name());

@@ -100,6 +100,15 @@ fn values_are_exact() {
     }
 }
 
+/// So many keys that they are solved in more than one part, and do not lie in the caches.
+#[test]
+fn values_of_many_keys_are_exact() {
+    for row in MAPS {
+        let exact = exact(1_300_000, 20);
+        check(&build(&spec(row, &[]), &exact), &exact);
+    }
+}
+
 #[test]
 fn every_hash_function_serves() {
     for row in MAPS {

@@ -1,6 +1,6 @@
 //! Lock-free insertion: what the contract promises, for every kind that has the capability.
 
-use crate::common::{cases, mix};
+use crate::common::{cases, empty, mix};
 use core::sync::atomic::{AtomicU64, Ordering};
 use petal::{Answers, Capabilities, HashFunction, Image, Keys, Mode, OpenOptions, Spec, Status};
 use std::sync::Barrier;
@@ -22,8 +22,7 @@ fn hashes(count: u64, seed: u64) -> Vec<u64> {
 #[test]
 fn alone_it_is_ordinary_insertion() {
     for_each_spec(2000, 0.01, |spec| {
-        let (mut ordinary, shared, batched) =
-            (petal::create(spec).unwrap(), petal::create(spec).unwrap(), petal::create(spec).unwrap());
+        let (mut ordinary, shared, batched) = (empty(spec), empty(spec), empty(spec));
         let keys = hashes(3000, 1);
         let mut new = vec![0; keys.len()];
         let mut answers = Answers { bytes: Some(&mut new), ..Answers::default() };
@@ -43,7 +42,7 @@ fn alone_it_is_ordinary_insertion() {
 #[test]
 fn threads_lose_nothing() {
     for_each_spec(40_000, 0.01, |spec| {
-        let shared = petal::create(spec).unwrap();
+        let shared = empty(spec);
         let keys = hashes(40_000, 2);
         thread::scope(|scope| {
             for part in 0..4 {
@@ -58,7 +57,7 @@ fn threads_lose_nothing() {
                 });
             }
         });
-        let mut ordinary = petal::create(spec).unwrap();
+        let mut ordinary = empty(spec);
         ordinary.insert_batch(&Keys::Hashes(&keys), None).outcome.unwrap();
         assert!(ordinary.equals(&shared));
     });
@@ -68,7 +67,7 @@ fn threads_lose_nothing() {
 #[test]
 fn what_happened_before_is_found() {
     for_each_spec(20_000, 0.001, |spec| {
-        let filter = petal::create(spec).unwrap();
+        let filter = empty(spec);
         let keys = hashes(20_000, 3);
         let inserted = AtomicU64::new(0);
         thread::scope(|scope| {
@@ -96,7 +95,7 @@ fn what_happened_before_is_found() {
 #[test]
 fn somebody_is_told_that_a_key_is_new() {
     for_each_spec(1_000_000, 1e-6, |spec| {
-        let filter = petal::create(spec).unwrap();
+        let filter = empty(spec);
         let keys = hashes(3000, 4);
         let told: Vec<AtomicU64> = keys.iter().map(|_| AtomicU64::new(0)).collect();
         thread::scope(|scope| {
@@ -145,7 +144,7 @@ fn handles_share_a_file() {
     for_each_spec(10_000, 0.01, |spec| {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("shared.petal");
-        petal::create(spec).unwrap().save(&path).unwrap();
+        empty(spec).save(&path).unwrap();
         let share = OpenOptions { mode: Mode::Share, ..OpenOptions::default() };
         let keys = hashes(10_000, 5);
         let (first, second) = (petal::open(&path, &share).unwrap(), petal::open(&path, &share).unwrap());
@@ -168,7 +167,7 @@ fn handles_share_a_file() {
         drop(second);
         let clean = petal::open(&path, &OpenOptions::default()).unwrap();
         clean.verify().unwrap();
-        let mut ordinary = petal::create(spec).unwrap();
+        let mut ordinary = empty(spec);
         ordinary.insert_batch(&Keys::Hashes(&keys), None).outcome.unwrap();
         assert!(ordinary.equals(&clean));
     });
@@ -180,7 +179,7 @@ fn sharing_has_its_limits() {
     for_each_spec(100, 0.01, |spec| {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("shared.petal");
-        petal::create(spec).unwrap().save(&path).unwrap();
+        empty(spec).save(&path).unwrap();
         let share = OpenOptions { mode: Mode::Share, ..OpenOptions::default() };
         let write = OpenOptions { mode: Mode::Write, ..OpenOptions::default() };
         {
