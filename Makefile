@@ -95,7 +95,7 @@ planted: ## plant a fault in each facet, and look whether the tests that name no
 CRASH ?= 500
 soak: ## 10^9 lookups of inserted keys, all rates in narrow bands, filters past 2^35 bits, processes killed at every call
 	PETAL_CRASH=$(CRASH) cargo test --locked -p petal --test crash
-	PETAL_SOAK=1 cargo test --locked -p petal --test suite false_positive_rate::
+	PETAL_SOAK=1 cargo test --locked -p petal --test suite -- false_positive_rate:: conformance::
 	cargo bench --locked --bench soak -- $(SOAK)
 
 # BENCH="--only blocked --keys 1e6" does less, BENCH=--huge more.
