@@ -7,6 +7,21 @@ import (
 
 // The kind blocked, layout 1: blocks of sixteen lanes of 32 bits; a key has one bit in each of k lanes of its block.
 
+var blockedRow = kindRow{
+	name:     "blocked",
+	open:     (*shape).asBlocked,
+	contains: blockedLookup(),
+	insert:   (*shape).blockedInsert,
+}
+
+// blockedLookup returns the lookup for this processor.
+func blockedLookup() func(s *shape, payload []byte, hash uint64) bool {
+	if hasAVX2 {
+		return blockedContainsAVX2
+	}
+	return (*shape).blockedContains
+}
+
 const (
 	blockBytes = 64
 	maxLanes   = 16
@@ -40,13 +55,13 @@ var (
 	laneMasksOf   [maxLanes + 1][]uint16
 )
 
-func (s *shape) asBlocked(h *Header) bool {
-	if h.Bits%(8*blockBytes) != 0 || h.Hashes < 1 || h.Hashes > maxLanes || h.Words != [8]uint64{} {
-		return false
+func (s *shape) asBlocked(h *Header) (payloadBytes uint64, possible bool) {
+	if h.Bits == 0 || h.Bits%(8*blockBytes) != 0 || h.Hashes < 1 || h.Hashes > maxLanes || h.Words != [8]uint64{} {
+		return 0, false
 	}
 	s.blocks = h.Bits / (8 * blockBytes)
 	s.masks = laneMasks(int(h.Hashes))
-	return true
+	return wholeBytes(h.Bits), true
 }
 
 // block returns the block of a hash and the mask of its lanes.

@@ -7,7 +7,7 @@ var hasAVX2 = cpuid.CPU.Supports(cpuid.AVX2)
 // blockedContainsAVX2 is blockedContains with a vector of 32-bit lanes for each half of the block. In blocked_amd64.s.
 //
 //go:noescape
-func blockedContainsAVX2(f *Filter, hash uint64) bool
+func blockedContainsAVX2(s *shape, payload []byte, hash uint64) bool
 
 // bytesOfBits are the bits of a byte as bytes of 0 or 1, the lowest first.
 //

@@ -26,31 +26,31 @@ DATA five<>+16(SB)/8, $0x0000001f0000001f
 DATA five<>+24(SB)/8, $0x0000001f0000001f
 GLOBL five<>(SB), RODATA|NOPTR, $32
 
-// func blockedContainsAVX2(f *Filter, hash uint64) bool
-TEXT ·blockedContainsAVX2(SB), NOSPLIT, $0-17
-	MOVQ f+0(FP), DI
-	MOVQ hash+8(FP), SI
+// func blockedContainsAVX2(s *shape, payload []byte, hash uint64) bool
+TEXT ·blockedContainsAVX2(SB), NOSPLIT, $0-41
+	MOVQ s+0(FP), DI
+	MOVQ hash+32(FP), SI
 
 	// The block: the high half of hash * blocks, which is less than blocks.
 	MOVQ    SI, AX
-	MULQ    (Filter_shape+shape_blocks)(DI)
+	MULQ    shape_blocks(DI)
 	SHLQ    $6, DX
-	ADDQ    Filter_payload(DI), DX
+	ADDQ    payload_base+8(FP), DX
 	VMOVDQU 0(DX), Y8
 	VMOVDQU 32(DX), Y9
 
 	// The mask of the lanes: masks[low * len(masks) >> 32]. A byte of it is 1 or 0 in each of eight lanes.
 	MOVL    SI, CX
-	IMULQ   (Filter_shape+shape_masks+8)(DI), CX
+	IMULQ   (shape_masks+8)(DI), CX
 	SHRQ    $32, CX
-	MOVQ    (Filter_shape+shape_masks)(DI), R8
+	MOVQ    shape_masks(DI), R8
 	MOVWLZX (R8)(CX*2), CX
 	MOVBLZX CX, AX
 	SHRL    $8, CX
 	LEAQ    ·bytesOfBits(SB), R8
 
 	// The products of the hash's low half with four salts each, and from them the number of the bit in each lane.
-	VPBROADCASTQ hash+8(FP), Y0
+	VPBROADCASTQ hash+32(FP), Y0
 	VPMULUDQ     salts<>+0(SB), Y0, Y1
 	VPMULUDQ     salts<>+32(SB), Y0, Y2
 	VPSRLVD      shifts<>(SB), Y1, Y1
@@ -69,6 +69,6 @@ TEXT ·blockedContainsAVX2(SB), NOSPLIT, $0-17
 	VPANDN Y2, Y9, Y2
 	VPOR   Y1, Y2, Y1
 	VPTEST Y1, Y1
-	SETEQ  ret+16(FP)
+	SETEQ  ret+40(FP)
 	VZEROUPPER
 	RET

@@ -4,6 +4,6 @@ package view
 
 const hasAVX2 = false
 
-func blockedContainsAVX2(f *Filter, hash uint64) bool {
-	return f.shape.blockedContains(f.payload, hash)
+func blockedContainsAVX2(s *shape, payload []byte, hash uint64) bool {
+	return s.blockedContains(payload, hash)
 }

@@ -19,7 +19,7 @@ func TestBlocksAreTheDefinition(t *testing.T) {
 			hash := random.Uint64()
 			low := hash & 0xffffffff
 			f := &Filter{
-				kind: Blocked, payload: make([]byte, 3*blockBytes), shape: shape{blocks: 3, masks: masks, hashes: k},
+				kind: Blocked, row: &blockedRow, payload: make([]byte, 3*blockBytes), shape: shape{blocks: 3, masks: masks, hashes: k},
 			}
 			high, _ := bits.Mul64(hash, 3)
 			block, mask := f.payload[high*blockBytes:], masks[low*uint64(len(masks))>>32]
@@ -42,7 +42,7 @@ func TestBlocksAreTheDefinition(t *testing.T) {
 			answer := func(want bool) {
 				t.Helper()
 				if f.shape.blockedContains(f.payload, hash) != want || f.ContainsHash(hash) != want ||
-					hasAVX2 && blockedContainsAVX2(f, hash) != want {
+					hasAVX2 && blockedContainsAVX2(&f.shape, f.payload, hash) != want {
 					t.Fatalf("%d lanes %016b, hash %#x: the answer is not %v", k, mask, hash, want)
 				}
 			}

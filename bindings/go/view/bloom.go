@@ -14,27 +14,34 @@ const (
 	triple
 )
 
+var bloomRow = kindRow{
+	name:     "bloom",
+	open:     (*shape).asBloom,
+	contains: (*shape).bloomContains,
+	insert:   (*shape).bloomInsert,
+}
+
 const golden = 0x9e3779b97f4a7c15
 
-func (s *shape) asBloom(h *Header) bool {
+func (s *shape) asBloom(h *Header) (payloadBytes uint64, possible bool) {
 	k := uint64(h.Hashes)
 	partitioned, derivation, width := h.Words[0], h.Words[1], h.Words[2]
-	if k < 1 || k > 64 || partitioned > 1 || derivation > triple || h.Words[3] != 0 ||
+	if h.Bits == 0 || k < 1 || k > 64 || partitioned > 1 || derivation > triple || h.Words[3] != 0 ||
 		[4]uint64(h.Words[4:]) != [4]uint64{} {
-		return false
+		return 0, false
 	}
 	if derivation == slices && (width < 1 || width > 64) || derivation != slices && width != 0 {
-		return false
+		return 0, false
 	}
 	s.reach, s.derivation, s.width = h.Bits, derivation, uint(width)
 	if partitioned == 1 {
 		if h.Bits%k != 0 {
-			return false
+			return 0, false
 		}
 		s.reach = h.Bits / k
 		s.stride = s.reach
 	}
-	return true
+	return wholeBytes(h.Bits), true
 }
 
 func (s *shape) bloomContains(payload []byte, hash uint64) bool {
@@ -132,7 +139,7 @@ func hashWord(hash, j uint64) uint64 {
 }
 
 func mix(x uint64) uint64 {
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
+	x = (x ^ x>>30) * mixOrder
+	x = (x ^ x>>27) * mixScatter
 	return x ^ x>>31
 }

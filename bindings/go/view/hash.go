@@ -62,6 +62,32 @@ func (h *hasher) hash(key []byte) (hash uint64, ok bool) {
 	return 0, false
 }
 
+// identity is the 128 bits by which a map knows a key.
+type identity struct{ low, high uint64 }
+
+// identify returns the identity of a key.
+func (h *hasher) identify(key []byte) (id identity, ok bool) {
+	switch h.function {
+	case XXH3:
+		both := xxh3.Hash128Seed(key, h.seed)
+		return identity{both.Lo, both.Hi}, true
+	case XXH64:
+		low, _ := h.hash(key)
+		other := hasher{function: XXH64, seed: h.seed ^ golden}
+		high, _ := other.hash(key)
+		return identity{low, high}, true
+	case SipHash13:
+		return h.key.hash128(1, 3, key), true
+	}
+	return identity{}, false
+}
+
+func (h *hasher) identifyUint64(key uint64) (id identity, ok bool) {
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], key)
+	return h.identify(b[:])
+}
+
 // xxh3 is XXH3; without a seed it is faster.
 func (h *hasher) xxh3(key []byte) uint64 {
 	if h.seed == 0 {
@@ -81,8 +107,34 @@ func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)
 
 // hash is SipHash-c-d (Aumasson and Bernstein, 2012).
 func (k sipKey) hash(c, d int, message []byte) uint64 {
-	v0, v1 := k[0]^0x736f6d6570736575, k[1]^0x646f72616e646f6d
-	v2, v3 := k[0]^0x6c7967656e657261, k[1]^0x7465646279746573
+	v0, v1, v2, v3 := k.absorb(c, 0, message)
+	v2 ^= 0xff
+	for range d {
+		v0, v1, v2, v3 = sipRound(v0, v1, v2, v3)
+	}
+	return v0 ^ v1 ^ v2 ^ v3
+}
+
+// hash128 is the 128-bit form of SipHash-c-d.
+func (k sipKey) hash128(c, d int, message []byte) (id identity) {
+	v0, v1, v2, v3 := k.absorb(c, 0xee, message)
+	v2 ^= 0xee
+	for range d {
+		v0, v1, v2, v3 = sipRound(v0, v1, v2, v3)
+	}
+	id.low = v0 ^ v1 ^ v2 ^ v3
+	v1 ^= 0xdd
+	for range d {
+		v0, v1, v2, v3 = sipRound(v0, v1, v2, v3)
+	}
+	id.high = v0 ^ v1 ^ v2 ^ v3
+	return id
+}
+
+// absorb returns the state after the message; form is what the 128-bit form puts into it first.
+func (k sipKey) absorb(c int, form uint64, message []byte) (v0, v1, v2, v3 uint64) {
+	v0, v1 = k[0]^0x736f6d6570736575, k[1]^0x646f72616e646f6d^form
+	v2, v3 = k[0]^0x6c7967656e657261, k[1]^0x7465646279746573
 	last := uint64(len(message)) << 56
 	for len(message) >= 8 {
 		m := binary.LittleEndian.Uint64(message)
@@ -101,11 +153,7 @@ func (k sipKey) hash(c, d int, message []byte) uint64 {
 		v0, v1, v2, v3 = sipRound(v0, v1, v2, v3)
 	}
 	v0 ^= last
-	v2 ^= 0xff
-	for range d {
-		v0, v1, v2, v3 = sipRound(v0, v1, v2, v3)
-	}
-	return v0 ^ v1 ^ v2 ^ v3
+	return v0, v1, v2, v3
 }
 
 func sipRound(v0, v1, v2, v3 uint64) (uint64, uint64, uint64, uint64) {

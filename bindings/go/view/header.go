@@ -21,32 +21,10 @@ var (
 	ErrKeyMissing   = errors.New("petal/view: the filter is keyed and its secret key was not given")
 	ErrKeyMismatch  = errors.New("petal/view: the secret key is not the one that the filter was made with")
 	ErrKeyUnwanted  = errors.New("petal/view: a secret key was given, but the filter is not keyed")
+	ErrUnsupported  = errors.New("petal/view: the kind does not do this here")
 	ErrReadOnly     = errors.New("petal/view: the filter was opened for reading only")
 	ErrClosed       = errors.New("petal/view: the filter is closed")
 )
-
-// Kind is a kind of filter.
-type Kind uint32
-
-// The kinds that this package reads.
-const (
-	Bloom      Kind = 1
-	SplitBlock Kind = 2
-	Blocked    Kind = 3
-)
-
-// String returns the kind's name.
-func (k Kind) String() string {
-	switch k {
-	case Bloom:
-		return "bloom"
-	case SplitBlock:
-		return "split_block"
-	case Blocked:
-		return "blocked"
-	}
-	return fmt.Sprintf("kind %d", uint32(k))
-}
 
 // Hash is a hash function.
 type Hash uint32
@@ -187,46 +165,39 @@ func decodeHeader(image []byte) (Header, error) {
 	return h, nil
 }
 
-// known checks that this package reads the kind and its layout.
-func (h *Header) known() error {
-	switch h.Kind {
-	case Bloom, SplitBlock, Blocked:
-	default:
-		return fmt.Errorf("%w: %v", ErrNewerVersion, h.Kind)
+// row returns what this package knows of the kind, and checks that it reads its layout.
+func (h *Header) row() (*kindRow, error) {
+	row := h.Kind.row()
+	if row == nil {
+		return nil, fmt.Errorf("%w: %v", ErrNewerVersion, h.Kind)
 	}
 	if h.LayoutVersion > layoutVersion {
-		return fmt.Errorf("%w: layout %d of the kind %v", ErrNewerVersion, h.LayoutVersion, h.Kind)
+		return nil, fmt.Errorf("%w: layout %d of the kind %v", ErrNewerVersion, h.LayoutVersion, h.Kind)
 	}
 	if h.LayoutVersion == 0 {
-		return fmt.Errorf("%w: the layout version is 0", ErrCorrupt)
+		return nil, fmt.Errorf("%w: the layout version is 0", ErrCorrupt)
 	}
-	return nil
+	return row, nil
 }
 
-// shape checks that the kind can have this geometry.
-func (h *Header) shape() (shape, error) {
+// open finds the row and the shape of a filter, or of a map, and checks that the kind can have this geometry.
+func (h *Header) open(asMap bool) (*kindRow, shape, error) {
+	row, err := h.row()
+	if err != nil {
+		return nil, shape{}, err
+	}
 	s := shape{hashes: int(min(h.Hashes, math.MaxInt32))}
-	possible := false
-	switch h.Kind {
-	case Bloom:
-		possible = s.asBloom(h)
-	case SplitBlock:
-		possible = s.asSplitBlock(h)
-	case Blocked:
-		possible = s.asBlocked(h)
+	bytes, possible := row.open(&s, h)
+	units := bytes/payloadUnit + min(1, bytes%payloadUnit)
+	if !possible || h.PayloadBytes/payloadUnit != units {
+		return nil, shape{}, fmt.Errorf("%w: nothing of the kind %v has %d bits, %d hashes, words %v and %d bytes of payload",
+			ErrCorrupt, h.Kind, h.Bits, h.Hashes, h.Words, h.PayloadBytes)
 	}
-	// As many whole units as the bits need, and no more.
-	bytes := h.Bits / 8
-	if h.Bits%8 != 0 {
-		bytes++
+	switch {
+	case asMap && !row.isMap():
+		return nil, shape{}, fmt.Errorf("%w: the image is a filter, of the kind %v, and not a map", ErrUnsupported, h.Kind)
+	case !asMap && row.isMap():
+		return nil, shape{}, fmt.Errorf("%w: the image is a map, of the kind %v, and not a filter", ErrUnsupported, h.Kind)
 	}
-	units := bytes / payloadUnit
-	if bytes%payloadUnit != 0 {
-		units++
-	}
-	if !possible || h.Bits == 0 || h.PayloadBytes/payloadUnit != units {
-		return shape{}, fmt.Errorf("%w: no %v filter has %d bits, %d hashes, words %v and %d bytes of payload", ErrCorrupt,
-			h.Kind, h.Bits, h.Hashes, h.Words, h.PayloadBytes)
-	}
-	return s, nil
+	return row, s, nil
 }

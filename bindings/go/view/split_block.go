@@ -4,6 +4,13 @@ import "encoding/binary"
 
 // The kind split_block, layout 1: blocks of eight lanes of 32 bits, in each of which a key has one bit.
 
+var splitBlockRow = kindRow{
+	name:     "split_block",
+	open:     (*shape).asSplitBlock,
+	contains: (*shape).splitBlockContains,
+	insert:   (*shape).splitBlockInsert,
+}
+
 const splitBlockBytes = 32
 
 // salts are the odd multipliers of Apache Parquet's format.
@@ -11,9 +18,9 @@ var salts = [8]uint32{
 	0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31,
 }
 
-func (s *shape) asSplitBlock(h *Header) bool {
+func (s *shape) asSplitBlock(h *Header) (payloadBytes uint64, possible bool) {
 	s.blocks = h.Bits / (8 * splitBlockBytes)
-	return h.Hashes == 8 && h.Words == [8]uint64{} && h.Bits%(8*splitBlockBytes) == 0 && s.blocks < 1<<32
+	return wholeBytes(h.Bits), h.Bits != 0 && h.Hashes == 8 && h.Words == [8]uint64{} && h.Bits%(8*splitBlockBytes) == 0 && s.blocks < 1<<32
 }
 
 func (s *shape) splitBlock(payload []byte, hash uint64) *[splitBlockBytes]byte {

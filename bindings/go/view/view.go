@@ -1,8 +1,9 @@
 // Package view reads Petal filters without cgo: the same bytes that the C library writes, in Go, with a little assembly
 // where the processor has AVX2.
 //
-// It knows the kinds bloom, split_block and blocked. A filter is opened in place, over a mapped file ([Open]) or over a
-// slice ([Wrap]), or is copied into memory of its own ([Load], [Read]), where keys can be inserted too. Filters are
+// It knows the kinds of filter bloom, split_block, blocked, fuse, counting and scalable, and the kind of map bloomier
+// ([Map]). A filter is opened in place, over a mapped file ([Open]) or over a slice ([Wrap]), or is copied into memory
+// of its own ([Load], [Read]), where keys can be inserted too, but not into fuse and scalable. Filters and maps are
 // made, merged and measured with package petal or the command petal.
 //
 //	seen, err := view.Open("seen.petal", nil)
@@ -45,26 +46,16 @@ type Options struct {
 // Filter is an opened filter. Its zero value is a closed one.
 type Filter struct {
 	// What a lookup needs, first and together.
-	kind    Kind
+	row     *kindRow
 	payload []byte
 	shape   shape
 	hasher  hasher
 
+	kind     Kind
 	header   Header
 	image    []byte
 	writable bool
 	mapping  *mapping
-}
-
-// shape is what the kinds need of the geometry to find the bits of a hash.
-type shape struct {
-	blocks     uint64   // split_block and blocked
-	masks      []uint16 // blocked: the choices of lanes that a key has one of
-	hashes     int
-	reach      uint64 // bloom: the positions that a probe chooses among
-	stride     uint64 // bloom: from the slice of one probe to that of the next; 0 where they share one
-	derivation uint64 // bloom
-	width      uint   // bloom: the slice width
 }
 
 // Open maps a file for reading. It takes constant time: the payload is not looked at, which [Filter.Verify] does. The
@@ -72,7 +63,9 @@ type shape struct {
 //
 // If another process truncates a file while it is mapped, touching the lost part ends the program; where that may
 // happen, use [Read].
-func Open(path string, options *Options) (*Filter, error) {
+func Open(path string, options *Options) (*Filter, error) { return open(path, options, false) }
+
+func open(path string, options *Options, asMap bool) (*Filter, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -82,7 +75,7 @@ func Open(path string, options *Options) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := Wrap(mapped.bytes, options)
+	f, err := wrap(mapped.bytes, options, asMap)
 	if err == nil && len(f.image) < len(mapped.bytes) {
 		err = fmt.Errorf("%w: %d bytes follow the image", ErrCorrupt, len(mapped.bytes)-len(f.image))
 	}
@@ -97,16 +90,15 @@ func Open(path string, options *Options) (*Filter, error) {
 
 // Wrap opens the image at the start of a slice, in place and for reading: constant time, and the payload is not looked
 // at. The slice must not change while the filter is in use. What follows the image is ignored.
-func Wrap(image []byte, options *Options) (*Filter, error) {
+func Wrap(image []byte, options *Options) (*Filter, error) { return wrap(image, options, false) }
+
+func wrap(image []byte, options *Options, asMap bool) (*Filter, error) {
 	header, err := readHeader(image)
 	if err != nil {
 		return nil, err
 	}
 	// The order is the specification's.
-	if err := header.known(); err != nil {
-		return nil, err
-	}
-	shape, err := header.shape()
+	row, shape, err := header.open(asMap)
 	if err != nil {
 		return nil, err
 	}
@@ -120,6 +112,7 @@ func Wrap(image []byte, options *Options) (*Filter, error) {
 	}
 	end := headerLength + int(header.PayloadBytes)
 	return &Filter{
+		row:     row,
 		kind:    header.Kind,
 		payload: image[headerLength:end:end],
 		shape:   shape,
@@ -131,8 +124,10 @@ func Wrap(image []byte, options *Options) (*Filter, error) {
 
 // Load copies the image at the start of a slice and checks its checksums, unless it is dirty: its copy is dirty too. Keys
 // can be inserted into the copy.
-func Load(image []byte, options *Options) (*Filter, error) {
-	f, err := Wrap(image, options)
+func Load(image []byte, options *Options) (*Filter, error) { return load(image, options, false) }
+
+func load(image []byte, options *Options, asMap bool) (*Filter, error) {
+	f, err := wrap(image, options, asMap)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +138,9 @@ func Load(image []byte, options *Options) (*Filter, error) {
 
 // Read reads one image, and not a byte more, and checks its checksums, unless it is dirty. Keys can be inserted into it.
 // Memory grows with what really comes, whatever the header says.
-func Read(r io.Reader, options *Options) (*Filter, error) {
+func Read(r io.Reader, options *Options) (*Filter, error) { return read(r, options, false) }
+
+func read(r io.Reader, options *Options, asMap bool) (*Filter, error) {
 	start := make([]byte, headerLength)
 	n, err := io.ReadFull(r, start)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
@@ -153,17 +150,14 @@ func Read(r io.Reader, options *Options) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := header.known(); err != nil {
-		return nil, err
-	}
-	if _, err := header.shape(); err != nil {
+	if _, _, err := header.open(asMap); err != nil {
 		return nil, err
 	}
 	image, err := readRest(r, start, header.PayloadBytes+tableBytes(header.PayloadBytes))
 	if err != nil {
 		return nil, err
 	}
-	f, err := Wrap(image, options)
+	f, err := wrap(image, options, asMap)
 	if err != nil {
 		return nil, err
 	}
@@ -196,6 +190,9 @@ func (f *Filter) loaded() (*Filter, error) {
 		if err := f.verify(); err != nil {
 			return nil, err
 		}
+	}
+	if f.row.check != nil && !f.row.check(&f.shape, f.payload) {
+		return nil, fmt.Errorf("%w: the payload is none of the kind %v", ErrCorrupt, f.kind)
 	}
 	f.writable = true
 	return f, nil
@@ -274,24 +271,17 @@ func (f *Filter) ContainsUint64(key uint64) bool {
 // ContainsHash looks up a hash that [Filter.Hash] made of the key, or that you made where the hash function is
 // [External].
 func (f *Filter) ContainsHash(hash uint64) bool {
-	found := true
-	switch {
-	case f.kind == Blocked && hasAVX2:
-		found = blockedContainsAVX2(f, hash)
-	case f.kind == Blocked:
-		found = f.shape.blockedContains(f.payload, hash)
-	case f.kind == SplitBlock:
-		found = f.shape.splitBlockContains(f.payload, hash)
-	case f.kind == Bloom:
-		found = f.shape.bloomContains(f.payload, hash)
+	if f.row == nil {
+		return true
 	}
+	found := f.row.contains(&f.shape, f.payload, hash)
 	// The payload of a mapped file goes with the filter.
 	runtime.KeepAlive(f)
 	return found
 }
 
-// Insert inserts a key. isNew is true if the key certainly was not there before. [ErrReadOnly] where the memory is not
-// the filter's own; [ErrExternalHash] or [ErrKeyMissing] where keys cannot be hashed.
+// Insert inserts a key. isNew is true if the key certainly was not there before. [ErrUnsupported] of the kinds fuse and
+// scalable; [ErrReadOnly] where the memory is not the filter's own; [ErrExternalHash] or [ErrKeyMissing] where keys cannot be hashed.
 func (f *Filter) Insert(key []byte) (isNew bool, err error) {
 	hash, ok := f.hasher.hash(key)
 	if !ok {
@@ -317,19 +307,15 @@ func (f *Filter) InsertHash(hash uint64) (isNew bool, err error) {
 	if f.kind == 0 {
 		return false, ErrClosed
 	}
+	if f.row.insert == nil {
+		return false, ErrUnsupported
+	}
 	if !f.writable {
 		return false, ErrReadOnly
 	}
 	// Lookups read this word, and beyond it what the race detector does not see.
-	race.Write(unsafe.Pointer(&f.kind))
-	switch f.kind {
-	case Blocked:
-		isNew = f.shape.blockedInsert(f.payload, hash)
-	case SplitBlock:
-		isNew = f.shape.splitBlockInsert(f.payload, hash)
-	case Bloom:
-		isNew = f.shape.bloomInsert(f.payload, hash)
-	}
+	race.Write(unsafe.Pointer(&f.row))
+	isNew = f.row.insert(&f.shape, f.payload, hash)
 	if f.header.Offered+1 != 0 {
 		f.header.Offered++
 	}

@@ -96,8 +96,12 @@ func TestGoldenFilesHoldTheirKeys(t *testing.T) {
 					t.Errorf("%s: key %d as bytes", path, i)
 				}
 			}
-			// Ten bits a key: some two per cent of the others are found.
-			if absent < 800 {
+			// Ten bits a key: some two per cent of the others are found. Of counters these are two and a half.
+			least := 800
+			if f.Header().Kind == Counting {
+				least = 550
+			}
+			if absent < least {
 				t.Errorf("%s: only %d of %d other keys are absent", path, absent, 9*goldenKeys)
 			}
 			if f.Header().Offered != goldenKeys {
@@ -115,7 +119,7 @@ func TestGoldenFilesHoldTheirKeys(t *testing.T) {
 	if len(kinds) == 0 {
 		t.Skip("tests/golden is not here")
 	}
-	for _, kind := range []Kind{Bloom, SplitBlock, Blocked} {
+	for _, kind := range []Kind{Bloom, SplitBlock, Blocked, Fuse, Counting, Scalable} {
 		if kinds[kind] == 0 {
 			t.Errorf("no golden file of the kind %v", kind)
 		}
@@ -126,6 +130,9 @@ func TestGoldenFilesHoldTheirKeys(t *testing.T) {
 // does.
 func TestInsertingMakesTheSameBytes(t *testing.T) {
 	for path, image := range goldenFiles(t) {
+		if f, err := Wrap(image, nil); err != nil || f.row.insert == nil {
+			continue
+		}
 		empty := bytes.Clone(image)
 		clear(empty[headerLength:])
 		binary.LittleEndian.PutUint64(empty[countOffset:], 0)
@@ -142,14 +149,18 @@ func TestInsertingMakesTheSameBytes(t *testing.T) {
 			if isNew {
 				fresh++
 			}
+			if f.kind == Counting {
+				// It counts a key that comes again.
+				continue
+			}
 			if again, _ := f.InsertHash(goldenHash(t, f, i)); again {
 				t.Errorf("%s: key %d is new twice", path, i)
 			}
 		}
-		if fresh < 80 {
+		if fresh < 60 {
 			t.Errorf("%s: only %d keys were new", path, fresh)
 		}
-		if got := f.Header().Offered; got != 2*goldenKeys {
+		if got := f.Header().Offered; got != 2*goldenKeys && f.kind != Counting {
 			t.Errorf("%s: count is %d", path, got)
 		}
 		f.header.Offered = goldenKeys
@@ -174,6 +185,19 @@ func TestHashesAreThePublishedOnes(t *testing.T) {
 		if got := key.hash(c.c, c.d, message[:c.length]); got != c.want {
 			t.Errorf("SipHash-%d-%d of %d bytes is %#x, not %#x", c.c, c.d, c.length, got, c.want)
 		}
+	}
+	// The 128-bit forms of 2-4, from the reference code, and of 1-3.
+	for c, want := range map[int]identity{
+		2: {0xe6a825ba047f81a3, 0x930255c71472f66d},
+		1: {0xbea58827b2bc7ee7, 0x013030dd6adb62fd},
+	} {
+		if got := key.hash128(c, c+2, nil); got != want {
+			t.Errorf("SipHash-%d-%d-128 of nothing is %#x", c, c+2, got)
+		}
+	}
+	h128 := hasher{function: XXH3}
+	if got, _ := h128.identify(nil); got != (identity{0x6001c324468d497f, 0x99aa06d3014798d8}) {
+		t.Errorf("the 128-bit XXH3 of nothing is %#x", got)
 	}
 	// XXH64 and XXH3 of nothing, seed 0.
 	for function, want := range map[Hash]uint64{XXH64: 0xef46db3751d8e999, XXH3: 0x2d06800538d394c2} {
@@ -241,7 +265,7 @@ func seal(image []byte) []byte {
 // sample makes an image of each kind, without the golden files.
 func sample() map[Kind][]byte {
 	images := map[Kind][]byte{}
-	for kind, hashes := range map[Kind]uint32{Bloom: 7, SplitBlock: 8, Blocked: 6} {
+	for kind, hashes := range map[Kind]uint32{Bloom: 7, SplitBlock: 8, Blocked: 6, Counting: 7} {
 		image := make([]byte, headerLength+128+64)
 		copy(image, magic)
 		binary.LittleEndian.PutUint16(image[8:], 1)
@@ -502,6 +526,9 @@ func FuzzImage(f *testing.F) {
 	for _, image := range sample() {
 		f.Add(image, uint64(2))
 	}
+	for _, image := range goldenMaps(f) {
+		f.Add(image, uint64(3))
+	}
 	f.Fuzz(func(t *testing.T, image []byte, hash uint64) {
 		use(t, image, hash)
 		if len(image) >= headerLength {
@@ -512,6 +539,7 @@ func FuzzImage(f *testing.F) {
 
 func use(t *testing.T, image []byte, hash uint64) {
 	before := bytes.Clone(image)
+	useMap(t, image, hash)
 	wrapped, err := Wrap(image, nil)
 	if err != nil {
 		if wrapped != nil {
@@ -536,7 +564,11 @@ func use(t *testing.T, image []byte, hash uint64) {
 		return
 	}
 	for _, hash := range hashes {
-		if _, err := loaded.InsertHash(hash); err != nil || !loaded.ContainsHash(hash) {
+		_, err := loaded.InsertHash(hash)
+		if loaded.row.insert == nil && errors.Is(err, ErrUnsupported) {
+			continue
+		}
+		if err != nil || !loaded.ContainsHash(hash) {
 			t.Fatal("lost an insertion", err)
 		}
 	}
@@ -546,5 +578,26 @@ func use(t *testing.T, image []byte, hash uint64) {
 	}
 	if _, err := Load(written, nil); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func useMap(t *testing.T, image []byte, hash uint64) {
+	m, err := WrapMap(image, nil)
+	if err != nil {
+		return
+	}
+	_ = m.Verify()
+	for i := range uint64(50) {
+		_, _, _ = m.GetUint64(hash + i)
+		_, _, _ = m.GetHash(mix(hash + i))
+	}
+	if _, err := LoadMap(image, nil); err != nil {
+		return
+	}
+	// A directory that was looked at leads nowhere else.
+	for i := range uint64(50) {
+		if _, _, err := m.GetUint64(hash + i); errors.Is(err, ErrCorrupt) {
+			t.Fatal(err)
+		}
 	}
 }

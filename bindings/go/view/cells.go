@@ -1,0 +1,117 @@
+package view
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+)
+
+// The cells of the kinds fuse and bloomier: a key has three, whose exclusive or is what the key stands for. The cells of
+// all shards are followed by the directory, which says of each shard where it begins and how it is cut into segments.
+
+const (
+	mixOrder   = 0xbf58476d1ce4e5b9
+	mixScatter = 0x94d049bb133111eb
+
+	entryBytes = 16
+)
+
+// cellArray is an array of cells with its directory, somewhere in a payload.
+type cellArray struct {
+	start  uint64 // its first byte
+	width  uint   // bits of a cell, from 1 to 64
+	shards uint64 // 0 where there are no keys
+	cells  uint64
+}
+
+// isPossible says whether there is such an array; of its bits the caller knows that they are fewer than 2^64.
+func (a *cellArray) isPossible() bool {
+	return a.width >= 1 && a.width <= 64 && a.shards <= math.MaxUint32 && a.cells%64 == 0 &&
+		(a.shards == 0) == (a.cells == 0)
+}
+
+func (a *cellArray) directory() uint64 { return a.start + a.cells/64*uint64(a.width)*8 }
+
+// bytes returns the array's length with its directory, in whole units.
+func (a *cellArray) bytes() uint64 {
+	bytes := a.directory() - a.start + entryBytes*a.shards
+	return max(1, (bytes+payloadUnit-1)/payloadUnit) * payloadUnit
+}
+
+// shard is an entry of the directory.
+type shard struct {
+	starts, seed, first uint64
+	length              uint // of a segment, its base-2 logarithm
+}
+
+func (a *cellArray) entry(payload []byte, index uint64) shard {
+	entry := payload[a.directory()+entryBytes*index:]
+	low, high := binary.LittleEndian.Uint64(entry), binary.LittleEndian.Uint64(entry[8:])
+	return shard{starts: low & math.MaxUint32, seed: low >> 32, length: uint(high & 63), first: high >> 6 << 6}
+}
+
+// shardOf returns the shard of x, and where in it x is, in 32 bits. There is one shard at least.
+func (a *cellArray) shardOf(payload []byte, x uint64) (of shard, place uint64) {
+	index, low := bits.Mul64(x, a.shards)
+	return a.entry(payload, index), low >> 32
+}
+
+// scatter is the second half of the mixing, under the seed of the shard.
+func (s *shard) scatter(x uint64) uint64 {
+	z := (x ^ (s.seed<<32 | s.seed)) * mixScatter
+	return z ^ z>>31
+}
+
+// places returns the three cells of a key. A forged directory gives any number.
+func (s *shard) places(place, z uint64) [3]uint64 {
+	length := uint64(1) << s.length
+	p := place * s.starts >> 32
+	return [3]uint64{
+		s.first + p,
+		s.first + ((p + length) ^ (z & (length - 1))),
+		s.first + ((p + 2*length) ^ (z >> 32 & (length - 1))),
+	}
+}
+
+// together returns the exclusive or of three cells; false if one of them is not there.
+func (a *cellArray) together(payload []byte, places [3]uint64) (all uint64, there bool) {
+	if max(places[0], places[1], places[2]) >= a.cells {
+		return 0, false
+	}
+	payload = payload[a.start:]
+	for _, place := range places {
+		bit := place * uint64(a.width)
+		if a.width <= 57 {
+			// The directory follows, so the eight bytes are there.
+			all ^= binary.LittleEndian.Uint64(payload[bit/8:]) >> (bit % 8)
+			continue
+		}
+		at, shift := bit/64*8, uint(bit%64)
+		all ^= binary.LittleEndian.Uint64(payload[at:]) >> shift
+		if shift+a.width > 64 {
+			all ^= binary.LittleEndian.Uint64(payload[at+8:]) << (64 - shift)
+		}
+	}
+	return all & lowBits(a.width), true
+}
+
+// isOrdered says whether the directory divides the cells among the shards, one after the other.
+func (a *cellArray) isOrdered(payload []byte) bool {
+	next := uint64(0)
+	for index := range a.shards {
+		s := a.entry(payload, index)
+		cells := s.starts + 2<<s.length
+		if s.length < 1 || s.length > 30 || s.starts == 0 || s.starts&(1<<s.length-1) != 0 ||
+			cells > math.MaxUint32 || s.first != next || cells > a.cells-next {
+			return false
+		}
+		next += (cells + 63) / 64 * 64
+	}
+	return next == a.cells
+}
+
+// fingerprint returns bits of a scattered hash that do not depend on those that chose the cells: 32 of them.
+func fingerprint(z uint64) uint64 { return z * golden >> 32 }
+
+// lowBits has the lowest n bits set, n from 0 to 64.
+func lowBits(n uint) uint64 { return 1<<n - 1 }

@@ -1,0 +1,35 @@
+package view
+
+// The kind fuse, layout 1: the exclusive or of a key's three cells is its fingerprint.
+
+var fuseRow = kindRow{
+	name:     "fuse",
+	open:     (*shape).asFuse,
+	check:    func(s *shape, payload []byte) bool { return s.cells.isOrdered(payload) },
+	contains: (*shape).fuseContains,
+}
+
+const cellsOfKey = 3
+
+func (s *shape) asFuse(h *Header) (payloadBytes uint64, possible bool) {
+	width, shards, keys := h.Words[0], h.Words[1], h.Words[2]
+	if h.Hashes != cellsOfKey || width < 2 || width > 32 || h.Bits%width != 0 || (keys == 0) != (shards == 0) ||
+		[5]uint64(h.Words[3:]) != [5]uint64{} {
+		return 0, false
+	}
+	s.cells = cellArray{width: uint(width), shards: shards, cells: h.Bits / width}
+	return s.cells.bytes(), s.cells.isPossible()
+}
+
+func (s *shape) fuseContains(payload []byte, hash uint64) bool {
+	if s.cells.shards == 0 {
+		return false
+	}
+	x := (hash ^ hash>>30) * mixOrder
+	x ^= x >> 27
+	shard, place := s.cells.shardOf(payload, x)
+	z := shard.scatter(x)
+	all, there := s.cells.together(payload, shard.places(place, z))
+	// Of a directory that is forged nothing certain is known.
+	return !there || (all^fingerprint(z))&lowBits(s.cells.width) == 0
+}

@@ -1,0 +1,79 @@
+package view
+
+import "fmt"
+
+// Kind is a kind of filter or map.
+type Kind uint32
+
+// The kinds that this package reads.
+const (
+	Bloom      Kind = 1
+	SplitBlock Kind = 2
+	Blocked    Kind = 3
+	Fuse       Kind = 4
+	Counting   Kind = 5
+	Scalable   Kind = 6
+	Bloomier   Kind = 7
+)
+
+// kinds has a row for each kind, at its number.
+var kinds = [...]*kindRow{
+	Bloom:      &bloomRow,
+	SplitBlock: &splitBlockRow,
+	Blocked:    &blockedRow,
+	Fuse:       &fuseRow,
+	Counting:   &countingRow,
+	Scalable:   &scalableRow,
+	Bloomier:   &bloomierRow,
+}
+
+// kindRow is what this package knows of a kind.
+type kindRow struct {
+	name string
+	// open finds the shape of a geometry, and the length of its payload before it is rounded up to whole units, if the
+	// kind can have this geometry.
+	open func(s *shape, h *Header) (payloadBytes uint64, possible bool)
+	// check says whether a payload is one, beyond its checksums; nil where every payload is.
+	check func(s *shape, payload []byte) bool
+	// contains looks up a hash; nil for maps.
+	contains func(s *shape, payload []byte, hash uint64) bool
+	// insert inserts a hash; nil where this package inserts nothing.
+	insert func(s *shape, payload []byte, hash uint64) (isNew bool)
+}
+
+func (r *kindRow) isMap() bool { return r.contains == nil }
+
+// row returns the row of a kind, nil where there is none.
+func (k Kind) row() *kindRow {
+	if uint64(k) < uint64(len(kinds)) {
+		return kinds[k]
+	}
+	return nil
+}
+
+// String returns the kind's name.
+func (k Kind) String() string {
+	if row := k.row(); row != nil {
+		return row.name
+	}
+	return fmt.Sprintf("kind %d", uint32(k))
+}
+
+// shape is what the kinds need of the geometry to find the bits of a hash.
+type shape struct {
+	blocks     uint64   // split_block and blocked
+	masks      []uint16 // blocked: the choices of lanes that a key has one of
+	hashes     int
+	reach      uint64       // bloom and counting: the positions that a probe chooses among
+	stride     uint64       // bloom: from the slice of one probe to that of the next; 0 where they share one
+	derivation uint64       // bloom
+	width      uint         // bloom: the slice width
+	cells      cellArray    // fuse, and bloomier: those with the values
+	checks     cellArray    // bloomier: those with the check bits where they are apart; else there are none
+	valueBits  uint         // bloomier
+	checkBits  uint         // bloomier
+	levels     []chainLevel // scalable
+}
+
+// wholeBytes returns how many bytes so many bits take.
+func wholeBytes(bits uint64) uint64 { return bits/8 + min(1, bits%8) }
