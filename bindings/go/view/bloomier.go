@@ -42,8 +42,8 @@ func (s *shape) bloomierCheck(payload []byte) bool {
 	return true
 }
 
-// bloomierValue returns the value of the key with this identity, if it is there; possible is false where the directory is
-// forged.
+// bloomierValue returns the value of the key with this identity, if it is there; possible is false where the directory
+// is forged.
 func (s *shape) bloomierValue(payload []byte, id identity) (value uint64, found, possible bool) {
 	if s.cells.shards == 0 {
 		return 0, false, true

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// The cells of the kinds fuse and bloomier: a key has three, whose exclusive or is what the key stands for. The cells of
-// all shards are followed by the directory, which says of each shard where it begins and how it is cut into segments.
+// The cells of the kinds fuse and bloomier: a key has three, whose exclusive or is what the key stands for. After the
+// cells of all shards comes the directory, which says of each shard where it begins and how it is cut into segments.
 
 const (
 	mixOrder   = 0xbf58476d1ce4e5b9

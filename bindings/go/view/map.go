@@ -63,8 +63,8 @@ func (m *Map) String() string {
 // [ErrDirty] if nobody vouches for them.
 func (m *Map) Verify() error { return m.opened().Verify() }
 
-// Get returns the value of a key and whether it is there; 0 and false if it is not. [ErrExternalHash] or [ErrKeyMissing]
-// where keys cannot be hashed; [ErrCorrupt] where the image sends the lookup past its end.
+// Get returns the value of a key and whether it is there; 0 and false if it is not. [ErrExternalHash] or
+// [ErrKeyMissing] where keys cannot be hashed; [ErrCorrupt] where the image sends the lookup past its end.
 func (m *Map) Get(key []byte) (value uint64, found bool, err error) {
 	f := m.opened()
 	id, ok := f.hasher.identify(key)

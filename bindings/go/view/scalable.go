@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// The kind scalable, layout 1: a chain of levels, each the payload of another kind, and 64 bytes of state. How many keys
-// each level is for is worked out by the library, which alone inserts.
+// The kind scalable, layout 1: a chain of levels, each the payload of another kind, and 64 bytes of state. How many
+// keys each level is for is worked out by the library, which alone inserts.
 
 var scalableRow = kindRow{
 	name:     "scalable",

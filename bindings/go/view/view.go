@@ -281,7 +281,8 @@ func (f *Filter) ContainsHash(hash uint64) bool {
 }
 
 // Insert inserts a key. isNew is true if the key certainly was not there before. [ErrUnsupported] of the kinds fuse and
-// scalable; [ErrReadOnly] where the memory is not the filter's own; [ErrExternalHash] or [ErrKeyMissing] where keys cannot be hashed.
+// scalable; [ErrReadOnly] where the memory is not the filter's own; [ErrExternalHash] or [ErrKeyMissing] where keys
+// cannot be hashed.
 func (f *Filter) Insert(key []byte) (isNew bool, err error) {
 	hash, ok := f.hasher.hash(key)
 	if !ok {
