@@ -36,6 +36,27 @@ fn fill(filter: &mut Filter, from: u64) -> u64 {
     i
 }
 
+/// However few keys it was made for: whole lines hold more than those, and the levels that follow are not for one key
+/// each.
+#[test]
+fn a_chain_for_few_keys_grows_as_well() {
+    const KEYS: u64 = 2000;
+    for level in 0..3 {
+        for rate in [0.5, 0.01, 1e-4, 1e-6] {
+            for capacity in 1..=5 {
+                let spec = spec(capacity, rate, &[("level", level.into())]);
+                let mut filter = create(&spec).unwrap();
+                for i in 0..KEYS {
+                    filter.insert_hash(hash_of(&spec, i)).unwrap();
+                }
+                assert!((0..KEYS).all(|i| filter.contains_hash(hash_of(&spec, i))));
+                let bits = filter.base().geometry().bits;
+                assert!(bits <= KEYS * 512, "level {level}, rate {rate}, capacity {capacity}: {bits} bits");
+            }
+        }
+    }
+}
+
 /// Every combination of parameters: no key is lost at any growth, whether the filter grows, is copied, or is read back
 /// from its image; and the geometry is what it was on the way.
 #[test]

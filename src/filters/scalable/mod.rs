@@ -79,9 +79,13 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     let kind = &LEVELS[level as usize];
     let (first, first_capacity) = match size {
         Size::Rate { capacity, false_positive_rate: rate } => {
-            let first = schedule::first_level(kind, capacity, (1.0 - tightening) * rate);
+            let rate = (1.0 - tightening) * rate;
             let about = |error: crate::Error| error.about(format_args!("a first level of the kind {}", kind.row.name));
-            (first.map_err(about)?, capacity)
+            let first = schedule::first_level(kind, capacity, rate).map_err(about)?;
+            // Whole lines may hold far more than few keys. If the level took only those, its rate would be too low for
+            // the levels that follow: they would take a key each, or none.
+            let most = schedule::capacity_at(kind, &first, rate);
+            (first, if most / 2 >= capacity { most } else { capacity })
         }
         Size::Exact { capacity, bits, hashes } => {
             let first = kind.geometry(capacity, bits, hashes)?;
