@@ -8,7 +8,7 @@ use super::offered::{Offer, Offered};
 use super::progress::Steps;
 use crate::batch;
 use crate::bits::ring::{GROUP, Taken};
-use crate::error::{Result, Status};
+use crate::error::{Result, Status, error};
 use crate::filter::Filter;
 use crate::hash::Hasher;
 use crate::image::Image;
@@ -59,6 +59,9 @@ impl Builder {
     pub fn new(spec: &Spec, options: BuilderOptions) -> Result<Builder> {
         // Finds what is wrong with the spec now and not when all keys have come.
         let row = create::row_of(spec)?;
+        if row.is_map() {
+            return Err(error!(Unsupported, "{} is a map, not a filter: give its keys to a map builder", row.name));
+        }
         let order = match row.structure {
             Structure::StaticFilter { order, .. } => Some(order),
             _ => None,

@@ -51,7 +51,7 @@ fn a_chain_for_few_keys_grows_as_well() {
                 }
                 assert!((0..KEYS).all(|i| filter.contains_hash(hash_of(&spec, i))));
                 let bits = filter.base().geometry().bits;
-                assert!(bits <= KEYS * 512, "level {level}, rate {rate}, capacity {capacity}: {bits} bits");
+                assert!(bits <= KEYS * 4096, "level {level}, rate {rate}, capacity {capacity}: {bits} bits");
             }
         }
     }
