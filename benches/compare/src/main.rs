@@ -2,6 +2,7 @@
 //!
 //! `docs/performance.md` says how to run it and how to read what comes out.
 
+mod built;
 mod huge;
 mod keys;
 mod libbloom;
@@ -125,6 +126,14 @@ impl Arguments {
         sizes.into_iter().map(|n| Size { n, bits_per_key: 10.0, form: Form::U64 }).collect()
     }
 
+    /// The numbers of keys of which filters are built.
+    fn built(&self) -> Vec<u64> {
+        let is_wanted = !self.quick && (self.wants("fuse") || self.wants("xorf"));
+        let mut sizes = if is_wanted { vec![10_000, 1_000_000, 100_000_000] } else { vec![] };
+        sizes.retain(|n| self.keys.is_empty() || self.keys.contains(n));
+        sizes
+    }
+
     /// The filters of a comparison.
     fn subjects(&self, point: &Point) -> Result<Vec<Box<dyn Subject>>, String> {
         let mut subjects = Vec::new();
@@ -201,6 +210,13 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         progress.finish_and_clear();
         lines.write(&measured)?;
         records.extend(measured);
+    }
+    for n in arguments.built() {
+        let progress = bar(&format!("built from all keys: {} keys", report::count(n)), 0);
+        let measured = built::compare(n, &effort)?;
+        progress.finish_and_clear();
+        built::print(n, &measured);
+        lines.write(&measured)?;
     }
     let mut sound = true;
     if !arguments.quick && arguments.keys.is_empty() {

@@ -363,7 +363,7 @@ impl Comparison<'_> {
 
 /// One turn: repeats until its time is over, at least a few times. `prepare` is not timed, `work` on a buffer is.
 /// Returns ns for each key.
-fn turn<S>(effort: &Effort, state: &mut S, mut prepare: impl FnMut(&mut S), mut work: impl FnMut(&mut S)) -> f64 {
+pub fn turn<S>(effort: &Effort, state: &mut S, mut prepare: impl FnMut(&mut S), mut work: impl FnMut(&mut S)) -> f64 {
     for _ in 0..WARM {
         prepare(state);
         work(state);

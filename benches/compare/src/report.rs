@@ -72,7 +72,7 @@ impl Lines {
     ///
     /// # Errors
     /// What the system reports.
-    pub fn write(&mut self, records: &[Record]) -> Result<(), String> {
+    pub fn write(&mut self, records: &[impl Serialize]) -> Result<(), String> {
         for record in records {
             serde_json::to_writer(&mut self.0, record).map_err(|error| error.to_string())?;
             writeln!(self.0).map_err(|error| error.to_string())?;
