@@ -2,6 +2,7 @@
 //! hashes; and the payload depends on nothing else.
 
 use petal::layouts::fuse::{Equations, Fingerprints, MAX_BITS, MIN_BITS, Shape, Work, order, scatter, solve};
+use petal::ring::{Batch, GROUP};
 use petal::sizing::fuse as sizing;
 use petal::storage::Words;
 use petal::{Records, Result, Status};
@@ -317,4 +318,64 @@ fn a_forged_directory_is_found_and_harms_nobody() {
         assert_eq!(Shape::new(width, shards, cells), None);
     }
     assert_eq!(Shape::new(64, 1, 1 << 61), None);
+}
+
+/// The keys of a batch, and how many were found of each group.
+struct Asked<'a> {
+    hashes: &'a [u64],
+    next: usize,
+    answers: Vec<bool>,
+}
+
+impl Batch for Asked<'_> {
+    fn keys(&self) -> usize {
+        self.hashes.len()
+    }
+
+    fn next(&mut self, hashes: &mut [u64; GROUP]) -> usize {
+        let count = GROUP.min(self.hashes.len() - self.next);
+        hashes[..count].copy_from_slice(&self.hashes[self.next..self.next + count]);
+        self.next += count;
+        count
+    }
+
+    fn is_asked(&self) -> bool {
+        true
+    }
+
+    fn answer(&mut self, answers: u64, keys: usize) {
+        self.answers.extend((0..keys).map(|i| answers >> i & 1 == 1));
+    }
+}
+
+/// Every instruction set answers a batch as single lookups do: in small payloads and in those of which lines are
+/// fetched ahead, with one shard and several, with fingerprints of every length.
+#[test]
+fn batches_are_single_lookups_with_every_kernel() {
+    let payloads = (MIN_BITS..=MAX_BITS).map(|bits| (3000, bits)).chain([(1, 8), (1_200_000, 7), (1_200_000, 32)]);
+    for (keys, bits) in payloads {
+        let mut set = hashes(40, keys);
+        let (shape, mut words) = build(&set, bits);
+        set.truncate(2000);
+        set.extend(hashes(41, 2000));
+        for is_forged in [false, true] {
+            if is_forged {
+                // A directory that leads anywhere.
+                let directory = (shape.cells() * u64::from(bits) / 64) as usize;
+                for (i, word) in words.exclusive().unwrap()[directory..].iter_mut().enumerate() {
+                    *word = hash(42, i as u64);
+                }
+            }
+            let filter = Fingerprints::new(shape, words.shared());
+            for count in [0, 1, 7, 63, 64, 65, 128, set.len()] {
+                let expected: Vec<bool> = set[..count].iter().map(|hash| filter.contains(*hash)).collect();
+                for instructions in petal::simd::available() {
+                    let mut asked = Asked { hashes: &set[..count], next: 0, answers: Vec::new() };
+                    filter.contains_many(instructions, &mut asked);
+                    let right = if is_forged { asked.answers.len() == count } else { asked.answers == expected };
+                    assert!(right, "{instructions:?}, {count} of {keys} keys, {bits} bits");
+                }
+            }
+        }
+    }
 }

@@ -5,7 +5,7 @@ use super::Segments;
 use super::cells;
 use crate::bits::{GOLDEN, mix};
 use crate::error::{Result, Status, error};
-use crate::storage::try_vec;
+use crate::storage::{Words, try_vec};
 
 /// The most keys of one shard: what a slot's count and index hold, and far more than an average one has.
 pub(super) const MAX_KEYS: u64 = 1 << 29;
@@ -46,10 +46,10 @@ pub(super) trait Keys {
 }
 
 /// Memory for solving, used again for each shard.
-#[derive(Default)]
 pub(super) struct Scratch {
-    slots: Vec<Slot>,
-    /// From the front the cells of peeled keys, in order; from the back those that may be peeled next.
+    /// On huge pages, where there are some.
+    slots: Words,
+    /// The cells of peeled keys, in order, and after them those that may be peeled next.
     order: Vec<u32>,
 }
 
@@ -64,9 +64,9 @@ impl Scratch {
     /// # Errors
     /// [`Status::OutOfMemory`].
     pub(super) fn new(cells: u64) -> Result<Scratch> {
+        let slots = Words::zeroed(cells * size_of::<Slot>() as u64)?;
         let cells = usize::try_from(cells).map_err(|_| Status::TooLarge)?;
-        let (mut slots, mut order): (Vec<Slot>, Vec<u32>) = (try_vec(cells)?, try_vec(cells + 1)?);
-        slots.resize(cells, 0);
+        let mut order: Vec<u32> = try_vec(cells + 1)?;
         order.resize(cells + 1, 0);
         Ok(Scratch { slots, order })
     }
@@ -74,7 +74,9 @@ impl Scratch {
     /// Peels the keys under a seed: how many there were before it came to a halt.
     fn peel(&mut self, segments: Segments, keys: &impl Keys, seed: u32) -> usize {
         let cells = segments.cells() as usize;
-        let (slots, order) = (&mut self.slots[..cells], &mut self.order[..=cells]);
+        // Memory of its own is there to be changed.
+        let slots: &mut [Slot] = self.slots.exclusive().unwrap_or_default();
+        let (slots, order) = (&mut slots[..cells], &mut self.order[..=cells]);
         slots.fill(0);
         for key in 0..keys.len() {
             let (how_far, z) = keys.place(key, seed);
@@ -115,9 +117,10 @@ impl Scratch {
     }
 
     /// Gives the cells their values, once all keys were peeled.
-    fn assign(&self, segments: Segments, keys: &impl Keys, seed: u32, width: u32, cells: &mut [u64]) {
+    fn assign(&mut self, segments: Segments, keys: &impl Keys, seed: u32, width: u32, cells: &mut [u64]) {
+        let slots: &[Slot] = self.slots.exclusive().unwrap_or_default();
         for cell in self.order[..keys.len()].iter().rev() {
-            let key = self.slots[*cell as usize] as u32 as usize;
+            let key = slots[*cell as usize] as u32 as usize;
             let (how_far, z) = keys.place(key, seed);
             // The cell itself is zero as yet.
             let mut value = keys.value(key, z);
