@@ -1,5 +1,5 @@
-# After an installation into the running system: enters the library into the dynamic loader's cache where the loader looks
-# in its folder, and otherwise says how programs find it. petal_libdir and petal_soname are set by install.cmake.
+# After an installation into the running system: enters the library into the dynamic loader's cache where the loader
+# looks in its folder, and otherwise says how programs find it. petal_libdir and petal_soname are set by install.cmake.
 if(NOT "$ENV{DESTDIR}" STREQUAL "" OR NOT CMAKE_HOST_SYSTEM_NAME STREQUAL "Linux")
   return()
 endif()

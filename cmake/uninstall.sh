@@ -1,6 +1,6 @@
 #!/bin/sh
-# uninstall.sh BUILD_DIRECTORY PREFIX [DESTDIR]: removes what `cmake --install` of that build puts below DESTDIR and PREFIX.
-# Installs once more into an empty folder to learn what that is. Folders that others may use as well stay.
+# uninstall.sh BUILD_DIRECTORY PREFIX [DESTDIR]: removes what `cmake --install` of that build puts below DESTDIR and
+# PREFIX. Installs once more into an empty folder to learn what that is. Folders that others may use as well stay.
 set -eu
 build=$1
 prefix=$2

@@ -3,8 +3,9 @@
 # RUNS below says, from a fixed seed: the same inputs every time. Then makes sure that a planted bug is found
 # (planted.sh). This is what `make test` does.
 #
-# run.sh explore [SECONDS]: looks for what is not known yet, for so long (60) on each target, from a seed of the clock's.
-# What takes a new path is added to the committed corpus, and so is what made a target fail, as found-*: commit both.
+# run.sh explore [SECONDS]: looks for what is not known yet, for so long (60) on each target, from a seed of the
+# clock's. What takes a new path is added to the committed corpus, and so is what made a target fail, as found-*: commit
+# both.
 #
 # Stable Rust and a C++ compiler are all it takes: the compiler's own coverage pass, and libFuzzer, which the crate
 # libfuzzer-sys compiles. `BINARY FILE` repeats one input.

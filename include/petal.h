@@ -279,8 +279,8 @@ typedef uint32_t petal_open_mode;
  * processes that open it with this mode. The image is dirty meanwhile. The last one to close a file makes it clean, if
  * it was clean when the first one opened it and none of them died, which is not known earlier: what they copy or save
  * before is as clean as the image was. Opening reads the table of checksums, and waits while the last one makes the
- * file clean, for as long as that takes. A buffer has no locks, so nobody knows who is the last: it stays dirty until a handle that is
- * opened for writing, when nobody shares it any more, calls `petal_filter_vouch()`.
+ * file clean, for as long as that takes. A buffer has no locks, so nobody knows who is the last: it stays dirty until
+ * a handle that is opened for writing, when nobody shares it any more, calls `petal_filter_vouch()`.
  */
 #define PETAL_OPEN_SHARE 3
 
@@ -343,9 +343,9 @@ petal_status petal_filter_serialized_size(const petal_filter *filter, uint64_t *
 
 /**
  * Writes the image into a buffer of at least `petal_filter_serialized_size()` bytes, also while threads and processes
- * insert: keys whose insertion happened before are in it, and its checksums are those of the bytes written. It is dirty
- * if the filter is `PETAL_STATE_UNVOUCHED`: a handle vouches for what it changed itself, and those who share an image
- * for each other. `PETAL_ERR_CORRUPT` if the filter lies in an image that does not match its checksums;
+ * insert: keys whose insertion happened before are in it, and its checksums are those of the bytes written. It is
+ * dirty if the filter is `PETAL_STATE_UNVOUCHED`: a handle vouches for what it changed itself, and those who share an
+ * image for each other. `PETAL_ERR_CORRUPT` if the filter lies in an image that does not match its checksums;
  * `PETAL_ERR_DIRTY` if it was opened for reading and another process begins to change it meanwhile. `written` is
  * nullable. Since 0.1.
  */
@@ -490,7 +490,8 @@ typedef struct petal_answers {
 } petal_answers;
 
 /**
- * Byte keys: key i is the bytes of `bytes`, of which there are `length`, from `offsets[i]` to `offsets[i + 1]`; there are
+ * Byte keys: key i is the bytes of `bytes`, of which there are `length`, from `offsets[i]` to `offsets[i + 1]`; there
+ * are
  * `count` + 1 offsets. Since 0.1.
  */
 static inline petal_keys petal_keys_bytes(const void *bytes, size_t length, const uint64_t *offsets, size_t count) {
@@ -649,8 +650,8 @@ petal_status petal_filter_insert_shared_hash(const petal_filter *filter, uint64_
 
 /**
  * Inserts keys in order while others insert and look up. `answers`, nullable: each says whether the key certainly was
- * not there before. On a failure no key is in, except after `PETAL_ERR_CORRUPT`, when a key met a part of the image that
- * does not match its checksum: then the first `done` keys are. Since 0.1.
+ * not there before. On a failure no key is in, except after `PETAL_ERR_CORRUPT`, when a key met a part of the image
+ * that does not match its checksum: then the first `done` keys are. Since 0.1.
  */
 petal_status petal_filter_insert_shared_batch(const petal_filter *filter,
                                               const petal_keys *keys,
@@ -1072,8 +1073,8 @@ typedef struct petal_builder_options {
   /** Passed to `progress`; what it points to must live as long as the builder. */
   void *progress_context;
   /**
-   * How many threads make the filter, the caller's included; 0 and 1 are none but the caller's. Others run only while
-   * the filter is made. The filter is the same.
+   * How many threads make the filter, the caller's included; 0 and 1 are none but the caller's. Others run only
+   * while the filter is made. The filter is the same.
    */
   size_t threads;
 } petal_builder_options;
@@ -1100,8 +1101,8 @@ petal_status petal_builder_add_u64(petal_builder *builder, uint64_t key);
 petal_status petal_builder_add_hash(petal_builder *builder, uint64_t hash);
 
 /**
- * Adds keys in order. `answers`, nullable, only says how many were added, the first `done`: a builder finds nothing out
- * about a key, so a form of answers is refused. Since 0.1.
+ * Adds keys in order. `answers`, nullable, only says how many were added, the first `done`: a builder finds nothing
+ * out about a key, so a form of answers is refused. Since 0.1.
  */
 petal_status petal_builder_add_batch(petal_builder *builder,
                                      const petal_keys *keys,
@@ -1233,8 +1234,8 @@ uint64_t petal_filter_capabilities(const petal_filter *filter);
 /**
  * The exact false-positive rate to expect of this filter with `keys` distinct keys in it. Of a bloom filter with
  * derivation double, enhanced_double or triple it is within 5 % from ten keys on if the filter was made by rate; with
- * exact bits that have small factors the rate is higher by up to a sixth at ten keys, of triple up to 2.5 times, and by
- * 2 % at a thousand. Since 0.1.
+ * exact bits that have small factors the rate is higher by up to a sixth at ten keys, of triple up to 2.5 times, and
+ * by 2 % at a thousand. Since 0.1.
  */
 petal_status petal_filter_expected_false_positive_rate(const petal_filter *filter,
                                                        uint64_t keys,
@@ -1330,9 +1331,9 @@ petal_status petal_map_builder_put_batch(petal_map_builder *builder,
 petal_status petal_map_builder_offered(const petal_map_builder *builder, uint64_t *offered);
 
 /**
- * Makes the map and empties the builder, which may be used again or freed. `PETAL_ERR_CONTRADICTION` if a key was given
- * two values, naming them. On a failure, and when the progress callback cancels (`PETAL_ERR_CANCELLED`), the keys
- * stay. Since 0.1.
+ * Makes the map and empties the builder, which may be used again or freed. `PETAL_ERR_CONTRADICTION` if a key was
+ * given two values, naming them. On a failure, and when the progress callback cancels (`PETAL_ERR_CANCELLED`), the
+ * keys stay. Since 0.1.
  */
 petal_status petal_map_builder_finish(petal_map_builder *builder, petal_map **map, petal_error *error);
 
@@ -1356,8 +1357,8 @@ petal_status petal_map_builder_save(petal_map_builder *builder, const char *path
 petal_status petal_map_open(const char *path, const petal_open_options *options, petal_map **map, petal_error *error);
 
 /**
- * Opens the image at `offset`, a multiple of 8, of an open file, as `petal_filter_open_descriptor()` does. `options` is
- * nullable. Since 0.1.
+ * Opens the image at `offset`, a multiple of 8, of an open file, as `petal_filter_open_descriptor()` does. `options`
+ * is nullable. Since 0.1.
  */
 petal_status petal_map_open_descriptor(int32_t descriptor,
                                        uint64_t offset,
@@ -1425,8 +1426,8 @@ petal_status petal_map_verify(const petal_map *map, petal_error *error);
 petal_status petal_map_describe(const petal_map *map, petal_description *description, petal_error *error);
 
 /**
- * Measures a map: `fill` is the share of the cells that keys have taken, `false_positive_rate` the share of absent keys
- * that are given a value, `count_estimate` the distinct keys, exactly. Since 0.1.
+ * Measures a map: `fill` is the share of the cells that keys have taken, `false_positive_rate` the share of absent
+ * keys that are given a value, `count_estimate` the distinct keys, exactly. Since 0.1.
  */
 petal_status petal_map_statistics(const petal_map *map, petal_statistics *statistics, petal_error *error);
 

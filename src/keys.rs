@@ -83,8 +83,8 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// These keys as few, if they are: not none, at most [`GROUP`], and numbers that this hasher has hashed with XXH3, or
-    /// hashes.
+    /// These keys as few, if they are: not none, at most [`GROUP`], and numbers that this hasher has hashed with XXH3,
+    /// or hashes.
     #[inline]
     pub fn few(&self, hasher: &Hasher) -> Option<Few<'a>> {
         let (keys, flip) = match *self {

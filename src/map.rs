@@ -13,7 +13,8 @@ use crate::layouts::Measure;
 /// A map that is built from keys and their values, and keeps no keys: the exact value for each of these keys, and for
 /// other keys "absent", but for a stated share of them.
 ///
-/// Shared references may be used from many threads at once. What concerns the bytes (saving, verifying) is in [`Image`].
+/// Shared references may be used from many threads at once. What concerns the bytes (saving, verifying) is in
+/// [`Image`].
 pub struct Map {
     kind: Box<dyn MapKind>,
 }
@@ -45,8 +46,8 @@ impl Image for Map {
 }
 
 impl Map {
-    /// The value of a key; `None` if it is certainly not there. A key that is not there has a value with the probability
-    /// of a false positive. Constant time.
+    /// The value of a key; `None` if it is certainly not there. A key that is not there has a value with the
+    /// probability of a false positive. Constant time.
     ///
     /// # Errors
     /// [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be hashed.
@@ -76,8 +77,8 @@ impl Map {
         self.kind.get_one(id)
     }
 
-    /// Looks many keys up and fills `answers` as far as it has room for them: whether each is there, and its value, which
-    /// is 0 of a key that is not.
+    /// Looks many keys up and fills `answers` as far as it has room for them: whether each is there, and its value,
+    /// which is 0 of a key that is not.
     ///
     /// # Errors
     /// Those of [`Map::get`], and [`Status::Offsets`]. All answers then are false, and all values 0.

@@ -1,6 +1,7 @@
 #!/bin/sh
 # mutants.sh [SHARD/SHARDS] [FILE...]: changes the core's code, one small change at a time, and looks whether the tests
-# notice. Without files it takes all of src/. A shard is a part of the mutants, such as 0/64; the parts together are all.
+# notice. Without files it takes all of src/. A shard is a part of the mutants, such as 0/64; the parts together are
+# all.
 #
 # First each change meets the quick tests of the core; those that survive meet all of its tests, the slow ones included.
 # What survives both is compared with tests/mutants-allowed.txt, which says of each known survivor why it cannot matter.

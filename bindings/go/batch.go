@@ -70,8 +70,8 @@ func (f *Filter) ContainsBatch(keys Keys, answers *Answers) error {
 	return err
 }
 
-// InsertBatch inserts many keys in order: answer i is what [Filter.Insert] says of key i. If answers is nil nobody finds
-// it out, which is faster. On a failure the first answers.Done keys are in the filter. Changes the filter.
+// InsertBatch inserts many keys in order: answer i is what [Filter.Insert] says of key i. If answers is nil nobody
+// finds it out, which is faster. On a failure the first answers.Done keys are in the filter. Changes the filter.
 func (f *Filter) InsertBatch(keys Keys, answers *Answers) error {
 	err := runBatch("petal.Filter.InsertBatch", C.PETAL_GO_INSERT, f.toChange(), nil, keys, answers)
 	runtime.KeepAlive(f)
@@ -118,8 +118,8 @@ func flatten[K []byte | string](k *flatKeys, keys []K) int {
 // numbers gives the library a slice of numbers.
 func numbers(slice []uint64) *C.uint64_t { return (*C.uint64_t)(unsafe.SliceData(slice)) }
 
-// runBatch does a verb to keys, on the handle that the verb is for, and fills answers, which may be nil. A bool is what the
-// library writes for a key: a byte, 0 or 1.
+// runBatch does a verb to keys, on the handle that the verb is for, and fills answers, which may be nil. A bool is what
+// the library writes for a key: a byte, 0 or 1.
 func runBatch(op string, verb C.petal_go_verb, filter *C.petal_filter, builder *C.petal_builder, keys Keys,
 	answers *Answers,
 ) error {

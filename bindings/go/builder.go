@@ -73,8 +73,8 @@ type BuilderOptions struct {
 	// Threads is how many threads make the filter or map, the calling one included; 0 and 1 are none but that. What is
 	// made is the same.
 	Threads uint
-	// Progress, if not nil, is called now and then while the filter or map is made, with the units of work done and the units
-	// in all, which are no count of keys; false cancels. It must not use the builder, nor end its goroutine.
+	// Progress, if not nil, is called now and then while the filter or map is made, with the units of work done and the
+	// units in all, which are no count of keys; false cancels. It must not use the builder, nor end its goroutine.
 	Progress func(done, total uint64) bool
 }
 

@@ -248,8 +248,8 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 // ReadFrom reads one image, and not a byte more, makes the filter what it says and closes what it was before. Memory
 // grows with what really comes, whatever the header says. A keyed filter has no key then: use [Load].
 func (f *Filter) ReadFrom(r io.Reader) (int64, error) {
-	// docs/format.md: a header of 256 bytes, in which the length of the payload is at 136, and behind the payload a table
-	// with eight bytes for each region of it and eight more, in whole lines.
+	// docs/format.md: a header of 256 bytes, in which the length of the payload is at 136, and behind the payload a
+	// table with eight bytes for each region of it and eight more, in whole lines.
 	const headerLength, payloadBytes, regionBytes, lineBytes = 256, 136, 64 << 10, 64
 	var image bytes.Buffer
 	n, err := io.CopyN(&image, r, headerLength)

@@ -65,8 +65,8 @@ type KindInfo struct {
 	Summary string `json:"summary"`
 	// Capabilities are those of a filter in memory of its own.
 	Capabilities Capabilities `json:"capabilities"`
-	// BitsUnit is what [Spec.Bits], the exact size, is a multiple of. 0: they are the most that the filter may have, and
-	// a capacity has to be given too.
+	// BitsUnit is what [Spec.Bits], the exact size, is a multiple of. 0: they are the most that the filter may have,
+	// and a capacity has to be given too.
 	BitsUnit uint64 `json:"bits_unit"`
 	// Overfill is what becomes of a filter that is given more keys than its capacity.
 	Overfill Overfill `json:"overfill"`

@@ -80,8 +80,8 @@ func ownMap(handle *C.petal_map) *Map {
 	return &Map{owner}
 }
 
-// raw is the library's map; NULL, which the library refuses, if it is closed. The caller keeps m alive until its call is
-// over.
+// raw is the library's map; NULL, which the library refuses, if it is closed. The caller keeps m alive until its call
+// is over.
 func (m *Map) raw() *C.petal_map {
 	if m == nil || m.owner == nil {
 		return nil
@@ -350,8 +350,8 @@ func freeMapBuilder(parts mapBuilderParts) {
 	}
 }
 
-// NewMapBuilder makes a builder of the map that a spec describes: its kind (empty is bloomier), rate, hash function, seed,
-// key and parameters.
+// NewMapBuilder makes a builder of the map that a spec describes: its kind (empty is bloomier), rate, hash function,
+// seed, key and parameters.
 func NewMapBuilder(spec Spec, options *BuilderOptions) (*MapBuilder, error) {
 	const op = "petal.NewMapBuilder"
 	if options == nil {

@@ -16,8 +16,8 @@ import "runtime"
 
 // InsertShared inserts a key while other goroutines insert with the Shared methods and look up in the same filter, and
 // other processes through theirs ([OpenShare]); no lock is taken. Of goroutines that insert the same new key at the
-// same time at least one is told that it was new. Keys are not counted: see [Filter.AddOffered]. [ErrUnsupported] unless
-// the filter has [CanInsertShared]. May run beside the other Shared methods and all that only read.
+// same time at least one is told that it was new. Keys are not counted: see [Filter.AddOffered]. [ErrUnsupported]
+// unless the filter has [CanInsertShared]. May run beside the other Shared methods and all that only read.
 func (f *Filter) InsertShared(key []byte) (isNew bool, err error) {
 	var fresh C.bool
 	status := C.petal_go_insert_shared(f.toRead(), bytesOf(key), C.size_t(len(key)), &fresh)
@@ -49,17 +49,17 @@ func (f *Filter) InsertSharedHash(hash uint64) (isNew bool, err error) {
 	return bool(fresh), statusError("petal.Filter.InsertSharedHash", status)
 }
 
-// InsertSharedBatch is [Filter.InsertShared] of many keys in order: answer i is what it says of key i. If answers is nil
-// nobody finds it out, which is faster. On a failure the first answers.Done keys are in the filter. May run beside the
-// other Shared methods and all that only read.
+// InsertSharedBatch is [Filter.InsertShared] of many keys in order: answer i is what it says of key i. If answers is
+// nil nobody finds it out, which is faster. On a failure the first answers.Done keys are in the filter. May run beside
+// the other Shared methods and all that only read.
 func (f *Filter) InsertSharedBatch(keys Keys, answers *Answers) error {
 	err := runBatch("petal.Filter.InsertSharedBatch", C.PETAL_GO_INSERT_SHARED, f.toRead(), nil, keys, answers)
 	runtime.KeepAlive(f)
 	return err
 }
 
-// AddOffered adds to the count of keys that were offered, for those that the Shared methods inserted. May run beside the
-// Shared methods and all that only read.
+// AddOffered adds to the count of keys that were offered, for those that the Shared methods inserted. May run beside
+// the Shared methods and all that only read.
 func (f *Filter) AddOffered(keys uint64) error {
 	status := C.petal_filter_add_offered(f.toRead(), C.uint64_t(keys))
 	runtime.KeepAlive(f)

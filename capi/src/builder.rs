@@ -41,8 +41,8 @@ pub struct petal_builder_options {
     pub progress: petal_progress_callback,
     /// Passed to `progress`; what it points to must live as long as the builder.
     pub progress_context: *mut c_void,
-    /// How many threads make the filter, the caller's included; 0 and 1 are none but the caller's. Others run only while
-    /// the filter is made. The filter is the same.
+    /// How many threads make the filter, the caller's included; 0 and 1 are none but the caller's. Others run only
+    /// while the filter is made. The filter is the same.
     pub threads: usize,
 }
 
@@ -146,8 +146,8 @@ pub unsafe extern "C" fn petal_builder_add_hash(builder: *mut petal_builder, has
     })
 }
 
-/// Adds keys in order. `answers`, nullable, only says how many were added, the first `done`: a builder finds nothing out
-/// about a key, so a form of answers is refused. Since 0.1.
+/// Adds keys in order. `answers`, nullable, only says how many were added, the first `done`: a builder finds nothing
+/// out about a key, so a form of answers is refused. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_builder_add_batch(
     builder: *mut petal_builder,

@@ -205,8 +205,8 @@ pub unsafe extern "C" fn petal_filter_capabilities(filter: *const petal_filter) 
 
 /// The exact false-positive rate to expect of this filter with `keys` distinct keys in it. Of a bloom filter with
 /// derivation double, enhanced_double or triple it is within 5 % from ten keys on if the filter was made by rate; with
-/// exact bits that have small factors the rate is higher by up to a sixth at ten keys, of triple up to 2.5 times, and by
-/// 2 % at a thousand. Since 0.1.
+/// exact bits that have small factors the rate is higher by up to a sixth at ten keys, of triple up to 2.5 times, and
+/// by 2 % at a thousand. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_expected_false_positive_rate(
     filter: *const petal_filter,

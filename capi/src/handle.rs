@@ -1,4 +1,5 @@
-// What a pointer that C holds points to: a value of the core, and whether a panic was caught while it was being changed.
+// What a pointer that C holds points to: a value of the core, and whether a panic was caught while it was being
+// changed.
 
 use crate::boundary::{self, boundary};
 use petal_core::storage::try_box;

@@ -52,8 +52,8 @@ pub enum Command {
     /// Without --capacity the keys are counted first, so they must come from regular files, which are read twice. Of a
     /// kind that is built from all of its keys, or that grows, they are read once, from wherever they come, and 8 bytes
     /// of each are kept until all are known: --threads and --memory-limit are for these. The filter is written when it
-    /// is complete: the file that -o names is replaced at once and as a whole, and programs that have the old one open or
-    /// mapped keep the old one.
+    /// is complete: the file that -o names is replaced at once and as a whole, and programs that have the old one open
+    /// or mapped keep the old one.
     #[command(after_long_help = manual::after_help("build"))]
     Build(Build),
     /// Print the keys that may be in a filter, or with -v those that certainly are not.
@@ -134,8 +134,8 @@ pub enum Command {
     Kinds,
     /// Make and ask maps, which know the values of keys and do not keep the keys.
     ///
-    /// A map gives each key that it was built from exactly its value. Of other keys it says that they are not there, but
-    /// for a share that you choose, which get some value. `petal info`, `verify` and `sync` take maps too.
+    /// A map gives each key that it was built from exactly its value. Of other keys it says that they are not there,
+    /// but for a share that you choose, which get some value. `petal info`, `verify` and `sync` take maps too.
     #[command(after_long_help = manual::after_help("map"))]
     Map(Map),
     /// Say which kind of filter to take, and how large it will be.
@@ -158,8 +158,8 @@ pub enum MapCommand {
     ///
     /// Each record is a key, a tab, and the key's value: a decimal number from 0 to 18446744073709551615. The last tab
     /// counts, so that a key may have tabs in it. A key may come again with the same value, but not with another one.
-    /// The input is read once, from wherever it comes, and 24 bytes of each key are kept until all are known. The map is
-    /// written when it is complete, as by `petal build`.
+    /// The input is read once, from wherever it comes, and 24 bytes of each key are kept until all are known. The map
+    /// is written when it is complete, as by `petal build`.
     #[command(after_long_help = manual::after_help("map build"))]
     Build(MapBuild),
     /// Print the values of keys: `key TAB value`, or with -v the keys that certainly are not there.
@@ -398,7 +398,8 @@ pub struct Count {
 /// `petal dedup`.
 #[derive(Args, Debug)]
 pub struct Dedup {
-    /// The kind of filter, which takes keys one by one; one that grows keeps its rate beyond N. `petal kinds` lists them.
+    /// The kind of filter, which takes keys one by one; one that grows keeps its rate beyond N. `petal kinds` lists
+    /// them.
     #[arg(long, value_name = "K", value_parser = kinds(false))]
     pub kind: Option<String>,
     /// How many distinct lines to expect.

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub enum Failure {
     /// What to tell the user, in one line.
     Message(String),
-    /// Nothing to say: whoever read our output has closed it (EPIPE). Tools that die of SIGPIPE, as cat and grep do, say
-    /// nothing either.
+    /// Nothing to say: whoever read our output has closed it (EPIPE). Tools that die of SIGPIPE, as cat and grep do,
+    /// say nothing either.
     Quiet,
 }
 
@@ -46,8 +46,8 @@ impl Failure {
     }
 }
 
-/// A message of the library without the file's name, which it has at the end or the beginning where it knows it: here the
-/// name comes first, as in other tools.
+/// A message of the library without the file's name, which it has at the end or the beginning where it knows it: here
+/// the name comes first, as in other tools.
 fn without_name(message: &str, path: &Path) -> String {
     let shown = path.display();
     let after = [": opening ", ": saving to ", ": "].map(|before| format!("{before}{shown}"));

@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// What is said of a filter or map. The names are those of the library's structs, of the JSON keys and of the lines for people.
+/// What is said of a filter or map. The names are those of the library's structs, of the JSON keys and of the lines for
+/// people.
 #[derive(Serialize)]
 pub struct Description {
     kind: &'static str,

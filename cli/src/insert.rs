@@ -35,7 +35,8 @@ pub fn run(args: &args::Insert, common: args::Common) -> Outcome {
     Ok(0)
 }
 
-/// Inserts all keys of the inputs. A filter that grows cannot do so in place: once it is full a copy of it takes the rest.
+/// Inserts all keys of the inputs. A filter that grows cannot do so in place: once it is full a copy of it takes the
+/// rest.
 fn insert(filter: &mut Filter, larger: &mut Option<Filter>, inputs: &Inputs) -> Outcome<()> {
     let hasher = filter.base().hasher().clone();
     let grows = filter.base().row().capabilities.contains(Capabilities::GROW);

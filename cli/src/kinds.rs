@@ -15,7 +15,8 @@ struct Description {
     summary: &'static str,
     is_default: bool,
     layout_version: u16,
-    /// How one comes to be: `empty`, a filter that then takes keys; `keys`, a filter that is built from all of its keys;
+    /// How one comes to be: `empty`, a filter that then takes keys; `keys`, a filter that is built from all of its
+    /// keys;
     /// `entries`, a map that is built from all of its keys and their values.
     made_from: &'static str,
     capabilities: Vec<&'static str>,

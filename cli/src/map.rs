@@ -59,8 +59,8 @@ fn entry<'a>(batch: &Batch<'a>, i: usize, delimiter: &FinderRev) -> Outcome<(&'a
     Ok((key, value))
 }
 
-/// What the builder says of a key with two values, with the first two records that give it different ones, as far as the
-/// input can be read again: the builder keeps no keys, and knows them by their identities only.
+/// What the builder says of a key with two values, with the first two records that give it different ones, as far as
+/// the input can be read again: the builder keeps no keys, and knows them by their identities only.
 fn name_both(error: Error, inputs: &Inputs, delimiter: &FinderRev, hasher: &Hasher) -> Failure {
     let message = error.to_string();
     let digits = message.rsplit("0x").next().unwrap_or_default();

@@ -1,8 +1,8 @@
 //! Standard input and output that were closed when the command began, as by `>&-`.
 //!
-//! Before `main` Rust's runtime opens `/dev/null` in the place of a closed one, so that no file that is opened later gets
-//! its number. Results would vanish there, and no keys come from there. What was closed is therefore looked at earlier
-//! still, while the program is loaded.
+//! Before `main` Rust's runtime opens `/dev/null` in the place of a closed one, so that no file that is opened later
+//! gets its number. Results would vanish there, and no keys come from there. What was closed is therefore looked at
+//! earlier still, while the program is loaded.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,5 +1,5 @@
-//! Where bytes come from and go to: fields of records, standard input for filters and secrets, compressed input, outputs
-//! that are closed, and what is said beside the results.
+//! Where bytes come from and go to: fields of records, standard input for filters and secrets, compressed input,
+//! outputs that are closed, and what is said beside the results.
 
 mod common;
 

@@ -69,8 +69,8 @@ pub trait Batch {
 
 /// The keys of a batch as a kind of map sees them: their identities, a group at a time, and where the values go.
 pub trait Lookups {
-    /// Writes the identities of the keys that come next to the front of `ids` and returns how many these are: [`GROUP`],
-    /// or fewer where the batch ends, and none after its end.
+    /// Writes the identities of the keys that come next to the front of `ids` and returns how many these are:
+    /// [`GROUP`], or fewer where the batch ends, and none after its end.
     fn next(&mut self, ids: &mut [u128; GROUP]) -> usize;
 
     /// Takes the values of the keys, a group or the last of the batch, that come after those which have theirs.

@@ -186,8 +186,8 @@ impl Filter {
         }
     }
 
-    /// Inserts a hash where that is possible without more ado; see [`crate::kind::Insert::insert_at_once`]. After `None`
-    /// [`Filter::insert_hash`] inserts it, or says why it cannot.
+    /// Inserts a hash where that is possible without more ado; see [`crate::kind::Insert::insert_at_once`]. After
+    /// `None` [`Filter::insert_hash`] inserts it, or says why it cannot.
     #[inline]
     pub fn insert_hash_at_once(&mut self, hash: u64) -> Option<bool> {
         self.kind.insert_at_once(hash)
@@ -249,8 +249,8 @@ impl Filter {
         Ok(insert)
     }
 
-    /// [`Filter::insert_hash_shared`] where that is possible without more ado: `None`, having done nothing, for an image
-    /// in place or where it would refuse.
+    /// [`Filter::insert_hash_shared`] where that is possible without more ado: `None`, having done nothing, for an
+    /// image in place or where it would refuse.
     #[inline]
     pub fn insert_hash_shared_at_once(&self, hash: u64) -> Option<bool> {
         let insert = self.kind.as_shared_insert()?;
@@ -291,9 +291,10 @@ impl Filter {
     }
 
     /// Inserts many keys in order while others insert and look up; `answers`, if wanted, say of each whether it
-    /// certainly was not there. See [`SharedInsert`] for what holds. The outcome is that of [`Filter::insert_shared`], or
-    /// [`Status::Offsets`]. All keys are taken, or none; only before [`Status::Full`], and before [`Status::Corrupt`],
-    /// when a key met a region of the image that does not match its checksum, those before it were.
+    /// certainly was not there. See [`SharedInsert`] for what holds. The outcome is that of [`Filter::insert_shared`],
+    /// or [`Status::Offsets`]. All keys are taken, or none; only before [`Status::Full`], and before
+    /// [`Status::Corrupt`], when a key met a region of the image that does not match its checksum, those before it
+    /// were.
     pub fn insert_batch_shared(&self, keys: &Keys, answers: Option<&mut Answers>) -> Taken {
         let base = self.base();
         let shared = match self.shared() {

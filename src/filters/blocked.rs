@@ -1,5 +1,5 @@
-//! The kind `blocked`, the blocked Bloom filter: one cache line a key. Blocks of 512 bits, in each of which a key sets one bit in every of
-//! k 32-bit lanes that it chooses among sixteen.
+//! The kind `blocked`, the blocked Bloom filter: one cache line a key. Blocks of 512 bits, in each of which a key sets
+//! one bit in every of k 32-bit lanes that it chooses among sixteen.
 //!
 //! After Putze, Sanders and Singler, "Cache-, hash- and space-efficient Bloom filters", 2007, which has k bits anywhere
 //! in the block. Choosing lanes first is as accurate to a thousandth and makes a lookup one multiplication, one shift,

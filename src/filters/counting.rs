@@ -1,15 +1,15 @@
 //! The kind `counting`, the counting Bloom filter: keys can be removed, and counted up to 15.
 //! [`crate::layouts::counters`] has the structure.
 //!
-//! A removal of a key that is not there is refused where the filter says so: nothing changes then. Where it says "maybe",
-//! at the false-positive rate, it cannot know, and takes one from counters of other keys. With k counters a key, w such
-//! removals lose at most k w keys, and make counts at most w too low: keys are lost with a counter that comes to 0, and
-//! one from which too much was taken x times does so only if it counts at most x keys.
+//! A removal of a key that is not there is refused where the filter says so: nothing changes then. Where it says
+//! "maybe", at the false-positive rate, it cannot know, and takes one from counters of other keys. With k counters a
+//! key, w such removals lose at most k w keys, and make counts at most w too low: keys are lost with a counter that
+//! comes to 0, and one from which too much was taken x times does so only if it counts at most x keys.
 //!
 //! There is no lock-free insertion. It would need a compare-exchange at every counter, known keys included, so that
 //! threads which insert the same keys wait for each other's lines, where in a bit array they only read them; and a
-//! removal would have to keep the others out. And no folding: two counters of a key that become one would count it twice
-//! there, where an insertion counts it once and a removal takes it away once.
+//! removal would have to keep the others out. And no folding: two counters of a key that become one would count it
+//! twice there, where an insertion counts it once and a removal takes it away once.
 
 use super::bit_filter::units_for;
 use crate::bits;

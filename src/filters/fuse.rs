@@ -114,8 +114,8 @@ fn shape_for(spec: &Spec, size: Size) -> Result<Shape> {
     }
 }
 
-/// Makes the payload. How many cells a number of keys needs is known exactly only when they are divided into shards; where
-/// the bits that a spec allows do not hold that, fingerprints are a bit shorter.
+/// Makes the payload. How many cells a number of keys needs is known exactly only when they are divided into shards;
+/// where the bits that a spec allows do not hold that, fingerprints are a bit shorter.
 fn build(build: &mut Build<u64>) -> Result<Built> {
     let keys = build.records.count();
     let size = build.spec.size()?;

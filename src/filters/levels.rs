@@ -48,8 +48,8 @@ impl LevelKind {
     /// The geometry of a level of exactly so many bits; `hashes` = 0 is the best for `capacity` keys.
     ///
     /// # Errors
-    /// [`Status::OutOfRange`](crate::Status::OutOfRange) and [`Status::TooLarge`](crate::Status::TooLarge) where the kind
-    /// cannot have it.
+    /// [`Status::OutOfRange`](crate::Status::OutOfRange) and [`Status::TooLarge`](crate::Status::TooLarge) where the
+    /// kind cannot have it.
     pub fn geometry(&self, capacity: u64, bits: u64, hashes: u32) -> Result<Geometry> {
         self.row.geometry_of(&Spec { kind: Some(self.row.kind), capacity, bits, hashes, ..Spec::default() })
     }

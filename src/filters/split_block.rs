@@ -1,5 +1,5 @@
-//! The kind `split_block`, the split-block Bloom filter: blocks of 256 bits, in each of which a key sets one bit in every of eight 32-bit
-//! lanes.
+//! The kind `split_block`, the split-block Bloom filter: blocks of 256 bits, in each of which a key sets one bit in
+//! every of eight 32-bit lanes.
 //!
 //! The layout of the Apache Parquet format (`BloomFilter.md`), after Putze, Sanders and Singler, "Cache-, hash- and
 //! space-efficient Bloom filters", 2007. With XXH64, seed 0, the payload's blocks are the bitset of a Parquet filter

@@ -9,8 +9,8 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 use xxhash_rust::xxh64::xxh64;
 
 /// The identity of a key that is known by a 64-bit hash from elsewhere: the hash in the low half, and in the high half,
-/// which records are sorted and divided by, a bijective mix of it, because such a hash may be weak in its high bits. Two
-/// keys with one hash are one key.
+/// which records are sorted and divided by, a bijective mix of it, because such a hash may be weak in its high bits.
+/// Two keys with one hash are one key.
 #[inline]
 pub fn widen(hash: u64) -> u128 {
     u128::from(mix(hash)) << 64 | u128::from(hash)

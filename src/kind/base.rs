@@ -141,8 +141,8 @@ impl Base {
         }
     }
 
-    /// What two filters must have in common to combine: kind, layout, the identity of the geometry, hash function and its
-    /// seed or key.
+    /// What two filters must have in common to combine: kind, layout, the identity of the geometry, hash function and
+    /// its seed or key.
     pub fn compatibility_id(&self) -> [u8; 16] {
         self.header.compatibility_id(&(self.row.identity)(self.geometry()))
     }

@@ -12,8 +12,8 @@ use core::sync::atomic::fence;
 ///
 /// # Errors
 /// [`Status::Unsupported`](crate::Status::Unsupported) if the image is not open for one writer;
-/// [`Status::Corrupt`](crate::Status::Corrupt) if a region does not match its checksum; what the system reports. Nothing
-/// has changed then.
+/// [`Status::Corrupt`](crate::Status::Corrupt) if a region does not match its checksum; what the system reports.
+/// Nothing has changed then.
 #[inline(never)]
 pub(crate) fn change_one<K: Kind, T>(kind: &mut K, hash: u64, change: impl FnOnce(&mut K) -> T) -> Result<T> {
     if !kind.base().is_own() {

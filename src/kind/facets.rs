@@ -19,9 +19,9 @@ pub trait Insert {
     /// anything is lost.
     fn insert_one(&mut self, hash: u64) -> Result<bool>;
 
-    /// Inserts a hash where that is possible without more ado: `None`, having done nothing, for an image in place or where
-    /// it would be refused. What single calls try before [`Insert::insert_one`]: an answer of one byte comes back in a
-    /// register.
+    /// Inserts a hash where that is possible without more ado: `None`, having done nothing, for an image in place or
+    /// where it would be refused. What single calls try before [`Insert::insert_one`]: an answer of one byte comes back
+    /// in a register.
     fn insert_at_once(&mut self, _hash: u64) -> Option<bool> {
         None
     }
@@ -45,8 +45,8 @@ pub trait Insert {
 /// same new key at the same time at least one is told that it was new; more than one may be. Keys are not counted: a
 /// counter that all threads share would be what they wait for.
 pub trait SharedInsert {
-    /// Inserts a hash. True if it certainly was not there; false if it may have been; `None`, having changed nothing, if
-    /// there is no room. It was checked before that the words may be written.
+    /// Inserts a hash. True if it certainly was not there; false if it may have been; `None`, having changed nothing,
+    /// if there is no room. It was checked before that the words may be written.
     fn insert_one_shared(&self, hash: u64) -> Option<bool>;
 
     /// Inserts the keys of a batch in order and says of each whether it certainly was not there; ends before the first

@@ -6,7 +6,8 @@
 //! parameters, its false-positive rate, and the properties that tests ask for.
 //!
 //! Two rules for payloads. An empty one is all zeros. What changes with the keys lies in the payload and not in the
-//! header, whose first part never changes: a kind that keeps state beside its places has the payload's last line for it.
+//! header, whose first part never changes: a kind that keeps state beside its places has the payload's last line for
+//! it.
 
 mod base;
 mod build;
@@ -59,7 +60,8 @@ pub trait Kind: Payload {
         ring::rolling(&mut (), 0, batch, ring::nothing, ring::nothing, |_, hash| self.contains_hash(hash));
     }
 
-    /// Whether each of few keys may have been inserted: bit i is that of the i-th, and bits after the last mean nothing.
+    /// Whether each of few keys may have been inserted: bit i is that of the i-th, and bits after the last mean
+    /// nothing.
     /// `None` where [`Kind::contains_many`] has to say it.
     fn contains_few(&self, _few: &Few) -> Option<u64> {
         None
@@ -78,8 +80,8 @@ pub trait Kind: Payload {
     /// Forgets all keys.
     ///
     /// # Errors
-    /// [`Status::Unsupported`](crate::Status::Unsupported) and others if the words may not be written; nothing has changed
-    /// then.
+    /// [`Status::Unsupported`](crate::Status::Unsupported) and others if the words may not be written; nothing has
+    /// changed then.
     fn reset(&mut self) -> Result<()> {
         self.base_mut().writable()?.fill(0);
         Ok(())

@@ -26,8 +26,8 @@ pub struct BuilderOptions {
     /// are not counted.
     pub memory_limit: Option<u64>,
     /// Where that file is made. It has no name, and goes when the builder does. It has eight bytes for each key, and
-    /// while the filter is made sixteen; twice that for kinds that remove or count. A folder that is given must be there
-    /// and take files.
+    /// while the filter is made sixteen; twice that for kinds that remove or count. A folder that is given must be
+    /// there and take files.
     pub temporary_directory: Option<PathBuf>,
     /// How many threads make the filter, the caller's included; 0 and 1 are none but the caller's. Others run only
     /// while the filter is made. The filter is the same.
@@ -138,7 +138,8 @@ impl Builder {
     }
 
     /// Makes the filter straight into a file, which takes the place of what is there at once: the way to make a filter
-    /// anew from its source, in the right size, while others read the old file. They keep it as long as they have it open.
+    /// anew from its source, in the right size, while others read the old file. They keep it as long as they have it
+    /// open.
     ///
     /// # Errors
     /// As [`Builder::finish`] and [`Image::save`]; the old file and the keys stay.

@@ -33,8 +33,8 @@ impl MapBuilder {
     /// keys that come, whatever the spec's capacity.
     ///
     /// # Errors
-    /// Those of the spec; [`Status::Unsupported`](crate::Status::Unsupported) for a kind of filter; those of the options
-    /// as of [`Builder::new`](crate::Builder::new).
+    /// Those of the spec; [`Status::Unsupported`](crate::Status::Unsupported) for a kind of filter; those of the
+    /// options as of [`Builder::new`](crate::Builder::new).
     pub fn new(spec: &Spec, options: BuilderOptions) -> Result<MapBuilder> {
         let spec = Spec { kind: Some(spec.kind.unwrap_or(DEFAULT_MAP_KIND)), ..*spec };
         // Finds what is wrong with the spec now and not when all keys have come.
@@ -62,9 +62,9 @@ impl MapBuilder {
     /// # Errors
     /// [`Status::ExternalHash`](crate::Status::ExternalHash) or [`Status::KeyMissing`](crate::Status::KeyMissing) where
     /// the key cannot be hashed; [`Status::OutOfRange`](crate::Status::OutOfRange) for a value that `value_bits` cannot
-    /// hold; [`Status::OutOfMemory`](crate::Status::OutOfMemory), and what the system reports of the temporary file; and
-    /// [`Status::Contradiction`](crate::Status::Contradiction) as of [`MapBuilder::finish`], if that is found already.
-    /// The key is not added then.
+    /// hold; [`Status::OutOfMemory`](crate::Status::OutOfMemory), and what the system reports of the temporary file;
+    /// and [`Status::Contradiction`](crate::Status::Contradiction) as of [`MapBuilder::finish`], if that is found
+    /// already. The key is not added then.
     pub fn put(&mut self, key: &[u8], value: u64) -> Result<()> {
         self.put_id(self.hasher.identify(key)?, value)
     }

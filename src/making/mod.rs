@@ -51,8 +51,8 @@ pub unsafe fn open_buffer(base: core::ptr::NonNull<u8>, length: usize, options: 
     unsafe { open_buffer_as(base, length, options) }
 }
 
-/// Opens the image of a filter at `offset`, a multiple of 8, of an open file, which stays the caller's. Other things may
-/// follow it.
+/// Opens the image of a filter at `offset`, a multiple of 8, of an open file, which stays the caller's. Other things
+/// may follow it.
 ///
 /// # Errors
 /// As [`open_descriptor_as`].

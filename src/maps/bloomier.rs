@@ -1,8 +1,8 @@
-//! The kind `bloomier`: a map that is built once, and keeps no keys. The exact value for each key that it was built from;
-//! of other keys it says that they are not there, but for a share of 2^-c for c check bits.
+//! The kind `bloomier`: a map that is built once, and keeps no keys. The exact value for each key that it was built
+//! from; of other keys it says that they are not there, but for a share of 2^-c for c check bits.
 //!
-//! Chazelle, Kilian, Rubinfeld and Tal, "The Bloomier Filter", 2004, described the structure; this is its later form, in
-//! one table: three cells of a key hold, by exclusive or, its value and check bits. The cells are those of the fuse
+//! Chazelle, Kilian, Rubinfeld and Tal, "The Bloomier Filter", 2004, described the structure; this is its later form,
+//! in one table: three cells of a key hold, by exclusive or, its value and check bits. The cells are those of the fuse
 //! structure ([`crate::layouts::fuse`]), so there are about 1.13 of them a key.
 
 use super::VALUE_BITS;

@@ -31,7 +31,8 @@
 //!   three positions in common: `rate = E[(X/m)^k] + n/m^2 g_k`.
 //! - Triple hashing. Positions i and j of one key are the same where `2b + (i+j-1)c = 0`, for all pairs with this sum
 //!   at once: for one of m values of b/c each sum leaves the lookup only `k - p` bits, p its number of pairs:
-//!   `rate = c_1/m^2 + 1/m sum over i+j = 1 .. 2k-3 of c_(k-p) + (1 - (2k-3)/m) c_k + n/m^3 sum of W_t (c_(k-t) - c_k)`.
+//!   `rate = c_1/m^2 + 1/m sum over i+j = 1 .. 2k-3 of c_(k-p) + (1 - (2k-3)/m) c_k + n/m^3 sum of W_t (c_(k-t) -
+//! c_k)`.
 //!
 //! These three are expansions: left out is what two stored keys do together, and accidents of small ranges. From ten
 //! keys on, in rough ranges, they agree with simulation within 5 % (`tests/suite/dependent.rs`). A range with small

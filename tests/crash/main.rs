@@ -1,9 +1,10 @@
 //! Dies and fails on purpose: a child process that inserts, syncs, closes, saves, shares and builds is killed at its
-//! system calls, one run for each; each of them fails once in turn; and the machine goes down (`power.rs`). Whatever happened, the files are what
+//! system calls, one run for each; each of them fails once in turn; and the machine goes down (`power.rs`). Whatever
+//! happened, the files are what
 //! `docs/format.md` and the C header promise.
 //!
-//! `cargo test --test crash` takes a sample of the calls where a scenario makes many. With `PETAL_CRASH=ROUNDS` every call
-//! fails in every way, and so many children of each scenario are killed at random moments, which `make soak` does.
+//! `cargo test --test crash` takes a sample of the calls where a scenario makes many. With `PETAL_CRASH=ROUNDS` every
+//! call fails in every way, and so many children of each scenario are killed at random moments, which `make soak` does.
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod memory;

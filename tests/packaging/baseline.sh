@@ -1,8 +1,8 @@
 #!/bin/sh
 # baseline.sh ARCHIVE: looks through the machine code of libpetal.a as cargo makes it, with its function names, for
-# instructions that not every x86-64 processor has. Only the kernels in files called avx2.rs and avx512.rs in src/layouts
-# and src/hash, which are chosen at run time, and the two functions of Rust's own libm that ask the processor first may
-# have any. Prints what it found.
+# instructions that not every x86-64 processor has. Only the kernels in files called avx2.rs and avx512.rs in
+# src/layouts and src/hash, which are chosen at run time, and the two functions of Rust's own libm that ask the
+# processor first may have any. Prints what it found.
 set -eu
 archive=$1
 # Everything beyond the baseline has a mnemonic with a v, or belongs to BMI, ADX, POPCNT or the mask registers. (tzcnt

@@ -1,8 +1,8 @@
 //! Every C and C++ snippet that a document or a header shows is compiled without a warning, linked with `libpetal.a`,
 //! and run in an empty folder: it must end with status 0, and print what the text says that it prints.
 //!
-//! Found are, in all Markdown files outside `target` and `build`, the fences ```` ```c ```` and ```` ```cpp ````; and in
-//! the headers, what stands indented by four in a comment. A new one is a new test, without a word here.
+//! Found are, in all Markdown files outside `target` and `build`, the fences ```` ```c ```` and ```` ```cpp ````; and
+//! in the headers, what stands indented by four in a comment. A new one is a new test, without a word here.
 //!
 //! What has no `main` is a fragment, and stands in the middle of `prelude.c` or `prelude.cpp`, which say what names it
 //! may use. A fence can say more in an HTML comment in the line before it:

@@ -46,8 +46,8 @@ impl Model {
     }
 }
 
-/// Whatever is inserted and removed in whatever order: no key that is there is lost, no count is too low, and the filter
-/// is the one into which only what is left was inserted.
+/// Whatever is inserted and removed in whatever order: no key that is there is lost, no count is too low, and the
+/// filter is the one into which only what is left was inserted.
 #[test]
 fn insertions_and_removals_are_those_of_a_multiset() {
     // Roomy, crowded (with counters that reach their end), and one in which most keys meet a counter twice.

@@ -1,5 +1,5 @@
-//! What only some kinds can do: remove, count, grow, refuse keys, be built. Here too no kind is named: each test asks the
-//! rows which kinds it is for, and is passed by whatever kind comes.
+//! What only some kinds can do: remove, count, grow, refuse keys, be built. Here too no kind is named: each test asks
+//! the rows which kinds it is for, and is passed by whatever kind comes.
 
 use crate::common::{Buffer, filled, hash_of, image, main_layouts};
 use crate::conformance::{CAPACITY, FRESH, can, fails, false_positives, for_each_case, for_each_hash, holds, is_like};
@@ -258,8 +258,8 @@ fn what_is_full_refuses_and_loses_nothing() {
 
 // ---- Building ----------------------------------------------------------------------------------------------------
 
-/// Every number of keys can be built, and all of them are found, one by one and in a batch: a shard that is off by one is
-/// seen. The largest has more than one shard.
+/// Every number of keys can be built, and all of them are found, one by one and in a batch: a shard that is off by one
+/// is seen. The largest has more than one shard.
 #[test]
 fn every_number_of_keys_is_built() {
     for case in main_layouts() {

@@ -13,8 +13,8 @@ fn sized(case: &Case, bits: u64) -> Spec {
     Spec { bits, capacity: bits / 10, ..case.spec() }
 }
 
-/// The length of an image with this payload, as docs/format.md has it: header, payload, an entry for each 65,536 bytes and
-/// one more, in whole lines.
+/// The length of an image with this payload, as docs/format.md has it: header, payload, an entry for each 65,536 bytes
+/// and one more, in whole lines.
 fn image_of(payload_bytes: u64) -> u64 {
     256 + payload_bytes + (8 * payload_bytes.div_ceil(1 << 16) + 8).next_multiple_of(64)
 }
@@ -85,8 +85,8 @@ fn split_blocks_end_below_two_to_the_32() {
     assert_eq!(refusal(image_size(&keys(1 << 40))), Some(Status::TooLarge));
 }
 
-/// Keys are spread over all of a large filter, and are found again. With default parameters it has 2^35 bits and some, so
-/// that bytes are counted past 32 bits; with all others bits are.
+/// Keys are spread over all of a large filter, and are found again. With default parameters it has 2^35 bits and some,
+/// so that bytes are counted past 32 bits; with all others bits are.
 #[test]
 fn positions_pass_32_and_35_bits() {
     const KEYS: u64 = 20;

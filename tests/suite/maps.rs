@@ -358,8 +358,8 @@ fn golden_specs() -> Vec<(String, Spec)> {
     specs
 }
 
-/// Today's library writes the bytes that are committed, and they are, to the bit, what `docs/format.md` says of keys and
-/// values. `PETAL_UPDATE=1` adds the files of what is new.
+/// Today's library writes the bytes that are committed, and they are, to the bit, what `docs/format.md` says of keys
+/// and values. `PETAL_UPDATE=1` adds the files of what is new.
 #[test]
 fn golden_files_are_as_specified() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/maps");

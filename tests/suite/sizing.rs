@@ -938,8 +938,8 @@ fn edges() {
     assert_eq!(bloom::optimal_hashes(u64::MAX, u64::MAX, u32::MAX), 1);
 }
 
-/// The formula of `blocked` is exact to 1e-12 and no better, so that there is a least rate that it can promise: that one
-/// is taken, a smaller one is refused with both numbers.
+/// The formula of `blocked` is exact to 1e-12 and no better, so that there is a least rate that it can promise: that
+/// one is taken, a smaller one is refused with both numbers.
 #[test]
 fn blocked_promises_no_rate_that_it_cannot_tell() {
     let kind = petal::registry::find_name("blocked").unwrap().kind;

@@ -1,8 +1,8 @@
 //! Filters that are built from all of their keys: Petal's static kinds beside xorf, of the same number of fingerprint
 //! bits.
 //!
-//! A build is timed as a whole, from `u64` keys in memory to the filter: hashing and sorting are part of it. Builds take
-//! turns, on one thread; so do lookups in buffers of keys, and each figure is the median.
+//! A build is timed as a whole, from `u64` keys in memory to the filter: hashing and sorting are part of it. Builds
+//! take turns, on one thread; so do lookups in buffers of keys, and each figure is the median.
 
 use crate::keys::{BUFFER, Buffer, Form, Random};
 use crate::measure::{Effort, each, median, timed, turn};

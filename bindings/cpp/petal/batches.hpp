@@ -25,8 +25,8 @@ class keys {
  public:
   /// None.
   keys() noexcept : keys(petal_keys_u64(nullptr, 0)) {}
-  /// Byte strings in one piece, such as a column: key i is `data[offsets[i] .. offsets[i + 1]]`, and there are count + 1
-  /// offsets.
+  /// Byte strings in one piece, such as a column: key i is `data[offsets[i] .. offsets[i + 1]]`, and there are count +
+  /// 1 offsets.
   static keys of_bytes(const void *data, std::size_t length, const std::uint64_t *offsets, std::size_t count) noexcept {
     return keys(petal_keys_bytes(data, length, offsets, count));
   }
@@ -389,8 +389,8 @@ struct progress {
   std::size_t done = 0;
 };
 
-/// Gives a batch to `call(keys, answers)`, a batch function of the C API, in pieces. Answers go where `out` says, or, if
-/// that is NULL, are not asked for.
+/// Gives a batch to `call(keys, answers)`, a batch function of the C API, in pieces. Answers go where `out` says, or,
+/// if that is NULL, are not asked for.
 template <class Keys, class Call>
 petal_status take(const Keys &keys, const answers *out, progress &came,
                   Call &&call) noexcept(is_nothrow_batch<Keys>()) {

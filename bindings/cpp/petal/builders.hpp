@@ -32,8 +32,8 @@ class builder_options {
     threads_ = count;
     return *this;
   }
-  /// Called now and then while the filter or map is made, with the units of work done and the units in all, which are no
-  /// count of keys; false cancels.
+  /// Called now and then while the filter or map is made, with the units of work done and the units in all, which are
+  /// no count of keys; false cancels.
   builder_options &progress(std::function<bool(std::uint64_t done, std::uint64_t total)> report) noexcept {
     report_ = std::move(report);
     return *this;

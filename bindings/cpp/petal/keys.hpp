@@ -1,4 +1,5 @@
-// Keys of every type in the three forms that the C API takes, and the calls of one key. Part of petal.hpp: include that.
+// Keys of every type in the three forms that the C API takes, and the calls of one key. Part of petal.hpp: include
+// that.
 #ifndef PETAL_HPP_KEYS
 #define PETAL_HPP_KEYS
 

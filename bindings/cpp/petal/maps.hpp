@@ -102,8 +102,8 @@ class map {
     });
   }
   /// The values of many keys, given as to `filter::contains_batch()`, into `values`, which has room for all; 0 of a key
-  /// that is not there. `found`, nullable, has room for all too: 1 of a key that is there, otherwise 0. Returns how many
-  /// are there.
+  /// that is not there. `found`, nullable, has room for all too: 1 of a key that is there, otherwise 0. Returns how
+  /// many are there.
   template <class Keys>
   result<std::size_t> try_find_batch(const Keys &keys, std::uint64_t *values, std::uint8_t *found = nullptr) const
       noexcept(detail::is_nothrow_batch<Keys>()) {
@@ -271,8 +271,8 @@ class map_builder {
       return detail::done(detail::put(get(), one, value));
     });
   }
-  /// Gives many keys, given as to `filter::insert_batch()`, the values in the same places of `values`. `done`, nullable,
-  /// is always written: how many, the first so many, were put.
+  /// Gives many keys, given as to `filter::insert_batch()`, the values in the same places of `values`. `done`,
+  /// nullable, is always written: how many, the first so many, were put.
   template <class Keys>
   result<void> try_put_batch(const Keys &keys, const std::uint64_t *values,
                              std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {

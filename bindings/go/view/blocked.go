@@ -81,7 +81,8 @@ func place(mask, hash uint64) (index, bit uint64) {
 
 func (s *shape) blockedContains(payload []byte, hash uint64) bool {
 	block, mask := s.block(payload, hash)
-	// Three lanes at once: most absent keys end there, and the processor predicts that branch better than one for each lane.
+	// Three lanes at once: most absent keys end there, and the processor predicts that branch better than one for each
+	// lane.
 	if rest := mask & (mask - 1); rest&(rest-1) != 0 {
 		i0, bit0 := place(mask, hash)
 		i1, bit1 := place(rest, hash)

@@ -11,7 +11,8 @@ import (
 )
 
 // The payload has regions of regionBytes, the last of which may be shorter. The table of their checksums follows it: an
-// entry for each region, 0 where the region was touched since somebody vouched for it, zeros, and the table's own checksum.
+// entry for each region, 0 where the region was touched since somebody vouched for it, zeros, and the table's own
+// checksum.
 
 const regionBytes = 1 << 16
 

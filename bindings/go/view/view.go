@@ -122,8 +122,8 @@ func wrap(image []byte, options *Options, asMap bool) (*Filter, error) {
 	}, nil
 }
 
-// Load copies the image at the start of a slice and checks its checksums, unless it is dirty: its copy is dirty too. Keys
-// can be inserted into the copy.
+// Load copies the image at the start of a slice and checks its checksums, unless it is dirty: its copy is dirty too.
+// Keys can be inserted into the copy.
 func Load(image []byte, options *Options) (*Filter, error) { return load(image, options, false) }
 
 func load(image []byte, options *Options, asMap bool) (*Filter, error) {
@@ -136,8 +136,8 @@ func load(image []byte, options *Options, asMap bool) (*Filter, error) {
 	return f.loaded()
 }
 
-// Read reads one image, and not a byte more, and checks its checksums, unless it is dirty. Keys can be inserted into it.
-// Memory grows with what really comes, whatever the header says.
+// Read reads one image, and not a byte more, and checks its checksums, unless it is dirty. Keys can be inserted into
+// it. Memory grows with what really comes, whatever the header says.
 func Read(r io.Reader, options *Options) (*Filter, error) { return read(r, options, false) }
 
 func read(r io.Reader, options *Options, asMap bool) (*Filter, error) {
@@ -359,7 +359,8 @@ func (f *Filter) unhashable() error {
 }
 
 // WriteTo writes the image, with checksums of the bytes that it writes. A dirty filter stays dirty. [ErrCorrupt] if the
-// image that the filter lies in does not match its checksums; [ErrDirty] if another process begins to change it meanwhile.
+// image that the filter lies in does not match its checksums; [ErrDirty] if another process begins to change it
+// meanwhile.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	if f.kind == 0 {
 		return 0, ErrClosed

@@ -37,8 +37,8 @@ pub const PETAL_OPEN_LOAD: petal_open_mode = 2;
 /// processes that open it with this mode. The image is dirty meanwhile. The last one to close a file makes it clean, if
 /// it was clean when the first one opened it and none of them died, which is not known earlier: what they copy or save
 /// before is as clean as the image was. Opening reads the table of checksums, and waits while the last one makes the
-/// file clean, for as long as that takes. A buffer has no locks, so nobody knows who is the last: it stays dirty until a handle that is
-/// opened for writing, when nobody shares it any more, calls `petal_filter_vouch()`.
+/// file clean, for as long as that takes. A buffer has no locks, so nobody knows who is the last: it stays dirty until
+/// a handle that is opened for writing, when nobody shares it any more, calls `petal_filter_vouch()`.
 pub const PETAL_OPEN_SHARE: petal_open_mode = 3;
 
 /// How to open. NULL stands for all zeros. Since 0.1.
@@ -166,9 +166,9 @@ pub unsafe extern "C" fn petal_filter_serialized_size(filter: *const petal_filte
 }
 
 /// Writes the image into a buffer of at least `petal_filter_serialized_size()` bytes, also while threads and processes
-/// insert: keys whose insertion happened before are in it, and its checksums are those of the bytes written. It is dirty
-/// if the filter is `PETAL_STATE_UNVOUCHED`: a handle vouches for what it changed itself, and those who share an image
-/// for each other. `PETAL_ERR_CORRUPT` if the filter lies in an image that does not match its checksums;
+/// insert: keys whose insertion happened before are in it, and its checksums are those of the bytes written. It is
+/// dirty if the filter is `PETAL_STATE_UNVOUCHED`: a handle vouches for what it changed itself, and those who share an
+/// image for each other. `PETAL_ERR_CORRUPT` if the filter lies in an image that does not match its checksums;
 /// `PETAL_ERR_DIRTY` if it was opened for reading and another process begins to change it meanwhile. `written` is
 /// nullable. Since 0.1.
 #[unsafe(no_mangle)]

@@ -1,5 +1,6 @@
 /**
- * Byte keys: key i is the bytes of `bytes`, of which there are `length`, from `offsets[i]` to `offsets[i + 1]`; there are
+ * Byte keys: key i is the bytes of `bytes`, of which there are `length`, from `offsets[i]` to `offsets[i + 1]`; there
+ * are
  * `count` + 1 offsets. Since 0.1.
  */
 static inline petal_keys petal_keys_bytes(const void *bytes, size_t length, const uint64_t *offsets, size_t count) {

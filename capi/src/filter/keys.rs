@@ -260,8 +260,8 @@ impl petal_answers {
         }
     }
 
-    /// Every answer is true, and every count the greatest: the answers of a lookup that failed. Where nobody knows of how
-    /// many keys, their number is all that is said.
+    /// Every answer is true, and every count the greatest: the answers of a lookup that failed. Where nobody knows of
+    /// how many keys, their number is all that is said.
     ///
     /// # Safety
     /// As [`petal_answers::at_once`], and of `keys` as [`petal_keys::at_once`].

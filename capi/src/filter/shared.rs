@@ -90,8 +90,8 @@ pub unsafe extern "C" fn petal_filter_insert_shared_hash(
 }
 
 /// Inserts keys in order while others insert and look up. `answers`, nullable: each says whether the key certainly was
-/// not there before. On a failure no key is in, except after `PETAL_ERR_CORRUPT`, when a key met a part of the image that
-/// does not match its checksum: then the first `done` keys are. Since 0.1.
+/// not there before. On a failure no key is in, except after `PETAL_ERR_CORRUPT`, when a key met a part of the image
+/// that does not match its checksum: then the first `done` keys are. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_insert_shared_batch(
     filter: *const petal_filter,

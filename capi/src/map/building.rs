@@ -126,9 +126,9 @@ pub unsafe extern "C" fn petal_map_builder_offered(
     })
 }
 
-/// Makes the map and empties the builder, which may be used again or freed. `PETAL_ERR_CONTRADICTION` if a key was given
-/// two values, naming them. On a failure, and when the progress callback cancels (`PETAL_ERR_CANCELLED`), the keys
-/// stay. Since 0.1.
+/// Makes the map and empties the builder, which may be used again or freed. `PETAL_ERR_CONTRADICTION` if a key was
+/// given two values, naming them. On a failure, and when the progress callback cancels (`PETAL_ERR_CANCELLED`), the
+/// keys stay. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_builder_finish(
     builder: *mut petal_map_builder,

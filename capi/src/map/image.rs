@@ -28,8 +28,8 @@ pub unsafe extern "C" fn petal_map_open(
     })
 }
 
-/// Opens the image at `offset`, a multiple of 8, of an open file, as `petal_filter_open_descriptor()` does. `options` is
-/// nullable. Since 0.1.
+/// Opens the image at `offset`, a multiple of 8, of an open file, as `petal_filter_open_descriptor()` does. `options`
+/// is nullable. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_open_descriptor(
     descriptor: i32,
@@ -177,8 +177,8 @@ pub unsafe extern "C" fn petal_map_describe(
     })
 }
 
-/// Measures a map: `fill` is the share of the cells that keys have taken, `false_positive_rate` the share of absent keys
-/// that are given a value, `count_estimate` the distinct keys, exactly. Since 0.1.
+/// Measures a map: `fill` is the share of the cells that keys have taken, `false_positive_rate` the share of absent
+/// keys that are given a value, `count_estimate` the distinct keys, exactly. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_statistics(
     map: *const petal_map,

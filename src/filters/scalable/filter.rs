@@ -280,8 +280,8 @@ impl Insert for Scalable {
         if self.base.is_own() { self.insert(hash).ok() } else { None }
     }
 
-    /// Keys that fit into the level in use go through its inner loops; where that fills, and into an image in place, they
-    /// go one after the other.
+    /// Keys that fit into the level in use go through its inner loops; where that fills, and into an image in place,
+    /// they go one after the other.
     fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {
         if !self.base.is_own() {
             return one_by_one(batch, |hash| self.insert_one(hash));

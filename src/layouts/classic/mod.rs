@@ -2,8 +2,8 @@
 //!
 //! Bloom, "Space/time trade-offs in hash coding with allowable errors", 1970. The probability that a lookup of a key
 //! that was never inserted says true is E\[(X/m)^k\], where X is the number of bits that n keys with k independent
-//! probes each have set; [`crate::sizing::bloom`] computes it exactly, and given the bits themselves it is (X/m)^k. Three
-//! derivations have dependent probes, and rates of their own: [`crate::sizing::dependent`].
+//! probes each have set; [`crate::sizing::bloom`] computes it exactly, and given the bits themselves it is (X/m)^k.
+//! Three derivations have dependent probes, and rates of their own: [`crate::sizing::dependent`].
 //!
 //! Two shapes: *plain*, where every probe ranges over all m bits, and *partitioned*, where probe i has the i-th of k
 //! slices of floor(m/k) bits to itself, so that no two probes of a key meet. How probes come from the 64-bit hash is

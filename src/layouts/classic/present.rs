@@ -1,10 +1,10 @@
 //! The present rate where the probes of a key depend on each other: it is not a function of the fill.
 //!
-//! Small filters are counted out: for every pair of words (b, c) that hashes can have, 64 values of `a` at a time, whose
-//! bits lie side by side. Of the partitioned layout the same, slice by slice. That is exact, whatever was inserted.
-//! Larger ones, where it would take longer than [`MOST_READS`] reads, are left to [`crate::sizing::dependent`]: what
-//! dependence adds is a small part of the rate there, or comes from sums over so many hashes that they are near their
-//! mean.
+//! Small filters are counted out: for every pair of words (b, c) that hashes can have, 64 values of `a` at a time,
+//! whose bits lie side by side. Of the partitioned layout the same, slice by slice. That is exact, whatever was
+//! inserted. Larger ones, where it would take longer than [`MOST_READS`] reads, are left to
+//! [`crate::sizing::dependent`]: what dependence adds is a small part of the rate there, or comes from sums over so
+//! many hashes that they are near their mean.
 
 use super::Classic;
 use super::derivation::{Derivation, Probes};

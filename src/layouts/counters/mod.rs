@@ -209,7 +209,8 @@ impl Counters {
         self.positions.all(hash, |position| visit(place(position).0));
     }
 
-    /// What the counters tell. Reads all of them, once, and says to `progress` after every piece how many bytes that was.
+    /// What the counters tell. Reads all of them, once, and says to `progress` after every piece how many bytes that
+    /// was.
     pub fn measure(&self, words: &[AtomicU64], progress: &mut dyn FnMut(u64)) -> Measure {
         let (mut taken, mut saturated) = (0, 0);
         for (i, piece) in words.chunks(PIECE_WORDS).enumerate() {
@@ -273,8 +274,8 @@ pub fn add_all(words: &mut [u64], others: &[AtomicU64]) {
     }
 }
 
-/// Keeps the smaller of each two counters. These are at least those of what both arrays hold, of each key as often as the
-/// one that has it less often: no counter can be less in either of them. So a key that both hold stays, and can be
+/// Keeps the smaller of each two counters. These are at least those of what both arrays hold, of each key as often as
+/// the one that has it less often: no counter can be less in either of them. So a key that both hold stays, and can be
 /// removed as often as both hold it.
 pub fn keep_smaller(words: &mut [u64], others: &[AtomicU64]) {
     for (word, other) in words.iter_mut().zip(others) {

@@ -8,8 +8,8 @@
 //! **From a hash to cells.** [`order`] is a bijection; what it gives is sorted before building, so call it x. With S
 //! shards the 96-bit product `x S` has the shard in its highest 32 bits, so that a shard is a range of the sorted x,
 //! and the 32 bits after those say how far into the shard x is: they choose the first cell. So the keys of a shard come
-//! in the order of their first cells, and building walks through the array instead of jumping about in it. The other two
-//! cells and the fingerprint come from a second half of the mixing, under the shard's seed ([`scatter`]).
+//! in the order of their first cells, and building walks through the array instead of jumping about in it. The other
+//! two cells and the fingerprint come from a second half of the mixing, under the shard's seed ([`scatter`]).
 //!
 //! With segments of `L = 2^l` cells, and a key that may begin in any of `starts` cells (a multiple of L), the
 //! cells are
@@ -18,9 +18,9 @@
 //! p0 = how_far * starts >> 32      p1 = (p0 + L) ^ (z mod L)      p2 = (p0 + 2 L) ^ ((z >> 32) mod L)
 //! ```
 //!
-//! **Payload.** The cells of all shards, one shard after the other, each one's first cell at a multiple of 64 cells: cell
-//! i of the payload is the `width` bits from bit `i width` on, counted from the lowest bit of the first word. Then the
-//! directory: for each shard an `Entry` of two words. Then zeros up to whole lines.
+//! **Payload.** The cells of all shards, one shard after the other, each one's first cell at a multiple of 64 cells:
+//! cell i of the payload is the `width` bits from bit `i width` on, counted from the lowest bit of the first word. Then
+//! the directory: for each shard an `Entry` of two words. Then zeros up to whole lines.
 //!
 //! Positions come from the directory, which opening does not read. Every access to a cell is checked instead: a forged
 //! directory gives wrong answers, and [`Shape::check`] finds it.
@@ -277,8 +277,8 @@ impl<'a> Array<'a> {
         Array { shape, directory, words }
     }
 
-    /// Where the cells of a key are: of x, a result of [`order`] or the like, and of what `scatter` makes of the seed of
-    /// its shard. Anywhere if there are no shards.
+    /// Where the cells of a key are: of x, a result of [`order`] or the like, and of what `scatter` makes of the seed
+    /// of its shard. Anywhere if there are no shards.
     #[inline(always)]
     fn places(&self, x: u64, scatter: impl FnOnce(u32) -> u64) -> Places {
         let (shard, how_far) = place(x, self.shape.shards);
@@ -313,8 +313,8 @@ impl<'a> Array<'a> {
         self.bits(places).iter().for_each(|bit| ring::fetch_word(self.words, (bit / 64) as usize));
     }
 
-    /// The value that was given for a key: of x, its order, and of `scatter`, which is given the seed of the key's shard
-    /// ([`Equations`]). Keys that were given none have any value. `None` if no key was given one.
+    /// The value that was given for a key: of x, its order, and of `scatter`, which is given the seed of the key's
+    /// shard ([`Equations`]). Keys that were given none have any value. `None` if no key was given one.
     #[inline]
     pub fn value(&self, x: u64, scatter: impl FnOnce(u32) -> u64) -> Option<u64> {
         let is_built = self.shape.shards > 0;

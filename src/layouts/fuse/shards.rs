@@ -26,7 +26,8 @@ pub trait Equations<R>: Sync {
 
 /// What a build may use, and who hears of it.
 pub struct Work<'a> {
-    /// Bytes of memory beside the payload; what the work on one shard needs is taken in any case. `u64::MAX` is no limit.
+    /// Bytes of memory beside the payload; what the work on one shard needs is taken in any case. `u64::MAX` is no
+    /// limit.
     pub memory: u64,
     /// How many threads may work, at least 1. With 1 the caller's does it all, and none is started.
     pub threads: usize,

@@ -1,5 +1,5 @@
-//! Solves the array of one shard: finds a seed under which its keys can be put in an order in which each has a cell that
-//! no later one has (*peeling*), and fills the cells in the reverse of that order.
+//! Solves the array of one shard: finds a seed under which its keys can be put in an order in which each has a cell
+//! that no later one has (*peeling*), and fills the cells in the reverse of that order.
 
 use super::Segments;
 use super::cells;
@@ -131,8 +131,8 @@ impl Scratch {
         }
     }
 
-    /// Fills the cells of a shard, which are zero and as many as the segments have. Returns the seed; `None` if none was
-    /// found and more cells are needed.
+    /// Fills the cells of a shard, which are zero and as many as the segments have. Returns the seed; `None` if none
+    /// was found and more cells are needed.
     ///
     /// The same keys give the same cells and seed. `O(keys)`.
     pub(super) fn solve(

@@ -212,15 +212,15 @@ impl<'a> Values<'a> {
         ((check ^ fingerprint(places.z)) & low(check_bits) == 0).then_some(first & low(value_bits))
     }
 
-    /// The value of the key with this identity; `None` if it was given none. A key that was given none has any value with
-    /// a probability of 2^-c for c check bits.
+    /// The value of the key with this identity; `None` if it was given none. A key that was given none has any value
+    /// with a probability of 2^-c for c check bits.
     #[inline]
     pub fn get(&self, id: u128) -> Option<u64> {
         if self.shape.shards() == 0 { None } else { self.answer(&self.find(id)) }
     }
 
-    /// The value of each key of a batch. In a map that is larger than the caches the cells of the next group are fetched
-    /// while this one is answered.
+    /// The value of each key of a batch. In a map that is larger than the caches the cells of the next group are
+    /// fetched while this one is answered.
     pub fn get_many(&self, batch: &mut dyn Lookups) {
         let (mut ids, mut found) = ([0; GROUP], [None; GROUP]);
         if self.shape.shards() == 0 {

@@ -1,8 +1,8 @@
 //! Merging sorted runs.
 //!
 //! A block of each run is in memory. All records up to the least of the blocks' last ones are there; they are put side
-//! by side and sorted by radix, which costs uniform hashes less than a heap of the runs does. The blocks are then filled
-//! up and it goes on.
+//! by side and sorted by radix, which costs uniform hashes less than a heap of the runs does. The blocks are then
+//! filled up and it goes on.
 
 use super::record::{Record, combine};
 use super::runs::{Append, Run, RunFile};

@@ -44,8 +44,8 @@ impl RunFile {
         starts.zip(&self.ends).map(|(position, end)| Run { file: &self.file, position, end: *end })
     }
 
-    /// A run that is written after the others, and becomes one of them when it is done. One that was not is written over
-    /// by the next. `folder` is where the file is.
+    /// A run that is written after the others, and becomes one of them when it is done. One that was not is written
+    /// over by the next. `folder` is where the file is.
     pub fn append<'a, R: Record>(&'a mut self, folder: &'a Path) -> Result<Append<'a, R>> {
         self.ends.try_reserve(1).map_err(|_| error!(OutOfMemory, "the table of runs could not grow"))?;
         let position = self.records();

@@ -53,7 +53,8 @@ impl Sample for Entry {
     }
 }
 
-/// Keys as they may come: uniform, in order, all alike, in clusters, alike but for their last bits, each a power of two.
+/// Keys as they may come: uniform, in order, all alike, in clusters, alike but for their last bits, each a power of
+/// two.
 const SHAPES: [fn(u64) -> u64; 9] = [
     mix,
     |i| i,

@@ -61,7 +61,8 @@ fn bits_of_a_key(name: &str, hashes: u32) -> petal::Result<Vec<u64>> {
     Ok((0..LINES * LINE).filter(set).collect())
 }
 
-/// The whole filter in blocks of so many bits; those with a bit of the key are coloured. Which one the first of them is.
+/// The whole filter in blocks of so many bits; those with a bit of the key are coloured. Which one the first of them
+/// is.
 fn filter(svg: &mut Svg, y: f64, block: u64, bits: &[u64]) -> u64 {
     for i in 0..LINES * LINE / block {
         let fill = if bits.iter().any(|bit| bit / block == i) { LIGHT } else { PALE };

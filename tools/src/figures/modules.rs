@@ -1,4 +1,5 @@
-//! The modules of the core and what they use, read from the source: every line points downwards, or there is no drawing.
+//! The modules of the core and what they use, read from the source: every line points downwards, or there is no
+//! drawing.
 
 use super::svg::{Anchor, GREY, INK, LIGHT, Svg};
 use std::collections::{BTreeMap, BTreeSet};
