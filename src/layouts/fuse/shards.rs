@@ -2,7 +2,7 @@
 
 use super::solve::{Keys, MAX_KEYS, Scratch, too_many};
 use super::{Entry, MAX_WIDTH, Segments, Shape, groups, place, sizing};
-use crate::bits::mix;
+use crate::bits::{mix, prefetch};
 use crate::error::{Result, Status, error};
 use crate::records::Records;
 use crate::storage::{Words, try_vec};
@@ -274,6 +274,13 @@ impl<R, E: Equations<R>> Keys for ShardKeys<'_, R, E> {
     fn place(&self, key: usize, seed: u32) -> (u64, u64) {
         let record = &self.records[key];
         (place(self.equations.order(record), self.shards).1, self.equations.scatter(record, seed))
+    }
+
+    #[inline]
+    fn fetch(&self, key: usize) {
+        if let Some(record) = self.records.get(key) {
+            prefetch(record);
+        }
     }
 
     #[inline]

@@ -3,7 +3,7 @@
 
 use super::Segments;
 use super::cells;
-use crate::bits::{GOLDEN, mix};
+use crate::bits::{GOLDEN, mix, prefetch};
 use crate::error::{Result, Status, error};
 use crate::storage::{Words, try_vec};
 
@@ -39,6 +39,8 @@ pub(super) trait Keys {
     fn len(&self) -> usize;
     /// How far into the shard a key is, and its scattered hash.
     fn place(&self, key: usize, seed: u32) -> (u64, u64);
+    /// Asks for the cache line of a key, if there is such a key.
+    fn fetch(&self, key: usize);
     /// The value that its cells are to have.
     fn value(&self, key: usize, z: u64) -> u64;
     /// A number that depends on all keys.
@@ -94,6 +96,9 @@ impl Scratch {
             while head < tail {
                 let cell = order[head];
                 head += 1;
+                // Those that come soon, if they are there already; otherwise anything.
+                fetch_slot(slots, order, head + FAR);
+                fetch_key(slots, order, head + NEAR, keys);
                 let place = &mut slots[cell as usize];
                 if *place >> COUNT != 1 {
                     continue;
@@ -119,7 +124,9 @@ impl Scratch {
     /// Gives the cells their values, once all keys were peeled.
     fn assign(&mut self, segments: Segments, keys: &impl Keys, seed: u32, width: u32, cells: &mut [u64]) {
         let slots: &[Slot] = self.slots.exclusive().unwrap_or_default();
-        for cell in self.order[..keys.len()].iter().rev() {
+        for (i, cell) in self.order[..keys.len()].iter().enumerate().rev() {
+            fetch_slot(slots, &self.order, i.saturating_sub(FAR));
+            fetch_key(slots, &self.order, i.saturating_sub(NEAR), keys);
             let key = slots[*cell as usize] as u32 as usize;
             let (how_far, z) = keys.place(key, seed);
             // The cell itself is zero as yet.
@@ -160,6 +167,27 @@ impl Scratch {
 
 /// How many cells are looked through for free ones at once.
 const BLOCK: usize = 1 << 10;
+
+/// How many keys ahead of its turn the slot of a cell is fetched.
+const FAR: usize = 24;
+/// How many keys ahead of its turn a key is fetched.
+const NEAR: usize = 12;
+
+/// Asks for the slot of a cell that has its turn soon.
+#[inline]
+fn fetch_slot(slots: &[Slot], order: &[u32], i: usize) {
+    if let Some(slot) = order.get(i).and_then(|cell| slots.get(*cell as usize)) {
+        prefetch(slot);
+    }
+}
+
+/// Asks for the key that is to be peeled with a cell.
+#[inline]
+fn fetch_key(slots: &[Slot], order: &[u32], i: usize, keys: &impl Keys) {
+    if let Some(slot) = order.get(i).and_then(|cell| slots.get(*cell as usize)) {
+        keys.fetch(*slot as u32 as usize);
+    }
+}
 
 /// The numbers of the other two cells of a key.
 const OTHERS: [[usize; 2]; 4] = [[1, 2], [0, 2], [0, 1], [0, 0]];
