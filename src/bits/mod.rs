@@ -60,8 +60,7 @@ pub fn prefetch<T>(word: &T) {
 /// The eight bytes from `byte` on as a little-endian number; zero if they are not all among the words.
 #[inline]
 pub fn read_unaligned(words: &[AtomicU64], byte: u64) -> u64 {
-    let last = (words.len() as u64 * 8).wrapping_sub(8);
-    if words.is_empty() || byte > last {
+    if byte >= (words.len() as u64 * 8).saturating_sub(7) {
         return 0;
     }
     // SAFETY: `byte + 8` is at most the length of the words in bytes, which was just asked. The words that are read so

@@ -15,15 +15,18 @@ pub(super) fn mask(width: u32) -> u64 {
     u64::MAX >> (64 - width)
 }
 
-/// The cell of `width` bits from bit `bit` on, and above it those that follow; zero outside of the words.
-#[inline]
-pub(super) fn get(words: &[AtomicU64], width: u32, bit: u64) -> u64 {
-    let (byte, shift) = (bit >> 3, bit & 7);
-    let low = bits::read_unaligned(words, byte) >> shift;
-    if width <= MAX_NARROW || shift == 0 {
-        return low;
+/// The exclusive or of the cells of `width` bits that begin with these bits, and above it that of what follows them;
+/// zero stands for what is outside of the words.
+#[inline(always)]
+pub(super) fn together(words: &[AtomicU64], width: u32, bits: [u64; 3]) -> u64 {
+    let low = |bit: u64| bits::read_unaligned(words, bit >> 3) >> (bit & 7);
+    let [a, b, c] = bits;
+    if width <= MAX_NARROW {
+        return low(a) ^ low(b) ^ low(c);
     }
-    low | bits::read_unaligned(words, byte.wrapping_add(8)) << (64 - shift)
+    // The bits that are not in the eight bytes, moved in two steps, since there may be none.
+    let high = |bit: u64| bits::read_unaligned(words, (bit >> 3).wrapping_add(8)) << 1 << (63 - (bit & 7));
+    low(a) ^ low(b) ^ low(c) ^ high(a) ^ high(b) ^ high(c)
 }
 
 /// The cell at `position` of words that nobody else uses.

@@ -297,8 +297,7 @@ impl<'a> Array<'a> {
     /// What the cells from these bits on give together, and above their bits anything.
     #[inline(always)]
     fn at_bits(&self, bits: [u64; 3]) -> u64 {
-        let [a, b, c] = bits.map(|bit| cells::get(self.words, self.shape.width, bit));
-        a ^ b ^ c
+        cells::together(self.words, self.shape.width, bits)
     }
 
     /// What the cells of a key give together, and above their bits anything.
