@@ -1,3 +1,7 @@
+// The programs are linked with the shared library, which tests of the static one do without.
+
+//go:build !petal_static
+
 package petal_test
 
 import (
