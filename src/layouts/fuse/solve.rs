@@ -87,6 +87,10 @@ impl Scratch {
                 *place = (*place ^ slot(key, which)) + ONE;
             }
         }
+        // A queue: in turn those that are free do not depend on each other, so that many are under way at once. What
+        // becomes free is near what freed it, so what is at work stays in the cache. Behind the head are those that
+        // were peeled. A cell comes into the queue once at most, when its count becomes 1, or had it before; `tail`
+        // is never past the last place.
         let (mut done, mut head, mut tail) = (0, 0, 0);
         for start in (0..cells).step_by(BLOCK) {
             for (i, place) in slots[start..cells.min(start + BLOCK)].iter().enumerate() {
