@@ -135,6 +135,35 @@ static void one_key(void) {
   NULLABLE(petal_filter_insert_hash(other, 1, NULL));
 }
 
+static void removing_and_counting(void) {
+  petal_spec counting = {.struct_size = sizeof counting, .kind = PETAL_KIND_COUNTING, .capacity = 10};
+  petal_filter *counters = NULL;
+  CHECK_OK(petal_filter_new(&counting, &counters, NULL));
+  REQUIRED(petal_filter_remove(NULL, "a", 1, &out_bool));
+  REQUIRED(petal_filter_remove(counters, NULL, 1, &out_bool));
+  REQUIRED(petal_filter_remove_u64(NULL, 1, &out_bool));
+  REQUIRED(petal_filter_remove_hash(NULL, 1, &out_bool));
+  NULLABLE(petal_filter_remove(counters, "a", 1, NULL));
+  NULLABLE(petal_filter_remove_u64(counters, 1, NULL));
+  NULLABLE(petal_filter_remove_hash(counters, 1, NULL));
+  REQUIRED(petal_filter_count(NULL, "a", 1, &out_u64));
+  REQUIRED(petal_filter_count(counters, NULL, 1, &out_u64));
+  REQUIRED(petal_filter_count(counters, "a", 1, NULL));
+  REQUIRED(petal_filter_count_u64(NULL, 1, &out_u64));
+  REQUIRED(petal_filter_count_u64(counters, 1, NULL));
+  REQUIRED(petal_filter_count_hash(NULL, 1, &out_u64));
+  REQUIRED(petal_filter_count_hash(counters, 1, NULL));
+  const uint64_t k[] = {1, 2, 3};
+  petal_keys numbers = petal_keys_u64(k, 3);
+  CHECK_STATUS(petal_filter_remove_batch(NULL, &numbers, NULL, &error), PETAL_ERR_NULL);
+  CHECK_STATUS(petal_filter_remove_batch(counters, NULL, NULL, &error), PETAL_ERR_NULL);
+  NULLABLE(petal_filter_remove_batch(counters, &numbers, NULL, &error));
+  CHECK_STATUS(petal_filter_count_batch(NULL, &numbers, &answers, &error), PETAL_ERR_NULL);
+  CHECK_STATUS(petal_filter_count_batch(counters, NULL, &answers, &error), PETAL_ERR_NULL);
+  CHECK_STATUS(petal_filter_count_batch(counters, &numbers, NULL, &error), PETAL_ERR_NULL);
+  petal_filter_free(counters);
+}
+
 /* A failed lookup of `count` keys said 1 everywhere, a failed insertion that none is in. */
 static void all_true(size_t count) {
   for (size_t i = 0; i < count; i++) CHECK(out_bytes[i] == 1 && (out_bitmap[i / 8] >> i % 8 & 1) == 1);
@@ -469,6 +498,7 @@ int main(void) {
   kinds_and_specs();
   making();
   one_key();
+  removing_and_counting();
   many_keys();
   combining_and_describing();
   estimating_and_planning();
