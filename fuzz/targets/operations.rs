@@ -419,7 +419,8 @@ fn combine(slot: &mut Slot, other: Option<&Slot>, union: bool) {
         None => (&copy, &slot.hashes.clone(), slot.count, slot.exact),
     };
     let compatible = filter.base().compatibility_id() == copy.base().compatibility_id();
-    assert_eq!(petal::compare(filter, &copy).is_ok(), compatible);
+    let comparable = compatible && copy.kind().as_overlap().is_some();
+    assert_eq!(petal::compare(filter, &copy).is_ok(), comparable);
     let capability = if union { Capabilities::MERGE } else { Capabilities::INTERSECT };
     let possible = compatible && slot.can(capability);
     let done = slot.attempt(possible, |here| if union { here.merge(filter) } else { here.intersect(filter) });
