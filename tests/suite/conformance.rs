@@ -24,7 +24,7 @@ pub fn for_each_case(test: impl Fn(&Case, &Spec)) {
     }
 }
 
-/// The same for every hash function as well.
+/// Runs `test` for every case with every hash function, sized for `CAPACITY` keys at 1 %.
 pub fn for_each_hash(test: impl Fn(&Case, &Spec)) {
     for_each_case(|case, spec| {
         for hash in HashFunction::ALL {

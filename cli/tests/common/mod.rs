@@ -25,7 +25,7 @@ impl Run {
         self.stdout
     }
 
-    /// The same as text.
+    /// Standard output as text, of a run that worked and had nothing to say beside it.
     pub fn text(self) -> String {
         String::from_utf8(self.quiet()).expect("text")
     }
@@ -40,7 +40,7 @@ impl Run {
         message.to_string()
     }
 
-    /// The same, where the message has to name certain things.
+    /// Holds the message of a run that failed as it should to naming certain things.
     #[track_caller]
     pub fn names(self, things: &[&str]) {
         let message = self.trouble();

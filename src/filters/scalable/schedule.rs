@@ -90,7 +90,7 @@ impl Schedule {
         Ok(Geometry { bits, hashes, words, payload_bytes })
     }
 
-    /// The same chain with so many levels.
+    /// This chain, grown or cut to so many levels.
     pub fn with_levels(self, levels: u32) -> Schedule {
         Schedule { levels, ..self }
     }

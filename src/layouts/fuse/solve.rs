@@ -145,7 +145,7 @@ impl Scratch {
     /// Fills the cells of a shard, which are zero and as many as the segments have. Returns the seed; `None` if none
     /// was found and more cells are needed.
     ///
-    /// The same keys give the same cells and seed. `O(keys)`.
+    /// Deterministic: cells and seed depend on the keys alone. `O(keys)`.
     pub(super) fn solve(
         &mut self,
         segments: Segments,

@@ -17,7 +17,7 @@ pub struct Section {
 
 /// A function, type or constant.
 pub struct Item {
-    /// The same in Rust and C.
+    /// Its name, which Rust and C have in common.
     pub name: String,
     /// The type of a constant, or what an alias stands for; otherwise empty.
     pub ty: String,
