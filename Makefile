@@ -81,7 +81,7 @@ test-go: ## the Go packages, against the library installed into target/go
 fuzz: ## look for unknown failures, FUZZ_SECONDS (60) for each target; what is found stays in fuzz/corpus
 	@CARGO_TARGET_DIR="$(TARGET)" fuzz/run.sh explore $(FUZZ_SECONDS)
 	@if command -v go >/dev/null; then \
-	  cd bindings/go && CGO_ENABLED=0 go test ./view -run '^$$' -fuzz FuzzImage -fuzztime "$(or $(FUZZ_SECONDS),60)s"; fi
+	  cd bindings/go && CGO_ENABLED=0 go test ./internal/image -run '^$$' -fuzz FuzzImage -fuzztime "$(or $(FUZZ_SECONDS),60)s"; fi
 
 # MUTANTS="0/64 src/plan.rs": a shard, or some files.
 mutants: ## change the core in thousands of small ways, and look whether its tests notice each (hours; takes cargo-mutants)

@@ -1,4 +1,4 @@
-package view
+package image
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ const goldenKeys = 100
 // goldenFiles reads Petal's golden files, which are not there where this module alone was downloaded.
 func goldenFiles(t testing.TB) map[string][]byte {
 	t.Helper()
-	paths, err := filepath.Glob("../../../tests/golden/*.petal")
+	paths, err := filepath.Glob("../../../../tests/golden/*.petal")
 	if err != nil {
 		t.Fatal(err)
 	}

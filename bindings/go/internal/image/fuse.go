@@ -1,4 +1,4 @@
-package view
+package image
 
 // The kind fuse, layout 1: the exclusive or of a key's three cells is its fingerprint.
 

@@ -1,4 +1,4 @@
-package view
+package image
 
 import "github.com/klauspost/cpuid/v2"
 

@@ -1,6 +1,6 @@
 //go:build !amd64
 
-package view
+package image
 
 const hasAVX2 = false
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-package view
+package image
 
 import (
 	"fmt"
@@ -42,7 +42,7 @@ func (m *mapping) close() error {
 		return nil
 	}
 	if err := syscall.Munmap(bytes); err != nil {
-		return fmt.Errorf("petal/view: munmap: %w", err)
+		return fmt.Errorf("petal: munmap: %w", err)
 	}
 	return nil
 }

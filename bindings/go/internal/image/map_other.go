@@ -1,6 +1,6 @@
 //go:build !unix
 
-package view
+package image
 
 import (
 	"io"

@@ -1,4 +1,4 @@
-package view
+package image
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 // goldenMaps reads the golden files of maps; key i of their hundred has the value 1000 i + 7.
 func goldenMaps(t testing.TB) map[string][]byte {
 	t.Helper()
-	paths, err := filepath.Glob("../../../tests/golden/maps/*.petal")
+	paths, err := filepath.Glob("../../../../tests/golden/maps/*.petal")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestForgedImagesAreHarmless(t *testing.T) {
 }
 
 func TestAForgedDirectoryIsFound(t *testing.T) {
-	image, err := os.ReadFile("../../../tests/golden/fuse-fingerprint_bits_16-layout_1-xxh3.petal")
+	image, err := os.ReadFile("../../../../tests/golden/fuse-fingerprint_bits_16-layout_1-xxh3.petal")
 	if err != nil {
 		t.Skip("tests/golden is not here")
 	}

@@ -1,4 +1,4 @@
-package view
+package image
 
 import "math/bits"
 

@@ -1,0 +1,372 @@
+// Package image has Petal's images in pure Go: their format, the hash functions, and what the kinds do with the bits of
+// a key, with a little assembly where the processor has AVX2. Packages view and filter are what programs see of it.
+//
+// The format is specified in docs/format.md of Petal's repository; this package is written from that page.
+package image
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"unsafe"
+
+	"github.com/petal-filter/petal/bindings/go/internal/race"
+)
+
+// Options say how to open a filter. A nil *Options is the zero value.
+type Options struct {
+	// Key is the secret key of a filter whose hash function is SipHash-1-3; all zeros is none. Without it the filter
+	// opens, and answers hashes, but says true of every key.
+	Key [16]byte
+}
+
+// Filter is an opened filter. Its zero value is a closed one.
+type Filter struct {
+	// What a lookup needs, first and together.
+	row     *kindRow
+	payload []byte
+	shape   shape
+	hasher  hasher
+
+	kind     Kind
+	header   Header
+	image    []byte
+	writable bool
+	mapping  *mapping
+}
+
+// Open maps a file for reading. It takes constant time: the payload is not looked at, which [Filter.Verify] does. The
+// file is the image and nothing else. On systems without mmap it is read instead.
+//
+// If another process truncates a file while it is mapped, touching the lost part ends the program; where that may
+// happen, use [Read].
+func Open(path string, options *Options) (*Filter, error) { return open(path, options, false) }
+
+func open(path string, options *Options, asMap bool) (*Filter, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	mapped, err := mapFile(file)
+	if err != nil {
+		return nil, err
+	}
+	f, err := wrap(mapped.bytes, options, asMap)
+	if err == nil && len(f.image) < len(mapped.bytes) {
+		err = fmt.Errorf("%w: %d bytes follow the image", ErrCorrupt, len(mapped.bytes)-len(f.image))
+	}
+	if err != nil {
+		mapped.close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	f.mapping = mapped
+	mapped.cleanup = runtime.AddCleanup(f, unmap, mapped.bytes)
+	return f, nil
+}
+
+// Wrap opens the image at the start of a slice, in place and for reading: constant time, and the payload is not looked
+// at. The slice must not change while the filter is in use. What follows the image is ignored.
+func Wrap(image []byte, options *Options) (*Filter, error) { return wrap(image, options, false) }
+
+func wrap(image []byte, options *Options, asMap bool) (*Filter, error) {
+	header, err := readHeader(image)
+	if err != nil {
+		return nil, err
+	}
+	// The order is the specification's.
+	row, shape, err := header.open(asMap)
+	if err != nil {
+		return nil, err
+	}
+	length, _ := imageBytes(header.PayloadBytes)
+	if len(image) < length {
+		return nil, fmt.Errorf("%w: %d bytes of %d", ErrTruncated, len(image), length)
+	}
+	hasher, err := newHasher(&header, options)
+	if err != nil {
+		return nil, err
+	}
+	end := headerLength + int(header.PayloadBytes)
+	return &Filter{
+		row:     row,
+		kind:    header.Kind,
+		payload: image[headerLength:end:end],
+		shape:   shape,
+		hasher:  hasher,
+		header:  header,
+		image:   image[:length:length],
+	}, nil
+}
+
+// Load copies the image at the start of a slice and checks its checksums, unless it is dirty: its copy is dirty too.
+// Keys can be inserted into the copy.
+func Load(image []byte, options *Options) (*Filter, error) { return load(image, options, false) }
+
+func load(image []byte, options *Options, asMap bool) (*Filter, error) {
+	f, err := wrap(image, options, asMap)
+	if err != nil {
+		return nil, err
+	}
+	f.image = bytes.Clone(f.image)
+	f.payload = f.image[headerLength:][:len(f.payload):len(f.payload)]
+	return f.loaded()
+}
+
+// Read reads one image, and not a byte more, and checks its checksums, unless it is dirty. Keys can be inserted into
+// it. Memory grows with what really comes, whatever the header says.
+func Read(r io.Reader, options *Options) (*Filter, error) { return read(r, options, false) }
+
+func read(r io.Reader, options *Options, asMap bool) (*Filter, error) {
+	start := make([]byte, headerLength)
+	n, err := io.ReadFull(r, start)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, err
+	}
+	header, err := decodeHeader(start[:n])
+	if err != nil {
+		return nil, err
+	}
+	if _, _, err := header.open(asMap); err != nil {
+		return nil, err
+	}
+	image, err := readRest(r, start, header.PayloadBytes+tableBytes(header.PayloadBytes))
+	if err != nil {
+		return nil, err
+	}
+	f, err := wrap(image, options, asMap)
+	if err != nil {
+		return nil, err
+	}
+	return f.loaded()
+}
+
+// readRest appends payload and table to the header before them. It doubles what it has room for as bytes come.
+func readRest(r io.Reader, image []byte, length uint64) ([]byte, error) {
+	const firstRoom = 1 << 20
+	for length > 0 {
+		room := min(length, uint64(max(len(image), firstRoom)))
+		grown := make([]byte, len(image)+int(room))
+		copy(grown, image)
+		n, err := io.ReadFull(r, grown[len(image):])
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			missing := length - uint64(n)
+			return nil, fmt.Errorf("%w: %d bytes are missing", ErrTruncated, missing)
+		}
+		if err != nil {
+			return nil, err
+		}
+		image, length = grown, length-room
+	}
+	return image, nil
+}
+
+// loaded checks the payload of a filter that was copied, which from here on is its own.
+func (f *Filter) loaded() (*Filter, error) {
+	if !f.header.Dirty {
+		if err := f.verify(); err != nil {
+			return nil, err
+		}
+	}
+	if f.row.check != nil && !f.row.check(&f.shape, f.payload) {
+		return nil, fmt.Errorf("%w: the payload is none of the kind %v", ErrCorrupt, f.kind)
+	}
+	f.writable = true
+	return f, nil
+}
+
+// Close lets go of the file and of the memory; afterwards lookups say true. Closing twice is allowed.
+func (f *Filter) Close() error {
+	mapped := f.mapping
+	*f = Filter{}
+	if mapped != nil {
+		mapped.cleanup.Stop()
+		return mapped.close()
+	}
+	return nil
+}
+
+// Header returns what the image says about itself. The count includes the keys inserted since.
+func (f *Filter) Header() Header { return f.header }
+
+// String returns one line about the filter, or "closed".
+func (f *Filter) String() string {
+	if f == nil || f.kind == 0 {
+		return "closed"
+	}
+	h := &f.header
+	line := fmt.Sprintf("%v, %d keys", h.Kind, h.Offered)
+	if h.Capacity != 0 {
+		line += fmt.Sprintf(" of %d", h.Capacity)
+	}
+	line += fmt.Sprintf(", %d bytes", len(f.image))
+	if h.FalsePositiveRate != 0 {
+		line += fmt.Sprintf(", false-positive rate %.4g at capacity", h.FalsePositiveRate)
+	}
+	if h.Dirty {
+		line += ", dirty"
+	}
+	return line
+}
+
+// Verify checks the bytes that are there now, by reading them: [ErrCorrupt] if a part does not match its checksum,
+// [ErrDirty] if none differs but nobody vouches for them, or not yet. A filter in memory of its own was checked when it
+// was loaded.
+func (f *Filter) Verify() error {
+	if f.kind == 0 {
+		return ErrClosed
+	}
+	if f.writable && f.header.Dirty {
+		return ErrDirty
+	}
+	if f.writable {
+		return nil
+	}
+	err := f.verify()
+	runtime.KeepAlive(f)
+	return err
+}
+
+// Contains says whether a key may have been inserted; false is certain.
+func (f *Filter) Contains(key []byte) bool {
+	if f.hasher.function == XXH3 {
+		return f.ContainsHash(f.hasher.xxh3(key))
+	}
+	hash, ok := f.hasher.hash(key)
+	return !ok || f.ContainsHash(hash)
+}
+
+// ContainsString is [Filter.Contains] of a string's bytes.
+func (f *Filter) ContainsString(key string) bool { return f.Contains(bytesOf(key)) }
+
+// ContainsUint64 is [Filter.Contains] of a number's eight little-endian bytes.
+func (f *Filter) ContainsUint64(key uint64) bool {
+	hash, ok := f.hasher.hashUint64(key)
+	return !ok || f.ContainsHash(hash)
+}
+
+// ContainsHash looks up a hash that [Filter.Hash] made of the key, or that you made where the hash function is
+// [External].
+func (f *Filter) ContainsHash(hash uint64) bool {
+	if f.row == nil {
+		return true
+	}
+	found := false
+	if f.row == &blockedRow && hasAVX2 {
+		// The default kind: a call through the row would go through a wrapper for assembly, which costs a third of it.
+		found = blockedContainsAVX2(&f.shape, f.payload, hash)
+	} else {
+		found = f.row.contains(&f.shape, f.payload, hash)
+	}
+	// The payload of a mapped file goes with the filter.
+	runtime.KeepAlive(f)
+	return found
+}
+
+// Insert inserts a key. isNew is true if the key certainly was not there before. [ErrUnsupported] of the kinds fuse and
+// scalable; [ErrReadOnly] where the memory is not the filter's own; [ErrExternalHash] or [ErrKeyMissing] where keys
+// cannot be hashed.
+func (f *Filter) Insert(key []byte) (isNew bool, err error) {
+	hash, ok := f.hasher.hash(key)
+	if !ok {
+		return false, f.unhashable()
+	}
+	return f.InsertHash(hash)
+}
+
+// InsertString is [Filter.Insert] of a string's bytes.
+func (f *Filter) InsertString(key string) (isNew bool, err error) { return f.Insert(bytesOf(key)) }
+
+// InsertUint64 is [Filter.Insert] of a number's eight little-endian bytes.
+func (f *Filter) InsertUint64(key uint64) (isNew bool, err error) {
+	hash, ok := f.hasher.hashUint64(key)
+	if !ok {
+		return false, f.unhashable()
+	}
+	return f.InsertHash(hash)
+}
+
+// InsertHash inserts a hash; see [Filter.ContainsHash].
+func (f *Filter) InsertHash(hash uint64) (isNew bool, err error) {
+	if f.kind == 0 {
+		return false, ErrClosed
+	}
+	if f.row.insert == nil {
+		return false, ErrUnsupported
+	}
+	if !f.writable {
+		return false, ErrReadOnly
+	}
+	// Lookups read this word, and beyond it what the race detector does not see.
+	race.Write(unsafe.Pointer(&f.row))
+	isNew = f.row.insert(&f.shape, f.payload, hash)
+	if f.header.Offered+1 != 0 {
+		f.header.Offered++
+	}
+	return isNew, nil
+}
+
+// Hash returns the hash of a key as the filter makes it: for [Filter.ContainsHash] of all filters that share its hash
+// function and seed or key.
+func (f *Filter) Hash(key []byte) (uint64, error) {
+	hash, ok := f.hasher.hash(key)
+	if !ok {
+		return 0, f.unhashable()
+	}
+	return hash, nil
+}
+
+// HashUint64 is [Filter.Hash] of a number's eight little-endian bytes.
+func (f *Filter) HashUint64(key uint64) (uint64, error) {
+	hash, ok := f.hasher.hashUint64(key)
+	if !ok {
+		return 0, f.unhashable()
+	}
+	return hash, nil
+}
+
+func (f *Filter) unhashable() error {
+	switch {
+	case f.kind == 0:
+		return ErrClosed
+	case f.header.Hash == External:
+		return ErrExternalHash
+	}
+	return ErrKeyMissing
+}
+
+// WriteTo writes the image, with checksums of the bytes that it writes. A dirty filter stays dirty. [ErrCorrupt] if the
+// image that the filter lies in does not match its checksums; [ErrDirty] if another process begins to change it
+// meanwhile.
+func (f *Filter) WriteTo(w io.Writer) (int64, error) {
+	if f.kind == 0 {
+		return 0, ErrClosed
+	}
+	written := int64(0)
+	err := f.pieces(func(piece []byte) error {
+		n, err := w.Write(piece)
+		written += int64(n)
+		return err
+	})
+	runtime.KeepAlive(f)
+	return written, err
+}
+
+// MarshalBinary returns the image as [Filter.WriteTo] writes it.
+func (f *Filter) MarshalBinary() ([]byte, error) {
+	if f.kind == 0 {
+		return nil, ErrClosed
+	}
+	image := make([]byte, 0, len(f.image))
+	err := f.pieces(func(piece []byte) error {
+		image = append(image, piece...)
+		return nil
+	})
+	runtime.KeepAlive(f)
+	if err != nil {
+		return nil, err
+	}
+	return image, nil
+}

@@ -1,0 +1,203 @@
+package image
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/zeebo/xxh3"
+)
+
+// Why something failed; errors of this package wrap one of these, or come from the operating system.
+var (
+	ErrForeign      = errors.New("petal: the bytes are not a Petal image")
+	ErrTruncated    = errors.New("petal: the image ends before it is complete")
+	ErrCorrupt      = errors.New("petal: the image contradicts itself or its checksum")
+	ErrNewerVersion = errors.New("petal: the image needs something that this package does not have")
+	ErrDirty        = errors.New("petal: the image is dirty: nobody vouches for its payload")
+	ErrExternalHash = errors.New("petal: the filter takes hashes only")
+	ErrKeyMissing   = errors.New("petal: the filter is keyed and its secret key was not given")
+	ErrKeyMismatch  = errors.New("petal: the secret key is not the one that the filter was made with")
+	ErrKeyUnwanted  = errors.New("petal: a secret key was given, but the filter is not keyed")
+	ErrUnsupported  = errors.New("petal: the kind does not do this here")
+	ErrReadOnly     = errors.New("petal: the filter was opened for reading only")
+	ErrClosed       = errors.New("petal: the filter is closed")
+)
+
+// Hash is a hash function.
+type Hash uint32
+
+// The hash functions.
+const (
+	XXH3      Hash = 1
+	XXH64     Hash = 2
+	SipHash13 Hash = 3
+	External  Hash = 4
+)
+
+// String returns the hash function's name.
+func (h Hash) String() string {
+	switch h {
+	case XXH3:
+		return "xxh3"
+	case XXH64:
+		return "xxh64"
+	case SipHash13:
+		return "siphash13"
+	case External:
+		return "external"
+	}
+	return fmt.Sprintf("hash %d", uint32(h))
+}
+
+// Header is what an image says about itself.
+type Header struct {
+	Kind          Kind
+	LayoutVersion uint16
+	Hash          Hash
+	// Hashes is the number of bits that a key sets.
+	Hashes uint32
+	// Identifier is the seed (XXH3, XXH64), the identifier of the secret key (SipHash13) or the maker's tag (External).
+	Identifier uint64
+	// Capacity is the number of distinct keys that the filter was sized for; 0 is unknown.
+	Capacity uint64
+	// FalsePositiveRate is the rate expected at capacity; 0 if exact bits were asked for.
+	FalsePositiveRate float64
+	// Bits is the number of bits that keys are spread over.
+	Bits uint64
+	// Words is what else the kind needs.
+	Words [8]uint64
+	// PayloadBytes is the length of the payload. The image has a header of 256 bytes before it and a table of checksums
+	// after it.
+	PayloadBytes uint64
+	// Offered is the number of keys offered so far, duplicates included. In a dirty image it may lag.
+	Offered uint64
+	// Dirty says that nobody vouches for the payload: the image is open for writing, or was when its process ended.
+	Dirty bool
+}
+
+const (
+	magic         = "\x89PETAL\r\n"
+	dirtyState    = "DIRTY\x00\x00\x00"
+	formatVersion = 1
+	layoutVersion = 1
+	payloadUnit   = 64
+
+	headerLength       = 256
+	reservedOffset     = 144
+	checksumOffset     = 208
+	stateOffset        = 216
+	countOffset        = 224
+	sharingOffset      = 232
+	lateReservedOffset = 240
+	sealOffset         = 248
+)
+
+// decodeHeader reads a header, and checks it in the order of the specification up to the seal.
+func decodeHeader(image []byte) (Header, error) {
+	start := min(len(image), len(magic))
+	if string(image[:start]) != magic[:start] {
+		return Header{}, ErrForeign
+	}
+	if len(image) < headerLength {
+		return Header{}, fmt.Errorf("%w: %d bytes of %d of the header", ErrTruncated, len(image), headerLength)
+	}
+	// A copy: another process may be writing a mapped image.
+	b := [headerLength]byte(image)
+	u16 := func(at int) uint16 { return binary.LittleEndian.Uint16(b[at:]) }
+	u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
+	u64 := func(at int) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
+
+	version := u16(8)
+	if version > formatVersion {
+		return Header{}, fmt.Errorf("%w: format version %d", ErrNewerVersion, version)
+	}
+	if u64(checksumOffset) != xxh3.Hash(b[:checksumOffset]) || version == 0 {
+		return Header{}, fmt.Errorf("%w: the header does not match its checksum", ErrCorrupt)
+	}
+	if required := u64(24); required != 0 {
+		return Header{}, fmt.Errorf("%w: required features %#x", ErrNewerVersion, required)
+	}
+	h := Header{
+		LayoutVersion:     u16(10),
+		Kind:              Kind(u32(12)),
+		Hash:              Hash(u32(16)),
+		Hashes:            u32(20),
+		Identifier:        u64(40),
+		Capacity:          u64(48),
+		FalsePositiveRate: math.Float64frombits(u64(56)),
+		Bits:              u64(64),
+		PayloadBytes:      u64(136),
+		Offered:           u64(countOffset),
+	}
+	for i := range h.Words {
+		h.Words[i] = u64(72 + 8*i)
+	}
+	if h.Hash < XXH3 || h.Hash > External {
+		return Header{}, fmt.Errorf("%w: hash function %d", ErrNewerVersion, uint32(h.Hash))
+	}
+	// Optional features of a later version may have put something there.
+	reserved := bytes.Count(b[reservedOffset:checksumOffset], []byte{0}) == checksumOffset-reservedOffset
+	if optional := u64(32); optional == 0 && (!reserved || u64(lateReservedOffset) != 0) {
+		return Header{}, fmt.Errorf("%w: reserved bytes of the header are not zero", ErrCorrupt)
+	}
+	if !(h.FalsePositiveRate >= 0 && h.FalsePositiveRate <= 1) {
+		return Header{}, fmt.Errorf("%w: false_positive_rate is %g", ErrCorrupt, h.FalsePositiveRate)
+	}
+	if _, possible := imageBytes(h.PayloadBytes); h.PayloadBytes == 0 || h.PayloadBytes%payloadUnit != 0 || !possible {
+		return Header{}, fmt.Errorf("%w: a payload of %d bytes is not possible", ErrCorrupt, h.PayloadBytes)
+	}
+	switch string(b[stateOffset : stateOffset+8]) {
+	case "\x00\x00\x00\x00\x00\x00\x00\x00":
+		if u64(sealOffset) != xxh3.Hash(b[checksumOffset:sealOffset]) {
+			return Header{}, fmt.Errorf("%w: the header's second part does not match its seal", ErrCorrupt)
+		}
+		if u64(sharingOffset) != 0 {
+			return Header{}, fmt.Errorf("%w: a clean image is shared by somebody", ErrCorrupt)
+		}
+	case dirtyState:
+		h.Dirty = true
+	default:
+		return Header{}, fmt.Errorf("%w: the header's state is %#x", ErrCorrupt, u64(stateOffset))
+	}
+	return h, nil
+}
+
+// row returns what this package knows of the kind, and checks that it reads its layout.
+func (h *Header) row() (*kindRow, error) {
+	row := h.Kind.row()
+	if row == nil {
+		return nil, fmt.Errorf("%w: %v", ErrNewerVersion, h.Kind)
+	}
+	if h.LayoutVersion > layoutVersion {
+		return nil, fmt.Errorf("%w: layout %d of the kind %v", ErrNewerVersion, h.LayoutVersion, h.Kind)
+	}
+	if h.LayoutVersion == 0 {
+		return nil, fmt.Errorf("%w: the layout version is 0", ErrCorrupt)
+	}
+	return row, nil
+}
+
+// open finds the row and the shape of a filter, or of a map, and checks that the kind can have this geometry.
+func (h *Header) open(asMap bool) (*kindRow, shape, error) {
+	row, err := h.row()
+	if err != nil {
+		return nil, shape{}, err
+	}
+	s := shape{hashes: int(min(h.Hashes, math.MaxInt32))}
+	bytes, possible := row.open(&s, h)
+	units := bytes/payloadUnit + min(1, bytes%payloadUnit)
+	if !possible || h.PayloadBytes/payloadUnit != units {
+		return nil, shape{}, fmt.Errorf("%w: nothing of the kind %v has %d bits, %d hashes, words %v and %d bytes of payload",
+			ErrCorrupt, h.Kind, h.Bits, h.Hashes, h.Words, h.PayloadBytes)
+	}
+	switch {
+	case asMap && !row.isMap():
+		return nil, shape{}, fmt.Errorf("%w: the image is a filter, of the kind %v, and not a map", ErrUnsupported, h.Kind)
+	case !asMap && row.isMap():
+		return nil, shape{}, fmt.Errorf("%w: the image is a map, of the kind %v, and not a filter", ErrUnsupported, h.Kind)
+	}
+	return row, s, nil
+}
