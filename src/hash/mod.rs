@@ -6,6 +6,13 @@
 //! short-input PRF", 2012). Images hold an identifier derived from that key, never the key.
 
 mod identity;
+mod little_endian;
+#[allow(dead_code, reason = "for formats of other systems that are not all written yet")]
+pub(crate) mod murmur2;
+#[allow(dead_code, reason = "for formats of other systems that are not all written yet")]
+pub(crate) mod murmur3;
+#[cfg(test)]
+mod smhasher;
 pub mod xxh3;
 
 pub use identity::widen;

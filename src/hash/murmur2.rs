@@ -1,0 +1,76 @@
+//! MurmurHash2 and MurmurHash64A (Austin Appleby, 2008, in the public domain): the hash functions of libbloom and
+//! RedisBloom.
+//!
+//! Both systems hand the length of a key over as a C `int`, so of a key of 2^32 bytes or more only the first
+//! `length mod 2^32` count. Lengths from 2^31 on are negative there and have no meaning; here they are themselves.
+
+use super::little_endian::padded_u64;
+
+/// The bytes of a key that an `int` for its length leaves.
+#[inline]
+fn counted(key: &[u8]) -> (&[u8], u32) {
+    let length = key.len() as u32;
+    (&key[..length as usize], length)
+}
+
+/// MurmurHash2, 32 bits. O(length of the key).
+#[inline]
+pub(crate) fn murmur2_32(key: &[u8], seed: u32) -> u32 {
+    const M: u32 = 0x5bd1_e995;
+    let (key, length) = counted(key);
+    let mut hash = seed ^ length;
+    let (words, tail) = key.as_chunks::<4>();
+    for word in words {
+        let mut word = u32::from_le_bytes(*word).wrapping_mul(M);
+        word ^= word >> 24;
+        hash = hash.wrapping_mul(M) ^ word.wrapping_mul(M);
+    }
+    if !tail.is_empty() {
+        hash = (hash ^ padded_u64(tail) as u32).wrapping_mul(M);
+    }
+    hash = (hash ^ hash >> 13).wrapping_mul(M);
+    hash ^ hash >> 15
+}
+
+/// MurmurHash64A: MurmurHash2 for 64-bit processors, 64 bits. O(length of the key).
+#[inline]
+pub(crate) fn murmur64a(key: &[u8], seed: u64) -> u64 {
+    const M: u64 = 0xc6a4_a793_5bd1_e995;
+    let (key, length) = counted(key);
+    let mut hash = seed ^ u64::from(length).wrapping_mul(M);
+    let (words, tail) = key.as_chunks::<8>();
+    for word in words {
+        let mut word = u64::from_le_bytes(*word).wrapping_mul(M);
+        word ^= word >> 47;
+        hash = (hash ^ word.wrapping_mul(M)).wrapping_mul(M);
+    }
+    if !tail.is_empty() {
+        hash = (hash ^ padded_u64(tail)).wrapping_mul(M);
+    }
+    hash = (hash ^ hash >> 47).wrapping_mul(M);
+    hash ^ hash >> 47
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::smhasher::verification;
+    use super::*;
+
+    /// The values that SMHasher, the author's test programs, has for his functions.
+    #[test]
+    fn they_are_the_functions_that_smhasher_knows() {
+        assert_eq!(verification(|key, seed| murmur2_32(key, seed).to_le_bytes()), 0x2786_4c1e);
+        assert_eq!(verification(|key, seed| murmur64a(key, seed.into()).to_le_bytes()), 0x1f0d_3804);
+    }
+
+    /// A filter of RedisBloom (at commit b28c2945) with 11,072 bits and 8 hashes that holds the one key `key-0` has
+    /// these bits. The second hash has all 64 bits of the first for a seed.
+    #[test]
+    fn redis_bloom_finds_its_bits() {
+        let first = murmur64a(b"key-0", 0xc6a4_a793_5bd1_e995);
+        let second = murmur64a(b"key-0", first);
+        let mut bits: Vec<u64> = (0..8).map(|i| second.wrapping_mul(i).wrapping_add(first) % 11_072).collect();
+        bits.sort_unstable();
+        assert_eq!(bits, [819, 2999, 3171, 5179, 5351, 7359, 7531, 9711]);
+    }
+}
