@@ -8,8 +8,8 @@ use arbitrary::{Arbitrary, Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use petal::plan::{Goal, Request, plan};
 use petal::{
-    Answers, Builder, BuilderOptions, Capabilities, Filter, HashFunction, Image, Keys, Mode, OpenOptions, Spec, Status,
-    Taken,
+    Answers, Builder, BuilderOptions, Capabilities, Filter, HashFunction, Image, Keys, Mode, OpenOptions, Overfill,
+    Spec, Status, Taken,
 };
 use petal_fuzz::exercise::{self, image};
 use petal_fuzz::specs::{LARGEST, SECRET, spec};
@@ -45,13 +45,25 @@ impl Slot {
         self.filter.capabilities().contains(capability)
     }
 
-    /// Does something that succeeds exactly if `possible`, and otherwise leaves the filter as it was.
+    /// Does something that succeeds exactly if `possible`, and if there is room for it; otherwise leaves the filter as
+    /// it was.
     fn attempt<T>(&mut self, possible: bool, act: impl FnOnce(&mut Filter) -> petal::Result<T>) -> Option<T> {
         let before = image(&self.filter);
         let outcome = act(&mut self.filter);
-        assert_eq!(outcome.is_ok(), possible, "{:?}", outcome.err());
-        assert!(possible || image(&self.filter) == before, "a failure changed something");
+        let full = possible && outcome.as_ref().is_err_and(|error| error.status() == Status::Full);
+        assert!(!full || self.may_be_full(), "a filter that never is full says that it is");
+        assert_eq!(outcome.is_ok(), possible && !full, "{:?}", outcome.err());
+        assert!(outcome.is_ok() || image(&self.filter) == before, "a failure changed something");
         outcome.ok()
+    }
+
+    /// Whether a key may be refused because there is no room for it.
+    fn may_be_full(&self) -> bool {
+        match self.filter.base().row().overfill {
+            Overfill::Refuses => true,
+            Overfill::Grows => self.filter.kind().as_grow().is_some_and(|grow| grow.room() == 0),
+            Overfill::RateRises | Overfill::IsBuilt => false,
+        }
     }
 
     /// Nothing is missing, and what is exact has no bit too many.
@@ -89,7 +101,21 @@ impl Slot {
         let place = NonNull::new(memory.as_mut_ptr().cast()).expect("a vector");
         let options = OpenOptions { mode, key: (keyed && key).then_some(SECRET) };
         // SAFETY: the memory stays with the filter, which alone uses it.
-        let filter = unsafe { petal::open_buffer(place, bytes.len(), &options) }.expect("an image just written");
+        let opened = unsafe { petal::open_buffer(place, bytes.len(), &options) };
+        let row = self.filter.base().row();
+        let is_refused = match mode {
+            Mode::Load | Mode::Read => false,
+            Mode::Write => row.moves_entries,
+            Mode::Share => !row.capabilities.contains(Capabilities::INSERT_SHARED),
+        };
+        let filter = match opened {
+            Ok(filter) => filter,
+            Err(error) => {
+                assert_eq!((error.status(), is_refused), (Status::Unsupported, true), "{mode:?}: {error}");
+                return;
+            }
+        };
+        assert!(!is_refused, "{} opens in the mode {mode:?}", row.name);
         assert!(filter.equals(&self.filter));
         let external = self.filter.base().header().hash == HashFunction::External;
         assert_eq!(filter.base().hasher().can_hash(), !external && keyed == options.key.is_some());
@@ -347,14 +373,16 @@ impl Room {
         Answers { bytes: self.bytes.as_deref_mut(), bitmap: self.bitmap.as_deref_mut(), ..Answers::default() }
     }
 
-    /// All forms say `expected`, and bits after the last are zero.
+    /// All forms say `expected` of the first keys. Where these are all, bits after the last are zero.
     fn check(&self, expected: &[bool]) {
         if let Some(bytes) = &self.bytes {
             assert!(bytes.iter().zip(expected).all(|(byte, answer)| *byte == u8::from(*answer)));
         }
         if let Some(bitmap) = &self.bitmap {
             let bit = |i: usize| bitmap[i / 8] >> (i % 8) & 1 == 1;
-            assert!((0..bitmap.len() * 8).all(|i| bit(i) == expected.get(i).copied().unwrap_or(false)));
+            assert!(expected.iter().enumerate().all(|(i, answer)| bit(i) == *answer));
+            let is_all = bitmap.len() == expected.len().div_ceil(8);
+            assert!(!is_all || (expected.len()..bitmap.len() * 8).all(|i| !bit(i)), "bits after the last key");
         }
     }
 }
@@ -362,24 +390,31 @@ impl Room {
 fn insert_batch(slot: &mut Slot, input: &mut Unstructured) -> Result<()> {
     let batch = Batch::arbitrary(input)?;
     let mut room = Room::new(batch.keys().len(), input)?;
-    // No keys at all can be inserted into anything.
-    let can = batch.keys().is_empty() || slot.can(Capabilities::INSERT);
+    // No keys at all can be inserted into whatever is of a kind that inserts, even where it is open for reading.
+    let row = slot.filter.base().row();
+    let can = if batch.keys().is_empty() { row.capabilities } else { slot.filter.capabilities() };
+    let can = can.contains(Capabilities::INSERT);
     let hashes = batch.hashes(slot.filter.base().hasher()).filter(|_| room.right && can);
     let mut one_by_one = slot.filter.copy().expect("small");
-    let (mut done, mut trues) = (0, 0);
-    slot.attempt(hashes.is_some(), |filter| {
-        let mut answers = room.answers();
-        let Taken { keys: inserted, outcome } = filter.insert_batch(&batch.keys(), Some(&mut answers));
-        (done, trues) = (inserted, answers.true_count);
-        outcome
-    });
+    let before = image(&slot.filter);
+    let mut answers = room.answers();
+    let Taken { keys: done, outcome } = slot.filter.insert_batch(&batch.keys(), Some(&mut answers));
+    let (taken, trues) = (answers.done, answers.true_count);
     let Some(hashes) = hashes else {
-        assert_eq!(done, 0);
+        assert!(outcome.is_err() && done == 0, "{done} keys were taken: {outcome:?}");
+        assert!(image(&slot.filter) == before, "a failure changed something");
         return Ok(());
     };
-    let new: Vec<bool> = hashes.iter().map(|hash| one_by_one.insert_hash(*hash).expect("it can insert")).collect();
+    let hashes = match outcome {
+        Ok(()) => &hashes[..],
+        Err(error) => {
+            assert!(error.status() == Status::Full && slot.may_be_full() && done < hashes.len(), "{error}");
+            &hashes[..done]
+        }
+    };
+    let new: Vec<bool> = hashes.iter().map(|hash| one_by_one.insert_hash(*hash).expect("there is room")).collect();
     assert!(slot.filter.equals(&one_by_one), "a batch is not its keys one by one");
-    assert_eq!((done, trues), (new.len(), new.iter().filter(|new| **new).count() as u64));
+    assert_eq!((done, taken, trues), (new.len(), new.len(), new.iter().filter(|new| **new).count() as u64));
     room.check(&new);
     slot.count = slot.count.saturating_add(hashes.len() as u64);
     slot.hashes.extend(hashes);

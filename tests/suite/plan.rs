@@ -141,6 +141,23 @@ fn what_cannot_be_says_why() {
     }
 }
 
+/// However many keys are asked for: there is a size, in bits and in bytes, or a refusal.
+#[test]
+fn no_capacity_overflows() {
+    for row in registry::KINDS {
+        for shift in 30..64 {
+            for rate in [0.3, 0.01, 1e-9] {
+                let capacity = u64::MAX >> (63 - shift);
+                let spec = Spec { kind: Some(row.kind), capacity, false_positive_rate: rate, ..Spec::default() };
+                match row.geometry_of(&spec) {
+                    Ok(geometry) => assert!(geometry.bits / 8 <= geometry.payload_bytes, "{}: {geometry:?}", row.name),
+                    Err(error) => assert_eq!(error.status(), Status::TooLarge, "{} for {capacity}: {error}", row.name),
+                }
+            }
+        }
+    }
+}
+
 /// No keys are planned for like one: the filter exists and its bits for each key are a number.
 #[test]
 fn no_keys_are_one() {

@@ -225,7 +225,9 @@ impl Shape {
     fn checked_words(&self) -> Option<u64> {
         let cells = self.groups.checked_mul(self.width.into())?;
         let words = cells.checked_add(self.shards * ENTRY_WORDS as u64)?.max(1).checked_next_multiple_of(8)?;
-        isize::try_from(words.checked_mul(8)?).ok().map(|_| words)
+        // Not only bytes are counted in 64 bits, but also bits.
+        let bits = words.checked_mul(64)?;
+        isize::try_from(bits / 8).ok().map(|_| words)
     }
 
     /// Looks through the directory of a payload: whether every cell that a hash can choose is in the payload, each
