@@ -151,7 +151,12 @@ fn no_capacity_overflows() {
                 let spec = Spec { kind: Some(row.kind), capacity, false_positive_rate: rate, ..Spec::default() };
                 match row.geometry_of(&spec) {
                     Ok(geometry) => assert!(geometry.bits / 8 <= geometry.payload_bytes, "{}: {geometry:?}", row.name),
-                    Err(error) => assert_eq!(error.status(), Status::TooLarge, "{} for {capacity}: {error}", row.name),
+                    // So many 64-bit hashes have no low rates.
+                    Err(error) => assert!(
+                        matches!(error.status(), Status::TooLarge | Status::OutOfRange),
+                        "{} for {capacity}: {error}",
+                        row.name
+                    ),
                 }
             }
         }
