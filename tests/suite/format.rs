@@ -1,12 +1,12 @@
 //! Images: golden files that hold for ever, and bytes that are damaged, hostile or somebody else's.
 
-use crate::common::{Buffer, Case, SECRET, filled, hash_of, hashed, image, layouts, mix};
+use crate::common::{Buffer, Case, Handle, SECRET, all_layouts, filled, hashed, image, layouts, mix};
 use crate::specification;
 use petal::format::{HEADER_LENGTH, STATE_OFFSET};
 use petal::registry::KINDS;
 use petal::{
-    Answers, Builder, BuilderOptions, Capabilities, Filter, HashFunction, Image, Keys, Mode, OpenOptions, Spec, Status,
-    load,
+    Answers, Builder, BuilderOptions, Capabilities, Filter, HashFunction, Image, Keys, Map, Mode, OpenOptions, Result,
+    Spec, Status, load, load_as, open_as,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -123,11 +123,11 @@ fn payload_bytes(bytes: &[u8]) -> usize {
 /// An image of several regions is as specified, the last of them a short one.
 #[test]
 fn regions_are_as_specified() {
-    for case in layouts() {
+    for case in all_layouts() {
         let spec = Spec { capacity: 500_000, false_positive_rate: 0.01, ..case.spec() };
         // What is built is as large as its keys need.
         let keys = if case.row.is_made_empty() { 1000 } else { 500_000 };
-        let bytes = image(&filled(&spec, 0..keys));
+        let bytes = image(&Handle::of(&spec, 0..keys));
         let payload = &bytes[HEADER_LENGTH..HEADER_LENGTH + payload_bytes(&bytes)];
         assert!(
             payload.len() > specification::REGION && !payload.len().is_multiple_of(specification::REGION),
@@ -135,7 +135,7 @@ fn regions_are_as_specified() {
             payload.len()
         );
         assert!(bytes[HEADER_LENGTH + payload.len()..] == specification::table(&bytes, payload), "{}", case.name());
-        assert!(load(&bytes, &OpenOptions::default()).is_ok());
+        assert!(load_as::<Handle>(&bytes, &OpenOptions::default()).is_ok());
     }
 }
 
@@ -160,14 +160,14 @@ fn golden_files_are_as_specified() {
 
 // ---- Damage ------------------------------------------------------------------------------------------------------
 
-/// A small image of each layout.
+/// A small image of each layout of each kind, maps too.
 fn images() -> Vec<(Case, Spec, Vec<u8>)> {
     let small = |case: Case| {
         let spec = Spec { capacity: 100, false_positive_rate: 0.01, ..case.spec() };
-        let bytes = image(&filled(&spec, 0..100));
+        let bytes = image(&Handle::of(&spec, 0..100));
         (case, spec, bytes)
     };
-    layouts().into_iter().map(small).collect()
+    all_layouts().into_iter().map(small).collect()
 }
 
 /// The status with which the bytes are refused, in memory and as a file; all modes agree.
@@ -175,7 +175,7 @@ fn images() -> Vec<(Case, Spec, Vec<u8>)> {
 fn refusal(bytes: &[u8]) -> Option<Status> {
     let statuses = MODES.map(|mode| {
         let mut buffer = Buffer::of(bytes);
-        let status = buffer.open(mode, None, |filter| filter.err().map(|error| error.status()));
+        let status = buffer.open_as(mode, None, |handle: Result<&mut Handle>| handle.err().map(|e| e.status()));
         assert!(buffer.bytes() == bytes, "refusing changes nothing");
         status
     });
@@ -208,10 +208,10 @@ fn every_flipped_payload_bit_is_noticed() {
     for (case, _, mut bytes) in images() {
         for bit in 8 * HEADER_LENGTH..8 * bytes.len() {
             bytes[bit / 8] ^= 1 << (bit % 8);
-            let error = load(&bytes, &OpenOptions::default()).err().map(|error| error.status());
+            let error = load_as::<Handle>(&bytes, &OpenOptions::default()).err().map(|error| error.status());
             assert_eq!(error, Some(Status::Corrupt), "{}: bit {bit}", case.name());
-            Buffer::of(&bytes).open(Mode::Read, None, |filter| {
-                let error = filter.unwrap().verify().err().map(|error| error.status());
+            Buffer::of(&bytes).open_as(Mode::Read, None, |handle: Result<&mut Handle>| {
+                let error = handle.unwrap().verify().err().map(|error| error.status());
                 assert_eq!(error, Some(Status::Corrupt), "{}: bit {bit}", case.name());
             });
             bytes[bit / 8] ^= 1 << (bit % 8);
@@ -231,7 +231,7 @@ fn every_truncation_is_noticed() {
             }
             std::fs::write(&path, &bytes[..length]).unwrap();
             for mode in MODES {
-                let error = petal::open(&path, &OpenOptions { mode, key: None }).err().unwrap();
+                let error = open_as::<Handle>(&path, &OpenOptions { mode, key: None }).err().unwrap();
                 assert_eq!(error.status(), Status::Truncated, "{}: {length} bytes: {error}", case.name());
             }
         }
@@ -240,7 +240,7 @@ fn every_truncation_is_noticed() {
         assert_eq!(refusal(&longer), None);
         std::fs::write(&path, &longer).unwrap();
         for mode in MODES {
-            let error = petal::open(&path, &OpenOptions { mode, key: None }).err().unwrap();
+            let error = open_as::<Handle>(&path, &OpenOptions { mode, key: None }).err().unwrap();
             assert_eq!(error.status(), Status::Corrupt, "{error}");
         }
     }
@@ -428,17 +428,17 @@ fn dirty_images_open_and_say_so() {
         dirty[SEAL..SEAL + 8].fill(0x77);
         for mode in MODES {
             let mut buffer = Buffer::of(&dirty);
-            buffer.open(mode, None, |filter| {
-                let filter = filter.unwrap();
-                assert!(filter.base().header().dirty);
-                assert!((0..100).all(|i| filter.contains_hash(hash_of(&spec, i))));
+            buffer.open_as(mode, None, |handle: Result<&mut Handle>| {
+                let handle = handle.unwrap();
+                assert!(handle.base().header().dirty);
+                assert!((0..100).all(|i| handle.holds(&spec, i)));
                 if mode == Mode::Read {
-                    assert_eq!(filter.verify().unwrap_err().status(), Status::Dirty, "{}", case.name());
+                    assert_eq!(handle.verify().unwrap_err().status(), Status::Dirty, "{}", case.name());
                 }
                 // What is made of it is as dirty as it is.
-                assert_eq!(refusal(&image(filter)), None);
-                assert_eq!(image(filter)[STATE_OFFSET..STATE_OFFSET + 5], *b"DIRTY");
-                assert!(filter.copy().unwrap().base().header().dirty);
+                assert_eq!(refusal(&image(handle)), None);
+                assert_eq!(image(handle)[STATE_OFFSET..STATE_OFFSET + 5], *b"DIRTY");
+                assert!(handle.copy().unwrap().base().header().dirty);
             });
             assert!(buffer.bytes() == dirty, "a dirty image that is not written stays as it is");
         }
@@ -508,9 +508,38 @@ fn exercise(filter: &mut Filter) {
     let _ = filter.clear();
 }
 
+/// Uses all of a map that was opened without being verified: nothing may panic.
+fn exercise_map(map: &mut Map) {
+    let keys: Vec<u64> = (0..200).map(mix).chain([0, u64::MAX]).collect();
+    let is_external = map.base().hasher().function() == HashFunction::External;
+    for key in &keys {
+        let _ = if is_external { map.get_hash(*key) } else { map.get_u64(*key) };
+    }
+    let keys = if is_external { Keys::Hashes(&keys) } else { Keys::U64(&keys) };
+    let _ = map.get_batch(&keys, &mut Answers::default());
+    let _ = map.get(b"key");
+    let _ = (map.measure(), map.base().spec(), map.verify().is_ok());
+    for keys in [0, 1, 1000, u64::MAX] {
+        map.expected_false_positive_rate(keys);
+    }
+    let mut image = Vec::new();
+    let serialized = map.serialize(&mut |piece| {
+        image.extend_from_slice(piece);
+        Ok(())
+    });
+    let _ = load_as::<Map>(&image, &OpenOptions::default()).is_ok();
+    // Nothing else comes of an image in place whose payload is damaged.
+    assert!(map.copy().is_err() || serialized.is_ok());
+    let _ = map.vouch();
+}
+
 fn open_all_ways(bytes: &[u8]) {
     for mode in MODES {
-        Buffer::of(bytes).open(mode, None, |filter| filter.map(exercise).is_ok());
+        Buffer::of(bytes).open_as(mode, None, |handle| match handle {
+            Ok(Handle::Filter(filter)) => exercise(filter),
+            Ok(Handle::Map(map)) => exercise_map(map),
+            Err(_) => {}
+        });
     }
 }
 

@@ -1,15 +1,14 @@
 //! Maps of every kind, held to a map of the standard library: exact values of keys that are there, the stated share of
 //! others that are given one, and images that say the same.
 
-use crate::common::{Buffer, hashed, mix};
+use crate::common::{Buffer, SECRET, hashed, image, mix};
 use crate::specification;
 use petal::registry::{KINDS, MAPS};
 use petal::{
     Answers, Builder, BuilderOptions, HashFunction, Image, Keys, Map, MapBuilder, Mode, OpenOptions, Result, Row, Spec,
-    Status, open_as, open_buffer_as,
+    Status, load_as, open_as,
 };
 use std::collections::BTreeMap;
-use std::ptr::NonNull;
 
 /// A spec of this kind, with the parameters that are given.
 fn spec(row: &Row, parameters: &[(&str, u64)]) -> Spec {
@@ -48,22 +47,9 @@ fn get(map: &Map, key: u64) -> Option<u64> {
     }
 }
 
-fn image(map: &Map) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    map.serialize(&mut |piece| {
-        bytes.extend_from_slice(piece);
-        Ok(())
-    })
-    .unwrap();
-    bytes
-}
-
 /// What `with` makes of the map that is opened in a buffer of these bytes.
-fn open<T>(bytes: &[u8], mode: Mode, with: impl FnOnce(Result<Map>) -> T) -> T {
-    let mut buffer = Buffer::of(bytes);
-    let start = NonNull::new(buffer.start_address()).unwrap();
-    // SAFETY: the words are borrowed until this returns, and the map is dropped before.
-    with(unsafe { open_buffer_as(start, bytes.len(), &OpenOptions { mode, key: None }) })
+fn open<T>(bytes: &[u8], mode: Mode, with: impl FnOnce(Result<&mut Map>) -> T) -> T {
+    Buffer::of(bytes).open_as(mode, None, with)
 }
 
 /// Every key has exactly its value, alone and in a batch.
@@ -250,7 +236,7 @@ fn images_hold_what_they_were_made_of() {
             for mode in [Mode::Read, Mode::Write, Mode::Load] {
                 let opened: Map = open_as(&path, &OpenOptions { mode, key: None }).unwrap();
                 check(&opened, &exact);
-                open(&bytes, mode, |map| check(&map.unwrap(), &exact));
+                open(&bytes, mode, |map| check(map.unwrap(), &exact));
                 check(&opened.copy().unwrap(), &exact);
             }
             // A bit of a cell, of the directory, of the padding.
@@ -310,6 +296,29 @@ fn what_cannot_be_looked_up_is_absent_and_refused() {
     }
 }
 
+/// Without its key a keyed map finds nothing and says why; all that needs no hashing works.
+#[test]
+fn keyed_maps_without_their_key_say_so() {
+    for row in MAPS {
+        let exact = exact(100, 8);
+        let spec = hashed(&spec(row, &[]), HashFunction::SipHash13, 7);
+        let bytes = image(&build(&spec, &exact));
+        let secret = spec.key.unwrap();
+        assert!(!bytes.windows(8).any(|window| window == &secret[..8]), "an image never holds the key");
+        let open = |key| load_as::<Map>(&bytes, &OpenOptions { key, ..OpenOptions::default() });
+        let locked = open(None).unwrap();
+        assert_eq!(locked.get_u64(mix(1)).unwrap_err().status(), Status::KeyMissing);
+        assert_eq!(locked.get(b"key").unwrap_err().status(), Status::KeyMissing);
+        let (mut values, mut bytes) = ([7; 2], [7; 2]);
+        let mut answers = Answers { values: Some(&mut values), bytes: Some(&mut bytes), ..Answers::default() };
+        assert_eq!(locked.get_batch(&Keys::U64(&[mix(1), 2]), &mut answers).unwrap_err().status(), Status::KeyMissing);
+        assert_eq!((values, bytes), ([0; 2], [0; 2]));
+        locked.verify().unwrap();
+        assert_eq!(open(Some(SECRET)).unwrap_err().status(), Status::KeyMismatch);
+        check(&open(spec.key).unwrap(), &exact);
+    }
+}
+
 /// A header or directory that somebody made gives wrong answers or is refused, and no access outside of the payload.
 #[test]
 fn forged_images_do_no_harm() {
@@ -334,7 +343,7 @@ fn forged_images_do_no_harm() {
                     let Ok(map) = map else { return };
                     let _ = map.verify();
                     let keys: Vec<u64> = (0..500).map(mix).collect();
-                    let _ = keys.iter().filter(|key| get(&map, **key).is_some()).count();
+                    let _ = keys.iter().filter(|key| get(map, **key).is_some()).count();
                     map.get_batch(&Keys::U64(&keys), &mut Answers::default()).unwrap();
                     map.measure();
                 });

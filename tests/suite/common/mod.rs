@@ -1,7 +1,9 @@
 //! What the integration tests share: every kind with every combination of its parameters, keys, and images in memory.
 
+mod handle;
 pub mod soak;
 
+pub use handle::Handle;
 use petal::registry;
 use petal::{
     Builder, BuilderOptions, Capabilities, Domain, Filter, HashFunction, Image, Keys, Mode, OpenOptions, Overfill,
@@ -79,6 +81,11 @@ impl Case {
         self.values.iter().all(|(parameter, value)| *value == parameter.default)
     }
 
+    /// Whether the parameters that images do not keep have their defaults.
+    fn is_layout(&self) -> bool {
+        self.values.iter().all(|(parameter, value)| parameter.word.is_some() || *value == parameter.default)
+    }
+
     /// The kind and its parameters, with the names of choices.
     pub fn name(&self) -> String {
         self.name_of(|_| true)
@@ -121,35 +128,41 @@ pub fn tried(parameter: &Parameter) -> Vec<f64> {
     values
 }
 
-/// Every kind of filter with every combination of the values of its parameters that it takes.
-pub fn cases() -> Vec<Case> {
-    let mut cases = Vec::new();
-    for row in registry::KINDS.iter().filter(|row| !row.is_map()) {
-        let mut combinations = vec![Vec::new()];
-        for parameter in row.parameters {
-            let longer = |values: &Vec<_>| {
-                let values = values.clone();
-                tried(parameter).into_iter().map(move |value| [&values[..], &[(*parameter, value)]].concat())
-            };
-            combinations = combinations.iter().flat_map(longer).collect();
-        }
-        let all = combinations.into_iter().map(|values| Case { row, values });
-        let kept: Vec<Case> = all.filter(Case::is_possible).collect();
-        for parameter in row.parameters {
-            for value in tried(parameter) {
-                let used = kept.iter().any(|case| case.value(parameter.name) == Some(value));
-                assert!(used, "{}: {} = {value} goes with nothing", row.name, parameter.name);
-            }
-        }
-        cases.extend(kept);
+/// A kind with every combination of the values of its parameters that it takes.
+fn cases_of(row: &'static Row) -> Vec<Case> {
+    let mut combinations = vec![Vec::new()];
+    for parameter in row.parameters {
+        let longer = |values: &Vec<_>| {
+            let values = values.clone();
+            tried(parameter).into_iter().map(move |value| [&values[..], &[(*parameter, value)]].concat())
+        };
+        combinations = combinations.iter().flat_map(longer).collect();
     }
-    cases
+    let all = combinations.into_iter().map(|values| Case { row, values });
+    let kept: Vec<Case> = all.filter(Case::is_possible).collect();
+    for parameter in row.parameters {
+        for value in tried(parameter) {
+            let used = kept.iter().any(|case| case.value(parameter.name) == Some(value));
+            assert!(used, "{}: {} = {value} goes with nothing", row.name, parameter.name);
+        }
+    }
+    kept
 }
 
-/// Every kind with every combination of the parameters that images keep; the others have their defaults.
+/// Every kind of filter with every combination of the values of its parameters that it takes.
+pub fn cases() -> Vec<Case> {
+    registry::KINDS.iter().flat_map(cases_of).collect()
+}
+
+/// Every kind of filter with every combination of the parameters that images keep; the others have their defaults.
 pub fn layouts() -> Vec<Case> {
-    let fixed = |case: &Case| case.values.iter().all(|(p, value)| p.word.is_some() || *value == p.default);
-    cases().into_iter().filter(fixed).collect()
+    cases().into_iter().filter(Case::is_layout).collect()
+}
+
+/// Every kind of filter and of map with every combination of the parameters that images keep; the others have their
+/// defaults.
+pub fn all_layouts() -> Vec<Case> {
+    registry::all().flat_map(cases_of).filter(Case::is_layout).collect()
 }
 
 /// The layouts whose parameters are choices and switches, or have their defaults.
@@ -197,16 +210,16 @@ pub fn try_empty(spec: &Spec) -> Result<Filter> {
     Builder::new(spec, BuilderOptions::default())?.finish()
 }
 
-/// The filter's image.
-pub fn image(filter: &Filter) -> Vec<u8> {
+/// The image of a filter or map.
+pub fn image(handle: &impl Image) -> Vec<u8> {
     let mut bytes = Vec::new();
-    filter
+    handle
         .serialize(&mut |piece| {
             bytes.extend_from_slice(piece);
             Ok(())
         })
         .unwrap();
-    assert_eq!(bytes.len() as u64, filter.serialized_size());
+    assert_eq!(bytes.len() as u64, handle.serialized_size());
     bytes
 }
 
@@ -230,21 +243,26 @@ impl Buffer {
         self.words.iter().flat_map(|word| word.to_ne_bytes()).take(self.length).collect()
     }
 
-    /// Where its bytes begin.
-    pub fn start_address(&mut self) -> *mut u8 {
-        self.words.as_mut_ptr().cast()
-    }
-
     fn start(&mut self) -> NonNull<u8> {
         NonNull::new(self.words.as_mut_ptr()).unwrap().cast()
     }
 
     /// What `with` makes of the filter that is opened in the buffer.
     pub fn open<T>(&mut self, mode: Mode, key: Option<SecretKey>, with: impl FnOnce(Result<&mut Filter>) -> T) -> T {
+        self.open_as(mode, key, with)
+    }
+
+    /// What `with` makes of the filter or map that is opened in the buffer.
+    pub fn open_as<H: Image, T>(
+        &mut self,
+        mode: Mode,
+        key: Option<SecretKey>,
+        with: impl FnOnce(Result<&mut H>) -> T,
+    ) -> T {
         let (start, length) = (self.start(), self.length);
-        // SAFETY: the words are borrowed until this returns, and the filter is dropped before.
-        match unsafe { petal::open_buffer(start, length, &OpenOptions { mode, key }) } {
-            Ok(mut filter) => with(Ok(&mut filter)),
+        // SAFETY: the words are borrowed until this returns, and the handle is dropped before.
+        match unsafe { petal::open_buffer_as(start, length, &OpenOptions { mode, key }) } {
+            Ok(mut handle) => with(Ok(&mut handle)),
             Err(error) => with(Err(error)),
         }
     }

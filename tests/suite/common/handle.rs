@@ -1,0 +1,61 @@
+//! A filter or a map, for tests of what both have: their images.
+
+use super::{filled, hash_of};
+use petal::kind::Payload;
+use petal::{Base, BuilderOptions, Filter, HashFunction, Image, Map, MapBuilder, Result, Spec, row_of};
+
+/// What any image is opened as.
+pub enum Handle {
+    Filter(Filter),
+    Map(Map),
+}
+
+impl Image for Handle {
+    fn payload(&self) -> &dyn Payload {
+        match self {
+            Handle::Filter(filter) => filter.payload(),
+            Handle::Map(map) => map.payload(),
+        }
+    }
+
+    fn payload_mut(&mut self) -> &mut dyn Payload {
+        match self {
+            Handle::Filter(filter) => filter.payload_mut(),
+            Handle::Map(map) => map.payload_mut(),
+        }
+    }
+
+    fn over(base: Base) -> Result<Handle> {
+        match base.row().is_map() {
+            false => Filter::over(base).map(Handle::Filter),
+            true => Map::over(base).map(Handle::Map),
+        }
+    }
+}
+
+impl Handle {
+    /// What a spec of any kind makes of the keys with these numbers. In a map each has its parity as its value, which
+    /// values of all widths can be.
+    pub fn of(spec: &Spec, keys: impl IntoIterator<Item = u64>) -> Handle {
+        if !row_of(spec).unwrap().is_map() {
+            return Handle::Filter(filled(spec, keys));
+        }
+        let mut builder = MapBuilder::new(spec, BuilderOptions::default()).unwrap();
+        for i in keys {
+            match spec.hash {
+                HashFunction::External => builder.put_hash(hash_of(spec, i), i % 2).unwrap(),
+                _ => builder.put_u64(i, i % 2).unwrap(),
+            }
+        }
+        Handle::Map(builder.finish().unwrap())
+    }
+
+    /// Whether key number `i` is there; in a map with its value.
+    pub fn holds(&self, spec: &Spec, i: u64) -> bool {
+        match (self, spec.hash) {
+            (Handle::Filter(filter), _) => filter.contains_hash(hash_of(spec, i)),
+            (Handle::Map(map), HashFunction::External) => map.get_hash(hash_of(spec, i)).unwrap() == Some(i % 2),
+            (Handle::Map(map), _) => map.get_u64(i).unwrap() == Some(i % 2),
+        }
+    }
+}
