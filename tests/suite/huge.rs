@@ -92,7 +92,10 @@ fn positions_pass_32_and_35_bits() {
     const KEYS: u64 = 20;
     for case in main_layouts().into_iter().filter(|case| case.row.is_made_empty()) {
         let bits = (1 << if case.is_default() { 35 } else { 32 }) + (1 << 20);
-        let spec = Spec { hashes: 8, ..sized(&case, bits) };
+        // What keeps fingerprints sets other bits of them for each key.
+        let (least, most) = case.row.hashes;
+        let sets_eight = (least..=most).contains(&8);
+        let spec = Spec { hashes: if sets_eight { 8 } else { 0 }, ..sized(&case, bits) };
         let mut filter: Filter = create(&spec).unwrap();
         for i in 0..KEYS {
             assert!(filter.insert_hash(mix(i + 1)).unwrap());
@@ -109,7 +112,7 @@ fn positions_pass_32_and_35_bits() {
         };
         let (low, high) = words.split_at(words.len() / 2);
         let (low, high) = (ones(low), ones(high));
-        assert_eq!(u64::from(low + high), KEYS * 8, "{}", case.name());
+        assert!(!sets_eight || u64::from(low + high) == KEYS * 8, "{}: {low} and {high}", case.name());
         // Where a key's bits lie in one block the halves differ most: 20 fair coins.
         assert!(low > 0 && high > 0, "{}: {low} and {high}", case.name());
     }

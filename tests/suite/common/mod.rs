@@ -71,6 +71,14 @@ impl Case {
         if self.row.overfill == Overfill::Refuses { keys.min(capacity) } else { keys }
     }
 
+    /// A spec of a filter that so many keys fit into: larger only of a kind that refuses more than its capacity.
+    pub fn with_room(&self, spec: &Spec, keys: u64) -> Spec {
+        match self.row.overfill {
+            Overfill::Refuses => Spec { capacity: spec.capacity.max(keys), ..*spec },
+            _ => *spec,
+        }
+    }
+
     /// Whether filters hold each key as often as it was inserted.
     pub fn is_multiset(&self) -> bool {
         let capabilities = self.row.capabilities;
@@ -191,6 +199,7 @@ pub fn hash_of(spec: &Spec, i: u64) -> u64 {
 }
 
 /// The filter of this spec that holds the keys with these numbers.
+#[track_caller]
 pub fn filled(spec: &Spec, keys: impl IntoIterator<Item = u64>) -> Filter {
     let mut builder = Builder::new(spec, BuilderOptions::default()).unwrap();
     let hashes: Vec<u64> = keys.into_iter().map(|i| hash_of(spec, i)).collect();
