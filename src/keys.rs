@@ -47,6 +47,10 @@ impl<'a> Keys<'a> {
         if let Some(refusal) = hasher.refusal() {
             return Err(refusal.into());
         }
+        self.check_offsets()
+    }
+
+    fn check_offsets(&self) -> Result<()> {
         let Keys::Bytes { bytes, offsets } = self else { return Ok(()) };
         // A look at all sign bits at once. One that is set may mean a decrease, or an offset of 2^63 and more.
         let signs = offsets.windows(2).fold(0, |all, pair| all | pair[0] | pair[1].wrapping_sub(pair[0]));
@@ -118,6 +122,52 @@ impl<'a> Keys<'a> {
                 let keys = offsets[start..=end].windows(2).map(|ends| &bytes[ends[0] as usize..ends[1] as usize]);
                 fill(ids, keys.map(|key| hasher.identify(key).ok()));
             }
+        }
+    }
+}
+
+/// Keys in their whole length, for kinds that hash keys themselves: byte strings, or numbers as their eight little-endian
+/// bytes.
+pub struct WholeKeys<'a>(Form<'a>);
+
+enum Form<'a> {
+    Bytes(&'a [u8], &'a [u64]),
+    U64(&'a [u64]),
+}
+
+impl<'a> WholeKeys<'a> {
+    /// These keys, once their offsets are checked.
+    ///
+    /// # Errors
+    /// [`Status::Offsets`](crate::Status::Offsets); [`Status::Unsupported`](crate::Status::Unsupported) for hashes.
+    pub fn new(keys: &Keys<'a>) -> Result<WholeKeys<'a>> {
+        keys.check_offsets()?;
+        match *keys {
+            Keys::Bytes { bytes, offsets } => Ok(WholeKeys(Form::Bytes(bytes, offsets))),
+            Keys::U64(keys) => Ok(WholeKeys(Form::U64(keys))),
+            Keys::Hashes(_) => Err(error!(Unsupported, "the filter takes keys whole, as its format hashes them: no hashes")),
+        }
+    }
+
+    /// How many keys there are.
+    pub fn len(&self) -> usize {
+        match self.0 {
+            Form::Bytes(_, offsets) => offsets.len().saturating_sub(1),
+            Form::U64(keys) => keys.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Gives the bytes of key `i` to `take`.
+    #[inline]
+    pub fn with<T>(&self, i: usize, take: impl FnOnce(&[u8]) -> T) -> T {
+        match self.0 {
+            Form::Bytes(bytes, offsets) => take(&bytes[offsets[i] as usize..offsets[i + 1] as usize]),
+            Form::U64(keys) => take(&keys[i].to_le_bytes()),
         }
     }
 }

@@ -31,6 +31,7 @@ pub mod filters;
 pub mod format;
 pub mod hash;
 pub mod image;
+pub mod interop;
 mod keys;
 pub mod kind;
 pub mod layouts;

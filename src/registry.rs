@@ -1,6 +1,6 @@
 //! The kinds: one row each. Everything that works on any kind finds it here and nowhere else.
 
-use crate::filters::{blocked, bloom, counting, fuse, scalable, split_block};
+use crate::filters::{blocked, bloom, counting, foreign_bloom, fuse, scalable, split_block};
 use crate::kind::Row;
 use crate::maps::bloomier;
 use crate::spec::KindId;
@@ -11,25 +11,29 @@ pub static KINDS: &[Row] = &[bloom::ROW, split_block::ROW, blocked::ROW, fuse::R
 /// All kinds of map, in the order of their numbers, which no filter has.
 pub static MAPS: &[Row] = &[bloomier::ROW];
 
+/// The kinds of filter that other systems' bytes become ([`crate::interop`]), in the order of their numbers. They are
+/// apart because nobody chooses them for their own sake.
+pub static FOREIGN: &[Row] = &[foreign_bloom::ROW];
+
 /// The kind of a filter whose spec names none.
 pub const DEFAULT_KIND: KindId = blocked::ROW.kind;
 
 /// The kind of a map whose spec names none.
 pub const DEFAULT_MAP_KIND: KindId = bloomier::ROW.kind;
 
-/// All kinds, the filters first.
+/// All kinds but the foreign ones, the filters first.
 pub fn all() -> impl Iterator<Item = &'static Row> {
     KINDS.iter().chain(MAPS)
 }
 
 /// The row of a kind.
 pub fn find(kind: KindId) -> Option<&'static Row> {
-    all().find(|row| row.kind == kind)
+    all().chain(FOREIGN).find(|row| row.kind == kind)
 }
 
 /// The row of a kind by name.
 pub fn find_name(name: &str) -> Option<&'static Row> {
-    all().find(|row| row.name == name)
+    all().chain(FOREIGN).find(|row| row.name == name)
 }
 
 #[cfg(test)]
@@ -38,13 +42,14 @@ mod tests {
 
     #[test]
     fn numbers_names_and_parameter_ids_are_unique() {
-        for row in all() {
+        let every = || all().chain(FOREIGN);
+        for row in every() {
             assert!(row.kind.0 > 0 && !row.name.is_empty() && !row.summary.is_empty());
-            assert!(all().filter(|other| other.kind == row.kind || other.name == row.name).count() == 1);
+            assert!(every().filter(|other| other.kind == row.kind || other.name == row.name).count() == 1);
         }
         assert!(KINDS.is_sorted_by_key(|row| row.kind.0) && MAPS.is_sorted_by_key(|row| row.kind.0));
         assert!(KINDS.iter().all(|row| !row.is_map()) && MAPS.iter().all(Row::is_map));
-        let parameters: Vec<_> = all().flat_map(|row| row.parameters).collect();
+        let parameters: Vec<_> = every().flat_map(|row| row.parameters).collect();
         for a in &parameters {
             // Ids are made from names. Kinds may share a name; what it means is for each kind to say.
             assert!(a.id() != 0 && parameters.iter().all(|b| (a.id() == b.id()) == (a.name == b.name)));

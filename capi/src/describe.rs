@@ -114,7 +114,7 @@ pub(crate) fn description_of(image: &impl Image) -> petal_description {
             | flag(base.is_unvouched(), PETAL_STATE_UNVOUCHED)
             | flag(in_place.is_some(), PETAL_STATE_IN_PLACE)
             | flag(in_place != Some(Access::Read), PETAL_STATE_WRITABLE)
-            | flag(base.hasher().can_hash(), PETAL_STATE_CAN_HASH),
+            | flag(base.hasher().can_hash() || base.row().hashes_keys_itself, PETAL_STATE_CAN_HASH),
         hashes: geometry.hashes,
         capacity: header.capacity,
         offered: base.count_now(),

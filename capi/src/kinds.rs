@@ -145,7 +145,7 @@ fn kind_info(row: &Row) -> petal_kind_info {
     info
 }
 
-fn out_of_range(what: &str, index: usize, count: usize) -> Error {
+pub(crate) fn out_of_range(what: &str, index: usize, count: usize) -> Error {
     boundary::error(Status::OutOfRange, format_args!("{what} = {index} is not less than {count}"))
 }
 

@@ -81,6 +81,7 @@ pub mod making;
 pub mod builder;
 pub mod describe;
 pub mod map;
+pub mod interop;
 pub mod plan;
 pub mod hash;
 pub mod view;

@@ -26,11 +26,15 @@ pub const PETAL_HASH_XXH64: petal_hash_function = 2;
 pub const PETAL_HASH_SIPHASH13: petal_hash_function = 3;
 /// You hash: the filter takes 64-bit hashes only. They must be uniform in all bits.
 pub const PETAL_HASH_EXTERNAL: petal_hash_function = 4;
+/// That of another system's format, over whole keys: only filters that `petal_filter_import()` or `petal_format_spec()`
+/// give have it.
+pub const PETAL_HASH_FORMAT: petal_hash_function = 5;
 
 const _: () = {
     assert!(PETAL_HASH_XXH3 == HashFunction::Xxh3 as u32 && PETAL_HASH_XXH64 == HashFunction::Xxh64 as u32);
     assert!(PETAL_HASH_SIPHASH13 == HashFunction::SipHash13 as u32);
     assert!(PETAL_HASH_EXTERNAL == HashFunction::External as u32);
+    assert!(PETAL_HASH_FORMAT == HashFunction::Format as u32);
 };
 
 /// An instruction set that the inner loops are written for. All of them do the same to the same bytes. Since 0.1.

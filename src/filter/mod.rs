@@ -1,6 +1,7 @@
 //! What callers call on a filter, whatever its kind.
 
 mod combine;
+mod keyed;
 
 use crate::answers::Answers;
 use crate::batch;
@@ -111,13 +112,19 @@ impl Filter {
     /// Whether a key may have been inserted; true also where the key cannot be hashed.
     #[inline]
     pub fn contains(&self, key: &[u8]) -> bool {
-        self.hasher.hash_bytes_at_once(key).is_none_or(|hash| self.contains_hash(hash))
+        match self.hasher.hash_bytes_at_once(key) {
+            Some(hash) => self.contains_hash(hash),
+            None => self.contains_whole(key),
+        }
     }
 
     /// Whether a `u64` key may have been inserted; true also where it cannot be hashed.
     #[inline]
     pub fn contains_u64(&self, key: u64) -> bool {
-        self.hasher.hash_u64_at_once(key).is_none_or(|hash| self.contains_hash(hash))
+        match self.hasher.hash_u64_at_once(key) {
+            Some(hash) => self.contains_hash(hash),
+            None => self.contains_whole(&key.to_le_bytes()),
+        }
     }
 
     /// Whether a hash may have been inserted. Constant time.
@@ -132,6 +139,9 @@ impl Filter {
     /// [`Status::Offsets`], [`Status::ExternalHash`], [`Status::KeyMissing`]. All answers then say true.
     pub fn contains_batch(&self, keys: &Keys, answers: &mut Answers) -> Result<()> {
         let kind = &*self.kind;
+        if let Some(kind) = self.keyed() {
+            return keyed::contains(kind, keys, answers);
+        }
         batch::contains(self.base(), keys, answers, |few| kind.contains_few(few), |batch| kind.contains_many(batch))
     }
 
@@ -149,8 +159,10 @@ impl Filter {
     /// As [`Filter::insert_hash`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be hashed.
     #[inline]
     pub fn insert(&mut self, key: &[u8]) -> Result<bool> {
-        let hash = self.hasher.hash_bytes(key)?;
-        self.insert_hash(hash)
+        match self.hasher.hash_bytes(key) {
+            Ok(hash) => self.insert_hash(hash),
+            Err(refusal) => self.insert_whole(key, refusal),
+        }
     }
 
     /// Inserts a `u64` key; true if it certainly was not there before.
@@ -159,8 +171,10 @@ impl Filter {
     /// As [`Filter::insert`].
     #[inline]
     pub fn insert_u64(&mut self, key: u64) -> Result<bool> {
-        let hash = self.hasher.hash_u64(key)?;
-        self.insert_hash(hash)
+        match self.hasher.hash_u64(key) {
+            Ok(hash) => self.insert_hash(hash),
+            Err(refusal) => self.insert_whole(&key.to_le_bytes(), refusal),
+        }
     }
 
     /// Inserts a hash; true if it certainly was not there before.
@@ -180,8 +194,10 @@ impl Filter {
     #[cold]
     #[inline(never)]
     fn insert_in_place(&mut self, hash: u64) -> Result<bool> {
+        let is_keyed = self.base().row().hashes_keys_itself;
         match self.kind.as_insert() {
             Some(kind) => kind.insert_one(hash),
+            None if is_keyed => Err(keyed::needs_keys()),
             None => Err(self.unsupported("insert")),
         }
     }
@@ -218,6 +234,9 @@ impl Filter {
                 }
                 return Taken::all(few.keys.len());
             }
+        }
+        if self.base().row().hashes_keys_itself {
+            return keyed::insert(&mut *self.kind, keys, answers);
         }
         let (hasher, instructions) = (self.base().hasher().clone(), self.base().instructions());
         match self.kind.as_insert() {

@@ -5,6 +5,7 @@ pub mod bit_filter;
 pub mod blocked;
 pub mod bloom;
 pub mod counting;
+pub mod foreign_bloom;
 pub mod fuse;
 pub mod levels;
 pub mod scalable;

@@ -41,6 +41,7 @@ impl Hasher {
                 None => Err(Status::KeyMissing),
             },
             HashFunction::External => Err(Status::ExternalHash),
+            HashFunction::Format => Err(Status::Unsupported),
         }
     }
 

@@ -49,10 +49,13 @@ pub enum HashFunction {
     SipHash13 = 3,
     /// The caller hashes: the filter takes 64-bit hashes only. They must be uniform.
     External = 4,
+    /// That of the foreign format which the filter follows: only kinds for other systems' bytes have it, and these take
+    /// keys whole, since 64 bits of each are too few for them.
+    Format = 5,
 }
 
 impl HashFunction {
-    /// Every hash function.
+    /// Every hash function that a spec may choose.
     pub const ALL: [HashFunction; 4] =
         [HashFunction::Xxh3, HashFunction::Xxh64, HashFunction::SipHash13, HashFunction::External];
 
@@ -60,6 +63,9 @@ impl HashFunction {
     pub fn from_number(number: u32) -> Result<HashFunction> {
         if number == 0 {
             return Ok(HashFunction::Xxh3);
+        }
+        if number == HashFunction::Format as u32 {
+            return Ok(HashFunction::Format);
         }
         HashFunction::ALL.into_iter().find(|function| *function as u32 == number).ok_or_else(|| {
             error!(UnknownValue, "hash = {number} is not a hash function; 1 (xxh3) to 4 (external) are known")
@@ -71,13 +77,14 @@ impl HashFunction {
         HashFunction::ALL.into_iter().find(|function| function.name() == name)
     }
 
-    /// Its name: `xxh3`, `xxh64`, `siphash13` or `external`.
+    /// Its name: `xxh3`, `xxh64`, `siphash13`, `external` or `format`.
     pub const fn name(self) -> &'static str {
         match self {
             HashFunction::Xxh3 => "xxh3",
             HashFunction::Xxh64 => "xxh64",
             HashFunction::SipHash13 => "siphash13",
             HashFunction::External => "external",
+            HashFunction::Format => "format",
         }
     }
 }
@@ -178,6 +185,7 @@ impl Hasher {
     pub fn refusal(&self) -> Option<Status> {
         match self.function {
             HashFunction::External => Some(Status::ExternalHash),
+            HashFunction::Format => Some(Status::Unsupported),
             HashFunction::SipHash13 if self.sip.is_none() => Some(Status::KeyMissing),
             _ => None,
         }
@@ -194,6 +202,7 @@ impl Hasher {
             HashFunction::Xxh64 => Ok(xxh64(key, self.identifier)),
             HashFunction::SipHash13 => self.sip.as_ref().map(|(sip, _)| sip.hash(key)).ok_or(Status::KeyMissing),
             HashFunction::External => Err(Status::ExternalHash),
+            HashFunction::Format => Err(Status::Unsupported),
         }
     }
 

@@ -3,10 +3,12 @@
 
 use super::Kind;
 use crate::bits::ring::{Batch, Few, GROUP, Taken};
+use crate::answers::Answers;
 use crate::error::Result;
 #[cfg(doc)]
 use crate::error::Status;
 use crate::format::Geometry;
+use crate::keys::WholeKeys;
 #[cfg(doc)]
 use crate::layouts::Measure;
 
@@ -145,6 +147,25 @@ pub trait Cardinality {
 pub trait Overlap: Cardinality {
     /// The estimate for the union with another filter of the same compatibility id; `None` when it is too full to tell.
     fn of_union(&self, other: &dyn Kind) -> Option<f64>;
+}
+
+/// Takes keys whole: their places come from more of each than a 64-bit hash (`HashFunction::Format`).
+pub trait KeyedKind {
+    /// Whether a key may have been inserted.
+    fn contains_key(&self, key: &[u8]) -> bool;
+
+    /// Looks keys up; `answers` have room for as many.
+    fn contains_keys(&self, keys: &WholeKeys, answers: &mut Answers);
+
+    /// Inserts a key. True if it certainly was not there; false if it may have been.
+    ///
+    /// # Errors
+    /// As [`Insert::insert_one`].
+    fn insert_key(&mut self, key: &[u8]) -> Result<bool>;
+
+    /// Inserts keys in order; `answers`, if wanted, have room for as many and say of each whether it certainly was not
+    /// there.
+    fn insert_keys(&mut self, keys: &WholeKeys, answers: Option<&mut Answers>) -> Taken;
 }
 
 /// Takes the keys of a batch one after the other, and answers what `take` says of each.

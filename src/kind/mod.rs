@@ -2,7 +2,7 @@
 //!
 //! A kind is a type over a [`Base`] (header, hasher and the words of the payload) that implements [`Kind`], and of the
 //! facets those it can do: [`Insert`], [`SharedInsert`], [`Remove`], [`Count`], [`Grow`], [`Merge`], [`Intersect`],
-//! [`Fold`], [`Cardinality`], [`Overlap`]. Its [`Row`] says the rest: how a filter of it comes to be, its sizes, its
+//! [`Fold`], [`Cardinality`], [`Overlap`], [`KeyedKind`]. Its [`Row`] says the rest: how a filter of it comes to be, its sizes, its
 //! parameters, its false-positive rate, and the properties that tests ask for.
 //!
 //! Two rules for payloads. An empty one is all zeros. What changes with the keys lies in the payload and not in the
@@ -25,7 +25,9 @@ pub use build::{Build, Built, Progress};
 pub use capabilities::Capabilities;
 pub(crate) use change::{change_many, change_one, mark, mark_one};
 pub(crate) use facets::one_by_one;
-pub use facets::{Cardinality, Count, Fold, Grow, Insert, Intersect, Merge, Overlap, Remove, SharedInsert};
+pub use facets::{
+    Cardinality, Count, Fold, Grow, Insert, Intersect, KeyedKind, Merge, Overlap, Remove, SharedInsert,
+};
 pub use row::{Overfill, Row, Sizes, Structure};
 
 use crate::bits::ring::{self, Batch, Few, GROUP, Lookups};
@@ -140,6 +142,16 @@ pub trait Kind: Payload {
 
     /// Estimation of unions, for the kinds that can.
     fn as_overlap(&self) -> Option<&dyn Overlap> {
+        None
+    }
+
+    /// Whole keys, for the kinds that hash keys themselves; hashes tell these nothing.
+    fn as_keyed(&self) -> Option<&dyn KeyedKind> {
+        None
+    }
+
+    /// As [`Kind::as_keyed`], to insert them.
+    fn as_keyed_mut(&mut self) -> Option<&mut dyn KeyedKind> {
         None
     }
 

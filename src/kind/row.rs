@@ -3,6 +3,7 @@
 use super::{Base, Build, Built, Capabilities, Entry, Kind, MapKind};
 use crate::error::{Result, error};
 use crate::format::Geometry;
+use crate::hash::{HashFunction, Hasher};
 use crate::spec::{KindId, Parameter, Size, Spec};
 
 /// What the library knows of a kind. `..Row::BASE` stands for what most kinds have.
@@ -43,6 +44,9 @@ pub struct Row {
     /// Whether an insertion or removal moves what other keys left. A reader of the same image in place would miss them
     /// meanwhile, so such a kind is not written in place.
     pub moves_entries: bool,
+    /// Whether it takes keys whole and hashes them itself, as a foreign format does: its hash function is
+    /// [`HashFunction::Format`].
+    pub hashes_keys_itself: bool,
 }
 
 /// What handle a kind has, and how one comes to be.
@@ -113,7 +117,29 @@ impl Row {
         is_canonical: true,
         overfill: Overfill::RateRises,
         moves_entries: false,
+        hashes_keys_itself: false,
     };
+
+    /// The hasher of a filter of this kind that a spec describes. A kind that hashes keys itself takes the default hash
+    /// function for its own.
+    ///
+    /// # Errors
+    /// As [`Hasher::new`], and [`Status::Contradiction`](crate::Status::Contradiction) for a hash function that the
+    /// kind cannot have.
+    pub fn hasher(&self, spec: &Spec) -> Result<Hasher> {
+        let Spec { hash, seed, ref key, .. } = *spec;
+        let name = self.name;
+        match (self.hashes_keys_itself, hash) {
+            (true, HashFunction::Xxh3 | HashFunction::Format) => {
+                Hasher::new(HashFunction::Format, seed, key.as_ref())
+            }
+            (true, _) => Err(error!(Contradiction, "hash = {hash} has no meaning for {name}, which has its own")),
+            (false, HashFunction::Format) => {
+                Err(error!(Contradiction, "hash = format is for kinds of other systems' bytes, not for {name}"))
+            }
+            (false, _) => spec.hasher(),
+        }
+    }
 
     /// Whether it is a map; otherwise it is a filter.
     pub fn is_map(&self) -> bool {

@@ -9,6 +9,7 @@ pub mod block_kernel;
 pub mod blocked;
 pub mod classic;
 pub mod counters;
+pub mod foreign;
 pub mod fuse;
 pub mod split_block;
 

@@ -62,6 +62,9 @@ impl Builder {
         if row.is_map() {
             return Err(error!(Unsupported, "{} is a map, not a filter: give its keys to a map builder", row.name));
         }
+        if row.hashes_keys_itself {
+            return Err(error!(Unsupported, "{} takes keys whole, and builders keep hashes: insert them", row.name));
+        }
         let order = match row.structure {
             Structure::StaticFilter { order, .. } => Some(order),
             _ => None,

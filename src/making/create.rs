@@ -90,7 +90,7 @@ pub(crate) fn base(
     geometry: Geometry,
     words: impl FnOnce(&Header) -> Result<Words>,
 ) -> Result<Base> {
-    let hasher = spec.hasher()?;
+    let hasher = row.hasher(spec)?;
     let instructions = simd::choose(spec.kernel)?;
     let (capacity, false_positive_rate) = match spec.size()? {
         Size::Rate { capacity, false_positive_rate } => (capacity, false_positive_rate),
@@ -138,8 +138,8 @@ pub fn create(spec: &Spec) -> Result<Filter> {
 /// # Errors
 /// As [`create`], without a lack of memory.
 pub fn image_size(spec: &Spec) -> Result<u64> {
-    let (_, geometry) = empty(spec)?;
-    spec.hasher()?;
+    let (row, geometry) = empty(spec)?;
+    row.hasher(spec)?;
     Ok(crate::format::image_bytes(geometry.payload_bytes).unwrap_or(u64::MAX))
 }
 

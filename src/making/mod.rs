@@ -11,6 +11,7 @@ mod progress;
 
 pub use builder::{Builder, BuilderOptions};
 pub use collect::{Collector, CollectorOptions, MIN_MEMORY_LIMIT, Record, Sorted};
+pub(crate) use create::base;
 pub use create::{create, create_in, expected_false_positive_rate, geometry, image_size, parameter_of, row_of};
 pub use map_builder::MapBuilder;
 #[cfg(unix)]

@@ -18,6 +18,7 @@ mod hash;
 #[cfg(target_pointer_width = "64")]
 mod huge;
 mod in_place;
+mod interop;
 mod kernels;
 mod maps;
 mod parquet;

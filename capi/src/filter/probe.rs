@@ -9,7 +9,7 @@
 use super::petal_filter;
 use crate::boundary::{self, NO_ERROR, boundary};
 use crate::status::{PETAL_OK, petal_status};
-use petal_core::{Hasher, Result};
+use petal_core::{Filter, Hasher, Result};
 use std::ffi::c_void;
 
 /// A key in one of its three forms, as C gives it. Types of their own, so that each function has a way of its own, in
@@ -26,6 +26,18 @@ pub(super) trait Key: Copy {
     /// # Safety
     /// The key is readable.
     unsafe fn hash(self, hasher: &Hasher) -> Result<u64>;
+
+    /// Whether the key may be in a filter, or why that cannot be told.
+    ///
+    /// # Safety
+    /// The key is readable.
+    unsafe fn look_up(self, filter: &Filter) -> Result<bool>;
+
+    /// Inserts the key; whether it is new.
+    ///
+    /// # Safety
+    /// The key is readable.
+    unsafe fn insert(self, filter: &mut Filter) -> Result<bool>;
 }
 
 /// A byte string: where it starts, and its length.
@@ -43,6 +55,16 @@ impl Key for Bytes {
         // SAFETY: the caller's promise.
         Ok(hasher.hash_bytes(unsafe { boundary::bytes(self.0.cast(), self.1, "key")? })?)
     }
+
+    unsafe fn look_up(self, filter: &Filter) -> Result<bool> {
+        // SAFETY: the caller's promise.
+        filter.contains_checked(unsafe { boundary::bytes(self.0.cast(), self.1, "key")? })
+    }
+
+    unsafe fn insert(self, filter: &mut Filter) -> Result<bool> {
+        // SAFETY: the caller's promise.
+        filter.insert(unsafe { boundary::bytes(self.0.cast(), self.1, "key")? })
+    }
 }
 
 /// A `uint64_t`.
@@ -58,6 +80,14 @@ impl Key for Number {
     unsafe fn hash(self, hasher: &Hasher) -> Result<u64> {
         Ok(hasher.hash_u64(self.0)?)
     }
+
+    unsafe fn look_up(self, filter: &Filter) -> Result<bool> {
+        filter.contains_checked(&self.0.to_le_bytes())
+    }
+
+    unsafe fn insert(self, filter: &mut Filter) -> Result<bool> {
+        filter.insert_u64(self.0)
+    }
 }
 
 /// A hash.
@@ -72,6 +102,14 @@ impl Key for Hash {
 
     unsafe fn hash(self, _: &Hasher) -> Result<u64> {
         Ok(self.0)
+    }
+
+    unsafe fn look_up(self, filter: &Filter) -> Result<bool> {
+        Ok(filter.contains_hash(self.0))
+    }
+
+    unsafe fn insert(self, filter: &mut Filter) -> Result<bool> {
+        filter.insert_hash(self.0)
     }
 }
 
@@ -121,8 +159,7 @@ unsafe fn insert_the_long_way<K: Key>(filter: *mut petal_filter, key: K, is_new:
     boundary!(NO_ERROR, [filter], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
         unsafe {
-            let hash = key.hash(&(*filter).hasher)?;
-            let new = petal_filter::change(filter, |filter| filter.insert_hash(hash))??;
+            let new = petal_filter::change(filter, |filter| key.insert(filter))??;
             tell(is_new, new);
         }
         Ok(())
@@ -185,7 +222,20 @@ unsafe fn look_up(filter: *const petal_filter, key: impl Key) -> Option<bool> {
 #[inline(always)]
 unsafe fn contains(filter: *const petal_filter, key: impl Key) -> bool {
     // SAFETY: the conventions say so.
-    boundary::attempt(|| unsafe { look_up(filter, key) }.unwrap_or(true), || true)
+    let found = boundary::attempt(|| unsafe { look_up(filter, key) }, || Some(true));
+    // SAFETY: as above.
+    found.unwrap_or_else(|| unsafe { contains_the_long_way(filter, key) })
+}
+
+/// Where a key has no 64-bit hash: a filter that takes keys whole tells all the same.
+#[cold]
+#[inline(never)]
+unsafe fn contains_the_long_way<K: Key>(filter: *const petal_filter, key: K) -> bool {
+    let look_up = || {
+        // SAFETY: the conventions say so.
+        unsafe { petal_filter::sound(filter).is_none_or(|handle| key.look_up(&handle.filter).unwrap_or(true)) }
+    };
+    boundary::attempt(look_up, || true)
 }
 
 /// Whether a key may have been inserted; false is certain. Since 0.1.
@@ -233,8 +283,7 @@ unsafe fn checked_the_long_way<K: Key>(filter: *const petal_filter, key: K, foun
     boundary!(NO_ERROR, [filter, found], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
         unsafe {
-            let hash = key.hash(&(*filter).hasher)?;
-            found.write(petal_filter::get(filter)?.contains_hash(hash));
+            found.write(key.look_up(petal_filter::get(filter)?)?);
         }
         Ok(())
     })

@@ -1,0 +1,331 @@
+//! OTHER SYSTEMS' BYTES
+//!
+//! Filters that other systems wrote, as filters with all that one can do, and back as the same bytes:
+//!
+//!     petal_filter *filter;
+//!     petal_filter_import("guava", bytes, length, NULL, &filter, &error);
+//!     bool found = petal_filter_contains(filter, "key-7", 5);
+//!     petal_filter_insert(filter, "apple", 5, NULL);
+//!     petal_filter_export(filter, "guava", NULL, buffer, sizeof buffer, &written, &error);
+//!
+//! docs/formats.md says of each format what it holds and how its owner makes bytes of a key. Most of
+//! these filters take keys whole, because their places come from more of a key than a 64-bit hash: the
+//! functions of hashes are refused for them (`PETAL_ERR_UNSUPPORTED`), and lookups of hashes say true.
+//! Save one as an image, and it opens mapped like any other.
+
+use crate::boundary::{self, NO_ERROR, boundary};
+use crate::filter::image::petal_write_callback;
+use crate::filter::{give, petal_filter};
+use crate::kinds::{PETAL_NAME_SIZE, PETAL_SUMMARY_SIZE, out_of_range};
+use crate::spec::petal_spec;
+use crate::status::{petal_error, petal_status};
+use petal_core::interop::{self, FORMATS, Format, ImportOptions};
+use petal_core::{Error, Result, Status};
+use std::ffi::{c_char, c_void};
+
+/// `petal_filter_import()` reads it.
+pub const PETAL_FORMAT_READ: u32 = 1 << 0;
+/// `petal_filter_export()` writes it.
+pub const PETAL_FORMAT_WRITE: u32 = 1 << 1;
+/// `petal_format_spec()` sizes empty filters of it.
+pub const PETAL_FORMAT_CREATE: u32 = 1 << 2;
+/// `petal_format_recognise()` tells its bytes from others.
+pub const PETAL_FORMAT_RECOGNISE: u32 = 1 << 3;
+
+/// What the library knows of a format. Since 0.1.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct petal_format_info {
+    /// sizeof(petal_format_info).
+    pub struct_size: usize,
+    /// What can be done with it: `PETAL_FORMAT_*`, ORed.
+    pub capabilities: u32,
+    /// In how many ways its owners write it, named by `petal_format_variant()`; 0 if there is one.
+    pub variant_count: u32,
+    /// Its name, the same everywhere.
+    pub name: [c_char; PETAL_NAME_SIZE],
+    /// Whose it is and what it holds, in a sentence.
+    pub summary: [c_char; PETAL_SUMMARY_SIZE],
+}
+
+// SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
+unsafe impl boundary::SizedStruct for petal_format_info {
+    const FIRST_SIZE: usize = 208;
+}
+
+/// What a format's bytes do not say themselves; docs/formats.md names the formats that need it, and the others refuse
+/// it. NULL stands for all zeros. Since 0.1.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct petal_import_options {
+    /// sizeof(petal_import_options).
+    pub struct_size: usize,
+    /// The number of bits that places are taken modulo.
+    pub bits: u64,
+    /// The seed of the hash function.
+    pub seed: u64,
+    /// Bits that a key sets.
+    pub hashes: u32,
+    /// 0.
+    pub reserved: u32,
+}
+
+// SAFETY: numbers without padding, its size first.
+unsafe impl boundary::SizedStruct for petal_import_options {
+    const FIRST_SIZE: usize = 32;
+}
+
+fn format_info(format: &Format) -> petal_format_info {
+    let flag = |is: bool, flag: u32| if is { flag } else { 0 };
+    let mut info = petal_format_info {
+        struct_size: 0,
+        capabilities: PETAL_FORMAT_READ
+            | flag(format.export.is_some(), PETAL_FORMAT_WRITE)
+            | flag(format.spec.is_some(), PETAL_FORMAT_CREATE)
+            | flag(format.recognise.is_some(), PETAL_FORMAT_RECOGNISE),
+        variant_count: format.variants.len() as u32,
+        name: [0; PETAL_NAME_SIZE],
+        summary: [0; PETAL_SUMMARY_SIZE],
+    };
+    boundary::copy_text(format.name, &mut info.name);
+    boundary::copy_text(format.summary, &mut info.summary);
+    info
+}
+
+/// How many formats there are. Since 0.1.
+#[unsafe(no_mangle)]
+pub extern "C" fn petal_format_count() -> usize {
+    FORMATS.len()
+}
+
+/// Describes the format at `index`, which is less than `petal_format_count()`. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_format_at(index: usize, info: *mut petal_format_info) -> petal_status {
+    boundary!(NO_ERROR, [info], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { boundary::check_out(info)? };
+        let format = FORMATS.get(index).ok_or_else(|| out_of_range("index", index, FORMATS.len()))?;
+        // SAFETY: as above.
+        unsafe { boundary::write(info, format_info(format)) };
+        Ok(())
+    })
+}
+
+/// Describes the format with this name: `PETAL_ERR_UNKNOWN_VALUE` if there is none. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_format_find(name: *const c_char, info: *mut petal_format_info) -> petal_status {
+    boundary!(NO_ERROR, [name, info], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe {
+            boundary::check_out(info)?;
+            boundary::write(info, format_info(interop::find(boundary::name(name)?)?));
+        }
+        Ok(())
+    })
+}
+
+/// Writes the name of a format's variant, less than its `variant_count`, into `variant`, which has room for
+/// `PETAL_NAME_SIZE` bytes. Variant 0 is what a filter is made as if none is named. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_format_variant(
+    format: *const c_char,
+    index: usize,
+    variant: *mut c_char,
+) -> petal_status {
+    boundary!(NO_ERROR, [format, variant], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        let names = interop::find(unsafe { boundary::name(format)? })?.variants;
+        let chosen = names.get(index).ok_or_else(|| out_of_range("index", index, names.len()))?;
+        let mut text = [0; PETAL_NAME_SIZE];
+        boundary::copy_text(chosen, &mut text);
+        // SAFETY: checked not to be NULL; there is room by the function's contract.
+        unsafe { variant.cast::<[c_char; PETAL_NAME_SIZE]>().write(text) };
+        Ok(())
+    })
+}
+
+/// Describes the format that bytes start like: `PETAL_ERR_FOREIGN` if they tell of none. Bytes of a format without
+/// `PETAL_FORMAT_RECOGNISE` tell nothing. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_format_recognise(
+    bytes: *const c_void,
+    length: usize,
+    info: *mut petal_format_info,
+) -> petal_status {
+    boundary!(NO_ERROR, [info], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe {
+            boundary::check_out(info)?;
+            let bytes = boundary::bytes(bytes.cast(), length, "bytes")?;
+            let format = interop::recognise(bytes).ok_or(Error::from(Status::Foreign))?;
+            boundary::write(info, format_info(format));
+        }
+        Ok(())
+    })
+}
+
+/// Makes a filter of its own out of another system's bytes, all of them. `options` is nullable. `PETAL_ERR_FOREIGN`,
+/// `PETAL_ERR_TRUNCATED` and `PETAL_ERR_CORRUPT` for bytes that the format cannot have. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_import(
+    format: *const c_char,
+    bytes: *const c_void,
+    length: usize,
+    options: *const petal_import_options,
+    filter: *mut *mut petal_filter,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [format, filter], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe {
+            let format = interop::find(boundary::name(format)?)?;
+            let options = match boundary::read_optional(options)? {
+                None => ImportOptions::default(),
+                Some(petal_import_options { reserved: 0, bits, hashes, seed, .. }) => {
+                    ImportOptions { bits, hashes, seed }
+                }
+                Some(petal_import_options { reserved, .. }) => {
+                    let message = format_args!("reserved = {reserved} is not 0");
+                    return Err(boundary::error(Status::UnknownValue, message));
+                }
+            };
+            let bytes = boundary::bytes(bytes.cast(), length, "bytes")?;
+            give(filter, || format.import(bytes, &options))
+        }
+    })
+}
+
+/// A format and the variant of it that a caller asks for.
+///
+/// # Safety
+/// `format` is a string; `variant` is NULL or one.
+unsafe fn named<'a>(format: *const c_char, variant: *const c_char) -> Result<(&'static Format, Option<&'a str>)> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let variant = if variant.is_null() { None } else { Some(boundary::name(variant)?) };
+        Ok((interop::find(boundary::name(format)?)?, variant))
+    }
+}
+
+/// How many bytes a filter has in a format. `variant`, nullable, is one of the format's; NULL is the one that the filter
+/// was imported in, or the first. `PETAL_ERR_UNSUPPORTED` if the filter has no form in the format, naming what stands in
+/// the way. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_export_size(
+    filter: *const petal_filter,
+    format: *const c_char,
+    variant: *const c_char,
+    size: *mut u64,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [filter, format, size], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe {
+            let (format, variant) = named(format, variant)?;
+            size.write(measured(petal_filter::get(filter)?, format, variant)?);
+        }
+        Ok(())
+    })
+}
+
+/// How many bytes a filter has in a format.
+fn measured(filter: &petal_core::Filter, format: &Format, variant: Option<&str>) -> Result<u64> {
+    let mut size = 0;
+    format.export(filter, variant, &mut |bytes| {
+        size += bytes.len() as u64;
+        Ok(())
+    })?;
+    Ok(size)
+}
+
+/// Writes a filter in a format into a buffer of at least `petal_filter_export_size()` bytes. `variant` is as there,
+/// `written` is nullable. `PETAL_ERR_BUFFER_TOO_SMALL` writes nothing. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_export(
+    filter: *const petal_filter,
+    format: *const c_char,
+    variant: *const c_char,
+    buffer: *mut c_void,
+    length: usize,
+    written: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [filter, format, buffer], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe {
+            let (format, variant) = named(format, variant)?;
+            let filter = petal_filter::get(filter)?;
+            let size = measured(filter, format, variant)?;
+            if size > length as u64 {
+                let message = format_args!("the buffer has {length} bytes, the filter needs {size}");
+                return Err(boundary::error(Status::BufferTooSmall, message));
+            }
+            let mut done = 0;
+            format.export(filter, variant, &mut |bytes| {
+                // Threads that insert meanwhile change no length.
+                if bytes.len() > length - done {
+                    return Err(Status::Internal.into());
+                }
+                buffer.cast::<u8>().add(done).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+                done += bytes.len();
+                Ok(())
+            })?;
+            if !written.is_null() {
+                written.write(done);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Gives a filter in a format to `write`, piece by piece and in order. `variant` is as in `petal_filter_export_size()`;
+/// `context` is passed on and may be NULL. `PETAL_ERR_CALLBACK` if `write` returns false. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_export_to(
+    filter: *const petal_filter,
+    format: *const c_char,
+    variant: *const c_char,
+    write: petal_write_callback,
+    context: *mut c_void,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [filter, format], {
+        let write = write.ok_or_else(|| boundary::null("write"))?;
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe {
+            let (format, variant) = named(format, variant)?;
+            format.export(petal_filter::get(filter)?, variant, &mut |bytes| {
+                match write(context, bytes.as_ptr().cast(), bytes.len()) {
+                    true => Ok(()),
+                    false => Err(Error::from(Status::Callback)),
+                }
+            })
+        }
+    })
+}
+
+/// Writes the spec of an empty filter of a format, of the size that its owner would give it for `capacity` distinct keys
+/// at a false-positive rate inside (0, 1). `variant` is nullable: one of the format's. `seed` is that of its hash
+/// function, where it has one, otherwise 0. `PETAL_ERR_UNSUPPORTED` for a format without `PETAL_FORMAT_CREATE`.
+/// Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_format_spec(
+    format: *const c_char,
+    variant: *const c_char,
+    capacity: u64,
+    false_positive_rate: f64,
+    seed: u64,
+    spec: *mut petal_spec,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [format, spec], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe {
+            boundary::check_out(spec)?;
+            let (format, variant) = named(format, variant)?;
+            let core = format.spec(capacity, false_positive_rate, variant, seed)?;
+            boundary::write(spec, petal_spec::of_core(&core));
+        }
+        Ok(())
+    })
+}

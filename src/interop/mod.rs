@@ -1,0 +1,154 @@
+//! Other systems' bytes: a foreign filter becomes a [`Filter`] with all that one can do, and goes back as the same bytes.
+//!
+//! One file a format: functions that read and write its bytes, and a [`Format`] in [`FORMATS`]. What a file says beside
+//! its bits and Petal has no name for is kept with the filter (the attachment of `crate::filters::foreign_bloom`), so that
+//! a filter which nobody changed is exported as the bytes that it came from.
+//!
+//! Bytes come from anywhere. A reader checks every length, count and shape against the bytes that are there before it
+//! allocates, refuses what the format's owner would refuse or could not have written, and never takes bytes in a way in
+//! which a key could be missing that the owner would find.
+
+mod array;
+mod cursor;
+
+mod guava;
+
+pub use array::{Parts, parts_of};
+pub use cursor::Cursor;
+
+use crate::error::{Result, error};
+use crate::filter::Filter;
+use crate::image::Sink;
+use crate::spec::{List, Spec};
+
+/// What bytes alone do not say of a filter: only formats that need it take it. Zero is unsaid.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ImportOptions {
+    /// The number of bits that places are taken modulo.
+    pub bits: u64,
+    /// Bits that a key sets.
+    pub hashes: u32,
+    /// The seed of the hash function.
+    pub seed: u64,
+}
+
+/// How a filter of a format is made empty.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// Distinct keys, at least 1.
+    pub capacity: u64,
+    /// Inside (0, 1).
+    pub false_positive_rate: f64,
+    /// Which of [`Format::variants`], by its place there.
+    pub variant: usize,
+    /// The seed of the hash function, where the format has one; otherwise 0.
+    pub seed: u64,
+}
+
+/// A format of another system.
+pub struct Format {
+    /// Its name, the same everywhere.
+    pub name: &'static str,
+    /// Whose it is and what it holds, in a sentence.
+    pub summary: &'static str,
+    /// The ways in which the format's owners write it, the default first; empty if there is only one.
+    pub variants: &'static [&'static str],
+    /// Whether bytes start like this format and like no other. `None` where they do not tell.
+    pub recognise: Option<fn(&[u8]) -> bool>,
+    /// The filter that bytes hold.
+    pub import: fn(&[u8], &ImportOptions) -> Result<Filter>,
+    /// The bytes of a filter, in a variant if one is asked for; `None` for a format that is only read.
+    pub export: Option<Export>,
+    /// The spec of an empty filter, with the size that the format's owner would give it; `None` if it is not made here.
+    pub spec: Option<fn(&Wanted) -> Result<Spec>>,
+}
+
+/// Gives the bytes of a filter in the asked variant, or as it was imported, to a sink, in order.
+pub type Export = fn(&Filter, Option<usize>, &mut Sink) -> Result<()>;
+
+/// All formats, by name.
+pub static FORMATS: &[Format] = &[guava::FORMAT];
+
+/// The format with this name.
+///
+/// # Errors
+/// [`Status::UnknownValue`](crate::Status::UnknownValue).
+pub fn find(name: &str) -> Result<&'static Format> {
+    FORMATS.iter().find(|format| format.name == name).ok_or_else(|| {
+        let names: [&str; FORMATS.len()] = core::array::from_fn(|i| FORMATS[i].name);
+        error!(UnknownValue, "format = {name} is not one of {}", List(&names))
+    })
+}
+
+/// The format that bytes start like, if they tell.
+pub fn recognise(bytes: &[u8]) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| format.recognise.is_some_and(|recognise| recognise(bytes)))
+}
+
+impl Format {
+    /// The filter that foreign bytes hold, all of them.
+    ///
+    /// # Errors
+    /// [`Status::Foreign`](crate::Status::Foreign) for bytes of another format,
+    /// [`Status::Truncated`](crate::Status::Truncated), [`Status::Corrupt`](crate::Status::Corrupt),
+    /// [`Status::NewerVersion`](crate::Status::NewerVersion);
+    /// [`Status::Contradiction`](crate::Status::Contradiction) for options that the format does not take, or lacks;
+    /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+    pub fn import(&self, bytes: &[u8], options: &ImportOptions) -> Result<Filter> {
+        (self.import)(bytes, options)
+    }
+
+    /// Gives the bytes of a filter to a sink, in order.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`](crate::Status::Unsupported) where the filter has no form in this format, saying which of
+    /// its properties stands in the way; [`Status::UnknownValue`](crate::Status::UnknownValue) for a variant that there
+    /// is not; those of the sink.
+    pub fn export(&self, filter: &Filter, variant: Option<&str>, sink: &mut Sink) -> Result<()> {
+        let Some(export) = self.export else {
+            return Err(error!(Unsupported, "{} is only read, not written", self.name));
+        };
+        let variant = variant.map(|name| self.variant(name)).transpose()?;
+        export(filter, variant, sink)
+    }
+
+    /// The spec of an empty filter of this format, sized as its owner would.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`](crate::Status::Unsupported) for a format in which no filters are made;
+    /// [`Status::UnknownValue`](crate::Status::UnknownValue) for a variant that there is not;
+    /// [`Status::FalsePositiveRate`](crate::Status::FalsePositiveRate), and where the format has no such size
+    /// [`Status::OutOfRange`](crate::Status::OutOfRange).
+    pub fn spec(&self, capacity: u64, false_positive_rate: f64, variant: Option<&str>, seed: u64) -> Result<Spec> {
+        let Some(spec) = self.spec else {
+            return Err(error!(Unsupported, "no filters are made in the format {}", self.name));
+        };
+        crate::spec::check_rate(false_positive_rate)?;
+        let variant = variant.map_or(Ok(0), |name| self.variant(name))?;
+        spec(&Wanted { capacity: capacity.max(1), false_positive_rate, variant, seed })
+    }
+
+    fn variant(&self, name: &str) -> Result<usize> {
+        self.variants.iter().position(|variant| *variant == name).ok_or_else(|| match self.variants {
+            [] => error!(UnknownValue, "variant = {name}: {} has no variants", self.name),
+            names => error!(UnknownValue, "variant = {name} is not one of {}", List(names)),
+        })
+    }
+}
+
+impl ImportOptions {
+    /// Refuses options that the format's bytes leave nothing to say by.
+    ///
+    /// # Errors
+    /// [`Status::Contradiction`](crate::Status::Contradiction).
+    fn check_unused(&self, format: &str) -> Result<()> {
+        let ImportOptions { bits, hashes, seed } = *self;
+        let option = match (bits, hashes, seed) {
+            (0, 0, 0) => return Ok(()),
+            (0, 0, _) => "seed",
+            (0, ..) => "hashes",
+            _ => "bits",
+        };
+        Err(error!(Contradiction, "{option} has no meaning for {format}, whose bytes say it"))
+    }
+}

@@ -1,0 +1,91 @@
+//! Bit arrays as other systems place keys in them: m bits, of which a key sets k, at places that come from more of the
+//! key than a 64-bit hash. So a placement takes the key whole.
+//!
+//! One file a placement: a type that is a [`Placement`], and a line in [`PLACEMENTS`]. Bit p is bit p mod 64 of the
+//! little-endian word p / 64; a format with another order of bytes reorders them where it is read and written
+//! (`crate::interop`).
+
+mod array;
+mod modulus;
+
+mod guava;
+
+pub use array::{Array, PlacedArray};
+pub use modulus::Modulus;
+
+use crate::format::Geometry;
+use crate::sizing::dependent::Scheme;
+
+/// The most bits that a key may set: formats write k in one byte or more, but nobody uses more than these.
+pub const MAX_HASHES: u32 = 255;
+
+/// The shape of an array.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Bits that a key sets, or fewer where places coincide.
+    pub hashes: u32,
+    /// How many bits there are.
+    pub bits: Modulus,
+}
+
+/// Where keys go.
+pub trait Placement: Copy + Send + Sync + 'static {
+    /// What the places of a key are computed from.
+    type Digest: Copy + Default;
+
+    /// The digest of a key.
+    fn digest(&self, key: &[u8]) -> Self::Digest;
+
+    /// Visits the places of a key with this digest in order, until `visit` says false; whether it never did. All are
+    /// below the number of bits.
+    fn all(&self, digest: &Self::Digest, key: &[u8], shape: &Shape, visit: impl FnMut(u64) -> bool) -> bool;
+}
+
+/// What the library knows of a placement.
+pub struct PlacementRow {
+    /// Its name, the value of the parameter `placement`.
+    pub name: &'static str,
+    /// How the places of a key depend on each other, where they do.
+    pub scheme: Option<Scheme>,
+    /// How many bits of a key's hash decide its places.
+    pub hash_bits: u32,
+    /// How many bits a key sets at most.
+    pub max_hashes: u32,
+    /// How many bits an array has at most.
+    pub max_bits: u64,
+    /// An array of this geometry, whose shape is sound, for filters with this seed.
+    pub open: fn(&Geometry, u64) -> Option<Box<dyn PlacedArray>>,
+}
+
+impl PlacementRow {
+    /// What most placements have.
+    pub const BASE: PlacementRow = PlacementRow {
+        name: "",
+        scheme: Some(Scheme::Double),
+        hash_bits: 64,
+        max_hashes: MAX_HASHES,
+        max_bits: 1 << 62,
+        open: |_, _| None,
+    };
+}
+
+/// All placements. The place in this list is the placement's number in images: it is only appended to.
+const ROWS: &[PlacementRow] = &[guava::MITZ_32, guava::MITZ_64];
+
+/// All placements, in the order of their numbers.
+pub static PLACEMENTS: &[PlacementRow] = ROWS;
+
+/// Their names in the same order.
+pub const NAMES: [&str; ROWS.len()] = {
+    let (mut names, mut i) = ([""; ROWS.len()], 0);
+    while i < names.len() {
+        names[i] = ROWS[i].name;
+        i += 1;
+    }
+    names
+};
+
+/// The number of the placement with this name.
+pub fn number(name: &str) -> Option<u64> {
+    PLACEMENTS.iter().position(|row| row.name == name).map(|number| number as u64)
+}

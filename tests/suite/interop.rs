@@ -1,0 +1,252 @@
+//! Other systems' bytes, held to filters that their owners wrote (`tests/formats`).
+
+use petal::interop::{self, Format, ImportOptions};
+use petal::{Answers, Filter, Image, Keys, OpenOptions, Spec, Status};
+use std::path::Path;
+
+/// A filter that its owner wrote.
+struct Vector {
+    name: String,
+    format: &'static Format,
+    bytes: Vec<u8>,
+    options: ImportOptions,
+    keys: u64,
+    /// Of how many of the absent keys the owner says true.
+    positives: u64,
+    /// How to make it: capacity, rate, variant, seed.
+    made: Option<(u64, f64, Option<String>, u64)>,
+}
+
+const ABSENT: u64 = 10_000;
+
+fn vectors() -> Vec<Vector> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats");
+    let list = std::fs::read_to_string(folder.join("vectors.txt")).expect("the list of vectors");
+    let lines = list.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.map(|line| vector(&folder, line)).collect()
+}
+
+fn vector(folder: &Path, line: &str) -> Vector {
+    let mut words: Vec<&str> = line.split_whitespace().collect();
+    let mut options = ImportOptions::default();
+    if let Some(said) = words.last().and_then(|word| word.strip_prefix("options=")) {
+        let numbers: Vec<u64> = said.split(':').map(|number| number.parse().expect("a number")).collect();
+        options = ImportOptions { bits: numbers[0], hashes: numbers[1] as u32, seed: numbers[2] };
+        words.pop();
+    }
+    let made = (words.len() > 4).then(|| {
+        let variant = (words[6] != "-").then(|| words[6].to_string());
+        (words[4].parse().unwrap(), words[5].parse().unwrap(), variant, words[7].parse().unwrap())
+    });
+    Vector {
+        name: words[1].to_string(),
+        format: interop::find(words[0]).expect("a format"),
+        bytes: std::fs::read(folder.join(words[1])).expect(words[1]),
+        options,
+        keys: words[2].parse().expect(line),
+        positives: words[3].parse().expect(line),
+        made,
+    }
+}
+
+impl Vector {
+    fn filter(&self) -> Filter {
+        self.format.import(&self.bytes, &self.options).unwrap_or_else(|error| panic!("{}: {error}", self.name))
+    }
+}
+
+fn texts(prefix: &str, count: u64) -> Vec<String> {
+    (0..count).map(|i| format!("{prefix}-{i}")).collect()
+}
+
+/// Texts as one buffer with offsets.
+fn joined(texts: &[String]) -> (Vec<u8>, Vec<u64>) {
+    let ends = texts.iter().scan(0, |end, text| {
+        *end += text.len() as u64;
+        Some(*end)
+    });
+    (texts.concat().into_bytes(), std::iter::once(0).chain(ends).collect())
+}
+
+fn exported(filter: &Filter, format: &Format, variant: Option<&str>) -> petal::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    format.export(filter, variant, &mut |piece| {
+        bytes.extend_from_slice(piece);
+        Ok(())
+    })?;
+    Ok(bytes)
+}
+
+/// How many keys are found, one by one and in a batch, which have to agree.
+fn found(filter: &Filter, texts: &[String]) -> u64 {
+    let (bytes, offsets) = joined(texts);
+    let mut each = vec![0; texts.len()];
+    let mut bitmap = vec![0xaa; texts.len().div_ceil(8)];
+    let mut answers = Answers { bytes: Some(&mut each), bitmap: Some(&mut bitmap), ..Answers::default() };
+    filter.contains_batch(&Keys::Bytes { bytes: &bytes, offsets: &offsets }, &mut answers).unwrap();
+    let count = answers.true_count;
+    assert_eq!(answers.done, texts.len());
+    for (i, (text, answer)) in texts.iter().zip(&each).enumerate() {
+        assert_eq!(filter.contains(text.as_bytes()), *answer == 1, "{text}");
+        assert_eq!(bitmap[i / 8] >> (i % 8) & 1, *answer);
+    }
+    assert_eq!(count, each.iter().map(|answer| u64::from(*answer)).sum::<u64>());
+    count
+}
+
+/// The formats that can be written have a vector each; the others too.
+#[test]
+fn every_format_has_vectors() {
+    let vectors = vectors();
+    for format in interop::FORMATS {
+        let own = || vectors.iter().filter(|vector| vector.format.name == format.name);
+        assert!(own().count() > 0, "{} has no vector", format.name);
+        assert!(format.spec.is_none() || own().any(|vector| vector.made.is_some()), "{} is never made", format.name);
+    }
+    assert!(interop::FORMATS.is_sorted_by_key(|format| format.name));
+}
+
+/// What the owner finds is found, and nothing else; what comes in goes out.
+#[test]
+fn filters_of_other_systems_are_read_and_written() {
+    for vector in vectors() {
+        let filter = vector.filter();
+        let (name, format) = (&vector.name, vector.format);
+        assert_eq!(found(&filter, &texts("key", vector.keys)), vector.keys, "{name}");
+        assert_eq!(found(&filter, &texts("absent", ABSENT)), vector.positives, "{name}");
+        if format.export.is_some() {
+            assert!(exported(&filter, format, None).unwrap() == vector.bytes, "{name} goes out as other bytes");
+        }
+        if let Some(recognise) = format.recognise {
+            assert!(recognise(&vector.bytes), "{name} is not recognised");
+            let by_all = interop::recognise(&vector.bytes).expect(name);
+            assert_eq!(by_all.name, format.name, "{name}");
+        }
+    }
+}
+
+/// The owner's sizes and places, from nothing but its parameters and the keys; one by one and in a batch.
+#[test]
+fn filters_are_made_as_their_owners_make_them() {
+    for vector in vectors() {
+        let Some((capacity, rate, variant, seed)) = &vector.made else { continue };
+        let spec = vector.format.spec(*capacity, *rate, variant.as_deref(), *seed).unwrap();
+        let mut filter = petal::create(&spec).unwrap();
+        let mut batched = filter.copy().unwrap();
+        let keys = texts("key", vector.keys);
+        for key in &keys {
+            filter.insert(key.as_bytes()).unwrap();
+        }
+        let (bytes, offsets) = joined(&keys);
+        batched.insert_batch(&Keys::Bytes { bytes: &bytes, offsets: &offsets }, None).outcome.unwrap();
+        assert!(filter.equals(&batched), "{}", vector.name);
+        let bytes = exported(&filter, vector.format, variant.as_deref()).unwrap();
+        assert!(bytes == vector.bytes, "{} is made of other bytes", vector.name);
+    }
+}
+
+/// An imported filter is saved as an image, opened, merged, cleared and estimated like any other.
+#[test]
+fn imported_filters_are_filters() {
+    for vector in vectors() {
+        let filter = vector.filter();
+        let mut image = Vec::new();
+        filter
+            .serialize(&mut |piece| {
+                image.extend_from_slice(piece);
+                Ok(())
+            })
+            .unwrap();
+        let mut again = petal::load(&image, &OpenOptions::default()).unwrap();
+        assert!(again.equals(&filter));
+        if vector.format.export.is_some() {
+            assert!(exported(&again, vector.format, None).unwrap() == vector.bytes, "{}: by an image", vector.name);
+        }
+        let measure = filter.measure();
+        let band = 4.5 * (ABSENT as f64 * measure.false_positive_rate).sqrt() + 4.5;
+        let expected = ABSENT as f64 * measure.false_positive_rate;
+        assert!((vector.positives as f64 - expected).abs() <= band, "{}: {expected}", vector.name);
+        let can = |capability| filter.capabilities().contains(capability);
+        if can(petal::Capabilities::ESTIMATE) && vector.keys > 0 {
+            let cardinality = filter.cardinality().unwrap();
+            assert!((cardinality / vector.keys as f64 - 1.0).abs() < 0.3, "{}: {cardinality}", vector.name);
+        }
+        if can(petal::Capabilities::MERGE) {
+            again.merge(&filter).unwrap();
+            assert_eq!(again.measure().taken, filter.measure().taken);
+        }
+        if can(petal::Capabilities::CLEAR) {
+            again.clear().unwrap();
+            assert_eq!(again.measure().taken, 0);
+            again.merge(&filter).unwrap();
+            assert_eq!(found(&again, &texts("key", vector.keys)), vector.keys);
+        }
+    }
+}
+
+/// Bytes that end early, or go on, are refused or are another filter's; nothing panics, whatever byte changed.
+#[test]
+fn damaged_bytes_do_no_harm() {
+    for vector in vectors() {
+        let import = |bytes: &[u8]| vector.format.import(bytes, &vector.options);
+        let head = vector.bytes.len().min(80);
+        let lengths = (0..head).chain((head..vector.bytes.len()).step_by(61));
+        for length in lengths {
+            if let Ok(filter) = import(&vector.bytes[..length]) {
+                found(&filter, &texts("key", 20));
+            }
+        }
+        for at in (0..head).chain(vector.bytes.len().saturating_sub(40)..vector.bytes.len()) {
+            for change in [0x01, 0x80, 0xff] {
+                let mut bytes = vector.bytes.clone();
+                bytes[at] ^= change;
+                if let Ok(mut filter) = import(&bytes) {
+                    found(&filter, &texts("key", 20));
+                    filter.measure();
+                    // Whether it can be changed is for its kind to say.
+                    let _ = filter.insert(b"one more");
+                }
+            }
+        }
+    }
+}
+
+/// Hashes tell such a filter nothing: lookups say maybe, and all else is refused and changes nothing.
+#[test]
+fn filters_that_take_keys_whole_refuse_hashes() {
+    for vector in vectors() {
+        let mut filter = vector.filter();
+        if !filter.base().row().hashes_keys_itself {
+            continue;
+        }
+        assert!(filter.contains_hash(7));
+        let mut answers = Answers::default();
+        let refused = filter.contains_batch(&Keys::Hashes(&[1, 2, 3]), &mut answers).unwrap_err();
+        assert_eq!((refused.status(), answers.true_count), (Status::Unsupported, 3));
+        if filter.capabilities().contains(petal::Capabilities::INSERT) {
+            assert_eq!(filter.insert_hash(7).unwrap_err().status(), Status::Unsupported);
+            assert!(filter.insert_batch(&Keys::Hashes(&[1]), None).outcome.is_err());
+            assert!(filter.insert_shared(b"key").is_err());
+            // A number is its eight bytes.
+            filter.insert_u64(77).unwrap();
+            assert!(filter.contains(&77_u64.to_le_bytes()) && filter.contains_u64(77));
+        }
+        assert!(petal::Builder::new(&filter.base().spec(), petal::BuilderOptions::default()).is_err());
+    }
+}
+
+/// What cannot be is said clearly.
+#[test]
+fn what_has_no_form_in_a_format_is_refused() {
+    let ours = petal::create(&Spec::with_capacity(100, 0.01).unwrap()).unwrap();
+    for format in interop::FORMATS {
+        let refused = exported(&ours, format, None);
+        // The one exception is a layout that is the format's own.
+        assert!(refused.is_err(), "{}", format.name);
+        let message = refused.unwrap_err().to_string();
+        assert!(message.contains("has no form") || message.contains("only read"), "{message}");
+        assert!(format.spec(100, 0.01, Some("no such variant"), 0).is_err());
+        assert!(format.spec(100, 1.5, None, 0).is_err());
+    }
+    assert_eq!(interop::find("no such format").err().unwrap().status(), Status::UnknownValue);
+}
