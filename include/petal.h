@@ -920,6 +920,11 @@ typedef uint32_t petal_hash_function;
 #define PETAL_HASH_SIPHASH13 3
 /** You hash: the filter takes 64-bit hashes only. They must be uniform in all bits. */
 #define PETAL_HASH_EXTERNAL 4
+/**
+ * That of another system's format, over whole keys: only filters that `petal_filter_import()` or `petal_format_spec()`
+ * give have it.
+ */
+#define PETAL_HASH_FORMAT 5
 
 /** An instruction set that the inner loops are written for. All of them do the same to the same bytes. Since 0.1. */
 typedef uint32_t petal_kernel;
@@ -1430,6 +1435,144 @@ petal_status petal_map_describe(const petal_map *map, petal_description *descrip
  * keys that are given a value, `count_estimate` the distinct keys, exactly. Since 0.1.
  */
 petal_status petal_map_statistics(const petal_map *map, petal_statistics *statistics, petal_error *error);
+
+
+/*
+ * OTHER SYSTEMS' BYTES
+ *
+ * Filters that other systems wrote, as filters with all that one can do, and back as the same bytes:
+ *
+ *     petal_filter *filter;
+ *     petal_filter_import("guava", bytes, length, NULL, &filter, &error);
+ *     bool found = petal_filter_contains(filter, "key-7", 5);
+ *     petal_filter_insert(filter, "apple", 5, NULL);
+ *     petal_filter_export(filter, "guava", NULL, buffer, sizeof buffer, &written, &error);
+ *
+ * docs/formats.md says of each format what it holds and how its owner makes bytes of a key. Most of
+ * these filters take keys whole, because their places come from more of a key than a 64-bit hash: the
+ * functions of hashes are refused for them (`PETAL_ERR_UNSUPPORTED`), and lookups of hashes say true.
+ * Save one as an image, and it opens mapped like any other.
+ */
+
+/** `petal_filter_import()` reads it. */
+#define PETAL_FORMAT_READ (1 << 0)
+/** `petal_filter_export()` writes it. */
+#define PETAL_FORMAT_WRITE (1 << 1)
+/** `petal_format_spec()` sizes empty filters of it. */
+#define PETAL_FORMAT_CREATE (1 << 2)
+/** `petal_format_recognise()` tells its bytes from others. */
+#define PETAL_FORMAT_RECOGNISE (1 << 3)
+
+/** What the library knows of a format. Since 0.1. */
+typedef struct petal_format_info {
+  /** sizeof(petal_format_info). */
+  size_t struct_size;
+  /** What can be done with it: `PETAL_FORMAT_*`, ORed. */
+  uint32_t capabilities;
+  /** In how many ways its owners write it, named by `petal_format_variant()`; 0 if there is one. */
+  uint32_t variant_count;
+  /** Its name, the same everywhere. */
+  char name[PETAL_NAME_SIZE];
+  /** Whose it is and what it holds, in a sentence. */
+  char summary[PETAL_SUMMARY_SIZE];
+} petal_format_info;
+
+/**
+ * What a format's bytes do not say themselves; docs/formats.md names the formats that need it, and the others refuse
+ * it. NULL stands for all zeros. Since 0.1.
+ */
+typedef struct petal_import_options {
+  /** sizeof(petal_import_options). */
+  size_t struct_size;
+  /** The number of bits that places are taken modulo. */
+  uint64_t bits;
+  /** The seed of the hash function. */
+  uint64_t seed;
+  /** Bits that a key sets. */
+  uint32_t hashes;
+  /** 0. */
+  uint32_t reserved;
+} petal_import_options;
+
+/** How many formats there are. Since 0.1. */
+size_t petal_format_count(void);
+
+/** Describes the format at `index`, which is less than `petal_format_count()`. Since 0.1. */
+petal_status petal_format_at(size_t index, petal_format_info *info);
+
+/** Describes the format with this name: `PETAL_ERR_UNKNOWN_VALUE` if there is none. Since 0.1. */
+petal_status petal_format_find(const char *name, petal_format_info *info);
+
+/**
+ * Writes the name of a format's variant, less than its `variant_count`, into `variant`, which has room for
+ * `PETAL_NAME_SIZE` bytes. Variant 0 is what a filter is made as if none is named. Since 0.1.
+ */
+petal_status petal_format_variant(const char *format, size_t index, char *variant);
+
+/**
+ * Describes the format that bytes start like: `PETAL_ERR_FOREIGN` if they tell of none. Bytes of a format without
+ * `PETAL_FORMAT_RECOGNISE` tell nothing. Since 0.1.
+ */
+petal_status petal_format_recognise(const void *bytes, size_t length, petal_format_info *info);
+
+/**
+ * Makes a filter of its own out of another system's bytes, all of them. `options` is nullable. `PETAL_ERR_FOREIGN`,
+ * `PETAL_ERR_TRUNCATED` and `PETAL_ERR_CORRUPT` for bytes that the format cannot have. Since 0.1.
+ */
+petal_status petal_filter_import(const char *format,
+                                 const void *bytes,
+                                 size_t length,
+                                 const petal_import_options *options,
+                                 petal_filter **filter,
+                                 petal_error *error);
+
+/**
+ * How many bytes a filter has in a format. `variant`, nullable, is one of the format's; NULL is the one that the filter
+ * was imported in, or the first. `PETAL_ERR_UNSUPPORTED` if the filter has no form in the format, naming what stands in
+ * the way. Since 0.1.
+ */
+petal_status petal_filter_export_size(const petal_filter *filter,
+                                      const char *format,
+                                      const char *variant,
+                                      uint64_t *size,
+                                      petal_error *error);
+
+/**
+ * Writes a filter in a format into a buffer of at least `petal_filter_export_size()` bytes. `variant` is as there,
+ * `written` is nullable. `PETAL_ERR_BUFFER_TOO_SMALL` writes nothing. Since 0.1.
+ */
+petal_status petal_filter_export(const petal_filter *filter,
+                                 const char *format,
+                                 const char *variant,
+                                 void *buffer,
+                                 size_t length,
+                                 size_t *written,
+                                 petal_error *error);
+
+/**
+ * Gives a filter in a format to `write`, piece by piece and in order. `variant` is as in `petal_filter_export_size()`;
+ * `context` is passed on and may be NULL. `PETAL_ERR_CALLBACK` if `write` returns false. Since 0.1.
+ */
+petal_status petal_filter_export_to(const petal_filter *filter,
+                                    const char *format,
+                                    const char *variant,
+                                    petal_write_callback write,
+                                    void *context,
+                                    petal_error *error);
+
+/**
+ * Writes the spec of an empty filter of a format, of the size that its owner would give it for `capacity` distinct keys
+ * at a false-positive rate inside (0, 1). `variant` is nullable: one of the format's. `seed` is that of its hash
+ * function, where it has one, otherwise 0. `PETAL_ERR_UNSUPPORTED` for a format without `PETAL_FORMAT_CREATE`.
+ * Since 0.1.
+ */
+petal_status petal_format_spec(const char *format,
+                               const char *variant,
+                               uint64_t capacity,
+                               double false_positive_rate,
+                               uint64_t seed,
+                               petal_spec *spec,
+                               petal_error *error);
 
 
 /*

@@ -145,7 +145,9 @@ impl<'a> WholeKeys<'a> {
         match *keys {
             Keys::Bytes { bytes, offsets } => Ok(WholeKeys(Form::Bytes(bytes, offsets))),
             Keys::U64(keys) => Ok(WholeKeys(Form::U64(keys))),
-            Keys::Hashes(_) => Err(error!(Unsupported, "the filter takes keys whole, as its format hashes them: no hashes")),
+            Keys::Hashes(_) => {
+                Err(error!(Unsupported, "the filter takes keys whole, as its format hashes them: no hashes"))
+            }
         }
     }
 

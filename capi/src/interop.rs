@@ -294,11 +294,13 @@ pub unsafe extern "C" fn petal_filter_export_to(
         // SAFETY: checked not to be NULL; the conventions say the rest.
         unsafe {
             let (format, variant) = named(format, variant)?;
-            format.export(petal_filter::get(filter)?, variant, &mut |bytes| {
-                match write(context, bytes.as_ptr().cast(), bytes.len()) {
-                    true => Ok(()),
-                    false => Err(Error::from(Status::Callback)),
-                }
+            format.export(petal_filter::get(filter)?, variant, &mut |bytes| match write(
+                context,
+                bytes.as_ptr().cast(),
+                bytes.len(),
+            ) {
+                true => Ok(()),
+                false => Err(Error::from(Status::Callback)),
             })
         }
     })

@@ -6,7 +6,7 @@ use crate::bits::ring::Taken;
 use crate::error::{Error, Result, Status, error};
 use crate::hash::HashFunction;
 use crate::keys::{Keys, WholeKeys};
-use crate::kind::{Kind, KeyedKind};
+use crate::kind::{KeyedKind, Kind};
 
 impl Filter {
     /// The kind, if it hashes keys itself. What other kinds pay for the question is a comparison.

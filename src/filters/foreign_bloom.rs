@@ -9,12 +9,12 @@ use crate::bits;
 use crate::bits::ring::Taken;
 use crate::error::{Result, Status, error};
 use crate::format::{Geometry, image_bytes};
-use crate::kind::{
-    Base, Capabilities, Cardinality, Intersect, Kind, KeyedKind, Merge, Overlap, Payload, Row, Sizes, Structure,
-};
 use crate::keys::WholeKeys;
-use crate::layouts::foreign::{MAX_HASHES, NAMES, PLACEMENTS, PlacedArray, PlacementRow};
+use crate::kind::{
+    Base, Capabilities, Cardinality, Intersect, KeyedKind, Kind, Merge, Overlap, Payload, Row, Sizes, Structure,
+};
 use crate::layouts::Measure;
+use crate::layouts::foreign::{MAX_HASHES, NAMES, PLACEMENTS, PlacedArray, PlacementRow};
 use crate::sizing::{self, dependent};
 use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::try_box;
@@ -192,7 +192,8 @@ impl Payload for ForeignBloom {
     fn check_payload(&self) -> Result<()> {
         let bits = self.base.geometry().bits;
         let padding = self.base.words().shared()[self.bit_words() + self.attachment().len()..].iter();
-        if !bits::is_zero_from(self.words(), bits) || padding.into_iter().any(|word| word.load(Ordering::Relaxed) != 0) {
+        if !bits::is_zero_from(self.words(), bits) || padding.into_iter().any(|word| word.load(Ordering::Relaxed) != 0)
+        {
             return Err(error!(Corrupt, "bits after the last one, {bits}, are set"));
         }
         Ok(())

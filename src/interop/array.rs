@@ -89,7 +89,10 @@ pub fn parts_of(filter: &Filter, placements: &[&str], format: &str) -> Result<Pa
     let base = filter.base();
     let name = base.row().name;
     if base.row().kind != foreign_bloom::ROW.kind {
-        return Err(error!(Unsupported, "kind = {name} has no form in {format}: make the filter with the format's spec"));
+        return Err(error!(
+            Unsupported,
+            "kind = {name} has no form in {format}: make the filter with the format's spec"
+        ));
     }
     let Geometry { bits, hashes, words, .. } = *base.geometry();
     let placement = foreign::NAMES[words[0] as usize];
@@ -116,6 +119,7 @@ pub fn words_of(base: &Base) -> impl Iterator<Item = u64> {
     base.words().shared()[..count].iter().map(|word| word.load(Ordering::Relaxed))
 }
 
+#[allow(dead_code, reason = "for the formats that keep one")]
 /// Writes the attachment of a filter of the kind `foreign_bloom` to the front of `room` and returns its length; `None`
 /// if it has none, or one of another length than `room`.
 pub fn attachment_of(base: &Base, room: &mut [u8]) -> Option<()> {

@@ -2,8 +2,8 @@
 //! [`Kind`] that is named after it, and has the capability in its row.
 
 use super::Kind;
-use crate::bits::ring::{Batch, Few, GROUP, Taken};
 use crate::answers::Answers;
+use crate::bits::ring::{Batch, Few, GROUP, Taken};
 use crate::error::Result;
 #[cfg(doc)]
 use crate::error::Status;

@@ -25,9 +25,7 @@ pub use build::{Build, Built, Progress};
 pub use capabilities::Capabilities;
 pub(crate) use change::{change_many, change_one, mark, mark_one};
 pub(crate) use facets::one_by_one;
-pub use facets::{
-    Cardinality, Count, Fold, Grow, Insert, Intersect, KeyedKind, Merge, Overlap, Remove, SharedInsert,
-};
+pub use facets::{Cardinality, Count, Fold, Grow, Insert, Intersect, KeyedKind, Merge, Overlap, Remove, SharedInsert};
 pub use row::{Overfill, Row, Sizes, Structure};
 
 use crate::bits::ring::{self, Batch, Few, GROUP, Lookups};

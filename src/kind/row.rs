@@ -130,9 +130,7 @@ impl Row {
         let Spec { hash, seed, ref key, .. } = *spec;
         let name = self.name;
         match (self.hashes_keys_itself, hash) {
-            (true, HashFunction::Xxh3 | HashFunction::Format) => {
-                Hasher::new(HashFunction::Format, seed, key.as_ref())
-            }
+            (true, HashFunction::Xxh3 | HashFunction::Format) => Hasher::new(HashFunction::Format, seed, key.as_ref()),
             (true, _) => Err(error!(Contradiction, "hash = {hash} has no meaning for {name}, which has its own")),
             (false, HashFunction::Format) => {
                 Err(error!(Contradiction, "hash = format is for kinds of other systems' bytes, not for {name}"))

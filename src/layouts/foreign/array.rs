@@ -2,8 +2,8 @@
 
 use super::{Modulus, Placement, Shape};
 use crate::answers::Answers;
-use crate::bits::ring::{self, GROUP};
 use crate::bits;
+use crate::bits::ring::{self, GROUP};
 use crate::format::Geometry;
 use crate::keys::WholeKeys;
 use core::sync::atomic::AtomicU64;

@@ -5,11 +5,8 @@ use crate::hash::murmur3::murmur3_x64_128;
 
 /// `MURMUR128_MITZ_32`: place i, from 1 on, is a + i b modulo 2^32, complemented where it is negative, modulo m; a and
 /// b are the halves of the hash's first word. Reaches 2^31 places.
-pub const MITZ_32: PlacementRow = PlacementRow {
-    name: "guava_32",
-    open: |geometry, _| Array::open(geometry, Mitz32),
-    ..PlacementRow::BASE
-};
+pub const MITZ_32: PlacementRow =
+    PlacementRow { name: "guava_32", open: |geometry, _| Array::open(geometry, Mitz32), ..PlacementRow::BASE };
 
 /// `MURMUR128_MITZ_64`: place i, from 0 on, is the low 63 bits of a + i b modulo m; a and b are the hash's words.
 pub const MITZ_64: PlacementRow = PlacementRow {
