@@ -362,7 +362,7 @@ int main(void) {
   full_disk();
   onto_the_mapped_file();
   second_writer();
-  for (size_t k = 0; k < petal_kind_count(); k++) {
+  for (size_t k = 0; k < check_kind_count(); k++) {
     if (check_can(check_kind(k), PETAL_CAN_INSERT)) killed_writer(check_kind(k));
   }
 

@@ -294,7 +294,7 @@ static void reading_only(petal_kind kind) {
 }
 
 int main(void) {
-  for (size_t k = 0; k < petal_kind_count(); k++) {
+  for (size_t k = 0; k < check_kind_count(); k++) {
     make_sound(check_kind(k));
     truncated_and_foreign();
     flipped_header_bits();

@@ -6,7 +6,7 @@
 /* ---- Specs ---- */
 
 static void rates(void) {
-  for (size_t k = 0; k < petal_kind_count(); k++) {
+  for (size_t k = 0; k < check_kind_count(); k++) {
     petal_kind kind = check_kind(k);
 #define RATE(rate, text)                                                                   \
   REFUSED(PETAL_ERR_FALSE_POSITIVE_RATE, "false_positive_rate = " text " |inside (0, 1)",   \
@@ -320,7 +320,7 @@ static void keys(void) {
   uint8_t found[8];
   petal_answers answers = ANSWERS(.bytes = found);
   uint64_t hash = 4711;
-  for (size_t k = 0; k < petal_kind_count(); k++) {
+  for (size_t k = 0; k < check_kind_count(); k++) {
     petal_filter *filter = check_filled(&SPEC(.kind = check_kind(k), .capacity = 100), 0, 1);
     guard(filter);
     REFUSED(PETAL_ERR_OFFSETS, "offsets[2] = 2|offsets[1] = 5",
@@ -465,9 +465,8 @@ static void callbacks(void) {
 
 /* A filter that grows refuses, in place, what it has no room for. ctest/growing.c has more. */
 static void full(void) {
-  for (size_t k = 0; k < petal_kind_count(); k++) {
-    petal_kind_info info = {.struct_size = sizeof info};
-    CHECK_OK(petal_kind_at(k, &info));
+  for (size_t k = 0; k < check_kind_count(); k++) {
+    petal_kind_info info = check_kind_info(check_kind(k));
     if (!(info.capabilities & PETAL_CAN_GROW)) continue;
     petal_spec spec = SPEC(.kind = info.kind, .capacity = 100);
     uint64_t size = 0, key = 0;

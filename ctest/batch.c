@@ -331,7 +331,7 @@ static void later_structs(petal_kind kind) {
 int main(void) {
   make_keys();
   make_refusals();
-  for (size_t k = 0; k < petal_kind_count(); k++) {
+  for (size_t k = 0; k < check_kind_count(); k++) {
     bool inserts = check_can(check_kind(k), PETAL_CAN_INSERT);
     for (enum form form = BYTES; form <= HASHES; form++) {
       (inserts ? batches_equal_single_calls : lookups_equal_single_calls)(check_kind(k), form);

@@ -337,7 +337,7 @@ static void full_disk(void) {
 }
 
 int main(void) {
-  for (size_t k = 0; k < petal_kind_count(); k++) {
+  for (size_t k = 0; k < check_kind_count(); k++) {
     distinct_sizing(check_kind(k));
     if (check_can(check_kind(k), PETAL_CAN_INSERT)) given_sizes(check_kind(k));
     saving(check_kind(k));

@@ -187,7 +187,7 @@ static void compatibility(void) {
 }
 
 int main(void) {
-  for (size_t k = 0; k < petal_kind_count(); k++) {
+  for (size_t k = 0; k < check_kind_count(); k++) {
     petal_kind kind = check_kind(k);
     petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = 1000};
     if (check_can(kind, PETAL_CAN_MERGE)) merge(&spec);

@@ -91,9 +91,8 @@ static void cannot(petal_kind kind, bool count) {
 }
 
 int main(void) {
-  for (size_t k = 0; k < petal_kind_count(); k++) {
-    petal_kind_info info = {.struct_size = sizeof info};
-    CHECK_OK(petal_kind_at(k, &info));
+  for (size_t k = 0; k < check_kind_count(); k++) {
+    petal_kind_info info = check_kind_info(check_kind(k));
     if (info.capabilities & PETAL_CAN_ESTIMATE) {
       one_filter(info.kind);
     } else {

@@ -125,9 +125,8 @@ static void fills_a_buffer(petal_kind kind) {
 
 int main(void) {
   size_t growing = 0;
-  for (size_t k = 0; k < petal_kind_count(); k++) {
-    petal_kind_info info = {.struct_size = sizeof info};
-    CHECK_OK(petal_kind_at(k, &info));
+  for (size_t k = 0; k < check_kind_count(); k++) {
+    petal_kind_info info = check_kind_info(check_kind(k));
     if (!(info.capabilities & PETAL_CAN_GROW)) continue;
     growing++;
     grows_a_thousandfold(info.kind);

@@ -29,6 +29,9 @@ static void parameter_is_sane(petal_kind kind, size_t index, const petal_paramet
   if (info->choice_count > 0) CHECK(info->minimum == 0 && info->maximum == info->choice_count - 1);
 }
 
+/* How many kinds there are, and how many of them a spec without a kind means: of filters, and of maps. */
+static size_t kinds[2], defaults[2];
+
 static void kind_is_sane(size_t index) {
   petal_kind_info info = {.struct_size = sizeof info}, found = {.struct_size = sizeof found};
   CHECK_OK(petal_kind_at(index, &info));
@@ -48,11 +51,25 @@ static void kind_is_sane(size_t index) {
   CHECK_STATUS(petal_kind_parameter(info.kind, SIZE_MAX, &parameter), PETAL_ERR_OUT_OF_RANGE);
   CHECK(memcmp(&before, &parameter, sizeof before) == 0);
 
-  /* A filter of it can do what the kind can. */
+  /* It makes filters, which can do what the kind can, or maps; nobody makes the other of it. */
   petal_spec spec = {.struct_size = sizeof spec, .kind = info.kind, .capacity = 100};
-  petal_filter *filter = check_filled(&spec, 0, 100);
-  CHECK_EQUAL(petal_filter_capabilities(filter), info.capabilities);
-  petal_filter_free(filter);
+  petal_filter *filter = NULL;
+  petal_builder *builder = NULL;
+  petal_map_builder *map_builder = NULL;
+  CHECK(info.is_map <= 1 && info.is_default <= 1);
+  if (info.is_map) {
+    CHECK_OK(petal_map_builder_new(&spec, NULL, &map_builder, NULL));
+    petal_map_builder_free(map_builder);
+    CHECK_STATUS(petal_builder_new(&spec, NULL, &builder, NULL), PETAL_ERR_UNSUPPORTED);
+    CHECK(info.capabilities == 0);
+  } else {
+    filter = check_filled(&spec, 0, 100);
+    CHECK_EQUAL(petal_filter_capabilities(filter), info.capabilities);
+    petal_filter_free(filter);
+    CHECK_STATUS(petal_map_builder_new(&spec, NULL, &map_builder, NULL), PETAL_ERR_UNSUPPORTED);
+  }
+  defaults[info.is_map] += info.is_default;
+  kinds[info.is_map]++;
 
   /* What it is and what it can do agree. */
   CHECK(info.overfill >= PETAL_OVERFILL_RATE_RISES && info.overfill <= PETAL_OVERFILL_IS_BUILT);
@@ -68,6 +85,8 @@ int main(void) {
   size_t count = petal_kind_count();
   CHECK(count >= 2);
   for (size_t i = 0; i < count; i++) kind_is_sane(i);
+  CHECK(kinds[0] >= 2 && kinds[1] >= 1);
+  CHECK(defaults[0] == 1 && defaults[1] == 1);
 
   petal_kind_info info = {.struct_size = sizeof info}, before = info;
   CHECK_STATUS(petal_kind_at(count, &info), PETAL_ERR_OUT_OF_RANGE);

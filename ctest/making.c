@@ -112,7 +112,7 @@ static void sizes(petal_kind kind) {
 
 int main(void) {
   with_capacity();
-  for (size_t k = 0; k < petal_kind_count(); k++) {
+  for (size_t k = 0; k < check_kind_count(); k++) {
     copies(check_kind(k));
     if (check_can(check_kind(k), PETAL_CAN_INSERT)) {
       in_buffer(check_kind(k));

@@ -174,9 +174,8 @@ static void refused(petal_kind kind) {
 }
 
 int main(void) {
-  for (size_t i = 0; i < petal_kind_count(); i++) {
-    petal_kind_info info = {.struct_size = sizeof info};
-    CHECK_OK(petal_kind_at(i, &info));
+  for (size_t i = 0; i < check_kind_count(); i++) {
+    petal_kind_info info = check_kind_info(check_kind(i));
     const uint64_t both = PETAL_CAN_REMOVE | PETAL_CAN_COUNT;
     if ((info.capabilities & both) == 0) refused(info.kind);
     if ((info.capabilities & both) != both) continue;

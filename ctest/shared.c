@@ -154,9 +154,8 @@ static void processes_share_a_file(petal_kind kind) {
 
 int main(void) {
   keys_per_thread = check_scaled(KEYS / THREADS);
-  for (size_t i = 0; i < petal_kind_count(); i++) {
-    petal_kind_info info = {.struct_size = sizeof info};
-    CHECK_OK(petal_kind_at(i, &info));
+  for (size_t i = 0; i < check_kind_count(); i++) {
+    petal_kind_info info = check_kind_info(check_kind(i));
     if (!(info.capabilities & PETAL_CAN_INSERT_SHARED)) continue;
     threads_share_a_handle(info.kind);
     processes_share_a_file(info.kind);

@@ -21,7 +21,7 @@ static void defaults(void) {
 /* The promise is kept at every size, and an image is not larger than it must be. */
 static void rates(void) {
   static const double targets[] = {0.5, 0.1, 0.01, 0.001, 1e-6};
-  for (size_t k = 0; k < petal_kind_count(); k++) {
+  for (size_t k = 0; k < check_kind_count(); k++) {
     for (size_t t = 0; t < sizeof targets / sizeof *targets; t++) {
       for (uint64_t capacity = 1; capacity <= 100000; capacity *= 10) {
         petal_spec spec = {.struct_size = sizeof spec, .kind = check_kind(k), .capacity = capacity,
@@ -139,7 +139,7 @@ static void refusals(void) {
 
 /* "foldable" costs less than 0.8 % and lets the size be halved many times. */
 static void foldable(void) {
-  for (size_t k = 0; k < petal_kind_count(); k++) {
+  for (size_t k = 0; k < check_kind_count(); k++) {
     petal_spec spec = {.struct_size = sizeof spec, .kind = check_kind(k), .capacity = 100000};
     uint64_t plain = 0, round = 0;
     if (petal_spec_set(&spec, "foldable", 1, NULL) != PETAL_OK) continue;

@@ -95,7 +95,7 @@ static void together(void) {
 
 int main(void) {
   rounds = check_scaled(20);
-  for (size_t k = 0; k < petal_kind_count(); k++) {
+  for (size_t k = 0; k < check_kind_count(); k++) {
     kind = check_kind(k);
     petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = KEYS};
     petal_filter *filter = check_filled(&spec, 0, KEYS);

@@ -765,12 +765,12 @@ petal_status petal_filter_estimate_overlap(const petal_filter *filter,
 /*
  * KINDS
  *
- * What kinds of filter there are, what each can do, and the parameters that only it takes: for
- * programs that offer a choice. A program that knows what it wants puts a `PETAL_KIND_*` into its
+ * What kinds of filter and of map there are, what each can do, and the parameters that only it
+ * takes: for programs that offer a choice. A program that knows what it wants puts a `PETAL_KIND_*` into its
  * spec and needs none of this.
  */
 
-/** A kind of filter: one of `PETAL_KIND_*`. 0 is the default kind. Since 0.1. */
+/** A kind of filter or of map: one of `PETAL_KIND_*`. 0 is the default kind. Since 0.1. */
 typedef uint32_t petal_kind;
 
 /** The classic Bloom filter: any size, the lowest false-positive rate of the insertable bit arrays. */
@@ -848,6 +848,10 @@ typedef struct petal_kind_info {
    * order.
    */
   uint32_t is_canonical;
+  /** 0 if it is of filters: `petal_filter_new()`, `petal_builder_new()`; 1 of maps: `petal_map_builder_new()`. */
+  uint32_t is_map;
+  /** 1 if a spec whose kind is 0 means this one, among those of filters or those of maps; 0 if not. */
+  uint32_t is_default;
   /** Its name, the same everywhere. */
   char name[PETAL_NAME_SIZE];
   /** What it is, in a sentence. */
@@ -874,10 +878,13 @@ typedef struct petal_parameter_info {
   char summary[PETAL_SUMMARY_SIZE];
 } petal_parameter_info;
 
-/** How many kinds there are. Since 0.1. */
+/** How many kinds there are, of filters and of maps. Since 0.1. */
 size_t petal_kind_count(void);
 
-/** Describes the kind at `index`, which is less than `petal_kind_count()`. Since 0.1. */
+/**
+ * Describes the kind at `index`, which is less than `petal_kind_count()`. Filters and maps come in one list: `is_map`
+ * tells them apart. Since 0.1.
+ */
 petal_status petal_kind_at(size_t index, petal_kind_info *info);
 
 /** Describes the kind with this name: `PETAL_ERR_UNKNOWN_VALUE` if there is none. Since 0.1. */
@@ -1578,7 +1585,7 @@ petal_status petal_format_spec(const char *format,
 /*
  * PLANNING
  *
- * Which kind, and how large? `petal_plan()` asks every kind.
+ * Which kind of filter, and how large? `petal_plan()` asks every one.
  */
 
 /** What is wanted: set `keys`, and `false_positive_rate` or `memory`. Since 0.1. */
@@ -1632,8 +1639,8 @@ typedef struct petal_proposal {
 
 /**
  * Proposes kinds: those that fit first, the smallest (or, for a memory, the most accurate) at the top. Writes as many
- * as there is `room` for into `proposals`, and into `count` how many there are: `petal_kind_count()`. No keys are
- * taken for one. Since 0.1.
+ * as there is `room` for into `proposals`, and into `count` how many there are: one for each kind of filter, so that
+ * room for `petal_kind_count()` is enough. No keys are taken for one. Since 0.1.
  */
 petal_status petal_plan(const petal_plan_request *request,
                         petal_proposal *proposals,

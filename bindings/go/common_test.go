@@ -41,9 +41,14 @@ func wants(t testing.TB, err, want error) {
 	}
 }
 
+// filterKinds are the kinds of filter, whichever there are.
+func filterKinds() []KindInfo {
+	return slices.DeleteFunc(Kinds(), func(kind KindInfo) bool { return kind.IsMap })
+}
+
 // insertable are the kinds that keys can be added to, whichever there are.
 func insertable() (kinds []KindInfo) {
-	for _, kind := range Kinds() {
+	for _, kind := range filterKinds() {
 		if kind.Capabilities.Has(CanInsert) {
 			kinds = append(kinds, kind)
 		}

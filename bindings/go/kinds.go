@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// Kind is the number of a kind of filter. The library knows which there are: see [Kinds] and [FindKind].
+// Kind is the number of a kind of filter or of map. The library knows which there are: see [Kinds] and [FindKind].
 type Kind uint32
 
 // String returns the kind's name.
@@ -73,6 +73,10 @@ type KindInfo struct {
 	// IsCanonical says that an image depends only on which keys there are, and how often where they are counted, and
 	// not on their order.
 	IsCanonical bool `json:"is_canonical"`
+	// IsMap says that it is a kind of map, which a [MapBuilder] makes, and not of filter.
+	IsMap bool `json:"is_map"`
+	// IsDefault says that a spec without a kind means this one, among those of filters or those of maps.
+	IsDefault bool `json:"is_default"`
 
 	parameters int
 }
@@ -90,7 +94,7 @@ type ParameterInfo struct {
 	id uint32
 }
 
-// Kinds returns the kinds that there are.
+// Kinds returns the kinds that there are, of filters and of maps.
 func Kinds() []KindInfo {
 	kinds := make([]KindInfo, 0, int(C.petal_kind_count()))
 	for index := range cap(kinds) {
@@ -115,7 +119,7 @@ func FindKind(name string) (KindInfo, error) {
 	return kindInfo(&raw), nil
 }
 
-// Parameters returns the parameters that filters of this kind take.
+// Parameters returns the parameters that filters or maps of this kind take.
 func (k Kind) Parameters() ([]ParameterInfo, error) {
 	for _, info := range Kinds() {
 		if info.Kind == k {
@@ -125,7 +129,7 @@ func (k Kind) Parameters() ([]ParameterInfo, error) {
 	return nil, &Error{Op: "petal.Kind.Parameters", Status: ErrUnknownValue}
 }
 
-// Parameters returns the parameters that filters of this kind take.
+// Parameters returns the parameters that filters or maps of this kind take.
 func (i KindInfo) Parameters() ([]ParameterInfo, error) {
 	const op = "petal.KindInfo.Parameters"
 	parameters := make([]ParameterInfo, 0, i.parameters)
@@ -168,6 +172,8 @@ func kindInfo(raw *C.petal_kind_info) KindInfo {
 		BitsUnit:     uint64(raw.bits_unit),
 		Overfill:     Overfill(raw.overfill),
 		IsCanonical:  raw.is_canonical != 0,
+		IsMap:        raw.is_map != 0,
+		IsDefault:    raw.is_default != 0,
 		parameters:   int(raw.parameter_count),
 	}
 }
@@ -199,7 +205,7 @@ type Proposal struct {
 	LinesPerLookup float64 `json:"lines_per_lookup"`
 }
 
-// Plan asks every kind: those that fit first, the smallest (or, for a memory, the most accurate) at the top.
+// Plan asks every kind of filter: those that fit first, the smallest (or, for a memory, the most accurate) at the top.
 func Plan(request PlanRequest) ([]Proposal, error) {
 	raw := C.petal_plan_request{
 		struct_size:         C.size_t(unsafe.Sizeof(C.petal_plan_request{})),

@@ -53,6 +53,23 @@ func TestKindsAndParametersAreTheLibrarys(t *testing.T) {
 		}
 		check(t, f.Close())
 	}
+	// A map's kind has a name too, and says what it is of.
+	defaults := map[bool][]string{}
+	for _, kind := range kinds {
+		if kind.IsDefault {
+			defaults[kind.IsMap] = append(defaults[kind.IsMap], kind.Name)
+		}
+	}
+	if len(defaults[false]) != 1 || len(defaults[true]) != 1 {
+		t.Error(defaults)
+	}
+	entries := must(NewMapBuilder(Spec{}, nil))
+	check(t, entries.PutUint64(1, 2))
+	m := must(entries.Finish())
+	defer m.Close()
+	if name := must(m.Describe()).Kind.String(); name != defaults[true][0] {
+		t.Error(name)
+	}
 	_, err := FindKind("no kind")
 	wants(t, err, ErrUnknownValue)
 	if name := Kind(math.MaxUint32).String(); name != "kind 4294967295" {
@@ -68,7 +85,7 @@ func TestKindsAndParametersAreTheLibrarys(t *testing.T) {
 
 func TestPlanProposesEveryKind(t *testing.T) {
 	proposals := must(Plan(PlanRequest{Keys: 1_000_000, FalsePositiveRate: 0.01, Capabilities: CanInsert}))
-	if len(proposals) != len(Kinds()) {
+	if len(proposals) != len(filterKinds()) {
 		t.Fatalf("%d proposals", len(proposals))
 	}
 	best := proposals[0]

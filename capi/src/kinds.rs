@@ -1,16 +1,16 @@
 //! KINDS
 //!
-//! What kinds of filter there are, what each can do, and the parameters that only it takes: for
-//! programs that offer a choice. A program that knows what it wants puts a `PETAL_KIND_*` into its
+//! What kinds of filter and of map there are, what each can do, and the parameters that only it
+//! takes: for programs that offer a choice. A program that knows what it wants puts a `PETAL_KIND_*` into its
 //! spec and needs none of this.
 
 use crate::boundary::{self, NO_ERROR, boundary};
 use crate::status::petal_status;
-use petal_core::registry::{self, KINDS};
+use petal_core::registry;
 use petal_core::{Capabilities, Error, KindId, Overfill, Parameter, Result, Row, Sizes, Status};
 use std::ffi::c_char;
 
-/// A kind of filter: one of `PETAL_KIND_*`. 0 is the default kind. Since 0.1.
+/// A kind of filter or of map: one of `PETAL_KIND_*`. 0 is the default kind. Since 0.1.
 pub type petal_kind = u32;
 
 /// Keys can be inserted one by one.
@@ -82,6 +82,10 @@ pub struct petal_kind_info {
     /// 1 if a payload depends only on which keys there are, and how often where they are counted; 0 if also on their
     /// order.
     pub is_canonical: u32,
+    /// 0 if it is of filters: `petal_filter_new()`, `petal_builder_new()`; 1 of maps: `petal_map_builder_new()`.
+    pub is_map: u32,
+    /// 1 if a spec whose kind is 0 means this one, among those of filters or those of maps; 0 if not.
+    pub is_default: u32,
     /// Its name, the same everywhere.
     pub name: [c_char; PETAL_NAME_SIZE],
     /// What it is, in a sentence.
@@ -90,7 +94,7 @@ pub struct petal_kind_info {
 
 // SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
 unsafe impl boundary::SizedStruct for petal_kind_info {
-    const FIRST_SIZE: usize = 232;
+    const FIRST_SIZE: usize = 240;
 }
 
 /// What the library knows of a parameter. Since 0.1.
@@ -137,6 +141,8 @@ fn kind_info(row: &Row) -> petal_kind_info {
             Overfill::IsBuilt => PETAL_OVERFILL_IS_BUILT,
         },
         is_canonical: row.is_canonical.into(),
+        is_map: row.is_map().into(),
+        is_default: [registry::DEFAULT_KIND, registry::DEFAULT_MAP_KIND].contains(&row.kind).into(),
         name: [0; PETAL_NAME_SIZE],
         summary: [0; PETAL_SUMMARY_SIZE],
     };
@@ -149,19 +155,20 @@ pub(crate) fn out_of_range(what: &str, index: usize, count: usize) -> Error {
     boundary::error(Status::OutOfRange, format_args!("{what} = {index} is not less than {count}"))
 }
 
-/// How many kinds there are. Since 0.1.
+/// How many kinds there are, of filters and of maps. Since 0.1.
 #[unsafe(no_mangle)]
 pub extern "C" fn petal_kind_count() -> usize {
-    KINDS.len()
+    registry::all().count()
 }
 
-/// Describes the kind at `index`, which is less than `petal_kind_count()`. Since 0.1.
+/// Describes the kind at `index`, which is less than `petal_kind_count()`. Filters and maps come in one list: `is_map`
+/// tells them apart. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_kind_at(index: usize, info: *mut petal_kind_info) -> petal_status {
     boundary!(NO_ERROR, [info], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
         unsafe { boundary::check_out(info)? };
-        let row = KINDS.get(index).ok_or_else(|| out_of_range("index", index, KINDS.len()))?;
+        let row = registry::all().nth(index).ok_or_else(|| out_of_range("index", index, petal_kind_count()))?;
         // SAFETY: as above.
         unsafe { boundary::write(info, kind_info(row)) };
         Ok(())

@@ -1,6 +1,6 @@
 //! PLANNING
 //!
-//! Which kind, and how large? `petal_plan()` asks every kind.
+//! Which kind of filter, and how large? `petal_plan()` asks every one.
 
 use crate::boundary::{self, boundary};
 use crate::kinds::{PETAL_NAME_SIZE, petal_kind};
@@ -71,8 +71,8 @@ unsafe impl boundary::SizedStruct for petal_proposal {
 const _: () = assert!(petal_core::MESSAGE_LENGTH < PETAL_REASON_SIZE);
 
 /// Proposes kinds: those that fit first, the smallest (or, for a memory, the most accurate) at the top. Writes as many
-/// as there is `room` for into `proposals`, and into `count` how many there are: `petal_kind_count()`. No keys are
-/// taken for one. Since 0.1.
+/// as there is `room` for into `proposals`, and into `count` how many there are: one for each kind of filter, so that
+/// room for `petal_kind_count()` is enough. No keys are taken for one. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_plan(
     request: *const petal_plan_request,

@@ -16,9 +16,9 @@ namespace petal {
 inline namespace without_exceptions {
 #endif
 
-/// How many kinds there are.
+/// How many kinds there are, of filters and of maps.
 inline std::size_t kind_count() noexcept { return petal_kind_count(); }
-/// Describes the kind at an index less than `kind_count()`.
+/// Describes the kind at an index less than `kind_count()`; `is_map` says of what.
 inline result<petal_kind_info> try_kind_at(std::size_t index) noexcept {
   auto info = detail::sized<petal_kind_info>();
   const petal_status code = petal_kind_at(index, &info);
@@ -64,7 +64,7 @@ class plan_request {
   petal_plan_request request_;
 };
 
-/// Proposes kinds, the best first; those that do not fit come last and say why.
+/// Proposes kinds of filter, the best first; those that do not fit come last and say why.
 inline result<std::vector<petal_proposal>> try_plan(const plan_request &request) noexcept {
   std::vector<petal_proposal> proposals;
   auto had = detail::allocating([&] { proposals.resize(petal_kind_count(), detail::sized<petal_proposal>()); });
@@ -72,6 +72,7 @@ inline result<std::vector<petal_proposal>> try_plan(const plan_request &request)
   std::size_t count = 0;
   failure error;
   const petal_status code = petal_plan(request.get(), proposals.data(), proposals.size(), &count, error.out());
+  proposals.resize(code == PETAL_OK ? count : 0);
   return detail::done(proposals, code, std::move(error));
 }
 

@@ -101,7 +101,7 @@ void failing() {
   petal::filter none;
   CHECK(none.contains(1) && none.try_insert(1).status() == petal::status::null);
   const auto plans = petal::try_plan(petal::plan_request().keys(1000).false_positive_rate(0.01));
-  CHECK(plans && plans->size() == petal::kind_count());
+  CHECK(plans && plans->size() <= petal::kind_count());
   CHECK(petal::try_kind_at(0) && petal::try_kind_find("bloom") && petal::try_kind_parameter(0, 0));
 }
 
