@@ -57,6 +57,43 @@ fn a_chain_for_few_keys_grows_as_well() {
     }
 }
 
+/// Where rates are so low that a larger level would hold no more keys, a chain ends before it takes the memory: it
+/// refuses keys, with a reason, and nothing that it holds changes. Its promise holds to the end.
+#[test]
+fn a_chain_ends_where_levels_are_not_worth_their_memory() {
+    for (level, rate, tightening, growth, most) in [
+        (0, 1e-15, 0.5, 2, 160.0),
+        (0, 1e-15, 0.9, 4, 360.0),
+        (0, 1e-14, 0.7, 2, 160.0),
+        (1, 1e-13, 0.5, 2, 60_000.0),
+    ] {
+        let parameters = [("level", f64::from(level)), ("tightening", tightening), ("growth", f64::from(growth))];
+        let spec = spec(20, rate, &parameters);
+        let (mut filter, mut keys) = (create(&spec).unwrap(), 0);
+        let refused = loop {
+            match filter.insert_hash(hash_of(&spec, keys)) {
+                Ok(_) => keys += 1,
+                Err(error) => break error,
+            }
+            assert!(keys < 50_000, "level {level}, rate {rate}: it never ends");
+        };
+        let bits_a_key = filter.base().geometry().bits as f64 / keys as f64;
+        assert!(bits_a_key < most, "level {level}, rate {rate}: {bits_a_key} bits for each of {keys} keys");
+        assert!(refused.status() == Status::Full && refused.message().contains("false_positive_rate"), "{refused:?}");
+        assert!(keys > 20, "level {level}, rate {rate}: it does not grow");
+        assert!((0..keys).all(|i| filter.contains_hash(hash_of(&spec, i))));
+        let expected = filter.expected_false_positive_rate(keys);
+        assert!(expected <= rate, "{expected}");
+        assert!(filter.expected_false_positive_rate(u64::MAX) >= expected);
+        filter.verify().unwrap();
+    }
+    // No rate that is asked for in earnest comes near it.
+    for (level, rate) in [(0, 1e-9), (1, 1e-4), (2, 1e-8)] {
+        let schedule = schedule(&create(&spec(1000, rate, &[("level", f64::from(level))])).unwrap());
+        assert!((1..13).all(|i| schedule.is_worth_adding(i)), "level {level}, rate {rate}");
+    }
+}
+
 /// Every combination of parameters: no key is lost at any growth, whether the filter grows, is copied, or is read back
 /// from its image; and the geometry is what it was on the way.
 #[test]

@@ -154,11 +154,14 @@ impl Scalable {
             return Err(self.base.full());
         }
         let schedule = self.schedule.with_levels(levels);
-        let (Ok(geometry), Ok(full)) = (schedule.geometry(), schedule.full(levels - 1)) else {
-            return Err(self.base.full());
-        };
-        if full.capacity == 0 {
-            return Err(self.base.full());
+        let Ok(geometry) = schedule.geometry() else { return Err(self.base.full()) };
+        if !schedule.is_worth_adding(levels - 1) {
+            let keys = self.base.count();
+            return Err(error!(
+                Full,
+                "the scalable filter is full: it holds {keys} keys, and another level with so low a \
+                 false_positive_rate would take more than 1.5 times the bits of a key"
+            ));
         }
         let level = level(&self.base, &schedule, levels - 1)?;
         let out_of_memory = |_| error!(OutOfMemory, "{} bytes for another level could not be had", size_of::<Level>());

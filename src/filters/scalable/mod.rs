@@ -7,7 +7,8 @@
 //!
 //! A level that follows needs a larger payload: memory of the filter's own is had anew, and the old levels are copied
 //! into it, so that an insertion that grows the filter takes as long as copying it. An image in place cannot grow: it
-//! refuses keys ([`crate::Status::Full`]) when its last level has its capacity.
+//! refuses keys ([`crate::Status::Full`]) when its last level has its capacity. So does any chain whose rate is so low
+//! that a further level would hold hardly more keys than the last one, for its many more bits ([`schedule`]).
 //!
 //! Keys that are found in any level take no room, so a filter does not grow from duplicates. Which level a key is in
 //! depends on when it came: filters of the same keys in another order are as good, but not equal. Two chains have no

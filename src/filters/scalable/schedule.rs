@@ -3,6 +3,11 @@
 //! Level i has `first_bits * growth^i` bits and `hashes + i * step / 64` bits a key, rounded down, as far as its kind
 //! allows. These are whole numbers from the header, so that every program finds the same levels. How many keys a level
 //! takes is computed from its rate ([`crate::sizing::scalable`]); only insertion asks that.
+//!
+//! Where bits a key may be chosen freely and hashes are as long as need be, each level takes 1.44 lg(1/r) more bits a
+//! key than the one before, for ever. Neither is so. A level of n keys is wrong at n/2^64 at least, because other keys
+//! have the same hash, and blocks of one size cannot be made more accurate but by being nearly empty: below some rate
+//! a level that is twice as large holds no more keys, or fewer. There a chain ends ([`Schedule::is_worth_adding`]).
 
 use super::{GROWTH, TIGHTENING};
 use crate::error::{Result, Status, error};
@@ -148,19 +153,41 @@ impl Schedule {
         Ok(Full { seen: most as f64, capacity, false_positive_rate: rate(most) })
     }
 
+    /// Whether a level i that takes `next`, after one that takes `last`, is worth its memory. The first level may have
+    /// been given any size and any rate; after the second one, a level is not added of which each key would cost more
+    /// than 1.5 times the bits that it does in the one before.
+    fn is_worth(&self, i: u32, last: &Full, next: &Full) -> bool {
+        let [last, capacity] = [last.capacity, next.capacity].map(u128::from);
+        capacity > 0 && (i < 2 || 2 * u128::from(self.growth) * last <= 3 * capacity)
+    }
+
+    /// Whether level i, which is not the first, can follow the one before, at its rate and for a memory that it is
+    /// worth.
+    pub fn is_worth_adding(&self, i: u32) -> bool {
+        match (self.full(i - 1), self.full(i)) {
+            (Ok(last), Ok(next)) => self.is_worth(i, &last, &next),
+            _ => false,
+        }
+    }
+
     /// The rate of a level with so many distinct keys.
     fn rate_of(&self, level: Geometry) -> impl Fn(u64) -> f64 + Copy {
         let rate = self.kind().row.false_positive_rate;
         move |keys| rate(&level, keys)
     }
 
-    /// The rate with so many distinct keys, in as many levels as they need.
+    /// The rate with so many distinct keys, in as many levels as they need; where these are more than a chain can have,
+    /// of those that it takes.
     pub fn false_positive_rate(&self, keys: u64) -> f64 {
         let Ok(first) = self.full_first() else { return 1.0 };
-        let (mut rest, mut compound) = (keys as f64, 0.0);
+        let (mut rest, mut compound, mut last) = (keys as f64, 0.0, first);
         for i in 0..MAX_LEVELS {
             let full = if i == 0 { Ok(first) } else { self.full_after(&first, i) };
             let (Ok(full), Ok(geometry)) = (full, self.level(i)) else { break };
+            if i > 0 && !self.is_worth(i, &last, &full) {
+                break;
+            }
+            last = full;
             // Of the keys that are left so many do not seem to be there already.
             let reaching = rest * (1.0 - compound);
             if reaching <= full.seen {
