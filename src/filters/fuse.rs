@@ -82,8 +82,7 @@ fn shape_for(spec: &Spec, size: Size) -> Result<Shape> {
     };
     match size {
         Size::Rate { false_positive_rate: rate, .. } => {
-            let holds = |bits: &u32| sizing::false_positive_rate(*bits, keys) <= rate;
-            let needed = (MIN_BITS..=MAX_BITS).find(holds).ok_or_else(|| {
+            let needed = (MIN_BITS..=MAX_BITS).find(|bits| sizing::keeps(*bits, keys, rate)).ok_or_else(|| {
                 let (rate, least) = (Number(rate), Number(sizing::false_positive_rate(MAX_BITS, keys)));
                 error!(OutOfRange, "false_positive_rate = {rate} is below {least}, what {MAX_BITS} bits give")
             });

@@ -63,6 +63,16 @@ pub fn cells(keys: u64) -> u64 {
     (starts + 2) << bits
 }
 
+/// The greatest part of a rate that equal hashes may add to that of the fingerprints without costing another bit.
+const HASH_SHARE: f64 = 1e-3;
+
+/// Whether fingerprints of `bits` bits among `keys` keys keep a rate: theirs, 2^-bits, is no greater, and what equal
+/// hashes add to it exceeds the rate by a thousandth at most. Else whoever asks for 2^-8 would get nine bits, because of
+/// one key in 10^14.
+pub fn keeps(bits: u32, keys: u64, rate: f64) -> bool {
+    (-f64::from(bits)).exp2() <= rate && false_positive_rate(bits, keys) <= rate * (1.0 + HASH_SHARE)
+}
+
 /// The false-positive rate of fingerprints of `bits` bits among `keys` keys.
 ///
 /// The fingerprint of a key that is not there equals the exclusive or of its three cells with probability `2^-bits`,

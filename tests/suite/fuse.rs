@@ -53,6 +53,40 @@ fn check_found(hashes: &[u64], bits: u32) -> (Shape, Words) {
     (shape, words)
 }
 
+/// Who asks for 2^-r gets r bits, and is told the rate as it is: with what equal hashes add.
+#[test]
+fn a_power_of_two_takes_its_own_bits() {
+    let row = petal::registry::find_name("fuse").unwrap();
+    let bits_for = |keys, rate| {
+        let spec = petal::Spec { kind: Some(row.kind), ..petal::Spec::with_capacity(keys, rate).unwrap() };
+        petal::geometry(&spec).map(|geometry| (geometry.words[0] as u32, (row.false_positive_rate)(&geometry, keys)))
+    };
+    for bits in MIN_BITS..MAX_BITS {
+        let rate = (-f64::from(bits)).exp2();
+        for keys in [1, 1000, 1_000_000] {
+            let (taken, exact) = bits_for(keys, rate).unwrap();
+            assert_eq!(taken, bits, "{keys} keys at 2^-{bits}");
+            assert_eq!(exact, sizing::false_positive_rate(bits, keys));
+            assert!((rate..=1.001 * rate).contains(&exact), "{keys} keys at 2^-{bits}: {exact}");
+            assert_eq!(bits_for(keys, rate.next_down()).unwrap().0, bits + 1, "{keys} keys below 2^-{bits}");
+        }
+    }
+    // More than a thousandth is worth a bit.
+    let rate = (-30_f64).exp2();
+    for (keys, bits) in [(1_u64 << 24, 30), (1 << 25, 31)] {
+        assert_eq!(bits_for(keys, rate).unwrap().0, bits, "{keys} keys at 2^-30");
+    }
+    let wanted = petal::plan::Request {
+        keys: 1_000_000,
+        goal: petal::plan::Goal::FalsePositiveRate(1.0 / 256.0),
+        capabilities: petal::Capabilities(0),
+        is_static: true,
+    };
+    let proposals = petal::plan::plan(&wanted).unwrap();
+    let fit = proposals.iter().find(|proposal| proposal.kind == row.kind).unwrap().outcome.as_ref().unwrap();
+    assert!(fit.bits_per_key < 9.1 && fit.false_positive_rate == sizing::false_positive_rate(8, 1_000_000), "{fit:?}");
+}
+
 #[test]
 fn every_small_number_of_keys_builds() {
     for count in 0..2000 {
