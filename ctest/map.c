@@ -139,6 +139,16 @@ static void images(void) {
     check_same(map, U64_KEYS(keys, COUNT), COUNT);
     petal_map_free(map);
   }
+  /* Nothing changes a map, so it is not opened for that. */
+  static const petal_open_mode changing[] = {PETAL_OPEN_WRITE, PETAL_OPEN_SHARE};
+  static const char *const reasons[] = {"never changes", "no shared insertion"};
+  for (size_t m = 0; m < 2; m++) {
+    petal_open_options options = {.struct_size = sizeof options, .mode = changing[m]};
+    petal_error error = {.struct_size = sizeof error};
+    CHECK_STATUS(petal_map_open(path, &options, &map, &error), PETAL_ERR_UNSUPPORTED);
+    CHECK_TEXT(error.message, reasons[m]);
+    CHECK_STATUS(petal_map_open_buffer(image, (size_t)size, &options, &map, NULL), PETAL_ERR_UNSUPPORTED);
+  }
   CHECK_OK(petal_map_load(image, (size_t)size, NULL, &map, NULL));
   check_same(map, U64_KEYS(keys, COUNT), COUNT);
   petal_map_free(map);

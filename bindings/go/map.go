@@ -102,7 +102,8 @@ func (m *Map) Close() error {
 	return nil
 }
 
-// OpenMap opens the image of a map that a file is. If another process truncates a file while it is mapped, touching the
+// OpenMap opens the image of a map that a file is, for reading or as a copy: nothing changes a map, and the other modes
+// are refused with [ErrUnsupported]. If another process truncates a file while it is mapped, touching the
 // lost part ends the program; use OpenLoad where that may happen.
 func OpenMap(path string, options *OpenOptions) (*Map, error) {
 	const op = "petal.OpenMap"

@@ -125,7 +125,8 @@ pub fn open_map(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Map>
     }
 }
 
-/// Opens the filter or map in the file at `path`, or reads the one that comes from standard input.
+/// Opens the filter or map in the file at `path`, or reads the one that comes from standard input. A map, which nothing
+/// changes, is opened for reading even if the mode is [`Mode::Write`].
 pub fn open_any(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Handle> {
     let options = OpenOptions { mode, key };
     let failed = |error: petal::Error| Failure::at(path, &error);
@@ -133,6 +134,10 @@ pub fn open_any(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Hand
         return Err(Failure::new(format_args!("{}: is a directory", path.display())));
     }
     if !is_standard(path) {
+        let to_read = OpenOptions { mode: Mode::Read, ..options };
+        if let (Mode::Write, Ok(Handle::Map(map))) = (mode, petal::open_as(path, &to_read)) {
+            return Ok(Handle::Map(map));
+        }
         return petal::open_as(path, &options).map_err(failed);
     }
     if mode == Mode::Write {

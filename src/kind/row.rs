@@ -162,15 +162,22 @@ impl Row {
         self.parameters.iter().copied().find(|parameter| parameter.name == name)
     }
 
-    /// Refuses to write an image of this kind in place where readers of it would be answered wrongly meanwhile.
+    /// Refuses to write an image of this kind in place where nothing could change it, or readers of it would be
+    /// answered wrongly meanwhile.
     ///
     /// # Errors
     /// [`Status::Unsupported`](crate::Status::Unsupported).
     pub(crate) fn check_in_place(&self) -> Result<()> {
+        let name = self.name;
+        if self.is_map() {
+            return Err(error!(
+                Unsupported,
+                "{name} never changes once it is built: open it for reading (mode read), or load a copy (mode load)"
+            ));
+        }
         if !self.moves_entries {
             return Ok(());
         }
-        let name = self.name;
         Err(error!(Unsupported, "{name} moves entries when it changes: load a copy (mode load), change and save that"))
     }
 

@@ -146,14 +146,14 @@ fn open_image<H: Image>(image: ImageBytes, options: &OpenOptions) -> Result<H> {
     if options.mode == Mode::Share && !row.capabilities.contains(Capabilities::INSERT_SHARED) {
         return Err(error!(Unsupported, "the kind {} has no shared insertion", row.name));
     }
-    if options.mode == Mode::Write {
-        row.check_in_place()?;
-    }
     if (image.length() as u64) < header.image_bytes() {
         return Err(truncated(&header, image.length() as u64));
     }
     let words = image.into_words(HEADER_LENGTH, header.geometry.payload_bytes as usize)?;
     let mut handle = H::over(Base::new(row, header, hasher, words))?;
+    if options.mode == Mode::Write {
+        row.check_in_place()?;
+    }
     handle.base().words().image().and_then(ImageBytes::file).map_or(Ok(()), Mapping::reserve)?;
     if options.mode == Mode::Share {
         handle.base_mut().begin_sharing()?;

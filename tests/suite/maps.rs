@@ -233,12 +233,21 @@ fn images_hold_what_they_were_made_of() {
             map.save(&path).unwrap();
             let bytes = std::fs::read(&path).unwrap();
             assert!(bytes == image(&map));
-            for mode in [Mode::Read, Mode::Write, Mode::Load] {
+            for mode in [Mode::Read, Mode::Load] {
                 let opened: Map = open_as(&path, &OpenOptions { mode, key: None }).unwrap();
                 check(&opened, &exact);
                 open(&bytes, mode, |map| check(map.unwrap(), &exact));
                 check(&opened.copy().unwrap(), &exact);
             }
+            // Nothing changes a map: it is not opened for that, and the file is left to others.
+            for mode in [Mode::Write, Mode::Share] {
+                let refused = |error: petal::Error| {
+                    assert!(error.status() == Status::Unsupported && error.message().contains(row.name), "{error}");
+                };
+                refused(open_as::<Map>(&path, &OpenOptions { mode, key: None }).unwrap_err());
+                open(&bytes, mode, |map| refused(map.unwrap_err()));
+            }
+            assert!(std::fs::read(&path).unwrap() == bytes);
             // A bit of a cell, of the directory, of the padding.
             for at in [
                 256,

@@ -1,9 +1,9 @@
 //! MAPS: IMAGES AND FILES
 //!
 //! The image of a map is made as that of a filter. A map is never changed, so its image is always
-//! clean, and opens for reading (`PETAL_OPEN_READ`) or as a copy (`PETAL_OPEN_LOAD`). To open the
-//! image of a filter as a map, or the other way round, is `PETAL_ERR_UNSUPPORTED`, with a message
-//! that says what it is.
+//! clean, and opens for reading (`PETAL_OPEN_READ`) or as a copy (`PETAL_OPEN_LOAD`). To open it to
+//! be changed (`PETAL_OPEN_WRITE`, `PETAL_OPEN_SHARE`) is `PETAL_ERR_UNSUPPORTED`. So is to open the
+//! image of a filter as a map, or the other way round, with a message that says what it is.
 
 use super::{give, petal_map};
 use crate::boundary::{self, NO_ERROR, boundary, read_path};
