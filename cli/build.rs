@@ -10,7 +10,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-#[path = "src/args.rs"]
+#[path = "src/args/mod.rs"]
 mod args;
 #[path = "src/manual.rs"]
 mod manual;
@@ -19,7 +19,7 @@ mod manual;
 mod numbers;
 
 fn main() -> io::Result<()> {
-    for input in ["build.rs", "src/args.rs", "src/manual.rs", "src/numbers.rs"] {
+    for input in ["build.rs", "src/args/mod.rs", "src/args/map.rs", "src/manual.rs", "src/numbers.rs"] {
         println!("cargo::rerun-if-changed={input}");
     }
     println!("cargo::rerun-if-env-changed=PETAL_CLI_DOCUMENTS");
