@@ -821,7 +821,10 @@ typedef uint32_t petal_overfill;
 #define PETAL_OVERFILL_RATE_RISES 1
 /** It refuses keys: `PETAL_ERR_FULL`. */
 #define PETAL_OVERFILL_REFUSES 2
-/** It grows and keeps its rate; an image in place refuses keys when it is full. */
+/**
+ * It grows and keeps its rate. It refuses keys (`PETAL_ERR_FULL`) where its image is in place and full, and where its
+ * rate is so low that another level is not worth its memory: at 1e-12, say, past some hundred thousand keys.
+ */
 #define PETAL_OVERFILL_GROWS 3
 /** It takes no keys: a builder makes it from all of them, and `petal_filter_new()` refuses its kind. */
 #define PETAL_OVERFILL_IS_BUILT 4
@@ -1069,9 +1072,10 @@ typedef struct petal_builder_options {
   size_t struct_size;
   /**
    * The most memory in bytes that keys take, and sorting them; what there is no room for goes to a temporary file. 0
-   * is no limit, otherwise at least 1048576. The finished filter and the stacks of threads are not counted; nor is
-   * what a kind that is built from all of its keys needs beside them while it is made, 22 bytes for each key of a
-   * shard of up to 2^20 keys, where the limit is less than that.
+   * is no limit, otherwise at least 1048576. The finished filter and the stacks of threads are not counted. Kinds
+   * that are built from all of their keys are solved shard by shard, 2^20 keys on average or fewer, whatever the
+   * limit, so that it does not change their bytes: that takes 22 bytes for each key of the largest shard, and 38 of
+   * a map, at most some 23 MB and 40 MB. A lower limit holds until then, and is exceeded by as much.
    */
   uint64_t memory_limit;
   /**
@@ -1360,9 +1364,9 @@ petal_status petal_map_builder_save(petal_map_builder *builder, const char *path
  * MAPS: IMAGES AND FILES
  *
  * The image of a map is made as that of a filter. A map is never changed, so its image is always
- * clean, and opens for reading (`PETAL_OPEN_READ`) or as a copy (`PETAL_OPEN_LOAD`). To open the
- * image of a filter as a map, or the other way round, is `PETAL_ERR_UNSUPPORTED`, with a message
- * that says what it is.
+ * clean, and opens for reading (`PETAL_OPEN_READ`) or as a copy (`PETAL_OPEN_LOAD`). To open it to
+ * be changed (`PETAL_OPEN_WRITE`, `PETAL_OPEN_SHARE`) is `PETAL_ERR_UNSUPPORTED`. So is to open the
+ * image of a filter as a map, or the other way round, with a message that says what it is.
  */
 
 /** Opens the image that a file is. `options` is nullable. Since 0.1. */

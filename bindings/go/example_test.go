@@ -257,6 +257,74 @@ func ExampleError() {
 	// true petal.Filter.InsertString: the filter is closed
 }
 
+func ExampleMapBuilder() {
+	builder, err := petal.NewMapBuilder(petal.Spec{FalsePositiveRate: 1e-6}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer builder.Close()
+	words := []string{"apple", "pear", "quince"}
+	if err := builder.PutBatch(petal.StringKeys(words), []uint64{3, 1, 4}, nil); err != nil {
+		log.Fatal(err)
+	}
+	if err := builder.PutString("medlar", 15); err != nil {
+		log.Fatal(err)
+	}
+	prices, err := builder.Finish()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer prices.Close()
+
+	price, found, err := prices.GetString("pear")
+	fmt.Println(price, found, err)
+	_, found, err = prices.GetString("brick") // One of a million such keys would get some value.
+	fmt.Println(found, err)
+
+	asked := []string{"quince", "brick", "medlar"}
+	values, answers := make([]uint64, len(asked)), petal.Answers{Bools: make([]bool, len(asked))}
+	if err := prices.GetBatch(petal.StringKeys(asked), values, &answers); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(answers.TrueCount, answers.Bools, values)
+	// Output:
+	// 1 true <nil>
+	// false <nil>
+	// 2 [true false true] [4 0 15]
+}
+
+func ExampleOpenMap() {
+	folder, err := os.MkdirTemp("", "petal")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	path := filepath.Join(folder, "squares.petal")
+
+	builder, err := petal.NewMapBuilder(petal.Spec{}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer builder.Close()
+	for i := range uint64(1000) {
+		if err := builder.PutUint64(i, i*i); err != nil {
+			log.Fatal(err)
+		}
+	}
+	if err := builder.Save(path); err != nil {
+		log.Fatal(err)
+	}
+
+	squares, err := petal.OpenMap(path, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer squares.Close()
+	square, found, err := squares.GetUint64(31)
+	fmt.Println(square, found, err)
+	// Output: 961 true <nil>
+}
+
 func ExampleFilter_EstimateOverlap() {
 	spec := petal.Spec{Capacity: 10_000}
 	one, err := petal.New(spec)

@@ -51,7 +51,8 @@ const (
 	OverfillRateRises Overfill = C.PETAL_OVERFILL_RATE_RISES
 	// OverfillRefuses is of kinds that refuse keys: [ErrFull].
 	OverfillRefuses Overfill = C.PETAL_OVERFILL_REFUSES
-	// OverfillGrows is of kinds that grow and keep their rate; an image in place refuses keys when it is full.
+	// OverfillGrows is of kinds that grow and keep their rate. They refuse keys ([ErrFull]) where their image is in
+	// place and full, and where the rate is so low that another level is not worth its memory.
 	OverfillGrows Overfill = C.PETAL_OVERFILL_GROWS
 	// OverfillIsBuilt is of kinds that take no keys: a [Builder] makes them from all of them.
 	OverfillIsBuilt Overfill = C.PETAL_OVERFILL_IS_BUILT

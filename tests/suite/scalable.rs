@@ -61,12 +61,9 @@ fn a_chain_for_few_keys_grows_as_well() {
 /// refuses keys, with a reason, and nothing that it holds changes. Its promise holds to the end.
 #[test]
 fn a_chain_ends_where_levels_are_not_worth_their_memory() {
-    for (level, rate, tightening, growth, most) in [
-        (0, 1e-15, 0.5, 2, 160.0),
-        (0, 1e-15, 0.9, 4, 360.0),
-        (0, 1e-14, 0.7, 2, 160.0),
-        (1, 1e-13, 0.5, 2, 60_000.0),
-    ] {
+    for (level, rate, tightening, growth, most) in
+        [(0, 1e-15, 0.5, 2, 160.0), (0, 1e-15, 0.9, 4, 360.0), (0, 1e-14, 0.7, 2, 160.0), (1, 1e-13, 0.5, 2, 60_000.0)]
+    {
         let parameters = [("level", f64::from(level)), ("tightening", tightening), ("growth", f64::from(growth))];
         let spec = spec(20, rate, &parameters);
         let (mut filter, mut keys) = (create(&spec).unwrap(), 0);
