@@ -1,6 +1,7 @@
 //! Images: golden files that hold for ever, and bytes that are damaged, hostile or somebody else's.
 
-use crate::common::{Buffer, Case, Handle, SECRET, all_layouts, filled, hashed, image, layouts, mix};
+use crate::common::handle::Handle;
+use crate::common::{Buffer, Case, SECRET, all_layouts, filled, hashed, image, layouts, mix};
 use crate::specification;
 use petal::format::{HEADER_LENGTH, STATE_OFFSET};
 use petal::registry::{self, KINDS};

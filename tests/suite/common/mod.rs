@@ -1,9 +1,8 @@
 //! What the integration tests share: every kind with every combination of its parameters, keys, and images in memory.
 
-mod handle;
+pub mod handle;
 pub mod soak;
 
-pub use handle::Handle;
 use petal::registry;
 use petal::{
     Builder, BuilderOptions, Capabilities, Domain, Filter, HashFunction, Image, Keys, Mode, OpenOptions, Overfill,
