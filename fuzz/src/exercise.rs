@@ -1,6 +1,6 @@
 //! Everything that can be asked of a filter whose image nobody vouches for, and what must hold even then.
 
-use petal::{Answers, Capabilities, Filter, Image, Keys, OpenOptions, Status};
+use petal::{Answers, Capabilities, Filter, Image, Keys, OpenOptions, Status, Taken};
 
 /// Hashes whose positions are first, last and in between.
 const HASHES: [u64; 9] = [
@@ -15,15 +15,15 @@ const HASHES: [u64; 9] = [
     7,
 ];
 
-/// The image of a filter.
-pub fn image(filter: &Filter) -> Vec<u8> {
+/// The image of a filter or map.
+pub fn image(handle: &impl Image) -> Vec<u8> {
     let mut image = Vec::new();
-    let written = filter.serialize(&mut |bytes| {
+    let written = handle.serialize(&mut |bytes| {
         image.extend_from_slice(bytes);
         Ok(())
     });
     written.expect("a vector takes everything");
-    assert_eq!(image.len() as u64, filter.serialized_size());
+    assert_eq!(image.len() as u64, handle.serialized_size());
     image
 }
 
@@ -51,6 +51,16 @@ pub fn look(filter: &Filter) {
     if let Err(error) = filter.contains_batch(&keys, &mut answers) {
         assert!(matches!(error.status(), Status::ExternalHash | Status::KeyMissing));
         assert_eq!(answers.true_count, 3);
+    }
+
+    // What is counted is contained, alone and in a batch.
+    let mut counts = [9; HASHES.len()];
+    let mut answers = Answers { counts: Some(&mut counts), ..Answers::default() };
+    let counted = filter.count_batch(&Keys::Hashes(&HASHES), &mut answers);
+    assert_eq!(counted.is_ok(), can(filter, Capabilities::COUNT));
+    if counted.is_ok() {
+        assert!(counts.iter().zip(single).all(|(count, found)| (*count > 0) == found));
+        assert!(HASHES.iter().zip(counts).all(|(hash, count)| filter.count_hash(*hash).ok() == Some(count)));
     }
 
     assert!((0.0..=1.0).contains(&filter.measure().fill));
@@ -90,6 +100,7 @@ pub fn change(filter: &Filter) {
         assert!(HASHES.iter().all(|hash| copy.contains_hash(*hash)));
     }
     reload(&copy, sound);
+    remove(&copy);
     if can(&copy, Capabilities::INTERSECT) {
         let before = copy.copy().expect("small");
         copy.intersect(&before).expect("a copy is compatible");
@@ -121,6 +132,21 @@ pub fn change(filter: &Filter) {
 
 fn can(filter: &Filter, capability: Capabilities) -> bool {
     filter.capabilities().contains(capability)
+}
+
+/// Removes from a copy what is there and what is not, one by one and in a batch.
+fn remove(filter: &Filter) {
+    let (mut one_by_one, mut at_once) = (filter.copy().expect("small"), filter.copy().expect("small"));
+    let Taken { keys, outcome } = at_once.remove_batch(&Keys::Hashes(&HASHES), None);
+    assert_eq!((outcome.is_ok(), keys > 0), (can(filter, Capabilities::REMOVE), outcome.is_ok()));
+    for hash in HASHES {
+        let found = one_by_one.contains_hash(hash);
+        match one_by_one.remove_hash(hash) {
+            Ok(removed) => assert_eq!(removed, found, "what may be there is removed, and nothing else"),
+            Err(error) => assert_eq!((error.status(), outcome.is_err()), (Status::Unsupported, true)),
+        }
+    }
+    assert!(one_by_one.equals(&at_once), "a batch is not its keys one by one");
 }
 
 /// Whether the key was new; `None` if the filter cannot insert, or is full.

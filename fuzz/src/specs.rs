@@ -2,13 +2,22 @@
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use petal::registry::KINDS;
-use petal::{HashFunction, KindId, SecretKey, Setting, Spec};
+use petal::{Capabilities, HashFunction, KindId, Mode, Row, SecretKey, Setting, Spec};
 
 /// The secret key of every keyed filter.
 pub const SECRET: SecretKey = *b"the fuzzer's key";
 
 /// The largest image that is made.
 pub const LARGEST: u64 = 16 << 10;
+
+/// Whether images of a kind open in this mode.
+pub fn opens(row: &Row, mode: Mode) -> bool {
+    match mode {
+        Mode::Load | Mode::Read => true,
+        Mode::Write => !row.moves_entries,
+        Mode::Share => row.capabilities.contains(Capabilities::INSERT_SHARED),
+    }
+}
 
 /// A spec of any kind that the registry knows, or of none.
 pub fn spec(input: &mut Unstructured) -> Result<Spec> {

@@ -6,10 +6,13 @@
 
 use libfuzzer_sys::fuzz_target;
 use petal::format::Header;
-use petal::{Answers, Error, Filter, HashFunction, Image, Keys, Map, Mode, OpenOptions, Result, Status};
+use petal::{
+    Answers, Capabilities, Error, Filter, HashFunction, Image, Keys, Map, Mode, OpenOptions, Overfill, Result, Status,
+};
 use petal_fuzz::exercise::{self, image};
 use petal_fuzz::guarded::Guarded;
 use petal_fuzz::image::{with_checksums, with_length};
+use petal_fuzz::specs::opens;
 use std::cell::RefCell;
 use std::os::fd::RawFd;
 
@@ -50,11 +53,19 @@ fn open_map(bytes: &[u8], memory: &mut Guarded) {
         assert!(map.verify().is_ok() || map.base().header().dirty);
         look_up(&map);
     }
-    let Some(place) = memory.place(bytes) else { return };
-    // SAFETY: the bytes were just put at `place`, nobody else uses them, and the map goes before they do.
-    if let Ok(map) = unsafe { petal::open_buffer_as::<Map>(place, bytes.len(), &options) } {
+    for mode in MODES {
+        let Some(place) = memory.place(bytes) else { return };
+        // SAFETY: the bytes were just put at `place`, nobody else uses them, and the map goes before they do.
+        let opened = unsafe { petal::open_buffer_as::<Map>(place, bytes.len(), &OpenOptions { mode, key: None }) };
+        let Ok(mut map) = opened else { continue };
+        assert!(opens(map.base().row(), mode));
         let _ = map.verify();
         look_up(&map);
+        if let Ok(copy) = map.copy() {
+            assert!(image(&copy).len() == bytes.len().min(copy.serialized_size() as usize));
+        }
+        let _ = map.vouch();
+        let _ = map.sync();
     }
 }
 
@@ -82,7 +93,9 @@ fn open_all(bytes: &[u8], places: &mut Places) {
         exercise::change(&filter);
     }
     // What looks damaged in place is looked at several times, with pauses; one way to come there is enough.
-    let damaged = Header::decode(bytes).is_err_and(|error| error.status() == Status::Corrupt);
+    let header = Header::decode(bytes);
+    let damaged = header.as_ref().is_err_and(|error| error.status() == Status::Corrupt);
+    let header = header.ok();
     let modes = if damaged { &[Mode::Read] } else { &MODES[..] };
     for mode in modes.iter().copied() {
         let options = OpenOptions { mode, key: None };
@@ -90,7 +103,7 @@ fn open_all(bytes: &[u8], places: &mut Places) {
         // SAFETY: the bytes were just put at `place`, nobody else uses them, and the filter goes before they do.
         let opened = unsafe { petal::open_buffer(place, bytes.len(), &options) };
         let status = opened.as_ref().err().map(Error::status);
-        agree(mode, loaded_status, status);
+        agree(header.as_ref(), mode, loaded_status, status);
         used(opened, mode);
         if status.is_none() && mode == Mode::Write {
             // SAFETY: the filter that wrote there is gone.
@@ -102,14 +115,18 @@ fn open_all(bytes: &[u8], places: &mut Places) {
 
         put(*file, bytes);
         let opened = petal::open_descriptor(*file, 0, &options);
-        agree(mode, loaded_status, opened.as_ref().err().map(Error::status));
+        agree(header.as_ref(), mode, loaded_status, opened.as_ref().err().map(Error::status));
         used(opened, mode);
     }
 }
 
 /// Opening in place does not read the payload; all else that is wrong it finds as loading does. Of several things that
-/// are wrong at once, either may be named.
-fn agree(mode: Mode, loaded: Option<Status>, opened: Option<Status>) {
+/// are wrong at once, either may be named. A mode that the kind has not is refused.
+fn agree(header: Option<&Header>, mode: Mode, loaded: Option<Status>, opened: Option<Status>) {
+    let row = header.and_then(|header| petal::registry::find(header.kind));
+    if opened == Some(Status::Unsupported) && row.is_some_and(|row| !opens(row, mode)) {
+        return;
+    }
     let payload_only = mode != Mode::Load && loaded == Some(Status::Corrupt) && opened.is_none();
     let foreign = |status| status == Some(Status::Foreign);
     let same = loaded.is_some() == opened.is_some() && foreign(loaded) == foreign(opened);
@@ -142,7 +159,16 @@ fn used(opened: Result<Filter>, mode: Mode) {
             // A payload that does not match its checksums is not changed.
             match filter.insert_hash(7) {
                 Ok(_) => assert!(filter.contains_hash(7)),
-                Err(error) => assert_eq!(error.status(), Status::Corrupt),
+                Err(error) => assert!(is_refusal(&filter, &error, Capabilities::INSERT), "{error}"),
+            }
+            let found = filter.contains_hash(8);
+            match filter.remove_hash(8) {
+                Ok(removed) => assert_eq!(removed, found),
+                Err(error) => assert!(is_refusal(&filter, &error, Capabilities::REMOVE), "{error}"),
+            }
+            // What was removed may have seemed to be there because of this one.
+            if found {
+                let _ = filter.insert_hash(7);
             }
             assert_eq!(filter.fold(2).unwrap_err().status(), Status::Unsupported);
         }
@@ -156,10 +182,22 @@ fn used(opened: Result<Filter>, mode: Mode) {
     }
 }
 
-/// What a writer leaves is clean and has the key.
+/// Whether an image in place may refuse a change so: the kind cannot, the image is full, or it is damaged.
+fn is_refusal(filter: &Filter, error: &Error, capability: Capabilities) -> bool {
+    match error.status() {
+        Status::Unsupported => !filter.capabilities().contains(capability),
+        status => matches!(status, Status::Corrupt | Status::Full),
+    }
+}
+
+/// What a writer leaves is clean and has the key, if it took it.
 fn written(bytes: &[u8]) {
     match petal::load(bytes, &OpenOptions::default()) {
-        Ok(filter) => assert!(filter.contains_hash(7) || filter.base().header().dirty),
+        Ok(filter) => {
+            let row = filter.base().row();
+            let takes_all = row.capabilities.contains(Capabilities::INSERT) && row.overfill == Overfill::RateRises;
+            assert!(!takes_all || filter.contains_hash(7) || filter.base().header().dirty);
+        }
         // Damage, or bits after the last one, which opening in place did not look for.
         Err(error) => assert_eq!(error.status(), Status::Corrupt),
     }

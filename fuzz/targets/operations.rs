@@ -1,19 +1,23 @@
-//! The input is a program over a few filters, whatever their kinds. Beside each filter stands the exact set of the
-//! hashes that it must contain. No key is ever missing; each operation does what the same operation on the sets does,
-//! or fails and changes nothing; and a filter is bit for bit the one into which its set is inserted afresh.
+//! The input is a program over a few filters, whatever their kinds. Beside each filter stands the exact multiset of the
+//! hashes that it must contain. No key is ever missing; each operation does what the same operation on the multisets
+//! does, or fails and changes nothing; and a filter is bit for bit the one into which its keys are inserted afresh. Maps
+//! are built and opened beside them ([`petal_fuzz::maps`]).
 
 #![no_main]
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use petal::plan::{Goal, Request, plan};
+use petal::registry::KINDS;
 use petal::{
     Answers, Builder, BuilderOptions, Capabilities, Filter, HashFunction, Image, Keys, Mode, OpenOptions, Overfill,
     Spec, Status, Taken,
 };
+use petal_fuzz::batch::Batch;
 use petal_fuzz::exercise::{self, image};
-use petal_fuzz::specs::{LARGEST, SECRET, spec};
-use std::collections::HashSet;
+use petal_fuzz::maps;
+use petal_fuzz::specs::{LARGEST, SECRET, opens, spec};
+use std::collections::HashMap;
 use std::ptr::NonNull;
 
 const SLOTS: usize = 3;
@@ -29,20 +33,32 @@ struct Slot {
     filter: Filter,
     /// The image that the filter is open in.
     memory: Option<Vec<u64>>,
-    hashes: HashSet<u64>,
-    /// Keys offered.
+    /// Each hash that must be there, and how often.
+    hashes: HashMap<u64, u64>,
+    /// Keys offered, less those removed.
     count: u64,
-    /// Whether the filter holds `hashes` and nothing else, as after anything but an intersection.
+    /// Whether the filter holds `hashes` and nothing else, as after anything but an intersection and the removal of a
+    /// key that only seemed to be there.
     exact: bool,
 }
 
 impl Slot {
     fn owned(filter: Filter) -> Slot {
-        Slot { filter, memory: None, hashes: HashSet::new(), count: 0, exact: true }
+        Slot { filter, memory: None, hashes: HashMap::new(), count: 0, exact: true }
     }
 
     fn can(&self, capability: Capabilities) -> bool {
         self.filter.capabilities().contains(capability)
+    }
+
+    /// Whether it takes a batch that changes it. No keys at all change nothing, and whatever is of a kind that could
+    /// takes them, even where it is open for reading.
+    fn takes(&self, batch: &Batch, capability: Capabilities) -> bool {
+        if batch.keys().is_empty() {
+            self.filter.base().row().capabilities.contains(capability)
+        } else {
+            self.can(capability)
+        }
     }
 
     /// Does something that succeeds exactly if `possible`, and if there is room for it; otherwise leaves the filter as
@@ -66,24 +82,59 @@ impl Slot {
         }
     }
 
+    /// Takes note of keys that were inserted.
+    fn note_inserted(&mut self, hashes: &[u64]) {
+        for hash in hashes {
+            let times = self.hashes.entry(*hash).or_default();
+            *times = times.saturating_add(1);
+        }
+        self.count = self.count.saturating_add(hashes.len() as u64);
+    }
+
+    /// Takes note of a removal and of what the filter said of it.
+    fn note_removed(&mut self, hash: u64, removed: bool) {
+        assert!(removed || !self.hashes.contains_key(&hash), "a key that is there was not removed");
+        self.count = self.count.saturating_sub(removed.into());
+        match self.hashes.get_mut(&hash) {
+            Some(times) if *times > 1 => *times -= 1,
+            Some(_) => drop(self.hashes.remove(&hash)),
+            // One that only seemed to be there was taken from keys that may be any.
+            None if removed => {
+                self.hashes.clear();
+                self.exact = false;
+            }
+            None => {}
+        }
+    }
+
     /// Nothing is missing, and what is exact has no bit too many.
     fn check(&self) {
         let Slot { filter, hashes, count, .. } = self;
-        assert!(hashes.iter().all(|hash| filter.contains_hash(*hash)), "a key is missing");
-        let list: Vec<u64> = hashes.iter().copied().collect();
+        assert!(hashes.keys().all(|hash| filter.contains_hash(*hash)), "a key is missing");
+        let list: Vec<u64> = hashes.keys().copied().collect();
         let mut answers = Answers::default();
         filter.contains_batch(&Keys::Hashes(&list), &mut answers).expect("hashes are always taken");
         assert_eq!(answers.true_count, list.len() as u64, "a key is missing from a batch");
         assert_eq!(filter.base().count(), *count);
-        // Those that are made empty, whose payload is that of a set of keys and not of how often or in which order.
+        if let Some(kind) = filter.kind().as_count() {
+            let most = kind.greatest_count();
+            for (hash, times) in hashes {
+                let told = kind.count_one(*hash);
+                assert!(told >= most.min(*times) && told <= most, "{times} times there, told {told}");
+            }
+        }
+        // Those that are made empty, whose payload does not depend on the order of keys. What is saturated no longer
+        // knows how often keys came.
         let row = filter.base().row();
-        let is_of_a_set = row.is_canonical && row.is_made_empty() && !row.capabilities.contains(Capabilities::REMOVE);
-        if self.exact && is_of_a_set {
+        let is_multiset = row.capabilities.contains(Capabilities::REMOVE);
+        if self.exact && row.is_canonical && row.is_made_empty() && !(is_multiset && filter.measure().saturated > 0) {
             let mut spec = filter.base().spec();
             spec.key = (spec.hash == HashFunction::SipHash13).then_some(SECRET);
             let mut again = petal::create(&spec).expect("the spec of a filter is possible");
-            for hash in hashes {
-                again.insert_hash(*hash).expect("it can insert");
+            for (hash, times) in hashes {
+                for _ in 0..if is_multiset { *times } else { 1 } {
+                    again.insert_hash(*hash).expect("it can insert");
+                }
             }
             assert!(again.equals(filter), "the filter is not that of its keys");
         }
@@ -103,11 +154,7 @@ impl Slot {
         // SAFETY: the memory stays with the filter, which alone uses it.
         let opened = unsafe { petal::open_buffer(place, bytes.len(), &options) };
         let row = self.filter.base().row();
-        let is_refused = match mode {
-            Mode::Load | Mode::Read => false,
-            Mode::Write => row.moves_entries,
-            Mode::Share => !row.capabilities.contains(Capabilities::INSERT_SHARED),
-        };
+        let is_refused = !opens(row, mode);
         let filter = match opened {
             Ok(filter) => filter,
             Err(error) => {
@@ -151,7 +198,7 @@ fn run(input: &mut Unstructured) -> Result<()> {
             *here = make(input)?;
             continue;
         };
-        match input.int_in_range(0..=13)? {
+        match input.int_in_range(0..=17)? {
             0 => *here = make(input)?,
             1 | 2 => insert(slot, input)?,
             3 | 4 => insert_batch(slot, input)?,
@@ -173,6 +220,10 @@ fn run(input: &mut Unstructured) -> Result<()> {
             11 => slot
                 .reopen(*input.choose(&[Mode::Load, Mode::Read, Mode::Write, Mode::Share])?, bool::arbitrary(input)?),
             12 => slot.close(),
+            13 => remove(slot, input)?,
+            14 => remove_batch(slot, input)?,
+            15 => count(slot, input)?,
+            16 => count_batch(slot, input)?,
             // Sizing is much slower than all else here.
             _ if planned => {}
             _ => {
@@ -191,6 +242,9 @@ fn run(input: &mut Unstructured) -> Result<()> {
 /// A filter from a spec: an empty one, one in a buffer, or one from a builder. `None` where the spec is impossible.
 fn make(input: &mut Unstructured) -> Result<Option<Slot>> {
     let spec = spec(input)?;
+    if KINDS.iter().any(|row| Some(row.kind) == spec.kind && row.is_map()) {
+        return maps::build(&spec, input).map(|()| None);
+    }
     let size = petal::image_size(&spec);
     match input.int_in_range(0..=3)? {
         0 => return build(&spec, input),
@@ -241,14 +295,14 @@ fn build(spec: &Spec, input: &mut Unstructured) -> Result<Option<Slot>> {
         return Ok(None);
     }
     let hasher = spec.hasher().expect("the builder took the spec");
-    let mut hashes = HashSet::new();
+    let mut hashes: HashMap<u64, u64> = HashMap::new();
     while bool::arbitrary(input)? {
         let batch = Batch::arbitrary(input)?;
         let count = builder.count();
         match batch.hashes(&hasher).filter(|_| batch.sound()) {
             Some(more) => {
                 assert_eq!(builder.add_batch(&batch.keys()).keys, more.len());
-                hashes.extend(more);
+                more.into_iter().for_each(|hash| *hashes.entry(hash).or_default() += 1);
             }
             None => {
                 assert_eq!(builder.add_batch(&batch.keys()).keys, 0);
@@ -269,88 +323,92 @@ fn build(spec: &Spec, input: &mut Unstructured) -> Result<Option<Slot>> {
     Ok(Some(Slot { hashes, count, ..Slot::owned(filter) }))
 }
 
+/// One key, in one of the three forms.
+struct Key {
+    form: u8,
+    number: u64,
+    length: usize,
+}
+
+impl<'a> Arbitrary<'a> for Key {
+    fn arbitrary(input: &mut Unstructured<'a>) -> Result<Key> {
+        let number = u64::from(u8::arbitrary(input)?);
+        Ok(Key { number, length: input.int_in_range(0..=8)?, form: input.int_in_range(0..=2)? })
+    }
+}
+
+impl Key {
+    /// What one of three functions says of it.
+    fn ask<T>(&self, bytes: impl FnOnce(&[u8]) -> T, number: impl FnOnce(u64) -> T, hash: impl FnOnce(u64) -> T) -> T {
+        match self.form {
+            0 => bytes(&self.number.to_be_bytes()[..self.length]),
+            1 => number(self.number),
+            _ => hash(self.number.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+        }
+    }
+
+    /// Its hash, if it can be hashed.
+    fn hash(&self, filter: &Filter) -> Option<u64> {
+        let hasher = filter.base().hasher();
+        self.ask(|key| hasher.hash_bytes(key).ok(), |key| hasher.hash_u64(key).ok(), Some)
+    }
+}
+
 fn insert(slot: &mut Slot, input: &mut Unstructured) -> Result<()> {
-    let hasher = slot.filter.base().hasher().clone();
-    let number = u64::from(u8::arbitrary(input)?);
-    let bytes = number.to_be_bytes();
-    let key = &bytes[..input.int_in_range(0..=8)?];
-    let form = input.int_in_range(0..=2)?;
-    let hash = match form {
-        0 => hasher.hash_bytes(key).ok(),
-        1 => hasher.hash_u64(number).ok(),
-        _ => Some(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
-    };
+    let key = Key::arbitrary(input)?;
+    let hash = key.hash(&slot.filter);
     let possible = hash.is_some() && slot.can(Capabilities::INSERT);
-    let new = slot.attempt(possible, |filter| match form {
-        0 => filter.insert(key),
-        1 => filter.insert_u64(number),
-        _ => filter.insert_hash(hash.unwrap_or_default()),
+    let new = slot.attempt(possible, |filter| {
+        let filter = core::cell::RefCell::new(filter);
+        key.ask(
+            |key| filter.borrow_mut().insert(key),
+            |key| filter.borrow_mut().insert_u64(key),
+            |hash| filter.borrow_mut().insert_hash(hash),
+        )
     });
     if let (Some(new), Some(hash)) = (new, hash) {
-        assert!(slot.hashes.insert(hash) || !new, "a key that was there is new");
-        slot.count = slot.count.saturating_add(1);
+        assert!(!new || !slot.hashes.contains_key(&hash), "a key that was there is new");
+        slot.note_inserted(&[hash]);
     }
     Ok(())
 }
 
-/// Keys in one of the three forms.
-enum Batch {
-    Bytes { bytes: Vec<u8>, offsets: Vec<u64> },
-    U64(Vec<u64>),
-    Hashes(Vec<u64>),
+fn remove(slot: &mut Slot, input: &mut Unstructured) -> Result<()> {
+    let key = Key::arbitrary(input)?;
+    let hash = key.hash(&slot.filter);
+    let possible = hash.is_some() && slot.can(Capabilities::REMOVE);
+    let before = slot.filter.copy().expect("small");
+    let removed = slot.attempt(possible, |filter| {
+        let filter = core::cell::RefCell::new(filter);
+        key.ask(
+            |key| filter.borrow_mut().remove(key),
+            |key| filter.borrow_mut().remove_u64(key),
+            |hash| filter.borrow_mut().remove_hash(hash),
+        )
+    });
+    if let (Some(removed), Some(hash)) = (removed, hash) {
+        assert_eq!(removed, before.contains_hash(hash), "what may be there is removed, and nothing else");
+        assert!(removed || slot.filter.equals(&before), "a removal that was refused changed something");
+        slot.note_removed(hash, removed);
+    }
+    Ok(())
 }
 
-impl<'a> Arbitrary<'a> for Batch {
-    fn arbitrary(input: &mut Unstructured<'a>) -> Result<Batch> {
-        // Up to more than one chunk.
-        let count = *input.choose(&[0, 1, 2, 7, 8, 9, 60, 511, 512, 513])?;
-        let start = u64::from(u8::arbitrary(input)?);
-        let numbers = (start..start + count).map(|i| i % 300);
-        Ok(match input.int_in_range(0..=3)? {
-            0 => Batch::Hashes(numbers.map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect()),
-            1 => Batch::U64(numbers.collect()),
-            form => {
-                let bytes: Vec<u8> = numbers.flat_map(|i| i.to_be_bytes()).collect();
-                let mut offsets: Vec<u64> = (0..=count).map(|i| 8 * i).collect();
-                // Wrong offsets, or empty keys.
-                if form == 3 {
-                    let at = input.choose_index(offsets.len())?;
-                    offsets[at] = *input.choose(&[0, 3, bytes.len() as u64, bytes.len() as u64 + 1, u64::MAX])?;
-                }
-                Batch::Bytes { bytes, offsets }
-            }
-        })
+fn count(slot: &mut Slot, input: &mut Unstructured) -> Result<()> {
+    let key = Key::arbitrary(input)?;
+    let (filter, hash) = (&slot.filter, key.hash(&slot.filter));
+    let told = key.ask(|key| filter.count(key), |key| filter.count_u64(key), |hash| filter.count_hash(hash));
+    assert_eq!(told.is_ok(), hash.is_some() && slot.can(Capabilities::COUNT), "{told:?}");
+    if let (Ok(told), Some(hash)) = (told, hash) {
+        assert_eq!(told > 0, filter.contains_hash(hash));
+        assert!(told >= slot.hashes.get(&hash).copied().unwrap_or(0).min(greatest_count(filter)));
     }
+    Ok(())
 }
 
-impl Batch {
-    fn keys(&self) -> Keys<'_> {
-        match self {
-            Batch::Bytes { bytes, offsets } => Keys::Bytes { bytes, offsets },
-            Batch::U64(keys) => Keys::U64(keys),
-            Batch::Hashes(hashes) => Keys::Hashes(hashes),
-        }
-    }
-
-    fn sound(&self) -> bool {
-        let Batch::Bytes { bytes, offsets } = self else { return true };
-        offsets.is_sorted() && offsets.last().is_none_or(|last| *last <= bytes.len() as u64)
-    }
-
-    /// The hashes of a sound batch, if the keys can be hashed. No key at all needs no hasher, but the call is refused.
-    fn hashes(&self, hasher: &petal::Hasher) -> Option<Vec<u64>> {
-        if !self.sound() || (!hasher.can_hash() && !matches!(self, Batch::Hashes(_))) {
-            return None;
-        }
-        match self {
-            Batch::Hashes(hashes) => Some(hashes.clone()),
-            Batch::U64(keys) => keys.iter().map(|key| hasher.hash_u64(*key).ok()).collect(),
-            Batch::Bytes { bytes, offsets } => offsets
-                .windows(2)
-                .map(|pair| hasher.hash_bytes(&bytes[pair[0] as usize..pair[1] as usize]).ok())
-                .collect(),
-        }
-    }
+/// The greatest count that a filter tells.
+fn greatest_count(filter: &Filter) -> u64 {
+    filter.kind().as_count().map_or(0, |kind| kind.greatest_count())
 }
 
 /// Room for answers, of the right length or not.
@@ -390,10 +448,7 @@ impl Room {
 fn insert_batch(slot: &mut Slot, input: &mut Unstructured) -> Result<()> {
     let batch = Batch::arbitrary(input)?;
     let mut room = Room::new(batch.keys().len(), input)?;
-    // No keys at all can be inserted into whatever is of a kind that inserts, even where it is open for reading.
-    let row = slot.filter.base().row();
-    let can = if batch.keys().is_empty() { row.capabilities } else { slot.filter.capabilities() };
-    let can = can.contains(Capabilities::INSERT);
+    let can = slot.takes(&batch, Capabilities::INSERT);
     let hashes = batch.hashes(slot.filter.base().hasher()).filter(|_| room.right && can);
     let mut one_by_one = slot.filter.copy().expect("small");
     let before = image(&slot.filter);
@@ -416,8 +471,56 @@ fn insert_batch(slot: &mut Slot, input: &mut Unstructured) -> Result<()> {
     assert!(slot.filter.equals(&one_by_one), "a batch is not its keys one by one");
     assert_eq!((done, taken, trues), (new.len(), new.len(), new.iter().filter(|new| **new).count() as u64));
     room.check(&new);
-    slot.count = slot.count.saturating_add(hashes.len() as u64);
-    slot.hashes.extend(hashes);
+    slot.note_inserted(hashes);
+    Ok(())
+}
+
+fn remove_batch(slot: &mut Slot, input: &mut Unstructured) -> Result<()> {
+    let batch = Batch::arbitrary(input)?;
+    let mut room = Room::new(batch.keys().len(), input)?;
+    let can = slot.takes(&batch, Capabilities::REMOVE);
+    let hashes = batch.hashes(slot.filter.base().hasher()).filter(|_| room.right && can);
+    let mut one_by_one = slot.filter.copy().expect("small");
+    let (mut done, mut trues) = (0, 0);
+    slot.attempt(hashes.is_some(), |filter| {
+        let mut answers = room.answers();
+        let Taken { keys, outcome } = filter.remove_batch(&batch.keys(), Some(&mut answers));
+        (done, trues) = (keys, answers.true_count);
+        outcome
+    });
+    let Some(hashes) = hashes else {
+        assert_eq!(done, 0);
+        return Ok(());
+    };
+    let removed: Vec<bool> = hashes.iter().map(|hash| one_by_one.remove_hash(*hash).expect("it can remove")).collect();
+    assert!(slot.filter.equals(&one_by_one), "a batch is not its keys one by one");
+    assert_eq!((done, trues), (hashes.len(), removed.iter().filter(|removed| **removed).count() as u64));
+    room.check(&removed);
+    hashes.iter().zip(removed).for_each(|(hash, removed)| slot.note_removed(*hash, removed));
+    Ok(())
+}
+
+fn count_batch(slot: &Slot, input: &mut Unstructured) -> Result<()> {
+    let batch = Batch::arbitrary(input)?;
+    let keys = batch.keys().len();
+    let mut room = Room::new(keys, input)?;
+    let mut counts = vec![7; if input.ratio(1, 8)? { keys + 1 } else { keys }];
+    let right = room.right && counts.len() == keys && slot.can(Capabilities::COUNT);
+    let hashes = batch.hashes(slot.filter.base().hasher()).filter(|_| right);
+    let mut answers = Answers { counts: Some(&mut counts), ..room.answers() };
+    let outcome = slot.filter.count_batch(&batch.keys(), &mut answers);
+    let trues = answers.true_count;
+    assert_eq!(outcome.is_ok(), hashes.is_some(), "{outcome:?}");
+    let Some(hashes) = hashes else {
+        // Whatever fails says "maybe" of every key, and as often as can be.
+        assert!(trues == keys as u64 && counts.iter().all(|count| *count == u64::MAX));
+        return Ok(());
+    };
+    let told: Vec<u64> = hashes.iter().map(|hash| slot.filter.count_hash(*hash).expect("it can count")).collect();
+    assert_eq!(counts, told);
+    let found: Vec<bool> = told.iter().map(|count| *count > 0).collect();
+    assert_eq!(trues, found.iter().filter(|found| **found).count() as u64);
+    room.check(&found);
     Ok(())
 }
 
@@ -463,13 +566,19 @@ fn combine(slot: &mut Slot, other: Option<&Slot>, union: bool) {
         return;
     }
     if union {
-        slot.hashes.extend(hashes);
+        for (hash, times) in hashes {
+            let here = slot.hashes.entry(*hash).or_default();
+            *here = here.saturating_add(*times);
+        }
         slot.count = slot.count.saturating_add(count);
         slot.exact &= exact;
     } else {
         let most = copy.false_positive_rate().min(filter.false_positive_rate());
         assert!(slot.filter.false_positive_rate() <= most * (1.0 + 1e-9), "an intersection is less accurate");
-        slot.hashes.retain(|hash| hashes.contains(hash));
+        slot.hashes.retain(|hash, times| {
+            *times = hashes.get(hash).copied().unwrap_or(0).min(*times);
+            *times > 0
+        });
         slot.count = slot.count.min(count);
         slot.exact = false;
     }
