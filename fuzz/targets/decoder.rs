@@ -79,7 +79,8 @@ fn look_up(map: &Map) {
         _ => Keys::U64(&keys),
     };
     let _ = map.get_batch(&form, &mut Answers { values: Some(&mut values), ..Answers::default() });
-    assert_eq!(values, expected);
+    // Of a payload that the kind cannot have nothing is said.
+    assert!(values == expected || map.payload().check_payload().is_err());
     map.measure();
 }
 

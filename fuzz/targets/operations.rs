@@ -1,7 +1,7 @@
 //! The input is a program over a few filters, whatever their kinds. Beside each filter stands the exact multiset of the
 //! hashes that it must contain. No key is ever missing; each operation does what the same operation on the multisets
-//! does, or fails and changes nothing; and a filter is bit for bit the one into which its keys are inserted afresh. Maps
-//! are built and opened beside them ([`petal_fuzz::maps`]).
+//! does, or fails and changes nothing; and a filter is bit for bit the one into which its keys are inserted afresh.
+//! Maps are built and opened beside them ([`petal_fuzz::maps`]).
 
 #![no_main]
 
