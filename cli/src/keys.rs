@@ -84,7 +84,7 @@ impl Inputs {
     }
 
     /// The inputs of records that are keys with their values; see [`Inputs::new`].
-    pub fn of_entries<'a>(args: &'a args::Entries, others: impl IntoIterator<Item = &'a Path>) -> Outcome<Inputs> {
+    pub fn of_entries<'a>(args: &'a args::map::Entries, others: impl IntoIterator<Item = &'a Path>) -> Outcome<Inputs> {
         Inputs::of_records(&args.files, args.null, None, others)
     }
 

@@ -30,7 +30,7 @@ mod spec;
 mod sync;
 mod verify;
 
-use args::{Cli, Command, MapCommand};
+use args::{Cli, Command};
 use clap::Parser;
 use clap::error::ErrorKind;
 use failure::{Failure, Outcome};
@@ -78,8 +78,8 @@ fn dispatch(cli: &Cli) -> Outcome {
         Command::Estimate(args) => estimate::run(args, common),
         Command::Kinds => kinds::run(common),
         Command::Map(args) => match &args.command {
-            MapCommand::Build(args) => map::build(args, common),
-            MapCommand::Get(args) => map::get(args, common),
+            args::map::Command::Build(args) => map::build(args, common),
+            args::map::Command::Get(args) => map::get(args, common),
         },
         Command::Plan(args) => plan::run(args, common),
     }

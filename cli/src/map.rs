@@ -13,7 +13,7 @@ use petal::{Answers, Error, Hasher, Keys, Map, MapBuilder, Mode, Status};
 use serde::Serialize;
 use std::ops::ControlFlow;
 
-pub fn build(args: &args::MapBuild, common: args::Common) -> Outcome {
+pub fn build(args: &args::map::Build, common: args::Common) -> Outcome {
     let inputs = Inputs::of_entries(&args.entries, args.hashing.secret.key_file.as_deref())?;
     let destination = Destination::new(args.output.output.as_deref(), common.json)?;
     destination.check_apart_from(&inputs)?;
@@ -99,7 +99,7 @@ struct Valued<'a> {
     value: Option<u64>,
 }
 
-pub fn get(args: &args::MapGet, common: args::Common) -> Outcome {
+pub fn get(args: &args::map::Get, common: args::Common) -> Outcome {
     let secret = args.secret.key_file.as_deref();
     let inputs = Inputs::new(&args.keys, secret.into_iter().chain([&*args.map]))?;
     let map = image_file::open_map(&args.map, Mode::Read, image_file::secret(&args.secret)?)?;

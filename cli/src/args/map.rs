@@ -11,12 +11,12 @@ use std::path::PathBuf;
 pub struct Map {
     /// What to do.
     #[command(subcommand)]
-    pub command: MapCommand,
+    pub command: Command,
 }
 
 /// The subcommands of `petal map`.
 #[derive(Subcommand, Debug)]
-pub enum MapCommand {
+pub enum Command {
     /// Make a map of keys and their values.
     ///
     /// Each record is a key, a tab, and the key's value: a decimal number from 0 to 18446744073709551615. The last tab
@@ -24,17 +24,17 @@ pub enum MapCommand {
     /// The input is read once, from wherever it comes, and 24 bytes of each key are kept until all are known. The map
     /// is written when it is complete, as by `petal build`.
     #[command(after_long_help = manual::after_help("map build"))]
-    Build(MapBuild),
+    Build(Build),
     /// Print the values of keys: `key TAB value`, or with -v the keys that certainly are not there.
     ///
     /// Keys that are not there are left out. With -q nothing is printed, and the first selected key ends it.
     #[command(after_long_help = manual::after_help("map get"))]
-    Get(MapGet),
+    Get(Get),
 }
 
 /// `petal map build`.
 #[derive(Args, Debug)]
-pub struct MapBuild {
+pub struct Build {
     /// The kind of map; `petal kinds` lists them.
     #[arg(long, value_name = "K", value_parser = kinds(true))]
     pub kind: Option<String>,
@@ -75,7 +75,7 @@ pub struct Entries {
 
 /// `petal map get`.
 #[derive(Args, Debug)]
-pub struct MapGet {
+pub struct Get {
     /// Select the keys that certainly are not in the map.
     #[arg(short = 'v', long)]
     pub invert: bool,

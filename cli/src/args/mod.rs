@@ -1,8 +1,6 @@
 //! The command line. `build.rs` makes the man pages and the shell completions from it too.
 
-mod map;
-
-pub use map::{Entries, Map, MapBuild, MapCommand, MapGet};
+pub mod map;
 
 use crate::manual;
 use crate::numbers;
@@ -141,7 +139,7 @@ pub enum Command {
     /// A map gives each key that it was built from exactly its value. Of other keys it says that they are not there,
     /// but for a share that you choose, which get some value. `petal info`, `verify` and `sync` take maps too.
     #[command(after_long_help = manual::after_help("map"))]
-    Map(Map),
+    Map(map::Map),
     /// Say which kind of filter to take, and how large it will be.
     #[command(after_long_help = manual::after_help("plan"))]
     Plan(Plan),
