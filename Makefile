@@ -11,7 +11,7 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
 .PHONY: build install uninstall demo clean help header symbols licences figures
-.PHONY: test test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go fuzz
+.PHONY: test test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go test-interop fuzz
 .PHONY: mutants planted soak bench bench-pictures bench-quick bench-calls bench-batches bench-go
 
 build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
@@ -77,6 +77,12 @@ test-go: ## the Go packages, against the library installed into target/go
 	@echo "== $@: bindings/go/test.sh"
 	@$(MAKE) --no-print-directory build
 	@bindings/go/test.sh "$(BUILD)" "$(TARGET)/go"
+
+# INTEROP="libbloom": these owners only. `make test` needs no owner, so it does not run this; .ci/run does.
+test-interop: ## the owners of other formats and interfaces, installed where it may, asked whether Petal keeps to theirs
+	@echo "== $@: tests/interop/run.sh"
+	@cmake/requirements.sh interop
+	@tests/interop/run.sh "$(TARGET)" $(INTEROP)
 
 fuzz: ## look for unknown failures, FUZZ_SECONDS (60) for each target; what is found stays in fuzz/corpus
 	@CARGO_TARGET_DIR="$(TARGET)" fuzz/run.sh explore $(FUZZ_SECONDS)

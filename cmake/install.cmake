@@ -16,6 +16,13 @@ if(PETAL_BUILD_CLI)
   install(FILES "${petal_cli_documents}/petal.fish"
     DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/fish/vendor_completions.d")
 endif()
+# In a folder of their own, so that no program takes them unless its library path says so.
+if(PETAL_LIBBLOOM)
+  foreach(major 1 2)
+    install(PROGRAMS "${petal_raw_dir}/libbloom${major}.so" DESTINATION "${CMAKE_INSTALL_LIBDIR}/petal"
+      RENAME "libbloom.so.${major}" COMPONENT libbloom)
+  endforeach()
+endif()
 install(FILES LICENSE-MIT LICENSE-APACHE LICENSES-THIRD-PARTY DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/doc/petal")
 
 set(petal_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/petal")

@@ -1,10 +1,10 @@
 #!/bin/sh
-# requirements.sh build|demo|test: checks that what this needs is here, and otherwise says what is missing, with the one
-# command that installs it.
+# requirements.sh build|demo|test|interop: checks that what this needs is here, and otherwise says what is missing, with
+# the one command that installs it.
 #
-# `make` never installs anything. `make demo` and `make test` install what is missing with apt-get if they may: as root,
-# with CI=true or with INSTALL=1 (then through sudo), and never with INSTALL=0. Rust is never installed for you. The
-# packages' names are Debian's.
+# `make` never installs anything. `make demo`, `make test` and `make test-interop` install what is missing with apt-get
+# if they may: as root, with CI=true or with INSTALL=1 (then through sudo), and never with INSTALL=0. Rust is never
+# installed for you. The packages' names are Debian's.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 what=${1:-build}
@@ -57,14 +57,22 @@ check() {
         need "clang-19 libclang-rt-19-dev" has_clang_runtime
         need libclang-19-dev has_libclang
         ;;
+    interop)
+        need g++ compiles c++ cstdint c++
+        need python3 has python3
+        ;;
     *)
-        echo "usage: requirements.sh build|demo|test" >&2
+        echo "usage: requirements.sh build|demo|test|interop" >&2
         exit 2
         ;;
     esac
 }
 
-command=$([ "$what" = build ] && echo "\`make\`" || echo "\`make $what\`")
+case $what in
+build) command="\`make\`" ;;
+interop) command="\`make test-interop\`" ;;
+*) command="\`make $what\`" ;;
+esac
 check
 
 # Rust is missing most often, so it is looked for before anything is installed; but all that is missing is told at once.
@@ -82,8 +90,8 @@ else
 fi
 [ -z "$rust" ] || echo "$command needs $rust" >&2
 
-# What can be done without: the demo's word list, for which the names of the files under /usr stand in, and what the
-# test of NEON needs, which says so where it is not run.
+# What can be done without: the demo's word list, for which the names of the files under /usr stand in, and what tests
+# need that say so where they are not run.
 wished=
 if [ "$what" = demo ] && [ ! -e /usr/share/dict/words ]; then
     wished=wamerican
@@ -91,6 +99,18 @@ fi
 if [ "$what" = test ] && [ "$(uname -m)" = x86_64 ] &&
     ! { has aarch64-linux-gnu-g++ && { has qemu-aarch64 || has qemu-aarch64-static; }; }; then
     wished="g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
+fi
+# The owners of other formats and interfaces, one line each: what tests/interop asks, which says so where it cannot.
+if [ "$what" = interop ]; then
+    wish() {
+        packages=$1
+        shift
+        "$@" >/dev/null 2>&1 || wished="$wished $packages"
+    }
+    wish libbloom-dev compiles cc bloom.h c
+    wish shadowsocks-libev has ss-server
+    wish curl has curl
+    wish "libleveldb-dev libsnappy-dev" compiles cc leveldb/c.h c
 fi
 
 root=false

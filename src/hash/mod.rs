@@ -24,6 +24,7 @@ pub mod xxh3;
 pub(crate) mod xxph3;
 
 pub use identity::widen;
+pub use murmur2::murmur2_32;
 
 use crate::error::{Result, Status, error};
 use crate::simd::Instructions;

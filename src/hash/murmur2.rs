@@ -15,7 +15,7 @@ fn counted(key: &[u8]) -> (&[u8], u32) {
 
 /// MurmurHash2, 32 bits. O(length of the key).
 #[inline]
-pub(crate) fn murmur2_32(key: &[u8], seed: u32) -> u32 {
+pub fn murmur2_32(key: &[u8], seed: u32) -> u32 {
     const M: u32 = 0x5bd1_e995;
     let (key, length) = counted(key);
     let mut hash = seed ^ length;
