@@ -12,7 +12,7 @@ pub type Progress = dyn FnMut(u64, u64) -> bool + Send;
 
 /// A payload to be made.
 pub struct Build<'a, R> {
-    /// What was asked for. Its capacity is the number of records.
+    /// What was asked for. Its capacity is the number of records, and 1 where there are none.
     pub spec: &'a Spec,
     /// What to make it from: distinct hashes for a filter, entries for a map.
     pub records: &'a dyn Records<R>,
