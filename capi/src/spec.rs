@@ -29,12 +29,15 @@ pub const PETAL_HASH_EXTERNAL: petal_hash_function = 4;
 /// That of another system's format, over whole keys: only filters that `petal_filter_import()` or `petal_format_spec()`
 /// give have it.
 pub const PETAL_HASH_FORMAT: petal_hash_function = 5;
+/// XXPH3, the preview of XXH3 that RocksDB's filters use: no seed, and not for maps.
+pub const PETAL_HASH_XXPH3: petal_hash_function = 6;
 
 const _: () = {
     assert!(PETAL_HASH_XXH3 == HashFunction::Xxh3 as u32 && PETAL_HASH_XXH64 == HashFunction::Xxh64 as u32);
     assert!(PETAL_HASH_SIPHASH13 == HashFunction::SipHash13 as u32);
     assert!(PETAL_HASH_EXTERNAL == HashFunction::External as u32);
     assert!(PETAL_HASH_FORMAT == HashFunction::Format as u32);
+    assert!(PETAL_HASH_XXPH3 == HashFunction::Xxph3 as u32);
 };
 
 /// An instruction set that the inner loops are written for. All of them do the same to the same bytes. Since 0.1.

@@ -40,7 +40,6 @@ pub const ROW: Row = Row {
         let rate = sizing::blocked::false_positive_rate(geometry.bits / BLOCK_BITS, geometry.hashes, keys);
         rate.max(sizing::hash_floor(keys, 64))
     },
-    in_bytes: Some(bit_filter::in_bytes::<BlockArray<Blocked>>()),
     ..Row::BASE
 };
 
@@ -72,7 +71,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
 pub struct Blocked;
 
 impl Blocks for Blocked {
-    const LAYOUT: Layout = Layout::Blocked;
+    const LAYOUT: Option<Layout> = Some(Layout::Blocked);
     const BLOCK_WORDS: usize = blocked::BLOCK_WORDS;
     const HASHES: (u32, u32) = (1, MAX_HASHES);
     const MAX_BLOCKS: u64 = u64::MAX;

@@ -40,7 +40,6 @@ pub const ROW: Row = Row {
         let rate = sizing::split_block::false_positive_rate(geometry.bits / BLOCK_BITS, keys);
         rate.max(sizing::hash_floor(keys, 64))
     },
-    in_bytes: Some(bit_filter::in_bytes::<BlockArray<SplitBlock>>()),
     ..Row::BASE
 };
 
@@ -73,7 +72,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
 pub struct SplitBlock;
 
 impl Blocks for SplitBlock {
-    const LAYOUT: Layout = Layout::SplitBlock;
+    const LAYOUT: Option<Layout> = Some(Layout::SplitBlock);
     const BLOCK_WORDS: usize = split_block::BLOCK_WORDS;
     const HASHES: (u32, u32) = (LANES, LANES);
     /// Blocks are chosen by 32 bits of the hash.

@@ -20,8 +20,7 @@ pub(crate) mod siphash;
 #[cfg(test)]
 mod smhasher;
 pub mod xxh3;
-#[allow(dead_code, reason = "for formats of other systems that are not all written yet")]
-pub(crate) mod xxph3;
+mod xxph3;
 
 pub use identity::widen;
 pub use murmur2::murmur2_32;
@@ -33,6 +32,7 @@ use core::hash::Hasher as _;
 use siphasher::sip::{SipHasher13, SipHasher24};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64, xxh3_64_with_seed, xxh3_128};
 use xxhash_rust::xxh64::xxh64;
+use xxph3::xxph3_64;
 
 /// The secret of a keyed hash function: 128 bits.
 pub type SecretKey = [u8; 16];
@@ -53,23 +53,26 @@ pub enum HashFunction {
     /// That of the foreign format which the filter follows: only kinds for other systems' bytes have it, and these take
     /// keys whole, since 64 bits of each are too few for them.
     Format = 5,
+    /// XXPH3, the preview of XXH3 that RocksDB's filters use: without a seed, for filters only.
+    Xxph3 = 6,
 }
 
 impl HashFunction {
-    /// Every hash function that a spec may choose.
+    /// Every hash function that a spec may choose, but for those that serve other systems' bytes.
     pub const ALL: [HashFunction; 4] =
         [HashFunction::Xxh3, HashFunction::Xxh64, HashFunction::SipHash13, HashFunction::External];
+
+    /// Those that serve other systems' bytes.
+    pub const OF_FORMATS: [HashFunction; 2] = [HashFunction::Format, HashFunction::Xxph3];
 
     /// The function with this number; 0 means the default.
     pub fn from_number(number: u32) -> Result<HashFunction> {
         if number == 0 {
             return Ok(HashFunction::Xxh3);
         }
-        if number == HashFunction::Format as u32 {
-            return Ok(HashFunction::Format);
-        }
-        HashFunction::ALL.into_iter().find(|function| *function as u32 == number).ok_or_else(|| {
-            error!(UnknownValue, "hash = {number} is not a hash function; 1 (xxh3) to 4 (external) are known")
+        let mut all = HashFunction::ALL.into_iter().chain(HashFunction::OF_FORMATS);
+        all.find(|function| *function as u32 == number).ok_or_else(|| {
+            error!(UnknownValue, "hash = {number} is not a hash function; 1 (xxh3) to 6 (xxph3) are known")
         })
     }
 
@@ -78,7 +81,7 @@ impl HashFunction {
         HashFunction::ALL.into_iter().find(|function| function.name() == name)
     }
 
-    /// Its name: `xxh3`, `xxh64`, `siphash13`, `external` or `format`.
+    /// Its name: `xxh3`, `xxh64`, `siphash13`, `external`, `format` or `xxph3`.
     pub const fn name(self) -> &'static str {
         match self {
             HashFunction::Xxh3 => "xxh3",
@@ -86,6 +89,7 @@ impl HashFunction {
             HashFunction::SipHash13 => "siphash13",
             HashFunction::External => "external",
             HashFunction::Format => "format",
+            HashFunction::Xxph3 => "xxph3",
         }
     }
 }
@@ -122,6 +126,9 @@ impl Hasher {
                 Err(error!(Contradiction, "seed = {seed} has no meaning with hash = siphash13, which takes a key"))
             }
             (HashFunction::SipHash13, Some(key)) => Ok(Hasher::keyed(key)),
+            (HashFunction::Xxph3, None) if seed != 0 => {
+                Err(error!(Contradiction, "seed = {seed} has no meaning with hash = xxph3, which takes none"))
+            }
             (_, Some(_)) => Err(error!(Contradiction, "a secret key has no meaning with hash = {function}")),
             (_, None) => Ok(Hasher { function, identifier: seed, flip: xxh3::flip(seed), sip: None }),
         }
@@ -171,12 +178,6 @@ impl Hasher {
         self.identifier
     }
 
-    /// Whether both give keys the same hashes, where they can hash at all.
-    #[inline]
-    pub fn is_same(&self, other: &Hasher) -> bool {
-        self.function == other.function && self.identifier == other.identifier
-    }
-
     /// What XXH3 mixes `u64` keys with, if this is XXH3 (`xxh3::flip`).
     #[inline]
     pub(crate) fn flip(&self) -> Option<u64> {
@@ -207,6 +208,7 @@ impl Hasher {
         match self.function {
             HashFunction::Xxh3 => Ok(xxh3_64_with_seed(key, self.identifier)),
             HashFunction::Xxh64 => Ok(xxh64(key, self.identifier)),
+            HashFunction::Xxph3 => Ok(xxph3_64(key)),
             HashFunction::SipHash13 => self.sip.as_ref().map(|(sip, _)| sip.hash(key)).ok_or(Status::KeyMissing),
             HashFunction::External => Err(Status::ExternalHash),
             HashFunction::Format => Err(Status::Unsupported),

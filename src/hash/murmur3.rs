@@ -72,7 +72,7 @@ fn round(halves: Halves, block: Halves) -> Halves {
 
 /// The 64-bit finaliser.
 #[inline]
-fn finish_64(mut half: u64) -> u64 {
+pub(crate) fn finish_64(mut half: u64) -> u64 {
     half = (half ^ half >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
     half = (half ^ half >> 33).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
     half ^ half >> 33

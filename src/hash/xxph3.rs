@@ -79,7 +79,7 @@ fn mixed(bytes: &[u8], at: usize) -> u64 {
 
 /// RocksDB's `Hash64` without a seed. O(length of the key).
 #[inline]
-pub(crate) fn xxph3_64(key: &[u8]) -> u64 {
+pub fn xxph3_64(key: &[u8]) -> u64 {
     match key.len() {
         0..=16 => short(key),
         17..=128 => pairs(key),

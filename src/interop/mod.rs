@@ -10,8 +10,10 @@
 
 mod array;
 mod cursor;
+mod table;
 
 mod guava;
+mod rocksdb;
 
 pub use array::{Parts, parts_of};
 pub use cursor::Cursor;
@@ -67,7 +69,7 @@ pub struct Format {
 pub type Export = fn(&Filter, Option<usize>, &mut Sink) -> Result<()>;
 
 /// All formats, by name.
-pub static FORMATS: &[Format] = &[guava::FORMAT];
+pub static FORMATS: &[Format] = &[guava::FORMAT, rocksdb::FORMAT];
 
 /// The format with this name.
 ///

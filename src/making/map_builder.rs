@@ -49,7 +49,7 @@ impl MapBuilder {
         };
         let BuilderOptions { memory_limit, temporary_directory, threads, progress } = options;
         let entries = Collector::new(CollectorOptions { memory_limit, temporary_directory, threads })?;
-        Ok(MapBuilder { hasher: spec.hasher()?, spec, entries, greatest, threads: threads.max(1), progress })
+        Ok(MapBuilder { hasher: row.hasher(&spec)?, spec, entries, greatest, threads: threads.max(1), progress })
     }
 
     /// How many keys were put, with their values.

@@ -25,6 +25,7 @@
 //! | blocks: a Binomial or Poisson mixture | [`mixture::binomial`], [`mixture::poisson`] | Putze et al. 2009 |
 //! | 512-bit blocks, k of sixteen lanes | [`blocked`] | the same, by inclusion and exclusion over the lanes |
 //! | 256-bit split blocks | [`split_block`] | the same, for the eight lanes of the Parquet layout |
+//! | 512-bit blocks, k bits anywhere | [`fast_local`] | the exact rate of each block, averaged |
 //! | chains of levels, `1 - prod(1 - P_i)` | [`scalable`] | Almeida et al. 2007 |
 //! | two keys with the same hash, `1 - (1-2^-w)^n` | [`hash_floor`] | birthday argument |
 
@@ -32,6 +33,7 @@ pub mod blocked;
 pub mod bloom;
 pub mod dependent;
 mod distinct;
+pub mod fast_local;
 pub mod fuse;
 pub mod mixture;
 mod occupancy;

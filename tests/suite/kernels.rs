@@ -4,7 +4,7 @@ use crate::common::mix;
 use core::sync::atomic::{AtomicU64, Ordering};
 use petal::hash::xxh3;
 use petal::layouts::blocked::masks;
-use petal::layouts::{BlockKernel, blocked, split_block};
+use petal::layouts::{BlockKernel, blocked, fast_local, split_block};
 use petal::ring::{Batch, FETCH_FROM, Few, GROUP};
 use petal::simd::{Instructions, available, choose};
 use petal::{Filter, Image, Kernel, Spec, Status, sizing};
@@ -145,12 +145,16 @@ fn kernels_take_few_keys_as_the_portable_one_takes_many() {
                 for hashes in [1, 6, 16] {
                     compare_few(instructions, blocked::kernel, blocks * blocked::BLOCK_WORDS, masks(hashes), count);
                 }
+                for probes in [1, 7, 30].map(fast_local::probes) {
+                    compare_few(instructions, fast_local::kernel, blocks * fast_local::BLOCK_WORDS, probes, count);
+                }
             }
         }
         for count in [0, 1, 16, 63, 64] {
             let words = FETCH_FROM + 8 * 5;
             compare_few(instructions, split_block::kernel, words, &[], count);
             compare_few(instructions, blocked::kernel, words, masks(6), count);
+            compare_few(instructions, fast_local::kernel, words, fast_local::probes(6), count);
         }
     }
 }
@@ -166,6 +170,9 @@ fn kernels_do_as_the_portable_one() {
                 for hashes in 1..=16 {
                     compare(instructions, blocked::kernel, blocks * blocked::BLOCK_WORDS, masks(hashes), count);
                 }
+                for probes in [1, 6, 8, 9, 15, 16, 17, 30].map(fast_local::probes) {
+                    compare(instructions, fast_local::kernel, blocks * fast_local::BLOCK_WORDS, probes, count);
+                }
             }
         }
         // So large that lines are fetched ahead.
@@ -173,6 +180,7 @@ fn kernels_do_as_the_portable_one() {
             let words = FETCH_FROM + 8 * 5;
             compare(instructions, split_block::kernel, words, &[], count);
             compare(instructions, blocked::kernel, words, masks(6), count);
+            compare(instructions, fast_local::kernel, words, fast_local::probes(6), count);
         }
     }
 }
@@ -223,6 +231,14 @@ fn kernels_read_the_same_fills() {
             assert_eq!(found.ones as f64, counts.iter().sum());
             assert!(close(found.products, split), "{name}");
             assert_eq!(found, split_block::kernel(Instructions::PORTABLE).fills(&words, 8), "{name}");
+            for hashes in 1..=fast_local::MAX_HASHES {
+                let power = |block: &[f64]| (block.iter().sum::<f64>() / 512.0).powi(hashes as i32);
+                let found = fast_local::kernel(instructions).fills(&words, hashes);
+                assert_eq!(found.ones as f64, counts.iter().sum());
+                assert!(close(found.products, counts.chunks_exact(16).map(power).sum()), "{name}, {hashes} probes");
+                let portable = fast_local::kernel(Instructions::PORTABLE).fills(&words, hashes);
+                assert_eq!(found, portable, "{name}, {hashes} probes");
+            }
             for (hashes, expected) in (1..).zip(&expected) {
                 let found = blocked::kernel(instructions).fills(&words, hashes);
                 assert_eq!(found.ones as f64, counts.iter().sum());

@@ -9,6 +9,7 @@ mod array;
 mod modulus;
 
 mod guava;
+mod rocksdb;
 
 pub use array::{Array, PlacedArray};
 pub use modulus::Modulus;
@@ -70,7 +71,7 @@ impl PlacementRow {
 }
 
 /// All placements. The place in this list is the placement's number in images: it is only appended to.
-const ROWS: &[PlacementRow] = &[guava::MITZ_32, guava::MITZ_64];
+const ROWS: &[PlacementRow] = &[guava::MITZ_32, guava::MITZ_64, rocksdb::LEGACY];
 
 /// All placements, in the order of their numbers.
 pub static PLACEMENTS: &[PlacementRow] = ROWS;

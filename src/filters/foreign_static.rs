@@ -1,0 +1,116 @@
+//! The kind `foreign_static`: a filter that another system made once from all of its keys, looked up in the table as its
+//! owner wrote it. [`crate::layouts::foreign_static`] has the forms of such tables; [`crate::interop`] reads them.
+//!
+//! Nothing is made in this kind, and no key is added: who has the keys makes a `fuse` filter of them.
+
+use crate::bits;
+use crate::bits::ring::{self, Batch};
+use crate::error::{Result, error};
+use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
+use crate::kind::{Base, Kind, Overfill, Payload, Row, Sizes, Structure};
+use crate::layouts::Measure;
+use crate::layouts::foreign_static::{FORMS, Form, NAMES};
+use crate::spec::{Domain, KindId, Parameter};
+use crate::storage::try_box;
+use core::sync::atomic::AtomicU64;
+
+/// Whose table it is.
+pub const FORM: Parameter = Parameter {
+    name: "form",
+    summary: "whose table it is",
+    default: 0.0,
+    domain: Domain::Choice(&NAMES),
+    word: Some(0),
+};
+
+/// The registry's row.
+pub const ROW: Row = Row {
+    kind: KindId(10),
+    name: "foreign_static",
+    summary: "a filter that another system made of all of its keys, for looking keys up",
+    parameters: &[&FORM],
+    structure: Structure::Filter { open },
+    sizes: Sizes::Multiples(8),
+    hashes: (0, u32::MAX),
+    geometry: |_, _| Err(error!(Unsupported, "foreign_static filters come from other systems' bytes only")),
+    lines_per_lookup: |geometry| 3.0_f64.min((geometry.payload_bytes / PAYLOAD_UNIT) as f64),
+    false_positive_rate: |geometry, _| form_of(geometry).map_or(1.0, |form| form.false_positive_rate()),
+    overfill: Overfill::IsBuilt,
+    ..Row::BASE
+};
+
+/// The geometry of a table of so many bytes, with its form's number and what that makes of the words after it; `None`
+/// if it has no such table.
+pub fn of(bytes: u64, words: [u64; 8]) -> Option<Geometry> {
+    let payload_bytes = bytes.checked_next_multiple_of(PAYLOAD_UNIT).filter(|bytes| image_bytes(*bytes).is_some())?;
+    let geometry = Geometry { bits: bytes.checked_mul(8)?, hashes: 0, words, payload_bytes };
+    form_of(&geometry).map(|_| geometry)
+}
+
+fn form_of(geometry: &Geometry) -> Option<Box<dyn Form>> {
+    let row = FORMS.get(usize::try_from(geometry.words[0]).ok()?)?;
+    (row.open)(geometry)
+}
+
+/// A static filter of another system over a payload.
+struct ForeignStatic {
+    base: Base,
+    form: Box<dyn Form>,
+}
+
+fn open(base: Base) -> Result<Box<dyn Kind>> {
+    let geometry = *base.geometry();
+    match form_of(&geometry).filter(|_| of(geometry.bits / 8, geometry.words) == Some(geometry)) {
+        Some(form) => Ok(try_box(ForeignStatic { base, form })?),
+        None => Err(base.foreign_geometry()),
+    }
+}
+
+impl ForeignStatic {
+    fn words(&self) -> &[AtomicU64] {
+        self.base.words().shared()
+    }
+}
+
+impl Payload for ForeignStatic {
+    fn base(&self) -> &Base {
+        &self.base
+    }
+
+    fn base_mut(&mut self) -> &mut Base {
+        &mut self.base
+    }
+
+    fn check_payload(&self) -> Result<()> {
+        let bits = self.base.geometry().bits;
+        if bits::is_zero_from(self.words(), bits) {
+            return Ok(());
+        }
+        Err(error!(Corrupt, "bits after the last one, {bits}, are set"))
+    }
+}
+
+impl Kind for ForeignStatic {
+    fn contains_hash(&self, hash: u64) -> bool {
+        self.form.contains(self.words(), hash)
+    }
+
+    fn contains_many(&self, batch: &mut dyn Batch) {
+        let words = self.words();
+        let ahead = ring::ahead(words.len(), 3);
+        let fetch = |_: &(), hash| self.form.fetch(words, hash);
+        ring::rolling(&mut (), ahead, batch, fetch, ring::nothing, |(), hash| self.form.contains(words, hash));
+    }
+
+    /// Places are cells, and every key has one to itself; of how many keys there are most tables say nothing.
+    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+        progress(self.base.words().bytes());
+        let (keys, cells) = (self.base.count_now(), self.form.cells());
+        Measure {
+            taken: keys,
+            fill: keys as f64 / cells.max(1) as f64,
+            saturated: 0,
+            false_positive_rate: self.form.false_positive_rate(),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Filters whose payload is the foreign bytes themselves, as they are.
+
+use crate::error::{Result, Status, error};
+use crate::filter::Filter;
+use crate::filters::foreign_static;
+use crate::format::Geometry;
+use crate::hash::HashFunction;
+use crate::image::Image;
+use crate::kind::Row;
+use crate::layouts;
+use crate::spec::Spec;
+use crate::storage::Words;
+
+/// The little-endian words that bytes are, zeros following the last of them.
+pub fn words(data: &[u8]) -> impl Iterator<Item = u64> {
+    let word = |bytes: &[u8]| u64::from_le_bytes(core::array::from_fn(|i| bytes.get(i).copied().unwrap_or(0)));
+    data.chunks(8).map(word)
+}
+
+/// The filter of this spec and geometry whose payload begins with these bytes, which are no more than it has.
+///
+/// # Errors
+/// [`Status::Corrupt`] where the kind cannot have such a payload; [`Status::OutOfMemory`].
+pub fn filter_of(row: &'static Row, spec: &Spec, geometry: Geometry, data: &[u8]) -> Result<Filter> {
+    let mut base = crate::making::base(row, spec, geometry, |header| Words::zeroed(header.geometry.payload_bytes))?;
+    base.writable()?.iter_mut().zip(words(data)).for_each(|(to, word)| *to = word);
+    let filter = Filter::over(base)?;
+    filter.payload().check_payload()?;
+    Ok(filter)
+}
+
+/// The static filter with this table, and what its form makes of the words after the form's number.
+///
+/// # Errors
+/// [`Status::Corrupt`] where the form has no such table; [`Status::OutOfMemory`].
+pub fn static_filter(form: &str, settings: [u64; 5], hash: HashFunction, table: &[u8]) -> Result<Filter> {
+    let mut all = [0; 8];
+    all[0] = layouts::foreign_static::number(form).ok_or(Status::Internal)?;
+    all[1..6].copy_from_slice(&settings);
+    let bytes = table.len() as u64;
+    let geometry = foreign_static::of(bytes, all)
+        .ok_or_else(|| error!(Corrupt, "{bytes} bytes are no table of {form} with {settings:x?}"))?;
+    let row = &foreign_static::ROW;
+    filter_of(row, &Spec { kind: Some(row.kind), bits: geometry.bits, hash, ..Spec::default() }, geometry, table)
+}
