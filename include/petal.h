@@ -553,6 +553,45 @@ petal_status petal_filter_insert_batch(petal_filter *filter,
 
 
 /*
+ * ONE KEY ASKED OF MANY FILTERS
+ *
+ * For a lookup through an LSM tree, a search over shards. While one filter answers, the lines of
+ * those that come are on their way: the call takes about as long as reading a line of each. Answer i
+ * is that of filter i; filters may be of different kinds and sizes. The key is hashed once if all
+ * have the same hash function and seed or key, and otherwise once for each. On a failure every answer
+ * is true.
+ */
+
+/**
+ * Asks `count` filters for one key. `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_KEY_MISSING` if one of them cannot hash
+ * it. Since 0.1.
+ */
+petal_status petal_filters_contain(const petal_filter *const *filters,
+                                   size_t count,
+                                   const void *key,
+                                   size_t length,
+                                   petal_answers *answers,
+                                   petal_error *error);
+
+/**
+ * Asks `count` filters for one uint64_t key. `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_KEY_MISSING` if one of them
+ * cannot hash it. Since 0.1.
+ */
+petal_status petal_filters_contain_u64(const petal_filter *const *filters,
+                                       size_t count,
+                                       uint64_t key,
+                                       petal_answers *answers,
+                                       petal_error *error);
+
+/** Asks `count` filters for the key with this hash, whatever their own hash functions are. Since 0.1. */
+petal_status petal_filters_contain_hash(const petal_filter *const *filters,
+                                        size_t count,
+                                        uint64_t hash,
+                                        petal_answers *answers,
+                                        petal_error *error);
+
+
+/*
  * FILTERS: REMOVING AND COUNTING
  *
  * For kinds that can: `PETAL_CAN_REMOVE` and `PETAL_CAN_COUNT`.
@@ -1143,6 +1182,23 @@ petal_status petal_builder_finish(petal_builder *builder, petal_filter **filter,
  */
 petal_status petal_builder_save(petal_builder *builder, const char *path, petal_error *error);
 
+/**
+ * How long the compact form of the filter is at most, in bytes, with the keys that were added, if all of them are
+ * distinct; of a kind that is built from its keys about how long. `PETAL_ERR_UNSUPPORTED` if it has none. Since 0.1.
+ */
+petal_status petal_builder_compact_size(const petal_builder *builder, size_t *size, petal_error *error);
+
+/**
+ * Makes the filter and writes its compact form into a buffer, of any alignment and `petal_builder_compact_size()` bytes
+ * or more. Empties the builder, which can be used again and keeps room for its next keys. `PETAL_ERR_BUFFER_TOO_SMALL`
+ * names the length that is needed; on a failure the keys stay. `written` is nullable. Since 0.1.
+ */
+petal_status petal_builder_finish_compact(petal_builder *builder,
+                                          void *buffer,
+                                          size_t length,
+                                          size_t *written,
+                                          petal_error *error);
+
 
 /*
  * FILTERS: DESCRIBING
@@ -1258,6 +1314,109 @@ uint64_t petal_filter_capabilities(const petal_filter *filter);
 petal_status petal_filter_expected_false_positive_rate(const petal_filter *filter,
                                                        uint64_t keys,
                                                        double *false_positive_rate);
+
+
+/*
+ * COMPACT FORMS
+ *
+ * For filters that live inside another system's file: a table's filter block, a page, a value. The
+ * compact form of a filter is its payload and a trailer of 8 or 16 bytes; docs/format.md specifies
+ * it. Hash function, seed and secret key are not in it: whoever opens it has to give those that
+ * the filter was made with, and nothing tells if they are others. Neither are count, capacity and
+ * rate, which are 0 of a filter that is opened from one. It is only read; a copy can be changed.
+ *
+ * The trailer has a checksum of 32 bits. 12 of them are the trailer's own and are looked at by every
+ * function here; they find one or two flipped bits of it for certain. The other 20 are of all bytes:
+ * `petal_filter_open_compact()` looks at them if the payload has at most 4096 bytes or the options
+ * ask for it, `petal_filter_load_compact()` and `petal_compact_check()` always. No bytes make a function
+ * here read past the length that it was given.
+ *
+ * Every kind of filter has a compact form, but for a `scalable` filter whose tightening is no whole
+ * number of thousandths and a `fuse` filter of 2^33 keys or more. Maps have none.
+ */
+
+/** What a compact form does not say. NULL stands for all zeros: XXH3 with seed 0. Since 0.1. */
+typedef struct petal_compact_options {
+  /** sizeof(petal_compact_options). */
+  size_t struct_size;
+  /** One of `PETAL_HASH_*`; 0 is `PETAL_HASH_XXH3`. */
+  petal_hash_function hash;
+  /**
+   * 1 compares all of a form that is opened with its checksum, and with what its kind promises, however large it is.
+   */
+  uint32_t verify;
+  /** The seed; 0 for `PETAL_HASH_SIPHASH13`. */
+  uint64_t seed;
+  /** The secret key of `PETAL_HASH_SIPHASH13`; all zeros is none. */
+  uint8_t key[16];
+} petal_compact_options;
+
+/** The size in bytes of a filter's compact form. `PETAL_ERR_UNSUPPORTED` if it has none. Since 0.1. */
+petal_status petal_filter_compact_size(const petal_filter *filter, size_t *size, petal_error *error);
+
+/**
+ * Writes the compact form into a buffer, of any alignment, of at least `petal_filter_compact_size()` bytes, also while
+ * threads and processes insert: keys whose insertion happened before are in it. `PETAL_ERR_DIRTY` if the filter is
+ * `PETAL_STATE_UNVOUCHED`, which the form could not say; `PETAL_ERR_CORRUPT` if it lies in an image that does not match
+ * its checksums. `written` is nullable. Since 0.1.
+ */
+petal_status petal_filter_serialize_compact(const petal_filter *filter,
+                                            void *buffer,
+                                            size_t length,
+                                            size_t *written,
+                                            petal_error *error);
+
+/**
+ * Opens the compact form that `length` bytes from `data` are, in place and for reading: nothing is copied, and what is
+ * larger than 4096 bytes is not read through unless the options ask for it. `data` is a multiple of 8; its bytes stay
+ * as they are until the handle is freed. `options` is nullable. `PETAL_ERR_TRUNCATED` and `PETAL_ERR_FOREIGN` for
+ * lengths that no compact form has; `PETAL_ERR_CORRUPT`; `PETAL_ERR_MISALIGNED`. Since 0.1.
+ */
+petal_status petal_filter_open_compact(const void *data,
+                                       size_t length,
+                                       const petal_compact_options *options,
+                                       petal_filter **filter,
+                                       petal_error *error);
+
+/**
+ * Copies a filter out of its compact form, of any alignment, into memory of its own, and verifies all of it whatever
+ * the options say. `options` is nullable. Since 0.1.
+ */
+petal_status petal_filter_load_compact(const void *data,
+                                       size_t length,
+                                       const petal_compact_options *options,
+                                       petal_filter **filter,
+                                       petal_error *error);
+
+/** Compares all of a compact form, of any alignment, with its checksum. Since 0.1. */
+petal_status petal_compact_check(const void *data, size_t length, petal_error *error);
+
+/**
+ * Looks a hash up in a compact form without a handle: `data` is at any address, and nothing is allocated. Any failure
+ * returns true; `petal_compact_contains_checked_hash()` says why. The payload is not compared with its checksum:
+ * `petal_compact_check()` does that, once. A `fuse` filter's form has to be at a multiple of 8. Hash the key with
+ * `petal_hash()`. Since 0.1.
+ */
+bool petal_compact_contains_hash(const void *data, size_t length, uint64_t hash);
+
+/** Looks a hash up as `petal_compact_contains_hash()` does, and says whether that worked. Since 0.1. */
+petal_status petal_compact_contains_checked_hash(const void *data,
+                                                 size_t length,
+                                                 uint64_t hash,
+                                                 bool *found,
+                                                 petal_error *error);
+
+/**
+ * Looks one hash up in `count` compact forms in one call: form i is the `lengths[i]` bytes from `data[i]`, and has
+ * answer i. The lines of those that come are fetched while one answers. A form that is damaged makes the call fail,
+ * naming it, and then every answer is true. Since 0.1.
+ */
+petal_status petal_compacts_contain_hash(const void *const *data,
+                                         const size_t *lengths,
+                                         size_t count,
+                                         uint64_t hash,
+                                         petal_answers *answers,
+                                         petal_error *error);
 
 
 /*
@@ -1667,6 +1826,12 @@ petal_status petal_hash(const petal_spec *spec, const void *key, size_t length, 
 
 /** The hash of a uint64_t key under a spec's hash function, seed and key. Since 0.1. */
 petal_status petal_hash_u64(const petal_spec *spec, uint64_t key, uint64_t *hash, petal_error *error);
+
+/**
+ * The hashes of many keys under a spec's hash function, seed and key, as `keys->count` numbers: to be given as
+ * `PETAL_KEYS_HASHES` to many filters, or compact forms, that hash alike. Since 0.1.
+ */
+petal_status petal_hash_batch(const petal_spec *spec, const petal_keys *keys, uint64_t *hashes, petal_error *error);
 
 /**
  * The hash of a key as a filter makes it. `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_KEY_MISSING` where it cannot.

@@ -2,7 +2,7 @@
 //! ([`crate::bits::ring::Batch`]).
 
 use crate::answers::Answers;
-use crate::bits::ring::{Batch, Few, GROUP, Lookups, Taken};
+use crate::bits::ring::{self, Batch, Few, GROUP, Lookups, Stages, Taken};
 use crate::error::Result;
 use crate::hash::Hasher;
 use crate::keys::Keys;
@@ -73,6 +73,64 @@ pub(crate) fn contains(
     }
     look_up(&mut Call { keys, hasher, instructions, hashed: 0, answered: 0, answers: Some(answers) });
     answers.done = keys.len();
+    Ok(())
+}
+
+/// The numbers of many filters that are asked for one key, and their answers on the way out.
+struct Across<'a, 'b> {
+    count: usize,
+    numbered: usize,
+    answered: usize,
+    answers: &'a mut Answers<'b>,
+}
+
+impl Batch for Across<'_, '_> {
+    fn keys(&self) -> usize {
+        self.count
+    }
+
+    fn next(&mut self, numbers: &mut [u64; GROUP]) -> usize {
+        let count = GROUP.min(self.count - self.numbered);
+        let next = self.numbered as u64..;
+        numbers[..count].iter_mut().zip(next).for_each(|(to, number)| *to = number);
+        self.numbered += count;
+        count
+    }
+
+    fn is_asked(&self) -> bool {
+        true
+    }
+
+    fn answer(&mut self, answers: u64, filters: usize) {
+        self.answers.take(self.answered, answers, filters);
+        self.answered += filters;
+    }
+}
+
+/// How far ahead of a filter's answer what leads to its payload is fetched, and then the lines of its payload.
+const ACROSS: Stages = Stages { far: ring::AHEAD, near: ring::AHEAD / 2 };
+
+/// Asks many filters, by their numbers, for one key: `ask` says the answer of each, in order. Well ahead of that
+/// `fetch` asks for the lines of its payload, and before that `touch` for those which it is found by.
+///
+/// # Errors
+/// That the answers have not the room of so many filters. All of them then say true.
+pub(crate) fn across(
+    count: usize,
+    answers: &mut Answers,
+    touch: impl Fn(usize),
+    fetch: impl Fn(usize),
+    mut ask: impl FnMut(usize) -> bool,
+) -> Result<()> {
+    (answers.true_count, answers.done) = (0, 0);
+    if let Err(error) = answers.check(count) {
+        answers.fill(true, count);
+        return Err(error);
+    }
+    let mut call = Across { count, numbered: 0, answered: 0, answers };
+    let (touch, fetch) = (|_: &(), i| touch(i as usize), |_: &(), i| fetch(i as usize));
+    ring::rolling(&mut (), ACROSS, &mut call, touch, fetch, |(), i| ask(i as usize));
+    answers.done = count;
     Ok(())
 }
 

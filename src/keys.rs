@@ -3,7 +3,7 @@
 use crate::bits::ring::{Few, GROUP};
 use crate::error::{Result, error};
 use crate::hash::{Hasher, widen};
-use crate::simd::Instructions;
+use crate::simd::{self, Instructions};
 
 /// Many keys.
 #[derive(Clone, Copy, Debug)]
@@ -172,6 +172,19 @@ impl<'a> WholeKeys<'a> {
             Form::U64(keys) => take(&keys[i].to_le_bytes()),
         }
     }
+}
+
+/// Writes the hashes of keys.
+///
+/// # Errors
+/// As [`Keys::check`]; [`Status::BufferTooSmall`](crate::Status::BufferTooSmall) unless `hashes` are as many as the keys.
+pub fn hash_keys(keys: &Keys, hasher: &Hasher, hashes: &mut [u64]) -> Result<()> {
+    keys.check(hasher)?;
+    if hashes.len() != keys.len() {
+        return Err(error!(BufferTooSmall, "{} keys have room for {} hashes", keys.len(), hashes.len()));
+    }
+    keys.hash_range(0, hasher, simd::best(), hashes);
+    Ok(())
 }
 
 fn fill(ids: &mut [u128], from: impl Iterator<Item = Option<u128>>) {

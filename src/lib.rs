@@ -49,16 +49,17 @@ pub use answers::Answers;
 pub use bits::ring::{self, Taken};
 pub use error::{Error, MESSAGE_LENGTH, Result, Status};
 pub use estimate::{Comparison, Estimate, INTERVAL_SIGMAS, compare, estimate};
-pub use filter::Filter;
+pub use filter::{Asked, Filter, filters_contain, filters_contain_hash, filters_contain_u64};
 pub use hash::{HashFunction, Hasher, SecretKey};
 pub use image::Image;
-pub use keys::Keys;
+pub use keys::{Keys, hash_keys};
 pub use kind::{Base, Capabilities, Counted, Entry, Overfill, Progress, Records, Row, Sizes, Structure};
 pub use layouts::{Layout, Measure, View};
 pub use making::{
-    Builder, BuilderOptions, Collector, CollectorOptions, MIN_MEMORY_LIMIT, MapBuilder, Mode, OpenOptions, Record,
-    Sorted, Steps, create, create_in, expected_false_positive_rate, geometry, image_size, load, load_as, open, open_as,
-    open_buffer, open_buffer_as, parameter_of, plan, row_of,
+    Builder, BuilderOptions, Collector, CollectorOptions, CompactOptions, MIN_MEMORY_LIMIT, MapBuilder, Mode,
+    OpenOptions, Record, Sorted, Steps, check_compact, compact_contains_hash, compacts_contain_hash, create, create_in,
+    expected_false_positive_rate, geometry, image_size, load, load_as, load_compact, open, open_as, open_buffer,
+    open_buffer_as, open_compact, parameter_of, plan, row_of,
 };
 #[cfg(unix)]
 pub use making::{open_descriptor, open_descriptor_as};

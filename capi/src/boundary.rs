@@ -235,38 +235,53 @@ pub(crate) unsafe fn bytes_at_once<'a>(pointer: *const u8, length: usize) -> Opt
     Some(unsafe { std::slice::from_raw_parts(pointer, length) })
 }
 
-/// An array of numbers; NULL is allowed where there are none.
+/// An array; NULL is allowed where it has no elements.
 ///
 /// # Safety
-/// `length` numbers are readable.
+/// `length` elements are readable, and any bytes are one.
 #[inline]
-pub(crate) unsafe fn numbers<'a>(pointer: *const u64, length: usize, name: &str) -> Result<&'a [u64]> {
+pub(crate) unsafe fn elements<'a, T>(pointer: *const T, length: usize, name: &str) -> Result<&'a [T]> {
     // SAFETY: the caller's promise.
-    unsafe { numbers_at_once(pointer, length) }.ok_or_else(|| {
+    unsafe { elements_at_once(pointer, length) }.ok_or_else(|| {
         if pointer.is_null() {
             return null(name);
         }
         if !pointer.is_aligned() {
-            return error(Status::Misaligned, format_args!("{name} is not aligned to 8 bytes"));
+            return error(Status::Misaligned, format_args!("{name} is not aligned to {} bytes", align_of::<T>()));
         }
         error(Status::TooLarge, format_args!("{length} elements of {name} are more than can be"))
     })
 }
 
-/// [`numbers`] without a reason where there are none.
+/// [`elements`] without a reason where there are none.
 ///
 /// # Safety
-/// As [`numbers`].
+/// As [`elements`].
 #[inline(always)]
-pub(crate) unsafe fn numbers_at_once<'a>(pointer: *const u64, length: usize) -> Option<&'a [u64]> {
+pub(crate) unsafe fn elements_at_once<'a, T>(pointer: *const T, length: usize) -> Option<&'a [T]> {
     if length == 0 {
         return Some(&[]);
     }
-    if pointer.is_null() || !pointer.is_aligned() || length > isize::MAX as usize / 8 {
+    if pointer.is_null() || !pointer.is_aligned() || length > isize::MAX as usize / size_of::<T>() {
         return None;
     }
     // SAFETY: the caller's promise, and the length fits.
     Some(unsafe { std::slice::from_raw_parts(pointer, length) })
+}
+
+/// An array to be written; NULL is allowed where it has no elements.
+///
+/// # Safety
+/// `length` elements are writable, nobody else uses them, and any bytes are one.
+pub(crate) unsafe fn elements_mut<'a, T>(pointer: *mut T, length: usize, name: &str) -> Result<&'a mut [T]> {
+    if length == 0 {
+        return Ok(&mut []);
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        elements(pointer, length, name)?;
+        Ok(std::slice::from_raw_parts_mut(pointer, length))
+    }
 }
 
 /// A C string that is a path.

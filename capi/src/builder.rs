@@ -4,6 +4,7 @@
 //! It keeps 8 bytes a key, and 16 for kinds that remove or count keys.
 
 use crate::boundary::{self, NO_ERROR, boundary, read_path};
+use crate::compact;
 use crate::filter::keys::{self, petal_answers, petal_keys};
 use crate::filter::{give, petal_filter};
 use crate::handle::{self, Handle};
@@ -206,5 +207,44 @@ pub unsafe extern "C" fn petal_builder_save(
     boundary!(error, [builder, path], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
         unsafe { (*builder).0.change(|builder| builder.save(read_path(path)))? }
+    })
+}
+
+/// How long the compact form of the filter is at most, in bytes, with the keys that were added, if all of them are
+/// distinct; of a kind that is built from its keys about how long. `PETAL_ERR_UNSUPPORTED` if it has none. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_builder_compact_size(
+    builder: *const petal_builder,
+    size: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [builder, size], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { size.write((*builder).0.get()?.compact_size()?) };
+        Ok(())
+    })
+}
+
+/// Makes the filter and writes its compact form into a buffer, of any alignment and `petal_builder_compact_size()` bytes
+/// or more. Empties the builder, which can be used again and keeps room for its next keys. `PETAL_ERR_BUFFER_TOO_SMALL`
+/// names the length that is needed; on a failure the keys stay. `written` is nullable. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_builder_finish_compact(
+    builder: *mut petal_builder,
+    buffer: *mut c_void,
+    length: usize,
+    written: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [builder, buffer], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe {
+            let to = compact::buffer(buffer, length)?;
+            let done = (*builder).0.change(|builder| builder.finish_compact(to))??;
+            if !written.is_null() {
+                written.write(done);
+            }
+        }
+        Ok(())
     })
 }

@@ -4,6 +4,7 @@
 //! in many filters that share a hash function and seed.
 
 use crate::boundary::{self, boundary};
+use crate::filter::keys::petal_keys;
 use crate::filter::petal_filter;
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
@@ -43,6 +44,25 @@ pub unsafe extern "C" fn petal_hash_u64(
         // SAFETY: as above.
         unsafe { hash.write(value) };
         Ok(())
+    })
+}
+
+/// The hashes of many keys under a spec's hash function, seed and key, as `keys->count` numbers: to be given as
+/// `PETAL_KEYS_HASHES` to many filters, or compact forms, that hash alike. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_hash_batch(
+    spec: *const petal_spec,
+    keys: *const petal_keys,
+    hashes: *mut u64,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [spec, keys], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe {
+            let (spec, keys) = (petal_spec::get(spec)?, petal_keys::get(keys)?);
+            let hashes = boundary::elements_mut(hashes, keys.len(), "hashes")?;
+            petal_core::hash_keys(&keys, &spec.hasher()?, hashes)
+        }
     })
 }
 

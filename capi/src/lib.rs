@@ -80,6 +80,7 @@ pub mod spec;
 pub mod making;
 pub mod builder;
 pub mod describe;
+pub mod compact;
 pub mod map;
 pub mod interop;
 pub mod plan;

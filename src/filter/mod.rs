@@ -1,7 +1,11 @@
 //! What callers call on a filter, whatever its kind.
 
+mod across;
 mod combine;
+mod compact;
 mod keyed;
+
+pub use across::{Asked, filters_contain, filters_contain_hash, filters_contain_u64};
 
 use crate::answers::Answers;
 use crate::batch;

@@ -1,15 +1,15 @@
 //! Filters whose payload is one bit array, whatever its layout.
 
 use crate::bits;
-use crate::bits::ring::Taken;
-use crate::bits::ring::{Batch, Few};
+use crate::bits::ring::{self, Batch, Few, Taken};
 use crate::error::{Result, Status, error};
 use crate::format::Geometry;
 use crate::kind::{
-    Base, Capabilities, Cardinality, Fold, Insert, Intersect, Kind, Merge, Overlap, Payload, SharedInsert, change_many,
-    change_one,
+    Base, Capabilities, Cardinality, Fold, InBytes, Insert, Intersect, Kind, Merge, Overlap, Payload, SharedInsert,
+    change_many, change_one,
 };
 use crate::layouts::{BitLayout, Measure, Probe, View, check_factor};
+use crate::simd;
 use crate::spec::{Number, Parameter, Size, Spec};
 use crate::storage::{Words, try_box};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -78,6 +78,23 @@ pub fn open<L: BitLayout + 'static>(base: Base) -> Result<Box<dyn Kind>> {
         Some(layout) => Ok(try_box(BitFilter { layout, base })?),
         None => Err(base.foreign_geometry()),
     }
+}
+
+/// How a hash is looked up in an array of this layout at any address.
+pub const fn in_bytes<L: BitLayout>() -> InBytes {
+    InBytes {
+        contains: |geometry, bytes, hash| Some(layout_of::<L>(geometry)?.contains_in(bytes, hash)),
+        fetch: |geometry, bytes, hash| {
+            if let Some(layout) = layout_of::<L>(geometry) {
+                layout.fetch(hash, &mut |word| bytes.fetch(word));
+            }
+        },
+    }
+}
+
+#[inline]
+fn layout_of<L: BitLayout>(geometry: &Geometry) -> Option<L> {
+    L::of(geometry, simd::best()).filter(|_| geometry.is_of_bits())
 }
 
 impl<L: BitLayout> BitFilter<L> {
@@ -177,13 +194,17 @@ impl<L: BitLayout> Kind for BitFilter<L> {
         Some(self)
     }
 
+    fn fetch(&self, hash: u64) {
+        self.layout.fetch(hash, &mut |word| ring::fetch_word(self.words(), word));
+    }
+
     fn view(&self) -> Option<View<'_>> {
         self.layout.view(self.words())
     }
 
     fn probe(&self) -> Option<Probe<'_>> {
         let (kernel, masks) = self.layout.kernel()?;
-        Some(self.base.probe(kernel, self.words(), masks))
+        Some(self.base.probe(kernel, self.words(), masks, L::fetch_first))
     }
 }
 

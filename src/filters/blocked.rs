@@ -40,6 +40,7 @@ pub const ROW: Row = Row {
         let rate = sizing::blocked::false_positive_rate(geometry.bits / BLOCK_BITS, geometry.hashes, keys);
         rate.max(sizing::hash_floor(keys, 64))
     },
+    in_bytes: Some(bit_filter::in_bytes::<BlockArray<Blocked>>()),
     ..Row::BASE
 };
 

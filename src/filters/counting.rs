@@ -13,12 +13,12 @@
 
 use super::bit_filter::units_for;
 use crate::bits;
-use crate::bits::ring::{Batch, Taken};
+use crate::bits::ring::{self, Batch, Taken};
 use crate::error::{Result, Status, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::kind::{
-    Base, Capabilities, Cardinality, Count, Insert, Intersect, Kind, Merge, Overlap, Payload, Remove, Row, Sizes,
-    Structure, change_many, change_one,
+    Base, Capabilities, Cardinality, Count, InBytes, Insert, Intersect, Kind, Merge, Overlap, Payload, Remove, Row,
+    Sizes, Structure, change_many, change_one,
 };
 use crate::layouts::Measure;
 use crate::layouts::classic::MAX_HASHES;
@@ -48,6 +48,14 @@ pub const ROW: Row = Row {
     false_positive_rate: |geometry, keys| {
         Counters::of(geometry).map_or(1.0, |counters| counters.false_positive_rate(keys))
     },
+    in_bytes: Some(InBytes {
+        contains: |geometry, bytes, hash| Some(counters_of(geometry)?.contains_in(bytes, hash)),
+        fetch: |geometry, bytes, hash| {
+            if let Some(counters) = counters_of(geometry) {
+                counters.fetch_first(hash, |word| bytes.fetch(word));
+            }
+        },
+    }),
     ..Row::BASE
 };
 
@@ -67,9 +75,13 @@ fn geometry(_: &Spec, size: Size) -> Result<Geometry> {
     Geometry::of_bits(bits, hashes, [0; 8])
 }
 
+/// The counters of a payload with this geometry, if it is one of this kind.
+fn counters_of(geometry: &Geometry) -> Option<Counters> {
+    Counters::of(geometry).filter(|_| geometry.is_of_bits())
+}
+
 fn open(base: Base) -> Result<Box<dyn Kind>> {
-    let geometry = base.geometry();
-    match Counters::of(geometry).filter(|_| geometry.is_of_bits()) {
+    match counters_of(base.geometry()) {
         Some(counters) => Ok(try_box(Counting { base, counters })?),
         None => Err(base.foreign_geometry()),
     }
@@ -136,6 +148,10 @@ impl Kind for Counting {
     #[inline]
     fn contains_hash(&self, hash: u64) -> bool {
         self.counters.contains(self.words(), hash)
+    }
+
+    fn fetch(&self, hash: u64) {
+        self.counters.fetch_first(hash, |word| ring::fetch_word(self.words(), word));
     }
 
     fn contains_many(&self, batch: &mut dyn Batch) {

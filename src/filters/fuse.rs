@@ -11,7 +11,7 @@
 use crate::bits::ring::Batch;
 use crate::error::{Result, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
-use crate::kind::{Base, Build, Built, Kind, Overfill, Payload, Row, Sizes, Structure};
+use crate::kind::{Base, Build, Built, InBytes, Kind, Overfill, Payload, Row, Sizes, Structure};
 use crate::layouts::Measure;
 use crate::layouts::fuse::{self, Fingerprints, MAX_BITS, MIN_BITS, Shape, Work};
 use crate::sizing::fuse as sizing;
@@ -43,6 +43,21 @@ pub const ROW: Row = Row {
     lines_per_lookup: |geometry| f64::from(HASHES).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64),
     false_positive_rate: |geometry, keys| sizing::false_positive_rate(geometry.words[0] as u32, keys),
     overfill: Overfill::IsBuilt,
+    compact: |packing, geometry| {
+        packing.field(&mut geometry.words[0], 6);
+        packing.field(&mut geometry.words[1], 15);
+        packing.field(&mut geometry.words[2], 33);
+        let directory = 128 * geometry.words[1];
+        packing.bits(geometry, directory);
+    },
+    in_bytes: Some(InBytes {
+        contains: |geometry, bytes, hash| Some(Fingerprints::new(shape_of(geometry)?, bytes.words()?).contains(hash)),
+        fetch: |geometry, bytes, hash| {
+            if let (Some(shape), Some(words)) = (shape_of(geometry), bytes.words()) {
+                Fingerprints::new(shape, words).fetch(hash);
+            }
+        },
+    }),
     ..Row::BASE
 };
 
@@ -167,6 +182,10 @@ impl Payload for Fuse {
 impl Kind for Fuse {
     fn contains_hash(&self, hash: u64) -> bool {
         self.fingerprints().contains(hash)
+    }
+
+    fn fetch(&self, hash: u64) {
+        self.fingerprints().fetch(hash);
     }
 
     fn contains_many(&self, batch: &mut dyn Batch) {

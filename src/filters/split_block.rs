@@ -40,6 +40,7 @@ pub const ROW: Row = Row {
         let rate = sizing::split_block::false_positive_rate(geometry.bits / BLOCK_BITS, keys);
         rate.max(sizing::hash_floor(keys, 64))
     },
+    in_bytes: Some(bit_filter::in_bytes::<BlockArray<SplitBlock>>()),
     ..Row::BASE
 };
 

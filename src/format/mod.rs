@@ -1,6 +1,7 @@
 //! Petal's own bytes: a header of 256 bytes, the payload, and a table of the checksums of its regions.
 //! `docs/format.md` specifies them to the bit.
 
+pub mod compact;
 mod header;
 mod regions;
 

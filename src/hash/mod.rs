@@ -178,6 +178,12 @@ impl Hasher {
         self.identifier
     }
 
+    /// Whether both give keys the same hashes, where they can hash at all.
+    #[inline]
+    pub fn is_same(&self, other: &Hasher) -> bool {
+        self.function == other.function && self.identifier == other.identifier
+    }
+
     /// What XXH3 mixes `u64` keys with, if this is XXH3 (`xxh3::flip`).
     #[inline]
     pub(crate) fn flip(&self) -> Option<u64> {

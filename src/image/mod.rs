@@ -1,8 +1,10 @@
 //! What a handle needs of its bytes, whatever kind they are of: verify, vouch, copy out, save, bring up to date.
 
+mod compact;
 mod save;
 mod write;
 
+pub use compact::{compact_size, write_compact};
 pub use save::save;
 pub use write::{Sink, write, write_at};
 

@@ -36,7 +36,7 @@ impl Base {
     pub(crate) fn new(row: &'static Row, header: Header, hasher: Hasher, words: Words) -> Base {
         Base {
             row,
-            at_once: words.image().is_none(),
+            at_once: words.is_own(),
             header,
             hasher,
             words,
@@ -88,7 +88,7 @@ impl Base {
     /// Whether the words are memory of the filter's own.
     #[inline]
     pub(crate) fn is_own(&self) -> bool {
-        self.words.image().is_none()
+        self.words.is_own()
     }
 
     /// The payload, to be changed. All of an image in place is marked first.
@@ -200,7 +200,9 @@ impl Base {
     /// Why an image in place is not changed as was asked, and how to open it so that it can be.
     #[cold]
     pub(crate) fn refusal(&self) -> Error {
-        let Some(image) = self.words.image() else { return Status::Internal.into() };
+        let Some(image) = self.words.image() else {
+            return error!(Unsupported, "the compact form is only read: copy the filter to change it");
+        };
         match image.access() {
             Access::Read if image.is_inherited() => {
                 error!(
@@ -273,8 +275,9 @@ impl Base {
         kernel: &'static BlockKernel,
         words: &'a [AtomicU64],
         masks: &'static [u16],
+        fetch: fn(&[AtomicU64], u64),
     ) -> Probe<'a> {
-        Probe { kernel, words, masks, offered: self.is_own().then_some(&self.offered) }
+        Probe { kernel, words, masks, fetch, offered: self.is_own().then_some(&self.offered) }
     }
 
     /// Says that nobody vouches for the payload: it took in what nobody vouches for.

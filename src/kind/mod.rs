@@ -26,7 +26,7 @@ pub use capabilities::Capabilities;
 pub(crate) use change::{change_many, change_one, mark, mark_one};
 pub(crate) use facets::one_by_one;
 pub use facets::{Cardinality, Count, Fold, Grow, Insert, Intersect, KeyedKind, Merge, Overlap, Remove, SharedInsert};
-pub use row::{Overfill, Row, Sizes, Structure};
+pub use row::{InBytes, Overfill, Row, Sizes, Structure};
 
 use crate::bits::ring::{self, Batch, Few, GROUP, Lookups};
 use crate::error::Result;
@@ -54,6 +54,9 @@ pub trait Payload: Send + Sync {
 pub trait Kind: Payload {
     /// Whether a hash may have been inserted. Constant time.
     fn contains_hash(&self, hash: u64) -> bool;
+
+    /// Asks for the cache lines that [`Kind::contains_hash`] looks at first.
+    fn fetch(&self, _hash: u64) {}
 
     /// Whether each key of a batch may have been inserted (see `bits::ring`).
     fn contains_many(&self, batch: &mut dyn Batch) {

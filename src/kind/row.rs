@@ -3,8 +3,10 @@
 use super::{Base, Build, Built, Capabilities, Entry, Kind, MapKind};
 use crate::error::{Result, error};
 use crate::format::Geometry;
+use crate::format::compact::Packing;
 use crate::hash::{HashFunction, Hasher};
 use crate::spec::{KindId, Parameter, Size, Spec};
+use crate::storage::AnyBytes;
 
 /// What the library knows of a kind. `..Row::BASE` stands for what most kinds have.
 pub struct Row {
@@ -41,6 +43,11 @@ pub struct Row {
     pub is_canonical: bool,
     /// What becomes of a filter that is given more keys than its capacity.
     pub overfill: Overfill,
+    /// What the compact form has to say of a geometry beside the payload's length and `hashes`. Nothing but the padding,
+    /// unless the kind has words of its own; a geometry that does not come back from it has no compact form.
+    pub compact: fn(&mut Packing, &mut Geometry),
+    /// How a hash is looked up in a payload of this kind without a handle. Kinds without it are opened for that.
+    pub in_bytes: Option<InBytes>,
     /// Whether an insertion or removal moves what other keys left. A reader of the same image in place would miss them
     /// meanwhile, so such a kind is not written in place.
     pub moves_entries: bool,
@@ -73,6 +80,16 @@ pub enum Structure {
         /// Makes the payload.
         build: fn(&mut Build<Entry>) -> Result<Built>,
     },
+}
+
+/// How a hash is looked up in a payload at any address, without a handle and without taking memory.
+#[derive(Clone, Copy)]
+pub struct InBytes {
+    /// Whether the hash may be there; `None` if the kind cannot have such a geometry, or has to have the payload at a
+    /// multiple of 8.
+    pub contains: fn(&Geometry, AnyBytes, u64) -> Option<bool>,
+    /// Asks for the cache lines that this looks at first.
+    pub fetch: fn(&Geometry, AnyBytes, u64),
 }
 
 /// What the `bits` of a spec mean to a kind.
@@ -116,6 +133,8 @@ impl Row {
         false_positive_rate: |_, _| 1.0,
         is_canonical: true,
         overfill: Overfill::RateRises,
+        compact: |packing, geometry| packing.bits(geometry, 0),
+        in_bytes: None,
         moves_entries: false,
         hashes_keys_itself: false,
     };

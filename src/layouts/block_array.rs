@@ -2,12 +2,13 @@
 //! kernel; a layout says how keys find their blocks and what the mathematics of its blocks is.
 
 use super::block_kernel::{BlockKernel, Fills};
-use super::{BitLayout, Layout, Measure, View};
+use super::{BitLayout, Layout, Measure, View, blocked};
 use crate::bits::PIECE_WORDS;
 use crate::bits::ring::{self, Batch, Few};
 use crate::error::Result;
 use crate::format::Geometry;
 use crate::simd::Instructions;
+use crate::storage::AnyBytes;
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -92,6 +93,24 @@ impl<B: Blocks> BitLayout for BlockArray<B> {
     }
 
     #[inline]
+    fn fetch_first(words: &[AtomicU64], hash: u64) {
+        let block = B::block(hash, (words.len() / B::BLOCK_WORDS) as u64);
+        ring::fetch_word(words, block as usize * B::BLOCK_WORDS);
+    }
+
+    #[inline]
+    fn contains_in(&self, bytes: AnyBytes, hash: u64) -> bool {
+        match bytes.words().and_then(|words| words.get(..self.words())) {
+            Some(words) => self.kernel.contains_one(words, self.masks, hash),
+            // In an array of a single block every key goes to that.
+            None => {
+                let block = bytes.copy::<{ blocked::BLOCK_WORDS }>(self.first_word(hash));
+                self.kernel.contains_one(&block[..B::BLOCK_WORDS], self.masks, hash)
+            }
+        }
+    }
+
+    #[inline]
     fn insert(&self, words: &mut [u64], hash: u64) -> bool {
         self.kernel.insert_one(words, self.masks, hash)
     }
@@ -172,4 +191,5 @@ impl<B: Blocks> BlockArray<B> {
     }
 }
 
+const _: () = assert!(blocked::BLOCK_WORDS == 8, "no block is larger than the copy of one");
 const _: () = assert!(PIECE_WORDS.is_multiple_of(8), "pieces are whole blocks");

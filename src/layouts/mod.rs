@@ -21,6 +21,7 @@ use crate::bits::ring::{Batch, Few};
 use crate::error::{Result, error};
 use crate::format::Geometry;
 use crate::simd::Instructions;
+use crate::storage::AnyBytes;
 use core::sync::atomic::AtomicU64;
 
 /// A bit array in which a key sets always the same bits: OR is the union of two, AND holds their intersection.
@@ -38,6 +39,21 @@ pub trait BitLayout: Send + Sync {
     /// Whether the bits of a hash are set.
     fn contains(&self, words: &[AtomicU64], hash: u64) -> bool;
 
+    /// Gives the places of words whose lines a lookup of a hash needs first.
+    fn fetch(&self, hash: u64, fetch: &mut dyn FnMut(usize)) {
+        self.visit_words(hash, &mut |word| {
+            fetch(word);
+            true
+        });
+    }
+
+    /// Asks for the line that a lookup of a hash needs, in the words of a layout with a [`BitLayout::kernel`].
+    fn fetch_first(_words: &[AtomicU64], _hash: u64)
+    where
+        Self: Sized,
+    {
+    }
+
     /// Whether the bits of each key of a batch are set.
     fn contains_many(&self, words: &[AtomicU64], batch: &mut dyn Batch);
 
@@ -45,6 +61,9 @@ pub trait BitLayout: Send + Sync {
     fn contains_few(&self, _words: &[AtomicU64], _few: &Few) -> Option<u64> {
         None
     }
+
+    /// Whether the bits of a hash are set in an array at any address. Bits that are not there are not set.
+    fn contains_in(&self, bytes: AnyBytes, hash: u64) -> bool;
 
     /// Sets the bits of a hash; whether any was not set.
     fn insert(&self, words: &mut [u64], hash: u64) -> bool;

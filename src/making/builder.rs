@@ -11,7 +11,7 @@ use crate::bits::ring::{GROUP, Taken};
 use crate::error::{Result, Status, error};
 use crate::filter::Filter;
 use crate::hash::Hasher;
-use crate::image::Image;
+use crate::image::{Image, compact_size};
 use crate::keys::Keys;
 use crate::kind::{Build, Built, Progress, Records, Structure};
 use crate::simd;
@@ -150,6 +150,32 @@ impl Builder {
         self.make()?.save(path)?;
         self.hashes.clear();
         Ok(())
+    }
+
+    /// How long the compact form of the filter is at most, if all keys that were added are distinct; of a kind that is
+    /// built from its keys about how long.
+    ///
+    /// # Errors
+    /// As [`create::geometry`], and [`Status::Unsupported`] for a geometry that has no compact form.
+    pub fn compact_size(&self) -> Result<usize> {
+        let capacity = match self.spec.capacity {
+            0 if self.spec.bits == 0 => self.count().max(1),
+            _ if self.order.is_some() => self.count().max(1),
+            capacity => capacity,
+        };
+        let geometry = create::geometry(&Spec { capacity, ..self.spec })?;
+        compact_size(create::row_of(&self.spec)?, &geometry)
+    }
+
+    /// Makes the filter, writes its compact form to the start of `to`, which is of any alignment, and empties the
+    /// builder; returns the form's length. On an error the keys stay.
+    ///
+    /// # Errors
+    /// As [`Builder::finish`] and [`Filter::serialize_compact`].
+    pub fn finish_compact(&mut self, to: &mut [u8]) -> Result<usize> {
+        let length = self.make()?.serialize_compact(to)?;
+        self.hashes.clear();
+        Ok(length)
     }
 
     fn make(&mut self) -> Result<Filter> {

@@ -2,6 +2,7 @@
 
 mod builder;
 mod collect;
+mod compact;
 mod create;
 mod map_builder;
 mod offered;
@@ -11,6 +12,9 @@ mod progress;
 
 pub use builder::{Builder, BuilderOptions};
 pub use collect::{Collector, CollectorOptions, MIN_MEMORY_LIMIT, Record, Sorted};
+pub use compact::{
+    CompactOptions, check_compact, compact_contains_hash, compacts_contain_hash, load_compact, open_compact,
+};
 pub(crate) use create::base;
 pub use create::{create, create_in, expected_false_positive_rate, geometry, image_size, parameter_of, row_of};
 pub use map_builder::MapBuilder;

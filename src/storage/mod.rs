@@ -3,6 +3,7 @@
 //! A filter sees [`Words`] and need not know which it is. All unsafe code of the core that is not a kernel is in this
 //! folder.
 
+mod any_bytes;
 mod folder;
 mod image;
 mod mapping;
@@ -14,6 +15,7 @@ mod unix;
 use unix as os;
 mod words;
 
+pub use any_bytes::AnyBytes;
 pub(crate) use folder::{Folder, Temporary};
 pub use image::Access;
 pub(crate) use image::ImageBytes;

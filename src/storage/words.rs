@@ -1,12 +1,12 @@
 //! The payload of a filter: 64-bit words, wherever they live.
 
 use super::owned::Owned;
-use super::{Access, ImageBytes};
+use super::{Access, AnyBytes, ImageBytes};
 use crate::error::{Result, error};
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// Words in memory of their own, or inside an image.
+/// Words in memory of their own, inside an image, or in a caller's bytes that are only read.
 ///
 /// Readers see atomic words, because another handle, thread or process may be inserting into the same ones; a
 /// filter that has its words to itself gets plain ones.
@@ -18,8 +18,12 @@ pub struct Words {
 
 /// What keeps the words alive. Dropping it gives them back.
 enum Home {
-    Owned { _memory: Owned },
+    Owned {
+        _memory: Owned,
+    },
     Image(ImageBytes),
+    /// All of the bytes that the words are the first of.
+    Borrowed(AnyBytes<'static>),
 }
 
 // SAFETY: the words are reached by value, through atomics or `&mut self`; neither memory nor mappings belong to a
@@ -44,6 +48,11 @@ impl Words {
     /// `length` words at `base` inside `image`, which made sure of that.
     pub(super) fn in_image(base: NonNull<u64>, length: usize, image: ImageBytes) -> Words {
         Words { base, length, home: Home::Image(image) }
+    }
+
+    /// The `length` words at `base`, the first of `all`, which made sure of that.
+    pub(super) fn borrowed(base: NonNull<u64>, length: usize, all: AnyBytes<'static>) -> Words {
+        Words { base, length, home: Home::Borrowed(all) }
     }
 
     /// A copy in memory of its own.
@@ -73,6 +82,7 @@ impl Words {
     pub fn exclusive(&mut self) -> Option<&mut [u64]> {
         match &self.home {
             Home::Image(image) if image.access() != Access::Write => None,
+            Home::Borrowed(_) => None,
             _ => Some(self.owned_mut()),
         }
     }
@@ -85,16 +95,34 @@ impl Words {
         unsafe { core::slice::from_raw_parts_mut(self.base.as_ptr(), self.length) }
     }
 
-    /// How the image that they lie in may be used; `None` for memory of their own.
+    /// Whether they are memory of their own.
+    #[inline]
+    pub fn is_own(&self) -> bool {
+        matches!(self.home, Home::Owned { .. })
+    }
+
+    /// How the bytes that they lie in may be used; `None` for memory of their own.
     pub fn in_place(&self) -> Option<Access> {
-        self.image().map(ImageBytes::access)
+        match &self.home {
+            Home::Owned { .. } => None,
+            Home::Image(image) => Some(image.access()),
+            Home::Borrowed(_) => Some(Access::Read),
+        }
     }
 
     /// The image that the words lie in, if they do.
     pub(crate) fn image(&self) -> Option<&ImageBytes> {
         match &self.home {
             Home::Image(image) => Some(image),
-            Home::Owned { .. } => None,
+            Home::Owned { .. } | Home::Borrowed(_) => None,
+        }
+    }
+
+    /// The bytes that the words are the first of, if they are a caller's and no image.
+    pub(crate) fn borrowed_from(&self) -> Option<AnyBytes<'_>> {
+        match &self.home {
+            Home::Borrowed(all) => Some(*all),
+            Home::Owned { .. } | Home::Image(_) => None,
         }
     }
 

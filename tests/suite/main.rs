@@ -4,8 +4,10 @@
 //! What must be a process of its own stands beside this folder, as a target in Cargo.toml: `tests/crash` is killed,
 //! traced and forked, and calls of the system fail in it.
 
+mod across;
 mod builder;
 mod common;
+mod compact;
 mod conformance;
 mod counting;
 mod dependent;

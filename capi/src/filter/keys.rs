@@ -110,7 +110,7 @@ impl petal_keys {
             return None;
         }
         // SAFETY: as above.
-        let numbers = || unsafe { boundary::numbers_at_once(keys.data.cast(), keys.count) };
+        let numbers = || unsafe { boundary::elements_at_once::<u64>(keys.data.cast(), keys.count) };
         match keys.form {
             PETAL_KEYS_U64 => Some(Keys::U64(numbers()?)),
             PETAL_KEYS_HASHES => Some(Keys::Hashes(numbers()?)),
@@ -118,7 +118,7 @@ impl petal_keys {
                 // SAFETY: as above.
                 let bytes = unsafe { boundary::bytes_at_once(keys.data.cast(), keys.length)? };
                 // SAFETY: as above.
-                let offsets = unsafe { boundary::numbers_at_once(keys.offsets, keys.count.checked_add(1)?)? };
+                let offsets = unsafe { boundary::elements_at_once(keys.offsets, keys.count.checked_add(1)?)? };
                 Some(Keys::Bytes { bytes, offsets })
             }
             _ => None,
@@ -137,7 +137,7 @@ impl petal_keys {
             return Err(unknown(format_args!("reserved = {} of keys is not 0", keys.reserved)));
         }
         // SAFETY: as above.
-        let numbers = || unsafe { boundary::numbers(keys.data.cast(), keys.count, "data of keys") };
+        let numbers = || unsafe { boundary::elements(keys.data.cast(), keys.count, "data of keys") };
         match keys.form {
             PETAL_KEYS_U64 => Ok(Keys::U64(numbers()?)),
             PETAL_KEYS_HASHES => Ok(Keys::Hashes(numbers()?)),
@@ -147,7 +147,7 @@ impl petal_keys {
                 let bytes = unsafe { boundary::bytes(keys.data.cast(), keys.length, "data of keys")? };
                 let more = keys.count.checked_add(1).ok_or(Status::TooLarge)?;
                 // SAFETY: as above.
-                let offsets = unsafe { boundary::numbers(keys.offsets, more, "offsets of keys")? };
+                let offsets = unsafe { boundary::elements(keys.offsets, more, "offsets of keys")? };
                 Ok(Keys::Bytes { bytes, offsets })
             }
             form => Err(unknown(format_args!("form = {form} of keys is none of PETAL_KEYS_*"))),
@@ -268,8 +268,21 @@ impl petal_answers {
     pub(crate) unsafe fn all_true(answers: *mut petal_answers, keys: *const petal_keys) {
         // SAFETY: the caller's promise.
         unsafe {
-            let count = known(keys.cast_mut()).map(|keys| keys.count);
-            if let (Some(wanted), Some(count)) = (known(answers), count) {
+            match known(keys.cast_mut()) {
+                Some(keys) => petal_answers::all_true_of(answers, keys.count),
+                None => petal_answers::tell(answers, u64::MAX, 0),
+            }
+        }
+    }
+
+    /// [`petal_answers::all_true`] where their number is known.
+    ///
+    /// # Safety
+    /// As [`petal_answers::at_once`].
+    pub(crate) unsafe fn all_true_of(answers: *mut petal_answers, count: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if let Some(wanted) = known(answers) {
                 wanted.yes_or_no(count).fill(true, count);
                 if wanted.counts.is_aligned()
                     && let Some(counts) = slice(wanted.counts, count)
@@ -277,7 +290,7 @@ impl petal_answers {
                     counts.fill(u64::MAX);
                 }
             }
-            petal_answers::tell(answers, count.map_or(u64::MAX, |count| count as u64), 0);
+            petal_answers::tell(answers, count as u64, 0);
         }
     }
 }

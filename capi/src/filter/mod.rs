@@ -12,6 +12,7 @@ pub mod probe;
 pub mod image;
 pub mod keys;
 pub mod batch;
+pub mod across;
 pub mod remove;
 pub mod shared;
 pub mod combine;

@@ -103,7 +103,7 @@ pub unsafe extern "C" fn petal_map_builder_put_batch(
         keys::refuse_answers(answers)?;
         // SAFETY: not NULL; the conventions say the rest.
         unsafe {
-            let values = boundary::numbers(values, keys.len(), "values")?;
+            let values = boundary::elements(values, keys.len(), "values")?;
             (*builder).0.change(|builder| builder.put_batch(keys, values))
         }
     };

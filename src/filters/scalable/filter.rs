@@ -2,7 +2,7 @@
 
 use super::schedule::{MAX_LEVELS, STATE_WORDS, Schedule};
 use crate::bits;
-use crate::bits::ring::{Batch, Chunk, GROUP, Taken};
+use crate::bits::ring::{self, Batch, Chunk, GROUP, Taken};
 use crate::error::{Error, Result, Status, error};
 use crate::kind::{Base, Cardinality, Grow, Insert, Kind, Payload, change_one, one_by_one};
 use crate::layouts::{BitLayout, Measure};
@@ -230,6 +230,12 @@ impl Payload for Scalable {
 impl Kind for Scalable {
     fn contains_hash(&self, hash: u64) -> bool {
         self.finds(bits::mix(hash))
+    }
+
+    fn fetch(&self, hash: u64) {
+        for level in &self.levels {
+            level.layout.fetch(bits::mix(hash), &mut |word| ring::fetch_word(self.words(level), word));
+        }
     }
 
     fn contains_many(&self, batch: &mut dyn Batch) {

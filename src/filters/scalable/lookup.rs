@@ -1,8 +1,12 @@
 //! A batch over several levels: what one level has found the next is not asked.
 
+use super::schedule::Schedule;
 use crate::bits;
 use crate::bits::ring::{Batch, CHUNK, GROUP};
+use crate::format::Geometry;
+use crate::kind::InBytes;
 use crate::layouts::BitLayout;
+use crate::storage::AnyBytes;
 use core::sync::atomic::AtomicU64;
 
 /// The answers of a chunk in words.
@@ -38,6 +42,37 @@ impl Batch for Mixed<'_> {
     fn answer(&mut self, answers: u64, keys: usize) {
         self.0.answer(answers, keys);
     }
+}
+
+/// How a hash is looked up in a payload at any address: in its levels, the newest first.
+pub(super) const IN_BYTES: InBytes = InBytes {
+    contains: |geometry, bytes, hash| {
+        any_level(geometry, bytes, |in_bytes, level, bytes| (in_bytes.contains)(level, bytes, bits::mix(hash)))
+    },
+    fetch: |geometry, bytes, hash| {
+        any_level(geometry, bytes, |in_bytes, level, bytes| {
+            (in_bytes.fetch)(level, bytes, bits::mix(hash));
+            Some(false)
+        });
+    },
+};
+
+/// Whether `ask` says true of any level; `None` if it says so of one before, or the geometry is not one of this kind.
+fn any_level(
+    geometry: &Geometry,
+    bytes: AnyBytes,
+    ask: impl Fn(&InBytes, &Geometry, AnyBytes) -> Option<bool>,
+) -> Option<bool> {
+    let schedule = Schedule::of(geometry)?;
+    let in_bytes = schedule.kind().row.in_bytes?;
+    for i in (0..schedule.levels).rev() {
+        let level = schedule.level(i).ok()?;
+        let words = bytes.from_word(schedule.start(i)?).first(level.payload_bytes as usize);
+        if ask(&in_bytes, &level, words)? {
+            return Some(true);
+        }
+    }
+    Some(false)
 }
 
 /// Looks the keys of a batch up in levels, the first of which are asked first.

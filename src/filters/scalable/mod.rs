@@ -69,6 +69,8 @@ pub const ROW: Row = Row {
     },
     is_canonical: false,
     overfill: Overfill::Grows,
+    compact: schedule::compact,
+    in_bytes: Some(lookup::IN_BYTES),
     ..Row::BASE
 };
 

@@ -12,6 +12,7 @@
 use super::{GROWTH, TIGHTENING};
 use crate::error::{Result, Status, error};
 use crate::filters::levels::{LEVEL, LEVEL_UNIT, LEVELS, LevelKind, MAX_HASHES};
+use crate::format::compact::Packing;
 use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
 use crate::sizing::{self, scalable};
 use crate::spec::Parameter;
@@ -21,6 +22,21 @@ pub const MAX_LEVELS: u32 = 64;
 
 /// The 64-bit words of the state, the payload's last line.
 pub const STATE_WORDS: usize = 8;
+
+/// The geometry in the compact form, which has no room for a double: tightening is a whole number of thousandths there.
+pub fn compact(packing: &mut Packing, geometry: &mut Geometry) {
+    let [level, tightening, growth, levels, first_capacity, step, ..] = &mut geometry.words;
+    let mut thousandths = (f64::from_bits(*tightening) * 1000.0).round() as u64;
+    packing.field(level, 3);
+    packing.field(&mut thousandths, 10);
+    *tightening = (thousandths as f64 / 1000.0).to_bits();
+    packing.field(growth, 3);
+    packing.field(levels, 7);
+    packing.field(step, 7);
+    packing.field(first_capacity, 34);
+    // All but the state.
+    geometry.bits = geometry.payload_bytes.saturating_sub(PAYLOAD_UNIT).saturating_mul(8);
+}
 
 /// The levels that a geometry describes, and those that would follow.
 #[derive(Clone, Copy)]

@@ -37,13 +37,18 @@ impl Base {
         }
     }
 
-    /// Compares the bytes that are there now with their checksums. Memory of the filter's own has none.
+    /// Compares the bytes that are there now, of an image or a compact form in place, with their checksums. Memory of
+    /// the filter's own has none.
     ///
     /// # Errors
     /// [`Status::Corrupt`], naming the bytes, if a region differs from its checksum, or the header or table does;
     /// [`Status::Dirty`] if all others match but some were touched, or the image or the filter is dirty.
     pub(crate) fn verify(&self, progress: &mut dyn FnMut(u64)) -> Result<()> {
         let Some(place) = self.place() else {
+            if let Some(compact) = self.words.borrowed_from() {
+                format::compact::check_digest(compact.bytes())?;
+                progress(self.words.bytes());
+            }
             return if self.header.dirty { Err(Status::Dirty.into()) } else { Ok(()) };
         };
         for _ in 0..ATTEMPTS {

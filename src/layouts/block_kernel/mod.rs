@@ -101,6 +101,8 @@ pub struct Probe<'a> {
     pub words: &'a [AtomicU64],
     /// The sets of lanes that keys choose from.
     pub masks: &'static [u16],
+    /// Asks for the line of a hash in the words.
+    pub fetch: fn(&[AtomicU64], u64),
     /// Where inserted keys are counted, if the words are memory of the filter's own. `None` for an image in place,
     /// which has to be marked before it is changed.
     pub offered: Option<&'a AtomicU64>,

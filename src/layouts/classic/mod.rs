@@ -24,6 +24,7 @@ use crate::error::Result;
 use crate::format::Geometry;
 use crate::simd::Instructions;
 use crate::sizing::{self, dependent};
+use crate::storage::AnyBytes;
 use core::sync::atomic::AtomicU64;
 
 /// The most probes that a key has.
@@ -182,6 +183,21 @@ impl BitLayout for Classic {
     #[inline]
     fn contains(&self, words: &[AtomicU64], hash: u64) -> bool {
         self.all(hash, |position| bits::test(words, position))
+    }
+
+    /// Those of the first probes: a key that is not there seldom needs more.
+    fn fetch(&self, hash: u64, fetch: &mut dyn FnMut(usize)) {
+        let mut probe = 0;
+        self.all(hash, |position| {
+            fetch((position / 64) as usize);
+            probe += 1;
+            probe < FIRST_PROBES
+        });
+    }
+
+    #[inline]
+    fn contains_in(&self, bytes: AnyBytes, hash: u64) -> bool {
+        self.all(hash, |position| bytes.word((position / 64) as usize) >> (position % 64) & 1 != 0)
     }
 
     /// A key that is not there fails after two probes on average, and fetching all its lines would waste the most of

@@ -19,6 +19,7 @@ use crate::bits::ring::{self, Batch};
 use crate::bits::{PIECE_WORDS, prefetch};
 use crate::format::Geometry;
 use crate::sizing;
+use crate::storage::AnyBytes;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// Positions of a key whose counters are fetched before any is looked at.
@@ -64,6 +65,15 @@ impl Counters {
     #[inline]
     pub fn contains(&self, words: &[AtomicU64], hash: u64) -> bool {
         self.positions.all(hash, |position| counter(words, position) > 0)
+    }
+
+    /// Whether none of the counters of a hash is 0, in an array at any address. Counters that are not there are 0.
+    #[inline]
+    pub fn contains_in(&self, bytes: AnyBytes, hash: u64) -> bool {
+        self.positions.all(hash, |position| {
+            let (word, shift) = place(position);
+            bytes.word(word) >> shift & GREATEST > 0
+        })
     }
 
     /// The least of the counters of a hash.
@@ -202,6 +212,16 @@ impl Counters {
             is_done
         });
         done
+    }
+
+    /// Gives the places of the words in which the first counters of a hash are.
+    pub fn fetch_first(&self, hash: u64, fetch: impl Fn(usize)) {
+        let mut before = 0;
+        self.positions.all(hash, |position| {
+            fetch(place(position).0);
+            before += 1;
+            before < FIRST_POSITIONS
+        });
     }
 
     /// Visits the places of the words in which a hash has counters, until `visit` says false.

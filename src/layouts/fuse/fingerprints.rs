@@ -67,6 +67,12 @@ impl<'a> Fingerprints<'a> {
         (array.together(&places) ^ fingerprint(places.z)) & cells::mask(array.shape.width) == 0
     }
 
+    /// Asks for the cache lines of the cells of a hash. Reads its shard's entry of the directory for that.
+    pub fn fetch(&self, hash: u64) {
+        let x = order(hash);
+        self.0.fetch(&self.0.places(x, |seed| scatter(x, seed)));
+    }
+
     /// As [`Fingerprints::contains`], of all keys of a batch.
     pub fn contains_many(&self, instructions: Instructions, batch: &mut dyn Batch) {
         let Fingerprints(array) = self;

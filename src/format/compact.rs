@@ -1,0 +1,264 @@
+//! The compact form of a filter: its payload and a trailer of 8 or 16 bytes, for filters that live inside the files of
+//! other systems. Hash function, seed and key, count, capacity and state are not in it.
+//!
+//! A reader must trust the trailer before it looks at the payload, and cannot read a large payload for that. So the
+//! checksum has two parts: a residue of what the trailer says, with the length, which costs three divisions by a
+//! constant and finds every one or two flipped bits; and a digest of all bytes.
+
+use super::{Geometry, PAYLOAD_UNIT, image_bytes};
+use crate::error::{Result, error};
+use crate::hash::Checksum;
+use crate::spec::KindId;
+
+/// The length of a trailer without a shape.
+const SHORT: usize = 8;
+/// The length of one with a shape.
+const LONG: usize = 16;
+/// The length of the checksum, with which a trailer ends.
+const CHECKSUM: usize = 4;
+
+/// A prime of which 2 is a primitive root: no two flipped bits of a number of less than 2046 bits, and no single one,
+/// leave its residue as it was.
+const MODULUS: u64 = 4093;
+/// The bits of the digest in the checksum; the residue has those above.
+const DIGEST_BITS: u32 = 20;
+
+/// Up to so many bytes of payload the digest is checked whenever the form is opened.
+pub const DIGESTED: usize = 4096;
+
+/// What a trailer says, with the length of the whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trailer {
+    /// The kind.
+    pub kind: KindId,
+    /// The version of the kind's payload layout.
+    pub layout_version: u8,
+    /// Bits that a key sets.
+    pub hashes: u8,
+    /// What else of the geometry the payload's length does not say; see [`Packing`].
+    pub shape: u64,
+    /// The payload in bytes.
+    pub payload_bytes: usize,
+}
+
+impl Trailer {
+    /// The length of the whole: payload and trailer.
+    pub fn length(&self) -> usize {
+        self.payload_bytes + if self.shape == 0 { SHORT } else { LONG }
+    }
+
+    /// What a trailer says of the geometry, without its shape.
+    pub fn plain_geometry(&self) -> Geometry {
+        Geometry { bits: 0, hashes: self.hashes.into(), words: [0; 8], payload_bytes: self.payload_bytes as u64 }
+    }
+
+    /// Writes the trailer after a payload in `whole`, which is [`Trailer::length`] bytes long.
+    pub fn write(&self, whole: &mut [u8]) {
+        let (payload, trailer) = whole.split_at_mut(self.payload_bytes);
+        let fields = trailer.len() - CHECKSUM;
+        if trailer.len() == LONG {
+            trailer[..8].copy_from_slice(&self.shape.to_le_bytes());
+        }
+        trailer[fields - 4..fields].copy_from_slice(&self.head().to_le_bytes());
+        let covered = payload.len() + fields;
+        let checksum = (self.residue() as u32) << DIGEST_BITS | digest(&whole[..covered]);
+        whole[covered..].copy_from_slice(&checksum.to_le_bytes());
+    }
+
+    /// The trailer of the compact form that `whole` is. Constant time; the payload is not looked at.
+    ///
+    /// # Errors
+    /// [`Status::Truncated`](crate::Status::Truncated) and [`Status::Foreign`](crate::Status::Foreign) for lengths that
+    /// no compact form has; [`Status::Corrupt`](crate::Status::Corrupt).
+    #[inline]
+    pub fn read(whole: &[u8]) -> Result<Trailer> {
+        let length = whole.len();
+        let (payload_bytes, shape) = match length % PAYLOAD_UNIT as usize {
+            _ if length < PAYLOAD_UNIT as usize + SHORT => return Err(no_form(length)),
+            SHORT => (length - SHORT, 0),
+            LONG => (length - LONG, word(whole, length - LONG)),
+            _ => return Err(no_form(length)),
+        };
+        let last = word(whole, length - SHORT);
+        let (head, checksum) = (last as u32, (last >> 32) as u32);
+        let trailer = Trailer {
+            kind: KindId(head & 0xffff),
+            layout_version: (head >> 16) as u8,
+            hashes: (head >> 24) as u8,
+            shape,
+            payload_bytes,
+        };
+        // Without a shape there is the shorter trailer: one geometry has one form.
+        if u64::from(checksum >> DIGEST_BITS) != trailer.residue() || trailer.length() != length {
+            return Err(damaged_trailer());
+        }
+        Ok(trailer)
+    }
+
+    /// Kind, layout version and hashes as one number.
+    #[inline]
+    fn head(&self) -> u32 {
+        self.kind.0 | u32::from(self.layout_version) << 16 | u32::from(self.hashes) << 24
+    }
+
+    /// What the number that the length, the shape and the head are together leaves over.
+    #[inline]
+    fn residue(&self) -> u64 {
+        /// What 2^64 leaves over.
+        const HIGH: u64 = (1_u128 << 64).rem_euclid(MODULUS as u128) as u64;
+        let high = self.length() as u64 % MODULUS * HIGH + self.shape % MODULUS;
+        ((high % MODULUS) << 32 | u64::from(self.head())) % MODULUS
+    }
+}
+
+/// Compares all bytes of a compact form with the digest in its trailer.
+///
+/// # Errors
+/// [`Status::Corrupt`](crate::Status::Corrupt).
+pub fn check_digest(whole: &[u8]) -> Result<()> {
+    let covered = whole.len().saturating_sub(CHECKSUM);
+    let found = (word(whole, covered.saturating_sub(CHECKSUM)) >> 32) as u32;
+    if found & ((1 << DIGEST_BITS) - 1) == digest(&whole[..covered]) {
+        return Ok(());
+    }
+    Err(error!(Corrupt, "the {} bytes of the compact form do not match their checksum", whole.len()))
+}
+
+/// The low bits of XXH3.
+fn digest(bytes: &[u8]) -> u32 {
+    Checksum::of(bytes) as u32 & ((1 << DIGEST_BITS) - 1)
+}
+
+/// The eight bytes from a place on; zeros for those that are not there.
+#[inline]
+fn word(bytes: &[u8], at: usize) -> u64 {
+    bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+#[cold]
+fn damaged_trailer() -> crate::Error {
+    error!(Corrupt, "the trailer of the compact form does not match its checksum")
+}
+
+#[cold]
+fn no_form(length: usize) -> crate::Error {
+    if length < PAYLOAD_UNIT as usize + SHORT {
+        return error!(
+            Truncated,
+            "{length} bytes are less than the {} of a compact form",
+            PAYLOAD_UNIT as usize + SHORT
+        );
+    }
+    error!(Foreign, "{length} bytes are no compact form, which has a multiple of {PAYLOAD_UNIT}, and {SHORT} or {LONG}")
+}
+
+/// What of a geometry neither the payload's length nor `hashes` says, as one number: fields of bits, from the lowest
+/// up. A kind visits them in one function, the same for both directions.
+pub struct Packing {
+    shape: u64,
+    used: u32,
+    is_packing: bool,
+    fits: bool,
+}
+
+impl Packing {
+    /// The number for a geometry; `None` if it does not fit.
+    pub fn pack(geometry: &Geometry, visit: fn(&mut Packing, &mut Geometry)) -> Option<u64> {
+        let mut packing = Packing { shape: 0, used: 0, is_packing: true, fits: true };
+        visit(&mut packing, &mut geometry.clone());
+        let plain = Geometry { bits: 0, words: [0; 8], ..*geometry };
+        // What the kind does not visit must be what reading it would give.
+        let is_whole = packing.fits && Packing::unpack(packing.shape, plain, visit) == Some(*geometry);
+        is_whole.then_some(packing.shape)
+    }
+
+    /// The geometry that is `plain` but for what the number says; `None` if it says more than the kind asks.
+    pub fn unpack(shape: u64, plain: Geometry, visit: fn(&mut Packing, &mut Geometry)) -> Option<Geometry> {
+        let (mut packing, mut geometry) = (Packing { shape, used: 0, is_packing: false, fits: true }, plain);
+        visit(&mut packing, &mut geometry);
+        let rest = shape.checked_shr(packing.used).unwrap_or(0);
+        (packing.fits && rest == 0 && image_bytes(geometry.payload_bytes).is_some()).then_some(geometry)
+    }
+
+    /// The next field, of so many bits, at most 63.
+    #[inline]
+    pub fn field(&mut self, value: &mut u64, bits: u32) {
+        self.fits &= self.used + bits <= u64::BITS;
+        if !self.fits {
+            return;
+        }
+        let mask = (1 << bits) - 1;
+        if self.is_packing {
+            self.fits &= *value <= mask;
+            self.shape |= (*value & mask) << self.used;
+        } else {
+            *value = self.shape >> self.used & mask;
+        }
+        self.used += bits;
+    }
+
+    /// The geometry's bits, where these fill the payload but for `beside` bits and less than 1024 of padding.
+    #[inline]
+    pub fn bits(&mut self, geometry: &mut Geometry, beside: u64) {
+        let room = geometry.payload_bytes.saturating_mul(8).saturating_sub(beside);
+        let mut padding = room.wrapping_sub(geometry.bits);
+        self.field(&mut padding, 10);
+        geometry.bits = room.saturating_sub(padding);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TRAILER: Trailer = Trailer { kind: KindId(3), layout_version: 1, hashes: 6, shape: 0, payload_bytes: 128 };
+
+    fn form(trailer: Trailer) -> Vec<u8> {
+        let mut bytes: Vec<u8> = (0..trailer.length()).map(|i| (i * i) as u8).collect();
+        trailer.write(&mut bytes);
+        bytes
+    }
+
+    #[test]
+    fn trailers_are_as_short_as_they_can_be() {
+        for (trailer, length) in [(TRAILER, 8), (Trailer { shape: 1 << 63, ..TRAILER }, 16)] {
+            let bytes = form(trailer);
+            assert_eq!(bytes.len(), 128 + length);
+            assert_eq!(Trailer::read(&bytes).unwrap(), trailer);
+            check_digest(&bytes).unwrap();
+        }
+        // A long one without a shape is none, though its residue is right.
+        let mut bytes = vec![0; 128 + LONG];
+        let long = Trailer { shape: 1, ..TRAILER };
+        long.write(&mut bytes);
+        bytes[128] = 0;
+        assert!(Trailer::read(&bytes).is_err());
+    }
+
+    /// One and two flipped bits of a trailer are always found, without a look at the payload.
+    #[test]
+    fn flipped_bits_of_a_trailer_are_found_for_certain() {
+        for trailer in [TRAILER, Trailer { shape: 0x0123_4567_89ab_cdef, ..TRAILER }] {
+            let whole = form(trailer);
+            let bits = 8 * trailer.payload_bytes..8 * whole.len() - DIGEST_BITS as usize - 12;
+            for first in bits.clone() {
+                for second in first..bits.end {
+                    let mut bytes = whole.clone();
+                    bytes[first / 8] ^= 1 << (first % 8);
+                    if second != first {
+                        bytes[second / 8] ^= 1 << (second % 8);
+                    }
+                    assert!(Trailer::read(&bytes).is_err(), "bits {first} and {second}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_payload_cut_at_its_start_is_found() {
+        let whole = form(Trailer { payload_bytes: 640, ..TRAILER });
+        for cut in (64..640).step_by(64) {
+            assert!(Trailer::read(&whole[cut..]).is_err());
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Opening compact forms, and looking keys up in them without opening.
+
+use crate::answers::Answers;
+use crate::batch;
+use crate::error::{Result, error};
+use crate::filter::Filter;
+use crate::format::compact::{DIGESTED, Packing, Trailer, check_digest};
+use crate::format::{Geometry, Header};
+use crate::hash::{HashFunction, Hasher, SecretKey};
+use crate::image::Image;
+use crate::kind::{Base, Row};
+use crate::registry;
+use crate::storage::{AnyBytes, Words};
+use core::ptr::NonNull;
+
+/// What a compact form does not say of its keys' hashes, and whether all of it is checked.
+#[derive(Clone, Copy)]
+pub struct CompactOptions {
+    /// The hash function.
+    pub hash: HashFunction,
+    /// The seed of XXH3 and XXH64; a tag for external hashes.
+    pub seed: u64,
+    /// The secret key of SipHash-1-3.
+    pub key: Option<SecretKey>,
+    /// Whether the whole payload is compared with its checksum, and with what the kind promises of it, however large it
+    /// is. Up to 4096 bytes are always compared.
+    pub verify: bool,
+}
+
+impl Default for CompactOptions {
+    fn default() -> CompactOptions {
+        CompactOptions { hash: HashFunction::Xxh3, seed: 0, key: None, verify: false }
+    }
+}
+
+/// What a compact form is of, found without a look at its payload.
+struct Form {
+    row: &'static Row,
+    trailer: Trailer,
+    geometry: Geometry,
+}
+
+impl Form {
+    #[inline]
+    fn read(whole: &[u8]) -> Result<Form> {
+        let trailer = Trailer::read(whole)?;
+        let Trailer { kind, layout_version, .. } = trailer;
+        let row = registry::find(kind)
+            .filter(|row| {
+                (1..=row.layout_version).contains(&layout_version.into()) && !row.is_map() && !row.hashes_keys_itself
+            })
+            .ok_or_else(|| {
+                error!(NewerVersion, "no filter of kind {} with layout {layout_version} is known here", kind.0)
+            })?;
+        match Packing::unpack(trailer.shape, trailer.plain_geometry(), row.compact) {
+            Some(geometry) => Ok(Form { row, trailer, geometry }),
+            None => Err(error!(Corrupt, "the compact form's shape is not one of a {} filter", row.name)),
+        }
+    }
+
+    /// Compares the payload with its checksum where that is cheap, or asked for.
+    fn check(&self, whole: &[u8], verify: bool) -> Result<()> {
+        if verify || self.trailer.payload_bytes <= DIGESTED { check_digest(whole) } else { Ok(()) }
+    }
+
+    /// A filter over the payload.
+    fn over(self, words: Words, options: &CompactOptions) -> Result<Filter> {
+        let hasher = Hasher::new(options.hash, options.seed, options.key.as_ref())?;
+        let header = Header {
+            kind: self.row.kind,
+            layout_version: self.trailer.layout_version.into(),
+            hash: hasher.function(),
+            identifier: hasher.identifier(),
+            capacity: 0,
+            false_positive_rate: 0.0,
+            geometry: self.geometry,
+            count: 0,
+            dirty: false,
+        };
+        let filter = Filter::over(Base::new(self.row, header, hasher, words))?;
+        if options.verify {
+            filter.payload().check_payload()?;
+        }
+        Ok(filter)
+    }
+}
+
+/// Opens the compact form in a caller's buffer, in place and for reading. Constant time for payloads of more than 4096
+/// bytes, unless all of it is to be verified; the handle is the only memory that is taken.
+///
+/// The hash function and its seed or key must be those of the filter that was written: nothing tells if they are not.
+/// Count, capacity and rate are not known: 0.
+///
+/// # Errors
+/// [`Status::Truncated`](crate::Status::Truncated) and [`Status::Foreign`](crate::Status::Foreign) for lengths that no
+/// compact form has; [`Status::Corrupt`](crate::Status::Corrupt);
+/// [`Status::NewerVersion`](crate::Status::NewerVersion); [`Status::Misaligned`](crate::Status::Misaligned) unless
+/// `start` is a multiple of 8; those of [`Hasher::new`].
+///
+/// # Safety
+/// `length` bytes from `start` are readable, and nobody writes to them, until the filter is dropped.
+pub unsafe fn open_compact(start: NonNull<u8>, length: usize, options: &CompactOptions) -> Result<Filter> {
+    // SAFETY: the caller's promise, for as long as the words are there.
+    let bytes = unsafe { AnyBytes::new(start, length) };
+    let form = Form::read(bytes.bytes())?;
+    form.check(bytes.bytes(), options.verify)?;
+    // SAFETY: the caller's promise.
+    let words = unsafe { bytes.into_words(form.trailer.payload_bytes)? };
+    form.over(words, options)
+}
+
+/// Copies a filter out of its compact form, of any alignment, into memory of its own, and verifies all of it.
+///
+/// # Errors
+/// As [`open_compact`], but for the alignment; [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+pub fn load_compact(whole: &[u8], options: &CompactOptions) -> Result<Filter> {
+    let form = Form::read(whole)?;
+    form.check(whole, true)?;
+    let words = Words::read(form.geometry.payload_bytes, |to| {
+        to.copy_from_slice(&whole[..to.len()]);
+        Ok(to.len())
+    })?;
+    form.over(words, &CompactOptions { verify: true, ..*options })
+}
+
+/// Compares all of a compact form, of any alignment, with its checksum. Reads it once.
+///
+/// # Errors
+/// As [`open_compact`], but for the alignment.
+pub fn check_compact(whole: &[u8]) -> Result<()> {
+    Form::read(whole)?.check(whole, true)
+}
+
+/// Looks a hash up in a compact form, of any alignment, without opening it. The trailer is held to its part of the
+/// checksum each time; for the payload see [`check_compact`].
+///
+/// Takes no memory for kinds that say how ([`Row::in_bytes`]); of others a handle is made for the call. Kinds that
+/// have to have whole words in place, such as `fuse`, want the form at a multiple of 8.
+///
+/// # Errors
+/// As [`open_compact`].
+#[inline]
+pub fn compact_contains_hash(whole: AnyBytes, hash: u64) -> Result<bool> {
+    let form = Form::read(whole.bytes())?;
+    let payload = whole.first(form.trailer.payload_bytes);
+    match form.row.in_bytes.and_then(|in_bytes| (in_bytes.contains)(&form.geometry, payload, hash)) {
+        Some(answer) => Ok(answer),
+        None => by_a_handle(form, whole, hash),
+    }
+}
+
+/// Apart, for kinds that cannot be asked otherwise, and to say what is wrong.
+#[cold]
+#[inline(never)]
+fn by_a_handle(form: Form, whole: AnyBytes, hash: u64) -> Result<bool> {
+    let options = CompactOptions { hash: HashFunction::External, ..CompactOptions::default() };
+    // SAFETY: the words are dropped with the filter, before this returns.
+    let words = unsafe { whole.into_words(form.trailer.payload_bytes)? };
+    Ok(form.over(words, &options)?.contains_hash(hash))
+}
+
+/// Looks one hash up in many compact forms, whose number is `count` and of which `form` gives the i-th. Lines are
+/// fetched before the first form is asked, and then ahead of those that are: first the trailers', then the payloads'.
+///
+/// # Errors
+/// As [`compact_contains_hash`], naming the form, and [`Status::BufferTooSmall`](crate::Status::BufferTooSmall). All
+/// answers then say true.
+pub fn compacts_contain_hash<'a>(
+    count: usize,
+    form: impl Fn(usize) -> AnyBytes<'a>,
+    hash: u64,
+    answers: &mut Answers,
+) -> Result<()> {
+    let mut wrong = None;
+    let fetch_payload = |i| {
+        let whole = form(i);
+        if let Ok(Form { row, geometry, trailer }) = Form::read(whole.bytes())
+            && let Some(in_bytes) = row.in_bytes
+        {
+            (in_bytes.fetch)(&geometry, whole.first(trailer.payload_bytes), hash);
+        }
+    };
+    let mut ask = |i| {
+        compact_contains_hash(form(i), hash).unwrap_or_else(|error| {
+            wrong.get_or_insert((i, error));
+            true
+        })
+    };
+    batch::across(count, answers, |i| form(i).fetch_last(), fetch_payload, &mut ask)?;
+    let Some((i, error)) = wrong else { return Ok(()) };
+    answers.fill(true, count);
+    answers.done = 0;
+    Err(error.about(format_args!("form {i}")))
+}

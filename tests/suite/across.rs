@@ -1,0 +1,82 @@
+//! One key asked of many filters at once.
+
+use crate::common::{cases, filled, hash_of, hashed, mix};
+use crate::conformance::fails;
+use petal::{
+    Answers, Filter, HashFunction, Image, Spec, Status, filters_contain, filters_contain_hash, filters_contain_u64,
+};
+
+/// So many filters, of every kind and parameters in turn, with the keys from their number on that so many are.
+fn filters(count: u64, spec: impl Fn(u64, Spec) -> Spec) -> Vec<(Spec, Filter)> {
+    let cases = cases();
+    let one = |i: u64| {
+        let case = &cases[i as usize % cases.len()];
+        let spec = spec(i, Spec { capacity: 100, ..case.spec() });
+        let filter = filled(&spec, i..i + 50);
+        (spec, filter)
+    };
+    (0..count).map(one).collect()
+}
+
+#[test]
+fn many_filters_answer_as_each_does() {
+    let all = filters(300, |_, spec| spec);
+    let handles: Vec<&Filter> = all.iter().map(|(_, filter)| filter).collect();
+    for count in [0, 1, 63, 64, 65, 127, 128, 129, 300] {
+        let some = &handles[..count];
+        for key in [0, 20, 49, 64, 200, 1 << 40] {
+            let expected: Vec<u8> = some.iter().map(|filter| filter.contains_u64(key).into()).collect();
+            let ones = expected.iter().filter(|answer| **answer == 1).count() as u64;
+            let hash = hash_of(&all[0].0, key);
+            for ask in 0..3 {
+                let (mut bytes, mut bitmap) = (vec![7; count], vec![7; count.div_ceil(8)]);
+                let mut answers = Answers { bytes: Some(&mut bytes), bitmap: Some(&mut bitmap), ..Answers::default() };
+                match ask {
+                    0 => filters_contain_u64(some, key, &mut answers).unwrap(),
+                    1 => filters_contain(some, &key.to_le_bytes(), &mut answers).unwrap(),
+                    _ => filters_contain_hash(some, hash, &mut answers).unwrap(),
+                }
+                assert_eq!((answers.true_count, answers.done), (ones, count));
+                assert_eq!(bytes, expected, "{count} filters, key {key}");
+                assert!((0..count).all(|i| bitmap[i / 8] >> (i % 8) & 1 == expected[i]));
+            }
+        }
+    }
+}
+
+/// Filters that hash differently are each asked for their own hash of the key.
+#[test]
+fn filters_may_hash_differently() {
+    let functions = [HashFunction::Xxh3, HashFunction::Xxh64, HashFunction::SipHash13];
+    let all = filters(200, |i, spec| hashed(&spec, functions[mix(i) as usize % 3], i % 5));
+    let handles: Vec<&Filter> = all.iter().map(|(_, filter)| filter).collect();
+    for key in [0, 20, 100, 220, 1 << 40] {
+        let expected: Vec<u8> = handles.iter().map(|filter| filter.contains_u64(key).into()).collect();
+        let mut bytes = vec![7; 200];
+        let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };
+        filters_contain_u64(&handles, key, &mut answers).unwrap();
+        assert_eq!(bytes, expected, "key {key}");
+        assert!((key.saturating_sub(49)..=key.min(199)).all(|i| expected[i as usize] == 1));
+    }
+}
+
+/// On a failure every answer is true.
+#[test]
+fn what_cannot_be_asked_is_true() {
+    let hash = |i| if i == 7 { HashFunction::External } else { HashFunction::Xxh3 };
+    let all = filters(10, |i, spec| hashed(&spec, hash(i), 1));
+    let handles: Vec<&Filter> = all.iter().map(|(_, filter)| filter).collect();
+    let mut bytes = vec![0; 10];
+    let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };
+    fails(filters_contain(&handles, b"key", &mut answers), Status::ExternalHash);
+    assert_eq!((answers.true_count, answers.done), (10, 0));
+    assert_eq!(bytes, [1; 10]);
+    let mut short = vec![0; 9];
+    let mut answers = Answers { bytes: Some(&mut short), ..Answers::default() };
+    fails(filters_contain_hash(&handles, 1, &mut answers), Status::BufferTooSmall);
+    assert_eq!(short, [1; 9]);
+    let mut counts = vec![0; 10];
+    let mut answers = Answers { counts: Some(&mut counts), ..Answers::default() };
+    fails(filters_contain_hash(&handles, 1, &mut answers), Status::Unsupported);
+    assert!(handles[0].base().count() == 50);
+}

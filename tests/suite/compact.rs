@@ -1,0 +1,349 @@
+//! The compact form of every kind: golden files, every way to open it and to ask it, and bytes that are damaged.
+
+use crate::common::{filled, hash_of, hashed, image, layouts, mix};
+use crate::conformance::{CAPACITY, FRESH, fails, for_each_case, for_each_hash, holds};
+use petal::registry::KINDS;
+use petal::storage::AnyBytes;
+use petal::{
+    Answers, CompactOptions, Filter, HashFunction, Image, OpenOptions, Result, Spec, Status, check_compact,
+    compact_contains_hash, compacts_contain_hash, load_compact,
+};
+use std::path::PathBuf;
+use std::ptr::NonNull;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// What whoever opens the compact form of a filter of this spec has to know.
+fn options(spec: &Spec) -> CompactOptions {
+    CompactOptions { hash: spec.hash, seed: spec.seed, key: spec.key, verify: false }
+}
+
+fn compact(filter: &Filter) -> Vec<u8> {
+    let mut bytes = vec![0xaa; filter.compact_size().unwrap()];
+    assert_eq!(filter.serialize_compact(&mut bytes).unwrap(), bytes.len());
+    bytes
+}
+
+/// Bytes at a multiple of 64, or some bytes after one.
+struct Placed {
+    lines: Vec<[u64; 8]>,
+    offset: usize,
+    length: usize,
+}
+
+impl Placed {
+    fn new(bytes: &[u8], offset: usize) -> Placed {
+        let mut lines = vec![[0_u64; 8]; (offset + bytes.len()).div_ceil(64)];
+        let room: &mut [u8] = unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), 64 * lines.len()) };
+        room[offset..offset + bytes.len()].copy_from_slice(bytes);
+        Placed { lines, offset, length: bytes.len() }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: the lines have as many bytes.
+        unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast::<u8>().add(self.offset), self.length) }
+    }
+
+    /// Opens the form in place, for as long as this is there.
+    fn open(&self, options: &CompactOptions) -> Result<Filter> {
+        // SAFETY: the callers drop the filter before they drop this.
+        unsafe { petal::open_compact(NonNull::from(self.bytes()).cast(), self.length, options) }
+    }
+
+    fn contains(&self, hash: u64) -> Result<bool> {
+        compact_contains_hash(AnyBytes::of(self.bytes()), hash)
+    }
+}
+
+// ---- Golden files ------------------------------------------------------------------------------------------------
+
+/// The golden files are of filters of so many keys, whose hashes are [`mix`] of 1 and on.
+const GOLDEN_KEYS: u64 = 100;
+
+/// Today's library writes the bytes that are committed, and reads them. `PETAL_UPDATE=1` adds those of what is new.
+#[test]
+fn golden_forms_are_what_is_written() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/compact");
+    for case in layouts() {
+        let spec = Spec { capacity: GOLDEN_KEYS, hash: HashFunction::External, ..case.spec() };
+        let filter = filled(&spec, 0..GOLDEN_KEYS);
+        let path = folder.join(format!("{}-layout_{}.compact", case.layout_name(), case.row.layout_version));
+        let written = compact(&filter);
+        if !path.exists() {
+            assert!(std::env::var_os("PETAL_UPDATE").is_some(), "{} is missing", path.display());
+            std::fs::write(&path, &written).unwrap();
+        }
+        assert!(std::fs::read(&path).unwrap() == written, "{} is written with other bytes now", path.display());
+        holds(&load_compact(&written, &options(&spec)).unwrap(), &spec, 0..GOLDEN_KEYS);
+    }
+}
+
+// ---- The bytes ---------------------------------------------------------------------------------------------------
+
+/// The trailer as `docs/format.md` specifies it, worked out without the library's code.
+fn trailer(filter: &Filter, payload: &[u8], shape: u64) -> Vec<u8> {
+    let header = filter.base().header();
+    let mut whole = payload.to_vec();
+    if shape != 0 {
+        whole.extend(shape.to_le_bytes());
+    }
+    let head = header.kind.0 | u32::from(header.layout_version) << 16 | header.geometry.hashes << 24;
+    whole.extend(head.to_le_bytes());
+    let length = whole.len() as u128 + 4;
+    let residue = (length << 96 | u128::from(shape) << 32 | u128::from(head)) % 4093;
+    let digest = xxh3_64(&whole) as u32 & 0xf_ffff;
+    whole.extend(((residue as u32) << 20 | digest).to_le_bytes());
+    whole.split_off(payload.len())
+}
+
+/// The payload of an image, and what follows it of a compact form is what the specification says, for the shape that
+/// it says itself, and for the one of bit arrays that is written here.
+#[test]
+fn forms_are_as_specified() {
+    for_each_case(|case, spec| {
+        let filter = filled(spec, 0..CAPACITY);
+        let (whole, form) = (image(&filter), compact(&filter));
+        let geometry = &filter.base().header().geometry;
+        let payload = &whole[256..256 + geometry.payload_bytes as usize];
+        assert!(form.starts_with(payload), "{}", case.name());
+        let shape = match form.len() - payload.len() {
+            8 => 0,
+            16 => u64::from_le_bytes(form[payload.len()..payload.len() + 8].try_into().unwrap()),
+            other => panic!("a trailer of {other} bytes"),
+        };
+        assert_eq!(form[payload.len()..], trailer(&filter, payload, shape));
+        let padding = 8 * geometry.payload_bytes - geometry.bits;
+        match case.row.name {
+            "blocked" | "split_block" | "counting" => assert_eq!(shape, padding),
+            "bloom" => {
+                let [partitioned, derivation, slice_width, ..] = geometry.words;
+                assert_eq!(shape, padding | partitioned << 10 | derivation << 11 | slice_width << 15);
+            }
+            "fuse" => {
+                let [bits, shards, keys, ..] = geometry.words;
+                assert_eq!(shape, bits | shards << 6 | keys << 21 | (padding - 128 * shards) << 54);
+            }
+            "scalable" => {
+                let [level, tightening, growth, levels, first, step, ..] = geometry.words;
+                let thousandths = (f64::from_bits(tightening) * 1000.0).round() as u64;
+                let fields = level | thousandths << 3 | growth << 13 | levels << 16 | step << 23 | first << 30;
+                assert_eq!(shape, fields);
+            }
+            _ => {}
+        }
+    });
+}
+
+// ---- Opening and asking ------------------------------------------------------------------------------------------
+
+#[test]
+fn forms_answer_as_the_filter_does() {
+    for_each_hash(|case, spec| {
+        for keys in [0, 1, CAPACITY] {
+            let filter = filled(spec, 0..keys);
+            let form = Placed::new(&compact(&filter), 0);
+            let options = options(spec);
+            let opened = form.open(&options).unwrap();
+            let loaded = load_compact(form.bytes(), &options).unwrap();
+            let verified = form.open(&CompactOptions { verify: true, ..options }).unwrap();
+            check_compact(form.bytes()).unwrap();
+            for i in (0..keys).chain(FRESH..FRESH + 1000) {
+                let hash = hash_of(spec, i);
+                let answer = filter.contains_hash(hash);
+                for other in [&opened, &loaded, &verified] {
+                    assert_eq!(other.contains_hash(hash), answer);
+                }
+                assert_eq!(form.contains(hash).unwrap(), answer, "{}", case.name());
+            }
+            opened.verify().unwrap();
+            assert!(opened.equals(&filter) && loaded.equals(&filter));
+            // What it holds it holds in every other form again.
+            assert_eq!(compact(&opened), form.bytes());
+            assert!(opened.copy().unwrap().equals(&filter));
+            assert!(petal::load(&image(&opened), &OpenOptions { key: spec.key, ..OpenOptions::default() }).is_ok());
+        }
+    });
+}
+
+/// Every address will do for a lookup without a handle, or it is refused: no answer is wrong.
+#[test]
+fn forms_answer_at_any_address() {
+    for_each_case(|case, spec| {
+        let filter = filled(spec, 0..CAPACITY);
+        for offset in 1..8 {
+            let form = Placed::new(&compact(&filter), offset);
+            fails(form.open(&options(spec)), Status::Misaligned);
+            holds(&load_compact(form.bytes(), &options(spec)).unwrap(), spec, 0..CAPACITY);
+            for i in (0..100).chain(FRESH..FRESH + 100) {
+                match form.contains(hash_of(spec, i)) {
+                    Ok(answer) => assert_eq!(answer, filter.contains_hash(hash_of(spec, i)), "{}", case.name()),
+                    Err(error) => assert_eq!(error.status(), Status::Misaligned, "{error}"),
+                }
+            }
+        }
+    });
+    // The kinds whose arrays are read a few words at a time always answer.
+    for row in
+        KINDS.iter().filter(|row| ["bloom", "split_block", "blocked", "counting", "scalable"].contains(&row.name))
+    {
+        let spec = Spec { kind: Some(row.kind), capacity: CAPACITY, ..Spec::default() };
+        let form = Placed::new(&compact(&filled(&spec, 0..CAPACITY)), 3);
+        assert!((0..CAPACITY).all(|i| form.contains(hash_of(&spec, i)).unwrap()), "{}", row.name);
+    }
+}
+
+#[test]
+fn forms_are_only_read() {
+    for_each_case(|_, spec| {
+        let form = Placed::new(&compact(&filled(spec, 0..CAPACITY)), 0);
+        let before = form.bytes().to_vec();
+        let mut filter = form.open(&options(spec)).unwrap();
+        fails(filter.insert_hash(1), Status::Unsupported);
+        fails(filter.insert_hash_shared(1), Status::Unsupported);
+        fails(filter.remove_hash(1), Status::Unsupported);
+        fails(filter.clear(), Status::Unsupported);
+        fails(filter.fold(2), Status::Unsupported);
+        fails(filter.vouch(), Status::Unsupported);
+        filter.sync().unwrap();
+        drop(filter);
+        assert_eq!(form.bytes(), before);
+    });
+}
+
+/// Seed and key are the opener's, and a keyed form does not open without a key.
+#[test]
+fn hash_and_key_come_from_whoever_opens() {
+    let spec = hashed(&Spec { capacity: CAPACITY, ..Spec::default() }, HashFunction::SipHash13, 7);
+    let form = Placed::new(&compact(&filled(&spec, 0..CAPACITY)), 0);
+    fails(form.open(&CompactOptions { key: None, ..options(&spec) }), Status::KeyMissing);
+    fails(form.open(&CompactOptions { hash: HashFunction::Xxh3, ..options(&spec) }), Status::Contradiction);
+    let opened = form.open(&options(&spec)).unwrap();
+    assert!((0..CAPACITY).all(|i| opened.contains_u64(i)));
+    assert!(opened.base().spec().hash == HashFunction::SipHash13);
+}
+
+#[test]
+fn what_has_no_form_is_refused() {
+    let scalable = KINDS.iter().find(|row| row.name == "scalable").unwrap();
+    let mut spec = Spec { kind: Some(scalable.kind), capacity: CAPACITY, ..Spec::default() };
+    spec.set(scalable.parameter("tightening").unwrap(), 0.512_345).unwrap();
+    let filter = filled(&spec, 0..10);
+    fails(filter.compact_size(), Status::Unsupported);
+    fails(filter.serialize_compact(&mut [0; 4096]), Status::Unsupported);
+
+    let filter = filled(&Spec { capacity: CAPACITY, ..Spec::default() }, 0..10);
+    let mut short = vec![7; filter.compact_size().unwrap() - 1];
+    fails(filter.serialize_compact(&mut short), Status::BufferTooSmall);
+    assert!(short.iter().all(|byte| *byte == 7));
+}
+
+/// Many forms are asked for one hash in one call, and a damaged one is named.
+#[test]
+fn many_forms_answer_at_once() {
+    for_each_case(|case, spec| {
+        let forms: Vec<Placed> = (0..100)
+            .map(|i| {
+                // Of those of an odd number key 1 is in.
+                let filter = filled(&Spec { capacity: 20, ..*spec }, (i + 1) % 2..2);
+                let offset = if case.row.name == "fuse" || i % 3 == 0 { 0 } else { 8 };
+                Placed::new(&compact(&filter), offset)
+            })
+            .collect();
+        for count in [0, 1, 2, 63, 64, 65, 100] {
+            let mut bytes = vec![7; count];
+            let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };
+            let hash = hash_of(spec, 0);
+            compacts_contain_hash(count, |i| AnyBytes::of(forms[i].bytes()), hash, &mut answers).unwrap();
+            assert_eq!(answers.done, count);
+            let expected: Vec<u8> = forms[..count].iter().map(|form| form.contains(hash).unwrap().into()).collect();
+            assert_eq!(bytes, expected, "{}", case.name());
+            assert!(expected.iter().skip(1).step_by(2).all(|answer| *answer == 1));
+        }
+        let mut bytes = vec![0; 100];
+        let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };
+        let damaged = [0; 72];
+        let form = |i: usize| AnyBytes::of(if i == 70 { &damaged } else { forms[i].bytes() });
+        let error = compacts_contain_hash(100, form, 1, &mut answers).unwrap_err();
+        assert!(error.message().contains("form 70"), "{error}");
+        assert_eq!((answers.true_count, answers.done), (100, 0));
+        assert_eq!(bytes, [1; 100]);
+    });
+}
+
+// ---- Damage ------------------------------------------------------------------------------------------------------
+
+/// Every flipped bit of a small form is found when it is opened, and of a large one when it is verified; those of its
+/// trailer always. Nothing that opens reads past the form.
+#[test]
+fn flipped_bits_are_refused() {
+    for_each_case(|case, spec| {
+        let small = case.row.is_made_empty() || case.row.name == "fuse";
+        let keys = if small { 20 } else { CAPACITY };
+        let whole = compact(&filled(&Spec { capacity: keys, ..*spec }, 0..keys));
+        let payload = whole.len() / 64 * 64;
+        for bit in 0..8 * whole.len() {
+            let mut bytes = whole.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let form = Placed::new(&bytes, 0);
+            fails(check_compact(form.bytes()), Status::Corrupt);
+            if payload <= 4096 {
+                fails(form.open(&options(spec)), Status::Corrupt);
+            }
+            // The last four bytes are the checksum, whose low bits are the digest.
+            if bit >= 8 * payload && !(8 * (whole.len() - 4)..8 * whole.len() - 12).contains(&bit) {
+                fails(form.contains(1), Status::Corrupt);
+            }
+        }
+    });
+}
+
+#[test]
+fn trailers_of_large_forms_are_checked_at_once() {
+    let spec = Spec { capacity: 100_000, ..Spec::default() };
+    let whole = compact(&filled(&spec, 0..1000));
+    let payload = whole.len() / 64 * 64;
+    for bit in 8 * payload..8 * (whole.len() - 4) {
+        let mut bytes = whole.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        fails(Placed::new(&bytes, 0).open(&options(&spec)), Status::Corrupt);
+    }
+    let mut bytes = whole.clone();
+    bytes[payload / 2] ^= 1;
+    let form = Placed::new(&bytes, 0);
+    // In constant time nobody can know, and whoever asks is told.
+    let opened = form.open(&options(&spec)).unwrap();
+    fails(opened.verify(), Status::Corrupt);
+    fails(form.open(&CompactOptions { verify: true, ..options(&spec) }), Status::Corrupt);
+    fails(load_compact(&bytes, &options(&spec)), Status::Corrupt);
+}
+
+/// Lengths that no form has, and forms of any length with a trailer that says anything, its residue made right.
+#[test]
+fn forged_forms_never_read_past_their_end() {
+    for length in 0..300 {
+        let bytes = Placed::new(&vec![0; length], 0);
+        assert!(bytes.open(&CompactOptions::default()).is_err() && bytes.contains(1).is_err());
+    }
+    for i in 0..20_000_u64 {
+        let payload = 64 * (1 + mix(i) as usize % 80);
+        let mut whole: Vec<u8> = (0..payload).map(|at| mix(i ^ (at as u64) << 32) as u8).collect();
+        let shape = mix(i + 1) >> (mix(i + 2) % 65).min(63);
+        if i % 3 > 0 && shape != 0 {
+            whole.extend(shape.to_le_bytes());
+        }
+        let shape = if whole.len() > payload { shape } else { 0 };
+        let head = (1 + mix(i + 3) as u32 % 20) | 1 << 16 | (mix(i + 4) as u32 % 20) << 24;
+        whole.extend(head.to_le_bytes());
+        let residue = ((whole.len() as u128 + 4) << 96 | u128::from(shape) << 32 | u128::from(head)) % 4093;
+        let digest = xxh3_64(&whole) as u32 & 0xf_ffff;
+        whole.extend(((residue as u32) << 20 | digest).to_le_bytes());
+        let form = Placed::new(&whole, 0);
+        let opened = form.open(&CompactOptions { hash: HashFunction::External, ..CompactOptions::default() });
+        for key in 0..20 {
+            let answer = form.contains(mix(key));
+            assert_eq!(answer.is_ok(), opened.is_ok());
+            if let (Ok(answer), Ok(opened)) = (answer, &opened) {
+                assert_eq!(answer, opened.contains_hash(mix(key)));
+            }
+        }
+    }
+}
