@@ -129,9 +129,10 @@ bench-batches: ## many keys at once from C: batches of 16 to 8192 beside the lim
 	  -L"$(BUILD)/lib" -lpetal -Wl,-rpath,"$(abspath $(BUILD)/lib)"
 	"$(TARGET)/bench/batches"
 
+# BENCH=Bloom: package bloom beside bits-and-blooms only.
 bench-go: ## the Go packages beside other Go libraries, as benchstat sums it up
 	@$(MAKE) --no-print-directory build
-	@bindings/go/bench/run.sh "$(BUILD)" "$(TARGET)/go"
+	@bindings/go/bench/run.sh "$(BUILD)" "$(TARGET)/go" $(BENCH)
 
 header: ## regenerate include/petal.h from capi/
 	PETAL_UPDATE=1 cargo test -p petal-header --test header

@@ -16,6 +16,7 @@ import (
 
 // What a fragment may use: its own declarations, and of these packages those that it names.
 var snippetPackages = map[string]string{
+	"bloom":  "github.com/petal-filter/petal/bindings/go/bloom",
 	"errors": "errors",
 	"fmt":    "fmt",
 	"os":     "os",

@@ -11,8 +11,8 @@
 //	seen.AddString("apple")
 //	fmt.Println(seen.TestString("apple")) // true: maybe. false would be certain.
 //
-// The bits are a set of package github.com/bits-and-blooms/bitset, the one dependency: [BloomFilter.BitSet] gives it out
-// and programs call its methods, so that it has to be that type.
+// The bits are a set of package github.com/bits-and-blooms/bitset, the one dependency: [BloomFilter.BitSet] gives it
+// out and programs call its methods, so that it has to be that type.
 //
 // # Where it differs
 //
@@ -22,10 +22,10 @@
 //   - What claims more bits than follow is an error before memory is taken for them, and the filter stays as it was.
 //   - More than 65,536 hash functions are an error; so is an m that would let the first key that is added take much
 //     more memory than was read. The set of bits may still be shorter than m, as after BitSet().Compact().
-//   - Words in the other order than the one that bitset.LittleEndian or bitset.BigEndian chose for the whole process are
-//     recognised by the length in front of them. JSON may have either alphabet of base64.
+//   - Words in the other order than the one that bitset.LittleEndian or bitset.BigEndian chose for the whole process
+//     are recognised by the length in front of them. JSON may have either alphabet of base64.
 //   - JSON without "b" is an error unless "m" and "k" are 0 as well, which is the zero value of a filter.
-//   - What ends after its first eight bytes ends with [io.ErrUnexpectedEOF], never with [io.EOF], and the number of bytes
+//   - What ends in the middle of a filter ends with [io.ErrUnexpectedEOF], never with [io.EOF], and the number of bytes
 //     is what was read or written, after an error too.
 //
 // A filter of no bits, From(nil, k), takes its first key where the original divides by zero. Figures without a number

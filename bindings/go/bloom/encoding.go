@@ -224,8 +224,8 @@ func (f *BloomFilter) GobEncode() ([]byte, error) { return f.MarshalBinary() }
 // GobDecode replaces the filter by one that [BloomFilter.GobEncode] returned, for package encoding/gob.
 func (f *BloomFilter) GobDecode(data []byte) error { return f.UnmarshalBinary(data) }
 
-// MarshalJSON returns {"m":M,"k":K,"b":"BITS"}, where BITS is the set of bits as [BloomFilter.WriteTo] writes it, length
-// and words, in base64 for URLs (or in the standard one after bitset.Base64StdEncoding).
+// MarshalJSON returns {"m":M,"k":K,"b":"BITS"}, where BITS is the set of bits as [BloomFilter.WriteTo] writes it,
+// length and words, in base64 for URLs (or in the standard one after bitset.Base64StdEncoding).
 func (f BloomFilter) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		M uint           `json:"m"`

@@ -113,7 +113,8 @@ type world struct {
 
 func (w *world) key() []byte {
 	// Few enough keys of each length that some come again.
-	key := make([]byte, []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 23, 24, 31, 32, 33, 47, 100, 1000}[w.random.IntN(21)])
+	lengths := []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 23, 24, 31, 32, 33, 47, 100, 1000}
+	key := make([]byte, lengths[w.random.IntN(len(lengths))])
 	seed := w.random.Uint64N(100)
 	for at := range key {
 		key[at] = byte(seed>>(at%8) + seed*uint64(at))
@@ -291,7 +292,8 @@ func TestEstimates(t *testing.T) {
 	}
 	for range 10 {
 		m, k, n := 1+random.UintN(20_000), 1+random.UintN(9), random.UintN(2000)
-		if theirs, ours := original.EstimateFalsePositiveRate(m, k, n), bloom.EstimateFalsePositiveRate(m, k, n); theirs != ours {
+		theirs, ours := original.EstimateFalsePositiveRate(m, k, n), bloom.EstimateFalsePositiveRate(m, k, n)
+		if theirs != ours {
 			t.Errorf("m %d, k %d, n %d: %g, not %g", m, k, n, ours, theirs)
 		}
 		n, p := 1+random.UintN(5000), 0.0001+random.Float64()/2
