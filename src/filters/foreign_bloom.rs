@@ -29,11 +29,17 @@ pub const PLACEMENT: Parameter = Parameter {
     word: Some(0),
 };
 
+/// What a format's bytes say of the rate, for the formats that have to say it.
+pub const STATED_RATE: Parameter = Parameter {
+    name: "stated_rate",
+    summary: "the false-positive rate that the bytes of the format say they were sized for; 0 is unsaid",
+    default: 0.0,
+    domain: Domain::Real(0.0, 1.0),
+    word: Some(6),
+};
+
 /// The word of the geometry that says how many words the attachment has.
 const ATTACHMENT_WORD: usize = 1;
-
-/// The words of the geometry that a placement may use for a key of its own.
-pub const KEY_WORDS: core::ops::Range<usize> = 2..6;
 
 /// The registry's row.
 pub const ROW: Row = Row {
@@ -45,7 +51,7 @@ pub const ROW: Row = Row {
         .with(Capabilities::MERGE)
         .with(Capabilities::INTERSECT)
         .with(Capabilities::ESTIMATE),
-    parameters: &[&PLACEMENT],
+    parameters: &[&PLACEMENT, &STATED_RATE],
     structure: Structure::Filter { open },
     sizes: Sizes::Multiples(1),
     hashes: (1, MAX_HASHES),
@@ -80,6 +86,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     };
     let mut words = [0; 8];
     words[0] = number;
+    words[6] = spec.real_parameter(&STATED_RATE)?.to_bits();
     of(bits, hashes, words, 0)
 }
 
@@ -132,7 +139,10 @@ fn open(base: Base) -> Result<Box<dyn Kind>> {
     let geometry = *base.geometry();
     let sound = of(geometry.bits, geometry.hashes, geometry.words, geometry.words[ATTACHMENT_WORD]);
     let opened = placement(geometry.words[0])
-        .filter(|_| sound.is_ok_and(|sound| sound == geometry) && geometry.words[KEY_WORDS.end..] == [0; 2])
+        .filter(|_| {
+            sound.is_ok_and(|sound| sound == geometry) && STATED_RATE.check(f64::from_bits(geometry.words[6])).is_ok()
+        })
+        .filter(|_| geometry.words[7] == 0)
         .and_then(|row| Some((row, (row.open)(&geometry, base.hasher().identifier())?)));
     match opened {
         Some((row, array)) => Ok(try_box(ForeignBloom { base, row, array })?),
@@ -262,17 +272,19 @@ impl KeyedKind for ForeignBloom {
     fn insert_key(&mut self, key: &[u8]) -> Result<bool> {
         let length = self.bit_words();
         let new = self.array.insert(&mut self.base.writable()?[..length], key);
-        self.base.add_count(1);
+        if new || !self.row.counts_new {
+            self.base.add_count(1);
+        }
         Ok(new)
     }
 
     fn insert_keys(&mut self, keys: &WholeKeys, answers: Option<&mut Answers>) -> Taken {
         let length = self.bit_words();
-        match self.base.writable() {
+        let new = match self.base.writable() {
             Ok(words) => self.array.insert_many(&mut words[..length], keys, answers),
             Err(error) => return Taken::none(error),
-        }
-        self.base.add_count(keys.len() as u64);
+        };
+        self.base.add_count(if self.row.counts_new { new } else { keys.len() as u64 });
         Taken::all(keys.len())
     }
 }

@@ -2,14 +2,15 @@
 
 use crate::error::{Result, Status, error};
 use crate::filter::Filter;
-use crate::filters::foreign_bloom::{self, KEY_WORDS};
+use crate::filters::foreign_bloom;
 use crate::format::Geometry;
 use crate::hash::HashFunction;
-use crate::image::Image;
+use crate::image::{Image, Sink};
 use crate::kind::Base;
-use crate::layouts::foreign;
+use crate::layouts::foreign::{self, KEY_WORDS};
 use crate::spec::{Setting, Spec};
-use crate::storage::Words;
+use crate::storage::{Words, try_vec};
+use core::f64::consts::LN_2;
 use core::sync::atomic::Ordering;
 
 /// What a format's bytes say of a filter, beside its bits.
@@ -46,6 +47,7 @@ impl Parts<'_> {
         let mut settings = [0; 8];
         settings[0] = number;
         settings[KEY_WORDS].copy_from_slice(&self.key);
+        settings[6] = self.false_positive_rate.to_bits();
         let length = self.attachment.len();
         let attachment_words = if length == 0 { 0 } else { 1 + length.div_ceil(8) as u64 };
         let geometry = foreign_bloom::of(self.bits, self.hashes, settings, attachment_words)
@@ -69,9 +71,7 @@ impl Parts<'_> {
         }
         if length > 0 {
             rest[0] = length as u64;
-            for (to, bytes) in rest[1..].iter_mut().zip(self.attachment.chunks(8)) {
-                *to = u64::from_le_bytes(core::array::from_fn(|i| bytes.get(i).copied().unwrap_or(0)));
-            }
+            rest[1..].iter_mut().zip(little_endian(self.attachment)).for_each(|(to, word)| *to = word);
         }
         base.set_count(self.count);
         base.promise(self.false_positive_rate);
@@ -107,10 +107,52 @@ pub fn parts_of(filter: &Filter, placements: &[&str], format: &str) -> Result<Pa
         seed: header.identifier,
         key: core::array::from_fn(|i| words[KEY_WORDS.start + i]),
         capacity: header.capacity,
-        false_positive_rate: header.false_positive_rate,
+        false_positive_rate: f64::from_bits(words[6]),
         count: base.count_now(),
         attachment: &[],
     })
+}
+
+/// The words that little-endian bytes are, the last one extended with zeros.
+pub fn little_endian(bytes: &[u8]) -> impl Iterator<Item = u64> {
+    bytes.chunks(8).map(|bytes| u64::from_le_bytes(core::array::from_fn(|i| bytes.get(i).copied().unwrap_or(0))))
+}
+
+/// The words that big-endian ones of eight bytes are.
+pub fn big_endian(bytes: &[u8]) -> impl Iterator<Item = u64> {
+    bytes.as_chunks().0.iter().map(|word| u64::from_be_bytes(*word))
+}
+
+/// Gives the bits of a filter of the kind `foreign_bloom` to a sink as so many little-endian bytes, at most those of its
+/// words.
+pub fn write_little_endian(base: &Base, bytes: u64, sink: &mut Sink) -> Result<()> {
+    let mut left = bytes;
+    words_of(base).try_for_each(|word| {
+        let count = left.min(8);
+        left -= count;
+        sink(&word.to_le_bytes()[..count as usize])
+    })
+}
+
+/// Gives the bits of a filter of the kind `foreign_bloom` to a sink as big-endian words.
+pub fn write_big_endian(base: &Base, sink: &mut Sink) -> Result<()> {
+    words_of(base).try_for_each(|word| sink(&word.to_be_bytes()))
+}
+
+/// The size in bits that most libraries start from: -n ln p / ln(2)^2.
+pub fn classical_bits(capacity: u64, false_positive_rate: f64) -> f64 {
+    -(capacity as f64) * false_positive_rate.ln() / (LN_2 * LN_2)
+}
+
+/// Refuses a seed where the format has none.
+///
+/// # Errors
+/// [`Status::Contradiction`].
+pub fn check_no_seed(seed: u64, format: &str) -> Result<()> {
+    match seed {
+        0 => Ok(()),
+        _ => Err(error!(Contradiction, "seed = {seed} has no meaning for {format}, whose filters have none")),
+    }
 }
 
 /// The words of the bits, of a filter of the kind `foreign_bloom`.
@@ -119,17 +161,19 @@ pub fn words_of(base: &Base) -> impl Iterator<Item = u64> {
     base.words().shared()[..count].iter().map(|word| word.load(Ordering::Relaxed))
 }
 
-#[allow(dead_code, reason = "for the formats that keep one")]
-/// Writes the attachment of a filter of the kind `foreign_bloom` to the front of `room` and returns its length; `None`
-/// if it has none, or one of another length than `room`.
-pub fn attachment_of(base: &Base, room: &mut [u8]) -> Option<()> {
-    let at = base.geometry().bits.div_ceil(64) as usize;
-    let words = base.words().shared().get(at..)?;
-    (base.geometry().words[1] > 0 && words.first()?.load(Ordering::Relaxed) == room.len() as u64).then_some(())?;
-    for (to, word) in room.chunks_mut(8).zip(&words[1..]) {
-        to.copy_from_slice(&word.load(Ordering::Relaxed).to_le_bytes()[..to.len()]);
-    }
-    Some(())
+/// The attachment of a filter of the kind `foreign_bloom`; empty if it has none.
+///
+/// # Errors
+/// [`Status::OutOfMemory`].
+pub fn attachment_of(base: &Base) -> Result<Vec<u8>> {
+    let from = base.geometry().bits.div_ceil(64) as usize;
+    let count = base.geometry().words[1] as usize;
+    let Some([length, words @ ..]) = base.words().shared().get(from..from + count) else { return Ok(Vec::new()) };
+    let length = (length.load(Ordering::Relaxed) as usize).min(8 * words.len());
+    let mut bytes = try_vec(8 * words.len())?;
+    words.iter().for_each(|word| bytes.extend_from_slice(&word.load(Ordering::Relaxed).to_le_bytes()));
+    bytes.truncate(length);
+    Ok(bytes)
 }
 
 /// A spec of the kind `foreign_bloom` with exactly this array.
@@ -147,4 +191,10 @@ pub fn spec_of(placement: &'static str, capacity: u64, bits: u64, hashes: u32, s
     spec.parameters[0] = Setting { id: foreign_bloom::PLACEMENT.id(), value: number as f64 };
     crate::making::geometry(&spec)?;
     Ok(spec)
+}
+
+/// A spec as that of [`spec_of`], of a format whose bytes say the rate too.
+pub fn spec_with_rate(rate: f64, mut spec: Spec) -> Spec {
+    spec.parameters[1] = Setting { id: foreign_bloom::STATED_RATE.id(), value: rate };
+    spec
 }

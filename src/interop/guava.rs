@@ -3,7 +3,7 @@
 //! is not stored: `stringFunnel` gives the encoded text, `longFunnel` and `integerFunnel` little-endian numbers,
 //! `unencodedCharsFunnel` UTF-16LE, `byteArrayFunnel` the bytes.
 
-use super::array::{Parts, parts_of, spec_of, words_of};
+use super::array::{Parts, big_endian, check_no_seed, classical_bits, parts_of, spec_of, write_big_endian};
 use super::{Cursor, Format, ImportOptions, Wanted};
 use crate::error::{Result, error};
 use crate::filter::Filter;
@@ -15,7 +15,7 @@ use core::f64::consts::LN_2;
 /// The placements in the order of the strategies' numbers.
 const PLACEMENTS: [&str; 2] = ["guava_32", "guava_64"];
 
-/// How Guava chooses k: since 33 by the rate, before by the bits for each key, which differs for few keys only.
+/// The strategies by Guava's names, the default first.
 const VARIANTS: [&str; 2] = ["mitz_64", "mitz_32"];
 
 pub const FORMAT: Format = Format {
@@ -43,7 +43,7 @@ fn import(bytes: &[u8], options: &ImportOptions) -> Result<Filter> {
     let words = cursor.take(8 * count as u64)?;
     cursor.finish(FORMAT.name)?;
     let parts = Parts { placement, bits: 64 * count as u64, hashes: hashes.into(), ..Parts::default() };
-    parts.filter(words.as_chunks().0.iter().map(|word| u64::from_be_bytes(*word)))
+    parts.filter(big_endian(words))
 }
 
 fn export(filter: &Filter, variant: Option<usize>, sink: &mut Sink) -> Result<()> {
@@ -58,16 +58,15 @@ fn export(filter: &Filter, variant: Option<usize>, sink: &mut Sink) -> Result<()
     let strategy = u8::from(parts.placement == PLACEMENTS[1]);
     sink(&[strategy, parts.hashes as u8])?;
     sink(&words.to_be_bytes())?;
-    words_of(filter.base()).try_for_each(|word| sink(&word.to_be_bytes()))
+    write_big_endian(filter.base(), sink)
 }
 
-/// Guava's own sizes, those of version 33.
+/// Guava's own sizes, those of version 33. Before it k was that of the bits for each key, which differs for few keys
+/// only.
 fn spec(wanted: &Wanted) -> Result<Spec> {
     let &Wanted { capacity, false_positive_rate: rate, variant, seed } = wanted;
-    if seed != 0 {
-        return Err(error!(Contradiction, "seed = {seed}: Guava's filters have none"));
-    }
-    let bits = (-(capacity as f64) * rate.ln() / (LN_2 * LN_2)) as u64;
+    check_no_seed(seed, FORMAT.name)?;
+    let bits = classical_bits(capacity, rate) as u64;
     let bits = bits.div_ceil(64).max(1) * 64;
     let hashes = (-rate.ln() / LN_2).round().max(1.0) as u32;
     spec_of(PLACEMENTS[1 - variant], capacity, bits, hashes, seed)

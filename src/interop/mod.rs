@@ -12,8 +12,19 @@ mod array;
 mod cursor;
 mod table;
 
+mod bip37;
+mod bits_and_blooms;
+mod cassandra;
+mod datasketches;
+mod dcso;
 mod guava;
+mod leveldb;
+mod libbloom;
+mod orc;
+mod parquet;
 mod rocksdb;
+mod spark;
+mod valkey;
 
 pub use array::{Parts, parts_of};
 pub use cursor::Cursor;
@@ -69,7 +80,24 @@ pub struct Format {
 pub type Export = fn(&Filter, Option<usize>, &mut Sink) -> Result<()>;
 
 /// All formats, by name.
-pub static FORMATS: &[Format] = &[guava::FORMAT, rocksdb::FORMAT];
+pub static FORMATS: &[Format] = &[
+    bip37::FORMAT,
+    bits_and_blooms::FORMAT,
+    cassandra::V4,
+    cassandra::V3,
+    datasketches::FORMAT,
+    dcso::FORMAT,
+    guava::FORMAT,
+    leveldb::FORMAT,
+    libbloom::FORMAT,
+    libbloom::RAW,
+    orc::NUMBER,
+    orc::TEXT,
+    parquet::FORMAT,
+    rocksdb::FORMAT,
+    spark::FORMAT,
+    valkey::FORMAT,
+];
 
 /// The format with this name.
 ///

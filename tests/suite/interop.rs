@@ -2,7 +2,7 @@
 
 use petal::interop::{self, Format, ImportOptions};
 use petal::{Answers, Filter, Image, Keys, OpenOptions, Spec, Status};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A filter that its owner wrote.
 struct Vector {
@@ -10,9 +10,9 @@ struct Vector {
     format: &'static Format,
     bytes: Vec<u8>,
     options: ImportOptions,
-    keys: u64,
-    /// Of how many of the absent keys the owner says true.
-    positives: u64,
+    keys: Vec<String>,
+    /// Of how many of the absent keys the owner says true, if it was asked.
+    positives: Option<u64>,
     /// How to make it: capacity, rate, variant, seed.
     made: Option<(u64, f64, Option<String>, u64)>,
 }
@@ -20,7 +20,9 @@ struct Vector {
 const ABSENT: u64 = 10_000;
 
 fn vectors() -> Vec<Vector> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats");
+    let folder = std::env::var_os("PETAL_FORMATS")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats"), PathBuf::from);
+    // `tests/interop` has the owners write others.
     let list = std::fs::read_to_string(folder.join("vectors.txt")).expect("the list of vectors");
     let lines = list.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines.map(|line| vector(&folder, line)).collect()
@@ -43,8 +45,14 @@ fn vector(folder: &Path, line: &str) -> Vector {
         format: interop::find(words[0]).expect("a format"),
         bytes: std::fs::read(folder.join(words[1])).expect(words[1]),
         options,
-        keys: words[2].parse().expect(line),
-        positives: words[3].parse().expect(line),
+        keys: match words[2].parse() {
+            Ok(count) => texts("key", count),
+            Err(_) => {
+                let lines = std::fs::read_to_string(folder.join(words[2])).expect(line);
+                lines.lines().map(String::from).collect()
+            }
+        },
+        positives: (words[3] != "-").then(|| words[3].parse().expect(line)),
         made,
     }
 }
@@ -112,8 +120,9 @@ fn filters_of_other_systems_are_read_and_written() {
     for vector in vectors() {
         let filter = vector.filter();
         let (name, format) = (&vector.name, vector.format);
-        assert_eq!(found(&filter, &texts("key", vector.keys)), vector.keys, "{name}");
-        assert_eq!(found(&filter, &texts("absent", ABSENT)), vector.positives, "{name}");
+        assert_eq!(found(&filter, &vector.keys), vector.keys.len() as u64, "{name}");
+        let positives = found(&filter, &texts("absent", ABSENT));
+        assert!(vector.positives.is_none_or(|expected| expected == positives), "{name}: {positives}");
         if format.export.is_some() {
             assert!(exported(&filter, format, None).unwrap() == vector.bytes, "{name} goes out as other bytes");
         }
@@ -133,11 +142,10 @@ fn filters_are_made_as_their_owners_make_them() {
         let spec = vector.format.spec(*capacity, *rate, variant.as_deref(), *seed).unwrap();
         let mut filter = petal::create(&spec).unwrap();
         let mut batched = filter.copy().unwrap();
-        let keys = texts("key", vector.keys);
-        for key in &keys {
+        for key in &vector.keys {
             filter.insert(key.as_bytes()).unwrap();
         }
-        let (bytes, offsets) = joined(&keys);
+        let (bytes, offsets) = joined(&vector.keys);
         batched.insert_batch(&Keys::Bytes { bytes: &bytes, offsets: &offsets }, None).outcome.unwrap();
         assert!(filter.equals(&batched), "{}", vector.name);
         let bytes = exported(&filter, vector.format, variant.as_deref()).unwrap();
@@ -165,11 +173,18 @@ fn imported_filters_are_filters() {
         let measure = filter.measure();
         let band = 4.5 * (ABSENT as f64 * measure.false_positive_rate).sqrt() + 4.5;
         let expected = ABSENT as f64 * measure.false_positive_rate;
-        assert!((vector.positives as f64 - expected).abs() <= band, "{}: {expected}", vector.name);
+        let positives = found(&filter, &texts("absent", ABSENT));
+        // In arrays of less the places of a few keys decide, whose dependence the rate averages over.
+        assert!(
+            filter.base().geometry().bits < 1000 || (positives as f64 - expected).abs() <= band,
+            "{}: {expected}",
+            vector.name
+        );
         let can = |capability| filter.capabilities().contains(capability);
-        if can(petal::Capabilities::ESTIMATE) && vector.keys > 0 {
+        if can(petal::Capabilities::ESTIMATE) && !vector.keys.is_empty() {
             let cardinality = filter.cardinality().unwrap();
-            assert!((cardinality / vector.keys as f64 - 1.0).abs() < 0.3, "{}: {cardinality}", vector.name);
+            let keys = vector.keys.len() as f64;
+            assert!((cardinality - keys).abs() <= 0.3 * keys + 1.0, "{}: {cardinality}", vector.name);
         }
         if can(petal::Capabilities::MERGE) {
             again.merge(&filter).unwrap();
@@ -179,7 +194,7 @@ fn imported_filters_are_filters() {
             again.clear().unwrap();
             assert_eq!(again.measure().taken, 0);
             again.merge(&filter).unwrap();
-            assert_eq!(found(&again, &texts("key", vector.keys)), vector.keys);
+            assert_eq!(found(&again, &vector.keys), vector.keys.len() as u64);
         }
     }
 }

@@ -25,8 +25,8 @@ pub trait PlacedArray: Send + Sync {
     /// Sets the bits of a key; whether any was not set.
     fn insert(&self, words: &mut [u64], key: &[u8]) -> bool;
 
-    /// Sets the bits of keys in order; `answers`, if wanted, say of each whether any was not set.
-    fn insert_many(&self, words: &mut [u64], keys: &WholeKeys, answers: Option<&mut Answers>);
+    /// Sets the bits of keys in order; `answers`, if wanted, say of each whether any was not set. Of how many any was not.
+    fn insert_many(&self, words: &mut [u64], keys: &WholeKeys, answers: Option<&mut Answers>) -> u64;
 }
 
 /// An array with a placement.
@@ -122,8 +122,9 @@ impl<P: Placement> PlacedArray for Array<P> {
         self.set(words, &self.placement.digest(key), key)
     }
 
-    fn insert_many(&self, words: &mut [u64], keys: &WholeKeys, mut answers: Option<&mut Answers>) {
+    fn insert_many(&self, words: &mut [u64], keys: &WholeKeys, mut answers: Option<&mut Answers>) -> u64 {
         let is_large = words.len() >= ring::FETCH_FROM;
+        let mut count = 0;
         self.rolling(
             &mut &mut *words,
             keys,
@@ -139,10 +140,12 @@ impl<P: Placement> PlacedArray for Array<P> {
             },
             |words, digest, key| self.set(words, digest, key),
             |start, new, keys| {
+                count += u64::from(new.count_ones());
                 if let Some(answers) = &mut answers {
                     answers.take(start, new, keys);
                 }
             },
         );
+        count
     }
 }

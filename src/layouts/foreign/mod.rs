@@ -8,10 +8,23 @@
 mod array;
 mod modulus;
 
+mod bip37;
+mod bits_and_blooms;
+mod cassandra;
+mod datasketches;
+mod dcso;
 mod guava;
+mod leveldb;
+mod libbloom;
+mod orc;
+mod redisbloom;
 mod rocksdb;
+mod spark;
+mod valkey;
 
 pub use array::{Array, PlacedArray};
+pub use bip37::{MOST_BYTES as MOST_BIP37_BYTES, MOST_HASHES as MOST_BIP37_HASHES};
+pub use leveldb::MOST_HASHES as MOST_LEVELDB_HASHES;
 pub use modulus::Modulus;
 
 use crate::format::Geometry;
@@ -19,6 +32,9 @@ use crate::sizing::dependent::Scheme;
 
 /// The most bits that a key may set: formats write k in one byte or more, but nobody uses more than these.
 pub const MAX_HASHES: u32 = 255;
+
+/// The words of the geometry that a placement may use for a key of its own.
+pub const KEY_WORDS: core::ops::Range<usize> = 2..6;
 
 /// The shape of an array.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +70,8 @@ pub struct PlacementRow {
     pub max_hashes: u32,
     /// How many bits an array has at most.
     pub max_bits: u64,
+    /// Whether the format counts only keys that were new when they were inserted.
+    pub counts_new: bool,
     /// An array of this geometry, whose shape is sound, for filters with this seed.
     pub open: fn(&Geometry, u64) -> Option<Box<dyn PlacedArray>>,
 }
@@ -66,12 +84,31 @@ impl PlacementRow {
         hash_bits: 64,
         max_hashes: MAX_HASHES,
         max_bits: 1 << 62,
+        counts_new: false,
         open: |_, _| None,
     };
 }
 
 /// All placements. The place in this list is the placement's number in images: it is only appended to.
-const ROWS: &[PlacementRow] = &[guava::MITZ_32, guava::MITZ_64, rocksdb::LEGACY];
+const ROWS: &[PlacementRow] = &[
+    guava::MITZ_32,
+    guava::MITZ_64,
+    rocksdb::LEGACY,
+    spark::V1,
+    spark::V2,
+    redisbloom::ROW,
+    libbloom::V1,
+    libbloom::V2,
+    bits_and_blooms::ROW,
+    leveldb::ROW,
+    bip37::ROW,
+    dcso::ROW,
+    datasketches::ROW,
+    orc::TEXT,
+    orc::NUMBER,
+    cassandra::ROW,
+    valkey::ROW,
+];
 
 /// All placements, in the order of their numbers.
 pub static PLACEMENTS: &[PlacementRow] = ROWS;

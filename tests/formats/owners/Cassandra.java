@@ -1,0 +1,51 @@
+import java.io.ByteArrayInputStream;
+import java.io.DataInputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.apache.cassandra.dht.Murmur3Partitioner;
+import org.apache.cassandra.io.util.DataOutputBuffer;
+import org.apache.cassandra.utils.BloomFilter;
+import org.apache.cassandra.utils.BloomFilterSerializer;
+import org.apache.cassandra.utils.FilterFactory;
+import org.apache.cassandra.utils.IFilter;
+
+/** Filters that Cassandra writes: {@code java Cassandra FOLDER}; see vectors.txt for what is printed. */
+public class Cassandra {
+    static IFilter.FilterKey key(String text) {
+        return Murmur3Partitioner.instance.decorateKey(ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)));
+    }
+
+    static void print(String format, String suffix, int keys, BloomFilter filter, byte[] bytes) throws Exception {
+        int positives = 0;
+        for (int i = 0; i < 10000; i++) {
+            positives += filter.isPresent(key("absent-" + i)) ? 1 : 0;
+        }
+        String name = format + "/" + keys + ".bin";
+        Path path = Path.of(suffix, name);
+        Files.createDirectories(path.getParent());
+        Files.write(path, bytes);
+        System.out.println(format + " " + name + " " + keys + " " + positives);
+    }
+
+    public static void main(String[] args) throws Exception {
+        for (int keys : new int[] {1000, 17, 300}) {
+            BloomFilter filter = (BloomFilter) FilterFactory.getFilter(keys, 0.01);
+            for (int i = 0; i < keys; i++) {
+                filter.add(key("key-" + i));
+            }
+            DataOutputBuffer out = new DataOutputBuffer();
+            BloomFilterSerializer.serialize(filter, out);
+            byte[] bytes = out.toByteArray();
+            print("cassandra", args[0], keys, filter, bytes);
+            // Tables before 4.0 have each word in reverse; today's code still reads them.
+            byte[] old = bytes.clone();
+            for (int at = 8; at < old.length; at++) {
+                old[at] = bytes[8 + (at - 8) / 8 * 8 + 7 - (at - 8) % 8];
+            }
+            var in = new DataInputStream(new ByteArrayInputStream(old));
+            print("cassandra_3", args[0], keys, BloomFilterSerializer.deserialize(in, true), old);
+        }
+    }
+}
