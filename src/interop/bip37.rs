@@ -8,10 +8,10 @@ use crate::filter::Filter;
 use crate::image::{Image, Sink};
 use crate::layouts::foreign::{MOST_BIP37_BYTES, MOST_BIP37_HASHES};
 use crate::spec::Spec;
+use core::f64::consts::LN_2;
 
-/// ln(2)^2 and ln(2) with as many digits as the reference client has.
+/// ln(2)^2 with as many digits as the reference client has.
 const LN_2_SQUARED: f64 = 0.480_453_013_918_201_4;
-const LN_2: f64 = 0.693_147_180_559_945_3;
 
 pub const FORMAT: Format = Format {
     name: "bip37",
