@@ -34,7 +34,7 @@ pub const ROW: Row = Row {
     hashes: (0, u32::MAX),
     geometry: |_, _| Err(error!(Unsupported, "foreign_static filters come from other systems' bytes only")),
     lines_per_lookup: |geometry| 3.0_f64.min((geometry.payload_bytes / PAYLOAD_UNIT) as f64),
-    false_positive_rate: |geometry, _| form_of(geometry).map_or(1.0, |form| form.false_positive_rate()),
+    false_positive_rate: |geometry, keys| form_of(geometry).map_or(1.0, |form| form.expected_rate(keys)),
     overfill: Overfill::IsBuilt,
     ..Row::BASE
 };
@@ -110,7 +110,7 @@ impl Kind for ForeignStatic {
             taken: keys,
             fill: keys as f64 / cells.max(1) as f64,
             saturated: 0,
-            false_positive_rate: self.form.false_positive_rate(),
+            false_positive_rate: self.form.rate(self.words(), keys),
         }
     }
 }

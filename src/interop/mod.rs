@@ -12,8 +12,10 @@ mod array;
 mod cursor;
 mod table;
 
+mod binary_fuse;
 mod bip37;
 mod bits_and_blooms;
+mod blobloom;
 mod cassandra;
 mod datasketches;
 mod dcso;
@@ -25,6 +27,7 @@ mod parquet;
 mod rocksdb;
 mod spark;
 mod valkey;
+mod xor;
 
 pub use array::{Parts, parts_of};
 pub use cursor::Cursor;
@@ -81,8 +84,10 @@ pub type Export = fn(&Filter, Option<usize>, &mut Sink) -> Result<()>;
 
 /// All formats, by name.
 pub static FORMATS: &[Format] = &[
+    binary_fuse::FORMAT,
     bip37::FORMAT,
     bits_and_blooms::FORMAT,
+    blobloom::FORMAT,
     cassandra::V4,
     cassandra::V3,
     datasketches::FORMAT,
@@ -97,6 +102,7 @@ pub static FORMATS: &[Format] = &[
     rocksdb::FORMAT,
     spark::FORMAT,
     valkey::FORMAT,
+    xor::FORMAT,
 ];
 
 /// The format with this name.

@@ -68,11 +68,11 @@ fn bloom(data: &[u8], hashes: u32) -> Result<Filter> {
     let spec = Spec { bits: 8 * data.len() as u64, hashes, ..of_kind(rocksdb_bloom::ROW.kind) };
     let geometry = rocksdb_bloom::ROW.geometry_of(&spec);
     let geometry = geometry.map_err(|error| error!(Corrupt, "the bytes describe no filter: {error}"))?;
-    filter_of(&rocksdb_bloom::ROW, &spec, geometry, data)
+    filter_of(&rocksdb_bloom::ROW, &spec, geometry, 0, data)
 }
 
 fn ribbon(data: &[u8], seed: u8, blocks: u32) -> Result<Filter> {
-    static_filter(RIBBON, [seed.into(), blocks.into(), 0, 0, 0], HashFunction::Xxph3, data)
+    static_filter(RIBBON, [seed.into(), blocks.into(), 0, 0, 0], 0, HashFunction::Xxph3, data)
 }
 
 fn of_kind(kind: KindId) -> Spec {

@@ -17,23 +17,26 @@ pub fn words(data: &[u8]) -> impl Iterator<Item = u64> {
     data.chunks(8).map(word)
 }
 
-/// The filter of this spec and geometry whose payload begins with these bytes, which are no more than it has.
+/// The filter of this spec and geometry that so many keys were offered, and whose payload begins with these bytes, which
+/// are no more than it has.
 ///
 /// # Errors
 /// [`Status::Corrupt`] where the kind cannot have such a payload; [`Status::OutOfMemory`].
-pub fn filter_of(row: &'static Row, spec: &Spec, geometry: Geometry, data: &[u8]) -> Result<Filter> {
+pub fn filter_of(row: &'static Row, spec: &Spec, geometry: Geometry, keys: u64, data: &[u8]) -> Result<Filter> {
     let mut base = crate::making::base(row, spec, geometry, |header| Words::zeroed(header.geometry.payload_bytes))?;
+    base.set_count(keys);
     base.writable()?.iter_mut().zip(words(data)).for_each(|(to, word)| *to = word);
     let filter = Filter::over(base)?;
     filter.payload().check_payload()?;
     Ok(filter)
 }
 
-/// The static filter with this table, and what its form makes of the words after the form's number.
+/// The static filter with this table, what its form makes of the words after the form's number, and so many keys, or 0
+/// if the bytes do not say it.
 ///
 /// # Errors
 /// [`Status::Corrupt`] where the form has no such table; [`Status::OutOfMemory`].
-pub fn static_filter(form: &str, settings: [u64; 5], hash: HashFunction, table: &[u8]) -> Result<Filter> {
+pub fn static_filter(form: &str, settings: [u64; 5], keys: u64, hash: HashFunction, table: &[u8]) -> Result<Filter> {
     let mut all = [0; 8];
     all[0] = layouts::foreign_static::number(form).ok_or(Status::Internal)?;
     all[1..6].copy_from_slice(&settings);
@@ -41,5 +44,6 @@ pub fn static_filter(form: &str, settings: [u64; 5], hash: HashFunction, table: 
     let geometry = foreign_static::of(bytes, all)
         .ok_or_else(|| error!(Corrupt, "{bytes} bytes are no table of {form} with {settings:x?}"))?;
     let row = &foreign_static::ROW;
-    filter_of(row, &Spec { kind: Some(row.kind), bits: geometry.bits, hash, ..Spec::default() }, geometry, table)
+    let spec = Spec { kind: Some(row.kind), capacity: keys, bits: geometry.bits, hash, ..Spec::default() };
+    filter_of(row, &spec, geometry, keys, table)
 }

@@ -1,7 +1,7 @@
 //! Other systems' bytes, held to filters that their owners wrote (`tests/formats`).
 
 use petal::interop::{self, Format, ImportOptions};
-use petal::{Answers, Filter, Image, Keys, OpenOptions, Spec, Status};
+use petal::{Answers, Filter, HashFunction, Image, Keys, OpenOptions, Spec, Status};
 use std::path::{Path, PathBuf};
 
 /// A filter that its owner wrote.
@@ -85,17 +85,34 @@ fn exported(filter: &Filter, format: &Format, variant: Option<&str>) -> petal::R
     Ok(bytes)
 }
 
+/// The number that a text stands for in filters of numbers: of `golden-i` it is i + 1 times 2^64 over the golden ratio,
+/// of others MurmurHash3's finaliser of the FNV-1a hash.
+fn number(text: &str) -> u64 {
+    if let Some(i) = text.strip_prefix("golden-").and_then(|i| i.parse::<u64>().ok()) {
+        return (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+    let fnv = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let mut x = text.bytes().fold(0xcbf2_9ce4_8422_2325, fnv);
+    x = (x ^ x >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    x = (x ^ x >> 33).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    x ^ x >> 33
+}
+
 /// How many keys are found, one by one and in a batch, which have to agree.
 fn found(filter: &Filter, texts: &[String]) -> u64 {
     let (bytes, offsets) = joined(texts);
     let mut each = vec![0; texts.len()];
     let mut bitmap = vec![0xaa; texts.len().div_ceil(8)];
     let mut answers = Answers { bytes: Some(&mut each), bitmap: Some(&mut bitmap), ..Answers::default() };
-    filter.contains_batch(&Keys::Bytes { bytes: &bytes, offsets: &offsets }, &mut answers).unwrap();
+    let takes_hashes = filter.base().hasher().function() == HashFunction::External;
+    let numbers: Vec<u64> = texts.iter().map(|text| number(text)).collect();
+    let keys = if takes_hashes { Keys::Hashes(&numbers) } else { Keys::Bytes { bytes: &bytes, offsets: &offsets } };
+    filter.contains_batch(&keys, &mut answers).unwrap();
     let count = answers.true_count;
     assert_eq!(answers.done, texts.len());
     for (i, (text, answer)) in texts.iter().zip(&each).enumerate() {
-        assert_eq!(filter.contains(text.as_bytes()), *answer == 1, "{text}");
+        let one = if takes_hashes { filter.contains_hash(numbers[i]) } else { filter.contains(text.as_bytes()) };
+        assert_eq!(one, *answer == 1, "{text}");
         assert_eq!(bitmap[i / 8] >> (i % 8) & 1, *answer);
     }
     assert_eq!(count, each.iter().map(|answer| u64::from(*answer)).sum::<u64>());

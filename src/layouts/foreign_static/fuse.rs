@@ -67,7 +67,7 @@ impl Form for Fuse {
         self.places(mixed(key, self.seed)).into_iter().for_each(|place| self.cells.fetch(words, place));
     }
 
-    fn false_positive_rate(&self) -> f64 {
+    fn expected_rate(&self, _keys: u64) -> f64 {
         self.cells.false_positive_rate()
     }
 

@@ -4,6 +4,7 @@
 //! in little-endian words; what the owner says of it in a header is the geometry: word 0 the form's number, words 1 to 5
 //! what the form makes of them.
 
+mod blobloom;
 mod fuse;
 mod ribbon;
 mod xor;
@@ -19,10 +20,15 @@ pub trait Form: Send + Sync {
     /// Asks for the lines that a lookup reads, soon.
     fn fetch(&self, words: &[AtomicU64], hash: u64);
 
-    /// The probability that a key which is none of the filter's is taken for one.
-    fn false_positive_rate(&self) -> f64;
+    /// The probability that a key which is none of the filter's is taken for one, with so many keys in it.
+    fn expected_rate(&self, keys: u64) -> f64;
 
-    /// How many cells keys may have in the table.
+    /// The same probability, given this table.
+    fn rate(&self, _words: &[AtomicU64], keys: u64) -> f64 {
+        self.expected_rate(keys)
+    }
+
+    /// How many cells, or bits, keys may have in the table.
     fn cells(&self) -> u64;
 }
 
@@ -35,7 +41,7 @@ pub struct FormRow {
 }
 
 /// All forms. The place in this list is the form's number in images: it is only appended to.
-const ROWS: &[FormRow] = &[ribbon::ROW, fuse::ROW, xor::ROW];
+const ROWS: &[FormRow] = &[ribbon::ROW, fuse::ROW, xor::ROW, blobloom::ROW];
 
 /// All forms, in the order of their numbers.
 pub static FORMS: &[FormRow] = ROWS;

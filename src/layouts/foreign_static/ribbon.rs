@@ -97,7 +97,7 @@ impl Form for Ribbon {
     }
 
     /// The mean over the blocks of what fingerprints of as many bits as they have columns give.
-    fn false_positive_rate(&self) -> f64 {
+    fn expected_rate(&self, _keys: u64) -> f64 {
         let share = self.shorter as f64 / self.blocks as f64;
         (1.0 + share) * (-(self.columns as f64)).exp2()
     }

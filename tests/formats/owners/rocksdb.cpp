@@ -1,7 +1,7 @@
 // Writes a filter block of RocksDB and prints its line for vectors.txt, with how many of `absent-0` to `absent-9999`
 // RocksDB says true of. With librocksdb-dev 7.8.3-2 of Debian 12:
 //
-//     g++ make.cpp -lrocksdb -o make && ./make FILE (bloom|legacy|ribbon) KEYS BITS_PER_KEY
+//     g++ rocksdb.cpp -lrocksdb -o rocksdb && ./rocksdb FILE (bloom|legacy|ribbon) KEYS BITS_PER_KEY
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/slice.h>
 #include <rocksdb/status.h>
@@ -48,5 +48,5 @@ int main(int, char **argv) {
   rocksdb::FilterBitsReader *reader = policy->GetFilterBitsReader(filter);
   int positives = 0;
   for (int i = 0; i < 10000; i++) positives += reader->MayMatch("absent-" + std::to_string(i));
-  std::printf("rocksdb rocksdb/%s %d %d\n", argv[1], count, positives);
+  std::printf("rocksdb %s %d %d\n", argv[1], count, positives);
 }

@@ -1,0 +1,43 @@
+//! What `Dump` of the Go package blobloom writes: `blobloom`, and as little-endian `u32` the version 0, the number of
+//! blocks less 1, and k; a comment of at most 44 bytes, zeros following it; and the blocks, of 64 bytes each. Callers of
+//! blobloom bring hashes, and so do those of the filter here: which function they use is theirs to know.
+
+use super::table::static_filter;
+use super::{Cursor, Format, ImportOptions};
+use crate::error::{Result, error};
+use crate::filter::Filter;
+use crate::hash::HashFunction;
+
+pub const FORMAT: Format = Format {
+    name: "blobloom",
+    summary: "the Go package blobloom, as Dump writes it; callers hash",
+    variants: &[],
+    recognise: Some(|bytes| bytes.starts_with(MAGIC)),
+    import,
+    export: None,
+    spec: None,
+};
+
+const MAGIC: &[u8] = b"blobloom";
+
+/// Bytes of the comment, and of a block.
+const COMMENT: u64 = 44;
+const BLOCK: u64 = 64;
+
+fn import(bytes: &[u8], options: &ImportOptions) -> Result<Filter> {
+    options.check_unused(FORMAT.name)?;
+    let mut cursor = Cursor::new(bytes);
+    if !bytes.starts_with(MAGIC) {
+        return Err(error!(Foreign, "the bytes do not begin with blobloom"));
+    }
+    cursor.take(MAGIC.len() as u64)?;
+    let mut number = || -> Result<u64> { Ok(u32::from_le_bytes(cursor.array()?).into()) };
+    let [version, last, hashes] = [number()?, number()?, number()?];
+    if version != 0 {
+        return Err(error!(NewerVersion, "version {version} of blobloom's format is not known, 0 is"));
+    }
+    cursor.take(COMMENT)?;
+    let table = cursor.take(BLOCK * (last + 1))?;
+    cursor.finish(FORMAT.name)?;
+    static_filter("blobloom", [hashes, 0, 0, 0, 0], 0, HashFunction::External, table)
+}

@@ -1,0 +1,80 @@
+// Command hashed writes filters of numbers and of hashes, those of Go's FastFilter/xorfilter and blobloom: `go run
+// hashed.go FOLDER`. See vectors.txt for what it prints.
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+
+	"github.com/FastFilter/xorfilter"
+	"github.com/greatroar/blobloom"
+)
+
+// hashed is the number that a text is known by: MurmurHash3's finaliser of its FNV-1a hash.
+func hashed(text string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(text))
+	x := h.Sum64()
+	x = (x ^ x>>33) * 0xff51afd7ed558ccd
+	x = (x ^ x>>33) * 0xc4ceb9fe1a85ec53
+	return x ^ x>>33
+}
+
+func numbers(prefix string, count int) []uint64 {
+	keys := make([]uint64, count)
+	for i := range keys {
+		keys[i] = hashed(fmt.Sprintf("%s-%d", prefix, i))
+	}
+	return keys
+}
+
+func write(format, name string, count int, content []byte, contains func(uint64) bool) {
+	positives := 0
+	for _, key := range numbers("absent", 10000) {
+		if contains(key) {
+			positives++
+		}
+	}
+	path := filepath.Join(format, name)
+	check(os.MkdirAll(filepath.Join(os.Args[1], format), 0o755))
+	check(os.WriteFile(filepath.Join(os.Args[1], path), content, 0o644))
+	fmt.Println(format, path, count, positives)
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+func fuse[T xorfilter.Unsigned](name string, count int) {
+	filter, err := xorfilter.NewBinaryFuse[T](numbers("key", count))
+	check(err)
+	var content bytes.Buffer
+	check(filter.Save(&content))
+	write("binary_fuse", fmt.Sprintf("go%s-%d.bin", name, count), count, content.Bytes(), filter.Contains)
+}
+
+func blob(count int, rate float64) {
+	filter := blobloom.NewOptimized(blobloom.Config{Capacity: uint64(count), FPRate: rate})
+	for _, key := range numbers("key", count) {
+		filter.Add(key)
+	}
+	var content bytes.Buffer
+	_, err := blobloom.Dump(&content, filter, "fnv-1a and fmix64")
+	check(err)
+	write("blobloom", fmt.Sprintf("%d.bin", count), count, content.Bytes(), filter.Has)
+}
+
+func main() {
+	fuse[uint8]("8", 1000)
+	fuse[uint16]("16", 300)
+	fuse[uint32]("32", 17)
+	fuse[uint8]("8", 1)
+	blob(1000, 0.01)
+	blob(17, 0.001)
+	blob(300, 0.05)
+}
