@@ -15,7 +15,7 @@
 //
 // The package needs cgo and an installed libpetal; README.md beside it says how to link. A call into C costs some tens
 // of nanoseconds, so many keys are best given as a batch; [github.com/petal-filter/petal/bindings/go/view] looks single
-// keys up in the same files without cgo.
+// keys up in the same files without cgo, and [github.com/petal-filter/petal/bindings/go/filter] makes them.
 //
 // # Lookups
 //

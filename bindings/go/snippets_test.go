@@ -22,6 +22,7 @@ var snippetPackages = map[string]string{
 	"os":     "os",
 	"petal":  "github.com/petal-filter/petal/bindings/go",
 	"view":   "github.com/petal-filter/petal/bindings/go/view",
+	"filter": "github.com/petal-filter/petal/bindings/go/filter",
 }
 
 var (

@@ -30,7 +30,7 @@
 //! table of the rates at which it changes. For that number of lanes Newton's method finds the size for which the sum is
 //! the wanted rate, in three steps or four, and the sum itself at the whole number of blocks and at one less decides.
 
-use super::{is_rate, ln_1p_minus, mixture, search};
+use super::{exp, is_rate, ln, ln_1p_minus, mixture, pow, search};
 
 /// Bits in a block: a cache line.
 pub const BLOCK_BITS: u64 = 512;
@@ -180,7 +180,7 @@ impl Terms {
 
     /// About the number of blocks for which [`Terms::rate`] is `rate`, by Newton's method on their logarithms.
     fn blocks_about(&self, keys: u64, rate: f64, start: f64) -> f64 {
-        let (wanted, mut blocks) = (rate.ln(), start);
+        let (wanted, mut blocks) = (ln(rate), start);
         for _ in 0..8 {
             let (share, mut value, mut slope) = (1.0 / blocks, 0.0, 0.0);
             for term in &self.terms[..self.length] {
@@ -190,14 +190,14 @@ impl Terms {
                 slope += part * hit / (1.0 - hit);
             }
             // The derivative of the value by ln blocks is keys times the slope.
-            let step = (wanted - value.ln()) * value / (keys as f64 * slope);
+            let step = (wanted - ln(value)) * value / (keys as f64 * slope);
             if !step.is_finite() {
                 break;
             }
             if step < 0.0 && blocks == 1.0 {
                 break;
             }
-            blocks = (blocks * step.clamp(-0.5, 0.5).exp()).max(1.0);
+            blocks = (blocks * exp(step.clamp(-0.5, 0.5))).max(1.0);
             // The error of what was reached is about the square of the last step: far less than a block.
             if step.abs() < 1e-6 || step.abs() * blocks < 0.5 {
                 break;
@@ -212,7 +212,7 @@ fn missed(hit: f64, keys: u64) -> f64 {
     if keys <= 32 {
         return (1.0 - hit).powi(keys as i32);
     }
-    (keys as f64 * ln_1p_minus(hit)).exp()
+    exp(keys as f64 * ln_1p_minus(hit))
 }
 
 /// The exact false-positive rate of `blocks` blocks that hold `keys` distinct keys of `hashes` lanes each.
@@ -233,12 +233,12 @@ fn lanes_for(rate: f64) -> (u32, f64) {
     let lanes = CHANGES.iter().take_while(|(change, _)| rate < *change).count() as u32 + 1;
     // Between two changes the logarithms lie nearly on a line. A single lane needs no table.
     if lanes == 1 {
-        return (1, -1.0 / (-rate).ln_1p());
+        return (1, -1.0 / ln_1p_minus(rate));
     }
     let (first, from) = CHANGES[lanes as usize - 2];
     let (last, to) = CHANGES.get(lanes as usize - 1).copied().unwrap_or(LAST);
-    let place = (rate / first).ln() / (last / first).ln();
-    (lanes, from * (to / from).powf(place))
+    let place = ln(rate / first) / ln(last / first);
+    (lanes, from * pow(to / from, place))
 }
 
 /// How many blocks and lanes.

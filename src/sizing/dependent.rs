@@ -40,7 +40,7 @@
 //! counted in; what else such a range does is not. It makes up to a sixth of the rate at ten keys, and for triple
 //! hashing more than half of it; at a thousand keys 2 %.
 
-use super::{bloom, hit_at_least_once, is_rate, search};
+use super::{bloom, exp, hit_at_least_once, is_rate, ln_1p_minus, search};
 
 /// How the probes of a key come from two or three words a, b and c.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ fn alternating(j: u32, keys: f64, ln_miss: impl Fn(f64) -> f64) -> Option<f64> {
     for t in 1..=j {
         choose *= -f64::from(j + 1 - t) / f64::from(t);
         let exponent = keys * ln_miss(f64::from(t));
-        let term = choose * exponent.exp();
+        let term = choose * exp(exponent);
         sum += term;
         if term != 0.0 {
             error += term.abs() * f64::EPSILON * (f64::from(j) + exponent.abs());
@@ -179,11 +179,11 @@ impl Plain {
         if self.scheme == Scheme::Double {
             // The positions of a key are different: C(m-t, k) / C(m, k), by the factor in the middle of its product.
             let middle = (m - 0.5 * (k - 1.0)).max(0.5);
-            let ln_miss = |t: f64| k * (-(t / middle).min(1.0)).ln_1p();
+            let ln_miss = |t: f64| k * ln_1p_minus((t / middle).min(1.0));
             return self.rate(range, n, 0.0, |j| covered(j, n, ln_miss));
         }
         let base = bloom::exact(range, self.hashes, keys);
-        self.rate(range, n, base, |j| covered(j, n, |t| k * (-(t / m).min(1.0)).ln_1p()))
+        self.rate(range, n, base, |j| covered(j, n, |t| k * ln_1p_minus((t / m).min(1.0))))
     }
 }
 
@@ -193,12 +193,13 @@ fn partitioned_rate(scheme: Scheme, slice_bits: u64, hashes: u32, keys: u64) -> 
     if hashes <= scheme.words() as u32 {
         return bloom::partitioned_exact(slice_bits, hashes, keys);
     }
-    // With ln_1p and what is subtracted from 1.
-    let ln_miss = |t: f64| match scheme {
-        Scheme::Triple => {
-            (-t / s + t * (t - 1.0) / 2.0 / (s * s) - (t - 1.0) * (t - 2.0) / 2.0 / (s * s * s)).max(-1.0).ln_1p()
-        }
-        _ => (-t / s + (t - 1.0) / (s * s)).max(-1.0).ln_1p(),
+    // By what is subtracted from 1.
+    let ln_miss = |t: f64| {
+        let hit = match scheme {
+            Scheme::Triple => t / s - t * (t - 1.0) / 2.0 / (s * s) + (t - 1.0) * (t - 2.0) / 2.0 / (s * s * s),
+            _ => t / s - (t - 1.0) / (s * s),
+        };
+        ln_1p_minus(hit.clamp(0.0, 1.0))
     };
     let independent = bloom::partitioned_exact(slice_bits, hashes, keys);
     // Keys that meet in all probes, and keys that meet in one: not more than if each slice had its own keys.

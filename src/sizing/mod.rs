@@ -33,6 +33,7 @@ pub mod blocked;
 pub mod bloom;
 pub mod dependent;
 mod distinct;
+mod elementary;
 pub mod fast_local;
 pub mod fuse;
 pub mod mixture;
@@ -43,6 +44,7 @@ pub mod series;
 pub mod split_block;
 
 pub use bloom::{PartitionedSize, Size};
+use elementary::{exp, ln, ln_1p_minus, pow};
 
 /// The rate below which no filter over `hash_bits`-bit hashes can come: the probability that the hash of a fresh key
 /// equals that of one of `keys` keys, `1 - (1 - 2^-w)^n`, about `n / 2^w`.
@@ -60,16 +62,6 @@ pub fn hash_floor(keys: u64, hash_bits: u32) -> f64 {
 /// `1 - (1-p)^trials`, with full relative precision when it is tiny. `trials > 0`.
 fn hit_at_least_once(p: f64, trials: f64) -> f64 {
     -(trials * (-p).ln_1p()).exp_m1()
-}
-
-/// `ln(1 - x)` for `x` in 0..1.
-fn ln_1p_minus(x: f64) -> f64 {
-    if x > 4e-3 {
-        return (-x).ln_1p();
-    }
-    // To the last digit: the next term is below x^8 / 8.
-    let tail = 1.0 / 4.0 + x * (1.0 / 5.0 + x * (1.0 / 6.0 + x * (1.0 / 7.0)));
-    -x * (1.0 + x * (1.0 / 2.0 + x * (1.0 / 3.0 + x * tail)))
 }
 
 /// Whether a target rate is one that can be asked for: inside (0, 1), so not NaN.

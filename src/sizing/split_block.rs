@@ -18,7 +18,7 @@
 //! **Sizes.** Newton's method on the closed form finds the number of blocks; the rate itself at the whole number and at
 //! one less decides.
 
-use super::{is_rate, ln_1p_minus, mixture, search};
+use super::{exp, is_rate, ln_1p_minus, mixture, search};
 
 /// Bits in a block.
 pub const BLOCK_BITS: u64 = 256;
@@ -75,7 +75,7 @@ fn closed_form(blocks: f64, keys: f64) -> (f64, f64) {
     let (mut rate, mut slope) = (1.0, 0.0);
     for (weight, hit) in &TERMS {
         let hit = hit / blocks;
-        let part = weight * (keys * ln_1p_minus(hit)).exp();
+        let part = weight * exp(keys * ln_1p_minus(hit));
         rate += part;
         slope += part * hit / (1.0 - hit);
     }

@@ -11,7 +11,8 @@ var blockedRow = kindRow{
 	name:     "blocked",
 	open:     (*shape).asBlocked,
 	contains: blockedLookup(),
-	insert:   (*shape).blockedInsert,
+	insert:   blockedChange(),
+	first:    (*shape).blockedFirst,
 }
 
 // blockedLookup returns the lookup for this processor.
@@ -20,6 +21,14 @@ func blockedLookup() func(s *shape, payload []byte, hash uint64) bool {
 		return blockedContainsAVX2
 	}
 	return (*shape).blockedContains
+}
+
+// blockedChange returns the insertion for this processor.
+func blockedChange() func(s *shape, payload []byte, hash uint64) (isNew bool) {
+	if hasAVX2 {
+		return blockedInsertAVX2
+	}
+	return (*shape).blockedInsert
 }
 
 const (
@@ -64,11 +73,16 @@ func (s *shape) asBlocked(h *Header) (payloadBytes uint64, possible bool) {
 	return wholeBytes(h.Bits), true
 }
 
+// blockedFirst is where the block of a hash begins.
+func (s *shape) blockedFirst(hash uint64) uint64 {
+	index, _ := bits.Mul64(hash, s.blocks)
+	return index * blockBytes
+}
+
 // block returns the block of a hash and the mask of its lanes.
 func (s *shape) block(payload []byte, hash uint64) (*[blockBytes]byte, uint64) {
-	index, _ := bits.Mul64(hash, s.blocks)
 	choice := uint64(uint32(hash)) * uint64(len(s.masks)) >> 32
-	return (*[blockBytes]byte)(payload[index*blockBytes:]), uint64(s.masks[choice])
+	return (*[blockBytes]byte)(payload[s.blockedFirst(hash):]), uint64(s.masks[choice])
 }
 
 // place is the byte of a block, and the bit in it, that a key has in the first lane of a mask, which is not empty: bit

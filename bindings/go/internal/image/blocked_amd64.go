@@ -9,6 +9,11 @@ var hasAVX2 = cpuid.CPU.Supports(cpuid.AVX2)
 //go:noescape
 func blockedContainsAVX2(s *shape, payload []byte, hash uint64) bool
 
+// blockedInsertAVX2 is blockedInsert in the same way.
+//
+//go:noescape
+func blockedInsertAVX2(s *shape, payload []byte, hash uint64) (isNew bool)
+
 // bytesOfBits are the bits of a byte as bytes of 0 or 1, the lowest first.
 //
 //lint:ignore U1000 blocked_amd64.s uses it.

@@ -7,3 +7,7 @@ const hasAVX2 = false
 func blockedContainsAVX2(s *shape, payload []byte, hash uint64) bool {
 	return s.blockedContains(payload, hash)
 }
+
+func blockedInsertAVX2(s *shape, payload []byte, hash uint64) (isNew bool) {
+	return s.blockedInsert(payload, hash)
+}

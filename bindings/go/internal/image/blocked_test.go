@@ -1,6 +1,7 @@
 package image
 
 import (
+	"bytes"
 	"math/bits"
 	"math/rand/v2"
 	"testing"
@@ -51,8 +52,15 @@ func TestBlocksAreTheDefinition(t *testing.T) {
 				block[last[0]] |= 1 << last[1]
 				answer(true)
 			}
+			twin := bytes.Clone(f.payload)
 			if isNew := f.shape.blockedInsert(f.payload, hash); isNew != (missing > 1) {
 				t.Fatalf("%d lanes, hash %#x: new is %v", k, hash, isNew)
+			}
+			if hasAVX2 {
+				isNew := blockedInsertAVX2(&f.shape, twin, hash)
+				if isNew != (missing > 1) || !bytes.Equal(twin, f.payload) {
+					t.Fatalf("%d lanes, hash %#x: the insertions differ", k, hash)
+				}
 			}
 			answer(true)
 		}

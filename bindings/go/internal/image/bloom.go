@@ -19,6 +19,8 @@ var bloomRow = kindRow{
 	open:     (*shape).asBloom,
 	contains: (*shape).bloomContains,
 	insert:   (*shape).bloomInsert,
+	first:    (*shape).bloomFirst,
+	check:    hasZeroTail,
 }
 
 const golden = 0x9e3779b97f4a7c15
@@ -68,6 +70,15 @@ func (s *shape) bloomInsert(payload []byte, hash uint64) (isNew bool) {
 		return true
 	})
 	return isNew
+}
+
+// bloomFirst is the byte of the first position of a hash.
+func (s *shape) bloomFirst(hash uint64) (first uint64) {
+	s.bloomProbe(hash, func(p uint64) bool {
+		first = p >> 3
+		return false
+	})
+	return first
 }
 
 // bloomProbe calls visit with the positions of a hash until it returns false, and returns what it returned last.

@@ -9,6 +9,7 @@ var countingRow = kindRow{
 	open:     (*shape).asCounting,
 	contains: (*shape).countingContains,
 	insert:   (*shape).countingInsert,
+	check:    hasZeroTail,
 }
 
 const (

@@ -301,7 +301,11 @@ func (f *Filter) InsertHash(hash uint64) (isNew bool, err error) {
 	}
 	// Lookups read this word, and beyond it what the race detector does not see.
 	race.Write(unsafe.Pointer(&f.row))
-	isNew = f.row.insert(&f.shape, f.payload, hash)
+	if f.row == &blockedRow && hasAVX2 {
+		isNew = blockedInsertAVX2(&f.shape, f.payload, hash)
+	} else {
+		isNew = f.row.insert(&f.shape, f.payload, hash)
+	}
 	if f.header.Offered+1 != 0 {
 		f.header.Offered++
 	}

@@ -18,6 +18,13 @@ type hasher struct {
 
 type sipKey [2]uint64
 
+func newSipKey(key [16]byte) sipKey {
+	return sipKey{binary.LittleEndian.Uint64(key[:8]), binary.LittleEndian.Uint64(key[8:])}
+}
+
+// identifier is what images say of the key.
+func (k sipKey) identifier() uint64 { return k.hash(2, 4, []byte("petal key identifier")) }
+
 // newHasher makes the hasher of a header; a keyed one needs its key.
 func newHasher(h *Header, options *Options) (hasher, error) {
 	key := [16]byte{}
@@ -37,8 +44,8 @@ func newHasher(h *Header, options *Options) (hasher, error) {
 	if !given {
 		return hasher{}, nil
 	}
-	sip := sipKey{binary.LittleEndian.Uint64(key[:8]), binary.LittleEndian.Uint64(key[8:])}
-	if sip.hash(2, 4, []byte("petal key identifier")) != h.Identifier {
+	sip := newSipKey(key)
+	if sip.identifier() != h.Identifier {
 		return hasher{}, ErrKeyMismatch
 	}
 	return hasher{function: SipHash13, key: sip}, nil

@@ -186,7 +186,7 @@ func (h *Header) open(asMap bool) (*kindRow, shape, error) {
 	if err != nil {
 		return nil, shape{}, err
 	}
-	s := shape{hashes: int(min(h.Hashes, math.MaxInt32))}
+	s := shape{hashes: int(min(h.Hashes, math.MaxInt32)), bits: h.Bits}
 	bytes, possible := row.open(&s, h)
 	units := bytes/payloadUnit + min(1, bytes%payloadUnit)
 	if !possible || h.PayloadBytes/payloadUnit != units {

@@ -39,6 +39,8 @@ type kindRow struct {
 	contains func(s *shape, payload []byte, hash uint64) bool
 	// insert inserts a hash; nil where this package inserts nothing.
 	insert func(s *shape, payload []byte, hash uint64) (isNew bool)
+	// first returns the byte of the first bit, or the block, of a hash; nil where nobody asks for it.
+	first func(s *shape, hash uint64) uint64
 }
 
 func (r *kindRow) isMap() bool { return r.contains == nil }
@@ -64,6 +66,7 @@ type shape struct {
 	blocks     uint64   // split_block and blocked
 	masks      []uint16 // blocked: the choices of lanes that a key has one of
 	hashes     int
+	bits       uint64       // all of them
 	reach      uint64       // bloom and counting: the positions that a probe chooses among
 	stride     uint64       // bloom: from the slice of one probe to that of the next; 0 where they share one
 	derivation uint64       // bloom
@@ -77,3 +80,20 @@ type shape struct {
 
 // wholeBytes returns how many bytes so many bits take.
 func wholeBytes(bits uint64) uint64 { return bits/8 + min(1, bits%8) }
+
+// hasZeroTail says whether the bits of a payload after the last one are zero.
+func hasZeroTail(s *shape, payload []byte) bool {
+	tail := payload[s.bits/8:]
+	if rest := s.bits % 8; rest != 0 {
+		if tail[0]>>rest != 0 {
+			return false
+		}
+		tail = tail[1:]
+	}
+	for _, b := range tail {
+		if b != 0 {
+			return false
+		}
+	}
+	return true
+}

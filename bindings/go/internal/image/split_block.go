@@ -9,6 +9,8 @@ var splitBlockRow = kindRow{
 	open:     (*shape).asSplitBlock,
 	contains: (*shape).splitBlockContains,
 	insert:   (*shape).splitBlockInsert,
+	first:    (*shape).splitBlockFirst,
+	check:    hasZeroTail,
 }
 
 const splitBlockBytes = 32
@@ -23,9 +25,13 @@ func (s *shape) asSplitBlock(h *Header) (payloadBytes uint64, possible bool) {
 	return wholeBytes(h.Bits), h.Bits != 0 && h.Hashes == 8 && h.Words == [8]uint64{} && h.Bits%(8*splitBlockBytes) == 0 && s.blocks < 1<<32
 }
 
+// splitBlockFirst is where the block of a hash begins.
+func (s *shape) splitBlockFirst(hash uint64) uint64 {
+	return (hash >> 32 * s.blocks) >> 32 * splitBlockBytes
+}
+
 func (s *shape) splitBlock(payload []byte, hash uint64) *[splitBlockBytes]byte {
-	start := (hash >> 32 * s.blocks) >> 32 * splitBlockBytes
-	return (*[splitBlockBytes]byte)(payload[start:])
+	return (*[splitBlockBytes]byte)(payload[s.splitBlockFirst(hash):])
 }
 
 func (s *shape) splitBlockContains(payload []byte, hash uint64) bool {

@@ -1,0 +1,131 @@
+package filter
+
+import (
+	"fmt"
+
+	"github.com/petal-filter/petal/bindings/go/internal/image"
+)
+
+// Keys are the keys of a batch. Get them from [BytesKeys], [StringKeys], [Uint64Keys] or [HashKeys]. The zero value is
+// no keys. Keys refer to the caller's slice and copy nothing.
+type Keys struct {
+	slices  [][]byte
+	texts   []string
+	numbers []uint64
+	hashes  []uint64
+}
+
+// BytesKeys are keys that are byte slices.
+func BytesKeys(keys [][]byte) Keys { return Keys{slices: keys} }
+
+// StringKeys are keys that are the bytes of strings.
+func StringKeys(keys []string) Keys { return Keys{texts: keys} }
+
+// Uint64Keys are keys that are numbers, each the same key as its eight little-endian bytes.
+func Uint64Keys(keys []uint64) Keys { return Keys{numbers: keys} }
+
+// HashKeys are keys by their hashes, which [Filter.Hash] made, or the program itself for [External].
+func HashKeys(hashes []uint64) Keys { return Keys{hashes: hashes} }
+
+// Len is how many keys there are.
+func (k Keys) Len() int { return len(k.slices) + len(k.texts) + len(k.numbers) + len(k.hashes) }
+
+// canBeFor says why a filter cannot have these keys.
+func (k *Keys) canBeFor(f *image.Filter) error {
+	if f.Header().Kind == 0 {
+		return ErrClosed
+	}
+	if len(k.hashes) == k.Len() {
+		return nil
+	}
+	return f.CanHash()
+}
+
+// hash returns the hashes of some keys: those that are there, or made in the buffer.
+func (k *Keys) hash(f *image.Filter, from, to int, buffer *[image.FetchKeys]uint64) []uint64 {
+	if k.hashes != nil {
+		return k.hashes[from:to]
+	}
+	hashes := buffer[:to-from]
+	switch {
+	case k.slices != nil:
+		f.HashSlices(k.slices[from:to], hashes)
+	case k.texts != nil:
+		f.HashStrings(k.texts[from:to], hashes)
+	default:
+		f.HashUint64s(k.numbers[from:to], hashes)
+	}
+	return hashes
+}
+
+// batch looks up or inserts keys in order, and returns how many answers are true. Some keys at a time are hashed, and
+// their cache lines fetched, before those that came before them are looked at.
+func batch(f *image.Filter, keys *Keys, answers []bool, insert bool) (trues int) {
+	var buffers [2][image.FetchKeys]uint64
+	count := keys.Len()
+	next := keys.hash(f, 0, min(count, image.FetchKeys), &buffers[0])
+	f.Fetch(next)
+	for from, turn := 0, 1; from < count; turn = 1 - turn {
+		now := next
+		after := from + len(now)
+		if after < count {
+			next = keys.hash(f, after, min(count, after+image.FetchKeys), &buffers[turn])
+			f.Fetch(next)
+		}
+		for i, hash := range now {
+			var answer bool
+			if insert {
+				// A filter that is not closed takes every hash.
+				answer, _ = f.InsertHash(hash)
+			} else {
+				answer = f.ContainsHash(hash)
+			}
+			if answer {
+				trues++
+			}
+			if answers != nil {
+				answers[from+i] = answer
+			}
+		}
+		from = after
+	}
+	return trues
+}
+
+// ContainsBatch looks many keys up: found[i] becomes what [Filter.Contains] says of key i, and count how many of them
+// are true. found may be nil, to count only; otherwise it has room for all, or nothing is done: [ErrTooFewAnswers]. If
+// keys cannot be looked up every answer is true. Faster than single lookups where the filter is larger than the
+// second-level cache. Only reads the filter.
+func (f *Filter) ContainsBatch(keys Keys, found []bool) (count int, err error) {
+	if err := room(found, keys.Len()); err != nil {
+		return 0, err
+	}
+	if err := keys.canBeFor(f.image()); err != nil {
+		for i := range found[:min(len(found), keys.Len())] {
+			found[i] = true
+		}
+		return keys.Len(), err
+	}
+	return batch(f.image(), &keys, found, false), nil
+}
+
+// InsertBatch inserts many keys in order: isNew[i] becomes what [Filter.Insert] says of key i, and count how many of
+// them are true. isNew may be nil, to count only; otherwise it has room for all, or nothing is done: [ErrTooFewAnswers].
+// If keys cannot be inserted none is. Faster than single insertions where the filter is larger than the second-level
+// cache. Changes the filter.
+func (f *Filter) InsertBatch(keys Keys, isNew []bool) (count int, err error) {
+	if err := room(isNew, keys.Len()); err != nil {
+		return 0, err
+	}
+	if err := keys.canBeFor(f.image()); err != nil {
+		return 0, err
+	}
+	return batch(f.image(), &keys, isNew, true), nil
+}
+
+func room(answers []bool, keys int) error {
+	if answers != nil && len(answers) < keys {
+		return fmt.Errorf("%w: %d and %d", ErrTooFewAnswers, len(answers), keys)
+	}
+	return nil
+}

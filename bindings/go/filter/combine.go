@@ -1,0 +1,187 @@
+package filter
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+
+	"github.com/petal-filter/petal/bindings/go/internal/image"
+)
+
+// compatible names the first thing in which two filters differ, if they do.
+func compatible(first, second *image.Filter) error {
+	a, b := first.Header(), second.Header()
+	differ := func(what string, a, b any) error {
+		return fmt.Errorf("%w: %s is %v and %v", ErrIncompatible, what, a, b)
+	}
+	switch {
+	case a.Kind == 0 || b.Kind == 0:
+		return ErrClosed
+	case a.Kind != b.Kind:
+		return differ("kind", a.Kind, b.Kind)
+	case a.LayoutVersion != b.LayoutVersion:
+		return differ("layout version", a.LayoutVersion, b.LayoutVersion)
+	case a.Bits != b.Bits:
+		return differ("bits", a.Bits, b.Bits)
+	case a.Hashes != b.Hashes:
+		return differ("hashes", a.Hashes, b.Hashes)
+	case a.Hash != b.Hash:
+		return differ("hash", a.Hash, b.Hash)
+	case a.Identifier != b.Identifier:
+		return differ("seed or key", fmt.Sprintf("%#x", a.Identifier), fmt.Sprintf("%#x", b.Identifier))
+	case a.Words != b.Words:
+		return differ("the kind's parameters", a.Words, b.Words)
+	}
+	return nil
+}
+
+// IsCompatible says whether two filters can be merged: the same kind, geometry, hash function, seed or key. Only reads
+// both.
+func (f *Filter) IsCompatible(other *Filter) bool { return compatible(f.image(), other.image()) == nil }
+
+// Merge makes the filter the union of both: the same bits as a filter into which the keys of both were inserted.
+// [ErrIncompatible] if they differ in kind, geometry, hash function, seed or key. If the other is dirty this one becomes
+// so. Changes the filter, only reads the other.
+func (f *Filter) Merge(other *Filter) error {
+	offered := func(a, b uint64) uint64 {
+		sum, carry := bits.Add64(a, b, 0)
+		return sum | -carry
+	}
+	return f.combine(other, offered, func(ours, theirs []byte) {
+		for ; len(ours) >= 8 && len(theirs) >= 8; ours, theirs = ours[8:], theirs[8:] {
+			word := binary.LittleEndian.Uint64(ours) | binary.LittleEndian.Uint64(theirs)
+			binary.LittleEndian.PutUint64(ours, word)
+		}
+	})
+}
+
+// Intersect makes the filter one that holds every key which both hold, and others at a rate no higher than either's
+// now. The number of keys offered becomes the smaller of both. [ErrIncompatible] as with [Filter.Merge]; if the other is
+// dirty this one becomes so. Changes the filter, only reads the other.
+func (f *Filter) Intersect(other *Filter) error {
+	offered := func(a, b uint64) uint64 { return min(a, b) }
+	return f.combine(other, offered, func(ours, theirs []byte) {
+		for ; len(ours) >= 8 && len(theirs) >= 8; ours, theirs = ours[8:], theirs[8:] {
+			word := binary.LittleEndian.Uint64(ours) & binary.LittleEndian.Uint64(theirs)
+			binary.LittleEndian.PutUint64(ours, word)
+		}
+	})
+}
+
+// combine changes the payload by that of another filter; payloads are whole words.
+func (f *Filter) combine(other *Filter, offered func(a, b uint64) uint64, change func(ours, theirs []byte)) error {
+	if err := compatible(f.image(), other.image()); err != nil {
+		return err
+	}
+	payload, err := f.image().Change()
+	if err != nil {
+		return err
+	}
+	ours, theirs := f.image().Header(), other.image().Header()
+	change(payload, other.image().Payload())
+	f.image().SetOffered(offered(ours.Offered, theirs.Offered))
+	f.image().SetDirty(ours.Dirty || theirs.Dirty)
+	return nil
+}
+
+// Clear forgets all keys. Changes the filter.
+func (f *Filter) Clear() error {
+	payload, err := f.image().Change()
+	if err != nil {
+		return err
+	}
+	clear(payload)
+	f.image().SetOffered(0)
+	return nil
+}
+
+// Vouch declares the bytes as they are to be right, and makes a dirty filter clean: for whoever knows that all keys are
+// there, or can do without some. Changes the filter.
+func (f *Filter) Vouch() error {
+	if _, err := f.image().Change(); err != nil {
+		return err
+	}
+	f.image().SetDirty(false)
+	return nil
+}
+
+// FoldUnits returns how many units folding divides: bits, bits of a slice, or blocks. Only reads the filter.
+func (f *Filter) FoldUnits() uint64 {
+	h := f.image().Header()
+	switch h.Kind {
+	case Blocked, SplitBlock:
+		return h.Bits / blockBits(&h)
+	case Bloom:
+		units, _ := reach(&h)
+		return units
+	}
+	return 0
+}
+
+// blockBits is how many bits a block has.
+func blockBits(h *image.Header) uint64 {
+	if h.Kind == SplitBlock {
+		return 256
+	}
+	return 512
+}
+
+// Fold makes the filter smaller by a factor, 2 or more, that divides [Filter.FoldUnits]: the same bits as a filter that
+// was made so small at once, with a higher false-positive rate. [ErrOutOfRange] for another factor. Changes the filter.
+func (f *Filter) Fold(factor uint64) error {
+	payload, err := f.image().Change()
+	if err != nil {
+		return err
+	}
+	units := f.FoldUnits()
+	if factor < 2 || units%factor != 0 {
+		return fmt.Errorf("%w: factor = %d is not a divisor of the %d units, 2 or more", ErrOutOfRange, factor, units)
+	}
+	h := f.image().Header()
+	all := h.Bits
+	h.Bits /= factor
+	if h.FalsePositiveRate != 0 {
+		// What was promised is now what the smaller geometry gives.
+		h.FalsePositiveRate = expected(&h, h.Capacity)
+	}
+	folded, err := f.image().Like(h)
+	if err != nil {
+		return err
+	}
+	into, err := folded.Change()
+	if err != nil {
+		return err
+	}
+	if h.Kind == Bloom {
+		foldBits(&h, payload, into, units, factor)
+	} else {
+		// Blocks are chosen by multiplication, so neighbours fold together: block b becomes b / factor.
+		length := blockBits(&h) / 8
+		for from := uint64(0); from < all/8; from++ {
+			into[from/length/factor*length+from%length] |= payload[from]
+		}
+	}
+	f.image().Become(folded)
+	return nil
+}
+
+// foldBits folds the bits of a filter of the kind bloom. Positions that were scaled down from the hash by
+// multiplication fold by neighbours: p becomes p / factor. Positions that are remainders fold by slices: p becomes
+// p mod (units / factor).
+func foldBits(h *image.Header, payload, into []byte, units, factor uint64) {
+	few := units / factor
+	_, remainders := Derivation(h.Words[1]).scheme()
+	for at := 0; at < len(payload); at += 8 {
+		for word := binary.LittleEndian.Uint64(payload[at:]); word != 0; word &= word - 1 {
+			position := uint64(8*at + bits.TrailingZeros64(word))
+			slice, place := position/units, position%units
+			if remainders {
+				place %= few
+			} else {
+				place /= factor
+			}
+			position = slice*few + place
+			into[position/8] |= 1 << (position % 8)
+		}
+	}
+}

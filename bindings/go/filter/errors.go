@@ -1,0 +1,32 @@
+package filter
+
+import (
+	"errors"
+
+	"github.com/petal-filter/petal/bindings/go/internal/image"
+)
+
+// Why something failed. Errors of this package wrap one of these, and name the parameter, its value and what is
+// allowed; or they come from the operating system.
+var (
+	ErrUnknownValue      = errors.New("petal: a kind, hash function or parameter that this package does not know")
+	ErrOutOfRange        = errors.New("petal: a value outside its bounds")
+	ErrFalsePositiveRate = errors.New("petal: a false-positive rate that is not inside (0, 1)")
+	ErrContradiction     = errors.New("petal: parameters that cannot hold together")
+	ErrIncompatible      = errors.New("petal: the filters differ in kind, layout, geometry, hash function, seed or key")
+	ErrTooFewAnswers     = errors.New("petal: less room for answers than there are keys")
+	ErrTooLarge          = image.ErrTooLarge
+	ErrOutOfMemory       = image.ErrOutOfMemory
+
+	ErrForeign      = image.ErrForeign
+	ErrTruncated    = image.ErrTruncated
+	ErrCorrupt      = image.ErrCorrupt
+	ErrNewerVersion = image.ErrNewerVersion
+	ErrDirty        = image.ErrDirty
+	ErrExternalHash = image.ErrExternalHash
+	ErrKeyMissing   = image.ErrKeyMissing
+	ErrKeyMismatch  = image.ErrKeyMismatch
+	ErrKeyUnwanted  = image.ErrKeyUnwanted
+	ErrUnsupported  = image.ErrUnsupported
+	ErrClosed       = image.ErrClosed
+)

@@ -1,0 +1,324 @@
+package filter
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+
+	"github.com/petal-filter/petal/bindings/go/internal/image"
+	"github.com/petal-filter/petal/bindings/go/internal/sizing"
+)
+
+// Estimate is an estimate with its uncertainty.
+type Estimate struct {
+	// Value is the estimate as it comes out: that of an intersection may be negative.
+	Value         float64
+	StandardError float64
+	// Low and High are the ends of the 95 % interval.
+	Low  float64
+	High float64
+	// Saturated says that a filter is too full to tell, and that the numbers mean nothing.
+	Saturated bool
+}
+
+// Overlap is what two filters have in common.
+type Overlap struct {
+	FirstCount        Estimate
+	SecondCount       Estimate
+	UnionCount        Estimate
+	IntersectionCount Estimate
+	// Jaccard is the share of all keys that are in common.
+	Jaccard Estimate
+}
+
+// Statistics are how full a filter is.
+type Statistics struct {
+	// Fill is the share of the bits that are set.
+	Fill float64
+	// FalsePositiveRate is the rate now, from the payload as it is, whatever was inserted.
+	FalsePositiveRate float64
+	// FalsePositiveRateFloor is the rate below which 64-bit hashes cannot get with so many keys.
+	FalsePositiveRateFloor float64
+	// CountEstimate is the number of distinct keys, estimated from the fill; negative if that cannot be told.
+	CountEstimate float64
+}
+
+// sigmas are the standard errors on either side of an interval: 95 % of a normal distribution.
+const sigmas = 1.959963984540054
+
+func estimate(value, standardError float64) Estimate {
+	return Estimate{
+		Value:         value,
+		StandardError: standardError,
+		Low:           value - sigmas*standardError,
+		High:          value + sigmas*standardError,
+	}
+}
+
+// ExpectedFalsePositiveRate returns the exact rate to expect with so many distinct keys; 1 if the filter is closed. Only
+// reads the filter.
+func (f *Filter) ExpectedFalsePositiveRate(keys uint64) float64 {
+	h := f.image().Header()
+	if h.Kind == 0 {
+		return 1
+	}
+	return expected(&h, keys)
+}
+
+// Estimate returns how many distinct keys the filter holds, judged by its bits (Swamidass and Baldi 2007). Reads the
+// whole payload, and changes nothing.
+func (f *Filter) Estimate() (Estimate, error) {
+	h := f.image().Header()
+	if h.Kind == 0 {
+		return Estimate{}, ErrClosed
+	}
+	return cardinality(&h, ones(f.image().Payload())), nil
+}
+
+// EstimateOverlap compares two filters that could be merged: [ErrIncompatible] otherwise. The intersection's error does
+// not depend on its size: a small overlap of large sets cannot be told from none. Reads both payloads, and changes
+// nothing.
+func (f *Filter) EstimateOverlap(other *Filter) (Overlap, error) {
+	if err := compatible(f.image(), other.image()); err != nil {
+		return Overlap{}, err
+	}
+	h, first, second := f.image().Header(), f.image().Payload(), other.image().Payload()
+	both := uint64(0)
+	for at := 0; at < len(first); at += 8 {
+		both += uint64(bits.OnesCount64(binary.LittleEndian.Uint64(first[at:]) | binary.LittleEndian.Uint64(second[at:])))
+	}
+	o := Overlap{
+		FirstCount:  cardinality(&h, ones(first)),
+		SecondCount: cardinality(&h, ones(second)),
+		UnionCount:  cardinality(&h, both),
+	}
+	if o.FirstCount.Saturated || o.SecondCount.Saturated || o.UnionCount.Saturated {
+		o.IntersectionCount.Saturated, o.Jaccard.Saturated = true, true
+		return o, nil
+	}
+	sum, union := o.FirstCount.Value+o.SecondCount.Value, o.UnionCount.Value
+	errors := o.FirstCount.StandardError + o.SecondCount.StandardError
+	o.IntersectionCount = estimate(sum-union, errors+o.UnionCount.StandardError)
+	// J = (|A| + |B|) / |A or B| - 1, and the errors add up at most. Of nothing, nothing is shared.
+	if union > 0 {
+		o.Jaccard = estimate(sum/union-1, (errors+sum/union*o.UnionCount.StandardError)/union)
+	}
+	return o, nil
+}
+
+// cardinality is the number of distinct keys that set so many bits.
+func cardinality(h *image.Header, ones uint64) Estimate {
+	hashes := uint64(h.Hashes)
+	var keys float64
+	var possible bool
+	var standardError func(keys uint64) float64
+	switch h.Kind {
+	case Blocked:
+		blocks := h.Bits / sizing.BlockedBits
+		keys, possible = sizing.BlockedCardinality(blocks, hashes, ones)
+		standardError = func(keys uint64) float64 { return sizing.BlockedCardinalityError(blocks, hashes, keys) }
+	case SplitBlock:
+		blocks := h.Bits / sizing.SplitBlockBits
+		keys, possible = sizing.SplitBlockCardinality(blocks, ones)
+		standardError = func(keys uint64) float64 { return sizing.SplitBlockCardinalityError(blocks, keys) }
+	default:
+		keys, possible = bloomKeys(h, ones)
+		// One formula for both shapes: k independent slices of m/k bits err together as little as one array of m bits.
+		standardError = func(keys uint64) float64 { return sizing.BloomCardinalityError(h.Bits, hashes, keys) }
+	}
+	if !possible {
+		return Estimate{Saturated: true}
+	}
+	return estimate(keys, standardError(uint64(math.Round(keys))))
+}
+
+// bloomKeys is the number of keys that set so many bits of the kind bloom.
+func bloomKeys(h *image.Header, ones uint64) (keys float64, possible bool) {
+	if slice, partitioned := reach(h); partitioned {
+		return sizing.PartitionedCardinality(slice, uint64(h.Hashes), ones)
+	}
+	return sizing.BloomCardinality(h.Bits, uint64(h.Hashes), ones)
+}
+
+// Statistics measures how full the filter is. Reads the whole payload, and changes nothing.
+func (f *Filter) Statistics() (Statistics, error) {
+	h, payload := f.image().Header(), f.image().Payload()
+	var all uint64
+	var rate float64
+	switch h.Kind {
+	case 0:
+		return Statistics{}, ErrClosed
+	case Blocked:
+		all, rate = measureBlocked(payload, h.Hashes)
+	case SplitBlock:
+		// The payload may have padding after its blocks.
+		all, rate = measureSplitBlock(payload[:h.Bits/8])
+	default:
+		all, rate = measureBloom(&h, payload)
+	}
+	s := Statistics{Fill: float64(all) / float64(h.Bits), FalsePositiveRate: rate, CountEstimate: -1}
+	keys := h.Offered
+	if count := cardinality(&h, all); !count.Saturated {
+		s.CountEstimate = count.Value
+		keys = uint64(count.Value)
+	}
+	s.FalsePositiveRateFloor = sizing.HashFloor(keys)
+	return s, nil
+}
+
+// ones counts the bits that are set in whole words.
+func ones(payload []byte) (count uint64) {
+	for ; len(payload) >= 8; payload = payload[8:] {
+		count += uint64(bits.OnesCount64(binary.LittleEndian.Uint64(payload)))
+	}
+	return count
+}
+
+// onesOf counts those of bits from..to.
+func onesOf(payload []byte, from, to uint64) (count uint64) {
+	for from < to {
+		at := from / 64
+		word := binary.LittleEndian.Uint64(payload[8*at:]) >> (from % 64)
+		end := min(to, 64*(at+1))
+		if width := end - from; width < 64 {
+			word &= 1<<width - 1
+		}
+		count += uint64(bits.OnesCount64(word))
+		from = end
+	}
+	return count
+}
+
+// measureSplitBlock returns the bits that are set, and the mean over the blocks of the product of the lanes' fills.
+func measureSplitBlock(blocks []byte) (all uint64, rate float64) {
+	sum := 0.0
+	for at := 0; at < len(blocks); at += 32 {
+		product := 1.0
+		for lane := at; lane < at+32; lane += 4 {
+			count := bits.OnesCount32(binary.LittleEndian.Uint32(blocks[lane:]))
+			all += uint64(count)
+			product *= float64(count)
+		}
+		sum += product
+	}
+	return all, sum * 0x1p-40 / float64(len(blocks)/32)
+}
+
+// measureBlocked returns the bits that are set, and the mean, over the blocks and over the lanes that a key may choose,
+// of the product of their fills. The sum of the products of a of eight numbers, over all sets of them, is their
+// elementary symmetric polynomial of degree a.
+func measureBlocked(payload []byte, hashes uint32) (all uint64, rate float64) {
+	more, fewer := (hashes+1)/2, hashes/2
+	sum := 0.0
+	for at := 0; at < len(payload); at += 64 {
+		// The coefficients of the product of 1 + x t over the numbers of bits in the lanes of each half.
+		var halves [2][9]float64
+		for half := range halves {
+			products := &halves[half]
+			products[0] = 1
+			for lane := range 8 {
+				count := bits.OnesCount32(binary.LittleEndian.Uint32(payload[at+32*half+4*lane:]))
+				all += uint64(count)
+				for degree := lane + 1; degree >= 1; degree-- {
+					products[degree] += products[degree-1] * float64(count)
+				}
+			}
+		}
+		sum += halves[0][more]*halves[1][fewer] + halves[0][fewer]*halves[1][more]
+	}
+	return all, sizing.BlockedNow(sum, uint64(len(payload)/64), uint64(hashes))
+}
+
+// measureBloom returns the bits that are set, and the present rate: (X/m)^k, or the product of the slices' fills, where
+// the probes of a key do not depend on each other.
+func measureBloom(h *image.Header, payload []byte) (all uint64, rate float64) {
+	reach, partitioned := reach(h)
+	if !partitioned {
+		all = ones(payload)
+		rate = math.Pow(float64(all)/float64(h.Bits), float64(h.Hashes))
+	} else {
+		rate = 1
+		for slice := range uint64(h.Hashes) {
+			set := onesOf(payload, slice*reach, (slice+1)*reach)
+			all += set
+			rate *= float64(set) / float64(reach)
+		}
+	}
+	scheme, dependent := Derivation(h.Words[1]).scheme()
+	if !dependent {
+		return all, rate
+	}
+	if exact, counted := countOut(h, scheme, payload); counted {
+		return all, exact
+	}
+	fill := rate
+	if !partitioned {
+		fill = float64(all) / float64(h.Bits)
+	}
+	keys, possible := bloomKeys(h, all)
+	if !possible {
+		return all, rate
+	}
+	return all, sizing.DependentNow(scheme, partitioned, reach, uint64(h.Hashes), keys, fill)
+}
+
+// mostReads is how many reads of 64 bits counting out may take: some milliseconds.
+const mostReads = 1 << 22
+
+// countOut is the share of all hashes whose bits are all set, of a small filter whose probes depend on each other: for
+// every pair of words b and c, 64 values of a at a time, whose bits lie side by side. False where those are too many.
+func countOut(h *image.Header, scheme sizing.Scheme, payload []byte) (rate float64, counted bool) {
+	reach, partitioned := reach(h)
+	stride, thirds := uint64(0), uint64(1)
+	if partitioned {
+		stride = reach
+	}
+	if scheme == sizing.Triple {
+		thirds = reach
+	}
+	high, pairs := bits.Mul64(reach, thirds)
+	if high != 0 || pairs > mostReads || pairs*((reach+63)/64)*uint64(h.Hashes) > mostReads {
+		return 0, false
+	}
+	found := 0
+	for c := range thirds {
+		for b := range reach {
+			for a := uint64(0); a < reach; a += 64 {
+				set := uint64(math.MaxUint64) >> (64 - min(reach-a, 64))
+				q, step := a, b
+				for i := uint64(0); i < uint64(h.Hashes) && set != 0; i++ {
+					set &= window(payload, i*stride, reach, q)
+					q = (q + step) % reach
+					switch scheme {
+					case sizing.EnhancedDouble:
+						step = (step + i + 1) % reach
+					case sizing.Triple:
+						step = (step + c) % reach
+					}
+				}
+				found += bits.OnesCount64(set)
+			}
+		}
+	}
+	return float64(found) / float64(reach) / float64(pairs), true
+}
+
+// window is the 64 bits that follow each other from a position on, of so many from start on, the first after the last
+// one.
+func window(payload []byte, start, reach, position uint64) (all uint64) {
+	for have := uint64(0); have < 64; {
+		more := min(reach-position, 64-have)
+		from := start + position
+		word := binary.LittleEndian.Uint64(payload[from/64*8:]) >> (from % 64)
+		more = min(more, 64-from%64)
+		if more < 64 {
+			word &= 1<<more - 1
+		}
+		all |= word << have
+		have += more
+		if position += more; position == reach {
+			position = 0
+		}
+	}
+	return all
+}

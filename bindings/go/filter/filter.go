@@ -1,0 +1,242 @@
+// Package filter makes and changes Petal filters without cgo: the same bytes that the C library makes of the same spec
+// and keys, in Go, with a little assembly where the processor has AVX2.
+//
+// It has the kinds blocked, split_block and bloom, with every parameter and hash function: filters are made from a
+// capacity and a false-positive rate ([New]) or read from an image ([Open], [Load], [Read]), take keys, are merged,
+// intersected, folded and measured, and are written as images that every other program over Petal reads. Package view,
+// beside it, looks keys up in every kind, where the image lies.
+//
+//	seen, err := filter.New(filter.Spec{Capacity: 1_000_000, FalsePositiveRate: 0.01})
+//	if err != nil {
+//		return err
+//	}
+//	seen.InsertString("apple")
+//	fmt.Println(seen.ContainsString("apple")) // true: maybe. false would be certain.
+//	err = seen.Save("seen.petal")
+//
+// A lookup never says false of a key that was inserted. If it cannot be answered, because the filter is closed or was
+// opened without the secret key that it needs, it says true: a broken call costs a lookup and never invents an absence.
+//
+// # Memory
+//
+// A filter lies in Go's memory and goes when nobody refers to it. Nothing has to be closed; the zero value is a closed
+// filter.
+//
+// # Concurrency
+//
+// A filter is not synchronised. Methods that only read it may run in many goroutines at once; those that change it need
+// it to themselves. Each method's comment says which it is. A program that was built with -race is told of a method that
+// changes a filter while another goroutine uses it. Filters that goroutines fill each for itself are merged in the end.
+package filter
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/petal-filter/petal/bindings/go/internal/image"
+)
+
+// Options say how to read a filter. A nil *Options is the zero value.
+type Options struct {
+	// Key is the secret key of a filter whose hash function is SipHash-1-3; all zeros is none. Without it the filter
+	// opens, takes hashes and is merged, but takes no keys, and says true of every key.
+	Key [16]byte
+}
+
+// Filter is a filter in memory. Get one from [New], [Open], [Load] or [Read]; the zero value is a closed filter, into
+// which [Filter.UnmarshalBinary] and [Filter.ReadFrom] can read one.
+type Filter image.Filter
+
+func (f *Filter) image() *image.Filter { return (*image.Filter)(f) }
+
+// New makes an empty filter. [ErrFalsePositiveRate], [ErrOutOfRange], [ErrContradiction] and [ErrUnknownValue] for a
+// spec that cannot be, [ErrTooLarge] and [ErrOutOfMemory] for a size that there is not. Sizing takes microseconds, with
+// the derivations [Double], [EnhancedDouble] and [Triple] up to some milliseconds.
+func New(spec Spec) (*Filter, error) {
+	header, err := spec.header()
+	if err != nil {
+		return nil, err
+	}
+	f, err := image.Create(header, &image.Options{Key: spec.Key})
+	return (*Filter)(f), err
+}
+
+// Open reads the image that a file is into memory, and checks its checksums, unless it is dirty: the filter is dirty
+// too. The file is not changed; [Filter.Save] writes it anew. [ErrUnsupported] of the kinds that only package view
+// reads.
+func Open(path string, options *Options) (*Filter, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	f, err := Read(file, options)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	var next [1]byte
+	switch n, err := file.Read(next[:]); {
+	case n != 0:
+		return nil, fmt.Errorf("%s: %w: bytes follow the image", path, ErrCorrupt)
+	case err != io.EOF:
+		return nil, err
+	}
+	return f, nil
+}
+
+// Load copies the image at the start of a slice and checks its checksums, unless it is dirty: the filter is dirty too.
+// What follows the image is ignored. [ErrUnsupported] of the kinds that only package view reads.
+func Load(slice []byte, options *Options) (*Filter, error) {
+	return changeable(image.Load(slice, (*image.Options)(options)))
+}
+
+// Read reads one image, and not a byte more, and checks its checksums, unless it is dirty: the filter is dirty too.
+// Memory grows with what really comes, whatever the header says. [ErrUnsupported] of the kinds that only package view
+// reads.
+func Read(r io.Reader, options *Options) (*Filter, error) {
+	return changeable(image.Read(r, (*image.Options)(options)))
+}
+
+// changeable refuses the kinds that this package does not change.
+func changeable(f *image.Filter, err error) (*Filter, error) {
+	if err != nil {
+		return nil, err
+	}
+	switch kind := f.Header().Kind; kind {
+	case Bloom, SplitBlock, Blocked:
+		return (*Filter)(f), nil
+	default:
+		return nil, fmt.Errorf("%w: filters of the kind %v are for package view", ErrUnsupported, kind)
+	}
+}
+
+// Close lets go of the memory; afterwards lookups say true, and all else fails with [ErrClosed]. Closing twice is
+// allowed, and closing at all is not needed. The error is always nil. Changes the filter.
+func (f *Filter) Close() error { return f.image().Close() }
+
+// Insert inserts a key. isNew is true if the key certainly was not there before, false if it may have been.
+// [ErrExternalHash] or [ErrKeyMissing] where keys cannot be hashed. Changes the filter.
+func (f *Filter) Insert(key []byte) (isNew bool, err error) { return f.image().Insert(key) }
+
+// InsertString is [Filter.Insert] of a string's bytes.
+func (f *Filter) InsertString(key string) (isNew bool, err error) { return f.image().InsertString(key) }
+
+// InsertUint64 is [Filter.Insert] of a number, which is the same key as its eight little-endian bytes.
+func (f *Filter) InsertUint64(key uint64) (isNew bool, err error) { return f.image().InsertUint64(key) }
+
+// InsertHash is [Filter.Insert] of a key by its hash: see [Filter.Hash], or hash yourself where the filter's hash
+// function is [External].
+func (f *Filter) InsertHash(hash uint64) (isNew bool, err error) { return f.image().InsertHash(hash) }
+
+// Contains says whether a key may have been inserted; false is certain. Only reads the filter.
+func (f *Filter) Contains(key []byte) bool { return f.image().Contains(key) }
+
+// ContainsString is [Filter.Contains] of a string's bytes.
+func (f *Filter) ContainsString(key string) bool { return f.image().ContainsString(key) }
+
+// ContainsUint64 is [Filter.Contains] of a number, which is the same key as its eight little-endian bytes.
+func (f *Filter) ContainsUint64(key uint64) bool { return f.image().ContainsUint64(key) }
+
+// ContainsHash is [Filter.Contains] of a key by its hash: see [Filter.InsertHash].
+func (f *Filter) ContainsHash(hash uint64) bool { return f.image().ContainsHash(hash) }
+
+// Hash returns the hash of a key as the filter makes it, for all filters that share its hash function and seed or key.
+// [ErrExternalHash] or [ErrKeyMissing] where keys cannot be hashed. Only reads the filter.
+func (f *Filter) Hash(key []byte) (uint64, error) { return f.image().Hash(key) }
+
+// HashUint64 is [Filter.Hash] of a number's eight little-endian bytes.
+func (f *Filter) HashUint64(key uint64) (uint64, error) { return f.image().HashUint64(key) }
+
+// String returns one line about the filter, or "closed". Only reads the filter.
+func (f *Filter) String() string { return f.image().String() }
+
+// Description is what a filter is: all that its header says.
+type Description struct {
+	Kind Kind
+	Hash Hash
+	// Seed is the seed, the identifier of the secret key, or the tag of external hashes.
+	Seed uint64
+	// Hashes is how many bits a key sets.
+	Hashes uint32
+	// Capacity is how many distinct keys it was sized for; 0 is unknown.
+	Capacity uint64
+	// FalsePositiveRate is what is expected at capacity; 0 where exact bits were asked for.
+	FalsePositiveRate float64
+	// Offered is how many keys were offered so far, duplicates included.
+	Offered uint64
+	// Bits is how many bits keys are spread over.
+	Bits uint64
+	// Bytes is the size of the whole image.
+	Bytes uint64
+	// Partitioned, Derivation and SliceWidth are those of the kind [Bloom].
+	Partitioned bool
+	Derivation  Derivation
+	SliceWidth  uint32
+	// Dirty says that nobody vouches for the payload: it comes from an image that was being changed.
+	Dirty bool
+}
+
+// Describe returns what the filter is, in constant time; nothing, if it is closed. Only reads the filter.
+func (f *Filter) Describe() Description {
+	h := f.image().Header()
+	d := Description{
+		Kind:              h.Kind,
+		Hash:              h.Hash,
+		Seed:              h.Identifier,
+		Hashes:            h.Hashes,
+		Capacity:          h.Capacity,
+		FalsePositiveRate: h.FalsePositiveRate,
+		Offered:           h.Offered,
+		Bits:              h.Bits,
+		Dirty:             h.Dirty,
+	}
+	if h.Kind != 0 {
+		d.Bytes, _ = image.ImageBytes(h.Bits)
+	}
+	if h.Kind == Bloom {
+		d.Partitioned, d.Derivation, d.SliceWidth = h.Words[0] == 1, Derivation(h.Words[1]), uint32(h.Words[2])
+	}
+	return d
+}
+
+// Spec returns the spec from which an empty filter like this one can be made: exact bits and hashes, and without the
+// secret key of a keyed filter. Only reads the filter.
+func (f *Filter) Spec() Spec {
+	d := f.Describe()
+	s := Spec{
+		Kind:        d.Kind,
+		Capacity:    d.Capacity,
+		Bits:        d.Bits,
+		Hashes:      d.Hashes,
+		Hash:        d.Hash,
+		Seed:        d.Seed,
+		Partitioned: d.Partitioned,
+		Derivation:  d.Derivation,
+		SliceWidth:  d.SliceWidth,
+	}
+	if d.Hash == SipHash13 {
+		s.Seed = 0
+	}
+	return s
+}
+
+// Copy copies the filter. Only reads the filter.
+func (f *Filter) Copy() (*Filter, error) {
+	h := f.image().Header()
+	if h.Kind == 0 {
+		return nil, ErrClosed
+	}
+	copied, err := f.image().Like(h)
+	if err != nil {
+		return nil, err
+	}
+	payload, err := copied.Change()
+	if err != nil {
+		return nil, err
+	}
+	copy(payload, f.image().Payload())
+	copied.SetOffered(h.Offered)
+	copied.SetDirty(h.Dirty)
+	return (*Filter)(copied), nil
+}

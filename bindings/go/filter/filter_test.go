@@ -1,0 +1,487 @@
+package filter_test
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/petal-filter/petal/bindings/go/filter"
+	"github.com/petal-filter/petal/bindings/go/view"
+)
+
+var (
+	_ io.WriterTo                = (*filter.Filter)(nil)
+	_ io.ReaderFrom              = (*filter.Filter)(nil)
+	_ io.Closer                  = (*filter.Filter)(nil)
+	_ encoding.BinaryMarshaler   = (*filter.Filter)(nil)
+	_ encoding.BinaryUnmarshaler = (*filter.Filter)(nil)
+	_ encoding.BinaryAppender    = (*filter.Filter)(nil)
+)
+
+// must passes a value on if there is no error.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wants(t testing.TB, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("%v, and not: %v", err, want)
+	}
+}
+
+var kinds = []filter.Kind{filter.Blocked, filter.SplitBlock, filter.Bloom}
+
+// specs are some of every kind, derivation and hash function.
+func specs() (all []filter.Spec) {
+	for _, hash := range []filter.Hash{filter.XXH3, filter.XXH64, filter.SipHash13, filter.External} {
+		spec := filter.Spec{Capacity: 1000, Hash: hash, Seed: 5}
+		if hash == filter.SipHash13 {
+			spec.Key, spec.Seed = [16]byte{1, 2, 3}, 0
+		}
+		for _, kind := range kinds {
+			spec.Kind = kind
+			all = append(all, spec)
+		}
+		for derivation := filter.Remix; derivation <= filter.Triple; derivation++ {
+			spec.Derivation = derivation
+			spec.Partitioned = !spec.Partitioned
+			all = append(all, spec)
+		}
+	}
+	return all
+}
+
+func TestKeysAreFoundAndFewOthers(t *testing.T) {
+	hasher := must(filter.New(filter.Spec{Capacity: 1}))
+	for _, spec := range specs() {
+		f := must(filter.New(spec))
+		hash := func(i uint64) uint64 { return must(hasher.HashUint64(i)) }
+		for i := range uint64(1000) {
+			must(f.InsertHash(hash(i)))
+		}
+		const absent = 20_000
+		found := 0
+		for i := range uint64(1000 + absent) {
+			switch is := f.ContainsHash(hash(i)); {
+			case i < 1000 && !is:
+				t.Fatalf("%+v: key %d is lost", spec, i)
+			case i >= 1000 && is:
+				found++
+			}
+		}
+		// 4.5 standard deviations of 200 hits.
+		if found > 200+64 {
+			t.Errorf("%+v: %d of %d other keys are found", spec, found, absent)
+		}
+		statistics, count := must(f.Statistics()), must(f.Estimate())
+		if rate := statistics.FalsePositiveRate; rate < 0.004 || rate > 0.016 || statistics.CountEstimate != count.Value {
+			t.Errorf("%+v: %+v", spec, statistics)
+		}
+		if count.Value < 1000-4.5*count.StandardError || count.Value > 1000+4.5*count.StandardError || count.StandardError > 50 {
+			t.Errorf("%+v: %+v", spec, count)
+		}
+		if expected := f.ExpectedFalsePositiveRate(1000); expected > 0.01 || expected < 0.005 {
+			t.Errorf("%+v: %g is expected", spec, expected)
+		}
+	}
+}
+
+// The bytes of a file that the C library wrote, made from its header alone.
+func TestGoldenFilesAreMadeAgain(t *testing.T) {
+	paths := must(filepath.Glob("../../../tests/golden/*.petal"))
+	made := 0
+	for _, path := range paths {
+		options := &filter.Options{}
+		if strings.Contains(path, "siphash13") {
+			for i := range options.Key {
+				options.Key[i] = byte(i)
+			}
+		}
+		golden, err := filter.Open(path, options)
+		if errors.Is(err, filter.ErrUnsupported) || errors.Is(err, filter.ErrNewerVersion) {
+			continue
+		}
+		check(t, err)
+		spec := golden.Spec()
+		spec.Key = options.Key
+		f := must(filter.New(spec))
+		for i := range uint64(100) {
+			if spec.Hash == filter.External {
+				x := i + 1
+				x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+				x = (x ^ x>>27) * 0x94d049bb133111eb
+				must(f.InsertHash(x ^ x>>31))
+			} else {
+				must(f.InsertString("key " + decimal(i)))
+			}
+		}
+		if !bytes.Equal(must(f.MarshalBinary()), must(os.ReadFile(path))) {
+			t.Errorf("%s: other bytes\n%v\n%v", path, golden, f)
+		}
+		made++
+	}
+	if len(paths) != 0 && made < 9 {
+		t.Errorf("only %d", made)
+	}
+}
+
+func decimal(i uint64) string {
+	if i < 10 {
+		return string(rune('0' + i))
+	}
+	return decimal(i/10) + decimal(i%10)
+}
+
+// A batch answers as its keys one by one do, whatever their form; in small filters and in ones that are fetched ahead.
+func TestBatchesAreManyCalls(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, capacity := range []uint64{100, 1_000_000} {
+		for _, spec := range specs() {
+			spec.Capacity = capacity
+			if spec.Hash == filter.External || spec.Derivation > filter.Slices && capacity > 100 {
+				continue
+			}
+			f, one := must(filter.New(spec)), must(filter.New(spec))
+			for _, count := range []int{0, 1, 31, 32, 33, 64, 200} {
+				numbers, texts, slices, hashes := make([]uint64, count), []string{}, [][]byte{}, []uint64{}
+				for i := range numbers {
+					numbers[i] = random.Uint64N(500)
+					slices = append(slices, binary.LittleEndian.AppendUint64(nil, numbers[i]))
+					texts = append(texts, string(slices[i]))
+					hashes = append(hashes, must(f.HashUint64(numbers[i])))
+				}
+				forms := []filter.Keys{filter.Uint64Keys(numbers), filter.StringKeys(texts), filter.BytesKeys(slices),
+					filter.HashKeys(hashes)}
+				for form, keys := range forms {
+					found, isNew := make([]bool, count+1), make([]bool, count+1)
+					trues := must(f.ContainsBatch(keys, found))
+					fresh := must(f.InsertBatch(keys, isNew))
+					for i, number := range numbers {
+						if found[i] != one.ContainsUint64(number) {
+							t.Fatalf("%+v: form %d, answer %d of %d", spec, form, i, count)
+						}
+						if found[i] {
+							trues--
+						}
+					}
+					for i, number := range numbers {
+						if isNew[i] != must(one.InsertUint64(number)) {
+							t.Fatalf("%+v: form %d, answer %d of %d", spec, form, i, count)
+						}
+						if isNew[i] {
+							fresh--
+						}
+					}
+					if trues != 0 || fresh != 0 || must(f.ContainsBatch(keys, nil)) != count || keys.Len() != count {
+						t.Fatalf("%+v: form %d of %d keys was counted wrong", spec, form, count)
+					}
+				}
+			}
+			if !bytes.Equal(must(f.MarshalBinary()), must(one.MarshalBinary())) {
+				t.Errorf("%+v: other bytes", spec)
+			}
+		}
+	}
+	f := must(filter.New(filter.Spec{Capacity: 10}))
+	_, err := f.InsertBatch(filter.Uint64Keys(make([]uint64, 3)), make([]bool, 2))
+	wants(t, err, filter.ErrTooFewAnswers)
+	if f.Describe().Offered != 0 {
+		t.Error("a batch that was refused inserted something")
+	}
+}
+
+func TestSpecsThatCannotBeAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		spec filter.Spec
+		want error
+	}{
+		{filter.Spec{FalsePositiveRate: 1}, filter.ErrFalsePositiveRate},
+		{filter.Spec{FalsePositiveRate: -0.1}, filter.ErrFalsePositiveRate},
+		{filter.Spec{FalsePositiveRate: math.NaN()}, filter.ErrFalsePositiveRate},
+		{filter.Spec{FalsePositiveRate: 1e-12}, filter.ErrOutOfRange},
+		{filter.Spec{Kind: filter.Bloom, FalsePositiveRate: 1e-18}, filter.ErrOutOfRange},
+		{filter.Spec{Hashes: 3}, filter.ErrContradiction},
+		{filter.Spec{Bits: 512}, filter.ErrContradiction},
+		{filter.Spec{Bits: 512, FalsePositiveRate: 0.1}, filter.ErrContradiction},
+		{filter.Spec{Bits: 512, Hashes: 3, Foldable: true}, filter.ErrContradiction},
+		{filter.Spec{Bits: 513, Hashes: 3}, filter.ErrOutOfRange},
+		{filter.Spec{Bits: 512, Hashes: 17}, filter.ErrOutOfRange},
+		{filter.Spec{Kind: filter.SplitBlock, Bits: 512, Hashes: 7}, filter.ErrOutOfRange},
+		{filter.Spec{Kind: filter.SplitBlock, Bits: 1 << 40}, filter.ErrTooLarge},
+		{filter.Spec{Kind: filter.Bloom, Bits: 512, Hashes: 65}, filter.ErrOutOfRange},
+		{filter.Spec{Kind: filter.Bloom, Bits: 1 << 63, Hashes: 3}, filter.ErrTooLarge},
+		{filter.Spec{Kind: filter.Bloom, Capacity: 1 << 62, FalsePositiveRate: 0.3}, filter.ErrTooLarge},
+		{filter.Spec{Kind: filter.Bloom, Bits: 1 << 62, Hashes: 3}, filter.ErrOutOfMemory},
+		{filter.Spec{Capacity: 1 << 55}, filter.ErrOutOfMemory},
+		{filter.Spec{Kind: filter.Bloom, Bits: 3, Hashes: 7, Partitioned: true}, filter.ErrContradiction},
+		{filter.Spec{Kind: filter.Bloom, Derivation: 6}, filter.ErrOutOfRange},
+		{filter.Spec{Kind: filter.Bloom, SliceWidth: 65}, filter.ErrOutOfRange},
+		{filter.Spec{Kind: filter.Bloom, SliceWidth: 20}, filter.ErrContradiction},
+		{filter.Spec{Kind: filter.Bloom, Derivation: filter.Slices, SliceWidth: 5}, filter.ErrContradiction},
+		{filter.Spec{Kind: filter.Bloom, Derivation: filter.Double, Foldable: true}, filter.ErrContradiction},
+		{filter.Spec{Partitioned: true}, filter.ErrUnknownValue},
+		{filter.Spec{Kind: filter.SplitBlock, Derivation: filter.Double}, filter.ErrUnknownValue},
+		{filter.Spec{Kind: 99}, filter.ErrUnknownValue},
+		{filter.Spec{Kind: view.Scalable}, filter.ErrUnsupported},
+		{filter.Spec{Hash: 99}, filter.ErrUnknownValue},
+		{filter.Spec{Hash: filter.SipHash13}, filter.ErrKeyMissing},
+		{filter.Spec{Hash: filter.SipHash13, Key: [16]byte{1}, Seed: 1}, filter.ErrContradiction},
+		{filter.Spec{Key: [16]byte{1}}, filter.ErrKeyUnwanted},
+	} {
+		f, err := filter.New(c.spec)
+		if !errors.Is(err, c.want) || f != nil {
+			t.Errorf("%+v: %v, and not: %v", c.spec, err, c.want)
+		}
+	}
+}
+
+// The geometry that the library finds for many specs, as it wrote it down itself: from Petal's repository,
+// PETAL_UPDATE=1 go test . -run TestTableOfSizes in bindings/go, with the library installed.
+func TestSizesAreThoseOfTheLibrary(t *testing.T) {
+	lines := strings.Split(strings.TrimSpace(string(must(os.ReadFile("testdata/sizes.csv")))), "\n")
+	for _, line := range lines[1:] {
+		var spec filter.Spec
+		var kind, derivation string
+		var size, bits uint64
+		var hashes uint32
+		line := strings.ReplaceAll(line, ",", " ")
+		_ = must(fmt.Sscan(line, &kind, &spec.Capacity, &spec.FalsePositiveRate, &spec.Foldable, &spec.Partitioned,
+			&derivation, &size, &bits, &hashes))
+		for _, known := range kinds {
+			if known.String() == kind {
+				spec.Kind = known
+			}
+		}
+		for spec.Derivation.String() != derivation {
+			spec.Derivation++
+		}
+		if got, err := spec.ImageSize(); err != nil || got != size {
+			t.Errorf("%s: the image has %d bytes, %v", line, got, err)
+		}
+		if bits == 0 {
+			continue
+		}
+		d := must(filter.New(spec)).Describe()
+		if d.Bits != bits || d.Hashes != hashes {
+			t.Errorf("%s: %d bits and %d hashes", line, d.Bits, d.Hashes)
+		}
+	}
+	if len(lines) < 1000 {
+		t.Errorf("only %d lines", len(lines))
+	}
+}
+
+func TestOnlyWhatIsCompatibleIsMerged(t *testing.T) {
+	base := filter.Spec{Kind: filter.Bloom, Bits: 4096, Hashes: 4, Partitioned: true}
+	f := must(filter.New(base))
+	others := []filter.Spec{{Kind: filter.Blocked, Bits: 4096, Hashes: 4}}
+	for i := range 6 {
+		other := base
+		switch i {
+		case 0:
+			other.Bits = 8192
+		case 1:
+			other.Hashes = 8
+		case 2:
+			other.Hash = filter.XXH64
+		case 3:
+			other.Seed = 1
+		case 4:
+			other.Derivation = filter.Independent
+		case 5:
+			other.Partitioned = false
+		}
+		others = append(others, other)
+	}
+	for _, spec := range others {
+		other := must(filter.New(spec))
+		must(other.InsertHash(1))
+		_, err := f.EstimateOverlap(other)
+		for _, err := range []error{err, f.Merge(other), f.Intersect(other)} {
+			wants(t, err, filter.ErrIncompatible)
+		}
+		if f.IsCompatible(other) || f.ContainsHash(1) {
+			t.Errorf("%+v is compatible", spec)
+		}
+	}
+	same := must(filter.New(base))
+	must(same.InsertHash(1))
+	check(t, f.Merge(same))
+	if !f.IsCompatible(same) || !f.ContainsHash(1) || f.Describe().Offered != 1 {
+		t.Error("what is compatible was not merged")
+	}
+	wants(t, f.Fold(3), filter.ErrOutOfRange)
+	wants(t, f.Fold(1), filter.ErrOutOfRange)
+}
+
+func TestAClosedFilterSaysSo(t *testing.T) {
+	closed := must(filter.New(filter.Spec{}))
+	for range 2 {
+		check(t, closed.Close())
+	}
+	for _, f := range []*filter.Filter{closed, {}} {
+		open := must(filter.New(filter.Spec{}))
+		_, inserted := f.InsertString("a")
+		_, many := f.InsertBatch(filter.HashKeys([]uint64{1}), nil)
+		found := []bool{false}
+		_, looked := f.ContainsBatch(filter.StringKeys([]string{"a"}), found)
+		_, hashed := f.HashUint64(1)
+		_, estimated := f.Estimate()
+		_, measured := f.Statistics()
+		_, copied := f.Copy()
+		_, written := f.MarshalBinary()
+		saved := f.Save(filepath.Join(t.TempDir(), "none"))
+		for _, err := range []error{inserted, many, looked, hashed, estimated, measured, copied, written, saved, f.Merge(open),
+			open.Merge(f), f.Intersect(open), f.Clear(), f.Vouch(), f.Fold(2)} {
+			wants(t, err, filter.ErrClosed)
+		}
+		if !f.ContainsString("a") || !f.ContainsHash(1) || !found[0] || f.String() != "closed" || f.SerializedSize() != 0 ||
+			f.ExpectedFalsePositiveRate(1) != 1 || f.FoldUnits() != 0 {
+			t.Error("a closed filter answered")
+		}
+	}
+}
+
+func TestKeysThatCannotBeHashed(t *testing.T) {
+	external := must(filter.New(filter.Spec{Hash: filter.External}))
+	keyed := must(filter.New(filter.Spec{Hash: filter.SipHash13, Key: [16]byte{9}}))
+	must(keyed.InsertString("a"))
+	locked := must(filter.Load(must(keyed.MarshalBinary()), nil))
+	for f, want := range map[*filter.Filter]error{external: filter.ErrExternalHash, locked: filter.ErrKeyMissing} {
+		_, one := f.InsertString("b")
+		_, many := f.InsertBatch(filter.StringKeys([]string{"b"}), nil)
+		found := []bool{false}
+		_, looked := f.ContainsBatch(filter.StringKeys([]string{"b"}), found)
+		for _, err := range []error{one, many, looked} {
+			wants(t, err, want)
+		}
+		if !f.ContainsString("b") || !found[0] || must(f.InsertBatch(filter.HashKeys([]uint64{5}), nil)) != 1 {
+			t.Error("what cannot be looked up is there, and hashes can be inserted")
+		}
+	}
+	// Without the key it is still merged.
+	check(t, keyed.Merge(locked))
+	if hash := must(keyed.Hash([]byte("a"))); !locked.ContainsHash(hash) || !must(locked.Copy()).ContainsHash(hash) {
+		t.Error("the key is lost")
+	}
+	_, err := filter.Load(must(keyed.MarshalBinary()), &filter.Options{Key: [16]byte{8}})
+	wants(t, err, filter.ErrKeyMismatch)
+}
+
+// A dirty image stays dirty through everything, until somebody vouches for it.
+func TestDirtStays(t *testing.T) {
+	f := must(filter.New(filter.Spec{Capacity: 100}))
+	image := must(f.MarshalBinary())
+	copy(image[216:], "DIRTY\x00\x00\x00")
+	dirty := must(filter.Load(image, nil))
+	check(t, f.Merge(dirty))
+	for _, f := range []*filter.Filter{dirty, f, must(dirty.Copy()), must(filter.Load(must(f.MarshalBinary()), nil))} {
+		if !f.Describe().Dirty {
+			t.Error("it became clean")
+		}
+		check(t, f.Vouch())
+		if f.Describe().Dirty || must(filter.Load(must(f.MarshalBinary()), nil)).Describe().Dirty {
+			t.Error("it stayed dirty")
+		}
+	}
+}
+
+func TestFilesAreReplacedAsAWhole(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "filter.petal")
+	f := must(filter.New(filter.Spec{}))
+	must(f.InsertString("old"))
+	check(t, f.Save(path))
+	old := must(view.Open(path, nil))
+	check(t, os.Chmod(path, 0o640))
+	must(f.InsertString("new"))
+	check(t, f.Save(path))
+	now := must(filter.Open(path, nil))
+	if old.ContainsString("new") || !old.ContainsString("old") || !now.ContainsString("new") {
+		t.Error("who has the old file open sees the new one")
+	}
+	if mode := must(os.Stat(path)).Mode().Perm(); mode != 0o640 && os.PathSeparator == '/' {
+		t.Errorf("the permissions are %v", mode)
+	}
+	check(t, old.Close())
+	wants(t, f.Save(folder), filter.ErrUnsupported)
+	wants(t, f.Save(filepath.Join(folder, "none", "filter")), fs.ErrNotExist)
+	if names := must(os.ReadDir(folder)); len(names) != 1 {
+		t.Errorf("something was left behind: %v", names)
+	}
+	check(t, os.WriteFile(path, append(must(f.MarshalBinary()), 0), 0o600))
+	_, err := filter.Open(path, nil)
+	wants(t, err, filter.ErrCorrupt)
+	_, err = filter.Open(filepath.Join(folder, "none"), nil)
+	wants(t, err, fs.ErrNotExist)
+}
+
+func TestStreamsHoldOneAfterTheOther(t *testing.T) {
+	var stream bytes.Buffer
+	for i := range uint64(3) {
+		f := must(filter.New(filter.Spec{Kind: kinds[i], Capacity: 1000 * (i + 1)}))
+		must(f.InsertUint64(i))
+		if n := must(f.WriteTo(&stream)); uint64(n) != f.SerializedSize() || n != int64(len(must(f.AppendBinary(nil)))) {
+			t.Errorf("%d bytes were written", n)
+		}
+	}
+	for i := range uint64(3) {
+		var f filter.Filter
+		if n := must(f.ReadFrom(&stream)); uint64(n) != f.SerializedSize() || !f.ContainsUint64(i) || f.Describe().Kind != kinds[i] {
+			t.Errorf("filter %d: %v", i, &f)
+		}
+		var again filter.Filter
+		check(t, again.UnmarshalBinary(must(f.AppendBinary([]byte("prefix")))[6:]))
+		wants(t, again.UnmarshalBinary([]byte("nothing")), filter.ErrForeign)
+		if !again.ContainsUint64(i) || again.Describe().Offered != 1 {
+			t.Errorf("filter %d: %v", i, &again)
+		}
+	}
+}
+
+// Bits after the last one mean nothing, and are no payload's.
+func TestBitsAfterTheLastOneAreRefused(t *testing.T) {
+	f := must(filter.New(filter.Spec{Kind: filter.Bloom, Bits: 1001, Hashes: 3}))
+	image := must(f.MarshalBinary())
+	image[256+1001/8] |= 1 << (1001 % 8)
+	copy(image[216:], "DIRTY\x00\x00\x00")
+	_, err := filter.Load(image, nil)
+	wants(t, err, filter.ErrCorrupt)
+}
+
+func TestSingleKeysDoNotAllocate(t *testing.T) {
+	key, found, numbers := []byte("a key"), make([]bool, 100), make([]uint64, 100)
+	for _, spec := range specs() {
+		f := must(filter.New(spec))
+		if n := testing.AllocsPerRun(100, func() {
+			_ = f.Contains(key) || f.ContainsString("another") || f.ContainsUint64(5)
+			_, _ = f.Insert(key)
+			_, _ = f.InsertHash(1)
+			_, _ = f.ContainsBatch(filter.HashKeys(numbers), found)
+			_, _ = f.InsertBatch(filter.Uint64Keys(numbers), nil)
+		}); n != 0 {
+			t.Errorf("%+v: %v allocations", spec, n)
+		}
+	}
+}

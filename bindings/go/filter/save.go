@@ -1,0 +1,126 @@
+package filter
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// WriteTo writes the image, piece by piece and without a copy of the whole. A dirty filter stays dirty. Only reads the
+// filter.
+func (f *Filter) WriteTo(w io.Writer) (int64, error) { return f.image().WriteTo(w) }
+
+// MarshalBinary returns the image. Only reads the filter.
+func (f *Filter) MarshalBinary() ([]byte, error) { return f.image().MarshalBinary() }
+
+// AppendBinary appends the image to a slice. Only reads the filter.
+func (f *Filter) AppendBinary(b []byte) ([]byte, error) {
+	buffer := bytes.NewBuffer(b)
+	if _, err := f.WriteTo(buffer); err != nil {
+		return b, err
+	}
+	return buffer.Bytes(), nil
+}
+
+// UnmarshalBinary makes the filter what an image says, as [Load] does. A keyed filter has no key then: use Load.
+// Changes the filter.
+func (f *Filter) UnmarshalBinary(slice []byte) error { return f.become(Load(slice, nil)) }
+
+// ReadFrom reads one image, and not a byte more, and makes the filter what it says, as [Read] does. A keyed filter has
+// no key then: use Read. Changes the filter.
+func (f *Filter) ReadFrom(r io.Reader) (int64, error) {
+	counted := &countingReader{reader: r}
+	err := f.become(Read(counted, nil))
+	return counted.count, err
+}
+
+// become takes over another filter.
+func (f *Filter) become(other *Filter, err error) error {
+	if err == nil {
+		*f = *other
+	}
+	return err
+}
+
+// countingReader counts what is read through it.
+type countingReader struct {
+	reader io.Reader
+	count  int64
+}
+
+func (c *countingReader) Read(b []byte) (int, error) {
+	n, err := c.reader.Read(b)
+	c.count += int64(n)
+	return n, err
+}
+
+// SerializedSize returns the size of the image in bytes; 0 if the filter is closed. Only reads the filter.
+func (f *Filter) SerializedSize() uint64 { return f.Describe().Bytes }
+
+// Save writes the image to a file: to a temporary file beside it, onto the disk, then in its place, so that readers see
+// the old image or the new one, and processes that map the old one keep it. The new file has the permissions of the old
+// one, and its owner as far as that is allowed. A process that is killed meanwhile may leave a file .petal-*.part behind.
+// [ErrUnsupported] for a path that is no regular file. Only reads the filter.
+func (f *Filter) Save(path string) (err error) {
+	if f.image().Header().Kind == 0 {
+		return ErrClosed
+	}
+	// What a symbolic link leads to is looked at, and the link itself replaced.
+	existing, err := os.Stat(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err == nil && !existing.Mode().IsRegular() {
+		return fmt.Errorf("%w: %s is not a regular file", ErrUnsupported, path)
+	}
+	temporary, err := createBeside(path, existing)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = temporary.Close()
+			_ = os.Remove(temporary.Name())
+		}
+	}()
+	if existing != nil {
+		takeOwner(temporary, existing)
+		if err := temporary.Chmod(existing.Mode().Perm()); err != nil {
+			return err
+		}
+	}
+	if _, err := f.WriteTo(temporary); err != nil {
+		return err
+	}
+	if err := temporary.Sync(); err != nil {
+		return err
+	}
+	if err := temporary.Close(); err != nil {
+		return err
+	}
+	if err := os.Rename(temporary.Name(), path); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// createBeside makes a new file in the folder of a path: for everybody that may read new files, or if one is there for
+// nobody else until it has that one's permissions.
+func createBeside(path string, existing fs.FileInfo) (*os.File, error) {
+	mode := fs.FileMode(0o666)
+	if existing != nil {
+		mode = 0o600
+	}
+	folder := filepath.Dir(path)
+	for number := 0; ; number++ {
+		name := filepath.Join(folder, fmt.Sprintf(".petal-%d-%d.part", os.Getpid(), number))
+		file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+		if !errors.Is(err, fs.ErrExist) || number == 1<<16 {
+			return file, err
+		}
+	}
+}

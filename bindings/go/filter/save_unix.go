@@ -1,0 +1,36 @@
+//go:build unix
+
+package filter
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// takeOwner gives a file the owner and the group of another, as far as that is allowed.
+func takeOwner(file *os.File, existing fs.FileInfo) {
+	if status, ok := existing.Sys().(*syscall.Stat_t); ok {
+		if file.Chown(int(status.Uid), int(status.Gid)) != nil {
+			_ = file.Chown(-1, int(status.Gid))
+		}
+	}
+}
+
+// syncFolder waits until a folder's entries are on the disk. Some file systems cannot do that and need not, and a folder
+// that may not be read cannot be synced.
+func syncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		if errors.Is(err, fs.ErrPermission) {
+			return nil
+		}
+		return err
+	}
+	defer folder.Close()
+	if err := folder.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.EBADF) {
+		return err
+	}
+	return nil
+}

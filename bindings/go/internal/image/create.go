@@ -1,0 +1,146 @@
+package image
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"unsafe"
+
+	"github.com/petal-filter/petal/bindings/go/internal/race"
+	"github.com/zeebo/xxh3"
+)
+
+// Why nothing could be made.
+var (
+	ErrTooLarge    = errors.New("petal: more bits than the kind, or the address space, can hold")
+	ErrOutOfMemory = errors.New("petal: memory could not be had")
+)
+
+// Create makes an empty filter in memory of its own. Of the header it takes kind, hash, identifier, capacity, rate and
+// geometry; the length of the payload is that of the bits.
+func Create(h Header, options *Options) (*Filter, error) {
+	h.LayoutVersion, h.Offered, h.Dirty = layoutVersion, 0, false
+	bytes := max(1, wholeBytes(h.Bits))
+	length, possible := imageBytes(bytes)
+	if possible {
+		h.PayloadBytes = (bytes + payloadUnit - 1) / payloadUnit * payloadUnit
+		length, possible = imageBytes(h.PayloadBytes)
+	}
+	if !possible {
+		return nil, fmt.Errorf("%w: bits = %d are more than the address space holds", ErrTooLarge, h.Bits)
+	}
+	row, shape, err := h.open(false)
+	if err != nil {
+		return nil, err
+	}
+	hasher, err := newHasher(&h, options)
+	if err != nil {
+		return nil, err
+	}
+	image, err := allocate(length)
+	if err != nil {
+		return nil, err
+	}
+	h.encode((*[headerLength]byte)(image))
+	end := headerLength + int(h.PayloadBytes)
+	return &Filter{
+		row:      row,
+		kind:     h.Kind,
+		payload:  image[headerLength:end:end],
+		shape:    shape,
+		hasher:   hasher,
+		header:   h,
+		image:    image,
+		writable: true,
+	}, nil
+}
+
+// allocate makes zeros, if there is memory for them: Go itself would end the program.
+func allocate(length int) ([]byte, error) {
+	const certain = 64 << 20
+	if length > certain && !isThereMemory(length) {
+		return nil, fmt.Errorf("%w: %d bytes", ErrOutOfMemory, length)
+	}
+	return make([]byte, length), nil
+}
+
+// ImageBytes returns the length of the image of so many bits.
+func ImageBytes(bits uint64) (length uint64, possible bool) {
+	bytes := max(1, wholeBytes(bits))
+	if bytes > math.MaxInt/2 {
+		return 0, false
+	}
+	all, possible := imageBytes((bytes + payloadUnit - 1) / payloadUnit * payloadUnit)
+	return uint64(all), possible
+}
+
+// encode writes the header of a clean image that holds no keys.
+func (h *Header) encode(b *[headerLength]byte) {
+	u16 := func(at int, value uint16) { binary.LittleEndian.PutUint16(b[at:], value) }
+	u32 := func(at int, value uint32) { binary.LittleEndian.PutUint32(b[at:], value) }
+	u64 := func(at int, value uint64) { binary.LittleEndian.PutUint64(b[at:], value) }
+	copy(b[:], magic)
+	u16(8, formatVersion)
+	u16(10, h.LayoutVersion)
+	u32(12, uint32(h.Kind))
+	u32(16, uint32(h.Hash))
+	u32(20, h.Hashes)
+	u64(40, h.Identifier)
+	u64(48, h.Capacity)
+	u64(56, math.Float64bits(h.FalsePositiveRate))
+	u64(64, h.Bits)
+	for i, word := range h.Words {
+		u64(72+8*i, word)
+	}
+	u64(136, h.PayloadBytes)
+	u64(checksumOffset, xxh3.Hash(b[:checksumOffset]))
+	u64(sealOffset, xxh3.Hash(b[checksumOffset:sealOffset]))
+}
+
+// KeyIdentifier is what images say of a secret key.
+func KeyIdentifier(key [16]byte) uint64 { return newSipKey(key).identifier() }
+
+// Payload returns the payload, to be read; nil if the filter is closed.
+func (f *Filter) Payload() []byte { return f.payload }
+
+// Change returns the payload, to be changed. It is a change to the race detector.
+func (f *Filter) Change() ([]byte, error) {
+	switch {
+	case f.kind == 0:
+		return nil, ErrClosed
+	case !f.writable:
+		return nil, ErrReadOnly
+	}
+	race.Write(unsafe.Pointer(&f.row))
+	return f.payload, nil
+}
+
+// SetOffered says how many keys were offered.
+func (f *Filter) SetOffered(offered uint64) { f.header.Offered = offered }
+
+// SetDirty says whether nobody vouches for the payload.
+func (f *Filter) SetDirty(dirty bool) { f.header.Dirty = dirty }
+
+// Become takes over what another filter is, but for the keys offered, and with the hasher that there is.
+func (f *Filter) Become(other *Filter) {
+	h := f.hasher
+	other.header.Offered, other.header.Dirty = f.header.Offered, f.header.Dirty
+	*f = *other
+	f.hasher = h
+}
+
+// Probe calls visit with the positions of the bits of a hash in a filter of the kind bloom.
+func (f *Filter) Probe(hash uint64, visit func(position uint64) bool) {
+	f.shape.bloomProbe(hash, visit)
+}
+
+// Like makes an empty filter with another header, which has the same hash function, seed or key.
+func (f *Filter) Like(h Header) (*Filter, error) {
+	made, err := Create(h, nil)
+	if err != nil {
+		return nil, err
+	}
+	made.hasher = f.hasher
+	return made, nil
+}

@@ -1,0 +1,7 @@
+//go:build !amd64
+
+package image
+
+const canPrefetch = false
+
+func prefetch([]byte, []uint64) {}
