@@ -40,8 +40,8 @@ func compatible(first, second *image.Filter) error {
 func (f *Filter) IsCompatible(other *Filter) bool { return compatible(f.image(), other.image()) == nil }
 
 // Merge makes the filter the union of both: the same bits as a filter into which the keys of both were inserted.
-// [ErrIncompatible] if they differ in kind, geometry, hash function, seed or key. If the other is dirty this one becomes
-// so. Changes the filter, only reads the other.
+// [ErrIncompatible] if they differ in kind, geometry, hash function, seed or key. If the other is dirty this one
+// becomes so. Changes the filter, only reads the other.
 func (f *Filter) Merge(other *Filter) error {
 	offered := func(a, b uint64) uint64 {
 		sum, carry := bits.Add64(a, b, 0)
@@ -56,8 +56,8 @@ func (f *Filter) Merge(other *Filter) error {
 }
 
 // Intersect makes the filter one that holds every key which both hold, and others at a rate no higher than either's
-// now. The number of keys offered becomes the smaller of both. [ErrIncompatible] as with [Filter.Merge]; if the other is
-// dirty this one becomes so. Changes the filter, only reads the other.
+// now. The number of keys offered becomes the smaller of both. [ErrIncompatible] as with [Filter.Merge]; if the other
+// is dirty this one becomes so. Changes the filter, only reads the other.
 func (f *Filter) Intersect(other *Filter) error {
 	offered := func(a, b uint64) uint64 { return min(a, b) }
 	return f.combine(other, offered, func(ours, theirs []byte) {

@@ -55,8 +55,8 @@ func estimate(value, standardError float64) Estimate {
 	}
 }
 
-// ExpectedFalsePositiveRate returns the exact rate to expect with so many distinct keys; 1 if the filter is closed. Only
-// reads the filter.
+// ExpectedFalsePositiveRate returns the exact rate to expect with so many distinct keys; 1 if the filter is closed.
+// Only reads the filter.
 func (f *Filter) ExpectedFalsePositiveRate(keys uint64) float64 {
 	h := f.image().Header()
 	if h.Kind == 0 {

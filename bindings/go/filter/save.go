@@ -63,8 +63,8 @@ func (f *Filter) SerializedSize() uint64 { return f.Describe().Bytes }
 
 // Save writes the image to a file: to a temporary file beside it, onto the disk, then in its place, so that readers see
 // the old image or the new one, and processes that map the old one keep it. The new file has the permissions of the old
-// one, and its owner as far as that is allowed. A process that is killed meanwhile may leave a file .petal-*.part behind.
-// [ErrUnsupported] for a path that is no regular file. Only reads the filter.
+// one, and its owner as far as that is allowed. A process that is killed meanwhile may leave a file .petal-*.part
+// behind. [ErrUnsupported] for a path that is no regular file. Only reads the filter.
 func (f *Filter) Save(path string) (err error) {
 	if f.image().Header().Kind == 0 {
 		return ErrClosed

@@ -18,8 +18,8 @@ func takeOwner(file *os.File, existing fs.FileInfo) {
 	}
 }
 
-// syncFolder waits until a folder's entries are on the disk. Some file systems cannot do that and need not, and a folder
-// that may not be read cannot be synced.
+// syncFolder waits until a folder's entries are on the disk. Some file systems cannot do that and need not, and a
+// folder that may not be read cannot be synced.
 func syncFolder(path string) error {
 	folder, err := os.Open(path)
 	if err != nil {

@@ -124,7 +124,8 @@ func (s Spec) complete() (Spec, error) {
 	case Bloom:
 	case Blocked, SplitBlock:
 		if s.Partitioned || s.Derivation != Remix || s.SliceWidth != 0 {
-			return s, fmt.Errorf("%w: partitioned, derivation and slice_width are of bloom, not of %v", ErrUnknownValue, s.Kind)
+			return s, fmt.Errorf("%w: partitioned, derivation and slice_width are of bloom, not of %v", ErrUnknownValue,
+				s.Kind)
 		}
 	case image.Counting, image.Scalable, image.Fuse, image.Bloomier:
 		return s, fmt.Errorf("%w: this package makes blocked, split_block and bloom, not %v", ErrUnsupported, s.Kind)
@@ -173,7 +174,8 @@ func (s *Spec) checkExact() error {
 	case s.Hashes != 0 && least == most && s.Hashes != most:
 		return fmt.Errorf("%w: hashes = %d is not the %d of %v", ErrOutOfRange, s.Hashes, most, s.Kind)
 	case s.Hashes != 0 && (s.Hashes < least || s.Hashes > most):
-		return fmt.Errorf("%w: hashes = %d with bits = %d is not from %d to %d", ErrOutOfRange, s.Hashes, s.Bits, least, most)
+		return fmt.Errorf("%w: hashes = %d with bits = %d is not from %d to %d", ErrOutOfRange, s.Hashes, s.Bits,
+			least, most)
 	case s.Hashes == 0 && s.Capacity == 0 && least < most:
 		return fmt.Errorf("%w: bits = %d needs hashes, or a capacity to choose them for", ErrContradiction, s.Bits)
 	case s.Bits >= 1<<63:
@@ -224,15 +226,16 @@ func (s *Spec) identifier() (uint64, error) {
 	case !given:
 		return 0, fmt.Errorf("%w: hash = siphash13 needs a secret key that is not all zeros", ErrKeyMissing)
 	case s.Seed != 0:
-		return 0, fmt.Errorf("%w: seed = %d has no meaning with hash = siphash13, which takes a key", ErrContradiction, s.Seed)
+		return 0, fmt.Errorf("%w: seed = %d has no meaning with hash = siphash13, which takes a key", ErrContradiction,
+			s.Seed)
 	}
 	return image.KeyIdentifier(s.Key), nil
 }
 
 // tooLarge is the error of a size that there is not.
 func (s *Spec) tooLarge() error {
-	return fmt.Errorf("%w: capacity = %d at false_positive_rate = %s needs more bits than can be", ErrTooLarge, s.Capacity,
-		number(s.FalsePositiveRate))
+	return fmt.Errorf("%w: capacity = %d at false_positive_rate = %s needs more bits than can be", ErrTooLarge,
+		s.Capacity, number(s.FalsePositiveRate))
 }
 
 // folding rounds units up, where that is asked for, to a multiple of the greatest power of two that is at most a 128th
@@ -299,7 +302,8 @@ func (s *Spec) splitBlock() (bits, hashes uint64, err error) {
 
 func (s *Spec) bloom(words *[8]uint64) (size, hashes uint64, err error) {
 	if s.Derivation > Triple {
-		return 0, 0, fmt.Errorf("%w: derivation = %d is not a whole number from 0 to 5", ErrOutOfRange, uint64(s.Derivation))
+		return 0, 0, fmt.Errorf("%w: derivation = %d is not a whole number from 0 to 5", ErrOutOfRange,
+			uint64(s.Derivation))
 	}
 	if s.SliceWidth > 64 {
 		return 0, 0, fmt.Errorf("%w: slice_width = %d is not a whole number from 0 to 64", ErrOutOfRange, s.SliceWidth)
@@ -328,7 +332,8 @@ func (s *Spec) bloom(words *[8]uint64) (size, hashes uint64, err error) {
 	case s.Derivation == Slices && s.SliceWidth == 0:
 		words[2] = uint64(min(needed+16, 64))
 	case s.Derivation == Slices && s.SliceWidth < needed:
-		return 0, 0, fmt.Errorf("%w: slice_width = %d is too few for positions below %d", ErrContradiction, s.SliceWidth, reach)
+		return 0, 0, fmt.Errorf("%w: slice_width = %d is too few for positions below %d", ErrContradiction,
+			s.SliceWidth, reach)
 	case s.Derivation == Slices:
 		words[2] = uint64(s.SliceWidth)
 	case s.SliceWidth != 0:

@@ -3,8 +3,8 @@
 //
 // It knows the kinds of filter bloom, split_block, blocked, fuse, counting and scalable, and the kind of map bloomier
 // ([Map]). A filter is opened in place, over a mapped file ([Open]) or over a slice ([Wrap]), or is copied into memory
-// of its own ([Load], [Read]), where keys can be inserted too, but not into fuse and scalable. Filters of the kinds that
-// are bit arrays are made, merged and measured with package filter, all others and maps with package petal or the
+// of its own ([Load], [Read]), where keys can be inserted too, but not into fuse and scalable. Filters of the kinds
+// that are bit arrays are made, merged and measured with package filter, all others and maps with package petal or the
 // command petal.
 //
 //	seen, err := view.Open("seen.petal", nil)

@@ -26,8 +26,8 @@ DATA five<>+16(SB)/8, $0x0000001f0000001f
 DATA five<>+24(SB)/8, $0x0000001f0000001f
 GLOBL five<>(SB), RODATA|NOPTR, $32
 
-// KEY needs the shape in DI and the hash in SI. It leaves the address of the hash's block in DX, the block in Y8 and Y9,
-// and the key's bits in Y1 and Y2.
+// KEY needs the shape in DI and the hash in SI. It leaves the address of the hash's block in DX, the block in Y8 and
+// Y9, and the key's bits in Y1 and Y2.
 #define KEY(payload, hash) \
 	/* The block: the high half of hash * blocks, which is less than blocks. */ \
 	MOVQ    SI, AX                  \

@@ -22,7 +22,8 @@ var salts = [8]uint32{
 
 func (s *shape) asSplitBlock(h *Header) (payloadBytes uint64, possible bool) {
 	s.blocks = h.Bits / (8 * splitBlockBytes)
-	return wholeBytes(h.Bits), h.Bits != 0 && h.Hashes == 8 && h.Words == [8]uint64{} && h.Bits%(8*splitBlockBytes) == 0 && s.blocks < 1<<32
+	possible = h.Bits != 0 && h.Hashes == 8 && h.Words == [8]uint64{} && h.Bits%(8*splitBlockBytes) == 0
+	return wholeBytes(h.Bits), possible && s.blocks < 1<<32
 }
 
 // splitBlockFirst is where the block of a hash begins.

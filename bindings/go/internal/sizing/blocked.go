@@ -15,7 +15,8 @@ const (
 )
 
 // blockedChanges are the false-positive rate and the bits a key at which k lanes, k = 1, 2, .. 15, stop to be the best
-// and one more begins, in the limit of many blocks; and at last the least rate, and the bits that all lanes need for it.
+// and one more begins, in the limit of many blocks; and at last the least rate, and the bits that all lanes need
+// for it.
 var blockedChanges = [MaxLanes]struct{ rate, bitsPerKey float64 }{
 	{3.809209828939094e-1, 2.0854084815726313},
 	{1.8405626922417906e-1, 3.578213589968071},

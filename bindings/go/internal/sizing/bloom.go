@@ -45,7 +45,8 @@ func BloomHashes(bits, keys uint64) uint64 {
 		return 1
 	}
 	guess := float64(bits) / float64(keys) * math.Ln2
-	return valley(whole(guess), MaxHashes, func(hashes uint64) lazyRate { return rateOf(bits, hashes, keys) }, lazyRate.compare)
+	cost := func(hashes uint64) lazyRate { return rateOf(bits, hashes, keys) }
+	return valley(whole(guess), MaxHashes, cost, lazyRate.compare)
 }
 
 // lazyRate is an exact rate that is computed only as far as a comparison needs it.

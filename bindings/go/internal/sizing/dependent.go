@@ -91,8 +91,8 @@ func totient(e uint64) float64 {
 }
 
 // gain is what a stored key adds that has t >= 2 of a lookup's k positions, if c(j) is the probability that j given
-// bits are set. Independent probes would have had its t(t-1)/2 pairs in as many keys with two positions, and t(t-2) keys
-// fewer with one.
+// bits are set. Independent probes would have had its t(t-1)/2 pairs in as many keys with two positions, and t(t-2)
+// keys fewer with one.
 func gain(k, t uint64, c func(uint64) float64) float64 {
 	all, f := c(k), float64(t)
 	pairs, singles := f*(f-1)/2, f*(f-2)

@@ -3,8 +3,8 @@
 // derivations stand there.
 //
 // Rates are fractions. A filter without bits or hashes has rate 1, otherwise one without keys rate 0. Sums that cancel
-// are the same to the last bit in both. Other rates may differ by rounding, some 10^-15 of them, which decides about one
-// bit of the size in one of millions of filters that fit into memory.
+// are the same to the last bit in both. Other rates may differ by rounding, some 10^-15 of them, which decides about
+// one bit of the size in one of millions of filters that fit into memory.
 package sizing
 
 import "math"

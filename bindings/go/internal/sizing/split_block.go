@@ -81,7 +81,8 @@ func SplitBlockSize(keys uint64, rate float64) (blocks uint64, possible bool) {
 		return 1, true
 	}
 	guess := splitBlocksAbout(float64(keys), rate)
-	return least(whole(math.Ceil(guess)), MaxSplitBlocks-1, func(blocks uint64) bool { return SplitBlock(blocks, keys) <= rate })
+	holds := func(blocks uint64) bool { return SplitBlock(blocks, keys) <= rate }
+	return least(whole(math.Ceil(guess)), MaxSplitBlocks-1, holds)
 }
 
 // splitBlocksAbout is about the number of blocks with this rate.

@@ -1,6 +1,6 @@
 // Images that lie, are damaged, or are none.
 
-package view
+package image
 
 import (
 	"bytes"
