@@ -308,6 +308,18 @@ func TestBitsOfTheCaller(t *testing.T) {
 		t.Error("a cleared set of bits has keys")
 	}
 
+	// A set that ends in the filter's last word grows as it would by itself.
+	var short bloom.BloomFilter
+	if err := short.UnmarshalBinary(image(960, 3, 950, make([]uint64, 15)...)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 1000 {
+		short.Add(key(i))
+	}
+	if length := short.BitSet().Len(); length != 960 {
+		t.Errorf("the set has %d bits, not 960", length)
+	}
+
 	words := make([]uint64, 16)
 	bloom.From(words, 3).AddString("key")
 	if again := bloom.From(words, 3); !again.TestString("key") || again.Cap() != 1024 {
@@ -341,6 +353,9 @@ func TestMerge(t *testing.T) {
 func TestFiltersOfNothing(t *testing.T) {
 	var zero bloom.BloomFilter
 	if !zero.TestString("x") || !zero.Copy().AddString("x").TestAndAddString("x") || zero.BitSet() != nil {
+		t.Error("the zero value")
+	}
+	if !zero.TestLocations(bloom.Locations([]byte("x"), 3)) {
 		t.Error("the zero value")
 	}
 	if zero.ApproximatedSize() != 0 || !zero.ClearAll().Equal(&bloom.BloomFilter{}) || zero.Merge(&zero) != nil {

@@ -2,19 +2,27 @@ package bloom
 
 import "math/bits"
 
-// divisor takes remainders by a number that stays the same, without dividing.
-type divisor struct{ m, reciprocal uint64 }
-
-// newDivisor makes the divisor of m. No bits count as one, so that every location is the first.
-func newDivisor(m uint) divisor {
-	by := uint64(max(1, m))
-	return divisor{by, ^uint64(0) / by}
+// divisor takes remainders by a number that stays the same, without dividing (Lemire, Kaser and Kurz 2019).
+type divisor struct {
+	m uint64
+	// 2^128/m, rounded up; of m = 1 nothing is left, which is right as well.
+	high, low uint64
 }
 
-// remainder returns x modulo m. The reciprocal is more than 2^64/m - 1, so that x*reciprocal/2^64 is more than x/m - 1:
-// the quotient is the right one or one less, and what it leaves is below 2m.
+// newDivisor makes the divisor of m, which is below 2^62: more bits have no memory. No bits count as one, so that
+// every location is the first.
+func newDivisor(m uint) divisor {
+	by := uint64(max(1, m))
+	high, rest := bits.Div64(0, ^uint64(0), by)
+	low, _ := bits.Div64(rest, ^uint64(0), by)
+	low, carry := bits.Add64(low, 1, 0)
+	return divisor{by, high + carry, low}
+}
+
+// remainder returns x modulo m. The fraction x/m, to 64 bits and one more in the last place, is above the true one by
+// 2^-63 at most, so m times it is above the remainder by less than 1.
 func (d divisor) remainder(x uint64) uint64 {
-	quotient, _ := bits.Mul64(x, d.reciprocal)
-	rest, borrow := bits.Sub64(x-quotient*d.m, d.m, 0)
-	return rest + d.m&-borrow
+	carry, _ := bits.Mul64(d.low, x)
+	rest, _ := bits.Mul64(d.high*x+carry+1, d.m)
+	return rest
 }

@@ -50,13 +50,19 @@ func Locations(data []byte, k uint) []uint64 {
 // many as the filter has hash functions. It hashes a key once for many filters.
 func (f *BloomFilter) TestLocations(locs []uint64) bool {
 	words, ok := f.words()
-	for _, location := range locs {
-		at := f.by.remainder(location)
-		if ok {
-			if words[at/64]>>(at%64)&1 == 0 {
+	if f.b == nil {
+		return true
+	}
+	if !ok {
+		for _, location := range locs {
+			if !f.b.Test(f.short(location)) {
 				return false
 			}
-		} else if !f.b.Test(uint(at)) {
+		}
+		return true
+	}
+	for _, location := range locs {
+		if bit(words, f.by.remainder(location))&1 == 0 {
 			return false
 		}
 	}

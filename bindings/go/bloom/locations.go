@@ -118,7 +118,7 @@ func swap(words []uint64, at uint64) uint64 {
 
 func (f *BloomFilter) allSetShort(h pairs) bool {
 	for i := range f.k {
-		if !f.b.Test(uint(f.by.remainder(h.location(uint64(i))))) {
+		if !f.b.Test(f.short(h.location(uint64(i)))) {
 			return false
 		}
 	}
@@ -127,6 +127,9 @@ func (f *BloomFilter) allSetShort(h pairs) bool {
 
 func (f *BloomFilter) setShort(h pairs) {
 	for i := range f.k {
-		f.b.Set(uint(f.by.remainder(h.location(uint64(i)))))
+		f.b.Set(f.short(h.location(uint64(i))))
 	}
 }
+
+// short returns the bit of a location in a filter of any m, where the divisor knows those only that have memory.
+func (f *BloomFilter) short(location uint64) uint { return uint(location % uint64(max(1, f.m))) }
