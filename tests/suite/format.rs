@@ -16,11 +16,12 @@ use xxhash_rust::xxh3::xxh3_64;
 
 const MODES: [Mode; 3] = [Mode::Read, Mode::Write, Mode::Load];
 
-/// The modes in which an image is opened. Those of a kind that moves entries are not written where they lie.
+/// The modes in which an image is opened. Those of a kind that moves entries are not written where they lie, and maps
+/// not at all.
 fn modes(bytes: &[u8]) -> impl Iterator<Item = Mode> {
     let kind = bytes.get(KIND..KIND + 4).map(|kind| KindId(u32::from_le_bytes(kind.try_into().unwrap())));
-    let moves_entries = kind.and_then(registry::find).is_some_and(|row| row.moves_entries);
-    MODES.into_iter().filter(move |mode| *mode != Mode::Write || !moves_entries)
+    let is_written = kind.and_then(registry::find).is_none_or(|row| !row.moves_entries && !row.is_map());
+    MODES.into_iter().filter(move |mode| *mode != Mode::Write || is_written)
 }
 
 // ---- Golden files ------------------------------------------------------------------------------------------------
