@@ -12,7 +12,7 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 .NOTPARALLEL:
 .PHONY: build install uninstall demo clean help header symbols licences figures
 .PHONY: test test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go test-interop fuzz
-.PHONY: mutants planted soak bench bench-pictures bench-quick bench-calls bench-batches bench-go
+.PHONY: mutants planted soak bench bench-pictures bench-quick bench-calls bench-batches bench-compact bench-go
 
 build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
 	@cmake/requirements.sh build
@@ -128,6 +128,16 @@ bench-batches: ## many keys at once from C: batches of 16 to 8192 beside the lim
 	$(CC) -std=c11 -O3 -march=native -Iinclude benches/batches.c -o "$(TARGET)/bench/batches" \
 	  -L"$(BUILD)/lib" -lpetal -Wl,-rpath,"$(abspath $(BUILD)/lib)"
 	"$(TARGET)/bench/batches"
+
+# Beside LevelDB's own policy where libleveldb-dev is installed.
+bench-compact: ## compact forms of few keys, and one key asked of many filters, from C++
+	@$(MAKE) --no-print-directory build
+	@mkdir -p "$(TARGET)/bench"
+	leveldb=$$(echo '#include <leveldb/filter_policy.h>' | $(CXX) -x c++ -E - >/dev/null 2>&1 \
+	  && echo -DLEVELDB -lleveldb); \
+	$(CXX) -std=c++17 -O3 -march=native -Iinclude benches/compact.cpp -o "$(TARGET)/bench/compact" \
+	  -L"$(BUILD)/lib" -lpetal -Wl,-rpath,"$(abspath $(BUILD)/lib)" $$leveldb
+	"$(TARGET)/bench/compact"
 
 # BENCH=Bloom: package bloom beside bits-and-blooms only.
 bench-go: ## the Go packages beside other Go libraries, as benchstat sums it up

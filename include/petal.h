@@ -1186,7 +1186,7 @@ petal_status petal_builder_save(petal_builder *builder, const char *path, petal_
  * How long the compact form of the filter is at most, in bytes, with the keys that were added, if all of them are
  * distinct; of a kind that is built from its keys about how long. `PETAL_ERR_UNSUPPORTED` if it has none. Since 0.1.
  */
-petal_status petal_builder_compact_size(const petal_builder *builder, size_t *size, petal_error *error);
+petal_status petal_builder_compact_size(petal_builder *builder, size_t *size, petal_error *error);
 
 /**
  * Makes the filter and writes its compact form into a buffer, of any alignment and `petal_builder_compact_size()` bytes
@@ -1398,6 +1398,16 @@ petal_status petal_compact_check(const void *data, size_t length, petal_error *e
  * `petal_hash()`. Since 0.1.
  */
 bool petal_compact_contains_hash(const void *data, size_t length, uint64_t hash);
+
+/**
+ * Looks a key up in a compact form without a handle, as `petal_compact_contains_hash()` does; the options say how the
+ * key is hashed, and whether all of the form is checked does not matter. NULL hashes fastest. Since 0.1.
+ */
+bool petal_compact_contains(const void *data,
+                            size_t length,
+                            const petal_compact_options *options,
+                            const void *key,
+                            size_t key_length);
 
 /** Looks a hash up as `petal_compact_contains_hash()` does, and says whether that worked. Since 0.1. */
 petal_status petal_compact_contains_checked_hash(const void *data,

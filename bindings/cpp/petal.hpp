@@ -57,6 +57,7 @@
 #include "petal/batches.hpp"
 #include "petal/specs.hpp"
 #include "petal/filters.hpp"
+#include "petal/compact.hpp"
 #include "petal/builders.hpp"
 #include "petal/maps.hpp"
 #include "petal/kinds.hpp"

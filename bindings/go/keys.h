@@ -94,6 +94,35 @@ static inline petal_status petal_go_map_serialize(const petal_map *map, uint8_t 
 	return petal_map_serialize(map, buffer, length, NULL, error);
 }
 
+static inline petal_status petal_go_serialize_compact(const petal_filter *filter, uint8_t *buffer, size_t length,
+                                                      petal_error *error) {
+	return petal_filter_serialize_compact(filter, buffer, length, NULL, error);
+}
+
+static inline petal_status petal_go_builder_finish_compact(petal_builder *builder, uint8_t *buffer, size_t length,
+                                                           size_t *written, petal_error *error) {
+	return petal_builder_finish_compact(builder, buffer, length, written, error);
+}
+
+static inline petal_status petal_go_load_compact(const uint8_t *form, size_t length,
+                                                 const petal_compact_options *options, petal_filter **filter,
+                                                 petal_error *error) {
+	return petal_filter_load_compact(form, length, options, filter, error);
+}
+
+static inline petal_status petal_go_compact_check(const uint8_t *form, size_t length, petal_error *error) {
+	return petal_compact_check(form, length, error);
+}
+
+static inline bool petal_go_compact_contains(const uint8_t *form, size_t length, const petal_compact_options *options,
+                                             const uint8_t *key, size_t key_length) {
+	return petal_compact_contains(form, length, options, key, key_length);
+}
+
+static inline bool petal_go_compact_contains_hash(const uint8_t *form, size_t length, uint64_t hash) {
+	return petal_compact_contains_hash(form, length, hash);
+}
+
 /* The verbs of batches, and how far one came. */
 typedef enum {
 	PETAL_GO_CONTAINS,
@@ -170,6 +199,26 @@ static inline petal_status petal_go_map_builder_put_batch(petal_map_builder *bui
 	petal_keys keys = petal_go_keys(form, bytes, length, numbers, count);
 	petal_answers answers = {.struct_size = sizeof answers, .bytes = found};
 	petal_status status = petal_map_builder_put_batch(builder, &keys, values, &answers, error);
+	taken->true_count = answers.true_count;
+	taken->done = answers.done;
+	return status;
+}
+
+/* One key asked of many filters. */
+static inline petal_status petal_go_filters_contain(petal_filter *const *filters, size_t count, const uint8_t *key,
+                                                    size_t length, uint8_t *found, petal_go_taken *taken,
+                                                    petal_error *error) {
+	petal_answers answers = {.struct_size = sizeof answers, .bytes = found};
+	petal_status status = petal_filters_contain((const petal_filter *const *)filters, count, key, length, &answers, error);
+	taken->true_count = answers.true_count;
+	taken->done = answers.done;
+	return status;
+}
+
+static inline petal_status petal_go_filters_contain_hash(petal_filter *const *filters, size_t count, uint64_t hash,
+                                                         uint8_t *found, petal_go_taken *taken, petal_error *error) {
+	petal_answers answers = {.struct_size = sizeof answers, .bytes = found};
+	petal_status status = petal_filters_contain_hash((const petal_filter *const *)filters, count, hash, &answers, error);
 	taken->true_count = answers.true_count;
 	taken->done = answers.done;
 	return status;

@@ -214,13 +214,13 @@ pub unsafe extern "C" fn petal_builder_save(
 /// distinct; of a kind that is built from its keys about how long. `PETAL_ERR_UNSUPPORTED` if it has none. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_builder_compact_size(
-    builder: *const petal_builder,
+    builder: *mut petal_builder,
     size: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [builder, size], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
-        unsafe { size.write((*builder).0.get()?.compact_size()?) };
+        unsafe { size.write((*builder).0.change(|builder| builder.compact_size())??) };
         Ok(())
     })
 }

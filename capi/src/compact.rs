@@ -21,7 +21,7 @@ use crate::filter::{give, petal_filter};
 use crate::spec::petal_hash_function;
 use crate::status::{PETAL_OK, petal_error, petal_status};
 use petal_core::storage::AnyBytes;
-use petal_core::{CompactOptions, HashFunction, Result, Status};
+use petal_core::{CompactOptions, HashFunction, Hasher, Result, Status};
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
@@ -205,6 +205,31 @@ pub unsafe extern "C" fn petal_compact_contains_hash(data: *const c_void, length
         // SAFETY: the conventions say so.
         let form = unsafe { form_at_once(data, length)? };
         petal_core::compact_contains_hash(form, hash).ok()
+    };
+    boundary::attempt(look_up, || None).unwrap_or(true)
+}
+
+/// Looks a key up in a compact form without a handle, as `petal_compact_contains_hash()` does; the options say how the
+/// key is hashed, and whether all of the form is checked does not matter. NULL hashes fastest. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_compact_contains(
+    data: *const c_void,
+    length: usize,
+    options: *const petal_compact_options,
+    key: *const c_void,
+    key_length: usize,
+) -> bool {
+    let look_up = || {
+        // SAFETY: the conventions say so.
+        let (form, key) = unsafe { (form_at_once(data, length)?, boundary::bytes_at_once(key.cast(), key_length)?) };
+        let hasher = if options.is_null() {
+            Hasher::new(HashFunction::Xxh3, 0, None).ok()?
+        } else {
+            // SAFETY: as above.
+            let CompactOptions { hash, seed, key, .. } = unsafe { read_options(options) }.ok()?;
+            Hasher::new(hash, seed, key.as_ref()).ok()?
+        };
+        petal_core::compact_contains_hash(form, hasher.hash_bytes_at_once(key)?).ok()
     };
     boundary::attempt(look_up, || None).unwrap_or(true)
 }

@@ -7,8 +7,8 @@ use crate::boundary::{self, boundary};
 use crate::filter::keys::petal_keys;
 use crate::filter::petal_filter;
 use crate::spec::petal_spec;
-use crate::status::{petal_error, petal_status};
-use petal_core::Image;
+use crate::status::{PETAL_OK, petal_error, petal_status};
+use petal_core::{HashFunction, Hasher, Image};
 use std::ffi::c_void;
 
 /// The hash of a key under a spec's hash function, seed and key; the rest of the spec does not matter. Since 0.1.
@@ -20,6 +20,19 @@ pub unsafe extern "C" fn petal_hash(
     hash: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
+    let at_once = || {
+        // SAFETY: the conventions say so.
+        unsafe {
+            boundary::check_out(error).ok()?;
+            let seed = petal_spec::plain_seed(spec)?;
+            let hasher = Hasher::new(HashFunction::Xxh3, seed, None).ok()?;
+            let value = hasher.hash_bytes_at_once(boundary::bytes_at_once(key.cast(), length)?)?;
+            hash.as_mut().map(|hash| *hash = value)
+        }
+    };
+    if boundary::attempt(at_once, || None).is_some() {
+        return PETAL_OK;
+    }
     boundary!(error, [spec, hash], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
         let (spec, key) = unsafe { (petal_spec::get(spec)?, boundary::bytes(key.cast(), length, "key")?) };

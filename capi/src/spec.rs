@@ -114,6 +114,28 @@ unsafe impl boundary::SizedStruct for petal_spec {
 }
 
 impl petal_spec {
+    /// The seed of a spec that hashes with XXH3; `None` for others, and where there may be something to be refused. Looks
+    /// at one field after the other, and copies none.
+    ///
+    /// # Safety
+    /// NULL, or a struct with its size set.
+    #[inline(always)]
+    pub(crate) unsafe fn plain_seed(spec: *const petal_spec) -> Option<u64> {
+        // SAFETY: the caller's promise; the size comes first, and says that the rest is there.
+        unsafe {
+            if spec.is_null() || (&raw const (*spec).struct_size).read() != size_of::<petal_spec>() {
+                return None;
+            }
+            let spec = &*spec;
+            let reserved = spec.parameters.iter().fold(0, |all, setting| all | setting.reserved);
+            let is_plain = (spec.hash == 0 || spec.hash == PETAL_HASH_XXH3)
+                && u128::from_ne_bytes(spec.key) == 0
+                && spec.kernel == 0
+                && reserved == 0;
+            is_plain.then_some(spec.seed)
+        }
+    }
+
     /// The core's spec.
     pub(crate) fn to_core(self) -> Result<Spec> {
         let reserved = self.parameters.iter().fold(0, |all, setting| all | setting.reserved);

@@ -47,6 +47,20 @@ pub fn with_length(image: &[u8]) -> Option<Vec<u8>> {
     with_checksums(&image)
 }
 
+/// The bytes as a compact form, of the greatest length that they allow, with the right checksum.
+pub fn as_compact(bytes: &[u8]) -> Option<Vec<u8>> {
+    let longest =
+        |trailer: usize| (bytes.len().checked_sub(trailer)? / PAYLOAD_UNIT * PAYLOAD_UNIT).checked_add(trailer);
+    let length = longest(8).max(longest(16)).filter(|length| *length > PAYLOAD_UNIT)?;
+    let mut form = bytes[..length].to_vec();
+    let shape = if length % PAYLOAD_UNIT == 16 { get(&form, length - 16) } else { 0 };
+    let head = get(&form, length - 8) & 0xffff_ffff;
+    let residue = (u128::from(length as u64) << 96 | u128::from(shape) << 32 | u128::from(head)) % 4093;
+    let checksum = (residue as u32) << 20 | xxh3_64(&form[..length - 4]) as u32 & 0xf_ffff;
+    form[length - 4..].copy_from_slice(&checksum.to_le_bytes());
+    Some(form)
+}
+
 fn get(bytes: &[u8], offset: usize) -> u64 {
     u64::from_le_bytes(core::array::from_fn(|i| bytes[offset + i]))
 }

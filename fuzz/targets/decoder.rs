@@ -6,12 +6,14 @@
 
 use libfuzzer_sys::fuzz_target;
 use petal::format::Header;
+use petal::storage::AnyBytes;
 use petal::{
-    Answers, Capabilities, Error, Filter, HashFunction, Image, Keys, Map, Mode, OpenOptions, Overfill, Result, Status,
+    Answers, Capabilities, CompactOptions, Error, Filter, HashFunction, Image, Keys, Map, Mode, OpenOptions, Overfill,
+    Result, Status,
 };
 use petal_fuzz::exercise::{self, image};
 use petal_fuzz::guarded::Guarded;
-use petal_fuzz::image::{with_checksums, with_length};
+use petal_fuzz::image::{as_compact, with_checksums, with_length};
 use petal_fuzz::specs::opens;
 use std::cell::RefCell;
 use std::os::fd::RawFd;
@@ -40,8 +42,49 @@ fuzz_target!(|bytes: &[u8]| {
         if let Some(image) = with_length(bytes) {
             open_all(&image, places);
         }
+        open_compact(bytes, &mut places.memory);
+        if let Some(form) = as_compact(bytes) {
+            open_compact(&form, &mut places.memory);
+        }
     });
 });
+
+/// The input as a compact form, as it is and with its checksum made right: opened, asked without a handle at any
+/// address, and copied, all of which must agree.
+fn open_compact(bytes: &[u8], memory: &mut Guarded) {
+    let options = CompactOptions { hash: HashFunction::External, ..CompactOptions::default() };
+    let loaded = petal::load_compact(bytes, &options);
+    assert!(loaded.is_err() || petal::check_compact(bytes).is_ok());
+    let hashes = || (0..100_u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let odd = [&[0], bytes].concat();
+    if let Some(place) = memory.place(bytes) {
+        // SAFETY: the bytes were just put at `place`, nobody writes to them, and all that looks there goes before they
+        // do.
+        let (form, opened) =
+            unsafe { (AnyBytes::new(place, bytes.len()), petal::open_compact(place, bytes.len(), &options)) };
+        for hash in hashes() {
+            let answer = petal::compact_contains_hash(form, hash);
+            if let Ok(opened) = &opened {
+                assert_eq!(answer.as_ref().ok(), Some(&opened.contains_hash(hash)));
+            }
+            if let Ok(loaded) = &loaded {
+                assert_eq!(answer.as_ref().ok(), Some(&loaded.contains_hash(hash)));
+            }
+            if let Ok(at_any) = petal::compact_contains_hash(AnyBytes::of(&odd[1..]), hash) {
+                assert_eq!(answer.ok(), Some(at_any));
+            }
+        }
+        if let Ok(opened) = opened {
+            let _ = opened.verify();
+            exercise::look(&opened);
+        }
+    }
+    if let Ok(filter) = loaded {
+        let mut again = vec![0; bytes.len()];
+        assert_eq!(filter.serialize_compact(&mut again).ok(), Some(bytes.len()));
+        assert!(again == bytes, "a form is written with other bytes than it was read from");
+    }
+}
 
 /// What opens as a map does not open as a filter, and is looked at in every way that there is.
 fn open_map(bytes: &[u8], memory: &mut Guarded) {

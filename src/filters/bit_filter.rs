@@ -83,18 +83,13 @@ pub fn open<L: BitLayout + 'static>(base: Base) -> Result<Box<dyn Kind>> {
 /// How a hash is looked up in an array of this layout at any address.
 pub const fn in_bytes<L: BitLayout>() -> InBytes {
     InBytes {
-        contains: |geometry, bytes, hash| Some(layout_of::<L>(geometry)?.contains_in(bytes, hash)),
-        fetch: |geometry, bytes, hash| {
-            if let Some(layout) = layout_of::<L>(geometry) {
+        contains: |trailer, bytes, hash| Some(L::of_trailer(trailer, simd::best())?.contains_in(bytes, hash)),
+        fetch: |trailer, bytes, hash| {
+            if let Some(layout) = L::of_trailer(trailer, simd::best()) {
                 layout.fetch(hash, &mut |word| bytes.fetch(word));
             }
         },
     }
-}
-
-#[inline]
-fn layout_of<L: BitLayout>(geometry: &Geometry) -> Option<L> {
-    L::of(geometry, simd::best()).filter(|_| geometry.is_of_bits())
 }
 
 impl<L: BitLayout> BitFilter<L> {
@@ -204,7 +199,7 @@ impl<L: BitLayout> Kind for BitFilter<L> {
 
     fn probe(&self) -> Option<Probe<'_>> {
         let (kernel, masks) = self.layout.kernel()?;
-        Some(self.base.probe(kernel, self.words(), masks, L::fetch_first))
+        Some(self.base.probe(kernel, self.words(), masks))
     }
 }
 

@@ -54,12 +54,7 @@ pub const ROW: Row = Row {
     false_positive_rate: |geometry, keys| {
         Classic::of_geometry(geometry).map_or(1.0, |layout| layout.false_positive_rate(keys))
     },
-    compact: |packing, geometry| {
-        packing.bits(geometry, 0);
-        packing.field(&mut geometry.words[0], 1);
-        packing.field(&mut geometry.words[1], 4);
-        packing.field(&mut geometry.words[2], 7);
-    },
+    compact: Classic::COMPACT,
     in_bytes: Some(bit_filter::in_bytes::<Classic>()),
     ..Row::BASE
 };

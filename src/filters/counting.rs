@@ -49,9 +49,9 @@ pub const ROW: Row = Row {
         Counters::of(geometry).map_or(1.0, |counters| counters.false_positive_rate(keys))
     },
     in_bytes: Some(InBytes {
-        contains: |geometry, bytes, hash| Some(counters_of(geometry)?.contains_in(bytes, hash)),
-        fetch: |geometry, bytes, hash| {
-            if let Some(counters) = counters_of(geometry) {
+        contains: |trailer, bytes, hash| Some(counters_of(&trailer.geometry(ROW.compact)?)?.contains_in(bytes, hash)),
+        fetch: |trailer, bytes, hash| {
+            if let Some(counters) = trailer.geometry(ROW.compact).as_ref().and_then(counters_of) {
                 counters.fetch_first(hash, |word| bytes.fetch(word));
             }
         },

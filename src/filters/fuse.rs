@@ -51,9 +51,13 @@ pub const ROW: Row = Row {
         packing.bits(geometry, directory);
     },
     in_bytes: Some(InBytes {
-        contains: |geometry, bytes, hash| Some(Fingerprints::new(shape_of(geometry)?, bytes.words()?).contains(hash)),
-        fetch: |geometry, bytes, hash| {
-            if let (Some(shape), Some(words)) = (shape_of(geometry), bytes.words()) {
+        contains: |trailer, bytes, hash| {
+            let shape = shape_of(&trailer.geometry(ROW.compact)?)?;
+            Some(Fingerprints::new(shape, bytes.words()?).contains(hash))
+        },
+        fetch: |trailer, bytes, hash| {
+            let shape = trailer.geometry(ROW.compact).as_ref().and_then(shape_of);
+            if let (Some(shape), Some(words)) = (shape, bytes.words()) {
                 Fingerprints::new(shape, words).fetch(hash);
             }
         },

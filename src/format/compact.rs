@@ -52,6 +52,19 @@ impl Trailer {
         Geometry { bits: 0, hashes: self.hashes.into(), words: [0; 8], payload_bytes: self.payload_bytes as u64 }
     }
 
+    /// The geometry that the trailer says to a kind with this visit of shapes; `None` if it says another one's.
+    pub fn geometry(&self, visit: fn(&mut Packing, &mut Geometry)) -> Option<Geometry> {
+        Packing::unpack(self.shape, self.plain_geometry(), visit)
+    }
+
+    /// The bits of an array that fills the payload but for less than a line, whose shape is how many these are
+    /// ([`Packing::PADDING`]); `None` if it is no such shape.
+    #[inline]
+    pub fn bits_of_lines(&self) -> Option<u64> {
+        let bits = (self.payload_bytes as u64).checked_mul(8)?;
+        if self.shape < 8 * PAYLOAD_UNIT { Some(bits - self.shape) } else { None }
+    }
+
     /// Writes the trailer after a payload in `whole`, which is [`Trailer::length`] bytes long.
     pub fn write(&self, whole: &mut [u8]) {
         let (payload, trailer) = whole.split_at_mut(self.payload_bytes);
@@ -70,14 +83,32 @@ impl Trailer {
     /// # Errors
     /// [`Status::Truncated`](crate::Status::Truncated) and [`Status::Foreign`](crate::Status::Foreign) for lengths that
     /// no compact form has; [`Status::Corrupt`](crate::Status::Corrupt).
-    #[inline]
     pub fn read(whole: &[u8]) -> Result<Trailer> {
+        Trailer::at_once(whole).ok_or_else(|| match whole.len() {
+            length if length < PAYLOAD_UNIT as usize + SHORT => {
+                error!(
+                    Truncated,
+                    "{length} bytes are less than the {} of a compact form",
+                    PAYLOAD_UNIT as usize + SHORT
+                )
+            }
+            length if ![SHORT, LONG].contains(&(length % PAYLOAD_UNIT as usize)) => error!(
+                Foreign,
+                "{length} bytes are no compact form, which has a multiple of {PAYLOAD_UNIT}, and {SHORT} or {LONG}"
+            ),
+            _ => error!(Corrupt, "the trailer of the compact form does not match its checksum"),
+        })
+    }
+
+    /// [`Trailer::read`] without a reason where there is none: in registers.
+    #[inline(always)]
+    pub fn at_once(whole: &[u8]) -> Option<Trailer> {
         let length = whole.len();
         let (payload_bytes, shape) = match length % PAYLOAD_UNIT as usize {
-            _ if length < PAYLOAD_UNIT as usize + SHORT => return Err(no_form(length)),
+            _ if length < PAYLOAD_UNIT as usize + SHORT => return None,
             SHORT => (length - SHORT, 0),
             LONG => (length - LONG, word(whole, length - LONG)),
-            _ => return Err(no_form(length)),
+            _ => return None,
         };
         let last = word(whole, length - SHORT);
         let (head, checksum) = (last as u32, (last >> 32) as u32);
@@ -89,10 +120,8 @@ impl Trailer {
             payload_bytes,
         };
         // Without a shape there is the shorter trailer: one geometry has one form.
-        if u64::from(checksum >> DIGEST_BITS) != trailer.residue() || trailer.length() != length {
-            return Err(damaged_trailer());
-        }
-        Ok(trailer)
+        let is_right = u64::from(checksum >> DIGEST_BITS) == trailer.residue() && trailer.length() == length;
+        is_right.then_some(trailer)
     }
 
     /// Kind, layout version and hashes as one number.
@@ -101,13 +130,14 @@ impl Trailer {
         self.kind.0 | u32::from(self.layout_version) << 16 | u32::from(self.hashes) << 24
     }
 
-    /// What the number that the length, the shape and the head are together leaves over.
+    /// What the number that the length, the shape and the head are together, n 2^96 + shape 2^32 + head, leaves over.
     #[inline]
     fn residue(&self) -> u64 {
-        /// What 2^64 leaves over.
-        const HIGH: u64 = (1_u128 << 64).rem_euclid(MODULUS as u128) as u64;
-        let high = self.length() as u64 % MODULUS * HIGH + self.shape % MODULUS;
-        ((high % MODULUS) << 32 | u64::from(self.head())) % MODULUS
+        const fn power(bits: u32) -> u64 {
+            ((1_u128 << bits) % MODULUS as u128) as u64
+        }
+        let length = self.length() as u64 % MODULUS * power(96);
+        (length + self.shape % MODULUS * power(32) + u64::from(self.head())) % MODULUS
     }
 }
 
@@ -135,23 +165,6 @@ fn word(bytes: &[u8], at: usize) -> u64 {
     bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-#[cold]
-fn damaged_trailer() -> crate::Error {
-    error!(Corrupt, "the trailer of the compact form does not match its checksum")
-}
-
-#[cold]
-fn no_form(length: usize) -> crate::Error {
-    if length < PAYLOAD_UNIT as usize + SHORT {
-        return error!(
-            Truncated,
-            "{length} bytes are less than the {} of a compact form",
-            PAYLOAD_UNIT as usize + SHORT
-        );
-    }
-    error!(Foreign, "{length} bytes are no compact form, which has a multiple of {PAYLOAD_UNIT}, and {SHORT} or {LONG}")
-}
-
 /// What of a geometry neither the payload's length nor `hashes` says, as one number: fields of bits, from the lowest
 /// up. A kind visits them in one function, the same for both directions.
 pub struct Packing {
@@ -162,6 +175,9 @@ pub struct Packing {
 }
 
 impl Packing {
+    /// The visit of kinds without words of their own.
+    pub const PADDING: fn(&mut Packing, &mut Geometry) = |packing, geometry| packing.bits(geometry, 0);
+
     /// The number for a geometry; `None` if it does not fit.
     pub fn pack(geometry: &Geometry, visit: fn(&mut Packing, &mut Geometry)) -> Option<u64> {
         let mut packing = Packing { shape: 0, used: 0, is_packing: true, fits: true };

@@ -275,9 +275,8 @@ impl Base {
         kernel: &'static BlockKernel,
         words: &'a [AtomicU64],
         masks: &'static [u16],
-        fetch: fn(&[AtomicU64], u64),
     ) -> Probe<'a> {
-        Probe { kernel, words, masks, fetch, offered: self.is_own().then_some(&self.offered) }
+        Probe { kernel, words, masks, offered: self.is_own().then_some(&self.offered) }
     }
 
     /// Says that nobody vouches for the payload: it took in what nobody vouches for.

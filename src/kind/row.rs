@@ -3,7 +3,7 @@
 use super::{Base, Build, Built, Capabilities, Entry, Kind, MapKind};
 use crate::error::{Result, error};
 use crate::format::Geometry;
-use crate::format::compact::Packing;
+use crate::format::compact::{Packing, Trailer};
 use crate::hash::{HashFunction, Hasher};
 use crate::spec::{KindId, Parameter, Size, Spec};
 use crate::storage::AnyBytes;
@@ -85,11 +85,11 @@ pub enum Structure {
 /// How a hash is looked up in a payload at any address, without a handle and without taking memory.
 #[derive(Clone, Copy)]
 pub struct InBytes {
-    /// Whether the hash may be there; `None` if the kind cannot have such a geometry, or has to have the payload at a
-    /// multiple of 8.
-    pub contains: fn(&Geometry, AnyBytes, u64) -> Option<bool>,
+    /// Whether the hash may be in this payload with such a trailer; `None` if the kind cannot have one like it, or has
+    /// to have the payload at a multiple of 8.
+    pub contains: fn(&Trailer, AnyBytes, u64) -> Option<bool>,
     /// Asks for the cache lines that this looks at first.
-    pub fetch: fn(&Geometry, AnyBytes, u64),
+    pub fetch: fn(&Trailer, AnyBytes, u64),
 }
 
 /// What the `bits` of a spec mean to a kind.
@@ -133,7 +133,7 @@ impl Row {
         false_positive_rate: |_, _| 1.0,
         is_canonical: true,
         overfill: Overfill::RateRises,
-        compact: |packing, geometry| packing.bits(geometry, 0),
+        compact: Packing::PADDING,
         in_bytes: None,
         moves_entries: false,
         hashes_keys_itself: false,

@@ -7,6 +7,7 @@ use crate::bits::PIECE_WORDS;
 use crate::bits::ring::{self, Batch, Few};
 use crate::error::Result;
 use crate::format::Geometry;
+use crate::format::compact::Trailer;
 use crate::simd::Instructions;
 use crate::storage::AnyBytes;
 use core::marker::PhantomData;
@@ -65,14 +66,13 @@ pub fn geometry<B: Blocks>(blocks: u64, hashes: u32) -> Result<Geometry> {
 
 impl<B: Blocks> BitLayout for BlockArray<B> {
     fn of(geometry: &Geometry, instructions: Instructions) -> Option<BlockArray<B>> {
-        let block_bits = 64 * B::BLOCK_WORDS as u64;
-        let (blocks, hashes) = (geometry.bits / block_bits, geometry.hashes);
-        let is_known = geometry.bits.is_multiple_of(block_bits)
-            && (1..B::MAX_BLOCKS).contains(&blocks)
-            && (B::HASHES.0..=B::HASHES.1).contains(&hashes)
-            && geometry.words == [0; 8];
-        let (masks, kernel) = (B::masks(hashes), B::kernel(instructions));
-        is_known.then_some(BlockArray { blocks, hashes, masks, kernel, layout: PhantomData })
+        let array = BlockArray::of_size(geometry.bits, geometry.hashes, instructions);
+        array.filter(|_| geometry.words == [0; 8])
+    }
+
+    #[inline]
+    fn of_trailer(trailer: &Trailer, instructions: Instructions) -> Option<BlockArray<B>> {
+        BlockArray::of_size(trailer.bits_of_lines()?, trailer.hashes.into(), instructions)
     }
 
     fn words(&self) -> usize {
@@ -90,12 +90,6 @@ impl<B: Blocks> BitLayout for BlockArray<B> {
 
     fn contains_few(&self, words: &[AtomicU64], few: &Few) -> Option<u64> {
         Some(self.kernel.contains_few(words, self.masks, few))
-    }
-
-    #[inline]
-    fn fetch_first(words: &[AtomicU64], hash: u64) {
-        let block = B::block(hash, (words.len() / B::BLOCK_WORDS) as u64);
-        ring::fetch_word(words, block as usize * B::BLOCK_WORDS);
     }
 
     #[inline]
@@ -184,6 +178,18 @@ impl<B: Blocks> BitLayout for BlockArray<B> {
 }
 
 impl<B: Blocks> BlockArray<B> {
+    /// The array of so many bits, of which a key sets so many; `None` if there is none.
+    #[inline]
+    fn of_size(bits: u64, hashes: u32, instructions: Instructions) -> Option<BlockArray<B>> {
+        let block_bits = 64 * B::BLOCK_WORDS as u64;
+        let blocks = bits / block_bits;
+        let is_known = bits.is_multiple_of(block_bits)
+            && (1..B::MAX_BLOCKS).contains(&blocks)
+            && (B::HASHES.0..=B::HASHES.1).contains(&hashes);
+        let (masks, kernel) = (B::masks(hashes), B::kernel(instructions));
+        is_known.then_some(BlockArray { blocks, hashes, masks, kernel, layout: PhantomData })
+    }
+
     /// The place of the first word of the block that a hash goes to.
     #[inline]
     fn first_word(&self, hash: u64) -> usize {

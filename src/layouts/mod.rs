@@ -20,6 +20,7 @@ pub use block_kernel::{BlockKernel, Probe};
 use crate::bits::ring::{Batch, Few};
 use crate::error::{Result, error};
 use crate::format::Geometry;
+use crate::format::compact::Trailer;
 use crate::simd::Instructions;
 use crate::storage::AnyBytes;
 use core::sync::atomic::AtomicU64;
@@ -30,6 +31,12 @@ use core::sync::atomic::AtomicU64;
 pub trait BitLayout: Send + Sync {
     /// The layout that a geometry describes, with these inner loops; `None` if it is not one of this kind.
     fn of(geometry: &Geometry, instructions: Instructions) -> Option<Self>
+    where
+        Self: Sized;
+
+    /// The layout that the trailer of a compact form describes, with these inner loops; `None` if it is not one of this
+    /// kind.
+    fn of_trailer(trailer: &Trailer, instructions: Instructions) -> Option<Self>
     where
         Self: Sized;
 
@@ -45,13 +52,6 @@ pub trait BitLayout: Send + Sync {
             fetch(word);
             true
         });
-    }
-
-    /// Asks for the line that a lookup of a hash needs, in the words of a layout with a [`BitLayout::kernel`].
-    fn fetch_first(_words: &[AtomicU64], _hash: u64)
-    where
-        Self: Sized,
-    {
     }
 
     /// Whether the bits of each key of a batch are set.

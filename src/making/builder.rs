@@ -10,12 +10,14 @@ use crate::batch;
 use crate::bits::ring::{GROUP, Taken};
 use crate::error::{Result, Status, error};
 use crate::filter::Filter;
+use crate::format::Geometry;
 use crate::hash::Hasher;
 use crate::image::{Image, compact_size};
 use crate::keys::Keys;
-use crate::kind::{Build, Built, Progress, Records, Structure};
+use crate::kind::{Build, Built, Progress, Records, Row, Structure};
 use crate::simd;
 use crate::spec::Spec;
+use crate::storage::try_vec;
 use std::path::{Path, PathBuf};
 
 /// How a [`Builder`] works.
@@ -43,6 +45,7 @@ pub struct Builder {
     /// What hashes pass before they are sorted.
     order: Option<fn(u64) -> u64>,
     hashes: Offered,
+    sizes: Sizes,
     memory_limit: Option<u64>,
     threads: usize,
     progress: Option<Box<Progress>>,
@@ -74,7 +77,7 @@ impl Builder {
         let BuilderOptions { memory_limit, temporary_directory, threads, progress } = options;
         let hasher = spec.hasher()?;
         let hashes = Offered::new(row, CollectorOptions { memory_limit, temporary_directory, threads })?;
-        Ok(Builder { spec: *spec, hasher, order, hashes, memory_limit, threads, progress })
+        Ok(Builder { spec: *spec, hasher, order, hashes, sizes: Sizes::default(), memory_limit, threads, progress })
     }
 
     /// How many keys were added.
@@ -157,13 +160,13 @@ impl Builder {
     ///
     /// # Errors
     /// As [`create::geometry`], and [`Status::Unsupported`] for a geometry that has no compact form.
-    pub fn compact_size(&self) -> Result<usize> {
+    pub fn compact_size(&mut self) -> Result<usize> {
         let capacity = match self.spec.capacity {
             0 if self.spec.bits == 0 => self.count().max(1),
             _ if self.order.is_some() => self.count().max(1),
             capacity => capacity,
         };
-        let geometry = create::geometry(&Spec { capacity, ..self.spec })?;
+        let geometry = self.sizes.of(&Spec { capacity, ..self.spec })?;
         compact_size(create::row_of(&self.spec)?, &geometry)
     }
 
@@ -183,10 +186,10 @@ impl Builder {
         let progress = self.progress.as_deref_mut();
         let hashes = match &mut self.hashes {
             Offered::Once(hashes) => hashes,
-            Offered::Counted(hashes) => return insert_all(&self.spec, hashes, progress),
+            Offered::Counted(hashes) => return insert_all(&self.spec, row, &mut self.sizes, hashes, progress),
         };
         let Structure::StaticFilter { build, .. } = row.structure else {
-            return insert_all(&self.spec, hashes, progress);
+            return insert_all(&self.spec, row, &mut self.sizes, hashes, progress);
         };
         let added = hashes.added();
         let mut steps = Steps::new(progress, hashes.work() + hashes.kept());
@@ -206,14 +209,47 @@ impl Builder {
     }
 }
 
+/// Geometries that were computed before: finding one takes as long as inserting hundreds of keys, and a builder that is
+/// used again and again, for the blocks of a table, meets the same few capacities. Of all specs with one capacity only.
+#[derive(Default)]
+struct Sizes(Vec<(u64, Geometry)>);
+
+/// How many of them, each in the place that its capacity has modulo this.
+const SIZES: usize = 256;
+
+impl Sizes {
+    /// What [`create::geometry`] gives.
+    fn of(&mut self, spec: &Spec) -> Result<Geometry> {
+        if let Some((_, geometry)) = self.0.get(spec.capacity as usize % SIZES).filter(|(of, _)| *of == spec.capacity) {
+            return Ok(*geometry);
+        }
+        let geometry = create::geometry(spec)?;
+        if spec.capacity < SIZES as u64 * 16 {
+            if self.0.is_empty() {
+                self.0 = try_vec(SIZES)?;
+                self.0.resize(SIZES, (0, Geometry::default()));
+            }
+            self.0[spec.capacity as usize % SIZES] = (spec.capacity, geometry);
+        }
+        Ok(geometry)
+    }
+}
+
 /// A filter that is made empty, with all hashes inserted in order, each as often as it was offered where that matters.
-fn insert_all<R: Offer>(spec: &Spec, hashes: &mut Collector<R>, progress: Option<&mut Progress>) -> Result<Filter> {
+fn insert_all<R: Offer>(
+    spec: &Spec,
+    row: &'static Row,
+    sizes: &mut Sizes,
+    hashes: &mut Collector<R>,
+    progress: Option<&mut Progress>,
+) -> Result<Filter> {
     let added = hashes.added();
     let mut steps = Steps::new(progress, hashes.work() + hashes.kept());
     let hashes = hashes.finish(0, &mut steps)?;
     let distinct = hashes.count();
     let capacity = if spec.capacity == 0 && spec.bits == 0 { distinct.max(1) } else { spec.capacity };
-    let mut filter = create::create(&Spec { capacity, ..*spec })?;
+    let spec = &Spec { capacity, ..*spec };
+    let mut filter = create::create_sized(row, spec, sizes.of(spec)?)?;
     let most = filter.kind().as_count().map_or(u64::MAX, |kind| kind.greatest_count());
     let (mut done, mut progress) = (0, steps.rest());
     hashes.for_each(&mut |records| {

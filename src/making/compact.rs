@@ -4,7 +4,7 @@ use crate::answers::Answers;
 use crate::batch;
 use crate::error::{Result, error};
 use crate::filter::Filter;
-use crate::format::compact::{DIGESTED, Packing, Trailer, check_digest};
+use crate::format::compact::{DIGESTED, Trailer, check_digest};
 use crate::format::{Geometry, Header};
 use crate::hash::{HashFunction, Hasher, SecretKey};
 use crate::image::Image;
@@ -33,6 +33,14 @@ impl Default for CompactOptions {
     }
 }
 
+/// The kind of a trailer, if it is one that has compact forms.
+#[inline(always)]
+fn row_of(trailer: &Trailer) -> Option<&'static Row> {
+    registry::find(trailer.kind).filter(|row| {
+        (1..=row.layout_version).contains(&trailer.layout_version.into()) && !row.is_map() && !row.hashes_keys_itself
+    })
+}
+
 /// What a compact form is of, found without a look at its payload.
 struct Form {
     row: &'static Row,
@@ -41,18 +49,14 @@ struct Form {
 }
 
 impl Form {
-    #[inline]
     fn read(whole: &[u8]) -> Result<Form> {
         let trailer = Trailer::read(whole)?;
         let Trailer { kind, layout_version, .. } = trailer;
-        let row = registry::find(kind)
-            .filter(|row| {
-                (1..=row.layout_version).contains(&layout_version.into()) && !row.is_map() && !row.hashes_keys_itself
-            })
-            .ok_or_else(|| {
-                error!(NewerVersion, "no filter of kind {} with layout {layout_version} is known here", kind.0)
-            })?;
-        match Packing::unpack(trailer.shape, trailer.plain_geometry(), row.compact) {
+        let row = row_of(&trailer).ok_or_else(|| {
+            let kind = kind.0;
+            error!(NewerVersion, "no filter of kind {kind} with layout {layout_version} is known to this version")
+        })?;
+        match trailer.geometry(row.compact) {
             Some(geometry) => Ok(Form { row, trailer, geometry }),
             None => Err(error!(Corrupt, "the compact form's shape is not one of a {} filter", row.name)),
         }
@@ -141,18 +145,22 @@ pub fn check_compact(whole: &[u8]) -> Result<()> {
 /// As [`open_compact`].
 #[inline]
 pub fn compact_contains_hash(whole: AnyBytes, hash: u64) -> Result<bool> {
-    let form = Form::read(whole.bytes())?;
-    let payload = whole.first(form.trailer.payload_bytes);
-    match form.row.in_bytes.and_then(|in_bytes| (in_bytes.contains)(&form.geometry, payload, hash)) {
+    let look_up = || {
+        let trailer = Trailer::at_once(whole.bytes())?;
+        let in_bytes = row_of(&trailer)?.in_bytes?;
+        (in_bytes.contains)(&trailer, whole.first(trailer.payload_bytes), hash)
+    };
+    match look_up() {
         Some(answer) => Ok(answer),
-        None => by_a_handle(form, whole, hash),
+        None => by_a_handle(whole, hash),
     }
 }
 
 /// Apart, for kinds that cannot be asked otherwise, and to say what is wrong.
 #[cold]
 #[inline(never)]
-fn by_a_handle(form: Form, whole: AnyBytes, hash: u64) -> Result<bool> {
+fn by_a_handle(whole: AnyBytes, hash: u64) -> Result<bool> {
+    let form = Form::read(whole.bytes())?;
     let options = CompactOptions { hash: HashFunction::External, ..CompactOptions::default() };
     // SAFETY: the words are dropped with the filter, before this returns.
     let words = unsafe { whole.into_words(form.trailer.payload_bytes)? };
@@ -174,10 +182,10 @@ pub fn compacts_contain_hash<'a>(
     let mut wrong = None;
     let fetch_payload = |i| {
         let whole = form(i);
-        if let Ok(Form { row, geometry, trailer }) = Form::read(whole.bytes())
-            && let Some(in_bytes) = row.in_bytes
+        if let Some(trailer) = Trailer::at_once(whole.bytes())
+            && let Some(in_bytes) = row_of(&trailer).and_then(|row| row.in_bytes)
         {
-            (in_bytes.fetch)(&geometry, whole.first(trailer.payload_bytes), hash);
+            (in_bytes.fetch)(&trailer, whole.first(trailer.payload_bytes), hash);
         }
     };
     let mut ask = |i| {

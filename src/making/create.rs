@@ -130,6 +130,11 @@ fn empty(spec: &Spec) -> Result<(&'static Row, Geometry)> {
 /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
 pub fn create(spec: &Spec) -> Result<Filter> {
     let (row, geometry) = empty(spec)?;
+    create_sized(row, spec, geometry)
+}
+
+/// An empty filter in memory of its own, of this kind, which is made empty, and of the geometry that its spec asks for.
+pub(super) fn create_sized(row: &'static Row, spec: &Spec, geometry: Geometry) -> Result<Filter> {
     Filter::over(base(row, spec, geometry, |header| Words::zeroed(header.geometry.payload_bytes))?)
 }
 

@@ -136,6 +136,20 @@ class builder {
   /// Makes the filter and empties the builder, which may be used again. On a failure the keys stay. What the progress
   /// callback throws is dropped and becomes `status::cancelled`; `finish()` passes it on.
   result<filter> try_finish() noexcept { return finish_through(); }
+  /// How many bytes the compact form of the filter has at most, if all keys that were added are distinct; of a kind
+  /// that is built from its keys about how many.
+  result<std::size_t> try_compact_size() noexcept {
+    return detail::output(std::size_t{0}, [&](std::size_t *size, petal_error *error) noexcept {
+      return petal_builder_compact_size(get(), size, error);
+    });
+  }
+  /// Makes the filter and writes its compact form into a buffer, of any alignment; returns its size. Otherwise like
+  /// `try_finish()`.
+  result<std::size_t> try_finish_compact(void *buffer, std::size_t length) noexcept {
+    return detail::output(std::size_t{0}, [&](std::size_t *written, petal_error *error) noexcept {
+      return petal_builder_finish_compact(get(), buffer, length, written, error);
+    });
+  }
   /// Makes the filter straight into a file, which it replaces atomically. Otherwise like `try_finish()`.
   result<void> try_save(c_string path) noexcept { return save_through(path); }
 
@@ -158,6 +172,12 @@ class builder {
     auto made = finish_through();
     if (progress_) progress_->barrier.rethrow();
     return std::move(made).value();
+  }
+  std::size_t compact_size() { return try_compact_size().value(); }
+  std::size_t finish_compact(void *buffer, std::size_t length) {
+    const auto made = try_finish_compact(buffer, length);
+    if (progress_) progress_->barrier.rethrow();
+    return made.value();
   }
   void save(c_string path) {
     const auto saved = save_through(path);

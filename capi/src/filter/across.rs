@@ -21,7 +21,7 @@ impl Asked for petal_filter {
     #[inline(always)]
     fn fetch(&self, hash: u64) {
         match &self.probe {
-            Some(probe) => (probe.fetch)(probe.words, hash),
+            Some(probe) => probe.fetch(hash),
             None => self.filter.fetch(hash),
         }
     }

@@ -19,14 +19,16 @@ pub mod combine;
 pub mod estimate;
 
 /// A filter of any kind. Free it with `petal_filter_free()`. Since 0.1.
+// What a lookup of a hash needs of the handle is its first cache line.
+#[repr(C, align(64))]
 pub struct petal_filter {
-    filter: Filter,
+    /// What single keys go to directly, borrowed from `filter`: see `at_hand`.
+    probe: Option<Probe<'static>>,
     /// A panic was caught while the filter was being changed.
     poisoned: bool,
     /// The filter's own, at hand for single keys.
     hasher: Hasher,
-    /// What single keys go to directly, borrowed from `filter`: see `at_hand`.
-    probe: Option<Probe<'static>>,
+    filter: Filter,
 }
 
 impl petal_filter {

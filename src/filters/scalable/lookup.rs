@@ -1,9 +1,9 @@
 //! A batch over several levels: what one level has found the next is not asked.
 
-use super::schedule::Schedule;
+use super::schedule::{self, Schedule};
 use crate::bits;
 use crate::bits::ring::{Batch, CHUNK, GROUP};
-use crate::format::Geometry;
+use crate::format::compact::Trailer;
 use crate::kind::InBytes;
 use crate::layouts::BitLayout;
 use crate::storage::AnyBytes;
@@ -46,29 +46,31 @@ impl Batch for Mixed<'_> {
 
 /// How a hash is looked up in a payload at any address: in its levels, the newest first.
 pub(super) const IN_BYTES: InBytes = InBytes {
-    contains: |geometry, bytes, hash| {
-        any_level(geometry, bytes, |in_bytes, level, bytes| (in_bytes.contains)(level, bytes, bits::mix(hash)))
+    contains: |trailer, bytes, hash| {
+        any_level(trailer, bytes, |in_bytes, level, bytes| (in_bytes.contains)(level, bytes, bits::mix(hash)))
     },
-    fetch: |geometry, bytes, hash| {
-        any_level(geometry, bytes, |in_bytes, level, bytes| {
+    fetch: |trailer, bytes, hash| {
+        any_level(trailer, bytes, |in_bytes, level, bytes| {
             (in_bytes.fetch)(level, bytes, bits::mix(hash));
             Some(false)
         });
     },
 };
 
-/// Whether `ask` says true of any level; `None` if it says so of one before, or the geometry is not one of this kind.
+/// Whether `ask` says true of any level; `None` if it says so of one before, or the trailer is not one of this kind.
 fn any_level(
-    geometry: &Geometry,
+    trailer: &Trailer,
     bytes: AnyBytes,
-    ask: impl Fn(&InBytes, &Geometry, AnyBytes) -> Option<bool>,
+    ask: impl Fn(&InBytes, &Trailer, AnyBytes) -> Option<bool>,
 ) -> Option<bool> {
-    let schedule = Schedule::of(geometry)?;
+    let schedule = Schedule::of(&trailer.geometry(schedule::compact)?)?;
     let in_bytes = schedule.kind().row.in_bytes?;
     for i in (0..schedule.levels).rev() {
         let level = schedule.level(i).ok()?;
-        let words = bytes.from_word(schedule.start(i)?).first(level.payload_bytes as usize);
-        if ask(&in_bytes, &level, words)? {
+        let payload_bytes = level.payload_bytes as usize;
+        // Levels are whole lines, and have no words.
+        let level = Trailer { hashes: level.hashes.try_into().ok()?, shape: 0, payload_bytes, ..*trailer };
+        if ask(&in_bytes, &level, bytes.from_word(schedule.start(i)?).first(payload_bytes))? {
             return Some(true);
         }
     }

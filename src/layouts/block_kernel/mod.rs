@@ -11,7 +11,8 @@ pub(super) mod neon;
 
 pub use fills::Fills;
 
-use crate::bits::ring::{Batch, Few};
+use crate::bits::reduce;
+use crate::bits::ring::{self, Batch, Few};
 use core::sync::atomic::AtomicU64;
 
 /// The inner loops of one block layout for one instruction set. `words` are exactly those of the blocks, without
@@ -101,11 +102,21 @@ pub struct Probe<'a> {
     pub words: &'a [AtomicU64],
     /// The sets of lanes that keys choose from.
     pub masks: &'static [u16],
-    /// Asks for the line of a hash in the words.
-    pub fetch: fn(&[AtomicU64], u64),
     /// Where inserted keys are counted, if the words are memory of the filter's own. `None` for an image in place,
     /// which has to be marked before it is changed.
     pub offered: Option<&'a AtomicU64>,
+}
+
+impl Probe<'_> {
+    /// Asks for the line of a hash.
+    ///
+    /// The block is the high half of the hash's product with the blocks, so this word is one of it, but for a layout that
+    /// multiplies a part of the hash only: there it is one of a neighbour now and then, which costs time and nothing
+    /// else.
+    #[inline]
+    pub fn fetch(&self, hash: u64) {
+        ring::fetch_word(self.words, reduce(hash, self.words.len() as u64) as usize);
+    }
 }
 
 /// Sets bits in those words of a block whose numbers are set in `lacking`, while others set bits too; true if one of

@@ -22,6 +22,7 @@ use crate::bits;
 use crate::bits::ring::{self, Batch};
 use crate::error::Result;
 use crate::format::Geometry;
+use crate::format::compact::{Packing, Trailer};
 use crate::simd::Instructions;
 use crate::sizing::{self, dependent};
 use crate::storage::AnyBytes;
@@ -46,6 +47,14 @@ pub struct Classic {
 }
 
 impl Classic {
+    /// What the compact form says of a geometry beside the payload's length and `hashes`.
+    pub const COMPACT: fn(&mut Packing, &mut Geometry) = |packing, geometry| {
+        packing.bits(geometry, 0);
+        packing.field(&mut geometry.words[0], 1);
+        packing.field(&mut geometry.words[1], 4);
+        packing.field(&mut geometry.words[2], 7);
+    };
+
     /// The layout that a geometry describes, if it is one of these.
     pub fn of_geometry(geometry: &Geometry) -> Option<Classic> {
         let [partitioned, derivation, slice_width, rest @ ..] = geometry.words;
@@ -174,6 +183,12 @@ impl Classic {
 impl BitLayout for Classic {
     fn of(geometry: &Geometry, _instructions: Instructions) -> Option<Classic> {
         Classic::of_geometry(geometry)
+    }
+
+    #[inline]
+    fn of_trailer(trailer: &Trailer, _instructions: Instructions) -> Option<Classic> {
+        let geometry = trailer.geometry(Classic::COMPACT).filter(Geometry::is_of_bits)?;
+        Classic::of_geometry(&geometry)
     }
 
     fn words(&self) -> usize {

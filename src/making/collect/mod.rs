@@ -24,6 +24,9 @@ use std::path::PathBuf;
 /// The least memory limit: 1 MiB.
 pub const MIN_MEMORY_LIMIT: u64 = 1 << 20;
 
+/// So many bytes of memory are kept when all records are given up.
+const KEPT: usize = 1 << 16;
+
 /// The most bytes that a pass reads at once.
 const READ: usize = 1 << 18;
 
@@ -212,8 +215,13 @@ impl<R: Record> Collector<R> {
     }
 
     /// Gives all records up, and their memory and files back.
+    /// But for a little, which the next records will need at once.
     pub fn clear(&mut self) {
-        self.records = Vec::new();
+        if self.records.capacity() * size_of::<R>() <= KEPT {
+            self.records.clear();
+        } else {
+            self.records = Vec::new();
+        }
         self.files = Vec::new();
         self.added = 0;
     }

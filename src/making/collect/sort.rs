@@ -35,6 +35,12 @@ const FEWEST_OF_A_THREAD: usize = 1 << 15;
 /// # Errors
 /// [`Status::Cancelled`], [`Status::OutOfMemory`].
 pub fn sort<R: Record>(records: &mut [R], threads: usize, steps: &mut Steps) -> Result<bool> {
+    if records.len() <= AT_ONCE {
+        records.sort_unstable_by_key(R::key);
+        if records.windows(2).all(|pair| pair[0].key() != pair[1].key()) {
+            return steps.advance(records.len() as u64).map(|()| false);
+        }
+    }
     let others = Others::default();
     let equal = sort_on(records, threads.min(records.len() / FEWEST_OF_A_THREAD), &others, &mut |sorted| {
         let outcome = steps.advance(sorted + others.sorted.swap(0, Ordering::Relaxed));
@@ -44,6 +50,9 @@ pub fn sort<R: Record>(records: &mut [R], threads: usize, steps: &mut Steps) -> 
     steps.advance(others.sorted.swap(0, Ordering::Relaxed))?;
     Ok(equal)
 }
+
+/// So few records are not worth the room and the preparations of sorting by digits.
+const AT_ONCE: usize = 64;
 
 /// What the other threads tell the caller's, which reports it, and are told by it.
 #[derive(Default)]

@@ -1,0 +1,178 @@
+package petal
+
+/*
+#include "keys.h"
+
+#cgo noescape petal_go_compact_contains
+#cgo nocallback petal_go_compact_contains
+#cgo noescape petal_go_compact_contains_hash
+#cgo nocallback petal_go_compact_contains_hash
+*/
+import "C"
+
+import (
+	"runtime"
+	"unsafe"
+)
+
+// CompactOptions say of a compact form what it does not say itself. A nil *CompactOptions is the zero value: [XXH3]
+// with seed 0. Nothing tells if they are not those of the filter that was written.
+type CompactOptions struct {
+	Hash Hash
+	Seed uint64
+	// Key is the secret key of [SipHash13]; all zeros is none.
+	Key [16]byte
+}
+
+func (o *CompactOptions) raw() C.petal_compact_options {
+	raw := C.petal_compact_options{struct_size: C.size_t(unsafe.Sizeof(C.petal_compact_options{}))}
+	if o != nil {
+		raw.hash = C.petal_hash_function(o.Hash)
+		raw.seed = C.uint64_t(o.Seed)
+		for i, b := range o.Key {
+			raw.key[i] = C.uint8_t(b)
+		}
+	}
+	return raw
+}
+
+// AppendCompact appends the filter's compact form to a slice: its payload and a trailer of 8 or 16 bytes, for filters
+// that live inside another system's file. It has neither hash function nor seed nor key. Only reads the filter.
+func (f *Filter) AppendCompact(b []byte) ([]byte, error) {
+	const op = "petal.Filter.AppendCompact"
+	var size C.size_t
+	failure := newFailure()
+	C.petal_filter_compact_size(f.toRead(), &size, &failure.raw)
+	if err := failure.err(op); err != nil {
+		return b, err
+	}
+	b, place := grow(b, int(size))
+	C.petal_go_serialize_compact(f.toRead(), bytesOf(place), size, &failure.raw)
+	runtime.KeepAlive(f)
+	if err := failure.err(op); err != nil {
+		return b, err
+	}
+	return b[:len(b)+len(place)], nil
+}
+
+// AppendCompact makes the filter, appends its compact form to a slice, and empties the builder, which may be used again.
+// On a failure the keys stay.
+func (b *Builder) AppendCompact(to []byte) ([]byte, error) {
+	const op = "petal.Builder.AppendCompact"
+	var size C.size_t
+	failure := newFailure()
+	C.petal_builder_compact_size(b.toChange(), &size, &failure.raw)
+	if err := failure.err(op); err != nil {
+		return to, err
+	}
+	// What is built from its keys may need a little more than is expected.
+	for {
+		var place []byte
+		to, place = grow(to, int(size))
+		C.petal_go_builder_finish_compact(b.toChange(), bytesOf(place), C.size_t(len(place)), &size, &failure.raw)
+		runtime.KeepAlive(b)
+		b.rethrow()
+		err := failure.err(op)
+		if err == nil {
+			return to[:len(to)+int(size)], nil
+		}
+		if failure.raw.status != C.PETAL_ERR_BUFFER_TOO_SMALL {
+			return to, err
+		}
+		size += size/8 + 64
+		failure = newFailure()
+	}
+}
+
+// grow returns a slice with room for so many bytes more, and that room.
+func grow(b []byte, size int) (grown, room []byte) {
+	if cap(b)-len(b) < size {
+		b = append(make([]byte, 0, len(b)+size), b...)
+	}
+	return b, b[len(b) : len(b)+size]
+}
+
+// LoadCompact copies a filter out of its compact form into memory of its own, and verifies all of it.
+func LoadCompact(form []byte, options *CompactOptions) (*Filter, error) {
+	raw := options.raw()
+	var handle *C.petal_filter
+	failure := newFailure()
+	C.petal_go_load_compact(nonNil(form), C.size_t(len(form)), &raw, &handle, &failure.raw)
+	if err := failure.err("petal.LoadCompact"); err != nil {
+		return nil, err
+	}
+	return own(handle), nil
+}
+
+// CheckCompact compares all of a compact form with its checksum.
+func CheckCompact(form []byte) error {
+	failure := newFailure()
+	C.petal_go_compact_check(nonNil(form), C.size_t(len(form)), &failure.raw)
+	return failure.err("petal.CheckCompact")
+}
+
+// CompactContains says whether a key may be in the filter of a compact form, without loading it; true also if the form
+// is damaged.
+func CompactContains(form []byte, options *CompactOptions, key []byte) bool {
+	raw := options.raw()
+	return bool(C.petal_go_compact_contains(bytesOf(form), C.size_t(len(form)), &raw, bytesOf(key), C.size_t(len(key))))
+}
+
+// CompactContainsHash is [CompactContains] of a key by its hash.
+func CompactContainsHash(form []byte, hash uint64) bool {
+	return bool(C.petal_go_compact_contains_hash(bytesOf(form), C.size_t(len(form)), C.uint64_t(hash)))
+}
+
+// Filters are many filters that are asked for one key at once: while one answers, the memory of those that come is on
+// its way. The filters must not be closed or changed meanwhile.
+type Filters struct {
+	filters []*Filter
+	handles []*C.petal_filter
+}
+
+// NewFilters makes a list of filters.
+func NewFilters(filters ...*Filter) *Filters {
+	list := &Filters{filters: filters, handles: make([]*C.petal_filter, len(filters))}
+	for i, filter := range filters {
+		list.handles[i] = filter.toRead()
+	}
+	return list
+}
+
+// Contain asks all filters for a key: answers.Bools[i] is what [Filter.Contains] of filter i says. On a failure every
+// answer is true. Only reads the filters.
+func (l *Filters) Contain(key []byte, answers *Answers) error {
+	return l.ask("petal.Filters.Contain", answers, func(found *C.uint8_t, taken *C.petal_go_taken, err *C.petal_error) {
+		C.petal_go_filters_contain(unsafe.SliceData(l.handles), C.size_t(len(l.handles)), bytesOf(key),
+			C.size_t(len(key)), found, taken, err)
+	})
+}
+
+// ContainHash is [Filters.Contain] of a key by its hash.
+func (l *Filters) ContainHash(hash uint64, answers *Answers) error {
+	const op = "petal.Filters.ContainHash"
+	return l.ask(op, answers, func(found *C.uint8_t, taken *C.petal_go_taken, err *C.petal_error) {
+		C.petal_go_filters_contain_hash(unsafe.SliceData(l.handles), C.size_t(len(l.handles)), C.uint64_t(hash), found,
+			taken, err)
+	})
+}
+
+func (l *Filters) ask(op string, answers *Answers,
+	call func(found *C.uint8_t, taken *C.petal_go_taken, err *C.petal_error),
+) error {
+	if answers == nil {
+		return &Error{Op: op, Status: ErrBufferTooSmall, Message: "answers = nil leaves no room for any answer"}
+	}
+	if answers.Bools != nil && len(answers.Bools) < len(l.filters) {
+		for i := range answers.Bools {
+			answers.Bools[i] = true
+		}
+		return &Error{Op: op, Status: ErrBufferTooSmall, Message: "there are fewer answers than filters"}
+	}
+	var taken C.petal_go_taken
+	failure := newFailure()
+	call((*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(answers.Bools))), &taken, &failure.raw)
+	runtime.KeepAlive(l.filters)
+	answers.TrueCount, answers.Done = int(taken.true_count), int(taken.done)
+	return failure.err(op)
+}
