@@ -173,7 +173,7 @@ func foldBits(h *image.Header, payload, into []byte, units, factor uint64) {
 	_, remainders := Derivation(h.Words[1]).scheme()
 	for at := 0; at < len(payload); at += 8 {
 		for word := binary.LittleEndian.Uint64(payload[at:]); word != 0; word &= word - 1 {
-			position := uint64(8*at + bits.TrailingZeros64(word))
+			position := 8*uint64(at) + uint64(bits.TrailingZeros64(word))
 			slice, place := position/units, position%units
 			if remainders {
 				place %= few

@@ -276,6 +276,10 @@ func TestSizesAreThoseOfTheLibrary(t *testing.T) {
 		for spec.Derivation.String() != derivation {
 			spec.Derivation++
 		}
+		if size > math.MaxInt/2 {
+			// Not on this system.
+			continue
+		}
 		if got, err := spec.ImageSize(); err != nil || got != size {
 			t.Errorf("%s: the image has %d bytes, %v", line, got, err)
 		}

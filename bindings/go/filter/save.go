@@ -88,8 +88,7 @@ func (f *Filter) Save(path string) (err error) {
 		}
 	}()
 	if existing != nil {
-		takeOwner(temporary, existing)
-		if err := temporary.Chmod(existing.Mode().Perm()); err != nil {
+		if err := temporary.Chmod(takeOwner(temporary, existing)); err != nil {
 			return err
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// takeOwner does nothing: files here have no owner that goes with them.
-func takeOwner(*os.File, fs.FileInfo) {}
+// takeOwner returns the permissions of another file: files here have no owner that goes with them.
+func takeOwner(_ *os.File, existing fs.FileInfo) fs.FileMode { return existing.Mode().Perm() }
 
 // syncFolder does nothing: folders here cannot be synced.
 func syncFolder(string) error { return nil }

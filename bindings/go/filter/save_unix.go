@@ -9,13 +9,18 @@ import (
 	"syscall"
 )
 
-// takeOwner gives a file the owner and the group of another, as far as that is allowed.
-func takeOwner(file *os.File, existing fs.FileInfo) {
-	if status, ok := existing.Sys().(*syscall.Stat_t); ok {
-		if file.Chown(int(status.Uid), int(status.Gid)) != nil {
-			_ = file.Chown(-1, int(status.Gid))
-		}
+// takeOwner gives a file the owner and the group of another, as far as that is allowed, and returns what permissions it
+// may have then: a group that is not the same has no more than everybody.
+func takeOwner(file *os.File, existing fs.FileInfo) fs.FileMode {
+	mode := existing.Mode().Perm()
+	status, ok := existing.Sys().(*syscall.Stat_t)
+	if !ok || file.Chown(int(status.Uid), int(status.Gid)) == nil {
+		return mode
 	}
+	if file.Chown(-1, int(status.Gid)) != nil {
+		mode &= 0o707 | mode&0o007<<3
+	}
+	return mode
 }
 
 // syncFolder waits until a folder's entries are on the disk. Some file systems cannot do that and need not, and a
