@@ -64,6 +64,19 @@ func (s *shape) bloomContains(payload []byte, hash uint64) bool {
 }
 
 func (s *shape) bloomInsert(payload []byte, hash uint64) (isNew bool) {
+	if s.derivation == remix {
+		start, missing := uint64(0), byte(0)
+		for range s.hashes {
+			high, _ := bits.Mul64(hash, s.reach)
+			p := start + high
+			place, bit := &payload[p>>3], byte(1)<<(p&7)
+			missing |= bit &^ *place
+			*place |= bit
+			start += s.stride
+			hash *= golden
+		}
+		return missing != 0
+	}
 	s.bloomProbe(hash, func(p uint64) bool {
 		isNew = isNew || payload[p>>3]>>(p&7)&1 == 0
 		payload[p>>3] |= 1 << (p & 7)
@@ -74,6 +87,10 @@ func (s *shape) bloomInsert(payload []byte, hash uint64) (isNew bool) {
 
 // bloomFirst is the byte of the first position of a hash.
 func (s *shape) bloomFirst(hash uint64) (first uint64) {
+	if s.derivation == remix {
+		high, _ := bits.Mul64(hash, s.reach)
+		return high >> 3
+	}
 	s.bloomProbe(hash, func(p uint64) bool {
 		first = p >> 3
 		return false
