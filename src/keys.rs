@@ -164,6 +164,14 @@ impl<'a> WholeKeys<'a> {
         self.len() == 0
     }
 
+    /// The keys from `start` up to `end`.
+    pub fn part(&self, start: usize, end: usize) -> WholeKeys<'a> {
+        WholeKeys(match self.0 {
+            Form::Bytes(bytes, offsets) => Form::Bytes(bytes, &offsets[start..=end]),
+            Form::U64(keys) => Form::U64(&keys[start..end]),
+        })
+    }
+
     /// Gives the bytes of key `i` to `take`.
     #[inline]
     pub fn with<T>(&self, i: usize, take: impl FnOnce(&[u8]) -> T) -> T {

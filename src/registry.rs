@@ -1,7 +1,8 @@
 //! The kinds: one row each. Everything that works on any kind finds it here and nowhere else.
 
 use crate::filters::{
-    blocked, bloom, counting, foreign_bloom, foreign_static, fuse, rocksdb_bloom, scalable, split_block,
+    blocked, bloom, counting, foreign_bloom, foreign_cuckoo, foreign_scalable, foreign_static, fuse, rocksdb_bloom,
+    scalable, split_block,
 };
 use crate::kind::Row;
 use crate::maps::bloomier;
@@ -15,7 +16,8 @@ pub static MAPS: &[Row] = &[bloomier::ROW];
 
 /// The kinds of filter that other systems' bytes become ([`crate::interop`]), in the order of their numbers. They are
 /// apart because nobody chooses them for their own sake.
-pub static FOREIGN: &[Row] = &[foreign_bloom::ROW, rocksdb_bloom::ROW, foreign_static::ROW];
+pub static FOREIGN: &[Row] =
+    &[foreign_bloom::ROW, rocksdb_bloom::ROW, foreign_static::ROW, foreign_scalable::ROW, foreign_cuckoo::ROW];
 
 /// The kind of a filter whose spec names none.
 pub const DEFAULT_KIND: KindId = blocked::ROW.kind;

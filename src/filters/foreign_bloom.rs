@@ -114,18 +114,15 @@ pub fn of(bits: u64, hashes: u32, mut words: [u64; 8], attachment: u64) -> Resul
     }
 }
 
-fn placement(number: u64) -> Option<&'static PlacementRow> {
+/// The placement with this number.
+pub fn placement(number: u64) -> Option<&'static PlacementRow> {
     PLACEMENTS.get(usize::try_from(number).ok()?)
 }
 
 /// The rate to expect: that of the dependent probes, and at least that of two keys having one hash.
 fn expected_rate(geometry: &Geometry, keys: u64) -> f64 {
     let Some(row) = placement(geometry.words[0]) else { return 1.0 };
-    let rate = match row.scheme {
-        Some(scheme) => dependent::rate(scheme, false, geometry.bits, geometry.hashes, keys),
-        None => sizing::bloom::exact(geometry.bits, geometry.hashes, keys),
-    };
-    rate.max(sizing::hash_floor(keys, row.hash_bits))
+    row.rate(geometry.bits, geometry.hashes, keys).max(sizing::hash_floor(keys, row.hash_bits))
 }
 
 /// A filter that places its keys as another system does.
@@ -220,14 +217,7 @@ impl Kind for ForeignBloom {
         let Geometry { bits, hashes, payload_bytes, .. } = *self.base.geometry();
         let ones = self.ones();
         progress(payload_bytes);
-        let independent = sizing::bloom::from_fill(bits, hashes, ones);
-        let rate = match (self.row.scheme, self.of_taken(ones)) {
-            (Some(scheme), Some(keys)) => {
-                dependent::from_fill(scheme, false, bits, hashes, keys, ones as f64 / bits as f64)
-            }
-            _ => independent,
-        };
-        Measure::of_bits(ones, bits, rate)
+        Measure::of_bits(ones, bits, self.row.rate_from_fill(bits, hashes, ones))
     }
 
     fn reset(&mut self) -> Result<()> {

@@ -6,6 +6,8 @@ pub mod blocked;
 pub mod bloom;
 pub mod counting;
 pub mod foreign_bloom;
+pub mod foreign_cuckoo;
+pub mod foreign_scalable;
 pub mod foreign_static;
 pub mod fuse;
 pub mod levels;

@@ -9,6 +9,7 @@
 //! which a key could be missing that the owner would find.
 
 mod array;
+mod chain;
 mod cursor;
 mod table;
 
@@ -24,9 +25,12 @@ mod leveldb;
 mod libbloom;
 mod orc;
 mod parquet;
+mod redisbloom;
+mod redisbloom_cuckoo;
 mod rocksdb;
 mod spark;
 mod valkey;
+mod valkey_chain;
 mod xor;
 
 pub use array::{Parts, parts_of};
@@ -99,9 +103,12 @@ pub static FORMATS: &[Format] = &[
     orc::NUMBER,
     orc::TEXT,
     parquet::FORMAT,
+    redisbloom::FORMAT,
+    redisbloom_cuckoo::FORMAT,
     rocksdb::FORMAT,
     spark::FORMAT,
     valkey::FORMAT,
+    valkey_chain::FORMAT,
     xor::FORMAT,
 ];
 

@@ -19,6 +19,29 @@ pub const FORMAT: Format = Format {
 
 fn import(bytes: &[u8], options: &ImportOptions) -> Result<Filter> {
     options.check_unused(FORMAT.name)?;
+    let Blob { hashes, key, bits } = blob(bytes)?;
+    let parts = Parts { placement: "valkey", bits: 8 * bits.len() as u64, hashes, key, ..Parts::default() };
+    parts.filter(little_endian(bits))
+}
+
+/// What the bytes of one filter say.
+pub struct Blob<'a> {
+    /// Bits that a key sets.
+    pub hashes: u32,
+    /// The two secrets.
+    pub key: [u64; 4],
+    /// The array.
+    pub bits: &'a [u8],
+}
+
+/// The bytes before the array.
+pub const HEADER: u64 = 1 + 8 + 4 + 32;
+
+/// The fields of one filter's bytes, all of them.
+///
+/// # Errors
+/// As [`Format::import`].
+pub fn blob(bytes: &[u8]) -> Result<Blob<'_>> {
     let mut cursor = Cursor::new(bytes);
     let version = cursor.u8()?;
     if version != 1 {
@@ -33,7 +56,15 @@ fn import(bytes: &[u8], options: &ImportOptions) -> Result<Filter> {
     if hashes == 0 || length == 0 {
         return Err(error!(Corrupt, "a filter of {hashes} hashes and {length} bytes is not possible"));
     }
-    Parts { placement: "valkey", bits: 8 * length, hashes, key, ..Parts::default() }.filter(little_endian(bits))
+    Ok(Blob { hashes, key, bits })
+}
+
+/// Gives the bytes before the array of one filter to a sink.
+pub fn write_header(bytes: u64, hashes: u32, key: &[u64; 4], sink: &mut Sink) -> Result<()> {
+    sink(&[1])?;
+    sink(&bytes.to_le_bytes())?;
+    sink(&hashes.to_le_bytes())?;
+    key.iter().try_for_each(|word| sink(&word.to_le_bytes()))
 }
 
 fn export(filter: &Filter, _: Option<usize>, sink: &mut Sink) -> Result<()> {
@@ -41,9 +72,6 @@ fn export(filter: &Filter, _: Option<usize>, sink: &mut Sink) -> Result<()> {
     if !parts.bits.is_multiple_of(8) {
         return Err(error!(Unsupported, "bits = {} has no form in valkey: not a multiple of 8", parts.bits));
     }
-    sink(&[1])?;
-    sink(&(parts.bits / 8).to_le_bytes())?;
-    sink(&parts.hashes.to_le_bytes())?;
-    parts.key.iter().try_for_each(|word| sink(&word.to_le_bytes()))?;
+    write_header(parts.bits / 8, parts.hashes, &parts.key, sink)?;
     write_little_endian(filter.base(), parts.bits / 8, sink)
 }

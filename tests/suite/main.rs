@@ -6,6 +6,7 @@
 
 mod across;
 mod builder;
+mod chains;
 mod common;
 mod compact;
 mod conformance;

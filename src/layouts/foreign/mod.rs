@@ -29,6 +29,7 @@ pub use modulus::Modulus;
 
 use crate::format::Geometry;
 use crate::sizing::dependent::Scheme;
+use crate::sizing::{bloom, dependent};
 
 /// The most bits that a key may set: formats write k in one byte or more, but nobody uses more than these.
 pub const MAX_HASHES: u32 = 255;
@@ -87,6 +88,24 @@ impl PlacementRow {
         counts_new: false,
         open: |_, _| None,
     };
+
+    /// The rate of an array with so many distinct keys, were no two hashes the same.
+    pub fn rate(&self, bits: u64, hashes: u32, keys: u64) -> f64 {
+        match self.scheme {
+            Some(scheme) => dependent::rate(scheme, false, bits, hashes, keys),
+            None => bloom::exact(bits, hashes, keys),
+        }
+    }
+
+    /// The rate of an array of which so many bits are set.
+    pub fn rate_from_fill(&self, bits: u64, hashes: u32, ones: u64) -> f64 {
+        match (self.scheme, bloom::cardinality_exact_base(bits, hashes, ones)) {
+            (Some(scheme), Some(keys)) => {
+                dependent::from_fill(scheme, false, bits, hashes, keys, ones as f64 / bits as f64)
+            }
+            _ => bloom::from_fill(bits, hashes, ones),
+        }
+    }
 }
 
 /// All placements. The place in this list is the placement's number in images: it is only appended to.

@@ -1,0 +1,70 @@
+//! RedisBloom's cuckoo filters: what `CF.SCANDUMP` gives, chunk after chunk, as one string of bytes. The first chunk is
+//! a header of 38 bytes: keys, buckets of the first table, keys deleted, tables, slots of a bucket, the most kicks of an
+//! insertion, expansion. The tables follow, a byte a slot, the oldest first. They are read and given back.
+//!
+//! `CF.LOADCHUNK` wants them in pieces again: the header first, with iterator 1; then pieces of a table, none with bytes
+//! of two. The iterator of a piece is 1 more than the bytes of all tables up to its end.
+
+use super::table::filter_of;
+use super::{Cursor, Format, ImportOptions};
+use crate::error::{Result, error};
+use crate::filter::Filter;
+use crate::filters::foreign_cuckoo::{ROW, of};
+use crate::format::Geometry;
+use crate::hash::HashFunction;
+use crate::image::{Image, Sink};
+use crate::spec::Spec;
+use core::sync::atomic::Ordering;
+
+pub const FORMAT: Format = Format {
+    name: "redisbloom_cuckoo",
+    summary: "RedisBloom's cuckoo filters: the chunks of CF.SCANDUMP, one after the other",
+    variants: &[],
+    recognise: Some(|bytes| tables(bytes).is_ok()),
+    import,
+    export: Some(export),
+    spec: None,
+};
+
+/// The geometry that bytes describe, and the tables, all of them.
+fn tables(bytes: &[u8]) -> Result<(Geometry, &[u8])> {
+    let mut cursor = Cursor::new(bytes);
+    let mut word = || cursor.array().map(u64::from_le_bytes);
+    let [keys, buckets, deleted, tables] = [word()?, word()?, word()?, word()?];
+    let mut small = || cursor.array().map(|bytes| u64::from(u16::from_le_bytes(bytes)));
+    let [slots, kicks, expansion] = [small()?, small()?, small()?];
+    let geometry = of([buckets, tables, slots, kicks, expansion, keys, deleted, 0]).ok_or_else(|| {
+        error!(
+            Corrupt,
+            "{tables} tables from {buckets} buckets of {slots} slots on, {expansion} times as large each, with {keys} \
+             keys are not possible"
+        )
+    })?;
+    let table = cursor.take(geometry.bits / 8)?;
+    cursor.finish(FORMAT.name)?;
+    Ok((geometry, table))
+}
+
+fn import(bytes: &[u8], options: &ImportOptions) -> Result<Filter> {
+    options.check_unused(FORMAT.name)?;
+    let (geometry, table) = tables(bytes)?;
+    let spec = Spec { kind: Some(ROW.kind), bits: geometry.bits, hash: HashFunction::Format, ..Spec::default() };
+    filter_of(&ROW, &spec, geometry, geometry.words[5], table)
+}
+
+fn export(filter: &Filter, _: Option<usize>, sink: &mut Sink) -> Result<()> {
+    let base = filter.base();
+    if base.row().kind != ROW.kind {
+        let name = base.row().name;
+        return Err(error!(Unsupported, "kind = {name} has no form in {}, which is only read", FORMAT.name));
+    }
+    let Geometry { bits, words: [buckets, tables, slots, kicks, expansion, keys, deleted, _], .. } = *base.geometry();
+    [keys, buckets, deleted, tables].iter().try_for_each(|word| sink(&word.to_le_bytes()))?;
+    [slots, kicks, expansion].iter().try_for_each(|small| sink(&(*small as u16).to_le_bytes()))?;
+    let mut left = (bits / 8) as usize;
+    base.words().shared().iter().try_for_each(|word| {
+        let count = left.min(8);
+        left -= count;
+        sink(&word.load(Ordering::Relaxed).to_le_bytes()[..count])
+    })
+}
