@@ -195,6 +195,23 @@ static petal_status use_parameter_info(void *s, petal_error *e) {
   return petal_kind_parameter(PETAL_KIND_BLOOM, 0, s);
 }
 
+static petal_status use_format_info(void *s, petal_error *e) {
+  (void)e;
+  petal_status by_name = petal_format_find("guava", s);
+  CHECK_STATUS(petal_format_at(0, s), by_name);
+  return by_name;
+}
+static petal_status use_format_spec(void *s, petal_error *e) {
+  return petal_format_spec("guava", NULL, 10, 0.01, 0, s, e);
+}
+static petal_status use_import_options(void *s, petal_error *e) {
+  static const unsigned char guava[14] = {1, 1, 0, 0, 0, 1};
+  petal_filter *filter = NULL;
+  petal_status status = petal_filter_import("guava", guava, sizeof guava, s, &filter, e);
+  petal_filter_free(filter);
+  return status;
+}
+
 static petal_status use_open_options(void *s, petal_error *e) {
   petal_filter *filter = NULL;
   petal_status status = petal_filter_load(guarded_image.bytes, guarded_image.length, s, &filter, e);
@@ -252,6 +269,9 @@ static void struct_sizes(void) {
       {"petal_description", sizeof(petal_description), use_description, false, true, NULL},
       {"petal_kind_info", sizeof(petal_kind_info), use_kind_info, false, false, NULL},
       {"petal_parameter_info", sizeof(petal_parameter_info), use_parameter_info, false, false, NULL},
+      {"petal_format_info", sizeof(petal_format_info), use_format_info, false, false, NULL},
+      {"petal_spec", sizeof(petal_spec), use_format_spec, false, true, NULL},
+      {"petal_import_options", sizeof(petal_import_options), use_import_options, true, true, NULL},
       {"petal_open_options", sizeof(petal_open_options), use_open_options, true, true, NULL},
       {"petal_builder_options", sizeof(petal_builder_options), use_builder_options, true, true, NULL},
       {"petal_overlap", sizeof(petal_overlap), use_comparison, false, true, NULL},

@@ -31,6 +31,7 @@ static void parameter_is_sane(petal_kind kind, size_t index, const petal_paramet
 
 /* How many kinds there are, and how many of them a spec without a kind means: of filters, and of maps. */
 static size_t kinds[2], defaults[2];
+static size_t foreign;
 
 static void kind_is_sane(size_t index) {
   petal_kind_info info = {.struct_size = sizeof info}, found = {.struct_size = sizeof found};
@@ -56,12 +57,19 @@ static void kind_is_sane(size_t index) {
   petal_filter *filter = NULL;
   petal_builder *builder = NULL;
   petal_map_builder *map_builder = NULL;
-  CHECK(info.is_map <= 1 && info.is_default <= 1);
+  CHECK(info.is_map <= 1 && info.is_default <= 1 && info.is_foreign <= 1 && info.reserved == 0);
   if (info.is_map) {
     CHECK_OK(petal_map_builder_new(&spec, NULL, &map_builder, NULL));
     petal_map_builder_free(map_builder);
     CHECK_STATUS(petal_builder_new(&spec, NULL, &builder, NULL), PETAL_ERR_UNSUPPORTED);
     CHECK(info.capabilities == 0);
+  } else if (info.is_foreign) {
+    /* It takes keys whole, so it has builders of neither sort. */
+    CHECK(info.is_default == 0 && info.is_map == 0);
+    CHECK_STATUS(petal_builder_new(&spec, NULL, &builder, NULL), PETAL_ERR_UNSUPPORTED);
+    CHECK_STATUS(petal_map_builder_new(&spec, NULL, &map_builder, NULL), PETAL_ERR_UNSUPPORTED);
+    foreign++;
+    return;
   } else {
     filter = check_filled(&spec, 0, 100);
     CHECK_EQUAL(petal_filter_capabilities(filter), info.capabilities);
@@ -85,7 +93,7 @@ int main(void) {
   size_t count = petal_kind_count();
   CHECK(count >= 2);
   for (size_t i = 0; i < count; i++) kind_is_sane(i);
-  CHECK(kinds[0] >= 2 && kinds[1] >= 1);
+  CHECK(kinds[0] >= 2 && kinds[1] >= 1 && foreign >= 1);
   CHECK(defaults[0] == 1 && defaults[1] == 1);
 
   petal_kind_info info = {.struct_size = sizeof info}, before = info;

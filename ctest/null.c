@@ -368,6 +368,49 @@ static void hashing(void) {
   NULLABLE(petal_filter_hash(filter, NULL, 0, &out_u64));
 }
 
+static bool drop(void *context, const void *bytes, size_t length) {
+  (void)context, (void)bytes, (void)length;
+  return true;
+}
+
+static void formats(void) {
+  petal_format_info info = {.struct_size = sizeof info};
+  petal_spec made = {.struct_size = sizeof made};
+  char name[PETAL_NAME_SIZE] = "", buffer[64];
+  /* An empty one of a single word. */
+  const unsigned char guava[14] = {1, 1, 0, 0, 0, 1};
+  petal_filter *imported = NULL;
+  CHECK(petal_format_count() > 0);
+  REQUIRED(petal_format_at(0, NULL));
+  REQUIRED(petal_format_find(NULL, &info));
+  REQUIRED(petal_format_find("guava", NULL));
+  REQUIRED(petal_format_variant(NULL, 0, name));
+  REQUIRED(petal_format_variant("guava", 0, NULL));
+  REQUIRED(petal_format_recognise(guava, sizeof guava, NULL));
+  REQUIRED(petal_format_recognise(NULL, 1, &info));
+  CHECK(info.name[0] == '\0' && name[0] == '\0');
+  REQUIRED_NAMED("format", petal_format_spec(NULL, NULL, 1, 0.01, 0, &made, &error));
+  REQUIRED_NAMED("spec", petal_format_spec("guava", NULL, 1, 0.01, 0, NULL, &error));
+  NULLABLE(petal_format_spec("guava", NULL, 1, 0.01, 0, &made, NULL));
+  REQUIRED_NAMED("format", petal_filter_import(NULL, guava, sizeof guava, NULL, &out, &error));
+  REQUIRED_NAMED("bytes", petal_filter_import("guava", NULL, 1, NULL, &out, &error));
+  REQUIRED_NAMED("filter", petal_filter_import("guava", guava, sizeof guava, NULL, NULL, &error));
+  NULLABLE(petal_filter_import("guava", guava, sizeof guava, NULL, &imported, NULL));
+  REQUIRED_NAMED("filter", petal_filter_export_size(NULL, "guava", NULL, &out_u64, &error));
+  REQUIRED_NAMED("format", petal_filter_export_size(imported, NULL, NULL, &out_u64, &error));
+  REQUIRED_NAMED("size", petal_filter_export_size(imported, "guava", NULL, NULL, &error));
+  NULLABLE(petal_filter_export_size(imported, "guava", NULL, &out_u64, NULL));
+  REQUIRED_NAMED("filter", petal_filter_export(NULL, "guava", NULL, buffer, sizeof buffer, &out_size, &error));
+  REQUIRED_NAMED("format", petal_filter_export(imported, NULL, NULL, buffer, sizeof buffer, &out_size, &error));
+  REQUIRED_NAMED("buffer", petal_filter_export(imported, "guava", NULL, NULL, sizeof buffer, &out_size, &error));
+  NULLABLE(petal_filter_export(imported, "guava", NULL, buffer, sizeof buffer, NULL, NULL));
+  REQUIRED_NAMED("filter", petal_filter_export_to(NULL, "guava", NULL, drop, NULL, &error));
+  REQUIRED_NAMED("format", petal_filter_export_to(imported, NULL, NULL, drop, NULL, &error));
+  REQUIRED_NAMED("write", petal_filter_export_to(imported, "guava", NULL, NULL, NULL, &error));
+  NULLABLE(petal_filter_export_to(imported, "guava", NULL, drop, NULL, NULL));
+  petal_filter_free(imported);
+}
+
 static void builders(void) {
   static const uint64_t offsets[] = {0, 1, 2, 3}, k[] = {1, 2, 3};
   petal_builder_options options = {.struct_size = sizeof options};
@@ -505,6 +548,7 @@ int main(void) {
   images();
   hashing();
   builders();
+  formats();
   maps();
   CHECK(check_same_image(filter, image));
   CHECK_EQUAL(check_keys(filter), 1);

@@ -826,6 +826,8 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_SCALABLE 6
 /** A map built once: the exact value of each key, and of other keys that they are not there. */
 #define PETAL_KIND_BLOOMIER 7
+/** A classic Bloom filter placed as another system places it, for exchanging its bytes. */
+#define PETAL_KIND_FOREIGN_BLOOM 8
 
 /** Keys can be inserted one by one. */
 #define PETAL_CAN_INSERT (1ull << 0)
@@ -894,6 +896,13 @@ typedef struct petal_kind_info {
   uint32_t is_map;
   /** 1 if a spec whose kind is 0 means this one, among those of filters or those of maps; 0 if not. */
   uint32_t is_default;
+  /**
+   * 1 if it is of filters whose bits are another system's. They come from `petal_filter_import()` and
+   * `petal_format_spec()`, and nobody chooses the kind for its own sake: `petal_plan()` does not propose it.
+   */
+  uint32_t is_foreign;
+  /** 0. */
+  uint32_t reserved;
   /** Its name, the same everywhere. */
   char name[PETAL_NAME_SIZE];
   /** What it is, in a sentence. */
@@ -920,12 +929,12 @@ typedef struct petal_parameter_info {
   char summary[PETAL_SUMMARY_SIZE];
 } petal_parameter_info;
 
-/** How many kinds there are, of filters and of maps. Since 0.1. */
+/** How many kinds there are, of filters, of maps, and of other systems' filters. Since 0.1. */
 size_t petal_kind_count(void);
 
 /**
- * Describes the kind at `index`, which is less than `petal_kind_count()`. Filters and maps come in one list: `is_map`
- * tells them apart. Since 0.1.
+ * Describes the kind at `index`, which is less than `petal_kind_count()`. Filters, maps and other systems'
+ * filters come in one list: `is_map` and `is_foreign` tell them apart. Since 0.1.
  */
 petal_status petal_kind_at(size_t index, petal_kind_info *info);
 

@@ -30,16 +30,21 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
     KINDS.iter().chain(MAPS)
 }
 
+/// All kinds, the foreign ones last.
+pub fn with_foreign() -> impl Iterator<Item = &'static Row> {
+    all().chain(FOREIGN)
+}
+
 /// The row of a kind.
 pub fn find(kind: KindId) -> Option<&'static Row> {
     // Most are in the place of their number.
     let place = KINDS.get((kind.0 as usize).wrapping_sub(1)).filter(|row| row.kind == kind);
-    place.or_else(|| all().chain(FOREIGN).find(|row| row.kind == kind))
+    place.or_else(|| with_foreign().find(|row| row.kind == kind))
 }
 
 /// The row of a kind by name.
 pub fn find_name(name: &str) -> Option<&'static Row> {
-    all().chain(FOREIGN).find(|row| row.name == name)
+    with_foreign().find(|row| row.name == name)
 }
 
 #[cfg(test)]
@@ -48,14 +53,13 @@ mod tests {
 
     #[test]
     fn numbers_names_and_parameter_ids_are_unique() {
-        let every = || all().chain(FOREIGN);
-        for row in every() {
+        for row in with_foreign() {
             assert!(row.kind.0 > 0 && !row.name.is_empty() && !row.summary.is_empty());
-            assert!(every().filter(|other| other.kind == row.kind || other.name == row.name).count() == 1);
+            assert!(with_foreign().filter(|other| other.kind == row.kind || other.name == row.name).count() == 1);
         }
         assert!(KINDS.is_sorted_by_key(|row| row.kind.0) && MAPS.is_sorted_by_key(|row| row.kind.0));
         assert!(KINDS.iter().all(|row| !row.is_map()) && MAPS.iter().all(Row::is_map));
-        let parameters: Vec<_> = every().flat_map(|row| row.parameters).collect();
+        let parameters: Vec<_> = with_foreign().flat_map(|row| row.parameters).collect();
         for a in &parameters {
             // Ids are made from names. Kinds may share a name; what it means is for each kind to say.
             assert!(a.id() != 0 && parameters.iter().all(|b| (a.id() == b.id()) == (a.name == b.name)));

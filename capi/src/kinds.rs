@@ -87,6 +87,11 @@ pub struct petal_kind_info {
     pub is_map: u32,
     /// 1 if a spec whose kind is 0 means this one, among those of filters or those of maps; 0 if not.
     pub is_default: u32,
+    /// 1 if it is of filters whose bits are another system's. They come from `petal_filter_import()` and
+    /// `petal_format_spec()`, and nobody chooses the kind for its own sake: `petal_plan()` does not propose it.
+    pub is_foreign: u32,
+    /// 0.
+    pub reserved: u32,
     /// Its name, the same everywhere.
     pub name: [c_char; PETAL_NAME_SIZE],
     /// What it is, in a sentence.
@@ -95,7 +100,7 @@ pub struct petal_kind_info {
 
 // SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
 unsafe impl boundary::SizedStruct for petal_kind_info {
-    const FIRST_SIZE: usize = 240;
+    const FIRST_SIZE: usize = 248;
 }
 
 /// What the library knows of a parameter. Since 0.1.
@@ -144,6 +149,8 @@ fn kind_info(row: &Row) -> petal_kind_info {
         is_canonical: row.is_canonical.into(),
         is_map: row.is_map().into(),
         is_default: [registry::DEFAULT_KIND, registry::DEFAULT_MAP_KIND].contains(&row.kind).into(),
+        is_foreign: registry::FOREIGN.iter().any(|foreign| foreign.kind == row.kind).into(),
+        reserved: 0,
         name: [0; PETAL_NAME_SIZE],
         summary: [0; PETAL_SUMMARY_SIZE],
     };
@@ -156,20 +163,20 @@ pub(crate) fn out_of_range(what: &str, index: usize, count: usize) -> Error {
     boundary::error(Status::OutOfRange, format_args!("{what} = {index} is not less than {count}"))
 }
 
-/// How many kinds there are, of filters and of maps. Since 0.1.
+/// How many kinds there are, of filters, of maps, and of other systems' filters. Since 0.1.
 #[unsafe(no_mangle)]
 pub extern "C" fn petal_kind_count() -> usize {
-    registry::all().count()
+    registry::with_foreign().count()
 }
 
-/// Describes the kind at `index`, which is less than `petal_kind_count()`. Filters and maps come in one list: `is_map`
-/// tells them apart. Since 0.1.
+/// Describes the kind at `index`, which is less than `petal_kind_count()`. Filters, maps and other systems'
+/// filters come in one list: `is_map` and `is_foreign` tell them apart. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_kind_at(index: usize, info: *mut petal_kind_info) -> petal_status {
     boundary!(NO_ERROR, [info], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
         unsafe { boundary::check_out(info)? };
-        let row = registry::all().nth(index).ok_or_else(|| out_of_range("index", index, petal_kind_count()))?;
+        let row = registry::with_foreign().nth(index).ok_or_else(|| out_of_range("index", index, petal_kind_count()))?;
         // SAFETY: as above.
         unsafe { boundary::write(info, kind_info(row)) };
         Ok(())

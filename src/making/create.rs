@@ -5,7 +5,7 @@ use crate::filter::Filter;
 use crate::format::{Geometry, HEADER_LENGTH, Header};
 use crate::image::Image;
 use crate::kind::{Base, Row};
-use crate::registry::{self, DEFAULT_KIND, KINDS, MAPS};
+use crate::registry::{self, DEFAULT_KIND, FOREIGN, KINDS, MAPS};
 use crate::simd;
 use crate::spec::{List, Number, Size, Spec};
 use crate::storage::{Access, ImageBytes, Words};
@@ -18,7 +18,7 @@ pub fn row_of(spec: &Spec) -> Result<&'static Row> {
     let row = row_of_kind(spec)?;
     for (i, setting) in spec.parameters.iter().enumerate().filter(|(_, setting)| setting.id != 0) {
         let Some(parameter) = row.parameters.iter().find(|parameter| parameter.id() == setting.id) else {
-            return Err(match registry::all().find_map(|row| row.parameters.iter().find(|p| p.id() == setting.id)) {
+            return Err(match registry::with_foreign().find_map(|row| row.parameters.iter().find(|p| p.id() == setting.id)) {
                 Some(other) => foreign_parameter(row, other.name),
                 None => error!(UnknownValue, "parameter id {:#x} is not known to any kind", setting.id),
             });
@@ -36,7 +36,7 @@ pub fn row_of(spec: &Spec) -> Result<&'static Row> {
 fn row_of_kind(spec: &Spec) -> Result<&'static Row> {
     let kind = spec.kind.unwrap_or(DEFAULT_KIND);
     registry::find(kind).ok_or_else(|| {
-        let last = registry::all().map(|row| row.kind.0).max().unwrap_or(0);
+        let last = registry::with_foreign().map(|row| row.kind.0).max().unwrap_or(0);
         error!(UnknownValue, "kind = {} is not a kind; 1 to {last} are known", kind.0)
     })
 }
@@ -51,9 +51,9 @@ pub fn parameter_of(spec: &Spec, name: &str) -> Result<&'static crate::Parameter
 }
 
 fn foreign_parameter(row: &Row, name: &str) -> crate::Error {
-    let mut owners = [""; KINDS.len() + MAPS.len()];
+    let mut owners = [""; KINDS.len() + MAPS.len() + FOREIGN.len()];
     let mut count = 0;
-    for owner in registry::all().filter(|owner| owner.parameter(name).is_some()) {
+    for owner in registry::with_foreign().filter(|owner| owner.parameter(name).is_some()) {
         owners[count] = owner.name;
         count += 1;
     }

@@ -27,7 +27,7 @@ fn kind(row: &Row) -> (String, String) {
 
 /// The constants that are written here and not by cbindgen: name and value.
 pub fn macros() -> Vec<(String, String)> {
-    version().into_iter().chain(registry::all().map(kind)).collect()
+    version().into_iter().chain(registry::with_foreign().map(kind)).collect()
 }
 
 /// The whole header.
@@ -79,7 +79,7 @@ pub fn header(root: &Path) -> String {
             out += &tidy(&item.name, block, is_u64(&item.ty));
             if item.name == "petal_kind" {
                 out.push('\n');
-                for row in registry::all() {
+                for row in registry::with_foreign() {
                     let (name, value) = kind(row);
                     let (first, rest) = row.summary.split_at(1);
                     _ = writeln!(out, "/** {}{rest}. */\n#define {name} {value}", first.to_uppercase());
