@@ -61,6 +61,7 @@
 #include "petal/builders.hpp"
 #include "petal/maps.hpp"
 #include "petal/kinds.hpp"
+#include "petal/formats.hpp"
 
 #endif  // C++17
 #endif  // PETAL_HPP

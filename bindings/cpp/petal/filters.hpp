@@ -415,6 +415,54 @@ class filter {
     return done([&](petal_error *error) noexcept { return petal_filter_verify(get(), error); });
   }
 
+  // Other systems' bytes. docs/formats.md says of each format what it holds.
+
+  /// Makes a filter of its own out of another system's bytes, all of them. `options` say what the bytes do not.
+  static result<filter> try_import_bytes(c_string format, const void *foreign, std::size_t length,
+                                         const import_options &options = {}) noexcept {
+    return made({}, [&](petal_filter **handle, petal_error *error) noexcept {
+      return petal_filter_import(format.get(), foreign, length, options.get(), handle, error);
+    });
+  }
+  /// Makes a filter of its own out of a contiguous range of another system's bytes.
+  template <class Range, class = std::enable_if_t<detail::is_range_of<const Range, detail::is_byte>::value>>
+  static result<filter> try_import_bytes(c_string format, const Range &foreign,
+                                         const import_options &options = {}) noexcept {
+    return try_import_bytes(format, std::data(foreign), std::size(foreign), options);
+  }
+  /// How many bytes it has in a format. `variant` is one of the format's; `nullptr` is the one that it was imported in,
+  /// or the first. `status::unsupported` if it has no form in the format, naming what stands in the way.
+  result<std::uint64_t> try_export_size(c_string format, c_string variant = nullptr) const noexcept {
+    return detail::output(std::uint64_t{0}, [&](std::uint64_t *size, petal_error *error) noexcept {
+      return petal_filter_export_size(get(), format.get(), variant.get(), size, error);
+    });
+  }
+  /// Its bytes in a format; `variant` is as in `try_export_size()`.
+  result<std::vector<std::byte>> try_export_bytes(c_string format, c_string variant = nullptr) const noexcept {
+    const auto size = try_export_size(format, variant);
+    if (!size) return size.error();
+    std::vector<std::byte> foreign;
+    auto had = detail::allocating([&] { foreign.resize(static_cast<std::size_t>(*size)); });
+    if (!had) return had.error();
+    auto written = try_export_bytes(format, variant, foreign.data(), foreign.size());
+    if (!written) return written.error();
+    return foreign;
+  }
+  /// Its bytes in a format, into a buffer; returns how many they are.
+  result<std::size_t> try_export_bytes(c_string format, c_string variant, void *buffer,
+                                       std::size_t length) const noexcept {
+    return detail::output(std::size_t{0}, [&](std::size_t *written, petal_error *error) noexcept {
+      return petal_filter_export(get(), format.get(), variant.get(), buffer, length, written, error);
+    });
+  }
+  /// Its bytes in a format, piece by piece and in order, to `write(petal::bytes)`, which returns nothing, or false to
+  /// stop. What it throws is dropped and becomes `status::callback`; `export_to()` passes it on.
+  template <class Write>
+  result<void> try_export_to(c_string format, c_string variant, Write &&write) const noexcept {
+    detail::barrier barrier;
+    return export_through(format, variant, write, barrier);
+  }
+
 #if PETAL_HPP_EXCEPTIONS
   // The same operations, which throw `petal::error`.
 
@@ -530,6 +578,30 @@ class filter {
     barrier.rethrow();
     written.value();
   }
+  static filter import_bytes(c_string format, const void *foreign, std::size_t length,
+                             const import_options &options = {}) {
+    return try_import_bytes(format, foreign, length, options).value();
+  }
+  template <class Range, class = std::enable_if_t<detail::is_range_of<const Range, detail::is_byte>::value>>
+  static filter import_bytes(c_string format, const Range &foreign, const import_options &options = {}) {
+    return try_import_bytes(format, foreign, options).value();
+  }
+  std::uint64_t export_size(c_string format, c_string variant = nullptr) const {
+    return try_export_size(format, variant).value();
+  }
+  std::vector<std::byte> export_bytes(c_string format, c_string variant = nullptr) const {
+    return try_export_bytes(format, variant).value();
+  }
+  std::size_t export_bytes(c_string format, c_string variant, void *buffer, std::size_t length) const {
+    return try_export_bytes(format, variant, buffer, length).value();
+  }
+  template <class Write>
+  void export_to(c_string format, c_string variant, Write &&write) const {
+    detail::barrier barrier;
+    const auto written = export_through(format, variant, write, barrier);
+    barrier.rethrow();
+    written.value();
+  }
   void save(c_string path) const { try_save(path).value(); }
   void sync() { try_sync().value(); }
   void vouch() { try_vouch().value(); }
@@ -584,6 +656,14 @@ class filter {
     detail::writer<Write> to{write, barrier};
     return done([&](petal_error *error) noexcept {
       return petal_filter_serialize_to(get(), detail::writer<Write>::call, &to, error);
+    });
+  }
+
+  template <class Write>
+  result<void> export_through(c_string format, c_string variant, Write &write, detail::barrier &barrier) const noexcept {
+    detail::writer<Write> to{write, barrier};
+    return done([&](petal_error *error) noexcept {
+      return petal_filter_export_to(get(), format.get(), variant.get(), detail::writer<Write>::call, &to, error);
     });
   }
 

@@ -16,9 +16,9 @@ namespace petal {
 inline namespace without_exceptions {
 #endif
 
-/// How many kinds there are, of filters and of maps.
+/// How many kinds there are, of filters, of maps, and of other systems' filters.
 inline std::size_t kind_count() noexcept { return petal_kind_count(); }
-/// Describes the kind at an index less than `kind_count()`; `is_map` says of what.
+/// Describes the kind at an index less than `kind_count()`; `is_map` and `is_foreign` say of what.
 inline result<petal_kind_info> try_kind_at(std::size_t index) noexcept {
   auto info = detail::sized<petal_kind_info>();
   const petal_status code = petal_kind_at(index, &info);

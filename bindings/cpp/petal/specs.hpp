@@ -168,6 +168,22 @@ class open_options {
   petal_open_options options_;
 };
 
+/// What a format's bytes do not say themselves; see `petal_import_options`.
+class import_options {
+ public:
+  import_options() noexcept : options_(detail::sized<petal_import_options>()) {}
+  /// The number of bits that places are taken modulo.
+  import_options &bits(std::uint64_t value) noexcept { options_.bits = value; return *this; }
+  /// Bits that a key sets.
+  import_options &hashes(std::uint32_t value) noexcept { options_.hashes = value; return *this; }
+  /// The seed of the hash function.
+  import_options &seed(std::uint64_t value) noexcept { options_.seed = value; return *this; }
+  const petal_import_options *get() const noexcept { return &options_; }
+
+ private:
+  petal_import_options options_;
+};
+
 #if !PETAL_HPP_EXCEPTIONS
 }  // namespace without_exceptions
 #endif

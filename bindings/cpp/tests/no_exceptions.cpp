@@ -102,6 +102,9 @@ void failing() {
   CHECK(none.contains(1) && none.try_insert(1).status() == petal::status::null);
   const auto plans = petal::try_plan(petal::plan_request().keys(1000).false_positive_rate(0.01));
   CHECK(plans && plans->size() <= petal::kind_count());
+  const auto made = petal::try_format_spec("guava", 100, 0.01);
+  const auto exported = made ? petal::filter::try_make(*made)->try_export_bytes("guava") : made.error();
+  CHECK(exported && petal::filter::try_import_bytes("guava", *exported) && petal::try_format_at(0));
   CHECK(petal::try_kind_at(0) && petal::try_kind_find("bloom") && petal::try_kind_parameter(0, 0));
 }
 

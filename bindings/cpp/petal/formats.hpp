@@ -1,0 +1,76 @@
+// Which formats of other systems there are. Part of petal.hpp: include that. Filters are read and written in them by
+// `filter::import_bytes()` and `filter::export_bytes()`.
+#ifndef PETAL_HPP_FORMATS
+#define PETAL_HPP_FORMATS
+
+#include "specs.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace petal {
+#if !PETAL_HPP_EXCEPTIONS
+inline namespace without_exceptions {
+#endif
+
+/// The name of a format's variant, with its final NUL.
+using variant_name = std::array<char, PETAL_NAME_SIZE>;
+
+/// How many formats of other systems there are.
+inline std::size_t format_count() noexcept { return petal_format_count(); }
+/// Describes the format at an index less than `format_count()`.
+inline result<petal_format_info> try_format_at(std::size_t index) noexcept {
+  auto info = detail::sized<petal_format_info>();
+  const petal_status code = petal_format_at(index, &info);
+  return detail::done(info, code, failure());
+}
+/// Describes the format of a name.
+inline result<petal_format_info> try_format_find(c_string name) noexcept {
+  auto info = detail::sized<petal_format_info>();
+  const petal_status code = petal_format_find(name.get(), &info);
+  return detail::done(info, code, failure());
+}
+/// The name of a format's variant, by an index less than its `variant_count`.
+inline result<variant_name> try_format_variant(c_string format, std::size_t index) noexcept {
+  return detail::output<variant_name>([&](variant_name *name) noexcept {
+    return petal_format_variant(format.get(), index, name->data());
+  });
+}
+/// Describes the format that bytes start like; `status::foreign` if they tell of none.
+inline result<petal_format_info> try_format_recognise(bytes foreign) noexcept {
+  auto info = detail::sized<petal_format_info>();
+  const petal_status code = petal_format_recognise(foreign.data(), foreign.size(), &info);
+  return detail::done(info, code, failure());
+}
+/// The spec of an empty filter of a format, of the size that its owner would give it for so many distinct keys at a
+/// rate inside (0, 1). `variant` is one of the format's, `nullptr` the first; `seed` is that of its hash function, where
+/// it has one.
+inline result<spec> try_format_spec(c_string format, std::uint64_t capacity, double false_positive_rate,
+                                    c_string variant = nullptr, std::uint64_t seed = 0) noexcept {
+  auto made = detail::output(detail::sized<petal_spec>(), [&](petal_spec *out, petal_error *error) noexcept {
+    return petal_format_spec(format.get(), variant.get(), capacity, false_positive_rate, seed, out, error);
+  });
+  if (!made) return made.error();
+  return spec(*made);
+}
+
+#if PETAL_HPP_EXCEPTIONS
+inline petal_format_info format_at(std::size_t index) { return try_format_at(index).value(); }
+inline petal_format_info format_find(c_string name) { return try_format_find(name).value(); }
+inline variant_name format_variant(c_string format, std::size_t index) {
+  return try_format_variant(format, index).value();
+}
+inline petal_format_info format_recognise(bytes foreign) { return try_format_recognise(foreign).value(); }
+inline spec format_spec(c_string format, std::uint64_t capacity, double false_positive_rate,
+                        c_string variant = nullptr, std::uint64_t seed = 0) {
+  return try_format_spec(format, capacity, false_positive_rate, variant, seed).value();
+}
+#endif
+
+#if !PETAL_HPP_EXCEPTIONS
+}  // namespace without_exceptions
+#endif
+}  // namespace petal
+
+#endif  // PETAL_HPP_FORMATS

@@ -1,0 +1,126 @@
+// Other systems' bytes.
+#include "common.hpp"
+
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+// What Guava 33 wrote for the keys key-0 to key-16, sized for 17 at 0.001.
+constexpr unsigned char guava[] = {0x01, 0x0a, 0x00, 0x00, 0x00, 0x04, 0x11, 0x8b, 0x20, 0x39, 0x08, 0xca, 0xe1,
+                                   0x5d, 0x9c, 0x65, 0xb7, 0xba, 0xf1, 0x10, 0x01, 0xc1, 0xef, 0x60, 0xd3, 0x2b,
+                                   0x0c, 0xb7, 0x69, 0xff, 0xe7, 0x44, 0x12, 0xfd, 0x46, 0x41, 0x9b, 0x91};
+
+bool is_guava(const std::vector<std::byte> &bytes) {
+  return bytes.size() == sizeof guava && std::memcmp(bytes.data(), guava, sizeof guava) == 0;
+}
+
+std::vector<std::string> texts(const std::string &name, int count) {
+  std::vector<std::string> made;
+  for (int i = 0; i < count; i++) made.push_back(name + "-" + std::to_string(i));
+  return made;
+}
+
+using formats = folder;
+
+TEST_F(formats, a_filter_of_guava) {
+  auto f = petal::filter::import_bytes("guava", guava);
+  EXPECT_EQ(f.contains_batch(texts("key", 17)), 17u);
+  EXPECT_EQ(f.contains_batch(texts("absent", 10000)), 55u);
+  EXPECT_EQ(f.describe().kind, petal_kind{PETAL_KIND_FOREIGN_BLOOM});
+  EXPECT_EQ(f.describe().hash, petal_hash_function{PETAL_HASH_FORMAT});
+  EXPECT_EQ(f.export_size("guava"), sizeof guava);
+  EXPECT_TRUE(is_guava(f.export_bytes("guava")));
+  EXPECT_TRUE(is_guava(f.export_bytes(std::string("guava"), "mitz_64")));
+
+  f.save(path("guava.petal"));
+  const auto mapped = petal::filter::open(path("guava.petal"));
+  EXPECT_TRUE(mapped.contains("key-7") && mapped.equal(f));
+  EXPECT_TRUE(is_guava(mapped.export_bytes("guava")));
+
+  // Keys are taken whole, so that a hash is none.
+  EXPECT_TRUE(f.insert("one more"));
+  EXPECT_FALSE(mapped.contains("one more"));
+  f.merge(mapped);
+  EXPECT_TRUE(f.contains("one more"));
+  EXPECT_EQ(f.try_insert(petal::hash64{1}).status(), petal::status::unsupported);
+  EXPECT_TRUE(f.contains(petal::hash64{1}));
+  f.insert(number(1));
+  EXPECT_TRUE(f.contains(number(1)));
+}
+
+TEST(format, buffers_and_callbacks) {
+  const auto f = petal::filter::import_bytes("guava", guava, sizeof guava);
+  std::vector<unsigned char> buffer(sizeof guava);
+  EXPECT_EQ(f.export_bytes("guava", nullptr, buffer.data(), buffer.size()), sizeof guava);
+  EXPECT_EQ(std::memcmp(buffer.data(), guava, sizeof guava), 0);
+  EXPECT_EQ(f.try_export_bytes("guava", nullptr, buffer.data(), 10).status(), petal::status::buffer_too_small);
+  EXPECT_THROW(f.export_bytes("guava", nullptr, buffer.data(), 10), petal::error);
+
+  std::ostringstream out;
+  f.export_to("guava", nullptr, [&](petal::bytes piece) { out << piece.text(); });
+  EXPECT_TRUE(petal::filter::import_bytes("guava", out.str()).equal(f));
+  EXPECT_EQ(f.try_export_to("guava", nullptr, [](petal::bytes) { return false; }).status(), petal::status::callback);
+  const auto fails = [](petal::bytes) { throw std::domain_error("the tape is full"); };
+  EXPECT_THROW(f.export_to("guava", nullptr, fails), std::domain_error);
+  EXPECT_EQ(f.try_export_to("guava", nullptr, fails).status(), petal::status::callback);
+}
+
+TEST(format, every_one_that_is_made) {
+  ASSERT_GT(petal::format_count(), 0u);
+  for (std::size_t i = 0; i < petal::format_count(); i++) {
+    const auto info = petal::format_at(i);
+    EXPECT_STREQ(petal::format_find(info.name).name, info.name);
+    std::vector<petal::variant_name> variants(info.variant_count);
+    for (std::size_t v = 0; v < variants.size(); v++) variants[v] = petal::format_variant(info.name, v);
+    EXPECT_EQ(petal::try_format_variant(info.name, variants.size()).status(), petal::status::out_of_range);
+    if (!(info.capabilities & PETAL_FORMAT_CREATE)) {
+      EXPECT_EQ(petal::try_format_spec(info.name, 1001, 0.01).status(), petal::status::unsupported);
+      continue;
+    }
+    petal::filter f(petal::format_spec(info.name, 1001, 0.01));
+    f.insert_batch(texts("key", 1001));
+    EXPECT_EQ(f.contains_batch(texts("key", 1001)), 1001u) << info.name;
+    for (const auto &variant : variants) {
+      petal::filter of(petal::format_spec(info.name, 1001, 0.01, variant.data()));
+      of.insert_batch(texts("key", 1001));
+      EXPECT_EQ(of.export_size(info.name, variant.data()), of.export_bytes(info.name, variant.data()).size());
+    }
+    if (!(info.capabilities & PETAL_FORMAT_WRITE)) continue;
+    const auto foreign = f.export_bytes(info.name);
+    if (info.capabilities & PETAL_FORMAT_RECOGNISE) {
+      const auto found = petal::format_recognise({foreign.data(), foreign.size()});
+      EXPECT_STREQ(found.name, info.name);
+    }
+    auto again = petal::filter::try_import_bytes(info.name, foreign);
+    if (again.status() == petal::status::contradiction) {
+      const auto shape = f.describe();
+      const auto options = petal::import_options().bits(shape.bits).hashes(shape.hashes).seed(shape.seed);
+      again = petal::filter::try_import_bytes(info.name, foreign, options);
+    }
+    ASSERT_TRUE(again) << info.name << ": " << again.error().message();
+    EXPECT_EQ(again->contains_batch(texts("key", 1001)), 1001u) << info.name;
+    EXPECT_EQ(again->export_bytes(info.name), foreign) << info.name;
+  }
+}
+
+TEST(format, refusals) {
+  const petal::filter own(100, 0.01);
+  EXPECT_TRUE(has(own.try_export_bytes("guava").error().message(), "no form in guava"));
+  EXPECT_EQ(own.try_export_size("guava").status(), petal::status::unsupported);
+  EXPECT_EQ(petal::filter::try_import_bytes("rose", guava).status(), petal::status::unknown_value);
+  EXPECT_EQ(petal::filter::try_import_bytes("guava", guava, 20).status(), petal::status::truncated);
+  EXPECT_EQ(petal::filter::try_import_bytes("guava", nullptr, 1).status(), petal::status::null);
+  EXPECT_EQ(petal::filter::try_import_bytes("guava", guava, petal::import_options().seed(7)).status(),
+            petal::status::contradiction);
+  EXPECT_EQ(petal::filter().try_export_bytes("guava").status(), petal::status::null);
+  EXPECT_EQ(petal::try_format_at(petal::format_count()).status(), petal::status::out_of_range);
+  EXPECT_EQ(petal::try_format_find("rose").status(), petal::status::unknown_value);
+  EXPECT_EQ(petal::try_format_recognise({"an apple", 8}).status(), petal::status::foreign);
+  EXPECT_EQ(petal::try_format_spec("guava", 100, 0.01, "rose").status(), petal::status::unknown_value);
+  EXPECT_THROW(petal::format_spec("guava", 100, 2), petal::error);
+  EXPECT_THROW(petal::filter::import_bytes("guava", guava, 5), petal::error);
+}
+
+}  // namespace
