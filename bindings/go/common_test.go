@@ -41,9 +41,9 @@ func wants(t testing.TB, err, want error) {
 	}
 }
 
-// filterKinds are the kinds of filter, whichever there are.
+// filterKinds are the library's own kinds of filter, whichever there are.
 func filterKinds() []KindInfo {
-	return slices.DeleteFunc(Kinds(), func(kind KindInfo) bool { return kind.IsMap })
+	return slices.DeleteFunc(Kinds(), func(kind KindInfo) bool { return kind.IsMap || kind.IsForeign })
 }
 
 // insertable are the kinds that keys can be added to, whichever there are.

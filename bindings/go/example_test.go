@@ -53,6 +53,25 @@ func ExampleFilter_InsertString() {
 	// be false
 }
 
+// What another library wrote is a filter like any other, and goes back as the same bytes.
+func ExampleImportFilter() {
+	guava := []byte{1, 5, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0} // An empty one with a single word.
+	seen, err := petal.ImportFilter("guava", guava, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer seen.Close()
+	if _, err := seen.InsertString("apple"); err != nil {
+		log.Fatal(err)
+	}
+	foreign, err := seen.Export("guava", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(seen.ContainsString("apple"), len(foreign))
+	// Output: true 14
+}
+
 // A batch costs one call of C for all its keys.
 func ExampleFilter_ContainsBatch() {
 	seen, err := petal.New(petal.Spec{Capacity: 1000})

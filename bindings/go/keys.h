@@ -69,6 +69,21 @@ static inline petal_status petal_go_load(const uint8_t *image, size_t length, co
 	return petal_filter_load(image, length, options, filter, error);
 }
 
+static inline petal_status petal_go_import(const char *format, const uint8_t *bytes, size_t length,
+                                           const petal_import_options *options, petal_filter **filter,
+                                           petal_error *error) {
+	return petal_filter_import(format, bytes, length, options, filter, error);
+}
+
+static inline petal_status petal_go_export(const petal_filter *filter, const char *format, const char *variant,
+                                           uint8_t *buffer, size_t length, petal_error *error) {
+	return petal_filter_export(filter, format, variant, buffer, length, NULL, error);
+}
+
+static inline petal_status petal_go_recognise(const uint8_t *bytes, size_t length, petal_format_info *info) {
+	return petal_format_recognise(bytes, length, info);
+}
+
 static inline petal_status petal_go_serialize(const petal_filter *filter, uint8_t *buffer, size_t length,
                                               petal_error *error) {
 	return petal_filter_serialize(filter, buffer, length, NULL, error);

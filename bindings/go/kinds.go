@@ -78,6 +78,8 @@ type KindInfo struct {
 	IsMap bool `json:"is_map"`
 	// IsDefault says that a spec without a kind means this one, among those of filters or those of maps.
 	IsDefault bool `json:"is_default"`
+	// IsForeign says that it is a kind of filter whose bits are another system's: [ImportFilter], [FormatSpec].
+	IsForeign bool `json:"is_foreign"`
 
 	parameters int
 }
@@ -95,7 +97,7 @@ type ParameterInfo struct {
 	id uint32
 }
 
-// Kinds returns the kinds that there are, of filters and of maps.
+// Kinds returns the kinds that there are, of filters, of maps and of other systems' filters.
 func Kinds() []KindInfo {
 	kinds := make([]KindInfo, 0, int(C.petal_kind_count()))
 	for index := range cap(kinds) {
@@ -175,6 +177,7 @@ func kindInfo(raw *C.petal_kind_info) KindInfo {
 		IsCanonical:  raw.is_canonical != 0,
 		IsMap:        raw.is_map != 0,
 		IsDefault:    raw.is_default != 0,
+		IsForeign:    raw.is_foreign != 0,
 		parameters:   int(raw.parameter_count),
 	}
 }

@@ -21,6 +21,8 @@ const (
 	SipHash13 Hash = C.PETAL_HASH_SIPHASH13
 	// External leaves hashing to you: the filter takes 64-bit hashes only, which must be uniform in all bits.
 	External Hash = C.PETAL_HASH_EXTERNAL
+	// FormatHash is a format's own way of placing whole keys: that of filters that [ImportFilter] and [FormatSpec] make.
+	FormatHash Hash = C.PETAL_HASH_FORMAT
 )
 
 // Kernel is an instruction set that the inner loops are written for. All do the same to the same bytes.

@@ -15,7 +15,7 @@ import (
 // How values are printed and written as JSON. Names are those of the C library, in lower case.
 
 var (
-	hashNames   = []string{XXH3: "xxh3", XXH64: "xxh64", SipHash13: "siphash13", External: "external"}
+	hashNames   = []string{XXH3: "xxh3", XXH64: "xxh64", SipHash13: "siphash13", External: "external", FormatHash: "format"}
 	modeNames   = []string{OpenRead: "read", OpenWrite: "write", OpenLoad: "load", OpenShare: "share"}
 	stateNames  = []string{"dirty", "in_place", "writable", "can_hash", "unvouched"}
 	kernelNames = []string{

@@ -82,6 +82,7 @@ func TestJSONHasTheNamesOfC(t *testing.T) {
 		"petal_plan_request": PlanRequest{1, 0.5, 3, CanInsert, true}, "petal_proposal": Proposal{Err: ErrUnsupported},
 		"petal_kind_info":      must(FindKind("bloom")),
 		"petal_parameter_info": ParameterInfo{},
+		"petal_format_info":    must(FindFormat("guava")),
 		"petal_spec":           every,
 	} {
 		_, body, found := strings.Cut(header, "typedef struct "+structure+" {")

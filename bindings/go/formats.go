@@ -1,0 +1,224 @@
+package petal
+
+/*
+#include <stdint.h>
+#include "keys.h"
+
+extern _Bool petalGoWrite(uintptr_t context, void *bytes, size_t length);
+
+static bool petal_go_write_export(void *context, const void *bytes, size_t length) {
+	return petalGoWrite((uintptr_t)context, (void *)bytes, length);
+}
+
+static petal_status petal_go_export_to(const petal_filter *filter, const char *format, const char *variant,
+                                       uintptr_t context, petal_error *error) {
+	return petal_filter_export_to(filter, format, variant, petal_go_write_export, (void *)context, error);
+}
+*/
+import "C"
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+	"runtime/cgo"
+	"unsafe"
+)
+
+// FormatCapabilities are what can be done with a format.
+type FormatCapabilities uint32
+
+// The capabilities of formats.
+const (
+	// FormatRead is that of [ImportFilter].
+	FormatRead FormatCapabilities = C.PETAL_FORMAT_READ
+	// FormatWrite is that of [Filter.Export].
+	FormatWrite FormatCapabilities = C.PETAL_FORMAT_WRITE
+	// FormatCreate is that of [FormatSpec].
+	FormatCreate FormatCapabilities = C.PETAL_FORMAT_CREATE
+	// FormatRecognise is that of [RecogniseFormat].
+	FormatRecognise FormatCapabilities = C.PETAL_FORMAT_RECOGNISE
+)
+
+// Has says whether all of other are among the capabilities.
+func (c FormatCapabilities) Has(other FormatCapabilities) bool { return c&other == other }
+
+// FormatInfo is what the library knows of another system's format.
+type FormatInfo struct {
+	// Name is what [ImportFilter] and [Filter.Export] take.
+	Name         string             `json:"name"`
+	Summary      string             `json:"summary"`
+	Capabilities FormatCapabilities `json:"capabilities"`
+	// Variants are the ways in which its owners write it, the default first; empty if there is one.
+	Variants []string `json:"-"`
+}
+
+// ImportOptions are what a format's bytes do not say themselves: only formats that need them take them. A nil
+// *ImportOptions is the zero value.
+type ImportOptions struct {
+	// Bits is the number of bits that places are taken modulo.
+	Bits uint64
+	// Hashes is how many bits a key sets.
+	Hashes uint32
+	// Seed is that of the hash function.
+	Seed uint64
+}
+
+// Formats returns the formats of other systems that the library knows.
+func Formats() []FormatInfo {
+	formats := make([]FormatInfo, 0, int(C.petal_format_count()))
+	for index := range cap(formats) {
+		raw := newFormatInfo()
+		if C.petal_format_at(C.size_t(index), &raw) == C.PETAL_OK {
+			formats = append(formats, formatInfo(&raw))
+		}
+	}
+	return formats
+}
+
+// FindFormat returns the format with this name: [ErrUnknownValue] if there is none.
+func FindFormat(name string) (FormatInfo, error) {
+	const op = "petal.FindFormat"
+	if err := withoutNUL(op, "the name", name); err != nil {
+		return FormatInfo{}, err
+	}
+	raw := newFormatInfo()
+	if status := C.petal_format_find(cString(name), &raw); status != C.PETAL_OK {
+		return FormatInfo{}, &Error{Op: op, Status: Status(status), Message: fmt.Sprintf("there is no format %q", name)}
+	}
+	return formatInfo(&raw), nil
+}
+
+// RecogniseFormat returns the format that bytes start like: [ErrForeign] if they tell of none.
+func RecogniseFormat(foreign []byte) (FormatInfo, error) {
+	raw := newFormatInfo()
+	if status := C.petal_go_recognise(nonNil(foreign), C.size_t(len(foreign)), &raw); status != C.PETAL_OK {
+		return FormatInfo{}, statusError("petal.RecogniseFormat", status)
+	}
+	return formatInfo(&raw), nil
+}
+
+// FormatSpec returns the spec of an empty filter of a format, of the size that its owner would give it for so many
+// distinct keys at a rate inside (0, 1). Variant is one of the format's, empty for the first; seed is that of the hash
+// function, where the format has one. [ErrUnsupported] unless it has [FormatCreate].
+func FormatSpec(format, variant string, capacity uint64, falsePositiveRate float64, seed uint64) (Spec, error) {
+	const op = "petal.FormatSpec"
+	name, asked, err := formatNames(op, format, variant)
+	if err != nil {
+		return Spec{}, err
+	}
+	raw := C.petal_spec{struct_size: C.size_t(unsafe.Sizeof(C.petal_spec{}))}
+	failure := newFailure()
+	C.petal_format_spec(name, asked, C.uint64_t(capacity), C.double(falsePositiveRate), C.uint64_t(seed), &raw,
+		&failure.raw)
+	if err := failure.err(op); err != nil {
+		return Spec{}, err
+	}
+	return specOf(&raw)
+}
+
+// ImportFilter makes a filter of its own out of another system's bytes, all of them. [ErrForeign], [ErrTruncated] and
+// [ErrCorrupt] for bytes that the format cannot have.
+func ImportFilter(format string, foreign []byte, options *ImportOptions) (*Filter, error) {
+	const op = "petal.ImportFilter"
+	name, _, err := formatNames(op, format, "")
+	if err != nil {
+		return nil, err
+	}
+	raw := C.petal_import_options{struct_size: C.size_t(unsafe.Sizeof(C.petal_import_options{}))}
+	if options != nil {
+		raw.bits, raw.hashes = C.uint64_t(options.Bits), C.uint32_t(options.Hashes)
+		raw.seed = C.uint64_t(options.Seed)
+	}
+	var handle *C.petal_filter
+	failure := newFailure()
+	C.petal_go_import(name, nonNil(foreign), C.size_t(len(foreign)), &raw, &handle, &failure.raw)
+	if err := failure.err(op); err != nil {
+		return nil, err
+	}
+	return own(handle), nil
+}
+
+// Export returns the filter's bytes in a format. Variant is one of the format's; empty is the one that the filter was
+// imported in, or the first. [ErrUnsupported] if the filter has no form in the format, saying what stands in the way.
+// Only reads the filter.
+func (f *Filter) Export(format, variant string) ([]byte, error) {
+	const op = "petal.Filter.Export"
+	name, asked, err := formatNames(op, format, variant)
+	if err != nil {
+		return nil, err
+	}
+	var size C.uint64_t
+	failure := newFailure()
+	C.petal_filter_export_size(f.toRead(), name, asked, &size, &failure.raw)
+	if err := failure.err(op); err != nil {
+		return nil, err
+	}
+	if size > math.MaxInt {
+		return nil, &Error{Op: op, Status: ErrTooLarge}
+	}
+	foreign := make([]byte, size)
+	C.petal_go_export(f.toRead(), name, asked, nonNil(foreign), C.size_t(size), &failure.raw)
+	runtime.KeepAlive(f)
+	if err := failure.err(op); err != nil {
+		return nil, err
+	}
+	return foreign, nil
+}
+
+// ExportTo is [Filter.Export] piece by piece, without a copy of the whole. The writer must not end its goroutine
+// ([runtime.Goexit]). Only reads the filter.
+func (f *Filter) ExportTo(w io.Writer, format, variant string) (int64, error) {
+	const op = "petal.Filter.ExportTo"
+	name, asked, err := formatNames(op, format, variant)
+	if err != nil {
+		return 0, err
+	}
+	out := &streamOut{writer: w}
+	handle := cgo.NewHandle(out)
+	defer handle.Delete()
+	failure := newFailure()
+	C.petal_go_export_to(f.toRead(), name, asked, C.uintptr_t(handle), &failure.raw)
+	runtime.KeepAlive(f)
+	if out.panicked != nil {
+		panic(out.panicked)
+	}
+	if out.err != nil {
+		return out.written, out.err
+	}
+	return out.written, failure.err(op)
+}
+
+// formatNames are the names of a format and of a variant as the library takes them: nil for none.
+func formatNames(op, format, variant string) (name, asked *C.char, err error) {
+	if err := withoutNUL(op, "the format", format); err != nil {
+		return nil, nil, err
+	}
+	if err := withoutNUL(op, "the variant", variant); err != nil {
+		return nil, nil, err
+	}
+	if variant != "" {
+		asked = cString(variant)
+	}
+	return cString(format), asked, nil
+}
+
+func newFormatInfo() C.petal_format_info {
+	return C.petal_format_info{struct_size: C.size_t(unsafe.Sizeof(C.petal_format_info{}))}
+}
+
+func formatInfo(raw *C.petal_format_info) FormatInfo {
+	info := FormatInfo{
+		Name:         C.GoString(&raw.name[0]),
+		Summary:      C.GoString(&raw.summary[0]),
+		Capabilities: FormatCapabilities(raw.capabilities),
+	}
+	for index := range int(raw.variant_count) {
+		var name [C.PETAL_NAME_SIZE]C.char
+		if C.petal_format_variant(&raw.name[0], C.size_t(index), &name[0]) == C.PETAL_OK {
+			info.Variants = append(info.Variants, C.GoString(&name[0]))
+		}
+	}
+	return info
+}
