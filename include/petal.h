@@ -828,6 +828,10 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_BLOOMIER 7
 /** A classic Bloom filter placed as another system places it, for exchanging its bytes. */
 #define PETAL_KIND_FOREIGN_BLOOM 8
+/** The Bloom filter of RocksDB's tables, for exchanging its bytes: one cache line a key. */
+#define PETAL_KIND_ROCKSDB_BLOOM 9
+/** A filter that another system made of all of its keys, for looking keys up. */
+#define PETAL_KIND_FOREIGN_STATIC 10
 
 /** Keys can be inserted one by one. */
 #define PETAL_CAN_INSERT (1ull << 0)
