@@ -2,11 +2,11 @@
 
 use crate::args;
 use crate::failure::{Failure, Outcome, warn};
-use crate::keys::{Inputs, RECORDS};
+use crate::keys::{Inputs, Room};
 use crate::output::Destination;
 use crate::progress::Progress;
 use crate::{image_file, info, spec};
-use petal::{Builder, BuilderOptions, Filter, Image, Keys, Row, Spec};
+use petal::{Builder, BuilderOptions, DEFAULT_FALSE_POSITIVE_RATE, Filter, Image, Row, Spec, interop};
 use std::env;
 use std::ops::ControlFlow;
 
@@ -14,6 +14,15 @@ pub fn run(args: &args::Build, common: args::Common) -> Outcome {
     let inputs = Inputs::new(&args.keys, args.hashing.secret.key_file.as_deref())?;
     let destination = Destination::new(args.output.output.as_deref(), common.json)?;
     destination.check_apart_from(&inputs)?;
+    if let Some(name) = &args.format {
+        let filter = of_format(args, name, &inputs)?;
+        image_file::warn_if_overfull(&filter);
+        destination.write_in(&filter, name, args.variant.as_deref())?;
+        if common.json {
+            info::print_json(&info::Summary::of(destination.path(), &filter))?;
+        }
+        return Ok(0);
+    }
     let spec = spec::of_build(args)?;
     let row = petal::row_of(&spec)?;
     if row.is_map() {
@@ -48,16 +57,38 @@ fn stream(args: &args::Build, row: &Row, mut spec: Spec, inputs: &Inputs) -> Out
         }
         spec.capacity = count(inputs)?.max(1);
     }
-    let mut filter = petal::create(&spec::sized(args, row, spec)?)?;
-    let hasher = filter.base().hasher().clone();
-    let mut room = [0; RECORDS];
-    inputs.for_each(&mut Progress::new("building", inputs.length()), |batch| {
-        filter.insert_batch(&Keys::Hashes(batch.hash(&hasher, &mut room)?), None).outcome?;
-        Ok(ControlFlow::Continue(()))
-    })?;
+    let filter = filled(&spec::sized(args, row, spec)?, inputs)?;
     if counted && filter.base().count() > spec.capacity {
         warn(format_args!("the input grew after its {} records were counted", spec.capacity));
     }
+    Ok(filter)
+}
+
+/// The filter of all keys of the inputs that has a form in a format.
+fn of_format(args: &args::Build, name: &str, inputs: &Inputs) -> Outcome<Filter> {
+    let format = interop::find(name)?;
+    let rate = args.fpr.unwrap_or(DEFAULT_FALSE_POSITIVE_RATE);
+    let spec = |capacity| format.spec(capacity, rate, args.variant.as_deref(), args.hashing.seed.unwrap_or(0));
+    let capacity = match args.capacity {
+        Some(capacity) => capacity,
+        None => {
+            // What is wrong at any capacity is refused before the input is read.
+            spec(1_000_000)?;
+            count(inputs)?.max(1)
+        }
+    };
+    filled(&spec(capacity)?, inputs)
+}
+
+/// A filter that is made empty, with all keys of the inputs.
+fn filled(spec: &Spec, inputs: &Inputs) -> Outcome<Filter> {
+    let mut filter = petal::create(spec)?;
+    let hasher = filter.base().hasher().clone();
+    let mut room = Room::new();
+    inputs.for_each(&mut Progress::new("building", inputs.length()), |batch| {
+        filter.insert_batch(&batch.keys(&hasher, &mut room)?, None).outcome?;
+        Ok(ControlFlow::Continue(()))
+    })?;
     Ok(filter)
 }
 
@@ -70,9 +101,9 @@ fn collect(args: &args::Build, row: &Row, mut spec: Spec, inputs: &Inputs) -> Ou
     let spec = spec::sized(args, row, spec)?;
     let mut builder = Builder::new(&spec, options(&args.resources))?;
     let hasher = spec.hasher()?;
-    let mut room = [0; RECORDS];
+    let mut room = Room::new();
     inputs.for_each(&mut Progress::new("reading", inputs.length()), |batch| {
-        builder.add_batch(&Keys::Hashes(batch.hash(&hasher, &mut room)?)).outcome?;
+        builder.add_batch(&batch.keys(&hasher, &mut room)?).outcome?;
         Ok(ControlFlow::Continue(()))
     })?;
     Ok(builder.finish()?)

@@ -3,10 +3,10 @@
 use crate::args;
 use crate::failure::{Failure, Outcome};
 use crate::image_file;
-use crate::keys::{Inputs, RECORDS};
+use crate::keys::{Inputs, RECORDS, Room};
 use crate::output::Text;
 use crate::progress::Progress;
-use petal::{Answers, Image, Keys, Mode};
+use petal::{Answers, Image};
 use serde::Serialize;
 use std::ops::ControlFlow;
 
@@ -25,7 +25,8 @@ pub fn run(args: &args::Check, common: args::Common) -> Outcome {
     }
     let secret = args.secret.key_file.as_deref();
     let inputs = Inputs::new(&args.keys, secret.into_iter().chain([&*args.filter]))?;
-    let filter = image_file::open(&args.filter, Mode::Read, image_file::secret(&args.secret)?)?;
+    let filter = image_file::open_or_import(&args.filter, image_file::secret(&args.secret)?, args.format.as_deref())?;
+    let filter = image_file::filter(&args.filter, filter)?;
     image_file::refuse_bytes(&args.filter, &filter)?;
     image_file::warn_if_dirty(&args.filter, &filter);
     let mut progress = Progress::new("checking", inputs.length());
@@ -36,14 +37,14 @@ pub fn run(args: &args::Check, common: args::Common) -> Outcome {
     let hasher = filter.base().hasher();
     let mut text = Text::new()?;
     let (mut records, mut selected) = (0_u64, 0_u64);
-    let mut room = [0; RECORDS];
+    let mut room = Room::new();
     let mut found = [0; RECORDS];
     inputs.for_each(&mut progress, |batch| {
-        let hashes = batch.hash(hasher, &mut room)?;
-        let found = &mut found[..hashes.len()];
+        let keys = batch.keys(hasher, &mut room)?;
+        let found = &mut found[..keys.len()];
         let answers = &mut Answers { bytes: Some(&mut found[..]), ..Answers::default() };
-        filter.contains_batch(&Keys::Hashes(hashes), answers)?;
-        records += hashes.len() as u64;
+        filter.contains_batch(&keys, answers)?;
+        records += keys.len() as u64;
         for (i, _) in found.iter().enumerate().filter(|(_, found)| (**found != 0) != args.invert) {
             selected += 1;
             if shows_records {

@@ -3,10 +3,10 @@
 use crate::args;
 use crate::failure::Outcome;
 use crate::image_file;
-use crate::keys::{Inputs, RECORDS};
+use crate::keys::{Inputs, RECORDS, Room};
 use crate::output::Text;
 use crate::progress::Progress;
-use petal::{Answers, Capabilities, Image, Keys, Mode};
+use petal::{Answers, Capabilities, Image, Mode};
 use serde::Serialize;
 use std::ops::ControlFlow;
 
@@ -27,12 +27,12 @@ pub fn run(args: &args::Count, common: args::Common) -> Outcome {
     let hasher = filter.base().hasher();
     let mut text = Text::new()?;
     let mut some = false;
-    let (mut room, mut counts) = ([0; RECORDS], [0; RECORDS]);
+    let (mut room, mut counts) = (Room::new(), [0; RECORDS]);
     inputs.for_each(&mut Progress::new("counting", inputs.length()).beside_output(), |batch| {
-        let hashes = batch.hash(hasher, &mut room)?;
-        let counts = &mut counts[..hashes.len()];
+        let keys = batch.keys(hasher, &mut room)?;
+        let counts = &mut counts[..keys.len()];
         let answers = &mut Answers { counts: Some(&mut *counts), ..Answers::default() };
-        filter.count_batch(&Keys::Hashes(hashes), answers)?;
+        filter.count_batch(&keys, answers)?;
         some |= answers.true_count > 0;
         for (i, count) in counts.iter().enumerate() {
             match (common.json, common.quiet) {

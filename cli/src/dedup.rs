@@ -20,12 +20,12 @@
 
 use crate::args;
 use crate::failure::{Failure, Outcome, note, say, warn};
-use crate::keys::{Inputs, RECORDS};
+use crate::keys::{Inputs, RECORDS, Room};
 use crate::numbers::short;
 use crate::output::{Text, json};
 use crate::progress::Progress;
 use petal::registry;
-use petal::{Answers, Capabilities, INTERVAL_SIGMAS, Image, Keys, Overfill, Spec};
+use petal::{Answers, Capabilities, INTERVAL_SIGMAS, Image, Overfill, Spec};
 use serde::Serialize;
 use std::ops::ControlFlow;
 
@@ -55,13 +55,13 @@ pub fn run(args: &args::Dedup, common: args::Common) -> Outcome {
     let hasher = filter.base().hasher().clone();
     let mut text = Text::new()?;
     let (mut lines, mut passed) = (0_u64, 0_u64);
-    let mut room = [0; RECORDS];
+    let mut room = Room::new();
     let mut new = [0; RECORDS];
     inputs.for_each(&mut progress, |batch| {
-        let hashes = batch.hash(&hasher, &mut room)?;
-        let new = &mut new[..hashes.len()];
+        let keys = batch.keys(&hasher, &mut room)?;
+        let new = &mut new[..keys.len()];
         let answers = &mut Answers { bytes: Some(&mut new[..]), ..Answers::default() };
-        let taken = filter.insert_batch(&Keys::Hashes(hashes), Some(answers));
+        let taken = filter.insert_batch(&keys, Some(answers));
         let new = &new[..taken.keys];
         lines += taken.keys as u64;
         for (i, _) in new.iter().enumerate().filter(|(_, new)| **new != 0) {

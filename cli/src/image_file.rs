@@ -6,9 +6,10 @@ use crate::keys::{self, Inputs};
 use crate::numbers::short;
 use petal::format::{HEADER_LENGTH, Header};
 use petal::kind::Payload;
+use petal::interop::{self, ImportOptions};
 use petal::{Base, Capabilities, Filter, Image, Map, Measure, Mode, OpenOptions, Overfill, SecretKey, Status};
 use std::fmt::Display;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -105,7 +106,12 @@ impl Described for Handle {
 
 /// Opens the filter in the file at `path`, or reads the one that comes from standard input.
 pub fn open(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Filter> {
-    match open_any(path, mode, key)? {
+    filter(path, open_any(path, mode, key)?)
+}
+
+/// The filter that was opened; a map is refused.
+pub fn filter(path: &Path, handle: Handle) -> Outcome<Filter> {
+    match handle {
         Handle::Filter(filter) => Ok(filter),
         Handle::Map(map) => {
             let (name, kind) = (name(path), map.base().row().name);
@@ -144,6 +150,39 @@ pub fn open_any(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Hand
         return Err(Failure::new("-: a filter is changed in its file, not on its way through standard input"));
     }
     petal::load_as(&image(keys::stdin())?, &options).map_err(failed)
+}
+
+/// The largest file that is read to find out whether it is another system's filter.
+const MOST_TO_RECOGNISE: u64 = 1 << 30;
+
+/// Opens an image for reading, or the filter of another system: of `format`, if it is named, or of the one that the
+/// file's bytes tell of.
+pub fn open_or_import(path: &Path, key: Option<SecretKey>, format: Option<&str>) -> Outcome<Handle> {
+    if let Some(format) = format {
+        return import(path, format, &ImportOptions::default()).map(Handle::Filter);
+    }
+    let regular = path.metadata().ok().filter(|metadata| metadata.is_file() && metadata.len() <= MOST_TO_RECOGNISE);
+    let is_foreign = |error: &petal::Error| error.status() == Status::Foreign || error.status() == Status::Truncated;
+    if regular.is_some()
+        && let Err(error) = petal::open_as::<Handle>(path, &OpenOptions { mode: Mode::Read, key })
+        && is_foreign(&error)
+    {
+        let bytes = fs::read(path).map_err(|error| Failure::io(path.display(), &error))?;
+        if let Some(format) = interop::recognise(&bytes) {
+            let filter = format.import(&bytes, &ImportOptions::default());
+            return filter.map(Handle::Filter).map_err(|error| Failure::at(path, &error));
+        }
+    }
+    open_any(path, Mode::Read, key)
+}
+
+/// The filter that another system's bytes are, in a file or from standard input.
+pub fn import(path: &Path, format: &str, options: &ImportOptions) -> Outcome<Filter> {
+    let mut bytes = Vec::new();
+    let file = if is_standard(path) { keys::stdin() } else { File::open(path) };
+    file.and_then(|mut file| file.read_to_end(&mut bytes)).map_err(|error| Failure::io(name(path), &error))?;
+    let failed = |error| Failure::at(path, &error);
+    interop::find(format).and_then(|format| format.import(&bytes, options)).map_err(failed)
 }
 
 /// The image that comes from standard input. What is none is not read to its end.
@@ -218,6 +257,8 @@ pub fn warn_if_dirty(path: &Path, image: &impl Image) {
 /// Refuses an image to which byte keys say nothing.
 pub fn refuse_bytes(path: &Path, image: &impl Image) -> Outcome<()> {
     match image.base().hasher().refusal() {
+        // It takes them whole.
+        Some(_) if image.base().row().hashes_keys_itself => Ok(()),
         None => Ok(()),
         Some(status) => Err(Failure::at(path, &status.into())),
     }

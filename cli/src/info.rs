@@ -3,11 +3,11 @@
 use crate::TROUBLE;
 use crate::args;
 use crate::failure::Outcome;
-use crate::image_file::{Described, check_standard_input, open_any};
+use crate::image_file::{Described, check_standard_input, open_or_import};
 use crate::numbers::short;
 use crate::output::Text;
 use crate::progress::Progress;
-use petal::{Domain, Estimate, Filter, HashFunction, Mode, Parameter, sizing};
+use petal::{Domain, Estimate, Filter, HashFunction, Parameter, sizing};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -152,7 +152,7 @@ pub fn run(args: &args::Info, common: args::Common) -> Outcome {
     let mut text = Text::new()?;
     let mut status = 0;
     for (i, path) in args.filters.iter().enumerate() {
-        let image = match open_any(path, Mode::Read, None) {
+        let image = match open_or_import(path, None, args.format.as_deref()) {
             Ok(image) => image,
             Err(failure) => {
                 text.flush()?;

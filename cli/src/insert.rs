@@ -2,10 +2,10 @@
 
 use crate::args;
 use crate::failure::{Failure, Outcome};
-use crate::keys::{Inputs, RECORDS};
+use crate::keys::{self, Inputs, Room};
 use crate::progress::Progress;
 use crate::{image_file, info, stdio};
-use petal::{Capabilities, Filter, Image, Keys, Status};
+use petal::{Capabilities, Filter, Image, Status};
 use std::ops::ControlFlow;
 
 pub fn run(args: &args::Insert, common: args::Common) -> Outcome {
@@ -40,15 +40,15 @@ pub fn run(args: &args::Insert, common: args::Common) -> Outcome {
 fn insert(filter: &mut Filter, larger: &mut Option<Filter>, inputs: &Inputs) -> Outcome<()> {
     let hasher = filter.base().hasher().clone();
     let grows = filter.base().row().capabilities.contains(Capabilities::GROW);
-    let mut room = [0; RECORDS];
+    let mut room = Room::new();
     inputs.for_each(&mut Progress::new("inserting", inputs.length()), |batch| {
-        let hashes = batch.hash(&hasher, &mut room)?;
-        let taken = larger.as_mut().unwrap_or(filter).insert_batch(&Keys::Hashes(hashes), None);
+        let keys = batch.keys(&hasher, &mut room)?;
+        let taken = larger.as_mut().unwrap_or(filter).insert_batch(&keys, None);
         match taken.outcome {
             Err(error) if error.status() == Status::Full && grows && larger.is_none() => {
                 filter.sync()?;
                 let copy = larger.insert(filter.copy()?);
-                copy.insert_batch(&Keys::Hashes(&hashes[taken.keys..]), None).outcome?;
+                copy.insert_batch(&keys::from(keys, taken.keys), None).outcome?;
             }
             outcome => outcome?,
         }

@@ -12,7 +12,7 @@ use crate::progress::Progress;
 use crate::stdio;
 use memchr::memmem::Finder;
 use memchr::{memchr_iter, memrchr};
-use petal::Hasher;
+use petal::{HashFunction, Hasher};
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::ops::{ControlFlow, Range};
@@ -23,6 +23,29 @@ const BLOCK: usize = 1 << 20;
 
 /// Records in a batch, at most.
 pub const RECORDS: usize = 1024;
+
+/// Room for the keys of a batch as a filter takes them, or for their hashes.
+pub struct Room {
+    hashes: [u64; RECORDS],
+    bytes: Vec<u8>,
+    offsets: Vec<u64>,
+}
+
+impl Room {
+    /// Room for any batch.
+    pub fn new() -> Room {
+        Room { hashes: [0; RECORDS], bytes: Vec::new(), offsets: Vec::new() }
+    }
+}
+
+/// The keys from the one at `start` on.
+pub fn from(keys: petal::Keys<'_>, start: usize) -> petal::Keys<'_> {
+    match keys {
+        petal::Keys::Bytes { bytes, offsets } => petal::Keys::Bytes { bytes, offsets: &offsets[start..] },
+        petal::Keys::U64(keys) => petal::Keys::U64(&keys[start..]),
+        petal::Keys::Hashes(hashes) => petal::Keys::Hashes(&hashes[start..]),
+    }
+}
 
 /// The KEYS arguments: where keys come from.
 pub struct Inputs {
@@ -264,13 +287,33 @@ impl<'a> Batch<'a> {
         self.ends.is_empty()
     }
 
-    /// The hashes of the keys, in the first part of `room`.
-    pub fn hash<'h>(&self, hasher: &Hasher, room: &'h mut [u64; RECORDS]) -> Outcome<&'h mut [u64]> {
-        let hashes = &mut room[..self.len()];
+    /// The keys as a filter with this hasher takes them: by their hashes, or whole where its format hashes them.
+    pub fn keys<'h>(&self, hasher: &Hasher, room: &'h mut Room) -> Outcome<petal::Keys<'h>> {
+        if hasher.function() == HashFunction::Format {
+            return self.whole(room);
+        }
+        let hashes = &mut room.hashes[..self.len()];
         for (i, hash) in hashes.iter_mut().enumerate() {
             *hash = hasher.hash_bytes(self.key(i)).map_err(petal::Error::from)?;
         }
-        Ok(hashes)
+        Ok(petal::Keys::Hashes(hashes))
+    }
+
+    /// The keys, one after the other.
+    fn whole<'h>(&self, room: &'h mut Room) -> Outcome<petal::Keys<'h>> {
+        let Room { bytes, offsets, .. } = room;
+        bytes.clear();
+        offsets.clear();
+        let failed = |_| Failure::new("out of memory for a batch of keys");
+        let length = (0..self.len()).map(|i| self.key(i).len()).sum();
+        bytes.try_reserve_exact(length).map_err(failed)?;
+        offsets.try_reserve_exact(self.len() + 1).map_err(failed)?;
+        offsets.push(0);
+        for i in 0..self.len() {
+            bytes.extend_from_slice(self.key(i));
+            offsets.push(bytes.len() as u64);
+        }
+        Ok(petal::Keys::Bytes { bytes, offsets })
     }
 
     /// The key of record `i`.

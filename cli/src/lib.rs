@@ -20,6 +20,7 @@ mod count;
 mod dedup;
 mod estimate;
 mod fold;
+mod formats;
 mod info;
 mod insert;
 mod kinds;
@@ -75,6 +76,9 @@ fn dispatch(cli: &Cli) -> Outcome {
         Command::Merge(args) => combine::run(args, common, |filter, other| filter.merge(other)),
         Command::Intersect(args) => combine::run(args, common, |filter, other| filter.intersect(other)),
         Command::Fold(args) => fold::run(args, common),
+        Command::Import(args) => formats::import(args, common),
+        Command::Export(args) => formats::export(args, common),
+        Command::Formats => formats::list(common),
         Command::Estimate(args) => estimate::run(args, common),
         Command::Kinds => kinds::run(common),
         Command::Map(args) => match &args.command {

@@ -52,6 +52,7 @@ pub const PAGES: &[Page] = &[
                 "Keys from strangers, hashed under a secret key",
                 "head -c 16 /dev/urandom > secret; petal build --key-file secret -o keyed.petal keys.txt",
             ),
+            ("A filter for a program that uses Guava", "petal build --format guava --fpr 0.01 -o words.bf words.txt"),
             (
                 "With room to grow, to be folded later",
                 "petal build --capacity 1e6 --set foldable=1 -o roomy.petal few.txt",
@@ -162,6 +163,33 @@ pub const PAGES: &[Page] = &[
             ("How many distinct keys one holds", "petal estimate words.petal"),
             ("How much two have in common", "petal estimate monday.petal tuesday.petal"),
             ("The same for a program", "petal estimate --json monday.petal tuesday.petal | jq .jaccard.value"),
+        ],
+        status: SUCCESS,
+    },
+    Page {
+        name: "import",
+        examples: &[
+            ("A filter that Guava wrote", "petal import guava seen.bf -o seen.petal; petal check seen.petal keys.txt"),
+            ("One whose size its bytes do not say", "petal import libbloom_1 --bits 9585 --hashes 7 array -o seen.petal"),
+        ],
+        status: SUCCESS,
+    },
+    Page {
+        name: "export",
+        examples: &[
+            ("Back as the bytes that it came from", "petal export seen.petal guava -o seen.bf"),
+            (
+                "Keys into another system's filter",
+                "petal import spark f -o f.petal; petal insert f.petal more.txt; petal export f.petal spark -o f",
+            ),
+        ],
+        status: SUCCESS,
+    },
+    Page {
+        name: "formats",
+        examples: &[
+            ("All formats", "petal formats"),
+            ("Those that filters can be made in", "petal formats --json | jq -r 'select(.create).name'"),
         ],
         status: SUCCESS,
     },

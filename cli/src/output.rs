@@ -4,7 +4,8 @@ use crate::failure::{Failure, Outcome};
 use crate::image_file::is_standard;
 use crate::keys::Inputs;
 use crate::stdio;
-use petal::Image;
+use petal::image::Sink;
+use petal::{Base, Filter, Image};
 use serde::Serialize;
 use std::ffi::OsStr;
 use std::fmt;
@@ -155,24 +156,40 @@ impl Destination {
 
     /// Writes the filter or map. A file is replaced at once and as a whole, or stays as it was.
     pub fn write(&self, image: &impl Image) -> Outcome<()> {
+        self.take(image.base(), |sink| image.serialize(sink))
+    }
+
+    /// Writes the filter in another system's format, in a variant of it, likewise.
+    pub fn write_in(&self, filter: &Filter, format: &str, variant: Option<&str>) -> Outcome<()> {
+        let format = petal::interop::find(format)?;
+        // What has no form in it is refused before a file is opened for it.
+        format.export(filter, variant, &mut |_| Ok(()))?;
+        self.take(filter.base(), |sink| format.export(filter, variant, sink))
+    }
+
+    fn take(&self, base: &Base, write: impl FnOnce(&mut Sink) -> petal::Result<()>) -> Outcome<()> {
         match self {
-            Destination::Standard => stream(image, &mut stdout().lock(), failed),
-            Destination::File(path) => image.save(path).map_err(|error| {
+            Destination::Standard => stream(write, &mut stdout().lock(), failed),
+            Destination::File(path) => petal::image::save_as(base, path, write).map_err(|error| {
                 let error = Failure::at(path, &error);
                 Failure::new(format_args!("-o {error}"))
             }),
             Destination::Stream(path) => {
                 let failed = |error: io::Error| Failure::io(format_args!("-o {}", path.display()), &error);
-                stream(image, &mut File::options().write(true).open(path).map_err(failed)?, failed)
+                stream(write, &mut File::options().write(true).open(path).map_err(failed)?, failed)
             }
         }
     }
 }
 
-/// Writes a filter or map to what takes bytes in order.
-fn stream(image: &impl Image, out: &mut impl Write, failed: impl Fn(io::Error) -> Failure) -> Outcome<()> {
+/// Gives what `write` writes to what takes bytes in order.
+fn stream(
+    write: impl FnOnce(&mut Sink) -> petal::Result<()>,
+    out: &mut impl Write,
+    failed: impl Fn(io::Error) -> Failure,
+) -> Outcome<()> {
     let mut outcome = Ok(());
-    let written = image.serialize(&mut |bytes| {
+    let written = write(&mut |bytes| {
         outcome = out.write_all(bytes);
         if outcome.is_ok() { Ok(()) } else { Err(petal::Status::Callback.into()) }
     });

@@ -2,11 +2,11 @@
 
 use crate::args;
 use crate::failure::{Failure, Outcome};
-use crate::keys::{Inputs, RECORDS};
+use crate::keys::{Inputs, Room};
 use crate::output::Text;
 use crate::progress::Progress;
 use crate::{image_file, info, stdio};
-use petal::{Answers, Capabilities, Image, Keys};
+use petal::{Answers, Capabilities, Image};
 use std::ops::ControlFlow;
 
 pub fn run(args: &args::Remove, common: args::Common) -> Outcome {
@@ -16,10 +16,10 @@ pub fn run(args: &args::Remove, common: args::Common) -> Outcome {
     let mut filter = image_file::open_to_change(&args.filter, &args.secret, &inputs, able)?;
     let hasher = filter.base().hasher().clone();
     let (mut offered, mut removed) = (0, 0);
-    let mut room = [0; RECORDS];
+    let mut room = Room::new();
     let read = inputs.for_each(&mut Progress::new("removing", inputs.length()), |batch| {
         let mut answers = Answers::default();
-        let taken = filter.remove_batch(&Keys::Hashes(batch.hash(&hasher, &mut room)?), Some(&mut answers));
+        let taken = filter.remove_batch(&batch.keys(&hasher, &mut room)?, Some(&mut answers));
         offered += taken.keys as u64;
         removed += answers.true_count;
         taken.outcome?;

@@ -1,9 +1,9 @@
 //! Saving an image to a file so that no reader ever sees half of it.
 
-use super::write_at;
+use super::{Sink, write_at};
 use crate::error::{Error, Result, error};
 use crate::kind::Base;
-use crate::storage::{Folder, PathBytes, Shown, Temporary};
+use crate::storage::{Folder, PathBytes, RawFile, Shown, Temporary};
 use std::path::Path;
 
 /// Writes the image to a file at `path`: to a file without a name in the same folder, onto the disk, and then into its
@@ -14,6 +14,32 @@ use std::path::Path;
 /// [`Status::MappedPath`](crate::Status::MappedPath) if `base` lies in that very file, and what the system reports;
 /// the path is then as it was.
 pub fn save(base: &Base, path: &Path) -> Result<()> {
+    replace(base, path, |file, failed| {
+        write_at(base, &mut |offset, bytes| file.write_all_at(bytes, offset).map_err(failed))
+    })
+}
+
+/// Writes what `write` gives to its sink to a file at `path`, in the same way. `base` is what is written of.
+///
+/// # Errors
+/// Those of [`save`], and those of `write`.
+pub fn save_as(base: &Base, path: &Path, write: impl FnOnce(&mut Sink) -> Result<()>) -> Result<()> {
+    replace(base, path, |file, failed| {
+        let mut offset = 0;
+        write(&mut |bytes| {
+            file.write_all_at(bytes, offset).map_err(failed)?;
+            offset += bytes.len() as u64;
+            Ok(())
+        })
+    })
+}
+
+/// Puts a file that `write` writes, in pieces, into the place of the one at `path`.
+fn replace(
+    base: &Base,
+    path: &Path,
+    write: impl FnOnce(&RawFile, &dyn Fn(i32) -> Error) -> Result<()>,
+) -> Result<()> {
     let failed = |code| Error::from_os(code, format_args!("saving to {}", Shown(path)));
     let (parent, name) = PathBytes::new(path)?.split()?;
     let folder = Folder::open(&parent).map_err(failed)?;
@@ -39,7 +65,7 @@ pub fn save(base: &Base, path: &Path) -> Result<()> {
     if let Some(existing) = &existing {
         file.take_after(existing);
     }
-    write_at(base, &mut |offset, bytes| file.write_all_at(bytes, offset).map_err(failed))?;
+    write(file, &failed)?;
     file.sync().map_err(failed)?;
     temporary.place(&name).map_err(failed)?;
     folder.sync().map_err(failed)

@@ -125,6 +125,25 @@ pub enum Command {
     /// filter holds now, is at most --fpr. Writes nothing, and says so, where no factor will do.
     #[command(after_long_help = manual::after_help("fold"))]
     Fold(Fold),
+    /// Make a filter of another system's bytes.
+    ///
+    /// It has all that a filter has: keys are looked up and inserted, filters are merged and estimated, and `petal
+    /// export` gives it back as the same bytes. `petal formats` lists the formats; docs/formats.md says of each how its
+    /// owner makes bytes of a key.
+    #[command(after_long_help = manual::after_help("import"))]
+    Import(Import),
+    /// Write a filter as another system's bytes.
+    ///
+    /// Only a filter that was imported, or made by `petal build --format`, has a form in a format: others place their
+    /// keys elsewhere.
+    #[command(after_long_help = manual::after_help("export"))]
+    Export(Export),
+    /// List the formats of other systems, and what can be done with each.
+    ///
+    /// R is read by `petal import`, W is written by `petal export`, C is created by `petal build --format`; ? is told
+    /// from others by its first bytes, so that `petal info` and `petal check` need no --format.
+    #[command(after_long_help = manual::after_help("formats"))]
+    Formats,
     /// Estimate how many keys filters hold, and each two of them together and in common.
     ///
     /// Each estimate stands with its 95 % interval, and as it comes out: that of a small intersection may be negative.
@@ -221,6 +240,14 @@ pub struct Build {
     /// Bits for each key, in the place of a rate: at most so many, of a kind that is built from all of its keys.
     #[arg(long, value_name = "B", allow_negative_numbers = true, value_parser = numbers::bits_per_key)]
     pub bits_per_key: Option<f64>,
+    /// Another system's format, in which the filter is written: of the size that its owner would give it. `petal
+    /// formats` lists them.
+    #[arg(long, value_name = "F", value_parser = formats())]
+    #[arg(conflicts_with_all = ["kind", "bits_per_key", "bits", "hashes", "hash", "key_file", "set", "memory_limit"])]
+    pub format: Option<String>,
+    /// The variant of the format; the first of those that `petal formats` lists if not given.
+    #[arg(long, value_name = "V", requires = "format")]
+    pub variant: Option<String>,
     /// The exact number of bits; the most, of a kind that is built from all of its keys.
     #[arg(long, value_name = "M", allow_negative_numbers = true, value_parser = numbers::positive)]
     pub bits: Option<u64>,
@@ -258,6 +285,9 @@ pub struct Check {
     /// Print only how many keys are selected.
     #[arg(short, long)]
     pub count: bool,
+    /// What the file is where it is another system's, and its bytes do not tell.
+    #[arg(long, value_name = "F", value_parser = formats(), conflicts_with = "key_file")]
+    pub format: Option<String>,
     /// The secret.
     #[command(flatten)]
     pub secret: Secret,
@@ -336,9 +366,53 @@ pub struct Info {
     /// Read only the header: leave out the statistics, for which all bytes of the filter are read.
     #[arg(long)]
     pub no_statistics: bool,
+    /// What the files are where they are another system's, and their bytes do not tell.
+    #[arg(long, value_name = "F", value_parser = formats())]
+    pub format: Option<String>,
     /// The filters.
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     pub filters: Vec<PathBuf>,
+}
+
+/// `petal import`.
+#[derive(Args, Debug)]
+pub struct Import {
+    /// The number of bits that places are taken modulo, where the bytes do not say it.
+    #[arg(long, value_name = "M", allow_negative_numbers = true, value_parser = numbers::positive)]
+    pub bits: Option<u64>,
+    /// The number of bits that a key sets, where the bytes do not say it.
+    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    pub hashes: Option<u32>,
+    /// The seed of the hash function, where the bytes do not say it.
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = numbers::seed)]
+    pub seed: Option<u64>,
+    /// What the bytes are; `petal formats` lists the formats.
+    #[arg(value_name = "FORMAT", value_parser = formats())]
+    pub format: String,
+    /// The bytes; - is standard input.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Where the filter goes.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// `petal export`.
+#[derive(Args, Debug)]
+pub struct Export {
+    /// The variant of the format; the one that it was imported in, or the first that `petal formats` lists, if not
+    /// given.
+    #[arg(long, value_name = "V")]
+    pub variant: Option<String>,
+    /// The filter.
+    #[arg(value_name = "FILTER", value_hint = ValueHint::FilePath)]
+    pub filter: PathBuf,
+    /// What to write; `petal formats` lists the formats.
+    #[arg(value_name = "FORMAT", value_parser = formats())]
+    pub format: String,
+    /// Where the bytes go.
+    #[command(flatten)]
+    pub output: Output,
 }
 
 /// `petal verify`.
@@ -437,6 +511,11 @@ fn about_count() -> String {
          means that the key certainly is not there. The greatest count stands for itself and all that is more: {}.",
         greatest.join(", ")
     )
+}
+
+/// The formats of other systems.
+fn formats() -> Vec<PossibleValue> {
+    petal::interop::FORMATS.iter().map(|format| PossibleValue::new(format.name).help(format.summary)).collect()
 }
 
 fn hashes() -> Vec<PossibleValue> {

@@ -1,0 +1,76 @@
+//! `petal import`, `petal export` and `petal formats`: other systems' bytes.
+
+use crate::args;
+use crate::failure::{Failure, Outcome};
+use crate::info;
+use crate::output::{Destination, Text};
+use crate::{image_file, info::Summary};
+use petal::Mode;
+use petal::interop::{FORMATS, ImportOptions};
+use serde::Serialize;
+
+/// A format, as JSON.
+#[derive(Serialize)]
+struct Description {
+    name: &'static str,
+    summary: &'static str,
+    read: bool,
+    write: bool,
+    create: bool,
+    /// Its bytes tell what they are.
+    recognise: bool,
+    /// The ways in which its owners write it, the default first.
+    variants: &'static [&'static str],
+}
+
+pub fn list(common: args::Common) -> Outcome {
+    let mut text = Text::new()?;
+    for format in FORMATS {
+        let (name, summary, variants) = (format.name, format.summary, format.variants);
+        let (write, create, recognise) = (format.export.is_some(), format.spec.is_some(), format.recognise.is_some());
+        if common.json {
+            text.json(&Description { name, summary, read: true, write, create, recognise, variants })?;
+            continue;
+        }
+        let letters: String = [(true, 'R'), (write, 'W'), (create, 'C'), (recognise, '?')]
+            .map(|(can, letter)| if can { letter } else { '-' })
+            .iter()
+            .collect();
+        text.line(format_args!("{name:<16}{letters}  {summary}"))?;
+        if !variants.is_empty() {
+            text.line(format_args!("{:<16}      --variant {}", "", variants.join(", ")))?;
+        }
+    }
+    text.flush()?;
+    Ok(0)
+}
+
+pub fn import(args: &args::Import, common: args::Common) -> Outcome {
+    let destination = Destination::new(args.output.output.as_deref(), common.json)?;
+    let options = ImportOptions {
+        bits: args.bits.unwrap_or(0),
+        hashes: args.hashes.unwrap_or(0),
+        seed: args.seed.unwrap_or(0),
+    };
+    let filter = image_file::import(&args.file, &args.format, &options)?;
+    destination.write(&filter)?;
+    if common.json {
+        info::print_json(&Summary::of(destination.path(), &filter))?;
+    }
+    Ok(0)
+}
+
+pub fn export(args: &args::Export, common: args::Common) -> Outcome {
+    let destination = Destination::new(args.output.output.as_deref(), common.json)?;
+    let filter = image_file::open(&args.filter, Mode::Read, None)?;
+    image_file::refuse_dirty(&args.filter, &filter)?;
+    let written = destination.write_in(&filter, &args.format, args.variant.as_deref());
+    written.map_err(|failure| match failure {
+        Failure::Message(message) => Failure::new(format_args!("{}: {message}", image_file::name(&args.filter))),
+        Failure::Quiet => Failure::Quiet,
+    })?;
+    if common.json {
+        info::print_json(&Summary::of(destination.path(), &filter))?;
+    }
+    Ok(0)
+}
