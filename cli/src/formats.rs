@@ -2,9 +2,9 @@
 
 use crate::args;
 use crate::failure::{Failure, Outcome};
-use crate::info;
+use crate::image_file;
+use crate::info::{self, Summary};
 use crate::output::{Destination, Text};
-use crate::{image_file, info::Summary};
 use petal::Mode;
 use petal::interop::{FORMATS, ImportOptions};
 use serde::Serialize;
@@ -47,11 +47,8 @@ pub fn list(common: args::Common) -> Outcome {
 
 pub fn import(args: &args::Import, common: args::Common) -> Outcome {
     let destination = Destination::new(args.output.output.as_deref(), common.json)?;
-    let options = ImportOptions {
-        bits: args.bits.unwrap_or(0),
-        hashes: args.hashes.unwrap_or(0),
-        seed: args.seed.unwrap_or(0),
-    };
+    let options =
+        ImportOptions { bits: args.bits.unwrap_or(0), hashes: args.hashes.unwrap_or(0), seed: args.seed.unwrap_or(0) };
     let filter = image_file::import(&args.file, &args.format, &options)?;
     destination.write(&filter)?;
     if common.json {

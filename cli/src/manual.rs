@@ -170,7 +170,10 @@ pub const PAGES: &[Page] = &[
         name: "import",
         examples: &[
             ("A filter that Guava wrote", "petal import guava seen.bf -o seen.petal; petal check seen.petal keys.txt"),
-            ("One whose size its bytes do not say", "petal import libbloom_1 --bits 9585 --hashes 7 array -o seen.petal"),
+            (
+                "One whose size its bytes do not say",
+                "petal import libbloom_1 --bits 9585 --hashes 7 array -o seen.petal",
+            ),
         ],
         status: SUCCESS,
     },

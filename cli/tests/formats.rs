@@ -42,7 +42,10 @@ fn bytes_come_in_and_go_out_as_they_were() {
     assert!(place.petal("export --variant mitz_64 image guava").quiet() == read(&place, "guava"));
     assert!(place.petal_on("import guava -", &read(&place, "guava")).quiet() == image);
     let json: Value = serde_json::from_str(&place.petal("import --json guava guava -o image").text()).unwrap();
-    assert_eq!((json["kind"].as_str(), json["parameters"]["placement"].as_str()), (Some("foreign_bloom"), Some("guava_64")));
+    assert_eq!(
+        (json["kind"].as_str(), json["parameters"]["placement"].as_str()),
+        (Some("foreign_bloom"), Some("guava_64"))
+    );
 }
 
 /// All that keys are asked or told, of an image whose filter takes keys whole.
@@ -96,7 +99,10 @@ fn filters_are_built_in_formats() {
     let place = place();
     place.petal("build --format guava --fpr 0.001 -o made keys").quiet();
     assert!(read(&place, "made") == read(&place, "guava"));
-    assert!(place.petal_on("build --format guava --fpr 0.001 --capacity 17 -", &read(&place, "keys")).quiet() == read(&place, "guava"));
+    assert!(
+        place.petal_on("build --format guava --fpr 0.001 --capacity 17 -", &read(&place, "keys")).quiet()
+            == read(&place, "guava")
+    );
     place.file("many", texts("key", 1000));
     for format in FORMATS.iter().filter(|format| format.spec.is_some()) {
         let name = format.name;
@@ -132,7 +138,10 @@ fn formats_are_those_of_the_library() {
         assert_eq!(line[16..20].contains('C'), format.spec.is_some(), "{line}");
         assert_eq!(line[16..20].contains('W'), format.export.is_some(), "{line}");
         assert_eq!(line[16..20].contains('?'), format.recognise.is_some(), "{line}");
-        assert_eq!((value["name"].as_str(), value["create"].as_bool()), (Some(format.name), Some(format.spec.is_some())));
+        assert_eq!(
+            (value["name"].as_str(), value["create"].as_bool()),
+            (Some(format.name), Some(format.spec.is_some()))
+        );
         assert_eq!(value["variants"].as_array().unwrap().len(), format.variants.len());
     }
 }

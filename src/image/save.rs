@@ -35,11 +35,7 @@ pub fn save_as(base: &Base, path: &Path, write: impl FnOnce(&mut Sink) -> Result
 }
 
 /// Puts a file that `write` writes, in pieces, into the place of the one at `path`.
-fn replace(
-    base: &Base,
-    path: &Path,
-    write: impl FnOnce(&RawFile, &dyn Fn(i32) -> Error) -> Result<()>,
-) -> Result<()> {
+fn replace(base: &Base, path: &Path, write: impl FnOnce(&RawFile, &dyn Fn(i32) -> Error) -> Result<()>) -> Result<()> {
     let failed = |code| Error::from_os(code, format_args!("saving to {}", Shown(path)));
     let (parent, name) = PathBytes::new(path)?.split()?;
     let folder = Folder::open(&parent).map_err(failed)?;
