@@ -176,7 +176,8 @@ pub unsafe extern "C" fn petal_kind_at(index: usize, info: *mut petal_kind_info)
     boundary!(NO_ERROR, [info], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
         unsafe { boundary::check_out(info)? };
-        let row = registry::with_foreign().nth(index).ok_or_else(|| out_of_range("index", index, petal_kind_count()))?;
+        let row =
+            registry::with_foreign().nth(index).ok_or_else(|| out_of_range("index", index, petal_kind_count()))?;
         // SAFETY: as above.
         unsafe { boundary::write(info, kind_info(row)) };
         Ok(())
