@@ -213,7 +213,7 @@ static petal_filter *import_any(const char *format, check_image bytes, const pet
 /* A filter of a format and a variant: made, filled, written, read. */
 static void made_and_written(petal_format_info info, const char *variant) {
   petal_spec spec = {.struct_size = sizeof spec};
-  CHECK_OK(petal_format_spec(info.name, variant, 1001, 0.01, 0, &spec, &error));
+  CHECK_OK(petal_format_spec(info.name, variant, 1100, 0.01, 0, &spec, &error));
   CHECK(spec.struct_size == sizeof spec);
   petal_filter *filter = NULL, *batched = NULL;
   CHECK_OK(petal_filter_new(&spec, &filter, &error));

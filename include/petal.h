@@ -832,6 +832,10 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_ROCKSDB_BLOOM 9
 /** A filter that another system made of all of its keys, for looking keys up. */
 #define PETAL_KIND_FOREIGN_STATIC 10
+/** Bloom filters chained and placed as another system does it, for exchanging its bytes: grows with its keys. */
+#define PETAL_KIND_FOREIGN_SCALABLE 11
+/** RedisBloom's cuckoo filter, for looking keys up and giving its bytes back. */
+#define PETAL_KIND_FOREIGN_CUCKOO 12
 
 /** Keys can be inserted one by one. */
 #define PETAL_CAN_INSERT (1ull << 0)
