@@ -77,7 +77,9 @@ static void formats_describe_themselves(void) {
 static void a_filter_of_guava(void) {
   petal_filter *filter = import("guava", guava, sizeof guava);
   char key[32];
-  for (int i = 0; i < 17; i++) CHECK(petal_filter_contains(filter, key, (size_t)snprintf(key, sizeof key, "key-%d", i)));
+  for (int i = 0; i < 17; i++) {
+    CHECK(petal_filter_contains(filter, key, (size_t)snprintf(key, sizeof key, "key-%d", i)));
+  }
   unsigned found = 0;
   for (int i = 0; i < 10000; i++) {
     found += petal_filter_contains(filter, key, (size_t)snprintf(key, sizeof key, "absent-%d", i));

@@ -368,6 +368,86 @@ static void hashing(void) {
   NULLABLE(petal_filter_hash(filter, NULL, 0, &out_u64));
 }
 
+/* A failed question to `count` filters said true everywhere. */
+#define ASKED(name, call)                       \
+  do {                                          \
+    spoil();                                    \
+    CHECK_STATUS(call, PETAL_ERR_NULL);         \
+    CHECK_TEXT(error.message, name " is NULL"); \
+    CHECK(out_bytes[0] == 1 && (out_bitmap[0] & 1) == 1 && answers.true_count == 1 && answers.done == 0); \
+  } while (0)
+
+static void many_filters(void) {
+  const petal_filter *one[] = {filter};
+  answers.bytes = out_bytes, answers.bitmap = out_bitmap;
+  ASKED("filters", petal_filters_contain(NULL, 1, "a", 1, &answers, &error));
+  ASKED("key", petal_filters_contain(one, 1, NULL, 1, &answers, &error));
+  ASKED("filters", petal_filters_contain_u64(NULL, 1, 1, &answers, &error));
+  ASKED("filters", petal_filters_contain_hash(NULL, 1, 1, &answers, &error));
+  REQUIRED_NAMED("answers", petal_filters_contain(one, 1, "a", 1, NULL, &error));
+  REQUIRED_NAMED("answers", petal_filters_contain_u64(one, 1, 1, NULL, &error));
+  REQUIRED_NAMED("answers", petal_filters_contain_hash(one, 1, 1, NULL, &error));
+  NULLABLE(petal_filters_contain(one, 1, NULL, 0, &answers, NULL));
+  NULLABLE(petal_filters_contain_u64(NULL, 0, 1, &answers, NULL));
+  NULLABLE(petal_filters_contain_hash(one, 1, 1, &answers, NULL));
+}
+
+static void compact_forms(void) {
+  static uint64_t form[256];
+  static petal_compact_options options = {.struct_size = sizeof options};
+  petal_spec little = {.struct_size = sizeof little, .capacity = 10};
+  petal_builder *maker = NULL;
+  petal_filter *opened = NULL;
+  size_t size = 0;
+  uint64_t hash = 0;
+  const uint64_t key = 1;
+  CHECK_OK(petal_builder_new(&little, NULL, &maker, NULL));
+  CHECK_OK(petal_builder_add_u64(maker, key));
+  REQUIRED_NAMED("builder", petal_builder_compact_size(NULL, &out_size, &error));
+  REQUIRED_NAMED("size", petal_builder_compact_size(maker, NULL, &error));
+  REQUIRED_NAMED("builder", petal_builder_finish_compact(NULL, form, sizeof form, &out_size, &error));
+  REQUIRED_NAMED("buffer", petal_builder_finish_compact(maker, NULL, sizeof form, &out_size, &error));
+  NULLABLE(petal_builder_compact_size(maker, &size, NULL));
+  NULLABLE(petal_builder_finish_compact(maker, form, sizeof form, NULL, NULL));
+  petal_builder_free(maker);
+
+  petal_filter *small = check_filled(&little, 0, 1);
+  REQUIRED_NAMED("filter", petal_filter_compact_size(NULL, &out_size, &error));
+  REQUIRED_NAMED("size", petal_filter_compact_size(small, NULL, &error));
+  REQUIRED_NAMED("filter", petal_filter_serialize_compact(NULL, form, sizeof form, &out_size, &error));
+  REQUIRED_NAMED("buffer", petal_filter_serialize_compact(small, NULL, sizeof form, &out_size, &error));
+  NULLABLE(petal_filter_serialize_compact(small, form, sizeof form, NULL, NULL));
+  NULLABLE(petal_filter_compact_size(small, &size, NULL));
+  petal_filter_free(small);
+  REQUIRED_NAMED("data", petal_filter_open_compact(NULL, size, &options, &out, &error));
+  REQUIRED_NAMED("filter", petal_filter_open_compact(form, size, &options, NULL, &error));
+  REQUIRED_NAMED("data", petal_filter_load_compact(NULL, size, &options, &out, &error));
+  REQUIRED_NAMED("filter", petal_filter_load_compact(form, size, &options, NULL, &error));
+  REQUIRED_NAMED("data", petal_compact_check(NULL, size, &error));
+  REQUIRED_NAMED("data", petal_compact_contains_checked_hash(NULL, size, 1, &out_bool, &error));
+  REQUIRED_NAMED("found", petal_compact_contains_checked_hash(form, size, 1, NULL, &error));
+  CHECK(petal_compact_contains_hash(NULL, size, 1));
+  CHECK(petal_compact_contains(NULL, size, NULL, "a", 1) && petal_compact_contains(form, size, NULL, NULL, 1));
+  NULLABLE(petal_filter_open_compact(form, size, NULL, &opened, NULL));
+  petal_filter_free(opened);
+  NULLABLE(petal_filter_load_compact(form, size, NULL, &opened, NULL));
+  petal_filter_free(opened);
+  NULLABLE(petal_compact_check(form, size, NULL));
+
+  const void *forms[] = {form}, *none[] = {NULL};
+  ASKED("data", petal_compacts_contain_hash(NULL, &size, 1, 1, &answers, &error));
+  ASKED("lengths", petal_compacts_contain_hash(forms, NULL, 1, 1, &answers, &error));
+  CHECK(petal_compacts_contain_hash(none, &size, 1, 1, &answers, &error) != PETAL_OK && answers.true_count == 1);
+  REQUIRED_NAMED("answers", petal_compacts_contain_hash(forms, &size, 1, 1, NULL, &error));
+  NULLABLE(petal_compacts_contain_hash(forms, &size, 1, 1, &answers, NULL));
+
+  REQUIRED_NAMED("spec", petal_hash_batch(NULL, U64_KEYS(&key, 1), &out_u64, &error));
+  REQUIRED_NAMED("keys", petal_hash_batch(&little, NULL, &out_u64, &error));
+  REQUIRED_NAMED("hashes", petal_hash_batch(&little, U64_KEYS(&key, 1), NULL, &error));
+  NULLABLE(petal_hash_batch(&little, U64_KEYS(&key, 1), &hash, NULL));
+  answers.bytes = answers.bitmap = NULL;
+}
+
 static bool drop(void *context, const void *bytes, size_t length) {
   (void)context, (void)bytes, (void)length;
   return true;
@@ -548,6 +628,8 @@ int main(void) {
   images();
   hashing();
   builders();
+  many_filters();
+  compact_forms();
   formats();
   maps();
   CHECK(check_same_image(filter, image));
