@@ -36,7 +36,7 @@ fn import(bytes: &[u8], options: &ImportOptions) -> Result<Filter> {
     let [rate, tightening] = [cursor.array()?, cursor.array()?].map(f64::from_le_bytes);
     let is_random = cursor.u8()?;
     let count = u64::from_le_bytes(cursor.array()?);
-    let inside = |number: f64| number > 0.0 && number < 1.0;
+    let inside = |number: f64| (f64::MIN_POSITIVE..1.0).contains(&number);
     if !inside(rate) || !inside(tightening) || is_random > 1 {
         return Err(error!(Corrupt, "rate {rate}, tightening {tightening} and random {is_random} are not possible"));
     }
