@@ -299,6 +299,28 @@ static void estimating_and_planning(void) {
   NULLABLE(petal_plan(&request, &proposal, 1, &out_size, NULL));
 }
 
+static void policies(void) {
+  static const char *const keys[] = {"apple"};
+  static const size_t lengths[] = {5};
+  void *policy = NULL;
+  REQUIRED_NAMED("policy", petal_policy_new(PETAL_POLICY_LEVELDB, 10, NULL, &error));
+  NULLABLE(petal_policy_new(PETAL_POLICY_LEVELDB, 10, &policy, NULL));
+  /* What has no status gives a filter that every key matches, and says that a key does. */
+  for (int i = 0; i < 3; i++) {
+    char *made = petal_policy_create_filter(i == 0 ? NULL : policy, i == 1 ? NULL : keys, i == 2 ? NULL : lengths, 1,
+                                            &out_size);
+    CHECK(made != NULL && out_size == 2 && petal_policy_key_may_match(policy, "any", 3, made, out_size) == 1);
+    free(made);
+  }
+  CHECK(petal_policy_create_filter(policy, keys, lengths, 1, NULL) == NULL);
+  CHECK(petal_policy_key_may_match(NULL, "any", 3, "\0\1", 2) == 1);
+  CHECK(petal_policy_key_may_match(policy, NULL, 3, "\0\1", 2) == 1);
+  CHECK(petal_policy_key_may_match(policy, "any", 3, NULL, 2) == 1);
+  CHECK(petal_policy_name(NULL)[0] == '\0');
+  petal_policy_free(NULL);
+  petal_policy_free(policy);
+}
+
 static bool take(void *context, const void *bytes, size_t length) {
   return context == NULL && bytes != NULL && length > 0;
 }
@@ -625,6 +647,7 @@ int main(void) {
   many_keys();
   combining_and_describing();
   estimating_and_planning();
+  policies();
   images();
   hashing();
   builders();

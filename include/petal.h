@@ -1842,6 +1842,83 @@ petal_status petal_plan(const petal_plan_request *request,
 
 
 /*
+ * FILTER POLICIES OF SORTED TABLES
+ *
+ * LevelDB keeps a filter beside the keys of every data block of a table. These functions make such
+ * filters and ask them:
+ *
+ *     void *policy;
+ *     if (petal_policy_new(PETAL_POLICY_LEVELDB, 10, &policy, &error)) return 1;
+ *     const char *keys[] = {"apple", "pear"};
+ *     size_t lengths[] = {5, 4}, length;
+ *     char *filter = petal_policy_create_filter(policy, keys, lengths, 2, &length);
+ *     bool found = petal_policy_key_may_match(policy, "pear", 4, filter, length);
+ *     free(filter);
+ *     petal_policy_free(policy);
+ *
+ * They have the signatures of `leveldb/c.h`, so a program hands them to `leveldb_filterpolicy_create()` as
+ * they are: policy, `petal_policy_free`, `petal_policy_create_filter`, `petal_policy_key_may_match`,
+ * `petal_policy_name`. The library `libpetal_leveldb` (`integrations/leveldb`) does that in one call. Any
+ * number of threads may use one policy.
+ */
+
+/** How the bytes of a policy's filters are made of keys: one of `PETAL_POLICY_*`. Since 0.1. */
+typedef uint32_t petal_policy_form;
+
+/**
+ * LevelDB's own filters, "leveldb.BuiltinBloomFilter2", bit for bit: databases keep the filters that they have, and
+ * LevelDB's own policy reads those that are made here.
+ */
+#define PETAL_POLICY_LEVELDB 1
+/**
+ * Those of the kind `blocked` in its compact form, "petal.BlockedBloomFilter": faster to make and to ask, and in whole
+ * cache lines of 512 bits, so that the small filters of data blocks have more bits and match fewer keys that are not
+ * there. docs/format.md has its bytes.
+ */
+#define PETAL_POLICY_BLOCKED 2
+
+/**
+ * Makes a policy of `form` whose filters have `bits_per_key` bits for each key; 10 give about one false positive in a
+ * hundred. Give it to `leveldb_filterpolicy_create()`, which frees it in the end, or free it with
+ * `petal_policy_free()`. Since 0.1.
+ */
+petal_status petal_policy_new(petal_policy_form form, uint32_t bits_per_key, void **policy, petal_error *error);
+
+/** Frees a policy; NULL is allowed. Since 0.1. */
+void petal_policy_free(void *policy);
+
+/**
+ * The name that tables keep beside the filters of a policy, static: filters of another name are not looked at. Empty
+ * for NULL. Since 0.1.
+ */
+const char *petal_policy_name(void *policy);
+
+/**
+ * Makes the filter of `count` keys, key i being the `lengths[i]` bytes at `keys[i]`; a key may come more than once.
+ * Returns its bytes, to be freed with `free()`, and writes their number to `filter_length`.
+ *
+ * Where that fails, for want of memory or because a pointer is NULL, it is a filter of two bytes that every key
+ * matches, so that no key is lost. NULL, with a length of 0, if there are not even two bytes, or nowhere to write the
+ * length. Since 0.1.
+ */
+char *petal_policy_create_filter(void *policy,
+                                 const char *const *keys,
+                                 const size_t *lengths,
+                                 int count,
+                                 size_t *filter_length);
+
+/**
+ * 1 if the key may be among those that the filter was made of, 0 if it is not; 1 for bytes that are no filter of the
+ * policy, and where a pointer is NULL. Since 0.1.
+ */
+uint8_t petal_policy_key_may_match(void *policy,
+                                   const char *key,
+                                   size_t length,
+                                   const char *filter,
+                                   size_t filter_length);
+
+
+/*
  * HASHING ONCE FOR MANY FILTERS
  *
  * A filter hashes keys itself. Hash once and use the `_hash` functions where one key is looked up

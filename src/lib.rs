@@ -38,6 +38,7 @@ pub mod layouts;
 mod making;
 mod map;
 pub mod maps;
+pub mod policy;
 mod records;
 pub mod registry;
 pub mod simd;

@@ -60,6 +60,7 @@
 #include "petal/compact.hpp"
 #include "petal/builders.hpp"
 #include "petal/maps.hpp"
+#include "petal/policies.hpp"
 #include "petal/kinds.hpp"
 #include "petal/formats.hpp"
 

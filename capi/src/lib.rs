@@ -84,6 +84,7 @@ pub mod compact;
 pub mod map;
 pub mod interop;
 pub mod plan;
+pub mod policy;
 pub mod hash;
 pub mod view;
 pub mod version;

@@ -26,6 +26,7 @@ mod kernels;
 mod maps;
 mod parquet;
 mod plan;
+mod policy;
 mod pollution;
 mod scalable;
 mod shared;

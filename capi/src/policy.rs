@@ -1,0 +1,169 @@
+//! FILTER POLICIES OF SORTED TABLES
+//!
+//! LevelDB keeps a filter beside the keys of every data block of a table. These functions make such
+//! filters and ask them:
+//!
+//!     void *policy;
+//!     if (petal_policy_new(PETAL_POLICY_LEVELDB, 10, &policy, &error)) return 1;
+//!     const char *keys[] = {"apple", "pear"};
+//!     size_t lengths[] = {5, 4}, length;
+//!     char *filter = petal_policy_create_filter(policy, keys, lengths, 2, &length);
+//!     bool found = petal_policy_key_may_match(policy, "pear", 4, filter, length);
+//!     free(filter);
+//!     petal_policy_free(policy);
+//!
+//! They have the signatures of `leveldb/c.h`, so a program hands them to `leveldb_filterpolicy_create()` as
+//! they are: policy, `petal_policy_free`, `petal_policy_create_filter`, `petal_policy_key_may_match`,
+//! `petal_policy_name`. The library `libpetal_leveldb` (`integrations/leveldb`) does that in one call. Any
+//! number of threads may use one policy.
+
+use crate::boundary::{attempt, boundary, bytes_at_once};
+use crate::handle;
+use crate::status::{petal_error, petal_status};
+use petal_core::policy::{Form, Policy};
+use std::ffi::{c_char, c_int, c_void};
+use std::{ptr, slice};
+
+/// How the bytes of a policy's filters are made of keys: one of `PETAL_POLICY_*`. Since 0.1.
+pub type petal_policy_form = u32;
+
+/// LevelDB's own filters, "leveldb.BuiltinBloomFilter2", bit for bit: databases keep the filters that they have, and
+/// LevelDB's own policy reads those that are made here.
+pub const PETAL_POLICY_LEVELDB: u32 = 1;
+/// Those of the kind `blocked` in its compact form, "petal.BlockedBloomFilter": faster to make and to ask, and in whole
+/// cache lines of 512 bits, so that the small filters of data blocks have more bits and match fewer keys that are not
+/// there. docs/format.md has its bytes.
+pub const PETAL_POLICY_BLOCKED: u32 = 2;
+
+const _: () = assert!(PETAL_POLICY_LEVELDB == Form::LevelDb as u32 && PETAL_POLICY_BLOCKED == Form::Blocked as u32);
+
+/// What is given for a filter that cannot be made: LevelDB's for "more bits than there are", which all keys match.
+const MATCHES_ALL: [u8; 2] = [0, 31];
+
+/// Makes a policy of `form` whose filters have `bits_per_key` bits for each key; 10 give about one false positive in a
+/// hundred. Give it to `leveldb_filterpolicy_create()`, which frees it in the end, or free it with
+/// `petal_policy_free()`. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_policy_new(
+    form: petal_policy_form,
+    bits_per_key: u32,
+    policy: *mut *mut c_void,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [policy], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { handle::give::<Policy>(policy.cast(), || Policy::new(Form::from_number(form)?, bits_per_key)) }
+    })
+}
+
+/// Frees a policy; NULL is allowed. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_policy_free(policy: *mut c_void) {
+    // SAFETY: the caller's promise.
+    unsafe { handle::free::<Policy>(policy.cast()) };
+}
+
+/// The name that tables keep beside the filters of a policy, static: filters of another name are not looked at. Empty
+/// for NULL. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_policy_name(policy: *mut c_void) -> *const c_char {
+    // SAFETY: NULL, or a policy.
+    unsafe { policy.cast::<Policy>().as_ref() }.map_or(c"", Policy::name).as_ptr()
+}
+
+/// Makes the filter of `count` keys, key i being the `lengths[i]` bytes at `keys[i]`; a key may come more than once.
+/// Returns its bytes, to be freed with `free()`, and writes their number to `filter_length`.
+///
+/// Where that fails, for want of memory or because a pointer is NULL, it is a filter of two bytes that every key
+/// matches, so that no key is lost. NULL, with a length of 0, if there are not even two bytes, or nowhere to write the
+/// length. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_policy_create_filter(
+    policy: *mut c_void,
+    keys: *const *const c_char,
+    lengths: *const usize,
+    count: c_int,
+    filter_length: *mut usize,
+) -> *mut c_char {
+    if filter_length.is_null() {
+        return ptr::null_mut();
+    }
+    // SAFETY: NULL, or a policy, and `count` keys.
+    let made = attempt(|| unsafe { create(policy.cast::<Policy>().as_ref()?, keys, lengths, count) }, || None);
+    let (filter, length) = made.or_else(matches_all).unwrap_or((ptr::null_mut(), 0));
+    // SAFETY: the caller's promise; it is not NULL.
+    unsafe { filter_length.write(length) };
+    filter.cast()
+}
+
+/// A filter, in memory of C's.
+///
+/// # Safety
+/// `count` keys lie at `keys`, as long as `lengths` says.
+unsafe fn create(
+    policy: &Policy,
+    keys: *const *const c_char,
+    lengths: *const usize,
+    count: c_int,
+) -> Option<(*mut u8, usize)> {
+    let count = usize::try_from(count).ok()?;
+    let (keys, lengths): (&[*const c_char], &[usize]) = match count {
+        0 => (&[], &[]),
+        _ if keys.is_null() || lengths.is_null() => return None,
+        // SAFETY: the caller's promise.
+        _ => unsafe { (slice::from_raw_parts(keys, count), slice::from_raw_parts(lengths, count)) },
+    };
+    if keys.iter().zip(lengths).any(|(key, length)| key.is_null() && *length != 0) {
+        return None;
+    }
+    let length = policy.filter_size(count)?;
+    // SAFETY: any size may be asked for. What is got has that size, and zeros.
+    let filter = unsafe {
+        let start = libc::calloc(length, 1).cast::<u8>();
+        if start.is_null() {
+            return None;
+        }
+        slice::from_raw_parts_mut(start, length)
+    };
+    let keys = keys.iter().zip(lengths).map(|(key, length)| match length {
+        0 => &[][..],
+        // SAFETY: the caller's promise; it is not NULL.
+        _ => unsafe { slice::from_raw_parts(key.cast(), *length) },
+    });
+    policy.create(keys, filter);
+    Some((filter.as_mut_ptr(), length))
+}
+
+/// [`MATCHES_ALL`] in memory of C's.
+fn matches_all() -> Option<(*mut u8, usize)> {
+    // SAFETY: what is got, if anything is, has that size.
+    unsafe {
+        let filter = libc::malloc(MATCHES_ALL.len()).cast::<u8>();
+        if filter.is_null() {
+            return None;
+        }
+        filter.copy_from_nonoverlapping(MATCHES_ALL.as_ptr(), MATCHES_ALL.len());
+        Some((filter, MATCHES_ALL.len()))
+    }
+}
+
+/// 1 if the key may be among those that the filter was made of, 0 if it is not; 1 for bytes that are no filter of the
+/// policy, and where a pointer is NULL. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_policy_key_may_match(
+    policy: *mut c_void,
+    key: *const c_char,
+    length: usize,
+    filter: *const c_char,
+    filter_length: usize,
+) -> u8 {
+    let may_match = || {
+        // SAFETY: NULL, or a policy, and as many bytes as the lengths say.
+        unsafe {
+            let policy = policy.cast::<Policy>().as_ref()?;
+            let key = bytes_at_once(key.cast(), length)?;
+            Some(policy.may_match(key, bytes_at_once(filter.cast(), filter_length)?))
+        }
+    };
+    attempt(|| may_match().unwrap_or(true), || true).into()
+}
