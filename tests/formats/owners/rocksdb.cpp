@@ -1,16 +1,15 @@
-// Writes a filter block of RocksDB and prints its line for vectors.txt, with how many of `absent-0` to `absent-9999`
-// RocksDB says true of. With librocksdb-dev 7.8.3-2 of Debian 12:
-//
-//     g++ rocksdb.cpp -lrocksdb -o rocksdb && ./rocksdb FILE (bloom|legacy|ribbon) KEYS BITS_PER_KEY
+// Filter blocks that RocksDB's built-in policies write: rocksdb FOLDER. See vectors.txt for what it prints. With
+// librocksdb-dev 7.8.3-2 of Debian 12: g++ rocksdb.cpp -lrocksdb -o rocksdb
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/slice.h>
 #include <rocksdb/status.h>
 #include <rocksdb/table.h>
 
 #include <cstdio>
-#include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <string>
+#include <sys/stat.h>
 
 namespace rocksdb {
 // Since RocksDB 7.0 these are no part of its headers; the shared library has them.
@@ -31,22 +30,32 @@ class FilterBitsReader {
 }  // namespace rocksdb
 
 int main(int, char **argv) {
-  const std::string kind = argv[2];
-  const int count = std::atoi(argv[3]);
-  const double bits = std::atof(argv[4]);
-  const rocksdb::FilterPolicy *policy =
-      kind == "ribbon" ? rocksdb::NewRibbonFilterPolicy(bits, -1) : rocksdb::NewBloomFilterPolicy(bits);
-  rocksdb::BlockBasedTableOptions options;
-  options.format_version = kind == "legacy" ? 4 : 5;
-  rocksdb::FilterBuildingContext context(options);
-  rocksdb::FilterBitsBuilder *builder = policy->GetBuilderWithContext(context);
-  for (int i = 0; i < count; i++) builder->AddKey("key-" + std::to_string(i));
-  std::unique_ptr<const char[]> buffer;
-  const rocksdb::Slice filter = builder->Finish(&buffer);
-  std::FILE *file = std::fopen(argv[1], "wb");
-  if (!file || std::fwrite(filter.data(), 1, filter.size(), file) != filter.size() || std::fclose(file)) return 1;
-  rocksdb::FilterBitsReader *reader = policy->GetFilterBitsReader(filter);
-  int positives = 0;
-  for (int i = 0; i < 10000; i++) positives += reader->MayMatch("absent-" + std::to_string(i));
-  std::printf("rocksdb %s %d %d\n", argv[1], count, positives);
+  // The last is the rate for which Petal makes the same filter, where it does.
+  const struct { const char *policy; int keys; double bits_per_key; const char *rate; } sizes[] = {
+      {"bloom", 5000, 10, "0.0096"}, {"bloom", 1000, 2, "0.387"}, {"bloom", 1000, 26, nullptr},
+      {"bloom", 300, 60, "1.7e-8"},  {"bloom", 40, 14.5, nullptr}, {"legacy", 1000, 10, nullptr},
+      {"legacy", 20, 6, nullptr},    {"ribbon", 1000, 10, nullptr}, {"ribbon", 200, 8, nullptr},
+      {"ribbon", 3000, 14, nullptr}};
+  const std::string folder = argv[1];
+  mkdir((folder + "/rocksdb").c_str(), 0755);
+  for (const auto &size : sizes) {
+    const std::string kind = size.policy;
+    const rocksdb::FilterPolicy *policy = kind == "ribbon" ? rocksdb::NewRibbonFilterPolicy(size.bits_per_key, -1)
+                                                           : rocksdb::NewBloomFilterPolicy(size.bits_per_key);
+    rocksdb::BlockBasedTableOptions options;
+    options.format_version = kind == "legacy" ? 4 : 5;
+    rocksdb::FilterBitsBuilder *builder = policy->GetBuilderWithContext(rocksdb::FilterBuildingContext(options));
+    for (int i = 0; i < size.keys; i++) builder->AddKey("key-" + std::to_string(i));
+    std::unique_ptr<const char[]> buffer;
+    const rocksdb::Slice filter = builder->Finish(&buffer);
+    rocksdb::FilterBitsReader *reader = policy->GetFilterBitsReader(filter);
+    int positives = 0;
+    for (int i = 0; i < 10000; i++) positives += reader->MayMatch("absent-" + std::to_string(i));
+    char name[80];
+    std::snprintf(name, sizeof name, "rocksdb/%s-%g-%d.bin", size.policy, size.bits_per_key, size.keys);
+    std::ofstream(folder + "/" + name, std::ios::binary).write(filter.data(), filter.size());
+    std::printf("rocksdb %s %d %d", name, size.keys, positives);
+    if (size.rate) std::printf(" %d %s - 0", size.keys, size.rate);
+    std::printf("\n");
+  }
 }
