@@ -122,7 +122,11 @@ pub fn placement(number: u64) -> Option<&'static PlacementRow> {
 /// The rate to expect: that of the dependent probes, and at least that of two keys having one hash.
 fn expected_rate(geometry: &Geometry, keys: u64) -> f64 {
     let Some(row) = placement(geometry.words[0]) else { return 1.0 };
-    row.rate(geometry.bits, geometry.hashes, keys).max(sizing::hash_floor(keys, row.hash_bits))
+    let rate = match row.lines_rate {
+        Some(rate) => rate(geometry, keys),
+        None => row.rate(geometry.bits, geometry.hashes, keys),
+    };
+    rate.max(sizing::hash_floor(keys, row.hash_bits))
 }
 
 /// A filter that places its keys as another system does.
@@ -217,7 +221,11 @@ impl Kind for ForeignBloom {
         let Geometry { bits, hashes, payload_bytes, .. } = *self.base.geometry();
         let ones = self.ones();
         progress(payload_bytes);
-        Measure::of_bits(ones, bits, self.row.rate_from_fill(bits, hashes, ones))
+        let rate = match self.row.lines_rate_now {
+            Some(rate) => rate(self.base.geometry(), self.words()),
+            None => self.row.rate_from_fill(bits, hashes, ones),
+        };
+        Measure::of_bits(ones, bits, rate)
     }
 
     fn reset(&mut self) -> Result<()> {

@@ -284,3 +284,21 @@ fn what_has_no_form_in_a_format_is_refused() {
     }
     assert_eq!(interop::find("no such format").err().unwrap().status(), Status::UnknownValue);
 }
+
+/// RocksDB's filters have the rate that is promised, and that which their bits give. The keys are the same every time.
+#[test]
+fn filters_of_rocksdb_keep_their_rate() {
+    let format = interop::find("rocksdb").unwrap();
+    let mut filter = petal::create(&format.spec(20_000, 0.01, None, 0).unwrap()).unwrap();
+    (0..20_000).for_each(|key| assert!(filter.insert_u64(key).is_ok()));
+    let legacy = vectors().into_iter().find(|vector| vector.name.ends_with("legacy-10-1000.bin")).unwrap().filter();
+    for (filter, keys) in [(filter, 20_000), (legacy, 1000)] {
+        const ASKED: u64 = 1_000_000;
+        let found = (0..ASKED).filter(|key| filter.contains_u64(key + (1 << 40))).count() as f64;
+        let (now, promised) =
+            (filter.false_positive_rate(), (filter.base().row().false_positive_rate)(filter.base().geometry(), keys));
+        let expected = ASKED as f64 * now;
+        assert!((found - expected).abs() < 4.5 * expected.sqrt() + 0.02 * expected, "{found} of {expected}");
+        assert!((now / promised - 1.0).abs() < 0.15, "{now} and {promised}");
+    }
+}

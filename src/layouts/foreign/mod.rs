@@ -30,6 +30,7 @@ pub use modulus::Modulus;
 use crate::format::Geometry;
 use crate::sizing::dependent::Scheme;
 use crate::sizing::{bloom, dependent};
+use core::sync::atomic::AtomicU64;
 
 /// The most bits that a key may set: formats write k in one byte or more, but nobody uses more than these.
 pub const MAX_HASHES: u32 = 255;
@@ -73,6 +74,10 @@ pub struct PlacementRow {
     pub max_bits: u64,
     /// Whether the format counts only keys that were new when they were inserted.
     pub counts_new: bool,
+    /// The rate to expect of so many keys, where it is not that of bits anywhere in the array.
+    pub lines_rate: Option<fn(&Geometry, u64) -> f64>,
+    /// The rate that these bits give, likewise.
+    pub lines_rate_now: Option<fn(&Geometry, &[AtomicU64]) -> f64>,
     /// An array of this geometry, whose shape is sound, for filters with this seed.
     pub open: fn(&Geometry, u64) -> Option<Box<dyn PlacedArray>>,
 }
@@ -86,6 +91,8 @@ impl PlacementRow {
         max_hashes: MAX_HASHES,
         max_bits: 1 << 62,
         counts_new: false,
+        lines_rate: None,
+        lines_rate_now: None,
         open: |_, _| None,
     };
 

@@ -2,22 +2,54 @@
 //! it the low bits of h, h + d, h + 2 d ... modulo 2^32, with h rotated by 17 bits for d.
 
 use super::{Array, Modulus, Placement, PlacementRow, Shape};
+use crate::bits::count_ones_in;
 use crate::format::Geometry;
 use crate::hash::leveldb::rocksdb_legacy;
+use crate::sizing::{bloom, dependent, mixture};
+use core::sync::atomic::AtomicU64;
 
 /// The seed of the hash.
 const SEED: u32 = 0xbc9f_1d34;
+
+/// The longest line, as the binary logarithm of its bits: 512 bytes, twice what caches have.
+const LONGEST: u64 = 12;
 
 /// RocksDB's placement before format version 5. The first word of its key is the binary logarithm of the bits in a
 /// line.
 pub const LEGACY: PlacementRow = PlacementRow {
     name: "rocksdb_legacy",
-    scheme: None,
     hash_bits: 32,
     max_hashes: 30,
+    lines_rate: Some(rate),
+    lines_rate_now: Some(rate_now),
     open: |geometry, _| Array::open(geometry, Legacy::of(geometry)?),
     ..PlacementRow::BASE
 };
+
+/// How the bits of a key in its line depend on each other.
+const SCHEME: dependent::Scheme = dependent::Scheme::Double;
+
+/// The mean, over the number of keys in a line, of the rate of a line with so many.
+fn rate(geometry: &Geometry, keys: u64) -> f64 {
+    let line = 1 << geometry.words[2].min(LONGEST);
+    let of_line = |keys| dependent::rate(SCHEME, false, line, geometry.hashes, keys);
+    mixture::binomial(keys, line as f64 / geometry.bits as f64, of_line)
+}
+
+/// The mean over the lines of what their bits give. It is computed once for lines with as many of them.
+fn rate_now(geometry: &Geometry, words: &[AtomicU64]) -> f64 {
+    let (line, hashes) = (1 << geometry.words[2].min(LONGEST), geometry.hashes);
+    let mut lines = [0_u64; 1 + (1 << LONGEST)];
+    for start in (0..geometry.bits).step_by(line as usize) {
+        lines[count_ones_in(words, start, start + line) as usize] += 1;
+    }
+    let rate = |ones: u64| match bloom::cardinality_exact_base(line, hashes, ones) {
+        Some(keys) => dependent::from_fill(SCHEME, false, line, hashes, keys, ones as f64 / line as f64),
+        None => 1.0,
+    };
+    let counted = (0..=line).zip(lines).filter(|(_, lines)| *lines > 0);
+    counted.map(|(ones, lines)| lines as f64 * rate(ones)).sum::<f64>() * line as f64 / geometry.bits as f64
+}
 
 #[derive(Clone, Copy)]
 struct Legacy {
@@ -29,7 +61,7 @@ impl Legacy {
     fn of(geometry: &Geometry) -> Option<Legacy> {
         let line_bits = geometry.words[2];
         let is_known = geometry.words[3..6] == [0; 3]
-            && (3..=35).contains(&line_bits)
+            && (3..=LONGEST).contains(&line_bits)
             && geometry.bits.is_multiple_of(1 << line_bits);
         let lines = Modulus::new(geometry.bits >> line_bits)?;
         (is_known && lines.get() < 1 << 32).then_some(Legacy { lines, line_bits: line_bits as u32 })
