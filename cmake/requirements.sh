@@ -111,6 +111,10 @@ if [ "$what" = interop ]; then
     wish shadowsocks-libev has ss-server
     wish curl has curl
     wish "libleveldb-dev libsnappy-dev" compiles cc leveldb/c.h c
+    wish librocksdb-dev compiles cc rocksdb/c.h c
+    wish golang-github-dcso-bloom-cli has bloom
+    wish default-jdk-headless has javac
+    wish python3-venv python3 -c "import venv, ensurepip"
 fi
 
 root=false

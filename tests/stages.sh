@@ -1,7 +1,7 @@
 #!/bin/sh
 # stages.sh: what `make test` runs, one target of the Makefile after another, until one fails. Says of each how long it
 # took beside its budget, and sums up. A stage over its budget has not failed: find out why, and mend it or raise the
-# budget, but the sum stays below 40 minutes.
+# budget, but the sum stays below 40 minutes, with that of tests/interop/run.sh.
 set -eu
 cd "$(dirname "$0")/.."
 

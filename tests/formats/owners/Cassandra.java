@@ -11,7 +11,7 @@ import org.apache.cassandra.utils.BloomFilterSerializer;
 import org.apache.cassandra.utils.FilterFactory;
 import org.apache.cassandra.utils.IFilter;
 
-/** Filters that Cassandra writes: {@code java Cassandra FOLDER}; see vectors.txt for what is printed. */
+/** Filters of Cassandra; README.md says how it is called and what it prints. Petal makes none, so nothing is read. */
 public class Cassandra {
     static IFilter.FilterKey key(String text) {
         return Murmur3Partitioner.instance.decorateKey(ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)));
@@ -30,22 +30,28 @@ public class Cassandra {
     }
 
     public static void main(String[] args) throws Exception {
-        for (int keys : new int[] {1000, 17, 300}) {
-            BloomFilter filter = (BloomFilter) FilterFactory.getFilter(keys, 0.01);
-            for (int i = 0; i < keys; i++) {
-                filter.add(key("key-" + i));
-            }
-            DataOutputBuffer out = new DataOutputBuffer();
-            BloomFilterSerializer.serialize(filter, out);
-            byte[] bytes = out.toByteArray();
-            print("cassandra", args[0], keys, filter, bytes);
-            // Tables before 4.0 have each word in reverse; today's code still reads them.
-            byte[] old = bytes.clone();
-            for (int at = 8; at < old.length; at++) {
-                old[at] = bytes[8 + (at - 8) / 8 * 8 + 7 - (at - 8) % 8];
-            }
-            var in = new DataInputStream(new ByteArrayInputStream(old));
-            print("cassandra_3", args[0], keys, BloomFilterSerializer.deserialize(in, true), old);
+        for (int i = 2; i < args.length; i++) {
+            String[] size = args[i].split(":");
+            int keys = Integer.parseInt(size[0]);
+            write(args[1], keys, Integer.parseInt(size[1]), Double.parseDouble(size[2]));
         }
+    }
+
+    static void write(String folder, int keys, int capacity, double rate) throws Exception {
+        BloomFilter filter = (BloomFilter) FilterFactory.getFilter(capacity, rate);
+        for (int i = 0; i < keys; i++) {
+            filter.add(key("key-" + i));
+        }
+        DataOutputBuffer out = new DataOutputBuffer();
+        BloomFilterSerializer.serialize(filter, out);
+        byte[] bytes = out.toByteArray();
+        print("cassandra", folder, keys, filter, bytes);
+        // Tables before 4.0 have each word in reverse; today's code still reads them.
+        byte[] old = bytes.clone();
+        for (int at = 8; at < old.length; at++) {
+            old[at] = bytes[8 + (at - 8) / 8 * 8 + 7 - (at - 8) % 8];
+        }
+        var in = new DataInputStream(new ByteArrayInputStream(old));
+        print("cassandra_3", folder, keys, BloomFilterSerializer.deserialize(in, true), old);
     }
 }

@@ -1,45 +1,41 @@
 import com.google.common.hash.Funnel;
 import com.google.common.hash.Funnels;
-import java.io.FileOutputStream;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
 import java.io.OutputStream;
-import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.Predicate;
+import org.apache.datasketches.filters.bloomfilter.BloomFilterBuilder;
+import org.apache.datasketches.memory.Memory;
 
-/** Filters that Guava, Spark and DataSketches write: {@code java Jvm FOLDER}; see vectors.txt for what is printed. */
+/** Filters of Guava, Spark and DataSketches; README.md says how it is called and what it prints. */
 public class Jvm {
-    record Size(int keys, int capacity, double rate) {}
-
-    static final Size[] SIZES = {
-        new Size(1000, 1000, 0.01), new Size(17, 17, 0.001), new Size(0, 500, 0.03), new Size(300, 1000, 0.05),
-    };
+    record Size(int keys, int capacity, double rate) {
+        static Size of(String text) {
+            String[] parts = text.split(":");
+            return new Size(Integer.parseInt(parts[0]), Integer.parseInt(parts[1]), Double.parseDouble(parts[2]));
+        }
+    }
 
     interface Writer {
         void write(OutputStream out) throws Exception;
     }
 
+    static final Funnel<CharSequence> FUNNEL = Funnels.stringFunnel(StandardCharsets.UTF_8);
+
     static Path folder;
 
-    static void print(String format, String variant, Size size, long seed, Predicate<String> has, Writer writer)
-            throws Exception {
-        String name = format + "/" + variant + "-" + size.keys + ".bin";
-        Files.createDirectories(folder.resolve(format));
-        try (OutputStream out = new FileOutputStream(folder.resolve(name).toFile())) {
-            writer.write(out);
-        }
-        int positives = 0;
-        for (int i = 0; i < 10000; i++) {
-            positives += has.test("absent-" + i) ? 1 : 0;
-        }
-        System.out.printf("%s %s %d %d %d %s %s %d%n", format, name, size.keys, positives, size.capacity, size.rate,
-                variant, seed);
-    }
-
     public static void main(String[] args) throws Exception {
-        folder = Path.of(args[0]);
-        for (Size size : SIZES) {
+        folder = Path.of(args[1]);
+        if (args[0].equals("read")) {
+            read();
+            return;
+        }
+        for (int i = 2; i < args.length; i++) {
+            Size size = Size.of(args[i]);
             guava(size);
             spark(size, 1, 0);
             spark(size, 2, 0);
@@ -48,9 +44,27 @@ public class Jvm {
         spark(new Size(50, 100, 0.01), 2, 123456789);
     }
 
+    static void print(String format, String variant, Size size, long seed, Predicate<String> has, Writer writer)
+            throws Exception {
+        String name = format + "/" + variant + "-" + size.keys + ".bin";
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        writer.write(out);
+        Files.createDirectories(folder.resolve(format));
+        Files.write(folder.resolve(name), out.toByteArray());
+        System.out.printf("%s %s %d %d %d %s %s %d%n", format, name, size.keys, count("absent", 10000, has),
+                size.capacity, size.rate, variant, seed);
+    }
+
+    static int count(String prefix, int keys, Predicate<String> has) {
+        int found = 0;
+        for (int i = 0; i < keys; i++) {
+            found += has.test(prefix + "-" + i) ? 1 : 0;
+        }
+        return found;
+    }
+
     static void guava(Size size) throws Exception {
-        Funnel<CharSequence> funnel = Funnels.stringFunnel(StandardCharsets.UTF_8);
-        var filter = com.google.common.hash.BloomFilter.create(funnel, size.capacity, size.rate);
+        var filter = com.google.common.hash.BloomFilter.create(FUNNEL, size.capacity, size.rate);
         for (int i = 0; i < size.keys; i++) {
             filter.put("key-" + i);
         }
@@ -70,12 +84,44 @@ public class Jvm {
 
     static void dataSketches(Size size) throws Exception {
         long seed = 9001;
-        var filter = org.apache.datasketches.filters.bloomfilter.BloomFilterBuilder.createByAccuracy(
-                size.capacity, size.rate, seed);
+        var filter = BloomFilterBuilder.createByAccuracy(size.capacity, size.rate, seed);
         for (int i = 0; i < size.keys; i++) {
             filter.update("key-" + i);
         }
         String variant = size.keys == 0 ? "counted" : "uncounted";
         print("datasketches", variant, size, seed, filter::query, out -> out.write(filter.toByteArray()));
+    }
+
+    /** The filter of a file, or null for a format of others. */
+    static Predicate<String> open(String format, byte[] bytes) throws Exception {
+        InputStream in = new ByteArrayInputStream(bytes);
+        switch (format) {
+            case "guava":
+                return com.google.common.hash.BloomFilter.readFrom(in, FUNNEL)::mightContain;
+            case "spark":
+                return org.apache.spark.util.sketch.BloomFilter.readFrom(in)::mightContainString;
+            case "datasketches":
+                return org.apache.datasketches.filters.bloomfilter.BloomFilter.heapify(Memory.wrap(bytes))::query;
+            default:
+                return null;
+        }
+    }
+
+    static void read() throws Exception {
+        int failed = 0;
+        for (String line : Files.readAllLines(folder.resolve("vectors.txt"))) {
+            String[] words = line.split(" ");
+            Predicate<String> has = open(words[0], Files.readAllBytes(folder.resolve(words[1])));
+            if (has == null) {
+                continue;
+            }
+            int keys = Integer.parseInt(words[2]);
+            int found = count("key", keys, has);
+            int positives = count("absent", 10000, has);
+            boolean same = found == keys && positives == Integer.parseInt(words[3]);
+            System.out.printf("%s %s: %d keys, %d positives%n", same ? "same" : "OTHER", words[1], found, positives);
+            failed += same ? 0 : 1;
+        }
+        System.exit(failed > 0 ? 1 : 0);
     }
 }

@@ -1,6 +1,8 @@
-"""Bloom filters out of Parquet and ORC files that pyarrow writes: columns.py FOLDER. See vectors.txt for what it prints.
+"""Bloom filters of Parquet and ORC files; README.md says how it is called and what it prints.
 
-A filter is cut out of its file by the file's own index; of absent keys nobody there says what is found.
+Files are pyarrow's. A filter is cut out of its file by the file's own index; of absent keys pyarrow says nothing, so
+`-` is printed. To read, a filter takes the place of that in a file of pyarrow's with a column of other values, and duckdb
+says what the file's filter says of keys. Nobody here reads those of ORC files one key at a time.
 """
 import pathlib
 import struct
@@ -10,7 +12,7 @@ import pyarrow as pa
 import pyarrow.orc as orc
 import pyarrow.parquet as pq
 
-folder = pathlib.Path(sys.argv[1])
+folder = pathlib.Path(sys.argv[2])
 
 
 def save(name, data):
@@ -19,12 +21,10 @@ def save(name, data):
     path.write_bytes(data)
 
 
-def parquet(keys, capacity, rate):
-    table = pa.table({"c": [f"key-{i}" for i in range(keys)]})
-    path = folder / "column.parquet"
-    pq.write_table(table, path, bloom_filter_options={"c": {"ndv": capacity, "fpp": rate}})
+def parquet_file(path, values, capacity, rate):
+    """Writes a file with one column, and says where its filter starts and ends."""
+    pq.write_table(pa.table({"c": values}), path, bloom_filter_options={"c": {"ndv": capacity, "fpp": rate}})
     data = path.read_bytes()
-    path.unlink()
     # The filter starts like every Thrift header of this kind, and says its own length.
     choices = bytes.fromhex("1c1c00001c1c00001c1c000000")
     at = data.index(choices)
@@ -32,8 +32,16 @@ def parquet(keys, capacity, rate):
     zigzag = 0
     for i, byte in enumerate(data[start + 1 : at]):
         zigzag |= (byte & 0x7F) << (7 * i)
-    save(f"parquet/{keys}.bin", data[start : at + len(choices) + zigzag // 2])
-    made = f" {capacity} {rate} - 0" if keys == 1000 else ""
+    return data, start, at + len(choices) + zigzag // 2
+
+
+def parquet(keys, capacity, rate):
+    path = folder / "column.parquet"
+    data, start, end = parquet_file(path, [f"key-{i}" for i in range(keys)], capacity, rate)
+    path.unlink()
+    save(f"parquet/{keys}.bin", data[start:end])
+    # Of columns with fewer keys than were announced the filter is folded.
+    made = f" {capacity} {rate} - 0" if keys == capacity else ""
     print(f"parquet parquet/{keys}.bin {keys} -{made}")
 
 
@@ -71,11 +79,51 @@ def orc_column(keys, rate, values, name, line):
     raise SystemExit("no filter found in the ORC file")
 
 
-parquet(1000, 1000, 0.01)
-parquet(17, 17, 0.001)
-orc_column(1000, 0.01, [f"key-{i}" for i in range(1000)], "orc_text", "1000")
-# Eight letters are a number too.
-words = [f"word{i:04}" for i in range(1000)]
-save("orc_number/words.keys", "".join(word + "\n" for word in words).encode())
-numbers = [struct.unpack("<q", word.encode())[0] for word in words]
-orc_column(1000, 0.05, numbers, "orc_number", "orc_number/words.keys")
+
+def write(sizes):
+    for size in sizes:
+        keys, capacity, rate = size.split(":")
+        keys, capacity, rate = int(keys), int(capacity), float(rate)
+        if keys == 0:
+            continue
+        parquet(keys, capacity, rate)
+        orc_column(keys, rate, [f"key-{i}" for i in range(keys)], "orc_text", str(keys))
+        # Eight letters are a number too.
+        words = [f"word{i:04}" for i in range(keys)]
+        save(f"orc_number/{keys}.keys", "".join(word + "\n" for word in words).encode())
+        numbers = [struct.unpack("<q", word.encode())[0] for word in words]
+        orc_column(keys, rate, numbers, "orc_number", f"orc_number/{keys}.keys")
+
+
+def read():
+    import duckdb
+
+    connection = duckdb.connect()
+    same = True
+    for line in (folder / "vectors.txt").read_text().splitlines():
+        format, name, keys, expected, capacity, rate = line.split()[:6]
+        if format != "parquet":
+            continue
+        keys, path = int(keys), folder / "column.parquet"
+        data, start, end = parquet_file(path, [f"other-{i}" for i in range(int(capacity))], int(capacity), float(rate))
+        filter = (folder / name).read_bytes()
+        if len(filter) != end - start:
+            raise SystemExit(f"{name} has {len(filter)} bytes, pyarrow's has {end - start}")
+        path.write_bytes(data[:start] + filter + data[end:])
+
+        def count(prefix, texts):
+            probe = f"SELECT NOT bloom_filter_excludes FROM parquet_bloom_probe('{path}', 'c', $1)"
+            return sum(connection.execute(probe, [f"{prefix}-{i}"]).fetchone()[0] for i in range(texts))
+
+        found, positives = count("key", keys), count("absent", 10000)
+        is_same = (found, positives) == (keys, int(expected))
+        same &= is_same
+        print(f"{'same' if is_same else 'OTHER'} {name}: {found} keys, {positives} positives")
+        path.unlink()
+    sys.exit(0 if same else 1)
+
+
+if sys.argv[1] == "write":
+    write(sys.argv[3:])
+else:
+    read()

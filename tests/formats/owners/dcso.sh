@@ -1,15 +1,37 @@
 #!/bin/sh
-# Filters that DCSO's command `bloom` writes: dcso.sh FOLDER. See vectors.txt for what it prints.
+# Filters of DCSO's command `bloom`; README.md says how it is called and what it prints.
 set -eu
-mkdir -p "$1/dcso"
-make() { # KEYS CAPACITY RATE
-    file=$1.bin
-    bloom create -n "$2" -p "$3" "$folder/dcso/$file"
-    [ "$1" -eq 0 ] || seq -f 'key-%.0f' 0 $(($1 - 1)) | bloom insert "$folder/dcso/$file"
-    positives=$(seq -f 'absent-%.0f' 0 9999 | bloom check "$folder/dcso/$file" | wc -l)
-    echo "dcso dcso/$file $1 $positives $2 $3 - 0"
+mode=$1
+folder=$2
+shift 2
+
+texts() { # PREFIX COUNT
+    [ "$2" -eq 0 ] || seq -f "$1-%.0f" 0 $(($2 - 1))
 }
-folder=$1
-make 1000 1000 0.01
-make 17 17 0.001
-make 0 500 0.03
+count() { # FILE PREFIX COUNT
+    texts "$2" "$3" | bloom check "$folder/$1" | wc -l
+}
+
+if [ "$mode" = write ]; then
+    mkdir -p "$folder/dcso"
+    for size in "$@"; do
+        rest=${size#*:}
+        keys=${size%%:*} capacity=${rest%:*} rate=${rest#*:}
+        file=dcso/$keys.bin
+        bloom create -n "$capacity" -p "$rate" "$folder/$file"
+        [ "$keys" -eq 0 ] || texts key "$keys" | bloom insert "$folder/$file"
+        echo "dcso $file $keys $(count "$file" absent 10000) $capacity $rate - 0"
+    done
+    exit
+fi
+
+status=0
+while read -r format file keys expected _; do
+    [ "$format" = dcso ] || continue
+    found=$(count "$file" key "$keys")
+    positives=$(count "$file" absent 10000)
+    said=same
+    [ "$found $positives" = "$keys $expected" ] || said=OTHER status=1
+    echo "$said $file: $found keys, $positives positives"
+done <"$folder/vectors.txt"
+exit $status

@@ -1,61 +1,64 @@
-// Filter blocks that RocksDB's built-in policies write: rocksdb FOLDER. See vectors.txt for what it prints. With
-// librocksdb-dev 7.8.3-2 of Debian 12: g++ rocksdb.cpp -lrocksdb -o rocksdb
+// Filter blocks of RocksDB; README.md says how it is called and what it prints. Without sizes `write` writes the
+// committed filters. With librocksdb-dev 7.8.3-2 of Debian 12.
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/slice.h>
-#include <rocksdb/status.h>
 #include <rocksdb/table.h>
 
+#include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <string>
-#include <sys/stat.h>
 
-namespace rocksdb {
-// Since RocksDB 7.0 these are no part of its headers; the shared library has them.
-class FilterBitsBuilder {
- public:
-  virtual ~FilterBitsBuilder();
-  virtual void AddKey(const Slice &key) = 0;
-  virtual size_t EstimateEntriesAdded() = 0;
-  virtual Slice Finish(std::unique_ptr<const char[]> *buffer) = 0;
-  virtual Slice Finish(std::unique_ptr<const char[]> *buffer, Status *status) = 0;
-};
-class FilterBitsReader {
- public:
-  virtual ~FilterBitsReader();
-  virtual bool MayMatch(const Slice &key) = 0;
-  virtual void MayMatch(int count, Slice **keys, bool *may_match) = 0;
-};
-}  // namespace rocksdb
+#include "lines.hpp"
+#include "rocksdb_bits.hpp"
 
-int main(int, char **argv) {
-  // The last is the rate for which Petal makes the same filter, where it does.
-  const struct { const char *policy; int keys; double bits_per_key; const char *rate; } sizes[] = {
+using namespace rocksdb;
+using Policy = std::shared_ptr<const FilterPolicy>;
+
+// The rate is that for which Petal makes the same filter, where it does: RocksDB itself is told bits a key.
+static bool make(const std::string &folder, const std::string &kind, int keys, double bits_per_key, const char *rate) {
+  Policy policy(kind == "ribbon" ? NewRibbonFilterPolicy(bits_per_key, -1) : NewBloomFilterPolicy(bits_per_key));
+  BlockBasedTableOptions options;
+  options.format_version = kind == "legacy" ? 4 : 5;
+  std::unique_ptr<FilterBitsBuilder> builder(policy->GetBuilderWithContext(FilterBuildingContext(options)));
+  for (int i = 0; i < keys; i++) builder->AddKey("key-" + std::to_string(i));
+  std::unique_ptr<const char[]> buffer;
+  std::string bytes = builder->Finish(&buffer).ToString();
+  std::unique_ptr<FilterBitsReader> reader(policy->GetFilterBitsReader(bytes));
+  int positives = count("absent", 10000, [&](const std::string &key) { return reader->MayMatch(key); });
+  char name[100];
+  std::snprintf(name, sizeof name, "rocksdb/%s-%g-%d.bin", kind.c_str(), bits_per_key, keys);
+  std::printf("rocksdb %s %d %d", name, keys, positives);
+  if (rate) std::printf(" %d %s - 0", keys, rate);
+  std::puts("");
+  return save(folder + "/" + name, bytes);
+}
+
+static bool write(const std::string &folder, const Size &size) {
+  double bits_per_key = std::round(-10 * std::log(size.rate) / (std::log(2) * std::log(2))) / 10;
+  bool good = true;
+  // Of no keys RocksDB writes no filter.
+  for (const char *kind : {"bloom", "legacy", "ribbon"}) {
+    good = good && (size.keys == 0 || make(folder, kind, size.keys, bits_per_key, nullptr));
+  }
+  return good;
+}
+
+static bool write_committed(const std::string &folder) {
+  const struct { const char *kind; int keys; double bits_per_key; const char *rate; } filters[] = {
       {"bloom", 5000, 10, "0.0096"}, {"bloom", 1000, 2, "0.387"}, {"bloom", 1000, 26, nullptr},
       {"bloom", 300, 60, "1.7e-8"},  {"bloom", 40, 14.5, nullptr}, {"legacy", 1000, 10, nullptr},
       {"legacy", 20, 6, nullptr},    {"ribbon", 1000, 10, nullptr}, {"ribbon", 200, 8, nullptr},
       {"ribbon", 3000, 14, nullptr}};
-  const std::string folder = argv[1];
-  mkdir((folder + "/rocksdb").c_str(), 0755);
-  for (const auto &size : sizes) {
-    const std::string kind = size.policy;
-    const rocksdb::FilterPolicy *policy = kind == "ribbon" ? rocksdb::NewRibbonFilterPolicy(size.bits_per_key, -1)
-                                                           : rocksdb::NewBloomFilterPolicy(size.bits_per_key);
-    rocksdb::BlockBasedTableOptions options;
-    options.format_version = kind == "legacy" ? 4 : 5;
-    rocksdb::FilterBitsBuilder *builder = policy->GetBuilderWithContext(rocksdb::FilterBuildingContext(options));
-    for (int i = 0; i < size.keys; i++) builder->AddKey("key-" + std::to_string(i));
-    std::unique_ptr<const char[]> buffer;
-    const rocksdb::Slice filter = builder->Finish(&buffer);
-    rocksdb::FilterBitsReader *reader = policy->GetFilterBitsReader(filter);
-    int positives = 0;
-    for (int i = 0; i < 10000; i++) positives += reader->MayMatch("absent-" + std::to_string(i));
-    char name[80];
-    std::snprintf(name, sizeof name, "rocksdb/%s-%g-%d.bin", size.policy, size.bits_per_key, size.keys);
-    std::ofstream(folder + "/" + name, std::ios::binary).write(filter.data(), filter.size());
-    std::printf("rocksdb %s %d %d", name, size.keys, positives);
-    if (size.rate) std::printf(" %d %s - 0", size.keys, size.rate);
-    std::printf("\n");
-  }
+  bool good = true;
+  for (const auto &f : filters) good = good && make(folder, f.kind, f.keys, f.bits_per_key, f.rate);
+  return good;
+}
+
+int main(int argc, char **argv) {
+  if (argc == 3 && std::string(argv[1]) == "write") return write_committed(argv[2]) ? 0 : 1;
+  Policy policy(NewBloomFilterPolicy(10));
+  return run(argc, argv, "rocksdb", write, [&](const std::string &bytes, const std::string &key) {
+    return std::unique_ptr<FilterBitsReader>(policy->GetFilterBitsReader(bytes))->MayMatch(key);
+  });
 }
