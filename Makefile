@@ -12,7 +12,8 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 .NOTPARALLEL:
 .PHONY: build install uninstall demo clean help header symbols licences figures
 .PHONY: test test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go test-interop fuzz
-.PHONY: mutants planted soak bench bench-pictures bench-quick bench-calls bench-batches bench-compact bench-go
+.PHONY: mutants planted soak bench bench-pictures bench-quick bench-calls bench-batches bench-compact bench-formats
+.PHONY: bench-go
 
 build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
 	@cmake/requirements.sh build
@@ -138,6 +139,14 @@ bench-compact: ## compact forms of few keys, and one key asked of many filters, 
 	$(CXX) -std=c++17 -O3 -march=native -Iinclude benches/compact.cpp -o "$(TARGET)/bench/compact" \
 	  -L"$(BUILD)/lib" -lpetal -Wl,-rpath,"$(abspath $(BUILD)/lib)" $$leveldb
 	"$(TARGET)/bench/compact"
+
+# Takes libleveldb-dev, librocksdb-dev (7.8) and libbloom-dev (1.6), which `make test-interop` installs.
+bench-formats: ## imported filters beside the code of LevelDB, libbloom and RocksDB, from C
+	@$(MAKE) --no-print-directory build
+	@mkdir -p "$(TARGET)/bench"
+	$(CXX) -std=c++17 -O2 -Iinclude benches/formats.cpp -o "$(TARGET)/bench/formats" -L"$(BUILD)/lib" -lpetal \
+	  -Wl,-rpath,"$(abspath $(BUILD)/lib)" -lleveldb -lrocksdb -lbloom -lm
+	"$(TARGET)/bench/formats" $(BENCH)
 
 # BENCH=Bloom: package bloom beside bits-and-blooms only.
 bench-go: ## the Go packages beside other Go libraries, as benchstat sums it up

@@ -86,7 +86,7 @@ fi
 
 if ! command -v go >/dev/null; then
     without go "there is no go"
-elif (cd "$owners" && CGO_ENABLED=0 go build -o "$work/go" .) 2>"$work/log"; then
+elif (cd "$owners" && CGO_ENABLED=0 go build -o "$work/go" main.go) 2>"$work/log"; then
     owner go "$work/go"
 else
     without go "$(tail -n 1 "$work/log")"
