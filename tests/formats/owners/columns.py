@@ -1,8 +1,8 @@
 """Bloom filters of Parquet and ORC files; README.md says how it is called and what it prints.
 
 Files are pyarrow's. A filter is cut out of its file by the file's own index; of absent keys pyarrow says nothing, so
-`-` is printed. To read, a filter takes the place of that in a file of pyarrow's with a column of other values, and duckdb
-says what the file's filter says of keys. Nobody here reads those of ORC files one key at a time.
+`-` is printed. To read, a filter takes the place of that in a file of pyarrow's with a column of other values, and
+duckdb says what the file's filter says of keys. Nobody here reads those of ORC files one key at a time.
 """
 import pathlib
 import struct
