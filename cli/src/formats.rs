@@ -36,9 +36,9 @@ pub fn list(common: args::Common) -> Outcome {
             .map(|(can, letter)| if can { letter } else { '-' })
             .iter()
             .collect();
-        text.line(format_args!("{name:<16}{letters}  {summary}"))?;
+        text.line(format_args!("{name:<20}{letters}  {summary}"))?;
         if !variants.is_empty() {
-            text.line(format_args!("{:<16}      --variant {}", "", variants.join(", ")))?;
+            text.line(format_args!("{:<20}      --variant {}", "", variants.join(", ")))?;
         }
     }
     text.flush()?;

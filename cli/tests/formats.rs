@@ -135,9 +135,9 @@ fn formats_are_those_of_the_library() {
     for (format, value) in FORMATS.iter().zip(&values) {
         let line = text.lines().find(|line| line.split(' ').next() == Some(format.name)).expect(format.name);
         assert!(line.contains(format.summary) && line.contains('R'), "{line}");
-        assert_eq!(line[16..20].contains('C'), format.spec.is_some(), "{line}");
-        assert_eq!(line[16..20].contains('W'), format.export.is_some(), "{line}");
-        assert_eq!(line[16..20].contains('?'), format.recognise.is_some(), "{line}");
+        assert_eq!(line[20..24].contains('C'), format.spec.is_some(), "{line}");
+        assert_eq!(line[20..24].contains('W'), format.export.is_some(), "{line}");
+        assert_eq!(line[20..24].contains('?'), format.recognise.is_some(), "{line}");
         assert_eq!(
             (value["name"].as_str(), value["create"].as_bool()),
             (Some(format.name), Some(format.spec.is_some()))
