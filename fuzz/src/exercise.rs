@@ -30,17 +30,20 @@ pub fn image(handle: &impl Image) -> Vec<u8> {
 /// Looks without changing anything.
 pub fn look(filter: &Filter) {
     let header = filter.base().header().clone();
-    let can_hash = filter.base().hasher().can_hash();
+    // Kinds that take keys whole know nothing of hashes.
+    let is_keyed = filter.base().row().hashes_keys_itself;
+    let can_hash = is_keyed || filter.base().hasher().can_hash();
     for key in [&b""[..], b"a", b"a longer key, of more than a few words"] {
         assert!(filter.contains(key) || can_hash, "what cannot be looked up may be there");
     }
     assert!(filter.contains_u64(0) || can_hash);
 
     // All three forms of answers say what single lookups say.
-    let single = HASHES.map(|hash| filter.contains_hash(hash));
+    let single = HASHES.map(|hash| if is_keyed { filter.contains_u64(hash) } else { filter.contains_hash(hash) });
+    let keys = if is_keyed { Keys::U64(&HASHES) } else { Keys::Hashes(&HASHES) };
     let (mut bytes, mut bitmap) = ([9; HASHES.len()], [0xaa; HASHES.len().div_ceil(8)]);
     let mut answers = Answers { bytes: Some(&mut bytes), bitmap: Some(&mut bitmap), ..Answers::default() };
-    filter.contains_batch(&Keys::Hashes(&HASHES), &mut answers).expect("hashes are always taken");
+    filter.contains_batch(&keys, &mut answers).expect("these are always taken");
     let trues = answers.true_count;
     // Of a payload that the kind cannot have nothing is said, and the kernels say different things of it.
     let told = if filter.payload().check_payload().is_ok() { single } else { bytes.map(|byte| byte == 1) };
