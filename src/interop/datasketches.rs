@@ -11,6 +11,8 @@ use core::f64::consts::LN_2;
 
 const FAMILY: u8 = 21;
 const VERSION: u8 = 1;
+/// How many bits an empty filter may have without the caller saying so: its 24 bytes can ask for 2^37.
+const MOST_UNASKED: u64 = 1 << 27;
 /// Says that no bit is set, and that no words follow.
 const EMPTY: u8 = 4;
 
@@ -25,7 +27,7 @@ pub const FORMAT: Format = Format {
 };
 
 fn import(bytes: &[u8], options: &ImportOptions) -> Result<Filter> {
-    options.check_unused(FORMAT.name)?;
+    ImportOptions { bits: 0, ..*options }.check_unused(FORMAT.name)?;
     let mut cursor = Cursor::new(bytes);
     let [longs, version, family, flags] = cursor.array()?;
     if family != FAMILY || version != VERSION {
@@ -40,10 +42,20 @@ fn import(bytes: &[u8], options: &ImportOptions) -> Result<Filter> {
         return Err(error!(Corrupt, "a filter of {hashes} hashes and {words} words is not possible"));
     }
     let bits = 64 * words as u64;
+    if options.bits != 0 && options.bits != bits {
+        return Err(error!(Contradiction, "the bytes say {bits} bits, the options {}", options.bits));
+    }
     let parts = Parts { placement: "datasketches", bits, hashes: hashes.into(), seed, ..Parts::default() };
     match (longs, flags & EMPTY != 0) {
         (3, true) => {
             cursor.finish(FORMAT.name)?;
+            if bits > MOST_UNASKED && options.bits == 0 {
+                return Err(error!(
+                    TooLarge,
+                    "an empty filter of {bits} bits takes more memory than its bytes: if that is meant, give bits as \
+                     an option"
+                ));
+            }
             parts.filter(core::iter::empty())
         }
         (4, false) => {

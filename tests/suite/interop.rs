@@ -269,6 +269,20 @@ fn filters_that_take_keys_whole_refuse_hashes() {
     }
 }
 
+/// 24 bytes do not make 16 GiB, unless that is meant.
+#[test]
+fn an_empty_filter_does_not_ask_for_memory() {
+    let format = interop::find("datasketches").unwrap();
+    let mut bytes = [3, 1, 21, 4, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0x7f, 0, 0, 0, 0];
+    let refused = format.import(&bytes, &ImportOptions::default()).err().unwrap();
+    assert_eq!(refused.status(), Status::TooLarge, "{refused}");
+    bytes[16..20].copy_from_slice(&(1_u32 << 22).to_le_bytes());
+    assert!(format.import(&bytes, &ImportOptions::default()).is_err());
+    let options = ImportOptions { bits: 1 << 28, ..ImportOptions::default() };
+    assert_eq!(format.import(&bytes, &options).unwrap().base().geometry().bits, 1 << 28);
+    assert!(format.import(&bytes, &ImportOptions { bits: 64, ..options }).is_err());
+}
+
 /// What cannot be is said clearly.
 #[test]
 fn what_has_no_form_in_a_format_is_refused() {
