@@ -5,17 +5,12 @@
 //! chooses the keys, SipHash-1-3 under a secret 128-bit key is the answer (Aumasson and Bernstein, "SipHash: a fast
 //! short-input PRF", 2012). Images hold an identifier derived from that key, never the key.
 
-#[allow(dead_code, reason = "for formats of other systems that are not all written yet")]
 pub(crate) mod fnv1;
 mod identity;
-#[allow(dead_code, reason = "for formats of other systems that are not all written yet")]
 pub(crate) mod leveldb;
 mod little_endian;
-#[allow(dead_code, reason = "for formats of other systems that are not all written yet")]
 pub(crate) mod murmur2;
-#[allow(dead_code, reason = "for formats of other systems that are not all written yet")]
 pub(crate) mod murmur3;
-#[allow(dead_code, reason = "for formats of other systems that are not all written yet")]
 pub(crate) mod siphash;
 #[cfg(test)]
 mod smhasher;
