@@ -26,11 +26,11 @@ impl Filter {
         }
     }
 
-    /// Whether a key may have been inserted that has no 64-bit hash: true where it cannot be told.
-    #[cold]
+    /// Whether a key may have been inserted that has no 64-bit hash; `None` if only a hash would tell. Out of line, for
+    /// the sake of keys that have one.
     #[inline(never)]
-    pub(super) fn contains_whole(&self, key: &[u8]) -> bool {
-        self.keyed().is_none_or(|kind| kind.contains_key(key))
+    pub fn contains_whole(&self, key: &[u8]) -> Option<bool> {
+        Some(self.keyed()?.contains_key(key))
     }
 
     /// Inserts a key that has no 64-bit hash, because of `refusal`.

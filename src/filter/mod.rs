@@ -118,7 +118,7 @@ impl Filter {
     pub fn contains(&self, key: &[u8]) -> bool {
         match self.hasher.hash_bytes_at_once(key) {
             Some(hash) => self.contains_hash(hash),
-            None => self.contains_whole(key),
+            None => self.contains_whole(key).unwrap_or(true),
         }
     }
 
@@ -127,7 +127,7 @@ impl Filter {
     pub fn contains_u64(&self, key: u64) -> bool {
         match self.hasher.hash_u64_at_once(key) {
             Some(hash) => self.contains_hash(hash),
-            None => self.contains_whole(&key.to_le_bytes()),
+            None => self.contains_whole(&key.to_le_bytes()).unwrap_or(true),
         }
     }
 

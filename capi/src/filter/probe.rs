@@ -27,6 +27,12 @@ pub(super) trait Key: Copy {
     /// The key is readable.
     unsafe fn hash(self, hasher: &Hasher) -> Result<u64>;
 
+    /// Whether the key may be in a filter that takes keys whole; `None` if it is another.
+    ///
+    /// # Safety
+    /// The key is readable.
+    unsafe fn look_up_whole(self, filter: &Filter) -> Option<bool>;
+
     /// Whether the key may be in a filter, or why that cannot be told.
     ///
     /// # Safety
@@ -56,6 +62,12 @@ impl Key for Bytes {
         Ok(hasher.hash_bytes(unsafe { boundary::bytes(self.0.cast(), self.1, "key")? })?)
     }
 
+    #[inline(always)]
+    unsafe fn look_up_whole(self, filter: &Filter) -> Option<bool> {
+        // SAFETY: the caller's promise.
+        filter.contains_whole(unsafe { boundary::bytes_at_once(self.0.cast(), self.1)? })
+    }
+
     unsafe fn look_up(self, filter: &Filter) -> Result<bool> {
         // SAFETY: the caller's promise.
         filter.contains_checked(unsafe { boundary::bytes(self.0.cast(), self.1, "key")? })
@@ -81,6 +93,11 @@ impl Key for Number {
         Ok(hasher.hash_u64(self.0)?)
     }
 
+    #[inline(always)]
+    unsafe fn look_up_whole(self, filter: &Filter) -> Option<bool> {
+        filter.contains_whole(&self.0.to_le_bytes())
+    }
+
     unsafe fn look_up(self, filter: &Filter) -> Result<bool> {
         filter.contains_checked(&self.0.to_le_bytes())
     }
@@ -102,6 +119,11 @@ impl Key for Hash {
 
     unsafe fn hash(self, _: &Hasher) -> Result<u64> {
         Ok(self.0)
+    }
+
+    #[inline(always)]
+    unsafe fn look_up_whole(self, _: &Filter) -> Option<bool> {
+        None
     }
 
     unsafe fn look_up(self, filter: &Filter) -> Result<bool> {
@@ -210,8 +232,10 @@ unsafe fn look_up(filter: *const petal_filter, key: impl Key) -> Option<bool> {
     // SAFETY: the conventions say so.
     unsafe {
         let handle = petal_filter::sound(filter)?;
-        let hash = key.hash_at_once(&handle.hasher)?;
-        Some(handle.contains_hash(hash))
+        match key.hash_at_once(&handle.hasher) {
+            Some(hash) => Some(handle.contains_hash(hash)),
+            None => key.look_up_whole(&handle.filter),
+        }
     }
 }
 
@@ -222,20 +246,7 @@ unsafe fn look_up(filter: *const petal_filter, key: impl Key) -> Option<bool> {
 #[inline(always)]
 unsafe fn contains(filter: *const petal_filter, key: impl Key) -> bool {
     // SAFETY: the conventions say so.
-    let found = boundary::attempt(|| unsafe { look_up(filter, key) }, || Some(true));
-    // SAFETY: as above.
-    found.unwrap_or_else(|| unsafe { contains_the_long_way(filter, key) })
-}
-
-/// Where a key has no 64-bit hash: a filter that takes keys whole tells all the same.
-#[cold]
-#[inline(never)]
-unsafe fn contains_the_long_way<K: Key>(filter: *const petal_filter, key: K) -> bool {
-    let look_up = || {
-        // SAFETY: the conventions say so.
-        unsafe { petal_filter::sound(filter).is_none_or(|handle| key.look_up(&handle.filter).unwrap_or(true)) }
-    };
-    boundary::attempt(look_up, || true)
+    boundary::attempt(|| unsafe { look_up(filter, key) }.unwrap_or(true), || true)
 }
 
 /// Whether a key may have been inserted; false is certain. Since 0.1.
