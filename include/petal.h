@@ -1641,11 +1641,13 @@ petal_status petal_map_statistics(const petal_map *map, petal_statistics *statis
  *
  * Filters that other systems wrote, as filters with all that one can do, and back as the same bytes:
  *
+ *     uint8_t bytes[14] = {1, 5, 0, 0, 0, 1};  // what Guava wrote: an empty filter of one word
  *     petal_filter *filter;
- *     petal_filter_import("guava", bytes, length, NULL, &filter, &error);
- *     bool found = petal_filter_contains(filter, "key-7", 5);
+ *     if (petal_filter_import("guava", bytes, sizeof bytes, NULL, &filter, &error) != PETAL_OK) return 1;
  *     petal_filter_insert(filter, "apple", 5, NULL);
- *     petal_filter_export(filter, "guava", NULL, buffer, sizeof buffer, &written, &error);
+ *     if (petal_filter_contains(filter, "key-7", 5)) puts("maybe");
+ *     petal_filter_export(filter, "guava", NULL, bytes, sizeof bytes, NULL, &error);
+ *     petal_filter_free(filter);
  *
  * docs/formats.md says of each format what it holds and how its owner makes bytes of a key. Most of
  * these filters take keys whole, because their places come from more of a key than a 64-bit hash: the
