@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result, error};
 use crate::format::{HEADER_LENGTH, Header, Table, table_bytes};
-use crate::hash::{Hasher, SecretKey};
+use crate::hash::{HashFunction, Hasher, SecretKey};
 use crate::image::Image;
 use crate::kind::{Base, Capabilities, Row};
 use crate::registry;
@@ -213,6 +213,10 @@ fn reopen(header: &Header, options: &OpenOptions) -> Result<(&'static Row, Hashe
         })?;
     if header.layout_version == 0 {
         return Err(error!(Corrupt, "the header's layout_version is 0"));
+    }
+    if row.hashes_keys_itself != (header.hash == HashFunction::Format) {
+        let (name, hash) = (row.name, header.hash);
+        return Err(error!(Corrupt, "a {name} filter cannot have the hash function {hash}"));
     }
     Ok((row, Hasher::reopen(header.hash, header.identifier, options.key.as_ref())?))
 }

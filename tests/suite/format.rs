@@ -355,6 +355,7 @@ fn headers_that_lie_are_refused() {
             ("layout", LAYOUT, &[0, 0], Status::Corrupt),
             ("hash", HASH, &small(0), Status::NewerVersion),
             ("hash", HASH, &small(99), Status::NewerVersion),
+            ("hash", HASH, &small(HashFunction::Format as u32), Status::Corrupt),
             ("required features", REQUIRED, &number(1), Status::NewerVersion),
             ("required features", REQUIRED, &number(1 << 63), Status::NewerVersion),
             ("reserved", RESERVED, &[1], Status::Corrupt),
