@@ -38,10 +38,7 @@ func TestCompactForms(t *testing.T) {
 }
 
 func TestCompactFormsOfBuilders(t *testing.T) {
-	for _, kind := range Kinds() {
-		if kind.IsMap {
-			continue
-		}
+	for _, kind := range filterKinds() {
 		b := must(NewBuilder(Spec{Kind: kind.Name}, nil))
 		for round := range 3 {
 			for i := range uint64(100) {
