@@ -56,7 +56,7 @@ mod tests {
     use super::super::smhasher::verification;
     use super::*;
 
-    /// The values that SMHasher, the author's test programs, has for his functions.
+    /// The values that SMHasher, which is the author's own test program, has for these functions.
     #[test]
     fn they_are_the_functions_that_smhasher_knows() {
         assert_eq!(verification(|key, seed| murmur2_32(key, seed).to_le_bytes()), 0x2786_4c1e);

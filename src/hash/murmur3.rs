@@ -169,14 +169,14 @@ mod tests {
         (u128::from(two) << 64 | u128::from(one)).to_le_bytes()
     }
 
-    /// The values that SMHasher, the author's test programs, has for his functions.
+    /// The values that SMHasher, which is the author's own test program, has for these functions.
     #[test]
     fn the_standard_forms_are_those_that_smhasher_knows() {
         assert_eq!(verification(|key, seed| murmur3_x86_32(key, seed).to_le_bytes()), 0xb0f5_7ee3);
         assert_eq!(verification(|key, seed| bytes(murmur3_x64_128(key, seed.into()))), 0x6384_ba69);
     }
 
-    /// The same verification of the functions of spark-sketch 4.0.0 (`org.apache.spark.util.sketch.Murmur3_x86_32`),
+    /// SMHasher's verification values of the functions of spark-sketch 4.0.0 (`org.apache.spark.util.sketch.Murmur3_x86_32`),
     /// hive-storage-api 4.0.0 (`org.apache.hive.common.util.Murmur3`), which orc-core 2.1.0 agrees with, and
     /// cassandra-all 4.1.5 (`org.apache.cassandra.utils.MurmurHash`, seed 0), called from Java.
     #[test]

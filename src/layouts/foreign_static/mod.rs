@@ -23,7 +23,7 @@ pub trait Form: Send + Sync {
     /// The probability that a key which is none of the filter's is taken for one, with so many keys in it.
     fn expected_rate(&self, keys: u64) -> f64;
 
-    /// The same probability, given this table.
+    /// The false-positive rate, given the entries of this table.
     fn rate(&self, _words: &[AtomicU64], keys: u64) -> f64 {
         self.expected_rate(keys)
     }
