@@ -51,7 +51,7 @@ fn main() -> ExitCode {
             "{:<12} {:>14} {:>11} {:>9} {:>11} {:>11} {:>8} {:>10} {:>10}",
             "kind", "bits", "keys (M)", "missing", "predicted", "measured", "sigmas", "insert ns", "look-up ns"
         );
-        for row in registry::KINDS {
+        for row in registry::FILTERS {
             sound &= large(row, bits as u64, threads);
         }
     }

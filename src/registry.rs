@@ -9,7 +9,7 @@ use crate::maps::bloomier;
 use crate::spec::KindId;
 
 /// All kinds of filter, in the order of their numbers.
-pub static KINDS: &[Row] = &[bloom::ROW, split_block::ROW, blocked::ROW, fuse::ROW, counting::ROW, scalable::ROW];
+pub static FILTERS: &[Row] = &[bloom::ROW, split_block::ROW, blocked::ROW, fuse::ROW, counting::ROW, scalable::ROW];
 
 /// All kinds of map, in the order of their numbers, which no filter has.
 pub static MAPS: &[Row] = &[bloomier::ROW];
@@ -27,7 +27,7 @@ pub const DEFAULT_MAP_KIND: KindId = bloomier::ROW.kind;
 
 /// All kinds but the foreign ones, the filters first.
 pub fn all() -> impl Iterator<Item = &'static Row> {
-    KINDS.iter().chain(MAPS)
+    FILTERS.iter().chain(MAPS)
 }
 
 /// All kinds, the foreign ones last.
@@ -38,7 +38,7 @@ pub fn with_foreign() -> impl Iterator<Item = &'static Row> {
 /// The row of a kind.
 pub fn find(kind: KindId) -> Option<&'static Row> {
     // Most are in the place of their number.
-    let place = KINDS.get((kind.0 as usize).wrapping_sub(1)).filter(|row| row.kind == kind);
+    let place = FILTERS.get((kind.0 as usize).wrapping_sub(1)).filter(|row| row.kind == kind);
     place.or_else(|| with_foreign().find(|row| row.kind == kind))
 }
 
@@ -57,8 +57,8 @@ mod tests {
             assert!(row.kind.0 > 0 && !row.name.is_empty() && !row.summary.is_empty());
             assert!(with_foreign().filter(|other| other.kind == row.kind || other.name == row.name).count() == 1);
         }
-        assert!(KINDS.is_sorted_by_key(|row| row.kind.0) && MAPS.is_sorted_by_key(|row| row.kind.0));
-        assert!(KINDS.iter().all(|row| !row.is_map()) && MAPS.iter().all(Row::is_map));
+        assert!(FILTERS.is_sorted_by_key(|row| row.kind.0) && MAPS.is_sorted_by_key(|row| row.kind.0));
+        assert!(FILTERS.iter().all(|row| !row.is_map()) && MAPS.iter().all(Row::is_map));
         let parameters: Vec<_> = with_foreign().flat_map(|row| row.parameters).collect();
         for a in &parameters {
             // Ids are made from names. Kinds may share a name; what it means is for each kind to say.

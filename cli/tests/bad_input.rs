@@ -54,7 +54,7 @@ fn wrong_usage_is_one_line() {
 #[test]
 fn values_are_named_with_what_is_allowed() {
     let place = place();
-    let kinds: Vec<&str> = petal::registry::KINDS.iter().map(|row| row.name).collect();
+    let kinds: Vec<&str> = petal::registry::FILTERS.iter().map(|row| row.name).collect();
     let cases: &[(&str, &[&str])] = &[
         ("--fpr 0", &["--fpr", "'0'", "greater than 0 and less than 1"]),
         ("--fpr 1", &["--fpr", "'1'", "less than 1"]),

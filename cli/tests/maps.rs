@@ -136,7 +136,7 @@ fn maps_are_no_filters_and_filters_no_maps() {
         place.petal(&format!("build --kind {} -o out keys", row.name)).names(&[row.name, "petal map build"]);
         place.petal(&format!("dedup --kind {} --capacity 10", row.name)).names(&[row.name]);
     }
-    for row in registry::KINDS {
+    for row in registry::FILTERS {
         place.petal(&format!("map build --kind {} -o out table", row.name)).names(&[row.name, "petal build"]);
     }
     place.petal("map get filter keys").names(&["filter", "not a map"]);

@@ -6,7 +6,7 @@
 
 use clap::Parser;
 use libfuzzer_sys::fuzz_target;
-use petal::registry::KINDS;
+use petal::registry::FILTERS;
 use petal_cli::args::{Build, Cli, Command, Plan};
 use petal_cli::numbers;
 use std::ffi::OsString;
@@ -58,7 +58,7 @@ fn read(text: &str) {
         assert_eq!(numbers::seed(&format!("{seed:#x}")), Ok(seed));
         assert_eq!(numbers::seed(&seed.to_string()), Ok(seed));
     }
-    for parameter in KINDS.iter().flat_map(|row| row.parameters) {
+    for parameter in FILTERS.iter().flat_map(|row| row.parameters) {
         if let Ok(value) = parameter.parse(text) {
             assert!(parameter.check(value).is_ok_and(|checked| checked == value));
         }

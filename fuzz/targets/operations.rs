@@ -8,7 +8,7 @@
 use arbitrary::{Arbitrary, Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use petal::plan::{Goal, Request, plan};
-use petal::registry::KINDS;
+use petal::registry::FILTERS;
 use petal::{
     Answers, Builder, BuilderOptions, Capabilities, Filter, HashFunction, Image, Keys, Mode, OpenOptions, Overfill,
     Spec, Status, Taken,
@@ -242,7 +242,7 @@ fn run(input: &mut Unstructured) -> Result<()> {
 /// A filter from a spec: an empty one, one in a buffer, or one from a builder. `None` where the spec is impossible.
 fn make(input: &mut Unstructured) -> Result<Option<Slot>> {
     let spec = spec(input)?;
-    if KINDS.iter().any(|row| Some(row.kind) == spec.kind && row.is_map()) {
+    if FILTERS.iter().any(|row| Some(row.kind) == spec.kind && row.is_map()) {
         return maps::build(&spec, input).map(|()| None);
     }
     let size = petal::image_size(&spec);

@@ -77,12 +77,12 @@ fn open<L: BitLayout + 'static>(geometry: &Geometry, instructions: Instructions)
 mod tests {
     use super::*;
     use crate::filters::bit_filter;
-    use crate::registry::KINDS;
+    use crate::registry::FILTERS;
 
     /// A new kind whose payload is one bit array is not forgotten here.
     #[test]
     fn every_bit_array_can_be_a_level() {
-        let arrays = KINDS.iter().filter(|row| row.capabilities == bit_filter::CAPABILITIES).map(|row| row.name);
+        let arrays = FILTERS.iter().filter(|row| row.capabilities == bit_filter::CAPABILITIES).map(|row| row.name);
         assert_eq!(arrays.collect::<Vec<_>>(), NAMES);
         for (kind, name) in LEVELS.iter().zip(NAMES) {
             assert_eq!(kind.row.name, name);

@@ -5,7 +5,7 @@ use crate::filter::Filter;
 use crate::format::{Geometry, HEADER_LENGTH, Header};
 use crate::image::Image;
 use crate::kind::{Base, Row};
-use crate::registry::{self, DEFAULT_KIND, FOREIGN, KINDS, MAPS};
+use crate::registry::{self, DEFAULT_KIND, FILTERS, FOREIGN, MAPS};
 use crate::simd;
 use crate::spec::{List, Number, Size, Spec};
 use crate::storage::{Access, ImageBytes, Words};
@@ -53,7 +53,7 @@ pub fn parameter_of(spec: &Spec, name: &str) -> Result<&'static crate::Parameter
 }
 
 fn foreign_parameter(row: &Row, name: &str) -> crate::Error {
-    let mut owners = [""; KINDS.len() + MAPS.len() + FOREIGN.len()];
+    let mut owners = [""; FILTERS.len() + MAPS.len() + FOREIGN.len()];
     let mut count = 0;
     for owner in registry::with_foreign().filter(|owner| owner.parameter(name).is_some()) {
         owners[count] = owner.name;

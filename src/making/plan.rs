@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result, error};
 use crate::kind::{Capabilities, Row};
-use crate::registry::KINDS;
+use crate::registry::FILTERS;
 use crate::spec::{KindId, Spec, check_rate};
 use core::cmp::Ordering;
 
@@ -60,14 +60,14 @@ pub struct Fit {
 /// [`Status::FalsePositiveRate`](crate::Status::FalsePositiveRate) for a rate outside (0, 1);
 /// [`Status::OutOfRange`](crate::Status::OutOfRange) for no memory at all. What one kind cannot do is said in its
 /// proposal.
-pub fn plan(request: &Request) -> Result<[Proposal; KINDS_COUNT]> {
+pub fn plan(request: &Request) -> Result<[Proposal; FILTERS_COUNT]> {
     match request.goal {
         Goal::FalsePositiveRate(rate) => check_rate(rate)?,
         Goal::Memory(0) => return Err(error!(OutOfRange, "memory = 0 bytes hold no filter")),
         Goal::Memory(_) => {}
     }
-    let mut proposals: [Proposal; KINDS_COUNT] = core::array::from_fn(|i| {
-        let row = &KINDS[i];
+    let mut proposals: [Proposal; FILTERS_COUNT] = core::array::from_fn(|i| {
+        let row = &FILTERS[i];
         Proposal { kind: row.kind, name: row.name, outcome: propose(row, request) }
     });
     let rank = |a: &Proposal, b: &Proposal| match (&a.outcome, &b.outcome) {
@@ -78,8 +78,8 @@ pub fn plan(request: &Request) -> Result<[Proposal; KINDS_COUNT]> {
     Ok(proposals)
 }
 
-/// How many kinds there are.
-pub const KINDS_COUNT: usize = KINDS.len();
+/// How many kinds of filter there are: one proposal each.
+pub const FILTERS_COUNT: usize = FILTERS.len();
 
 fn cost(fit: &Fit, request: &Request) -> (f64, f64) {
     let first = match request.goal {

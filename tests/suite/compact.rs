@@ -2,7 +2,7 @@
 
 use crate::common::{filled, hash_of, hashed, image, layouts, mix};
 use crate::conformance::{CAPACITY, FRESH, fails, for_each_case, for_each_hash, holds};
-use petal::registry::KINDS;
+use petal::registry::FILTERS;
 use petal::storage::AnyBytes;
 use petal::{
     Answers, CompactOptions, Filter, HashFunction, Image, OpenOptions, Result, Spec, Status, check_compact,
@@ -183,7 +183,7 @@ fn forms_answer_at_any_address() {
     });
     // The kinds whose arrays are read a few words at a time always answer.
     for row in
-        KINDS.iter().filter(|row| ["bloom", "split_block", "blocked", "counting", "scalable"].contains(&row.name))
+        FILTERS.iter().filter(|row| ["bloom", "split_block", "blocked", "counting", "scalable"].contains(&row.name))
     {
         let spec = Spec { kind: Some(row.kind), capacity: CAPACITY, ..Spec::default() };
         let form = Placed::new(&compact(&filled(&spec, 0..CAPACITY)), 3);
@@ -223,7 +223,7 @@ fn hash_and_key_come_from_whoever_opens() {
 
 #[test]
 fn what_has_no_form_is_refused() {
-    let scalable = KINDS.iter().find(|row| row.name == "scalable").unwrap();
+    let scalable = FILTERS.iter().find(|row| row.name == "scalable").unwrap();
     let mut spec = Spec { kind: Some(scalable.kind), capacity: CAPACITY, ..Spec::default() };
     spec.set(scalable.parameter("tightening").unwrap(), 0.512_345).unwrap();
     let filter = filled(&spec, 0..10);

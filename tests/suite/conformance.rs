@@ -4,7 +4,7 @@
 use crate::common::{
     Buffer, Case, SECRET, cases, empty, filled, hash_of, hashed, image, is_soak, mix, tried, try_empty,
 };
-use petal::registry::KINDS;
+use petal::registry::FILTERS;
 use petal::{
     Answers, Builder, BuilderOptions, Capabilities, Filter, HashFunction, Image, Keys, Mode, OpenOptions, Overfill,
     Sizes, Spec, Status, Taken,
@@ -701,7 +701,7 @@ fn unlike_filters_are_refused() {
         for hash in HashFunction::ALL.into_iter().filter(|hash| *hash != own.hash) {
             others.push(("hash", hashed(&own, hash, 7)));
         }
-        for row in KINDS.iter().filter(|row| row.kind != case.row.kind) {
+        for row in FILTERS.iter().filter(|row| row.kind != case.row.kind) {
             others.push((
                 "kind",
                 Spec { kind: Some(row.kind), capacity: CAPACITY, ..hashed(&Spec::default(), own.hash, 7) },

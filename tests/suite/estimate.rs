@@ -21,7 +21,7 @@ fn spec_of(row: &petal::Row, capacity: u64) -> Spec {
 
 /// The kinds that can estimate.
 fn estimating() -> impl Iterator<Item = &'static petal::Row> {
-    registry::KINDS.iter().filter(|row| row.capabilities.contains(Capabilities::ESTIMATE))
+    registry::FILTERS.iter().filter(|row| row.capabilities.contains(Capabilities::ESTIMATE))
 }
 
 /// The kinds that can estimate what two filters have in common.

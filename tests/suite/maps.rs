@@ -3,7 +3,7 @@
 
 use crate::common::{Buffer, SECRET, hashed, image, mix};
 use crate::specification;
-use petal::registry::{KINDS, MAPS};
+use petal::registry::{FILTERS, MAPS};
 use petal::{
     Answers, Builder, BuilderOptions, HashFunction, Image, Keys, Map, MapBuilder, Mode, OpenOptions, Result, Row, Spec,
     Status, load_as, open_as,
@@ -166,7 +166,7 @@ fn sizes_are_those_that_were_asked_for() {
             refused(&Spec { capacity: 10_000, bits: 1000, ..spec(row, &[("value_bits", 9)]) }),
             Status::OutOfRange
         );
-        assert_eq!(refused(&Spec { kind: Some(KINDS[0].kind), ..Spec::default() }), Status::Unsupported);
+        assert_eq!(refused(&Spec { kind: Some(FILTERS[0].kind), ..Spec::default() }), Status::Unsupported);
         let mut builder = MapBuilder::new(&spec(row, &[("value_bits", 3)]), BuilderOptions::default()).unwrap();
         assert_eq!(builder.put(b"a", 8).unwrap_err().status(), Status::OutOfRange);
         builder.put(b"a", 7).unwrap();

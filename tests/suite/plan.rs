@@ -1,6 +1,6 @@
 //! The planner: what it proposes is what the kinds make, in the order that it promises.
 
-use petal::plan::{Fit, Goal, KINDS_COUNT, Proposal, Request, plan};
+use petal::plan::{FILTERS_COUNT, Fit, Goal, Proposal, Request, plan};
 use petal::{Capabilities, Spec, Status, create, image_size, registry};
 
 fn request(keys: u64, goal: Goal) -> Request {
@@ -21,11 +21,11 @@ fn proposals_are_what_would_be_made() {
     for (keys, rate) in [(1, 0.5), (1000, 0.01), (1_000_000, 1e-3), (100_000_000, 0.02)] {
         let wanted = Request { is_static: true, ..request(keys, Goal::FalsePositiveRate(rate)) };
         let proposals = plan(&wanted).unwrap();
-        assert_eq!(proposals.len(), KINDS_COUNT);
+        assert_eq!(proposals.len(), FILTERS_COUNT);
         let mut kinds: Vec<_> = proposals.iter().map(|proposal| proposal.kind.0).collect();
         kinds.sort_unstable();
         kinds.dedup();
-        assert_eq!(kinds.len(), KINDS_COUNT);
+        assert_eq!(kinds.len(), FILTERS_COUNT);
         for (proposal, fit) in fitting(&proposals) {
             let row = registry::find(proposal.kind).unwrap();
             let spec = Spec { kind: Some(proposal.kind), ..Spec::with_capacity(keys, rate).unwrap() };
@@ -47,7 +47,7 @@ fn what_is_to_grow_keeps_its_rate() {
     for goal in [Goal::FalsePositiveRate(0.01), Goal::Memory(8000)] {
         let wanted = Request { capabilities: Capabilities::GROW, ..request(1000, goal) };
         let proposals = plan(&wanted).unwrap();
-        let able = registry::KINDS.iter().filter(|row| row.capabilities.contains(Capabilities::GROW)).count();
+        let able = registry::FILTERS.iter().filter(|row| row.capabilities.contains(Capabilities::GROW)).count();
         let fits = fitting(&proposals);
         assert_eq!(fits.len(), able);
         for (proposal, fit) in fits {
@@ -95,7 +95,7 @@ fn a_memory_is_used_up() {
         let fits = fitting(&proposals);
         assert_eq!(
             fits.len(),
-            registry::KINDS.iter().filter(|row| row.capabilities.contains(Capabilities::INSERT)).count()
+            registry::FILTERS.iter().filter(|row| row.capabilities.contains(Capabilities::INSERT)).count()
         );
         for (proposal, fit) in fits {
             assert!(fit.bytes <= bytes);
@@ -125,7 +125,7 @@ fn what_cannot_be_says_why() {
     let tiny = Request { is_static: true, ..request(10, Goal::Memory(1)) };
     let refusals = plan(&tiny).unwrap().map(|proposal| proposal.outcome.unwrap_err().status());
     assert!(refusals.iter().all(|status| *status == Status::TooLarge));
-    for row in registry::KINDS {
+    for row in registry::FILTERS {
         for (name, capability) in Capabilities::ALL {
             let wanted = Request { capabilities: capability, ..request(10, Goal::FalsePositiveRate(0.1)) };
             let proposals = plan(&wanted).unwrap();
@@ -144,7 +144,7 @@ fn what_cannot_be_says_why() {
 /// However many keys are asked for: there is a size, in bits and in bytes, or a refusal.
 #[test]
 fn no_capacity_overflows() {
-    for row in registry::KINDS {
+    for row in registry::FILTERS {
         for shift in 30..64 {
             for rate in [0.3, 0.01, 1e-9] {
                 let capacity = u64::MAX >> (63 - shift);

@@ -95,7 +95,7 @@ fn a_chain_ends_where_levels_are_not_worth_their_memory() {
 /// from its image; and the geometry is what it was on the way.
 #[test]
 fn no_growth_loses_a_key() {
-    for level in 0..registry::KINDS.len().min(3) {
+    for level in 0..registry::FILTERS.len().min(3) {
         for (tightening, growth) in [(0.5, 2.0), (0.7, 4.0), (0.9, 3.0)] {
             let spec = spec(50, 0.01, &[("level", level as f64), ("tightening", tightening), ("growth", growth)]);
             let mut filter = create(&spec).unwrap();

@@ -82,7 +82,7 @@ impl Arguments {
             let quick = !self.quick || QUICK_KINDS.contains(&row.name);
             subject::inserts(row) && quick && self.wants(row.name)
         };
-        let mut rows: Vec<_> = registry::KINDS.iter().filter(wanted).collect();
+        let mut rows: Vec<_> = registry::FILTERS.iter().filter(wanted).collect();
         // The default kind first.
         rows.sort_by_key(|row| (row.kind != registry::DEFAULT_KIND, row.kind.0));
         rows

@@ -499,7 +499,7 @@ fn kinds(maps: bool) -> Vec<PossibleValue> {
 
 /// What `petal count` does, with the greatest count of each kind that counts.
 fn about_count() -> String {
-    let greatest = petal::registry::KINDS.iter().filter_map(|row| {
+    let greatest = petal::registry::FILTERS.iter().filter_map(|row| {
         let spec = petal::Spec { kind: Some(row.kind), ..petal::Spec::with_capacity(1, 0.5).ok()? };
         let most = petal::create(&spec).ok()?.kind().as_count()?.greatest_count();
         Some(format!("{most} for {}", row.name))

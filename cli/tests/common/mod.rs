@@ -1,7 +1,7 @@
 //! Runs the command as a shell does.
 #![allow(dead_code, reason = "each test program uses a part")]
 
-use petal::registry::KINDS;
+use petal::registry::FILTERS;
 use petal::{Capabilities, Row};
 use std::ffi::OsStr;
 use std::fs;
@@ -124,7 +124,7 @@ impl Place {
 
 /// The kinds of filters.
 pub fn kinds() -> impl Iterator<Item = &'static Row> {
-    KINDS.iter()
+    FILTERS.iter()
 }
 
 /// The kinds of filters that can do all of this.

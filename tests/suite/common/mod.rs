@@ -158,7 +158,7 @@ fn cases_of(row: &'static Row) -> Vec<Case> {
 
 /// Every kind of filter with every combination of the values of its parameters that it takes.
 pub fn cases() -> Vec<Case> {
-    registry::KINDS.iter().flat_map(cases_of).collect()
+    registry::FILTERS.iter().flat_map(cases_of).collect()
 }
 
 /// Every kind of filter with every combination of the parameters that images keep; the others have their defaults.
