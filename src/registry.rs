@@ -5,14 +5,14 @@ use crate::filters::{
     scalable, split_block,
 };
 use crate::kind::Row;
-use crate::maps::bloomier;
+use crate::maps::{bloomier, retrieval};
 use crate::spec::KindId;
 
 /// All kinds of filter, in the order of their numbers.
 pub static FILTERS: &[Row] = &[bloom::ROW, split_block::ROW, blocked::ROW, fuse::ROW, counting::ROW, scalable::ROW];
 
 /// All kinds of map, in the order of their numbers, which no filter has.
-pub static MAPS: &[Row] = &[bloomier::ROW];
+pub static MAPS: &[Row] = &[bloomier::ROW, retrieval::ROW];
 
 /// The kinds of filter that other systems' bytes become ([`crate::interop`]), in the order of their numbers. They are
 /// apart because nobody chooses them for their own sake.

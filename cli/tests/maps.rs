@@ -20,7 +20,7 @@ fn every_kind_of_map_is_built_as_by_a_builder() {
     let place = Place::new();
     place.file("table", table(0..60_000) + &table(100..200));
     for row in registry::MAPS {
-        let spec = Spec { kind: Some(row.kind), false_positive_rate: 0.01, ..Spec::default() };
+        let spec = Spec { kind: Some(row.kind), ..Spec::default() };
         let mut builder = MapBuilder::new(&spec, BuilderOptions::default()).unwrap();
         for i in (0..60_000).chain(100..200) {
             builder.put(format!("key {i}").as_bytes(), value(i)).unwrap();
@@ -28,7 +28,7 @@ fn every_kind_of_map_is_built_as_by_a_builder() {
         builder.save(&place.path("expected")).unwrap();
         let expected = fs::read(place.path("expected")).unwrap();
         for options in ["", "--threads 3", "--memory-limit 1MiB -T .", "--threads 2 --memory-limit 2M"] {
-            let line = format!("map build --kind {} --fpr 0.01 {options} table", row.name);
+            let line = format!("map build --kind {} {options} table", row.name);
             assert!(place.petal(&line).quiet() == expected, "{line}");
         }
         place.petal(&format!("map build --kind {} -o map table", row.name)).quiet();

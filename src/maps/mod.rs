@@ -1,6 +1,8 @@
 //! The kinds of map, one file or folder each, and the parameter that all of them take.
 
 pub mod bloomier;
+pub mod retrieval;
+mod solved;
 
 use crate::spec::{Domain, Parameter};
 

@@ -141,7 +141,7 @@ fn shards_have_all_of_their_keys() {
     assert_eq!(shape.shards(), shards);
     let array = petal::layouts::fuse::Array::new(shape, words.shared());
     for x in x {
-        assert_eq!(array.value(x, |seed| scatter(x, seed)), Some(Numbers.value(&x, 0)));
+        assert_eq!(array.value(x, |seed| scatter(x, seed)), Some(Numbers.value(&x, 0, 0)));
     }
 }
 
@@ -157,7 +157,7 @@ impl Equations<u64> for Numbers {
         scatter(*record, seed)
     }
 
-    fn value(&self, record: &u64, _: u64) -> u64 {
+    fn value(&self, record: &u64, _: u64, _: usize) -> u64 {
         record.rotate_left(17) % (1 << 20)
     }
 }
@@ -174,7 +174,7 @@ impl Equations<u64> for Wide {
         scatter(*record, seed)
     }
 
-    fn value(&self, record: &u64, _: u64) -> u64 {
+    fn value(&self, record: &u64, _: u64, _: usize) -> u64 {
         record.rotate_left(17)
     }
 }
@@ -229,7 +229,7 @@ fn hashes_that_are_not_spread_at_all_build() {
             let (shape, words) = solve(&&x[..], &Numbers, 20, &mut work).unwrap();
             shape.check(words.shared()).unwrap();
             let array = petal::layouts::fuse::Array::new(shape, words.shared());
-            let right = |x: &&u64| array.value(**x, |seed| scatter(**x, seed)) == Some(Numbers.value(x, 0));
+            let right = |x: &&u64| array.value(**x, |seed| scatter(**x, seed)) == Some(Numbers.value(x, 0, 0));
             assert_eq!(x.iter().filter(right).count() as u64, count, "spread over {spread}");
             assert!(shape.cells() <= 16 * count.max(64), "{} cells for {count} hashes", shape.cells());
         }

@@ -124,11 +124,11 @@ fn fuse(header: &Header, payload: &[u8], hash: u64) -> bool {
 /// The value that an image of a map has for the key with these 128 bits.
 pub fn value(image: &[u8], id: u128) -> Option<u64> {
     let header = Header(&image[..256]);
-    assert_eq!((header.kind(), header.hashes()), (7, 3));
+    assert!([7, 15].contains(&header.kind()) && header.hashes() == 3);
     let payload = &image[256..256 + header.payload_bytes()];
     let [v, c, shards, cells] = [0, 1, 2, 3].map(|i| header.word(i));
     if shards == 0 {
-        return None;
+        return (c == 0).then_some(0);
     }
     // The width of the first array, and the bit after it.
     let (width, is_apart) = if v + c > 64 { (v, true) } else { (v + c, false) };
@@ -153,7 +153,7 @@ pub fn value(image: &[u8], id: u128) -> Option<u64> {
     };
     let both = cell(0, width);
     let value = if v == 64 { both } else { both % (1 << v) };
-    let check = if is_apart { cell(end, c) } else { both >> v };
+    let check = if is_apart { cell(end, c) } else { both.checked_shr(v as u32).unwrap_or(0) };
     (check == (z.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % (1 << c)).then_some(value)
 }
 

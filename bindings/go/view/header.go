@@ -41,6 +41,7 @@ const (
 	Counting   = image.Counting
 	Scalable   = image.Scalable
 	Bloomier   = image.Bloomier
+	Retrieval  = image.Retrieval
 )
 
 // Header is what an image says about itself.

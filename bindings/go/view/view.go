@@ -1,8 +1,8 @@
 // Package view reads Petal filters without cgo: the same bytes that the C library writes, in Go, with a little assembly
 // where the processor has AVX2.
 //
-// It knows the kinds of filter bloom, split_block, blocked, fuse, counting and scalable, and the kind of map bloomier
-// ([Map]). A filter is opened in place, over a mapped file ([Open]) or over a slice ([Wrap]), or is copied into memory
+// It knows the kinds of filter bloom, split_block, blocked, fuse, counting and scalable, and the kinds of map bloomier
+// and retrieval ([Map]). A filter is opened in place, over a mapped file ([Open]) or over a slice ([Wrap]), or is copied into memory
 // of its own ([Load], [Read]), where keys can be inserted too, but not into fuse and scalable. Filters of the kinds
 // that are bit arrays are made, merged and measured with package filter, all others and maps with package petal or the
 // command petal.

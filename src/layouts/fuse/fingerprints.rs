@@ -34,7 +34,7 @@ impl Equations<u64> for OfHashes {
     }
 
     #[inline]
-    fn value(&self, _: &u64, z: u64) -> u64 {
+    fn value(&self, _: &u64, z: u64, _: usize) -> u64 {
         fingerprint(z)
     }
 }

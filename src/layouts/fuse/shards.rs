@@ -20,8 +20,8 @@ pub trait Equations<R>: Sync {
     fn scatter(&self, record: &R, seed: u32) -> u64;
 
     /// The value that the cells are to give, of as many bits as a cell has; more are cut off. `z` is what
-    /// [`Equations::scatter`] gave.
-    fn value(&self, record: &R, z: u64) -> u64;
+    /// [`Equations::scatter`] gave, and `own` says which of the record's cells is its own: no two records have the same.
+    fn value(&self, record: &R, z: u64, own: usize) -> u64;
 }
 
 /// What a build may use, and who hears of it.
@@ -284,8 +284,8 @@ impl<R, E: Equations<R>> Keys for ShardKeys<'_, R, E> {
     }
 
     #[inline]
-    fn value(&self, key: usize, z: u64) -> u64 {
-        self.equations.value(&self.records[key], z)
+    fn value(&self, key: usize, z: u64, own: usize) -> u64 {
+        self.equations.value(&self.records[key], z, own)
     }
 
     fn digest(&self) -> u64 {

@@ -41,8 +41,8 @@ pub(super) trait Keys {
     fn place(&self, key: usize, seed: u32) -> (u64, u64);
     /// Asks for the cache line of a key, if there is such a key.
     fn fetch(&self, key: usize);
-    /// The value that its cells are to have.
-    fn value(&self, key: usize, z: u64) -> u64;
+    /// The value that its cells are to have; it was peeled with its `own`-th one, which no other key was.
+    fn value(&self, key: usize, z: u64, own: usize) -> u64;
     /// A number that depends on all keys.
     fn digest(&self) -> u64;
 }
@@ -131,10 +131,11 @@ impl Scratch {
         for (i, cell) in self.order[..keys.len()].iter().enumerate().rev() {
             fetch_slot(slots, &self.order, i.saturating_sub(FAR));
             fetch_key(slots, &self.order, i.saturating_sub(NEAR), keys);
-            let key = slots[*cell as usize] as u32 as usize;
+            let slot = slots[*cell as usize];
+            let (key, own) = (slot as u32 as usize, (slot >> 32) as usize);
             let (how_far, z) = keys.place(key, seed);
             // The cell itself is zero as yet.
-            let mut value = keys.value(key, z);
+            let mut value = keys.value(key, z, own);
             for position in segments.positions(how_far, z) {
                 value ^= cells::get_own(cells, width, position);
             }

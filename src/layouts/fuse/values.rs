@@ -1,5 +1,5 @@
 //! The fuse structure as a map: the value of a key's cells is the value that was given for it, and check bits, by which
-//! keys that are not there are told.
+//! keys that are not there are told. Without check bits every key is given a value.
 //!
 //! A key is known by 128 bits. Their high half is what records are sorted and divided by; both halves together choose
 //! two of the three cells and the check bits, so that two keys whose high halves are alike differ under nearly all
@@ -38,7 +38,7 @@ fn low(bits: u32) -> u64 {
 impl ValueShape {
     /// The shape with so many bits, shards and cells, if there is such a shape.
     pub fn new(value_bits: u32, check_bits: u32, shards: u64, cells: u64) -> Option<ValueShape> {
-        if value_bits > 64 || !(1..=MAX_CHECK_BITS).contains(&check_bits) {
+        if value_bits > 64 || check_bits > MAX_CHECK_BITS {
             return None;
         }
         let shape = |width| Shape::new(width, shards, cells);
@@ -131,7 +131,7 @@ impl Equations<Entry> for OfEntries {
     }
 
     #[inline]
-    fn value(&self, entry: &Entry, z: u64) -> u64 {
+    fn value(&self, entry: &Entry, z: u64, _: usize) -> u64 {
         let value = if self.values { entry.value } else { 0 };
         value | fingerprint(z).checked_shl(self.checks).unwrap_or(0)
     }
@@ -206,17 +206,24 @@ impl<'a> Values<'a> {
         let ValueShape { value_bits, check_bits, .. } = self.shape;
         let first = self.first.together(places);
         let check = match &self.checks {
-            None => first >> value_bits,
+            // There are no check bits beside 64 of a value.
+            None => first.wrapping_shr(value_bits),
             Some(checks) => checks.together(places),
         };
         ((check ^ fingerprint(places.z)) & low(check_bits) == 0).then_some(first & low(value_bits))
+    }
+
+    /// What there is to say of every key if there are none.
+    #[inline]
+    fn of_none(&self) -> Option<u64> {
+        (self.shape.check_bits == 0).then_some(0)
     }
 
     /// The value of the key with this identity; `None` if it was given none. A key that was given none has any value
     /// with a probability of 2^-c for c check bits.
     #[inline]
     pub fn get(&self, id: u128) -> Option<u64> {
-        if self.shape.shards() == 0 { None } else { self.answer(&self.find(id)) }
+        if self.shape.shards() == 0 { self.of_none() } else { self.answer(&self.find(id)) }
     }
 
     /// The value of each key of a batch. In a map that is larger than the caches the cells of the next group are
@@ -224,6 +231,7 @@ impl<'a> Values<'a> {
     pub fn get_many(&self, batch: &mut dyn Lookups) {
         let (mut ids, mut found) = ([0; GROUP], [None; GROUP]);
         if self.shape.shards() == 0 {
+            found = [self.of_none(); GROUP];
             loop {
                 match batch.next(&mut ids) {
                     0 => return,

@@ -14,6 +14,7 @@ const (
 	Counting   Kind = 5
 	Scalable   Kind = 6
 	Bloomier   Kind = 7
+	Retrieval  Kind = 15
 )
 
 // kinds has a row for each kind, at its number.
@@ -25,6 +26,7 @@ var kinds = [...]*kindRow{
 	Counting:   &countingRow,
 	Scalable:   &scalableRow,
 	Bloomier:   &bloomierRow,
+	Retrieval:  &retrievalRow,
 }
 
 // kindRow is what this package knows of a kind.
@@ -37,13 +39,16 @@ type kindRow struct {
 	check func(s *shape, payload []byte) bool
 	// contains looks up a hash; nil for maps.
 	contains func(s *shape, payload []byte, hash uint64) bool
+	// value returns the value of a key of a map, if it is there; possible is false where the directory is forged. nil
+	// for filters.
+	value func(s *shape, payload []byte, id identity) (value uint64, found, possible bool)
 	// insert inserts a hash; nil where this package inserts nothing.
 	insert func(s *shape, payload []byte, hash uint64) (isNew bool)
 	// first returns the byte of the first bit, or the block, of a hash; nil where nobody asks for it.
 	first func(s *shape, hash uint64) uint64
 }
 
-func (r *kindRow) isMap() bool { return r.contains == nil }
+func (r *kindRow) isMap() bool { return r.value != nil }
 
 // row returns the row of a kind, nil where there is none.
 func (k Kind) row() *kindRow {
@@ -71,9 +76,9 @@ type shape struct {
 	stride     uint64       // bloom: from the slice of one probe to that of the next; 0 where they share one
 	derivation uint64       // bloom
 	width      uint         // bloom: the slice width
-	cells      cellArray    // fuse, and bloomier: those with the values
+	cells      cellArray    // fuse, and maps: those with the values
 	checks     cellArray    // bloomier: those with the check bits where they are apart; else there are none
-	valueBits  uint         // bloomier
+	valueBits  uint         // maps
 	checkBits  uint         // bloomier
 	levels     []chainLevel // scalable
 }

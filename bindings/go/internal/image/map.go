@@ -105,7 +105,7 @@ func (f *Filter) value(id identity) (value uint64, found bool, err error) {
 	if f.kind == 0 {
 		return 0, false, ErrClosed
 	}
-	value, found, possible := f.shape.bloomierValue(f.payload, id)
+	value, found, possible := f.kind.row().value(&f.shape, f.payload, id)
 	// The payload of a mapped file goes with the filter.
 	runtime.KeepAlive(f)
 	if !possible {

@@ -2,13 +2,22 @@ package image
 
 import "math/bits"
 
-// The kind bloomier, layout 1: the exclusive or of a key's three cells is its value and check bits.
+// The kinds bloomier and retrieval, layout 1: the exclusive or of a key's three cells is its value and, but for
+// retrieval, check bits.
 
-var bloomierRow = kindRow{name: "bloomier", open: (*shape).asBloomier, check: (*shape).bloomierCheck}
+var bloomierRow = kindRow{name: "bloomier", open: (*shape).asBloomier, check: (*shape).solvedCheck,
+	value: (*shape).solvedValue}
 
-func (s *shape) asBloomier(h *Header) (payloadBytes uint64, possible bool) {
+var retrievalRow = kindRow{name: "retrieval", open: (*shape).asRetrieval, check: (*shape).solvedCheck,
+	value: (*shape).solvedValue}
+
+func (s *shape) asBloomier(h *Header) (payloadBytes uint64, possible bool) { return s.asSolved(h, 1, 32) }
+
+func (s *shape) asRetrieval(h *Header) (payloadBytes uint64, possible bool) { return s.asSolved(h, 0, 0) }
+
+func (s *shape) asSolved(h *Header, leastCheckBits, mostCheckBits uint64) (payloadBytes uint64, possible bool) {
 	valueBits, checkBits, shards, cells, keys := h.Words[0], h.Words[1], h.Words[2], h.Words[3], h.Words[4]
-	if h.Hashes != cellsOfKey || valueBits > 64 || checkBits < 1 || checkBits > 32 || keys > cells ||
+	if h.Hashes != cellsOfKey || valueBits > 64 || checkBits < leastCheckBits || checkBits > mostCheckBits || keys > cells ||
 		(keys == 0) != (shards == 0) || [3]uint64(h.Words[5:]) != [3]uint64{} {
 		return 0, false
 	}
@@ -28,7 +37,7 @@ func (s *shape) asBloomier(h *Header) (payloadBytes uint64, possible bool) {
 // checksApart says whether the check bits lie in an array of their own.
 func (s *shape) checksApart() bool { return s.checks.width != 0 }
 
-func (s *shape) bloomierCheck(payload []byte) bool {
+func (s *shape) solvedCheck(payload []byte) bool {
 	if !s.cells.isOrdered(payload) {
 		return false
 	}
@@ -42,11 +51,11 @@ func (s *shape) bloomierCheck(payload []byte) bool {
 	return true
 }
 
-// bloomierValue returns the value of the key with this identity, if it is there; possible is false where the directory
+// solvedValue returns the value of the key with this identity, if it is there; possible is false where the directory
 // is forged.
-func (s *shape) bloomierValue(payload []byte, id identity) (value uint64, found, possible bool) {
+func (s *shape) solvedValue(payload []byte, id identity) (value uint64, found, possible bool) {
 	if s.cells.shards == 0 {
-		return 0, false, true
+		return 0, s.checkBits == 0, true
 	}
 	shard, place := s.cells.shardOf(payload, id.high)
 	z := shard.scatter(id.low ^ shard.scatter(id.high))

@@ -1,0 +1,51 @@
+//! The kind `retrieval`: a map that is built once, keeps no keys, and has nothing to tell keys by. The exact value for
+//! each key that it was built from, in as many bits as values have, and for every other key any value at all.
+//!
+//! Known as a retrieval structure or static function: what is left of a Bloomier filter ([`super::bloomier`]) without
+//! its check bits. For those who ask for keys only that they know to be there.
+
+use super::VALUE_BITS;
+use super::solved;
+use crate::error::{Result, error};
+use crate::kind::{Overfill, Row, Sizes, Structure};
+use crate::spec::{KindId, Number, Size, Spec};
+
+/// The registry's row.
+pub const ROW: Row = Row {
+    kind: KindId(15),
+    name: "retrieval",
+    summary: "a map built once, the smallest: the exact value of each key, and an arbitrary one of every other key",
+    parameters: &[&VALUE_BITS],
+    structure: Structure::Map {
+        open: |base| solved::open(base, 0..=0),
+        build: |build| solved::build(build, no_check_bits),
+    },
+    sizes: Sizes::ByKeys,
+    geometry: |spec, size| solved::geometry(spec, size, no_check_bits),
+    lines_per_lookup: solved::lines_per_lookup,
+    false_positive_rate: |_, _| 1.0,
+    overfill: Overfill::IsBuilt,
+    ..Row::BASE
+};
+
+/// None, if the spec asks for nothing that needs them.
+fn no_check_bits(spec: &Spec, size: Size, value_bits: u32, cells: u64) -> Result<u32> {
+    if spec.false_positive_rate != 0.0 {
+        let given = Number(spec.false_positive_rate);
+        return Err(error!(
+            Contradiction,
+            "false_positive_rate = {given} has no meaning for retrieval, which gives every key a value: leave it 0, or \
+             take bloomier"
+        ));
+    }
+    if let Size::Exact { bits, .. } = size {
+        let least = u128::from(cells) * u128::from(value_bits);
+        if u128::from(bits) < least {
+            return Err(error!(
+                OutOfRange,
+                "bits = {bits} are less than the {least} of the cells for values of {value_bits} bits"
+            ));
+        }
+    }
+    Ok(0)
+}
