@@ -826,6 +826,8 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_SCALABLE 6
 /** A map built once: the exact value of each key, and of other keys that they are not there. */
 #define PETAL_KIND_BLOOMIER 7
+/** A map built once, the smallest: the exact value of each key, and an arbitrary one of every other key. */
+#define PETAL_KIND_RETRIEVAL 15
 /** A classic Bloom filter placed as another system places it, for exchanging its bytes. */
 #define PETAL_KIND_FOREIGN_BLOOM 8
 /** The Bloom filter of RocksDB's tables, for exchanging its bytes: one cache line a key. */

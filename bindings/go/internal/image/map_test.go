@@ -63,8 +63,12 @@ func TestGoldenMapsHoldTheirValues(t *testing.T) {
 					others++
 				}
 			}
-			// Seven check bits at least, which find one key in 128.
-			if others > 2*99*goldenKeys/128 {
+			// Seven check bits at least, which find one key in 128, or none, which find all.
+			most := 2 * 99 * goldenKeys / 128
+			if m.Header().Kind == Retrieval {
+				most = 99 * goldenKeys
+			}
+			if others > most {
 				t.Errorf("%s: %d other keys are found", path, others)
 			}
 			_, _, err := m.GetHash(1)

@@ -11,9 +11,13 @@ var bloomierRow = kindRow{name: "bloomier", open: (*shape).asBloomier, check: (*
 var retrievalRow = kindRow{name: "retrieval", open: (*shape).asRetrieval, check: (*shape).solvedCheck,
 	value: (*shape).solvedValue}
 
-func (s *shape) asBloomier(h *Header) (payloadBytes uint64, possible bool) { return s.asSolved(h, 1, 32) }
+func (s *shape) asBloomier(h *Header) (payloadBytes uint64, possible bool) {
+	return s.asSolved(h, 1, 32)
+}
 
-func (s *shape) asRetrieval(h *Header) (payloadBytes uint64, possible bool) { return s.asSolved(h, 0, 0) }
+func (s *shape) asRetrieval(h *Header) (payloadBytes uint64, possible bool) {
+	return s.asSolved(h, 0, 0)
+}
 
 func (s *shape) asSolved(h *Header, leastCheckBits, mostCheckBits uint64) (payloadBytes uint64, possible bool) {
 	valueBits, checkBits, shards, cells, keys := h.Words[0], h.Words[1], h.Words[2], h.Words[3], h.Words[4]
