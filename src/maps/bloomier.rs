@@ -2,7 +2,7 @@
 //! from; of other keys it says that they are not there, but for a share of 2^-c for c check bits.
 //!
 //! Chazelle, Kilian, Rubinfeld and Tal, "The Bloomier Filter", 2004, described the structure; this is its later form,
-//! in one table ([`super::solved`]): what a key's cells come to is its value and its check bits.
+//! in one table (`maps::solved`): what a key's cells come to is its value and its check bits.
 
 use super::VALUE_BITS;
 use super::solved;
