@@ -194,7 +194,7 @@ struct progress {
 
 static bool watch(void *context, uint64_t done, uint64_t total) {
   struct progress *progress = context;
-  CHECK(done > progress->last && done <= total);
+  CHECK(done >= progress->last && done <= total);
   CHECK(progress->total == 0 || progress->total == total);
   progress->calls++;
   progress->last = done;

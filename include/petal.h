@@ -1119,10 +1119,12 @@ petal_status petal_filter_new_in_buffer(const petal_spec *spec,
 typedef struct petal_builder petal_builder;
 
 /**
- * Called now and then by `petal_builder_finish()` and `petal_builder_save()`, with the work done and the work in all,
- * which is the same number at all calls for one filter; the last call has both equal. A unit of work is a key in one
- * phase: sorting, merging what went to a file, making the filter. False cancels. It must not unwind (throw) through
- * the library. Since 0.1.
+ * Called by `petal_builder_finish()`, `petal_builder_save()` and the like, with the work done and the work in all. A
+ * unit of work is a key in one phase: sorting, merging what went to a file, making the filter. The work in all is the
+ * same number at all calls for one filter. The work done never falls, may be the same at several calls, and comes to
+ * the work in all at the last one. Called at least once for every 2^21 keys that are worked on. False cancels, at any
+ * call: nothing is made, no file is left, and the builder keeps its keys. It must not unwind (throw) through the
+ * library. Since 0.1.
  */
 typedef bool (*petal_progress_callback)(void *context, uint64_t done, uint64_t total);
 

@@ -54,7 +54,9 @@ pub use filter::{Asked, Filter, filters_contain, filters_contain_hash, filters_c
 pub use hash::{HashFunction, Hasher, SecretKey};
 pub use image::Image;
 pub use keys::{Keys, hash_keys};
-pub use kind::{Base, Capabilities, Counted, Entry, Overfill, Progress, Records, Row, Sizes, Structure};
+pub use kind::{
+    Base, Capabilities, Counted, Entry, Overfill, PROGRESS_INTERVAL, Progress, Records, Row, Sizes, Structure,
+};
 pub use layouts::{Layout, Measure, View};
 pub use making::{
     Builder, BuilderOptions, Collector, CollectorOptions, CompactOptions, MIN_MEMORY_LIMIT, MapBuilder, Mode,

@@ -74,8 +74,10 @@ type BuilderOptions struct {
 	// Threads is how many threads make the filter or map, the calling one included; 0 and 1 are none but that. What is
 	// made is the same.
 	Threads uint
-	// Progress, if not nil, is called now and then while the filter or map is made, with the units of work done and the
-	// units in all, which are no count of keys; false cancels. It must not use the builder, nor end its goroutine.
+	// Progress, if not nil, is called while the filter or map is made, at least once for every 2^21 keys that are worked
+	// on, with the units of work done and the units in all, which are no count of keys. The latter is the same number at
+	// all calls, the former never falls and comes to it at the last call. False cancels, at any call: the keys stay. It
+	// must not use the builder, nor end its goroutine.
 	Progress func(done, total uint64) bool
 }
 

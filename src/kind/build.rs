@@ -5,10 +5,16 @@ use crate::format::Geometry;
 use crate::spec::Spec;
 use crate::storage::Words;
 
-/// Called now and then while a filter is made, with the work done and the work in all, which is the same number at all
-/// calls for one filter. A unit of work is a key in one phase: sorting, merging what went to a file, making the filter.
-/// The last call has both numbers equal. False cancels.
+/// Called while a filter or a map is made, with the work done and the work in all. A unit of work is a key in one
+/// phase: sorting, merging what went to a file, making the filter. The work in all is the same number at all calls for
+/// one filter; the work done never falls, stays where it is while a long step is under way, and comes to the work in
+/// all at the last call. Called at least once for every [`PROGRESS_INTERVAL`] keys that are worked on. False cancels
+/// at any call, the last one too.
 pub type Progress = dyn FnMut(u64, u64) -> bool + Send;
+
+/// The most keys that are sorted, merged or otherwise worked on between two calls of [`Progress`]: 2^21, a tenth of a
+/// second or two. Kinds that are built shard by shard speak after each, which has 2^20 keys on average.
+pub const PROGRESS_INTERVAL: u64 = 1 << 21;
 
 /// A payload to be made.
 pub struct Build<'a, R> {
@@ -20,7 +26,10 @@ pub struct Build<'a, R> {
     pub memory: u64,
     /// How many threads may work, the caller's among them: at least 1.
     pub threads: usize,
-    /// Hears how far the work is, and can cancel it: [`Status::Cancelled`](crate::Status::Cancelled).
+    /// Hears how far the work is, and can cancel it: [`Status::Cancelled`](crate::Status::Cancelled). Called after
+    /// [`PROGRESS_INTERVAL`] keys at most that are worked on apart from passes over the records, which can be cancelled
+    /// by themselves; with a work done that never falls and one work in all, of which the last call need not say that
+    /// it is done.
     pub progress: &'a mut (dyn FnMut(u64, u64) -> bool + Send),
 }
 

@@ -21,7 +21,7 @@ pub(crate) use crate::records::PIECE;
 pub use crate::records::{Counted, Entry, Records};
 pub use base::Base;
 pub(crate) use base::check_compatible;
-pub use build::{Build, Built, Progress};
+pub use build::{Build, Built, PROGRESS_INTERVAL, Progress};
 pub use capabilities::Capabilities;
 pub(crate) use change::{change_many, change_one, mark, mark_one};
 pub(crate) use facets::one_by_one;

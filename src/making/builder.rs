@@ -3,18 +3,20 @@
 //! Only hashes are kept: eight bytes a key. Kinds that remove or count need to know how often each key came: sixteen.
 
 use super::collect::{Collector, CollectorOptions};
-use super::create;
 use super::offered::{Offer, Offered};
 use super::progress::Steps;
+use super::{create, payload};
 use crate::batch;
 use crate::bits::ring::{GROUP, Taken};
-use crate::error::{Result, Status, error};
+#[cfg(doc)]
+use crate::error::Status;
+use crate::error::{Result, error};
 use crate::filter::Filter;
 use crate::format::Geometry;
 use crate::hash::Hasher;
 use crate::image::{Image, compact_size};
 use crate::keys::Keys;
-use crate::kind::{Build, Built, Progress, Records, Row, Structure};
+use crate::kind::{Built, Progress, Records, Row, Structure};
 use crate::simd;
 use crate::spec::Spec;
 use crate::storage::try_vec;
@@ -195,10 +197,8 @@ impl Builder {
         let mut steps = Steps::new(progress, hashes.work() + hashes.kept());
         // Half of the memory is for the work.
         let hashes = hashes.finish(self.memory_limit.unwrap_or(0) / 2, &mut steps)?;
-        let (memory, threads) = (hashes.memory_left(), self.threads.max(1));
         let spec = &Spec { capacity: hashes.count().max(1), ..self.spec };
-        let progress = &mut steps.rest();
-        let Built { geometry, words } = build(&mut Build { spec, records: &hashes, memory, threads, progress })?;
+        let Built { geometry, words } = payload::build(build, spec, &hashes, self.threads, &mut steps)?;
         let mut base = create::base(row, spec, geometry, |_| Ok(words))?;
         if spec.false_positive_rate == 0.0 && spec.bits == 0 {
             // No rate was asked for; a parameter may have said what it is.
@@ -251,12 +251,13 @@ fn insert_all<R: Offer>(
     let spec = &Spec { capacity, ..*spec };
     let mut filter = create::create_sized(row, spec, sizes.of(spec)?)?;
     let most = filter.kind().as_count().map_or(u64::MAX, |kind| kind.greatest_count());
-    let (mut done, mut progress) = (0, steps.rest());
+    let (start, mut done) = (steps.done(), 0);
     hashes.for_each(&mut |records| {
         R::each(records, most, &mut |hashes| filter.insert_batch(&Keys::Hashes(hashes), None).outcome)?;
         done += records.len() as u64;
-        if progress(done, distinct) { Ok(()) } else { Err(Status::Cancelled.into()) }
+        steps.advance_part(start, done, distinct)
     })?;
+    steps.finish()?;
     filter.base_mut().set_count(added);
     Ok(filter)
 }

@@ -4,13 +4,13 @@
 
 use super::collect::{Collector, CollectorOptions};
 use super::progress::Steps;
-use super::{BuilderOptions, create};
+use super::{BuilderOptions, create, payload};
 use crate::bits::ring::{GROUP, Taken};
 use crate::error::{Result, error};
 use crate::hash::Hasher;
 use crate::image::Image;
 use crate::keys::Keys;
-use crate::kind::{Build, Entry, Progress, Records, Structure};
+use crate::kind::{Entry, Progress, Records, Structure};
 use crate::map::Map;
 use crate::maps::VALUE_BITS;
 use crate::registry::DEFAULT_MAP_KIND;
@@ -160,9 +160,7 @@ impl MapBuilder {
         let mut steps = Steps::new(self.progress.as_deref_mut(), self.entries.work() + kept);
         let entries = self.entries.finish(LEFT_FOR_BUILDING, &mut steps)?;
         let spec = Spec { capacity: entries.count().max(1), ..self.spec };
-        let (memory, threads) = (entries.memory_left(), self.threads);
-        let progress = &mut steps.rest();
-        let built = build(&mut Build { spec: &spec, records: &entries, memory, threads, progress })?;
+        let built = payload::build(build, &spec, &entries, self.threads, &mut steps)?;
         let mut base = create::base(row, &spec, built.geometry, |_| Ok(built.words))?;
         let rate = (row.false_positive_rate)(&built.geometry, entries.count());
         if rate > base.header().false_positive_rate {

@@ -7,6 +7,7 @@ mod create;
 mod map_builder;
 mod offered;
 mod open;
+mod payload;
 pub mod plan;
 mod progress;
 

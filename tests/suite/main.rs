@@ -6,6 +6,7 @@
 
 mod across;
 mod builder;
+mod built;
 mod chains;
 mod common;
 mod compact;

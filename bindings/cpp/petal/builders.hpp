@@ -33,8 +33,9 @@ class builder_options {
     threads_ = count;
     return *this;
   }
-  /// Called now and then while the filter or map is made, with the units of work done and the units in all, which are
-  /// no count of keys; false cancels.
+  /// Called while the filter or map is made, at least once for every 2^21 keys that are worked on, with the units of
+  /// work done and the units in all, which are no count of keys. The latter is the same number at all calls, the former
+  /// never falls and comes to it at the last call. False cancels, at any call: the keys stay.
   builder_options &progress(std::function<bool(std::uint64_t done, std::uint64_t total)> report) noexcept {
     report_ = std::move(report);
     return *this;

@@ -133,12 +133,10 @@ fn merge_some<R: Record>(
         if records.is_empty() {
             return Ok(());
         }
-        let taken = records.len() as u64;
-        if sort(&mut records, threads, &mut Steps::silent())? {
-            combine(&mut records)?;
+        if sort(&mut records, threads, steps)? {
+            combine(&mut records, steps)?;
         }
-        to.write(&records)?;
+        to.write(&records, steps)?;
         records.clear();
-        steps.advance(taken)?;
     }
 }

@@ -135,21 +135,22 @@ impl<R: Record> Collector<R> {
             let failed = |_| error!(OutOfMemory, "{} keys more could not be kept", room - held);
             return self.records.try_reserve_exact(room - held).map_err(failed);
         }
-        self.sort(&mut Steps::silent())?;
+        let steps = &mut Steps::silent();
+        self.sort(steps)?;
         // Where most are there more than once, they need not go to the file.
-        if self.records.len() > self.limit / 2 { self.spill() } else { Ok(()) }
+        if self.records.len() > self.limit / 2 { self.spill(steps) } else { Ok(()) }
     }
 
     /// Sorts the records in memory and combines those that are equal.
     fn sort(&mut self, steps: &mut Steps) -> Result<()> {
         if sort::sort(&mut self.records, self.options.threads, steps)? {
-            record::combine(&mut self.records)?;
+            record::combine(&mut self.records, steps)?;
         }
         Ok(())
     }
 
     /// Writes the records in memory, which are sorted and distinct, to the file as a run.
-    fn spill(&mut self) -> Result<()> {
+    fn spill(&mut self, steps: &mut Steps) -> Result<()> {
         let folder = self.options.temporary_directory.as_deref().ok_or(Status::Internal)?;
         if !self.files.last().is_some_and(RunFile::is_own) {
             self.files.try_reserve(1).map_err(|_| Status::OutOfMemory)?;
@@ -157,7 +158,7 @@ impl<R: Record> Collector<R> {
         }
         let file = self.files.last_mut().ok_or(Status::Internal)?;
         let mut run = file.append(folder)?;
-        run.write(&self.records)?;
+        run.write(&self.records, steps)?;
         run.done();
         self.records.clear();
         Ok(())
@@ -195,7 +196,7 @@ impl<R: Record> Collector<R> {
         let held = (self.records.capacity() * size_of::<R>()) as u64;
         let wanting = self.options.memory_limit.is_some_and(|limit| limit.saturating_sub(held) < leave);
         if !self.records.is_empty() && (!self.files.is_empty() || wanting) {
-            self.spill()?;
+            self.spill(steps)?;
         }
         if self.files.is_empty() {
             steps.advance_to(end)?;

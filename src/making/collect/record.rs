@@ -2,6 +2,10 @@
 
 use crate::error::{Result, error};
 use crate::kind::{Counted, Entry};
+use crate::making::progress::Steps;
+
+/// So many records are passed over before that is told.
+pub const STRETCH: usize = 1 << 16;
 
 /// A record of a collection.
 pub trait Record: Copy + Default + Send + Sync + 'static {
@@ -151,23 +155,31 @@ impl Record for Entry {
     }
 }
 
-/// Makes one record of those with one key, which stand side by side.
+/// Makes one record of those with one key, which stand side by side. `steps` hears of it.
 ///
 /// # Errors
-/// Of the first two that contradict each other; both stay then.
-pub fn combine<R: Record>(records: &mut Vec<R>) -> Result<()> {
-    let Some(first) = records.windows(2).position(|pair| pair[0].key() == pair[1].key()) else { return Ok(()) };
-    let (mut last, mut outcome) = (first, Ok(()));
-    for i in first + 1..records.len() {
-        let record = records[i];
-        if record.key() == records[last].key() {
-            match records[last].absorb(&record) {
-                Ok(()) => continue,
-                contradiction => outcome = outcome.and(contradiction),
+/// Of the first two that contradict each other; both stay then. [`Status::Cancelled`](crate::Status::Cancelled), with
+/// no record lost.
+pub fn combine<R: Record>(records: &mut Vec<R>, steps: &mut Steps) -> Result<()> {
+    let (mut last, mut outcome) = (0, Ok(()));
+    for start in (1..records.len()).step_by(STRETCH) {
+        let end = records.len().min(start + STRETCH);
+        for i in start..end {
+            let record = records[i];
+            if record.key() == records[last].key() {
+                match records[last].absorb(&record) {
+                    Ok(()) => continue,
+                    contradiction => outcome = outcome.and(contradiction),
+                }
             }
+            last += 1;
+            records[last] = record;
         }
-        last += 1;
-        records[last] = record;
+        if let Err(cancelled) = steps.stay((end - start) as u64) {
+            // Those between were taken up.
+            records.drain(last + 1..end);
+            return Err(cancelled);
+        }
     }
     records.truncate(last + 1);
     outcome

@@ -2,6 +2,7 @@
 
 use super::record::Record;
 use crate::error::{Error, Result, error};
+use crate::making::progress::Steps;
 use crate::storage::{Folder, PathBytes, Process, RawFile, Shown, try_vec};
 use core::marker::PhantomData;
 use std::path::Path;
@@ -64,8 +65,8 @@ pub struct Append<'a, R> {
 }
 
 impl<R: Record> Append<'_, R> {
-    /// Writes records, which are greater than those before.
-    pub fn write(&mut self, records: &[R]) -> Result<()> {
+    /// Writes records, which are greater than those before. `steps` hears of it.
+    pub fn write(&mut self, records: &[R], steps: &mut Steps) -> Result<()> {
         let room = WRITE / R::BYTES;
         for records in records.chunks(room) {
             self.bytes.resize(records.len() * R::BYTES, 0);
@@ -76,6 +77,7 @@ impl<R: Record> Append<'_, R> {
                 Error::from_os(code, format_args!("writing keys to a temporary file in {}", Shown(self.folder)))
             })?;
             self.position += records.len() as u64;
+            steps.stay(records.len() as u64)?;
         }
         Ok(())
     }

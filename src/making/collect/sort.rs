@@ -6,7 +6,7 @@
 //! leave about one record a place. Keys that are not uniform cost at most a pass for each eight bits: bits that all
 //! records share are skipped, and where too many records of the last pass have one place, a comparison sort takes over.
 
-use super::record::Record;
+use super::record::{Record, STRETCH};
 use crate::error::{Result, Status};
 use crate::making::progress::Steps;
 use crate::storage::try_vec;
@@ -29,8 +29,9 @@ const CROWD: u16 = 24;
 const FEWEST_OF_A_THREAD: usize = 1 << 15;
 
 /// Sorts records by their keys, in place, on so many threads; 0 and 1 are none but this one. Returns whether any two
-/// have one key. `steps` advances by one for each record. O(n) for uniform keys, O(n log n) for any. Takes 24 KiB a
-/// thread. When it is stopped, all records are there in some order.
+/// have one key. `steps` advances by one for each record, and hears of passes over many that put none in its last
+/// place; only records that all have one key are passed over in silence. O(n) for uniform keys, O(n log n) for any.
+/// Takes 24 KiB a thread. When it is stopped, all records are there in some order.
 ///
 /// # Errors
 /// [`Status::Cancelled`], [`Status::OutOfMemory`].
@@ -42,8 +43,11 @@ pub fn sort<R: Record>(records: &mut [R], threads: usize, steps: &mut Steps) -> 
         }
     }
     let others = Others::default();
-    let equal = sort_on(records, threads.min(records.len() / FEWEST_OF_A_THREAD), &others, &mut |sorted| {
-        let outcome = steps.advance(sorted + others.sorted.swap(0, Ordering::Relaxed));
+    let equal = sort_on(records, threads.min(records.len() / FEWEST_OF_A_THREAD), &others, &mut |did| {
+        let outcome = match did {
+            Did::Sort(count) => steps.advance(count + others.sorted.swap(0, Ordering::Relaxed)),
+            Did::Move(count) => steps.stay(count),
+        };
         others.stop.fetch_or(outcome.is_err(), Ordering::Relaxed);
         outcome
     })?;
@@ -62,8 +66,17 @@ struct Others {
     stop: AtomicBool,
 }
 
-/// Told how many records more are sorted; an error ends the sort.
-type Advance<'a> = dyn FnMut(u64) -> Result<()> + 'a;
+/// What was done to so many records.
+#[derive(Clone, Copy)]
+enum Did {
+    /// They are where they belong.
+    Sort(u64),
+    /// They are nearer to it.
+    Move(u64),
+}
+
+/// Told what was done to records; an error ends the sort.
+type Advance<'a> = dyn FnMut(Did) -> Result<()> + 'a;
 
 /// Sorts records on so many threads, this one included.
 fn sort_on<R: Record>(records: &mut [R], threads: usize, others: &Others, advance: &mut Advance) -> Result<bool> {
@@ -72,14 +85,15 @@ fn sort_on<R: Record>(records: &mut [R], threads: usize, others: &Others, advanc
         sorter.sort(records, u64::BITS)?;
         return Ok(sorter.equal);
     }
-    // Each half has as many records for each of its threads, whatever the keys are.
+    // Each half has about as many records for each of its threads, whatever the keys are, unless most are the same.
     let half = threads / 2;
-    let middle = (records.len() as u128 * half as u128 / threads as u128) as usize;
-    records.select_nth_unstable_by_key(middle, R::key);
+    let middle = part(records, half, threads, advance)?;
     let (low, high) = records.split_at_mut(middle);
     let sort_low = || {
-        let mut advance = |sorted| {
-            others.sorted.fetch_add(sorted, Ordering::Relaxed);
+        let mut advance = |did| {
+            if let Did::Sort(count) = did {
+                others.sorted.fetch_add(count, Ordering::Relaxed);
+            }
             if others.stop.load(Ordering::Relaxed) { Err(Status::Cancelled.into()) } else { Ok(()) }
         };
         sort_on(&mut *low, half, others, &mut advance)
@@ -98,7 +112,30 @@ fn sort_on<R: Record>(records: &mut [R], threads: usize, others: &Others, advanc
         Some(there) => there?,
         None => sort_on(low, 1, others, advance)?,
     };
-    Ok(above || below || records[middle - 1].key() == records[middle].key())
+    Ok(above || below)
+}
+
+/// Records of which the middle one is taken to part all: enough for parts that differ by a few hundredths.
+const SAMPLE: usize = 1 << 10;
+
+/// Moves some `half / threads` of the records, those with the least keys, before the others; how many they are.
+fn part<R: Record>(records: &mut [R], half: usize, threads: usize, advance: &mut Advance) -> Result<usize> {
+    let mut sample: Vec<R> = try_vec(SAMPLE)?;
+    sample.extend(records.iter().step_by(records.len().div_ceil(SAMPLE)));
+    let middle = sample.len() * half / threads;
+    let bound = sample.select_nth_unstable_by_key(middle, R::key).1.key();
+    let mut low = 0;
+    for start in (0..records.len()).step_by(STRETCH) {
+        let end = records.len().min(start + STRETCH);
+        // Without a branch, which would be wrong every other time.
+        for i in start..end {
+            let is_low = records[i].key() < bound;
+            records.swap(low, i);
+            low += usize::from(is_low);
+        }
+        advance(Did::Move((end - start) as u64))?;
+    }
+    Ok(low)
 }
 
 /// Sorts on one thread.
@@ -128,9 +165,9 @@ impl<'a, R: Record> Sorter<'a, R> {
         while records.len() > FEW {
             if records.len() <= self.scratch.len() {
                 if self.count_out(records, top) {
-                    return (self.advance)(records.len() as u64);
+                    return (self.advance)(Did::Sort(records.len() as u64));
                 }
-            } else if let Some((ends, below)) = self.distribute(records, top) {
+            } else if let Some((ends, below)) = self.distribute(records, top)? {
                 let mut start = 0;
                 for end in ends {
                     if end > start {
@@ -148,7 +185,7 @@ impl<'a, R: Record> Sorter<'a, R> {
         }
         records.sort_unstable_by_key(R::key);
         self.equal |= records.windows(2).any(|pair| pair[0].key() == pair[1].key());
-        (self.advance)(records.len() as u64)
+        (self.advance)(Did::Sort(records.len() as u64))
     }
 
     /// Sorts as many records as there is scratch memory for by the highest of the lowest `top` bits; false, and nothing
@@ -190,16 +227,17 @@ impl<'a, R: Record> Sorter<'a, R> {
 
     /// Moves records to their places by the highest of the lowest `top` bits. Returns where each place ends, and how
     /// many bits may differ within one; `None`, and nothing done, if all have one place.
-    fn distribute(&self, records: &mut [R], top: u32) -> Option<([usize; 1 << BITS], u32)> {
+    fn distribute(&mut self, records: &mut [R], top: u32) -> Result<Option<([usize; 1 << BITS], u32)>> {
         let bits = ((records.len() / self.scratch.len()).ilog2() + 1).min(BITS).min(top);
         let (shift, mask) = (top - bits, (1 << bits) - 1);
         let place = |record: &R| (record.prefix() >> shift) as usize & mask & 0xff;
         let mut ends = [0; 1 << BITS];
-        for record in &*records {
-            ends[place(record)] += 1;
+        for stretch in records.chunks(STRETCH) {
+            stretch.iter().for_each(|record| ends[place(record)] += 1);
+            (self.advance)(Did::Move(stretch.len() as u64))?;
         }
         if ends.contains(&records.len()) {
-            return None;
+            return Ok(None);
         }
         let (mut next, mut start) = (ends, 0);
         for (next, end) in next.iter_mut().zip(&mut ends) {
@@ -213,15 +251,17 @@ impl<'a, R: Record> Sorter<'a, R> {
         while unfinished {
             unfinished = false;
             for i in 0..=mask {
-                for from in next[i]..ends[i] {
+                let stretch = next[i]..ends[i].min(next[i] + STRETCH);
+                for from in stretch.clone() {
                     let to = &mut next[place(&records[from])];
                     records.swap(from, *to);
                     *to += 1;
                 }
+                (self.advance)(Did::Move(stretch.len() as u64))?;
                 unfinished |= next[i] < ends[i];
             }
         }
-        Some((ends, shift))
+        Ok(Some((ends, shift)))
     }
 }
 
