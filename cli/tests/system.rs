@@ -1,11 +1,14 @@
-//! What the system refuses: permissions and full disks. Where the tests run as root, the command runs as nobody.
+//! What the system refuses: permissions and full disks; and what the command takes of it: memory, temporary disk. Where
+//! the tests run as root, the command runs as nobody.
 
 #![cfg(target_os = "linux")]
 
 mod common;
 
 use common::{Place, Run, command, lines, run};
+use petal::registry;
 use std::fs::{self, File, Permissions};
+use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -150,4 +153,153 @@ fn a_full_disk_leaves_what_was_there() {
     assert_eq!(fs::read(place.path("small/filter")).unwrap(), before);
     assert_eq!(fs::read_dir(place.path("small")).unwrap().count(), 1);
     place.petal("verify small/filter").quiet();
+}
+
+/// The kinds that are built from all of their keys, and the line that builds one of `keys` or, of a map, of `table`.
+fn built() -> impl Iterator<Item = (&'static petal::Row, String)> {
+    registry::all().filter(|row| !row.is_made_empty()).map(|row| match row.is_map() {
+        true => (row, format!("map build --kind {} table", row.name)),
+        false => (row, format!("build --kind {} keys", row.name)),
+    })
+}
+
+/// So many lines of a key and, after a tab, a value.
+fn table(count: u32) -> Vec<u8> {
+    (0..count).flat_map(|key| format!("{key}\t{}\n", key % 1000).into_bytes()).collect()
+}
+
+const MIB: u64 = 1 << 20;
+
+/// What the command itself takes: code, buffers of keys, the table of checksums.
+const OWN: u64 = 12 * MIB;
+
+/// The greatest memory that a process had, and the bytes that it wrote to its standard output.
+fn peak(place: &Place, line: &str) -> (u64, u64) {
+    let line = line.split_whitespace();
+    let mut child = command().args(line).current_dir(place.folder()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut output = child.stdout.take().unwrap();
+    // With the first byte the filter is built, and the rest does not fit into a pipe: the process is there still.
+    let mut image = vec![0];
+    output.read_exact(&mut image).unwrap();
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    output.read_to_end(&mut image).unwrap();
+    assert!(image.len() > 1 << 17 && child.wait().unwrap().success());
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
+    let peak: u64 = peak.expect("the system says it");
+    (peak << 10, image.len() as u64)
+}
+
+/// Beside the filter and the command itself no more than the limit is taken, or than one shard needs.
+#[test]
+fn a_memory_limit_holds() {
+    let place = Place::new();
+    place.file("keys", lines(0..4_500_000));
+    place.file("table", table(2_250_000));
+    let limit = |row: &petal::Row| if row.is_map() { (44 * MIB, 40_000_000) } else { (30 * MIB, 23_000_000) };
+    for (row, line) in built() {
+        let (limit, floor) = limit(row);
+        for (limit, threads) in [(limit, 3), (4 * MIB, 1)] {
+            let (peak, image) = peak(&place, &format!("{line} -T . --threads {threads} --memory-limit {limit}"));
+            let beside = peak - image;
+            assert!(beside <= OWN + limit.max(floor), "{line}, limit {limit}, {threads} threads: {beside}");
+        }
+    }
+    // Without a limit it is more: the keys are enough to tell.
+    for line in ["build --kind fuse keys", "map build --kind bloomier table"] {
+        let (row, _) = built().find(|(row, _)| line.contains(row.name)).expect("the kind is there");
+        let (peak, image) = peak(&place, line);
+        assert!(peak - image > OWN + limit(row).0, "{line}: {}", peak - image);
+    }
+}
+
+/// Runs a line of the shell here, in which $PETAL is the command.
+fn shell(place: &Place, line: &str) -> Run {
+    run(
+        Command::new("sh").args(["-c", line]).env("PETAL", env!("CARGO_BIN_EXE_petal")).current_dir(place.folder()),
+        b"",
+    )
+}
+
+/// A file without a name has the bytes of the keys, and no more; where it may not, that is said, and nothing is left.
+#[test]
+fn temporary_files_are_as_large_as_keys() {
+    let place = Place::new();
+    place.file("keys", lines(0..260_096));
+    place.file("table", table(260_096));
+    fs::create_dir(place.path("temporary")).unwrap();
+    for (row, line) in built() {
+        // What a file may have, in units of 512 bytes.
+        let bytes = if row.is_map() { 24 } else { 8 };
+        let units = 260_096 * bytes / 512;
+        let line = |units| {
+            format!("trap '' XFSZ; ulimit -f {units}; exec \"$PETAL\" {line} --memory-limit 1MiB -T temporary | cat")
+        };
+        assert!(shell(&place, &line(units)).quiet().len() > 1000, "{}", row.name);
+        let refused = shell(&place, &line(units - 1));
+        assert!(refused.stdout.is_empty() && refused.stderr.starts_with("petal: "), "{refused:?}");
+        assert!(refused.stderr.contains("temporary file in temporary"), "{refused:?}");
+        assert_eq!(refused.stderr.lines().count(), 1, "{refused:?}");
+    }
+    assert_eq!(fs::read_dir(place.path("temporary")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_full_temporary_disk_is_trouble() {
+    let Some(small) = Small::mount() else {
+        eprintln!("no file system can be mounted here; the full disk was not tested");
+        return;
+    };
+    let place = &small.0;
+    place.file("keys", lines(0..200_000));
+    place.file("table", table(100_000));
+    for (_, line) in built() {
+        let line = format!("{line} -o out --memory-limit 1MiB");
+        place.petal(&format!("{line} -T small")).names(&["temporary file in small", "no space"]);
+        assert_eq!(fs::read_dir(place.path("small")).unwrap().count(), 0);
+        assert!(!place.path("out").exists());
+    }
+}
+
+#[test]
+fn a_closed_temporary_folder_is_trouble() {
+    let place = Place::new();
+    set_mode(place.folder(), 0o755);
+    place.file("keys", lines(0..100));
+    place.file("table", table(100));
+    fs::create_dir(place.path("closed")).unwrap();
+    set_mode(&place.path("closed"), 0o555);
+    for (_, line) in built() {
+        unprivileged(&place, &format!("{line} --memory-limit 1MiB -T closed")).names(&["closed", "denies access"]);
+        unprivileged(&place, &format!("{line} --memory-limit 1MiB -T missing")).names(&["missing", "does not exist"]);
+    }
+}
+
+/// A build that is killed while its keys are in a file leaves nothing of it.
+#[test]
+fn a_killed_build_leaves_nothing() {
+    let place = Place::new();
+    fs::create_dir(place.path("temporary")).unwrap();
+    let mut child = command()
+        .args("build --kind fuse -o out --memory-limit 1MiB -T temporary".split(' '))
+        .current_dir(place.folder())
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // More than the limit lets be kept, and the input has not come to its end.
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(&lines(0..600_000)).unwrap();
+    let descriptors = format!("/proc/{}/fd", child.id());
+    let spilled = || {
+        let mut files = fs::read_dir(&descriptors).unwrap().filter_map(|entry| fs::metadata(entry.ok()?.path()).ok());
+        files.any(|file| file.is_file() && file.nlink() == 0 && file.len() > 0)
+    };
+    while !spilled() {
+        assert!(child.try_wait().unwrap().is_none(), "it waits for input");
+        std::thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    drop(input);
+    assert_eq!(place.names(), ["temporary"]);
+    assert_eq!(fs::read_dir(place.path("temporary")).unwrap().count(), 0);
 }
