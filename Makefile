@@ -66,7 +66,7 @@ test-sanitizers: ## the C tests under Valgrind and the sanitizers
 	@if [ -f ctest/sanitizers.sh ]; then ctest/sanitizers.sh; \
 	else echo "$@: there is no ctest/sanitizers.sh, nothing was tested"; fi
 
-test-fuzz: ## the fuzz targets over the committed corpus and a fixed number of inputs made from it; a planted bug is found
+test-fuzz: ## the fuzz targets over the committed corpus, which finds a planted bug
 	@echo "== $@: fuzz/run.sh replay (some minutes the first time)"
 	@CARGO_TARGET_DIR="$(TARGET)" fuzz/run.sh replay
 

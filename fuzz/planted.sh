@@ -1,10 +1,9 @@
 #!/bin/sh
 # planted.sh build | run: does the decoder target find a bug? In a copy of the sources the check that a payload is as
-# long as its bits need is taken out; the target must crash within RUNS inputs from a fixed seed.
+# long as its bits need is taken out; then one of the committed inputs must make the target fail.
 set -eu
 cd "$(dirname "$0")"
 work=$CARGO_TARGET_DIR/fuzz
-runs=1000000
 
 case ${1-} in
 build)
@@ -29,12 +28,8 @@ build)
     ;;
 run)
     log=$work/planted.log
-    # The first folder is the one that grows.
-    rm -rf "$work/planted/corpus"
-    mkdir -p "$work/planted/corpus"
-    if "$work/planted/decoder" -seed=1 -runs=$runs -timeout=300 -artifact_prefix="$work/planted-" \
-        "$work/planted/corpus" corpus/decoder >"$log" 2>&1; then
-        echo "planted: FAILED, the bug was not found in $runs runs"
+    if "$work/planted/decoder" -timeout=300 -artifact_prefix="$work/planted-" corpus/decoder/* >"$log" 2>&1; then
+        echo "planted: FAILED, no committed input finds the bug"
         exit 1
     fi
     if ! grep -q 'panicked at\|deadly signal' "$log"; then

@@ -11,7 +11,7 @@ test-rust 480
 test-neon 240
 test-c 240
 test-sanitizers 180
-test-fuzz 240
+test-fuzz 180
 test-package 240
 test-go 240"
 

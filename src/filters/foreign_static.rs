@@ -105,12 +105,7 @@ impl Kind for ForeignStatic {
     /// Places are cells, and every key has one to itself; of how many keys there are most tables say nothing.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         progress(self.base.words().bytes());
-        let (keys, cells) = (self.base.count_now(), self.form.cells());
-        Measure {
-            taken: keys,
-            fill: keys as f64 / cells.max(1) as f64,
-            saturated: 0,
-            false_positive_rate: self.form.rate(self.words(), keys),
-        }
+        let keys = self.base.count_now();
+        Measure::of_cells(keys, self.form.cells(), self.form.rate(self.words(), keys))
     }
 }

@@ -77,7 +77,8 @@ fn shape_of(geometry: &Geometry) -> Option<Shape> {
     let [width, shards, keys, ..] = geometry.words;
     let width = u32::try_from(width).ok().filter(|width| (MIN_BITS..=MAX_BITS).contains(width))?;
     let shape = Shape::new(width, shards, geometry.bits / u64::from(width))?;
-    let known = (keys == 0) == (shards == 0) && geometry_of(&shape, keys) == *geometry;
+    // Every key has a cell to itself.
+    let known = (keys == 0) == (shards == 0) && keys <= shape.cells() && geometry_of(&shape, keys) == *geometry;
     known.then_some(shape)
 }
 
@@ -199,12 +200,7 @@ impl Kind for Fuse {
     /// Places are cells, and every key has one to itself.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         progress(self.base.words().bytes());
-        let (keys, cells) = (self.base.geometry().words[2], self.shape.cells());
-        Measure {
-            taken: keys,
-            fill: keys as f64 / cells.max(1) as f64,
-            saturated: 0,
-            false_positive_rate: sizing::false_positive_rate(self.shape.width(), keys),
-        }
+        let keys = self.base.geometry().words[2];
+        Measure::of_cells(keys, self.shape.cells(), sizing::false_positive_rate(self.shape.width(), keys))
     }
 }

@@ -157,6 +157,12 @@ impl Measure {
     pub(crate) fn of_bits(ones: u64, bits: u64, false_positive_rate: f64) -> Measure {
         Measure { taken: ones, fill: ones as f64 / bits as f64, saturated: 0, false_positive_rate }
     }
+
+    /// Of cells of which every key has one to itself. `keys` is what a header says, which may be any number.
+    pub(crate) fn of_cells(keys: u64, cells: u64, false_positive_rate: f64) -> Measure {
+        let taken = keys.min(cells);
+        Measure { taken, fill: taken as f64 / cells.max(1) as f64, saturated: 0, false_positive_rate }
+    }
 }
 
 /// Refuses a factor that folding cannot use.

@@ -159,11 +159,6 @@ impl MapKind for Solved {
         let geometry = self.base.geometry();
         let keys = geometry.words[4];
         progress(geometry.payload_bytes);
-        Measure {
-            taken: keys,
-            fill: keys as f64 / self.shape.cells().max(1) as f64,
-            saturated: 0,
-            false_positive_rate: (self.base.row().false_positive_rate)(geometry, keys),
-        }
+        Measure::of_cells(keys, self.shape.cells(), (self.base.row().false_positive_rate)(geometry, keys))
     }
 }

@@ -55,7 +55,8 @@ pub fn most_keys(bound: f64, guess: u64, rate: impl Fn(u64) -> f64) -> u64 {
 
 /// `1 - (1-p)(1-q)`: a lookup says true if either of two levels does.
 pub fn either(p: f64, q: f64) -> f64 {
-    p + q - p * q
+    // In this order it is never more than 1.
+    p + q * (1.0 - p)
 }
 
 #[cfg(test)]
@@ -75,6 +76,14 @@ mod tests {
         assert_eq!(most_keys(0.1, 123_456, rate), 1600);
         assert_eq!(most_keys(0.1, 5, |_| 0.05), u64::MAX);
         assert_eq!(most_keys(0.1, 5, |_| 0.5), 0);
+    }
+
+    #[test]
+    fn either_is_a_probability() {
+        let near = |i: i32| 1.0 - 1e-9 * f64::from(i).powi(2) / 7.0;
+        for (p, q) in (0..300).flat_map(|i| (0..300).map(move |j| (near(i), near(j)))) {
+            assert!((0.0..=1.0).contains(&either(p, q)) && (0.0..=1.0).contains(&either(p, 1.0 - q)), "{p} {q}");
+        }
     }
 
     /// The sum of all rates is the promise, and a chain stays below it.

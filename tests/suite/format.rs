@@ -284,7 +284,7 @@ fn other_bytes_are_foreign() {
 // ---- Hostile headers ---------------------------------------------------------------------------------------------
 
 /// Makes the checksums of a changed image right again, those of its payload where it has all of it.
-fn seal(bytes: &mut [u8]) {
+pub fn seal(bytes: &mut [u8]) {
     let checksum = xxh3_64(&bytes[..208]);
     bytes[208..216].copy_from_slice(&checksum.to_le_bytes());
     let (header, rest) = bytes.split_at(HEADER_LENGTH);

@@ -28,6 +28,11 @@ fn vectors() -> Vec<Vector> {
     lines.map(|line| vector(&folder, line)).collect()
 }
 
+/// The filters that their owners wrote, by name.
+pub fn filters() -> Vec<(String, Filter)> {
+    vectors().into_iter().map(|vector| (vector.name.clone(), vector.filter())).collect()
+}
+
 fn vector(folder: &Path, line: &str) -> Vector {
     let mut words: Vec<&str> = line.split_whitespace().collect();
     let mut options = ImportOptions::default();

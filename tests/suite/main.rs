@@ -19,6 +19,7 @@ mod false_positive_rate;
 mod format;
 mod fuse;
 mod hash;
+mod hostile;
 #[cfg(target_pointer_width = "64")]
 mod huge;
 mod in_place;

@@ -60,11 +60,12 @@ struct Legacy {
 impl Legacy {
     fn of(geometry: &Geometry) -> Option<Legacy> {
         let line_bits = geometry.words[2];
-        let is_known = geometry.words[3..6] == [0; 3]
-            && (3..=LONGEST).contains(&line_bits)
-            && geometry.bits.is_multiple_of(1 << line_bits);
+        if geometry.words[3..6] != [0; 3] || !(3..=LONGEST).contains(&line_bits) {
+            return None;
+        }
         let lines = Modulus::new(geometry.bits >> line_bits)?;
-        (is_known && lines.get() < 1 << 32).then_some(Legacy { lines, line_bits: line_bits as u32 })
+        let is_known = geometry.bits.is_multiple_of(1 << line_bits) && lines.get() < 1 << 32;
+        is_known.then_some(Legacy { lines, line_bits: line_bits as u32 })
     }
 }
 

@@ -14,7 +14,7 @@ const cellsOfKey = 3
 func (s *shape) asFuse(h *Header) (payloadBytes uint64, possible bool) {
 	width, shards, keys := h.Words[0], h.Words[1], h.Words[2]
 	if h.Hashes != cellsOfKey || width < 2 || width > 32 || h.Bits%width != 0 || (keys == 0) != (shards == 0) ||
-		[5]uint64(h.Words[3:]) != [5]uint64{} {
+		keys > h.Bits/width || [5]uint64(h.Words[3:]) != [5]uint64{} {
 		return 0, false
 	}
 	s.cells = cellArray{width: uint(width), shards: shards, cells: h.Bits / width}

@@ -1,0 +1,127 @@
+//! Images whose headers, counts and payloads somebody made up, of every kind that there is: what is measured and
+//! estimated of them may be wrong, but is a share, a rate or a number of keys.
+
+use crate::common::handle::Handle;
+use crate::common::{Buffer, all_layouts, image, is_soak, mix};
+use crate::format::seal;
+use crate::interop;
+use petal::registry;
+use petal::{Filter, Image, Map, Mode, OpenOptions, Spec, load_as};
+use std::collections::BTreeSet;
+
+const HEADER: usize = 256;
+/// Where the numbers are that a header gives: hashes, capacity, rate, bits, the words of the kind, the counts.
+const NUMBERS: [usize; 14] = [20, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120, 128, 224, 232];
+/// Hashes that go to the first place, the last, and others.
+const HASHES: [u64; 6] = [0, u64::MAX, 1 << 63, 7, 0x9e37_79b9_7f4a_7c15, 0xffff_ffff];
+
+/// An image of each kind with each of its layouts, and of each filter of another system.
+fn images() -> Vec<(String, Vec<u8>)> {
+    let of_layout = |case: crate::common::Case| {
+        let spec = Spec { capacity: 100, ..case.spec() };
+        (case.name(), image(&Handle::of(&spec, 0..100)))
+    };
+    let mut images: Vec<_> = all_layouts().into_iter().map(of_layout).collect();
+    images.extend(interop::filters().into_iter().map(|(name, filter)| (name, image(&filter))));
+    images.retain(|(_, bytes)| bytes.len() <= 16 << 10);
+    let there: BTreeSet<u32> =
+        images.iter().map(|(_, bytes)| u32::from_le_bytes(bytes[12..16].try_into().unwrap())).collect();
+    let all: BTreeSet<u32> = registry::with_foreign().map(|row| row.kind.0).collect();
+    assert_eq!(there, all, "the kinds that are tried");
+    images
+}
+
+/// What may stand in place of a number.
+fn others(number: u64) -> [u64; 11] {
+    let (before, after, twice) = (number.wrapping_sub(1), number.wrapping_add(1), number.wrapping_mul(2));
+    [0, 1, number ^ 1, before, after, twice, 1 << 32, 1 << 53, !0, 0.999_f64.to_bits(), 1e-300_f64.to_bits()]
+}
+
+/// Payloads that keys did not make.
+fn payloads(bytes: &[u8]) -> [Vec<u8>; 3] {
+    let end = HEADER + u64::from_le_bytes(bytes[136..144].try_into().unwrap()) as usize;
+    let with = |byte: &dyn Fn(usize) -> u8| {
+        let mut bytes = bytes.to_vec();
+        (HEADER..end).for_each(|i| bytes[i] = byte(i));
+        bytes
+    };
+    [bytes.to_vec(), with(&|_| 0xff), with(&|i| mix(i as u64) as u8)]
+}
+
+/// Opens an image in each way that believes it, and looks at what opens.
+fn look_at(what: &str, bytes: &[u8]) {
+    if let Ok(handle) = load_as::<Handle>(bytes, &OpenOptions::default()) {
+        look(what, &handle);
+    }
+    // In place nobody reads the payload first.
+    Buffer::of(bytes).open_as(Mode::Read, None, |handle: petal::Result<&mut Handle>| {
+        if let Ok(handle) = handle {
+            look(what, handle);
+        }
+    });
+}
+
+fn look(what: &str, handle: &Handle) {
+    let header = handle.base().header();
+    let is_share = |share: f64, name: &str| assert!((0.0..=1.0).contains(&share), "{what}: {name} is {share}");
+    for keys in [0, 1, 100, header.count, header.capacity, u64::MAX] {
+        is_share((handle.base().row().false_positive_rate)(handle.base().geometry(), keys), "a rate to expect");
+    }
+    let lines = (handle.base().row().lines_per_lookup)(handle.base().geometry());
+    assert!(lines >= 0.0, "{what}: {lines} lines a lookup");
+    let measure = match handle {
+        Handle::Filter(filter) => look_up(what, filter),
+        Handle::Map(map) => get(map),
+    };
+    is_share(measure.fill, "fill");
+    is_share(measure.false_positive_rate, "the rate");
+    let _ = handle.verify();
+}
+
+fn look_up(what: &str, filter: &Filter) -> petal::Measure {
+    HASHES.iter().for_each(|hash| {
+        let _ = (filter.contains_hash(*hash), filter.contains_u64(*hash));
+    });
+    if let Ok(Some(estimate)) = petal::estimate(filter) {
+        assert!(estimate.value >= 0.0 && estimate.standard_error >= 0.0, "{what}: {estimate:?}");
+    }
+    assert_eq!(petal::compare(filter, filter).is_ok(), filter.kind().as_overlap().is_some(), "{what}");
+    assert!(filter.equals(filter), "{what}");
+    filter.measure()
+}
+
+fn get(map: &Map) -> petal::Measure {
+    HASHES.iter().for_each(|hash| {
+        let _ = (map.get_hash(*hash), map.get_u64(*hash));
+    });
+    map.measure()
+}
+
+/// Numbers of headers are replaced, over a payload that keys made or one that they did not: all of the first image of
+/// each kind, and a sample of the others; in the soak all, over each payload.
+#[test]
+fn what_is_measured_of_forged_images_are_shares() {
+    let mut kinds = BTreeSet::new();
+    let mut try_number = 0;
+    for (name, bytes) in images() {
+        let payloads = payloads(&bytes);
+        let is_first = kinds.insert(bytes[12..16].to_vec());
+        for offset in NUMBERS {
+            let number = u64::from_le_bytes(bytes[offset..offset + 8].try_into().unwrap());
+            for other in others(number) {
+                for (i, payload) in payloads.iter().enumerate() {
+                    try_number += 1;
+                    if !is_soak() && mix(try_number) % if is_first { 3 } else { 24 } != 0 {
+                        continue;
+                    }
+                    let mut forged = payload.clone();
+                    let length = if offset == 20 { 4 } else { 8 };
+                    forged[offset..offset + length].copy_from_slice(&other.to_le_bytes()[..length]);
+                    seal(&mut forged);
+                    look_at(&format!("{name}, payload {i}, {other:#x} at {offset}"), &forged);
+                }
+            }
+        }
+        payloads.iter().for_each(|payload| look_at(&name, payload));
+    }
+}
