@@ -1,19 +1,19 @@
-//! The kind `fuse`, the 3-wise binary fuse filter: static, built from all of its keys, and smaller than any filter that
+//! The kind `fuse`, the binary fuse filter: static, built from all of its keys, and smaller than any filter that
 //! takes keys one by one at the same rate.
 //!
-//! Graf and Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters", 2022. Every key has three cells whose
-//! exclusive or is its fingerprint ([`crate::layouts::fuse`]). Fingerprints of r bits give a false-positive rate of
+//! Graf and Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters", 2022. Every key has three cells, or
+//! four, whose exclusive or is its fingerprint ([`crate::layouts::fuse`]). Fingerprints of r bits give a false-positive rate of
 //! 2^-r, whatever the keys, with 1.125 r bits a key where keys are many ([`crate::sizing::fuse`]).
 //!
-//! Header: bits is the number of cells times r. Word 0 is r, word 1 the number of shards, word 2 the number of distinct
-//! keys.
+//! Header: bits is the number of cells times r, hashes how many cells a key has. Word 0 is r, word 1 the number of
+//! shards, word 2 the number of distinct keys, word 3 is hashes.
 
 use crate::bits::ring::Batch;
 use crate::error::{Result, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::kind::{Base, Build, Built, InBytes, Kind, Overfill, Payload, Row, Sizes, Structure};
 use crate::layouts::Measure;
-use crate::layouts::fuse::{self, Fingerprints, MAX_BITS, MIN_BITS, Shape, Work};
+use crate::layouts::fuse::{self, ARITIES, Cells, Fingerprints, MAX_BITS, MIN_BITS, Shape, Work};
 use crate::sizing::fuse as sizing;
 use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
 use crate::storage::try_box;
@@ -27,26 +27,34 @@ pub const FINGERPRINT_BITS: Parameter = Parameter {
     word: Some(0),
 };
 
-/// Cells that a key has.
-const HASHES: u32 = 3;
+/// How many cells a key has. A cell more is a cache line more of each lookup, which is what a large filter's lookups
+/// cost; it saves a twentieth of the memory. So three, unless memory is what counts.
+pub const ARITY: Parameter = Parameter {
+    name: "arity",
+    summary: "cells of a key: 3, or 4 for a smaller filter whose lookups read one line more",
+    default: *ARITIES.start() as f64,
+    domain: Domain::Integer(*ARITIES.start() as u64, *ARITIES.end() as u64),
+    word: Some(3),
+};
 
 /// The registry's row.
 pub const ROW: Row = Row {
     kind: KindId(4),
     name: "fuse",
     summary: "the binary fuse filter: built once from all keys, 1.13 bits a key for each halving of the rate",
-    parameters: &[&FINGERPRINT_BITS],
+    parameters: &[&FINGERPRINT_BITS, &ARITY],
     structure: Structure::StaticFilter { open: |base| Ok(try_box(Fuse::new(base)?)?), build, order: fuse::order },
     sizes: Sizes::ByKeys,
-    hashes: (HASHES, HASHES),
+    hashes: (*ARITIES.start(), *ARITIES.end()),
     geometry: |spec, size| Ok(geometry_of(&shape_for(spec, size)?, capacity_of(size))),
-    lines_per_lookup: |geometry| f64::from(HASHES).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64),
+    lines_per_lookup: |geometry| f64::from(geometry.hashes).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64),
     false_positive_rate: |geometry, keys| sizing::false_positive_rate(geometry.words[0] as u32, keys),
     overfill: Overfill::IsBuilt,
     compact: |packing, geometry| {
         packing.field(&mut geometry.words[0], 6);
         packing.field(&mut geometry.words[1], 15);
         packing.field(&mut geometry.words[2], 33);
+        geometry.words[3] = geometry.hashes.into();
         let directory = 128 * geometry.words[1];
         packing.bits(geometry, directory);
     },
@@ -68,15 +76,15 @@ pub const ROW: Row = Row {
 /// The geometry of a payload of this shape with so many distinct keys.
 fn geometry_of(shape: &Shape, keys: u64) -> Geometry {
     let bits = shape.cells() * u64::from(shape.width());
-    let words = [shape.width().into(), shape.shards(), keys, 0, 0, 0, 0, 0];
-    Geometry { bits, hashes: HASHES, words, payload_bytes: shape.words() * 8 }
+    let words = [shape.width().into(), shape.shards(), keys, shape.arity().into(), 0, 0, 0, 0];
+    Geometry { bits, hashes: shape.arity(), words, payload_bytes: shape.words() * 8 }
 }
 
 /// The shape that a geometry describes, if it is one of this kind.
 fn shape_of(geometry: &Geometry) -> Option<Shape> {
     let [width, shards, keys, ..] = geometry.words;
     let width = u32::try_from(width).ok().filter(|width| (MIN_BITS..=MAX_BITS).contains(width))?;
-    let shape = Shape::new(width, shards, geometry.bits / u64::from(width))?;
+    let shape = Shape::new(geometry.hashes, width, shards, geometry.bits / u64::from(width))?;
     // Every key has a cell to itself.
     let known = (keys == 0) == (shards == 0) && keys <= shape.cells() && geometry_of(&shape, keys) == *geometry;
     known.then_some(shape)
@@ -88,15 +96,27 @@ fn capacity_of(size: Size) -> u64 {
     }
 }
 
+/// How many cells a key is to have.
+fn arity_of(spec: &Spec, size: Size) -> Result<u32> {
+    let arity = spec.parameter(&ARITY)? as u32;
+    match size {
+        Size::Exact { hashes, .. } if hashes != 0 && hashes != arity => {
+            Err(error!(Contradiction, "hashes = {hashes} are not arity = {arity}, which they are of fuse: set arity"))
+        }
+        _ => Ok(arity),
+    }
+}
+
 /// The shape to expect of what a spec asks for.
 fn shape_for(spec: &Spec, size: Size) -> Result<Shape> {
     let asked = spec.parameter(&FINGERPRINT_BITS)? as u32;
     if asked != 0 && asked < MIN_BITS {
         return Err(error!(OutOfRange, "fingerprint_bits = {asked} is not from {MIN_BITS} to {MAX_BITS}"));
     }
+    let arity = arity_of(spec, size)?;
     let keys = capacity_of(size);
     let shape = |width| {
-        Shape::expected(width, keys).ok_or_else(|| {
+        Shape::expected(arity, width, keys).ok_or_else(|| {
             error!(TooLarge, "capacity = {keys} at fingerprint_bits = {width} needs more bits than can be")
         })
     };
@@ -138,10 +158,11 @@ fn shape_for(spec: &Spec, size: Size) -> Result<Shape> {
 fn build(build: &mut Build<u64>) -> Result<Built> {
     let keys = build.records.count();
     let size = build.spec.size()?;
-    let mut bits = shape_for(build.spec, size)?.width();
+    let expected = shape_for(build.spec, size)?;
+    let (arity, mut bits) = (expected.arity(), expected.width());
     loop {
         let mut work = Work { memory: build.memory, threads: build.threads, progress: &mut *build.progress };
-        let (shape, words) = Fingerprints::build(build.records, bits, &mut work)?;
+        let (shape, words) = Fingerprints::build(build.records, Cells { arity, width: bits }, &mut work)?;
         let geometry = geometry_of(&shape, keys);
         match size {
             Size::Exact { bits: most, .. } if geometry.bits > most && bits > MIN_BITS => bits -= 1,

@@ -33,7 +33,7 @@ pub fn lines_per_lookup(geometry: &Geometry) -> f64 {
 fn shape(geometry: &Geometry) -> Option<ValueShape> {
     let [value_bits, check_bits, shards, cells, keys, 0, 0, 0] = geometry.words else { return None };
     let (value_bits, check_bits) = (u32::try_from(value_bits).ok()?, u32::try_from(check_bits).ok()?);
-    let shape = ValueShape::new(value_bits, check_bits, shards, cells)?;
+    let shape = ValueShape::new(CELLS, value_bits, check_bits, shards, cells)?;
     (geometry_of(&shape, keys).as_ref() == Ok(geometry) && keys <= cells && (keys == 0) == (shards == 0))
         .then_some(shape)
 }
@@ -61,9 +61,9 @@ pub fn geometry(spec: &Spec, size: Size, check_bits: CheckBits) -> Result<Geomet
         (value_bits, _) => value_bits,
     };
     let too_large = || error!(TooLarge, "capacity = {capacity} needs more bits than the address space holds");
-    let cells = ValueShape::expected(value_bits, 1, capacity).ok_or_else(too_large)?.cells();
+    let cells = ValueShape::expected(CELLS, value_bits, 1, capacity).ok_or_else(too_large)?.cells();
     let check_bits = check_bits(spec, size, value_bits, cells)?;
-    let shape = ValueShape::expected(value_bits, check_bits, capacity).ok_or_else(too_large)?;
+    let shape = ValueShape::expected(CELLS, value_bits, check_bits, capacity).ok_or_else(too_large)?;
     geometry_of(&shape, capacity).map_err(|()| too_large())
 }
 
@@ -89,13 +89,13 @@ pub fn build(build: &mut Build<Entry>, wanted: CheckBits) -> Result<Built> {
         }
         given => given,
     };
-    let expected = ValueShape::expected(1, 1, keys).map_or(0, |shape| shape.cells());
+    let expected = ValueShape::expected(CELLS, 1, 1, keys).map_or(0, |shape| shape.cells());
     let mut check_bits = wanted(spec, size, value_bits, expected)?;
     loop {
         let mut work = Work { memory, threads, progress: &mut **progress };
         // A cell has a bit at least.
         let value_bits = value_bits.max(u32::from(check_bits == 0));
-        let (shape, words) = Values::build(records, value_bits, check_bits, &mut work)?;
+        let (shape, words) = Values::build(records, CELLS, value_bits, check_bits, &mut work)?;
         // Keys that are spread unevenly may have taken more cells than was expected.
         let fitting = wanted(spec, size, value_bits, shape.cells())?;
         if fitting >= check_bits {

@@ -103,12 +103,14 @@ fn number(bytes: &[u8], bit: usize, width: usize) -> u64 {
 
 fn fuse(header: &Header, payload: &[u8], hash: u64) -> bool {
     let (r, shards) = (header.word(0) as usize, header.word(1));
+    let arity = header.hashes();
+    assert_eq!(header.word(3), arity);
     let x = hash ^ hash >> 30;
     let x = x.wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = x ^ x >> 27;
     let product = u128::from(x) * u128::from(shards);
     let (shard, place) = ((product >> 64) as usize, (product >> 32) as u64 % (1 << 32));
-    let entry = header.bits() as usize + 128 * shard;
+    let entry = (header.bits() as usize).next_multiple_of(64) + 128 * shard;
     let starts = number(payload, entry, 32);
     let seed = number(payload, entry + 32, 32);
     let length = 1 << number(payload, entry + 64, 6);
@@ -116,8 +118,10 @@ fn fuse(header: &Header, payload: &[u8], hash: u64) -> bool {
     let z = (x ^ (seed * (1 << 32) + seed)).wrapping_mul(0x94d0_49bb_1331_11eb);
     let z = z ^ z >> 31;
     let p = place * starts / (1 << 32);
-    let cells = [p, (p + length) ^ (z % length), (p + 2 * length) ^ ((z >> 32) % length)];
-    let together = cells.iter().fold(0, |sum, cell| sum ^ number(payload, (first + cell) as usize * r, r));
+    let choices = if arity == 3 { vec![z, z >> 32] } else { vec![z, z >> 21, z >> 42] };
+    let further = (1..).zip(choices).map(|(i, choice)| (p + i * length) ^ (choice % length));
+    let cells = std::iter::once(p).chain(further);
+    let together = cells.fold(0, |sum, cell| sum ^ number(payload, (first + cell) as usize * r, r));
     together == (z.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % (1 << r)
 }
 
@@ -132,11 +136,12 @@ pub fn value(image: &[u8], id: u128) -> Option<u64> {
     }
     // The width of the first array, and the bit after it.
     let (width, is_apart) = if v + c > 64 { (v, true) } else { (v + c, false) };
-    let end = (width * cells + 128 * shards).next_multiple_of(512) as usize;
+    let directory = (width * cells).next_multiple_of(64);
+    let end = (directory + 128 * shards).next_multiple_of(512) as usize;
     let (low, x) = (id as u64, (id >> 64) as u64);
     let product = u128::from(x) * u128::from(shards);
     let (shard, place) = ((product >> 64) as usize, (product >> 32) as u64 % (1 << 32));
-    let entry = (width * cells) as usize + 128 * shard;
+    let entry = directory as usize + 128 * shard;
     let (starts, seed) = (number(payload, entry, 32), number(payload, entry + 32, 32));
     let (length, first) = (1 << number(payload, entry + 64, 6), 64 * number(payload, entry + 70, 58));
     let scatter = |x: u64| {

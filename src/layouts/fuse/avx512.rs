@@ -1,13 +1,15 @@
 //! The inner loop of batches for AVX-512: eight keys are one vector, from their hashes to their answers.
 
-use super::fingerprints::{Group, Kernel};
-use super::{Array, ENTRY_WORDS, MIX, MIX_SCATTERED, cells};
+use super::fingerprints::{Group, Kernel, Turns};
+use super::shape::{ENTRY_WORDS, slice};
+use super::{Array, MIX, MIX_SCATTERED, cells, portable};
 use crate::bits::GOLDEN;
 use crate::bits::ring::{self, GROUP};
 use core::arch::x86_64::*;
 
 /// The kernel for AVX-512.
-pub(super) static KERNEL: Kernel = Kernel { near, far, suits };
+pub(super) static KERNEL: Kernel =
+    Kernel { three: Turns { near: near::<3>, far: far::<3> }, four: Turns { near: near::<4>, far: far::<4> }, suits };
 
 /// Keys of a vector.
 const WIDTH: usize = 8;
@@ -18,21 +20,21 @@ fn suits(array: &Array) -> bool {
     let shape = &array.shape;
     let fits = |number: u64| (1..1 << 32).contains(&number);
     fits(shape.shards)
-        && fits(shape.groups)
+        && fits(shape.cells())
         && shape.width <= cells::MAX_NARROW
         && array.directory.len() as u64 >= shape.shards
 }
 
-fn near(array: &Array, hashes: &[u64; GROUP], found: &mut Group, asked: &Group) -> u64 {
+fn near<const K: usize>(array: &Array, hashes: &[u64; GROUP], found: &mut Group, asked: &Group) -> u64 {
     assert!(suits(array));
     // SAFETY: this kernel is given out for processors that have AVX-512 F, BW, DQ and VL, and the array suits.
-    unsafe { turn::<false>(array, hashes, found, asked) }
+    unsafe { turn::<K, false>(array, hashes, found, asked) }
 }
 
-fn far(array: &Array, hashes: &[u64; GROUP], found: &mut Group, asked: &Group) -> u64 {
+fn far<const K: usize>(array: &Array, hashes: &[u64; GROUP], found: &mut Group, asked: &Group) -> u64 {
     assert!(suits(array));
     // SAFETY: as in `near`: the processor has the instructions, and the array suits.
-    unsafe { turn::<true>(array, hashes, found, asked) }
+    unsafe { turn::<K, true>(array, hashes, found, asked) }
 }
 
 /// Eight numbers of a group.
@@ -62,17 +64,22 @@ fn all(number: u64) -> __m512i {
 /// # Safety
 /// The array suits ([`suits`]).
 #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-unsafe fn turn<const FETCH: bool>(array: &Array, hashes: &[u64; GROUP], found: &mut Group, asked: &Group) -> u64 {
+unsafe fn turn<const K: usize, const FETCH: bool>(
+    array: &Array,
+    hashes: &[u64; GROUP],
+    found: &mut Group,
+    asked: &Group,
+) -> u64 {
     let mut answers = 0;
     for i in (0..GROUP).step_by(WIDTH) {
         // SAFETY: the caller's promise.
-        unsafe { find(array, hashes, found, i) };
+        unsafe { find::<K>(array, hashes, found, i) };
         if FETCH {
-            for bits in &found.bits {
+            for bits in &found.bits[..K] {
                 bits.0[i..i + WIDTH].iter().for_each(|bit| ring::fetch_word(array.words, (*bit / 64) as usize));
             }
         }
-        answers |= u64::from(agree(array, asked, i)) << i;
+        answers |= u64::from(agree::<K>(array, asked, i)) << i;
     }
     answers
 }
@@ -83,7 +90,7 @@ unsafe fn turn<const FETCH: bool>(array: &Array, hashes: &[u64; GROUP], found: &
 /// The array suits.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-unsafe fn find(array: &Array, hashes: &[u64; GROUP], found: &mut Group, i: usize) {
+unsafe fn find<const K: usize>(array: &Array, hashes: &[u64; GROUP], found: &mut Group, i: usize) {
     let shards = all(array.shape.shards);
     // `order`
     let x = load(hashes, i);
@@ -108,15 +115,23 @@ unsafe fn find(array: &Array, hashes: &[u64; GROUP], found: &mut Group, i: usize
     // `Segments::positions`
     let length = _mm512_sllv_epi64(all(1), _mm512_and_si512(b, all(63)));
     let mask = _mm512_sub_epi64(length, all(1));
-    let p0 = _mm512_srli_epi64::<32>(_mm512_mul_epu32(place, a));
-    let p1 = _mm512_add_epi64(p0, length);
-    let p2 = _mm512_add_epi64(p1, length);
-    let p1 = _mm512_xor_si512(p1, _mm512_and_si512(z, mask));
-    let p2 = _mm512_xor_si512(p2, _mm512_and_si512(_mm512_srli_epi64::<32>(z), mask));
-    // Positions, and groups of 64 cells before them, are of 32 bits.
+    let mut positions = [_mm512_srli_epi64::<32>(_mm512_mul_epu32(place, a)); K];
+    for cell in 1..K {
+        positions[cell] = _mm512_add_epi64(positions[cell - 1], length);
+    }
+    for (cell, position) in positions[1..].iter_mut().enumerate() {
+        let chosen = _mm512_srlv_epi64(z, all(u64::from(slice(K)) * cell as u64));
+        *position = _mm512_xor_si512(*position, _mm512_and_si512(chosen, mask));
+    }
+    let groups = _mm512_srli_epi64::<6>(b);
+    let wide = positions.iter().fold(groups, |wide, position| _mm512_or_si512(wide, *position));
+    if _mm512_test_epi64_mask(wide, all(!u64::from(u32::MAX))) != 0 {
+        return portable::find::<K>(array, hashes, found, i..i + WIDTH);
+    }
+    // So positions, and groups of 64 cells before them, are of 32 bits.
     let width = all(array.shape.width.into());
-    let first = _mm512_slli_epi64::<6>(_mm512_mul_epu32(_mm512_srli_epi64::<6>(b), width));
-    for (to, position) in found.bits.iter_mut().zip([p0, p1, p2]) {
+    let first = _mm512_slli_epi64::<6>(_mm512_mul_epu32(groups, width));
+    for (to, position) in found.bits.iter_mut().zip(positions) {
         store(&mut to.0, i, _mm512_add_epi64(first, _mm512_mul_epu32(position, width)));
     }
     store(&mut found.fingerprints.0, i, _mm512_srli_epi64::<32>(_mm512_mullo_epi64(z, all(GOLDEN))));
@@ -125,19 +140,18 @@ unsafe fn find(array: &Array, hashes: &[u64; GROUP], found: &mut Group, i: usize
 /// Whether the cells of the eight keys from `i` on give their fingerprints.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-fn agree(array: &Array, asked: &Group, i: usize) -> u8 {
+fn agree<const K: usize>(array: &Array, asked: &Group, i: usize) -> u8 {
     let bytes = array.words.as_ptr().cast::<u8>();
     let last = all((array.words.len() as u64 * 8).saturating_sub(8));
-    let cell = |bits: &[u64; GROUP]| {
-        let bit = load(bits, i);
-        let byte = _mm512_min_epu64(_mm512_srli_epi64::<3>(bit), last);
-        // SAFETY: from `last` on there are eight bytes, and `byte` is at most that. The array suits, so the words are
-        // not empty.
-        let cells = unsafe { _mm512_i64gather_epi64::<1>(byte, bytes.cast()) };
-        _mm512_srlv_epi64(cells, _mm512_and_si512(bit, all(7)))
-    };
-    let [a, b, c] = &asked.bits;
-    let together = _mm512_xor_si512(_mm512_xor_si512(cell(&a.0), cell(&b.0)), cell(&c.0));
-    let mask = all(cells::mask(array.shape.width));
-    _mm512_testn_epi64_mask(_mm512_xor_si512(together, load(&asked.fingerprints.0, i)), mask)
+    let mut together = load(&asked.fingerprints.0, i);
+    for bits in &asked.bits[..K] {
+        let bit = load(&bits.0, i);
+        let byte = _mm512_srli_epi64::<3>(bit);
+        let there = _mm512_cmple_epu64_mask(byte, last);
+        // SAFETY: from `last` on there are eight bytes, and of the others none is read. The array suits, so the words
+        // are not empty.
+        let cells = unsafe { _mm512_mask_i64gather_epi64::<1>(all(0), there, byte, bytes.cast()) };
+        together = _mm512_xor_si512(together, _mm512_srlv_epi64(cells, _mm512_and_si512(bit, all(7))));
+    }
+    _mm512_testn_epi64_mask(together, all(cells::mask(array.shape.width)))
 }

@@ -18,15 +18,19 @@ pub(super) fn mask(width: u32) -> u64 {
 /// The exclusive or of the cells of `width` bits that begin with these bits, and above it that of what follows them;
 /// zero stands for what is outside of the words.
 #[inline(always)]
-pub(super) fn together(words: &[AtomicU64], width: u32, bits: [u64; 3]) -> u64 {
-    let low = |bit: u64| bits::read_unaligned(words, bit >> 3) >> (bit & 7);
-    let [a, b, c] = bits;
+pub(super) fn together<const K: usize>(words: &[AtomicU64], width: u32, bits: [u64; K]) -> u64 {
+    let bytes = |byte: u64| bits::read_unaligned(words, byte);
+    if matches!(width, 8 | 16 | 32) {
+        // Whole bytes: nothing to shift.
+        return bits.iter().fold(0, |all, bit| all ^ bytes(bit >> 3));
+    }
+    let low = bits.iter().fold(0, |all, bit| all ^ bytes(bit >> 3) >> (bit & 7));
     if width <= MAX_NARROW {
-        return low(a) ^ low(b) ^ low(c);
+        return low;
     }
     // The bits that are not in the eight bytes, moved in two steps, since there may be none.
-    let high = |bit: u64| bits::read_unaligned(words, (bit >> 3).wrapping_add(8)) << 1 << (63 - (bit & 7));
-    low(a) ^ low(b) ^ low(c) ^ high(a) ^ high(b) ^ high(c)
+    let high = |bit: &u64| bytes((bit >> 3).wrapping_add(8)) << 1 << (63 - (bit & 7));
+    bits.iter().fold(low, |all, bit| all ^ high(bit))
 }
 
 /// The cell at `position` of words that nobody else uses.

@@ -2,7 +2,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::avx512;
-use super::{Array, Equations, Shape, Work, cells, fingerprint, order, portable, scatter, solve};
+use super::{Array, Cells, Equations, Shape, Work, cells, fingerprint, order, portable, scatter, solve};
 use crate::bits::ring::{self, Batch, GROUP, nothing};
 use crate::error::Result;
 use crate::records::Records;
@@ -46,31 +46,41 @@ impl<'a> Fingerprints<'a> {
         Fingerprints(Array::new(shape, words))
     }
 
-    /// Builds the filter of hashes, each of which went through [`order`] before they were sorted, with fingerprints of
-    /// `bits` bits.
+    /// Builds the filter of hashes, each of which went through [`order`] before they were sorted, with cells as wide as
+    /// its fingerprints.
     ///
     /// # Errors
     /// As [`solve`].
-    pub fn build(ordered: &dyn Records<u64>, bits: u32, work: &mut Work) -> Result<(Shape, Words)> {
-        solve(ordered, &OfHashes, bits, work)
+    pub fn build(ordered: &dyn Records<u64>, cells: Cells, work: &mut Work) -> Result<(Shape, Words)> {
+        solve(ordered, &OfHashes, cells, work)
     }
 
     /// Whether the hash was among those that the filter was built of, or has the same fingerprint by chance.
     #[inline]
     pub fn contains(&self, hash: u64) -> bool {
-        let Fingerprints(array) = self;
-        if array.shape.shards == 0 {
-            return false;
+        match self.0.shape.arity() {
+            _ if self.0.shape.shards == 0 => false,
+            3 => self.contains_of::<3>(hash),
+            _ => self.contains_of::<4>(hash),
         }
+    }
+
+    /// [`Fingerprints::contains`] where keys have K cells, and there are keys.
+    #[inline(always)]
+    fn contains_of<const K: usize>(&self, hash: u64) -> bool {
+        let Fingerprints(array) = self;
         let x = order(hash);
-        let places = array.places(x, |seed| scatter(x, seed));
+        let places = array.places::<K>(x, |seed| scatter(x, seed));
         (array.together(&places) ^ fingerprint(places.z)) & cells::mask(array.shape.width) == 0
     }
 
     /// Asks for the cache lines of the cells of a hash. Reads its shard's entry of the directory for that.
     pub fn fetch(&self, hash: u64) {
         let x = order(hash);
-        self.0.fetch(&self.0.places(x, |seed| scatter(x, seed)));
+        match self.0.shape.arity() {
+            3 => self.0.fetch(&self.0.places::<3>(x, |seed| scatter(x, seed))),
+            _ => self.0.fetch(&self.0.places::<4>(x, |seed| scatter(x, seed))),
+        }
     }
 
     /// As [`Fingerprints::contains`], of all keys of a batch.
@@ -98,8 +108,8 @@ impl<'a> Fingerprints<'a> {
 #[derive(Default)]
 #[repr(align(64))]
 pub(super) struct Group {
-    /// The first bits of the cells of each key.
-    pub bits: [Numbers; 3],
+    /// The first bits of the cells of each key; where it has three, the fourth is anything.
+    pub bits: [Numbers; 4],
     /// The fingerprint of each key, and above its bits anything.
     pub fingerprints: Numbers,
 }
@@ -118,12 +128,20 @@ impl Default for Numbers {
 /// group, whose cells were found before: bit i is whether those of its i-th key give its fingerprint.
 pub(super) type Turn = fn(&Array, hashes: &[u64; GROUP], found: &mut Group, asked: &Group) -> u64;
 
-/// The inner loop of batches for one instruction set.
-pub(super) struct Kernel {
+/// The inner loop of batches for one number of cells a key.
+pub(super) struct Turns {
     /// For payloads that the caches hold.
     pub near: Turn,
     /// For larger ones.
     pub far: Turn,
+}
+
+/// The inner loops of batches for one instruction set.
+pub(super) struct Kernel {
+    /// For three cells a key.
+    pub three: Turns,
+    /// For four.
+    pub four: Turns,
     /// Which arrays it is for; for the others the portable one.
     pub suits: fn(&Array) -> bool,
 }
@@ -131,7 +149,8 @@ pub(super) struct Kernel {
 impl Kernel {
     fn turn(&self, array: &Array) -> Turn {
         let kernel = if (self.suits)(array) { self } else { &portable::KERNEL };
-        if array.words.len() < ring::FETCH_FROM { kernel.near } else { kernel.far }
+        let turns = if array.shape.arity() == 3 { &kernel.three } else { &kernel.four };
+        if array.words.len() < ring::FETCH_FROM { turns.near } else { turns.far }
     }
 }
 

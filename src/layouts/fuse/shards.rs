@@ -1,7 +1,7 @@
 //! Builds a whole payload: divides the records into shards and solves these, with several threads if there are any.
 
 use super::solve::{Keys, MAX_KEYS, Scratch, too_many};
-use super::{Entry, MAX_WIDTH, Segments, Shape, groups, place, sizing};
+use super::{ARITIES, Entry, MAX_WIDTH, Segments, Shape, groups, place, sizing};
 use crate::bits::{mix, prefetch};
 use crate::error::{Result, Status, error};
 use crate::records::Records;
@@ -42,8 +42,16 @@ impl Work<'_> {
     }
 }
 
-/// Solves all records: the payload and its shape, with `width` bits a cell, from 1 to
-/// [`MAX_WIDTH`](super::MAX_WIDTH).
+/// How cells are to be.
+#[derive(Clone, Copy, Debug)]
+pub struct Cells {
+    /// How many a key has: 3 or 4.
+    pub arity: u32,
+    /// How many bits one has, from 1 to [`MAX_WIDTH`](super::MAX_WIDTH).
+    pub width: u32,
+}
+
+/// Solves all records: the payload and its shape.
 ///
 /// The payload depends on the records, the equations and the width only. Linear in the records, of which two passes are
 /// made; some 22 bytes a record of the largest shard for each thread. An average shard has at most
@@ -55,9 +63,13 @@ impl Work<'_> {
 pub fn solve<R: Copy + Send + Sync, E: Equations<R>>(
     records: &dyn Records<R>,
     equations: &E,
-    width: u32,
+    cells: Cells,
     work: &mut Work,
 ) -> Result<(Shape, Words)> {
+    let Cells { arity, width } = cells;
+    if !ARITIES.contains(&arity) {
+        return Err(error!(OutOfRange, "arity = {arity} is not 3 or 4"));
+    }
     if !(1..=MAX_WIDTH).contains(&width) {
         return Err(error!(OutOfRange, "width = {width} is not from 1 to {MAX_WIDTH}"));
     }
@@ -66,12 +78,12 @@ pub fn solve<R: Copy + Send + Sync, E: Equations<R>>(
     let shards = if all == 0 { 0 } else { sizing::shards(all) };
     let mut plan = Plan::new(records, equations, shards)?;
     loop {
-        let shape = plan.lay_out(width)?;
+        let shape = plan.lay_out(cells)?;
         let mut words = Words::zeroed(shape.words() * 8)?;
         let place = words.exclusive().ok_or(Status::Internal)?;
-        let (cells, directory) = place.split_at_mut(shape.cell_words() as usize);
-        let mut build = Build { records, equations, width, shards, all, done: 0, work };
-        if build.solve(&mut plan, cells)? {
+        let (own, directory) = place.split_at_mut(shape.cell_words() as usize);
+        let mut build = Build { records, equations, cells, shards, all, done: 0, work };
+        if build.solve(&mut plan, own)? {
             for (to, entry) in directory.as_chunks_mut().0.iter_mut().zip(&plan.entries) {
                 *to = entry.encode();
             }
@@ -107,15 +119,16 @@ impl Plan {
     }
 
     /// Gives each shard its cells.
-    fn lay_out(&mut self, width: u32) -> Result<Shape> {
-        let mut first = 0;
+    fn lay_out(&mut self, Cells { arity, width }: Cells) -> Result<Shape> {
+        let (mut first, mut end) = (0, 0);
         self.entries.clear();
         for (count, growth) in self.counts.iter().zip(&self.growths) {
-            let segments = Segments::new(*count, *growth).ok_or_else(|| too_many(*count))?;
+            let segments = Segments::new(arity, *count, *growth).ok_or_else(|| too_many(*count))?;
             self.entries.push(Entry { segments, seed: 0, first });
-            first += groups(segments.cells());
+            end = 64 * first + segments.cells(arity);
+            first = groups(end);
         }
-        Shape::new(width, self.counts.len() as u64, first * 64).ok_or_else(|| Status::TooLarge.into())
+        Shape::new(arity, width, self.counts.len() as u64, end).ok_or_else(|| Status::TooLarge.into())
     }
 
     fn most_keys(&self) -> usize {
@@ -123,8 +136,8 @@ impl Plan {
         self.counts.iter().max().map_or(0, |most| *most as usize)
     }
 
-    fn most_cells(&self) -> u64 {
-        self.entries.iter().map(|entry| entry.segments.cells()).max().unwrap_or(0)
+    fn most_cells(&self, arity: u32) -> u64 {
+        self.entries.iter().map(|entry| entry.segments.cells(arity)).max().unwrap_or(0)
     }
 }
 
@@ -132,7 +145,7 @@ impl Plan {
 struct Build<'a, 'b, R, E> {
     records: &'a dyn Records<R>,
     equations: &'a E,
-    width: u32,
+    cells: Cells,
     shards: u64,
     all: u64,
     done: u64,
@@ -145,7 +158,8 @@ struct Job<'a, R> {
     entry: Entry,
     growth: u32,
     records: Vec<R>,
-    cells: &'a mut [u64],
+    /// The words of its cells.
+    own: &'a mut [u64],
 }
 
 /// A shard that was solved, or could not be.
@@ -158,8 +172,8 @@ struct Solved<R> {
 impl<R: Copy + Send + Sync, E: Equations<R>> Build<'_, '_, R, E> {
     /// Fills the cells of all shards and writes their seeds into the plan. False if some shards need more cells; the
     /// plan says so then.
-    fn solve(&mut self, plan: &mut Plan, cells: &mut [u64]) -> Result<bool> {
-        let (most_keys, most_cells) = (plan.most_keys(), plan.most_cells());
+    fn solve(&mut self, plan: &mut Plan, own: &mut [u64]) -> Result<bool> {
+        let (most_keys, most_cells) = (plan.most_keys(), plan.most_cells(self.cells.arity));
         let buffer = (size_of::<R>() * most_keys) as u64;
         let each = buffer + Scratch::bytes(most_cells);
         // One buffer more than there are threads is being filled meanwhile.
@@ -168,11 +182,11 @@ impl<R: Copy + Send + Sync, E: Equations<R>> Build<'_, '_, R, E> {
         let mut outcomes = try_vec(plan.entries.len())?;
         if threads <= 1 {
             let mut scratch = Scratch::new(most_cells)?;
-            let (equations, width, shards) = (self.equations, self.width, self.shards);
+            let (equations, cells, shards) = (self.equations, self.cells, self.shards);
             let (all, work) = (self.all, &mut *self.work);
             let mut done = 0;
-            divide(self.records, equations, plan, width, cells, try_vec(most_keys)?, &mut |job| {
-                let solved = job.solve(equations, shards, width, &mut scratch);
+            divide(self.records, equations, plan, cells, own, try_vec(most_keys)?, &mut |job| {
+                let solved = job.solve(equations, shards, cells, &mut scratch);
                 done += solved.records.len() as u64;
                 outcomes.push((solved.shard, solved.seed));
                 work.report(done, all)?;
@@ -180,7 +194,7 @@ impl<R: Copy + Send + Sync, E: Equations<R>> Build<'_, '_, R, E> {
             })?;
             self.done = done;
         } else {
-            self.solve_with(threads, plan, cells, &mut outcomes)?;
+            self.solve_with(threads, plan, own, &mut outcomes)?;
         }
         let mut complete = true;
         for (shard, seed) in outcomes {
@@ -200,11 +214,11 @@ impl<R: Copy + Send + Sync, E: Equations<R>> Build<'_, '_, R, E> {
         &mut self,
         threads: usize,
         plan: &Plan,
-        cells: &mut [u64],
+        own: &mut [u64],
         outcomes: &mut Vec<(usize, Option<u32>)>,
     ) -> Result<()> {
-        let (most_keys, most_cells) = (plan.most_keys(), plan.most_cells());
-        let (equations, width, shards) = (self.equations, self.width, self.shards);
+        let (most_keys, most_cells) = (plan.most_keys(), plan.most_cells(self.cells.arity));
+        let (equations, cells, shards) = (self.equations, self.cells, self.shards);
         let mut spare: Vec<Vec<R>> = try_vec(threads)?;
         let mut scratches = try_vec(threads)?;
         for _ in 0..threads {
@@ -224,7 +238,7 @@ impl<R: Copy + Send + Sync, E: Equations<R>> Build<'_, '_, R, E> {
                         // The lock is held while the next job is waited for, not while it is worked on.
                         let next = queue.lock().ok().and_then(|queue| queue.recv().ok());
                         let Some(job) = next else { return };
-                        if finish.send(job.solve(equations, shards, width, &mut scratch)).is_err() {
+                        if finish.send(job.solve(equations, shards, cells, &mut scratch)).is_err() {
                             return;
                         }
                     }
@@ -245,7 +259,7 @@ impl<R: Copy + Send + Sync, E: Equations<R>> Build<'_, '_, R, E> {
                 outcomes.push((solved.shard, solved.seed));
                 self.work.report(self.done, self.all).map(|()| solved.records)
             };
-            divide(self.records, equations, plan, width, cells, first_buffer, &mut |job| {
+            divide(self.records, equations, plan, cells, own, first_buffer, &mut |job| {
                 give.send(job).map_err(|_| Status::Internal)?;
                 match spare.pop() {
                     Some(buffer) => Ok(buffer),
@@ -295,10 +309,14 @@ impl<R, E: Equations<R>> Keys for ShardKeys<'_, R, E> {
 }
 
 impl<R> Job<'_, R> {
-    fn solve<E: Equations<R>>(self, equations: &E, shards: u64, width: u32, scratch: &mut Scratch) -> Solved<R> {
-        let Job { shard, entry, growth, records, cells } = self;
+    fn solve<E: Equations<R>>(self, equations: &E, shards: u64, cells: Cells, scratch: &mut Scratch) -> Solved<R> {
+        let Job { shard, entry, growth, records, own } = self;
         let keys = ShardKeys { records: &records, equations, shards };
-        let seed = scratch.solve(entry.segments, growth, &keys, width, cells);
+        let (segments, width) = (entry.segments, cells.width);
+        let seed = match cells.arity {
+            3 => scratch.solve::<3>(segments, growth, &keys, width, own),
+            _ => scratch.solve::<4>(segments, growth, &keys, width, own),
+        };
         Solved { shard, seed, records }
     }
 }
@@ -309,8 +327,8 @@ fn divide<'a, R: Copy, E: Equations<R>>(
     records: &dyn Records<R>,
     equations: &E,
     plan: &Plan,
-    width: u32,
-    mut cells: &'a mut [u64],
+    Cells { width, .. }: Cells,
+    mut own: &'a mut [u64],
     mut buffer: Vec<R>,
     solve: &mut dyn FnMut(Job<'a, R>) -> Result<Vec<R>>,
 ) -> Result<()> {
@@ -325,12 +343,14 @@ fn divide<'a, R: Copy, E: Equations<R>>(
         if buffer.len() < plan.counts[shard] as usize {
             return Ok(());
         }
-        let length = |shard: usize| groups(plan.entries[shard].segments.cells()) as usize * width as usize;
-        let before: usize = (next..shard).map(length).sum();
-        let (own, rest) = mem::take(&mut cells)[before..].split_at_mut(length(shard));
-        (cells, next) = (rest, shard + 1);
+        // From whole groups to whole groups; the last shard has the words that its cells take.
+        let first = |shard: usize| plan.entries[shard].first as usize * width as usize;
+        let rest = mem::take(&mut own).split_at_mut(first(shard) - next).1;
+        let end = if shard + 1 < shards { first(shard + 1) - first(shard) } else { rest.len() };
+        let (words, rest) = rest.split_at_mut(end);
+        (own, next) = (rest, first(shard) + end);
         let (entry, growth) = (plan.entries[shard], plan.growths[shard]);
-        buffer = solve(Job { shard, entry, growth, records: mem::take(&mut buffer), cells: own })?;
+        buffer = solve(Job { shard, entry, growth, records: mem::take(&mut buffer), own: words })?;
         buffer.clear();
         Ok(())
     })

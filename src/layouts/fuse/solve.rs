@@ -21,7 +21,7 @@ const MORE_SEEDS: u32 = 4;
 const PREDICTABLE: u32 = 2;
 
 /// What is known of each cell while keys are peeled: the exclusive or of the numbers of the keys that have it (bits 0
-/// to 31), that of its numbers, 0 to 2, among their three (bits 32 and 33), and how many they are (from bit 34 on).
+/// to 31), that of its numbers, from 0 on, among theirs (bits 32 and 33), and how many they are (from bit 34 on).
 type Slot = u64;
 
 const COUNT: u32 = 34;
@@ -74,15 +74,15 @@ impl Scratch {
     }
 
     /// Peels the keys under a seed: how many there were before it came to a halt.
-    fn peel(&mut self, segments: Segments, keys: &impl Keys, seed: u32) -> usize {
-        let cells = segments.cells() as usize;
+    fn peel<const K: usize>(&mut self, segments: Segments, keys: &impl Keys, seed: u32) -> usize {
+        let cells = segments.cells(K as u32) as usize;
         // Memory of its own is there to be changed.
         let slots: &mut [Slot] = self.slots.exclusive().unwrap_or_default();
         let (slots, order) = (&mut slots[..cells], &mut self.order[..=cells]);
         slots.fill(0);
         for key in 0..keys.len() {
             let (how_far, z) = keys.place(key, seed);
-            for (which, position) in segments.positions(how_far, z).into_iter().enumerate() {
+            for (which, position) in segments.positions::<K>(how_far, z).into_iter().enumerate() {
                 let place = &mut slots[position as usize];
                 *place = (*place ^ slot(key, which)) + ONE;
             }
@@ -112,8 +112,8 @@ impl Scratch {
                 order[done] = cell;
                 done += 1;
                 let (how_far, z) = keys.place(key, seed);
-                let positions = segments.positions(how_far, z);
-                for which in OTHERS[own] {
+                let positions: [u64; K] = segments.positions(how_far, z);
+                for which in OTHERS[own][..K - 1].iter().copied() {
                     let position = positions[which];
                     let place = &mut slots[position as usize];
                     *place = (*place ^ slot(key, which)) - ONE;
@@ -126,7 +126,14 @@ impl Scratch {
     }
 
     /// Gives the cells their values, once all keys were peeled.
-    fn assign(&mut self, segments: Segments, keys: &impl Keys, seed: u32, width: u32, cells: &mut [u64]) {
+    fn assign<const K: usize>(
+        &mut self,
+        segments: Segments,
+        keys: &impl Keys,
+        seed: u32,
+        width: u32,
+        cells: &mut [u64],
+    ) {
         let slots: &[Slot] = self.slots.exclusive().unwrap_or_default();
         for (i, cell) in self.order[..keys.len()].iter().enumerate().rev() {
             fetch_slot(slots, &self.order, i.saturating_sub(FAR));
@@ -136,7 +143,7 @@ impl Scratch {
             let (how_far, z) = keys.place(key, seed);
             // The cell itself is zero as yet.
             let mut value = keys.value(key, z, own);
-            for position in segments.positions(how_far, z) {
+            for position in segments.positions::<K>(how_far, z) {
                 value ^= cells::get_own(cells, width, position);
             }
             cells::set(cells, width, u64::from(*cell), value & cells::mask(width));
@@ -147,7 +154,7 @@ impl Scratch {
     /// was found and more cells are needed.
     ///
     /// Deterministic: cells and seed depend on the keys alone. `O(keys)`.
-    pub(super) fn solve(
+    pub(super) fn solve<const K: usize>(
         &mut self,
         segments: Segments,
         growth: u32,
@@ -161,8 +168,8 @@ impl Scratch {
                 digest = keys.digest() | 1;
             }
             let seed = (mix(digest.wrapping_add(u64::from(attempt).wrapping_mul(GOLDEN))) >> 32) as u32;
-            if self.peel(segments, keys, seed) == keys.len() {
-                self.assign(segments, keys, seed, width, cells);
+            if self.peel::<K>(segments, keys, seed) == keys.len() {
+                self.assign::<K>(segments, keys, seed, width, cells);
                 return Some(seed);
             }
         }
@@ -194,8 +201,8 @@ fn fetch_key(slots: &[Slot], order: &[u32], i: usize, keys: &impl Keys) {
     }
 }
 
-/// The numbers of the other two cells of a key.
-const OTHERS: [[usize; 2]; 4] = [[1, 2], [0, 2], [0, 1], [0, 0]];
+/// The numbers of the other cells of a key; of three cells the first two of each.
+const OTHERS: [[usize; 3]; 4] = [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]];
 
 /// The attempts with an array that was enlarged so many times.
 fn attempts(growth: u32) -> core::ops::Range<u32> {

@@ -2,13 +2,13 @@
 //! keys that are not there are told. Without check bits every key is given a value.
 //!
 //! A key is known by 128 bits. Their high half is what records are sorted and divided by; both halves together choose
-//! two of the three cells and the check bits, so that two keys whose high halves are alike differ under nearly all
+//! the cells after the first and the check bits, so that two keys whose high halves are alike differ under nearly all
 //! seeds.
 //!
 //! **Payload.** A cell has the value in its low bits and the check bits above them. Where that is more than a cell can
 //! hold, there are two arrays, one after the other, of values and of check bits; a key has the same cells in both.
 
-use super::{Array, Equations, MAX_WIDTH, Places, Shape, Work, fingerprint, scatter, solve};
+use super::{Array, Cells, Equations, MAX_WIDTH, Places, Shape, Work, fingerprint, scatter, solve};
 use crate::bits::ring::{FETCH_FROM, GROUP, Lookups};
 use crate::error::{Result, Status, error};
 use crate::records::{Entry, Records};
@@ -36,12 +36,12 @@ fn low(bits: u32) -> u64 {
 }
 
 impl ValueShape {
-    /// The shape with so many bits, shards and cells, if there is such a shape.
-    pub fn new(value_bits: u32, check_bits: u32, shards: u64, cells: u64) -> Option<ValueShape> {
+    /// The shape with so many cells a key, bits, shards and cells, if there is such a shape.
+    pub fn new(arity: u32, value_bits: u32, check_bits: u32, shards: u64, cells: u64) -> Option<ValueShape> {
         if value_bits > 64 || check_bits > MAX_CHECK_BITS {
             return None;
         }
-        let shape = |width| Shape::new(width, shards, cells);
+        let shape = |width| Shape::new(arity, width, shards, cells);
         let both = value_bits + check_bits;
         let (first, checks) = match both <= MAX_WIDTH {
             true => (shape(both)?, None),
@@ -51,9 +51,14 @@ impl ValueShape {
     }
 
     /// The shape to expect of `keys` keys.
-    pub fn expected(value_bits: u32, check_bits: u32, keys: u64) -> Option<ValueShape> {
-        let Shape { shards, groups, .. } = Shape::expected(1, keys)?;
-        ValueShape::new(value_bits, check_bits, shards, groups.checked_mul(64)?)
+    pub fn expected(arity: u32, value_bits: u32, check_bits: u32, keys: u64) -> Option<ValueShape> {
+        let shape = Shape::expected(arity, 1, keys)?;
+        ValueShape::new(arity, value_bits, check_bits, shape.shards(), shape.cells())
+    }
+
+    /// How many cells a key has: 3 or 4.
+    pub fn arity(&self) -> u32 {
+        self.first.arity()
     }
 
     /// Bits of a value.
@@ -147,7 +152,7 @@ pub struct Values<'a> {
 
 /// Where a key's cells are.
 #[derive(Clone, Copy, Default)]
-struct Found(Places);
+struct Found<const K: usize>(Places<K>);
 
 impl<'a> Values<'a> {
     /// The map of this shape in `words`.
@@ -160,28 +165,30 @@ impl<'a> Values<'a> {
         Values { shape, first: Array::new(shape.first, first), checks: Some(Array::new(checks, rest)) }
     }
 
-    /// Builds the map of entries, whose values have at most `value_bits` bits.
+    /// Builds the map of entries, whose values have at most `value_bits` bits, with `arity` cells a key: 3 or 4.
     ///
     /// # Errors
     /// As [`solve`]; [`Status::OutOfRange`] for bits that there cannot be.
     pub fn build(
         entries: &dyn Records<Entry>,
+        arity: u32,
         value_bits: u32,
         check_bits: u32,
         work: &mut Work,
     ) -> Result<(ValueShape, Words)> {
         let shape =
-            |of: Shape| ValueShape::new(value_bits, check_bits, of.shards(), of.cells()).ok_or(Status::TooLarge);
+            |of: Shape| ValueShape::new(arity, value_bits, check_bits, of.shards(), of.cells()).ok_or(Status::TooLarge);
         let both = value_bits + check_bits;
         if both <= MAX_WIDTH {
-            let (of, words) = solve(entries, &OfEntries { values: true, checks: value_bits }, both, work)?;
+            let (of, words) =
+                solve(entries, &OfEntries { values: true, checks: value_bits }, Cells { arity, width: both }, work)?;
             return Ok((shape(of)?, words));
         }
         let (memory, threads) = (work.memory, work.threads);
         let mut half = |which: u64, width, equations: &OfEntries| {
             let progress = &mut *work.progress;
             let mut progress = |done, all: u64| progress(which * all + done, 2 * all);
-            solve(entries, equations, width, &mut Work { memory, threads, progress: &mut progress })
+            solve(entries, equations, Cells { arity, width }, &mut Work { memory, threads, progress: &mut progress })
         };
         // The cells of a key depend on the keys alone, so both have the same.
         let (of, values) = half(0, value_bits, &OfEntries { values: true, checks: 64 })?;
@@ -196,13 +203,13 @@ impl<'a> Values<'a> {
 
     /// Where the cells of a key are.
     #[inline(always)]
-    fn find(&self, id: u128) -> Found {
+    fn find<const K: usize>(&self, id: u128) -> Found<K> {
         Found(self.first.places((id >> 64) as u64, |seed| scatter_id(id, seed)))
     }
 
     /// What the cells of a key say.
     #[inline(always)]
-    fn answer(&self, Found(places): &Found) -> Option<u64> {
+    fn answer<const K: usize>(&self, Found(places): &Found<K>) -> Option<u64> {
         let ValueShape { value_bits, check_bits, .. } = self.shape;
         let first = self.first.together(places);
         let check = match &self.checks {
@@ -223,22 +230,32 @@ impl<'a> Values<'a> {
     /// with a probability of 2^-c for c check bits.
     #[inline]
     pub fn get(&self, id: u128) -> Option<u64> {
-        if self.shape.shards() == 0 { self.of_none() } else { self.answer(&self.find(id)) }
+        match self.shape.arity() {
+            _ if self.shape.shards() == 0 => self.of_none(),
+            3 => self.answer(&self.find::<3>(id)),
+            _ => self.answer(&self.find::<4>(id)),
+        }
     }
 
     /// The value of each key of a batch. In a map that is larger than the caches the cells of the next group are
     /// fetched while this one is answered.
     pub fn get_many(&self, batch: &mut dyn Lookups) {
-        let (mut ids, mut found) = ([0; GROUP], [None; GROUP]);
-        if self.shape.shards() == 0 {
-            found = [self.of_none(); GROUP];
-            loop {
+        let (mut ids, found) = ([0; GROUP], [self.of_none(); GROUP]);
+        match self.shape.arity() {
+            _ if self.shape.shards() == 0 => loop {
                 match batch.next(&mut ids) {
                     0 => return,
                     count => batch.give(&found[..count]),
                 }
-            }
+            },
+            3 => self.get_many_of::<3>(batch),
+            _ => self.get_many_of::<4>(batch),
         }
+    }
+
+    /// [`Values::get_many`] where keys have K cells, and there are keys.
+    fn get_many_of<const K: usize>(&self, batch: &mut dyn Lookups) {
+        let (mut ids, mut found) = ([0; GROUP], [None; GROUP]);
         let is_fetched = self.first.words.len() >= FETCH_FROM;
         let find = |id| {
             let found = self.find(id);
@@ -248,7 +265,7 @@ impl<'a> Values<'a> {
             }
             found
         };
-        let (mut now, mut later) = (&mut [Found::default(); GROUP], &mut [Found::default(); GROUP]);
+        let (mut now, mut later) = (&mut [Found::<K>::default(); GROUP], &mut [Found::default(); GROUP]);
         let mut count = batch.next(&mut ids);
         now.iter_mut().zip(&ids[..count]).for_each(|(place, id)| *place = find(*id));
         while count > 0 {

@@ -6,19 +6,24 @@ import (
 	"math/bits"
 )
 
-// The cells of the kinds fuse and bloomier: a key has three, whose exclusive or is what the key stands for. After the
-// cells of all shards comes the directory, which says of each shard where it begins and how it is cut into segments.
+// The cells of the kinds fuse and bloomier: a key has three or four, whose exclusive or is what the key stands for.
+// After the cells of all shards comes the directory, which says of each shard where it begins and how it is cut into segments.
 
 const (
 	mixOrder   = 0xbf58476d1ce4e5b9
 	mixScatter = 0x94d049bb133111eb
 
 	entryBytes = 16
+
+	// A key has from leastArity to mostArity cells.
+	leastArity = 3
+	mostArity  = 4
 )
 
 // cellArray is an array of cells with its directory, somewhere in a payload.
 type cellArray struct {
 	start  uint64 // its first byte
+	arity  uint   // cells of a key, 3 or 4
 	width  uint   // bits of a cell, from 1 to 64
 	shards uint64 // 0 where there are no keys
 	cells  uint64
@@ -26,11 +31,19 @@ type cellArray struct {
 
 // isPossible says whether there is such an array; of its bits the caller knows that they are fewer than 2^64.
 func (a *cellArray) isPossible() bool {
-	return a.width >= 1 && a.width <= 64 && a.shards <= math.MaxUint32 && a.cells%64 == 0 &&
-		(a.shards == 0) == (a.cells == 0)
+	return a.arity >= leastArity && a.arity <= mostArity && a.width >= 1 && a.width <= 64 &&
+		a.shards <= math.MaxUint32 && a.cells < 1<<62 && (a.shards == 0) == (a.cells == 0)
 }
 
-func (a *cellArray) directory() uint64 { return a.start + a.cells/64*uint64(a.width)*8 }
+// directory returns where the directory begins: at the first whole word after the cells.
+func (a *cellArray) directory() uint64 {
+	cellBits := a.cells * uint64(a.width)
+	words := cellBits / 64
+	if cellBits%64 != 0 {
+		words++
+	}
+	return a.start + words*8
+}
 
 // bytes returns the array's length with its directory, in whole units.
 func (a *cellArray) bytes() uint64 {
@@ -62,24 +75,30 @@ func (s *shard) scatter(x uint64) uint64 {
 	return z ^ z>>31
 }
 
-// places returns the three cells of a key. A forged directory gives any number.
-func (s *shard) places(place, z uint64) [3]uint64 {
+// keyCells are the cells of a key; of three the fourth is 0.
+type keyCells [mostArity]uint64
+
+// places returns the cells of a key. A forged directory gives any number.
+func (a *cellArray) places(s *shard, place, z uint64) keyCells {
 	length := uint64(1) << s.length
 	p := place * s.starts >> 32
-	return [3]uint64{
-		s.first + p,
-		s.first + ((p + length) ^ (z & (length - 1))),
-		s.first + ((p + 2*length) ^ (z >> 32 & (length - 1))),
+	slice := 64 / (a.arity - 1)
+	cells := keyCells{s.first + p}
+	for i := uint(1); i < a.arity; i++ {
+		p += length
+		cells[i] = s.first + (p ^ (z & (length - 1)))
+		z >>= slice
 	}
+	return cells
 }
 
-// together returns the exclusive or of three cells; false if one of them is not there.
-func (a *cellArray) together(payload []byte, places [3]uint64) (all uint64, there bool) {
-	if max(places[0], places[1], places[2]) >= a.cells {
+// together returns the exclusive or of a key's cells; false if one of them is not there.
+func (a *cellArray) together(payload []byte, places keyCells) (all uint64, there bool) {
+	if max(places[0], places[1], places[2], places[3]) >= a.cells {
 		return 0, false
 	}
 	payload = payload[a.start:]
-	for _, place := range places {
+	for _, place := range places[:a.arity] {
 		bit := place * uint64(a.width)
 		if a.width <= 57 {
 			// The directory follows, so the eight bytes are there.
@@ -97,17 +116,18 @@ func (a *cellArray) together(payload []byte, places [3]uint64) (all uint64, ther
 
 // isOrdered says whether the directory divides the cells among the shards, one after the other.
 func (a *cellArray) isOrdered(payload []byte) bool {
-	next := uint64(0)
+	next, end := uint64(0), uint64(0)
 	for index := range a.shards {
 		s := a.entry(payload, index)
-		cells := s.starts + 2<<s.length
+		cells := s.starts + uint64(a.arity-1)<<s.length
 		if s.length < 1 || s.length > 30 || s.starts == 0 || s.starts&(1<<s.length-1) != 0 ||
-			cells > math.MaxUint32 || s.first != next || cells > a.cells-next {
+			cells > math.MaxUint32 || s.first != next || next+cells > a.cells {
 			return false
 		}
-		next += (cells + 63) / 64 * 64
+		end = next + cells
+		next = (end + 63) / 64 * 64
 	}
-	return next == a.cells
+	return end == a.cells
 }
 
 // fingerprint returns bits of a scattered hash that do not depend on those that chose the cells: 32 of them.

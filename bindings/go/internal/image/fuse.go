@@ -1,6 +1,6 @@
 package image
 
-// The kind fuse, layout 1: the exclusive or of a key's three cells is its fingerprint.
+// The kind fuse, layout 1: the exclusive or of a key's three or four cells is its fingerprint.
 
 var fuseRow = kindRow{
 	name:     "fuse",
@@ -9,15 +9,13 @@ var fuseRow = kindRow{
 	contains: (*shape).fuseContains,
 }
 
-const cellsOfKey = 3
-
 func (s *shape) asFuse(h *Header) (payloadBytes uint64, possible bool) {
 	width, shards, keys := h.Words[0], h.Words[1], h.Words[2]
-	if h.Hashes != cellsOfKey || width < 2 || width > 32 || h.Bits%width != 0 || (keys == 0) != (shards == 0) ||
-		keys > h.Bits/width || [5]uint64(h.Words[3:]) != [5]uint64{} {
+	if uint64(h.Hashes) != h.Words[3] || width < 2 || width > 32 || h.Bits%width != 0 || keys > h.Bits/width ||
+		(keys == 0) != (shards == 0) || [4]uint64(h.Words[4:]) != [4]uint64{} {
 		return 0, false
 	}
-	s.cells = cellArray{width: uint(width), shards: shards, cells: h.Bits / width}
+	s.cells = cellArray{arity: uint(h.Hashes), width: uint(width), shards: shards, cells: h.Bits / width}
 	return s.cells.bytes(), s.cells.isPossible()
 }
 
@@ -29,7 +27,7 @@ func (s *shape) fuseContains(payload []byte, hash uint64) bool {
 	x ^= x >> 27
 	shard, place := s.cells.shardOf(payload, x)
 	z := shard.scatter(x)
-	all, there := s.cells.together(payload, shard.places(place, z))
+	all, there := s.cells.together(payload, s.cells.places(&shard, place, z))
 	// Of a directory that is forged nothing certain is known.
 	return !there || (all^fingerprint(z))&lowBits(s.cells.width) == 0
 }

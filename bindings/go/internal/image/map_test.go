@@ -134,7 +134,7 @@ func TestForgedImagesAreHarmless(t *testing.T) {
 }
 
 func TestAForgedDirectoryIsFound(t *testing.T) {
-	image, err := os.ReadFile("../../../../tests/golden/fuse-fingerprint_bits_16-layout_1-xxh3.petal")
+	image, err := os.ReadFile("../../../../tests/golden/fuse-fingerprint_bits_16-arity_3-layout_1-xxh3.petal")
 	if err != nil {
 		t.Skip("tests/golden is not here")
 	}

@@ -5,6 +5,8 @@ import "math/bits"
 // The kinds bloomier and retrieval, layout 1: the exclusive or of a key's three cells is its value and, but for
 // retrieval, check bits.
 
+const cellsOfEntry = 3
+
 var bloomierRow = kindRow{name: "bloomier", open: (*shape).asBloomier, check: (*shape).solvedCheck,
 	value: (*shape).solvedValue}
 
@@ -21,7 +23,7 @@ func (s *shape) asRetrieval(h *Header) (payloadBytes uint64, possible bool) {
 
 func (s *shape) asSolved(h *Header, leastCheckBits, mostCheckBits uint64) (payloadBytes uint64, possible bool) {
 	valueBits, checkBits, shards, cells, keys := h.Words[0], h.Words[1], h.Words[2], h.Words[3], h.Words[4]
-	if h.Hashes != cellsOfKey || valueBits > 64 || checkBits < leastCheckBits || checkBits > mostCheckBits || keys > cells ||
+	if h.Hashes != cellsOfEntry || valueBits > 64 || checkBits < leastCheckBits || checkBits > mostCheckBits || keys > cells ||
 		(keys == 0) != (shards == 0) || [3]uint64(h.Words[5:]) != [3]uint64{} {
 		return 0, false
 	}
@@ -29,10 +31,10 @@ func (s *shape) asSolved(h *Header, leastCheckBits, mostCheckBits uint64) (paylo
 		return 0, false
 	}
 	s.valueBits, s.checkBits = uint(valueBits), uint(checkBits)
-	s.cells = cellArray{width: s.valueBits + s.checkBits, shards: shards, cells: cells}
+	s.cells = cellArray{arity: cellsOfEntry, width: s.valueBits + s.checkBits, shards: shards, cells: cells}
 	if s.cells.width > 64 {
 		s.cells.width = s.valueBits
-		s.checks = cellArray{start: s.cells.bytes(), width: s.checkBits, shards: shards, cells: cells}
+		s.checks = cellArray{start: s.cells.bytes(), arity: cellsOfEntry, width: s.checkBits, shards: shards, cells: cells}
 		return s.checks.start + s.checks.bytes(), s.cells.isPossible() && s.checks.isPossible()
 	}
 	return s.cells.bytes(), s.cells.isPossible()
@@ -63,7 +65,7 @@ func (s *shape) solvedValue(payload []byte, id identity) (value uint64, found, p
 	}
 	shard, place := s.cells.shardOf(payload, id.high)
 	z := shard.scatter(id.low ^ shard.scatter(id.high))
-	places := shard.places(place, z)
+	places := s.cells.places(&shard, place, z)
 	value, possible = s.cells.together(payload, places)
 	check := uint64(0)
 	if s.checksApart() {
