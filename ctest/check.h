@@ -160,13 +160,14 @@ static inline bool check_same_bits(const petal_filter *a, const petal_filter *b)
   return equal;
 }
 
-/* What the library knows of its own kinds of filter, one after the other; how many these are when there is no such. */
+/* What the library knows of its own kinds of filter that take all keys, one after the other; how many these are when
+ * there is no such. (integers.c is for the others.) */
 static inline size_t check_next_kind(size_t index, petal_kind_info *info) {
   size_t filters = 0;
   for (size_t k = 0; k < petal_kind_count(); k++) {
     *info = (petal_kind_info){.struct_size = sizeof *info};
     CHECK_OK(petal_kind_at(k, info));
-    if (info->is_map == 0 && info->is_foreign == 0 && filters++ == index) break;
+    if (info->is_map == 0 && info->is_foreign == 0 && info->takes_integers == 0 && filters++ == index) break;
   }
   return filters;
 }

@@ -57,7 +57,7 @@ static void kind_is_sane(size_t index) {
   petal_filter *filter = NULL;
   petal_builder *builder = NULL;
   petal_map_builder *map_builder = NULL;
-  CHECK(info.is_map <= 1 && info.is_default <= 1 && info.is_foreign <= 1 && info.reserved == 0);
+  CHECK(info.is_map <= 1 && info.is_default <= 1 && info.is_foreign <= 1 && info.takes_integers <= 1);
   if (info.is_map) {
     CHECK_OK(petal_map_builder_new(&spec, NULL, &map_builder, NULL));
     petal_map_builder_free(map_builder);
@@ -72,6 +72,11 @@ static void kind_is_sane(size_t index) {
     CHECK_STATUS(petal_map_builder_new(&spec, NULL, &map_builder, NULL), PETAL_ERR_UNSUPPORTED);
     foreign++;
     return;
+  } else if (info.takes_integers) {
+    uint64_t keys[] = {0, 99};
+    filter = check_filled_with(&spec, U64_KEYS(keys, 2));
+    CHECK_EQUAL(petal_filter_capabilities(filter), info.capabilities);
+    petal_filter_free(filter);
   } else {
     filter = check_filled(&spec, 0, 100);
     CHECK_EQUAL(petal_filter_capabilities(filter), info.capabilities);

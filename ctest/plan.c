@@ -6,11 +6,27 @@ enum { ROOM = 64 };
 static petal_proposal proposals[ROOM] = {{.struct_size = sizeof(petal_proposal)}};
 static size_t count;
 
+/* There is one for each kind of filter that one chooses. */
+static size_t all_filters(void) {
+  size_t filters = 0;
+  for (size_t i = 0; i < petal_kind_count(); i++) {
+    petal_kind_info info = {.struct_size = sizeof info};
+    CHECK_OK(petal_kind_at(i, &info));
+    filters += info.is_map == 0 && info.is_foreign == 0;
+  }
+  return filters;
+}
+
+/* Whether the universe of the keys, which it needs, is not known. */
+static bool lacks_universe(const petal_plan_request *request, petal_kind kind) {
+  return check_kind_info(kind).takes_integers && request->universe == 0;
+}
+
 static void plan(const petal_plan_request *request) {
   petal_error error = {.struct_size = sizeof error};
   petal_status status = petal_plan(request, proposals, ROOM, &count, &error);
   check_that(status == PETAL_OK, __FILE__, __LINE__, "planning: %s", error.message);
-  CHECK_EQUAL(count, check_kind_count());
+  CHECK_EQUAL(count, all_filters());
   for (size_t i = 0; i < count; i++) {
     const petal_proposal *p = &proposals[i];
     petal_kind_info info = {.struct_size = sizeof info};
@@ -65,7 +81,7 @@ static void what_does_not_fit(void) {
   for (size_t i = 0; i < count; i++) {
     petal_kind_info info = {.struct_size = sizeof info};
     CHECK_OK(petal_kind_find(proposals[i].name, &info));
-    bool can = (info.capabilities & request.capabilities) == request.capabilities;
+    bool can = (info.capabilities & request.capabilities) == request.capabilities && !lacks_universe(&request, info.kind);
     CHECK_STATUS(proposals[i].status, can ? PETAL_OK : PETAL_ERR_UNSUPPORTED);
   }
   /* Kinds that take no keys are proposed only to whom they will do. */
@@ -74,14 +90,26 @@ static void what_does_not_fit(void) {
                                    .is_static = is_static};
     plan(&request);
     for (size_t i = 0; i < count; i++) {
-      bool can = is_static || check_can(proposals[i].kind, PETAL_CAN_INSERT);
+      bool can = (is_static || check_can(proposals[i].kind, PETAL_CAN_INSERT)) && !lacks_universe(&request, proposals[i].kind);
       CHECK_STATUS(proposals[i].status, can ? PETAL_OK : PETAL_ERR_UNSUPPORTED);
     }
   }
   request = (petal_plan_request){.struct_size = sizeof request, .keys = 1000000, .memory = 100,
                                  .is_static = 1};
   plan(&request);
-  for (size_t i = 0; i < count; i++) CHECK_STATUS(proposals[i].status, PETAL_ERR_TOO_LARGE);
+  for (size_t i = 0; i < count; i++) {
+    bool lacks = lacks_universe(&request, proposals[i].kind);
+    CHECK_STATUS(proposals[i].status, lacks ? PETAL_ERR_UNSUPPORTED : PETAL_ERR_TOO_LARGE);
+  }
+
+  /* Where keys are integers below a bound, a bit for each of these is the smallest if they are few. */
+  request = (petal_plan_request){.struct_size = sizeof request, .keys = 1000, .false_positive_rate = 0.01,
+                                 .is_static = 1, .universe = 5000};
+  plan(&request);
+  CHECK(check_kind_info(proposals[0].kind).takes_integers && proposals[0].false_positive_rate == 0);
+  CHECK_CLOSE(proposals[0].bits_per_key, 5, 0);
+  request.universe = 999;
+  CHECK_STATUS(petal_plan(&request, proposals, ROOM, &count, NULL), PETAL_ERR_OUT_OF_RANGE);
 
   /* Fewer places than kinds hold the best. */
   request = (petal_plan_request){.struct_size = sizeof request, .keys = 1000, .false_positive_rate = 0.01};
@@ -90,11 +118,11 @@ static void what_does_not_fit(void) {
   memset(one, 0x5a, sizeof one);
   one[0].struct_size = sizeof one[0];
   CHECK_OK(petal_plan(&request, one, 1, &count, NULL));
-  CHECK_EQUAL(count, check_kind_count());
+  CHECK_EQUAL(count, all_filters());
   CHECK_EQUAL(one[0].kind, proposals[0].kind);
   CHECK_EQUAL(((unsigned char *)&one[1])[0], 0x5a);
   CHECK_OK(petal_plan(&request, one, 0, &count, NULL));
-  CHECK_EQUAL(count, check_kind_count());
+  CHECK_EQUAL(count, all_filters());
 
   /* The first one's size is the distance between them, for programs of a later version. */
   struct { petal_proposal known; uint64_t later; } two[2];

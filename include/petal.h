@@ -824,6 +824,8 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_COUNTING 5
 /** The scalable Bloom filter: grows with its keys and keeps its false-positive rate. */
 #define PETAL_KIND_SCALABLE 6
+/** A bit for each integer below a bound: no false positives; for keys that are dense integers. */
+#define PETAL_KIND_EXACT_BITS 19
 /** A map built once: the exact value of each key, and of other keys that they are not there. */
 #define PETAL_KIND_BLOOMIER 7
 /** A map built once, the smallest: the exact value of each key, and an arbitrary one of every other key. */
@@ -911,8 +913,11 @@ typedef struct petal_kind_info {
    * `petal_format_spec()`, and nobody chooses the kind for its own sake: `petal_plan()` does not propose it.
    */
   uint32_t is_foreign;
-  /** 0. */
-  uint32_t reserved;
+  /**
+   * 1 if its keys are the integers below the filter's bits, and are not hashed; others are refused
+   * (`PETAL_ERR_OUT_OF_RANGE`). 0 if it takes all keys.
+   */
+  uint32_t takes_integers;
   /** Its name, the same everywhere. */
   char name[PETAL_NAME_SIZE];
   /** What it is, in a sentence. */
@@ -995,6 +1000,11 @@ typedef uint32_t petal_hash_function;
 #define PETAL_HASH_FORMAT 5
 /** XXPH3, the preview of XXH3 that RocksDB's filters use: no seed, and not for maps. */
 #define PETAL_HASH_XXPH3 6
+/**
+ * None: keys are integers below the filter's `bits`, `uint64_t` or their eight little-endian bytes. Only kinds whose
+ * `petal_kind_info` has `takes_integers` have it, and these have no other.
+ */
+#define PETAL_HASH_IDENTITY 7
 
 /** An instruction set that the inner loops are written for. All of them do the same to the same bytes. Since 0.1. */
 typedef uint32_t petal_kernel;
@@ -1802,6 +1812,11 @@ typedef struct petal_plan_request {
   uint32_t is_static;
   /** 0. */
   uint32_t reserved;
+  /**
+   * Where keys are integers: the bound below which all of them are, at least `keys`. Kinds whose `petal_kind_info` has
+   * `takes_integers` are proposed then. 0 is unknown.
+   */
+  uint64_t universe;
 } petal_plan_request;
 
 /** The size of a proposal's reason, with its final NUL. */

@@ -2,7 +2,7 @@
 
 use crate::bits::ring::{Few, GROUP};
 use crate::error::{Result, error};
-use crate::hash::{Hasher, widen};
+use crate::hash::{HashFunction, Hasher, widen};
 use crate::simd::{self, Instructions};
 
 /// Many keys.
@@ -39,7 +39,8 @@ impl<'a> Keys<'a> {
     ///
     /// # Errors
     /// [`Status::Offsets`](crate::Status::Offsets), [`Status::ExternalHash`](crate::Status::ExternalHash),
-    /// [`Status::KeyMissing`](crate::Status::KeyMissing).
+    /// [`Status::KeyMissing`](crate::Status::KeyMissing); [`Status::OutOfRange`](crate::Status::OutOfRange) for byte
+    /// strings that are no integers where keys are integers.
     pub fn check(&self, hasher: &Hasher) -> Result<()> {
         if let Keys::Hashes(_) = self {
             return Ok(());
@@ -47,7 +48,14 @@ impl<'a> Keys<'a> {
         if let Some(refusal) = hasher.refusal() {
             return Err(refusal.into());
         }
-        self.check_offsets()
+        self.check_offsets()?;
+        match self {
+            Keys::Bytes { bytes, offsets } if hasher.function() == HashFunction::Identity => {
+                let mut keys = offsets.windows(2).map(|ends| &bytes[ends[0] as usize..ends[1] as usize]);
+                keys.try_for_each(|key| hasher.hash_key(key).map(drop))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn check_offsets(&self) -> Result<()> {

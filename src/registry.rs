@@ -1,15 +1,16 @@
 //! The kinds: one row each. Everything that works on any kind finds it here and nowhere else.
 
 use crate::filters::{
-    blocked, bloom, counting, foreign_bloom, foreign_cuckoo, foreign_scalable, foreign_static, fuse, rocksdb_bloom,
-    scalable, split_block,
+    blocked, bloom, counting, exact_bits, foreign_bloom, foreign_cuckoo, foreign_scalable, foreign_static, fuse,
+    rocksdb_bloom, scalable, split_block,
 };
 use crate::kind::Row;
 use crate::maps::{bloomier, retrieval};
 use crate::spec::KindId;
 
 /// All kinds of filter, in the order of their numbers.
-pub static FILTERS: &[Row] = &[bloom::ROW, split_block::ROW, blocked::ROW, fuse::ROW, counting::ROW, scalable::ROW];
+pub static FILTERS: &[Row] =
+    &[bloom::ROW, split_block::ROW, blocked::ROW, fuse::ROW, counting::ROW, scalable::ROW, exact_bits::ROW];
 
 /// All kinds of map, in the order of their numbers, which no filter has.
 pub static MAPS: &[Row] = &[bloomier::ROW, retrieval::ROW];

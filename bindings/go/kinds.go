@@ -80,6 +80,9 @@ type KindInfo struct {
 	IsDefault bool `json:"is_default"`
 	// IsForeign says that it is a kind of filter whose bits are another system's: [ImportFilter], [FormatSpec].
 	IsForeign bool `json:"is_foreign"`
+	// TakesIntegers says that its keys are the integers below the filter's bits, and are not hashed; others are refused:
+	// [ErrOutOfRange].
+	TakesIntegers bool `json:"takes_integers"`
 
 	parameters int
 }
@@ -168,17 +171,18 @@ func newKindInfo() C.petal_kind_info {
 
 func kindInfo(raw *C.petal_kind_info) KindInfo {
 	return KindInfo{
-		Kind:         Kind(raw.kind),
-		Name:         C.GoString(&raw.name[0]),
-		Summary:      C.GoString(&raw.summary[0]),
-		Capabilities: Capabilities(raw.capabilities),
-		BitsUnit:     uint64(raw.bits_unit),
-		Overfill:     Overfill(raw.overfill),
-		IsCanonical:  raw.is_canonical != 0,
-		IsMap:        raw.is_map != 0,
-		IsDefault:    raw.is_default != 0,
-		IsForeign:    raw.is_foreign != 0,
-		parameters:   int(raw.parameter_count),
+		Kind:          Kind(raw.kind),
+		Name:          C.GoString(&raw.name[0]),
+		Summary:       C.GoString(&raw.summary[0]),
+		Capabilities:  Capabilities(raw.capabilities),
+		BitsUnit:      uint64(raw.bits_unit),
+		Overfill:      Overfill(raw.overfill),
+		IsCanonical:   raw.is_canonical != 0,
+		IsMap:         raw.is_map != 0,
+		IsDefault:     raw.is_default != 0,
+		IsForeign:     raw.is_foreign != 0,
+		TakesIntegers: raw.takes_integers != 0,
+		parameters:    int(raw.parameter_count),
 	}
 }
 
@@ -194,6 +198,9 @@ type PlanRequest struct {
 	Capabilities Capabilities `json:"capabilities,omitzero"`
 	// Static says that all keys are known before the first lookup, so that kinds which cannot insert will do.
 	Static bool `json:"is_static,omitzero"`
+	// Universe is the bound below which all keys are, where they are integers: at least Keys. Kinds with
+	// [KindInfo.TakesIntegers] are proposed then.
+	Universe uint64 `json:"universe,omitzero"`
 }
 
 // Proposal is what one kind would be.
@@ -217,6 +224,7 @@ func Plan(request PlanRequest) ([]Proposal, error) {
 		false_positive_rate: C.double(request.FalsePositiveRate),
 		memory:              C.uint64_t(request.Memory),
 		capabilities:        C.uint64_t(request.Capabilities),
+		universe:            C.uint64_t(request.Universe),
 	}
 	if request.Static {
 		raw.is_static = 1

@@ -36,7 +36,7 @@ pub unsafe extern "C" fn petal_hash(
     boundary!(error, [spec, hash], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
         let (spec, key) = unsafe { (petal_spec::get(spec)?, boundary::bytes(key.cast(), length, "key")?) };
-        let value = spec.hasher()?.hash_bytes(key)?;
+        let value = spec.hasher()?.hash_key(key)?;
         // SAFETY: as above.
         unsafe { hash.write(value) };
         Ok(())
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn petal_filter_hash(
     boundary!(boundary::NO_ERROR, [filter, hash], {
         // SAFETY: checked not to be NULL; the conventions say the rest.
         let (filter, key) = unsafe { (petal_filter::get(filter)?, boundary::bytes(key.cast(), length, "key")?) };
-        let value = filter.base().hasher().hash_bytes(key)?;
+        let value = filter.base().hasher().hash_key(key)?;
         // SAFETY: as above.
         unsafe { hash.write(value) };
         Ok(())

@@ -90,8 +90,9 @@ pub struct petal_kind_info {
     /// 1 if it is of filters whose bits are another system's. They come from `petal_filter_import()` and
     /// `petal_format_spec()`, and nobody chooses the kind for its own sake: `petal_plan()` does not propose it.
     pub is_foreign: u32,
-    /// 0.
-    pub reserved: u32,
+    /// 1 if its keys are the integers below the filter's bits, and are not hashed; others are refused
+    /// (`PETAL_ERR_OUT_OF_RANGE`). 0 if it takes all keys.
+    pub takes_integers: u32,
     /// Its name, the same everywhere.
     pub name: [c_char; PETAL_NAME_SIZE],
     /// What it is, in a sentence.
@@ -150,7 +151,7 @@ fn kind_info(row: &Row) -> petal_kind_info {
         is_map: row.is_map().into(),
         is_default: [registry::DEFAULT_KIND, registry::DEFAULT_MAP_KIND].contains(&row.kind).into(),
         is_foreign: registry::FOREIGN.iter().any(|foreign| foreign.kind == row.kind).into(),
-        reserved: 0,
+        takes_integers: row.universe.is_some().into(),
         name: [0; PETAL_NAME_SIZE],
         summary: [0; PETAL_SUMMARY_SIZE],
     };

@@ -27,11 +27,14 @@ pub struct petal_plan_request {
     pub is_static: u32,
     /// 0.
     pub reserved: u32,
+    /// Where keys are integers: the bound below which all of them are, at least `keys`. Kinds whose `petal_kind_info` has
+    /// `takes_integers` are proposed then. 0 is unknown.
+    pub universe: u64,
 }
 
 // SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
 unsafe impl boundary::SizedStruct for petal_plan_request {
-    const FIRST_SIZE: usize = 48;
+    const FIRST_SIZE: usize = 56;
 }
 
 /// The size of a proposal's reason, with its final NUL.
@@ -108,6 +111,7 @@ pub unsafe extern "C" fn petal_plan(
             goal,
             capabilities: Capabilities(request.capabilities),
             is_static: request.is_static == 1,
+            universe: request.universe,
         })?;
         if room > 0 {
             // SAFETY: there is at least one, with its size set.

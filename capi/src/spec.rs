@@ -31,6 +31,9 @@ pub const PETAL_HASH_EXTERNAL: petal_hash_function = 4;
 pub const PETAL_HASH_FORMAT: petal_hash_function = 5;
 /// XXPH3, the preview of XXH3 that RocksDB's filters use: no seed, and not for maps.
 pub const PETAL_HASH_XXPH3: petal_hash_function = 6;
+/// None: keys are integers below the filter's `bits`, `uint64_t` or their eight little-endian bytes. Only kinds whose
+/// `petal_kind_info` has `takes_integers` have it, and these have no other.
+pub const PETAL_HASH_IDENTITY: petal_hash_function = 7;
 
 const _: () = {
     assert!(PETAL_HASH_XXH3 == HashFunction::Xxh3 as u32 && PETAL_HASH_XXH64 == HashFunction::Xxh64 as u32);
@@ -38,6 +41,7 @@ const _: () = {
     assert!(PETAL_HASH_EXTERNAL == HashFunction::External as u32);
     assert!(PETAL_HASH_FORMAT == HashFunction::Format as u32);
     assert!(PETAL_HASH_XXPH3 == HashFunction::Xxph3 as u32);
+    assert!(PETAL_HASH_IDENTITY == HashFunction::Identity as u32);
 };
 
 /// An instruction set that the inner loops are written for. All of them do the same to the same bytes. Since 0.1.

@@ -31,6 +31,12 @@ pub fn run(args: &args::Build, common: args::Common) -> Outcome {
             row.name
         )));
     }
+    if row.universe.is_some() && args.bits.is_none() && args.capacity.is_none() {
+        return Err(Failure::new(format_args!(
+            "--kind {}: its keys are the integers below a bound: --bits N says which",
+            row.name
+        )));
+    }
     let filter = if goes_by(row) { stream(args, row, spec, &inputs)? } else { collect(args, row, spec, &inputs)? };
     image_file::warn_if_overfull(&filter);
     destination.write(&filter)?;

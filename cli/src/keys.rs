@@ -294,9 +294,20 @@ impl<'a> Batch<'a> {
         }
         let hashes = &mut room.hashes[..self.len()];
         for (i, hash) in hashes.iter_mut().enumerate() {
-            *hash = hasher.hash_bytes(self.key(i)).map_err(petal::Error::from)?;
+            *hash = match hasher.function() {
+                HashFunction::Identity => self.integer(i)?,
+                _ => hasher.hash_bytes(self.key(i)).map_err(petal::Error::from)?,
+            };
         }
         Ok(petal::Keys::Hashes(hashes))
+    }
+
+    /// The key of record `i` of a filter whose keys are integers: its decimal digits.
+    fn integer(&self, i: usize) -> Outcome<u64> {
+        let integer = std::str::from_utf8(self.key(i)).ok().and_then(|key| key.parse().ok());
+        integer.ok_or_else(|| {
+            Failure::new(format_args!("{}: the key is no integer, as this kind takes them, below 2^64", self.place(i)))
+        })
     }
 
     /// The keys, one after the other.

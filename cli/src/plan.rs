@@ -12,6 +12,7 @@ use serde::Serialize;
 #[derive(Serialize)]
 struct Answer {
     keys: u64,
+    universe: Option<u64>,
     false_positive_rate: Option<f64>,
     memory: Option<u64>,
     /// Those that fit first, best first.
@@ -44,10 +45,22 @@ pub fn run(args: &args::Plan, common: args::Common) -> Outcome {
     let wanted =
         [(args.remove, Capabilities::REMOVE), (args.count, Capabilities::COUNT), (args.growing, Capabilities::GROW)];
     let capabilities = wanted.iter().filter(|(wanted, _)| *wanted).fold(Capabilities::NONE, |all, (_, one)| all | *one);
-    let proposals = plan(&Request { keys: args.keys, goal, capabilities, is_static: args.is_static })?;
+    let proposals = plan(&Request {
+        keys: args.keys,
+        goal,
+        capabilities,
+        is_static: args.is_static,
+        universe: args.universe.unwrap_or(0),
+    })?;
     let proposals: Vec<Choice> = proposals.into_iter().map(Choice::from).collect();
     let none_fits = proposals.iter().all(|choice| choice.fit.is_none());
-    let answer = Answer { keys: args.keys, false_positive_rate: args.fpr, memory: args.memory, proposals };
+    let answer = Answer {
+        keys: args.keys,
+        universe: args.universe,
+        false_positive_rate: args.fpr,
+        memory: args.memory,
+        proposals,
+    };
     let mut text = Text::new()?;
     if common.json {
         text.json(&answer)?;

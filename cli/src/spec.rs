@@ -34,9 +34,14 @@ pub fn of_map(args: &args::map::Build) -> Outcome<Spec> {
 /// The spec with this kind, hash function and parameters.
 fn with(spec: Spec, kind: Option<&str>, hashing: &args::Hashing, settings: &[String]) -> Outcome<Spec> {
     let key = image_file::secret(&hashing.secret)?;
-    let default_hash = if key.is_some() { HashFunction::SipHash13 } else { Spec::default().hash };
+    let row = kind.and_then(registry::find_name);
+    let default_hash = match row.and_then(|row| row.hash_functions().first()) {
+        _ if key.is_some() => HashFunction::SipHash13,
+        Some(first) => *first,
+        None => Spec::default().hash,
+    };
     let mut spec = Spec {
-        kind: kind.and_then(registry::find_name).map(|row| row.kind),
+        kind: row.map(|row| row.kind),
         hash: hashing.hash.as_deref().and_then(HashFunction::from_name).unwrap_or(default_hash),
         seed: hashing.seed.unwrap_or(0),
         key,

@@ -613,3 +613,25 @@ fn keys_are_removed_and_counted() {
         place.petal("remove filter filter").names(&["filter", "one of the KEYS files"]);
     }
 }
+
+/// Of a kind whose keys are integers the records are decimal numbers.
+#[test]
+fn integers_are_decimal_numbers() {
+    let place = Place::new();
+    for kind in petal::registry::FILTERS.iter().filter(|row| row.universe.is_some()) {
+        let build = format!("build --kind {} -o filter", kind.name);
+        place.petal_on(&build, b"1\n").names(&[kind.name, "--bits"]);
+        place.petal_on(&format!("{build} --bits 1000"), b"0\n999\n7\n").quiet();
+        let check = |keys: &[u8]| place.petal_on("check filter", keys);
+        assert_eq!(check(b"0\n7\n8\n999\n1000\n18446744073709551615\n").text(), "0\n7\n999\n");
+        place.petal_on("remove filter", b"7\n8\n").quiet();
+        assert_eq!(check(b"0\n7\n999\n").text(), "0\n999\n");
+        place.petal_on("insert filter", b"1000\n").names(&["1000", "universe"]);
+        for wrong in ["seven", "-1", "18446744073709551616", "1.5", ""] {
+            place.petal_on("check filter", format!("{wrong}\n").as_bytes()).names(&["record 1", "integer"]);
+        }
+        place.petal_on(&format!("{build} --bits 10 --hash xxh64"), b"1\n").names(&["xxh64", kind.name]);
+        let plan = place.petal("plan --keys 1000 --fpr 0.01 --universe 5000").text();
+        assert!(plan.lines().nth(1).unwrap().starts_with(kind.name), "{plan}");
+    }
+}

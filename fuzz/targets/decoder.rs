@@ -230,6 +230,8 @@ fn used(opened: Result<Filter>, mode: Mode) {
 fn is_refusal(filter: &Filter, error: &Error, capability: Capabilities) -> bool {
     match error.status() {
         Status::Unsupported => !filter.capabilities().contains(capability),
+        // An integer may be past the universe.
+        Status::OutOfRange => filter.base().row().universe.is_some(),
         status => matches!(status, Status::Corrupt | Status::Full),
     }
 }

@@ -22,7 +22,7 @@ impl Filter {
     pub fn contains_checked(&self, key: &[u8]) -> Result<bool> {
         match self.keyed() {
             Some(kind) => Ok(kind.contains_key(key)),
-            None => Ok(self.contains_hash(self.hasher.hash_bytes(key)?)),
+            None => Ok(self.contains_hash(self.hasher.hash_key(key)?)),
         }
     }
 
@@ -39,7 +39,7 @@ impl Filter {
     pub(super) fn insert_whole(&mut self, key: &[u8], refusal: Status) -> Result<bool> {
         match self.kind.as_keyed_mut() {
             Some(kind) => kind.insert_key(key),
-            None => Err(refusal.into()),
+            None => Err(self.hasher.explain(refusal, key.len())),
         }
     }
 }

@@ -291,7 +291,7 @@ impl Filter {
         if !self.base().is_own() {
             mark_one(&*self.kind, hash)?;
         }
-        insert.insert_one_shared(hash).ok_or_else(|| self.base().full())
+        insert.insert_one_shared(hash).ok_or_else(|| self.kind.refusal(hash))
     }
 
     /// Inserts a key while others insert and look up; see [`SharedInsert`] for what holds.
@@ -301,7 +301,7 @@ impl Filter {
     /// hashed.
     #[inline]
     pub fn insert_shared(&self, key: &[u8]) -> Result<bool> {
-        self.insert_hash_shared(self.hasher.hash_bytes(key)?)
+        self.insert_hash_shared(self.hasher.hash_key(key)?)
     }
 
     /// Inserts a `u64` key while others insert and look up; see [`SharedInsert`] for what holds.
@@ -347,7 +347,7 @@ impl Filter {
     /// As [`Filter::remove_hash`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be hashed.
     #[inline]
     pub fn remove(&mut self, key: &[u8]) -> Result<bool> {
-        let hash = self.hasher.hash_bytes(key)?;
+        let hash = self.hasher.hash_key(key)?;
         self.remove_hash(hash)
     }
 
@@ -390,7 +390,7 @@ impl Filter {
     /// As [`Filter::count_hash`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be hashed.
     #[inline]
     pub fn count(&self, key: &[u8]) -> Result<u64> {
-        self.count_hash(self.hasher.hash_bytes(key)?)
+        self.count_hash(self.hasher.hash_key(key)?)
     }
 
     /// How often a `u64` key was inserted; see [`Filter::count`].

@@ -20,7 +20,7 @@ mod xxph3;
 pub use identity::widen;
 pub use murmur2::murmur2_32;
 
-use crate::error::{Result, Status, error};
+use crate::error::{Error, Result, Status, error};
 use crate::simd::Instructions;
 use core::fmt;
 use core::hash::Hasher as _;
@@ -50,24 +50,27 @@ pub enum HashFunction {
     Format = 5,
     /// XXPH3, the preview of XXH3 that RocksDB's filters use: without a seed, for filters only.
     Xxph3 = 6,
+    /// None: keys are the integers below a bound, `u64` or their eight little-endian bytes, and each is its own hash. Only
+    /// kinds with a universe have it ([`Row::universe`](crate::Row::universe)), and these have no other.
+    Identity = 7,
 }
 
 impl HashFunction {
-    /// Every hash function that a spec may choose, but for those that serve other systems' bytes.
+    /// Every hash function that a spec of any kind may choose.
     pub const ALL: [HashFunction; 4] =
         [HashFunction::Xxh3, HashFunction::Xxh64, HashFunction::SipHash13, HashFunction::External];
 
-    /// Those that serve other systems' bytes.
-    pub const OF_FORMATS: [HashFunction; 2] = [HashFunction::Format, HashFunction::Xxph3];
+    /// Those that serve other systems' bytes, and the one of kinds with a universe.
+    pub const OF_KINDS: [HashFunction; 3] = [HashFunction::Format, HashFunction::Xxph3, HashFunction::Identity];
 
     /// The function with this number; 0 means the default.
     pub fn from_number(number: u32) -> Result<HashFunction> {
         if number == 0 {
             return Ok(HashFunction::Xxh3);
         }
-        let mut all = HashFunction::ALL.into_iter().chain(HashFunction::OF_FORMATS);
+        let mut all = HashFunction::ALL.into_iter().chain(HashFunction::OF_KINDS);
         all.find(|function| *function as u32 == number).ok_or_else(|| {
-            error!(UnknownValue, "hash = {number} is not a hash function; 1 (xxh3) to 6 (xxph3) are known")
+            error!(UnknownValue, "hash = {number} is not a hash function; 1 (xxh3) to 7 (identity) are known")
         })
     }
 
@@ -76,7 +79,7 @@ impl HashFunction {
         HashFunction::ALL.into_iter().find(|function| function.name() == name)
     }
 
-    /// Its name: `xxh3`, `xxh64`, `siphash13`, `external`, `format` or `xxph3`.
+    /// Its name: `xxh3`, `xxh64`, `siphash13`, `external`, `format`, `xxph3` or `identity`.
     pub const fn name(self) -> &'static str {
         match self {
             HashFunction::Xxh3 => "xxh3",
@@ -85,6 +88,7 @@ impl HashFunction {
             HashFunction::External => "external",
             HashFunction::Format => "format",
             HashFunction::Xxph3 => "xxph3",
+            HashFunction::Identity => "identity",
         }
     }
 }
@@ -99,7 +103,7 @@ impl fmt::Display for HashFunction {
 #[derive(Clone)]
 pub struct Hasher {
     function: HashFunction,
-    /// The seed; of a keyed function the key's identifier; of an external one the caller's tag.
+    /// The seed; of a keyed function the key's identifier; of an external one, and of none, the caller's tag.
     identifier: u64,
     /// What XXH3 mixes `u64` keys with, made from the seed.
     flip: u64,
@@ -107,7 +111,8 @@ pub struct Hasher {
 }
 
 impl Hasher {
-    /// A hasher for `function`. `seed` seeds XXH3 and XXH64 and tags external hashes; SipHash takes `key` instead.
+    /// A hasher for `function`. `seed` seeds XXH3 and XXH64 and tags external hashes and integers; SipHash takes `key`
+    /// instead.
     ///
     /// # Errors
     /// [`Status::KeyMissing`] for a keyed function without a key; [`Status::Contradiction`] for a key or a seed that
@@ -203,7 +208,8 @@ impl Hasher {
     /// The hash of a byte string.
     ///
     /// # Errors
-    /// [`Status::ExternalHash`] or [`Status::KeyMissing`] where this hasher cannot hash.
+    /// [`Status::ExternalHash`] or [`Status::KeyMissing`] where this hasher cannot hash; [`Status::OutOfRange`] for a
+    /// byte string that is no integer where keys are integers.
     #[inline]
     pub fn hash_bytes(&self, key: &[u8]) -> core::result::Result<u64, Status> {
         match self.function {
@@ -213,6 +219,28 @@ impl Hasher {
             HashFunction::SipHash13 => self.sip.as_ref().map(|(sip, _)| sip.hash(key)).ok_or(Status::KeyMissing),
             HashFunction::External => Err(Status::ExternalHash),
             HashFunction::Format => Err(Status::Unsupported),
+            HashFunction::Identity => key.try_into().map(u64::from_le_bytes).map_err(|_| Status::OutOfRange),
+        }
+    }
+
+    /// [`Hasher::hash_bytes`] with an error that says what is wrong with the key, where it is the key.
+    ///
+    /// # Errors
+    /// As [`Hasher::hash_bytes`], and [`Status::OutOfRange`] for a byte string that is no integer.
+    #[inline]
+    pub fn hash_key(&self, key: &[u8]) -> Result<u64> {
+        self.hash_bytes(key).map_err(|refusal| self.explain(refusal, key.len()))
+    }
+
+    /// Why a key of so many bytes is refused.
+    #[cold]
+    pub(crate) fn explain(&self, refusal: Status, length: usize) -> Error {
+        match self.function {
+            HashFunction::Identity => error!(
+                OutOfRange,
+                "a key of {length} bytes: the filter's keys are integers, u64 or their 8 little-endian bytes"
+            ),
+            _ => refusal.into(),
         }
     }
 

@@ -48,7 +48,7 @@ pub trait Insert {
 /// counter that all threads share would be what they wait for.
 pub trait SharedInsert {
     /// Inserts a hash. True if it certainly was not there; false if it may have been; `None`, having changed nothing,
-    /// if there is no room. It was checked before that the words may be written.
+    /// if there is no room ([`Kind::refusal`]). It was checked before that the words may be written.
     fn insert_one_shared(&self, hash: u64) -> Option<bool>;
 
     /// Inserts the keys of a batch in order and says of each whether it certainly was not there; ends before the first

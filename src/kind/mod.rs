@@ -29,7 +29,7 @@ pub use facets::{Cardinality, Count, Fold, Grow, Insert, Intersect, KeyedKind, M
 pub use row::{InBytes, Overfill, Row, Sizes, Structure};
 
 use crate::bits::ring::{self, Batch, Few, GROUP, Lookups};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::layouts::{Measure, Probe, View};
 
 /// What every handle needs of the kind behind it.
@@ -88,6 +88,11 @@ pub trait Kind: Payload {
     fn reset(&mut self) -> Result<()> {
         self.base_mut().writable()?.fill(0);
         Ok(())
+    }
+
+    /// Why there is no place for a hash that was to be inserted.
+    fn refusal(&self, _hash: u64) -> Error {
+        self.base().full()
     }
 
     /// [`Insert::insert_at_once`], without asking for the facet first: one call less for a single key.

@@ -54,6 +54,9 @@ pub struct Row {
     /// Whether it takes keys whole and hashes them itself, as a foreign format does: its hash function is
     /// [`HashFunction::Format`].
     pub hashes_keys_itself: bool,
+    /// Of a kind whose keys are the integers below a bound and are not hashed ([`HashFunction::Identity`]): that bound,
+    /// the universe of a geometry. It refuses to insert others: [`Status::OutOfRange`](crate::Status::OutOfRange).
+    pub universe: Option<fn(&Geometry) -> u64>,
 }
 
 /// What handle a kind has, and how one comes to be.
@@ -137,10 +140,37 @@ impl Row {
         in_bytes: None,
         moves_entries: false,
         hashes_keys_itself: false,
+        universe: None,
     };
 
-    /// The hasher of a filter of this kind that a spec describes. A kind that hashes keys itself takes the default hash
-    /// function for its own.
+    /// The hash function that filters of this kind have and no other, if there is one.
+    fn own_hash(&self) -> Option<HashFunction> {
+        match self.universe {
+            _ if self.hashes_keys_itself => Some(HashFunction::Format),
+            Some(_) => Some(HashFunction::Identity),
+            None => None,
+        }
+    }
+
+    /// The hash functions that a spec of this kind may choose.
+    pub fn hash_functions(&self) -> &'static [HashFunction] {
+        match self.own_hash() {
+            None => &HashFunction::ALL,
+            Some(HashFunction::Identity) => &[HashFunction::Identity],
+            Some(_) => &[HashFunction::Format],
+        }
+    }
+
+    /// Whether filters of this kind can have this hash function.
+    pub(crate) fn can_have(&self, hash: HashFunction) -> bool {
+        match self.own_hash() {
+            Some(own) => own == hash,
+            None => ![HashFunction::Format, HashFunction::Identity].contains(&hash),
+        }
+    }
+
+    /// The hasher of a filter of this kind that a spec describes. A kind with a hash function of its own takes the
+    /// default one for it.
     ///
     /// # Errors
     /// As [`Hasher::new`], and [`Status::Contradiction`](crate::Status::Contradiction) for a hash function that the
@@ -148,16 +178,22 @@ impl Row {
     pub fn hasher(&self, spec: &Spec) -> Result<Hasher> {
         let Spec { hash, seed, ref key, .. } = *spec;
         let name = self.name;
-        match (self.hashes_keys_itself, hash) {
-            (true, HashFunction::Xxh3 | HashFunction::Format) => Hasher::new(HashFunction::Format, seed, key.as_ref()),
-            (true, _) => Err(error!(Contradiction, "hash = {hash} has no meaning for {name}, which has its own")),
-            (false, HashFunction::Format) => {
+        match (self.own_hash(), hash) {
+            (Some(own), _) if hash == own || hash == HashFunction::Xxh3 => Hasher::new(own, seed, key.as_ref()),
+            (Some(HashFunction::Identity), _) => {
+                Err(error!(Contradiction, "hash = {hash} has no meaning for {name}, whose keys are integers"))
+            }
+            (Some(_), _) => Err(error!(Contradiction, "hash = {hash} has no meaning for {name}, which has its own")),
+            (None, HashFunction::Format) => {
                 Err(error!(Contradiction, "hash = format is for kinds of other systems' bytes, not for {name}"))
             }
-            (false, HashFunction::Xxph3) if self.is_map() => {
+            (None, HashFunction::Identity) => {
+                Err(error!(Contradiction, "hash = identity is for kinds whose keys are integers, not for {name}"))
+            }
+            (None, HashFunction::Xxph3) if self.is_map() => {
                 Err(error!(Contradiction, "hash = {hash} has 64 bits, and maps such as {name} know keys by 128"))
             }
-            (false, _) => spec.hasher(),
+            (None, _) => spec.hasher(),
         }
     }
 

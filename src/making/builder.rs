@@ -77,7 +77,7 @@ impl Builder {
         let capacity = if spec.bits == 0 || order.is_some() { spec.capacity.max(1) } else { spec.capacity };
         create::geometry(&Spec { capacity, ..*spec })?;
         let BuilderOptions { memory_limit, temporary_directory, threads, progress } = options;
-        let hasher = spec.hasher()?;
+        let hasher = row.hasher(spec)?;
         let hashes = Offered::new(row, CollectorOptions { memory_limit, temporary_directory, threads })?;
         Ok(Builder { spec: *spec, hasher, order, hashes, sizes: Sizes::default(), memory_limit, threads, progress })
     }
@@ -92,7 +92,7 @@ impl Builder {
     /// # Errors
     /// [`Status::ExternalHash`] where the spec takes hashes only; as [`Builder::add_hash`].
     pub fn add(&mut self, key: &[u8]) -> Result<()> {
-        let hash = self.hasher.hash_bytes(key)?;
+        let hash = self.hasher.hash_key(key)?;
         self.add_hash(hash)
     }
 

@@ -6,10 +6,11 @@ use crate::error::{Result, error};
 use crate::filter::Filter;
 use crate::format::compact::{DIGESTED, Trailer, check_digest};
 use crate::format::{Geometry, Header};
-use crate::hash::{HashFunction, Hasher, SecretKey};
+use crate::hash::{HashFunction, SecretKey};
 use crate::image::Image;
 use crate::kind::{Base, Row};
 use crate::registry;
+use crate::spec::Spec;
 use crate::storage::{AnyBytes, Words};
 use core::ptr::NonNull;
 
@@ -69,7 +70,8 @@ impl Form {
 
     /// A filter over the payload.
     fn over(self, words: Words, options: &CompactOptions) -> Result<Filter> {
-        let hasher = Hasher::new(options.hash, options.seed, options.key.as_ref())?;
+        let CompactOptions { hash, seed, key, .. } = *options;
+        let hasher = self.row.hasher(&Spec { hash, seed, key, ..Spec::default() })?;
         let header = Header {
             kind: self.row.kind,
             layout_version: self.trailer.layout_version.into(),
@@ -99,7 +101,7 @@ impl Form {
 /// [`Status::Truncated`](crate::Status::Truncated) and [`Status::Foreign`](crate::Status::Foreign) for lengths that no
 /// compact form has; [`Status::Corrupt`](crate::Status::Corrupt);
 /// [`Status::NewerVersion`](crate::Status::NewerVersion); [`Status::Misaligned`](crate::Status::Misaligned) unless
-/// `start` is a multiple of 8; those of [`Hasher::new`].
+/// `start` is a multiple of 8; those of [`Hasher::new`](crate::Hasher::new).
 ///
 /// # Safety
 /// `length` bytes from `start` are readable, and nobody writes to them, until the filter is dropped.
@@ -161,7 +163,9 @@ pub fn compact_contains_hash(whole: AnyBytes, hash: u64) -> Result<bool> {
 #[inline(never)]
 fn by_a_handle(whole: AnyBytes, hash: u64) -> Result<bool> {
     let form = Form::read(whole.bytes())?;
-    let options = CompactOptions { hash: HashFunction::External, ..CompactOptions::default() };
+    // That of hashes, or of integers.
+    let function = form.row.hash_functions().last().copied().unwrap_or(HashFunction::External);
+    let options = CompactOptions { hash: function, ..CompactOptions::default() };
     // SAFETY: the words are dropped with the filter, before this returns.
     let words = unsafe { whole.into_words(form.trailer.payload_bytes)? };
     Ok(form.over(words, &options)?.contains_hash(hash))

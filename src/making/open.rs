@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result, error};
 use crate::format::{HEADER_LENGTH, Header, Table, table_bytes};
-use crate::hash::{HashFunction, Hasher, SecretKey};
+use crate::hash::{Hasher, SecretKey};
 use crate::image::Image;
 use crate::kind::{Base, Capabilities, Row};
 use crate::registry;
@@ -214,7 +214,7 @@ fn reopen(header: &Header, options: &OpenOptions) -> Result<(&'static Row, Hashe
     if header.layout_version == 0 {
         return Err(error!(Corrupt, "the header's layout_version is 0"));
     }
-    if row.hashes_keys_itself != (header.hash == HashFunction::Format) {
+    if !row.can_have(header.hash) {
         let (name, hash) = (row.name, header.hash);
         return Err(error!(Corrupt, "a {name} filter cannot have the hash function {hash}"));
     }

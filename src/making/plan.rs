@@ -17,6 +17,9 @@ pub struct Request {
     pub capabilities: Capabilities,
     /// Whether all keys are known before the first lookup, so that kinds which cannot insert will do.
     pub is_static: bool,
+    /// Where keys are integers: the bound below which all of them are, at least `keys`. Kinds that have a bit for each of
+    /// these are proposed then. 0 is unknown.
+    pub universe: u64,
 }
 
 /// A rate or a memory.
@@ -58,13 +61,17 @@ pub struct Fit {
 ///
 /// # Errors
 /// [`Status::FalsePositiveRate`](crate::Status::FalsePositiveRate) for a rate outside (0, 1);
-/// [`Status::OutOfRange`](crate::Status::OutOfRange) for no memory at all. What one kind cannot do is said in its
+/// [`Status::OutOfRange`](crate::Status::OutOfRange) for no memory at all, and for more keys than the universe has. What one kind cannot do is said in its
 /// proposal.
 pub fn plan(request: &Request) -> Result<[Proposal; FILTERS_COUNT]> {
     match request.goal {
         Goal::FalsePositiveRate(rate) => check_rate(rate)?,
         Goal::Memory(0) => return Err(error!(OutOfRange, "memory = 0 bytes hold no filter")),
         Goal::Memory(_) => {}
+    }
+    let Request { keys, universe, .. } = *request;
+    if universe != 0 && keys > universe {
+        return Err(error!(OutOfRange, "keys = {keys} are more than the universe = {universe} has"));
     }
     let mut proposals: [Proposal; FILTERS_COUNT] = core::array::from_fn(|i| {
         let row = &FILTERS[i];
@@ -98,6 +105,9 @@ fn propose(row: &Row, request: &Request) -> Result<Fit> {
         return Err(error!(Unsupported, "{} needs all keys at once, and cannot insert later", row.name));
     }
     let keys = request.keys.max(1);
+    if row.universe.is_some() {
+        return in_universe(row, request, keys);
+    }
     match request.goal {
         Goal::FalsePositiveRate(rate) => fit(row, request, keys, rate),
         Goal::Memory(bytes) => in_memory(row, request, keys, bytes),
@@ -106,16 +116,39 @@ fn propose(row: &Row, request: &Request) -> Result<Fit> {
 
 fn fit(row: &Row, request: &Request, keys: u64, false_positive_rate: f64) -> Result<Fit> {
     let spec = Spec { kind: Some(row.kind), ..Spec::with_capacity(keys, false_positive_rate)? };
-    let geometry = row.geometry_of(&spec)?;
+    fit_of(row, request, keys, &spec)
+}
+
+fn fit_of(row: &Row, request: &Request, keys: u64, spec: &Spec) -> Result<Fit> {
+    let geometry = row.geometry_of(spec)?;
     Ok(Fit {
         bits_per_key: geometry.bits as f64 / keys as f64,
         bytes: crate::format::image_bytes(geometry.payload_bytes).unwrap_or(u64::MAX),
         false_positive_rate: match request.capabilities.contains(Capabilities::GROW) {
-            true => false_positive_rate,
+            true => spec.false_positive_rate,
             false => (row.false_positive_rate)(&geometry, keys),
         },
         lines_per_lookup: (row.lines_per_lookup)(&geometry),
     })
+}
+
+/// A kind whose keys are integers, if they are: it has one size.
+fn in_universe(row: &Row, request: &Request, keys: u64) -> Result<Fit> {
+    if request.universe == 0 {
+        return Err(error!(Unsupported, "{} is for keys that are integers below a known bound, a universe", row.name));
+    }
+    if request.capabilities.contains(Capabilities::COUNT) {
+        return Err(error!(Unsupported, "{} tells whether a key is there, and not how often it came", row.name));
+    }
+    let spec = Spec { kind: Some(row.kind), capacity: keys, bits: request.universe, ..Spec::default() };
+    let fit = fit_of(row, request, keys, &spec)?;
+    match request.goal {
+        Goal::Memory(bytes) if fit.bytes > bytes => {
+            let universe = request.universe;
+            Err(error!(TooLarge, "{} of universe = {universe} does not fit into memory = {bytes} bytes", row.name))
+        }
+        _ => Ok(fit),
+    }
 }
 
 /// The lowest rate whose filter fits into `bytes`: bisection over its logarithm, since a lower rate is never smaller.

@@ -19,9 +19,10 @@ fn spec_of(row: &petal::Row, capacity: u64) -> Spec {
     Spec { kind: Some(row.kind), hash: HashFunction::External, ..spec }
 }
 
-/// The kinds that can estimate.
+/// The kinds that can estimate, but for those whose keys are integers, which know.
 fn estimating() -> impl Iterator<Item = &'static petal::Row> {
-    registry::FILTERS.iter().filter(|row| row.capabilities.contains(Capabilities::ESTIMATE))
+    let estimates = |row: &&petal::Row| row.capabilities.contains(Capabilities::ESTIMATE) && row.universe.is_none();
+    registry::FILTERS.iter().filter(estimates)
 }
 
 /// The kinds that can estimate what two filters have in common.

@@ -14,6 +14,7 @@ mod conformance;
 mod counting;
 mod dependent;
 mod estimate;
+mod exact_bits;
 mod facets;
 mod false_positive_rate;
 mod format;

@@ -4,7 +4,7 @@ use petal::plan::{FILTERS_COUNT, Fit, Goal, Proposal, Request, plan};
 use petal::{Capabilities, Spec, Status, create, image_size, registry};
 
 fn request(keys: u64, goal: Goal) -> Request {
-    Request { keys, goal, capabilities: Capabilities::NONE, is_static: false }
+    Request { keys, goal, capabilities: Capabilities::NONE, is_static: false, universe: 0 }
 }
 
 /// The proposals that fit, which come first.
@@ -95,7 +95,10 @@ fn a_memory_is_used_up() {
         let fits = fitting(&proposals);
         assert_eq!(
             fits.len(),
-            registry::FILTERS.iter().filter(|row| row.capabilities.contains(Capabilities::INSERT)).count()
+            registry::FILTERS
+                .iter()
+                .filter(|row| row.capabilities.contains(Capabilities::INSERT) && row.universe.is_none())
+                .count()
         );
         for (proposal, fit) in fits {
             assert!(fit.bytes <= bytes);
@@ -123,8 +126,13 @@ fn what_cannot_be_says_why() {
     }
     // Even the smallest image is larger than a byte.
     let tiny = Request { is_static: true, ..request(10, Goal::Memory(1)) };
-    let refusals = plan(&tiny).unwrap().map(|proposal| proposal.outcome.unwrap_err().status());
-    assert!(refusals.iter().all(|status| *status == Status::TooLarge));
+    for universe in [0, 10] {
+        for proposal in plan(&Request { universe, ..tiny }).unwrap() {
+            let needs_universe = registry::find(proposal.kind).unwrap().universe.is_some() && universe == 0;
+            let expected = if needs_universe { Status::Unsupported } else { Status::TooLarge };
+            assert_eq!(proposal.outcome.unwrap_err().status(), expected, "{}", proposal.name);
+        }
+    }
     for row in registry::FILTERS {
         for (name, capability) in Capabilities::ALL {
             let wanted = Request { capabilities: capability, ..request(10, Goal::FalsePositiveRate(0.1)) };
@@ -132,6 +140,7 @@ fn what_cannot_be_says_why() {
             let outcome = &proposals.iter().find(|proposal| proposal.kind == row.kind).unwrap().outcome;
             match outcome {
                 Ok(_) => assert!(row.capabilities.contains(capability), "{} cannot {name}", row.name),
+                Err(error) if row.universe.is_some() => assert!(!error.message().is_empty()),
                 Err(error) if row.capabilities.contains(capability) => {
                     assert!(!row.capabilities.contains(Capabilities::INSERT), "{}: {error}", row.name);
                 }

@@ -29,6 +29,7 @@ const LAYOUTS: &[Layout] = &[
     Layout { kind: 4, version: 1, rule: Rule::Lookup(fuse) },
     Layout { kind: 5, version: 1, rule: Rule::Payload(counting) },
     Layout { kind: 6, version: 1, rule: Rule::Payload(scalable) },
+    Layout { kind: 19, version: 1, rule: Rule::Bits(|_, key| vec![key]) },
 ];
 
 /// Holds an image to what its layout says of the keys with these hashes.

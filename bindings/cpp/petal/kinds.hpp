@@ -58,6 +58,7 @@ class plan_request {
   plan_request &capabilities(std::uint64_t value) noexcept { request_.capabilities = value; return *this; }
   /// Whether all keys are known before the first lookup.
   plan_request &is_static(bool value = true) noexcept { request_.is_static = value ? 1u : 0u; return *this; }
+  plan_request &universe(std::uint64_t value) noexcept { request_.universe = value; return *this; }
   const petal_plan_request *get() const noexcept { return &request_; }
 
  private:

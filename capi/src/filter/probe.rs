@@ -59,7 +59,7 @@ impl Key for Bytes {
 
     unsafe fn hash(self, hasher: &Hasher) -> Result<u64> {
         // SAFETY: the caller's promise.
-        Ok(hasher.hash_bytes(unsafe { boundary::bytes(self.0.cast(), self.1, "key")? })?)
+        hasher.hash_key(unsafe { boundary::bytes(self.0.cast(), self.1, "key")? })
     }
 
     #[inline(always)]

@@ -480,6 +480,9 @@ pub struct Plan {
     /// All keys are known before the first lookup, and none comes later.
     #[arg(long = "static")]
     pub is_static: bool,
+    /// Keys are integers, and less than U.
+    #[arg(long, value_name = "U", allow_negative_numbers = true, value_parser = numbers::positive)]
+    pub universe: Option<u64>,
     /// There may come more keys than N, and the rate is to hold for them too.
     #[arg(long)]
     pub growing: bool,

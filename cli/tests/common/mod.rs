@@ -124,7 +124,7 @@ impl Place {
 
 /// The kinds of filters.
 pub fn kinds() -> impl Iterator<Item = &'static Row> {
-    FILTERS.iter()
+    FILTERS.iter().filter(|row| row.universe.is_none())
 }
 
 /// The kinds of filters that can do all of this.
