@@ -13,6 +13,7 @@ pub mod fast_local;
 pub mod foreign;
 pub mod foreign_static;
 pub mod fuse;
+pub mod ribbon;
 pub mod split_block;
 
 pub use block_kernel::{BlockKernel, Probe};

@@ -39,6 +39,7 @@ pub mod fuse;
 pub mod mixture;
 mod occupancy;
 pub mod scalable;
+pub mod ribbon;
 mod search;
 pub mod series;
 pub mod split_block;

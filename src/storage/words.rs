@@ -87,6 +87,21 @@ impl Words {
         }
     }
 
+    /// The bytes of the words for whoever has them alone; `None` if they may not be changed.
+    pub(crate) fn exclusive_bytes(&mut self) -> Option<&mut [u8]> {
+        let words = self.exclusive()?;
+        // SAFETY: the words are `8 * len` initialised bytes, borrowed for as long as the slice lives.
+        Some(unsafe { core::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), words.len() * 8) })
+    }
+
+    /// Gives up all but the first so many bytes, a multiple of 8, of words in memory of their own. Pages of the system
+    /// that were not touched never were memory.
+    pub(crate) fn shorten(&mut self, bytes: u64) {
+        if self.is_own() {
+            self.length = self.length.min((bytes / 8) as usize);
+        }
+    }
+
     fn owned_mut(&mut self) -> &mut [u64] {
         // SAFETY: the words are writable (`exclusive` asks, the others made them), aligned, alive while `home` is, and
         // borrowed through `&mut self`. In a caller's buffer no other handle of the process uses them, by that caller's

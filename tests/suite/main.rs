@@ -31,6 +31,7 @@ mod parquet;
 mod plan;
 mod policy;
 mod pollution;
+mod ribbon;
 mod scalable;
 mod shared;
 mod sizing;

@@ -1,0 +1,502 @@
+//! The ribbon: everything that is given is found, whatever the number of keys, the bits of a value and the hashes; and
+//! the payload depends on nothing else.
+
+use petal::layouts::fuse::{order, scatter};
+use petal::layouts::ribbon::{
+    Array, Equations, Fingerprints, MAX_BITS, MAX_COLUMNS, MIN_BITS, Shape, ValueShape, Values, Work, solve,
+};
+use petal::ring::{Batch, GROUP, Lookups};
+use petal::sizing::ribbon as sizing;
+use petal::storage::Words;
+use petal::{Entry, Records, Result, Status};
+use std::sync::atomic::Ordering;
+
+const NO_LIMIT: u64 = u64::MAX;
+const WIDTHS: [u32; 2] = [64, 128];
+
+/// Uniform hashes, distinct within a set and between sets below 2^32.
+fn hash(set: u64, i: u64) -> u64 {
+    let mut x = set << 32 | i;
+    x = (x ^ (x >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    x = (x ^ (x >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    x ^ (x >> 33)
+}
+
+fn hashes(set: u64, count: u64) -> Vec<u64> {
+    (0..count).map(|i| hash(set, i)).collect()
+}
+
+fn ordered(hashes: &[u64]) -> Vec<u64> {
+    let mut ordered: Vec<u64> = hashes.iter().map(|hash| order(*hash)).collect();
+    ordered.sort_unstable();
+    ordered
+}
+
+fn build_with(hashes: &[u64], bits: u32, width: u32, memory: u64, threads: usize) -> Result<(Shape, Words)> {
+    let mut work = Work { memory, threads, progress: &mut |_, _| true };
+    Fingerprints::build(&&ordered(hashes)[..], bits, width, &mut work)
+}
+
+fn build(hashes: &[u64], bits: u32, width: u32) -> (Shape, Words) {
+    let (shape, words) = build_with(hashes, bits, width, NO_LIMIT, 1).expect("every set of hashes can be solved");
+    assert_eq!(words.shared().len() as u64, shape.words());
+    shape.check(words.shared()).expect("what was built is whole");
+    (shape, words)
+}
+
+fn bytes(words: &Words) -> Vec<u64> {
+    words.shared().iter().map(|word| word.load(Ordering::Relaxed)).collect()
+}
+
+/// That all hashes are contained.
+fn check_found(hashes: &[u64], bits: u32, width: u32) -> (Shape, Words) {
+    let (shape, words) = build(hashes, bits, width);
+    let filter = Fingerprints::new(shape, words.shared());
+    let lost = hashes.iter().filter(|hash| !filter.contains(**hash)).count();
+    assert_eq!(lost, 0, "of {} hashes, {bits} bits, width {width}", hashes.len());
+    (shape, words)
+}
+
+/// Records that are their own order, with values of any number of bits.
+struct Numbers;
+
+/// What [`Numbers`] gives.
+fn number(x: u64) -> u128 {
+    u128::from(x.rotate_left(17)) << 50 ^ u128::from(hash(99, x & 0xffff_ffff))
+}
+
+impl Equations<u64> for Numbers {
+    type Value = u128;
+
+    fn order(&self, record: &u64) -> u64 {
+        *record
+    }
+
+    fn scatter(&self, record: &u64) -> u64 {
+        scatter(*record, 0)
+    }
+
+    fn value(&self, record: &u64, _: u64) -> u128 {
+        number(*record)
+    }
+}
+
+/// Solves numbers that are sorted and looks all of them up.
+fn check_numbers(x: &[u64], columns: u32, width: u32) -> (Shape, Words) {
+    let mut work = Work { memory: NO_LIMIT, threads: 1, progress: &mut |_, _| true };
+    let (shape, words) = solve(&x, &Numbers, columns, width, &mut work).unwrap();
+    shape.check(words.shared()).unwrap();
+    let array = Array::new(shape, words.shared());
+    let mask = u128::MAX >> (128 - columns);
+    let right = |x: &&u64| array.value(**x, scatter(**x, 0)) == Some(number(**x) & mask);
+    assert_eq!(x.iter().filter(right).count(), x.len(), "{columns} columns, width {width}");
+    (shape, words)
+}
+
+#[test]
+fn every_small_number_of_keys_builds() {
+    for count in 0..1500 {
+        let bits = MIN_BITS + count as u32 % (MAX_BITS - MIN_BITS + 1);
+        check_found(&hashes(count, count), bits, WIDTHS[count as usize % 2]);
+    }
+    for bits in MIN_BITS..=MAX_BITS {
+        for count in [0, 1, 2, 3, 10, 1000, 5000] {
+            for width in WIDTHS {
+                check_found(&hashes(u64::from(bits), count), bits, width);
+            }
+        }
+    }
+}
+
+#[test]
+fn no_keys_contain_nothing() {
+    for width in WIDTHS {
+        let (shape, words) = build(&[], 2, width);
+        let filter = Fingerprints::new(shape, words.shared());
+        assert!((0..1000).all(|i| !filter.contains(hash(1, i))) && (shape.shards(), words.bytes()) == (0, 64));
+    }
+}
+
+#[test]
+fn values_of_every_width_come_back() {
+    let mut x = hashes(3, 3000);
+    x.sort_unstable();
+    for columns in 1..=MAX_COLUMNS {
+        for width in WIDTHS {
+            check_numbers(&x, columns, width);
+        }
+    }
+    for (columns, width) in [(0, 64), (MAX_COLUMNS + 1, 64), (8, 63), (8, 0)] {
+        let mut work = Work { memory: NO_LIMIT, threads: 1, progress: &mut |_, _| true };
+        assert_eq!(solve(&&x[..], &Numbers, columns, width, &mut work).err().unwrap().status(), Status::OutOfRange);
+    }
+}
+
+/// Shards whose ranges were off by one would lose the keys at their ends.
+#[test]
+fn shards_have_all_of_their_keys() {
+    let shards: u64 = 5;
+    let part = u64::MAX / shards;
+    // Around each border a run of numbers that follow each other, and uniform ones in between.
+    let mut x: Vec<u64> = (1..shards).flat_map(|i| (0..40).map(move |j| i * part - 20 + j)).collect();
+    x.extend([0, 1, 2, u64::MAX, u64::MAX - 1]);
+    x.extend(hashes(7, shards * sizing::SHARD_KEYS - 1000));
+    x.sort_unstable();
+    x.dedup();
+    for width in WIDTHS {
+        assert_eq!(check_numbers(&x, 20, width).0.shards(), shards);
+    }
+}
+
+#[test]
+fn awkward_hashes_build() {
+    let count = 100_000;
+    let sets: [(&str, fn(u64) -> u64); 6] = [
+        ("sequential", |i| i),
+        ("high bits zero", |i| hash(1, i) >> 32),
+        ("low bits zero", |i| i << 40),
+        ("the highest", |i| u64::MAX - i),
+        ("every 2^20th", |i| i << 20),
+        ("two runs", |i| (i % 2) << 63 | i),
+    ];
+    for (name, make) in sets {
+        let mut set: Vec<u64> = (0..count).map(make).collect();
+        set.sort_unstable();
+        set.dedup();
+        let (shape, _) = check_found(&set, 8, 64);
+        assert!(shape.bits() < 8 * count * 1005 / 1000, "{name}: {} bits for {count} hashes", shape.bits());
+    }
+}
+
+/// Hashes that are made so that they come to lie next to each other, in one shard of several too: they are bumped, and
+/// found.
+#[test]
+fn hashes_that_are_not_spread_at_all_build() {
+    for count in [3, 100, 1000, 30_000, 600_000] {
+        for spread in [1, 1 << 20, 1 << 44] {
+            let mut x: Vec<u64> = (0..count).map(|i| (1 << 63) + i * (spread / count).max(1)).collect();
+            x.sort_unstable();
+            for width in WIDTHS {
+                let (shape, _) = check_numbers(&x, 20, width);
+                assert!(shape.bits() <= 20 * (3 * count + 200), "{} bits for {count} hashes", shape.bits());
+            }
+        }
+    }
+}
+
+/// Records that one layer after the first has all in the same place, and of which those that no layer took are searched
+/// for.
+struct Same;
+
+impl Equations<u64> for Same {
+    type Value = u64;
+
+    fn order(&self, record: &u64) -> u64 {
+        *record
+    }
+
+    fn scatter(&self, record: &u64) -> u64 {
+        mix(record.wrapping_add(GOLDEN))
+    }
+
+    fn value(&self, record: &u64, _: u64) -> u64 {
+        record.wrapping_mul(GOLDEN)
+    }
+
+    fn seeds(&self) -> u32 {
+        0
+    }
+}
+
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// What the layers make their hashes with.
+fn mix(mut x: u64) -> u64 {
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+/// Keys that a layer cannot tell apart go to the next, and those that are left in the end are found all the same.
+#[test]
+fn what_no_layer_takes_is_searched_for() {
+    for count in [1, 50, 1000, 20_000, 600_000] {
+        for spread in [1, 1 << 44] {
+            let x: Vec<u64> = (0..count).map(|i| (1 << 63) + i * (spread / count).max(1)).collect();
+            for width in WIDTHS {
+                let mut work = Work { memory: NO_LIMIT, threads: 1, progress: &mut |_, _| true };
+                let (shape, words) = solve(&&x[..], &Same, 64, width, &mut work).unwrap();
+                shape.check(words.shared()).unwrap();
+                let array = Array::new(shape, words.shared());
+                for x in &x {
+                    assert_eq!(array.value(*x, Same.scatter(x)), Some(u128::from(Same.value(x, 0))));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn threads_and_memory_change_nothing() {
+    let set = hashes(9, 1_100_000);
+    for width in WIDTHS {
+        let (shape, words) = build(&set, 5, width);
+        for (memory, threads) in [(NO_LIMIT, 2), (NO_LIMIT, 7), (0, 3), (32 << 20, 16)] {
+            let (other, others) = build_with(&set, 5, width, memory, threads).unwrap();
+            assert!(other == shape && bytes(&others) == bytes(&words), "memory {memory}, {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn progress_is_heard_and_cancels() {
+    let count = 900_000;
+    let ordered = ordered(&hashes(11, count));
+    for threads in [1, 3] {
+        let mut heard = Vec::new();
+        let mut progress = |done, all| {
+            heard.push((done, all));
+            true
+        };
+        let mut work = Work { memory: NO_LIMIT, threads, progress: &mut progress };
+        Fingerprints::build(&&ordered[..], 4, 64, &mut work).unwrap();
+        assert!(heard.is_sorted() && heard.len() >= 4, "{heard:?}");
+        assert_eq!((heard[0], heard[heard.len() - 1]), ((0, count), (count, count)));
+        for after in 1..=3 {
+            let mut calls = 0;
+            let mut progress = |_, _| {
+                calls += 1;
+                calls < after
+            };
+            let mut work = Work { memory: NO_LIMIT, threads, progress: &mut progress };
+            let error = Fingerprints::build(&&ordered[..], 4, 64, &mut work).err().unwrap();
+            assert_eq!((error.status(), calls), (Status::Cancelled, after));
+        }
+    }
+}
+
+/// Records of which a pass gives others than the one before.
+struct Changing<'a>(&'a [u64], std::cell::Cell<usize>);
+
+impl Records<u64> for Changing<'_> {
+    fn count(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn for_each(&self, take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()> {
+        self.1.set(self.1.get() + 1);
+        take(&self.0[..self.0.len() / self.1.get()])?;
+        if self.1.get() > 1 { take(self.0) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn records_that_change_between_passes_are_an_error() {
+    let ordered = ordered(&hashes(12, 5000));
+    let mut work = Work { memory: NO_LIMIT, threads: 1, progress: &mut |_, _| true };
+    let changing = Changing(&ordered, std::cell::Cell::new(0));
+    assert_eq!(Fingerprints::build(&changing, 4, 64, &mut work).err().unwrap().status(), Status::Internal);
+}
+
+#[test]
+fn the_false_positive_rate_is_two_to_the_minus_bits() {
+    for (bits, width, keys, lookups) in [
+        (1, 64, 1, 1 << 18),
+        (2, 128, 3000, 1 << 20),
+        (3, 64, 700, 1 << 20),
+        (3, 128, 70_000, 1 << 22),
+        (8, 64, 600_000, 1 << 24),
+        (13, 64, 20_000, 1 << 26),
+    ] {
+        let (shape, words) = build(&hashes(20, keys), bits, width);
+        let filter = Fingerprints::new(shape, words.shared());
+        let found = (0..lookups).filter(|i| filter.contains(hash(21, *i))).count() as f64;
+        let rate = sizing::false_positive_rate(bits, keys);
+        let (mean, sigma) = (rate * lookups as f64, (rate * (1.0 - rate) * lookups as f64).sqrt());
+        assert!((found - mean).abs() < 4.5 * sigma, "{bits} bits, {keys} keys: {found} found, {mean} expected");
+    }
+}
+
+/// Keys next to those that are there, which agree with them in most bits.
+#[test]
+fn the_false_positive_rate_of_structured_keys_is_the_same() {
+    for (name, there, asked) in [
+        ("sequential", (|i| i) as fn(u64) -> u64, (|i| i + 100_000) as fn(u64) -> u64),
+        ("one bit apart", |i| hash(1, i), |i| hash(1, i % 100_000) ^ 1 << (i / 100_000 % 64)),
+        ("multiples", |i| i << 32, |i| (i << 32) + 1),
+    ] {
+        let set: Vec<u64> = (0..100_000).map(there).collect();
+        for width in WIDTHS {
+            let (shape, words) = check_found(&set, 8, width);
+            let filter = Fingerprints::new(shape, words.shared());
+            let lookups = 3_200_000;
+            let found = (0..lookups).filter(|i| filter.contains(asked(*i))).count() as f64;
+            let rate = sizing::false_positive_rate(8, 100_000);
+            let (mean, sigma) = (rate * lookups as f64, (rate * (1.0 - rate) * lookups as f64).sqrt());
+            assert!((found - mean).abs() < 4.5 * sigma, "{name}: {found} found, {mean} expected");
+        }
+    }
+}
+
+/// Every bit of the directory, and of metadata, is looked at by nobody, found, or harmless.
+#[test]
+fn a_forged_payload_is_found_and_harms_nobody() {
+    let set = hashes(30, 10_000);
+    for width in WIDTHS {
+        let (shape, mut words) = build(&set, 9, width);
+        for bit in 0..64 {
+            words.exclusive().unwrap()[0] ^= 1 << bit;
+            // The seed of what no layer took is as good as another; so are few more or less slots.
+            let found = shape.check(words.shared()).is_err();
+            assert!(
+                found || bit < 60 && bit % 15 < 8 || (45..56).contains(&bit) || bit >= 61,
+                "bit {bit} of the sizes"
+            );
+            let filter = Fingerprints::new(shape, words.shared());
+            let _ = set.iter().filter(|hash| filter.contains(**hash)).count();
+            words.exclusive().unwrap()[0] ^= 1 << bit;
+        }
+        // Too few words, and anything in them.
+        for length in (0..words.shared().len()).step_by(7) {
+            assert!(shape.check(&words.shared()[..length]).is_err());
+            let _ = Fingerprints::new(shape, &words.shared()[..length]).contains(set[0]);
+        }
+        words.exclusive().unwrap().iter_mut().enumerate().for_each(|(i, word)| *word = hash(42, i as u64));
+        assert!(shape.check(words.shared()).is_err());
+        let _ = set.iter().filter(|hash| Fingerprints::new(shape, words.shared()).contains(**hash)).count();
+    }
+    let shapes =
+        [(0, 64, 1, 640), (97, 64, 1, 640), (8, 65, 1, 640), (8, 64, 1, 641), (8, 64, 0, 8), (8, 64, 1 << 20, 640)];
+    for (columns, width, keys, bits) in shapes {
+        assert_eq!(Shape::new(columns, width, keys, bits), None);
+    }
+    assert_eq!(Shape::new(64, 64, 1, u64::MAX - 7), None);
+}
+
+/// The directory of several shards.
+#[test]
+fn a_forged_directory_of_shards_is_found() {
+    let set = hashes(31, 600_000);
+    let (shape, mut words) = build(&set, 3, 64);
+    assert_eq!(shape.shards(), 3);
+    for word in 0..2 {
+        for bit in 0..64 {
+            words.exclusive().unwrap()[word] ^= 1 << bit;
+            assert!(shape.check(words.shared()).is_err(), "bit {bit} of word {word}");
+            let filter = Fingerprints::new(shape, words.shared());
+            let _ = set.iter().step_by(1000).filter(|hash| filter.contains(**hash)).count();
+            words.exclusive().unwrap()[word] ^= 1 << bit;
+        }
+    }
+}
+
+/// The keys of a batch, and how many were found of each group.
+struct Asked<'a> {
+    hashes: &'a [u64],
+    next: usize,
+    answers: Vec<bool>,
+}
+
+impl Batch for Asked<'_> {
+    fn keys(&self) -> usize {
+        self.hashes.len()
+    }
+
+    fn next(&mut self, hashes: &mut [u64; GROUP]) -> usize {
+        let count = GROUP.min(self.hashes.len() - self.next);
+        hashes[..count].copy_from_slice(&self.hashes[self.next..self.next + count]);
+        self.next += count;
+        count
+    }
+
+    fn is_asked(&self) -> bool {
+        true
+    }
+
+    fn answer(&mut self, answers: u64, keys: usize) {
+        self.answers.extend((0..keys).map(|i| answers >> i & 1 == 1));
+    }
+}
+
+/// Every instruction set answers a batch as single lookups do: in small payloads and in those of which lines are
+/// fetched ahead, with one shard and several, with fingerprints of every length; also where the payload leads anywhere.
+#[test]
+fn batches_are_single_lookups_with_every_kernel() {
+    let small = (MIN_BITS..=MAX_BITS).flat_map(|bits| [1, 40, 3000].map(|keys| (keys, bits)));
+    for (keys, bits) in small.chain([(1_200_000, 7), (1_200_000, 32)]) {
+        for width in WIDTHS {
+            let mut set = hashes(40, keys);
+            let (shape, mut words) = build(&set, bits, width);
+            set.truncate(2000);
+            set.extend(hashes(41, 2000));
+            for is_forged in [false, true] {
+                if is_forged {
+                    words.exclusive().unwrap().iter_mut().enumerate().for_each(|(i, word)| *word = hash(42, i as u64));
+                }
+                let filter = Fingerprints::new(shape, words.shared());
+                for count in [0, 1, 7, 63, 64, 65, 128, set.len()] {
+                    let expected: Vec<bool> = set[..count].iter().map(|hash| filter.contains(*hash)).collect();
+                    for instructions in petal::simd::available() {
+                        let mut asked = Asked { hashes: &set[..count], next: 0, answers: Vec::new() };
+                        filter.contains_many(instructions, &mut asked);
+                        assert!(asked.answers == expected, "{instructions:?}, {count} of {keys} keys, {bits} bits");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The identities of a batch, and what came back.
+struct Ids<'a> {
+    ids: &'a [u128],
+    next: usize,
+    found: Vec<Option<u64>>,
+}
+
+impl Lookups for Ids<'_> {
+    fn next(&mut self, ids: &mut [u128; GROUP]) -> usize {
+        let count = GROUP.min(self.ids.len() - self.next);
+        ids[..count].copy_from_slice(&self.ids[self.next..self.next + count]);
+        self.next += count;
+        count
+    }
+
+    fn give(&mut self, found: &[Option<u64>]) {
+        self.found.extend_from_slice(found);
+    }
+}
+
+/// Maps of values and check bits of every length, and without check bits.
+#[test]
+fn maps_give_back_their_values() {
+    let lengths = (0..=64).map(|bits| (bits, bits / 2)).chain([(64, 32), (0, 0), (1, 0), (33, 32), (5, 32)]);
+    for (i, (value_bits, check_bits)) in lengths.enumerate() {
+        let count = if i % 20 == 0 { 300_000 } else { 2000 };
+        let mask = u64::MAX.checked_shr(64 - value_bits).unwrap_or(0);
+        let id = |i: u64| u128::from(hash(50, i)) << 64 | u128::from(hash(51, i));
+        let mut entries: Vec<Entry> = (0..count).map(|i| Entry { id: id(i), value: hash(52, i) & mask }).collect();
+        // Keys whose high halves are alike.
+        entries.extend((0..20).map(|i| Entry { id: 7 << 64 | i, value: hash(53, i as u64) & mask }));
+        entries.sort_unstable_by_key(|entry| entry.id);
+        let width = WIDTHS[i % 2];
+        let mut work = Work { memory: NO_LIMIT, threads: 1, progress: &mut |_, _| true };
+        let (shape, words) = Values::build(&&entries[..], value_bits, check_bits, width, &mut work).unwrap();
+        shape.check(words.shared()).unwrap();
+        assert_eq!(ValueShape::new(value_bits, check_bits, width, count + 20, shape.bits()), Some(shape));
+        let map = Values::new(shape, words.shared());
+        let mut ids: Vec<u128> = entries.iter().map(|entry| entry.id).collect();
+        for entry in &entries {
+            assert_eq!(map.get(entry.id), Some(entry.value), "{value_bits} and {check_bits} bits");
+        }
+        ids.truncate(5000);
+        ids.extend((0..5000).map(|i| id(i + count)));
+        let mut asked = Ids { ids: &ids, next: 0, found: Vec::new() };
+        map.get_many(&mut asked);
+        assert_eq!(asked.found, ids.iter().map(|id| map.get(*id)).collect::<Vec<_>>());
+        let given = asked.found[ids.len() - 5000..].iter().filter(|found| found.is_some()).count() as f64;
+        let rate = (-f64::from(check_bits)).exp2();
+        let (mean, sigma) = (rate * 5000.0, (rate * (1.0 - rate) * 5000.0).sqrt());
+        assert!((given - mean).abs() <= 4.5 * sigma.max(0.5), "{given} absent keys have a value, {mean} expected");
+    }
+}
