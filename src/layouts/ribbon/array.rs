@@ -72,7 +72,7 @@ impl<'a> Array<'a> {
     pub(super) fn find<C: Coefficients>(&self, x: u64, z: u64) -> Row<C> {
         let (shard, how_far) = place(x, self.shape.shards());
         let begin = if shard == 0 { self.shape.begin() } else { self.word(shard - 1) };
-        let start = how_far * self.shape.starts() >> 32;
+        let start = (how_far * self.shape.starts()) >> 32;
         let bucket = start >> C::SIZES.bucket_bits;
         let metadata = self.shape.metadata() + shard * self.shape.stride() + bucket / BUCKETS;
         if class::<C>(start) < self.threshold(metadata, bucket) {

@@ -14,7 +14,7 @@ const EACH: u64 = 0x0101_0101_0101_0101;
 pub(super) fn sum<C: Coefficients>(row: C, shift: u32, read: impl Fn(usize) -> u64) -> u64 {
     let mut sum = 0;
     for group in 0..C::GROUPS {
-        sum ^= read(group) & u64::from(row.byte(shift, group)) * EACH;
+        sum ^= read(group) & (u64::from(row.byte(shift, group)) * EACH);
     }
     sum
 }

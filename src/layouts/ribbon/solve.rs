@@ -167,12 +167,14 @@ impl<C: Coefficients, V: Value> Scratch<C, V> {
         solved: &mut Solved,
     ) -> Result<()> {
         let Solved { slots, metadata, sizes } = solved;
-        (slots.clear(), metadata.clear());
+        slots.clear();
+        metadata.clear();
         self.system.rows.clear();
         let Scratch { system, bumped, next } = self;
-        (bumped.clear(), next.clear());
+        bumped.clear();
+        next.clear();
         let starts = shape.starts();
-        let start = |i: usize| place(equations.order(&records[i]), shape.shards()).1 * starts >> 32;
+        let start = |i: usize| (place(equations.order(&records[i]), shape.shards()).1 * starts) >> 32;
         let key = |i: usize| {
             let z = equations.scatter(&records[i]);
             (C::of(z), equations.value(&records[i], z))
