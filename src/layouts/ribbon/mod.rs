@@ -9,7 +9,7 @@
 //! **Layers.** A shard of keys is a few layers, one after the other in one run of slots. The first has fewer slots than
 //! keys. In each of its buckets those keys that would not fit are bumped to the next layer: the part of a bucket that is
 //! farthest from its end, one of three classes, two or all, which is what two bits of metadata say. After at most
-//! [`metadata::LAYERS`] more layers few keys are left, whose rows lie in one place; where hashes were made so that these
+//! three more layers few keys are left, whose rows lie in one place; where hashes were made so that these
 //! are many, they have more slots than keys, and if all fails a slot each, found by binary search. So every set of keys
 //! can be solved, and nothing is tried more than a few times.
 //!
