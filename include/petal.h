@@ -1844,6 +1844,11 @@ typedef struct petal_proposal {
   double false_positive_rate;
   /** Cache lines that a lookup of a present key touches. */
   double lines_per_lookup;
+  /**
+   * Bytes that a builder takes beside the filter, without a memory limit and on one thread, for kinds that are built
+   * from all of their keys: eight for each key, and what the work needs. 0 for kinds that are made empty.
+   */
+  uint64_t build_memory;
   /** The kind's name. */
   char name[PETAL_NAME_SIZE];
   /** Why the kind does not fit; empty if it does. */

@@ -214,6 +214,10 @@ type Proposal struct {
 	FalsePositiveRate float64 `json:"false_positive_rate"`
 	// LinesPerLookup is how many cache lines a lookup of a present key touches.
 	LinesPerLookup float64 `json:"lines_per_lookup"`
+	// BuildMemory is how many bytes a builder takes beside the filter, without a memory limit and on one thread, for
+	// kinds that are built from all of their keys: eight for each key, and what the work needs. 0 for kinds that are
+	// made empty.
+	BuildMemory uint64 `json:"build_memory"`
 }
 
 // Plan asks every kind of filter: those that fit first, the smallest (or, for a memory, the most accurate) at the top.
@@ -248,6 +252,7 @@ func Plan(request PlanRequest) ([]Proposal, error) {
 			Bytes:             uint64(raw.bytes),
 			FalsePositiveRate: float64(raw.false_positive_rate),
 			LinesPerLookup:    float64(raw.lines_per_lookup),
+			BuildMemory:       uint64(raw.build_memory),
 		}
 		if raw.status != C.PETAL_OK {
 			proposal.Err = &Error{

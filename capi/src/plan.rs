@@ -60,6 +60,9 @@ pub struct petal_proposal {
     pub false_positive_rate: f64,
     /// Cache lines that a lookup of a present key touches.
     pub lines_per_lookup: f64,
+    /// Bytes that a builder takes beside the filter, without a memory limit and on one thread, for kinds that are built
+    /// from all of their keys: eight for each key, and what the work needs. 0 for kinds that are made empty.
+    pub build_memory: u64,
     /// The kind's name.
     pub name: [c_char; PETAL_NAME_SIZE],
     /// Why the kind does not fit; empty if it does.
@@ -68,7 +71,7 @@ pub struct petal_proposal {
 
 // SAFETY: numbers and arrays of numbers, without padding, its size first.
 unsafe impl boundary::SizedStruct for petal_proposal {
-    const FIRST_SIZE: usize = 320;
+    const FIRST_SIZE: usize = 328;
 }
 
 const _: () = assert!(petal_core::MESSAGE_LENGTH < PETAL_REASON_SIZE);
@@ -126,6 +129,7 @@ pub unsafe extern "C" fn petal_plan(
                 bytes: 0,
                 false_positive_rate: 0.0,
                 lines_per_lookup: 0.0,
+                build_memory: 0,
                 name: [0; PETAL_NAME_SIZE],
                 reason: [0; PETAL_REASON_SIZE],
             };
@@ -136,6 +140,7 @@ pub unsafe extern "C" fn petal_plan(
                     row.bytes = fit.bytes;
                     row.false_positive_rate = fit.false_positive_rate;
                     row.lines_per_lookup = fit.lines_per_lookup;
+                    row.build_memory = fit.build_memory;
                 }
                 Err(reason) => {
                     row.status = reason.status() as petal_status;

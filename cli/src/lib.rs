@@ -10,6 +10,7 @@ pub mod keys;
 pub mod manual;
 pub mod numbers;
 pub mod output;
+pub mod plot;
 pub mod progress;
 pub mod stdio;
 

@@ -239,6 +239,7 @@ pub const PAGES: &[Page] = &[
             ("The smallest for a rate", "petal plan --keys 1M --fpr 0.01"),
             ("The most accurate for a memory", "petal plan --keys 100M --memory 128MiB"),
             ("For keys that do not change", "petal plan --static --keys 100M --fpr 0.001"),
+            ("A picture of all kinds that will do", "petal plan --static --keys 100M --plot kinds.svg"),
             ("For sessions that come and go", "petal plan --remove --keys 1M --fpr 0.01"),
         ],
         status: "0 if some kind fits; 1 if none does; 2 for trouble.",

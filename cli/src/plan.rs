@@ -1,12 +1,15 @@
 //! `petal plan`.
 
 use crate::args;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::numbers::short;
 use crate::output::{Table, Text};
+use crate::plot;
 use petal::Capabilities;
 use petal::plan::{Fit, Goal, Proposal, Request, plan};
 use serde::Serialize;
+use std::fmt::Display;
+use std::fs;
 
 /// The answer, as JSON.
 #[derive(Serialize)]
@@ -35,23 +38,26 @@ struct Numbers {
     bytes: u64,
     false_positive_rate: f64,
     lines_per_lookup: f64,
+    build_memory: u64,
 }
 
 pub fn run(args: &args::Plan, common: args::Common) -> Outcome {
     let goal = match (args.fpr, args.memory) {
-        (Some(rate), _) => Goal::FalsePositiveRate(rate),
-        (None, memory) => Goal::Memory(memory.unwrap_or(0)),
+        (Some(rate), _) => Some(Goal::FalsePositiveRate(rate)),
+        (None, memory) => memory.map(Goal::Memory),
     };
     let wanted =
         [(args.remove, Capabilities::REMOVE), (args.count, Capabilities::COUNT), (args.growing, Capabilities::GROW)];
     let capabilities = wanted.iter().filter(|(wanted, _)| *wanted).fold(Capabilities::NONE, |all, (_, one)| all | *one);
-    let proposals = plan(&Request {
-        keys: args.keys,
-        goal,
-        capabilities,
-        is_static: args.is_static,
-        universe: args.universe.unwrap_or(0),
-    })?;
+    let (keys, universe, is_static) = (args.keys, args.universe.unwrap_or(0), args.is_static);
+    let wanted = |goal| Request { keys, goal, capabilities, is_static, universe };
+    if let Some(path) = &args.plot {
+        let svg = plot::svg(&wanted(Goal::FalsePositiveRate(petal::DEFAULT_FALSE_POSITIVE_RATE)));
+        let failed = |error: &dyn Display| Failure::new(format_args!("--plot {}: {error}", path.display()));
+        fs::write(path, svg.map_err(|error| failed(&error))?).map_err(|error| failed(&error))?;
+    }
+    let Some(goal) = goal else { return Ok(0) };
+    let proposals = plan(&wanted(goal))?;
     let proposals: Vec<Choice> = proposals.into_iter().map(Choice::from).collect();
     let none_fits = proposals.iter().all(|choice| choice.fit.is_none());
     let answer = Answer {
@@ -76,8 +82,8 @@ impl From<Proposal> for Choice {
         let kind = proposal.name;
         match proposal.outcome {
             Ok(fit) => {
-                let Fit { bits_per_key, bytes, false_positive_rate, lines_per_lookup } = fit;
-                let fit = Numbers { bits_per_key, bytes, false_positive_rate, lines_per_lookup };
+                let Fit { bits_per_key, bytes, false_positive_rate, lines_per_lookup, build_memory } = fit;
+                let fit = Numbers { bits_per_key, bytes, false_positive_rate, lines_per_lookup, build_memory };
                 Choice { kind, fit: Some(fit), reason: None }
             }
             Err(error) => Choice { kind, fit: None, reason: Some(error.to_string()) },
@@ -89,15 +95,21 @@ fn print(answer: &Answer, text: &mut Text) -> Outcome<()> {
     let fits = || answer.proposals.iter().filter_map(|choice| Some((choice.kind, choice.fit.as_ref()?)));
     let others = || answer.proposals.iter().filter_map(|choice| Some((choice.kind, choice.reason.as_ref()?)));
     let mut table = Table::default();
-    table.row(["kind", "bits/key", "bytes", "FPR", "lines/lookup"]);
+    let mut heads = vec!["kind", "bits/key", "bytes", "FPR", "lines/lookup"];
+    // What is made empty takes no memory to build, so the column is for those that are not.
+    let is_built = fits().any(|(_, fit)| fit.build_memory > 0);
+    heads.extend(is_built.then_some("build memory"));
+    table.row(heads);
     for (kind, fit) in fits() {
-        table.row([
-            kind,
-            &format!("{:.2}", fit.bits_per_key),
-            &fit.bytes.to_string(),
-            &short(fit.false_positive_rate),
-            &format!("{:.1}", fit.lines_per_lookup),
-        ]);
+        let mut row = vec![
+            kind.to_owned(),
+            format!("{:.2}", fit.bits_per_key),
+            fit.bytes.to_string(),
+            short(fit.false_positive_rate),
+            format!("{:.1}", fit.lines_per_lookup),
+        ];
+        row.extend(is_built.then(|| fit.build_memory.to_string()));
+        table.row(row);
     }
     let some_fit = fits().next().is_some();
     if some_fit {

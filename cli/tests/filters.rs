@@ -294,6 +294,31 @@ fn plan_agrees_with_build() {
 }
 
 #[test]
+fn plan_draws_what_it_says() {
+    let place = Place::new();
+    assert_eq!(place.petal("plan --static --keys 10k --plot kinds.svg").text(), "");
+    let svg = fs::read_to_string(place.path("kinds.svg")).unwrap();
+    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n") && svg.contains("10000 keys"));
+    assert!(svg.contains("the least there is: 6.6 bits per key at 1 %"));
+    let plan = json(&place.petal("plan --static --keys 10k --fpr 0.01 --json").text());
+    for fit in fits(&plan) {
+        let line = format!(
+            "{}: {:.1} bits per key at 1 %",
+            fit["kind"].as_str().unwrap(),
+            fit["bits_per_key"].as_f64().unwrap()
+        );
+        assert!(svg.contains(&line), "{line}");
+    }
+    // The picture and the table; kinds that will not do are in neither.
+    let table = place.petal("plan --keys 10k --fpr 0.01 --plot kinds.svg").text();
+    let svg = fs::read_to_string(place.path("kinds.svg")).unwrap();
+    assert!(
+        table.contains("\nfuse: ") && table.contains("\nbloom ") && svg.contains("bloom: ") && !svg.contains("fuse: ")
+    );
+    place.petal("plan --keys 10k --plot missing/kinds.svg").names(&["--plot missing/kinds.svg"]);
+}
+
+#[test]
 fn plan_keeps_to_memory_and_says_why_not() {
     let memory = json(&petal(["plan", "--keys", "1M", "--memory", "1MiB", "--json"]).text());
     assert_eq!(memory["memory"], 1 << 20);

@@ -38,6 +38,9 @@ pub struct Row {
     /// The exact false-positive rate of a geometry with so many distinct keys; of a map, the share of absent keys that
     /// are given a value.
     pub false_positive_rate: fn(&Geometry, u64) -> f64,
+    /// Of a kind that is built from all of its keys, the bytes that building so many takes on one thread, beside the
+    /// payload and the collected keys: what a memory limit has to hold, or it is exceeded.
+    pub build_memory: fn(u64) -> u64,
     /// Whether the payload depends only on which keys there are (and, where they are counted, how often), and not on
     /// their order.
     pub is_canonical: bool,
@@ -134,6 +137,7 @@ impl Row {
         identity: |geometry| *geometry,
         lines_per_lookup: |_| 1.0,
         false_positive_rate: |_, _| 1.0,
+        build_memory: |_| 0,
         is_canonical: true,
         overfill: Overfill::RateRises,
         compact: Packing::PADDING,

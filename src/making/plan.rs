@@ -54,6 +54,9 @@ pub struct Fit {
     pub false_positive_rate: f64,
     /// Cache lines that a lookup of a present key touches.
     pub lines_per_lookup: f64,
+    /// Bytes that a builder takes beside the filter, without a memory limit and on one thread, for kinds that are built
+    /// from all of their keys: eight for each key, and what the work needs. 0 for kinds that are made empty.
+    pub build_memory: u64,
 }
 
 /// One proposal for each kind. Those that fit come first, the smallest at the top (or the most accurate, where a memory
@@ -129,6 +132,10 @@ fn fit_of(row: &Row, request: &Request, keys: u64, spec: &Spec) -> Result<Fit> {
             false => (row.false_positive_rate)(&geometry, keys),
         },
         lines_per_lookup: (row.lines_per_lookup)(&geometry),
+        build_memory: match row.is_made_empty() {
+            true => 0,
+            false => keys.saturating_mul(size_of::<u64>() as u64).saturating_add((row.build_memory)(keys)),
+        },
     })
 }
 

@@ -66,6 +66,16 @@ pub fn cells(arity: u32, keys: u64) -> u64 {
     (starts + u64::from(arity - 1)) << bits
 }
 
+/// Bytes that solving takes on one thread, beside the payload, for `keys` records of so many bytes each: room for those
+/// of the largest shard, and twelve for each of its cells, of which there are most where a key has three.
+pub fn build_memory(keys: u64, record: u64) -> u64 {
+    let shards = shards(keys);
+    let mean = keys.div_ceil(shards);
+    // No shard is 6 standard deviations above the mean.
+    let largest = if shards == 1 { mean } else { mean + 6 * mean.isqrt() };
+    largest * record + 12 * cells(3, largest)
+}
+
 /// The greatest part of a rate that equal hashes may add to that of the fingerprints without costing another bit.
 const HASH_SHARE: f64 = 1e-3;
 

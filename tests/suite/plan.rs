@@ -1,7 +1,8 @@
 //! The planner: what it proposes is what the kinds make, in the order that it promises.
 
+use crate::common::filled;
 use petal::plan::{FILTERS_COUNT, Fit, Goal, Proposal, Request, plan};
-use petal::{Capabilities, Spec, Status, create, image_size, registry};
+use petal::{Capabilities, Image, Spec, Status, create, image_size, registry};
 
 fn request(keys: u64, goal: Goal) -> Request {
     Request { keys, goal, capabilities: Capabilities::NONE, is_static: false, universe: 0 }
@@ -37,6 +38,37 @@ fn proposals_are_what_would_be_made() {
             assert_eq!(fit.false_positive_rate, (row.false_positive_rate)(&geometry, keys));
             assert!(fit.false_positive_rate <= rate);
             assert_eq!(fit.lines_per_lookup, (row.lines_per_lookup)(&geometry));
+        }
+    }
+}
+
+/// Kinds that are built from all of their keys come out as they were planned: of nearly the same size, with the rate
+/// that was promised by the formula, and among absent keys.
+#[test]
+fn what_is_built_is_what_was_planned() {
+    for (keys, rate) in [(1, 0.1), (1000, 0.01), (11_500, 1.0 / 256.0), (200_000, 0.15), (1_300_000, 1e-3)] {
+        let wanted = Request { is_static: true, ..request(keys, Goal::FalsePositiveRate(rate)) };
+        let proposals = plan(&wanted).unwrap();
+        for (proposal, fit) in fitting(&proposals) {
+            let row = registry::find(proposal.kind).unwrap();
+            assert_eq!(fit.build_memory > 8 * keys, !row.is_made_empty(), "{}", row.name);
+            if row.is_made_empty() {
+                continue;
+            }
+            let what = format!("{}, {keys} keys at {rate}: {fit:?}", row.name);
+            let spec = Spec { kind: Some(row.kind), false_positive_rate: rate, ..Spec::default() };
+            let filter = filled(&spec, 0..keys);
+            let close = |built: f64, planned: f64| (built - planned).abs() <= 0.01 * planned;
+            let geometry = filter.base().geometry();
+            let bytes = filter.serialized_size();
+            assert!(close(bytes as f64, fit.bytes as f64), "{what}, built with {bytes} bytes");
+            assert!(close(geometry.bits as f64 / keys as f64, fit.bits_per_key), "{what}, built as {geometry:?}");
+            let promised = filter.expected_false_positive_rate(keys);
+            assert!((promised / fit.false_positive_rate - 1.0).abs() < 1e-9, "{what}, built with {promised}");
+            let asked = 200_000;
+            let found = (keys..keys + asked).filter(|key| filter.contains_u64(*key)).count() as f64;
+            let mean = fit.false_positive_rate * asked as f64;
+            assert!((found - mean).abs() < 4.5 * mean.sqrt().max(1.0), "{what}: {found} of {mean}");
         }
     }
 }

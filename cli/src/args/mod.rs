@@ -466,7 +466,7 @@ pub struct Estimate {
 
 /// `petal plan`.
 #[derive(Args, Debug)]
-#[command(group = ArgGroup::new("goal").args(["fpr", "memory"]).required(true))]
+#[command(group = ArgGroup::new("goal").args(["fpr", "memory", "plot"]).required(true).multiple(true))]
 pub struct Plan {
     /// How many distinct keys.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = numbers::positive)]
@@ -476,7 +476,11 @@ pub struct Plan {
     pub fpr: Option<f64>,
     /// The most memory, such as 64MiB or 1GB.
     #[arg(long, value_name = "M", allow_negative_numbers = true, value_parser = numbers::positive_bytes)]
+    #[arg(conflicts_with = "fpr")]
     pub memory: Option<u64>,
+    /// Draw the false-positive rate against bits per key into this file, as SVG: a line for each kind that will do.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub plot: Option<PathBuf>,
     /// All keys are known before the first lookup, and none comes later.
     #[arg(long = "static")]
     pub is_static: bool,

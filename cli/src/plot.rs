@@ -1,0 +1,153 @@
+//! `petal plan --plot`: the false-positive rate against bits per key, a line for each kind.
+
+use petal::plan::{Fit, Goal, Request, plan};
+use petal::{Capabilities, Row, registry};
+use plotters::prelude::*;
+
+/// Colours that can be told apart, on white as on black (Tol's "muted" and "vibrant" schemes), for the kinds in the
+/// order of their numbers.
+const COLOURS: [RGBColor; 12] = [
+    RGBColor(0, 119, 187),
+    RGBColor(51, 187, 238),
+    RGBColor(0, 153, 136),
+    RGBColor(238, 51, 119),
+    RGBColor(150, 150, 150),
+    RGBColor(187, 170, 60),
+    RGBColor(238, 119, 51),
+    RGBColor(136, 102, 204),
+    RGBColor(204, 51, 17),
+    RGBColor(17, 119, 51),
+    RGBColor(170, 68, 153),
+    RGBColor(136, 84, 40),
+];
+
+const SIZE: (u32, u32) = (860, 560);
+
+/// What is drawn: rates from 1/2 down to 2^-LEAST, in steps of a quarter of a bit, up to so many bits per key.
+const LEAST: u32 = 17;
+const MOST_BITS: f64 = 24.0;
+
+/// The rate that names in the legend have the bits per key of.
+const NAMED: f64 = 0.01;
+
+/// What a viewer in dark colours shows instead of black on white. Rules come before attributes.
+const DARK: &str = "<style>@media (prefers-color-scheme: dark) { rect[fill=\"#FFFFFF\"] { fill: #0d1117 } \
+                    text[fill=\"#000000\"] { fill: #e6edf3 } \
+                    line[stroke=\"#000000\"], polyline[stroke=\"#000000\"] { stroke: #e6edf3 } }</style>\n";
+
+/// A kind's line.
+struct Line {
+    name: String,
+    /// Its bits per key at [`NAMED`].
+    at_named: Option<f64>,
+    points: Vec<(f64, f64)>,
+    colour: RGBColor,
+    /// Whether there are filters at the points only, and none between.
+    is_stepped: bool,
+}
+
+/// The picture, as SVG, for so many keys and capabilities; the request's goal is none of it.
+///
+/// # Errors
+/// What the library says of the request, or the drawing.
+pub fn svg(request: &Request) -> Result<String, String> {
+    let mut svg = String::new();
+    draw(&lines(request)?, request.keys, &mut svg).map_err(|error| error.to_string())?;
+    let start = svg.find("<rect").unwrap_or(svg.len());
+    svg.insert_str(start, DARK);
+    // As other drawings here: a newline at the end of the file.
+    if !svg.ends_with('\n') {
+        svg.push('\n');
+    }
+    Ok(svg)
+}
+
+/// The kinds that fit, those that need the fewest bits at the top.
+fn lines(request: &Request) -> Result<Vec<Line>, String> {
+    let fits = |row: &Row, rate: f64| -> Result<Option<Fit>, String> {
+        let request = Request { goal: Goal::FalsePositiveRate(rate), ..*request };
+        let proposals = plan(&request).map_err(|error| error.to_string())?;
+        Ok(proposals.into_iter().find(|one| one.kind == row.kind).and_then(|one| one.outcome.ok()))
+    };
+    let mut lines = Vec::new();
+    for (row, colour) in registry::FILTERS.iter().zip(COLOURS.into_iter().cycle()) {
+        let mut points = Vec::new();
+        for quarter in 4..=4 * LEAST {
+            let rate = (-0.25 * f64::from(quarter)).exp2();
+            if let Some(fit) = fits(row, rate)? {
+                // One that grows has room for the rates of later levels, which are not there yet.
+                let grows = row.capabilities.contains(Capabilities::GROW);
+                points.push((fit.bits_per_key, if grows { rate } else { fit.false_positive_rate }));
+            }
+        }
+        points.dedup();
+        points.retain(|(bits, _)| *bits <= MOST_BITS);
+        let at_named = fits(row, NAMED)?.map(|fit| fit.bits_per_key);
+        if points.len() > 1 {
+            lines.push(Line { name: row.name.to_owned(), at_named, points, colour, is_stepped: !row.is_made_empty() });
+        }
+    }
+    let order = |line: &Line| line.at_named.unwrap_or(f64::INFINITY);
+    lines.sort_by(|a, b| order(a).total_cmp(&order(b)));
+    Ok(lines)
+}
+
+/// A rate as people say it.
+fn percent(rate: f64) -> String {
+    format!("{} %", (rate * 1e8).round() / 1e6)
+}
+
+fn draw(lines: &[Line], keys: u64, svg: &mut String) -> Result<(), DrawingAreaErrorKind<std::io::Error>> {
+    let font = |size: u32| ("sans-serif", size).into_font();
+    let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
+    area.fill(&WHITE)?;
+    let title = format!("False-positive rate against bits per key, {keys} keys");
+    area.draw(&Text::new(title, (16, 14), font(19)))?;
+    let least = (-f64::from(LEAST)).exp2();
+    let mut chart = ChartBuilder::on(&area)
+        .margin(16)
+        .margin_top(44)
+        .x_label_area_size(44)
+        .y_label_area_size(72)
+        .build_cartesian_2d(0.0..MOST_BITS, (least..1.0).log_scale())?;
+    chart
+        .configure_mesh()
+        .x_desc("bits per key")
+        .y_desc("false-positive rate")
+        .x_labels(13)
+        .max_light_lines(1)
+        .light_line_style(BLACK.mix(0.0))
+        .bold_line_style(BLACK.mix(0.14))
+        .x_label_formatter(&|x| format!("{x}"))
+        .y_label_formatter(&|y| percent(*y))
+        .label_style(font(13))
+        .draw()?;
+    // No filter of this rate is smaller: log2(1 / rate) bits per key.
+    chart.draw_series(LineSeries::new([(0.0, 1.0), (f64::from(LEAST), least)], BLACK.stroke_width(2)))?;
+    for Line { points, colour, is_stepped, .. } in lines {
+        chart.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?;
+        if *is_stepped {
+            chart.draw_series(points.iter().map(|point| Circle::new(*point, 3, colour.filled())))?;
+        }
+    }
+    // Rates fall from the upper left to the lower right, so that the corner to the upper right has hardly any line.
+    let (left, mut y) = (SIZE.0 as i32 - 330, 62);
+    let corner = (SIZE.0 as i32 - 26, y + 19 * (lines.len() as i32 + 1) - 8);
+    area.draw(&Rectangle::new([(left - 10, y - 12), corner], WHITE.filled()))?;
+    let mut legend = |name: String, colour: RGBColor| {
+        let dash = PathElement::new(vec![(left, y), (left + 26, y)], colour.stroke_width(2));
+        let text = Text::new(name, (left + 34, y - 7), font(13));
+        y += 19;
+        area.draw(&dash)?;
+        area.draw(&text)
+    };
+    let bits = |bits: f64| format!("{bits:.1} bits per key at {}", percent(NAMED));
+    legend(format!("the least there is: {}", bits(-NAMED.log2())), BLACK)?;
+    for line in lines {
+        legend(
+            line.at_named.map_or_else(|| line.name.clone(), |at| format!("{}: {}", line.name, bits(at))),
+            line.colour,
+        )?;
+    }
+    area.present()
+}
