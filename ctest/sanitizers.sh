@@ -87,12 +87,13 @@ instrumented() {
         cargo_to "$target/$tool" --target "$host" --features planted-faults
 }
 
-# The archive that is released, and one with the planted faults (which the packaging tests also use). Both as cargo
-# makes them: the machine code is the same after capi/link.sh, but the reports' names are gone.
+# The archive that is released, with the flags that CMake gives, so that it is compiled once for all; and one with the
+# planted faults (which the packaging tests also use). Both as cargo makes them: the machine code is the same after capi/link.sh, but the reports' names are gone.
 released() {
     archive=$target/release/libpetal.a
     archive_with_faults=$target/planted/release/libpetal.a
-    cargo_to "$target" && cargo_to "$target/planted" --features planted-faults
+    (cd "$root" && cmake/cargo.sh rustc --release --locked -p petal-capi --lib --crate-type staticlib \
+        --target-dir "$target") && cargo_to "$target/planted" --features planted-faults
 }
 
 # compile SOURCE ARCHIVE PROGRAM: one C program, for the tool. $compiler is a command with arguments.

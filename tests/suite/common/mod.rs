@@ -10,6 +10,7 @@ use petal::{
 };
 use proptest::prelude::ProptestConfig;
 use proptest::test_runner::RngSeed;
+use std::panic::Location;
 use std::ptr::NonNull;
 
 /// What property tests run with: so many cases, and the same ones every time.
@@ -20,6 +21,16 @@ pub fn same_every_time(cases: u32) -> ProptestConfig {
 /// Whether this is `make soak`, which takes the time that `make test` has not.
 pub fn is_soak() -> bool {
     std::env::var_os("PETAL_SOAK").is_some()
+}
+
+/// What a test takes of `cases`: those with default parameters, and a share of the others, `1 / every`, that is another
+/// one in each test that asks here; all in the soak. So a kind with many parameters costs each test a few of its layouts,
+/// and the tests together look at all.
+#[track_caller]
+pub fn share_of(cases: Vec<Case>, every: usize) -> Vec<Case> {
+    let turn = Location::caller().line() as usize;
+    let is_taken = |(i, case): &(usize, Case)| is_soak() || case.is_default() || (i + turn).is_multiple_of(every);
+    cases.into_iter().enumerate().filter(is_taken).map(|(_, case)| case).collect()
 }
 
 /// A well mixed 64-bit number (SplitMix64's finaliser): external hashes, and numbers that look random.
