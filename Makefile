@@ -12,8 +12,8 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 .NOTPARALLEL:
 .PHONY: build install uninstall demo clean help header symbols licences figures
 .PHONY: test test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go test-interop fuzz
-.PHONY: mutants planted soak bench bench-pictures bench-quick bench-calls bench-batches bench-compact bench-formats
-.PHONY: bench-go
+.PHONY: mutants planted soak bench bench-pictures bench-quick bench-calls bench-batches bench-billion bench-compact
+.PHONY: bench-formats bench-go
 
 build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
 	@cmake/requirements.sh build
@@ -129,6 +129,11 @@ bench-batches: ## many keys at once from C: batches of 16 to 8192 beside the lim
 	$(CC) -std=c11 -O3 -march=native -Iinclude benches/batches.c -o "$(TARGET)/bench/batches" \
 	  -L"$(BUILD)/lib" -lpetal -Wl,-rpath,"$(abspath $(BUILD)/lib)"
 	"$(TARGET)/bench/batches"
+
+# KIND=ribbon: of that kind. benches/billion.sh says what else can be chosen.
+bench-billion: ## 10^9 keys by the command in 2 GiB of memory and 16 GB of temporary disk, verified and all looked up
+	cargo build --locked --release -p petal-cli
+	benches/billion.sh "$(TARGET)/release/petal" $(KIND)
 
 # Beside LevelDB's own policy where libleveldb-dev is installed.
 bench-compact: ## compact forms of few keys, and one key asked of many filters, from C++

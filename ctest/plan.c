@@ -92,6 +92,9 @@ static void what_does_not_fit(void) {
     for (size_t i = 0; i < count; i++) {
       bool can = (is_static || check_can(proposals[i].kind, PETAL_CAN_INSERT)) && !lacks_universe(&request, proposals[i].kind);
       CHECK_STATUS(proposals[i].status, can ? PETAL_OK : PETAL_ERR_UNSUPPORTED);
+      /* Builders keep the keys of those that take none. */
+      bool collects = can && !check_can(proposals[i].kind, PETAL_CAN_INSERT);
+      CHECK((proposals[i].build_memory >= 8 * request.keys) == collects);
     }
   }
   request = (petal_plan_request){.struct_size = sizeof request, .keys = 1000000, .memory = 100,

@@ -17,7 +17,7 @@ struct Counted<'a> {
     count: u64,
 }
 
-pub fn run(args: &args::Count, common: args::Common) -> Outcome {
+pub fn run(args: &args::KeysOfFilter, common: args::Common) -> Outcome {
     let secret = args.secret.key_file.as_deref();
     let inputs = Inputs::new(&args.keys, secret.into_iter().chain([&*args.filter]))?;
     let filter = image_file::open(&args.filter, Mode::Read, image_file::secret(&args.secret)?)?;

@@ -63,7 +63,7 @@ impl<'a> Input<'a> {
     }
 }
 
-pub fn run(args: &args::Estimate, common: args::Common) -> Outcome {
+pub fn run(args: &args::Filters, common: args::Common) -> Outcome {
     check_standard_input(args.filters.iter().map(PathBuf::as_path))?;
     let inputs = args.filters.iter().map(|path| Input::open(path)).collect::<Outcome<Vec<Input>>>()?;
     let mut pairs = Vec::new();

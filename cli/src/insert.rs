@@ -8,7 +8,7 @@ use crate::{image_file, info, stdio};
 use petal::{Capabilities, Filter, Image, Status};
 use std::ops::ControlFlow;
 
-pub fn run(args: &args::Insert, common: args::Common) -> Outcome {
+pub fn run(args: &args::KeysOfFilter, common: args::Common) -> Outcome {
     if common.json {
         stdio::check_output().map_err(|error| Failure::io("standard output", &error))?;
     }

@@ -9,7 +9,7 @@ use crate::{image_file, info, stdio};
 use petal::{Answers, Capabilities, Image};
 use std::ops::ControlFlow;
 
-pub fn run(args: &args::Remove, common: args::Common) -> Outcome {
+pub fn run(args: &args::KeysOfFilter, common: args::Common) -> Outcome {
     stdio::check_output().map_err(|error| Failure::io("standard output", &error))?;
     let inputs = Inputs::new(&args.keys, args.secret.key_file.as_deref())?;
     let able = (Capabilities::REMOVE, "remove");

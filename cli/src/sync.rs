@@ -6,7 +6,7 @@ use crate::image_file::open_any;
 use crate::verify::each;
 use petal::{Image, Mode, Status};
 
-pub fn run(args: &args::Sync, common: args::Common) -> Outcome {
+pub fn run(args: &args::Filters, common: args::Common) -> Outcome {
     each(&args.filters, common, "clean", |path| {
         let mut image = open_any(path, Mode::Write, None)?;
         let at = |error| Failure::at(path, &error);

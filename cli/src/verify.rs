@@ -17,7 +17,7 @@ struct Verdict {
     error: Option<String>,
 }
 
-pub fn run(args: &args::Verify, common: args::Common) -> Outcome {
+pub fn run(args: &args::Filters, common: args::Common) -> Outcome {
     each(&args.filters, common, "OK", |path| {
         let image = open_any(path, Mode::Read, None)?;
         let mut progress = Progress::new("verifying", Some(image.serialized_size()));

@@ -68,7 +68,7 @@ pub enum Command {
     /// Where reading the keys fails half-way, those that were read are inserted, and the file is sound. Where the
     /// command itself is stopped, by Ctrl-C too, the file stays marked as dirty: see `petal sync`.
     #[command(after_long_help = manual::after_help("insert"))]
-    Insert(Insert),
+    Insert(KeysOfFilter),
     /// Remove keys from a filter, in place, one occurrence of each.
     ///
     /// Says how many were removed, and how many certainly were not there. Remove only keys that were inserted: one that
@@ -76,10 +76,10 @@ pub enum Command {
     /// others, which may then be missing. `petal help insert` says what happens where reading the keys fails, or the
     /// command is stopped.
     #[command(after_long_help = manual::after_help("remove"))]
-    Remove(Remove),
+    Remove(KeysOfFilter),
     /// Print how often each key was inserted, less how often it was removed: `count TAB key`.
     #[command(long_about = about_count(), after_long_help = manual::after_help("count"))]
-    Count(Count),
+    Count(KeysOfFilter),
     /// Pass each line the first time it comes, in the memory of a filter.
     ///
     /// A line that comes for the first time is lost where the filter takes it for one that it has seen. How many lines
@@ -94,7 +94,7 @@ pub enum Command {
     Info(Info),
     /// Check every byte of filters' files against their checksums.
     #[command(after_long_help = manual::after_help("verify"))]
-    Verify(Verify),
+    Verify(Filters),
     /// Vouch for a file whose writer did not come to its end.
     ///
     /// Whoever inserts into a file marks it as dirty first and as clean at the end, with a new checksum. A file that
@@ -106,7 +106,7 @@ pub enum Command {
     /// have come to the disk, and keys are missing that the filter would deny. Build it again then. A clean file that
     /// `petal verify` rejects is damaged; it is refused here too.
     #[command(after_long_help = manual::after_help("sync"))]
-    Sync(Sync),
+    Sync(Filters),
     /// Write the union of filters.
     ///
     /// The filters must agree in kind, size, hash function and seed or key. The result has the same bits as a filter
@@ -149,7 +149,7 @@ pub enum Command {
     /// Each estimate stands with its 95 % interval, and as it comes out: that of a small intersection may be negative.
     /// Two filters are compared if they agree in kind, size, hash function and seed or key.
     #[command(after_long_help = manual::after_help("estimate"))]
-    Estimate(Estimate),
+    Estimate(Filters),
     /// List the kinds of filters and maps: what they can do, and the parameters for --set.
     #[command(after_long_help = manual::after_help("kinds"))]
     Kinds,
@@ -299,9 +299,9 @@ pub struct Check {
     pub keys: Keys,
 }
 
-/// `petal insert`.
+/// A filter, and keys that go into it, out of it, or are counted in it.
 #[derive(Args, Debug)]
-pub struct Insert {
+pub struct KeysOfFilter {
     /// The secret.
     #[command(flatten)]
     pub secret: Secret,
@@ -313,32 +313,12 @@ pub struct Insert {
     pub keys: Keys,
 }
 
-/// `petal remove`.
+/// Filters that are looked at.
 #[derive(Args, Debug)]
-pub struct Remove {
-    /// The secret.
-    #[command(flatten)]
-    pub secret: Secret,
-    /// The filter.
-    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub filter: PathBuf,
-    /// The keys.
-    #[command(flatten)]
-    pub keys: Keys,
-}
-
-/// `petal count`.
-#[derive(Args, Debug)]
-pub struct Count {
-    /// The secret.
-    #[command(flatten)]
-    pub secret: Secret,
-    /// The filter.
-    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub filter: PathBuf,
-    /// The keys.
-    #[command(flatten)]
-    pub keys: Keys,
+pub struct Filters {
+    /// The filters.
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    pub filters: Vec<PathBuf>,
 }
 
 /// `petal dedup`.
@@ -415,22 +395,6 @@ pub struct Export {
     pub output: Output,
 }
 
-/// `petal verify`.
-#[derive(Args, Debug)]
-pub struct Verify {
-    /// The filters.
-    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
-    pub filters: Vec<PathBuf>,
-}
-
-/// `petal sync`.
-#[derive(Args, Debug)]
-pub struct Sync {
-    /// The filters.
-    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
-    pub filters: Vec<PathBuf>,
-}
-
 /// `petal merge` and `petal intersect`.
 #[derive(Args, Debug)]
 pub struct Combine {
@@ -454,14 +418,6 @@ pub struct Fold {
     /// Where the result goes.
     #[command(flatten)]
     pub output: Output,
-}
-
-/// `petal estimate`.
-#[derive(Args, Debug)]
-pub struct Estimate {
-    /// The filters.
-    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
-    pub filters: Vec<PathBuf>,
 }
 
 /// `petal plan`.
