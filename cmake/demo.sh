@@ -29,4 +29,10 @@ ${CC:-cc} -std=c11 -O2 -Wall -Wextra $(pkg-config --cflags petal) "$source" -o "
     $(pkg-config --libs petal) -Wl,-rpath,"$libdir"
 echo "demo: words $words"
 cd "$demo"
-exec ./words "$words"
+./words "$words"
+
+echo "demo: the words as breached passwords, built by the command and asked by examples/c/breached_passwords.c"
+"$demo/prefix/bin/petal" build --kind fuse --fpr 0.001 -o breached.petal "$words"
+${CC:-cc} -std=c11 -O2 -Wall -Wextra $(pkg-config --cflags petal) "$here/../examples/c/breached_passwords.c" \
+    -o breached_passwords $(pkg-config --libs petal) -lpthread -Wl,-rpath,"$libdir"
+exec ./breached_passwords -f breached.petal -c "$words"

@@ -24,7 +24,7 @@ cmake --install "$build" --prefix "$work/prefix" >"$work/install.log"
 libdir=$(dirname "$(find "$work/prefix" -name libpetal.a)")
 export CGO_ENABLED=1 CGO_CFLAGS="-I$work/prefix/include" CGO_LDFLAGS="-L$libdir -Wl,-rpath,$libdir"
 # What needs no cgo.
-pure="./view ./filter ./internal/image ./internal/sizing ./bloom"
+pure="./view ./filter ./internal/image ./internal/sizing ./bloom ./examples/breached"
 passed=0
 failed=0
 
@@ -109,6 +109,21 @@ elsewhere() {
     if "$work/bloom.386" -test.run '^$' >/dev/null 2>&1; then (cd bloom && "$work/bloom.386"); fi
 }
 
+# A list of passwords, built into one file by the command, and asked by both services: in C, and in Go without cgo.
+breached() {
+    list=/usr/share/dict/words
+    [ -e $list ] || { list=$work/breached.txt && seq -f 'password %.0f' 100000 >"$list"; }
+    "$work/prefix/bin/petal" build --kind fuse --fpr 0.001 -o "$work/breached.petal" "$list" &&
+        ${CC:-cc} -std=c11 -O2 $CGO_CFLAGS "$here/../../examples/c/breached_passwords.c" $CGO_LDFLAGS -lpetal -lpthread \
+            -o "$work/breached" &&
+        "$work/breached" -f "$work/breached.petal" -c "$list" &&
+        said=$( (head -n 1 "$list"; echo 'nobody has this one') | "$work/breached" -f "$work/breached.petal") &&
+        [ "$said" = "breached
+not breached" ] &&
+        PETAL_BREACHED=$work/breached.petal PETAL_BREACHED_LIST=$list CGO_ENABLED=0 \
+            go test -count=1 -v ./examples/breached
+}
+
 formatted() {
     test -z "$(gofmt -l .)"
 }
@@ -133,6 +148,7 @@ stage "without cgo" without_cgo
 stage "without libpetal" without_library
 stage "without a network" without_network
 stage "without cgo elsewhere" elsewhere
+stage "breached passwords, in C and in Go" breached
 stage "benchmarks, once each" benchmarks
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
