@@ -27,6 +27,7 @@ const (
 	XXH64     = image.XXH64
 	SipHash13 = image.SipHash13
 	External  = image.External
+	Identity  = image.Identity
 )
 
 // Kind is a kind of filter or map.
@@ -42,6 +43,7 @@ const (
 	Scalable   = image.Scalable
 	Bloomier   = image.Bloomier
 	Retrieval  = image.Retrieval
+	ExactBits  = image.ExactBits
 )
 
 // Header is what an image says about itself.

@@ -51,8 +51,11 @@ func goldenKey(i int) string { return fmt.Sprintf("key %d", i) }
 
 func goldenHash(t testing.TB, f *Filter, i int) uint64 {
 	t.Helper()
-	if f.Header().Hash == External {
+	switch f.Header().Hash {
+	case External:
 		return mix(uint64(i + 1))
+	case Identity:
+		return uint64(7 * i)
 	}
 	hash, err := f.Hash([]byte(goldenKey(i)))
 	if err != nil {
@@ -85,8 +88,10 @@ func TestGoldenFilesHoldTheirKeys(t *testing.T) {
 			for i := range 10 * goldenKeys {
 				found := f.ContainsHash(goldenHash(t, f, i))
 				switch {
-				case i < goldenKeys && !found, f.Header().Hash != External && found != f.ContainsString(goldenKey(i)):
+				case i < goldenKeys && !found, f.Header().Hash < External && found != f.ContainsString(goldenKey(i)):
 					t.Errorf("%s: key %d", path, i)
+				case f.Header().Hash == Identity && found != f.ContainsUint64(uint64(7*i)):
+					t.Errorf("%s: integer %d", path, 7*i)
 				case !found:
 					absent++
 				}
@@ -117,10 +122,30 @@ func TestGoldenFilesHoldTheirKeys(t *testing.T) {
 	if len(kinds) == 0 {
 		t.Skip("tests/golden is not here")
 	}
-	for _, kind := range []Kind{Bloom, SplitBlock, Blocked, Fuse, Counting, Scalable} {
+	for _, kind := range []Kind{Bloom, SplitBlock, Blocked, Fuse, Counting, Scalable, ExactBits} {
 		if kinds[kind] == 0 {
 			t.Errorf("no golden file of the kind %v", kind)
 		}
+	}
+}
+
+// What this package does not read it names.
+func TestOtherKindsAreNamed(t *testing.T) {
+	paths, err := filepath.Glob("../../../../tests/golden/*.petal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		kind, _, _ := strings.Cut(filepath.Base(path), "-")
+		if _, err := Open(path, goldenOptions(path)); err != nil && !strings.Contains(err.Error(), "kind "+kind) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	foreign := sample()[Blocked]
+	binary.LittleEndian.PutUint32(foreign[12:], 10)
+	if _, err := Wrap(seal(foreign), nil); !errors.Is(err, ErrNewerVersion) ||
+		!strings.Contains(err.Error(), "foreign_static") {
+		t.Error(err)
 	}
 }
 

@@ -65,6 +65,10 @@ func (h *hasher) hash(key []byte) (hash uint64, ok bool) {
 		return digest.Sum64(), true
 	case SipHash13:
 		return h.key.hash(1, 3, key), true
+	case Identity:
+		if len(key) == 8 {
+			return binary.LittleEndian.Uint64(key), true
+		}
 	}
 	return 0, false
 }

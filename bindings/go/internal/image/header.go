@@ -26,6 +26,9 @@ var (
 	ErrClosed       = errors.New("petal: the filter is closed")
 )
 
+// errNoInteger is of a key that exact_bits cannot have.
+var errNoInteger = fmt.Errorf("%w: keys of exact_bits are integers, or the eight bytes of one", ErrUnsupported)
+
 // Hash is a hash function.
 type Hash uint32
 
@@ -35,6 +38,8 @@ const (
 	XXH64     Hash = 2
 	SipHash13 Hash = 3
 	External  Hash = 4
+	// Identity is that of [ExactBits], whose keys are integers and are not hashed.
+	Identity Hash = 7
 )
 
 // String returns the hash function's name.
@@ -48,6 +53,8 @@ func (h Hash) String() string {
 		return "siphash13"
 	case External:
 		return "external"
+	case Identity:
+		return "identity"
 	}
 	return fmt.Sprintf("hash %d", uint32(h))
 }
@@ -135,8 +142,8 @@ func decodeHeader(image []byte) (Header, error) {
 	for i := range h.Words {
 		h.Words[i] = u64(72 + 8*i)
 	}
-	if h.Hash < XXH3 || h.Hash > External {
-		return Header{}, fmt.Errorf("%w: hash function %d", ErrNewerVersion, uint32(h.Hash))
+	if (h.Hash < XXH3 || h.Hash > External) && h.Hash != Identity {
+		return Header{}, fmt.Errorf("%w: %v of the kind %v", ErrNewerVersion, h.Hash, h.Kind)
 	}
 	// Optional features of a later version may have put something there.
 	reserved := bytes.Count(b[reservedOffset:checksumOffset], []byte{0}) == checksumOffset-reservedOffset
@@ -169,7 +176,13 @@ func decodeHeader(image []byte) (Header, error) {
 func (h *Header) row() (*kindRow, error) {
 	row := h.Kind.row()
 	if row == nil {
+		if unread[h.Kind] != "" {
+			return nil, fmt.Errorf("%w: only package petal opens the kind %v", ErrNewerVersion, h.Kind)
+		}
 		return nil, fmt.Errorf("%w: %v", ErrNewerVersion, h.Kind)
+	}
+	if (h.Hash == Identity) != (row == &exactBitsRow) {
+		return nil, fmt.Errorf("%w: nothing of the kind %v has the hash function %v", ErrCorrupt, h.Kind, h.Hash)
 	}
 	if h.LayoutVersion > layoutVersion {
 		return nil, fmt.Errorf("%w: layout %d of the kind %v", ErrNewerVersion, h.LayoutVersion, h.Kind)

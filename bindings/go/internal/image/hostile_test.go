@@ -75,6 +75,7 @@ func TestHeadersThatLieAreRefused(t *testing.T) {
 		{"kind", 12, u32(math.MaxUint32), ErrNewerVersion},
 		{"hash", 16, u32(0), ErrNewerVersion},
 		{"hash", 16, u32(5), ErrNewerVersion},
+		{"hash", 16, u32(uint32(Identity)), ErrCorrupt},
 		{"hashes", 20, u32(0), ErrCorrupt},
 		{"hashes", 20, u32(65), ErrCorrupt},
 		{"hashes", 20, u32(math.MaxUint32), ErrCorrupt},

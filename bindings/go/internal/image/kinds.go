@@ -15,6 +15,7 @@ const (
 	Scalable   Kind = 6
 	Bloomier   Kind = 7
 	Retrieval  Kind = 15
+	ExactBits  Kind = 19
 )
 
 // kinds has a row for each kind, at its number.
@@ -27,6 +28,21 @@ var kinds = [...]*kindRow{
 	Scalable:   &scalableRow,
 	Bloomier:   &bloomierRow,
 	Retrieval:  &retrievalRow,
+	ExactBits:  &exactBitsRow,
+}
+
+// unread names the kinds that package petal opens, and this one does not.
+var unread = map[Kind]string{
+	8:  "foreign_bloom",
+	9:  "rocksdb_bloom",
+	10: "foreign_static",
+	11: "foreign_scalable",
+	12: "foreign_cuckoo",
+	13: "ribbon",
+	14: "golomb",
+	16: "approximator",
+	17: "hash_compaction",
+	18: "signatures",
 }
 
 // kindRow is what this package knows of a kind.
@@ -62,6 +78,9 @@ func (k Kind) row() *kindRow {
 func (k Kind) String() string {
 	if row := k.row(); row != nil {
 		return row.name
+	}
+	if name := unread[k]; name != "" {
+		return name
 	}
 	return fmt.Sprintf("kind %d", uint32(k))
 }
