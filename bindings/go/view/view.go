@@ -1,11 +1,11 @@
 // Package view reads Petal filters without cgo: the same bytes that the C library writes, in Go, with a little assembly
 // where the processor has AVX2.
 //
-// It knows the kinds of filter bloom, split_block, blocked, fuse, counting, scalable and exact_bits, and the kinds of
-// map bloomier and retrieval ([Map]); the error for any other names it. A filter is opened in place, over a mapped file
-// ([Open]) or over a slice ([Wrap]), or is copied into memory of its own ([Load], [Read]), where keys can be inserted
-// too, but not into fuse, scalable and exact_bits. Filters of the kinds that are bit arrays are made, merged and
-// measured with package filter, all others and maps with package petal or the command petal.
+// It knows the kinds of filter bloom, split_block, blocked, fuse, ribbon, golomb, counting, scalable, hash_compaction and
+// exact_bits, and the kinds of map bloomier and retrieval ([Map]); the error for any other names it. A filter is opened
+// in place, over a mapped file ([Open]) or over a slice ([Wrap]), or is copied into memory of its own ([Load], [Read]),
+// where keys can be inserted too, into bloom, split_block, blocked and counting. Filters of the kinds that are bit arrays
+// are made, merged and measured with package filter, all others and maps with package petal or the command petal.
 //
 //	seen, err := view.Open("seen.petal", nil)
 //	if err != nil {
@@ -98,8 +98,8 @@ func (f *Filter) ContainsUint64(key uint64) bool { return (*image.Filter)(f).Con
 // [External].
 func (f *Filter) ContainsHash(hash uint64) bool { return (*image.Filter)(f).ContainsHash(hash) }
 
-// Insert inserts a key. isNew is true if the key certainly was not there before. [ErrUnsupported] of the kinds fuse,
-// scalable and exact_bits; [ErrReadOnly] where the memory is not the filter's own; [ErrExternalHash] or [ErrKeyMissing] where keys
+// Insert inserts a key. isNew is true if the key certainly was not there before. [ErrUnsupported] of kinds that
+// this package only reads; [ErrReadOnly] where the memory is not the filter's own; [ErrExternalHash] or [ErrKeyMissing] where keys
 // cannot be hashed.
 func (f *Filter) Insert(key []byte) (isNew bool, err error) { return (*image.Filter)(f).Insert(key) }
 

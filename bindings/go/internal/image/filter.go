@@ -265,8 +265,8 @@ func (f *Filter) ContainsHash(hash uint64) bool {
 	return found
 }
 
-// Insert inserts a key. isNew is true if the key certainly was not there before. [ErrUnsupported] of the kinds fuse,
-// scalable and exact_bits; [ErrReadOnly] where the memory is not the filter's own; [ErrExternalHash] or [ErrKeyMissing] where keys
+// Insert inserts a key. isNew is true if the key certainly was not there before. [ErrUnsupported] of kinds that
+// this package only reads; [ErrReadOnly] where the memory is not the filter's own; [ErrExternalHash] or [ErrKeyMissing] where keys
 // cannot be hashed.
 func (f *Filter) Insert(key []byte) (isNew bool, err error) {
 	hash, ok := f.hasher.hash(key)

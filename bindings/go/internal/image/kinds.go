@@ -7,28 +7,34 @@ type Kind uint32
 
 // The kinds that this package reads.
 const (
-	Bloom      Kind = 1
-	SplitBlock Kind = 2
-	Blocked    Kind = 3
-	Fuse       Kind = 4
-	Counting   Kind = 5
-	Scalable   Kind = 6
-	Bloomier   Kind = 7
-	Retrieval  Kind = 15
-	ExactBits  Kind = 19
+	Bloom          Kind = 1
+	SplitBlock     Kind = 2
+	Blocked        Kind = 3
+	Fuse           Kind = 4
+	Counting       Kind = 5
+	Scalable       Kind = 6
+	Bloomier       Kind = 7
+	Ribbon         Kind = 13
+	Golomb         Kind = 14
+	Retrieval      Kind = 15
+	HashCompaction Kind = 17
+	ExactBits      Kind = 19
 )
 
 // kinds has a row for each kind, at its number.
 var kinds = [...]*kindRow{
-	Bloom:      &bloomRow,
-	SplitBlock: &splitBlockRow,
-	Blocked:    &blockedRow,
-	Fuse:       &fuseRow,
-	Counting:   &countingRow,
-	Scalable:   &scalableRow,
-	Bloomier:   &bloomierRow,
-	Retrieval:  &retrievalRow,
-	ExactBits:  &exactBitsRow,
+	Bloom:          &bloomRow,
+	SplitBlock:     &splitBlockRow,
+	Blocked:        &blockedRow,
+	Fuse:           &fuseRow,
+	Counting:       &countingRow,
+	Scalable:       &scalableRow,
+	Bloomier:       &bloomierRow,
+	Ribbon:         &ribbonRow,
+	Golomb:         &golombRow,
+	Retrieval:      &retrievalRow,
+	HashCompaction: &hashCompactionRow,
+	ExactBits:      &exactBitsRow,
 }
 
 // unread names the kinds that package petal opens, and this one does not.
@@ -38,11 +44,9 @@ var unread = map[Kind]string{
 	10: "foreign_static",
 	11: "foreign_scalable",
 	12: "foreign_cuckoo",
-	13: "ribbon",
-	14: "golomb",
 	16: "approximator",
-	17: "hash_compaction",
 	18: "signatures",
+	20: "golomb_stream",
 }
 
 // kindRow is what this package knows of a kind.
@@ -90,12 +94,13 @@ type shape struct {
 	blocks     uint64   // split_block and blocked
 	masks      []uint16 // blocked: the choices of lanes that a key has one of
 	hashes     int
-	bits       uint64       // all of them
-	reach      uint64       // bloom and counting: the positions that a probe chooses among
-	stride     uint64       // bloom: from the slice of one probe to that of the next; 0 where they share one
-	derivation uint64       // bloom
-	width      uint         // bloom: the slice width
-	cells      cellArray    // fuse, and maps: those with the values
+	bits       uint64    // all of them
+	reach      uint64    // bloom and counting: the positions that a probe chooses among
+	stride     uint64    // bloom: from the slice of one probe to that of the next; 0 where they share one
+	derivation uint64    // bloom
+	width      uint      // bloom: the slice width
+	cells      cellArray // fuse, and maps: those with the values
+	ribbon     ribbon
 	checks     cellArray    // bloomier: those with the check bits where they are apart; else there are none
 	valueBits  uint         // maps
 	checkBits  uint         // bloomier
