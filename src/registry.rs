@@ -2,15 +2,23 @@
 
 use crate::filters::{
     blocked, bloom, counting, exact_bits, foreign_bloom, foreign_cuckoo, foreign_scalable, foreign_static, fuse,
-    rocksdb_bloom, scalable, split_block,
+    ribbon, rocksdb_bloom, scalable, split_block,
 };
 use crate::kind::Row;
 use crate::maps::{bloomier, retrieval};
 use crate::spec::KindId;
 
 /// All kinds of filter, in the order of their numbers.
-pub static FILTERS: &[Row] =
-    &[bloom::ROW, split_block::ROW, blocked::ROW, fuse::ROW, counting::ROW, scalable::ROW, exact_bits::ROW];
+pub static FILTERS: &[Row] = &[
+    bloom::ROW,
+    split_block::ROW,
+    blocked::ROW,
+    fuse::ROW,
+    counting::ROW,
+    scalable::ROW,
+    ribbon::ROW,
+    exact_bits::ROW,
+];
 
 /// All kinds of map, in the order of their numbers, which no filter has.
 pub static MAPS: &[Row] = &[bloomier::ROW, retrieval::ROW];

@@ -12,6 +12,7 @@ pub mod foreign_scalable;
 pub mod foreign_static;
 pub mod fuse;
 pub mod levels;
+pub mod ribbon;
 pub mod rocksdb_bloom;
 pub mod scalable;
 pub mod split_block;

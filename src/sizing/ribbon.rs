@@ -66,6 +66,11 @@ impl Width {
     }
 }
 
+/// The width that pays for values of so many bits: where they are short, metadata is a large part.
+pub fn width(bits: u32) -> Width {
+    if bits <= 4 { Width::WIDE } else { Width::NARROW }
+}
+
 /// The slots to expect of a shard of so many keys.
 pub fn expected_slots(_width: &Width, keys: u64) -> u64 {
     keys + keys / 1000 + 8

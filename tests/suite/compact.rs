@@ -124,6 +124,10 @@ fn forms_are_as_specified() {
                 let [bits, shards, keys, ..] = geometry.words;
                 assert_eq!(shape, bits | shards << 6 | keys << 21 | (padding - 128 * shards) << 54);
             }
+            "ribbon" => {
+                let [bits, width, keys, ..] = geometry.words;
+                assert_eq!(shape, bits | width << 6 | keys << 14 | padding << 54);
+            }
             "scalable" => {
                 let [level, tightening, growth, levels, first, step, ..] = geometry.words;
                 let thousandths = (f64::from_bits(tightening) * 1000.0).round() as u64;

@@ -29,6 +29,7 @@ const LAYOUTS: &[Layout] = &[
     Layout { kind: 4, version: 1, rule: Rule::Lookup(fuse) },
     Layout { kind: 5, version: 1, rule: Rule::Payload(counting) },
     Layout { kind: 6, version: 1, rule: Rule::Payload(scalable) },
+    Layout { kind: 13, version: 1, rule: Rule::Lookup(ribbon) },
     Layout { kind: 19, version: 1, rule: Rule::Bits(|_, key| vec![key]) },
 ];
 
@@ -124,6 +125,84 @@ fn fuse(header: &Header, payload: &[u8], hash: u64) -> bool {
     let cells = std::iter::once(p).chain(further);
     let together = cells.fold(0, |sum, cell| sum ^ number(payload, (first + cell) as usize * r, r));
     together == (z.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % (1 << r)
+}
+
+fn ribbon(header: &Header, payload: &[u8], hash: u64) -> bool {
+    const G: u64 = 0x9e37_79b9_7f4a_7c15;
+    let [r, w, n] = [0, 1, 2].map(|i| header.word(i));
+    if n == 0 {
+        return false;
+    }
+    let (b, o, second, third) = if w == 64 { (7, 4, 90, 111) } else { (9, 5, 379, 454) };
+    let shards = n.div_ceil(1 << 18);
+    let m = n.div_ceil(shards);
+    let first_starts = m - (m >> o);
+    let metadata_bytes = |starts: u64| starts.div_ceil(1 << b).div_ceil(4);
+    let word = |i: u64| number(payload, 64 * i as usize, 64);
+    let x = hash ^ hash >> 30;
+    let x = x.wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = x ^ x >> 27;
+    let z = x.wrapping_mul(0x94d0_49bb_1331_11eb);
+    let z = z ^ z >> 31;
+    let product = u128::from(x) * u128::from(shards);
+    let (shard, place) = ((product >> 64) as u64, (product >> 32) as u64 % (1 << 32));
+    let begin_of = |shard: u64| match shard {
+        0 => 8 * (2 * shards - 1) + shards * metadata_bytes(first_starts),
+        _ => word(shard - 1),
+    };
+    let begin = begin_of(shard);
+    let end = if shard + 1 == shards { header.bits() / 8 } else { begin_of(shard + 1) - r * w / 8 };
+    let sizes = word(shards - 1 + shard);
+    let size = |at: u32, bits: u32| {
+        let code = sizes >> at & ((1 << bits) - 1);
+        (code % 2048) << (code >> 11)
+    };
+    let (layers, base, k) = ([size(0, 15), size(15, 15), size(30, 15)], size(45, 16), sizes >> 61);
+    let wide = |z: u64| {
+        let u = z.wrapping_mul(0xd6e8_feb8_6659_fd93);
+        let high = if w == 64 { 0 } else { u ^ u >> 32 };
+        u128::from(high) << 64 | u128::from(z | 1)
+    };
+    let is_kept = |start: u64, byte: u64| {
+        let (q, from_end) = (start >> b, (1 << b) - 1 - start % (1 << b));
+        let class = u64::from(from_end >= second) + u64::from(from_end >= third);
+        class < number(payload, (8 * byte + 2 * (q % 4)) as usize, 2)
+    };
+    let later = |i: u64| {
+        let y = mix(z ^ mix(x.wrapping_add(i.wrapping_mul(G))));
+        let v = y.wrapping_mul(G);
+        (y, wide(v ^ v >> 32))
+    };
+    let place_of_key = || {
+        let start = place * first_starts >> 32;
+        if is_kept(start, 8 * (2 * shards - 1) + shard * metadata_bytes(first_starts) + (start >> b) / 4) {
+            return (start, wide(z));
+        }
+        let (mut slots, mut e) = (first_starts, end);
+        for (i, starts) in (1..).zip(layers).take_while(|(_, starts)| *starts > 0) {
+            let (y, coefficients) = later(i);
+            let start = high(y, starts);
+            if is_kept(start, e - 1 - (start >> b) / 4) {
+                return (slots + start, coefficients);
+            }
+            (slots, e) = (slots + starts, e - metadata_bytes(starts));
+        }
+        if k < 7 {
+            let (y, coefficients) = later(4 + k);
+            return (slots + high(y, base), if base > 0 { coefficients } else { 0 });
+        }
+        let pair = |i: u64| [0, 8].map(|at| number(payload, 8 * (e - 16 * (base - i) + at) as usize, 64));
+        (0..base).find(|i| pair(*i) == [x, z]).map_or((0, 0), |i| (slots + w + i, 1))
+    };
+    let (slot, coefficients) = place_of_key();
+    let bit = |slot: u64, column: u64| {
+        let byte = payload.get((begin + slot / 8 * r + column) as usize).copied().unwrap_or(0);
+        u64::from(byte >> (slot % 8) & 1)
+    };
+    let value = |column: u64| {
+        (0..w).filter(|j| coefficients >> j & 1 == 1).fold(0, |sum, j| sum ^ bit(slot + j, column))
+    };
+    (0..r).all(|column| value(column) == z.wrapping_mul(G) >> 32 >> column & 1)
 }
 
 /// The value that an image of a map has for the key with these 128 bits.

@@ -47,7 +47,9 @@ impl Shape {
         // The whole lines fit in the address space, and their bits are counted in 64 bits.
         let lines = bits.checked_next_multiple_of(8 * PAYLOAD_UNIT)?;
         isize::try_from(lines / 8).ok()?;
-        let known = bits.is_multiple_of(8) && bits / 8 >= shape.bytes && (keys > 0 || bits == 0);
+        // Every key has a slot to itself.
+        let slots = (bits / 8).checked_sub(shape.bytes)? / u64::from(columns) * 8;
+        let known = bits.is_multiple_of(8) && keys <= slots && (keys > 0 || bits == 0);
         shape.bytes = bits / 8;
         known.then_some(shape)
     }
