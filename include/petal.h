@@ -824,6 +824,8 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_COUNTING 5
 /** The scalable Bloom filter: grows with its keys and keeps its false-positive rate. */
 #define PETAL_KIND_SCALABLE 6
+/** The bumped ribbon filter: built once from all keys, 1.003 bits a key for each halving of the rate. */
+#define PETAL_KIND_RIBBON 13
 /** A bit for each integer below a bound: no false positives; for keys that are dense integers. */
 #define PETAL_KIND_EXACT_BITS 19
 /** A map built once: the exact value of each key, and of other keys that they are not there. */
