@@ -71,9 +71,10 @@ pub fn width(bits: u32) -> Width {
     if bits <= 4 { Width::WIDE } else { Width::NARROW }
 }
 
-/// The slots to expect of a shard of so many keys.
-pub fn expected_slots(_width: &Width, keys: u64) -> u64 {
-    keys + keys / 1000 + 8
+/// The slots to expect of a shard of so many keys: what stays free was counted in shards of uniform hashes.
+pub fn expected_slots(width: &Width, keys: u64) -> u64 {
+    let free = 6 + (keys >> if width.bits == Width::NARROW.bits { 15 } else { 12 });
+    keys + free.min(keys / 16)
 }
 
 /// The bytes of metadata to expect of the layers of a shard after the first.

@@ -199,9 +199,8 @@ fn ribbon(header: &Header, payload: &[u8], hash: u64) -> bool {
         let byte = payload.get((begin + slot / 8 * r + column) as usize).copied().unwrap_or(0);
         u64::from(byte >> (slot % 8) & 1)
     };
-    let value = |column: u64| {
-        (0..w).filter(|j| coefficients >> j & 1 == 1).fold(0, |sum, j| sum ^ bit(slot + j, column))
-    };
+    let value =
+        |column: u64| (0..w).filter(|j| coefficients >> j & 1 == 1).fold(0, |sum, j| sum ^ bit(slot + j, column));
     (0..r).all(|column| value(column) == z.wrapping_mul(G) >> 32 >> column & 1)
 }
 
