@@ -62,7 +62,11 @@ static void kind_is_sane(size_t index) {
     CHECK_OK(petal_map_builder_new(&spec, NULL, &map_builder, NULL));
     petal_map_builder_free(map_builder);
     CHECK_STATUS(petal_builder_new(&spec, NULL, &builder, NULL), PETAL_ERR_UNSUPPORTED);
-    CHECK(info.capabilities == 0);
+    petal_map *map = NULL;
+    bool is_made_empty = (info.capabilities & PETAL_CAN_PUT) != 0;
+    CHECK_STATUS(petal_map_new(&spec, &map, NULL), is_made_empty ? PETAL_OK : PETAL_ERR_UNSUPPORTED);
+    if (map) CHECK_EQUAL(petal_map_capabilities(map), info.capabilities);
+    petal_map_free(map);
   } else if (info.is_foreign) {
     /* Its filters come from other systems' bytes: those that take keys whole, or that nobody makes, have no builder. */
     CHECK(info.is_default == 0 && info.is_map == 0);
@@ -88,7 +92,7 @@ static void kind_is_sane(size_t index) {
 
   /* What it is and what it can do agree. */
   CHECK(info.overfill >= PETAL_OVERFILL_RATE_RISES && info.overfill <= PETAL_OVERFILL_IS_BUILT);
-  CHECK((info.overfill == PETAL_OVERFILL_IS_BUILT) == !(info.capabilities & PETAL_CAN_INSERT));
+  CHECK((info.overfill == PETAL_OVERFILL_IS_BUILT) == !(info.capabilities & (PETAL_CAN_INSERT | PETAL_CAN_PUT)));
   CHECK((info.overfill == PETAL_OVERFILL_GROWS) == !!(info.capabilities & PETAL_CAN_GROW));
   CHECK(info.is_canonical <= 1);
   /* Exact bits that are no multiple are refused. */

@@ -236,6 +236,93 @@ static void refusals(void) {
   petal_filter_free(filter);
 }
 
+/* A map that is made empty: what it reads is the value or above it; merged it was given what both were. */
+static void approximator(void) {
+  petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_APPROXIMATOR, .capacity = COUNT};
+  CHECK_OK(petal_spec_set_choice(&spec, "lattice", "max", NULL));
+  petal_map *map = NULL, *other = NULL;
+  petal_error error = {.struct_size = sizeof error};
+  CHECK_OK(petal_map_new(&spec, &map, &error));
+  CHECK_OK(petal_map_new(&spec, &other, NULL));
+  CHECK(petal_map_capabilities(map) == (PETAL_CAN_PUT | PETAL_CAN_MERGE | PETAL_CAN_CLEAR));
+  bool changed = false, found = false;
+  uint64_t value = 0;
+  for (size_t i = 0; i < COUNT; i++) CHECK_OK(petal_map_put_u64(i % 2 ? map : other, keys[i], values[i], &changed));
+  CHECK_OK(petal_map_put(map, "a", 1, 5, NULL));
+  CHECK_OK(petal_map_put(map, "a", 1, UINT64_MAX, &changed));
+  CHECK(changed);
+  CHECK_OK(petal_map_put(map, "a", 1, 4, &changed));
+  CHECK(!changed);
+  CHECK_STATUS(petal_map_put_hash(map, 1, 1, NULL), PETAL_ERR_UNSUPPORTED);
+  CHECK_OK(petal_map_merge(map, other, &error));
+  CHECK_OK(petal_map_merge(map, map, &error));
+  for (size_t i = 0; i < COUNT; i++) {
+    CHECK_OK(petal_map_get_u64(map, keys[i], &value, &found));
+    CHECK(value >= values[i] && found == (value > 0));
+  }
+  uint8_t bytes[COUNT];
+  petal_answers answers = ANSWERS(.bytes = bytes);
+  CHECK_OK(petal_map_put_batch(other, U64_KEYS(keys, COUNT), values, &answers, &error));
+  CHECK(answers.done == COUNT && answers.true_count <= COUNT / 2);
+  CHECK_STATUS(petal_map_replace_u64(map, 1, 1, NULL), PETAL_ERR_UNSUPPORTED);
+  petal_statistics statistics = {.struct_size = sizeof statistics};
+  CHECK_OK(petal_map_statistics(map, &statistics, NULL));
+  CHECK(statistics.count_estimate > 0.9 * COUNT && statistics.count_estimate < 1.1 * COUNT);
+  CHECK_OK(petal_map_sync(map, NULL));
+  CHECK_OK(petal_map_vouch(map, NULL));
+  CHECK_OK(petal_map_clear(map, NULL));
+  CHECK_OK(petal_map_get(map, "a", 1, &value, &found));
+  CHECK(!found && value == 0);
+  petal_map_free(map);
+  petal_map_free(other);
+  spec.kind = PETAL_KIND_BLOOMIER;
+  spec.parameters[0].id = 0;
+  map = NULL;
+  CHECK_STATUS(petal_map_new(&spec, &map, &error), PETAL_ERR_UNSUPPORTED);
+  CHECK_TEXT(error.message, "map builder");
+}
+
+/* Values are replaced in a file, which another handle has open. */
+static void replaced(void) {
+  petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_MUTABLE_BLOOMIER, .false_positive_rate = 1e-6};
+  CHECK_OK(petal_spec_set(&spec, "value_bits", 64, NULL));
+  petal_map_builder *builder = make(&spec, NULL);
+  CHECK_OK(petal_map_builder_put_batch(builder, U64_KEYS(keys, COUNT), values, NULL, NULL));
+  const char *path = check_path("mutable");
+  CHECK_OK(petal_map_builder_save(builder, path, NULL));
+  petal_map_builder_free(builder);
+  petal_map *map = NULL, *reader = NULL;
+  petal_open_options options = {.struct_size = sizeof options, .mode = PETAL_OPEN_WRITE};
+  CHECK_OK(petal_map_open(path, &options, &map, NULL));
+  CHECK_OK(petal_map_open(path, NULL, &reader, NULL));
+  CHECK(petal_map_capabilities(map) == PETAL_CAN_REPLACE && petal_map_capabilities(reader) == 0);
+  bool found = false;
+  uint64_t value = 0;
+  CHECK_OK(petal_map_replace_u64(map, keys[3], 77, &found));
+  CHECK(found);
+  CHECK_OK(petal_map_get_u64(reader, keys[3], &value, &found));
+  CHECK(found && value == 77);
+  CHECK_OK(petal_map_replace(map, &keys[4], 8, 78, NULL));
+  CHECK_OK(petal_map_replace(map, "absent", 6, 1, &found));
+  CHECK(!found);
+  CHECK_STATUS(petal_map_replace_hash(map, 1, 1, &found), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_map_replace_u64(reader, keys[3], 1, &found), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_map_put_u64(map, keys[3], 1, &found), PETAL_ERR_UNSUPPORTED);
+  CHECK_OK(petal_map_get_u64(reader, keys[4], &value, &found));
+  CHECK(value == 78);
+  uint8_t bytes[COUNT];
+  petal_answers answers = ANSWERS(.bytes = bytes);
+  CHECK_OK(petal_map_replace_batch(map, U64_KEYS(keys, COUNT), offsets, &answers, NULL));
+  CHECK(answers.true_count == COUNT);
+  petal_map_free(map);
+  CHECK_OK(petal_map_verify(reader, NULL));
+  for (size_t i = 0; i < COUNT; i++) {
+    CHECK_OK(petal_map_get_u64(reader, keys[i], &value, &found));
+    CHECK(found && value == offsets[i]);
+  }
+  petal_map_free(reader);
+}
+
 int main(void) {
   for (size_t i = 0; i < COUNT; i++) {
     keys[i] = check_key(i);
@@ -246,5 +333,7 @@ int main(void) {
   images();
   wrong_handles();
   refusals();
+  approximator();
+  replaced();
   return check_done();
 }

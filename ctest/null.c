@@ -629,9 +629,42 @@ static void maps(void) {
   REQUIRED_NAMED("description", petal_map_describe(map, NULL, &error));
   REQUIRED_NAMED("map", petal_map_statistics(NULL, &statistics, &error));
   REQUIRED_NAMED("statistics", petal_map_statistics(map, NULL, &error));
+  REQUIRED_NAMED("spec", petal_map_new(NULL, &no_map, &error));
+  REQUIRED_NAMED("map", petal_map_new(&spec, NULL, &error));
   CHECK(no_map == NULL && no_maker == NULL);
   petal_map_free(map);
   petal_map_free(NULL);
+
+  petal_spec made_empty = {.struct_size = sizeof made_empty, .kind = PETAL_KIND_APPROXIMATOR, .capacity = 10};
+  NULLABLE(petal_map_new(&made_empty, &map, NULL));
+  REQUIRED(petal_map_put(NULL, "a", 1, 1, &out_bool));
+  REQUIRED(petal_map_put(map, NULL, 1, 1, &out_bool));
+  REQUIRED(petal_map_put_u64(NULL, 1, 1, &out_bool));
+  REQUIRED(petal_map_put_hash(NULL, 1, 1, &out_bool));
+  NULLABLE(petal_map_put(map, NULL, 0, 1, NULL));
+  NULLABLE(petal_map_put_u64(map, 1, 1, NULL));
+  REQUIRED(petal_map_replace(NULL, "a", 1, 1, &out_bool));
+  REQUIRED(petal_map_replace_u64(NULL, 1, 1, &out_bool));
+  REQUIRED(petal_map_replace_hash(NULL, 1, 1, &out_bool));
+  INSERTION("map", petal_map_put_batch(NULL, &numbers, k, &answers, &error));
+  INSERTION("keys", petal_map_put_batch(map, NULL, k, &answers, &error));
+  INSERTION("values", petal_map_put_batch(map, &numbers, NULL, &answers, &error));
+  NULLABLE(petal_map_put_batch(map, &none, NULL, NULL, NULL));
+  NULLABLE(petal_map_put_batch(map, &numbers, k, NULL, NULL));
+  INSERTION("map", petal_map_replace_batch(NULL, &numbers, k, &answers, &error));
+  INSERTION("keys", petal_map_replace_batch(map, NULL, k, &answers, &error));
+  INSERTION("values", petal_map_replace_batch(map, &numbers, NULL, &answers, &error));
+  REQUIRED_NAMED("map", petal_map_merge(NULL, map, &error));
+  REQUIRED_NAMED("other", petal_map_merge(map, NULL, &error));
+  NULLABLE(petal_map_merge(map, map, NULL));
+  REQUIRED_NAMED("map", petal_map_clear(NULL, &error));
+  NULLABLE(petal_map_clear(map, NULL));
+  REQUIRED_NAMED("map", petal_map_sync(NULL, &error));
+  NULLABLE(petal_map_sync(map, NULL));
+  REQUIRED_NAMED("map", petal_map_vouch(NULL, &error));
+  NULLABLE(petal_map_vouch(map, NULL));
+  CHECK(petal_map_capabilities(NULL) == 0);
+  petal_map_free(map);
 }
 
 int main(void) {

@@ -832,6 +832,10 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_BLOOMIER 7
 /** A map built once, the smallest: the exact value of each key, and an arbitrary one of every other key. */
 #define PETAL_KIND_RETRIEVAL 15
+/** A map made empty: at least the value of each key, in the order of max, min, or union of bits; merges. */
+#define PETAL_KIND_APPROXIMATOR 16
+/** A map built once, in which values of keys that are there can be replaced in place. */
+#define PETAL_KIND_MUTABLE_BLOOMIER 21
 /** A classic Bloom filter placed as another system places it, for exchanging its bytes. */
 #define PETAL_KIND_FOREIGN_BLOOM 8
 /** The Bloom filter of RocksDB's tables, for exchanging its bytes: one cache line a key. */
@@ -863,6 +867,10 @@ typedef uint32_t petal_kind;
 #define PETAL_CAN_GROW (1ull << 8)
 /** Keys can be inserted by many threads at once, without locks: `petal_filter_insert_shared()`. */
 #define PETAL_CAN_INSERT_SHARED (1ull << 9)
+/** Keys of a map can be given values at any time: `petal_map_put()`. Such a map is made empty: `petal_map_new()`. */
+#define PETAL_CAN_PUT (1ull << 10)
+/** The values of keys that are in a map can be replaced: `petal_map_replace()`. */
+#define PETAL_CAN_REPLACE (1ull << 11)
 
 /** The size of a name, with its final NUL. */
 #define PETAL_NAME_SIZE 32
@@ -906,7 +914,10 @@ typedef struct petal_kind_info {
    * order.
    */
   uint32_t is_canonical;
-  /** 0 if it is of filters: `petal_filter_new()`, `petal_builder_new()`; 1 of maps: `petal_map_builder_new()`. */
+  /**
+   * 0 if it is of filters: `petal_filter_new()`, `petal_builder_new()`; 1 of maps: `petal_map_builder_new()`,
+   * and where they can put `petal_map_new()`.
+   */
   uint32_t is_map;
   /** 1 if a spec whose kind is 0 means this one, among those of filters or those of maps; 0 if not. */
   uint32_t is_default;
@@ -1465,20 +1476,25 @@ petal_status petal_compacts_contain_hash(const void *const *data,
 /*
  * MAPS
  *
- * A map is built once, from all of its keys and their values, and keeps no keys. It gives the
- * exact value of each key that it was built from, and says of other keys that they are not there:
- * of all but a share that you choose, which are given a value that means nothing.
+ * A map keeps values and no keys. Most kinds are built once, from all of their keys, and give the
+ * exact value of each; one is made empty, and gives the value of a key or more. Of other keys a
+ * map says that they are not there: of all but a share that you choose, which are given a value
+ * that means nothing. The kind `retrieval` has nothing to tell them by, and gives every key one.
  */
 
 /** A map of any kind. Free it with `petal_map_free()`. Since 0.1. */
 typedef struct petal_map petal_map;
 
-/** Frees a map. NULL is allowed. Since 0.1. */
+/**
+ * Frees a map. An image that was written in place is brought up to date first; call `petal_map_sync()` before if you
+ * want to know whether that works. NULL is allowed. Since 0.1.
+ */
 void petal_map_free(petal_map *map);
 
 /**
- * Looks a key up: `found` becomes whether it is there, and `value`, nullable, its value, or 0 if it is not. Constant
- * time. Since 0.1.
+ * Looks a key up: `found` becomes whether it is there, and `value`, nullable, its value, or 0 if it is not. In an
+ * approximator a key is not there if it reads the least element of the lattice, which of "min" is the greatest number.
+ * Constant time. Since 0.1.
  */
 petal_status petal_map_get(const petal_map *map, const void *key, size_t length, uint64_t *value, bool *found);
 
@@ -1506,7 +1522,7 @@ petal_status petal_map_get_batch(const petal_map *map,
  * MAPS: BUILDING
  *
  * A map builder collects keys with their values, 24 bytes a key, and then makes the map, sized for
- * exactly the distinct keys that came. It takes the options of a builder of filters, and of its
+ * exactly the distinct keys that came. Of a kind that is made empty it joins the values of a key. It takes the options of a builder of filters, and of its
  * spec kind (0 is `PETAL_KIND_BLOOMIER`), false_positive_rate, hash function, seed, key, parameters.
  */
 
@@ -1524,9 +1540,12 @@ void petal_map_builder_free(petal_map_builder *builder);
 
 /**
  * Gives a key a value. To give it the same value again changes nothing; two different values of a key are found when
- * the map is made. `PETAL_ERR_OUT_OF_RANGE` for a value that the parameter value_bits cannot hold. Since 0.1.
+ * the map is made, unless its kind is one that joins them. `PETAL_ERR_OUT_OF_RANGE` for a value that the parameter value_bits cannot hold. Since 0.1.
  */
-petal_status petal_map_builder_put(petal_map_builder *builder, const void *key, size_t length, uint64_t value);
+petal_status petal_map_builder_put(petal_map_builder *builder,
+                                   const void *key,
+                                   size_t length,
+                                   uint64_t value);
 
 /** Gives a uint64_t key a value, as `petal_map_builder_put()` does a byte key. Since 0.1. */
 petal_status petal_map_builder_put_u64(petal_map_builder *builder, uint64_t key, uint64_t value);
@@ -1565,12 +1584,107 @@ petal_status petal_map_builder_save(petal_map_builder *builder, const char *path
 
 
 /*
+ * MAPS: CHANGING
+ *
+ * Two kinds of map change after they were made. An `approximator` is made empty, and takes keys
+ * with their values at any time: what it reads of a key is what the key was given, or above that.
+ * In a `mutable_bloomier`, which is built, the values of its keys can be replaced. Others answer
+ * `PETAL_ERR_UNSUPPORTED`. Changes need the map to themselves; readers of the same image in other
+ * handles and processes go on meanwhile, without locks, and see a value as it was or as it is.
+ */
+
+/**
+ * Makes an empty map, of a kind that is made empty: `PETAL_KIND_APPROXIMATOR`, which the spec has to name.
+ * `PETAL_ERR_UNSUPPORTED` for a kind that is built by `petal_map_builder_new()`. Since 0.1.
+ */
+petal_status petal_map_new(const petal_spec *spec, petal_map **map, petal_error *error);
+
+/**
+ * Gives a key a value, beside those that it was given before: the map joins them as its parameter lattice says.
+ * `changed`, nullable, becomes whether less was read of the key before. `PETAL_ERR_OUT_OF_RANGE` for a value that the
+ * parameter value_bits cannot hold. Constant time. Since 0.1.
+ */
+petal_status petal_map_put(petal_map *map, const void *key, size_t length, uint64_t value, bool *changed);
+
+/** Gives a uint64_t key a value, as `petal_map_put()` does a byte key. Since 0.1. */
+petal_status petal_map_put_u64(petal_map *map, uint64_t key, uint64_t value, bool *changed);
+
+/**
+ * Gives a key that is known by a 64-bit hash from elsewhere a value, as `petal_map_put()` does a byte key.
+ * `PETAL_ERR_UNSUPPORTED` unless the map was made with `PETAL_HASH_EXTERNAL`. Since 0.1.
+ */
+petal_status petal_map_put_hash(petal_map *map, uint64_t hash, uint64_t value, bool *changed);
+
+/**
+ * Gives keys values in order, as `petal_map_put()` does one; `values` has as many as there are keys, and may be NULL if
+ * there are none. `answers`, nullable: each is true if less was read of the key before. On a failure the first `done`
+ * keys were taken. Since 0.1.
+ */
+petal_status petal_map_put_batch(petal_map *map,
+                                 const petal_keys *keys,
+                                 const uint64_t *values,
+                                 petal_answers *answers,
+                                 petal_error *error);
+
+/**
+ * Gives a key that is there another value in place of its own. `found`, nullable, becomes false if the key certainly
+ * is not there: then nothing has changed. True does not prove that it is: with the probability of a false positive
+ * another key's value was replaced. `PETAL_ERR_OUT_OF_RANGE` for a value that has more bits than the map's values.
+ * Constant time. Since 0.1.
+ */
+petal_status petal_map_replace(petal_map *map, const void *key, size_t length, uint64_t value, bool *found);
+
+/** Gives a uint64_t key that is there another value, as `petal_map_replace()` does a byte key. Since 0.1. */
+petal_status petal_map_replace_u64(petal_map *map, uint64_t key, uint64_t value, bool *found);
+
+/**
+ * Gives a key that is there, and known by a 64-bit hash from elsewhere, another value, as `petal_map_replace()` does a
+ * byte key. `PETAL_ERR_UNSUPPORTED` unless the map was made with `PETAL_HASH_EXTERNAL`. Since 0.1.
+ */
+petal_status petal_map_replace_hash(petal_map *map, uint64_t hash, uint64_t value, bool *found);
+
+/**
+ * Gives keys that are there other values in order, as `petal_map_replace()` does one; `values` has as many as there are
+ * keys, and may be NULL if there are none. `answers`, nullable: each is false if the key certainly is not there, which
+ * is no failure. On a failure the first `done` keys were taken. Since 0.1.
+ */
+petal_status petal_map_replace_batch(petal_map *map,
+                                     const petal_keys *keys,
+                                     const uint64_t *values,
+                                     petal_answers *answers,
+                                     petal_error *error);
+
+/**
+ * Makes `map` what it would be if it had also been given all that `other` was, for kinds that can
+ * (`PETAL_CAN_MERGE`). Both have to be made from one spec: `PETAL_ERR_INCOMPATIBLE` names the first difference.
+ * Since 0.1.
+ */
+petal_status petal_map_merge(petal_map *map, const petal_map *other, petal_error *error);
+
+/** Forgets all keys of a map that is made empty. Since 0.1. */
+petal_status petal_map_clear(petal_map *map, petal_error *error);
+
+/** Brings an image that was changed in place up to date on its disk, as `petal_filter_sync()` does. Since 0.1. */
+petal_status petal_map_sync(petal_map *map, petal_error *error);
+
+/** Declares the bytes as they are now to be right, as `petal_filter_vouch()` does. Since 0.1. */
+petal_status petal_map_vouch(petal_map *map, petal_error *error);
+
+/**
+ * What this map can do now: `PETAL_CAN_*`, ORed. An image that is open for reading can do less than its kind. 0 for
+ * NULL. Since 0.1.
+ */
+uint64_t petal_map_capabilities(const petal_map *map);
+
+
+/*
  * MAPS: IMAGES AND FILES
  *
- * The image of a map is made as that of a filter. A map is never changed, so its image is always
- * clean, and opens for reading (`PETAL_OPEN_READ`) or as a copy (`PETAL_OPEN_LOAD`). To open it to
- * be changed (`PETAL_OPEN_WRITE`, `PETAL_OPEN_SHARE`) is `PETAL_ERR_UNSUPPORTED`. So is to open the
- * image of a filter as a map, or the other way round, with a message that says what it is.
+ * The image of a map is made as that of a filter. It opens for reading (`PETAL_OPEN_READ`) or as a
+ * copy (`PETAL_OPEN_LOAD`), and where its kind can change (MAPS: CHANGING) for one writer
+ * (`PETAL_OPEN_WRITE`). Otherwise that is `PETAL_ERR_UNSUPPORTED`, and so is to share a map
+ * (`PETAL_OPEN_SHARE`), and to open the image of a filter as a map, or the other way round, with a
+ * message that says what it is.
  */
 
 /** Opens the image that a file is. `options` is nullable. Since 0.1. */
@@ -1587,8 +1701,8 @@ petal_status petal_map_open_descriptor(int32_t descriptor,
                                        petal_error *error);
 
 /**
- * Opens the image at the start of a buffer, aligned to 8. In place the buffer must outlive the handle and is never
- * written. `options` is nullable. Since 0.1.
+ * Opens the image at the start of a buffer, aligned to 8. In place the buffer must outlive the handle, and is written
+ * only if it is opened for that. `options` is nullable. Since 0.1.
  */
 petal_status petal_map_open_buffer(void *buffer,
                                    size_t length,
@@ -1647,7 +1761,8 @@ petal_status petal_map_describe(const petal_map *map, petal_description *descrip
 
 /**
  * Measures a map: `fill` is the share of the cells that keys have taken, `false_positive_rate` the share of absent
- * keys that are given a value, `count_estimate` the distinct keys, exactly. Since 0.1.
+ * keys that are given a value, `count_estimate` the distinct keys: exactly if it was built, otherwise judging by the
+ * fill, and NaN if it is too full to tell. Since 0.1.
  */
 petal_status petal_map_statistics(const petal_map *map, petal_statistics *statistics, petal_error *error);
 

@@ -3,10 +3,10 @@
 
 use crate::answers::Answers;
 use crate::bits::ring::{self, Batch, Few, GROUP, Lookups, Stages, Taken};
-use crate::error::Result;
+use crate::error::{Result, Status, error};
 use crate::hash::Hasher;
 use crate::keys::Keys;
-use crate::kind::{Base, Count, MapKind};
+use crate::kind::{Base, Count, MapKind, Verb, check_value, mark_entries};
 use crate::simd::Instructions;
 
 /// How many groups of keys are counted at once.
@@ -219,6 +219,69 @@ pub(crate) fn get(kind: &dyn MapKind, keys: &Keys, answers: &mut Answers) -> Res
     kind.get_many(&mut Gets { keys, hasher, identified: 0, answered: 0, answers });
     answers.done = keys.len();
     Ok(())
+}
+
+/// Puts or replaces the value of one key of a map in an image in place.
+///
+/// # Errors
+/// [`Status::Corrupt`] if a region does not match its checksum; what the system reports. Nothing has changed then.
+pub(crate) fn give_one(kind: &mut dyn MapKind, id: u128, value: u64, verb: Verb) -> Result<bool> {
+    kind.base_mut().begin_writing()?;
+    mark_entries(kind, &[id]).outcome?;
+    kind.base_mut().allow_at_once(true);
+    let answer = verb.at_once(kind, id, value);
+    kind.base_mut().allow_at_once(false);
+    answer.ok_or_else(|| Status::Internal.into())
+}
+
+/// Puts or replaces the values of keys of a map, which can do that: how many were taken, the first so many, and what
+/// stopped it there. Only these have answers.
+pub(crate) fn give(
+    kind: &mut dyn MapKind,
+    keys: &Keys,
+    values: &[u64],
+    mut answers: Option<&mut Answers>,
+    verb: Verb,
+) -> Taken {
+    if let Some(answers) = &mut answers {
+        (answers.true_count, answers.done) = (0, 0);
+    }
+    let (length, hasher) = (keys.len(), kind.base().hasher().clone());
+    if values.len() != length {
+        return Taken::none(error!(BufferTooSmall, "{length} keys have {} values", values.len()));
+    }
+    let room = answers.as_ref().map_or(Ok(()), |answers| answers.check(length));
+    let ready = room.and_then(|()| keys.check_identities(&hasher)).and_then(|()| kind.base_mut().begin_writing());
+    if let Err(error) = ready {
+        return Taken::none(error);
+    }
+    let greatest = kind.greatest_value();
+    let (mut done, mut ids, mut outcome) = (0, [0; GROUP], Ok(()));
+    for group in values.chunks(GROUP) {
+        // Those before the first value that is too great.
+        let fitting = group.iter().position(|value| *value > greatest).unwrap_or(group.len());
+        keys.identify_range(done, &hasher, &mut ids[..fitting]);
+        ids[..fitting].iter().for_each(|id| kind.fetch(*id));
+        let marked = if kind.base().is_own() { Taken::all(fitting) } else { mark_entries(kind, &ids[..fitting]) };
+        kind.base_mut().allow_at_once(true);
+        let mut bits = 0;
+        for (i, (id, value)) in ids.iter().zip(group).take(marked.keys).enumerate() {
+            bits |= u64::from(verb.at_once(kind, *id, *value).unwrap_or(false)) << i;
+        }
+        kind.base_mut().allow_at_once(false);
+        if let Some(answers) = &mut answers {
+            answers.take(done, bits, marked.keys);
+        }
+        done += marked.keys;
+        outcome = marked.outcome.and_then(|()| group.get(fitting).map_or(Ok(()), |v| check_value(*v, greatest)));
+        if outcome.is_err() {
+            break;
+        }
+    }
+    if let Some(answers) = answers {
+        answers.done = done;
+    }
+    Taken { keys: done, outcome }
 }
 
 /// Inserts or removes keys. Says how many were taken, the first so many, and what stopped it there. Only these have

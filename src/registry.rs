@@ -5,7 +5,7 @@ use crate::filters::{
     ribbon, rocksdb_bloom, scalable, split_block,
 };
 use crate::kind::Row;
-use crate::maps::{bloomier, retrieval};
+use crate::maps::{approximator, bloomier, mutable_bloomier, retrieval};
 use crate::spec::KindId;
 
 /// All kinds of filter, in the order of their numbers.
@@ -21,7 +21,7 @@ pub static FILTERS: &[Row] = &[
 ];
 
 /// All kinds of map, in the order of their numbers, which no filter has.
-pub static MAPS: &[Row] = &[bloomier::ROW, retrieval::ROW];
+pub static MAPS: &[Row] = &[bloomier::ROW, retrieval::ROW, approximator::ROW, mutable_bloomier::ROW];
 
 /// The kinds of filter that other systems' bytes become ([`crate::interop`]), in the order of their numbers. They are
 /// apart because nobody chooses them for their own sake.

@@ -94,6 +94,16 @@ static inline petal_status petal_go_map_get(const petal_map *map, const uint8_t 
 	return petal_map_get(map, key, length, value, found);
 }
 
+static inline petal_status petal_go_map_put(petal_map *map, const uint8_t *key, size_t length, uint64_t value,
+                                            bool *changed) {
+	return petal_map_put(map, key, length, value, changed);
+}
+
+static inline petal_status petal_go_map_replace(petal_map *map, const uint8_t *key, size_t length, uint64_t value,
+                                                bool *found) {
+	return petal_map_replace(map, key, length, value, found);
+}
+
 static inline petal_status petal_go_map_builder_put(petal_map_builder *builder, const uint8_t *key, size_t length,
                                                     uint64_t value) {
 	return petal_map_builder_put(builder, key, length, value);
@@ -201,6 +211,20 @@ static inline petal_status petal_go_map_get_batch(const petal_map *map, petal_ke
 	petal_keys keys = petal_go_keys(form, bytes, length, numbers, count);
 	petal_answers answers = {.struct_size = sizeof answers, .bytes = found, .values = values};
 	petal_status status = petal_map_get_batch(map, &keys, &answers, error);
+	taken->true_count = answers.true_count;
+	taken->done = answers.done;
+	return status;
+}
+
+/* Puts or replaces the values of keys; `found` is nullable. */
+static inline petal_status petal_go_map_give_batch(petal_map *map, bool replaces, petal_keys_form form,
+                                                   const uint8_t *bytes, size_t length, const uint64_t *numbers,
+                                                   size_t count, const uint64_t *values, uint8_t *found,
+                                                   petal_go_taken *taken, petal_error *error) {
+	petal_keys keys = petal_go_keys(form, bytes, length, numbers, count);
+	petal_answers answers = {.struct_size = sizeof answers, .bytes = found};
+	petal_status status = replaces ? petal_map_replace_batch(map, &keys, values, &answers, error)
+	                               : petal_map_put_batch(map, &keys, values, &answers, error);
 	taken->true_count = answers.true_count;
 	taken->done = answers.done;
 	return status;

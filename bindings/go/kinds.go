@@ -37,6 +37,10 @@ const (
 	CanGrow      Capabilities = C.PETAL_CAN_GROW
 	// CanInsertShared is that of [Filter.InsertShared] and its like.
 	CanInsertShared Capabilities = C.PETAL_CAN_INSERT_SHARED
+	// CanPut is that of maps which are made empty: [Map.Put].
+	CanPut Capabilities = C.PETAL_CAN_PUT
+	// CanReplace is that of maps whose keys can be given other values: [Map.Replace].
+	CanReplace Capabilities = C.PETAL_CAN_REPLACE
 )
 
 // Has says whether all of other are among the capabilities.

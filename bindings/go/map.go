@@ -59,11 +59,14 @@ import (
 	"runtime"
 	"runtime/cgo"
 	"unsafe"
+
+	"github.com/petal-filter/petal/bindings/go/internal/race"
 )
 
-// Map is a map of any kind: the exact value of each key that it was built from, and of other keys, but for a share of
-// them, that they are not there. A [MapBuilder] makes it. Its methods only read it and may run in many goroutines at
-// once, but for [Map.Close].
+// Map is a map of any kind: the value of each key that it was built from or given, or what its kind says of it, and of
+// other keys, but for a share of them, that they are not there. A [MapBuilder] makes it, or [NewMap] an empty one. Its
+// methods only read it and may run in many goroutines at once, but for [Map.Close] and those that say that they change
+// it: these need the map to themselves.
 type Map struct {
 	owner *mapOwner
 }
@@ -89,9 +92,19 @@ func (m *Map) raw() *C.petal_map {
 	return m.owner.handle
 }
 
-// Close frees the map. The error is always nil. Closing twice is allowed.
-func (m *Map) Close() error {
+// toChange is [Map.raw] for a method that needs the map to itself: the race detector reports it beside any other.
+func (m *Map) toChange() *C.petal_map {
 	handle := m.raw()
+	if handle != nil {
+		race.Write(unsafe.Pointer(&m.owner.handle))
+	}
+	return handle
+}
+
+// Close frees the map. An image that was written in place is brought up to date first, of which [Map.Sync] says whether
+// it works. The error is always nil. Closing twice is allowed.
+func (m *Map) Close() error {
+	handle := m.toChange()
 	if handle == nil {
 		return nil
 	}
@@ -102,8 +115,8 @@ func (m *Map) Close() error {
 	return nil
 }
 
-// OpenMap opens the image of a map that a file is, for reading or as a copy: nothing changes a map, and the other modes
-// are refused with [ErrUnsupported]. If another process truncates a file while it is mapped, touching the
+// OpenMap opens the image of a map that a file is, for reading, as a copy, or, where its kind can change, for writing;
+// other modes are refused with [ErrUnsupported]. If another process truncates a file while it is mapped, touching the
 // lost part ends the program; use OpenLoad where that may happen.
 func OpenMap(path string, options *OpenOptions) (*Map, error) {
 	const op = "petal.OpenMap"

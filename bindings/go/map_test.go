@@ -152,3 +152,110 @@ func TestTwoValuesOfAKeyAreRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestMapsAreMadeEmptyAndMerged(t *testing.T) {
+	keys, values := entries(2000)
+	spec := Spec{Kind: "approximator", Capacity: 2000, Parameters: map[string]string{"lattice": "max"}}
+	first, err := NewMap(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	second, _ := NewMap(spec)
+	defer second.Close()
+	if !first.Capabilities().Has(CanPut|CanMerge|CanClear) || first.Capabilities().Has(CanReplace) {
+		t.Error(first.Capabilities())
+	}
+	for i, key := range keys {
+		if changed, err := first.PutString(key, 1); err != nil || i == 0 && !changed {
+			t.Fatal(changed, err)
+		}
+	}
+	answers := Answers{Bools: make([]bool, len(keys))}
+	if err := second.PutBatch(Strings(keys), values, &answers); err != nil || answers.Done != len(keys) {
+		t.Fatal(answers, err)
+	}
+	if err := first.Merge(second); err != nil {
+		t.Fatal(err)
+	}
+	for i, key := range keys {
+		if value, found, err := first.GetString(key); err != nil || !found || value < max(1, values[i]) {
+			t.Fatal(key, value, found, err)
+		}
+	}
+	if changed, err := first.Put([]byte(keys[0]), values[0]); changed || err != nil {
+		t.Error(changed, err)
+	}
+	if changed, err := first.PutUint64(7, 1<<63); !changed || err != nil {
+		t.Error(changed, err)
+	}
+	if _, err := first.PutHash(7, 1); !errors.Is(err, ErrUnsupported) {
+		t.Error(err)
+	}
+	if _, err := first.Replace([]byte("a"), 1); !errors.Is(err, ErrUnsupported) {
+		t.Error(err)
+	}
+	if err := errors.Join(first.Sync(), first.Vouch(), first.Clear()); err != nil {
+		t.Error(err)
+	}
+	if _, found, _ := first.GetString(keys[0]); found {
+		t.Error("a cleared map has a key")
+	}
+	if _, err := NewMap(Spec{}); !errors.Is(err, ErrUnsupported) {
+		t.Error(err)
+	}
+}
+
+func TestValuesAreReplaced(t *testing.T) {
+	keys, values := entries(2000)
+	spec := Spec{Kind: "mutable_bloomier", FalsePositiveRate: 1e-6, Parameters: map[string]string{"value_bits": "64"}}
+	builder, err := NewMapBuilder(spec, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer builder.Close()
+	for i, key := range keys {
+		_ = builder.PutString(key, values[i])
+	}
+	path := filepath.Join(t.TempDir(), "map.petal")
+	if err := builder.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	m, err := OpenMap(path, &OpenOptions{Mode: OpenWrite})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range values {
+		values[i] ^= 1 << 50
+	}
+	if found, err := m.ReplaceString(keys[0], values[0]); !found || err != nil {
+		t.Error(found, err)
+	}
+	if found, err := m.Replace([]byte(keys[1]), values[1]); !found || err != nil {
+		t.Error(found, err)
+	}
+	if found, err := m.ReplaceUint64(1, 1); found || err != nil {
+		t.Error(found, err)
+	}
+	if _, err := m.ReplaceHash(1, 1); !errors.Is(err, ErrUnsupported) {
+		t.Error(err)
+	}
+	if err := m.ReplaceBatch(Strings(keys), values[1:], nil); !errors.Is(err, ErrBufferTooSmall) {
+		t.Error(err)
+	}
+	answers := Answers{Bools: make([]bool, len(keys))}
+	if err := m.ReplaceBatch(Strings(keys), values, &answers); err != nil || answers.TrueCount != len(keys) {
+		t.Error(answers, err)
+	}
+	checkMap(t, m, keys, values)
+	m.Close()
+	m, err = OpenMap(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	checkMap(t, m, keys, values)
+	if err := m.Verify(); err != nil {
+		t.Error(err)
+	}
+}

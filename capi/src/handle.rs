@@ -24,6 +24,11 @@ impl<T> Handle<T> {
         if self.poisoned { Err(Status::Internal.into()) } else { Ok(&self.value) }
     }
 
+    /// The value, for its end, if a panic was caught while it was being changed: its state is not to be trusted.
+    pub(crate) fn poisoned(&mut self) -> Option<&mut T> {
+        self.poisoned.then_some(&mut self.value)
+    }
+
     /// Changes the value. A panic on the way leaves the handle poisoned.
     pub(crate) fn change<R>(&mut self, change: impl FnOnce(&mut T) -> R) -> Result<R> {
         if self.poisoned {

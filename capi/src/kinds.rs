@@ -34,10 +34,15 @@ pub const PETAL_CAN_COUNT: u64 = 1 << 7;
 pub const PETAL_CAN_GROW: u64 = 1 << 8;
 /// Keys can be inserted by many threads at once, without locks: `petal_filter_insert_shared()`.
 pub const PETAL_CAN_INSERT_SHARED: u64 = 1 << 9;
+/// Keys of a map can be given values at any time: `petal_map_put()`. Such a map is made empty: `petal_map_new()`.
+pub const PETAL_CAN_PUT: u64 = 1 << 10;
+/// The values of keys that are in a map can be replaced: `petal_map_replace()`.
+pub const PETAL_CAN_REPLACE: u64 = 1 << 11;
 
 const _: () = {
     assert!(PETAL_CAN_REMOVE == Capabilities::REMOVE.0 && PETAL_CAN_COUNT == Capabilities::COUNT.0);
     assert!(PETAL_CAN_GROW == Capabilities::GROW.0);
+    assert!(PETAL_CAN_PUT == Capabilities::PUT.0 && PETAL_CAN_REPLACE == Capabilities::REPLACE.0);
     assert!(PETAL_CAN_INSERT_SHARED == Capabilities::INSERT_SHARED.0);
     assert!(PETAL_CAN_INSERT == Capabilities::INSERT.0 && PETAL_CAN_CLEAR == Capabilities::CLEAR.0);
     assert!(PETAL_CAN_MERGE == Capabilities::MERGE.0 && PETAL_CAN_INTERSECT == Capabilities::INTERSECT.0);
@@ -83,7 +88,8 @@ pub struct petal_kind_info {
     /// 1 if a payload depends only on which keys there are, and how often where they are counted; 0 if also on their
     /// order.
     pub is_canonical: u32,
-    /// 0 if it is of filters: `petal_filter_new()`, `petal_builder_new()`; 1 of maps: `petal_map_builder_new()`.
+    /// 0 if it is of filters: `petal_filter_new()`, `petal_builder_new()`; 1 of maps: `petal_map_builder_new()`,
+    /// and where they can put `petal_map_new()`.
     pub is_map: u32,
     /// 1 if a spec whose kind is 0 means this one, among those of filters or those of maps; 0 if not.
     pub is_default: u32,

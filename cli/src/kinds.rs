@@ -54,7 +54,7 @@ pub fn run(common: args::Common) -> Outcome {
         match row.structure {
             Structure::Filter { .. } => {}
             Structure::StaticFilter { .. } => text.line("    is built from all of its keys at once")?,
-            Structure::Map { .. } => text.line("    is a map: see petal help map")?,
+            Structure::Map { .. } | Structure::StaticMap { .. } => text.line("    is a map: see petal help map")?,
         }
         if !description.capabilities.is_empty() {
             text.line(format_args!("    can: {}", description.capabilities.join(", ")))?;
@@ -93,7 +93,8 @@ fn describe(row: &'static Row) -> Description {
         made_from: match row.structure {
             Structure::Filter { .. } => "empty",
             Structure::StaticFilter { .. } => "keys",
-            Structure::Map { .. } => "entries",
+            Structure::Map { .. } => "empty",
+            Structure::StaticMap { .. } => "entries",
         },
         capabilities: can.map(|(name, _)| *name).collect(),
         bits_unit: match row.sizes {

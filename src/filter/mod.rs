@@ -55,9 +55,9 @@ impl Image for Filter {
     fn over(base: Base) -> Result<Filter> {
         match base.row().structure {
             Structure::Filter { open } | Structure::StaticFilter { open, .. } => Ok(Filter::of_kind(open(base)?)),
-            Structure::Map { .. } => {
+            Structure::Map { .. } | Structure::StaticMap { .. } => {
                 let name = base.row().name;
-                Err(error!(Unsupported, "the image is a map of the kind {name}, not a filter: open it as a map"))
+                Err(error!(Unsupported, "{name} is a kind of map, not of filter: make it or open it as a map"))
             }
         }
     }
@@ -457,28 +457,15 @@ impl Filter {
     /// Refuses an operation that needs this capability where it is lacking: because of the kind, or of how the image is
     /// open.
     fn check_capability(&self, operation: &str, capability: Capabilities) -> Result<()> {
-        if self.capabilities().contains(capability) {
-            return Ok(());
-        }
-        self.check_kind(operation, capability)?;
-        if Capabilities::RESIZING.contains(capability) {
-            return Err(error!(
-                Unsupported,
-                "an image in place keeps its size; to {operation} it, open it as a copy (mode load)"
-            ));
-        }
-        Err(self.base().refusal())
+        self.base().check_capability(operation, capability)
     }
 
     /// Refuses an operation that no filter of the kind can do.
     fn check_kind(&self, operation: &str, capability: Capabilities) -> Result<()> {
-        match self.base().row().capabilities.contains(capability) {
-            true => Ok(()),
-            false => Err(self.unsupported(operation)),
-        }
+        self.base().check_kind(operation, capability)
     }
 
     fn unsupported(&self, operation: &str) -> Error {
-        error!(Unsupported, "filters of the kind {} cannot {operation}", self.base().row().name)
+        self.base().unsupported(operation)
     }
 }

@@ -141,6 +141,41 @@ impl Base {
         }
     }
 
+    /// Refuses an operation that the kind or the memory does not allow.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`](crate::Status::Unsupported), saying which of them it is.
+    pub(crate) fn check_capability(&self, operation: &str, capability: Capabilities) -> Result<()> {
+        if self.capabilities().contains(capability) {
+            return Ok(());
+        }
+        self.check_kind(operation, capability)?;
+        if Capabilities::RESIZING.contains(capability) {
+            return Err(error!(
+                Unsupported,
+                "an image in place keeps its size; to {operation} it, open it as a copy (mode load)"
+            ));
+        }
+        Err(self.refusal())
+    }
+
+    /// Refuses an operation that nothing of the kind can do.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`](crate::Status::Unsupported).
+    pub(crate) fn check_kind(&self, operation: &str, capability: Capabilities) -> Result<()> {
+        match self.row.capabilities.contains(capability) {
+            true => Ok(()),
+            false => Err(self.unsupported(operation)),
+        }
+    }
+
+    /// That nothing of the kind can do this.
+    pub(crate) fn unsupported(&self, operation: &str) -> Error {
+        let what = if self.row.is_map() { "maps" } else { "filters" };
+        error!(Unsupported, "{what} of the kind {} cannot {operation}", self.row.name)
+    }
+
     /// What two filters must have in common to combine: kind, layout, the identity of the geometry, hash function and
     /// its seed or key.
     pub fn compatibility_id(&self) -> [u8; 16] {

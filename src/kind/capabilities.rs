@@ -30,20 +30,27 @@ impl Capabilities {
     /// Keys can be inserted by many threads at once, without locks.
     pub const INSERT_SHARED: Capabilities = Capabilities(1 << 9);
 
-    /// What changes a filter, and what a handle for reading cannot do.
+    /// Keys of a map can be given values one by one, at any time; a key that has one gets the join of both.
+    pub const PUT: Capabilities = Capabilities(1 << 10);
+    /// The values of keys that are in a map can be replaced.
+    pub const REPLACE: Capabilities = Capabilities(1 << 11);
+
+    /// What changes a filter or a map, and what a handle for reading cannot do.
     pub const WRITING: Capabilities = Capabilities::INSERT
         .with(Capabilities::CLEAR)
         .with(Capabilities::MERGE)
         .with(Capabilities::INTERSECT)
         .with(Capabilities::FOLD)
         .with(Capabilities::REMOVE)
-        .with(Capabilities::GROW);
+        .with(Capabilities::GROW)
+        .with(Capabilities::PUT)
+        .with(Capabilities::REPLACE);
 
     /// What changes the size of a filter, and so cannot be done in place.
     pub const RESIZING: Capabilities = Capabilities::FOLD.with(Capabilities::GROW);
 
     /// Every capability with its name.
-    pub const ALL: [(&'static str, Capabilities); 10] = [
+    pub const ALL: [(&'static str, Capabilities); 12] = [
         ("insert", Capabilities::INSERT),
         ("clear", Capabilities::CLEAR),
         ("merge", Capabilities::MERGE),
@@ -54,6 +61,8 @@ impl Capabilities {
         ("count", Capabilities::COUNT),
         ("grow", Capabilities::GROW),
         ("insert_shared", Capabilities::INSERT_SHARED),
+        ("put", Capabilities::PUT),
+        ("replace", Capabilities::REPLACE),
     ];
 
     /// Whether all of `other` is in this set.

@@ -1,7 +1,7 @@
 //! Changes of single words, wherever a payload lies: at once in memory of the filter's own, and in an image in place
 //! after the regions of those words are marked (`in_place` says why).
 
-use super::Kind;
+use super::{Base, Kind};
 use crate::bits::ring::Taken;
 use crate::bits::ring::{Batch, Chunk};
 use crate::error::Result;
@@ -59,16 +59,21 @@ fn at_once<K: Kind, T>(kind: &mut K, change: impl FnOnce(&mut K) -> T) -> T {
 /// Marks the regions of an image in place that hashes change, in order: how many of them may be changed now, and what
 /// keeps the next one from it. See `Base::mark` for the order in which others see it.
 pub(crate) fn mark<K: Kind + ?Sized>(kind: &K, hashes: &[u64]) -> Taken {
-    for (i, hash) in hashes.iter().enumerate() {
-        while let Some(word) = kind.unmarked(*hash) {
-            if let Err(error) = kind.base().mark(word) {
+    mark_each(kind.base(), hashes, |hash| kind.unmarked(*hash))
+}
+
+/// Marks the regions of the words that `unmarked` names of keys, in order, until it names none of each.
+pub(super) fn mark_each<T>(base: &Base, keys: &[T], unmarked: impl Fn(&T) -> Option<usize>) -> Taken {
+    for (i, key) in keys.iter().enumerate() {
+        while let Some(word) = unmarked(key) {
+            if let Err(error) = base.mark(word) {
                 return Taken { keys: i, outcome: Err(error) };
             }
         }
     }
     // Another thread of this handle may have marked the region that this one now changes.
     fence(Ordering::Release);
-    Taken::all(hashes.len())
+    Taken::all(keys.len())
 }
 
 /// [`mark`] for one hash, which costs a test where its regions are marked already.

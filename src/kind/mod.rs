@@ -15,6 +15,7 @@ mod capabilities;
 mod change;
 mod facets;
 mod in_place;
+mod map_kind;
 mod row;
 
 pub(crate) use crate::records::PIECE;
@@ -26,9 +27,11 @@ pub use capabilities::Capabilities;
 pub(crate) use change::{change_many, change_one, mark, mark_one};
 pub(crate) use facets::one_by_one;
 pub use facets::{Cardinality, Count, Fold, Grow, Insert, Intersect, KeyedKind, Merge, Overlap, Remove, SharedInsert};
+pub use map_kind::MapKind;
+pub(crate) use map_kind::{Verb, check_value, mark_entries};
 pub use row::{InBytes, Overfill, Row, Sizes, Structure};
 
-use crate::bits::ring::{self, Batch, Few, GROUP, Lookups};
+use crate::bits::ring::{self, Batch, Few};
 use crate::error::{Error, Result};
 use crate::layouts::{Measure, Probe, View};
 
@@ -170,26 +173,4 @@ pub trait Kind: Payload {
     fn probe(&self) -> Option<Probe<'_>> {
         None
     }
-}
-
-/// A kind of map: exact values for the keys it was built from, and for others "absent", but for a stated share of them.
-pub trait MapKind: Payload {
-    /// The value of the key with this identity; `None` if the key is certainly not there.
-    fn get_one(&self, id: u128) -> Option<u64>;
-
-    /// The value of each key of a batch.
-    fn get_many(&self, batch: &mut dyn Lookups) {
-        let mut ids = [0; GROUP];
-        loop {
-            let count = batch.next(&mut ids);
-            if count == 0 {
-                return;
-            }
-            batch.give(&ids.map(|id| self.get_one(id))[..count]);
-        }
-    }
-
-    /// The share of absent keys that are given a value, given exactly this payload. Reads it, and says to `progress`
-    /// after every piece how many bytes that was.
-    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure;
 }

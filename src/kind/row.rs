@@ -79,9 +79,14 @@ pub enum Structure {
         /// of hashes from elsewhere may be weak. What is built is built from its results.
         order: fn(u64) -> u64,
     },
-    /// A map, which is built from all of its keys and their values.
+    /// A map that is made empty and takes keys with their values one by one.
     Map {
         /// A map over a payload of this kind; refuses a geometry that the kind cannot have.
+        open: fn(Base) -> Result<Box<dyn MapKind>>,
+    },
+    /// A map that is built from all of its keys and their values.
+    StaticMap {
+        /// As that of [`Structure::Map`].
         open: fn(Base) -> Result<Box<dyn MapKind>>,
         /// Makes the payload.
         build: fn(&mut Build<Entry>) -> Result<Built>,
@@ -203,12 +208,12 @@ impl Row {
 
     /// Whether it is a map; otherwise it is a filter.
     pub fn is_map(&self) -> bool {
-        matches!(self.structure, Structure::Map { .. })
+        matches!(self.structure, Structure::Map { .. } | Structure::StaticMap { .. })
     }
 
-    /// Whether a filter of it is made empty; otherwise it is built from all of its keys.
+    /// Whether a filter or map of it is made empty; otherwise it is built from all of its keys.
     pub fn is_made_empty(&self) -> bool {
-        matches!(self.structure, Structure::Filter { .. })
+        matches!(self.structure, Structure::Filter { .. } | Structure::Map { .. })
     }
 
     /// Exact sizes are multiples of so many bits.
@@ -231,7 +236,7 @@ impl Row {
     /// [`Status::Unsupported`](crate::Status::Unsupported).
     pub(crate) fn check_in_place(&self) -> Result<()> {
         let name = self.name;
-        if self.is_map() {
+        if self.is_map() && self.capabilities.without(Capabilities::WRITING) == self.capabilities {
             return Err(error!(
                 Unsupported,
                 "{name} never changes once it is built: open it for reading (mode read), or load a copy (mode load)"

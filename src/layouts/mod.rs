@@ -13,8 +13,10 @@ pub mod fast_local;
 pub mod foreign;
 pub mod foreign_static;
 pub mod fuse;
+pub mod lattice;
 pub mod ribbon;
 pub mod split_block;
+pub mod word_cells;
 
 pub use block_kernel::{BlockKernel, Probe};
 

@@ -249,7 +249,7 @@ fn insert_all<R: Offer>(
     let distinct = hashes.count();
     let capacity = if spec.capacity == 0 && spec.bits == 0 { distinct.max(1) } else { spec.capacity };
     let spec = &Spec { capacity, ..*spec };
-    let mut filter = create::create_sized(row, spec, sizes.of(spec)?)?;
+    let mut filter: Filter = create::create_sized(row, spec, sizes.of(spec)?)?;
     let most = filter.kind().as_count().map_or(u64::MAX, |kind| kind.greatest_count());
     let (start, mut done) = (steps.done(), 0);
     hashes.for_each(&mut |records| {

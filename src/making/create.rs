@@ -5,6 +5,7 @@ use crate::filter::Filter;
 use crate::format::{Geometry, HEADER_LENGTH, Header};
 use crate::image::Image;
 use crate::kind::{Base, Row};
+use crate::map::Map;
 use crate::registry::{self, DEFAULT_KIND, FILTERS, FOREIGN, MAPS};
 use crate::simd;
 use crate::spec::{List, Number, Size, Spec};
@@ -127,17 +128,35 @@ fn empty(spec: &Spec) -> Result<(&'static Row, Geometry)> {
 /// An empty filter in memory of its own.
 ///
 /// # Errors
-/// Those of the spec, each naming what is allowed; [`Status::Unsupported`](crate::Status::Unsupported) for a kind that
-/// is built from its keys; [`Status::TooLarge`](crate::Status::TooLarge) and
-/// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+/// As [`create_as`].
 pub fn create(spec: &Spec) -> Result<Filter> {
+    create_as(spec)
+}
+
+/// An empty filter or map in memory of its own. Maps need a spec that names their kind.
+///
+/// # Errors
+/// Those of the spec, each naming what is allowed; [`Status::Unsupported`](crate::Status::Unsupported) for a kind of the
+/// other handle, or one that is built from its keys; [`Status::TooLarge`](crate::Status::TooLarge) and
+/// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+pub fn create_as<H: Image>(spec: &Spec) -> Result<H> {
     let (row, geometry) = empty(spec)?;
     create_sized(row, spec, geometry)
 }
 
-/// An empty filter in memory of its own, of this kind, which is made empty, and of the geometry that its spec asks for.
-pub(super) fn create_sized(row: &'static Row, spec: &Spec, geometry: Geometry) -> Result<Filter> {
-    Filter::over(base(row, spec, geometry, |header| Words::zeroed(header.geometry.payload_bytes))?)
+/// An empty map in memory of its own, whose default kind is [`DEFAULT_MAP_KIND`](registry::DEFAULT_MAP_KIND), which is
+/// built and not made empty.
+///
+/// # Errors
+/// As [`create_as`].
+pub fn create_map(spec: &Spec) -> Result<Map> {
+    create_as(&Spec { kind: Some(spec.kind.unwrap_or(registry::DEFAULT_MAP_KIND)), ..*spec })
+}
+
+/// An empty filter or map in memory of its own, of this kind, which is made empty, and of the geometry that its spec
+/// asks for.
+pub(super) fn create_sized<H: Image>(row: &'static Row, spec: &Spec, geometry: Geometry) -> Result<H> {
+    H::over(base(row, spec, geometry, |header| Words::zeroed(header.geometry.payload_bytes))?)
 }
 
 /// The length of the image of the filter that a spec describes.

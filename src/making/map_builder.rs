@@ -2,7 +2,7 @@
 //!
 //! Keys are kept by their 128-bit identities: 24 bytes a key, its value included.
 
-use super::collect::{Collector, CollectorOptions};
+use super::collect::{Collector, CollectorOptions, Several};
 use super::progress::Steps;
 use super::{BuilderOptions, create, payload};
 use crate::bits::ring::{GROUP, Taken};
@@ -10,7 +10,7 @@ use crate::error::{Result, error};
 use crate::hash::Hasher;
 use crate::image::Image;
 use crate::keys::Keys;
-use crate::kind::{Entry, Progress, Records, Structure};
+use crate::kind::{Build, Built, Entry, Progress, Records, Row, Structure, check_value};
 use crate::map::Map;
 use crate::maps::VALUE_BITS;
 use crate::registry::DEFAULT_MAP_KIND;
@@ -21,7 +21,7 @@ use std::path::Path;
 pub struct MapBuilder {
     spec: Spec,
     hasher: Hasher,
-    entries: Collector<Entry>,
+    entries: Entries,
     /// The greatest value that may be given.
     greatest: u64,
     threads: usize,
@@ -30,7 +30,7 @@ pub struct MapBuilder {
 
 impl MapBuilder {
     /// A builder of the map that `spec` describes, whose default kind is [`DEFAULT_MAP_KIND`]. The map is sized for the
-    /// keys that come, whatever the spec's capacity.
+    /// keys that come, unless its kind is one that is made empty and the spec says how large it is.
     ///
     /// # Errors
     /// Those of the spec; [`Status::Unsupported`](crate::Status::Unsupported) for a kind of filter; those of the
@@ -43,12 +43,13 @@ impl MapBuilder {
             return Err(error!(Unsupported, "{} is a filter, not a map: give its keys to a builder", row.name));
         }
         row.geometry_of(&spec)?;
-        let greatest = match spec.parameter(&VALUE_BITS)? {
+        let value_bits = row.parameter(VALUE_BITS.name).map_or(Ok(0), |parameter| spec.parameter(parameter))?;
+        let greatest = match value_bits {
             0 => u64::MAX,
             bits => u64::MAX >> (64 - bits),
         };
         let BuilderOptions { memory_limit, temporary_directory, threads, progress } = options;
-        let entries = Collector::new(CollectorOptions { memory_limit, temporary_directory, threads })?;
+        let entries = Entries::new(row, CollectorOptions { memory_limit, temporary_directory, threads })?;
         Ok(MapBuilder { hasher: row.hasher(&spec)?, spec, entries, greatest, threads: threads.max(1), progress })
     }
 
@@ -57,7 +58,8 @@ impl MapBuilder {
         self.entries.added()
     }
 
-    /// Gives a key a value. To give it the same value again changes nothing.
+    /// Gives a key a value. To give it the same value again changes nothing. Of several values a kind that is made empty
+    /// has their join; any other kind refuses two.
     ///
     /// # Errors
     /// [`Status::ExternalHash`](crate::Status::ExternalHash) or [`Status::KeyMissing`](crate::Status::KeyMissing) where
@@ -87,16 +89,8 @@ impl MapBuilder {
     }
 
     fn put_id(&mut self, id: u128, value: u64) -> Result<()> {
-        self.check_value(value)?;
+        check_value(value, self.greatest)?;
         self.entries.add(Entry { id, value })
-    }
-
-    fn check_value(&self, value: u64) -> Result<()> {
-        if value <= self.greatest {
-            return Ok(());
-        }
-        let bits = 64 - self.greatest.leading_zeros();
-        Err(error!(OutOfRange, "value = {value} has more bits than value_bits = {bits}"))
     }
 
     /// Gives many keys their values, in order; `values` is as long. All are taken, unless there is an error: that of
@@ -120,8 +114,9 @@ impl MapBuilder {
             }
             let taken = self.entries.add_all(&entries[..fitting]);
             done += taken.keys;
-            let outcome =
-                taken.outcome.and_then(|()| group.get(fitting).map_or(Ok(()), |value| self.check_value(*value)));
+            let outcome = taken
+                .outcome
+                .and_then(|()| group.get(fitting).map_or(Ok(()), |value| check_value(*value, self.greatest)));
             if outcome.is_err() {
                 return Taken { keys: done, outcome };
             }
@@ -154,22 +149,131 @@ impl MapBuilder {
     }
 
     fn make(&mut self) -> Result<Map> {
-        let (added, kept) = (self.entries.added(), self.entries.kept());
         let row = create::row_of(&self.spec)?;
-        let Structure::Map { build, .. } = row.structure else { return Err(crate::Status::Internal.into()) };
-        let mut steps = Steps::new(self.progress.as_deref_mut(), self.entries.work() + kept);
-        let entries = self.entries.finish(LEFT_FOR_BUILDING, &mut steps)?;
-        let spec = Spec { capacity: entries.count().max(1), ..self.spec };
-        let built = payload::build(build, &spec, &entries, self.threads, &mut steps)?;
-        let mut base = create::base(row, &spec, built.geometry, |_| Ok(built.words))?;
-        let rate = (row.false_positive_rate)(&built.geometry, entries.count());
-        if rate > base.header().false_positive_rate {
-            // The spec said how many check bits there are, and so the rate.
-            base.promise(0.0);
+        let mut steps = Steps::new(self.progress.as_deref_mut(), self.entries.work());
+        match (&mut self.entries, &row.structure) {
+            (Entries::One(entries), Structure::StaticMap { build, .. }) => {
+                solve(&self.spec, row, *build, entries, self.threads, &mut steps)
+            }
+            (Entries::Several(entries), _) => put_all(&self.spec, row, entries, &mut steps),
+            _ => Err(crate::Status::Internal.into()),
         }
-        base.add_count(added);
-        Map::over(base)
     }
+}
+
+/// What a builder was given.
+enum Entries {
+    /// Of each key its one value, for a kind that is built.
+    One(Collector<Entry>),
+    /// Of each key all of its values, for a kind that joins them.
+    Several(Collector<Several>),
+}
+
+impl Entries {
+    /// An empty collection of what a kind needs to know.
+    ///
+    /// # Errors
+    /// As [`Collector::new`].
+    fn new(row: &Row, options: CollectorOptions) -> Result<Entries> {
+        Ok(match row.is_made_empty() {
+            true => Entries::Several(Collector::new(options)?),
+            false => Entries::One(Collector::new(options)?),
+        })
+    }
+
+    fn added(&self) -> u64 {
+        match self {
+            Entries::One(entries) => entries.added(),
+            Entries::Several(entries) => entries.added(),
+        }
+    }
+
+    /// How much work it is to sort them, and to make a map of them.
+    fn work(&self) -> u64 {
+        match self {
+            Entries::One(entries) => entries.work() + entries.kept(),
+            Entries::Several(entries) => entries.work() + entries.kept(),
+        }
+    }
+
+    fn add(&mut self, entry: Entry) -> Result<()> {
+        match self {
+            Entries::One(entries) => entries.add(entry),
+            Entries::Several(entries) => entries.add(Several(entry)),
+        }
+    }
+
+    /// Adds entries. All are taken, unless there is an error as of [`Collector::add`].
+    fn add_all(&mut self, all: &[Entry]) -> Taken {
+        let entries = match self {
+            Entries::One(entries) => return entries.add_all(all),
+            Entries::Several(entries) => entries,
+        };
+        for (i, entry) in all.iter().enumerate() {
+            if let Err(error) = entries.add(Several(*entry)) {
+                return Taken { keys: i, outcome: Err(error) };
+            }
+        }
+        Taken::all(all.len())
+    }
+
+    fn clear(&mut self) {
+        match self {
+            Entries::One(entries) => entries.clear(),
+            Entries::Several(entries) => entries.clear(),
+        }
+    }
+}
+
+/// A map of a kind that is built from all of its entries.
+fn solve(
+    spec: &Spec,
+    row: &'static Row,
+    build: fn(&mut Build<Entry>) -> Result<Built>,
+    entries: &mut Collector<Entry>,
+    threads: usize,
+    steps: &mut Steps,
+) -> Result<Map> {
+    let added = entries.added();
+    let entries = entries.finish(LEFT_FOR_BUILDING, steps)?;
+    let spec = Spec { capacity: entries.count().max(1), ..*spec };
+    let built = payload::build(build, &spec, &entries, threads, steps)?;
+    let mut base = create::base(row, &spec, built.geometry, |_| Ok(built.words))?;
+    let rate = (row.false_positive_rate)(&built.geometry, entries.count());
+    if rate > base.header().false_positive_rate {
+        // The spec said how many check bits there are, and so the rate.
+        base.promise(0.0);
+    }
+    base.add_count(added);
+    Map::over(base)
+}
+
+/// A map of a kind that is made empty, into which all entries are put.
+fn put_all(spec: &Spec, row: &'static Row, entries: &mut Collector<Several>, steps: &mut Steps) -> Result<Map> {
+    let added = entries.added();
+    let entries = entries.finish(0, steps)?;
+    let (mut distinct, mut last) = (0, None);
+    entries.for_each(&mut |entries| {
+        for Several(Entry { id, .. }) in entries.iter().copied() {
+            distinct += u64::from(last != Some(id));
+            last = Some(id);
+        }
+        steps.stay(entries.len() as u64)
+    })?;
+    let capacity = if spec.capacity == 0 && spec.bits == 0 { distinct.max(1) } else { spec.capacity };
+    let spec = Spec { capacity, ..*spec };
+    let mut map: Map = create::create_sized(row, &spec, row.geometry_of(&spec)?)?;
+    let (start, all, mut done) = (steps.done(), entries.count(), 0);
+    entries.for_each(&mut |entries| {
+        for Several(Entry { id, value }) in entries.iter().copied() {
+            map.put_id(id, value)?;
+        }
+        done += entries.len() as u64;
+        steps.advance_part(start, done, all)
+    })?;
+    steps.finish()?;
+    map.base_mut().set_count(added);
+    Ok(map)
 }
 
 /// Bytes of a memory limit that are kept for building, and not for keys in memory.

@@ -17,7 +17,9 @@ pub use compact::{
     CompactOptions, check_compact, compact_contains_hash, compacts_contain_hash, load_compact, open_compact,
 };
 pub(crate) use create::base;
-pub use create::{create, create_in, expected_false_positive_rate, geometry, image_size, parameter_of, row_of};
+pub use create::{
+    create, create_as, create_in, create_map, expected_false_positive_rate, geometry, image_size, parameter_of, row_of,
+};
 pub use map_builder::MapBuilder;
 #[cfg(unix)]
 pub use open::open_descriptor as open_descriptor_as;

@@ -27,7 +27,7 @@ pub const ROW: Row = Row {
     name: "bloomier",
     summary: "a map built once: the exact value of each key, and of other keys that they are not there",
     parameters: &[&VALUE_BITS, &CHECK_BITS],
-    structure: Structure::Map {
+    structure: Structure::StaticMap {
         open: |base| solved::open(base, 1..=MAX_CHECK_BITS),
         build: |build| solved::build(build, check_bits),
     },

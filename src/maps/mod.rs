@@ -1,6 +1,8 @@
 //! The kinds of map, one file or folder each, and the parameter that all of them take.
 
+pub mod approximator;
 pub mod bloomier;
+pub mod mutable_bloomier;
 pub mod retrieval;
 mod solved;
 

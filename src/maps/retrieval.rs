@@ -16,7 +16,7 @@ pub const ROW: Row = Row {
     name: "retrieval",
     summary: "a map built once, the smallest: the exact value of each key, and an arbitrary one of every other key",
     parameters: &[&VALUE_BITS],
-    structure: Structure::Map {
+    structure: Structure::StaticMap {
         open: |base| solved::open(base, 0..=0),
         build: |build| solved::build(build, no_check_bits),
     },

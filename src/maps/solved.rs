@@ -67,28 +67,29 @@ pub fn geometry(spec: &Spec, size: Size, check_bits: CheckBits) -> Result<Geomet
     geometry_of(&shape, capacity).map_err(|()| too_large())
 }
 
-/// How many bits the largest value has.
-fn bits_of_values(entries: &dyn Records<Entry>) -> Result<u32> {
+/// The bits of a value: those that a spec says, or as many as the largest value has.
+///
+/// # Errors
+/// [`Status::OutOfRange`](crate::Status::OutOfRange) if these are more.
+pub fn bits_of_values(spec: &Spec, entries: &dyn Records<Entry>) -> Result<u32> {
     let mut all = 0;
     entries.for_each(&mut |entries| {
         all |= entries.iter().fold(0, |all, entry| all | entry.value);
         Ok(())
     })?;
-    Ok(64 - all.leading_zeros())
+    let needed = 64 - all.leading_zeros();
+    match spec.parameter(&VALUE_BITS)? as u32 {
+        0 => Ok(needed),
+        given if given < needed => Err(error!(OutOfRange, "a value has {needed} bits, more than value_bits = {given}")),
+        given => Ok(given),
+    }
 }
 
 /// Makes the payload of a map that has as many check bits as `wanted` says.
 pub fn build(build: &mut Build<Entry>, wanted: CheckBits) -> Result<Built> {
     let Build { spec, records, memory, threads, ref mut progress } = *build;
     let (size, keys) = (spec.size()?, records.count());
-    let needed = bits_of_values(records)?;
-    let value_bits = match spec.parameter(&VALUE_BITS)? as u32 {
-        0 => needed,
-        given if given < needed => {
-            return Err(error!(OutOfRange, "a value has {needed} bits, more than value_bits = {given}"));
-        }
-        given => given,
-    };
+    let value_bits = bits_of_values(spec, records)?;
     let expected = ValueShape::expected(CELLS, 1, 1, keys).map_or(0, |shape| shape.cells());
     let mut check_bits = wanted(spec, size, value_bits, expected)?;
     loop {
@@ -152,6 +153,10 @@ impl MapKind for Solved {
 
     fn get_many(&self, batch: &mut dyn Lookups) {
         self.values().get_many(batch);
+    }
+
+    fn greatest_value(&self) -> u64 {
+        u64::MAX.checked_shr(64 - self.shape.value_bits()).unwrap_or(0)
     }
 
     /// Each key took a cell when the array was solved.

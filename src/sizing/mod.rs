@@ -29,6 +29,7 @@
 //! | chains of levels, `1 - prod(1 - P_i)` | [`scalable`] | Almeida et al. 2007 |
 //! | two keys with the same hash, `1 - (1-2^-w)^n` | [`hash_floor`] | birthday argument |
 
+pub mod approximator;
 pub mod blocked;
 pub mod bloom;
 pub mod dependent;

@@ -26,6 +26,7 @@ mod huge;
 mod in_place;
 mod interop;
 mod kernels;
+mod map_changes;
 mod maps;
 mod parquet;
 mod plan;

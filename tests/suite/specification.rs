@@ -207,14 +207,22 @@ fn ribbon(header: &Header, payload: &[u8], hash: u64) -> bool {
 /// The value that an image of a map has for the key with these 128 bits.
 pub fn value(image: &[u8], id: u128) -> Option<u64> {
     let header = Header(&image[..256]);
-    assert!([7, 15].contains(&header.kind()) && header.hashes() == 3);
     let payload = &image[256..256 + header.payload_bytes()];
+    if header.kind() == 16 {
+        return approximator(&header, payload, id);
+    }
+    assert!([7, 15, 21].contains(&header.kind()) && header.hashes() == 3);
     let [v, c, shards, cells] = [0, 1, 2, 3].map(|i| header.word(i));
     if shards == 0 {
         return (c == 0).then_some(0);
     }
     // The width of the first array, and the bit after it.
-    let (width, is_apart) = if v + c > 64 { (v, true) } else { (v + c, false) };
+    let is_mutable = header.kind() == 21;
+    let (width, is_apart) = match is_mutable {
+        true => (c + 2, false),
+        false if v + c > 64 => (v, true),
+        false => (v + c, false),
+    };
     let directory = (width * cells).next_multiple_of(64);
     let end = (directory + 128 * shards).next_multiple_of(512) as usize;
     let (low, x) = (id as u64, (id >> 64) as u64);
@@ -236,9 +244,34 @@ pub fn value(image: &[u8], id: u128) -> Option<u64> {
             .fold(0, |sum, cell| sum ^ number(payload, from + ((first + cell) * width) as usize, width as usize))
     };
     let both = cell(0, width);
+    if is_mutable {
+        let own = (both ^ z.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % (1 << width);
+        return (own < 3).then(|| in_word(&payload[end / 8..], v, first + places[own as usize]));
+    }
     let value = if v == 64 { both } else { both % (1 << v) };
     let check = if is_apart { cell(end, c) } else { both.checked_shr(v as u32).unwrap_or(0) };
     (check == (z.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % (1 << c)).then_some(value)
+}
+
+/// The `index`-th of numbers of `width` bits, none of which lies in two words.
+fn in_word(payload: &[u8], width: u64, index: u64) -> u64 {
+    let each = 64 / width;
+    number(payload, (64 * (index / each) + width * (index % each)) as usize, width as usize)
+}
+
+fn approximator(header: &Header, payload: &[u8], id: u128) -> Option<u64> {
+    let (v, lattice) = (header.word(0), header.word(1));
+    let cells = header.bits() / 64 * (64 / v);
+    let hash = mix((id as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (id >> 64) as u64);
+    let mut factor = 1_u64;
+    let mut met = u64::MAX;
+    for _ in 0..header.hashes() {
+        let cell = in_word(payload, v, high(hash.wrapping_mul(factor), cells));
+        met = if lattice == 2 { met & cell } else { met.min(cell) };
+        factor = factor.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+    let greatest = u64::MAX >> (64 - v);
+    (met != 0).then_some(if lattice == 1 { greatest - met } else { met })
 }
 
 /// The high half of a product.

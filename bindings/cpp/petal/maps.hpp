@@ -30,6 +30,51 @@ inline petal_status get(const petal_map *map, hash64 key, std::uint64_t *value, 
   return petal_map_get_hash(map, key.value, value, found);
 }
 
+inline petal_status put(petal_map *map, bytes key, std::uint64_t value, bool *changed) noexcept {
+  return petal_map_put(map, key.data(), key.size(), value, changed);
+}
+inline petal_status put(petal_map *map, std::uint64_t key, std::uint64_t value, bool *changed) noexcept {
+  return petal_map_put_u64(map, key, value, changed);
+}
+inline petal_status put(petal_map *map, hash64 key, std::uint64_t value, bool *changed) noexcept {
+  return petal_map_put_hash(map, key.value, value, changed);
+}
+
+inline petal_status replace(petal_map *map, bytes key, std::uint64_t value, bool *found) noexcept {
+  return petal_map_replace(map, key.data(), key.size(), value, found);
+}
+inline petal_status replace(petal_map *map, std::uint64_t key, std::uint64_t value, bool *found) noexcept {
+  return petal_map_replace_u64(map, key, value, found);
+}
+inline petal_status replace(petal_map *map, hash64 key, std::uint64_t value, bool *found) noexcept {
+  return petal_map_replace_hash(map, key.value, value, found);
+}
+
+/// Gives keys values by one of the C functions that do. `answers`, nullable, has room for all of them: 1 of a key of
+/// which the function says true, otherwise 0. `done` becomes how many keys, the first so many, were taken; returns of
+/// how many the function said true.
+template <class Map, class Keys>
+result<std::size_t> give_values(Map *map,
+                                petal_status (*give)(Map *, const petal_keys *, const std::uint64_t *, petal_answers *,
+                                                     petal_error *),
+                                const Keys &keys, const std::uint64_t *values, std::uint8_t *answers,
+                                std::size_t *done) noexcept(is_nothrow_batch<Keys>()) {
+  failure error;
+  std::size_t all = 0, is_true = 0;
+  const petal_status code = in_pieces(keys, [&](const petal::keys &list, std::size_t from) noexcept {
+    auto to = sized<petal_answers>();
+    to.bytes = answers != nullptr ? answers + from : nullptr;
+    const std::uint64_t *own = values != nullptr ? values + from : nullptr;
+    const petal_status of_piece = give(map, list.get(), own, &to, error.out());
+    all += to.done;
+    is_true += static_cast<std::size_t>(to.true_count);
+    return of_piece;
+  });
+  if (done != nullptr) *done = all;
+  if (code != PETAL_OK) return error.settle(code);
+  return is_true;
+}
+
 inline petal_status put(petal_map_builder *builder, bytes key, std::uint64_t value) noexcept {
   return petal_map_builder_put(builder, key.data(), key.size(), value);
 }
@@ -42,8 +87,8 @@ inline petal_status put(petal_map_builder *builder, hash64 key, std::uint64_t va
 
 }  // namespace detail
 
-/// A map of any kind: the exact value of each key that it was built from, and of other keys, but for a share of them,
-/// that they are not there.
+/// A map of any kind: the value of each key that it was built from or given, or what its kind says of it, and of other
+/// keys, but for a share of them, that they are not there.
 class map {
  public:
   /// Holds nothing, like one that was moved from.
@@ -61,6 +106,13 @@ class map {
   /// Gives the handle away.
   petal_map *release() noexcept { return handle_.release(); }
 
+  /// Makes an empty map, of a kind that is made empty, which the spec has to name.
+  static result<map> try_make(const spec &wanted) noexcept {
+    if (auto fine = wanted.check(); !fine) return fine.error();
+    return made([&](petal_map **handle, petal_error *error) noexcept {
+      return petal_map_new(&wanted.get(), handle, error);
+    });
+  }
   /// Opens the image that a file is: constant time, mapped, unless the mode says to load it.
   static result<map> try_open(c_string path, const open_options &options = {}) noexcept {
     return made([&](petal_map **handle, petal_error *error) noexcept {
@@ -121,6 +173,59 @@ class map {
     return count;
   }
 
+  /// Gives a key a value, beside those that it was given before: the map joins them. Whether less was read of the key
+  /// before. Needs the map to itself.
+  template <class Key>
+  result<bool> try_put(const Key &key, std::uint64_t value) noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(key, [this, value](auto one) noexcept {
+      return detail::output<bool>([&](bool *changed) noexcept { return detail::put(get(), one, value, changed); });
+    });
+  }
+  /// Gives keys the values in the same places of `values`, in order. `changed`, nullable, has room for all: 1 of a key
+  /// of which less was read before, otherwise 0. `done`, nullable, is always written: how many, the first so many, were
+  /// put. Returns of how many less was read. Needs the map to itself.
+  template <class Keys>
+  result<std::size_t> try_put_batch(const Keys &keys, const std::uint64_t *values, std::uint8_t *changed = nullptr,
+                                    std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
+    return detail::give_values(get(), petal_map_put_batch, keys, values, changed, done);
+  }
+  /// Gives a key that is there another value in place of its own: false if it certainly is not there, and then nothing
+  /// has changed. Needs the map to itself.
+  template <class Key>
+  result<bool> try_replace(const Key &key, std::uint64_t value) noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(key, [this, value](auto one) noexcept {
+      return detail::output<bool>([&](bool *found) noexcept { return detail::replace(get(), one, value, found); });
+    });
+  }
+  /// Gives keys that are there the values in the same places of `values`, in order. `found`, nullable, has room for all:
+  /// 0 of a key that certainly is not there, otherwise 1. `done`, nullable, is always written: how many keys, the first
+  /// so many, were taken. Returns how many are there. Needs the map to itself.
+  template <class Keys>
+  result<std::size_t> try_replace_batch(const Keys &keys, const std::uint64_t *values, std::uint8_t *found = nullptr,
+                                        std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
+    return detail::give_values(get(), petal_map_replace_batch, keys, values, found, done);
+  }
+  /// Takes in all that another map was given, which was made from the same spec.
+  result<void> try_merge(const map &other) noexcept {
+    return detail::tried([&](petal_error *error) noexcept { return petal_map_merge(get(), other.get(), error); });
+  }
+  /// Forgets all keys.
+  result<void> try_clear() noexcept {
+    return detail::tried([&](petal_error *error) noexcept { return petal_map_clear(get(), error); });
+  }
+  /// Brings an image that was changed in place up to date on its disk. The destructor does this too, but says nothing.
+  result<void> try_sync() noexcept {
+    return detail::tried([&](petal_error *error) noexcept { return petal_map_sync(get(), error); });
+  }
+  /// Declares the bytes as they are now to be right, and makes the map clean. Reads the whole payload.
+  result<void> try_vouch() noexcept {
+    return detail::tried([&](petal_error *error) noexcept { return petal_map_vouch(get(), error); });
+  }
+  /// What this map can do: `PETAL_CAN_*`, ORed. 0 where there is none.
+  std::uint64_t capabilities() const noexcept { return petal_map_capabilities(get()); }
+  /// Whether it can do all of these.
+  bool can(std::uint64_t wanted) const noexcept { return (capabilities() & wanted) == wanted; }
+
   /// What the map is: all that its header says. Constant time.
   result<petal_description> try_describe() const noexcept {
     return detail::output(detail::sized<petal_description>(), [&](petal_description *to, petal_error *error) noexcept {
@@ -173,6 +278,7 @@ class map {
 #if PETAL_HPP_EXCEPTIONS
   // The same operations, which throw `petal::error`.
 
+  explicit map(const spec &wanted) : map(try_make(wanted).value()) {}
   static map open(c_string path, const open_options &options = {}) { return try_open(path, options).value(); }
   static map open_descriptor(int descriptor, std::uint64_t offset, const open_options &options = {}) {
     return try_open_descriptor(descriptor, offset, options).value();
@@ -192,6 +298,28 @@ class map {
   std::size_t find_batch(const Keys &keys, std::uint64_t *values, std::uint8_t *found = nullptr) const {
     return try_find_batch(keys, values, found).value();
   }
+  template <class Key>
+  bool put(const Key &key, std::uint64_t value) {
+    return try_put(key, value).value();
+  }
+  template <class Keys>
+  std::size_t put_batch(const Keys &keys, const std::uint64_t *values, std::uint8_t *changed = nullptr,
+                        std::size_t *done = nullptr) {
+    return try_put_batch(keys, values, changed, done).value();
+  }
+  template <class Key>
+  bool replace(const Key &key, std::uint64_t value) {
+    return try_replace(key, value).value();
+  }
+  template <class Keys>
+  std::size_t replace_batch(const Keys &keys, const std::uint64_t *values, std::uint8_t *found = nullptr,
+                            std::size_t *done = nullptr) {
+    return try_replace_batch(keys, values, found, done).value();
+  }
+  void merge(const map &other) { try_merge(other).value(); }
+  void clear() { try_clear().value(); }
+  void sync() { try_sync().value(); }
+  void vouch() { try_vouch().value(); }
   petal_description describe() const { return try_describe().value(); }
   petal_statistics statistics() const { return try_statistics().value(); }
   std::uint64_t serialized_size() const { return try_serialized_size().value(); }
@@ -276,17 +404,9 @@ class map_builder {
   template <class Keys>
   result<void> try_put_batch(const Keys &keys, const std::uint64_t *values,
                              std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
-    failure error;
-    std::size_t all = 0;
-    const petal_status code = detail::in_pieces(keys, [&](const petal::keys &list, std::size_t from) noexcept {
-      auto to = detail::sized<petal_answers>();
-      const std::uint64_t *own = values != nullptr ? values + from : nullptr;
-      const petal_status of_piece = petal_map_builder_put_batch(get(), list.get(), own, &to, error.out());
-      all += to.done;
-      return of_piece;
-    });
-    if (done != nullptr) *done = all;
-    return detail::done(code, std::move(error));
+    const auto put = detail::give_values(get(), petal_map_builder_put_batch, keys, values, nullptr, done);
+    if (!put) return put.error();
+    return {};
   }
   /// How many keys were put, duplicates included.
   result<std::uint64_t> try_offered() const noexcept {

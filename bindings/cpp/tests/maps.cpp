@@ -48,6 +48,53 @@ TEST(Maps, HoldExactValues) {
   check(map.copy(), exact);
 }
 
+TEST(Maps, AreMadeEmptyAndMerged) {
+  const auto exact = words();
+  const auto spec = petal::spec().kind(PETAL_KIND_APPROXIMATOR).capacity(3000).set("lattice", "min");
+  petal::map first(spec), second(spec);
+  EXPECT_TRUE(first.can(PETAL_CAN_PUT | PETAL_CAN_MERGE | PETAL_CAN_CLEAR) && !first.can(PETAL_CAN_REPLACE));
+  std::vector<std::string> keys;
+  std::vector<std::uint64_t> values;
+  for (const auto &entry : exact) {
+    EXPECT_TRUE(first.put(entry.first, entry.second + 7));
+    keys.push_back(entry.first), values.push_back(entry.second);
+  }
+  std::vector<std::uint8_t> changed(keys.size());
+  std::size_t done = 0;
+  EXPECT_EQ(second.put_batch(keys, values.data(), changed.data(), &done), keys.size());
+  EXPECT_EQ(done, keys.size());
+  first.merge(second);
+  for (const auto &entry : exact) EXPECT_LE(first.find(entry.first).value(), entry.second);
+  EXPECT_FALSE(first.put(keys[0], values[0]));
+  EXPECT_EQ(first.try_replace(keys[0], 1).error().code(), petal::status::unsupported);
+  first.sync();
+  first.vouch();
+  first.clear();
+  EXPECT_EQ(first.find(keys[0]), std::nullopt);
+  EXPECT_THROW(petal::map(petal::spec().kind(PETAL_KIND_BLOOMIER)), petal::error);
+}
+
+TEST(Maps, ReplaceValues) {
+  auto exact = words();
+  const auto spec = petal::spec().kind(PETAL_KIND_MUTABLE_BLOOMIER).set("value_bits", 32).false_positive_rate(1e-6);
+  petal::map_builder builder(spec);
+  for (const auto &entry : exact) builder.put(entry.first, entry.second);
+  petal::map map = builder.finish();
+  EXPECT_TRUE(map.can(PETAL_CAN_REPLACE));
+  std::vector<std::string> keys;
+  std::vector<std::uint64_t> values;
+  for (auto &entry : exact) {
+    entry.second ^= 12345;
+    keys.push_back(entry.first), values.push_back(entry.second);
+  }
+  EXPECT_TRUE(map.replace(keys[0], values[0]));
+  EXPECT_FALSE(map.replace("another key", 1));
+  std::vector<std::uint8_t> found(keys.size());
+  EXPECT_EQ(map.replace_batch(keys, values.data(), found.data()), keys.size());
+  check(map, exact);
+  EXPECT_EQ(map.try_replace(keys[0], std::uint64_t{1} << 32).error().code(), petal::status::out_of_range);
+}
+
 TEST(Maps, AreImages) {
   const auto exact = words();
   auto built = petal::map_builder::try_make();

@@ -1,9 +1,10 @@
 //! MAPS: IMAGES AND FILES
 //!
-//! The image of a map is made as that of a filter. A map is never changed, so its image is always
-//! clean, and opens for reading (`PETAL_OPEN_READ`) or as a copy (`PETAL_OPEN_LOAD`). To open it to
-//! be changed (`PETAL_OPEN_WRITE`, `PETAL_OPEN_SHARE`) is `PETAL_ERR_UNSUPPORTED`. So is to open the
-//! image of a filter as a map, or the other way round, with a message that says what it is.
+//! The image of a map is made as that of a filter. It opens for reading (`PETAL_OPEN_READ`) or as a
+//! copy (`PETAL_OPEN_LOAD`), and where its kind can change (MAPS: CHANGING) for one writer
+//! (`PETAL_OPEN_WRITE`). Otherwise that is `PETAL_ERR_UNSUPPORTED`, and so is to share a map
+//! (`PETAL_OPEN_SHARE`), and to open the image of a filter as a map, or the other way round, with a
+//! message that says what it is.
 
 use super::{give, petal_map};
 use crate::boundary::{self, NO_ERROR, boundary, read_path};
@@ -44,8 +45,8 @@ pub unsafe extern "C" fn petal_map_open_descriptor(
     })
 }
 
-/// Opens the image at the start of a buffer, aligned to 8. In place the buffer must outlive the handle and is never
-/// written. `options` is nullable. Since 0.1.
+/// Opens the image at the start of a buffer, aligned to 8. In place the buffer must outlive the handle, and is written
+/// only if it is opened for that. `options` is nullable. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_open_buffer(
     buffer: *mut c_void,
@@ -178,7 +179,8 @@ pub unsafe extern "C" fn petal_map_describe(
 }
 
 /// Measures a map: `fill` is the share of the cells that keys have taken, `false_positive_rate` the share of absent
-/// keys that are given a value, `count_estimate` the distinct keys, exactly. Since 0.1.
+/// keys that are given a value, `count_estimate` the distinct keys: exactly if it was built, otherwise judging by the
+/// fill, and NaN if it is too full to tell. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_statistics(
     map: *const petal_map,
@@ -189,13 +191,14 @@ pub unsafe extern "C" fn petal_map_statistics(
         // SAFETY: checked not to be NULL; the conventions say the rest.
         unsafe { boundary::check_out(statistics)? };
         // SAFETY: as above.
-        let measure = unsafe { petal_map::get(map)? }.measure();
+        let map = unsafe { petal_map::get(map)? };
+        let measure = map.measure();
         let value = petal_statistics {
             struct_size: 0,
             fill: measure.fill,
             false_positive_rate: measure.false_positive_rate,
             false_positive_rate_floor: 0.0,
-            count_estimate: measure.taken as f64,
+            count_estimate: map.keys_of(&measure).unwrap_or(f64::NAN),
             saturated: 0,
         };
         // SAFETY: as above.

@@ -1,17 +1,19 @@
 //! MAPS
 //!
-//! A map is built once, from all of its keys and their values, and keeps no keys. It gives the
-//! exact value of each key that it was built from, and says of other keys that they are not there:
-//! of all but a share that you choose, which are given a value that means nothing.
+//! A map keeps values and no keys. Most kinds are built once, from all of their keys, and give the
+//! exact value of each; one is made empty, and gives the value of a key or more. Of other keys a
+//! map says that they are not there: of all but a share that you choose, which are given a value
+//! that means nothing. The kind `retrieval` has nothing to tell them by, and gives every key one.
 
 use crate::boundary::{self, NO_ERROR, boundary};
 use crate::filter::keys::{petal_answers, petal_keys};
 use crate::handle::{self, Handle};
 use crate::status::{PETAL_OK, petal_error, petal_status};
-use petal_core::{Map, Result};
+use petal_core::{Image, Map, Result};
 use std::ffi::c_void;
 
 pub mod building;
+pub mod changing;
 pub mod image;
 
 /// A map of any kind. Free it with `petal_map_free()`. Since 0.1.
@@ -37,7 +39,16 @@ unsafe fn give(out: *mut *mut petal_map, make: impl FnOnce() -> Result<Map>) -> 
     unsafe { handle::give(out, || Ok(petal_map(Handle::new(make()?)))) }
 }
 
-/// Frees a map. NULL is allowed. Since 0.1.
+impl Drop for petal_map {
+    fn drop(&mut self) {
+        if let Some(map) = self.0.poisoned() {
+            map.base_mut().abandon();
+        }
+    }
+}
+
+/// Frees a map. An image that was written in place is brought up to date first; call `petal_map_sync()` before if you
+/// want to know whether that works. NULL is allowed. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_free(map: *mut petal_map) {
     // SAFETY: by the conventions NULL, or a handle that this library made and nobody uses any more.
@@ -58,8 +69,9 @@ unsafe fn tell(answer: Option<u64>, value: *mut u64, found: *mut bool) {
     }
 }
 
-/// Looks a key up: `found` becomes whether it is there, and `value`, nullable, its value, or 0 if it is not. Constant
-/// time. Since 0.1.
+/// Looks a key up: `found` becomes whether it is there, and `value`, nullable, its value, or 0 if it is not. In an
+/// approximator a key is not there if it reads the least element of the lattice, which of "min" is the greatest number.
+/// Constant time. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_get(
     map: *const petal_map,

@@ -29,6 +29,7 @@
 mod avx512;
 mod cells;
 mod fingerprints;
+pub mod own_cells;
 mod portable;
 mod shape;
 mod shards;

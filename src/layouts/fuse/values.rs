@@ -31,7 +31,7 @@ pub struct ValueShape {
 
 /// The lowest `bits` bits, from 0 to 64.
 #[inline(always)]
-fn low(bits: u32) -> u64 {
+pub(super) fn low(bits: u32) -> u64 {
     u64::MAX.checked_shr(64 - bits).unwrap_or(0)
 }
 
@@ -120,7 +120,7 @@ struct OfEntries {
 
 /// What a seed makes of a key's 128 bits.
 #[inline]
-fn scatter_id(id: u128, seed: u32) -> u64 {
+pub(super) fn scatter_id(id: u128, seed: u32) -> u64 {
     scatter(id as u64 ^ scatter((id >> 64) as u64, seed), seed)
 }
 

@@ -11,7 +11,7 @@ mod sort;
 #[cfg(test)]
 mod tests;
 
-pub use record::Record;
+pub use record::{Record, Several};
 
 use super::progress::Steps;
 use crate::bits::ring::Taken;

@@ -155,6 +155,41 @@ impl Record for Entry {
     }
 }
 
+/// An entry of a key that may have several values, each of which is kept once.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Several(pub Entry);
+
+impl Record for Several {
+    type Key = (u128, u64);
+    const BYTES: usize = Entry::BYTES;
+    const PREFIX_IS_KEY: bool = false;
+
+    #[inline]
+    fn key(&self) -> (u128, u64) {
+        (self.0.id, self.0.value)
+    }
+
+    #[inline]
+    fn prefix(&self) -> u64 {
+        self.0.prefix()
+    }
+
+    #[inline]
+    fn absorb(&mut self, _: &Several) -> Result<()> {
+        Ok(())
+    }
+
+    #[inline]
+    fn put(&self, bytes: &mut [u8]) {
+        self.0.put(bytes);
+    }
+
+    #[inline]
+    fn get(bytes: &[u8]) -> Several {
+        Several(Entry::get(bytes))
+    }
+}
+
 /// Makes one record of those with one key, which stand side by side. `steps` hears of it.
 ///
 /// # Errors

@@ -35,7 +35,7 @@ impl Image for Handle {
 
 impl Handle {
     /// What a spec of any kind makes of the keys with these numbers. In a map each has its parity as its value, which
-    /// values of all widths can be.
+    /// values of all widths can be; some maps say of a value that it is that or more.
     pub fn of(spec: &Spec, keys: impl IntoIterator<Item = u64>) -> Handle {
         if !row_of(spec).unwrap().is_map() {
             return Handle::Filter(filled(spec, keys));
@@ -54,8 +54,27 @@ impl Handle {
     pub fn holds(&self, spec: &Spec, i: u64) -> bool {
         match (self, spec.hash) {
             (Handle::Filter(filter), _) => filter.contains_hash(hash_of(spec, i)),
-            (Handle::Map(map), HashFunction::External) => map.get_hash(hash_of(spec, i)).unwrap() == Some(i % 2),
-            (Handle::Map(map), _) => map.get_u64(i).unwrap() == Some(i % 2),
+            (Handle::Map(map), hash) => {
+                let value = match hash {
+                    HashFunction::External => map.get_hash(hash_of(spec, i)).unwrap(),
+                    _ => map.get_u64(i).unwrap(),
+                };
+                is_read(map, i % 2, value)
+            }
         }
+    }
+}
+
+/// Whether this may be read of a key with this value: the value, or what is above it in the map's lattice, where the
+/// least element is read of a key that is not there.
+fn is_read(map: &Map, value: u64, read: Option<u64>) -> bool {
+    let row = map.base().row();
+    let Some(lattice) = row.parameter("lattice") else { return read == Some(value) };
+    let number = map.base().geometry().parameter(lattice).unwrap();
+    match lattice.choices()[number as usize] {
+        "max" => read.unwrap_or(0) >= value,
+        "min" => read.unwrap_or(u64::MAX) <= value || value == 1 && read.is_none(),
+        "union" => read.unwrap_or(0) & value == value,
+        other => panic!("what is above a value in {other}?"),
     }
 }

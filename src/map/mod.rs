@@ -1,5 +1,7 @@
 //! What callers call on a map, whatever its kind.
 
+mod change;
+
 use crate::answers::Answers;
 use crate::batch;
 #[cfg(doc)]
@@ -10,8 +12,8 @@ use crate::keys::Keys;
 use crate::kind::{Base, MapKind, Payload, Structure};
 use crate::layouts::Measure;
 
-/// A map that is built from keys and their values, and keeps no keys: the exact value for each of these keys, and for
-/// other keys "absent", but for a stated share of them.
+/// A map from keys to values that keeps no keys: the value of each key that it was built from or given, or what its
+/// kind says of it, and for other keys "absent", but for a stated share of them.
 ///
 /// Shared references may be used from many threads at once. What concerns the bytes (saving, verifying) is in
 /// [`Image`].
@@ -36,10 +38,10 @@ impl Image for Map {
 
     fn over(base: Base) -> Result<Map> {
         match base.row().structure {
-            Structure::Map { open, .. } => Ok(Map { kind: open(base)? }),
+            Structure::Map { open } | Structure::StaticMap { open, .. } => Ok(Map { kind: open(base)? }),
             Structure::Filter { .. } | Structure::StaticFilter { .. } => {
                 let name = base.row().name;
-                Err(error!(Unsupported, "the image is a filter of the kind {name}, not a map: open it as a filter"))
+                Err(error!(Unsupported, "{name} is a kind of filter, not of map: make it or open it as a filter"))
             }
         }
     }
@@ -86,7 +88,7 @@ impl Map {
         batch::get(&*self.kind, keys, answers)
     }
 
-    /// How many keys were offered to its builder, duplicates included.
+    /// How many keys were offered to its builder, or put, duplicates included.
     pub fn offered(&self) -> u64 {
         self.base().count()
     }
@@ -94,6 +96,12 @@ impl Map {
     /// The share of absent keys that are given a value, to expect of a map of this geometry with so many keys.
     pub fn expected_false_positive_rate(&self, keys: u64) -> f64 {
         (self.base().row().false_positive_rate)(self.base().geometry(), keys)
+    }
+
+    /// How many distinct keys there are, judging by a measure of this map: exactly where it was built, otherwise by its
+    /// fill; `None` if it is too full to tell.
+    pub fn keys_of(&self, measure: &Measure) -> Option<f64> {
+        self.kind.keys_of(measure)
     }
 
     /// What the payload tells; its rate is the share of absent keys that are given a value. Reads all of it, once.

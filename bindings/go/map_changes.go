@@ -1,0 +1,182 @@
+package petal
+
+/*
+#include "keys.h"
+
+#cgo noescape petal_go_map_put
+#cgo nocallback petal_go_map_put
+#cgo noescape petal_map_put_u64
+#cgo nocallback petal_map_put_u64
+#cgo noescape petal_map_put_hash
+#cgo nocallback petal_map_put_hash
+#cgo noescape petal_go_map_replace
+#cgo nocallback petal_go_map_replace
+#cgo noescape petal_map_replace_u64
+#cgo nocallback petal_map_replace_u64
+#cgo noescape petal_map_replace_hash
+#cgo nocallback petal_map_replace_hash
+#cgo noescape petal_go_map_give_batch
+#cgo nocallback petal_go_map_give_batch
+*/
+import "C"
+
+import (
+	"fmt"
+	"runtime"
+)
+
+// NewMap makes an empty map, of a kind that is made empty, which the spec has to name: "approximator".
+func NewMap(spec Spec) (*Map, error) {
+	raw, err := spec.raw()
+	if err != nil {
+		return nil, err
+	}
+	var handle *C.petal_map
+	failure := newFailure()
+	C.petal_map_new(&raw, &handle, &failure.raw)
+	if err := failure.err("petal.NewMap"); err != nil {
+		return nil, err
+	}
+	return ownMap(handle), nil
+}
+
+// Capabilities returns what this map can do now: an image that is open for reading can do less than its kind.
+func (m *Map) Capabilities() Capabilities {
+	capabilities := Capabilities(C.petal_map_capabilities(m.raw()))
+	runtime.KeepAlive(m)
+	return capabilities
+}
+
+// Put gives a key a value, beside those that it was given before: the map joins them as its parameter lattice says.
+// changed says whether less was read of the key before. [ErrUnsupported] if the kind cannot. Changes the map.
+func (m *Map) Put(key []byte, value uint64) (changed bool, err error) {
+	var less C.bool
+	status := C.petal_go_map_put(m.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(value), &less)
+	runtime.KeepAlive(m)
+	return bool(less), statusError("petal.Map.Put", status)
+}
+
+// PutString is [Map.Put] of a string's bytes.
+func (m *Map) PutString(key string, value uint64) (changed bool, err error) {
+	var less C.bool
+	status := C.petal_go_map_put(m.toChange(), textOf(key), C.size_t(len(key)), C.uint64_t(value), &less)
+	runtime.KeepAlive(m)
+	return bool(less), statusError("petal.Map.PutString", status)
+}
+
+// PutUint64 is [Map.Put] of a number, which is the same key as its eight little-endian bytes.
+func (m *Map) PutUint64(key, value uint64) (changed bool, err error) {
+	var less C.bool
+	status := C.petal_map_put_u64(m.toChange(), C.uint64_t(key), C.uint64_t(value), &less)
+	runtime.KeepAlive(m)
+	return bool(less), statusError("petal.Map.PutUint64", status)
+}
+
+// PutHash is [Map.Put] of a key that is known by a 64-bit hash from elsewhere: [ErrUnsupported] unless the map was made
+// with [External].
+func (m *Map) PutHash(hash, value uint64) (changed bool, err error) {
+	var less C.bool
+	status := C.petal_map_put_hash(m.toChange(), C.uint64_t(hash), C.uint64_t(value), &less)
+	runtime.KeepAlive(m)
+	return bool(less), statusError("petal.Map.PutHash", status)
+}
+
+// PutBatch gives many keys values, in order; there is a value for each key. Answer i is what [Map.Put] says of key i.
+// answers may be nil. On a failure the first answers.Done keys were taken. Changes the map.
+func (m *Map) PutBatch(keys Keys, values []uint64, answers *Answers) error {
+	return m.giveBatch("petal.Map.PutBatch", false, keys, values, answers)
+}
+
+// Replace gives a key that is there another value in place of its own. found is false if the key certainly is not
+// there: then nothing has changed. True does not prove that it is: with the probability of a false positive another
+// key's value was replaced. [ErrUnsupported] if the kind cannot. Changes the map.
+func (m *Map) Replace(key []byte, value uint64) (found bool, err error) {
+	var there C.bool
+	status := C.petal_go_map_replace(m.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(value), &there)
+	runtime.KeepAlive(m)
+	return bool(there), statusError("petal.Map.Replace", status)
+}
+
+// ReplaceString is [Map.Replace] of a string's bytes.
+func (m *Map) ReplaceString(key string, value uint64) (found bool, err error) {
+	var there C.bool
+	status := C.petal_go_map_replace(m.toChange(), textOf(key), C.size_t(len(key)), C.uint64_t(value), &there)
+	runtime.KeepAlive(m)
+	return bool(there), statusError("petal.Map.ReplaceString", status)
+}
+
+// ReplaceUint64 is [Map.Replace] of a number, which is the same key as its eight little-endian bytes.
+func (m *Map) ReplaceUint64(key, value uint64) (found bool, err error) {
+	var there C.bool
+	status := C.petal_map_replace_u64(m.toChange(), C.uint64_t(key), C.uint64_t(value), &there)
+	runtime.KeepAlive(m)
+	return bool(there), statusError("petal.Map.ReplaceUint64", status)
+}
+
+// ReplaceHash is [Map.Replace] of a key that is known by a 64-bit hash from elsewhere: [ErrUnsupported] unless the map
+// was made with [External].
+func (m *Map) ReplaceHash(hash, value uint64) (found bool, err error) {
+	var there C.bool
+	status := C.petal_map_replace_hash(m.toChange(), C.uint64_t(hash), C.uint64_t(value), &there)
+	runtime.KeepAlive(m)
+	return bool(there), statusError("petal.Map.ReplaceHash", status)
+}
+
+// ReplaceBatch gives many keys other values, in order; there is a value for each key. Answer i is what [Map.Replace]
+// says of key i. answers may be nil. On a failure the first answers.Done keys were taken. Changes the map.
+func (m *Map) ReplaceBatch(keys Keys, values []uint64, answers *Answers) error {
+	return m.giveBatch("petal.Map.ReplaceBatch", true, keys, values, answers)
+}
+
+func (m *Map) giveBatch(op string, replaces bool, keys Keys, values []uint64, answers *Answers) error {
+	if len(values) != keys.Len() {
+		message := fmt.Sprintf("%d values for %d keys", len(values), keys.Len())
+		return &Error{Op: op, Status: ErrBufferTooSmall, Message: message}
+	}
+	if answers == nil {
+		answers = &Answers{}
+	}
+	err := inPieces(op, keys, answers, func(piece piece, came *C.petal_go_taken, failure *failure) {
+		C.petal_go_map_give_batch(m.toChange(), C.bool(replaces), piece.form, bytesOf(piece.bytes),
+			C.size_t(len(piece.bytes)), numbers(piece.numbers), C.size_t(piece.count), numbers(values[piece.start:]),
+			boolsOf(piece.found), came, &failure.raw)
+	})
+	runtime.KeepAlive(m)
+	return err
+}
+
+// Merge makes the map what it would be if it had also been given all that other was. Both have to be made from one
+// spec: [ErrIncompatible] if not. Changes m and only reads other.
+func (m *Map) Merge(other *Map) error {
+	failure := newFailure()
+	C.petal_map_merge(m.toChange(), other.raw(), &failure.raw)
+	runtime.KeepAlive(m)
+	runtime.KeepAlive(other)
+	return failure.err("petal.Map.Merge")
+}
+
+// Clear forgets all keys. [ErrUnsupported] if the kind cannot. Changes the map.
+func (m *Map) Clear() error {
+	failure := newFailure()
+	C.petal_map_clear(m.toChange(), &failure.raw)
+	runtime.KeepAlive(m)
+	return failure.err("petal.Map.Clear")
+}
+
+// Sync brings an image that was changed in place up to date on its disk. [Map.Close] does this too, but does not say
+// whether it worked. Changes the map.
+func (m *Map) Sync() error {
+	failure := newFailure()
+	C.petal_map_sync(m.toChange(), &failure.raw)
+	runtime.KeepAlive(m)
+	return failure.err("petal.Map.Sync")
+}
+
+// Vouch declares the bytes as they are now to be right, and makes the map clean. Reads the whole payload. Changes the
+// map.
+func (m *Map) Vouch() error {
+	failure := newFailure()
+	C.petal_map_vouch(m.toChange(), &failure.raw)
+	runtime.KeepAlive(m)
+	return failure.err("petal.Map.Vouch")
+}

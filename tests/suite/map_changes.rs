@@ -1,0 +1,323 @@
+//! Maps that change: values that are put and joined, replaced, merged and forgotten, in memory and in images in place.
+
+use crate::common::{Buffer, hashed, image, mix};
+use petal::format::REGION_BYTES;
+use petal::registry::MAPS;
+use petal::sizing::approximator::{expected_excess, read_above, read_distribution};
+use petal::{
+    Answers, BuilderOptions, Capabilities, HashFunction, Image, Keys, Map, MapBuilder, Mode, OpenOptions, Row, Spec,
+    Status, create_as, open_as,
+};
+use std::collections::BTreeMap;
+
+/// The kinds that can do this.
+fn that_can(capability: Capabilities) -> impl Iterator<Item = &'static Row> {
+    MAPS.iter().filter(move |row| row.capabilities.contains(capability))
+}
+
+fn spec(row: &Row, parameters: &[(&str, u64)]) -> Spec {
+    let mut spec = Spec { kind: Some(row.kind), ..Spec::default() };
+    for (name, value) in parameters {
+        spec.set(row.parameter(name).unwrap(), *value as f64).unwrap();
+    }
+    spec
+}
+
+/// The lattices, as the documentation says of them: name, number, least element, join, whether a is at least b.
+type Join = fn(u64, u64) -> u64;
+const LATTICES: [(&str, u64, Join); 3] = [("max", 0, u64::max), ("min", 1, u64::min), ("union", 2, |a, b| a | b)];
+
+/// What a key reads that has no value.
+fn bottom(lattice: u64, value_bits: u64) -> u64 {
+    if lattice == 1 { u64::MAX >> (64 - value_bits) } else { 0 }
+}
+
+/// Keys with one value or several, and what these come to.
+fn given(lattice: u64, value_bits: u64, keys: u64) -> (Vec<(u64, u64)>, BTreeMap<u64, u64>) {
+    let join = LATTICES[lattice as usize].2;
+    let value = |i: u64| mix(!i) >> (64 - value_bits);
+    let all: Vec<_> = (0..keys).chain(0..keys / 3).enumerate().map(|(i, key)| (mix(key), value(i as u64))).collect();
+    let mut exact = BTreeMap::new();
+    for (key, value) in &all {
+        exact.entry(*key).and_modify(|old| *old = join(*old, *value)).or_insert(*value);
+    }
+    (all, exact)
+}
+
+/// What is read of each key is its value or above it; of how many it is exactly that.
+fn check_above(map: &Map, exact: &BTreeMap<u64, u64>, lattice: u64, value_bits: u64) -> usize {
+    map.verify().unwrap();
+    let join = LATTICES[lattice as usize].2;
+    let keys: Vec<u64> = exact.keys().copied().collect();
+    let (mut values, mut bytes) = (vec![7; keys.len()], vec![7; keys.len()]);
+    let mut answers = Answers { values: Some(&mut values), bytes: Some(&mut bytes), ..Answers::default() };
+    map.get_batch(&Keys::U64(&keys), &mut answers).unwrap();
+    let mut same = 0;
+    for (i, (key, value)) in exact.iter().enumerate() {
+        let one = map.get_u64(*key).unwrap();
+        assert_eq!((u64::from(bytes[i]), values[i]), (one.is_some().into(), one.unwrap_or(0)));
+        let read = one.unwrap_or(bottom(lattice, value_bits));
+        assert_eq!(join(read, *value), read, "{key}");
+        same += usize::from(read == *value);
+    }
+    same
+}
+
+#[test]
+fn what_is_read_is_the_value_or_above_it() {
+    for row in that_can(Capabilities::PUT) {
+        for (name, lattice, _) in LATTICES {
+            assert_eq!(row.parameter("lattice").unwrap().choices()[lattice as usize], name);
+            for value_bits in 1..=64 {
+                for keys in [0, 1, 2, 50, 1000] {
+                    let spec = spec(row, &[("lattice", lattice), ("value_bits", value_bits)]);
+                    let (all, exact) = given(lattice, value_bits, keys);
+                    let mut map: Map = create_as(&Spec { capacity: keys.max(1), ..spec }).unwrap();
+                    for (key, value) in &all {
+                        map.put_u64(*key, *value).unwrap();
+                        // Put again nothing changes.
+                        assert!(!map.put_u64(*key, *value).unwrap());
+                    }
+                    // A few are read too high: at 1 %, of a thousand.
+                    let same = check_above(&map, &exact, lattice, value_bits);
+                    assert!(same + 25 >= exact.len(), "{same} of {}", exact.len());
+                    // The builder's and the batch's are the same cells.
+                    let mut builder = MapBuilder::new(&spec, BuilderOptions::default()).unwrap();
+                    let (keys, values): (Vec<u64>, Vec<u64>) = all.iter().rev().copied().unzip();
+                    builder.put_batch(&Keys::U64(&keys), &values).outcome.unwrap();
+                    let built = builder.finish().unwrap();
+                    assert!(built.base().words().shared().len() == map.base().words().shared().len());
+                    check_above(&built, &exact, lattice, value_bits);
+                    let mut batch: Map = create_as(&Spec { capacity: exact.len().max(1) as u64, ..spec }).unwrap();
+                    let mut bytes = vec![7; keys.len()];
+                    let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };
+                    let taken = batch.put_batch(&Keys::U64(&keys), &values, Some(&mut answers));
+                    assert!(taken.keys == keys.len() && taken.outcome.is_ok());
+                    assert_eq!(answers.done, keys.len());
+                    assert!(image(&batch) == image(&built), "{name} {value_bits}");
+                }
+            }
+        }
+    }
+}
+
+/// Keys that were given no value have one at the false-positive rate, exactly that of a Bloom filter with a cell for
+/// each bit; and what is read of a key is above a value as often as the formulas say.
+#[test]
+fn readings_are_distributed_as_stated() {
+    const KEYS: u64 = 1200;
+    const MAPS_MADE: u64 = 60;
+    for row in that_can(Capabilities::PUT) {
+        // Few bits, so that many readings are too high; the value of key i is i mod 8, plus 1.
+        let value = |i: u64| i % 8 + 1;
+        let spec = Spec { capacity: KEYS, false_positive_rate: 0.2, ..spec(row, &[("value_bits", 8)]) };
+        let mut values: Vec<u64> = (0..KEYS).map(value).collect();
+        values.sort_unstable();
+        let mut readings = [[0_u64; 10]; 10];
+        let (mut cells, mut hashes) = (0, 0);
+        for made in 0..MAPS_MADE {
+            let mut map: Map = create_as(&Spec { seed: made, ..spec }).unwrap();
+            for i in 0..KEYS {
+                map.put_u64(i, value(i)).unwrap();
+            }
+            for i in 0..2 * KEYS {
+                let own = if i < KEYS { value(i) } else { 0 };
+                readings[own as usize][map.get_u64(i).unwrap().unwrap_or(0) as usize] += 1;
+            }
+            (cells, hashes) = (map.base().geometry().bits / 8, map.base().geometry().hashes);
+            let rate = map.expected_false_positive_rate(KEYS);
+            assert!(rate <= 0.2 && rate == read_above(cells, hashes, KEYS), "{rate}");
+            let measure = map.measure();
+            assert!((map.keys_of(&measure).unwrap() - KEYS as f64).abs() < 120.0);
+            assert!((measure.false_positive_rate - rate).abs() < 0.05);
+        }
+        for own in 0..=8_usize {
+            let asked: u64 = readings[own].iter().sum();
+            assert_eq!(asked, MAPS_MADE * if own == 0 { KEYS } else { KEYS / 8 });
+            let mut above = 0;
+            for (read, expected) in read_distribution(cells, hashes, own as u64, &values) {
+                above += readings[own][read as usize];
+                let (mean, found) = (expected * asked as f64, readings[own][read as usize] as f64);
+                // Keys of one map share its fill, which varies by some per cent: half as much again as a binomial.
+                let band = 4.5 * 1.5 * (mean * (1.0 - expected)).sqrt() + 1.0;
+                assert!((found - mean).abs() < band, "{found} of {mean} read {read} for {own}");
+            }
+            assert_eq!(above, asked, "nothing else is read");
+            let sum: u64 = (own..10).map(|read| (read - own) as u64 * readings[own][read]).sum();
+            let (mean, excess) = (sum as f64 / asked as f64, expected_excess(cells, hashes, own as u64, &values));
+            assert!((mean - excess).abs() < 0.05 * excess + 0.02, "{mean} for {excess}");
+        }
+    }
+}
+
+#[test]
+fn merged_is_what_both_were_given() {
+    for row in that_can(Capabilities::MERGE) {
+        for (_, lattice, _) in LATTICES {
+            for value_bits in [1, 7, 8, 21, 33, 64] {
+                let spec = spec(row, &[("lattice", lattice), ("value_bits", value_bits)]);
+                let spec = Spec { capacity: 1000, ..spec };
+                let (all, exact) = given(lattice, value_bits, 1000);
+                let mut both: [Map; 3] = std::array::from_fn(|_| create_as(&spec).unwrap());
+                for (i, (key, value)) in all.iter().enumerate() {
+                    both[i % 2].put_u64(*key, *value).unwrap();
+                    both[2].put_u64(*key, *value).unwrap();
+                }
+                let [mut a, b, all] = both;
+                a.merge(&b).unwrap();
+                assert!(image(&a) == image(&all));
+                check_above(&a, &exact, lattice, value_bits);
+                let other: Map = create_as(&Spec { capacity: 2000, ..spec }).unwrap();
+                assert_eq!(a.merge(&other).unwrap_err().status(), Status::Incompatible);
+                a.clear().unwrap();
+                assert!(image(&a) == image(&create_as::<Map>(&spec).unwrap()));
+            }
+        }
+    }
+}
+
+/// Values of keys that are there are replaced, all others stay; a key that is not there is said not to be.
+#[test]
+fn values_are_replaced() {
+    for row in that_can(Capabilities::REPLACE) {
+        for value_bits in 1..=64_u64 {
+            for keys in [0, 1, 2, 300, 2000] {
+                let value = |i: u64| mix(!i) >> (64 - value_bits);
+                let mut builder = MapBuilder::new(&spec(row, &[("value_bits", value_bits)]), BuilderOptions::default());
+                let builder = builder.as_mut().unwrap();
+                for i in 0..keys {
+                    builder.put_u64(i, value(i)).unwrap();
+                }
+                let mut map = builder.finish().unwrap();
+                for i in (0..keys).step_by(3) {
+                    assert!(map.replace_u64(i, value(i + keys)).unwrap());
+                }
+                // The greatest value there is, and one too many.
+                let greatest = u64::MAX >> (64 - value_bits);
+                if value_bits < 64 {
+                    assert_eq!(map.replace_u64(0, greatest + 1).unwrap_err().status(), Status::OutOfRange);
+                }
+                let some: Vec<u64> = (1..keys).step_by(3).collect();
+                let mut bytes = vec![7; some.len()];
+                let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };
+                let taken = map.replace_batch(&Keys::U64(&some), &vec![greatest; some.len()], Some(&mut answers));
+                assert!(taken.outcome.is_ok() && taken.keys == some.len() && bytes.iter().all(|byte| *byte == 1));
+                for i in 0..keys {
+                    let now = [value(i + keys), greatest, value(i)][i as usize % 3];
+                    assert_eq!(map.get_u64(i).unwrap(), Some(now), "{value_bits} {keys} {i}");
+                }
+                map.verify().unwrap();
+            }
+        }
+        // Said of absent keys at the rate, and then another key has lost its value, or none.
+        let mut builder = MapBuilder::new(&spec(row, &[("value_bits", 8)]), BuilderOptions::default()).unwrap();
+        (0..5000).for_each(|i| builder.put_u64(i, i % 256).unwrap());
+        let mut map = builder.finish().unwrap();
+        let rate = map.expected_false_positive_rate(5000);
+        let found = (5000..105_000).filter(|i| map.copy().is_ok() && map.get_u64(*i).unwrap().is_some()).take(1);
+        let found: Vec<u64> = found.collect();
+        let replaced = (5000..105_000).filter(|i| map.replace_u64(*i, 1).unwrap()).count() as f64;
+        assert!(!found.is_empty() && (replaced - 1e5 * rate).abs() < 4.5 * (1e5 * rate).sqrt(), "{replaced} {rate}");
+        let mut too_great = [0; 3];
+        too_great[1] = 256;
+        let taken = map.replace_batch(&Keys::U64(&[1, 2, 3]), &too_great, None);
+        assert_eq!((taken.keys, taken.outcome.unwrap_err().status()), (1, Status::OutOfRange));
+        let taken = map.replace_batch(&Keys::U64(&[1, 2, 3]), &[1, 2], None);
+        assert_eq!((taken.keys, taken.outcome.unwrap_err().status()), (0, Status::BufferTooSmall));
+    }
+}
+
+/// What a kind cannot do it refuses, and says so.
+#[test]
+fn what_a_kind_cannot_do_is_refused() {
+    for row in MAPS {
+        let mut map = match row.is_made_empty() {
+            true => create_as::<Map>(&spec(row, &[])).unwrap(),
+            false => {
+                assert_eq!(create_as::<Map>(&spec(row, &[])).unwrap_err().status(), Status::Unsupported);
+                MapBuilder::new(&spec(row, &[]), BuilderOptions::default()).unwrap().finish().unwrap()
+            }
+        };
+        let other = map.copy().unwrap();
+        for (capability, outcome) in [
+            (Capabilities::PUT, map.put_u64(1, 0).map(|_| ())),
+            (Capabilities::PUT, map.put_batch(&Keys::U64(&[1]), &[0], None).outcome),
+            (Capabilities::REPLACE, map.replace_u64(1, 0).map(|_| ())),
+            (Capabilities::REPLACE, map.replace_batch(&Keys::U64(&[1]), &[0], None).outcome),
+            (Capabilities::MERGE, map.merge(&other)),
+            (Capabilities::CLEAR, map.clear()),
+        ] {
+            match (row.capabilities.contains(capability), outcome) {
+                (true, outcome) => outcome.unwrap(),
+                (false, outcome) => {
+                    let error = outcome.unwrap_err();
+                    assert!(error.status() == Status::Unsupported && error.message().contains(row.name), "{error}");
+                }
+            }
+        }
+        assert_eq!(map.capabilities(), row.capabilities);
+    }
+}
+
+/// A map in a file is changed there: the regions of what was changed get new checksums, readers see the values, and
+/// nothing else of the file moves.
+#[test]
+fn images_are_changed_in_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("map.petal");
+    for row in that_can(Capabilities::PUT).chain(that_can(Capabilities::REPLACE)) {
+        let spec = hashed(&spec(row, &[("value_bits", 64)]), HashFunction::Xxh3, 3);
+        let mut builder = MapBuilder::new(&spec, BuilderOptions::default()).unwrap();
+        (0..60_000).for_each(|i| builder.put_u64(i, i + 1).unwrap());
+        builder.save(&path).unwrap();
+        let before = std::fs::read(&path).unwrap();
+        let change = |map: &mut Map, i: u64| match row.is_made_empty() {
+            true => map.put_u64(i, 1 << 40).unwrap(),
+            false => map.replace_u64(i, 1 << 40).unwrap(),
+        };
+        let reader: Map = open_as(&path, &OpenOptions::default()).unwrap();
+        let mut writer: Map = open_as(&path, &OpenOptions { mode: Mode::Write, key: None }).unwrap();
+        assert!(change(&mut writer, 7));
+        assert_eq!(reader.get_u64(7).unwrap(), Some(1 << 40));
+        assert_eq!(reader.verify().unwrap_err().status(), Status::Dirty);
+        writer.sync().unwrap();
+        reader.verify().unwrap();
+        let keys: Vec<u64> = (100..200).collect();
+        let values = vec![1 << 40; 100];
+        let taken = match row.is_made_empty() {
+            true => writer.put_batch(&Keys::U64(&keys), &values, None),
+            false => writer.replace_batch(&Keys::U64(&keys), &values, None),
+        };
+        assert!(taken.keys == 100 && taken.outcome.is_ok());
+        drop(writer);
+        reader.verify().unwrap();
+        for i in 0..60_000 {
+            let changed = i == 7 || (100..200).contains(&i);
+            let read = reader.get_u64(i).unwrap().unwrap();
+            assert!(read >= if changed { 1 << 40 } else { i + 1 }, "{i}");
+            assert!(row.is_made_empty() || read == if changed { 1 << 40 } else { i + 1 }, "{i}");
+        }
+        // Other processes' readers refuse changes, and a damaged region is not changed.
+        let mut reader = reader;
+        let refused = match row.is_made_empty() {
+            true => reader.put_u64(1, 1),
+            false => reader.replace_u64(1, 1),
+        };
+        assert_eq!(refused.unwrap_err().status(), Status::Unsupported);
+        let mut damaged = before.clone();
+        let payload = 256..256 + reader.base().geometry().payload_bytes as usize;
+        (payload.start + 5..payload.end).step_by(REGION_BYTES).for_each(|at| damaged[at] ^= 1);
+        damaged[payload.end - 8 - REGION_BYTES / 2] ^= 1;
+        let kept = damaged.clone();
+        Buffer::of(&damaged).open_as(Mode::Write, None, |map: petal::Result<&mut Map>| {
+            let map = map.unwrap();
+            let outcome = match row.is_made_empty() {
+                true => map.put_u64(9, 1 << 41),
+                false => map.replace_u64(9, 1 << 41),
+            };
+            assert_eq!(outcome.unwrap_err().status(), Status::Corrupt);
+            assert_ne!(map.get_u64(9).unwrap(), Some(1 << 41));
+        });
+        assert!(kept == damaged);
+    }
+}
