@@ -59,9 +59,9 @@ pub const ROW: Row = Row {
 
 /// The geometry that a spec asks for: a Bloom filter's, with a cell for each bit.
 fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
-    let value_bits = spec.parameter(&BITS_OF_VALUE)? as u64;
+    let value_bits = spec.parameter(&BITS_OF_VALUE)?;
     let in_word = WordCells::in_word(value_bits as u32);
-    let words = [value_bits, spec.parameter(&LATTICE)? as u64, 0, 0, 0, 0, 0, 0];
+    let words = [value_bits, spec.parameter(&LATTICE)?, 0, 0, 0, 0, 0, 0];
     let (bits, hashes) = match size {
         Size::Rate { capacity, false_positive_rate: rate } => {
             let size = sizing::bloom::size_for(capacity, rate, MAX_HASHES);

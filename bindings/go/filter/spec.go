@@ -127,7 +127,8 @@ func (s Spec) complete() (Spec, error) {
 			return s, fmt.Errorf("%w: partitioned, derivation and slice_width are of bloom, not of %v", ErrUnknownValue,
 				s.Kind)
 		}
-	case image.Counting, image.Scalable, image.Fuse, image.Bloomier, image.Retrieval:
+	case image.Counting, image.Scalable, image.Fuse, image.Bloomier, image.Retrieval,
+		image.Approximator, image.MutableBloomier:
 		return s, fmt.Errorf("%w: this package makes blocked, split_block and bloom, not %v", ErrUnsupported, s.Kind)
 	default:
 		return s, fmt.Errorf("%w: kind = %d is not a kind", ErrUnknownValue, uint32(s.Kind))

@@ -35,18 +35,20 @@ type Kind = image.Kind
 
 // The kinds that this package reads.
 const (
-	Bloom          = image.Bloom
-	SplitBlock     = image.SplitBlock
-	Blocked        = image.Blocked
-	Fuse           = image.Fuse
-	Counting       = image.Counting
-	Scalable       = image.Scalable
-	Bloomier       = image.Bloomier
-	Ribbon         = image.Ribbon
-	Golomb         = image.Golomb
-	Retrieval      = image.Retrieval
-	HashCompaction = image.HashCompaction
-	ExactBits      = image.ExactBits
+	Bloom           = image.Bloom
+	SplitBlock      = image.SplitBlock
+	Blocked         = image.Blocked
+	Fuse            = image.Fuse
+	Counting        = image.Counting
+	Scalable        = image.Scalable
+	Bloomier        = image.Bloomier
+	Ribbon          = image.Ribbon
+	Golomb          = image.Golomb
+	Retrieval       = image.Retrieval
+	HashCompaction  = image.HashCompaction
+	ExactBits       = image.ExactBits
+	Approximator    = image.Approximator
+	MutableBloomier = image.MutableBloomier
 )
 
 // Header is what an image says about itself.

@@ -6,7 +6,7 @@
 //! come to is the number of its own cell among the three, masked with q bits of the key. For a key that was given no
 //! value it is any number below 2^q, so one of three numbers with the probability 3 / 2^q.
 //!
-//! **Payload.** The first table, as [`super::values`] has it, with q bits a cell; then a value for each cell of it, as
+//! **Payload.** The first table, as that of kind bloomier is, with q bits a cell; then a value for each cell of it, as
 //! [`WordCells`] has them, so that one store replaces a value; then zeros up to whole lines.
 
 use super::values::{low, scatter_id};

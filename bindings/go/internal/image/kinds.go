@@ -7,34 +7,38 @@ type Kind uint32
 
 // The kinds that this package reads.
 const (
-	Bloom          Kind = 1
-	SplitBlock     Kind = 2
-	Blocked        Kind = 3
-	Fuse           Kind = 4
-	Counting       Kind = 5
-	Scalable       Kind = 6
-	Bloomier       Kind = 7
-	Ribbon         Kind = 13
-	Golomb         Kind = 14
-	Retrieval      Kind = 15
-	HashCompaction Kind = 17
-	ExactBits      Kind = 19
+	Bloom           Kind = 1
+	SplitBlock      Kind = 2
+	Blocked         Kind = 3
+	Fuse            Kind = 4
+	Counting        Kind = 5
+	Scalable        Kind = 6
+	Bloomier        Kind = 7
+	Ribbon          Kind = 13
+	Golomb          Kind = 14
+	Retrieval       Kind = 15
+	HashCompaction  Kind = 17
+	ExactBits       Kind = 19
+	Approximator    Kind = 16
+	MutableBloomier Kind = 21
 )
 
 // kinds has a row for each kind, at its number.
 var kinds = [...]*kindRow{
-	Bloom:          &bloomRow,
-	SplitBlock:     &splitBlockRow,
-	Blocked:        &blockedRow,
-	Fuse:           &fuseRow,
-	Counting:       &countingRow,
-	Scalable:       &scalableRow,
-	Bloomier:       &bloomierRow,
-	Ribbon:         &ribbonRow,
-	Golomb:         &golombRow,
-	Retrieval:      &retrievalRow,
-	HashCompaction: &hashCompactionRow,
-	ExactBits:      &exactBitsRow,
+	Bloom:           &bloomRow,
+	SplitBlock:      &splitBlockRow,
+	Blocked:         &blockedRow,
+	Fuse:            &fuseRow,
+	Counting:        &countingRow,
+	Scalable:        &scalableRow,
+	Bloomier:        &bloomierRow,
+	Ribbon:          &ribbonRow,
+	Golomb:          &golombRow,
+	Retrieval:       &retrievalRow,
+	HashCompaction:  &hashCompactionRow,
+	ExactBits:       &exactBitsRow,
+	Approximator:    &approximatorRow,
+	MutableBloomier: &mutableBloomierRow,
 }
 
 // unread names the kinds that package petal opens, and this one does not.
@@ -44,7 +48,6 @@ var unread = map[Kind]string{
 	10: "foreign_static",
 	11: "foreign_scalable",
 	12: "foreign_cuckoo",
-	16: "approximator",
 	18: "signatures",
 	20: "golomb_stream",
 }
@@ -104,6 +107,8 @@ type shape struct {
 	checks     cellArray    // bloomier: those with the check bits where they are apart; else there are none
 	valueBits  uint         // maps
 	checkBits  uint         // bloomier
+	values     wordCells    // approximator and mutable_bloomier
+	lattice    uint64       // approximator
 	levels     []chainLevel // scalable
 }
 
