@@ -100,8 +100,8 @@ func (f *Filter) ContainsUint64(key uint64) bool { return (*image.Filter)(f).Con
 func (f *Filter) ContainsHash(hash uint64) bool { return (*image.Filter)(f).ContainsHash(hash) }
 
 // Insert inserts a key. isNew is true if the key certainly was not there before. [ErrUnsupported] of kinds that
-// this package only reads; [ErrReadOnly] where the memory is not the filter's own; [ErrExternalHash] or [ErrKeyMissing] where keys
-// cannot be hashed.
+// this package only reads; [ErrReadOnly] where the memory is not the filter's own; [ErrExternalHash] or [ErrKeyMissing]
+// where keys cannot be hashed.
 func (f *Filter) Insert(key []byte) (isNew bool, err error) { return (*image.Filter)(f).Insert(key) }
 
 // InsertString is [Filter.Insert] of a string's bytes.

@@ -7,7 +7,8 @@ import (
 )
 
 // The cells of the kinds fuse and bloomier: a key has three or four, whose exclusive or is what the key stands for.
-// After the cells of all shards comes the directory, which says of each shard where it begins and how it is cut into segments.
+// After the cells of all shards comes the directory, which says of each shard where it begins and how it is cut into
+// segments.
 
 const (
 	mixOrder   = 0xbf58476d1ce4e5b9

@@ -266,8 +266,8 @@ func (f *Filter) ContainsHash(hash uint64) bool {
 }
 
 // Insert inserts a key. isNew is true if the key certainly was not there before. [ErrUnsupported] of kinds that
-// this package only reads; [ErrReadOnly] where the memory is not the filter's own; [ErrExternalHash] or [ErrKeyMissing] where keys
-// cannot be hashed.
+// this package only reads; [ErrReadOnly] where the memory is not the filter's own; [ErrExternalHash] or [ErrKeyMissing]
+// where keys cannot be hashed.
 func (f *Filter) Insert(key []byte) (isNew bool, err error) {
 	hash, ok := f.hasher.hash(key)
 	if !ok {

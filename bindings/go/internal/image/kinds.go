@@ -17,9 +17,9 @@ const (
 	Ribbon          Kind = 13
 	Golomb          Kind = 14
 	Retrieval       Kind = 15
+	Approximator    Kind = 16
 	HashCompaction  Kind = 17
 	ExactBits       Kind = 19
-	Approximator    Kind = 16
 	MutableBloomier Kind = 21
 )
 
@@ -35,9 +35,9 @@ var kinds = [...]*kindRow{
 	Ribbon:          &ribbonRow,
 	Golomb:          &golombRow,
 	Retrieval:       &retrievalRow,
+	Approximator:    &approximatorRow,
 	HashCompaction:  &hashCompactionRow,
 	ExactBits:       &exactBitsRow,
-	Approximator:    &approximatorRow,
 	MutableBloomier: &mutableBloomierRow,
 }
 
