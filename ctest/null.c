@@ -79,6 +79,8 @@ static void kinds_and_specs(void) {
   REQUIRED_NAMED("size", petal_spec_image_size(&spec, NULL, &error));
   REQUIRED_NAMED("spec", petal_spec_expected_false_positive_rate(NULL, 1, &out_double, &error));
   REQUIRED_NAMED("false_positive_rate", petal_spec_expected_false_positive_rate(&spec, 1, NULL, &error));
+  REQUIRED_NAMED("spec", petal_spec_expected_omissions(NULL, 1, &out_double, &error));
+  REQUIRED_NAMED("omissions", petal_spec_expected_omissions(&spec, 1, NULL, &error));
 
   petal_spec copy = spec;
   copy.kind = PETAL_KIND_BLOOM;
@@ -87,6 +89,7 @@ static void kinds_and_specs(void) {
   NULLABLE(petal_spec_get(&copy, "partitioned", &out_double, NULL));
   NULLABLE(petal_spec_image_size(&spec, &out_u64, NULL));
   NULLABLE(petal_spec_expected_false_positive_rate(&spec, 1, &out_double, NULL));
+  NULLABLE(petal_spec_expected_omissions(&spec, 1, &out_double, NULL));
   /* A failure whose error nobody wants is still a failure. */
   REQUIRED(petal_spec_set(NULL, "partitioned", 1, NULL));
 }
@@ -268,6 +271,8 @@ static void combining_and_describing(void) {
   CHECK_EQUAL(petal_filter_capabilities(NULL), 0);
   REQUIRED(petal_filter_expected_false_positive_rate(NULL, 1, &out_double));
   REQUIRED(petal_filter_expected_false_positive_rate(filter, 1, NULL));
+  REQUIRED(petal_filter_expected_omissions(NULL, 1, &out_double));
+  REQUIRED(petal_filter_expected_omissions(filter, 1, NULL));
 
   NULLABLE(petal_filter_merge(other, filter, NULL));
   NULLABLE(petal_filter_intersect(other, filter, NULL));

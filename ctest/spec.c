@@ -18,6 +18,20 @@ static void defaults(void) {
   petal_filter_free(b);
 }
 
+/* What a model checker asks: the estimate of the literature for hash compaction. */
+static void omissions(void) {
+  petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_HASH_COMPACTION, .bits = 12 * 20000};
+  CHECK_OK(petal_spec_set(&spec, "signature_bits", 12, NULL));
+  double of_spec = 0, of_filter = 0;
+  petal_filter *filter = NULL;
+  CHECK_OK(petal_spec_expected_omissions(&spec, 18000, &of_spec, NULL));
+  CHECK_CLOSE(of_spec, 6.85, 0.05);
+  CHECK_OK(petal_filter_new(&spec, &filter, NULL));
+  CHECK_OK(petal_filter_expected_omissions(filter, 18000, &of_filter));
+  CHECK_CLOSE(of_filter, of_spec, 0);
+  petal_filter_free(filter);
+}
+
 /* The promise is kept at every size, and an image is not larger than it must be. */
 static void rates(void) {
   static const double targets[] = {0.5, 0.1, 0.01, 0.001, 1e-6};
@@ -33,12 +47,17 @@ static void rates(void) {
         CHECK(half >= 0 && half <= rate);
         CHECK_OK(petal_spec_expected_false_positive_rate(&spec, 0, &none, NULL));
         CHECK(none == 0);
+        const double at_capacity = rate;
         CHECK_OK(petal_spec_expected_false_positive_rate(&spec, UINT64_MAX, &rate, NULL));
         petal_kind_info info = check_kind_info(spec.kind);
         if (info.overfill == PETAL_OVERFILL_RATE_RISES) CHECK_CLOSE(rate, 1, 1e-9);
 
         /* How large a filter becomes that is built is known when its keys are. */
+        double omissions = -1;
+        petal_status omits = petal_spec_expected_omissions(&spec, capacity, &omissions, NULL);
+        CHECK_EQUAL(omits, info.overfill == PETAL_OVERFILL_IS_BUILT ? PETAL_ERR_UNSUPPORTED : PETAL_OK);
         if (info.overfill == PETAL_OVERFILL_IS_BUILT) continue;
+        CHECK(omissions >= 0 && omissions <= 1.0001 * at_capacity * (double)capacity);
         uint64_t size = 0;
         petal_filter *filter = NULL;
         petal_description description = {.struct_size = sizeof description};
@@ -154,6 +173,7 @@ static void foldable(void) {
 int main(void) {
   defaults();
   rates();
+  omissions();
   exact_geometry();
   parameters();
   refusals();

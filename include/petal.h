@@ -826,6 +826,8 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_SCALABLE 6
 /** The bumped ribbon filter: built once from all keys, 1.003 bits a key for each halving of the rate. */
 #define PETAL_KIND_RIBBON 13
+/** A hash table of signatures: says what is new, and refuses keys when it is full; for model checkers. */
+#define PETAL_KIND_HASH_COMPACTION 17
 /** A bit for each integer below a bound: no false positives; for keys that are dense integers. */
 #define PETAL_KIND_EXACT_BITS 19
 /** A map built once: the exact value of each key, and of other keys that they are not there. */
@@ -1103,6 +1105,17 @@ petal_status petal_spec_get(const petal_spec *spec, const char *name, double *va
 petal_status petal_spec_image_size(const petal_spec *spec, uint64_t *size, petal_error *error);
 
 /**
+ * How many of `keys` distinct keys the filter that a spec describes takes for known on average, when they are inserted
+ * one after the other, or refuses where it is full: new keys of which an insertion says that they were not new. A model
+ * checker that explores only what is new omits so many states. The sum of the false-positive rates before each key.
+ * `PETAL_ERR_UNSUPPORTED` for a kind that is built from its keys. Since 0.1.
+ */
+petal_status petal_spec_expected_omissions(const petal_spec *spec,
+                                           uint64_t keys,
+                                           double *omissions,
+                                           petal_error *error);
+
+/**
  * The exact false-positive rate of the filter that a spec describes once `keys` distinct keys are in it. Since 0.1.
  */
 petal_status petal_spec_expected_false_positive_rate(const petal_spec *spec,
@@ -1348,6 +1361,14 @@ petal_status petal_filter_spec(const petal_filter *filter, petal_spec *spec, pet
 
 /** What this handle can do: `PETAL_CAN_*`, ORed. A file opened for reading cannot insert. 0 for NULL. Since 0.1. */
 uint64_t petal_filter_capabilities(const petal_filter *filter);
+
+/**
+ * How many of `keys` distinct keys an empty filter of this geometry takes for known on average, when they are inserted
+ * one after the other, or refuses where it is full: new keys of which an insertion says that they were not new. A model
+ * checker that explores only what is new omits so many states. The sum of the false-positive rates before each key.
+ * `PETAL_ERR_UNSUPPORTED` for a kind that is built from its keys. Since 0.1.
+ */
+petal_status petal_filter_expected_omissions(const petal_filter *filter, uint64_t keys, double *omissions);
 
 /**
  * The exact false-positive rate to expect of this filter with `keys` distinct keys in it. Of a bloom filter with

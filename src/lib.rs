@@ -61,8 +61,8 @@ pub use layouts::{Layout, Measure, View};
 pub use making::{
     Builder, BuilderOptions, Collector, CollectorOptions, CompactOptions, MIN_MEMORY_LIMIT, MapBuilder, Mode,
     OpenOptions, Record, Sorted, Steps, check_compact, compact_contains_hash, compacts_contain_hash, create, create_as,
-    create_in, create_map, expected_false_positive_rate, geometry, image_size, load, load_as, load_compact, open,
-    open_as, open_buffer, open_buffer_as, open_compact, parameter_of, plan, row_of,
+    create_in, create_map, expected_false_positive_rate, expected_omissions, geometry, image_size, load, load_as,
+    load_compact, open, open_as, open_buffer, open_buffer_as, open_compact, parameter_of, plan, row_of,
 };
 #[cfg(unix)]
 pub use making::{open_descriptor, open_descriptor_as};

@@ -2,7 +2,7 @@
 
 use crate::filters::{
     blocked, bloom, counting, exact_bits, foreign_bloom, foreign_cuckoo, foreign_scalable, foreign_static, fuse,
-    ribbon, rocksdb_bloom, scalable, split_block,
+    hash_compaction, ribbon, rocksdb_bloom, scalable, split_block,
 };
 use crate::kind::Row;
 use crate::maps::{approximator, bloomier, mutable_bloomier, retrieval};
@@ -17,6 +17,7 @@ pub static FILTERS: &[Row] = &[
     counting::ROW,
     scalable::ROW,
     ribbon::ROW,
+    hash_compaction::ROW,
     exact_bits::ROW,
 ];
 

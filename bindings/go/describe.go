@@ -177,6 +177,16 @@ func (f *Filter) ExpectedFalsePositiveRate(keys uint64) (float64, error) {
 	return float64(rate), statusError("petal.Filter.ExpectedFalsePositiveRate", status)
 }
 
+// ExpectedOmissions returns how many of so many distinct keys an empty filter of this geometry takes for known on
+// average, when they are inserted one after the other, or refuses where it is full. [ErrUnsupported] if its kind is built
+// from its keys. Only reads the filter.
+func (f *Filter) ExpectedOmissions(keys uint64) (float64, error) {
+	var omissions C.double
+	status := C.petal_filter_expected_omissions(f.toRead(), C.uint64_t(keys), &omissions)
+	runtime.KeepAlive(f)
+	return float64(omissions), statusError("petal.Filter.ExpectedOmissions", status)
+}
+
 // Estimate returns how many distinct keys the filter holds, judged by its bits. [ErrUnsupported] if its kind cannot
 // tell. Reads the whole payload, and changes nothing.
 func (f *Filter) Estimate() (Estimate, error) {

@@ -95,6 +95,7 @@ func TestFiltersAreMergedMeasuredAndDescribed(t *testing.T) {
 	}
 	expected := must(spec.ExpectedFalsePositiveRate(10_000))
 	near("the expected rate", must(a.ExpectedFalsePositiveRate(10_000)), expected, 1e-9)
+	near("omissions", must(a.ExpectedOmissions(10_000)), must(spec.ExpectedOmissions(10_000)), 1e-9)
 	if a.Capabilities() != description.Capabilities {
 		t.Error("capabilities differ")
 	}

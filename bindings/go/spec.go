@@ -130,6 +130,20 @@ func (s Spec) ExpectedFalsePositiveRate(keys uint64) (float64, error) {
 	return float64(rate), failure.err("petal.Spec.ExpectedFalsePositiveRate")
 }
 
+// ExpectedOmissions returns how many of so many distinct keys the filter that the spec describes takes for known on
+// average, when they are inserted one after the other, or refuses where it is full: a model checker that explores only
+// what is new omits so many states. [ErrUnsupported] for a kind that is built from its keys.
+func (s Spec) ExpectedOmissions(keys uint64) (float64, error) {
+	raw, err := s.raw()
+	if err != nil {
+		return 0, err
+	}
+	var omissions C.double
+	failure := newFailure()
+	C.petal_spec_expected_omissions(&raw, C.uint64_t(keys), &omissions, &failure.raw)
+	return float64(omissions), failure.err("petal.Spec.ExpectedOmissions")
+}
+
 // HashKey returns the hash of a key under the spec's hash function, seed and key; the rest of the spec does not matter.
 // A filter that is at hand does it faster, with [Filter.Hash].
 func (s Spec) HashKey(key []byte) (uint64, error) {

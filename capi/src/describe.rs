@@ -203,6 +203,25 @@ pub unsafe extern "C" fn petal_filter_capabilities(filter: *const petal_filter) 
     capabilities
 }
 
+/// How many of `keys` distinct keys an empty filter of this geometry takes for known on average, when they are inserted
+/// one after the other, or refuses where it is full: new keys of which an insertion says that they were not new. A model
+/// checker that explores only what is new omits so many states. The sum of the false-positive rates before each key.
+/// `PETAL_ERR_UNSUPPORTED` for a kind that is built from its keys. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_expected_omissions(
+    filter: *const petal_filter,
+    keys: u64,
+    omissions: *mut f64,
+) -> petal_status {
+    boundary!(NO_ERROR, [filter, omissions], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        let expected = unsafe { petal_filter::get(filter)? }.expected_omissions(keys)?;
+        // SAFETY: as above.
+        unsafe { omissions.write(expected) };
+        Ok(())
+    })
+}
+
 /// The exact false-positive rate to expect of this filter with `keys` distinct keys in it. Of a bloom filter with
 /// derivation double, enhanced_double or triple it is within 5 % from ten keys on if the filter was made by rate; with
 /// exact bits that have small factors the rate is higher by up to a sixth at ten keys, of triple up to 2.5 times, and

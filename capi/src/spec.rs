@@ -266,6 +266,26 @@ pub unsafe extern "C" fn petal_spec_image_size(
     })
 }
 
+/// How many of `keys` distinct keys the filter that a spec describes takes for known on average, when they are inserted
+/// one after the other, or refuses where it is full: new keys of which an insertion says that they were not new. A model
+/// checker that explores only what is new omits so many states. The sum of the false-positive rates before each key.
+/// `PETAL_ERR_UNSUPPORTED` for a kind that is built from its keys. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_spec_expected_omissions(
+    spec: *const petal_spec,
+    keys: u64,
+    omissions: *mut f64,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [spec, omissions], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        let expected = petal_core::expected_omissions(&unsafe { petal_spec::get(spec)? }, keys)?;
+        // SAFETY: as above.
+        unsafe { omissions.write(expected) };
+        Ok(())
+    })
+}
+
 /// The exact false-positive rate of the filter that a spec describes once `keys` distinct keys are in it. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_spec_expected_false_positive_rate(

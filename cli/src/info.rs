@@ -49,6 +49,8 @@ struct Statistics {
     saturated: Option<u64>,
     /// How many new keys fit before it grows, or before an image in place is full; null where the kind does not grow.
     room: Option<u64>,
+    /// New keys that insertions took for known, on average, while so many came; null where keys are not inserted.
+    expected_omissions: Option<f64>,
     count_estimate: Option<f64>,
     #[serde(skip)]
     estimate: Estimated,
@@ -231,6 +233,7 @@ impl Description {
             lines.push(("  false_positive_rate", short(statistics.false_positive_rate)));
             lines.extend(statistics.saturated.map(|counters| ("  saturated", counters.to_string())));
             lines.extend(statistics.room.map(|keys| ("  room", keys.to_string())));
+            lines.extend(statistics.expected_omissions.map(|keys| ("  expected_omissions", short(keys))));
             lines.extend(statistics.estimate.say().map(|estimate| ("  count_estimate", estimate)));
         }
         lines.iter().try_for_each(|(name, value)| text.line(format!("{name:<23}{value}").trim_end()))
@@ -259,6 +262,7 @@ impl Statistics {
             false_positive_rate_floor: sizing::hash_floor(keys as u64, if kind.is_some() { 64 } else { 128 }),
             saturated: kind.and_then(|kind| kind.as_count()).map(|_| measure.saturated),
             room: kind.and_then(|kind| kind.as_grow()).map(|kind| kind.room()),
+            expected_omissions: image.filter().and_then(|filter| filter.expected_omissions(keys as u64).ok()),
             count_estimate,
             estimate,
         }

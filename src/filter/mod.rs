@@ -71,6 +71,17 @@ impl Filter {
         (self.base().row().false_positive_rate)(self.base().geometry(), keys)
     }
 
+    /// How many of `keys` distinct keys are taken for known on average when they are inserted one after the other into an
+    /// empty filter of this geometry, or refused where it is full: new keys of which [`Filter::insert`] says false. A
+    /// model checker that explores only what is new omits so many states.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] if the kind cannot insert.
+    pub fn expected_omissions(&self, keys: u64) -> Result<f64> {
+        self.base().row().check_omits()?;
+        Ok(self.base().row().expected_omissions(self.base().geometry(), keys))
+    }
+
     /// What the payload tells. Reads all of it, once.
     pub fn measure(&self) -> Measure {
         self.measure_with(&mut |_| {})

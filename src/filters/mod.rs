@@ -11,6 +11,7 @@ pub mod foreign_cuckoo;
 pub mod foreign_scalable;
 pub mod foreign_static;
 pub mod fuse;
+pub mod hash_compaction;
 pub mod levels;
 pub mod ribbon;
 pub mod rocksdb_bloom;

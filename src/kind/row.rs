@@ -5,6 +5,7 @@ use crate::error::{Result, error};
 use crate::format::Geometry;
 use crate::format::compact::{Packing, Trailer};
 use crate::hash::{HashFunction, Hasher};
+use crate::sizing::omissions::sum_of_rates;
 use crate::spec::{KindId, Parameter, Size, Spec};
 use crate::storage::AnyBytes;
 
@@ -57,6 +58,9 @@ pub struct Row {
     /// Whether it takes keys whole and hashes them itself, as a foreign format does: its hash function is
     /// [`HashFunction::Format`].
     pub hashes_keys_itself: bool,
+    /// How many of so many distinct keys an empty filter of this geometry takes for known on average, or refuses, where
+    /// that is not the sum of its rates ([`Row::expected_omissions`]).
+    pub omissions: Option<fn(&Geometry, u64) -> f64>,
     /// Of a kind whose keys are the integers below a bound and are not hashed ([`HashFunction::Identity`]): that bound,
     /// the universe of a geometry. It refuses to insert others: [`Status::OutOfRange`](crate::Status::OutOfRange).
     pub universe: Option<fn(&Geometry) -> u64>,
@@ -149,6 +153,7 @@ impl Row {
         in_bytes: None,
         moves_entries: false,
         hashes_keys_itself: false,
+        omissions: None,
         universe: None,
     };
 
@@ -203,6 +208,29 @@ impl Row {
                 Err(error!(Contradiction, "hash = {hash} has 64 bits, and maps such as {name} know keys by 128"))
             }
             (None, _) => spec.hasher(),
+        }
+    }
+
+    /// How many of `keys` distinct keys that are inserted one after the other into an empty filter of this geometry are
+    /// taken for known on average: new keys of which the insertion says that they may have been there. A search that goes
+    /// on only from what is new loses these. What the filter refuses counts too.
+    ///
+    /// The sum of the false-positive rates before each key.
+    pub fn expected_omissions(&self, geometry: &Geometry, keys: u64) -> f64 {
+        match self.omissions {
+            Some(omissions) => omissions(geometry, keys),
+            None => sum_of_rates(keys, |before| (self.false_positive_rate)(geometry, before)),
+        }
+    }
+
+    /// Refuses kinds that say of no key whether it is new.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`](crate::Status::Unsupported).
+    pub(crate) fn check_omits(&self) -> Result<()> {
+        match self.capabilities.contains(Capabilities::INSERT) {
+            true => Ok(()),
+            false => Err(error!(Unsupported, "{} takes no keys one by one, so that it omits none", self.name)),
         }
     }
 

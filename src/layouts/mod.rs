@@ -15,6 +15,7 @@ pub mod foreign_static;
 pub mod fuse;
 pub mod lattice;
 pub mod ribbon;
+pub mod slots;
 pub mod split_block;
 pub mod word_cells;
 

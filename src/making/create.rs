@@ -86,6 +86,17 @@ pub fn expected_false_positive_rate(spec: &Spec, keys: u64) -> Result<f64> {
     Ok((row.false_positive_rate)(&row.geometry_of(spec)?, keys))
 }
 
+/// How many of `keys` distinct keys the filter that a spec describes takes for known on average when they are inserted
+/// one after the other, or refuses: [`Row::expected_omissions`].
+///
+/// # Errors
+/// As [`geometry`], and [`Status::Unsupported`](crate::Status::Unsupported) for a kind that cannot insert.
+pub fn expected_omissions(spec: &Spec, keys: u64) -> Result<f64> {
+    let row = row_of(spec)?;
+    row.check_omits()?;
+    Ok(row.expected_omissions(&row.geometry_of(spec)?, keys))
+}
+
 /// What lies beneath a handle of this kind that a spec describes, over words with this geometry that `words` gives.
 pub(crate) fn base(
     row: &'static Row,

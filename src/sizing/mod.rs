@@ -27,6 +27,8 @@
 //! | 256-bit split blocks | [`split_block`] | the same, for the eight lanes of the Parquet layout |
 //! | 512-bit blocks, k bits anywhere | [`fast_local`] | the exact rate of each block, averaged |
 //! | chains of levels, `1 - prod(1 - P_i)` | [`scalable`] | Almeida et al. 2007 |
+//! | hash compaction, `p (S ln(1 / (1 - n/S)) - n)` omissions | [`hash_compaction`] | Wolper and Leroy 1993 |
+//! | omissions of any kind, the sum of its rates | [`omissions`] | Dillinger and Manolios 2004 |
 //! | two keys with the same hash, `1 - (1-2^-w)^n` | [`hash_floor`] | birthday argument |
 
 pub mod approximator;
@@ -37,8 +39,11 @@ mod distinct;
 mod elementary;
 pub mod fast_local;
 pub mod fuse;
+pub mod hash_compaction;
 pub mod mixture;
 mod occupancy;
+pub mod omissions;
+pub mod primes;
 pub mod scalable;
 pub mod ribbon;
 mod search;

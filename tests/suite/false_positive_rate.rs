@@ -17,7 +17,7 @@
 //! `PETAL_SOAK` and measures all.
 
 use crate::common::{Case, hashed, is_soak, main_layouts, mix, share_of};
-use petal::{Answers, Builder, BuilderOptions, Filter, HashFunction, Keys, Sizes, Spec, create};
+use petal::{Answers, Builder, BuilderOptions, Filter, HashFunction, Keys, Overfill, Sizes, Spec, create};
 
 const SIGMAS: f64 = 4.5;
 
@@ -237,7 +237,7 @@ fn is_historic(case: &Case) -> bool {
 
 /// Whether a filter may be as small as ten keys.
 fn is_fine_grained(case: &Case) -> bool {
-    case.row.sizes == Sizes::Multiples(1)
+    case.row.sizes == Sizes::Multiples(1) && case.row.overfill == Overfill::RateRises
 }
 
 /// Layouts work on hashes. The default layout gets them from keys, the others as they are.

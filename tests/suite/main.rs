@@ -20,6 +20,7 @@ mod false_positive_rate;
 mod format;
 mod fuse;
 mod hash;
+mod hash_compaction;
 mod hostile;
 #[cfg(target_pointer_width = "64")]
 mod huge;

@@ -30,6 +30,7 @@ const LAYOUTS: &[Layout] = &[
     Layout { kind: 5, version: 1, rule: Rule::Payload(counting) },
     Layout { kind: 6, version: 1, rule: Rule::Payload(scalable) },
     Layout { kind: 13, version: 1, rule: Rule::Lookup(ribbon) },
+    Layout { kind: 17, version: 1, rule: Rule::Payload(hash_compaction) },
     Layout { kind: 19, version: 1, rule: Rule::Bits(|_, key| vec![key]) },
 ];
 
@@ -383,6 +384,31 @@ fn scalable(header: &Header, hashes: &[u64]) -> Vec<u8> {
     // The last line is the state: keys that the level in use has taken, and which level that is, the first.
     let state = payload.len() - 64;
     payload[state..state + 8].copy_from_slice(&taken.to_le_bytes());
+    payload
+}
+
+/// An open-addressed table of signatures.
+fn hash_compaction(header: &Header, hashes: &[u64]) -> Vec<u8> {
+    const G: u64 = 0x9e37_79b9_7f4a_7c15;
+    let (width, slots) = (header.word(0), header.word(1));
+    let mut table = vec![0_u64; slots as usize];
+    for hash in hashes {
+        let part = |i: u64| mix(hash.wrapping_add(i.wrapping_mul(G)));
+        let (start, step) = (high(part(0), slots), 1 + high(part(1), slots - 1));
+        let signature = 1 + high(part(2), (1 << width) - 1);
+        for i in 0..slots {
+            let slot = ((u128::from(start) + u128::from(i) * u128::from(step)) % u128::from(slots)) as usize;
+            if table[slot] == 0 || table[slot] == signature {
+                table[slot] = signature;
+                break;
+            }
+        }
+    }
+    let mut payload = vec![0_u8; header.payload_bytes()];
+    let bits = table.iter().flat_map(|signature| (0..width).map(move |i| signature >> i & 1 == 1));
+    for (i, bit) in bits.enumerate() {
+        payload[i / 8] |= u8::from(bit) << (i % 8);
+    }
     payload
 }
 

@@ -358,6 +358,13 @@ class filter {
       return petal_filter_expected_false_positive_rate(get(), keys, rate);
     });
   }
+  /// How many of so many distinct keys an empty filter of this geometry takes for known on average when they are inserted
+  /// one after the other, or refuses where it is full.
+  result<double> try_expected_omissions(std::uint64_t keys) const noexcept {
+    return detail::output<double>([&](double *omissions) noexcept {
+      return petal_filter_expected_omissions(get(), keys, omissions);
+    });
+  }
   /// How many distinct keys it holds, judged by its bits.
   result<petal_estimate> try_estimate() const noexcept { return asked(petal_estimate{}, petal_filter_estimate); }
   /// What two filters that combine have in common.
@@ -565,6 +572,7 @@ class filter {
   double expected_false_positive_rate(std::uint64_t keys) const {
     return try_expected_false_positive_rate(keys).value();
   }
+  double expected_omissions(std::uint64_t keys) const { return try_expected_omissions(keys).value(); }
   petal_estimate estimate() const { return try_estimate().value(); }
   petal_overlap estimate_overlap(const filter &other) const { return try_estimate_overlap(other).value(); }
 

@@ -102,6 +102,13 @@ class spec {
       return petal_spec_expected_false_positive_rate(&spec_, keys, rate, error);
     });
   }
+  /// How many of so many distinct keys are taken for known on average when they are inserted one after the other, or
+  /// refused where the filter is full.
+  result<double> try_expected_omissions(std::uint64_t keys) const noexcept {
+    return ask<double>([&](double *omissions, petal_error *error) noexcept {
+      return petal_spec_expected_omissions(&spec_, keys, omissions, error);
+    });
+  }
   /// The hash of a key under this spec's hash function, seed and key.
   template <class Key>
   result<hash64> try_hash(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
@@ -118,6 +125,7 @@ class spec {
   double expected_false_positive_rate(std::uint64_t keys) const {
     return try_expected_false_positive_rate(keys).value();
   }
+  double expected_omissions(std::uint64_t keys) const { return try_expected_omissions(keys).value(); }
   template <class Key>
   hash64 hash(const Key &key) const {
     return try_hash(key).value();

@@ -38,6 +38,8 @@ TEST(specs, setters_chain_and_read_back) {
   EXPECT_EQ(is.bytes, spec.image_size());
   EXPECT_LE(spec.expected_false_positive_rate(5000), 0.001);
   EXPECT_EQ(f.expected_false_positive_rate(5000), spec.expected_false_positive_rate(5000));
+  EXPECT_EQ(f.expected_omissions(5000), spec.expected_omissions(5000));
+  EXPECT_LT(f.expected_omissions(5000), 5000 * f.expected_false_positive_rate(5000));
 
   EXPECT_EQ(petal::spec().kernel(PETAL_KERNEL_PORTABLE).kernel(), petal_kernel{PETAL_KERNEL_PORTABLE});
   const auto exact = petal::spec().kind(PETAL_KIND_BLOOM).bits(4096).hashes(3);

@@ -61,12 +61,14 @@ void filters() {
   const auto spec = petal::spec().kind("bloom").capacity(1000).set("foldable", 1);
   CHECK(spec.check() && *spec.try_get("foldable") == 1 && *spec.try_image_size() > 1000);
   CHECK(*spec.try_expected_false_positive_rate(1000) <= 0.01);
+  CHECK(*spec.try_expected_omissions(1000) <= 10);
   auto a = petal::filter::try_make(spec), b = petal::filter::try_make(spec);
   CHECK(a && b && *a->try_insert(1) && *b->try_insert(2));
   CHECK(!*a->try_equal(*b) && a->try_merge(*b) && a->contains(2) && a->try_intersect(*b) && a->contains(2));
   CHECK(a->try_estimate() && a->try_estimate_overlap(*b) && a->try_statistics() && a->try_describe()->offered == 1);
   CHECK(*a->try_compatibility_id() == *b->try_compatibility_id() && a->can(PETAL_CAN_FOLD));
   CHECK(*a->try_expected_false_positive_rate(1) < 0.01);
+  CHECK(*a->try_expected_omissions(1) == 0);
   auto c = a->try_copy(), d = petal::filter::try_make(*a->try_compatible_spec());
   CHECK(c && c->try_fold(2) && c->try_clear() && d && !d->contains(2));
 

@@ -75,7 +75,7 @@ func prepare(b *testing.B) *setup {
 	s.bits = bloom.New(uint(bits), uint(math.Round(float64(bits)/float64(n)*math.Ln2)))
 	for _, kind := range petal.Kinds() {
 		// The keys come one by one, and every filter gets the same memory.
-		if !kind.Capabilities.Has(petal.CanInsert) || kind.IsForeign {
+		if !kind.Capabilities.Has(petal.CanInsert) || kind.IsForeign || kind.TakesIntegers {
 			continue
 		}
 		f := open(petal.Spec{Kind: kind.Name, Capacity: n, Bits: bits})
