@@ -123,7 +123,7 @@ fn sizes_keep_the_rate_and_are_the_least() {
             if let Some((slots_of_other, _)) = size_for(keys, rate, other) {
                 assert!(slots_of_other * u64::from(other) >= slots * u64::from(width));
                 let Some(smaller) = primes::at_most(slots_of_other - 1) else { continue };
-                let holds = Table::new(smaller, other).false_positive_rate(keys) <= rate && smaller > keys;
+                let holds = Table::new(smaller, other).rate_of_taken(keys as f64) <= rate && smaller > keys;
                 assert!(!holds || keys > 1 << 30, "{smaller} slots of {other} bits would do for {keys} at {rate}");
             }
         }
