@@ -279,6 +279,7 @@ static void formats_make_and_write(void) {
   for (size_t i = 0; i < petal_format_count(); i++) {
     petal_format_info info = format_at(i);
     petal_spec spec = {.struct_size = sizeof spec}, before = spec;
+    if (info.capabilities & PETAL_FORMAT_BUILD) continue;
     if (!(info.capabilities & PETAL_FORMAT_CREATE)) {
       CHECK_STATUS(petal_format_spec(info.name, NULL, 1001, 0.01, 0, &spec, &error), PETAL_ERR_UNSUPPORTED);
       continue;

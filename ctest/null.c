@@ -251,6 +251,12 @@ static void combining_and_describing(void) {
   REQUIRED_NAMED("filter", petal_filter_intersect(NULL, other, &error));
   REQUIRED_NAMED("other", petal_filter_intersect(filter, NULL, &error));
   REQUIRED_NAMED("filter", petal_filter_fold(NULL, 2, &error));
+  uint64_t stored = 0;
+  size_t stored_count = 7;
+  REQUIRED_NAMED("filter", petal_filter_stored_hash(NULL, 1, &stored, NULL, &error));
+  REQUIRED_NAMED("filter", petal_filter_stored_hashes(NULL, 0, &stored, 1, &stored_count, &error));
+  REQUIRED_NAMED("count", petal_filter_stored_hashes(filter, 0, &stored, 1, NULL, &error));
+  CHECK(stored_count == 7);
   REQUIRED_NAMED("filter", petal_filter_clear(NULL, &error));
   REQUIRED(petal_filter_equal(NULL, other, &out_bool));
   REQUIRED(petal_filter_equal(filter, NULL, &out_bool));

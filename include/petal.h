@@ -802,6 +802,48 @@ petal_status petal_filter_estimate_overlap(const petal_filter *filter,
 
 
 /*
+ * FILTERS: WHAT IS STORED OF KEYS
+ *
+ * Some kinds (`PETAL_CAN_ENUMERATE`) store each key as one number, its hash reduced to the numbers
+ * below a range, and nothing else. These numbers can be listed, in ascending order:
+ *
+ *     uint64_t stored[512], from = 0;
+ *     size_t count;
+ *     do {
+ *       if (petal_filter_stored_hashes(filter, from, stored, 512, &count, NULL) != PETAL_OK) break;
+ *       for (size_t i = 0; i < count; i++) printf("%" PRIu64 "\n", stored[i]);
+ *       if (count > 0) from = stored[count - 1] + 1;
+ *     } while (count == 512);
+ *
+ * A key may be there exactly if the number of its hash is among them; docs/format.md says how the number
+ * comes from the hash. Numbers of filters with one range and one hash function can be compared.
+ */
+
+/**
+ * The number that a filter stores a hash as, and the range that all such numbers are below; both nullable.
+ * `PETAL_ERR_UNSUPPORTED` without `PETAL_CAN_ENUMERATE`. Since 0.1.
+ */
+petal_status petal_filter_stored_hash(const petal_filter *filter,
+                                      uint64_t hash,
+                                      uint64_t *stored,
+                                      uint64_t *range,
+                                      petal_error *error);
+
+/**
+ * Writes the numbers that a filter stores and that are not less than `from`, in ascending order and each once, into
+ * `stored`, which has room for `room` of them, and how many these are into `count`: fewer than `room` if there are no
+ * more. The time is that of the numbers that are written; with `golomb_stream` that of all up to the last of them.
+ * `PETAL_ERR_UNSUPPORTED` without `PETAL_CAN_ENUMERATE`. Since 0.1.
+ */
+petal_status petal_filter_stored_hashes(const petal_filter *filter,
+                                        uint64_t from,
+                                        uint64_t *stored,
+                                        size_t room,
+                                        size_t *count,
+                                        petal_error *error);
+
+
+/*
  * KINDS
  *
  * What kinds of filter and of map there are, what each can do, and the parameters that only it
@@ -848,6 +890,8 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_FOREIGN_SCALABLE 11
 /** RedisBloom's cuckoo filter, for looking keys up and giving its bytes back. */
 #define PETAL_KIND_FOREIGN_CUCKOO 12
+/** A Golomb-coded set as BIP 158 writes it: looked up from its beginning, many keys in one pass. */
+#define PETAL_KIND_GOLOMB_STREAM 20
 
 /** Keys can be inserted one by one. */
 #define PETAL_CAN_INSERT (1ull << 0)
@@ -873,6 +917,8 @@ typedef uint32_t petal_kind;
 #define PETAL_CAN_PUT (1ull << 10)
 /** The values of keys that are in a map can be replaced: `petal_map_replace()`. */
 #define PETAL_CAN_REPLACE (1ull << 11)
+/** Lists what it stores of its keys: `petal_filter_stored_hashes()`. */
+#define PETAL_CAN_ENUMERATE (1ull << 12)
 
 /** The size of a name, with its final NUL. */
 #define PETAL_NAME_SIZE 32
@@ -1077,7 +1123,9 @@ typedef struct petal_spec {
    * filters over different hashes are not merged. A seed is not a secret.
    */
   uint64_t seed;
-  /** The secret key of `PETAL_HASH_SIPHASH13`, not all zeros. It is never stored in a file. */
+  /**
+   * The secret key of `PETAL_HASH_SIPHASH13` or `PETAL_HASH_SIPHASH24`, not all zeros. It is never stored in a file.
+   */
   uint8_t key[16];
   /** What only this kind takes. */
   petal_setting parameters[PETAL_MAX_PARAMETERS];
@@ -1811,10 +1859,12 @@ petal_status petal_map_statistics(const petal_map *map, petal_statistics *statis
 #define PETAL_FORMAT_READ (1 << 0)
 /** `petal_filter_export()` writes it. */
 #define PETAL_FORMAT_WRITE (1 << 1)
-/** `petal_format_spec()` sizes empty filters of it. */
+/** `petal_format_spec()` sizes empty filters of it, for `petal_filter_new()`. */
 #define PETAL_FORMAT_CREATE (1 << 2)
 /** `petal_format_recognise()` tells its bytes from others. */
 #define PETAL_FORMAT_RECOGNISE (1 << 3)
+/** `petal_format_spec()` sizes filters of it, for a builder. */
+#define PETAL_FORMAT_BUILD (1 << 4)
 
 /** What the library knows of a format. Since 0.1. */
 typedef struct petal_format_info {
@@ -1843,8 +1893,12 @@ typedef struct petal_import_options {
   uint64_t seed;
   /** Bits that a key sets. */
   uint32_t hashes;
-  /** 0. */
-  uint32_t reserved;
+  /** P of a Golomb-coded set: the bits of a gap's remainder. */
+  uint32_t rice_bits;
+  /** M of a Golomb-coded set: how many numbers there are for each key. */
+  uint64_t multiplier;
+  /** The key of the hash function; all zeros is none. */
+  uint8_t key[16];
 } petal_import_options;
 
 /** How many formats there are. Since 0.1. */
@@ -1914,9 +1968,10 @@ petal_status petal_filter_export_to(const petal_filter *filter,
                                     petal_error *error);
 
 /**
- * Writes the spec of an empty filter of a format, of the size that its owner would give it for `capacity` distinct keys
- * at a false-positive rate inside (0, 1). `variant` is nullable: one of the format's. `seed` is that of its hash
- * function, where it has one, otherwise 0. `PETAL_ERR_UNSUPPORTED` for a format without `PETAL_FORMAT_CREATE`.
+ * Writes the spec of an empty filter of a format, or of one for a builder, of the size that its owner would give it for
+ * `capacity` distinct keys at a false-positive rate inside (0, 1). `variant` is nullable: one of the format's. `seed` is that of its hash
+ * function, where it has one, otherwise 0. A key is for the caller to set.
+ * `PETAL_ERR_UNSUPPORTED` for a format without `PETAL_FORMAT_CREATE` and `PETAL_FORMAT_BUILD`.
  * Since 0.1.
  */
 petal_status petal_format_spec(const char *format,

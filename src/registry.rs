@@ -2,7 +2,7 @@
 
 use crate::filters::{
     blocked, bloom, counting, exact_bits, foreign_bloom, foreign_cuckoo, foreign_scalable, foreign_static, fuse,
-    hash_compaction, ribbon, rocksdb_bloom, scalable, split_block,
+    golomb, golomb_stream, hash_compaction, ribbon, rocksdb_bloom, scalable, split_block,
 };
 use crate::kind::Row;
 use crate::maps::{approximator, bloomier, mutable_bloomier, retrieval};
@@ -17,6 +17,7 @@ pub static FILTERS: &[Row] = &[
     counting::ROW,
     scalable::ROW,
     ribbon::ROW,
+    golomb::ROW,
     hash_compaction::ROW,
     exact_bits::ROW,
 ];
@@ -26,8 +27,14 @@ pub static MAPS: &[Row] = &[bloomier::ROW, retrieval::ROW, approximator::ROW, mu
 
 /// The kinds of filter that other systems' bytes become ([`crate::interop`]), in the order of their numbers. They are
 /// apart because nobody chooses them for their own sake.
-pub static FOREIGN: &[Row] =
-    &[foreign_bloom::ROW, rocksdb_bloom::ROW, foreign_static::ROW, foreign_scalable::ROW, foreign_cuckoo::ROW];
+pub static FOREIGN: &[Row] = &[
+    foreign_bloom::ROW,
+    rocksdb_bloom::ROW,
+    foreign_static::ROW,
+    foreign_scalable::ROW,
+    foreign_cuckoo::ROW,
+    golomb_stream::ROW,
+];
 
 /// The kind of a filter whose spec names none.
 pub const DEFAULT_KIND: KindId = blocked::ROW.kind;

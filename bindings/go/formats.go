@@ -39,6 +39,8 @@ const (
 	FormatCreate FormatCapabilities = C.PETAL_FORMAT_CREATE
 	// FormatRecognise is that of [RecogniseFormat].
 	FormatRecognise FormatCapabilities = C.PETAL_FORMAT_RECOGNISE
+	// FormatBuild is that of [FormatSpec] for a builder.
+	FormatBuild FormatCapabilities = C.PETAL_FORMAT_BUILD
 )
 
 // Has says whether all of other are among the capabilities.
@@ -63,6 +65,12 @@ type ImportOptions struct {
 	Hashes uint32
 	// Seed is that of the hash function.
 	Seed uint64
+	// Key is that of the hash function; all zeros is none.
+	Key [16]byte
+	// RiceBits is P of a Golomb-coded set: the bits of a gap's remainder.
+	RiceBits uint32
+	// Multiplier is M of a Golomb-coded set: how many numbers there are for each key.
+	Multiplier uint64
 }
 
 // Formats returns the formats of other systems that the library knows.
@@ -129,7 +137,11 @@ func ImportFilter(format string, foreign []byte, options *ImportOptions) (*Filte
 	raw := C.petal_import_options{struct_size: C.size_t(unsafe.Sizeof(C.petal_import_options{}))}
 	if options != nil {
 		raw.bits, raw.hashes = C.uint64_t(options.Bits), C.uint32_t(options.Hashes)
-		raw.seed = C.uint64_t(options.Seed)
+		raw.seed, raw.multiplier = C.uint64_t(options.Seed), C.uint64_t(options.Multiplier)
+		raw.rice_bits = C.uint32_t(options.RiceBits)
+		for i, one := range options.Key {
+			raw.key[i] = C.uint8_t(one)
+		}
 	}
 	var handle *C.petal_filter
 	failure := newFailure()

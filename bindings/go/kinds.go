@@ -41,6 +41,8 @@ const (
 	CanPut Capabilities = C.PETAL_CAN_PUT
 	// CanReplace is that of maps whose keys can be given other values: [Map.Replace].
 	CanReplace Capabilities = C.PETAL_CAN_REPLACE
+	// CanEnumerate is that of [Filter.StoredHashes].
+	CanEnumerate Capabilities = C.PETAL_CAN_ENUMERATE
 )
 
 // Has says whether all of other are among the capabilities.

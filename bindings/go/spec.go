@@ -23,6 +23,8 @@ const (
 	External Hash = C.PETAL_HASH_EXTERNAL
 	// FormatHash is a format's own way of placing whole keys: that of filters that [ImportFilter] and [FormatSpec] make.
 	FormatHash Hash = C.PETAL_HASH_FORMAT
+	// SipHash24 has a key that BIP 158 makes public: that of filters of the format bip158.
+	SipHash24 Hash = C.PETAL_HASH_SIPHASH24
 )
 
 // Kernel is an instruction set that the inner loops are written for. All do the same to the same bytes.
@@ -56,7 +58,7 @@ type Spec struct {
 	Kernel Kernel `json:"kernel,omitzero"`
 	// Seed is that of XXH3 and XXH64, and your tag for External. It is not a secret.
 	Seed uint64 `json:"seed,omitzero"`
-	// Key is the secret key of SipHash13, not all zeros. It is never stored in a file.
+	// Key is the secret key of SipHash13 or SipHash24, not all zeros. It is never stored in a file.
 	Key [16]byte `json:"-"`
 	// Parameters are what only some kinds take, by name: numbers as digits, choices by name.
 	Parameters map[string]string `json:"parameters,omitzero"`

@@ -15,7 +15,10 @@ import (
 // How values are printed and written as JSON. Names are those of the C library, in lower case.
 
 var (
-	hashNames   = []string{XXH3: "xxh3", XXH64: "xxh64", SipHash13: "siphash13", External: "external", FormatHash: "format"}
+	hashNames   = []string{
+		XXH3: "xxh3", XXH64: "xxh64", SipHash13: "siphash13", External: "external", FormatHash: "format",
+		SipHash24: "siphash24",
+	}
 	modeNames   = []string{OpenRead: "read", OpenWrite: "write", OpenLoad: "load", OpenShare: "share"}
 	stateNames  = []string{"dirty", "in_place", "writable", "can_hash", "unvouched"}
 	kernelNames = []string{
@@ -27,6 +30,7 @@ var (
 	// By bit.
 	abilityNames = []string{
 		"insert", "clear", "merge", "intersect", "fold", "estimate", "remove", "count", "grow", "insert_shared",
+		"enumerate",
 	}
 )
 

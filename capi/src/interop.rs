@@ -29,10 +29,12 @@ use std::ffi::{c_char, c_void};
 pub const PETAL_FORMAT_READ: u32 = 1 << 0;
 /// `petal_filter_export()` writes it.
 pub const PETAL_FORMAT_WRITE: u32 = 1 << 1;
-/// `petal_format_spec()` sizes empty filters of it.
+/// `petal_format_spec()` sizes empty filters of it, for `petal_filter_new()`.
 pub const PETAL_FORMAT_CREATE: u32 = 1 << 2;
 /// `petal_format_recognise()` tells its bytes from others.
 pub const PETAL_FORMAT_RECOGNISE: u32 = 1 << 3;
+/// `petal_format_spec()` sizes filters of it, for a builder.
+pub const PETAL_FORMAT_BUILD: u32 = 1 << 4;
 
 /// What the library knows of a format. Since 0.1.
 #[repr(C)]
@@ -68,13 +70,17 @@ pub struct petal_import_options {
     pub seed: u64,
     /// Bits that a key sets.
     pub hashes: u32,
-    /// 0.
-    pub reserved: u32,
+    /// P of a Golomb-coded set: the bits of a gap's remainder.
+    pub rice_bits: u32,
+    /// M of a Golomb-coded set: how many numbers there are for each key.
+    pub multiplier: u64,
+    /// The key of the hash function; all zeros is none.
+    pub key: [u8; 16],
 }
 
-// SAFETY: numbers without padding, its size first.
+// SAFETY: numbers and an array of them without padding, its size first.
 unsafe impl boundary::SizedStruct for petal_import_options {
-    const FIRST_SIZE: usize = 32;
+    const FIRST_SIZE: usize = 56;
 }
 
 fn format_info(format: &Format) -> petal_format_info {
@@ -83,7 +89,8 @@ fn format_info(format: &Format) -> petal_format_info {
         struct_size: 0,
         capabilities: PETAL_FORMAT_READ
             | flag(format.export.is_some(), PETAL_FORMAT_WRITE)
-            | flag(format.spec.is_some(), PETAL_FORMAT_CREATE)
+            | flag(format.is_built() == Some(false), PETAL_FORMAT_CREATE)
+            | flag(format.is_built() == Some(true), PETAL_FORMAT_BUILD)
             | flag(format.recognise.is_some(), PETAL_FORMAT_RECOGNISE),
         variant_count: format.variants.len() as u32,
         name: [0; PETAL_NAME_SIZE],
@@ -183,12 +190,9 @@ pub unsafe extern "C" fn petal_filter_import(
             let format = interop::find(boundary::name(format)?)?;
             let options = match boundary::read_optional(options)? {
                 None => ImportOptions::default(),
-                Some(petal_import_options { reserved: 0, bits, hashes, seed, .. }) => {
-                    ImportOptions { bits, hashes, seed }
-                }
-                Some(petal_import_options { reserved, .. }) => {
-                    let message = format_args!("reserved = {reserved} is not 0");
-                    return Err(boundary::error(Status::UnknownValue, message));
+                Some(petal_import_options { bits, hashes, seed, rice_bits, multiplier, key, .. }) => {
+                    let key = (key != [0; 16]).then_some(key);
+                    ImportOptions { bits, hashes, seed, key, rice_bits, multiplier }
                 }
             };
             let bytes = boundary::bytes(bytes.cast(), length, "bytes")?;
@@ -308,9 +312,10 @@ pub unsafe extern "C" fn petal_filter_export_to(
     })
 }
 
-/// Writes the spec of an empty filter of a format, of the size that its owner would give it for `capacity` distinct keys
-/// at a false-positive rate inside (0, 1). `variant` is nullable: one of the format's. `seed` is that of its hash
-/// function, where it has one, otherwise 0. `PETAL_ERR_UNSUPPORTED` for a format without `PETAL_FORMAT_CREATE`.
+/// Writes the spec of an empty filter of a format, or of one for a builder, of the size that its owner would give it for
+/// `capacity` distinct keys at a false-positive rate inside (0, 1). `variant` is nullable: one of the format's. `seed` is that of its hash
+/// function, where it has one, otherwise 0. A key is for the caller to set.
+/// `PETAL_ERR_UNSUPPORTED` for a format without `PETAL_FORMAT_CREATE` and `PETAL_FORMAT_BUILD`.
 /// Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_format_spec(

@@ -35,6 +35,9 @@ pub const PETAL_HASH_XXPH3: petal_hash_function = 6;
 /// `petal_kind_info` has `takes_integers` have it, and these have no other.
 pub const PETAL_HASH_IDENTITY: petal_hash_function = 7;
 
+/// SipHash-2-4 under a key of 128 bits, which BIP 158 makes public: not for maps.
+pub const PETAL_HASH_SIPHASH24: petal_hash_function = 8;
+
 const _: () = {
     assert!(PETAL_HASH_XXH3 == HashFunction::Xxh3 as u32 && PETAL_HASH_XXH64 == HashFunction::Xxh64 as u32);
     assert!(PETAL_HASH_SIPHASH13 == HashFunction::SipHash13 as u32);
@@ -42,6 +45,7 @@ const _: () = {
     assert!(PETAL_HASH_FORMAT == HashFunction::Format as u32);
     assert!(PETAL_HASH_XXPH3 == HashFunction::Xxph3 as u32);
     assert!(PETAL_HASH_IDENTITY == HashFunction::Identity as u32);
+    assert!(PETAL_HASH_SIPHASH24 == HashFunction::SipHash24 as u32);
 };
 
 /// An instruction set that the inner loops are written for. All of them do the same to the same bytes. Since 0.1.
@@ -106,7 +110,7 @@ pub struct petal_spec {
     /// The seed of `PETAL_HASH_XXH3` and `PETAL_HASH_XXH64`; your tag for `PETAL_HASH_EXTERNAL`, so that
     /// filters over different hashes are not merged. A seed is not a secret.
     pub seed: u64,
-    /// The secret key of `PETAL_HASH_SIPHASH13`, not all zeros. It is never stored in a file.
+    /// The secret key of `PETAL_HASH_SIPHASH13` or `PETAL_HASH_SIPHASH24`, not all zeros. It is never stored in a file.
     pub key: [u8; 16],
     /// What only this kind takes.
     pub parameters: [petal_setting; PETAL_MAX_PARAMETERS],

@@ -74,16 +74,24 @@ fn stream(args: &args::Build, row: &Row, mut spec: Spec, inputs: &Inputs) -> Out
 fn of_format(args: &args::Build, name: &str, inputs: &Inputs) -> Outcome<Filter> {
     let format = interop::find(name)?;
     let rate = args.fpr.unwrap_or(DEFAULT_FALSE_POSITIVE_RATE);
-    let spec = |capacity| format.spec(capacity, rate, args.variant.as_deref(), args.hashing.seed.unwrap_or(0));
+    let key = image_file::secret(&args.hashing.secret)?;
+    let spec = |capacity| {
+        let spec = format.spec(capacity, rate, args.variant.as_deref(), args.hashing.seed.unwrap_or(0))?;
+        Ok::<Spec, petal::Error>(Spec { key, ..spec })
+    };
     let capacity = match args.capacity {
         Some(capacity) => capacity,
         None => {
             // What is wrong at any capacity is refused before the input is read.
-            spec(1_000_000)?;
-            count(inputs)?.max(1)
+            let any = spec(1_000_000)?;
+            let row = petal::row_of(&any)?;
+            row.hasher(&any)?;
+            // What is built from its keys counts them itself.
+            if row.is_made_empty() { count(inputs)?.max(1) } else { 1 }
         }
     };
-    filled(&spec(capacity)?, inputs)
+    let spec = spec(capacity)?;
+    if petal::row_of(&spec)?.is_made_empty() { filled(&spec, inputs) } else { built(args, &spec, inputs) }
 }
 
 /// A filter that is made empty, with all keys of the inputs.
@@ -104,8 +112,12 @@ fn collect(args: &args::Build, row: &Row, mut spec: Spec, inputs: &Inputs) -> Ou
     if args.capacity.is_none() && by_count {
         spec.capacity = count(inputs)?.max(1);
     }
-    let spec = spec::sized(args, row, spec)?;
-    let mut builder = Builder::new(&spec, options(&args.resources))?;
+    built(args, &spec::sized(args, row, spec)?, inputs)
+}
+
+/// The filter of all keys of the inputs that a builder makes.
+fn built(args: &args::Build, spec: &Spec, inputs: &Inputs) -> Outcome<Filter> {
+    let mut builder = Builder::new(spec, options(&args.resources))?;
     let hasher = spec.hasher()?;
     let mut room = Room::new();
     inputs.for_each(&mut Progress::new("reading", inputs.length()), |batch| {

@@ -47,8 +47,14 @@ pub fn list(common: args::Common) -> Outcome {
 
 pub fn import(args: &args::Import, common: args::Common) -> Outcome {
     let destination = Destination::new(args.output.output.as_deref(), common.json)?;
-    let options =
-        ImportOptions { bits: args.bits.unwrap_or(0), hashes: args.hashes.unwrap_or(0), seed: args.seed.unwrap_or(0) };
+    let options = ImportOptions {
+        bits: args.bits.unwrap_or(0),
+        hashes: args.hashes.unwrap_or(0),
+        seed: args.seed.unwrap_or(0),
+        key: image_file::secret(&args.secret)?,
+        rice_bits: args.rice_bits.unwrap_or(0),
+        multiplier: args.multiplier.unwrap_or(0),
+    };
     let filter = image_file::import(&args.file, &args.format, &options)?;
     destination.write(&filter)?;
     if common.json {

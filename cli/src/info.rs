@@ -208,7 +208,7 @@ impl Description {
 
     fn print(&self, text: &mut Text) -> Outcome<()> {
         let unknown = || String::from("unknown");
-        let keyed = self.hash == HashFunction::SipHash13.name();
+        let keyed = [HashFunction::SipHash13, HashFunction::SipHash24].iter().any(|hash| hash.name() == self.hash);
         let mut lines = vec![
             ("kind", self.kind.to_string()),
             ("hash", self.hash.to_string()),

@@ -22,6 +22,7 @@ mod dedup;
 mod estimate;
 mod fold;
 mod formats;
+mod hashes;
 mod info;
 mod insert;
 mod kinds;
@@ -81,6 +82,7 @@ fn dispatch(cli: &Cli) -> Outcome {
         Command::Export(args) => formats::export(args, common),
         Command::Formats => formats::list(common),
         Command::Estimate(args) => estimate::run(args, common),
+        Command::Hashes(args) => hashes::run(args, common),
         Command::Kinds => kinds::run(common),
         Command::Map(args) => match &args.command {
             args::map::Command::Build(args) => map::build(args, common),

@@ -197,6 +197,17 @@ pub const PAGES: &[Page] = &[
         status: SUCCESS,
     },
     Page {
+        name: "hashes",
+        examples: &[
+            ("How many different numbers are stored", "petal hashes fixed.petal | wc -l"),
+            (
+                "Those that two filters have in common",
+                "comm -12 <(petal hashes a.petal | sort) <(petal hashes b.petal | sort)",
+            ),
+        ],
+        status: SUCCESS,
+    },
+    Page {
         name: "kinds",
         examples: &[
             ("All kinds and their parameters", "petal kinds"),

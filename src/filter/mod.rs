@@ -4,6 +4,7 @@ mod across;
 mod combine;
 mod compact;
 mod keyed;
+mod stored;
 
 pub use across::{Asked, filters_contain, filters_contain_hash, filters_contain_u64};
 

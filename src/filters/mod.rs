@@ -11,6 +11,8 @@ pub mod foreign_cuckoo;
 pub mod foreign_scalable;
 pub mod foreign_static;
 pub mod fuse;
+pub mod golomb;
+pub mod golomb_stream;
 pub mod hash_compaction;
 pub mod levels;
 pub mod ribbon;

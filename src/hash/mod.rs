@@ -23,7 +23,6 @@ pub use murmur2::murmur2_32;
 use crate::error::{Error, Result, Status, error};
 use crate::simd::Instructions;
 use core::fmt;
-use core::hash::Hasher as _;
 use siphasher::sip::{SipHasher13, SipHasher24};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64, xxh3_64_with_seed, xxh3_128};
 use xxhash_rust::xxh64::xxh64;
@@ -53,6 +52,8 @@ pub enum HashFunction {
     /// None: keys are the integers below a bound, `u64` or their eight little-endian bytes, and each is its own hash. Only
     /// kinds with a universe have it ([`Row::universe`](crate::Row::universe)), and these have no other.
     Identity = 7,
+    /// SipHash-2-4 under a key of 128 bits, that BIP 158 makes public: for filters only.
+    SipHash24 = 8,
 }
 
 impl HashFunction {
@@ -61,7 +62,8 @@ impl HashFunction {
         [HashFunction::Xxh3, HashFunction::Xxh64, HashFunction::SipHash13, HashFunction::External];
 
     /// Those that serve other systems' bytes, and the one of kinds with a universe.
-    pub const OF_KINDS: [HashFunction; 3] = [HashFunction::Format, HashFunction::Xxph3, HashFunction::Identity];
+    pub const OF_KINDS: [HashFunction; 4] =
+        [HashFunction::Format, HashFunction::Xxph3, HashFunction::Identity, HashFunction::SipHash24];
 
     /// The function with this number; 0 means the default.
     pub fn from_number(number: u32) -> Result<HashFunction> {
@@ -70,7 +72,7 @@ impl HashFunction {
         }
         let mut all = HashFunction::ALL.into_iter().chain(HashFunction::OF_KINDS);
         all.find(|function| *function as u32 == number).ok_or_else(|| {
-            error!(UnknownValue, "hash = {number} is not a hash function; 1 (xxh3) to 7 (identity) are known")
+            error!(UnknownValue, "hash = {number} is not a hash function; 1 (xxh3) to 8 (siphash24) are known")
         })
     }
 
@@ -79,7 +81,12 @@ impl HashFunction {
         HashFunction::ALL.into_iter().find(|function| function.name() == name)
     }
 
-    /// Its name: `xxh3`, `xxh64`, `siphash13`, `external`, `format`, `xxph3` or `identity`.
+    /// Whether it takes a key instead of a seed.
+    pub const fn is_keyed(self) -> bool {
+        matches!(self, HashFunction::SipHash13 | HashFunction::SipHash24)
+    }
+
+    /// Its name: `xxh3`, `xxh64`, `siphash13`, `external`, `format`, `xxph3`, `identity` or `siphash24`.
     pub const fn name(self) -> &'static str {
         match self {
             HashFunction::Xxh3 => "xxh3",
@@ -89,6 +96,7 @@ impl HashFunction {
             HashFunction::Format => "format",
             HashFunction::Xxph3 => "xxph3",
             HashFunction::Identity => "identity",
+            HashFunction::SipHash24 => "siphash24",
         }
     }
 }
@@ -119,13 +127,13 @@ impl Hasher {
     /// the function would not use.
     pub fn new(function: HashFunction, seed: u64, key: Option<&SecretKey>) -> Result<Hasher> {
         match (function, key) {
-            (HashFunction::SipHash13, None) => {
-                Err(error!(KeyMissing, "hash = siphash13 needs a secret key that is not all zeros"))
+            (HashFunction::SipHash13 | HashFunction::SipHash24, None) => {
+                Err(error!(KeyMissing, "hash = {function} needs a secret key that is not all zeros"))
             }
-            (HashFunction::SipHash13, Some(_)) if seed != 0 => {
-                Err(error!(Contradiction, "seed = {seed} has no meaning with hash = siphash13, which takes a key"))
+            (HashFunction::SipHash13 | HashFunction::SipHash24, Some(_)) if seed != 0 => {
+                Err(error!(Contradiction, "seed = {seed} has no meaning with hash = {function}, which takes a key"))
             }
-            (HashFunction::SipHash13, Some(key)) => Ok(Hasher::keyed(key)),
+            (HashFunction::SipHash13 | HashFunction::SipHash24, Some(key)) => Ok(Hasher::keyed(function, key)),
             (HashFunction::Xxph3, None) if seed != 0 => {
                 Err(error!(Contradiction, "seed = {seed} has no meaning with hash = xxph3, which takes none"))
             }
@@ -141,8 +149,8 @@ impl Hasher {
     /// function that takes none.
     pub fn reopen(function: HashFunction, identifier: u64, key: Option<&SecretKey>) -> Result<Hasher> {
         match (function, key) {
-            (HashFunction::SipHash13, Some(key)) => {
-                let hasher = Hasher::keyed(key);
+            (HashFunction::SipHash13 | HashFunction::SipHash24, Some(key)) => {
+                let hasher = Hasher::keyed(function, key);
                 if hasher.identifier == identifier {
                     return Ok(hasher);
                 }
@@ -151,21 +159,23 @@ impl Hasher {
                     "the secret key has identifier {:#018x}, the filter's has {identifier:#018x}", hasher.identifier
                 ))
             }
-            (HashFunction::SipHash13, None) => Ok(Hasher { function, identifier, flip: 0, sip: None }),
+            (HashFunction::SipHash13 | HashFunction::SipHash24, None) => {
+                Ok(Hasher { function, identifier, flip: 0, sip: None })
+            }
             _ => Hasher::new(function, identifier, key),
         }
     }
 
-    fn keyed(key: &SecretKey) -> Hasher {
-        // SipHash-2-4 under the same key is a function of its own, so the identifier is not the hash of any key.
-        let mut identifier = SipHasher24::new_with_key(key);
-        identifier.write(b"petal key identifier");
-        Hasher {
-            function: HashFunction::SipHash13,
-            identifier: identifier.finish(),
-            flip: 0,
-            sip: Some((SipHasher13::new_with_key(key), *key)),
-        }
+    /// A hasher of SipHash-1-3 or SipHash-2-4.
+    fn keyed(function: HashFunction, key: &SecretKey) -> Hasher {
+        // The other one of the two under the same key is a function of its own, so the identifier is not the hash of any
+        // key.
+        const LABEL: &[u8] = b"petal key identifier";
+        let identifier = match function {
+            HashFunction::SipHash24 => SipHasher13::new_with_key(key).hash(LABEL),
+            _ => SipHasher24::new_with_key(key).hash(LABEL),
+        };
+        Hasher { function, identifier, flip: 0, sip: Some((SipHasher13::new_with_key(key), *key)) }
     }
 
     /// The hash function.
@@ -200,7 +210,7 @@ impl Hasher {
         match self.function {
             HashFunction::External => Some(Status::ExternalHash),
             HashFunction::Format => Some(Status::Unsupported),
-            HashFunction::SipHash13 if self.sip.is_none() => Some(Status::KeyMissing),
+            HashFunction::SipHash13 | HashFunction::SipHash24 if self.sip.is_none() => Some(Status::KeyMissing),
             _ => None,
         }
     }
@@ -217,6 +227,10 @@ impl Hasher {
             HashFunction::Xxh64 => Ok(xxh64(key, self.identifier)),
             HashFunction::Xxph3 => Ok(xxph3_64(key)),
             HashFunction::SipHash13 => self.sip.as_ref().map(|(sip, _)| sip.hash(key)).ok_or(Status::KeyMissing),
+            HashFunction::SipHash24 => match &self.sip {
+                Some((_, secret)) => Ok(SipHasher24::new_with_key(secret).hash(key)),
+                None => Err(Status::KeyMissing),
+            },
             HashFunction::External => Err(Status::ExternalHash),
             HashFunction::Format => Err(Status::Unsupported),
             HashFunction::Identity => key.try_into().map(u64::from_le_bytes).map_err(|_| Status::OutOfRange),

@@ -107,7 +107,8 @@ fn export(filter: &Filter, _: Option<usize>, sink: &mut Sink) -> Result<()> {
 }
 
 fn import_raw(bytes: &[u8], options: &ImportOptions) -> Result<Filter> {
-    let ImportOptions { bits, hashes, seed } = *options;
+    let ImportOptions { bits, hashes, seed, .. } = *options;
+    ImportOptions { bits: 0, hashes: 0, seed: 0, ..*options }.check_unused(RAW.name)?;
     check_no_seed(seed, RAW.name)?;
     if bits == 0 || hashes == 0 {
         return Err(error!(Contradiction, "the bytes of libbloom_1 say neither bits nor hashes: give both as options"));

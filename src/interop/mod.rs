@@ -14,6 +14,7 @@ mod cursor;
 mod table;
 
 mod binary_fuse;
+mod bip158;
 mod bip37;
 mod bits_and_blooms;
 mod blobloom;
@@ -38,6 +39,7 @@ pub use cursor::Cursor;
 
 use crate::error::{Result, error};
 use crate::filter::Filter;
+use crate::hash::SecretKey;
 use crate::image::Sink;
 use crate::spec::{List, Spec};
 
@@ -50,6 +52,12 @@ pub struct ImportOptions {
     pub hashes: u32,
     /// The seed of the hash function.
     pub seed: u64,
+    /// The secret or public key of the hash function; `None` is unsaid.
+    pub key: Option<SecretKey>,
+    /// P of a Golomb-coded set: the bits of a gap's remainder.
+    pub rice_bits: u32,
+    /// M of a Golomb-coded set: how many numbers there are for each key.
+    pub multiplier: u64,
 }
 
 /// How a filter of a format is made empty.
@@ -79,7 +87,8 @@ pub struct Format {
     pub import: fn(&[u8], &ImportOptions) -> Result<Filter>,
     /// The bytes of a filter, in a variant if one is asked for; `None` for a format that is only read.
     pub export: Option<Export>,
-    /// The spec of an empty filter, with the size that the format's owner would give it; `None` if it is not made here.
+    /// The spec of a filter, with the size that the format's owner would give it, to be made empty or given to a builder,
+    /// as its kind is; `None` if it is not made here.
     pub spec: Option<fn(&Wanted) -> Result<Spec>>,
 }
 
@@ -89,6 +98,7 @@ pub type Export = fn(&Filter, Option<usize>, &mut Sink) -> Result<()>;
 /// All formats, by name.
 pub static FORMATS: &[Format] = &[
     binary_fuse::FORMAT,
+    bip158::FORMAT,
     bip37::FORMAT,
     bits_and_blooms::FORMAT,
     blobloom::FORMAT,
@@ -171,6 +181,13 @@ impl Format {
         spec(&Wanted { capacity: capacity.max(1), false_positive_rate, variant, seed })
     }
 
+    /// Whether its filters are made by a builder, from all of their keys; `None` if none are made.
+    pub fn is_built(&self) -> Option<bool> {
+        self.spec?;
+        let row = self.spec(1000, 0.01, None, 0).and_then(|spec| crate::making::row_of(&spec));
+        Some(row.is_ok_and(|row| !row.is_made_empty()))
+    }
+
     fn variant(&self, name: &str) -> Result<usize> {
         self.variants.iter().position(|variant| *variant == name).ok_or_else(|| match self.variants {
             [] => error!(UnknownValue, "variant = {name}: {} has no variants", self.name),
@@ -185,13 +202,16 @@ impl ImportOptions {
     /// # Errors
     /// [`Status::Contradiction`](crate::Status::Contradiction).
     fn check_unused(&self, format: &str) -> Result<()> {
-        let ImportOptions { bits, hashes, seed } = *self;
-        let option = match (bits, hashes, seed) {
-            (0, 0, 0) => return Ok(()),
-            (0, 0, _) => "seed",
-            (0, ..) => "hashes",
-            _ => "bits",
-        };
+        let ImportOptions { bits, hashes, seed, key, rice_bits, multiplier } = *self;
+        let said = [
+            (bits != 0, "bits"),
+            (hashes != 0, "hashes"),
+            (seed != 0, "seed"),
+            (key.is_some(), "key"),
+            (rice_bits != 0, "rice_bits"),
+            (multiplier != 0, "multiplier"),
+        ];
+        let Some((_, option)) = said.iter().find(|(is_said, _)| *is_said) else { return Ok(()) };
         Err(error!(Contradiction, "{option} has no meaning for {format}, whose bytes say it"))
     }
 }

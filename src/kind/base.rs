@@ -3,7 +3,7 @@
 use super::in_place::Marks;
 use crate::error::{Error, Result, Status, error};
 use crate::format::{Geometry, Header};
-use crate::hash::{HashFunction, Hasher};
+use crate::hash::Hasher;
 use crate::kind::{Capabilities, Row, Sizes};
 use crate::layouts::{BlockKernel, Probe};
 use crate::simd::{self, Instructions};
@@ -205,7 +205,7 @@ impl Base {
             bits,
             hashes,
             hash: *hash,
-            seed: if *hash == HashFunction::SipHash13 { 0 } else { *identifier },
+            seed: if hash.is_keyed() { 0 } else { *identifier },
             key: None,
             kernel: self.instructions.kernel(),
             parameters,

@@ -18,7 +18,8 @@ pub const PROGRESS_INTERVAL: u64 = 1 << 21;
 
 /// A payload to be made.
 pub struct Build<'a, R> {
-    /// What was asked for. Its capacity is the number of records, and 1 where there are none.
+    /// What was asked for. Its capacity is the number of records, and 1 where there are none; of a kind that merges it is
+    /// what was asked for, if anything was.
     pub spec: &'a Spec,
     /// What to make it from: distinct hashes for a filter, entries for a map.
     pub records: &'a dyn Records<R>,

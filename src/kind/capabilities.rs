@@ -35,6 +35,9 @@ impl Capabilities {
     /// The values of keys that are in a map can be replaced.
     pub const REPLACE: Capabilities = Capabilities(1 << 11);
 
+    /// Lists what it stores of its keys.
+    pub const ENUMERATE: Capabilities = Capabilities(1 << 12);
+
     /// What changes a filter or a map, and what a handle for reading cannot do.
     pub const WRITING: Capabilities = Capabilities::INSERT
         .with(Capabilities::CLEAR)
@@ -50,7 +53,7 @@ impl Capabilities {
     pub const RESIZING: Capabilities = Capabilities::FOLD.with(Capabilities::GROW);
 
     /// Every capability with its name.
-    pub const ALL: [(&'static str, Capabilities); 12] = [
+    pub const ALL: [(&'static str, Capabilities); 13] = [
         ("insert", Capabilities::INSERT),
         ("clear", Capabilities::CLEAR),
         ("merge", Capabilities::MERGE),
@@ -63,6 +66,7 @@ impl Capabilities {
         ("insert_shared", Capabilities::INSERT_SHARED),
         ("put", Capabilities::PUT),
         ("replace", Capabilities::REPLACE),
+        ("enumerate", Capabilities::ENUMERATE),
     ];
 
     /// Whether all of `other` is in this set.

@@ -149,6 +149,19 @@ pub trait Overlap: Cardinality {
     fn of_union(&self, other: &dyn Kind) -> Option<f64>;
 }
 
+/// Can list what it stores of its keys: numbers, which hashes are reduced to.
+pub trait Enumerate {
+    /// Hashes are stored as numbers below this.
+    fn range(&self) -> u64;
+
+    /// The number that a hash is stored as.
+    fn stored(&self, hash: u64) -> u64;
+
+    /// Writes the stored numbers that are not less than `from`, in ascending order and each once, to the front of
+    /// `stored`, and returns how many these are: fewer than there is room for if there are no more.
+    fn stored_from(&self, from: u64, stored: &mut [u64]) -> usize;
+}
+
 /// Takes keys whole: their places come from more of each than a 64-bit hash (`HashFunction::Format`).
 pub trait KeyedKind {
     /// Whether a key may have been inserted.

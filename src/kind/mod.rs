@@ -2,8 +2,8 @@
 //!
 //! A kind is a type over a [`Base`] (header, hasher and the words of the payload) that implements [`Kind`], and of the
 //! facets those it can do: [`Insert`], [`SharedInsert`], [`Remove`], [`Count`], [`Grow`], [`Merge`], [`Intersect`],
-//! [`Fold`], [`Cardinality`], [`Overlap`], [`KeyedKind`]. Its [`Row`] says the rest: how a filter of it comes to be, its sizes, its
-//! parameters, its false-positive rate, and the properties that tests ask for.
+//! [`Fold`], [`Cardinality`], [`Overlap`], [`Enumerate`], [`KeyedKind`]. Its [`Row`] says the rest: how a filter of it
+//! comes to be, its sizes, its parameters, its false-positive rate, and the properties that tests ask for.
 //!
 //! Two rules for payloads. An empty one is all zeros. What changes with the keys lies in the payload and not in the
 //! header, whose first part never changes: a kind that keeps state beside its places has the payload's last line for
@@ -26,7 +26,9 @@ pub use build::{Build, Built, PROGRESS_INTERVAL, Progress};
 pub use capabilities::Capabilities;
 pub(crate) use change::{change_many, change_one, mark, mark_one};
 pub(crate) use facets::one_by_one;
-pub use facets::{Cardinality, Count, Fold, Grow, Insert, Intersect, KeyedKind, Merge, Overlap, Remove, SharedInsert};
+pub use facets::{
+    Cardinality, Count, Enumerate, Fold, Grow, Insert, Intersect, KeyedKind, Merge, Overlap, Remove, SharedInsert,
+};
 pub use map_kind::MapKind;
 pub(crate) use map_kind::{Verb, check_value, mark_entries};
 pub use row::{InBytes, Overfill, Row, Sizes, Structure};
@@ -151,6 +153,11 @@ pub trait Kind: Payload {
 
     /// Estimation of unions, for the kinds that can.
     fn as_overlap(&self) -> Option<&dyn Overlap> {
+        None
+    }
+
+    /// Enumeration, for the kinds that can.
+    fn as_enumerate(&self) -> Option<&dyn Enumerate> {
         None
     }
 

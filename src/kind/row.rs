@@ -204,7 +204,7 @@ impl Row {
             (None, HashFunction::Identity) => {
                 Err(error!(Contradiction, "hash = identity is for kinds whose keys are integers, not for {name}"))
             }
-            (None, HashFunction::Xxph3) if self.is_map() => {
+            (None, HashFunction::Xxph3 | HashFunction::SipHash24) if self.is_map() => {
                 Err(error!(Contradiction, "hash = {hash} has 64 bits, and maps such as {name} know keys by 128"))
             }
             (None, _) => spec.hasher(),

@@ -13,6 +13,7 @@ pub mod fast_local;
 pub mod foreign;
 pub mod foreign_static;
 pub mod fuse;
+pub mod golomb;
 pub mod lattice;
 pub mod ribbon;
 pub mod slots;

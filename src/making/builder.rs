@@ -16,7 +16,7 @@ use crate::format::Geometry;
 use crate::hash::Hasher;
 use crate::image::{Image, compact_size};
 use crate::keys::Keys;
-use crate::kind::{Built, Progress, Records, Row, Structure};
+use crate::kind::{Built, Capabilities, Progress, Records, Row, Structure};
 use crate::simd;
 use crate::spec::Spec;
 use crate::storage::try_vec;
@@ -197,7 +197,12 @@ impl Builder {
         let mut steps = Steps::new(progress, hashes.work() + hashes.kept());
         // Half of the memory is for the work.
         let hashes = hashes.finish(self.memory_limit.unwrap_or(0) / 2, &mut steps)?;
-        let spec = &Spec { capacity: hashes.count().max(1), ..self.spec };
+        // Filters that merge have a geometry that was asked for; that of others is as their keys need it.
+        let capacity = match self.spec.capacity {
+            asked if asked > 0 && row.capabilities.contains(Capabilities::MERGE) => asked,
+            _ => hashes.count().max(1),
+        };
+        let spec = &Spec { capacity, ..self.spec };
         let Built { geometry, words } = payload::build(build, spec, &hashes, self.threads, &mut steps)?;
         let mut base = create::base(row, spec, geometry, |_| Ok(words))?;
         if spec.false_positive_rate == 0.0 && spec.bits == 0 {

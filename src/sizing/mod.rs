@@ -39,6 +39,7 @@ mod distinct;
 mod elementary;
 pub mod fast_local;
 pub mod fuse;
+pub mod golomb;
 pub mod hash_compaction;
 pub mod mixture;
 mod occupancy;

@@ -19,6 +19,7 @@ mod facets;
 mod false_positive_rate;
 mod format;
 mod fuse;
+mod golomb;
 mod hash;
 mod hash_compaction;
 mod hostile;

@@ -30,6 +30,7 @@ const LAYOUTS: &[Layout] = &[
     Layout { kind: 5, version: 1, rule: Rule::Payload(counting) },
     Layout { kind: 6, version: 1, rule: Rule::Payload(scalable) },
     Layout { kind: 13, version: 1, rule: Rule::Lookup(ribbon) },
+    Layout { kind: 14, version: 1, rule: Rule::Payload(golomb) },
     Layout { kind: 17, version: 1, rule: Rule::Payload(hash_compaction) },
     Layout { kind: 19, version: 1, rule: Rule::Bits(|_, key| vec![key]) },
 ];
@@ -409,6 +410,92 @@ fn hash_compaction(header: &Header, hashes: &[u64]) -> Vec<u8> {
     for (i, bit) in bits.enumerate() {
         payload[i / 8] |= u8::from(bit) << (i % 8);
     }
+    payload
+}
+
+/// The lowest `width` bits of a number, the lowest first.
+fn bits_of(number: u64, width: u32) -> Vec<bool> {
+    (0..width).map(|i| number >> i & 1 == 1).collect()
+}
+
+/// How many bits a number needs.
+fn width_of(number: i64) -> u32 {
+    (0..64).find(|width| number >> width == 0).unwrap()
+}
+
+/// Head, index and codes, as texts of bits that are put together.
+fn golomb(header: &Header, hashes: &[u64]) -> Vec<u8> {
+    let range = header.word(0);
+    let mut numbers: Vec<u64> = hashes.iter().map(|hash| high(mix(*hash), range)).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let mut payload = vec![0_u8; header.payload_bytes()];
+    let d = numbers.len() as u64;
+    if d == 0 {
+        return payload;
+    }
+    let (mut p, mut q) = (0_u32, d as f64 / range as f64);
+    while p < 56 && q < 0.381_966_011_250_105_1 {
+        q *= 2.0 - q;
+        p += 1;
+    }
+    let width = 1_u64 << (p + 5);
+    let buckets = range.div_ceil(width);
+    // The line.
+    let y = 1.0 - q;
+    let quotients = 32.min(range.div_ceil(1 << p));
+    let (mut power, mut sum) = (1.0, 0.0);
+    for i in 1..quotients {
+        power *= y;
+        sum += power * (1.0 - i as f64 / quotients as f64);
+    }
+    let slope = (((f64::from(p) + 1.0 + sum) * d as f64 / buckets as f64) * 8.0 * 65536.0) as u64;
+    let line = |group: u64| (group * slope / 65536) as i64;
+    // The codes of each bucket.
+    let codes: Vec<Vec<bool>> = (0..buckets)
+        .map(|bucket| {
+            let mut next = bucket * width;
+            let (mut unary, mut remainders) = (Vec::new(), Vec::new());
+            for number in numbers.iter().filter(|number| **number / width == bucket) {
+                let gap = number - next;
+                next = number + 1;
+                unary.extend((0..gap >> p).map(|_| false).chain([true]));
+                remainders.push(bits_of(gap, p));
+            }
+            unary.into_iter().chain(remainders.into_iter().rev().flatten()).collect()
+        })
+        .collect();
+    let starts: Vec<i64> = codes
+        .chunks(8)
+        .scan(0, |at, group| {
+            let start = *at;
+            *at += group.iter().map(|codes| codes.len() as i64).sum::<i64>();
+            Some(start)
+        })
+        .collect();
+    let total = codes.iter().map(|codes| codes.len() as i64).sum::<i64>();
+    let over: Vec<i64> =
+        starts.iter().chain([&total]).enumerate().map(|(group, start)| start - line(group as u64)).collect();
+    let lengths: Vec<i64> = codes.iter().map(|codes| codes.len() as i64).collect();
+    let (least, most) = (lengths.iter().min().unwrap(), lengths.iter().max().unwrap());
+    let (least_over, most_over) = (over.iter().min().unwrap(), over.iter().max().unwrap());
+    let (length_width, start_width) = (width_of(most - least), width_of(most_over - least_over));
+    let mut bits = Vec::new();
+    let widths = u64::from(p) + (u64::from(length_width) << 8) + (u64::from(start_width) << 16);
+    for word in [d, total as u64, widths, *least as u64, slope, *least_over as u64, 0, 0] {
+        bits.extend(bits_of(word, 64));
+    }
+    for (group, lengths) in lengths.chunks(8).enumerate() {
+        bits.extend(bits_of((over[group] - least_over) as u64, start_width));
+        for bucket in 0..7 {
+            let more = lengths.get(bucket).map_or(0, |length| length - least);
+            bits.extend(bits_of(more as u64, length_width));
+        }
+    }
+    bits.extend(bits_of((over.last().unwrap() - least_over) as u64, start_width));
+    bits.extend(codes.into_iter().flatten());
+    assert_eq!((bits.len() as u64, payload.len()), (header.bits(), (bits.len() + 64).div_ceil(512) * 64));
+    bits.iter().enumerate().for_each(|(i, bit)| payload[i / 8] |= u8::from(*bit) << (i % 8));
     payload
 }
 

@@ -4,6 +4,7 @@
 
 #include "batches.hpp"
 #include "specs.hpp"
+#include "stored.hpp"
 
 #include <array>
 #include <cstddef>
@@ -374,6 +375,28 @@ class filter {
     });
   }
 
+  // What is stored of keys, for kinds that `can(PETAL_CAN_ENUMERATE)`.
+
+  /// The number that it stores a hash as. A key may be there exactly if the number of its hash is stored.
+  result<std::uint64_t> try_stored_hash(std::uint64_t hash) const noexcept {
+    return detail::output(std::uint64_t{0}, [&](std::uint64_t *stored, petal_error *error) noexcept {
+      return petal_filter_stored_hash(get(), hash, stored, nullptr, error);
+    });
+  }
+  /// What all numbers are below.
+  result<std::uint64_t> try_stored_range() const noexcept {
+    return detail::output(std::uint64_t{0}, [&](std::uint64_t *range, petal_error *error) noexcept {
+      return petal_filter_stored_hash(get(), 0, nullptr, range, error);
+    });
+  }
+  /// Writes the stored numbers that are not less than `from`, in ascending order and each once; how many these are:
+  /// fewer than `room` if there are no more.
+  result<std::size_t> try_stored_hashes(std::uint64_t from, std::uint64_t *stored, std::size_t room) const noexcept {
+    return detail::output(std::size_t{0}, [&](std::size_t *count, petal_error *error) noexcept {
+      return petal_filter_stored_hashes(get(), from, stored, room, count, error);
+    });
+  }
+
   // Images and files.
 
   /// The size of the image in bytes.
@@ -575,6 +598,18 @@ class filter {
   double expected_omissions(std::uint64_t keys) const { return try_expected_omissions(keys).value(); }
   petal_estimate estimate() const { return try_estimate().value(); }
   petal_overlap estimate_overlap(const filter &other) const { return try_estimate_overlap(other).value(); }
+
+  std::uint64_t stored_hash(std::uint64_t hash) const { return try_stored_hash(hash).value(); }
+  std::uint64_t stored_range() const { return try_stored_range().value(); }
+  std::size_t stored_hashes(std::uint64_t from, std::uint64_t *stored, std::size_t room) const {
+    return try_stored_hashes(from, stored, room).value();
+  }
+  /// All stored numbers, in ascending order and each once, for a loop: `for (std::uint64_t number :
+  /// filter.stored_hashes())`. The filter has to live as long.
+  stored_hash_range stored_hashes() const {
+    try_stored_range().value();
+    return stored_hash_range(get());
+  }
 
   std::uint64_t serialized_size() const { return try_serialized_size().value(); }
   std::vector<std::byte> serialize() const { return try_serialize().value(); }

@@ -186,6 +186,15 @@ class import_options {
   import_options &hashes(std::uint32_t value) noexcept { options_.hashes = value; return *this; }
   /// The seed of the hash function.
   import_options &seed(std::uint64_t value) noexcept { options_.seed = value; return *this; }
+  /// The key of the hash function.
+  import_options &key(const secret_key &value) noexcept {
+    std::memcpy(options_.key, value.data(), value.size());
+    return *this;
+  }
+  /// P of a Golomb-coded set: the bits of a gap's remainder.
+  import_options &rice_bits(std::uint32_t value) noexcept { options_.rice_bits = value; return *this; }
+  /// M of a Golomb-coded set: how many numbers there are for each key.
+  import_options &multiplier(std::uint64_t value) noexcept { options_.multiplier = value; return *this; }
   const petal_import_options *get() const noexcept { return &options_; }
 
  private:

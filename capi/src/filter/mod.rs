@@ -17,6 +17,7 @@ pub mod remove;
 pub mod shared;
 pub mod combine;
 pub mod estimate;
+pub mod stored;
 
 /// A filter of any kind. Free it with `petal_filter_free()`. Since 0.1.
 // What a lookup of a hash needs of the handle is its first cache line.

@@ -150,6 +150,12 @@ pub enum Command {
     /// Two filters are compared if they agree in kind, size, hash function and seed or key.
     #[command(after_long_help = manual::after_help("estimate"))]
     Estimate(Filters),
+    /// List what a filter stores of its keys: their hashes, reduced to numbers below a range.
+    ///
+    /// Only kinds that can enumerate have such numbers; `petal kinds` says which. They come in ascending order, one a
+    /// line and each once. docs/format.md says how they come from hashes.
+    #[command(after_long_help = manual::after_help("hashes"))]
+    Hashes(Hashes),
     /// List the kinds of filters and maps: what they can do, and the parameters for --set.
     #[command(after_long_help = manual::after_help("kinds"))]
     Kinds,
@@ -354,6 +360,17 @@ pub struct Info {
     pub filters: Vec<PathBuf>,
 }
 
+/// `petal hashes`.
+#[derive(Args, Debug)]
+pub struct Hashes {
+    /// What the file is where it is another system's, and its bytes do not tell.
+    #[arg(long, value_name = "F", value_parser = formats())]
+    pub format: Option<String>,
+    /// The filter.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub filter: PathBuf,
+}
+
 /// `petal import`.
 #[derive(Args, Debug)]
 pub struct Import {
@@ -366,6 +383,15 @@ pub struct Import {
     /// The seed of the hash function, where the bytes do not say it.
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = numbers::seed)]
     pub seed: Option<u64>,
+    /// P of a Golomb-coded set that is not as the format has it.
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    pub rice_bits: Option<u32>,
+    /// M of a Golomb-coded set that is not as the format has it.
+    #[arg(long, value_name = "M", allow_negative_numbers = true, value_parser = numbers::positive)]
+    pub multiplier: Option<u64>,
+    /// The key of the hash function, where the format has one.
+    #[command(flatten)]
+    pub secret: Secret,
     /// What the bytes are; `petal formats` lists the formats.
     #[arg(value_name = "FORMAT", value_parser = formats())]
     pub format: String,

@@ -1,4 +1,4 @@
-// Command owners writes and reads filters of Go's bits-and-blooms and of Bitcoin's BIP 37 by btcd; README.md says how it
+// Command owners writes and reads filters of Go's bits-and-blooms and of Bitcoin's BIP 37 and BIP 158 by btcd; README.md says how it
 // is called and what it prints.
 package main
 
@@ -13,6 +13,8 @@ import (
 	"github.com/bits-and-blooms/bitset"
 	bits "github.com/bits-and-blooms/bloom/v3"
 	"github.com/btcsuite/btcd/btcutil/bloom"
+	"github.com/btcsuite/btcd/btcutil/gcs"
+	"github.com/btcsuite/btcd/btcutil/gcs/builder"
 	"github.com/btcsuite/btcd/wire"
 )
 
@@ -33,6 +35,7 @@ func main() {
 		check(err)
 		bitsAndBlooms(folder, s, "big_endian")
 		bip37(folder, s)
+		bip158(folder, s)
 	}
 	bitset.LittleEndian()
 	bitsAndBlooms(folder, size{40, 100, 0.02}, "little_endian")
@@ -87,6 +90,36 @@ func bip37(folder string, s size) {
 	write(folder, "bip37", "filter", s, uint64(tweak), filter.Matches, out.Bytes())
 }
 
+// blockKey stands for the first 16 bytes of a block's hash.
+const blockKey = "0123456789abcdef"
+
+func bip158(folder string, s size) {
+	keys := make([][]byte, s.keys)
+	for i := range keys {
+		keys[i] = fmt.Appendf(nil, "key-%d", i)
+	}
+	filter, err := gcs.BuildGCSFilter(builder.DefaultP, builder.DefaultM, [gcs.KeySize]byte([]byte(blockKey)), keys)
+	check(err)
+	data, err := filter.NBytes()
+	check(err)
+	name := fmt.Sprintf("bip158/basic-%d.bin", s.keys)
+	check(os.MkdirAll(filepath.Join(folder, "bip158"), 0o755))
+	check(os.WriteFile(filepath.Join(folder, name), data, 0o644))
+	has := matches(data)
+	fmt.Println("bip158", name, s.keys, count("absent", 10000, has), s.keys, 0.01, "-", 0, "key="+blockKey)
+}
+
+// matches gives what gcs says of keys under blockKey.
+func matches(data []byte) func([]byte) bool {
+	filter, err := gcs.FromNBytes(builder.DefaultP, builder.DefaultM, data)
+	check(err)
+	return func(key []byte) bool {
+		found, err := filter.Match([gcs.KeySize]byte([]byte(blockKey)), key)
+		check(err)
+		return found
+	}
+}
+
 // open gives what the owner says of keys, or nil for the formats of others.
 func open(format, variant string, data []byte) func([]byte) bool {
 	switch format {
@@ -103,6 +136,8 @@ func open(format, variant string, data []byte) func([]byte) bool {
 		var message wire.MsgFilterLoad
 		check(message.BtcDecode(bytes.NewReader(data), wire.ProtocolVersion, wire.BaseEncoding))
 		return bloom.LoadFilter(&message).Matches
+	case "bip158":
+		return matches(data)
 	}
 	return nil
 }

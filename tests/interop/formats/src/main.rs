@@ -8,6 +8,7 @@
 mod sbbf;
 
 use petal::interop::{self, Format};
+use petal::{Builder, BuilderOptions, Filter, HashFunction, SecretKey, Spec};
 use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
@@ -80,10 +81,9 @@ fn make_all(folder: &Path, sizes: &[Size]) -> Outcome<()> {
 
 fn make(folder: &Path, format: &Format, variant: Option<&str>, size: &Size) -> Outcome<()> {
     let Size { keys, capacity, rate } = *size;
-    let mut filter = petal::create(&format.spec(capacity, rate, variant, 0)?)?;
-    for i in 0..keys {
-        filter.insert(format!("key-{i}").as_bytes())?;
-    }
+    let spec = format.spec(capacity, rate, variant, 0)?;
+    let key = (spec.hash == HashFunction::SipHash24).then_some(*KEY);
+    let filter = filled(&Spec { key, ..spec }, keys)?;
     let mut bytes = Vec::new();
     format.export(&filter, variant, &mut |piece| {
         bytes.extend_from_slice(piece);
@@ -92,6 +92,26 @@ fn make(folder: &Path, format: &Format, variant: Option<&str>, size: &Size) -> O
     let name = format!("{}/{}{keys}.bin", format.name, variant.map_or(String::new(), |variant| format!("{variant}-")));
     save(folder, &name, &bytes)?;
     let positives = count("absent", 10_000, |key| filter.contains(key.as_bytes()));
-    println!("{} {name} {keys} {positives} {capacity} {rate} {} 0", format.name, variant.unwrap_or("-"));
+    let said = if key.is_some() { format!(" key={}", KEY.escape_ascii()) } else { String::new() };
+    println!("{} {name} {keys} {positives} {capacity} {rate} {} 0{said}", format.name, variant.unwrap_or("-"));
     Ok(())
+}
+
+/// The key of formats whose bytes do not say it.
+const KEY: &SecretKey = b"0123456789abcdef";
+
+/// The filter of this spec with so many keys.
+fn filled(spec: &Spec, keys: u64) -> Outcome<Filter> {
+    if petal::row_of(spec)?.is_made_empty() {
+        let mut filter = petal::create(spec)?;
+        for i in 0..keys {
+            filter.insert(format!("key-{i}").as_bytes())?;
+        }
+        return Ok(filter);
+    }
+    let mut builder = Builder::new(spec, BuilderOptions::default())?;
+    for i in 0..keys {
+        builder.add(format!("key-{i}").as_bytes())?;
+    }
+    Ok(builder.finish()?)
 }

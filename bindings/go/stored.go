@@ -1,0 +1,63 @@
+package petal
+
+/*
+#include "keys.h"
+
+#cgo noescape petal_filter_stored_hash
+#cgo nocallback petal_filter_stored_hash
+#cgo noescape petal_filter_stored_hashes
+#cgo nocallback petal_filter_stored_hashes
+*/
+import "C"
+
+import (
+	"iter"
+	"runtime"
+	"unsafe"
+)
+
+// StoredHash returns the number that the filter stores a hash as, and the range that all such numbers are below. A key
+// may be there exactly if the number of its hash is stored. [ErrUnsupported] without [CanEnumerate]. Only reads the
+// filter.
+func (f *Filter) StoredHash(hash uint64) (stored, below uint64, err error) {
+	var number, limit C.uint64_t
+	failure := newFailure()
+	C.petal_filter_stored_hash(f.toRead(), C.uint64_t(hash), &number, &limit, &failure.raw)
+	runtime.KeepAlive(f)
+	return uint64(number), uint64(limit), failure.err("petal.Filter.StoredHash")
+}
+
+// ReadStoredHashes writes the numbers that the filter stores and that are not less than from, in ascending order and
+// each once, to the front of stored, and returns how many these are: fewer than there is room for if there are no more.
+// [ErrUnsupported] without [CanEnumerate]. Only reads the filter.
+func (f *Filter) ReadStoredHashes(from uint64, stored []uint64) (int, error) {
+	var count C.size_t
+	failure := newFailure()
+	C.petal_filter_stored_hashes(f.toRead(), C.uint64_t(from), (*C.uint64_t)(unsafe.SliceData(stored)),
+		C.size_t(len(stored)), &count, &failure.raw)
+	runtime.KeepAlive(f)
+	return int(count), failure.err("petal.Filter.ReadStoredHashes")
+}
+
+// StoredHashes returns all numbers that the filter stores, in ascending order and each once. [ErrUnsupported] without
+// [CanEnumerate]. The loop only reads the filter, which stays open meanwhile.
+func (f *Filter) StoredHashes() (iter.Seq[uint64], error) {
+	if _, _, err := f.StoredHash(0); err != nil {
+		return nil, err
+	}
+	return func(yield func(uint64) bool) {
+		piece := make([]uint64, 1024)
+		for from := uint64(0); ; {
+			count, err := f.ReadStoredHashes(from, piece)
+			for _, number := range piece[:count] {
+				if !yield(number) {
+					return
+				}
+			}
+			if err != nil || count < len(piece) {
+				return
+			}
+			from = piece[count-1] + 1
+		}
+	}, nil
+}

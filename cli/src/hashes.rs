@@ -1,0 +1,35 @@
+//! `petal hashes`.
+
+use crate::args;
+use crate::failure::{Failure, Outcome};
+use crate::image_file;
+use crate::output::Text;
+use petal::Image;
+
+/// How many numbers are read at once.
+const PIECE: usize = 4096;
+
+pub fn run(args: &args::Hashes, common: args::Common) -> Outcome {
+    if common.json {
+        return Err(Failure::new("--json: numbers are printed as they are, one a line"));
+    }
+    let filter = image_file::open_or_import(&args.filter, None, args.format.as_deref())?;
+    let filter = image_file::filter(&args.filter, filter)?;
+    image_file::warn_if_dirty(&args.filter, &filter);
+    // What is corrupt would be listed as if it were not.
+    filter.verify().map_err(|error| Failure::at(&args.filter, &error))?;
+    let (mut text, mut from, mut stored) = (Text::new()?, 0, [0; PIECE]);
+    loop {
+        let failed = |error| Failure::at(&args.filter, &error);
+        let count = filter.stored_hashes(from, &mut stored).map_err(failed)?;
+        for number in &stored[..count] {
+            text.line(number)?;
+        }
+        if count < PIECE {
+            break;
+        }
+        from = stored[count - 1] + 1;
+    }
+    text.flush()?;
+    Ok(0)
+}

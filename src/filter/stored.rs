@@ -1,0 +1,33 @@
+//! What a filter stores of its keys, as a list.
+
+use super::Filter;
+use crate::error::Result;
+#[cfg(doc)]
+use crate::error::Status;
+use crate::kind::Enumerate;
+
+impl Filter {
+    fn enumerate(&self) -> Result<&dyn Enumerate> {
+        self.kind.as_enumerate().ok_or_else(|| self.unsupported("list the hashes that it stores"))
+    }
+
+    /// The number that a hash is stored as, and the range that it is below. Keys whose hashes are stored as one number
+    /// are one to the filter, and a hash may have been inserted exactly if its number is stored.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] if the kind does not store hashes as numbers.
+    pub fn stored_hash(&self, hash: u64) -> Result<(u64, u64)> {
+        let kind = self.enumerate()?;
+        Ok((kind.stored(hash), kind.range()))
+    }
+
+    /// Writes the stored numbers that are not less than `from`, in ascending order and each once, to the front of
+    /// `stored`, and returns how many these are: fewer than there is room for if there are no more. To go on, ask from
+    /// the last one plus 1 on.
+    ///
+    /// # Errors
+    /// As [`Filter::stored_hash`].
+    pub fn stored_hashes(&self, from: u64, stored: &mut [u64]) -> Result<usize> {
+        Ok(self.enumerate()?.stored_from(from, stored))
+    }
+}

@@ -1,0 +1,452 @@
+//! The kinds `golomb` and `golomb_stream`: sizes, what is stored, hashes of all sorts, forged payloads, and the vectors
+//! of BIP 158.
+
+use crate::common::{filled, image, is_soak, mix};
+use petal::interop::{self, ImportOptions};
+use petal::layouts::golomb::{Reader, Shape, Stream, StreamWriter};
+use petal::sizing::golomb as sizing;
+use petal::{
+    Answers, Builder, BuilderOptions, Filter, HashFunction, Image, Keys, OpenOptions, SecretKey, Spec, Status, registry,
+};
+use std::sync::atomic::AtomicU64;
+
+fn spec(rate: f64) -> Spec {
+    let kind = registry::find_name("golomb").map(|row| row.kind);
+    Spec { kind, false_positive_rate: rate, hash: HashFunction::External, ..Spec::default() }
+}
+
+fn stream_spec(rice_bits: f64, multiplier: f64) -> Spec {
+    let row = registry::find_name("golomb_stream").unwrap();
+    let mut spec = Spec { kind: Some(row.kind), hash: HashFunction::External, ..Spec::default() };
+    spec.set(row.parameter("rice_bits").unwrap(), rice_bits).unwrap();
+    spec.set(row.parameter("multiplier").unwrap(), multiplier).unwrap();
+    spec
+}
+
+fn with_range(spec: &Spec, range: u64) -> Spec {
+    let mut spec = *spec;
+    spec.set(registry::find_name("golomb").unwrap().parameter("range").unwrap(), range as f64).unwrap();
+    spec
+}
+
+/// The filter of these hashes.
+fn of(spec: &Spec, hashes: &[u64]) -> Filter {
+    let mut builder = Builder::new(spec, BuilderOptions::default()).unwrap();
+    builder.add_batch(&Keys::Hashes(hashes)).outcome.unwrap();
+    builder.finish().unwrap()
+}
+
+fn hashes(set: u64, count: u64) -> Vec<u64> {
+    (0..count).map(|i| mix(set << 40 | i)).collect()
+}
+
+/// All numbers that a filter stores, in pieces of so many.
+fn stored(filter: &Filter, piece: usize) -> Vec<u64> {
+    let (mut all, mut from, mut numbers) = (Vec::new(), 0, vec![0; piece]);
+    loop {
+        let count = filter.stored_hashes(from, &mut numbers).unwrap();
+        all.extend_from_slice(&numbers[..count]);
+        if count < piece {
+            return all;
+        }
+        from = all.last().unwrap() + 1;
+    }
+}
+
+fn numbers_of(filter: &Filter, hashes: &[u64]) -> Vec<u64> {
+    let mut numbers: Vec<u64> = hashes.iter().map(|hash| filter.stored_hash(*hash).unwrap().0).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+/// That all hashes are found, one by one and in a batch, the payload is sound, and exactly their numbers are stored.
+#[track_caller]
+fn check(spec: &Spec, hashes: &[u64]) -> Filter {
+    let filter = of(spec, hashes);
+    filter.verify().unwrap();
+    let numbers = numbers_of(&filter, hashes);
+    assert!(hashes.iter().all(|hash| filter.contains_hash(*hash)));
+    let mut answers = Answers::default();
+    filter.contains_batch(&Keys::Hashes(hashes), &mut answers).unwrap();
+    assert_eq!(answers.true_count, hashes.len() as u64);
+    assert_eq!(filter.measure().taken, numbers.len() as u64);
+    assert!(stored(&filter, 100) == numbers, "{} numbers are listed otherwise", numbers.len());
+    // And no others are found.
+    let found = |hash: &u64| numbers.binary_search(&filter.stored_hash(*hash).unwrap().0).is_ok();
+    let others: Vec<u64> = (0..300).map(|i| mix(!i)).collect();
+    assert!(others.iter().all(|hash| filter.contains_hash(*hash) == found(hash)));
+    filter
+}
+
+fn shape_of(filter: &Filter) -> Shape {
+    Shape::read(filter.base().geometry(), filter.base().words().shared()).unwrap()
+}
+
+// ---- Sizes -------------------------------------------------------------------------------------------------------
+
+/// The table of Rice's parameter: bits a key of `P + 1 / (1 - e^(-2^P/M))`, and which P is best.
+#[test]
+fn the_formula_has_its_published_values() {
+    const KEYS: u64 = 1 << 20;
+    for (multiplier, rice_bits, bits, is_best) in [
+        (784_931.0, 19, 21.0524, true),
+        (f64::from(1 << 20), 20, 21.5820, false),
+        (1024.0, 10, 11.5820, false),
+        (100.0, 6, 8.1155, true),
+        (1000.0, 9, 11.4956, true),
+        (1e6, 19, 21.4508, true),
+    ] {
+        let range = (multiplier * KEYS as f64) as u64;
+        let found = sizing::stream_bits(range, KEYS, rice_bits);
+        // The geometric law for gaps of whole numbers is that of e^(-1/M) but for a share of 1/M.
+        assert!((found - bits).abs() < 0.0001 + 2.0 / multiplier, "M = {multiplier}: {found}, not {bits}");
+        assert_eq!(sizing::rice_bits(range, KEYS) == rice_bits, is_best, "M = {multiplier}");
+    }
+    // The best is no worse than its neighbours, at any mean gap.
+    for step in 0..2000 {
+        let range = (KEYS as f64 * (1.0_f64 + f64::from(step) / 1000.0).powi(20)) as u64;
+        let best = sizing::rice_bits(range, KEYS);
+        let bits = |rice_bits| sizing::stream_bits(range, KEYS, rice_bits);
+        assert!(bits(best) <= bits(best + 1) * 1.000_001, "range {range}");
+        assert!(best == 0 || bits(best) <= bits(best - 1) * 1.000_001, "range {range}");
+    }
+}
+
+/// A stream has the bits of the formula within half a per cent; with the index the codes have less, as a gap ends where
+/// its bucket does, and the index has at most two thirds of a bit a key. What a spec is said to need is what it takes.
+#[test]
+fn sizes_are_those_of_the_formula() {
+    const KEYS: u64 = 200_000;
+    let all = hashes(1, KEYS);
+    for (rice_bits, multiplier) in [(19.0, 784_931.0), (20.0, f64::from(1 << 20)), (6.0, 100.0), (10.0, 1024.0)] {
+        let filter = of(&stream_spec(rice_bits, multiplier), &all);
+        let bits = filter.base().geometry().bits as f64 / KEYS as f64;
+        let formula = sizing::stream_bits((multiplier as u64) * KEYS, KEYS, rice_bits as u32);
+        assert!((bits / formula - 1.0).abs() < 0.005, "M = {multiplier}: {bits} and {formula}");
+    }
+    for rate in [0.3, 0.1, 0.01, 1.0 / 256.0, 0.001, 1e-4, 1.0 / 784_931.0, 1e-6, 1e-9] {
+        let filter = of(&spec(rate), &all);
+        let (rice_bits, index, codes) = shape_of(&filter).sizes();
+        let values = filter.measure().taken;
+        let range = filter.base().geometry().words[0];
+        let formula = sizing::stream_bits(range, values, rice_bits);
+        let [index, codes] = [index, codes].map(|bits| bits as f64 / values as f64);
+        let expected = sizing::bucket_bits(range, values, rice_bits) * sizing::buckets(range, rice_bits) as f64;
+        assert!((codes * values as f64 / expected - 1.0).abs() < 0.005, "{rate}: {codes} bits of codes a key");
+        assert!(codes <= formula && codes > 0.95 * formula, "{rate}: {codes} and {formula}");
+        assert!(index < 0.67, "{rate}: {index} bits of index a key");
+        let planned = petal::geometry(&Spec { capacity: KEYS, ..spec(rate) }).unwrap().bits as f64;
+        let ratio = filter.base().geometry().bits as f64 / planned;
+        assert!((ratio - 1.0).abs() < 0.01, "{rate}: {ratio} of the bits that were planned");
+        if rate == 1.0 / 256.0 {
+            assert!(index + codes < 10.06, "{} bits a key at 1/256", index + codes);
+        }
+    }
+}
+
+/// Where bits are given the range is the greatest that they hold.
+#[test]
+fn bits_that_are_given_are_kept() {
+    let all = hashes(2, 50_000);
+    for bits in [100_000_u64, 300_000, 500_000, 1_000_001] {
+        let filter = check(&Spec { bits, capacity: 50_000, false_positive_rate: 0.0, ..spec(0.0) }, &all);
+        let taken = filter.base().geometry().bits;
+        assert!(taken <= bits && taken as f64 > 0.985 * bits as f64, "{taken} of {bits} bits");
+    }
+    let few = Spec { bits: 100, capacity: 1000, ..spec(0.0) };
+    let refused = petal::geometry(&few).unwrap_err();
+    assert!(refused.status() == Status::Contradiction && refused.message().contains("100"), "{refused}");
+}
+
+/// Hashes have 64 bits: a range near 2^64 is refused, naming what was asked for.
+#[test]
+fn ranges_end_below_two_to_the_64() {
+    let asked = Spec { capacity: 1 << 40, ..spec(1e-7) };
+    assert_eq!(petal::geometry(&asked).unwrap_err().status(), Status::TooLarge);
+    let message = petal::geometry(&asked).unwrap_err().message().to_string();
+    assert!(message.contains("1099511627776") && message.contains("1e-7"), "{message}");
+    let refused = petal::geometry(&with_range(&Spec { capacity: 10, ..spec(0.0) }, (1 << 50) + 1)).unwrap_err();
+    assert!(refused.status() == Status::OutOfRange && refused.message().contains("1125899906842625"), "{refused}");
+    let stream = Spec { capacity: 1 << 20, ..stream_spec(40.0, (1_u64 << 48) as f64) };
+    let refused = petal::geometry(&stream).unwrap_err();
+    assert!(refused.status() == Status::TooLarge && refused.message().contains("281474976710656"), "{refused}");
+}
+
+// ---- Keys --------------------------------------------------------------------------------------------------------
+
+#[test]
+fn every_number_of_keys_is_coded() {
+    let steps: Vec<u64> = if is_soak() {
+        (0..=3000).chain(11_400..=11_600).collect()
+    } else {
+        (0..100).chain((100..=3000).step_by(97)).chain([11_400, 11_520, 11_600]).collect()
+    };
+    for seed in 0..if is_soak() { 60 } else { 1 } {
+        for keys in &steps {
+            for rate in [0.5, 0.01, 1e-6] {
+                check(&spec(rate), &hashes(100 + seed, *keys));
+            }
+        }
+    }
+}
+
+/// The false-positive rate is 1 - (1 - 1/F)^n, within 4.5 sigma.
+#[test]
+fn the_rate_is_that_of_the_range() {
+    for (keys, rate) in [(100_000, 0.01), (100_000, 1.0 / 256.0), (3000, 0.2)] {
+        let filter = of(&spec(rate), &hashes(3, keys));
+        let range = filter.base().geometry().words[0];
+        let expected = -(keys as f64 * (-1.0 / range as f64).ln_1p()).exp_m1();
+        assert!((filter.expected_false_positive_rate(keys) / expected - 1.0).abs() < 1e-12);
+        assert!(expected <= rate && expected > 0.999 * rate - 1.0 / range as f64);
+        const FRESH: u64 = 2_000_000;
+        let found = (0..FRESH).filter(|i| filter.contains_hash(mix(1 << 60 | i))).count() as f64;
+        // The filter's own rate varies too: by that of how many numbers it has.
+        let sd = (FRESH as f64 * expected * (1.0 + FRESH as f64 / range as f64)).sqrt();
+        assert!((found - FRESH as f64 * expected).abs() < 4.5 * sd, "{found} of {FRESH} at {expected}");
+    }
+}
+
+/// The bijection that `bits::mix` is, backwards.
+fn unmixed(mut x: u64) -> u64 {
+    let inverse = |odd: u64| (0..6).fold(odd, |y, _| y.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(y))));
+    x ^= x >> 31 ^ x >> 62;
+    x = x.wrapping_mul(inverse(0x94d0_49bb_1331_11eb));
+    x ^= x >> 27 ^ x >> 54;
+    x = x.wrapping_mul(inverse(0xbf58_476d_1ce4_e5b9));
+    x ^ x >> 30 ^ x >> 60
+}
+
+/// Hashes that differ in a few bits only, and such as were made to meet in one bucket.
+#[test]
+fn weak_hashes_are_coded() {
+    let keys = 3000;
+    for rate in [0.1, 1.0 / 256.0, 1e-6] {
+        check(&spec(rate), &vec![7; keys as usize]);
+        check(&spec(rate), &(0..keys).collect::<Vec<_>>());
+        check(&spec(rate), &(0..keys).map(|i| i << 52).collect::<Vec<_>>());
+        check(&spec(rate), &(0..keys).map(|i| u64::MAX - i).collect::<Vec<_>>());
+        // At the end of the range, in its middle, in all of some buckets and in none of others.
+        for start in [0, 1 << 63, u64::MAX - (keys << 20)] {
+            check(&spec(rate), &(0..keys).map(|i| unmixed(start + (i << 20))).collect::<Vec<_>>());
+            check(&spec(rate), &(0..keys).map(|i| unmixed(start + i)).collect::<Vec<_>>());
+        }
+        let range = sizing::range_for(keys, rate).unwrap();
+        let step = u64::MAX / range;
+        check(&spec(rate), &(0..keys).map(|i| unmixed(i * (step + 1))).collect::<Vec<_>>());
+    }
+    assert_eq!(mix(unmixed(12_345)), 12_345);
+}
+
+/// What two keys are stored as may be one number: then there are fewer.
+#[test]
+fn keys_that_are_one_number_are_one() {
+    for range in [1, 2, 31, 32, 33, 100, 1000, 5000] {
+        let filter = check(&with_range(&Spec { capacity: 1000, ..spec(0.0) }, range), &hashes(4, 1000));
+        let values = filter.measure().taken;
+        assert!(values <= range.min(1000) && filter.base().header().count == 1000);
+        assert_eq!(filter.false_positive_rate(), values as f64 / range as f64);
+    }
+    // All numbers of a range.
+    let all = check(&with_range(&Spec { capacity: 1000, ..spec(0.0) }, 100), &hashes(5, 10_000));
+    assert_eq!(stored(&all, 7), (0..100).collect::<Vec<_>>());
+}
+
+#[test]
+fn order_and_threads_change_nothing() {
+    let all = hashes(6, 300_000);
+    let (mut shuffled, folder) = (all.clone(), tempfile::tempdir().unwrap());
+    shuffled.reverse();
+    shuffled.sort_by_key(|hash| mix(hash ^ 5));
+    for spec in [spec(1.0 / 256.0), stream_spec(19.0, 784_931.0)] {
+        let expected = image(&of(&spec, &all));
+        for (threads, memory_limit) in [(1, None), (3, None), (1, Some(1 << 20)), (2, Some(1 << 20))] {
+            let temporary_directory = memory_limit.map(|_| folder.path().to_path_buf());
+            let options = BuilderOptions { threads, memory_limit, temporary_directory, progress: None };
+            let mut builder = Builder::new(&spec, options).unwrap();
+            builder.add_batch(&Keys::Hashes(&shuffled)).outcome.unwrap();
+            assert!(image(&builder.finish().unwrap()) == expected);
+        }
+    }
+}
+
+// ---- Sets --------------------------------------------------------------------------------------------------------
+
+/// Unions and intersections are of what is stored, between filters of any sizes and one range.
+#[test]
+fn sets_of_one_range_are_combined() {
+    let wide = |capacity| with_range(&Spec { capacity, ..spec(0.0) }, 1 << 24);
+    let (a, b) = (hashes(7, 50_000), [hashes(7, 100), hashes(8, 300)].concat());
+    let (large, small) = (of(&wide(1_000_000), &a), of(&wide(10), &b));
+    let mut union = small.copy().unwrap();
+    union.merge(&large).unwrap();
+    assert!(stored(&union, 1000) == numbers_of(&large, &[&a[..], &b].concat()));
+    // It is what one builder makes of all keys.
+    assert!(union.equals(&of(&wide(10), &[&a[..], &b].concat())));
+    union.verify().unwrap();
+    let mut both = large.copy().unwrap();
+    both.intersect(&small).unwrap();
+    let in_small = numbers_of(&small, &b);
+    let common: Vec<u64> =
+        numbers_of(&large, &a).into_iter().filter(|number| in_small.binary_search(number).is_ok()).collect();
+    assert!(stored(&both, 1000) == common && common.len() >= 100);
+    both.verify().unwrap();
+    let refused = both.merge(&of(&spec(0.01), &a)).unwrap_err();
+    assert_eq!(refused.status(), Status::Incompatible);
+    // Enumeration begins anywhere.
+    let all = stored(&large, 1000);
+    for from in [0, 1, all[17], all[17] + 1, all[49_000], *all.last().unwrap(), 1 << 24, u64::MAX] {
+        let mut some = [0; 10];
+        let count = large.stored_hashes(from, &mut some).unwrap();
+        let expected: Vec<u64> = all.iter().copied().filter(|number| *number >= from).take(10).collect();
+        assert_eq!(some[..count], expected, "from {from}");
+    }
+    let other = filled(&Spec { capacity: 100, ..Spec::default() }, 0..10);
+    assert_eq!(other.stored_hashes(0, &mut [0; 3]).unwrap_err().status(), Status::Unsupported);
+    assert_eq!(other.stored_hash(1).unwrap_err().status(), Status::Unsupported);
+}
+
+// ---- Forged payloads ---------------------------------------------------------------------------------------------
+
+/// Whatever a payload says, lookups, lists and checks come to an end, and a check finds what is wrong.
+#[test]
+fn forged_payloads_do_no_harm() {
+    let mut changed = 0;
+    for (set, rate) in [(9, 0.1), (10, 1.0 / 256.0), (11, 1e-6)] {
+        let filter = of(&spec(rate), &hashes(set, 700));
+        let geometry = *filter.base().geometry();
+        let sound: Vec<u64> =
+            filter.base().words().shared().iter().map(|word| word.load(std::sync::atomic::Ordering::Relaxed)).collect();
+        for i in 0..if is_soak() { 200_000 } else { 4000 } {
+            let mut words = sound.clone();
+            for j in 0..1 + i % 3 {
+                let chosen = mix(i << 8 | j);
+                // The head, or anything.
+                let word = if i % 2 == 0 { chosen % 6 } else { chosen % words.len() as u64 } as usize;
+                match chosen >> 60 {
+                    0..8 => words[word] ^= 1 << (chosen >> 20 & 63),
+                    8..10 => words[word] = 0,
+                    10..12 => words[word] = u64::MAX,
+                    _ => words[word] = mix(chosen),
+                }
+            }
+            let words: Vec<AtomicU64> = words.into_iter().map(AtomicU64::new).collect();
+            let Some(shape) = Shape::read(&geometry, &words) else { continue };
+            let reader = Reader::new(&shape, &words);
+            (0..50).for_each(|key| {
+                reader.fetch_index(mix(key));
+                reader.fetch_codes(mix(key));
+                reader.contains(mix(key));
+            });
+            changed += usize::from(reader.check().is_err());
+            assert!(reader.from(mix(i)).take(2000).count() <= 2000);
+            let listed = reader.from(0).take(100_000).count();
+            assert!(reader.check().is_err() || listed as u64 == shape.values());
+        }
+    }
+    assert!(changed > 1000, "{changed}");
+}
+
+/// A stream may say that a code goes on for ever, or that there are more numbers than it has.
+#[test]
+fn forged_streams_do_no_harm() {
+    let format = interop::find("bip158").unwrap();
+    let import = |bytes: &[u8]| format.import(bytes, &ImportOptions::default());
+    let sound = exported(&of(&stream_spec(19.0, 784_931.0), &hashes(12, 300)));
+    import(&sound).unwrap().verify().unwrap();
+    let ones = [&[3][..], &[0xff; 100]].concat();
+    assert_eq!(import(&ones).err().unwrap().status(), Status::Corrupt);
+    for bytes in [&[1][..], &[0, 0], &[253, 5, 0, 1, 2, 3], &[255, 0, 0, 0, 0, 0, 0, 0, 128], &[254, 1], &[]] {
+        assert!(import(bytes).is_err(), "{bytes:?}");
+    }
+    for i in 0..3000 {
+        let mut bytes = sound.clone();
+        let chosen = mix(i);
+        let at = chosen as usize % bytes.len();
+        match i % 3 {
+            0 => bytes[at] ^= (chosen >> 32) as u8 | 1,
+            1 => bytes.truncate(at),
+            _ => bytes[at..].fill(0xff),
+        }
+        if let Ok(filter) = import(&bytes) {
+            filter.contains_hash(chosen);
+            stored(&filter, 1000);
+        }
+    }
+}
+
+// ---- BIP 158 -----------------------------------------------------------------------------------------------------
+
+fn exported(filter: &Filter) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let format = interop::find("bip158").unwrap();
+    format
+        .export(filter, None, &mut |piece| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        })
+        .unwrap();
+    bytes
+}
+
+/// Rice's code with P = 2.
+#[test]
+fn codes_are_the_published_ones() {
+    for (gap, code) in [(0, "000"), (1, "001"), (4, "1000"), (9, "11001"), (400, &format!("{}000", "1".repeat(100)))] {
+        let mut words = [0_u64; 4];
+        StreamWriter::new(&mut words, 2).put(gap);
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let text: String = bytes.iter().map(|byte| format!("{byte:08b}")).collect();
+        assert!(text.starts_with(code) && !text[code.len()..].contains('1'), "{gap}: {text}");
+        let words = words.map(AtomicU64::new);
+        assert_eq!(Stream::new(&words, code.len() as u64, 2, 1).collect::<Vec<_>>(), [gap]);
+    }
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    (0..text.len() / 2).map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).unwrap()).collect()
+}
+
+/// The filters of blocks of the test network that BIP 158 publishes: hash of the block, filter, and scripts.
+#[test]
+fn filters_of_blocks_are_the_published_ones() {
+    let text =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/formats/bip158/blocks.txt")).unwrap();
+    let format = interop::find("bip158").unwrap();
+    let mut blocks = 0;
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let mut words = line.split_whitespace();
+        let (mut hash, bytes) = (unhex(words.next().unwrap()), unhex(words.next().unwrap()));
+        let scripts: Vec<Vec<u8>> = words.map(unhex).collect();
+        // On the wire the hash stands the other way round.
+        hash.reverse();
+        let key: SecretKey = hash[..16].try_into().unwrap();
+        let spec = Spec { key: Some(key), ..format.spec(1, 0.01, None, 0).unwrap() };
+        let mut builder = Builder::new(&spec, BuilderOptions::default()).unwrap();
+        for script in &scripts {
+            builder.add(script).unwrap();
+        }
+        let made = builder.finish().unwrap();
+        assert!(exported(&made) == bytes, "{line}");
+        let options = ImportOptions { key: Some(key), ..ImportOptions::default() };
+        let read = format.import(&bytes, &options).unwrap();
+        assert!(read.equals(&made) && exported(&read) == bytes);
+        read.verify().unwrap();
+        assert!(scripts.iter().all(|script| read.contains(script)) && !read.contains(b"a script of no block"));
+        // Whether any of many matches is the count of a batch.
+        let strangers: Vec<u64> = (0..5000).map(|i| read.base().hasher().hash_u64(i).unwrap()).collect();
+        let mut answers = Answers::default();
+        read.contains_batch(&Keys::Hashes(&strangers), &mut answers).unwrap();
+        assert_eq!(answers.true_count, 0);
+        let wanted: Vec<u64> = scripts.iter().map(|script| read.base().hasher().hash_bytes(script).unwrap()).collect();
+        read.contains_batch(&Keys::Hashes(&[&strangers[..], &wanted].concat()), &mut answers).unwrap();
+        assert_eq!(answers.true_count, scripts.len() as u64);
+        // An image keeps all of it but the key.
+        let open = |key| petal::load(&image(&read), &OpenOptions { key, ..OpenOptions::default() });
+        assert!(exported(&open(None).unwrap()) == bytes && open(Some(key)).unwrap().equals(&read));
+        assert_eq!(open(Some([1; 16])).unwrap_err().status(), Status::KeyMismatch);
+        blocks += 1;
+    }
+    assert_eq!(blocks, 10);
+}
