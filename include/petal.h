@@ -868,6 +868,8 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_SCALABLE 6
 /** The bumped ribbon filter: built once from all keys, 1.003 bits a key for each halving of the rate. */
 #define PETAL_KIND_RIBBON 13
+/** A Golomb-coded set: built once from all keys, 1.5 to 2.1 bits a key over the bound, merged and listed. */
+#define PETAL_KIND_GOLOMB 14
 /** A hash table of signatures: says what is new, and refuses keys when it is full; for model checkers. */
 #define PETAL_KIND_HASH_COMPACTION 17
 /** A bit for each integer below a bound: no false positives; for keys that are dense integers. */
@@ -1066,6 +1068,8 @@ typedef uint32_t petal_hash_function;
  * `petal_kind_info` has `takes_integers` have it, and these have no other.
  */
 #define PETAL_HASH_IDENTITY 7
+/** SipHash-2-4 under a key of 128 bits, which BIP 158 makes public: not for maps. */
+#define PETAL_HASH_SIPHASH24 8
 
 /** An instruction set that the inner loops are written for. All of them do the same to the same bytes. Since 0.1. */
 typedef uint32_t petal_kernel;

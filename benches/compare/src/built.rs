@@ -1,5 +1,4 @@
-//! Filters that are built from all of their keys: Petal's static kinds beside xorf, of the same number of fingerprint
-//! bits.
+//! Filters that are built from all of their keys: Petal's static kinds beside xorf, for rates of 2^-r.
 //!
 //! A build is timed as a whole, from `u64` keys in memory to the filter: hashing and sorting are part of it. Builds
 //! take turns, on one thread; so do lookups in buffers of keys, and each figure is the median.
@@ -8,11 +7,12 @@ use crate::keys::{BUFFER, Buffer, Form, Random};
 use crate::measure::{Effort, each, median, timed, turn};
 use crate::report::{count, figure, percent};
 use crate::subject::one_by_one;
-use petal::{Answers, Builder, BuilderOptions, Filter, Image, KindId, Spec};
+use petal::registry::FILTERS;
+use petal::{Answers, Builder, BuilderOptions, Filter, Image, Row, Spec};
 use serde::Serialize;
 use xorf::{BinaryFuse8, BinaryFuse16, Filter as _};
 
-/// The numbers of fingerprint bits that are compared.
+/// The numbers of bits r, of xorf's fingerprints, that are compared.
 const BITS: [u32; 2] = [8, 16];
 
 /// From so many keys on one build is enough.
@@ -48,24 +48,23 @@ enum Built {
 #[derive(Clone, Copy)]
 struct Contender {
     /// `None` is xorf.
-    petal: Option<KindId>,
+    petal: Option<&'static Row>,
     bits: u32,
 }
 
 impl Contender {
     fn all() -> impl Iterator<Item = Contender> {
-        let fuse = petal::filters::fuse::ROW.kind;
-        BITS.into_iter().flat_map(move |bits| [Some(fuse), None].map(|petal| Contender { petal, bits }))
+        let built = || FILTERS.iter().filter(|row| !row.is_made_empty()).map(Some).chain([None]);
+        BITS.into_iter().flat_map(move |bits| built().map(move |petal| Contender { petal, bits }))
     }
 
     fn name(&self) -> String {
-        let library = if self.petal.is_some() { "fuse" } else { "xorf" };
-        format!("{library} {}", self.bits)
+        format!("{} {}", self.petal.map_or("xorf", |row| row.name), self.bits)
     }
 
     fn build(&self, keys: &[u64]) -> Result<Built, String> {
         let failure = |error: &dyn std::fmt::Display| format!("{}: {error}", self.name());
-        let Some(kind) = self.petal else {
+        let Some(row) = self.petal else {
             let failure = |error| failure(&error);
             return match self.bits {
                 8 => BinaryFuse8::try_from(keys).map(Built::Xorf8).map_err(failure),
@@ -73,8 +72,8 @@ impl Contender {
             };
         };
         let failure = |error| failure(&error);
-        let mut spec = Spec { kind: Some(kind), ..Spec::default() };
-        spec.set(&petal::filters::fuse::FINGERPRINT_BITS, self.bits.into()).map_err(failure)?;
+        let false_positive_rate = (-f64::from(self.bits)).exp2();
+        let spec = Spec { kind: Some(row.kind), false_positive_rate, ..Spec::default() };
         let mut builder = Builder::new(&spec, BuilderOptions::default()).map_err(failure)?;
         builder.add_batch(&petal::Keys::U64(keys)).outcome.map_err(failure)?;
         builder.finish().map(Built::Petal).map_err(failure)
