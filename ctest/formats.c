@@ -340,9 +340,9 @@ static void refusals(void) {
   petal_import_options options = {.struct_size = sizeof options, .seed = 7};
   CHECK_STATUS(petal_filter_import("guava", guava, sizeof guava, &options, &none, &error), PETAL_ERR_CONTRADICTION);
   CHECK_TEXT(error.message, "seed");
-  options.seed = 0, options.reserved = 1;
-  CHECK_STATUS(petal_filter_import("guava", guava, sizeof guava, &options, &none, &error), PETAL_ERR_UNKNOWN_VALUE);
-  CHECK_TEXT(error.message, "reserved");
+  options.seed = 0, options.rice_bits = 1;
+  CHECK_STATUS(petal_filter_import("guava", guava, sizeof guava, &options, &none, &error), PETAL_ERR_CONTRADICTION);
+  CHECK_TEXT(error.message, "rice_bits");
   CHECK(none == NULL);
 
   petal_builder *builder = NULL;
