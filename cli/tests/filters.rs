@@ -78,7 +78,7 @@ fn info_has_all_its_keys() {
         }
         assert!(!can(Can::ESTIMATE) || (900.0..1100.0).contains(&statistics("count_estimate")));
         let omissions = &info["statistics"]["expected_omissions"];
-        assert_eq!(omissions.is_null(), !kind.capabilities.contains(petal::Capabilities::INSERT));
+        assert_eq!(omissions.is_null(), !kind.capabilities.contains(Can::INSERT));
         assert!(omissions.as_f64().unwrap_or(0.0) <= number("offered") * statistics("false_positive_rate") * 1.2);
         assert!((0.1..1.0).contains(&statistics("fill")) && (0.002..0.02).contains(&statistics("false_positive_rate")));
         assert!((1e-17..1e-15).contains(&statistics("false_positive_rate_floor")));
