@@ -605,7 +605,8 @@ fn propose(input: &mut Unstructured) -> Result<()> {
         _ => Goal::Memory(u64::from(u16::arbitrary(input)?)),
     };
     let capabilities = Capabilities(1 << input.int_in_range(0..=9)?);
-    let Ok(proposals) = plan(&Request { keys, goal, capabilities, is_static: bool::arbitrary(input)? }) else {
+    let request = Request { keys, goal, capabilities, is_static: bool::arbitrary(input)?, universe: 0 };
+    let Ok(proposals) = plan(&request) else {
         return Ok(());
     };
     for proposal in proposals {
