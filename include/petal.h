@@ -1223,9 +1223,10 @@ typedef struct petal_builder_options {
   /**
    * The most memory in bytes that keys take, and sorting them; what there is no room for goes to a temporary file. 0
    * is no limit, otherwise at least 1048576. The finished filter and the stacks of threads are not counted. Kinds
-   * that are built from all of their keys are solved shard by shard, 2^20 keys on average or fewer, whatever the
-   * limit, so that it does not change their bytes: that takes 22 bytes for each key of the largest shard, and 38 of
-   * a map, at most some 23 MB and 40 MB. A lower limit holds until then, and is exceeded by as much.
+   * that are built from all of their keys are solved shard by shard, whatever the limit, so that it does not change
+   * their bytes: that takes some 31 bytes for each key of the largest shard, and 47 of a map. A shard has half of
+   * all keys, but 2^20 or all at least and 5 * 2^20 at most, so these are 33 MB and 49 MB of two million keys, and
+   * 165 MB and 250 MB at most. A lower limit holds until then, and is exceeded by as much.
    */
   uint64_t memory_limit;
   /**

@@ -203,10 +203,11 @@ fn a_memory_limit_holds() {
             let beside = peak - image;
             assert!(beside <= OWN + limit.max(work), "{line}, limit {limit}, {threads} threads: {beside}, not {work}");
         }
-        // Without a limit it is more, as `petal plan` says.
+        // Without a limit it is more, as `petal plan` says; a third of that is for what is seldom needed.
         let (peak, image) = peak(&place, &line);
         let (beside, planned) = (peak - image, keys * record + work);
-        assert!((planned..planned + OWN).contains(&(beside + OWN / 4)), "{line}: {beside}, planned {planned}");
+        let expected = planned - planned / 3..planned + OWN;
+        assert!(expected.contains(&(beside + OWN / 4)), "{line}: {beside}, planned {planned}");
     }
 }
 

@@ -163,7 +163,7 @@ fn build(build: &mut Build<u64>) -> Result<Built> {
     let (arity, mut bits) = (expected.arity(), expected.width());
     loop {
         let mut work = Work { memory: build.memory, threads: build.threads, progress: &mut *build.progress };
-        let (shape, words) = Fingerprints::build(build.records, Cells { arity, width: bits }, &mut work)?;
+        let (shape, words) = Fingerprints::build(build.records, Cells::fewest(arity, bits), &mut work)?;
         let geometry = geometry_of(&shape, keys);
         match size {
             Size::Exact { bits: most, .. } if geometry.bits > most && bits > MIN_BITS => bits -= 1,

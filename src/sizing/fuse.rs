@@ -5,11 +5,13 @@
 //! these is its fingerprint. Their section 3 gives the length of segments and the number of cells as functions of the number
 //! of keys, chosen so that nearly every array can be solved at the first attempt.
 //!
-//! Keys are divided into shards, each with an array of its own, so that the work on one fits in the cache.
+//! Keys are divided into shards, each with an array of its own, so that threads share the work and memory is bounded.
+//! Few keys are set aside while an array is solved ([`crate::layouts::fuse`]), so that it has fewer cells than theirs.
 
-/// The most keys of an average shard. So many need no more cells each than any larger number would: the size factor
-/// has come down to its least long before, and the ends of the array do not show.
-pub const SHARD_KEYS: u64 = 1 << 20;
+/// The most keys of an average shard, of few keys and of many: half of them in between. The more there are, the less
+/// the ends of the array show; but solving takes some 30 bytes for each. It walks through the array, so that a shard
+/// need not fit in the caches.
+const SHARD_KEYS: (u64, u64) = (1 << 20, 5 << 20);
 
 /// The most shards.
 pub const MAX_SHARDS: u64 = u32::MAX as u64;
@@ -22,7 +24,8 @@ const MAX_SEGMENT_BITS: f64 = 18.0;
 
 /// How many shards `keys` keys are divided into: one at least.
 pub fn shards(keys: u64) -> u64 {
-    keys.div_ceil(SHARD_KEYS).clamp(1, MAX_SHARDS)
+    let (least, most) = SHARD_KEYS;
+    keys.div_ceil(keys.div_ceil(2).clamp(least, most)).clamp(1, MAX_SHARDS)
 }
 
 /// The segments of an array.
@@ -34,46 +37,110 @@ pub struct Segments {
     pub starts: u64,
 }
 
-/// The segments of the array of one shard of `keys` keys that have `arity` cells each. Their length is the power of two
-/// with exponent `floor(ln n / ln 3.33 + 2.25)`, or `floor(ln n / ln 2.91 - 0.5)` of four cells, at most 18; there are
-/// as many as `n max(1.125, 0.875 + 0.25 ln(10^6) / ln n)` cells need, or
+/// Those that Graf and Lemire give for `keys` keys that have `arity` cells each. Their length is the power of two with
+/// exponent `floor(ln n / ln 3.33 + 2.25)`, or `floor(ln n / ln 2.91 - 0.5)` where there are four cells, at most 18;
+/// there are as many as `n max(1.125, 0.875 + 0.25 ln(10^6) / ln n)` cells need, or
 /// `n max(1.075, 0.77 + 0.305 ln(6 10^5) / ln n)`, and at least as many as a key has cells.
-///
-/// Just after the length doubles, whole segments may come out so that a third of all attempts fail, or nearly all (at
-/// 11,500 keys, say). There the length stays as it was; some small numbers of keys need a segment more.
-pub fn segments(arity: u32, keys: u64) -> Segments {
+pub fn of_paper(arity: u32, keys: u64) -> Segments {
     let n = keys.max(2) as f64;
-    // The most keys for each cell that a key may begin in: nearer to the thresholds of .918 and .977 solving begins to
-    // fail.
-    let (bits, factor, most) = match arity {
-        3 => (n.ln() / 3.33_f64.ln() + 2.25, (0.875 + 0.25 * 1e6_f64.ln() / n.ln()).max(1.125), 0.9),
-        _ => (n.ln() / 2.91_f64.ln() - 0.5, (0.77 + 0.305 * 6e5_f64.ln() / n.ln()).max(1.075), 0.95),
+    let (bits, factor) = match arity {
+        3 => (n.ln() / 3.33_f64.ln() + 2.25, (0.875 + 0.25 * 1e6_f64.ln() / n.ln()).max(1.125)),
+        _ => (n.ln() / 2.91_f64.ln() - 0.5, (0.77 + 0.305 * 6e5_f64.ln() / n.ln()).max(1.075)),
     };
     let bits = bits.floor().clamp(1.0, MAX_SEGMENT_BITS) as u32;
     let cells = (n * factor).round() as u64;
-    let starts = |bits: u32| cells.div_ceil(1 << bits).saturating_sub(u64::from(arity - 1)).max(1);
-    let least = |bits: u32| (n / most / f64::from(1 << bits)).ceil() as u64;
-    if starts(bits) >= least(bits) || bits == 1 {
-        return Segments { bits, starts: starts(bits).max(least(bits)) };
+    Segments { bits, starts: cells.div_ceil(1 << bits).saturating_sub(u64::from(arity) - 1).max(1) }
+}
+
+/// The segments of the array of one shard of `keys` keys that are all peeled: [`of_paper`], but for a few numbers.
+///
+/// Just after the length doubles, whole segments may come out so that a third of all attempts fail, or nearly all (at
+/// 11,500 keys, say). There the length stays as it was; some small numbers of keys need a segment more.
+pub fn peeled(arity: u32, keys: u64) -> Segments {
+    // The most keys for each cell that a key may begin in: nearer to the thresholds of .918 and .977 peeling begins to
+    // fail.
+    let most = if arity == 3 { 0.9 } else { 0.95 };
+    let least = |bits: u32| (keys as f64 / most / f64::from(1 << bits)).ceil() as u64;
+    let Segments { bits, starts } = of_paper(arity, keys);
+    if starts >= least(bits) {
+        return Segments { bits, starts };
     }
-    let bits = bits - 1;
-    Segments { bits, starts: starts(bits).max(least(bits)) }
+    if bits == 1 {
+        return Segments { bits, starts: least(bits) };
+    }
+    let further = u64::from(arity) - 1;
+    Segments { bits: bits - 1, starts: (2 * (starts + further) - further).max(least(bits - 1)) }
+}
+
+/// How many cells a key there are to be, from 2^x keys on, for three and for four cells of a key, and in between on the
+/// line from one to the next. Measured: with so many a few dozen keys have to be set aside, and most attempts succeed.
+const FACTORS: [(f64, [f64; 2]); 11] = [
+    (3.0, [2.0, 1.9]),
+    (6.0, [1.45, 1.30]),
+    (9.0, [1.27, 1.15]),
+    (10.0, [1.25, 1.13]),
+    (12.0, [1.18, 1.11]),
+    (13.3, [1.137, 1.10]),
+    (15.0, [1.14, 1.09]),
+    (17.0, [1.14, 1.085]),
+    (20.0, [1.122, 1.067]),
+    (21.5, [1.1125, 1.06]),
+    (22.2, [1.1095, 1.059]),
+];
+
+/// The segments of the array of one shard of `keys` keys, of which a few may be set aside: never more cells than those
+/// of Graf and Lemire ([`of_paper`]).
+///
+/// The longer segments are, the nearer to the threshold peeling goes on by itself, and the rarer two keys with the same
+/// cells are; but as the array's ends are filled badly, they grow little faster than the square root of the keys.
+pub fn segments(arity: u32, keys: u64) -> Segments {
+    let (n, further) = (keys.max(2) as f64, u64::from(arity) - 1);
+    let x = n.log2();
+    let after = FACTORS.iter().position(|(from, _)| x < *from).unwrap_or(FACTORS.len());
+    let of = |i: usize| FACTORS[i].1[usize::from(arity > 3)];
+    let factor = match after {
+        0 => of(0),
+        i if i == FACTORS.len() => of(i - 1),
+        i => {
+            let (low, high) = (FACTORS[i - 1].0, FACTORS[i].0);
+            of(i - 1) + (of(i) - of(i - 1)) * (x - low) / (high - low)
+        }
+    };
+    let bits = (0.55 * x + if arity == 3 { 1.55 } else { 0.55 }).floor().clamp(1.0, MAX_SEGMENT_BITS) as u32;
+    let length = f64::from(1 << bits);
+    let starts = ((n * factor / length).round() as u64).saturating_sub(further).max(1);
+    let (own, of_paper) = (Segments { bits, starts }, of_paper(arity, keys));
+    let cells = |segments: &Segments| (segments.starts + further) << segments.bits;
+    if cells(&own) <= cells(&of_paper) { own } else { of_paper }
 }
 
 /// How many cells the array of one shard of `keys` keys has.
 pub fn cells(arity: u32, keys: u64) -> u64 {
     let Segments { bits, starts } = segments(arity, keys);
-    (starts + u64::from(arity - 1)) << bits
+    (starts + u64::from(arity) - 1) << bits
 }
 
-/// Bytes that solving takes on one thread, beside the payload, for `keys` records of so many bytes each: room for those
-/// of the largest shard, and twelve for each of its cells, of which there are most where a key has three.
+/// So many cells are few: rows of [`MOST_ASIDE_WORDS`] for all of them are little memory.
+pub const FEW_CELLS: u64 = 1 << 19;
+/// The most words of [`aside_words`].
+pub const MOST_ASIDE_WORDS: u64 = 4;
+
+/// How many keys can be set aside while an array of so many cells is solved, in words of bits: each takes a bit for every
+/// cell, and time that grows with their square.
+pub fn aside_words(cells: u64) -> u64 {
+    if cells <= FEW_CELLS { MOST_ASIDE_WORDS } else { 1 }
+}
+
+/// Bytes that solving takes at most on one thread, beside the payload, for `keys` records of so many bytes each: room
+/// for those of the largest shard, and twelve for each of its cells, of which there are most where a key has three, and
+/// a bit for each key that can be set aside.
 pub fn build_memory(keys: u64, record: u64) -> u64 {
     let shards = shards(keys);
     let mean = keys.div_ceil(shards);
     // No shard is 6 standard deviations above the mean.
     let largest = if shards == 1 { mean } else { mean + 6 * mean.isqrt() };
-    largest * record + 12 * cells(3, largest)
+    let cells = cells(3, largest);
+    largest * record + (12 + 8 * aside_words(cells)) * cells + largest / 8
 }
 
 /// The greatest part of a rate that equal hashes may add to that of the fingerprints without costing another bit.

@@ -32,12 +32,17 @@ fn ordered(hashes: &[u64]) -> Vec<u64> {
 
 /// Cells of so many bits, of which a key has three.
 fn three(width: u32) -> Cells {
-    Cells { arity: 3, width }
+    Cells::fewest(3, width)
+}
+
+/// As [`three`], in shards that are small enough for a test to have several.
+fn in_shards(width: u32) -> Cells {
+    Cells { shard_keys: 1 << 16, ..three(width) }
 }
 
 /// Cells of so many bits with each arity.
 fn each(width: u32) -> impl Iterator<Item = Cells> {
-    ARITIES.map(move |arity| Cells { arity, width })
+    ARITIES.map(move |arity| Cells::fewest(arity, width))
 }
 
 fn build_with(hashes: &[u64], cells: Cells, memory: u64, threads: usize) -> Result<(Shape, Words)> {
@@ -120,21 +125,66 @@ fn no_keys_contain_nothing() {
     assert!((0..1000).all(|i| !filter.contains(hash(1, i))) && (shape.shards(), words.bytes()) == (0, 64));
 }
 
+/// The arrays are no longer than those of Graf and Lemire for any number of keys, and as long as can be expected of
+/// exact solving where keys are few, or many.
 #[test]
-fn sizes_are_those_of_the_paper() {
-    let cells = [(10, 48), (100, 192), (1000, 1408), (10_000, 12_800), (100_000, 118_784), (1_000_000, 1_130_496)];
-    for (keys, cells) in cells {
-        assert_eq!(sizing::cells(3, keys), cells);
+fn arrays_are_as_short_as_those_of_the_paper_or_shorter() {
+    let three = [(10, 48), (100, 192), (1000, 1408), (10_000, 12_800), (100_000, 118_784), (1_000_000, 1_130_496)];
+    for (keys, cells) in three.into_iter().chain([(10_000_000, 11_272_192)]) {
+        let sizing::Segments { bits, starts } = sizing::of_paper(3, keys);
+        assert_eq!((starts + 2) << bits, cells);
     }
-    for keys in 1..=200_000 {
-        let sizing::Segments { bits, starts } = sizing::segments(3, keys);
-        assert!(keys as f64 <= 0.9 * (starts << bits) as f64, "{keys} keys are too dense in {starts} << {bits}");
-        assert_eq!(sizing::cells(3, keys), (starts + 2) << bits);
+    // The sizes of four cells are those of the formula, of which no table is known.
+    let four = sizing::of_paper(4, 1_000_000);
+    assert_eq!((four.bits, (four.starts + 3) << four.bits), (12, 1_077_248));
+    for arity in ARITIES {
+        for keys in (1..=200_000).chain((200_000..=20_000_000).step_by(1009)) {
+            let of_paper = sizing::of_paper(arity, keys);
+            let cells = Shape::expected(arity, 8, keys).unwrap().cells();
+            assert!(cells <= (of_paper.starts + u64::from(arity) - 1) << of_paper.bits, "{keys} keys of {arity} cells");
+            assert!(cells >= keys, "{keys} keys of {arity} cells");
+        }
     }
-    let (shape, words) = build(&hashes(1, 3_000_000), three(8));
-    assert_eq!(shape.shards(), 3);
-    let bits = words.bytes() as f64 * 8.0 / 3e6;
-    assert!(bits < 8.0 * 1.125 * 1.01, "{bits} bits a key");
+    for (keys, most) in [(10_000, [1.15, 1.11]), (1_000_000, [1.125, 1.07]), (10_000_000, [1.11, 1.06])] {
+        for (arity, most) in ARITIES.zip(most) {
+            let bits = Shape::expected(arity, 8, keys).unwrap().words() as f64 * 64.0 / keys as f64;
+            assert!(bits <= most * 8.0, "{keys} keys of {arity} cells: {bits}");
+        }
+    }
+    let (shape, _) = check_found(&hashes(1, 300_000), in_shards(8));
+    assert_eq!(shape.shards(), 5);
+}
+
+/// Where every key has a cell of its own, no two have the same one.
+#[test]
+fn peeled_keys_have_cells_of_their_own() {
+    let mut x = hashes(2, 20_000);
+    x.sort_unstable();
+    for cells in each(8).map(|cells| Cells { is_peeled: true, ..cells }) {
+        let owned = std::sync::Mutex::new(std::collections::BTreeMap::new());
+        let mut work = Work { memory: NO_LIMIT, threads: 1, progress: &mut |_, _| true };
+        solve(&&x[..], &Owned(&owned), cells, &mut work).unwrap();
+        let owned = owned.into_inner().unwrap();
+        assert!(owned.len() == x.len() && owned.values().all(|which| *which < cells.arity as usize));
+    }
+}
+
+/// Notes which of its cells each record has to itself.
+struct Owned<'a>(&'a std::sync::Mutex<std::collections::BTreeMap<u64, usize>>);
+
+impl Equations<u64> for Owned<'_> {
+    fn order(&self, record: &u64) -> u64 {
+        *record
+    }
+
+    fn scatter(&self, record: &u64, seed: u32) -> u64 {
+        scatter(*record, seed)
+    }
+
+    fn value(&self, record: &u64, _: u64, own: usize) -> u64 {
+        assert_eq!(self.0.lock().unwrap().insert(*record, own), None, "a key is assigned once");
+        0
+    }
 }
 
 /// Shards whose ranges were off by one would lose the keys at their ends.
@@ -145,12 +195,12 @@ fn shards_have_all_of_their_keys() {
     // Around each border a run of hashes that follow each other, and uniform ones in between.
     let mut x: Vec<u64> = (1..shards).flat_map(|i| (0..40).map(move |j| i * width - 20 + j)).collect();
     x.extend([0, 1, 2, u64::MAX, u64::MAX - 1]);
-    x.extend(hashes(7, shards * sizing::SHARD_KEYS - 1000));
+    x.extend(hashes(7, shards * in_shards(20).shard_keys - 1000));
     x.sort_unstable();
     x.dedup();
     let mut progress = |_, _| true;
     let mut work = Work { memory: NO_LIMIT, threads: 1, progress: &mut progress };
-    let (shape, words) = solve(&&x[..], &Numbers, three(20), &mut work).unwrap();
+    let (shape, words) = solve(&&x[..], &Numbers, in_shards(20), &mut work).unwrap();
     assert_eq!(shape.shards(), shards);
     let array = petal::layouts::fuse::Array::new(shape, words.shared());
     for x in x {
@@ -251,17 +301,17 @@ fn hashes_that_are_not_spread_at_all_build() {
 
 #[test]
 fn threads_and_memory_change_nothing() {
-    let set = hashes(9, 2_500_000);
-    let (shape, words) = build(&set, three(5));
-    for (memory, threads) in [(NO_LIMIT, 2), (NO_LIMIT, 7), (0, 3), (64 << 20, 16)] {
-        let (other, others) = build_with(&set, three(5), memory, threads).unwrap();
+    let set = hashes(9, 250_000);
+    let (shape, words) = build(&set, in_shards(5));
+    for (memory, threads) in [(NO_LIMIT, 2), (NO_LIMIT, 7), (0, 3), (6 << 20, 16)] {
+        let (other, others) = build_with(&set, in_shards(5), memory, threads).unwrap();
         assert!(other == shape && bytes(&others) == bytes(&words), "memory {memory}, {threads} threads");
     }
 }
 
 #[test]
 fn progress_is_heard_and_cancels() {
-    let ordered = ordered(&hashes(11, 2_500_000));
+    let ordered = ordered(&hashes(11, 250_000));
     for threads in [1, 3] {
         let mut heard = Vec::new();
         let mut progress = |done, all| {
@@ -269,9 +319,9 @@ fn progress_is_heard_and_cancels() {
             true
         };
         let mut work = Work { memory: NO_LIMIT, threads, progress: &mut progress };
-        Fingerprints::build(&&ordered[..], three(4), &mut work).unwrap();
+        Fingerprints::build(&&ordered[..], in_shards(4), &mut work).unwrap();
         assert!(heard.is_sorted() && heard.len() >= 4, "{heard:?}");
-        assert_eq!((heard[0], heard[heard.len() - 1]), ((0, 2_500_000), (2_500_000, 2_500_000)));
+        assert_eq!((heard[0], heard[heard.len() - 1]), ((0, 250_000), (250_000, 250_000)));
         for after in 1..=3 {
             let mut calls = 0;
             let mut progress = |_, _| {
@@ -279,7 +329,7 @@ fn progress_is_heard_and_cancels() {
                 calls < after
             };
             let mut work = Work { memory: NO_LIMIT, threads, progress: &mut progress };
-            let error = Fingerprints::build(&&ordered[..], three(4), &mut work).err().unwrap();
+            let error = Fingerprints::build(&&ordered[..], in_shards(4), &mut work).err().unwrap();
             assert_eq!((error.status(), calls), (Status::Cancelled, after));
         }
     }
@@ -402,11 +452,11 @@ impl Batch for Asked<'_> {
 /// fetched ahead, with one shard and several, with fingerprints of every length.
 #[test]
 fn batches_are_single_lookups_with_every_kernel() {
-    let payloads = (MIN_BITS..=MAX_BITS).map(|bits| (3000, bits)).chain([(1, 8), (1_200_000, 7), (1_200_000, 32)]);
+    let payloads = (MIN_BITS..=MAX_BITS).map(|bits| (3000, bits)).chain([(1, 8), (1_200_000, 31), (1_200_000, 32)]);
     for (keys, bits) in payloads {
-        let arity = 3 + bits % 2;
+        let cells = Cells { shard_keys: 1 << 18, ..Cells::fewest(3 + bits % 2, bits) };
         let mut set = hashes(40, keys);
-        let (shape, mut words) = build(&set, Cells { arity, width: bits });
+        let (shape, mut words) = build(&set, cells);
         set.truncate(2000);
         set.extend(hashes(41, 2000));
         // The third and fourth time with a directory that leads anywhere, or nearly where it should.

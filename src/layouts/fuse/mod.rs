@@ -27,9 +27,11 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod aside;
 mod cells;
 mod fingerprints;
 pub mod own_cells;
+mod peel;
 mod portable;
 mod shape;
 mod shards;

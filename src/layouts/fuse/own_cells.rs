@@ -46,7 +46,7 @@ impl OwnShape {
 
     /// The shape to expect of `keys` keys.
     pub fn expected(value_bits: u32, own_bits: u32, keys: u64) -> Option<OwnShape> {
-        let shape = Shape::expected(ARITY, 1, keys)?;
+        let shape = Shape::expected_peeled(ARITY, 1, keys)?;
         OwnShape::new(value_bits, own_bits, shape.shards(), shape.cells())
     }
 
@@ -140,7 +140,7 @@ impl<'a> OwnCells<'a> {
         own_bits: u32,
         work: &mut Work,
     ) -> Result<(OwnShape, Words)> {
-        let (of, first) = solve(entries, &OwnCell, Cells { arity: ARITY, width: own_bits }, work)?;
+        let (of, first) = solve(entries, &OwnCell, Cells::peeled(ARITY, own_bits), work)?;
         let shape = OwnShape::new(value_bits, own_bits, of.shards(), of.cells()).ok_or(Status::TooLarge)?;
         let mut words = Words::zeroed(shape.words() * 8)?;
         let all = words.exclusive().ok_or(Status::Internal)?;

@@ -28,11 +28,15 @@ pub(super) struct Segments {
 }
 
 impl Segments {
-    /// Those for so many keys. `growth` is 0, or how many times no seed was found: each time segments are twice as
-    /// long, and there are an eighth more cells to begin in, so that in the end there is a solution for keys that are
-    /// not spread evenly over the shard at all. `None` past the longest segments.
-    pub(super) fn new(arity: u32, keys: u64, growth: u32) -> Option<Segments> {
-        let sizing::Segments { bits, starts } = sizing::segments(arity, keys);
+    /// Those for so many keys. `growth` is 0, or how many times no seed was found: the first time there are as many as
+    /// for keys that are all peeled, and each time after that segments are twice as long, and there are an eighth more
+    /// cells to begin in, so that in the end there is a solution for keys that are not spread evenly over the shard at
+    /// all. `None` past the longest segments.
+    pub(super) fn new(arity: u32, keys: u64, is_peeled: bool, growth: u32) -> Option<Segments> {
+        let is_fewest = !is_peeled && growth == 0;
+        let sizing::Segments { bits, starts } =
+            if is_fewest { sizing::segments(arity, keys) } else { sizing::peeled(arity, keys) };
+        let growth = if is_peeled { growth } else { growth.saturating_sub(1) };
         let starts = starts << bits;
         let starts = starts + starts / 8 * u64::from(growth);
         let bits = bits.checked_add(growth).filter(|bits| (MIN_SEGMENT_BITS..=MAX_SEGMENT_BITS).contains(bits))?;
@@ -131,13 +135,22 @@ impl Shape {
         (known && cells < 1 << 62).then_some(shape).filter(|shape| shape.checked_words().is_some())
     }
 
-    /// The shape to expect of `keys` keys that are spread evenly.
+    /// The shape to expect of `keys` keys that are spread evenly, with the fewest cells.
     pub fn expected(arity: u32, width: u32, keys: u64) -> Option<Shape> {
+        Shape::of_shards(arity, width, keys, false)
+    }
+
+    /// The shape to expect of `keys` keys that are spread evenly, where each gets a cell of its own.
+    pub fn expected_peeled(arity: u32, width: u32, keys: u64) -> Option<Shape> {
+        Shape::of_shards(arity, width, keys, true)
+    }
+
+    fn of_shards(arity: u32, width: u32, keys: u64, is_peeled: bool) -> Option<Shape> {
         if keys == 0 {
             return Shape::new(arity, width, 0, 0);
         }
         let shards = sizing::shards(keys);
-        let each = sizing::cells(arity, keys.div_ceil(shards));
+        let each = Segments::new(arity, keys.div_ceil(shards), is_peeled, 0)?.cells(arity);
         let before = (shards - 1).checked_mul(each.checked_next_multiple_of(64)?)?;
         Shape::new(arity, width, shards, before.checked_add(each)?)
     }

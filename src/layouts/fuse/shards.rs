@@ -1,6 +1,7 @@
 //! Builds a whole payload: divides the records into shards and solves these, with several threads if there are any.
 
-use super::solve::{Keys, MAX_KEYS, Scratch, too_many};
+use super::peel::Keys;
+use super::solve::{Attempt, MAX_KEYS, Scratch, too_many};
 use super::{ARITIES, Entry, MAX_WIDTH, Segments, Shape, groups, place, sizing};
 use crate::bits::{mix, prefetch};
 use crate::error::{Result, Status, error};
@@ -20,7 +21,8 @@ pub trait Equations<R>: Sync {
     fn scatter(&self, record: &R, seed: u32) -> u64;
 
     /// The value that the cells are to give, of as many bits as a cell has; more are cut off. `z` is what
-    /// [`Equations::scatter`] gave, and `own` says which of the record's cells is its own: no two records have the same.
+    /// [`Equations::scatter`] gave, and, where the
+    /// cells are peeled, `own` says which of the record's cells is its own: no two records have the same.
     fn value(&self, record: &R, z: u64, own: usize) -> u64;
 }
 
@@ -49,13 +51,29 @@ pub struct Cells {
     pub arity: u32,
     /// How many bits one has, from 1 to [`MAX_WIDTH`](super::MAX_WIDTH).
     pub width: u32,
+    /// Whether each record gets a cell that is its own, as [`Equations::value`] is told: that takes more cells.
+    pub is_peeled: bool,
+    /// How many records an average shard has at most; 0 is what is best ([`sizing::shards`]).
+    pub shard_keys: u64,
+}
+
+impl Cells {
+    /// As few cells as can be solved.
+    pub fn fewest(arity: u32, width: u32) -> Cells {
+        Cells { arity, width, is_peeled: false, shard_keys: 0 }
+    }
+
+    /// As many cells as it takes that each record gets one of its own.
+    pub fn peeled(arity: u32, width: u32) -> Cells {
+        Cells { is_peeled: true, ..Cells::fewest(arity, width) }
+    }
 }
 
 /// Solves all records: the payload and its shape.
 ///
 /// The payload depends on the records, the equations and the width only. Linear in the records, of which two passes are
-/// made; some 22 bytes a record of the largest shard for each thread. An average shard has at most
-/// [`sizing::SHARD_KEYS`] records.
+/// made; some 30 bytes a record of the largest shard for each thread. An average shard has at most
+/// [`Cells::shard_keys`] records.
 ///
 /// # Errors
 /// [`Status::OutOfRange`] for such a width; [`Status::OutOfMemory`]; [`Status::Cancelled`]; [`Status::TooLarge`] where
@@ -66,7 +84,7 @@ pub fn solve<R: Copy + Send + Sync, E: Equations<R>>(
     cells: Cells,
     work: &mut Work,
 ) -> Result<(Shape, Words)> {
-    let Cells { arity, width } = cells;
+    let Cells { arity, width, .. } = cells;
     if !ARITIES.contains(&arity) {
         return Err(error!(OutOfRange, "arity = {arity} is not 3 or 4"));
     }
@@ -75,7 +93,11 @@ pub fn solve<R: Copy + Send + Sync, E: Equations<R>>(
     }
     let all = records.count();
     work.report(0, all)?;
-    let shards = if all == 0 { 0 } else { sizing::shards(all) };
+    let shards = match cells.shard_keys {
+        _ if all == 0 => 0,
+        0 => sizing::shards(all),
+        keys => all.div_ceil(keys).min(sizing::MAX_SHARDS),
+    };
     let mut plan = Plan::new(records, equations, shards)?;
     loop {
         let shape = plan.lay_out(cells)?;
@@ -119,11 +141,11 @@ impl Plan {
     }
 
     /// Gives each shard its cells.
-    fn lay_out(&mut self, Cells { arity, width }: Cells) -> Result<Shape> {
+    fn lay_out(&mut self, Cells { arity, width, is_peeled, .. }: Cells) -> Result<Shape> {
         let (mut first, mut end) = (0, 0);
         self.entries.clear();
         for (count, growth) in self.counts.iter().zip(&self.growths) {
-            let segments = Segments::new(arity, *count, *growth).ok_or_else(|| too_many(*count))?;
+            let segments = Segments::new(arity, *count, is_peeled, *growth).ok_or_else(|| too_many(*count))?;
             self.entries.push(Entry { segments, seed: 0, first });
             end = 64 * first + segments.cells(arity);
             first = groups(end);
@@ -312,10 +334,11 @@ impl<R> Job<'_, R> {
     fn solve<E: Equations<R>>(self, equations: &E, shards: u64, cells: Cells, scratch: &mut Scratch) -> Solved<R> {
         let Job { shard, entry, growth, records, own } = self;
         let keys = ShardKeys { records: &records, equations, shards };
-        let (segments, width) = (entry.segments, cells.width);
-        let seed = match cells.arity {
-            3 => scratch.solve::<3>(segments, growth, &keys, width, own),
-            _ => scratch.solve::<4>(segments, growth, &keys, width, own),
+        let Cells { arity, width, is_peeled, .. } = cells;
+        let attempt = Attempt { segments: entry.segments, growth, width, is_peeled };
+        let seed = match arity {
+            3 => scratch.solve::<3>(attempt, &keys, own),
+            _ => scratch.solve::<4>(attempt, &keys, own),
         };
         Solved { shard, seed, records }
     }

@@ -181,14 +181,19 @@ impl<'a> Values<'a> {
         let both = value_bits + check_bits;
         if both <= MAX_WIDTH {
             let (of, words) =
-                solve(entries, &OfEntries { values: true, checks: value_bits }, Cells { arity, width: both }, work)?;
+                solve(entries, &OfEntries { values: true, checks: value_bits }, Cells::fewest(arity, both), work)?;
             return Ok((shape(of)?, words));
         }
         let (memory, threads) = (work.memory, work.threads);
         let mut half = |which: u64, width, equations: &OfEntries| {
             let progress = &mut *work.progress;
             let mut progress = |done, all: u64| progress(which * all + done, 2 * all);
-            solve(entries, equations, Cells { arity, width }, &mut Work { memory, threads, progress: &mut progress })
+            solve(
+                entries,
+                equations,
+                Cells::fewest(arity, width),
+                &mut Work { memory, threads, progress: &mut progress },
+            )
         };
         // The cells of a key depend on the keys alone, so both have the same.
         let (of, values) = half(0, value_bits, &OfEntries { values: true, checks: 64 })?;

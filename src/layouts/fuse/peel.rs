@@ -1,0 +1,180 @@
+//! Peeling: puts the keys of a shard in an order in which each has a cell that no later one has.
+
+use super::shape::Segments;
+use crate::bits::prefetch;
+
+/// What is known of each cell while keys are peeled: the exclusive or of the numbers of the keys that have it (bits 0
+/// to 31), that of its numbers, from 0 on, among theirs (bits 32 and 33), and how many they are (from bit 34 on).
+pub(super) type Slot = u64;
+
+const COUNT: u32 = 34;
+const ONE: Slot = 1 << COUNT;
+
+/// A key that has a cell as its so many-th.
+#[inline]
+fn slot(key: usize, which: usize) -> Slot {
+    (which as u64) << 32 | key as u64
+}
+
+/// The key that was peeled with a cell, and which of its cells that is.
+#[inline]
+pub(super) fn peeled(slot: Slot) -> (usize, usize) {
+    (slot as u32 as usize, (slot >> 32) as usize)
+}
+
+/// What solving needs of the keys of a shard.
+pub(super) trait Keys {
+    /// How many there are.
+    fn len(&self) -> usize;
+    /// How far into the shard a key is, and its scattered hash.
+    fn place(&self, key: usize, seed: u32) -> (u64, u64);
+    /// Asks for the cache line of a key, if there is such a key.
+    fn fetch(&self, key: usize);
+    /// The value that its cells are to have. If it was peeled, it was with its `own`-th one, which no other key was.
+    fn value(&self, key: usize, z: u64, own: usize) -> u64;
+    /// A number that depends on all keys.
+    fn digest(&self) -> u64;
+}
+
+/// The keys of a shard under a seed.
+pub(super) struct Seeded<'a, Q> {
+    pub keys: &'a Q,
+    pub segments: Segments,
+    pub seed: u32,
+}
+
+impl<Q> Copy for Seeded<'_, Q> {}
+
+impl<Q> Clone for Seeded<'_, Q> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<Q: Keys> Seeded<'_, Q> {
+    /// The cells of a key, and its scattered hash.
+    #[inline(always)]
+    pub(super) fn cells<const K: usize>(&self, key: usize) -> ([u64; K], u64) {
+        let (how_far, z) = self.keys.place(key, self.seed);
+        (self.segments.positions(how_far, z), z)
+    }
+}
+
+/// Keys that are being peeled.
+pub(super) struct Peeling<'a, Q, const K: usize> {
+    of: Seeded<'a, Q>,
+    /// One for each cell.
+    slots: &'a mut [Slot],
+    /// The cells of peeled keys, in order, and after them those that may be peeled next; a place more than cells.
+    order: &'a mut [u32],
+    /// How many keys were peeled.
+    pub done: usize,
+    head: usize,
+    tail: usize,
+}
+
+impl<'a, Q: Keys, const K: usize> Peeling<'a, Q, K> {
+    /// Peels as many keys as can be.
+    pub(super) fn new(of: Seeded<'a, Q>, slots: &'a mut [Slot], order: &'a mut [u32]) -> Peeling<'a, Q, K> {
+        slots.fill(0);
+        for key in 0..of.keys.len() {
+            for (which, position) in of.cells::<K>(key).0.into_iter().enumerate() {
+                let place = &mut slots[position as usize];
+                *place = (*place ^ slot(key, which)) + ONE;
+            }
+        }
+        let mut peeling = Peeling { of, slots, order, done: 0, head: 0, tail: 0 };
+        let cells = peeling.slots.len();
+        for start in (0..cells).step_by(BLOCK) {
+            for (i, place) in peeling.slots[start..cells.min(start + BLOCK)].iter().enumerate() {
+                peeling.order[peeling.tail] = (start + i) as u32;
+                peeling.tail += usize::from(place >> COUNT == 1);
+            }
+            peeling.drain();
+        }
+        peeling
+    }
+
+    /// Peels what can be peeled next, and what that makes free.
+    ///
+    /// A queue: in turn those that are free do not depend on each other, so that many are under way at once. What
+    /// becomes free is near what freed it, so what is at work stays in the cache. Behind the head are those that were
+    /// peeled. A cell comes into the queue once at most, when its count becomes 1, or had it before; `tail` is never
+    /// past the last place.
+    fn drain(&mut self) {
+        let Peeling { of, slots, order, .. } = self;
+        let (mut done, mut head, mut tail) = (self.done, self.head, self.tail);
+        while head < tail {
+            let cell = order[head];
+            head += 1;
+            // Those that come soon, if they are there already; otherwise anything.
+            fetch_slot(slots, order, head + FAR);
+            fetch_key(slots, order, head + NEAR, of.keys);
+            let place = &mut slots[cell as usize];
+            if *place >> COUNT != 1 {
+                continue;
+            }
+            *place -= ONE;
+            let (key, own) = peeled(*place);
+            order[done] = cell;
+            done += 1;
+            let positions = of.cells::<K>(key).0;
+            for which in OTHERS[own][..K - 1].iter().copied() {
+                let position = positions[which];
+                let place = &mut slots[position as usize];
+                *place = (*place ^ slot(key, which)) - ONE;
+                order[tail] = position as u32;
+                tail += usize::from(*place >> COUNT == 1);
+            }
+        }
+        (self.done, self.head, self.tail) = (done, head, tail);
+    }
+
+    /// How many cells there are.
+    pub(super) fn cells(&self) -> u64 {
+        self.slots.len() as u64
+    }
+
+    /// The keys that were peeled after the first `from`, in order.
+    pub(super) fn peeled_from(&self, from: usize) -> impl Iterator<Item = usize> {
+        self.order[from..self.done].iter().map(|cell| peeled(self.slots[*cell as usize]).0)
+    }
+
+    /// Takes a key away that was not peeled, and peels what that makes free.
+    pub(super) fn take_away(&mut self, key: usize) {
+        for (which, position) in self.of.cells::<K>(key).0.into_iter().enumerate() {
+            let place = &mut self.slots[position as usize];
+            *place = (*place ^ slot(key, which)) - ONE;
+            self.order[self.tail] = position as u32;
+            self.tail += usize::from(*place >> COUNT == 1);
+        }
+        self.drain();
+    }
+}
+
+/// How many cells are looked through for free ones at once.
+const BLOCK: usize = 1 << 10;
+
+/// How many keys ahead of its turn the slot of a cell is fetched.
+pub(super) const FAR: usize = 24;
+/// How many keys ahead of its turn a key is fetched.
+pub(super) const NEAR: usize = 12;
+
+/// Asks for the slot of a cell that has its turn soon.
+#[inline]
+pub(super) fn fetch_slot(slots: &[Slot], order: &[u32], i: usize) {
+    if let Some(slot) = order.get(i).and_then(|cell| slots.get(*cell as usize)) {
+        prefetch(slot);
+    }
+}
+
+/// Asks for the key that is to be peeled with a cell.
+#[inline]
+pub(super) fn fetch_key(slots: &[Slot], order: &[u32], i: usize, keys: &impl Keys) {
+    if let Some(slot) = order.get(i).and_then(|cell| slots.get(*cell as usize)) {
+        keys.fetch(peeled(*slot).0);
+    }
+}
+
+/// The numbers of the other cells of a key; of three cells the first two of each.
+const OTHERS: [[usize; 3]; 4] = [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]];
