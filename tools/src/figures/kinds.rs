@@ -11,7 +11,7 @@ const QUESTIONS: [(&str, &str, &str, &str); 7] = [
         "not a filter at all",
     ),
     ("Has every key a value", "that is wanted back?", "bloomier", "a map: exact for its keys, built once"),
-    ("Are all keys known", "before the first lookup?", "fuse", "least memory, three cache lines a key"),
+    ("Are all keys known", "before the first lookup?", "ribbon, or fuse", "least memory, or half the time"),
     ("Must single keys be deleted", "or counted?", "counting", "four bits where bloom has one"),
     (
         "Is the number of keys unknown,",
