@@ -5,7 +5,7 @@
 //! in one table (`maps::solved`): what a key's cells come to is its value and its check bits.
 
 use super::VALUE_BITS;
-use super::solved;
+use super::solved::{self, SOLVER};
 use crate::error::{Result, error};
 use crate::kind::{Overfill, Row, Sizes, Structure};
 use crate::layouts::fuse::MAX_CHECK_BITS;
@@ -26,7 +26,7 @@ pub const ROW: Row = Row {
     kind: KindId(7),
     name: "bloomier",
     summary: "a map built once: the exact value of each key, and of other keys that they are not there",
-    parameters: &[&VALUE_BITS, &CHECK_BITS],
+    parameters: &[&VALUE_BITS, &CHECK_BITS, &SOLVER],
     structure: Structure::StaticMap {
         open: |base| solved::open(base, 1..=MAX_CHECK_BITS),
         build: |build| solved::build(build, check_bits),
@@ -40,23 +40,21 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
-/// The check bits that a spec asks for, for values of so many bits in so many cells.
-fn check_bits(spec: &Spec, size: Size, value_bits: u32, cells: u64) -> Result<u32> {
+/// The check bits that a spec asks for; `needed` tells how many bits a map with so many would have.
+fn check_bits(spec: &Spec, size: Size, value_bits: u32, needed: &dyn Fn(u32) -> Option<u64>) -> Result<u32> {
     let set = spec.parameter(&CHECK_BITS)? as u32;
     match size {
         Size::Exact { bits, .. } if set != 0 => {
             Err(error!(Contradiction, "bits = {bits} and check_bits = {set}: give one of them"))
         }
         Size::Exact { bits, .. } => {
-            let each = bits / cells.max(1);
-            if each <= u64::from(value_bits) {
-                let least = u128::from(cells) * u128::from(value_bits + 1);
-                return Err(error!(
-                    OutOfRange,
-                    "bits = {bits} are less than the {least} of the cells for values of {value_bits} bits"
-                ));
-            }
-            Ok((each - u64::from(value_bits)).min(MAX_CHECK_BITS.into()) as u32)
+            let fits = |check_bits: &u32| needed(*check_bits).is_some_and(|needed| needed <= bits);
+            (1..=MAX_CHECK_BITS).rev().find(fits).ok_or_else(|| match needed(1) {
+                Some(least) => {
+                    error!(OutOfRange, "bits = {bits} are less than the {least} that values of {value_bits} bits take")
+                }
+                None => error!(TooLarge, "values of {value_bits} bits need more bits than the address space holds"),
+            })
         }
         Size::Rate { false_positive_rate: rate, .. } => {
             let given = Number(rate);

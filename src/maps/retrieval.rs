@@ -5,7 +5,7 @@
 //! its check bits. For those who ask for keys only that they know to be there.
 
 use super::VALUE_BITS;
-use super::solved;
+use super::solved::{self, SOLVER};
 use crate::error::{Result, error};
 use crate::kind::{Overfill, Row, Sizes, Structure};
 use crate::spec::{KindId, Number, Size, Spec};
@@ -15,7 +15,7 @@ pub const ROW: Row = Row {
     kind: KindId(15),
     name: "retrieval",
     summary: "a map built once, the smallest: the exact value of each key, and an arbitrary one of every other key",
-    parameters: &[&VALUE_BITS],
+    parameters: &[&VALUE_BITS, &SOLVER],
     structure: Structure::StaticMap {
         open: |base| solved::open(base, 0..=0),
         build: |build| solved::build(build, no_check_bits),
@@ -30,7 +30,7 @@ pub const ROW: Row = Row {
 };
 
 /// None, if the spec asks for nothing that needs them.
-fn no_check_bits(spec: &Spec, size: Size, value_bits: u32, cells: u64) -> Result<u32> {
+fn no_check_bits(spec: &Spec, size: Size, value_bits: u32, needed: &dyn Fn(u32) -> Option<u64>) -> Result<u32> {
     if spec.false_positive_rate != 0.0 {
         let given = Number(spec.false_positive_rate);
         return Err(error!(
@@ -39,14 +39,14 @@ fn no_check_bits(spec: &Spec, size: Size, value_bits: u32, cells: u64) -> Result
              take bloomier"
         ));
     }
-    if let Size::Exact { bits, .. } = size {
-        let least = u128::from(cells) * u128::from(value_bits);
-        if u128::from(bits) < least {
-            return Err(error!(
-                OutOfRange,
-                "bits = {bits} are less than the {least} of the cells for values of {value_bits} bits"
-            ));
-        }
+    if let Size::Exact { bits, .. } = size
+        && let Some(least) = needed(0)
+        && bits < least
+    {
+        return Err(error!(
+            OutOfRange,
+            "bits = {bits} are less than the {least} that values of {value_bits} bits take"
+        ));
     }
     Ok(0)
 }

@@ -27,6 +27,11 @@ fn built() -> impl Iterator<Item = &'static Row> {
     MAPS.iter().filter(|row| !row.is_made_empty())
 }
 
+/// The numbers of what a map of this kind may be solved by.
+fn solvers(row: &Row) -> std::ops::Range<u64> {
+    0..row.parameter("solver").map_or(1, |solver| solver.choices().len() as u64)
+}
+
 /// Whether the kind tells keys that are not there, at a rate that one chooses.
 fn has_checks(row: &Row) -> bool {
     row.parameter("check_bits").is_some()
@@ -97,9 +102,11 @@ fn values_are_exact() {
     for row in built() {
         for (value_bits, check_bits) in WIDTHS {
             for keys in [0, 1, 2, 3, 7, 64, 65, 1000, 20_000] {
-                let spec = spec(row, &[("value_bits", value_bits), ("check_bits", check_bits)]);
                 let exact = exact(keys, if value_bits == 0 { 11 } else { value_bits as u32 });
-                check(&build(&spec, &exact), &exact);
+                for solver in solvers(row) {
+                    let spec = spec(row, &[("value_bits", value_bits), ("check_bits", check_bits), ("solver", solver)]);
+                    check(&build(&spec, &exact), &exact);
+                }
             }
         }
     }
@@ -395,17 +402,24 @@ fn forged_images_do_no_harm() {
 fn golden_specs() -> Vec<(String, Spec)> {
     let mut specs = Vec::new();
     for row in MAPS {
-        let parameters: Vec<[(&str, u64); 2]> = match row.is_made_empty() {
-            true => [[("value_bits", 17), ("lattice", 0)], [("value_bits", 64), ("lattice", 1)]]
-                .into_iter()
-                .chain([[("value_bits", 21), ("lattice", 2)]])
+        let parameters: Vec<Vec<(&str, u64)>> = match row.is_made_empty() {
+            true => {
+                [(17, 0), (64, 1), (21, 2)].map(|(v, lattice)| vec![("value_bits", v), ("lattice", lattice)]).into()
+            }
+            // Of the kinds that one chooses a solver for, each.
+            false => solvers(row)
+                .flat_map(|solver| [(0, 0, solver), (17, 9, solver), (64, 10, solver)])
+                .map(|(v, c, solver)| vec![("value_bits", v), ("check_bits", c), ("solver", solver)])
                 .collect(),
-            false => [(0, 0), (17, 9), (64, 10)].map(|(v, c)| [("value_bits", v), ("check_bits", c)]).to_vec(),
         };
 
         for (i, parameters) in parameters.iter().enumerate() {
             let taken = parameters.iter().filter(|(name, _)| row.parameter(name).is_some());
-            let values: String = taken.map(|(_, value)| format!("{value}-")).collect();
+            let text = |(name, value): &(&str, u64)| match row.parameter(name).unwrap().choices() {
+                [] => format!("{value}-"),
+                choices => format!("{}-", choices[*value as usize]),
+            };
+            let values: String = taken.map(text).collect();
             let rate = if row.is_made_empty() { 1e-6 } else { 0.0 };
             for hash in HashFunction::ALL.into_iter().filter(|hash| i == 0 || *hash == HashFunction::Xxh3) {
                 let spec = hashed(&spec(row, parameters), hash, 42);

@@ -130,22 +130,28 @@ fn fuse(header: &Header, payload: &[u8], hash: u64) -> bool {
 }
 
 fn ribbon(header: &Header, payload: &[u8], hash: u64) -> bool {
-    const G: u64 = 0x9e37_79b9_7f4a_7c15;
     let [r, w, n] = [0, 1, 2].map(|i| header.word(i));
     if n == 0 {
         return false;
     }
+    let x = hash ^ hash >> 30;
+    let x = x.wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = x ^ x >> 27;
+    let z = x.wrapping_mul(0x94d0_49bb_1331_11eb);
+    let z = z ^ z >> 31;
+    let columns = ribbon_columns(payload, header.bits(), [r, w, n], x, z);
+    columns == u128::from((z.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % (1 << r))
+}
+
+/// What the slots come to of a key with these x and z, where slots have r columns and keys w coefficients, of n keys.
+fn ribbon_columns(payload: &[u8], bits: u64, [r, w, n]: [u64; 3], x: u64, z: u64) -> u128 {
+    const G: u64 = 0x9e37_79b9_7f4a_7c15;
     let (b, o, second, third) = if w == 64 { (7, 4, 90, 111) } else { (9, 5, 379, 454) };
     let shards = n.div_ceil(1 << 18);
     let m = n.div_ceil(shards);
     let first_starts = m - (m >> o);
     let metadata_bytes = |starts: u64| starts.div_ceil(1 << b).div_ceil(4);
     let word = |i: u64| number(payload, 64 * i as usize, 64);
-    let x = hash ^ hash >> 30;
-    let x = x.wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = x ^ x >> 27;
-    let z = x.wrapping_mul(0x94d0_49bb_1331_11eb);
-    let z = z ^ z >> 31;
     let product = u128::from(x) * u128::from(shards);
     let (shard, place) = ((product >> 64) as u64, (product >> 32) as u64 % (1 << 32));
     let begin_of = |shard: u64| match shard {
@@ -153,7 +159,7 @@ fn ribbon(header: &Header, payload: &[u8], hash: u64) -> bool {
         _ => word(shard - 1),
     };
     let begin = begin_of(shard);
-    let end = if shard + 1 == shards { header.bits() / 8 } else { begin_of(shard + 1) - r * w / 8 };
+    let end = if shard + 1 == shards { bits / 8 } else { begin_of(shard + 1) - r * w / 8 };
     let sizes = word(shards - 1 + shard);
     let size = |at: u32, bits: u32| {
         let code = sizes >> at & ((1 << bits) - 1);
@@ -203,7 +209,7 @@ fn ribbon(header: &Header, payload: &[u8], hash: u64) -> bool {
     };
     let value =
         |column: u64| (0..w).filter(|j| coefficients >> j & 1 == 1).fold(0, |sum, j| sum ^ bit(slot + j, column));
-    (0..r).all(|column| value(column) == z.wrapping_mul(G) >> 32 >> column & 1)
+    (0..r).map(|column| u128::from(value(column)) << column).sum()
 }
 
 /// The value that an image of a map has for the key with these 128 bits.
@@ -213,11 +219,19 @@ pub fn value(image: &[u8], id: u128) -> Option<u64> {
     if header.kind() == 16 {
         return approximator(&header, payload, id);
     }
-    assert!([7, 15, 21].contains(&header.kind()) && header.hashes() == 3);
-    let [v, c, shards, cells] = [0, 1, 2, 3].map(|i| header.word(i));
-    if shards == 0 {
+    assert!([7, 15, 21].contains(&header.kind()));
+    let [v, c, shards, cells, keys, solver] = [0, 1, 2, 3, 4, 5].map(|i| header.word(i));
+    if keys == 0 {
         return (c == 0).then_some(0);
     }
+    if solver == 1 {
+        assert_eq!((header.hashes(), shards, cells), (0, 0, 0));
+        let (x, z) = ((id >> 64) as u64, mix(id as u64 ^ mix((id >> 64) as u64)));
+        let columns = ribbon_columns(payload, header.bits(), [(v + c).max(1), 64, keys], x, z);
+        let check = u128::from(z.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % (1 << c);
+        return (columns >> v == check).then_some((columns % (1 << v)) as u64);
+    }
+    assert_eq!(header.hashes(), 3);
     // The width of the first array, and the bit after it.
     let is_mutable = header.kind() == 21;
     let (width, is_apart) = match is_mutable {

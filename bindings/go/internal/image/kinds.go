@@ -107,6 +107,7 @@ type shape struct {
 	checks     cellArray    // bloomier: those with the check bits where they are apart; else there are none
 	valueBits  uint         // maps
 	checkBits  uint         // bloomier
+	byRibbon   bool         // bloomier and retrieval
 	values     wordCells    // approximator and mutable_bloomier
 	lattice    uint64       // approximator
 	levels     []chainLevel // scalable

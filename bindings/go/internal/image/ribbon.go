@@ -19,6 +19,8 @@ var ribbonRow = kindRow{
 const (
 	ribbonShardKeys = 1 << 18
 	mostRibbonBits  = 32
+	// Of maps, which have values and check bits.
+	mostRibbonColumns = 96
 	// The layers after the first, of which the sizes of a shard tell.
 	ribbonLayers = 3
 	// The number of a layer past these is that of how often a search began anew, or says that there is a list.
@@ -59,6 +61,11 @@ func (s *shape) asRibbon(h *Header) (payloadBytes uint64, possible bool) {
 		[5]uint64(h.Words[3:]) != [5]uint64{} {
 		return 0, false
 	}
+	return s.setRibbon(h, columns, width, keys)
+}
+
+// setRibbon finds the shape of slots with so many columns, for so many keys with so many coefficients.
+func (s *shape) setRibbon(h *Header, columns, width, keys uint64) (payloadBytes uint64, possible bool) {
 	if keys == 0 {
 		return payloadUnit, h.Bits == 0
 	}
@@ -196,24 +203,31 @@ func (r *ribbon) high(z uint64) uint64 {
 }
 
 func (s *shape) ribbonContains(payload []byte, hash uint64) bool {
-	r := &s.ribbon
-	if r.shards == 0 {
+	if s.ribbon.shards == 0 {
 		return false
 	}
 	x := (hash ^ hash>>30) * mixOrder
 	x ^= x >> 27
 	z := (&shard{}).scatter(x)
+	together, _, there := s.ribbonColumns(payload, x, z)
+	// Of a directory that is forged nothing certain is known.
+	return !there || together == fingerprint(z)&lowBits(uint(s.ribbon.columns))
+}
+
+// ribbonColumns returns what the slots of a key come to: the first 64 columns and those after them. false where the
+// directory is forged. There is a shard at least.
+func (s *shape) ribbonColumns(payload []byte, x, z uint64) (together, after uint64, there bool) {
+	r := &s.ribbon
 	index, low := bits.Mul64(x, r.shards)
 	of, there := r.shard(payload, index)
 	if !there {
-		// Of a directory that is forged nothing certain is known.
-		return true
+		return 0, 0, false
 	}
 	slot, first, second := r.place(payload, &of, index, low>>32, x, z)
 	// The coefficients, moved so that the lowest is that of the first slot of a group.
 	shift := slot % 8
 	coefficients := [3]uint64{first << shift, second<<shift | first>>(64-shift), second >> (64 - shift)}
-	var columns [mostRibbonBits]byte
+	var columns [mostRibbonColumns]byte
 	at := of.begin + slot/8*r.columns
 	for group := range r.width/8 + 1 {
 		mask := byte(coefficients[group/8] >> (group % 8 * 8))
@@ -225,11 +239,9 @@ func (s *shape) ribbonContains(payload []byte, hash uint64) bool {
 			at++
 		}
 	}
-	wanted := fingerprint(z)
+	var both [2]uint64
 	for column := range r.columns {
-		if uint64(bits.OnesCount8(columns[column])&1) != wanted>>column&1 {
-			return false
-		}
+		both[column/64] |= uint64(bits.OnesCount8(columns[column])&1) << (column % 64)
 	}
-	return true
+	return both[0], both[1], true
 }

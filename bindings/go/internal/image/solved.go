@@ -2,8 +2,11 @@ package image
 
 import "math/bits"
 
-// The kinds bloomier and retrieval, layout 1: the exclusive or of a key's three cells is its value and, but for
-// retrieval, check bits.
+// The kinds bloomier and retrieval, layout 1: the exclusive or of a key's three cells, or of its slots of a ribbon, is its
+// value and, but for retrieval, check bits.
+
+// solvedByRibbon is the solver of a map whose slots are a ribbon's.
+const solvedByRibbon = 1
 
 const cellsOfEntry = 3
 
@@ -23,6 +26,14 @@ func (s *shape) asRetrieval(h *Header) (payloadBytes uint64, possible bool) {
 
 func (s *shape) asSolved(h *Header, leastCheckBits, mostCheckBits uint64) (payloadBytes uint64, possible bool) {
 	valueBits, checkBits, shards, cells, keys := h.Words[0], h.Words[1], h.Words[2], h.Words[3], h.Words[4]
+	if h.Words[5] == solvedByRibbon {
+		s.valueBits, s.checkBits, s.byRibbon = uint(valueBits), uint(checkBits), true
+		if h.Hashes != 0 || valueBits > 64 || checkBits < leastCheckBits || checkBits > mostCheckBits || h.Bits%8 != 0 ||
+			shards != 0 || cells != 0 || [2]uint64(h.Words[6:]) != [2]uint64{} {
+			return 0, false
+		}
+		return s.setRibbon(h, max(1, valueBits+checkBits), ribbonWidths[0].width, keys)
+	}
 	if h.Hashes != cellsOfEntry || valueBits > 64 || checkBits < leastCheckBits || checkBits > mostCheckBits || keys > cells ||
 		(keys == 0) != (shards == 0) || [3]uint64(h.Words[5:]) != [3]uint64{} {
 		return 0, false
@@ -44,6 +55,9 @@ func (s *shape) asSolved(h *Header, leastCheckBits, mostCheckBits uint64) (paylo
 func (s *shape) checksApart() bool { return s.checks.width != 0 }
 
 func (s *shape) solvedCheck(payload []byte) bool {
+	if s.byRibbon {
+		return s.ribbonCheck(payload)
+	}
 	if !s.cells.isOrdered(payload) {
 		return false
 	}
@@ -60,6 +74,9 @@ func (s *shape) solvedCheck(payload []byte) bool {
 // solvedValue returns the value of the key with this identity, if it is there; possible is false where the directory
 // is forged.
 func (s *shape) solvedValue(payload []byte, id identity) (value uint64, found, possible bool) {
+	if s.byRibbon {
+		return s.ribbonValue(payload, id)
+	}
 	if s.cells.shards == 0 {
 		return 0, s.checkBits == 0, true
 	}
@@ -79,4 +96,21 @@ func (s *shape) solvedValue(payload []byte, id identity) (value uint64, found, p
 		return 0, false, possible
 	}
 	return value, true, true
+}
+
+// ribbonValue is [shape.solvedValue] of a map that a ribbon solved.
+func (s *shape) ribbonValue(payload []byte, id identity) (value uint64, found, possible bool) {
+	if s.ribbon.shards == 0 {
+		return 0, s.checkBits == 0, true
+	}
+	z := mix(id.low ^ mix(id.high))
+	together, after, possible := s.ribbonColumns(payload, id.high, z)
+	if !possible {
+		return 0, false, false
+	}
+	check := together>>s.valueBits | after<<(64-s.valueBits)
+	if (check^fingerprint(z))&lowBits(s.checkBits) != 0 {
+		return 0, false, true
+	}
+	return together & lowBits(s.valueBits), true, true
 }
