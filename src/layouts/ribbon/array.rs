@@ -153,8 +153,18 @@ impl<'a> Array<'a> {
     pub(super) fn columns<C: Coefficients>(&self, row: &Row<C>, first: u32) -> u64 {
         let byte = row.byte.wrapping_add(first.into());
         let columns = u64::from(self.shape.columns());
-        let read = |group: usize| self.read(byte.wrapping_add(group as u64 * columns));
-        query::parities(query::sum(row.coefficients, row.shift, read))
+        let last = byte.wrapping_add((C::GROUPS as u64 - 1) * columns);
+        let sum = if byte <= last && last < (self.words.len() as u64 * 8).saturating_sub(7) {
+            let bytes = self.words.as_ptr().cast::<u8>();
+            query::sum(row.coefficients, row.shift, |group| {
+                // SAFETY: `last + 8` is at most the length of the words in bytes, and every group begins at `last` or
+                // before. Payloads do not change once they are made (`bits::read_unaligned`).
+                unsafe { bytes.add((byte + group as u64 * columns) as usize).cast::<u64>().read_unaligned() }
+            })
+        } else {
+            query::sum(row.coefficients, row.shift, |group| self.read(byte.wrapping_add(group as u64 * columns)))
+        };
+        query::parities(sum)
     }
 
     /// What the slots of a row give, and above its bits anything.

@@ -9,6 +9,8 @@ use crate::error::Result;
 use crate::layouts::fuse::{fingerprint, order, scatter};
 use crate::records::Records;
 use crate::simd::Instructions;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::Kernel;
 use crate::storage::Words;
 use core::sync::atomic::AtomicU64;
 
@@ -103,26 +105,43 @@ impl<'a> Fingerprints<'a> {
     }
 
     /// As [`Fingerprints::contains`], of all keys of a batch.
-    pub fn contains_many(&self, _instructions: Instructions, batch: &mut dyn Batch) {
+    pub fn contains_many(&self, instructions: Instructions, batch: &mut dyn Batch) {
         match self.0.shape().width() {
             _ if self.0.shape().shards() == 0 => ring::rolling(&mut (), 0, batch, nothing, nothing, |_, _| false),
-            64 => self.all::<u64>(batch),
-            _ => self.all::<u128>(batch),
+            64 => match instructions.kernel() {
+                #[cfg(target_arch = "x86_64")]
+                Kernel::Avx512 => self.all(batch, |asked, i| {
+                    super::avx512::agree(&self.0, asked, i).unwrap_or_else(|| self.agree::<u64>(asked, i))
+                }),
+                _ => self.all(batch, |asked, i| self.agree::<u64>(asked, i)),
+            },
+            _ => self.all(batch, |asked, i| self.agree::<u128>(asked, i)),
         }
     }
 
-    fn all<C: Coefficients>(&self, batch: &mut dyn Batch) {
+    /// What the [`SOME`] keys from `i` on say, a bit each: the specification of the kernels.
+    #[inline(always)]
+    fn agree<C: Coefficients>(&self, asked: &Group<C>, i: usize) -> u64 {
+        (0..SOME).fold(0, |answers, j| answers | u64::from(self.agrees(&asked.get(i + j))) << j)
+    }
+
+    /// Answers all keys, some at a time; while these are answered as many others are found, and their slots fetched.
+    #[inline(always)]
+    fn all<C: Coefficients>(&self, batch: &mut dyn Batch, agree: impl Fn(&Group<C>, usize) -> u64) {
         let is_far = self.0.words().len() >= ring::FETCH_FROM;
-        let (mut now, mut later) = (&mut [Found::<C>::default(); GROUP], &mut [Found::default(); GROUP]);
+        let (mut now, mut later) = (&mut Group::<C>::default(), &mut Group::<C>::default());
         let mut hashes = [0; GROUP];
-        let turn = |hashes: &[u64; GROUP], found: &mut [Found<C>; GROUP], asked: &[Found<C>; GROUP]| {
+        let turn = |hashes: &[u64; GROUP], found: &mut Group<C>, asked: &Group<C>| {
             let mut answers = 0;
-            for i in 0..GROUP {
-                found[i] = self.find(hashes[i]);
-                if is_far {
-                    self.0.fetch(&found[i].row);
+            for i in (0..GROUP).step_by(SOME) {
+                for (j, hash) in hashes.iter().enumerate().skip(i).take(SOME) {
+                    let key = self.find(*hash);
+                    if is_far {
+                        self.0.fetch(&key.row);
+                    }
+                    found.set(j, &key);
                 }
-                answers |= u64::from(self.agrees(&asked[i])) << i;
+                answers |= agree(asked, i) << i;
             }
             answers
         };
@@ -135,5 +154,37 @@ impl<'a> Fingerprints<'a> {
             core::mem::swap(&mut now, &mut later);
             count = next;
         }
+    }
+}
+
+/// Keys that are answered at once.
+const SOME: usize = 8;
+
+/// What was found out about the keys of a group.
+pub(super) struct Group<C> {
+    pub bytes: [u64; GROUP],
+    pub shifts: [u64; GROUP],
+    pub coefficients: [C; GROUP],
+    pub fingerprints: [u64; GROUP],
+}
+
+impl<C: Coefficients> Default for Group<C> {
+    fn default() -> Group<C> {
+        Group { bytes: [0; GROUP], shifts: [0; GROUP], coefficients: [C::default(); GROUP], fingerprints: [0; GROUP] }
+    }
+}
+
+impl<C: Coefficients> Group<C> {
+    #[inline(always)]
+    fn set(&mut self, i: usize, found: &Found<C>) {
+        let Row { byte, shift, coefficients } = found.row;
+        (self.bytes[i], self.shifts[i], self.coefficients[i]) = (byte, shift.into(), coefficients);
+        self.fingerprints[i] = found.fingerprint.into();
+    }
+
+    #[inline(always)]
+    fn get(&self, i: usize) -> Found<C> {
+        let row = Row { byte: self.bytes[i], shift: self.shifts[i] as u32, coefficients: self.coefficients[i] };
+        Found { row, fingerprint: self.fingerprints[i] as u32 }
     }
 }

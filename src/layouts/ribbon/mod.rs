@@ -30,6 +30,8 @@
 //! answers, and [`Shape::check`] finds it.
 
 mod array;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod fingerprints;
 mod metadata;
 mod query;
