@@ -95,7 +95,7 @@ fn check_numbers(x: &[u64], columns: u32, width: u32) -> (Shape, Words) {
 
 #[test]
 fn every_small_number_of_keys_builds() {
-    for count in 0..1500 {
+    for count in (0..300).chain((300..3000).step_by(9)) {
         let bits = MIN_BITS + count as u32 % (MAX_BITS - MIN_BITS + 1);
         check_found(&hashes(count, count), bits, WIDTHS[count as usize % 2]);
     }
@@ -172,7 +172,7 @@ fn awkward_hashes_build() {
 /// found.
 #[test]
 fn hashes_that_are_not_spread_at_all_build() {
-    for count in [3, 100, 1000, 30_000, 600_000] {
+    for count in [3, 100, 1000, 30_000, 300_000] {
         for spread in [1, 1 << 20, 1 << 44] {
             let mut x: Vec<u64> = (0..count).map(|i| (1 << 63) + i * (spread / count).max(1)).collect();
             x.sort_unstable();
@@ -220,7 +220,7 @@ fn mix(mut x: u64) -> u64 {
 /// Keys that a layer cannot tell apart go to the next, and those that are left in the end are found all the same.
 #[test]
 fn what_no_layer_takes_is_searched_for() {
-    for count in [1, 50, 1000, 20_000, 600_000] {
+    for count in [1, 50, 1000, 20_000, 300_000] {
         for spread in [1, 1 << 44] {
             let x: Vec<u64> = (0..count).map(|i| (1 << 63) + i * (spread / count).max(1)).collect();
             for width in WIDTHS {
@@ -306,7 +306,7 @@ fn the_false_positive_rate_is_two_to_the_minus_bits() {
         (3, 64, 700, 1 << 20),
         (3, 128, 70_000, 1 << 22),
         (8, 64, 600_000, 1 << 24),
-        (13, 64, 20_000, 1 << 26),
+        (13, 64, 20_000, 1 << 24),
     ] {
         let (shape, words) = build(&hashes(20, keys), bits, width);
         let filter = Fingerprints::new(shape, words.shared());
@@ -329,7 +329,7 @@ fn the_false_positive_rate_of_structured_keys_is_the_same() {
         for width in WIDTHS {
             let (shape, words) = check_found(&set, 8, width);
             let filter = Fingerprints::new(shape, words.shared());
-            let lookups = 3_200_000;
+            let lookups = 1_600_000;
             let found = (0..lookups).filter(|i| filter.contains(asked(*i))).count() as f64;
             let rate = sizing::false_positive_rate(8, 100_000);
             let (mean, sigma) = (rate * lookups as f64, (rate * (1.0 - rate) * lookups as f64).sqrt());
