@@ -378,9 +378,9 @@ class filter {
   // What is stored of keys, for kinds that `can(PETAL_CAN_ENUMERATE)`.
 
   /// The number that it stores a hash as. A key may be there exactly if the number of its hash is stored.
-  result<std::uint64_t> try_stored_hash(std::uint64_t hash) const noexcept {
+  result<std::uint64_t> try_stored_hash(hash64 hash) const noexcept {
     return detail::output(std::uint64_t{0}, [&](std::uint64_t *stored, petal_error *error) noexcept {
-      return petal_filter_stored_hash(get(), hash, stored, nullptr, error);
+      return petal_filter_stored_hash(get(), hash.value, stored, nullptr, error);
     });
   }
   /// What all numbers are below.
@@ -599,7 +599,7 @@ class filter {
   petal_estimate estimate() const { return try_estimate().value(); }
   petal_overlap estimate_overlap(const filter &other) const { return try_estimate_overlap(other).value(); }
 
-  std::uint64_t stored_hash(std::uint64_t hash) const { return try_stored_hash(hash).value(); }
+  std::uint64_t stored_hash(hash64 hash) const { return try_stored_hash(hash).value(); }
   std::uint64_t stored_range() const { return try_stored_range().value(); }
   std::size_t stored_hashes(std::uint64_t from, std::uint64_t *stored, std::size_t room) const {
     return try_stored_hashes(from, stored, room).value();
