@@ -172,7 +172,7 @@ func TestMapsAreMadeEmptyAndMerged(t *testing.T) {
 		}
 	}
 	answers := Answers{Bools: make([]bool, len(keys))}
-	if err := second.PutBatch(Strings(keys), values, &answers); err != nil || answers.Done != len(keys) {
+	if err := second.PutBatch(StringKeys(keys), values, &answers); err != nil || answers.Done != len(keys) {
 		t.Fatal(answers, err)
 	}
 	if err := first.Merge(second); err != nil {
@@ -240,11 +240,11 @@ func TestValuesAreReplaced(t *testing.T) {
 	if _, err := m.ReplaceHash(1, 1); !errors.Is(err, ErrUnsupported) {
 		t.Error(err)
 	}
-	if err := m.ReplaceBatch(Strings(keys), values[1:], nil); !errors.Is(err, ErrBufferTooSmall) {
+	if err := m.ReplaceBatch(StringKeys(keys), values[1:], nil); !errors.Is(err, ErrBufferTooSmall) {
 		t.Error(err)
 	}
 	answers := Answers{Bools: make([]bool, len(keys))}
-	if err := m.ReplaceBatch(Strings(keys), values, &answers); err != nil || answers.TrueCount != len(keys) {
+	if err := m.ReplaceBatch(StringKeys(keys), values, &answers); err != nil || answers.TrueCount != len(keys) {
 		t.Error(answers, err)
 	}
 	checkMap(t, m, keys, values)
