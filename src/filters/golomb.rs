@@ -268,12 +268,11 @@ impl Kind for Golomb {
         ring::rolling(&mut (), stages, batch, fetch, fetch_rest, |(), hash| reader.contains(mix(hash)));
     }
 
-    /// Places are the numbers below the range.
+    /// Places are the numbers below the range. How many are taken stands in the payload, which may say more.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         progress(self.base.words().bytes());
-        let values = self.shape.map_or(0, |shape| shape.values());
-        let share = values as f64 / self.range() as f64;
-        Measure { taken: values, fill: share, saturated: 0, false_positive_rate: share }
+        let values = self.shape.map_or(0, |shape| shape.values()).min(self.range());
+        Measure::of_cells(values, self.range(), values as f64 / self.range() as f64)
     }
 
     fn as_merge(&mut self) -> Option<&mut dyn Merge> {

@@ -216,8 +216,8 @@ impl Kind for GolombStream {
             last = Some(number);
         }
         progress(self.base.words().bytes());
-        let share = taken as f64 / self.range().max(1) as f64;
-        Measure { taken, fill: share, saturated: 0, false_positive_rate: share }
+        let (taken, range) = (taken.min(self.range()), self.range().max(1));
+        Measure::of_cells(taken, range, taken as f64 / range as f64)
     }
 
     fn as_enumerate(&self) -> Option<&dyn Enumerate> {

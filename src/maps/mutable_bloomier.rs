@@ -195,12 +195,7 @@ impl MapKind for MutableBloomier {
         let geometry = self.base.geometry();
         let keys = geometry.words[4];
         progress(geometry.payload_bytes);
-        Measure {
-            taken: keys,
-            fill: keys as f64 / self.shape.cells().max(1) as f64,
-            saturated: 0,
-            false_positive_rate: (ROW.false_positive_rate)(geometry, keys),
-        }
+        Measure::of_cells(keys, self.shape.cells(), (ROW.false_positive_rate)(geometry, keys))
     }
 
     fn unmarked(&self, id: u128) -> Option<usize> {
