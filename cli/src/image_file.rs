@@ -219,7 +219,14 @@ pub fn open_to_change(
     inputs: &Inputs,
     (capability, verb): (Capabilities, &str),
 ) -> Outcome<Filter> {
-    let filter = open(path, Mode::Write, self::secret(secret)?)?;
+    let key = self::secret(secret)?;
+    // What its kind cannot do is said before what the mode would say.
+    if !is_standard(path)
+        && let Ok(filter) = open(path, Mode::Read, key)
+    {
+        require(path, &filter, (capability, verb))?;
+    }
+    let filter = open(path, Mode::Write, key)?;
     require(path, &filter, (capability, verb))?;
     refuse_bytes(path, &filter)?;
     refuse_dirty(path, &filter)?;

@@ -202,7 +202,7 @@ pub const PAGES: &[Page] = &[
             ("How many different numbers are stored", "petal hashes fixed.petal | wc -l"),
             (
                 "Those that two filters have in common",
-                "comm -12 <(petal hashes a.petal | sort) <(petal hashes b.petal | sort)",
+                "petal hashes a.petal | sort > a; petal hashes b.petal | sort | comm -12 a -",
             ),
         ],
         status: SUCCESS,

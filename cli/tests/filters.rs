@@ -80,7 +80,7 @@ fn info_has_all_its_keys() {
         let omissions = &info["statistics"]["expected_omissions"];
         assert_eq!(omissions.is_null(), !kind.capabilities.contains(Can::INSERT));
         assert!(omissions.as_f64().unwrap_or(0.0) <= number("offered") * statistics("false_positive_rate") * 1.2);
-        assert!((0.1..1.0).contains(&statistics("fill")) && (0.002..0.02).contains(&statistics("false_positive_rate")));
+        assert!((0.005..1.0).contains(&statistics("fill")) && (0.002..0.02).contains(&statistics("false_positive_rate")));
         assert!((1e-17..1e-15).contains(&statistics("false_positive_rate_floor")));
         for parameter in kind.parameters.iter().filter(|parameter| parameter.word.is_some()) {
             assert!(!info["parameters"][parameter.name].is_null(), "{}", parameter.name);
@@ -286,7 +286,12 @@ fn plan_agrees_with_build() {
         );
         place.petal(&format!("build --kind {kind} --fpr 0.005 -o filter keys")).quiet();
         let info = info(&place.path("filter"));
-        assert_eq!((&info["bytes"], &info["bits_per_key"]), (&fit["bytes"], &fit["bits_per_key"]), "{kind}");
+        // Codes are as long as the keys make them, so the size of a Golomb-coded set is an expectation.
+        for name in ["bytes", "bits_per_key"] {
+            let (built, planned) = (info[name].as_f64().unwrap(), fit[name].as_f64().unwrap());
+            let apart = if kind == "golomb" { 0.01 } else { 0.0 };
+            assert!((built / planned - 1.0).abs() <= apart, "{kind}: {name} {built}, planned {planned}");
+        }
     }
     // The table shows the same.
     let table = place.petal("plan --static --keys 10k --fpr 0.005").text();

@@ -104,16 +104,18 @@ fn filters_are_built_in_formats() {
             == read(&place, "guava")
     );
     place.file("many", texts("key", 1000));
+    place.file("secret", *b"0123456789abcdef");
     for format in FORMATS.iter().filter(|format| format.spec.is_some()) {
         let name = format.name;
-        place.petal(&format!("build --format {name} --capacity 1000 -o foreign many")).quiet();
+        let key = if name == "bip158" { "--key-file secret" } else { "" };
+        place.petal(&format!("build --format {name} {key} --capacity 1000 -o foreign many")).quiet();
         for variant in format.variants {
             place.petal(&format!("build --format {name} --variant {variant} --capacity 1000 -o foreign many")).quiet();
         }
         let first = read(&place, "foreign");
-        let imported = place.petal(&format!("import {name} foreign -o image"));
+        let imported = place.petal(&format!("import {name} {key} foreign -o image"));
         if imported.status == 0 {
-            assert_eq!(place.petal("check -c image many").text(), "1000\n", "{name}");
+            assert_eq!(place.petal(&format!("check {key} -c image many")).text(), "1000\n", "{name}");
             place.petal(&format!("export image {name} -o foreign")).quiet();
             assert!(read(&place, "foreign") == first, "{name}");
         } else {

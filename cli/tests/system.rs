@@ -28,7 +28,9 @@ fn unprivileged(place: &Place, line: &str) -> Run {
     // The build's folder may be closed to others.
     let petal = place.path(".petal-under-test");
     if !petal.exists() {
-        fs::copy(env!("CARGO_BIN_EXE_petal"), &petal).unwrap();
+        // Copied by another process: what this one has open to write, a child that another test starts keeps open too,
+        // and then it cannot be run.
+        assert!(Command::new("cp").arg(env!("CARGO_BIN_EXE_petal")).arg(&petal).status().unwrap().success());
         fs::set_permissions(&petal, Permissions::from_mode(0o755)).unwrap();
     }
     run(Command::new(petal).args(line.split_whitespace()).current_dir(place.folder()).uid(NOBODY).gid(NOBODY), b"")
