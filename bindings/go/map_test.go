@@ -247,8 +247,12 @@ func TestValuesAreReplaced(t *testing.T) {
 	if err := m.ReplaceBatch(StringKeys(keys), values, &answers); err != nil || answers.TrueCount != len(keys) {
 		t.Error(answers, err)
 	}
-	checkMap(t, m, keys, values)
-	m.Close()
+	if value, found, err := m.GetString(keys[2]); value != values[2] || !found || err != nil {
+		t.Error(value, found, err)
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
 	m, err = OpenMap(path, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 // How values are printed and written as JSON. Names are those of the C library, in lower case.
 
 var (
-	hashNames   = []string{
+	hashNames = []string{
 		XXH3: "xxh3", XXH64: "xxh64", SipHash13: "siphash13", External: "external", FormatHash: "format",
 		SipHash24: "siphash24",
 	}

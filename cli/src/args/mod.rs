@@ -249,7 +249,7 @@ pub struct Build {
     /// Another system's format, in which the filter is written: of the size that its owner would give it. `petal
     /// formats` lists them.
     #[arg(long, value_name = "F", value_parser = formats())]
-    #[arg(conflicts_with_all = ["kind", "bits_per_key", "bits", "hashes", "hash", "key_file", "set", "memory_limit"])]
+    #[arg(conflicts_with_all = ["kind", "bits_per_key", "bits", "hashes", "hash", "set", "memory_limit"])]
     pub format: Option<String>,
     /// The variant of the format; the first of those that `petal formats` lists if not given.
     #[arg(long, value_name = "V", requires = "format")]
