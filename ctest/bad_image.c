@@ -72,10 +72,13 @@ static void use_up(petal_filter *filter) {
   CHECK(petal_filter_verify(filter, NULL) != PETAL_ERR_INTERNAL);
   if (petal_filter_copy(filter, &copy, NULL) != PETAL_OK) return;
   uint64_t can = petal_filter_capabilities(copy);
-  CHECK_STATUS(petal_filter_merge(copy, filter, NULL), can & PETAL_CAN_MERGE ? PETAL_OK : PETAL_ERR_UNSUPPORTED);
+  /* Who makes a new payload of two reads both, and may find out. */
+  status = petal_filter_merge(copy, filter, NULL);
+  if (status != PETAL_ERR_CORRUPT) CHECK_STATUS(status, can & PETAL_CAN_MERGE ? PETAL_OK : PETAL_ERR_UNSUPPORTED);
   petal_status inserted = petal_filter_insert_hash(copy, 1, NULL);
-  /* What grows may be told that it is as large as can be. */
-  if (inserted != PETAL_ERR_FULL || !(can & PETAL_CAN_GROW)) {
+  /* What grows may be told that it is as large as can be, and what refuses keys that it is full. */
+  bool may_be_full = can & PETAL_CAN_GROW || check_kind_info(description.kind).overfill == PETAL_OVERFILL_REFUSES;
+  if (inserted != PETAL_ERR_FULL || !may_be_full) {
     CHECK_STATUS(inserted, can & PETAL_CAN_INSERT ? PETAL_OK : PETAL_ERR_UNSUPPORTED);
   }
   CHECK(petal_filter_remove_hash(copy, 1, NULL) != PETAL_ERR_INTERNAL);
@@ -89,8 +92,10 @@ static void use_up(petal_filter *filter) {
 static uint64_t sound_words[ROOM / 8], spoilt_words[ROOM / 8];
 static unsigned char *const sound = (unsigned char *)sound_words, *const spoilt = (unsigned char *)spoilt_words;
 static size_t sound_length;
+static petal_kind sound_kind;
 
 static void make_sound(petal_kind kind) {
+  sound_kind = kind;
   petal_filter *filter = check_filled(&SPEC(.kind = kind, .capacity = 50), 0, 50);
   CHECK_OK(petal_filter_serialize(filter, sound, sizeof sound_words, &sound_length, NULL));
   petal_filter_free(filter);
@@ -246,7 +251,10 @@ static void spoilt_files(void) {
     CHECK(fwrite(spoilt, 1, length, file) == length && fclose(file) == 0);
     for (petal_open_mode mode = PETAL_OPEN_READ; mode <= PETAL_OPEN_LOAD; mode++) {
       if (length < sound_length) REFUSED(PETAL_ERR_TRUNCATED, "", try_file(path, mode));
-      if (length == sound_length) CHECK_OK(try_file(path, mode));
+      if (length == sound_length) {
+        bool opens = mode != PETAL_OPEN_WRITE || check_is_writable(sound_kind);
+        CHECK_STATUS(try_file(path, mode), opens ? PETAL_OK : PETAL_ERR_UNSUPPORTED);
+      }
       if (length > sound_length) REFUSED(PETAL_ERR_CORRUPT, "bytes follow", try_file(path, mode));
     }
   }

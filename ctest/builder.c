@@ -86,6 +86,11 @@ static void given_sizes(petal_kind kind) {
       {.struct_size = sizeof *specs, .kind = kind, .bits = 1 << 16, .capacity = 5000},
   };
   for (size_t s = 0; s < 3; s++) {
+    uint64_t size = 0;
+    petal_status sized = petal_spec_image_size(&specs[s], &size, NULL);
+    /* Not every kind has a number of hashes. */
+    if (sized == PETAL_ERR_OUT_OF_RANGE && specs[s].hashes != 0) continue;
+    CHECK_OK(sized);
     petal_builder *builder = make(&specs[s], NULL);
     petal_filter *filled = NULL;
     CHECK_OK(petal_filter_new(&specs[s], &filled, NULL));

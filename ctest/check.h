@@ -200,6 +200,12 @@ static inline bool check_can(petal_kind kind, uint64_t capabilities) {
   return (check_kind_info(kind).capabilities & capabilities) == capabilities;
 }
 
+/* Whether images of the kind are opened to be written in place. What is built, but can be merged, is not: it gets another
+ * size by that. */
+static inline bool check_is_writable(petal_kind kind) {
+  return check_can(kind, PETAL_CAN_INSERT) || !check_can(kind, PETAL_CAN_MERGE);
+}
+
 /* Whether a key that is offered twice leaves something else than one that is offered once. */
 static inline bool check_counts(petal_kind kind) {
   return (check_kind_info(kind).capabilities & (PETAL_CAN_REMOVE | PETAL_CAN_COUNT)) != 0;

@@ -95,17 +95,24 @@ static void insertions_are_refused(petal_kind kind) {
 /* "New" is certain: the key was not found before. Otherwise it was. */
 static void new_means_not_there(petal_kind kind) {
   petal_filter *filter = make(kind, PETAL_HASH_XXH3);
-  unsigned new_keys = 0;
+  unsigned new_keys = 0, refused = 0;
   for (uint64_t i = 0; i < 4000; i++) {
     uint64_t key = check_key(i % 3000);
     bool before = petal_filter_contains_u64(filter, key), is_new = before;
-    CHECK_OK(petal_filter_insert_u64(filter, key, &is_new));
+    petal_status status = petal_filter_insert_u64(filter, key, &is_new);
+    /* More keys than its capacity: a table may refuse those that are new. */
+    if (status == PETAL_ERR_FULL && !before && check_kind_info(kind).overfill == PETAL_OVERFILL_REFUSES) {
+      refused++;
+      continue;
+    }
+    CHECK_OK(status);
     CHECK(is_new == !before);
     new_keys += is_new;
     if (i >= 3000) CHECK(!is_new);
   }
-  CHECK(new_keys > 2800 && new_keys <= 3000);
-  CHECK_EQUAL(check_keys(filter), 4000);
+  /* In a table that is full every key seems to be there. */
+  CHECK((new_keys > 2800 || refused != 0) && new_keys <= 3000);
+  CHECK_EQUAL(check_keys(filter), 4000 - refused);
   petal_filter_free(filter);
 }
 

