@@ -80,7 +80,9 @@ fn info_has_all_its_keys() {
         let omissions = &info["statistics"]["expected_omissions"];
         assert_eq!(omissions.is_null(), !kind.capabilities.contains(Can::INSERT));
         assert!(omissions.as_f64().unwrap_or(0.0) <= number("offered") * statistics("false_positive_rate") * 1.2);
-        assert!((0.005..1.0).contains(&statistics("fill")) && (0.002..0.02).contains(&statistics("false_positive_rate")));
+        assert!(
+            (0.005..1.0).contains(&statistics("fill")) && (0.002..0.02).contains(&statistics("false_positive_rate"))
+        );
         assert!((1e-17..1e-15).contains(&statistics("false_positive_rate_floor")));
         for parameter in kind.parameters.iter().filter(|parameter| parameter.word.is_some()) {
             assert!(!info["parameters"][parameter.name].is_null(), "{}", parameter.name);

@@ -55,13 +55,16 @@ TEST(Maps, AreMadeEmptyAndMerged) {
   EXPECT_TRUE(first.can(PETAL_CAN_PUT | PETAL_CAN_MERGE | PETAL_CAN_CLEAR) && !first.can(PETAL_CAN_REPLACE));
   std::vector<std::string> keys;
   std::vector<std::uint64_t> values;
+  std::size_t changes = 0;
   for (const auto &entry : exact) {
-    EXPECT_TRUE(first.put(entry.first, entry.second + 7));
+    changes += first.put(entry.first, entry.second + 7);
     keys.push_back(entry.first), values.push_back(entry.second);
   }
   std::vector<std::uint8_t> changed(keys.size());
   std::size_t done = 0;
-  EXPECT_EQ(second.put_batch(keys, values.data(), changed.data(), &done), keys.size());
+  // A key whose cells others have all lowered as far already changes nothing: 1 in 100 of the last ones.
+  EXPECT_GT(changes, keys.size() * 99 / 100);
+  EXPECT_GT(second.put_batch(keys, values.data(), changed.data(), &done), keys.size() * 99 / 100);
   EXPECT_EQ(done, keys.size());
   first.merge(second);
   for (const auto &entry : exact) EXPECT_LE(first.find(entry.first).value(), entry.second);
