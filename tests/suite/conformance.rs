@@ -436,7 +436,7 @@ fn capabilities_are_the_truth() {
 
 // ---- Images ------------------------------------------------------------------------------------------------------
 
-/// The same answers, the same statistics, the same bits.
+/// Holds two filters to equal answers, statistics and bits.
 pub fn is_like(a: &Filter, b: &Filter, spec: &Spec) {
     assert!(a.equals(b) && b.equals(a));
     holds(a, spec, 0..CAPACITY);

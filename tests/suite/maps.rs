@@ -210,7 +210,7 @@ fn sizes_are_those_that_were_asked_for() {
     }
 }
 
-/// The same bytes in any order, with any threads, memory and repetitions.
+/// Neither order nor threads, memory or repetitions change the bytes of a map.
 #[test]
 fn bytes_depend_on_keys_and_values_only() {
     let folder = tempfile::tempdir().unwrap();

@@ -176,8 +176,7 @@ fn a_secret_key_reduces_chosen_keys_to_ordinary_ones() {
     }
 }
 
-/// The same keys go into the filter and into the attacker's copy of it; then the attacker looks for others that it says
-/// yes to.
+/// Keys go into the filter and into the attacker's copy of it; then the attacker looks for others that it says yes to.
 fn forged(size: &Size, truth: &Spec, believed: &Spec, queries: u64) -> (Filter, Attacker, Vec<u64>) {
     let mut filter = size.filter(truth);
     let mut attacker = Attacker::new(size, believed);

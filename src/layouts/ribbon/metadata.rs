@@ -75,7 +75,7 @@ impl Sizes {
         self.layers[layer]
     }
 
-    /// The same for what no layer took, under a seed.
+    /// Gives the base, which holds what no layer took, a seed and the size that is written for this one, and returns it.
     pub(super) fn set_base(&mut self, seed: u32, starts: u64) -> u64 {
         (self.base, self.seed) = (decode(code(starts, BASE)), seed);
         self.base
