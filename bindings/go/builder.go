@@ -66,8 +66,8 @@ type progress struct {
 // BuilderOptions say how a builder works. A nil *BuilderOptions is the zero value.
 type BuilderOptions struct {
 	// MemoryLimit is the most memory in bytes that keys take before they go to a temporary file; 0 is no limit,
-	// otherwise at least 1 MiB. Kinds that are built from all of their keys take up to 23 MB while they are solved, and
-	// maps 40 MB, even if the limit is lower.
+	// otherwise at least 1 MiB. Kinds that are built from all of their keys are solved in memory even if the limit is
+	// lower: filters take 33 MB of two million keys and 165 MB at most, maps 49 MB and 250 MB.
 	MemoryLimit uint64
 	// TemporaryDirectory is the folder of that file, which has no name and goes with the builder.
 	TemporaryDirectory string
