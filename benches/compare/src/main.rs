@@ -7,6 +7,7 @@ mod huge;
 mod keys;
 mod libbloom;
 mod limit;
+mod maps;
 mod measure;
 mod peers;
 mod plot;
@@ -126,10 +127,9 @@ impl Arguments {
         sizes.into_iter().map(|n| Size { n, bits_per_key: 10.0, form: Form::U64 }).collect()
     }
 
-    /// The numbers of keys of which filters are built.
+    /// The numbers of keys of which filters and maps are built.
     fn built(&self) -> Vec<u64> {
-        let is_wanted = !self.quick && (self.wants("fuse") || self.wants("xorf"));
-        let mut sizes = if is_wanted { vec![10_000, 1_000_000, 100_000_000] } else { vec![] };
+        let mut sizes = if self.quick { vec![] } else { vec![10_000, 1_000_000, 10_000_000, 100_000_000] };
         sizes.retain(|n| self.keys.is_empty() || self.keys.contains(n));
         sizes
     }
@@ -194,6 +194,9 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     for (i, point) in points.iter().enumerate() {
         let Size { n, bits_per_key, form } = point.size;
         let subjects = arguments.subjects(point)?;
+        if subjects.is_empty() {
+            continue;
+        }
         let title =
             format!("{}/{}: {} {} keys, {bits_per_key} bits/key", i + 1, points.len(), report::count(n), form.name());
         let progress = bar(&title, (effort.repetitions * subjects.len()) as u64);
@@ -204,8 +207,11 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         records.extend(measured);
     }
     for size in arguments.shared() {
-        let progress = bar(&format!("two threads: {} keys", report::count(size.n)), 0);
         let subjects = arguments.subjects(&Point { size, kernels: false, peers: false })?;
+        if subjects.is_empty() {
+            continue;
+        }
+        let progress = bar(&format!("two threads: {} keys", report::count(size.n)), 0);
         let measured = threads::compare(size, &effort, subjects, 2)?;
         progress.finish_and_clear();
         lines.write(&measured)?;
@@ -213,10 +219,18 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     }
     for n in arguments.built() {
         let progress = bar(&format!("built from all keys: {} keys", report::count(n)), 0);
-        let measured = built::compare(n, &effort)?;
+        let wants = |name: &str| arguments.wants(name);
+        let filters = built::compare(n, &effort, &wants)?;
+        let maps = maps::compare(n, &effort, &wants)?;
         progress.finish_and_clear();
-        built::print(n, &measured);
-        lines.write(&measured)?;
+        if !filters.is_empty() {
+            built::print(n, &filters);
+        }
+        if !maps.is_empty() {
+            maps::print(n, &maps);
+        }
+        lines.write(&filters)?;
+        lines.write(&maps)?;
     }
     let mut sound = true;
     if !arguments.quick && arguments.keys.is_empty() {
