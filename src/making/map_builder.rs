@@ -88,7 +88,12 @@ impl MapBuilder {
         self.put_id(self.hasher.identify_hash(hash)?, value)
     }
 
-    fn put_id(&mut self, id: u128, value: u64) -> Result<()> {
+    /// Gives a key that is known by its 128-bit identity a value, as a hasher finds it
+    /// ([`Hasher::identify`](crate::Hasher::identify)); see [`MapBuilder::put`].
+    ///
+    /// # Errors
+    /// As [`MapBuilder::put`].
+    pub fn put_id(&mut self, id: u128, value: u64) -> Result<()> {
         check_value(value, self.greatest)?;
         self.entries.add(Entry { id, value })
     }

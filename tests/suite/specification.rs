@@ -251,7 +251,8 @@ pub fn value(image: &[u8], id: u128) -> Option<u64> {
         let z = (x ^ (seed * (1 << 32) + seed)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ z >> 31
     };
-    let z = scatter(low ^ scatter(x));
+    let ordered = (low ^ low >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = scatter(ordered ^ ordered >> 27 ^ scatter(x));
     let p = place * starts / (1 << 32);
     let places = [p, (p + length) ^ (z % length), (p + 2 * length) ^ ((z >> 32) % length)];
     let cell = |from: usize, width: u64| {

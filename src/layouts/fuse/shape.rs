@@ -27,11 +27,15 @@ pub(super) struct Segments {
     pub(super) starts: u32,
 }
 
+/// The most cells for each key. Keys that all begin in the same cell take about 4.
+const MOST_CELLS: u64 = 64;
+
 impl Segments {
     /// Those for so many keys. `growth` is 0, or how many times no seed was found: the first time there are as many as
     /// for keys that are all peeled, and each time after that segments are twice as long, and there are an eighth more
     /// cells to begin in, so that in the end there is a solution for keys that are not spread evenly over the shard at
-    /// all. `None` past the longest segments.
+    /// all. `None` past the longest segments, and where there would be so many cells that more do not help: keys have
+    /// the same cells then, whatever the seed.
     pub(super) fn new(arity: u32, keys: u64, is_peeled: bool, growth: u32) -> Option<Segments> {
         let is_fewest = !is_peeled && growth == 0;
         let sizing::Segments { bits, starts } =
@@ -41,7 +45,8 @@ impl Segments {
         let starts = starts + starts / 8 * u64::from(growth);
         let bits = bits.checked_add(growth).filter(|bits| (MIN_SEGMENT_BITS..=MAX_SEGMENT_BITS).contains(bits))?;
         let segments = Segments { bits, starts: u32::try_from(starts.checked_next_multiple_of(1 << bits)?).ok()? };
-        (segments.cells(arity) <= u64::from(u32::MAX)).then_some(segments)
+        let most = u64::from(u32::MAX).min(MOST_CELLS * keys.max(64));
+        (segments.cells(arity) <= most).then_some(segments)
     }
 
     /// How many cells there are.

@@ -1,7 +1,7 @@
 //! Builds a whole payload: divides the records into shards and solves these, with several threads if there are any.
 
 use super::peel::Keys;
-use super::solve::{Attempt, MAX_KEYS, Scratch, too_many};
+use super::solve::{Attempt, MAX_KEYS, Scratch, alike, too_many};
 use super::{ARITIES, Entry, MAX_WIDTH, Segments, Shape, groups, place, sizing};
 use crate::bits::{mix, prefetch};
 use crate::error::{Result, Status, error};
@@ -77,7 +77,8 @@ impl Cells {
 ///
 /// # Errors
 /// [`Status::OutOfRange`] for such a width; [`Status::OutOfMemory`]; [`Status::Cancelled`]; [`Status::TooLarge`] where
-/// more than 2^29 records are in one shard, which takes hashes that were made for it; those of the records.
+/// more than 2^29 records are in one shard, or some have the same cells under all seeds, which takes hashes that were
+/// made for it; those of the records.
 pub fn solve<R: Copy + Send + Sync, E: Equations<R>>(
     records: &dyn Records<R>,
     equations: &E,
@@ -145,7 +146,7 @@ impl Plan {
         let (mut first, mut end) = (0, 0);
         self.entries.clear();
         for (count, growth) in self.counts.iter().zip(&self.growths) {
-            let segments = Segments::new(arity, *count, is_peeled, *growth).ok_or_else(|| too_many(*count))?;
+            let segments = Segments::new(arity, *count, is_peeled, *growth).ok_or_else(|| alike(*count))?;
             self.entries.push(Entry { segments, seed: 0, first });
             end = 64 * first + segments.cells(arity);
             first = groups(end);

@@ -158,3 +158,9 @@ fn attempts(growth: u32) -> Range<u32> {
 pub(super) fn too_many(keys: u64) -> crate::Error {
     error!(TooLarge, "{keys} keys have hashes that are nearly the same: at most {MAX_KEYS} can")
 }
+
+/// That keys of one shard have the same cells under all seeds.
+#[cold]
+pub(super) fn alike(keys: u64) -> crate::Error {
+    error!(TooLarge, "among {keys} keys are some whose hashes are so much alike that nothing tells them apart")
+}

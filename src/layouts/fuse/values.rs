@@ -8,7 +8,7 @@
 //! **Payload.** A cell has the value in its low bits and the check bits above them. Where that is more than a cell can
 //! hold, there are two arrays, one after the other, of values and of check bits; a key has the same cells in both.
 
-use super::{Array, Cells, Equations, MAX_WIDTH, Places, Shape, Work, fingerprint, scatter, solve};
+use super::{Array, Cells, Equations, MAX_WIDTH, Places, Shape, Work, fingerprint, order, scatter, solve};
 use crate::bits::ring::{FETCH_FROM, GROUP, Lookups};
 use crate::error::{Result, Status, error};
 use crate::records::{Entry, Records};
@@ -118,10 +118,11 @@ struct OfEntries {
     checks: u32,
 }
 
-/// What a seed makes of a key's 128 bits.
+/// What a seed makes of a key's 128 bits. Both halves of the mixing for the low half: keys whose high halves are alike
+/// begin in the same cell, and must not have the others in common too because they differ in high bits alone.
 #[inline]
 pub(super) fn scatter_id(id: u128, seed: u32) -> u64 {
-    scatter(id as u64 ^ scatter((id >> 64) as u64, seed), seed)
+    scatter(order(id as u64) ^ scatter((id >> 64) as u64, seed), seed)
 }
 
 impl Equations<Entry> for OfEntries {

@@ -76,6 +76,17 @@ func (s *shard) scatter(x uint64) uint64 {
 	return z ^ z>>31
 }
 
+// orderOf is the first half of the mixing.
+func orderOf(hash uint64) uint64 {
+	x := (hash ^ hash>>30) * mixOrder
+	return x ^ x>>27
+}
+
+// scatterIdentity is what a key of a map has in place of its scattered hash.
+func (s *shard) scatterIdentity(id identity) uint64 {
+	return s.scatter(orderOf(id.low) ^ s.scatter(id.high))
+}
+
 // keyCells are the cells of a key; of three the fourth is 0.
 type keyCells [mostArity]uint64
 

@@ -23,8 +23,7 @@ func (s *shape) fuseContains(payload []byte, hash uint64) bool {
 	if s.cells.shards == 0 {
 		return false
 	}
-	x := (hash ^ hash>>30) * mixOrder
-	x ^= x >> 27
+	x := orderOf(hash)
 	shard, place := s.cells.shardOf(payload, x)
 	z := shard.scatter(x)
 	all, there := s.cells.together(payload, s.cells.places(&shard, place, z))

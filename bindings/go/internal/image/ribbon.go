@@ -206,8 +206,7 @@ func (s *shape) ribbonContains(payload []byte, hash uint64) bool {
 	if s.ribbon.shards == 0 {
 		return false
 	}
-	x := (hash ^ hash>>30) * mixOrder
-	x ^= x >> 27
+	x := orderOf(hash)
 	z := (&shard{}).scatter(x)
 	together, _, there := s.ribbonColumns(payload, x, z)
 	// Of a directory that is forged nothing certain is known.

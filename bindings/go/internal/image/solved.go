@@ -81,7 +81,7 @@ func (s *shape) solvedValue(payload []byte, id identity) (value uint64, found, p
 		return 0, s.checkBits == 0, true
 	}
 	shard, place := s.cells.shardOf(payload, id.high)
-	z := shard.scatter(id.low ^ shard.scatter(id.high))
+	z := shard.scatterIdentity(id)
 	places := s.cells.places(&shard, place, z)
 	value, possible = s.cells.together(payload, places)
 	check := uint64(0)

@@ -115,7 +115,7 @@ func (s *shape) mutableBloomierValue(payload []byte, id identity) (value uint64,
 		return 0, false, true
 	}
 	shard, place := s.cells.shardOf(payload, id.high)
-	z := shard.scatter(id.low ^ shard.scatter(id.high))
+	z := shard.scatterIdentity(id)
 	places := s.cells.places(&shard, place, z)
 	own, possible := s.cells.together(payload, places)
 	own = (own ^ fingerprint(z)) & lowBits(s.cells.width)
