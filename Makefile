@@ -100,9 +100,9 @@ planted: ## plant a fault in each facet, and look whether the tests that name no
 
 # SOAK="--lookups 1e8 --bits 0" does less; CRASH is how many processes of each sort are killed at random moments.
 CRASH ?= 500
-soak: ## 10^9 lookups of inserted keys, all rates in narrow bands, filters past 2^35 bits, processes killed at every call
+soak: ## every number of keys built, 10^9 lookups, all rates in narrow bands, filters past 2^35 bits, processes killed
 	PETAL_CRASH=$(CRASH) cargo test --locked -p petal --test crash
-	PETAL_SOAK=1 cargo test --locked -p petal --test suite -- false_positive_rate:: conformance::
+	PETAL_SOAK=1 cargo test --locked -p petal --test suite -- false_positive_rate:: conformance:: sweep::
 	cargo bench --locked --bench soak -- $(SOAK)
 
 # BENCH="--only blocked --keys 1e6" does less, BENCH=--huge more.

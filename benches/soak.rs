@@ -1,20 +1,22 @@
-//! `make soak`: a thousand million lookups of distinct keys, each of which was inserted, in filters of every kind; and
-//! one filter of each kind past 2^35 bits, whose false-positive rate must be the predicted one.
+//! `make soak`: every kind that is built from all of its keys, of every small number of keys and around those where its
+//! geometry changes; a thousand million lookups of distinct keys, each of which was inserted, in filters of every kind;
+//! and one filter of each kind past 2^35 bits, whose false-positive rate must be the predicted one.
 //!
-//!     cargo bench --bench soak -- [--lookups N] [--bits B] [--threads T]
+//!     cargo bench --bench soak -- [--seeds S] [--lookups N] [--bits B] [--threads T]
 //!
-//! N (1e9) lookups in all, B bits or more (3.5e10; 0 for none) in the large filters, T threads (all processors). It
-//! takes some minutes, and B/8 bytes of memory.
+//! S (60; 0 for none) sets of keys of each number, N (1e9) lookups in all, B bits or more (3.5e10; 0 for none) in the
+//! large filters, T threads (all processors). It takes the better part of an hour, and B/8 bytes of memory.
 
 #[allow(dead_code, reason = "the tests use the rest")]
 #[path = "../tests/suite/common/mod.rs"]
 mod common;
 
 use common::soak::{self, Batch, CHUNK, Form, Outcome};
+use common::sweep::{self, Sizes, Variant};
 use indicatif::{ProgressBar, ProgressStyle};
 use petal::{Filter, Image, Spec};
 use petal::{Row, registry};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,23 +30,25 @@ const SIGMAS: f64 = 4.5;
 const ABSENT: u64 = 100_000_000;
 
 fn main() -> ExitCode {
-    let (mut lookups, mut bits) = (1e9, 3.5e10);
+    let (mut seeds, mut lookups, mut bits) = (60.0, 1e9, 3.5e10);
     let mut threads = thread::available_parallelism().map_or(1, usize::from);
     // `cargo bench` adds an argument of its own.
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
     while let Some(name) = arguments.next() {
         let value = arguments.next().and_then(|value| value.parse::<f64>().ok()).filter(|value| *value >= 0.0);
         match (name.as_str(), value) {
+            ("--seeds", Some(value)) => seeds = value,
             ("--lookups", Some(value)) => lookups = value,
             ("--bits", Some(value)) => bits = value,
             ("--threads", Some(value)) if value >= 1.0 => threads = value as usize,
             _ => {
-                eprintln!("usage: soak [--lookups N] [--bits B] [--threads T]");
+                eprintln!("usage: soak [--seeds S] [--lookups N] [--bits B] [--threads T]");
                 return ExitCode::from(2);
             }
         }
     }
-    let mut sound = lookups < 1.0 || many(lookups as u64, threads);
+    let mut sound = seeds < 1.0 || every_number(seeds as u64, threads);
+    sound &= lookups < 1.0 || many(lookups as u64, threads);
     if bits >= 1.0 {
         println!("\nlarge filters, {} absent keys looked up in each", millions(ABSENT));
         println!(
@@ -57,6 +61,69 @@ fn main() -> ExitCode {
     }
     println!("\n{}", if sound { "sound" } else { "NOT SOUND" });
     if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The keys that are built around one step of a geometry, for each seed.
+const KEYS_AT_A_STEP: u64 = 500_000;
+
+/// Kinds that are built from all of their keys, of every number of keys that may be one too many. Whether all were found.
+fn every_number(seeds: u64, threads: usize) -> bool {
+    let variants = sweep::variants();
+    let around = |step: &u64| {
+        let reach = (KEYS_AT_A_STEP / 2 / step).min(100);
+        step - reach..=step + reach
+    };
+    let tasks: Vec<(&Variant, u64)> = variants
+        .iter()
+        .flat_map(|variant| {
+            let steps = variant.steps(3000, 300_000);
+            let numbers: BTreeSet<u64> = sweep::numbers().chain(steps.iter().flat_map(around)).collect();
+            numbers.into_iter().map(move |keys| (variant, keys))
+        })
+        .collect();
+    let total: u64 = tasks.iter().map(|(_, keys)| keys * seeds).sum();
+    println!("{} filters and maps of {} keys in all, {threads} threads", tasks.len() as u64 * seeds, millions(total));
+    let progress = Progress::new("every number of keys", total);
+    let outcomes = soak::on_threads(&tasks, threads, |(variant, keys)| {
+        let before = Instant::now();
+        let outcomes: Vec<Result<Sizes, String>> = (0..seeds).map(|seed| variant.check(*keys, seed)).collect();
+        progress.add(keys * seeds);
+        (outcomes, before.elapsed())
+    });
+    progress.finish();
+
+    println!("{:<32} {:>9} {:>10} {:>7} {:>12} {:>8}", "kind", "built", "keys (M)", "wrong", "bits beyond", "ns a key");
+    let mut all_found = true;
+    for variant in &variants {
+        let (mut built, mut wrong, mut time) = (0, Vec::new(), Duration::ZERO);
+        let (mut sum, mut all_keys) = (Sizes::default(), 0);
+        for ((_, keys), (outcomes, took)) in
+            tasks.iter().zip(&outcomes).filter(|(task, _)| std::ptr::eq(task.0, variant))
+        {
+            for outcome in outcomes {
+                built += 1;
+                match outcome {
+                    Ok(sizes) => (sum.bits, sum.expected) = (sum.bits + sizes.bits, sum.expected + sizes.expected),
+                    Err(error) => wrong.push(error),
+                }
+            }
+            all_keys += keys * seeds;
+            time += *took;
+        }
+        let beyond = sum.bits as f64 / sum.expected as f64 - 1.0;
+        println!(
+            "{:<32} {built:>9} {:>10.1} {:>7} {:>10.3} % {:>8.1}",
+            variant.name(),
+            all_keys as f64 / 1e6,
+            wrong.len(),
+            100.0 * beyond,
+            nanoseconds(time, all_keys)
+        );
+        wrong.iter().take(10).for_each(|error| println!("    {error}"));
+        all_found &= wrong.is_empty() && beyond < 0.01;
+    }
+    println!();
+    all_found
 }
 
 /// Many filters of all kinds, whose keys are all looked up. Whether none was missing.

@@ -40,3 +40,4 @@ mod shared;
 mod sizing;
 mod soak;
 mod specification;
+mod sweep;

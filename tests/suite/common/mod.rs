@@ -2,6 +2,7 @@
 
 pub mod handle;
 pub mod soak;
+pub mod sweep;
 
 use petal::registry;
 use petal::{

@@ -82,26 +82,30 @@ pub fn tasks(lookups: u64) -> Vec<Task> {
 
 /// Does the tasks on so many threads; outcomes are in the tasks' order. `done` is told of keys looked up, now and then.
 pub fn run(tasks: &[Task], threads: usize, done: &(dyn Fn(u64) + Sync)) -> Vec<Outcome> {
+    on_threads(tasks, threads, |task| {
+        let outcome = task.run();
+        done(task.keys);
+        outcome
+    })
+}
+
+/// What `work` makes of the tasks, on so many threads; in the tasks' order.
+pub fn on_threads<T: Sync, R: Send>(tasks: &[T], threads: usize, work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let worker = || {
         let mut outcomes = Vec::new();
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
             let Some(task) = tasks.get(i) else { return outcomes };
-            outcomes.push((i, task.run()));
-            done(task.keys);
+            outcomes.push((i, work(task)));
         }
     };
-    let mut all = vec![Outcome::default(); tasks.len()];
-    thread::scope(|scope| {
+    let mut all: Vec<(usize, R)> = thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-        for worker in workers {
-            for (i, outcome) in worker.join().expect("a worker does not panic") {
-                all[i] = outcome;
-            }
-        }
+        workers.into_iter().flat_map(|worker| worker.join().expect("a worker does not panic")).collect()
     });
-    all
+    all.sort_unstable_by_key(|(i, _)| *i);
+    all.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
 impl Task {
