@@ -3,7 +3,7 @@
 
 use crate::common::{Buffer, filled, hash_of, image, main_layouts};
 use crate::conformance::{CAPACITY, FRESH, can, fails, false_positives, for_each_case, for_each_hash, holds, is_like};
-use petal::{Answers, Capabilities, Image, Keys, Mode, OpenOptions, Overfill, Spec, Status};
+use petal::{Answers, Capabilities, Filter, Image, Keys, Mode, OpenOptions, Overfill, Spec, Status, registry};
 
 // ---- Removing and counting ---------------------------------------------------------------------------------------
 
@@ -283,5 +283,105 @@ fn every_number_of_keys_is_built() {
                 assert!(found < 200, "{}: {keys} keys: {found} of 10000 absent keys are found", case.name());
             }
         }
+    }
+}
+
+// ---- What is stored, and what is omitted -------------------------------------------------------------------------
+
+/// Every number that is stored, asked for in pieces of so many.
+fn listed(filter: &Filter, piece: usize) -> Vec<u64> {
+    let (mut all, mut from, mut numbers) = (Vec::new(), 0, vec![0; piece]);
+    loop {
+        let count = filter.stored_hashes(from, &mut numbers).unwrap();
+        all.extend_from_slice(&numbers[..count]);
+        match numbers[..count].last().and_then(|last| last.checked_add(1)) {
+            Some(next) if count == piece => from = next,
+            _ => return all,
+        }
+    }
+}
+
+/// The numbers that keys are stored as, in order and each once.
+fn numbers_of(filter: &Filter, spec: &Spec, keys: impl Iterator<Item = u64>) -> Vec<u64> {
+    let mut numbers: Vec<u64> = keys.map(|i| filter.stored_hash(hash_of(spec, i)).unwrap().0).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+/// What is listed are the numbers of the keys, each once and in order, from anywhere on; a hash may be there exactly if
+/// its number is listed. Unions and intersections list what both do, or what both have in common.
+#[test]
+fn what_is_stored_is_listed() {
+    let (mut listing, mut combined) = (0, 0);
+    for row in registry::with_foreign().filter(|row| !row.is_map()) {
+        let hash = row.hash_functions()[0];
+        let spec =
+            Spec { kind: Some(row.kind), hash, capacity: CAPACITY, false_positive_rate: 0.01, ..Spec::default() };
+        if !row.capabilities.contains(Capabilities::ENUMERATE) {
+            if let Ok(filter) = crate::common::try_empty(&spec) {
+                fails(filter.stored_hash(1), Status::Unsupported);
+                fails(filter.stored_hashes(0, &mut [0; 3]), Status::Unsupported);
+            }
+            continue;
+        }
+        listing += 1;
+        let filter = filled(&spec, 0..CAPACITY);
+        let numbers = numbers_of(&filter, &spec, 0..CAPACITY);
+        let (_, range) = filter.stored_hash(1).unwrap();
+        assert!(numbers.last().is_some_and(|last| *last < range));
+        for piece in [1, 2, 63, numbers.len() - 1, numbers.len(), numbers.len() + 1] {
+            assert!(listed(&filter, piece) == numbers, "{}, in pieces of {piece}", row.name);
+        }
+        let between = (0..CAPACITY).map(|i| hash_of(&spec, FRESH + i) % range);
+        for from in between.chain(numbers.iter().flat_map(|number| [*number, number + 1])).chain([0, range, u64::MAX]) {
+            let mut some = [0; 3];
+            let count = filter.stored_hashes(from, &mut some).unwrap();
+            let first = numbers.partition_point(|number| *number < from);
+            let expected = &numbers[first..numbers.len().min(first + 3)];
+            assert_eq!(&some[..count], expected, "{}, from {from}", row.name);
+        }
+        for i in 0..20 * CAPACITY {
+            let hash = hash_of(&spec, i);
+            let is_listed = numbers.binary_search(&filter.stored_hash(hash).unwrap().0).is_ok();
+            assert_eq!(filter.contains_hash(hash), is_listed, "{}, key {i}", row.name);
+        }
+        assert_eq!(listed(&crate::common::empty(&spec), 3), []);
+
+        let other = filled(&spec, CAPACITY / 2..2 * CAPACITY);
+        let others = listed(&other, 100);
+        let (mut union, mut both) = (filter.copy().unwrap(), filter.copy().unwrap());
+        let able = |capability| row.capabilities.contains(capability);
+        if able(Capabilities::MERGE) {
+            union.merge(&other).unwrap();
+            assert!(listed(&union, 100) == numbers_of(&filter, &spec, 0..2 * CAPACITY), "{}, a union", row.name);
+            combined += 1;
+        }
+        if able(Capabilities::INTERSECT) {
+            both.intersect(&other).unwrap();
+            let common: Vec<u64> =
+                numbers.iter().copied().filter(|number| others.binary_search(number).is_ok()).collect();
+            assert!(common.len() as u64 >= CAPACITY / 2 && listed(&both, 100) == common, "{}, in common", row.name);
+        }
+    }
+    assert!(listing > 1 && combined > 0);
+}
+
+/// New keys are taken for known as often as is said, within 4.5 standard deviations, of every kind that says of a key
+/// whether it is new.
+#[test]
+fn omissions_are_as_many_as_expected() {
+    const RUNS: u64 = 60;
+    for case in main_layouts().into_iter().filter(|case| case.is_default() && can(case, Capabilities::INSERT)) {
+        let spec = Spec { capacity: CAPACITY, false_positive_rate: 0.1, ..case.spec() };
+        let expected = petal::expected_omissions(&spec, CAPACITY).unwrap();
+        let run = |run: u64| {
+            let mut filter = petal::create(&spec).unwrap();
+            assert_eq!(filter.expected_omissions(CAPACITY).unwrap(), expected);
+            (0..CAPACITY).filter(|i| !filter.insert_hash(hash_of(&spec, run << 32 | i)).unwrap()).count() as f64
+        };
+        let mean = (0..RUNS).map(run).sum::<f64>() / RUNS as f64;
+        let band = 4.5 * (1.3 * expected / RUNS as f64).sqrt() + 0.01 * expected;
+        assert!((mean - expected).abs() < band, "{}: {mean} omitted, {expected} +- {band} expected", case.name());
     }
 }

@@ -74,7 +74,9 @@ fn what_is_read_is_the_value_or_above_it() {
                     let (all, exact) = given(lattice, value_bits, keys);
                     let mut map: Map = create_as(&Spec { capacity: keys.max(1), ..spec }).unwrap();
                     for (key, value) in &all {
-                        map.put_u64(*key, *value).unwrap();
+                        let before = map.get_u64(*key).unwrap();
+                        let is_changed = map.put_u64(*key, *value).unwrap();
+                        assert_eq!(is_changed, map.get_u64(*key).unwrap() != before);
                         // Put again nothing changes.
                         assert!(!map.put_u64(*key, *value).unwrap());
                     }
