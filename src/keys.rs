@@ -124,7 +124,7 @@ impl<'a> Keys<'a> {
     pub(crate) fn identify_range(&self, start: usize, hasher: &Hasher, ids: &mut [u128]) {
         let end = start + ids.len();
         match self {
-            Keys::U64(keys) => fill(ids, keys[start..end].iter().map(|key| hasher.identify_u64(*key).ok())),
+            Keys::U64(keys) => hasher.identify_u64s(&keys[start..end], ids),
             Keys::Hashes(hashes) => fill(ids, hashes[start..end].iter().map(|hash| Some(widen(*hash)))),
             Keys::Bytes { bytes, offsets } => {
                 let keys = offsets[start..=end].windows(2).map(|ends| &bytes[ends[0] as usize..ends[1] as usize]);

@@ -15,10 +15,16 @@ pub fn reduce(hash: u64, range: u64) -> u64 {
 /// which every input bit moves every output bit.
 #[inline]
 pub fn mix(mut x: u64) -> u64 {
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x = (x ^ (x >> 30)).wrapping_mul(MIX);
+    x = (x ^ (x >> 27)).wrapping_mul(MIX_SCATTERED);
     x ^ (x >> 31)
 }
+
+/// The first multiplier of [`mix`].
+pub const MIX: u64 = 0xbf58_476d_1ce4_e5b9;
+
+/// The second.
+pub const MIX_SCATTERED: u64 = 0x94d0_49bb_1331_11eb;
 
 /// 2^64 over the golden ratio, made odd.
 pub const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;

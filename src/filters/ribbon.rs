@@ -14,7 +14,7 @@ use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::kind::{Base, Build, Built, InBytes, Kind, Overfill, Payload, Row, Sizes, Structure};
 use crate::layouts::Measure;
 use crate::layouts::fuse::order;
-use crate::layouts::ribbon::{Fingerprints, MAX_BITS, MIN_BITS, Shape, Work};
+use crate::layouts::ribbon::{Fingerprints, Lookup, MAX_BITS, MIN_BITS, Shape, Work};
 use crate::sizing::ribbon::{self as sizing, Width};
 use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
 use crate::storage::try_box;
@@ -167,12 +167,13 @@ fn build(build: &mut Build<u64>) -> Result<Built> {
 struct Ribbon {
     base: Base,
     shape: Shape,
+    lookup: Lookup,
 }
 
 impl Ribbon {
     fn new(base: Base) -> Result<Ribbon> {
         match shape_of(base.geometry()) {
-            Some(shape) => Ok(Ribbon { shape, base }),
+            Some(shape) => Ok(Ribbon { shape, lookup: Lookup::new(shape.width(), base.instructions()), base }),
             None => Err(base.foreign_geometry()),
         }
     }
@@ -199,7 +200,7 @@ impl Payload for Ribbon {
 
 impl Kind for Ribbon {
     fn contains_hash(&self, hash: u64) -> bool {
-        self.fingerprints().contains(hash)
+        self.fingerprints().contains_with(&self.lookup, hash)
     }
 
     fn fetch(&self, hash: u64) {
@@ -207,7 +208,7 @@ impl Kind for Ribbon {
     }
 
     fn contains_many(&self, batch: &mut dyn Batch) {
-        self.fingerprints().contains_many(self.base.instructions(), batch);
+        self.fingerprints().contains_many(&self.lookup, batch);
     }
 
     /// Places are slots, and every key has one to itself.

@@ -1,7 +1,7 @@
 //! From keys to the 128-bit identities by which maps know them: keys with different identities are different keys, and
 //! of n keys some two have one identity with a probability of n^2 / 2^129, which for 2^40 keys is 2^-49.
 
-use super::{HashFunction, Hasher};
+use super::{HashFunction, Hasher, xxh3};
 use crate::bits::{GOLDEN, mix};
 use crate::error::{Result, Status, error};
 use siphasher::sip128::SipHasher13;
@@ -53,7 +53,19 @@ impl Hasher {
     /// As [`Hasher::identify`].
     #[inline]
     pub fn identify_u64(&self, key: u64) -> core::result::Result<u128, Status> {
-        self.identify(&key.to_le_bytes())
+        match self.function {
+            HashFunction::Xxh3 => Ok(xxh3::identify_u64(xxh3::flip_128(self.identifier), key)),
+            _ => self.identify(&key.to_le_bytes()),
+        }
+    }
+
+    /// The identities of many `u64` keys, which this hasher can hash; `ids` is as long. Of keys that it cannot hash, 0.
+    pub(crate) fn identify_u64s(&self, keys: &[u64], ids: &mut [u128]) {
+        if self.function == HashFunction::Xxh3 {
+            let flip = xxh3::flip_128(self.identifier);
+            return keys.iter().zip(ids).for_each(|(key, id)| *id = xxh3::identify_u64(flip, *key));
+        }
+        keys.iter().zip(ids).for_each(|(key, id)| *id = self.identify_u64(*key).unwrap_or(0));
     }
 
     /// The 128-bit identity of a key of which only a hash is known: [`widen`] of it.
@@ -102,9 +114,15 @@ mod tests {
 
     #[test]
     fn a_number_is_its_little_endian_bytes() {
-        for function in [HashFunction::Xxh3, HashFunction::Xxh64] {
-            let hasher = Hasher::new(function, 7, None).unwrap();
-            assert_eq!(hasher.identify_u64(0x0102_0304), hasher.identify(&[4, 3, 2, 1, 0, 0, 0, 0]));
+        for (function, seed) in [(HashFunction::Xxh3, 0), (HashFunction::Xxh3, !77), (HashFunction::Xxh64, 7)] {
+            let hasher = Hasher::new(function, seed, None).unwrap();
+            let keys: Vec<u64> = (0..1000).map(|i| mix(i) >> (i % 64)).chain([0, u64::MAX]).collect();
+            let mut ids = vec![0; keys.len()];
+            hasher.identify_u64s(&keys, &mut ids);
+            for (key, id) in keys.iter().zip(ids) {
+                assert_eq!(hasher.identify(&key.to_le_bytes()), Ok(id));
+                assert_eq!(hasher.identify_u64(*key), Ok(id));
+            }
             assert_eq!(hasher.identify_hash(1).unwrap_err().status(), Status::Unsupported);
         }
         let external = Hasher::new(HashFunction::External, 7, None).unwrap();

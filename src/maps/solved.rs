@@ -232,6 +232,8 @@ fn solve(build: &mut Build<Entry>, solver: u64, value_bits: u32, check_bits: u32
 struct Solved {
     base: Base,
     shape: Shape,
+    /// How ribbons are looked up.
+    lookup: ribbon::Lookup,
 }
 
 /// The map over a payload that was solved, with so many check bits.
@@ -240,7 +242,7 @@ struct Solved {
 /// [`Status::Corrupt`](crate::Status::Corrupt) for a geometry that no such map has.
 pub fn open(base: Base, check_bits: RangeInclusive<u32>) -> Result<Box<dyn MapKind>> {
     match Shape::of(base.geometry()).filter(|shape| check_bits.contains(&shape.check_bits())) {
-        Some(shape) => Ok(try_box(Solved { shape, base })?),
+        Some(shape) => Ok(try_box(Solved { lookup: ribbon::Lookup::new(WIDTH, base.instructions()), shape, base })?),
         None => Err(base.foreign_geometry()),
     }
 }
@@ -288,7 +290,7 @@ impl MapKind for Solved {
     fn get_one(&self, id: u128) -> Option<u64> {
         match self.shape {
             _ if !self.has_keys() => self.shape.of_none(),
-            Shape::Ribbon(shape) => ribbon::Values::new(shape, self.words()).get(id),
+            Shape::Ribbon(shape) => ribbon::Values::new(shape, self.words()).get(&self.lookup, id),
             Shape::Fuse(shape) => fuse::Values::new(shape, self.words()).get(id),
         }
     }
@@ -296,7 +298,7 @@ impl MapKind for Solved {
     fn get_many(&self, batch: &mut dyn Lookups) {
         match self.shape {
             _ if !self.has_keys() => self.say_of_none(batch),
-            Shape::Ribbon(shape) => ribbon::Values::new(shape, self.words()).get_many(batch),
+            Shape::Ribbon(shape) => ribbon::Values::new(shape, self.words()).get_many(&self.lookup, batch),
             Shape::Fuse(shape) => fuse::Values::new(shape, self.words()).get_many(batch),
         }
     }

@@ -4,10 +4,12 @@ use crate::common::mix;
 use core::sync::atomic::{AtomicU64, Ordering};
 use petal::hash::xxh3;
 use petal::layouts::blocked::masks;
+use petal::layouts::fuse::order;
+use petal::layouts::ribbon::{Fingerprints, Lookup, MAX_BITS, MIN_BITS, Values, Work};
 use petal::layouts::{BlockKernel, blocked, fast_local, split_block};
-use petal::ring::{Batch, FETCH_FROM, Few, GROUP};
+use petal::ring::{Batch, FETCH_FROM, Few, GROUP, Lookups};
 use petal::simd::{Instructions, available, choose};
-use petal::{Filter, Image, Kernel, Spec, Status, sizing};
+use petal::{Entry, Filter, Image, Kernel, Spec, Status, sizing};
 
 /// How a layout gives out its kernels.
 type Kernels = fn(Instructions) -> &'static BlockKernel;
@@ -181,6 +183,94 @@ fn kernels_do_as_the_portable_one() {
             compare(instructions, split_block::kernel, words, &[], count);
             compare(instructions, blocked::kernel, words, masks(6), count);
             compare(instructions, fast_local::kernel, words, fast_local::probes(6), count);
+        }
+    }
+}
+
+/// How many keys batches of ribbons have.
+const LENGTHS: [usize; 8] = [0, 1, 7, 63, 64, 65, 128, 4000];
+
+/// Every kernel finds the rows of ribbons, and reads them, as plain code does, one key at a time and many: in small
+/// payloads and in those of which lines are fetched ahead, with one shard and several, with fingerprints of every
+/// length; also where the payload leads anywhere.
+#[test]
+fn ribbons_are_looked_up_as_by_plain_code() {
+    let small = (MIN_BITS..=MAX_BITS).flat_map(|bits| [1, 40, 3000].map(|keys| (keys, bits)));
+    for ((keys, bits), width) in small.chain([(300_000, 7), (300_000, 32)]).flat_map(|of| [(of, 64), (of, 128)]) {
+        let mut set: Vec<u64> = (0..keys).map(|i| mix(i + 1)).collect();
+        let mut ordered: Vec<u64> = set.iter().map(|hash| order(*hash)).collect();
+        ordered.sort_unstable();
+        let mut work = Work { memory: u64::MAX, threads: 1, progress: &mut |_, _| true };
+        let (shape, mut words) = Fingerprints::build(&&ordered[..], bits, width, &mut work).unwrap();
+        set.truncate(2000);
+        set.extend((0..4000 - set.len() as u64).map(|i| mix((1 << 40) + i)));
+        for is_forged in [false, true] {
+            if is_forged {
+                words.exclusive().unwrap().iter_mut().enumerate().for_each(|(i, word)| *word = mix(i as u64));
+            }
+            let filter = Fingerprints::new(shape, words.shared());
+            let expected: Vec<bool> = set.iter().map(|hash| filter.contains(*hash)).collect();
+            for instructions in available() {
+                let name = format!("{instructions:?}, {keys} keys, {bits} bits, width {width}, forged: {is_forged}");
+                let lookup = Lookup::new(width, instructions);
+                assert!(set.iter().map(|hash| filter.contains_with(&lookup, *hash)).eq(expected.clone()), "{name}");
+                for count in LENGTHS {
+                    let look_up = |batch: &mut dyn Batch| filter.contains_many(&lookup, batch);
+                    let found = Hashes::answered(&set[..count], true, look_up);
+                    assert!(found == expected[..count], "{name}, {count} at once");
+                }
+            }
+        }
+    }
+}
+
+/// The identities of a batch, and what came back.
+struct Ids<'a> {
+    ids: &'a [u128],
+    next: usize,
+    found: Vec<Option<u64>>,
+}
+
+impl Lookups for Ids<'_> {
+    fn next(&mut self, ids: &mut [u128; GROUP]) -> usize {
+        let count = GROUP.min(self.ids.len() - self.next);
+        ids[..count].copy_from_slice(&self.ids[self.next..self.next + count]);
+        self.next += count;
+        count
+    }
+
+    fn give(&mut self, found: &[Option<u64>]) {
+        self.found.extend_from_slice(found);
+    }
+}
+
+/// Maps over ribbons, with values and checks of up to 96 bits together.
+#[test]
+fn ribbons_of_values_are_looked_up_as_by_plain_code() {
+    let lengths = [(0, 0), (1, 0), (5, 3), (8, 8), (9, 0), (20, 12), (31, 2), (40, 24), (33, 32), (64, 1), (64, 32)];
+    for ((value_bits, check_bits), width) in lengths.into_iter().flat_map(|of| [(of, 64), (of, 128)]) {
+        for count in [1, 90, 20_000] {
+            let id = |i: u64| u128::from(mix(i)) << 64 | u128::from(mix(!i));
+            let value = |i: u64| mix(i ^ 7) & u64::MAX.checked_shr(64 - value_bits).unwrap_or(0);
+            let mut entries: Vec<Entry> = (0..count).map(|i| Entry { id: id(i), value: value(i) }).collect();
+            entries.sort_unstable_by_key(|entry| entry.id);
+            let mut work = Work { memory: u64::MAX, threads: 1, progress: &mut |_, _| true };
+            let (shape, words) = Values::build(&&entries[..], value_bits, check_bits, width, &mut work).unwrap();
+            let (map, plain) = (Values::new(shape, words.shared()), Lookup::new(width, Instructions::PORTABLE));
+            let ids: Vec<u128> =
+                (0..4000).map(|i| id(if i % 2 == 0 { i / 2 % count } else { (1 << 40) + i })).collect();
+            let expected: Vec<Option<u64>> = ids.iter().map(|id| map.get(&plain, *id)).collect();
+            assert!((0..4000).step_by(2).all(|i| expected[i] == Some(value(i as u64 / 2 % count))));
+            for instructions in available() {
+                let name = format!("{instructions:?}, {count} keys, {value_bits} and {check_bits} bits, width {width}");
+                let lookup = Lookup::new(width, instructions);
+                assert!(ids.iter().map(|id| map.get(&lookup, *id)).eq(expected.clone()), "{name}");
+                for length in LENGTHS {
+                    let mut asked = Ids { ids: &ids[..length], next: 0, found: Vec::new() };
+                    map.get_many(&lookup, &mut asked);
+                    assert!(asked.found == expected[..length], "{name}, {length} at once");
+                }
+            }
         }
     }
 }

@@ -3,9 +3,10 @@
 
 use petal::layouts::fuse::{order, scatter};
 use petal::layouts::ribbon::{
-    Array, Equations, Fingerprints, MAX_BITS, MAX_COLUMNS, MIN_BITS, Shape, ValueShape, Values, Work, solve,
+    Array, Equations, Fingerprints, Lookup, MAX_BITS, MAX_COLUMNS, MIN_BITS, Shape, ValueShape, Values, Work, solve,
 };
-use petal::ring::{Batch, GROUP, Lookups};
+use petal::ring::{GROUP, Lookups};
+use petal::simd::Instructions;
 use petal::sizing::ribbon as sizing;
 use petal::storage::Words;
 use petal::{Entry, Records, Result, Status};
@@ -390,63 +391,6 @@ fn a_forged_directory_of_shards_is_found() {
     }
 }
 
-/// The keys of a batch, and how many were found of each group.
-struct Asked<'a> {
-    hashes: &'a [u64],
-    next: usize,
-    answers: Vec<bool>,
-}
-
-impl Batch for Asked<'_> {
-    fn keys(&self) -> usize {
-        self.hashes.len()
-    }
-
-    fn next(&mut self, hashes: &mut [u64; GROUP]) -> usize {
-        let count = GROUP.min(self.hashes.len() - self.next);
-        hashes[..count].copy_from_slice(&self.hashes[self.next..self.next + count]);
-        self.next += count;
-        count
-    }
-
-    fn is_asked(&self) -> bool {
-        true
-    }
-
-    fn answer(&mut self, answers: u64, keys: usize) {
-        self.answers.extend((0..keys).map(|i| answers >> i & 1 == 1));
-    }
-}
-
-/// Every instruction set answers a batch as single lookups do: in small payloads and in those of which lines are
-/// fetched ahead, with one shard and several, with fingerprints of every length; also where the payload leads anywhere.
-#[test]
-fn batches_are_single_lookups_with_every_kernel() {
-    let small = (MIN_BITS..=MAX_BITS).flat_map(|bits| [1, 40, 3000].map(|keys| (keys, bits)));
-    for (keys, bits) in small.chain([(1_200_000, 7), (1_200_000, 32)]) {
-        for width in WIDTHS {
-            let mut set = hashes(40, keys);
-            let (shape, mut words) = build(&set, bits, width);
-            set.truncate(2000);
-            set.extend(hashes(41, 2000));
-            for is_forged in [false, true] {
-                if is_forged {
-                    words.exclusive().unwrap().iter_mut().enumerate().for_each(|(i, word)| *word = hash(42, i as u64));
-                }
-                let filter = Fingerprints::new(shape, words.shared());
-                for count in [0, 1, 7, 63, 64, 65, 128, set.len()] {
-                    let expected: Vec<bool> = set[..count].iter().map(|hash| filter.contains(*hash)).collect();
-                    for instructions in petal::simd::available() {
-                        let mut asked = Asked { hashes: &set[..count], next: 0, answers: Vec::new() };
-                        filter.contains_many(instructions, &mut asked);
-                        assert!(asked.answers == expected, "{instructions:?}, {count} of {keys} keys, {bits} bits");
-                    }
-                }
-            }
-        }
-    }
-}
-
 /// The identities of a batch, and what came back.
 struct Ids<'a> {
     ids: &'a [u128],
@@ -486,15 +430,24 @@ fn maps_give_back_their_values() {
         assert_eq!(ValueShape::new(value_bits, check_bits, width, count + 20, shape.bits()), Some(shape));
         let map = Values::new(shape, words.shared());
         let mut ids: Vec<u128> = entries.iter().map(|entry| entry.id).collect();
+        let plain = Lookup::new(width, Instructions::PORTABLE);
         for entry in &entries {
-            assert_eq!(map.get(entry.id), Some(entry.value), "{value_bits} and {check_bits} bits");
+            assert_eq!(map.get(&plain, entry.id), Some(entry.value), "{value_bits} and {check_bits} bits");
         }
         ids.truncate(5000);
         ids.extend((0..5000).map(|i| id(i + count)));
-        let mut asked = Ids { ids: &ids, next: 0, found: Vec::new() };
-        map.get_many(&mut asked);
-        assert_eq!(asked.found, ids.iter().map(|id| map.get(*id)).collect::<Vec<_>>());
-        let given = asked.found[ids.len() - 5000..].iter().filter(|found| found.is_some()).count() as f64;
+        let expected: Vec<_> = ids.iter().map(|id| map.get(&plain, *id)).collect();
+        for instructions in petal::simd::available() {
+            let (what, lookup) =
+                (format!("{instructions:?}, {value_bits} and {check_bits} bits"), Lookup::new(width, instructions));
+            for length in [0, 1, 7, 64, 65, ids.len()] {
+                let mut asked = Ids { ids: &ids[..length], next: 0, found: Vec::new() };
+                map.get_many(&lookup, &mut asked);
+                assert!(asked.found == expected[..length], "{what}, {length} at once");
+            }
+            assert!(ids.iter().map(|id| map.get(&lookup, *id)).eq(expected.iter().copied()), "{what}, one by one");
+        }
+        let given = expected[ids.len() - 5000..].iter().filter(|found| found.is_some()).count() as f64;
         let rate = (-f64::from(check_bits)).exp2();
         let (mean, sigma) = (rate * 5000.0, (rate * (1.0 - rate) * 5000.0).sqrt());
         assert!((given - mean).abs() <= 4.5 * sigma.max(0.5), "{given} absent keys have a value, {mean} expected");

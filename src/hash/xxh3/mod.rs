@@ -1,4 +1,5 @@
-//! XXH3, 64 bits, of `u64` keys: what the published function does with inputs of eight bytes, for many keys at once.
+//! XXH3 of `u64` keys: what the published function does with inputs of eight bytes, for many keys at once. 64 bits of it,
+//! and the 128 bits by which maps know keys.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
@@ -6,15 +7,25 @@ pub(crate) mod avx2;
 pub(crate) mod avx512;
 pub(crate) mod portable;
 
-pub use portable::hash_u64;
+pub use portable::{hash_u64, identify_u64};
 
 use crate::simd::Instructions;
 
-/// What the key is mixed with first: 16 bytes of XXH3's fixed secret, folded into 8, less the seed, whose upper half is
+/// A seed, with its upper half mixed with its reversed lower half.
+fn spread(seed: u64) -> u64 {
+    seed ^ (u64::from((seed as u32).swap_bytes()) << 32)
+}
+
+/// What the key is mixed with first for 128 bits: other 16 bytes of the secret, folded into 8, and the seed.
+#[inline]
+pub fn flip_128(seed: u64) -> u64 {
+    (0xdb97_9083_e96d_d4de_u64 ^ 0x1f67_b3b7_a4a4_4072).wrapping_add(spread(seed))
+}
+
+/// What the key is mixed with first for 64 bits: 16 bytes of XXH3's fixed secret, folded into 8, less the seed, whose upper half is
 /// mixed with its reversed lower half before.
 pub fn flip(seed: u64) -> u64 {
-    let seed = seed ^ (u64::from((seed as u32).swap_bytes()) << 32);
-    (0x1cad_21f7_2c81_017c_u64 ^ 0xdb97_9083_e96d_d4de).wrapping_sub(seed)
+    (0x1cad_21f7_2c81_017c_u64 ^ 0xdb97_9083_e96d_d4de).wrapping_sub(spread(seed))
 }
 
 /// XXH3's multiplier for short inputs.

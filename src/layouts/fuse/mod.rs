@@ -44,15 +44,10 @@ pub use shape::{ARITIES, Shape};
 pub use shards::{Cells, Equations, Work, solve};
 pub use values::{MAX_CHECK_BITS, ValueShape, Values};
 
-use crate::bits::{GOLDEN, ring};
+use crate::bits::{GOLDEN, MIX, MIX_SCATTERED, ring};
 use crate::sizing::fuse as sizing;
 use core::sync::atomic::AtomicU64;
 use shape::{ENTRY_WORDS, Entry, Segments, groups};
-
-/// The multiplier of [`order`]; the two are those of `bits::mix`.
-const MIX: u64 = 0xbf58_476d_1ce4_e5b9;
-/// The multiplier of [`scatter`].
-const MIX_SCATTERED: u64 = 0x94d0_49bb_1331_11eb;
 
 /// The first half of the mixing, a bijection: hashes that are weak in their high bits are spread evenly over shards.
 #[inline]

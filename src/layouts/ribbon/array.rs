@@ -6,6 +6,7 @@ use super::row::{Coefficients, bumped_hash, bumped_scatter};
 use super::shape::{Shape, class, place};
 use crate::bits::{self, reduce, ring};
 use core::cmp::Ordering::{Equal, Greater, Less};
+use core::hint::select_unpredictable;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// A payload, to be read.
@@ -71,7 +72,9 @@ impl<'a> Array<'a> {
     #[inline(always)]
     pub(super) fn find<C: Coefficients>(&self, x: u64, z: u64) -> Row<C> {
         let (shard, how_far) = place(x, self.shape.shards());
-        let begin = if shard == 0 { self.shape.begin() } else { self.word(shard - 1) };
+        // Read in any case: where there are few shards, nobody can guess whether it is the first.
+        let begin = self.word(shard.saturating_sub(1));
+        let begin = select_unpredictable(shard == 0, self.shape.begin(), begin);
         let start = (how_far * self.shape.starts()) >> 32;
         let bucket = start >> C::SIZES.bucket_bits;
         let metadata = self.shape.metadata() + shard * self.shape.stride() + bucket / BUCKETS;
@@ -83,7 +86,7 @@ impl<'a> Array<'a> {
 
     /// The row of a key that was bumped from the first layer.
     #[inline(never)]
-    fn find_bumped<C: Coefficients>(&self, shard: u64, begin: u64, x: u64, z: u64) -> Row<C> {
+    pub(super) fn find_bumped<C: Coefficients>(&self, shard: u64, begin: u64, x: u64, z: u64) -> Row<C> {
         let sizes = Sizes::read(self.word(self.shape.sizes_word(shard)));
         let is_last = shard + 1 == self.shape.shards();
         let end = match is_last {
@@ -139,13 +142,18 @@ impl<'a> Array<'a> {
     #[inline(always)]
     pub(super) fn fetch<C: Coefficients>(&self, row: &Row<C>) {
         let length = C::GROUPS as u64 * u64::from(self.shape.columns());
-        let mut byte = row.byte;
-        let last = row.byte.wrapping_add(length - 1);
-        while byte < last {
-            ring::fetch_word(self.words, (byte / 8) as usize);
-            byte = byte.saturating_add(64);
+        // As often for every row, because nobody can guess in how many lines it lies.
+        for byte in (0..length).step_by(64).chain([length - 1]) {
+            ring::fetch_word(self.words, (row.byte.saturating_add(byte) / 8) as usize);
         }
-        ring::fetch_word(self.words, (last / 8) as usize);
+    }
+
+    /// The first byte of a row, if that and all others of its groups are among the words, and so many after them.
+    #[inline(always)]
+    pub(super) fn bytes_of<C: Coefficients>(&self, row: &Row<C>, room: u64) -> Option<*const u8> {
+        let length = C::GROUPS as u64 * u64::from(self.shape.columns()) + room;
+        let last = (self.words.len() as u64 * 8).checked_sub(length)?;
+        (row.byte <= last).then(|| self.words.as_ptr().cast::<u8>().wrapping_add(row.byte as usize))
     }
 
     /// Eight columns from `first` on of what the slots of a row give, as bytes.

@@ -31,9 +31,15 @@
 
 mod array;
 #[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
 mod avx512;
 mod fingerprints;
+mod kernel;
 mod metadata;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+mod portable;
 mod query;
 mod row;
 mod shape;
@@ -43,6 +49,7 @@ mod values;
 
 pub use array::Array;
 pub use fingerprints::{Fingerprints, MAX_BITS, MIN_BITS};
+pub use kernel::Lookup;
 pub use row::Value;
 pub use shape::Shape;
 pub use shards::{Equations, Work, solve};

@@ -14,7 +14,7 @@ const EACH: u64 = 0x0101_0101_0101_0101;
 pub(super) fn sum<C: Coefficients>(row: C, shift: u32, read: impl Fn(usize) -> u64) -> u64 {
     let mut sum = 0;
     for group in 0..C::GROUPS {
-        sum ^= read(group) & (u64::from(row.byte(shift, group)) * EACH);
+        sum ^= read(group) & mask(row.byte(shift, group));
     }
     sum
 }
@@ -31,6 +31,36 @@ pub(super) fn parities(mut sum: u64) -> u64 {
 #[inline(always)]
 pub(super) fn columns(left: usize) -> u64 {
     if left >= 8 { u64::MAX } else { (1 << (8 * left)) - 1 }
+}
+
+/// A byte in each byte of a word.
+#[inline(always)]
+pub(super) fn mask(byte: u8) -> u64 {
+    u64::from(byte) * EACH
+}
+
+/// Of which of eight groups of one to eight columns each byte is, where they follow each other; `0x80` of those after
+/// the last.
+pub(super) static GROUP_OF: [[u8; 64]; 8] = {
+    let (mut groups_of, mut columns) = ([[0x80; 64]; 8], 1);
+    while columns <= 8 {
+        let mut byte = 0;
+        while byte < 8 * columns {
+            groups_of[columns - 1][byte] = (byte / columns) as u8;
+            byte += 1;
+        }
+        columns += 1;
+    }
+    groups_of
+};
+
+/// The parities of columns, at most 8 of them, of the bits of eight groups that follow each other, a bit a column;
+/// above them anything.
+#[inline(always)]
+pub(super) fn fold(mut bits: u64, columns: u32) -> u64 {
+    bits ^= bits >> (4 * columns);
+    bits ^= bits >> (2 * columns);
+    bits ^ bits >> columns
 }
 
 /// Bytes of 0 or 1 as bits.

@@ -26,6 +26,9 @@ pub(super) trait Coefficients: Copy + Default + Eq + BitXorAssign + Send {
 
     /// The `i`-th byte of the coefficients, moved up by `shift` bits, less than 8.
     fn byte(self, shift: u32, i: usize) -> u8;
+
+    /// All of these bytes: the words from the lowest on, as many as there are, and the last byte, which is in no word.
+    fn moved(self, shift: u32) -> ([u64; 2], u8);
 }
 
 impl Coefficients for u64 {
@@ -50,6 +53,11 @@ impl Coefficients for u64 {
     #[inline(always)]
     fn byte(self, shift: u32, i: usize) -> u8 {
         ((u128::from(self) << shift) >> (8 * i)) as u8
+    }
+
+    #[inline(always)]
+    fn moved(self, shift: u32) -> ([u64; 2], u8) {
+        ([self << shift, 0], (self >> 1 >> (63 - shift)) as u8)
     }
 }
 
@@ -78,10 +86,16 @@ impl Coefficients for u128 {
     fn byte(self, shift: u32, i: usize) -> u8 {
         if i < 16 { ((self << shift) >> (8 * i)) as u8 } else { (self >> 120 >> (8 - shift)) as u8 }
     }
+
+    #[inline(always)]
+    fn moved(self, shift: u32) -> ([u64; 2], u8) {
+        let low = self << shift;
+        ([low as u64, (low >> 64) as u64], (self >> 120 >> (8 - shift)) as u8)
+    }
 }
 
 /// The multiplier of the high half of wide coefficients.
-const WIDE_MIX: u64 = 0xd6e8_feb8_6659_fd93;
+pub(super) const WIDE_MIX: u64 = 0xd6e8_feb8_6659_fd93;
 
 /// The hash of a bumped key in a layer after the first, of its order and its scattered hash. Two keys that are distinct
 /// in either have other hashes in each layer.

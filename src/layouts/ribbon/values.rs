@@ -4,11 +4,12 @@
 //! A key is known by 128 bits. Their high half is what records are sorted and divided by; both halves together choose
 //! the coefficients and the check bits.
 
-use super::array::{Array, Row};
+use super::array::Array;
+use super::kernel::{Either, Group, Kernel, Lookup, SOME, Turns};
 use super::row::Coefficients;
 use super::{Equations, MAX_COLUMNS, Shape, Work, solve};
 use crate::bits::mix;
-use crate::bits::ring::{FETCH_FROM, GROUP, Lookups};
+use crate::bits::ring::{GROUP, Lookups};
 use crate::error::{Result, error};
 use crate::layouts::fuse::fingerprint;
 use crate::records::{Entry, Records};
@@ -100,7 +101,7 @@ struct OfEntries<V> {
 
 /// What coefficients and check bits come from.
 #[inline]
-fn scatter(id: u128) -> u64 {
+pub(super) fn scatter(id: u128) -> u64 {
     mix(id as u64 ^ mix((id >> 64) as u64))
 }
 
@@ -136,13 +137,6 @@ pub struct Values<'a> {
     array: Array<'a>,
 }
 
-/// A row, and the check bits that go with it.
-#[derive(Clone, Copy, Default)]
-struct Found<C> {
-    row: Row<C>,
-    check: u64,
-}
-
 impl<'a> Values<'a> {
     /// The map of this shape in `words`.
     #[inline]
@@ -174,69 +168,64 @@ impl<'a> Values<'a> {
         Ok((ValueShape { value_bits, check_bits, shape }, words))
     }
 
+    /// What slots say, of their bits and of the check of a key.
     #[inline(always)]
-    fn find<C: Coefficients>(&self, id: u128) -> Found<C> {
-        let z = scatter(id);
-        Found { row: self.array.find((id >> 64) as u64, z), check: fingerprint(z) }
-    }
-
-    /// What the slots of a key say.
-    #[inline(always)]
-    fn answer<C: Coefficients>(&self, found: &Found<C>) -> Option<u64> {
+    fn answer(&self, [first, rest]: [u64; 2], check: u64) -> Option<u64> {
         let ValueShape { value_bits, check_bits, .. } = self.shape;
-        let together = self.array.together(&found.row);
         let low = |bits: u32| u64::MAX.checked_shr(64 - bits).unwrap_or(0);
-        let check = (together >> value_bits) as u64 ^ found.check;
-        (check & low(check_bits) == 0).then_some(together as u64 & low(value_bits))
+        let found = (u128::from(rest) << 64 | u128::from(first)) >> value_bits;
+        ((found as u64 ^ check) & low(check_bits) == 0).then_some(first & low(value_bits))
     }
 
     /// The value of the key with this identity; `None` if it was given none. A key that was given none has any value
     /// with a probability of 2^-c for c check bits.
     #[inline]
-    pub fn get(&self, id: u128) -> Option<u64> {
-        match self.shape.width() {
-            _ if self.shape.shape.shards() == 0 => None,
-            64 => self.answer(&self.find::<u64>(id)),
-            _ => self.answer(&self.find::<u128>(id)),
+    pub fn get(&self, lookup: &Lookup, id: u128) -> Option<u64> {
+        match &lookup.0 {
+            _ if self.array.shape().shards() == 0 => None,
+            Either::Narrow(kernel) => self.get_by(kernel, id),
+            Either::Wide(kernel) => self.get_by(kernel, id),
         }
+    }
+
+    #[inline(always)]
+    fn get_by<C: Coefficients>(&self, kernel: &Kernel<C>, id: u128) -> Option<u64> {
+        let z = scatter(id);
+        let row = self.array.find((id >> 64) as u64, z);
+        let rest =
+            if self.array.shape().columns() > u64::BITS { (kernel.one)(&self.array, &row, u64::BITS) } else { 0 };
+        self.answer([(kernel.one)(&self.array, &row, 0), rest], fingerprint(z))
     }
 
     /// The value of each key of a batch. In a map that is larger than the caches the slots of the next group are
     /// fetched while this one is answered.
-    pub fn get_many(&self, batch: &mut dyn Lookups) {
-        match self.shape.width() {
-            64 => self.get_all::<u64>(batch),
-            _ => self.get_all::<u128>(batch),
+    pub fn get_many(&self, lookup: &Lookup, batch: &mut dyn Lookups) {
+        match &lookup.0 {
+            Either::Narrow(kernel) => self.get_all(kernel, batch),
+            Either::Wide(kernel) => self.get_all(kernel, batch),
         }
     }
 
-    fn get_all<C: Coefficients>(&self, batch: &mut dyn Lookups) {
-        let (mut ids, mut found) = ([0; GROUP], [None; GROUP]);
-        let (is_built, is_fetched) = (self.shape.shape.shards() > 0, self.array.words().len() >= FETCH_FROM);
-        let find = |id| {
-            let found = self.find::<C>(id);
-            if is_fetched {
-                self.array.fetch(&found.row);
-            }
-            found
-        };
-        let answer = |found: &Found<C>| if is_built { self.answer(found) } else { None };
-        let (mut now, mut later) = (&mut [Found::default(); GROUP], &mut [Found::default(); GROUP]);
-        let mut count = batch.next(&mut ids);
-        now.iter_mut().zip(&ids[..count]).for_each(|(place, id)| *place = find(*id));
-        while count > 0 {
+    fn get_all<C: Coefficients>(&self, kernel: &Kernel<C>, batch: &mut dyn Lookups) {
+        let (is_built, mut turns) = (self.array.shape().shards() > 0, Turns::new(self.array, *kernel));
+        let (mut count, mut ids, mut found) = (0, [0; GROUP], [None; GROUP]);
+        loop {
             let next = batch.next(&mut ids);
-            // Evenly: a fetch for each answer.
-            for i in 0..count.max(next) {
-                if i < next {
-                    later[i] = find(ids[i]);
+            let find = |kernel: &Kernel<C>, array: &Array, found: &mut Group<C>, from| {
+                (kernel.find_ids)(array, &ids, found, from)
+            };
+            turns.turn((count, next), find, |from, [first, rest], checks| {
+                for i in 0..SOME {
+                    let answer = self.answer([first[i], rest[i]], checks[i]);
+                    found[from + i] = if is_built { answer } else { None };
                 }
-                if i < count {
-                    found[i] = answer(&now[i]);
-                }
+            });
+            if count > 0 {
+                batch.give(&found[..count]);
             }
-            batch.give(&found[..count]);
-            core::mem::swap(&mut now, &mut later);
+            if next == 0 {
+                return;
+            }
             count = next;
         }
     }
