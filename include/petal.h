@@ -872,6 +872,8 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_GOLOMB 14
 /** A hash table of signatures: says what is new, and refuses keys when it is full; for model checkers. */
 #define PETAL_KIND_HASH_COMPACTION 17
+/** A static table of cuckoo signatures: built once from all keys, two cache lines a lookup. */
+#define PETAL_KIND_SIGNATURES 18
 /** A bit for each integer below a bound: no false positives; for keys that are dense integers. */
 #define PETAL_KIND_EXACT_BITS 19
 /** A map built once: the exact value of each key, and of other keys that they are not there. */

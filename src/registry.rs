@@ -2,7 +2,7 @@
 
 use crate::filters::{
     blocked, bloom, counting, exact_bits, foreign_bloom, foreign_cuckoo, foreign_scalable, foreign_static, fuse,
-    golomb, golomb_stream, hash_compaction, ribbon, rocksdb_bloom, scalable, split_block,
+    golomb, golomb_stream, hash_compaction, ribbon, rocksdb_bloom, scalable, signatures, split_block,
 };
 use crate::kind::Row;
 use crate::maps::{approximator, bloomier, mutable_bloomier, retrieval};
@@ -19,6 +19,7 @@ pub static FILTERS: &[Row] = &[
     ribbon::ROW,
     golomb::ROW,
     hash_compaction::ROW,
+    signatures::ROW,
     exact_bits::ROW,
 ];
 

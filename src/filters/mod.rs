@@ -18,4 +18,5 @@ pub mod levels;
 pub mod ribbon;
 pub mod rocksdb_bloom;
 pub mod scalable;
+pub mod signatures;
 pub mod split_block;

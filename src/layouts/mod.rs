@@ -16,6 +16,7 @@ pub mod fuse;
 pub mod golomb;
 pub mod lattice;
 pub mod ribbon;
+pub mod signatures;
 pub mod slots;
 pub mod split_block;
 pub mod word_cells;

@@ -29,6 +29,7 @@
 //! | chains of levels, `1 - prod(1 - P_i)` | [`scalable`] | Almeida et al. 2007 |
 //! | hash compaction, `p (S ln(1 / (1 - n/S)) - n)` omissions | [`hash_compaction`] | Wolper and Leroy 1993 |
 //! | omissions of any kind, the sum of its rates | [`omissions`] | Dillinger and Manolios 2004 |
+//! | tables of cuckoo signatures, `d b a / (2^r - 1)` | [`signatures`] | Fountoulakis, Khosla and Panagiotou 2011 |
 //! | two keys with the same hash, `1 - (1-2^-w)^n` | [`hash_floor`] | birthday argument |
 
 pub mod approximator;
@@ -49,6 +50,7 @@ pub mod scalable;
 pub mod ribbon;
 mod search;
 pub mod series;
+pub mod signatures;
 pub mod split_block;
 
 pub use bloom::{PartitionedSize, Size};

@@ -57,7 +57,12 @@ impl Words {
 
     /// A copy in memory of its own.
     pub fn copy(&self) -> Result<Words> {
-        let mut copy = Words::zeroed(self.bytes())?;
+        self.copy_with(self.bytes())
+    }
+
+    /// A copy in memory of its own, with room for so many bytes.
+    fn copy_with(&self, bytes: u64) -> Result<Words> {
+        let mut copy = Words::zeroed(bytes)?;
         for (to, from) in copy.owned_mut().iter_mut().zip(self.shared()) {
             *to = from.load(Ordering::Relaxed);
         }
@@ -100,6 +105,15 @@ impl Words {
         if self.is_own() {
             self.length = self.length.min((bytes / 8) as usize);
         }
+    }
+
+    /// Becomes longer, in other memory of its own, by zeros: `bytes` bytes, a multiple of 8, and no fewer than there are.
+    ///
+    /// # Errors
+    /// Those of [`Words::zeroed`].
+    pub(crate) fn lengthen(&mut self, bytes: u64) -> Result<()> {
+        *self = self.copy_with(bytes)?;
+        Ok(())
     }
 
     fn owned_mut(&mut self) -> &mut [u64] {

@@ -281,10 +281,9 @@ fn many_forms_answer_at_once() {
 /// trailer always. Nothing that opens reads past the form.
 #[test]
 fn flipped_bits_are_refused() {
-    for_each_case(|case, spec| {
-        let is_small = case.row.is_made_empty() || ["fuse", "ribbon"].contains(&case.row.name);
-        let keys = if is_small { 20 } else { CAPACITY };
-        let whole = compact(&filled(&Spec { capacity: keys, ..*spec }, 0..keys));
+    for_each_case(|_, spec| {
+        // Forms are short, so that of all these flips none is one of the 2^-20 that the digest does not find.
+        let whole = compact(&filled(&Spec { capacity: 20, ..*spec }, 0..20));
         let payload = whole.len() / 64 * 64;
         for bit in 0..8 * whole.len() {
             let mut bytes = whole.clone();

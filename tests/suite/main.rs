@@ -37,6 +37,7 @@ mod pollution;
 mod ribbon;
 mod scalable;
 mod shared;
+mod signatures;
 mod sizing;
 mod soak;
 mod specification;

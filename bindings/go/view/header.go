@@ -46,6 +46,7 @@ const (
 	Golomb          = image.Golomb
 	Retrieval       = image.Retrieval
 	HashCompaction  = image.HashCompaction
+	Signatures      = image.Signatures
 	ExactBits       = image.ExactBits
 	Approximator    = image.Approximator
 	MutableBloomier = image.MutableBloomier

@@ -19,6 +19,7 @@ const (
 	Retrieval       Kind = 15
 	Approximator    Kind = 16
 	HashCompaction  Kind = 17
+	Signatures      Kind = 18
 	ExactBits       Kind = 19
 	MutableBloomier Kind = 21
 )
@@ -37,6 +38,7 @@ var kinds = [...]*kindRow{
 	Retrieval:       &retrievalRow,
 	Approximator:    &approximatorRow,
 	HashCompaction:  &hashCompactionRow,
+	Signatures:      &signaturesRow,
 	ExactBits:       &exactBitsRow,
 	MutableBloomier: &mutableBloomierRow,
 }
@@ -48,7 +50,6 @@ var unread = map[Kind]string{
 	10: "foreign_static",
 	11: "foreign_scalable",
 	12: "foreign_cuckoo",
-	18: "signatures",
 	20: "golomb_stream",
 }
 
@@ -110,6 +111,8 @@ type shape struct {
 	byRibbon   bool         // bloomier and retrieval
 	values     wordCells    // approximator and mutable_bloomier
 	lattice    uint64       // approximator
+	shards     uint64       // signatures
+	buckets    bucketShape  // signatures
 	levels     []chainLevel // scalable
 }
 
