@@ -2,24 +2,41 @@
 
 use petal::plan::{Fit, Goal, Request, plan};
 use petal::{Capabilities, Row, registry};
+use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 
-/// Colours that can be told apart, on white as on black (Tol's "muted" and "vibrant" schemes), for the kinds in the
-/// order of their numbers.
-const COLOURS: [RGBColor; 12] = [
-    RGBColor(0, 119, 187),
-    RGBColor(51, 187, 238),
-    RGBColor(0, 153, 136),
-    RGBColor(238, 51, 119),
-    RGBColor(150, 150, 150),
-    RGBColor(187, 170, 60),
-    RGBColor(238, 119, 51),
-    RGBColor(136, 102, 204),
-    RGBColor(204, 51, 17),
-    RGBColor(17, 119, 51),
-    RGBColor(170, 68, 153),
-    RGBColor(136, 84, 40),
+/// Colours that everybody can tell apart, on white as on black: those of Okabe and Ito but for yellow, and grey.
+const COLOURS: [RGBColor; 7] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(86, 180, 233),
+    RGBColor(230, 159, 0),
+    RGBColor(128, 128, 128),
 ];
+
+/// Lines without gaps, and how long dashes and the gaps between them are in the others.
+const DASHES: [Option<(u32, u32)>; 3] = [None, Some((9, 5)), Some((2, 4))];
+
+/// How a line is drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Pen {
+    colour: RGBColor,
+    dashes: Option<(u32, u32)>,
+}
+
+impl Pen {
+    /// That of the kind with this place in the order of numbers: each has its own, as long as there are any.
+    fn of(place: usize) -> Pen {
+        let dashes = DASHES[place / COLOURS.len() % DASHES.len()];
+        Pen { colour: COLOURS[place % COLOURS.len()], dashes }
+    }
+
+    fn style(self) -> ShapeStyle {
+        self.colour.stroke_width(2)
+    }
+}
 
 const SIZE: (u32, u32) = (860, 560);
 
@@ -41,7 +58,7 @@ struct Line {
     /// Its bits per key at [`NAMED`].
     at_named: Option<f64>,
     points: Vec<(f64, f64)>,
-    colour: RGBColor,
+    pen: Pen,
     /// Whether there are filters at the points only, and none between.
     is_stepped: bool,
 }
@@ -70,7 +87,7 @@ fn lines(request: &Request) -> Result<Vec<Line>, String> {
         Ok(proposals.into_iter().find(|one| one.kind == row.kind).and_then(|one| one.outcome.ok()))
     };
     let mut lines = Vec::new();
-    for (row, colour) in registry::FILTERS.iter().zip(COLOURS.into_iter().cycle()) {
+    for (place, row) in registry::FILTERS.iter().enumerate() {
         let mut points = Vec::new();
         for quarter in 4..=4 * LEAST {
             let rate = (-0.25 * f64::from(quarter)).exp2();
@@ -84,7 +101,8 @@ fn lines(request: &Request) -> Result<Vec<Line>, String> {
         points.retain(|(bits, _)| *bits <= MOST_BITS);
         let at_named = fits(row, NAMED)?.map(|fit| fit.bits_per_key);
         if points.len() > 1 {
-            lines.push(Line { name: row.name.to_owned(), at_named, points, colour, is_stepped: !row.is_made_empty() });
+            let (name, is_stepped) = (row.name.to_owned(), !row.is_made_empty());
+            lines.push(Line { name, at_named, points, pen: Pen::of(place), is_stepped });
         }
     }
     let order = |line: &Line| line.at_named.unwrap_or(f64::INFINITY);
@@ -124,30 +142,45 @@ fn draw(lines: &[Line], keys: u64, svg: &mut String) -> Result<(), DrawingAreaEr
         .draw()?;
     // No filter of this rate is smaller: log2(1 / rate) bits per key.
     chart.draw_series(LineSeries::new([(0.0, 1.0), (f64::from(LEAST), least)], BLACK.stroke_width(2)))?;
-    for Line { points, colour, is_stepped, .. } in lines {
-        chart.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?;
+    for Line { points, pen, is_stepped, .. } in lines {
+        let along = points.iter().copied();
+        match pen.dashes {
+            None => chart.draw_series(LineSeries::new(along, pen.style()))?,
+            Some((dash, gap)) => chart.draw_series(DashedLineSeries::new(along, dash, gap, pen.style()))?,
+        };
         if *is_stepped {
-            chart.draw_series(points.iter().map(|point| Circle::new(*point, 3, colour.filled())))?;
+            chart.draw_series(points.iter().map(|point| Circle::new(*point, 3, pen.colour.filled())))?;
         }
     }
     // Rates fall from the upper left to the lower right, so that the corner to the upper right has hardly any line.
     let (left, mut y) = (SIZE.0 as i32 - 330, 62);
     let corner = (SIZE.0 as i32 - 26, y + 19 * (lines.len() as i32 + 1) - 8);
     area.draw(&Rectangle::new([(left - 10, y - 12), corner], WHITE.filled()))?;
-    let mut legend = |name: String, colour: RGBColor| {
-        let dash = PathElement::new(vec![(left, y), (left + 26, y)], colour.stroke_width(2));
+    let mut legend = |name: String, pen: Pen| {
         let text = Text::new(name, (left + 34, y - 7), font(13));
+        let ends = vec![(left, y), (left + 26, y)];
         y += 19;
-        area.draw(&dash)?;
+        match pen.dashes {
+            None => area.draw(&PathElement::new(ends, pen.style()))?,
+            Some((dash, gap)) => area.draw(&DashedPathElement::new(ends, dash, gap, pen.style()))?,
+        }
         area.draw(&text)
     };
     let bits = |bits: f64| format!("{bits:.1} bits per key at {}", percent(NAMED));
-    legend(format!("the least there is: {}", bits(-NAMED.log2())), BLACK)?;
+    legend(format!("the least there is: {}", bits(-NAMED.log2())), Pen { colour: BLACK, dashes: None })?;
     for line in lines {
-        legend(
-            line.at_named.map_or_else(|| line.name.clone(), |at| format!("{}: {}", line.name, bits(at))),
-            line.colour,
-        )?;
+        legend(line.at_named.map_or_else(|| line.name.clone(), |at| format!("{}: {}", line.name, bits(at))), line.pen)?;
     }
     area.present()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_a_line_of_its_own() {
+        let pens: Vec<Pen> = (0..registry::FILTERS.len()).map(Pen::of).collect();
+        assert!(pens.iter().enumerate().all(|(i, pen)| !pens[..i].contains(pen)), "more colours or dashes are needed");
+    }
 }
