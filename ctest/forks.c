@@ -241,6 +241,51 @@ static void buffers(petal_open_mode mode) {
   CHECK(munmap(memory, LENGTH) == 0);
 }
 
+static petal_status change(petal_map *map, uint64_t key) {
+  bool told = false;
+  return (petal_map_capabilities(map) & PETAL_CAN_PUT) != 0 ? petal_map_put_u64(map, key, 1000, &told)
+                                                            : petal_map_replace_u64(map, key, 1000, &told);
+}
+
+/* A map of each kind that changes, open to be written: what a child does to it is refused, and nothing to its parent. */
+static void maps(void) {
+  enum { KEYS = 1000 };
+  const char *path = check_path("map");
+  petal_open_options to_write = {.struct_size = sizeof to_write, .mode = PETAL_OPEN_WRITE};
+  for (size_t i = 0; i < petal_kind_count(); i++) {
+    petal_kind_info kind = {.struct_size = sizeof kind};
+    CHECK_OK(petal_kind_at(i, &kind));
+    if ((kind.capabilities & (PETAL_CAN_PUT | PETAL_CAN_REPLACE)) == 0) continue;
+    petal_spec spec = SPEC(.kind = kind.kind, .capacity = KEYS);
+    CHECK_OK(petal_spec_set(&spec, "value_bits", 10, NULL));
+    petal_map_builder *builder = NULL;
+    petal_map *map = NULL;
+    CHECK_OK(petal_map_builder_new(&spec, NULL, &builder, NULL));
+    for (uint64_t key = 0; key < KEYS; key++) CHECK_OK(petal_map_builder_put_u64(builder, key, key % 1000));
+    CHECK_OK(petal_map_builder_save(builder, path, NULL));
+    petal_map_builder_free(builder);
+    CHECK_OK(petal_map_open(path, &to_write, &map, NULL));
+    CHECK_OK(change(map, 1));
+    IN_CHILD({
+      uint64_t value = 0;
+      bool found = false;
+      CHECK(change(map, 2) == PETAL_ERR_UNSUPPORTED);
+      REFUSED(PETAL_ERR_UNSUPPORTED, "", petal_map_sync(map, &error));
+      REFUSED(PETAL_ERR_UNSUPPORTED, "", petal_map_vouch(map, &error));
+      CHECK_OK(petal_map_get_u64(map, 1, &value, &found));
+      CHECK(found && value == 1000);
+      petal_map_free(map);
+    });
+    petal_map *reader = NULL;
+    CHECK_OK(petal_map_open(path, NULL, &reader, NULL));
+    REFUSED(PETAL_ERR_DIRTY, NULL, petal_map_verify(reader, &error));
+    CHECK_OK(change(map, 3));
+    petal_map_free(map);
+    CHECK_OK(petal_map_verify(reader, NULL));
+    petal_map_free(reader);
+  }
+}
+
 /* Memory of a filter's own is a child's own, too. */
 static void own_memory(uint64_t capacity) {
   petal_filter *filter = make(SPEC(.capacity = capacity)), *before = NULL;
@@ -263,6 +308,7 @@ int main(void) {
   files(PETAL_OPEN_SHARE);
   buffers(PETAL_OPEN_WRITE);
   buffers(PETAL_OPEN_SHARE);
+  maps();
   own_memory(1000);
   own_memory(2000000);
   builders(0, 1000);

@@ -430,3 +430,14 @@ proptest! {
         }
     }
 }
+
+/// Omissions are the sum of the rates, though what levels hold is found out once for all of them.
+#[test]
+fn omissions_are_the_sum_of_the_rates() {
+    for (capacity, keys) in [(1000, 0), (1000, 900), (1000, 30_000), (1, 5000), (50_000, 1 << 22)] {
+        let spec = spec(capacity, 0.01, &[]);
+        let rate = |before| petal::expected_false_positive_rate(&spec, before).unwrap();
+        let omissions = petal::expected_omissions(&spec, keys).unwrap();
+        assert_eq!(omissions, petal::sizing::omissions::sum_of_rates(keys, rate), "{keys} keys, first {capacity}");
+    }
+}

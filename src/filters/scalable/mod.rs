@@ -26,6 +26,7 @@ use super::levels::{LEVEL, LEVEL_UNIT, LEVELS, MAX_HASHES};
 use crate::error::{Result, error};
 use crate::format::Geometry;
 use crate::kind::{Capabilities, Overfill, Row, Sizes, Structure};
+use crate::sizing::omissions::sum_of_rates;
 use crate::spec::{DEFAULT_FALSE_POSITIVE_RATE, Domain, KindId, Parameter, Size, Spec};
 use schedule::Schedule;
 
@@ -67,6 +68,9 @@ pub const ROW: Row = Row {
     false_positive_rate: |geometry, keys| {
         Schedule::of(geometry).map_or(1.0, |schedule| schedule.false_positive_rate(keys))
     },
+    omissions: Some(|geometry, keys| {
+        Schedule::of(geometry).map_or(keys as f64, |schedule| sum_of_rates(keys, schedule.rates(keys)))
+    }),
     is_canonical: false,
     overfill: Overfill::Grows,
     compact: schedule::compact,

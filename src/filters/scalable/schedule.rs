@@ -192,18 +192,48 @@ impl Schedule {
         move |keys| rate(&level, keys)
     }
 
+    /// The levels, each when it is full, one after the other: asked for from 0 on, `None` past the last that a chain can
+    /// have.
+    fn full_levels(&self) -> impl FnMut(u32) -> Option<(Full, Geometry)> {
+        let (first, mut last) = (self.full_first().ok(), None);
+        move |i| {
+            let first = first?;
+            let full = if i == 0 { first } else { self.full_after(&first, i).ok()? };
+            let geometry = self.level(i).ok()?;
+            let is_last = last.replace(full).is_some_and(|last| !self.is_worth(i, &last, &full));
+            (!is_last).then_some((full, geometry))
+        }
+    }
+
     /// The rate with so many distinct keys, in as many levels as they need; where these are more than a chain can have,
     /// of those that it takes.
     pub fn false_positive_rate(&self, keys: u64) -> f64 {
-        let Ok(first) = self.full_first() else { return 1.0 };
-        let (mut rest, mut compound, mut last) = (keys as f64, 0.0, first);
+        self.rate_in(self.full_levels(), keys)
+    }
+
+    /// [`Schedule::false_positive_rate`] of every number of keys up to `most`. What a level holds takes milliseconds to
+    /// find out where levels are large, and is found out once.
+    pub fn rates(&self, most: u64) -> impl Fn(u64) -> f64 {
+        let (mut known, mut level) = ([None; MAX_LEVELS as usize], self.full_levels());
+        self.rate_in(
+            |i| {
+                known[i as usize] = level(i);
+                known[i as usize]
+            },
+            most,
+        );
+        move |keys| self.rate_in(|i| known[i as usize], keys)
+    }
+
+    fn rate_in(&self, mut level: impl FnMut(u32) -> Option<(Full, Geometry)>, keys: u64) -> f64 {
+        let (mut rest, mut compound) = (keys as f64, 0.0);
         for i in 0..MAX_LEVELS {
-            let full = if i == 0 { Ok(first) } else { self.full_after(&first, i) };
-            let (Ok(full), Ok(geometry)) = (full, self.level(i)) else { break };
-            if i > 0 && !self.is_worth(i, &last, &full) {
+            let Some((full, geometry)) = level(i) else {
+                if i == 0 {
+                    return 1.0;
+                }
                 break;
-            }
-            last = full;
+            };
             // Of the keys that are left so many do not seem to be there already.
             let reaching = rest * (1.0 - compound);
             if reaching <= full.seen {
