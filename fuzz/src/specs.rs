@@ -14,14 +14,17 @@ pub const LARGEST: u64 = 16 << 10;
 pub fn opens(row: &Row, mode: Mode) -> bool {
     match mode {
         Mode::Load | Mode::Read => true,
+        Mode::Write if row.is_map() => {
+            row.capabilities.contains(Capabilities::PUT) || row.capabilities.contains(Capabilities::REPLACE)
+        }
         Mode::Write => !row.moves_entries,
         Mode::Share => row.capabilities.contains(Capabilities::INSERT_SHARED),
     }
 }
 
-/// A spec of any kind that the registry knows and that takes all keys, or of none.
+/// A spec of any kind of filter or map that the registry knows and that takes all keys, or of none.
 pub fn spec(input: &mut Unstructured) -> Result<Spec> {
-    let rows: Vec<&Row> = registry::FILTERS.iter().filter(|row| row.universe.is_none()).collect();
+    let rows: Vec<&Row> = registry::all().filter(|row| row.universe.is_none()).collect();
     let row = *input.choose(&rows)?;
     let hash = *input.choose(&HashFunction::ALL)?;
     let keyed = hash == HashFunction::SipHash13;

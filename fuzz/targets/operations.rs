@@ -1,17 +1,17 @@
 //! The input is a program over a few filters, whatever their kinds. Beside each filter stands the exact multiset of the
 //! hashes that it must contain. No key is ever missing; each operation does what the same operation on the multisets
 //! does, or fails and changes nothing; and a filter is bit for bit the one into which its keys are inserted afresh.
-//! Maps are built and opened beside them ([`petal_fuzz::maps`]).
+//! Maps are built, opened and changed beside them ([`petal_fuzz::maps`]).
 
 #![no_main]
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use petal::plan::{Goal, Request, plan};
-use petal::registry::FILTERS;
+use petal::registry;
 use petal::{
     Answers, Builder, BuilderOptions, Capabilities, Filter, HashFunction, Image, Keys, Mode, OpenOptions, Overfill,
-    Spec, Status, Taken,
+    Row, Spec, Status, Taken,
 };
 use petal_fuzz::batch::Batch;
 use petal_fuzz::exercise::{self, image};
@@ -242,8 +242,8 @@ fn run(input: &mut Unstructured) -> Result<()> {
 /// A filter from a spec: an empty one, one in a buffer, or one from a builder. `None` where the spec is impossible.
 fn make(input: &mut Unstructured) -> Result<Option<Slot>> {
     let spec = spec(input)?;
-    if FILTERS.iter().any(|row| Some(row.kind) == spec.kind && row.is_map()) {
-        return maps::build(&spec, input).map(|()| None);
+    if spec.kind.and_then(registry::find).is_some_and(Row::is_map) {
+        return maps::run(&spec, input).map(|()| None);
     }
     let size = petal::image_size(&spec);
     match input.int_in_range(0..=3)? {
