@@ -1,7 +1,7 @@
 //! The kinds: one row each. Everything that works on any kind finds it here and nowhere else.
 
 use crate::filters::{
-    blocked, bloom, counting, exact_bits, foreign_bloom, foreign_cuckoo, foreign_scalable, foreign_static, fuse,
+    blocked, bloom, counting, cuckoo, exact_bits, foreign_bloom, foreign_cuckoo, foreign_scalable, foreign_static, fuse,
     golomb, golomb_stream, hash_compaction, ribbon, rocksdb_bloom, scalable, signatures, split_block,
 };
 use crate::kind::Row;
@@ -21,6 +21,7 @@ pub static FILTERS: &[Row] = &[
     hash_compaction::ROW,
     signatures::ROW,
     exact_bits::ROW,
+    cuckoo::ROW,
 ];
 
 /// All kinds of map, in the order of their numbers, which no filter has.

@@ -211,29 +211,44 @@ pub fn open_sound(path: &Path, mode: Mode) -> Outcome<Filter> {
     Ok(filter)
 }
 
-/// Opens a filter to change it in its file: one to which byte keys say something, that is sound, whose kind can do what
-/// `verb` says, and that is not among the keys.
+/// A filter that is changed, and the file that keeps other commands from changing it meanwhile, where it is a copy.
+pub type Changing = (Filter, Option<File>);
+
+/// Opens a filter to change it in its file, or, where its kind moves entries when it changes, as a copy that takes the
+/// place of the file ([`keep`]): one to which byte keys say something, that is sound, whose kind can do what `verb` says,
+/// and that is not among the keys.
 pub fn open_to_change(
     path: &Path,
     secret: &Secret,
     inputs: &Inputs,
     (capability, verb): (Capabilities, &str),
-) -> Outcome<Filter> {
+) -> Outcome<Changing> {
     let key = self::secret(secret)?;
+    let (mut mode, mut lock) = (Mode::Write, None);
     // What its kind cannot do is said before what the mode would say.
     if !is_standard(path)
         && let Ok(filter) = open(path, Mode::Read, key)
     {
         require(path, &filter, (capability, verb))?;
+        if filter.base().row().moves_entries {
+            let file = File::open(path).map_err(|error| Failure::io(path.display(), &error))?;
+            file.try_lock().map_err(|_| Failure::at(path, &Status::Locked.into()))?;
+            (mode, lock) = (Mode::Load, Some(file));
+        }
     }
-    let filter = open(path, Mode::Write, key)?;
+    let filter = open(path, mode, key)?;
     require(path, &filter, (capability, verb))?;
     refuse_bytes(path, &filter)?;
     refuse_dirty(path, &filter)?;
     if inputs.contains(path) {
         return Err(Failure::new(format_args!("{}: is one of the KEYS files too", path.display())));
     }
-    Ok(filter)
+    Ok((filter, lock))
+}
+
+/// Keeps what [`open_to_change`] opened and a command changed: in its file, or, where it is a copy, in place of it.
+pub fn keep(path: &Path, filter: &mut Filter) -> petal::Result<()> {
+    if filter.base().words().in_place().is_some() { filter.sync() } else { filter.save(path) }
 }
 
 /// Refuses a filter whose kind cannot do what `verb` says.

@@ -14,7 +14,7 @@ pub fn run(args: &args::KeysOfFilter, common: args::Common) -> Outcome {
     }
     let inputs = Inputs::new(&args.keys, args.secret.key_file.as_deref())?;
     let able = (Capabilities::INSERT, "insert");
-    let mut filter = image_file::open_to_change(&args.filter, &args.secret, &inputs, able)?;
+    let (mut filter, _lock) = image_file::open_to_change(&args.filter, &args.secret, &inputs, able)?;
     let before = filter.base().count();
     let mut larger = None;
     let inserted = insert(&mut filter, &mut larger, &inputs);
@@ -22,7 +22,7 @@ pub fn run(args: &args::KeysOfFilter, common: args::Common) -> Outcome {
     let saved = match &mut larger {
         // The writer's lock on the file that is replaced is still held.
         Some(larger) => larger.save(&args.filter),
-        None => filter.sync(),
+        None => image_file::keep(&args.filter, &mut filter),
     };
     saved.map_err(|error| Failure::at(&args.filter, &error))?;
     let filter = larger.as_ref().unwrap_or(&filter);

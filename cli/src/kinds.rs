@@ -82,7 +82,7 @@ fn describe(row: &'static Row) -> Description {
         maximum: Value::number(parameter, parameter.bounds().1),
         choices: match parameter.domain {
             Domain::Choice(names) => Some(names),
-            Domain::Integer(..) | Domain::Real(..) => None,
+            Domain::Integer(..) | Domain::OneOf(_) | Domain::Real(..) => None,
         },
     });
     Description {

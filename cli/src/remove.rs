@@ -13,7 +13,7 @@ pub fn run(args: &args::KeysOfFilter, common: args::Common) -> Outcome {
     stdio::check_output().map_err(|error| Failure::io("standard output", &error))?;
     let inputs = Inputs::new(&args.keys, args.secret.key_file.as_deref())?;
     let able = (Capabilities::REMOVE, "remove");
-    let mut filter = image_file::open_to_change(&args.filter, &args.secret, &inputs, able)?;
+    let (mut filter, _lock) = image_file::open_to_change(&args.filter, &args.secret, &inputs, able)?;
     let hasher = filter.base().hasher().clone();
     let (mut offered, mut removed) = (0, 0);
     let mut room = Room::new();
@@ -26,7 +26,7 @@ pub fn run(args: &args::KeysOfFilter, common: args::Common) -> Outcome {
         Ok(ControlFlow::Continue(()))
     });
     // What was removed before a failure is gone, and the file is sound.
-    filter.sync().map_err(|error| Failure::at(&args.filter, &error))?;
+    image_file::keep(&args.filter, &mut filter).map_err(|error| Failure::at(&args.filter, &error))?;
     read.map_err(|failure| Failure::new(format_args!("{failure} (after {removed} keys were removed)")))?;
     let absent = offered - removed;
     if common.json {

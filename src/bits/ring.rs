@@ -218,6 +218,47 @@ pub fn inserting<State: ?Sized>(
     });
 }
 
+/// Takes all keys of a batch in order, until one is refused. `ahead` says how far ahead of that `fetch` is called for
+/// each.
+#[inline(always)]
+pub fn trying<State: ?Sized>(
+    state: &mut State,
+    ahead: usize,
+    batch: &mut (impl Batch + ?Sized),
+    fetch: impl Fn(&State, u64),
+    mut take: impl FnMut(&mut State, u64) -> Result<bool>,
+) -> Taken {
+    let mut ring = [[0; GROUP]; 2];
+    let at = |ring: &[[u64; GROUP]; 2], i: usize| ring[i / GROUP % 2][i % GROUP];
+    let mut hashed = batch.next(&mut ring[0]);
+    ring[0][..ahead.min(hashed)].iter().for_each(|hash| fetch(state, *hash));
+    let mut start = 0;
+    while start < hashed {
+        let end = hashed.min(start + GROUP);
+        if end == start + GROUP {
+            hashed += batch.next(&mut ring[end / GROUP % 2]);
+        }
+        let mut answers = 0;
+        for i in start..end {
+            if ahead > 0 && i + ahead < hashed {
+                fetch(state, at(&ring, i + ahead));
+            }
+            match take(state, at(&ring, i)) {
+                Ok(answer) => answers |= u64::from(answer) << (i - start),
+                Err(error) => {
+                    if i > start {
+                        batch.answer(answers, i - start);
+                    }
+                    return Taken { keys: i, outcome: Err(error) };
+                }
+            }
+        }
+        batch.answer(answers, end - start);
+        start = end;
+    }
+    Taken::all(start)
+}
+
 /// Answers few keys in order: bit i is that of the i-th. `hash` writes the hashes of numbers, and all lines are fetched
 /// before the first key is answered, if `fetching` says so.
 #[inline(always)]

@@ -5,6 +5,7 @@ pub mod bit_filter;
 pub mod blocked;
 pub mod bloom;
 pub mod counting;
+pub mod cuckoo;
 pub mod exact_bits;
 pub mod foreign_bloom;
 pub mod foreign_cuckoo;

@@ -3,7 +3,7 @@
 
 use super::Kind;
 use crate::answers::Answers;
-use crate::bits::ring::{Batch, Few, GROUP, Taken};
+use crate::bits::ring::{self, Batch, Few, Taken};
 use crate::error::Result;
 #[cfg(doc)]
 use crate::error::Status;
@@ -183,25 +183,5 @@ pub trait KeyedKind {
 
 /// Takes the keys of a batch one after the other, and answers what `take` says of each.
 pub(crate) fn one_by_one(batch: &mut dyn Batch, mut take: impl FnMut(u64) -> Result<bool>) -> Taken {
-    let (mut done, mut hashes) = (0, [0; GROUP]);
-    loop {
-        let count = batch.next(&mut hashes);
-        if count == 0 {
-            return Taken { keys: done, outcome: Ok(()) };
-        }
-        let mut answers = 0;
-        for (i, hash) in hashes[..count].iter().enumerate() {
-            match take(*hash) {
-                Ok(answer) => answers |= u64::from(answer) << i,
-                Err(error) => {
-                    if i > 0 {
-                        batch.answer(answers, i);
-                    }
-                    return Taken { keys: done + i, outcome: Err(error) };
-                }
-            }
-        }
-        batch.answer(answers, count);
-        done += count;
-    }
+    ring::trying(&mut (), 0, batch, ring::nothing, |(), hash| take(hash))
 }

@@ -47,6 +47,9 @@ pub struct Row {
     pub is_canonical: bool,
     /// What becomes of a filter that is given more keys than its capacity.
     pub overfill: Overfill,
+    /// How many copies of one key a filter of this geometry holds at most, of a kind in which every copy takes a place: one
+    /// more is refused ([`Status::Full`](crate::Status::Full)), and a capacity is one of copies.
+    pub copies: Option<fn(&Geometry) -> u64>,
     /// What the compact form has to say of a geometry beside the payload's length and `hashes`. Nothing but the padding,
     /// unless the kind has words of its own; a geometry that does not come back from it has no compact form.
     pub compact: fn(&mut Packing, &mut Geometry),
@@ -149,6 +152,7 @@ impl Row {
         build_memory: |_| 0,
         is_canonical: true,
         overfill: Overfill::RateRises,
+        copies: None,
         compact: Packing::PADDING,
         in_bytes: None,
         moves_entries: false,

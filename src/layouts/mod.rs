@@ -9,6 +9,7 @@ pub mod block_kernel;
 pub mod blocked;
 pub mod classic;
 pub mod counters;
+pub mod cuckoo;
 pub mod fast_local;
 pub mod foreign;
 pub mod foreign_static;

@@ -252,10 +252,13 @@ fn insert_all<R: Offer>(
     let mut steps = Steps::new(progress, hashes.work() + hashes.kept());
     let hashes = hashes.finish(0, &mut steps)?;
     let distinct = hashes.count();
-    let capacity = if spec.capacity == 0 && spec.bits == 0 { distinct.max(1) } else { spec.capacity };
+    // Where every copy of a key takes a place, room is for all of them, and one that is too many is refused.
+    let places = if row.copies.is_some() { added } else { distinct };
+    let capacity = if spec.capacity == 0 && spec.bits == 0 { places.max(1) } else { spec.capacity };
     let spec = &Spec { capacity, ..*spec };
     let mut filter: Filter = create::create_sized(row, spec, sizes.of(spec)?)?;
-    let most = filter.kind().as_count().map_or(u64::MAX, |kind| kind.greatest_count());
+    let greatest = filter.kind().as_count().filter(|_| row.copies.is_none()).map(|kind| kind.greatest_count());
+    let most = greatest.unwrap_or(u64::MAX);
     let (start, mut done) = (steps.done(), 0);
     hashes.for_each(&mut |records| {
         R::each(records, most, &mut |hashes| filter.insert_batch(&Keys::Hashes(hashes), None).outcome)?;

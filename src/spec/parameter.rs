@@ -9,6 +9,8 @@ use core::fmt;
 pub enum Domain {
     /// Whole numbers from the first to the second, both included.
     Integer(u64, u64),
+    /// One of these whole numbers, which ascend.
+    OneOf(&'static [u64]),
     /// Real numbers from the first to the second, both included.
     Real(f64, f64),
     /// One of these names; its value is the position in the list.
@@ -48,6 +50,7 @@ impl Parameter {
     pub const fn bounds(&self) -> (f64, f64) {
         match self.domain {
             Domain::Integer(minimum, maximum) => (minimum as f64, maximum as f64),
+            Domain::OneOf(values) => (values[0] as f64, values[values.len() - 1] as f64),
             Domain::Real(minimum, maximum) => (minimum, maximum),
             Domain::Choice(names) => (0.0, names.len() as f64 - 1.0),
         }
@@ -57,7 +60,7 @@ impl Parameter {
     pub const fn choices(&self) -> &'static [&'static str] {
         match self.domain {
             Domain::Choice(names) => names,
-            Domain::Integer(..) | Domain::Real(..) => &[],
+            Domain::Integer(..) | Domain::OneOf(_) | Domain::Real(..) => &[],
         }
     }
 
@@ -65,7 +68,7 @@ impl Parameter {
     pub fn value_of_word(&self, word: u64) -> f64 {
         match self.domain {
             Domain::Real(..) => f64::from_bits(word),
-            Domain::Integer(..) | Domain::Choice(_) => word as f64,
+            Domain::Integer(..) | Domain::OneOf(_) | Domain::Choice(_) => word as f64,
         }
     }
 
@@ -75,8 +78,12 @@ impl Parameter {
     /// [`Status::OutOfRange`](crate::Status::OutOfRange).
     pub fn check(&self, value: f64) -> Result<f64> {
         let (minimum, maximum) = self.bounds();
-        let is_real = matches!(self.domain, Domain::Real(..));
-        if value >= minimum && value <= maximum && (is_real || value.fract() == 0.0) {
+        let is_one = match self.domain {
+            Domain::Real(..) => true,
+            Domain::OneOf(values) => values.iter().any(|one| *one as f64 == value),
+            Domain::Integer(..) | Domain::Choice(_) => value.fract() == 0.0,
+        };
+        if value >= minimum && value <= maximum && is_one {
             return Ok(value);
         }
         Err(self.refusal(format_args!("{}", Number(value))))
@@ -101,6 +108,9 @@ impl Parameter {
     }
 
     fn refusal(&self, value: fmt::Arguments) -> crate::Error {
+        if let Domain::OneOf(values) = self.domain {
+            return error!(OutOfRange, "{} = {value} is not one of {}", self.name, List(values));
+        }
         let (minimum, maximum) = self.bounds();
         let what = if matches!(self.domain, Domain::Real(..)) { "number" } else { "whole number" };
         let (minimum, maximum) = (Number(minimum), Number(maximum));
@@ -108,10 +118,10 @@ impl Parameter {
     }
 }
 
-/// Names with commas between them.
-pub(crate) struct List<'a>(pub &'a [&'a str]);
+/// Names or numbers with commas between them.
+pub(crate) struct List<'a, T>(pub &'a [T]);
 
-impl fmt::Display for List<'_> {
+impl<T: fmt::Display> fmt::Display for List<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, name) in self.0.iter().enumerate() {
             write!(f, "{}{name}", if i == 0 { "" } else { ", " })?;

@@ -149,9 +149,10 @@ fn insertion_knows_what_is_new() {
         if !can(case, Capabilities::INSERT) {
             return fails(filter.insert_hash(1), Status::Unsupported);
         }
-        // Each key is there two times at least.
+        // Each key is there two times at least, and half of them four times, where that can be.
         let distinct = case.room_for(9 * CAPACITY, CAPACITY) / 3;
-        let keys = || (0..distinct).flat_map(|i| [i, i, i / 2]);
+        let third = |i| if case.times(4) == 4 { i / 2 } else { distinct + i };
+        let keys = || (0..distinct).flat_map(|i| [i, i, third(i)]);
         let mut news = 0;
         for i in keys() {
             let hash = hash_of(spec, i);
@@ -161,7 +162,8 @@ fn insertion_knows_what_is_new() {
             assert!(filter.contains_hash(hash));
             news += u64::from(new);
         }
-        assert!((distinct / 3..=distinct).contains(&news), "{news} of {distinct} keys were new");
+        let all = if case.times(4) == 4 { distinct } else { 2 * distinct };
+        assert!((all / 3..=all).contains(&news), "{news} of {all} keys were new");
         assert_eq!(filter.base().header().count, 3 * distinct);
         // However it is filled, it is the same filter.
         assert!(!case.row.is_canonical || filter.equals(&filled(spec, keys())));
@@ -236,7 +238,9 @@ fn batches_do_what_single_calls_do() {
     for_each_hash(|case, spec| {
         let spec = &case.with_room(spec, 300 + 1500);
         for count in [0, 1, 7, 8, 9, 511, 512, 513, 1500] {
-            let numbers: Vec<u64> = (0..count as u64).map(|i| mix(i) % 900).collect();
+            // Some of them often, where that can be.
+            let number = |i| if case.row.copies.is_none() { mix(i) % 900 } else { i };
+            let numbers: Vec<u64> = (0..count as u64).map(number).collect();
             let hashes: Vec<u64> = numbers.iter().map(|i| hash_of(spec, *i)).collect();
             let (bytes, offsets) = strings(count);
             let all = [Keys::Hashes(&hashes), Keys::U64(&numbers), Keys::Bytes { bytes: &bytes, offsets: &offsets }];
@@ -577,12 +581,16 @@ fn merging_is_building_from_both() {
             return fails(a.merge(&b), Status::Unsupported);
         }
         a.merge(&b).unwrap();
-        assert!(a.equals(&filled(spec, (0..600).chain(400..CAPACITY))));
+        assert!(!case.row.is_canonical || a.equals(&filled(spec, (0..600).chain(400..CAPACITY))));
+        holds(&a, spec, 0..CAPACITY);
         assert_eq!(a.base().header().count, 1200);
         a.verify().unwrap();
         let before = a.copy().unwrap();
         a.merge(&empty(spec)).unwrap();
         assert!(a.equals(&before), "merging nothing changes nothing");
+        if case.times(4) < 4 {
+            return;
+        }
         a.merge(&before).unwrap();
         assert!(case.is_multiset() || a.equals(&before), "merging itself changes no bit");
     });

@@ -109,11 +109,14 @@ fn merging_adds_up() {
             return;
         }
         // Sums on both sides of every power of two, each counter full in one of the two filters and in both.
-        let (first, second) = (|i: u64| 1 + i % 17, |i: u64| 1 + i / 17 % 17);
+        let most = case.times(17);
+        let (first, second) = (|i: u64| 1 + i % most, |i: u64| 1 + i / most % most);
         let keys = 289;
         let spec = &case.with_room(spec, keys * (9 + 9));
-        let often = |times: fn(u64) -> u64| (0..keys).flat_map(move |i| std::iter::repeat_n(i, times(i) as usize));
-        let (mut both, second_filter) = (filled(spec, often(first)), filled(spec, often(second)));
+        let often = |times: &dyn Fn(u64) -> u64| -> Vec<u64> {
+            (0..keys).flat_map(|i| std::iter::repeat_n(i, times(i) as usize)).collect()
+        };
+        let (mut both, second_filter) = (filled(spec, often(&first)), filled(spec, often(&second)));
         match both.merge(&second_filter) {
             Err(error) if case.row.overfill == Overfill::Refuses => {
                 assert_eq!(error.status(), Status::Full);
@@ -137,7 +140,8 @@ fn merging_adds_up() {
 #[test]
 fn counts_are_told() {
     for_each_hash(|case, spec| {
-        let times = |i: u64| 1 + i % 5;
+        let most = case.times(5);
+        let times = |i: u64| 1 + i % most;
         let keys = CAPACITY / 3;
         let spec = &case.with_room(spec, keys * 3);
         let filter = filled(spec, (0..keys).flat_map(|i| std::iter::repeat_n(i, times(i) as usize)));

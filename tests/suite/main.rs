@@ -12,6 +12,7 @@ mod common;
 mod compact;
 mod conformance;
 mod counting;
+mod cuckoo;
 mod dependent;
 mod estimate;
 mod exact_bits;

@@ -34,6 +34,7 @@ const LAYOUTS: &[Layout] = &[
     Layout { kind: 17, version: 1, rule: Rule::Payload(hash_compaction) },
     Layout { kind: 18, version: 1, rule: Rule::Lookup(signatures, 8.0) },
     Layout { kind: 19, version: 1, rule: Rule::Bits(|_, key| vec![key]) },
+    Layout { kind: 22, version: 1, rule: Rule::Payload(cuckoo) },
 ];
 
 /// Holds an image to what its layout says of the keys with these hashes.
@@ -445,6 +446,68 @@ fn signatures(header: &Header, payload: &[u8], hash: u64) -> bool {
     let signature = 1 + high(part(7), (1 << r) - 1);
     let slot = |slot: u64| number(payload, 64 * shards as usize + slot as usize * r, r);
     (0..d).any(|i| (0..b).any(|j| slot(b * (first + high(part(i), length)) + j) == signature))
+}
+
+/// A table of fingerprints, as lists of entries.
+fn cuckoo(header: &Header, hashes: &[u64]) -> Vec<u8> {
+    const G: u64 = 0x9e37_79b9_7f4a_7c15;
+    let [f, b, is_sorted] = [0, 1, 2].map(|i| header.word(i));
+    let size = if is_sorted == 1 { 4 * f - 4 } else { b * f };
+    let m = header.bits() / size / 2 * 2;
+    let mut buckets = vec![vec![0_u64; b as usize]; m as usize];
+    let other = |p: u64, bucket: u64| (2 * high(mix(p), m / 2) + 1 + m - bucket) % m;
+    let replace = |bucket: &mut Vec<u64>, old: u64, new: u64| {
+        let slot = bucket.iter().position(|entry| *entry == old).unwrap();
+        bucket[slot] = new;
+        if is_sorted == 1 {
+            bucket.sort_unstable();
+        }
+    };
+    let empty = |bucket: &[u64]| bucket.iter().filter(|entry| **entry == 0).count();
+    for hash in hashes {
+        let p = 1 + high(hash.wrapping_mul(G), (1 << f) - 1);
+        let first = high(*hash, m);
+        let second = other(p, first);
+        let [room, more] = [first, second].map(|bucket| empty(&buckets[bucket as usize]));
+        if room + more > 0 {
+            let bucket = if room >= more { first } else { second };
+            replace(&mut buckets[bucket as usize], 0, p);
+            continue;
+        }
+        // Each bucket of the queue with the entry that leads to it, and the place of the one before it.
+        let mut queue = vec![(first, p, None), (second, p, None)];
+        let mut at = 0;
+        while empty(&buckets[queue[at].0 as usize]) == 0 {
+            if queue.len() as u64 <= 2048 - b {
+                let (bucket, ..) = queue[at];
+                let next = buckets[bucket as usize].iter().map(|entry| (other(*entry, bucket), *entry, Some(at)));
+                queue.extend(next.collect::<Vec<_>>());
+            }
+            at += 1;
+        }
+        let mut way = Some(at);
+        while let Some(at) = way {
+            let (bucket, entry, before) = queue[at];
+            replace(&mut buckets[bucket as usize], 0, entry);
+            if let Some(before) = before {
+                replace(&mut buckets[queue[before].0 as usize], entry, 0);
+            }
+            way = before;
+        }
+    }
+    let mut bits = Vec::new();
+    for bucket in &buckets {
+        if is_sorted == 1 {
+            let choose = |n: u64, k: u64| (0..k).fold(1, |product, i| product * (n - i) / (i + 1));
+            let code: u64 = (0..4).map(|i| if bucket[i] >> (f - 4) == 0 { 0 } else { choose((bucket[i] >> (f - 4)) + i as u64, i as u64 + 1) }).sum();
+            bits.extend(bits_of(code, 12));
+        }
+        let width = if is_sorted == 1 { f - 4 } else { f } as u32;
+        bits.extend(bucket.iter().flat_map(|entry| bits_of(*entry, width)));
+    }
+    let mut payload = vec![0_u8; header.payload_bytes()];
+    bits.iter().enumerate().for_each(|(i, bit)| payload[i / 8] |= u8::from(*bit) << (i % 8));
+    payload
 }
 
 /// The lowest `width` bits of a number, the lowest first.

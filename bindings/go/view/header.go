@@ -50,6 +50,7 @@ const (
 	ExactBits       = image.ExactBits
 	Approximator    = image.Approximator
 	MutableBloomier = image.MutableBloomier
+	Cuckoo          = image.Cuckoo
 )
 
 // Header is what an image says about itself.

@@ -5,11 +5,15 @@
 //! A removal takes back one insertion. If the key certainly is not there nothing changes, and `removed` becomes false.
 //! Remove only what was inserted, and as often: of another key the filter may say "maybe", at its false-positive rate,
 //! and then the removal takes what other keys left. A filter of the kind `counting` so loses at most as many other keys
-//! as a key has places (`hashes`), and a count becomes too low by 1 at most.
+//! as a key has places (`hashes`), and a count becomes too low by 1 at most. A filter of the kind `cuckoo` takes the
+//! fingerprint of another key, and so loses one other key at most.
 //!
 //! A count is never too low otherwise, and is too high only where all places of the key are shared, at most with the
 //! probability of a false positive. `counting` counts to 15, which stands for 15 or more: what was inserted so often
-//! stays for ever, whatever is removed. `saturated` of `petal_statistics` says how many counters stand there.
+//! stays for ever, whatever is removed. `saturated` of `petal_statistics` says how many counters stand there. `cuckoo`
+//! counts the copies that it holds, at most twice the slots of a bucket: one more is not inserted (`PETAL_ERR_FULL`),
+//! though there be room for other keys. So its counts are never cut off; a count is too high where another key has the
+//! same fingerprint and buckets.
 
 use super::keys::{self, petal_answers, petal_keys};
 use super::petal_filter;

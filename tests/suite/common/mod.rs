@@ -90,6 +90,15 @@ impl Case {
         }
     }
 
+    /// How often a test inserts a key that it would insert `wanted` times: no more than half of the copies that a filter
+    /// holds, because two keys may be alike in all that it knows of them.
+    pub fn times(&self, wanted: u64) -> u64 {
+        match self.row.copies {
+            Some(copies) => wanted.min(copies(&petal::geometry(&self.spec()).unwrap()) / 2),
+            None => wanted,
+        }
+    }
+
     /// Whether filters hold each key as often as it was inserted.
     pub fn is_multiset(&self) -> bool {
         let capabilities = self.row.capabilities;
@@ -120,7 +129,7 @@ impl Case {
         for (parameter, value) in self.values.iter().filter(|(parameter, _)| shown(parameter)) {
             let value = match parameter.domain {
                 Domain::Choice(names) => names[*value as usize].to_string(),
-                Domain::Integer(..) | Domain::Real(..) => value.to_string(),
+                Domain::Integer(..) | Domain::OneOf(_) | Domain::Real(..) => value.to_string(),
             };
             name = format!("{name}-{}_{value}", parameter.name);
         }
@@ -133,6 +142,7 @@ pub fn tried(parameter: &Parameter) -> Vec<f64> {
     let (minimum, maximum) = parameter.bounds();
     let middle = match parameter.domain {
         Domain::Real(..) => 0.5 * (minimum + maximum),
+        Domain::OneOf(values) => return values.iter().map(|value| *value as f64).collect(),
         Domain::Integer(..) | Domain::Choice(_) => {
             let (minimum, maximum) = (minimum as u64, maximum as u64);
             if matches!(parameter.domain, Domain::Choice(_)) || maximum - minimum < 8 {
@@ -189,7 +199,7 @@ pub fn all_layouts() -> Vec<Case> {
 /// The layouts whose parameters are choices and switches, or have their defaults.
 pub fn main_layouts() -> Vec<Case> {
     let is_main = |(parameter, value): &(&'static Parameter, f64)| {
-        matches!(parameter.domain, Domain::Choice(_)) || *value == parameter.default || parameter.bounds().1 == 1.0
+        matches!(parameter.domain, Domain::Choice(_) | Domain::OneOf(_)) || *value == parameter.default || parameter.bounds().1 == 1.0
     };
     layouts().into_iter().filter(|case| case.values.iter().all(is_main)).collect()
 }

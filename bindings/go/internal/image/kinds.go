@@ -22,6 +22,7 @@ const (
 	Signatures      Kind = 18
 	ExactBits       Kind = 19
 	MutableBloomier Kind = 21
+	Cuckoo          Kind = 22
 )
 
 // kinds has a row for each kind, at its number.
@@ -41,6 +42,7 @@ var kinds = [...]*kindRow{
 	Signatures:      &signaturesRow,
 	ExactBits:       &exactBitsRow,
 	MutableBloomier: &mutableBloomierRow,
+	Cuckoo:          &cuckooRow,
 }
 
 // unread names the kinds that package petal opens, and this one does not.
@@ -99,10 +101,12 @@ type shape struct {
 	masks      []uint16 // blocked: the choices of lanes that a key has one of
 	hashes     int
 	bits       uint64    // all of them
-	reach      uint64    // bloom and counting: the positions that a probe chooses among
-	stride     uint64    // bloom: from the slice of one probe to that of the next; 0 where they share one
+	reach      uint64    // bloom and counting: the positions that a probe chooses among. cuckoo: the buckets
+	stride     uint64    // bloom: from the slice of one probe to that of the next; 0 where they share one. cuckoo: the bits of a bucket
+	slots      uint64    // cuckoo: of a bucket
+	sorted     bool      // cuckoo: whether buckets are semi-sorted
 	derivation uint64    // bloom
-	width      uint      // bloom: the slice width
+	width      uint      // bloom: the slice width. cuckoo and hash_compaction: of an entry
 	cells      cellArray // fuse, and maps: those with the values
 	ribbon     ribbon
 	checks     cellArray    // bloomier: those with the check bits where they are apart; else there are none

@@ -1,0 +1,329 @@
+//! Buckets of fingerprints, two for each key: keys can be removed and counted.
+//!
+//! Fan, Andersen, Kaminsky and Mitzenmacher, "Cuckoo Filter: Practically Better Than Bloom", 2014. A key leaves its
+//! fingerprint, which is not 0, in a slot of one of its two buckets. Either bucket is known from the other and the
+//! fingerprint, so that entries can be moved without their keys. Here the two have the sum s of the fingerprint, modulo
+//! the number of buckets: that is an involution for any number of them, where the exclusive or of the literature needs a
+//! power of two. The number of buckets is even and s is odd, so that the two are never the same one: an involution of an
+//! odd number of buckets has to leave some bucket where it is, and keys there would have half of the room.
+//!
+//! An insertion puts the fingerprint into the emptier of its buckets. Where both are full, [`search`] finds the shortest
+//! way to an empty slot before anything is moved, so that a refused insertion changes nothing and there is never an entry
+//! without a slot, the "victim" of the literature.
+//!
+//! Bucket i is bits `i size` to `i size + size - 1` of little-endian words, and slot j of it, of `width` bits, its bits
+//! from `j width` on; 0 is an empty slot. [`semi_sort`] has the other form of buckets.
+
+mod measure;
+mod merge;
+mod search;
+mod semi_sort;
+
+pub use measure::{Held, classes_of_union, held};
+pub use merge::insert_all;
+pub use search::{SEARCHED, Search};
+
+use crate::bits::{GOLDEN, mix, prefetch, reduce};
+use crate::sizing::cuckoo::bucket_bits;
+use crate::storage::AnyBytes;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// The most slots of a bucket.
+pub const MAX_SLOTS: usize = 8;
+
+/// What buckets are read from: 64-bit words, 0 past the end.
+pub trait Source {
+    /// The word at a place.
+    fn word(&self, at: usize) -> u64;
+}
+
+impl Source for [u64] {
+    #[inline]
+    fn word(&self, at: usize) -> u64 {
+        self.get(at).map_or(0, |word| *word)
+    }
+}
+
+impl Source for [AtomicU64] {
+    #[inline]
+    fn word(&self, at: usize) -> u64 {
+        self.get(at).map_or(0, |word| word.load(Ordering::Relaxed))
+    }
+}
+
+impl Source for AnyBytes<'_> {
+    #[inline]
+    fn word(&self, at: usize) -> u64 {
+        AnyBytes::word(self, at)
+    }
+}
+
+/// The 64 bits from `bit` on.
+#[inline]
+fn window(words: &(impl Source + ?Sized), bit: u64) -> u64 {
+    let (at, shift) = ((bit / 64) as usize, bit % 64);
+    words.word(at) >> shift | words.word(at + 1) << 1 << (63 - shift)
+}
+
+/// The shape of buckets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Buckets {
+    /// How many there are: an even number.
+    count: u64,
+    /// Slots of one: 2, 4 or 8.
+    slots: u32,
+    /// Bits of a fingerprint.
+    width: u32,
+    /// Whether buckets are semi-sorted.
+    is_sorted: bool,
+    /// Bits of a bucket.
+    size: u64,
+    /// Slots that one window holds.
+    together: u32,
+    /// The lowest bit of each of these.
+    ones: u64,
+    /// Their bits but the highest ones.
+    lows: u64,
+}
+
+/// Where a key may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// What it leaves there; not 0.
+    pub fingerprint: u64,
+    /// The bucket that its hash says.
+    pub bucket: u64,
+    /// Its other one.
+    pub other: u64,
+}
+
+/// What a bucket says of a fingerprint.
+#[derive(Clone, Copy)]
+struct Look {
+    copies: u32,
+    empty: u32,
+}
+
+impl Buckets {
+    /// So many buckets of 2, 4 or 8 slots for fingerprints of 4 to 32 bits; semi-sorted ones have four. `None` for
+    /// others, and for a number of buckets that is odd or 0.
+    pub fn new(count: u64, slots: u32, width: u32, is_sorted: bool) -> Option<Buckets> {
+        let is_known = matches!(slots, 2 | 4 | 8) && (4..=32).contains(&width) && (!is_sorted || slots == 4);
+        let size = if is_known { bucket_bits(slots, width, is_sorted) } else { return None };
+        if count == 0 || count % 2 == 1 || count.checked_mul(size).is_none() {
+            return None;
+        }
+        let mut together = slots;
+        while together * width > 64 {
+            together /= 2;
+        }
+        let ones = (0..together).fold(0, |ones, slot| ones | 1 << (slot * width));
+        let lows = ((1_u64 << (width - 1)) - 1) * ones;
+        Some(Buckets { count, slots, width, is_sorted, size, together, ones, lows })
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Slots of all of them.
+    pub fn all_slots(&self) -> u64 {
+        self.count * u64::from(self.slots)
+    }
+
+    /// Slots of one.
+    pub fn slots(&self) -> u32 {
+        self.slots
+    }
+
+    /// The bits of all of them.
+    pub fn bits(&self) -> u64 {
+        self.count * self.size
+    }
+
+    /// How many classes of keys it tells apart: those of one class have their fingerprint and both buckets in common.
+    pub fn classes(&self) -> u64 {
+        (self.count / 2).saturating_mul((1 << self.width) - 1)
+    }
+
+    /// Where a key with this hash may be.
+    #[inline]
+    pub fn place(&self, hash: u64) -> Place {
+        let fingerprint = 1 + reduce(hash.wrapping_mul(GOLDEN), (1 << self.width) - 1);
+        let bucket = reduce(hash, self.count);
+        Place { fingerprint, bucket, other: self.other(bucket, fingerprint) }
+    }
+
+    /// The other bucket of a fingerprint.
+    #[inline]
+    pub fn other(&self, bucket: u64, fingerprint: u64) -> u64 {
+        let sum = 2 * reduce(mix(fingerprint), self.count / 2) + 1;
+        let other = sum.wrapping_sub(bucket);
+        if sum < bucket { other.wrapping_add(self.count) } else { other }
+    }
+
+    /// The place of the word in which a bucket begins.
+    #[inline]
+    pub fn first_word(&self, bucket: u64) -> usize {
+        (bucket * self.size / 64) as usize
+    }
+
+    /// Asks for the lines of both buckets of a hash.
+    #[inline]
+    pub fn fetch<T>(&self, words: &[T], hash: u64) {
+        let Place { bucket, other, .. } = self.place(hash);
+        self.fetch_bucket(words, bucket);
+        self.fetch_bucket(words, other);
+    }
+
+    #[inline]
+    fn fetch_bucket<T>(&self, words: &[T], bucket: u64) {
+        if let Some(word) = words.get(self.first_word(bucket)) {
+            prefetch(word);
+        }
+    }
+
+    /// The highest bits of those slots of a window that are 0.
+    #[inline]
+    fn zeros(&self, window: u64) -> u64 {
+        !((window & self.lows).wrapping_add(self.lows) | window) & (self.ones << (self.width - 1))
+    }
+
+    /// The first bits of the windows that hold a bucket.
+    #[inline]
+    fn windows(&self, bucket: u64) -> impl Iterator<Item = u64> + use<> {
+        let start = bucket * self.size;
+        (start..start + self.size).step_by((self.together * self.width) as usize)
+    }
+
+    /// The fingerprints of a bucket, in the order of its slots; 0 after them.
+    #[inline]
+    fn entries(&self, words: &(impl Source + ?Sized), bucket: u64) -> [u64; MAX_SLOTS] {
+        if self.is_sorted {
+            return semi_sort::entries(words, bucket * self.size, self.width);
+        }
+        let mask = (1 << self.width) - 1;
+        let mut entries = [0; MAX_SLOTS];
+        let slots = entries.chunks_exact_mut(self.together as usize);
+        for (slots, bit) in slots.zip(self.windows(bucket)) {
+            let window = window(words, bit);
+            slots.iter_mut().enumerate().for_each(|(i, slot)| *slot = window >> (i as u32 * self.width) & mask);
+        }
+        entries
+    }
+
+    /// What a bucket says of a fingerprint.
+    #[inline]
+    fn look(&self, words: &(impl Source + ?Sized), bucket: u64, fingerprint: u64) -> Look {
+        let mut look = Look { copies: 0, empty: 0 };
+        if self.is_sorted {
+            for entry in &self.entries(words, bucket)[..self.slots as usize] {
+                look.copies += u32::from(*entry == fingerprint);
+                look.empty += u32::from(*entry == 0);
+            }
+            return look;
+        }
+        for bit in self.windows(bucket) {
+            let window = window(words, bit);
+            look.copies += self.zeros(window ^ fingerprint * self.ones).count_ones();
+            look.empty += self.zeros(window).count_ones();
+        }
+        look
+    }
+
+    /// Whether a fingerprint is in a bucket.
+    #[inline]
+    fn has(&self, words: &(impl Source + ?Sized), bucket: u64, fingerprint: u64) -> bool {
+        if self.is_sorted {
+            return semi_sort::has(words, bucket * self.size, self.width, fingerprint);
+        }
+        self.windows(bucket).any(|bit| self.zeros(window(words, bit) ^ fingerprint * self.ones) != 0)
+    }
+
+    /// Whether a key with this hash may be there.
+    #[inline]
+    pub fn contains(&self, words: &(impl Source + ?Sized), hash: u64) -> bool {
+        let Place { fingerprint, bucket, other } = self.place(hash);
+        // Not one after the other: the two may be waited for together.
+        self.has(words, bucket, fingerprint) | self.has(words, other, fingerprint)
+    }
+
+    /// How many copies of a hash there are, at most twice the slots of a bucket.
+    #[inline]
+    pub fn copies(&self, words: &(impl Source + ?Sized), hash: u64) -> u64 {
+        let Place { fingerprint, bucket, other } = self.place(hash);
+        let copies = |bucket| self.look(words, bucket, fingerprint).copies;
+        u64::from(copies(bucket) + copies(other))
+    }
+
+    /// How many copies of one fingerprint its two buckets hold at most.
+    pub fn most_copies(&self) -> u64 {
+        2 * u64::from(self.slots)
+    }
+
+    /// Puts a fingerprint in the place of another of a bucket, where 0 stands for an empty slot. False, having changed
+    /// nothing, if that is not there.
+    #[inline]
+    fn replace(&self, words: &mut [u64], bucket: u64, old: u64, new: u64) -> bool {
+        if self.is_sorted {
+            return semi_sort::replace(words, bucket * self.size, self.width, old, new);
+        }
+        let found = |bit| match self.zeros(window(words, bit) ^ old * self.ones) {
+            0 => None,
+            zeros => Some(bit + u64::from(zeros.trailing_zeros() + 1 - self.width)),
+        };
+        let Some(bit) = self.windows(bucket).find_map(found) else { return false };
+        flip(words, bit, old ^ new);
+        true
+    }
+
+    /// Inserts a hash; whether it certainly was not there. `None`, having changed nothing, if there is no place for it.
+    #[inline]
+    pub fn insert(&self, words: &mut [u64], hash: u64, search: &mut Search) -> Option<bool> {
+        let Place { fingerprint, bucket, other } = self.place(hash);
+        let (first, second) = (self.look(words, bucket, fingerprint), self.look(words, other, fingerprint));
+        let copies = first.copies + second.copies;
+        let is_placed = match (first.empty, second.empty) {
+            (0, 0) => {
+                u64::from(copies) < self.most_copies() && search.make_room(self, words, [bucket, other], fingerprint)
+            }
+            (first, second) => self.replace(words, if first >= second { bucket } else { other }, 0, fingerprint),
+        };
+        is_placed.then_some(copies == 0)
+    }
+
+    /// Puts a fingerprint into one of the buckets that another table of this shape has it in. False, having changed
+    /// nothing, if there is no place for it.
+    pub fn insert_entry(&self, words: &mut [u64], bucket: u64, fingerprint: u64, search: &mut Search) -> bool {
+        let other = self.other(bucket, fingerprint);
+        let [here, there] = [bucket, other].map(|bucket| self.look(words, bucket, fingerprint).empty);
+        match (here, there) {
+            (0, 0) => search.make_room(self, words, [bucket, other], fingerprint),
+            _ => self.replace(words, if here >= there { bucket } else { other }, 0, fingerprint),
+        }
+    }
+
+    /// Takes one copy of a hash away. False, having changed nothing, if none is there.
+    #[inline]
+    pub fn remove(&self, words: &mut [u64], hash: u64) -> bool {
+        let Place { fingerprint, bucket, other } = self.place(hash);
+        self.replace(words, bucket, fingerprint, 0) || self.replace(words, other, fingerprint, 0)
+    }
+
+    /// Whether semi-sorted buckets have codes that are some.
+    pub fn is_clean(&self, words: &[AtomicU64]) -> bool {
+        !self.is_sorted || (0..self.count).all(|bucket| semi_sort::is_clean(words, bucket * self.size, self.width))
+    }
+}
+
+/// Changes the bits from `bit` on that are set in `bits`.
+#[inline]
+fn flip(words: &mut [u64], bit: u64, bits: u64) {
+    let (at, shift) = ((bit / 64) as usize, bit % 64);
+    words[at] ^= bits << shift;
+    let beyond = bits >> 1 >> (63 - shift);
+    if beyond != 0 {
+        words[at + 1] ^= beyond;
+    }
+}

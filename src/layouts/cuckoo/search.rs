@@ -1,0 +1,91 @@
+//! The way to an empty slot: entries that have to be moved, each to its other bucket, so that the last of them frees a
+//! slot where it is wanted.
+//!
+//! Breadth first, so that the way is a shortest one, and the lines of buckets that may be looked at are fetched long
+//! before they are: a walk that moves one entry at a time, as in the literature, waits for each. On a shortest way no
+//! bucket comes twice, which is what makes it right to move the entries one after the other from its end. There is no
+//! chance in it: the same operations leave the same bytes.
+
+use super::Buckets;
+use crate::error::Result;
+use crate::storage::try_vec;
+
+/// How many buckets are looked at before an insertion is refused.
+pub const SEARCHED: usize = 2048;
+
+/// A bucket on the way.
+struct Node {
+    bucket: u64,
+    /// The entry of the bucket before it that would move here.
+    fingerprint: u32,
+    /// The number of the bucket before it; its own for one of the two that it began with.
+    before: u32,
+}
+
+/// The memory of searches.
+pub struct Search {
+    nodes: Vec<Node>,
+}
+
+impl Search {
+    /// Room for a search.
+    ///
+    /// # Errors
+    /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+    pub fn new() -> Result<Search> {
+        Ok(Search { nodes: try_vec(SEARCHED)? })
+    }
+
+    /// Moves entries so that the fingerprint has a slot in one of its two buckets, which are full, and puts it there.
+    /// False, having changed nothing, if no way was found.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn make_room(
+        &mut self,
+        buckets: &Buckets,
+        words: &mut [u64],
+        full: [u64; 2],
+        fingerprint: u64,
+    ) -> bool {
+        self.nodes.clear();
+        for (i, bucket) in full.into_iter().enumerate() {
+            self.nodes.push(Node { bucket, fingerprint: fingerprint as u32, before: i as u32 });
+        }
+        // Buckets that are as far away come together: whose entries lead on is asked only if all of these are full.
+        let mut far = 0..2;
+        while !far.is_empty() {
+            for at in far.clone() {
+                if self.nodes.len() + buckets.slots as usize > SEARCHED {
+                    break;
+                }
+                let bucket = self.nodes[at].bucket;
+                for entry in &buckets.entries(words, bucket)[..buckets.slots as usize] {
+                    let next = buckets.other(bucket, *entry);
+                    buckets.fetch_bucket(words, next);
+                    self.nodes.push(Node { bucket: next, fingerprint: *entry as u32, before: at as u32 });
+                }
+            }
+            far = far.end..self.nodes.len();
+            if let Some(at) = far.clone().find(|at| buckets.has(words, self.nodes[*at].bucket, 0)) {
+                self.move_along(buckets, words, at);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Moves the entries of the way to a bucket with an empty slot, the last one first.
+    fn move_along(&self, buckets: &Buckets, words: &mut [u64], mut at: usize) {
+        loop {
+            let Node { bucket, fingerprint, before } = self.nodes[at];
+            let is_moved = buckets.replace(words, bucket, 0, fingerprint.into());
+            debug_assert!(is_moved, "no bucket is on a shortest way twice");
+            if before as usize == at {
+                return;
+            }
+            at = before as usize;
+            let is_moved = buckets.replace(words, self.nodes[at].bucket, fingerprint.into(), 0);
+            debug_assert!(is_moved, "no bucket is on a shortest way twice");
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! The kind `cuckoo` against an exact multiset, and what sizes, rates and refusals promise.
+
+use crate::common::{Case, image, is_soak, layouts, mix};
+use petal::filters::cuckoo::{BUCKET_SLOTS, FINGERPRINT_BITS, ROW, SEMI_SORT};
+use petal::layouts::cuckoo::{Buckets, Search};
+use petal::sizing::cuckoo as sizing;
+use petal::{
+    Builder, BuilderOptions, Filter, HashFunction, Image, Keys, OpenOptions, SecretKey, Spec, Status, create,
+};
+use std::collections::BTreeMap;
+
+/// A spec of `buckets` buckets of so many slots with fingerprints of so many bits.
+fn spec(buckets: u64, slots: u32, width: u32, is_sorted: bool) -> Spec {
+    let bits = buckets * sizing::bucket_bits(slots, width, is_sorted);
+    let mut spec = Spec { kind: Some(ROW.kind), bits, hash: HashFunction::External, ..Spec::default() };
+    spec.set(&FINGERPRINT_BITS, width.into()).unwrap();
+    spec.set(&BUCKET_SLOTS, slots.into()).unwrap();
+    spec.set(&SEMI_SORT, u8::from(is_sorted).into()).unwrap();
+    spec
+}
+
+/// All shapes of buckets.
+const SHAPES: [(u32, bool); 4] = [(2, false), (4, false), (8, false), (4, true)];
+
+fn full(outcome: petal::Result<bool>) -> bool {
+    match outcome {
+        Ok(_) => false,
+        Err(error) => {
+            assert_eq!(error.status(), Status::Full, "{error}");
+            true
+        }
+    }
+}
+
+/// A random walk of insertions and removals, of merging and saving, with a multiset beside it: nothing that was inserted
+/// is ever lost, nothing that is refused changes anything, and counts are never too small.
+#[test]
+fn it_is_a_multiset() {
+    let steps = if is_soak() { 20_000_000 } else { 30_000 };
+    for ((slots, is_sorted), buckets) in SHAPES.into_iter().zip([6, 50, 20, 200]) {
+        for width in [4, 9, 13, 16, 17, 32] {
+            let spec = spec(buckets, slots, width, is_sorted);
+            let mut filter = create(&spec).unwrap();
+            let mut model = BTreeMap::<u64, u64>::new();
+            let room = buckets * u64::from(slots);
+            // Some keys come again and again, and more than have room.
+            let range = room * 3 / 2;
+            let (mut refused, mut seed) = (0, u64::from(width));
+            for step in 0..steps / SHAPES.len() as u64 / 6 {
+                seed = mix(seed + 1);
+                let hash = mix(seed % range);
+                let held = model.get(&hash).copied().unwrap_or(0);
+                // Up and down, so that it is full now and then, and nearly empty.
+                let is_rising = step / room % 3 != 2;
+                let before = (step % 97 == 0).then(|| image(&filter));
+                if (seed >> 40) % 4 < if is_rising { 3 } else { 1 } {
+                    if full(filter.insert_hash(hash)) {
+                        refused += 1;
+                        assert!(before.is_none_or(|before| before == image(&filter)), "a refusal changes something");
+                    } else {
+                        model.insert(hash, held + 1);
+                    }
+                } else if held > 0 {
+                    assert!(filter.remove_hash(hash).unwrap(), "{hash:#x} is lost");
+                    model.insert(hash, held - 1);
+                } else if !filter.contains_hash(hash) {
+                    assert!(!filter.remove_hash(hash).unwrap());
+                    assert!(before.is_none_or(|before| before == image(&filter)), "it removed nothing");
+                }
+                if step % 500 == 0 {
+                    for (hash, held) in &model {
+                        assert!(filter.count_hash(*hash).unwrap() >= *held, "{hash:#x} was inserted {held} times");
+                    }
+                    let held: u64 = model.values().sum();
+                    assert_eq!((filter.base().count(), filter.measure().taken), (held, held));
+                    filter.verify().unwrap();
+                    filter = petal::load(&image(&filter), &OpenOptions::default()).unwrap();
+                }
+                if step % 1700 == 0 {
+                    let mut other = create(&spec).unwrap();
+                    let more: Vec<u64> = (0..mix(step) % room).map(|i| mix(mix(step ^ i << 20) % range)).collect();
+                    let taken = other.insert_batch(&Keys::Hashes(&more), None).keys;
+                    let before = image(&filter);
+                    match filter.merge(&other) {
+                        Ok(()) => more[..taken].iter().for_each(|hash| *model.entry(*hash).or_default() += 1),
+                        Err(error) => {
+                            assert_eq!(error.status(), Status::Full, "{error}");
+                            assert!(before == image(&filter), "a merger that is refused changes something");
+                        }
+                    }
+                }
+            }
+            assert!(refused > 0, "it was never full");
+            for (hash, held) in model {
+                assert!((0..held).all(|_| filter.remove_hash(hash).unwrap()));
+            }
+            assert_eq!(image(&filter), image(&create(&spec).unwrap()), "what was removed has left something");
+        }
+    }
+}
+
+/// Both buckets of a fingerprint lead to each other and are never the same, whatever their number.
+#[test]
+fn the_other_bucket_of_the_other_is_the_first() {
+    for count in (2..200).step_by(2).chain([1000, 1 << 20, (1 << 33) - 2]) {
+        let buckets = Buckets::new(count, 4, 12, false).unwrap();
+        for i in 0..1000 {
+            let place = buckets.place(mix(i));
+            assert!((1..4096).contains(&place.fingerprint) && place.bucket < count && place.other < count);
+            assert!((place.bucket + place.other) % 2 == 1, "one of them is even");
+            assert_eq!(buckets.other(place.other, place.fingerprint), place.bucket);
+        }
+    }
+    assert!(Buckets::new(3, 4, 12, false).is_none() && Buckets::new(0, 4, 12, false).is_none());
+    assert!(Buckets::new(2, 3, 12, false).is_none() && Buckets::new(2, 8, 12, true).is_none());
+    assert!(Buckets::new(2, 4, 3, false).is_none() && Buckets::new(2, 4, 33, false).is_none());
+}
+
+/// A filter holds as many keys as it was made for: every number of them, whatever they are.
+#[test]
+fn capacities_are_held() {
+    for (slots, is_sorted) in SHAPES {
+        for keys in (1..=200).chain([300, 1000, 5000]) {
+            let mut search = Search::new().unwrap();
+            for rate in [0.03, 0.0005] {
+                let Some(size) = sizing::size_for(keys, rate, slots, 0, is_sorted) else { continue };
+                let buckets = Buckets::new(size.buckets, slots, size.fingerprint_bits, is_sorted).unwrap();
+                let seeds = if is_soak() { 20_000 } else { 40_000 / (200 + keys * 4) };
+                for seed in 0..seeds {
+                    let mut words = vec![0; buckets.bits().div_ceil(64) as usize];
+                    for key in 0..keys {
+                        let hash = mix(mix(seed << 32 | key).wrapping_add(keys));
+                        let placed = buckets.insert(&mut words, hash, &mut search);
+                        assert!(placed.is_some(), "{keys} keys in {size:?} of {slots}: key {key} of seed {seed}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How full a table is when it first refuses a key: what the literature measures.
+#[test]
+fn tables_fill_up_as_far_as_is_known() {
+    let mut search = Search::new().unwrap();
+    for (slots, widths, least, most) in
+        [(2, [12, 16], 0.86, 0.897), (4, [8, 16], 0.960, 0.980), (8, [8, 16], 0.985, 0.9988)]
+    {
+        for width in widths {
+            let buckets = Buckets::new(1 << 15, slots, width, false).unwrap();
+            let mut words = vec![0; buckets.bits().div_ceil(64) as usize];
+            let keys = (0..).find(|key| buckets.insert(&mut words, mix(*key), &mut search).is_none()).unwrap();
+            let load = keys as f64 / buckets.all_slots() as f64;
+            assert!((least..most).contains(&load), "{slots} slots, {width} bits: full at {load}");
+        }
+    }
+}
+
+/// Rates and sizes of the literature, and those that are measured.
+#[test]
+fn rates_are_those_of_the_formula() {
+    // Fingerprint bits, slots, load, rate.
+    for (width, slots, load, known) in [
+        (8, 4, 0.95, 0.029308),
+        (12, 4, 0.95, 0.0018540),
+        (13, 4, 0.95, 9.27e-4),
+        (16, 4, 0.95, 1.160e-4),
+        (16, 2, 0.84, 5.13e-5),
+    ] {
+        let buckets = 1 << 15;
+        let keys = (load * f64::from(slots) * buckets as f64) as u64;
+        let rate = sizing::false_positive_rate(buckets, slots, width, keys);
+        assert!((rate / known - 1.0).abs() < 1e-3, "{rate} of {known}");
+        let mut filter = create(&spec(buckets, slots, width, false)).unwrap();
+        for key in 0..keys {
+            filter.insert_hash(mix(key)).unwrap();
+        }
+        const TRIED: u64 = 4_000_000;
+        let found = (0..TRIED).filter(|i| filter.contains_hash(mix(i + (1 << 40)))).count() as f64;
+        for rate in [rate, filter.false_positive_rate()] {
+            let (mean, sd) = (TRIED as f64 * rate, (TRIED as f64 * rate * (1.0 - rate)).sqrt());
+            assert!((found - mean).abs() < 4.5 * sd + 0.01 * mean, "{width} bits: {found} found, {mean} expected");
+        }
+    }
+    // Bits for each key of a million.
+    for (rate, is_sorted, bits) in [(0.03, false, 8.4), (0.0019, false, 12.6), (9.3e-4, true, 12.6), (1.17e-4, false, 16.8)]
+    {
+        let size = sizing::size_for(1_000_000, rate, 4, 0, is_sorted).unwrap();
+        let each = size.buckets as f64 * sizing::bucket_bits(4, size.fingerprint_bits, is_sorted) as f64 / 1e6;
+        assert!((each / bits - 1.0).abs() < 0.01, "{each} bits a key at {rate}");
+    }
+}
+
+/// One key can be there in all slots of its two buckets, and no more often.
+#[test]
+fn copies_fill_a_pair_of_buckets() {
+    for (slots, is_sorted) in SHAPES {
+        let mut filter = create(&spec(100, slots, 12, is_sorted)).unwrap();
+        let most = 2 * u64::from(slots);
+        for copies in 0..most {
+            assert_eq!(filter.count_hash(7).unwrap(), copies);
+            assert_eq!(filter.insert_hash(7).unwrap(), copies == 0);
+        }
+        let before = image(&filter);
+        let error = filter.insert_hash(7).unwrap_err();
+        assert_eq!(error.status(), Status::Full);
+        assert!(error.message().contains(&format!("{most} times")), "{error}");
+        assert_eq!(image(&filter), before);
+        // There is room for others.
+        assert!(filter.insert_hash(mix(1)).is_ok());
+        for copies in (0..most).rev() {
+            assert!(filter.remove_hash(7).unwrap());
+            assert_eq!(filter.count_hash(7).unwrap(), copies);
+        }
+        assert!(!filter.remove_hash(7).unwrap());
+        // A builder refuses it too, and holds it as often as it may.
+        let by_keys = Spec { bits: 0, ..spec(2, slots, 12, is_sorted) };
+        for (times, is_refused) in [(most, false), (most + 1, true)] {
+            let mut builder = Builder::new(&by_keys, BuilderOptions::default()).unwrap();
+            (0..times).for_each(|_| builder.add_hash(7).unwrap());
+            match builder.finish() {
+                Ok(filter) => assert!(!is_refused && filter.count_hash(7).unwrap() == most),
+                Err(error) => assert!(is_refused && error.status() == Status::Full, "{error}"),
+            }
+        }
+    }
+}
+
+/// What the documents say of removing a key that was never inserted: refused where the lookup says no, and otherwise it
+/// costs another key, or a copy of it.
+#[test]
+fn a_removal_of_an_absent_key_loses_one_other_at_most() {
+    const KEYS: u64 = 1000;
+    let mut filter = create(&spec(280, 4, 8, false)).unwrap();
+    (0..KEYS).for_each(|key| assert!(filter.insert_hash(mix(key)).is_ok()));
+    let mut removed = 0;
+    for absent in KEYS..20 * KEYS {
+        let maybe = filter.contains_hash(mix(absent));
+        assert_eq!(filter.remove_hash(mix(absent)).unwrap(), maybe);
+        removed += u64::from(maybe);
+    }
+    let lost = (0..KEYS).filter(|key| !filter.contains_hash(mix(*key))).count() as u64;
+    assert!(removed > 0 && lost > 0 && filter.base().count() == KEYS - removed);
+    // Keys of one class are lost together with its last copy.
+    assert!(lost <= removed, "{lost} lost by {removed} removals");
+}
+
+/// Who knows the hash function fills a pair of buckets with chosen keys, each of which is another one. Under a secret key
+/// the same keys are as any others.
+#[test]
+fn chosen_keys_fill_a_pair_of_buckets_only_under_a_known_hash() {
+    const SECRET: SecretKey = *b"nobody knows it.";
+    let sized = |hash, key| {
+        let mut spec = Spec { kind: Some(ROW.kind), capacity: 4000, hash, key, ..Spec::default() };
+        spec.set(&FINGERPRINT_BITS, 8.0).unwrap();
+        Spec { false_positive_rate: 0.05, ..spec }
+    };
+    let public = sized(HashFunction::Xxh3, None);
+    let mut attacked = create(&public).unwrap();
+    let buckets = attacked.base().geometry().bits / 32 / 2 * 2;
+    let shape = Buckets::new(buckets, 4, 8, false).unwrap();
+    let hasher = public.hasher().unwrap();
+    // Nine keys with the fingerprint and the buckets of the first.
+    let target = shape.place(hasher.hash_u64(0).unwrap());
+    let is_same = |key: &u64| {
+        let place = shape.place(hasher.hash_u64(*key).unwrap());
+        place.fingerprint == target.fingerprint && [target.bucket, target.other].contains(&place.bucket)
+    };
+    let chosen: Vec<u64> = (0..).filter(is_same).take(9).collect();
+    let refused = |filter: &mut Filter| chosen.iter().filter(|key| full(filter.insert_u64(**key))).count();
+    assert_eq!(refused(&mut attacked), 1, "the ninth has no place in an empty table");
+    let mut keyed = create(&sized(HashFunction::SipHash13, Some(SECRET))).unwrap();
+    assert_eq!(refused(&mut keyed), 0);
+    assert_eq!(keyed.measure().taken, 9);
+    assert!(chosen.iter().all(|key| keyed.count_hash(keyed.base().hasher().hash_u64(*key).unwrap()).unwrap() == 1));
+}
+
+/// Specs that cannot be are refused in words, and exact sizes take the longest fingerprints that have room.
+#[test]
+fn sizes_are_what_is_asked() {
+    let kind = Some(ROW.kind);
+    let refused = |spec: Spec, status, part: &str| {
+        let error = create(&spec).err().unwrap();
+        assert_eq!(error.status(), status);
+        assert!(error.message().contains(part), "{error}");
+    };
+    let with = |parameter, value| {
+        let mut spec = Spec { kind, capacity: 1000, ..Spec::default() };
+        spec.set(parameter, value).unwrap();
+        spec
+    };
+    refused(with(&FINGERPRINT_BITS, 3.0), Status::OutOfRange, "fingerprint_bits = 3 is not from 4 to 32");
+    refused(with(&BUCKET_SLOTS, 3.0), Status::OutOfRange, "bucket_slots = 3 is not one of 2, 4, 8");
+    refused(Spec { false_positive_rate: 1e-10, ..with(&BUCKET_SLOTS, 4.0) }, Status::TooLarge, "32 bits");
+    refused(Spec { kind, bits: 10_000, ..Spec::default() }, Status::Contradiction, "fingerprint_bits");
+    let tiny = Spec { bits: 20, ..with(&FINGERPRINT_BITS, 8.0) };
+    refused(tiny, Status::Contradiction, "bits = 20 do not hold two buckets of 4 fingerprints of 8 bits");
+    let filter = create(&Spec { kind, bits: 10_000, capacity: 700, ..Spec::default() }).unwrap();
+    let width = filter.base().geometry().words[0] as u32;
+    let needed = |width| sizing::buckets_for(700, 4, width).unwrap() * sizing::bucket_bits(4, width, false);
+    assert!(needed(width) <= 10_000 && needed(width + 1) > 10_000, "{width}");
+    let read = filter.base().spec();
+    assert_eq!(create(&read).unwrap().base().geometry(), filter.base().geometry());
+    // Semi-sorted tables of the same rate have a bit less for each slot.
+    let both = [0.0, 1.0].map(|sorted| create(&with(&SEMI_SORT, sorted)).unwrap().base().geometry().bits);
+    assert!(both[1] < both[0]);
+    assert_eq!(layouts().iter().filter(|case: &&Case| case.row.kind == ROW.kind).count(), 12);
+}
