@@ -24,7 +24,6 @@ use crate::bits;
 use crate::bits::ring::{self, Batch, Few, Taken};
 use crate::error::{Error, Result, Status, error};
 use crate::format::Geometry;
-use crate::hash::xxh3;
 use crate::kind::{
     Base, Capabilities, Cardinality, Count, InBytes, Insert, Kind, Merge, Overfill, Overlap, Payload, Remove, Row,
     Sizes, Structure,
@@ -131,6 +130,12 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
         Size::Rate { capacity, false_positive_rate: rate } => {
             let size = sizing::size_for(capacity, rate, slots, asked, is_sorted).ok_or_else(|| {
                 let rate = Number(rate);
+                if asked != 0 {
+                    return error!(
+                        Contradiction,
+                        "fingerprint_bits = {asked} are too few for false_positive_rate = {rate} of {capacity} keys"
+                    );
+                }
                 error!(
                     TooLarge,
                     "false_positive_rate = {rate} for capacity = {capacity} needs fingerprints of more than {most} \
@@ -252,19 +257,11 @@ impl Kind for Cuckoo {
     }
 
     fn contains_many(&self, batch: &mut dyn Batch) {
-        let words = self.words();
-        let fetch = |_: &(), hash| self.buckets.fetch(words, hash);
-        let answer = |_: &mut (), hash| self.buckets.contains(words, hash);
-        ring::rolling(&mut (), self.ahead(), batch, fetch, ring::nothing, answer);
+        self.buckets.contains_many(self.words(), self.base.instructions(), batch);
     }
 
     fn contains_few(&self, few: &Few) -> Option<u64> {
-        let words = self.words();
-        let instructions = self.base.instructions();
-        let hash = |flip, keys: &[u64], hashes: &mut [u64]| xxh3::hash_u64s(instructions, flip, keys, hashes);
-        let fetch = |_: &(), hash| self.buckets.fetch(words, hash);
-        let answer = |_: &mut (), hash| self.buckets.contains(words, hash);
-        Some(ring::answer_few(&mut (), self.ahead() > 0, few, hash, fetch, answer))
+        Some(self.buckets.contains_few(self.words(), self.base.instructions(), few))
     }
 
     /// Exact: of each bucket and each fingerprint it is known whether a key with both is found.

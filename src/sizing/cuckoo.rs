@@ -20,6 +20,9 @@ pub const FINGERPRINT_BITS: (u32, u32) = (4, 32);
 /// The most bits of a table.
 const MAX_BITS: u64 = 1 << 62;
 
+/// How many times as many buckets as the keys need a low rate may ask for.
+const SPARSE: u64 = 4;
+
 /// The bound on the probability that more keys than fit have one pair of buckets.
 const CROWDING: f64 = 1e-6;
 
@@ -105,8 +108,8 @@ pub fn size_for(keys: u64, rate: f64, slots: u32, fingerprint_bits: u32, is_semi
         let rate_of = |buckets| false_positive_rate(buckets, slots, fingerprint_bits, keys);
         let mut buckets = buckets_for(keys, slots, fingerprint_bits)?;
         if rate_of(buckets) > rate {
-            // Shorter fingerprints in more slots.
-            let pairs = search::least(buckets, MAX_BITS / 1024, |pairs| rate_of(2 * pairs) <= rate)?;
+            // A shorter fingerprint in more slots may be smaller.
+            let pairs = search::least(buckets, buckets.saturating_mul(SPARSE / 2), |pairs| rate_of(2 * pairs) <= rate)?;
             buckets = 2 * pairs;
         }
         Some(Size { buckets, fingerprint_bits })

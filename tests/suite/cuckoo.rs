@@ -159,7 +159,7 @@ fn tables_fill_up_as_far_as_is_known() {
 /// Rates and sizes of the literature, and those that are measured.
 #[test]
 fn rates_are_those_of_the_formula() {
-    // Fingerprint bits, slots, load, rate.
+    // Fingerprint bits, slots, load, rate. The literature counts the fingerprint 0 too.
     for (width, slots, load, known) in [
         (8, 4, 0.95, 0.029308),
         (12, 4, 0.95, 0.0018540),
@@ -170,7 +170,7 @@ fn rates_are_those_of_the_formula() {
         let buckets = 1 << 15;
         let keys = (load * f64::from(slots) * buckets as f64) as u64;
         let rate = sizing::false_positive_rate(buckets, slots, width, keys);
-        assert!((rate / known - 1.0).abs() < 1e-3, "{rate} of {known}");
+        assert!((rate / known - 1.0).abs() < 5e-3, "{rate} of {known}");
         let mut filter = create(&spec(buckets, slots, width, false)).unwrap();
         for key in 0..keys {
             filter.insert_hash(mix(key)).unwrap();
@@ -292,6 +292,7 @@ fn sizes_are_what_is_asked() {
     refused(with(&FINGERPRINT_BITS, 3.0), Status::OutOfRange, "fingerprint_bits = 3 is not from 4 to 32");
     refused(with(&BUCKET_SLOTS, 3.0), Status::OutOfRange, "bucket_slots = 3 is not one of 2, 4, 8");
     refused(Spec { false_positive_rate: 1e-10, ..with(&BUCKET_SLOTS, 4.0) }, Status::TooLarge, "32 bits");
+    refused(Spec { false_positive_rate: 1e-4, ..with(&FINGERPRINT_BITS, 8.0) }, Status::Contradiction, "too few");
     refused(Spec { kind, bits: 10_000, ..Spec::default() }, Status::Contradiction, "fingerprint_bits");
     let tiny = Spec { bits: 20, ..with(&FINGERPRINT_BITS, 8.0) };
     refused(tiny, Status::Contradiction, "bits = 20 do not hold two buckets of 4 fingerprints of 8 bits");

@@ -392,3 +392,44 @@ fn rates_of_filters_are_means_over_their_blocks() -> petal::Result<()> {
     assert!((split.false_positive_rate() / mean - 1.0).abs() < 1e-6);
     Ok(())
 }
+
+/// Cuckoo filters are looked up alike, whatever a bucket holds and wherever it begins, in and out of the caches.
+#[test]
+fn cuckoo_kernels_find_the_same_keys() {
+    use petal::layouts::cuckoo::{Buckets, Search};
+    let mut search = Search::new().unwrap();
+    for (slots, widths) in [(2, vec![4, 13, 28, 29, 31, 32]), (4, vec![4, 7, 12, 13, 15, 16, 17]), (8, vec![4, 7, 8, 9])] {
+        for (width, count) in widths.iter().flat_map(|width| [(*width, 2), (*width, 30), (*width, 3000)]) {
+            let buckets = Buckets::new(count, slots, width, false).unwrap();
+            let mut words = vec![0; buckets.bits().div_ceil(64) as usize];
+            let inserted = buckets.all_slots() * 9 / 10;
+            for i in 0..inserted {
+                if buckets.insert(&mut words, mix(i), &mut search).is_none() {
+                    break;
+                }
+            }
+            let far = FETCH_FROM - words.len();
+            for more in [0, if count == 30 { far } else { 0 }] {
+                let words = atomics(&[words.clone(), vec![0; more]].concat());
+                for keys in [0, 1, 7, 8, 63, 64, 65, 128, 1000] {
+                    let hashes: Vec<u64> = (0..keys).map(|i| mix(i * 7 % (2 * inserted))).collect();
+                    let expected: Vec<bool> = hashes.iter().map(|hash| buckets.contains(&words[..], *hash)).collect();
+                    for instructions in available() {
+                        let found = Hashes::answered(&hashes, true, |batch| {
+                            buckets.contains_many(&words, instructions, batch);
+                        });
+                        let name = format!("{:?}: {keys} keys, {slots} slots of {width} bits", instructions.kernel());
+                        assert_eq!(found, expected, "{name}");
+                        if keys as usize <= GROUP {
+                            let few = Few { keys: &hashes, flip: None };
+                            let found = buckets.contains_few(&words, instructions, &few);
+                            let bits = expected.iter().enumerate().fold(0, |all, (i, one)| all | u64::from(*one) << i);
+                            let mask = if keys == 64 { u64::MAX } else { (1 << keys) - 1 };
+                            assert_eq!(found & mask, bits, "{name}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -112,7 +112,7 @@ pub fn petal(row: &'static Row, size: &Size, kernel: Kernel) -> petal::Result<Bo
 
 /// Whether filters of the kind can be filled one key at a time.
 pub fn inserts(row: &Row) -> bool {
-    row.capabilities.contains(Capabilities::INSERT)
+    row.capabilities.contains(Capabilities::INSERT) && row.copies.is_none()
 }
 
 impl Subject for Petal {

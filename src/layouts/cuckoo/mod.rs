@@ -14,8 +14,12 @@
 //! Bucket i is bits `i size` to `i size + size - 1` of little-endian words, and slot j of it, of `width` bits, its bits
 //! from `j width` on; 0 is an empty slot. [`semi_sort`] has the other form of buckets.
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod lookups;
 mod measure;
 mod merge;
+mod portable;
 mod search;
 mod semi_sort;
 

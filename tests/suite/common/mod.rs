@@ -82,10 +82,12 @@ impl Case {
         if self.row.overfill == Overfill::Refuses { keys.min(capacity) } else { keys }
     }
 
-    /// A spec of a filter that so many keys fit into: larger only of a kind that refuses more than its capacity.
+    /// A spec of a filter that so many keys fit into: larger only of a kind that refuses more than its capacity. Copies of
+    /// a key that take places of their own have to be near each other, so that it takes more room for them.
     pub fn with_room(&self, spec: &Spec, keys: u64) -> Spec {
+        let places = if self.row.copies.is_some() { 2 * keys } else { keys };
         match self.row.overfill {
-            Overfill::Refuses => Spec { capacity: spec.capacity.max(keys), ..*spec },
+            Overfill::Refuses => Spec { capacity: spec.capacity.max(places), ..*spec },
             _ => *spec,
         }
     }

@@ -1,0 +1,243 @@
+//! Tables of fingerprints, filled to 95 % of their slots: the kind `cuckoo` beside other libraries' cuckoo filters, and
+//! beside the limit of two lines a key.
+//!
+//! All have buckets of four slots, and as many of them: a power of two, which the others need. They get foldhash where
+//! they let the caller choose. `cuckoofilter` has fingerprints of a byte and no others.
+
+use crate::keys::{BUFFER, Buffer, Form, Random};
+use crate::limit::{Limit, RINGS};
+use crate::measure::{Effort, each, median, timed, turn};
+use crate::report::{count, figure, percent};
+use crate::subject::one_by_one;
+use cuckoofilter::CuckooFilter;
+use foldhash::fast::{FixedState, FoldHasher};
+use petal::filters::cuckoo::{FINGERPRINT_BITS, ROW, SEMI_SORT};
+use petal::{Answers, Filter, Spec};
+use scalable_cuckoo_filter::{ScalableCuckooFilter, ScalableCuckooFilterBuilder};
+use serde::Serialize;
+use std::hash::{BuildHasher, Hasher};
+use std::time::Duration;
+
+/// Slots of a bucket.
+const SLOTS: u64 = 4;
+
+/// The share of the slots that is filled.
+const LOAD: f64 = 0.95;
+
+/// From so many keys on tables are filled once.
+const LONG: u64 = 50_000_000;
+
+/// foldhash, with one key for all.
+#[derive(Clone)]
+struct Fold(FoldHasher<'static>);
+
+impl Default for Fold {
+    fn default() -> Fold {
+        Fold(FixedState::default().build_hasher())
+    }
+}
+
+impl Hasher for Fold {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.write(bytes);
+    }
+
+    #[inline]
+    fn write_u64(&mut self, number: u64) {
+        self.0.write_u64(number);
+    }
+
+    #[inline]
+    fn finish(&self) -> u64 {
+        self.0.finish()
+    }
+}
+
+/// A table.
+enum Table {
+    Petal { filter: Box<Filter>, bits: u64, in_batches: bool },
+    Cuckoofilter(CuckooFilter<Fold>),
+    Scalable(ScalableCuckooFilter<u64, Fold>),
+}
+
+/// The names of all of them, and how they are made for so many slots.
+const TABLES: [(&str, fn(u64) -> Result<Table, String>); 6] = [
+    ("cuckoo 12", |slots| petal(slots, 12, false, true)),
+    ("cuckoo 12, one by one", |slots| petal(slots, 12, false, false)),
+    ("cuckoo 8, one by one", |slots| petal(slots, 8, false, false)),
+    ("cuckoo 13, semi-sorted", |slots| petal(slots, 13, true, true)),
+    ("cuckoofilter 8", |slots| Ok(Table::Cuckoofilter(CuckooFilter::with_capacity(slots as usize)))),
+    ("scalable_cuckoo_filter 12", |slots| {
+        let builder = ScalableCuckooFilterBuilder::new().initial_capacity(slots as usize).hasher(Fold::default());
+        // Fingerprints of 12 bits.
+        Ok(Table::Scalable(builder.false_positive_probability(0.00195).finish()))
+    }),
+];
+
+fn petal(slots: u64, width: u32, is_sorted: bool, in_batches: bool) -> Result<Table, String> {
+    let bits = slots * u64::from(width - u32::from(is_sorted));
+    let mut spec = Spec { kind: Some(ROW.kind), bits, ..Spec::default() };
+    let set = spec.set(&FINGERPRINT_BITS, width.into()).and_then(|()| spec.set(&SEMI_SORT, is_sorted.into()));
+    let filter = set.and_then(|()| petal::create(&spec)).map_err(|error| error.to_string())?;
+    Ok(Table::Petal { filter: Box::new(filter), bits, in_batches })
+}
+
+impl Table {
+    fn bits(&self) -> u64 {
+        match self {
+            Table::Petal { bits, .. } => *bits,
+            Table::Cuckoofilter(filter) => filter.memory_usage() as u64 * 8,
+            Table::Scalable(filter) => filter.bits(),
+        }
+    }
+
+    /// Inserts the keys of a buffer.
+    fn insert(&mut self, keys: &Buffer) -> Result<(), String> {
+        let numbers = keys.numbers();
+        match self {
+            Table::Petal { filter, in_batches: true, .. } => {
+                filter.insert_batch(&keys.keys(), None).outcome.map_err(|error| error.to_string())
+            }
+            Table::Petal { filter, .. } => {
+                numbers.iter().try_for_each(|key| filter.insert_u64(*key).map(drop)).map_err(|error| error.to_string())
+            }
+            Table::Cuckoofilter(filter) => {
+                numbers.iter().try_for_each(|key| filter.add(key)).map_err(|error| error.to_string())
+            }
+            Table::Scalable(filter) => {
+                numbers.iter().for_each(|key| filter.insert(key));
+                Ok(())
+            }
+        }
+    }
+
+    /// Looks the keys of a buffer up; how many were found.
+    fn contains(&self, keys: &Buffer, answers: &mut [u8]) -> u64 {
+        let numbers = keys.numbers().iter();
+        match self {
+            Table::Petal { filter, in_batches: true, .. } => {
+                let answers = &mut Answers { bytes: Some(&mut answers[..keys.len()]), ..Answers::default() };
+                filter.contains_batch(&keys.keys(), answers).expect("keys can be looked up");
+                answers.true_count
+            }
+            Table::Petal { filter, .. } => one_by_one(numbers, answers, |key| filter.contains_u64(*key)),
+            Table::Cuckoofilter(filter) => one_by_one(numbers, answers, |key| filter.contains(key)),
+            Table::Scalable(filter) => one_by_one(numbers, answers, |key| filter.contains(key)),
+        }
+    }
+}
+
+/// The figures of one table.
+#[derive(Clone, Debug, Serialize)]
+pub struct Record {
+    /// The table: Petal's, or another library's.
+    filter: String,
+    /// Keys.
+    n: u64,
+    /// Bits of the table for each key.
+    bits_per_key: f64,
+    /// The measured false-positive rate, a fraction.
+    fpr: f64,
+    /// Nanoseconds of an insertion, on average from the first to the last.
+    insert_ns: f64,
+    /// Nanoseconds for each key that is there.
+    hit_ns: f64,
+    /// Nanoseconds for each key that is not there.
+    miss_ns: f64,
+    /// Nanoseconds that memory takes for two lines of as large a table.
+    limit_ns: f64,
+}
+
+/// Fills a table with `n` keys; nanoseconds for each.
+fn fill(table: &mut Table, n: u64, buffer: &mut Buffer) -> Result<f64, String> {
+    let mut time = Duration::ZERO;
+    for start in (0..n).step_by(BUFFER) {
+        buffer.inserted(0, start, n.min(start + BUFFER as u64));
+        let mut outcome = Ok(());
+        time += timed(|| outcome = table.insert(buffer));
+        outcome?;
+    }
+    Ok(each(time, n))
+}
+
+/// Fills and asks all of them that are wanted, as many keys as 95 % of the next power of two of slots.
+///
+/// # Errors
+/// Says so if one refuses or lost a key, or where there is no memory.
+pub fn compare(n: u64, effort: &Effort, wants: &dyn Fn(&str) -> bool) -> Result<Vec<Record>, String> {
+    let slots = n.next_power_of_two();
+    let n = (LOAD * slots as f64) as u64;
+    let wanted = |name: &str| wants(name.split([' ', ',']).next().unwrap_or_default());
+    let tables: Vec<_> = TABLES.into_iter().filter(|(name, _)| wanted(name)).collect();
+    let (mut buffer, mut filled) = (Buffer::new(Form::U64), Vec::new());
+    let mut inserts = vec![Vec::new(); tables.len()];
+    for repetition in 0..if n < LONG { effort.repetitions } else { 1 } {
+        for ((name, make), times) in tables.iter().zip(&mut inserts) {
+            let mut table = make(slots)?;
+            times.push(fill(&mut table, n, &mut buffer).map_err(|error| format!("{name}: {error}"))?);
+            if repetition == 0 {
+                filled.push(table);
+            }
+        }
+    }
+    let (mut random, mut answers) = (Random::new(n), vec![0; BUFFER]);
+    let limit = Limit::new((slots * 12 / 8) as usize)?;
+    let (mut limits, mut lookups) = (vec![Vec::new(); RINGS.len()], vec![[const { Vec::new() }; 2]; tables.len()]);
+    let mut positives = vec![(0, 0); tables.len()];
+    for _ in 0..if tables.is_empty() { 0 } else { effort.repetitions } {
+        for (times, ring) in limits.iter_mut().zip(RINGS) {
+            let order = |order: &mut Vec<u32>| limit.order(order, &mut random);
+            times.push(2.0 * turn(effort, &mut Vec::new(), order, |order| limit.read(order, ring)));
+        }
+        for (i, table) in filled.iter().enumerate() {
+            for (of, times) in lookups[i].iter_mut().enumerate() {
+                let (mut found, mut asked) = (0, 0);
+                let prepare = |buffer: &mut Buffer| match of {
+                    0 => buffer.present(0, n, &mut random),
+                    _ => buffer.absent(&mut random),
+                };
+                times.push(turn(effort, &mut buffer, prepare, |buffer| {
+                    found += table.contains(buffer, &mut answers);
+                    asked += buffer.len() as u64;
+                }));
+                match of {
+                    0 if found != asked => return Err(format!("{} lost a key", tables[i].0)),
+                    0 => {}
+                    _ => positives[i] = (positives[i].0 + found, positives[i].1 + asked),
+                }
+            }
+        }
+    }
+    let limit_ns = limits.iter().map(|times| median(times)).fold(f64::INFINITY, f64::min);
+    let record = |(i, (name, _)): (usize, &(&str, _))| Record {
+        filter: (*name).to_owned(),
+        n,
+        bits_per_key: filled[i].bits() as f64 / n as f64,
+        fpr: positives[i].0 as f64 / positives[i].1 as f64,
+        insert_ns: median(&inserts[i]),
+        hit_ns: median(&lookups[i][0]),
+        miss_ns: median(&lookups[i][1]),
+        limit_ns,
+    };
+    Ok(tables.iter().enumerate().map(record).collect())
+}
+
+/// The table of one comparison.
+pub fn print(records: &[Record]) {
+    let Some(Record { n, limit_ns, .. }) = records.first() else { return };
+    println!("\ntables of fingerprints, filled to 95 %: n = {}, u64 keys", count(*n));
+    println!("two lines of as large a table: {} ns", figure(*limit_ns));
+    println!("{:<27} {:>8} {:>8} {:>10} {:>7} {:>7}", "filter", "bits/key", "FPR %", "insert, ns", "hit", "miss");
+    for record in records {
+        println!(
+            "{:<27} {:>8.2} {:>8} {:>10} {:>7} {:>7}",
+            record.filter,
+            record.bits_per_key,
+            percent(record.fpr),
+            figure(record.insert_ns),
+            figure(record.hit_ns),
+            figure(record.miss_ns)
+        );
+    }
+}

@@ -1,0 +1,206 @@
+//! The lookups of many keys for AVX-512: eight keys are one vector, from their hashes to their answers, for buckets that
+//! eight bytes hold wherever they begin. The places of a group of keys are found when its hashes come, and its lines are
+//! fetched while the group before it is answered.
+
+use super::Buckets;
+use super::lookups::Kernel;
+use crate::bits::GOLDEN;
+use crate::bits::ring::{self, Batch, Few, GROUP};
+use crate::hash::xxh3;
+use crate::simd::Instructions;
+use core::arch::x86_64::*;
+use core::sync::atomic::AtomicU64;
+
+/// The kernel.
+pub(super) static KERNEL: Kernel = Kernel { contains, contains_few, suits };
+
+/// Keys of a vector.
+const WIDTH: usize = 8;
+
+/// Eight numbers.
+type Eight = [u64; WIDTH];
+
+/// Where the keys of a group are.
+struct Group {
+    fingerprints: [Eight; GROUP / WIDTH],
+    /// The first bits of both buckets.
+    buckets: [[Eight; 2]; GROUP / WIDTH],
+}
+
+impl Group {
+    const NONE: Group =
+        Group { fingerprints: [[0; WIDTH]; GROUP / WIDTH], buckets: [[[0; WIDTH]; 2]; GROUP / WIDTH] };
+}
+
+/// Whether numbers of buckets are of 32 bits, and all of a bucket is in the eight bytes from the one in which it begins.
+fn suits(buckets: &Buckets, words: &[AtomicU64]) -> bool {
+    let before = match buckets.size.trailing_zeros() {
+        zeros @ 0..3 => 8 - (1 << zeros),
+        _ => 0,
+    };
+    !buckets.is_sorted
+        && buckets.count < 1 << 32
+        && buckets.size + before <= 64
+        && buckets.bits() <= words.len() as u64 * 64
+}
+
+fn contains(buckets: &Buckets, words: &[AtomicU64], batch: &mut dyn Batch) {
+    assert!(suits(buckets, words));
+    // SAFETY: this kernel is given out for processors that have AVX-512 F, BW, DQ and VL, and the buckets suit.
+    unsafe {
+        match words.len() >= ring::FETCH_FROM {
+            true => turns::<true>(buckets, words, batch),
+            false => turns::<false>(buckets, words, batch),
+        }
+    }
+}
+
+fn contains_few(buckets: &Buckets, words: &[AtomicU64], instructions: Instructions, few: &Few) -> u64 {
+    assert!(suits(buckets, words));
+    let mut hashes = [0; GROUP];
+    let count = few.keys.len().min(GROUP);
+    match few.flip {
+        Some(flip) => xxh3::hash_u64s(instructions, flip, few.keys, &mut hashes[..count]),
+        None => hashes[..count].copy_from_slice(&few.keys[..count]),
+    }
+    // SAFETY: as in `contains`.
+    unsafe { one_turn(buckets, words, &hashes, count) }
+}
+
+/// # Safety
+/// The buckets suit.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn turns<const FETCH: bool>(buckets: &Buckets, words: &[AtomicU64], batch: &mut dyn Batch) {
+    let mut hashes = [0; GROUP];
+    let (mut asked, mut later) = (Group::NONE, Group::NONE);
+    let mut count = batch.next(&mut hashes);
+    find(buckets, &hashes, &mut asked);
+    if FETCH {
+        (0..count.div_ceil(WIDTH)).for_each(|i| fetch(words, &asked.buckets[i]));
+    }
+    while count > 0 {
+        let more = if count == GROUP { batch.next(&mut hashes) } else { 0 };
+        if more > 0 {
+            find(buckets, &hashes, &mut later);
+        }
+        let mut answers = 0;
+        for i in 0..count.div_ceil(WIDTH) {
+            if FETCH && i * WIDTH < more {
+                fetch(words, &later.buckets[i]);
+            }
+            // SAFETY: the caller's promise.
+            answers |= u64::from(unsafe { answer(buckets, words, &asked, i) }) << (i * WIDTH);
+        }
+        batch.answer(answers, count);
+        core::mem::swap(&mut asked, &mut later);
+        count = more;
+    }
+}
+
+/// # Safety
+/// The buckets suit.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn one_turn(buckets: &Buckets, words: &[AtomicU64], hashes: &[u64; GROUP], count: usize) -> u64 {
+    let mut asked = Group::NONE;
+    find(buckets, hashes, &mut asked);
+    if words.len() >= ring::FETCH_FROM {
+        (0..count.div_ceil(WIDTH)).for_each(|i| fetch(words, &asked.buckets[i]));
+    }
+    // SAFETY: the caller's promise.
+    let answer = |i| u64::from(unsafe { answer(buckets, words, &asked, i) }) << (i * WIDTH);
+    (0..count.div_ceil(WIDTH)).fold(0, |answers, i| answers | answer(i))
+}
+
+/// Asks for the lines of eight keys.
+#[inline]
+fn fetch(words: &[AtomicU64], buckets: &[Eight; 2]) {
+    buckets.as_flattened().iter().for_each(|bit| ring::fetch_word(words, (*bit / 64) as usize));
+}
+
+/// What all eight have.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn all(number: u64) -> __m512i {
+    _mm512_set1_epi64(number as i64)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn load(numbers: &Eight) -> __m512i {
+    // SAFETY: eight numbers are 64 readable bytes.
+    unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn store(numbers: &mut Eight, eight: __m512i) {
+    // SAFETY: eight numbers are 64 bytes, which are ours.
+    unsafe { _mm512_storeu_si512(numbers.as_mut_ptr().cast(), eight) }
+}
+
+/// `bits::reduce`, for ranges of 32 bits.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn reduce(x: __m512i, range: __m512i) -> __m512i {
+    let low = _mm512_srli_epi64::<32>(_mm512_mul_epu32(x, range));
+    let high = _mm512_mul_epu32(_mm512_srli_epi64::<32>(x), range);
+    _mm512_srli_epi64::<32>(_mm512_add_epi64(high, low))
+}
+
+/// `bits::mix`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn mix(x: __m512i) -> __m512i {
+    let x = _mm512_xor_si512(x, _mm512_srli_epi64::<30>(x));
+    let x = _mm512_mullo_epi64(x, all(0xbf58_476d_1ce4_e5b9));
+    let x = _mm512_xor_si512(x, _mm512_srli_epi64::<27>(x));
+    let x = _mm512_mullo_epi64(x, all(0x94d0_49bb_1331_11eb));
+    _mm512_xor_si512(x, _mm512_srli_epi64::<31>(x))
+}
+
+/// Finds the places of the keys of a group ([`Buckets::place`]).
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn find(buckets: &Buckets, hashes: &[u64; GROUP], group: &mut Group) {
+    let (count, half, size) = (all(buckets.count), all(buckets.count / 2), all(buckets.size));
+    let (one, greatest) = (all(1), all((1 << buckets.width) - 1));
+    let eights = hashes.as_chunks::<WIDTH>().0.iter();
+    for ((hashes, fingerprints), places) in eights.zip(&mut group.fingerprints).zip(&mut group.buckets) {
+        let hash = load(hashes);
+        let fingerprint = _mm512_add_epi64(reduce(_mm512_mullo_epi64(hash, all(GOLDEN)), greatest), one);
+        let first = reduce(hash, count);
+        let sum = _mm512_add_epi64(_mm512_slli_epi64::<1>(reduce(mix(fingerprint), half)), one);
+        let second = _mm512_sub_epi64(sum, first);
+        let second = _mm512_mask_add_epi64(second, _mm512_cmplt_epu64_mask(sum, first), second, count);
+        store(fingerprints, fingerprint);
+        store(&mut places[0], _mm512_mul_epu32(first, size));
+        store(&mut places[1], _mm512_mul_epu32(second, size));
+    }
+}
+
+/// Whether each of eight keys of a group, the `i`-th eight, is there.
+///
+/// # Safety
+/// The buckets suit.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn answer(buckets: &Buckets, words: &[AtomicU64], asked: &Group, i: usize) -> u8 {
+    let start = words.as_ptr().cast::<u8>();
+    let last = all((words.len() as u64 * 8).saturating_sub(8));
+    let (lows, highs) = (all(buckets.lows), all(buckets.ones << (buckets.width - 1)));
+    let pattern = _mm512_mullo_epi64(load(&asked.fingerprints[i]), all(buckets.ones));
+    let mut found = 0;
+    for bit in &asked.buckets[i] {
+        let bit = load(bit);
+        let byte = _mm512_min_epu64(_mm512_srli_epi64::<3>(bit), last);
+        // SAFETY: from `last` on there are eight bytes, as the buckets suit: the words are not empty.
+        let eight = unsafe { _mm512_i64gather_epi64::<1>(byte, start.cast()) };
+        let window = _mm512_srlv_epi64(eight, _mm512_sub_epi64(bit, _mm512_slli_epi64::<3>(byte)));
+        // `Buckets::zeros`
+        let window = _mm512_xor_si512(window, pattern);
+        let carried = _mm512_add_epi64(_mm512_and_si512(window, lows), lows);
+        let taken = _mm512_or_si512(carried, window);
+        found |= _mm512_test_epi64_mask(_mm512_andnot_si512(taken, highs), highs);
+    }
+    found
+}
