@@ -1,8 +1,8 @@
 //! The kinds: one row each. Everything that works on any kind finds it here and nowhere else.
 
 use crate::filters::{
-    blocked, bloom, counting, cuckoo, exact_bits, foreign_bloom, foreign_cuckoo, foreign_scalable, foreign_static, fuse,
-    golomb, golomb_stream, hash_compaction, ribbon, rocksdb_bloom, scalable, signatures, split_block,
+    blocked, bloom, counting, cuckoo, exact_bits, foreign_bloom, foreign_cuckoo, foreign_scalable, foreign_static,
+    fuse, golomb, golomb_stream, hash_compaction, ribbon, rocksdb_bloom, scalable, signatures, split_block,
 };
 use crate::kind::Row;
 use crate::maps::{approximator, bloomier, mutable_bloomier, retrieval};

@@ -89,6 +89,12 @@ type KindInfo struct {
 	// TakesIntegers says that its keys are the integers below the filter's bits, and are not hashed; others are refused:
 	// [ErrOutOfRange].
 	TakesIntegers bool `json:"takes_integers"`
+	// MovesEntries says that a change moves what other keys left: images are not opened for writing, but loaded, changed
+	// and saved.
+	MovesEntries bool `json:"moves_entries"`
+	// MostCopies is how many copies of one key a filter with the kind's default parameters holds, if every copy takes a
+	// place: one more is refused, [ErrFull]. 0 if copies take no places.
+	MostCopies int `json:"most_copies"`
 
 	parameters int
 }
@@ -188,6 +194,8 @@ func kindInfo(raw *C.petal_kind_info) KindInfo {
 		IsDefault:     raw.is_default != 0,
 		IsForeign:     raw.is_foreign != 0,
 		TakesIntegers: raw.takes_integers != 0,
+		MovesEntries:  raw.moves_entries != 0,
+		MostCopies:    int(raw.most_copies),
 		parameters:    int(raw.parameter_count),
 	}
 }

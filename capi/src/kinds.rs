@@ -7,7 +7,7 @@
 use crate::boundary::{self, NO_ERROR, boundary};
 use crate::status::petal_status;
 use petal_core::registry;
-use petal_core::{Capabilities, Error, KindId, Overfill, Parameter, Result, Row, Sizes, Status};
+use petal_core::{Capabilities, Error, KindId, Overfill, Parameter, Result, Row, Sizes, Spec, Status};
 use std::ffi::c_char;
 
 /// A kind of filter or of map: one of `PETAL_KIND_*`. 0 is the default kind. Since 0.1.
@@ -102,6 +102,12 @@ pub struct petal_kind_info {
     /// 1 if its keys are the integers below the filter's bits, and are not hashed; others are refused
     /// (`PETAL_ERR_OUT_OF_RANGE`). 0 if it takes all keys.
     pub takes_integers: u32,
+    /// 1 if a change moves what other keys left. Such filters are not opened for writing (`PETAL_ERR_UNSUPPORTED`): a
+    /// reader would miss keys meanwhile. Load a copy, change and save that. 0 if they are written in place.
+    pub moves_entries: u32,
+    /// How many copies of one key a filter with the kind's default parameters holds at most, if every copy takes a place:
+    /// one more is refused (`PETAL_ERR_FULL`). 0 if copies take no places.
+    pub most_copies: u32,
     /// Its name, the same everywhere.
     pub name: [c_char; PETAL_NAME_SIZE],
     /// What it is, in a sentence.
@@ -110,7 +116,7 @@ pub struct petal_kind_info {
 
 // SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
 unsafe impl boundary::SizedStruct for petal_kind_info {
-    const FIRST_SIZE: usize = 248;
+    const FIRST_SIZE: usize = 256;
 }
 
 /// What the library knows of a parameter. Since 0.1.
@@ -140,6 +146,13 @@ unsafe impl boundary::SizedStruct for petal_parameter_info {
     const FIRST_SIZE: usize = 232;
 }
 
+/// What `most_copies` says of a kind.
+fn most_copies(row: &Row) -> u32 {
+    let spec = Spec { kind: Some(row.kind), ..Spec::default() };
+    let copies = row.copies.and_then(|copies| row.geometry_of(&spec).ok().map(|geometry| copies(&geometry)));
+    copies.unwrap_or(0) as u32
+}
+
 fn kind_info(row: &Row) -> petal_kind_info {
     let mut info = petal_kind_info {
         struct_size: 0,
@@ -161,6 +174,8 @@ fn kind_info(row: &Row) -> petal_kind_info {
         is_default: [registry::DEFAULT_KIND, registry::DEFAULT_MAP_KIND].contains(&row.kind).into(),
         is_foreign: registry::FOREIGN.iter().any(|foreign| foreign.kind == row.kind).into(),
         takes_integers: row.universe.is_some().into(),
+        moves_entries: row.moves_entries.into(),
+        most_copies: most_copies(row),
         name: [0; PETAL_NAME_SIZE],
         summary: [0; PETAL_SUMMARY_SIZE],
     };

@@ -212,8 +212,12 @@ impl Cuckoo {
         if self.buckets.copies(self.words(), hash) < most {
             return self.base.full();
         }
-        error!(Full, "the key, or others with its fingerprint, is there {most} times, the most that a cuckoo filter \
-            with buckets of {} slots holds", self.buckets.slots())
+        error!(
+            Full,
+            "the key, or others with its fingerprint, is there {most} times, the most that a cuckoo filter \
+            with buckets of {} slots holds",
+            self.buckets.slots()
+        )
     }
 
     /// How many distinct keys have left entries of so many classes.

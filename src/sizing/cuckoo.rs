@@ -115,7 +115,9 @@ pub fn size_for(keys: u64, rate: f64, slots: u32, fingerprint_bits: u32, is_semi
         Some(Size { buckets, fingerprint_bits })
     });
     let bits = |size: &Size| size.buckets.checked_mul(bucket_bits(slots, size.fingerprint_bits, is_semi_sorted));
-    sizes.filter(|size| bits(size).is_some_and(|bits| bits <= MAX_BITS)).min_by_key(|size| (bits(size), size.fingerprint_bits))
+    sizes
+        .filter(|size| bits(size).is_some_and(|bits| bits <= MAX_BITS))
+        .min_by_key(|size| (bits(size), size.fingerprint_bits))
 }
 
 /// The longest fingerprints with which a table of `bits` bits holds `keys` keys; the shortest if none does.

@@ -4,9 +4,7 @@ use crate::common::{Case, image, is_soak, layouts, mix};
 use petal::filters::cuckoo::{BUCKET_SLOTS, FINGERPRINT_BITS, ROW, SEMI_SORT};
 use petal::layouts::cuckoo::{Buckets, Search};
 use petal::sizing::cuckoo as sizing;
-use petal::{
-    Builder, BuilderOptions, Filter, HashFunction, Image, Keys, OpenOptions, SecretKey, Spec, Status, create,
-};
+use petal::{Builder, BuilderOptions, Filter, HashFunction, Image, Keys, OpenOptions, SecretKey, Spec, Status, create};
 use std::collections::BTreeMap;
 
 /// A spec of `buckets` buckets of so many slots with fingerprints of so many bits.
@@ -183,7 +181,8 @@ fn rates_are_those_of_the_formula() {
         }
     }
     // Bits for each key of a million.
-    for (rate, is_sorted, bits) in [(0.03, false, 8.4), (0.0019, false, 12.6), (9.3e-4, true, 12.6), (1.17e-4, false, 16.8)]
+    for (rate, is_sorted, bits) in
+        [(0.03, false, 8.4), (0.0019, false, 12.6), (9.3e-4, true, 12.6), (1.17e-4, false, 16.8)]
     {
         let size = sizing::size_for(1_000_000, rate, 4, 0, is_sorted).unwrap();
         let each = size.buckets as f64 * sizing::bucket_bits(4, size.fingerprint_bits, is_sorted) as f64 / 1e6;

@@ -398,7 +398,9 @@ fn rates_of_filters_are_means_over_their_blocks() -> petal::Result<()> {
 fn cuckoo_kernels_find_the_same_keys() {
     use petal::layouts::cuckoo::{Buckets, Search};
     let mut search = Search::new().unwrap();
-    for (slots, widths) in [(2, vec![4, 13, 28, 29, 31, 32]), (4, vec![4, 7, 12, 13, 15, 16, 17]), (8, vec![4, 7, 8, 9])] {
+    for (slots, widths) in
+        [(2, vec![4, 13, 28, 29, 31, 32]), (4, vec![4, 7, 12, 13, 15, 16, 17]), (8, vec![4, 7, 8, 9])]
+    {
         for (width, count) in widths.iter().flat_map(|width| [(*width, 2), (*width, 30), (*width, 3000)]) {
             let buckets = Buckets::new(count, slots, width, false).unwrap();
             let mut words = vec![0; buckets.bits().div_ceil(64) as usize];

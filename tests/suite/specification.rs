@@ -499,7 +499,11 @@ fn cuckoo(header: &Header, hashes: &[u64]) -> Vec<u8> {
     for bucket in &buckets {
         if is_sorted == 1 {
             let choose = |n: u64, k: u64| (0..k).fold(1, |product, i| product * (n - i) / (i + 1));
-            let code: u64 = (0..4).map(|i| if bucket[i] >> (f - 4) == 0 { 0 } else { choose((bucket[i] >> (f - 4)) + i as u64, i as u64 + 1) }).sum();
+            let code: u64 = (0..4)
+                .map(|i| {
+                    if bucket[i] >> (f - 4) == 0 { 0 } else { choose((bucket[i] >> (f - 4)) + i as u64, i as u64 + 1) }
+                })
+                .sum();
             bits.extend(bits_of(code, 12));
         }
         let width = if is_sorted == 1 { f - 4 } else { f } as u32;

@@ -3,6 +3,7 @@
 //! `docs/performance.md` says how to run it and how to read what comes out.
 
 mod built;
+mod deleting;
 mod huge;
 mod keys;
 mod libbloom;
@@ -134,6 +135,13 @@ impl Arguments {
         sizes
     }
 
+    /// The numbers of keys, about, of tables that they are removed from.
+    fn deleting(&self) -> Vec<u64> {
+        let mut sizes = if self.quick { vec![] } else { vec![1_000_000, 100_000_000] };
+        sizes.retain(|n| self.keys.is_empty() || self.keys.contains(n));
+        sizes
+    }
+
     /// The filters of a comparison.
     fn subjects(&self, point: &Point) -> Result<Vec<Box<dyn Subject>>, String> {
         let mut subjects = Vec::new();
@@ -231,6 +239,13 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         }
         lines.write(&filters)?;
         lines.write(&maps)?;
+    }
+    for n in arguments.deleting() {
+        let progress = bar(&format!("tables of fingerprints: {} keys", report::count(n)), 0);
+        let tables = deleting::compare(n, &effort, &|name| arguments.wants(name))?;
+        progress.finish_and_clear();
+        deleting::print(&tables);
+        lines.write(&tables)?;
     }
     let mut sound = true;
     if !arguments.quick && arguments.keys.is_empty() {

@@ -28,8 +28,7 @@ struct Group {
 }
 
 impl Group {
-    const NONE: Group =
-        Group { fingerprints: [[0; WIDTH]; GROUP / WIDTH], buckets: [[[0; WIDTH]; 2]; GROUP / WIDTH] };
+    const NONE: Group = Group { fingerprints: [[0; WIDTH]; GROUP / WIDTH], buckets: [[[0; WIDTH]; 2]; GROUP / WIDTH] };
 }
 
 /// Whether numbers of buckets are of 32 bits, and all of a bucket is in the eight bytes from the one in which it begins.

@@ -84,6 +84,8 @@ pub struct Buckets {
     size: u64,
     /// Slots that one window holds.
     together: u32,
+    /// Windows that hold a bucket.
+    windows: u64,
     /// The lowest bit of each of these.
     ones: u64,
     /// Their bits but the highest ones.
@@ -123,7 +125,8 @@ impl Buckets {
         }
         let ones = (0..together).fold(0, |ones, slot| ones | 1 << (slot * width));
         let lows = ((1_u64 << (width - 1)) - 1) * ones;
-        Some(Buckets { count, slots, width, is_sorted, size, together, ones, lows })
+        let windows = (slots / together).into();
+        Some(Buckets { count, slots, width, is_sorted, size, together, windows, ones, lows })
     }
 
     /// How many there are.
@@ -197,8 +200,8 @@ impl Buckets {
     /// The first bits of the windows that hold a bucket.
     #[inline]
     fn windows(&self, bucket: u64) -> impl Iterator<Item = u64> + use<> {
-        let start = bucket * self.size;
-        (start..start + self.size).step_by((self.together * self.width) as usize)
+        let (start, step) = (bucket * self.size, u64::from(self.together * self.width));
+        (0..self.windows).map(move |i| start + i * step)
     }
 
     /// The fingerprints of a bucket, in the order of its slots; 0 after them.

@@ -40,13 +40,7 @@ impl Search {
     /// False, having changed nothing, if no way was found.
     #[cold]
     #[inline(never)]
-    pub(super) fn make_room(
-        &mut self,
-        buckets: &Buckets,
-        words: &mut [u64],
-        full: [u64; 2],
-        fingerprint: u64,
-    ) -> bool {
+    pub(super) fn make_room(&mut self, buckets: &Buckets, words: &mut [u64], full: [u64; 2], fingerprint: u64) -> bool {
         self.nodes.clear();
         for (i, bucket) in full.into_iter().enumerate() {
             self.nodes.push(Node { bucket, fingerprint: fingerprint as u32, before: i as u32 });

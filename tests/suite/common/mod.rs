@@ -201,7 +201,9 @@ pub fn all_layouts() -> Vec<Case> {
 /// The layouts whose parameters are choices and switches, or have their defaults.
 pub fn main_layouts() -> Vec<Case> {
     let is_main = |(parameter, value): &(&'static Parameter, f64)| {
-        matches!(parameter.domain, Domain::Choice(_) | Domain::OneOf(_)) || *value == parameter.default || parameter.bounds().1 == 1.0
+        matches!(parameter.domain, Domain::Choice(_) | Domain::OneOf(_))
+            || *value == parameter.default
+            || parameter.bounds().1 == 1.0
     };
     layouts().into_iter().filter(|case| case.values.iter().all(is_main)).collect()
 }
