@@ -200,10 +200,13 @@ static inline bool check_can(petal_kind kind, uint64_t capabilities) {
   return (check_kind_info(kind).capabilities & capabilities) == capabilities;
 }
 
-/* Whether images of the kind are opened to be written in place. What is built, but can be merged, is not: it gets another
- * size by that. */
-static inline bool check_is_writable(petal_kind kind) {
-  return check_can(kind, PETAL_CAN_INSERT) || !check_can(kind, PETAL_CAN_MERGE);
+/* Whether images of the kind are opened to be written in place. */
+static inline bool check_is_writable(petal_kind kind) { return check_kind_info(kind).moves_entries == 0; }
+
+/* The capacity with which a filter takes so many keys for certain, some of them more than once. Copies of a key that
+ * take places of their own have to be near each other, so that it takes more room for them. */
+static inline uint64_t check_room(petal_kind kind, uint64_t keys) {
+  return check_kind_info(kind).most_copies == 0 ? keys : 2 * keys;
 }
 
 /* Whether a key that is offered twice leaves something else than one that is offered once. */

@@ -48,7 +48,8 @@ pub struct Row {
     /// What becomes of a filter that is given more keys than its capacity.
     pub overfill: Overfill,
     /// How many copies of one key a filter of this geometry holds at most, of a kind in which every copy takes a place: one
-    /// more is refused ([`Status::Full`](crate::Status::Full)), and a capacity is one of copies.
+    /// more is refused ([`Status::Full`](crate::Status::Full)). A capacity is one of distinct keys: copies, which are near
+    /// each other, take more room than as many keys.
     pub copies: Option<fn(&Geometry) -> u64>,
     /// What the compact form has to say of a geometry beside the payload's length and `hashes`. Nothing but the padding,
     /// unless the kind has words of its own; a geometry that does not come back from it has no compact form.

@@ -252,8 +252,9 @@ fn insert_all<R: Offer>(
     let mut steps = Steps::new(progress, hashes.work() + hashes.kept());
     let hashes = hashes.finish(0, &mut steps)?;
     let distinct = hashes.count();
-    // Where every copy of a key takes a place, room is for all of them, and one that is too many is refused.
-    let places = if row.copies.is_some() { added } else { distinct };
+    // Where every copy of a key takes a place near the others, it takes more room than as many keys.
+    let copies = if row.copies.is_some() { added.saturating_sub(distinct) } else { 0 };
+    let places = copies.saturating_mul(3).saturating_add(distinct);
     let capacity = if spec.capacity == 0 && spec.bits == 0 { places.max(1) } else { spec.capacity };
     let spec = &Spec { capacity, ..*spec };
     let mut filter: Filter = create::create_sized(row, spec, sizes.of(spec)?)?;
