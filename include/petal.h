@@ -599,11 +599,15 @@ petal_status petal_filters_contain_hash(const petal_filter *const *filters,
  * A removal takes back one insertion. If the key certainly is not there nothing changes, and `removed` becomes false.
  * Remove only what was inserted, and as often: of another key the filter may say "maybe", at its false-positive rate,
  * and then the removal takes what other keys left. A filter of the kind `counting` so loses at most as many other keys
- * as a key has places (`hashes`), and a count becomes too low by 1 at most.
+ * as a key has places (`hashes`), and a count becomes too low by 1 at most. A filter of the kind `cuckoo` takes the
+ * fingerprint of another key, and so loses one other key at most.
  *
  * A count is never too low otherwise, and is too high only where all places of the key are shared, at most with the
  * probability of a false positive. `counting` counts to 15, which stands for 15 or more: what was inserted so often
- * stays for ever, whatever is removed. `saturated` of `petal_statistics` says how many counters stand there.
+ * stays for ever, whatever is removed. `saturated` of `petal_statistics` says how many counters stand there. `cuckoo`
+ * counts the copies that it holds, at most twice the slots of a bucket: one more is not inserted (`PETAL_ERR_FULL`),
+ * though there be room for other keys. So its counts are never cut off; a count is too high where another key has the
+ * same fingerprint and buckets.
  */
 
 /**
@@ -876,6 +880,8 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_SIGNATURES 18
 /** A bit for each integer below a bound: no false positives; for keys that are dense integers. */
 #define PETAL_KIND_EXACT_BITS 19
+/** A cuckoo filter: removes keys, and counts a few copies of each; refuses keys when it is full. */
+#define PETAL_KIND_CUCKOO 22
 /** A map built once: the exact value of each key, and of other keys that they are not there. */
 #define PETAL_KIND_BLOOMIER 7
 /** A map built once, the smallest: the exact value of each key, and an arbitrary one of every other key. */
@@ -983,6 +989,16 @@ typedef struct petal_kind_info {
    * (`PETAL_ERR_OUT_OF_RANGE`). 0 if it takes all keys.
    */
   uint32_t takes_integers;
+  /**
+   * 1 if a change moves what other keys left. Such filters are not opened for writing (`PETAL_ERR_UNSUPPORTED`): a
+   * reader would miss keys meanwhile. Load a copy, change and save that. 0 if they are written in place.
+   */
+  uint32_t moves_entries;
+  /**
+   * How many copies of one key a filter with the kind's default parameters holds at most, if every copy takes a place:
+   * one more is refused (`PETAL_ERR_FULL`). 0 if copies take no places.
+   */
+  uint32_t most_copies;
   /** Its name, the same everywhere. */
   char name[PETAL_NAME_SIZE];
   /** What it is, in a sentence. */
