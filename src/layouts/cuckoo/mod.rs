@@ -233,7 +233,7 @@ impl Buckets {
         }
         for bit in self.windows(bucket) {
             let window = window(words, bit);
-            look.copies += self.zeros(window ^ fingerprint * self.ones).count_ones();
+            look.copies += self.zeros(window ^ (fingerprint * self.ones)).count_ones();
             look.empty += self.zeros(window).count_ones();
         }
         look
@@ -245,7 +245,7 @@ impl Buckets {
         if self.is_sorted {
             return semi_sort::has(words, bucket * self.size, self.width, fingerprint);
         }
-        self.windows(bucket).any(|bit| self.zeros(window(words, bit) ^ fingerprint * self.ones) != 0)
+        self.windows(bucket).any(|bit| self.zeros(window(words, bit) ^ (fingerprint * self.ones)) != 0)
     }
 
     /// Whether a key with this hash may be there.
@@ -276,7 +276,7 @@ impl Buckets {
         if self.is_sorted {
             return semi_sort::replace(words, bucket * self.size, self.width, old, new);
         }
-        let found = |bit| match self.zeros(window(words, bit) ^ old * self.ones) {
+        let found = |bit| match self.zeros(window(words, bit) ^ (old * self.ones)) {
             0 => None,
             zeros => Some(bit + u64::from(zeros.trailing_zeros() + 1 - self.width)),
         };
