@@ -18,9 +18,6 @@ use serde::Serialize;
 use std::hash::{BuildHasher, Hasher};
 use std::time::Duration;
 
-/// Slots of a bucket.
-const SLOTS: u64 = 4;
-
 /// The share of the slots that is filled.
 const LOAD: f64 = 0.95;
 

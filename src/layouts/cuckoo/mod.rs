@@ -7,12 +7,12 @@
 //! power of two. The number of buckets is even and s is odd, so that the two are never the same one: an involution of an
 //! odd number of buckets has to leave some bucket where it is, and keys there would have half of the room.
 //!
-//! An insertion puts the fingerprint into the emptier of its buckets. Where both are full, [`search`] finds the shortest
+//! An insertion puts the fingerprint into the emptier of its buckets. Where both are full, `search` finds the shortest
 //! way to an empty slot before anything is moved, so that a refused insertion changes nothing and there is never an entry
 //! without a slot, the "victim" of the literature.
 //!
 //! Bucket i is bits `i size` to `i size + size - 1` of little-endian words, and slot j of it, of `width` bits, its bits
-//! from `j width` on; 0 is an empty slot. [`semi_sort`] has the other form of buckets.
+//! from `j width` on; 0 is an empty slot. `semi_sort` has the other form of buckets.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
