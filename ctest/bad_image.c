@@ -72,12 +72,14 @@ static void use_up(petal_filter *filter) {
   CHECK(petal_filter_verify(filter, NULL) != PETAL_ERR_INTERNAL);
   if (petal_filter_copy(filter, &copy, NULL) != PETAL_OK) return;
   uint64_t can = petal_filter_capabilities(copy);
-  /* Who makes a new payload of two reads both, and may find out. */
-  status = petal_filter_merge(copy, filter, NULL);
-  if (status != PETAL_ERR_CORRUPT) CHECK_STATUS(status, can & PETAL_CAN_MERGE ? PETAL_OK : PETAL_ERR_UNSUPPORTED);
-  petal_status inserted = petal_filter_insert_hash(copy, 1, NULL);
   /* What grows may be told that it is as large as can be, and what refuses keys that it is full. */
   bool may_be_full = can & PETAL_CAN_GROW || check_kind_info(description.kind).overfill == PETAL_OVERFILL_REFUSES;
+  /* Who makes a new payload of two reads both, and may find out. */
+  status = petal_filter_merge(copy, filter, NULL);
+  if (status != PETAL_ERR_CORRUPT && (status != PETAL_ERR_FULL || !may_be_full)) {
+    CHECK_STATUS(status, can & PETAL_CAN_MERGE ? PETAL_OK : PETAL_ERR_UNSUPPORTED);
+  }
+  petal_status inserted = petal_filter_insert_hash(copy, 1, NULL);
   if (inserted != PETAL_ERR_FULL || !may_be_full) {
     CHECK_STATUS(inserted, can & PETAL_CAN_INSERT ? PETAL_OK : PETAL_ERR_UNSUPPORTED);
   }

@@ -27,7 +27,8 @@ static uint64_t keys_in(const petal_builder *builder) {
   return count;
 }
 
-/* The filter is sized for the distinct keys, and equals one that was sized so and filled by hand. */
+/* The filter is sized for the distinct keys, or where copies take room of their own for these, and equals one that was
+ * sized so and filled by hand. */
 static void distinct_sizing(petal_kind kind) {
   petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .false_positive_rate = 0.005};
   petal_builder *builder = make(&spec, NULL);
@@ -38,6 +39,12 @@ static void distinct_sizing(petal_kind kind) {
 
   petal_spec sized = spec;
   sized.capacity = 10000;
+  if (check_refuses_copies(kind)) {
+    petal_description of_built = {.struct_size = sizeof of_built};
+    CHECK_OK(petal_filter_describe(built, &of_built, NULL));
+    sized.capacity = of_built.capacity;
+    CHECK(sized.capacity > 10000);
+  }
   if (check_can(kind, PETAL_CAN_INSERT)) {
     petal_filter *filled = NULL;
     CHECK_OK(petal_filter_new(&sized, &filled, NULL));
@@ -50,7 +57,7 @@ static void distinct_sizing(petal_kind kind) {
   petal_description description = {.struct_size = sizeof description};
   CHECK_OK(petal_filter_describe(built, &description, NULL));
   CHECK_EQUAL(description.offered, 30000);
-  CHECK_EQUAL(description.capacity, 10000);
+  CHECK_EQUAL(description.capacity, sized.capacity);
 
   /* The builder is empty again and can be used again. Three forms of a key are one key. */
   CHECK_EQUAL(keys_in(builder), 0);
@@ -63,7 +70,7 @@ static void distinct_sizing(petal_kind kind) {
   CHECK_OK(petal_builder_add(builder, NULL, 0));
   petal_filter *second = finish(builder);
   CHECK_OK(petal_filter_describe(second, &description, NULL));
-  CHECK_EQUAL(description.capacity, 2);
+  CHECK(check_refuses_copies(kind) ? description.capacity >= 4 : description.capacity == 2);
   CHECK_EQUAL(description.offered, 4);
   CHECK(petal_filter_contains_u64(second, 42) && petal_filter_contains(second, "", 0));
   CHECK(!check_same_bits(second, built));

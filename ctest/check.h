@@ -203,15 +203,20 @@ static inline bool check_can(petal_kind kind, uint64_t capabilities) {
 /* Whether images of the kind are opened to be written in place. */
 static inline bool check_is_writable(petal_kind kind) { return check_kind_info(kind).moves_entries == 0; }
 
-/* The capacity with which a filter takes so many keys for certain, some of them more than once. Copies of a key that
- * take places of their own have to be near each other, so that it takes more room for them. */
-static inline uint64_t check_room(petal_kind kind, uint64_t keys) {
-  return check_kind_info(kind).most_copies == 0 ? keys : 2 * keys;
-}
-
 /* Whether a key that is offered twice leaves something else than one that is offered once. */
 static inline bool check_counts(petal_kind kind) {
   return (check_kind_info(kind).capabilities & (PETAL_CAN_REMOVE | PETAL_CAN_COUNT)) != 0;
+}
+
+/* Whether a key that is offered again may be refused, because it takes room of its own. */
+static inline bool check_refuses_copies(petal_kind kind) {
+  return check_counts(kind) && check_kind_info(kind).overfill == PETAL_OVERFILL_REFUSES;
+}
+
+/* The capacity with which a filter takes so many keys for certain, some of them more than once. Copies of a key that
+ * take places of their own have to be near each other, so that it takes more room for them. */
+static inline uint64_t check_room(petal_kind kind, uint64_t keys) {
+  return check_refuses_copies(kind) ? 2 * keys : keys;
 }
 
 /* Different numbers for different i, in no order. */

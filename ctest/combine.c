@@ -117,6 +117,35 @@ static void fold_a_foldable(petal_kind kind) {
   petal_filter_free(filter);
 }
 
+/* A filter that is resized holds its keys, merges with what it merged with, and becomes what it was again. */
+static void resizing(const petal_spec *spec) {
+  petal_filter *a = make(spec, 0, 600), *b = make(spec, 400, 1000), *both = NULL;
+  petal_error error = {.struct_size = sizeof error};
+  petal_description before = {.struct_size = sizeof before}, after = {.struct_size = sizeof after};
+  check_image image = check_take_image(a);
+  CHECK_OK(petal_filter_describe(a, &before, NULL));
+  CHECK_OK(petal_filter_resize(a, 3 * before.capacity, &error));
+  CHECK_OK(petal_filter_describe(a, &after, NULL));
+  CHECK(after.capacity >= 3 * before.capacity && after.bytes > before.bytes);
+  for (uint64_t i = 0; i < 600; i++) CHECK(petal_filter_contains_u64(a, check_key(i)));
+  CHECK_OK(petal_filter_copy(a, &both, NULL));
+  CHECK_OK(petal_filter_merge(both, b, &error));
+  for (uint64_t i = 0; i < 1000; i++) CHECK(petal_filter_contains_u64(both, check_key(i)));
+  CHECK_OK(petal_filter_verify(both, NULL));
+  CHECK_OK(petal_filter_resize(a, before.capacity, &error));
+  petal_filter *loaded = NULL;
+  CHECK_OK(petal_filter_load(image.bytes, image.length, NULL, &loaded, NULL));
+  CHECK(check_same_bits(a, loaded));
+  CHECK_STATUS(petal_filter_resize(a, UINT64_MAX, &error), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_TEXT(error.message, "capacity");
+  CHECK(check_same_bits(a, loaded));
+  free(image.bytes);
+  petal_filter_free(loaded);
+  petal_filter_free(both);
+  petal_filter_free(a);
+  petal_filter_free(b);
+}
+
 /* What a kind cannot do is refused by its name, and changes nothing. */
 static void refusals(const petal_spec *spec) {
   petal_filter *a = make(spec, 0, 600), *b = make(spec, 400, 1000);
@@ -132,6 +161,7 @@ static void refusals(const petal_spec *spec) {
   CANNOT(PETAL_CAN_MERGE, petal_filter_merge(a, b, &error))
   CANNOT(PETAL_CAN_INTERSECT, petal_filter_intersect(a, b, &error))
   CANNOT(PETAL_CAN_FOLD, petal_filter_fold(a, 2, &error))
+  CANNOT(PETAL_CAN_RESIZE, petal_filter_resize(a, 2000, &error))
   CANNOT(PETAL_CAN_CLEAR, petal_filter_clear(a, &error))
   free(image.bytes);
   petal_filter_free(a);
@@ -190,10 +220,13 @@ int main(void) {
   for (size_t k = 0; k < check_kind_count(); k++) {
     petal_kind kind = check_kind(k);
     petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = 1000};
+    /* Room for what is merged with itself, where it may take some. */
+    if (check_refuses_copies(kind)) spec.capacity = 3000;
     if (check_can(kind, PETAL_CAN_MERGE)) merge(&spec);
     if (check_can(kind, PETAL_CAN_INTERSECT)) intersect(&spec);
     if (check_can(kind, PETAL_CAN_CLEAR)) clear(&spec);
     refusals(&spec);
+    if (check_can(kind, PETAL_CAN_RESIZE)) resizing(&spec);
     if (!check_can(kind, PETAL_CAN_FOLD)) continue;
     petal_spec exact = {.struct_size = sizeof exact, .kind = kind, .bits = 512 * 120, .capacity = 5000};
     for (uint64_t factor = 2; factor <= 6; factor++) fold(&exact, factor);

@@ -40,15 +40,16 @@ static void empty_and_full(petal_kind kind) {
   uint64_t size = 0;
   CHECK_OK(petal_filter_serialized_size(filter, &size));
   CHECK_EQUAL(d.bytes, size);
-  CHECK(d.bits / 8 + 256 <= d.bytes && d.bytes < d.bits / 8 + 256 + 64 + 8 + 64);
+  CHECK(d.bits / 8 + 256 <= d.bytes && d.bytes < d.bits / 8 + 256 + 64 + 64 + 8 + 64);
 
-  /* Full, with every key twice: the keys offered are counted, the distinct ones estimated. */
-  for (uint64_t i = 0; i < 20000; i++) CHECK_OK(petal_filter_insert_u64(filter, check_key(i % 10000), NULL));
+  /* Full, with every key twice, where there is room: the keys offered are counted, the distinct ones estimated. */
+  const uint64_t offered = check_refuses_copies(kind) ? 10000 : 20000;
+  for (uint64_t i = 0; i < offered; i++) CHECK_OK(petal_filter_insert_u64(filter, check_key(i % 10000), NULL));
   d = describe(filter);
   s = measure(filter);
   double expected = -1;
   CHECK_OK(petal_filter_expected_false_positive_rate(filter, 10000, &expected));
-  CHECK_EQUAL(d.offered, 20000);
+  CHECK_EQUAL(d.offered, offered);
   if (check_can(kind, PETAL_CAN_ESTIMATE)) CHECK_CLOSE(s.count_estimate, 10000, 300);
   CHECK(s.fill > 0.1 && s.fill < 1);
   CHECK(expected > 0.001 && expected <= 0.01);
@@ -113,7 +114,7 @@ static void spec_round_trip(void) {
       CHECK_EQUAL(back.hash, spec.hash);
       CHECK_EQUAL(back.seed, 99);
       CHECK_EQUAL(back.capacity, 777);
-      CHECK_EQUAL(back.bits, describe(filter).bits);
+      CHECK_EQUAL(back.bits, check_kind_info(spec.kind).bits_unit > 0 ? describe(filter).bits : 0);
       CHECK_EQUAL(back.hashes, describe(filter).hashes);
       CHECK_OK(petal_filter_new(&back, &twin, NULL));
       CHECK(check_same_bits(filter, twin));
@@ -146,7 +147,7 @@ static void spec_round_trip(void) {
 static void handles(petal_kind kind) {
   const uint64_t shared = PETAL_CAN_INSERT_SHARED;
   const uint64_t changes = PETAL_CAN_INSERT | PETAL_CAN_CLEAR | PETAL_CAN_MERGE | PETAL_CAN_INTERSECT | PETAL_CAN_FOLD |
-                           PETAL_CAN_REMOVE | PETAL_CAN_GROW;
+                           PETAL_CAN_REMOVE | PETAL_CAN_GROW | PETAL_CAN_RESIZE;
   petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = 100, .hash = PETAL_HASH_EXTERNAL};
   petal_filter *filter = check_filled(&spec, 0, 10), *reading = NULL, *writing = NULL;
   CHECK_EQUAL(describe(filter).state, PETAL_STATE_WRITABLE);
@@ -162,7 +163,7 @@ static void handles(petal_kind kind) {
   petal_status status = petal_filter_open_buffer(image.bytes, image.length, &write, &writing, NULL);
   CHECK_STATUS(status, check_is_writable(kind) ? PETAL_OK : PETAL_ERR_UNSUPPORTED);
   if (status == PETAL_OK) {
-    CHECK_EQUAL(petal_filter_capabilities(writing), all & ~(uint64_t)(PETAL_CAN_FOLD | PETAL_CAN_GROW) & ~shared);
+    CHECK_EQUAL(petal_filter_capabilities(writing), all & ~(uint64_t)(PETAL_CAN_FOLD | PETAL_CAN_GROW | PETAL_CAN_RESIZE) & ~shared);
     CHECK_EQUAL(describe(writing).state, PETAL_STATE_IN_PLACE | PETAL_STATE_WRITABLE);
   }
   petal_filter_free(writing);

@@ -321,7 +321,7 @@ int main(void) {
   for (size_t k = 0; k < check_kind_count(); k++) {
     spec = (petal_spec){.struct_size = sizeof spec, .kind = check_kind(k), .capacity = 2000};
     every_way();
-    if (check_can(spec.kind, PETAL_CAN_INSERT)) writing_in_place();
+    if (check_can(spec.kind, PETAL_CAN_INSERT) && check_is_writable(spec.kind)) writing_in_place();
     reading_only();
     atomic_save();
     keyed();

@@ -94,7 +94,7 @@ static void kind_is_sane(size_t index) {
   CHECK(info.overfill >= PETAL_OVERFILL_RATE_RISES && info.overfill <= PETAL_OVERFILL_IS_BUILT);
   CHECK((info.overfill == PETAL_OVERFILL_IS_BUILT) == !(info.capabilities & (PETAL_CAN_INSERT | PETAL_CAN_PUT)));
   CHECK((info.overfill == PETAL_OVERFILL_GROWS) == !!(info.capabilities & PETAL_CAN_GROW));
-  CHECK(info.is_canonical <= 1);
+  CHECK(info.is_canonical <= 1 && info.moves_entries <= 1);
   /* Exact bits that are no multiple are refused. */
   petal_spec odd = {.struct_size = sizeof odd, .kind = info.kind, .capacity = 100, .bits = info.bits_unit + 1};
   if (info.bits_unit > 1) CHECK_STATUS(petal_filter_new(&odd, &filter, NULL), PETAL_ERR_OUT_OF_RANGE);

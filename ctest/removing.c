@@ -105,12 +105,69 @@ static void forms(petal_kind kind) {
   petal_filter_free(filter);
 }
 
+/* As often at once as is said is as many single calls. */
+static void times(petal_kind kind) {
+  petal_filter *filter = make(kind), *again = make(kind);
+  uint64_t key = 5, hash = 0, removed = 77, numbers[BATCH], often[BATCH], counts[BATCH];
+  uint8_t found[BATCH];
+  bool is_new = false;
+  CHECK_OK(petal_filter_hash_u64(filter, key, &hash));
+  CHECK_OK(petal_filter_insert_times(filter, &key, sizeof key, 2, &is_new));
+  CHECK(is_new && count(filter, key) == 2);
+  CHECK_OK(petal_filter_insert_times_u64(filter, key, 1, &is_new));
+  CHECK_OK(petal_filter_insert_times_hash(filter, hash, 1, NULL));
+  CHECK(!is_new && count(filter, key) == 4);
+  CHECK_OK(petal_filter_insert_times_u64(filter, key, 0, &is_new));
+  CHECK(!is_new && count(filter, key) == 4);
+  CHECK_EQUAL(check_keys(filter), 4);
+  CHECK_OK(petal_filter_remove_times(filter, &key, sizeof key, 1, &removed));
+  CHECK_EQUAL(removed, 1);
+  CHECK_OK(petal_filter_remove_times_hash(filter, hash, 2, &removed));
+  CHECK_EQUAL(removed, 2);
+  CHECK_OK(petal_filter_remove_times_u64(filter, key, UINT64_MAX, &removed));
+  CHECK_EQUAL(removed, 1);
+  CHECK_OK(petal_filter_remove_times_u64(filter, key, 3, &removed));
+  CHECK_EQUAL(removed, 0);
+  CHECK_EQUAL(check_keys(filter), 0);
+  CHECK(check_same_bits(filter, again));
+
+  for (uint64_t i = 0; i < BATCH; i++) {
+    numbers[i] = check_key(i);
+    often[i] = 1 + i % 3;
+    for (uint64_t n = 0; n < often[i]; n++) CHECK_OK(petal_filter_insert_u64(again, numbers[i], NULL));
+  }
+  petal_answers answers = ANSWERS(.bytes = found);
+  CHECK_OK(petal_filter_insert_times_batch(filter, U64_KEYS(numbers, BATCH), often, &answers, NULL));
+  CHECK_EQUAL(answers.done, BATCH);
+  CHECK(answers.true_count > BATCH - 10 && check_keys(filter) == check_keys(again));
+  if (check_kind_info(kind).is_canonical) CHECK(check_same_bits(filter, again));
+  answers = ANSWERS(.counts = counts);
+  CHECK_OK(petal_filter_count_batch(filter, U64_KEYS(numbers, BATCH), &answers, NULL));
+  for (uint64_t i = 0; i < BATCH; i++) CHECK(counts[i] >= often[i]);
+  petal_error error = {.struct_size = sizeof error};
+  answers = ANSWERS(.bytes = found);
+  CHECK_OK(petal_filter_remove_times_batch(filter, U64_KEYS(numbers, BATCH), often, &answers, &error));
+  CHECK_EQUAL(answers.true_count, BATCH);
+  CHECK_EQUAL(check_keys(filter), 0);
+  CHECK_CLOSE(statistics(filter).fill, 0.0, 0.0);
+  petal_filter_free(filter);
+  petal_filter_free(again);
+}
+
 /* What ends at 15 stays, in memory and in an image. */
 static void saturation(petal_kind kind) {
   petal_filter *filter = make(kind), *loaded = NULL;
   bool removed = false;
   for (int i = 0; i < 20; i++) CHECK_OK(petal_filter_insert_u64(filter, 1, NULL));
   CHECK_OK(petal_filter_insert_u64(filter, 2, NULL));
+  if (count(filter, 1) == 20) {
+    /* It does not end there, and nothing stays. */
+    CHECK_EQUAL(statistics(filter).saturated, 0);
+    for (int i = 0; i < 20; i++) CHECK_OK(petal_filter_remove_u64(filter, 1, NULL));
+    CHECK_EQUAL(count(filter, 1), 0);
+    petal_filter_free(filter);
+    return;
+  }
   CHECK_EQUAL(count(filter, 1), 15);
   CHECK(statistics(filter).saturated > 0);
   for (int i = 0; i < 30; i++) {
@@ -203,6 +260,14 @@ static void refused(petal_kind kind) {
   CHECK(counts[0] == UINT64_MAX && answers.true_count == 1 && answers.done == 0);
   CHECK_STATUS(petal_filter_remove_batch(filter, U64_KEYS(&number, 1), NULL, &error), PETAL_ERR_UNSUPPORTED);
   CHECK_TEXT(error.message, "cannot remove");
+  CHECK_STATUS(petal_filter_insert_times_u64(filter, 1, 2, &removed), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_filter_remove_times_u64(filter, 1, 2, &times), PETAL_ERR_UNSUPPORTED);
+  CHECK(removed && times == 77);
+  CHECK_STATUS(petal_filter_insert_times_batch(filter, U64_KEYS(&number, 1), &number, NULL, &error),
+               PETAL_ERR_UNSUPPORTED);
+  CHECK_TEXT(error.message, "counts");
+  CHECK_STATUS(petal_filter_remove_times_batch(filter, U64_KEYS(&number, 1), &number, NULL, &error),
+               PETAL_ERR_UNSUPPORTED);
   petal_filter_free(filter);
 }
 
@@ -214,6 +279,7 @@ int main(void) {
     if ((info.capabilities & both) != both) continue;
     multiset(info.kind);
     forms(info.kind);
+    times(info.kind);
     if (takes_any(info.kind)) saturation(info.kind);
     if (!takes_any(info.kind)) most_copies(info.kind);
     in_place(info.kind);

@@ -1,12 +1,15 @@
 /* FILTERS: WHAT IS STORED OF KEYS, and the filters that BIP 158 has for blocks */
 #include "check.h"
 
+/* How often each is there that was listed last. */
+static uint64_t counts[3000];
+
 /* All numbers that a filter stores, in pieces of `room`; how many these are. */
 static size_t listed(const petal_filter *filter, size_t room, uint64_t *numbers) {
   size_t count = 0, all = 0;
   uint64_t from = 0;
   do {
-    CHECK_OK(petal_filter_stored_hashes(filter, from, numbers + all, room, &count, NULL));
+    CHECK_OK(petal_filter_stored_hashes(filter, from, numbers + all, counts + all, room, &count, NULL));
     for (size_t i = 0; i < count; i++) CHECK(numbers[all + i] >= from && (i == 0 || numbers[all + i] > numbers[all + i - 1]));
     all += count;
     if (count > 0) from = numbers[all - 1] + 1;
@@ -35,6 +38,13 @@ static void a_kind_that_can(petal_kind kind) {
   size_t count = listed(filter, 1000, numbers);
   CHECK(count > 900 && count <= 1000);
   for (size_t room = 1; room <= 64; room *= 4) CHECK_EQUAL(listed(filter, room, numbers), count);
+  /* As often as the keys that have this number; their counts are not asked for where nobody counts. */
+  uint64_t all = 0;
+  for (size_t i = 0; i < count; i++) all += counts[i];
+  CHECK_EQUAL(all, check_can(kind, PETAL_CAN_COUNT) ? 1000 : count);
+  size_t again = 0;
+  CHECK_OK(petal_filter_stored_hashes(filter, 0, numbers, NULL, 10, &again, NULL));
+  CHECK_EQUAL(again, 10);
   uint64_t number = 0, range = 0;
   for (uint64_t i = 0; i < 20000; i++) {
     uint64_t hash = check_key(i);
@@ -53,7 +63,7 @@ static void a_kind_that_cannot(petal_kind kind) {
   petal_error error = {.struct_size = sizeof error};
   uint64_t number = 7;
   size_t count = 7;
-  CHECK_STATUS(petal_filter_stored_hashes(filter, 0, &number, 1, &count, &error), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_filter_stored_hashes(filter, 0, &number, NULL, 1, &count, &error), PETAL_ERR_UNSUPPORTED);
   CHECK_TEXT(error.message, check_kind_info(kind).name);
   CHECK_STATUS(petal_filter_stored_hash(filter, 1, &number, NULL, &error), PETAL_ERR_UNSUPPORTED);
   CHECK(number == 7 && count == 7);

@@ -9,6 +9,8 @@ static const petal_filter *shared;
 static petal_kind kind;
 static uint64_t can;
 static bool is_canonical;
+/* Room for the keys, twice where copies take some. */
+static uint64_t capacity;
 static uint64_t rounds;
 
 /* What a thread found wrong; the main thread checks that it is nothing. */
@@ -48,7 +50,7 @@ static void *write_own(void *argument) {
   struct task *task = argument;
   if (!(can & PETAL_CAN_INSERT)) return NULL;
   for (uint64_t round = 0; round < rounds; round++) {
-    petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = KEYS};
+    petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = capacity};
     petal_filter *own = NULL;
     bool equal = false;
     task->wrong += petal_filter_new(&spec, &own, NULL) != PETAL_OK;
@@ -65,7 +67,7 @@ static void *write_own(void *argument) {
 static void *build_own(void *argument) {
   struct task *task = argument;
   for (uint64_t round = 0; round < rounds; round++) {
-    petal_spec spec = {.struct_size = sizeof spec, .kind = kind};
+    petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = capacity > KEYS ? capacity : 0};
     petal_builder *builder = NULL;
     petal_filter *built = NULL;
     bool equal = false;
@@ -97,7 +99,8 @@ int main(void) {
   rounds = check_scaled(20);
   for (size_t k = 0; k < check_kind_count(); k++) {
     kind = check_kind(k);
-    petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = KEYS};
+    capacity = check_refuses_copies(kind) ? 2 * KEYS : KEYS;
+    petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = capacity};
     petal_filter *filter = check_filled(&spec, 0, KEYS);
     can = check_kind_info(kind).capabilities;
     is_canonical = check_kind_info(kind).is_canonical;

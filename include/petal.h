@@ -602,12 +602,18 @@ petal_status petal_filters_contain_hash(const petal_filter *const *filters,
  * as a key has places (`hashes`), and a count becomes too low by 1 at most. A filter of the kind `cuckoo` takes the
  * fingerprint of another key, and so loses one other key at most.
  *
+ * A filter of the kind `quotient` holds the multiset of its fingerprints exactly: such a removal takes one from the key
+ * with the same fingerprint, and from no other.
+ *
  * A count is never too low otherwise, and is too high only where all places of the key are shared, at most with the
  * probability of a false positive. `counting` counts to 15, which stands for 15 or more: what was inserted so often
  * stays for ever, whatever is removed. `saturated` of `petal_statistics` says how many counters stand there. `cuckoo`
  * counts the copies that it holds, at most twice the slots of a bucket: one more is not inserted (`PETAL_ERR_FULL`),
  * though there be room for other keys. So its counts are never cut off; a count is too high where another key has the
  * same fingerprint and buckets.
+ *
+ * `quotient` counts without an end: a count that 64 bits do not hold is refused (`PETAL_ERR_FULL`), and a count is that of
+ * all keys with one fingerprint.
  */
 
 /**
@@ -658,6 +664,73 @@ petal_status petal_filter_count_batch(const petal_filter *filter,
                                       const petal_keys *keys,
                                       petal_answers *answers,
                                       petal_error *error);
+
+
+/*
+ * FILTERS: KEYS WITH THEIR COUNTS
+ *
+ * For kinds that count (`PETAL_CAN_COUNT`): a key is inserted or removed as often at once as is said, as if by so many
+ * single calls, in the time of one where counts are numbers (`quotient`). What a filter holds comes back as numbers with
+ * their counts: `petal_filter_stored_hashes()`.
+ */
+
+/**
+ * Inserts a key `times` times. `is_new`, nullable, becomes true if it certainly was not there before. What is more than
+ * the greatest count of the kind leaves it there. `PETAL_ERR_FULL` if there is no room for all: then none was inserted.
+ * `PETAL_ERR_UNSUPPORTED` if the kind cannot count. Since 0.1.
+ */
+petal_status petal_filter_insert_times(petal_filter *filter,
+                                       const void *key,
+                                       size_t length,
+                                       uint64_t times,
+                                       bool *is_new);
+
+/** Inserts a uint64_t key `times` times, as `petal_filter_insert_times()` does a byte key. Since 0.1. */
+petal_status petal_filter_insert_times_u64(petal_filter *filter, uint64_t key, uint64_t times, bool *is_new);
+
+/** Inserts the key with this hash `times` times, as `petal_filter_insert_times()` does a byte key. Since 0.1. */
+petal_status petal_filter_insert_times_hash(petal_filter *filter, uint64_t hash, uint64_t times, bool *is_new);
+
+/**
+ * Inserts each key as often as its element of `times` says, in order; `times` has as many as there are keys, and may be
+ * NULL if there are none. `answers`, nullable: each says whether the key certainly was not there before. On a failure
+ * the first `done` keys were taken. Since 0.1.
+ */
+petal_status petal_filter_insert_times_batch(petal_filter *filter,
+                                             const petal_keys *keys,
+                                             const uint64_t *times,
+                                             petal_answers *answers,
+                                             petal_error *error);
+
+/**
+ * Removes a key as often as it is there, but no more than `times` times. `removed`, nullable, becomes how often that
+ * was: 0 if the key certainly was not there. Where a count stands at the greatest one of `counting`, which is that or
+ * more, it stays. `PETAL_ERR_UNSUPPORTED` if the kind cannot remove or count. Since 0.1.
+ */
+petal_status petal_filter_remove_times(petal_filter *filter,
+                                       const void *key,
+                                       size_t length,
+                                       uint64_t times,
+                                       uint64_t *removed);
+
+/** Removes a uint64_t key at most `times` times, as `petal_filter_remove_times()` does a byte key. Since 0.1. */
+petal_status petal_filter_remove_times_u64(petal_filter *filter, uint64_t key, uint64_t times, uint64_t *removed);
+
+/**
+ * Removes the key with this hash at most `times` times, as `petal_filter_remove_times()` does a byte key. Since 0.1.
+ */
+petal_status petal_filter_remove_times_hash(petal_filter *filter, uint64_t hash, uint64_t times, uint64_t *removed);
+
+/**
+ * Removes each key as often as it is there, but no more than its element of `times` says, in order; `times` has as many
+ * as there are keys, and may be NULL if there are none. `answers`, nullable: each is false if the key certainly was not
+ * there. On a failure the first `done` keys were taken. Since 0.1.
+ */
+petal_status petal_filter_remove_times_batch(petal_filter *filter,
+                                             const petal_keys *keys,
+                                             const uint64_t *times,
+                                             petal_answers *answers,
+                                             petal_error *error);
 
 
 /*
@@ -739,6 +812,18 @@ petal_status petal_filter_intersect(petal_filter *filter, const petal_filter *ot
  */
 petal_status petal_filter_fold(petal_filter *filter, uint64_t factor, petal_error *error);
 
+/**
+ * Gives the filter room for `capacity` keys, and for those that it holds, without its keys: twice or half as many slots
+ * as often as that takes, while a bit moves between their numbers and what they hold. The capacity becomes what then has
+ * room. The rate with the keys that it holds stays, and it still combines with what it combined with; at its new
+ * capacity the rate is twice or half what it was. `PETAL_ERR_OUT_OF_RANGE` if there is no such size, `PETAL_ERR_FULL` if
+ * it would not hold what is there: nothing has changed then. `PETAL_ERR_UNSUPPORTED` without `PETAL_CAN_RESIZE`. Only
+ * for filters in memory of their own. Linear in the filter. Since 0.1.
+ */
+petal_status petal_filter_resize(petal_filter *filter,
+                                 uint64_t capacity,
+                                 petal_error *error);
+
 /** Forgets all keys. Since 0.1. */
 petal_status petal_filter_clear(petal_filter *filter, petal_error *error);
 
@@ -811,13 +896,15 @@ petal_status petal_filter_estimate_overlap(const petal_filter *filter,
  * Some kinds (`PETAL_CAN_ENUMERATE`) store each key as one number, its hash reduced to the numbers
  * below a range, and nothing else. These numbers can be listed, in ascending order:
  *
- *     uint64_t stored[512], from = 0;
+ *     uint64_t stored[512], counts[512], from = 0;
  *     size_t count;
  *     do {
- *       if (petal_filter_stored_hashes(filter, from, stored, 512, &count, NULL) != PETAL_OK) break;
- *       for (size_t i = 0; i < count; i++) printf("%" PRIu64 "\n", stored[i]);
+ *       if (petal_filter_stored_hashes(filter, from, stored, counts, 512, &count, NULL) != PETAL_OK) break;
+ *       for (size_t i = 0; i < count; i++) printf("%" PRIu64 " %" PRIu64 "\n", stored[i], counts[i]);
  *       if (count > 0) from = stored[count - 1] + 1;
  *     } while (count == 512);
+ *
+ * Kinds that count say how often each is there, which is how often all keys with this number are.
  *
  * A key may be there exactly if the number of its hash is among them; docs/format.md says how the number
  * comes from the hash. Numbers of filters with one range and one hash function can be compared.
@@ -836,12 +923,13 @@ petal_status petal_filter_stored_hash(const petal_filter *filter,
 /**
  * Writes the numbers that a filter stores and that are not less than `from`, in ascending order and each once, into
  * `stored`, which has room for `room` of them, and how many these are into `count`: fewer than `room` if there are no
- * more. The time is that of the numbers that are written; with `golomb_stream` that of all up to the last of them.
+ * more. `counts`, nullable, gets how often each is there, and has as much room: 1 where the kind does not count. The time is that of the numbers that are written; with `golomb_stream` that of all up to the last of them.
  * `PETAL_ERR_UNSUPPORTED` without `PETAL_CAN_ENUMERATE`. Since 0.1.
  */
 petal_status petal_filter_stored_hashes(const petal_filter *filter,
                                         uint64_t from,
                                         uint64_t *stored,
+                                        uint64_t *counts,
                                         size_t room,
                                         size_t *count,
                                         petal_error *error);
@@ -876,12 +964,12 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_GOLOMB 14
 /** A hash table of signatures: says what is new, and refuses keys when it is full; for model checkers. */
 #define PETAL_KIND_HASH_COMPACTION 17
-/** A static table of cuckoo signatures: built once from all keys, two cache lines a lookup. */
-#define PETAL_KIND_SIGNATURES 18
 /** A bit for each integer below a bound: no false positives; for keys that are dense integers. */
 #define PETAL_KIND_EXACT_BITS 19
 /** A cuckoo filter: removes keys, and counts a few copies of each; refuses keys when it is full. */
 #define PETAL_KIND_CUCKOO 22
+/** The counting quotient filter: removes and counts keys without limit, merges, lists and resizes. */
+#define PETAL_KIND_QUOTIENT 23
 /** A map built once: the exact value of each key, and of other keys that they are not there. */
 #define PETAL_KIND_BLOOMIER 7
 /** A map built once, the smallest: the exact value of each key, and an arbitrary one of every other key. */
@@ -929,6 +1017,8 @@ typedef uint32_t petal_kind;
 #define PETAL_CAN_REPLACE (1ull << 11)
 /** Lists what it stores of its keys: `petal_filter_stored_hashes()`. */
 #define PETAL_CAN_ENUMERATE (1ull << 12)
+/** Can be given another size without its keys: `petal_filter_resize()`. */
+#define PETAL_CAN_RESIZE (1ull << 13)
 
 /** The size of a name, with its final NUL. */
 #define PETAL_NAME_SIZE 32

@@ -31,6 +31,16 @@ static inline petal_status petal_go_remove(petal_filter *filter, const uint8_t *
 	return petal_filter_remove(filter, key, length, removed);
 }
 
+static inline petal_status petal_go_insert_times(petal_filter *filter, const uint8_t *key, size_t length, uint64_t times,
+                                                 bool *is_new) {
+	return petal_filter_insert_times(filter, key, length, times, is_new);
+}
+
+static inline petal_status petal_go_remove_times(petal_filter *filter, const uint8_t *key, size_t length, uint64_t times,
+                                                 uint64_t *removed) {
+	return petal_filter_remove_times(filter, key, length, times, removed);
+}
+
 static inline petal_status petal_go_count(const petal_filter *filter, const uint8_t *key, size_t length,
                                           uint64_t *count) {
 	return petal_filter_count(filter, key, length, count);
@@ -225,6 +235,20 @@ static inline petal_status petal_go_map_give_batch(petal_map *map, bool replaces
 	petal_answers answers = {.struct_size = sizeof answers, .bytes = found};
 	petal_status status = replaces ? petal_map_replace_batch(map, &keys, values, &answers, error)
 	                               : petal_map_put_batch(map, &keys, values, &answers, error);
+	taken->true_count = answers.true_count;
+	taken->done = answers.done;
+	return status;
+}
+
+/* Inserts or removes keys as often as `times` says; `found` is nullable. */
+static inline petal_status petal_go_times_batch(petal_filter *filter, bool removes, petal_keys_form form,
+                                                const uint8_t *bytes, size_t length, const uint64_t *numbers,
+                                                size_t count, const uint64_t *times, uint8_t *found,
+                                                petal_go_taken *taken, petal_error *error) {
+	petal_keys keys = petal_go_keys(form, bytes, length, numbers, count);
+	petal_answers answers = {.struct_size = sizeof answers, .bytes = found};
+	petal_status status = removes ? petal_filter_remove_times_batch(filter, &keys, times, &answers, error)
+	                              : petal_filter_insert_times_batch(filter, &keys, times, &answers, error);
 	taken->true_count = answers.true_count;
 	taken->done = answers.done;
 	return status;

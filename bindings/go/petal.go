@@ -302,6 +302,17 @@ func (f *Filter) Fold(factor uint64) error {
 	return failure.err("petal.Filter.Fold")
 }
 
+// Resize gives the filter room for capacity keys, and for those that it holds, without its keys: of a kind like quotient,
+// whose slots are doubled or halved while a bit moves between their numbers and what they hold. The rate with the keys
+// that it holds stays, and it still merges with what it merged with; at its new capacity the rate is another one.
+// [ErrOutOfRange] if there is no such size, [ErrUnsupported] without [CanResize]. Changes the filter.
+func (f *Filter) Resize(capacity uint64) error {
+	failure := newFailure()
+	C.petal_filter_resize(f.toChange(), C.uint64_t(capacity), &failure.raw)
+	runtime.KeepAlive(f)
+	return failure.err("petal.Filter.Resize")
+}
+
 // Clear forgets all keys. Changes the filter.
 func (f *Filter) Clear() error {
 	failure := newFailure()

@@ -84,3 +84,68 @@ func TestCountsGoUpAndDown(t *testing.T) {
 		t.Fatal(counts[0])
 	}
 }
+
+// Keys with their counts are as many single calls, of every kind that counts and removes, and come back as a list.
+func TestTimes(t *testing.T) {
+	for _, info := range Kinds() {
+		if info.IsMap || info.IsForeign || info.TakesIntegers || !info.Capabilities.Has(CanCount|CanRemove) {
+			continue
+		}
+		f := must(New(Spec{Kind: info.Name, Capacity: 3000}))
+		keys, times := []string{"a", "bb", "ccc", "dddd"}, []uint64{1, 2, 3, 0}
+		answers := Answers{Bools: make([]bool, len(keys))}
+		check(t, f.InsertTimesBatch(StringKeys(keys), times, &answers))
+		if answers.Done != 4 || answers.TrueCount < 3 {
+			t.Errorf("%s: %+v", info.Name, answers)
+		}
+		for i, key := range keys {
+			if count := must(f.CountString(key)); count < times[i] {
+				t.Errorf("%s: %q is there %d times", info.Name, key, count)
+			}
+		}
+		must(f.InsertTimes([]byte("a"), 1))
+		must(f.InsertTimesString("a", 1))
+		must(f.InsertTimesUint64(7, 4))
+		must(f.InsertTimesHash(9, 2))
+		if a, seven := must(f.CountString("a")), must(f.CountUint64(7)); a < 3 || seven < 4 {
+			t.Errorf("%s: %d and %d", info.Name, a, seven)
+		}
+		removed := must(f.RemoveTimesUint64(7, math.MaxUint64)) + must(f.RemoveTimesHash(9, 2)) +
+			must(f.RemoveTimes([]byte("a"), 1)) + must(f.RemoveTimesString("a", 1))
+		if removed != 8 {
+			t.Errorf("%s: %d were removed", info.Name, removed)
+		}
+		check(t, f.RemoveTimesBatch(StringKeys(keys), times, nil))
+		if fill := must(f.Statistics()).Fill; fill != 0 {
+			t.Errorf("%s: the fill is %g", info.Name, fill)
+		}
+		wants(t, f.InsertTimesBatch(StringKeys(keys), times[1:], nil), ErrBufferTooSmall)
+		wants(t, f.RemoveTimesBatch(StringKeys(keys), nil, nil), ErrBufferTooSmall)
+		check(t, f.Close())
+	}
+	f := must(New(Spec{Capacity: 100}))
+	_, err := f.InsertTimesUint64(1, 2)
+	wants(t, err, ErrUnsupported)
+	_, err = f.RemoveTimesUint64(1, 2)
+	wants(t, err, ErrUnsupported)
+	wants(t, f.Resize(1000), ErrUnsupported)
+	check(t, f.Close())
+}
+
+func TestResize(t *testing.T) {
+	f := must(New(Spec{Kind: "quotient", Capacity: 1000}))
+	for i := range uint64(1000) {
+		must(f.InsertTimesUint64(i, 1))
+	}
+	check(t, f.Resize(5000))
+	if capacity := must(f.Describe()).Capacity; capacity < 5000 {
+		t.Errorf("the capacity is %d", capacity)
+	}
+	for i := range uint64(1000) {
+		if !f.ContainsUint64(i) {
+			t.Fatalf("key %d is lost", i)
+		}
+	}
+	wants(t, f.Resize(1<<60), ErrOutOfRange)
+	check(t, f.Close())
+}

@@ -11,6 +11,7 @@ package petal
 import "C"
 
 import (
+	"fmt"
 	"iter"
 	"runtime"
 	"unsafe"
@@ -29,28 +30,34 @@ func (f *Filter) StoredHash(hash uint64) (stored, below uint64, err error) {
 
 // ReadStoredHashes writes the numbers that the filter stores and that are not less than from, in ascending order and
 // each once, to the front of stored, and returns how many these are: fewer than there is room for if there are no more.
-// [ErrUnsupported] without [CanEnumerate]. Only reads the filter.
-func (f *Filter) ReadStoredHashes(from uint64, stored []uint64) (int, error) {
+// counts is nil, or as long as stored, for how often each is there: 1 where the kind does not count. [ErrUnsupported]
+// without [CanEnumerate]. Only reads the filter.
+func (f *Filter) ReadStoredHashes(from uint64, stored, counts []uint64) (int, error) {
+	if counts != nil && len(counts) != len(stored) {
+		message := fmt.Sprintf("room for %d numbers and %d counts", len(stored), len(counts))
+		return 0, &Error{Op: "petal.Filter.ReadStoredHashes", Status: ErrBufferTooSmall, Message: message}
+	}
 	var count C.size_t
 	failure := newFailure()
 	C.petal_filter_stored_hashes(f.toRead(), C.uint64_t(from), (*C.uint64_t)(unsafe.SliceData(stored)),
-		C.size_t(len(stored)), &count, &failure.raw)
+		(*C.uint64_t)(unsafe.SliceData(counts)), C.size_t(len(stored)), &count, &failure.raw)
 	runtime.KeepAlive(f)
 	return int(count), failure.err("petal.Filter.ReadStoredHashes")
 }
 
-// StoredHashes returns all numbers that the filter stores, in ascending order and each once. [ErrUnsupported] without
-// [CanEnumerate]. The loop only reads the filter, which stays open meanwhile.
-func (f *Filter) StoredHashes() (iter.Seq[uint64], error) {
+// StoredHashes returns all numbers that the filter stores, in ascending order and each once, with how often each is there:
+// 1 where the kind does not count. [ErrUnsupported] without [CanEnumerate]. The loop only reads the filter, which stays
+// open meanwhile.
+func (f *Filter) StoredHashes() (iter.Seq2[uint64, uint64], error) {
 	if _, _, err := f.StoredHash(0); err != nil {
 		return nil, err
 	}
-	return func(yield func(uint64) bool) {
-		piece := make([]uint64, 1024)
+	return func(yield func(uint64, uint64) bool) {
+		piece, counts := make([]uint64, 1024), make([]uint64, 1024)
 		for from := uint64(0); ; {
-			count, err := f.ReadStoredHashes(from, piece)
-			for _, number := range piece[:count] {
-				if !yield(number) {
+			count, err := f.ReadStoredHashes(from, piece, counts)
+			for i, number := range piece[:count] {
+				if !yield(number, counts[i]) {
 					return
 				}
 			}

@@ -30,7 +30,7 @@ var (
 	// By bit.
 	abilityNames = []string{
 		"insert", "clear", "merge", "intersect", "fold", "estimate", "remove", "count", "grow", "insert_shared",
-		"put", "replace", "enumerate",
+		"put", "replace", "enumerate", "resize",
 	}
 )
 

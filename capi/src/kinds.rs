@@ -40,13 +40,15 @@ pub const PETAL_CAN_PUT: u64 = 1 << 10;
 pub const PETAL_CAN_REPLACE: u64 = 1 << 11;
 /// Lists what it stores of its keys: `petal_filter_stored_hashes()`.
 pub const PETAL_CAN_ENUMERATE: u64 = 1 << 12;
+/// Can be given another size without its keys: `petal_filter_resize()`.
+pub const PETAL_CAN_RESIZE: u64 = 1 << 13;
 
 const _: () = {
     assert!(PETAL_CAN_REMOVE == Capabilities::REMOVE.0 && PETAL_CAN_COUNT == Capabilities::COUNT.0);
     assert!(PETAL_CAN_GROW == Capabilities::GROW.0);
     assert!(PETAL_CAN_PUT == Capabilities::PUT.0 && PETAL_CAN_REPLACE == Capabilities::REPLACE.0);
     assert!(PETAL_CAN_INSERT_SHARED == Capabilities::INSERT_SHARED.0);
-    assert!(PETAL_CAN_ENUMERATE == Capabilities::ENUMERATE.0);
+    assert!(PETAL_CAN_ENUMERATE == Capabilities::ENUMERATE.0 && PETAL_CAN_RESIZE == Capabilities::RESIZE.0);
     assert!(PETAL_CAN_INSERT == Capabilities::INSERT.0 && PETAL_CAN_CLEAR == Capabilities::CLEAR.0);
     assert!(PETAL_CAN_MERGE == Capabilities::MERGE.0 && PETAL_CAN_INTERSECT == Capabilities::INTERSECT.0);
     assert!(PETAL_CAN_FOLD == Capabilities::FOLD.0 && PETAL_CAN_ESTIMATE == Capabilities::ESTIMATE.0);

@@ -4,7 +4,7 @@ use crate::args;
 use crate::failure::{Failure, Outcome};
 use crate::image_file;
 use crate::output::Text;
-use petal::Image;
+use petal::{Capabilities, Image};
 
 /// How many numbers are read at once.
 const PIECE: usize = 4096;
@@ -18,12 +18,20 @@ pub fn run(args: &args::Hashes, common: args::Common) -> Outcome {
     image_file::warn_if_dirty(&args.filter, &filter);
     // What is corrupt would be listed as if it were not.
     filter.verify().map_err(|error| Failure::at(&args.filter, &error))?;
-    let (mut text, mut from, mut stored) = (Text::new()?, 0, [0; PIECE]);
+    if args.counts && !filter.capabilities().contains(Capabilities::COUNT) {
+        let kind = filter.base().row().name;
+        return Err(Failure::new(format_args!("--counts: filters of the kind {kind} cannot count")));
+    }
+    let (mut text, mut from, mut stored, mut counts) = (Text::new()?, 0, [0; PIECE], [0; PIECE]);
     loop {
         let failed = |error| Failure::at(&args.filter, &error);
-        let count = filter.stored_hashes(from, &mut stored).map_err(failed)?;
-        for number in &stored[..count] {
-            text.line(number)?;
+        let count = filter.stored_hashes(from, &mut stored, Some(&mut counts)).map_err(failed)?;
+        for (number, times) in stored[..count].iter().zip(&counts) {
+            if args.counts {
+                text.line(format_args!("{times}\t{number}"))?;
+            } else {
+                text.line(number)?;
+            }
         }
         if count < PIECE {
             break;

@@ -1,6 +1,6 @@
 //! Everything that can be asked of a filter whose image nobody vouches for, and what must hold even then.
 
-use petal::{Answers, Capabilities, Filter, Image, Keys, OpenOptions, Status, Taken};
+use petal::{Answers, Capabilities, Filter, Image, Keys, OpenOptions, Overfill, Status, Taken};
 
 /// Hashes whose positions are first, last and in between.
 const HASHES: [u64; 9] = [
@@ -93,24 +93,56 @@ pub fn change(filter: &Filter) {
     let original = image(filter);
     // What a payload that was never verified holds past its last bit stays there.
     let sound = filter.payload().check_payload().is_ok();
+    // Where a key lies depends on what others left: of a payload that the kind cannot have nothing is promised.
+    let is_scattered = !sound && filter.base().row().moves_entries;
     let mut copy = filter.copy().expect("small");
     assert!(copy.equals(filter));
     for hash in HASHES {
         let known = copy.contains_hash(hash);
         let Some(new) = insert(&mut copy, hash) else { continue };
         assert!(!new || !known, "what may have been there was new");
-        assert!(copy.contains_hash(hash));
+        assert!(copy.contains_hash(hash) || is_scattered);
     }
+    let refuses = filter.base().row().overfill == Overfill::Refuses;
     if can(&copy, Capabilities::MERGE) {
-        copy.merge(filter).expect("a copy is compatible");
-        assert!(HASHES.iter().all(|hash| copy.contains_hash(*hash)));
+        let before: Vec<u64> = HASHES.into_iter().filter(|hash| copy.contains_hash(*hash)).collect();
+        match copy.merge(filter) {
+            Err(error) if refuses => assert_eq!(error.status(), Status::Full),
+            outcome => outcome.expect("a copy is compatible"),
+        }
+        assert!(is_scattered || before.iter().all(|hash| copy.contains_hash(*hash)));
+    }
+    if can(&copy, Capabilities::RESIZE) {
+        for capacity in [0, 1, 1000, 100_000, u64::MAX] {
+            let mut resized = copy.copy().expect("small");
+            match resized.resize(capacity) {
+                Ok(()) => {
+                    let same = |hash: &u64| resized.count_hash(*hash).ok() == copy.count_hash(*hash).ok();
+                    assert!(is_scattered || HASHES.iter().all(same), "a resize lost a key");
+                }
+                Err(error) => {
+                    assert!(matches!(error.status(), Status::OutOfRange | Status::Full | Status::TooLarge), "{error}");
+                    assert!(resized.equals(&copy), "a failed resize changed something");
+                }
+            }
+        }
+    }
+    if can(&copy, Capabilities::COUNT | Capabilities::REMOVE) {
+        let mut often = copy.copy().expect("small");
+        for (hash, times) in HASHES.into_iter().zip([0, 1, 2, 3, 100, 1 << 40, u64::MAX, 7, 1]) {
+            let before = often.count_hash(hash).expect("it can");
+            let _ = often.insert_hash_times(hash, times);
+            assert!(is_scattered || often.count_hash(hash).expect("it can") >= before);
+            let _ = often.remove_hash_times(hash, times / 2);
+        }
+        let _ = often.verify();
     }
     reload(&copy, sound);
-    remove(&copy);
+    remove(&copy, is_scattered);
     if can(&copy, Capabilities::INTERSECT) {
         let before = copy.copy().expect("small");
         copy.intersect(&before).expect("a copy is compatible");
-        assert!(copy.equals(&before));
+        assert!(copy.equals(&before) || is_scattered);
     }
     let geometry = *filter.base().geometry();
     let bits = geometry.bits;
@@ -118,7 +150,7 @@ pub fn change(filter: &Filter) {
         let mut folded = copy.copy().expect("small");
         match folded.fold(factor) {
             Ok(()) => {
-                assert!(HASHES.iter().all(|hash| folded.contains_hash(*hash)), "folding by {factor} lost a key");
+                assert!(is_scattered || HASHES.iter().all(|hash| folded.contains_hash(*hash)), "folding by {factor} lost a key");
                 reload(&folded, sound);
             }
             Err(error) => {
@@ -141,14 +173,14 @@ fn can(filter: &Filter, capability: Capabilities) -> bool {
 }
 
 /// Removes from a copy what is there and what is not, one by one and in a batch.
-fn remove(filter: &Filter) {
+fn remove(filter: &Filter, is_scattered: bool) {
     let (mut one_by_one, mut at_once) = (filter.copy().expect("small"), filter.copy().expect("small"));
     let Taken { keys, outcome } = at_once.remove_batch(&Keys::Hashes(&HASHES), None);
     assert_eq!((outcome.is_ok(), keys > 0), (can(filter, Capabilities::REMOVE), outcome.is_ok()));
     for hash in HASHES {
         let found = one_by_one.contains_hash(hash);
         match one_by_one.remove_hash(hash) {
-            Ok(removed) => assert_eq!(removed, found, "what may be there is removed, and nothing else"),
+            Ok(removed) => assert!(removed == found || is_scattered, "what may be there is removed, and nothing else"),
             Err(error) => assert_eq!((error.status(), outcome.is_err()), (Status::Unsupported, true)),
         }
     }

@@ -75,6 +75,17 @@ pub fn read_unaligned(words: &[AtomicU64], byte: u64) -> u64 {
     unsafe { words.as_ptr().cast::<u8>().add(byte as usize).cast::<u64>().read_unaligned() }
 }
 
+/// The eight bytes from `byte` on of words that nobody else has, as a little-endian number; zero if they are not all among
+/// the words.
+#[inline]
+pub fn read_own_unaligned(words: &[u64], byte: u64) -> u64 {
+    if byte >= (words.len() as u64 * 8).saturating_sub(7) {
+        return 0;
+    }
+    // SAFETY: `byte + 8` is at most the length of the words in bytes, which was just asked.
+    unsafe { words.as_ptr().cast::<u8>().add(byte as usize).cast::<u64>().read_unaligned() }
+}
+
 /// Whether the bit at `position` is set.
 #[inline]
 pub fn test(words: &[AtomicU64], position: u64) -> bool {

@@ -1,4 +1,4 @@
-//! What changes a filter as a whole: clearing, uniting, intersecting, folding.
+//! What changes a filter as a whole: clearing, uniting, intersecting, folding, resizing.
 
 use super::Filter;
 use crate::error::Result;
@@ -71,6 +71,29 @@ impl Filter {
 
     fn count_now(&self) -> u64 {
         self.base().count_now()
+    }
+
+    /// Gives the filter the room of so many keys, without its keys, and for those that it holds: of a kind like `quotient`
+    /// whose slots are doubled or halved while a bit moves between their numbers and what they hold. Its rate at the same
+    /// number of keys stays, and so does what it is compatible with; at its new capacity it is another one.
+    ///
+    /// # Errors
+    /// [`Status::OutOfRange`] if there is no such size; [`Status::Full`] if it would not hold what is there;
+    /// [`Status::Unsupported`]. The filter is then as it was.
+    pub fn resize(&mut self, capacity: u64) -> Result<()> {
+        self.check_capability("resize", Capabilities::RESIZE)?;
+        let capacity = match self.kind.as_resize() {
+            Some(kind) => kind.resize_for(capacity)?,
+            None => return Err(self.unsupported("resize")),
+        };
+        let is_promised = self.base().header().false_positive_rate != 0.0;
+        let expected = self.expected_false_positive_rate(capacity);
+        let base = self.base_mut();
+        base.set_capacity(capacity);
+        if is_promised {
+            base.promise(expected);
+        }
+        Ok(())
     }
 
     /// How many units folding divides: bits, bits of a slice, or blocks; `None` if the kind or the handle cannot fold.

@@ -5,6 +5,7 @@ mod combine;
 mod compact;
 mod keyed;
 mod stored;
+mod times;
 
 pub use across::{Asked, filters_contain, filters_contain_hash, filters_contain_u64};
 

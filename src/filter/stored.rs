@@ -1,9 +1,9 @@
 //! What a filter stores of its keys, as a list.
 
 use super::Filter;
-use crate::error::Result;
 #[cfg(doc)]
 use crate::error::Status;
+use crate::error::{Result, error};
 use crate::kind::Enumerate;
 
 impl Filter {
@@ -23,11 +23,17 @@ impl Filter {
 
     /// Writes the stored numbers that are not less than `from`, in ascending order and each once, to the front of
     /// `stored`, and returns how many these are: fewer than there is room for if there are no more. To go on, ask from
-    /// the last one plus 1 on.
+    /// the last one plus 1 on. `counts`, where they are wanted, say of each how often it is there: 1 where the kind does
+    /// not count.
     ///
     /// # Errors
-    /// As [`Filter::stored_hash`].
-    pub fn stored_hashes(&self, from: u64, stored: &mut [u64]) -> Result<usize> {
-        Ok(self.enumerate()?.stored_from(from, stored))
+    /// As [`Filter::stored_hash`]; [`Status::BufferTooSmall`] if there is not as much room for counts.
+    pub fn stored_hashes(&self, from: u64, stored: &mut [u64], counts: Option<&mut [u64]>) -> Result<usize> {
+        let kind = self.enumerate()?;
+        let room = counts.as_ref().map_or(stored.len(), |counts| counts.len());
+        if room != stored.len() {
+            return Err(error!(BufferTooSmall, "there is room for {} numbers and {room} counts", stored.len()));
+        }
+        Ok(kind.stored_from(from, stored, counts))
     }
 }

@@ -344,12 +344,15 @@ impl Enumerate for Golomb {
         reduce(mix(hash), Golomb::range(self))
     }
 
-    fn stored_from(&self, from: u64, stored: &mut [u64]) -> usize {
+    fn stored_from(&self, from: u64, stored: &mut [u64], counts: Option<&mut [u64]>) -> usize {
         let Some(reader) = self.reader() else { return 0 };
         let mut count = 0;
         for (to, number) in stored.iter_mut().zip(reader.from(from)) {
             *to = number;
             count += 1;
+        }
+        if let Some(counts) = counts {
+            counts[..count].fill(1);
         }
         count
     }

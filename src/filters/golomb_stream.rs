@@ -235,7 +235,7 @@ impl Enumerate for GolombStream {
     }
 
     /// Goes through the stream from its beginning.
-    fn stored_from(&self, from: u64, stored: &mut [u64]) -> usize {
+    fn stored_from(&self, from: u64, stored: &mut [u64], counts: Option<&mut [u64]>) -> usize {
         let (mut count, mut last) = (0, None);
         for number in self.stream().filter(|number| *number >= from) {
             if last == Some(number) {
@@ -244,6 +244,9 @@ impl Enumerate for GolombStream {
             let Some(to) = stored.get_mut(count) else { break };
             (*to, last) = (number, Some(number));
             count += 1;
+        }
+        if let Some(counts) = counts {
+            counts[..count].fill(1);
         }
         count
     }

@@ -16,6 +16,7 @@ pub mod golomb;
 pub mod golomb_stream;
 pub mod hash_compaction;
 pub mod levels;
+pub mod quotient;
 pub mod ribbon;
 pub mod rocksdb_bloom;
 pub mod scalable;

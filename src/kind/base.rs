@@ -190,7 +190,7 @@ impl Base {
         let geometry = (self.row.identity)(self.geometry());
         let mut parameters = [Setting::default(); MAX_PARAMETERS];
         let stored =
-            self.row.parameters.iter().filter_map(|parameter| Some((parameter, geometry.parameter(parameter)?)));
+            self.row.parameters.iter().filter_map(|parameter| Some((parameter, self.geometry().parameter(parameter)?)));
         for (setting, (parameter, value)) in parameters.iter_mut().zip(stored) {
             *setting = Setting { id: parameter.id(), value: parameter.value_of_word(value) };
         }
@@ -283,6 +283,11 @@ impl Base {
     /// Sets the false-positive rate at capacity.
     pub(crate) fn promise(&mut self, false_positive_rate: f64) {
         self.header.false_positive_rate = false_positive_rate;
+    }
+
+    /// Sets the capacity, of a filter that was resized.
+    pub(crate) fn set_capacity(&mut self, keys: u64) {
+        self.header.capacity = keys;
     }
 
     /// Counts keys that were removed.

@@ -38,6 +38,9 @@ impl Capabilities {
     /// Lists what it stores of its keys.
     pub const ENUMERATE: Capabilities = Capabilities(1 << 12);
 
+    /// Can be given another size without its keys, where the rate then is another one too.
+    pub const RESIZE: Capabilities = Capabilities(1 << 13);
+
     /// What changes a filter or a map, and what a handle for reading cannot do.
     pub const WRITING: Capabilities = Capabilities::INSERT
         .with(Capabilities::CLEAR)
@@ -46,14 +49,15 @@ impl Capabilities {
         .with(Capabilities::FOLD)
         .with(Capabilities::REMOVE)
         .with(Capabilities::GROW)
+        .with(Capabilities::RESIZE)
         .with(Capabilities::PUT)
         .with(Capabilities::REPLACE);
 
     /// What changes the size of a filter, and so cannot be done in place.
-    pub const RESIZING: Capabilities = Capabilities::FOLD.with(Capabilities::GROW);
+    pub const RESIZING: Capabilities = Capabilities::FOLD.with(Capabilities::GROW).with(Capabilities::RESIZE);
 
     /// Every capability with its name.
-    pub const ALL: [(&'static str, Capabilities); 13] = [
+    pub const ALL: [(&'static str, Capabilities); 14] = [
         ("insert", Capabilities::INSERT),
         ("clear", Capabilities::CLEAR),
         ("merge", Capabilities::MERGE),
@@ -67,6 +71,7 @@ impl Capabilities {
         ("put", Capabilities::PUT),
         ("replace", Capabilities::REPLACE),
         ("enumerate", Capabilities::ENUMERATE),
+        ("resize", Capabilities::RESIZE),
     ];
 
     /// Whether all of `other` is in this set.

@@ -35,6 +35,19 @@ pub trait Insert {
         None
     }
 
+    /// Inserts a hash so many times, at least once; true if it certainly was not there. Kinds whose counts are numbers do
+    /// it at once.
+    ///
+    /// # Errors
+    /// As [`Insert::insert_one`]. What was inserted before is counted.
+    fn insert_times(&mut self, hash: u64, times: u64) -> Result<bool> {
+        let new = self.insert_one(hash)?;
+        for _ in 1..times {
+            self.insert_one(hash)?;
+        }
+        Ok(new)
+    }
+
     /// Inserts the keys of a batch in order and says of each, if it is asked, whether it certainly was not there.
     fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {
         one_by_one(batch, |hash| self.insert_one(hash))
@@ -64,6 +77,18 @@ pub trait Remove {
     /// # Errors
     /// As [`Insert::insert_one`], but for [`Status::Full`].
     fn remove_one(&mut self, hash: u64) -> Result<bool>;
+
+    /// Removes a hash so many times, or until it certainly is not there; how often that was.
+    ///
+    /// # Errors
+    /// As [`Remove::remove_one`].
+    fn remove_times(&mut self, hash: u64, times: u64) -> Result<u64> {
+        let mut removed = 0;
+        while removed < times && self.remove_one(hash)? {
+            removed += 1;
+        }
+        Ok(removed)
+    }
 
     /// Removes one occurrence of each key of a batch, in order, and says of each whether [`Remove::remove_one`] did.
     fn remove_many(&mut self, batch: &mut dyn Batch) -> Taken {
@@ -130,6 +155,17 @@ pub trait Fold {
     fn fold_units(&mut self, factor: u64) -> Result<()>;
 }
 
+/// Can be given another size, without its keys.
+pub trait Resize {
+    /// Becomes a filter with room for so many keys, and for those that it holds, as large as it has to be; returns the
+    /// capacity that it then has.
+    ///
+    /// # Errors
+    /// [`Status::OutOfRange`] if there is no such size; [`Status::Full`] if it would not hold what is there;
+    /// [`Status::OutOfMemory`]. The filter is then as it was.
+    fn resize_for(&mut self, capacity: u64) -> Result<u64>;
+}
+
 /// Can tell from its payload how many distinct keys it holds.
 pub trait Cardinality {
     /// The estimate; `None` when the filter is too full to tell. Reads the whole payload.
@@ -158,8 +194,9 @@ pub trait Enumerate {
     fn stored(&self, hash: u64) -> u64;
 
     /// Writes the stored numbers that are not less than `from`, in ascending order and each once, to the front of
-    /// `stored`, and returns how many these are: fewer than there is room for if there are no more.
-    fn stored_from(&self, from: u64, stored: &mut [u64]) -> usize;
+    /// `stored`, and returns how many these are: fewer than there is room for if there are no more. `counts`, which is as
+    /// long where it is wanted, gets how often each is there: 1 where the kind does not count.
+    fn stored_from(&self, from: u64, stored: &mut [u64], counts: Option<&mut [u64]>) -> usize;
 }
 
 /// Takes keys whole: their places come from more of each than a 64-bit hash (`HashFunction::Format`).

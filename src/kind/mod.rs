@@ -2,7 +2,7 @@
 //!
 //! A kind is a type over a [`Base`] (header, hasher and the words of the payload) that implements [`Kind`], and of the
 //! facets those it can do: [`Insert`], [`SharedInsert`], [`Remove`], [`Count`], [`Grow`], [`Merge`], [`Intersect`],
-//! [`Fold`], [`Cardinality`], [`Overlap`], [`Enumerate`], [`KeyedKind`]. Its [`Row`] says the rest: how a filter of it
+//! [`Fold`], [`Resize`], [`Cardinality`], [`Overlap`], [`Enumerate`], [`KeyedKind`]. Its [`Row`] says the rest: how a filter of it
 //! comes to be, its sizes, its parameters, its false-positive rate, and the properties that tests ask for.
 //!
 //! Two rules for payloads. An empty one is all zeros. What changes with the keys lies in the payload and not in the
@@ -27,7 +27,8 @@ pub use capabilities::Capabilities;
 pub(crate) use change::{change_many, change_one, mark, mark_one};
 pub(crate) use facets::one_by_one;
 pub use facets::{
-    Cardinality, Count, Enumerate, Fold, Grow, Insert, Intersect, KeyedKind, Merge, Overlap, Remove, SharedInsert,
+    Cardinality, Count, Enumerate, Fold, Grow, Insert, Intersect, KeyedKind, Merge, Overlap, Remove, Resize,
+    SharedInsert,
 };
 pub use map_kind::MapKind;
 pub(crate) use map_kind::{Verb, check_value, mark_entries};
@@ -143,6 +144,11 @@ pub trait Kind: Payload {
 
     /// Folding, for the kinds that can.
     fn as_fold(&mut self) -> Option<&mut dyn Fold> {
+        None
+    }
+
+    /// Another size, for the kinds that can.
+    fn as_resize(&mut self) -> Option<&mut dyn Resize> {
         None
     }
 

@@ -51,6 +51,9 @@ pub struct Row {
     /// more is refused ([`Status::Full`](crate::Status::Full)). A capacity is one of distinct keys: copies, which are near
     /// each other, take more room than as many keys.
     pub copies: Option<fn(&Geometry) -> u64>,
+    /// How many places of a capacity a key takes in a filter of this geometry that was offered so often, of a kind in which
+    /// that is not always one.
+    pub places: Option<fn(&Geometry, u64) -> u64>,
     /// What the compact form has to say of a geometry beside the payload's length and `hashes`. Nothing but the padding,
     /// unless the kind has words of its own; a geometry that does not come back from it has no compact form.
     pub compact: fn(&mut Packing, &mut Geometry),
@@ -154,6 +157,7 @@ impl Row {
         is_canonical: true,
         overfill: Overfill::RateRises,
         copies: None,
+        places: None,
         compact: Packing::PADDING,
         in_bytes: None,
         moves_entries: false,

@@ -16,6 +16,7 @@ pub mod foreign_static;
 pub mod fuse;
 pub mod golomb;
 pub mod lattice;
+pub mod quotient;
 pub mod ribbon;
 pub mod signatures;
 pub mod slots;

@@ -254,15 +254,31 @@ fn insert_all<R: Offer>(
     let distinct = hashes.count();
     // Where every copy of a key takes a place near the others, it takes more room than as many keys.
     let copies = if row.copies.is_some() { added.saturating_sub(distinct) } else { 0 };
-    let places = copies.saturating_mul(3).saturating_add(distinct);
+    let mut places = copies.saturating_mul(3).saturating_add(distinct);
+    if let (Some(places_of), 0, 0) = (row.places, spec.capacity, spec.bits) {
+        // A count takes as many as its digits.
+        let geometry = sizes.of(&Spec { capacity: distinct.max(1), ..*spec })?;
+        places = 0;
+        hashes.for_each(&mut |records| {
+            let each = records.iter().map(|record| places_of(&geometry, record.times()));
+            places = each.fold(places, u64::saturating_add);
+            Ok(())
+        })?;
+    }
     let capacity = if spec.capacity == 0 && spec.bits == 0 { places.max(1) } else { spec.capacity };
     let spec = &Spec { capacity, ..*spec };
     let mut filter: Filter = create::create_sized(row, spec, sizes.of(spec)?)?;
     let greatest = filter.kind().as_count().filter(|_| row.copies.is_none()).map(|kind| kind.greatest_count());
     let most = greatest.unwrap_or(u64::MAX);
+    let counts = row.places.is_some();
     let (start, mut done) = (steps.done(), 0);
     hashes.for_each(&mut |records| {
-        R::each(records, most, &mut |hashes| filter.insert_batch(&Keys::Hashes(hashes), None).outcome)?;
+        if counts {
+            // A count of its own, which may be any number.
+            records.iter().try_for_each(|record| filter.insert_hash_times(record.hash(), record.times()).map(drop))?;
+        } else {
+            R::each(records, most, &mut |hashes| filter.insert_batch(&Keys::Hashes(hashes), None).outcome)?;
+        }
         done += records.len() as u64;
         steps.advance_part(start, done, distinct)
     })?;

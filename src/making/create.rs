@@ -4,7 +4,7 @@ use crate::error::{Result, error};
 use crate::filter::Filter;
 use crate::format::{Geometry, HEADER_LENGTH, Header};
 use crate::image::Image;
-use crate::kind::{Base, Row};
+use crate::kind::{Base, Row, Sizes};
 use crate::map::Map;
 use crate::registry::{self, DEFAULT_KIND, FILTERS, FOREIGN, MAPS};
 use crate::simd;
@@ -107,6 +107,12 @@ pub(crate) fn base(
     let hasher = row.hasher(spec)?;
     let instructions = simd::choose(spec.kernel)?;
     let (capacity, false_positive_rate) = match spec.size()? {
+        // No rate was asked for; a parameter may have said what it is.
+        Size::Rate { capacity, false_positive_rate }
+            if spec.false_positive_rate == 0.0 && row.sizes == Sizes::ByKeys && row.is_made_empty() =>
+        {
+            (capacity, false_positive_rate.max((row.false_positive_rate)(&geometry, capacity)))
+        }
         Size::Rate { capacity, false_positive_rate } => (capacity, false_positive_rate),
         Size::Exact { capacity, .. } => (capacity, 0.0),
     };

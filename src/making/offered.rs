@@ -75,6 +75,12 @@ impl Offered {
 
 /// A record of a hash.
 pub trait Offer: Record {
+    /// The hash.
+    fn hash(&self) -> u64;
+
+    /// How often it was offered, as far as that is known: at least once.
+    fn times(&self) -> u64;
+
     /// Gives the hashes of records to `take`, each as often as it came, but no more than `most` times.
     ///
     /// # Errors
@@ -83,12 +89,28 @@ pub trait Offer: Record {
 }
 
 impl Offer for u64 {
+    fn hash(&self) -> u64 {
+        *self
+    }
+
+    fn times(&self) -> u64 {
+        1
+    }
+
     fn each(records: &[u64], _most: u64, take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()> {
         take(records)
     }
 }
 
 impl Offer for Counted {
+    fn hash(&self) -> u64 {
+        self.hash
+    }
+
+    fn times(&self) -> u64 {
+        self.count
+    }
+
     fn each(records: &[Counted], most: u64, take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()> {
         let mut hashes = try_vec(PIECE)?;
         for record in records {

@@ -20,7 +20,7 @@ pub enum Kernel {
     Portable = 1,
     /// x86-64 with AVX2.
     Avx2 = 2,
-    /// x86-64 with AVX-512 F, BW, DQ and VL.
+    /// x86-64 with AVX-512 F, BW, DQ and VL, and with BMI1, BMI2, LZCNT and POPCNT, which came long before.
     Avx512 = 3,
     /// aarch64 with NEON.
     Neon = 4,
@@ -62,6 +62,10 @@ impl Kernel {
                     && is_x86_feature_detected!("avx512bw")
                     && is_x86_feature_detected!("avx512dq")
                     && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("bmi1")
+                    && is_x86_feature_detected!("bmi2")
+                    && is_x86_feature_detected!("lzcnt")
+                    && is_x86_feature_detected!("popcnt")
             }
             #[cfg(target_arch = "aarch64")]
             Kernel::Neon => std::arch::is_aarch64_feature_detected!("neon"),

@@ -44,7 +44,7 @@ fn hashes(set: u64, count: u64) -> Vec<u64> {
 fn stored(filter: &Filter, piece: usize) -> Vec<u64> {
     let (mut all, mut from, mut numbers) = (Vec::new(), 0, vec![0; piece]);
     loop {
-        let count = filter.stored_hashes(from, &mut numbers).unwrap();
+        let count = filter.stored_hashes(from, &mut numbers, None).unwrap();
         all.extend_from_slice(&numbers[..count]);
         if count < piece {
             return all;
@@ -298,12 +298,12 @@ fn sets_of_one_range_are_combined() {
     let all = stored(&large, 1000);
     for from in [0, 1, all[17], all[17] + 1, all[49_000], *all.last().unwrap(), 1 << 24, u64::MAX] {
         let mut some = [0; 10];
-        let count = large.stored_hashes(from, &mut some).unwrap();
+        let count = large.stored_hashes(from, &mut some, None).unwrap();
         let expected: Vec<u64> = all.iter().copied().filter(|number| *number >= from).take(10).collect();
         assert_eq!(some[..count], expected, "from {from}");
     }
     let other = filled(&Spec { capacity: 100, ..Spec::default() }, 0..10);
-    assert_eq!(other.stored_hashes(0, &mut [0; 3]).unwrap_err().status(), Status::Unsupported);
+    assert_eq!(other.stored_hashes(0, &mut [0; 3], None).unwrap_err().status(), Status::Unsupported);
     assert_eq!(other.stored_hash(1).unwrap_err().status(), Status::Unsupported);
 }
 

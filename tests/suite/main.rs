@@ -35,6 +35,7 @@ mod parquet;
 mod plan;
 mod policy;
 mod pollution;
+mod quotient;
 mod ribbon;
 mod scalable;
 mod shared;

@@ -35,6 +35,7 @@ const LAYOUTS: &[Layout] = &[
     Layout { kind: 18, version: 1, rule: Rule::Lookup(signatures, 8.0) },
     Layout { kind: 19, version: 1, rule: Rule::Bits(|_, key| vec![key]) },
     Layout { kind: 22, version: 1, rule: Rule::Payload(cuckoo) },
+    Layout { kind: 23, version: 1, rule: Rule::Payload(quotient) },
 ];
 
 /// Holds an image to what its layout says of the keys with these hashes.
@@ -511,6 +512,82 @@ fn cuckoo(header: &Header, hashes: &[u64]) -> Vec<u8> {
     }
     let mut payload = vec![0_u8; header.payload_bytes()];
     bits.iter().enumerate().for_each(|(i, bit)| payload[i / 8] |= u8::from(*bit) << (i % 8));
+    payload
+}
+
+/// Runs of codes, as lists of numbers that are put into slots.
+fn quotient(header: &Header, hashes: &[u64]) -> Vec<u8> {
+    let (r, slots) = (header.word(0) as u32, header.word(1));
+    // The codes of each quotient; equal fingerprints come one after the other.
+    let fingerprints: Vec<u64> = hashes.iter().map(|hash| high(*hash, slots << r)).collect();
+    let mut runs: Vec<(u64, Vec<u64>)> = Vec::new();
+    let groups: Vec<&[u64]> = fingerprints.chunk_by(|a, b| a == b).collect();
+    for group in &groups {
+        let (quotient, x, count) = (group[0] >> r, group[0] % (1 << r), group.len() as u64);
+        // The digits of a number, the first first.
+        let digits = |mut number: u64, base: u64| {
+            let mut digits = Vec::new();
+            while number > 0 || digits.is_empty() {
+                digits.insert(0, number % base);
+                number /= base;
+            }
+            digits
+        };
+        let code = match (count, x) {
+            (1 | 2, _) | (3, 0) => vec![x; count as usize],
+            (3, _) => vec![x, 0, x],
+            (_, 0) => {
+                let digits = digits(count - 4, (1 << r) - 1).into_iter().map(|digit| digit + 1).collect();
+                [vec![0], digits, vec![0, 0]].concat()
+            }
+            _ => {
+                let not_x = |digit: u64| if digit + 1 < x { digit + 1 } else { digit + 2 };
+                let digits: Vec<u64> = digits(count - 3, (1 << r) - 2).into_iter().map(not_x).collect();
+                let zero = if digits[0] > x { vec![0] } else { vec![] };
+                [vec![x], zero, digits, vec![x]].concat()
+            }
+        };
+        match runs.last_mut().filter(|(last, _)| *last == quotient) {
+            Some((_, run)) => run.extend(code),
+            None => runs.push((quotient, code)),
+        }
+    }
+    // Where the runs lie if the first slots up to `first` are taken by the last ones.
+    let placed = |first: u64| {
+        let mut next = first;
+        let mut places = Vec::new();
+        for (quotient, run) in &runs {
+            let start = next.max(*quotient);
+            next = start + run.len() as u64;
+            places.push(start);
+        }
+        (places, next.saturating_sub(slots))
+    };
+    let (_, first) = placed(0);
+    let (places, _) = placed(first);
+    let mut payload = vec![0_u8; header.payload_bytes()];
+    let mut set = |bit: u64| payload[bit as usize / 8] |= 1 << (bit % 8);
+    let block = |slot: u64| slot % slots / 64 * (144 + 64 * u64::from(r));
+    let mut taken = 0;
+    for ((quotient, run), start) in runs.iter().zip(&places) {
+        set(block(*quotient) + 16 + quotient % 64);
+        for (slot, number) in (*start..).zip(run) {
+            let bit = block(slot) + 144 + slot % 64 * u64::from(r);
+            bits_of(*number, r).iter().zip(bit..).filter(|(is_set, _)| **is_set).for_each(|(_, bit)| set(bit));
+            taken += 1;
+        }
+        let end = start + run.len() as u64 - 1;
+        set(block(end) + 80 + end % 64);
+    }
+    for start in (0..slots).step_by(64) {
+        let before = runs.iter().zip(&places).filter(|((quotient, _), _)| *quotient < start);
+        let after = before.map(|((_, run), place)| place + run.len() as u64).max().unwrap_or(0).max(first);
+        let offset = after.saturating_sub(start).min(65_535);
+        bits_of(offset, 16).iter().zip(block(start)..).filter(|(is_set, _)| **is_set).for_each(|(_, bit)| set(bit));
+    }
+    let state = payload.len() - 64;
+    payload[state..state + 8].copy_from_slice(&u64::to_le_bytes(taken));
+    payload[state + 8..state + 16].copy_from_slice(&(groups.len() as u64).to_le_bytes());
     payload
 }
 

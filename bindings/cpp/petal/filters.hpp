@@ -167,6 +167,23 @@ class filter {
     });
   }
   result<bool> try_remove(const void *key, std::size_t length) noexcept { return try_remove(bytes(key, length)); }
+  /// Inserts a key so many times at once, where the kind counts: true if it certainly was not there. Where there is no
+  /// room for all of them none is inserted.
+  template <class Key>
+  result<bool> try_insert_times(const Key &key, std::uint64_t times) noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(key, [&](auto one) noexcept {
+      return detail::output<bool>([&](bool *is_new) noexcept { return detail::insert_times(get(), one, times, is_new); });
+    });
+  }
+  /// Removes a key as often as it is there, but no more than so many times, where the kind counts; how often that was.
+  template <class Key>
+  result<std::uint64_t> try_remove_times(const Key &key, std::uint64_t times) noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(key, [&](auto one) noexcept {
+      return detail::output<std::uint64_t>([&](std::uint64_t *removed) noexcept {
+        return detail::remove_times(get(), one, times, removed);
+      });
+    });
+  }
   /// How often a key was inserted, less how often it was removed; 0 is certain.
   template <class Key>
   result<std::uint64_t> try_count(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
@@ -249,6 +266,24 @@ class filter {
     if (!taken) return taken.error();
     return came.true_count;
   }
+  /// Inserts each key as often as its element of `times` says, in order. `is_new`, nullable, has room for all: 1 of a key
+  /// that certainly was not there before. `done`, nullable, is always written: how many keys, the first so many, were
+  /// taken. Returns how many keys were new.
+  template <class Keys>
+  result<std::size_t> try_insert_times_batch(const Keys &keys, const std::uint64_t *times,
+                                             std::uint8_t *is_new = nullptr, std::size_t *done = nullptr)
+      noexcept(detail::is_nothrow_batch<Keys>()) {
+    return detail::give_values(get(), petal_filter_insert_times_batch, keys, times, is_new, done);
+  }
+  /// Removes each key as often as it is there, but no more than its element of `times` says, in order. `removed`,
+  /// nullable, has room for all: 0 of a key that certainly was not there. `done`, nullable, is always written: how many
+  /// keys, the first so many, were taken. Returns how many keys were there.
+  template <class Keys>
+  result<std::size_t> try_remove_times_batch(const Keys &keys, const std::uint64_t *times,
+                                             std::uint8_t *removed = nullptr, std::size_t *done = nullptr)
+      noexcept(detail::is_nothrow_batch<Keys>()) {
+    return detail::give_values(get(), petal_filter_remove_times_batch, keys, times, removed, done);
+  }
   /// Counts keys into `counts`, which has room for all, and returns how many counts are more than 0. On a failure all
   /// counts are UINT64_MAX.
   template <class Keys>
@@ -316,6 +351,11 @@ class filter {
     return done([&](petal_error *error) noexcept { return petal_filter_intersect(get(), other.get(), error); });
   }
   /// Becomes smaller by a factor, without its keys.
+  /// Gives it room for so many keys, and for those that it holds, without its keys, for kinds that
+  /// `can(PETAL_CAN_RESIZE)`: see `petal_filter_resize()`.
+  result<void> try_resize(std::uint64_t capacity) noexcept {
+    return done([&](petal_error *error) noexcept { return petal_filter_resize(get(), capacity, error); });
+  }
   result<void> try_fold(std::uint64_t factor) noexcept {
     return done([&](petal_error *error) noexcept { return petal_filter_fold(get(), factor, error); });
   }
@@ -390,10 +430,12 @@ class filter {
     });
   }
   /// Writes the stored numbers that are not less than `from`, in ascending order and each once; how many these are:
-  /// fewer than `room` if there are no more.
-  result<std::size_t> try_stored_hashes(std::uint64_t from, std::uint64_t *stored, std::size_t room) const noexcept {
+  /// fewer than `room` if there are no more. `counts`, nullable, has as much room, for how often each is there: 1 where
+  /// the kind does not count.
+  result<std::size_t> try_stored_hashes(std::uint64_t from, std::uint64_t *stored, std::size_t room,
+                                        std::uint64_t *counts = nullptr) const noexcept {
     return detail::output(std::size_t{0}, [&](std::size_t *count, petal_error *error) noexcept {
-      return petal_filter_stored_hashes(get(), from, stored, room, count, error);
+      return petal_filter_stored_hashes(get(), from, stored, counts, room, count, error);
     });
   }
 
@@ -533,6 +575,14 @@ class filter {
   }
   bool remove(const void *key, std::size_t length) { return remove(bytes(key, length)); }
   template <class Key>
+  bool insert_times(const Key &key, std::uint64_t times) {
+    return try_insert_times(key, times).value();
+  }
+  template <class Key>
+  std::uint64_t remove_times(const Key &key, std::uint64_t times) {
+    return try_remove_times(key, times).value();
+  }
+  template <class Key>
   std::uint64_t count(const Key &key) const {
     return try_count(key).value();
   }
@@ -561,6 +611,16 @@ class filter {
     return try_remove_batch(keys, removed, done).value();
   }
   template <class Keys>
+  std::size_t insert_times_batch(const Keys &keys, const std::uint64_t *times, std::uint8_t *is_new = nullptr,
+                                 std::size_t *done = nullptr) {
+    return try_insert_times_batch(keys, times, is_new, done).value();
+  }
+  template <class Keys>
+  std::size_t remove_times_batch(const Keys &keys, const std::uint64_t *times, std::uint8_t *removed = nullptr,
+                                 std::size_t *done = nullptr) {
+    return try_remove_times_batch(keys, times, removed, done).value();
+  }
+  template <class Keys>
   std::uint64_t count_batch(const Keys &keys, std::uint64_t *counts) const {
     return try_count_batch(keys, counts).value();
   }
@@ -584,6 +644,7 @@ class filter {
 
   void merge(const filter &other) { try_merge(other).value(); }
   void intersect(const filter &other) { try_intersect(other).value(); }
+  void resize(std::uint64_t capacity) { try_resize(capacity).value(); }
   void fold(std::uint64_t factor) { try_fold(factor).value(); }
   void clear() { try_clear().value(); }
   bool equal(const filter &other) const { return try_equal(other).value(); }
@@ -601,8 +662,9 @@ class filter {
 
   std::uint64_t stored_hash(hash64 hash) const { return try_stored_hash(hash).value(); }
   std::uint64_t stored_range() const { return try_stored_range().value(); }
-  std::size_t stored_hashes(std::uint64_t from, std::uint64_t *stored, std::size_t room) const {
-    return try_stored_hashes(from, stored, room).value();
+  std::size_t stored_hashes(std::uint64_t from, std::uint64_t *stored, std::size_t room,
+                            std::uint64_t *counts = nullptr) const {
+    return try_stored_hashes(from, stored, room, counts).value();
   }
   /// All stored numbers, in ascending order and each once, for a loop: `for (std::uint64_t number :
   /// filter.stored_hashes())`. The filter has to live as long.

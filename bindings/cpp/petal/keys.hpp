@@ -197,6 +197,27 @@ inline petal_status remove(petal_filter *filter, hash64 key, bool *removed) noex
   return petal_filter_remove_hash(filter, key.value, removed);
 }
 
+inline petal_status insert_times(petal_filter *filter, bytes key, std::uint64_t times, bool *is_new) noexcept {
+  return petal_filter_insert_times(filter, key.data(), key.size(), times, is_new);
+}
+inline petal_status insert_times(petal_filter *filter, std::uint64_t key, std::uint64_t times, bool *is_new) noexcept {
+  return petal_filter_insert_times_u64(filter, key, times, is_new);
+}
+inline petal_status insert_times(petal_filter *filter, hash64 key, std::uint64_t times, bool *is_new) noexcept {
+  return petal_filter_insert_times_hash(filter, key.value, times, is_new);
+}
+
+inline petal_status remove_times(petal_filter *filter, bytes key, std::uint64_t times, std::uint64_t *removed) noexcept {
+  return petal_filter_remove_times(filter, key.data(), key.size(), times, removed);
+}
+inline petal_status remove_times(petal_filter *filter, std::uint64_t key, std::uint64_t times,
+                                 std::uint64_t *removed) noexcept {
+  return petal_filter_remove_times_u64(filter, key, times, removed);
+}
+inline petal_status remove_times(petal_filter *filter, hash64 key, std::uint64_t times, std::uint64_t *removed) noexcept {
+  return petal_filter_remove_times_hash(filter, key.value, times, removed);
+}
+
 inline petal_status count(const petal_filter *filter, bytes key, std::uint64_t *times) noexcept {
   return petal_filter_count(filter, key.data(), key.size(), times);
 }

@@ -50,31 +50,6 @@ inline petal_status replace(petal_map *map, hash64 key, std::uint64_t value, boo
   return petal_map_replace_hash(map, key.value, value, found);
 }
 
-/// Gives keys values by one of the C functions that do. `answers`, nullable, has room for all of them: 1 of a key of
-/// which the function says true, otherwise 0. `done` becomes how many keys, the first so many, were taken; returns of
-/// how many the function said true.
-template <class Map, class Keys>
-result<std::size_t> give_values(Map *map,
-                                petal_status (*give)(Map *, const petal_keys *, const std::uint64_t *, petal_answers *,
-                                                     petal_error *),
-                                const Keys &keys, const std::uint64_t *values, std::uint8_t *answers,
-                                std::size_t *done) noexcept(is_nothrow_batch<Keys>()) {
-  failure error;
-  std::size_t all = 0, is_true = 0;
-  const petal_status code = in_pieces(keys, [&](const petal::keys &list, std::size_t from) noexcept {
-    auto to = sized<petal_answers>();
-    to.bytes = answers != nullptr ? answers + from : nullptr;
-    const std::uint64_t *own = values != nullptr ? values + from : nullptr;
-    const petal_status of_piece = give(map, list.get(), own, &to, error.out());
-    all += to.done;
-    is_true += static_cast<std::size_t>(to.true_count);
-    return of_piece;
-  });
-  if (done != nullptr) *done = all;
-  if (code != PETAL_OK) return error.settle(code);
-  return is_true;
-}
-
 inline petal_status put(petal_map_builder *builder, bytes key, std::uint64_t value) noexcept {
   return petal_map_builder_put(builder, key.data(), key.size(), value);
 }

@@ -29,6 +29,8 @@ class stored_hash_range {
 
     reference operator*() const noexcept { return piece_[at_]; }
     pointer operator->() const noexcept { return &piece_[at_]; }
+    /// How often the number is there: 1 where the kind does not count.
+    std::uint64_t count() const noexcept { return counts_[at_]; }
     iterator &operator++() noexcept {
       if (++at_ == count_) {
         if (count_ == piece_.size()) {
@@ -53,14 +55,15 @@ class stored_hash_range {
    private:
     void read(std::uint64_t from) noexcept {
       at_ = 0;
-      if (petal_filter_stored_hashes(filter_, from, piece_.data(), piece_.size(), &count_, nullptr) != PETAL_OK ||
+      if (petal_filter_stored_hashes(filter_, from, piece_.data(), counts_.data(), piece_.size(), &count_, nullptr) !=
+              PETAL_OK ||
           count_ == 0) {
         filter_ = nullptr;
       }
     }
 
     const petal_filter *filter_ = nullptr;
-    std::array<std::uint64_t, 64> piece_{};
+    std::array<std::uint64_t, 64> piece_{}, counts_{};
     std::size_t at_ = 0;
     std::size_t count_ = 0;
   };

@@ -259,6 +259,36 @@ TEST(removing, counts_go_up_and_down) {
   EXPECT_EQ(counts[499], UINT64_MAX);
 }
 
+TEST(removing, keys_come_with_their_counts) {
+  petal::filter f(petal::spec().kind(PETAL_KIND_QUOTIENT).capacity(3000));
+  EXPECT_TRUE(f.insert_times("apple", 100000));
+  EXPECT_FALSE(f.try_insert_times("apple", 2).value());
+  EXPECT_EQ(f.count("apple"), 100002u);
+  EXPECT_EQ(f.stored_hashes().begin().count(), 100002u);
+  EXPECT_EQ(f.try_remove_times("apple", 3).value(), 3u);
+  EXPECT_EQ(f.remove_times("apple", UINT64_MAX), 99999u);
+  const auto keys = numbers(0, 500);
+  std::vector<std::uint64_t> times(keys.size()), counts(keys.size());
+  for (std::size_t i = 0; i < times.size(); i++) times[i] = 1 + i % 4;
+  std::size_t done = 0;
+  EXPECT_LE(f.insert_times_batch(keys, times.data(), nullptr, &done), keys.size());
+  EXPECT_EQ(done, keys.size());
+  f.count_batch(keys, counts.data());
+  for (std::size_t i = 0; i < times.size(); i++) EXPECT_GE(counts[i], times[i]);
+  ASSERT_TRUE(f.can(PETAL_CAN_RESIZE));
+  f.resize(20000);
+  EXPECT_GE(f.describe().capacity, 20000u);
+  EXPECT_EQ(f.try_resize(UINT64_MAX).status(), petal::status::out_of_range);
+  std::vector<std::uint8_t> removed(keys.size());
+  EXPECT_EQ(f.remove_times_batch(keys, times.data(), removed.data()), keys.size());
+  EXPECT_EQ(f.statistics().fill, 0);
+  EXPECT_EQ(f.try_remove_times_batch(keys, times.data()).value(), 0u);
+  EXPECT_EQ(f.try_insert_times_batch(keys, times.data()).value() > 490, true);
+  petal::filter other(1000, 0.01);
+  EXPECT_EQ(other.try_insert_times("apple", 2).status(), petal::status::unsupported);
+  EXPECT_EQ(other.try_remove_times("apple", 2).status(), petal::status::unsupported);
+}
+
 TEST(describing, what_it_is_and_how_full) {
   petal::filter f(petal::spec().kind(PETAL_KIND_BLOOM).capacity(1000).seed(3));
   EXPECT_EQ(f.statistics().fill, 0);

@@ -136,7 +136,9 @@ TEST(format, what_is_stored_is_a_range) {
   ASSERT_TRUE(f.can(PETAL_CAN_ENUMERATE));
   std::vector<std::uint64_t> numbers(f.stored_hashes().begin(), f.stored_hashes().end()), some(2000);
   EXPECT_TRUE(std::is_sorted(numbers.begin(), numbers.end()) && numbers.size() > 990);
-  some.resize(f.stored_hashes(0, some.data(), some.size()));
+  std::vector<std::uint64_t> counts(some.size());
+  some.resize(f.stored_hashes(0, some.data(), some.size(), counts.data()));
+  EXPECT_EQ(counts[0], f.stored_hashes().begin().count());
   EXPECT_EQ(some, numbers);
   EXPECT_LT(numbers.back(), f.stored_range());
   const petal::filter own(100, 0.01);

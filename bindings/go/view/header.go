@@ -51,6 +51,7 @@ const (
 	Approximator    = image.Approximator
 	MutableBloomier = image.MutableBloomier
 	Cuckoo          = image.Cuckoo
+	Quotient        = image.Quotient
 )
 
 // Header is what an image says about itself.

@@ -77,6 +77,24 @@ pub unsafe extern "C" fn petal_filter_fold(
     })
 }
 
+/// Gives the filter room for `capacity` keys, and for those that it holds, without its keys: twice or half as many slots
+/// as often as that takes, while a bit moves between their numbers and what they hold. The capacity becomes what then has
+/// room. The rate with the keys that it holds stays, and it still combines with what it combined with; at its new
+/// capacity the rate is twice or half what it was. `PETAL_ERR_OUT_OF_RANGE` if there is no such size, `PETAL_ERR_FULL` if
+/// it would not hold what is there: nothing has changed then. `PETAL_ERR_UNSUPPORTED` without `PETAL_CAN_RESIZE`. Only
+/// for filters in memory of their own. Linear in the filter. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_resize(
+    filter: *mut petal_filter,
+    capacity: u64,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [filter], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { petal_filter::change(filter, |filter| filter.resize(capacity))? }
+    })
+}
+
 /// Forgets all keys. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_clear(filter: *mut petal_filter, error: *mut petal_error) -> petal_status {

@@ -14,6 +14,7 @@ pub mod keys;
 pub mod batch;
 pub mod across;
 pub mod remove;
+pub mod times;
 pub mod shared;
 pub mod combine;
 pub mod estimate;

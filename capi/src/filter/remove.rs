@@ -8,12 +8,18 @@
 //! as a key has places (`hashes`), and a count becomes too low by 1 at most. A filter of the kind `cuckoo` takes the
 //! fingerprint of another key, and so loses one other key at most.
 //!
+//! A filter of the kind `quotient` holds the multiset of its fingerprints exactly: such a removal takes one from the key
+//! with the same fingerprint, and from no other.
+//!
 //! A count is never too low otherwise, and is too high only where all places of the key are shared, at most with the
 //! probability of a false positive. `counting` counts to 15, which stands for 15 or more: what was inserted so often
 //! stays for ever, whatever is removed. `saturated` of `petal_statistics` says how many counters stand there. `cuckoo`
 //! counts the copies that it holds, at most twice the slots of a bucket: one more is not inserted (`PETAL_ERR_FULL`),
 //! though there be room for other keys. So its counts are never cut off; a count is too high where another key has the
 //! same fingerprint and buckets.
+//!
+//! `quotient` counts without an end: a count that 64 bits do not hold is refused (`PETAL_ERR_FULL`), and a count is that of
+//! all keys with one fingerprint.
 
 use super::keys::{self, petal_answers, petal_keys};
 use super::petal_filter;

@@ -153,7 +153,8 @@ pub enum Command {
     /// List what a filter stores of its keys: their hashes, reduced to numbers below a range.
     ///
     /// Only kinds that can enumerate have such numbers; `petal kinds` says which. They come in ascending order, one a
-    /// line and each once. docs/format.md says how they come from hashes.
+    /// line and each once; with --counts after how often it is there, for kinds that count. docs/format.md says how they
+    /// come from hashes.
     #[command(after_long_help = manual::after_help("hashes"))]
     Hashes(Hashes),
     /// List the kinds of filters and maps: what they can do, and the parameters for --set.
@@ -363,6 +364,9 @@ pub struct Info {
 /// `petal hashes`.
 #[derive(Args, Debug)]
 pub struct Hashes {
+    /// Print how often each is there before it.
+    #[arg(long)]
+    pub counts: bool,
     /// What the file is where it is another system's, and its bytes do not tell.
     #[arg(long, value_name = "F", value_parser = formats())]
     pub format: Option<String>,

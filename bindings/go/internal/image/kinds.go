@@ -23,6 +23,7 @@ const (
 	ExactBits       Kind = 19
 	MutableBloomier Kind = 21
 	Cuckoo          Kind = 22
+	Quotient        Kind = 23
 )
 
 // kinds has a row for each kind, at its number.
@@ -43,6 +44,7 @@ var kinds = [...]*kindRow{
 	ExactBits:       &exactBitsRow,
 	MutableBloomier: &mutableBloomierRow,
 	Cuckoo:          &cuckooRow,
+	Quotient:        &quotientRow,
 }
 
 // unread names the kinds that package petal opens, and this one does not.

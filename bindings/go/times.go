@@ -1,0 +1,125 @@
+package petal
+
+/*
+#include "keys.h"
+
+#cgo noescape petal_go_insert_times
+#cgo nocallback petal_go_insert_times
+#cgo noescape petal_filter_insert_times_u64
+#cgo nocallback petal_filter_insert_times_u64
+#cgo noescape petal_filter_insert_times_hash
+#cgo nocallback petal_filter_insert_times_hash
+#cgo noescape petal_go_remove_times
+#cgo nocallback petal_go_remove_times
+#cgo noescape petal_filter_remove_times_u64
+#cgo nocallback petal_filter_remove_times_u64
+#cgo noescape petal_filter_remove_times_hash
+#cgo nocallback petal_filter_remove_times_hash
+#cgo noescape petal_go_times_batch
+#cgo nocallback petal_go_times_batch
+*/
+import "C"
+
+import (
+	"fmt"
+	"runtime"
+)
+
+// InsertTimes inserts a key so many times at once. isNew is true if it certainly was not there before. What is more than
+// the greatest count of the kind leaves it there. [ErrFull] if there is no room for all of them: then none was inserted.
+// [ErrUnsupported] if the kind cannot count. Changes the filter.
+func (f *Filter) InsertTimes(key []byte, times uint64) (isNew bool, err error) {
+	var was C.bool
+	status := C.petal_go_insert_times(f.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(times), &was)
+	runtime.KeepAlive(f)
+	return bool(was), statusError("petal.Filter.InsertTimes", status)
+}
+
+// InsertTimesString is [Filter.InsertTimes] of a string's bytes.
+func (f *Filter) InsertTimesString(key string, times uint64) (isNew bool, err error) {
+	var was C.bool
+	status := C.petal_go_insert_times(f.toChange(), textOf(key), C.size_t(len(key)), C.uint64_t(times), &was)
+	runtime.KeepAlive(f)
+	return bool(was), statusError("petal.Filter.InsertTimesString", status)
+}
+
+// InsertTimesUint64 is [Filter.InsertTimes] of a number, which is the same key as its eight little-endian bytes.
+func (f *Filter) InsertTimesUint64(key, times uint64) (isNew bool, err error) {
+	var was C.bool
+	status := C.petal_filter_insert_times_u64(f.toChange(), C.uint64_t(key), C.uint64_t(times), &was)
+	runtime.KeepAlive(f)
+	return bool(was), statusError("petal.Filter.InsertTimesUint64", status)
+}
+
+// InsertTimesHash is [Filter.InsertTimes] of a key by its hash.
+func (f *Filter) InsertTimesHash(hash, times uint64) (isNew bool, err error) {
+	var was C.bool
+	status := C.petal_filter_insert_times_hash(f.toChange(), C.uint64_t(hash), C.uint64_t(times), &was)
+	runtime.KeepAlive(f)
+	return bool(was), statusError("petal.Filter.InsertTimesHash", status)
+}
+
+// InsertTimesBatch inserts each key as often as the number in its place of times says, in order: answer i is what
+// [Filter.InsertTimes] says of key i. answers may be nil. On a failure the first answers.Done keys were taken. Changes
+// the filter.
+func (f *Filter) InsertTimesBatch(keys Keys, times []uint64, answers *Answers) error {
+	return f.timesBatch("petal.Filter.InsertTimesBatch", false, keys, times, answers)
+}
+
+// RemoveTimes removes a key as often as it is there, but no more than so many times; removed is how often that was.
+// Where a count stands at the greatest one of counting, which is that or more, it stays. [ErrUnsupported] if the kind
+// cannot remove or count. Changes the filter.
+func (f *Filter) RemoveTimes(key []byte, times uint64) (removed uint64, err error) {
+	var often C.uint64_t
+	status := C.petal_go_remove_times(f.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(times), &often)
+	runtime.KeepAlive(f)
+	return uint64(often), statusError("petal.Filter.RemoveTimes", status)
+}
+
+// RemoveTimesString is [Filter.RemoveTimes] of a string's bytes.
+func (f *Filter) RemoveTimesString(key string, times uint64) (removed uint64, err error) {
+	var often C.uint64_t
+	status := C.petal_go_remove_times(f.toChange(), textOf(key), C.size_t(len(key)), C.uint64_t(times), &often)
+	runtime.KeepAlive(f)
+	return uint64(often), statusError("petal.Filter.RemoveTimesString", status)
+}
+
+// RemoveTimesUint64 is [Filter.RemoveTimes] of a number, which is the same key as its eight little-endian bytes.
+func (f *Filter) RemoveTimesUint64(key, times uint64) (removed uint64, err error) {
+	var often C.uint64_t
+	status := C.petal_filter_remove_times_u64(f.toChange(), C.uint64_t(key), C.uint64_t(times), &often)
+	runtime.KeepAlive(f)
+	return uint64(often), statusError("petal.Filter.RemoveTimesUint64", status)
+}
+
+// RemoveTimesHash is [Filter.RemoveTimes] of a key by its hash.
+func (f *Filter) RemoveTimesHash(hash, times uint64) (removed uint64, err error) {
+	var often C.uint64_t
+	status := C.petal_filter_remove_times_hash(f.toChange(), C.uint64_t(hash), C.uint64_t(times), &often)
+	runtime.KeepAlive(f)
+	return uint64(often), statusError("petal.Filter.RemoveTimesHash", status)
+}
+
+// RemoveTimesBatch removes each key as often as it is there, but no more than the number in its place of times says, in
+// order: answer i is false if key i certainly was not there. answers may be nil. On a failure the first answers.Done keys
+// were taken. Changes the filter.
+func (f *Filter) RemoveTimesBatch(keys Keys, times []uint64, answers *Answers) error {
+	return f.timesBatch("petal.Filter.RemoveTimesBatch", true, keys, times, answers)
+}
+
+func (f *Filter) timesBatch(op string, removes bool, keys Keys, times []uint64, answers *Answers) error {
+	if len(times) != keys.Len() {
+		message := fmt.Sprintf("%d counts for %d keys", len(times), keys.Len())
+		return &Error{Op: op, Status: ErrBufferTooSmall, Message: message}
+	}
+	if answers == nil {
+		answers = &Answers{}
+	}
+	err := inPieces(op, keys, answers, func(piece piece, came *C.petal_go_taken, failure *failure) {
+		C.petal_go_times_batch(f.toChange(), C.bool(removes), piece.form, bytesOf(piece.bytes),
+			C.size_t(len(piece.bytes)), numbers(piece.numbers), C.size_t(piece.count), numbers(times[piece.start:]),
+			boolsOf(piece.found), came, &failure.raw)
+	})
+	runtime.KeepAlive(f)
+	return err
+}

@@ -1,0 +1,86 @@
+//! The inner loops of lookups and insertions, for each instruction set.
+
+use super::change::{Editor, Full};
+use super::read::Reader;
+use super::select::{Broadword, Select};
+use super::{HEAD, Table};
+use crate::bits::ring::{self, Batch};
+use crate::simd::{self, Instructions};
+use crate::sizing::quotient::BLOCK;
+use core::sync::atomic::AtomicU64;
+
+/// Lookups with one instruction set.
+pub struct Kernel {
+    /// Whether a hash is there.
+    pub contains: fn(Table, &[AtomicU64], u64) -> bool,
+    /// Whether each hash of a batch is there.
+    pub contains_many: fn(Table, &[AtomicU64], &mut dyn Batch),
+    /// How often each of many hashes is there.
+    pub count_many: fn(Table, &[AtomicU64], &[u64], &mut [u64]),
+    /// Inserts a hash so many times: whether it was not there.
+    pub insert: fn(Table, &mut [u64], u64, u64) -> Result<bool, Full>,
+}
+
+/// Plain code, which every processor runs.
+static PORTABLE: Kernel = Kernel {
+    contains: contains::<Broadword>,
+    contains_many: contains_many::<Broadword>,
+    count_many: count_many::<Broadword>,
+    insert: insert::<Broadword>,
+};
+
+/// The inner loops for an instruction set.
+pub fn kernel(instructions: Instructions) -> &'static Kernel {
+    match instructions.kernel() {
+        #[cfg(target_arch = "x86_64")]
+        simd::Kernel::Avx512 => &super::avx512::KERNEL,
+        _ => &PORTABLE,
+    }
+}
+
+#[inline(always)]
+pub(super) fn contains<S: Select>(table: Table, words: &[AtomicU64], hash: u64) -> bool {
+    Reader::<_, S>::selecting(table, words).contains(table.fingerprint(hash))
+}
+
+#[inline(always)]
+pub(super) fn contains_many<S: Select>(table: Table, words: &[AtomicU64], batch: &mut dyn Batch) {
+    let reader = Reader::<_, S>::selecting(table, words);
+    let fetch = |_: &(), hash| table.fetch(words, hash);
+    let answer = |_: &mut (), hash| reader.contains(table.fingerprint(hash));
+    ring::rolling(&mut (), ring::ahead(words.len(), LINES), batch, fetch, ring::nothing, answer);
+}
+
+#[inline(always)]
+pub(super) fn count_many<S: Select>(table: Table, words: &[AtomicU64], hashes: &[u64], counts: &mut [u64]) {
+    let reader = Reader::<_, S>::selecting(table, words);
+    let ahead = ring::ahead(words.len(), LINES);
+    hashes.iter().take(ahead).for_each(|hash| table.fetch(words, *hash));
+    for (i, (hash, count)) in hashes.iter().zip(counts).enumerate() {
+        if let Some(hash) = hashes[i..].get(ahead).filter(|_| ahead > 0) {
+            table.fetch(words, *hash);
+        }
+        *count = reader.count(table.fingerprint(*hash));
+    }
+}
+
+#[inline(always)]
+pub(super) fn insert<S: Select>(table: Table, words: &mut [u64], hash: u64, times: u64) -> Result<bool, Full> {
+    Editor::<S>::selecting(table, words).insert(table.fingerprint(hash), times)
+}
+
+/// Lines that a lookup touches.
+pub(super) const LINES: usize = 2;
+
+impl Table {
+    /// Fetches the line with the metadata of a hash's block, and the one with its slot, or with one a little further on,
+    /// where its run more often lies.
+    #[inline(always)]
+    pub fn fetch(&self, words: &[AtomicU64], hash: u64) {
+        let quotient = self.fingerprint(hash) >> self.remainder_bits;
+        let block = self.block(quotient);
+        let slot = (quotient % BLOCK + 4) as usize;
+        ring::fetch_word(words, block / 8);
+        ring::fetch_word(words, (block + HEAD + slot * self.remainder_bits as usize / 8) / 8);
+    }
+}
