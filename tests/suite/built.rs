@@ -54,9 +54,22 @@ impl Any {
     }
 }
 
-/// Every layout of the kinds that are built from all of their keys.
+/// Every layout of the kinds that are built from all of their keys. Where fingerprints have the length that the rate
+/// needs, also with lengths of one bit, of part of a byte and of a whole one.
 fn layouts() -> impl Iterator<Item = Case> {
-    all_layouts().into_iter().filter(|case| !case.row.is_made_empty())
+    let of_lengths = |case: Case| {
+        let lengths = if case.value("fingerprint_bits") == Some(0.0) { &[1.0, 5.0, 8.0][..] } else { &[] };
+        let with = |length: &f64| {
+            let mut case = case.clone();
+            let bits = case.values.iter_mut().filter(|(parameter, _)| parameter.name == "fingerprint_bits");
+            bits.for_each(|(_, value)| *value = *length);
+            case
+        };
+        let others: Vec<Case> = lengths.iter().map(with).collect();
+        // Not all kinds take all of them.
+        [case].into_iter().chain(others.into_iter().filter(|case| petal::geometry(&case.spec()).is_ok()))
+    };
+    all_layouts().into_iter().filter(|case| !case.row.is_made_empty()).flat_map(of_lengths)
 }
 
 /// These kinds with their default parameters.

@@ -1,7 +1,7 @@
 //! The ribbon as a filter: the value of a key is its fingerprint.
 
 use super::array::Array;
-use super::kernel::{Either, Group, Kernel, Lookup, Turns};
+use super::kernel::{Either, Group, Kernel, Lookup, SOME, Turns};
 use super::row::Coefficients;
 use super::{Equations, Shape, Work, solve};
 use crate::bits::ring::{self, Batch, GROUP, nothing};
@@ -109,10 +109,15 @@ impl<'a> Fingerprints<'a> {
     }
 
     fn contain<C: Coefficients>(&self, kernel: &Kernel<C>, batch: &mut dyn Batch) {
-        let (mask, mut turns) = (self.mask(), Turns::new(self.0, *kernel));
         let (mut count, mut hashes) = (0, [0; GROUP]);
+        let mut next = batch.next(&mut hashes);
+        if next <= SOME {
+            let answer = |(i, hash): (usize, &u64)| u64::from(self.contains_by(kernel, *hash)) << i;
+            return batch.answer(hashes[..next].iter().enumerate().map(answer).sum(), next);
+        }
+        let (mask, mut turns) = (self.mask(), Turns::new(self.0, *kernel));
         loop {
-            let (next, mut answers) = (batch.next(&mut hashes), 0);
+            let mut answers = 0;
             let find = |kernel: &Kernel<C>, array: &Array, found: &mut Group<C>, from| {
                 (kernel.find_hashes)(array, &hashes, found, from)
             };
@@ -127,7 +132,7 @@ impl<'a> Fingerprints<'a> {
             if next == 0 {
                 return;
             }
-            count = next;
+            (count, next) = (next, batch.next(&mut hashes));
         }
     }
 }

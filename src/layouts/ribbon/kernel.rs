@@ -98,18 +98,18 @@ pub(super) struct Turns<'a, C> {
     array: Array<'a>,
     kernel: Kernel<C>,
     is_far: bool,
-    now: Group<C>,
-    later: Group<C>,
+    /// Of the keys that were found last. Where some were answered, as many others are found.
+    group: Group<C>,
 }
 
 impl<'a, C: Coefficients> Turns<'a, C> {
     pub(super) fn new(array: Array<'a>, kernel: Kernel<C>) -> Turns<'a, C> {
         let is_far = array.words().len() >= FETCH_FROM;
-        Turns { array, kernel, is_far, now: Group::default(), later: Group::default() }
+        Turns { array, kernel, is_far, group: Group::default() }
     }
 
-    /// Finds `next` keys by `find`, and answers for `count` keys that the last turn found: gives `take` what the slots
-    /// of some give, in the first 64 columns and those after, and their checks.
+    /// Answers for `count` keys that the last turn found: gives `take` what the slots of some give, in the first 64
+    /// columns and those after, and their checks. Finds `next` keys by `find`.
     #[inline(always)]
     pub(super) fn turn(
         &mut self,
@@ -117,21 +117,20 @@ impl<'a, C: Coefficients> Turns<'a, C> {
         find: impl Fn(&Kernel<C>, &Array, &mut Group<C>, usize),
         mut take: impl FnMut(usize, &[[u64; SOME]; 2], &[u64; SOME]),
     ) {
-        core::mem::swap(&mut self.now, &mut self.later);
         let is_long = self.array.shape().columns() > u64::BITS;
         for from in (0..count.max(next)).step_by(SOME) {
-            if from < next {
-                find(&self.kernel, &self.array, &mut self.later, from);
-                if self.is_far {
-                    (from..from + SOME).for_each(|i| self.array.fetch(&self.later.row(i)));
-                }
-            }
             if from < count {
-                let first = (self.kernel.some)(&self.array, &self.now, from, 0);
+                let first = (self.kernel.some)(&self.array, &self.group, from, 0);
                 let rest =
-                    if is_long { (self.kernel.some)(&self.array, &self.now, from, u64::BITS) } else { [0; SOME] };
-                let checks = self.now.checks[from..].first_chunk().copied().unwrap_or_default();
+                    if is_long { (self.kernel.some)(&self.array, &self.group, from, u64::BITS) } else { [0; SOME] };
+                let checks = self.group.checks[from..].first_chunk().copied().unwrap_or_default();
                 take(from, &[first, rest], &checks);
+            }
+            if from < next {
+                find(&self.kernel, &self.array, &mut self.group, from);
+                if self.is_far {
+                    (from..from + SOME).for_each(|i| self.array.fetch(&self.group.row(i)));
+                }
             }
         }
     }

@@ -207,10 +207,16 @@ impl<'a> Values<'a> {
     }
 
     fn get_all<C: Coefficients>(&self, kernel: &Kernel<C>, batch: &mut dyn Lookups) {
-        let (is_built, mut turns) = (self.array.shape().shards() > 0, Turns::new(self.array, *kernel));
+        let is_built = self.array.shape().shards() > 0;
         let (mut count, mut ids, mut found) = (0, [0; GROUP], [None; GROUP]);
+        let mut next = batch.next(&mut ids);
+        if next <= SOME {
+            let get = |id: &u128| if is_built { self.get_by(kernel, *id) } else { None };
+            ids[..next].iter().zip(&mut found).for_each(|(id, found)| *found = get(id));
+            return batch.give(&found[..next]);
+        }
+        let mut turns = Turns::new(self.array, *kernel);
         loop {
-            let next = batch.next(&mut ids);
             let find = |kernel: &Kernel<C>, array: &Array, found: &mut Group<C>, from| {
                 (kernel.find_ids)(array, &ids, found, from)
             };
@@ -226,7 +232,7 @@ impl<'a> Values<'a> {
             if next == 0 {
                 return;
             }
-            count = next;
+            (count, next) = (next, batch.next(&mut ids));
         }
     }
 }
