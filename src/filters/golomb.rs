@@ -55,6 +55,8 @@ pub const ROW: Row = Row {
     identity: |geometry| Geometry { words: geometry.words, hashes: geometry.hashes, ..Geometry::default() },
     lines_per_lookup: |geometry| (geometry.payload_bytes as f64 / 64.0 - 1.0).clamp(1.0, 2.5),
     false_positive_rate: |geometry, keys| sizing::false_positive_rate(geometry.words[0], keys),
+    // The gaps of the largest bucket.
+    build_memory: |_| 8 << (sizing::BUCKET_BITS + 2),
     overfill: Overfill::IsBuilt,
     compact: |packing, geometry| {
         let surplus = (u64::BITS - geometry.words[0].leading_zeros()).saturating_sub(sizing::RANGE_BITS);

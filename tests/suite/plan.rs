@@ -51,7 +51,8 @@ fn what_is_built_is_what_was_planned() {
         let proposals = plan(&wanted).unwrap();
         for (proposal, fit) in fitting(&proposals) {
             let row = registry::find(proposal.kind).unwrap();
-            assert_eq!(fit.build_memory >= 8 * keys, !row.is_made_empty(), "{}", row.name);
+            // The collected hashes, and what the kind needs beside them.
+            assert_eq!(fit.build_memory > 8 * keys, !row.is_made_empty(), "{}", row.name);
             if row.is_made_empty() {
                 continue;
             }
