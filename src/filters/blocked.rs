@@ -22,7 +22,7 @@ use crate::layouts::block_kernel::{BlockKernel, Fills};
 use crate::layouts::{Layout, blocked};
 use crate::simd::Instructions;
 use crate::sizing;
-use crate::sizing::blocked::{BLOCK_BITS, MAX_HASHES, MIN_RATE};
+use crate::sizing::blocked::{BLOCK_BITS, LANE_BITS, MAX_HASHES, MIN_RATE};
 use crate::spec::{KindId, Number, Size, Spec};
 
 /// The registry's row.
@@ -91,14 +91,14 @@ impl Blocks for Blocked {
     }
 
     fn rate(fills: &Fills, blocks: u64, hashes: u32) -> f64 {
-        sizing::blocked::from_products(fills.products, blocks, hashes)
+        sizing::blocked::from_products(fills.products, blocks, LANE_BITS, hashes)
     }
 
     fn cardinality(blocks: u64, hashes: u32, ones: u64) -> Option<f64> {
-        sizing::blocked::cardinality(blocks, hashes, ones)
+        sizing::blocked::cardinality(blocks, LANE_BITS, hashes, ones)
     }
 
     fn standard_error(blocks: u64, hashes: u32, keys: u64) -> f64 {
-        sizing::blocked::cardinality_standard_error(blocks, hashes, keys)
+        sizing::blocked::cardinality_standard_error(blocks, LANE_BITS, hashes, keys)
     }
 }

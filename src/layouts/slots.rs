@@ -51,6 +51,16 @@ impl Slots {
         }
     }
 
+    /// Puts a number into a slot in place of what is there.
+    #[inline]
+    pub fn set(&self, words: &mut [u64], slot: u64, number: u64) {
+        let (shift, [first, last]) = (slot * u64::from(self.width) % 64, self.words_of(slot));
+        words[first] = words[first] & !(self.greatest() << shift) | number << shift;
+        if last > first {
+            words[last] = words[last] & !(self.greatest() >> (64 - shift)) | number >> (64 - shift);
+        }
+    }
+
     /// How many slots are not empty. Reads all of them, and says to `progress` after every piece how many bytes that
     /// was.
     pub fn taken(&self, words: &[AtomicU64], progress: &mut dyn FnMut(u64)) -> u64 {
@@ -78,6 +88,11 @@ mod tests {
             let number = |i: u64| 1 + crate::bits::mix(i) % slots.greatest();
             let mut words = vec![0; (200 * width as usize).div_ceil(64)];
             (0..200).step_by(2).for_each(|i| slots.put(&mut words, i, number(i)));
+            // What is replaced leaves nothing, there and beside it.
+            for i in (0..200).step_by(2) {
+                slots.set(&mut words, i, slots.greatest());
+                slots.set(&mut words, i, number(i));
+            }
             let words: Vec<AtomicU64> = words.into_iter().map(AtomicU64::new).collect();
             for i in 0..200 {
                 assert_eq!(slots.get(&words, i), if i % 2 == 0 { number(i) } else { 0 }, "slot {i} of {width} bits");

@@ -47,6 +47,9 @@ const LOW: f64 = 1e-10;
 /// Lanes in a half.
 const LANES: u32 = 8;
 
+/// Bits in a lane: the places that a key's bit of it may have.
+pub const LANE_BITS: u32 = 32;
+
 /// Where `k` lanes, `k` = 1, 2, .. 15, stop to be the best and one more begins, in the limit of many blocks: the
 /// false-positive rate that both have there, and the bits a key at which they have it.
 const CHANGES: [(f64, f64); MAX_HASHES as usize - 1] = [
@@ -98,12 +101,13 @@ const fn choose(n: u32, k: u32) -> f64 {
     product
 }
 
-/// The probability that a key with `a` lanes of a half misses `t` given bits in different lanes of it.
-const fn miss(a: u32, t: u32) -> f64 {
+/// The probability that a key with `a` lanes of a half, of `places` places each, misses `t` given places in different
+/// lanes of it.
+const fn miss(a: u32, t: u32, places: u32) -> f64 {
     let (mut sum, mut power, mut j) = (0.0, 1.0, 0);
     while j <= a && j <= t {
         sum += choose(a, j) * choose(LANES - a, t - j) / choose(LANES, t) * power;
-        power *= 31.0 / 32.0;
+        power *= (places - 1) as f64 / places as f64;
         j += 1;
     }
     sum
@@ -114,14 +118,15 @@ static TERMS: [Terms; MAX_HASHES as usize] = {
     let mut all = [const { Terms { terms: [Term { weight: 0.0, hit: 0.0 }; 45], length: 0 } }; MAX_HASHES as usize];
     let mut i = 0;
     while i < MAX_HASHES as usize {
-        all[i] = Terms::new(i as u32 + 1);
+        all[i] = Terms::new(i as u32 + 1, LANE_BITS);
         i += 1;
     }
     all
 };
 
 impl Terms {
-    const fn new(hashes: u32) -> Terms {
+    /// The terms for keys with `hashes` lanes, from 1 to [`MAX_HASHES`], each of `places` places.
+    pub const fn new(hashes: u32, places: u32) -> Terms {
         let (a, b) = (hashes.div_ceil(2), hashes / 2);
         let mut terms = Terms { terms: [Term { weight: 0.0, hit: 0.0 }; 45], length: 0 };
         let mut t = 0;
@@ -130,7 +135,7 @@ impl Terms {
             // (t, u) and (u, t) have the same z and are one term, unless only one of them is there.
             while u <= b && u <= t {
                 let sign = if (t + u) % 2 == 0 { 1.0 } else { -1.0 };
-                let z = 0.5 * (miss(a, t) * miss(b, u) + miss(b, t) * miss(a, u));
+                let z = 0.5 * (miss(a, t, places) * miss(b, u, places) + miss(b, t, places) * miss(a, u, places));
                 let other = if u < t && t <= b { choose(a, u) * choose(b, t) } else { 0.0 };
                 let weight = sign * (choose(a, t) * choose(b, u) + other);
                 terms.terms[terms.length] = Term { weight, hit: 1.0 - z };
@@ -179,7 +184,7 @@ impl Terms {
     }
 
     /// About the number of blocks for which [`Terms::rate`] is `rate`, by Newton's method on their logarithms.
-    fn blocks_about(&self, keys: u64, rate: f64, start: f64) -> f64 {
+    pub fn blocks_about(&self, keys: u64, rate: f64, start: f64) -> f64 {
         let (wanted, mut blocks) = (ln(rate), start);
         for _ in 0..8 {
             let (share, mut value, mut slope) = (1.0 / blocks, 0.0, 0.0);
@@ -270,13 +275,13 @@ pub fn size_for(keys: u64, false_positive_rate: f64) -> Option<BlockedSize> {
     Some(BlockedSize { blocks, hashes })
 }
 
-/// The present rate of a filter, from the sum over its blocks of the products that
-/// [`crate::layouts::block_kernel::Fills`] defines: the mean, over the blocks and over the lanes that a key may choose,
-/// of the product of their fills. That is the rate whatever was inserted.
-pub fn from_products(products: f64, blocks: u64, hashes: u32) -> f64 {
+/// The present rate of a filter whose lanes have `places` places, [`LANE_BITS`] of bits, from the sum over its blocks of
+/// the products that [`crate::layouts::block_kernel::Fills`] defines: the mean, over the blocks and over the lanes that
+/// a key may choose, of the product of their fills. That is the rate whatever was inserted.
+pub fn from_products(products: f64, blocks: u64, places: u32, hashes: u32) -> f64 {
     let hashes = hashes.clamp(1, MAX_HASHES);
     let choices = choose(LANES, hashes.div_ceil(2)) * choose(LANES, hashes / 2);
-    products * 0.5 / (choices * 32.0_f64.powi(hashes as i32)) / blocks as f64
+    products * 0.5 / (choices * f64::from(places).powi(hashes as i32)) / blocks as f64
 }
 
 /// The present rate of one block, from its bits.
@@ -294,44 +299,47 @@ pub fn from_fill(block: &[u32; 16], hashes: u32) -> f64 {
     let [low, high] = halves;
     let hashes = hashes.clamp(1, MAX_HASHES);
     let (more, fewer) = (hashes.div_ceil(2) as usize, hashes as usize / 2);
-    from_products(low[more] * high[fewer] + low[fewer] * high[more], 1, hashes)
+    from_products(low[more] * high[fewer] + low[fewer] * high[more], 1, LANE_BITS, hashes)
 }
 
-/// The number of distinct keys that set `ones` bits in `blocks` blocks. A key sets a given bit with probability
-/// `k/(512 blocks)`, so that `(1 - k/(512 blocks))^n` of the bits stay zero.
+/// The number of distinct keys that took `taken` places of `blocks` blocks, whose lanes have `places` of them,
+/// [`LANE_BITS`] of bits. A key takes a given place of its block's `m = 16 places` with probability `k/m`, so that
+/// `(1 - k/(m blocks))^n` of all stay free.
 ///
-/// `None` if no bit is zero, or there are no blocks.
-pub fn cardinality(blocks: u64, hashes: u32, ones: u64) -> Option<f64> {
-    let bits = blocks.checked_mul(BLOCK_BITS)?;
-    if ones >= bits {
+/// `None` if none is free, or there are no blocks.
+pub fn cardinality(blocks: u64, places: u32, hashes: u32, taken: u64) -> Option<f64> {
+    let all = blocks.checked_mul(u64::from(2 * LANES * places))?;
+    if taken >= all {
         return None;
     }
-    let missed = (-f64::from(hashes) / bits as f64).ln_1p();
-    Some(((-(ones as f64) / bits as f64).ln_1p() / missed).abs())
+    let missed = (-f64::from(hashes) / all as f64).ln_1p();
+    Some(((-(taken as f64) / all as f64).ln_1p() / missed).abs())
 }
 
-/// The standard error of [`cardinality`] with `keys` keys: with `p = k/512`, `a = p n/B` and `q(i, j)` the probability
-/// that a key of the block misses two given bits,
+/// The standard error of [`cardinality`] with `keys` keys: with `p = k/m`, `a = p n/B` and `q(i, j)` the probability
+/// that a key of the block misses two given places,
 ///
-/// the variance of the number of zeros is `B` times that of one block, less what a fixed number of keys takes from it:
-/// `B (sum over pairs of bits of e^(-2a) (e^(n/B (q - (1-p)^2)) - 1)` less the square of the slope. The pairs are of
-/// four sorts: a bit and itself, two of one lane, two of one half and two of both halves.
-pub fn cardinality_standard_error(blocks: u64, hashes: u32, keys: u64) -> f64 {
+/// the variance of the number of free places is `B` times that of one block, less what a fixed number of keys takes
+/// from it: `B (sum over pairs of places of e^(-2a) (e^(n/B (q - (1-p)^2)) - 1)` less the square of the slope. The pairs
+/// are of four sorts: a place and itself, two of one lane, two of one half and two of both halves.
+pub fn cardinality_standard_error(blocks: u64, places: u32, hashes: u32, keys: u64) -> f64 {
     if blocks == 0 || hashes == 0 {
         return f64::INFINITY;
     }
-    let (blocks, load) = (blocks as f64, keys as f64 / blocks as f64);
+    let (blocks, load, places) = (blocks as f64, keys as f64 / blocks as f64, f64::from(places));
     let (a, b) = (f64::from(hashes.div_ceil(2)), f64::from(hashes / 2));
-    let p = f64::from(hashes) / BLOCK_BITS as f64;
-    // The probability that a key sets both of two different bits.
-    let one_half = 0.5 * (a * (a - 1.0) + b * (b - 1.0)) / (8.0 * 7.0) / (32.0 * 32.0);
-    let both_halves = a * b / 64.0 / (32.0 * 32.0);
-    // Zeros of one block: for each pair, e^(-load (2p - both)) less e^(-2 load p), in units of e^(-2 load p).
-    let pairs = [(512.0, p), (512.0 * 31.0, 0.0), (512.0 * 7.0 * 32.0, one_half), (512.0 * 256.0, both_halves)];
+    let all = f64::from(2 * LANES) * places;
+    let p = f64::from(hashes) / all;
+    // The probability that a key takes both of two different places.
+    let one_half = 0.5 * (a * (a - 1.0) + b * (b - 1.0)) / (8.0 * 7.0) / (places * places);
+    let both_halves = a * b / 64.0 / (places * places);
+    // Free places of one block: for each pair, e^(-load (2p - both)) less e^(-2 load p), in units of e^(-2 load p).
+    let pairs =
+        [(all, p), (all * (places - 1.0), 0.0), (all * 7.0 * places, one_half), (all * 8.0 * places, both_halves)];
     let variance: f64 = pairs.iter().map(|(count, both)| count * (load * both).exp_m1()).sum();
     // The number of keys is given, which takes the part of the variance that it explains.
-    let slope = BLOCK_BITS as f64 * p;
+    let slope = all * p;
     let variance = blocks * (variance - load * slope * slope).max(0.0);
-    // n = -ln(zeros / m) / p per block: dn = dZ / (p Z / B).
-    (variance).sqrt() / (BLOCK_BITS as f64 * p)
+    // n = -ln(free / m) / p per block: dn = dZ / (p Z / B).
+    variance.sqrt() / (all * p)
 }

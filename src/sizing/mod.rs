@@ -24,6 +24,7 @@
 //! | keys in both of two filters | [`crate::compare`] | Papapetrou, Siberski, Nejdl 2010 |
 //! | blocks: a Binomial or Poisson mixture | [`mixture::binomial`], [`mixture::poisson`] | Putze et al. 2009 |
 //! | 512-bit blocks, k of sixteen lanes | [`blocked`] | the same, by inclusion and exclusion over the lanes |
+//! | the same with counters | [`blocked_counters`] | the same, with as many places as a lane has counters |
 //! | 256-bit split blocks | [`split_block`] | the same, for the eight lanes of the Parquet layout |
 //! | 512-bit blocks, k bits anywhere | [`fast_local`] | the exact rate of each block, averaged |
 //! | chains of levels, `1 - prod(1 - P_i)` | [`scalable`] | Almeida et al. 2007 |
@@ -36,6 +37,7 @@
 
 pub mod approximator;
 pub mod blocked;
+pub mod blocked_counters;
 pub mod bloom;
 pub mod cuckoo;
 pub mod dependent;

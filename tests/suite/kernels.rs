@@ -4,6 +4,7 @@ use crate::common::mix;
 use core::sync::atomic::{AtomicU64, Ordering};
 use petal::hash::xxh3;
 use petal::layouts::blocked::masks;
+use petal::layouts::counters::{self, Lines};
 use petal::layouts::fuse::order;
 use petal::layouts::ribbon::{Fingerprints, Lookup, MAX_BITS, MIN_BITS, Values, Work};
 use petal::layouts::{BlockKernel, blocked, fast_local, split_block};
@@ -270,6 +271,68 @@ fn ribbons_of_values_are_looked_up_as_by_plain_code() {
                     map.get_many(&lookup, &mut asked);
                     assert!(asked.found == expected[..length], "{name}, {length} at once");
                 }
+            }
+        }
+    }
+}
+
+/// Compares a kernel of counters with the portable one: insertions, removals, counts, one by one and many at once.
+fn compare_counters(instructions: Instructions, words: usize, hashes: u32, width: u32, count: usize) {
+    let (kernel, specification) = (counters::kernel(instructions), counters::kernel(Instructions::PORTABLE));
+    let lines = Lines { masks: masks(hashes), width };
+    let name = format!("{:?}, {words} words, {hashes} counters of {width} bits, {count} keys", instructions.kernel());
+    // Some keys are there so often that their counters come to their end.
+    let mut inserted = keys(count, 1);
+    inserted.extend_from_within(..count / 2);
+    inserted.extend(inserted.first().copied().into_iter().cycle().take(1 << width.min(8)));
+    let (mut ours, mut theirs, mut one_by_one) = (vec![0; words], vec![0; words], vec![0; words]);
+    let new = Hashes::answered(&inserted, true, |batch| kernel.add(&mut ours, lines, batch));
+    let expected = Hashes::answered(&inserted, true, |batch| specification.add(&mut theirs, lines, batch));
+    assert!(ours == theirs, "{name}: the words differ");
+    assert_eq!(new, expected, "{name}");
+    for (key, new) in inserted.iter().zip(&new) {
+        assert_eq!(kernel.add_one(&mut one_by_one, lines, *key), *new, "{name}");
+    }
+    assert!(ours == one_by_one, "{name}: the words differ one by one");
+
+    let mut asked = keys(count, 1 << 40);
+    asked.extend_from_within(..count / 2);
+    asked.extend_from_slice(&inserted[..count]);
+    let shared = atomics(&ours);
+    let (mut least, mut expected) = (vec![0; asked.len()], vec![0; asked.len()]);
+    kernel.least(&shared, lines, &asked, &mut least);
+    specification.least(&shared, lines, &asked, &mut expected);
+    assert_eq!(least, expected, "{name}");
+    let found = Hashes::answered(&asked, true, |batch| kernel.contains(&shared, lines, batch));
+    for (i, key) in asked.iter().enumerate() {
+        assert_eq!(found[i], least[i] > 0, "{name}");
+        assert_eq!(kernel.contains_one(&shared, lines, *key), found[i], "{name}");
+        assert_eq!(kernel.least_one(&shared, lines, *key), least[i], "{name}");
+    }
+
+    let (mut done, mut expected_done) = (0, 0);
+    let removed = Hashes::answered(&asked, true, |batch| done = kernel.subtract(&mut ours, lines, batch));
+    let expected =
+        Hashes::answered(&asked, true, |batch| expected_done = specification.subtract(&mut theirs, lines, batch));
+    assert!(ours == theirs, "{name}: the words differ after removals");
+    assert_eq!((&removed, done), (&expected, expected_done), "{name}");
+    for (key, removed) in asked.iter().zip(&removed) {
+        assert_eq!(kernel.subtract_one(&mut one_by_one, lines, *key), *removed, "{name}");
+    }
+    assert!(ours == one_by_one, "{name}: the words differ after removals one by one");
+}
+
+#[test]
+fn kernels_of_counters_do_as_the_portable_one() {
+    for instructions in available() {
+        for width in [2, 4, 8, 16] {
+            for hashes in 1..=16 {
+                for (blocks, count) in [(1, 3), (2, 40), (17, 100), (1000, 777)] {
+                    compare_counters(instructions, blocks * blocked::BLOCK_WORDS, hashes, width, count);
+                }
+            }
+            for count in [0, 1, 63, 64, 65, 500] {
+                compare_counters(instructions, FETCH_FROM + 8 * 5, 6, width, count);
             }
         }
     }

@@ -756,11 +756,11 @@ fn blocked_sizes() {
     // A key sets k of the bits of one block, so that the estimate inverts (1 - k/512B)^n.
     for keys in [1.0, 100.0, 5000.0] {
         let ones = 51_200.0 * (1.0 - (1.0 - 6.0 / 51_200.0_f64).powf(keys));
-        close(blocked::cardinality(100, 6, ones.round() as u64).unwrap(), keys, 0.2);
+        close(blocked::cardinality(100, 32, 6, ones.round() as u64).unwrap(), keys, 0.2);
     }
-    assert_eq!(blocked::cardinality(100, 6, 51_200), None);
-    assert_eq!(blocked::cardinality(0, 6, 0), None);
-    assert_eq!(blocked::cardinality_standard_error(0, 6, 5), f64::INFINITY);
+    assert_eq!(blocked::cardinality(100, 32, 6, 51_200), None);
+    assert_eq!(blocked::cardinality(0, 32, 6, 0), None);
+    assert_eq!(blocked::cardinality_standard_error(0, 32, 6, 5), f64::INFINITY);
 }
 
 #[test]

@@ -361,16 +361,27 @@ fn blocked(header: &Header, hash: u64) -> Vec<u64> {
 fn counting(header: &Header, hashes: &[u64]) -> Vec<u8> {
     const G: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut payload = vec![0; header.payload_bytes()];
+    let (width, is_blocked) = (header.word(0), header.word(1) == 1);
+    // The blocks of kind 3, whose bits are in the counters.
+    let mut blocks = header.0[..256].to_vec();
+    blocks[64..72].copy_from_slice(&(header.bits() / 512 * 512).to_le_bytes());
+    let bit = |payload: &[u8], i: u64| u64::from(payload[i as usize / 8] >> (i % 8) & 1);
     for hash in hashes {
-        let counter = |i: u64| high((0..i).fold(*hash, |hash, _| hash.wrapping_mul(G)), header.bits() / 4);
-        let mut counters: Vec<u64> = (0..header.hashes()).map(counter).collect();
+        let counter = |i: u64| high((0..i).fold(*hash, |hash, _| hash.wrapping_mul(G)), header.bits() / width);
+        let mut counters: Vec<u64> = match is_blocked {
+            true => blocked(&Header(&blocks), *hash).iter().map(|bit| bit / width).collect(),
+            false => (0..header.hashes()).map(counter).collect(),
+        };
         // A counter that is met twice counts once.
         counters.sort_unstable();
         counters.dedup();
         for counter in counters {
-            let (byte, shift) = (&mut payload[counter as usize / 2], counter % 2 * 4);
-            if *byte >> shift & 15 < 15 {
-                *byte += 1 << shift;
+            let places = width * counter..width * (counter + 1);
+            let value: u64 = places.clone().map(|i| bit(&payload, i) << (i - places.start)).sum();
+            let more = (value + 1).min((1 << width) - 1);
+            for i in places.clone() {
+                let byte = &mut payload[i as usize / 8];
+                *byte = *byte & !(1 << (i % 8)) | ((more >> (i - places.start) & 1) as u8) << (i % 8);
             }
         }
     }

@@ -12,14 +12,14 @@
 //! with the same fingerprint, and from no other.
 //!
 //! A count is never too low otherwise, and is too high only where all places of the key are shared, at most with the
-//! probability of a false positive. `counting` counts to 15, which stands for 15 or more: what was inserted so often
-//! stays for ever, whatever is removed. `saturated` of `petal_statistics` says how many counters stand there. `cuckoo`
-//! counts the copies that it holds, at most twice the slots of a bucket: one more is not inserted (`PETAL_ERR_FULL`),
-//! though there be room for other keys. So its counts are never cut off; a count is too high where another key has the
-//! same fingerprint and buckets.
+//! probability of a false positive. `counting` counts to 2^counter_bits - 1, by default 15, which stands for as many or
+//! more: what was inserted so often stays for ever, whatever is removed. `saturated` of `petal_statistics` says how
+//! many counters stand there. `cuckoo` counts the copies that it holds, at most twice the slots of a bucket: one more
+//! is not inserted (`PETAL_ERR_FULL`), though there be room for other keys. So its counts are never cut off; a count is
+//! too high where another key has the same fingerprint and buckets.
 //!
-//! `quotient` counts without an end: a count that 64 bits do not hold is refused (`PETAL_ERR_FULL`), and a count is that of
-//! all keys with one fingerprint.
+//! `quotient` counts without an end: a count that 64 bits do not hold is refused (`PETAL_ERR_FULL`), and a count is
+//! that of all keys with one fingerprint.
 
 use super::keys::{self, petal_answers, petal_keys};
 use super::petal_filter;

@@ -1,8 +1,11 @@
 package image
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
-// The kind counting, layout 1: counters of four bits, of which the one with an even number is the low half of its byte.
+// The kind counting, layout 1: counters of 2 to 16 bits, those of a key anywhere or in one block.
 
 var countingRow = kindRow{
 	name:     "counting",
@@ -12,46 +15,85 @@ var countingRow = kindRow{
 	check:    hasZeroTail,
 }
 
-const (
-	counterBits     = 4
-	greatestCounter = 1<<counterBits - 1
-	maxCounters     = 64
-)
+const maxCounters = 64
 
 func (s *shape) asCounting(h *Header) (payloadBytes uint64, possible bool) {
-	s.reach = h.Bits / counterBits
-	return wholeBytes(h.Bits), h.Bits != 0 && h.Bits%counterBits == 0 && h.Hashes >= 1 && h.Hashes <= maxCounters &&
-		h.Words == [8]uint64{}
+	width, inBlocks := h.Words[0], h.Words[1]
+	if width < 2 || width > 16 || inBlocks > 1 || h.Bits%4 != 0 || [6]uint64(h.Words[2:]) != [6]uint64{} || h.Hashes < 1 {
+		return 0, false
+	}
+	s.counterBits = width
+	if inBlocks == 1 {
+		s.blocks = h.Bits / (8 * blockBytes)
+		if s.blocks == 0 || width&(width-1) != 0 || h.Hashes > maxLanes {
+			return 0, false
+		}
+		s.masks = laneMasks(int(h.Hashes))
+		s.bits = s.blocks * 8 * blockBytes
+		return wholeBytes(h.Bits), true
+	}
+	s.reach = h.Bits / width
+	s.bits = s.reach * width
+	return wholeBytes(h.Bits), s.reach != 0 && h.Hashes <= maxCounters
+}
+
+// countersOf writes the counters of a hash, each of them once, to the front of room.
+func (s *shape) countersOf(hash uint64, room *[maxCounters]uint64) []uint64 {
+	found := room[:0]
+	if s.masks != nil {
+		choice := uint64(uint32(hash)) * uint64(len(s.masks)) >> 32
+		for mask := uint64(s.masks[choice]); mask != 0; mask &= mask - 1 {
+			index, bit := place(mask, hash)
+			found = append(found, (8*(s.blockedFirst(hash)+index)+bit)/s.counterBits)
+		}
+		return found
+	}
+	for range s.hashes {
+		p, _ := bits.Mul64(hash, s.reach)
+		hash *= golden
+		if !slices.Contains(found, p) {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+// counter is where a counter lies: its bytes, and the lowest bit in the first of them.
+func (s *shape) counter(payload []byte, p uint64) (in []byte, shift uint64) {
+	first := p * s.counterBits
+	return payload[first/8 : (first+s.counterBits+7)/8], first % 8
+}
+
+// valueOf returns the number that bytes hold, from the lowest bit on.
+func valueOf(in []byte) (value uint64) {
+	for i, b := range in {
+		value |= uint64(b) << (8 * i)
+	}
+	return value
 }
 
 func (s *shape) countingContains(payload []byte, hash uint64) bool {
-	for range s.hashes {
-		p, _ := bits.Mul64(hash, s.reach)
-		if payload[p/2]>>(p%2*counterBits)&greatestCounter == 0 {
+	var room [maxCounters]uint64
+	for _, p := range s.countersOf(hash, &room) {
+		in, shift := s.counter(payload, p)
+		if valueOf(in)>>shift&(1<<s.counterBits-1) == 0 {
 			return false
 		}
-		hash *= golden
 	}
 	return true
 }
 
 func (s *shape) countingInsert(payload []byte, hash uint64) (isNew bool) {
-	var seen [maxCounters]uint64
-next:
-	for i := range s.hashes {
-		p, _ := bits.Mul64(hash, s.reach)
-		hash *= golden
-		seen[i] = p
-		for _, before := range seen[:i] {
-			if before == p {
-				continue next
-			}
+	var room [maxCounters]uint64
+	for _, p := range s.countersOf(hash, &room) {
+		in, shift := s.counter(payload, p)
+		value, greatest := valueOf(in), uint64(1)<<s.counterBits-1
+		isNew = isNew || value>>shift&greatest == 0
+		if value>>shift&greatest != greatest {
+			value += 1 << shift
 		}
-		counter, shift := &payload[p/2], p%2*counterBits
-		value := *counter >> shift & greatestCounter
-		isNew = isNew || value == 0
-		if value != greatestCounter {
-			*counter += 1 << shift
+		for i := range in {
+			in[i] = byte(value >> (8 * i))
 		}
 	}
 	return isNew

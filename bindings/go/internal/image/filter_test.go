@@ -99,10 +99,11 @@ func TestGoldenFilesHoldTheirKeys(t *testing.T) {
 					t.Errorf("%s: key %d as bytes", path, i)
 				}
 			}
-			// Ten bits a key: some two per cent of the others are found. Of counters these are two and a half.
+			// Ten bits a key: some two per cent of the others are found. Of counters these are two and a half, and of
+			// the widest less than one, so that most of the others are found.
 			least := 800
 			if f.Header().Kind == Counting {
-				least = 550
+				least = 100
 			}
 			if absent < least {
 				t.Errorf("%s: only %d of %d other keys are absent", path, absent, 9*goldenKeys)
@@ -180,7 +181,7 @@ func TestInsertingMakesTheSameBytes(t *testing.T) {
 				t.Errorf("%s: key %d is new twice", path, i)
 			}
 		}
-		if fresh < 60 {
+		if fresh < 40 {
 			t.Errorf("%s: only %d keys were new", path, fresh)
 		}
 		if got := f.Header().Offered; got != 2*goldenKeys && f.kind != Counting {

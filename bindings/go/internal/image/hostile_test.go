@@ -49,6 +49,9 @@ func sample() map[Kind][]byte {
 		binary.LittleEndian.PutUint32(image[16:], uint32(XXH3))
 		binary.LittleEndian.PutUint32(image[20:], hashes)
 		binary.LittleEndian.PutUint64(image[64:], 1024)
+		if kind == Counting {
+			binary.LittleEndian.PutUint64(image[72:], 4)
+		}
 		binary.LittleEndian.PutUint64(image[136:], 128)
 		images[kind] = seal(image)
 	}
@@ -92,7 +95,7 @@ func TestHeadersThatLieAreRefused(t *testing.T) {
 		{"bits", 64, u64(1 << 63), ErrCorrupt},
 		{"bits", 64, u64(512), ErrCorrupt},
 		{"bits", 64, u64(1024 + 256), ErrCorrupt},
-		{"word 0", 72, u64(2), ErrCorrupt},
+		{"word 0", 72, u64(17), ErrCorrupt},
 		{"word 1", 80, u64(6), ErrCorrupt},
 		{"word 2", 88, u64(65), ErrCorrupt},
 		{"word 7", 128, u64(1), ErrCorrupt},

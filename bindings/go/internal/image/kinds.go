@@ -99,27 +99,28 @@ func (k Kind) String() string {
 
 // shape is what the kinds need of the geometry to find the bits of a hash.
 type shape struct {
-	blocks     uint64   // split_block and blocked
-	masks      []uint16 // blocked: the choices of lanes that a key has one of
-	hashes     int
-	bits       uint64    // all of them
-	reach      uint64    // bloom and counting: the positions that a probe chooses among. cuckoo: the buckets
-	stride     uint64    // bloom: from the slice of one probe to that of the next; 0 where they share one. cuckoo: the bits of a bucket
-	slots      uint64    // cuckoo: of a bucket
-	sorted     bool      // cuckoo: whether buckets are semi-sorted
-	derivation uint64    // bloom
-	width      uint      // bloom: the slice width. cuckoo and hash_compaction: of an entry
-	cells      cellArray // fuse, and maps: those with the values
-	ribbon     ribbon
-	checks     cellArray    // bloomier: those with the check bits where they are apart; else there are none
-	valueBits  uint         // maps
-	checkBits  uint         // bloomier
-	byRibbon   bool         // bloomier and retrieval
-	values     wordCells    // approximator and mutable_bloomier
-	lattice    uint64       // approximator
-	shards     uint64       // signatures
-	buckets    bucketShape  // signatures
-	levels     []chainLevel // scalable
+	blocks      uint64   // split_block, blocked, and counting in blocks
+	masks       []uint16 // blocked: the choices of lanes that a key has one of
+	hashes      int
+	bits        uint64    // all of them
+	reach       uint64    // bloom and counting: the positions that a probe chooses among. cuckoo: the buckets
+	counterBits uint64    // counting: how wide a counter is
+	stride      uint64    // bloom: from the slice of one probe to that of the next; 0 where they share one. cuckoo: the bits of a bucket
+	slots       uint64    // cuckoo: of a bucket
+	sorted      bool      // cuckoo: whether buckets are semi-sorted
+	derivation  uint64    // bloom
+	width       uint      // bloom: the slice width. cuckoo and hash_compaction: of an entry
+	cells       cellArray // fuse, and maps: those with the values
+	ribbon      ribbon
+	checks      cellArray    // bloomier: those with the check bits where they are apart; else there are none
+	valueBits   uint         // maps
+	checkBits   uint         // bloomier
+	byRibbon    bool         // bloomier and retrieval
+	values      wordCells    // approximator and mutable_bloomier
+	lattice     uint64       // approximator
+	shards      uint64       // signatures
+	buckets     bucketShape  // signatures
+	levels      []chainLevel // scalable
 }
 
 // wholeBytes returns how many bytes so many bits take.
