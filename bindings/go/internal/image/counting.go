@@ -1,9 +1,6 @@
 package image
 
-import (
-	"math/bits"
-	"slices"
-)
+import "math/bits"
 
 // The kind counting, layout 1: counters of 2 to 16 bits, those of a key anywhere or in one block.
 
@@ -48,12 +45,16 @@ func (s *shape) countersOf(hash uint64, room *[maxCounters]uint64) []uint64 {
 		}
 		return found
 	}
+next:
 	for range s.hashes {
 		p, _ := bits.Mul64(hash, s.reach)
 		hash *= golden
-		if !slices.Contains(found, p) {
-			found = append(found, p)
+		for _, before := range found {
+			if before == p {
+				continue next
+			}
 		}
+		found = append(found, p)
 	}
 	return found
 }
