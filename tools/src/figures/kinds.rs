@@ -12,7 +12,7 @@ const QUESTIONS: [(&str, &str, &str, &str); 7] = [
     ),
     ("Has every key a value", "that is wanted back?", "bloomier", "a map: exact for its keys, built once"),
     ("Are all keys known", "before the first lookup?", "ribbon, or fuse", "least memory, or half the time"),
-    ("Must single keys be deleted", "or counted?", "counting", "four bits where bloom has one"),
+    ("Must single keys be deleted", "or counted?", "counting", "a counter where bloom has a bit"),
     (
         "Is the number of keys unknown,",
         "and can no builder count them first?",
