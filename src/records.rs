@@ -14,6 +14,11 @@ pub trait Records<R> {
     /// Those of `take`, which end the pass; [`Status::OutOfMemory`](crate::Status::OutOfMemory) and what the system
     /// reports where records are in a file.
     fn for_each(&self, take: &mut dyn FnMut(&[R]) -> Result<()>) -> Result<()>;
+
+    /// All records at once, where they lie in memory like that.
+    fn as_slice(&self) -> Option<&[R]> {
+        None
+    }
 }
 
 /// How many records of a slice are given at once, so that whoever takes them can report progress.
@@ -26,6 +31,10 @@ impl<R> Records<R> for &[R] {
 
     fn for_each(&self, take: &mut dyn FnMut(&[R]) -> Result<()>) -> Result<()> {
         self.chunks(PIECE).try_for_each(take)
+    }
+
+    fn as_slice(&self) -> Option<&[R]> {
+        Some(self)
     }
 }
 

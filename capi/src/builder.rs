@@ -34,9 +34,9 @@ pub struct petal_builder_options {
     /// The most memory in bytes that keys take, and sorting them; what there is no room for goes to a temporary file. 0
     /// is no limit, otherwise at least 1048576. The finished filter and the stacks of threads are not counted. Kinds
     /// that are built from all of their keys are solved shard by shard, whatever the limit, so that it does not change
-    /// their bytes: that takes some 31 bytes for each key of the largest shard, and 47 of a map. A shard has half of
-    /// all keys, but 2^20 or all at least and 5 * 2^20 at most, so these are 33 MB and 49 MB of two million keys, and
-    /// 165 MB and 250 MB at most. A lower limit holds until then, and is exceeded by as much.
+    /// their bytes: that takes some 22 bytes for each key of the largest shard, 38 of a map, and 5 MB. A shard has half
+    /// of all keys, but 2^20 or all at least and 5 * 2^20 at most, so these are 28 MB and 45 MB of two million keys, and
+    /// 118 MB and 202 MB at most. A lower limit holds until then, and is exceeded by as much.
     pub memory_limit: u64,
     /// The folder of that file, which has no name and goes with the builder. It has 8 bytes for each key, and 16 while
     /// the filter is made; twice that for kinds that remove or count keys. Copied. Nullable without a limit; if it is

@@ -13,8 +13,7 @@ use crate::storage::Words;
 pub type Progress = dyn FnMut(u64, u64) -> bool + Send;
 
 /// The most keys that are sorted, merged or otherwise worked on between two calls of [`Progress`]: 2^21, a tenth of a
-/// second or two. Kinds that are built shard by shard speak after each, which has 2^20 keys on average, and
-/// those of `fuse` up to 5 * 2^20 of many.
+/// second or two.
 pub const PROGRESS_INTERVAL: u64 = 1 << 21;
 
 /// A payload to be made.

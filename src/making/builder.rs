@@ -118,6 +118,9 @@ impl Builder {
     pub fn add_batch(&mut self, keys: &Keys) -> Taken {
         batch::change(&self.hasher, simd::best(), keys, None, |batch| {
             let (mut done, mut hashes) = (0, [0; GROUP]);
+            if let Err(error) = self.hashes.expect(batch.keys()) {
+                return Taken::none(error);
+            }
             loop {
                 let count = batch.next(&mut hashes);
                 if let Some(order) = self.order {

@@ -50,6 +50,17 @@ impl Offered {
         }
     }
 
+    /// Makes room for hashes that will come: [`Collector::expect`].
+    ///
+    /// # Errors
+    /// As [`Collector::expect`].
+    pub fn expect(&mut self, hashes: usize) -> Result<()> {
+        match self {
+            Offered::Once(collector) => collector.expect(hashes),
+            Offered::Counted(collector) => collector.expect(hashes),
+        }
+    }
+
     /// Adds hashes. All are taken, unless there is an error as of [`Collector::add`].
     pub fn add_all(&mut self, hashes: &[u64]) -> Taken {
         let collector = match self {

@@ -49,6 +49,10 @@ impl<R: Record> Records<R> for Heard<'_, '_, '_, R> {
             take(piece)
         })
     }
+
+    fn as_slice(&self) -> Option<&[R]> {
+        self.records.as_slice()
+    }
 }
 
 /// Nobody else speaks meanwhile: kinds do in the thread that they were called in. The lock is for those that may not.

@@ -120,27 +120,37 @@ pub fn cells(arity: u32, keys: u64) -> u64 {
     (starts + u64::from(arity) - 1) << bits
 }
 
-/// So many cells are few: rows of [`MOST_ASIDE_WORDS`] for all of them are little memory.
-pub const FEW_CELLS: u64 = 1 << 19;
-/// The most words of [`aside_words`].
-pub const MOST_ASIDE_WORDS: u64 = 4;
+/// The equations of keys that are set aside, while an array is solved, are worked on together in at most so many words
+/// of bits.
+pub const ASIDE_WORDS: u64 = 4;
+/// So many free cells, and one more, are known for each of these keys at most.
+pub const ASIDE_FREE: u64 = 64;
 
-/// How many keys can be set aside while an array of so many cells is solved, in words of bits: each takes a bit for every
-/// cell, and time that grows with their square.
-pub fn aside_words(cells: u64) -> u64 {
-    if cells <= FEW_CELLS { MOST_ASIDE_WORDS } else { 1 }
+/// How many keys can be set aside while an array of so many cells is solved.
+pub fn most_aside(cells: u64) -> u64 {
+    cells.clamp(1, 1 << 11)
+}
+
+/// How many cells can come into equations that are worked on together.
+pub fn aside_rows(cells: u64) -> u64 {
+    cells.min(1 << 17)
+}
+
+/// Bytes for the keys that are set aside, and their equations.
+pub fn aside_memory(cells: u64) -> u64 {
+    most_aside(cells) * (56 + 4 * ASIDE_FREE) + aside_rows(cells) * (4 + 8 * ASIDE_WORDS)
 }
 
 /// Bytes that solving takes at most on one thread, beside the payload, for `keys` records of so many bytes each: room
-/// for those of the largest shard, and twelve for each of its cells, of which there are most where a key has three, and
-/// a bit for each key that can be set aside.
+/// for those of the largest shard, twelve for each of its cells, of which there are most where a key has three, and the
+/// equations of keys that are set aside.
 pub fn build_memory(keys: u64, record: u64) -> u64 {
     let shards = shards(keys);
     let mean = keys.div_ceil(shards);
     // No shard is 6 standard deviations above the mean.
     let largest = if shards == 1 { mean } else { mean + 6 * mean.isqrt() };
     let cells = cells(3, largest);
-    largest * record + (12 + 8 * aside_words(cells)) * cells + largest / 8
+    largest * record + 12 * cells + aside_memory(cells)
 }
 
 /// The greatest part of a rate that equal hashes may add to that of the fingerprints without costing another bit.

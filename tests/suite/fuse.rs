@@ -1,8 +1,9 @@
 //! The fuse structure: everything that is given is found, whatever the number of keys, the width of cells and the
 //! hashes; and the payload depends on nothing else.
 
+use crate::common::is_soak;
 use petal::layouts::fuse::{
-    ARITIES, Cells, Equations, Fingerprints, MAX_BITS, MIN_BITS, Shape, Work, order, scatter, solve,
+    ARITIES, Cells, Equations, Fingerprints, MAX_BITS, MIN_BITS, Shape, Work, fingerprint, order, scatter, solve,
 };
 use petal::ring::{Batch, GROUP};
 use petal::sizing::fuse as sizing;
@@ -153,6 +154,19 @@ fn arrays_are_as_short_as_those_of_the_paper_or_shorter() {
     }
     let (shape, _) = check_found(&hashes(1, 300_000), in_shards(8));
     assert_eq!(shape.shards(), 5);
+}
+
+/// 10^7 keys, built: what is expected of their arrays is so.
+#[test]
+fn arrays_of_many_keys_are_as_short_as_is_expected() {
+    let keys = if is_soak() { 10_000_000 } else { 2_000_000 };
+    for arity in ARITIES {
+        let (shape, _) = check_found(&hashes(14, keys), Cells::fewest(arity, 8));
+        let of_paper = sizing::of_paper(arity, keys);
+        assert!(shape.cells() <= (of_paper.starts + u64::from(arity) - 1) << of_paper.bits, "{shape:?}");
+        let expected = Shape::expected(arity, 8, keys).unwrap().cells() as f64;
+        assert!((shape.cells() as f64 / expected - 1.0).abs() < 0.001, "{shape:?}, {expected} cells expected");
+    }
 }
 
 /// Where every key has a cell of its own, no two have the same one.
@@ -335,6 +349,31 @@ fn progress_is_heard_and_cancels() {
     }
 }
 
+/// A shard has more keys than may be worked on in silence, and is heard of meanwhile.
+#[test]
+fn progress_is_heard_within_a_shard() {
+    let ordered = ordered(&hashes(13, 1_200_000));
+    for (threads, cells) in [(1, three(8)), (2, Cells { shard_keys: 600_000, ..three(8) })] {
+        let silent = |most: usize| {
+            let mut heard = Vec::new();
+            let mut progress = |done, _| {
+                heard.push(done);
+                heard.len() < most
+            };
+            let mut work = Work { memory: NO_LIMIT, threads, progress: &mut progress };
+            let built = Fingerprints::build(&&ordered[..], cells, &mut work);
+            (built.err().map(|error| error.status()), heard)
+        };
+        let (error, heard) = silent(usize::MAX);
+        assert_eq!(error, None);
+        // Each key is counted, peeled and given its cell.
+        assert!(heard.is_sorted() && heard.len() >= 2 + 3 * (1_200_000 >> 20), "{heard:?}");
+        // Cancelled before any shard is done.
+        let (error, heard) = silent(3);
+        assert_eq!((error, heard), (Some(Status::Cancelled), vec![0; 3]), "{threads} threads");
+    }
+}
+
 /// Records of which a pass gives others than the one before.
 struct Changing<'a>(&'a [u64], std::cell::Cell<usize>);
 
@@ -360,15 +399,53 @@ fn records_that_change_between_passes_are_an_error() {
 
 #[test]
 fn the_false_positive_rate_is_two_to_the_minus_bits() {
-    for (bits, keys, lookups) in
-        [(2, 1, 1 << 18), (2, 3000, 1 << 20), (3, 700, 1 << 20), (8, 100_000, 1 << 24), (13, 20_000, 1 << 26)]
-    {
-        let (shape, words) = build(&hashes(20, keys), three(bits));
+    let each = [
+        (three(2), 1, 1 << 18),
+        (three(2), 3000, 1 << 20),
+        (three(3), 700, 1 << 20),
+        (three(8), 100_000, 1 << 24),
+        (three(13), 20_000, 1 << 26),
+        (three(16), 10_000, 1 << 27),
+        (Cells::fewest(4, 3), 700, 1 << 20),
+        (Cells::fewest(4, 8), 100_000, 1 << 24),
+        (Cells::fewest(4, 11), 20_000, 1 << 25),
+    ];
+    for (cells, keys, lookups) in each {
+        let (shape, words) = build(&hashes(20, keys), cells);
         let filter = Fingerprints::new(shape, words.shared());
         let found = (0..lookups).filter(|i| filter.contains(hash(21, *i))).count() as f64;
-        let rate = sizing::false_positive_rate(bits, keys);
+        let rate = sizing::false_positive_rate(cells.width, keys);
         let (mean, sigma) = (rate * lookups as f64, (rate * (1.0 - rate) * lookups as f64).sqrt());
-        assert!((found - mean).abs() < 4.5 * sigma, "{bits} bits, {keys} keys: {found} found, {mean} expected");
+        assert!((found - mean).abs() < 4.5 * sigma, "{cells:?}, {keys} keys: {found} found, {mean} expected");
+    }
+}
+
+/// A rate of 2^-32 is too small to be counted. But each byte of what the cells of an absent key give agrees with that
+/// of its fingerprint one time in 256, and any two bytes do one time in 65,536, as if they knew nothing of each other.
+#[test]
+fn long_fingerprints_are_as_good_in_each_part() {
+    for arity in ARITIES {
+        let (shape, words) = build(&hashes(22, 50_000), Cells::fewest(arity, 32));
+        let array = petal::layouts::fuse::Array::new(shape, words.shared());
+        let lookups = 1 << 23;
+        let (mut one, mut two) = ([0; 4], [0; 6]);
+        for i in 0..lookups {
+            let x = order(hash(23, i));
+            let mut z = 0;
+            let value = array.value(x, |seed| {
+                z = scatter(x, seed);
+                z
+            });
+            let agree = (value.unwrap() ^ fingerprint(z)).to_le_bytes().map(|byte| byte == 0);
+            one.iter_mut().zip(agree).for_each(|(count, agree)| *count += i32::from(agree));
+            let pairs = (0..4).flat_map(|i| (0..i).map(move |j| agree[i] && agree[j]));
+            two.iter_mut().zip(pairs).for_each(|(count, agree)| *count += i32::from(agree));
+        }
+        for (counts, rate) in [(&one[..], 1.0 / 256.0), (&two[..], 1.0 / 65_536.0)] {
+            let (mean, sigma) = (rate * lookups as f64, (rate * (1.0 - rate) * lookups as f64).sqrt());
+            let is_right = |count: &i32| (f64::from(*count) - mean).abs() < 4.5 * sigma;
+            assert!(counts.iter().all(is_right), "{arity} cells: {counts:?}, {mean} expected of each");
+        }
     }
 }
 

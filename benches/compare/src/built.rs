@@ -1,4 +1,4 @@
-//! Filters that are built from all of their keys: Petal's static kinds beside xorf, for rates of 2^-r.
+//! Filters that are built from all of their keys: Petal's static kinds beside xorf and sux, for rates of 2^-r.
 //!
 //! A build is timed as a whole, from `u64` keys in memory to the filter: hashing and sorting are part of it. Builds
 //! take turns, on one thread; so do lookups in buffers of keys, and each figure is the median.
@@ -6,15 +6,17 @@
 //! Kinds whose parameters change what they cost stand there once for each way of theirs that is of interest.
 
 use crate::keys::{BUFFER, Buffer, Form, Random};
+use crate::limit::{Limit, RINGS};
 use crate::measure::{Effort, each, median, timed, turn};
 use crate::report::{count, figure, percent};
+use crate::static_peers::{LIBRARIES, Library, Static};
 use crate::subject::one_by_one;
 use petal::registry::FILTERS;
 use petal::{Answers, Builder, BuilderOptions, Filter, Image, Row, Spec};
 use serde::Serialize;
-use xorf::{BinaryFuse8, BinaryFuse16, Filter as _};
+use std::fs;
 
-/// The numbers of bits r, of xorf's fingerprints, that are compared.
+/// The numbers of bits r, of the other libraries' fingerprints, that are compared.
 const BITS: [u32; 2] = [8, 16];
 
 /// From so many keys on one build is enough.
@@ -33,6 +35,9 @@ pub struct Record {
     fpr: f64,
     /// Nanoseconds of the build for each key.
     build_ns: f64,
+    /// Bytes that the process had more at the height of the build than before it, for each key; 0 where the system does
+    /// not tell.
+    peak_bytes: f64,
     /// Nanoseconds for each key that is there, in batches where the library has them.
     hit_ns: f64,
     /// Nanoseconds for each key that is not there.
@@ -41,20 +46,27 @@ pub struct Record {
     single_hit_ns: f64,
     /// Nanoseconds for each key that is not there, one call a key.
     single_miss_ns: f64,
+    /// Nanoseconds for each random line of as much memory, as that allows.
+    line_ns: f64,
 }
 
 /// A filter that was built.
 enum Built {
     Petal(Filter),
-    Xorf8(BinaryFuse8),
-    Xorf16(BinaryFuse16),
+    Other(Box<dyn Static>),
+}
+
+/// Whose a filter is.
+#[derive(Clone, Copy)]
+enum Maker {
+    Petal(&'static Row),
+    Other(&'static Library),
 }
 
 /// How one is built.
 #[derive(Clone, Copy)]
 struct Contender {
-    /// `None` is xorf.
-    petal: Option<&'static Row>,
+    maker: Maker,
     /// A parameter of the kind that has not its default, by name.
     setting: Option<(&'static str, f64)>,
     bits: u32,
@@ -70,26 +82,31 @@ impl Contender {
             for row in FILTERS.iter().filter(|row| !row.is_made_empty() && wants(row.name)) {
                 let set = SET.into_iter().filter(|(kind, ..)| *kind == row.name).map(|(_, name, value)| (name, value));
                 let settings = [None].into_iter().chain(set.map(Some));
-                all.extend(settings.map(|setting| Contender { petal: Some(row), setting, bits }));
+                all.extend(settings.map(|setting| Contender { maker: Maker::Petal(row), setting, bits }));
             }
-            all.extend(wants("xorf").then_some(Contender { petal: None, setting: None, bits }));
+            for library in LIBRARIES.iter().filter(|library| wants(library.name)) {
+                all.push(Contender { maker: Maker::Other(library), setting: None, bits });
+            }
         }
         all
     }
 
     fn name(&self) -> String {
         let setting = self.setting.map_or(String::new(), |(name, value)| format!(", {name} {value}"));
-        format!("{} {}{setting}", self.petal.map_or("xorf", |row| row.name), self.bits)
+        let name = match self.maker {
+            Maker::Petal(row) => row.name,
+            Maker::Other(library) => library.name,
+        };
+        format!("{name} {}{setting}", self.bits)
     }
 
     fn build(&self, keys: &[u64]) -> Result<Built, String> {
         let failure = |error: &dyn std::fmt::Display| format!("{}: {error}", self.name());
-        let Some(row) = self.petal else {
-            let failure = |error| failure(&error);
-            return match self.bits {
-                8 => BinaryFuse8::try_from(keys).map(Built::Xorf8).map_err(failure),
-                _ => BinaryFuse16::try_from(keys).map(Built::Xorf16).map_err(failure),
-            };
+        let row = match self.maker {
+            Maker::Petal(row) => row,
+            Maker::Other(library) => {
+                return (library.build)(keys, self.bits).map(Built::Other).map_err(|error| failure(&error));
+            }
         };
         let failure = |error| failure(&error);
         let false_positive_rate = (-f64::from(self.bits)).exp2();
@@ -109,8 +126,7 @@ impl Built {
     fn bits(&self) -> u64 {
         match self {
             Built::Petal(filter) => filter.base().geometry().payload_bytes * 8,
-            Built::Xorf8(filter) => filter.len() as u64 * 8,
-            Built::Xorf16(filter) => filter.len() as u64 * 16,
+            Built::Other(filter) => filter.bits(),
         }
     }
 
@@ -122,17 +138,15 @@ impl Built {
                 filter.contains_batch(&keys.keys(), answers).expect("keys can be looked up");
                 answers.true_count
             }
-            Built::Xorf8(_) | Built::Xorf16(_) => self.contains_one_by_one(keys, answers),
+            Built::Other(_) => self.contains_one_by_one(keys, answers),
         }
     }
 
     /// Looks the keys of a buffer up, one call each; how many were found.
     fn contains_one_by_one(&self, keys: &Buffer, answers: &mut [u8]) -> u64 {
-        let keys = keys.numbers().iter();
         match self {
-            Built::Petal(filter) => one_by_one(keys, answers, |key| filter.contains_u64(*key)),
-            Built::Xorf8(filter) => one_by_one(keys, answers, |key| filter.contains(key)),
-            Built::Xorf16(filter) => one_by_one(keys, answers, |key| filter.contains(key)),
+            Built::Petal(filter) => one_by_one(keys.numbers().iter(), answers, |key| filter.contains_u64(*key)),
+            Built::Other(filter) => filter.contains(keys.numbers(), answers),
         }
     }
 }
@@ -147,6 +161,33 @@ pub fn keys_of(n: u64, buffer: &mut Buffer) -> Vec<u64> {
     keys
 }
 
+/// Bytes of memory that the process has (`VmRSS`), or had at most since [`forget_peak`] (`VmHWM`).
+fn memory(name: &str) -> Option<f64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    Some(line.trim().strip_suffix(" kB")?.parse::<f64>().ok()? * 1024.0)
+}
+
+/// Begins a new peak, where the system can.
+fn forget_peak() -> Option<()> {
+    fs::write("/proc/self/clear_refs", "5").ok()
+}
+
+/// What a line costs that is read of so many bytes.
+fn limit(bytes: u64, effort: &Effort, random: &mut Random) -> Result<f64, String> {
+    let limit = Limit::new(bytes as usize)?;
+    let mut least = f64::INFINITY;
+    for ahead in RINGS {
+        let mut times = Vec::new();
+        for _ in 0..effort.repetitions {
+            let draw = |order: &mut Vec<u32>| limit.order(order, random);
+            times.push(turn(effort, &mut Vec::new(), draw, |order| limit.read(order, ahead)));
+        }
+        least = least.min(median(&times));
+    }
+    Ok(least)
+}
+
 /// Builds and asks all of them that are wanted, with so many keys.
 ///
 /// # Errors
@@ -156,14 +197,17 @@ pub fn compare(n: u64, effort: &Effort, wants: &dyn Fn(&str) -> bool) -> Result<
     let keys = keys_of(n, &mut buffer);
     let contenders = Contender::all(wants);
     let repetitions = if n < LONG { effort.repetitions } else { 1 };
-    let mut built: Vec<Built> = Vec::new();
+    let (mut built, mut peaks): (Vec<Built>, Vec<f64>) = (Vec::new(), Vec::new());
     let mut builds = vec![Vec::new(); contenders.len()];
     for repetition in 0..repetitions {
         for (contender, times) in contenders.iter().zip(&mut builds) {
             let mut filter = Err(String::new());
+            let before = if repetition == 0 { forget_peak().and_then(|()| memory("VmRSS")) } else { None };
             times.push(each(timed(|| filter = contender.build(&keys)), n));
             let filter = filter?;
             if repetition == 0 {
+                let peak = before.and_then(|before| Some(memory("VmHWM")? - before));
+                peaks.push(peak.unwrap_or(0.0) / n as f64);
                 built.push(filter);
             }
         }
@@ -195,38 +239,45 @@ pub fn compare(n: u64, effort: &Effort, wants: &dyn Fn(&str) -> bool) -> Result<
             }
         }
     }
-    let record = |(i, contender): (usize, &Contender)| Record {
-        filter: contender.name(),
-        n,
-        bits_per_key: built[i].bits() as f64 / n as f64,
-        fpr: positives[i].0 as f64 / positives[i].1 as f64,
-        build_ns: median(&builds[i]),
-        hit_ns: median(&lookups[i][0]),
-        miss_ns: median(&lookups[i][1]),
-        single_hit_ns: median(&lookups[i][2]),
-        single_miss_ns: median(&lookups[i][3]),
-    };
-    Ok(contenders.iter().enumerate().map(record).collect())
+    let mut records = Vec::new();
+    for (i, contender) in contenders.iter().enumerate() {
+        records.push(Record {
+            filter: contender.name(),
+            n,
+            bits_per_key: built[i].bits() as f64 / n as f64,
+            fpr: positives[i].0 as f64 / positives[i].1 as f64,
+            build_ns: median(&builds[i]),
+            peak_bytes: peaks[i],
+            hit_ns: median(&lookups[i][0]),
+            miss_ns: median(&lookups[i][1]),
+            single_hit_ns: median(&lookups[i][2]),
+            single_miss_ns: median(&lookups[i][3]),
+            line_ns: limit(built[i].bits() / 8, effort, &mut random)?,
+        });
+    }
+    Ok(records)
 }
 
 /// The table of one comparison.
 pub fn print(n: u64, records: &[Record]) {
     println!("\nbuilt from all keys at once: n = {}, u64 keys", count(n));
     println!(
-        "{:<27} {:>8} {:>8} {:>9} {:>7} {:>7}   {:>17}",
-        "filter", "bits/key", "FPR %", "build, ns", "hit", "miss", "one by one"
+        "{:<27} {:>8} {:>8} {:>9} {:>10} {:>7} {:>7}   {:>17} {:>7}",
+        "filter", "bits/key", "FPR %", "build, ns", "peak bytes", "hit", "miss", "one by one", "line"
     );
     for record in records {
         println!(
-            "{:<27} {:>8.3} {:>8} {:>9} {:>7} {:>7}   {:>8} {:>8}",
+            "{:<27} {:>8.3} {:>8} {:>9} {:>10} {:>7} {:>7}   {:>8} {:>8} {:>7}",
             record.filter,
             record.bits_per_key,
             percent(record.fpr),
             figure(record.build_ns),
+            figure(record.peak_bytes),
             figure(record.hit_ns),
             figure(record.miss_ns),
             figure(record.single_hit_ns),
-            figure(record.single_miss_ns)
+            figure(record.single_miss_ns),
+            figure(record.line_ns)
         );
     }
 }

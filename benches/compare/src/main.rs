@@ -13,6 +13,7 @@ mod measure;
 mod peers;
 mod plot;
 mod report;
+mod static_peers;
 mod structured;
 mod subject;
 mod threads;

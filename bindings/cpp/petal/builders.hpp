@@ -21,8 +21,8 @@ inline namespace without_exceptions {
 class builder_options {
  public:
   /// The most bytes that collected keys take before they go to a temporary file in this folder. Kinds that are built
-  /// from all of their keys are solved in memory even if the limit is lower: filters take 33 MB of two million keys
-  /// and 165 MB at most, maps 49 MB and 250 MB.
+  /// from all of their keys are solved in memory even if the limit is lower: filters take 28 MB of two million keys
+  /// and 118 MB at most, maps 45 MB and 202 MB.
   builder_options &memory_limit(std::uint64_t most, std::string temporary_directory) noexcept {
     limit_ = most;
     directory_ = std::move(temporary_directory);

@@ -218,7 +218,7 @@ pub struct Resources {
     #[arg(allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: u32,
     /// The most memory for collecting keys and for building, at least 1MiB; what there is no room for goes to a file.
-    /// Solving takes 33 MB of two million keys and up to 165 MB, and of a map 49 MB and up to 250 MB, in any case.
+    /// Solving takes 28 MB of two million keys and up to 118 MB, and of a map 45 MB and up to 202 MB, in any case.
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = numbers::memory_limit)]
     pub memory_limit: Option<u64>,
     /// Where that file is made, which has no name: $TMPDIR or /tmp if not given.

@@ -6,7 +6,7 @@ use core::arch::x86_64::*;
 /// The low halves of the products of four numbers with one, which is given as it is and shifted down by 32.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn multiply(x: __m256i, by: u64) -> __m256i {
+pub(crate) fn multiply(x: __m256i, by: u64) -> __m256i {
     let (low, high) = (_mm256_set1_epi64x(by as i64), _mm256_set1_epi64x((by >> 32) as i64));
     let crossed = _mm256_add_epi64(_mm256_mul_epu32(x, high), _mm256_mul_epu32(_mm256_srli_epi64::<32>(x), low));
     _mm256_add_epi64(_mm256_mul_epu32(x, low), _mm256_slli_epi64::<32>(crossed))

@@ -8,31 +8,23 @@ use crate::bits::ring::{self, GROUP};
 use core::arch::x86_64::*;
 
 /// The kernel for AVX-512.
-pub(super) static KERNEL: Kernel =
-    Kernel { three: Turns { near: near::<3>, far: far::<3> }, four: Turns { near: near::<4>, far: far::<4> }, suits };
+pub(super) static KERNEL: Kernel = Kernel {
+    three: Turns { near: near::<3>, far: far::<3> },
+    four: Turns { near: near::<4>, far: far::<4> },
+    suits: |array| array.is_gathered(),
+};
 
 /// Keys of a vector.
 const WIDTH: usize = 8;
 
-/// Whether numbers of shards and of groups of cells are of 32 bits, the directory is all there, and a cell is found in
-/// eight bytes.
-fn suits(array: &Array) -> bool {
-    let shape = &array.shape;
-    let fits = |number: u64| (1..1 << 32).contains(&number);
-    fits(shape.shards)
-        && fits(shape.cells())
-        && shape.width <= cells::MAX_NARROW
-        && array.directory.len() as u64 >= shape.shards
-}
-
 fn near<const K: usize>(array: &Array, hashes: &[u64; GROUP], found: &mut Group, asked: &Group) -> u64 {
-    assert!(suits(array));
+    assert!(array.is_gathered());
     // SAFETY: this kernel is given out for processors that have AVX-512 F, BW, DQ and VL, and the array suits.
     unsafe { turn::<K, false>(array, hashes, found, asked) }
 }
 
 fn far<const K: usize>(array: &Array, hashes: &[u64; GROUP], found: &mut Group, asked: &Group) -> u64 {
-    assert!(suits(array));
+    assert!(array.is_gathered());
     // SAFETY: as in `near`: the processor has the instructions, and the array suits.
     unsafe { turn::<K, true>(array, hashes, found, asked) }
 }
@@ -62,7 +54,7 @@ fn all(number: u64) -> __m512i {
 }
 
 /// # Safety
-/// The array suits ([`suits`]).
+/// The array suits ([`Array::is_gathered`]).
 #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
 unsafe fn turn<const K: usize, const FETCH: bool>(
     array: &Array,

@@ -34,7 +34,7 @@ pub(super) fn together<const K: usize>(words: &[AtomicU64], width: u32, bits: [u
 }
 
 /// The cell at `position` of words that nobody else uses.
-#[inline]
+#[inline(always)]
 pub(super) fn get_own(words: &[u64], width: u32, position: u64) -> u64 {
     let bit = position * u64::from(width);
     let (word, shift) = ((bit / 64) as usize, bit % 64);
@@ -44,12 +44,22 @@ pub(super) fn get_own(words: &[u64], width: u32, position: u64) -> u64 {
 }
 
 /// Sets the cell at `position`, which is zero, to a value of `width` bits.
-#[inline]
+#[inline(always)]
 pub(super) fn set(words: &mut [u64], width: u32, position: u64, value: u64) {
     let bit = position * u64::from(width);
     let (word, shift) = ((bit / 64) as usize, bit % 64);
     words[word] |= value << shift;
     if shift + u64::from(width) > 64 {
         words[word + 1] |= value >> (64 - shift);
+    }
+}
+
+/// Makes the cell at `position` zero.
+pub(super) fn clear(words: &mut [u64], width: u32, position: u64) {
+    let bit = position * u64::from(width);
+    let (word, shift) = ((bit / 64) as usize, bit % 64);
+    words[word] &= !(mask(width) << shift);
+    if shift + u64::from(width) > 64 {
+        words[word + 1] &= !(mask(width) >> (64 - shift));
     }
 }

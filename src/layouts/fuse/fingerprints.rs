@@ -1,8 +1,8 @@
 //! The fuse structure as a filter: the value of a key is its fingerprint.
 
-#[cfg(target_arch = "x86_64")]
-use super::avx512;
 use super::{Array, Cells, Equations, Shape, Work, cells, fingerprint, order, portable, scatter, solve};
+#[cfg(target_arch = "x86_64")]
+use super::{avx2, avx512};
 use crate::bits::ring::{self, Batch, GROUP, nothing};
 use crate::error::Result;
 use crate::records::Records;
@@ -58,20 +58,26 @@ impl<'a> Fingerprints<'a> {
     /// Whether the hash was among those that the filter was built of, or has the same fingerprint by chance.
     #[inline]
     pub fn contains(&self, hash: u64) -> bool {
-        match self.0.shape.arity() {
-            _ if self.0.shape.shards == 0 => false,
-            3 => self.contains_of::<3>(hash),
-            _ => self.contains_of::<4>(hash),
+        let Shape { shards, width, .. } = self.0.shape;
+        match (self.0.shape.arity(), width) {
+            _ if shards == 0 => false,
+            (3, 8) => self.contains_of::<3, 8>(hash),
+            (3, 16) => self.contains_of::<3, 16>(hash),
+            (3, _) => self.contains_of::<3, 0>(hash),
+            _ => self.contains_of::<4, 0>(hash),
         }
     }
 
-    /// [`Fingerprints::contains`] where keys have K cells, and there are keys.
+    /// [`Fingerprints::contains`] where keys have K cells of W bits, 0 for as many as the shape says, and there are
+    /// keys.
     #[inline(always)]
-    fn contains_of<const K: usize>(&self, hash: u64) -> bool {
+    fn contains_of<const K: usize, const W: u32>(&self, hash: u64) -> bool {
         let Fingerprints(array) = self;
+        let width = if W == 0 { array.shape.width } else { W };
         let x = order(hash);
         let places = array.places::<K>(x, |seed| scatter(x, seed));
-        (array.together(&places) ^ fingerprint(places.z)) & cells::mask(array.shape.width) == 0
+        let bits = places.cells.map(|cell| cell.wrapping_mul(width.into()));
+        (cells::together(array.words, width, bits) ^ fingerprint(places.z)) & cells::mask(width) == 0
     }
 
     /// Asks for the cache lines of the cells of a hash. Reads its shard's entry of the directory for that.
@@ -154,8 +160,11 @@ impl Kernel {
     }
 }
 
+/// There is none for NEON, which neither gathers nor multiplies numbers of 64 bits: plain code is as fast there.
 fn kernel(instructions: Instructions) -> &'static Kernel {
     match instructions.kernel() {
+        #[cfg(target_arch = "x86_64")]
+        simd::Kernel::Avx2 => &avx2::KERNEL,
         #[cfg(target_arch = "x86_64")]
         simd::Kernel::Avx512 => &avx512::KERNEL,
         _ => &portable::KERNEL,

@@ -25,9 +25,11 @@
 //! Positions come from the directory, which opening does not read. Every access to a cell is checked instead: a forged
 //! directory gives wrong answers, and [`Shape::check`] finds it.
 
+mod aside;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-mod aside;
 mod cells;
 mod fingerprints;
 pub mod own_cells;
@@ -106,8 +108,20 @@ impl<'a> Array<'a> {
     /// The array of this shape in `words`. Where these are fewer than the shape has, cells that are not there are zero.
     #[inline]
     pub fn new(shape: Shape, words: &'a [AtomicU64]) -> Array<'a> {
-        let directory = words.get(shape.cell_words() as usize..).unwrap_or_default().as_chunks().0;
+        let directory = words.get(shape.cell_words as usize..).unwrap_or_default().as_chunks().0;
         Array { shape, directory, words }
+    }
+
+    /// Whether kernels may gather its cells: numbers of shards and of cells are of 32 bits, the directory is all there,
+    /// and a cell is found in eight bytes.
+    #[cfg(target_arch = "x86_64")]
+    fn is_gathered(&self) -> bool {
+        let shape = &self.shape;
+        let fits = |number: u64| (1..1 << 32).contains(&number);
+        fits(shape.shards)
+            && fits(shape.cells())
+            && shape.width <= cells::MAX_NARROW
+            && self.directory.len() as u64 >= shape.shards
     }
 
     /// Where the cells of a key are, of which there are K: of x, a result of [`order`] or the like, and of what

@@ -2,12 +2,13 @@
 
 use super::shape::Segments;
 use crate::bits::prefetch;
+use crate::error::Result;
 
 /// What is known of each cell while keys are peeled: the exclusive or of the numbers of the keys that have it (bits 0
 /// to 31), that of its numbers, from 0 on, among theirs (bits 32 and 33), and how many they are (from bit 34 on).
 pub(super) type Slot = u64;
 
-const COUNT: u32 = 34;
+pub(super) const COUNT: u32 = 34;
 const ONE: Slot = 1 << COUNT;
 
 /// A key that has a cell as its so many-th.
@@ -19,10 +20,16 @@ fn slot(key: usize, which: usize) -> Slot {
 /// The key that was peeled with a cell, and which of its cells that is.
 #[inline]
 pub(super) fn peeled(slot: Slot) -> (usize, usize) {
-    (slot as u32 as usize, (slot >> 32) as usize)
+    (slot as u32 as usize, (slot >> 32 & 3) as usize)
 }
 
-/// What solving needs of the keys of a shard.
+/// Told of keys that were worked on, how many each time, [`STRETCH`] at most; an error ends the work.
+pub(super) type Heard<'a> = dyn FnMut(usize) -> Result<()> + 'a;
+
+/// So many keys are worked on before that is told.
+pub(super) const STRETCH: usize = 1 << 19;
+
+/// What solving needs of the keys of a shard, which come in the order of how far into it they are.
 pub(super) trait Keys {
     /// How many there are.
     fn len(&self) -> usize;
@@ -62,7 +69,7 @@ impl<Q: Keys> Seeded<'_, Q> {
 
 /// Keys that are being peeled.
 pub(super) struct Peeling<'a, Q, const K: usize> {
-    of: Seeded<'a, Q>,
+    pub of: Seeded<'a, Q>,
     /// One for each cell.
     slots: &'a mut [Slot],
     /// The cells of peeled keys, in order, and after them those that may be peeled next; a place more than cells.
@@ -71,40 +78,73 @@ pub(super) struct Peeling<'a, Q, const K: usize> {
     pub done: usize,
     head: usize,
     tail: usize,
+    /// No key that is left has a cell before this one.
+    left: usize,
 }
 
 impl<'a, Q: Keys, const K: usize> Peeling<'a, Q, K> {
-    /// Peels as many keys as can be.
-    pub(super) fn new(of: Seeded<'a, Q>, slots: &'a mut [Slot], order: &'a mut [u32]) -> Peeling<'a, Q, K> {
+    /// Peels as many keys as can be. `heard` is told of them.
+    ///
+    /// # Errors
+    /// Those of `heard`.
+    pub(super) fn new(
+        of: Seeded<'a, Q>,
+        slots: &'a mut [Slot],
+        order: &'a mut [u32],
+        heard: &mut Heard,
+    ) -> Result<Peeling<'a, Q, K>> {
         slots.fill(0);
-        for key in 0..of.keys.len() {
-            for (which, position) in of.cells::<K>(key).0.into_iter().enumerate() {
-                let place = &mut slots[position as usize];
-                *place = (*place ^ slot(key, which)) + ONE;
+        let count = of.keys.len();
+        for start in (0..count).step_by(STRETCH) {
+            let end = count.min(start + STRETCH);
+            for key in start..end {
+                for (which, position) in of.cells::<K>(key).0.into_iter().enumerate() {
+                    let place = &mut slots[position as usize];
+                    *place = (*place ^ slot(key, which)) + ONE;
+                }
             }
+            heard(end - start)?;
         }
-        let mut peeling = Peeling { of, slots, order, done: 0, head: 0, tail: 0 };
+        let mut peeling = Peeling { of, slots, order, done: 0, head: 0, tail: 0, left: 0 };
         let cells = peeling.slots.len();
         for start in (0..cells).step_by(BLOCK) {
             for (i, place) in peeling.slots[start..cells.min(start + BLOCK)].iter().enumerate() {
                 peeling.order[peeling.tail] = (start + i) as u32;
                 peeling.tail += usize::from(place >> COUNT == 1);
             }
-            peeling.drain();
+            peeling.drain(heard)?;
         }
-        peeling
+        Ok(peeling)
     }
 
     /// Peels what can be peeled next, and what that makes free.
+    ///
+    /// # Errors
+    /// Those of `heard`.
+    pub(super) fn drain(&mut self, heard: &mut Heard) -> Result<()> {
+        while self.head < self.tail {
+            let before = self.done;
+            self.drain_until(before + STRETCH, |_| true);
+            // Nearly always a few keys: no time to speak of.
+            if self.done - before >= STRETCH {
+                heard(self.done - before)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`Peeling::drain`], until so many keys are peeled in all. `go_on` is told of each cell of which all keys were
+    /// peeled with others; false ends it.
     ///
     /// A queue: in turn those that are free do not depend on each other, so that many are under way at once. What
     /// becomes free is near what freed it, so what is at work stays in the cache. Behind the head are those that were
     /// peeled. A cell comes into the queue once at most, when its count becomes 1, or had it before; `tail` is never
     /// past the last place.
-    fn drain(&mut self) {
+    #[inline(always)]
+    pub(super) fn drain_until(&mut self, limit: usize, mut go_on: impl FnMut(u32) -> bool) {
         let Peeling { of, slots, order, .. } = self;
         let (mut done, mut head, mut tail) = (self.done, self.head, self.tail);
-        while head < tail {
+        while head < tail && done < limit {
             let cell = order[head];
             head += 1;
             // Those that come soon, if they are there already; otherwise anything.
@@ -112,15 +152,18 @@ impl<'a, Q: Keys, const K: usize> Peeling<'a, Q, K> {
             fetch_key(slots, order, head + NEAR, of.keys);
             let place = &mut slots[cell as usize];
             if *place >> COUNT != 1 {
-                continue;
+                if go_on(cell) {
+                    continue;
+                }
+                break;
             }
             *place -= ONE;
             let (key, own) = peeled(*place);
             order[done] = cell;
             done += 1;
             let positions = of.cells::<K>(key).0;
-            for which in OTHERS[own][..K - 1].iter().copied() {
-                let position = positions[which];
+            for i in 0..K - 1 {
+                let (which, position) = other(&positions, own, i);
                 let place = &mut slots[position as usize];
                 *place = (*place ^ slot(key, which)) - ONE;
                 order[tail] = position as u32;
@@ -130,17 +173,31 @@ impl<'a, Q: Keys, const K: usize> Peeling<'a, Q, K> {
         (self.done, self.head, self.tail) = (done, head, tail);
     }
 
+    /// The first key that is left, not before `from`; `None` if all were peeled. To be asked when nothing can be peeled
+    /// next.
+    ///
+    /// The first cell that is left is one that a key begins in, and of the keys that do, which stand side by side, those
+    /// are left of which all cells are: that of a peeled key which it was peeled with is not.
+    pub(super) fn first_left(&mut self, from: usize) -> Option<usize> {
+        self.left += self.slots[self.left..].iter().position(|slot| slot >> COUNT > 0)?;
+        let (mut low, mut high) = (from, self.of.keys.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.of.cells::<K>(middle).0[0] < self.left as u64 { low = middle + 1 } else { high = middle }
+        }
+        let is_left = |key: &usize| {
+            let cells: [u64; K] = self.of.cells(*key).0;
+            cells.iter().all(|cell| self.slots[*cell as usize] >> COUNT > 0)
+        };
+        (low..self.of.keys.len()).find(is_left)
+    }
+
     /// How many cells there are.
     pub(super) fn cells(&self) -> u64 {
         self.slots.len() as u64
     }
 
-    /// The keys that were peeled after the first `from`, in order.
-    pub(super) fn peeled_from(&self, from: usize) -> impl Iterator<Item = usize> {
-        self.order[from..self.done].iter().map(|cell| peeled(self.slots[*cell as usize]).0)
-    }
-
-    /// Takes a key away that was not peeled, and peels what that makes free.
+    /// Takes a key away that was not peeled. What that makes free can be peeled next.
     pub(super) fn take_away(&mut self, key: usize) {
         for (which, position) in self.of.cells::<K>(key).0.into_iter().enumerate() {
             let place = &mut self.slots[position as usize];
@@ -148,7 +205,6 @@ impl<'a, Q: Keys, const K: usize> Peeling<'a, Q, K> {
             self.order[self.tail] = position as u32;
             self.tail += usize::from(*place >> COUNT == 1);
         }
-        self.drain();
     }
 }
 
@@ -176,5 +232,9 @@ pub(super) fn fetch_key(slots: &[Slot], order: &[u32], i: usize, keys: &impl Key
     }
 }
 
-/// The numbers of the other cells of a key; of three cells the first two of each.
-const OTHERS: [[usize; 3]; 4] = [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]];
+/// The `i`-th of a key's other cells than its own, and its number among all.
+#[inline(always)]
+pub(super) fn other<const K: usize>(cells: &[u64; K], own: usize, i: usize) -> (usize, u64) {
+    // Without an index that is not known in advance: the cells stay in registers.
+    if own <= i { (i + 1, cells[i + 1]) } else { (i, cells[i]) }
+}

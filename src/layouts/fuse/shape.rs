@@ -126,6 +126,8 @@ pub struct Shape {
     pub(super) shards: u64,
     /// How many cells there are up to the last one of the last shard.
     cells: u64,
+    /// How many words the cells are; the directory follows.
+    pub(super) cell_words: u64,
 }
 
 impl Shape {
@@ -135,7 +137,9 @@ impl Shape {
             && (1..=MAX_WIDTH).contains(&width)
             && shards <= sizing::MAX_SHARDS
             && (shards == 0) == (cells == 0);
-        let shape = Shape { arity, width, shards, cells };
+        // Where it is too many bits `checked_words` says so.
+        let cell_words = cells.saturating_mul(width.into()).div_ceil(64);
+        let shape = Shape { arity, width, shards, cells, cell_words };
         // Groups fit in an entry, and the payload in the address space.
         (known && cells < 1 << 62).then_some(shape).filter(|shape| shape.checked_words().is_some())
     }
@@ -178,13 +182,6 @@ impl Shape {
     /// How many cells there are, those included that round a shard's up to a multiple of 64 where another one follows.
     pub fn cells(&self) -> u64 {
         self.cells
-    }
-
-    /// How many words the cells are; the directory follows.
-    #[inline]
-    pub(super) fn cell_words(&self) -> u64 {
-        // As in `checked_words`, which `new` asks.
-        (u128::from(self.cells) * u128::from(self.width)).div_ceil(64) as u64
     }
 
     /// How many words a payload of this shape has: whole lines of eight.

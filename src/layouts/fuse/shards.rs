@@ -1,6 +1,6 @@
 //! Builds a whole payload: divides the records into shards and solves these, with several threads if there are any.
 
-use super::peel::Keys;
+use super::peel::{Heard, Keys};
 use super::solve::{Attempt, MAX_KEYS, Scratch, alike, too_many};
 use super::{ARITIES, Entry, MAX_WIDTH, Segments, Shape, groups, place, sizing};
 use crate::bits::{mix, prefetch};
@@ -104,7 +104,7 @@ pub fn solve<R: Copy + Send + Sync, E: Equations<R>>(
         let shape = plan.lay_out(cells)?;
         let mut words = Words::zeroed(shape.words() * 8)?;
         let place = words.exclusive().ok_or(Status::Internal)?;
-        let (own, directory) = place.split_at_mut(shape.cell_words() as usize);
+        let (own, directory) = place.split_at_mut(shape.cell_words as usize);
         let mut build = Build { records, equations, cells, shards, all, done: 0, work };
         if build.solve(&mut plan, own)? {
             for (to, entry) in directory.as_chunks_mut().0.iter_mut().zip(&plan.entries) {
@@ -131,10 +131,18 @@ impl Plan {
         let (mut counts, mut growths): (Vec<u64>, Vec<u32>) = (try_vec(length)?, try_vec(length)?);
         counts.resize(length, 0);
         growths.resize(length, 0);
-        for_each_part(records, equations, shards, &mut |shard, part| {
-            counts[shard] += part.len() as u64;
-            Ok(())
-        })?;
+        match records.as_slice() {
+            Some(mut rest) => {
+                for (shard, count) in counts.iter_mut().enumerate() {
+                    let end = rest.partition_point(|record| place(equations.order(record), shards).0 <= shard as u64);
+                    (*count, rest) = (end as u64, &rest[end..]);
+                }
+            }
+            None => for_each_part(records, equations, shards, &mut |shard, part| {
+                counts[shard] += part.len() as u64;
+                Ok(())
+            })?,
+        }
         match counts.iter().max() {
             Some(most) if *most > MAX_KEYS => Err(too_many(*most)),
             _ => Ok(Plan { counts, growths, entries: try_vec(length)? }),
@@ -175,21 +183,52 @@ struct Build<'a, 'b, R, E> {
     work: &'a mut Work<'b>,
 }
 
+/// The records of a shard.
+enum Part<'a, R> {
+    /// Where all records lie.
+    Lent(&'a [R]),
+    Copied(Vec<R>),
+}
+
+impl<R> Part<'_, R> {
+    fn records(&self) -> &[R] {
+        match self {
+            Part::Lent(records) => records,
+            Part::Copied(records) => records,
+        }
+    }
+
+    /// A buffer for the records of another shard, with as much room.
+    fn into_buffer(self) -> Vec<R> {
+        match self {
+            Part::Lent(_) => Vec::new(),
+            Part::Copied(records) => records,
+        }
+    }
+}
+
 /// A shard to be solved.
 struct Job<'a, R> {
     shard: usize,
     entry: Entry,
     growth: u32,
-    records: Vec<R>,
+    records: Part<'a, R>,
     /// The words of its cells.
     own: &'a mut [u64],
 }
 
 /// A shard that was solved, or could not be.
-struct Solved<R> {
+struct Solved<'a, R> {
     shard: usize,
     seed: Option<u32>,
-    records: Vec<R>,
+    records: Part<'a, R>,
+}
+
+/// What a thread says to the one that all records come from.
+enum Word<'a, R> {
+    /// That it works.
+    Works,
+    Has(Solved<'a, R>),
 }
 
 impl<R: Copy + Send + Sync, E: Equations<R>> Build<'_, '_, R, E> {
@@ -197,27 +236,29 @@ impl<R: Copy + Send + Sync, E: Equations<R>> Build<'_, '_, R, E> {
     /// plan says so then.
     fn solve(&mut self, plan: &mut Plan, own: &mut [u64]) -> Result<bool> {
         let (most_keys, most_cells) = (plan.most_keys(), plan.most_cells(self.cells.arity));
-        let buffer = (size_of::<R>() * most_keys) as u64;
+        // Records that lie in memory need no buffers.
+        let room = if self.records.as_slice().is_some() { 0 } else { most_keys };
+        let buffer = (size_of::<R>() * room) as u64;
         let each = buffer + Scratch::bytes(most_cells);
         // One buffer more than there are threads is being filled meanwhile.
-        let room = self.work.memory.saturating_sub(buffer) / each.max(1);
-        let threads = self.work.threads.min(plan.counts.len()).min(usize::try_from(room).unwrap_or(usize::MAX));
+        let most = self.work.memory.saturating_sub(buffer) / each.max(1);
+        let threads = self.work.threads.min(plan.counts.len()).min(usize::try_from(most).unwrap_or(usize::MAX));
         let mut outcomes = try_vec(plan.entries.len())?;
         if threads <= 1 {
             let mut scratch = Scratch::new(most_cells)?;
             let (equations, cells, shards) = (self.equations, self.cells, self.shards);
             let (all, work) = (self.all, &mut *self.work);
             let mut done = 0;
-            divide(self.records, equations, plan, cells, own, try_vec(most_keys)?, &mut |job| {
-                let solved = job.solve(equations, shards, cells, &mut scratch);
-                done += solved.records.len() as u64;
+            divide(self.records, equations, plan, cells, own, try_vec(room)?, &mut |job| {
+                let solved = job.solve(equations, shards, cells, &mut scratch, &mut |_| work.report(done, all))?;
+                done += solved.records.records().len() as u64;
                 outcomes.push((solved.shard, solved.seed));
                 work.report(done, all)?;
-                Ok(solved.records)
+                Ok(solved.records.into_buffer())
             })?;
             self.done = done;
         } else {
-            self.solve_with(threads, plan, own, &mut outcomes)?;
+            self.solve_with((threads, room), plan, own, &mut outcomes)?;
         }
         let mut complete = true;
         for (shard, seed) in outcomes {
@@ -232,23 +273,23 @@ impl<R: Copy + Send + Sync, E: Equations<R>> Build<'_, '_, R, E> {
         Ok(complete)
     }
 
-    /// As [`Build::solve`], with threads of its own.
+    /// As [`Build::solve`], with threads of its own, and buffers for so many records.
     fn solve_with(
         &mut self,
-        threads: usize,
+        (threads, room): (usize, usize),
         plan: &Plan,
         own: &mut [u64],
         outcomes: &mut Vec<(usize, Option<u32>)>,
     ) -> Result<()> {
-        let (most_keys, most_cells) = (plan.most_keys(), plan.most_cells(self.cells.arity));
+        let most_cells = plan.most_cells(self.cells.arity);
         let (equations, cells, shards) = (self.equations, self.cells, self.shards);
         let mut spare: Vec<Vec<R>> = try_vec(threads)?;
         let mut scratches = try_vec(threads)?;
         for _ in 0..threads {
-            spare.push(try_vec(most_keys)?);
+            spare.push(try_vec(room)?);
             scratches.push(Scratch::new(most_cells)?);
         }
-        let first_buffer = try_vec(most_keys)?;
+        let first_buffer = try_vec(room)?;
         thread::scope(|scope| {
             let (give, queue) = mpsc::sync_channel::<Job<R>>(threads);
             let queue = std::sync::Arc::new(Mutex::new(queue));
@@ -261,7 +302,10 @@ impl<R: Copy + Send + Sync, E: Equations<R>> Build<'_, '_, R, E> {
                         // The lock is held while the next job is waited for, not while it is worked on.
                         let next = queue.lock().ok().and_then(|queue| queue.recv().ok());
                         let Some(job) = next else { return };
-                        if finish.send(job.solve(equations, shards, cells, &mut scratch)).is_err() {
+                        // Nobody listens any more if the build was cancelled.
+                        let say = |word| finish.send(word).map_err(|_| Status::Cancelled.into());
+                        let solved = job.solve(equations, shards, cells, &mut scratch, &mut |_| say(Word::Works));
+                        if solved.and_then(|solved| say(Word::Has(solved))).is_err() {
                             return;
                         }
                     }
@@ -277,20 +321,30 @@ impl<R: Copy + Send + Sync, E: Equations<R>> Build<'_, '_, R, E> {
                 }
             }
             drop((queue, finish));
-            let mut note = |solved: Solved<R>| {
-                self.done += solved.records.len() as u64;
-                outcomes.push((solved.shard, solved.seed));
-                self.work.report(self.done, self.all).map(|()| solved.records)
+            // What a thread says; the buffer of records that it gives back, if it does.
+            let mut note = |word| {
+                let buffer = match word {
+                    Word::Works => None,
+                    Word::Has(Solved { shard, seed, records }) => {
+                        self.done += records.records().len() as u64;
+                        outcomes.push((shard, seed));
+                        Some(records.into_buffer())
+                    }
+                };
+                self.work.report(self.done, self.all).map(|()| buffer)
             };
             divide(self.records, equations, plan, cells, own, first_buffer, &mut |job| {
                 give.send(job).map_err(|_| Status::Internal)?;
-                match spare.pop() {
-                    Some(buffer) => Ok(buffer),
-                    None => note(finished.recv().map_err(|_| Status::Internal)?),
+                let mut buffer = spare.pop();
+                loop {
+                    match buffer {
+                        Some(buffer) => return Ok(buffer),
+                        None => buffer = note(finished.recv().map_err(|_| Status::Internal)?)?,
+                    }
                 }
             })?;
             drop(give);
-            finished.iter().try_for_each(|solved| note(solved).map(drop))
+            finished.iter().try_for_each(|word| note(word).map(drop))
         })
     }
 }
@@ -331,24 +385,31 @@ impl<R, E: Equations<R>> Keys for ShardKeys<'_, R, E> {
     }
 }
 
-impl<R> Job<'_, R> {
-    fn solve<E: Equations<R>>(self, equations: &E, shards: u64, cells: Cells, scratch: &mut Scratch) -> Solved<R> {
+impl<'a, R> Job<'a, R> {
+    fn solve<E: Equations<R>>(
+        self,
+        equations: &E,
+        shards: u64,
+        cells: Cells,
+        scratch: &mut Scratch,
+        heard: &mut Heard,
+    ) -> Result<Solved<'a, R>> {
         let Job { shard, entry, growth, records, own } = self;
-        let keys = ShardKeys { records: &records, equations, shards };
+        let keys = ShardKeys { records: records.records(), equations, shards };
         let Cells { arity, width, is_peeled, .. } = cells;
         let attempt = Attempt { segments: entry.segments, growth, width, is_peeled };
         let seed = match arity {
-            3 => scratch.solve::<3>(attempt, &keys, own),
-            _ => scratch.solve::<4>(attempt, &keys, own),
+            3 => scratch.solve::<3>(attempt, &keys, own, heard)?,
+            _ => scratch.solve::<4>(attempt, &keys, own, heard)?,
         };
-        Solved { shard, seed, records }
+        Ok(Solved { shard, seed, records })
     }
 }
 
-/// Gives each shard that has records to `solve`, with its cells, in order. `buffer` has room for the records of any
-/// shard; `solve` gives it back, or another one.
+/// Gives each shard that has records to `solve`, with its cells, in order. Unless the records lie in memory, `buffer` has
+/// room for those of any shard; `solve` gives it back, or another one.
 fn divide<'a, R: Copy, E: Equations<R>>(
-    records: &dyn Records<R>,
+    records: &'a dyn Records<R>,
     equations: &E,
     plan: &Plan,
     Cells { width, .. }: Cells,
@@ -358,6 +419,22 @@ fn divide<'a, R: Copy, E: Equations<R>>(
 ) -> Result<()> {
     let shards = plan.entries.len();
     let mut next = 0;
+    let mut job = |shard: usize, records| {
+        // From whole groups to whole groups; the last shard has the words that its cells take.
+        let first = |shard: usize| plan.entries[shard].first as usize * width as usize;
+        let rest = mem::take(&mut own).split_at_mut(first(shard) - next).1;
+        let end = if shard + 1 < shards { first(shard + 1) - first(shard) } else { rest.len() };
+        let (words, rest) = rest.split_at_mut(end);
+        (own, next) = (rest, first(shard) + end);
+        Job { shard, entry: plan.entries[shard], growth: plan.growths[shard], records, own: words }
+    };
+    if let Some(mut rest) = records.as_slice() {
+        for (shard, count) in plan.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let part = rest.split_off(..*count as usize).ok_or(Status::Internal)?;
+            solve(job(shard, Part::Lent(part)))?;
+        }
+        return Ok(());
+    }
     for_each_part(records, equations, shards as u64, &mut |shard, part| {
         if shard >= shards || buffer.len() + part.len() > plan.counts[shard] as usize {
             // Another pass gave other records.
@@ -367,14 +444,7 @@ fn divide<'a, R: Copy, E: Equations<R>>(
         if buffer.len() < plan.counts[shard] as usize {
             return Ok(());
         }
-        // From whole groups to whole groups; the last shard has the words that its cells take.
-        let first = |shard: usize| plan.entries[shard].first as usize * width as usize;
-        let rest = mem::take(&mut own).split_at_mut(first(shard) - next).1;
-        let end = if shard + 1 < shards { first(shard + 1) - first(shard) } else { rest.len() };
-        let (words, rest) = rest.split_at_mut(end);
-        (own, next) = (rest, first(shard) + end);
-        let (entry, growth) = (plan.entries[shard], plan.growths[shard]);
-        buffer = solve(Job { shard, entry, growth, records: mem::take(&mut buffer), own: words })?;
+        buffer = solve(job(shard, Part::Copied(mem::take(&mut buffer))))?;
         buffer.clear();
         Ok(())
     })

@@ -1,13 +1,12 @@
 //! Solves the array of one shard: finds a seed under which its keys can be peeled, but for a few, and fills the cells.
 //!
-//! Where peeling comes to a halt, a key is set aside, and it goes on: near the threshold one key in some hundred is
+//! Where peeling comes to a halt, a key is set aside, and it goes on: near the threshold one key in some ten thousand is
 //! enough. The cells of the peeled keys follow, in the reverse of their order, from the cells that no key was peeled
-//! with. So the keys aside are linear equations in those free cells, a few dozen, which are solved first
-//! ([`super::aside`]).
+//! with. So the keys aside are linear equations in those free cells, which are solved on the way ([`super::aside`]).
 
 use super::aside::Asides;
 use super::cells;
-use super::peel::{FAR, Keys, NEAR, Peeling, Seeded, Slot, fetch_key, fetch_slot, peeled};
+use super::peel::{FAR, Heard, Keys, NEAR, Peeling, STRETCH, Seeded, Slot, fetch_key, fetch_slot, other, peeled};
 use super::shape::Segments;
 use crate::bits::{GOLDEN, mix};
 use crate::error::{Result, Status, error};
@@ -69,15 +68,19 @@ impl Scratch {
     }
 
     /// Fills the cells of a shard, which are zero and as many as the segments have. Returns the seed; `None` if none
-    /// was found and more cells are needed.
+    /// was found and more cells are needed. `heard` is told of keys as they are worked on.
     ///
     /// Deterministic: seed and cells depend on the keys alone, and the seed not on their values. `O(keys)`.
+    ///
+    /// # Errors
+    /// Those of `heard`.
     pub(super) fn solve<const K: usize>(
         &mut self,
         attempt: Attempt,
         keys: &impl Keys,
         cells: &mut [u64],
-    ) -> Option<u32> {
+        heard: &mut Heard,
+    ) -> Result<Option<u32>> {
         let mut digest = 0;
         for number in attempts(attempt.growth) {
             if number >= PREDICTABLE && digest == 0 {
@@ -85,61 +88,93 @@ impl Scratch {
             }
             let seed = (mix(digest.wrapping_add(u64::from(number).wrapping_mul(GOLDEN))) >> 32) as u32;
             let of = Seeded { keys, segments: attempt.segments, seed };
-            if self.solve_under::<_, K>(of, attempt, cells) {
-                return Some(seed);
+            if self.solve_under::<_, K>(of, attempt, cells, heard)? {
+                return Ok(Some(seed));
             }
         }
-        None
+        Ok(None)
     }
 
-    /// [`Scratch::solve`] under one seed; false if there is no solution, or it takes too many keys aside.
+    /// [`Scratch::solve`] under one seed; false if there is no solution, or it takes too many keys aside. The cells are
+    /// zero then.
     fn solve_under<Q: Keys, const K: usize>(
         &mut self,
         of: Seeded<Q>,
         Attempt { segments, width, is_peeled, .. }: Attempt,
         cells: &mut [u64],
-    ) -> bool {
+        heard: &mut Heard,
+    ) -> Result<bool> {
+        let Scratch { slots, order, asides } = self;
         let count = segments.cells(K as u32) as usize;
         // Memory of its own is there to be changed.
-        let slots = &mut self.slots.exclusive().unwrap_or_default()[..count];
-        let mut peeling = Peeling::<_, K>::new(of, &mut *slots, &mut self.order[..=count]);
-        let is_whole = peeling.done == of.keys.len();
-        if !is_whole && (is_peeled || !self.asides.set(&mut peeling, of.keys.len())) {
-            return false;
-        }
-        let done = peeling.done;
-        let (slots, order) = (&*slots, &self.order[..done]);
-        if !is_whole {
-            let late = &order[self.asides.first()..];
-            let Some(free) = self.asides.free_cells::<_, K>(of, slots, late) else { return false };
-            assign::<_, K>(of, slots, late, width, cells);
-            let missing = |key| {
-                let (positions, z): ([u64; K], u64) = of.cells(key);
-                let mut value = of.keys.value(key, z, 0);
-                positions.iter().for_each(|position| value ^= cells::get_own(cells, width, *position));
-                value
-            };
-            let values = self.asides.values(&free, missing);
-            cells.fill(0);
-            for (cell, value) in free.iter().zip(values) {
-                cells::set(cells, width, u64::from(*cell), value & cells::mask(width));
+        let slots = &mut slots.exclusive().unwrap_or_default()[..count];
+        let mut peeling = Peeling::<_, K>::new(of, &mut *slots, &mut order[..=count], heard)?;
+        let mut groups = 0;
+        if peeling.done < of.keys.len() {
+            if is_peeled || !asides.set(&mut peeling, heard)? {
+                return Ok(false);
             }
+            groups = asides.groups().len();
         }
-        assign::<_, K>(of, slots, order, width, cells);
-        true
+        // From the end, because the last key's cell comes first.
+        let done = peeling.done;
+        let mut rest = &order[..done];
+        for group in (0..groups).rev() {
+            let late = asides.groups()[group].late.clone();
+            let (before, now) = rest.split_at(late.start);
+            assign::<_, K>(of, slots, now, width, cells, heard)?;
+            let late = &now[..late.len()];
+            if !asides.solve::<_, K>(group, of, slots, late, (&mut *cells, width)) {
+                cells.fill(0);
+                return Ok(false);
+            }
+            assign::<_, K>(of, slots, late, width, cells, heard)?;
+            rest = before;
+        }
+        assign::<_, K>(of, slots, rest, width, cells, heard)?;
+        Ok(true)
     }
 }
 
 /// Gives the cells that keys were peeled with their values, the last key's first. They are zero as yet.
-fn assign<Q: Keys, const K: usize>(of: Seeded<Q>, slots: &[Slot], order: &[u32], width: u32, cells: &mut [u64]) {
+fn assign<Q: Keys, const K: usize>(
+    of: Seeded<Q>,
+    slots: &[Slot],
+    order: &[u32],
+    width: u32,
+    cells: &mut [u64],
+    heard: &mut Heard,
+) -> Result<()> {
+    for part in order.rchunks(STRETCH) {
+        match width {
+            8 => assign_part::<_, K, 8>(of, slots, part, width, cells),
+            16 => assign_part::<_, K, 16>(of, slots, part, width, cells),
+            _ => assign_part::<_, K, 0>(of, slots, part, width, cells),
+        }
+        if part.len() == STRETCH {
+            heard(STRETCH)?;
+        }
+    }
+    Ok(())
+}
+
+/// [`assign`] where cells have W bits; 0 is as many as `width` says.
+fn assign_part<Q: Keys, const K: usize, const W: u32>(
+    of: Seeded<Q>,
+    slots: &[Slot],
+    order: &[u32],
+    width: u32,
+    cells: &mut [u64],
+) {
+    let width = if W == 0 { width } else { W };
     for (i, cell) in order.iter().enumerate().rev() {
         fetch_slot(slots, order, i.saturating_sub(FAR));
         fetch_key(slots, order, i.saturating_sub(NEAR), of.keys);
         let (key, own) = peeled(slots[*cell as usize]);
         let (positions, z): ([u64; K], u64) = of.cells(key);
         let mut value = of.keys.value(key, z, own);
-        for position in positions {
-            value ^= cells::get_own(cells, width, position);
+        for i in 0..K - 1 {
+            value ^= cells::get_own(cells, width, other(&positions, own, i).1);
         }
         cells::set(cells, width, u64::from(*cell), value & cells::mask(width));
     }

@@ -99,7 +99,7 @@ impl<R: Record> Collector<R> {
     #[inline]
     pub fn add(&mut self, record: R) -> Result<()> {
         if self.records.len() == self.records.capacity() {
-            self.make_room()?;
+            self.make_room(0)?;
         }
         self.records.push(record);
         self.added += 1;
@@ -111,7 +111,7 @@ impl<R: Record> Collector<R> {
         let mut rest = records;
         while !rest.is_empty() {
             if self.records.len() == self.records.capacity()
-                && let Err(error) = self.make_room()
+                && let Err(error) = self.make_room(0)
             {
                 return Taken { keys: records.len() - rest.len(), outcome: Err(error) };
             }
@@ -124,13 +124,25 @@ impl<R: Record> Collector<R> {
         Taken::all(records.len())
     }
 
-    /// Makes room for another record at least.
+    /// Makes room for so many records that will come, as far as there is memory for them. They need not come.
+    ///
+    /// # Errors
+    /// [`Status::OutOfMemory`], where nothing has changed.
+    pub fn expect(&mut self, records: usize) -> Result<()> {
+        let wanted = self.records.len().saturating_add(records);
+        if self.records.len() < self.limit && wanted > self.records.capacity() {
+            return self.make_room(wanted);
+        }
+        Ok(())
+    }
+
+    /// Makes room for another record at least, and for so many in all if memory holds them.
     #[cold]
-    fn make_room(&mut self) -> Result<()> {
+    fn make_room(&mut self, wanted: usize) -> Result<()> {
         let held = self.records.len();
         if held < self.limit {
             // Doubles, but for the last step, for which the smaller room must be small enough beside the larger one.
-            let doubled = held.saturating_mul(2).max(64);
+            let doubled = held.saturating_mul(2).max(64).max(wanted);
             let room = if doubled > self.limit / 3 { self.limit } else { doubled };
             let failed = |_| error!(OutOfMemory, "{} keys more could not be kept", room - held);
             return self.records.try_reserve_exact(room - held).map_err(failed);
@@ -276,5 +288,12 @@ impl<R: Record> Records<R> for Sorted<'_, R> {
             }
         }
         Ok(())
+    }
+
+    fn as_slice(&self) -> Option<&[R]> {
+        match &self.place {
+            Place::Memory(records) => Some(records),
+            Place::File { .. } => None,
+        }
     }
 }

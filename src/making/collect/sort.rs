@@ -1,6 +1,6 @@
 //! Sorting records by radix, in place.
 //!
-//! Hashes are uniform, so their leading bits tell about where they go: records are moved to one of up to 256 places by
+//! Hashes are uniform, so their leading bits tell about where they go: records are moved to one of up to 512 places by
 //! the first bits in which any two differ (American flag sort: McIlroy, Bostic and McIlroy, "Engineering radix sort",
 //! 1993), and so on within each place until a place fits the first cache, where they are counted out by as many bits as
 //! leave about one record a place. Keys that are not uniform cost at most a pass for each eight bits: bits that all
@@ -14,7 +14,7 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 /// Bits by which records are moved at once, at most.
-const BITS: u32 = 8;
+const BITS: u32 = 9;
 
 /// The bytes of the records that are counted out at once. With more the second cache was no faster.
 const SCRATCH: usize = 1 << 14;
@@ -230,7 +230,7 @@ impl<'a, R: Record> Sorter<'a, R> {
     fn distribute(&mut self, records: &mut [R], top: u32) -> Result<Option<([usize; 1 << BITS], u32)>> {
         let bits = ((records.len() / self.scratch.len()).ilog2() + 1).min(BITS).min(top);
         let (shift, mask) = (top - bits, (1 << bits) - 1);
-        let place = |record: &R| (record.prefix() >> shift) as usize & mask & 0xff;
+        let place = |record: &R| (record.prefix() >> shift) as usize & mask & ((1 << BITS) - 1);
         let mut ends = [0; 1 << BITS];
         for stretch in records.chunks(STRETCH) {
             stretch.iter().for_each(|record| ends[place(record)] += 1);
