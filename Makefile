@@ -13,7 +13,7 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 .PHONY: build install uninstall demo clean help header symbols licences figures
 .PHONY: test test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go test-interop fuzz
 .PHONY: mutants planted soak bench bench-pictures bench-quick bench-calls bench-batches bench-billion bench-compact
-.PHONY: bench-formats bench-go
+.PHONY: bench-formats bench-go bench-built
 
 build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
 	@cmake/requirements.sh build
@@ -129,6 +129,13 @@ bench-batches: ## many keys at once from C: batches of 16 to 8192 beside the lim
 	$(CC) -std=c11 -O3 -march=native -Iinclude benches/batches.c -o "$(TARGET)/bench/batches" \
 	  -L"$(BUILD)/lib" -lpetal -Wl,-rpath,"$(abspath $(BUILD)/lib)"
 	"$(TARGET)/bench/batches"
+
+bench-built: ## kinds that are built from all keys, from C: builds and lookups; KIND=ribbon is another one than fuse
+	@$(MAKE) --no-print-directory build
+	@mkdir -p "$(TARGET)/bench"
+	$(CC) -std=c11 -O3 -march=native -Iinclude benches/built.c -o "$(TARGET)/bench/built" \
+	  -L"$(BUILD)/lib" -lpetal -Wl,-rpath,"$(abspath $(BUILD)/lib)"
+	"$(TARGET)/bench/built" $(or $(KIND),fuse)
 
 # KIND=ribbon: of that kind. benches/billion.sh says what else can be chosen.
 bench-billion: ## 10^9 keys by the command in 2 GiB of memory and 16 GB of temporary disk, verified and all looked up

@@ -49,7 +49,7 @@ pub const ROW: Row = Row {
     geometry: |spec, size| Ok(geometry_of(&shape_for(spec, size)?, capacity_of(size))),
     lines_per_lookup: |geometry| f64::from(geometry.hashes).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64),
     false_positive_rate: |geometry, keys| sizing::false_positive_rate(geometry.words[0] as u32, keys),
-    build_memory: |keys| sizing::build_memory(keys, size_of::<u64>() as u64),
+    build_memory: sizing::build_memory,
     overfill: Overfill::IsBuilt,
     compact: |packing, geometry| {
         packing.field(&mut geometry.words[0], 6);

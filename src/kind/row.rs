@@ -40,7 +40,7 @@ pub struct Row {
     /// are given a value.
     pub false_positive_rate: fn(&Geometry, u64) -> f64,
     /// Of a kind that is built from all of its keys, the bytes that building so many takes on one thread, beside the
-    /// payload and the collected keys: what a memory limit has to hold, or it is exceeded.
+    /// payload and the collected keys, which lie in memory.
     pub build_memory: fn(u64) -> u64,
     /// Whether the payload depends only on which keys there are (and, where they are counted, how often), and not on
     /// their order.

@@ -35,7 +35,7 @@ pub const ROW: Row = Row {
     geometry: |spec, size| solved::geometry(spec, size, check_bits),
     lines_per_lookup: solved::lines_per_lookup,
     false_positive_rate: |geometry, keys| if keys == 0 { 0.0 } else { (-(geometry.words[1] as f64)).exp2() },
-    build_memory: |keys| crate::sizing::fuse::build_memory(keys, size_of::<crate::Entry>() as u64),
+    build_memory: crate::sizing::fuse::build_memory,
     overfill: Overfill::IsBuilt,
     ..Row::BASE
 };

@@ -45,7 +45,7 @@ pub const ROW: Row = Row {
     geometry,
     lines_per_lookup: |_| f64::from(CELLS + 1),
     false_positive_rate: |geometry, keys| if keys == 0 { 0.0 } else { rate(geometry.words[1] as f64) },
-    build_memory: |keys| crate::sizing::fuse::build_memory(keys, size_of::<crate::Entry>() as u64),
+    build_memory: crate::sizing::fuse::build_memory,
     overfill: Overfill::IsBuilt,
     ..Row::BASE
 };

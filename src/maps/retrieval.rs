@@ -24,7 +24,7 @@ pub const ROW: Row = Row {
     geometry: |spec, size| solved::geometry(spec, size, no_check_bits),
     lines_per_lookup: solved::lines_per_lookup,
     false_positive_rate: |_, _| 1.0,
-    build_memory: |keys| crate::sizing::fuse::build_memory(keys, size_of::<crate::Entry>() as u64),
+    build_memory: crate::sizing::fuse::build_memory,
     overfill: Overfill::IsBuilt,
     ..Row::BASE
 };

@@ -141,16 +141,16 @@ pub fn aside_memory(cells: u64) -> u64 {
     most_aside(cells) * (56 + 4 * ASIDE_FREE) + aside_rows(cells) * (4 + 8 * ASIDE_WORDS)
 }
 
-/// Bytes that solving takes at most on one thread, beside the payload, for `keys` records of so many bytes each: room
-/// for those of the largest shard, twelve for each of its cells, of which there are most where a key has three, and the
-/// equations of keys that are set aside.
-pub fn build_memory(keys: u64, record: u64) -> u64 {
+/// Bytes that solving takes at most on one thread, beside the payload and the records of `keys` keys, which lie in
+/// memory; those of the largest shard are copied where they do not. Twelve for each of its cells, of which there are
+/// most where a key has three, and the equations of keys that are set aside.
+pub fn build_memory(keys: u64) -> u64 {
     let shards = shards(keys);
     let mean = keys.div_ceil(shards);
     // No shard is 6 standard deviations above the mean.
     let largest = if shards == 1 { mean } else { mean + 6 * mean.isqrt() };
     let cells = cells(3, largest);
-    largest * record + 12 * cells + aside_memory(cells)
+    12 * cells + aside_memory(cells)
 }
 
 /// The greatest part of a rate that equal hashes may add to that of the fingerprints without costing another bit.

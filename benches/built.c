@@ -1,0 +1,114 @@
+/* built.c: what the kinds that are built from all of their keys cost a C program: a build through a builder, from
+ * uint64_t keys in memory to the filter, lookups by single calls, and lookups in one batch. `make bench-built` compiles
+ * and runs it.
+ *
+ * built KIND [KEYS...] measures filters of that kind, for rates of 2^-8 and 2^-16, with so many keys each. Medians of
+ * five builds, but one of 5 * 10^7 keys or more, and of 61 turns of lookups, each with keys of its own, half of which
+ * are there. */
+#define _GNU_SOURCE
+#include <petal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { KEYS = 1 << 13, TURNS = 61, BUILDS = 5 };
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+/* The i-th of different random keys. */
+static uint64_t key_at(uint64_t i) {
+  i = (i ^ i >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  i = (i ^ i >> 27) * UINT64_C(0x94d049bb133111eb);
+  return i ^ i >> 31;
+}
+
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double median(double *times, size_t count) {
+  qsort(times, count, sizeof *times, ascending);
+  return times[count / 2];
+}
+
+static void check(petal_status status, const petal_error *error) {
+  if (status == PETAL_OK) return;
+  fprintf(stderr, "built: %s\n", error->message);
+  exit(1);
+}
+
+/* A filter of all keys, by one call for all. */
+static petal_filter *build(petal_kind kind, double rate, const uint64_t *all, uint64_t n) {
+  petal_error error = {.struct_size = sizeof error};
+  petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .false_positive_rate = rate};
+  petal_builder *builder = NULL;
+  petal_filter *filter = NULL;
+  petal_keys keys = petal_keys_u64(all, n);
+  check(petal_builder_new(&spec, NULL, &builder, &error), &error);
+  check(petal_builder_add_batch(builder, &keys, NULL, &error), &error);
+  check(petal_builder_finish(builder, &filter, &error), &error);
+  petal_builder_free(builder);
+  return filter;
+}
+
+static void measure(petal_kind kind, const char *name, uint64_t n) {
+  uint64_t *all = malloc(n * sizeof *all);
+  if (all == NULL) exit(1);
+  for (uint64_t i = 0; i < n; i++) all[i] = key_at(i);
+  for (int bits = 8; bits <= 16; bits += 8) {
+    double builds[BUILDS], singles[TURNS], batches[TURNS];
+    int repetitions = n < 50000000 ? BUILDS : 1;
+    petal_filter *filter = NULL;
+    for (int i = 0; i < repetitions; i++) {
+      petal_filter_free(filter);
+      double start = now();
+      filter = build(kind, 1.0 / (double)(1 << bits), all, n);
+      builds[i] = (now() - start) / (double)n;
+    }
+    uint64_t fresh = UINT64_C(1) << 40, sink = 0;
+    static uint64_t keys[KEYS];
+    static uint8_t answers[KEYS];
+    for (int turn = 0; turn < 2 * TURNS; turn++) {
+      for (size_t i = 0; i < KEYS; i++) {
+        uint64_t random = key_at(++fresh * 3);
+        keys[i] = key_at(random & 1 ? random % n : fresh);
+      }
+      double start = now();
+      if (turn < TURNS) {
+        for (size_t i = 0; i < KEYS; i++) answers[i] = petal_filter_contains_u64(filter, keys[i]);
+        singles[turn] = (now() - start) / KEYS;
+      } else {
+        petal_keys batch = petal_keys_u64(keys, KEYS);
+        petal_answers to = {.struct_size = sizeof to, .bytes = answers};
+        petal_filter_contains_batch(filter, &batch, &to, NULL);
+        batches[turn - TURNS] = (now() - start) / KEYS;
+      }
+      sink += answers[turn];
+    }
+    printf("%-10s %11llu %5d %10.1f %8.2f %8.2f%s\n", name, (unsigned long long)n, bits,
+           median(builds, (size_t)repetitions), median(singles, TURNS), median(batches, TURNS), sink == 1 ? " " : "");
+    fflush(stdout);
+    petal_filter_free(filter);
+  }
+  free(all);
+}
+
+int main(int count, char **arguments) {
+  static const uint64_t SIZES[] = {10000, 1000000, 10000000, 100000000};
+  const char *name = count > 1 ? arguments[1] : "fuse";
+  petal_kind_info kind = {.struct_size = sizeof kind};
+  if (petal_kind_find(name, &kind) != PETAL_OK) {
+    fprintf(stderr, "built: there is no kind %s\n", name);
+    return 1;
+  }
+  printf("%-10s %11s %5s %10s %8s %8s\n", "kind", "keys", "r", "build, ns", "single", "batch");
+  for (int i = 2; i < count; i++) measure(kind.kind, name, strtoull(arguments[i], NULL, 10));
+  for (size_t i = 0; count < 3 && i < sizeof SIZES / sizeof *SIZES; i++) measure(kind.kind, name, SIZES[i]);
+  return 0;
+}
