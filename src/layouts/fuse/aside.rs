@@ -88,7 +88,9 @@ impl Asides {
         heard: &mut Heard,
     ) -> Result<bool> {
         let Asides { keys, free, groups, .. } = self;
-        (keys.clear(), free.clear(), groups.clear());
+        keys.clear();
+        free.clear();
+        groups.clear();
         let (count, most) = (peeling.of.keys.len(), sizing::most_aside(peeling.cells()) as usize);
         let mut group = Group::default();
         while peeling.done + keys.len() < count {
