@@ -131,8 +131,8 @@ pub fn open_map(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Map>
     }
 }
 
-/// Opens the filter or map in the file at `path`, or reads the one that comes from standard input. A map, which nothing
-/// changes, is opened for reading even if the mode is [`Mode::Write`].
+/// Opens the filter or map in the file at `path`, or reads the one that comes from standard input. What nothing changes
+/// is opened for reading even if the mode is [`Mode::Write`].
 pub fn open_any(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Handle> {
     let options = OpenOptions { mode, key };
     let failed = |error: petal::Error| Failure::at(path, &error);
@@ -141,7 +141,9 @@ pub fn open_any(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Hand
     }
     if !is_standard(path) {
         let to_read = OpenOptions { mode: Mode::Read, ..options };
-        if let (Mode::Write, Ok(Handle::Map(map))) = (mode, petal::open_as(path, &to_read)) {
+        if let (Mode::Write, Ok(Handle::Map(map))) = (mode, petal::open_as(path, &to_read))
+            && map.base().row().capabilities.without(Capabilities::WRITING) == map.base().row().capabilities
+        {
             return Ok(Handle::Map(map));
         }
         return petal::open_as(path, &options).map_err(failed);
@@ -211,54 +213,57 @@ pub fn open_sound(path: &Path, mode: Mode) -> Outcome<Filter> {
     Ok(filter)
 }
 
-/// A filter that is changed, and the file that keeps other commands from changing it meanwhile, where it is a copy.
-pub type Changing = (Filter, Option<File>);
+/// A filter or map that is changed, and the file that keeps other commands from changing it meanwhile, where it is a
+/// copy.
+pub type Changing<T> = (T, Option<File>);
 
-/// Opens a filter to change it in its file, or, where its kind moves entries when it changes, as a copy that takes the
-/// place of the file ([`keep`]): one to which byte keys say something, that is sound, whose kind can do what `verb` says,
-/// and that is not among the keys.
-pub fn open_to_change(
+/// Opens a filter or a map, as `open` does, to change it in its file, or, where its kind moves entries when it changes, as
+/// a copy that takes the place of the file ([`keep`]): one to which byte keys say something, that is sound, whose kind
+/// can do what `verb` says, and that is not among the keys.
+pub fn open_to_change<T: Image>(
     path: &Path,
     secret: &Secret,
     inputs: &Inputs,
     (capability, verb): (Capabilities, &str),
-) -> Outcome<Changing> {
+    open: fn(&Path, Mode, Option<SecretKey>) -> Outcome<T>,
+) -> Outcome<Changing<T>> {
     let key = self::secret(secret)?;
     let (mut mode, mut lock) = (Mode::Write, None);
     // What its kind cannot do is said before what the mode would say.
     if !is_standard(path)
-        && let Ok(filter) = open(path, Mode::Read, key)
+        && let Ok(image) = open(path, Mode::Read, key)
     {
-        require(path, &filter, (capability, verb))?;
-        if filter.base().row().moves_entries {
+        require(path, &image, (capability, verb))?;
+        if image.base().row().moves_entries {
             let file = File::open(path).map_err(|error| Failure::io(path.display(), &error))?;
             file.try_lock().map_err(|_| Failure::at(path, &Status::Locked.into()))?;
             (mode, lock) = (Mode::Load, Some(file));
         }
     }
-    let filter = open(path, mode, key)?;
-    require(path, &filter, (capability, verb))?;
-    refuse_bytes(path, &filter)?;
-    refuse_dirty(path, &filter)?;
+    let image = open(path, mode, key)?;
+    require(path, &image, (capability, verb))?;
+    refuse_bytes(path, &image)?;
+    refuse_dirty(path, &image)?;
     if inputs.contains(path) {
-        return Err(Failure::new(format_args!("{}: is one of the KEYS files too", path.display())));
+        return Err(Failure::new(format_args!("{}: is one of the files to read too", path.display())));
     }
-    Ok((filter, lock))
+    Ok((image, lock))
 }
 
 /// Keeps what [`open_to_change`] opened and a command changed: in its file, or, where it is a copy, in place of it.
-pub fn keep(path: &Path, filter: &mut Filter) -> petal::Result<()> {
-    if filter.base().words().in_place().is_some() { filter.sync() } else { filter.save(path) }
+pub fn keep(path: &Path, image: &mut impl Image) -> petal::Result<()> {
+    if image.base().words().in_place().is_some() { image.sync() } else { image.save(path) }
 }
 
-/// Refuses a filter whose kind cannot do what `verb` says.
-pub fn require(path: &Path, filter: &Filter, (capability, verb): (Capabilities, &str)) -> Outcome<()> {
-    let row = filter.base().row();
+/// Refuses a filter or map whose kind cannot do what `verb` says.
+pub fn require(path: &Path, image: &impl Image, (capability, verb): (Capabilities, &str)) -> Outcome<()> {
+    let row = image.base().row();
     if row.capabilities.contains(capability) {
         return Ok(());
     }
+    let what = if row.is_map() { "maps" } else { "filters" };
     let hint = if row.is_made_empty() { "" } else { ": they are built from all of their keys at once" };
-    Err(Failure::new(format_args!("{}: filters of the kind {} cannot {verb}{hint}", name(path), row.name)))
+    Err(Failure::new(format_args!("{}: {what} of the kind {} cannot {verb}{hint}", name(path), row.name)))
 }
 
 /// Refuses an image whose last writer did not come to the end: keys may be missing.

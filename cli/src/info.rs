@@ -117,7 +117,13 @@ pub struct Summary {
     /// Keys that `remove` removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub removed: Option<u64>,
-    /// Keys that certainly were not there when `remove` was to remove them.
+    /// Keys that `map put` gave values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub put: Option<u64>,
+    /// Keys whose values `map replace` replaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replaced: Option<u64>,
+    /// Keys that certainly were not there when `remove` was to remove them, or `map replace` to replace their values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub absent: Option<u64>,
     /// By which `fold` folded.
@@ -138,7 +144,8 @@ impl Summary {
     fn with(path: &Path, image: &impl Described, statistics: bool) -> Summary {
         let file = path.display().to_string();
         let description = Description::of(image, statistics);
-        Summary { file, inserted: None, removed: None, absent: None, factor: None, description }
+        let (inserted, removed, put, replaced, absent, factor) = (None, None, None, None, None, None);
+        Summary { file, inserted, removed, put, replaced, absent, factor, description }
     }
 }
 

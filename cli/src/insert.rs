@@ -14,7 +14,7 @@ pub fn run(args: &args::KeysOfFilter, common: args::Common) -> Outcome {
     }
     let inputs = Inputs::new(&args.keys, args.secret.key_file.as_deref())?;
     let able = (Capabilities::INSERT, "insert");
-    let (mut filter, _lock) = image_file::open_to_change(&args.filter, &args.secret, &inputs, able)?;
+    let (mut filter, _lock) = image_file::open_to_change(&args.filter, &args.secret, &inputs, able, image_file::open)?;
     let before = filter.base().count();
     let mut larger = None;
     let inserted = insert(&mut filter, &mut larger, &inputs);

@@ -27,6 +27,7 @@ mod info;
 mod insert;
 mod kinds;
 mod map;
+mod map_change;
 mod plan;
 mod remove;
 mod spec;
@@ -87,6 +88,8 @@ fn dispatch(cli: &Cli) -> Outcome {
         Command::Map(args) => match &args.command {
             args::map::Command::Build(args) => map::build(args, common),
             args::map::Command::Get(args) => map::get(args, common),
+            args::map::Command::Put(args) => map_change::put(args, common),
+            args::map::Command::Replace(args) => map_change::replace(args, common),
         },
         Command::Plan(args) => plan::run(args, common),
     }

@@ -223,6 +223,14 @@ pub const PAGES: &[Page] = &[
                 "petal map build -o m.petal ids.tsv; petal map get m.petal names.txt",
             ),
             ("What a map is", "petal map build -o m.petal ids.tsv; petal info m.petal"),
+            (
+                "A map that takes keys later",
+                "petal map build --kind approximator --capacity 1M -o m.petal first.tsv; petal map put m.petal more.tsv",
+            ),
+            (
+                "A map whose values change",
+                "petal map build --kind mutable_bloomier -o m.petal ids.tsv; petal map replace m.petal changed.tsv",
+            ),
         ],
         status: "0 for success; 1 where `map get` selected no key; 2 for trouble.",
     },
@@ -243,6 +251,22 @@ pub const PAGES: &[Page] = &[
             ("Of one name, for a program", "echo ann | petal map get --json ids.petal | jq .value"),
         ],
         status: "0 if a key was selected; 1 if none was; 2 for trouble. As of `petal check`.",
+    },
+    Page {
+        name: "map put",
+        examples: &[
+            ("The most that was ever seen of each", "petal map put most.petal today.tsv"),
+            ("Under a secret", "petal map put --key-file secret most.petal today.tsv"),
+        ],
+        status: SUCCESS,
+    },
+    Page {
+        name: "map replace",
+        examples: &[
+            ("Prices that change, of goods that do not", "petal map replace prices.petal changed.tsv"),
+            ("One of them", "printf 'tea\\t295\\n' | petal map replace prices.petal"),
+        ],
+        status: SUCCESS,
     },
     Page {
         name: "plan",

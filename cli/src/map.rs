@@ -44,7 +44,7 @@ pub fn build(args: &args::map::Build, common: args::Common) -> Outcome {
 }
 
 /// The key and the value of record `i`.
-fn entry<'a>(batch: &Batch<'a>, i: usize, delimiter: &FinderRev) -> Outcome<(&'a [u8], u64)> {
+pub fn entry<'a>(batch: &Batch<'a>, i: usize, delimiter: &FinderRev) -> Outcome<(&'a [u8], u64)> {
     let record = batch.key(i);
     let place = delimiter.rfind(record).ok_or_else(|| {
         let delimiter = String::from_utf8_lossy(delimiter.needle()).escape_debug().to_string();

@@ -13,7 +13,7 @@ pub fn run(args: &args::KeysOfFilter, common: args::Common) -> Outcome {
     stdio::check_output().map_err(|error| Failure::io("standard output", &error))?;
     let inputs = Inputs::new(&args.keys, args.secret.key_file.as_deref())?;
     let able = (Capabilities::REMOVE, "remove");
-    let (mut filter, _lock) = image_file::open_to_change(&args.filter, &args.secret, &inputs, able)?;
+    let (mut filter, _lock) = image_file::open_to_change(&args.filter, &args.secret, &inputs, able, image_file::open)?;
     let hasher = filter.base().hasher().clone();
     let (mut offered, mut removed) = (0, 0);
     let mut room = Room::new();

@@ -20,7 +20,8 @@ pub fn of_build(args: &args::Build) -> Outcome<Spec> {
 
 /// What the options of `petal map build` say.
 pub fn of_map(args: &args::map::Build) -> Outcome<Spec> {
-    let spec = Spec { false_positive_rate: args.fpr.unwrap_or(0.0), ..Spec::default() };
+    let (capacity, false_positive_rate) = (args.capacity.unwrap_or(0), args.fpr.unwrap_or(0.0));
+    let spec = Spec { capacity, false_positive_rate, ..Spec::default() };
     let default = registry::find(registry::DEFAULT_MAP_KIND).map(|row| row.name);
     let spec = with(spec, args.kind.as_deref().or(default), &args.hashing, &args.set)?;
     match petal::row_of(&spec)? {

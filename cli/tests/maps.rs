@@ -1,9 +1,9 @@
-//! Maps: `map build` from lines of keys and values, and `map get`.
+//! Maps: `map build` from lines of keys and values, `map get`, `map put` and `map replace`.
 
 mod common;
 
 use common::{Place, info, lines, petal};
-use petal::{BuilderOptions, MapBuilder, Spec, registry};
+use petal::{BuilderOptions, Capabilities, MapBuilder, Spec, registry};
 use std::fs;
 
 /// Lines of a key, a tab and its value.
@@ -159,4 +159,107 @@ fn maps_under_a_secret() {
     place.petal("map build --key-file secret -o map table").quiet();
     place.petal_on("map get map", b"key 3\n").names(&["map", "--key-file"]);
     assert_eq!(place.petal_on("map get --key-file secret map", b"key 3\n").text(), "key 3\t9\n");
+}
+
+/// The kinds of map that can do this.
+fn that_can(capability: Capabilities) -> impl Iterator<Item = &'static petal::Row> {
+    registry::MAPS.iter().filter(move |row| row.capabilities.contains(capability))
+}
+
+#[test]
+fn values_are_put_in_place() {
+    let place = Place::new();
+    place.file("first", table(0..2000));
+    place.file("more", table(2000..20_000) + "key 5\t0\n");
+    let all = table(0..20_000) + "key 5\t0\n";
+    for row in that_can(Capabilities::PUT) {
+        let build = format!("map build --kind {} --capacity 20000 --fpr 0.001 --set value_bits=14", row.name);
+        place.petal_on(&format!("{build} -o expected"), all.as_bytes()).quiet();
+        place.petal(&format!("{build} -o map first")).quiet();
+        place.petal("map put map more").quiet();
+        assert_eq!(fs::read(place.path("map")).unwrap(), fs::read(place.path("expected")).unwrap(), "{}", row.name);
+        let run = place.petal_on("map put --json map -d =", b"key 7=16383\nkey 8=1\n").text();
+        let summary: serde_json::Value = serde_json::from_str(&run).unwrap();
+        assert_eq!((&summary["put"], &summary["offered"]), (&2.into(), &20_003.into()), "{run}");
+        assert_eq!(place.petal_on("map get map", b"key 7\nkey 8\n").text(), "key 7\t16383\nkey 8\t64\n");
+        // What came before a record that is none is there, and the file is sound.
+        let input = "key 9\t16000\nkey 10\t16384\nkey 11\t16001\n";
+        place.petal_on("map put map", input.as_bytes()).names(&["record 2", "16384", "after 1 values were put"]);
+        place.petal_on("map put map", b"key 11\t16002\nkey 12\n").names(&["record 2", "after 1 values were put"]);
+        assert_eq!(place.petal("verify map").text(), "map: OK\n");
+        let read = place.petal_on("map get map", b"key 9\nkey 10\nkey 11\n").text();
+        assert_eq!(read, "key 9\t16000\nkey 10\t100\nkey 11\t16002\n");
+        // An empty one is filled as well.
+        place.petal_on(&format!("{build} -o empty"), b"").quiet();
+        place.petal_on("map put empty", all.as_bytes()).quiet();
+        assert_eq!(fs::read(place.path("empty")).unwrap(), fs::read(place.path("expected")).unwrap());
+    }
+}
+
+#[test]
+fn values_are_replaced_in_place() {
+    let place = Place::new();
+    place.file("table", table(0..20_000));
+    place.file("others", (0..20_000).map(|i| format!("key {i}\t{}\n", value(i) ^ 1)).collect::<String>());
+    for row in that_can(Capabilities::REPLACE) {
+        place.petal(&format!("map build --kind {} --fpr 1e-6 -o map table", row.name)).quiet();
+        assert_eq!(place.petal("map replace map others").text(), "20000 replaced, 0 certainly not there\n");
+        place.file("keys", (0..20_000).map(|i| format!("key {i}\n")).collect::<String>());
+        let others = fs::read(place.path("others")).unwrap();
+        assert!(place.petal("map get map keys").quiet() == others);
+        assert_eq!(place.petal("verify map").text(), "map: OK\n");
+        let run = place.petal_on("map replace --json map", b"key 7\t1\nother\t2\n").text();
+        let summary: serde_json::Value = serde_json::from_str(&run).unwrap();
+        assert_eq!((&summary["replaced"], &summary["absent"]), (&1.into(), &1.into()), "{run}");
+        let input = format!("key 8\t3\nkey 9\t{}\n", u64::MAX);
+        let names = ["record 2", "18446744073709551615", "after 1 values were replaced"];
+        place.petal_on("map replace map", input.as_bytes()).names(&names);
+        assert_eq!(place.petal_on("map get map", b"key 7\nkey 8\nkey 9\n").text(), "key 7\t1\nkey 8\t3\nkey 9\t80\n");
+        assert_eq!(place.petal_on("map replace -q map", b"key 7\t2\n").quiet(), b"");
+    }
+}
+
+/// Maps that cannot, filters, and files that are not there are refused, and stay as they were.
+#[test]
+fn what_cannot_be_put_or_replaced_is_refused() {
+    let place = Place::new();
+    place.file("table", table(0..100));
+    place.file("keys", lines(0..100));
+    place.file("secret", b"0123456789abcdef");
+    place.petal("build -o filter keys").quiet();
+    for row in registry::MAPS {
+        place.petal(&format!("map build --kind {} -o map table", row.name)).quiet();
+        let before = fs::read(place.path("map")).unwrap();
+        for (verb, capability) in [("put", Capabilities::PUT), ("replace", Capabilities::REPLACE)] {
+            let line = format!("map {verb} map table");
+            if !row.capabilities.contains(capability) {
+                place.petal(&line).names(&["map: maps of the kind", row.name, &format!("cannot {verb}")]);
+            }
+            place.petal(&format!("map {verb} filter table")).names(&["filter", "not a map"]);
+            place.petal(&format!("map {verb} nothing table")).names(&["nothing"]);
+            place.petal_on(&format!("map {verb} -"), b"").names(&["standard input"]);
+        }
+        assert_eq!(fs::read(place.path("map")).unwrap(), before);
+        let Some((verb, _)) = [("put", Capabilities::PUT), ("replace", Capabilities::REPLACE)]
+            .into_iter()
+            .find(|(_, capability)| row.capabilities.contains(*capability))
+        else {
+            continue;
+        };
+        place.petal(&format!("map {verb} map map")).names(&["map: is one of the files to read too"]);
+        place.petal(&format!("map build --kind {} --key-file secret -o map table", row.name)).quiet();
+        place.petal(&format!("map {verb} map table")).names(&["--key-file"]);
+        assert_eq!(place.petal(&format!("map {verb} --key-file secret map table")).status, 0);
+        place.petal_on(&format!("map {verb} --key-file - map -"), b"").names(&["only once"]);
+        // A file whose writer did not come to its end: sync vouches for it.
+        place.petal(&format!("map build --kind {} -o map table", row.name)).quiet();
+        let clean = fs::read(place.path("map")).unwrap();
+        let mut image = clean.clone();
+        image[petal::format::STATE_OFFSET..][..5].copy_from_slice(b"DIRTY");
+        place.file("map", &image);
+        place.petal(&format!("map {verb} map table")).names(&["map", "not closed", "petal help sync"]);
+        assert_eq!(place.petal("sync map").text(), "map: clean\n");
+        assert_eq!(fs::read(place.path("map")).unwrap(), clean);
+        assert_eq!(place.petal(&format!("map {verb} map table")).status, 0);
+    }
 }

@@ -30,6 +30,22 @@ pub enum Command {
     /// Keys that are not there are left out. With -q nothing is printed, and the first selected key ends it.
     #[command(after_long_help = manual::after_help("map get"))]
     Get(Get),
+    /// Give keys values in a map, in place, besides those that they have.
+    ///
+    /// For the kind `approximator`, which takes keys at any time and joins the values of each as its parameter lattice
+    /// says: to the greatest, the least, or the union. Records are as those of `petal map build`. Where reading them
+    /// fails half-way, those that were read are in the map, and the file is sound. Where the command itself is stopped,
+    /// by Ctrl-C too, the file stays marked as dirty: see `petal sync`.
+    #[command(after_long_help = manual::after_help("map put"))]
+    Put(Change),
+    /// Give keys that are in a map other values, in place.
+    ///
+    /// For the kind `mutable_bloomier`. Says how many values were replaced, and how many keys certainly are not in the
+    /// map; these change nothing. Replace only values of keys that the map was built from: one that was not, and that
+    /// the map takes for one that was, at its false-positive rate, gets its value at the expense of another key. `petal
+    /// help map put` says what happens where reading the records fails, or the command is stopped.
+    #[command(after_long_help = manual::after_help("map replace"))]
+    Replace(Change),
 }
 
 /// `petal map build`.
@@ -41,6 +57,9 @@ pub struct Build {
     /// The greatest share of absent keys that get a value, such as 0.01 (the default).
     #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = numbers::rate)]
     pub fpr: Option<f64>,
+    /// Room for so many keys, in a kind that takes more of them later: at least those of the input if not given.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = numbers::positive)]
+    pub capacity: Option<u64>,
     /// How keys are hashed.
     #[command(flatten)]
     pub hashing: Hashing,
@@ -71,6 +90,20 @@ pub struct Entries {
     /// Files with a key and its value on each line; - is standard input.
     #[arg(value_name = "INPUT", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
+}
+
+/// `petal map put` and `petal map replace`.
+#[derive(Args, Debug)]
+pub struct Change {
+    /// The secret.
+    #[command(flatten)]
+    pub secret: Secret,
+    /// The map.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub map: PathBuf,
+    /// The keys with their values.
+    #[command(flatten)]
+    pub entries: Entries,
 }
 
 /// `petal map get`.
