@@ -606,14 +606,14 @@ petal_status petal_filters_contain_hash(const petal_filter *const *filters,
  * with the same fingerprint, and from no other.
  *
  * A count is never too low otherwise, and is too high only where all places of the key are shared, at most with the
- * probability of a false positive. `counting` counts to 15, which stands for 15 or more: what was inserted so often
- * stays for ever, whatever is removed. `saturated` of `petal_statistics` says how many counters stand there. `cuckoo`
- * counts the copies that it holds, at most twice the slots of a bucket: one more is not inserted (`PETAL_ERR_FULL`),
- * though there be room for other keys. So its counts are never cut off; a count is too high where another key has the
- * same fingerprint and buckets.
+ * probability of a false positive. `counting` counts to 2^counter_bits - 1, by default 15, which stands for as many or
+ * more: what was inserted so often stays for ever, whatever is removed. `saturated` of `petal_statistics` says how
+ * many counters stand there. `cuckoo` counts the copies that it holds, at most twice the slots of a bucket: one more
+ * is not inserted (`PETAL_ERR_FULL`), though there be room for other keys. So its counts are never cut off; a count is
+ * too high where another key has the same fingerprint and buckets.
  *
- * `quotient` counts without an end: a count that 64 bits do not hold is refused (`PETAL_ERR_FULL`), and a count is that of
- * all keys with one fingerprint.
+ * `quotient` counts without an end: a count that 64 bits do not hold is refused (`PETAL_ERR_FULL`), and a count is
+ * that of all keys with one fingerprint.
  */
 
 /**
@@ -954,7 +954,7 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_BLOCKED 3
 /** The binary fuse filter: built once from all keys, 1.13 bits a key for each halving of the rate. */
 #define PETAL_KIND_FUSE 4
-/** The counting Bloom filter: removes keys, and counts each up to 15; four times the bits of bloom. */
+/** The counting Bloom filter: removes keys and counts them; a counter wherever bloom or blocked has a bit. */
 #define PETAL_KIND_COUNTING 5
 /** The scalable Bloom filter: grows with its keys and keeps its false-positive rate. */
 #define PETAL_KIND_SCALABLE 6
@@ -964,6 +964,8 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_GOLOMB 14
 /** A hash table of signatures: says what is new, and refuses keys when it is full; for model checkers. */
 #define PETAL_KIND_HASH_COMPACTION 17
+/** A static table of cuckoo signatures: built once from all keys, two cache lines a lookup. */
+#define PETAL_KIND_SIGNATURES 18
 /** A bit for each integer below a bound: no false positives; for keys that are dense integers. */
 #define PETAL_KIND_EXACT_BITS 19
 /** A cuckoo filter: removes keys, and counts a few copies of each; refuses keys when it is full. */
@@ -1332,9 +1334,9 @@ typedef struct petal_builder_options {
    * The most memory in bytes that keys take, and sorting them; what there is no room for goes to a temporary file. 0
    * is no limit, otherwise at least 1048576. The finished filter and the stacks of threads are not counted. Kinds
    * that are built from all of their keys are solved shard by shard, whatever the limit, so that it does not change
-   * their bytes: that takes some 31 bytes for each key of the largest shard, and 47 of a map. A shard has half of
-   * all keys, but 2^20 or all at least and 5 * 2^20 at most, so these are 33 MB and 49 MB of two million keys, and
-   * 165 MB and 250 MB at most. A lower limit holds until then, and is exceeded by as much.
+   * their bytes: that takes some 22 bytes for each key of the largest shard, 38 of a map, and 5 MB. A shard has half
+   * of all keys, but 2^20 or all at least and 5 * 2^20 at most, so these are 28 MB and 45 MB of two million keys, and
+   * 118 MB and 202 MB at most. A lower limit holds until then, and is exceeded by as much.
    */
   uint64_t memory_limit;
   /**
