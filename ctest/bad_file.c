@@ -363,7 +363,7 @@ int main(void) {
   onto_the_mapped_file();
   second_writer();
   for (size_t k = 0; k < check_kind_count(); k++) {
-    if (check_can(check_kind(k), PETAL_CAN_INSERT)) killed_writer(check_kind(k));
+    if (check_can(check_kind(k), PETAL_CAN_INSERT) && check_is_writable(check_kind(k))) killed_writer(check_kind(k));
   }
 
   static const petal_status provoked[] = {

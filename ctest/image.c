@@ -319,7 +319,7 @@ static void keyed(void) {
 
 int main(void) {
   for (size_t k = 0; k < check_kind_count(); k++) {
-    spec = (petal_spec){.struct_size = sizeof spec, .kind = check_kind(k), .capacity = 2000};
+    spec = (petal_spec){.struct_size = sizeof spec, .kind = check_kind(k), .capacity = check_room(check_kind(k), 2000)};
     every_way();
     if (check_can(spec.kind, PETAL_CAN_INSERT) && check_is_writable(spec.kind)) writing_in_place();
     reading_only();

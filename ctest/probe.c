@@ -101,7 +101,7 @@ static void new_means_not_there(petal_kind kind) {
     bool before = petal_filter_contains_u64(filter, key), is_new = before;
     petal_status status = petal_filter_insert_u64(filter, key, &is_new);
     /* More keys than its capacity: a table may refuse those that are new, or take places. */
-    bool may_refuse = !before || check_kind_info(kind).most_copies != 0;
+    bool may_refuse = !before || check_refuses_copies(kind);
     if (status == PETAL_ERR_FULL && may_refuse && check_kind_info(kind).overfill == PETAL_OVERFILL_REFUSES) {
       refused++;
       continue;

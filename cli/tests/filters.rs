@@ -142,11 +142,11 @@ fn merge_is_the_union_and_intersect_holds_what_all_hold() {
         place.file("a", lines(0..3000));
         place.file("b", lines(2000..5000));
         place.file("c", lines(2500..6000));
-        // As often as they are in the three, for kinds that count.
+        // As often as they are in the three, for kinds that count, in which copies may take room.
         place.file("all", [lines(0..3000), lines(2000..5000), lines(2500..6000)].concat());
         for name in ["a", "b", "c", "all"] {
             place
-                .petal(&format!("build --kind {} --capacity 9k --fpr 0.001 -o {name}.petal {name}", kind.name))
+                .petal(&format!("build --kind {} --capacity 10k --fpr 0.001 -o {name}.petal {name}", kind.name))
                 .quiet();
         }
         place.petal("merge a.petal b.petal c.petal -o union").quiet();
