@@ -18,7 +18,7 @@ func TestBatchesDoWhatSingleCallsDo(t *testing.T) {
 		var numbers []uint64
 		for range 10_000 {
 			// Some are longer than a piece.
-			length := random.IntN(40)
+			length := 4 + random.IntN(40)
 			if random.IntN(2000) == 0 {
 				length = random.IntN(3 * pieceBytes)
 			}

@@ -56,6 +56,15 @@ func insertable() (kinds []KindInfo) {
 	return kinds
 }
 
+// room is the capacity with which a filter takes so many keys for certain, some of them more than once: copies may take
+// room of their own.
+func room(kind KindInfo, keys uint64) uint64 {
+	if kind.Overfill == OverfillRefuses && (kind.Capabilities.Has(CanRemove) || kind.Capabilities.Has(CanCount)) {
+		return 2 * keys
+	}
+	return keys
+}
+
 func slicesContainsFalse(found []bool) bool { return slices.Contains(found, false) }
 
 // filled makes a filter with some keys.

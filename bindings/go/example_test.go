@@ -256,11 +256,11 @@ func ExampleFindKind() {
 		log.Fatal(err)
 	}
 	fmt.Println(kind.Name, kind.Capabilities.Has(petal.CanMerge))
-	_, err = petal.FindKind("quotient")
+	_, err = petal.FindKind("no_such_kind")
 	fmt.Println(err)
 	// Output:
 	// split_block true
-	// petal.FindKind: there is no kind "quotient"
+	// petal.FindKind: there is no kind "no_such_kind"
 }
 
 func ExampleError() {

@@ -82,9 +82,6 @@ type KindInfo struct {
 	// IsCanonical says that an image depends only on which keys there are, and how often where they are counted, and
 	// not on their order.
 	IsCanonical bool `json:"is_canonical"`
-	// MovesEntries says that what is inserted or removed moves what other keys left, so that images are not opened for
-	// writing in place ([ErrUnsupported]): load a copy, change it and save that.
-	MovesEntries bool `json:"moves_entries"`
 	// IsMap says that it is a kind of map, which a [MapBuilder] makes, and not of filter.
 	IsMap bool `json:"is_map"`
 	// IsDefault says that a spec without a kind means this one, among those of filters or those of maps.
@@ -195,7 +192,6 @@ func kindInfo(raw *C.petal_kind_info) KindInfo {
 		BitsUnit:      uint64(raw.bits_unit),
 		Overfill:      Overfill(raw.overfill),
 		IsCanonical:   raw.is_canonical != 0,
-		MovesEntries:  raw.moves_entries != 0,
 		IsMap:         raw.is_map != 0,
 		IsDefault:     raw.is_default != 0,
 		IsForeign:     raw.is_foreign != 0,

@@ -10,7 +10,7 @@ import (
 
 func TestKeysAreFoundInEveryForm(t *testing.T) {
 	for _, kind := range insertable() {
-		f := must(New(Spec{Kind: kind.Name, Capacity: 5000, Seed: 7}))
+		f := must(New(Spec{Kind: kind.Name, Capacity: room(kind, 5000), Seed: 7}))
 		defer f.Close()
 		for i := range uint64(1000) {
 			text := fmt.Sprint("key ", i)

@@ -172,6 +172,8 @@ fn measure(spec: &Spec, hash: HashFunction, pattern: Pattern, keys: u64, expecte
 
 /// The spec of a case with so many bits a key, or what comes next to it.
 fn sized(case: &Case, keys: u64, bits_per_key: u64) -> Spec {
+    // A table in which no more than so many keys may share a fingerprint holds its capacity if these are long enough.
+    let bits_per_key = bits_per_key + if case.row.copies.is_some() { 4 } else { 0 };
     let bits = (keys * bits_per_key).next_multiple_of(case.row.bits_unit());
     let spec = Spec { capacity: keys, bits, ..case.spec() };
     // The real number of probes, so that filters need not choose it each time.

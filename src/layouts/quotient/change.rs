@@ -63,7 +63,9 @@ impl<'a, S: Select> Editor<'a, S> {
             self.set_state([taken + 1, fingerprints.saturating_add(1)]);
             return Ok(true);
         }
-        self.insert_counted(quotient, at, Entry { remainder, count: times, length: 0 }, before, run)
+        // Plain code: this is not inlined into the functions of a kernel.
+        let mut plain = Editor::new(self.table, self.words);
+        plain.insert_counted(quotient, at, Entry { remainder, count: times, length: 0 }, before, run)
     }
 
     /// Adds the count of an entry to that which is at a position of a run, or would be.

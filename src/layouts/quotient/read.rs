@@ -85,6 +85,13 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
         Reader { table, bytes, select: PhantomData }
     }
 
+    /// A reader with plain code, for what is seldom and not inlined into the functions of a kernel: what is called
+    /// there must not have the kernel's instructions, which it is not compiled for.
+    #[inline(always)]
+    fn plainly(self) -> Reader<'a, B> {
+        Reader::new(self.table, self.bytes)
+    }
+
     /// How many slots are taken, and how many fingerprints there are, as the state says.
     pub fn state(&self) -> [u64; 2] {
         let start = self.table.state();
@@ -121,7 +128,7 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
     #[inline(always)]
     pub fn offset(&self, position: u64) -> Option<u64> {
         let offset = self.stored_offset(position);
-        if offset < FAR { Some(offset) } else { self.far_offset(position) }
+        if offset < FAR { Some(offset) } else { self.plainly().far_offset(position) }
     }
 
     /// An offset that is too great to be stored: counted from the last block whose own is not. There is one, because a
@@ -183,7 +190,7 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
                 return Some(first + u64::from(end) + 1);
             }
         }
-        self.far_after(quotient)
+        self.plainly().far_after(quotient)
     }
 
     /// [`Reader::after`], wherever that is.
@@ -237,7 +244,7 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
     pub fn run(&self, quotient: u64) -> Option<Run> {
         match self.near_run(quotient, self.occupieds(quotient)) {
             Some(run) => Some(run),
-            None => self.far_run(quotient),
+            None => self.plainly().far_run(quotient),
         }
     }
 
@@ -309,7 +316,7 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
         }
         match self.near_run(quotient, occupieds).and_then(|run| self.among_few(run, remainder)) {
             Some(is_there) => is_there,
-            None => self.contains_far(quotient, remainder),
+            None => self.plainly().contains_far(quotient, remainder),
         }
     }
 
