@@ -113,7 +113,10 @@ fn kept_keys_come_from_a_pipe_without_a_capacity() {
     for kind in kinds().filter(|row| !(row.is_made_empty() && row.is_canonical)) {
         place.petal_on(&format!("build --kind {} -o filter", kind.name), &lines(0..1000).repeat(2)).quiet();
         let info = info(&place.path("filter"));
-        assert_eq!((info["capacity"].as_u64(), info["offered"].as_u64()), (Some(1000), Some(2000)), "{info}");
+        // Where copies take room the capacity has some for them.
+        let capacity = info["capacity"].as_u64().unwrap();
+        assert!(capacity == 1000 || kind.copies.is_some() && capacity > 1000, "{info}");
+        assert_eq!(info["offered"], 2000);
         assert_eq!(place.petal_on("check filter", &lines(0..1000)).quiet(), lines(0..1000));
     }
 }
@@ -517,7 +520,7 @@ fn an_output_is_never_one_of_the_inputs() {
     assert_eq!(fs::read(place.path("keys")).unwrap(), lines(0..10));
     place.petal("build -o filter keys").quiet();
     let before = fs::read(place.path("filter")).unwrap();
-    place.petal("insert filter filter").names(&["filter", "KEYS"]);
+    place.petal("insert filter filter").names(&["filter", "one of the files to read"]);
     assert_eq!(fs::read(place.path("filter")).unwrap(), before);
 }
 
@@ -605,6 +608,11 @@ fn keys_are_removed_and_counted() {
         assert_eq!((removed["removed"].as_u64(), removed["absent"].as_u64()), (Some(1), Some(1)), "{removed}");
         assert_eq!(removed["offered"], 899);
         assert_eq!(place.petal("verify filter").text(), "filter: OK\n");
+        place.petal("remove filter filter").names(&["filter", "one of the files to read"]);
+        if kind.overfill == Overfill::Refuses {
+            // It counts as far as it has room, and no count is cut off.
+            continue;
+        }
         // How far it counts is said, and is so.
         let filter = petal::load(&fs::read(place.path("filter")).unwrap(), &petal::OpenOptions::default()).unwrap();
         let greatest = filter.kind().as_count().unwrap().greatest_count();
@@ -612,7 +620,6 @@ fn keys_are_removed_and_counted() {
         place.petal_on("insert filter", &b"often\n".repeat(greatest.min(100_000) as usize + 5)).quiet();
         assert_eq!(place.petal_on("count filter", b"often\n").text(), format!("{greatest}\toften\n"));
         assert_ne!(info(&place.path("filter"))["statistics"]["saturated"], 0);
-        place.petal("remove filter filter").names(&["filter", "one of the KEYS files"]);
     }
 }
 

@@ -249,8 +249,12 @@ fn hash_for(case: &Case) -> HashFunction {
 
 fn every_layout_at(keys: u64, chosen: impl Fn(&Case) -> bool) {
     let mut failures = Failures::default();
-    // Many keys make a filter slow to fill, and show no more of the formula than a thousand do.
-    let every = if keys < 100_000 { 1 } else { 4 };
+    // Many keys make a filter slow to fill, and show no more of the formula than a few do.
+    let every = match keys {
+        ..1000 => 1,
+        1000..100_000 => 2,
+        _ => 4,
+    };
     for case in share_of(main_layouts(), every).iter().filter(|case| chosen(case)) {
         for bits_per_key in bits_per_key(case, keys) {
             let spec = sized(case, keys, *bits_per_key);
