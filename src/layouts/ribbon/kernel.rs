@@ -22,7 +22,7 @@ pub(super) const SOME: usize = 8;
 pub(super) struct Kernel<C> {
     /// What the slots of a row give: 64 columns from one on, which there is, a bit each. Above the last, anything.
     pub one: fn(&Array, &Row<C>, first: u32) -> u64,
-    /// The same of [`SOME`] rows of a group.
+    /// What the slots of [`SOME`] rows of a group give, each as for one row.
     pub some: fn(&Array, &Group<C>, from: usize, first: u32) -> [u64; SOME],
     /// Finds the rows of some hashes of a group.
     pub find_hashes: fn(&Array, &[u64; GROUP], &mut Group<C>, from: usize),
