@@ -205,7 +205,10 @@ fn a_memory_limit_holds() {
             let (peak, image) = peak(&place, &format!("{line} -T . --threads {threads} --memory-limit {limit}"));
             let beside = peak - image;
             let shard = work + record * keys / 2;
-            assert!(beside <= OWN + limit.max(shard), "{line}, limit {limit}, {threads} threads: {beside}, not {shard}");
+            assert!(
+                beside <= OWN + limit.max(shard),
+                "{line}, limit {limit}, {threads} threads: {beside}, not {shard}"
+            );
         }
         // Without a limit it is more, as `petal plan` says; a third of that is for what is seldom needed.
         let (peak, image) = peak(&place, &line);
