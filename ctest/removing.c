@@ -271,7 +271,52 @@ static void refused(petal_kind kind) {
   petal_filter_free(filter);
 }
 
+/* A filter with other parameters than the default ones can do no more than its kind, and says what it cannot do: that is
+ * refused, and changes nothing. How many filters that is true of. */
+static int choices(const petal_kind_info *info, uint32_t parameter) {
+  petal_parameter_info described = {.struct_size = sizeof described};
+  CHECK_OK(petal_kind_parameter(info->kind, parameter, &described));
+  int less = 0;
+  for (uint32_t choice = 0; choice < described.choice_count; choice++) {
+    petal_spec spec = {.struct_size = sizeof spec, .kind = info->kind, .capacity = 100};
+    spec.parameters[0] = (petal_setting){.id = described.id, .value = choice};
+    petal_filter *filter = NULL;
+    if (petal_filter_new(&spec, &filter, NULL) != PETAL_OK) continue;
+    uint64_t can = petal_filter_capabilities(filter), lacks = info->capabilities & ~can;
+    CHECK((can & ~info->capabilities) == 0);
+    CHECK(choice != (uint32_t)described.default_value || lacks == 0);
+    CHECK_OK(petal_filter_insert_u64(filter, 1, NULL));
+    petal_filter *before = NULL;
+    CHECK_OK(petal_filter_copy(filter, &before, NULL));
+    petal_error error = {.struct_size = sizeof error};
+    if (lacks & PETAL_CAN_REMOVE) {
+      bool removed = true;
+      CHECK_STATUS(petal_filter_remove_u64(filter, 1, &removed), PETAL_ERR_UNSUPPORTED);
+      CHECK(removed);
+      uint64_t number = 1;
+      CHECK_STATUS(petal_filter_remove_batch(filter, U64_KEYS(&number, 1), NULL, &error), PETAL_ERR_UNSUPPORTED);
+      CHECK_TEXT(error.message, described.name);
+    }
+    if (lacks & PETAL_CAN_MERGE) {
+      CHECK_STATUS(petal_filter_merge(filter, before, &error), PETAL_ERR_UNSUPPORTED);
+      CHECK_TEXT(error.message, described.name);
+    }
+    CHECK(check_same_bits(filter, before));
+    less += lacks != 0;
+    petal_filter_free(before);
+    petal_filter_free(filter);
+  }
+  return less;
+}
+
 int main(void) {
+  int less = 0;
+  for (size_t i = 0; i < check_kind_count(); i++) {
+    petal_kind_info info = check_kind_info(check_kind(i));
+    if (!(info.capabilities & PETAL_CAN_INSERT) || info.takes_integers) continue;
+    for (uint32_t p = 0; p < info.parameter_count; p++) less += choices(&info, p);
+  }
+  CHECK(less > 0);
   for (size_t i = 0; i < check_kind_count(); i++) {
     petal_kind_info info = check_kind_info(check_kind(i));
     const uint64_t both = PETAL_CAN_REMOVE | PETAL_CAN_COUNT;

@@ -605,12 +605,19 @@ petal_status petal_filters_contain_hash(const petal_filter *const *filters,
  * A filter of the kind `quotient` holds the multiset of its fingerprints exactly: such a removal takes one from the key
  * with the same fingerprint, and from no other.
  *
+ * What kinds can do, filters of them with other parameters than the default ones may not: `petal_filter_capabilities()`.
+ *
  * A count is never too low otherwise, and is too high only where all places of the key are shared, at most with the
  * probability of a false positive. `counting` counts to 2^counter_bits - 1, by default 15, which stands for as many or
  * more: what was inserted so often stays for ever, whatever is removed. `saturated` of `petal_statistics` says how
  * many counters stand there. `cuckoo` counts the copies that it holds, at most twice the slots of a bucket: one more
  * is not inserted (`PETAL_ERR_FULL`), though there be room for other keys. So its counts are never cut off; a count is
  * too high where another key has the same fingerprint and buckets.
+ *
+ * `spectral` counts to 2^counter_bits - 1, by default 65,535, as `counting` does, and a removal does the same there. With
+ * the method `minimal_increase` its counts are upper bounds too, and removals are refused (`PETAL_ERR_UNSUPPORTED`);
+ * with `recurring_minimum` they are estimates, which may be too low, and a key is removed so many times at once as its
+ * count says at most. Whether a key is there is said as rightly as by the others.
  *
  * `quotient` counts without an end: a count that 64 bits do not hold is refused (`PETAL_ERR_FULL`), and a count is
  * that of all keys with one fingerprint.
@@ -972,6 +979,8 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_CUCKOO 22
 /** The counting quotient filter: removes and counts keys without limit, merges, lists and resizes. */
 #define PETAL_KIND_QUOTIENT 23
+/** The spectral Bloom filter: wide counters that tell how often keys came; the method says how right they are. */
+#define PETAL_KIND_SPECTRAL 25
 /** A map built once: the exact value of each key, and of other keys that they are not there. */
 #define PETAL_KIND_BLOOMIER 7
 /** A map built once, the smallest: the exact value of each key, and an arbitrary one of every other key. */
@@ -1050,7 +1059,10 @@ typedef struct petal_kind_info {
   petal_kind kind;
   /** How many parameters only this kind takes. */
   uint32_t parameter_count;
-  /** What a filter of this kind in memory of its own can do: `PETAL_CAN_*`, ORed. */
+  /**
+   * What a filter of this kind with the default parameters can do in memory of its own: `PETAL_CAN_*`, ORed. With
+   * others it may lack some of that, and `petal_filter_capabilities()` says what it can do.
+   */
   uint64_t capabilities;
   /**
    * The `bits` of a spec are the exact size, a multiple of this. 0: they are the most that the filter may have, and

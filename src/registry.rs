@@ -2,7 +2,8 @@
 
 use crate::filters::{
     blocked, bloom, counting, cuckoo, exact_bits, foreign_bloom, foreign_cuckoo, foreign_scalable, foreign_static,
-    fuse, golomb, golomb_stream, hash_compaction, quotient, ribbon, rocksdb_bloom, scalable, signatures, split_block,
+    fuse, golomb, golomb_stream, hash_compaction, quotient, ribbon, rocksdb_bloom, scalable, signatures, spectral,
+    split_block,
 };
 use crate::kind::Row;
 use crate::maps::{approximator, bloomier, mutable_bloomier, retrieval};
@@ -23,6 +24,7 @@ pub static FILTERS: &[Row] = &[
     exact_bits::ROW,
     cuckoo::ROW,
     quotient::ROW,
+    spectral::ROW,
 ];
 
 /// All kinds of map, in the order of their numbers, which no filter has.

@@ -83,7 +83,8 @@ pub struct petal_kind_info {
     pub kind: petal_kind,
     /// How many parameters only this kind takes.
     pub parameter_count: u32,
-    /// What a filter of this kind in memory of its own can do: `PETAL_CAN_*`, ORed.
+    /// What a filter of this kind with the default parameters can do in memory of its own: `PETAL_CAN_*`, ORed. With
+    /// others it may lack some of that, and `petal_filter_capabilities()` says what it can do.
     pub capabilities: u64,
     /// The `bits` of a spec are the exact size, a multiple of this. 0: they are the most that the filter may have, and
     /// a capacity has to be given too.

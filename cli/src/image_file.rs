@@ -258,8 +258,11 @@ pub fn keep(path: &Path, image: &mut impl Image) -> petal::Result<()> {
 /// Refuses a filter or map whose kind cannot do what `verb` says.
 pub fn require(path: &Path, image: &impl Image, (capability, verb): (Capabilities, &str)) -> Outcome<()> {
     let row = image.base().row();
-    if row.capabilities.contains(capability) {
+    if image.base().capabilities_in_memory().contains(capability) {
         return Ok(());
+    }
+    if row.capabilities.contains(capability) {
+        return Err(Failure::at(path, &image.base().unsupported(verb)));
     }
     let what = if row.is_map() { "maps" } else { "filters" };
     let hint = if row.is_made_empty() { "" } else { ": they are built from all of their keys at once" };

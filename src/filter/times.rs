@@ -139,7 +139,7 @@ impl Filter {
     /// Refuses what needs this capability, and counts, where one of them is lacking.
     fn check_times(&self, operation: &str, capability: Capabilities) -> Result<()> {
         let needed = capability | Capabilities::COUNT;
-        match self.base().row().capabilities.contains(needed) {
+        match self.base().capabilities_in_memory().contains(needed) {
             true => self.check_capability(operation, capability),
             false => Err::<(), Error>(self.unsupported(operation)),
         }

@@ -21,4 +21,5 @@ pub mod ribbon;
 pub mod rocksdb_bloom;
 pub mod scalable;
 pub mod signatures;
+pub mod spectral;
 pub mod split_block;

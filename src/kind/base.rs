@@ -130,9 +130,9 @@ impl Base {
         }
     }
 
-    /// What this filter can do: what its kind can, less what its memory does not allow.
+    /// What this filter can do: what its kind can with its parameters, less what its memory does not allow.
     pub fn capabilities(&self) -> Capabilities {
-        let all = self.row.capabilities;
+        let all = self.capabilities_in_memory();
         match self.words.in_place() {
             None => all,
             Some(Access::Write) => all.without(Capabilities::RESIZING).without(Capabilities::INSERT_SHARED),
@@ -159,21 +159,36 @@ impl Base {
         Err(self.refusal())
     }
 
-    /// Refuses an operation that nothing of the kind can do.
+    /// What this filter could do in memory of its own: what its kind can with its parameters.
+    pub fn capabilities_in_memory(&self) -> Capabilities {
+        self.row.capabilities_of(self.geometry())
+    }
+
+    /// Refuses an operation that nothing of the kind with these parameters can do.
     ///
     /// # Errors
     /// [`Status::Unsupported`](crate::Status::Unsupported).
     pub(crate) fn check_kind(&self, operation: &str, capability: Capabilities) -> Result<()> {
-        match self.row.capabilities.contains(capability) {
+        match self.capabilities_in_memory().contains(capability) {
             true => Ok(()),
             false => Err(self.unsupported(operation)),
         }
     }
 
-    /// That nothing of the kind can do this.
-    pub(crate) fn unsupported(&self, operation: &str) -> Error {
+    /// That nothing of the kind can do this, or nothing with this filter's choices.
+    #[cold]
+    pub fn unsupported(&self, operation: &str) -> Error {
+        let Row { name, lacks, .. } = *self.row;
         let what = if self.row.is_map() { "maps" } else { "filters" };
-        error!(Unsupported, "{what} of the kind {} cannot {operation}", self.row.name)
+        if lacks(self.geometry()) == Capabilities::NONE {
+            return error!(Unsupported, "{what} of the kind {name} cannot {operation}");
+        }
+        let choice = self.row.parameters.iter().find_map(|parameter| {
+            let chosen = parameter.choices().get(self.geometry().parameter(parameter)? as usize)?;
+            Some((parameter.name, *chosen))
+        });
+        let (parameter, chosen) = choice.unwrap_or_default();
+        error!(Unsupported, "{what} of the kind {name} with {parameter} = {chosen} cannot {operation}")
     }
 
     /// What two filters must have in common to combine: kind, layout, the identity of the geometry, hash function and

@@ -101,8 +101,14 @@ pub trait Count {
     /// The greatest count that it tells; what is more counts as this.
     fn greatest_count(&self) -> u64;
 
-    /// At least how often the hash is there, up to [`Count::greatest_count`]; more with the probability of a false
-    /// positive. 0 if it certainly is not there.
+    /// Whether counts are never too low, up to [`Count::greatest_count`]; otherwise they are estimates, which err in both
+    /// directions.
+    fn is_upper_bound(&self) -> bool {
+        true
+    }
+
+    /// At least how often the hash is there ([`Count::is_upper_bound`]), up to [`Count::greatest_count`]; more with the
+    /// probability of a false positive. 0 if it certainly is not there.
     fn count_one(&self, hash: u64) -> u64;
 
     /// The counts of hashes, in order; `counts` is as long as `hashes`.

@@ -19,8 +19,10 @@ pub struct Row {
     pub summary: &'static str,
     /// The version of its payload layout; images of a later one are refused.
     pub layout_version: u16,
-    /// What a filter of this kind in memory of its own can do.
+    /// What a filter of this kind with the default parameters can do in memory of its own.
     pub capabilities: Capabilities,
+    /// What of that a filter of this geometry cannot do, because of its parameters.
+    pub lacks: fn(&Geometry) -> Capabilities,
     /// The parameters that this kind takes beyond what every spec holds.
     pub parameters: &'static [&'static Parameter],
     /// What handle it has, and how one comes to be.
@@ -145,6 +147,7 @@ impl Row {
         summary: "",
         layout_version: 1,
         capabilities: Capabilities::NONE,
+        lacks: |_| Capabilities::NONE,
         parameters: &[],
         structure: Structure::Filter { open: |base| Err(base.foreign_geometry()) },
         sizes: Sizes::ByKeys,
@@ -165,6 +168,11 @@ impl Row {
         omissions: None,
         universe: None,
     };
+
+    /// What a filter of this geometry can do in memory of its own.
+    pub fn capabilities_of(&self, geometry: &Geometry) -> Capabilities {
+        self.capabilities.without((self.lacks)(geometry))
+    }
 
     /// The hash function that filters of this kind have and no other, if there is one.
     fn own_hash(&self) -> Option<HashFunction> {

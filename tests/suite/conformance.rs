@@ -43,7 +43,7 @@ pub fn for_each_hash(test: impl Fn(&Case, &Spec)) {
 }
 
 pub fn can(case: &Case, capability: Capabilities) -> bool {
-    case.row.capabilities.contains(capability)
+    case.capabilities().contains(capability)
 }
 
 #[track_caller]
@@ -365,7 +365,7 @@ fn tells_the_truth(filter: &mut Filter, spec: &Spec) {
         }
     }
     let before = image(filter);
-    let kind = filter.base().row().capabilities;
+    let kind = filter.base().capabilities_in_memory();
     for none in [Keys::Hashes(&[]), Keys::U64(&[]), Keys::Bytes { bytes: &[], offsets: &[0] }] {
         if kind.contains(Capabilities::INSERT) && none.check(filter.base().hasher()).is_ok() {
             assert!(matches!(filter.insert_batch(&none, None), Taken { keys: 0, outcome: Ok(()) }));
@@ -398,7 +398,8 @@ fn capabilities_are_the_truth() {
         let spec = &case.with_room(spec, CAPACITY + 100);
         let filter = filled(spec, 0..CAPACITY);
         let bytes = image(&filter);
-        assert_eq!(filter.capabilities(), case.row.capabilities);
+        assert_eq!(filter.capabilities(), case.capabilities());
+        assert!(!case.is_default() || filter.capabilities() == case.row.capabilities);
         tells_the_truth(&mut filter.copy().unwrap(), spec);
         for mode in [Mode::Read, Mode::Write, Mode::Share, Mode::Load] {
             let mut buffer = Buffer::of(&bytes);
@@ -411,7 +412,7 @@ fn capabilities_are_the_truth() {
                 buffer.open(mode, spec.key, |filter| fails(filter, Status::Unsupported));
                 continue;
             }
-            let (kind, shared) = (case.row.capabilities, Capabilities::INSERT_SHARED);
+            let (kind, shared) = (case.capabilities(), Capabilities::INSERT_SHARED);
             if mode == Mode::Share && !kind.contains(shared) {
                 buffer.open(mode, spec.key, |filter| fails(filter, Status::Unsupported));
                 continue;
@@ -431,7 +432,7 @@ fn capabilities_are_the_truth() {
                 tells_the_truth(filter, spec);
             });
             let writing = mode == Mode::Write || mode == Mode::Share;
-            let changes = case.row.capabilities.0 & Capabilities::WRITING.0 != 0;
+            let changes = case.capabilities().0 & Capabilities::WRITING.0 != 0;
             assert_eq!(buffer.bytes() == bytes, !writing || !changes);
             filter.save(&path).unwrap();
             let options = OpenOptions { mode, key: spec.key };

@@ -77,7 +77,7 @@ fn what_is_inserted_often_is_there() {
                     Err(error) => panic!("{error}"),
                 }
                 assert!(filter.contains_hash(hash), "it is lost after {times} insertions");
-                if let Some(count) = filter.kind().as_count() {
+                if let Some(count) = filter.kind().as_count().filter(|count| count.is_upper_bound()) {
                     let told = count.count_one(hash);
                     assert!(told >= times.min(count.greatest_count()), "{told} is told after {times} insertions");
                 }
@@ -136,7 +136,7 @@ fn merging_adds_up() {
     });
 }
 
-/// Counts are never too small, and seldom too large.
+/// Counts are never too small, unless they are estimates, and seldom wrong.
 #[test]
 fn counts_are_told() {
     for_each_hash(|case, spec| {
@@ -155,15 +155,16 @@ fn counts_are_told() {
         let mut counts = vec![0; hashes.len()];
         let mut answers = Answers { counts: Some(&mut counts), ..Answers::default() };
         filter.count_batch(&Keys::Hashes(&hashes), &mut answers).unwrap();
-        let mut larger = 0;
+        let mut wrong = 0;
         for (i, (hash, told)) in hashes.iter().zip(&counts).enumerate() {
             assert_eq!(filter.count_hash(*hash).unwrap(), *told);
             assert_eq!(*told > 0, filter.contains_hash(*hash));
             let really = if (i as u64) < keys { times(i as u64).min(greatest) } else { 0 };
-            assert!(*told >= really && *told <= greatest, "key {i}: {told} is told, {really} is right");
-            larger += usize::from(*told > really);
+            assert!(*told <= greatest, "key {i}: {told} is told, {greatest} is the greatest");
+            assert!(*told >= really || !count.is_upper_bound(), "key {i}: {told} is told, {really} is right");
+            wrong += usize::from(*told != really);
         }
-        assert!(larger < hashes.len() / 20, "{larger} counts are too large");
+        assert!(wrong < hashes.len() / 20, "{wrong} counts are wrong");
     });
 }
 

@@ -574,7 +574,7 @@ fn padding_does_no_harm() {
     let mut folds = 0;
     for (case, capacity) in layouts().iter().flat_map(|case| (90..130).map(move |capacity| (case, capacity))) {
         let spec = Spec { capacity, ..case.spec() };
-        if !case.row.capabilities.contains(Capabilities::FOLD) {
+        if !case.capabilities().contains(Capabilities::FOLD) {
             continue;
         }
         let filter = filled(&spec, 0..90);

@@ -8,7 +8,7 @@ use std::thread;
 
 /// Runs `test` on specs of every kind and layout that can insert without locks, for `capacity` hashes.
 fn for_each_spec(capacity: u64, rate: f64, test: impl Fn(&Spec)) {
-    for case in cases().into_iter().filter(|case| case.row.capabilities.contains(Capabilities::INSERT_SHARED)) {
+    for case in cases().into_iter().filter(|case| case.capabilities().contains(Capabilities::INSERT_SHARED)) {
         println!("{}", case.name());
         test(&Spec { capacity, false_positive_rate: rate, hash: HashFunction::External, ..case.spec() });
     }

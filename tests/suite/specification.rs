@@ -36,6 +36,7 @@ const LAYOUTS: &[Layout] = &[
     Layout { kind: 19, version: 1, rule: Rule::Bits(|_, key| vec![key]) },
     Layout { kind: 22, version: 1, rule: Rule::Payload(cuckoo) },
     Layout { kind: 23, version: 1, rule: Rule::Payload(quotient) },
+    Layout { kind: 25, version: 1, rule: Rule::Payload(spectral) },
 ];
 
 /// Holds an image to what its layout says of the keys with these hashes.
@@ -384,6 +385,45 @@ fn counting(header: &Header, hashes: &[u64]) -> Vec<u8> {
                 *byte = *byte & !(1 << (i % 8)) | ((more >> (i - places.start) & 1) as u8) << (i % 8);
             }
         }
+    }
+    payload
+}
+
+/// One array of wide counters, or two.
+fn spectral(header: &Header, hashes: &[u64]) -> Vec<u8> {
+    const G: u64 = 0x9e37_79b9_7f4a_7c15;
+    let (width, method, words) = (header.word(0), header.word(1), header.bits() / 64);
+    let first_words = if method == 2 { words - words / 3 } else { words };
+    let counters = |words: u64, hash: u64| -> Vec<usize> {
+        let place = |i: u64| high((0..i).fold(hash, |hash, _| hash.wrapping_mul(G)), 64 * words / width) as usize;
+        let mut places: Vec<usize> = (0..header.hashes()).map(place).collect();
+        places.sort_unstable();
+        places.dedup();
+        places
+    };
+    let mut first = vec![0_u64; (64 * first_words / width) as usize];
+    let mut second = vec![0_u64; (64 * (words - first_words) / width) as usize];
+    for hash in hashes {
+        let places = counters(first_words, *hash);
+        let least = places.iter().map(|place| first[*place]).min().unwrap();
+        for place in &places {
+            if method != 1 || first[*place] == least {
+                first[*place] += 1;
+            }
+        }
+        if method == 2 {
+            let least = places.iter().map(|place| first[*place]).min().unwrap();
+            let is_single = places.iter().filter(|place| first[**place] == least).count() == 1;
+            let places = counters(words - first_words, mix(*hash));
+            let is_there = places.iter().all(|place| second[*place] > 0);
+            let more = if is_there { 1 } else { u64::from(is_single) * least };
+            places.iter().for_each(|place| second[*place] += more);
+        }
+    }
+    let mut payload = vec![0_u8; header.payload_bytes()];
+    let bytes = width as usize / 8;
+    for (place, counter) in payload.chunks_mut(bytes).zip(first.iter().chain(&second)) {
+        place.copy_from_slice(&counter.to_le_bytes()[..bytes]);
     }
     payload
 }

@@ -1,4 +1,4 @@
-//! Counters of 2 to 16 bits, one after the other, the first in the lowest bits: what is done to all of them at once.
+//! Counters of 2 to 32 bits, one after the other, the first in the lowest bits: what is done to all of them at once.
 //!
 //! Where their width divides 64, a word is a vector of counters and is worked on as one; counters of other widths may
 //! lie in two words and are taken one by one.
@@ -8,7 +8,7 @@ use crate::layouts::slots::Slots;
 use core::ops::RangeInclusive;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// How many bits counters have.
+/// How many bits the counters of the kind `counting` have.
 pub const WIDTHS: RangeInclusive<u32> = 2..=16;
 
 /// So many counters of so many bits.
@@ -96,7 +96,7 @@ impl Lanes {
 }
 
 impl Cells {
-    /// So many counters of so many bits, of [`WIDTHS`].
+    /// So many counters of so many bits, from 2 to 32.
     pub fn new(count: u64, width: u32) -> Cells {
         Cells { slots: Slots { count, width } }
     }
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn words_agree_with_their_counters() {
-        for width in WIDTHS {
+        for width in WIDTHS.chain([31, 32]) {
             let cells = Cells::new(1001, width);
             let atomics = |words: &[u64]| words.iter().map(|word| AtomicU64::new(*word)).collect::<Vec<_>>();
             let (ours, theirs) = (array(&cells, 1), array(&cells, 2));

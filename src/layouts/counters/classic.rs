@@ -14,6 +14,9 @@ use core::sync::atomic::AtomicU64;
 /// Positions of a key whose counters are fetched before any is looked at.
 const FIRST_POSITIONS: u32 = 2;
 
+/// How many words of a key are fetched before its counters are looked at.
+const FETCHED_WORDS: u32 = 4;
+
 /// Where the counters of a key are.
 #[derive(Clone, Copy, Debug)]
 pub struct Classic {
@@ -23,6 +26,63 @@ pub struct Classic {
 }
 
 impl Classic {
+    /// So many counters of so many bits, of which a key has `hashes`; `None` if there are none.
+    pub fn new(count: u64, width: u32, hashes: u32) -> Option<Classic> {
+        let geometry = Geometry { bits: count, hashes, words: [0; 8], payload_bytes: 0 };
+        Some(Classic { cells: Cells::new(count, width), hashes, positions: classic::Classic::of_geometry(&geometry)? })
+    }
+
+    /// Adds so many to the counters of a hash, up to their greatest value; whether any was 0.
+    #[inline]
+    pub fn add_times(&self, words: &mut [u64], hash: u64, times: u64) -> bool {
+        let (mut new, greatest) = (false, self.cells.greatest());
+        self.change(words, hash, |counter| {
+            new |= counter == 0;
+            counter.saturating_add(times).min(greatest)
+        });
+        new
+    }
+
+    /// Takes so many from the counters of a hash, but for those that have reached their greatest value. It is there that
+    /// often: none of its counters is less.
+    #[inline]
+    pub fn subtract_times(&self, words: &mut [u64], hash: u64, times: u64) {
+        self.change(words, hash, |counter| counter.saturating_sub(times));
+    }
+
+    /// Raises the counters of a hash, so many above the least of them, to that, up to their greatest value; whether the
+    /// least was 0. Others are as they were: that is the minimal increase after which all of them count the hash.
+    #[inline]
+    pub fn raise(&self, words: &mut [u64], hash: u64, times: u64) -> bool {
+        let (slots, greatest) = (self.cells.slots, self.cells.greatest());
+        let mut least = greatest;
+        self.positions.all(hash, |position| {
+            least = least.min(slots.get_by(position, |word| words[word]));
+            true
+        });
+        let counted = least.saturating_add(times).min(greatest);
+        self.positions.all(hash, |position| {
+            if slots.get_by(position, |word| words[word]) < counted {
+                slots.set(words, position, counted);
+            }
+            true
+        });
+        least == 0
+    }
+
+    /// The least of the counters of a hash that `word` gives by their places, and whether two or more of these, which are
+    /// different ones, have that value: whether the minimum recurs.
+    #[inline]
+    pub fn minimum(&self, hash: u64, word: impl Fn(usize) -> u64) -> (u64, bool) {
+        let (mut least, mut recurs) = (u64::MAX, false);
+        self.each(hash, |position| {
+            let counter = self.cells.slots.get_by(position, &word);
+            recurs = if counter == least { true } else { recurs && counter > least };
+            least = least.min(counter);
+        });
+        (least, recurs)
+    }
+
     #[inline]
     fn counter(&self, words: &[AtomicU64], position: u64) -> u64 {
         self.cells.slots.get(words, position)
@@ -69,8 +129,18 @@ impl Classic {
         });
     }
 
+    /// Gives the places of the words of the first positions of a hash, which a lookup looks at first.
+    pub fn visit_first_words(&self, hash: u64, visit: &mut dyn FnMut(usize)) {
+        let mut left = FETCHED_WORDS;
+        self.visit_words(hash, &mut |word| {
+            visit(word);
+            left -= 1;
+            left > 0
+        });
+    }
+
     /// Fetches the lines of the first so many positions of a hash.
-    fn fetch<T>(&self, words: &[T], hash: u64, mut positions: u32) {
+    pub fn fetch<T>(&self, words: &[T], hash: u64, mut positions: u32) {
         self.positions.all(hash, |position| {
             prefetch(&words[self.cells.slots.words_of(position)[0]]);
             positions -= 1;
@@ -79,7 +149,7 @@ impl Classic {
     }
 
     /// How far ahead of a change, or a count, all lines of its hash are fetched.
-    fn ahead(&self, words: usize) -> usize {
+    pub fn ahead(&self, words: usize) -> usize {
         ring::ahead(words, self.hashes as usize)
     }
 }
@@ -88,9 +158,7 @@ impl CounterLayout for Classic {
     fn of(geometry: &Geometry, _: Instructions) -> Option<Classic> {
         let [width, 0, 0, 0, 0, 0, 0, 0] = geometry.words else { return None };
         let width = u32::try_from(width).ok().filter(|width| WIDTHS.contains(width))?;
-        let count = geometry.bits / u64::from(width);
-        let positions = classic::Classic::of_geometry(&Geometry { bits: count, words: [0; 8], ..*geometry })?;
-        Some(Classic { cells: Cells::new(count, width), hashes: geometry.hashes, positions })
+        Classic::new(geometry.bits / u64::from(width), width, geometry.hashes)
     }
 
     #[inline]

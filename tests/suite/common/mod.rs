@@ -101,9 +101,14 @@ impl Case {
         }
     }
 
+    /// What filters with these parameters can do in memory of their own.
+    pub fn capabilities(&self) -> Capabilities {
+        self.row.capabilities_of(&petal::geometry(&self.spec()).unwrap())
+    }
+
     /// Whether filters hold each key as often as it was inserted.
     pub fn is_multiset(&self) -> bool {
-        let capabilities = self.row.capabilities;
+        let capabilities = self.capabilities();
         capabilities.contains(Capabilities::REMOVE) || capabilities.contains(Capabilities::COUNT)
     }
 
