@@ -31,7 +31,7 @@ impl Filter {
     }
 
     /// Inserts a hash so many times at once; see [`Filter::insert_times`]. What is more than the greatest count of the
-    /// kind leaves it there. The time is that of one insertion where counts are numbers, and otherwise that of as many
+    /// kind leaves it there, or is refused where every copy takes a place. The time is that of one insertion where counts are numbers, and otherwise that of as many
     /// as the kind counts.
     ///
     /// # Errors
@@ -43,7 +43,8 @@ impl Filter {
         if times == 0 {
             return Ok(!self.contains_hash(hash));
         }
-        let useful = times.min(most);
+        // A kind in which every copy takes a place refuses what is too often.
+        let useful = if self.base().row().copies.is_some() { times } else { times.min(most) };
         let inserted = match self.kind.as_insert() {
             Some(kind) => kind.insert_times(hash, useful),
             None => Err(self.unsupported("insert")),
