@@ -9,7 +9,7 @@ enum { VERSION = 8, LAYOUT = 10, KIND = 12, HASH = 16, REQUIRED = 24, OPTIONAL =
        CHECKSUM = 208, SEAL = 248, HEADER = 256 };
 
 /* What the tests make images in. */
-enum { ROOM = 1024 };
+enum { ROOM = 2048 };
 
 /* Gives an image in ROOM bytes the checksums that belong to it: those of the header, and of a payload that fits. */
 static void seal(unsigned char *image) {

@@ -1,24 +1,27 @@
-//! The kind `spectral`, the spectral Bloom filter: wide counters, for how often keys come, and three methods to keep them.
+//! The kind `spectral`, the spectral Bloom filter: wide counters, for how often keys come, and three methods to keep
+//! them.
 //!
-//! Cohen and Matias, "Spectral Bloom filters", 2003. A key may be there if none of its counters is 0, whatever the method.
+//! Cohen and Matias, "Spectral Bloom filters", 2003. A key may be there if none of its counters is 0, whatever the
+//! method.
 //!
-//! *Minimum selection*: an insertion adds to all counters of the key, and its count is the least of them. That is the kind
-//! `counting` with wider counters: a count is too high exactly where all counters of the key are shared, at about the
-//! false-positive rate, and never too low.
+//! *Minimum selection*: an insertion adds to all counters of the key, and its count is the least of them. That is the
+//! kind `counting` with wider counters: a count is too high exactly where all counters of the key are shared, at about
+//! the false-positive rate, and never too low.
 //!
-//! *Minimal increase*: an insertion raises those counters of the key that are below its new count, and no others. Counts
-//! are never too low either, and fewer of them too high, by less; but a counter no longer knows of whose insertions it is,
-//! so that nothing can be removed. Merging adds counters, as above, and counts stay upper bounds: each is the sum of two.
+//! *Minimal increase*: an insertion raises those counters of the key that are below its new count, and no others.
+//! Counts are never too low either, and fewer of them too high, by less; but a counter no longer knows of whose
+//! insertions it is, so that nothing can be removed. Merging adds counters, as above, and counts stay upper bounds:
+//! each is the sum of two.
 //!
-//! *Recurring minimum*: as minimum selection, and a third of the counters is a second array. If the least counter of a key
-//! is one alone, its value may be right or that of a key which shares it; if two have it, both would have to be shared. So
-//! a key whose minimum is single when it is inserted goes to the second array with that value, and is counted there from
-//! then on, beside few other keys; and a count is that of the second array where the minimum is single and it has the key.
-//! Such a count may be too low, for a key that only seems to be in the second array: counts are estimates. A union would
-//! have to know which keys are there: there is none.
+//! *Recurring minimum*: as minimum selection, and a third of the counters is a second array. If the least counter of a
+//! key is one alone, its value may be right or that of a key which shares it; if two have it, both would have to be
+//! shared. So a key whose minimum is single when it is inserted goes to the second array with that value, and is
+//! counted there from then on, beside few other keys; and a count is that of the second array where the minimum is
+//! single and it has the key. Such a count may be too low, for a key that only seems to be in the second array: counts
+//! are estimates. A union would have to know which keys are there: there is none.
 //!
-//! A removal of a key that is not there is refused where the filter says so, and otherwise takes from other keys what one
-//! does with the kind `counting`.
+//! A removal of a key that is not there is refused where the filter says so, and otherwise takes from other keys what
+//! one does with the kind `counting`.
 //!
 //! Header: word 0 is the number of bits of a counter, word 1 the method.
 
@@ -68,7 +71,7 @@ enum Method {
 pub const ROW: Row = Row {
     kind: KindId(25),
     name: "spectral",
-    summary: "the spectral Bloom filter: wide counters that tell how often keys came; the method says how right they are",
+    summary: "the spectral Bloom filter: wide counters that tell how often keys came, kept by one of three methods",
     capabilities: Capabilities::INSERT
         .with(Capabilities::CLEAR)
         .with(Capabilities::MERGE)

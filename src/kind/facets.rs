@@ -35,8 +35,8 @@ pub trait Insert {
         None
     }
 
-    /// Inserts a hash so many times, at least once; true if it certainly was not there. Kinds whose counts are numbers do
-    /// it at once.
+    /// Inserts a hash so many times, at least once; true if it certainly was not there. Kinds whose counts are numbers
+    /// do it at once.
     ///
     /// # Errors
     /// As [`Insert::insert_one`]. What was inserted before is counted.
@@ -101,8 +101,8 @@ pub trait Count {
     /// The greatest count that it tells; what is more counts as this.
     fn greatest_count(&self) -> u64;
 
-    /// Whether counts are never too low, up to [`Count::greatest_count`]; otherwise they are estimates, which err in both
-    /// directions.
+    /// Whether counts are never too low, up to [`Count::greatest_count`]; otherwise they are estimates, which err in
+    /// both directions.
     fn is_upper_bound(&self) -> bool {
         true
     }
@@ -200,8 +200,8 @@ pub trait Enumerate {
     fn stored(&self, hash: u64) -> u64;
 
     /// Writes the stored numbers that are not less than `from`, in ascending order and each once, to the front of
-    /// `stored`, and returns how many these are: fewer than there is room for if there are no more. `counts`, which is as
-    /// long where it is wanted, gets how often each is there: 1 where the kind does not count.
+    /// `stored`, and returns how many these are: fewer than there is room for if there are no more. `counts`, which is
+    /// as long where it is wanted, gets how often each is there: 1 where the kind does not count.
     fn stored_from(&self, from: u64, stored: &mut [u64], counts: Option<&mut [u64]>) -> usize;
 }
 

@@ -1,6 +1,6 @@
 //! Kinds that remove or count, each against an exact multiset: insertions, removals, counts, unions, intersections and
-//! images in whatever order, by whatever the filter says that it can do. No kind is named here. Ten million operations of
-//! each kind in the soak.
+//! images in whatever order, by whatever the filter says that it can do. No kind is named here. Ten million operations
+//! of each kind in the soak.
 
 use crate::common::{Case, hash_of, image, is_soak, layouts, main_layouts, mix, share_of};
 use petal::format::REGION_BYTES;
@@ -198,7 +198,7 @@ fn images_of_many_regions_are_changed_in_place() {
         for i in 0..20 {
             let hash = hash_of(&spec, i % 13);
             for filter in [&mut model, &mut filter] {
-                drop(filter.insert_hash(hash).unwrap());
+                filter.insert_hash(hash).unwrap();
                 if i % 3 == 0 && filter.capabilities().contains(Capabilities::REMOVE) {
                     assert!(filter.remove_hash(hash_of(&spec, i % 13)).unwrap());
                 }

@@ -45,8 +45,8 @@ fn stream(method: &str, streams: u64) -> Errors {
     Errors { wrong: share(wrong), low: share(low), mean: share(error) }
 }
 
-/// The ratios of the paper's experiment: minimum selection errs at about the rate of a Bloom filter, minimal increase at
-/// a third of that, and the recurring minimum, which has half as many counters again, less than selection.
+/// The ratios of the paper's experiment: minimum selection errs at about the rate of a Bloom filter, minimal increase
+/// at a third of that, and the recurring minimum, which has half as many counters again, less than selection.
 #[test]
 fn counts_err_as_seldom_as_they_should() {
     const STREAMS: u64 = 20;
@@ -56,7 +56,8 @@ fn counts_err_as_seldom_as_they_should() {
     println!("selection {:.4} by {:.4}", selection.wrong, selection.mean);
     println!("increase {:.4} by {:.4}", increase.wrong, increase.mean);
     println!("recurring {:.4} (low {:.5}) by {:.4}", recurring.wrong, recurring.low, recurring.mean);
-    // The table's, of one stream. A share of 200,000 keys, whose errors come in each filter together: three times the deviation of independent ones.
+    // The table's, of one stream. A share of 200,000 keys, whose errors come in each filter together: three times the
+    // deviation of independent ones.
     let band = |rate: f64| 4.5 * (3.0 * rate / (STREAMS as f64 * 10_000.0)).sqrt();
     // A key is counted wrongly where the others hide it: all but one of them, of whom nearly all came.
     let rate = sizing::bloom::exact(72_000, 5, (10_000.0 * (1.0 - (-5.0_f64).exp())) as u64);
