@@ -979,7 +979,7 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_CUCKOO 22
 /** The counting quotient filter: removes and counts keys without limit, merges, lists and resizes. */
 #define PETAL_KIND_QUOTIENT 23
-/** The spectral Bloom filter: wide counters that tell how often keys came; the method says how right they are. */
+/** The spectral Bloom filter: wide counters that tell how often keys came, kept by one of three methods. */
 #define PETAL_KIND_SPECTRAL 25
 /** A map built once: the exact value of each key, and of other keys that they are not there. */
 #define PETAL_KIND_BLOOMIER 7
