@@ -74,13 +74,16 @@ pub fn peeled(arity: u32, keys: u64) -> Segments {
 
 /// How many cells a key there are to be, from 2^x keys on, for three and for four cells of a key, and in between on the
 /// line from one to the next. Measured: with so many a few dozen keys have to be set aside, and most attempts succeed.
-const FACTORS: [(f64, [f64; 2]); 11] = [
+const FACTORS: [(f64, [f64; 2]); 13] = [
     (3.0, [2.0, 1.9]),
     (6.0, [1.45, 1.30]),
     (9.0, [1.27, 1.15]),
     (10.0, [1.25, 1.13]),
     (12.0, [1.18, 1.11]),
     (13.3, [1.137, 1.10]),
+    // Three cells have segments twice as long from here on, of which there are few.
+    (13.6, [1.15, 1.0982]),
+    (14.2, [1.14, 1.0947]),
     (15.0, [1.14, 1.09]),
     (17.0, [1.14, 1.085]),
     (20.0, [1.122, 1.067]),
@@ -107,8 +110,16 @@ pub fn segments(arity: u32, keys: u64) -> Segments {
         }
     };
     let bits = (0.55 * x + if arity == 3 { 1.55 } else { 0.55 }).floor().clamp(1.0, MAX_SEGMENT_BITS) as u32;
-    let length = f64::from(1 << bits);
-    let starts = ((n * factor / length).round() as u64).saturating_sub(further).max(1);
+    let exact = n * factor / f64::from(1 << bits);
+    // Where segments are few, rounding down takes away more than is left for it. The factors have room for that where
+    // keys are few.
+    let most_lost = match keys {
+        ..3000 => 0.5,
+        ..12_000 => 0.01 * exact,
+        _ => 0.0025 * exact,
+    };
+    let whole = if exact.fract() <= most_lost.min(0.5) { exact.floor() } else { exact.ceil() };
+    let starts = (whole as u64).saturating_sub(further).max(1);
     let (own, of_paper) = (Segments { bits, starts }, of_paper(arity, keys));
     let cells = |segments: &Segments| (segments.starts + further) << segments.bits;
     if cells(&own) <= cells(&of_paper) { own } else { of_paper }

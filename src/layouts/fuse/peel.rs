@@ -93,21 +93,34 @@ impl<'a, Q: Keys, const K: usize> Peeling<'a, Q, K> {
         order: &'a mut [u32],
         heard: &mut Heard,
     ) -> Result<Peeling<'a, Q, K>> {
-        slots.fill(0);
-        let count = of.keys.len();
+        let (count, cells) = (of.keys.len(), slots.len());
+        // Keys come in the order of their first cells. What they reach is zeroed just before that, and so at hand.
+        let reach = K << of.segments.bits;
+        let mut zeroed = 0;
         for start in (0..count).step_by(STRETCH) {
             let end = count.min(start + STRETCH);
             for key in start..end {
-                for (which, position) in of.cells::<K>(key).0.into_iter().enumerate() {
+                let positions = of.cells::<K>(key).0;
+                let needed = positions[0] as usize + reach;
+                if needed > zeroed {
+                    let end = cells.min(needed + BLOCK);
+                    slots[zeroed.min(end)..end].fill(0);
+                    zeroed = end.max(needed);
+                }
+                for (which, position) in positions.into_iter().enumerate() {
                     let place = &mut slots[position as usize];
                     *place = (*place ^ slot(key, which)) + ONE;
                 }
             }
             heard(end - start)?;
         }
+        slots[zeroed.min(cells)..].fill(0);
         let mut peeling = Peeling { of, slots, order, done: 0, head: 0, tail: 0, left: 0 };
-        let cells = peeling.slots.len();
         for start in (0..cells).step_by(BLOCK) {
+            // What is peeled with these cells reaches so far, and on.
+            let ahead = start + 2 * reach;
+            let lines = peeling.slots[ahead.min(cells)..(ahead + BLOCK).min(cells)].iter().step_by(8);
+            lines.for_each(prefetch);
             for (i, place) in peeling.slots[start..cells.min(start + BLOCK)].iter().enumerate() {
                 peeling.order[peeling.tail] = (start + i) as u32;
                 peeling.tail += usize::from(place >> COUNT == 1);

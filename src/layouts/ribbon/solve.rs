@@ -13,6 +13,9 @@ use super::shards::Equations;
 use crate::bits::{BYTES_OF_BITS, reduce};
 use crate::error::{Result, Status, error};
 
+/// So many rows are on their way to their slots at once.
+const LANES: usize = 4;
+
 /// A key that was bumped from the first layer.
 #[derive(Clone, Copy)]
 struct Bumped<V> {
@@ -86,6 +89,51 @@ impl<C: Coefficients, V: Value> System<C, V> {
         }
     }
 
+    /// Gives each of these rows a slot, in whatever order that comes to, and notes which; false if one of them, and the
+    /// rows that are there already, come to another. Which slots are taken, and what they give in the end, does not
+    /// depend on the order.
+    #[inline(always)]
+    fn insert_all(&mut self, mut next: impl FnMut() -> Option<(usize, C, V)>) -> bool {
+        let mut lanes = [(0, C::default(), V::default()); LANES];
+        let mut count = 0;
+        while let Some(lane) = (count < LANES).then(&mut next).flatten() {
+            lanes[count] = lane;
+            count += 1;
+        }
+        // A step waits for the one before of the same row only.
+        'all: while count == LANES {
+            for lane in &mut lanes {
+                let (slot, mut row, mut value) = *lane;
+                let there = &mut self.rows[slot];
+                if there.is_zero() {
+                    (*there, self.values[slot]) = (row, value);
+                    self.taken.push(slot as u32);
+                    match next() {
+                        Some(other) => *lane = other,
+                        None => {
+                            // This one is done, and stands where the others end.
+                            lane.1 = C::default();
+                            break 'all;
+                        }
+                    }
+                    continue;
+                }
+                row ^= *there;
+                value ^= self.values[slot];
+                if row.is_zero() {
+                    return false;
+                }
+                let (row, zeros) = row.normalised();
+                *lane = (slot + zeros as usize, row, value);
+            }
+        }
+        lanes[..count].iter().filter(|lane| !lane.1.is_zero()).all(|(slot, row, value)| {
+            let slot = self.insert(*slot, *row, *value);
+            self.taken.extend(slot.map(|slot| slot as u32));
+            slot.is_some()
+        })
+    }
+
     /// Takes back the rows that came last.
     fn undo(&mut self) {
         self.taken.drain(..).for_each(|slot| self.rows[slot as usize] = C::default());
@@ -115,24 +163,26 @@ impl<C: Coefficients, V: Value> System<C, V> {
             while end < keys && start(end) < after {
                 end += 1;
             }
-            let (mut now, mut now_end, mut threshold) = (0, end, metadata::NOTHING);
-            self.taken.clear();
-            for i in (begin..end).rev() {
-                let start = start(i);
-                let class = class::<C>(start);
-                if class != now {
-                    (now, now_end) = (class, i + 1);
-                    self.taken.clear();
+            let (mut rest, mut threshold) = (end, metadata::NOTHING);
+            while rest > begin {
+                // The keys of one class: all of them, or none.
+                let class_end = rest;
+                let now = class::<C>(start(class_end - 1));
+                while rest > begin && class::<C>(start(rest - 1)) == now {
+                    rest -= 1;
                 }
-                let (row, value) = key(i);
-                match self.insert(first + start as usize, row, value) {
-                    Some(slot) => self.taken.push(slot as u32),
-                    None => {
-                        self.undo();
-                        threshold = now;
-                        (begin..now_end).try_for_each(&mut bump)?;
-                        break;
-                    }
+                self.taken.clear();
+                let mut keys = (rest..class_end).rev();
+                let next = || {
+                    let i = keys.next()?;
+                    let (row, value) = key(i);
+                    Some((first + start(i) as usize, row, value))
+                };
+                if !self.insert_all(next) {
+                    self.undo();
+                    threshold = now;
+                    (begin..class_end).try_for_each(&mut bump)?;
+                    break;
                 }
             }
             metadata::push(metadata, bucket, threshold)?;
