@@ -114,8 +114,8 @@ pub fn segments(arity: u32, keys: u64) -> Segments {
     // Where segments are few, rounding down takes away more than is left for it. The factors have room for that where
     // keys are few.
     let most_lost = match keys {
-        ..3000 => 0.5,
-        ..12_000 => 0.01 * exact,
+        0..3000 => 0.5,
+        3000..12_000 => 0.01 * exact,
         _ => 0.0025 * exact,
     };
     let whole = if exact.fract() <= most_lost.min(0.5) { exact.floor() } else { exact.ceil() };

@@ -100,8 +100,9 @@ impl<C: Coefficients, V: Value> System<C, V> {
             lanes[count] = lane;
             count += 1;
         }
+        let mut is_full = count == LANES;
         // A step waits for the one before of the same row only.
-        'all: while count == LANES {
+        'all: while is_full {
             for lane in &mut lanes {
                 let (slot, mut row, mut value) = *lane;
                 let there = &mut self.rows[slot];
@@ -111,9 +112,10 @@ impl<C: Coefficients, V: Value> System<C, V> {
                     match next() {
                         Some(other) => *lane = other,
                         None => {
-                            // This one is done, and stands where the others end.
+                            // This one is done; the others have a way to go.
                             lane.1 = C::default();
-                            break 'all;
+                            is_full = false;
+                            continue 'all;
                         }
                     }
                     continue;
