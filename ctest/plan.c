@@ -114,6 +114,21 @@ static void what_does_not_fit(void) {
   request.universe = 999;
   CHECK_STATUS(petal_plan(&request, proposals, ROOM, &count, NULL), PETAL_ERR_OUT_OF_RANGE);
 
+  /* Keys that come often: the same, or more room, or a kind that does not count so far. */
+  request = (petal_plan_request){.struct_size = sizeof request, .keys = 1000, .false_positive_rate = 0.01,
+                                 .capabilities = PETAL_CAN_COUNT};
+  plan(&request);
+  uint64_t smallest = proposals[0].bytes;
+  CHECK_OK(proposals[0].status);
+  request.times = 300;
+  plan(&request);
+  CHECK(proposals[0].status == PETAL_OK && proposals[0].bytes >= smallest);
+  for (size_t i = 0; i < count; i++) {
+    if (proposals[i].status != PETAL_OK && check_can(proposals[i].kind, PETAL_CAN_COUNT)) {
+      CHECK_TEXT(proposals[i].reason, "300");
+    }
+  }
+
   /* Fewer places than kinds hold the best. */
   request = (petal_plan_request){.struct_size = sizeof request, .keys = 1000, .false_positive_rate = 0.01};
   plan(&request);

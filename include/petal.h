@@ -2137,6 +2137,11 @@ typedef struct petal_plan_request {
    * `takes_integers` are proposed then. 0 is unknown.
    */
   uint64_t universe;
+  /**
+   * How often each key comes at most, where it is counted: kinds that count have room for that, or say why not. 0 is
+   * taken for 1.
+   */
+  uint64_t times;
 } petal_plan_request;
 
 /** The size of a proposal's reason, with its final NUL. */

@@ -217,6 +217,9 @@ type PlanRequest struct {
 	// Universe is the bound below which all keys are, where they are integers: at least Keys. Kinds with
 	// [KindInfo.TakesIntegers] are proposed then.
 	Universe uint64 `json:"universe,omitzero"`
+	// Times is how often each key comes at most, where it is counted: kinds that count have room for that, or say why
+	// not. 0 is taken for 1.
+	Times uint64 `json:"times,omitzero"`
 }
 
 // Proposal is what one kind would be.
@@ -245,6 +248,7 @@ func Plan(request PlanRequest) ([]Proposal, error) {
 		memory:              C.uint64_t(request.Memory),
 		capabilities:        C.uint64_t(request.Capabilities),
 		universe:            C.uint64_t(request.Universe),
+		times:               C.uint64_t(request.Times),
 	}
 	if request.Static {
 		raw.is_static = 1

@@ -30,11 +30,14 @@ pub struct petal_plan_request {
     /// Where keys are integers: the bound below which all of them are, at least `keys`. Kinds whose `petal_kind_info` has
     /// `takes_integers` are proposed then. 0 is unknown.
     pub universe: u64,
+    /// How often each key comes at most, where it is counted: kinds that count have room for that, or say why not. 0 is
+    /// taken for 1.
+    pub times: u64,
 }
 
 // SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
 unsafe impl boundary::SizedStruct for petal_plan_request {
-    const FIRST_SIZE: usize = 56;
+    const FIRST_SIZE: usize = 64;
 }
 
 /// The size of a proposal's reason, with its final NUL.
@@ -115,6 +118,7 @@ pub unsafe extern "C" fn petal_plan(
             capabilities: Capabilities(request.capabilities),
             is_static: request.is_static == 1,
             universe: request.universe,
+            times: request.times,
         })?;
         if room > 0 {
             // SAFETY: there is at least one, with its size set.

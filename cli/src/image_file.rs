@@ -11,6 +11,7 @@ use petal::{Base, Capabilities, Filter, Image, Map, Measure, Mode, OpenOptions, 
 use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Whether a path stands for standard input or output.
@@ -235,9 +236,7 @@ pub fn open_to_change<T: Image>(
     {
         require(path, &image, (capability, verb))?;
         if image.base().row().moves_entries {
-            let file = File::open(path).map_err(|error| Failure::io(path.display(), &error))?;
-            file.try_lock().map_err(|_| Failure::at(path, &Status::Locked.into()))?;
-            (mode, lock) = (Mode::Load, Some(file));
+            (mode, lock) = (Mode::Load, Some(locked(path)?));
         }
     }
     let image = open(path, mode, key)?;
@@ -248,6 +247,20 @@ pub fn open_to_change<T: Image>(
         return Err(Failure::new(format_args!("{}: is one of the files to read too", path.display())));
     }
     Ok((image, lock))
+}
+
+/// The file of a path, locked: while it is, nobody who locks it first puts another one in its place.
+fn locked(path: &Path) -> Outcome<File> {
+    let failed = |error: io::Error| Failure::io(path.display(), &error);
+    loop {
+        let file = File::open(path).map_err(failed)?;
+        file.try_lock().map_err(|_| Failure::at(path, &Status::Locked.into()))?;
+        // Between the two another command may have ended, and put its file in the place of this one.
+        let [locked, there] = [file.metadata().map_err(failed)?, fs::metadata(path).map_err(failed)?];
+        if (locked.dev(), locked.ino()) == (there.dev(), there.ino()) {
+            return Ok(file);
+        }
+    }
 }
 
 /// Keeps what [`open_to_change`] opened and a command changed: in its file, or, where it is a copy, in place of it.

@@ -30,6 +30,7 @@ mod map;
 mod map_change;
 mod plan;
 mod remove;
+mod resize;
 mod spec;
 mod sync;
 mod verify;
@@ -79,6 +80,7 @@ fn dispatch(cli: &Cli) -> Outcome {
         Command::Merge(args) => combine::run(args, common, |filter, other| filter.merge(other)),
         Command::Intersect(args) => combine::run(args, common, |filter, other| filter.intersect(other)),
         Command::Fold(args) => fold::run(args, common),
+        Command::Resize(args) => resize::run(args, common),
         Command::Import(args) => formats::import(args, common),
         Command::Export(args) => formats::export(args, common),
         Command::Formats => formats::list(common),

@@ -158,6 +158,15 @@ pub const PAGES: &[Page] = &[
         status: "0 if a smaller filter was written; 1 if no factor will do, and nothing was written; 2 for trouble.",
     },
     Page {
+        name: "resize",
+        examples: &[
+            ("With room for twenty million keys", "petal resize --capacity 20M -o roomy.petal full.petal"),
+            ("In its own place", "petal resize --capacity 20M -o seen.petal seen.petal"),
+            ("As small as its keys allow", "petal resize --capacity 1 -o small.petal roomy.petal"),
+        ],
+        status: SUCCESS,
+    },
+    Page {
         name: "estimate",
         examples: &[
             ("How many distinct keys one holds", "petal estimate words.petal"),

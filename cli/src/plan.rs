@@ -16,6 +16,7 @@ use std::fs;
 struct Answer {
     keys: u64,
     universe: Option<u64>,
+    times: Option<u64>,
     false_positive_rate: Option<f64>,
     memory: Option<u64>,
     /// Those that fit first, best first.
@@ -46,11 +47,14 @@ pub fn run(args: &args::Plan, common: args::Common) -> Outcome {
         (Some(rate), _) => Some(Goal::FalsePositiveRate(rate)),
         (None, memory) => memory.map(Goal::Memory),
     };
-    let wanted =
-        [(args.remove, Capabilities::REMOVE), (args.count, Capabilities::COUNT), (args.growing, Capabilities::GROW)];
+    let wanted = [
+        (args.remove, Capabilities::REMOVE),
+        (args.count || args.times.is_some(), Capabilities::COUNT),
+        (args.growing, Capabilities::GROW),
+    ];
     let capabilities = wanted.iter().filter(|(wanted, _)| *wanted).fold(Capabilities::NONE, |all, (_, one)| all | *one);
-    let (keys, universe, is_static) = (args.keys, args.universe.unwrap_or(0), args.is_static);
-    let wanted = |goal| Request { keys, goal, capabilities, is_static, universe };
+    let (keys, universe, times) = (args.keys, args.universe.unwrap_or(0), args.times.unwrap_or(0));
+    let wanted = |goal| Request { keys, goal, capabilities, is_static: args.is_static, universe, times };
     if let Some(path) = &args.plot {
         let svg = plot::svg(&wanted(Goal::FalsePositiveRate(petal::DEFAULT_FALSE_POSITIVE_RATE)));
         let failed = |error: &dyn Display| Failure::new(format_args!("--plot {}: {error}", path.display()));
@@ -63,6 +67,7 @@ pub fn run(args: &args::Plan, common: args::Common) -> Outcome {
     let answer = Answer {
         keys: args.keys,
         universe: args.universe,
+        times: args.times,
         false_positive_rate: args.fpr,
         memory: args.memory,
         proposals,

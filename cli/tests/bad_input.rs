@@ -28,6 +28,7 @@ fn wrong_usage_is_one_line() {
         ("check", &["FILE"]),
         ("dedup keys", &["--capacity"]),
         ("fold filter -o out", &["--fpr"]),
+        ("resize filter -o out", &["--capacity"]),
         ("plan --keys 10", &["--fpr", "--memory"]),
         ("plan --fpr 0.1", &["--keys"]),
         ("plan --keys 10 --fpr 0.1 --memory 1k", &["--fpr", "--memory"]),
@@ -100,6 +101,7 @@ fn values_are_named_with_what_is_allowed() {
     place.petal("plan --keys 1k --memory 64MXB").names(&["--memory", "64MXB", "64MiB"]);
     place.petal("dedup --capacity 10 --fpr 2 keys").names(&["--fpr", "2"]);
     place.petal("fold filter --fpr 0 -o out").names(&["--fpr", "0"]);
+    place.petal("resize filter --capacity 0 -o out").names(&["--capacity", "0"]);
     // More than memory, but not more than the address space.
     place.petal("build --bits 4Ei --hashes 1 -o out keys").names(&["could not be had"]);
     assert_eq!(place.names(), before);
@@ -177,6 +179,7 @@ fn files_that_are_no_filters() {
             "merge F filter -o out",
             "intersect filter F -o out",
             "fold F --fpr 0.5 -o out",
+            "resize F --capacity 1k -o out",
             "estimate F filter",
         ];
         for line in lines {
@@ -251,6 +254,7 @@ fn a_filter_that_was_not_closed_says_so() {
         "verify dirty",
         "merge filter dirty -o out",
         "fold dirty --fpr 0.9 -o out",
+        "resize dirty --capacity 1k -o out",
         "estimate dirty filter",
     ];
     for line in lines {

@@ -1,5 +1,5 @@
-//! What is done with finished filters: `info`, `verify`, `merge`, `intersect`, `fold`, `estimate`; and `kinds`, `plan`
-//! and the generated documents.
+//! What is done with finished filters: `info`, `verify`, `merge`, `intersect`, `fold`, `resize`, `estimate`; and `kinds`,
+//! `plan` and the generated documents.
 
 mod common;
 
@@ -125,8 +125,12 @@ fn verify_finds_a_flipped_bit() {
         place.file("flipped", &bytes);
         place.petal("verify flipped").names(&["flipped"]);
         // Nothing is made of it either.
-        for line in ["merge filter flipped -o out", "intersect flipped filter -o out", "fold flipped --fpr 0.9 -o out"]
-        {
+        for line in [
+            "merge filter flipped -o out",
+            "intersect flipped filter -o out",
+            "fold flipped --fpr 0.9 -o out",
+            "resize flipped --capacity 1k -o out",
+        ] {
             place.petal(line).names(&["flipped"]);
         }
         place.petal("estimate filter flipped").names(&["flipped"]);
@@ -188,6 +192,33 @@ fn fold_goes_as_far_as_the_rate_allows() {
         assert_eq!((none.status, none.stdout.len()), (1, 0));
         assert!(none.stderr.contains("nothing to fold") && none.stderr.contains("--fpr 0.02"), "{none:?}");
         assert!(!place.path("smaller").exists());
+    }
+}
+
+#[test]
+fn resize_gives_room_and_takes_it_back() {
+    for kind in able(Can::RESIZE) {
+        let place = Place::new();
+        place.file("keys", lines(0..1000));
+        place.file("more", lines(500..3000));
+        place.petal(&format!("build --kind {} --capacity 1k -o filter keys", kind.name)).quiet();
+        let room = place.petal("resize filter --capacity 3k -o roomy");
+        assert_eq!((room.status, room.stdout.len()), (0, 0), "{room:?}");
+        assert!(room.stderr.starts_with("petal: room for "), "{room:?}");
+        let (before, after) = (info(&place.path("filter")), info(&place.path("roomy")));
+        assert!(after["capacity"].as_u64().unwrap() >= 3000 && before["capacity"] == 1000, "{after}");
+        assert_eq!(before["statistics"]["false_positive_rate"], after["statistics"]["false_positive_rate"]);
+        place.petal("insert roomy more").quiet();
+        assert_eq!(place.petal("check roomy keys").quiet(), lines(0..1000));
+        assert_eq!(place.petal("check roomy more").quiet(), lines(500..3000));
+        place.petal("merge roomy filter -o both").quiet();
+        // As small as what is there allows, and in its own place.
+        assert_eq!(place.petal("resize filter --capacity 4k -o filter").status, 0);
+        assert_eq!(place.petal("-q resize filter --capacity 1 -o filter").quiet(), b"");
+        assert_eq!(info(&place.path("filter"))["bytes"], before["bytes"]);
+        assert_eq!(place.petal("check filter keys").quiet(), lines(0..1000));
+        place.petal("resize filter --capacity 1e18 -o none").names(&["filter", "capacity"]);
+        assert!(!place.path("none").exists());
     }
 }
 
@@ -357,6 +388,15 @@ fn plan_keeps_to_memory_and_says_why_not() {
             assert!(reason.contains("cannot") || reason.contains("universe"), "{other}");
         }
     }
+    // Those that count so far, and those that do not say how far they do.
+    let often = petal("plan --keys 1M --fpr 0.01 --times 200 --json".split_whitespace()).text();
+    let often = json(&often);
+    assert!(often["times"] == 200 && !fits(&often).is_empty(), "{often}");
+    let counts = |one: &&Value| one["reason"].as_str().is_some_and(|reason| reason.contains("times = 200"));
+    assert_eq!(
+        fits(&often).len() + often["proposals"].as_array().unwrap().iter().filter(counts).count(),
+        able(Can::INSERT | Can::COUNT).count()
+    );
     let none = petal(["plan", "--keys", "1G", "--memory", "1kB"]);
     assert_eq!(none.status, 1);
     let text = String::from_utf8(none.stdout).unwrap();

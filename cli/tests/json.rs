@@ -40,6 +40,8 @@ fn what_was_written_is_described() {
     let factor = folded.as_object_mut().unwrap().remove("factor").unwrap();
     assert!(factor.as_u64().unwrap() >= 2);
     assert_eq!(folded, info("small"));
+    place.petal("build --kind quotient --capacity 2000 -o table keys").quiet();
+    assert_eq!(value(place.petal("resize --json table --capacity 5000 -o table")), info("table"));
     let none = place.petal("fold --json built --fpr 1e-9 -o nothing");
     let unchanged = values(std::str::from_utf8(&none.stdout).unwrap()).remove(0);
     assert_eq!((none.status, unchanged["factor"].as_u64()), (1, Some(1)));

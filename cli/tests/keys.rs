@@ -131,10 +131,11 @@ fn what_a_kind_cannot_do_is_refused() {
         let before = fs::read(place.path("filter")).unwrap();
         let can =
             |name| kind.capabilities.contains(petal::Capabilities::ALL.iter().find(|one| one.0 == name).unwrap().1);
-        for verb in ["insert", "remove", "count", "merge", "intersect", "fold", "estimate"] {
+        for verb in ["insert", "remove", "count", "merge", "intersect", "fold", "resize", "estimate"] {
             let line = match verb {
                 "merge" | "intersect" => format!("{verb} filter filter"),
                 "fold" => String::from("fold --fpr 0.9 filter"),
+                "resize" => String::from("resize --capacity 1k filter"),
                 _ => format!("{verb} filter"),
             };
             if !can(verb) && verb == "fold" {

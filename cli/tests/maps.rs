@@ -143,7 +143,7 @@ fn maps_are_no_filters_and_filters_no_maps() {
     for line in ["check map keys", "insert map keys", "remove map keys", "count map keys", "merge map filter -o out"] {
         place.petal(line).names(&["map: is a map of the kind", "not a filter"]);
     }
-    for line in ["fold map --fpr 0.5 -o out", "estimate map filter"] {
+    for line in ["fold map --fpr 0.5 -o out", "resize map --capacity 1k -o out", "estimate map filter"] {
         place.petal(line).names(&["map: is a map of the kind"]);
     }
     assert!(!place.path("out").exists());

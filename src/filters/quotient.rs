@@ -16,16 +16,16 @@
 //!
 //! Header: word 0 is the number of bits of a remainder, word 1 that of slots.
 
-use crate::bits::ring::{Batch, Taken};
+use crate::bits::ring::{self, Batch, Few, Taken};
 use crate::error::{Error, Result, error};
 use crate::format::Geometry;
 use crate::kind::{
     Base, Capabilities, Cardinality, Count, Enumerate, InBytes, Insert, Intersect, Kind, Merge, Overfill, Overlap,
-    Payload, Remove, Resize, Row, Sizes, Structure, one_by_one,
+    Payload, Remove, Resize, Row, Sizes, Structure,
 };
 use crate::layouts::Measure;
 use crate::layouts::quotient::{
-    Combine, Editor, Entries, Full, Kernel, Reader, Table, Writer, code, combined, kernel, needs,
+    Combine, Editor, Entries, Full, Kernel, LINES, Reader, Table, Writer, code, combined, kernel, needs,
 };
 use crate::sizing::omissions::sum_of_rates;
 use crate::sizing::{bloom, quotient as sizing};
@@ -234,26 +234,20 @@ impl Quotient {
     /// Becomes the multiset that `combine` makes of what both hold.
     fn become_of(&mut self, other: &dyn Kind, combine: Combine) -> Result<()> {
         self.base.writable()?;
-        let (a, b) = (self.reader(), Quotient::reader_of(other.base())?);
-        let mut most = 0;
-        let items =
-            combined(Entries::new(a, 0), Entries::new(b, 0), combine).inspect(|(_, count)| most = most.max(*count));
-        let words = written(self.table, items)?.filter(|_| combine != Combine::Sum || most < u64::MAX);
-        // A sum may be more than 64 bits hold.
+        let both = [self.reader(), Quotient::reader_of(other.base())?].map(|reader| Entries::new(reader, 0));
+        let words = written(self.table, |writer| combined(both, combine, |item| writer.push(item)))?;
         let words = words.ok_or_else(|| self.full())?;
         self.base.replace(*self.base.geometry(), words);
         Ok(())
     }
 }
 
-/// The words of a table with these items; `None` if it has no room for them.
-fn written(table: Table, items: impl Iterator<Item = (u64, u64)>) -> Result<Option<Words>> {
+/// The words of a table that `write` writes; `None` if it has no room for that.
+fn written(table: Table, write: impl FnOnce(&mut Writer) -> core::result::Result<(), Full>) -> Result<Option<Words>> {
     let mut words = Words::zeroed(table.payload_bytes())?;
     let mut writer = Writer::new(table, words.exclusive().unwrap_or_default());
-    for item in items {
-        if writer.push(item).is_err() {
-            return Ok(None);
-        }
+    if write(&mut writer).is_err() {
+        return Ok(None);
     }
     writer.finish();
     Ok(Some(words))
@@ -279,12 +273,17 @@ impl Kind for Quotient {
         (self.kernel.contains)(self.table, self.base.words().shared(), hash)
     }
 
+    #[inline]
     fn fetch(&self, hash: u64) {
         self.table.fetch(self.base.words().shared(), hash);
     }
 
     fn contains_many(&self, batch: &mut dyn Batch) {
         (self.kernel.contains_many)(self.table, self.base.words().shared(), batch);
+    }
+
+    fn contains_few(&self, few: &Few) -> Option<u64> {
+        Some((self.kernel.contains_few)(self.table, self.base.words().shared(), self.base.instructions(), few))
     }
 
     /// Places are slots. How many are taken, and how many fingerprints there are, stands in the payload, which may say
@@ -357,7 +356,11 @@ impl Insert for Quotient {
     }
 
     fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {
-        one_by_one(batch, |hash| self.insert_one(hash))
+        if let Err(error) = self.base.writable() {
+            return Taken::none(error);
+        }
+        let ahead = ring::ahead(self.base.words().shared().len(), LINES);
+        ring::trying(self, ahead, batch, Quotient::fetch, |filter, hash| filter.insert_one(hash))
     }
 }
 
@@ -372,6 +375,11 @@ impl Remove for Quotient {
             Some(removed) => Ok(removed),
             None => Err(self.refuse()),
         }
+    }
+
+    fn remove_many(&mut self, batch: &mut dyn Batch) -> Taken {
+        let ahead = ring::ahead(self.base.words().shared().len(), LINES);
+        ring::trying(self, ahead, batch, Quotient::fetch, |filter, hash| filter.remove_one(hash))
     }
 }
 
@@ -431,7 +439,9 @@ impl Resize for Quotient {
             table = self.table.with_slots(2 * table.slots()).unwrap_or(self.table);
         }
         if table != self.table {
-            let words = written(table, Entries::new(self.reader(), 0))?.ok_or_else(|| self.full())?;
+            let mut items = Entries::new(self.reader(), 0);
+            let words = written(table, |writer| items.try_for_each(|item| writer.push(item)))?;
+            let words = words.ok_or_else(|| self.full())?;
             self.base.replace(geometry_of(table)?, words);
             self.table = table;
         }
@@ -457,8 +467,13 @@ impl Cardinality for Quotient {
 
 impl Overlap for Quotient {
     fn of_union(&self, other: &dyn Kind) -> Option<f64> {
-        let (a, b) = (self.reader(), Quotient::reader_of(other.base()).ok()?);
-        let fingerprints = combined(Entries::new(a, 0), Entries::new(b, 0), Combine::Sum).count() as u64;
+        let both = [self.reader(), Quotient::reader_of(other.base()).ok()?].map(|reader| Entries::new(reader, 0));
+        let mut fingerprints = 0;
+        // Neither a union nor what is done with it refuses anything.
+        let _ = combined(both, Combine::Union, |_| {
+            fingerprints += 1;
+            Ok(())
+        });
         bloom::cardinality_exact_base(self.table.range(), 1, fingerprints)
     }
 }

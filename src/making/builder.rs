@@ -22,6 +22,9 @@ use crate::spec::Spec;
 use crate::storage::try_vec;
 use std::path::{Path, PathBuf};
 
+/// How many keys' room a copy of a key takes, where copies lie near each other.
+pub(super) const COPY_PLACES: u64 = 3;
+
 /// How a [`Builder`] works.
 #[derive(Default)]
 pub struct BuilderOptions {
@@ -257,7 +260,7 @@ fn insert_all<R: Offer>(
     let distinct = hashes.count();
     // Where every copy of a key takes a place near the others, it takes more room than as many keys.
     let copies = if row.copies.is_some() { added.saturating_sub(distinct) } else { 0 };
-    let mut places = copies.saturating_mul(3).saturating_add(distinct);
+    let mut places = copies.saturating_mul(COPY_PLACES).saturating_add(distinct);
     if let (Some(places_of), 0, 0) = (row.places, spec.capacity, spec.bits) {
         // A count takes as many as its digits.
         let geometry = sizes.of(&Spec { capacity: distinct.max(1), ..*spec })?;

@@ -2,6 +2,8 @@
 
 use crate::error::{Error, Result, error};
 use crate::kind::{Capabilities, Row};
+use crate::making::builder::COPY_PLACES;
+use crate::making::create::create;
 use crate::registry::FILTERS;
 use crate::spec::{KindId, Spec, check_rate};
 use core::cmp::Ordering;
@@ -20,6 +22,9 @@ pub struct Request {
     /// Where keys are integers: the bound below which all of them are, at least `keys`. Kinds that have a bit for each of
     /// these are proposed then. 0 is unknown.
     pub universe: u64,
+    /// How often each key comes at most, where it is counted: kinds that count have room for that, or say why not. 0 is
+    /// taken for 1.
+    pub times: u64,
 }
 
 /// A rate or a memory.
@@ -119,7 +124,31 @@ fn propose(row: &Row, request: &Request) -> Result<Fit> {
 
 fn fit(row: &Row, request: &Request, keys: u64, false_positive_rate: f64) -> Result<Fit> {
     let spec = Spec { kind: Some(row.kind), ..Spec::with_capacity(keys, false_positive_rate)? };
-    fit_of(row, request, keys, &spec)
+    let capacity = match request.times {
+        0 | 1 => keys,
+        times => places(row, &spec, times)?,
+    };
+    fit_of(row, request, keys, &Spec { capacity, ..spec })
+}
+
+/// The capacity of a filter of as many keys as a spec says, each so often.
+fn places(row: &Row, spec: &Spec, times: u64) -> Result<u64> {
+    let keys = spec.capacity;
+    if !row.capabilities.contains(Capabilities::COUNT) {
+        return Ok(keys);
+    }
+    // It hangs on parameters, and filters know what they have made of these.
+    let small = create(&Spec { capacity: 1, ..*spec })?;
+    let greatest = small.kind().as_count().map_or(0, |kind| kind.greatest_count());
+    if times > greatest {
+        return Err(error!(Unsupported, "{} counts a key up to {greatest} times, and not times = {times}", row.name));
+    }
+    Ok(match (row.places, row.copies) {
+        (Some(places), _) => keys.saturating_mul(places(&row.geometry_of(spec)?, times)),
+        // As builders make room for copies.
+        (None, Some(_)) => keys.saturating_mul(COPY_PLACES.saturating_mul(times - 1).saturating_add(1)),
+        (None, None) => keys,
+    })
 }
 
 fn fit_of(row: &Row, request: &Request, keys: u64, spec: &Spec) -> Result<Fit> {

@@ -7,7 +7,7 @@ use crate::common::{
 use petal::registry::FILTERS;
 use petal::{
     Answers, Builder, BuilderOptions, Capabilities, Filter, HashFunction, Image, Keys, Mode, OpenOptions, Overfill,
-    Sizes, Spec, Status, Taken,
+    Sizes, Spec, Status, Taken, load,
 };
 use std::cell::Cell;
 
@@ -621,6 +621,51 @@ fn intersecting_keeps_what_both_hold() {
         both.verify().unwrap();
         both.intersect(&empty(spec)).unwrap();
         assert_eq!(both.measure().fill, 0.0);
+    });
+}
+
+/// A filter that is given another size holds its keys, at the rate that it had, and has room for more; it combines with
+/// what it combined with, and becomes what it was again. What cannot be changes nothing.
+#[test]
+fn another_size_holds_the_same_keys() {
+    for_each_hash(|case, spec| {
+        let spec = &case.with_room(spec, CAPACITY);
+        let filter = filled(spec, 0..600);
+        let mut resized = filter.copy().unwrap();
+        if !can(case, Capabilities::RESIZE) {
+            return fails(resized.resize(3 * CAPACITY), Status::Unsupported);
+        }
+        let room = 3 * spec.capacity;
+        resized.resize(room).unwrap();
+        assert!(resized.base().header().capacity >= room);
+        assert_eq!(resized.base().count(), 600);
+        holds(&resized, spec, 0..600);
+        let (rate, before) = (resized.false_positive_rate(), filter.false_positive_rate());
+        assert!((rate / before - 1.0).abs() < 0.1, "the rate was {before} and is {rate}");
+        let expected = resized.expected_false_positive_rate(resized.base().header().capacity);
+        assert_eq!(resized.base().header().false_positive_rate, expected);
+        resized.verify().unwrap();
+        // It is a filter as others are.
+        let again = load(&image(&resized), &OpenOptions::default()).unwrap();
+        assert!(again.equals(&resized) && image(&again) == image(&resized));
+        if can(case, Capabilities::MERGE) {
+            let mut both = resized.copy().unwrap();
+            both.merge(&filled(spec, 400..CAPACITY)).unwrap();
+            holds(&both, spec, 0..CAPACITY);
+        }
+        let before = image(&resized);
+        assert!(resized.resize(u64::MAX).is_err());
+        assert_eq!(image(&resized), before, "a refusal changes something");
+        // Never too small for what is there.
+        let mut small = resized.copy().unwrap();
+        small.resize(1).unwrap();
+        holds(&small, spec, 0..600);
+        resized.resize(spec.capacity).unwrap();
+        assert!(resized.equals(&filter));
+        for i in 600..case.room_for(2 * CAPACITY, CAPACITY) {
+            resized.insert_hash(hash_of(spec, i)).unwrap();
+        }
+        holds(&resized, spec, 0..CAPACITY);
     });
 }
 

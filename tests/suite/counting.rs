@@ -150,6 +150,20 @@ fn counters_end_at_their_greatest_value_and_stay_there() {
     assert!(!filter.remove_hash(mix(1)).unwrap());
 }
 
+/// How many counters come to their greatest value at capacity: the tail of Poisson's distribution with mean ln 2.
+#[test]
+fn as_many_counters_are_at_their_end_as_chance_says() {
+    const COUNTERS: u64 = 4_000_000;
+    let keys = (COUNTERS as f64 * std::f64::consts::LN_2 / 7.0) as u64;
+    for (width, tail) in [(2, 0.03331), (3, 8.34e-6), (4, 1.6e-15)] {
+        let measure = filled(&shaped((width, "classic"), COUNTERS, 7), 0..keys).measure();
+        for (found, tail) in [(measure.saturated, tail), (measure.taken, 0.5)] {
+            let mean = tail * COUNTERS as f64;
+            assert!((found as f64 - mean).abs() < 4.5 * mean.sqrt() + 0.5, "{width} bits: {found}, {mean} expected");
+        }
+    }
+}
+
 /// A key whose positions meet counts once at the counter that they share.
 #[test]
 fn a_counter_that_a_key_meets_twice_counts_it_once() {

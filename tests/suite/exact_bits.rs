@@ -212,6 +212,7 @@ fn the_planner_proposes_it_where_it_wins() {
         capabilities: Capabilities::NONE,
         is_static: true,
         universe,
+        times: 0,
     };
     // 9.6 bits a key are the most that anybody needs for 1 %.
     for (keys, universe, wins) in [(1000, 5000, true), (1000, 100_000, false)] {

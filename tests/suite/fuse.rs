@@ -100,6 +100,7 @@ fn a_power_of_two_takes_its_own_bits() {
         capabilities: petal::Capabilities(0),
         is_static: true,
         universe: 0,
+        times: 0,
     };
     let proposals = petal::plan::plan(&wanted).unwrap();
     let fit = proposals.iter().find(|proposal| proposal.kind == row.kind).unwrap().outcome.as_ref().unwrap();

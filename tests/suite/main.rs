@@ -45,4 +45,5 @@ mod sizing;
 mod soak;
 mod specification;
 mod spectral;
+mod state_machine;
 mod sweep;

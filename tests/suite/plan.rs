@@ -5,7 +5,7 @@ use petal::plan::{FILTERS_COUNT, Fit, Goal, Proposal, Request, plan};
 use petal::{Capabilities, Image, Spec, Status, create, image_size, registry};
 
 fn request(keys: u64, goal: Goal) -> Request {
-    Request { keys, goal, capabilities: Capabilities::NONE, is_static: false, universe: 0 }
+    Request { keys, goal, capabilities: Capabilities::NONE, is_static: false, universe: 0, times: 0 }
 }
 
 /// The proposals that fit, which come first.
@@ -72,6 +72,38 @@ fn what_is_built_is_what_was_planned() {
             assert!((found - mean).abs() < 4.5 * mean.sqrt().max(1.0), "{what}: {found} of {mean}");
         }
     }
+}
+
+/// Where keys come often, what is proposed has room for them and counts them, and what does not count so far says so.
+#[test]
+fn what_is_to_count_has_room_for_it() {
+    const KEYS: u64 = 2000;
+    let capabilities = Capabilities::COUNT;
+    let mut refused = 0;
+    for times in [1, 2, 3, 9, 200] {
+        let wanted = Request { capabilities, times, ..request(KEYS, Goal::FalsePositiveRate(0.01)) };
+        for Proposal { kind, name, outcome } in plan(&wanted).unwrap() {
+            let row = registry::find(kind).unwrap();
+            let fit = match outcome {
+                Ok(fit) => fit,
+                Err(error) => {
+                    let counts = row.capabilities.contains(capabilities);
+                    refused += u64::from(counts && times > 1 && error.status() == Status::Unsupported);
+                    continue;
+                }
+            };
+            // As large as was said, for keys that come so often.
+            let sized = |capacity| Spec { kind: Some(kind), ..Spec::with_capacity(capacity, 0.01).unwrap() };
+            let is_it = |capacity: &u64| image_size(&sized(*capacity)).unwrap() == fit.bytes;
+            let capacity = (KEYS..=KEYS * 3 * times).find(is_it).unwrap();
+            let mut filter = create(&sized(capacity)).unwrap();
+            for key in 0..KEYS {
+                filter.insert_u64_times(key, times).unwrap_or_else(|error| panic!("{name}, {times} times: {error}"));
+            }
+            assert!((0..KEYS).all(|key| filter.count_u64(key).unwrap() >= times), "{name}, {times} times");
+        }
+    }
+    assert!(refused > 0, "every kind counts to 200");
 }
 
 /// Keys that come later have the rate that is proposed too.

@@ -4,8 +4,8 @@ use crate::common::{image, is_soak, mix};
 use petal::layouts::quotient::{Editor, Entries, Reader, Table, Writer};
 use petal::sizing::quotient as sizing;
 use petal::{
-    Answers, Builder, BuilderOptions, Filter, HashFunction, Image, Kernel, Keys, OpenOptions, Spec, Status, create,
-    load,
+    Answers, Builder, BuilderOptions, Filter, HashFunction, Image, Kernel, Keys, OpenOptions, SecretKey, Spec, Status,
+    create, load,
 };
 use std::collections::BTreeMap;
 
@@ -329,6 +329,35 @@ fn filters_are_exact_multisets_of_fingerprints() {
         }
     }
     assert!(model.len() > 500);
+}
+
+/// Who knows the hash function chooses keys that all belong into one slot, and makes one run of them, which is right and
+/// slow. Under a secret key the same keys are as any others.
+#[test]
+fn chosen_keys_make_one_run_only_under_a_known_hash() {
+    const SECRET: SecretKey = *b"nobody knows it.";
+    const CHOSEN: usize = 300;
+    let sized = |hash, key| Spec { hash, key, ..spec(4000, 9) };
+    let public = sized(HashFunction::Xxh3, None);
+    let mut attacked = create(&public).unwrap();
+    let hasher = public.hasher().unwrap();
+    let quotient = |filter: &Filter, hash| filter.stored_hash(hash).unwrap().0 >> 9;
+    let target = quotient(&attacked, hasher.hash_u64(0).unwrap());
+    let is_same = |key: &u64| quotient(&attacked, hasher.hash_u64(*key).unwrap()) == target;
+    let chosen: Vec<u64> = (0..).filter(is_same).take(CHOSEN).collect();
+    let longest_run = |filter: &mut Filter| {
+        chosen.iter().for_each(|key| assert!(filter.insert_u64(*key).is_ok()));
+        assert!(chosen.iter().all(|key| filter.contains_u64(*key)));
+        filter.verify().unwrap();
+        let mut runs = BTreeMap::<u64, u64>::new();
+        held(filter).keys().for_each(|fingerprint| *runs.entry(fingerprint >> 9).or_default() += 1);
+        runs.into_values().max().unwrap()
+    };
+    // Some have the same remainder.
+    assert!(longest_run(&mut attacked) > 200);
+    // Of 300 keys that fall into more than 4000 slots at random six are in one with a probability of 10^-6.
+    let mut keyed = create(&sized(HashFunction::SipHash13, Some(SECRET))).unwrap();
+    assert!(longest_run(&mut keyed) < 6);
 }
 
 /// What is resized is the filter that was made in that size, as far as fingerprints tell, and comes back.

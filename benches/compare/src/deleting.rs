@@ -1,8 +1,9 @@
-//! Tables of fingerprints, filled to 95 % of their slots: the kind `cuckoo` beside other libraries' cuckoo filters, and
-//! beside the limit of two lines a key.
+//! Tables of fingerprints, filled to 95 % of their slots: the kinds `cuckoo` and `quotient` beside other libraries'
+//! cuckoo filters, and beside the limit of two lines a key.
 //!
-//! All have buckets of four slots, and as many of them: a power of two, which the others need. They get foldhash where
-//! they let the caller choose. `cuckoofilter` has fingerprints of a byte and no others.
+//! All have as many slots, a power of two, which the others need; in cuckoo filters these are buckets of four. The
+//! others get foldhash where they let the caller choose. `cuckoofilter` has fingerprints of a byte and no others. The
+//! rate of `quotient` with remainders of 9 bits is that of `cuckoo` with fingerprints of 12.
 
 use crate::keys::{BUFFER, Buffer, Form, Random};
 use crate::limit::{Limit, RINGS};
@@ -11,8 +12,9 @@ use crate::report::{count, figure, percent};
 use crate::subject::one_by_one;
 use cuckoofilter::CuckooFilter;
 use foldhash::fast::{FixedState, FoldHasher};
-use petal::filters::cuckoo::{FINGERPRINT_BITS, ROW, SEMI_SORT};
-use petal::{Answers, Filter, Spec};
+use petal::filters::cuckoo::{self, FINGERPRINT_BITS, SEMI_SORT};
+use petal::filters::quotient::{self, REMAINDER_BITS};
+use petal::{Answers, Capabilities, Filter, Image, Spec};
 use scalable_cuckoo_filter::{ScalableCuckooFilter, ScalableCuckooFilterBuilder};
 use serde::Serialize;
 use std::hash::{BuildHasher, Hasher};
@@ -59,11 +61,13 @@ enum Table {
 }
 
 /// The names of all of them, and how they are made for so many slots.
-const TABLES: [(&str, fn(u64) -> Result<Table, String>); 6] = [
-    ("cuckoo 12", |slots| petal(slots, 12, false, true)),
-    ("cuckoo 12, one by one", |slots| petal(slots, 12, false, false)),
-    ("cuckoo 8, one by one", |slots| petal(slots, 8, false, false)),
-    ("cuckoo 13, semi-sorted", |slots| petal(slots, 13, true, true)),
+const TABLES: [(&str, fn(u64) -> Result<Table, String>); 8] = [
+    ("cuckoo 12", |slots| cuckoo(slots, 12, false, true)),
+    ("cuckoo 12, one by one", |slots| cuckoo(slots, 12, false, false)),
+    ("cuckoo 8, one by one", |slots| cuckoo(slots, 8, false, false)),
+    ("cuckoo 13, semi-sorted", |slots| cuckoo(slots, 13, true, true)),
+    ("quotient 9", |slots| quotient(slots, 9, true)),
+    ("quotient 9, one by one", |slots| quotient(slots, 9, false)),
     ("cuckoofilter 8", |slots| Ok(Table::Cuckoofilter(CuckooFilter::with_capacity(slots as usize)))),
     ("scalable_cuckoo_filter 12", |slots| {
         let builder = ScalableCuckooFilterBuilder::new().initial_capacity(slots as usize).hasher(Fold::default());
@@ -72,12 +76,27 @@ const TABLES: [(&str, fn(u64) -> Result<Table, String>); 6] = [
     }),
 ];
 
-fn petal(slots: u64, width: u32, is_sorted: bool, in_batches: bool) -> Result<Table, String> {
+fn cuckoo(slots: u64, width: u32, is_sorted: bool, in_batches: bool) -> Result<Table, String> {
     let bits = slots * u64::from(width - u32::from(is_sorted));
-    let mut spec = Spec { kind: Some(ROW.kind), bits, ..Spec::default() };
+    let mut spec = Spec { kind: Some(cuckoo::ROW.kind), bits, ..Spec::default() };
     let set = spec.set(&FINGERPRINT_BITS, width.into()).and_then(|()| spec.set(&SEMI_SORT, is_sorted.into()));
-    let filter = set.and_then(|()| petal::create(&spec)).map_err(|error| error.to_string())?;
+    petal(set.map(|()| spec), in_batches)
+}
+
+fn quotient(slots: u64, remainder_bits: u32, in_batches: bool) -> Result<Table, String> {
+    let mut spec = Spec { kind: Some(quotient::ROW.kind), capacity: keys_in(slots), ..Spec::default() };
+    petal(spec.set(&REMAINDER_BITS, remainder_bits.into()).map(|()| spec), in_batches)
+}
+
+fn petal(spec: petal::Result<Spec>, in_batches: bool) -> Result<Table, String> {
+    let filter = spec.and_then(|spec| petal::create(&spec)).map_err(|error| error.to_string())?;
+    let bits = filter.base().geometry().bits;
     Ok(Table::Petal { filter: Box::new(filter), bits, in_batches })
+}
+
+/// How many keys take the share of so many slots.
+fn keys_in(slots: u64) -> u64 {
+    (LOAD * slots as f64) as u64
 }
 
 impl Table {
@@ -142,6 +161,9 @@ pub struct Record {
     hit_ns: f64,
     /// Nanoseconds for each key that is not there.
     miss_ns: f64,
+    /// Nanoseconds for each key of a merge of two tables of half of the keys each; none where tables are merged entry by
+    /// entry, or not at all.
+    merge_ns: Option<f64>,
     /// Nanoseconds that memory takes for two lines of as large a table.
     limit_ns: f64,
 }
@@ -158,13 +180,38 @@ fn fill(table: &mut Table, n: u64, buffer: &mut Buffer) -> Result<f64, String> {
     Ok(each(time, n))
 }
 
+/// Fills two tables of a kind that lists what it holds, each with half of `n` keys, and merges them; nanoseconds for
+/// each key.
+fn merge(make: fn(u64) -> Result<Table, String>, n: u64, buffer: &mut Buffer) -> Result<Option<f64>, String> {
+    let slots = n.next_power_of_two();
+    let (mut filled, mut times) = (Vec::new(), Vec::new());
+    for half in 0..2 {
+        let Table::Petal { mut filter, in_batches: true, .. } = make(slots)? else { return Ok(None) };
+        if !filter.base().row().capabilities.contains(Capabilities::ENUMERATE.with(Capabilities::MERGE)) {
+            return Ok(None);
+        }
+        for start in (half * n / 2..(half + 1) * n / 2).step_by(BUFFER) {
+            buffer.inserted(0, start, ((half + 1) * n / 2).min(start + BUFFER as u64));
+            filter.insert_batch(&buffer.keys(), None).outcome.map_err(|error| error.to_string())?;
+        }
+        filled.push(filter);
+    }
+    for _ in 0..if n < LONG { 5 } else { 1 } {
+        let mut merged = filled[0].copy().map_err(|error| error.to_string())?;
+        let mut outcome = Ok(());
+        times.push(each(timed(|| outcome = merged.merge(&filled[1])), n));
+        outcome.map_err(|error| error.to_string())?;
+    }
+    Ok(Some(median(&times)))
+}
+
 /// Fills and asks all of them that are wanted, as many keys as 95 % of the next power of two of slots.
 ///
 /// # Errors
 /// Says so if one refuses or lost a key, or where there is no memory.
 pub fn compare(n: u64, effort: &Effort, wants: &dyn Fn(&str) -> bool) -> Result<Vec<Record>, String> {
     let slots = n.next_power_of_two();
-    let n = (LOAD * slots as f64) as u64;
+    let n = keys_in(slots);
     let wanted = |name: &str| wants(name.split([' ', ',']).next().unwrap_or_default());
     let tables: Vec<_> = TABLES.into_iter().filter(|(name, _)| wanted(name)).collect();
     let (mut buffer, mut filled) = (Buffer::new(Form::U64), Vec::new());
@@ -207,6 +254,10 @@ pub fn compare(n: u64, effort: &Effort, wants: &dyn Fn(&str) -> bool) -> Result<
         }
     }
     let limit_ns = limits.iter().map(|times| median(times)).fold(f64::INFINITY, f64::min);
+    let mut merges = Vec::new();
+    for (name, make) in &tables {
+        merges.push(merge(*make, n, &mut buffer).map_err(|error| format!("{name}: {error}"))?);
+    }
     let record = |(i, (name, _)): (usize, &(&str, _))| Record {
         filter: (*name).to_owned(),
         n,
@@ -215,6 +266,7 @@ pub fn compare(n: u64, effort: &Effort, wants: &dyn Fn(&str) -> bool) -> Result<
         insert_ns: median(&inserts[i]),
         hit_ns: median(&lookups[i][0]),
         miss_ns: median(&lookups[i][1]),
+        merge_ns: merges[i],
         limit_ns,
     };
     Ok(tables.iter().enumerate().map(record).collect())
@@ -225,16 +277,19 @@ pub fn print(records: &[Record]) {
     let Some(Record { n, limit_ns, .. }) = records.first() else { return };
     println!("\ntables of fingerprints, filled to 95 %: n = {}, u64 keys", count(*n));
     println!("two lines of as large a table: {} ns", figure(*limit_ns));
-    println!("{:<27} {:>8} {:>8} {:>10} {:>7} {:>7}", "filter", "bits/key", "FPR %", "insert, ns", "hit", "miss");
+    let [filter, bits, rate, insert, hit, miss, merge] =
+        ["filter", "bits/key", "FPR %", "insert, ns", "hit", "miss", "merge"];
+    println!("{filter:<27} {bits:>8} {rate:>8} {insert:>10} {hit:>7} {miss:>7} {merge:>7}");
     for record in records {
         println!(
-            "{:<27} {:>8.2} {:>8} {:>10} {:>7} {:>7}",
+            "{:<27} {:>8.2} {:>8} {:>10} {:>7} {:>7} {:>7}",
             record.filter,
             record.bits_per_key,
             percent(record.fpr),
             figure(record.insert_ns),
             figure(record.hit_ns),
-            figure(record.miss_ns)
+            figure(record.miss_ns),
+            record.merge_ns.map_or_else(|| "-".to_owned(), figure)
         );
     }
 }

@@ -58,7 +58,10 @@ class plan_request {
   plan_request &capabilities(std::uint64_t value) noexcept { request_.capabilities = value; return *this; }
   /// Whether all keys are known before the first lookup.
   plan_request &is_static(bool value = true) noexcept { request_.is_static = value ? 1u : 0u; return *this; }
+  /// The bound below which all keys are, where they are integers; 0 is unknown.
   plan_request &universe(std::uint64_t value) noexcept { request_.universe = value; return *this; }
+  /// How often each key comes at most, where it is counted.
+  plan_request &times(std::uint64_t value) noexcept { request_.times = value; return *this; }
   const petal_plan_request *get() const noexcept { return &request_; }
 
  private:

@@ -125,6 +125,13 @@ pub enum Command {
     /// filter holds now, is at most --fpr. Writes nothing, and says so, where no factor will do.
     #[command(after_long_help = manual::after_help("fold"))]
     Fold(Fold),
+    /// Give a filter room for more keys, or for fewer, without its keys.
+    ///
+    /// It has the least size in which --capacity keys fit, and those that are there: larger or smaller by powers of two.
+    /// Its rate with the keys that it holds stays as it is, and rises with those that are inserted then. It can still
+    /// be merged with filters that it could be merged with before. `petal kinds` says which kinds can.
+    #[command(after_long_help = manual::after_help("resize"))]
+    Resize(Resize),
     /// Make a filter of another system's bytes.
     ///
     /// It has all that a filter has: keys are looked up and inserted, filters are merged and estimated, and `petal
@@ -450,6 +457,20 @@ pub struct Fold {
     pub output: Output,
 }
 
+/// `petal resize`.
+#[derive(Args, Debug)]
+pub struct Resize {
+    /// The filter.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub filter: PathBuf,
+    /// How many distinct keys it is to have room for.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = numbers::positive)]
+    pub capacity: u64,
+    /// Where the result goes.
+    #[command(flatten)]
+    pub output: Output,
+}
+
 /// `petal plan`.
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("goal").args(["fpr", "memory", "plot"]).required(true).multiple(true))]
@@ -482,6 +503,9 @@ pub struct Plan {
     /// It is to be told how often a key was inserted.
     #[arg(long)]
     pub count: bool,
+    /// It is to be told, and keys are inserted up to TIMES times.
+    #[arg(long, value_name = "TIMES", allow_negative_numbers = true, value_parser = numbers::positive)]
+    pub times: Option<u64>,
 }
 
 /// The kinds of maps, or those of filters. The others are known too: what they are for is said when they are given.

@@ -6,7 +6,7 @@ use super::Buckets;
 use super::lookups::Kernel;
 use crate::bits::GOLDEN;
 use crate::bits::ring::{self, Batch, Few, GROUP};
-use crate::hash::xxh3;
+use crate::layouts::eight::{EIGHTS, Eight, WIDTH, all, at_once, hashes_of, in_turns, load, store};
 use crate::simd::Instructions;
 use core::arch::x86_64::*;
 use core::sync::atomic::AtomicU64;
@@ -14,21 +14,15 @@ use core::sync::atomic::AtomicU64;
 /// The kernel.
 pub(super) static KERNEL: Kernel = Kernel { contains, contains_few, suits };
 
-/// Keys of a vector.
-const WIDTH: usize = 8;
-
-/// Eight numbers.
-type Eight = [u64; WIDTH];
-
 /// Where the keys of a group are.
 struct Group {
-    fingerprints: [Eight; GROUP / WIDTH],
+    fingerprints: [Eight; EIGHTS],
     /// The first bits of both buckets.
-    buckets: [[Eight; 2]; GROUP / WIDTH],
+    buckets: [[Eight; 2]; EIGHTS],
 }
 
 impl Group {
-    const NONE: Group = Group { fingerprints: [[0; WIDTH]; GROUP / WIDTH], buckets: [[[0; WIDTH]; 2]; GROUP / WIDTH] };
+    const NONE: Group = Group { fingerprints: [[0; WIDTH]; EIGHTS], buckets: [[[0; WIDTH]; 2]; EIGHTS] };
 }
 
 /// Whether numbers of buckets are of 32 bits, and all of a bucket is in the eight bytes from the one in which it begins.
@@ -46,22 +40,12 @@ fn suits(buckets: &Buckets, words: &[AtomicU64]) -> bool {
 fn contains(buckets: &Buckets, words: &[AtomicU64], batch: &mut dyn Batch) {
     assert!(suits(buckets, words));
     // SAFETY: this kernel is given out for processors that have AVX-512 F, BW, DQ and VL, and the buckets suit.
-    unsafe {
-        match words.len() >= ring::FETCH_FROM {
-            true => turns::<true>(buckets, words, batch),
-            false => turns::<false>(buckets, words, batch),
-        }
-    }
+    unsafe { many(buckets, words, batch) }
 }
 
 fn contains_few(buckets: &Buckets, words: &[AtomicU64], instructions: Instructions, few: &Few) -> u64 {
     assert!(suits(buckets, words));
-    let mut hashes = [0; GROUP];
-    let count = few.keys.len().min(GROUP);
-    match few.flip {
-        Some(flip) => xxh3::hash_u64s(instructions, flip, few.keys, &mut hashes[..count]),
-        None => hashes[..count].copy_from_slice(&few.keys[..count]),
-    }
+    let (hashes, count) = hashes_of(few, instructions);
     // SAFETY: as in `contains`.
     unsafe { one_turn(buckets, words, &hashes, count) }
 }
@@ -69,30 +53,14 @@ fn contains_few(buckets: &Buckets, words: &[AtomicU64], instructions: Instructio
 /// # Safety
 /// The buckets suit.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-unsafe fn turns<const FETCH: bool>(buckets: &Buckets, words: &[AtomicU64], batch: &mut dyn Batch) {
-    let mut hashes = [0; GROUP];
-    let (mut asked, mut later) = (Group::NONE, Group::NONE);
-    let mut count = batch.next(&mut hashes);
-    find(buckets, &hashes, &mut asked);
-    if FETCH {
-        (0..count.div_ceil(WIDTH)).for_each(|i| fetch(words, &asked.buckets[i]));
-    }
-    while count > 0 {
-        let more = if count == GROUP { batch.next(&mut hashes) } else { 0 };
-        if more > 0 {
-            find(buckets, &hashes, &mut later);
-        }
-        let mut answers = 0;
-        for i in 0..count.div_ceil(WIDTH) {
-            if FETCH && i * WIDTH < more {
-                fetch(words, &later.buckets[i]);
-            }
-            // SAFETY: the caller's promise.
-            answers |= u64::from(unsafe { answer(buckets, words, &asked, i) }) << (i * WIDTH);
-        }
-        batch.answer(answers, count);
-        core::mem::swap(&mut asked, &mut later);
-        count = more;
+unsafe fn many(buckets: &Buckets, words: &[AtomicU64], batch: &mut dyn Batch) {
+    let find = |hashes: &_, group: &mut _| find(buckets, hashes, group);
+    // SAFETY: the caller's promise.
+    let answer = |group: &Group, i| [unsafe { answer(buckets, words, group, i) }, 0];
+    let alone = |_: &Group, _| false;
+    match words.len() >= ring::FETCH_FROM {
+        true => in_turns([Group::NONE; 2], batch, find, |group, i| fetch(words, &group.buckets[i]), answer, alone),
+        false => in_turns([Group::NONE; 2], batch, find, |_, _| {}, answer, alone),
     }
 }
 
@@ -100,41 +68,21 @@ unsafe fn turns<const FETCH: bool>(buckets: &Buckets, words: &[AtomicU64], batch
 /// The buckets suit.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 unsafe fn one_turn(buckets: &Buckets, words: &[AtomicU64], hashes: &[u64; GROUP], count: usize) -> u64 {
-    let mut asked = Group::NONE;
-    find(buckets, hashes, &mut asked);
-    if words.len() >= ring::FETCH_FROM {
-        (0..count.div_ceil(WIDTH)).for_each(|i| fetch(words, &asked.buckets[i]));
-    }
+    let find = |hashes: &_, group: &mut _| find(buckets, hashes, group);
+    let fetch = |group: &Group, i: usize| match words.len() >= ring::FETCH_FROM {
+        true => fetch(words, &group.buckets[i]),
+        false => {}
+    };
     // SAFETY: the caller's promise.
-    let answer = |i| u64::from(unsafe { answer(buckets, words, &asked, i) }) << (i * WIDTH);
-    (0..count.div_ceil(WIDTH)).fold(0, |answers, i| answers | answer(i))
+    let answer = |group: &Group, i| [unsafe { answer(buckets, words, group, i) }, 0];
+    let alone = |_: &Group, _| false;
+    at_once(Group::NONE, hashes, count, find, fetch, answer, alone)
 }
 
 /// Asks for the lines of eight keys.
 #[inline]
 fn fetch(words: &[AtomicU64], buckets: &[Eight; 2]) {
     buckets.as_flattened().iter().for_each(|bit| ring::fetch_word(words, (*bit / 64) as usize));
-}
-
-/// What all eight have.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn all(number: u64) -> __m512i {
-    _mm512_set1_epi64(number as i64)
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn load(numbers: &Eight) -> __m512i {
-    // SAFETY: eight numbers are 64 readable bytes.
-    unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn store(numbers: &mut Eight, eight: __m512i) {
-    // SAFETY: eight numbers are 64 bytes, which are ours.
-    unsafe { _mm512_storeu_si512(numbers.as_mut_ptr().cast(), eight) }
 }
 
 /// `bits::reduce`, for ranges of 32 bits.

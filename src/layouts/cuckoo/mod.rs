@@ -245,7 +245,14 @@ impl Buckets {
         if self.is_sorted {
             return semi_sort::has(words, bucket * self.size, self.width, fingerprint);
         }
-        self.windows(bucket).any(|bit| self.zeros(window(words, bit) ^ (fingerprint * self.ones)) != 0)
+        // In which slot it is, and of most buckets whether it is there, is a matter of chance: all windows are looked at,
+        // so that there is nothing to guess.
+        let pattern = fingerprint * self.ones;
+        let zeros = |bit| self.zeros(window(words, bit) ^ pattern);
+        if self.windows == 1 {
+            return zeros(bucket * self.size) != 0;
+        }
+        self.windows(bucket).fold(0, |found, bit| found | zeros(bit)) != 0
     }
 
     /// Whether a key with this hash may be there.

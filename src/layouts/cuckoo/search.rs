@@ -1,8 +1,8 @@
 //! The way to an empty slot: entries that have to be moved, each to its other bucket, so that the last of them frees a
 //! slot where it is wanted.
 //!
-//! Breadth first, so that the way is a shortest one, and the lines of buckets that may be looked at are fetched long
-//! before they are: a walk that moves one entry at a time, as in the literature, waits for each. On a shortest way no
+//! Breadth first, so that the way is a shortest one, and the lines of buckets that may be looked at are fetched before
+//! they are: a walk that moves one entry at a time, as in the literature, waits for each. On a shortest way no
 //! bucket comes twice, which is what makes it right to move the entries one after the other from its end. There is no
 //! chance in it: the same operations leave the same bytes.
 
@@ -45,13 +45,11 @@ impl Search {
         for (i, bucket) in full.into_iter().enumerate() {
             self.nodes.push(Node { bucket, fingerprint: fingerprint as u32, before: i as u32 });
         }
-        // Buckets that are as far away come together: whose entries lead on is asked only if all of these are full.
-        let mut far = 0..2;
-        while !far.is_empty() {
-            for at in far.clone() {
-                if self.nodes.len() + buckets.slots as usize > SEARCHED {
-                    break;
-                }
+        // The nearest buckets come first, and are looked at when those after the next one were fetched.
+        let mut looked = full.len();
+        for at in 0..SEARCHED {
+            let upto = self.nodes.len();
+            if at < upto && upto + buckets.slots as usize <= SEARCHED {
                 let bucket = self.nodes[at].bucket;
                 for entry in &buckets.entries(words, bucket)[..buckets.slots as usize] {
                     let next = buckets.other(bucket, *entry);
@@ -59,10 +57,13 @@ impl Search {
                     self.nodes.push(Node { bucket: next, fingerprint: *entry as u32, before: at as u32 });
                 }
             }
-            far = far.end..self.nodes.len();
-            if let Some(at) = far.clone().find(|at| buckets.has(words, self.nodes[*at].bucket, 0)) {
+            if let Some(at) = (looked..upto).find(|at| buckets.has(words, self.nodes[*at].bucket, 0)) {
                 self.move_along(buckets, words, at);
                 return true;
+            }
+            looked = upto;
+            if looked == self.nodes.len() {
+                break;
             }
         }
         false

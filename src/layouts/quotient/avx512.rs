@@ -1,25 +1,35 @@
 //! Lookups on processors with AVX-512, which also count bits, and find one by its rank, in an instruction each: PDEP puts
 //! a single bit where the bit of that rank is. (Older processors have PDEP too, but for some of them it is dozens of
 //! steps.)
+//!
+//! Of a batch eight keys are one vector. All of a key's way is computed, whether its quotient has a run or not, and what
+//! its run is: these are matters of chance, and a processor that guesses them guesses wrong every other time. The few
+//! keys whose run does not lie as runs mostly do, in the eight bytes from its start on, are answered one by one.
 
-use super::kernel::{self, Kernel};
-use super::select::Select;
-use super::{Full, Table};
-use crate::bits::ring::Batch;
-use core::arch::x86_64::_pdep_u64;
+use super::kernel::{self, AFTER, Kernel};
+use super::select::{Broadword, Select};
+use super::{Full, HEAD, Reader, Table};
+use crate::bits::ring::{self, Batch, Few, GROUP};
+use crate::layouts::eight::{EIGHTS, Eight, WIDTH, all, at_once, hashes_of, in_turns, load, store};
+use crate::simd::Instructions;
+use core::arch::x86_64::*;
 use core::sync::atomic::AtomicU64;
 
 /// The kernel for AVX-512.
 pub(super) static KERNEL: Kernel = Kernel {
     // SAFETY: this kernel is given out for processors that have BMI1, BMI2, LZCNT and POPCNT (`simd::Kernel::Avx512`).
     contains: |table, words, hash| unsafe { contains(table, words, hash) },
-    // SAFETY: as above.
-    contains_many: |table, words, batch| unsafe { contains_many(table, words, batch) },
+    contains_many,
+    contains_few,
     // SAFETY: as above.
     count_many: |table, words, hashes, counts| unsafe { count_many(table, words, hashes, counts) },
     // SAFETY: as above.
     insert: |table, words, hash, times| unsafe { insert(table, words, hash, times) },
 };
+
+/// From so many words on (32 KiB) lines are fetched: one after the other they are found out and read, and nothing else is
+/// done meanwhile, even if they come from the second-level cache.
+const FETCH_FROM: usize = 1 << 12;
 
 /// By PDEP. Only for what is called where the processor has it: in this file.
 #[derive(Clone, Copy)]
@@ -39,11 +49,6 @@ fn contains(table: Table, words: &[AtomicU64], hash: u64) -> bool {
 }
 
 #[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
-fn contains_many(table: Table, words: &[AtomicU64], batch: &mut dyn Batch) {
-    kernel::contains_many::<Pdep>(table, words, batch);
-}
-
-#[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
 fn count_many(table: Table, words: &[AtomicU64], hashes: &[u64], counts: &mut [u64]) {
     kernel::count_many::<Pdep>(table, words, hashes, counts);
 }
@@ -51,4 +56,241 @@ fn count_many(table: Table, words: &[AtomicU64], hashes: &[u64], counts: &mut [u
 #[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
 fn insert(table: Table, words: &mut [u64], hash: u64, times: u64) -> Result<bool, Full> {
     kernel::insert::<Pdep>(table, words, hash, times)
+}
+
+fn contains_many(table: Table, words: &[AtomicU64], batch: &mut dyn Batch) {
+    match suits(table, words) {
+        // SAFETY: this kernel is given out for processors that have all of it, and the table suits.
+        true => unsafe { many(table, words, batch) },
+        false => kernel::contains_many::<Broadword>(table, words, batch),
+    }
+}
+
+fn contains_few(table: Table, words: &[AtomicU64], instructions: Instructions, few: &Few) -> u64 {
+    match suits(table, words) {
+        // SAFETY: as in `contains_many`.
+        true => unsafe { one_turn(table, words, &hashes_of(few, instructions)) },
+        false => kernel::contains_few::<Broadword>(table, words, instructions, few),
+    }
+}
+
+/// Whether numbers of slots are of 32 bits, and the words hold the table, after whose blocks there is a line of state.
+fn suits(table: Table, words: &[AtomicU64]) -> bool {
+    table.slots < 1 << 32 && table.payload_bytes() <= words.len() as u64 * 8
+}
+
+/// # Safety
+/// The table suits.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn many(table: Table, words: &[AtomicU64], batch: &mut dyn Batch) {
+    let wide = Wide::new(table, words);
+    let find = |hashes: &_, group: &mut _| wide.find(hashes, group);
+    // SAFETY: the caller's promise.
+    let answer = |group: &Group, i| unsafe { wide.answer(group, i) };
+    let alone = |group: &Group, i| wide.alone(group, i);
+    match words.len() >= FETCH_FROM {
+        true => in_turns([Group::NONE; 2], batch, find, |group, i| wide.fetch(group, i), answer, alone),
+        false => in_turns([Group::NONE; 2], batch, find, |_, _| {}, answer, alone),
+    }
+}
+
+/// # Safety
+/// The table suits.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn one_turn(table: Table, words: &[AtomicU64], (hashes, count): &([u64; GROUP], usize)) -> u64 {
+    let wide = Wide::new(table, words);
+    let find = |hashes: &_, group: &mut _| wide.find(hashes, group);
+    let fetch = |group: &Group, i: usize| match words.len() >= FETCH_FROM {
+        true => wide.fetch(group, i),
+        false => {}
+    };
+    // SAFETY: the caller's promise.
+    let answer = |group: &Group, i| unsafe { wide.answer(group, i) };
+    let alone = |group: &Group, i| wide.alone(group, i);
+    at_once(Group::NONE, hashes, *count, find, fetch, answer, alone)
+}
+
+/// Where the keys of a group are.
+#[derive(Clone, Copy)]
+struct Group {
+    hashes: [Eight; EIGHTS],
+    quotients: [Eight; EIGHTS],
+    /// The remainder in every lane of eight bytes.
+    patterns: [Eight; EIGHTS],
+    /// The first bytes of the quotients' blocks.
+    blocks: [Eight; EIGHTS],
+    /// A byte about where the run is ([`Table::fetch`]), and one of the block after it if it may end there.
+    slots: [Eight; EIGHTS],
+    nexts: [Eight; EIGHTS],
+}
+
+impl Group {
+    const NONE: Group = {
+        let none = [[0; WIDTH]; EIGHTS];
+        Group { hashes: none, quotients: none, patterns: none, blocks: none, slots: none, nexts: none }
+    };
+}
+
+/// A table with what is known of it in advance.
+struct Wide<'a> {
+    table: Table,
+    words: &'a [AtomicU64],
+    bits: u64,
+    stride: u64,
+    /// The first byte of the last block.
+    last: u64,
+    /// The highest bit of each lane, and all but these.
+    highs: u64,
+}
+
+/// The set bits of each of eight numbers.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn count_ones(x: __m512i) -> __m512i {
+    let of_four = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+    let mask = _mm512_set1_epi8(15);
+    let low = _mm512_shuffle_epi8(of_four, _mm512_and_si512(x, mask));
+    let high = _mm512_shuffle_epi8(of_four, _mm512_and_si512(_mm512_srli_epi64::<4>(x), mask));
+    _mm512_sad_epu8(_mm512_add_epi8(low, high), _mm512_setzero_si512())
+}
+
+/// How many bits there are up to the highest that is set, that one too, of each of eight numbers: the exponent of the
+/// number, if the bit below the highest is cleared, so that nothing is rounded up to it.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn length(x: __m512i) -> __m512i {
+    let x = _mm512_andnot_si512(_mm512_srli_epi64::<1>(x), x);
+    let exponent = _mm512_srli_epi64::<52>(_mm512_castpd_si512(_mm512_cvtepu64_pd(x)));
+    _mm512_subs_epu16(exponent, all(1022))
+}
+
+impl<'a> Wide<'a> {
+    fn new(table: Table, words: &'a [AtomicU64]) -> Wide<'a> {
+        let (bits, stride) = (u64::from(table.remainder_bits), table.stride() as u64);
+        let last = (table.blocks() - 1) * stride;
+        Wide { table, words, bits, stride, last, highs: table.ones << (bits - 1) }
+    }
+
+    /// Finds the places of the keys of a group.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    fn find(&self, hashes: &[u64; GROUP], group: &mut Group) {
+        let (slots, bits) = (all(self.table.slots), all(self.bits));
+        for (i, hashes) in hashes.as_chunks::<WIDTH>().0.iter().enumerate() {
+            // The fingerprint is h S 2^r / 2^64: the upper half of h S, and the first r bits of the lower.
+            let hash = load(hashes);
+            let low = _mm512_mul_epu32(hash, slots);
+            let high = _mm512_mul_epu32(_mm512_srli_epi64::<32>(hash), slots);
+            let sum = _mm512_add_epi64(high, _mm512_srli_epi64::<32>(low));
+            let quotient = _mm512_srli_epi64::<32>(sum);
+            let lower = _mm512_mask_blend_epi32(0x5555, _mm512_slli_epi64::<32>(sum), low);
+            let remainder = _mm512_srlv_epi64(lower, all(64 - self.bits));
+            let block = _mm512_mul_epu32(_mm512_srli_epi64::<6>(quotient), all(self.stride));
+            let slot = _mm512_and_si512(quotient, all(63));
+            let is_late = _mm512_cmpgt_epu64_mask(slot, all(63 - 2 * AFTER));
+            let slot = _mm512_add_epi64(slot, all(AFTER));
+            let slot = _mm512_srli_epi64::<3>(_mm512_mul_epu32(slot, bits));
+            group.hashes[i] = *hashes;
+            store(&mut group.quotients[i], quotient);
+            store(&mut group.patterns[i], _mm512_mullo_epi64(remainder, all(self.table.ones)));
+            store(&mut group.blocks[i], block);
+            store(&mut group.nexts[i], _mm512_mask_add_epi64(block, is_late, block, all(self.stride)));
+            store(&mut group.slots[i], _mm512_add_epi64(block, _mm512_add_epi64(slot, all(HEAD as u64))));
+        }
+    }
+
+    /// Asks for the lines of eight keys.
+    #[inline]
+    fn fetch(&self, group: &Group, i: usize) {
+        for bytes in [&group.blocks[i], &group.slots[i], &group.nexts[i]] {
+            bytes.iter().for_each(|byte| ring::fetch_word(self.words, *byte as usize / 8));
+        }
+    }
+
+    /// Whether one key of a group is there.
+    #[inline]
+    #[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
+    fn alone(&self, group: &Group, key: usize) -> bool {
+        let reader = Reader::<_, Pdep>::selecting(self.table, self.words);
+        reader.contains(self.table.fingerprint(group.hashes[key / WIDTH][key % WIDTH]))
+    }
+
+    /// Whether each of eight keys of a group, the `i`-th eight, is there; and which of them are to be looked at alone.
+    ///
+    /// # Safety
+    /// The table suits.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn answer(&self, group: &Group, i: usize) -> [u8; 2] {
+        let bytes = self.words.as_ptr().cast::<u8>();
+        // SAFETY: as the table suits, blocks of quotients below its slots, and eight bytes from wherever in a block,
+        // are among the words.
+        let at = |byte: __m512i, mask: u8| unsafe {
+            _mm512_mask_i64gather_epi64::<1>(_mm512_setzero_si512(), mask, byte, bytes.cast())
+        };
+        let add = |x: __m512i, y: u64| _mm512_add_epi64(x, all(y));
+        let (quotient, block) = (load(&group.quotients[i]), load(&group.blocks[i]));
+        let in_block = all(63);
+        // The runs up to the quotient's own; whether that has one is the highest bit.
+        let upto = _mm512_sub_epi64(in_block, _mm512_and_si512(quotient, in_block));
+        let upto = _mm512_sllv_epi64(at(add(block, 2), 0xff), upto);
+        let is_occupied = _mm512_movepi64_mask(upto);
+        let rank = _mm512_sub_epi64(count_ones(upto), all(1));
+        // `Reader::near_ends`, with the next block only where it is needed.
+        let offset = _mm512_and_si512(at(block, is_occupied), all(0xffff));
+        let is_near = _mm512_mask_cmplt_epu64_mask(is_occupied, offset, all(64));
+        let own = _mm512_srlv_epi64(at(add(block, 10), is_near), offset);
+        let is_further = _mm512_mask_cmple_epu64_mask(is_near, count_ones(own), rank);
+        let next_block = _mm512_mask_add_epi64(
+            _mm512_setzero_si512(),
+            _mm512_cmpneq_epu64_mask(block, all(self.last)),
+            block,
+            all(self.stride),
+        );
+        let next = _mm512_slli_epi64::<1>(at(add(next_block, 10), is_further));
+        let ends = _mm512_or_si512(own, _mm512_sllv_epi64(next, _mm512_sub_epi64(in_block, offset)));
+        // Its end, a bit of these, and the end before it.
+        let (mut words, mut selected) = ([0; WIDTH], [0; WIDTH]);
+        store(&mut words, ends);
+        store(&mut selected, _mm512_sllv_epi64(all(1), rank));
+        for (selected, word) in selected.iter_mut().zip(words) {
+            *selected = _pdep_u64(*selected, word);
+        }
+        let end = load(&selected);
+        let is_found = _mm512_mask_test_epi64_mask(is_near, end, end);
+        let before = _mm512_and_si512(ends, add(end, u64::MAX));
+        // `Reader::near_run`
+        let first = _mm512_add_epi64(_mm512_andnot_si512(in_block, quotient), offset);
+        let start = _mm512_max_epu64(_mm512_add_epi64(first, length(before)), quotient);
+        let end = add(_mm512_add_epi64(first, length(end)), u64::MAX);
+        // How many slots there are after its first, and which that is in its block.
+        let more = _mm512_sub_epi64(end, start);
+        let place = _mm512_and_si512(start, in_block);
+        let is_short = _mm512_mask_cmplt_epu64_mask(is_found, more, all(self.table.lanes.into()));
+        let is_here = _mm512_mask_cmplt_epu64_mask(is_short, _mm512_add_epi64(place, more), all(64));
+        // `Reader::among_few`
+        let is_next = _mm512_cmpneq_epu64_mask(_mm512_srli_epi64::<6>(start), _mm512_srli_epi64::<6>(quotient));
+        let block = _mm512_mask_mov_epi64(block, is_next, next_block);
+        let bit = _mm512_mul_epu32(place, all(self.bits));
+        let byte = add(_mm512_add_epi64(block, _mm512_srli_epi64::<3>(bit)), HEAD as u64);
+        let window = _mm512_srlv_epi64(at(byte, is_here), _mm512_and_si512(bit, all(7)));
+        let (ones, highs) = (all(self.table.ones), all(self.highs));
+        let among = |slots: __m512i| {
+            let bits = _mm512_mul_epu32(slots, all(self.bits));
+            _mm512_and_si512(highs, add(_mm512_sllv_epi64(all(1), bits), u64::MAX))
+        };
+        let differ = _mm512_xor_si512(window, load(&group.patterns[i]));
+        let zeros = _mm512_andnot_si512(differ, _mm512_sub_epi64(differ, ones));
+        let is_there = _mm512_mask_test_epi64_mask(is_here, zeros, among(add(more, 1)));
+        // `Table::ascend`: x is each slot, and y the one after it.
+        let is_long = _mm512_mask_cmpgt_epu64_mask(is_there, more, all(1));
+        let (x, y) = (window, _mm512_srlv_epi64(window, all(self.bits)));
+        let low = _mm512_sub_epi64(_mm512_or_si512(x, highs), _mm512_andnot_si512(highs, y));
+        let above = _mm512_andnot_si512(x, y);
+        let alike = _mm512_andnot_si512(_mm512_xor_si512(x, y), all(u64::MAX));
+        let less = _mm512_or_si512(above, _mm512_andnot_si512(low, alike));
+        let falls = _mm512_andnot_si512(less, among(more));
+        let is_open = is_occupied & !is_here | _mm512_mask_test_epi64_mask(is_long, falls, falls);
+        [is_there & !is_open, is_open]
+    }
 }

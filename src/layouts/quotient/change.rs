@@ -282,6 +282,25 @@ impl<'a, S: Select> Editor<'a, S> {
         self.put(bit, width, remainder);
     }
 
+    /// Sets those bits from one on that are set in `bits`.
+    #[inline(always)]
+    pub(super) fn fill(&mut self, bit: usize, bits: u64) {
+        let (at, shift) = (bit / 64, bit % 64);
+        self.words[at] |= bits << shift;
+        // There are words after all blocks.
+        self.words[at + 1] |= bits >> 1 >> (63 - shift);
+    }
+
+    /// Which quotients of a position's block have runs.
+    pub(super) fn set_occupieds(&mut self, position: u64, occupieds: u64) {
+        self.put(self.table.block(position) * 8 + 16, 64, occupieds);
+    }
+
+    /// Which slots of a position's block are ends of runs.
+    pub(super) fn set_runends(&mut self, position: u64, ends: u64) {
+        self.put(self.table.block(position) * 8 + 80, 64, ends);
+    }
+
     #[inline]
     pub(super) fn set_runend(&mut self, position: u64, is_end: bool) {
         let bit = self.table.block(position) * 8 + 80 + (position % BLOCK) as usize;

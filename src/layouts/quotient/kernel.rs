@@ -4,7 +4,8 @@ use super::change::{Editor, Full};
 use super::read::Reader;
 use super::select::{Broadword, Select};
 use super::{HEAD, Table};
-use crate::bits::ring::{self, Batch};
+use crate::bits::ring::{self, Batch, Few};
+use crate::hash::xxh3;
 use crate::simd::{self, Instructions};
 use crate::sizing::quotient::BLOCK;
 use core::sync::atomic::AtomicU64;
@@ -15,6 +16,8 @@ pub struct Kernel {
     pub contains: fn(Table, &[AtomicU64], u64) -> bool,
     /// Whether each hash of a batch is there.
     pub contains_many: fn(Table, &[AtomicU64], &mut dyn Batch),
+    /// Whether each of few hashes, at most [`GROUP`](crate::bits::ring::GROUP), is there.
+    pub contains_few: fn(Table, &[AtomicU64], Instructions, &Few) -> u64,
     /// How often each of many hashes is there.
     pub count_many: fn(Table, &[AtomicU64], &[u64], &mut [u64]),
     /// Inserts a hash so many times: whether it was not there.
@@ -25,6 +28,7 @@ pub struct Kernel {
 static PORTABLE: Kernel = Kernel {
     contains: contains::<Broadword>,
     contains_many: contains_many::<Broadword>,
+    contains_few: contains_few::<Broadword>,
     count_many: count_many::<Broadword>,
     insert: insert::<Broadword>,
 };
@@ -52,6 +56,15 @@ pub(super) fn contains_many<S: Select>(table: Table, words: &[AtomicU64], batch:
 }
 
 #[inline(always)]
+pub(super) fn contains_few<S: Select>(table: Table, words: &[AtomicU64], set: Instructions, few: &Few) -> u64 {
+    let reader = Reader::<_, S>::selecting(table, words);
+    let hash = |flip, keys: &[u64], hashes: &mut [u64]| xxh3::hash_u64s(set, flip, keys, hashes);
+    let fetch = |_: &(), hash| table.fetch(words, hash);
+    let answer = |_: &mut (), hash| reader.contains(table.fingerprint(hash));
+    ring::answer_few(&mut (), words.len() >= ring::FETCH_FROM, few, hash, fetch, answer)
+}
+
+#[inline(always)]
 pub(super) fn count_many<S: Select>(table: Table, words: &[AtomicU64], hashes: &[u64], counts: &mut [u64]) {
     let reader = Reader::<_, S>::selecting(table, words);
     let ahead = ring::ahead(words.len(), LINES);
@@ -69,8 +82,11 @@ pub(super) fn insert<S: Select>(table: Table, words: &mut [u64], hash: u64, time
     Editor::<S>::selecting(table, words).insert(table.fingerprint(hash), times)
 }
 
+/// How far after the slot of a quotient its run is looked for, before it is known where it is.
+pub(super) const AFTER: u64 = 8;
+
 /// Lines that a lookup touches.
-pub(super) const LINES: usize = 2;
+pub const LINES: usize = 2;
 
 impl Table {
     /// Fetches the line with the metadata of a hash's block, and the one with its slot, or with one a little further on,
@@ -79,7 +95,7 @@ impl Table {
     pub fn fetch(&self, words: &[AtomicU64], hash: u64) {
         let quotient = self.fingerprint(hash) >> self.remainder_bits;
         let block = self.block(quotient);
-        let slot = (quotient % BLOCK + 4) as usize;
+        let slot = (quotient % BLOCK + AFTER) as usize;
         ring::fetch_word(words, block / 8);
         ring::fetch_word(words, (block + HEAD + slot * self.remainder_bits as usize / 8) / 8);
     }

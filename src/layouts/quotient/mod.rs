@@ -25,6 +25,7 @@
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod change;
+mod check;
 pub mod code;
 mod kernel;
 mod read;
@@ -32,7 +33,7 @@ mod select;
 mod stream;
 
 pub use change::{Editor, Full};
-pub use kernel::{Kernel, kernel};
+pub use kernel::{Kernel, LINES, kernel};
 pub use read::{Bytes, Reader};
 pub use stream::{Combine, Entries, Writer, combined, needs};
 
@@ -154,6 +155,24 @@ impl Table {
         // Division is for those that are past the last slot, which few are.
         let block = if block < self.blocks() { block } else { block % self.blocks() };
         block as usize * self.stride()
+    }
+
+    /// Whether the first so many slots of a window, two or more, are each less than the one after it.
+    ///
+    /// Lane by lane, for a slot x and the one after it y: `x | high` less the low bits of y keeps its high bit unless it
+    /// borrows, and so the low bits of x are less than those of y if it does not.
+    #[inline(always)]
+    fn ascend(&self, window: u64, slots: u32) -> bool {
+        let highs = self.ones << (self.remainder_bits - 1);
+        let (x, y) = (window, window >> self.remainder_bits);
+        let low = (x | highs).wrapping_sub(y & !highs);
+        let less = !x & y | !(x ^ y) & !low;
+        !less & highs & ((1 << ((slots - 1) * self.remainder_bits)) - 1) == 0
+    }
+
+    /// The first bit, among all, of the remainders of a position's block.
+    fn first_remainder(&self, position: u64) -> usize {
+        (self.block(position) + HEAD) * 8
     }
 
     /// The table of the same range with so many slots, for a resize; `None` if there is none.

@@ -92,6 +92,12 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
         Reader::new(self.table, self.bytes)
     }
 
+    /// The eight bytes from one on.
+    #[inline(always)]
+    pub(super) fn bytes_at(&self, byte: usize) -> u64 {
+        self.bytes.at(byte)
+    }
+
     /// How many slots are taken, and how many fingerprints there are, as the state says.
     pub fn state(&self) -> [u64; 2] {
         let start = self.table.state();
@@ -324,7 +330,8 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
     ///
     /// All slots are compared at once: a lane that is zero once the remainder is taken from all by exclusive or is the
     /// lowest that a subtraction of 1 from each borrows from (Knuth, "The Art of Computer Programming" 4A, section
-    /// 7.1.3). In a run of three slots or more it may be a digit of another's counter.
+    /// 7.1.3). In a run of three slots or more it may be a digit of another's counter, unless the run ascends: counters
+    /// fall, or stay.
     #[inline(always)]
     fn among_few(&self, run: Run, remainder: u64) -> Option<bool> {
         let Table { remainder_bits: bits, lanes, ones, .. } = self.table;
@@ -339,7 +346,7 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
         match zeros {
             0 => Some(false),
             _ if length <= 2 => Some(true),
-            _ => None,
+            _ => self.table.ascend(window, length as u32).then_some(true),
         }
     }
 

@@ -1,29 +1,30 @@
 //! Fingerprints with their counts in ascending order: out of a table, out of two, and into one.
 
 use super::code::{Code, length};
-use super::read::Run;
-use super::{Bytes, Editor, FAR, Full, Reader, Table};
-use crate::error::{Result, error};
+use super::{Bytes, Editor, FAR, Full, HEAD, Reader, Table};
 use crate::sizing::quotient::BLOCK;
-use core::cmp::Ordering;
-use core::iter::Peekable;
 
 /// A fingerprint, and how often it is there.
 pub type Item = (u64, u64);
 
-/// The fingerprints of a table with their counts, ascending.
+/// Fingerprints that are read at once.
+const ROOM: usize = 64;
+
+/// The fingerprints of a table with their counts, ascending. They are read some at a time.
 pub struct Entries<'a, B: ?Sized> {
     reader: Reader<'a, B>,
+    /// What was read: those from `next` to `filled` are still to come.
+    items: [Item; ROOM],
+    next: usize,
+    filled: usize,
     /// The next block, the quotients of the one before it that have runs and are still to come, and where it begins.
     next_block: u64,
     occupieds: u64,
     first: u64,
-    /// The quotient of the run that is being read, and what is left of it: nothing where its end is before its start.
+    /// The quotient of the run that is being read, and the next slot of it.
     quotient: u64,
-    run: Run,
+    at: u64,
     is_in_run: bool,
-    /// The position after the last run that was read.
-    after: u64,
     /// How many slots runs may still have: of all of them no more than the table.
     left: u64,
 }
@@ -33,78 +34,134 @@ impl<'a, B: Bytes + ?Sized> Entries<'a, B> {
     pub fn new(reader: Reader<'a, B>, from: u64) -> Entries<'a, B> {
         let mut entries = Entries {
             reader,
+            items: [(0, 0); ROOM],
+            next: 0,
+            filled: 0,
             next_block: reader.table.blocks(),
             occupieds: 0,
             first: 0,
             quotient: 0,
-            run: Run { start: 0, end: 0 },
+            at: 0,
             is_in_run: false,
-            after: 0,
             left: reader.table.slots(),
         };
-        let (quotient, remainder) = reader.table.split(from);
+        let (quotient, _) = reader.table.split(from);
         let block = quotient / BLOCK;
         if block >= reader.table.blocks() {
             return entries;
         }
         let Some(offset) = reader.offset(quotient) else { return entries };
         entries.next_block = block;
-        entries.after = block * BLOCK + offset;
+        entries.at = block * BLOCK + offset;
         // What comes before is passed by: less than a block's runs, and part of one.
-        while entries.enter_run() && entries.quotient < quotient {
-            entries.leave_run();
-        }
-        while entries.is_in_run && entries.quotient == quotient {
-            let entry = reader.entry(entries.run.start, entries.run);
-            if entry.remainder >= remainder {
-                break;
-            }
-            entries.pass(entry.length);
+        while entries.peek().is_some_and(|(number, _)| number < from) {
+            entries.next += 1;
         }
         entries
+    }
+
+    /// The next one, which stays.
+    #[inline(always)]
+    pub fn peek(&mut self) -> Option<Item> {
+        if self.next == self.filled {
+            self.fill();
+        }
+        (self.next < self.filled).then(|| self.items[self.next % ROOM])
+    }
+
+    /// Reads those that come next; none after the last.
+    #[inline(never)]
+    fn fill(&mut self) {
+        (self.next, self.filled) = (0, 0);
+        while self.filled < ROOM && self.enter_run() {
+            self.read_single();
+            if self.filled < ROOM && self.is_in_run {
+                self.read_any();
+            }
+        }
     }
 
     /// Finds the next run, unless there is one; whether there is.
     #[inline]
     fn enter_run(&mut self) -> bool {
-        if self.is_in_run {
-            return true;
+        if self.left == 0 {
+            return false;
         }
-        while self.occupieds == 0 {
-            if self.next_block >= self.reader.table.blocks() {
+        while !self.is_in_run {
+            if self.occupieds != 0 {
+                self.quotient = self.first + u64::from(self.occupieds.trailing_zeros());
+                self.occupieds &= self.occupieds - 1;
+                self.at = self.at.max(self.quotient);
+                self.is_in_run = true;
+            } else if self.next_block < self.reader.table.blocks() {
+                self.first = self.next_block * BLOCK;
+                self.occupieds = self.reader.occupieds(self.first);
+                self.next_block += 1;
+            } else {
                 return false;
             }
-            self.first = self.next_block * BLOCK;
-            self.occupieds = self.reader.occupieds(self.first);
-            self.next_block += 1;
         }
-        self.quotient = self.first + u64::from(self.occupieds.trailing_zeros());
-        self.occupieds &= self.occupieds - 1;
-        let start = self.after.max(self.quotient);
-        let run = self.reader.run_from(start).filter(|run| run.left(run.start) <= self.left);
-        let Some(run) = run else {
-            (self.next_block, self.occupieds) = (self.reader.table.blocks(), 0);
-            return false;
-        };
-        self.left -= run.left(run.start);
-        self.run = run;
-        self.is_in_run = true;
         true
     }
 
-    fn leave_run(&mut self) {
-        self.after = self.run.end + 1;
-        self.is_in_run = false;
+    /// Reads slots whose code is a remainder that is there once, run after run, up to the last run of the quotients of a
+    /// block.
+    ///
+    /// That is what most are: the last slot of a run, or one before a greater remainder, unless it is 0, of which one
+    /// counter begins so. Whether a run ends is a matter of chance, and so it is computed what then changes, without a
+    /// branch that a processor would have to guess.
+    #[inline]
+    fn read_single(&mut self) {
+        let table = self.reader.table;
+        let (bits, mask) = (table.remainder_bits() as usize, table.mask());
+        let most = (ROOM - self.filled).min(self.left as usize);
+        let Entries { occupieds: mut later, mut quotient, mut at, .. } = *self;
+        let items = &mut self.items[self.filled..][..most];
+        let (mut block, mut ends, mut remainders) = (u64::MAX, 0, 0);
+        let mut read = 0;
+        // One after it is in the same eight bytes.
+        while table.lanes >= 2 && read < most {
+            if at / BLOCK != block {
+                (block, ends, remainders) = (at / BLOCK, self.reader.runends(at), table.block(at) + HEAD);
+            }
+            let place = at % BLOCK;
+            let bit = place as usize * bits;
+            let window = self.reader.bytes_at(remainders + bit / 8) >> (bit % 8);
+            let (remainder, next) = (window & mask, window >> bits & mask);
+            let is_end = ends >> place & 1 == 1;
+            if !is_end & ((next <= remainder) | (remainder == 0) | (place + 1 == BLOCK)) {
+                break;
+            }
+            items[read] = (quotient << bits | remainder, 1);
+            (read, at) = (read + 1, at + 1);
+            if is_end & (later == 0) {
+                self.is_in_run = false;
+                break;
+            }
+            let next = self.first + u64::from(later.trailing_zeros());
+            let ended = u64::from(is_end).wrapping_neg();
+            quotient ^= (quotient ^ next) & ended;
+            later &= later.wrapping_sub(1) | !ended;
+            at = at.max(quotient);
+        }
+        (self.occupieds, self.quotient, self.at) = (later, quotient, at);
+        self.filled += read;
+        self.left -= read as u64;
     }
 
-    /// Goes on behind a code of so many slots.
-    #[inline]
-    fn pass(&mut self, length: u64) {
-        if length >= self.run.left(self.run.start) {
-            self.leave_run();
-        } else {
-            self.run.start += length;
-        }
+    /// Reads one code of a run, whatever it is.
+    fn read_any(&mut self) {
+        let run = self.reader.run_from(self.at).filter(|run| run.left(run.start) <= self.left);
+        let Some(run) = run else {
+            self.left = 0;
+            return;
+        };
+        let entry = self.reader.entry(self.at, run);
+        self.items[self.filled] = (self.quotient << self.reader.table.remainder_bits | entry.remainder, entry.count);
+        self.filled += 1;
+        self.left -= entry.length;
+        self.at += entry.length;
+        self.is_in_run = self.at <= run.end;
     }
 }
 
@@ -113,12 +170,9 @@ impl<B: Bytes + ?Sized> Iterator for Entries<'_, B> {
 
     #[inline]
     fn next(&mut self) -> Option<Item> {
-        if !self.enter_run() {
-            return None;
-        }
-        let entry = self.reader.entry(self.run.start, self.run);
-        self.pass(entry.length);
-        Some((self.quotient << self.reader.table.remainder_bits | entry.remainder, entry.count))
+        let item = self.peek()?;
+        self.next += 1;
+        Some(item)
     }
 }
 
@@ -127,38 +181,42 @@ impl<B: Bytes + ?Sized> Iterator for Entries<'_, B> {
 pub enum Combine {
     /// Each as often as in both together.
     Sum,
+    /// Each as often as in one of them at least.
+    Union,
     /// Each as often as in both of them.
     Intersection,
 }
 
-/// The fingerprints of two streams together, ascending. What is there too often to be counted has the greatest count.
-pub fn combined<'a>(
-    a: impl Iterator<Item = Item> + 'a,
-    b: impl Iterator<Item = Item> + 'a,
+/// Gives the fingerprints of two tables together to `take`, ascending, until it refuses one.
+///
+/// # Errors
+/// [`Full`] where one is refused, or a sum is a count of 2^64 or more.
+#[inline(always)]
+pub fn combined<B: Bytes + ?Sized>(
+    [mut a, mut b]: [Entries<B>; 2],
     combine: Combine,
-) -> impl Iterator<Item = Item> + 'a {
-    let (mut a, mut b): (Peekable<_>, Peekable<_>) = (a.peekable(), b.peekable());
-    core::iter::from_fn(move || {
-        loop {
-            let order = match (a.peek(), b.peek()) {
-                (Some(first), Some(second)) => first.0.cmp(&second.0),
-                (Some(_), None) => Ordering::Less,
-                (None, Some(_)) => Ordering::Greater,
-                (None, None) => return None,
-            };
-            let (first, second) = match order {
-                Ordering::Less => (a.next(), None),
-                Ordering::Greater => (None, b.next()),
-                Ordering::Equal => (a.next(), b.next()),
-            };
-            match (first, second, combine) {
-                (Some((number, x)), Some((_, y)), Combine::Sum) => return Some((number, x.saturating_add(y))),
-                (Some((number, x)), Some((_, y)), Combine::Intersection) => return Some((number, x.min(y))),
-                (one, other, Combine::Sum) => return one.or(other),
-                (_, _, Combine::Intersection) => {}
-            }
+    mut take: impl FnMut(Item) -> core::result::Result<(), Full>,
+) -> core::result::Result<(), Full> {
+    // No fingerprint is so great.
+    const NONE: Item = (u64::MAX, 0);
+    loop {
+        let (x, y) = (a.peek().unwrap_or(NONE), b.peek().unwrap_or(NONE));
+        let number = x.0.min(y.0);
+        if number == NONE.0 {
+            return Ok(());
         }
-    })
+        // Which of them it is, is a matter of chance: computed, without a branch.
+        let (is_x, is_y) = (x.0 == number, y.0 == number);
+        a.next += usize::from(is_x);
+        b.next += usize::from(is_y);
+        let (x, y) = (x.1 * u64::from(is_x), y.1 * u64::from(is_y));
+        match combine {
+            Combine::Sum => take((number, x.checked_add(y).ok_or(Full)?))?,
+            Combine::Union => take((number, x.max(y)))?,
+            Combine::Intersection if is_x && is_y => take((number, x.min(y)))?,
+            Combine::Intersection => {}
+        }
+    }
 }
 
 /// How many slots a stream needs.
@@ -168,15 +226,22 @@ pub fn needs(table: Table, items: impl Iterator<Item = Item>) -> u64 {
 }
 
 /// Writes fingerprints into an empty table, ascending.
+///
+/// A run is begun and gone on with in the same way, because which it is, is a matter of chance: each slot becomes the
+/// end of its run, and the one before it is none any more if it is of the same.
 pub struct Writer<'a> {
     table: Table,
+    /// [`Table::limit`]
+    limit: u64,
     editor: Editor<'a>,
-    /// The position after the last run, which has not got its end yet.
+    /// The position after the last slot.
     after: u64,
-    /// The quotient of the run that is being written; past all of them before the first.
+    /// The quotient of the last fingerprint; past all of them before the first.
     quotient: u64,
-    /// The first block whose offset is not written yet.
-    block: u64,
+    /// The block of that, and which of its quotients have runs.
+    occupieds: (u64, u64),
+    /// The block of the last slot, which of its slots are ends of runs, and its first remainder: a bit among the words.
+    ends: (u64, u64, usize),
     state: [u64; 2],
     /// Whether what comes does not lie before the end of the table any more.
     is_past: bool,
@@ -186,23 +251,46 @@ impl<'a> Writer<'a> {
     /// A writer into an empty table.
     pub fn new(table: Table, words: &'a mut [u64]) -> Writer<'a> {
         let editor = Editor::new(table, words);
-        Writer { table, editor, after: 0, quotient: u64::MAX, block: 1, state: [0, 0], is_past: false }
+        let ends = (0, 0, table.first_remainder(0));
+        Writer {
+            table,
+            limit: table.limit(),
+            editor,
+            after: 0,
+            quotient: u64::MAX,
+            occupieds: (0, 0),
+            ends,
+            state: [0, 0],
+            is_past: false,
+        }
     }
 
     /// Writes a fingerprint, which is greater than those before, with its count, which is at least 1.
     ///
     /// # Errors
     /// [`Full`].
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, (number, count): Item) -> core::result::Result<(), Full> {
+        let (quotient, remainder) = self.table.split(number);
+        let start = self.after.max(quotient);
+        if count > 1 || self.state[0] >= self.limit || start >= self.table.slots() || self.is_past {
+            return self.push_any((number, count), start);
+        }
+        self.put(quotient, start, remainder);
+        self.state = [self.state[0] + 1, self.state[1] + 1];
+        Ok(())
+    }
+
+    /// [`Writer::push`], whatever it is.
+    #[inline(never)]
+    fn push_any(&mut self, (number, count): Item, start: u64) -> core::result::Result<(), Full> {
         if self.is_past {
             return self.editor.insert(number, count).map(|_| ());
         }
         let (quotient, remainder) = self.table.split(number);
-        let slots = length(remainder, count, self.table.remainder_bits());
-        let is_same = self.quotient == quotient;
-        let start = if is_same { self.after } else { self.after.max(quotient) };
-        if slots > self.table.limit().saturating_sub(self.state[0]) {
+        let code = Code::of(remainder, count, self.table.remainder_bits());
+        let slots = code.slots().len() as u64;
+        if slots > self.limit.saturating_sub(self.state[0]) {
             return Err(Full);
         }
         if start + slots > self.table.slots() {
@@ -211,44 +299,52 @@ impl<'a> Writer<'a> {
             self.is_past = true;
             return self.editor.insert(number, count).map(|_| ());
         }
-        if !is_same {
-            self.end_run();
-            self.write_offsets(quotient / BLOCK);
-            self.editor.set_occupied(quotient, true);
-            self.quotient = quotient;
+        for (at, slot) in (start..).zip(code.slots()) {
+            self.put(quotient, at, *slot);
         }
-        if count < 3 {
-            (start..start + slots).for_each(|at| self.editor.set_remainder(at, remainder));
-        } else {
-            self.editor.write_code(start, &Code::of(remainder, count, self.table.remainder_bits()));
-        }
-        self.after = start + slots;
         self.state = [self.state[0] + slots, self.state[1] + 1];
         Ok(())
     }
 
-    /// Ends the last run, if there is one.
-    #[inline]
-    fn end_run(&mut self) {
-        if self.quotient != u64::MAX {
-            self.editor.set_runend(self.after - 1, true);
+    /// Writes a slot, which is the next one of its quotient's run, or its first.
+    #[inline(always)]
+    fn put(&mut self, quotient: u64, at: u64, remainder: u64) {
+        if quotient / BLOCK != self.occupieds.0 {
+            self.leave_quotients(quotient / BLOCK);
         }
+        self.occupieds.1 |= 1 << (quotient % BLOCK);
+        let is_same = u64::from(self.quotient == quotient);
+        self.ends.1 &= !(is_same << (self.after.wrapping_sub(1) % BLOCK));
+        if at / BLOCK != self.ends.0 {
+            self.leave_slots(at / BLOCK);
+        }
+        self.ends.1 |= 1 << (at % BLOCK);
+        self.editor.fill(self.ends.2 + (at % BLOCK) as usize * self.table.remainder_bits() as usize, remainder);
+        (self.after, self.quotient) = (at + 1, quotient);
     }
 
-    /// Writes the offsets of blocks up to this one, with the runs of all quotients before it there.
-    fn write_offsets(&mut self, last: u64) {
-        while self.block <= last {
-            let start = self.block * BLOCK;
-            if self.after > start {
-                self.editor.set_offset(start, (self.after - start).min(FAR));
-            }
-            self.block += 1;
+    /// Goes on to the quotients of a later block, and writes what is known of the blocks up to it: the runs of all
+    /// quotients before it are there.
+    #[inline(never)]
+    fn leave_quotients(&mut self, to: u64) {
+        let (from, occupieds) = self.occupieds;
+        self.editor.set_occupieds(from * BLOCK, occupieds);
+        for block in from + 1..=to {
+            self.editor.set_offset(block * BLOCK, self.after.saturating_sub(block * BLOCK).min(FAR));
         }
+        self.occupieds = (to, 0);
+    }
+
+    /// Goes on to the slots of a later block.
+    #[inline(never)]
+    fn leave_slots(&mut self, to: u64) {
+        self.editor.set_runends(self.ends.0 * BLOCK, self.ends.1);
+        self.ends = (to, 0, self.table.first_remainder(to * BLOCK));
     }
 
     fn finish_blocks(&mut self) {
-        self.end_run();
-        self.write_offsets(self.table.blocks() - 1);
+        self.leave_quotients(self.table.blocks() - 1);
+        self.leave_slots(self.ends.0);
         self.editor.set_state(self.state);
     }
 
@@ -257,67 +353,5 @@ impl<'a> Writer<'a> {
         if !self.is_past {
             self.finish_blocks();
         }
-    }
-}
-
-impl<B: Bytes + ?Sized> Reader<'_, B> {
-    /// Holds a table to all that it promises.
-    ///
-    /// # Errors
-    /// [`Status::Corrupt`](crate::Status::Corrupt).
-    pub fn check(&self) -> Result<()> {
-        let table = self.table;
-        let wrong = |what: &str, at: u64| error!(Corrupt, "the quotient filter's table is none: {what}, at {at}");
-        let [taken, fingerprints] = self.state();
-        if taken > table.limit() || fingerprints > taken {
-            return Err(wrong("more slots are taken than may be", taken));
-        }
-        let none = || wrong("a run has no end", 0);
-        let first = self.offset(0).ok_or_else(none)?;
-        let mut after = first;
-        let (mut slots, mut numbers, mut runs) = (0, 0, 0_u64);
-        for block in 0..table.blocks() {
-            let start = block * BLOCK;
-            let offset = after.saturating_sub(start);
-            if self.stored_offset(start) != offset.min(FAR) {
-                return Err(wrong("an offset", start));
-            }
-            let mut occupieds = self.occupieds(start);
-            while occupieds != 0 {
-                let quotient = start + u64::from(occupieds.trailing_zeros());
-                occupieds &= occupieds - 1;
-                let free = after..quotient.max(after);
-                if free.clone().any(|slot| self.remainder(slot) != 0 || self.runends(slot) >> (slot % BLOCK) & 1 == 1) {
-                    return Err(wrong("a slot that is not taken", free.start));
-                }
-                let run = self.run_from(after.max(quotient)).ok_or_else(none)?;
-                let (mut at, mut last) = (run.start, None);
-                while at <= run.end {
-                    let entry = self.entry(at, run);
-                    let code = Code::of(entry.remainder, entry.count, table.remainder_bits());
-                    let is_code = code.slots().iter().zip(at..).all(|(slot, at)| *slot == self.remainder(at));
-                    if !is_code || code.slots().len() as u64 != entry.length || last >= Some(entry.remainder) {
-                        return Err(wrong("a run", at));
-                    }
-                    last = Some(entry.remainder);
-                    (at, numbers) = (at + entry.length, numbers + 1);
-                }
-                (slots, runs, after) = (slots + run.left(run.start), runs + 1, run.end + 1);
-                if slots > taken {
-                    return Err(wrong("more slots are taken than the state says", after));
-                }
-            }
-        }
-        // The last run goes on as far as the first block says.
-        let free = after..(table.slots() + first).max(after);
-        let is_free = |slot: u64| self.remainder(slot) == 0 && self.runends(slot) >> (slot % BLOCK) & 1 == 0;
-        if after.saturating_sub(table.slots()) != first || !free.clone().all(is_free) {
-            return Err(wrong("the slots after the last run", after));
-        }
-        let ends: u64 = (0..table.blocks()).map(|block| u64::from(self.runends(block * BLOCK).count_ones())).sum();
-        if [slots, numbers, ends] != [taken, fingerprints, runs] {
-            return Err(wrong("the numbers of slots, fingerprints or runs", slots));
-        }
-        Ok(())
     }
 }

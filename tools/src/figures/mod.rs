@@ -18,15 +18,16 @@ pub fn files() -> Result<Vec<Generated>, String> {
     Ok(vec![
         ("docs/figures/layouts.svg", layouts::draw().map_err(|error| error.to_string())?),
         ("docs/figures/image.svg", image::draw()),
-        ("docs/figures/kinds.svg", kinds::draw()),
+        ("docs/figures/kinds.svg", kinds::all()),
+        ("docs/figures/removing.svg", kinds::removing()),
         ("docs/figures/modules.svg", modules::draw(&crate::root())?),
-        ("docs/figures/rates.svg", rates()?),
+        ("docs/figures/rates.svg", rates(Capabilities::NONE, true)?),
+        ("docs/figures/removing-rates.svg", rates(Capabilities::REMOVE, false)?),
     ])
 }
 
-/// What `petal plan --static --keys 1M --plot docs/figures/rates.svg` draws.
-fn rates() -> Result<String, String> {
+/// What `petal plan --keys 1M --plot FILE` draws, with `--static` or without, of kinds that can do something.
+fn rates(capabilities: Capabilities, is_static: bool) -> Result<String, String> {
     let goal = Goal::FalsePositiveRate(petal::DEFAULT_FALSE_POSITIVE_RATE);
-    let capabilities = Capabilities::NONE;
-    petal_cli::plot::svg(&Request { keys: 1_000_000, goal, capabilities, is_static: true, universe: 0 })
+    petal_cli::plot::svg(&Request { keys: 1_000_000, goal, capabilities, is_static, universe: 0, times: 0 })
 }

@@ -1,0 +1,226 @@
+//! Kinds that remove or count against an exact multiset: insertions, removals and counts, one by one and in batches,
+//! mergers, intersections, other sizes and images, in whatever order. No kind is named here: each is asked what it can.
+//! 10^8 operations a kind in the soak.
+
+use crate::common::{Buffer, Case, cases, hash_of, image, is_soak, mix, share_of};
+use crate::conformance::{CAPACITY, can};
+use petal::{Answers, Capabilities, Filter, Image, Keys, Mode, OpenOptions, Overfill, Spec, Status, create, load};
+
+/// Different keys: so many that they are more than have room, and that many have something in common.
+const UNIVERSE: u64 = 2 * CAPACITY;
+
+/// Operations between one image and the next.
+const ROUND: u64 = 400;
+
+/// A filter's model, and the numbers that look random.
+struct Machine<'a> {
+    case: &'a Case,
+    spec: &'a Spec,
+    hashes: Vec<u64>,
+    /// How often each key is there at least.
+    held: Vec<u64>,
+    random: u64,
+}
+
+impl Machine<'_> {
+    fn draw(&mut self, below: u64) -> u64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        ((u128::from(mix(self.random)) * u128::from(below)) >> 64) as u64
+    }
+
+    /// Does `change`, which is refused only for want of room, and then has changed nothing. Whether it was done.
+    fn unless_full<T>(
+        &mut self,
+        filter: &mut Filter,
+        change: impl FnOnce(&mut Filter) -> petal::Result<T>,
+    ) -> Option<T> {
+        // Refusals come in thousands where it is full.
+        let before = (self.draw(16) == 0).then(|| image(filter));
+        match change(filter) {
+            Ok(outcome) => Some(outcome),
+            Err(error) => {
+                assert_eq!(error.status(), Status::Full, "{error}");
+                assert!(self.case.row.overfill == Overfill::Refuses, "{error}");
+                assert!(before.is_none_or(|before| before == image(filter)), "a refusal changes something: {error}");
+                None
+            }
+        }
+    }
+
+    /// What a key's count has to be at least.
+    fn is_told(&self, filter: &Filter, key: usize) {
+        let (hash, held) = (self.hashes[key], self.held[key]);
+        let is_there = filter.contains_hash(hash);
+        assert!(is_there || held == 0, "key {key} is lost: it was there {held} times");
+        if let Some(count) = filter.kind().as_count() {
+            let told = count.count_one(hash);
+            assert!(told >= held.min(count.greatest_count()), "{told} of key {key} are told, {held} is right");
+            assert_eq!(told > 0, is_there);
+        }
+    }
+
+    fn insert(&mut self, filter: &mut Filter, key: usize) {
+        let hash = self.hashes[key];
+        let seemed = filter.contains_hash(hash);
+        if let Some(new) = self.unless_full(filter, |filter| filter.insert_hash(hash)) {
+            assert_eq!(new, !seemed);
+            self.held[key] += 1;
+        }
+    }
+
+    /// Removes a key that is there, or one that certainly is not: that of any other may take another key's place.
+    fn remove(&mut self, filter: &mut Filter, key: usize) {
+        let hash = self.hashes[key];
+        if self.held[key] > 0 {
+            assert!(filter.remove_hash(hash).unwrap(), "key {key} is lost");
+            self.held[key] -= 1;
+        } else if !filter.contains_hash(hash) {
+            let before = (self.draw(8) == 0).then(|| image(filter));
+            assert!(!filter.remove_hash(hash).unwrap());
+            assert!(before.is_none_or(|before| before == image(filter)), "it removed nothing");
+        }
+    }
+
+    /// So many keys, each no more often than it is there if they are to be removed.
+    fn some(&mut self, keys: u64, to_remove: bool) -> Vec<usize> {
+        let mut left = self.held.clone();
+        let keys: Vec<usize> = (0..keys).map(|_| self.draw(UNIVERSE) as usize).collect();
+        let is_left = |key: &usize| {
+            let is_left = left[*key] > 0;
+            left[*key] = left[*key].saturating_sub(1);
+            is_left || !to_remove
+        };
+        keys.into_iter().filter(is_left).collect()
+    }
+
+    fn batch(&mut self, filter: &mut Filter, is_removal: bool) {
+        let keys = self.draw(150);
+        let keys = self.some(keys, is_removal);
+        let hashes: Vec<u64> = keys.iter().map(|key| self.hashes[*key]).collect();
+        let (batch, mut found) = (Keys::Hashes(&hashes), vec![9; hashes.len()]);
+        let mut answers = Answers { bytes: Some(&mut found), ..Answers::default() };
+        let taken = match is_removal {
+            true => filter.remove_batch(&batch, Some(&mut answers)),
+            false => filter.insert_batch(&batch, Some(&mut answers)),
+        };
+        match taken.outcome {
+            Ok(()) => assert_eq!(taken.keys, keys.len()),
+            Err(error) => assert!(error.status() == Status::Full && !is_removal, "{error}"),
+        }
+        for (key, found) in keys.iter().zip(&found).take(taken.keys) {
+            assert!(!is_removal || *found == 1, "key {key} is lost");
+            self.held[*key] = if is_removal { self.held[*key] - 1 } else { self.held[*key] + 1 };
+        }
+    }
+
+    /// A key so many times at once.
+    fn times(&mut self, filter: &mut Filter, key: usize) {
+        let (hash, held) = (self.hashes[key], self.held[key]);
+        let times = [0, 2, 3, 5, 40, 300][self.draw(6) as usize];
+        if self.draw(3) > 0 {
+            if self.unless_full(filter, |filter| filter.insert_hash_times(hash, times)).is_some() {
+                self.held[key] += times;
+            }
+        } else if can(self.case, Capabilities::REMOVE) && held > 0 {
+            let times = times.min(held);
+            let removed = filter.remove_hash_times(hash, times).unwrap();
+            let greatest = filter.kind().as_count().map_or(u64::MAX, |count| count.greatest_count());
+            assert!(removed == times || held >= greatest, "{removed} of {times} were removed of {held}");
+            self.held[key] -= times;
+        }
+    }
+
+    /// With a filter of some keys that come a few times.
+    fn combine(&mut self, filter: &mut Filter, is_merger: bool) {
+        let mut other = create(self.spec).unwrap();
+        let (keys, mut held) = (if is_merger { 60 } else { 3 * CAPACITY / 2 }, vec![0; UNIVERSE as usize]);
+        for key in self.some(keys, false) {
+            if other.insert_hash(self.hashes[key]).is_ok() {
+                held[key] += 1;
+            }
+        }
+        if is_merger {
+            if self.unless_full(filter, |filter| filter.merge(&other)).is_some() {
+                self.held.iter_mut().zip(held).for_each(|(here, there)| *here += there);
+            }
+        } else {
+            filter.intersect(&other).unwrap();
+            self.held.iter_mut().zip(held).for_each(|(here, there)| *here = (*here).min(there));
+        }
+    }
+
+    fn resize(&mut self, filter: &mut Filter) {
+        let capacity = [1, CAPACITY / 2, CAPACITY, 3 * CAPACITY][self.draw(4) as usize];
+        self.unless_full(filter, |filter| filter.resize(capacity));
+    }
+
+    /// A round of operations; `is_rising` says whether more keys come or go.
+    fn round(&mut self, filter: &mut Filter, is_rising: bool, may_resize: bool) {
+        for _ in 0..ROUND {
+            // Some come often.
+            let key = if self.draw(4) == 0 { self.draw(64) } else { self.draw(UNIVERSE) } as usize;
+            let removes = can(self.case, Capabilities::REMOVE) && self.draw(8) >= if is_rising { 6 } else { 2 };
+            match self.draw(2000) {
+                0..40 => self.batch(filter, removes),
+                40..100 if can(self.case, Capabilities::COUNT) => self.times(filter, key),
+                100..104 if can(self.case, Capabilities::MERGE) => self.combine(filter, true),
+                104 if can(self.case, Capabilities::INTERSECT) && may_resize => self.combine(filter, false),
+                105..108 if can(self.case, Capabilities::RESIZE) && may_resize => self.resize(filter),
+                108 if can(self.case, Capabilities::CLEAR) && self.draw(8) == 0 => {
+                    filter.clear().unwrap();
+                    self.held.fill(0);
+                }
+                _ if removes => self.remove(filter, key),
+                _ => self.insert(filter, key),
+            }
+            self.is_told(filter, key);
+        }
+    }
+
+    fn all(&self, filter: &Filter) {
+        (0..UNIVERSE as usize).for_each(|key| self.is_told(filter, key));
+        filter.verify().unwrap();
+    }
+}
+
+fn run(case: &Case, operations: u64) {
+    let spec = Spec { capacity: CAPACITY, false_positive_rate: 0.01, ..case.spec() };
+    let hashes = (0..UNIVERSE).map(|i| hash_of(&spec, i)).collect();
+    let mut machine = Machine { case, spec: &spec, hashes, held: vec![0; UNIVERSE as usize], random: 1 };
+    let mut filter = create(&spec).unwrap();
+    for round in 0..operations.div_ceil(ROUND) {
+        // It becomes full, and then nearly empty.
+        let is_rising = round % 20 < 12;
+        let bytes = image(&filter);
+        match machine.draw(4) {
+            0 => filter = load(&bytes, &OpenOptions::default()).unwrap(),
+            1 => filter = filter.copy().unwrap(),
+            2 if !case.row.moves_entries => {
+                let mut buffer = Buffer::of(&bytes);
+                buffer.open(Mode::Write, None, |filter| machine.round(filter.unwrap(), is_rising, false));
+                filter = load(&buffer.bytes(), &OpenOptions::default()).unwrap();
+            }
+            2 => Buffer::of(&bytes).open(Mode::Read, None, |filter| machine.all(filter.unwrap())),
+            _ => {}
+        }
+        machine.round(&mut filter, is_rising, true);
+        if round % 10 == 9 {
+            machine.all(&filter);
+        }
+    }
+    machine.all(&filter);
+}
+
+/// Nothing that was inserted and not removed is lost, no count is too small, and what is refused changes nothing.
+#[test]
+fn filters_hold_what_a_multiset_holds() {
+    let keeps = |case: &Case| {
+        let loses = Capabilities::ALL.iter().any(|(name, loss)| *name == "may_lose_keys" && can(case, *loss));
+        can(case, Capabilities::INSERT) && case.is_multiset() && !loses
+    };
+    let cases: Vec<Case> = cases().into_iter().filter(keeps).collect();
+    for case in share_of(cases.clone(), 7) {
+        let layouts = cases.iter().filter(|other| other.row.kind == case.row.kind).count() as u64;
+        run(&case, if is_soak() { 100_000_000 / layouts } else { 12_000 });
+    }
+}
