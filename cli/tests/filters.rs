@@ -200,7 +200,7 @@ fn resize_gives_room_and_takes_it_back() {
     for kind in able(Can::RESIZE) {
         let place = Place::new();
         place.file("keys", lines(0..1000));
-        place.file("more", lines(500..3000));
+        place.file("more", lines(500..2000));
         place.petal(&format!("build --kind {} --capacity 1k -o filter keys", kind.name)).quiet();
         let room = place.petal("resize filter --capacity 3k -o roomy");
         assert_eq!((room.status, room.stdout.len()), (0, 0), "{room:?}");
@@ -210,7 +210,7 @@ fn resize_gives_room_and_takes_it_back() {
         assert_eq!(before["statistics"]["false_positive_rate"], after["statistics"]["false_positive_rate"]);
         place.petal("insert roomy more").quiet();
         assert_eq!(place.petal("check roomy keys").quiet(), lines(0..1000));
-        assert_eq!(place.petal("check roomy more").quiet(), lines(500..3000));
+        assert_eq!(place.petal("check roomy more").quiet(), lines(500..2000));
         place.petal("merge roomy filter -o both").quiet();
         // As small as what is there allows, and in its own place.
         assert_eq!(place.petal("resize filter --capacity 4k -o filter").status, 0);
