@@ -35,7 +35,18 @@ impl Machine<'_> {
         change: impl FnOnce(&mut Filter) -> petal::Result<T>,
     ) -> Option<T> {
         // Refusals come in thousands where it is full.
-        let before = (self.draw(16) == 0).then(|| image(filter));
+        let is_looked_at = self.draw(16) == 0;
+        self.unless_full_and(filter, is_looked_at, change)
+    }
+
+    /// [`Machine::unless_full`]; `is_looked_at` says whether each byte is.
+    fn unless_full_and<T>(
+        &mut self,
+        filter: &mut Filter,
+        is_looked_at: bool,
+        change: impl FnOnce(&mut Filter) -> petal::Result<T>,
+    ) -> Option<T> {
+        let before = is_looked_at.then(|| image(filter));
         match change(filter) {
             Ok(outcome) => Some(outcome),
             Err(error) => {
@@ -118,7 +129,9 @@ impl Machine<'_> {
         let (hash, held) = (self.hashes[key], self.held[key]);
         let times = [0, 2, 3, 5, 40, 300][self.draw(6) as usize];
         if self.draw(3) > 0 {
-            if self.unless_full(filter, |filter| filter.insert_hash_times(hash, times)).is_some() {
+            // Some copies may have had a place each, and were taken out again: others may lie elsewhere then.
+            let is_looked_at = self.case.row.is_canonical;
+            if self.unless_full_and(filter, is_looked_at, |filter| filter.insert_hash_times(hash, times)).is_some() {
                 self.held[key] += times;
             }
         } else if can(self.case, Capabilities::REMOVE) && held > 0 {
