@@ -11,7 +11,7 @@ pub mod classic;
 pub mod counters;
 pub mod cuckoo;
 #[cfg(target_arch = "x86_64")]
-pub mod eight;
+mod eight;
 pub mod fast_local;
 pub mod foreign;
 pub mod foreign_static;

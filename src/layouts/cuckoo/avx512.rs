@@ -69,9 +69,10 @@ unsafe fn many(buckets: &Buckets, words: &[AtomicU64], batch: &mut dyn Batch) {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 unsafe fn one_turn(buckets: &Buckets, words: &[AtomicU64], hashes: &[u64; GROUP], count: usize) -> u64 {
     let find = |hashes: &_, group: &mut _| find(buckets, hashes, group);
-    let fetch = |group: &Group, i: usize| match words.len() >= ring::FETCH_FROM {
-        true => fetch(words, &group.buckets[i]),
-        false => {}
+    let fetch = |group: &Group, i: usize| {
+        if words.len() >= ring::FETCH_FROM {
+            fetch(words, &group.buckets[i]);
+        }
     };
     // SAFETY: the caller's promise.
     let answer = |group: &Group, i| [unsafe { answer(buckets, words, group, i) }, 0];

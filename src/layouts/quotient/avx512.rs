@@ -100,9 +100,10 @@ unsafe fn many(table: Table, words: &[AtomicU64], batch: &mut dyn Batch) {
 unsafe fn one_turn(table: Table, words: &[AtomicU64], (hashes, count): &([u64; GROUP], usize)) -> u64 {
     let wide = Wide::new(table, words);
     let find = |hashes: &_, group: &mut _| wide.find(hashes, group);
-    let fetch = |group: &Group, i: usize| match words.len() >= FETCH_FROM {
-        true => wide.fetch(group, i),
-        false => {}
+    let fetch = |group: &Group, i: usize| {
+        if words.len() >= FETCH_FROM {
+            wide.fetch(group, i);
+        }
     };
     // SAFETY: the caller's promise.
     let answer = |group: &Group, i| unsafe { wide.answer(group, i) };
