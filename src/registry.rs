@@ -1,9 +1,9 @@
 //! The kinds: one row each. Everything that works on any kind finds it here and nowhere else.
 
 use crate::filters::{
-    blocked, bloom, counting, cuckoo, exact_bits, foreign_bloom, foreign_cuckoo, foreign_scalable, foreign_static,
-    fuse, golomb, golomb_stream, hash_compaction, quotient, ribbon, rocksdb_bloom, scalable, signatures, spectral,
-    split_block,
+    blocked, bloom, counting, cuckoo, d_left, exact_bits, foreign_bloom, foreign_cuckoo, foreign_scalable,
+    foreign_static, fuse, golomb, golomb_stream, hash_compaction, quotient, ribbon, rocksdb_bloom, scalable,
+    signatures, spectral, split_block, vector_quotient,
 };
 use crate::kind::Row;
 use crate::maps::{approximator, bloomier, mutable_bloomier, retrieval};
@@ -24,7 +24,9 @@ pub static FILTERS: &[Row] = &[
     exact_bits::ROW,
     cuckoo::ROW,
     quotient::ROW,
+    vector_quotient::ROW,
     spectral::ROW,
+    d_left::ROW,
 ];
 
 /// All kinds of map, in the order of their numbers, which no filter has.

@@ -10,9 +10,11 @@ pub mod blocked;
 pub mod classic;
 pub mod counters;
 pub mod cuckoo;
+pub mod d_left;
 #[cfg(target_arch = "x86_64")]
 mod eight;
 pub mod fast_local;
+pub mod fingerprint_table;
 pub mod foreign;
 pub mod foreign_static;
 pub mod fuse;
@@ -23,6 +25,7 @@ pub mod ribbon;
 pub mod signatures;
 pub mod slots;
 pub mod split_block;
+pub mod vector_quotient;
 pub mod word_cells;
 
 pub use block_kernel::{BlockKernel, Probe};

@@ -31,6 +31,8 @@
 //! | hash compaction, `p (S ln(1 / (1 - n/S)) - n)` omissions | [`hash_compaction`] | Wolper and Leroy 1993 |
 //! | cuckoo filters, `1 - (1 - 2 / (m (2^f - 1)))^n` | [`cuckoo`] | Fan et al. 2014 |
 //! | quotient filters, `1 - (1 - 1/F)^n` | [`quotient`] | Bender et al. 2012; Pandey et al. 2017 |
+//! | vector quotient filters, `1 - (1 - 2 / (m b 2^t))^n` | [`vector_quotient`] | Pandey et al. 2021 |
+//! | d-left counting filters, `1 - (1 - 1 / (B 2^r))^n` | [`d_left`] | Bonomi et al. 2006 |
 //! | omissions of any kind, the sum of its rates | [`omissions`] | Dillinger and Manolios 2004 |
 //! | tables of cuckoo signatures, `d b a / (2^r - 1)` | [`signatures`] | Fountoulakis, Khosla and Panagiotou 2011 |
 //! | two keys with the same hash, `1 - (1-2^-w)^n` | [`hash_floor`] | birthday argument |
@@ -40,6 +42,7 @@ pub mod blocked;
 pub mod blocked_counters;
 pub mod bloom;
 pub mod cuckoo;
+pub mod d_left;
 pub mod dependent;
 mod distinct;
 mod elementary;
@@ -58,6 +61,7 @@ mod search;
 pub mod series;
 pub mod signatures;
 pub mod split_block;
+pub mod vector_quotient;
 
 pub use bloom::{PartitionedSize, Size};
 use elementary::{exp, ln, ln_1p_minus, pow};

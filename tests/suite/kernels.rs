@@ -498,3 +498,47 @@ fn cuckoo_kernels_find_the_same_keys() {
         }
     }
 }
+
+/// Vector quotient filters are looked up and filled alike, whatever a block holds, in and out of the caches.
+#[test]
+fn vector_quotient_kernels_do_the_same() {
+    use petal::filters::vector_quotient::{ROW, TAG_BITS};
+    use petal::layouts::fingerprint_table::FingerprintTable;
+    use petal::layouts::vector_quotient::VectorQuotient;
+    for (tag_bits, count) in [8, 16].into_iter().flat_map(|width| [(width, 2), (width, 30), (width, 1000)]) {
+        let mut spec = petal::Spec { kind: Some(ROW.kind), bits: 512 * count, ..petal::Spec::default() };
+        spec.set(&TAG_BITS, tag_bits.into()).unwrap();
+        let geometry = petal::geometry(&spec).unwrap();
+        let tables: Vec<_> = available().map(|one| VectorQuotient::of(&geometry, one).unwrap()).collect();
+        // Until it is full; some keys are there twice.
+        let mut words = vec![vec![0; geometry.payload_bytes as usize / 8]; tables.len()];
+        let inserted = tables[0].slots() * 5 / 4;
+        for i in 0..inserted {
+            let new: Vec<_> =
+                tables.iter().zip(&mut words).map(|(table, words)| table.insert(words, mix(i * 7 / 8))).collect();
+            assert!(new.iter().all(|one| *one == new[0]));
+        }
+        assert!(words.iter().all(|one| *one == words[0]));
+        let far = FETCH_FROM - words[0].len();
+        for more in [0, if count == 30 { far } else { 0 }] {
+            let words = atomics(&[words[0].clone(), vec![0; more]].concat());
+            for keys in [0, 1, 7, 8, 63, 64, 65, 128, 1000] {
+                let hashes: Vec<u64> = (0..keys).map(|i| mix(i * 7 % (2 * inserted))).collect();
+                let plain = tables.last().unwrap();
+                let expected: Vec<bool> = hashes.iter().map(|hash| plain.copies(&words, *hash) > 0).collect();
+                for table in &tables {
+                    let found = Hashes::answered(&hashes, true, |batch| table.contains_many(&words, batch));
+                    assert_eq!(found, expected, "{keys} keys, tags of {tag_bits} bits");
+                    assert!(hashes.iter().zip(&expected).all(|(hash, one)| table.contains(&words, *hash) == *one));
+                    assert!(hashes.iter().all(|hash| table.copies(&words, *hash) == plain.copies(&words, *hash)));
+                    if keys as usize <= GROUP {
+                        let found = table.contains_few(&words, &Few { keys: &hashes, flip: None });
+                        let bits = expected.iter().enumerate().fold(0, |all, (i, one)| all | u64::from(*one) << i);
+                        let mask = if keys == 64 { u64::MAX } else { (1 << keys) - 1 };
+                        assert_eq!(found & mask, bits);
+                    }
+                }
+            }
+        }
+    }
+}

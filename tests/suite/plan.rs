@@ -155,7 +155,7 @@ fn the_best_comes_first() {
 /// A memory is used as far as the kind can: no lower rate fits into it.
 #[test]
 fn a_memory_is_used_up() {
-    for (keys, bytes) in [(1000, 2000), (100_000, 150_000), (1_000_000, 1_300_000)] {
+    for (keys, bytes) in [(1000, 2000), (100_000, 150_000), (1_000_000, 1_500_000)] {
         let proposals = plan(&request(keys, Goal::Memory(bytes))).unwrap();
         let fits = fitting(&proposals);
         assert_eq!(

@@ -36,7 +36,9 @@ const LAYOUTS: &[Layout] = &[
     Layout { kind: 19, version: 1, rule: Rule::Bits(|_, key| vec![key]) },
     Layout { kind: 22, version: 1, rule: Rule::Payload(cuckoo) },
     Layout { kind: 23, version: 1, rule: Rule::Payload(quotient) },
+    Layout { kind: 24, version: 1, rule: Rule::Payload(vector_quotient) },
     Layout { kind: 25, version: 1, rule: Rule::Payload(spectral) },
+    Layout { kind: 26, version: 1, rule: Rule::Payload(d_left) },
 ];
 
 /// Holds an image to what its layout says of the keys with these hashes.
@@ -560,6 +562,87 @@ fn cuckoo(header: &Header, hashes: &[u64]) -> Vec<u8> {
         }
         let width = if is_sorted == 1 { f - 4 } else { f } as u32;
         bits.extend(bucket.iter().flat_map(|entry| bits_of(*entry, width)));
+    }
+    let mut payload = vec![0_u8; header.payload_bytes()];
+    bits.iter().enumerate().for_each(|(i, bit)| payload[i / 8] |= u8::from(*bit) << (i % 8));
+    payload
+}
+
+/// Blocks of buckets of tags, as lists of lists.
+fn vector_quotient(header: &Header, hashes: &[u64]) -> Vec<u8> {
+    const G: u64 = 0x9e37_79b9_7f4a_7c15;
+    let t = header.word(0);
+    let (b, s, d) = if t == 8 { (80, 48, 128) } else { (36, 28, 64) };
+    let m = header.bits() / 1024 * 2;
+    let mut blocks = vec![vec![Vec::<u64>::new(); b as usize]; m as usize];
+    let other = |f: u64, block: u64| (2 * high(mix(f), m / 2) + 1 + m - block) % m;
+    let taken = |block: &[Vec<u64>]| block.iter().map(Vec::len).sum::<usize>();
+    for hash in hashes {
+        let f = high(*hash, b << t);
+        let first = high(hash.wrapping_mul(G), m);
+        let pair = [first, other(f, first)].map(|block| block as usize);
+        let [one, two] = pair.map(|block| taken(&blocks[block]));
+        let mut into = if one <= two { pair[0] } else { pair[1] };
+        if one.min(two) == s {
+            // The first entry of the two that can move does.
+            let entries = pair.iter().flat_map(|block| {
+                let buckets = blocks[*block].iter().enumerate();
+                buckets.flat_map(move |(bucket, tags)| tags.iter().map(move |tag| (*block, bucket, *tag)))
+            });
+            let target = |(block, bucket, tag): (usize, usize, u64)| {
+                let to = other((bucket as u64) << t | tag, block as u64) as usize;
+                (taken(&blocks[to]) < s).then_some((block, bucket, tag, to))
+            };
+            let (from, bucket, tag, to) = entries.filter_map(target).next().unwrap();
+            blocks[to][bucket].push(tag);
+            let at = blocks[from][bucket].iter().position(|one| *one == tag).unwrap();
+            blocks[from][bucket].remove(at);
+            into = from;
+        }
+        blocks[into][(f >> t) as usize].push(f % (1 << t));
+    }
+    let mut payload = vec![0_u8; header.payload_bytes()];
+    for (block, bytes) in blocks.iter().zip(payload.chunks_mut(64)) {
+        let mut bits = Vec::new();
+        for tags in block {
+            bits.extend(tags.iter().map(|_| true));
+            bits.push(false);
+        }
+        bits.resize(d, false);
+        bits.extend(block.iter().flatten().flat_map(|tag| bits_of(*tag, t as u32)));
+        bits.iter().enumerate().for_each(|(i, bit)| bytes[i / 8] |= u8::from(*bit) << (i % 8));
+    }
+    payload
+}
+
+/// Four subtables of buckets of eight cells, as lists of remainders with counters.
+fn d_left(header: &Header, hashes: &[u64]) -> Vec<u8> {
+    const G: u64 = 0x9e37_79b9_7f4a_7c15;
+    let (r, b) = (header.word(0), header.word(1));
+    assert_eq!(header.bits(), 32 * b * (r + 2));
+    let mut buckets = vec![[(0, 0); 8]; 4 * b as usize];
+    for hash in hashes {
+        let f = high(hash.wrapping_mul(G), b << r);
+        let (q, x) = (f >> r, f % (1 << r));
+        let u = mix(x + 1);
+        let shift = |i: u64| if i == 0 { 0 } else { (u >> (21 * (i - 1)) & 0x1f_ffff) * b.min(4096) >> 21 };
+        let all = [0, 1, 2, 3].map(|i| (i * b + (q + shift(i)) % b) as usize);
+        let known = |cell: &(u64, u64)| cell.0 == x && (1..3).contains(&cell.1);
+        if let Some((bucket, cell)) =
+            all.iter().find_map(|bucket| Some((*bucket, buckets[*bucket].iter().position(known)?)))
+        {
+            buckets[bucket][cell].1 += 1;
+            continue;
+        }
+        let load = |bucket: &usize| buckets[*bucket].iter().filter(|cell| cell.1 > 0).count();
+        let bucket = *all.iter().min_by_key(|bucket| load(bucket)).unwrap();
+        let free = buckets[bucket].iter().position(|cell| cell.1 == 0).unwrap();
+        buckets[bucket][free] = (x, 1);
+    }
+    let mut bits = Vec::new();
+    for bucket in buckets {
+        bits.extend(bucket.iter().flat_map(|cell| bits_of(cell.1, 2)));
+        bits.extend(bucket.iter().flat_map(|cell| bits_of(cell.0, r as u32)));
     }
     let mut payload = vec![0_u8; header.payload_bytes()];
     bits.iter().enumerate().for_each(|(i, bit)| payload[i / 8] |= u8::from(*bit) << (i % 8));

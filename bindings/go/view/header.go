@@ -52,6 +52,8 @@ const (
 	MutableBloomier = image.MutableBloomier
 	Cuckoo          = image.Cuckoo
 	Quotient        = image.Quotient
+	VectorQuotient  = image.VectorQuotient
+	DLeft           = image.DLeft
 )
 
 // Header is what an image says about itself.

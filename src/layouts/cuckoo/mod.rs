@@ -64,7 +64,7 @@ impl Source for AnyBytes<'_> {
 
 /// The 64 bits from `bit` on.
 #[inline]
-fn window(words: &(impl Source + ?Sized), bit: u64) -> u64 {
+pub fn window(words: &(impl Source + ?Sized), bit: u64) -> u64 {
     let (at, shift) = ((bit / 64) as usize, bit % 64);
     words.word(at) >> shift | words.word(at + 1) << 1 << (63 - shift)
 }
@@ -333,7 +333,7 @@ impl Buckets {
 
 /// Changes the bits from `bit` on that are set in `bits`.
 #[inline]
-fn flip(words: &mut [u64], bit: u64, bits: u64) {
+pub fn flip(words: &mut [u64], bit: u64, bits: u64) {
     let (at, shift) = ((bit / 64) as usize, bit % 64);
     words[at] ^= bits << shift;
     let beyond = bits >> 1 >> (63 - shift);

@@ -29,7 +29,7 @@ mod check;
 pub mod code;
 mod kernel;
 mod read;
-mod select;
+pub mod select;
 mod stream;
 
 pub use change::{Editor, Full};

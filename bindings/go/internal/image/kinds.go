@@ -24,6 +24,8 @@ const (
 	MutableBloomier Kind = 21
 	Cuckoo          Kind = 22
 	Quotient        Kind = 23
+	VectorQuotient  Kind = 24
+	DLeft           Kind = 26
 )
 
 // kinds has a row for each kind, at its number.
@@ -45,6 +47,8 @@ var kinds = [...]*kindRow{
 	MutableBloomier: &mutableBloomierRow,
 	Cuckoo:          &cuckooRow,
 	Quotient:        &quotientRow,
+	VectorQuotient:  &vectorQuotientRow,
+	DLeft:           &dLeftRow,
 }
 
 // unread names the kinds that package petal opens, and this one does not.
@@ -103,10 +107,10 @@ type shape struct {
 	masks       []uint16 // blocked: the choices of lanes that a key has one of
 	hashes      int
 	bits        uint64    // all of them
-	reach       uint64    // bloom and counting: the positions that a probe chooses among. cuckoo: the buckets
+	reach       uint64    // bloom and counting: the positions that a probe chooses among. cuckoo: the buckets. vector_quotient: the blocks
 	counterBits uint64    // counting: how wide a counter is
 	stride      uint64    // bloom: from the slice of one probe to that of the next; 0 where they share one. cuckoo: the bits of a bucket
-	slots       uint64    // cuckoo: of a bucket
+	slots       uint64    // cuckoo: of a bucket. vector_quotient: of a block
 	sorted      bool      // cuckoo: whether buckets are semi-sorted
 	derivation  uint64    // bloom
 	width       uint      // bloom: the slice width. cuckoo and hash_compaction: of an entry

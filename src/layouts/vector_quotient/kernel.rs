@@ -1,0 +1,83 @@
+//! The inner loops, by the instruction set of the filter.
+
+use super::block::{self, Instructed, Plain};
+use super::{Blocks, Place, line};
+use crate::bits::ring::{self, Batch, Few};
+use crate::hash::xxh3;
+use crate::simd::{self, Instructions};
+use core::sync::atomic::AtomicU64;
+
+/// What is done to single keys, and lookups of many.
+pub(super) struct Kernel {
+    /// Whether a hash may be there.
+    pub contains: fn(&Blocks, &[AtomicU64], u64) -> bool,
+    /// Whether each key of a batch may be there.
+    pub contains_many: fn(&Blocks, &[AtomicU64], &mut dyn Batch),
+    /// Whether each of few hashes, at most [`GROUP`](crate::bits::ring::GROUP), may be there.
+    pub contains_few: fn(&Blocks, &[AtomicU64], Instructions, &Few) -> u64,
+    /// How many copies of a hash there are.
+    pub copies: fn(&Blocks, &[AtomicU64], u64) -> u64,
+    /// Inserts a hash; whether it certainly was not there. `None`, having changed nothing, if there is no place for it.
+    pub insert: fn(&Blocks, &mut [u64], u64) -> Option<bool>,
+}
+
+/// The plain kernels, for tags of 8 and of 16 bits.
+static PLAIN: [Kernel; 2] = [plain::<8>(), plain::<16>()];
+
+const fn plain<const BITS: u32>() -> Kernel {
+    Kernel {
+        contains: contains::<BITS, Plain>,
+        contains_many: contains_many::<BITS, Plain>,
+        contains_few: contains_few::<BITS, Plain>,
+        copies: super::copies::<BITS, Plain>,
+        insert: insert::<BITS, Plain>,
+    }
+}
+
+/// The kernel of an instruction set for tags of so many bits.
+pub(super) fn kernel(instructions: Instructions, tag_bits: u32) -> &'static Kernel {
+    let kernels = match instructions.kernel() {
+        #[cfg(target_arch = "x86_64")]
+        simd::Kernel::Avx512 => &super::avx512::KERNELS,
+        #[cfg(target_arch = "x86_64")]
+        simd::Kernel::Avx2 => &super::avx2::KERNELS,
+        _ => &PLAIN,
+    };
+    &kernels[usize::from(tag_bits == 16)]
+}
+
+#[inline(always)]
+pub(super) fn contains<const BITS: u32, I: Instructed>(blocks: &Blocks, words: &[AtomicU64], hash: u64) -> bool {
+    let Place { fingerprint, block, other } = blocks.place(hash);
+    // Not one after the other: the two may be waited for together.
+    block::has::<BITS, I>(line(words, block), fingerprint) | block::has::<BITS, I>(line(words, other), fingerprint)
+}
+
+#[inline(always)]
+pub(super) fn contains_many<const BITS: u32, I: Instructed>(
+    blocks: &Blocks,
+    words: &[AtomicU64],
+    batch: &mut dyn Batch,
+) {
+    let fetch = |_: &(), hash| blocks.fetch(words, hash);
+    let answer = |_: &mut (), hash| contains::<BITS, I>(blocks, words, hash);
+    ring::rolling(&mut (), ring::ahead(words.len(), 2), batch, fetch, ring::nothing, answer);
+}
+
+#[inline(always)]
+pub(super) fn contains_few<const BITS: u32, I: Instructed>(
+    blocks: &Blocks,
+    words: &[AtomicU64],
+    instructions: Instructions,
+    few: &Few,
+) -> u64 {
+    let hash = |flip, keys: &[u64], hashes: &mut [u64]| xxh3::hash_u64s(instructions, flip, keys, hashes);
+    let fetch = |_: &(), hash| blocks.fetch(words, hash);
+    let answer = |_: &mut (), hash| contains::<BITS, I>(blocks, words, hash);
+    ring::answer_few(&mut (), words.len() >= ring::FETCH_FROM, few, hash, fetch, answer)
+}
+
+#[inline(always)]
+pub(super) fn insert<const BITS: u32, I: Instructed>(blocks: &Blocks, words: &mut [u64], hash: u64) -> Option<bool> {
+    blocks.insert_at::<BITS, I>(words, blocks.place(hash))
+}

@@ -1,0 +1,365 @@
+//! The kind `vector_quotient` against an exact multiset, and what sizes, rates and refusals promise.
+
+use crate::common::{image, is_soak, mix};
+use crate::specification::check;
+use petal::filters::vector_quotient::{ROW, TAG_BITS};
+use petal::layouts::fingerprint_table::FingerprintTable;
+use petal::layouts::vector_quotient::{Blocks, VectorQuotient, block};
+use petal::simd::{Instructions, available};
+use petal::sizing::vector_quotient as sizing;
+use petal::{Filter, HashFunction, Image, Keys, OpenOptions, SecretKey, Spec, Status, create};
+use std::collections::BTreeMap;
+
+/// A spec of so many blocks with tags of so many bits.
+fn spec(blocks: u64, tag_bits: u32) -> Spec {
+    let bits = blocks * sizing::BLOCK_BITS;
+    let mut spec = Spec { kind: Some(ROW.kind), bits, hash: HashFunction::External, ..Spec::default() };
+    spec.set(&TAG_BITS, tag_bits.into()).unwrap();
+    spec
+}
+
+fn full(outcome: petal::Result<bool>) -> bool {
+    match outcome {
+        Ok(_) => false,
+        Err(error) => {
+            assert_eq!(error.status(), Status::Full, "{error}");
+            true
+        }
+    }
+}
+
+/// A random walk of insertions and removals, of merging and saving, with a multiset beside it, for every instruction set:
+/// nothing that was inserted is ever lost, nothing that is refused changes anything, and counts are never too small.
+#[test]
+fn it_is_a_multiset() {
+    let kernels: Vec<_> = available().map(Instructions::kernel).collect();
+    let steps = if is_soak() { 100_000_000 } else { 120_000 };
+    let shapes: Vec<_> = [8, 16].into_iter().flat_map(|tag_bits| [2, 6, 14, 100].map(|m| (tag_bits, m))).collect();
+    for (i, (tag_bits, blocks)) in shapes.iter().enumerate() {
+        let spec = Spec { kernel: kernels[i % kernels.len()], ..spec(*blocks, *tag_bits) };
+        let mut filter = create(&spec).unwrap();
+        let mut model = BTreeMap::<u64, u64>::new();
+        let room = blocks * sizing::block(*tag_bits).0;
+        // Some keys come again and again, and more than have room.
+        let range = room * 3 / 2;
+        let (mut refused, mut seed) = (0, i as u64);
+        for step in 0..steps / shapes.len() as u64 {
+            seed = mix(seed + 1);
+            let hash = mix(seed % range);
+            let held = model.get(&hash).copied().unwrap_or(0);
+            // Up and down, so that it is full now and then, and nearly empty.
+            let is_rising = step / (2 * room) % 3 != 2;
+            let before = (step % 97 == 0).then(|| image(&filter));
+            if (seed >> 40) % 4 < if is_rising { 3 } else { 1 } {
+                let seemed = filter.contains_hash(hash);
+                match filter.insert_hash(hash) {
+                    Ok(new) => {
+                        assert_eq!(new, !seemed);
+                        model.insert(hash, held + 1);
+                    }
+                    Err(error) => {
+                        assert_eq!(error.status(), Status::Full, "{error}");
+                        refused += 1;
+                        assert!(before.is_none_or(|before| before == image(&filter)), "a refusal changes something");
+                    }
+                }
+            } else if held > 0 {
+                assert!(filter.remove_hash(hash).unwrap(), "{hash:#x} is lost");
+                model.insert(hash, held - 1);
+            } else if !filter.contains_hash(hash) {
+                assert!(!filter.remove_hash(hash).unwrap());
+                assert!(before.is_none_or(|before| before == image(&filter)), "it removed nothing");
+            }
+            if step % 500 == 0 {
+                for (hash, held) in &model {
+                    assert!(filter.count_hash(*hash).unwrap() >= *held, "{hash:#x} was inserted {held} times");
+                    assert!(*held == 0 || filter.contains_hash(*hash));
+                }
+                let held: u64 = model.values().sum();
+                assert_eq!((filter.base().count(), filter.measure().taken), (held, held));
+                filter.verify().unwrap();
+                filter = petal::load(&image(&filter), &OpenOptions::default()).unwrap();
+            }
+            if step % 1700 == 0 {
+                let mut other = create(&spec).unwrap();
+                let more: Vec<u64> = (0..mix(step) % room).map(|i| mix(mix(step ^ i << 20) % range)).collect();
+                let taken = other.insert_batch(&Keys::Hashes(&more), None).keys;
+                let before = image(&filter);
+                match filter.merge(&other) {
+                    Ok(()) => more[..taken].iter().for_each(|hash| *model.entry(*hash).or_default() += 1),
+                    Err(error) => {
+                        assert_eq!(error.status(), Status::Full, "{error}");
+                        assert!(before == image(&filter), "a merger that is refused changes something");
+                    }
+                }
+            }
+        }
+        assert!(refused > 0, "it was never full");
+        for (hash, held) in model {
+            assert!((0..held).all(|_| filter.remove_hash(hash).unwrap()));
+        }
+        assert_eq!(image(&filter), image(&create(&spec).unwrap()), "what was removed has left something");
+    }
+}
+
+/// Both blocks of a fingerprint lead to each other and are never the same, whatever their number.
+#[test]
+fn the_other_block_of_the_other_is_the_first() {
+    for count in (2..200).step_by(2).chain([1000, 1 << 20, (1 << 33) - 2]) {
+        for tag_bits in [8, 16] {
+            let blocks = Blocks::new(count, tag_bits).unwrap();
+            for i in 0..1000 {
+                let place = blocks.place(mix(i));
+                assert!(place.fingerprint < sizing::block(tag_bits).1 << tag_bits);
+                assert!(place.block < count && place.other < count && (place.block + place.other) % 2 == 1);
+                assert_eq!(blocks.other(place.other, place.fingerprint), place.block);
+            }
+        }
+    }
+    assert!(Blocks::new(0, 8).is_none() && Blocks::new(3, 8).is_none() && Blocks::new(2, 12).is_none());
+}
+
+/// Of one block: any entries, put in and taken out in any order, beside lists of them. Every bucket and every tag is looked
+/// for, with every instruction set.
+#[test]
+fn a_block_is_lists_of_tags() {
+    fn walk<const BITS: u32>() {
+        let (slots, buckets) = sizing::block(BITS);
+        let mut line = [0; block::WORDS];
+        let mut lists = vec![Vec::<u64>::new(); buckets as usize];
+        for step in 0..20_000_u64 {
+            let seed = mix(step);
+            let taken: usize = lists.iter().map(Vec::len).sum();
+            assert_eq!(block::taken::<BITS>(&line), taken as u32);
+            // Now and then all of them in one bucket, the first or the last.
+            let bucket = match step / 500 % 4 {
+                0 => 0,
+                1 => buckets - 1,
+                _ => seed % buckets,
+            };
+            let tag = [seed >> 20 & 3, (1 << BITS) - 1, seed >> 30][(seed >> 8) as usize % 3] & ((1 << BITS) - 1);
+            let fingerprint = bucket << BITS | tag;
+            let list = &mut lists[bucket as usize];
+            if taken < slots as usize && !(seed >> 50).is_multiple_of(3) {
+                block::add::<BITS>(&mut line, fingerprint);
+                list.push(tag);
+            } else {
+                let at = list.iter().position(|one| *one == tag);
+                assert_eq!(block::take::<BITS>(&mut line, fingerprint), at.is_some());
+                at.map(|at| list.remove(at));
+            }
+            assert!(block::is_sound::<BITS>(&line));
+            let all = lists.iter().zip(0..).flat_map(|(list, bucket)| list.iter().map(move |tag| (bucket, *tag)));
+            assert!(block::entries::<BITS>(&line).eq(all), "step {step}");
+        }
+    }
+    walk::<8>();
+    walk::<16>();
+}
+
+/// A table of so many blocks with an instruction set, and its words.
+fn table(blocks: u64, tag_bits: u32, instructions: Instructions) -> (VectorQuotient, Vec<u64>) {
+    let geometry = *create(&spec(blocks, tag_bits)).unwrap().base().geometry();
+    (VectorQuotient::of(&geometry, instructions).unwrap(), vec![0; geometry.payload_bytes as usize / 8])
+}
+
+/// How many keys go in before the first is refused, as a share of the slots: the literature stops at 94.6 and 91.3 % of a
+/// million blocks, because no entry moves. What a capacity promises is less, in the smallest tables too.
+#[test]
+fn tables_take_more_than_they_promise() {
+    for (tag_bits, least) in [(8, 0.996), (16, 0.988)] {
+        let (table, mut words) = table(1 << 15, tag_bits, petal::simd::best());
+        let keys = (0..).find(|key| table.insert(&mut words, mix(*key)).is_none()).unwrap();
+        let load = keys as f64 / table.slots() as f64;
+        assert!((least..1.0).contains(&load), "tags of {tag_bits} bits: full at {load}");
+        let trials = if is_soak() { 2000 } else { 20 };
+        for capacity in (1..40).map(|i| 20 * i).chain([1000, 3000]) {
+            for trial in 0..trials {
+                let blocks = sizing::blocks_for(capacity, tag_bits).unwrap();
+                let mut filter = create(&spec(blocks, tag_bits)).unwrap();
+                for key in 0..capacity {
+                    assert!(filter.insert_hash(mix(mix(trial) ^ key)).is_ok(), "{key} of {capacity}, trial {trial}");
+                }
+            }
+        }
+    }
+}
+
+/// Rates and sizes of the literature, at a load of 93 %, and those that are measured.
+#[test]
+fn rates_are_those_of_the_formula() {
+    // Tag bits, the literature's rate and bits for each key.
+    for (tag_bits, known, bits) in [(8, 0.00436, 11.47), (16, 2.2e-5, 19.66)] {
+        let blocks = 1 << 15;
+        let mut filter = create(&spec(blocks, tag_bits)).unwrap();
+        let keys = (0.93 * (blocks * sizing::block(tag_bits).0) as f64) as u64;
+        let each = filter.base().geometry().bits as f64 / keys as f64;
+        assert!((each / bits - 1.0).abs() < 1e-3, "{each} bits a key");
+        let rate = sizing::false_positive_rate(blocks, tag_bits, keys);
+        assert!((rate / known - 1.0).abs() < 0.02, "{rate} of {known}");
+        for key in 0..keys {
+            filter.insert_hash(mix(key)).unwrap();
+        }
+        const TRIED: u64 = 10_000_000;
+        let found = (0..TRIED).filter(|i| filter.contains_hash(mix(i + (1 << 40)))).count() as f64;
+        // That of these keys exactly, and that of any, which varies with them.
+        let (exact, keys) = (filter.false_positive_rate(), keys as f64);
+        for (rate, more) in [(exact, 0.0), (rate, TRIED as f64 * rate * (rate / keys).sqrt())] {
+            let (mean, sd) = (TRIED as f64 * rate, (TRIED as f64 * rate * (1.0 - rate)).sqrt());
+            assert!((found - mean).abs() < 4.5 * sd + 4.5 * more, "{tag_bits} bits: {found}, {mean} expected");
+        }
+        assert!(filter.cardinality().is_some_and(|found| (found / keys - 1.0).abs() < 1e-3));
+    }
+}
+
+/// What docs/format.md says of full blocks, whose entries move: tables of ascending hashes, filled until one is refused.
+#[test]
+fn full_tables_are_as_specified() {
+    for tag_bits in [8, 16] {
+        for blocks in [4, 6, 10, 50] {
+            let mut filter = create(&spec(blocks, tag_bits)).unwrap();
+            let slots = blocks * sizing::block(tag_bits).0;
+            let mut hashes: Vec<u64> = (0..slots).map(|i| mix(i ^ blocks << 40)).collect();
+            hashes.sort_unstable();
+            let taken = filter.insert_batch(&Keys::Hashes(&hashes), None).keys;
+            assert!(taken as u64 > slots * 9 / 10, "{taken} of {slots}");
+            check(&format!("{blocks} blocks"), &image(&filter), &hashes[..taken]);
+        }
+    }
+}
+
+/// One key can be there in all slots of its two blocks, and no more often.
+#[test]
+fn copies_fill_a_pair_of_blocks() {
+    for tag_bits in [8, 16] {
+        let mut filter = create(&spec(100, tag_bits)).unwrap();
+        let most = 2 * sizing::block(tag_bits).0;
+        for copies in 0..most {
+            assert_eq!(filter.count_hash(7).unwrap(), copies);
+            assert_eq!(filter.insert_hash(7).unwrap(), copies == 0);
+        }
+        let before = image(&filter);
+        let error = filter.insert_hash(7).unwrap_err();
+        assert_eq!(error.status(), Status::Full);
+        assert!(error.message().contains(&format!("{most} times")), "{error}");
+        assert_eq!(image(&filter), before);
+        assert!(filter.insert_hash(mix(1)).is_ok(), "there is room for others");
+        for copies in (0..most).rev() {
+            assert!(filter.remove_hash(7).unwrap());
+            assert_eq!(filter.count_hash(7).unwrap(), copies);
+        }
+        assert!(!filter.remove_hash(7).unwrap());
+    }
+}
+
+/// What the documents say of removing a key that was never inserted: refused where the lookup says no, and otherwise it
+/// costs another key, or a copy of it.
+#[test]
+fn a_removal_of_an_absent_key_loses_one_other_at_most() {
+    const KEYS: u64 = 1000;
+    let mut filter = create(&spec(24, 8)).unwrap();
+    (0..KEYS).for_each(|key| assert!(filter.insert_hash(mix(key)).is_ok()));
+    let mut removed = 0;
+    for absent in KEYS..40 * KEYS {
+        let maybe = filter.contains_hash(mix(absent));
+        assert_eq!(filter.remove_hash(mix(absent)).unwrap(), maybe);
+        removed += u64::from(maybe);
+    }
+    let lost = (0..KEYS).filter(|key| !filter.contains_hash(mix(*key))).count() as u64;
+    assert!(removed > 0 && lost > 0 && filter.base().count() == KEYS - removed);
+    assert!(lost <= removed, "{lost} lost by {removed} removals");
+}
+
+/// Who knows the hash function fills two blocks with chosen keys, each of which is another one. Under a secret key the same
+/// keys are as any others.
+#[test]
+fn chosen_keys_fill_a_pair_of_blocks_only_under_a_known_hash() {
+    const SECRET: SecretKey = *b"nobody knows it.";
+    let sized = |hash, key| Spec { kind: Some(ROW.kind), capacity: 2000, hash, key, ..Spec::default() };
+    let public = sized(HashFunction::Xxh3, None);
+    let mut attacked = create(&public).unwrap();
+    let shape = Blocks::of_geometry(attacked.base().geometry()).unwrap();
+    let hasher = public.hasher().unwrap();
+    let target = shape.place(hasher.hash_u64(0).unwrap());
+    let is_same = |key: &u64| {
+        let place = shape.place(hasher.hash_u64(*key).unwrap());
+        [place.block, place.other].iter().all(|block| [target.block, target.other].contains(block))
+    };
+    let most = 2 * sizing::block(8).0 as usize;
+    let chosen: Vec<u64> = (0..).filter(is_same).take(most + 1).collect();
+    let refused = |filter: &mut Filter| chosen.iter().filter(|key| full(filter.insert_u64(**key))).count();
+    assert_eq!(refused(&mut attacked), 1, "the last has no place in a table that is nearly empty");
+    let mut keyed = create(&sized(HashFunction::SipHash13, Some(SECRET))).unwrap();
+    assert_eq!(refused(&mut keyed), 0);
+    assert_eq!(keyed.measure().taken, chosen.len() as u64);
+}
+
+/// Specs that cannot be are refused in words, and exact sizes take the longest tags that have room.
+#[test]
+fn sizes_are_what_is_asked() {
+    let kind = Some(ROW.kind);
+    let refused = |spec: Spec, status, part: &str| {
+        let error = create(&spec).err().unwrap();
+        assert_eq!(error.status(), status);
+        assert!(error.message().contains(part), "{error}");
+    };
+    let with = |value| {
+        let mut spec = Spec { kind, capacity: 1000, ..Spec::default() };
+        spec.set(&TAG_BITS, value).unwrap();
+        spec
+    };
+    refused(with(12.0), Status::OutOfRange, "tag_bits = 12 is not one of 0, 8, 16");
+    refused(Spec { false_positive_rate: 1e-10, ..with(0.0) }, Status::TooLarge, "16 bits");
+    refused(Spec { false_positive_rate: 1e-4, ..with(8.0) }, Status::Contradiction, "too few");
+    refused(Spec { kind, bits: 10_240, ..Spec::default() }, Status::Contradiction, "tag_bits");
+    let tiny = Spec { kind, bits: 512, capacity: 10, ..Spec::default() };
+    refused(tiny, Status::Contradiction, "bits = 512 do not hold two blocks of 512");
+    // An odd block is left out.
+    let odd =
+        |blocks: u64| create(&Spec { bits: 512 * blocks, ..spec(2, 8) }).unwrap().expected_false_positive_rate(90);
+    assert_eq!(odd(2), odd(3));
+    for (capacity, tag_bits) in [(500, 16), (900, 8), (90_000, 8)] {
+        let filter = create(&Spec { kind, bits: 10_240, capacity, ..Spec::default() }).unwrap();
+        assert_eq!(filter.base().geometry().words[0], tag_bits, "{capacity} keys");
+        let read = filter.base().spec();
+        assert_eq!(create(&read).unwrap().base().geometry(), filter.base().geometry());
+    }
+    // Sizes for rates keep them, and are no larger than they have to be.
+    for (rate, tag_bits, each) in [(0.01, 8, 10.84), (0.0046, 8, 10.87), (0.002, 16, 18.8), (1e-5, 16, 50.0)] {
+        let size = sizing::size_for(1_000_000, rate, 0).unwrap();
+        assert_eq!(size.tag_bits, tag_bits, "{rate}");
+        assert!(sizing::false_positive_rate(size.blocks, tag_bits, 1_000_000) <= rate);
+        let bits = size.blocks as f64 * 512.0 / 1e6;
+        assert!(bits <= each, "{bits} bits a key at {rate}");
+    }
+}
+
+/// Damaged metadata are found, and are looked up without harm before they are.
+#[test]
+fn damaged_blocks_are_found() {
+    for tag_bits in [8, 16] {
+        let mut filter = create(&spec(4, tag_bits)).unwrap();
+        (0..60).for_each(|key| assert!(filter.insert_hash(mix(key)).is_ok()));
+        let geometry = *filter.base().geometry();
+        let words: Vec<u64> =
+            filter.base().words().shared().iter().map(|word| word.load(std::sync::atomic::Ordering::Relaxed)).collect();
+        for instructions in available() {
+            let table = VectorQuotient::of(&geometry, instructions).unwrap();
+            let atomics = |words: &[u64]| words.iter().map(|word| (*word).into()).collect::<Vec<_>>();
+            table.check(&atomics(&words)).unwrap();
+            // Too many entries, one after the last bucket, and a tag in a slot that is free.
+            let beyond = if tag_bits == 8 { 1 } else { 0 };
+            for (word, damage) in [(0, u64::MAX), (beyond, 1 << 63), (7, 1 << 63)] {
+                let mut damaged = words.clone();
+                damaged[word] |= damage;
+                let damaged = atomics(&damaged);
+                assert_eq!(table.check(&damaged).unwrap_err().status(), Status::Corrupt, "word {word}");
+                (0..10_000).for_each(|key| {
+                    table.contains(&damaged, mix(key));
+                    table.copies(&damaged, mix(key));
+                });
+                table.held(&damaged, &mut |_| {});
+            }
+        }
+    }
+}
