@@ -979,8 +979,12 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_CUCKOO 22
 /** The counting quotient filter: removes and counts keys without limit, merges, lists and resizes. */
 #define PETAL_KIND_QUOTIENT 23
+/** A vector quotient filter: removes keys, and takes them as fast when it is nearly full as when it is empty. */
+#define PETAL_KIND_VECTOR_QUOTIENT 24
 /** The spectral Bloom filter: wide counters that tell how often keys came, kept by one of three methods. */
 #define PETAL_KIND_SPECTRAL 25
+/** The d-left counting filter: removes and counts keys, in place too, lists them and is resized. */
+#define PETAL_KIND_D_LEFT 26
 /** A map built once: the exact value of each key, and of other keys that they are not there. */
 #define PETAL_KIND_BLOOMIER 7
 /** A map built once, the smallest: the exact value of each key, and an arbitrary one of every other key. */
