@@ -626,7 +626,7 @@ fn d_left(header: &Header, hashes: &[u64]) -> Vec<u8> {
         let (q, x) = (f >> r, f % (1 << r));
         let u = mix(x + 1);
         let shift = |i: u64| if i == 0 { 0 } else { (u >> (21 * (i - 1)) & 0x1f_ffff) * b.min(4096) >> 21 };
-        let all = [0, 1, 2, 3].map(|i| (i * b + (q + shift(i)) % b) as usize);
+        let all = [0, 1, 2, 3].map(|i| ((q + shift(i)) % b * 4 + i) as usize);
         let known = |cell: &(u64, u64)| cell.0 == x && (1..3).contains(&cell.1);
         if let Some((bucket, cell)) =
             all.iter().find_map(|bucket| Some((*bucket, buckets[*bucket].iter().position(known)?)))

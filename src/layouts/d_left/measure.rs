@@ -10,20 +10,18 @@ const PIECE: u64 = 1 << 12;
 /// What is in the cells. Reads all of them, and says to `progress` after every piece how many bytes that was.
 pub fn held(table: &Table, words: &[AtomicU64], progress: &mut dyn FnMut(u64)) -> Held {
     let (mut held, mut told, mut again) = (Held::default(), 0, 0);
-    for number in 0..TABLES {
-        for bucket in 0..table.buckets {
-            for (fingerprint, cell) in table.bucket_at(words, number, bucket) {
-                held.taken += 1;
-                // A second cell of a fingerprint is there only if the counter of another one is full.
-                if cell.count == MOST && is_first(table, words, fingerprint, cell, |one| one.count == MOST) {
-                    again += table.cells_of(words, fingerprint).count() as u64 - 1;
-                }
+    for bucket in 0..table.buckets {
+        for (fingerprint, cell) in (0..TABLES).flat_map(|number| table.bucket_at(words, number, bucket)) {
+            held.taken += 1;
+            // A second cell of a fingerprint is there only if the counter of another one is full.
+            if cell.count == MOST && is_first(table, words, fingerprint, cell, |one| one.count == MOST) {
+                again += table.cells_of(words, fingerprint).count() as u64 - 1;
             }
-            if (bucket + 1) % PIECE == 0 || bucket + 1 == table.buckets {
-                let bytes = ((number * table.buckets + bucket + 1) * table.size()).div_ceil(8);
-                progress(bytes - told);
-                told = bytes;
-            }
+        }
+        if (bucket + 1) % PIECE == 0 || bucket + 1 == table.buckets {
+            let bytes = ((bucket + 1) * TABLES * table.size()).div_ceil(8);
+            progress(bytes - told);
+            told = bytes;
         }
     }
     held.classes = held.taken.saturating_sub(again);
@@ -43,7 +41,7 @@ pub(super) fn leads(table: &Table, words: &[AtomicU64], fingerprint: u64, cell: 
 /// How many fingerprints two tables of one range hold together.
 pub fn classes_of_union(table: &Table, words: &[AtomicU64], other: &Table, others: &[AtomicU64]) -> u64 {
     let mut classes = held(table, words, &mut |_| {}).classes;
-    for (number, bucket) in (0..TABLES).flat_map(|number| (0..other.buckets).map(move |bucket| (number, bucket))) {
+    for (number, bucket) in (0..other.buckets).flat_map(|bucket| (0..TABLES).map(move |number| (number, bucket))) {
         for (fingerprint, cell) in other.bucket_at(others, number, bucket) {
             classes += u64::from(!table.has(words, fingerprint) && leads(other, others, fingerprint, cell));
         }

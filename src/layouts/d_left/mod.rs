@@ -15,7 +15,7 @@
 //! buckets, the first such one. A counter holds three at most: after that another cell begins to count. A removal
 //! subtracts from the cell of which the counter is not full, so that a fingerprint has at most one of these.
 //!
-//! Bucket b of subtable i is the `r + 2` bytes from byte `(i B + b) (r + 2)` on, and counted from the lowest bit of the
+//! Bucket b of subtable i is the `r + 2` bytes from byte `(4 b + i) (r + 2)` on, and counted from the lowest bit of the
 //! first byte its bits 2 j and 2 j + 1 are the counter of cell j, and bits `16 + j r` to `16 + j r + r - 1` its remainder.
 //! A cell with counter 0 is free.
 
@@ -158,7 +158,7 @@ impl Table {
         let first = |table: u64, shift: u64| {
             let bucket = quotient + shift;
             let bucket = if bucket >= self.buckets { bucket - self.buckets } else { bucket };
-            (table * self.buckets + bucket) * self.size()
+            (bucket * TABLES + table) * self.size()
         };
         [first(0, a), first(1, b), first(2, c), first(3, d)]
     }
@@ -312,7 +312,7 @@ impl Table {
 
     /// The cells of bucket `bucket` of a subtable that are taken, and their fingerprints.
     fn bucket_at(&self, words: &(impl Source + ?Sized), table: u64, bucket: u64) -> impl Iterator<Item = (u64, Cell)> {
-        let first = (table * self.buckets + bucket) * self.size();
+        let first = (bucket * TABLES + table) * self.size();
         let counters = Table::counters(words, first);
         (0..CELLS).filter_map(move |number| {
             let count = counters >> (2 * number) & MOST;

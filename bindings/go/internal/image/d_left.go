@@ -36,7 +36,7 @@ func (s *shape) dLeftContains(payload []byte, hash uint64) bool {
 	mixed := mix(remainder + 1)
 	var shift uint64
 	for i := range uint64(subtables) {
-		first := (i*s.reach + (quotient+shift)%s.reach) * s.stride
+		first := ((quotient+shift)%s.reach*subtables + i) * s.stride
 		for cell := range uint64(bucketCells) {
 			if slotAt(payload, first+2*cell, 2) != 0 &&
 				slotAt(payload, first+2*bucketCells+cell*uint64(s.width), s.width) == remainder {
