@@ -17,6 +17,7 @@
 //! `PETAL_SOAK` and measures all.
 
 use crate::common::{Case, hashed, is_soak, main_layouts, mix, share_of};
+use petal::format::Geometry;
 use petal::{Answers, Builder, BuilderOptions, Filter, HashFunction, Keys, Overfill, Sizes, Spec, create};
 
 const SIGMAS: f64 = 4.5;
@@ -174,7 +175,13 @@ fn measure(spec: &Spec, hash: HashFunction, pattern: Pattern, keys: u64, expecte
 fn sized(case: &Case, keys: u64, bits_per_key: u64) -> Spec {
     // A table in which no more than so many keys may share a fingerprint holds its capacity if these are long enough.
     let bits_per_key = bits_per_key + if case.row.copies.is_some() { 4 } else { 0 };
-    let bits = (keys * bits_per_key).next_multiple_of(case.row.bits_unit());
+    // What refuses keys has room for these.
+    let least = match case.row.overfill {
+        Overfill::Refuses => petal::geometry(&Spec { capacity: keys, false_positive_rate: 0.5, ..case.spec() }),
+        _ => Ok(Geometry::default()),
+    };
+    let least = least.map_or(0, |geometry| geometry.bits);
+    let bits = (keys * bits_per_key).max(least).next_multiple_of(case.row.bits_unit());
     let spec = Spec { capacity: keys, bits, ..case.spec() };
     // The real number of probes, so that filters need not choose it each time.
     let geometry = petal::geometry(&spec).unwrap();
