@@ -31,16 +31,23 @@ pub(super) struct Segments {
 const MOST_CELLS: u64 = 64;
 
 impl Segments {
-    /// Those for so many keys. `growth` is 0, or how many times no seed was found: the first time there are as many as
-    /// for keys that are all peeled, and each time after that segments are twice as long, and there are an eighth more
-    /// cells to begin in, so that in the end there is a solution for keys that are not spread evenly over the shard at
-    /// all. `None` past the longest segments, and where there would be so many cells that more do not help: keys have
-    /// the same cells then, whatever the seed.
+    /// Those for so many keys. `growth` is 0, or how many times no seed was found. Which cells keys begin in does not
+    /// depend on the seed, so that it may be the keys that crowd somewhere: the first time there is a fiftieth more to
+    /// begin in, and a segment. The second time there are as many as for keys that are all peeled, and each time after
+    /// that segments are twice as long, and there are an eighth more cells to begin in, so that in the end there is a
+    /// solution for keys that are not spread evenly over the shard at all. `None` past the longest segments, and where
+    /// there would be so many cells that more do not help: keys have the same cells then, whatever the seed.
     pub(super) fn new(arity: u32, keys: u64, is_peeled: bool, growth: u32) -> Option<Segments> {
-        let is_fewest = !is_peeled && growth == 0;
-        let sizing::Segments { bits, starts } =
-            if is_fewest { sizing::segments(arity, keys) } else { sizing::peeled(arity, keys) };
-        let growth = if is_peeled { growth } else { growth.saturating_sub(1) };
+        let is_fewest = !is_peeled && growth < 2;
+        let sizing::Segments { bits, starts } = match is_fewest {
+            true => {
+                let fewest = sizing::segments(arity, keys);
+                let more = if growth == 0 { 0 } else { fewest.starts / 50 + 1 };
+                sizing::Segments { starts: fewest.starts + more, ..fewest }
+            }
+            false => sizing::peeled(arity, keys),
+        };
+        let growth = if is_peeled { growth } else { growth.saturating_sub(2) };
         let starts = starts << bits;
         let starts = starts + starts / 8 * u64::from(growth);
         let bits = bits.checked_add(growth).filter(|bits| (MIN_SEGMENT_BITS..=MAX_SEGMENT_BITS).contains(bits))?;
