@@ -661,7 +661,8 @@ fn another_size_holds_the_same_keys() {
         small.resize(1).unwrap();
         holds(&small, spec, 0..600);
         resized.resize(spec.capacity).unwrap();
-        assert!(resized.equals(&filter));
+        assert!(!case.row.is_canonical || resized.equals(&filter));
+        holds(&resized, spec, 0..600);
         for i in 600..case.room_for(2 * CAPACITY, CAPACITY) {
             resized.insert_hash(hash_of(spec, i)).unwrap();
         }
