@@ -59,6 +59,7 @@ var unread = map[Kind]string{
 	11: "foreign_scalable",
 	12: "foreign_cuckoo",
 	20: "golomb_stream",
+	25: "spectral",
 }
 
 // kindRow is what this package knows of a kind.
