@@ -138,10 +138,14 @@ static void resizing(const petal_spec *spec) {
   CHECK_OK(petal_filter_resize(a, before.capacity, &error));
   petal_filter *loaded = NULL;
   CHECK_OK(petal_filter_load(image.bytes, image.length, NULL, &loaded, NULL));
-  CHECK(check_same_bits(a, loaded));
+  /* Byte for byte where the order of keys does not matter. */
+  CHECK(check_same_bits(a, loaded) || !check_kind_info(spec->kind).is_canonical);
+  for (uint64_t i = 0; i < 600; i++) CHECK(petal_filter_contains_u64(a, check_key(i)));
+  free(image.bytes);
+  image = check_take_image(a);
   CHECK_STATUS(petal_filter_resize(a, UINT64_MAX, &error), PETAL_ERR_OUT_OF_RANGE);
   CHECK_TEXT(error.message, "capacity");
-  CHECK(check_same_bits(a, loaded));
+  CHECK(check_same_image(a, image));
   free(image.bytes);
   petal_filter_free(loaded);
   petal_filter_free(both);
