@@ -348,7 +348,8 @@ fn plan_draws_what_it_says() {
             fit["kind"].as_str().unwrap(),
             fit["bits_per_key"].as_f64().unwrap()
         );
-        assert!(svg.contains(&line), "{line}");
+        // The picture ends at 24 bits, which kinds with wide counters take at any rate.
+        assert_eq!(svg.contains(&line), fit["bits_per_key"].as_f64() < Some(100.0), "{line}");
     }
     // The picture and the table; kinds that will not do are in neither.
     let table = place.petal("plan --keys 10k --fpr 0.01 --plot kinds.svg").text();

@@ -23,8 +23,8 @@ fn every_built_key_is_found_and_few_others() {
         let rate = info(&place.path("filter"))["statistics"]["false_positive_rate"].as_f64().unwrap();
         let (mean, variance) = (rate * 40_000.0, rate * (1.0 - rate) * 40_000.0);
         assert!((found - mean).abs() < 4.5 * variance.sqrt(), "{}: {found} of {mean}", kind.name);
-        // What a kind that grows holds back for later comes off.
-        assert!((0.005..0.0215).contains(&rate), "{}: {rate}", kind.name);
+        // What a kind that grows holds back for later comes off, and what one has too much whose tags have 8 or 16 bits.
+        assert!((0.004..0.0215).contains(&rate), "{}: {rate}", kind.name);
         let maybe = place.petal("check filter others").quiet();
         let absent = place.petal("check -v filter others").quiet();
         assert_eq!(maybe.len() + absent.len(), lines(20_000..60_000).len(), "{}", kind.name);
