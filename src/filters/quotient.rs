@@ -439,9 +439,8 @@ impl Resize for Quotient {
             table = self.table.with_slots(2 * table.slots()).unwrap_or(self.table);
         }
         if table != self.table {
-            let mut items = Entries::new(self.reader(), 0);
-            let words = written(table, |writer| items.try_for_each(|item| writer.push(item)))?;
-            let words = words.ok_or_else(|| self.full())?;
+            let all = |writer: &mut Writer| Entries::new(self.reader(), 0).try_for_each(|item| writer.push(item));
+            let words = written(table, all)?.ok_or_else(|| self.full())?;
             self.base.replace(geometry_of(table)?, words);
             self.table = table;
         }

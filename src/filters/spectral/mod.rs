@@ -25,8 +25,10 @@
 //!
 //! Header: word 0 is the number of bits of a counter, word 1 the method.
 
+mod arrays;
+
+use crate::bits;
 use crate::bits::ring::{self, Batch, Taken};
-use crate::bits::{self, mix};
 use crate::error::{Result, Status, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::kind::{
@@ -35,11 +37,12 @@ use crate::kind::{
 };
 use crate::layouts::Measure;
 use crate::layouts::classic::MAX_HASHES;
-use crate::layouts::counters::{Cells, Classic, CounterLayout};
+use crate::layouts::counters::CounterLayout;
 use crate::sizing;
 use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::try_box;
-use core::sync::atomic::{AtomicU64, Ordering};
+use arrays::{Arrays, Method, primary_words, second};
+use core::sync::atomic::AtomicU64;
 
 /// How wide counters are.
 pub const COUNTER_BITS: Parameter = Parameter {
@@ -58,14 +61,6 @@ pub const METHOD: Parameter = Parameter {
     domain: Domain::Choice(&["minimum_selection", "minimal_increase", "recurring_minimum"]),
     word: Some(1),
 };
-
-/// What insertions do to the counters of a key; the numbers are those of images.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Method {
-    MinimumSelection = 0,
-    MinimalIncrease = 1,
-    RecurringMinimum = 2,
-}
 
 /// The registry's row.
 pub const ROW: Row = Row {
@@ -147,111 +142,6 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
         Size::Exact { bits, hashes, .. } => (bits, hashes),
     };
     Geometry::of_bits(bits, hashes, words)
-}
-
-/// How many of the words have the primary counters: all, or all but a third.
-fn primary_words(words: u64, is_recurring: bool) -> u64 {
-    if is_recurring { words - words / 3 } else { words }
-}
-
-impl Method {
-    fn of(geometry: &Geometry) -> Option<Method> {
-        let methods = [Method::MinimumSelection, Method::MinimalIncrease, Method::RecurringMinimum];
-        methods.into_iter().find(|method| *method as u64 == geometry.words[1])
-    }
-}
-
-/// The arrays of a payload.
-#[derive(Clone, Copy)]
-struct Arrays {
-    method: Method,
-    primary: Classic,
-    /// The second array of the recurring minimum, which begins at word `split`.
-    secondary: Option<Classic>,
-    split: usize,
-    words: usize,
-}
-
-/// The hash that the second array goes by: what meets in one array does not in the other.
-#[inline]
-fn second(hash: u64) -> u64 {
-    mix(hash)
-}
-
-impl Arrays {
-    /// The arrays that a geometry describes, if it is one of this kind.
-    fn of(geometry: &Geometry) -> Option<Arrays> {
-        let [width, _, 0, 0, 0, 0, 0, 0] = geometry.words else { return None };
-        let method = Method::of(geometry)?;
-        let Domain::OneOf(widths) = COUNTER_BITS.domain else { return None };
-        if !widths.contains(&width) || !geometry.is_of_bits() || !geometry.bits.is_multiple_of(UNIT) {
-            return None;
-        }
-        let is_recurring = method == Method::RecurringMinimum;
-        let words = geometry.bits / UNIT;
-        let split = primary_words(words, is_recurring);
-        let array = |words: u64| Classic::new(words * UNIT / width, width as u32, geometry.hashes);
-        let secondary = if is_recurring { Some(array(words - split)?) } else { None };
-        Some(Arrays { method, primary: array(split)?, secondary, split: split as usize, words: words as usize })
-    }
-
-    /// Inserts a hash so many times; whether it certainly was not there.
-    #[inline]
-    fn insert(&self, words: &mut [u64], hash: u64, times: u64) -> bool {
-        let (primary, secondary) = words.split_at_mut(self.split);
-        if self.method == Method::MinimalIncrease {
-            return self.primary.raise(primary, hash, times);
-        }
-        let new = self.primary.add_times(primary, hash, times);
-        if let Some(array) = &self.secondary {
-            let (minimum, recurs) = self.primary.minimum(hash, |word| primary[word]);
-            match array.minimum(second(hash), |word| secondary[word]) {
-                (0, _) if recurs => {}
-                (0, _) => drop(array.add_times(secondary, second(hash), minimum)),
-                _ => drop(array.add_times(secondary, second(hash), times)),
-            }
-        }
-        new
-    }
-
-    /// Removes a hash so many times, or as often as it is there at most; how often that was.
-    #[inline]
-    fn remove(&self, words: &mut [u64], hash: u64, times: u64) -> u64 {
-        let (primary, secondary) = words.split_at_mut(self.split);
-        let (minimum, _) = self.primary.minimum(hash, |word| primary[word]);
-        let times = times.min(minimum);
-        if times > 0 {
-            self.primary.subtract_times(primary, hash, times);
-            if let Some(array) = &self.secondary {
-                let (there, _) = array.minimum(second(hash), |word| secondary[word]);
-                array.subtract_times(secondary, second(hash), times.min(there));
-            }
-        }
-        times
-    }
-
-    /// How often a hash is there.
-    #[inline]
-    fn count(&self, words: &[AtomicU64], hash: u64) -> u64 {
-        let (primary, secondary) = words.split_at(self.split);
-        let Some(array) = &self.secondary else { return self.primary.least(primary, hash) };
-        let (minimum, recurs) = self.primary.minimum(hash, |word| primary[word].load(Ordering::Relaxed));
-        match minimum {
-            0 => 0,
-            // It is no more than that in any case.
-            _ if !recurs => match array.least(secondary, second(hash)) {
-                0 => minimum,
-                there => there.min(minimum),
-            },
-            _ => minimum,
-        }
-    }
-
-    /// All counters, those of the second array after the others.
-    fn cells(&self) -> Cells {
-        let width = self.primary.cells().slots.width;
-        Cells::new(self.words as u64 * UNIT / u64::from(width), width)
-    }
 }
 
 fn open(base: Base) -> Result<Box<dyn Kind>> {
