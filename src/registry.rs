@@ -2,8 +2,8 @@
 
 use crate::filters::{
     blocked, bloom, counting, cuckoo, d_left, exact_bits, foreign_bloom, foreign_cuckoo, foreign_scalable,
-    foreign_static, fuse, golomb, golomb_stream, hash_compaction, quotient, ribbon, rocksdb_bloom, scalable,
-    signatures, spectral, split_block, vector_quotient,
+    foreign_static, fuse, golomb, golomb_stream, hash_compaction, layered, quotient, ribbon, rocksdb_bloom, scalable,
+    signatures, spectral, split_block, variable_increment, vector_quotient,
 };
 use crate::kind::Row;
 use crate::maps::{approximator, bloomier, mutable_bloomier, retrieval};
@@ -27,6 +27,8 @@ pub static FILTERS: &[Row] = &[
     vector_quotient::ROW,
     spectral::ROW,
     d_left::ROW,
+    variable_increment::ROW,
+    layered::ROW,
 ];
 
 /// All kinds of map, in the order of their numbers, which no filter has.

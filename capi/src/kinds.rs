@@ -108,8 +108,8 @@ pub struct petal_kind_info {
     /// 1 if a change moves what other keys left. Such filters are not opened for writing (`PETAL_ERR_UNSUPPORTED`): a
     /// reader would miss keys meanwhile. Load a copy, change and save that. 0 if they are written in place.
     pub moves_entries: u32,
-    /// How many copies of one key a filter with the kind's default parameters holds at most, if every copy takes a place:
-    /// one more is refused (`PETAL_ERR_FULL`). 0 if copies take no places.
+    /// How many copies of one key a filter with the kind's default parameters holds at most, if every copy takes a
+    /// place: one more is refused (`PETAL_ERR_FULL`). 0 if copies take no places.
     pub most_copies: u32,
     /// Its name, the same everywhere.
     pub name: [c_char; PETAL_NAME_SIZE],

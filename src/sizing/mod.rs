@@ -33,6 +33,7 @@
 //! | quotient filters, `1 - (1 - 1/F)^n` | [`quotient`] | Bender et al. 2012; Pandey et al. 2017 |
 //! | vector quotient filters, `1 - (1 - 2 / (m b 2^t))^n` | [`vector_quotient`] | Pandey et al. 2021 |
 //! | d-left counting filters, `1 - (1 - 1 / (B 2^r))^n` | [`d_left`] | Bonomi et al. 2006 |
+//! | counting filters with variable increments | [`variable_increment`] | Rottenstreich, Kanizo and Keslassy 2012 |
 //! | omissions of any kind, the sum of its rates | [`omissions`] | Dillinger and Manolios 2004 |
 //! | tables of cuckoo signatures, `d b a / (2^r - 1)` | [`signatures`] | Fountoulakis, Khosla and Panagiotou 2011 |
 //! | two keys with the same hash, `1 - (1-2^-w)^n` | [`hash_floor`] | birthday argument |
@@ -50,6 +51,7 @@ pub mod fast_local;
 pub mod fuse;
 pub mod golomb;
 pub mod hash_compaction;
+pub mod layered;
 pub mod mixture;
 mod occupancy;
 pub mod omissions;
@@ -62,6 +64,7 @@ pub mod series;
 pub mod signatures;
 pub mod split_block;
 pub mod vector_quotient;
+pub mod variable_increment;
 
 pub use bloom::{PartitionedSize, Size};
 use elementary::{exp, ln, ln_1p_minus, pow};

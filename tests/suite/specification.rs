@@ -39,6 +39,8 @@ const LAYOUTS: &[Layout] = &[
     Layout { kind: 24, version: 1, rule: Rule::Payload(vector_quotient) },
     Layout { kind: 25, version: 1, rule: Rule::Payload(spectral) },
     Layout { kind: 26, version: 1, rule: Rule::Payload(d_left) },
+    Layout { kind: 27, version: 1, rule: Rule::Payload(variable_increment) },
+    Layout { kind: 28, version: 1, rule: Rule::Payload(layered) },
 ];
 
 /// Holds an image to what its layout says of the keys with these hashes.
@@ -426,6 +428,76 @@ fn spectral(header: &Header, hashes: &[u64]) -> Vec<u8> {
     let bytes = width as usize / 8;
     for (place, counter) in payload.chunks_mut(bytes).zip(first.iter().chain(&second)) {
         place.copy_from_slice(&counter.to_le_bytes()[..bytes]);
+    }
+    payload
+}
+
+/// Cells that keys add increments to.
+fn variable_increment(header: &Header, hashes: &[u64]) -> Vec<u8> {
+    const G: u64 = 0x9e37_79b9_7f4a_7c15;
+    let (sequence, l) = (header.word(0), header.word(1));
+    let increments: Vec<u64> = match sequence {
+        0 => (l..2 * l).collect(),
+        1 => vec![1, 2, 4, 8, 13, 21, 31, 45],
+        _ => vec![1, 2, 5, 14, 33, 72, 125, 219],
+    };
+    let largest = increments[l as usize - 1];
+    let width = 5 + u64::from(if sequence == 0 { l.ilog2() } else { ((sequence + 1) * largest).ilog2() });
+    let mut cells = vec![(0_u64, 0_u64); (header.bits() / width) as usize];
+    for hash in hashes {
+        let mut before = Vec::new();
+        for i in 0..header.hashes() {
+            let cell = high((0..i).fold(*hash, |hash, _| hash.wrapping_mul(G)), cells.len() as u64) as usize;
+            if before.contains(&cell) {
+                continue;
+            }
+            before.push(cell);
+            let (bits, in_word) = (u64::from(l.ilog2()), u64::from(64 / l.ilog2()));
+            let word = mix(hash.wrapping_add((i / in_word + 1).wrapping_mul(G)));
+            let (keys, sum) = &mut cells[cell];
+            *keys += 1;
+            *sum += increments[(word >> (i % in_word * bits) & (l - 1)) as usize];
+        }
+    }
+    let mut payload = vec![0_u8; header.payload_bytes()];
+    for (cell, (keys, sum)) in cells.into_iter().enumerate() {
+        let value = match sequence {
+            0 => sum.min((1 << width) - 1),
+            _ if keys >= 15 => (1 << width) - 1,
+            _ => keys + 16 * (sum % (1 << (width - 4))),
+        };
+        for i in 0..width as usize {
+            let place = cell * width as usize + i;
+            payload[place / 8] |= ((value >> i & 1) as u8) << (place % 8);
+        }
+    }
+    payload
+}
+
+/// Layers of bits, each key in the first that does not have it.
+fn layered(header: &Header, hashes: &[u64]) -> Vec<u8> {
+    const G: u64 = 0x9e37_79b9_7f4a_7c15;
+    let (layers, s, words) = (header.word(0), header.word(1), header.bits() / 64);
+    let words_of = |first: u64, j: u64| first.div_ceil((0..j).fold(1, |power: u64, _| power.saturating_mul(s)));
+    let first = (1..=words).rev().find(|first| (0..layers).map(|j| words_of(*first, j)).sum::<u64>() <= words).unwrap();
+    let mut payload = vec![0_u8; header.payload_bytes()];
+    for hash in hashes {
+        let mut start = 0;
+        for j in 0..layers {
+            let hash = if j == 0 { *hash } else { mix(hash.wrapping_add(j.wrapping_mul(G))) };
+            let bits = 64 * words_of(first, j);
+            let place = |i: u64| start + high((0..i).fold(hash, |hash, _| hash.wrapping_mul(G)), bits);
+            let mut is_new = false;
+            for place in (0..header.hashes()).map(place) {
+                let (byte, bit) = (&mut payload[place as usize / 8], 1 << (place % 8));
+                is_new |= *byte & bit == 0;
+                *byte |= bit;
+            }
+            if is_new {
+                break;
+            }
+            start += bits;
+        }
     }
     payload
 }

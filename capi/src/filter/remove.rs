@@ -8,10 +8,11 @@
 //! as a key has places (`hashes`), and a count becomes too low by 1 at most. A filter of the kind `cuckoo` takes the
 //! fingerprint of another key, and so loses one other key at most.
 //!
-//! A filter of the kind `quotient` holds the multiset of its fingerprints exactly: such a removal takes one from the key
-//! with the same fingerprint, and from no other.
+//! A filter of the kind `quotient` holds the multiset of its fingerprints exactly: such a removal takes one from the
+//! key with the same fingerprint, and from no other.
 //!
-//! What kinds can do, filters of them with other parameters than the default ones may not: `petal_filter_capabilities()`.
+//! What kinds can do, filters of them with other parameters than the default ones may not:
+//! `petal_filter_capabilities()`.
 //!
 //! A count is never too low otherwise, and is too high only where all places of the key are shared, at most with the
 //! probability of a false positive. `counting` counts to 2^counter_bits - 1, by default 15, which stands for as many or
@@ -20,10 +21,15 @@
 //! is not inserted (`PETAL_ERR_FULL`), though there be room for other keys. So its counts are never cut off; a count is
 //! too high where another key has the same fingerprint and buckets.
 //!
-//! `spectral` counts to 2^counter_bits - 1, by default 65,535, as `counting` does, and a removal does the same there. With
-//! the method `minimal_increase` its counts are upper bounds too, and removals are refused (`PETAL_ERR_UNSUPPORTED`);
-//! with `recurring_minimum` they are estimates, which may be too low, and a key is removed so many times at once as its
-//! count says at most. Whether a key is there is said as rightly as by the others.
+//! `spectral` counts to 2^counter_bits - 1, by default 65,535, as `counting` does, and a removal does the same there.
+//! With the method `minimal_increase` its counts are upper bounds too, and removals are refused
+//! (`PETAL_ERR_UNSUPPORTED`); with `recurring_minimum` they are estimates, which may be too low, and a key is removed
+//! so many times at once as its count says at most. Whether a key is there is said as rightly as by the others.
+//!
+//! `variable_increment` removes and does not count. Such a removal of a key that is not there, and of which it says
+//! "maybe", may lose every key that shares a cell with it.
+//!
+//! `layered` counts to the number of its layers, by default 8, and removes nothing. Its counts are upper bounds.
 //!
 //! `quotient` counts without an end: a count that 64 bits do not hold is refused (`PETAL_ERR_FULL`), and a count is
 //! that of all keys with one fingerprint.

@@ -1,8 +1,8 @@
 //! FILTERS: KEYS WITH THEIR COUNTS
 //!
 //! For kinds that count (`PETAL_CAN_COUNT`): a key is inserted or removed as often at once as is said, as if by so many
-//! single calls, in the time of one where counts are numbers (`quotient`). What a filter holds comes back as numbers with
-//! their counts: `petal_filter_stored_hashes()`.
+//! single calls, in the time of one where counts are numbers (`quotient`, `spectral`). What a filter holds comes back
+//! as numbers with their counts: `petal_filter_stored_hashes()`.
 
 use super::keys::{self, petal_answers, petal_keys};
 use super::petal_filter;
@@ -73,9 +73,9 @@ unsafe fn change_batch(
     unsafe { keys::take(keys, answers, error, take) }
 }
 
-/// Inserts a key `times` times. `is_new`, nullable, becomes true if it certainly was not there before. What is more than
-/// the greatest count of the kind leaves it there. `PETAL_ERR_FULL` if there is no room for all: then none was inserted.
-/// `PETAL_ERR_UNSUPPORTED` if the kind cannot count. Since 0.1.
+/// Inserts a key `times` times. `is_new`, nullable, becomes true if it certainly was not there before. What is more
+/// than the greatest count of the kind leaves it there. `PETAL_ERR_FULL` if there is no room for all: then none was
+/// inserted. `PETAL_ERR_UNSUPPORTED` if the kind cannot count. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_insert_times(
     filter: *mut petal_filter,
@@ -112,9 +112,9 @@ pub unsafe extern "C" fn petal_filter_insert_times_hash(
     unsafe { insert(filter, Hash(hash), times, is_new) }
 }
 
-/// Inserts each key as often as its element of `times` says, in order; `times` has as many as there are keys, and may be
-/// NULL if there are none. `answers`, nullable: each says whether the key certainly was not there before. On a failure
-/// the first `done` keys were taken. Since 0.1.
+/// Inserts each key as often as its element of `times` says, in order; `times` has as many as there are keys, and may
+/// be NULL if there are none. `answers`, nullable: each says whether the key certainly was not there before. On a
+/// failure the first `done` keys were taken. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_insert_times_batch(
     filter: *mut petal_filter,
@@ -166,9 +166,9 @@ pub unsafe extern "C" fn petal_filter_remove_times_hash(
     unsafe { remove(filter, Hash(hash), times, removed) }
 }
 
-/// Removes each key as often as it is there, but no more than its element of `times` says, in order; `times` has as many
-/// as there are keys, and may be NULL if there are none. `answers`, nullable: each is false if the key certainly was not
-/// there. On a failure the first `done` keys were taken. Since 0.1.
+/// Removes each key as often as it is there, but no more than its element of `times` says, in order; `times` has as
+/// many as there are keys, and may be NULL if there are none. `answers`, nullable: each is false if the key certainly
+/// was not there. On a failure the first `done` keys were taken. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_remove_times_batch(
     filter: *mut petal_filter,

@@ -189,8 +189,8 @@ impl Cells {
         }
     }
 
-    /// Visits the counters in order, a piece at a time.
-    fn each(&self, words: usize, progress: &mut dyn FnMut(u64), mut visit: impl FnMut(u64)) {
+    /// Visits the counters in order, a piece at a time, and says to `progress` after each how many bytes that was.
+    pub fn each(&self, words: usize, progress: &mut dyn FnMut(u64), mut visit: impl FnMut(u64)) {
         // So many counters fill a whole number of words.
         const PIECE: u64 = 1 << 16;
         let mut told = 0;

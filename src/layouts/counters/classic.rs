@@ -43,8 +43,8 @@ impl Classic {
         new
     }
 
-    /// Takes so many from the counters of a hash, but for those that have reached their greatest value. It is there that
-    /// often: none of its counters is less.
+    /// Takes so many from the counters of a hash, but for those that have reached their greatest value. It is there
+    /// that often: none of its counters is less.
     #[inline]
     pub fn subtract_times(&self, words: &mut [u64], hash: u64, times: u64) {
         self.change(words, hash, |counter| counter.saturating_sub(times));
@@ -70,8 +70,8 @@ impl Classic {
         least == 0
     }
 
-    /// The least of the counters of a hash that `word` gives by their places, and whether two or more of these, which are
-    /// different ones, have that value: whether the minimum recurs.
+    /// The least of the counters of a hash that `word` gives by their places, and whether two or more of these, which
+    /// are different ones, have that value: whether the minimum recurs.
     #[inline]
     pub fn minimum(&self, hash: u64, word: impl Fn(usize) -> u64) -> (u64, bool) {
         let (mut least, mut recurs) = (u64::MAX, false);
@@ -91,17 +91,31 @@ impl Classic {
     /// Visits the distinct positions of a hash.
     #[inline]
     fn each(&self, hash: u64, mut visit: impl FnMut(u64)) {
+        self.all_distinct(hash, |_, position| {
+            visit(position);
+            true
+        });
+    }
+
+    /// Visits the distinct positions of a hash, each with its number among all of them, until `visit` says false;
+    /// whether it never did.
+    #[inline]
+    pub fn all_distinct(&self, hash: u64, mut visit: impl FnMut(u32, u64) -> bool) -> bool {
         // Positions that differ here differ; of others it takes a closer look.
         let (mut seen, mut before) = (0_u64, 0);
         self.positions.all(hash, |position| {
             let mark = 1 << (position % 64);
-            if seen & mark == 0 || !self.is_among_first(before, hash, position) {
-                visit(position);
-            }
+            let is_known = seen & mark != 0 && self.is_among_first(before, hash, position);
+            let goes_on = is_known || visit(before, position);
             seen |= mark;
             before += 1;
-            true
-        });
+            goes_on
+        })
+    }
+
+    /// How many counters a key has.
+    pub fn hashes(&self) -> u32 {
+        self.hashes
     }
 
     /// Whether a position is among the first so many of a hash.

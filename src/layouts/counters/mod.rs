@@ -10,10 +10,12 @@
 mod blocked;
 mod cells;
 mod classic;
+mod increments;
 
 pub use blocked::{BLOCK_BITS, Blocked, LineKernel, Lines, kernel};
 pub use cells::{Cells, WIDTHS};
 pub use classic::Classic;
+pub use increments::{Increments, Sequence};
 
 use super::Measure;
 use crate::bits::ring::Batch;

@@ -1,0 +1,121 @@
+//! The kind `layered`: counts that are never too low, and too high as often as the next layers' rates say.
+
+use crate::common::{image, mix};
+use petal::filters::layered::{LAYERS, ROW, SHRINK};
+use petal::{Filter, HashFunction, Image, Spec, Status, create};
+use std::sync::atomic::Ordering;
+
+fn spec(layers: u64, shrink: u64, bits: u64, hashes: u32) -> Spec {
+    let (kind, hash) = (Some(ROW.kind), HashFunction::External);
+    let mut spec = Spec { kind, bits, hashes, hash, ..Spec::default() };
+    spec.set(&LAYERS, layers as f64).unwrap();
+    spec.set(&SHRINK, shrink as f64).unwrap();
+    spec
+}
+
+/// How many keys come at least so often, where half of them come once more each time.
+fn at_least(keys: u64, times: u64) -> u64 {
+    keys >> (times - 1)
+}
+
+/// How often a key comes.
+fn times_of(key: u64, keys: u64, layers: u64) -> u64 {
+    (1..=layers).take_while(|times| key < at_least(keys, *times)).count() as u64
+}
+
+/// The probability that a count is one or more too high is that of a false positive of the next layer, and two or more
+/// that times the one after: within 4.5 standard deviations, over filters of all of them.
+#[test]
+fn counts_are_too_high_as_often_as_they_should() {
+    const KEYS: u64 = 8192;
+    const FILTERS: u64 = 24;
+    let mut of_count: Vec<[f64; 5]> = vec![[0.0; 5]; 4];
+    for salt in 0..FILTERS {
+        // Rates of some per cent, so that there is something to see.
+        let mut filter = create(&spec(5, 2, 64 * 5 * KEYS / 32, 3)).unwrap();
+        // In rounds, as they come: the first occurrence of each, the second of those that have one.
+        for round in 1..=4 {
+            for key in 0..at_least(KEYS, round) {
+                filter.insert_hash(mix(key ^ salt << 32)).unwrap();
+            }
+        }
+        let rates: Vec<f64> = layer_rates(&filter);
+        for key in 0..2 * KEYS {
+            let really = times_of(key, KEYS, 4);
+            let told = filter.count_hash(mix(key ^ salt << 32)).unwrap();
+            assert!(told >= really, "key {key}: {told} is told, {really} is right");
+            if really < 4 {
+                let [all, one, two, of_one, of_two] = &mut of_count[really as usize];
+                (*all, *one) = (*all + 1.0, *one + f64::from(u8::from(told > really)));
+                *two += f64::from(u8::from(told > really + 1));
+                *of_one += rates[really as usize];
+                *of_two += rates[really as usize] * rates.get(really as usize + 1).unwrap_or(&0.0);
+            }
+        }
+    }
+    for (really, [all, one, two, of_one, of_two]) in of_count.into_iter().enumerate() {
+        println!("{really} times: {:.5} too high, {:.5} said", one / all, of_one / all);
+        // A key that one layer takes for known is one deeper, which it stays: it is told one more for both reasons.
+        for (what, found, expected) in [("one", one, of_one), ("two", two, of_two)] {
+            let hidden = if really == 0 { 0.0 } else { 0.35 * expected };
+            let band = 4.5 * expected.sqrt() + hidden;
+            assert!((found - expected).abs() < band, "{really} times, {what} too high: {found} of {expected} in {all}");
+        }
+    }
+}
+
+/// The present rate of each layer, from its bits.
+fn layer_rates(filter: &Filter) -> Vec<f64> {
+    let geometry = filter.base().geometry();
+    let (layers, shrink) = (geometry.words[0] as u32, geometry.words[1]);
+    let first = petal::sizing::layered::first_words(geometry.bits / 64, layers, shrink);
+    let rate = |layer| {
+        let start = petal::sizing::layered::words(first, layer, shrink) as usize;
+        let words = petal::sizing::layered::words_of(first, layer, shrink) as usize;
+        let of_layer = &filter.base().words().shared()[start..start + words];
+        let ones = of_layer.iter().map(|word| u64::from(word.load(Ordering::Relaxed).count_ones())).sum();
+        petal::sizing::bloom::from_fill(64 * words as u64, geometry.hashes, ones)
+    };
+    (0..layers).map(rate).collect()
+}
+
+/// A key goes one layer deeper each time, to the last one, where it stays and is seen.
+#[test]
+fn keys_go_from_layer_to_layer() {
+    for (layers, shrink) in [(2, 1), (8, 2), (32, 4)] {
+        let mut filter = create(&spec(layers, shrink, 64 * 20_000, 5)).unwrap();
+        for times in 1..=layers + 3 {
+            assert_eq!(filter.insert_hash(mix(1)).unwrap(), times == 1);
+            assert_eq!(filter.count_hash(mix(1)).unwrap(), times.min(layers));
+            assert_eq!(filter.measure().saturated > 0, times >= layers, "{times} of {layers}");
+        }
+        let once = image(&filter);
+        let mut filter = create(&spec(layers, shrink, 64 * 20_000, 5)).unwrap();
+        filter.insert_hash_times(mix(1), layers + 3).unwrap();
+        assert!(image(&filter) == once);
+        assert_eq!(filter.cardinality().unwrap().round(), 1.0);
+        for refused in [filter.remove_hash(mix(1)).map(drop), filter.merge(&filter.copy().unwrap())] {
+            assert_eq!(refused.unwrap_err().status(), Status::Unsupported);
+        }
+    }
+}
+
+/// A rate is that of the first layer, which is as large as it has to be and no larger.
+#[test]
+fn sizes_are_those_of_the_first_layer() {
+    for (layers, shrink) in [(8, 2), (3, 1), (32, 4)] {
+        for (capacity, rate) in [(1, 0.5), (1000, 0.01), (50_000, 1e-4)] {
+            let by_rate = Spec { capacity, false_positive_rate: rate, ..spec(layers, shrink, 0, 0) };
+            let geometry = petal::geometry(&by_rate).unwrap();
+            assert!((ROW.false_positive_rate)(&geometry, capacity) <= rate);
+            let least = petal::sizing::bloom::size_for(capacity, rate, 64).unwrap();
+            let first = petal::sizing::layered::first_words(geometry.bits / 64, layers as u32, shrink);
+            assert_eq!((first, geometry.hashes), (least.bits.div_ceil(64), least.hashes));
+        }
+    }
+    let refused = create(&spec(8, 2, 64 * 7, 3)).err().unwrap();
+    assert_eq!(
+        (refused.status(), refused.message()),
+        (Status::Contradiction, "bits = 448 are too few for layers = 8 of 64 bits each")
+    );
+}

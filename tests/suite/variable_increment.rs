@@ -1,0 +1,173 @@
+//! The kind `variable_increment`: its rates by the formula and the tables that the formula was checked against, its
+//! increments against their definition, and what removals give back. That nothing is lost is in `multisets.rs`.
+
+use crate::common::{image, mix};
+use petal::filters::variable_increment::{INCREMENTS, ROW, SEQUENCE};
+use petal::sizing::variable_increment as sizing;
+use petal::{Filter, HashFunction, Image, Keys, Spec, Status, create};
+
+/// A filter of so many cells with these increments, and so many of them for a key.
+fn filter(sequence: &str, increments: u64, cells: u64, hashes: u32) -> Filter {
+    let number = SEQUENCE.parse(sequence).unwrap();
+    let width = petal::layouts::counters::Sequence::of(number as u64, increments).unwrap().width();
+    let (kind, hash) = (Some(ROW.kind), HashFunction::External);
+    let mut spec = Spec { kind, bits: cells * u64::from(width), hashes, hash, ..Spec::default() };
+    spec.set(&SEQUENCE, number).unwrap();
+    spec.set(&INCREMENTS, increments as f64).unwrap();
+    create(&spec).unwrap()
+}
+
+fn expected(filter: &Filter, keys: u64) -> f64 {
+    (ROW.false_positive_rate)(filter.base().geometry(), keys)
+}
+
+/// The rates of the tables for 10,000 keys: cells a key, and for each number of increments the best k with its rate.
+#[test]
+fn rates_are_those_of_the_tables() {
+    let table: [(u64, [(u32, f64); 4]); 4] = [
+        (4, [(4, 0.03268), (4, 0.01150), (4, 0.006151), (4, 0.004342)]),
+        (6, [(6, 0.005909), (7, 0.001209), (6, 4.824e-4), (6, 2.861e-4)]),
+        (8, [(9, 0.0010575), (9, 1.278e-4), (9, 3.728e-5), (8, 1.885e-5)]),
+        (10, [(11, 1.900e-4), (11, 1.359e-5), (11, 2.895e-6), (11, 1.240e-6)]),
+    ];
+    for (cells, rates) in table {
+        for (increments, (hashes, rate)) in [2, 4, 8, 16].into_iter().zip(rates) {
+            let refusals = sizing::of_interval(increments);
+            let best = sizing::optimal_hashes(cells * 10_000, 10_000, &refusals);
+            assert_eq!(best, hashes, "{cells} cells a key, L = {increments}");
+            let computed = sizing::published(cells * 10_000, best, 10_000, &refusals);
+            let exact = sizing::false_positive_rate(cells * 10_000, best, 10_000, &refusals);
+            assert!((computed / exact - 1.0).abs() < 0.01, "{computed} published, {exact} with dependences");
+            assert!(
+                (computed / rate - 1.0).abs() < 6e-4,
+                "{cells} cells a key, L = {increments}: {computed} for {rate}"
+            );
+        }
+    }
+    for (h, increments, rate, hashes) in
+        [(2, 4, 0.003239, 6), (2, 8, 6.18e-4, 6), (3, 4, 0.001209, 7), (3, 8, 6.5e-5, 8)]
+    {
+        let refusals = sizing::of_sequence(h, increments);
+        assert_eq!(sizing::optimal_hashes(40_000, 10_000, &refusals), hashes);
+        let computed = sizing::published(40_000, hashes, 10_000, &refusals);
+        assert!((computed / rate - 1.0).abs() < 6e-3, "B_{h} of {increments}: {computed} for {rate}");
+    }
+    // With three hashes and eight cells a key.
+    for (increments, rate) in [(4, 0.0014), (8, 4.98e-4)] {
+        let computed = sizing::published(80_000, 3, 10_000, &sizing::of_interval(increments));
+        assert!((computed / rate - 1.0).abs() < 0.02, "{computed} for {rate}");
+    }
+}
+
+/// Filters keep to the formula: over many of them within 4.5 standard deviations, those of one lookup and of one
+/// filter.
+#[test]
+fn filters_keep_to_the_formula() {
+    const KEYS: u64 = 2000;
+    const ASKED: u64 = 20_000;
+    const FILTERS: u64 = 20;
+    let shapes = [("d_l", 2, 4, 4), ("d_l", 4, 8, 3), ("d_l", 8, 4, 4), ("d_l", 16, 3, 3)];
+    let sequences = [("b_2", 4, 3, 4), ("b_2", 8, 2, 3), ("b_3", 2, 3, 5), ("b_3", 8, 2, 4)];
+    for (sequence, increments, cells, hashes) in shapes.into_iter().chain(sequences) {
+        let (mut found, mut now, mut rate) = (0, 0.0, 0.0);
+        for salt in 0..FILTERS {
+            let mut filter = filter(sequence, increments, cells * KEYS, hashes);
+            (0..KEYS).for_each(|key| assert!(filter.insert_hash(mix(key ^ salt << 32)).is_ok()));
+            found += (KEYS..KEYS + ASKED).filter(|key| filter.contains_hash(mix(key ^ salt << 32))).count();
+            now += filter.false_positive_rate() / FILTERS as f64;
+            rate = expected(&filter, KEYS);
+        }
+        let asked = (ASKED * FILTERS) as f64;
+        let measured = found as f64 / asked;
+        let band = 4.5 * (rate * (1.0 - rate) / asked).sqrt();
+        let name = format!("{sequence} of {increments}, {cells} cells a key, k = {hashes}: {rate}");
+        println!("{name}, measured {measured:.5}, said {now:.5}");
+        assert!((measured - now).abs() < band, "{name}: {now} said now, {measured} measured");
+        // One filter's rate varies as k times the share of its cells does.
+        let of_filters = 4.5 * rate * f64::from(hashes) / ((cells * KEYS * FILTERS) as f64).sqrt();
+        assert!((measured - rate).abs() < band + of_filters, "{name}: {measured} measured");
+    }
+}
+
+/// What is removed leaves nothing; a removal that is refused changes nothing; cells at their end stay.
+#[test]
+fn removals_give_everything_back() {
+    for (sequence, increments) in [("d_l", 2), ("d_l", 8), ("d_l", 16), ("b_2", 4), ("b_3", 8)] {
+        let mut filter = filter(sequence, increments, 5000, 4);
+        let empty = image(&filter);
+        let keys: Vec<u64> = (0..1500).map(mix).collect();
+        filter.insert_batch(&Keys::Hashes(&keys), None).outcome.unwrap();
+        assert_eq!(filter.measure().saturated, 0);
+        let before = image(&filter);
+        let absent: Vec<u64> = (9000..9500).map(mix).filter(|hash| !filter.contains_hash(*hash)).collect();
+        assert!(absent.len() > 300 && absent.iter().all(|hash| !filter.remove_hash(*hash).unwrap()));
+        assert!(image(&filter) == before, "a removal that is refused changes nothing");
+        filter.remove_batch(&Keys::Hashes(&keys), None).outcome.unwrap();
+        assert!(image(&filter) == empty, "{sequence} of {increments}");
+        // A key that comes often: what was inserted more often than cells tell stays for ever, and no other key is
+        // lost.
+        for _ in 0..100 {
+            filter.insert_hash(mix(1)).unwrap();
+        }
+        filter.insert_hash(mix(2)).unwrap();
+        assert!(filter.measure().saturated > 0 && filter.contains_hash(mix(2)));
+        assert!((0..200).all(|_| filter.remove_hash(mix(1)).unwrap()), "it cannot be removed any more");
+        assert!(filter.contains_hash(mix(2)));
+        filter.clear().unwrap();
+        assert!(image(&filter) == empty);
+    }
+}
+
+/// Unions are the filters of both; batches do what single keys do, with and without fetching ahead.
+#[test]
+fn unions_and_batches_are_single_insertions() {
+    for (sequence, increments) in [("d_l", 4), ("b_2", 2), ("b_3", 8)] {
+        for cells in [900, 3 << 20] {
+            let make = |keys: &[u64]| {
+                let mut filter = filter(sequence, increments, cells, 5);
+                keys.iter().for_each(|key| assert!(filter.insert_hash(*key).is_ok()));
+                filter
+            };
+            // Some often, so that some cells come to their end, in one of the two or in both together.
+            let keys: Vec<u64> = (0..600).map(|i| mix(mix(i) % (3 + i))).collect();
+            let (mut union, other, both) = (make(&keys[..350]), make(&keys[350..]), make(&keys));
+            union.merge(&other).unwrap();
+            assert!(image(&union) == image(&both), "{sequence} of {increments}");
+            let mut batch = filter(sequence, increments, cells, 5);
+            batch.insert_batch(&Keys::Hashes(&keys), None).outcome.unwrap();
+            assert!(image(&batch) == image(&both));
+        }
+    }
+}
+
+/// The smallest size for a rate, at less memory than `counting` has for it.
+#[test]
+fn sizes_are_the_least() {
+    for (sequence, increments, most) in [("d_l", 4, 31.0), ("d_l", 8, 31.0), ("b_2", 4, 31.5), ("b_3", 4, 30.0)] {
+        for (capacity, rate) in [(1, 0.5), (1000, 0.01), (100_000, 1e-5)] {
+            let spec = |bits| {
+                let mut spec = Spec { bits, ..filter(sequence, increments, 1, 1).base().spec() };
+                (spec.hashes, spec.capacity, spec.false_positive_rate) =
+                    (0, capacity, if bits == 0 { rate } else { 0.0 });
+                spec
+            };
+            let geometry = petal::geometry(&spec(0)).unwrap();
+            assert!((ROW.false_positive_rate)(&geometry, capacity) <= rate);
+            if let Ok(smaller) = petal::geometry(&spec(geometry.bits - 1)) {
+                assert!((ROW.false_positive_rate)(&smaller, capacity) > rate, "{sequence} of {increments}");
+            }
+            if rate == 0.01 {
+                let bits = geometry.bits as f64 / capacity as f64;
+                println!("{sequence} of {increments}: {bits:.2} bits/key with k = {}", geometry.hashes);
+                assert!(bits < most, "{bits} bits/key");
+            }
+        }
+    }
+    let mut spec = filter("b_2", 8, 100, 3).base().spec();
+    spec.set(&INCREMENTS, 16.0).unwrap();
+    let error = create(&spec).err().unwrap();
+    assert_eq!(
+        (error.status(), error.message()),
+        (Status::Contradiction, "increments = 16 goes with sequence = d_l only")
+    );
+}
