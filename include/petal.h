@@ -602,10 +602,11 @@ petal_status petal_filters_contain_hash(const petal_filter *const *filters,
  * as a key has places (`hashes`), and a count becomes too low by 1 at most. A filter of the kind `cuckoo` takes the
  * fingerprint of another key, and so loses one other key at most.
  *
- * A filter of the kind `quotient` holds the multiset of its fingerprints exactly: such a removal takes one from the key
- * with the same fingerprint, and from no other.
+ * A filter of the kind `quotient` holds the multiset of its fingerprints exactly: such a removal takes one from the
+ * key with the same fingerprint, and from no other.
  *
- * What kinds can do, filters of them with other parameters than the default ones may not: `petal_filter_capabilities()`.
+ * What kinds can do, filters of them with other parameters than the default ones may not:
+ * `petal_filter_capabilities()`.
  *
  * A count is never too low otherwise, and is too high only where all places of the key are shared, at most with the
  * probability of a false positive. `counting` counts to 2^counter_bits - 1, by default 15, which stands for as many or
@@ -614,10 +615,15 @@ petal_status petal_filters_contain_hash(const petal_filter *const *filters,
  * is not inserted (`PETAL_ERR_FULL`), though there be room for other keys. So its counts are never cut off; a count is
  * too high where another key has the same fingerprint and buckets.
  *
- * `spectral` counts to 2^counter_bits - 1, by default 65,535, as `counting` does, and a removal does the same there. With
- * the method `minimal_increase` its counts are upper bounds too, and removals are refused (`PETAL_ERR_UNSUPPORTED`);
- * with `recurring_minimum` they are estimates, which may be too low, and a key is removed so many times at once as its
- * count says at most. Whether a key is there is said as rightly as by the others.
+ * `spectral` counts to 2^counter_bits - 1, by default 65,535, as `counting` does, and a removal does the same there.
+ * With the method `minimal_increase` its counts are upper bounds too, and removals are refused
+ * (`PETAL_ERR_UNSUPPORTED`); with `recurring_minimum` they are estimates, which may be too low, and a key is removed
+ * so many times at once as its count says at most. Whether a key is there is said as rightly as by the others.
+ *
+ * `variable_increment` removes and does not count. Such a removal of a key that is not there, and of which it says
+ * "maybe", may lose every key that shares a cell with it.
+ *
+ * `layered` counts to the number of its layers, by default 8, and removes nothing. Its counts are upper bounds.
  *
  * `quotient` counts without an end: a count that 64 bits do not hold is refused (`PETAL_ERR_FULL`), and a count is
  * that of all keys with one fingerprint.
@@ -677,14 +683,14 @@ petal_status petal_filter_count_batch(const petal_filter *filter,
  * FILTERS: KEYS WITH THEIR COUNTS
  *
  * For kinds that count (`PETAL_CAN_COUNT`): a key is inserted or removed as often at once as is said, as if by so many
- * single calls, in the time of one where counts are numbers (`quotient`). What a filter holds comes back as numbers with
- * their counts: `petal_filter_stored_hashes()`.
+ * single calls, in the time of one where counts are numbers (`quotient`, `spectral`). What a filter holds comes back
+ * as numbers with their counts: `petal_filter_stored_hashes()`.
  */
 
 /**
- * Inserts a key `times` times. `is_new`, nullable, becomes true if it certainly was not there before. What is more than
- * the greatest count of the kind leaves it there. `PETAL_ERR_FULL` if there is no room for all: then none was inserted.
- * `PETAL_ERR_UNSUPPORTED` if the kind cannot count. Since 0.1.
+ * Inserts a key `times` times. `is_new`, nullable, becomes true if it certainly was not there before. What is more
+ * than the greatest count of the kind leaves it there. `PETAL_ERR_FULL` if there is no room for all: then none was
+ * inserted. `PETAL_ERR_UNSUPPORTED` if the kind cannot count. Since 0.1.
  */
 petal_status petal_filter_insert_times(petal_filter *filter,
                                        const void *key,
@@ -699,9 +705,9 @@ petal_status petal_filter_insert_times_u64(petal_filter *filter, uint64_t key, u
 petal_status petal_filter_insert_times_hash(petal_filter *filter, uint64_t hash, uint64_t times, bool *is_new);
 
 /**
- * Inserts each key as often as its element of `times` says, in order; `times` has as many as there are keys, and may be
- * NULL if there are none. `answers`, nullable: each says whether the key certainly was not there before. On a failure
- * the first `done` keys were taken. Since 0.1.
+ * Inserts each key as often as its element of `times` says, in order; `times` has as many as there are keys, and may
+ * be NULL if there are none. `answers`, nullable: each says whether the key certainly was not there before. On a
+ * failure the first `done` keys were taken. Since 0.1.
  */
 petal_status petal_filter_insert_times_batch(petal_filter *filter,
                                              const petal_keys *keys,
@@ -729,9 +735,9 @@ petal_status petal_filter_remove_times_u64(petal_filter *filter, uint64_t key, u
 petal_status petal_filter_remove_times_hash(petal_filter *filter, uint64_t hash, uint64_t times, uint64_t *removed);
 
 /**
- * Removes each key as often as it is there, but no more than its element of `times` says, in order; `times` has as many
- * as there are keys, and may be NULL if there are none. `answers`, nullable: each is false if the key certainly was not
- * there. On a failure the first `done` keys were taken. Since 0.1.
+ * Removes each key as often as it is there, but no more than its element of `times` says, in order; `times` has as
+ * many as there are keys, and may be NULL if there are none. `answers`, nullable: each is false if the key certainly
+ * was not there. On a failure the first `done` keys were taken. Since 0.1.
  */
 petal_status petal_filter_remove_times_batch(petal_filter *filter,
                                              const petal_keys *keys,
@@ -985,6 +991,10 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_SPECTRAL 25
 /** The d-left counting filter: removes and counts keys, in place too, lists them and is resized. */
 #define PETAL_KIND_D_LEFT 26
+/** The counting Bloom filter with variable increments: removes keys in less memory than counting. */
+#define PETAL_KIND_VARIABLE_INCREMENT 27
+/** The layered Bloom filter: counts keys to the number of its layers, each smaller than the one before. */
+#define PETAL_KIND_LAYERED 28
 /** A map built once: the exact value of each key, and of other keys that they are not there. */
 #define PETAL_KIND_BLOOMIER 7
 /** A map built once, the smallest: the exact value of each key, and an arbitrary one of every other key. */
@@ -1103,8 +1113,8 @@ typedef struct petal_kind_info {
    */
   uint32_t moves_entries;
   /**
-   * How many copies of one key a filter with the kind's default parameters holds at most, if every copy takes a place:
-   * one more is refused (`PETAL_ERR_FULL`). 0 if copies take no places.
+   * How many copies of one key a filter with the kind's default parameters holds at most, if every copy takes a
+   * place: one more is refused (`PETAL_ERR_FULL`). 0 if copies take no places.
    */
   uint32_t most_copies;
   /** Its name, the same everywhere. */

@@ -31,7 +31,7 @@ pub const LAYERS: Parameter = Parameter {
     name: "layers",
     summary: "how many layers there are, and so how far keys are counted",
     default: 8.0,
-    domain: Domain::Integer(2, 32),
+    domain: Domain::OneOf(&[2, 4, 8]),
     word: Some(0),
 };
 
@@ -64,7 +64,7 @@ pub const ROW: Row = Row {
     compact: |packing, geometry| {
         packing.bits(geometry, 0);
         // Eight layers, each half of the one before, need no word.
-        for (word, parameter, bits) in [(0, LAYERS, 6), (1, SHRINK, 3)] {
+        for (word, parameter, bits) in [(0, LAYERS, 4), (1, SHRINK, 3)] {
             let mut value = geometry.words[word] ^ parameter.default as u64;
             packing.field(&mut value, bits);
             geometry.words[word] = value ^ parameter.default as u64;
@@ -118,8 +118,8 @@ struct Layer {
 /// The layer with a number, if a geometry of this kind has it.
 fn layer_of(geometry: &Geometry, number: u32) -> Option<Layer> {
     let [layers, shrink, 0, 0, 0, 0, 0, 0] = geometry.words else { return None };
-    let Domain::OneOf(shrinks) = SHRINK.domain else { return None };
-    let is_possible = (2..=32).contains(&layers) && shrinks.contains(&shrink) && geometry.is_of_bits();
+    let (Domain::OneOf(counts), Domain::OneOf(shrinks)) = (LAYERS.domain, SHRINK.domain) else { return None };
+    let is_possible = counts.contains(&layers) && shrinks.contains(&shrink) && geometry.is_of_bits();
     if !is_possible || !geometry.bits.is_multiple_of(UNIT) || u64::from(number) >= layers {
         return None;
     }
@@ -137,7 +137,7 @@ fn hash_in(layer: usize, hash: u64) -> u64 {
 }
 
 fn open(base: Base) -> Result<Box<dyn Kind>> {
-    let count = base.geometry().words[0].min(32) as usize;
+    let count = base.geometry().words[0].min(8) as usize;
     let mut layers = try_vec(count)?;
     for number in 0..count {
         match layer_of(base.geometry(), number as u32) {

@@ -32,11 +32,15 @@ fn counts_are_too_high_as_often_as_they_should() {
     let mut of_count: Vec<[f64; 5]> = vec![[0.0; 5]; 4];
     for salt in 0..FILTERS {
         // Rates of some per cent, so that there is something to see.
-        let mut filter = create(&spec(5, 2, 64 * 5 * KEYS / 32, 3)).unwrap();
-        // In rounds, as they come: the first occurrence of each, the second of those that have one.
+        let mut filter = create(&spec(8, 2, 64 * 5 * KEYS / 32, 3)).unwrap();
+        // In rounds, as they come: the first occurrence of each, the second of those that have one. A key that a layer
+        // takes for known then goes one layer deeper, where it stays: that is another error.
+        let mut hidden = vec![false; 2 * KEYS as usize];
         for round in 1..=4 {
             for key in 0..at_least(KEYS, round) {
-                filter.insert_hash(mix(key ^ salt << 32)).unwrap();
+                let hash = mix(key ^ salt << 32);
+                hidden[key as usize] |= filter.count_hash(hash).unwrap() >= round;
+                filter.insert_hash(hash).unwrap();
             }
         }
         let rates: Vec<f64> = layer_rates(&filter);
@@ -44,7 +48,7 @@ fn counts_are_too_high_as_often_as_they_should() {
             let really = times_of(key, KEYS, 4);
             let told = filter.count_hash(mix(key ^ salt << 32)).unwrap();
             assert!(told >= really, "key {key}: {told} is told, {really} is right");
-            if really < 4 {
+            if really < 4 && !hidden[key as usize] {
                 let [all, one, two, of_one, of_two] = &mut of_count[really as usize];
                 (*all, *one) = (*all + 1.0, *one + f64::from(u8::from(told > really)));
                 *two += f64::from(u8::from(told > really + 1));
@@ -55,10 +59,8 @@ fn counts_are_too_high_as_often_as_they_should() {
     }
     for (really, [all, one, two, of_one, of_two]) in of_count.into_iter().enumerate() {
         println!("{really} times: {:.5} too high, {:.5} said", one / all, of_one / all);
-        // A key that one layer takes for known is one deeper, which it stays: it is told one more for both reasons.
         for (what, found, expected) in [("one", one, of_one), ("two", two, of_two)] {
-            let hidden = if really == 0 { 0.0 } else { 0.35 * expected };
-            let band = 4.5 * expected.sqrt() + hidden;
+            let band = 4.5 * expected.sqrt();
             assert!((found - expected).abs() < band, "{really} times, {what} too high: {found} of {expected} in {all}");
         }
     }
@@ -82,7 +84,7 @@ fn layer_rates(filter: &Filter) -> Vec<f64> {
 /// A key goes one layer deeper each time, to the last one, where it stays and is seen.
 #[test]
 fn keys_go_from_layer_to_layer() {
-    for (layers, shrink) in [(2, 1), (8, 2), (32, 4)] {
+    for (layers, shrink) in [(2, 1), (8, 2), (8, 4)] {
         let mut filter = create(&spec(layers, shrink, 64 * 20_000, 5)).unwrap();
         for times in 1..=layers + 3 {
             assert_eq!(filter.insert_hash(mix(1)).unwrap(), times == 1);
@@ -103,7 +105,7 @@ fn keys_go_from_layer_to_layer() {
 /// A rate is that of the first layer, which is as large as it has to be and no larger.
 #[test]
 fn sizes_are_those_of_the_first_layer() {
-    for (layers, shrink) in [(8, 2), (3, 1), (32, 4)] {
+    for (layers, shrink) in [(8, 2), (4, 1), (8, 4)] {
         for (capacity, rate) in [(1, 0.5), (1000, 0.01), (50_000, 1e-4)] {
             let by_rate = Spec { capacity, false_positive_rate: rate, ..spec(layers, shrink, 0, 0) };
             let geometry = petal::geometry(&by_rate).unwrap();
