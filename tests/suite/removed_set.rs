@@ -1,0 +1,91 @@
+//! The kind `removed_set`: what it finds and loses, each as often as its rates say, and that no key comes back.
+
+use crate::common::{image, mix};
+use petal::filters::removed_set::{REMOVALS, ROW, false_negative_rate};
+use petal::{Capabilities, Filter, HashFunction, Image, Keys, Spec, Status, create};
+
+const KEYS: u64 = 20_000;
+
+/// A filter for so many keys at a rate, of which so many hundredths are removed.
+fn filter(removals: u64, rate: f64) -> Filter {
+    let (kind, hash) = (Some(ROW.kind), HashFunction::External);
+    let mut spec = Spec { kind, capacity: KEYS, false_positive_rate: rate, hash, ..Spec::default() };
+    spec.set(&REMOVALS, removals as f64).unwrap();
+    create(&spec).unwrap()
+}
+
+fn is_near(found: u64, asked: u64, rate: f64, what: &str) {
+    let expected = asked as f64 * rate;
+    let band = 4.5 * (expected * (1.0 - rate)).sqrt();
+    assert!((found as f64 - expected).abs() < band, "{what}: {found} of {asked}, {expected:.1} expected");
+}
+
+/// Never inserted keys are found at fA (1 - fR), keys that are there are lost at fR, removed ones are never found.
+#[test]
+fn rates_are_those_of_both_filters() {
+    for (removals, rate) in [(5, 0.01), (10, 0.03), (50, 0.02), (100, 0.05)] {
+        let mut filter = filter(removals, rate);
+        assert!(filter.capabilities().contains(Capabilities::MAY_LOSE_KEYS));
+        (0..KEYS).for_each(|key| assert!(filter.insert_hash(mix(key)).is_ok()));
+        assert!((0..KEYS).all(|key| filter.contains_hash(mix(key))), "nothing is lost before the first removal");
+        let gone = KEYS * removals / 100;
+        // A key that seems to be removed is not removed.
+        let removed = (0..gone).filter(|key| filter.remove_hash(mix(*key)).unwrap()).count() as u64;
+        assert!(removed as f64 > gone as f64 * (1.0 - rate) && filter.base().count() == KEYS - removed);
+        assert!((0..gone).all(|key| !filter.contains_hash(mix(key))), "what was removed is not found");
+        let lost_rate = false_negative_rate(filter.base().geometry(), removed);
+        assert!(lost_rate <= rate * 1.02, "{lost_rate} of {rate}");
+        let lost = (gone..KEYS).filter(|key| !filter.contains_hash(mix(*key))).count() as u64;
+        is_near(lost, KEYS - gone, lost_rate, "lost");
+        let added_rate = (ROW.false_positive_rate)(filter.base().geometry(), KEYS);
+        let found = (KEYS..11 * KEYS).filter(|key| filter.contains_hash(mix(*key))).count() as u64;
+        is_near(found, 10 * KEYS, filter.false_positive_rate(), "found, by the bits");
+        let both = added_rate * (1.0 - lost_rate);
+        assert!((filter.false_positive_rate() / both - 1.0).abs() < 0.05, "{} of {both}", filter.false_positive_rate());
+    }
+}
+
+/// What was removed, or seems so, is refused and nothing changes, one by one and in a batch; clearing forgets that.
+#[test]
+fn no_key_comes_back() {
+    let mut filter = filter(10, 0.01);
+    for key in 0..1000 {
+        filter.insert_hash(mix(key)).unwrap();
+        filter.insert_hash(mix(key)).unwrap();
+    }
+    assert!(filter.remove_hash(mix(7)).unwrap() && !filter.remove_hash(mix(7)).unwrap(), "all copies go at once");
+    let before = image(&filter);
+    let refused = filter.insert_hash(mix(7)).unwrap_err();
+    assert_eq!(refused.status(), Status::Full);
+    assert!(refused.message().contains("takes no key twice"), "{refused}");
+    assert!(image(&filter) == before);
+    let keys: Vec<u64> = [5000, 5001, 7, 5002].map(mix).to_vec();
+    let taken = filter.insert_batch(&Keys::Hashes(&keys), None);
+    assert_eq!((taken.keys, taken.outcome.unwrap_err().status()), (2, Status::Full));
+    assert!(filter.contains_hash(keys[1]) && !filter.contains_hash(keys[2]) && !filter.contains_hash(keys[3]));
+    // Of absent keys those that certainly are not there are not removed.
+    let absent: Vec<u64> = (9000..9100).map(mix).filter(|hash| !filter.contains_hash(*hash)).collect();
+    let before = image(&filter);
+    assert!(absent.len() > 90 && absent.iter().all(|hash| !filter.remove_hash(*hash).unwrap()));
+    assert!(image(&filter) == before);
+    filter.clear().unwrap();
+    assert!(filter.insert_hash(mix(7)).unwrap() && filter.contains_hash(mix(7)));
+}
+
+#[test]
+fn sizes_are_those_of_both_filters() {
+    for removals in [1, 10, 100] {
+        for (capacity, rate) in [(1, 0.5), (1000, 0.01), (100_000, 1e-5)] {
+            let mut spec = Spec { kind: Some(ROW.kind), capacity, false_positive_rate: rate, ..Spec::default() };
+            spec.set(&REMOVALS, removals as f64).unwrap();
+            let geometry = petal::geometry(&spec).unwrap();
+            let least = petal::sizing::bloom::size_for(capacity, rate, 64).unwrap();
+            let words = least.bits.div_ceil(64);
+            assert_eq!((geometry.bits / 64, geometry.hashes), (words + (words * removals).div_ceil(100), least.hashes));
+            assert!((ROW.false_positive_rate)(&geometry, capacity) <= rate);
+            assert!(false_negative_rate(&geometry, (capacity * removals).div_ceil(100).min(capacity)) <= 1.05 * rate);
+        }
+    }
+    let refused = create(&Spec { bits: 64, hashes: 2, kind: Some(ROW.kind), ..Spec::default() }).err().unwrap();
+    assert_eq!(refused.status(), Status::Contradiction);
+}
