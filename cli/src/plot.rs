@@ -17,7 +17,7 @@ const COLOURS: [RGBColor; 7] = [
 ];
 
 /// Lines without gaps, and how long dashes and the gaps between them are in the others.
-const DASHES: [Option<(u32, u32)>; 3] = [None, Some((9, 5)), Some((2, 4))];
+const DASHES: [Option<(u32, u32)>; 4] = [None, Some((9, 5)), Some((2, 4)), Some((18, 4))];
 
 /// How a line is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,13 +63,21 @@ struct Line {
     is_stepped: bool,
 }
 
+/// The kinds that fit a request.
+struct Kinds {
+    /// Those that are drawn, the one that needs the fewest bits first.
+    lines: Vec<Line>,
+    /// The names of those that have no line, because it would lie beyond [`MOST_BITS`] or be a point.
+    beyond: Vec<&'static str>,
+}
+
 /// The picture, as SVG, for so many keys and capabilities; the request's goal is none of it.
 ///
 /// # Errors
 /// What the library says of the request, or the drawing.
 pub fn svg(request: &Request) -> Result<String, String> {
     let mut svg = String::new();
-    draw(&lines(request)?, request.keys, &mut svg).map_err(|error| error.to_string())?;
+    draw(&kinds(request)?, request.keys, &mut svg).map_err(|error| error.to_string())?;
     let start = svg.find("<rect").unwrap_or(svg.len());
     svg.insert_str(start, DARK);
     // As other drawings here: a newline at the end of the file.
@@ -79,14 +87,13 @@ pub fn svg(request: &Request) -> Result<String, String> {
     Ok(svg)
 }
 
-/// The kinds that fit, those that need the fewest bits at the top.
-fn lines(request: &Request) -> Result<Vec<Line>, String> {
+fn kinds(request: &Request) -> Result<Kinds, String> {
     let fits = |row: &Row, rate: f64| -> Result<Option<Fit>, String> {
         let request = Request { goal: Goal::FalsePositiveRate(rate), ..*request };
         let proposals = plan(&request).map_err(|error| error.to_string())?;
         Ok(proposals.into_iter().find(|one| one.kind == row.kind).and_then(|one| one.outcome.ok()))
     };
-    let mut lines = Vec::new();
+    let (mut lines, mut beyond) = (Vec::new(), Vec::new());
     for (place, row) in registry::FILTERS.iter().enumerate() {
         let mut points = Vec::new();
         for quarter in 4..=4 * LEAST {
@@ -98,16 +105,19 @@ fn lines(request: &Request) -> Result<Vec<Line>, String> {
             }
         }
         points.dedup();
+        let fits_any = !points.is_empty();
         points.retain(|(bits, _)| *bits <= MOST_BITS);
         let at_named = fits(row, NAMED)?.map(|fit| fit.bits_per_key);
         if points.len() > 1 {
             let (name, is_stepped) = (row.name.to_owned(), !row.is_made_empty());
             lines.push(Line { name, at_named, points, pen: Pen::of(place), is_stepped });
+        } else if fits_any {
+            beyond.push(row.name);
         }
     }
     let order = |line: &Line| line.at_named.unwrap_or(f64::INFINITY);
     lines.sort_by(|a, b| order(a).total_cmp(&order(b)));
-    Ok(lines)
+    Ok(Kinds { lines, beyond })
 }
 
 /// A rate as people say it.
@@ -115,16 +125,24 @@ fn percent(rate: f64) -> String {
     format!("{} %", (rate * 1e8).round() / 1e6)
 }
 
-fn draw(lines: &[Line], keys: u64, svg: &mut String) -> Result<(), DrawingAreaErrorKind<std::io::Error>> {
+fn draw(
+    Kinds { lines, beyond }: &Kinds,
+    keys: u64,
+    svg: &mut String,
+) -> Result<(), DrawingAreaErrorKind<std::io::Error>> {
     let font = |size: u32| ("sans-serif", size).into_font();
     let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
     area.fill(&WHITE)?;
     let title = format!("False-positive rate against bits per key, {keys} keys");
     area.draw(&Text::new(title, (16, 14), font(19)))?;
+    if !beyond.is_empty() {
+        let names = format!("Not drawn (more than {MOST_BITS} bits per key, or one size only): {}", beyond.join(", "));
+        area.draw(&Text::new(names, (16, 38), font(13)))?;
+    }
     let least = (-f64::from(LEAST)).exp2();
     let mut chart = ChartBuilder::on(&area)
         .margin(16)
-        .margin_top(44)
+        .margin_top(62)
         .x_label_area_size(44)
         .y_label_area_size(72)
         .build_cartesian_2d(0.0..MOST_BITS, (least..1.0).log_scale())?;
@@ -153,7 +171,7 @@ fn draw(lines: &[Line], keys: u64, svg: &mut String) -> Result<(), DrawingAreaEr
         }
     }
     // Rates fall from the upper left to the lower right, so that the corner to the upper right has hardly any line.
-    let (left, mut y) = (SIZE.0 as i32 - 330, 62);
+    let (left, mut y) = (SIZE.0 as i32 - 330, 80);
     let corner = (SIZE.0 as i32 - 26, y + 19 * (lines.len() as i32 + 1) - 8);
     area.draw(&Rectangle::new([(left - 10, y - 12), corner], WHITE.filled()))?;
     let mut legend = |name: String, pen: Pen| {

@@ -26,5 +26,5 @@ pub mod scalable;
 pub mod signatures;
 pub mod spectral;
 pub mod split_block;
-pub mod vector_quotient;
 pub mod variable_increment;
+pub mod vector_quotient;

@@ -63,8 +63,8 @@ mod search;
 pub mod series;
 pub mod signatures;
 pub mod split_block;
-pub mod vector_quotient;
 pub mod variable_increment;
+pub mod vector_quotient;
 
 pub use bloom::{PartitionedSize, Size};
 use elementary::{exp, ln, ln_1p_minus, pow};

@@ -1,5 +1,5 @@
 //! The kind `spectral`: how right the counts of its three methods are, and what each of them cannot do. That nothing is
-//! lost is in `multisets.rs`.
+//! lost is in `state_machine.rs`.
 
 use crate::common::{image, mix};
 use petal::filters::spectral::{COUNTER_BITS, METHOD, ROW};

@@ -2,8 +2,9 @@
 //! mergers, intersections, other sizes and images, in whatever order. No kind is named here: each is asked what it can.
 //! 10^8 operations a kind in the soak.
 
-use crate::common::{Buffer, Case, cases, hash_of, image, is_soak, mix, share_of};
+use crate::common::{Buffer, Case, cases, hash_of, image, is_soak, main_layouts, mix, share_of};
 use crate::conformance::{CAPACITY, can};
+use petal::format::REGION_BYTES;
 use petal::{Answers, Capabilities, Filter, Image, Keys, Mode, OpenOptions, Overfill, Spec, Status, create, load};
 
 /// Different keys: so many that they are more than have room, and that many have something in common.
@@ -19,7 +20,11 @@ struct Machine<'a> {
     hashes: Vec<u64>,
     /// How often each key is there at least.
     held: Vec<u64>,
+    /// Whether that is how often it was inserted less how often it was removed: not after an intersection.
+    is_counted: bool,
     random: u64,
+    /// Insertions, mergers and sizes for which there was no room.
+    refused: u64,
 }
 
 impl Machine<'_> {
@@ -53,6 +58,7 @@ impl Machine<'_> {
                 assert_eq!(error.status(), Status::Full, "{error}");
                 assert!(self.case.row.overfill == Overfill::Refuses, "{error}");
                 assert!(before.is_none_or(|before| before == image(filter)), "a refusal changes something: {error}");
+                self.refused += 1;
                 None
             }
         }
@@ -141,7 +147,7 @@ impl Machine<'_> {
             let may_differ =
                 filter.kind().as_count().is_some_and(|count| held >= count.greatest_count() || !count.is_upper_bound());
             assert!(removed == times || may_differ, "{removed} of {times} were removed of {held}");
-            self.held[key] -= times;
+            self.held[key] -= removed;
         }
     }
 
@@ -161,6 +167,7 @@ impl Machine<'_> {
         } else {
             filter.intersect(&other).unwrap();
             self.held.iter_mut().zip(held).for_each(|(here, there)| *here = (*here).min(there));
+            self.is_counted = false;
         }
     }
 
@@ -184,6 +191,7 @@ impl Machine<'_> {
                 108 if can(self.case, Capabilities::CLEAR) && self.draw(8) == 0 => {
                     filter.clear().unwrap();
                     self.held.fill(0);
+                    self.is_counted = true;
                 }
                 _ if removes => self.remove(filter, key),
                 _ => self.insert(filter, key),
@@ -195,13 +203,20 @@ impl Machine<'_> {
     fn all(&self, filter: &Filter) {
         (0..UNIVERSE as usize).for_each(|key| self.is_told(filter, key));
         filter.verify().unwrap();
+        let there = self.hashes.iter().zip(&self.held).filter(|(_, held)| **held > 0);
+        let there: Vec<u64> = there.map(|(hash, _)| *hash).collect();
+        let mut answers = Answers::default();
+        filter.contains_batch(&Keys::Hashes(&there), &mut answers).unwrap();
+        assert_eq!(answers.true_count, there.len() as u64, "keys are missing from a batch");
+        assert!(!self.is_counted || filter.base().count() == self.held.iter().sum::<u64>());
     }
 }
 
 fn run(case: &Case, operations: u64) {
     let spec = Spec { capacity: CAPACITY, false_positive_rate: 0.01, ..case.spec() };
     let hashes = (0..UNIVERSE).map(|i| hash_of(&spec, i)).collect();
-    let mut machine = Machine { case, spec: &spec, hashes, held: vec![0; UNIVERSE as usize], random: 1 };
+    let held = vec![0; UNIVERSE as usize];
+    let mut machine = Machine { case, spec: &spec, hashes, held, is_counted: true, random: 1, refused: 0 };
     let mut filter = create(&spec).unwrap();
     for round in 0..operations.div_ceil(ROUND) {
         // It becomes full, and then nearly empty.
@@ -224,6 +239,7 @@ fn run(case: &Case, operations: u64) {
         }
     }
     machine.all(&filter);
+    assert!(machine.refused > 0 || case.row.overfill != Overfill::Refuses, "it was never full");
 }
 
 /// Nothing that was inserted and not removed is lost, no count is too small, and what is refused changes nothing.
@@ -236,6 +252,43 @@ fn filters_hold_what_a_multiset_holds() {
     let cases: Vec<Case> = cases().into_iter().filter(keeps).collect();
     for case in share_of(cases.clone(), 7) {
         let layouts = cases.iter().filter(|other| other.row.kind == case.row.kind).count() as u64;
+        println!("{}", case.name());
         run(&case, if is_soak() { 100_000_000 / layouts } else { 12_000 });
+    }
+}
+
+/// Images in place that have several regions are changed as filters in memory are: what is marked is what is changed.
+#[test]
+fn images_of_many_regions_are_changed_in_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("filter.petal");
+    let cases = main_layouts()
+        .into_iter()
+        .filter(|case| case.is_multiset() && case.row.is_made_empty() && !case.row.moves_entries);
+    for case in cases {
+        println!("{}", case.name());
+        let mut spec = Spec { capacity: 40_000, false_positive_rate: 1e-4, ..case.spec() };
+        let regions = |spec: &Spec| petal::geometry(spec).unwrap().payload_bytes / REGION_BYTES as u64;
+        while regions(&spec) < 6 {
+            spec.capacity *= 2;
+        }
+        let mut model = create(&spec).unwrap();
+        model.save(&path).unwrap();
+        let mut filter = petal::open(&path, &OpenOptions { mode: Mode::Write, key: None }).unwrap();
+        // Few keys at a time, so that not all regions are changed at once.
+        for i in 0..20 {
+            let hash = hash_of(&spec, i % 13);
+            for filter in [&mut model, &mut filter] {
+                filter.insert_hash(hash).unwrap();
+                if i % 3 == 0 && filter.capabilities().contains(Capabilities::REMOVE) {
+                    assert!(filter.remove_hash(hash_of(&spec, i % 13)).unwrap());
+                }
+            }
+            filter.sync().unwrap();
+            filter.verify().unwrap();
+        }
+        assert!(std::fs::read(&path).unwrap() == image(&model));
+        drop(filter);
+        std::fs::remove_file(&path).unwrap();
     }
 }

@@ -1,5 +1,5 @@
 //! The kind `variable_increment`: its rates by the formula and the tables that the formula was checked against, its
-//! increments against their definition, and what removals give back. That nothing is lost is in `multisets.rs`.
+//! increments against their definition, and what removals give back. That nothing is lost is in `state_machine.rs`.
 
 use crate::common::{image, mix};
 use petal::filters::variable_increment::{INCREMENTS, ROW, SEQUENCE};

@@ -60,6 +60,8 @@ var unread = map[Kind]string{
 	12: "foreign_cuckoo",
 	20: "golomb_stream",
 	25: "spectral",
+	27: "variable_increment",
+	28: "layered",
 }
 
 // kindRow is what this package knows of a kind.
