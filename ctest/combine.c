@@ -169,6 +169,7 @@ static void refusals(const petal_spec *spec) {
   CANNOT(PETAL_CAN_INTERSECT, petal_filter_intersect(a, b, &error))
   CANNOT(PETAL_CAN_FOLD, petal_filter_fold(a, 2, &error))
   CANNOT(PETAL_CAN_RESIZE, petal_filter_resize(a, 2000, &error))
+  CANNOT(PETAL_CAN_AGE, petal_filter_advance(a, 1, &error))
   CANNOT(PETAL_CAN_CLEAR, petal_filter_clear(a, &error))
   free(image.bytes);
   petal_filter_free(a);

@@ -91,7 +91,7 @@ static void kind_is_sane(size_t index) {
   kinds[info.is_map]++;
 
   /* What it is and what it can do agree. */
-  CHECK(info.overfill >= PETAL_OVERFILL_RATE_RISES && info.overfill <= PETAL_OVERFILL_IS_BUILT);
+  CHECK(info.overfill >= PETAL_OVERFILL_RATE_RISES && info.overfill <= PETAL_OVERFILL_FORGETS);
   CHECK((info.overfill == PETAL_OVERFILL_IS_BUILT) == !(info.capabilities & (PETAL_CAN_INSERT | PETAL_CAN_PUT)));
   CHECK((info.overfill == PETAL_OVERFILL_GROWS) == !!(info.capabilities & PETAL_CAN_GROW));
   CHECK(info.is_canonical <= 1 && info.moves_entries <= 1);

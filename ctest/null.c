@@ -275,6 +275,7 @@ static void combining_and_describing(void) {
   REQUIRED_NAMED("other", petal_filter_intersect(filter, NULL, &error));
   REQUIRED_NAMED("filter", petal_filter_fold(NULL, 2, &error));
   REQUIRED_NAMED("filter", petal_filter_resize(NULL, 2, &error));
+  REQUIRED_NAMED("filter", petal_filter_advance(NULL, 2, &error));
   uint64_t stored = 0;
   size_t stored_count = 7;
   REQUIRED_NAMED("filter", petal_filter_stored_hash(NULL, 1, &stored, NULL, &error));

@@ -55,7 +55,7 @@ pub use hash::{HashFunction, Hasher, SecretKey};
 pub use image::Image;
 pub use keys::{Keys, hash_keys};
 pub use kind::{
-    Base, Capabilities, Counted, Entry, Overfill, PROGRESS_INTERVAL, Progress, Records, Row, Sizes, Structure,
+    Base, Capabilities, Counted, Entry, Overfill, PROGRESS_INTERVAL, Progress, Records, Row, Sizes, Structure, Window,
 };
 pub use layouts::{Layout, Measure, View};
 pub use making::{

@@ -1,9 +1,9 @@
 //! The kinds: one row each. Everything that works on any kind finds it here and nowhere else.
 
 use crate::filters::{
-    blocked, bloom, counting, cuckoo, d_left, exact_bits, foreign_bloom, foreign_cuckoo, foreign_scalable,
-    foreign_static, fuse, golomb, golomb_stream, hash_compaction, layered, quotient, ribbon, rocksdb_bloom, scalable,
-    signatures, spectral, split_block, variable_increment, vector_quotient,
+    age_partitioned, blocked, bloom, counting, cuckoo, d_left, exact_bits, foreign_bloom, foreign_cuckoo,
+    foreign_scalable, foreign_static, fuse, golomb, golomb_stream, hash_compaction, layered, quotient, ribbon,
+    rocksdb_bloom, rotating, scalable, signatures, spectral, split_block, variable_increment, vector_quotient,
 };
 use crate::kind::Row;
 use crate::maps::{approximator, bloomier, mutable_bloomier, retrieval};
@@ -29,6 +29,8 @@ pub static FILTERS: &[Row] = &[
     d_left::ROW,
     variable_increment::ROW,
     layered::ROW,
+    age_partitioned::ROW,
+    rotating::ROW,
 ];
 
 /// All kinds of map, in the order of their numbers, which no filter has.

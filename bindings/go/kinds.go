@@ -45,6 +45,8 @@ const (
 	CanEnumerate Capabilities = C.PETAL_CAN_ENUMERATE
 	// CanResize is that of [Filter.Resize].
 	CanResize Capabilities = C.PETAL_CAN_RESIZE
+	// CanAge is that of [Filter.Advance].
+	CanAge Capabilities = C.PETAL_CAN_AGE
 )
 
 // Has says whether all of other are among the capabilities.
@@ -64,6 +66,8 @@ const (
 	OverfillGrows Overfill = C.PETAL_OVERFILL_GROWS
 	// OverfillIsBuilt is of kinds that take no keys: a [Builder] makes them from all of them.
 	OverfillIsBuilt Overfill = C.PETAL_OVERFILL_IS_BUILT
+	// OverfillForgets is of kinds that keep their rate and forget their oldest keys.
+	OverfillForgets Overfill = C.PETAL_OVERFILL_FORGETS
 )
 
 // KindInfo is what the library knows of a kind.

@@ -313,6 +313,16 @@ func (f *Filter) Resize(capacity uint64) error {
 	return failure.err("petal.Filter.Resize")
 }
 
+// Advance moves time on by steps, of a kind that forgets its oldest keys: each step forgets those that are oldest then. Of
+// rotating a step is a generation: a key is found for one step less than it has generations. More steps than a key is there
+// for do no more than those. [ErrUnsupported] without [CanAge]. Changes the filter.
+func (f *Filter) Advance(steps uint64) error {
+	failure := newFailure()
+	C.petal_filter_advance(f.toChange(), C.uint64_t(steps), &failure.raw)
+	runtime.KeepAlive(f)
+	return failure.err("petal.Filter.Advance")
+}
+
 // Clear forgets all keys. Changes the filter.
 func (f *Filter) Clear() error {
 	failure := newFailure()

@@ -149,3 +149,22 @@ func TestResize(t *testing.T) {
 	wants(t, f.Resize(1<<60), ErrOutOfRange)
 	check(t, f.Close())
 }
+
+func TestAdvance(t *testing.T) {
+	for _, kind := range []string{"rotating", "age_partitioned"} {
+		f := must(New(Spec{Kind: kind, Capacity: 1000, Parameters: map[string]string{"clock": "steps"}}))
+		must(f.InsertUint64(1))
+		check(t, f.Advance(3))
+		if !f.ContainsUint64(1) {
+			t.Errorf("%s: the key is lost", kind)
+		}
+		check(t, f.Advance(100))
+		if f.ContainsUint64(1) {
+			t.Errorf("%s: the key is still there", kind)
+		}
+		check(t, f.Close())
+	}
+	f := must(New(Spec{Capacity: 100}))
+	wants(t, f.Advance(1), ErrUnsupported)
+	check(t, f.Close())
+}

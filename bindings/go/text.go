@@ -26,11 +26,12 @@ var (
 	}
 	overfillNames = []string{
 		OverfillRateRises: "rate_rises", OverfillRefuses: "refuses", OverfillGrows: "grows", OverfillIsBuilt: "is_built",
+		OverfillForgets: "forgets",
 	}
 	// By bit.
 	abilityNames = []string{
 		"insert", "clear", "merge", "intersect", "fold", "estimate", "remove", "count", "grow", "insert_shared",
-		"put", "replace", "enumerate", "resize",
+		"put", "replace", "enumerate", "resize", "age",
 	}
 )
 

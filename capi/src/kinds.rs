@@ -42,6 +42,9 @@ pub const PETAL_CAN_REPLACE: u64 = 1 << 11;
 pub const PETAL_CAN_ENUMERATE: u64 = 1 << 12;
 /// Can be given another size without its keys: `petal_filter_resize()`.
 pub const PETAL_CAN_RESIZE: u64 = 1 << 13;
+/// Forgets its oldest keys, and its time can be moved on: `petal_filter_advance()`. `petal_plan()` proposes such kinds to
+/// those only who ask for them.
+pub const PETAL_CAN_AGE: u64 = 1 << 14;
 
 const _: () = {
     assert!(PETAL_CAN_REMOVE == Capabilities::REMOVE.0 && PETAL_CAN_COUNT == Capabilities::COUNT.0);
@@ -49,6 +52,7 @@ const _: () = {
     assert!(PETAL_CAN_PUT == Capabilities::PUT.0 && PETAL_CAN_REPLACE == Capabilities::REPLACE.0);
     assert!(PETAL_CAN_INSERT_SHARED == Capabilities::INSERT_SHARED.0);
     assert!(PETAL_CAN_ENUMERATE == Capabilities::ENUMERATE.0 && PETAL_CAN_RESIZE == Capabilities::RESIZE.0);
+    assert!(PETAL_CAN_AGE == Capabilities::AGE.0);
     assert!(PETAL_CAN_INSERT == Capabilities::INSERT.0 && PETAL_CAN_CLEAR == Capabilities::CLEAR.0);
     assert!(PETAL_CAN_MERGE == Capabilities::MERGE.0 && PETAL_CAN_INTERSECT == Capabilities::INTERSECT.0);
     assert!(PETAL_CAN_FOLD == Capabilities::FOLD.0 && PETAL_CAN_ESTIMATE == Capabilities::ESTIMATE.0);
@@ -72,6 +76,8 @@ pub const PETAL_OVERFILL_REFUSES: u32 = 2;
 pub const PETAL_OVERFILL_GROWS: u32 = 3;
 /// It takes no keys: a builder makes it from all of them, and `petal_filter_new()` refuses its kind.
 pub const PETAL_OVERFILL_IS_BUILT: u32 = 4;
+/// It keeps its rate and forgets the oldest keys: its capacity is the window that it remembers.
+pub const PETAL_OVERFILL_FORGETS: u32 = 5;
 
 /// What the library knows of a kind. Since 0.1.
 #[repr(C)]
@@ -171,6 +177,7 @@ fn kind_info(row: &Row) -> petal_kind_info {
             Overfill::Refuses => PETAL_OVERFILL_REFUSES,
             Overfill::Grows => PETAL_OVERFILL_GROWS,
             Overfill::IsBuilt => PETAL_OVERFILL_IS_BUILT,
+            Overfill::Forgets => PETAL_OVERFILL_FORGETS,
         },
         is_canonical: row.is_canonical.into(),
         is_map: row.is_map().into(),

@@ -15,7 +15,7 @@ use std::ffi::c_char;
 pub struct petal_plan_request {
     /// sizeof(petal_plan_request).
     pub struct_size: usize,
-    /// Distinct keys.
+    /// Distinct keys; of kinds that forget (`PETAL_CAN_AGE`) the window, of which the last so many are remembered.
     pub keys: u64,
     /// The greatest false-positive rate, inside (0, 1); 0 if `memory` is set.
     pub false_positive_rate: f64,
@@ -59,7 +59,7 @@ pub struct petal_proposal {
     /// Bytes of the image.
     pub bytes: u64,
     /// The exact false-positive rate with all keys in it; with `PETAL_CAN_GROW`, the rate that it keeps to however many
-    /// keys come.
+    /// keys come; with `PETAL_CAN_AGE`, the largest that it comes to, with `keys` keys in the window.
     pub false_positive_rate: f64,
     /// Cache lines that a lookup of a present key touches.
     pub lines_per_lookup: f64,

@@ -48,12 +48,14 @@ pub fn run(args: &args::Plan, common: args::Common) -> Outcome {
         (None, memory) => memory.map(Goal::Memory),
     };
     let wanted = [
+        (args.window.is_some(), Capabilities::AGE),
         (args.remove, Capabilities::REMOVE),
         (args.count || args.times.is_some(), Capabilities::COUNT),
         (args.growing, Capabilities::GROW),
     ];
     let capabilities = wanted.iter().filter(|(wanted, _)| *wanted).fold(Capabilities::NONE, |all, (_, one)| all | *one);
-    let (keys, universe, times) = (args.keys, args.universe.unwrap_or(0), args.times.unwrap_or(0));
+    let keys = args.window.unwrap_or(args.keys);
+    let (universe, times) = (args.universe.unwrap_or(0), args.times.unwrap_or(0));
     let wanted = |goal| Request { keys, goal, capabilities, is_static: args.is_static, universe, times };
     if let Some(path) = &args.plot {
         let svg = plot::svg(&wanted(Goal::FalsePositiveRate(petal::DEFAULT_FALSE_POSITIVE_RATE)));
@@ -65,7 +67,7 @@ pub fn run(args: &args::Plan, common: args::Common) -> Outcome {
     let proposals: Vec<Choice> = proposals.into_iter().map(Choice::from).collect();
     let none_fits = proposals.iter().all(|choice| choice.fit.is_none());
     let answer = Answer {
-        keys: args.keys,
+        keys,
         universe: args.universe,
         times: args.times,
         false_positive_rate: args.fpr,

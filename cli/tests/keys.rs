@@ -456,6 +456,29 @@ fn dedup_passes_each_line_once() {
     assert_eq!(none.stderr, "petal: 50 lines, 50 passed, 0 dropped; no line was lost\n");
 }
 
+/// The last lines are remembered, and the estimate of what was lost is true however many came before.
+#[test]
+fn dedup_remembers_a_window() {
+    let place = Place::new();
+    for kind in petal::registry::FILTERS.iter().filter(|row| row.window.is_some()) {
+        let dedup = format!("dedup --kind {} --window 1000", kind.name);
+        // What comes again within the window is dropped, and passes again after it.
+        let near = place.petal_on(&format!("{dedup} --fpr 1e-6"), &[lines(0..1000), lines(0..1000)].concat());
+        assert_eq!((near.status, near.stdout), (0, lines(0..1000)), "{}", kind.name);
+        let far = place.petal_on(&format!("{dedup} --fpr 1e-6"), &lines(0..20_000).repeat(2));
+        assert_eq!(far.stdout, lines(0..20_000).repeat(2), "{}", kind.name);
+        assert!(far.stderr.contains("; no line was lost"), "{}", far.stderr);
+        let lossy = place.petal_on(&format!("{dedup} --fpr 0.05 --json"), &lines(0..100_000));
+        let report: serde_json::Value = serde_json::from_str(&lossy.stderr).unwrap();
+        let [dropped, value] = [&report["dropped"], &report["lost"]["value"]].map(|number| number.as_f64().unwrap());
+        assert!(dropped > 1000.0 && dropped < 5000.0, "{report}");
+        assert!((value - dropped).abs() < 4.5 * (1.1 * dropped).sqrt(), "{report}");
+        place.petal_on(&format!("dedup --kind {} --capacity 10", kind.name), b"").names(&[kind.name, "--window"]);
+    }
+    place.petal_on("dedup --kind bloom --window 10", b"").names(&["bloom", "--window"]);
+    assert_eq!(place.petal_on("dedup --window 10", b"a\nb\na\n").stdout, b"a\nb\n");
+}
+
 #[test]
 fn dedup_estimates_what_it_lost() {
     // All lines are distinct, so whatever was dropped was lost. Sized for a third of them.

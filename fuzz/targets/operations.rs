@@ -78,7 +78,7 @@ impl Slot {
         match self.filter.base().row().overfill {
             Overfill::Refuses => true,
             Overfill::Grows => self.filter.kind().as_grow().is_some_and(|grow| grow.room() == 0),
-            Overfill::RateRises | Overfill::IsBuilt => false,
+            Overfill::RateRises | Overfill::IsBuilt | Overfill::Forgets => false,
         }
     }
 

@@ -2,6 +2,7 @@
 
 pub mod ring;
 
+use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// A position in `0..range` from a uniform 64-bit hash: the high half of the product. It uses the high bits of the
@@ -187,6 +188,30 @@ pub fn count_ones_in(words: &[AtomicU64], from: u64, to: u64) -> u64 {
     ones
 }
 
+/// Clears all bits in `from..to`.
+pub fn clear(words: &mut [u64], from: u64, to: u64) {
+    if from >= to {
+        return;
+    }
+    let (first, last) = ((from / 64) as usize, ((to - 1) / 64) as usize);
+    let (low, high) = (u64::MAX << (from % 64), u64::MAX >> (63 - (to - 1) % 64));
+    if first == last {
+        words[first] &= !(low & high);
+        return;
+    }
+    words[first] &= !low;
+    words[first + 1..last].fill(0);
+    words[last] &= !high;
+}
+
+/// The places of so many neighbours in a ring of `of`, from `first` on: those up to the end, and those after it. All of
+/// them where that is more than there are.
+pub fn arc(first: u64, count: u64, of: u64) -> [Range<u64>; 2] {
+    let count = count.min(of);
+    let to_end = count.min(of - first);
+    [first..first + to_end, 0..count - to_end]
+}
+
 /// The positions of the set bits, in order.
 pub fn ones(words: &[AtomicU64]) -> impl Iterator<Item = u64> {
     words.iter().enumerate().flat_map(|(i, word)| {
@@ -209,6 +234,20 @@ pub fn is_zero_from(words: &[AtomicU64], position: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranges_are_cleared_and_arcs_are_ranges() {
+        for (from, to) in [(0, 0), (0, 320), (3, 5), (3, 64), (64, 128), (60, 70), (1, 319), (127, 129), (128, 320)] {
+            let mut words = [u64::MAX; 5];
+            clear(&mut words, from, to);
+            let is_set = |position: u64| words[(position / 64) as usize] >> (position % 64) & 1 == 1;
+            assert!((0..320).all(|position| is_set(position) != (from..to).contains(&position)), "{from}..{to}");
+        }
+        for (first, count, of) in [(0, 0, 3), (2, 1, 3), (2, 2, 3), (1, 3, 3), (1, 9, 3), (0, 3, 3)] {
+            let places: Vec<u64> = arc(first, count, of).into_iter().flatten().collect();
+            assert_eq!(places, (first..first + count.min(of)).map(|place| place % of).collect::<Vec<_>>());
+        }
+    }
 
     #[test]
     fn ranges_of_ones_agree_with_single_bits() {

@@ -1,4 +1,4 @@
-//! What changes a filter as a whole: clearing, uniting, intersecting, folding, resizing.
+//! What changes a filter as a whole: clearing, uniting, intersecting, folding, resizing, ageing.
 
 use super::Filter;
 use crate::error::Result;
@@ -94,6 +94,23 @@ impl Filter {
             base.promise(expected);
         }
         Ok(())
+    }
+
+    /// Moves time on by so many steps, of a kind that forgets its oldest keys: each step forgets those that are oldest
+    /// then. What a step is, and how many of them a key is found for at least, is for each kind to say. Steps that are
+    /// more than a key is there for do no more than those. The count of keys offered stays.
+    ///
+    /// An image in place is changed where keys are forgotten; readers of it go on meanwhile.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`]; [`Status::Corrupt`] if an image in place does not match its checksums. The filter is then
+    /// as it was.
+    pub fn advance(&mut self, steps: u64) -> Result<()> {
+        self.check_capability("age", Capabilities::AGE)?;
+        match self.kind.as_age() {
+            Some(kind) => kind.advance_by(steps),
+            None => Err(self.unsupported("age")),
+        }
     }
 
     /// How many units folding divides: bits, bits of a slice, or blocks; `None` if the kind or the handle cannot fold.

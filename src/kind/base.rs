@@ -113,6 +113,12 @@ impl Base {
         if self.at_once { self.words.exclusive() } else { None }
     }
 
+    /// Whether [`Base::writable_at_once`] gives the payload now.
+    #[inline]
+    pub(crate) fn is_at_once(&self) -> bool {
+        self.at_once
+    }
+
     /// Whether [`Base::writable_at_once`] gives the words of an image in place: for a change whose regions are marked.
     pub(crate) fn allow_at_once(&mut self, allow: bool) {
         self.at_once = allow || self.is_own();

@@ -41,6 +41,9 @@ impl Capabilities {
     /// Can be given another size without its keys, where the rate then is another one too.
     pub const RESIZE: Capabilities = Capabilities(1 << 13);
 
+    /// Forgets its oldest keys, and its time can be moved on.
+    pub const AGE: Capabilities = Capabilities(1 << 14);
+
     /// What changes a filter or a map, and what a handle for reading cannot do.
     pub const WRITING: Capabilities = Capabilities::INSERT
         .with(Capabilities::CLEAR)
@@ -50,6 +53,7 @@ impl Capabilities {
         .with(Capabilities::REMOVE)
         .with(Capabilities::GROW)
         .with(Capabilities::RESIZE)
+        .with(Capabilities::AGE)
         .with(Capabilities::PUT)
         .with(Capabilities::REPLACE);
 
@@ -57,7 +61,7 @@ impl Capabilities {
     pub const RESIZING: Capabilities = Capabilities::FOLD.with(Capabilities::GROW).with(Capabilities::RESIZE);
 
     /// Every capability with its name.
-    pub const ALL: [(&'static str, Capabilities); 14] = [
+    pub const ALL: [(&'static str, Capabilities); 15] = [
         ("insert", Capabilities::INSERT),
         ("clear", Capabilities::CLEAR),
         ("merge", Capabilities::MERGE),
@@ -72,6 +76,7 @@ impl Capabilities {
         ("replace", Capabilities::REPLACE),
         ("enumerate", Capabilities::ENUMERATE),
         ("resize", Capabilities::RESIZE),
+        ("age", Capabilities::AGE),
     ];
 
     /// Whether all of `other` is in this set.

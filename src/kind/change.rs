@@ -5,6 +5,7 @@ use super::{Base, Kind};
 use crate::bits::ring::Taken;
 use crate::bits::ring::{Batch, Chunk};
 use crate::error::Result;
+use core::ops::Range;
 use core::sync::atomic::Ordering;
 use core::sync::atomic::fence;
 
@@ -46,6 +47,23 @@ pub(crate) fn change_many<K: Kind>(
         chunk.keep(taken.keys);
         taken.outcome.and(outcome)
     })
+}
+
+/// Makes a change of these words. Meanwhile [`super::Base::writable_at_once`] gives the payload.
+///
+/// # Errors
+/// As [`change_one`].
+pub(crate) fn change_words<K: Kind, T>(
+    kind: &mut K,
+    words: &[Range<usize>],
+    change: impl FnOnce(&mut K) -> T,
+) -> Result<T> {
+    if !kind.base().is_own() {
+        kind.base_mut().begin_writing()?;
+        let base = kind.base();
+        mark_each(base, words, |words| base.unmarked_in(words)).outcome?;
+    }
+    Ok(at_once(kind, change))
 }
 
 /// Makes a change whose regions are marked.

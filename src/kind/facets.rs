@@ -172,6 +172,15 @@ pub trait Resize {
     fn resize_for(&mut self, capacity: u64) -> Result<u64>;
 }
 
+/// Forgets its oldest keys.
+pub trait Age {
+    /// Moves time on by so many steps, as often as it takes a key to be forgotten at most: more steps do no more.
+    ///
+    /// # Errors
+    /// As [`Insert::insert_one`], but for [`Status::Full`].
+    fn advance_by(&mut self, steps: u64) -> Result<()>;
+}
+
 /// Can tell from its payload how many distinct keys it holds.
 pub trait Cardinality {
     /// The estimate; `None` when the filter is too full to tell. Reads the whole payload.

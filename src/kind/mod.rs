@@ -2,8 +2,9 @@
 //!
 //! A kind is a type over a [`Base`] (header, hasher and the words of the payload) that implements [`Kind`], and of the
 //! facets those it can do: [`Insert`], [`SharedInsert`], [`Remove`], [`Count`], [`Grow`], [`Merge`], [`Intersect`],
-//! [`Fold`], [`Resize`], [`Cardinality`], [`Overlap`], [`Enumerate`], [`KeyedKind`]. Its [`Row`] says the rest: how a filter of it
-//! comes to be, its sizes, its parameters, its false-positive rate, and the properties that tests ask for.
+//! [`Fold`], [`Resize`], [`Age`], [`Cardinality`], [`Overlap`], [`Enumerate`], [`KeyedKind`]. Its [`Row`] says the rest:
+//! how a filter of it comes to be, its sizes, its parameters, its false-positive rate, and the properties that tests
+//! ask for.
 //!
 //! Two rules for payloads. An empty one is all zeros. What changes with the keys lies in the payload and not in the
 //! header, whose first part never changes: a kind that keeps state beside its places has the payload's last line for
@@ -24,15 +25,15 @@ pub use base::Base;
 pub(crate) use base::check_compatible;
 pub use build::{Build, Built, PROGRESS_INTERVAL, Progress};
 pub use capabilities::Capabilities;
-pub(crate) use change::{change_many, change_one, mark, mark_one};
+pub(crate) use change::{change_many, change_one, change_words, mark, mark_one};
 pub(crate) use facets::one_by_one;
 pub use facets::{
-    Cardinality, Count, Enumerate, Fold, Grow, Insert, Intersect, KeyedKind, Merge, Overlap, Remove, Resize,
+    Age, Cardinality, Count, Enumerate, Fold, Grow, Insert, Intersect, KeyedKind, Merge, Overlap, Remove, Resize,
     SharedInsert,
 };
 pub use map_kind::MapKind;
 pub(crate) use map_kind::{Verb, check_value, mark_entries};
-pub use row::{InBytes, Overfill, Row, Sizes, Structure};
+pub use row::{InBytes, Overfill, Row, Sizes, Structure, Window};
 
 use crate::bits::ring::{self, Batch, Few};
 use crate::error::{Error, Result};
@@ -149,6 +150,11 @@ pub trait Kind: Payload {
 
     /// Another size, for the kinds that can.
     fn as_resize(&mut self) -> Option<&mut dyn Resize> {
+        None
+    }
+
+    /// Ageing, for the kinds that can.
+    fn as_age(&mut self) -> Option<&mut dyn Age> {
         None
     }
 

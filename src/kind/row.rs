@@ -70,6 +70,8 @@ pub struct Row {
     /// How many of so many distinct keys an empty filter of this geometry takes for known on average, or refuses, where
     /// that is not the sum of its rates ([`Row::expected_omissions`]).
     pub omissions: Option<fn(&Geometry, u64) -> f64>,
+    /// Of a kind that forgets its oldest keys: the window of a geometry.
+    pub window: Option<fn(&Geometry) -> Window>,
     /// Of a kind whose keys are the integers below a bound and are not hashed ([`HashFunction::Identity`]): that bound,
     /// the universe of a geometry. It refuses to insert others: [`Status::OutOfRange`](crate::Status::OutOfRange).
     pub universe: Option<fn(&Geometry) -> u64>,
@@ -126,6 +128,16 @@ pub enum Sizes {
     ByKeys,
 }
 
+/// What a filter that forgets its oldest keys remembers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// How many steps of time a key is found for: it is forgotten with a later one.
+    pub steps: u64,
+    /// How many insertions make a step, so that the last `steps * keys` keys are found; `None` where time is only moved
+    /// on by those who ask for it ([`Age`](super::Age)).
+    pub keys: Option<u64>,
+}
+
 /// What becomes of a filter that is given more keys than its capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overfill {
@@ -137,6 +149,8 @@ pub enum Overfill {
     Grows,
     /// It takes no keys after it was built.
     IsBuilt,
+    /// It keeps its rate and forgets the oldest keys: its capacity is the window that it remembers.
+    Forgets,
 }
 
 impl Row {
@@ -166,6 +180,7 @@ impl Row {
         moves_entries: false,
         hashes_keys_itself: false,
         omissions: None,
+        window: None,
         universe: None,
     };
 

@@ -55,7 +55,7 @@ pub struct Fit {
     /// Bytes of the image.
     pub bytes: u64,
     /// The exact false-positive rate with all keys in it; where it is to grow, the rate that it keeps to however many
-    /// keys come.
+    /// keys come; where it is to age, the largest that it comes to, with `keys` keys in the window.
     pub false_positive_rate: f64,
     /// Cache lines that a lookup of a present key touches.
     pub lines_per_lookup: f64,
@@ -109,6 +109,9 @@ fn propose(row: &Row, request: &Request) -> Result<Fit> {
     if let Some((name, _)) = Capabilities::ALL.iter().find(|(_, one)| missing.contains(*one)) {
         return Err(error!(Unsupported, "{} cannot {name}", row.name));
     }
+    if row.capabilities.contains(Capabilities::AGE) && !request.capabilities.contains(Capabilities::AGE) {
+        return Err(error!(Unsupported, "{} forgets its oldest keys, which was not asked for", row.name));
+    }
     if !request.is_static && !row.capabilities.contains(Capabilities::INSERT) {
         return Err(error!(Unsupported, "{} needs all keys at once, and cannot insert later", row.name));
     }
@@ -156,9 +159,11 @@ fn fit_of(row: &Row, request: &Request, keys: u64, spec: &Spec) -> Result<Fit> {
     Ok(Fit {
         bits_per_key: geometry.bits as f64 / keys as f64,
         bytes: crate::format::image_bytes(geometry.payload_bytes).unwrap_or(u64::MAX),
-        false_positive_rate: match request.capabilities.contains(Capabilities::GROW) {
-            true => spec.false_positive_rate,
-            false => (row.false_positive_rate)(&geometry, keys),
+        false_positive_rate: match request.capabilities {
+            wanted if wanted.contains(Capabilities::GROW) => spec.false_positive_rate,
+            // What it is when it is largest, however many keys came before.
+            wanted if wanted.contains(Capabilities::AGE) => (row.false_positive_rate)(&geometry, u64::MAX),
+            _ => (row.false_positive_rate)(&geometry, keys),
         },
         lines_per_lookup: (row.lines_per_lookup)(&geometry),
         build_memory: match row.is_made_empty() {

@@ -29,6 +29,7 @@
 //! | 512-bit blocks, k bits anywhere | [`fast_local`] | the exact rate of each block, averaged |
 //! | chains of levels, `1 - prod(1 - P_i)` | [`scalable`] | Almeida et al. 2007 |
 //! | hash compaction, `p (S ln(1 / (1 - n/S)) - n)` omissions | [`hash_compaction`] | Wolper and Leroy 1993 |
+//! | age-partitioned filters, the probability of a run | [`age_partitioned`] | Shtul, Baquero, Almeida 2020 |
 //! | cuckoo filters, `1 - (1 - 2 / (m (2^f - 1)))^n` | [`cuckoo`] | Fan et al. 2014 |
 //! | quotient filters, `1 - (1 - 1/F)^n` | [`quotient`] | Bender et al. 2012; Pandey et al. 2017 |
 //! | vector quotient filters, `1 - (1 - 2 / (m b 2^t))^n` | [`vector_quotient`] | Pandey et al. 2021 |
@@ -38,6 +39,7 @@
 //! | tables of cuckoo signatures, `d b a / (2^r - 1)` | [`signatures`] | Fountoulakis, Khosla and Panagiotou 2011 |
 //! | two keys with the same hash, `1 - (1-2^-w)^n` | [`hash_floor`] | birthday argument |
 
+pub mod age_partitioned;
 pub mod approximator;
 pub mod blocked;
 pub mod blocked_counters;

@@ -5,6 +5,8 @@
 //! traced and forked, and calls of the system fail in it.
 
 mod across;
+mod age_partitioned;
+mod ageing;
 mod builder;
 mod built;
 mod chains;

@@ -152,6 +152,11 @@ fn the_best_comes_first() {
     assert!(fits.windows(2).any(|pair| pair[0].1.bytes == pair[1].1.bytes), "no equals were compared");
 }
 
+/// Whether a kind forgets keys, so that only those who ask for it get it.
+fn forgets(row: &petal::Row) -> bool {
+    row.capabilities.contains(Capabilities::AGE)
+}
+
 /// A memory is used as far as the kind can: no lower rate fits into it.
 #[test]
 fn a_memory_is_used_up() {
@@ -162,7 +167,9 @@ fn a_memory_is_used_up() {
             fits.len(),
             registry::FILTERS
                 .iter()
-                .filter(|row| row.capabilities.contains(Capabilities::INSERT) && row.universe.is_none())
+                .filter(|row| row.capabilities.contains(Capabilities::INSERT)
+                    && row.universe.is_none()
+                    && !forgets(row))
                 .count()
         );
         for (proposal, fit) in fits {
@@ -194,7 +201,8 @@ fn what_cannot_be_says_why() {
     for universe in [0, 10] {
         for proposal in plan(&Request { universe, ..tiny }).unwrap() {
             let needs_universe = registry::find(proposal.kind).unwrap().universe.is_some() && universe == 0;
-            let expected = if needs_universe { Status::Unsupported } else { Status::TooLarge };
+            let forgets = forgets(registry::find(proposal.kind).unwrap());
+            let expected = if needs_universe || forgets { Status::Unsupported } else { Status::TooLarge };
             assert_eq!(proposal.outcome.unwrap_err().status(), expected, "{}", proposal.name);
         }
     }
@@ -205,6 +213,10 @@ fn what_cannot_be_says_why() {
             let outcome = &proposals.iter().find(|proposal| proposal.kind == row.kind).unwrap().outcome;
             match outcome {
                 Ok(_) => assert!(row.capabilities.contains(capability), "{} cannot {name}", row.name),
+                // Whoever wants keys forgotten has to say so.
+                Err(error) if forgets(row) && capability != Capabilities::AGE => {
+                    assert_eq!(error.status(), Status::Unsupported)
+                }
                 Err(error) if row.universe.is_some() => assert!(!error.message().is_empty()),
                 Err(error) if row.capabilities.contains(capability) => {
                     assert!(!row.capabilities.contains(Capabilities::INSERT), "{}: {error}", row.name);

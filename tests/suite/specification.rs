@@ -41,6 +41,8 @@ const LAYOUTS: &[Layout] = &[
     Layout { kind: 26, version: 1, rule: Rule::Payload(d_left) },
     Layout { kind: 27, version: 1, rule: Rule::Payload(variable_increment) },
     Layout { kind: 28, version: 1, rule: Rule::Payload(layered) },
+    Layout { kind: 32, version: 1, rule: Rule::Payload(age_partitioned) },
+    Layout { kind: 34, version: 1, rule: Rule::Payload(rotating) },
 ];
 
 /// Holds an image to what its layout says of the keys with these hashes.
@@ -529,6 +531,70 @@ fn scalable(header: &Header, hashes: &[u64]) -> Vec<u8> {
     // The last line is the state: keys that the level in use has taken, and which level that is, the first.
     let state = payload.len() - 64;
     payload[state..state + 8].copy_from_slice(&taken.to_le_bytes());
+    payload
+}
+
+/// Slices in a ring, the oldest of which becomes the youngest.
+fn age_partitioned(header: &Header, hashes: &[u64]) -> Vec<u8> {
+    const G: u64 = 0x9e37_79b9_7f4a_7c15;
+    let [l, clock, keys] = [0, 1, 2].map(|i| header.word(i));
+    let (k, count) = (header.hashes(), header.hashes() + l);
+    let bits = header.bits() / count;
+    let mut payload = vec![0_u8; header.payload_bytes()];
+    let (mut steps, mut taken) = (0, 0);
+    for hash in hashes {
+        let places = |steps: u64| -> Vec<u64> {
+            let slices = (0..k).map(|age| (count + age - steps) % count);
+            let factor = |slice: u64| (0..slice).fold(1_u64, |power, _| power.wrapping_mul(G));
+            slices.map(|slice| slice * bits + high(mix(*hash).wrapping_mul(factor(slice)), bits)).collect()
+        };
+        let is_set = |payload: &[u8], bit: u64| payload[bit as usize / 8] >> (bit % 8) & 1 == 1;
+        if places(steps).iter().all(|bit| is_set(&payload, *bit)) {
+            continue;
+        }
+        if clock == 0 && taken >= keys {
+            (steps, taken) = ((steps + 1) % count, 0);
+            let youngest = (count - steps) % count;
+            (youngest * bits..(youngest + 1) * bits).for_each(|bit| payload[bit as usize / 8] &= !(1 << (bit % 8)));
+        }
+        let places = places(steps);
+        taken += u64::from(!places.iter().all(|bit| is_set(&payload, *bit)));
+        places.iter().for_each(|bit| payload[*bit as usize / 8] |= 1 << (bit % 8));
+    }
+    let state = payload.len() - 64;
+    payload[state..state + 8].copy_from_slice(&u64::to_le_bytes(steps));
+    payload[state + 8..state + 16].copy_from_slice(&u64::to_le_bytes(taken));
+    payload
+}
+
+/// Generations of bit arrays, the oldest dropped as a whole.
+fn rotating(header: &Header, hashes: &[u64]) -> Vec<u8> {
+    let kind = [bloom, split_block, blocked][header.word(0) as usize];
+    let [generations, touch, clock, keys] = [1, 2, 3, 4].map(|i| header.word(i));
+    let mut one = header.0[..256].to_vec();
+    let bytes = header.bits() / generations / 512 * 64;
+    one[64..72].copy_from_slice(&(8 * bytes).to_le_bytes());
+    one[72..136].fill(0);
+    let mut arrays = vec![vec![0_u8; bytes as usize]; generations as usize];
+    let (mut newest, mut taken) = (0, 0);
+    for hash in hashes {
+        let bits = kind(&Header(&one), mix(*hash));
+        let has = |array: &Vec<u8>| bits.iter().all(|bit| array[*bit as usize / 8] >> (bit % 8) & 1 == 1);
+        if has(&arrays[newest]) || (touch == 0 && arrays.iter().any(has)) {
+            continue;
+        }
+        if clock == 0 && taken >= keys {
+            (newest, taken) = ((newest + 1) % arrays.len(), 0);
+            arrays[newest].fill(0);
+        }
+        bits.iter().for_each(|bit| arrays[newest][*bit as usize / 8] |= 1 << (bit % 8));
+        taken += 1;
+    }
+    let mut payload = arrays.concat();
+    payload.resize(header.payload_bytes(), 0);
+    let state = payload.len() - 64;
+    payload[state..state + 8].copy_from_slice(&(newest as u64).to_le_bytes());
+    payload[state + 8..state + 16].copy_from_slice(&taken.to_le_bytes());
     payload
 }
 

@@ -350,14 +350,19 @@ class filter {
   result<void> try_intersect(const filter &other) noexcept {
     return done([&](petal_error *error) noexcept { return petal_filter_intersect(get(), other.get(), error); });
   }
-  /// Becomes smaller by a factor, without its keys.
   /// Gives it room for so many keys, and for those that it holds, without its keys, for kinds that
   /// `can(PETAL_CAN_RESIZE)`: see `petal_filter_resize()`.
   result<void> try_resize(std::uint64_t capacity) noexcept {
     return done([&](petal_error *error) noexcept { return petal_filter_resize(get(), capacity, error); });
   }
+  /// Becomes smaller by a factor, without its keys.
   result<void> try_fold(std::uint64_t factor) noexcept {
     return done([&](petal_error *error) noexcept { return petal_filter_fold(get(), factor, error); });
+  }
+  /// Moves time on by so many steps, for kinds that `can(PETAL_CAN_AGE)`, which forget their oldest keys: see
+  /// `petal_filter_advance()`.
+  result<void> try_advance(std::uint64_t steps = 1) noexcept {
+    return done([&](petal_error *error) noexcept { return petal_filter_advance(get(), steps, error); });
   }
   /// Forgets all keys.
   result<void> try_clear() noexcept {
@@ -646,6 +651,7 @@ class filter {
   void intersect(const filter &other) { try_intersect(other).value(); }
   void resize(std::uint64_t capacity) { try_resize(capacity).value(); }
   void fold(std::uint64_t factor) { try_fold(factor).value(); }
+  void advance(std::uint64_t steps = 1) { try_advance(steps).value(); }
   void clear() { try_clear().value(); }
   bool equal(const filter &other) const { return try_equal(other).value(); }
   id compatibility_id() const { return try_compatibility_id().value(); }

@@ -324,3 +324,19 @@ TEST(describing, keyed) {
 }
 
 }  // namespace
+
+TEST(ageing, oldest_keys_are_forgotten) {
+  petal::filter f(petal::spec().kind(PETAL_KIND_ROTATING).capacity(1000).set("clock", 1));
+  ASSERT_TRUE(f.can(PETAL_CAN_AGE));
+  f.insert("apple");
+  f.advance(3);
+  EXPECT_TRUE(f.contains("apple"));
+  f.insert("pear");
+  f.advance();
+  EXPECT_FALSE(f.contains("apple"));
+  EXPECT_TRUE(f.contains("pear"));
+  EXPECT_TRUE(f.try_advance(UINT64_MAX));
+  EXPECT_EQ(f.statistics().fill, 0);
+  petal::filter other(1000, 0.01);
+  EXPECT_EQ(other.try_advance().status(), petal::status::unsupported);
+}

@@ -95,6 +95,28 @@ pub unsafe extern "C" fn petal_filter_resize(
     })
 }
 
+/// Moves time on by `steps` steps, of a kind that forgets its oldest keys: each step forgets those that are oldest then.
+/// What a step is, and how many of them a key is found for at least, is for each kind to say: of `rotating` a generation,
+/// of which it has the parameter "generations", and a key is found for one step less. So a window of time T moves on by
+/// one step whenever T / (generations - 1) has passed. More steps than a key is there for do no more than those; 0 do
+/// nothing. The count of keys offered stays. A filter whose window is one of keys (the parameter "clock") moves on by
+/// itself, and may be moved on besides.
+///
+/// `PETAL_ERR_UNSUPPORTED` without `PETAL_CAN_AGE`. An image in place is changed only where keys are forgotten, and
+/// those who read it go on meanwhile; `PETAL_ERR_CORRUPT` if it does not match its checksums there. After a failure the
+/// filter is as it was. Linear in what is forgotten. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_advance(
+    filter: *mut petal_filter,
+    steps: u64,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [filter], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { petal_filter::change(filter, |filter| filter.advance(steps))? }
+    })
+}
+
 /// Forgets all keys. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_clear(filter: *mut petal_filter, error: *mut petal_error) -> petal_status {

@@ -87,6 +87,9 @@ pub enum Command {
     /// at the moment of each line; the estimate and its 95 % interval are reported at the end, on standard error. A
     /// filter that came to hold far more than --capacity loses nearly all new lines, and cannot tell how many: the
     /// report then says that the number is unknown.
+    ///
+    /// With --window the last lines are remembered and those before them forgotten, so that a stream may go on for ever. A
+    /// line passes again once it was not seen for so long.
     #[command(after_long_help = manual::after_help("dedup"))]
     Dedup(Dedup),
     /// Describe filters.
@@ -344,8 +347,14 @@ pub struct Dedup {
     pub kind: Option<String>,
     /// How many distinct lines to expect.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = numbers::positive)]
+    #[arg(required_unless_present = "window", default_value_t = 0, hide_default_value = true)]
     pub capacity: u64,
-    /// The greatest false-positive rate, reached after N distinct lines.
+    /// Remember the last N lines, or a little more, and forget those before them, in a filter that is as large however many
+    /// come: of a kind that forgets, such as rotating, which is the default here.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = numbers::positive)]
+    #[arg(conflicts_with = "capacity")]
+    pub window: Option<u64>,
+    /// The greatest false-positive rate, reached after N distinct lines, or kept to with a window.
     #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = numbers::rate)]
     #[arg(default_value_t = petal::DEFAULT_FALSE_POSITIVE_RATE)]
     pub fpr: f64,
@@ -477,7 +486,12 @@ pub struct Resize {
 pub struct Plan {
     /// How many distinct keys.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = numbers::positive)]
+    #[arg(required_unless_present = "window", default_value_t = 0, hide_default_value = true)]
     pub keys: u64,
+    /// The last W keys are to be remembered, and those before them forgotten.
+    #[arg(long, value_name = "W", allow_negative_numbers = true, value_parser = numbers::positive)]
+    #[arg(conflicts_with_all = ["keys", "growing", "is_static"])]
+    pub window: Option<u64>,
     /// The greatest false-positive rate.
     #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = numbers::rate)]
     pub fpr: Option<f64>,

@@ -4,6 +4,7 @@ use super::schedule::{MAX_LEVELS, STATE_WORDS, Schedule};
 use crate::bits;
 use crate::bits::ring::{self, Batch, Chunk, GROUP, Taken};
 use crate::error::{Error, Result, Status, error};
+use crate::filters::levels::batch;
 use crate::kind::{Base, Cardinality, Grow, Insert, Kind, Payload, change_one, one_by_one};
 use crate::layouts::{BitLayout, Measure};
 use crate::sizing::scalable::either;
@@ -189,7 +190,7 @@ impl Scalable {
             return None;
         }
         let place = self.state() + TAKEN;
-        let mut rest = super::lookup::Rest::new(hashes);
+        let mut rest = batch::Rest::new(hashes);
         for other in self.levels.iter().enumerate().rev().filter(|(i, _)| *i != level).map(|(_, other)| other) {
             rest.look_up(&*other.layout, self.words(other));
         }
@@ -239,7 +240,7 @@ impl Kind for Scalable {
     }
 
     fn contains_many(&self, batch: &mut dyn Batch) {
-        super::lookup::contains_many(batch, self.levels.iter().rev().map(|level| (&*level.layout, self.words(level))));
+        batch::contains_many(batch, self.levels.iter().rev().map(|level| (&*level.layout, self.words(level))));
     }
 
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
@@ -296,9 +297,9 @@ impl Insert for Scalable {
             return one_by_one(batch, |hash| self.insert_one(hash));
         }
         Chunk::each(batch, |chunk| {
-            let mut mixed = super::lookup::mixed(chunk.hashes());
+            let mut mixed = batch::mixed(chunk.hashes());
             let hashes = &mut mixed[..chunk.hashes().len()];
-            let mut new = [0; super::lookup::GROUPS];
+            let mut new = [0; batch::GROUPS];
             match self.insert_into_one(hashes, &mut new) {
                 Some(()) => {
                     self.base.add_count(hashes.len() as u64);

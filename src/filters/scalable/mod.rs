@@ -22,7 +22,7 @@ mod filter;
 mod lookup;
 pub mod schedule;
 
-use super::levels::{LEVEL, LEVEL_UNIT, LEVELS, MAX_HASHES};
+use super::levels::{self, LEVEL, LEVEL_UNIT, LEVELS, MAX_HASHES};
 use crate::error::{Result, error};
 use crate::format::Geometry;
 use crate::kind::{Capabilities, Overfill, Row, Sizes, Structure};
@@ -88,16 +88,16 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
         Size::Rate { capacity, false_positive_rate: rate } => {
             let rate = (1.0 - tightening) * rate;
             let about = |error: crate::Error| error.about(format_args!("a first level of the kind {}", kind.row.name));
-            let first = schedule::first_level(kind, capacity, rate).map_err(about)?;
+            let first = levels::level_for(kind, capacity, rate).map_err(about)?;
             // Whole lines may hold far more than few keys. If the level took only those, its rate would be too low for
             // the levels that follow: they would take a key each, or none.
-            let most = schedule::capacity_at(kind, &first, rate);
+            let most = levels::capacity_at(kind, &first, rate);
             (first, if most / 2 >= capacity { most } else { capacity })
         }
         Size::Exact { capacity, bits, hashes } => {
             let first = kind.geometry(capacity, bits, hashes)?;
             let rate = (1.0 - tightening) * DEFAULT_FALSE_POSITIVE_RATE;
-            (first, if capacity == 0 { schedule::capacity_at(kind, &first, rate).max(1) } else { capacity })
+            (first, if capacity == 0 { levels::capacity_at(kind, &first, rate).max(1) } else { capacity })
         }
     };
     if first_capacity > first.bits {

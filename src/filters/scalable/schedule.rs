@@ -10,7 +10,7 @@
 //! a level that is twice as large holds no more keys, or fewer. There a chain ends ([`Schedule::is_worth_adding`]).
 
 use super::{GROWTH, TIGHTENING};
-use crate::error::{Result, Status, error};
+use crate::error::{Result, error};
 use crate::filters::levels::{LEVEL, LEVEL_UNIT, LEVELS, LevelKind, MAX_HASHES};
 use crate::format::compact::Packing;
 use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
@@ -288,31 +288,4 @@ pub struct Full {
     pub capacity: u64,
     /// Its rate.
     pub false_positive_rate: f64,
-}
-
-/// The first level for so many keys at this rate: its bits, and how many of them a key sets. Only there must it have a
-/// little more room than an ordinary filter, because the first `capacity` keys may all be new to it.
-///
-/// # Errors
-/// Those of the kind of the levels.
-pub fn first_level(kind: &LevelKind, capacity: u64, rate: f64) -> Result<Geometry> {
-    let mut keys = capacity;
-    for _ in 0..64 {
-        let spec = crate::Spec { kind: Some(kind.row.kind), ..crate::Spec::with_capacity(keys, rate)? };
-        let sized = kind.row.geometry_of(&spec)?;
-        let bits = sized.bits.checked_next_multiple_of(LEVEL_UNIT).ok_or(Status::TooLarge)?;
-        let geometry = kind.geometry(keys, bits, sized.hashes)?;
-        let seen = scalable::seen(capacity as f64, |keys| (kind.row.false_positive_rate)(&geometry, keys));
-        if (kind.row.false_positive_rate)(&geometry, seen.round() as u64) <= rate {
-            return Ok(geometry);
-        }
-        keys = (seen.ceil() as u64).max(keys + 1);
-    }
-    Err(Status::Internal.into())
-}
-
-/// The most keys that a level may take at this rate.
-pub fn capacity_at(kind: &LevelKind, geometry: &Geometry, rate: f64) -> u64 {
-    let of = |keys| (kind.row.false_positive_rate)(geometry, keys);
-    scalable::taken(scalable::most_keys(rate, geometry.bits / 10, of) as f64, of) as u64
 }

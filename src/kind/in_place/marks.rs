@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::format::{self, HEADER_LENGTH, REGION_WORDS};
 use crate::kind::Base;
 use crate::storage::try_vec;
+use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// Which regions a handle has marked: a bit each.
@@ -54,6 +55,12 @@ impl Base {
     #[inline]
     pub(crate) fn unmarked(&self, word: usize) -> Option<usize> {
         if self.marks.has(word / REGION_WORDS) { None } else { Some(word) }
+    }
+
+    /// The first of these words that lies in a region that is not marked, if one does.
+    pub(crate) fn unmarked_in(&self, words: &Range<usize>) -> Option<usize> {
+        let firsts = (words.start / REGION_WORDS..words.end.div_ceil(REGION_WORDS)).map(|region| region * REGION_WORDS);
+        firsts.map(|first| first.max(words.start)).find_map(|word| self.unmarked(word))
     }
 
     /// The first word in a region that is not marked, if there is one.

@@ -77,17 +77,20 @@ impl Case {
         self.values.iter().find(|(parameter, _)| parameter.name == name).map(|(_, value)| *value)
     }
 
-    /// So many of `keys` as a filter for `capacity` keys takes.
+    /// So many of `keys` as a filter for `capacity` keys takes and remembers.
     pub fn room_for(&self, keys: u64, capacity: u64) -> u64 {
-        if self.row.overfill == Overfill::Refuses { keys.min(capacity) } else { keys }
+        match self.row.overfill {
+            Overfill::Refuses | Overfill::Forgets => keys.min(capacity),
+            Overfill::RateRises | Overfill::Grows | Overfill::IsBuilt => keys,
+        }
     }
 
-    /// A spec of a filter that so many keys fit into: larger only of a kind that refuses more than its capacity. Copies of
+    /// A spec of a filter that so many keys fit into: larger only of a kind that refuses or forgets more than its capacity. Copies of
     /// a key that take places of their own have to be near each other, so that it takes more room for them.
     pub fn with_room(&self, spec: &Spec, keys: u64) -> Spec {
         let places = if self.row.copies.is_some() { 4 * keys } else { keys };
         match self.row.overfill {
-            Overfill::Refuses => Spec { capacity: spec.capacity.max(places), ..*spec },
+            Overfill::Refuses | Overfill::Forgets => Spec { capacity: spec.capacity.max(places), ..*spec },
             _ => *spec,
         }
     }

@@ -1,12 +1,15 @@
 //! The kinds that can be levels of a filter that holds several bit arrays in one payload: those whose payload is one.
 
+pub(crate) mod batch;
+
 use super::{blocked, bloom, split_block};
-use crate::error::{Result, error};
+use crate::error::{Result, Status, error};
 use crate::format::Geometry;
 use crate::kind::Row;
 use crate::layouts::block_array::BlockArray;
 use crate::layouts::{BitLayout, classic};
 use crate::simd::Instructions;
+use crate::sizing::scalable;
 use crate::spec::{Domain, Parameter, Spec};
 use crate::storage::try_box;
 
@@ -64,6 +67,33 @@ impl LevelKind {
         (self.open)(geometry, instructions)?
             .ok_or_else(|| error!(Corrupt, "a level of the kind {name} cannot have {geometry:?}"))
     }
+}
+
+/// A level that takes so many new keys at this rate: its bits, and how many of them a key sets. It has a little more room
+/// than an ordinary filter, because some of the keys that come meanwhile seem to be there, and are not counted.
+///
+/// # Errors
+/// Those of the kind of the levels.
+pub fn level_for(kind: &LevelKind, capacity: u64, rate: f64) -> Result<Geometry> {
+    let mut keys = capacity;
+    for _ in 0..64 {
+        let spec = crate::Spec { kind: Some(kind.row.kind), ..crate::Spec::with_capacity(keys, rate)? };
+        let sized = kind.row.geometry_of(&spec)?;
+        let bits = sized.bits.checked_next_multiple_of(LEVEL_UNIT).ok_or(Status::TooLarge)?;
+        let geometry = kind.geometry(keys, bits, sized.hashes)?;
+        let seen = scalable::seen(capacity as f64, |keys| (kind.row.false_positive_rate)(&geometry, keys));
+        if (kind.row.false_positive_rate)(&geometry, seen.round() as u64) <= rate {
+            return Ok(geometry);
+        }
+        keys = (seen.ceil() as u64).max(keys + 1);
+    }
+    Err(Status::Internal.into())
+}
+
+/// The most keys that a level may take at this rate.
+pub fn capacity_at(kind: &LevelKind, geometry: &Geometry, rate: f64) -> u64 {
+    let of = |keys| (kind.row.false_positive_rate)(geometry, keys);
+    scalable::taken(scalable::most_keys(rate, geometry.bits / 10, of) as f64, of) as u64
 }
 
 fn open<L: BitLayout + 'static>(geometry: &Geometry, instructions: Instructions) -> Result<Option<Box<dyn BitLayout>>> {

@@ -1,0 +1,365 @@
+//! Kinds that forget: every key of the window is found at every moment, what is older is gone, and rates hold in every
+//! phase. No kind is named here; each test asks the rows which kinds it is for.
+
+use crate::common::{Buffer, Case, cases, empty, hash_of, image, is_soak, mix, share_of};
+use crate::conformance::{FRESH, can, fails, false_positives};
+use petal::{Answers, Capabilities, Filter, Image, Keys, Mode, OpenOptions, Overfill, Spec, Status, Window};
+use std::collections::HashMap;
+
+/// Every kind with a window, and what that is for so many keys at such a rate.
+#[track_caller]
+fn for_each_window(capacity: u64, rate: f64, test: impl Fn(&Case, &Spec, Window)) {
+    for case in share_of(cases(), 3) {
+        let Some(window) = case.row.window else { continue };
+        let spec = Spec { capacity, false_positive_rate: rate, ..case.spec() };
+        println!("{}", case.name());
+        test(&case, &spec, window(&petal::geometry(&spec).unwrap()));
+    }
+}
+
+fn insert(filter: &mut Filter, spec: &Spec, keys: std::ops::Range<u64>) {
+    let hashes: Vec<u64> = keys.map(|i| hash_of(spec, i)).collect();
+    filter.insert_batch(&Keys::Hashes(&hashes), None).outcome.unwrap();
+}
+
+/// Inserts keys, and says which of them it took as they came: where `touch` is 0, those that it did not seem to have.
+fn insert_taken(filter: &mut Filter, case: &Case, spec: &Spec, keys: std::ops::Range<u64>) -> Vec<u64> {
+    let touches = case.value("touch") != Some(0.0);
+    keys.filter(|i| filter.insert_hash(hash_of(spec, *i)).unwrap() || touches).collect()
+}
+
+fn missing_of(filter: &Filter, spec: &Spec, keys: &[u64]) -> usize {
+    keys.iter().filter(|i| !filter.contains_hash(hash_of(spec, **i))).count()
+}
+
+fn missing(filter: &Filter, spec: &Spec, keys: std::ops::Range<u64>) -> usize {
+    keys.filter(|i| !filter.contains_hash(hash_of(spec, *i))).count()
+}
+
+#[test]
+fn rows_agree_about_ageing() {
+    for case in cases() {
+        let ages = can(&case, Capabilities::AGE);
+        assert_eq!(ages, case.row.overfill == Overfill::Forgets, "{}", case.row.name);
+        assert_eq!(case.row.window.is_some(), ages, "{}", case.row.name);
+        let mut filter = empty(&Spec { capacity: 100, ..case.spec() });
+        match ages {
+            true => filter.advance(1).unwrap(),
+            false => fails(filter.advance(1), Status::Unsupported),
+        }
+    }
+}
+
+/// However many keys came before, and wherever in a generation the next one falls: the last of them are all found.
+#[test]
+fn every_key_of_the_window_is_found_at_every_phase() {
+    for_each_window(60, 0.05, |case, spec, window| {
+        let Some(keys) = window.keys else { return };
+        let all = window.steps * keys;
+        assert!((60..60 + 2 * window.steps).contains(&all), "a window of {all} keys");
+        let (mut filter, mut taken) = (empty(spec), Vec::new());
+        for i in 0..12 * all {
+            taken.extend(insert_taken(&mut filter, case, spec, i..i + 1));
+            let young = taken.len().saturating_sub(all as usize);
+            assert_eq!(missing_of(&filter, spec, &taken[young..]), 0, "after {} keys", i + 1);
+        }
+    });
+}
+
+/// In a window of time, keys are found for as many steps as it says, however many keys come meanwhile.
+#[test]
+fn every_key_of_a_window_of_time_is_found() {
+    for_each_window(50, 0.05, |case, spec, window| {
+        if window.keys.is_some() {
+            return;
+        }
+        let (mut filter, mut taken) = (empty(spec), Vec::new());
+        for step in 0..3 * window.steps + 5 {
+            // At times none, and at times far more than it was made for.
+            let count = [50, 0, 13, 300][step as usize % 4];
+            taken.push(insert_taken(&mut filter, case, spec, 1000 * step..1000 * step + count));
+            for past in step.saturating_sub(window.steps)..=step {
+                let missing = missing_of(&filter, spec, &taken[past as usize]);
+                assert_eq!(missing, 0, "of step {past} in step {step}");
+            }
+            filter.advance(1).unwrap();
+        }
+    });
+}
+
+/// After a window and a generation more, a key is found as seldom as one that never came.
+#[test]
+fn what_is_older_is_forgotten() {
+    for_each_window(2000, 0.05, |case, spec, window| {
+        let mut filter = empty(spec);
+        insert(&mut filter, spec, 0..1000);
+        match window.keys {
+            // Of these some are taken for known, and change nothing.
+            Some(keys) => insert(&mut filter, spec, 1000..1000 + (window.steps + 2) * keys * 11 / 10),
+            None => filter.advance(window.steps + 1).unwrap(),
+        }
+        let rate = filter.false_positive_rate();
+        assert!(window.keys.is_none() || (0.005..0.07).contains(&rate), "{}: {rate}", case.name());
+        let found = 1000.0 - missing(&filter, spec, 0..1000) as f64;
+        assert!(found <= 1000.0 * rate + 4.5 * (1000.0 * rate).sqrt() + 1e-9, "{found} at a rate of {rate}");
+    });
+}
+
+/// The rate keeps to what was asked for in each phase, within what one filter's own bits add by chance, and is the one
+/// that the filter states.
+#[test]
+fn rates_hold_at_every_phase() {
+    const KEYS: u64 = 20_000;
+    let rate = 0.02;
+    for_each_window(KEYS, rate, |case, spec, window| {
+        let mut filter = empty(spec);
+        let (mut next, mut worst) = (0, 0.0_f64);
+        for phase in 0..8 {
+            match window.keys {
+                Some(keys) => {
+                    let more = if phase == 0 { (window.steps + 16) * keys } else { keys / 5 };
+                    insert(&mut filter, spec, next..next + more);
+                    next += more;
+                }
+                None => {
+                    for _ in 0..if phase == 0 { window.steps + 16 } else { 1 } {
+                        filter.advance(1).unwrap();
+                        insert(&mut filter, spec, next..next + KEYS);
+                        next += KEYS;
+                    }
+                }
+            }
+            let now = filter.false_positive_rate();
+            worst = worst.max(now);
+            let fresh = if is_soak() || case.is_default() { 200_000 } else { 50_000 };
+            let found = false_positives(&filter, spec, fresh) as f64;
+            let (mean, sd) = (fresh as f64 * now, (fresh as f64 * now).sqrt());
+            assert!((found - mean).abs() < 4.5 * sd, "phase {phase}: {found} found, {mean} +- {sd} expected");
+        }
+        assert!((0.5 * rate..1.05 * rate).contains(&worst), "{}: at worst {worst}", case.name());
+        let expected = filter.expected_false_positive_rate(u64::MAX / 2);
+        assert!(window.keys.is_none() || (0.95..1.1).contains(&(expected / worst)), "{expected}, and really {worst}");
+    });
+}
+
+/// Time moves on by as many steps as are asked for, at once or one by one, in memory and in an image in place.
+#[test]
+fn time_is_moved_on() {
+    for_each_window(300, 0.01, |_, spec, window| {
+        let mut filter = empty(spec);
+        insert(&mut filter, spec, 0..200);
+        let before = image(&filter);
+        filter.advance(0).unwrap();
+        assert_eq!(image(&filter), before, "no step changes nothing");
+        for steps in [1, 2, window.steps, window.steps + 1, 3 * window.steps + 7, u64::MAX] {
+            let (mut at_once, mut one_by_one) = (filter.copy().unwrap(), filter.copy().unwrap());
+            at_once.advance(steps).unwrap();
+            assert_eq!(at_once.base().header().count, 200);
+            if steps <= 100 {
+                (0..steps).for_each(|_| one_by_one.advance(1).unwrap());
+                assert_eq!(image(&at_once), image(&one_by_one), "{steps} steps");
+            }
+            if steps > 3 * window.steps {
+                assert_eq!(at_once.measure().taken, 0, "all is forgotten");
+            }
+            let mut buffer = Buffer::of(&before);
+            buffer.open(Mode::Write, None, |filter| {
+                let filter = filter.unwrap();
+                filter.advance(steps).unwrap();
+                insert(filter, spec, 200..260);
+            });
+            insert(&mut at_once, spec, 200..260);
+            assert_eq!(buffer.bytes(), image(&at_once), "{steps} steps in place");
+            assert_eq!(missing(&at_once, spec, 200..260), 0);
+            at_once.verify().unwrap();
+        }
+        Buffer::of(&before).open(Mode::Read, None, |filter| fails(filter.unwrap().advance(1), Status::Unsupported));
+    });
+}
+
+/// Two filters that have come as far as they have: what either has is found, for as long as if the other had not been.
+#[test]
+fn windows_are_merged_by_age() {
+    for_each_window(90, 0.01, |case, spec, window| {
+        let Some(keys) = window.keys.filter(|_| can(case, Capabilities::MERGE)) else { return };
+        for (first, second) in [(0, 1), (3, 40), (40, 3), (5 * keys, keys + 1), (7 * keys + 1, 9 * keys)] {
+            let all = window.steps * keys;
+            let (mut a, mut b) = (empty(spec), empty(spec));
+            let mut young =
+                [insert_taken(&mut a, case, spec, 0..first), insert_taken(&mut b, case, spec, FRESH..FRESH + second)];
+            a.merge(&b).unwrap();
+            for more in 0..all {
+                // Of either the last ones, less as many as came since.
+                for keys in &mut young {
+                    let kept = (all - more) as usize;
+                    keys.drain(..keys.len().saturating_sub(kept));
+                    assert_eq!(missing_of(&a, spec, keys), 0, "{first} and {second}, {more} later");
+                }
+                insert(&mut a, spec, 2 * FRESH + more..2 * FRESH + more + 1);
+            }
+            a.verify().unwrap();
+        }
+    });
+}
+
+// ---- A long stream of operations ---------------------------------------------------------------------------------
+
+/// What must be found of a filter, judging by nothing but what was done to it.
+#[derive(Clone)]
+struct Model {
+    window: Window,
+    offered: u64,
+    advanced: u64,
+    /// Of each key how many were offered and how many steps were made when it came, and how many generations may have
+    /// passed since then in filters that were merged.
+    keys: HashMap<u64, [u64; 3]>,
+    count: u64,
+}
+
+impl Model {
+    /// At most so many generations began since a key came.
+    fn generations(&self, [offered, advanced, before]: [u64; 3]) -> u64 {
+        let by_keys = self.window.keys.map_or(0, |keys| (self.offered - offered).div_ceil(keys));
+        before + by_keys + (self.advanced - advanced)
+    }
+
+    fn insert(&mut self, hash: u64, is_young: bool) {
+        self.offered += 1;
+        self.count += 1;
+        if is_young {
+            self.keys.insert(hash, [self.offered, self.advanced, 0]);
+        }
+    }
+
+    fn check(&mut self, filter: &Filter) {
+        let model = self.clone();
+        self.keys.retain(|_, came| model.generations(*came) <= model.window.steps);
+        let hashes: Vec<u64> = self.keys.keys().copied().collect();
+        let mut answers = Answers::default();
+        filter.contains_batch(&Keys::Hashes(&hashes), &mut answers).unwrap();
+        assert_eq!(answers.true_count, hashes.len() as u64, "keys of the window are missing");
+        assert_eq!(filter.base().count(), self.count);
+    }
+}
+
+/// Operations of a stream: a short one, or with PETAL_OPERATIONS as many as that says.
+fn operations() -> u64 {
+    let asked = std::env::var("PETAL_OPERATIONS").ok().and_then(|text| text.parse().ok());
+    asked.unwrap_or(if is_soak() { 1_000_000 } else { 20_000 })
+}
+
+/// Insertions, single and in batches, lookups, steps, merges, copies, images that are loaded, and images that are written
+/// where they lie: the keys of the window are always found, and the bytes are those of a filter to which the same was
+/// done one by one in memory of its own.
+#[test]
+fn long_streams_lose_nothing() {
+    for_each_window(120, 0.02, |case, spec, window| {
+        let touches = case.value("touch") != Some(0.0);
+        let (mut filter, mut twin) = (empty(spec), empty(spec));
+        let mut model = Model { window, offered: 0, advanced: 0, keys: HashMap::new(), count: 0 };
+        let mut random = mix(case.name().len() as u64);
+        let mut next = || {
+            random = random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            mix(random)
+        };
+        let operations = operations();
+        let mut done = 0;
+        while done < operations {
+            let choice = next() % 64;
+            // Keys come again, soon or late.
+            let key = |number: u64| hash_of(spec, number % 700);
+            done += 1;
+            match choice {
+                0..32 => {
+                    let hash = key(next());
+                    let new = filter.insert_hash(hash).unwrap();
+                    assert_eq!(twin.insert_hash(hash).unwrap(), new);
+                    model.insert(hash, new || touches);
+                }
+                32..40 => {
+                    let hashes: Vec<u64> = (0..next() % 100).map(|_| key(next())).collect();
+                    let mut new = vec![0; hashes.len()];
+                    let mut answers = Answers { bytes: Some(&mut new), ..Answers::default() };
+                    let is_asked = next() % 2 == 0;
+                    filter.insert_batch(&Keys::Hashes(&hashes), is_asked.then_some(&mut answers)).outcome.unwrap();
+                    for (hash, answer) in hashes.iter().zip(new) {
+                        let new = twin.insert_hash(*hash).unwrap();
+                        assert!(!is_asked || answer == u8::from(new), "a batch says other things than single calls");
+                        model.insert(*hash, new || touches);
+                    }
+                    done += hashes.len() as u64;
+                }
+                40..52 => {
+                    let hash = key(next());
+                    let must = model.keys.get(&hash).is_some_and(|came| model.generations(*came) <= window.steps);
+                    let found = filter.contains_hash(hash);
+                    assert!(found || !must, "a key of the window is missing");
+                    assert_eq!(found, twin.contains_hash(hash));
+                }
+                52..55 => {
+                    let steps = [1, 1, 2, 5, 1, 1, 1, 40][next() as usize % 8];
+                    filter.advance(steps).unwrap();
+                    (0..steps).for_each(|_| twin.advance(1).unwrap());
+                    model.advanced += steps;
+                }
+                55 => {
+                    let bytes = image(&filter);
+                    filter = petal::load(&bytes, &OpenOptions::default()).unwrap();
+                }
+                56 => filter = filter.copy().unwrap(),
+                57..60 => {
+                    let mut buffer = Buffer::of(&image(&filter));
+                    let hashes: Vec<u64> = (0..next() % 20).map(|_| key(next())).collect();
+                    let steps = next() % 2;
+                    buffer.open(Mode::Write, None, |filter| {
+                        let filter = filter.unwrap();
+                        filter.advance(steps).unwrap();
+                        filter.insert_batch(&Keys::Hashes(&hashes), None).outcome.unwrap();
+                    });
+                    (0..steps).for_each(|_| twin.advance(1).unwrap());
+                    model.advanced += steps;
+                    for hash in &hashes {
+                        let new = twin.insert_hash(*hash).unwrap();
+                        model.insert(*hash, new || touches);
+                    }
+                    filter = petal::load(&buffer.bytes(), &OpenOptions::default()).unwrap();
+                }
+                60..62 if can(case, Capabilities::MERGE) => {
+                    let mut other = empty(spec);
+                    other.advance(next() % 3).unwrap();
+                    // In order, those that it took as they came.
+                    let mut hashes: Vec<u64> = (0..next() % 60).map(|_| key(next())).collect();
+                    let count = hashes.len() as u64;
+                    hashes.retain(|hash| other.insert_hash(*hash).unwrap() || touches);
+                    let now = [model.offered, model.advanced, 0];
+                    // Where they were in their generation does not show any more.
+                    for came in model.keys.values_mut() {
+                        let [offered, advanced, before] = *came;
+                        let by_keys = window.keys.map_or(0, |keys| (now[0] - offered).div_ceil(keys));
+                        *came = [now[0], now[1], before + by_keys + (now[1] - advanced)];
+                    }
+                    for (i, hash) in hashes.iter().enumerate() {
+                        let later = window.keys.map_or(0, |keys| (count - 1 - i as u64).div_ceil(keys));
+                        let came = model.keys.entry(*hash).or_insert([now[0], now[1], later]);
+                        came[2] = came[2].min(later);
+                    }
+                    filter.merge(&other).unwrap();
+                    twin.merge(&other).unwrap();
+                    model.count += count;
+                }
+                62 if next() % 8 == 0 => {
+                    filter.clear().unwrap();
+                    twin.clear().unwrap();
+                    model.keys.clear();
+                    model.count = 0;
+                }
+                _ => {
+                    filter.verify().unwrap();
+                    assert_eq!(image(&filter), image(&twin));
+                    model.check(&filter);
+                }
+            }
+        }
+        model.check(&filter);
+    });
+}
