@@ -1,8 +1,8 @@
 /*
  * Cache admission on the second request. Many objects are asked for once and never again; to put them into a disk cache
  * costs a write and pushes out something better. Here an object is stored only if it was asked for not long ago, which
- * two filters remember: when the current one is full it becomes the previous one, and the previous one is cleared and
- * becomes the current one. So a request is remembered for one to two periods, in memory that never grows.
+ * a filter of the kind "rotating" remembers: requests go into its newest generation, and when that has its share of the
+ * window the oldest is dropped. So the last WINDOW requests are always remembered, in memory that never grows.
  *
  *     cache_admission [-s SLOTS] [FILE...]
  *
@@ -19,13 +19,13 @@
 
 struct object {
     bool cached, used; /* used since the hand of the clock was here */
-    uint64_t asked;    /* the exact memory: the period in which it last was asked for and not cached, from 1; or 0 */
+    uint64_t asked;    /* the exact memory: the number of the last request for it that was no hit, from 1; or 0 */
     char name[];
 };
 
 struct admission {
-    petal_filter *current, *previous;
-    uint64_t capacity, in_current, period;
+    petal_filter *seen;
+    uint64_t window, requests;
     uint64_t too_early, forgotten; /* by the exact memory's judgement */
 };
 
@@ -68,27 +68,15 @@ static void read_requests(const char *path) {
     fclose(file);
 }
 
-/* Whether an object was asked for before, in this period or the one before it. Remembers this request. */
+/* Whether an object was asked for before, not long ago. Remembers this request. */
 static bool asked_before(struct admission *admission, struct object *object) {
-    size_t length = strlen(object->name);
-    bool is_new, in_previous = petal_filter_contains(admission->previous, object->name, length);
-    must(petal_filter_insert(admission->current, object->name, length, &is_new));
-    bool before = in_previous || !is_new;
-
-    bool really_before = object->asked && object->asked + 1 >= admission->period;
-    admission->forgotten += really_before && !before;
-    admission->too_early += before && !really_before;
-    object->asked = admission->period;
-
-    if (is_new && ++admission->in_current == admission->capacity) {
-        petal_filter *full = admission->current;
-        admission->current = admission->previous;
-        admission->previous = full;
-        must(petal_filter_clear(admission->current, &error));
-        admission->in_current = 0;
-        admission->period++;
-    }
-    return before;
+    bool is_new;
+    must(petal_filter_insert(admission->seen, object->name, strlen(object->name), &is_new));
+    uint64_t now = ++admission->requests;
+    admission->forgotten += is_new && object->asked && now - object->asked <= admission->window;
+    admission->too_early += !is_new && !object->asked;
+    object->asked = now;
+    return !is_new;
 }
 
 /* Plays all requests against an empty cache, whose victims are chosen by a clock: a simple kind of LRU. */
@@ -126,21 +114,20 @@ int main(int argc, char **argv) {
     for (int i = 1; i < argc; i++) read_requests(argv[i]);
     for (size_t i = 0; i < files.gl_pathc; i++) read_requests(files.gl_pathv[i]);
 
-    /* A period lasts until `capacity` different objects were asked for. */
-    struct admission admission = {.capacity = 10 * slots, .period = 1};
+    struct admission admission = {.window = 10 * slots};
     uint64_t filter_bytes;
-    petal_spec spec = {.struct_size = sizeof spec, .capacity = admission.capacity, .false_positive_rate = 0.01};
-    must(petal_filter_new(&spec, &admission.current, &error));
-    must(petal_filter_new(&spec, &admission.previous, &error));
-    must(petal_filter_serialized_size(admission.current, &filter_bytes));
+    petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_ROTATING, .capacity = admission.window,
+                       .false_positive_rate = 0.01};
+    must(petal_filter_new(&spec, &admission.seen, &error));
+    must(petal_filter_serialized_size(admission.seen, &filter_bytes));
 
     printf("%zu requests for %zu objects, %zu slots\n", request_count, object_count, slots);
     size_t all = play(slots, NULL, "admit at the first request ");
     size_t some = play(slots, &admission, "admit at the second request");
     printf("writes saved    %.1f %%\n", all ? 100 - 100 * (double)some / (double)all : 0.0);
-    printf("two filters     %llu bytes; %llu objects admitted too early, %llu requests forgotten\n",
-           (unsigned long long)(2 * filter_bytes), (unsigned long long)admission.too_early,
+    printf("the filter      %llu bytes; %llu objects admitted too early, %llu requests forgotten\n",
+           (unsigned long long)filter_bytes, (unsigned long long)admission.too_early,
            (unsigned long long)admission.forgotten);
-    petal_filter_free(admission.current), petal_filter_free(admission.previous);
+    petal_filter_free(admission.seen);
     return request_count == 0 || admission.forgotten != 0;
 }

@@ -36,9 +36,13 @@ fn plans_reach_the_limits() {
                 Err(error) => {
                     assert!(shift > 30, "{}: 2^{shift}: {error}", case.name());
                     // From 2^58 keys on there are too few hashes for such a rate, and sooner for a level of it.
-                    let is_level = matches!(case.row.overfill, Overfill::Grows | Overfill::Forgets) && shift >= 50;
+                    let is_level = case.row.overfill == Overfill::Grows && shift >= 56;
                     let status = if shift < 58 && !is_level { Status::TooLarge } else { Status::OutOfRange };
-                    assert_eq!(error.status(), status, "{}: 2^{shift}: {error}", case.name());
+                    // What forgets has to be right about a few times as many keys, and may find either first.
+                    let either = case.row.overfill == Overfill::Forgets && shift >= 50;
+                    let is_right = error.status() == status
+                        || either && matches!(error.status(), Status::TooLarge | Status::OutOfRange);
+                    assert!(is_right, "{}: 2^{shift}: {error}", case.name());
                 }
             }
         }

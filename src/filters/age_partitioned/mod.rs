@@ -3,7 +3,7 @@
 //!
 //! Shtul, Baquero and Almeida, "Age-Partitioned Bloom Filters", 2020. There are k + l slices, each with a hash function of
 //! its own for ever. When g keys have come, or time is moved on, the oldest is cleared and becomes the youngest: so a
-//! slice takes keys for k generations and is half full then, and lies there for l more. A key is found until l
+//! slice takes keys for k generations and is about half full then, and lies there for l more. A key is found until l
 //! generations have passed at least, and a window of N keys has g = N / l. That takes (k + l) k / (l ln 2) bits for each
 //! key of the window, fewer the finer it is divided.
 //!
