@@ -837,6 +837,22 @@ petal_status petal_filter_resize(petal_filter *filter,
                                  uint64_t capacity,
                                  petal_error *error);
 
+/**
+ * Moves time on by `steps` steps, of a kind that forgets its oldest keys: each step forgets those that are oldest then.
+ * What a step is, and how many of them a key is found for at least, is for each kind to say: of `rotating` a generation,
+ * of which it has the parameter "generations", and a key is found for one step less. So a window of time T moves on by
+ * one step whenever T / (generations - 1) has passed. More steps than a key is there for do no more than those; 0 do
+ * nothing. The count of keys offered stays. A filter whose window is one of keys (the parameter "clock") moves on by
+ * itself, and may be moved on besides.
+ *
+ * `PETAL_ERR_UNSUPPORTED` without `PETAL_CAN_AGE`. An image in place is changed only where keys are forgotten, and
+ * those who read it go on meanwhile; `PETAL_ERR_CORRUPT` if it does not match its checksums there. After a failure the
+ * filter is as it was. Linear in what is forgotten. Since 0.1.
+ */
+petal_status petal_filter_advance(petal_filter *filter,
+                                  uint64_t steps,
+                                  petal_error *error);
+
 /** Forgets all keys. Since 0.1. */
 petal_status petal_filter_clear(petal_filter *filter, petal_error *error);
 
@@ -995,6 +1011,10 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_VARIABLE_INCREMENT 27
 /** The layered Bloom filter: counts keys to the number of its layers, each smaller than the one before. */
 #define PETAL_KIND_LAYERED 28
+/** A window of the last keys, or of time, in slices of bits by age: finer steps and fewer bits than rotating. */
+#define PETAL_KIND_AGE_PARTITIONED 32
+/** A window of the last keys, or of time: generations of bit arrays, the oldest dropped as a whole. */
+#define PETAL_KIND_ROTATING 34
 /** A map built once: the exact value of each key, and of other keys that they are not there. */
 #define PETAL_KIND_BLOOMIER 7
 /** A map built once, the smallest: the exact value of each key, and an arbitrary one of every other key. */
@@ -1044,6 +1064,11 @@ typedef uint32_t petal_kind;
 #define PETAL_CAN_ENUMERATE (1ull << 12)
 /** Can be given another size without its keys: `petal_filter_resize()`. */
 #define PETAL_CAN_RESIZE (1ull << 13)
+/**
+ * Forgets its oldest keys, and its time can be moved on: `petal_filter_advance()`. `petal_plan()` proposes such kinds to
+ * those only who ask for them.
+ */
+#define PETAL_CAN_AGE (1ull << 14)
 
 /** The size of a name, with its final NUL. */
 #define PETAL_NAME_SIZE 32
@@ -1064,6 +1089,8 @@ typedef uint32_t petal_overfill;
 #define PETAL_OVERFILL_GROWS 3
 /** It takes no keys: a builder makes it from all of them, and `petal_filter_new()` refuses its kind. */
 #define PETAL_OVERFILL_IS_BUILT 4
+/** It keeps its rate and forgets the oldest keys: its capacity is the window that it remembers. */
+#define PETAL_OVERFILL_FORGETS 5
 
 /** What the library knows of a kind. Since 0.1. */
 typedef struct petal_kind_info {
@@ -2134,7 +2161,7 @@ petal_status petal_format_spec(const char *format,
 typedef struct petal_plan_request {
   /** sizeof(petal_plan_request). */
   size_t struct_size;
-  /** Distinct keys. */
+  /** Distinct keys; of kinds that forget (`PETAL_CAN_AGE`) the window, of which the last so many are remembered. */
   uint64_t keys;
   /** The greatest false-positive rate, inside (0, 1); 0 if `memory` is set. */
   double false_positive_rate;
@@ -2178,7 +2205,7 @@ typedef struct petal_proposal {
   uint64_t bytes;
   /**
    * The exact false-positive rate with all keys in it; with `PETAL_CAN_GROW`, the rate that it keeps to however many
-   * keys come.
+   * keys come; with `PETAL_CAN_AGE`, the largest that it comes to, with `keys` keys in the window.
    */
   double false_positive_rate;
   /** Cache lines that a lookup of a present key touches. */

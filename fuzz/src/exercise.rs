@@ -140,6 +140,13 @@ pub fn change(filter: &Filter) {
         }
         let _ = often.verify();
     }
+    if can(&copy, Capabilities::AGE) {
+        let mut aged = copy.copy().expect("small");
+        aged.advance(1).expect("it can");
+        reload(&aged, sound);
+        aged.advance(u64::MAX).expect("it can");
+        assert!(!sound || aged.measure().taken == 0, "something outlives all time");
+    }
     reload(&copy, sound);
     remove(&copy, is_scattered);
     if can(&copy, Capabilities::INTERSECT) {
