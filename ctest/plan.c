@@ -17,9 +17,10 @@ static size_t all_filters(void) {
   return filters;
 }
 
-/* Whether the universe of the keys, which it needs, is not known. */
-static bool lacks_universe(const petal_plan_request *request, petal_kind kind) {
-  return check_kind_info(kind).takes_integers && request->universe == 0;
+/* Whether it needs the universe of the keys, which is not known, or forgets keys, which nobody asked for. */
+static bool is_not_meant(const petal_plan_request *request, petal_kind kind) {
+  bool forgets = check_can(kind, PETAL_CAN_AGE) && !(request->capabilities & PETAL_CAN_AGE);
+  return forgets || (check_kind_info(kind).takes_integers && request->universe == 0);
 }
 
 static void plan(const petal_plan_request *request) {
@@ -81,7 +82,7 @@ static void what_does_not_fit(void) {
   for (size_t i = 0; i < count; i++) {
     petal_kind_info info = {.struct_size = sizeof info};
     CHECK_OK(petal_kind_find(proposals[i].name, &info));
-    bool can = (info.capabilities & request.capabilities) == request.capabilities && !lacks_universe(&request, info.kind);
+    bool can = (info.capabilities & request.capabilities) == request.capabilities && !is_not_meant(&request, info.kind);
     CHECK_STATUS(proposals[i].status, can ? PETAL_OK : PETAL_ERR_UNSUPPORTED);
   }
   /* Kinds that take no keys are proposed only to whom they will do. */
@@ -90,7 +91,7 @@ static void what_does_not_fit(void) {
                                    .is_static = is_static};
     plan(&request);
     for (size_t i = 0; i < count; i++) {
-      bool can = (is_static || check_can(proposals[i].kind, PETAL_CAN_INSERT)) && !lacks_universe(&request, proposals[i].kind);
+      bool can = (is_static || check_can(proposals[i].kind, PETAL_CAN_INSERT)) && !is_not_meant(&request, proposals[i].kind);
       CHECK_STATUS(proposals[i].status, can ? PETAL_OK : PETAL_ERR_UNSUPPORTED);
       /* Builders keep the keys of those that take none. */
       bool collects = can && !check_can(proposals[i].kind, PETAL_CAN_INSERT);
@@ -101,8 +102,8 @@ static void what_does_not_fit(void) {
                                  .is_static = 1};
   plan(&request);
   for (size_t i = 0; i < count; i++) {
-    bool lacks = lacks_universe(&request, proposals[i].kind);
-    CHECK_STATUS(proposals[i].status, lacks ? PETAL_ERR_UNSUPPORTED : PETAL_ERR_TOO_LARGE);
+    bool refused = is_not_meant(&request, proposals[i].kind);
+    CHECK_STATUS(proposals[i].status, refused ? PETAL_ERR_UNSUPPORTED : PETAL_ERR_TOO_LARGE);
   }
 
   /* Where keys are integers below a bound, a bit for each of these is the smallest if they are few. */
@@ -128,6 +129,19 @@ static void what_does_not_fit(void) {
     if (proposals[i].status != PETAL_OK && counts) {
       CHECK_TEXT(proposals[i].reason, "300");
     }
+  /* A window: what is proposed keeps its rate at the worst moment, and may be made so. */
+  request = (petal_plan_request){.struct_size = sizeof request, .keys = 100000, .false_positive_rate = 0.01,
+                                 .capabilities = PETAL_CAN_AGE};
+  plan(&request);
+  CHECK_OK(proposals[0].status);
+  for (size_t i = 0; i < count && proposals[i].status == PETAL_OK; i++) {
+    petal_spec spec = {.struct_size = sizeof spec, .kind = proposals[i].kind, .capacity = 100000,
+                       .false_positive_rate = 0.01};
+    uint64_t bytes = 0;
+    CHECK_OK(petal_spec_image_size(&spec, &bytes, NULL));
+    CHECK_EQUAL(bytes, proposals[i].bytes);
+    CHECK(check_can(proposals[i].kind, PETAL_CAN_AGE) && proposals[i].bits_per_key < 25);
+    CHECK(proposals[i].false_positive_rate <= 0.01 && proposals[i].false_positive_rate > 0.008);
   }
 
   /* Fewer places than kinds hold the best. */

@@ -390,8 +390,11 @@ fn sizes_in_every_form() {
         match kind.sizes {
             Sizes::Multiples(unit) => {
                 assert!(bits <= 12_300 && bits + unit > 12_300, "{} {bits}", kind.name);
-                // As many as the keys need, where a filter may be full.
-                let units = if kind.overfill == Overfill::Refuses { 12_300 } else { 50 };
+                // As many as the keys need, where a filter may be full or forgets.
+                let units = match kind.overfill {
+                    Overfill::Refuses | Overfill::Forgets => 12_300,
+                    Overfill::RateRises | Overfill::Grows | Overfill::IsBuilt => 50,
+                };
                 assert_eq!(build(&format!("--bits {}", units * unit))["bits"].as_u64(), Some(units * unit));
             }
             Sizes::ByKeys => {

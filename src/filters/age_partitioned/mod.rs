@@ -107,7 +107,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     };
     let each = bits / u64::from(slices(hashes, keys).count());
     // Then there is always a key that sets a bit in the youngest slice, and which makes the next one follow.
-    if clock == 0 && keys >= each && each > 1 {
+    if clock == 0 && keys >= each {
         return Err(error!(
             OutOfRange,
             "capacity = {keys} keys for each of slices = {old} are too many for slices of {each} bits"
