@@ -1012,6 +1012,7 @@ typedef uint32_t petal_kind;
 /** The layered Bloom filter: counts keys to the number of its layers, each smaller than the one before. */
 #define PETAL_KIND_LAYERED 28
 /** A window of the last keys, or of time, in slices of bits by age: finer steps and fewer bits than rotating. */
+/** A window of the last keys, or of time, in slices of bits by age: finer and smaller than rotating. */
 #define PETAL_KIND_AGE_PARTITIONED 32
 /** A window of the last keys, or of time: generations of bit arrays, the oldest dropped as a whole. */
 #define PETAL_KIND_ROTATING 34

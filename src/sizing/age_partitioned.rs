@@ -1,13 +1,13 @@
-//! Age-partitioned Bloom filters: `k + l` slices of s bits in the order of their age, of which a key sets a bit in each of
-//! the k youngest.
+//! Age-partitioned Bloom filters: `k + l` slices of s bits in the order of their age, of which a key sets a bit in each
+//! of the k youngest.
 //!
 //! Shtul, Baquero and Almeida, "Age-Partitioned Bloom Filters", 2020. After every g keys a slice of zeros becomes the
 //! youngest and the oldest is dropped. A lookup says true if k slices that follow each other have the key's bits. So a
 //! key is found until g keys have come l times more at least.
 //!
 //! Slices have hash functions of their own: given their fills `r_0, r_1, ...` a lookup of an absent key meets set bits
-//! independently, and the rate is the probability of a run of k: [`run`], one pass over the slices. It is linear in each
-//! fill, and the fills are independent, so that their means give the mean rate: with n keys that had to do with a
+//! independently, and the rate is the probability of a run of k: [`run`], one pass over the slices. It is linear in
+//! each fill, and the fills are independent, so that their means give the mean rate: with n keys that had to do with a
 //! slice, `1 - (1 - 1/s)^n`. Of slice i these are the keys of `min(i + 1, k)` generations, less those that the youngest
 //! still misses. The rate is largest when that is complete, by a tenth or more: the pairs (k, l) that the paper lists
 //! keep their rates on average only, and [`slice_bits`] keeps them there.
@@ -136,8 +136,8 @@ pub fn best_hashes(old: u32, rate: f64) -> u32 {
     search::valley(guess, MAX_HASHES, cost, f64::total_cmp)
 }
 
-/// The number of slices for each key with which filters of so many bits in all, for so many keys in a generation, have the
-/// lowest rate.
+/// The number of slices for each key with which filters of so many bits in all, for so many keys in a generation, have
+/// the lowest rate.
 pub fn best_hashes_of_bits(old: u32, bits: u64, keys: u64) -> u32 {
     let worst = |hashes: u32| {
         let bits = bits / u64::from(hashes + old);

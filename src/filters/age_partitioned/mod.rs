@@ -1,14 +1,14 @@
-//! The kind `age_partitioned`: a ring of slices of bits, of which a key sets a bit in each of the k youngest and is found
-//! in any k that follow each other.
+//! The kind `age_partitioned`: a ring of slices of bits, of which a key sets a bit in each of the k youngest and is
+//! found in any k that follow each other.
 //!
-//! Shtul, Baquero and Almeida, "Age-Partitioned Bloom Filters", 2020. There are k + l slices, each with a hash function of
-//! its own for ever. When g keys have come, or time is moved on, the oldest is cleared and becomes the youngest: so a
-//! slice takes keys for k generations and is about half full then, and lies there for l more. A key is found until l
-//! generations have passed at least, and a window of N keys has g = N / l. That takes (k + l) k / (l ln 2) bits for each
-//! key of the window, fewer the finer it is divided.
+//! Shtul, Baquero and Almeida, "Age-Partitioned Bloom Filters", 2020. There are k + l slices, each with a hash function
+//! of its own for ever. When g keys have come, or time is moved on, the oldest is cleared and becomes the youngest: so
+//! a slice takes keys for k generations and is about half full then, and lies there for l more. A key is found until l
+//! generations have passed at least, and a window of N keys has g = N / l. That takes (k + l) k / (l ln 2) bits for
+//! each key of the window, fewer the finer it is divided.
 //!
-//! [`crate::sizing::age_partitioned`] has the rate, exactly, and holds it to what was asked for at the moment when it is
-//! largest, before each step.
+//! [`crate::sizing::age_partitioned`] has the rate, exactly, and holds it to what was asked for at the moment when it
+//! is largest, before each step.
 //!
 //! A generation counts the keys that change something. Where all young slices have a key's bits already it is as young
 //! as it can be; any other key that comes again is young again.
@@ -29,7 +29,7 @@ use slices::Shape;
 /// How finely the window is divided.
 pub const SLICES: Parameter = Parameter {
     name: "slices",
-    summary: "steps of the window: with each of them the oldest keys are forgotten; more take fewer bits and more lines",
+    summary: "steps of the window, each of which forgets the oldest keys: more take fewer bits and more lines",
     default: 24.0,
     domain: Domain::Integer(1, MAX_OLD as u64),
     word: Some(0),
@@ -45,7 +45,7 @@ const STATE_WORDS: usize = 8;
 pub const ROW: Row = Row {
     kind: KindId(32),
     name: "age_partitioned",
-    summary: "a window of the last keys, or of time, in slices of bits by age: finer steps and fewer bits than rotating",
+    summary: "a window of the last keys, or of time, in slices of bits by age: finer and smaller than rotating",
     capabilities: Capabilities::INSERT.with(Capabilities::CLEAR).with(Capabilities::AGE),
     parameters: &[&SLICES, &CLOCK],
     structure: Structure::Filter { open: filter::open },

@@ -174,8 +174,8 @@ impl<'a> Slices<'a> {
         (0..self.shape.hashes).for_each(|age| self.fetch(hash, age));
     }
 
-    /// Which of at most [`CHUNK`] mixed hashes may be there. Which slice a key needs next hangs on the one before: so all
-    /// keys take a step in turn, and the line of the next one comes while the others take theirs.
+    /// Which of at most [`CHUNK`] mixed hashes may be there. Which slice a key needs next hangs on the one before: so
+    /// all keys take a step in turn, and the line of the next one comes while the others take theirs.
     pub fn contains_chunk(&self, hashes: &[u64]) -> [u64; GROUPS] {
         let mut walks = [Walk::default(); CHUNK];
         let mut found = [0; GROUPS];

@@ -69,8 +69,8 @@ impl LevelKind {
     }
 }
 
-/// A level that takes so many new keys at this rate: its bits, and how many of them a key sets. It has a little more room
-/// than an ordinary filter, because some of the keys that come meanwhile seem to be there, and are not counted.
+/// A level that takes so many new keys at this rate: its bits, and how many of them a key sets. It has a little more
+/// room than an ordinary filter, because some of the keys that come meanwhile seem to be there, and are not counted.
 ///
 /// # Errors
 /// Those of the kind of the levels.

@@ -137,8 +137,8 @@ impl Rotating {
         bits::arc(first as u64, steps, self.shape.generations).map(place)
     }
 
-    /// Inserts keys of which the mixed hashes are given, into memory of the filter's own: which of them were new. `None`,
-    /// having done nothing, if they might not all fit into the newest generation.
+    /// Inserts keys of which the mixed hashes are given, into memory of the filter's own: which of them were new.
+    /// `None`, having done nothing, if they might not all fit into the newest generation.
     fn insert_into_newest(&mut self, hashes: &[u64], is_asked: bool) -> Option<[u64; batch::GROUPS]> {
         if self.room() < hashes.len() as u64 {
             return None;
@@ -286,8 +286,8 @@ impl Insert for Rotating {
     }
 }
 
-/// Generations of one age are united. The newest one is taken to have as many keys as the one of both that has fewer, so
-/// that each key stays for as many keys as if the other filter had never been; one without any key changes nothing.
+/// Generations of one age are united. The newest one is taken to have as many keys as the one of both that has fewer,
+/// so that each key stays for as many keys as if the other filter had never been; one without any key changes nothing.
 impl Merge for Rotating {
     fn merge_with(&mut self, other: &dyn Kind) -> Result<()> {
         let others = other.base().words().shared();

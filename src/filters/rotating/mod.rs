@@ -82,7 +82,8 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
-/// The geometry that a spec asks for. Exact `bits` are those of all generations together, each of which has whole lines.
+/// The geometry that a spec asks for. Exact `bits` are those of all generations together, each of which has whole
+/// lines.
 fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     let (level, generations) = (spec.parameter(&LEVEL)?, spec.parameter(&GENERATIONS)?);
     let (touch, clock) = (spec.parameter(&TOUCH)?, spec.parameter(&CLOCK)?);
