@@ -129,6 +129,8 @@ static void what_does_not_fit(void) {
     if (proposals[i].status != PETAL_OK && counts) {
       CHECK_TEXT(proposals[i].reason, "300");
     }
+  }
+
   /* A window: what is proposed keeps its rate at the worst moment, and may be made so. */
   request = (petal_plan_request){.struct_size = sizeof request, .keys = 100000, .false_positive_rate = 0.01,
                                  .capabilities = PETAL_CAN_AGE};
