@@ -51,7 +51,7 @@ impl LevelKind {
     /// The geometry of a level of exactly so many bits; `hashes` = 0 is the best for `capacity` keys.
     ///
     /// # Errors
-    /// [`Status::OutOfRange`](crate::Status::OutOfRange) and [`Status::TooLarge`](crate::Status::TooLarge) where the
+    /// [`Status::OutOfRange`] and [`Status::TooLarge`] where the
     /// kind cannot have it.
     pub fn geometry(&self, capacity: u64, bits: u64, hashes: u32) -> Result<Geometry> {
         self.row.geometry_of(&Spec { kind: Some(self.row.kind), capacity, bits, hashes, ..Spec::default() })
@@ -60,8 +60,8 @@ impl LevelKind {
     /// The layout of a level.
     ///
     /// # Errors
-    /// [`Status::Corrupt`](crate::Status::Corrupt) for a geometry that the kind cannot have;
-    /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+    /// [`Status::Corrupt`] for a geometry that the kind cannot have;
+    /// [`Status::OutOfMemory`].
     pub fn open(&self, geometry: &Geometry, instructions: Instructions) -> Result<Box<dyn BitLayout>> {
         let name = self.row.name;
         (self.open)(geometry, instructions)?

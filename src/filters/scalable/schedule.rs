@@ -10,6 +10,8 @@
 //! a level that is twice as large holds no more keys, or fewer. There a chain ends ([`Schedule::is_worth_adding`]).
 
 use super::{GROWTH, TIGHTENING};
+#[cfg(doc)]
+use crate::error::Status;
 use crate::error::{Result, error};
 use crate::filters::levels::{LEVEL, LEVEL_UNIT, LEVELS, LevelKind, MAX_HASHES};
 use crate::format::compact::Packing;
