@@ -62,6 +62,8 @@ var unread = map[Kind]string{
 	25: "spectral",
 	27: "variable_increment",
 	28: "layered",
+	32: "age_partitioned",
+	34: "rotating",
 }
 
 // kindRow is what this package knows of a kind.
