@@ -205,7 +205,8 @@ static inline bool check_is_writable(petal_kind kind) { return check_kind_info(k
 
 /* Whether a key that is offered twice leaves something else than one that is offered once. */
 static inline bool check_counts(petal_kind kind) {
-  return (check_kind_info(kind).capabilities & (PETAL_CAN_REMOVE | PETAL_CAN_COUNT)) != 0;
+  return (check_kind_info(kind).capabilities & (PETAL_CAN_REMOVE | PETAL_CAN_COUNT)) != 0 &&
+         !check_can(kind, PETAL_MAY_LOSE_KEYS);
 }
 
 /* Whether a key that is offered again may be refused, because it takes room of its own. */

@@ -1070,6 +1070,11 @@ typedef uint32_t petal_kind;
  * those only who ask for them.
  */
 #define PETAL_CAN_AGE (1ull << 14)
+/**
+ * No ability, but a warning: lookups may say of keys that are there that they are not. `petal_plan()` proposes such
+ * kinds to those only who ask for it.
+ */
+#define PETAL_MAY_LOSE_KEYS (1ull << 15)
 
 /** The size of a name, with its final NUL. */
 #define PETAL_NAME_SIZE 32
@@ -2168,7 +2173,7 @@ typedef struct petal_plan_request {
   double false_positive_rate;
   /** The most bytes; 0 if `false_positive_rate` is set. */
   uint64_t memory;
-  /** What the kind must be able to do: `PETAL_CAN_*`, ORed. */
+  /** What the kind must be able to do: `PETAL_CAN_*`, ORed; with `PETAL_MAY_LOSE_KEYS` kinds that lose keys will do. */
   uint64_t capabilities;
   /** 1 if all keys are known before the first lookup, so that kinds which cannot insert will do; otherwise 0. */
   uint32_t is_static;

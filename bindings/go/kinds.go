@@ -47,6 +47,8 @@ const (
 	CanResize Capabilities = C.PETAL_CAN_RESIZE
 	// CanAge is that of [Filter.Advance].
 	CanAge Capabilities = C.PETAL_CAN_AGE
+	// MayLoseKeys is no ability, but a warning: lookups may say of keys that are there that they are not.
+	MayLoseKeys Capabilities = C.PETAL_MAY_LOSE_KEYS
 )
 
 // Has says whether all of other are among the capabilities.

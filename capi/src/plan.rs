@@ -21,7 +21,7 @@ pub struct petal_plan_request {
     pub false_positive_rate: f64,
     /// The most bytes; 0 if `false_positive_rate` is set.
     pub memory: u64,
-    /// What the kind must be able to do: `PETAL_CAN_*`, ORed.
+    /// What the kind must be able to do: `PETAL_CAN_*`, ORed; with `PETAL_MAY_LOSE_KEYS` kinds that lose keys will do.
     pub capabilities: u64,
     /// 1 if all keys are known before the first lookup, so that kinds which cannot insert will do; otherwise 0.
     pub is_static: u32,

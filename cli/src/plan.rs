@@ -52,6 +52,7 @@ pub fn run(args: &args::Plan, common: args::Common) -> Outcome {
         (args.remove, Capabilities::REMOVE),
         (args.count || args.times.is_some(), Capabilities::COUNT),
         (args.growing, Capabilities::GROW),
+        (args.may_lose_keys, Capabilities::MAY_LOSE_KEYS),
     ];
     let capabilities = wanted.iter().filter(|(wanted, _)| *wanted).fold(Capabilities::NONE, |all, (_, one)| all | *one);
     let keys = args.window.unwrap_or(args.keys);

@@ -378,6 +378,7 @@ fn plan_keeps_to_memory_and_says_why_not() {
     let wishes = [
         ("", Can::INSERT),
         ("--remove", Can::INSERT | Can::REMOVE),
+        ("--remove --may-lose-keys", Can::INSERT | Can::REMOVE),
         ("--count", Can::INSERT | Can::COUNT),
         ("--growing", Can::INSERT | Can::GROW),
         ("--static", Can::NONE),
@@ -389,13 +390,17 @@ fn plan_keeps_to_memory_and_says_why_not() {
         let keys = if ages { "" } else { "--keys 1M" };
         let run = petal(format!("plan {keys} --fpr 0.01 --json {options}").split_whitespace());
         let plan = json(std::str::from_utf8(&run.stdout).unwrap());
-        // Nobody gets a kind that forgets keys without having asked for it.
-        let able = able(needed).filter(|row| row.capabilities.contains(Can::AGE) == ages).count();
+        // Nobody gets a kind that forgets or loses keys without having asked for it.
+        let is_welcome = |row: &petal::Row| {
+            let loses = row.capabilities.contains(Can::MAY_LOSE_KEYS);
+            row.capabilities.contains(Can::AGE) == ages && (!loses || options.contains("lose"))
+        };
+        let able = able(needed).filter(|row| is_welcome(row)).count();
         assert_eq!(fits(&plan).len(), able, "{options}");
         assert_eq!(run.status, i32::from(able == 0), "{options}");
         for other in plan["proposals"].as_array().unwrap().iter().filter(|one| !one["reason"].is_null()) {
             let reason = other["reason"].as_str().unwrap();
-            let known = ["cannot", "universe", "not asked for"];
+            let known = ["cannot", "universe", "not asked for", "may lose keys"];
             assert!(known.iter().any(|known| reason.contains(known)), "{other}");
         }
     }

@@ -43,6 +43,9 @@ impl Capabilities {
 
     /// Forgets its oldest keys, and its time can be moved on.
     pub const AGE: Capabilities = Capabilities(1 << 14);
+    /// May say of keys that are there that they are not. It is no ability, but what whoever asks for others has to know:
+    /// [`plan`](crate::plan) proposes such kinds to those only who ask for it.
+    pub const MAY_LOSE_KEYS: Capabilities = Capabilities(1 << 15);
 
     /// What changes a filter or a map, and what a handle for reading cannot do.
     pub const WRITING: Capabilities = Capabilities::INSERT
@@ -61,7 +64,7 @@ impl Capabilities {
     pub const RESIZING: Capabilities = Capabilities::FOLD.with(Capabilities::GROW).with(Capabilities::RESIZE);
 
     /// Every capability with its name.
-    pub const ALL: [(&'static str, Capabilities); 15] = [
+    pub const ALL: [(&'static str, Capabilities); 16] = [
         ("insert", Capabilities::INSERT),
         ("clear", Capabilities::CLEAR),
         ("merge", Capabilities::MERGE),
@@ -77,6 +80,7 @@ impl Capabilities {
         ("enumerate", Capabilities::ENUMERATE),
         ("resize", Capabilities::RESIZE),
         ("age", Capabilities::AGE),
+        ("may_lose_keys", Capabilities::MAY_LOSE_KEYS),
     ];
 
     /// Whether all of `other` is in this set.

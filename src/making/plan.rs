@@ -15,7 +15,7 @@ pub struct Request {
     pub keys: u64,
     /// What the filter is to keep to.
     pub goal: Goal,
-    /// What it must be able to do.
+    /// What it must be able to do; with [`Capabilities::MAY_LOSE_KEYS`] kinds are proposed too that may lose keys.
     pub capabilities: Capabilities,
     /// Whether all keys are known before the first lookup, so that kinds which cannot insert will do.
     pub is_static: bool,
@@ -105,7 +105,10 @@ fn cost(fit: &Fit, request: &Request) -> (f64, f64) {
 }
 
 fn propose(row: &Row, request: &Request) -> Result<Fit> {
-    let missing = request.capabilities.without(row.capabilities);
+    let missing = request.capabilities.without(row.capabilities).without(Capabilities::MAY_LOSE_KEYS);
+    if row.capabilities.without(request.capabilities).contains(Capabilities::MAY_LOSE_KEYS) {
+        return Err(error!(Unsupported, "{} may lose keys", row.name));
+    }
     if let Some((name, _)) = Capabilities::ALL.iter().find(|(_, one)| missing.contains(*one)) {
         return Err(error!(Unsupported, "{} cannot {name}", row.name));
     }

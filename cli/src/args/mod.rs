@@ -514,6 +514,9 @@ pub struct Plan {
     /// Single keys are to be removed.
     #[arg(long)]
     pub remove: bool,
+    /// Kinds will do, too, that may say of keys which are there that they are not.
+    #[arg(long)]
+    pub may_lose_keys: bool,
     /// It is to be told how often a key was inserted.
     #[arg(long)]
     pub count: bool,

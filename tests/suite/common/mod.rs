@@ -112,7 +112,8 @@ impl Case {
     /// Whether filters hold each key as often as it was inserted.
     pub fn is_multiset(&self) -> bool {
         let capabilities = self.capabilities();
-        capabilities.contains(Capabilities::REMOVE) || capabilities.contains(Capabilities::COUNT)
+        let counts = capabilities.contains(Capabilities::REMOVE) || capabilities.contains(Capabilities::COUNT);
+        counts && !capabilities.contains(Capabilities::MAY_LOSE_KEYS)
     }
 
     pub fn is_default(&self) -> bool {
