@@ -53,7 +53,7 @@ pub use estimate::{Comparison, Estimate, INTERVAL_SIGMAS, compare, estimate};
 pub use filter::{Asked, Filter, filters_contain, filters_contain_hash, filters_contain_u64};
 pub use hash::{HashFunction, Hasher, SecretKey};
 pub use image::Image;
-pub use keys::{Keys, hash_keys};
+pub use keys::{Keys, WholeKeys, hash_keys};
 pub use kind::{
     Base, Capabilities, Counted, Entry, Overfill, PROGRESS_INTERVAL, Progress, Records, Row, Sizes, Structure, Window,
 };

@@ -26,7 +26,7 @@ mod leveldb;
 mod libbloom;
 mod orc;
 mod parquet;
-mod redisbloom;
+pub mod redisbloom;
 mod redisbloom_cuckoo;
 mod rocksdb;
 mod spark;

@@ -38,6 +38,7 @@ const LINK: u64 = 53;
 
 const PLACEMENTS: [&str; 2] = ["redisbloom", "libbloom_2"];
 
+/// The row of the format.
 pub const FORMAT: Format = Format {
     name: "redisbloom",
     summary: "RedisBloom's Bloom filters: the chunks of BF.SCANDUMP, one after the other",
@@ -54,33 +55,123 @@ fn import(bytes: &[u8], options: &ImportOptions) -> Result<Filter> {
     whole.filter(&parts)
 }
 
+/// What the first chunk says: the whole and its links, without their arrays.
+pub struct Header {
+    /// Options as the format numbers them.
+    pub options: u32,
+    /// The entries of a link over those of the one before.
+    pub expansion: u32,
+    /// The links with how many keys each has taken, the oldest first.
+    pub links: Vec<(Link, u64)>,
+}
+
+impl Header {
+    /// The header of an empty filter, as the owner makes it for so many keys at this rate; `None` if there is none of
+    /// that size.
+    pub fn sized(capacity: u64, rate: f64, expansion: u32, scales: bool) -> Option<Header> {
+        let options = NO_ROUND | FORCE_64 | if scales { 0 } else { NO_SCALING };
+        let first = sized(foreign::number(PLACEMENTS[0])?, capacity, if scales { rate * TIGHTENING } else { rate })?;
+        let mut links = try_vec(1).ok()?;
+        links.push((first, 0));
+        Some(Header { options, expansion, links })
+    }
+
+    /// The header that bytes start with; what follows it is left in the cursor.
+    ///
+    /// # Errors
+    /// [`Status::Corrupt`](crate::Status::Corrupt) for what the owner would refuse,
+    /// [`Status::Truncated`](crate::Status::Truncated), [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+    pub fn read(cursor: &mut Cursor) -> Result<Header> {
+        let keys = u64::from_le_bytes(cursor.array()?);
+        let [count, options, expansion] = [cursor.array()?, cursor.array()?, cursor.array()?].map(u32::from_le_bytes);
+        let lines = cursor.take(LINK * u64::from(count))?;
+        let mut links = try_vec(count as usize)?;
+        for line in lines.chunks_exact(LINK as usize) {
+            links.push(link(&mut Cursor::new(line))?);
+        }
+        let header = Header { options, expansion, links };
+        header.check(keys)?;
+        Ok(header)
+    }
+
+    /// Refuses a header that is of no filter with so many keys.
+    ///
+    /// # Errors
+    /// [`Status::Corrupt`](crate::Status::Corrupt).
+    pub fn check(&self, keys: u64) -> Result<()> {
+        let Header { options, links, .. } = self;
+        if options & !KNOWN != 0 || links.is_empty() {
+            return Err(error!(Corrupt, "options {options:#x} and {} links are not possible", links.len()));
+        }
+        for (link, _) in links {
+            check_link(link)?;
+        }
+        let sum = links.iter().fold(0_u64, |sum, (_, taken)| sum.saturating_add(*taken));
+        match sum == keys {
+            true => Ok(()),
+            false => Err(error!(Corrupt, "the filter says that it holds {keys} keys, and its links {sum}")),
+        }
+    }
+
+    /// Gives the bytes of the header to a sink.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`](crate::Status::Unsupported) for more links or keys than it has room for; those of the
+    /// sink.
+    pub fn write(&self, sink: &mut Sink) -> Result<()> {
+        let keys = self.links.iter().try_fold(0_u64, |sum, (_, taken)| sum.checked_add(*taken));
+        let (Ok(count), Some(keys)) = (u32::try_from(self.links.len()), keys) else {
+            return Err(error!(Unsupported, "{} links have no form in redisbloom", self.links.len()));
+        };
+        let mut header = [0; HEADER];
+        header[..8].copy_from_slice(&keys.to_le_bytes());
+        let rest = [count, self.options, self.expansion];
+        header[8..].as_chunks_mut().0.iter_mut().zip(rest).for_each(|(to, number)| *to = number.to_le_bytes());
+        sink(&header)?;
+        for (link, taken) in &self.links {
+            for word in [link.bits / 8, link.bits, *taken, link.rate.to_bits(), link.bits_per_entry.to_bits()] {
+                sink(&word.to_le_bytes())?;
+            }
+            sink(&link.hashes.to_le_bytes())?;
+            sink(&link.entries.to_le_bytes())?;
+            sink(&[link.log_modulus])?;
+        }
+        Ok(())
+    }
+
+    /// The placement of its links.
+    pub fn placement(&self) -> &'static str {
+        PLACEMENTS[usize::from(self.options & FORCE_64 == 0)]
+    }
+
+    /// Whether links are added.
+    pub fn scales(&self) -> bool {
+        self.options & NO_SCALING == 0
+    }
+
+    /// The link that follows the newest, as the owner sizes it; `None` if none can follow.
+    pub fn next_link(&self) -> Option<Link> {
+        let (newest, _) = self.links.last().filter(|_| self.scales())?;
+        newest.next(foreign::number(self.placement())?, self.expansion.into(), TIGHTENING)
+    }
+}
+
 /// The chain that bytes describe, all of them.
 fn chain(bytes: &[u8]) -> Result<(Whole, Vec<Part<'_>>)> {
     let mut cursor = Cursor::new(bytes);
-    let keys = u64::from_le_bytes(cursor.array()?);
-    let [count, options, expansion] = [cursor.array()?, cursor.array()?, cursor.array()?].map(u32::from_le_bytes);
-    if options & !KNOWN != 0 || count == 0 {
-        return Err(error!(Corrupt, "options {options:#x} and {count} links are not possible"));
-    }
-    let headers = cursor.take(LINK * u64::from(count))?;
-    let mut parts = try_vec(count as usize)?;
-    let mut sum = 0_u64;
-    for header in headers.chunks_exact(LINK as usize) {
-        let (link, taken, length) = link(&mut Cursor::new(header))?;
-        sum = sum.saturating_add(taken);
-        parts.push(Part { link, taken, array: cursor.take(length)? });
+    let header = Header::read(&mut cursor)?;
+    let mut parts = try_vec(header.links.len())?;
+    for &(link, taken) in &header.links {
+        parts.push(Part { link, taken, array: cursor.take(link.bits / 8)? });
     }
     cursor.finish(FORMAT.name)?;
-    if sum != keys {
-        return Err(error!(Corrupt, "the filter says that it holds {keys} keys, and its links {sum}"));
-    }
     let whole = Whole {
-        placement: PLACEMENTS[usize::from(options & FORCE_64 == 0)],
-        expansion: expansion.into(),
-        scales: options & NO_SCALING == 0,
+        placement: header.placement(),
+        expansion: header.expansion.into(),
+        scales: header.scales(),
         tightening: TIGHTENING,
         key: [0; 4],
-        note: note(options),
+        note: note(header.options),
     };
     Ok((whole, parts))
 }
@@ -91,53 +182,43 @@ fn note(options: u32) -> u64 {
     u64::from((options ^ NO_ROUND) & 3)
 }
 
-/// A link, how many keys it has taken, and how many bytes its array has.
-fn link(cursor: &mut Cursor) -> Result<(Link, u64, u64)> {
+/// A link, and how many keys it has taken.
+fn link(cursor: &mut Cursor) -> Result<(Link, u64)> {
     let mut word = || cursor.array().map(u64::from_le_bytes);
     let [bytes, bits, taken, rate, bits_per_entry] = [word()?, word()?, word()?, word()?, word()?];
     let hashes = u32::from_le_bytes(cursor.array()?);
     let entries = u64::from_le_bytes(cursor.array()?);
     let log_modulus = cursor.u8()?;
+    if bytes.checked_mul(8) != Some(bits) {
+        return Err(error!(Corrupt, "{bits} bits in {bytes} bytes are not possible"));
+    }
     let (rate, bits_per_entry) = (f64::from_bits(rate), f64::from_bits(bits_per_entry));
-    // What RedisBloom itself asks of a header; a number that is none is refused as well.
+    Ok((Link { bits, hashes, log_modulus, entries, rate, bits_per_entry }, taken))
+}
+
+/// What RedisBloom itself asks of a link; a number that is none is refused as well.
+fn check_link(link: &Link) -> Result<()> {
+    let Link { bits, hashes, log_modulus, entries, rate, bits_per_entry } = *link;
     if !(rate > 0.0 && rate < 1.0) || f64::from(hashes) != redis_hashes(bits_per_entry) {
         return Err(error!(Corrupt, "a link of the rate {rate} with {hashes} hashes is not possible"));
     }
-    if bytes.checked_mul(8) != Some(bits) || bits == 0 || entries == 0 || log_modulus > 63 {
-        return Err(error!(Corrupt, "{bits} bits in {bytes} bytes for {entries} entries are not possible"));
+    if bits == 0 || bits % 8 != 0 || entries == 0 || log_modulus > 63 {
+        return Err(error!(Corrupt, "{bits} bits modulo 2^{log_modulus} for {entries} entries are not possible"));
     }
-    Ok((Link { bits, hashes, log_modulus, entries, rate, bits_per_entry }, taken, bytes))
+    Ok(())
 }
 
 fn export(filter: &Filter, variant: Option<usize>, sink: &mut Sink) -> Result<()> {
     let chain = written(filter, &PLACEMENTS, variant, FORMAT.name)?;
     let Written { whole, .. } = &chain;
-    let links = &chain.chain.links;
-    let taken = (0..links.len()).map(|i| chain.taken(i));
-    let (Ok(count), Some(keys)) = (u32::try_from(links.len()), taken.fold(Some(0), add)) else {
-        return Err(error!(Unsupported, "{} links have no form in redisbloom", links.len()));
-    };
+    let count = chain.chain.links.len();
+    let mut links = try_vec(count)?;
+    links.extend(chain.chain.links.iter().enumerate().map(|(i, link)| (*link, chain.taken(i))));
     let force = if whole.placement == PLACEMENTS[0] { FORCE_64 } else { 0 };
     let scaling = if whole.scales { 0 } else { NO_SCALING };
     let options = note(whole.note as u32) as u32 | force | scaling;
-    let mut header = [0; HEADER];
-    header[..8].copy_from_slice(&keys.to_le_bytes());
-    let rest = [count, options, whole.expansion as u32];
-    header[8..].as_chunks_mut().0.iter_mut().zip(rest).for_each(|(to, number)| *to = number.to_le_bytes());
-    sink(&header)?;
-    for (i, link) in links.iter().enumerate() {
-        for word in [link.bits / 8, link.bits, chain.taken(i), link.rate.to_bits(), link.bits_per_entry.to_bits()] {
-            sink(&word.to_le_bytes())?;
-        }
-        sink(&link.hashes.to_le_bytes())?;
-        sink(&link.entries.to_le_bytes())?;
-        sink(&[link.log_modulus])?;
-    }
-    (0..links.len()).try_for_each(|i| chain.write_array(i, sink))
-}
-
-fn add(sum: Option<u64>, more: u64) -> Option<u64> {
-    sum?.checked_add(more)
+    Header { options, expansion: whole.expansion as u32, links }.write(sink)?;
+    (0..count).try_for_each(|i| chain.write_array(i, sink))
 }
 
 /// The first link that `BF.RESERVE` makes: of a filter that scales, for half the rate.

@@ -23,6 +23,7 @@ pub(crate) use mapping::{FileRange, Mapping};
 #[cfg(all(test, unix))]
 pub(crate) use os::tests;
 pub(crate) use os::{PathBytes, RawFile};
+pub use owned::use_allocator_only;
 pub(crate) use process::Process;
 pub use words::Words;
 pub(crate) use words::{copy_words, for_each_chunk};

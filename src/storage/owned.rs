@@ -4,6 +4,7 @@ use super::os;
 use crate::error::{Result, error};
 use core::alloc::Layout;
 use core::ptr::NonNull;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 /// A cache line: what payloads are aligned to and padded to.
 pub const LINE: usize = 64;
@@ -11,6 +12,14 @@ pub const LINE: usize = 64;
 /// From this size on memory comes straight from the operating system: its pages are zero already and cost nothing
 /// until they are touched, and they can be huge ones.
 const PAGES_FROM: usize = 1 << 20;
+
+static ONLY_ALLOCATOR: AtomicBool = AtomicBool::new(false);
+
+/// From now on all memory of filters comes from the global allocator, however large they are: for a process whose
+/// allocator keeps accounts, or has a limit.
+pub fn use_allocator_only() {
+    ONLY_ALLOCATOR.store(true, Ordering::Relaxed);
+}
 
 /// A block of memory that is given back when it is dropped.
 pub struct Owned {
@@ -27,7 +36,7 @@ impl Owned {
     /// `length` zero bytes.
     pub fn zeroed(length: usize) -> Result<Owned> {
         let failure = || error!(OutOfMemory, "{length} bytes for the filter could not be had");
-        if length >= PAGES_FROM {
+        if length >= PAGES_FROM && !ONLY_ALLOCATOR.load(Ordering::Relaxed) {
             let base = os::map_anonymous(length).ok_or_else(failure)?;
             return Ok(Owned { base, from: Source::Pages(length) });
         }

@@ -118,6 +118,11 @@ impl Link {
         is_sound.then_some(link)
     }
 
+    /// Whether it is a link that this placement can have.
+    pub fn is_of(&self, placement: u64) -> bool {
+        Link::of_line(self.line(), placement).is_some()
+    }
+
     /// Whether two links are alike.
     pub fn is_same(&self, other: &Link) -> bool {
         self.line() == other.line()

@@ -1,0 +1,431 @@
+//! The value behind a key of `BF.*`: RedisBloom's chain of Bloom filters, of which each has memory of its own, so that
+//! growing copies nothing.
+
+use crate::server::words::{bytes, bytes_mut};
+use petal::filters::foreign_scalable::links::Link;
+use petal::format::Geometry;
+use petal::interop::Cursor;
+use petal::interop::redisbloom::Header;
+use petal::layouts::foreign::{self, PLACEMENTS, PlacedArray};
+use petal::storage::{Words, try_vec};
+use petal::{Answers, Keys, Result, WholeKeys};
+
+/// The most bytes of an array that a chunk has.
+pub const CHUNK: u64 = 16 << 20;
+
+/// How many keys are looked at together.
+const TOGETHER: usize = 512;
+
+/// From so many keys on they are looked at together.
+const MANY: usize = 8;
+
+/// What RedisBloom says its structures take: the chain, and each link without its array.
+const CHAIN_BYTES: u64 = 32;
+const LINK_BYTES: u64 = 64;
+
+/// A link of the chain.
+struct Placed {
+    link: Link,
+    /// How many keys it has taken.
+    taken: u64,
+    words: Words,
+    array: Box<dyn PlacedArray>,
+}
+
+/// A chain of Bloom filters, with one at least.
+pub struct Chain {
+    options: u32,
+    expansion: u32,
+    links: Vec<Placed>,
+}
+
+/// Why a key was not added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Full {
+    /// The chain does not grow.
+    NonScaling,
+    /// No link can follow.
+    Last,
+    /// There is no memory for another link.
+    Memory,
+}
+
+/// Why a chunk was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadChunk {
+    /// It ends before it starts.
+    Data,
+    /// No link is there.
+    Offset,
+    /// It goes beyond its link.
+    Length,
+}
+
+impl Placed {
+    /// An empty link of this placement.
+    fn new(link: Link, taken: u64, number: u64) -> Result<Placed> {
+        let geometry = Geometry { bits: link.modulus(), hashes: link.hashes, words: [0; 8], payload_bytes: 0 };
+        let row = PLACEMENTS.get(number as usize).filter(|_| link.is_of(number));
+        let array = row.and_then(|row| (row.open)(&geometry, 0)).ok_or(petal::Status::Corrupt)?;
+        Ok(Placed { link, taken, words: Words::zeroed(link.words() * 8)?, array })
+    }
+
+    /// The bytes of its array.
+    fn array_bytes(&self) -> u64 {
+        self.link.bits / 8
+    }
+
+    /// Its array.
+    fn bytes(&self) -> &[u8] {
+        &bytes(&self.words)[..self.array_bytes() as usize]
+    }
+
+    fn contains(&self, key: &[u8]) -> bool {
+        self.array.contains(self.words.shared(), key)
+    }
+
+    /// Which of keys it has, a bit each.
+    fn contains_many(&self, keys: &WholeKeys, found: &mut [u8]) {
+        let mut answers = Answers { bitmap: Some(found), ..Answers::default() };
+        self.array.contains_many(self.words.shared(), keys, &mut answers);
+    }
+
+    fn room(&self) -> u64 {
+        self.link.entries.saturating_sub(self.taken)
+    }
+}
+
+/// The bytes of the arrays that a header describes.
+pub fn array_bytes(header: &Header) -> u64 {
+    header.links.iter().fold(0, |sum, (link, _)| sum.saturating_add(link.bits / 8))
+}
+
+/// Keys one after the other, as those that are looked at together are given.
+#[derive(Default)]
+struct Together {
+    bytes: Vec<u8>,
+    offsets: Vec<u64>,
+}
+
+impl Together {
+    /// Exactly these keys.
+    fn fill<'a>(&mut self, keys: impl Iterator<Item = &'a [u8]>) {
+        self.bytes.clear();
+        self.offsets.clear();
+        self.offsets.push(0);
+        for key in keys {
+            self.bytes.extend_from_slice(key);
+            self.offsets.push(self.bytes.len() as u64);
+        }
+    }
+
+    fn keys(&self) -> Result<WholeKeys<'_>> {
+        WholeKeys::new(&Keys::Bytes { bytes: &self.bytes, offsets: &self.offsets })
+    }
+}
+
+fn bit(bits: &[u8], i: usize) -> bool {
+    bits[i / 8] >> (i % 8) & 1 != 0
+}
+
+impl Chain {
+    /// The chain that a header describes, its arrays empty.
+    ///
+    /// # Errors
+    /// [`petal::Status::Corrupt`] for links that cannot be; [`petal::Status::OutOfMemory`].
+    pub fn of_header(header: &Header) -> Result<Chain> {
+        let number = foreign::number(header.placement()).ok_or(petal::Status::Internal)?;
+        // Growing one by one: a header says more links than there may be memory for.
+        let mut links = try_vec(header.links.len())?;
+        for &(link, taken) in &header.links {
+            links.push(Placed::new(link, taken, number)?);
+        }
+        if links.is_empty() {
+            return Err(petal::Status::Corrupt.into());
+        }
+        Ok(Chain { options: header.options, expansion: header.expansion, links })
+    }
+
+    /// What the first chunk says.
+    pub fn header(&self) -> Header {
+        let links = self.links.iter().map(|placed| (placed.link, placed.taken)).collect();
+        Header { options: self.options, expansion: self.expansion, links }
+    }
+
+    /// The first chunk.
+    ///
+    /// # Errors
+    /// [`petal::Status::Unsupported`] for more keys than it can say.
+    pub fn header_bytes(&self) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.header().write(&mut |more| {
+            bytes.extend_from_slice(more);
+            Ok(())
+        })?;
+        Ok(bytes)
+    }
+
+    /// The chain that a first chunk describes, its arrays empty, if `has_room` for their bytes.
+    ///
+    /// # Errors
+    /// [`petal::Status::Corrupt`], [`petal::Status::Truncated`], [`petal::Status::OutOfMemory`].
+    pub fn of_header_bytes(bytes: &[u8], has_room: impl FnOnce(u64) -> bool) -> Result<Chain> {
+        let mut cursor = Cursor::new(bytes);
+        let header = Header::read(&mut cursor)?;
+        cursor.finish("redisbloom")?;
+        match has_room(array_bytes(&header)) {
+            true => Chain::of_header(&header),
+            false => Err(petal::Status::OutOfMemory.into()),
+        }
+    }
+
+    // ---- Keys ----------------------------------------------------------------------------------------------------
+
+    /// Whether a key may have been added.
+    pub fn contains(&self, key: &[u8]) -> bool {
+        self.links.iter().rev().any(|placed| placed.contains(key))
+    }
+
+    /// Whether each of keys may have been added.
+    pub fn contains_many<'a>(&self, keys: &[&'a [u8]]) -> Vec<bool> {
+        if keys.len() < MANY {
+            return keys.iter().map(|key| self.contains(key)).collect();
+        }
+        let mut answers = Vec::with_capacity(keys.len());
+        let mut together = Together::default();
+        for part in keys.chunks(TOGETHER) {
+            let found = self.found_in(&self.links, part, &mut together);
+            answers.extend((0..part.len()).map(|i| bit(&found, i)));
+        }
+        answers
+    }
+
+    /// Which of at most [`TOGETHER`] keys some of these links have, a bit each.
+    fn found_in(&self, links: &[Placed], keys: &[&[u8]], together: &mut Together) -> [u8; TOGETHER / 8] {
+        let mut found = [0; TOGETHER / 8];
+        together.fill(keys.iter().copied());
+        // The offsets are sound.
+        let Ok(whole) = together.keys() else { return [u8::MAX; TOGETHER / 8] };
+        for placed in links.iter().rev() {
+            let mut here = [0; TOGETHER / 8];
+            placed.contains_many(&whole, &mut here[..keys.len().div_ceil(8)]);
+            found.iter_mut().zip(here).for_each(|(found, here)| *found |= here);
+        }
+        found
+    }
+
+    /// Adds a key; true if it certainly was not there. `has_room` says whether so many bytes more may be had.
+    ///
+    /// # Errors
+    /// [`Full`]; then nothing has changed.
+    pub fn add(&mut self, key: &[u8], has_room: &dyn Fn(u64) -> bool) -> core::result::Result<bool, Full> {
+        if self.contains(key) {
+            return Ok(false);
+        }
+        if self.newest().room() == 0 {
+            self.grow(has_room)?;
+        }
+        let newest = self.newest_mut();
+        if let Some(words) = newest.words.exclusive() {
+            newest.array.insert(words, key);
+        }
+        newest.taken += 1;
+        Ok(true)
+    }
+
+    /// Adds keys in order, and says of each in `answers` whether it certainly was not there: of fewer than there are if
+    /// one could not be added.
+    ///
+    /// # Errors
+    /// As [`Chain::add`], of the first key that could not be added; those before it were.
+    pub fn add_many(
+        &mut self,
+        keys: &[&[u8]],
+        has_room: &dyn Fn(u64) -> bool,
+        answers: &mut Vec<bool>,
+    ) -> core::result::Result<(), Full> {
+        let mut together = Together::default();
+        for part in keys.chunks(TOGETHER) {
+            // Where the newest link has room for all of them none of them makes a link.
+            if part.len() >= MANY && self.newest().room() >= part.len() as u64 {
+                self.add_together(part, &mut together, answers);
+                continue;
+            }
+            for key in part {
+                answers.push(self.add(key, has_room)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds at most [`TOGETHER`] keys to the newest link, which has the room.
+    fn add_together(&mut self, keys: &[&[u8]], together: &mut Together, answers: &mut Vec<bool>) {
+        let older = &self.links[..self.links.len() - 1];
+        let found = self.found_in(older, keys, together);
+        let absent = (0..keys.len()).filter(|i| !bit(&found, *i));
+        together.fill(absent.clone().map(|i| keys[i]));
+        let mut new = [0; TOGETHER / 8];
+        let newest = self.newest_mut();
+        // The offsets are sound.
+        if let (Ok(whole), Some(words)) = (together.keys(), newest.words.exclusive()) {
+            let mut of_link = Answers { bitmap: Some(&mut new[..whole.len().div_ceil(8)]), ..Answers::default() };
+            newest.taken += newest.array.insert_many(words, &whole, Some(&mut of_link));
+        }
+        let first = answers.len();
+        answers.resize(first + keys.len(), false);
+        absent.enumerate().for_each(|(place, i)| answers[first + i] = bit(&new, place));
+    }
+
+    /// Adds the link that follows the newest.
+    #[cold]
+    fn grow(&mut self, has_room: &dyn Fn(u64) -> bool) -> core::result::Result<(), Full> {
+        let header = self.header();
+        if !header.scales() {
+            return Err(Full::NonScaling);
+        }
+        let link = header.next_link().ok_or(Full::Last)?;
+        let number = foreign::number(header.placement()).ok_or(Full::Last)?;
+        if !has_room(link.bits / 8) || self.links.try_reserve(1).is_err() {
+            return Err(Full::Memory);
+        }
+        let placed = Placed::new(link, 0, number).map_err(|_| Full::Memory)?;
+        self.links.push(placed);
+        Ok(())
+    }
+
+    fn newest(&self) -> &Placed {
+        &self.links[self.links.len() - 1]
+    }
+
+    fn newest_mut(&mut self) -> &mut Placed {
+        let newest = self.links.len() - 1;
+        &mut self.links[newest]
+    }
+
+    // ---- What it is ----------------------------------------------------------------------------------------------
+
+    /// How many keys it has taken.
+    pub fn keys(&self) -> u64 {
+        self.links.iter().fold(0, |sum, placed| sum.saturating_add(placed.taken))
+    }
+
+    /// How many keys its links take.
+    pub fn capacity(&self) -> u64 {
+        self.links.iter().fold(0, |sum, placed| sum.saturating_add(placed.link.entries))
+    }
+
+    /// How many bytes RedisBloom would say it takes.
+    pub fn stated_bytes(&self) -> u64 {
+        let links = self.links.iter().map(|placed| LINK_BYTES + placed.array_bytes());
+        CHAIN_BYTES + links.sum::<u64>()
+    }
+
+    /// How many times as many keys each link takes as the one before; `None` if it does not grow.
+    pub fn expansion(&self) -> Option<u32> {
+        self.header().scales().then_some(self.expansion)
+    }
+
+    /// What `BF.DEBUG` says of each link: bits, hashes, bits of a hash, capacity, keys, rate.
+    pub fn descriptions(&self) -> impl Iterator<Item = (u64, u32, u32, u64, u64, f64)> {
+        let header = self.header();
+        let width = if header.placement() == "redisbloom" { 64 } else { 32 };
+        header
+            .links
+            .into_iter()
+            .map(move |(link, taken)| (link.bits, link.hashes, width, link.entries, taken, link.rate))
+    }
+
+    /// How many links there are.
+    pub fn links(&self) -> usize {
+        self.links.len()
+    }
+
+    // ---- Chunks --------------------------------------------------------------------------------------------------
+
+    /// The chunk that starts `at` bytes into the arrays, and the bytes of all arrays up to its end; `None` behind the
+    /// last.
+    pub fn chunk(&self, at: u64) -> Option<(u64, &[u8])> {
+        let mut start = 0;
+        for placed in &self.links {
+            let end = start + placed.array_bytes();
+            if at < end {
+                let until = end.min(at.saturating_add(CHUNK));
+                return Some((until, &placed.bytes()[(at - start) as usize..(until - start) as usize]));
+            }
+            start = end;
+        }
+        None
+    }
+
+    /// All chunks with the iterators that they are loaded with.
+    pub fn chunks(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let (until, bytes) = self.chunk(at)?;
+            at = until;
+            Some((until + 1, bytes))
+        })
+    }
+
+    /// Puts the bytes of a chunk where this iterator says.
+    ///
+    /// # Errors
+    /// [`BadChunk`]; then nothing has changed.
+    pub fn load(&mut self, iterator: i64, chunk: &[u8]) -> core::result::Result<(), BadChunk> {
+        let end = u64::try_from(iterator).ok().and_then(|iterator| iterator.checked_sub(1)).ok_or(BadChunk::Data)?;
+        let mut at = end.checked_sub(chunk.len() as u64).ok_or(BadChunk::Data)?;
+        for placed in &mut self.links {
+            let bytes = placed.array_bytes();
+            if at < bytes {
+                let room = &mut bytes_mut(&mut placed.words)[..bytes as usize][at as usize..];
+                room.get_mut(..chunk.len()).ok_or(BadChunk::Length)?.copy_from_slice(chunk);
+                return Ok(());
+            }
+            at -= bytes;
+        }
+        Err(BadChunk::Offset)
+    }
+
+    /// The links with their arrays.
+    pub fn arrays(&self) -> impl Iterator<Item = (Link, u64, &[u8])> {
+        self.links.iter().map(|placed| (placed.link, placed.taken, placed.bytes()))
+    }
+
+    /// Puts the whole array of a link where it belongs. False if it is not as long.
+    pub fn set_array(&mut self, link: usize, array: &[u8]) -> bool {
+        let placed = &mut self.links[link];
+        let bytes = placed.array_bytes() as usize;
+        let is_right = array.len() == bytes;
+        if is_right {
+            bytes_mut(&mut placed.words)[..bytes].copy_from_slice(array);
+        }
+        is_right
+    }
+
+    /// Adds an empty link.
+    ///
+    /// # Errors
+    /// [`petal::Status::Corrupt`] for a link that cannot be; [`petal::Status::OutOfMemory`].
+    pub fn push(&mut self, link: Link) -> Result<()> {
+        let number = foreign::number(self.header().placement()).ok_or(petal::Status::Internal)?;
+        self.links.push(Placed::new(link, 0, number)?);
+        Ok(())
+    }
+
+    /// Says how many keys each link has taken.
+    pub fn set_taken(&mut self, taken: impl Iterator<Item = u64>) {
+        self.links.iter_mut().zip(taken).for_each(|(placed, taken)| placed.taken = taken);
+    }
+
+    /// The same chain again.
+    ///
+    /// # Errors
+    /// [`petal::Status::OutOfMemory`].
+    pub fn copy(&self) -> Result<Chain> {
+        let mut copy = Chain::of_header(&self.header())?;
+        for (i, placed) in self.links.iter().enumerate() {
+            copy.set_array(i, placed.bytes());
+        }
+        Ok(copy)
+    }
+}

@@ -1,0 +1,49 @@
+//! What a filter is made like that a command makes where nothing is said: RedisBloom's defaults, or those that the
+//! module was loaded with.
+
+use crate::server::Argument;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How many times as many items each link takes as the one before.
+pub const EXPANSION: u32 = 2;
+
+/// 0.01
+static RATE: AtomicU64 = AtomicU64::new(0x3f84_7ae1_47ae_147b);
+static CAPACITY: AtomicU64 = AtomicU64::new(100);
+
+/// The false-positive rate and the capacity.
+pub fn get() -> (f64, u64) {
+    (f64::from_bits(RATE.load(Ordering::Relaxed)), CAPACITY.load(Ordering::Relaxed))
+}
+
+/// Takes the arguments of the module: `ERROR_RATE rate` and `INITIAL_SIZE capacity`, in any order.
+///
+/// # Errors
+/// What is wrong with them.
+pub fn set(arguments: &[Argument]) -> Result<(), String> {
+    let mut left = arguments.iter();
+    while let Some(name) = left.next() {
+        let value = left.next();
+        if name.is("ERROR_RATE") {
+            let rate = value.and_then(Argument::real).filter(|rate| *rate > 0.0 && *rate < 1.0);
+            let rate = rate.ok_or("the argument ERROR_RATE is not followed by a number inside (0, 1)")?;
+            RATE.store(rate.to_bits(), Ordering::Relaxed);
+        } else if name.is("INITIAL_SIZE") {
+            let capacity = value.and_then(Argument::integer).filter(|capacity| *capacity > 0);
+            let capacity = capacity.ok_or("the argument INITIAL_SIZE is not followed by a number from 1 on")?;
+            CAPACITY.store(capacity as u64, Ordering::Relaxed);
+        } else {
+            let name = String::from_utf8_lossy(name.bytes());
+            return Err(format!("the argument {name} is not one of ERROR_RATE and INITIAL_SIZE"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn defaults_are_those_of_redisbloom() {
+        assert_eq!(super::get(), (0.01, 100));
+    }
+}

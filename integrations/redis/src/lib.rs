@@ -1,0 +1,83 @@
+//! The module `petal` for Redis from 6.2 on, and Valkey: Bloom filters with the commands and the bytes of RedisBloom.
+//!
+//! `server` is what the module needs of the server, in safe types; `bf` the commands `BF.*`. The filters themselves are
+//! the core's.
+
+mod bf;
+mod defaults;
+mod server;
+
+use redis_module::raw;
+use server::command::Command;
+use server::{Argument, Context, ERR, OK, value};
+use std::ffi::{CStr, c_int};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// The name that the server knows the module by.
+const NAME: &CStr = c"petal";
+
+/// The version as the server counts them: two digits for each part.
+const VERSION: c_int = 100;
+
+/// The oldest server, as its version is given: a byte for each part.
+const OLDEST: c_int = 0x0006_0200;
+
+/// Commands that another module, or the server itself, must not have.
+const OTHERS: [&CStr; 2] = [c"BF.ADD", c"BF.RESERVE"];
+
+/// Called by the server when the module is loaded.
+///
+/// # Safety
+/// Only the server calls it: the context and so many arguments are valid until it returns.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn RedisModule_OnLoad(
+    context: *mut raw::RedisModuleCtx,
+    arguments: *mut *mut raw::RedisModuleString,
+    count: c_int,
+) -> c_int {
+    // SAFETY: the caller's promise. Before this nothing is allocated.
+    if unsafe { raw::Export_RedisModule_Init(context, NAME.as_ptr(), VERSION, raw::REDISMODULE_APIVER_1 as c_int) }
+        == ERR
+    {
+        return ERR;
+    }
+    let start = arguments.cast::<Argument>();
+    // SAFETY: likewise; an `Argument` is such a pointer, and there may be none.
+    let (context, arguments) = unsafe {
+        let arguments = if count > 0 { std::slice::from_raw_parts(start, count as usize) } else { &[] };
+        (Context::new(context), arguments)
+    };
+    match catch_unwind(AssertUnwindSafe(|| load(&context, arguments))) {
+        Ok(Ok(())) => OK,
+        Ok(Err(why)) => {
+            context.warn(&format!("petal is not loaded: {why}"));
+            ERR
+        }
+        Err(_) => ERR,
+    }
+}
+
+/// Makes everything known to the server.
+fn load(context: &Context, arguments: &[Argument]) -> Result<(), String> {
+    // Looked at before anything is made, so that a server which goes on without the module goes on as it was.
+    if context.server_version() < OLDEST {
+        return Err("it needs Redis 6.2 or newer, or Valkey".into());
+    }
+    for name in OTHERS {
+        if context.has_command(name) {
+            let name = name.to_string_lossy();
+            return Err(format!(
+                "there is a command {name} already, from RedisBloom, another module or the server itself; petal reads \
+                 what RedisBloom kept, so load one of the two"
+            ));
+        }
+    }
+    defaults::set(arguments)?;
+    petal::storage::use_allocator_only();
+    context.handle_errors_of_reading();
+    if !value::register::<bf::chain::Chain>(context) {
+        return Err("the server does not take the type MBbloom--, which another module may have".into());
+    }
+    let refused = bf::COMMANDS.iter().find(|command: &&Command| !command.register(context));
+    refused.map_or(Ok(()), |command| Err(format!("the server does not take {}", command.name.to_string_lossy())))
+}

@@ -1,0 +1,73 @@
+//! Keys of the keyspace that hold values of the module's types.
+
+use super::value::{DataType, Value};
+use super::{Argument, Context, Refusal, api};
+use redis_module::raw;
+use std::ffi::c_int;
+
+/// A key, opened.
+pub struct Key {
+    raw: *mut raw::RedisModuleKey,
+}
+
+impl Key {
+    /// A key to be read.
+    pub fn read(context: &Context, name: &Argument) -> Key {
+        Key::open(context, name, raw::REDISMODULE_READ)
+    }
+
+    /// A key to be changed, or made.
+    pub fn write(context: &Context, name: &Argument) -> Key {
+        Key::open(context, name, raw::REDISMODULE_READ | raw::REDISMODULE_WRITE)
+    }
+
+    fn open(context: &Context, name: &Argument, mode: u32) -> Key {
+        // SAFETY: context and name are valid as long as the command runs; the key is closed when this is dropped, which
+        // is before.
+        Key { raw: unsafe { api!(RedisModule_OpenKey(context.raw(), name.0, mode as c_int)) }.cast() }
+    }
+
+    /// The value of this type that the key holds; `None` if there is no key.
+    ///
+    /// # Errors
+    /// [`Refusal::WrongType`] if it holds something else.
+    pub fn value<T: DataType>(&mut self) -> Result<Option<&mut Value<T>>, Refusal> {
+        if self.raw.is_null() {
+            return Ok(None);
+        }
+        // SAFETY: the key is open. A value whose type is this one was made by `Value::into_raw`; nobody else has it
+        // while a command runs in the server's one thread, and it is borrowed as long as the key is.
+        unsafe {
+            let kind = api!(RedisModule_KeyType(self.raw));
+            if kind == raw::REDISMODULE_KEYTYPE_EMPTY as c_int {
+                return Ok(None);
+            }
+            if kind != raw::REDISMODULE_KEYTYPE_MODULE as c_int
+                || api!(RedisModule_ModuleTypeGetType(self.raw)) != T::registered()
+            {
+                return Err(Refusal::WrongType);
+            }
+            Ok(api!(RedisModule_ModuleTypeGetValue(self.raw)).cast::<Value<T>>().as_mut())
+        }
+    }
+
+    /// Makes the key, which was opened to be changed, hold this value.
+    pub fn set<T: DataType>(&mut self, value: Box<Value<T>>) {
+        // SAFETY: the key is open for writing; the value is the server's from now on, which frees it through the type.
+        unsafe {
+            let value = Box::into_raw(value);
+            if api!(RedisModule_ModuleTypeSetValue(self.raw, T::registered(), value.cast())) != super::OK {
+                drop(Box::from_raw(value));
+            }
+        }
+    }
+}
+
+impl Drop for Key {
+    fn drop(&mut self) {
+        if !self.raw.is_null() {
+            // SAFETY: the key is open, and closed once.
+            unsafe { api!(RedisModule_CloseKey(self.raw)) };
+        }
+    }
+}

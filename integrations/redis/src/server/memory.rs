@@ -1,0 +1,166 @@
+//! Memory is the server's: what the module allocates comes from its allocator and counts against its limits. A large
+//! allocation that fails is an error; the server itself ends where a small one fails.
+
+use super::{Context, api};
+use redis_module::raw;
+use std::alloc::{GlobalAlloc, Layout};
+use std::cell::Cell;
+use std::ffi::c_int;
+
+/// What the server's allocator aligns to.
+const ALIGNMENT: usize = 16;
+
+/// From this size on an allocation may fail.
+const LARGE: usize = 64 << 10;
+
+/// What is less is always conceivable.
+const ASKED_FROM: u64 = 1 << 20;
+
+/// The server's allocator.
+pub struct ServerMemory;
+
+#[cfg(not(test))]
+#[global_allocator]
+static SERVER_MEMORY: ServerMemory = ServerMemory;
+
+thread_local! {
+    /// Bytes that this thread allocated less those that it freed, as the allocator counts them.
+    static BALANCE: Cell<isize> = const { Cell::new(0) };
+}
+
+// SAFETY: blocks come from the server's allocator, and go back to it as they came. Where more alignment is asked for
+// than it gives, the block is longer by that much, and the word before the first aligned byte after its start says
+// where it starts.
+unsafe impl GlobalAlloc for ServerMemory {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        block(layout, false)
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        block(layout, true)
+    }
+
+    unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
+        // SAFETY: `start` is from `block` with this layout, by the caller's promise.
+        unsafe {
+            let block = if layout.align() <= ALIGNMENT { start } else { start.cast::<*mut u8>().sub(1).read() };
+            count(block, -1);
+            free(block);
+        }
+    }
+}
+
+/// A block of this layout; null where there is none.
+fn block(layout: Layout, zeroed: bool) -> *mut u8 {
+    let align = layout.align();
+    let is_more = align > ALIGNMENT;
+    let Some(bytes) = layout.size().checked_add(if is_more { align } else { 0 }) else { return std::ptr::null_mut() };
+    // SAFETY: the functions are the server's, or null before it gave them; a block is longer than what is written.
+    unsafe {
+        let block = bytes_of_server(bytes.max(1), zeroed);
+        if block.is_null() {
+            return block;
+        }
+        count(block, 1);
+        if !is_more {
+            return block;
+        }
+        // The block is aligned to 16, so there is room for a word before the next multiple of 32 or more.
+        let start = block.add(align - block.addr() % align);
+        start.cast::<*mut u8>().sub(1).write(block);
+        start
+    }
+}
+
+/// So many bytes of the server's.
+///
+/// # Safety
+/// The server's functions are set, or none of them is.
+unsafe fn bytes_of_server(bytes: usize, zeroed: bool) -> *mut u8 {
+    // SAFETY: the caller's promise; a probe is freed once.
+    unsafe {
+        if bytes >= LARGE {
+            match (raw::RedisModule_TryCalloc, raw::RedisModule_TryAlloc) {
+                (Some(try_calloc), _) if zeroed => return try_calloc(1, bytes).cast(),
+                (_, Some(try_alloc)) => {
+                    let probe = try_alloc(bytes);
+                    if !zeroed || probe.is_null() {
+                        return probe.cast();
+                    }
+                    // Zeros that nobody touched are no memory yet, and only this function gives them.
+                    free(probe.cast());
+                }
+                // Redis 6.2 has neither: `check_room` is what refuses there.
+                _ => {}
+            }
+        }
+        match (zeroed, raw::RedisModule_Calloc, raw::RedisModule_Alloc) {
+            (true, Some(calloc), _) => calloc(1, bytes).cast(),
+            (false, _, Some(alloc)) => alloc(bytes).cast(),
+            // Before the server gave its functions nothing may be allocated: it could not be freed after.
+            _ => std::process::abort(),
+        }
+    }
+}
+
+/// Gives a block back.
+///
+/// # Safety
+/// It is a block of the server's, and is freed once.
+unsafe fn free(block: *mut u8) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match raw::RedisModule_Free {
+            Some(free) => free(block.cast()),
+            None => std::process::abort(),
+        }
+    }
+}
+
+/// Counts a block of the server's in or out.
+///
+/// # Safety
+/// It is a block of the server's.
+unsafe fn count(block: *mut u8, sign: isize) {
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { raw::RedisModule_MallocSize.map_or(0, |size| size(block.cast())) } as isize;
+    // A thread that ends has no balance any more, and needs none.
+    let _ = BALANCE.try_with(|balance| balance.set(balance.get() + sign * bytes));
+}
+
+/// What `make` makes, and how many bytes more are allocated than before: those of what was made.
+pub fn measured<T>(make: impl FnOnce() -> T) -> (T, isize) {
+    let before = BALANCE.get();
+    let made = make();
+    (made, BALANCE.get() - before)
+}
+
+/// Whether so many bytes more are conceivable: less than the machine's memory, and than the server may have. Where there
+/// is too little left of either is another question, which the server asks before a command (`deny-oom`), and its
+/// allocator answers.
+pub fn has_room(context: &Context, bytes: u64) -> bool {
+    if bytes < ASKED_FROM || context.is_repetition() {
+        return true;
+    }
+    let server = server_memory(context).filter(|limit| *limit > 0);
+    bytes <= machine_memory().min(server.unwrap_or(u64::MAX))
+}
+
+/// The memory of the machine.
+fn machine_memory() -> u64 {
+    // SAFETY: `sysconf` takes any number and touches no memory.
+    let [pages, size] = unsafe { [libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)] };
+    if pages <= 0 || size <= 0 { u64::MAX } else { (pages as u64).saturating_mul(size as u64) }
+}
+
+/// The server's `maxmemory`; 0 is no limit.
+fn server_memory(context: &Context) -> Option<u64> {
+    let mut error: c_int = 0;
+    // SAFETY: the context is valid, the strings are static, and the data is freed once, after it was asked.
+    unsafe {
+        let data = api!(RedisModule_GetServerInfo(context.raw(), c"memory".as_ptr()));
+        let limit = api!(RedisModule_ServerInfoGetFieldUnsigned(data, c"maxmemory".as_ptr(), &raw mut error));
+        api!(RedisModule_FreeServerInfo(context.raw(), data));
+        (error == 0).then_some(limit)
+    }
+}

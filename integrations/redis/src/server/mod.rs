@@ -1,0 +1,180 @@
+//! What the module needs of the server, behind types that are safe to use: commands and their arguments, replies, keys
+//! and their values, persistence, memory. All unsafe code of the module is in this folder.
+
+pub mod command;
+pub mod key;
+pub mod memory;
+pub mod persistence;
+pub mod reply;
+pub mod value;
+pub mod words;
+
+use redis_module::raw;
+use std::ffi::{CStr, CString, c_int};
+
+/// Calls a function that the server gave the module when it was loaded.
+macro_rules! api {
+    ($name:ident($($argument:expr),* $(,)?)) => {
+        match redis_module::raw::$name {
+            Some(function) => function($($argument),*),
+            None => $crate::server::absent(stringify!($name)),
+        }
+    };
+}
+pub(crate) use api;
+
+/// A function of the server that every version has which the module loads into.
+#[cold]
+fn absent(name: &str) -> ! {
+    panic!("the server has no {name}")
+}
+
+/// The return values of commands and of loading.
+pub const OK: c_int = raw::REDISMODULE_OK as c_int;
+pub const ERR: c_int = raw::REDISMODULE_ERR as c_int;
+
+/// What a command is called with: its caller and the server.
+pub struct Context {
+    raw: *mut raw::RedisModuleCtx,
+    /// Whether replies have the types of RESP3.
+    is_resp3: bool,
+}
+
+impl Context {
+    /// A context that the server gave.
+    ///
+    /// # Safety
+    /// `raw` is valid until the function that it was given to returns, and so long this is used.
+    pub unsafe fn new(raw: *mut raw::RedisModuleCtx) -> Context {
+        // SAFETY: the caller's promise; the functions were set when the module was loaded.
+        unsafe {
+            let flags = api!(RedisModule_GetContextFlags(raw)) as u32;
+            let has_booleans = { raw::RedisModule_ReplyWithBool }.is_some();
+            let is_resp3 = flags & raw::REDISMODULE_CTX_FLAGS_RESP3 != 0 && has_booleans;
+            Context { raw, is_resp3 }
+        }
+    }
+
+    /// The server's own.
+    pub fn raw(&self) -> *mut raw::RedisModuleCtx {
+        self.raw
+    }
+
+    /// Writes a line to the server's log.
+    pub fn warn(&self, message: &str) {
+        let message = CString::new(message).unwrap_or_default();
+        // SAFETY: the context is valid (`Context::new`), and the strings live until the call returns.
+        unsafe { api!(RedisModule_Log(self.raw, c"warning".as_ptr(), c"%s".as_ptr(), message.as_ptr())) }
+    }
+
+    /// The version of the server, a byte for each part. Valkey says that of the Redis it stands in for.
+    pub fn server_version(&self) -> c_int {
+        // SAFETY: no arguments. Servers before 6.2 have no such function.
+        unsafe { raw::RedisModule_GetServerVersion.map_or(0, |version| version()) }
+    }
+
+    /// Has bytes that cannot be read be an error of who reads them, and not the server's end.
+    pub fn handle_errors_of_reading(&self) {
+        // SAFETY: the context is valid. Every read is followed by a look at its success (`persistence::Reader`).
+        unsafe { api!(RedisModule_SetModuleOptions(self.raw, raw::REDISMODULE_OPTIONS_HANDLE_IO_ERRORS as c_int)) }
+    }
+
+    /// Whether a command with this name is there.
+    pub fn has_command(&self, name: &CStr) -> bool {
+        // SAFETY: the context is valid, the strings live until the call returns, and the reply is freed once, after its
+        // element was looked at.
+        unsafe {
+            let reply =
+                api!(RedisModule_Call(self.raw, c"COMMAND".as_ptr(), c"cc".as_ptr(), c"INFO".as_ptr(), name.as_ptr()));
+            if reply.is_null() {
+                return false;
+            }
+            let first = api!(RedisModule_CallReplyArrayElement(reply, 0));
+            let is_there =
+                !first.is_null() && api!(RedisModule_CallReplyType(first)) == raw::REDISMODULE_REPLY_ARRAY as c_int;
+            api!(RedisModule_FreeCallReply(reply));
+            is_there
+        }
+    }
+
+    /// Has replicas and the append-only file do what the caller did.
+    pub fn replicate_verbatim(&self) {
+        // SAFETY: the context is valid.
+        unsafe { api!(RedisModule_ReplicateVerbatim(self.raw)) };
+    }
+
+    /// Has replicas and the append-only file run a command of this name, this key, and these arguments.
+    pub fn replicate(&self, command: &CStr, key: &Argument, arguments: &[&[u8]]) {
+        // SAFETY: the context is valid; the strings are freed once, after the call which takes so many of them.
+        unsafe {
+            let make = |bytes: &&[u8]| api!(RedisModule_CreateString(self.raw, bytes.as_ptr().cast(), bytes.len()));
+            let strings: Vec<*mut raw::RedisModuleString> = arguments.iter().map(make).collect();
+            let (start, count): (_, usize) = (strings.as_ptr(), strings.len());
+            api!(RedisModule_Replicate(self.raw, command.as_ptr(), c"sv".as_ptr(), key.0, start, count));
+            strings.iter().for_each(|string| api!(RedisModule_FreeString(self.raw, *string)));
+        }
+    }
+
+    /// Whether a primary has this done, or the append-only file: what was done there has to be done here.
+    pub fn is_repetition(&self) -> bool {
+        let repetition = raw::REDISMODULE_CTX_FLAGS_REPLICATED | raw::REDISMODULE_CTX_FLAGS_LOADING;
+        // SAFETY: the context is valid.
+        unsafe { api!(RedisModule_GetContextFlags(self.raw)) as u32 & repetition != 0 }
+    }
+}
+
+/// An argument of a command.
+#[repr(transparent)]
+pub struct Argument(*mut raw::RedisModuleString);
+
+impl Argument {
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8] {
+        let mut length = 0;
+        // SAFETY: the server keeps the string as long as the command runs, and arguments are borrowed for less
+        // (`command::run`); it is not changed meanwhile.
+        unsafe {
+            let start = api!(RedisModule_StringPtrLen(self.0, &raw mut length));
+            if length == 0 { &[] } else { std::slice::from_raw_parts(start.cast(), length) }
+        }
+    }
+
+    /// Whether it is this word, in whatever case.
+    pub fn is(&self, word: &str) -> bool {
+        self.bytes().eq_ignore_ascii_case(word.as_bytes())
+    }
+
+    /// The number that it is, as the server reads numbers.
+    pub fn integer(&self) -> Option<i64> {
+        let mut number = 0;
+        // SAFETY: as in `bytes`.
+        (unsafe { api!(RedisModule_StringToLongLong(self.0, &raw mut number)) } == OK).then_some(number)
+    }
+
+    /// The number that it is, as the server reads numbers.
+    pub fn real(&self) -> Option<f64> {
+        let mut number = 0.0;
+        // SAFETY: as in `bytes`.
+        let status = unsafe { api!(RedisModule_StringToDouble(self.0, &raw mut number)) };
+        (status == OK && !number.is_nan()).then_some(number)
+    }
+}
+
+/// Why a command is refused, in the words of its reply.
+#[derive(Debug)]
+pub enum Refusal {
+    /// Too few arguments, or too many.
+    Arity,
+    /// The key holds something else.
+    WrongType,
+    /// These words.
+    Said(&'static str),
+    /// The library's.
+    Library(petal::Error),
+}
+
+impl From<petal::Error> for Refusal {
+    fn from(error: petal::Error) -> Refusal {
+        Refusal::Library(error)
+    }
+}

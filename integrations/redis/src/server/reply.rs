@@ -1,0 +1,93 @@
+//! Replies, in the types of the protocol that the client speaks.
+
+use super::{Context, Refusal, api};
+use std::ffi::{CString, c_int, c_long, c_longlong};
+
+impl Context {
+    /// OK.
+    pub fn reply_ok(&self) {
+        // SAFETY: the context is valid (`Context::new`), and the string static.
+        unsafe { api!(RedisModule_ReplyWithSimpleString(self.raw, c"OK".as_ptr())) };
+    }
+
+    /// A number.
+    pub fn reply_integer(&self, number: i64) {
+        // SAFETY: the context is valid.
+        unsafe { api!(RedisModule_ReplyWithLongLong(self.raw, number as c_longlong)) };
+    }
+
+    /// A count; what is more than the protocol's integers hold is the greatest of them.
+    pub fn reply_count(&self, count: u64) {
+        self.reply_integer(count.min(i64::MAX as u64) as i64);
+    }
+
+    /// Yes or no: a boolean in RESP3, 1 or 0 in RESP2.
+    pub fn reply_boolean(&self, yes: bool) {
+        if self.is_resp3 {
+            // SAFETY: the context is valid.
+            unsafe { api!(RedisModule_ReplyWithBool(self.raw, c_int::from(yes))) };
+        } else {
+            self.reply_integer(yes.into());
+        }
+    }
+
+    /// Nothing.
+    pub fn reply_null(&self) {
+        // SAFETY: the context is valid.
+        unsafe { api!(RedisModule_ReplyWithNull(self.raw)) };
+    }
+
+    /// Bytes.
+    pub fn reply_bytes(&self, bytes: &[u8]) {
+        // SAFETY: the context is valid, and the server copies the bytes.
+        unsafe { api!(RedisModule_ReplyWithStringBuffer(self.raw, bytes.as_ptr().cast(), bytes.len())) };
+    }
+
+    /// A word.
+    pub fn reply_word(&self, word: &str) {
+        let word = CString::new(word).unwrap_or_default();
+        // SAFETY: the context is valid, and the server copies the string.
+        unsafe { api!(RedisModule_ReplyWithSimpleString(self.raw, word.as_ptr())) };
+    }
+
+    /// The start of an array of so many replies, which follow.
+    pub fn reply_array(&self, length: usize) {
+        // SAFETY: the context is valid.
+        unsafe { api!(RedisModule_ReplyWithArray(self.raw, length as c_long)) };
+    }
+
+    /// The start of so many names with their values, which follow: a map in RESP3, an array in RESP2.
+    pub fn reply_map(&self, pairs: usize) {
+        if self.is_resp3 {
+            // SAFETY: the context is valid; a server that has RESP3 replies for modules has maps.
+            unsafe { api!(RedisModule_ReplyWithMap(self.raw, pairs as c_long)) };
+        } else {
+            self.reply_array(2 * pairs);
+        }
+    }
+
+    /// Whether replies have the types of RESP3.
+    pub fn is_resp3(&self) -> bool {
+        self.is_resp3
+    }
+
+    /// An error.
+    pub fn reply_refusal(&self, refusal: &Refusal) {
+        match refusal {
+            // SAFETY: the context is valid.
+            Refusal::Arity => unsafe {
+                api!(RedisModule_WrongArity(self.raw));
+            },
+            Refusal::WrongType => self.reply_error("WRONGTYPE Operation against a key holding the wrong kind of value"),
+            Refusal::Said(words) => self.reply_error(words),
+            Refusal::Library(error) => self.reply_error(&format!("ERR {}", error)),
+        }
+    }
+
+    fn reply_error(&self, words: &str) {
+        // An error is a line.
+        let words = CString::new(words.replace(['\r', '\n', '\0'], " ")).unwrap_or_default();
+        // SAFETY: the context is valid, and the server copies the string.
+        unsafe { api!(RedisModule_ReplyWithError(self.raw, words.as_ptr())) };
+    }
+}

@@ -1,0 +1,190 @@
+//! Types of values: what the server needs of one, and the functions through which it asks.
+
+use super::memory::measured;
+use super::persistence::{Commands, Digest, Reader, Unreadable, Writer};
+use super::{Context, api};
+use redis_module::raw;
+use std::ffi::{CStr, c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// From this size on a value is freed by another thread when the server frees lazily.
+const LAZY_FROM: usize = 64 << 10;
+
+/// A type of values.
+pub trait DataType: Sized + 'static {
+    /// Nine letters that RDB files know it by.
+    const NAME: &'static CStr;
+    /// The version of what is written.
+    const VERSION: c_int;
+
+    /// Where the server's handle of the type is kept.
+    fn handle() -> &'static AtomicPtr<raw::RedisModuleType>;
+
+    /// A value that was written.
+    fn read(from: &mut Reader) -> Result<Self, Unreadable>;
+
+    /// Writes a value.
+    fn write(&self, to: &mut Writer);
+
+    /// Writes the commands that make the value.
+    fn rewrite(&self, to: &mut Commands);
+
+    /// Says what is the same in two values exactly if they are.
+    fn digest(&self, to: &mut Digest);
+
+    /// The same value again.
+    fn copy(&self) -> petal::Result<Self>;
+
+    /// The server's handle of the type.
+    fn registered() -> *mut raw::RedisModuleType {
+        Self::handle().load(Ordering::Relaxed)
+    }
+}
+
+/// A value, and the memory that it has.
+pub struct Value<T> {
+    value: T,
+    bytes: usize,
+}
+
+impl<T> Value<T> {
+    /// What `make` makes, with the memory that it took.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub fn make<E>(make: impl FnOnce() -> Result<T, E>) -> Result<Box<Value<T>>, E> {
+        let (made, bytes) = measured(|| make().map(|value| Box::new(Value { value, bytes: 0 })));
+        let mut made = made?;
+        made.bytes = bytes.max(0) as usize;
+        Ok(made)
+    }
+
+    /// The value.
+    pub fn get(&self) -> &T {
+        &self.value
+    }
+
+    /// Changes the value, and finds out what memory it then has.
+    pub fn change<R>(&mut self, change: impl FnOnce(&mut T) -> R) -> R {
+        let (result, bytes) = measured(|| change(&mut self.value));
+        self.bytes = self.bytes.saturating_add_signed(bytes);
+        result
+    }
+}
+
+/// Makes the type known to the server. False where it refuses.
+pub fn register<T: DataType>(context: &Context) -> bool {
+    let mut methods = raw::RedisModuleTypeMethods {
+        // What Redis 6.2 has.
+        version: 3,
+        rdb_load: Some(load::<T>),
+        rdb_save: Some(save::<T>),
+        aof_rewrite: Some(rewrite::<T>),
+        mem_usage: Some(bytes_of::<T>),
+        digest: Some(digest::<T>),
+        free: Some(free::<T>),
+        aux_load: None,
+        aux_save: None,
+        aux_save_triggers: 0,
+        free_effort: Some(free_effort::<T>),
+        unlink: None,
+        copy: Some(copy::<T>),
+        defrag: None,
+        mem_usage2: None,
+        free_effort2: None,
+        unlink2: None,
+        copy2: None,
+        aux_save2: None,
+    };
+    // SAFETY: the context is valid, and the server copies the methods.
+    let registered =
+        unsafe { api!(RedisModule_CreateDataType(context.raw(), T::NAME.as_ptr(), T::VERSION, &raw mut methods)) };
+    T::handle().store(registered, Ordering::Relaxed);
+    !registered.is_null()
+}
+
+/// Calls what must not unwind into the server.
+fn guarded<R>(otherwise: R, call: impl FnOnce() -> R) -> R {
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or(otherwise)
+}
+
+/// The value behind the server's pointer.
+///
+/// # Safety
+/// `value` came from [`load`], [`copy`] or `Key::set` of this type and is not freed; nobody changes it meanwhile.
+unsafe fn behind<'a, T>(value: *const c_void) -> &'a Value<T> {
+    // SAFETY: the caller's promise.
+    unsafe { &*value.cast::<Value<T>>() }
+}
+
+unsafe extern "C" fn load<T: DataType>(from: *mut raw::RedisModuleIO, version: c_int) -> *mut c_void {
+    // SAFETY: the server's pointer, valid until this returns.
+    let mut reader = unsafe { Reader::new(from) };
+    guarded(std::ptr::null_mut(), || {
+        let made = match version == T::VERSION {
+            true => Value::make(|| T::read(&mut reader)),
+            false => Err(Unreadable),
+        };
+        match made {
+            Ok(value) => Box::into_raw(value).cast(),
+            Err(Unreadable) => {
+                reader.warn(&format!("{} of version {version} cannot be read", T::NAME.to_string_lossy()));
+                std::ptr::null_mut()
+            }
+        }
+    })
+}
+
+unsafe extern "C" fn save<T: DataType>(to: *mut raw::RedisModuleIO, value: *mut c_void) {
+    // SAFETY: the server's pointers, to what it writes to and to a value of this type.
+    let (mut writer, value) = unsafe { (Writer::new(to), behind::<T>(value)) };
+    guarded((), || value.get().write(&mut writer));
+}
+
+unsafe extern "C" fn rewrite<T: DataType>(
+    to: *mut raw::RedisModuleIO,
+    key: *mut raw::RedisModuleString,
+    value: *mut c_void,
+) {
+    // SAFETY: the server's pointers, to what it writes to, to the key, and to a value of this type.
+    let (mut commands, value) = unsafe { (Commands::new(to, key), behind::<T>(value)) };
+    guarded((), || value.get().rewrite(&mut commands));
+}
+
+unsafe extern "C" fn digest<T: DataType>(to: *mut raw::RedisModuleDigest, value: *mut c_void) {
+    // SAFETY: the server's pointers, to a digest and to a value of this type.
+    let (mut digest, value) = unsafe { (Digest::new(to), behind::<T>(value)) };
+    guarded((), || value.get().digest(&mut digest));
+}
+
+unsafe extern "C" fn bytes_of<T: DataType>(value: *const c_void) -> usize {
+    // SAFETY: the server's pointer to a value of this type.
+    unsafe { behind::<T>(value) }.bytes
+}
+
+unsafe extern "C" fn free_effort<T: DataType>(_key: *mut raw::RedisModuleString, value: *const c_void) -> usize {
+    // SAFETY: the server's pointer to a value of this type.
+    let bytes = unsafe { behind::<T>(value) }.bytes;
+    // 0 is an effort beyond all bounds.
+    usize::from(bytes < LAZY_FROM)
+}
+
+unsafe extern "C" fn free<T: DataType>(value: *mut c_void) {
+    // SAFETY: the server's pointer to a value of this type, which it gives up.
+    let value = unsafe { Box::from_raw(value.cast::<Value<T>>()) };
+    guarded((), || drop(value));
+}
+
+unsafe extern "C" fn copy<T: DataType>(
+    _from: *mut raw::RedisModuleString,
+    _to: *mut raw::RedisModuleString,
+    value: *const c_void,
+) -> *mut c_void {
+    // SAFETY: the server's pointer to a value of this type.
+    let value = unsafe { behind::<T>(value) };
+    guarded(std::ptr::null_mut(), || match Value::make(|| value.get().copy()) {
+        Ok(copy) => Box::into_raw(copy).cast(),
+        Err(_) => std::ptr::null_mut(),
+    })
+}
