@@ -10,8 +10,8 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build install uninstall demo clean help header symbols licences figures
-.PHONY: test test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go test-interop fuzz
+.PHONY: build redis install uninstall demo clean help header symbols licences figures
+.PHONY: test test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go test-interop test-redis fuzz
 .PHONY: mutants planted soak bench bench-pictures bench-quick bench-calls bench-batches bench-billion bench-compact
 .PHONY: bench-formats bench-go bench-built
 
@@ -19,6 +19,11 @@ build: ## compile libpetal.so and libpetal.a into build/lib, and the command pet
 	@cmake/requirements.sh build
 	@$(CONFIGURE) -B "$(BUILD)" -DCMAKE_INSTALL_PREFIX="$(PREFIX)" >/dev/null
 	@cmake --build "$(BUILD)"
+
+redis: ## compile libpetal_redis.so, the module for Redis and Valkey, into build/lib; `make install` then installs it too
+	@cmake/requirements.sh redis
+	@$(CONFIGURE) -B "$(BUILD)" -DPETAL_REDIS=ON -DCMAKE_INSTALL_PREFIX="$(PREFIX)" >/dev/null
+	@cmake --build "$(BUILD)" --target petal_redis
 
 # `sudo make install` often has no cargo: then what `make` built before is installed.
 install: ## install into PREFIX (/usr/local), below DESTDIR if given
@@ -84,6 +89,14 @@ test-interop: ## the owners of other formats and interfaces, installed where it 
 	@echo "== $@: tests/interop/run.sh"
 	@cmake/requirements.sh interop
 	@tests/interop/run.sh "$(TARGET)" $(INTEROP)
+
+# REDIS="damage": checks with this word in their names only. As test-interop, this is for .ci/run.
+test-redis: ## the module for Redis and Valkey, on real servers
+	@echo "== $@: integrations/redis/tests/run.sh"
+	@cmake/requirements.sh test-redis
+	@$(MAKE) --no-print-directory redis
+	@cd integrations/redis && cargo fmt --check
+	@integrations/redis/tests/run.sh "$(BUILD)" $(REDIS)
 
 fuzz: ## look for unknown failures, FUZZ_SECONDS (60) for each target; what is found stays in fuzz/corpus
 	@CARGO_TARGET_DIR="$(TARGET)" fuzz/run.sh explore $(FUZZ_SECONDS)

@@ -1,9 +1,9 @@
 #!/bin/sh
-# requirements.sh build|demo|test|interop: checks that what this needs is here, and otherwise says what is missing, with
+# requirements.sh build|demo|test|interop|redis|test-redis: checks that what this needs is here, and otherwise says what is missing, with
 # the one command that installs it.
 #
-# `make` never installs anything. `make demo`, `make test` and `make test-interop` install what is missing with apt-get
-# if they may: as root, with CI=true or with INSTALL=1 (then through sudo), and never with INSTALL=0. Rust is never
+# `make` and `make redis` never install anything. `make demo`, `make test`, `make test-interop` and `make test-redis`
+# install what is missing with apt-get if they may: as root, with CI=true or with INSTALL=1 (then through sudo), and never with INSTALL=0. Rust is never
 # installed for you. The packages' names are Debian's.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -61,8 +61,16 @@ check() {
         need g++ compiles c++ cstdint c++
         need python3 has python3
         ;;
+    redis)
+        need libclang-dev has_libclang
+        ;;
+    test-redis)
+        need libclang-dev has_libclang
+        need redis-server has redis-server
+        need python3 has python3
+        ;;
     *)
-        echo "usage: requirements.sh build|demo|test|interop" >&2
+        echo "usage: requirements.sh build|demo|test|interop|redis|test-redis" >&2
         exit 2
         ;;
     esac
@@ -116,6 +124,10 @@ if [ "$what" = interop ]; then
     wish default-jdk-headless has javac
     wish python3-venv python3 -c "import venv, ensurepip"
 fi
+# What pip makes an environment with.
+if [ "$what" = test-redis ] && ! python3 -c "import venv, ensurepip" >/dev/null 2>&1; then
+    wished=python3-venv
+fi
 
 root=false
 sudo="sudo "
@@ -124,7 +136,7 @@ if [ "$(id -u)" = 0 ]; then
     sudo=
 fi
 may_install() {
-    [ "$what" != build ] && [ -z "$rust" ] && has apt-get || return 1
+    [ "$what" != build ] && [ "$what" != redis ] && [ -z "$rust" ] && has apt-get || return 1
     case ${INSTALL-} in
     0) return 1 ;;
     1) $root || has sudo ;;

@@ -39,11 +39,3 @@ pub fn set(arguments: &[Argument]) -> Result<(), String> {
     }
     Ok(())
 }
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn defaults_are_those_of_redisbloom() {
-        assert_eq!(super::get(), (0.01, 100));
-    }
-}

@@ -140,25 +140,3 @@ pub fn dump(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     context.reply_bytes(bytes);
     Ok(())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::six_digits;
-
-    #[test]
-    fn rates_are_written_as_c_writes_them() {
-        for (number, text) in [
-            (0.5, "0.5"),
-            (0.005, "0.005"),
-            (0.000_625, "0.000625"),
-            (6.25e-5, "6.25e-05"),
-            (1.5625e-5, "1.5625e-05"),
-            (1.0 / 3.0, "0.333333"),
-            (0.999_999_99, "1"),
-            (1e-101, "1e-101"),
-            (0.000_1, "0.0001"),
-        ] {
-            assert_eq!(six_digits(number), text);
-        }
-    }
-}

@@ -19,7 +19,6 @@ const ASKED_FROM: u64 = 1 << 20;
 /// The server's allocator.
 pub struct ServerMemory;
 
-#[cfg(not(test))]
 #[global_allocator]
 static SERVER_MEMORY: ServerMemory = ServerMemory;
 

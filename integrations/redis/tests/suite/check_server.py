@@ -1,0 +1,143 @@
+"""The module as a guest: memory, flags, categories, and who is there already."""
+
+import server as servers
+from client import Error
+from server import Server, wait_for
+
+BF = ["ADD", "CARD", "DEBUG", "EXISTS", "INFO", "INSERT", "LOADCHUNK", "MADD", "MEXISTS", "RESERVE", "SCANDUMP"]
+
+
+def memory(client):
+    lines = client("INFO", "memory").split(b"\r\n")
+    return {line.split(b":")[0].decode(): line.split(b":")[1] for line in lines if b":" in line}
+
+
+def check_memory_is_the_servers():
+    client = Server().client()
+    client("BF.ADD", "warm", "up")
+    before = int(memory(client)["used_memory"])
+    client("BF.RESERVE", "large", "0.01", 100_000_000)
+    after = int(memory(client)["used_memory"])
+    usage = client("MEMORY", "USAGE", "large")
+    stated = client("BF.INFO", "large", "SIZE")[0]
+    # The client's buffers are the server's memory as well.
+    assert abs(after - before - usage) < 200_000, (before, after, usage)
+    assert stated <= usage < stated * 1.3, (stated, usage)
+    before = int(memory(client)["used_memory"])
+    for i in range(3000):
+        client("BF.RESERVE", f"many{i}", "0.01", 1 + i)
+        client("BF.ADD", f"many{i}", "x")
+    difference = int(memory(client)["used_memory"]) - before
+    usage = sum(client("MEMORY", "USAGE", f"many{i}") for i in range(3000))
+    # The dictionary of keys is nobody's.
+    assert usage < difference < usage + 100 * 3000, (usage, difference)
+    client("DEL", *(f"many{i}" for i in range(3000)))
+    before = int(memory(client)["used_memory"])
+    client("BF.RESERVE", "grows", "0.01", 10)
+    sizes = []
+    for i in range(0, 3000, 100):
+        client("BF.MADD", "grows", *(f"g{j}" for j in range(i, i + 100)))
+        sizes.append(client("MEMORY", "USAGE", "grows"))
+    links = client("BF.INFO", "grows", "FILTERS")[0]
+    stated = client("BF.INFO", "grows", "SIZE")[0]
+    assert len(set(sizes)) <= links and sizes == sorted(sizes), sizes
+    # A link is rounded up to a size of the allocator.
+    assert stated * 0.8 < sizes[-1] < stated * 1.5 + 400 * links, (stated, sizes[-1])
+    client("DEL", "large", "grows")
+    assert int(memory(client)["used_memory"]) < before - 160_000_000
+
+
+def check_large_filters_are_freed_by_another_thread():
+    client = Server().client()
+    client("BF.RESERVE", "large", "0.01", 50_000_000)
+    client("BF.RESERVE", "small", "0.01", 50)
+    client("UNLINK", "large", "small")
+    wait_for("the thread", lambda: memory(client)["lazyfree_pending_objects"] == b"0")
+    assert memory(client)["lazyfreed_objects"] == b"1", memory(client)
+
+
+def check_maxmemory_is_respected():
+    client = Server("--maxmemory", "100mb").client()
+    assert client("BF.RESERVE", "too large", "0.01", 100_000_000) == "ERR Insufficient memory to create filter"
+    assert client("BF.RESERVE", "fits", "0.01", 1_000_000) == "OK"
+    assert client("BF.RESERVE", "just", "0.01", 75_800_000) == "OK"
+    refused = client("BF.ADD", "fits", "x")
+    assert isinstance(refused, Error) and refused.startswith("OOM "), refused
+    for words in (("BF.MADD", "fits", "x"), ("BF.RESERVE", "x", "0.1", 3), ("BF.INSERT", "x", "ITEMS", "a"),
+                  ("BF.LOADCHUNK", "x", 1, "x")):
+        assert client(*words).startswith("OOM "), words
+    assert client("BF.EXISTS", "fits", "x") == 0
+    client("DEL", "just")
+    wait_for("memory", lambda: client("BF.ADD", "fits", "x") == 1)
+
+
+def check_commands_say_what_they_do():
+    client = Server().client()
+    writing = {"ADD", "INSERT", "LOADCHUNK", "MADD", "RESERVE"}
+    for name in BF:
+        (info,) = client("COMMAND", "INFO", f"BF.{name}")
+        flags = set(info[2])
+        assert info[3:6] == [1, 1, 1], info
+        assert ("write" in flags and "denyoom" in flags) == (name in writing), info
+        assert ("readonly" in flags) == (name not in writing), info
+        keys = client("COMMAND", "GETKEYS", f"BF.{name}", "key", "x", "y", "z")
+        assert keys == [b"key"] or isinstance(keys, Error), keys
+        (_, documents) = client("COMMAND", "DOCS", f"BF.{name}")
+        assert b"summary" in documents and b"complexity" in documents
+    client("ACL", "SETUSER", "reader", "on", "nopass", "~f:*", "+bf.exists", "+bf.mexists")
+    client("BF.ADD", "f:1", "x")
+    client("AUTH", "reader", "any")
+    assert client("BF.EXISTS", "f:1", "x") == 1
+    assert client("BF.ADD", "f:1", "x").startswith("NOPERM")
+    assert client("BF.EXISTS", "other", "x").startswith("NOPERM")
+
+
+def check_it_does_not_load_beside_redisbloom():
+    """A server in which a command is called BF.ADD stands for one that has RedisBloom."""
+    for renamed in ("BF.ADD", "BF.RESERVE"):
+        server = Server("--enable-module-command", "yes", "--rename-command", "GETDEL", renamed, module=False)
+        client = server.client()
+        refused = client("MODULE", "LOAD", servers.MODULE)
+        assert isinstance(refused, Error), refused
+        assert f"there is a command {renamed} already" in server.log(), server.log()
+        assert client("SET", "a", "b") == "OK" and client("MODULE", "LIST") == []
+        assert client("BF.EXISTS", "a", "b").startswith("ERR unknown command")
+
+
+def check_arguments_of_the_module():
+    for options in (("ERROR_RATE", "2"), ("ERROR_RATE",), ("INITIAL_SIZE", "0"), ("WHATEVER", "1")):
+        server = Server("--enable-module-command", "yes", module=False)
+        refused = server.client()("MODULE", "LOAD", servers.MODULE, *options)
+        assert isinstance(refused, Error), options
+        assert "petal is not loaded: the argument " in server.log(), server.log()
+
+
+def check_the_installed_configuration():
+    (configuration,) = servers.PREFIX.glob("share/**/petal-redis.conf")
+    server = Server("--include", configuration, module=False)
+    assert server.client()("BF.ADD", "a", "b") == 1
+    assert list(servers.PREFIX.glob("share/man/man7/petal-redis.7"))
+
+
+def check_redis_py():
+    try:
+        import redis
+    except ImportError:
+        raise servers.Unavailable("there is no redis-py") from None
+    for protocol in (2, 3):
+        server = Server()
+        bf = redis.Redis(unix_socket_path=str(server.path), protocol=protocol).bf()
+        assert bf.create("a", 0.01, 1000)
+        assert bf.add("a", "x") == 1 and bf.madd("a", "x", "y") == [0, 1]
+        assert bf.insert("b", ["p", "q"], capacity=10, error=0.1) == [1, 1]
+        assert bf.exists("a", "x") == 1 and bf.mexists("a", "x", "no") == [1, 0]
+        assert bf.card("a") == 2
+        info = bf.info("a")
+        assert 1000 in (info.values() if isinstance(info, dict) else (info.capacity,)), info
+        iterator = 0
+        while True:
+            iterator, data = bf.scandump("b", iterator)
+            if iterator == 0:
+                break
+            assert bf.loadchunk("c", iterator, data)
+        assert bf.mexists("c", "p", "q", "no") == [1, 1, 0]

@@ -1,0 +1,101 @@
+"""Real servers, each in a folder of its own."""
+
+import itertools
+import pathlib
+import socket
+import subprocess
+import time
+
+import client
+
+PREFIX = pathlib.Path()
+MODULE = ""
+WORK = pathlib.Path()
+
+_numbers = itertools.count()
+_running = []
+
+
+class Unavailable(Exception):
+    """What a check needs cannot be had."""
+
+
+class Server:
+    """A server with the module, started again as often as wanted over the same files."""
+
+    def __init__(self, *options, module_options=(), tcp=False, module=True):
+        self.folder = WORK / f"server{next(_numbers)}"
+        self.folder.mkdir()
+        self.options, self.module_options, self.module = options, module_options, module
+        self.tcp, self.port, self.process = tcp, 0, None
+        self.start()
+
+    def start(self):
+        self.path = self.folder / "socket"
+        for _ in range(5):
+            # The port is free now; where another process is faster, another one is taken.
+            self.port = free_port() if self.tcp else 0
+            command = ["redis-server", "--port", self.port, "--unixsocket", self.path, "--dir", self.folder]
+            command += ["--bind", "127.0.0.1", "--save", "", "--enable-debug-command", "yes", "--daemonize", "no"]
+            command += self.options
+            if self.module:
+                command += ["--loadmodule", MODULE, *self.module_options]
+            with open(self.folder / "log", "ab") as log:
+                self.process = subprocess.Popen(list(map(str, command)), stdout=log, stderr=log)
+            _running.append(self)
+            if self.is_up():
+                return
+        raise RuntimeError(self.log())
+
+    def is_up(self):
+        for _ in range(3000):
+            if self.process.poll() is not None:
+                return False
+            try:
+                reply = self.client()("PING")
+                if reply == "PONG":
+                    return True
+            except OSError:
+                pass
+            time.sleep(0.02)
+        return False
+
+    def client(self, protocol=2):
+        return client.Client(self.path, protocol)
+
+    def log(self):
+        return (self.folder / "log").read_text(errors="replace")
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.path.unlink(missing_ok=True)
+
+    def restart(self):
+        """Ends the server as its users do, and starts it again."""
+        connection = self.client()
+        connection.send("SHUTDOWN")
+        self.process.wait(60)
+        self.path.unlink(missing_ok=True)
+        self.start()
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def stop_all():
+    while _running:
+        _running.pop().kill()
+
+
+def wait_for(what, condition):
+    """Waits until a condition holds; a minute is for machines that do much else."""
+    for _ in range(3000):
+        if condition():
+            return
+        time.sleep(0.02)
+    raise TimeoutError(what)
