@@ -17,13 +17,13 @@ commands! {
     insert::reserve: c"BF.RESERVE", c"write deny-oom fast", -4, 1, Make,
         c"Makes an empty Bloom filter", c"O(1)";
     insert::add: c"BF.ADD", c"write deny-oom fast", 3, 1, Insert,
-        c"Adds an item to a Bloom filter, which is made if it is not there", c"O(k), with k the hash functions of all links";
+        c"Adds an item to a Bloom filter, which is made if it is not there", c"O(k), with k the hash functions";
     insert::add_many: c"BF.MADD", c"write deny-oom fast", -3, 1, Insert,
         c"Adds items to a Bloom filter, which is made if it is not there", c"O(k * n), with n the items";
     insert::insert: c"BF.INSERT", c"write deny-oom fast", -4, 1, Insert,
         c"Adds items to a Bloom filter, which is made as wanted if it is not there", c"O(k * n), with n the items";
     tell::exists: c"BF.EXISTS", c"readonly fast", 3, 1, Read,
-        c"Tells whether an item may have been added to a Bloom filter", c"O(k), with k the hash functions of all links";
+        c"Tells whether an item may have been added to a Bloom filter", c"O(k), with k the hash functions";
     tell::exist: c"BF.MEXISTS", c"readonly fast", -3, 1, Read,
         c"Tells of items whether they may have been added to a Bloom filter", c"O(k * n), with n the items";
     tell::cardinality: c"BF.CARD", c"readonly fast", 2, 1, Read,

@@ -134,9 +134,8 @@ pub fn measured<T>(make: impl FnOnce() -> T) -> (T, isize) {
     (made, BALANCE.get() - before)
 }
 
-/// Whether so many bytes more are conceivable: less than the machine's memory, and than the server may have. Where there
-/// is too little left of either is another question, which the server asks before a command (`deny-oom`), and its
-/// allocator answers.
+/// Whether so many bytes more are conceivable: no more than the machine's memory, and than the server may have. Whether
+/// as much is left of either is asked by the server before a command (`deny-oom`), and by its allocator.
 pub fn has_room(context: &Context, bytes: u64) -> bool {
     if bytes < ASKED_FROM || context.is_repetition() {
         return true;

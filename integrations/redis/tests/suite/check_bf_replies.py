@@ -167,7 +167,7 @@ def check_refusals():
         ("BF.LOADCHUNK bf 147 abcd", Error("ERR invalid chunk - Too big for current filter")),
     ]
     for command in ("ADD", "MADD", "EXISTS", "MEXISTS"):
-        rows += [(f"BF.{command}", arity(f"bf.{command.lower()}")), (f"BF.{command} bf", arity(f"bf.{command.lower()}"))]
+        rows += [(f"BF.{command}", arity(f"bf.{command}")), (f"BF.{command} bf", arity(f"bf.{command}"))]
     rows += [("BF.EXISTS bf 1 2", arity("bf.exists")), ("BF.ADD bf 1 2", arity("bf.add"))]
     before = client("DEBUG", "DIGEST")
     table(client, rows)

@@ -11,7 +11,8 @@ def fill(client, prefix=""):
         client("BF.ADD", f"{prefix}reserved", f"r{i}")
         client("BF.ADD", f"{prefix}added", f"a{i}")
     client("BF.MADD", f"{prefix}madded", *(f"m{i}" for i in range(1000)))
-    client("BF.INSERT", f"{prefix}fixed", "CAPACITY", 5, "ERROR", "0.3", "EXPANSION", 4, "NONSCALING", "ITEMS", *"abcdefg")
+    how = ("CAPACITY", 5, "ERROR", "0.3", "EXPANSION", 4, "NONSCALING")
+    client("BF.INSERT", f"{prefix}fixed", *how, "ITEMS", *"abcdefg")
     client("BF.INSERT", f"{prefix}inserted", "CAPACITY", 7, "ERROR", "0.0001", "ITEMS", *range(100))
     client("BF.RESERVE", f"{prefix}empty", "0.3", 12345)
     for iterator, data in dumps.Chain(dumps.vector("10-60")).chunks():
@@ -21,7 +22,8 @@ def fill(client, prefix=""):
     client("BF.ADD", f"{prefix}multi", "x")
     client("BF.MADD", f"{prefix}multi", "x", "y")
     client("EXEC")
-    client("EVAL", "redis.call('BF.ADD', KEYS[1], 'script'); redis.call('BF.ADD', KEYS[1], 'two')", 1, f"{prefix}script")
+    script = "redis.call('BF.ADD', KEYS[1], 'script'); redis.call('BF.ADD', KEYS[1], 'two')"
+    client("EVAL", script, 1, f"{prefix}script")
     client("COPY", f"{prefix}reserved", f"{prefix}copied")
     client("BF.ADD", f"{prefix}copied", "only in the copy")
 
@@ -109,9 +111,10 @@ def check_replicas_have_the_same_bytes():
 def check_nothing_is_replicated_that_changes_nothing():
     client = Server("--appendonly", "yes").client()
     client("BF.MADD", "bf", "a", "b")
-    offset = lambda: [line for line in client("INFO", "persistence").split(b"\r\n") if line.startswith(b"aof_current_size")]
-    before = offset()
+    lines = lambda: client("INFO", "persistence").split(b"\r\n")
+    size = lambda: [line for line in lines() if line.startswith(b"aof_current_size")]
+    before = size()
     client("BF.MADD", "bf", "a", "b")
     client("BF.ADD", "bf", "a")
     client("BF.EXISTS", "bf", "c")
-    assert offset() == before
+    assert size() == before
