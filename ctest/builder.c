@@ -285,6 +285,39 @@ static void saving(petal_kind kind) {
 }
 
 /* What is wrong with a spec is said before the keys come. */
+/* Keys with their counts are as many single keys, where the kind counts, and otherwise refused. */
+static void with_counts(petal_kind kind) {
+  petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .false_positive_rate = 1e-6};
+  petal_builder *builder = make(&spec, NULL);
+  const uint64_t keys[] = {1, 2, 3, 1}, times[] = {1, 2, 0, 2};
+  petal_error error = {.struct_size = sizeof error};
+  petal_answers answers = ANSWERS(.bytes = NULL);
+  if (!check_can(kind, PETAL_CAN_COUNT)) {
+    CHECK_STATUS(petal_builder_add_times_u64(builder, 1, 2), PETAL_ERR_UNSUPPORTED);
+    CHECK_STATUS(petal_builder_add_times_batch(builder, U64_KEYS(keys, 4), times, &answers, &error),
+                 PETAL_ERR_UNSUPPORTED);
+    CHECK_TEXT(error.message, "cannot count");
+    CHECK(answers.done == 0 && keys_in(builder) == 0);
+    petal_builder_free(builder);
+    return;
+  }
+  CHECK_OK(petal_builder_add_times_batch(builder, U64_KEYS(keys, 4), times, &answers, NULL));
+  CHECK_EQUAL(answers.done, 4);
+  CHECK_OK(petal_builder_add_times(builder, "a", 1, 2));
+  CHECK_OK(petal_builder_add_times_u64(builder, 2, 1));
+  CHECK_OK(petal_builder_add_times_hash(builder, 7, 2));
+  CHECK_EQUAL(keys_in(builder), 10);
+  petal_filter *filter = finish(builder);
+  const uint64_t expected[] = {3, 3, 0};
+  for (uint64_t i = 0; i < 3; i++) {
+    uint64_t count = 77;
+    CHECK_OK(petal_filter_count_u64(filter, i + 1, &count));
+    CHECK_EQUAL(count, expected[i]);
+  }
+  petal_filter_free(filter);
+  petal_builder_free(builder);
+}
+
 static void refusals(void) {
   petal_spec wrong[] = {
       {.struct_size = sizeof *wrong, .false_positive_rate = 1},
@@ -351,6 +384,7 @@ static void full_disk(void) {
 int main(void) {
   for (size_t k = 0; k < check_kind_count(); k++) {
     distinct_sizing(check_kind(k));
+    with_counts(check_kind(k));
     if (check_can(check_kind(k), PETAL_CAN_INSERT)) given_sizes(check_kind(k));
     saving(check_kind(k));
     spilling(check_kind(k), 1 << 20);

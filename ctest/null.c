@@ -559,10 +559,18 @@ static void builders(void) {
   REQUIRED(petal_builder_add(builder, NULL, 1));
   REQUIRED(petal_builder_add_u64(NULL, 1));
   REQUIRED(petal_builder_add_hash(NULL, 1));
+  REQUIRED(petal_builder_add_times(NULL, "a", 1, 1));
+  REQUIRED(petal_builder_add_times(builder, NULL, 1, 1));
+  REQUIRED(petal_builder_add_times_u64(NULL, 1, 1));
+  REQUIRED(petal_builder_add_times_hash(NULL, 1, 1));
   petal_keys bytes = petal_keys_bytes("abc", 3, offsets, 3), numbers = petal_keys_u64(k, 3);
   answers.bytes = answers.bitmap = NULL;
   INSERTION("builder", petal_builder_add_batch(NULL, &bytes, &answers, &error));
   INSERTION("keys", petal_builder_add_batch(builder, NULL, &answers, &error));
+  const uint64_t often[3] = {2, 2, 2};
+  CHECK_STATUS(petal_builder_add_times_batch(NULL, U64_KEYS(often, 3), often, NULL, &error), PETAL_ERR_NULL);
+  CHECK_STATUS(petal_builder_add_times_batch(builder, NULL, often, NULL, &error), PETAL_ERR_NULL);
+  CHECK_STATUS(petal_builder_add_times_batch(builder, U64_KEYS(often, 3), NULL, NULL, &error), PETAL_ERR_NULL);
   INSERTION("data of keys", petal_builder_add_batch(builder, BYTE_KEYS(NULL, 3, offsets, 3), &answers, &error));
   INSERTION("data of keys", petal_builder_add_batch(builder, U64_KEYS(NULL, 3), &answers, &error));
   REQUIRED(petal_builder_offered(NULL, &out_u64));

@@ -68,7 +68,8 @@ pub enum Status {
     Cancelled = -29,
     /// The caller's write callback reported a failure.
     Callback = -30,
-    /// There is no room for another key. Nothing is lost: what was inserted is found.
+    /// There is no room for another key, or for one that was removed where that is for good. Nothing is lost: what was
+    /// inserted is found.
     Full = -31,
 }
 

@@ -58,6 +58,14 @@ impl<'a> Keys<'a> {
         }
     }
 
+    /// Checks that there are as many counts as keys.
+    pub(crate) fn check_times(&self, times: &[u64]) -> Result<()> {
+        if times.len() == self.len() {
+            return Ok(());
+        }
+        Err(error!(BufferTooSmall, "{} keys have {} counts", self.len(), times.len()))
+    }
+
     fn check_offsets(&self) -> Result<()> {
         let Keys::Bytes { bytes, offsets } = self else { return Ok(()) };
         // A look at all sign bits at once. One that is set may mean a decrease, or an offset of 2^63 and more.

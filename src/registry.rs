@@ -2,8 +2,8 @@
 
 use crate::filters::{
     age_partitioned, blocked, bloom, counting, cuckoo, d_left, exact_bits, foreign_bloom, foreign_cuckoo,
-    foreign_scalable, foreign_static, fuse, golomb, golomb_stream, hash_compaction, layered, quotient, ribbon,
-    rocksdb_bloom, rotating, scalable, signatures, spectral, split_block, variable_increment, vector_quotient,
+    foreign_scalable, foreign_static, fuse, golomb, golomb_stream, hash_compaction, layered, quotient, removed_set,
+    ribbon, rocksdb_bloom, rotating, scalable, signatures, spectral, split_block, variable_increment, vector_quotient,
 };
 use crate::kind::Row;
 use crate::maps::{approximator, bloomier, mutable_bloomier, retrieval};
@@ -29,6 +29,7 @@ pub static FILTERS: &[Row] = &[
     d_left::ROW,
     variable_increment::ROW,
     layered::ROW,
+    removed_set::ROW,
     age_partitioned::ROW,
     rotating::ROW,
 ];

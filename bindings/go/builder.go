@@ -10,6 +10,14 @@ package petal
 #cgo nocallback petal_builder_add_u64
 #cgo noescape petal_builder_add_hash
 #cgo nocallback petal_builder_add_hash
+#cgo noescape petal_go_builder_add_times
+#cgo nocallback petal_go_builder_add_times
+#cgo noescape petal_builder_add_times_u64
+#cgo nocallback petal_builder_add_times_u64
+#cgo noescape petal_builder_add_times_hash
+#cgo nocallback petal_builder_add_times_hash
+#cgo noescape petal_go_builder_add_times_batch
+#cgo nocallback petal_go_builder_add_times_batch
 
 extern _Bool petalGoProgress(uintptr_t context, uint64_t done, uint64_t total);
 
@@ -193,6 +201,53 @@ func (b *Builder) AddHash(hash uint64) error {
 // has no Bools: a builder finds nothing out about a key.
 func (b *Builder) AddBatch(keys Keys, answers *Answers) error {
 	err := runBatch("petal.Builder.AddBatch", C.PETAL_GO_ADD, nil, b.toChange(), keys, answers)
+	runtime.KeepAlive(b)
+	return err
+}
+
+// AddTimes adds a key that came so many times; 0 times add nothing. [ErrUnsupported] if the kind cannot count.
+func (b *Builder) AddTimes(key []byte, times uint64) error {
+	status := C.petal_go_builder_add_times(b.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(times))
+	runtime.KeepAlive(b)
+	return statusError("petal.Builder.AddTimes", status)
+}
+
+// AddTimesString is [Builder.AddTimes] of a string's bytes.
+func (b *Builder) AddTimesString(key string, times uint64) error {
+	status := C.petal_go_builder_add_times(b.toChange(), textOf(key), C.size_t(len(key)), C.uint64_t(times))
+	runtime.KeepAlive(b)
+	return statusError("petal.Builder.AddTimesString", status)
+}
+
+// AddTimesUint64 is [Builder.AddTimes] of a number, which is the same key as its eight little-endian bytes.
+func (b *Builder) AddTimesUint64(key, times uint64) error {
+	status := C.petal_builder_add_times_u64(b.toChange(), C.uint64_t(key), C.uint64_t(times))
+	runtime.KeepAlive(b)
+	return statusError("petal.Builder.AddTimesUint64", status)
+}
+
+// AddTimesHash is [Builder.AddTimes] of a key by its hash.
+func (b *Builder) AddTimesHash(hash, times uint64) error {
+	status := C.petal_builder_add_times_hash(b.toChange(), C.uint64_t(hash), C.uint64_t(times))
+	runtime.KeepAlive(b)
+	return statusError("petal.Builder.AddTimesHash", status)
+}
+
+// AddTimesBatch adds each key as often as the number in its place of times says, in order. answers may be nil; it only
+// says how many keys were added, the first answers.Done, and has no Bools.
+func (b *Builder) AddTimesBatch(keys Keys, times []uint64, answers *Answers) error {
+	const op = "petal.Builder.AddTimesBatch"
+	if err := oneEach(op, keys, times); err != nil {
+		return err
+	}
+	if answers == nil {
+		answers = &Answers{}
+	}
+	err := inPieces(op, keys, answers, func(piece piece, came *C.petal_go_taken, failure *failure) {
+		C.petal_go_builder_add_times_batch(b.toChange(), piece.form, bytesOf(piece.bytes), C.size_t(len(piece.bytes)),
+			numbers(piece.numbers), C.size_t(piece.count), numbers(times[piece.start:]), boolsOf(piece.found), came,
+			&failure.raw)
+	})
 	runtime.KeepAlive(b)
 	return err
 }

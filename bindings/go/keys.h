@@ -74,6 +74,11 @@ static inline petal_status petal_go_builder_add(petal_builder *builder, const ui
 	return petal_builder_add(builder, key, length);
 }
 
+static inline petal_status petal_go_builder_add_times(petal_builder *builder, const uint8_t *key, size_t length,
+                                                      uint64_t times) {
+	return petal_builder_add_times(builder, key, length, times);
+}
+
 static inline petal_status petal_go_load(const uint8_t *image, size_t length, const petal_open_options *options,
                                          petal_filter **filter, petal_error *error) {
 	return petal_filter_load(image, length, options, filter, error);
@@ -249,6 +254,20 @@ static inline petal_status petal_go_times_batch(petal_filter *filter, bool remov
 	petal_answers answers = {.struct_size = sizeof answers, .bytes = found};
 	petal_status status = removes ? petal_filter_remove_times_batch(filter, &keys, times, &answers, error)
 	                              : petal_filter_insert_times_batch(filter, &keys, times, &answers, error);
+	taken->true_count = answers.true_count;
+	taken->done = answers.done;
+	return status;
+}
+
+/* Adds keys as often as `times` says; `found` is refused if it is not NULL. */
+static inline petal_status petal_go_builder_add_times_batch(petal_builder *builder, petal_keys_form form,
+                                                            const uint8_t *bytes, size_t length,
+                                                            const uint64_t *numbers, size_t count,
+                                                            const uint64_t *times, uint8_t *found,
+                                                            petal_go_taken *taken, petal_error *error) {
+	petal_keys keys = petal_go_keys(form, bytes, length, numbers, count);
+	petal_answers answers = {.struct_size = sizeof answers, .bytes = found};
+	petal_status status = petal_builder_add_times_batch(builder, &keys, times, &answers, error);
 	taken->true_count = answers.true_count;
 	taken->done = answers.done;
 	return status;

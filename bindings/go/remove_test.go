@@ -124,12 +124,45 @@ func TestTimes(t *testing.T) {
 		check(t, f.Close())
 	}
 	f := must(New(Spec{Capacity: 100}))
+	b := must(NewBuilder(Spec{}, nil))
+	wants(t, b.AddTimesUint64(1, 2), ErrUnsupported)
+	wants(t, b.AddTimesBatch(Uint64Keys([]uint64{1}), []uint64{2}, nil), ErrUnsupported)
+	check(t, b.Close())
 	_, err := f.InsertTimesUint64(1, 2)
 	wants(t, err, ErrUnsupported)
 	_, err = f.RemoveTimesUint64(1, 2)
 	wants(t, err, ErrUnsupported)
 	wants(t, f.Resize(1000), ErrUnsupported)
 	check(t, f.Close())
+}
+
+// A builder that is given counts makes what the filter is that each key was inserted into so often.
+func TestBuilderTimes(t *testing.T) {
+	for _, info := range Kinds() {
+		if info.IsMap || info.IsForeign || info.TakesIntegers || !info.Capabilities.Has(CanCount|CanInsert) {
+			continue
+		}
+		b := must(NewBuilder(Spec{Kind: info.Name, FalsePositiveRate: 1e-6}, nil))
+		keys, times := []string{"a", "bb", "ccc", "dddd"}, []uint64{1, 2, 3, 0}
+		answers := Answers{}
+		check(t, b.AddTimesBatch(StringKeys(keys), times, &answers))
+		check(t, b.AddTimes([]byte("a"), 1))
+		check(t, b.AddTimesString("bb", 1))
+		check(t, b.AddTimesUint64(7, 2))
+		check(t, b.AddTimesHash(9, 2))
+		wants(t, b.AddTimesBatch(StringKeys(keys), times[1:], nil), ErrBufferTooSmall)
+		if offered := must(b.Offered()); answers.Done != 4 || offered != 12 {
+			t.Errorf("%s: %+v, %d offered", info.Name, answers, offered)
+		}
+		f := must(b.Finish())
+		for i, wanted := range []uint64{2, 3, 3, 0} {
+			if count := must(f.CountString(keys[i])); count < wanted {
+				t.Errorf("%s: %q is there %d times", info.Name, keys[i], count)
+			}
+		}
+		check(t, f.Close())
+		check(t, b.Close())
+	}
 }
 
 func TestResize(t *testing.T) {

@@ -107,10 +107,18 @@ func (f *Filter) RemoveTimesBatch(keys Keys, times []uint64, answers *Answers) e
 	return f.timesBatch("petal.Filter.RemoveTimesBatch", true, keys, times, answers)
 }
 
+// oneEach is an error if there are not as many counts as keys.
+func oneEach(op string, keys Keys, times []uint64) error {
+	if len(times) == keys.Len() {
+		return nil
+	}
+	message := fmt.Sprintf("%d counts for %d keys", len(times), keys.Len())
+	return &Error{Op: op, Status: ErrBufferTooSmall, Message: message}
+}
+
 func (f *Filter) timesBatch(op string, removes bool, keys Keys, times []uint64, answers *Answers) error {
-	if len(times) != keys.Len() {
-		message := fmt.Sprintf("%d counts for %d keys", len(times), keys.Len())
-		return &Error{Op: op, Status: ErrBufferTooSmall, Message: message}
+	if err := oneEach(op, keys, times); err != nil {
+		return err
 	}
 	if answers == nil {
 		answers = &Answers{}

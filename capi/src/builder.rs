@@ -172,6 +172,74 @@ pub unsafe extern "C" fn petal_builder_add_batch(
     unsafe { keys::take(keys, answers, error, add) }
 }
 
+/// Adds a key that came `times` times; 0 times add nothing. `PETAL_ERR_UNSUPPORTED` if the kind cannot count. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_builder_add_times(
+    builder: *mut petal_builder,
+    key: *const c_void,
+    length: usize,
+    times: u64,
+) -> petal_status {
+    boundary!(NO_ERROR, [builder], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        let key = unsafe { boundary::bytes(key.cast(), length, "key")? };
+        // SAFETY: as above.
+        unsafe { (*builder).0.change(|builder| builder.add_times(key, times))? }
+    })
+}
+
+/// Adds a uint64_t key that came `times` times, as `petal_builder_add_times()` does a byte key. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_builder_add_times_u64(
+    builder: *mut petal_builder,
+    key: u64,
+    times: u64,
+) -> petal_status {
+    boundary!(NO_ERROR, [builder], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { (*builder).0.change(|builder| builder.add_u64_times(key, times))? }
+    })
+}
+
+/// Adds a hash that came `times` times, as `petal_builder_add_times()` does a byte key. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_builder_add_times_hash(
+    builder: *mut petal_builder,
+    hash: u64,
+    times: u64,
+) -> petal_status {
+    boundary!(NO_ERROR, [builder], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe { (*builder).0.change(|builder| builder.add_hash_times(hash, times))? }
+    })
+}
+
+/// Adds each key as often as its element of `times` says, in order; `times` has as many as there are keys, and may be
+/// NULL if there are none. `answers`, nullable, only says how many keys were added, the first `done`: a form of answers
+/// is refused. `PETAL_ERR_UNSUPPORTED` if the kind cannot count. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_builder_add_times_batch(
+    builder: *mut petal_builder,
+    keys: *const petal_keys,
+    times: *const u64,
+    answers: *mut petal_answers,
+    error: *mut petal_error,
+) -> petal_status {
+    let add = |keys: &Keys, answers: Option<&mut Answers>| {
+        if builder.is_null() {
+            return Err(boundary::null("builder"));
+        }
+        keys::refuse_answers(answers)?;
+        // SAFETY: not NULL; the conventions say the rest.
+        unsafe {
+            let times = boundary::elements(times, keys.len(), "times")?;
+            (*builder).0.change(|builder| builder.add_times_batch(keys, times))
+        }
+    };
+    // SAFETY: the conventions.
+    unsafe { keys::take(keys, answers, error, add) }
+}
+
 /// How many keys were added, duplicates included. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_builder_offered(builder: *const petal_builder, offered: *mut u64) -> petal_status {

@@ -2,7 +2,7 @@
 
 use crate::args;
 use crate::failure::{Failure, Outcome, warn};
-use crate::keys::{Inputs, Room};
+use crate::keys::{Inputs, RECORDS, Room};
 use crate::output::Destination;
 use crate::progress::Progress;
 use crate::{image_file, info, spec};
@@ -11,7 +11,7 @@ use std::env;
 use std::ops::ControlFlow;
 
 pub fn run(args: &args::Build, common: args::Common) -> Outcome {
-    let inputs = Inputs::new(&args.keys, args.hashing.secret.key_file.as_deref())?;
+    let inputs = Inputs::with_counts(&args.keys, &args.counts, args.hashing.secret.key_file.as_deref())?;
     let destination = Destination::new(args.output.output.as_deref(), common.json)?;
     destination.check_apart_from(&inputs)?;
     if let Some(name) = &args.format {
@@ -37,7 +37,8 @@ pub fn run(args: &args::Build, common: args::Common) -> Outcome {
             row.name
         )));
     }
-    let filter = if goes_by(row) { stream(args, row, spec, &inputs)? } else { collect(args, row, spec, &inputs)? };
+    let goes_by = goes_by(row) && !inputs.have_counts();
+    let filter = if goes_by { stream(args, row, spec, &inputs)? } else { collect(args, row, spec, &inputs)? };
     image_file::warn_if_overfull(&filter);
     destination.write(&filter)?;
     if common.json {
@@ -119,9 +120,13 @@ fn collect(args: &args::Build, row: &Row, mut spec: Spec, inputs: &Inputs) -> Ou
 fn built(args: &args::Build, spec: &Spec, inputs: &Inputs) -> Outcome<Filter> {
     let mut builder = Builder::new(spec, options(&args.resources))?;
     let hasher = spec.hasher()?;
-    let mut room = Room::new();
+    let (mut room, mut counts) = (Room::new(), [0; RECORDS]);
     inputs.for_each(&mut Progress::new("reading", inputs.length()), |batch| {
-        builder.add_batch(&batch.keys(&hasher, &mut room)?).outcome?;
+        let keys = batch.keys(&hasher, &mut room)?;
+        match inputs.have_counts() {
+            true => builder.add_times_batch(&keys, batch.counts(&mut counts)?).outcome?,
+            false => builder.add_batch(&keys).outcome?,
+        }
         Ok(ControlFlow::Continue(()))
     })?;
     Ok(builder.finish()?)

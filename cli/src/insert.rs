@@ -2,19 +2,23 @@
 
 use crate::args;
 use crate::failure::{Failure, Outcome};
-use crate::keys::{self, Inputs, Room};
+use crate::keys::{self, Inputs, RECORDS, Room};
 use crate::progress::Progress;
 use crate::{image_file, info, stdio};
 use petal::{Capabilities, Filter, Image, Status};
 use std::ops::ControlFlow;
 
-pub fn run(args: &args::KeysOfFilter, common: args::Common) -> Outcome {
+pub fn run(args: &args::Change, common: args::Common) -> Outcome {
+    let args::Change { counts, of: args } = args;
     if common.json {
         stdio::check_output().map_err(|error| Failure::io("standard output", &error))?;
     }
-    let inputs = Inputs::new(&args.keys, args.secret.key_file.as_deref())?;
+    let inputs = Inputs::with_counts(&args.keys, counts, args.secret.key_file.as_deref())?;
     let able = (Capabilities::INSERT, "insert");
     let (mut filter, _lock) = image_file::open_to_change(&args.filter, &args.secret, &inputs, able, image_file::open)?;
+    if counts.counts {
+        image_file::require(&args.filter, &filter, (Capabilities::COUNT, "count"))?;
+    }
     let before = filter.base().count();
     let mut larger = None;
     let inserted = insert(&mut filter, &mut larger, &inputs);
@@ -40,9 +44,13 @@ pub fn run(args: &args::KeysOfFilter, common: args::Common) -> Outcome {
 fn insert(filter: &mut Filter, larger: &mut Option<Filter>, inputs: &Inputs) -> Outcome<()> {
     let hasher = filter.base().hasher().clone();
     let grows = filter.base().row().capabilities.contains(Capabilities::GROW);
-    let mut room = Room::new();
+    let (mut room, mut counts) = (Room::new(), [0; RECORDS]);
     inputs.for_each(&mut Progress::new("inserting", inputs.length()), |batch| {
         let keys = batch.keys(&hasher, &mut room)?;
+        if inputs.have_counts() {
+            filter.insert_times_batch(&keys, batch.counts(&mut counts)?, None).outcome?;
+            return Ok(ControlFlow::Continue(()));
+        }
         let taken = larger.as_mut().unwrap_or(filter).insert_batch(&keys, None);
         match taken.outcome {
             Err(error) if error.status() == Status::Full && grows && larger.is_none() => {

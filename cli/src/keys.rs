@@ -3,7 +3,7 @@
 //! Memory is one block and what belongs to [`RECORDS`] records, however long the input is; only a record longer than a
 //! block makes its buffer grow, to an eighth more than the record at most. A record never has its separator in it, all
 //! its other bytes are the key (a carriage return too) unless one field is, and a last record without a separator
-//! counts.
+//! counts. Records may be keys with their counts before them.
 
 use crate::args;
 use crate::failure::{Failure, Outcome};
@@ -106,6 +106,22 @@ impl Inputs {
         Inputs::of_records(&args.files, args.null, field, others)
     }
 
+    /// The inputs of records that are keys, or with `counts` counts and keys; see [`Inputs::new`].
+    pub fn with_counts<'a>(
+        args: &'a args::Keys,
+        counts: &args::Counts,
+        others: impl IntoIterator<Item = &'a Path>,
+    ) -> Outcome<Inputs> {
+        let inputs = Inputs::new(args, others)?;
+        let field = if counts.counts { Some(Field::AfterCount) } else { inputs.field };
+        Ok(Inputs { field, ..inputs })
+    }
+
+    /// Whether records are counts and keys.
+    pub fn have_counts(&self) -> bool {
+        matches!(self.field, Some(Field::AfterCount))
+    }
+
     /// The inputs of records that are keys with their values; see [`Inputs::new`].
     pub fn of_entries<'a>(args: &'a args::map::Entries, others: impl IntoIterator<Item = &'a Path>) -> Outcome<Inputs> {
         Inputs::of_records(&args.files, args.null, None, others)
@@ -205,8 +221,8 @@ impl Inputs {
                 if std::mem::take(&mut first) {
                     check_start(source, &records.buffer[..records.filled])?;
                 }
-                while let Some(batch) = records.next_batch(self.field.as_ref()).map_err(|(i, number)| {
-                    Failure::new(format_args!("{}: record {} has no field {number}", source.name(), taken + i + 1))
+                while let Some(batch) = records.next_batch(self.field.as_ref()).map_err(|(i, what)| {
+                    Failure::new(format_args!("{}: record {} has no {what}", source.name(), taken + i + 1))
                 })? {
                     let batch = Batch { source: Some(source), before: taken, ..batch };
                     taken += batch.len() as u64;
@@ -221,40 +237,61 @@ impl Inputs {
 }
 
 /// Which part of a record is the key.
-struct Field {
-    /// From 1 on.
-    number: u64,
-    /// None is runs of blanks.
-    delimiter: Option<Finder<'static>>,
+enum Field {
+    /// That with a number, from 1 on, between delimiters.
+    Between(u64, Finder<'static>),
+    /// That with a number, from 1 on, between runs of blanks.
+    AmongBlanks(u64),
+    /// What follows a decimal number and a blank.
+    AfterCount,
+}
+
+fn is_blank(byte: &u8) -> bool {
+    matches!(byte, b' ' | b'\t')
 }
 
 impl Field {
     fn new(number: u64, delimiter: Option<&str>) -> Field {
-        Field { number, delimiter: delimiter.map(|text| Finder::new(text).into_owned()) }
+        match delimiter {
+            Some(text) => Field::Between(number, Finder::new(text).into_owned()),
+            None => Field::AmongBlanks(number),
+        }
     }
 
     /// Where the field is in the record, if it has one.
     fn find(&self, record: &[u8]) -> Option<Range<usize>> {
-        match &self.delimiter {
-            Some(delimiter) => self.between(delimiter, record),
-            None => self.among_blanks(record),
+        match self {
+            Field::Between(number, delimiter) => Field::between(*number, delimiter, record),
+            Field::AmongBlanks(number) => Field::among_blanks(*number, record),
+            Field::AfterCount => {
+                let digits = record.iter().position(|byte| !is_blank(byte))?;
+                let end = digits + record[digits..].iter().position(is_blank)?;
+                Some(end + 1..record.len())
+            }
         }
     }
 
-    fn between(&self, delimiter: &Finder, record: &[u8]) -> Option<Range<usize>> {
+    /// What a record lacks that has no such field.
+    fn name(&self) -> String {
+        match self {
+            Field::Between(number, _) | Field::AmongBlanks(number) => format!("field {number}"),
+            Field::AfterCount => String::from("count and key with a blank or tab between them"),
+        }
+    }
+
+    fn between(number: u64, delimiter: &Finder, record: &[u8]) -> Option<Range<usize>> {
         let mut start = 0;
-        for _ in 1..self.number {
+        for _ in 1..number {
             start += delimiter.find(&record[start..])? + delimiter.needle().len();
         }
         let end = delimiter.find(&record[start..]).map_or(record.len(), |length| start + length);
         Some(start..end)
     }
 
-    fn among_blanks(&self, record: &[u8]) -> Option<Range<usize>> {
-        let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+    fn among_blanks(number: u64, record: &[u8]) -> Option<Range<usize>> {
         let mut end = 0;
         let mut start = 0;
-        for _ in 0..self.number {
+        for _ in 0..number {
             start = end + record[end..].iter().position(|byte| !is_blank(byte))?;
             end = record[start..].iter().position(is_blank).map_or(record.len(), |length| start + length);
         }
@@ -300,6 +337,20 @@ impl<'a> Batch<'a> {
             };
         }
         Ok(petal::Keys::Hashes(hashes))
+    }
+
+    /// The counts that stand before the keys, where they do ([`Inputs::have_counts`]).
+    pub fn counts<'r>(&self, room: &'r mut [u64; RECORDS]) -> Outcome<&'r [u64]> {
+        let counts = &mut room[..self.len()];
+        for (i, count) in counts.iter_mut().enumerate() {
+            let record = &self.bytes[self.start(i)..self.ends[i]];
+            let before = &record[..record.len() - self.key(i).len()];
+            let text = String::from_utf8_lossy(before.trim_ascii());
+            *count = text.parse().map_err(|_| {
+                Failure::new(format_args!("{}: {text:?} is no count, as --counts needs it, below 2^64", self.place(i)))
+            })?;
+        }
+        Ok(counts)
     }
 
     /// The key of record `i` of a filter whose keys are integers: its decimal digits.
@@ -434,7 +485,7 @@ impl Records {
     }
 
     /// The next records at hand; or which of them, counted from 0, has not the field of which number.
-    fn next_batch(&mut self, field: Option<&Field>) -> Result<Option<Batch<'_>>, (u64, u64)> {
+    fn next_batch(&mut self, field: Option<&Field>) -> Result<Option<Batch<'_>>, (u64, String)> {
         let whole = &self.buffer[self.start..self.whole];
         self.ends.clear();
         self.ends.extend(memchr_iter(self.separator, whole).take(RECORDS));
@@ -444,7 +495,7 @@ impl Records {
             self.fields.clear();
             let mut start = 0;
             for (i, end) in self.ends.iter().enumerate() {
-                let place = field.find(&whole[start..*end]).ok_or((i as u64, field.number))?;
+                let place = field.find(&whole[start..*end]).ok_or_else(|| (i as u64, field.name()))?;
                 self.fields.push(start + place.start..start + place.end);
                 start = end + 1;
             }

@@ -96,6 +96,7 @@ pub const PAGES: &[Page] = &[
     Page {
         name: "count",
         examples: &[
+            ("Into another filter, with their counts", "petal count a.petal keys.txt | petal insert --counts b.petal"),
             ("The keys that came ten times or more", "sort -u names.txt | petal count log.petal | awk '$1 >= 10'"),
             ("For a program", "petal count --json users.petal some.txt"),
         ],

@@ -2,24 +2,38 @@
 
 use crate::args;
 use crate::failure::{Failure, Outcome};
-use crate::keys::{Inputs, Room};
+use crate::keys::{Inputs, RECORDS, Room};
 use crate::output::Text;
 use crate::progress::Progress;
 use crate::{image_file, info, stdio};
 use petal::{Answers, Capabilities, Image};
 use std::ops::ControlFlow;
 
-pub fn run(args: &args::KeysOfFilter, common: args::Common) -> Outcome {
+pub fn run(args: &args::Change, common: args::Common) -> Outcome {
+    let args::Change { counts, of: args } = args;
     stdio::check_output().map_err(|error| Failure::io("standard output", &error))?;
-    let inputs = Inputs::new(&args.keys, args.secret.key_file.as_deref())?;
+    let inputs = Inputs::with_counts(&args.keys, counts, args.secret.key_file.as_deref())?;
     let able = (Capabilities::REMOVE, "remove");
     let (mut filter, _lock) = image_file::open_to_change(&args.filter, &args.secret, &inputs, able, image_file::open)?;
+    if counts.counts {
+        image_file::require(&args.filter, &filter, (Capabilities::COUNT, "count"))?;
+    }
     let hasher = filter.base().hasher().clone();
-    let (mut offered, mut removed) = (0, 0);
-    let mut room = Room::new();
+    let (mut offered, mut removed) = (0_u64, 0);
+    let (mut room, mut counts) = (Room::new(), [0; RECORDS]);
     let read = inputs.for_each(&mut Progress::new("removing", inputs.length()), |batch| {
+        let keys = batch.keys(&hasher, &mut room)?;
+        if inputs.have_counts() {
+            // Copies are removed, and a count may be more than there are.
+            let (counts, before) = (batch.counts(&mut counts)?, filter.base().count());
+            let taken = filter.remove_times_batch(&keys, counts, None);
+            offered = counts[..taken.keys].iter().fold(offered, |all, count| all.saturating_add(*count));
+            removed += before - filter.base().count();
+            taken.outcome?;
+            return Ok(ControlFlow::Continue(()));
+        }
         let mut answers = Answers::default();
-        let taken = filter.remove_batch(&batch.keys(&hasher, &mut room)?, Some(&mut answers));
+        let taken = filter.remove_batch(&keys, Some(&mut answers));
         offered += taken.keys as u64;
         removed += answers.true_count;
         taken.outcome?;

@@ -634,6 +634,16 @@ fn keys_are_removed_and_counted() {
             serde_json::from_str(&place.petal_on("remove --json filter", b"450\n450\n").text()).unwrap();
         assert_eq!((removed["removed"].as_u64(), removed["absent"].as_u64()), (Some(1), Some(1)), "{removed}");
         assert_eq!(removed["offered"], 899);
+        // With counts, as `petal count` and `uniq -c` write them.
+        let build = format!("build --counts --kind {} --fpr 1e-6 -o counted", kind.name);
+        place.petal_on(&build, b"2\t1\n  1 b c\n").quiet();
+        place.petal_on("insert --counts counted", b"2\tb c\n0\tx\n").quiet();
+        let counts = place.petal_on("count counted", b"1\nb c\nx\n").quiet();
+        assert_eq!(counts, b"2\t1\n3\tb c\n0\tx\n", "{}", kind.name);
+        let removed = place.petal_on("remove --counts counted", b"2 b c\n3 1\n").text();
+        assert_eq!(removed, "4 removed, 1 certainly not there\n");
+        place.petal_on("insert --counts counted", b"one\n").names(&["record 1", "count and key"]);
+        place.petal_on("insert --counts counted", b"1 a\n-1 a\n").names(&["record 2", "-1"]);
         assert_eq!(place.petal("verify filter").text(), "filter: OK\n");
         place.petal("remove filter filter").names(&["filter", "one of the files to read"]);
         if kind.overfill == Overfill::Refuses {

@@ -6,7 +6,7 @@ use crate::batch;
 use crate::bits::ring::Taken;
 #[cfg(doc)]
 use crate::error::Status;
-use crate::error::{Error, Result, error};
+use crate::error::{Error, Result};
 use crate::image::Image;
 use crate::keys::Keys;
 use crate::kind::{Capabilities, one_by_one};
@@ -31,8 +31,8 @@ impl Filter {
     }
 
     /// Inserts a hash so many times at once; see [`Filter::insert_times`]. What is more than the greatest count of the
-    /// kind leaves it there, or is refused where every copy takes a place. The time is that of one insertion where counts are numbers, and otherwise that of as many
-    /// as the kind counts.
+    /// kind leaves it there, or is refused where every copy takes a place. The time is that of one insertion where counts
+    /// are numbers, and otherwise that of as many as the kind counts.
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the kind or the handle cannot insert or count; [`Status::Full`] if there is no room for
@@ -119,8 +119,8 @@ impl Filter {
         answers: Option<&mut Answers>,
         change: impl Fn(&mut Filter, u64, u64) -> Result<bool>,
     ) -> Taken {
-        if times.len() != keys.len() {
-            return Taken::none(error!(BufferTooSmall, "{} keys have {} counts", keys.len(), times.len()));
+        if let Err(error) = keys.check_times(times) {
+            return Taken::none(error);
         }
         let (hasher, instructions) = (self.base().hasher().clone(), self.base().instructions());
         let mut times = times.iter();

@@ -21,6 +21,7 @@ pub mod hash_compaction;
 pub mod layered;
 pub mod levels;
 pub mod quotient;
+pub mod removed_set;
 pub mod ribbon;
 pub mod rocksdb_bloom;
 pub mod rotating;

@@ -19,9 +19,7 @@ use crate::bits::ring::{self, Batch};
 use crate::bits::{self, mix};
 use crate::error::{Error, Result, Status, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
-use crate::kind::{
-    Base, Capabilities, InBytes, Insert, Kind, Payload, Remove, Row, Sizes, Structure, change_one,
-};
+use crate::kind::{Base, Capabilities, InBytes, Insert, Kind, Payload, Remove, Row, Sizes, Structure, change_one};
 use crate::layouts::classic::{Classic, MAX_HASHES};
 use crate::layouts::{BitLayout, Measure};
 use crate::sizing;
@@ -56,9 +54,7 @@ pub const ROW: Row = Row {
         // Of a key that is there the second filter says "no" after two probes on average.
         (f64::from(geometry.hashes) + 2.0).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64)
     },
-    false_positive_rate: |geometry, keys| {
-        Both::of(geometry).map_or(1.0, |both| both.added.false_positive_rate(keys))
-    },
+    false_positive_rate: |geometry, keys| Both::of(geometry).map_or(1.0, |both| both.added.false_positive_rate(keys)),
     // What is removed leaves both filters as they were made.
     is_canonical: false,
     compact: |packing, geometry| {
@@ -244,8 +240,8 @@ impl Kind for RemovedSet {
     /// and the second has not.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         let (added, removed) = self.words().split_at(self.both.split);
-        let [added, removed] =
-            [(&self.both.added, added), (&self.both.removed, removed)].map(|(filter, words)| filter.measure(words, progress));
+        let [added, removed] = [(&self.both.added, added), (&self.both.removed, removed)]
+            .map(|(filter, words)| filter.measure(words, progress));
         let rate = added.false_positive_rate * (1.0 - removed.false_positive_rate);
         Measure::of_bits(added.taken + removed.taken, self.base.geometry().bits, rate)
     }

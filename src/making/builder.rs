@@ -16,7 +16,7 @@ use crate::format::Geometry;
 use crate::hash::Hasher;
 use crate::image::{Image, compact_size};
 use crate::keys::Keys;
-use crate::kind::{Built, Capabilities, Progress, Records, Row, Structure};
+use crate::kind::{Built, Capabilities, Progress, Records, Row, Structure, one_by_one};
 use crate::simd;
 use crate::spec::Spec;
 use crate::storage::try_vec;
@@ -117,6 +117,58 @@ impl Builder {
         self.hashes.add(self.order.map_or(hash, |order| order(hash)))
     }
 
+    /// Adds a key that came so many times. 0 times add nothing.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] if the kind cannot count; as [`Builder::add`].
+    pub fn add_times(&mut self, key: &[u8], times: u64) -> Result<()> {
+        let hash = self.hasher.hash_key(key)?;
+        self.add_hash_times(hash, times)
+    }
+
+    /// Adds a `u64` key that came so many times; see [`Builder::add_times`].
+    ///
+    /// # Errors
+    /// As [`Builder::add_times`].
+    pub fn add_u64_times(&mut self, key: u64, times: u64) -> Result<()> {
+        let hash = self.hasher.hash_u64(key)?;
+        self.add_hash_times(hash, times)
+    }
+
+    /// Adds a hash that came so many times; see [`Builder::add_times`].
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] if the kind cannot count; as [`Builder::add_hash`].
+    pub fn add_hash_times(&mut self, hash: u64, times: u64) -> Result<()> {
+        self.check_counts()?;
+        self.hashes.add_times(hash, times)
+    }
+
+    /// Adds each of many keys as often as `times` says. All are taken, unless there is an error: that of
+    /// [`Builder::add_times`], [`Status::Offsets`], or [`Status::BufferTooSmall`] if there are not as many `times` as
+    /// keys.
+    pub fn add_times_batch(&mut self, keys: &Keys, times: &[u64]) -> Taken {
+        if let Err(error) = self.check_counts().and_then(|()| keys.check_times(times)) {
+            return Taken::none(error);
+        }
+        let mut times = times.iter();
+        batch::change(&self.hasher, simd::best(), keys, None, |batch| {
+            one_by_one(batch, |hash| {
+                self.hashes.add_times(hash, times.next().copied().unwrap_or(0))?;
+                Ok(true)
+            })
+        })
+    }
+
+    /// Refuses counts of a kind that does not count.
+    fn check_counts(&self) -> Result<()> {
+        let row = create::row_of(&self.spec)?;
+        if row.capabilities.contains(Capabilities::COUNT) {
+            return Ok(());
+        }
+        Err(error!(Unsupported, "{} cannot count, and takes no keys with their counts", row.name))
+    }
+
     /// Adds many keys. All are taken, unless there is an error.
     pub fn add_batch(&mut self, keys: &Keys) -> Taken {
         batch::change(&self.hasher, simd::best(), keys, None, |batch| {
@@ -191,15 +243,17 @@ impl Builder {
 
     fn make(&mut self) -> Result<Filter> {
         let row = create::row_of(&self.spec)?;
+        let added = self.hashes.added();
         let progress = self.progress.as_deref_mut();
         let hashes = match &mut self.hashes {
             Offered::Once(hashes) => hashes,
-            Offered::Counted(hashes) => return insert_all(&self.spec, row, &mut self.sizes, hashes, progress),
+            Offered::Counted { hashes, .. } => {
+                return insert_all(&self.spec, row, &mut self.sizes, hashes, added, progress);
+            }
         };
         let Structure::StaticFilter { build, .. } = row.structure else {
-            return insert_all(&self.spec, row, &mut self.sizes, hashes, progress);
+            return insert_all(&self.spec, row, &mut self.sizes, hashes, added, progress);
         };
-        let added = hashes.added();
         let mut steps = Steps::new(progress, hashes.work() + hashes.kept());
         // Half of the memory is for the work.
         let hashes = hashes.finish(self.memory_limit.unwrap_or(0) / 2, &mut steps)?;
@@ -246,15 +300,19 @@ impl Sizes {
     }
 }
 
-/// A filter that is made empty, with all hashes inserted in order, each as often as it was offered where that matters.
+/// How often a hash came, at most, that is inserted as so many hashes of a batch where a kind counts.
+const SEVERAL: u64 = 4;
+
+/// A filter that is made empty, with all hashes inserted in order, each as often as it was offered where that matters:
+/// those `added` times in all.
 fn insert_all<R: Offer>(
     spec: &Spec,
     row: &'static Row,
     sizes: &mut Sizes,
     hashes: &mut Collector<R>,
+    added: u64,
     progress: Option<&mut Progress>,
 ) -> Result<Filter> {
-    let added = hashes.added();
     let mut steps = Steps::new(progress, hashes.work() + hashes.kept());
     let hashes = hashes.finish(0, &mut steps)?;
     let distinct = hashes.count();
@@ -274,16 +332,17 @@ fn insert_all<R: Offer>(
     let capacity = if spec.capacity == 0 && spec.bits == 0 { places.max(1) } else { spec.capacity };
     let spec = &Spec { capacity, ..*spec };
     let mut filter: Filter = create::create_sized(row, spec, sizes.of(spec)?)?;
-    let greatest = filter.kind().as_count().filter(|_| row.copies.is_none()).map(|kind| kind.greatest_count());
-    let most = greatest.unwrap_or(u64::MAX);
-    let counts = row.places.is_some();
+    let several = match filter.kind().as_count() {
+        // A count of its own, which may be any number.
+        Some(_) if row.places.is_some() => 0,
+        Some(_) => SEVERAL,
+        None => u64::MAX,
+    };
     let (start, mut done) = (steps.done(), 0);
     hashes.for_each(&mut |records| {
-        if counts {
-            // A count of its own, which may be any number.
-            records.iter().try_for_each(|record| filter.insert_hash_times(record.hash(), record.times()).map(drop))?;
-        } else {
-            R::each(records, most, &mut |hashes| filter.insert_batch(&Keys::Hashes(hashes), None).outcome)?;
+        R::each(records, several, &mut |hashes| filter.insert_batch(&Keys::Hashes(hashes), None).outcome)?;
+        for record in records.iter().filter(|record| record.times() > several) {
+            filter.insert_hash_times(record.hash(), record.times())?;
         }
         done += records.len() as u64;
         steps.advance_part(start, done, distinct)

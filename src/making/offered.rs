@@ -13,7 +13,12 @@ pub enum Offered {
     /// Of each hash that it was there.
     Once(Collector<u64>),
     /// Of each hash how often it came.
-    Counted(Collector<Counted>),
+    Counted {
+        /// The hashes, each with a number.
+        hashes: Collector<Counted>,
+        /// How much these numbers are above 1, all together.
+        more: u64,
+    },
 }
 
 impl Offered {
@@ -24,7 +29,7 @@ impl Offered {
     pub fn new(row: &Row, options: CollectorOptions) -> Result<Offered> {
         let counting = [Capabilities::REMOVE, Capabilities::COUNT];
         Ok(if row.is_made_empty() && counting.iter().any(|capability| row.capabilities.contains(*capability)) {
-            Offered::Counted(Collector::new(options)?)
+            Offered::Counted { hashes: Collector::new(options)?, more: 0 }
         } else {
             Offered::Once(Collector::new(options)?)
         })
@@ -34,7 +39,7 @@ impl Offered {
     pub fn added(&self) -> u64 {
         match self {
             Offered::Once(hashes) => hashes.added(),
-            Offered::Counted(hashes) => hashes.added(),
+            Offered::Counted { hashes, more } => hashes.added().saturating_add(*more),
         }
     }
 
@@ -44,9 +49,23 @@ impl Offered {
     /// As [`Collector::add`].
     #[inline]
     pub fn add(&mut self, hash: u64) -> Result<()> {
+        self.add_times(hash, 1)
+    }
+
+    /// Adds a hash that came so many times. 0 times add nothing.
+    ///
+    /// # Errors
+    /// As [`Collector::add`].
+    #[inline]
+    pub fn add_times(&mut self, hash: u64, times: u64) -> Result<()> {
         match self {
+            _ if times == 0 => Ok(()),
             Offered::Once(hashes) => hashes.add(hash),
-            Offered::Counted(hashes) => hashes.add(Counted { hash, count: 1 }),
+            Offered::Counted { hashes, more } => {
+                hashes.add(Counted { hash, count: times })?;
+                *more = more.saturating_add(times - 1);
+                Ok(())
+            }
         }
     }
 
@@ -57,7 +76,7 @@ impl Offered {
     pub fn expect(&mut self, hashes: usize) -> Result<()> {
         match self {
             Offered::Once(collector) => collector.expect(hashes),
-            Offered::Counted(collector) => collector.expect(hashes),
+            Offered::Counted { hashes: collector, .. } => collector.expect(hashes),
         }
     }
 
@@ -65,7 +84,7 @@ impl Offered {
     pub fn add_all(&mut self, hashes: &[u64]) -> Taken {
         let collector = match self {
             Offered::Once(collector) => return collector.add_all(hashes),
-            Offered::Counted(collector) => collector,
+            Offered::Counted { hashes, .. } => hashes,
         };
         for (i, hash) in hashes.iter().enumerate() {
             if let Err(error) = collector.add(Counted { hash: *hash, count: 1 }) {
@@ -79,7 +98,10 @@ impl Offered {
     pub fn clear(&mut self) {
         match self {
             Offered::Once(hashes) => hashes.clear(),
-            Offered::Counted(hashes) => hashes.clear(),
+            Offered::Counted { hashes, more } => {
+                hashes.clear();
+                *more = 0;
+            }
         }
     }
 }
@@ -92,7 +114,7 @@ pub trait Offer: Record {
     /// How often it was offered, as far as that is known: at least once.
     fn times(&self) -> u64;
 
-    /// Gives the hashes of records to `take`, each as often as it came, but no more than `most` times.
+    /// Gives the hashes of records to `take`, each as often as it came, but none that came more than `most` times.
     ///
     /// # Errors
     /// Those of `take`; [`Status::OutOfMemory`].
@@ -125,7 +147,8 @@ impl Offer for Counted {
     fn each(records: &[Counted], most: u64, take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()> {
         let mut hashes = try_vec(PIECE)?;
         for record in records {
-            for _ in 0..record.count.min(most) {
+            let times = if record.count > most { 0 } else { record.count };
+            for _ in 0..times {
                 if hashes.len() == PIECE {
                     take(&hashes)?;
                     hashes.clear();

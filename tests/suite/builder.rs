@@ -291,3 +291,48 @@ fn a_folder_that_goes_loses_no_key() {
     assert!((0..LIMIT + 10).all(|i| filter.contains_u64(i)));
     assert_eq!(filter.base().header().capacity, LIMIT + 10);
 }
+
+/// Keys with their counts are as many single keys, of every kind that counts; a count beyond all is as much as the kind
+/// counts, or refused where every copy takes a place. Kinds that do not count refuse them.
+#[test]
+fn keys_come_with_counts() {
+    for row in petal::registry::FILTERS.iter().filter(|row| row.universe.is_none()) {
+        println!("{}", row.name);
+        let spec = Spec { kind: Some(row.kind), false_positive_rate: 1e-6, ..Spec::default() };
+        let (mut by_counts, mut one_by_one) = (builder(&spec), builder(&spec));
+        let keys: Vec<u64> = (0..300).map(|i| i % 200).collect();
+        let times: Vec<u64> = keys.iter().map(|key| key % 4).collect();
+        let taken = by_counts.add_times_batch(&Keys::U64(&keys), &times);
+        if !row.capabilities.contains(petal::Capabilities::COUNT) {
+            assert_eq!((taken.keys, taken.outcome.unwrap_err().status()), (0, Status::Unsupported));
+            assert_eq!(by_counts.add_u64_times(1, 2).unwrap_err().status(), Status::Unsupported);
+            continue;
+        }
+        taken.outcome.unwrap();
+        assert_eq!(taken.keys, 300);
+        by_counts.add_times(b"some bytes", 2).unwrap();
+        by_counts.add_hash_times(77, 3).unwrap();
+        for (key, times) in keys.iter().zip(&times) {
+            (0..*times).for_each(|_| one_by_one.add_u64(*key).unwrap());
+        }
+        (0..2).for_each(|_| one_by_one.add(b"some bytes").unwrap());
+        (0..3).for_each(|_| one_by_one.add_hash(77).unwrap());
+        assert_eq!(by_counts.count(), one_by_one.count());
+        assert_eq!(by_counts.count(), times.iter().sum::<u64>() + 5);
+        let refused = by_counts.add_times_batch(&Keys::U64(&keys), &times[1..]).outcome.unwrap_err();
+        assert_eq!(refused.status(), Status::BufferTooSmall);
+        let (built, singly) = (by_counts.finish().unwrap(), one_by_one.finish().unwrap());
+        assert_eq!(image(&built), image(&singly));
+        let greatest = built.kind().as_count().unwrap().greatest_count();
+        for key in 0..200 {
+            let really: u64 = keys.iter().zip(&times).filter(|(one, _)| **one == key).map(|(_, times)| times).sum();
+            assert_eq!(built.count_u64(key).unwrap(), really.min(greatest), "key {key}");
+        }
+        assert_eq!(by_counts.count(), 0);
+        by_counts.add_u64_times(1, u64::MAX).unwrap();
+        match by_counts.finish() {
+            Ok(filter) => assert_eq!(filter.count_u64(1).unwrap(), greatest),
+            Err(error) => assert!(matches!(error.status(), Status::Full | Status::TooLarge), "{error}"),
+        }
+    }
+}

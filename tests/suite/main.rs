@@ -40,6 +40,7 @@ mod plan;
 mod policy;
 mod pollution;
 mod quotient;
+mod removed_set;
 mod ribbon;
 mod scalable;
 mod shared;

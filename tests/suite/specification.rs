@@ -41,6 +41,7 @@ const LAYOUTS: &[Layout] = &[
     Layout { kind: 26, version: 1, rule: Rule::Payload(d_left) },
     Layout { kind: 27, version: 1, rule: Rule::Payload(variable_increment) },
     Layout { kind: 28, version: 1, rule: Rule::Payload(layered) },
+    Layout { kind: 29, version: 1, rule: Rule::Payload(removed_set) },
     Layout { kind: 32, version: 1, rule: Rule::Payload(age_partitioned) },
     Layout { kind: 34, version: 1, rule: Rule::Payload(rotating) },
 ];
@@ -499,6 +500,20 @@ fn layered(header: &Header, hashes: &[u64]) -> Vec<u8> {
                 break;
             }
             start += bits;
+        }
+    }
+    payload
+}
+
+/// The filter of what was inserted; nothing was removed.
+fn removed_set(header: &Header, hashes: &[u64]) -> Vec<u8> {
+    const G: u64 = 0x9e37_79b9_7f4a_7c15;
+    let bits = 64 * (100 * (header.bits() / 64) / (100 + header.word(0)));
+    let mut payload = vec![0_u8; header.payload_bytes()];
+    for hash in hashes {
+        for i in 0..header.hashes() {
+            let place = high((0..i).fold(*hash, |hash, _| hash.wrapping_mul(G)), bits);
+            payload[place as usize / 8] |= 1 << (place % 8);
         }
     }
     payload

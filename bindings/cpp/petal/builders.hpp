@@ -129,6 +129,22 @@ class builder {
     if (done != nullptr) *done = all;
     return detail::done(code, std::move(error));
   }
+  /// Adds a key that came so many times, where the kind counts; 0 times add nothing.
+  template <class Key>
+  result<void> try_add_times(const Key &key, std::uint64_t times) noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(key, [this, times](auto one) noexcept {
+      return detail::done(detail::add_times(get(), one, times));
+    });
+  }
+  /// Adds many keys, each as often as its element of `times` says, where the kind counts. `done`, nullable, is always
+  /// written: how many keys, the first so many, were added.
+  template <class Keys>
+  result<void> try_add_times_batch(const Keys &keys, const std::uint64_t *times,
+                                   std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
+    const auto added = detail::give_values(get(), petal_builder_add_times_batch, keys, times, nullptr, done);
+    if (!added) return added.error();
+    return {};
+  }
   /// How many keys were added, duplicates included.
   result<std::uint64_t> try_offered() const noexcept {
     return detail::output<std::uint64_t>([&](std::uint64_t *count) noexcept {
@@ -168,6 +184,14 @@ class builder {
   template <class Keys>
   void add_batch(const Keys &keys, std::size_t *done = nullptr) {
     try_add_batch(keys, done).value();
+  }
+  template <class Key>
+  void add_times(const Key &key, std::uint64_t times) {
+    try_add_times(key, times).value();
+  }
+  template <class Keys>
+  void add_times_batch(const Keys &keys, const std::uint64_t *times, std::size_t *done = nullptr) {
+    try_add_times_batch(keys, times, done).value();
   }
   std::uint64_t offered() const { return try_offered().value(); }
   filter finish() {

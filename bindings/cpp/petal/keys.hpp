@@ -247,6 +247,15 @@ inline petal_status add(petal_builder *builder, std::uint64_t key) noexcept {
 inline petal_status add(petal_builder *builder, hash64 key) noexcept {
   return petal_builder_add_hash(builder, key.value);
 }
+inline petal_status add_times(petal_builder *builder, bytes key, std::uint64_t times) noexcept {
+  return petal_builder_add_times(builder, key.data(), key.size(), times);
+}
+inline petal_status add_times(petal_builder *builder, std::uint64_t key, std::uint64_t times) noexcept {
+  return petal_builder_add_times_u64(builder, key, times);
+}
+inline petal_status add_times(petal_builder *builder, hash64 key, std::uint64_t times) noexcept {
+  return petal_builder_add_times_hash(builder, key.value, times);
+}
 
 inline petal_status hash(const petal_filter *filter, bytes key, std::uint64_t *out) noexcept {
   return petal_filter_hash(filter, key.data(), key.size(), out);

@@ -252,6 +252,18 @@ TEST(removing, counts_go_up_and_down) {
   EXPECT_EQ(f.count(std::uint64_t{1}), 15u);
   EXPECT_GT(f.statistics().saturated, 0u);
 
+  petal::builder builder(petal::spec().kind(PETAL_KIND_COUNTING));
+  builder.add_times("apple", 3);
+  EXPECT_TRUE(builder.try_add_times(std::uint64_t{7}, 2));
+  std::size_t done = 0;
+  const std::vector<std::uint64_t> twice(keys.size(), 2);
+  builder.add_times_batch(keys, twice.data(), &done);
+  EXPECT_TRUE(builder.try_add_times_batch(keys, twice.data()));
+  EXPECT_EQ(done, keys.size());
+  EXPECT_EQ(builder.offered(), 5 + 4 * keys.size());
+  EXPECT_GE(builder.finish().count("apple"), 3u);
+  EXPECT_EQ(petal::builder(petal::spec()).try_add_times("apple", 2).status(), petal::status::unsupported);
+
   petal::filter other(1000, 0.01);
   EXPECT_EQ(other.try_remove("apple").status(), petal::status::unsupported);
   EXPECT_EQ(other.try_count("apple").status(), petal::status::unsupported);

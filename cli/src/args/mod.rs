@@ -68,7 +68,7 @@ pub enum Command {
     /// Where reading the keys fails half-way, those that were read are inserted, and the file is sound. Where the
     /// command itself is stopped, by Ctrl-C too, the file stays marked as dirty: see `petal sync`.
     #[command(after_long_help = manual::after_help("insert"))]
-    Insert(KeysOfFilter),
+    Insert(Change),
     /// Remove keys from a filter, in place, one occurrence of each.
     ///
     /// Says how many were removed, and how many certainly were not there. Remove only keys that were inserted: one that
@@ -76,7 +76,7 @@ pub enum Command {
     /// others, which may then be missing. `petal help insert` says what happens where reading the keys fails, or the
     /// command is stopped.
     #[command(after_long_help = manual::after_help("remove"))]
-    Remove(KeysOfFilter),
+    Remove(Change),
     /// Print how often each key was inserted, less how often it was removed: `count TAB key`.
     #[command(long_about = about_count(), after_long_help = manual::after_help("count"))]
     Count(KeysOfFilter),
@@ -198,6 +198,14 @@ pub struct Keys {
     pub files: Vec<PathBuf>,
 }
 
+/// Keys with their counts.
+#[derive(Args, Debug)]
+pub struct Counts {
+    /// Each record is how often the key comes, a blank or tab, and the key, as `petal count` and `uniq -c` write them.
+    #[arg(long, conflicts_with = "field")]
+    pub counts: bool,
+}
+
 /// The secret of a keyed filter.
 #[derive(Args, Debug)]
 pub struct Secret {
@@ -260,7 +268,7 @@ pub struct Build {
     /// Another system's format, in which the filter is written: of the size that its owner would give it. `petal
     /// formats` lists them.
     #[arg(long, value_name = "F", value_parser = formats())]
-    #[arg(conflicts_with_all = ["kind", "bits_per_key", "bits", "hashes", "hash", "set", "memory_limit"])]
+    #[arg(conflicts_with_all = ["kind", "bits_per_key", "bits", "hashes", "hash", "set", "memory_limit", "counts"])]
     pub format: Option<String>,
     /// The variant of the format; the first of those that `petal formats` lists if not given.
     #[arg(long, value_name = "V", requires = "format")]
@@ -288,6 +296,9 @@ pub struct Build {
     /// Where it goes.
     #[command(flatten)]
     pub output: Output,
+    /// Whether there are counts.
+    #[command(flatten)]
+    pub counts: Counts,
     /// The keys.
     #[command(flatten)]
     pub keys: Keys,
@@ -328,6 +339,17 @@ pub struct KeysOfFilter {
     /// The keys.
     #[command(flatten)]
     pub keys: Keys,
+}
+
+/// A filter, and keys that go into it or out of it, perhaps with their counts.
+#[derive(Args, Debug)]
+pub struct Change {
+    /// Whether there are counts.
+    #[command(flatten)]
+    pub counts: Counts,
+    /// The filter and the keys.
+    #[command(flatten)]
+    pub of: KeysOfFilter,
 }
 
 /// Filters that are looked at.

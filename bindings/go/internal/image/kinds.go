@@ -62,6 +62,7 @@ var unread = map[Kind]string{
 	25: "spectral",
 	27: "variable_increment",
 	28: "layered",
+	29: "removed_set",
 	32: "age_partitioned",
 	34: "rotating",
 }
