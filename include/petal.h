@@ -161,7 +161,10 @@ typedef int32_t petal_status;
 #define PETAL_ERR_CANCELLED (-29)
 /** The caller's write callback reported a failure. */
 #define PETAL_ERR_CALLBACK (-30)
-/** There is no room for another key. Nothing is lost: what was inserted is found. */
+/**
+ * There is no room for another key, or of `removed_set` for one that was removed. Nothing is lost: what was inserted
+ * is found.
+ */
 #define PETAL_ERR_FULL (-31)
 
 /** A sentence, without a full stop, that explains a status. Static, never NULL. Since 0.1. */
@@ -623,6 +626,10 @@ petal_status petal_filters_contain_hash(const petal_filter *const *filters,
  * `variable_increment` removes and does not count. Such a removal of a key that is not there, and of which it says
  * "maybe", may lose every key that shares a cell with it.
  *
+ * `removed_set` remembers what was removed in a filter of its own. A key is removed once, with all of its copies, and
+ * not inserted again (`PETAL_ERR_FULL`); others may be lost (`PETAL_MAY_LOSE_KEYS`), as rarely as `removals` says. A
+ * removal of a key that is not there loses no more of them than any other.
+ *
  * `layered` counts to the number of its layers, by default 8, and removes nothing. Its counts are upper bounds.
  *
  * `quotient` counts without an end: a count that 64 bits do not hold is refused (`PETAL_ERR_FULL`), and a count is
@@ -952,7 +959,8 @@ petal_status petal_filter_stored_hash(const petal_filter *filter,
 /**
  * Writes the numbers that a filter stores and that are not less than `from`, in ascending order and each once, into
  * `stored`, which has room for `room` of them, and how many these are into `count`: fewer than `room` if there are no
- * more. `counts`, nullable, gets how often each is there, and has as much room: 1 where the kind does not count. The time is that of the numbers that are written; with `golomb_stream` that of all up to the last of them.
+ * more. `counts`, nullable, gets how often each is there, and has as much room: 1 where the kind does not count. The
+ * time is that of the numbers that are written; with `golomb_stream` that of all up to the last of them.
  * `PETAL_ERR_UNSUPPORTED` without `PETAL_CAN_ENUMERATE`. Since 0.1.
  */
 petal_status petal_filter_stored_hashes(const petal_filter *filter,
@@ -1011,7 +1019,8 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_VARIABLE_INCREMENT 27
 /** The layered Bloom filter: counts keys to the number of its layers, each smaller than the one before. */
 #define PETAL_KIND_LAYERED 28
-/** A window of the last keys, or of time, in slices of bits by age: finer steps and fewer bits than rotating. */
+/** A Bloom filter with a second one for removed keys: each is removed once, and some others may be lost. */
+#define PETAL_KIND_REMOVED_SET 29
 /** A window of the last keys, or of time, in slices of bits by age: finer and smaller than rotating. */
 #define PETAL_KIND_AGE_PARTITIONED 32
 /** A window of the last keys, or of time: generations of bit arrays, the oldest dropped as a whole. */
@@ -1444,6 +1453,29 @@ petal_status petal_builder_add_batch(petal_builder *builder,
                                      const petal_keys *keys,
                                      petal_answers *answers,
                                      petal_error *error);
+
+/**
+ * Adds a key that came `times` times; 0 times add nothing. `PETAL_ERR_UNSUPPORTED` if the kind cannot count. Since
+ * 0.1.
+ */
+petal_status petal_builder_add_times(petal_builder *builder, const void *key, size_t length, uint64_t times);
+
+/** Adds a uint64_t key that came `times` times, as `petal_builder_add_times()` does a byte key. Since 0.1. */
+petal_status petal_builder_add_times_u64(petal_builder *builder, uint64_t key, uint64_t times);
+
+/** Adds a hash that came `times` times, as `petal_builder_add_times()` does a byte key. Since 0.1. */
+petal_status petal_builder_add_times_hash(petal_builder *builder, uint64_t hash, uint64_t times);
+
+/**
+ * Adds each key as often as its element of `times` says, in order; `times` has as many as there are keys, and may be
+ * NULL if there are none. `answers`, nullable, only says how many keys were added, the first `done`: a form of answers
+ * is refused. `PETAL_ERR_UNSUPPORTED` if the kind cannot count. Since 0.1.
+ */
+petal_status petal_builder_add_times_batch(petal_builder *builder,
+                                           const petal_keys *keys,
+                                           const uint64_t *times,
+                                           petal_answers *answers,
+                                           petal_error *error);
 
 /** How many keys were added, duplicates included. Since 0.1. */
 petal_status petal_builder_offered(const petal_builder *builder, uint64_t *offered);
@@ -2173,7 +2205,9 @@ typedef struct petal_plan_request {
   double false_positive_rate;
   /** The most bytes; 0 if `false_positive_rate` is set. */
   uint64_t memory;
-  /** What the kind must be able to do: `PETAL_CAN_*`, ORed; with `PETAL_MAY_LOSE_KEYS` kinds that lose keys will do. */
+  /**
+   * What the kind must be able to do: `PETAL_CAN_*`, ORed; with `PETAL_MAY_LOSE_KEYS` kinds that lose keys will do.
+   */
   uint64_t capabilities;
   /** 1 if all keys are known before the first lookup, so that kinds which cannot insert will do; otherwise 0. */
   uint32_t is_static;

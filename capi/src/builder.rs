@@ -172,7 +172,8 @@ pub unsafe extern "C" fn petal_builder_add_batch(
     unsafe { keys::take(keys, answers, error, add) }
 }
 
-/// Adds a key that came `times` times; 0 times add nothing. `PETAL_ERR_UNSUPPORTED` if the kind cannot count. Since 0.1.
+/// Adds a key that came `times` times; 0 times add nothing. `PETAL_ERR_UNSUPPORTED` if the kind cannot count. Since
+/// 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_builder_add_times(
     builder: *mut petal_builder,

@@ -70,8 +70,8 @@ pub const PETAL_ERR_MAPPED_PATH: petal_status = -28;
 pub const PETAL_ERR_CANCELLED: petal_status = -29;
 /// The caller's write callback reported a failure.
 pub const PETAL_ERR_CALLBACK: petal_status = -30;
-/// There is no room for another key, or of `removed_set` for one that was removed. Nothing is lost: what was inserted is
-/// found.
+/// There is no room for another key, or of `removed_set` for one that was removed. Nothing is lost: what was inserted
+/// is found.
 pub const PETAL_ERR_FULL: petal_status = -31;
 
 const _: () = {

@@ -23,8 +23,8 @@ impl Filter {
 
     /// Writes the stored numbers that are not less than `from`, in ascending order and each once, to the front of
     /// `stored`, and returns how many these are: fewer than there is room for if there are no more. To go on, ask from
-    /// the last one plus 1 on. `counts`, where they are wanted, say of each how often it is there: 1 where the kind does
-    /// not count.
+    /// the last one plus 1 on. `counts`, where they are wanted, say of each how often it is there: 1 where the kind
+    /// does not count.
     ///
     /// # Errors
     /// As [`Filter::stored_hash`]; [`Status::BufferTooSmall`] if there is not as much room for counts.

@@ -15,7 +15,8 @@ impl Filter {
     /// Inserts a key so many times at once, and says whether it certainly was not there before. 0 times change nothing.
     ///
     /// # Errors
-    /// As [`Filter::insert_hash_times`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be hashed.
+    /// As [`Filter::insert_hash_times`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be
+    /// hashed.
     pub fn insert_times(&mut self, key: &[u8], times: u64) -> Result<bool> {
         let hash = self.hasher.hash_key(key)?;
         self.insert_hash_times(hash, times)
@@ -31,12 +32,12 @@ impl Filter {
     }
 
     /// Inserts a hash so many times at once; see [`Filter::insert_times`]. What is more than the greatest count of the
-    /// kind leaves it there, or is refused where every copy takes a place. The time is that of one insertion where counts
-    /// are numbers, and otherwise that of as many as the kind counts.
+    /// kind leaves it there, or is refused where every copy takes a place. The time is that of one insertion where
+    /// counts are numbers, and otherwise that of as many as the kind counts.
     ///
     /// # Errors
-    /// [`Status::Unsupported`] if the kind or the handle cannot insert or count; [`Status::Full`] if there is no room for
-    /// all of them: then none was inserted.
+    /// [`Status::Unsupported`] if the kind or the handle cannot insert or count; [`Status::Full`] if there is no room
+    /// for all of them: then none was inserted.
     pub fn insert_hash_times(&mut self, hash: u64, times: u64) -> Result<bool> {
         self.check_times("insert keys with their counts", Capabilities::INSERT)?;
         let (before, most) = self.counted(hash)?;
@@ -63,7 +64,8 @@ impl Filter {
     /// stands at the greatest one of the kind, which is that or more, stays there if the kind says so.
     ///
     /// # Errors
-    /// As [`Filter::remove_hash_times`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be hashed.
+    /// As [`Filter::remove_hash_times`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be
+    /// hashed.
     pub fn remove_times(&mut self, key: &[u8], times: u64) -> Result<u64> {
         let hash = self.hasher.hash_key(key)?;
         self.remove_hash_times(hash, times)
@@ -102,8 +104,8 @@ impl Filter {
         self.each_times(keys, times, answers, |filter, hash, times| filter.insert_hash_times(hash, times))
     }
 
-    /// Removes each of many keys as often as it is there, but no more than `times` says, in order; `answers`, if wanted,
-    /// say of each whether it was there at all. All are taken, unless there is an error as of
+    /// Removes each of many keys as often as it is there, but no more than `times` says, in order; `answers`, if
+    /// wanted, say of each whether it was there at all. All are taken, unless there is an error as of
     /// [`Filter::insert_times_batch`].
     pub fn remove_times_batch(&mut self, keys: &Keys, times: &[u64], answers: Option<&mut Answers>) -> Taken {
         if let Err(error) = self.check_times("remove keys with their counts", Capabilities::REMOVE) {

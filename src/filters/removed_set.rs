@@ -1,17 +1,17 @@
 //! The kind `removed_set`: two Bloom filters, one for the keys that were inserted and one for those that were removed.
 //!
-//! A key may be there if the first has it and the second has not. So a key is removed once and for all, in the memory of
-//! bits and not of counters: right where few keys leave, and do not come back. What it costs:
+//! A key may be there if the first has it and the second has not. So a key is removed once and for all, in the memory
+//! of bits and not of counters: right where few keys leave, and do not come back. What it costs:
 //!
 //! - *Keys may be lost* (the capability `MAY_LOSE_KEYS`): of the keys that are there the second filter has some, at its
-//!   false-positive rate. It is sized for a share of the capacity, the parameter `removals`, and has the rate of the first
-//!   after so many; after more of them it loses more. Before the first removal nothing is lost.
+//!   false-positive rate. It is sized for a share of the capacity, the parameter `removals`, and has the rate of the
+//!   first after so many; after more of them it loses more. Before the first removal nothing is lost.
 //! - *No key comes back.* An insertion of a key that the second filter has, because it was removed or seems to be, is
 //!   refused ([`Status::Full`]) and changes nothing: it would not be found. Clearing forgets both.
 //! - *A removal is one of all copies*: a key that was inserted twice is gone after one.
 //!
-//! A removal of a key that is not there is refused where the filter says so. Where it says "maybe", at the false-positive
-//! rate, that key and no other is removed: of others no more are lost than by any other removal.
+//! A removal of a key that is not there is refused where the filter says so. Where it says "maybe", at the
+//! false-positive rate, that key and no other is removed: of others no more are lost than by any other removal.
 //!
 //! Header: word 0 is for how many removals the second filter is sized, in hundredths of the capacity.
 
@@ -109,8 +109,8 @@ fn added_words(all: u64, removals: u64) -> u64 {
     (u128::from(all) * 100 / u128::from(100 + removals)) as u64
 }
 
-/// The probability that a key which is there is lost, in a filter of this geometry from which so many keys were removed.
-/// No geometry of this kind gives 1.
+/// The probability that a key which is there is lost, in a filter of this geometry from which so many keys were
+/// removed. No geometry of this kind gives 1.
 pub fn false_negative_rate(geometry: &Geometry, removals: u64) -> f64 {
     Both::of(geometry).map_or(1.0, |both| both.removed.false_positive_rate(removals))
 }

@@ -301,7 +301,7 @@ fn keys_come_with_counts() {
         let spec = Spec { kind: Some(row.kind), false_positive_rate: 1e-6, ..Spec::default() };
         let (mut by_counts, mut one_by_one) = (builder(&spec), builder(&spec));
         let keys: Vec<u64> = (0..300).map(|i| i % 200).collect();
-        let times: Vec<u64> = keys.iter().map(|key| key % 4).collect();
+        let times: Vec<u64> = keys.iter().map(|key| key % 3).collect();
         let taken = by_counts.add_times_batch(&Keys::U64(&keys), &times);
         if !row.capabilities.contains(petal::Capabilities::COUNT) {
             assert_eq!((taken.keys, taken.outcome.unwrap_err().status()), (0, Status::Unsupported));

@@ -16,6 +16,7 @@ const ROUND: u64 = 400;
 /// A filter's model, and the numbers that look random.
 struct Machine<'a> {
     case: &'a Case,
+    capabilities: Capabilities,
     empty: Filter,
     hashes: Vec<u64>,
     /// How often each key is there at least.
@@ -30,6 +31,10 @@ struct Machine<'a> {
 }
 
 impl Machine<'_> {
+    fn can(&self, capability: Capabilities) -> bool {
+        self.capabilities.contains(capability)
+    }
+
     fn draw(&mut self, below: u64) -> u64 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         ((u128::from(mix(self.random)) * u128::from(below)) >> 64) as u64
@@ -148,7 +153,7 @@ impl Machine<'_> {
             if self.unless_full_and(filter, is_looked_at, |filter| filter.insert_hash_times(hash, times)).is_some() {
                 self.held[key] += times;
             }
-        } else if can(self.case, Capabilities::REMOVE) && held > 0 {
+        } else if self.can(Capabilities::REMOVE) && held > 0 {
             let times = times.min(held);
             let removed = filter.remove_hash_times(hash, times).unwrap();
             let may_differ =
@@ -188,14 +193,14 @@ impl Machine<'_> {
         for _ in 0..ROUND {
             // Some come often.
             let key = if self.draw(4) == 0 { self.draw(64) } else { self.draw(UNIVERSE) } as usize;
-            let removes = can(self.case, Capabilities::REMOVE) && self.draw(8) >= if is_rising { 6 } else { 2 };
+            let removes = self.can(Capabilities::REMOVE) && self.draw(8) >= if is_rising { 6 } else { 2 };
             match self.draw(2000) {
                 0..40 => self.batch(filter, removes),
-                40..100 if can(self.case, Capabilities::COUNT) => self.times(filter, key),
-                100..104 if can(self.case, Capabilities::MERGE) => self.combine(filter, true),
-                104 if can(self.case, Capabilities::INTERSECT) && may_resize => self.combine(filter, false),
-                105..108 if can(self.case, Capabilities::RESIZE) && may_resize => self.resize(filter),
-                108 if can(self.case, Capabilities::CLEAR) && self.draw(8) == 0 => {
+                40..100 if self.can(Capabilities::COUNT) => self.times(filter, key),
+                100..104 if self.can(Capabilities::MERGE) => self.combine(filter, true),
+                104 if self.can(Capabilities::INTERSECT) && may_resize => self.combine(filter, false),
+                105..108 if self.can(Capabilities::RESIZE) && may_resize => self.resize(filter),
+                108 if self.can(Capabilities::CLEAR) && self.draw(8) == 0 => {
                     filter.clear().unwrap();
                     self.held.fill(0);
                     self.is_counted = true;
@@ -225,7 +230,17 @@ fn run(case: &Case, operations: u64) {
     let held = vec![0; UNIVERSE as usize];
     let empty = create(&spec).unwrap();
     let mut filter = empty.copy().unwrap();
-    let mut machine = Machine { case, empty, hashes, held, is_counted: true, random: 1, operations: 0, refused: 0 };
+    let mut machine = Machine {
+        case,
+        capabilities: case.capabilities(),
+        empty,
+        hashes,
+        held,
+        is_counted: true,
+        random: 1,
+        operations: 0,
+        refused: 0,
+    };
     let mut round = 0_u64;
     while machine.operations < operations {
         // It becomes full, and then nearly empty.

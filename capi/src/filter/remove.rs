@@ -29,9 +29,9 @@
 //! `variable_increment` removes and does not count. Such a removal of a key that is not there, and of which it says
 //! "maybe", may lose every key that shares a cell with it.
 //!
-//! `removed_set` remembers what was removed in a filter of its own. A key is removed once, with all of its copies, and not
-//! inserted again (`PETAL_ERR_FULL`); others may be lost (`PETAL_MAY_LOSE_KEYS`), as rarely as `removals` says. A removal
-//! of a key that is not there loses no more of them than any other.
+//! `removed_set` remembers what was removed in a filter of its own. A key is removed once, with all of its copies, and
+//! not inserted again (`PETAL_ERR_FULL`); others may be lost (`PETAL_MAY_LOSE_KEYS`), as rarely as `removals` says. A
+//! removal of a key that is not there loses no more of them than any other.
 //!
 //! `layered` counts to the number of its layers, by default 8, and removes nothing. Its counts are upper bounds.
 //!

@@ -47,7 +47,8 @@ pub unsafe extern "C" fn petal_filter_stored_hash(
 
 /// Writes the numbers that a filter stores and that are not less than `from`, in ascending order and each once, into
 /// `stored`, which has room for `room` of them, and how many these are into `count`: fewer than `room` if there are no
-/// more. `counts`, nullable, gets how often each is there, and has as much room: 1 where the kind does not count. The time is that of the numbers that are written; with `golomb_stream` that of all up to the last of them.
+/// more. `counts`, nullable, gets how often each is there, and has as much room: 1 where the kind does not count. The
+/// time is that of the numbers that are written; with `golomb_stream` that of all up to the last of them.
 /// `PETAL_ERR_UNSUPPORTED` without `PETAL_CAN_ENUMERATE`. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_stored_hashes(
