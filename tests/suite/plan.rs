@@ -152,9 +152,9 @@ fn the_best_comes_first() {
     assert!(fits.windows(2).any(|pair| pair[0].1.bytes == pair[1].1.bytes), "no equals were compared");
 }
 
-/// Whether a kind forgets keys, so that only those who ask for it get it.
+/// Whether a kind forgets or loses keys, so that only those who ask for it get it.
 fn forgets(row: &petal::Row) -> bool {
-    row.capabilities.contains(Capabilities::AGE)
+    row.capabilities.contains(Capabilities::AGE) || row.capabilities.contains(Capabilities::MAY_LOSE_KEYS)
 }
 
 /// A memory is used as far as the kind can: no lower rate fits into it.
