@@ -17,10 +17,10 @@ static size_t all_filters(void) {
   return filters;
 }
 
-/* Whether it needs the universe of the keys, which is not known, or forgets keys, which nobody asked for. */
+/* Whether it needs the universe of the keys, which is not known, or forgets or loses keys, which nobody asked for. */
 static bool is_not_meant(const petal_plan_request *request, petal_kind kind) {
-  bool forgets = check_can(kind, PETAL_CAN_AGE) && !(request->capabilities & PETAL_CAN_AGE);
-  return forgets || (check_kind_info(kind).takes_integers && request->universe == 0);
+  const uint64_t unasked = check_kind_info(kind).capabilities & ~request->capabilities;
+  return (unasked & (PETAL_CAN_AGE | PETAL_MAY_LOSE_KEYS)) != 0 || (check_kind_info(kind).takes_integers && request->universe == 0);
 }
 
 static void plan(const petal_plan_request *request) {
