@@ -1,10 +1,11 @@
 //! The module `petal` for Redis from 6.2 on, and Valkey: Bloom filters with the commands and the bytes of RedisBloom.
 //!
-//! `server` is what the module needs of the server, in safe types; `bf` the commands `BF.*`. The filters themselves are
-//! the core's.
+//! `server` is what the module needs of the server, in safe types; `bf` the commands `BF.*`, `images` the commands
+//! `PETAL.*`. The filters themselves are the core's.
 
 mod bf;
 mod defaults;
+mod images;
 mod server;
 
 use redis_module::raw;
@@ -23,7 +24,7 @@ const VERSION: c_int = 100;
 const OLDEST: c_int = 0x0006_0200;
 
 /// Commands that another module, or the server itself, must not have.
-const OTHERS: [&CStr; 2] = [c"BF.ADD", c"BF.RESERVE"];
+const OTHERS: [&CStr; 3] = [c"BF.ADD", c"BF.RESERVE", c"PETAL.RESERVE"];
 
 /// Called by the server when the module is loaded.
 ///
@@ -78,6 +79,9 @@ fn load(context: &Context, arguments: &[Argument]) -> Result<(), String> {
     if !value::register::<bf::chain::Chain>(context) {
         return Err("the server does not take the type MBbloom--, which another module may have".into());
     }
-    let refused = bf::COMMANDS.iter().find(|command: &&Command| !command.register(context));
+    if !value::register::<images::stored::Stored>(context) {
+        return Err("the server does not take the type petal-img, which another module may have".into());
+    }
+    let refused = bf::COMMANDS.iter().chain(images::COMMANDS).find(|command: &&Command| !command.register(context));
     refused.map_or(Ok(()), |command| Err(format!("the server does not take {}", command.name.to_string_lossy())))
 }

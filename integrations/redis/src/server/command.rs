@@ -18,6 +18,8 @@ pub enum Access {
     Read,
     /// Adds to what they hold.
     Insert,
+    /// Changes what they hold.
+    Update,
     /// Makes them.
     Make,
 }
@@ -30,7 +32,7 @@ pub struct Command {
     pub flags: &'static CStr,
     /// How many arguments there are, the name among them; less than 0 if there may be more.
     pub arity: i32,
-    /// The last argument that is a key, of those from the first on; -1 if all are.
+    /// The last argument that is a key, of those from the first on; -1 if all are, 0 if none is.
     pub last_key: i32,
     /// What it does to them.
     pub access: Access,
@@ -102,14 +104,15 @@ impl Command {
     pub fn register(&self, context: &Context) -> bool {
         // SAFETY: the context is valid, and the strings are static.
         unsafe {
+            let first_key = c_int::from(self.has_keys());
             let created = api!(RedisModule_CreateCommand(
                 context.raw(),
                 self.name.as_ptr(),
                 Some(self.entry),
                 self.flags.as_ptr(),
-                1,
+                first_key,
                 self.last_key,
-                1
+                first_key
             ));
             if created == ERR {
                 return false;
@@ -121,6 +124,10 @@ impl Command {
             let command = get(context.raw(), self.name.as_ptr());
             !command.is_null() && self.describe(|info| set(command, info) != ERR) && self.add_categories(command)
         }
+    }
+
+    fn has_keys(&self) -> bool {
+        self.last_key != 0
     }
 
     /// Adds to the categories of access-control lists that the flags do not say.
@@ -151,6 +158,9 @@ impl Command {
         let flags = match self.access {
             Access::Read => raw::REDISMODULE_CMD_KEY_RO | raw::REDISMODULE_CMD_KEY_ACCESS,
             Access::Insert => raw::REDISMODULE_CMD_KEY_RW | raw::REDISMODULE_CMD_KEY_INSERT,
+            Access::Update => {
+                raw::REDISMODULE_CMD_KEY_RW | raw::REDISMODULE_CMD_KEY_UPDATE | raw::REDISMODULE_CMD_KEY_ACCESS
+            }
             Access::Make => raw::REDISMODULE_CMD_KEY_OW | raw::REDISMODULE_CMD_KEY_INSERT,
         };
         // SAFETY: all-zero bytes are null pointers, zeros and the first values of enums, which end these lists.
@@ -168,7 +178,9 @@ impl Command {
         info.complexity = self.complexity.as_ptr();
         info.since = c"0.1.0".as_ptr();
         info.arity = self.arity;
-        info.key_specs = specs.as_mut_ptr();
+        if self.has_keys() {
+            info.key_specs = specs.as_mut_ptr();
+        }
         set(&raw const info)
     }
 }

@@ -169,6 +169,8 @@ pub enum Refusal {
     WrongType,
     /// These words.
     Said(&'static str),
+    /// These words, made for it.
+    Of(String),
     /// The library's.
     Library(petal::Error),
 }

@@ -21,6 +21,12 @@ impl Context {
         self.reply_integer(count.min(i64::MAX as u64) as i64);
     }
 
+    /// A real number: a double in RESP3, its digits in RESP2.
+    pub fn reply_real(&self, number: f64) {
+        // SAFETY: the context is valid.
+        unsafe { api!(RedisModule_ReplyWithDouble(self.raw, number)) };
+    }
+
     /// Yes or no: a boolean in RESP3, 1 or 0 in RESP2.
     pub fn reply_boolean(&self, yes: bool) {
         if self.is_resp3 {
@@ -80,6 +86,7 @@ impl Context {
             },
             Refusal::WrongType => self.reply_error("WRONGTYPE Operation against a key holding the wrong kind of value"),
             Refusal::Said(words) => self.reply_error(words),
+            Refusal::Of(words) => self.reply_error(words),
             Refusal::Library(error) => self.reply_error(&format!("ERR {}", error)),
         }
     }

@@ -1,0 +1,99 @@
+//! How filters and maps are kept: their images, in pieces.
+
+use super::stored::Stored;
+use crate::server::persistence::{Commands, Digest, Reader, Unreadable, Writer};
+use crate::server::value::DataType;
+use redis_module::raw::RedisModuleType;
+use std::ffi::{CStr, c_int};
+use std::ptr::null_mut;
+use std::sync::atomic::AtomicPtr;
+
+/// The bytes of a piece.
+const PIECE: usize = 1 << 20;
+
+/// What is kept is an image, or a part of one.
+const WHOLE: u64 = 1;
+const PART: u64 = 2;
+
+static HANDLE: AtomicPtr<RedisModuleType> = AtomicPtr::new(null_mut());
+
+impl DataType for Stored {
+    const NAME: &'static CStr = c"petal-img";
+    const VERSION: c_int = 1;
+
+    fn handle() -> &'static AtomicPtr<RedisModuleType> {
+        &HANDLE
+    }
+
+    /// Whether it is whole, how many bytes there are, and pieces until there are so many.
+    fn read(from: &mut Reader) -> Result<Stored, Unreadable> {
+        let (form, length) = (from.unsigned()?, from.unsigned()?);
+        let mut image = Vec::new();
+        // Memory is asked for as pieces come, so that a length alone takes none.
+        while (image.len() as u64) < length {
+            let left = length - image.len() as u64;
+            let taken = from.bytes(|piece| {
+                let fits = !piece.is_empty() && piece.len() as u64 <= left && image.try_reserve(piece.len()).is_ok();
+                if fits {
+                    image.extend_from_slice(piece);
+                }
+                fits
+            })?;
+            if !taken {
+                return Err(Unreadable);
+            }
+        }
+        match form {
+            WHOLE => Stored::of_image(&image).map_err(|error| {
+                from.warn(error.message());
+                Unreadable
+            }),
+            PART => Ok(Stored::Part(image)),
+            _ => Err(Unreadable),
+        }
+    }
+
+    fn write(&self, to: &mut Writer) {
+        to.unsigned(if matches!(self, Stored::Part(_)) { PART } else { WHOLE });
+        to.unsigned(self.length() as u64);
+        let mut piece = Vec::with_capacity(PIECE);
+        let written = Stored::write(self, &mut |mut bytes| {
+            while !bytes.is_empty() {
+                let (now, later) = bytes.split_at(bytes.len().min(PIECE - piece.len()));
+                piece.extend_from_slice(now);
+                bytes = later;
+                if piece.len() == PIECE {
+                    to.bytes(&piece);
+                    piece.clear();
+                }
+            }
+            Ok(())
+        });
+        // An empty piece is no piece, and is found out when it is read.
+        if written.is_err() || !piece.is_empty() {
+            to.bytes(if written.is_ok() { &piece } else { &[] });
+        }
+    }
+
+    fn rewrite(&self, to: &mut Commands) {
+        let mut at = 0;
+        while let Ok(chunk) = self.chunk(at)
+            && !chunk.is_empty()
+        {
+            at += chunk.len();
+            to.chunk(c"PETAL.IMPORT", 1 + at as u64, &chunk);
+        }
+    }
+
+    fn digest(&self, to: &mut Digest) {
+        let _ = Stored::write(self, &mut |bytes| {
+            to.bytes(bytes);
+            Ok(())
+        });
+        to.end();
+    }
+
+    fn copy(&self) -> petal::Result<Stored> {
+        Stored::copy(self)
+    }
+}

@@ -1,0 +1,117 @@
+//! The value behind a key of `PETAL.*`: a filter or a map of any kind, or the part of an image that has come so far.
+
+use petal::format::{HEADER_LENGTH, Header};
+use petal::storage::try_vec;
+use petal::{Filter, Image, Map, OpenOptions, Result, Status, image, load_as, registry};
+
+use crate::server::words::bytes;
+
+/// The most bytes that a chunk has.
+pub const CHUNK: usize = 16 << 20;
+
+/// A value.
+pub enum Stored {
+    /// A filter.
+    Filter(Filter),
+    /// A map.
+    Map(Map),
+    /// The start of an image.
+    Part(Vec<u8>),
+}
+
+impl Stored {
+    /// The filter or map that an image is.
+    ///
+    /// # Errors
+    /// Those of opening it.
+    pub fn of_image(image: &[u8]) -> Result<Stored> {
+        let (header, _) = Header::read(|start| {
+            let length = start.len().min(image.len());
+            start[..length].copy_from_slice(&image[..length]);
+            Ok(length)
+        })?;
+        let options = OpenOptions::default();
+        match registry::find(header.kind).is_some_and(|row| row.is_map()) {
+            true => load_as(image, &options).map(Stored::Map),
+            false => load_as(image, &options).map(Stored::Filter),
+        }
+    }
+
+    /// The same value again.
+    ///
+    /// # Errors
+    /// [`Status::OutOfMemory`].
+    pub fn copy(&self) -> Result<Stored> {
+        match self {
+            Stored::Filter(filter) => filter.copy().map(Stored::Filter),
+            Stored::Map(map) => map.copy().map(Stored::Map),
+            Stored::Part(part) => {
+                let mut copy = try_vec(part.len())?;
+                copy.extend_from_slice(part);
+                Ok(Stored::Part(copy))
+            }
+        }
+    }
+
+    /// Gives all bytes to a sink, in order.
+    ///
+    /// # Errors
+    /// Those of the sink; [`Status::OutOfMemory`].
+    pub fn write(&self, sink: &mut image::Sink) -> Result<()> {
+        match self {
+            Stored::Filter(filter) => filter.serialize(sink),
+            Stored::Map(map) => map.serialize(sink),
+            Stored::Part(part) => sink(part),
+        }
+    }
+
+    /// How many bytes there are.
+    pub fn length(&self) -> usize {
+        match self {
+            Stored::Filter(filter) => filter.serialized_size() as usize,
+            Stored::Map(map) => map.serialized_size() as usize,
+            Stored::Part(part) => part.len(),
+        }
+    }
+
+    /// The chunk that starts `at` a byte; empty behind the last. The first is the header, and the last, which takes as
+    /// long as all others, the checksums: what lies between is given as it lies there.
+    ///
+    /// # Errors
+    /// [`Status::OutOfMemory`].
+    pub fn chunk(&self, at: usize) -> Result<Vec<u8>> {
+        let words = match self {
+            Stored::Filter(filter) => filter.base().words(),
+            Stored::Map(map) => map.base().words(),
+            Stored::Part(part) => return copied(part.get(at..).unwrap_or_default()),
+        };
+        match at.checked_sub(HEADER_LENGTH) {
+            None => self.skipping(at, HEADER_LENGTH),
+            Some(start) if start < bytes(words).len() => copied(&bytes(words)[start..]),
+            Some(_) => self.skipping(at, self.length()),
+        }
+    }
+
+    /// The bytes from `at` to `end`, but no more than a chunk of them.
+    fn skipping(&self, at: usize, end: usize) -> Result<Vec<u8>> {
+        let wanted = end.saturating_sub(at).min(CHUNK);
+        let mut chunk = try_vec(wanted)?;
+        let mut start = 0;
+        let outcome = self.write(&mut |bytes| {
+            let from = at.saturating_sub(start).min(bytes.len());
+            let count = (bytes.len() - from).min(wanted - chunk.len());
+            chunk.extend_from_slice(&bytes[from..from + count]);
+            start += bytes.len();
+            // Nothing more is wanted.
+            if chunk.len() == wanted { Err(Status::BufferTooSmall.into()) } else { Ok(()) }
+        });
+        if chunk.len() == wanted { Ok(chunk) } else { outcome.and(Err(Status::Internal.into())) }
+    }
+}
+
+/// A chunk with the first bytes of these.
+fn copied(bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut chunk = try_vec(bytes.len().min(CHUNK))?;
+    chunk.extend_from_slice(&bytes[..bytes.len().min(CHUNK)]);
+    Ok(chunk)
+}

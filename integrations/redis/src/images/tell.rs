@@ -1,0 +1,181 @@
+//! The commands that only read.
+
+use super::stored::Stored;
+use super::{Items, NO_MAP, NOT_WHOLE, filter, value};
+use crate::server::key::Key;
+use crate::server::{Argument, Context, Refusal};
+use petal::{Answers, Base, Capabilities, Estimate, Image, compare, registry};
+
+/// `PETAL.EXISTS key item`
+pub fn exists(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
+    let [_, name, item] = arguments else { return Err(Refusal::Arity) };
+    let mut key = Key::read(context, name);
+    context.reply_boolean(filter(value(&mut key)?.get())?.contains_checked(item.bytes())?);
+    Ok(())
+}
+
+/// `PETAL.MEXISTS key item [item ...]`
+pub fn exist(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
+    let [_, name, items @ ..] = arguments else { return Err(Refusal::Arity) };
+    let items = Items::of(items)?;
+    let mut found = vec![0; items.len()];
+    let mut key = Key::read(context, name);
+    let mut answers = Answers { bytes: Some(&mut found), ..Answers::default() };
+    filter(value(&mut key)?.get())?.contains_batch(&items.keys(), &mut answers)?;
+    context.reply_array(found.len());
+    found.iter().for_each(|found| context.reply_boolean(*found != 0));
+    Ok(())
+}
+
+/// `PETAL.COUNT key item`
+pub fn count(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
+    let [_, name, item] = arguments else { return Err(Refusal::Arity) };
+    let mut key = Key::read(context, name);
+    context.reply_count(filter(value(&mut key)?.get())?.count(item.bytes())?);
+    Ok(())
+}
+
+/// `PETAL.MCOUNT key item [item ...]`
+pub fn counts(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
+    let [_, name, items @ ..] = arguments else { return Err(Refusal::Arity) };
+    let items = Items::of(items)?;
+    let mut counts = vec![0; items.len()];
+    let mut key = Key::read(context, name);
+    let mut answers = Answers { counts: Some(&mut counts), ..Answers::default() };
+    filter(value(&mut key)?.get())?.count_batch(&items.keys(), &mut answers)?;
+    context.reply_array(counts.len());
+    counts.iter().for_each(|count| context.reply_count(*count));
+    Ok(())
+}
+
+/// `PETAL.MAPGET key item [item ...]`: of an item that is certainly not there the value is null.
+pub fn values(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
+    let [_, name, items @ ..] = arguments else { return Err(Refusal::Arity) };
+    let items = Items::of(items)?;
+    let (mut values, mut found) = (vec![0; items.len()], vec![0; items.len()]);
+    let mut key = Key::read(context, name);
+    let map = match value(&mut key)?.get() {
+        Stored::Map(map) => map,
+        Stored::Filter(_) => return Err(NO_MAP),
+        Stored::Part(_) => return Err(NOT_WHOLE),
+    };
+    let mut answers = Answers { bytes: Some(&mut found), values: Some(&mut values), ..Answers::default() };
+    map.get_batch(&items.keys(), &mut answers)?;
+    context.reply_array(values.len());
+    for (value, found) in values.iter().zip(found) {
+        match (found, i64::try_from(*value)) {
+            (0, _) => context.reply_null(),
+            (_, Ok(value)) => context.reply_integer(value),
+            // What the protocol's integers do not hold are digits.
+            (_, Err(_)) => context.reply_bytes(value.to_string().as_bytes()),
+        }
+    }
+    Ok(())
+}
+
+/// `PETAL.ESTIMATE key [other]`: each estimate with the ends of its 95 % interval; null where a filter is too full.
+pub fn estimate(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
+    let reply = |estimate: Option<Estimate>| match estimate {
+        Some(estimate) => {
+            context.reply_array(3);
+            [estimate.value, estimate.low(), estimate.high()].into_iter().for_each(|end| context.reply_real(end));
+        }
+        None => context.reply_null(),
+    };
+    let (name, other) = match arguments {
+        [_, name] => (name, None),
+        [_, name, other] => (name, Some(other)),
+        _ => return Err(Refusal::Arity),
+    };
+    let mut key = Key::read(context, name);
+    let first = filter(value(&mut key)?.get())?;
+    let Some(other) = other else {
+        reply(petal::estimate(first)?);
+        return Ok(());
+    };
+    let mut other = Key::read(context, other);
+    let comparison = compare(first, filter(value(&mut other)?.get())?)?;
+    let estimates = [
+        ("first", comparison.first),
+        ("second", comparison.second),
+        ("union", comparison.union),
+        ("intersection", comparison.intersection),
+        ("jaccard", comparison.jaccard),
+    ];
+    context.reply_map(estimates.len());
+    for (name, estimate) in estimates {
+        context.reply_word(name);
+        reply(estimate);
+    }
+    Ok(())
+}
+
+/// `PETAL.INFO key`
+pub fn info(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
+    let [_, name] = arguments else { return Err(Refusal::Arity) };
+    let mut key = Key::read(context, name);
+    let (base, capabilities): (&Base, Capabilities) = match value(&mut key)?.get() {
+        Stored::Filter(filter) => (filter.base(), filter.capabilities()),
+        Stored::Map(map) => (map.base(), map.capabilities()),
+        Stored::Part(_) => return Err(NOT_WHOLE),
+    };
+    let (header, row, geometry) = (base.header(), base.row(), base.geometry());
+    let parameters: Vec<_> = row.parameters.iter().filter(|parameter| parameter.word.is_some()).collect();
+    context.reply_map(10);
+    context.reply_word("kind");
+    context.reply_word(row.name);
+    context.reply_word("capacity");
+    context.reply_count(header.capacity);
+    context.reply_word("rate");
+    context.reply_real((row.false_positive_rate)(geometry, header.capacity));
+    context.reply_word("offered");
+    context.reply_count(base.count());
+    context.reply_word("bits");
+    context.reply_count(geometry.bits);
+    context.reply_word("hashes");
+    context.reply_count(geometry.hashes.into());
+    context.reply_word("bytes");
+    context.reply_count(header.image_bytes());
+    context.reply_word("hash");
+    context.reply_word(&header.hash.to_string());
+    context.reply_word("parameters");
+    context.reply_map(parameters.len());
+    for parameter in parameters {
+        context.reply_word(parameter.name);
+        let value = parameter.word.map_or(0.0, |word| parameter.value_of_word(geometry.words[word]));
+        match parameter.choices().get(value as usize) {
+            Some(choice) => context.reply_word(choice),
+            None => context.reply_word(&value.to_string()),
+        }
+    }
+    context.reply_word("can");
+    reply_capabilities(context, capabilities);
+    Ok(())
+}
+
+/// `PETAL.KINDS`
+pub fn kinds(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
+    let [_] = arguments else { return Err(Refusal::Arity) };
+    let rows: Vec<_> = registry::all().collect();
+    context.reply_map(rows.len());
+    for row in rows {
+        context.reply_word(row.name);
+        context.reply_map(4);
+        context.reply_word("summary");
+        context.reply_bytes(row.summary.as_bytes());
+        context.reply_word("made");
+        context.reply_word(if row.is_made_empty() { "empty" } else { "from all items" });
+        context.reply_word("parameters");
+        context.reply_array(row.parameters.len());
+        row.parameters.iter().for_each(|parameter| context.reply_word(parameter.name));
+        context.reply_word("can");
+        reply_capabilities(context, row.capabilities);
+    }
+    Ok(())
+}
+
+fn reply_capabilities(context: &Context, capabilities: Capabilities) {
+    let names = Capabilities::ALL.iter().filter(|(_, one)| capabilities.contains(*one));
+    context.reply_array(names.clone().count());
+    names.for_each(|(name, _)| context.reply_word(name));
+}

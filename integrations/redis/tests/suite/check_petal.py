@@ -1,0 +1,266 @@
+"""PETAL.*: every kind by its name. What a kind can is asked of the server; no list of kinds is here."""
+
+import pathlib
+import random
+import struct
+
+import dumps
+from client import Error, Simple
+from server import Server, wait_for
+
+GOLDEN = sorted((pathlib.Path(__file__).parents[4] / "tests" / "golden").glob("*.petal"))
+ITEMS = 1500
+
+
+def kinds(client):
+    """Every kind with what PETAL.KINDS says of it."""
+    return {name: about for name, about in client("PETAL.KINDS").items()}
+
+
+def reserve(client, key, kind, about):
+    """A filter or map of the kind, whose items are numbers where it takes no others; what it replies."""
+    bounded = ("SET", "universe", 100_000) if "universe" in about["parameters"] else ()
+    return client("PETAL.RESERVE", key, kind, 2 * ITEMS, "0.01", *bounded)
+
+
+def item(about, number):
+    return struct.pack("<Q", number) if "universe" in about["parameters"] else f"item {number}"
+
+
+def digest(client, key):
+    return client("DEBUG", "DIGEST-VALUE", key)[0]
+
+
+def export(client, key):
+    image, iterator = b"", 0
+    while True:
+        iterator, chunk = client("PETAL.EXPORT", key, iterator)
+        if iterator == 0:
+            return image
+        image += chunk
+        assert iterator == 1 + len(image)
+
+
+def load(client, key, image, size=1 << 20):
+    reply = None
+    for start in range(0, len(image), size):
+        reply = client("PETAL.IMPORT", key, 1 + min(len(image), start + size), image[start : start + size])
+        if isinstance(reply, Error):
+            break
+    return reply
+
+
+def each_filter(client):
+    """Every kind of filter that is made empty, with a filter that holds even items."""
+    for kind, about in kinds(client).items():
+        reply = reserve(client, kind, kind, about)
+        if about["made"] != "empty":
+            assert isinstance(reply, Error) and kind in reply and "at once" in reply, reply
+            continue
+        assert reply == "OK", (kind, reply)
+        if "insert" in about["can"]:
+            even = [item(about, 2 * i) for i in range(ITEMS)]
+            new = client("PETAL.MADD", kind, *even[1:])
+            assert len(new) == ITEMS - 1 and new.count(1) > 0.9 * ITEMS, (kind, new)
+            assert client("PETAL.ADD", kind, even[0]) in (0, 1)
+            yield kind, about, even
+
+
+def refuses(reply):
+    return isinstance(reply, Error) and reply.startswith("ERR ") and len(reply) > 20
+
+
+def check_every_kind_of_filter():
+    client = Server().client()
+    for kind, about, even in each_filter(client):
+        can = about["can"]
+        odd = [item(about, 2 * i + 1) for i in range(ITEMS)]
+        found = client("PETAL.MEXISTS", kind, *even)
+        assert found.count(0) <= (ITEMS // 10 if "may_lose_keys" in can or "age" in can else 0), kind
+        wrong = client("PETAL.MEXISTS", kind, *odd)
+        assert wrong.count(1) < 0.05 * ITEMS, (kind, wrong.count(1))
+        assert client("PETAL.EXISTS", kind, even[-1]) == found[-1]
+        info = dict(zip(*[iter(client("PETAL.INFO", kind))] * 2))
+        assert info["kind"] == kind and set(info["can"]) <= set(can), info
+        assert info["bytes"] == len(export(client, kind))
+        usage = client("MEMORY", "USAGE", kind)
+        assert info["bytes"] * 0.9 < usage < info["bytes"] * 1.5 + 5000, (kind, info["bytes"], usage)
+
+        if "count" in can:
+            counts = client("PETAL.MCOUNT", kind, *even)
+            assert all(count >= 1 for count in counts) or "may_lose_keys" in can, kind
+            assert client("PETAL.COUNT", kind, even[3]) == counts[3]
+        else:
+            assert refuses(client("PETAL.COUNT", kind, even[0])), kind
+        if "estimate" in can:
+            value, low, high = map(float, client("PETAL.ESTIMATE", kind))
+            assert low <= value <= high and 0.8 * ITEMS < value < 1.2 * ITEMS, (kind, value)
+        else:
+            assert refuses(client("PETAL.ESTIMATE", kind)), kind
+        client("COPY", kind, "other")
+        before = digest(client, kind)
+        assert digest(client, "other") == before
+        for command, capability in (("MERGE", "merge"), ("INTERSECT", "intersect")):
+            reply = client(f"PETAL.{command}", "result", kind, "other")
+            assert (reply == "OK") == (capability in can), (kind, command, reply)
+            if reply == "OK":
+                assert client("PETAL.MEXISTS", "result", *even) == [1] * ITEMS, (kind, command)
+                client("DEL", "result")
+            else:
+                assert refuses(reply) and client("EXISTS", "result") == 0
+        reply = client("PETAL.ADVANCE", "other")
+        assert reply == "OK" if "age" in can else refuses(reply), (kind, reply)
+        reply = client("PETAL.REMOVE", "other", *even[:100])
+        if "remove" in can:
+            assert reply == 100 or ("may_lose_keys" in can or "age" in can), (kind, reply)
+            left = client("PETAL.MEXISTS", "other", *even[100:])
+            assert left == [1] * len(left) or "may_lose_keys" in can or "age" in can, kind
+        else:
+            assert refuses(reply), (kind, reply)
+        reply = client("PETAL.CLEAR", "other")
+        if "clear" in can:
+            assert reply == "OK" and client("PETAL.MEXISTS", "other", *even) == [0] * ITEMS, kind
+        else:
+            assert refuses(reply), (kind, reply)
+        assert digest(client, kind) == before, kind
+        assert refuses(client("PETAL.MAPGET", kind, "x"))
+        client("DEL", "other")
+
+
+def check_images_of_every_kind_come_in_and_go_out():
+    client = Server().client()
+    kept = set()
+    for path in GOLDEN:
+        image = path.read_bytes()
+        for size in (len(image), 1000):
+            client("DEL", "image")
+            assert load(client, "image", image, size) == "OK", path
+            assert export(client, "image") == image, path
+        info = dict(zip(*[iter(client("PETAL.INFO", "image"))] * 2))
+        kept.add(info["kind"])
+        # Some have a secret key, or take hashes only: an error, and nothing else.
+        for command in ("EXISTS", "COUNT", "MAPGET", "ADD", "REMOVE"):
+            client(f"PETAL.{command}", "image", "x")
+        dump = client("DUMP", "image")
+        assert client("RESTORE", "image", 0, dump, "REPLACE") == "OK"
+        assert client("DUMP", "image") == dump
+    assert kept >= set(kinds(client)), set(kinds(client)) - kept
+
+
+def check_refusals():
+    client = Server().client()
+    client("SET", "text", "x")
+    client("BF.ADD", "bf", "x")
+    client("PETAL.RESERVE", "b", "blocked", 1000, "0.01")
+    for words, part in (
+        ("PETAL.RESERVE x blocked 1000", "wrong number of arguments"),
+        ("PETAL.RESERVE x unheard 1000 0.01", "kind = unheard is not a kind"),
+        ("PETAL.RESERVE x blocked 0 0.01", "capacity is not"),
+        ("PETAL.RESERVE x blocked many 0.01", "capacity is not"),
+        ("PETAL.RESERVE x blocked 1000 2", "false_positive_rate = 2 is not inside (0, 1)"),
+        ("PETAL.RESERVE x blocked 1000 x", "the rate is not a number"),
+        ("PETAL.RESERVE x blocked 1000 0.01 SET counter_bits 4", "blocked takes no parameter counter_bits"),
+        ("PETAL.RESERVE x counting 1000 0.01 SET counter_bits 99", "counter_bits = 99 is not"),
+        ("PETAL.RESERVE x counting 1000 0.01 SET counter_bits", "counter_bits"),
+        ("PETAL.RESERVE x counting 1000 0.01 WITH luck", "the option WITH is not one of SET and SEED"),
+        ("PETAL.RESERVE x blocked 1000 0.01 SEED -1", "the seed is not"),
+        ("PETAL.RESERVE x fuse 1000 0.01", "at once"),
+        ("PETAL.RESERVE x blocked 9000000000000000 0.01", ""),
+        ("PETAL.RESERVE b blocked 1000 0.01", "item exists"),
+        ("PETAL.RESERVE text blocked 1000 0.01", "WRONGTYPE"),
+        ("PETAL.ADD text x", "WRONGTYPE"),
+        ("PETAL.ADD bf x", "WRONGTYPE"),
+        ("BF.ADD b x", "WRONGTYPE"),
+        ("PETAL.ADD missing x", "not found"),
+        ("PETAL.EXISTS missing x", "not found"),
+        ("PETAL.MERGE b missing", "not found"),
+        ("PETAL.EXPORT missing 0", "not found"),
+        ("PETAL.EXPORT b x", "the iterator is not"),
+        ("PETAL.IMPORT b 2 x", "item exists"),
+        ("PETAL.IMPORT x 3 x", "not found"),
+        ("PETAL.IMPORT x 1 x", "not the next one"),
+        ("PETAL.ADVANCE b -1", "the steps are not"),
+    ):
+        reply = client(*words.split(" "))
+        assert isinstance(reply, Error) and part in reply, (words, reply)
+    assert client("EXISTS", "x") == 0
+    image = GOLDEN[0].read_bytes()
+    assert client("PETAL.IMPORT", "part", 1 + 1000, image[:1000]) == "OK"
+    assert "are missing" in client("PETAL.ADD", "part", "x")
+    assert "starts at byte 5" in client("PETAL.IMPORT", "part", 1 + 6, b"x")
+    client("PETAL.RESERVE", "c", "blocked", 5000, "0.01")
+    reply = client("PETAL.MERGE", "b", "c")
+    assert isinstance(reply, Error) and "differ" in reply, reply
+
+
+def check_what_is_kept():
+    for options in (("--save", "900 1"), ("--appendonly", "yes", "--aof-use-rdb-preamble", "no")):
+        server = Server(*options)
+        client = server.client()
+        for _ in each_filter(client):
+            pass
+        client("PETAL.IMPORT", "part", 1 + 1000, GOLDEN[0].read_bytes()[:1000])
+        before = {key: digest(client, key) for key in client("KEYS", "*")}
+        for rewrites in (False, True):
+            if rewrites and "--appendonly" in options:
+                client("BGREWRITEAOF")
+                wait_for("a file", lambda: b"aof_rewrite_in_progress:0" in client("INFO", "persistence"))
+            server.restart()
+            client = server.client()
+            assert {key: digest(client, key) for key in client("KEYS", "*")} == before, options
+
+
+def check_replicas_have_the_same_bytes():
+    primary, replica = Server(tcp=True), Server(tcp=True)
+    client, other = primary.client(), replica.client()
+    other("REPLICAOF", "127.0.0.1", primary.port)
+    wait_for("a replica", lambda: b"master_link_status:up" in other("INFO", "replication"))
+    for kind, about, even in each_filter(client):
+        client("PETAL.REMOVE", kind, *even[:50])
+        client("PETAL.ADVANCE", kind, 1)
+        client("PETAL.MERGE", f"merged {kind}", kind)
+        # More than it is for: it grows, or refuses some.
+        client("PETAL.MADD", kind, *(item(about, 10_000 + i) for i in range(3 * ITEMS)))
+    client("SET", "last", 1)
+    assert client("WAIT", 1, 60000) == 1
+    keys = sorted(client("KEYS", "*"))
+    assert keys == sorted(other("KEYS", "*"))
+    for key in keys:
+        if key != b"last":
+            assert digest(client, key) == digest(other, key), key
+
+
+def check_damaged_images():
+    client = Server("--rdbcompression", "no", "--maxmemory", "1gb").client()
+    generator = random.Random(17)
+    taken = 0
+    for round_ in range(1500):
+        image = bytearray(generator.choice(GOLDEN).read_bytes())
+        for _ in range(generator.choice((1, 1, 2, 4))):
+            at = generator.randrange(generator.choice((300, len(image))))
+            image[at] = generator.choice((0, 1, 0x7F, 0xFF, generator.randrange(256)))
+        client("DEL", "damaged")
+        if round_ % 2:
+            load(client, "damaged", bytes(image), len(image))
+        else:
+            body = b"\x07\x81" + MODULE + dumps.unsigned(1) + dumps.unsigned(len(image))
+            body += b"\x05" + dumps.length(len(image)) + bytes(image) + b"\x00" + struct.pack("<H", 10)
+            reply = client("RESTORE", "damaged", 0, dumps.sealed(body))
+            taken += not isinstance(reply, Error)
+        for command in ("EXISTS", "ADD", "COUNT", "REMOVE", "ESTIMATE", "INFO", "MAPGET"):
+            client(f"PETAL.{command}", "damaged", *(("x",) if command not in ("ESTIMATE", "INFO") else ()))
+        client("MEMORY", "USAGE", "damaged")
+        client("DUMP", "damaged")
+    assert client("PING") == Simple("PONG")
+    assert taken > 0
+
+
+def _module():
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    number = 0
+    for letter in "petal-img":
+        number = number << 6 | letters.index(letter)
+    return struct.pack(">Q", number << 10 | 1)
+
+
+MODULE = _module()
