@@ -1,11 +1,11 @@
 //! The commands that make filters and change them.
 
 use super::stored::Stored;
-use super::{Items, NOT_FOUND, NOT_WHOLE, filter_mut, value};
+use super::{Items, NOT_FOUND, NOT_WHOLE, filter, filter_mut, number, value};
 use crate::server::key::Key;
 use crate::server::value::Value;
 use crate::server::{Argument, Context, Refusal, memory};
-use petal::{Answers, Filter, Map, Spec, image_size, parameter_of, registry};
+use petal::{Answers, Filter, HashFunction, Image, Map, Spec, image_size, parameter_of, registry};
 
 /// `PETAL.RESERVE key kind capacity rate [SEED seed] [SET parameter value]...`
 pub fn reserve(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
@@ -63,7 +63,13 @@ fn spec(kind: &Argument, capacity: &Argument, rate: &Argument, options: &[Argume
 pub fn add(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, item] = arguments else { return Err(Refusal::Arity) };
     let mut key = Key::write(context, name);
-    let is_new = value(&mut key)?.change(|stored| Ok::<_, Refusal>(filter_mut(stored)?.insert(item.bytes())?))?;
+    let is_new = value(&mut key)?.change(|stored| {
+        let filter = filter_mut(stored)?;
+        match filter.base().header().hash {
+            HashFunction::Identity => Ok::<_, Refusal>(filter.insert_u64(number(item)?)?),
+            _ => Ok(filter.insert(item.bytes())?),
+        }
+    })?;
     context.replicate_verbatim();
     context.reply_boolean(is_new);
     Ok(())
@@ -72,12 +78,14 @@ pub fn add(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
 /// `PETAL.MADD key item [item ...]`
 pub fn add_many(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, items @ ..] = arguments else { return Err(Refusal::Arity) };
-    let items = Items::of(items)?;
+    let mut items = Items::of(items)?;
     let mut new = vec![0; items.len()];
     let mut key = Key::write(context, name);
-    let taken = value(&mut key)?.change(|stored| {
+    let value = value(&mut key)?;
+    let keys = items.keys(filter(value.get())?.base())?;
+    let taken = value.change(|stored| {
         let mut answers = Answers { bytes: Some(&mut new), ..Answers::default() };
-        Ok::<_, Refusal>(filter_mut(stored)?.insert_batch(&items.keys(), Some(&mut answers)))
+        Ok::<_, Refusal>(filter_mut(stored)?.insert_batch(&keys, Some(&mut answers)))
     })?;
     if taken.keys == 0
         && let Err(error) = taken.outcome
@@ -96,11 +104,13 @@ pub fn add_many(context: &Context, arguments: &[Argument]) -> Result<(), Refusal
 /// `PETAL.REMOVE key item [item ...]`
 pub fn remove(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, items @ ..] = arguments else { return Err(Refusal::Arity) };
-    let items = Items::of(items)?;
+    let mut items = Items::of(items)?;
     let mut key = Key::write(context, name);
-    let (removed, outcome) = value(&mut key)?.change(|stored| {
+    let value = value(&mut key)?;
+    let keys = items.keys(filter(value.get())?.base())?;
+    let (removed, outcome) = value.change(|stored| {
         let mut answers = Answers::default();
-        let taken = filter_mut(stored)?.remove_batch(&items.keys(), Some(&mut answers));
+        let taken = filter_mut(stored)?.remove_batch(&keys, Some(&mut answers));
         Ok::<_, Refusal>((answers.true_count, taken.outcome))
     })?;
     if removed > 0 {
@@ -150,7 +160,6 @@ pub fn merge(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
 /// `PETAL.INTERSECT key other [other ...]`
 pub fn intersect(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let no_map = |map: &mut Map, _: &Map| -> petal::Result<()> {
-        use petal::Image;
         let name = map.base().row().name;
         Err(petal::Error::new(petal::Status::Unsupported, format_args!("maps of the kind {name} cannot intersect")))
     };

@@ -11,7 +11,7 @@ use crate::server::command::commands;
 use crate::server::key::Key;
 use crate::server::value::Value;
 use crate::server::{Argument, Refusal};
-use petal::{Filter, Keys};
+use petal::{Base, Filter, HashFunction, Keys};
 use stored::Stored;
 
 commands! {
@@ -82,33 +82,52 @@ fn filter_mut(stored: &mut Stored) -> Result<&mut Filter, Refusal> {
 }
 
 /// Items one after the other, as the library takes many keys.
-struct Items {
+struct Items<'a> {
+    items: &'a [Argument],
     bytes: Vec<u8>,
     offsets: Vec<u64>,
+    numbers: Vec<u64>,
 }
 
-impl Items {
+impl<'a> Items<'a> {
     /// These items.
     ///
     /// # Errors
     /// [`Refusal::Arity`] for none.
-    fn of(items: &[Argument]) -> Result<Items, Refusal> {
-        if items.is_empty() {
-            return Err(Refusal::Arity);
+    fn of(items: &'a [Argument]) -> Result<Items<'a>, Refusal> {
+        match items {
+            [] => Err(Refusal::Arity),
+            items => Ok(Items { items, bytes: Vec::new(), offsets: Vec::new(), numbers: Vec::new() }),
         }
-        let mut together = Items { bytes: Vec::new(), offsets: vec![0] };
-        for item in items {
-            together.bytes.extend_from_slice(item.bytes());
-            together.offsets.push(together.bytes.len() as u64);
-        }
-        Ok(together)
     }
 
     fn len(&self) -> usize {
-        self.offsets.len() - 1
+        self.items.len()
     }
 
-    fn keys(&self) -> Keys<'_> {
-        Keys::Bytes { bytes: &self.bytes, offsets: &self.offsets }
+    /// The items as keys of this filter or map: where its keys are integers they are numbers in digits, otherwise bytes.
+    ///
+    /// # Errors
+    /// An item that is no number where only numbers are keys.
+    fn keys(&mut self, of: &Base) -> Result<Keys<'_>, Refusal> {
+        if of.header().hash == HashFunction::Identity {
+            self.numbers = self.items.iter().map(number).collect::<Result<_, _>>()?;
+            return Ok(Keys::U64(&self.numbers));
+        }
+        self.offsets.push(0);
+        for item in self.items {
+            self.bytes.extend_from_slice(item.bytes());
+            self.offsets.push(self.bytes.len() as u64);
+        }
+        Ok(Keys::Bytes { bytes: &self.bytes, offsets: &self.offsets })
     }
+}
+
+/// The number that an item is.
+fn number(item: &Argument) -> Result<u64, Refusal> {
+    let number = str::from_utf8(item.bytes()).ok().and_then(|digits| digits.parse().ok());
+    number.ok_or_else(|| {
+        let item = String::from_utf8_lossy(item.bytes());
+        Refusal::Of(format!("ERR the item {item} is not a whole number, as all keys of this kind are"))
+    })
 }

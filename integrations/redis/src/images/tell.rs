@@ -1,27 +1,32 @@
 //! The commands that only read.
 
 use super::stored::Stored;
-use super::{Items, NO_MAP, NOT_WHOLE, filter, value};
+use super::{Items, NO_MAP, NOT_WHOLE, filter, number, value};
 use crate::server::key::Key;
 use crate::server::{Argument, Context, Refusal};
-use petal::{Answers, Base, Capabilities, Estimate, Image, compare, registry};
+use petal::{Answers, Base, Capabilities, Estimate, HashFunction, Image, compare, registry};
 
 /// `PETAL.EXISTS key item`
 pub fn exists(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, item] = arguments else { return Err(Refusal::Arity) };
     let mut key = Key::read(context, name);
-    context.reply_boolean(filter(value(&mut key)?.get())?.contains_checked(item.bytes())?);
+    let filter = filter(value(&mut key)?.get())?;
+    context.reply_boolean(match filter.base().header().hash {
+        HashFunction::Identity => filter.contains_u64(number(item)?),
+        _ => filter.contains_checked(item.bytes())?,
+    });
     Ok(())
 }
 
 /// `PETAL.MEXISTS key item [item ...]`
 pub fn exist(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, items @ ..] = arguments else { return Err(Refusal::Arity) };
-    let items = Items::of(items)?;
+    let mut items = Items::of(items)?;
     let mut found = vec![0; items.len()];
     let mut key = Key::read(context, name);
     let mut answers = Answers { bytes: Some(&mut found), ..Answers::default() };
-    filter(value(&mut key)?.get())?.contains_batch(&items.keys(), &mut answers)?;
+    let filter = filter(value(&mut key)?.get())?;
+    filter.contains_batch(&items.keys(filter.base())?, &mut answers)?;
     context.reply_array(found.len());
     found.iter().for_each(|found| context.reply_boolean(*found != 0));
     Ok(())
@@ -31,18 +36,23 @@ pub fn exist(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
 pub fn count(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, item] = arguments else { return Err(Refusal::Arity) };
     let mut key = Key::read(context, name);
-    context.reply_count(filter(value(&mut key)?.get())?.count(item.bytes())?);
+    let filter = filter(value(&mut key)?.get())?;
+    context.reply_count(match filter.base().header().hash {
+        HashFunction::Identity => filter.count_u64(number(item)?)?,
+        _ => filter.count(item.bytes())?,
+    });
     Ok(())
 }
 
 /// `PETAL.MCOUNT key item [item ...]`
 pub fn counts(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, items @ ..] = arguments else { return Err(Refusal::Arity) };
-    let items = Items::of(items)?;
+    let mut items = Items::of(items)?;
     let mut counts = vec![0; items.len()];
     let mut key = Key::read(context, name);
     let mut answers = Answers { counts: Some(&mut counts), ..Answers::default() };
-    filter(value(&mut key)?.get())?.count_batch(&items.keys(), &mut answers)?;
+    let filter = filter(value(&mut key)?.get())?;
+    filter.count_batch(&items.keys(filter.base())?, &mut answers)?;
     context.reply_array(counts.len());
     counts.iter().for_each(|count| context.reply_count(*count));
     Ok(())
@@ -51,7 +61,7 @@ pub fn counts(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
 /// `PETAL.MAPGET key item [item ...]`: of an item that is certainly not there the value is null.
 pub fn values(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, items @ ..] = arguments else { return Err(Refusal::Arity) };
-    let items = Items::of(items)?;
+    let mut items = Items::of(items)?;
     let (mut values, mut found) = (vec![0; items.len()], vec![0; items.len()]);
     let mut key = Key::read(context, name);
     let map = match value(&mut key)?.get() {
@@ -60,7 +70,7 @@ pub fn values(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
         Stored::Part(_) => return Err(NOT_WHOLE),
     };
     let mut answers = Answers { bytes: Some(&mut found), values: Some(&mut values), ..Answers::default() };
-    map.get_batch(&items.keys(), &mut answers)?;
+    map.get_batch(&items.keys(map.base())?, &mut answers)?;
     context.reply_array(values.len());
     for (value, found) in values.iter().zip(found) {
         match (found, i64::try_from(*value)) {
@@ -160,11 +170,16 @@ pub fn kinds(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     context.reply_map(rows.len());
     for row in rows {
         context.reply_word(row.name);
-        context.reply_map(4);
+        context.reply_map(5);
         context.reply_word("summary");
         context.reply_bytes(row.summary.as_bytes());
         context.reply_word("made");
         context.reply_word(if row.is_made_empty() { "empty" } else { "from all items" });
+        context.reply_word("keys");
+        context.reply_word(match row.hash_functions() {
+            [HashFunction::Identity] => "numbers",
+            _ => "bytes",
+        });
         context.reply_word("parameters");
         context.reply_array(row.parameters.len());
         row.parameters.iter().for_each(|parameter| context.reply_word(parameter.name));

@@ -8,23 +8,33 @@ import dumps
 from client import Error, Simple
 from server import Server, wait_for
 
-GOLDEN = sorted((pathlib.Path(__file__).parents[4] / "tests" / "golden").glob("*.petal"))
+GOLDEN = sorted(
+    path
+    for folder in ("", "maps")
+    for path in (pathlib.Path(__file__).parents[4] / "tests" / "golden" / folder).glob("*.petal")
+)
+LARGE = max((path.read_bytes() for path in GOLDEN), key=len)
 ITEMS = 1500
 
 
 def kinds(client):
     """Every kind with what PETAL.KINDS says of it."""
-    return {name: about for name, about in client("PETAL.KINDS").items()}
+    return {name: pairs(about) for name, about in pairs(client("PETAL.KINDS")).items()}
+
+
+def pairs(reply):
+    """A map, as RESP2 has it."""
+    return dict(zip(reply[::2], reply[1::2], strict=True))
 
 
 def reserve(client, key, kind, about):
-    """A filter or map of the kind, whose items are numbers where it takes no others; what it replies."""
-    bounded = ("SET", "universe", 100_000) if "universe" in about["parameters"] else ()
-    return client("PETAL.RESERVE", key, kind, 2 * ITEMS, "0.01", *bounded)
+    """Makes a filter or map of the kind; what it replies. Where keys are numbers the capacity is their bound."""
+    capacity = 100_000 if about["keys"] == "numbers" else 4 * ITEMS
+    return client("PETAL.RESERVE", key, kind, capacity, "0.01")
 
 
 def item(about, number):
-    return struct.pack("<Q", number) if "universe" in about["parameters"] else f"item {number}"
+    return number if about["keys"] == "numbers" else f"item {number}"
 
 
 def digest(client, key):
@@ -55,7 +65,7 @@ def each_filter(client):
     for kind, about in kinds(client).items():
         reply = reserve(client, kind, kind, about)
         if about["made"] != "empty":
-            assert isinstance(reply, Error) and kind in reply and "at once" in reply, reply
+            assert isinstance(reply, Error) and kind in reply, reply
             continue
         assert reply == "OK", (kind, reply)
         if "insert" in about["can"]:
@@ -80,11 +90,12 @@ def check_every_kind_of_filter():
         wrong = client("PETAL.MEXISTS", kind, *odd)
         assert wrong.count(1) < 0.05 * ITEMS, (kind, wrong.count(1))
         assert client("PETAL.EXISTS", kind, even[-1]) == found[-1]
-        info = dict(zip(*[iter(client("PETAL.INFO", kind))] * 2))
+        info = pairs(client("PETAL.INFO", kind))
         assert info["kind"] == kind and set(info["can"]) <= set(can), info
         assert info["bytes"] == len(export(client, kind))
         usage = client("MEMORY", "USAGE", kind)
-        assert info["bytes"] * 0.9 < usage < info["bytes"] * 1.5 + 5000, (kind, info["bytes"], usage)
+        # Some kinds have tables beside what they store.
+        assert info["bytes"] * 0.9 < usage < info["bytes"] * 1.5 + 50_000, (kind, info["bytes"], usage)
 
         if "count" in can:
             counts = client("PETAL.MCOUNT", kind, *even)
@@ -136,7 +147,7 @@ def check_images_of_every_kind_come_in_and_go_out():
             client("DEL", "image")
             assert load(client, "image", image, size) == "OK", path
             assert export(client, "image") == image, path
-        info = dict(zip(*[iter(client("PETAL.INFO", "image"))] * 2))
+        info = pairs(client("PETAL.INFO", "image"))
         kept.add(info["kind"])
         # Some have a secret key, or take hashes only: an error, and nothing else.
         for command in ("EXISTS", "COUNT", "MAPGET", "ADD", "REMOVE"):
@@ -184,7 +195,7 @@ def check_refusals():
         reply = client(*words.split(" "))
         assert isinstance(reply, Error) and part in reply, (words, reply)
     assert client("EXISTS", "x") == 0
-    image = GOLDEN[0].read_bytes()
+    image = LARGE
     assert client("PETAL.IMPORT", "part", 1 + 1000, image[:1000]) == "OK"
     assert "are missing" in client("PETAL.ADD", "part", "x")
     assert "starts at byte 5" in client("PETAL.IMPORT", "part", 1 + 6, b"x")
@@ -199,7 +210,7 @@ def check_what_is_kept():
         client = server.client()
         for _ in each_filter(client):
             pass
-        client("PETAL.IMPORT", "part", 1 + 1000, GOLDEN[0].read_bytes()[:1000])
+        client("PETAL.IMPORT", "part", 1 + 1000, LARGE[:1000])
         before = {key: digest(client, key) for key in client("KEYS", "*")}
         for rewrites in (False, True):
             if rewrites and "--appendonly" in options:
@@ -220,7 +231,7 @@ def check_replicas_have_the_same_bytes():
         client("PETAL.ADVANCE", kind, 1)
         client("PETAL.MERGE", f"merged {kind}", kind)
         # More than it is for: it grows, or refuses some.
-        client("PETAL.MADD", kind, *(item(about, 10_000 + i) for i in range(3 * ITEMS)))
+        client("PETAL.MADD", kind, *(item(about, 10_000 + i) for i in range(5 * ITEMS)))
     client("SET", "last", 1)
     assert client("WAIT", 1, 60000) == 1
     keys = sorted(client("KEYS", "*"))
