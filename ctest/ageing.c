@@ -80,6 +80,27 @@ static void last_steps(petal_kind kind) {
   petal_filter_free(filter);
 }
 
+/* What may lose keys says how many, by their age, and loses no more. */
+static void lossy(petal_kind kind) {
+  petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = WINDOW, .false_positive_rate = 0.01};
+  petal_filter *filter = NULL;
+  CHECK_OK(petal_filter_new(&spec, &filter, NULL));
+  insert(filter, 0, 8 * WINDOW);
+  double newest = 1, rate = 0;
+  CHECK_OK(petal_filter_expected_false_negative_rate(filter, 0, &newest));
+  CHECK_OK(petal_filter_expected_false_negative_rate(filter, WINDOW, &rate));
+  CHECK(newest == 0 && rate > 0.005 && rate < 0.02);
+  /* A hundred keys beside the one of that age, within 4.5 standard deviations. */
+  uint64_t lost = missing(filter, 7 * WINDOW - 50, 7 * WINDOW + 50);
+  CHECK_CLOSE((double)lost, 100 * rate, 4.5);
+  /* Time that is moved on forgets as insertions do, and in the end all. */
+  CHECK_OK(petal_filter_advance(filter, WINDOW, NULL));
+  CHECK(missing(filter, 7 * WINDOW, 8 * WINDOW) > 0);
+  CHECK_OK(petal_filter_advance(filter, UINT64_MAX, NULL));
+  CHECK_EQUAL(missing(filter, 0, 8 * WINDOW), 8 * WINDOW);
+  petal_filter_free(filter);
+}
+
 int main(void) {
   size_t ageing = 0;
   for (size_t k = 0; k < check_kind_count(); k++) {
@@ -87,6 +108,10 @@ int main(void) {
     CHECK((info.overfill == PETAL_OVERFILL_FORGETS) == !!(info.capabilities & PETAL_CAN_AGE));
     if (!(info.capabilities & PETAL_CAN_AGE)) continue;
     ageing++;
+    if (info.capabilities & PETAL_MAY_LOSE_KEYS) {
+      lossy(info.kind);
+      continue;
+    }
     last_keys(info.kind);
     last_steps(info.kind);
   }

@@ -53,7 +53,9 @@ static void distinct_sizing(petal_kind kind) {
     if (check_kind_info(kind).is_canonical) CHECK(check_same_bits(built, filled));
     petal_filter_free(filled);
   }
-  for (uint64_t i = 0; i < 10000; i++) CHECK(petal_filter_contains_u64(built, i));
+  uint64_t lost = 0;
+  for (uint64_t i = 0; i < 10000; i++) lost += !petal_filter_contains_u64(built, i);
+  CHECK(lost <= (check_can(kind, PETAL_MAY_LOSE_KEYS) ? 100 : 0));
   petal_description description = {.struct_size = sizeof description};
   CHECK_OK(petal_filter_describe(built, &description, NULL));
   CHECK_EQUAL(description.offered, 30000);

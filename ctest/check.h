@@ -217,6 +217,7 @@ static inline bool check_refuses_copies(petal_kind kind) {
 /* The capacity with which a filter takes so many keys for certain, some of them more than once. Copies of a key that
  * take places of their own have to be near each other, so that it takes more room for them. */
 static inline uint64_t check_room(petal_kind kind, uint64_t keys) {
+  if (check_can(kind, PETAL_MAY_LOSE_KEYS)) return 4 * keys;
   return check_refuses_copies(kind) ? 2 * keys : keys;
 }
 
@@ -249,6 +250,14 @@ static inline petal_filter *check_filled(const petal_spec *spec, uint64_t from, 
   petal_filter *filter = check_filled_with(spec, &keys);
   free(numbers);
   return filter;
+}
+
+/* Whether the keys check_key(i), for i from `from` on, less than `to`, are all there. Of a kind that may lose keys a few may
+ * be gone. */
+static inline bool check_holds(const petal_filter *filter, uint64_t from, uint64_t to) {
+  uint64_t lost = 0;
+  for (uint64_t i = from; i < to; i++) lost += !petal_filter_contains_u64(filter, check_key(i));
+  return lost == 0 || ((petal_filter_capabilities(filter) & PETAL_MAY_LOSE_KEYS) && lost <= 1 + (to - from) / 100);
 }
 
 #endif

@@ -135,10 +135,13 @@ static void check_builder(petal_kind kind) {
     CHECK(written <= size || !check_can(kind, PETAL_CAN_INSERT) || check_refuses_copies(kind));
     petal_filter *loaded = NULL;
     CHECK_OK(petal_filter_load_compact(buffer + 1, written, NULL, &loaded, NULL));
+    size_t lost = 0;
     for (size_t i = 0; i < count; i++) {
-      CHECK(petal_filter_contains_u64(loaded, keys[i]));
-      CHECK(petal_compact_contains(buffer + 1, written, NULL, &keys[i], sizeof keys[i]));
+      bool found = petal_filter_contains_u64(loaded, keys[i]);
+      CHECK_EQUAL(petal_compact_contains(buffer + 1, written, NULL, &keys[i], sizeof keys[i]), found);
+      lost += !found;
     }
+    CHECK(lost <= (check_can(kind, PETAL_MAY_LOSE_KEYS) ? 1 + count / 50 : 0));
     petal_filter *whole = check_filled_with(&(petal_spec){.struct_size = sizeof spec, .kind = kind, .capacity = count},
                                             U64_KEYS(keys, count));
     if (check_can(kind, PETAL_CAN_MERGE) && !check_counts(kind)) CHECK(check_same_bits(loaded, whole));

@@ -48,11 +48,13 @@ static void empty_and_full(petal_kind kind) {
   d = describe(filter);
   s = measure(filter);
   double expected = -1;
-  CHECK_OK(petal_filter_expected_false_positive_rate(filter, 10000, &expected));
+  /* What counts down at each insertion does so for keys that come again too, and comes to its rate later. */
+  const bool may_lose = check_can(kind, PETAL_MAY_LOSE_KEYS);
+  CHECK_OK(petal_filter_expected_false_positive_rate(filter, may_lose ? offered : 10000, &expected));
   CHECK_EQUAL(d.offered, offered);
   if (check_can(kind, PETAL_CAN_ESTIMATE)) CHECK_CLOSE(s.count_estimate, 10000, 300);
   CHECK(s.fill > 0.1 && s.fill < 1);
-  CHECK(expected > 0.001 && expected <= 0.01);
+  CHECK(expected > (may_lose ? 0.0001 : 0.001) && expected <= 0.01);
   /* The rate from the bits as they are is near the expected one: several standard deviations of the fill. */
   CHECK_CLOSE(s.false_positive_rate, expected, 0.15 * expected);
   CHECK(s.false_positive_rate_floor > 0 && s.false_positive_rate_floor < 1e-14);

@@ -302,6 +302,8 @@ static void combining_and_describing(void) {
   CHECK_EQUAL(petal_filter_capabilities(NULL), 0);
   REQUIRED(petal_filter_expected_false_positive_rate(NULL, 1, &out_double));
   REQUIRED(petal_filter_expected_false_positive_rate(filter, 1, NULL));
+  REQUIRED(petal_filter_expected_false_negative_rate(NULL, 1, &out_double));
+  REQUIRED(petal_filter_expected_false_negative_rate(filter, 1, NULL));
   REQUIRED(petal_filter_expected_omissions(NULL, 1, &out_double));
   REQUIRED(petal_filter_expected_omissions(filter, 1, NULL));
 

@@ -1023,6 +1023,8 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_REMOVED_SET 29
 /** A window of the last keys, or of time, in slices of bits by age: finer and smaller than rotating. */
 #define PETAL_KIND_AGE_PARTITIONED 32
+/** Cells that count down: old keys fade, the rate stays for ever, and recent keys may be lost as well. */
+#define PETAL_KIND_STABLE 33
 /** A window of the last keys, or of time: generations of bit arrays, the oldest dropped as a whole. */
 #define PETAL_KIND_ROTATING 34
 /** A map built once: the exact value of each key, and of other keys that they are not there. */
@@ -1633,6 +1635,16 @@ petal_status petal_filter_expected_omissions(const petal_filter *filter, uint64_
 petal_status petal_filter_expected_false_positive_rate(const petal_filter *filter,
                                                        uint64_t keys,
                                                        double *false_positive_rate);
+
+/**
+ * The probability that a key is not found once `age` other keys were inserted after it: a false negative. 0 of kinds that
+ * neither lose keys (`PETAL_MAY_LOSE_KEYS`) nor forget them (`PETAL_CAN_AGE`). Of a window it is 0 up to its end, and then
+ * the average over all places that the key may have in a step; it stays 0 where only `petal_filter_advance()` moves time
+ * on. The key itself did not come again meanwhile. Constant time. Since 0.1.
+ */
+petal_status petal_filter_expected_false_negative_rate(const petal_filter *filter,
+                                                       uint64_t age,
+                                                       double *false_negative_rate);
 
 
 /*

@@ -42,7 +42,7 @@ func TestBuilders(t *testing.T) {
 		}
 		var found Answers
 		check(t, f.ContainsBatch(Uint64Keys(numbers), &found))
-		if found.TrueCount != len(numbers) || !f.ContainsHash(3) {
+		if found.TrueCount < len(numbers)-mayLose(kind, len(numbers)) || !f.ContainsHash(3) {
 			t.Errorf("%s has only %d", kind.Name, found.TrueCount)
 		}
 		if capacity := must(f.Describe()).Capacity; capacity < 300_000 || capacity > 300_010 || calls == 0 {

@@ -59,10 +59,21 @@ func insertable() (kinds []KindInfo) {
 // room is the capacity with which a filter takes so many keys for certain, some of them more than once: copies may take
 // room of their own.
 func room(kind KindInfo, keys uint64) uint64 {
+	if kind.Capabilities.Has(MayLoseKeys) {
+		return 4 * keys
+	}
 	if kind.Overfill == OverfillRefuses && (kind.Capabilities.Has(CanRemove) || kind.Capabilities.Has(CanCount)) {
 		return 2 * keys
 	}
 	return keys
+}
+
+// mayLose is how many of so many keys, as many as the capacity, a filter may lose.
+func mayLose(kind KindInfo, keys int) int {
+	if kind.Capabilities.Has(MayLoseKeys) {
+		return keys/100 + 1
+	}
+	return 0
 }
 
 func slicesContainsFalse(found []bool) bool { return slices.Contains(found, false) }

@@ -46,10 +46,14 @@ func TestCompactFormsOfBuilders(t *testing.T) {
 			}
 			form := must(b.AppendCompact(bytes.Repeat([]byte{7}, round)))[round:]
 			loaded := must(LoadCompact(form, nil))
+			lost := 0
 			for i := range uint64(100) {
 				if !loaded.ContainsUint64(i) {
-					t.Fatal(kind.Name, i)
+					lost++
 				}
+			}
+			if lost > mayLose(kind, 100) {
+				t.Fatal(kind.Name, lost)
 			}
 			check(t, loaded.Close())
 		}

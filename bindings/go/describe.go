@@ -177,6 +177,15 @@ func (f *Filter) ExpectedFalsePositiveRate(keys uint64) (float64, error) {
 	return float64(rate), statusError("petal.Filter.ExpectedFalsePositiveRate", status)
 }
 
+// ExpectedFalseNegativeRate returns the probability that a key is not found once age other keys were inserted after it:
+// 0 of kinds that neither lose keys ([MayLoseKeys]) nor forget them ([CanAge]), and in a window. Only reads the filter.
+func (f *Filter) ExpectedFalseNegativeRate(age uint64) (float64, error) {
+	var rate C.double
+	status := C.petal_filter_expected_false_negative_rate(f.toRead(), C.uint64_t(age), &rate)
+	runtime.KeepAlive(f)
+	return float64(rate), statusError("petal.Filter.ExpectedFalseNegativeRate", status)
+}
+
 // ExpectedOmissions returns how many of so many distinct keys an empty filter of this geometry takes for known on
 // average, when they are inserted one after the other, or refuses where it is full. [ErrUnsupported] if its kind is built
 // from its keys. Only reads the filter.

@@ -197,7 +197,16 @@ func TestAdvance(t *testing.T) {
 		}
 		check(t, f.Close())
 	}
-	f := must(New(Spec{Capacity: 100}))
+	f := must(New(Spec{Kind: "stable", Capacity: 1000}))
+	if can := f.Capabilities(); !can.Has(MayLoseKeys) || !can.Has(CanAge) {
+		t.Errorf("a stable filter can %v", can)
+	}
+	lost := must(f.ExpectedFalseNegativeRate(1000))
+	if lost <= 0.009 || lost > 0.01 || must(f.ExpectedFalseNegativeRate(0)) != 0 {
+		t.Errorf("%v of the keys are lost", lost)
+	}
+	check(t, f.Close())
+	f = must(New(Spec{Capacity: 100}))
 	wants(t, f.Advance(1), ErrUnsupported)
 	check(t, f.Close())
 }

@@ -240,3 +240,22 @@ pub unsafe extern "C" fn petal_filter_expected_false_positive_rate(
         Ok(())
     })
 }
+
+/// The probability that a key is not found once `age` other keys were inserted after it: a false negative. 0 of kinds that
+/// neither lose keys (`PETAL_MAY_LOSE_KEYS`) nor forget them (`PETAL_CAN_AGE`). Of a window it is 0 up to its end, and then
+/// the average over all places that the key may have in a step; it stays 0 where only `petal_filter_advance()` moves time
+/// on. The key itself did not come again meanwhile. Constant time. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_expected_false_negative_rate(
+    filter: *const petal_filter,
+    age: u64,
+    false_negative_rate: *mut f64,
+) -> petal_status {
+    boundary!(NO_ERROR, [filter, false_negative_rate], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        let rate = unsafe { petal_filter::get(filter)? }.expected_false_negative_rate(age);
+        // SAFETY: as above.
+        unsafe { false_negative_rate.write(rate) };
+        Ok(())
+    })
+}

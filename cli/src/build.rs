@@ -23,7 +23,10 @@ pub fn run(args: &args::Build, common: args::Common) -> Outcome {
         }
         return Ok(0);
     }
-    let spec = spec::of_build(args)?;
+    // Nobody knows how many keys there will be.
+    let is_unknown = args.capacity.is_none() && args.bits.is_none() && args.bits_per_key.is_none();
+    let grows = args.kind.is_none() && is_unknown && inputs.only_once().is_some() && !inputs.have_counts();
+    let spec = spec::of_build(args, grows.then_some(spec::GROWING_KIND))?;
     let row = petal::row_of(&spec)?;
     if row.is_map() {
         return Err(Failure::new(format_args!(
@@ -37,8 +40,11 @@ pub fn run(args: &args::Build, common: args::Common) -> Outcome {
             row.name
         )));
     }
-    let goes_by = goes_by(row) && !inputs.have_counts();
-    let filter = if goes_by { stream(args, row, spec, &inputs)? } else { collect(args, row, spec, &inputs)? };
+    let filter = match () {
+        () if grows => filled(&Spec { capacity: spec::FIRST_CAPACITY, ..spec }, &inputs)?,
+        () if goes_by(row) && !inputs.have_counts() => stream(args, row, spec, &inputs)?,
+        () => collect(args, row, spec, &inputs)?,
+    };
     image_file::warn_if_overfull(&filter);
     destination.write(&filter)?;
     if common.json {
@@ -148,7 +154,7 @@ fn count(inputs: &Inputs) -> Outcome<u64> {
     if let Some(name) = inputs.only_once() {
         return Err(Failure::new(format_args!(
             "{name} can be read only once, so its keys cannot be counted first: --capacity N says how many to make \
-             room for"
+             room for, and without --kind the filter grows with them"
         )));
     }
     inputs.count(&mut Progress::new("counting", inputs.length()))

@@ -30,6 +30,7 @@ use crate::keys::{Inputs, RECORDS, Room};
 use crate::numbers::short;
 use crate::output::{Text, json};
 use crate::progress::Progress;
+use crate::spec::{FIRST_CAPACITY, GROWING_KIND};
 use petal::registry;
 use petal::{Answers, Capabilities, Filter, INTERVAL_SIGMAS, Image, Overfill, Spec};
 use serde::Serialize;
@@ -42,7 +43,10 @@ struct Report {
     passed: u64,
     dropped: u64,
     lost: Losses,
-    capacity: u64,
+    /// None of a filter that grew with its lines.
+    capacity: Option<u64>,
+    /// None where lines are remembered for ever.
+    window: Option<u64>,
     /// As it is now.
     false_positive_rate: f64,
 }
@@ -50,26 +54,37 @@ struct Report {
 /// The kind that remembers a window, where none is named.
 const WINDOW_KIND: &str = "rotating";
 
-pub fn run(args: &args::Dedup, common: args::Common) -> Outcome {
-    let name = args.kind.as_deref().or(args.window.map(|_| WINDOW_KIND));
-    let kind = name.and_then(registry::find_name).map(|row| row.kind);
-    let capacity = args.window.unwrap_or(args.capacity);
+/// The filter that the options ask for, which takes lines one by one.
+fn spec_of(args: &args::Dedup) -> Outcome<Spec> {
+    let default = match (args.window, args.capacity) {
+        (Some(_), _) => Some(WINDOW_KIND),
+        (None, None) => Some(GROWING_KIND),
+        (None, Some(_)) => None,
+    };
+    let kind = args.kind.as_deref().or(default).and_then(registry::find_name).map(|row| row.kind);
+    let capacity = args.window.or(args.capacity).unwrap_or(FIRST_CAPACITY);
     let spec = Spec { kind, ..Spec::with_capacity(capacity, args.fpr)? };
     let row = petal::row_of(&spec)?;
-    let (name, forgets) = (row.name, row.window.is_some());
-    match args.window {
-        Some(_) if !forgets => {
-            return Err(Failure::new(format_args!("--kind {name}: remembers no window, as --window needs it")));
-        }
-        None if row.overfill == Overfill::Forgets => {
-            return Err(Failure::new(format_args!("--kind {name}: forgets lines: say --window N, and not --capacity")));
-        }
-        _ => {}
+    let (name, overfill) = (row.name, row.overfill);
+    if args.window.is_some() && overfill != Overfill::Forgets {
+        return Err(Failure::new(format_args!("--kind {name}: remembers no window, as --window needs it")));
+    }
+    if args.window.is_none() && overfill == Overfill::Forgets {
+        return Err(Failure::new(format_args!("--kind {name}: forgets lines: say --window N, and not --capacity")));
     }
     if !(row.is_made_empty() && row.capabilities.contains(Capabilities::INSERT)) {
-        let name = row.name;
         return Err(Failure::new(format_args!("--kind {name}: takes no keys one by one, as dedup needs it")));
     }
+    if args.window.or(args.capacity).is_none() && overfill != Overfill::Grows {
+        return Err(Failure::new(format_args!(
+            "--kind {name}: does not grow: --capacity N says how many lines to expect"
+        )));
+    }
+    Ok(spec)
+}
+
+pub fn run(args: &args::Dedup, common: args::Common) -> Outcome {
+    let spec = spec_of(args)?;
     let mut filter = petal::create(&spec)?;
     let inputs = Inputs::new(&args.keys, None)?;
     let mut progress = Progress::new("reading", inputs.length()).beside_output();
@@ -86,7 +101,9 @@ pub fn run(args: &args::Dedup, common: args::Common) -> Outcome {
         let taken = filter.insert_batch(&keys, Some(answers));
         let new = &new[..taken.keys];
         lines += taken.keys as u64;
-        windowed.pass(&filter, new.iter().filter(|new| **new != 0).count() as u64);
+        if args.window.is_some() {
+            windowed.pass(&filter, new.iter().filter(|new| **new != 0).count() as u64);
+        }
         for (i, _) in new.iter().enumerate().filter(|(_, new)| **new != 0) {
             passed += 1;
             text.bytes(batch.record(i))?;
@@ -111,16 +128,20 @@ pub fn run(args: &args::Dedup, common: args::Common) -> Outcome {
     let false_positive_rate = filter.false_positive_rate();
     if common.json {
         // Lines went to standard output.
-        say(json(&Report { lines, passed, dropped, lost, capacity, false_positive_rate })?);
+        let (capacity, window) = (args.capacity, args.window);
+        say(json(&Report { lines, passed, dropped, lost, capacity, window, false_positive_rate })?);
         return Ok(0);
     }
     note(format_args!("{lines} lines, {passed} passed, {dropped} dropped; {}", lost.say(dropped)));
-    if passed > capacity && row.overfill == Overfill::RateRises {
-        warn(format_args!(
-            "{passed} lines passed, more than --capacity {capacity}: the false-positive rate is now {}, not {}",
-            short(false_positive_rate),
-            args.fpr
-        ));
+    match args.capacity {
+        Some(capacity) if passed > capacity && filter.base().row().overfill == Overfill::RateRises => {
+            warn(format_args!(
+                "{passed} lines passed, more than --capacity {capacity}: the false-positive rate is now {}, not {}",
+                short(false_positive_rate),
+                args.fpr
+            ));
+        }
+        _ => {}
     }
     Ok(0)
 }
@@ -202,8 +223,9 @@ struct Windowed {
 impl Windowed {
     fn new(filter: &Filter) -> Windowed {
         let base = filter.base();
+        // Of a window that has no steps, an eighth.
         let keys = base.row().window.and_then(|window| window(base.geometry()).keys);
-        let every = keys.map_or(u64::MAX, |keys| (keys / 4).max(1));
+        let every = (keys.unwrap_or(base.header().capacity / 2) / 4).max(1);
         Windowed { every, since: 0, rate: 0.0, lost: 0.0, variance: 0.0 }
     }
 
@@ -318,7 +340,7 @@ mod tests {
     /// The estimate of losses from a window against the truth, for every kind that has one, far past its capacity.
     #[test]
     fn losses_from_a_window_are_as_expected() {
-        for row in registry::FILTERS.iter().filter(|row| row.window.is_some()) {
+        for row in registry::FILTERS.iter().filter(|row| row.overfill == Overfill::Forgets) {
             let stream = |seed| {
                 let spec = Spec { kind: Some(row.kind), seed, ..Spec::with_capacity(2000, 0.03).unwrap() };
                 let mut filter = petal::create(&spec).unwrap();

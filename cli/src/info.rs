@@ -33,9 +33,61 @@ pub struct Description {
     false_positive_rate: Option<f64>,
     dirty: bool,
     parameters: BTreeMap<&'static str, Value>,
+    /// How long it has its keys; null of filters that lose and forget none.
+    remembers: Option<Memory>,
     /// None where nobody wanted all bytes of the filter read.
     #[serde(skip_serializing_if = "Option::is_none")]
     statistics: Option<Statistics>,
+}
+
+/// How long a filter that forgets, or may lose keys, has them.
+#[derive(Serialize)]
+struct Memory {
+    /// Steps of time for which a key is found; null where none is certain.
+    steps: Option<u64>,
+    /// The last insertions of which every key is found; null where none is certain, or a clock says which.
+    keys: Option<u64>,
+    /// The probability that a key is not found, by how many other keys came after it.
+    false_negative_rates: Vec<Lost>,
+}
+
+/// A false-negative rate.
+#[derive(Serialize)]
+struct Lost {
+    age: u64,
+    rate: f64,
+}
+
+impl Memory {
+    /// Ages that are shown, as parts of the capacity.
+    const AGES: [f64; 5] = [0.1, 0.5, 1.0, 1.5, 2.0];
+
+    fn of(base: &petal::Base) -> Option<Memory> {
+        let (row, geometry) = (base.row(), base.geometry());
+        let rate = row.false_negative_rate?;
+        let window = row.window.map(|window| window(geometry));
+        let keys = window.and_then(|window| window.keys.map(|keys| keys.saturating_mul(window.steps)));
+        let is_by_keys = window.is_none_or(|window| window.keys.is_some());
+        let ages = Self::AGES.map(|part| (part * base.header().capacity as f64) as u64);
+        let ages = ages.into_iter().filter(|age| is_by_keys && *age > 0);
+        let false_negative_rates = ages.map(|age| Lost { age, rate: rate(geometry, age) }).collect();
+        Some(Memory { steps: window.map(|window| window.steps), keys, false_negative_rates })
+    }
+
+    fn lines(&self) -> Vec<(&'static str, String)> {
+        let mut lines = vec![("remembers", String::new())];
+        lines.extend(self.keys.map(|keys| ("  keys", format!("{keys}, the last ones, for certain"))));
+        match (self.steps, self.keys) {
+            (Some(steps), None) => lines.push(("  steps", format!("{steps} of time, for certain"))),
+            (Some(steps), Some(_)) => lines.push(("  steps", format!("{steps} of time, if it is moved on"))),
+            (None, _) => lines.push(("  keys", String::from("none for certain"))),
+        }
+        let rates = self.false_negative_rates.iter();
+        lines.extend(
+            rates.map(|lost| ("  false_negative_rate", format!("{} after {} keys", short(lost.rate), lost.age))),
+        );
+        lines
+    }
 }
 
 /// What the payload tells.
@@ -209,6 +261,7 @@ impl Description {
             false_positive_rate: (header.false_positive_rate != 0.0).then_some(header.false_positive_rate),
             dirty: base.is_dirty(),
             parameters: parameters.collect(),
+            remembers: Memory::of(base),
             statistics: statistics.then(|| Statistics::of(image)),
         }
     }
@@ -231,6 +284,7 @@ impl Description {
             ("false_positive_rate", self.false_positive_rate.map_or_else(unknown, short)),
         ];
         lines.extend(self.parameters.iter().map(|(name, value)| (*name, value.to_string())));
+        lines.extend(self.remembers.iter().flat_map(Memory::lines));
         if self.dirty {
             lines.push(("dirty", String::from("a writer has it open, or did not close it; see petal help sync")));
         }

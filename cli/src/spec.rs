@@ -6,8 +6,15 @@ use crate::image_file;
 use petal::registry;
 use petal::{HashFunction, Row, Spec, Status};
 
+/// The kind for keys whose number nobody knows, where none is named.
+pub const GROWING_KIND: &str = "scalable";
+
+/// How many keys a filter of that kind is made for, before it grows.
+pub const FIRST_CAPACITY: u64 = 1 << 16;
+
 /// What the options of `petal build` say, but for the capacity where the input is to tell it.
-pub fn of_build(args: &args::Build) -> Outcome<Spec> {
+/// `kind` is the one of a build that names none.
+pub fn of_build(args: &args::Build, kind: Option<&str>) -> Outcome<Spec> {
     let spec = Spec {
         capacity: args.capacity.unwrap_or(0),
         false_positive_rate: args.fpr.unwrap_or(0.0),
@@ -15,7 +22,7 @@ pub fn of_build(args: &args::Build) -> Outcome<Spec> {
         hashes: args.hashes.unwrap_or(0),
         ..Spec::default()
     };
-    with(spec, args.kind.as_deref(), &args.hashing, &args.set)
+    with(spec, args.kind.as_deref().or(kind), &args.hashing, &args.set)
 }
 
 /// What the options of `petal map build` say.

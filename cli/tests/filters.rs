@@ -50,6 +50,7 @@ fn info_has_all_its_keys() {
             "false_positive_rate",
             "dirty",
             "parameters",
+            "remembers",
             "statistics",
         ];
         let object = info.as_object().unwrap();
@@ -80,15 +81,24 @@ fn info_has_all_its_keys() {
         let omissions = &info["statistics"]["expected_omissions"];
         assert_eq!(omissions.is_null(), !kind.capabilities.contains(Can::INSERT));
         assert!(omissions.as_f64().unwrap_or(0.0) <= number("offered") * statistics("false_positive_rate") * 1.2);
+        // What counts down comes to its rate later than to its capacity.
+        let least = if can(Can::MAY_LOSE_KEYS) { 1e-5 } else { 0.002 };
         assert!(
-            (0.005..1.0).contains(&statistics("fill")) && (0.002..0.02).contains(&statistics("false_positive_rate"))
+            (0.005..1.0).contains(&statistics("fill")) && (least..0.02).contains(&statistics("false_positive_rate"))
         );
+        let (remembers, loses) = (&info["remembers"], kind.false_negative_rate.is_some());
+        assert_eq!((remembers.is_object(), plain.contains("\nremembers\n")), (loses, loses), "{info}");
+        if loses {
+            assert_eq!(remembers["keys"].is_null(), can(Can::MAY_LOSE_KEYS), "{info}");
+            let rates = remembers["false_negative_rates"].as_array().unwrap();
+            assert!(rates.is_sorted_by_key(|rate| rate["rate"].as_f64()) && rates[4]["rate"].as_f64() > Some(0.5));
+        }
         assert!((1e-17..1e-15).contains(&statistics("false_positive_rate_floor")));
         for parameter in kind.parameters.iter().filter(|parameter| parameter.word.is_some()) {
             assert!(!info["parameters"][parameter.name].is_null(), "{}", parameter.name);
         }
         // The lines for people name the same things.
-        for name in names.iter().filter(|name| !matches!(**name, "file" | "dirty" | "parameters")) {
+        for name in names.iter().filter(|name| !matches!(**name, "file" | "dirty" | "parameters" | "remembers")) {
             assert!(plain.lines().any(|line| line.starts_with(name)), "{name}: {plain}");
         }
     }
@@ -308,8 +318,10 @@ fn plan_agrees_with_build() {
     assert_eq!((plan["keys"].as_u64(), plan["false_positive_rate"].as_f64()), (Some(10_000), Some(0.005)));
     assert_eq!(plan["proposals"].as_array().unwrap().len(), registry::FILTERS.len());
     let fits = fits(&plan);
-    // Those that forget keys are for those who ask for it.
-    assert_eq!(fits.len(), kinds().filter(|row| !row.capabilities.contains(Can::AGE)).count());
+    // Those that forget or lose keys are for those who ask for it.
+    let unasked =
+        |row: &&petal::Row| row.capabilities.contains(Can::AGE) || row.capabilities.contains(Can::MAY_LOSE_KEYS);
+    assert_eq!(fits.len(), kinds().filter(|row| !unasked(row)).count());
     let bytes: Vec<u64> = fits.iter().map(|fit| fit["bytes"].as_u64().unwrap()).collect();
     assert!(!bytes.is_empty() && bytes.is_sorted());
     place.file("keys", lines(0..10_000));
@@ -384,6 +396,7 @@ fn plan_keeps_to_memory_and_says_why_not() {
         ("--static", Can::NONE),
         ("--static --count", Can::COUNT),
         ("--window 1M", Can::INSERT | Can::AGE),
+        ("--window 1M --may-lose-keys", Can::INSERT | Can::AGE),
     ];
     for (options, needed) in wishes {
         let ages = needed.contains(Can::AGE);

@@ -463,11 +463,16 @@ fn dedup_passes_each_line_once() {
 #[test]
 fn dedup_remembers_a_window() {
     let place = Place::new();
-    for kind in petal::registry::FILTERS.iter().filter(|row| row.window.is_some()) {
+    for kind in petal::registry::FILTERS.iter().filter(|row| row.overfill == Overfill::Forgets) {
+        let is_certain = kind.window.is_some();
         let dedup = format!("dedup --kind {} --window 1000", kind.name);
         // What comes again within the window is dropped, and passes again after it.
         let near = place.petal_on(&format!("{dedup} --fpr 1e-6"), &[lines(0..1000), lines(0..1000)].concat());
-        assert_eq!((near.status, near.stdout), (0, lines(0..1000)), "{}", kind.name);
+        let passed = near.stdout.iter().filter(|byte| **byte == b'\n').count();
+        // What may lose keys lets some pass again.
+        assert!(
+            near.status == 0 && if is_certain { near.stdout == lines(0..1000) } else { (1000..1200).contains(&passed) }
+        );
         let far = place.petal_on(&format!("{dedup} --fpr 1e-6"), &lines(0..20_000).repeat(2));
         assert_eq!(far.stdout, lines(0..20_000).repeat(2), "{}", kind.name);
         assert!(far.stderr.contains("; no line was lost"), "{}", far.stderr);
@@ -480,6 +485,33 @@ fn dedup_remembers_a_window() {
     }
     place.petal_on("dedup --kind bloom --window 10", b"").names(&["bloom", "--window"]);
     assert_eq!(place.petal_on("dedup --window 10", b"a\nb\na\n").stdout, b"a\nb\n");
+}
+
+/// Without a capacity the filter grows, and what it lost is estimated as truly.
+#[test]
+fn dedup_grows_with_its_lines() {
+    let place = Place::new();
+    let run = place.petal_on("dedup --json --fpr 0.05", &lines(0..400_000));
+    let report: serde_json::Value = serde_json::from_str(&run.stderr).unwrap();
+    let [dropped, value] = [&report["dropped"], &report["lost"]["value"]].map(|number| number.as_f64().unwrap());
+    assert!(report["capacity"].is_null() && report["false_positive_rate"].as_f64().unwrap() < 0.05, "{report}");
+    assert!(dropped > 1000.0 && (value - dropped).abs() < 4.5 * (1.1 * dropped).sqrt(), "{report}");
+    for kind in kinds().filter(|row| row.is_made_empty() && row.overfill == Overfill::Grows) {
+        let twice = [lines(0..5000), lines(0..5000)].concat();
+        let run = place.petal_on(&format!("dedup --kind {} --fpr 1e-6", kind.name), &twice);
+        assert_eq!((run.status, run.stdout), (0, lines(0..5000)), "{}", kind.name);
+    }
+}
+
+/// A filter from a pipe whose keys nobody counted grows with them, and keeps its rate.
+#[test]
+fn what_comes_from_a_pipe_grows() {
+    let place = Place::new();
+    place.petal_on("build --fpr 0.02 -o filter", &lines(0..300_000)).quiet();
+    let info = info(&place.path("filter"));
+    assert!(info["statistics"]["false_positive_rate"].as_f64().unwrap() < 0.02, "{info}");
+    assert_eq!(place.petal_on("check -c filter", &lines(0..300_000)).quiet(), b"300000\n");
+    place.petal_on("build --kind bloom -o other", b"a").names(&["only once", "--capacity"]);
 }
 
 #[test]

@@ -115,7 +115,7 @@ impl Slot {
         }
     }
 
-    /// Whatever was inserted may be forgotten once there were more keys than the window has. What may be there yet is for
+    /// Whatever was inserted may be forgotten once there were more keys than the window has, or at any time. What may be there yet is for
     /// tests to say that know the order in which keys came.
     fn forget(&mut self) {
         let base = self.filter.base();
@@ -123,7 +123,7 @@ impl Slot {
             let window = window(base.geometry());
             window.keys.map(|keys| keys.saturating_mul(window.steps))
         });
-        if keys.is_some_and(|keys| self.count > keys) {
+        if keys.is_some_and(|keys| self.count > keys) || self.can(Capabilities::MAY_LOSE_KEYS) {
             self.hashes.clear();
         }
     }

@@ -29,5 +29,6 @@ pub mod scalable;
 pub mod signatures;
 pub mod spectral;
 pub mod split_block;
+pub mod stable;
 pub mod variable_increment;
 pub mod vector_quotient;

@@ -70,7 +70,10 @@ pub struct Row {
     /// How many of so many distinct keys an empty filter of this geometry takes for known on average, or refuses, where
     /// that is not the sum of its rates ([`Row::expected_omissions`]).
     pub omissions: Option<fn(&Geometry, u64) -> f64>,
-    /// Of a kind that forgets its oldest keys: the window of a geometry.
+    /// The probability that a key is not found once so many others came after it, of a kind that may lose keys or forgets
+    /// them; on average over all phases of a window. Other kinds lose none.
+    pub false_negative_rate: Option<fn(&Geometry, u64) -> f64>,
+    /// Of a kind that forgets its oldest keys, and no other: the window of a geometry.
     pub window: Option<fn(&Geometry) -> Window>,
     /// Of a kind whose keys are the integers below a bound and are not hashed ([`HashFunction::Identity`]): that bound,
     /// the universe of a geometry. It refuses to insert others: [`Status::OutOfRange`](crate::Status::OutOfRange).
@@ -180,6 +183,7 @@ impl Row {
         moves_entries: false,
         hashes_keys_itself: false,
         omissions: None,
+        false_negative_rate: None,
         window: None,
         universe: None,
     };

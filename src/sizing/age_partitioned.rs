@@ -97,6 +97,26 @@ impl Slices {
         self.rate_after(self.ramp())
     }
 
+    /// The probability that a key is not found so many keys after it, wherever in its generation it came. After the window
+    /// some of its bits are there for k steps more, and the others may be set by chance.
+    pub fn false_negative_rate(&self, keys: u64) -> f64 {
+        let Some(each) = self.keys else { return 0.0 };
+        if keys <= each.saturating_mul(self.old.into()) {
+            return 0.0;
+        }
+        let (steps, part) = (keys / each, (keys % each) as f64 / each as f64);
+        1.0 - (1.0 - part) * self.found_after(steps) - part * self.found_after(steps.saturating_add(1))
+    }
+
+    /// The probability that a key is found after so many steps, in the middle of a generation.
+    fn found_after(&self, steps: u64) -> f64 {
+        let same = 1.0 / self.bits.max(1) as f64;
+        let keys = self.ramp() - self.keys.unwrap_or(0) / 2;
+        let own = steps..steps.saturating_add(self.hashes.into());
+        let fill = |age: u32| if own.contains(&age.into()) { 1.0 } else { hit(same, self.keys_of(age, keys)) };
+        run(self.hashes, (0..self.count()).map(fill))
+    }
+
     /// How many of so many distinct keys are taken for known.
     pub fn omissions(&self, keys: u64) -> f64 {
         let Some(each) = self.keys else { return sum_of_rates(keys, |keys| self.rate_after(keys)) };

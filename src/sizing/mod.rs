@@ -30,6 +30,7 @@
 //! | chains of levels, `1 - prod(1 - P_i)` | [`scalable`] | Almeida et al. 2007 |
 //! | hash compaction, `p (S ln(1 / (1 - n/S)) - n)` omissions | [`hash_compaction`] | Wolper and Leroy 1993 |
 //! | age-partitioned filters, the probability of a run | [`age_partitioned`] | Shtul, Baquero, Almeida 2020 |
+//! | stable filters, `(1 - (1 / (1 + 1/(P (1/k - 1/m))))^M)^k` at most | [`stable`] | Deng and Rafiei 2006 |
 //! | cuckoo filters, `1 - (1 - 2 / (m (2^f - 1)))^n` | [`cuckoo`] | Fan et al. 2014 |
 //! | quotient filters, `1 - (1 - 1/F)^n` | [`quotient`] | Bender et al. 2012; Pandey et al. 2017 |
 //! | vector quotient filters, `1 - (1 - 2 / (m b 2^t))^n` | [`vector_quotient`] | Pandey et al. 2021 |
@@ -65,6 +66,7 @@ mod search;
 pub mod series;
 pub mod signatures;
 pub mod split_block;
+pub mod stable;
 pub mod variable_increment;
 pub mod vector_quotient;
 

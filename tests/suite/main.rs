@@ -49,6 +49,7 @@ mod sizing;
 mod soak;
 mod specification;
 mod spectral;
+mod stable;
 mod state_machine;
 mod sweep;
 mod variable_increment;

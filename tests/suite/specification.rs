@@ -43,6 +43,7 @@ const LAYOUTS: &[Layout] = &[
     Layout { kind: 28, version: 1, rule: Rule::Payload(layered) },
     Layout { kind: 29, version: 1, rule: Rule::Payload(removed_set) },
     Layout { kind: 32, version: 1, rule: Rule::Payload(age_partitioned) },
+    Layout { kind: 33, version: 1, rule: Rule::Payload(stable) },
     Layout { kind: 34, version: 1, rule: Rule::Payload(rotating) },
 ];
 
@@ -579,6 +580,36 @@ fn age_partitioned(header: &Header, hashes: &[u64]) -> Vec<u8> {
     let state = payload.len() - 64;
     payload[state..state + 8].copy_from_slice(&u64::to_le_bytes(steps));
     payload[state + 8..state + 16].copy_from_slice(&u64::to_le_bytes(taken));
+    payload
+}
+
+/// Cells that count down, in planes.
+fn stable(header: &Header, hashes: &[u64]) -> Vec<u8> {
+    const G: u64 = 0x9e37_79b9_7f4a_7c15;
+    let [width, decrements] = [0, 1].map(|i| header.word(i));
+    let (k, seed) = (header.hashes(), header.u64(40));
+    let each = header.bits() / width / k;
+    let count = k * each;
+    let mut cells = vec![0_u64; count as usize];
+    for (step, hash) in (1_u64..).zip(hashes) {
+        let first = high(mix(seed.wrapping_add(step.wrapping_mul(G))), count);
+        for cell in (0..decrements).map(|i| ((first + i) % count) as usize) {
+            cells[cell] = cells[cell].saturating_sub(1);
+        }
+        let mut factor = 1_u64;
+        for slice in 0..k {
+            cells[(slice * each + high(mix(*hash).wrapping_mul(factor), each)) as usize] = (1 << width) - 1;
+            factor = factor.wrapping_mul(G);
+        }
+    }
+    let mut payload = vec![0_u8; header.payload_bytes()];
+    for (i, value) in cells.into_iter().enumerate() {
+        for plane in (0..width as usize).filter(|plane| value >> plane & 1 == 1) {
+            payload[8 * (i / 64 * width as usize + plane) + i % 64 / 8] |= 1 << (i % 8);
+        }
+    }
+    let state = payload.len() - 64;
+    payload[state..state + 8].copy_from_slice(&(hashes.len() as u64).to_le_bytes());
     payload
 }
 

@@ -404,6 +404,13 @@ class filter {
       return petal_filter_expected_false_positive_rate(get(), keys, rate);
     });
   }
+  /// The probability that a key is not found once so many other keys were inserted after it, of a kind that loses or
+  /// forgets keys; 0 of others.
+  result<double> try_expected_false_negative_rate(std::uint64_t age) const noexcept {
+    return detail::output<double>([&](double *rate) noexcept {
+      return petal_filter_expected_false_negative_rate(get(), age, rate);
+    });
+  }
   /// How many of so many distinct keys an empty filter of this geometry takes for known on average when they are inserted
   /// one after the other, or refuses where it is full.
   result<double> try_expected_omissions(std::uint64_t keys) const noexcept {
@@ -661,6 +668,9 @@ class filter {
   spec compatible_spec() const { return try_compatible_spec().value(); }
   double expected_false_positive_rate(std::uint64_t keys) const {
     return try_expected_false_positive_rate(keys).value();
+  }
+  double expected_false_negative_rate(std::uint64_t age) const {
+    return try_expected_false_negative_rate(age).value();
   }
   double expected_omissions(std::uint64_t keys) const { return try_expected_omissions(keys).value(); }
   petal_estimate estimate() const { return try_estimate().value(); }

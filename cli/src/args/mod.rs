@@ -88,8 +88,9 @@ pub enum Command {
     /// filter that came to hold far more than --capacity loses nearly all new lines, and cannot tell how many: the
     /// report then says that the number is unknown.
     ///
-    /// With --window the last lines are remembered and those before them forgotten, so that a stream may go on for ever. A
-    /// line passes again once it was not seen for so long.
+    /// Without --capacity the filter grows with its lines and keeps its rate. With --window the last lines are remembered
+    /// and those before them forgotten, so that a stream may go on for ever in the same memory. A line passes again once
+    /// it was not seen for so long.
     #[command(after_long_help = manual::after_help("dedup"))]
     Dedup(Dedup),
     /// Describe filters.
@@ -367,10 +368,10 @@ pub struct Dedup {
     /// them.
     #[arg(long, value_name = "K", value_parser = kinds(false))]
     pub kind: Option<String>,
-    /// How many distinct lines to expect.
+    /// How many distinct lines to expect; if not given, the filter grows with them: it is of a kind that does, such as
+    /// scalable, which is the default then.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = numbers::positive)]
-    #[arg(required_unless_present = "window", default_value_t = 0, hide_default_value = true)]
-    pub capacity: u64,
+    pub capacity: Option<u64>,
     /// Remember the last N lines, or a little more, and forget those before them, in a filter that is as large however many
     /// come: of a kind that forgets, such as rotating, which is the default here.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = numbers::positive)]

@@ -68,6 +68,9 @@ pub const ROW: Row = Row {
         packing.field(&mut geometry.words[2], 40);
     },
     omissions: Some(|geometry, keys| Shape::of(geometry).map_or(keys as f64, |shape| shape.slices().omissions(keys))),
+    false_negative_rate: Some(|geometry, age| {
+        Shape::of(geometry).map_or(1.0, |shape| shape.slices().false_negative_rate(age))
+    }),
     window: Some(|geometry| Shape::of(geometry).map_or(Window { steps: 0, keys: None }, |shape| shape.window())),
     ..Row::BASE
 };

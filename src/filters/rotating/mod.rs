@@ -75,6 +75,9 @@ pub const ROW: Row = Row {
         Shape::of(geometry).map_or(1.0, |shape| shape.rates().false_positive_rate(keys))
     },
     omissions: Some(|geometry, keys| Shape::of(geometry).map_or(keys as f64, |shape| shape.rates().omissions(keys))),
+    false_negative_rate: Some(|geometry, age| {
+        Shape::of(geometry).map_or(1.0, |shape| shape.rates().false_negative_rate(age))
+    }),
     is_canonical: false,
     overfill: Overfill::Forgets,
     window: Some(|geometry| Shape::of(geometry).map_or(Window { steps: 0, keys: None }, |shape| shape.window())),

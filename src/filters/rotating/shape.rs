@@ -158,6 +158,18 @@ impl Rates {
         self.rate(last, rest.min(self.length(last)))
     }
 
+    /// The probability that a key is not found so many keys after it, wherever in its generation it came.
+    pub fn false_negative_rate(&self, age: u64) -> f64 {
+        let last = self.shape.generations as usize - 1;
+        let window = self.shape.keys.saturating_mul(last as u64);
+        if !self.shape.counts_keys() || age <= window {
+            return 0.0;
+        }
+        let length = self.length(last);
+        let forgotten = (age as f64 / length - last as f64).clamp(0.0, 1.0);
+        forgotten * (1.0 - 0.5 * (self.rate(last, 0.0) + self.rate(last, length)))
+    }
+
     /// How many of so many distinct keys are taken for known.
     pub fn omissions(&self, keys: u64) -> f64 {
         if !self.shape.counts_keys() {

@@ -80,6 +80,7 @@ impl Case {
     /// So many of `keys` as a filter for `capacity` keys takes and remembers.
     pub fn room_for(&self, keys: u64, capacity: u64) -> u64 {
         match self.row.overfill {
+            _ if self.may_lose() => keys.min(capacity / 4),
             Overfill::Refuses | Overfill::Forgets => keys.min(capacity),
             Overfill::RateRises | Overfill::Grows | Overfill::IsBuilt => keys,
         }
@@ -88,11 +89,16 @@ impl Case {
     /// A spec of a filter that so many keys fit into: larger only of a kind that refuses or forgets more than its capacity. Copies of
     /// a key that take places of their own have to be near each other, so that it takes more room for them.
     pub fn with_room(&self, spec: &Spec, keys: u64) -> Spec {
-        let places = if self.row.copies.is_some() { 4 * keys } else { keys };
+        let places = if self.row.copies.is_some() || self.may_lose() { 4 * keys } else { keys };
         match self.row.overfill {
             Overfill::Refuses | Overfill::Forgets => Spec { capacity: spec.capacity.max(places), ..*spec },
             _ => *spec,
         }
+    }
+
+    /// Whether filters may lose keys: hardly any that came less than a quarter of the capacity ago.
+    pub fn may_lose(&self) -> bool {
+        self.row.capabilities.contains(Capabilities::MAY_LOSE_KEYS)
     }
 
     /// How often a test inserts a key that it would insert `wanted` times: no more than half of the copies that a filter

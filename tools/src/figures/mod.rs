@@ -4,6 +4,7 @@ mod image;
 mod kinds;
 mod layouts;
 mod modules;
+mod remembered;
 mod svg;
 
 use crate::Generated;
@@ -20,6 +21,7 @@ pub fn files() -> Result<Vec<Generated>, String> {
         ("docs/figures/image.svg", image::draw()),
         ("docs/figures/kinds.svg", kinds::all()),
         ("docs/figures/removing.svg", kinds::removing()),
+        ("docs/figures/remembered.svg", remembered::draw().map_err(|error| error.to_string())?),
         ("docs/figures/modules.svg", modules::draw(&crate::root())?),
         ("docs/figures/rates.svg", rates(Capabilities::NONE, true)?),
         ("docs/figures/removing-rates.svg", rates(Capabilities::REMOVE, false)?),

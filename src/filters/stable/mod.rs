@@ -1,0 +1,133 @@
+//! The kind `stable`: cells that count down, of which some are decremented before each key sets its own to the maximum.
+//!
+//! Deng and Rafiei, "Approximately Detecting Duplicates for Streaming Data using Stable Bloom Filters", 2006. However
+//! many keys come, the share of cells above 0 stays below its stable point, and so does the false-positive rate below
+//! the one that was asked for. What is old fades: a key whose cells were counted down meanwhile is lost, the more
+//! likely the longer ago it came, and a recent one now and then. So this kind may lose keys, where `rotating` and
+//! `age_partitioned` keep those of their window for certain, in less memory; it forgets in no steps, and is never full.
+//!
+//! `capacity` is an age: the filter is as large as it takes for a key that came so many insertions ago to be lost with a
+//! probability of `loss` at most ([`crate::sizing::stable`], which knows that probability at every age). How many cells
+//! are decremented for each insertion is the formula's number rounded up: rounded down the rate would be exceeded.
+//!
+//! A key has a cell in each of k slices of equal length, found as in `age_partitioned`. The cells that are decremented
+//! follow each other from a pseudo-random one on, and their bits lie in planes: 64 cells are counted down by a few
+//! operations on whole words ([`cells`]). Which cells they are hangs on the seed and on how many insertions there were:
+//! the same operations make the same bytes.
+
+mod cells;
+mod filter;
+
+use crate::error::{Result, error};
+use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
+use crate::kind::{Capabilities, Overfill, Row, Sizes, Structure};
+use crate::sizing::stable::{self as sizing, MAX_HASHES};
+use crate::spec::{DEFAULT_FALSE_POSITIVE_RATE, Domain, KindId, Number, Parameter, Size, Spec};
+use cells::Shape;
+
+/// How far a cell counts.
+pub const CELL_BITS: Parameter = Parameter {
+    name: "cell_bits",
+    summary: "bits of a cell: wider ones forget more sharply at a certain age, narrower ones from the first key on",
+    default: 4.0,
+    domain: Domain::OneOf(&[1, 2, 3, 4]),
+    word: Some(0),
+};
+
+/// How many keys of the age that is the capacity may be lost.
+pub const LOSS: Parameter = Parameter {
+    name: "loss",
+    summary: "the share of the keys that came capacity insertions ago which may be forgotten",
+    default: 0.01,
+    domain: Domain::Real(0.001, 0.9),
+    word: None,
+};
+
+/// The 64-bit words of the state, the payload's last line.
+const STATE_WORDS: usize = 8;
+
+/// The cells whose planes lie beside each other.
+const GROUP: u64 = 64;
+
+/// The registry's row.
+pub const ROW: Row = Row {
+    kind: KindId(33),
+    name: "stable",
+    summary: "cells that count down: old keys fade, the rate stays for ever, and recent keys may be lost as well",
+    capabilities: Capabilities::INSERT
+        .with(Capabilities::CLEAR)
+        .with(Capabilities::AGE)
+        .with(Capabilities::MAY_LOSE_KEYS),
+    parameters: &[&CELL_BITS, &LOSS],
+    structure: Structure::Filter { open: filter::open },
+    sizes: Sizes::Multiples(1),
+    hashes: (1, MAX_HASHES),
+    geometry,
+    lines_per_lookup: |geometry| f64::from(geometry.hashes),
+    false_positive_rate: |geometry, keys| {
+        Shape::of(geometry).map_or(1.0, |shape| shape.cells.false_positive_rate(keys))
+    },
+    false_negative_rate: Some(|geometry, age| {
+        Shape::of(geometry).map_or(1.0, |shape| shape.cells.false_negative_rate(age))
+    }),
+    is_canonical: false,
+    overfill: Overfill::Forgets,
+    compact: |packing, geometry| {
+        packing.bits(geometry, 8 * PAYLOAD_UNIT);
+        packing.field(&mut geometry.words[0], 3);
+        packing.field(&mut geometry.words[1], 48);
+    },
+    ..Row::BASE
+};
+
+/// The geometry that a spec asks for. Exact `bits` are those of all cells, in a filter of the default rate.
+fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
+    let (cell_bits, loss) = (spec.parameter(&CELL_BITS)?, spec.real_parameter(&LOSS)?);
+    let greatest = (1 << cell_bits) - 1;
+    let (bits, cells) = match size {
+        Size::Rate { capacity, false_positive_rate: rate } => {
+            let hashes = sizing::best_hashes(greatest, capacity, rate, loss);
+            let cells = sizing::cells_for(hashes, greatest, capacity, rate, loss).ok_or_else(|| {
+                let (rate, loss) = (Number(rate), Number(loss));
+                error!(
+                    TooLarge,
+                    "capacity = {capacity} at false_positive_rate = {rate} and loss = {loss} needs more cells than can be"
+                )
+            })?;
+            (cells.count().saturating_mul(cell_bits), cells)
+        }
+        Size::Exact { capacity, bits, hashes } => {
+            let (rate, count) = (DEFAULT_FALSE_POSITIVE_RATE, bits / cell_bits);
+            let hashes = match hashes {
+                0 => sizing::best_hashes_of_cells(count, greatest, capacity, rate),
+                hashes => hashes,
+            };
+            let cells = sizing::Cells { hashes, each: count / u64::from(hashes), greatest, decrements: 0 };
+            match sizing::decrements(cells, rate) {
+                Some(decrements) => (bits, sizing::Cells { decrements, ..cells }),
+                None => {
+                    return Err(error!(
+                        Contradiction,
+                        "bits = {bits} are too few cells of cell_bits = {cell_bits} for a false_positive_rate of {rate}"
+                    ));
+                }
+            }
+        }
+    };
+    of_shape(bits, cells.hashes, [cell_bits, cells.decrements])
+}
+
+/// The geometry of cells, with bits that are too few for one more in each slice.
+///
+/// # Errors
+/// [`Status::TooLarge`](crate::Status::TooLarge) past the address space.
+fn of_shape(bits: u64, hashes: u32, [cell_bits, decrements]: [u64; 2]) -> Result<Geometry> {
+    let bytes = bits.div_ceil(GROUP * cell_bits).checked_mul(8 * cell_bits);
+    let padded = bytes.and_then(|bytes| bytes.checked_next_multiple_of(PAYLOAD_UNIT)).map(|bytes| bytes + PAYLOAD_UNIT);
+    match padded.filter(|bytes| bits < 1 << 63 && image_bytes(*bytes).is_some()) {
+        Some(payload_bytes) => {
+            Ok(Geometry { bits, hashes, words: [cell_bits, decrements, 0, 0, 0, 0, 0, 0], payload_bytes })
+        }
+        None => Err(error!(TooLarge, "bits = {bits} are more than the address space holds")),
+    }
+}
