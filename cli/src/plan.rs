@@ -55,7 +55,7 @@ pub fn run(args: &args::Plan, common: args::Common) -> Outcome {
         (args.may_lose_keys, Capabilities::MAY_LOSE_KEYS),
     ];
     let capabilities = wanted.iter().filter(|(wanted, _)| *wanted).fold(Capabilities::NONE, |all, (_, one)| all | *one);
-    let keys = args.window.unwrap_or(args.keys);
+    let keys = args.window.or(args.keys).unwrap_or(0);
     let (universe, times) = (args.universe.unwrap_or(0), args.times.unwrap_or(0));
     let wanted = |goal| Request { keys, goal, capabilities, is_static: args.is_static, universe, times };
     if let Some(path) = &args.plot {

@@ -220,7 +220,9 @@ fn long_streams_are_those_of_single_cells() {
                         filter.insert_batch(&Keys::Hashes(&hashes), None).outcome.unwrap();
                     });
                     (0..steps).for_each(|_| model.step());
-                    hashes.iter().for_each(|hash| drop(model.insert(*hash)));
+                    for hash in &hashes {
+                        model.insert(*hash);
+                    }
                     filter = petal::load(&buffer.bytes(), &petal::OpenOptions::default()).unwrap();
                 }
                 60 if next() % 16 == 0 => {

@@ -509,8 +509,8 @@ pub struct Resize {
 pub struct Plan {
     /// How many distinct keys.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = numbers::positive)]
-    #[arg(required_unless_present = "window", default_value_t = 0, hide_default_value = true)]
-    pub keys: u64,
+    #[arg(required_unless_present = "window")]
+    pub keys: Option<u64>,
     /// The last W keys are to be remembered, and those before them forgotten.
     #[arg(long, value_name = "W", allow_negative_numbers = true, value_parser = numbers::positive)]
     #[arg(conflicts_with_all = ["keys", "growing", "is_static"])]
