@@ -2,7 +2,7 @@
 
 use super::{filled, hash_of};
 use petal::kind::Payload;
-use petal::{Base, BuilderOptions, Filter, HashFunction, Image, Map, MapBuilder, Result, Spec, row_of};
+use petal::{Base, BuilderOptions, Capabilities, Filter, HashFunction, Image, Map, MapBuilder, Result, Spec, row_of};
 
 /// What any image is opened as.
 pub enum Handle {
@@ -50,10 +50,13 @@ impl Handle {
         Handle::Map(builder.finish().unwrap())
     }
 
-    /// Whether key number `i` is there; in a map with its value.
+    /// Whether key number `i` is there, or may have been lost; in a map with its value.
     pub fn holds(&self, spec: &Spec, i: u64) -> bool {
         match (self, spec.hash) {
-            (Handle::Filter(filter), _) => filter.contains_hash(hash_of(spec, i)),
+            (Handle::Filter(filter), _) => {
+                let may_lose = filter.capabilities().contains(Capabilities::MAY_LOSE_KEYS);
+                may_lose || filter.contains_hash(hash_of(spec, i))
+            }
             (Handle::Map(map), hash) => {
                 let value = match hash {
                     HashFunction::External => map.get_hash(hash_of(spec, i)).unwrap(),
