@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Place, able, command, info, kinds, lines};
+use common::{Place, able, command, info, keeps_keys, kinds, lines};
 use petal::{Builder, BuilderOptions, Capabilities, Image, Overfill, Sizes, Spec};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -11,7 +11,7 @@ use std::process::Stdio;
 
 #[test]
 fn every_built_key_is_found_and_few_others() {
-    for kind in kinds() {
+    for kind in kinds().filter(|row| keeps_keys(row)) {
         let place = Place::new();
         place.file("keys", lines(0..20_000));
         place.file("others", lines(20_000..60_000));
@@ -117,7 +117,8 @@ fn kept_keys_come_from_a_pipe_without_a_capacity() {
         let capacity = info["capacity"].as_u64().unwrap();
         assert!(capacity == 1000 || kind.copies.is_some() && capacity > 1000, "{info}");
         assert_eq!(info["offered"], 2000);
-        assert_eq!(place.petal_on("check filter", &lines(0..1000)).quiet(), lines(0..1000));
+        let found = place.petal_on("check filter", &lines(0..1000)).quiet();
+        assert!(found == lines(0..1000) || !keeps_keys(kind) && found.len() > lines(0..980).len(), "{}", kind.name);
     }
 }
 
@@ -152,7 +153,7 @@ fn what_a_kind_cannot_do_is_refused() {
 #[test]
 fn a_pipe_needs_a_capacity() {
     let place = Place::new();
-    place.petal_on("build", &lines(0..10)).names(&["standard input", "--capacity N"]);
+    place.petal_on("build --kind blocked", &lines(0..10)).names(&["standard input", "--capacity N"]);
     place.petal_on("build --bits-per-key 8 -o filter", b"a\n").names(&["--capacity"]);
     // An exact geometry needs no count.
     let info = {

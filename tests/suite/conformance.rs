@@ -175,7 +175,9 @@ fn insertion_knows_what_is_new() {
             news += u64::from(new);
         }
         let all = if case.times(4) == 4 { distinct } else { 2 * distinct };
-        assert!((all / 3..=all).contains(&news), "{news} of {all} keys were new");
+        // What was lost meanwhile is new again.
+        let most = if case.may_lose() { 3 * distinct } else { all };
+        assert!((all / 3..=most).contains(&news), "{news} of {all} keys were new");
         assert_eq!(filter.base().header().count, 3 * distinct);
         // However it is filled, it is the same filter.
         assert!(!case.row.is_canonical || filter.equals(&filled(spec, keys())));

@@ -149,7 +149,7 @@ impl Model {
     }
 
     fn step(&mut self) {
-        self.steps += 1;
+        self.steps = self.steps.wrapping_add(1);
         let first = high(mix(self.seed.wrapping_add(self.steps.wrapping_mul(GOLDEN))), self.cells.len() as u64);
         for i in 0..self.decrements {
             let cell = ((first + i) % self.cells.len() as u64) as usize;

@@ -127,6 +127,11 @@ pub fn kinds() -> impl Iterator<Item = &'static Row> {
     FILTERS.iter().filter(|row| row.universe.is_none())
 }
 
+/// Whether every key is found that was inserted last of as many as the capacity.
+pub fn keeps_keys(row: &Row) -> bool {
+    !row.capabilities.contains(Capabilities::AGE | Capabilities::MAY_LOSE_KEYS)
+}
+
 /// The kinds of filters that can do all of this.
 pub fn able(capabilities: Capabilities) -> impl Iterator<Item = &'static Row> {
     kinds().filter(move |row| row.capabilities.contains(capabilities))

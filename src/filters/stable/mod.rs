@@ -12,7 +12,7 @@
 //!
 //! A key has a cell in each of k slices of equal length, found as in `age_partitioned`. The cells that are decremented
 //! follow each other from a pseudo-random one on, and their bits lie in planes: 64 cells are counted down by a few
-//! operations on whole words ([`cells`]). Which cells they are hangs on the seed and on how many insertions there were:
+//! operations on whole words (`cells`). Which cells they are hangs on the seed and on how many insertions there were:
 //! the same operations make the same bytes.
 
 mod cells;
