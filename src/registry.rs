@@ -3,7 +3,8 @@
 use crate::filters::{
     age_partitioned, blocked, bloom, counting, cuckoo, d_left, exact_bits, foreign_bloom, foreign_cuckoo,
     foreign_scalable, foreign_static, fuse, golomb, golomb_stream, hash_compaction, layered, quotient, removed_set,
-    ribbon, rocksdb_bloom, rotating, scalable, signatures, spectral, split_block, stable, variable_increment, vector_quotient,
+    ribbon, rocksdb_bloom, rotating, scalable, signatures, spectral, split_block, stable, variable_increment,
+    vector_quotient,
 };
 use crate::kind::Row;
 use crate::maps::{approximator, bloomier, mutable_bloomier, retrieval};
