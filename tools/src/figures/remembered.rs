@@ -9,6 +9,9 @@ const WINDOW: u64 = 1_000_000;
 /// Ages that are drawn, as a part of the window.
 const REACH: f64 = 2.4;
 
+/// How many of them.
+const STEPS: u32 = 240;
+
 /// The area of the curves.
 const LEFT: f64 = 60.0;
 const TOP: f64 = 50.0;
@@ -58,14 +61,11 @@ pub fn draw() -> petal::Result<String> {
             spec.set(row.parameter(parameter).expect("it has that"), *value)?;
         }
         let filter = petal::create(&spec)?;
-        let steps = 480;
         let point = |i: u32| {
-            let age = REACH * f64::from(i) / f64::from(steps);
+            let age = REACH * f64::from(i) / f64::from(STEPS);
             at(age, 1.0 - filter.expected_false_negative_rate((age * WINDOW as f64) as u64))
         };
-        for i in 0..steps {
-            svg.line(point(i), point(i + 1), colour, width);
-        }
+        svg.curve((0..=STEPS).map(point), colour, width);
         let settings: String = parameters.iter().map(|(parameter, value)| format!(", {parameter}={value}")).collect();
         let bits = petal::geometry(&spec)?.bits as f64 / WINDOW as f64;
         let (x, y) = (LEFT + WIDTH + 20.0, TOP + 20.0 + 44.0 * i as f64);

@@ -48,6 +48,15 @@ impl Svg {
         );
     }
 
+    /// A line through these points.
+    pub fn curve(&mut self, points: impl Iterator<Item = (f64, f64)>, colour: &str, width: f64) {
+        let points: Vec<String> = points.map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+        self.body += &format!(
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\"/>\n",
+            points.join(" ")
+        );
+    }
+
     /// A line with a point at its end, which goes down or to the right.
     pub fn arrow(&mut self, from: (f64, f64), to: (f64, f64)) {
         self.line(from, to, INK, 1.2);
