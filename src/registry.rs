@@ -3,7 +3,7 @@
 use crate::filters::{
     age_partitioned, blocked, bloom, counting, cuckoo, d_left, exact_bits, foreign_bloom, foreign_cuckoo,
     foreign_scalable, foreign_static, fuse, golomb, golomb_stream, hash_compaction, layered, quotient, removed_set,
-    ribbon, rocksdb_bloom, rotating, scalable, signatures, spectral, split_block, stable, variable_increment,
+    ribbon, rocksdb_bloom, rotating, scalable, signatures, spectral, split_block, stable, taffy, variable_increment,
     vector_quotient,
 };
 use crate::kind::Row;
@@ -31,6 +31,7 @@ pub static FILTERS: &[Row] = &[
     variable_increment::ROW,
     layered::ROW,
     removed_set::ROW,
+    taffy::ROW,
     age_partitioned::ROW,
     stable::ROW,
     rotating::ROW,

@@ -369,10 +369,22 @@ impl Base {
         Ok(Base::new(self.row, header, self.hasher.clone(), words).with_instructions(self.instructions))
     }
 
-    /// Takes over the payload and the geometry of a smaller filter.
-    pub(crate) fn replace(&mut self, geometry: Geometry, words: Words) {
-        self.words = words;
+    /// Lengthens a payload in memory of the filter's own by zeros, to that of a geometry which is no smaller. Nothing has changed on an
+    /// error.
+    ///
+    /// # Errors
+    /// [`Status::OutOfMemory`](crate::Status::OutOfMemory), [`Status::TooLarge`](crate::Status::TooLarge).
+    pub(crate) fn lengthen(&mut self, geometry: Geometry) -> Result<()> {
+        if geometry.payload_bytes > self.words.bytes() {
+            self.words.lengthen(geometry.payload_bytes)?;
+        }
         self.header.geometry = geometry;
+        Ok(())
+    }
+
+    /// Takes over another payload and its geometry, and gives back what there was.
+    pub(crate) fn replace(&mut self, geometry: Geometry, words: Words) -> (Geometry, Words) {
+        (core::mem::replace(&mut self.header.geometry, geometry), core::mem::replace(&mut self.words, words))
     }
 }
 

@@ -25,6 +25,7 @@ pub mod ribbon;
 pub mod signatures;
 pub mod slots;
 pub mod split_block;
+pub mod taffy;
 pub mod vector_quotient;
 pub mod word_cells;
 

@@ -4,7 +4,7 @@ use crate::error::{Result, error};
 use crate::filter::Filter;
 use crate::format::{Geometry, HEADER_LENGTH, Header};
 use crate::image::Image;
-use crate::kind::{Base, Row, Sizes};
+use crate::kind::{Base, Overfill, Row, Sizes};
 use crate::map::Map;
 use crate::registry::{self, DEFAULT_KIND, FILTERS, FOREIGN, MAPS};
 use crate::simd;
@@ -111,7 +111,9 @@ pub(crate) fn base(
         Size::Rate { capacity, false_positive_rate }
             if spec.false_positive_rate == 0.0 && row.sizes == Sizes::ByKeys && row.is_made_empty() =>
         {
-            (capacity, false_positive_rate.max((row.false_positive_rate)(&geometry, capacity)))
+            // What grows has its highest rate when it has grown as far as it goes.
+            let most = if row.overfill == Overfill::Grows { u64::MAX } else { capacity };
+            (capacity, false_positive_rate.max((row.false_positive_rate)(&geometry, most)))
         }
         Size::Rate { capacity, false_positive_rate } => (capacity, false_positive_rate),
         Size::Exact { capacity, .. } => (capacity, 0.0),

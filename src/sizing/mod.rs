@@ -33,6 +33,7 @@
 //! | stable filters, `(1 - (1 / (1 + 1/(P (1/k - 1/m))))^M)^k` at most | [`stable`] | Deng and Rafiei 2006 |
 //! | cuckoo filters, `1 - (1 - 2 / (m (2^f - 1)))^n` | [`cuckoo`] | Fan et al. 2014 |
 //! | quotient filters, `1 - (1 - 1/F)^n` | [`quotient`] | Bender et al. 2012; Pandey et al. 2017 |
+//! | taffy filters, `c 2^-K (1 + X/2)` after X growths | [`taffy`] | Apple 2022 |
 //! | vector quotient filters, `1 - (1 - 2 / (m b 2^t))^n` | [`vector_quotient`] | Pandey et al. 2021 |
 //! | d-left counting filters, `1 - (1 - 1 / (B 2^r))^n` | [`d_left`] | Bonomi et al. 2006 |
 //! | counting filters with variable increments | [`variable_increment`] | Rottenstreich, Kanizo and Keslassy 2012 |
@@ -67,6 +68,7 @@ pub mod series;
 pub mod signatures;
 pub mod split_block;
 pub mod stable;
+pub mod taffy;
 pub mod variable_increment;
 pub mod vector_quotient;
 

@@ -46,6 +46,31 @@ impl Owned {
         Ok(Owned { base, from: Source::Heap(layout) })
     }
 
+    /// Becomes longer without being copied: the bytes after the old length are zero. False, with nothing changed, if that
+    /// cannot be. Nothing may refer to it: it may lie elsewhere then.
+    pub fn lengthen(&mut self, length: usize) -> bool {
+        let Source::Pages(from) = self.from else { return false };
+        if length < from {
+            return false;
+        }
+        // SAFETY: `base` came from `map_anonymous` with this length; whoever asks has `self` alone, and nothing that
+        // refers to it.
+        let moved = unsafe { os::move_anonymous(self.base, from, length) };
+        if let Some(base) = moved {
+            // Not by making another one: dropping the old one would give back what was moved.
+            (self.base, self.from) = (base, Source::Pages(length));
+        }
+        moved.is_some()
+    }
+
+    /// How many bytes it has.
+    pub fn length(&self) -> usize {
+        match self.from {
+            Source::Heap(layout) => layout.size(),
+            Source::Pages(length) => length,
+        }
+    }
+
     /// The first byte.
     pub fn base(&self) -> NonNull<u8> {
         self.base

@@ -19,7 +19,7 @@ pub struct Words {
 /// What keeps the words alive. Dropping it gives them back.
 enum Home {
     Owned {
-        _memory: Owned,
+        memory: Owned,
     },
     Image(ImageBytes),
     /// All of the bytes that the words are the first of.
@@ -42,7 +42,7 @@ impl Words {
         let length = isize::try_from(bytes)
             .map_err(|_| error!(TooLarge, "{bytes} bytes are more than the address space holds"))?;
         let memory = Owned::zeroed(length as usize)?;
-        Ok(Words { base: memory.base().cast(), length: length as usize / 8, home: Home::Owned { _memory: memory } })
+        Ok(Words { base: memory.base().cast(), length: length as usize / 8, home: Home::Owned { memory } })
     }
 
     /// `length` words at `base` inside `image`, which made sure of that.
@@ -107,11 +107,22 @@ impl Words {
         }
     }
 
-    /// Becomes longer, in other memory of its own, by zeros: `bytes` bytes, a multiple of 8, and no fewer than there are.
+    /// Becomes longer, in memory of its own, by zeros: `bytes` bytes, a multiple of 8, and no fewer than there are. Where
+    /// the system can move pages, large words are not copied, so that this takes hardly any time. Nothing has changed on an
+    /// error.
     ///
     /// # Errors
     /// Those of [`Words::zeroed`].
     pub(crate) fn lengthen(&mut self, bytes: u64) -> Result<()> {
+        if let (Home::Owned { memory }, Ok(length)) = (&mut self.home, isize::try_from(bytes)) {
+            let (kept, old) = (self.length, memory.length() / 8);
+            if memory.lengthen(length as usize) {
+                (self.base, self.length) = (memory.base().cast(), length as usize / 8);
+                // What [`Words::shorten`] gave up was not zero.
+                self.owned_mut()[kept..old].fill(0);
+                return Ok(());
+            }
+        }
         *self = self.copy_with(bytes)?;
         Ok(())
     }

@@ -51,6 +51,7 @@ mod specification;
 mod spectral;
 mod stable;
 mod state_machine;
+mod taffy;
 mod sweep;
 mod variable_increment;
 mod vector_quotient;

@@ -45,6 +45,7 @@ const LAYOUTS: &[Layout] = &[
     Layout { kind: 32, version: 1, rule: Rule::Payload(age_partitioned) },
     Layout { kind: 33, version: 1, rule: Rule::Payload(stable) },
     Layout { kind: 34, version: 1, rule: Rule::Payload(rotating) },
+    Layout { kind: 30, version: 1, rule: Rule::Lookup(taffy, 16.0) },
 ];
 
 /// Holds an image to what its layout says of the keys with these hashes.
@@ -1007,3 +1008,34 @@ pub fn table(header: &[u8], payload: &[u8]) -> Vec<u8> {
 
 /// The bytes of a region.
 pub const REGION: usize = 65536;
+
+/// A taffy filter: the lookup of one hash.
+fn taffy(header: &Header, payload: &[u8], hash: u64) -> bool {
+    let [r, _, _, t, d, is_dividing] = [0, 1, 2, 3, 4, 5].map(|i| header.word(i));
+    let f = r.saturating_sub(9).clamp(4, 8);
+    let word = |at: u64| u64::from_le_bytes(payload[8 * at as usize..][..8].try_into().unwrap());
+    let size = (1 + (8 * (r + 1) << t).div_ceil(64)).next_multiple_of(8);
+    let mut rest = mix(hash);
+    let mut segment = rest % (1 << d);
+    rest >>= d;
+    if is_dividing == 1 && word(segment * size) >> 63 == 1 {
+        segment += (rest & 1) << d;
+        rest >>= 1;
+    }
+    let (modulus, half) = (1_u64 << (t + f), (t + f).div_ceil(2));
+    let q0 = rest % modulus;
+    let tail = rest >> (t + f);
+    let x = q0.wrapping_mul(0x9e6c_63d0_876a_68e5) % modulus;
+    let y = x ^ (x >> half);
+    let z = y.wrapping_mul(0xd1b5_4a32_d192_ed03) % modulus;
+    let q1 = z ^ (z >> half);
+    [(q0 % (1 << t), q0 >> t), ((1 << t) + q1 % (1 << t), q1 >> t)].into_iter().any(|(bucket, fingerprint)| {
+        (4 * bucket..4 * bucket + 4).any(|slot| {
+            let first = (segment * size + 1) * 64 + slot * (r + 1);
+            let bits: Vec<u64> = (first..first + r + 1).map(|bit| word(bit / 64) >> (bit % 64) & 1).collect();
+            let Some(last) = bits.iter().rposition(|bit| *bit == 1) else { return false };
+            let is_of = |number: u64, bits: &[u64]| bits.iter().enumerate().all(|(i, bit)| number >> i & 1 == *bit);
+            is_of(fingerprint, &bits[..f as usize]) && is_of(tail, &bits[f as usize..last])
+        })
+    })
+}

@@ -4,6 +4,7 @@
 
 mod built;
 mod deleting;
+mod growing;
 mod huge;
 mod keys;
 mod libbloom;
@@ -143,6 +144,13 @@ impl Arguments {
         sizes
     }
 
+    /// The numbers of keys that filters grow to.
+    fn growing(&self) -> Vec<u64> {
+        let mut sizes = if self.quick { vec![] } else { vec![1_000_000, 100_000_000] };
+        sizes.retain(|n| self.keys.is_empty() || self.keys.contains(n));
+        sizes
+    }
+
     /// The filters of a comparison.
     fn subjects(&self, point: &Point) -> Result<Vec<Box<dyn Subject>>, String> {
         let mut subjects = Vec::new();
@@ -248,6 +256,14 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         deleting::print(&tables);
         lines.write(&tables)?;
     }
+    let mut grown = Vec::new();
+    for n in arguments.growing() {
+        let progress = bar(&format!("filters that grow: {} keys", report::count(n)), 0);
+        grown = growing::compare(n, &effort, &|name| arguments.wants(name))?;
+        progress.finish_and_clear();
+        growing::print(&grown);
+        lines.write(&grown)?;
+    }
     let mut sound = true;
     if !arguments.quick && arguments.keys.is_empty() {
         let progress = bar("structured keys", rows.len() as u64 * structured::steps());
@@ -256,6 +272,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     }
     let folder = arguments.svg.as_ref().unwrap_or(&arguments.output);
     plot::draw(folder, &machine, &rows, &records)?;
+    plot::draw_growth(folder, &machine, &grown)?;
     println!(
         "\n{} and {}/*.svg are written; {} seconds",
         path.display(),

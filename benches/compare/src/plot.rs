@@ -2,6 +2,7 @@
 //! the formulas as lines. Petal's filters are drawn twice, in batches and one key at a time, as other libraries are
 //! called. Every line has its name at its end; the machine and its caches are in the picture.
 
+use crate::growing;
 use crate::keys::Form;
 use crate::report::{Machine, Record, percent};
 use crate::subject::{Size, spec};
@@ -100,6 +101,37 @@ pub fn draw(folder: &Path, machine: &Machine, rows: &[&'static Row], records: &[
         y_label: |y| format!("{} %", (y * 1e8).round() / 1e6),
     };
     picture(&folder.join("fpr.svg"), &axes, &rates(rows, records))
+}
+
+/// Draws the picture of growing filters, if there are figures: the longest insertions on the way, and what rebuilding
+/// takes.
+///
+/// # Errors
+/// What the system reports.
+pub fn draw_growth(folder: &Path, machine: &Machine, grown: &[growing::Record]) -> Result<(), String> {
+    let axes = Axes {
+        title: "Filters that grow: the longest insertion since the number of keys doubled",
+        machine,
+        x: "keys",
+        y: "us",
+        bytes: false,
+        x_label: |x| format!("10^{x}"),
+        y_label: |y| format!("{y}"),
+    };
+    let mut lines = Vec::new();
+    for (record, colour) in grown.iter().zip(COLOURS) {
+        let points = record.latencies.iter().map(|(keys, ns)| ((*keys as f64).log10(), ns / 1000.0)).collect();
+        lines.push(Line { name: format!("Petal {}", record.filter), points, style: Style::Batch, colour });
+        for (part, name) in [(1.0, "rebuilt"), (64.0, "a 64th of that")] {
+            let of = |(keys, _): &(u64, f64)| {
+                let share = *keys as f64 / record.n as f64;
+                ((*keys as f64).log10(), record.rebuild_ns * share / part / 1000.0)
+            };
+            let points = record.latencies.iter().map(of).collect();
+            lines.push(Line { name: format!("{}: {name}", record.filter), points, style: Style::Limit, colour });
+        }
+    }
+    picture(&folder.join("growth.svg"), &axes, &lines)
 }
 
 /// The names in the pictures, Petal's kinds first, each with its colour. Other libraries have the same colours in all

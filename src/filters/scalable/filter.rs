@@ -8,7 +8,7 @@ use crate::filters::levels::batch;
 use crate::kind::{Base, Cardinality, Grow, Insert, Kind, Payload, change_one, one_by_one};
 use crate::layouts::{BitLayout, Measure};
 use crate::sizing::scalable::either;
-use crate::storage::{Words, try_box, try_vec};
+use crate::storage::{try_box, try_vec};
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::OnceLock;
 
@@ -167,16 +167,12 @@ impl Scalable {
         let level = level(&self.base, &schedule, levels - 1)?;
         let out_of_memory = |_| error!(OutOfMemory, "{} bytes for another level could not be had", size_of::<Level>());
         self.levels.try_reserve(1).map_err(out_of_memory)?;
-        let mut words = Words::zeroed(geometry.payload_bytes)?;
-        let room = words.exclusive().ok_or(Status::Internal)?;
-        let state = self.state();
-        let old = self.base.words().shared();
-        let copy = |to: &mut [u64], from: &[AtomicU64]| {
-            to.iter_mut().zip(from).for_each(|(to, from)| *to = from.load(Ordering::Relaxed));
-        };
-        copy(&mut room[..level.start], &old[..state]);
-        copy(&mut room[level.end..], &old[state..]);
-        self.base.replace(geometry, words);
+        let old = self.state();
+        self.base.lengthen(geometry)?;
+        let words = self.base.writable_at_once().ok_or(Status::Internal)?;
+        // The state stays the last line; where it was the new level begins, empty.
+        words.copy_within(old..old + STATE_WORDS, level.end);
+        words[old..old + STATE_WORDS].fill(0);
         self.schedule = schedule;
         self.levels.push(level);
         Ok(self.levels.len() - 1)

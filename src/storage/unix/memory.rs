@@ -59,6 +59,32 @@ pub fn map_anonymous(length: usize) -> Option<NonNull<u8>> {
     }
 }
 
+/// Moves anonymous pages into a longer block: `length` bytes, of which those after `from_length` are zero. The pages
+/// change their addresses and are not copied. `None`, with nothing changed, if there is no memory, or where the system
+/// cannot, or the block is so small that copying it is as well.
+///
+/// # Safety
+/// `from` and `from_length` are a block from [`map_anonymous`], to which nothing refers, and `length` is no less. If a
+/// block is returned, `from` is no longer one.
+pub unsafe fn move_anonymous(from: NonNull<u8>, from_length: usize, length: usize) -> Option<NonNull<u8>> {
+    #[cfg(target_os = "linux")]
+    if from_length >= 2 * HUGE_PAGE {
+        let to = map_anonymous(length)?;
+        let pages = from_length.next_multiple_of(page_size());
+        let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+        // SAFETY: the caller says that `from` is a mapping of so many pages, to which nothing refers; `to`, which has
+        // no fewer, was mapped here and nothing refers to it either.
+        unsafe {
+            if libc::mremap(from.as_ptr().cast(), pages, pages, flags, to.as_ptr()) != libc::MAP_FAILED {
+                return Some(to);
+            }
+            unmap(to, length);
+        }
+    }
+    let _ = (from, from_length, length);
+    None
+}
+
 /// Gives a mapping back.
 ///
 /// # Safety

@@ -11,7 +11,7 @@ pub use file::{FileStatus, RawFile};
 pub use fork::{call_in_children, wiped_in_children};
 #[cfg(test)]
 pub(crate) use memory::tests;
-pub use memory::{flush, map_anonymous, map_file, page_size, unmap};
+pub use memory::{flush, map_anonymous, map_file, move_anonymous, page_size, unmap};
 pub use path::{PathBytes, ProcPath};
 
 fn errno() -> i32 {

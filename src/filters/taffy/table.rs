@@ -1,0 +1,450 @@
+//! Segments over the words of a payload: where a hash is, and how they grow one by one.
+
+use crate::error::{Result, Status, error};
+use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
+use crate::kind::Base;
+use crate::layouts::taffy::{Entry, Search, Shape, ones};
+use crate::sizing::taffy::{self as sizing, BUCKET_BITS, Growing};
+use crate::storage::{Words, try_vec};
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// The 64-bit words of the last line.
+const STATE_WORDS: usize = (PAYLOAD_UNIT / 8) as usize;
+
+/// The bit of a segment's first word that says that it was divided.
+pub(super) const DIVIDED: u64 = 1 << 63;
+
+/// What a payload looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    /// How it began, and how far it may go.
+    pub growing: Growing,
+    /// That of a segment.
+    pub shape: Shape,
+    /// The base-2 logarithm of the number of segments that are not divided yet, or will not be.
+    pub depth: u32,
+    /// Whether there is room for twice as many, because some were divided.
+    pub is_dividing: bool,
+}
+
+impl Layout {
+    /// That of a filter which has not grown.
+    pub fn new(growing: Growing) -> Layout {
+        let bucket_bits = growing.bucket_bits.min(BUCKET_BITS.1);
+        let fingerprint_bits = sizing::fingerprint_bits(growing.bits);
+        let shape = Shape { bucket_bits, fingerprint_bits, tail_bits: growing.tail_bits() };
+        Layout { growing, shape, depth: growing.bucket_bits - bucket_bits, is_dividing: false }
+    }
+
+    /// What a geometry describes, if it is one of this kind.
+    pub fn of(geometry: &Geometry) -> Option<Layout> {
+        let layout = Layout::of_words(geometry.words)?;
+        (layout.geometry()? == *geometry).then_some(layout)
+    }
+
+    /// What the words of a geometry describe, if they can.
+    pub fn of_words(words: [u64; 8]) -> Option<Layout> {
+        let [bits, doublings, first, bucket_bits, depth, is_dividing @ (0 | 1), 0, 0] = words else {
+            return None;
+        };
+        let within = |number: u64, (least, most): (u32, u32)| {
+            u32::try_from(number).ok().filter(|number| (least..=most).contains(number))
+        };
+        let growing = Growing {
+            bucket_bits: within(first, (BUCKET_BITS.0, sizing::MOST_BUCKET_BITS))?,
+            bits: within(bits, sizing::BITS)?,
+            doublings: within(doublings, sizing::DOUBLINGS)?,
+        };
+        let mut layout = Layout::new(growing);
+        layout.shape.bucket_bits = within(bucket_bits, (layout.shape.bucket_bits, BUCKET_BITS.1))?;
+        layout.depth = within(depth, (layout.depth, 63))?;
+        layout.is_dividing = is_dividing == 1;
+        // Segments are divided once they cannot become larger.
+        let is_one = layout.depth == 0 && !layout.is_dividing;
+        if (!is_one && layout.shape.bucket_bits < BUCKET_BITS.1) || layout.growths() > growing.most_doublings()? {
+            return None;
+        }
+        Some(layout)
+    }
+
+    /// The geometry of the payload; `None` past the address space.
+    pub fn geometry(&self) -> Option<Geometry> {
+        let Layout { growing, shape, depth, is_dividing } = *self;
+        let segments = 1_u64.checked_shl(depth + u32::from(is_dividing))?;
+        let slots = shape.slots();
+        let bits = segments.checked_mul(slots.count)?.checked_mul(slots.width.into())?;
+        let payload_bytes = segments.checked_mul(8 * shape.words())?.checked_add(PAYLOAD_UNIT)?;
+        image_bytes(payload_bytes)?;
+        let [first, bucket_bits] = [growing.bucket_bits, shape.bucket_bits].map(u64::from);
+        let [width, doublings, depth] = [growing.bits, growing.doublings, depth].map(u64::from);
+        let words = [width, doublings, first, bucket_bits, depth, is_dividing.into(), 0, 0];
+        Some(Geometry { bits, hashes: 0, words, payload_bytes })
+    }
+
+    /// How often segments have become two, or twice as large; those that were divided meanwhile once more.
+    pub fn growths(&self) -> u32 {
+        self.depth + u32::from(self.is_dividing) + self.shape.bucket_bits - self.growing.bucket_bits
+    }
+
+    /// How many segments there is room for.
+    pub fn segments(&self) -> usize {
+        1 << (self.depth + u32::from(self.is_dividing))
+    }
+
+    /// The words of a segment.
+    fn segment_words(&self) -> usize {
+        self.shape.words() as usize
+    }
+}
+
+/// Segments over the words of a payload.
+pub(super) struct Table {
+    pub layout: Layout,
+    /// A bit for each segment: whether it was divided.
+    divided: Vec<u64>,
+    /// How many were.
+    count: usize,
+    search: Search,
+    /// Where the parts of a segment are made before they take its place.
+    room: Vec<u64>,
+}
+
+/// Where a hash belongs.
+#[derive(Clone, Copy)]
+pub(super) struct Address {
+    /// The number of its segment.
+    pub segment: usize,
+    /// How many of its bits say that.
+    pub bits: u32,
+}
+
+/// Why a segment did not grow.
+pub(super) enum Refusal {
+    /// It cannot, for ever.
+    Full,
+    /// There was no memory.
+    Error(crate::Error),
+}
+
+impl From<crate::Error> for Refusal {
+    fn from(error: crate::Error) -> Refusal {
+        Refusal::Error(error)
+    }
+}
+
+impl Table {
+    /// The segments of a payload.
+    ///
+    /// # Errors
+    /// [`Status::OutOfMemory`].
+    pub fn new(layout: Layout, words: &[AtomicU64]) -> Result<Table> {
+        let mut table = Table { layout, divided: Vec::new(), count: 0, search: Search::new()?, room: Vec::new() };
+        if layout.is_dividing {
+            table.divided = no_marks(layout.depth)?;
+            for segment in 0..1 << layout.depth {
+                if words[segment * layout.segment_words()].load(Ordering::Relaxed) & DIVIDED != 0 {
+                    table.mark(segment);
+                }
+            }
+        }
+        Ok(table)
+    }
+
+    fn mark(&mut self, segment: usize) {
+        self.divided[segment / 64] |= 1 << (segment % 64);
+        self.count += 1;
+    }
+
+    #[inline]
+    fn is_divided(&self, segment: usize) -> bool {
+        self.divided.get(segment / 64).is_some_and(|marks| marks >> (segment % 64) & 1 == 1)
+    }
+
+    /// Where a mixed hash belongs.
+    #[inline]
+    pub fn address(&self, hash: u64) -> Address {
+        let depth = self.layout.depth;
+        let (segment, bits) = ((hash & ones(depth)) as usize, depth);
+        if self.is_divided(segment) {
+            return Address { segment: (hash & ones(depth + 1)) as usize, bits: depth + 1 };
+        }
+        Address { segment, bits }
+    }
+
+    /// Whether a mixed hash may be there.
+    #[inline]
+    pub fn contains(&self, words: &[AtomicU64], hash: u64) -> bool {
+        let Address { segment, bits } = self.address(hash);
+        let shape = &self.layout.shape;
+        shape.contains(words, segment * self.layout.segment_words(), &shape.place(hash >> bits))
+    }
+
+    /// The words where the buckets of a mixed hash begin.
+    #[inline]
+    pub fn words_of(&self, hash: u64) -> [usize; 2] {
+        let Address { segment, bits } = self.address(hash);
+        let shape = &self.layout.shape;
+        shape.words_of(segment * self.layout.segment_words(), &shape.place(hash >> bits))
+    }
+
+    /// How many slots of a segment are taken.
+    pub fn taken(&self, words: &[AtomicU64], segment: usize) -> u64 {
+        words[segment * self.layout.segment_words()].load(Ordering::Relaxed) & !DIVIDED
+    }
+
+    /// How many slots of a segment may be taken.
+    pub fn limit(&self) -> u64 {
+        sizing::limit(self.layout.shape.slots().count)
+    }
+
+    /// All segments that keys are in, and how many bits of a hash say which one it is.
+    pub fn addresses(&self) -> impl Iterator<Item = Address> + '_ {
+        let whole = 1 << self.layout.depth;
+        (0..self.layout.segments()).filter_map(move |segment| {
+            let is_divided = self.is_divided(segment % whole);
+            let bits = self.layout.depth + u32::from(is_divided);
+            (segment < whole || is_divided).then_some(Address { segment, bits })
+        })
+    }
+
+    /// All entries of a segment.
+    pub fn entries<'a>(&self, words: &'a [AtomicU64], segment: usize) -> impl Iterator<Item = Entry> + 'a {
+        self.layout.shape.entries(words, segment * self.layout.segment_words())
+    }
+
+    /// Inserts a mixed hash of which `known` bits are known, those of its prefix at least, and which is not found. What
+    /// is full grows.
+    pub fn insert(&mut self, base: &mut Base, hash: u64, known: u32) -> core::result::Result<(), Refusal> {
+        loop {
+            let address = self.address(hash);
+            if !self.is_known(known, address) {
+                return Err(Refusal::Full);
+            }
+            if self.taken(base.words().shared(), address.segment) < self.limit() {
+                let Layout { shape, .. } = self.layout;
+                let entry = shape.entry(hash >> address.bits, known - address.bits);
+                let start = address.segment * self.layout.segment_words();
+                let words = base.writable_at_once().ok_or(Status::Internal).map_err(crate::Error::from)?;
+                if shape.insert(&mut words[start..start + shape.words() as usize], entry, &mut self.search) {
+                    return Ok(());
+                }
+            }
+            self.grow(base, address)?;
+        }
+    }
+
+    /// Makes room for what is known of a mixed hash, `known` bits: takes out the entries that only hashes find which find
+    /// it too, and says how many these were; `None`, having changed nothing, if an entry is found by all of its hashes.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`].
+    pub fn take_over(&self, base: &mut Base, hash: u64, known: u32) -> Result<Option<u64>> {
+        let Address { segment, bits } = self.address(hash);
+        let (shape, size) = (self.layout.shape, self.layout.segment_words());
+        let words = base.writable_at_once().ok_or(Status::Internal)?;
+        let segment = &mut words[segment * size..(segment + 1) * size];
+        Ok(shape.take_over(segment, shape.entry(hash >> bits, known - bits)))
+    }
+
+    /// Whether so many known bits are those of a segment and a prefix there.
+    pub fn is_known(&self, known: u32, address: Address) -> bool {
+        known >= address.bits + self.layout.shape.prefix_bits()
+    }
+
+    /// Makes room in a segment. Nothing has changed if it cannot.
+    #[cold]
+    fn grow(&mut self, base: &mut Base, address: Address) -> core::result::Result<(), Refusal> {
+        let Layout { depth, is_dividing, shape, growing } = self.layout;
+        let growths = address.bits + shape.bucket_bits - growing.bucket_bits;
+        if growing.most_doublings().is_none_or(|most| growths >= most) {
+            eprintln!(
+                "DEBUG most {} {:?} {:?}",
+                self.taken(base.words().shared(), address.segment),
+                shape,
+                address.bits
+            );
+            return Err(Refusal::Full);
+        }
+        // Segments of spread hashes are full at about the same time. Where one is much fuller than others, hashes are not
+        // spread, and whoever chose them shall not make the filter grow without end.
+        let least = self.limit() / 2;
+        if self.taken(base.words().shared(), address.segment) < least {
+            eprintln!(
+                "DEBUG few {} {:?} {:?}",
+                self.taken(base.words().shared(), address.segment),
+                shape,
+                address.bits
+            );
+            return Err(Refusal::Full);
+        }
+        if depth == 0 && !is_dividing && shape.bucket_bits < BUCKET_BITS.1 {
+            return self.double(base);
+        }
+        if address.bits > depth {
+            // It was divided while others wait: all are, before the first is once more.
+            for waiting in 0..1 << depth {
+                if !self.is_divided(waiting) {
+                    if self.taken(base.words().shared(), waiting) < least {
+                        return Err(Refusal::Full);
+                    }
+                    self.divide(base, waiting)?;
+                }
+            }
+        }
+        if !self.layout.is_dividing {
+            self.begin_dividing(base)?;
+        }
+        // Hashes that are in the second half of the new room before it was divided are in the first one now.
+        self.divide(base, address.segment & ones(self.layout.depth) as usize)
+    }
+
+    /// Puts the only segment into one that is twice as large.
+    fn double(&mut self, base: &mut Base) -> core::result::Result<(), Refusal> {
+        let layout = Layout { shape: self.layout.shape.doubled(), ..self.layout };
+        let geometry = layout.geometry().ok_or(Refusal::Full)?;
+        let mut words = Words::zeroed(geometry.payload_bytes)?;
+        let state = words.bytes() as usize / 8 - STATE_WORDS;
+        let room = words.exclusive().ok_or(Status::Internal).map_err(crate::Error::from)?;
+        let old = base.words().shared();
+        let shift = self.layout.shape.prefix_bits();
+        for entry in self.layout.shape.entries(old, 0) {
+            for (bit, tail) in longer(entry) {
+                let entry = Entry { prefix: entry.prefix | bit << shift, tail };
+                if !layout.shape.insert(&mut room[..state], entry, &mut self.search) {
+                    return Err(Refusal::Full);
+                }
+            }
+        }
+        room[state] = old[old.len() - STATE_WORDS].load(Ordering::Relaxed);
+        base.replace(geometry, words);
+        self.layout = layout;
+        Ok(())
+    }
+
+    /// Makes room for twice as many segments.
+    fn begin_dividing(&mut self, base: &mut Base) -> core::result::Result<(), Refusal> {
+        let layout = Layout { is_dividing: true, ..self.layout };
+        let geometry = layout.geometry().ok_or(Refusal::Full)?;
+        let divided = no_marks(layout.depth)?;
+        let old = base.words().shared().len() - STATE_WORDS;
+        base.lengthen(geometry)?;
+        let words = base.writable_at_once().ok_or(Status::Internal).map_err(crate::Error::from)?;
+        // The state stays the last line; where it was a segment begins, empty.
+        let new = words.len() - STATE_WORDS;
+        words.copy_within(old..old + STATE_WORDS, new);
+        words[old..old + STATE_WORDS].fill(0);
+        (self.divided, self.count, self.layout) = (divided, 0, layout);
+        Ok(())
+    }
+
+    /// Divides a segment in two, which was not yet; if it is the last one, all have been.
+    fn divide(&mut self, base: &mut Base, segment: usize) -> core::result::Result<(), Refusal> {
+        let Layout { shape, depth, .. } = self.layout;
+        let size = self.layout.segment_words();
+        if self.room.is_empty() {
+            self.room = try_vec(2 * size)?;
+        }
+        self.room.clear();
+        self.room.resize(2 * size, 0);
+        let (low, high) = self.room.split_at_mut(size);
+        let shift = shape.prefix_bits() - 1;
+        for entry in shape.entries(base.words().shared(), segment * size) {
+            let part = if entry.prefix & 1 == 0 { &mut *low } else { &mut *high };
+            for (bit, tail) in longer(entry) {
+                let entry = Entry { prefix: entry.prefix >> 1 | bit << shift, tail };
+                if !shape.insert(part, entry, &mut self.search) {
+                    return Err(Refusal::Full);
+                }
+            }
+        }
+        low[0] |= DIVIDED;
+        let words = base.writable_at_once().ok_or(Status::Internal).map_err(crate::Error::from)?;
+        for (part, at) in [(low, segment), (high, segment + (1 << depth))] {
+            words[at * size..(at + 1) * size].copy_from_slice(part);
+        }
+        self.mark(segment);
+        if self.count == 1 << depth {
+            self.end_dividing(base)?;
+        }
+        Ok(())
+    }
+
+    /// All segments were divided: they are whole ones now.
+    fn end_dividing(&mut self, base: &mut Base) -> core::result::Result<(), Refusal> {
+        let layout = Layout { depth: self.layout.depth + 1, is_dividing: false, ..self.layout };
+        let geometry = layout.geometry().ok_or(Refusal::Full)?;
+        let size = layout.segment_words();
+        let words = base.writable_at_once().ok_or(Status::Internal).map_err(crate::Error::from)?;
+        words.iter_mut().step_by(size).take(1 << self.layout.depth).for_each(|first| *first &= !DIVIDED);
+        base.lengthen(geometry)?;
+        (self.layout, self.divided, self.count) = (layout, Vec::new(), 0);
+        Ok(())
+    }
+
+    /// How many keys were stored.
+    pub fn stored(words: &[AtomicU64]) -> u64 {
+        words[words.len() - STATE_WORDS].load(Ordering::Relaxed)
+    }
+
+    /// Says how many keys were stored.
+    pub fn store(words: &mut [u64], stored: u64) {
+        let place = words.len() - STATE_WORDS;
+        words[place] = stored;
+    }
+
+    /// Checks what a payload must be, whatever keys it holds.
+    ///
+    /// # Errors
+    /// [`Status::Corrupt`].
+    pub fn check(&self, words: &[AtomicU64]) -> Result<()> {
+        let Layout { shape, depth, .. } = self.layout;
+        let (slots, size) = (shape.slots(), self.layout.segment_words());
+        let state = words.len() - STATE_WORDS;
+        let is_zero = |words: &[AtomicU64]| words.iter().all(|word| word.load(Ordering::Relaxed) == 0);
+        for segment in 0..self.layout.segments() {
+            let all = &words[segment * size..(segment + 1) * size];
+            let first = all[0].load(Ordering::Relaxed);
+            let whole = segment % (1 << depth);
+            if first & DIVIDED != 0 && (whole != segment || !self.is_divided(segment)) {
+                return Err(error!(Corrupt, "segment {segment} says that it was divided, which it cannot have been"));
+            }
+            if whole != segment && !self.is_divided(whole) && !is_zero(all) {
+                return Err(error!(Corrupt, "segment {segment} is not empty, and segment {whole} was not divided"));
+            }
+            let (mut taken, mut is_known) = (0, true);
+            for slot in 0..slots.count {
+                let value = slots.get(&all[1..], slot);
+                taken += u64::from(value != 0);
+                is_known &= value == 0 || value >> shape.fingerprint_bits != 0;
+            }
+            if !is_known || taken != first & !DIVIDED {
+                return Err(error!(Corrupt, "segment {segment} holds {taken} entries, and says {}", first & !DIVIDED));
+            }
+            let end = slots.count * u64::from(slots.width);
+            if !crate::bits::is_zero_from(&all[1..], end) {
+                return Err(error!(Corrupt, "bits after the last slot of segment {segment} are set"));
+            }
+        }
+        match is_zero(&words[state + 1..]) {
+            true => Ok(()),
+            false => Err(error!(Corrupt, "the last words of the payload are not zero")),
+        }
+    }
+}
+
+/// What becomes of an entry whose prefix gets the first bit of its tail: that bit and what is left, or both bits.
+fn longer(entry: Entry) -> impl Iterator<Item = (u64, u64)> {
+    let is_exhausted = entry.tail == 1;
+    let first = (entry.tail & 1, entry.tail >> 1);
+    let both = [(0, 1), (1, 1)];
+    let (parts, count) = if is_exhausted { (both, 2) } else { ([first; 2], 1) };
+    parts.into_iter().take(count)
+}
+
+/// A bit for each of so many segments, none of which was divided.
+fn no_marks(depth: u32) -> Result<Vec<u64>> {
+    let length = (1_usize << depth).div_ceil(64);
+    let mut marks = try_vec(length)?;
+    marks.resize(length, 0);
+    Ok(marks)
+}
