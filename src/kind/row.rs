@@ -64,6 +64,8 @@ pub struct Row {
     /// Whether an insertion or removal moves what other keys left. A reader of the same image in place would miss them
     /// meanwhile, so such a kind is not written in place.
     pub moves_entries: bool,
+    /// Whether it has a power of two of places, so that it may fill a given memory by no more than half.
+    pub is_power_of_two: bool,
     /// Whether it takes keys whole and hashes them itself, as a foreign format does: its hash function is
     /// [`HashFunction::Format`].
     pub hashes_keys_itself: bool,
@@ -181,6 +183,7 @@ impl Row {
         compact: Packing::PADDING,
         in_bytes: None,
         moves_entries: false,
+        is_power_of_two: false,
         hashes_keys_itself: false,
         omissions: None,
         false_negative_rate: None,

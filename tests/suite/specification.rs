@@ -1012,7 +1012,7 @@ pub const REGION: usize = 65536;
 /// A taffy filter: the lookup of one hash.
 fn taffy(header: &Header, payload: &[u8], hash: u64) -> bool {
     let [r, _, _, t, d, is_dividing] = [0, 1, 2, 3, 4, 5].map(|i| header.word(i));
-    let f = r.saturating_sub(9).clamp(4, 8);
+    let f = r.saturating_sub(8).clamp(6, 8);
     let word = |at: u64| u64::from_le_bytes(payload[8 * at as usize..][..8].try_into().unwrap());
     let size = (1 + (8 * (r + 1) << t).div_ceil(64)).next_multiple_of(8);
     let mut rest = mix(hash);

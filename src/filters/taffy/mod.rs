@@ -35,7 +35,7 @@ use table::Layout;
 /// How long fingerprints are, with the tail.
 pub const FINGERPRINT_BITS: Parameter = Parameter {
     name: "fingerprint_bits",
-    summary: "bits that are kept of a key beside its place, from 8 on; 0 is the fewest that keep the rate",
+    summary: "bits that are kept of a key beside its place, from 10 on; 0 is the fewest that keep the rate",
     default: 0.0,
     domain: Domain::Integer(0, sizing::BITS.1 as u64),
     word: Some(0),
@@ -87,6 +87,7 @@ pub const ROW: Row = Row {
         geometry.bits = layout.map_or(0, |layout| layout.bits);
     },
     moves_entries: true,
+    is_power_of_two: true,
     ..Row::BASE
 };
 

@@ -257,24 +257,12 @@ impl Table {
         let Layout { depth, is_dividing, shape, growing } = self.layout;
         let growths = address.bits + shape.bucket_bits - growing.bucket_bits;
         if growing.most_doublings().is_none_or(|most| growths >= most) {
-            eprintln!(
-                "DEBUG most {} {:?} {:?}",
-                self.taken(base.words().shared(), address.segment),
-                shape,
-                address.bits
-            );
             return Err(Refusal::Full);
         }
         // Segments of spread hashes are full at about the same time. Where one is much fuller than others, hashes are not
         // spread, and whoever chose them shall not make the filter grow without end.
         let least = self.limit() / 2;
         if self.taken(base.words().shared(), address.segment) < least {
-            eprintln!(
-                "DEBUG few {} {:?} {:?}",
-                self.taken(base.words().shared(), address.segment),
-                shape,
-                address.bits
-            );
             return Err(Refusal::Full);
         }
         if depth == 0 && !is_dividing && shape.bucket_bits < BUCKET_BITS.1 {

@@ -276,7 +276,7 @@ mod tests {
     fn shapes() -> impl Iterator<Item = Shape> {
         (0..40).map(|i: u64| Shape {
             bucket_bits: 5 + (mix(i) % 7) as u32,
-            fingerprint_bits: 4 + (mix(i + 100) % 5) as u32,
+            fingerprint_bits: 6 + (mix(i + 100) % 3) as u32,
             tail_bits: 4 + (mix(i + 200) % 20) as u32,
         })
     }
