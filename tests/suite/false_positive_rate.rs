@@ -175,9 +175,11 @@ fn measure(spec: &Spec, hash: HashFunction, pattern: Pattern, keys: u64, expecte
 fn sized(case: &Case, keys: u64, bits_per_key: u64) -> Spec {
     // A table in which no more than so many keys may share a fingerprint holds its capacity if these are long enough.
     let bits_per_key = bits_per_key + if case.row.copies.is_some() { 4 } else { 0 };
-    // What refuses keys has room for these.
+    // What refuses keys, or grows, has room for these.
     let least = match case.row.overfill {
-        Overfill::Refuses => petal::geometry(&Spec { capacity: keys, false_positive_rate: 0.5, ..case.spec() }),
+        Overfill::Refuses | Overfill::Grows => {
+            petal::geometry(&Spec { capacity: keys, false_positive_rate: 0.5, ..case.spec() })
+        }
         _ => Ok(Geometry::default()),
     };
     let least = least.map_or(0, |geometry| geometry.bits);
