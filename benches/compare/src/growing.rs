@@ -26,11 +26,11 @@ const FIXED: [(&str, &str); 3] = [("scalable", "blocked"), ("taffy", "cuckoo"), 
 #[derive(Clone, Debug, Serialize)]
 pub struct Record {
     /// The kind.
-    filter: String,
+    pub filter: String,
     /// The kind of fixed size beside it.
     fixed: String,
     /// Keys.
-    n: u64,
+    pub n: u64,
     /// Bits of the payload for each key, and of the filter of fixed size.
     bits_per_key: [f64; 2],
     /// The measured false-positive rate, a fraction, of both.
@@ -40,7 +40,7 @@ pub struct Record {
     /// Nanoseconds of the longest insertion.
     longest_ns: f64,
     /// Nanoseconds in which all keys are inserted in batches into a new filter that was made for them.
-    rebuild_ns: f64,
+    pub rebuild_ns: f64,
     /// Nanoseconds for each key that is not there, in batches, of both.
     miss_ns: [f64; 2],
     /// Nanoseconds that memory takes for a line of as large a payload.

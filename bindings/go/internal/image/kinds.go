@@ -63,6 +63,7 @@ var unread = map[Kind]string{
 	27: "variable_increment",
 	28: "layered",
 	29: "removed_set",
+	30: "taffy",
 	32: "age_partitioned",
 	33: "stable",
 	34: "rotating",
