@@ -9,9 +9,9 @@ fn refusal<T>(result: petal::Result<T>) -> Option<Status> {
     result.err().map(|error| error.status())
 }
 
-/// A size in bits, and keys that have room in it: of a kind whose sizes are powers of two a fifth of what others take.
+/// A size in bits, and keys that have room in it: of a kind whose sizes are powers of two a tenth of what others take.
 fn sized(case: &Case, bits: u64) -> Spec {
-    let bits_per_key = if case.row.is_power_of_two { 50 } else { 10 };
+    let bits_per_key = if case.row.is_power_of_two { 100 } else { 10 };
     Spec { bits, capacity: bits / bits_per_key, ..case.spec() }
 }
 
