@@ -1,6 +1,6 @@
 //! The kind `taffy`, a cuckoo filter that grows: Apple, "Stretching Your Data With Taffy Filters", 2022. A lookup looks at
 //! two buckets however large the filter has become. [`crate::layouts::taffy`] has a segment, [`crate::sizing::taffy`] rates
-//! and sizes, [`table`] how segments make a filter.
+//! and sizes, `table.rs` how segments make a filter.
 //!
 //! The payload is segments, and a last line whose first word is how many keys were stored. At first there is one segment
 //! with room for the capacity, or as many of 2^14 slots as have it. A segment below that size becomes twice as large;
