@@ -8,7 +8,7 @@
 //!
 //! Header: bits are those of head, index and codes. Word 0 is the range.
 
-use crate::bits::ring::{self, Batch, Stages};
+use crate::bits::ring::{self, Batch, Few};
 use crate::bits::{mix, reduce};
 use crate::error::{Result, Status, error};
 use crate::format::Geometry;
@@ -70,14 +70,14 @@ pub const ROW: Row = Row {
         contains: |trailer, bytes, hash| {
             let (geometry, words) = (trailer.geometry(ROW.compact).filter(is_known)?, bytes.words()?);
             let shape = Shape::read(&geometry, words);
-            Some(shape.is_none_or(|shape| Reader::new(&shape, words).contains(mix(hash))))
+            Some(shape.is_none_or(|shape| Reader::new(&shape, words).contains(hash)))
         },
         fetch: |trailer, bytes, hash| {
             let geometry = trailer.geometry(ROW.compact).filter(is_known);
             if let (Some(geometry), Some(words)) = (geometry, bytes.words())
                 && let Some(shape) = Shape::read(&geometry, words)
             {
-                Reader::new(&shape, words).fetch_index(mix(hash));
+                Reader::new(&shape, words).fetch_index(hash);
             }
         },
     }),
@@ -250,12 +250,12 @@ impl Payload for Golomb {
 impl Kind for Golomb {
     #[inline]
     fn contains_hash(&self, hash: u64) -> bool {
-        self.reader().is_none_or(|reader| reader.contains(mix(hash)))
+        self.reader().is_none_or(|reader| reader.contains(hash))
     }
 
     fn fetch(&self, hash: u64) {
         if let Some(reader) = self.reader() {
-            reader.fetch_index(mix(hash));
+            reader.fetch_index(hash);
         }
     }
 
@@ -263,11 +263,11 @@ impl Kind for Golomb {
         let Some(reader) = self.reader() else {
             return ring::rolling(&mut (), 0, batch, ring::nothing, ring::nothing, |_, _| true);
         };
-        let far = ring::ahead(self.base.words().shared().len(), 2);
-        let stages = Stages { far, near: far / 2 };
-        let fetch = |_: &(), hash| reader.fetch_index(mix(hash));
-        let fetch_rest = |_: &(), hash| reader.fetch_codes(mix(hash));
-        ring::rolling(&mut (), stages, batch, fetch, fetch_rest, |(), hash| reader.contains(mix(hash)));
+        reader.contains_many(self.base.instructions(), batch);
+    }
+
+    fn contains_few(&self, few: &Few) -> Option<u64> {
+        Some(self.reader()?.contains_few(self.base.instructions(), few))
     }
 
     /// Places are the numbers below the range. How many are taken stands in the payload, which may say more.

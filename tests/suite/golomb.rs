@@ -339,6 +339,10 @@ fn forged_payloads_do_no_harm() {
                 reader.fetch_codes(mix(key));
                 reader.contains(mix(key));
             });
+            let some: [u64; 8] = core::array::from_fn(|key| mix(key as u64));
+            for instructions in petal::simd::available() {
+                reader.contains_few(instructions, &petal::ring::Few { keys: &some, flip: None });
+            }
             changed += usize::from(reader.check().is_err());
             assert!(reader.from(mix(i)).take(2000).count() <= 2000);
             let listed = reader.from(0).take(100_000).count();

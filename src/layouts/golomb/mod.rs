@@ -23,6 +23,9 @@
 //! Positions come from the payload, which opening does not check: every access to words is checked instead. A forged
 //! payload gives wrong answers after at most as much work as its bits, and [`Reader::check`] finds it.
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod lookups;
 mod numbers;
 mod reader;
 mod stream;

@@ -1,7 +1,7 @@
 //! Finding numbers in a payload.
 
 use super::{Cursor, GROUP, HEAD_BITS, Head, MAX_FIELD, Numbers, SLACK_BITS, field, window};
-use crate::bits::{is_zero_from, reduce, ring};
+use crate::bits::{is_zero_from, mix, reduce, ring};
 use crate::error::{Result, error};
 use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +21,7 @@ pub struct Shape {
 /// A payload, to be read.
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {
-    words: &'a [AtomicU64],
+    pub(super) words: &'a [AtomicU64],
     shape: &'a Shape,
 }
 
@@ -57,7 +57,7 @@ impl Shape {
     /// The number that a hash is stored as.
     #[inline(always)]
     pub fn number(&self, hash: u64) -> u64 {
-        reduce(hash, self.range)
+        reduce(mix(hash), self.range)
     }
 
     /// The Rice parameter, the bits of the index, and those of the codes.
@@ -114,21 +114,33 @@ impl<'a> Reader<'a> {
         (start, end)
     }
 
+    /// As [`Reader::place`], but nowhere, from 0 up to 0, if there is no such bucket or the payload is not sound.
+    #[inline(always)]
+    pub(super) fn codes_of(&self, bucket: u64) -> (u64, u64) {
+        let (start, end) = if bucket < self.shape.buckets { self.place(bucket) } else { (0, 0) };
+        let is_there = start <= end && end <= self.shape.end;
+        if is_there { (start, end) } else { (0, 0) }
+    }
+
     /// The numbers of a bucket, each less the bucket's first; none if there is no such bucket.
     #[inline(always)]
     pub(super) fn bucket(&self, bucket: u64) -> Numbers<'a> {
-        let (start, end) = if bucket < self.shape.buckets { self.place(bucket) } else { (0, 0) };
-        let is_there = start <= end && end <= self.shape.end;
-        let (start, end) = if is_there { (start, end) } else { (0, 0) };
+        let (start, end) = self.codes_of(bucket);
         Numbers::new(self.words, start, end, self.shape.head.rice_bits)
+    }
+
+    /// The bucket of the number that a hash is stored as, and the number less the bucket's first.
+    #[inline(always)]
+    pub(super) fn bucket_of(&self, hash: u64) -> (u64, u64) {
+        let (number, bits) = (self.shape.number(hash), self.shape.head.bucket_bits());
+        (number >> bits, number & ((1 << bits) - 1))
     }
 
     /// Whether the number that a hash is stored as is there.
     #[inline]
     pub fn contains(&self, hash: u64) -> bool {
-        let (number, bits) = (self.shape.number(hash), self.shape.head.bucket_bits());
-        let target = number & ((1 << bits) - 1);
-        for number in self.bucket(number >> bits) {
+        let (bucket, target) = self.bucket_of(hash);
+        for number in self.bucket(bucket) {
             if number >= target {
                 return number == target;
             }
@@ -139,20 +151,22 @@ impl<'a> Reader<'a> {
     /// Asks for the line of the index that a lookup of a hash needs.
     #[inline]
     pub fn fetch_index(&self, hash: u64) {
-        let group = self.shape.number(hash) >> self.shape.head.bucket_bits() >> GROUP.ilog2();
-        let bit = HEAD_BITS + group * self.shape.entry_bits;
+        self.fetch_entry(self.bucket_of(hash).0);
+    }
+
+    /// Asks for the line of the index that says where the codes of a bucket are.
+    #[inline(always)]
+    pub(super) fn fetch_entry(&self, bucket: u64) {
+        let bit = HEAD_BITS + (bucket / GROUP).wrapping_mul(self.shape.entry_bits);
         ring::fetch_word(self.words, (bit / 64) as usize);
     }
 
     /// Asks for the lines of the codes that a lookup of a hash needs. Reads the index.
     #[inline]
     pub fn fetch_codes(&self, hash: u64) {
-        let bucket = self.shape.number(hash) >> self.shape.head.bucket_bits();
-        if bucket < self.shape.buckets {
-            let (start, end) = self.place(bucket);
-            ring::fetch_word(self.words, (start / 64) as usize);
-            ring::fetch_word(self.words, (end / 64) as usize);
-        }
+        let (start, end) = self.codes_of(self.bucket_of(hash).0);
+        ring::fetch_word(self.words, (start / 64) as usize);
+        ring::fetch_word(self.words, (end / 64) as usize);
     }
 
     /// Its shape.
