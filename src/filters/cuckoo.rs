@@ -20,20 +20,13 @@
 //! Header: word 0 is the number of bits of a fingerprint, word 1 that of slots of a bucket, word 2 is 1 if buckets are
 //! semi-sorted.
 
-use crate::bits;
-use crate::bits::ring::{self, Batch, Few, Taken};
-use crate::error::{Error, Result, Status, error};
+use super::fingerprint_filter::{self, TableKind};
+use crate::error::{Result, error};
 use crate::format::Geometry;
-use crate::kind::{
-    Base, Capabilities, Cardinality, Count, InBytes, Insert, Kind, Merge, Overfill, Overlap, Payload, Remove, Row,
-    Sizes, Structure,
-};
-use crate::layouts::Measure;
-use crate::layouts::cuckoo::{self as layout, Buckets, Held, Search};
-use crate::sizing::{bloom, cuckoo as sizing, hash_floor};
+use crate::kind::{Capabilities, InBytes, Overfill, Row, Sizes, Structure};
+use crate::layouts::cuckoo::{Buckets, Cuckoo};
+use crate::sizing::cuckoo as sizing;
 use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
-use crate::storage::try_box;
-use core::sync::atomic::AtomicU64;
 
 /// How long fingerprints are.
 pub const FINGERPRINT_BITS: Parameter = Parameter {
@@ -74,7 +67,7 @@ pub const ROW: Row = Row {
         .with(Capabilities::REMOVE)
         .with(Capabilities::COUNT),
     parameters: &[&FINGERPRINT_BITS, &BUCKET_SLOTS, &SEMI_SORT],
-    structure: Structure::Filter { open },
+    structure: Structure::Filter { open: fingerprint_filter::open::<Cuckoo> },
     sizes: Sizes::Multiples(1),
     geometry,
     // A bucket begins where the one before it ends, in a line or across two.
@@ -87,7 +80,7 @@ pub const ROW: Row = Row {
         let rate = |buckets: Buckets| {
             sizing::false_positive_rate(buckets.count(), buckets.slots(), geometry.words[0] as u32, keys)
         };
-        buckets_of(geometry).map_or(1.0, rate)
+        Buckets::of_geometry(geometry).map_or(1.0, rate)
     },
     is_canonical: false,
     overfill: Overfill::Refuses,
@@ -100,11 +93,11 @@ pub const ROW: Row = Row {
     },
     in_bytes: Some(InBytes {
         contains: |trailer, bytes, hash| {
-            let buckets = buckets_of(&trailer.geometry(ROW.compact)?)?;
+            let buckets = Buckets::of_geometry(&trailer.geometry(ROW.compact)?)?;
             Some(buckets.contains(&bytes, hash))
         },
         fetch: |trailer, bytes, hash| {
-            if let Some(buckets) = trailer.geometry(ROW.compact).as_ref().and_then(buckets_of) {
+            if let Some(buckets) = trailer.geometry(ROW.compact).as_ref().and_then(Buckets::of_geometry) {
                 let place = buckets.place(hash);
                 [place.bucket, place.other].into_iter().for_each(|bucket| bytes.fetch(buckets.first_word(bucket)));
             }
@@ -113,6 +106,8 @@ pub const ROW: Row = Row {
     moves_entries: true,
     ..Row::BASE
 };
+
+impl TableKind for Cuckoo {}
 
 /// The geometry that a spec asks for.
 fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
@@ -161,258 +156,4 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
         }
     };
     Geometry::of_bits(bits, 0, [width.into(), slots.into(), is_sorted.into(), 0, 0, 0, 0, 0])
-}
-
-/// The buckets that a geometry describes, if it is one of this kind.
-fn buckets_of(geometry: &Geometry) -> Option<Buckets> {
-    let [width, slots, is_sorted @ (0 | 1), 0, 0, 0, 0, 0] = geometry.words else { return None };
-    let [width, slots] = [width, slots].map(|word| u32::try_from(word).unwrap_or(0));
-    let pair = Buckets::new(2, slots, width, is_sorted == 1)?;
-    let buckets = Buckets::new(2 * (geometry.bits / pair.bits()), slots, width, is_sorted == 1)?;
-    (geometry.hashes == 0 && geometry.is_of_bits()).then_some(buckets)
-}
-
-fn open(base: Base) -> Result<Box<dyn Kind>> {
-    match buckets_of(base.geometry()) {
-        Some(buckets) => Ok(try_box(Cuckoo { base, buckets, search: Search::new()? })?),
-        None => Err(base.foreign_geometry()),
-    }
-}
-
-/// A cuckoo filter over a payload.
-struct Cuckoo {
-    base: Base,
-    buckets: Buckets,
-    search: Search,
-}
-
-impl Cuckoo {
-    #[inline]
-    fn words(&self) -> &[AtomicU64] {
-        self.base.words().shared()
-    }
-
-    /// How far ahead of a key its two lines are fetched.
-    fn ahead(&self) -> usize {
-        ring::ahead(self.words().len(), 2)
-    }
-
-    /// Inserts a hash where [`Base::writable_at_once`] allows it; `Some(None)` if it is refused.
-    #[inline]
-    fn insert(&mut self, hash: u64) -> Option<Option<bool>> {
-        let new = self.buckets.insert(self.base.writable_at_once()?, hash, &mut self.search);
-        self.base.add_count(new.is_some().into());
-        Some(new)
-    }
-
-    /// Why a hash is refused.
-    #[cold]
-    fn refuse(&self, hash: u64) -> Error {
-        let most = self.buckets.most_copies();
-        if self.buckets.copies(self.words(), hash) < most {
-            return self.base.full();
-        }
-        error!(
-            Full,
-            "the key, or others with its fingerprint, is there {most} times, the most that a cuckoo filter \
-            with buckets of {} slots holds",
-            self.buckets.slots()
-        )
-    }
-
-    /// How many distinct keys have left entries of so many classes.
-    fn keys_of(&self, classes: u64) -> Option<f64> {
-        bloom::cardinality_exact_base(self.buckets.classes(), 1, classes)
-    }
-
-    fn held(&self) -> Held {
-        layout::held(&self.buckets, self.words(), &mut |_| {})
-    }
-}
-
-impl Payload for Cuckoo {
-    fn base(&self) -> &Base {
-        &self.base
-    }
-
-    fn base_mut(&mut self) -> &mut Base {
-        &mut self.base
-    }
-
-    fn check_payload(&self) -> Result<()> {
-        if !bits::is_zero_from(self.words(), self.buckets.bits()) {
-            return Err(error!(Corrupt, "bits after the last bucket, {}, are set", self.buckets.count()));
-        }
-        match self.buckets.is_clean(self.words()) {
-            true => Ok(()),
-            false => Err(error!(Corrupt, "a bucket is not semi-sorted")),
-        }
-    }
-}
-
-impl Kind for Cuckoo {
-    #[inline]
-    fn contains_hash(&self, hash: u64) -> bool {
-        self.buckets.contains(self.words(), hash)
-    }
-
-    fn fetch(&self, hash: u64) {
-        self.buckets.fetch(self.words(), hash);
-    }
-
-    fn contains_many(&self, batch: &mut dyn Batch) {
-        self.buckets.contains_many(self.words(), self.base.instructions(), batch);
-    }
-
-    fn contains_few(&self, few: &Few) -> Option<u64> {
-        Some(self.buckets.contains_few(self.words(), self.base.instructions(), few))
-    }
-
-    /// Exact: of each bucket and each fingerprint it is known whether a key with both is found.
-    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
-        let Held { entries, classes } = layout::held(&self.buckets, self.words(), progress);
-        let rate = classes as f64 / self.buckets.classes() as f64;
-        Measure {
-            taken: entries,
-            fill: entries as f64 / self.buckets.all_slots() as f64,
-            saturated: 0,
-            false_positive_rate: rate.min(1.0).max(hash_floor(classes, 64)),
-        }
-    }
-
-    fn refusal(&self, hash: u64) -> Error {
-        self.refuse(hash)
-    }
-
-    fn as_insert(&mut self) -> Option<&mut dyn Insert> {
-        Some(self)
-    }
-
-    fn as_remove(&mut self) -> Option<&mut dyn Remove> {
-        Some(self)
-    }
-
-    fn as_count(&self) -> Option<&dyn Count> {
-        Some(self)
-    }
-
-    fn as_merge(&mut self) -> Option<&mut dyn Merge> {
-        Some(self)
-    }
-
-    fn as_cardinality(&self) -> Option<&dyn Cardinality> {
-        Some(self)
-    }
-
-    fn as_overlap(&self) -> Option<&dyn Overlap> {
-        Some(self)
-    }
-}
-
-impl Insert for Cuckoo {
-    #[inline]
-    fn insert_one(&mut self, hash: u64) -> Result<bool> {
-        // Words that may not be written say why.
-        self.base.writable()?;
-        match self.insert(hash) {
-            Some(Some(new)) => Ok(new),
-            Some(None) => Err(self.refuse(hash)),
-            None => Err(Status::Internal.into()),
-        }
-    }
-
-    #[inline]
-    fn insert_at_once(&mut self, hash: u64) -> Option<bool> {
-        self.insert(hash)?
-    }
-
-    fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {
-        if let Err(error) = self.base.writable() {
-            return Taken::none(error);
-        }
-        let ahead = self.ahead();
-        let fetch = |filter: &Cuckoo, hash| filter.buckets.fetch(filter.words(), hash);
-        ring::trying(self, ahead, batch, fetch, |filter, hash| match filter.insert(hash) {
-            Some(Some(new)) => Ok(new),
-            _ => Err(filter.refuse(hash)),
-        })
-    }
-}
-
-impl Remove for Cuckoo {
-    fn remove_one(&mut self, hash: u64) -> Result<bool> {
-        let removed = self.buckets.remove(self.base.writable()?, hash);
-        self.base.subtract_count(removed.into());
-        Ok(removed)
-    }
-
-    fn remove_many(&mut self, batch: &mut dyn Batch) -> Taken {
-        let ahead = self.ahead();
-        let fetch = |filter: &Cuckoo, hash| filter.buckets.fetch(filter.words(), hash);
-        ring::trying(self, ahead, batch, fetch, |filter, hash| filter.remove_one(hash))
-    }
-}
-
-impl Count for Cuckoo {
-    fn greatest_count(&self) -> u64 {
-        self.buckets.most_copies()
-    }
-
-    #[inline]
-    fn count_one(&self, hash: u64) -> u64 {
-        self.buckets.copies(self.words(), hash)
-    }
-
-    fn count_many(&self, hashes: &[u64], counts: &mut [u64]) {
-        let (words, ahead) = (self.words(), self.ahead());
-        hashes.iter().take(ahead).for_each(|hash| self.buckets.fetch(words, *hash));
-        for (i, (hash, count)) in hashes.iter().zip(counts).enumerate() {
-            if let Some(later) = hashes.get(i + ahead).filter(|_| ahead > 0) {
-                self.buckets.fetch(words, *later);
-            }
-            *count = self.buckets.copies(words, *hash);
-        }
-    }
-}
-
-impl Merge for Cuckoo {
-    /// Into a copy first: if one of the entries has no place there, nothing has changed.
-    fn merge_with(&mut self, other: &dyn Kind) -> Result<()> {
-        self.base.writable()?;
-        let mut words = self.base.words().copy()?;
-        let target = words.exclusive().ok_or(Status::Internal)?;
-        let buckets = &self.buckets;
-        if !layout::insert_all(buckets, target, other.base().words().shared(), &mut self.search) {
-            return Err(error!(
-                Full,
-                "the cuckoo filter, which has {} slots, has no places for all keys of the other: it is as it was",
-                buckets.all_slots()
-            ));
-        }
-        let geometry = *self.base.geometry();
-        self.base.replace(geometry, words);
-        Ok(())
-    }
-}
-
-/// Of distinct keys, judging by the fingerprints and buckets that are there.
-impl Cardinality for Cuckoo {
-    fn of_payload(&self) -> Option<f64> {
-        self.keys_of(self.held().classes)
-    }
-
-    /// Which of the entries are copies the payload tells.
-    fn of_taken(&self, _taken: u64) -> Option<f64> {
-        self.of_payload()
-    }
-
-    fn standard_error(&self, keys: f64) -> f64 {
-        bloom::cardinality_standard_error(self.buckets.classes(), 1, keys.round() as u64)
-    }
-}
-
-impl Overlap for Cuckoo {
-    fn of_union(&self, other: &dyn Kind) -> Option<f64> {
-        self.keys_of(layout::classes_of_union(&self.buckets, self.words(), other.base().words().shared()))
-    }
 }

@@ -212,7 +212,7 @@ impl FingerprintFilter<DLeft> {
             ));
         };
         let geometry = geometry_of(&larger)?;
-        let Some(made) = DLeft::of(&geometry, self.base.instructions()) else { return Ok(false) };
+        let Some(mut made) = DLeft::of(&geometry, self.base.instructions())? else { return Ok(false) };
         let mut words = Words::zeroed(geometry.payload_bytes)?;
         if !made.insert_all(words.exclusive().unwrap_or_default(), &self.table, self.words()) {
             return Ok(false);

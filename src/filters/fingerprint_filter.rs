@@ -41,7 +41,7 @@ pub struct FingerprintFilter<T> {
 /// # Errors
 /// [`Status::Corrupt`], [`Status::OutOfMemory`].
 pub fn open<T: TableKind>(base: Base) -> Result<Box<dyn Kind>> {
-    match T::of(base.geometry(), base.instructions()) {
+    match T::of(base.geometry(), base.instructions())? {
         Some(table) => Ok(try_box(FingerprintFilter { base, table })?),
         None => Err(base.foreign_geometry()),
     }
@@ -92,7 +92,7 @@ impl<T: TableKind> FingerprintFilter<T> {
     /// The table of another filter that may be combined with this one.
     fn table_of(other: &dyn Kind) -> Result<T> {
         let base = other.base();
-        T::of(base.geometry(), base.instructions()).ok_or_else(|| base.foreign_geometry())
+        T::of(base.geometry(), base.instructions())?.ok_or_else(|| base.foreign_geometry())
     }
 
     /// How many distinct keys have left entries of so many classes.

@@ -39,6 +39,37 @@ pub fn store(numbers: &mut Eight, eight: __m512i) {
     unsafe { _mm512_storeu_si512(numbers.as_mut_ptr().cast(), eight) }
 }
 
+/// What [`bits::reduce`](crate::bits::reduce) makes of each of eight numbers, for ranges of 32 bits.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+pub fn reduce(x: __m512i, range: __m512i) -> __m512i {
+    let low = _mm512_srli_epi64::<32>(_mm512_mul_epu32(x, range));
+    let high = _mm512_mul_epu32(_mm512_srli_epi64::<32>(x), range);
+    _mm512_srli_epi64::<32>(_mm512_add_epi64(high, low))
+}
+
+/// What [`bits::mix`](crate::bits::mix) makes of each of eight numbers.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn mix(x: __m512i) -> __m512i {
+    let x = _mm512_xor_si512(x, _mm512_srli_epi64::<30>(x));
+    let x = _mm512_mullo_epi64(x, all(0xbf58_476d_1ce4_e5b9));
+    let x = _mm512_xor_si512(x, _mm512_srli_epi64::<27>(x));
+    let x = _mm512_mullo_epi64(x, all(0x94d0_49bb_1331_11eb));
+    _mm512_xor_si512(x, _mm512_srli_epi64::<31>(x))
+}
+
+/// The other one of the two places of each of eight fingerprints, among `count` of them, an even number of 32 bits: the two
+/// have the sum of the fingerprint.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+pub fn other(place: __m512i, fingerprint: __m512i, count: __m512i) -> __m512i {
+    let sum = reduce(mix(fingerprint), _mm512_srli_epi64::<1>(count));
+    let sum = _mm512_add_epi64(_mm512_slli_epi64::<1>(sum), all(1));
+    let other = _mm512_sub_epi64(sum, place);
+    _mm512_mask_add_epi64(other, _mm512_cmplt_epu64_mask(sum, place), other, count)
+}
+
 /// Answers a batch. `find` works the places of a group's keys out, `fetch` asks for the lines of the i-th eight of a
 /// group and `answer` answers them: bit j is that of the j-th. A second number says which of them it leaves to `alone`,
 /// which answers the j-th key of a group: that is done after all others of the group, so that nobody has to guess which.

@@ -25,7 +25,10 @@ pub trait FingerprintTable: Send + Sync + Sized + 'static {
     const LINES: usize;
 
     /// The table that a geometry describes, with these inner loops; `None` if it is not one of this kind.
-    fn of(geometry: &Geometry, instructions: Instructions) -> Option<Self>;
+    ///
+    /// # Errors
+    /// [`Status::OutOfMemory`](crate::Status::OutOfMemory), where insertions need memory to work in.
+    fn of(geometry: &Geometry, instructions: Instructions) -> Result<Option<Self>>;
 
     /// Whether a key with this hash may be there.
     fn contains(&self, words: &[AtomicU64], hash: u64) -> bool;
@@ -40,7 +43,7 @@ pub trait FingerprintTable: Send + Sync + Sized + 'static {
     fn contains_few(&self, words: &[AtomicU64], few: &Few) -> u64;
 
     /// Inserts a hash; whether it certainly was not there. `None`, having changed nothing, if there is no place for it.
-    fn insert(&self, words: &mut [u64], hash: u64) -> Option<bool>;
+    fn insert(&mut self, words: &mut [u64], hash: u64) -> Option<bool>;
 
     /// Takes one copy of a hash away. False, having changed nothing, if none is there.
     fn remove(&self, words: &mut [u64], hash: u64) -> bool;
@@ -65,7 +68,7 @@ pub trait FingerprintTable: Send + Sync + Sized + 'static {
 
     /// Puts all that another table holds, with which this one may be combined, into this one. False if something has no
     /// place; more or less of the rest is there then.
-    fn insert_all(&self, words: &mut [u64], other: &Self, others: &[AtomicU64]) -> bool;
+    fn insert_all(&mut self, words: &mut [u64], other: &Self, others: &[AtomicU64]) -> bool;
 
     /// Looks whether the words are those of some table.
     ///

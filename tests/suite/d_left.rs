@@ -296,7 +296,7 @@ fn filters_are_resized_without_their_keys() {
 fn damaged_words_do_no_harm() {
     for (buckets, width) in [(3, 4), (9, 13), (5, 32)] {
         let geometry = *create(&spec(buckets, width)).unwrap().base().geometry();
-        let made = petal::layouts::d_left::DLeft::of(&geometry, petal::simd::best()).unwrap();
+        let mut made = petal::layouts::d_left::DLeft::of(&geometry, petal::simd::best()).unwrap().unwrap();
         let mut words: Vec<u64> = (0..geometry.payload_bytes / 8).map(mix).collect();
         for i in 0..3000 {
             made.insert(&mut words, mix(i));

@@ -499,6 +499,59 @@ fn cuckoo_kernels_find_the_same_keys() {
     }
 }
 
+/// Golomb-coded sets are looked up alike, however long codes and buckets are, in and out of the caches.
+#[test]
+fn golomb_kernels_find_the_same_keys() -> petal::Result<()> {
+    use petal::filters::golomb::ROW;
+    use petal::layouts::golomb::{Reader, Shape};
+    for (bits, count) in [0.3, 1.0, 2.0, 8.0, 13.0, 16.0, 30.0, 40.0].map(|bits| (bits, 3000)).into_iter().chain([
+        (8.0, 0),
+        (8.0, 1),
+        (40.0, 1),
+        (8.0, 40),
+        (16.0, 40),
+    ]) {
+        let rate = (-bits as f64).exp2();
+        let spec = Spec { kind: Some(ROW.kind), false_positive_rate: rate, capacity: count, ..Spec::default() };
+        let mut builder = petal::Builder::new(&spec, petal::BuilderOptions::default())?;
+        // A quarter of the numbers' range has none, so that there are empty buckets among fuller ones.
+        for hash in (0..).map(mix).filter(|hash| mix(*hash) >> 61 > 1).take(count as usize) {
+            builder.add_hash(hash)?;
+        }
+        let filter = builder.finish()?;
+        let geometry = *filter.base().geometry();
+        let payload: Vec<u64> =
+            filter.base().words().shared().iter().map(|word| word.load(Ordering::Relaxed)).collect();
+        for more in [0, if count == 40 { FETCH_FROM } else { 0 }] {
+            let words = atomics(&[payload.clone(), vec![0; more]].concat());
+            let Some(shape) = Shape::read(&geometry, &words) else {
+                assert_eq!(count, 0);
+                continue;
+            };
+            let reader = Reader::new(&shape, &words);
+            for keys in [0, 1, 7, 8, 63, 64, 65, 128, 1000, 8000] {
+                let hashes: Vec<u64> = (0..keys).map(|i| mix(i * 7 % (2 * count.max(1)))).collect();
+                let expected: Vec<bool> = hashes.iter().map(|hash| reader.contains(*hash)).collect();
+                assert!(
+                    keys < 1000 || count < 40 || expected.contains(&true) && (bits < 1.0 || expected.contains(&false))
+                );
+                for instructions in available() {
+                    let name = format!("{:?}: {keys} of {count} keys, {bits} bits", instructions.kernel());
+                    let found = Hashes::answered(&hashes, true, |batch| reader.contains_many(instructions, batch));
+                    assert_eq!(found, expected, "{name}");
+                    if keys as usize <= GROUP {
+                        let found = reader.contains_few(instructions, &Few { keys: &hashes, flip: None });
+                        let bits = expected.iter().enumerate().fold(0, |all, (i, one)| all | u64::from(*one) << i);
+                        let mask = if keys == 64 { u64::MAX } else { (1 << keys) - 1 };
+                        assert_eq!(found & mask, bits, "{name}");
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Vector quotient filters are looked up and filled alike, whatever a block holds, in and out of the caches.
 #[test]
 fn vector_quotient_kernels_do_the_same() {
@@ -509,13 +562,14 @@ fn vector_quotient_kernels_do_the_same() {
         let mut spec = petal::Spec { kind: Some(ROW.kind), bits: 512 * count, ..petal::Spec::default() };
         spec.set(&TAG_BITS, tag_bits.into()).unwrap();
         let geometry = petal::geometry(&spec).unwrap();
-        let tables: Vec<_> = available().map(|one| VectorQuotient::of(&geometry, one).unwrap()).collect();
+        let table = |one| VectorQuotient::of(&geometry, one).unwrap().unwrap();
+        let mut tables: Vec<_> = available().map(table).collect();
         // Until it is full; some keys are there twice.
         let mut words = vec![vec![0; geometry.payload_bytes as usize / 8]; tables.len()];
         let inserted = tables[0].slots() * 5 / 4;
         for i in 0..inserted {
             let new: Vec<_> =
-                tables.iter().zip(&mut words).map(|(table, words)| table.insert(words, mix(i * 7 / 8))).collect();
+                tables.iter_mut().zip(&mut words).map(|(table, words)| table.insert(words, mix(i * 7 / 8))).collect();
             assert!(new.iter().all(|one| *one == new[0]));
         }
         assert!(words.iter().all(|one| *one == words[0]));

@@ -160,7 +160,7 @@ fn a_block_is_lists_of_tags() {
 /// A table of so many blocks with an instruction set, and its words.
 fn table(blocks: u64, tag_bits: u32, instructions: Instructions) -> (VectorQuotient, Vec<u64>) {
     let geometry = *create(&spec(blocks, tag_bits)).unwrap().base().geometry();
-    (VectorQuotient::of(&geometry, instructions).unwrap(), vec![0; geometry.payload_bytes as usize / 8])
+    (VectorQuotient::of(&geometry, instructions).unwrap().unwrap(), vec![0; geometry.payload_bytes as usize / 8])
 }
 
 /// How many keys go in before the first is refused, as a share of the slots: the literature stops at 94.6 and 91.3 % of a
@@ -168,7 +168,7 @@ fn table(blocks: u64, tag_bits: u32, instructions: Instructions) -> (VectorQuoti
 #[test]
 fn tables_take_more_than_they_promise() {
     for (tag_bits, least) in [(8, 0.996), (16, 0.988)] {
-        let (table, mut words) = table(1 << 15, tag_bits, petal::simd::best());
+        let (mut table, mut words) = table(1 << 15, tag_bits, petal::simd::best());
         let keys = (0..).find(|key| table.insert(&mut words, mix(*key)).is_none()).unwrap();
         let load = keys as f64 / table.slots() as f64;
         assert!((least..1.0).contains(&load), "tags of {tag_bits} bits: full at {load}");
@@ -344,7 +344,7 @@ fn damaged_blocks_are_found() {
         let words: Vec<u64> =
             filter.base().words().shared().iter().map(|word| word.load(std::sync::atomic::Ordering::Relaxed)).collect();
         for instructions in available() {
-            let table = VectorQuotient::of(&geometry, instructions).unwrap();
+            let table = VectorQuotient::of(&geometry, instructions).unwrap().unwrap();
             let atomics = |words: &[u64]| words.iter().map(|word| (*word).into()).collect::<Vec<_>>();
             table.check(&atomics(&words)).unwrap();
             // Too many entries, one after the last bucket, and a tag in a slot that is free.

@@ -6,7 +6,7 @@ use super::Buckets;
 use super::lookups::Kernel;
 use crate::bits::GOLDEN;
 use crate::bits::ring::{self, Batch, Few, GROUP};
-use crate::layouts::eight::{EIGHTS, Eight, WIDTH, all, at_once, hashes_of, in_turns, load, store};
+use crate::layouts::eight::{EIGHTS, Eight, WIDTH, all, at_once, hashes_of, in_turns, load, other, reduce, store};
 use crate::simd::Instructions;
 use core::arch::x86_64::*;
 use core::sync::atomic::AtomicU64;
@@ -86,40 +86,18 @@ fn fetch(words: &[AtomicU64], buckets: &[Eight; 2]) {
     buckets.as_flattened().iter().for_each(|bit| ring::fetch_word(words, (*bit / 64) as usize));
 }
 
-/// `bits::reduce`, for ranges of 32 bits.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn reduce(x: __m512i, range: __m512i) -> __m512i {
-    let low = _mm512_srli_epi64::<32>(_mm512_mul_epu32(x, range));
-    let high = _mm512_mul_epu32(_mm512_srli_epi64::<32>(x), range);
-    _mm512_srli_epi64::<32>(_mm512_add_epi64(high, low))
-}
-
-/// `bits::mix`.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn mix(x: __m512i) -> __m512i {
-    let x = _mm512_xor_si512(x, _mm512_srli_epi64::<30>(x));
-    let x = _mm512_mullo_epi64(x, all(0xbf58_476d_1ce4_e5b9));
-    let x = _mm512_xor_si512(x, _mm512_srli_epi64::<27>(x));
-    let x = _mm512_mullo_epi64(x, all(0x94d0_49bb_1331_11eb));
-    _mm512_xor_si512(x, _mm512_srli_epi64::<31>(x))
-}
-
 /// Finds the places of the keys of a group ([`Buckets::place`]).
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn find(buckets: &Buckets, hashes: &[u64; GROUP], group: &mut Group) {
-    let (count, half, size) = (all(buckets.count), all(buckets.count / 2), all(buckets.size));
+    let (count, size) = (all(buckets.count), all(buckets.size));
     let (one, greatest) = (all(1), all((1 << buckets.width) - 1));
     let eights = hashes.as_chunks::<WIDTH>().0.iter();
     for ((hashes, fingerprints), places) in eights.zip(&mut group.fingerprints).zip(&mut group.buckets) {
         let hash = load(hashes);
         let fingerprint = _mm512_add_epi64(reduce(_mm512_mullo_epi64(hash, all(GOLDEN)), greatest), one);
         let first = reduce(hash, count);
-        let sum = _mm512_add_epi64(_mm512_slli_epi64::<1>(reduce(mix(fingerprint), half)), one);
-        let second = _mm512_sub_epi64(sum, first);
-        let second = _mm512_mask_add_epi64(second, _mm512_cmplt_epu64_mask(sum, first), second, count);
+        let second = other(first, fingerprint, count);
         store(fingerprints, fingerprint);
         store(&mut places[0], _mm512_mul_epu32(first, size));
         store(&mut places[1], _mm512_mul_epu32(second, size));

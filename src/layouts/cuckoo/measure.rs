@@ -2,27 +2,19 @@
 
 use super::{Buckets, MAX_SLOTS};
 use crate::bits::ring;
+use crate::layouts::fingerprint_table::Held;
 use core::sync::atomic::AtomicU64;
 
 /// Buckets that are read before the others of their entries are looked at, which are fetched meanwhile.
 const PIECE: u64 = 16;
 
-/// What is in the slots.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Held {
-    /// Slots that are taken.
-    pub entries: u64,
-    /// Classes of keys of which there is a fingerprint, each once.
-    pub classes: u64,
-}
-
 /// What is in the slots. Reads all of them, and says to `progress` after every piece how many bytes that was.
-pub fn held(buckets: &Buckets, words: &[AtomicU64], progress: &mut dyn FnMut(u64)) -> Held {
+pub(super) fn held(buckets: &Buckets, words: &[AtomicU64], progress: &mut dyn FnMut(u64)) -> Held {
     let (mut held, mut twice, mut told) = (Held::default(), 0, 0);
     for_each_piece(buckets, words, |piece, end| {
         for (bucket, entries) in piece {
             for (slot, entry) in entries.iter().enumerate().filter(|(_, entry)| **entry != 0) {
-                held.entries += 1;
+                held.taken += 1;
                 if entries[..slot].contains(entry) {
                     continue;
                 }
@@ -39,7 +31,7 @@ pub fn held(buckets: &Buckets, words: &[AtomicU64], progress: &mut dyn FnMut(u64
 }
 
 /// How many classes two tables of one shape hold together.
-pub fn classes_of_union(buckets: &Buckets, words: &[AtomicU64], others: &[AtomicU64]) -> u64 {
+pub(super) fn classes_of_union(buckets: &Buckets, words: &[AtomicU64], others: &[AtomicU64]) -> u64 {
     let mut twice = 2 * held(buckets, words, &mut |_| {}).classes;
     for_each_piece(buckets, others, |piece, _| {
         for (bucket, entries) in piece {

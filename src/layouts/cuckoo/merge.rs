@@ -5,7 +5,7 @@ use core::sync::atomic::AtomicU64;
 
 /// Puts all entries of another table of this shape into this one. False if one of them has no place; others are there
 /// then.
-pub fn insert_all(buckets: &Buckets, words: &mut [u64], others: &[AtomicU64], search: &mut Search) -> bool {
+pub(super) fn insert_all(buckets: &Buckets, words: &mut [u64], others: &[AtomicU64], search: &mut Search) -> bool {
     (0..buckets.count()).all(|bucket| {
         let entries = buckets.entries(others, bucket);
         let mut taken = entries.iter().filter(|entry| **entry != 0);

@@ -22,12 +22,13 @@ mod merge;
 mod portable;
 mod search;
 mod semi_sort;
+mod table;
 
-pub use measure::{Held, classes_of_union, held};
-pub use merge::insert_all;
 pub use search::{SEARCHED, Search};
+pub use table::Cuckoo;
 
 use crate::bits::{GOLDEN, mix, prefetch, reduce};
+use crate::format::Geometry;
 use crate::sizing::cuckoo::bucket_bits;
 use crate::storage::AnyBytes;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -127,6 +128,15 @@ impl Buckets {
         let lows = ((1_u64 << (width - 1)) - 1) * ones;
         let windows = (slots / together).into();
         Some(Buckets { count, slots, width, is_sorted, size, together, windows, ones, lows })
+    }
+
+    /// The buckets that a geometry describes, if it is one of theirs.
+    pub fn of_geometry(geometry: &Geometry) -> Option<Buckets> {
+        let [width, slots, is_sorted @ (0 | 1), 0, 0, 0, 0, 0] = geometry.words else { return None };
+        let [width, slots] = [width, slots].map(|word| u32::try_from(word).unwrap_or(0));
+        let pair = Buckets::new(2, slots, width, is_sorted == 1)?;
+        let buckets = Buckets::new(2 * (geometry.bits / pair.bits()), slots, width, is_sorted == 1)?;
+        (geometry.hashes == 0 && geometry.is_of_bits()).then_some(buckets)
     }
 
     /// How many there are.

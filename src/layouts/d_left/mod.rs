@@ -333,8 +333,8 @@ pub struct DLeft {
 impl FingerprintTable for DLeft {
     const LINES: usize = TABLES as usize;
 
-    fn of(geometry: &Geometry, instructions: Instructions) -> Option<DLeft> {
-        Some(DLeft { table: Table::of_geometry(geometry)?, instructions })
+    fn of(geometry: &Geometry, instructions: Instructions) -> Result<Option<DLeft>> {
+        Ok(Table::of_geometry(geometry).map(|table| DLeft { table, instructions }))
     }
 
     #[inline]
@@ -364,7 +364,7 @@ impl FingerprintTable for DLeft {
     }
 
     #[inline]
-    fn insert(&self, words: &mut [u64], hash: u64) -> Option<bool> {
+    fn insert(&mut self, words: &mut [u64], hash: u64) -> Option<bool> {
         self.table.add(words, self.table.fingerprint(hash))
     }
 
@@ -398,7 +398,7 @@ impl FingerprintTable for DLeft {
         measure::classes_of_union(&self.table, words, &other.table, others)
     }
 
-    fn insert_all(&self, words: &mut [u64], other: &DLeft, others: &[AtomicU64]) -> bool {
+    fn insert_all(&mut self, words: &mut [u64], other: &DLeft, others: &[AtomicU64]) -> bool {
         measure::insert_all(&self.table, words, &other.table, others)
     }
 

@@ -1,11 +1,13 @@
 //! With AVX-512: all tags of a block are compared at once, and the place of a bit is found by its rank in an instruction:
 //! PDEP puts a single bit where the bit of that rank is.
 
-use super::Blocks;
-use super::block::{Instructed, Line, Run};
+use super::block::{Instructed, Line, Run, WORDS};
 use super::kernel::{self, Kernel};
-use crate::bits::ring::{Batch, Few};
+use super::{Blocks, Place};
+use crate::bits::GOLDEN;
+use crate::bits::ring::{self, Batch, Few, GROUP};
 use crate::layouts::block_kernel::avx512::load_line;
+use crate::layouts::eight::{EIGHTS, Eight, WIDTH, all, in_turns, load, other, reduce, store};
 use crate::simd::Instructions;
 use core::arch::x86_64::*;
 use core::sync::atomic::AtomicU64;
@@ -67,9 +69,63 @@ fn contains<const BITS: u32>(blocks: &Blocks, words: &[AtomicU64], hash: u64) ->
     kernel::contains::<BITS, Lines>(blocks, words, hash)
 }
 
+/// Where the keys of a group are.
+struct Group {
+    fingerprints: [Eight; EIGHTS],
+    blocks: [[Eight; 2]; EIGHTS],
+}
+
+impl Group {
+    const NONE: Group = Group { fingerprints: [[0; WIDTH]; EIGHTS], blocks: [[[0; WIDTH]; 2]; EIGHTS] };
+}
+
+/// Finds the places of the keys of a group ([`Blocks::place`]), among blocks whose numbers have 32 bits.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn find(blocks: &Blocks, hashes: &[u64; GROUP], group: &mut Group) {
+    let (count, fingerprints) = (all(blocks.count), all(blocks.fingerprints));
+    let eights = hashes.as_chunks::<WIDTH>().0.iter();
+    for ((hashes, to), places) in eights.zip(&mut group.fingerprints).zip(&mut group.blocks) {
+        let hash = load(hashes);
+        let fingerprint = reduce(hash, fingerprints);
+        let first = reduce(_mm512_mullo_epi64(hash, all(GOLDEN)), count);
+        store(to, fingerprint);
+        store(&mut places[0], first);
+        store(&mut places[1], other(first, fingerprint, count));
+    }
+}
+
+/// Asks for the lines of eight keys.
+#[inline]
+fn fetch(words: &[AtomicU64], blocks: &[Eight; 2]) {
+    blocks.as_flattened().iter().for_each(|block| ring::fetch_word(words, *block as usize * WORDS));
+}
+
+/// Whether each of eight keys of a group, the `i`-th eight, is there.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
+fn answer<const BITS: u32>(words: &[AtomicU64], group: &Group, i: usize) -> u8 {
+    let [firsts, others] = &group.blocks[i];
+    let mut found = 0;
+    for (key, fingerprint) in group.fingerprints[i].iter().enumerate() {
+        let place = Place { fingerprint: *fingerprint, block: firsts[key], other: others[key] };
+        found |= u8::from(kernel::contains_at::<BITS, Lines>(words, place)) << key;
+    }
+    found
+}
+
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn contains_many<const BITS: u32>(blocks: &Blocks, words: &[AtomicU64], batch: &mut dyn Batch) {
-    kernel::contains_many::<BITS, Lines>(blocks, words, batch);
+    if blocks.count >= 1 << 32 {
+        return kernel::contains_many::<BITS, Lines>(blocks, words, batch);
+    }
+    let find = |hashes: &_, group: &mut _| find(blocks, hashes, group);
+    let answer = |group: &Group, i| [answer::<BITS>(words, group, i), 0];
+    let alone = |_: &Group, _| false;
+    match words.len() >= ring::FETCH_FROM {
+        true => in_turns([Group::NONE; 2], batch, find, |group, i| fetch(words, &group.blocks[i]), answer, alone),
+        false => in_turns([Group::NONE; 2], batch, find, |_, _| {}, answer, alone),
+    }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]

@@ -48,7 +48,13 @@ pub(super) fn kernel(instructions: Instructions, tag_bits: u32) -> &'static Kern
 
 #[inline(always)]
 pub(super) fn contains<const BITS: u32, I: Instructed>(blocks: &Blocks, words: &[AtomicU64], hash: u64) -> bool {
-    let Place { fingerprint, block, other } = blocks.place(hash);
+    contains_at::<BITS, I>(words, blocks.place(hash))
+}
+
+/// Whether a key with this place may be there.
+#[inline(always)]
+pub(super) fn contains_at<const BITS: u32, I: Instructed>(words: &[AtomicU64], place: Place) -> bool {
+    let Place { fingerprint, block, other } = place;
     // Not one after the other: the two may be waited for together.
     block::has::<BITS, I>(line(words, block), fingerprint) | block::has::<BITS, I>(line(words, other), fingerprint)
 }

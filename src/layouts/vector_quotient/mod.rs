@@ -204,9 +204,12 @@ pub struct VectorQuotient {
 impl FingerprintTable for VectorQuotient {
     const LINES: usize = 2;
 
-    fn of(geometry: &Geometry, instructions: Instructions) -> Option<VectorQuotient> {
-        let blocks = Blocks::of_geometry(geometry)?;
-        Some(VectorQuotient { blocks, instructions, kernel: kernel(instructions, blocks.tag_bits) })
+    fn of(geometry: &Geometry, instructions: Instructions) -> Result<Option<VectorQuotient>> {
+        let table = |blocks: Blocks| {
+            let kernel = kernel(instructions, blocks.tag_bits);
+            VectorQuotient { blocks, instructions, kernel }
+        };
+        Ok(Blocks::of_geometry(geometry).map(table))
     }
 
     #[inline]
@@ -227,7 +230,7 @@ impl FingerprintTable for VectorQuotient {
     }
 
     #[inline]
-    fn insert(&self, words: &mut [u64], hash: u64) -> Option<bool> {
+    fn insert(&mut self, words: &mut [u64], hash: u64) -> Option<bool> {
         (self.kernel.insert)(&self.blocks, words, hash)
     }
 
@@ -271,7 +274,7 @@ impl FingerprintTable for VectorQuotient {
         }
     }
 
-    fn insert_all(&self, words: &mut [u64], _other: &VectorQuotient, others: &[AtomicU64]) -> bool {
+    fn insert_all(&mut self, words: &mut [u64], _other: &VectorQuotient, others: &[AtomicU64]) -> bool {
         match self.blocks.tag_bits {
             8 => measure::insert_all::<8>(&self.blocks, words, others),
             _ => measure::insert_all::<16>(&self.blocks, words, others),
