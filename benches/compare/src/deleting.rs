@@ -1,5 +1,5 @@
-//! Tables of fingerprints, filled to 95 % of their slots: the kinds `cuckoo` and `quotient` beside other libraries'
-//! cuckoo filters, and beside the limit of two lines a key.
+//! Filters that keys are removed from: the kinds `cuckoo` and `quotient`, filled to 95 % of their slots, beside other
+//! libraries' cuckoo filters, and kinds that are made for as many keys, all beside the limit of two lines a key.
 //!
 //! All have as many slots, a power of two, which the others need; in cuckoo filters these are buckets of four. The
 //! others get foldhash where they let the caller choose. `cuckoofilter` has fingerprints of a byte and no others. The
@@ -12,9 +12,12 @@ use crate::report::{count, figure, percent};
 use crate::subject::one_by_one;
 use cuckoofilter::CuckooFilter;
 use foldhash::fast::{FixedState, FoldHasher};
+use petal::filters::counting::{self, LAYOUT};
 use petal::filters::cuckoo::{self, FINGERPRINT_BITS, SEMI_SORT};
 use petal::filters::quotient::{self, REMAINDER_BITS};
-use petal::{Answers, Capabilities, Filter, Image, Spec};
+use petal::filters::vector_quotient::{self, TAG_BITS};
+use petal::filters::{d_left, spectral};
+use petal::{Answers, Capabilities, Filter, Image, Parameter, Row, Spec};
 use scalable_cuckoo_filter::{ScalableCuckooFilter, ScalableCuckooFilterBuilder};
 use serde::Serialize;
 use std::hash::{BuildHasher, Hasher};
@@ -23,8 +26,11 @@ use std::time::Duration;
 /// The share of the slots that is filled.
 const LOAD: f64 = 0.95;
 
-/// From so many keys on tables are filled once.
+/// From so many keys on tables are filled once, and those of counters, which take gigabytes, are left out.
 const LONG: u64 = 50_000_000;
+
+/// The kinds that have counters.
+const COUNTERS: [&str; 2] = ["counting", "spectral"];
 
 /// foldhash, with one key for all.
 #[derive(Clone)]
@@ -61,13 +67,23 @@ enum Table {
 }
 
 /// The names of all of them, and how they are made for so many slots.
-const TABLES: [(&str, fn(u64) -> Result<Table, String>); 8] = [
+const TABLES: [(&str, fn(u64) -> Result<Table, String>); 18] = [
     ("cuckoo 12", |slots| cuckoo(slots, 12, false, true)),
     ("cuckoo 12, one by one", |slots| cuckoo(slots, 12, false, false)),
     ("cuckoo 8, one by one", |slots| cuckoo(slots, 8, false, false)),
     ("cuckoo 13, semi-sorted", |slots| cuckoo(slots, 13, true, true)),
     ("quotient 9", |slots| quotient(slots, 9, true)),
     ("quotient 9, one by one", |slots| quotient(slots, 9, false)),
+    ("vector_quotient 8", |slots| by_rate(&vector_quotient::ROW, Some((&TAG_BITS, 8.0)), slots, true)),
+    ("vector_quotient 8, one by one", |slots| by_rate(&vector_quotient::ROW, Some((&TAG_BITS, 8.0)), slots, false)),
+    ("vector_quotient 16", |slots| by_rate(&vector_quotient::ROW, Some((&TAG_BITS, 16.0)), slots, true)),
+    ("d_left", |slots| by_rate(&d_left::ROW, None, slots, true)),
+    ("d_left, one by one", |slots| by_rate(&d_left::ROW, None, slots, false)),
+    ("spectral", |slots| by_rate(&spectral::ROW, None, slots, true)),
+    ("spectral, one by one", |slots| by_rate(&spectral::ROW, None, slots, false)),
+    ("counting", |slots| by_rate(&counting::ROW, None, slots, true)),
+    ("counting, blocked", |slots| by_rate(&counting::ROW, Some((&LAYOUT, 1.0)), slots, true)),
+    ("counting, blocked, one by one", |slots| by_rate(&counting::ROW, Some((&LAYOUT, 1.0)), slots, false)),
     ("cuckoofilter 8", |slots| Ok(Table::Cuckoofilter(CuckooFilter::with_capacity(slots as usize)))),
     ("scalable_cuckoo_filter 12", |slots| {
         let builder = ScalableCuckooFilterBuilder::new().initial_capacity(slots as usize).hasher(Fold::default());
@@ -86,6 +102,17 @@ fn cuckoo(slots: u64, width: u32, is_sorted: bool, in_batches: bool) -> Result<T
 fn quotient(slots: u64, remainder_bits: u32, in_batches: bool) -> Result<Table, String> {
     let mut spec = Spec { kind: Some(quotient::ROW.kind), capacity: keys_in(slots), ..Spec::default() };
     petal(spec.set(&REMAINDER_BITS, remainder_bits.into()).map(|()| spec), in_batches)
+}
+
+/// The rate of the kinds that are not made for so many slots, but for as many keys as the others get: about that of
+/// cuckoo filters with fingerprints of 12 bits. Tags of 8 and of 16 bits have rates of their own.
+const RATE: f64 = 0.0019;
+
+fn by_rate(row: &Row, setting: Option<(&Parameter, f64)>, slots: u64, in_batches: bool) -> Result<Table, String> {
+    let false_positive_rate = if row.kind == vector_quotient::ROW.kind { 0.01 } else { RATE };
+    let mut spec = Spec { kind: Some(row.kind), capacity: keys_in(slots), false_positive_rate, ..Spec::default() };
+    let set = setting.map_or(Ok(()), |(parameter, value)| spec.set(parameter, value));
+    petal(set.map(|()| spec), in_batches)
 }
 
 fn petal(spec: petal::Result<Spec>, in_batches: bool) -> Result<Table, String> {
@@ -212,7 +239,10 @@ fn merge(make: fn(u64) -> Result<Table, String>, n: u64, buffer: &mut Buffer) ->
 pub fn compare(n: u64, effort: &Effort, wants: &dyn Fn(&str) -> bool) -> Result<Vec<Record>, String> {
     let slots = n.next_power_of_two();
     let n = keys_in(slots);
-    let wanted = |name: &str| wants(name.split([' ', ',']).next().unwrap_or_default());
+    let wanted = |name: &str| {
+        let kind = name.split([' ', ',']).next().unwrap_or_default();
+        wants(kind) && (n < LONG || !COUNTERS.contains(&kind))
+    };
     let tables: Vec<_> = TABLES.into_iter().filter(|(name, _)| wanted(name)).collect();
     let (mut buffer, mut filled) = (Buffer::new(Form::U64), Vec::new());
     let mut inserts = vec![Vec::new(); tables.len()];
@@ -275,14 +305,14 @@ pub fn compare(n: u64, effort: &Effort, wants: &dyn Fn(&str) -> bool) -> Result<
 /// The table of one comparison.
 pub fn print(records: &[Record]) {
     let Some(Record { n, limit_ns, .. }) = records.first() else { return };
-    println!("\ntables of fingerprints, filled to 95 %: n = {}, u64 keys", count(*n));
+    println!("\nfilters that remove, tables filled to 95 %: n = {}, u64 keys", count(*n));
     println!("two lines of as large a table: {} ns", figure(*limit_ns));
     let [filter, bits, rate, insert, hit, miss, merge] =
         ["filter", "bits/key", "FPR %", "insert, ns", "hit", "miss", "merge"];
-    println!("{filter:<27} {bits:>8} {rate:>8} {insert:>10} {hit:>7} {miss:>7} {merge:>7}");
+    println!("{filter:<30} {bits:>8} {rate:>8} {insert:>10} {hit:>7} {miss:>7} {merge:>7}");
     for record in records {
         println!(
-            "{:<27} {:>8.2} {:>8} {:>10} {:>7} {:>7} {:>7}",
+            "{:<30} {:>8.2} {:>8} {:>10} {:>7} {:>7} {:>7}",
             record.filter,
             record.bits_per_key,
             percent(record.fpr),
