@@ -59,8 +59,8 @@ fn mix(x: __m512i) -> __m512i {
     _mm512_xor_si512(x, _mm512_srli_epi64::<31>(x))
 }
 
-/// The other one of the two places of each of eight fingerprints, among `count` of them, an even number of 32 bits: the two
-/// have the sum of the fingerprint.
+/// The other one of the two places of each of eight fingerprints, among `count` of them, an even number of 32 bits: the
+/// two have the sum of the fingerprint.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 pub fn other(place: __m512i, fingerprint: __m512i, count: __m512i) -> __m512i {

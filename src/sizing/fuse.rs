@@ -91,9 +91,9 @@ const FACTORS: [(f64, [f64; 2]); 13] = [
     (22.2, [1.108, 1.059]),
 ];
 
-/// From 2^x keys on segments are twice as long if a key has three cells. Now and then two keys have the same cells, or so
-/// many crowd in a few segments that nothing solves them: of five million keys in one shard of five, until segments were
-/// made twice as long, and in none of fifty since. The ends of so large an array hardly show.
+/// From 2^x keys on segments are twice as long if a key has three cells. Now and then two keys have the same cells, or
+/// so many crowd in a few segments that nothing solves them: of shards of five million keys one in five was begun anew
+/// for that, and of forty none with longer segments. The ends of so large an array hardly show.
 const TWICE: f64 = 21.6;
 
 /// The segments of the array of one shard of `keys` keys, of which a few may be set aside: never more cells than those
