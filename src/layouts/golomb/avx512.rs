@@ -30,12 +30,14 @@ struct Group {
 }
 
 impl Group {
-    const NONE: Group = Group {
-        buckets: [[0; WIDTH]; EIGHTS],
-        targets: [[0; WIDTH]; EIGHTS],
-        starts: [const { Cell::new([0; WIDTH]) }; EIGHTS],
-        ends: [const { Cell::new([0; WIDTH]) }; EIGHTS],
-    };
+    fn new() -> Group {
+        Group {
+            buckets: [[0; WIDTH]; EIGHTS],
+            targets: [[0; WIDTH]; EIGHTS],
+            starts: [const { Cell::new([0; WIDTH]) }; EIGHTS],
+            ends: [const { Cell::new([0; WIDTH]) }; EIGHTS],
+        }
+    }
 
     /// Finds the buckets of hashes, and asks for their entries of the index.
     #[inline(always)]
@@ -68,14 +70,14 @@ impl Group {
 fn many(reader: &Reader, batch: &mut dyn Batch) {
     let find = |hashes: &_, group: &mut Group| group.find(reader, hashes);
     let answer = |group: &Group, i| [answer(reader, group, i), 0];
-    in_turns([Group::NONE; 2], batch, find, |group, i| group.fetch(reader, i), answer, |_, _| false);
+    in_turns([Group::new(), Group::new()], batch, find, |group, i| group.fetch(reader, i), answer, |_, _| false);
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn one_turn(reader: &Reader, (hashes, count): &([u64; GROUP], usize)) -> u64 {
     let find = |hashes: &_, group: &mut Group| group.find(reader, hashes);
     let answer = |group: &Group, i| [answer(reader, group, i), 0];
-    at_once(Group::NONE, hashes, *count, find, |group, i| group.fetch(reader, i), answer, |_, _| false)
+    at_once(Group::new(), hashes, *count, find, |group, i| group.fetch(reader, i), answer, |_, _| false)
 }
 
 /// Of each of eight bits, if its lane is wanted, the eight bytes from the one that it is in, shifted so that it comes
