@@ -111,7 +111,7 @@ fn what_is_older_is_forgotten() {
 /// Keys of an age are lost as often as is told of it, on average over the phases of a generation.
 #[test]
 fn keys_are_forgotten_by_age_as_expected() {
-    for_each_window(1200, 0.02, |case, spec, window| {
+    for_each_window(12_000, 0.02, |case, spec, window| {
         let Some(keys) = window.keys else { return };
         let all = window.steps * keys;
         let (mut filter, mut next) = (empty(spec), 3 * all + 70 * keys);
@@ -120,8 +120,9 @@ fn keys_are_forgotten_by_age_as_expected() {
         let ages = [0, all / 2, all, all + keys / 2, all + keys, all + 3 * keys, 2 * all + 60 * keys];
         let (mut lost, mut expected) = ([0.0; 7], [0.0; 7]);
         for _ in 0..phases {
-            insert(&mut filter, spec, next..next + (keys / phases).max(1));
-            next += (keys / phases).max(1);
+            let more = keys.div_ceil(phases);
+            insert(&mut filter, spec, next..next + more);
+            next += more;
             for (i, age) in ages.into_iter().enumerate() {
                 lost[i] += missing(&filter, spec, next - age - some..next - age) as f64;
                 expected[i] += (age..age + some).map(|age| filter.expected_false_negative_rate(age)).sum::<f64>();
