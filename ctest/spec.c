@@ -45,7 +45,8 @@ static void rates(void) {
         /* Where fingerprints keep a rate exactly, equal hashes may add a thousandth of it. */
         CHECK(rate > 0 && rate <= targets[t] * 1.001);
         CHECK_OK(petal_spec_expected_false_positive_rate(&spec, capacity / 2, &half, NULL));
-        CHECK(half >= 0 && half <= rate);
+        /* Of few keys rates are so low that what is left of sums whose terms cancel shows. */
+        CHECK(half >= 0 && half <= rate + 1e-12);
         CHECK_OK(petal_spec_expected_false_positive_rate(&spec, 0, &none, NULL));
         CHECK(none == 0);
         const double at_capacity = rate;
@@ -58,7 +59,7 @@ static void rates(void) {
         petal_status omits = petal_spec_expected_omissions(&spec, capacity, &omissions, NULL);
         CHECK_EQUAL(omits, info.overfill == PETAL_OVERFILL_IS_BUILT ? PETAL_ERR_UNSUPPORTED : PETAL_OK);
         if (info.overfill == PETAL_OVERFILL_IS_BUILT) continue;
-        CHECK(omissions >= 0 && omissions <= 1.0001 * at_capacity * (double)capacity);
+        CHECK(omissions >= 0 && omissions <= (1.0001 * at_capacity + 1e-12) * (double)capacity);
         uint64_t size = 0;
         petal_filter *filter = NULL;
         petal_description description = {.struct_size = sizeof description};
