@@ -350,7 +350,7 @@ pub fn warn_if_overfull(filter: &Filter) {
         Ok(Some(keys)) if keys.value <= capacity + 3.0 * keys.standard_error => return,
         Ok(Some(keys)) => format!("about {:.0} distinct keys", keys.value),
         // A kind that does not estimate them tells by its rate that they are no more.
-        _ if filter.false_positive_rate() <= 1.05 * filter.base().spec().false_positive_rate => return,
+        _ if filter.false_positive_rate() <= 1.05 * header.false_positive_rate => return,
         _ => format!("{count} keys"),
     };
     let rate = short(filter.false_positive_rate());
