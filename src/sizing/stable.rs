@@ -126,6 +126,16 @@ pub fn decrements(cells: Cells, rate: f64) -> Option<u64> {
     search::least(guess.ceil() as u64, cells.count(), |decrements| Cells { decrements, ..cells }.worst() <= rate)
 }
 
+/// The greatest P with which a key that came `keys` insertions ago is lost with a probability of `loss` at most; `None` if
+/// there is none.
+pub fn most_decrements(cells: Cells, keys: u64, loss: f64) -> Option<u64> {
+    let is_too_many = |decrements| Cells { decrements, ..cells }.false_negative_rate(keys) > loss;
+    match search::least(16, cells.count(), is_too_many) {
+        Some(too_many) => Some(too_many - 1).filter(|most| *most > 0),
+        None => Some(cells.count()),
+    }
+}
+
 /// The least slices of filters of this rate from which a key that came `keys` insertions ago is lost with a probability
 /// of `loss` at most; `None` if there are none.
 pub fn cells_for(hashes: u32, greatest: u32, keys: u64, rate: f64, loss: f64) -> Option<Cells> {

@@ -2,7 +2,7 @@
 //!
 //! 64 cells are a group of as many words as a cell has bits: the first has the lowest bits of all of them.
 
-use super::{CELL_BITS, GROUP, STATE_WORDS, of_shape};
+use super::{CELL_BITS, GROUP, LOSS, STATE_WORDS, of_shape};
 use crate::bits;
 use crate::format::Geometry;
 use crate::sizing::stable::{self as sizing, MAX_HASHES};
@@ -31,15 +31,16 @@ pub struct Shape {
 impl Shape {
     /// What a geometry describes, if it is one of this kind.
     pub fn of(geometry: &Geometry) -> Option<Shape> {
-        let [cell_bits, decrements, ..] = geometry.words;
+        let [cell_bits, decrements, loss, ..] = geometry.words;
         let hashes = geometry.hashes;
         CELL_BITS.check(cell_bits as f64).ok()?;
+        LOSS.check(f64::from_bits(loss)).ok()?;
         if !(1..=MAX_HASHES).contains(&hashes) {
             return None;
         }
         let each = geometry.bits / cell_bits / u64::from(hashes);
         let cells = sizing::Cells { hashes, each, greatest: (1 << cell_bits) - 1, decrements };
-        let is_same = of_shape(geometry.bits, hashes, [cell_bits, decrements]).ok()? == *geometry;
+        let is_same = of_shape(geometry.bits, hashes, [cell_bits, decrements, loss]).ok()? == *geometry;
         let is_one = is_same && each >= 2 && (1..=cells.count()).contains(&decrements);
         is_one.then_some(Shape { cells, planes: cell_bits as usize })
     }

@@ -8,7 +8,9 @@
 //!
 //! `capacity` is an age: the filter is as large as it takes for a key that came so many insertions ago to be lost with a
 //! probability of `loss` at most ([`crate::sizing::stable`], which knows that probability at every age). How many cells
-//! are decremented for each insertion is the formula's number rounded up: rounded down the rate would be exceeded.
+//! are decremented for each insertion is the formula's number rounded up, because rounded down the rate would be
+//! exceeded, and as many more as keep `loss`. So bits, capacity and `loss` say how many these are, and a spec with exact
+//! bits makes the same filter.
 //!
 //! A key has a cell in each of k slices of equal length, found as in `age_partitioned`. The cells that are decremented
 //! follow each other from a pseudo-random one on, and their bits lie in planes: 64 cells are counted down by a few
@@ -39,8 +41,8 @@ pub const LOSS: Parameter = Parameter {
     name: "loss",
     summary: "the share of the keys that came capacity insertions ago which may be forgotten",
     default: 0.01,
-    domain: Domain::Real(0.001, 0.9),
-    word: None,
+    domain: Domain::Real(0.01, 0.9),
+    word: Some(2),
 };
 
 /// The 64-bit words of the state, the payload's last line.
@@ -76,11 +78,15 @@ pub const ROW: Row = Row {
         packing.bits(geometry, 8 * PAYLOAD_UNIT);
         packing.field(&mut geometry.words[0], 3);
         packing.field(&mut geometry.words[1], 48);
+        let mut thousandths = (f64::from_bits(geometry.words[2]) * 1000.0).round() as u64;
+        packing.field(&mut thousandths, 10);
+        geometry.words[2] = (thousandths as f64 / 1000.0).to_bits();
     },
     ..Row::BASE
 };
 
-/// The geometry that a spec asks for. Exact `bits` are those of all cells, in a filter of the default rate.
+/// The geometry that a spec asks for. Exact `bits` are those of all cells: as many are decremented as keep `loss` at
+/// `capacity`, or, where none do and where there is no capacity, as the default rate takes.
 fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     let (cell_bits, loss) = (spec.parameter(&CELL_BITS)?, spec.real_parameter(&LOSS)?);
     let greatest = (1 << cell_bits) - 1;
@@ -94,7 +100,8 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
                     "capacity = {capacity} at false_positive_rate = {rate} and loss = {loss} needs more cells than can be"
                 )
             })?;
-            (cells.count().saturating_mul(cell_bits), cells)
+            let decrements = sizing::most_decrements(cells, capacity, loss).unwrap_or(0).max(cells.decrements);
+            (cells.count().saturating_mul(cell_bits), sizing::Cells { decrements, ..cells })
         }
         Size::Exact { capacity, bits, hashes } => {
             let (rate, count) = (DEFAULT_FALSE_POSITIVE_RATE, bits / cell_bits);
@@ -103,7 +110,8 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
                 hashes => hashes,
             };
             let cells = sizing::Cells { hashes, each: count / u64::from(hashes), greatest, decrements: 0 };
-            match sizing::decrements(cells, rate) {
+            let most = if capacity == 0 { None } else { sizing::most_decrements(cells, capacity, loss) };
+            match most.or_else(|| sizing::decrements(cells, rate)) {
                 Some(decrements) => (bits, sizing::Cells { decrements, ..cells }),
                 None => {
                     return Err(error!(
@@ -114,19 +122,19 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
             }
         }
     };
-    of_shape(bits, cells.hashes, [cell_bits, cells.decrements])
+    of_shape(bits, cells.hashes, [cell_bits, cells.decrements, loss.to_bits()])
 }
 
 /// The geometry of cells, with bits that are too few for one more in each slice.
 ///
 /// # Errors
 /// [`Status::TooLarge`](crate::Status::TooLarge) past the address space.
-fn of_shape(bits: u64, hashes: u32, [cell_bits, decrements]: [u64; 2]) -> Result<Geometry> {
+fn of_shape(bits: u64, hashes: u32, [cell_bits, decrements, loss]: [u64; 3]) -> Result<Geometry> {
     let bytes = bits.div_ceil(GROUP * cell_bits).checked_mul(8 * cell_bits);
     let padded = bytes.and_then(|bytes| bytes.checked_next_multiple_of(PAYLOAD_UNIT)).map(|bytes| bytes + PAYLOAD_UNIT);
     match padded.filter(|bytes| bits < 1 << 63 && image_bytes(*bytes).is_some()) {
         Some(payload_bytes) => {
-            Ok(Geometry { bits, hashes, words: [cell_bits, decrements, 0, 0, 0, 0, 0, 0], payload_bytes })
+            Ok(Geometry { bits, hashes, words: [cell_bits, decrements, loss, 0, 0, 0, 0, 0], payload_bytes })
         }
         None => Err(error!(TooLarge, "bits = {bits} are more than the address space holds")),
     }
