@@ -77,7 +77,7 @@ pub const ROW: Row = Row {
     compact: |packing, geometry| {
         packing.bits(geometry, 8 * PAYLOAD_UNIT);
         packing.field(&mut geometry.words[0], 3);
-        packing.field(&mut geometry.words[1], 48);
+        packing.field(&mut geometry.words[1], 38);
         let mut thousandths = (f64::from_bits(geometry.words[2]) * 1000.0).round() as u64;
         packing.field(&mut thousandths, 10);
         geometry.words[2] = (thousandths as f64 / 1000.0).to_bits();

@@ -126,9 +126,19 @@ impl Case {
         self.values.iter().all(|(parameter, value)| *value == parameter.default)
     }
 
-    /// Whether the parameters that images do not keep have their defaults.
+    /// Whether the parameters that images do not keep have their defaults, and keys are remembered as tests of all kinds
+    /// expect.
     fn is_layout(&self) -> bool {
-        self.values.iter().all(|(parameter, value)| parameter.word.is_some() || *value == parameter.default)
+        let is_kept = |(parameter, value): &(&Parameter, f64)| parameter.word.is_some() || *value == parameter.default;
+        self.values.iter().all(is_kept) && self.remembers()
+    }
+
+    /// Whether hardly any keys are lost that are as old as the capacity: filters that may lose more have tests of their
+    /// own.
+    fn remembers(&self) -> bool {
+        let Some(rate) = self.row.false_negative_rate.filter(|_| self.may_lose()) else { return true };
+        let geometry = petal::geometry(&Spec { capacity: 10_000, ..self.spec() }).unwrap();
+        rate(&geometry, 10_000) < 0.02
     }
 
     /// The kind and its parameters, with the names of choices.
