@@ -72,8 +72,9 @@ static void use_up(petal_filter *filter) {
   CHECK(petal_filter_verify(filter, NULL) != PETAL_ERR_INTERNAL);
   if (petal_filter_copy(filter, &copy, NULL) != PETAL_OK) return;
   uint64_t can = petal_filter_capabilities(copy);
-  /* What grows may be told that it is as large as can be, and what refuses keys that it is full. */
-  bool may_be_full = can & PETAL_CAN_GROW || check_kind_info(description.kind).overfill == PETAL_OVERFILL_REFUSES;
+  /* What grows may be told that it is as large as can be, what refuses keys that it is full, and what does not take
+   * removed ones again that all were. */
+  bool may_be_full = can & (PETAL_CAN_GROW | PETAL_MAY_LOSE_KEYS) || check_kind_info(description.kind).overfill == PETAL_OVERFILL_REFUSES;
   /* Who makes a new payload of two reads both, and may find out. */
   status = petal_filter_merge(copy, filter, NULL);
   if (status != PETAL_ERR_CORRUPT && (status != PETAL_ERR_FULL || !may_be_full)) {

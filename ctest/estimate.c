@@ -99,7 +99,7 @@ int main(void) {
     }
     if (info.capabilities & PETAL_CAN_ESTIMATE && info.capabilities & PETAL_CAN_MERGE) {
       two_filters(info.kind);
-    } else {
+    } else if (!(info.capabilities & PETAL_CAN_ESTIMATE)) {
       cannot(info.kind, false);
     }
   }

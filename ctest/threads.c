@@ -103,7 +103,8 @@ int main(void) {
   for (size_t k = 0; k < check_kind_count(); k++) {
     kind = check_kind(k);
     refuses_copies = check_refuses_copies(kind);
-    capacity = refuses_copies ? 2 * KEYS : KEYS;
+    /* Where keys may be lost, hardly any are that are younger than an eighth of the capacity. */
+    capacity = check_can(kind, PETAL_MAY_LOSE_KEYS) ? 8 * KEYS : check_room(kind, KEYS);
     petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = capacity};
     petal_filter *filter = check_filled(&spec, 0, KEYS);
     can = check_kind_info(kind).capabilities;

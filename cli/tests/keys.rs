@@ -24,7 +24,8 @@ fn every_built_key_is_found_and_few_others() {
         let (mean, variance) = (rate * 40_000.0, rate * (1.0 - rate) * 40_000.0);
         assert!((found - mean).abs() < 4.5 * variance.sqrt(), "{}: {found} of {mean}", kind.name);
         // What a kind that grows holds back for later comes off, and what one has too much whose tags have 8 or 16 bits.
-        assert!((0.004..0.0215).contains(&rate), "{}: {rate}", kind.name);
+        let least = if kind.capabilities.contains(Capabilities::GROW) { 2e-4 } else { 0.004 };
+        assert!((least..0.0215).contains(&rate), "{}: {rate}", kind.name);
         let maybe = place.petal("check filter others").quiet();
         let absent = place.petal("check -v filter others").quiet();
         assert_eq!(maybe.len() + absent.len(), lines(20_000..60_000).len(), "{}", kind.name);
@@ -386,6 +387,9 @@ fn sizes_in_every_form() {
         let by_rate = build("--fpr 0.001");
         assert_eq!((by_rate["kind"].as_str(), by_rate["false_positive_rate"].as_f64()), (Some(kind.name), Some(0.001)));
         assert!(by_rate["statistics"]["false_positive_rate"].as_f64().unwrap() < 0.0015);
+        if kind.is_power_of_two {
+            continue;
+        }
         let by_bits_per_key = build("--bits-per-key 12.3");
         let bits = by_bits_per_key["bits"].as_u64().unwrap();
         match kind.sizes {
@@ -609,12 +613,15 @@ fn a_named_pipe_is_opened_once() {
     let place = Place::new();
     let made = std::process::Command::new("mkfifo").arg(place.path("pipe")).status().expect("mkfifo");
     assert!(made.success());
-    let path = place.path("pipe");
-    let writer = std::thread::spawn(move || fs::write(path, lines(0..5000)));
-    place.petal("build --capacity 5000 -o filter pipe").quiet();
-    writer.join().unwrap().unwrap();
-    assert_eq!(info(&place.path("filter"))["offered"], 5000);
-    place.petal("build -o filter pipe").names(&["pipe", "--capacity"]);
+    // Without a capacity the filter grows.
+    for (options, grows) in [("--capacity 5000", false), ("", true)] {
+        let path = place.path("pipe");
+        let writer = std::thread::spawn(move || fs::write(path, lines(0..5000)));
+        place.petal(&format!("build {options} -o filter pipe")).quiet();
+        writer.join().unwrap().unwrap();
+        let filter = info(&place.path("filter"));
+        assert_eq!((filter["offered"].as_u64(), filter["kind"] == "scalable"), (Some(5000), grows), "{filter}");
+    }
 }
 
 /// Whatever is inserted beyond the capacity, in place or not: all keys are found, and the rate holds.

@@ -40,7 +40,7 @@ fn bounded(build: &Build) {
 }
 
 fn possible(plan: &Plan) {
-    assert!(plan.keys > 0 && plan.fpr.is_some() != plan.memory.is_some() && plan.memory != Some(0));
+    assert!(plan.keys != Some(0) && plan.fpr.is_some() != plan.memory.is_some() && plan.memory != Some(0));
 }
 
 /// Reads a text as every sort of number.

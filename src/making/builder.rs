@@ -340,9 +340,12 @@ fn insert_all<R: Offer>(
     };
     let (start, mut done) = (steps.done(), 0);
     hashes.for_each(&mut |records| {
-        R::each(records, several, &mut |hashes| filter.insert_batch(&Keys::Hashes(hashes), None).outcome)?;
-        for record in records.iter().filter(|record| record.times() > several) {
-            filter.insert_hash_times(record.hash(), record.times())?;
+        // In order, which some kinds remember, and which parts there are may not show.
+        for records in records.chunk_by(|a, b| (a.times() > several) == (b.times() > several)) {
+            R::each(records, several, &mut |hashes| filter.insert_batch(&Keys::Hashes(hashes), None).outcome)?;
+            for record in records.iter().filter(|record| record.times() > several) {
+                filter.insert_hash_times(record.hash(), record.times())?;
+            }
         }
         done += records.len() as u64;
         steps.advance_part(start, done, distinct)

@@ -981,7 +981,8 @@ fn the_rate_now_is_the_measured_one() {
             let now = filter.false_positive_rate();
             let found = false_positives(&filter, &spec, fresh) as f64;
             let (mean, sd) = (fresh as f64 * now, (fresh as f64 * now * (1.0 - now)).sqrt());
-            assert!((found - mean).abs() < 4.5 * sd, "{keys} keys: {found} found, {mean} +- {sd} expected");
+            // Where hardly any are expected, one or two are not as rare as a normal deviation has it.
+            assert!((found - mean).abs() < 4.5 * sd + 2.0, "{keys} keys: {found} found, {mean} +- {sd} expected");
             // And the rate of one filter is near the mean over all: a large one varies little. That two keys have the same
             // hash is part of the mean, and does not show in a filter's bits.
             let (expected, floor) = (filter.expected_false_positive_rate(keys), petal::sizing::hash_floor(keys, 64));

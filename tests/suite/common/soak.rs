@@ -44,7 +44,8 @@ pub struct Outcome {
 /// sizes from a thousand keys to as many as the share of each allows. The largest come first.
 pub fn tasks(lookups: u64) -> Vec<Task> {
     let mut cells = Vec::new();
-    for case in layouts() {
+    // What loses keys by their age has tests of how many.
+    for case in layouts().into_iter().filter(|case| !(case.may_lose() && case.row.false_negative_rate.is_some())) {
         for hash in HashFunction::ALL {
             cells.push((case.layout_name(), hashed(&case.spec(), hash, 7), hash));
         }
