@@ -97,9 +97,10 @@ int main(void) {
     } else {
       cannot(info.kind, true);
     }
-    if (info.capabilities & PETAL_CAN_ESTIMATE && info.capabilities & PETAL_CAN_MERGE) {
+    const uint64_t compares = PETAL_CAN_ESTIMATE | PETAL_CAN_MERGE;
+    if ((info.capabilities & compares) == compares && !(info.capabilities & PETAL_CAN_GROW)) {
       two_filters(info.kind);
-    } else if (!(info.capabilities & PETAL_CAN_ESTIMATE)) {
+    } else if (!(info.capabilities & PETAL_CAN_ESTIMATE) || info.capabilities & PETAL_CAN_GROW) {
       cannot(info.kind, false);
     }
   }
