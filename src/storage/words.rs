@@ -128,10 +128,10 @@ impl Words {
     }
 
     fn owned_mut(&mut self) -> &mut [u64] {
+        // In a caller's buffer no other handle of the process uses the words, by that caller's promise. A mapped file has
+        // one writer, by its lock; its readers have mappings of their own, at other addresses.
         // SAFETY: the words are writable (`exclusive` asks, the others made them), aligned, alive while `home` is, and
-        // borrowed through `&mut self`. In a caller's buffer no other handle of the process uses them, by that caller's
-        // promise. A mapped file has one writer, by its lock; its readers have mappings of their own, at other
-        // addresses.
+        // borrowed through `&mut self`, and nobody else has references to them, as said.
         unsafe { core::slice::from_raw_parts_mut(self.base.as_ptr(), self.length) }
     }
 

@@ -417,7 +417,7 @@ impl Chain {
         self.links.iter_mut().zip(taken).for_each(|(placed, taken)| placed.taken = taken);
     }
 
-    /// The same chain again.
+    /// A copy of the chain, with memory of its own.
     ///
     /// # Errors
     /// [`petal::Status::OutOfMemory`].

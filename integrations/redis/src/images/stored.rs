@@ -37,7 +37,7 @@ impl Stored {
         }
     }
 
-    /// The same value again.
+    /// A copy of the filter or map, with memory of its own.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`].

@@ -33,7 +33,7 @@ pub trait DataType: Sized + 'static {
     /// Says what is the same in two values exactly if they are.
     fn digest(&self, to: &mut Digest);
 
-    /// The same value again.
+    /// A copy of the value, with memory of its own: for COPY.
     fn copy(&self) -> petal::Result<Self>;
 
     /// The server's handle of the type.
