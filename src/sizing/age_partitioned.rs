@@ -105,7 +105,9 @@ impl Slices {
             return 0.0;
         }
         let (steps, part) = (keys / each, (keys % each) as f64 / each as f64);
-        1.0 - (1.0 - part) * self.found_after(steps) - part * self.found_after(steps.saturating_add(1))
+        // As a difference: what no longer changes is the same number at every age.
+        let (found, later) = (self.found_after(steps), self.found_after(steps.saturating_add(1)));
+        1.0 - (found + part * (later - found))
     }
 
     /// The probability that a key is found after so many steps, in the middle of a generation.
@@ -184,7 +186,8 @@ fn load(hashes: u32, old: u32, rate: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Half full slices of the paper's pairs, at the worst phase and on average over a generation: (k, l, worst, mean).
+    /// Half full slices of the paper's pairs, at the worst phase and on average over a generation, of which three
+    /// digits are known: (k, l, worst, mean).
     const PAIRS: [(u32, u32, f64, Option<f64>); 15] = [
         (4, 3, 0.1074, None),
         (5, 7, 0.1058, None),
@@ -215,7 +218,7 @@ mod tests {
             assert!((is / worst - 1.0).abs() < 6e-4, "({hashes}, {old}): {is}, not {worst}");
             let average = (0..1000).map(|i| paper(hashes, old, (f64::from(i) + 0.5) / 1000.0)).sum::<f64>() / 1000.0;
             assert!(
-                mean.is_none_or(|mean| (average / mean - 1.0).abs() < 2e-3),
+                mean.is_none_or(|mean| (average / mean - 1.0).abs() < 4e-3),
                 "({hashes}, {old}): {average} on average"
             );
             // A filter of many keys is that.

@@ -406,3 +406,37 @@ fn long_streams_lose_nothing() {
         model.check(&filter);
     });
 }
+
+/// Batches in filters that are so large that lines are fetched ahead are many single calls, and lose no key.
+#[test]
+fn batches_in_large_filters_are_single_calls() {
+    for case in cases().into_iter().filter(|case| case.is_default() && case.row.window.is_some()) {
+        let sized = |capacity| Spec { capacity, false_positive_rate: 0.01, ..case.spec() };
+        let is_far = |spec: &Spec| petal::geometry(spec).unwrap().payload_bytes > 5 << 20;
+        let spec = (16..).map(|bits| sized(1 << bits)).find(is_far).unwrap();
+        let hashes = |range: std::ops::Range<u64>| range.map(|i| hash_of(&spec, i)).collect::<Vec<_>>();
+        let (mut single, mut batch) = (empty(&spec), empty(&spec));
+        let (keys, mut next) = (spec.capacity / 4, 0);
+        while next < keys {
+            // Some of these come again.
+            let some = hashes(next.saturating_sub(next % 50)..next + 1 + next % 997);
+            let mut bytes = vec![7; some.len()];
+            let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };
+            batch.insert_batch(&Keys::Hashes(&some), Some(&mut answers)).outcome.unwrap();
+            let new: Vec<u8> = some.iter().map(|hash| single.insert_hash(*hash).unwrap().into()).collect();
+            assert!(bytes == new, "{}: {next}", case.name());
+            next += 1 + next % 997;
+        }
+        assert!(single.equals(&batch), "{}", case.name());
+        // Of every small number of keys that are there, and of many that are or are not.
+        let small = (1..200).map(|count| (mix(count) % (keys - 200), count));
+        for (from, count) in small.chain((0..400).map(|i| (mix(i) % (2 * keys), 1 + mix(i ^ 1) % 700))) {
+            let some = hashes(from..from + count);
+            let mut bytes = vec![7; some.len()];
+            let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };
+            batch.contains_batch(&Keys::Hashes(&some), &mut answers).unwrap();
+            let found: Vec<u8> = some.iter().map(|hash| single.contains_hash(*hash).into()).collect();
+            assert!(bytes == found, "{}: {count} keys from {from} on", case.name());
+        }
+    }
+}
