@@ -6,7 +6,8 @@
 //! tables there are, the slots of a bucket, the most kicks of an insertion, the expansion, and how many keys were
 //! inserted, less those that were deleted, and how many that were.
 //!
-//! Keys are looked up only.
+//! Keys are looked up only. Where a key is, [`hash_of`], [`places`] and [`first_slot`] tell whoever keeps such tables in
+//! memory of its own.
 
 use crate::answers::Answers;
 use crate::bits;
@@ -53,7 +54,7 @@ pub fn of(words: [u64; 8]) -> Option<Geometry> {
     let [buckets, tables, slots, kicks, expansion, items, _, 0] = words else { return None };
     let is_known = buckets.is_power_of_two()
         && tables > 0
-        && [kicks, expansion].iter().all(|small| u16::try_from(*small).is_ok())
+        && [tables, kicks, expansion].iter().all(|small| u16::try_from(*small).is_ok())
         && (1..=MAX_SLOTS).contains(&slots)
         && (expansion.is_power_of_two() || tables == 1);
     if !is_known {
@@ -106,18 +107,37 @@ fn open(base: Base) -> Result<Box<dyn Kind>> {
     Ok(try_box(ForeignCuckoo { base, tables, slots })?)
 }
 
-/// A key's fingerprint, and the hashes of its two buckets.
+/// The hash that a key's fingerprint and buckets are from.
 #[inline]
-fn places(hash: u64) -> (u8, [u64; 2]) {
-    let fingerprint = hash % 255 + 1;
-    (fingerprint as u8, [hash, hash ^ (fingerprint * SPREAD)])
+pub fn hash_of(key: &[u8]) -> u64 {
+    murmur64a(key, 0)
+}
+
+/// A key's fingerprint, from 1 to 255, and the hashes of its two buckets.
+#[inline]
+pub fn places(hash: u64) -> (u8, [u64; 2]) {
+    let fingerprint = (hash % 255 + 1) as u8;
+    (fingerprint, [hash, other(hash, fingerprint)])
+}
+
+/// The hash of the other bucket of a fingerprint that is in the bucket of this one.
+#[inline]
+pub fn other(hash: u64, fingerprint: u8) -> u64 {
+    hash ^ (u64::from(fingerprint) * SPREAD)
+}
+
+/// The first slot of a hash's bucket in a table of so many buckets, a power of two, of so many slots. The owner counts
+/// slots of a table in 32 bits.
+#[inline]
+pub fn first_slot(buckets: u64, slots: u64, hash: u64) -> u64 {
+    u64::from(((hash & (buckets - 1)) * slots) as u32)
 }
 
 impl ForeignCuckoo {
-    /// The first slot of a hash's bucket. The owner counts slots of a table in 32 bits.
+    /// The first slot of a hash's bucket.
     #[inline]
     fn bucket(&self, table: &Table, hash: u64) -> u64 {
-        table.start + u64::from(((hash & (table.buckets - 1)) * self.slots) as u32)
+        table.start + first_slot(table.buckets, self.slots, hash)
     }
 
     /// The fingerprint in a slot; 0 in an empty one.
@@ -164,7 +184,7 @@ impl ForeignCuckoo {
                     continue;
                 }
                 // This bucket and the other one, unless the other one says so itself.
-                let other = self.bucket(table, bucket ^ (u64::from(fingerprint) * SPREAD));
+                let other = self.bucket(table, other(bucket, fingerprint));
                 found[usize::from(fingerprint)] += 2 - u64::from(self.has(other, fingerprint));
             }
         }
@@ -228,7 +248,7 @@ impl Kind for ForeignCuckoo {
 
 impl KeyedKind for ForeignCuckoo {
     fn contains_key(&self, key: &[u8]) -> bool {
-        self.finds(murmur64a(key, 0))
+        self.finds(hash_of(key))
     }
 
     fn contains_keys(&self, keys: &WholeKeys, answers: &mut Answers) {
@@ -236,7 +256,7 @@ impl KeyedKind for ForeignCuckoo {
             let count = GROUP.min(keys.len() - start);
             let mut hashes = [0; GROUP];
             for (i, hash) in hashes[..count].iter_mut().enumerate() {
-                *hash = keys.with(start + i, |key| murmur64a(key, 0));
+                *hash = keys.with(start + i, hash_of);
                 self.fetch(*hash);
             }
             let found = hashes[..count].iter().enumerate().map(|(i, hash)| u64::from(self.finds(*hash)) << i);

@@ -27,7 +27,7 @@ mod libbloom;
 mod orc;
 mod parquet;
 pub mod redisbloom;
-mod redisbloom_cuckoo;
+pub mod redisbloom_cuckoo;
 mod rocksdb;
 mod spark;
 mod valkey;

@@ -16,6 +16,7 @@ use crate::image::{Image, Sink};
 use crate::spec::Spec;
 use core::sync::atomic::Ordering;
 
+/// The row of the format.
 pub const FORMAT: Format = Format {
     name: "redisbloom_cuckoo",
     summary: "RedisBloom's cuckoo filters: the chunks of CF.SCANDUMP, one after the other",
@@ -26,20 +27,71 @@ pub const FORMAT: Format = Format {
     spec: None,
 };
 
+/// What the first chunk says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Keys that are there.
+    pub keys: u64,
+    /// Buckets of the first table, a power of two.
+    pub buckets: u64,
+    /// Keys that were deleted since tables were last compacted.
+    pub deleted: u64,
+    /// How many tables there are.
+    pub tables: u64,
+    /// Slots of a bucket.
+    pub slots: u64,
+    /// The most kicks of an insertion.
+    pub kicks: u64,
+    /// The buckets of a table over those of the one before; 0 if no table is added.
+    pub expansion: u64,
+}
+
+impl Header {
+    /// The header that bytes start with; what follows it is left in the cursor.
+    ///
+    /// # Errors
+    /// [`Status::Corrupt`](crate::Status::Corrupt) for tables that cannot be,
+    /// [`Status::Truncated`](crate::Status::Truncated).
+    pub fn read(cursor: &mut Cursor) -> Result<Header> {
+        let mut word = || cursor.array().map(u64::from_le_bytes);
+        let [keys, buckets, deleted, tables] = [word()?, word()?, word()?, word()?];
+        let mut small = || cursor.array().map(|bytes| u64::from(u16::from_le_bytes(bytes)));
+        let [slots, kicks, expansion] = [small()?, small()?, small()?];
+        let header = Header { keys, buckets, deleted, tables, slots, kicks, expansion };
+        header.geometry()?;
+        Ok(header)
+    }
+
+    /// Gives the bytes of the header to a sink.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn write(&self, sink: &mut Sink) -> Result<()> {
+        let Header { keys, buckets, deleted, tables, slots, kicks, expansion } = *self;
+        [keys, buckets, deleted, tables].iter().try_for_each(|word| sink(&word.to_le_bytes()))?;
+        [slots, kicks, expansion].iter().try_for_each(|small| sink(&(*small as u16).to_le_bytes()))
+    }
+
+    /// The geometry of the tables, one after the other.
+    ///
+    /// # Errors
+    /// [`Status::Corrupt`](crate::Status::Corrupt) for tables that cannot be.
+    pub fn geometry(&self) -> Result<Geometry> {
+        let Header { keys, buckets, deleted, tables, slots, kicks, expansion } = *self;
+        of([buckets, tables, slots, kicks, expansion, keys, deleted, 0]).ok_or_else(|| {
+            error!(
+                Corrupt,
+                "{tables} tables from {buckets} buckets of {slots} slots on, {expansion} times as large each, with \
+                 {keys} keys are not possible"
+            )
+        })
+    }
+}
+
 /// The geometry that bytes describe, and the tables, all of them.
 fn tables(bytes: &[u8]) -> Result<(Geometry, &[u8])> {
     let mut cursor = Cursor::new(bytes);
-    let mut word = || cursor.array().map(u64::from_le_bytes);
-    let [keys, buckets, deleted, tables] = [word()?, word()?, word()?, word()?];
-    let mut small = || cursor.array().map(|bytes| u64::from(u16::from_le_bytes(bytes)));
-    let [slots, kicks, expansion] = [small()?, small()?, small()?];
-    let geometry = of([buckets, tables, slots, kicks, expansion, keys, deleted, 0]).ok_or_else(|| {
-        error!(
-            Corrupt,
-            "{tables} tables from {buckets} buckets of {slots} slots on, {expansion} times as large each, with {keys} \
-             keys are not possible"
-        )
-    })?;
+    let geometry = Header::read(&mut cursor)?.geometry()?;
     let table = cursor.take(geometry.bits / 8)?;
     cursor.finish(FORMAT.name)?;
     Ok((geometry, table))
@@ -59,8 +111,7 @@ fn export(filter: &Filter, _: Option<usize>, sink: &mut Sink) -> Result<()> {
         return Err(error!(Unsupported, "kind = {name} has no form in {}, which is only read", FORMAT.name));
     }
     let Geometry { bits, words: [buckets, tables, slots, kicks, expansion, keys, deleted, _], .. } = *base.geometry();
-    [keys, buckets, deleted, tables].iter().try_for_each(|word| sink(&word.to_le_bytes()))?;
-    [slots, kicks, expansion].iter().try_for_each(|small| sink(&(*small as u16).to_le_bytes()))?;
+    Header { keys, buckets, deleted, tables, slots, kicks, expansion }.write(sink)?;
     let mut left = (bits / 8) as usize;
     base.words().shared().iter().try_for_each(|word| {
         let count = left.min(8);

@@ -10,13 +10,20 @@ pub const EXPANSION: u32 = 2;
 /// 0.01
 static RATE: AtomicU64 = AtomicU64::new(0x3f84_7ae1_47ae_147b);
 static CAPACITY: AtomicU64 = AtomicU64::new(100);
+static MOST_TABLES: AtomicU64 = AtomicU64::new(32);
 
 /// The false-positive rate and the capacity.
 pub fn get() -> (f64, u64) {
     (f64::from_bits(RATE.load(Ordering::Relaxed)), CAPACITY.load(Ordering::Relaxed))
 }
 
-/// Takes the arguments of the module: `ERROR_RATE rate` and `INITIAL_SIZE capacity`, in any order.
+/// From so many tables on a cuckoo filter takes no more keys.
+pub fn most_tables() -> u64 {
+    MOST_TABLES.load(Ordering::Relaxed)
+}
+
+/// Takes the arguments of the module, in any order: `ERROR_RATE rate`, `INITIAL_SIZE capacity` and
+/// `CF_MAX_EXPANSIONS tables`.
 ///
 /// # Errors
 /// What is wrong with them.
@@ -29,13 +36,18 @@ pub fn set(arguments: &[Argument]) -> Result<(), String> {
             let rate = rate.ok_or("the argument ERROR_RATE is not followed by a number inside (0, 1)")?;
             RATE.store(rate.to_bits(), Ordering::Relaxed);
         } else if name.is("INITIAL_SIZE") {
-            let capacity = value.and_then(Argument::integer).filter(|capacity| *capacity > 0);
-            let capacity = capacity.ok_or("the argument INITIAL_SIZE is not followed by a number from 1 on")?;
-            CAPACITY.store(capacity as u64, Ordering::Relaxed);
+            CAPACITY.store(positive("INITIAL_SIZE", value)?, Ordering::Relaxed);
+        } else if name.is("CF_MAX_EXPANSIONS") {
+            MOST_TABLES.store(positive("CF_MAX_EXPANSIONS", value)?, Ordering::Relaxed);
         } else {
             let name = String::from_utf8_lossy(name.bytes());
-            return Err(format!("the argument {name} is not one of ERROR_RATE and INITIAL_SIZE"));
+            return Err(format!("the argument {name} is not one of ERROR_RATE, INITIAL_SIZE and CF_MAX_EXPANSIONS"));
         }
     }
     Ok(())
+}
+
+fn positive(name: &str, value: Option<&Argument>) -> Result<u64, String> {
+    let number = value.and_then(Argument::integer).filter(|number| *number > 0);
+    number.map(|number| number as u64).ok_or(format!("the argument {name} is not followed by a number from 1 on"))
 }

@@ -1,14 +1,16 @@
-//! The module `petal` for Redis from 6.2 on, and Valkey: Bloom filters with the commands and the bytes of RedisBloom.
+//! The module `petal` for Redis from 6.2 on, and Valkey: filters with the commands and the bytes of RedisBloom, and
+//! those of every kind.
 //!
-//! `server` is what the module needs of the server, in safe types; `bf` the commands `BF.*`, `images` the commands
-//! `PETAL.*`. The filters themselves are the core's.
+//! `server` is what the module needs of the server, in safe types; `redisbloom` the commands `BF.*` and `CF.*`, `images`
+//! the commands `PETAL.*`. The filters themselves are the core's.
 
-mod bf;
 mod defaults;
 mod images;
+mod redisbloom;
 mod server;
 
 use redis_module::raw;
+use redisbloom::{bf, cf};
 use server::command::Command;
 use server::{Argument, Context, ERR, OK, value};
 use std::ffi::{CStr, c_int};
@@ -24,7 +26,7 @@ const VERSION: c_int = 100;
 const OLDEST: c_int = 0x0006_0200;
 
 /// Commands that another module, or the server itself, must not have.
-const OTHERS: [&CStr; 3] = [c"BF.ADD", c"BF.RESERVE", c"PETAL.RESERVE"];
+const OTHERS: [&CStr; 4] = [c"BF.ADD", c"BF.RESERVE", c"CF.ADD", c"PETAL.RESERVE"];
 
 /// Called by the server when the module is loaded.
 ///
@@ -76,12 +78,10 @@ fn load(context: &Context, arguments: &[Argument]) -> Result<(), String> {
     defaults::set(arguments)?;
     petal::storage::use_allocator_only();
     context.handle_errors_of_reading();
-    if !value::register::<bf::chain::Chain>(context) {
-        return Err("the server does not take the type MBbloom--, which another module may have".into());
-    }
-    if !value::register::<images::stored::Stored>(context) {
-        return Err("the server does not take the type petal-img, which another module may have".into());
-    }
-    let refused = bf::COMMANDS.iter().chain(images::COMMANDS).find(|command: &&Command| !command.register(context));
+    value::register::<bf::chain::Chain>(context)?;
+    value::register::<cf::tables::Tables>(context)?;
+    value::register::<images::stored::Stored>(context)?;
+    let commands = [bf::COMMANDS, cf::COMMANDS, images::COMMANDS];
+    let refused = commands.into_iter().flatten().find(|command: &&Command| !command.register(context));
     refused.map_or(Ok(()), |command| Err(format!("the server does not take {}", command.name.to_string_lossy())))
 }

@@ -21,6 +21,14 @@ impl Context {
         self.reply_integer(count.min(i64::MAX as u64) as i64);
     }
 
+    /// A count, or null where there is none.
+    pub fn reply_field(&self, count: Option<u64>) {
+        match count {
+            Some(count) => self.reply_count(count),
+            None => self.reply_null(),
+        }
+    }
+
     /// A real number: a double in RESP3, its digits in RESP2.
     pub fn reply_real(&self, number: f64) {
         // SAFETY: the context is valid.

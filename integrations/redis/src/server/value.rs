@@ -73,8 +73,11 @@ impl<T> Value<T> {
     }
 }
 
-/// Makes the type known to the server. False where it refuses.
-pub fn register<T: DataType>(context: &Context) -> bool {
+/// Makes the type known to the server.
+///
+/// # Errors
+/// Why it refuses.
+pub fn register<T: DataType>(context: &Context) -> Result<(), String> {
     let mut methods = raw::RedisModuleTypeMethods {
         // What Redis 6.2 has.
         version: 3,
@@ -101,7 +104,11 @@ pub fn register<T: DataType>(context: &Context) -> bool {
     let registered =
         unsafe { api!(RedisModule_CreateDataType(context.raw(), T::NAME.as_ptr(), T::VERSION, &raw mut methods)) };
     T::handle().store(registered, Ordering::Relaxed);
-    !registered.is_null()
+    if registered.is_null() {
+        let name = T::NAME.to_string_lossy();
+        return Err(format!("the server does not take the type {name}, which another module may have"));
+    }
+    Ok(())
 }
 
 /// Calls what must not unwind into the server.

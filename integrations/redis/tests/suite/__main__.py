@@ -1,8 +1,12 @@
-"""Runs every check of every module beside this file: python3 suite PREFIX FOLDER [WORD]..."""
+"""Runs every check of every module beside this file, as many beside each other as the machine has processors:
+python3 suite PREFIX FOLDER [WORD]..."""
 
 import importlib
+import multiprocessing
+import os
 import pathlib
 import sys
+import time
 import traceback
 
 import server
@@ -10,27 +14,41 @@ import server
 here = pathlib.Path(__file__).parent
 server.PREFIX, server.WORK = map(pathlib.Path, sys.argv[1:3])
 (server.MODULE,) = map(str, server.PREFIX.glob("lib*/**/libpetal_redis.so"))
-words = sys.argv[3:]
-passed = failed = 0
-for path in sorted(here.glob("check_*.py")):
-    module = importlib.import_module(path.stem)
-    for name, check in list(vars(module).items()):
-        if not name.startswith("check_") or (words and not any(word in path.stem + name for word in words)):
-            continue
-        what = f"{path.stem[6:]}: {name[6:].replace('_', ' ')}"
-        try:
-            check()
-            passed += 1
-            print(f"ok: {what}", flush=True)
-        except server.Unavailable as why:
-            print(f"SKIPPED: {what}: {why}", flush=True)
-        except BaseException as failure:
-            failed += 1
-            print(f"FAILED: {what}", flush=True)
-            traceback.print_exc(file=sys.stdout)
-            if isinstance(failure, KeyboardInterrupt):
-                break
-        finally:
-            server.stop_all()
-print(f"{passed} passed, {failed} failed")
-sys.exit(1 if failed else 0)
+
+
+def checks(words):
+    """The names of modules and of their checks that have one of these words in them."""
+    for path in sorted(here.glob("check_*.py")):
+        for name in vars(importlib.import_module(path.stem)):
+            if name.startswith("check_") and (not words or any(word in path.stem + name for word in words)):
+                yield path.stem, name
+
+
+def outcome(check):
+    """Runs a check, with servers of its own: what to print, and whether it passed; None if it could not run."""
+    module, name = check
+    what = f"{module[6:]}: {name[6:].replace('_', ' ')}"
+    start = time.monotonic()
+    try:
+        getattr(importlib.import_module(module), name)()
+        return f"ok: {what} ({time.monotonic() - start:.1f} s)", True
+    except server.Unavailable as why:
+        return f"SKIPPED: {what}: {why}", None
+    except BaseException:
+        return f"FAILED: {what}\n{traceback.format_exc()}", False
+    finally:
+        server.stop_all()
+
+
+def main():
+    passed = []
+    with multiprocessing.get_context("fork").Pool(os.cpu_count()) as pool:
+        for line, has_passed in pool.imap_unordered(outcome, checks(sys.argv[3:])):
+            print(line, flush=True)
+            passed.append(has_passed)
+    print(f"{passed.count(True)} passed, {passed.count(False)} failed")
+    return 1 if passed.count(False) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -9,9 +9,12 @@ from server import Server
 
 def use(client, key):
     """Everything that looks at a filter or changes one."""
-    for words in (("BF.EXISTS", key, "x"), ("BF.MEXISTS", key, *range(20)), ("BF.INFO", key), ("BF.DEBUG", key),
-                  ("BF.CARD", key), ("BF.ADD", key, "y"), ("BF.MADD", key, *range(20)), ("MEMORY", "USAGE", key),
-                  ("DEBUG", "DIGEST-VALUE", key), ("BF.SCANDUMP", key, 0), ("BF.SCANDUMP", key, 1), ("DUMP", key)):
+    of = "CF" if client("TYPE", key) == "MBbloomCF" else "BF"
+    for words in (("EXISTS", key, "x"), ("MEXISTS", key, *range(20)), ("INFO", key), ("DEBUG", key), ("ADD", key, "y"),
+                  ("INSERT", key, "ITEMS", *range(60)), ("SCANDUMP", key, 0), ("SCANDUMP", key, 1)):
+        client(f"{of}.{words[0]}", *words[1:])
+    for words in (("BF.CARD", key), ("CF.COUNT", key, "x"), ("CF.DEL", key, "y"), ("CF.COMPACT", key),
+                  ("CF.DEL", key, 1), ("MEMORY", "USAGE", key), ("DEBUG", "DIGEST-VALUE", key), ("DUMP", key)):
         client(*words)
 
 
@@ -40,48 +43,48 @@ def check_damaged_dumps():
     server = Server("--rdbcompression", "no", "--maxmemory", "1gb")
     client = server.client()
     generator = random.Random(15)
-    taken = 0
-    version = None
-    for round_ in range(4000):
-        name, _, _ = generator.choice(dumps.VECTORS[:4])
-        if version is None:
-            client("BF.ADD", "bf", "x")
-            version = client("DUMP", "bf")[-10:-8]
-        body = dumps.Chain(dumps.vector(name)).dump(version)[:-10]
+    client("BF.ADD", "bf", "x")
+    version = client("DUMP", "bf")[-10:-8]
+    taken = {sort: 0 for sort in dumps.SORTS}
+    for _ in range(4000):
+        sort = generator.choice((dumps.Chain, dumps.Chain, dumps.Cuckoo))
+        name, _, _ = generator.choice(sort.VECTORS[:4])
+        body = sort.vector(name).body() + b"\x00"
         # Most of a filter is its array, any bytes of which are one: most damage is to what is before.
         head = generator.choice((60, 60, 120, len(body)))
         data = dumps.sealed(body[:10] + damaged(generator, body[10:head]) + body[head:] + version)
         reply = client("RESTORE", "fuzzed", 0, data, "REPLACE")
         if not isinstance(reply, Error):
-            taken += 1
+            taken[sort] += 1
             use(client, "fuzzed")
-    assert taken > 100, taken
-    client("FLUSHALL")
+    assert min(taken.values()) > 50, taken
 
 
 def check_damaged_chunks():
     client = Server("--maxmemory", "1gb").client()
     generator = random.Random(16)
-    taken = 0
+    taken = {sort: 0 for sort in dumps.SORTS}
     for _ in range(4000):
-        name, _, _ = generator.choice(dumps.VECTORS[:4])
-        chain = dumps.Chain(dumps.vector(name))
+        sort = generator.choice((dumps.Chain, dumps.Chain, dumps.Cuckoo))
+        of = sort.COMMANDS
+        name, _, _ = generator.choice(sort.VECTORS[:4])
+        filter_ = sort.vector(name)
         client("DEL", "fuzzed")
-        header = damaged(generator, chain.header) if generator.randrange(4) else chain.header
-        reply = client("BF.LOADCHUNK", "fuzzed", 1, header)
+        header = damaged(generator, filter_.header) if generator.randrange(4) else filter_.header
+        reply = client(f"{of}.LOADCHUNK", "fuzzed", 1, header)
         if isinstance(reply, Error):
             continue
-        taken += 1
+        taken[sort] += 1
         for _ in range(4):
             iterator = generator.choice((generator.randrange(600), generator.randrange(1 << 63), -5))
-            client("BF.LOADCHUNK", "fuzzed", iterator, generator.randbytes(generator.randrange(200)))
+            client(f"{of}.LOADCHUNK", "fuzzed", iterator, generator.randbytes(generator.randrange(200)))
         use(client, "fuzzed")
-    assert taken > 500, taken
+    assert min(taken.values()) > 250, taken
 
 
 def check_headers_that_lie():
     client = Server().client()
-    chain = dumps.Chain(dumps.vector("10-40"))
+    chain = dumps.Chain.vector("10-40")
     for at, value in ((0, b"\xff" * 8), (8, b"\xff" * 4), (12, b"\xff" * 4), (20, bytes(8)), (28, b"\xff" * 8),
                       (44, bytes(8)), (52, b"\xff" * 8), (60, b"\xff" * 4), (64, bytes(8)), (72, b"\x40")):
         header = bytearray(chain.header)
@@ -97,3 +100,19 @@ def check_headers_that_lie():
     header[20:28], header[28:36] = (1 << 50).to_bytes(8, "little"), (1 << 53).to_bytes(8, "little")
     assert client("BF.LOADCHUNK", "lying", 1, bytes(header)) == "ERR Insufficient memory to create filter"
     assert client("KEYS", "*") == []
+
+
+def check_headers_of_cuckoo_filters_that_lie():
+    client = Server().client()
+    header = dumps.Cuckoo.vector("32-100").header
+    assert client("CF.LOADCHUNK", "sound", 1, header) == "OK"
+    for at, value in ((0, b"\xff" * 8), (8, bytes(8)), (8, b"\3"), (8, b"\xff" * 8), (14, b"\1"), (24, bytes(8)),
+                      (24, b"\xff" * 8), (24, b"\0\0\1"), (24, b"\60"), (32, b"\0\0"), (32, b"\0\1"),
+                      (36, b"\0\0"), (36, b"\3\0")):
+        lying = bytearray(header)
+        lying[at : at + len(value)] = value
+        reply = client("CF.LOADCHUNK", "lying", 1, bytes(lying))
+        assert reply == "Couldn't create filter!", (at, value, reply)
+    for size in range(len(header)):
+        assert client("CF.LOADCHUNK", "short", 1, header[:size]) == "Invalid header"
+    assert client("KEYS", "*") == [b"sound"]

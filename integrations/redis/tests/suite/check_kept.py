@@ -15,9 +15,20 @@ def fill(client, prefix=""):
     client("BF.INSERT", f"{prefix}fixed", *how, "ITEMS", *"abcdefg")
     client("BF.INSERT", f"{prefix}inserted", "CAPACITY", 7, "ERROR", "0.0001", "ITEMS", *range(100))
     client("BF.RESERVE", f"{prefix}empty", "0.3", 12345)
-    for iterator, data in dumps.Chain(dumps.vector("10-60")).chunks():
+    for iterator, data in dumps.Chain.vector("10-60").chunks():
         client("BF.LOADCHUNK", f"{prefix}loaded", iterator, data)
     client("BF.ADD", f"{prefix}loaded", "one more")
+    client("CF.RESERVE", f"{prefix}cuckoo", 16, "BUCKETSIZE", 1, "EXPANSION", 2)
+    client("CF.INSERT", f"{prefix}cuckoo", "ITEMS", *range(150))
+    for i in range(60):
+        client("CF.DEL", f"{prefix}cuckoo", i)
+        client("CF.ADD", f"{prefix}cuckoo made", i)
+        client("CF.ADDNX", f"{prefix}cuckoo made", i)
+    client("CF.INSERTNX", f"{prefix}cuckoo inserted", "CAPACITY", 40, "ITEMS", *range(10), *range(20))
+    client("CF.RESERVE", f"{prefix}cuckoo empty", 50, "EXPANSION", 0)
+    for iterator, data in dumps.Cuckoo.vector("16-40").chunks():
+        client("CF.LOADCHUNK", f"{prefix}cuckoo loaded", iterator, data)
+    client("CF.COMPACT", f"{prefix}cuckoo loaded")
     client("MULTI")
     client("BF.ADD", f"{prefix}multi", "x")
     client("BF.MADD", f"{prefix}multi", "x", "y")
@@ -45,7 +56,7 @@ def check_restart_from_rdb():
     server = Server("--save", "900 1")
     fill(server.client())
     before = state(server.client())
-    assert len(before[1]) == 10
+    assert len(before[1]) == 15
     server.restart()
     assert state(server.client()) == before
 

@@ -255,7 +255,7 @@ def check_damaged_images():
             load(client, "damaged", bytes(image), len(image))
         else:
             body = b"\x07\x81" + MODULE + dumps.unsigned(1) + dumps.unsigned(len(image))
-            body += b"\x05" + dumps.length(len(image)) + bytes(image) + b"\x00" + struct.pack("<H", 10)
+            body += dumps.string(bytes(image)) + b"\x00" + struct.pack("<H", 10)
             reply = client("RESTORE", "damaged", 0, dumps.sealed(body))
             taken += not isinstance(reply, Error)
         for command in ("EXISTS", "ADD", "COUNT", "REMOVE", "ESTIMATE", "INFO", "MAPGET"):
@@ -266,12 +266,4 @@ def check_damaged_images():
     assert taken > 0
 
 
-def _module():
-    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-    number = 0
-    for letter in "petal-img":
-        number = number << 6 | letters.index(letter)
-    return struct.pack(">Q", number << 10 | 1)
-
-
-MODULE = _module()
+MODULE = dumps.module("petal-img", 1)

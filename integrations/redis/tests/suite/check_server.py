@@ -4,7 +4,11 @@ import server as servers
 from client import Error
 from server import Server, wait_for
 
-BF = ["ADD", "CARD", "DEBUG", "EXISTS", "INFO", "INSERT", "LOADCHUNK", "MADD", "MEXISTS", "RESERVE", "SCANDUMP"]
+READING = {"BF": {"CARD", "DEBUG", "EXISTS", "INFO", "MEXISTS", "SCANDUMP"},
+           "CF": {"COUNT", "DEBUG", "EXISTS", "INFO", "MEXISTS", "SCANDUMP"}}
+ADDING = {"BF": {"ADD", "INSERT", "LOADCHUNK", "MADD", "RESERVE"},
+          "CF": {"ADD", "ADDNX", "INSERT", "INSERTNX", "LOADCHUNK", "RESERVE"}}
+CHANGING = {"BF": set(), "CF": {"DEL", "COMPACT"}}
 
 
 def memory(client):
@@ -73,16 +77,16 @@ def check_maxmemory_is_respected():
 
 def check_commands_say_what_they_do():
     client = Server().client()
-    writing = {"ADD", "INSERT", "LOADCHUNK", "MADD", "RESERVE"}
-    for name in BF:
-        (info,) = client("COMMAND", "INFO", f"BF.{name}")
+    for of, name in [(of, name) for sort in (READING, ADDING, CHANGING) for of in sort for name in sorted(sort[of])]:
+        (info,) = client("COMMAND", "INFO", f"{of}.{name}")
         flags = set(info[2])
         assert info[3:6] == [1, 1, 1], info
-        assert ("write" in flags and "denyoom" in flags) == (name in writing), info
-        assert ("readonly" in flags) == (name not in writing), info
-        keys = client("COMMAND", "GETKEYS", f"BF.{name}", "key", "x", "y", "z")
+        assert ("denyoom" in flags) == (name in ADDING[of]), info
+        assert ("write" in flags) == (name in ADDING[of] | CHANGING[of]), info
+        assert ("readonly" in flags) == (name in READING[of]), info
+        keys = client("COMMAND", "GETKEYS", f"{of}.{name}", "key", "x", "y", "z")
         assert keys == [b"key"] or isinstance(keys, Error), keys
-        (_, documents) = client("COMMAND", "DOCS", f"BF.{name}")
+        (_, documents) = client("COMMAND", "DOCS", f"{of}.{name}")
         assert b"summary" in documents and b"complexity" in documents
     client("ACL", "SETUSER", "reader", "on", "nopass", "~f:*", "+bf.exists", "+bf.mexists")
     client("BF.ADD", "f:1", "x")
@@ -94,7 +98,7 @@ def check_commands_say_what_they_do():
 
 def check_it_does_not_load_beside_redisbloom():
     """A server in which a command is called BF.ADD stands for one that has RedisBloom."""
-    for renamed in ("BF.ADD", "BF.RESERVE"):
+    for renamed in ("BF.ADD", "BF.RESERVE", "CF.ADD"):
         server = Server("--enable-module-command", "yes", "--rename-command", "GETDEL", renamed, module=False)
         client = server.client()
         refused = client("MODULE", "LOAD", servers.MODULE)
@@ -105,7 +109,8 @@ def check_it_does_not_load_beside_redisbloom():
 
 
 def check_arguments_of_the_module():
-    for options in (("ERROR_RATE", "2"), ("ERROR_RATE",), ("INITIAL_SIZE", "0"), ("WHATEVER", "1")):
+    for options in (("ERROR_RATE", "2"), ("ERROR_RATE",), ("INITIAL_SIZE", "0"), ("CF_MAX_EXPANSIONS", "x"),
+                    ("WHATEVER", "1")):
         server = Server("--enable-module-command", "yes", module=False)
         refused = server.client()("MODULE", "LOAD", servers.MODULE, *options)
         assert isinstance(refused, Error), options
@@ -141,3 +146,11 @@ def check_redis_py():
                 break
             assert bf.loadchunk("c", iterator, data)
         assert bf.mexists("c", "p", "q", "no") == [1, 1, 0]
+        cf = redis.Redis(unix_socket_path=str(server.path), protocol=protocol).cf()
+        assert cf.create("d", 1000, expansion=1, bucket_size=2, max_iterations=16)
+        assert cf.add("d", "x") == 1 and cf.addnx("d", "x") == 0 and cf.insert("d", ["x", "y"]) == [1, 1]
+        assert cf.insertnx("e", ["x", "x", "y"], capacity=1000) == [1, 0, 1]
+        assert cf.count("d", "x") == 2 and cf.exists("d", "no") == 0 and cf.mexists("d", "x", "no") == [1, 0]
+        assert cf.delete("d", "x") == 1 and cf.count("d", "x") == 1
+        info = cf.info("d")
+        assert 512 in (info.values() if isinstance(info, dict) else (info.bucketNum,)), info

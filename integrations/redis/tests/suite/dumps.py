@@ -3,24 +3,76 @@
 import pathlib
 import struct
 
-FORMATS = pathlib.Path(__file__).parents[4] / "tests" / "formats" / "redisbloom"
+FORMATS = pathlib.Path(__file__).parents[4] / "tests" / "formats"
 
-# What RedisBloom's own code wrote: file, how it was reserved, and how many of key-0, key-1 ... were added.
-VECTORS = [
-    ("100-10", ("0.01", 100), 10),
-    ("10-40", ("0.01", 10), 40),
-    ("10-60", ("0.1", 10, "EXPANSION", 4), 60),
-    ("100-100", ("0.001", 100, "NONSCALING"), 100),
-    ("1000-1", ("0.01", 1000), 1),
-]
-
-
-def vector(name):
-    return (FORMATS / f"{name}.bin").read_bytes()
+def chunks(header, arrays):
+    """What SCANDUMP gives: iterators with their bytes, each array in one."""
+    yield 1, header
+    end = 1
+    for array in arrays:
+        end += len(array)
+        yield end, array
 
 
-class Chain:
-    """What chunks, one after the other, say."""
+class Kept:
+    """What RedisBloom's own code wrote, and what is the same in its filters of both sorts."""
+
+    @classmethod
+    def vector(cls, name):
+        return cls((FORMATS / cls.FOLDER / f"{name}.bin").read_bytes())
+
+    def dump(self, rdb_version):
+        """What DUMP gives where strings are not compressed."""
+        return sealed(self.body() + b"\x00" + rdb_version)
+
+
+class Cuckoo(Kept):
+    """What chunks of a cuckoo filter, one after the other, say."""
+
+    COMMANDS, FOLDER = "CF", "redisbloom_cuckoo"
+    # File, how it was reserved, and how many of key-0, key-1 ... were added.
+    VECTORS = [
+        ("64-10", (64,), 10),
+        ("16-40", (16,), 40),
+        ("32-100", (32, "BUCKETSIZE", 4, "EXPANSION", 2), 100),
+    ]
+
+    def __init__(self, data):
+        self.header, at = data[:38], 38
+        self.keys, buckets, self.deleted, count, *small = struct.unpack("<QQQQHHH", self.header)
+        self.slots, self.kicks, self.expansion = small
+        self.buckets = [buckets * self.expansion**i for i in range(count)]
+        self.arrays = []
+        for buckets in self.buckets:
+            self.arrays.append(data[at : at + buckets * self.slots])
+            at += buckets * self.slots
+        assert at == len(data)
+
+    def chunks(self):
+        return chunks(self.header, self.arrays)
+
+    def body(self):
+        body = b"\x07\x81" + module("MBbloomCF", 4)
+        for number in (len(self.arrays), self.buckets[0], self.keys, self.deleted):
+            body += unsigned(number)
+        for number in (self.slots, self.kicks, self.expansion):
+            body += unsigned(number)
+        for buckets, array in zip(self.buckets, self.arrays):
+            body += unsigned(buckets) + string(array)
+        return body
+
+
+class Chain(Kept):
+    """What chunks of a chain of Bloom filters, one after the other, say."""
+
+    COMMANDS, FOLDER = "BF", "redisbloom"
+    VECTORS = [
+        ("100-10", ("0.01", 100), 10),
+        ("10-40", ("0.01", 10), 40),
+        ("10-60", ("0.1", 10, "EXPANSION", 4), 60),
+        ("100-100", ("0.001", 100, "NONSCALING"), 100),
+        ("1000-1", ("0.01", 1000), 1),
+    ]
 
     def __init__(self, data):
         self.keys, count, self.options, self.growth = struct.unpack_from("<QIII", data)
@@ -35,23 +87,20 @@ class Chain:
         assert at == len(data)
 
     def chunks(self):
-        """What BF.SCANDUMP gives: iterators with their bytes, each link in one."""
-        yield 1, self.header
-        end = 1
-        for link in self.links:
-            end += link["bytes"]
-            yield end, link["array"]
+        return chunks(self.header, [link["array"] for link in self.links])
 
-    def dump(self, rdb_version):
-        """What DUMP gives where strings are not compressed."""
-        body = b"\x07\x81" + bytes.fromhex("3016e5a289bef804")
+    def body(self):
+        body = b"\x07\x81" + module("MBbloom--", 4)
         for number in (self.keys, len(self.links), self.options, self.growth):
             body += unsigned(number)
         for link in self.links:
             body += unsigned(link["entries"]) + real(link["error"]) + unsigned(link["hashes"]) + real(link["bpe"])
             body += unsigned(link["bits"]) + unsigned(link["n2"])
-            body += b"\x05" + length(len(link["array"])) + link["array"] + unsigned(link["size"])
-        return sealed(body + b"\x00" + rdb_version)
+            body += string(link["array"]) + unsigned(link["size"])
+        return body
+
+
+SORTS = (Chain, Cuckoo)
 
 
 def length(number):
@@ -66,6 +115,19 @@ def length(number):
 
 def unsigned(number):
     return b"\x02" + length(number)
+
+
+def string(data):
+    return b"\x05" + length(len(data)) + data
+
+
+def module(name, version):
+    """The number that files know a type by: nine letters of six bits and a version."""
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    number = 0
+    for letter in name:
+        number = number << 6 | letters.index(letter)
+    return struct.pack(">Q", number << 10 | version)
 
 
 def real(number):
@@ -94,17 +156,18 @@ def sealed(data):
     return data + struct.pack("<Q", crc)
 
 
-def scan(client, key):
+def scan(client, key, commands="BF"):
     """All chunks of a key."""
-    chunks, iterator = [], 0
+    found, iterator = [], 0
     while True:
-        iterator, data = client("BF.SCANDUMP", key, iterator)
+        iterator, data = client(f"{commands}.SCANDUMP", key, iterator)
         if iterator == 0:
-            assert data == b"", data
-            return chunks
-        chunks.append((iterator, data))
+            assert not data, data
+            return found
+        found.append((iterator, data))
 
 
 def whole(client, key):
     """All bytes of a key."""
-    return b"".join(data for _, data in scan(client, key))
+    commands = "CF" if client("TYPE", key) == "MBbloomCF" else "BF"
+    return b"".join(data for _, data in scan(client, key, commands))

@@ -1,9 +1,9 @@
 """Real servers, each in a folder of its own."""
 
-import itertools
 import pathlib
 import socket
 import subprocess
+import tempfile
 import time
 
 import client
@@ -12,7 +12,6 @@ PREFIX = pathlib.Path()
 MODULE = ""
 WORK = pathlib.Path()
 
-_numbers = itertools.count()
 _running = []
 
 
@@ -24,8 +23,8 @@ class Server:
     """A server with the module, started again as often as wanted over the same files."""
 
     def __init__(self, *options, module_options=(), tcp=False, module=True):
-        self.folder = WORK / f"server{next(_numbers)}"
-        self.folder.mkdir()
+        # Short: the path of a socket has 107 bytes at the most.
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="s", dir=WORK))
         self.options, self.module_options, self.module = options, module_options, module
         self.tcp, self.port, self.process = tcp, 0, None
         self.start()

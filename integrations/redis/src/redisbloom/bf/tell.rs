@@ -1,34 +1,9 @@
 //! The commands that only read.
 
-use super::NOT_FOUND;
+use super::super::{Chunked, NOT_FOUND, reply_fields};
 use super::chain::Chain;
 use crate::server::key::Key;
 use crate::server::{Argument, Context, Refusal};
-
-/// `BF.EXISTS key item`: of no filter, and of what is none, it is no.
-pub fn exists(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
-    let [_, name, item] = arguments else { return Err(Refusal::Arity) };
-    let mut key = Key::read(context, name);
-    let found = key.value::<Chain>().ok().flatten().is_some_and(|chain| chain.get().contains(item.bytes()));
-    context.reply_boolean(found);
-    Ok(())
-}
-
-/// `BF.MEXISTS key item [item ...]`, likewise.
-pub fn exist(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
-    let [_, name, items @ ..] = arguments else { return Err(Refusal::Arity) };
-    let mut key = Key::read(context, name);
-    if items.is_empty() {
-        return Err(Refusal::Arity);
-    }
-    let answers = match key.value::<Chain>().ok().flatten() {
-        Some(chain) => chain.get().contains_many(&items.iter().map(Argument::bytes).collect::<Vec<_>>()),
-        None => vec![false; items.len()],
-    };
-    context.reply_array(answers.len());
-    answers.iter().for_each(|found| context.reply_boolean(*found));
-    Ok(())
-}
 
 /// `BF.CARD key`
 pub fn cardinality(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
@@ -63,16 +38,8 @@ pub fn info(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
         Some(chain.keys()),
         chain.expansion().map(u64::from),
     ];
-    let reply = |value: Option<u64>| match value {
-        Some(number) => context.reply_count(number),
-        None => context.reply_null(),
-    };
     let Some(field) = field else {
-        context.reply_map(FIELDS.len());
-        for ((_, name), value) in FIELDS.iter().zip(values) {
-            context.reply_word(name);
-            reply(value);
-        }
+        reply_fields(context, FIELDS.iter().zip(values).map(|((_, name), value)| (*name, value)));
         return Ok(());
     };
     let place = FIELDS.iter().position(|(word, _)| field.is(word));
@@ -84,7 +51,7 @@ pub fn info(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     } else {
         context.reply_array(1);
     }
-    reply(values[place]);
+    context.reply_field(values[place]);
     Ok(())
 }
 

@@ -1,16 +1,17 @@
-//! `BF.*`, as RedisBloom has it: the same arguments, replies and errors over the same bytes.
+//! `BF.*`: chains of Bloom filters.
 
 pub mod chain;
 mod insert;
 mod kept;
 mod tell;
 
+use super::{BadChunk, Chunked, NOT_FOUND, of_first_chunk};
 use crate::defaults;
 use crate::server::command::commands;
 use crate::server::key::Key;
 use crate::server::value::Value;
 use crate::server::{Argument, Context, Refusal, memory};
-use chain::{BadChunk, Chain, Full, array_bytes};
+use chain::{Chain, Full, array_bytes};
 use petal::interop::redisbloom::Header;
 
 commands! {
@@ -22,9 +23,9 @@ commands! {
         c"Adds items to a Bloom filter, which is made if it is not there", c"O(k * n), with n the items";
     insert::insert: c"BF.INSERT", c"write deny-oom fast", -4, 1, Insert,
         c"Adds items to a Bloom filter, which is made as wanted if it is not there", c"O(k * n), with n the items";
-    tell::exists: c"BF.EXISTS", c"readonly fast", 3, 1, Read,
+    super::exists::<Chain>: c"BF.EXISTS", c"readonly fast", 3, 1, Read,
         c"Tells whether an item may have been added to a Bloom filter", c"O(k), with k the hash functions";
-    tell::exist: c"BF.MEXISTS", c"readonly fast", -3, 1, Read,
+    super::exist::<Chain>: c"BF.MEXISTS", c"readonly fast", -3, 1, Read,
         c"Tells of items whether they may have been added to a Bloom filter", c"O(k * n), with n the items";
     tell::cardinality: c"BF.CARD", c"readonly fast", 2, 1, Read,
         c"Tells how many items were added to a Bloom filter", c"O(1)";
@@ -38,7 +39,7 @@ commands! {
         c"Puts a chunk of a Bloom filter back", c"O(n), with n the bytes of the chunk";
 }
 
-const NOT_FOUND: Refusal = Refusal::Said("ERR not found");
+const BAD_DATA: Refusal = Refusal::Said("ERR received bad data");
 const NO_MEMORY: Refusal = Refusal::Said("ERR Insufficient memory to create filter");
 
 /// How an empty filter is made.
@@ -83,18 +84,13 @@ fn load(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     match key.value::<Chain>()? {
         Some(chain) => chain.change(|chain| chain.load(iterator, data.bytes())).map_err(|bad| {
             Refusal::Said(match bad {
-                BadChunk::Data => "ERR received bad data",
+                BadChunk::Data => return BAD_DATA,
                 BadChunk::Offset => "ERR invalid offset - no link found",
                 BadChunk::Length => "ERR invalid chunk - Too big for current filter",
             })
         })?,
         None if iterator == 1 => {
-            let has_room = |bytes| memory::has_room(context, bytes);
-            let made = Value::make(|| Chain::of_header_bytes(data.bytes(), has_room));
-            key.set(made.map_err(|error| match error.status() {
-                petal::Status::OutOfMemory => NO_MEMORY,
-                _ => Refusal::Said("ERR received bad data"),
-            })?);
+            key.set(of_first_chunk::<Chain>(context, data, NO_MEMORY, BAD_DATA)?);
         }
         None => return Err(NOT_FOUND),
     }

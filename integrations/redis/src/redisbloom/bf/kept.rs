@@ -1,9 +1,11 @@
 //! How chains are kept: RedisBloom's bytes in RDB files and DUMP, its commands in the append-only file.
 
-use super::chain::Chain;
+use super::super::{Chunked, written};
+use super::chain::{Chain, array_bytes};
 use crate::server::persistence::{Commands, Digest, Reader, Unreadable, Writer};
 use crate::server::value::DataType;
 use petal::filters::foreign_scalable::links::Link;
+use petal::interop::Cursor;
 use petal::interop::redisbloom::Header;
 use redis_module::raw::RedisModuleType;
 use std::ffi::{CStr, c_int};
@@ -63,7 +65,7 @@ impl DataType for Chain {
         for number in [self.keys(), header.links.len() as u64, header.options.into(), header.expansion.into()] {
             to.unsigned(number);
         }
-        for (link, taken, array) in self.arrays() {
+        for ((link, taken), array) in header.links.iter().zip(self.arrays()) {
             to.unsigned(link.entries);
             to.real(link.rate);
             to.unsigned(link.hashes.into());
@@ -71,23 +73,16 @@ impl DataType for Chain {
             to.unsigned(link.bits);
             to.unsigned(link.log_modulus.into());
             to.bytes(array);
-            to.unsigned(taken);
+            to.unsigned(*taken);
         }
     }
 
     fn rewrite(&self, to: &mut Commands) {
-        if let Ok(header) = self.header_bytes() {
-            to.chunk(c"BF.LOADCHUNK", 1, &header);
-            self.chunks().for_each(|(iterator, bytes)| to.chunk(c"BF.LOADCHUNK", iterator, bytes));
-        }
+        self.rewrite_chunks(to);
     }
 
     fn digest(&self, to: &mut Digest) {
-        if let Ok(header) = self.header_bytes() {
-            to.bytes(&header);
-            self.arrays().for_each(|(_, _, array)| to.bytes(array));
-        }
-        to.end();
+        self.digest_chunks(to);
     }
 
     fn copy(&self) -> petal::Result<Chain> {
@@ -103,4 +98,38 @@ fn chain_with(chain: &mut Option<Chain>, header: &Header, link: Link, array: &[u
     }
     let chain = chain.as_mut()?;
     chain.set_array(chain.links() - 1, array).then_some(())
+}
+
+impl Chunked for Chain {
+    const LOAD: &'static CStr = c"BF.LOADCHUNK";
+
+    fn header_bytes(&self) -> petal::Result<Vec<u8>> {
+        written(|sink| self.header().write(sink))
+    }
+
+    fn of_header_bytes(bytes: &[u8], has_room: impl FnOnce(u64) -> bool) -> petal::Result<Chain> {
+        let mut cursor = Cursor::new(bytes);
+        let header = Header::read(&mut cursor)?;
+        cursor.finish("redisbloom")?;
+        match has_room(array_bytes(&header)) {
+            true => Chain::of_header(&header),
+            false => Err(petal::Status::OutOfMemory.into()),
+        }
+    }
+
+    fn arrays(&self) -> impl Iterator<Item = &[u8]> {
+        Chain::arrays(self)
+    }
+
+    fn arrays_mut(&mut self) -> impl Iterator<Item = &mut [u8]> {
+        Chain::arrays_mut(self)
+    }
+
+    fn contains(&self, key: &[u8]) -> bool {
+        Chain::contains(self, key)
+    }
+
+    fn contains_many(&self, keys: &[&[u8]]) -> Vec<bool> {
+        Chain::contains_many(self, keys)
+    }
 }

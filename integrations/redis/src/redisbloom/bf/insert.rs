@@ -1,7 +1,7 @@
 //! The commands that make filters and add to them.
 
-use super::chain::Chain;
-use super::{NOT_FOUND, Wanted, refusal};
+use super::super::{reserve as reserve_key, value_or_made};
+use super::{Wanted, refusal};
 use crate::server::key::Key;
 use crate::server::{Argument, Context, Refusal, memory};
 
@@ -44,14 +44,7 @@ pub fn reserve(context: &Context, arguments: &[Argument]) -> Result<(), Refusal>
         wanted.expansion = expansion as u32;
         wanted.scales = expansion > 0;
     }
-    let mut key = Key::write(context, name);
-    if key.value::<Chain>()?.is_some() {
-        return Err(Refusal::Said("ERR item exists"));
-    }
-    key.set(wanted.make(context)?);
-    context.replicate_verbatim();
-    context.reply_ok();
-    Ok(())
+    reserve_key(context, name, || wanted.make(context))
 }
 
 /// `BF.ADD key item`
@@ -59,13 +52,7 @@ pub fn add(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, item] = arguments else { return Err(Refusal::Arity) };
     let mut key = Key::write(context, name);
     let has_room = |bytes| memory::has_room(context, bytes);
-    let chain = match key.value::<Chain>()? {
-        Some(chain) => chain,
-        None => {
-            make(context, &mut key, name, &Wanted::usual())?;
-            key.value::<Chain>()?.ok_or(NOT_FOUND)?
-        }
-    };
+    let chain = value_or_made(context, &mut key, name, Some(|| Wanted::usual().make(context)))?;
     let is_new = chain.change(|chain| chain.add(item.bytes(), &has_room)).map_err(refusal)?;
     if is_new {
         context.replicate_verbatim();
@@ -117,14 +104,7 @@ fn add_items(context: &Context, name: &Argument, items: &[Argument], wanted: Opt
     }
     let mut key = Key::write(context, name);
     let has_room = |bytes| memory::has_room(context, bytes);
-    let chain = match (key.value::<Chain>()?, wanted) {
-        (Some(chain), _) => chain,
-        (None, None) => return Err(NOT_FOUND),
-        (None, Some(wanted)) => {
-            make(context, &mut key, name, wanted)?;
-            key.value::<Chain>()?.ok_or(NOT_FOUND)?
-        }
-    };
+    let chain = value_or_made(context, &mut key, name, wanted.map(|wanted| || wanted.make(context)))?;
     let items: Vec<&[u8]> = items.iter().map(Argument::bytes).collect();
     // All of their room at once: what is allocated while a value changes is taken for the value's.
     let mut answers = Vec::with_capacity(items.len());
@@ -137,14 +117,5 @@ fn add_items(context: &Context, name: &Argument, items: &[Argument], wanted: Opt
     if let Err(full) = outcome {
         context.reply_refusal(&refusal(full));
     }
-    Ok(())
-}
-
-/// Makes the filter of a key, and has replicas make the same, whatever they would make of a command that says less.
-fn make(context: &Context, key: &mut Key, name: &Argument, wanted: &Wanted) -> Result<(), Refusal> {
-    let chain = wanted.make(context)?;
-    let header = chain.get().header_bytes()?;
-    key.set(chain);
-    context.replicate(c"BF.LOADCHUNK", name, &[b"1", &header]);
     Ok(())
 }

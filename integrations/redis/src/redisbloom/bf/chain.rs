@@ -4,14 +4,10 @@
 use crate::server::words::{bytes, bytes_mut};
 use petal::filters::foreign_scalable::links::Link;
 use petal::format::Geometry;
-use petal::interop::Cursor;
 use petal::interop::redisbloom::Header;
 use petal::layouts::foreign::{self, PLACEMENTS, PlacedArray};
 use petal::storage::{Words, try_vec};
 use petal::{Answers, Keys, Result, WholeKeys};
-
-/// The most bytes of an array that a chunk has.
-pub const CHUNK: u64 = 16 << 20;
 
 /// How many keys are looked at together.
 const TOGETHER: usize = 512;
@@ -48,17 +44,6 @@ pub enum Full {
     Last,
     /// There is no memory for another link.
     Memory,
-}
-
-/// Why a chunk was not taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BadChunk {
-    /// It ends before it starts.
-    Data,
-    /// No link is there.
-    Offset,
-    /// It goes beyond its link.
-    Length,
 }
 
 impl Placed {
@@ -150,33 +135,6 @@ impl Chain {
     pub fn header(&self) -> Header {
         let links = self.links.iter().map(|placed| (placed.link, placed.taken)).collect();
         Header { options: self.options, expansion: self.expansion, links }
-    }
-
-    /// The first chunk.
-    ///
-    /// # Errors
-    /// [`petal::Status::Unsupported`] for more keys than it can say.
-    pub fn header_bytes(&self) -> Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        self.header().write(&mut |more| {
-            bytes.extend_from_slice(more);
-            Ok(())
-        })?;
-        Ok(bytes)
-    }
-
-    /// The chain that a first chunk describes, its arrays empty, if `has_room` for their bytes.
-    ///
-    /// # Errors
-    /// [`petal::Status::Corrupt`], [`petal::Status::Truncated`], [`petal::Status::OutOfMemory`].
-    pub fn of_header_bytes(bytes: &[u8], has_room: impl FnOnce(u64) -> bool) -> Result<Chain> {
-        let mut cursor = Cursor::new(bytes);
-        let header = Header::read(&mut cursor)?;
-        cursor.finish("redisbloom")?;
-        match has_room(array_bytes(&header)) {
-            true => Chain::of_header(&header),
-            false => Err(petal::Status::OutOfMemory.into()),
-        }
     }
 
     // ---- Keys ----------------------------------------------------------------------------------------------------
@@ -340,55 +298,19 @@ impl Chain {
         self.links.len()
     }
 
-    // ---- Chunks --------------------------------------------------------------------------------------------------
+    // ---- Arrays --------------------------------------------------------------------------------------------------
 
-    /// The chunk that starts `at` bytes into the arrays, and the bytes of all arrays up to its end; `None` behind the
-    /// last.
-    pub fn chunk(&self, at: u64) -> Option<(u64, &[u8])> {
-        let mut start = 0;
-        for placed in &self.links {
-            let end = start + placed.array_bytes();
-            if at < end {
-                let until = end.min(at.saturating_add(CHUNK));
-                return Some((until, &placed.bytes()[(at - start) as usize..(until - start) as usize]));
-            }
-            start = end;
-        }
-        None
+    /// The arrays of the links.
+    pub fn arrays(&self) -> impl Iterator<Item = &[u8]> {
+        self.links.iter().map(Placed::bytes)
     }
 
-    /// All chunks with the iterators that they are loaded with.
-    pub fn chunks(&self) -> impl Iterator<Item = (u64, &[u8])> {
-        let mut at = 0;
-        std::iter::from_fn(move || {
-            let (until, bytes) = self.chunk(at)?;
-            at = until;
-            Some((until + 1, bytes))
+    /// The arrays of the links, to be changed.
+    pub fn arrays_mut(&mut self) -> impl Iterator<Item = &mut [u8]> {
+        self.links.iter_mut().map(|placed| {
+            let length = placed.array_bytes() as usize;
+            &mut bytes_mut(&mut placed.words)[..length]
         })
-    }
-
-    /// Puts the bytes of a chunk where this iterator says.
-    ///
-    /// # Errors
-    /// [`BadChunk`]; then nothing has changed.
-    pub fn load(&mut self, iterator: i64, chunk: &[u8]) -> core::result::Result<(), BadChunk> {
-        let end = u64::try_from(iterator).ok().and_then(|iterator| iterator.checked_sub(1)).ok_or(BadChunk::Data)?;
-        let mut at = end.checked_sub(chunk.len() as u64).ok_or(BadChunk::Data)?;
-        for placed in &mut self.links {
-            let bytes = placed.array_bytes();
-            if at < bytes {
-                let room = &mut bytes_mut(&mut placed.words)[..bytes as usize][at as usize..];
-                room.get_mut(..chunk.len()).ok_or(BadChunk::Length)?.copy_from_slice(chunk);
-                return Ok(());
-            }
-            at -= bytes;
-        }
-        Err(BadChunk::Offset)
-    }
-
-    /// The links with their arrays.
-    pub fn arrays(&self) -> impl Iterator<Item = (Link, u64, &[u8])> {
-        self.links.iter().map(|placed| (placed.link, placed.taken, placed.bytes()))
     }
 
     /// Puts the whole array of a link where it belongs. False if it is not as long.
