@@ -13,7 +13,7 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 .PHONY: build redis install uninstall demo clean help header symbols licences figures
 .PHONY: test test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go test-interop test-redis fuzz
 .PHONY: mutants planted soak bench bench-pictures bench-quick bench-calls bench-batches bench-billion bench-compact
-.PHONY: bench-formats bench-go bench-built
+.PHONY: bench-formats bench-go bench-built bench-redis
 
 build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
 	@cmake/requirements.sh build
@@ -178,6 +178,11 @@ bench-formats: ## imported filters beside the code of LevelDB, libbloom and Rock
 bench-go: ## the Go packages beside other Go libraries, as benchstat sums it up
 	@$(MAKE) --no-print-directory build
 	@bindings/go/bench/run.sh "$(BUILD)" "$(TARGET)/go" $(BENCH)
+
+bench-redis: ## the module's commands beside the server's own: keys a second, memory, and how long others wait
+	@cmake/requirements.sh test-redis
+	@$(MAKE) --no-print-directory redis
+	@integrations/redis/tests/run.sh "$(BUILD)" --bench
 
 header: ## regenerate include/petal.h from capi/
 	PETAL_UPDATE=1 cargo test -p petal-header --test header

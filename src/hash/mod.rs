@@ -188,6 +188,12 @@ impl Hasher {
         self.identifier
     }
 
+    /// The secret key of a keyed function, for whoever keeps it with the filter; `None` if there is none, or nobody gave
+    /// it.
+    pub fn secret_key(&self) -> Option<&SecretKey> {
+        self.sip.as_ref().map(|(_, key)| key)
+    }
+
     /// Whether both give keys the same hashes, where they can hash at all.
     #[inline]
     pub fn is_same(&self, other: &Hasher) -> bool {

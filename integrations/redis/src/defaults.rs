@@ -11,6 +11,7 @@ pub const EXPANSION: u32 = 2;
 static RATE: AtomicU64 = AtomicU64::new(0x3f84_7ae1_47ae_147b);
 static CAPACITY: AtomicU64 = AtomicU64::new(100);
 static MOST_TABLES: AtomicU64 = AtomicU64::new(32);
+static BESIDE_FROM: AtomicU64 = AtomicU64::new(1 << 20);
 
 /// The false-positive rate and the capacity.
 pub fn get() -> (f64, u64) {
@@ -22,8 +23,13 @@ pub fn most_tables() -> u64 {
     MOST_TABLES.load(Ordering::Relaxed)
 }
 
-/// Takes the arguments of the module, in any order: `ERROR_RATE rate`, `INITIAL_SIZE capacity` and
-/// `CF_MAX_EXPANSIONS tables`.
+/// From so many bytes on filters are merged, counted, cleared and verified beside the server's thread.
+pub fn beside_from() -> usize {
+    BESIDE_FROM.load(Ordering::Relaxed) as usize
+}
+
+/// Takes the arguments of the module, in any order: `ERROR_RATE rate`, `INITIAL_SIZE capacity`,
+/// `CF_MAX_EXPANSIONS tables` and `THREAD_FROM bytes`.
 ///
 /// # Errors
 /// What is wrong with them.
@@ -39,9 +45,13 @@ pub fn set(arguments: &[Argument]) -> Result<(), String> {
             CAPACITY.store(positive("INITIAL_SIZE", value)?, Ordering::Relaxed);
         } else if name.is("CF_MAX_EXPANSIONS") {
             MOST_TABLES.store(positive("CF_MAX_EXPANSIONS", value)?, Ordering::Relaxed);
+        } else if name.is("THREAD_FROM") {
+            BESIDE_FROM.store(positive("THREAD_FROM", value)?, Ordering::Relaxed);
         } else {
             let name = String::from_utf8_lossy(name.bytes());
-            return Err(format!("the argument {name} is not one of ERROR_RATE, INITIAL_SIZE and CF_MAX_EXPANSIONS"));
+            return Err(format!(
+                "the argument {name} is not one of ERROR_RATE, INITIAL_SIZE, CF_MAX_EXPANSIONS and THREAD_FROM"
+            ));
         }
     }
     Ok(())

@@ -3,6 +3,8 @@
 # own: through Unix sockets, but for replicas, which take whatever port is free. With WORDs only checks that have one of
 # them in their names. Prints one line a check, and at the end "N passed, M failed".
 #
+# With --bench the figures of docs/redis.md instead, as the rows of its tables.
+#
 # With the Python package `redis` (redis-py) from where pip finds it, its bf() is asked as well.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -24,4 +26,6 @@ if ! python3 -c "import redis" 2>/dev/null; then
 fi
 # What is tested is what is installed.
 cmake --install "$build" --component redis --prefix "$work/prefix" >/dev/null || exit
-PYTHONDONTWRITEBYTECODE=1 "$python" "$here/suite" "$work/prefix" "$work" "$@"
+suite=$here/suite
+[ "${1:-}" = --bench ] && suite=$here/suite/bench.py
+PYTHONDONTWRITEBYTECODE=1 "$python" "$suite" "$work/prefix" "$work" "$@"

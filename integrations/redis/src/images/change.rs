@@ -1,16 +1,21 @@
 //! The commands that make filters and change them.
 
 use super::stored::Stored;
-use super::{Items, NOT_FOUND, NOT_WHOLE, filter, filter_mut, number, value};
+use super::{
+    Items, Lent, NO_MAP, NO_VALUE, NOT_FOUND, NOT_WHOLE, are_as_lent, filter, filter_mut, map, number, secret, value,
+    value_to_change,
+};
+use crate::server::command::Handler;
 use crate::server::key::Key;
 use crate::server::value::Value;
 use crate::server::{Argument, Context, Refusal, memory};
-use petal::{Answers, Filter, HashFunction, Image, Map, Spec, image_size, parameter_of, registry};
+use petal::{Answers, Filter, HashFunction, Image, Keys, Map, Spec, Taken, image_size, parameter_of, registry};
+use std::sync::Arc;
 
-/// `PETAL.RESERVE key kind capacity rate [SEED seed] [SET parameter value]...`
+/// `PETAL.RESERVE key kind capacity rate [SEED seed] [SECRET key] [SET parameter value]...`
 pub fn reserve(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, kind, capacity, rate, options @ ..] = arguments else { return Err(Refusal::Arity) };
-    let spec = spec(kind, capacity, rate, options)?;
+    let spec = spec(context, kind, capacity, rate, options)?;
     let mut key = Key::write(context, name);
     if key.value::<Stored>()?.is_some() {
         return Err(Refusal::Said("ERR item exists"));
@@ -23,13 +28,28 @@ pub fn reserve(context: &Context, arguments: &[Argument]) -> Result<(), Refusal>
         true => petal::create_as(&spec).map(Stored::Map),
         false => petal::create(&spec).map(Stored::Filter),
     })?);
-    context.replicate_verbatim();
+    match spec.key {
+        None => context.replicate_verbatim(),
+        // What is said last counts: a key that is made here is the same everywhere.
+        Some(key) => {
+            let digits = secret::digits(&key);
+            let mut words: Vec<&[u8]> = arguments[2..].iter().map(Argument::bytes).collect();
+            words.extend([c"SECRET".to_bytes(), digits.as_bytes()]);
+            context.replicate(c"PETAL.RESERVE", name, &words);
+        }
+    }
     context.reply_ok();
     Ok(())
 }
 
 /// What is asked for.
-fn spec(kind: &Argument, capacity: &Argument, rate: &Argument, options: &[Argument]) -> Result<Spec, Refusal> {
+fn spec(
+    context: &Context,
+    kind: &Argument,
+    capacity: &Argument,
+    rate: &Argument,
+    options: &[Argument],
+) -> Result<Spec, Refusal> {
     let text = |argument: &Argument| String::from_utf8_lossy(argument.bytes()).into_owned();
     let kind = text(kind);
     let row = registry::find_name(&kind)
@@ -51,9 +71,12 @@ fn spec(kind: &Argument, capacity: &Argument, rate: &Argument, options: &[Argume
         } else if option.is("SEED") {
             let seed = options.next().and_then(Argument::integer).filter(|seed| *seed >= 0);
             spec.seed = seed.ok_or(Refusal::Said("ERR the seed is not a whole number from 0 on"))? as u64;
+        } else if option.is("SECRET") {
+            spec.key = Some(secret::of(context, options.next())?);
+            spec.hash = HashFunction::SipHash13;
         } else {
             let option = text(option);
-            return Err(Refusal::Of(format!("ERR the option {option} is not one of SET and SEED")));
+            return Err(Refusal::Of(format!("ERR the option {option} is not one of SET, SEED and SECRET")));
         }
     }
     Ok(spec)
@@ -63,7 +86,7 @@ fn spec(kind: &Argument, capacity: &Argument, rate: &Argument, options: &[Argume
 pub fn add(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, item] = arguments else { return Err(Refusal::Arity) };
     let mut key = Key::write(context, name);
-    let is_new = value(&mut key)?.change(|stored| {
+    let is_new = value_to_change(context, &mut key)?.change(|stored| {
         let filter = filter_mut(stored)?;
         match filter.base().header().hash {
             HashFunction::Identity => Ok::<_, Refusal>(filter.insert_u64(number(item)?)?),
@@ -78,35 +101,20 @@ pub fn add(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
 /// `PETAL.MADD key item [item ...]`
 pub fn add_many(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, items @ ..] = arguments else { return Err(Refusal::Arity) };
-    let mut items = Items::of(items)?;
-    let mut new = vec![0; items.len()];
+    let mut items = Items::of(items.iter())?;
     let mut key = Key::write(context, name);
-    let value = value(&mut key)?;
+    let value = value_to_change(context, &mut key)?;
+    let count = items.len();
     let keys = items.keys(filter(value.get())?.base())?;
-    let taken = value.change(|stored| {
-        let mut answers = Answers { bytes: Some(&mut new), ..Answers::default() };
-        Ok::<_, Refusal>(filter_mut(stored)?.insert_batch(&keys, Some(&mut answers)))
-    })?;
-    if taken.keys == 0
-        && let Err(error) = taken.outcome
-    {
-        return Err(error.into());
-    }
-    context.replicate_verbatim();
-    context.reply_array(taken.keys + usize::from(taken.outcome.is_err()));
-    new[..taken.keys].iter().for_each(|new| context.reply_boolean(*new != 0));
-    if let Err(error) = taken.outcome {
-        context.reply_refusal(&error.into());
-    }
-    Ok(())
+    change_many(context, value, count, |stored, answers| Ok(filter_mut(stored)?.insert_batch(&keys, Some(answers))))
 }
 
 /// `PETAL.REMOVE key item [item ...]`
 pub fn remove(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, items @ ..] = arguments else { return Err(Refusal::Arity) };
-    let mut items = Items::of(items)?;
+    let mut items = Items::of(items.iter())?;
     let mut key = Key::write(context, name);
-    let value = value(&mut key)?;
+    let value = value_to_change(context, &mut key)?;
     let keys = items.keys(filter(value.get())?.base())?;
     let (removed, outcome) = value.change(|stored| {
         let mut answers = Answers::default();
@@ -121,20 +129,73 @@ pub fn remove(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
     Ok(())
 }
 
+/// `PETAL.MAPPUT key item value [item value ...]`
+pub fn map_put(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
+    put(context, arguments, Map::put_batch)
+}
+
+/// `PETAL.MAPREPLACE key item value [item value ...]`
+pub fn map_replace(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
+    put(context, arguments, Map::replace_batch)
+}
+
+/// Gives items their values in a map, and replies what `give` says of each.
+fn put(
+    context: &Context,
+    arguments: &[Argument],
+    give: fn(&mut Map, &Keys, &[u64], Option<&mut Answers>) -> Taken,
+) -> Result<(), Refusal> {
+    let [_, name, pairs @ ..] = arguments else { return Err(Refusal::Arity) };
+    let (pairs, []) = pairs.as_chunks::<2>() else { return Err(Refusal::Arity) };
+    let values = pairs.iter().map(|[_, value]| value.unsigned().ok_or(NO_VALUE)).collect::<Result<Vec<_>, _>>()?;
+    let mut items = Items::of(pairs.iter().map(|[item, _]| item))?;
+    let mut key = Key::write(context, name);
+    let value = value_to_change(context, &mut key)?;
+    let keys = items.keys(map(value.get())?.base())?;
+    change_many(context, value, values.len(), |stored, answers| match stored {
+        Stored::Map(map) => Ok(give(map, &keys, &values, Some(answers))),
+        _ => Err(NO_MAP),
+    })
+}
+
+/// Changes a value by many items, and replies of each what was answered: of fewer, and an error, if one was not taken.
+fn change_many(
+    context: &Context,
+    value: &mut Value<Stored>,
+    count: usize,
+    change: impl FnOnce(&mut Stored, &mut Answers) -> Result<Taken, Refusal>,
+) -> Result<(), Refusal> {
+    let mut answered = vec![0; count];
+    let mut answers = Answers { bytes: Some(&mut answered), ..Answers::default() };
+    let taken = value.change(|stored| change(stored, &mut answers))?;
+    if taken.keys == 0
+        && let Err(error) = taken.outcome
+    {
+        return Err(error.into());
+    }
+    context.replicate_verbatim();
+    context.reply_array(taken.keys + usize::from(taken.outcome.is_err()));
+    answered[..taken.keys].iter().for_each(|answer| context.reply_boolean(*answer != 0));
+    if let Err(error) = taken.outcome {
+        context.reply_refusal(&error.into());
+    }
+    Ok(())
+}
+
 /// `PETAL.CLEAR key`
 pub fn clear(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name] = arguments else { return Err(Refusal::Arity) };
-    let mut key = Key::write(context, name);
-    value(&mut key)?.change(|stored| {
-        Ok::<_, Refusal>(match stored {
+    value_to_change(context, &mut Key::write(context, name))?;
+    replace(context, arguments, 1, clear, |values| {
+        let [value] = values else { return Err(NOT_FOUND) };
+        let mut whole = value.copy()?;
+        match &mut whole {
             Stored::Filter(filter) => filter.clear()?,
             Stored::Map(map) => map.clear()?,
             Stored::Part(_) => return Err(NOT_WHOLE),
-        })
-    })?;
-    context.replicate_verbatim();
-    context.reply_ok();
-    Ok(())
+        }
+        Ok(whole)
+    })
 }
 
 /// `PETAL.ADVANCE key [steps]`
@@ -146,7 +207,7 @@ pub fn advance(context: &Context, arguments: &[Argument]) -> Result<(), Refusal>
     };
     let steps = steps.ok_or(Refusal::Said("ERR the steps are not a whole number from 0 on"))? as u64;
     let mut key = Key::write(context, name);
-    value(&mut key)?.change(|stored| Ok::<_, Refusal>(filter_mut(stored)?.advance(steps)?))?;
+    value_to_change(context, &mut key)?.change(|stored| Ok::<_, Refusal>(filter_mut(stored)?.advance(steps)?))?;
     context.replicate_verbatim();
     context.reply_ok();
     Ok(())
@@ -154,41 +215,42 @@ pub fn advance(context: &Context, arguments: &[Argument]) -> Result<(), Refusal>
 
 /// `PETAL.MERGE key other [other ...]`
 pub fn merge(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
-    combine(context, arguments, Filter::merge, |map, other| map.merge(other))
+    combine(context, arguments, merge, Filter::merge, Map::merge)
 }
 
 /// `PETAL.INTERSECT key other [other ...]`
 pub fn intersect(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
-    let no_map = |map: &mut Map, _: &Map| -> petal::Result<()> {
+    combine(context, arguments, intersect, Filter::intersect, |map, _| {
         let name = map.base().row().name;
         Err(petal::Error::new(petal::Status::Unsupported, format_args!("maps of the kind {name} cannot intersect")))
-    };
-    combine(context, arguments, Filter::intersect, no_map)
+    })
 }
 
-/// Changes a copy of the first by each of the others, and then puts it into the place of the first: all or nothing.
+/// Puts what the first key's value becomes by each of the others into its place.
 fn combine(
     context: &Context,
     arguments: &[Argument],
-    filters: impl Fn(&mut Filter, &Filter) -> petal::Result<()>,
-    maps: impl Fn(&mut Map, &Map) -> petal::Result<()>,
+    command: Handler,
+    filters: fn(&mut Filter, &Filter) -> petal::Result<()>,
+    maps: fn(&mut Map, &Map) -> petal::Result<()>,
 ) -> Result<(), Refusal> {
     let [_, name, others @ ..] = arguments else { return Err(Refusal::Arity) };
-    let mut keys: Vec<Key> = others.iter().map(|other| Key::read(context, other)).collect();
-    let mut others = Vec::with_capacity(keys.len());
-    for key in &mut keys {
-        others.push(key.value::<Stored>()?.ok_or(NOT_FOUND)?.get());
+    if others.is_empty() {
+        return Err(Refusal::Arity);
     }
-    let mut key = Key::write(context, name);
-    let (start, others) = match (key.value::<Stored>()?, &others[..]) {
-        (Some(value), others) => (value.get(), others),
-        (None, [first, others @ ..]) => (*first, others),
-        (None, []) => return Err(Refusal::Arity),
-    };
-    let whole = Value::make(|| {
-        let mut whole = start.copy()?;
+    for other in others {
+        value(&mut Key::read(context, other))?;
+    }
+    match value_to_change(context, &mut Key::write(context, name)) {
+        // It is made.
+        Ok(_) | Err(Refusal::Said(_)) => {}
+        Err(refusal) => return Err(refusal),
+    }
+    replace(context, arguments, 1 + others.len(), command, move |values| {
+        let [first, others @ ..] = values else { return Err(NOT_FOUND) };
+        let mut whole = first.copy()?;
         for other in others {
-            match (&mut whole, other) {
+            match (&mut whole, &**other) {
                 (Stored::Filter(filter), Stored::Filter(other)) => filters(filter, other)?,
                 (Stored::Map(map), Stored::Map(other)) => maps(map, other)?,
                 (Stored::Part(_), _) | (_, Stored::Part(_)) => return Err(NOT_WHOLE),
@@ -199,11 +261,32 @@ fn combine(
             Stored::Part(_) => Err(NOT_WHOLE),
             whole => Ok(whole),
         }
-    })?;
-    // Before the old value goes, nothing looks at it any more.
-    drop(keys);
-    key.set(whole);
-    context.replicate_verbatim();
-    context.reply_ok();
-    Ok(())
+    })
+}
+
+/// Makes a value of those of a command's first arguments that are keys, beside the server's thread if they are large,
+/// and puts it into the place of the first: all or nothing. Where keys have changed meanwhile the command is run anew.
+pub fn replace(
+    context: &Context,
+    arguments: &[Argument],
+    keys: usize,
+    command: Handler,
+    make: impl FnOnce(&[Arc<Stored>]) -> Result<Stored, Refusal> + Send + 'static,
+) -> Result<(), Refusal> {
+    let Lent { values, stamps, bytes, busy } = Lent::of(context, &arguments[1..=keys])?;
+    let bytes = arguments.iter().fold(bytes, |sum, argument| sum.saturating_add(argument.bytes().len()));
+    context.beside(arguments, bytes, busy, move || {
+        let made = Value::make(|| make(&values));
+        // Nothing looks at them any more: from now on they may be changed.
+        drop(values);
+        Box::new(move |context, arguments| {
+            if !are_as_lent(context, &arguments[1..=keys], &stamps) {
+                return command(context, arguments);
+            }
+            Key::write(context, &arguments[1]).set(made?);
+            context.replicate_verbatim();
+            context.reply_ok();
+            Ok(())
+        })
+    })
 }

@@ -1,5 +1,6 @@
 //! How filters and maps are kept: their images, in pieces.
 
+use super::secret::digits;
 use super::stored::Stored;
 use crate::server::persistence::{Commands, Digest, Reader, Unreadable, Writer};
 use crate::server::value::DataType;
@@ -11,9 +12,10 @@ use std::sync::atomic::AtomicPtr;
 /// The bytes of a piece.
 const PIECE: usize = 1 << 20;
 
-/// What is kept is an image, or a part of one.
+/// What is kept is an image, or a part of one, or an image after the secret key that it needs.
 const WHOLE: u64 = 1;
 const PART: u64 = 2;
+const KEYED: u64 = 3;
 
 static HANDLE: AtomicPtr<RedisModuleType> = AtomicPtr::new(null_mut());
 
@@ -25,9 +27,14 @@ impl DataType for Stored {
         &HANDLE
     }
 
-    /// Whether it is whole, how many bytes there are, and pieces until there are so many.
+    /// Whether it is whole, the secret key if there is one, how many bytes there are, and them in pieces.
     fn read(from: &mut Reader) -> Result<Stored, Unreadable> {
-        let (form, length) = (from.unsigned()?, from.unsigned()?);
+        let form = from.unsigned()?;
+        let key = match form {
+            KEYED => Some(from.bytes(|key| key.try_into().map_err(|_| Unreadable))??),
+            _ => None,
+        };
+        let length = from.unsigned()?;
         let mut image = Vec::new();
         // Memory is asked for as pieces come, so that a length alone takes none.
         while (image.len() as u64) < length {
@@ -44,7 +51,7 @@ impl DataType for Stored {
             }
         }
         match form {
-            WHOLE => Stored::of_image(&image).map_err(|error| {
+            WHOLE | KEYED => Stored::of_image(&image, key).map_err(|error| {
                 from.warn(error.message());
                 Unreadable
             }),
@@ -54,7 +61,14 @@ impl DataType for Stored {
     }
 
     fn write(&self, to: &mut Writer) {
-        to.unsigned(if matches!(self, Stored::Part(_)) { PART } else { WHOLE });
+        match (self, self.secret_key()) {
+            (Stored::Part(_), _) => to.unsigned(PART),
+            (_, None) => to.unsigned(WHOLE),
+            (_, Some(key)) => {
+                to.unsigned(KEYED);
+                to.bytes(&key);
+            }
+        }
         to.unsigned(self.length() as u64);
         let mut piece = Vec::with_capacity(PIECE);
         let written = Stored::write(self, &mut |mut bytes| {
@@ -81,7 +95,13 @@ impl DataType for Stored {
             && !chunk.is_empty()
         {
             at += chunk.len();
-            to.chunk(c"PETAL.IMPORT", 1 + at as u64, &chunk);
+            let end = 1 + at as u64;
+            match self.secret_key().filter(|_| at == self.length()) {
+                Some(key) => {
+                    to.chunk_with(c"PETAL.IMPORT", end, &chunk, [c"SECRET".to_bytes(), digits(&key).as_bytes()])
+                }
+                None => to.chunk(c"PETAL.IMPORT", end, &chunk),
+            }
         }
     }
 

@@ -4,14 +4,17 @@
 mod change;
 mod chunks;
 mod kept;
+mod secret;
 pub mod stored;
 mod tell;
 
+use crate::server::beside::Busy;
 use crate::server::command::commands;
 use crate::server::key::Key;
 use crate::server::value::Value;
-use crate::server::{Argument, Refusal};
-use petal::{Base, Filter, HashFunction, Keys};
+use crate::server::{Argument, Context, Refusal};
+use petal::{Base, Filter, HashFunction, Keys, Map};
+use std::sync::Arc;
 use stored::Stored;
 
 commands! {
@@ -23,6 +26,10 @@ commands! {
         c"Adds items to a filter", c"O(n), with n the items";
     change::remove: c"PETAL.REMOVE", c"write", -3, 1, Update,
         c"Removes items from a filter, once each", c"O(n), with n the items";
+    change::map_put: c"PETAL.MAPPUT", c"write deny-oom", -4, 1, Insert,
+        c"Gives items values in a map that is made empty, joined to those that they had", c"O(n), with n the items";
+    change::map_replace: c"PETAL.MAPREPLACE", c"write", -4, 1, Update,
+        c"Gives items of a map other values in place of their own", c"O(n), with n the items";
     change::clear: c"PETAL.CLEAR", c"write", 2, 1, Update,
         c"Removes all items from a filter", c"O(n), with n the bytes of the filter";
     change::advance: c"PETAL.ADVANCE", c"write fast", -2, 1, Update,
@@ -49,18 +56,66 @@ commands! {
         c"Tells what kinds there are, and what each can do", c"O(1)";
     chunks::export: c"PETAL.EXPORT", c"readonly", 3, 1, Read,
         c"Gives the image of a filter or map in chunks", c"O(n), with n the bytes, of all for the last chunk";
-    chunks::import: c"PETAL.IMPORT", c"write deny-oom", 4, 1, Insert,
+    chunks::import: c"PETAL.IMPORT", c"write deny-oom", -4, 1, Insert,
         c"Makes a filter or map of the chunks of an image", c"O(n), with n the bytes, of all for the last chunk";
 }
 
 const NOT_FOUND: Refusal = Refusal::Said("ERR not found");
 const NO_FILTER: Refusal = Refusal::Said("ERR the key holds a map, not a filter: PETAL.MAPGET tells its values");
 const NO_MAP: Refusal = Refusal::Said("ERR the key holds a filter, not a map");
+const NO_VALUE: Refusal = Refusal::Said("ERR the value of an item is not a whole number from 0 on");
 const NOT_WHOLE: Refusal = Refusal::Said("ERR chunks of the key's image are missing: PETAL.IMPORT takes them");
 
 /// The value of a key that has to be there.
 fn value(key: &mut Key) -> Result<&mut Value<Stored>, Refusal> {
     key.value::<Stored>()?.ok_or(NOT_FOUND)
+}
+
+/// The value of a key that has to be there, to be changed.
+///
+/// # Errors
+/// [`Refusal::Later`] while work beside the server's thread needs it as it is.
+fn value_to_change<'k>(context: &Context, key: &'k mut Key) -> Result<&'k mut Value<Stored>, Refusal> {
+    let value = value(key)?;
+    match value.busy().filter(|_| context.can_wait()) {
+        Some(busy) => Err(Refusal::Later(busy)),
+        None => Ok(value),
+    }
+}
+
+/// Values of keys, lent for work beside the server's thread.
+struct Lent {
+    values: Vec<Arc<Stored>>,
+    /// Of each key; `None` of one that is not there.
+    stamps: Vec<Option<u64>>,
+    /// Of memory, of all.
+    bytes: usize,
+    busy: Arc<Busy>,
+}
+
+impl Lent {
+    /// The values of those of these keys that are there.
+    fn of(context: &Context, names: &[Argument]) -> Result<Lent, Refusal> {
+        let mut lent = Lent { values: Vec::new(), stamps: Vec::new(), bytes: 0, busy: Arc::default() };
+        for name in names {
+            let mut key = Key::read(context, name);
+            let value = key.value::<Stored>()?;
+            lent.stamps.push(value.as_ref().map(|value| value.stamp()));
+            if let Some(value) = value {
+                lent.bytes = lent.bytes.saturating_add(value.bytes());
+                lent.values.push(value.lend(&lent.busy));
+            }
+        }
+        Ok(lent)
+    }
+}
+
+/// Whether these keys have the values with these stamps.
+fn are_as_lent(context: &Context, names: &[Argument], stamps: &[Option<u64>]) -> bool {
+    names.iter().zip(stamps).all(|(name, stamp)| {
+        let mut key = Key::read(context, name);
+        key.value::<Stored>().is_ok_and(|value| value.map(|value| value.stamp()) == *stamp)
+    })
 }
 
 /// The filter that a value is.
@@ -81,9 +136,18 @@ fn filter_mut(stored: &mut Stored) -> Result<&mut Filter, Refusal> {
     }
 }
 
+/// The map that a value is.
+fn map(stored: &Stored) -> Result<&Map, Refusal> {
+    match stored {
+        Stored::Map(map) => Ok(map),
+        Stored::Filter(_) => Err(NO_MAP),
+        Stored::Part(_) => Err(NOT_WHOLE),
+    }
+}
+
 /// Items one after the other, as the library takes many keys.
 struct Items<'a> {
-    items: &'a [Argument],
+    items: Vec<&'a Argument>,
     bytes: Vec<u8>,
     offsets: Vec<u64>,
     numbers: Vec<u64>,
@@ -94,10 +158,11 @@ impl<'a> Items<'a> {
     ///
     /// # Errors
     /// [`Refusal::Arity`] for none.
-    fn of(items: &'a [Argument]) -> Result<Items<'a>, Refusal> {
-        match items {
+    fn of(items: impl Iterator<Item = &'a Argument>) -> Result<Items<'a>, Refusal> {
+        let items: Vec<_> = items.collect();
+        match items[..] {
             [] => Err(Refusal::Arity),
-            items => Ok(Items { items, bytes: Vec::new(), offsets: Vec::new(), numbers: Vec::new() }),
+            _ => Ok(Items { items, bytes: Vec::new(), offsets: Vec::new(), numbers: Vec::new() }),
         }
     }
 
@@ -105,17 +170,17 @@ impl<'a> Items<'a> {
         self.items.len()
     }
 
-    /// The items as keys of this filter or map: where its keys are integers they are numbers in digits, otherwise bytes.
+    /// The items as keys of this filter or map: numbers in digits where its keys are integers, and otherwise bytes.
     ///
     /// # Errors
     /// An item that is no number where only numbers are keys.
     fn keys(&mut self, of: &Base) -> Result<Keys<'_>, Refusal> {
         if of.header().hash == HashFunction::Identity {
-            self.numbers = self.items.iter().map(number).collect::<Result<_, _>>()?;
+            self.numbers = self.items.iter().map(|item| number(item)).collect::<Result<_, _>>()?;
             return Ok(Keys::U64(&self.numbers));
         }
         self.offsets.push(0);
-        for item in self.items {
+        for item in &self.items {
             self.bytes.extend_from_slice(item.bytes());
             self.offsets.push(self.bytes.len() as u64);
         }
@@ -125,8 +190,7 @@ impl<'a> Items<'a> {
 
 /// The number that an item is.
 fn number(item: &Argument) -> Result<u64, Refusal> {
-    let number = str::from_utf8(item.bytes()).ok().and_then(|digits| digits.parse().ok());
-    number.ok_or_else(|| {
+    item.unsigned().ok_or_else(|| {
         let item = String::from_utf8_lossy(item.bytes());
         Refusal::Of(format!("ERR the item {item} is not a whole number, as all keys of this kind are"))
     })

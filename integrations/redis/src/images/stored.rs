@@ -2,7 +2,7 @@
 
 use petal::format::{HEADER_LENGTH, Header};
 use petal::storage::try_vec;
-use petal::{Filter, Image, Map, OpenOptions, Result, Status, image, load_as, registry};
+use petal::{Filter, Image, Map, OpenOptions, Result, SecretKey, Status, image, load_as, registry};
 
 use crate::server::words::bytes;
 
@@ -20,20 +20,29 @@ pub enum Stored {
 }
 
 impl Stored {
-    /// The filter or map that an image is.
+    /// The filter or map that an image is, with the secret key that it hashes with, if there is one and it is known.
     ///
     /// # Errors
     /// Those of opening it.
-    pub fn of_image(image: &[u8]) -> Result<Stored> {
+    pub fn of_image(image: &[u8], key: Option<SecretKey>) -> Result<Stored> {
         let (header, _) = Header::read(|start| {
             let length = start.len().min(image.len());
             start[..length].copy_from_slice(&image[..length]);
             Ok(length)
         })?;
-        let options = OpenOptions::default();
+        let options = OpenOptions { key, ..OpenOptions::default() };
         match registry::find(header.kind).is_some_and(|row| row.is_map()) {
             true => load_as(image, &options).map(Stored::Map),
             false => load_as(image, &options).map(Stored::Filter),
+        }
+    }
+
+    /// The secret key that it hashes with, if there is one and it is known.
+    pub fn secret_key(&self) -> Option<SecretKey> {
+        match self {
+            Stored::Filter(filter) => filter.base().hasher().secret_key().copied(),
+            Stored::Map(map) => map.base().hasher().secret_key().copied(),
+            Stored::Part(_) => None,
         }
     }
 
@@ -74,21 +83,33 @@ impl Stored {
         }
     }
 
+    /// The bytes after the header that lie in memory as they do in an image.
+    fn payload(&self) -> &[u8] {
+        match self {
+            Stored::Filter(filter) => bytes(filter.base().words()),
+            Stored::Map(map) => bytes(map.base().words()),
+            Stored::Part(part) => part.get(HEADER_LENGTH..).unwrap_or_default(),
+        }
+    }
+
+    /// Whether the chunk that starts `at` a byte is given as it lies in memory.
+    pub fn lies_there(&self, at: usize) -> bool {
+        matches!(self, Stored::Part(_)) || at < HEADER_LENGTH + self.payload().len()
+    }
+
     /// The chunk that starts `at` a byte; empty behind the last. The first is the header, and the last, which takes as
     /// long as all others, the checksums: what lies between is given as it lies there.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`].
     pub fn chunk(&self, at: usize) -> Result<Vec<u8>> {
-        let words = match self {
-            Stored::Filter(filter) => filter.base().words(),
-            Stored::Map(map) => map.base().words(),
-            Stored::Part(part) => return copied(part.get(at..).unwrap_or_default()),
-        };
-        match at.checked_sub(HEADER_LENGTH) {
-            None => self.skipping(at, HEADER_LENGTH),
-            Some(start) if start < bytes(words).len() => copied(&bytes(words)[start..]),
-            Some(_) => self.skipping(at, self.length()),
+        if let Stored::Part(part) = self {
+            return copied(part.get(at..).unwrap_or_default());
+        }
+        match at.checked_sub(HEADER_LENGTH).and_then(|start| self.payload().get(start..)) {
+            None if at < HEADER_LENGTH => self.skipping(at, HEADER_LENGTH),
+            Some(rest) if !rest.is_empty() => copied(rest),
+            _ => self.skipping(at, self.length()),
         }
     }
 

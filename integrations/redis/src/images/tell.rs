@@ -1,10 +1,10 @@
 //! The commands that only read.
 
 use super::stored::Stored;
-use super::{Items, NO_MAP, NOT_WHOLE, filter, number, value};
+use super::{Items, Lent, NOT_FOUND, NOT_WHOLE, filter, map, number, value};
 use crate::server::key::Key;
 use crate::server::{Argument, Context, Refusal};
-use petal::{Answers, Base, Capabilities, Estimate, HashFunction, Image, compare, registry};
+use petal::{Answers, Base, Capabilities, Comparison, Estimate, HashFunction, Image, compare, registry};
 
 /// `PETAL.EXISTS key item`
 pub fn exists(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
@@ -21,7 +21,7 @@ pub fn exists(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
 /// `PETAL.MEXISTS key item [item ...]`
 pub fn exist(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, items @ ..] = arguments else { return Err(Refusal::Arity) };
-    let mut items = Items::of(items)?;
+    let mut items = Items::of(items.iter())?;
     let mut found = vec![0; items.len()];
     let mut key = Key::read(context, name);
     let mut answers = Answers { bytes: Some(&mut found), ..Answers::default() };
@@ -47,7 +47,7 @@ pub fn count(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
 /// `PETAL.MCOUNT key item [item ...]`
 pub fn counts(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, items @ ..] = arguments else { return Err(Refusal::Arity) };
-    let mut items = Items::of(items)?;
+    let mut items = Items::of(items.iter())?;
     let mut counts = vec![0; items.len()];
     let mut key = Key::read(context, name);
     let mut answers = Answers { counts: Some(&mut counts), ..Answers::default() };
@@ -61,14 +61,10 @@ pub fn counts(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
 /// `PETAL.MAPGET key item [item ...]`: of an item that is certainly not there the value is null.
 pub fn values(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, items @ ..] = arguments else { return Err(Refusal::Arity) };
-    let mut items = Items::of(items)?;
+    let mut items = Items::of(items.iter())?;
     let (mut values, mut found) = (vec![0; items.len()], vec![0; items.len()]);
     let mut key = Key::read(context, name);
-    let map = match value(&mut key)?.get() {
-        Stored::Map(map) => map,
-        Stored::Filter(_) => return Err(NO_MAP),
-        Stored::Part(_) => return Err(NOT_WHOLE),
-    };
+    let map = map(value(&mut key)?.get())?;
     let mut answers = Answers { bytes: Some(&mut found), values: Some(&mut values), ..Answers::default() };
     map.get_batch(&items.keys(map.base())?, &mut answers)?;
     context.reply_array(values.len());
@@ -85,26 +81,33 @@ pub fn values(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
 
 /// `PETAL.ESTIMATE key [other]`: each estimate with the ends of its 95 % interval; null where a filter is too full.
 pub fn estimate(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
-    let reply = |estimate: Option<Estimate>| match estimate {
-        Some(estimate) => {
-            context.reply_array(3);
-            [estimate.value, estimate.low(), estimate.high()].into_iter().for_each(|end| context.reply_real(end));
-        }
-        None => context.reply_null(),
-    };
-    let (name, other) = match arguments {
-        [_, name] => (name, None),
-        [_, name, other] => (name, Some(other)),
+    let names = match arguments {
+        [_, names @ ..] if matches!(names.len(), 1 | 2) => names,
         _ => return Err(Refusal::Arity),
     };
-    let mut key = Key::read(context, name);
-    let first = filter(value(&mut key)?.get())?;
-    let Some(other) = other else {
-        reply(petal::estimate(first)?);
-        return Ok(());
-    };
-    let mut other = Key::read(context, other);
-    let comparison = compare(first, filter(value(&mut other)?.get())?)?;
+    let Lent { values, bytes, busy, .. } = Lent::of(context, names)?;
+    if values.len() < names.len() {
+        return Err(NOT_FOUND);
+    }
+    context.beside(arguments, bytes, busy, move || {
+        let of_two = |other: &Stored| Ok::<_, Refusal>(compare(filter(&values[0])?, filter(other)?)?);
+        let of_one = || Ok::<_, Refusal>(petal::estimate(filter(&values[0])?)?);
+        let found = match values.get(1) {
+            Some(other) => of_two(other).map(Ok),
+            None => of_one().map(Err),
+        };
+        drop(values);
+        Box::new(move |context, _| {
+            match found? {
+                Ok(comparison) => reply_comparison(context, &comparison),
+                Err(estimate) => reply_estimate(context, estimate),
+            }
+            Ok(())
+        })
+    })
+}
+
+fn reply_comparison(context: &Context, comparison: &Comparison) {
     let estimates = [
         ("first", comparison.first),
         ("second", comparison.second),
@@ -115,9 +118,18 @@ pub fn estimate(context: &Context, arguments: &[Argument]) -> Result<(), Refusal
     context.reply_map(estimates.len());
     for (name, estimate) in estimates {
         context.reply_word(name);
-        reply(estimate);
+        reply_estimate(context, estimate);
     }
-    Ok(())
+}
+
+fn reply_estimate(context: &Context, estimate: Option<Estimate>) {
+    match estimate {
+        Some(estimate) => {
+            context.reply_array(3);
+            [estimate.value, estimate.low(), estimate.high()].into_iter().for_each(|end| context.reply_real(end));
+        }
+        None => context.reply_null(),
+    }
 }
 
 /// `PETAL.INFO key`

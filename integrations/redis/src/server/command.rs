@@ -57,7 +57,7 @@ macro_rules! commands {
                 count: std::ffi::c_int,
             ) -> std::ffi::c_int {
                 // SAFETY: the server's pointers, valid until this returns.
-                unsafe { $crate::server::command::run(context, arguments, count, $handler) }
+                unsafe { $crate::server::command::run(context, arguments, count, entry, $handler) }
             }
             $crate::server::command::Command {
                 name: $name,
@@ -74,27 +74,46 @@ macro_rules! commands {
 }
 pub(crate) use commands;
 
-/// Calls a handler and replies what it refuses. Nothing unwinds into the server.
+/// Calls a handler and replies what it refuses, or has `entry` called anew when the values that it would change are no
+/// more in use.
 ///
 /// # Safety
-/// The context, and `count` arguments, are valid until this returns.
+/// As [`answer`].
 pub unsafe fn run(
     context: *mut raw::RedisModuleCtx,
     arguments: *mut *mut raw::RedisModuleString,
     count: c_int,
+    entry: Entry,
     handler: Handler,
+) -> c_int {
+    let called = |context: &Context, arguments: &[Argument]| match handler(context, arguments) {
+        Err(Refusal::Later(busy)) => {
+            busy.wait(context, entry);
+            Ok(())
+        }
+        outcome => outcome,
+    };
+    // SAFETY: the caller's promise.
+    unsafe { answer(context, arguments, count, called) }
+}
+
+/// Calls what replies, and replies what it refuses. Nothing unwinds into the server.
+///
+/// # Safety
+/// The context, and `count` arguments, are valid until this returns.
+pub unsafe fn answer(
+    context: *mut raw::RedisModuleCtx,
+    arguments: *mut *mut raw::RedisModuleString,
+    count: c_int,
+    replies: impl FnOnce(&Context, &[Argument]) -> Result<(), Refusal>,
 ) -> c_int {
     // SAFETY: the caller's promise; an `Argument` is such a pointer.
     let (context, arguments) = unsafe {
         (Context::new(context), std::slice::from_raw_parts(arguments.cast::<Argument>(), count.max(0) as usize))
     };
-    let outcome = catch_unwind(AssertUnwindSafe(|| handler(&context, arguments)));
-    match outcome {
-        Ok(Ok(())) => {}
-        Ok(Err(refusal)) => context.reply_refusal(&refusal),
-        Err(_) => {
-            context.reply_refusal(&Refusal::Said("ERR an internal error of the module petal, which its log tells"))
-        }
+    let outcome = catch_unwind(AssertUnwindSafe(|| replies(&context, arguments)));
+    if let Err(refusal) = outcome.unwrap_or(Err(Refusal::INTERNAL)) {
+        context.reply_refusal(&refusal);
     }
     OK
 }

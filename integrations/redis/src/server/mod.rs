@@ -1,6 +1,7 @@
 //! What the module needs of the server, behind types that are safe to use: commands and their arguments, replies, keys
 //! and their values, persistence, memory. All unsafe code of the module is in this folder.
 
+pub mod beside;
 pub mod command;
 pub mod key;
 pub mod memory;
@@ -9,8 +10,10 @@ pub mod reply;
 pub mod value;
 pub mod words;
 
+use beside::Busy;
 use redis_module::raw;
 use std::ffi::{CStr, CString, c_int};
+use std::sync::Arc;
 
 /// Calls a function that the server gave the module when it was loaded.
 macro_rules! api {
@@ -115,6 +118,14 @@ impl Context {
         }
     }
 
+    /// Bytes that nobody can guess.
+    pub fn random<const N: usize>(&self) -> [u8; N] {
+        let mut bytes = [0; N];
+        // SAFETY: the buffer has so many bytes.
+        unsafe { api!(RedisModule_GetRandomBytes(bytes.as_mut_ptr(), N)) };
+        bytes
+    }
+
     /// Whether a primary has this done, or the append-only file: what was done there has to be done here.
     pub fn is_repetition(&self) -> bool {
         let repetition = raw::REDISMODULE_CTX_FLAGS_REPLICATED | raw::REDISMODULE_CTX_FLAGS_LOADING;
@@ -151,6 +162,11 @@ impl Argument {
         (unsafe { api!(RedisModule_StringToLongLong(self.0, &raw mut number)) } == OK).then_some(number)
     }
 
+    /// The number that it is, if that is a whole number from 0 on.
+    pub fn unsigned(&self) -> Option<u64> {
+        str::from_utf8(self.bytes()).ok().and_then(|digits| digits.parse().ok())
+    }
+
     /// The number that it is, as the server reads numbers.
     pub fn real(&self) -> Option<f64> {
         let mut number = 0.0;
@@ -161,7 +177,6 @@ impl Argument {
 }
 
 /// Why a command is refused, in the words of its reply.
-#[derive(Debug)]
 pub enum Refusal {
     /// Too few arguments, or too many.
     Arity,
@@ -173,6 +188,13 @@ pub enum Refusal {
     Of(String),
     /// The library's.
     Library(petal::Error),
+    /// It is not: it starts anew when this ends.
+    Later(Arc<Busy>),
+}
+
+impl Refusal {
+    /// A fault of the module.
+    pub const INTERNAL: Refusal = Refusal::Said("ERR an internal error of the module petal, which its log tells");
 }
 
 impl From<petal::Error> for Refusal {

@@ -123,6 +123,29 @@ impl Commands {
             ))
         }
     }
+
+    /// A command that takes the key, a number, bytes, and two words more.
+    pub fn chunk_with(&mut self, command: &CStr, number: u64, bytes: &[u8], words: [&[u8]; 2]) {
+        let start: *const c_char = bytes.as_ptr().cast();
+        let [first, second] = words;
+        // SAFETY: file and key are valid; the format names key, number and three buffers with their lengths, which
+        // follow.
+        unsafe {
+            api!(RedisModule_EmitAOF(
+                self.file,
+                command.as_ptr(),
+                c"slbbb".as_ptr(),
+                self.key,
+                number as c_longlong,
+                start,
+                bytes.len(),
+                first.as_ptr(),
+                first.len(),
+                second.as_ptr(),
+                second.len()
+            ))
+        }
+    }
 }
 
 /// What DEBUG DIGEST is told.

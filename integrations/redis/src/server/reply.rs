@@ -95,6 +95,8 @@ impl Context {
             Refusal::WrongType => self.reply_error("WRONGTYPE Operation against a key holding the wrong kind of value"),
             Refusal::Said(words) => self.reply_error(words),
             Refusal::Of(words) => self.reply_error(words),
+            // Whoever calls a handler sees to that.
+            Refusal::Later(_) => self.reply_refusal(&Refusal::INTERNAL),
             Refusal::Library(error) => self.reply_error(&format!("ERR {}", error)),
         }
     }

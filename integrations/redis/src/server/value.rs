@@ -1,15 +1,21 @@
 //! Types of values: what the server needs of one, and the functions through which it asks.
 
+use super::beside::Busy;
 use super::memory::measured;
 use super::persistence::{Commands, Digest, Reader, Unreadable, Writer};
 use super::{Context, api};
 use redis_module::raw;
 use std::ffi::{CStr, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 /// From this size on a value is freed by another thread when the server frees lazily.
 const LAZY_FROM: usize = 64 << 10;
+
+/// How long a change waits before it looks again whether the value is lent still.
+const MOMENT: Duration = Duration::from_micros(100);
 
 /// A type of values.
 pub trait DataType: Sized + 'static {
@@ -44,8 +50,12 @@ pub trait DataType: Sized + 'static {
 
 /// A value, and the memory that it has.
 pub struct Value<T> {
-    value: T,
+    value: Arc<T>,
     bytes: usize,
+    /// Where the value is looked at beside the server's thread.
+    busy: Vec<Weak<Busy>>,
+    /// Another one whenever the value is: where two looks at a key find the same, nothing has changed.
+    stamp: u64,
 }
 
 impl<T> Value<T> {
@@ -54,7 +64,8 @@ impl<T> Value<T> {
     /// # Errors
     /// Those of `make`.
     pub fn make<E>(make: impl FnOnce() -> Result<T, E>) -> Result<Box<Value<T>>, E> {
-        let (made, bytes) = measured(|| make().map(|value| Box::new(Value { value, bytes: 0 })));
+        let whole = |value| Box::new(Value { value: Arc::new(value), bytes: 0, busy: Vec::new(), stamp: stamp() });
+        let (made, bytes) = measured(|| make().map(whole));
         let mut made = made?;
         made.bytes = bytes.max(0) as usize;
         Ok(made)
@@ -65,12 +76,46 @@ impl<T> Value<T> {
         &self.value
     }
 
-    /// Changes the value, and finds out what memory it then has.
+    /// How many bytes of memory it has.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The value for work beside the server's thread, until whose end it is `busy`.
+    pub fn lend(&mut self, busy: &Arc<Busy>) -> Arc<T> {
+        self.busy.retain(|busy| busy.strong_count() > 0);
+        self.busy.push(Arc::downgrade(busy));
+        Arc::clone(&self.value)
+    }
+
+    /// What its stamp is.
+    pub fn stamp(&self) -> u64 {
+        self.stamp
+    }
+
+    /// Some work that it is lent to.
+    pub fn busy(&self) -> Option<Arc<Busy>> {
+        self.busy.iter().find_map(Weak::upgrade)
+    }
+
+    /// Changes the value, and finds out what memory it then has. Where it is lent, waits until it is looked at no more.
     pub fn change<R>(&mut self, change: impl FnOnce(&mut T) -> R) -> R {
-        let (result, bytes) = measured(|| change(&mut self.value));
+        while Arc::strong_count(&self.value) > 1 {
+            std::thread::sleep(MOMENT);
+        }
+        self.stamp = stamp();
+        // Only this thread lends.
+        let value = Arc::get_mut(&mut self.value).unwrap_or_else(|| unreachable!("a value that nobody else has"));
+        let (result, bytes) = measured(|| change(value));
         self.bytes = self.bytes.saturating_add_signed(bytes);
         result
     }
+}
+
+/// A number that no value has had.
+fn stamp() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Makes the type known to the server.

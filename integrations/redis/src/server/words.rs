@@ -5,8 +5,8 @@ use petal::storage::Words;
 /// The bytes of words in memory of their own.
 pub fn bytes(words: &Words) -> &[u8] {
     let words = words.shared();
-    // SAFETY: as many initialised bytes as the words have, borrowed as long as they are. Only the server's one thread
-    // changes values of the module, through `&mut`, and no insertion beside others is ever asked for.
+    // SAFETY: as many initialised bytes as the words have, borrowed as long as they are. Values of the module change
+    // through `&mut` only, and no insertion beside others is ever asked for.
     unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) }
 }
 

@@ -15,6 +15,7 @@ GOLDEN = sorted(
 )
 LARGE = max((path.read_bytes() for path in GOLDEN), key=len)
 ITEMS = 1500
+ALL_IN_A_THREAD = ("THREAD_FROM", "1")
 
 
 def kinds(client):
@@ -81,7 +82,14 @@ def refuses(reply):
 
 
 def check_every_kind_of_filter():
-    client = Server().client()
+    every_kind(Server().client())
+
+
+def check_every_kind_with_all_long_commands_in_a_thread():
+    every_kind(Server(module_options=ALL_IN_A_THREAD).client())
+
+
+def every_kind(client):
     for kind, about, even in each_filter(client):
         can = about["can"]
         odd = [item(about, 2 * i + 1) for i in range(ITEMS)]
@@ -139,7 +147,7 @@ def check_every_kind_of_filter():
 
 
 def check_images_of_every_kind_come_in_and_go_out():
-    client = Server().client()
+    client = Server(module_options=ALL_IN_A_THREAD).client()
     kept = set()
     for path in GOLDEN:
         image = path.read_bytes()
@@ -158,6 +166,89 @@ def check_images_of_every_kind_come_in_and_go_out():
     assert kept >= set(kinds(client)), set(kinds(client)) - kept
 
 
+def check_secret_keys():
+    """Filters that hash with a key which nobody who adds items knows: they are the same wherever they are kept."""
+    primary = Server("--appendonly", "yes", "--aof-use-rdb-preamble", "no", tcp=True, module_options=ALL_IN_A_THREAD)
+    replica = Server(tcp=True)
+    client, other = primary.client(), replica.client()
+    other("REPLICAOF", "127.0.0.1", primary.port)
+    wait_for("a replica", lambda: b"master_link_status:up" in other("INFO", "replication"))
+    given = "000102030405060708090a0b0c0d0e0f"
+    items = [f"item {i}" for i in range(1000)]
+    for key, word in (("given", given), ("new", "NEW"), ("newer", "new")):
+        assert client("PETAL.RESERVE", key, "blocked", 5000, "0.01", "SECRET", word) == "OK"
+        client("PETAL.MADD", key, *items)
+        assert pairs(client("PETAL.INFO", key))["hash"] == "siphash13"
+    assert len({digest(client, key) for key in ("given", "new", "newer")}) == 3
+    # The keys differ, so these do not combine.
+    assert "differ" in client("PETAL.MERGE", "new", "newer")
+    dump, image = client("DUMP", "new"), export(client, "given")
+    assert client("RESTORE", "dumped", 0, dump) == "OK" and client("COPY", "new", "copied") == 1
+    assert client("PETAL.MERGE", "dumped", "new") == "OK"
+    # An image has no key: with it, given to the last chunk, it is asked; without, stored only.
+    assert load(client, "stored", image) == "OK" and isinstance(client("PETAL.EXISTS", "stored", "x"), Error)
+    half = len(image) // 2
+    assert client("PETAL.IMPORT", "asked", 1 + half, image[:half]) == "OK"
+    for wrong in (given[:-1], given[:-1] + "g", "NEW", given[:-1] + "0"):
+        refused = client("PETAL.IMPORT", "asked", 1 + len(image), image[half:], "SECRET", wrong)
+        assert isinstance(refused, Error), wrong
+    assert client("PETAL.IMPORT", "asked", 1 + len(image), image[half:], "SECRET", given.upper()) == "OK"
+    assert "32 hex" in client("PETAL.RESERVE", "x", "blocked", 5000, "0.01", "SECRET", "5")
+    assert "32 hex" in client("PETAL.RESERVE", "x", "blocked", 5000, "0.01", "SECRET")
+    keys = ("given", "new", "newer", "dumped", "copied", "asked")
+    client("SET", "last", 1)
+    assert client("WAIT", 1, 60000) == 1
+    before = client("DEBUG", "DIGEST")
+    assert other("DEBUG", "DIGEST") == before
+    for rewrites in (False, True):
+        if rewrites:
+            client("BGREWRITEAOF")
+            wait_for("a file", lambda: b"aof_rewrite_in_progress:0" in client("INFO", "persistence"))
+        primary.restart()
+        client = primary.client()
+        assert client("DEBUG", "DIGEST") == before
+        for at in (client, other):
+            assert all(at("PETAL.MEXISTS", key, *items) == [1] * len(items) for key in keys)
+
+
+def check_putting_to_maps():
+    client = Server().client()
+    maps = [kind for kind, about in kinds(client).items() if about["made"] == "empty" and "put" in about["can"]]
+    assert maps
+    for kind in maps:
+        assert client("PETAL.RESERVE", kind, kind, 1000, "0.001", "SET", "value_bits", 16) == "OK"
+        assert client("PETAL.MAPPUT", kind, "ann", 7, "bob", 2, "ann", 5) == [1, 1, 0]
+        assert client("PETAL.MAPGET", kind, "ann", "bob") == [7, 2]
+        assert client("PETAL.MAPPUT", kind, "ann", 9) == [1] and client("PETAL.MAPGET", kind, "ann") == [9]
+        before = digest(client, kind)
+        for words, part in (((kind, "ann", 65536), "value = 65536 has more bits"), ((kind, "ann"), "wrong number"),
+                            ((kind, "ann", -1), "value of an item"), ((kind, "ann", 1, "bob"), "wrong number"),
+                            (("missing", "ann", 1), "not found")):
+            reply = client("PETAL.MAPPUT", *words)
+            assert isinstance(reply, Error) and part in reply, (words, reply)
+        assert digest(client, kind) == before
+        # What was taken before one that was not is there.
+        *taken, refused = client("PETAL.MAPPUT", kind, "cat", 3, "dan", 70000, "eve", 1)
+        assert taken == [1] and "70000" in refused and client("PETAL.MAPGET", kind, "cat", "dan", "eve")[0] == 3
+    client("PETAL.RESERVE", "filter", "blocked", 1000, "0.01")
+    assert "not a map" in client("PETAL.MAPPUT", "filter", "ann", 1)
+    replaced = 0
+    for path in GOLDEN:
+        client("DEL", "map")
+        load(client, "map", path.read_bytes())
+        if "replace" in pairs(client("PETAL.INFO", "map"))["can"]:
+            # The golden map's keys have other names: what may be there is replaced, and what is not stays away.
+            values = client("PETAL.MAPGET", "map", *range(2000))
+            answers = client("PETAL.MAPREPLACE", "map", *(word for i in range(2000) for word in (i, 1)))
+            if isinstance(answers, Error):
+                continue
+            assert [answer == 1 for answer in answers] == [value is not None for value in values], path
+            values = client("PETAL.MAPGET", "map", *range(2000))
+            assert all(value in (None, 1) for value in values)
+            replaced += 1
+    assert replaced
+
+
 def check_refusals():
     client = Server().client()
     client("SET", "text", "x")
@@ -173,7 +264,7 @@ def check_refusals():
         ("PETAL.RESERVE x blocked 1000 0.01 SET counter_bits 4", "blocked takes no parameter counter_bits"),
         ("PETAL.RESERVE x counting 1000 0.01 SET counter_bits 99", "counter_bits = 99 is not"),
         ("PETAL.RESERVE x counting 1000 0.01 SET counter_bits", "counter_bits"),
-        ("PETAL.RESERVE x counting 1000 0.01 WITH luck", "the option WITH is not one of SET and SEED"),
+        ("PETAL.RESERVE x counting 1000 0.01 WITH luck", "the option WITH is not one of SET, SEED and SECRET"),
         ("PETAL.RESERVE x blocked 1000 0.01 SEED -1", "the seed is not"),
         ("PETAL.RESERVE x fuse 1000 0.01", "at once"),
         ("PETAL.RESERVE x blocked 9000000000000000 0.01", ""),
@@ -206,7 +297,7 @@ def check_refusals():
 
 def check_what_is_kept():
     for options in (("--save", "900 1"), ("--appendonly", "yes", "--aof-use-rdb-preamble", "no")):
-        server = Server(*options)
+        server = Server(*options, module_options=ALL_IN_A_THREAD)
         client = server.client()
         for _ in each_filter(client):
             pass
@@ -222,7 +313,7 @@ def check_what_is_kept():
 
 
 def check_replicas_have_the_same_bytes():
-    primary, replica = Server(tcp=True), Server(tcp=True)
+    primary, replica = Server(tcp=True, module_options=ALL_IN_A_THREAD), Server(tcp=True)
     client, other = primary.client(), replica.client()
     other("REPLICAOF", "127.0.0.1", primary.port)
     wait_for("a replica", lambda: b"master_link_status:up" in other("INFO", "replication"))

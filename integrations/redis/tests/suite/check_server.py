@@ -109,7 +109,7 @@ def check_it_does_not_load_beside_redisbloom():
 
 
 def check_arguments_of_the_module():
-    for options in (("ERROR_RATE", "2"), ("ERROR_RATE",), ("INITIAL_SIZE", "0"), ("CF_MAX_EXPANSIONS", "x"),
+    for options in (("ERROR_RATE", "2"), ("ERROR_RATE",), ("INITIAL_SIZE", "0"), ("THREAD_FROM", "x"),
                     ("WHATEVER", "1")):
         server = Server("--enable-module-command", "yes", module=False)
         refused = server.client()("MODULE", "LOAD", servers.MODULE, *options)

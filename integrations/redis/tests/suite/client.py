@@ -1,5 +1,6 @@
 """A client that shows replies as they are on the wire: no client library stands between."""
 
+import select
 import socket
 
 
@@ -36,6 +37,10 @@ class Client:
     def __call__(self, *words):
         self.send(*words)
         return self.read()
+
+    def has_reply(self):
+        """Whether a reply has begun to come that nobody has read yet."""
+        return bool(select.select([self.socket], [], [], 0)[0])
 
     def read(self):
         line = self.file.readline()

@@ -36,6 +36,8 @@ class Server:
             self.port = free_port() if self.tcp else 0
             command = ["redis-server", "--port", self.port, "--unixsocket", self.path, "--dir", self.folder]
             command += ["--bind", "127.0.0.1", "--save", "", "--enable-debug-command", "yes", "--daemonize", "no"]
+            # A replica gets its copy at once.
+            command += ["--repl-diskless-sync-delay", "0"]
             command += self.options
             if self.module:
                 command += ["--loadmodule", MODULE, *self.module_options]

@@ -1,0 +1,143 @@
+//! Work that takes long, done beside the server's one thread: the client waits, and all others are answered.
+//!
+//! Values that such work reads do not change meanwhile: a command that would change one waits until the work's client
+//! was answered ([`Busy`]). In transactions and scripts, where no client can wait, work is done at once.
+
+use super::command::{Entry, answer};
+use super::{Argument, Context, OK, Refusal, api};
+use crate::defaults;
+use redis_module::raw;
+use std::ffi::{c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// What is done in the server's thread once the work is, with the command's arguments: it replies.
+pub type Finish = Box<dyn FnOnce(&Context, &[Argument]) -> Result<(), Refusal> + Send>;
+
+type Work = Box<dyn FnOnce() + Send>;
+
+/// A client that waits.
+struct Waiting(*mut raw::RedisModuleBlockedClient);
+
+// SAFETY: the server's handle may be given from thread to thread, and is used by one at a time.
+unsafe impl Send for Waiting {}
+
+impl Waiting {
+    /// Has the client's reply function called in the server's thread, with this to finish with.
+    fn wake(self, finish: Option<Finish>) {
+        let finish = finish.map_or(std::ptr::null_mut(), |finish| Box::into_raw(Box::new(Some(finish))));
+        // SAFETY: a client is woken once, since this is given away; the server frees what is given with `forget`. It
+        // takes the call from any thread.
+        unsafe { api!(RedisModule_UnblockClient(self.0, finish.cast())) };
+    }
+}
+
+/// That values are looked at beside the server's thread. Clients that would change one wait for its end.
+#[derive(Default)]
+pub struct Busy {
+    waiting: Mutex<Vec<Waiting>>,
+}
+
+impl Busy {
+    /// Has the command of this context start anew when the work is done.
+    pub fn wait(&self, context: &Context, command: Entry) {
+        // SAFETY: the context is valid, and its client can wait (`Context::can_wait`).
+        let client = unsafe { api!(RedisModule_BlockClient(context.raw(), Some(command), None, None, 0)) };
+        self.waiting.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(Waiting(client));
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let waiting = self.waiting.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
+        waiting.drain(..).for_each(|client| client.wake(None));
+    }
+}
+
+impl Context {
+    /// Whether the client can wait for its reply.
+    pub fn can_wait(&self) -> bool {
+        let not = raw::REDISMODULE_CTX_FLAGS_MULTI
+            | raw::REDISMODULE_CTX_FLAGS_LUA
+            | raw::REDISMODULE_CTX_FLAGS_DENY_BLOCKING
+            | raw::REDISMODULE_CTX_FLAGS_REPLICATED
+            | raw::REDISMODULE_CTX_FLAGS_LOADING;
+        // SAFETY: the context is valid. A command that starts anew after it waited cannot wait once more.
+        unsafe {
+            api!(RedisModule_GetContextFlags(self.raw())) as u32 & not == 0
+                && api!(RedisModule_IsBlockedReplyRequest(self.raw())) == 0
+        }
+    }
+
+    /// Has `work` done beside the server's thread if it is about so many bytes or more as the module was told, the
+    /// client can wait, and the thread is to be had; otherwise at once. Then what it returns is called in the server's
+    /// thread, with the arguments of the command.
+    ///
+    /// # Errors
+    /// Those of what `work` returns.
+    pub fn beside(
+        &self,
+        arguments: &[Argument],
+        bytes: usize,
+        busy: Arc<Busy>,
+        work: impl FnOnce() -> Finish + Send + 'static,
+    ) -> Result<(), Refusal> {
+        let is_long = bytes >= defaults::beside_from() && self.can_wait();
+        let Some(thread) = is_long.then(thread).flatten() else {
+            // What the work reads may be changed by what finishes it.
+            drop(busy);
+            return work()(self, arguments);
+        };
+        // SAFETY: the context is valid, and its client can wait.
+        let client = Waiting(unsafe { api!(RedisModule_BlockClient(self.raw(), Some(finish), None, Some(forget), 0)) });
+        let work: Work = Box::new(move || {
+            let finish =
+                catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Box::new(|_, _| Err(Refusal::INTERNAL)));
+            client.wake(Some(Box::new(move |context, arguments| {
+                // Values may be changed again, by this first of all.
+                drop(busy);
+                finish(context, arguments)
+            })));
+        });
+        // The thread ends with the server only.
+        let _ = thread.send(work);
+        Ok(())
+    }
+}
+
+/// The thread, which does one work after the other. `None` if the machine has no more threads.
+fn thread() -> Option<&'static Sender<Work>> {
+    static THREAD: OnceLock<Option<Sender<Work>>> = OnceLock::new();
+    let start = || {
+        let (sender, receiver) = channel::<Work>();
+        let run = move || receiver.iter().for_each(|work| work());
+        std::thread::Builder::new().name("petal".into()).spawn(run).ok().map(|_| sender)
+    };
+    THREAD.get_or_init(start).as_ref()
+}
+
+/// Called by the server in its thread, for the client whose work is done.
+unsafe extern "C" fn finish(
+    context: *mut raw::RedisModuleCtx,
+    arguments: *mut *mut raw::RedisModuleString,
+    count: c_int,
+) -> c_int {
+    // SAFETY: what was given to `wake`, which is freed by `forget` after this; the rest is valid until this returns.
+    unsafe {
+        let given = api!(RedisModule_GetBlockedClientPrivateData(context)).cast::<Option<Finish>>();
+        match given.as_mut().and_then(Option::take) {
+            Some(finish) => answer(context, arguments, count, finish),
+            None => OK,
+        }
+    }
+}
+
+/// Called by the server in its thread, after `finish`, or without if the client is gone.
+unsafe extern "C" fn forget(_: *mut raw::RedisModuleCtx, given: *mut c_void) {
+    if !given.is_null() {
+        // SAFETY: from `wake`, freed once.
+        let given = unsafe { Box::from_raw(given.cast::<Option<Finish>>()) };
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(given)));
+    }
+}
