@@ -64,10 +64,17 @@ pub fn prefetch<T>(word: &T) {
     let _ = address;
 }
 
+/// Whether the eight bytes from `byte` on are all among the words.
+#[inline]
+pub fn holds_eight<T>(words: &[T], byte: u64) -> bool {
+    const { assert!(size_of::<T>() == 8) };
+    byte < (words.len() as u64 * 8).saturating_sub(7)
+}
+
 /// The eight bytes from `byte` on as a little-endian number; zero if they are not all among the words.
 #[inline]
 pub fn read_unaligned(words: &[AtomicU64], byte: u64) -> u64 {
-    if byte >= (words.len() as u64 * 8).saturating_sub(7) {
+    if !holds_eight(words, byte) {
         return 0;
     }
     // SAFETY: `byte + 8` is at most the length of the words in bytes, which was just asked. The words that are read so
@@ -80,11 +87,23 @@ pub fn read_unaligned(words: &[AtomicU64], byte: u64) -> u64 {
 /// the words.
 #[inline]
 pub fn read_own_unaligned(words: &[u64], byte: u64) -> u64 {
-    if byte >= (words.len() as u64 * 8).saturating_sub(7) {
+    if !holds_eight(words, byte) {
         return 0;
     }
     // SAFETY: `byte + 8` is at most the length of the words in bytes, which was just asked.
     unsafe { words.as_ptr().cast::<u8>().add(byte as usize).cast::<u64>().read_unaligned() }
+}
+
+/// Writes a number as the eight bytes from `byte` on, little-endian. False, having written nothing, if they are not all
+/// among the words.
+#[inline]
+pub fn write_unaligned(words: &mut [u64], byte: u64, number: u64) -> bool {
+    if !holds_eight(words, byte) {
+        return false;
+    }
+    // SAFETY: `byte + 8` is at most the length of the words in bytes, which was just asked; any bytes are numbers.
+    unsafe { words.as_mut_ptr().cast::<u8>().add(byte as usize).cast::<u64>().write_unaligned(number) };
+    true
 }
 
 /// Whether the bit at `position` is set.

@@ -66,6 +66,13 @@ impl<T: TableKind> FingerprintFilter<T> {
         Some(new)
     }
 
+    /// Inserts the keys of a batch where [`Base::writable_at_once`] allows it and the table can; `None` if not.
+    fn insert_all_at_once(&mut self, batch: &mut dyn Batch) -> Option<Taken> {
+        let (keys, refused) = self.table.insert_many(self.base.writable_at_once()?, batch)?;
+        self.base.add_count(keys as u64);
+        Some(Taken { keys, outcome: refused.map_or(Ok(()), |hash| Err(self.refuse(hash))) })
+    }
+
     /// Removes a hash where [`Base::writable_at_once`] allows it: whether it may have been there.
     #[inline]
     fn remove(&mut self, hash: u64) -> Option<bool> {
@@ -212,6 +219,9 @@ impl<T: TableKind> Insert for FingerprintFilter<T> {
 
     fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {
         change_many(self, batch, |filter, batch| {
+            if let Some(taken) = filter.insert_all_at_once(batch) {
+                return taken;
+            }
             let ahead = filter.ahead();
             ring::trying(filter, ahead, batch, fetch, |filter, hash| match filter.insert(hash) {
                 Some(Some(new)) => Ok(new),

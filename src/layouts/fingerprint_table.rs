@@ -45,6 +45,12 @@ pub trait FingerprintTable: Send + Sync + Sized + 'static {
     /// Inserts a hash; whether it certainly was not there. `None`, having changed nothing, if there is no place for it.
     fn insert(&mut self, words: &mut [u64], hash: u64) -> Option<bool>;
 
+    /// Inserts the keys of a batch in order, until one has no place: how many were inserted, and the hash of that one.
+    /// `None`, having done nothing, where they are to be inserted one by one.
+    fn insert_many(&mut self, _words: &mut [u64], _batch: &mut dyn Batch) -> Option<(usize, Option<u64>)> {
+        None
+    }
+
     /// Takes one copy of a hash away. False, having changed nothing, if none is there.
     fn remove(&self, words: &mut [u64], hash: u64) -> bool;
 

@@ -36,8 +36,8 @@ pub struct Size {
 }
 
 /// Bits of a bucket of `slots` slots; a semi-sorted one has a bit less for each.
-pub fn bucket_bits(slots: u32, fingerprint_bits: u32, is_semi_sorted: bool) -> u64 {
-    u64::from(slots) * u64::from(fingerprint_bits - u32::from(is_semi_sorted))
+pub const fn bucket_bits(slots: u32, fingerprint_bits: u32, is_semi_sorted: bool) -> u64 {
+    slots as u64 * (fingerprint_bits - is_semi_sorted as u32) as u64
 }
 
 /// The share of its slots that a large table fills. Short fingerprints know few other buckets, and fill less.

@@ -36,6 +36,8 @@ struct Hashes<'a> {
     hashes: &'a [u64],
     next: usize,
     asked: bool,
+    /// Whether a key may be refused, after which there are no answers.
+    may_end: bool,
     answers: Vec<bool>,
 }
 
@@ -43,7 +45,7 @@ impl Hashes<'_> {
     /// The answers of what `run` does with a batch of these hashes.
     #[track_caller]
     fn answered(hashes: &[u64], asked: bool, run: impl FnOnce(&mut dyn Batch)) -> Vec<bool> {
-        let mut batch = Hashes { hashes, next: 0, asked, answers: Vec::new() };
+        let mut batch = Hashes { hashes, next: 0, asked, may_end: false, answers: Vec::new() };
         run(&mut batch);
         assert_eq!(batch.next, hashes.len(), "not all keys were taken");
         assert!(!asked || batch.answers.len() == hashes.len(), "{} keys have answers", batch.answers.len());
@@ -70,7 +72,8 @@ impl Batch for Hashes<'_> {
     }
 
     fn answer(&mut self, answers: u64, keys: usize) {
-        assert!(keys == GROUP || self.answers.len() + keys == self.hashes.len(), "a group of {keys} keys");
+        let is_whole = keys == GROUP || self.answers.len() + keys == self.hashes.len();
+        assert!(is_whole || self.may_end, "a group of {keys} keys");
         self.answers.extend((0..keys).map(|i| answers >> i & 1 == 1));
     }
 }
@@ -456,44 +459,100 @@ fn rates_of_filters_are_means_over_their_blocks() -> petal::Result<()> {
     Ok(())
 }
 
+/// Slots and widths of cuckoo filters: buckets that eight bytes hold wherever they begin, and others.
+fn cuckoo_shapes() -> impl Iterator<Item = (u32, u32, u64)> {
+    let shapes =
+        [(2, vec![4, 13, 28, 29, 31, 32]), (4, vec![4, 7, 8, 9, 12, 13, 14, 15, 16, 17]), (8, vec![4, 5, 7, 8, 9])];
+    let widths = |(slots, widths): (u32, Vec<u32>)| widths.into_iter().map(move |width| (slots, width));
+    shapes.into_iter().flat_map(widths).flat_map(|(slots, width)| [2, 30, 3000].map(|count| (slots, width, count)))
+}
+
 /// Cuckoo filters are looked up alike, whatever a bucket holds and wherever it begins, in and out of the caches.
 #[test]
 fn cuckoo_kernels_find_the_same_keys() {
-    use petal::layouts::cuckoo::{Buckets, Search};
+    use petal::layouts::cuckoo::{Buckets, Search, kernel};
     let mut search = Search::new().unwrap();
-    for (slots, widths) in
-        [(2, vec![4, 13, 28, 29, 31, 32]), (4, vec![4, 7, 12, 13, 15, 16, 17]), (8, vec![4, 7, 8, 9])]
-    {
-        for (width, count) in widths.iter().flat_map(|width| [(*width, 2), (*width, 30), (*width, 3000)]) {
-            let buckets = Buckets::new(count, slots, width, false).unwrap();
-            let mut words = vec![0; buckets.bits().div_ceil(64) as usize];
-            let inserted = buckets.all_slots() * 9 / 10;
-            for i in 0..inserted {
-                if buckets.insert(&mut words, mix(i), &mut search).is_none() {
-                    break;
-                }
+    for (slots, width, count) in cuckoo_shapes() {
+        let buckets = Buckets::new(count, slots, width, false).unwrap();
+        let plain = buckets.plain();
+        let mut words = vec![0; buckets.bits().div_ceil(64) as usize];
+        let inserted = buckets.all_slots() * 9 / 10;
+        for i in 0..inserted {
+            if plain.insert(&mut words, mix(i), &mut search).is_none() {
+                break;
             }
-            let far = FETCH_FROM - words.len();
-            for more in [0, if count == 30 { far } else { 0 }] {
-                let words = atomics(&[words.clone(), vec![0; more]].concat());
-                for keys in [0, 1, 7, 8, 63, 64, 65, 128, 1000] {
-                    let hashes: Vec<u64> = (0..keys).map(|i| mix(i * 7 % (2 * inserted))).collect();
-                    let expected: Vec<bool> = hashes.iter().map(|hash| buckets.contains(&words[..], *hash)).collect();
-                    for instructions in available() {
-                        let found = Hashes::answered(&hashes, true, |batch| {
-                            buckets.contains_many(&words, instructions, batch);
-                        });
-                        let name = format!("{:?}: {keys} keys, {slots} slots of {width} bits", instructions.kernel());
-                        assert_eq!(found, expected, "{name}");
-                        if keys as usize <= GROUP {
-                            let few = Few { keys: &hashes, flip: None };
-                            let found = buckets.contains_few(&words, instructions, &few);
-                            let bits = expected.iter().enumerate().fold(0, |all, (i, one)| all | u64::from(*one) << i);
-                            let mask = if keys == 64 { u64::MAX } else { (1 << keys) - 1 };
-                            assert_eq!(found & mask, bits, "{name}");
-                        }
+        }
+        let far = FETCH_FROM - words.len();
+        for more in [0, if count == 30 { far } else { 0 }] {
+            let words = atomics(&[words.clone(), vec![0; more]].concat());
+            for keys in [0, 1, 7, 8, 63, 64, 65, 128, 1000] {
+                let hashes: Vec<u64> = (0..keys).map(|i| mix(i * 7 % (2 * inserted))).collect();
+                let expected: Vec<bool> = hashes.iter().map(|hash| plain.contains(&words[..], *hash)).collect();
+                for instructions in available() {
+                    let name = format!("{:?}: {keys} keys, {slots} slots of {width} bits", instructions.kernel());
+                    let kernel = kernel(instructions, &buckets);
+                    let found =
+                        Hashes::answered(&hashes, true, |batch| (kernel.contains_many)(&buckets, &words, batch));
+                    assert_eq!(found, expected, "{name}");
+                    let one_by_one = hashes.iter().map(|hash| (kernel.contains)(&buckets, &words, *hash));
+                    assert!(one_by_one.eq(expected.iter().copied()), "{name}");
+                    if keys as usize <= GROUP {
+                        let few = Few { keys: &hashes, flip: None };
+                        let found = (kernel.contains_few)(&buckets, &words, instructions, &few);
+                        let bits = expected.iter().enumerate().fold(0, |all, (i, one)| all | u64::from(*one) << i);
+                        let mask = if keys == 64 { u64::MAX } else { (1 << keys) - 1 };
+                        assert_eq!(found & mask, bits, "{name}");
                     }
                 }
+            }
+        }
+    }
+}
+
+/// Cuckoo filters are changed alike, up and down, until they are full: the same bytes, and the same answers.
+#[test]
+fn cuckoo_kernels_leave_the_same_bytes() {
+    use petal::layouts::cuckoo::{Buckets, Search, kernel};
+    let mut search = Search::new().unwrap();
+    for ((slots, width, count), instructions) in
+        cuckoo_shapes().flat_map(|shape| available().map(move |instructions| (shape, instructions)))
+    {
+        let name = format!("{:?}: {count} buckets, {slots} slots of {width} bits", instructions.kernel());
+        let buckets = Buckets::new(count, slots, width, false).unwrap();
+        let (plain, kernel) = (buckets.plain(), kernel(instructions, &buckets));
+        let zeros = vec![0; buckets.bits().div_ceil(64) as usize];
+        let (mut words, mut expected) = (zeros.clone(), zeros.clone());
+        let (room, mut refused) = (buckets.all_slots(), 0);
+        for step in 0..if count == 3000 { 0 } else { 6 * room } {
+            let seed = mix(step);
+            let hash = mix(seed % (2 * room));
+            assert_eq!(buckets.copies(&words[..], hash), plain.copies(&expected[..], hash), "{name}");
+            if (seed >> 40) % 4 < if step / room % 3 == 2 { 1 } else { 3 } {
+                let is_new = plain.insert(&mut expected, hash, &mut search);
+                assert_eq!((kernel.insert)(&buckets, &mut words, hash, &mut search), is_new, "{name}");
+                refused += u64::from(is_new.is_none());
+            } else {
+                assert_eq!(buckets.remove(&mut words, hash), plain.remove(&mut expected, hash), "{name}");
+            }
+            assert_eq!(words, expected, "{name}");
+        }
+        assert!(refused > 0 || count == 3000, "{name}");
+        // In batches, of which the last one ends with a key that has no place.
+        let (mut words, mut expected) = (zeros.clone(), zeros);
+        for start in (0..).step_by(500) {
+            let hashes: Vec<u64> = (start..start + 500).map(|i| mix(i / 7 * 8 + i % 7)).collect();
+            let mut is_new = Vec::new();
+            let refused = hashes.iter().find(|hash| {
+                let outcome = plain.insert(&mut expected, **hash, &mut search);
+                is_new.extend(outcome);
+                outcome.is_none()
+            });
+            let mut batch = Hashes { hashes: &hashes, next: 0, asked: true, may_end: true, answers: Vec::new() };
+            let (keys, left) = (kernel.insert_many)(&buckets, &mut words, &mut batch, &mut search);
+            assert_eq!((keys, left), (is_new.len(), refused.copied()), "{name}");
+            assert!(words == expected && batch.answers == is_new, "{name}");
+            if refused.is_some() {
+                break;
             }
         }
     }

@@ -1,9 +1,9 @@
-//! The lookups of many keys for AVX-512: eight keys are one vector, from their hashes to their answers, for buckets that
+//! For processors with AVX-512. Of batches that are looked up eight keys are one vector, from their hashes to their answers, for buckets that
 //! eight bytes hold wherever they begin. The places of a group of keys are found when its hashes come, and its lines are
 //! fetched while the group before it is answered.
 
-use super::Buckets;
-use super::lookups::Kernel;
+use super::kernel::{self, Any, Four, Kernel, Shape};
+use super::{Buckets, Search, portable};
 use crate::bits::GOLDEN;
 use crate::bits::ring::{self, Batch, Few, GROUP};
 use crate::layouts::eight::{EIGHTS, Eight, WIDTH, all, at_once, hashes_of, in_turns, load, other, reduce, store};
@@ -11,8 +11,42 @@ use crate::simd::Instructions;
 use core::arch::x86_64::*;
 use core::sync::atomic::AtomicU64;
 
-/// The kernel.
-pub(super) static KERNEL: Kernel = Kernel { contains, contains_few, suits };
+/// The kernels: for any buckets, and for those of four fingerprints of 8, 12 and 16 bits.
+pub(super) static KERNELS: [Kernel; 4] =
+    [kernel::<Any>(), kernel::<Four<8>>(), kernel::<Four<12>>(), kernel::<Four<16>>()];
+
+const fn kernel<S: Shape>() -> Kernel {
+    Kernel {
+        // SAFETY: this kernel is given out for processors that have BMI1, BMI2, LZCNT and POPCNT (`simd::Kernel::Avx512`).
+        contains: |buckets, words, hash| unsafe { contains::<S>(buckets, words, hash) },
+        contains_many: contains_many::<S>,
+        contains_few: contains_few::<S>,
+        // SAFETY: as above.
+        insert: |buckets, words, hash, search| unsafe { insert::<S>(buckets, words, hash, search) },
+        // SAFETY: as above.
+        insert_many: |buckets, words, batch, search| unsafe { insert_many::<S>(buckets, words, batch, search) },
+    }
+}
+
+#[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
+fn contains<S: Shape>(buckets: &Buckets, words: &[AtomicU64], hash: u64) -> bool {
+    kernel::contains::<S>(buckets, words, hash)
+}
+
+#[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
+fn insert<S: Shape>(buckets: &Buckets, words: &mut [u64], hash: u64, search: &mut Search) -> Option<bool> {
+    kernel::insert::<S>(buckets, words, hash, search)
+}
+
+#[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
+fn insert_many<S: Shape>(
+    buckets: &Buckets,
+    words: &mut [u64],
+    batch: &mut dyn Batch,
+    search: &mut Search,
+) -> (usize, Option<u64>) {
+    kernel::insert_many::<S>(buckets, words, batch, search)
+}
 
 /// Where the keys of a group are.
 struct Group {
@@ -27,26 +61,23 @@ impl Group {
 
 /// Whether numbers of buckets are of 32 bits, and all of a bucket is in the eight bytes from the one in which it begins.
 fn suits(buckets: &Buckets, words: &[AtomicU64]) -> bool {
-    let before = match buckets.size.trailing_zeros() {
-        zeros @ 0..3 => 8 - (1 << zeros),
-        _ => 0,
-    };
-    !buckets.is_sorted
-        && buckets.count < 1 << 32
-        && buckets.size + before <= 64
-        && buckets.bits() <= words.len() as u64 * 64
+    buckets.is_narrow && buckets.count < 1 << 32 && buckets.bits() <= words.len() as u64 * 64
 }
 
-fn contains(buckets: &Buckets, words: &[AtomicU64], batch: &mut dyn Batch) {
-    assert!(suits(buckets, words));
-    // SAFETY: this kernel is given out for processors that have AVX-512 F, BW, DQ and VL, and the buckets suit.
-    unsafe { many(buckets, words, batch) }
+fn contains_many<S: Shape>(buckets: &Buckets, words: &[AtomicU64], batch: &mut dyn Batch) {
+    match suits(buckets, words) {
+        // SAFETY: this kernel is given out for processors that have AVX-512 F, BW, DQ and VL, and the buckets suit.
+        true => unsafe { many(buckets, words, batch) },
+        false => portable::contains_many::<S>(buckets, words, batch),
+    }
 }
 
-fn contains_few(buckets: &Buckets, words: &[AtomicU64], instructions: Instructions, few: &Few) -> u64 {
-    assert!(suits(buckets, words));
+fn contains_few<S: Shape>(buckets: &Buckets, words: &[AtomicU64], instructions: Instructions, few: &Few) -> u64 {
+    if !suits(buckets, words) {
+        return portable::contains_few::<S>(buckets, words, instructions, few);
+    }
     let (hashes, count) = hashes_of(few, instructions);
-    // SAFETY: as in `contains`.
+    // SAFETY: as in `contains_many`.
     unsafe { one_turn(buckets, words, &hashes, count) }
 }
 
@@ -91,7 +122,7 @@ fn fetch(words: &[AtomicU64], buckets: &[Eight; 2]) {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn find(buckets: &Buckets, hashes: &[u64; GROUP], group: &mut Group) {
     let (count, size) = (all(buckets.count), all(buckets.size));
-    let (one, greatest) = (all(1), all((1 << buckets.width) - 1));
+    let (one, greatest) = (all(1), all(buckets.greatest));
     let eights = hashes.as_chunks::<WIDTH>().0.iter();
     for ((hashes, fingerprints), places) in eights.zip(&mut group.fingerprints).zip(&mut group.buckets) {
         let hash = load(hashes);
@@ -113,7 +144,7 @@ fn find(buckets: &Buckets, hashes: &[u64; GROUP], group: &mut Group) {
 unsafe fn answer(buckets: &Buckets, words: &[AtomicU64], asked: &Group, i: usize) -> u8 {
     let start = words.as_ptr().cast::<u8>();
     let last = all((words.len() as u64 * 8).saturating_sub(8));
-    let (lows, highs) = (all(buckets.lows), all(buckets.ones << (buckets.width - 1)));
+    let (lows, highs) = (all(buckets.lows), all(buckets.highs));
     let pattern = _mm512_mullo_epi64(load(&asked.fingerprints[i]), all(buckets.ones));
     let mut found = 0;
     for bit in &asked.buckets[i] {

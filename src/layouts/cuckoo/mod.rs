@@ -16,18 +16,21 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-mod lookups;
+mod kernel;
 mod measure;
 mod merge;
+mod narrow;
 mod portable;
 mod search;
 mod semi_sort;
 mod table;
 
+pub use kernel::{Kernel, kernel};
 pub use search::{SEARCHED, Search};
 pub use table::Cuckoo;
 
-use crate::bits::{GOLDEN, mix, prefetch, reduce};
+use self::kernel::{Any, Shape};
+use crate::bits::{self, GOLDEN, mix, prefetch, reduce};
 use crate::format::Geometry;
 use crate::sizing::cuckoo::bucket_bits;
 use crate::storage::AnyBytes;
@@ -40,6 +43,13 @@ pub const MAX_SLOTS: usize = 8;
 pub trait Source {
     /// The word at a place.
     fn word(&self, at: usize) -> u64;
+
+    /// The bits from `bit` on that are in the eight bytes from the one it is in, and after them anything. `None` may be
+    /// said where these are not all there.
+    #[inline(always)]
+    fn eight(&self, bit: u64) -> Option<u64> {
+        Some(window(self, bit))
+    }
 }
 
 impl Source for [u64] {
@@ -47,12 +57,22 @@ impl Source for [u64] {
     fn word(&self, at: usize) -> u64 {
         self.get(at).map_or(0, |word| *word)
     }
+
+    #[inline(always)]
+    fn eight(&self, bit: u64) -> Option<u64> {
+        bits::holds_eight(self, bit / 8).then(|| bits::read_own_unaligned(self, bit / 8) >> (bit % 8))
+    }
 }
 
 impl Source for [AtomicU64] {
     #[inline]
     fn word(&self, at: usize) -> u64 {
         self.get(at).map_or(0, |word| word.load(Ordering::Relaxed))
+    }
+
+    #[inline(always)]
+    fn eight(&self, bit: u64) -> Option<u64> {
+        bits::holds_eight(self, bit / 8).then(|| bits::read_unaligned(self, bit / 8) >> (bit % 8))
     }
 }
 
@@ -81,6 +101,8 @@ pub struct Buckets {
     width: u32,
     /// Whether buckets are semi-sorted.
     is_sorted: bool,
+    /// Whether all of a bucket is in the eight bytes from the one in which it begins: then [`narrow`] has the short ways.
+    is_narrow: bool,
     /// Bits of a bucket.
     size: u64,
     /// Slots that one window holds.
@@ -91,6 +113,12 @@ pub struct Buckets {
     ones: u64,
     /// Their bits but the highest ones.
     lows: u64,
+    /// Their highest bits.
+    highs: u64,
+    /// The greatest fingerprint.
+    greatest: u64,
+    /// What [`narrow`] counts highest bits with.
+    counter: u64,
 }
 
 /// Where a key may be.
@@ -104,6 +132,10 @@ pub struct Place {
     pub other: u64,
 }
 
+impl Place {
+    const NONE: Place = Place { fingerprint: 0, bucket: 0, other: 0 };
+}
+
 /// What a bucket says of a fingerprint.
 #[derive(Clone, Copy)]
 struct Look {
@@ -114,9 +146,11 @@ struct Look {
 impl Buckets {
     /// So many buckets of 2, 4 or 8 slots for fingerprints of 4 to 32 bits; semi-sorted ones have four. `None` for
     /// others, and for a number of buckets that is odd or 0.
-    pub fn new(count: u64, slots: u32, width: u32, is_sorted: bool) -> Option<Buckets> {
-        let is_known = matches!(slots, 2 | 4 | 8) && (4..=32).contains(&width) && (!is_sorted || slots == 4);
-        let size = if is_known { bucket_bits(slots, width, is_sorted) } else { return None };
+    pub const fn new(count: u64, slots: u32, width: u32, is_sorted: bool) -> Option<Buckets> {
+        if !matches!(slots, 2 | 4 | 8) || width < 4 || width > 32 || is_sorted && slots != 4 {
+            return None;
+        }
+        let size = bucket_bits(slots, width, is_sorted);
         if count == 0 || count % 2 == 1 || count.checked_mul(size).is_none() {
             return None;
         }
@@ -124,10 +158,43 @@ impl Buckets {
         while together * width > 64 {
             together /= 2;
         }
-        let ones = (0..together).fold(0, |ones, slot| ones | 1 << (slot * width));
-        let lows = ((1_u64 << (width - 1)) - 1) * ones;
-        let windows = (slots / together).into();
-        Some(Buckets { count, slots, width, is_sorted, size, together, windows, ones, lows })
+        let (mut ones, mut slot) = (0, 0);
+        while slot < together {
+            ones |= 1 << (slot * width);
+            slot += 1;
+        }
+        let (lows, highs) = (((1_u64 << (width - 1)) - 1) * ones, ones << (width - 1));
+        let (windows, greatest) = ((slots / together) as u64, (1 << width) - 1);
+        let is_narrow = !is_sorted && narrow::suits(size);
+        let counter = if is_narrow { narrow::counter(slots, width) } else { 0 };
+        Some(Buckets {
+            count,
+            slots,
+            width,
+            is_sorted,
+            is_narrow,
+            size,
+            together,
+            windows,
+            ones,
+            lows,
+            highs,
+            greatest,
+            counter,
+        })
+    }
+
+    /// So many buckets, as many as some have, of four fingerprints of so many bits.
+    const fn of_four(count: u64, width: u32) -> Buckets {
+        match Buckets::new(count, 4, width, false) {
+            Some(buckets) => buckets,
+            None => panic!("these are widths and numbers of buckets"),
+        }
+    }
+
+    /// The same buckets without the short ways of those that eight bytes hold, which are compared with these.
+    pub fn plain(self) -> Buckets {
+        Buckets { is_narrow: false, ..self }
     }
 
     /// The buckets that a geometry describes, if it is one of theirs.
@@ -161,19 +228,19 @@ impl Buckets {
 
     /// How many classes of keys it tells apart: those of one class have their fingerprint and both buckets in common.
     pub fn classes(&self) -> u64 {
-        (self.count / 2).saturating_mul((1 << self.width) - 1)
+        (self.count / 2).saturating_mul(self.greatest)
     }
 
     /// Where a key with this hash may be.
-    #[inline]
+    #[inline(always)]
     pub fn place(&self, hash: u64) -> Place {
-        let fingerprint = 1 + reduce(hash.wrapping_mul(GOLDEN), (1 << self.width) - 1);
+        let fingerprint = 1 + reduce(hash.wrapping_mul(GOLDEN), self.greatest);
         let bucket = reduce(hash, self.count);
         Place { fingerprint, bucket, other: self.other(bucket, fingerprint) }
     }
 
     /// The other bucket of a fingerprint.
-    #[inline]
+    #[inline(always)]
     pub fn other(&self, bucket: u64, fingerprint: u64) -> u64 {
         let sum = 2 * reduce(mix(fingerprint), self.count / 2) + 1;
         let other = sum.wrapping_sub(bucket);
@@ -202,9 +269,9 @@ impl Buckets {
     }
 
     /// The highest bits of those slots of a window that are 0.
-    #[inline]
+    #[inline(always)]
     fn zeros(&self, window: u64) -> u64 {
-        !((window & self.lows).wrapping_add(self.lows) | window) & (self.ones << (self.width - 1))
+        !((window & self.lows).wrapping_add(self.lows) | window) & self.highs
     }
 
     /// The first bits of the windows that hold a bucket.
@@ -220,7 +287,10 @@ impl Buckets {
         if self.is_sorted {
             return semi_sort::entries(words, bucket * self.size, self.width);
         }
-        let mask = (1 << self.width) - 1;
+        if self.is_narrow {
+            return self.narrow_entries(words, bucket);
+        }
+        let mask = self.greatest;
         let mut entries = [0; MAX_SLOTS];
         let slots = entries.chunks_exact_mut(self.together as usize);
         for (slots, bit) in slots.zip(self.windows(bucket)) {
@@ -241,6 +311,9 @@ impl Buckets {
             }
             return look;
         }
+        if self.is_narrow {
+            return self.narrow_look(words, bucket, fingerprint);
+        }
         for bit in self.windows(bucket) {
             let window = window(words, bit);
             look.copies += self.zeros(window ^ (fingerprint * self.ones)).count_ones();
@@ -255,19 +328,32 @@ impl Buckets {
         if self.is_sorted {
             return semi_sort::has(words, bucket * self.size, self.width, fingerprint);
         }
+        if self.is_narrow {
+            return self.narrow_has(words, bucket, fingerprint);
+        }
         // In which slot it is, and of most buckets whether it is there, is a matter of chance: all windows are looked at,
         // so that there is nothing to guess.
         let pattern = fingerprint * self.ones;
         let zeros = |bit| self.zeros(window(words, bit) ^ pattern);
-        if self.windows == 1 {
-            return zeros(bucket * self.size) != 0;
-        }
         self.windows(bucket).fold(0, |found, bit| found | zeros(bit)) != 0
     }
 
     /// Whether a key with this hash may be there.
-    #[inline]
     pub fn contains(&self, words: &(impl Source + ?Sized), hash: u64) -> bool {
+        self.contains_as::<Any>(words, hash)
+    }
+
+    /// [`Buckets::contains`] of buckets of a shape that the compiler knows.
+    #[inline(always)]
+    fn contains_as<S: Shape>(&self, words: &(impl Source + ?Sized), hash: u64) -> bool {
+        let shape = S::of(self);
+        let at_once = if shape.is_narrow { shape.narrow_contains(words, shape.place(hash)) } else { None };
+        at_once.unwrap_or_else(|| self.plain_contains(words, hash))
+    }
+
+    /// Looks a hash up window by window. Out of line, for the sake of those that are found at once.
+    #[inline(never)]
+    fn plain_contains(&self, words: &(impl Source + ?Sized), hash: u64) -> bool {
         let Place { fingerprint, bucket, other } = self.place(hash);
         // Not one after the other: the two may be waited for together.
         self.has(words, bucket, fingerprint) | self.has(words, other, fingerprint)
@@ -293,6 +379,9 @@ impl Buckets {
         if self.is_sorted {
             return semi_sort::replace(words, bucket * self.size, self.width, old, new);
         }
+        if let Some(is_there) = self.is_narrow.then(|| self.narrow_replace(words, bucket, old, new)).flatten() {
+            return is_there;
+        }
         let found = |bit| match self.zeros(window(words, bit) ^ (old * self.ones)) {
             0 => None,
             zeros => Some(bit + u64::from(zeros.trailing_zeros() + 1 - self.width)),
@@ -303,8 +392,22 @@ impl Buckets {
     }
 
     /// Inserts a hash; whether it certainly was not there. `None`, having changed nothing, if there is no place for it.
-    #[inline]
     pub fn insert(&self, words: &mut [u64], hash: u64, search: &mut Search) -> Option<bool> {
+        self.insert_as::<Any>(words, hash, search)
+    }
+
+    /// [`Buckets::insert`] into buckets of a shape that the compiler knows.
+    #[inline(always)]
+    fn insert_as<S: Shape>(&self, words: &mut [u64], hash: u64, search: &mut Search) -> Option<bool> {
+        let shape = S::of(self);
+        let at_once = if shape.is_narrow { shape.narrow_insert(words, shape.place(hash)) } else { None };
+        at_once.or_else(|| self.plain_insert(words, hash, search))
+    }
+
+    /// Inserts a hash window by window, and moves entries where its buckets are full. Out of line, for the sake of those
+    /// that are inserted at once.
+    #[inline(never)]
+    fn plain_insert(&self, words: &mut [u64], hash: u64, search: &mut Search) -> Option<bool> {
         let Place { fingerprint, bucket, other } = self.place(hash);
         let (first, second) = (self.look(words, bucket, fingerprint), self.look(words, other, fingerprint));
         let copies = first.copies + second.copies;
@@ -331,6 +434,12 @@ impl Buckets {
     /// Takes one copy of a hash away. False, having changed nothing, if none is there.
     #[inline]
     pub fn remove(&self, words: &mut [u64], hash: u64) -> bool {
+        let at_once = if self.is_narrow { self.narrow_remove(words, self.place(hash)) } else { None };
+        at_once.unwrap_or_else(|| self.plain_remove(words, hash))
+    }
+
+    #[inline(never)]
+    fn plain_remove(&self, words: &mut [u64], hash: u64) -> bool {
         let Place { fingerprint, bucket, other } = self.place(hash);
         self.replace(words, bucket, fingerprint, 0) || self.replace(words, other, fingerprint, 0)
     }

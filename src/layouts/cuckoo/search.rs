@@ -9,6 +9,7 @@
 use super::Buckets;
 use crate::error::Result;
 use crate::storage::try_vec;
+use core::ops::Range;
 
 /// How many buckets are looked at before an insertion is refused.
 pub const SEARCHED: usize = 2048;
@@ -48,25 +49,42 @@ impl Search {
         // The nearest buckets come first, and are looked at when those after the next one were fetched.
         let mut looked = full.len();
         for at in 0..SEARCHED {
-            let upto = self.nodes.len();
-            if at < upto && upto + buckets.slots as usize <= SEARCHED {
-                let bucket = self.nodes[at].bucket;
-                for entry in &buckets.entries(words, bucket)[..buckets.slots as usize] {
-                    let next = buckets.other(bucket, *entry);
-                    buckets.fetch_bucket(words, next);
-                    self.nodes.push(Node { bucket: next, fingerprint: *entry as u32, before: at as u32 });
-                }
+            let known = self.nodes.len();
+            if at < known && known + buckets.slots as usize <= SEARCHED {
+                self.add_next(buckets, words, at);
             }
-            if let Some(at) = (looked..upto).find(|at| buckets.has(words, self.nodes[*at].bucket, 0)) {
+            if let Some(at) = self.first_with_room(buckets, words, looked..known) {
                 self.move_along(buckets, words, at);
                 return true;
             }
-            looked = upto;
+            looked = known;
             if looked == self.nodes.len() {
                 break;
             }
         }
         false
+    }
+
+    /// Adds the other buckets of the entries of a bucket on the way, and asks for their lines.
+    #[inline(always)]
+    fn add_next(&mut self, buckets: &Buckets, words: &[u64], at: usize) {
+        let bucket = self.nodes[at].bucket;
+        let entries = buckets.entries(words, bucket);
+        self.nodes.extend(entries[..buckets.slots as usize].iter().map(|entry| {
+            let next = buckets.other(bucket, *entry);
+            buckets.fetch_bucket(words, next);
+            Node { bucket: next, fingerprint: *entry as u32, before: at as u32 }
+        }));
+    }
+
+    /// The first bucket with an empty slot among some. All are looked at, at most as many as a bucket has slots: which
+    /// one it is nobody can guess.
+    #[inline(always)]
+    fn first_with_room(&self, buckets: &Buckets, words: &[u64], some: Range<usize>) -> Option<usize> {
+        let start = some.start;
+        let has_room = |(i, node): (usize, &Node)| u64::from(buckets.has(words, node.bucket, 0)) << i;
+        let with_room = self.nodes[some].iter().enumerate().map(has_room).fold(0, |all, one| all | one);
+        (with_room != 0).then(|| start + with_room.trailing_zeros() as usize)
     }
 
     /// Moves the entries of the way to a bucket with an empty slot, the last one first.

@@ -1,6 +1,6 @@
 //! Buckets as a table of fingerprints.
 
-use super::{Buckets, Search, measure, merge};
+use super::{Buckets, Kernel, Search, kernel, measure, merge};
 use crate::bits;
 use crate::bits::ring::{Batch, Few};
 use crate::error::{Result, error};
@@ -12,6 +12,7 @@ use core::sync::atomic::AtomicU64;
 /// Buckets with their inner loops, and with memory to search for empty slots in.
 pub struct Cuckoo {
     buckets: Buckets,
+    kernel: &'static Kernel,
     instructions: Instructions,
     search: Search,
 }
@@ -21,12 +22,12 @@ impl FingerprintTable for Cuckoo {
 
     fn of(geometry: &Geometry, instructions: Instructions) -> Result<Option<Cuckoo>> {
         let Some(buckets) = Buckets::of_geometry(geometry) else { return Ok(None) };
-        Ok(Some(Cuckoo { buckets, instructions, search: Search::new()? }))
+        Ok(Some(Cuckoo { buckets, kernel: kernel(instructions, &buckets), instructions, search: Search::new()? }))
     }
 
     #[inline]
     fn contains(&self, words: &[AtomicU64], hash: u64) -> bool {
-        self.buckets.contains(words, hash)
+        (self.kernel.contains)(&self.buckets, words, hash)
     }
 
     #[inline]
@@ -35,16 +36,20 @@ impl FingerprintTable for Cuckoo {
     }
 
     fn contains_many(&self, words: &[AtomicU64], batch: &mut dyn Batch) {
-        self.buckets.contains_many(words, self.instructions, batch);
+        (self.kernel.contains_many)(&self.buckets, words, batch);
     }
 
     fn contains_few(&self, words: &[AtomicU64], few: &Few) -> u64 {
-        self.buckets.contains_few(words, self.instructions, few)
+        (self.kernel.contains_few)(&self.buckets, words, self.instructions, few)
     }
 
     #[inline]
     fn insert(&mut self, words: &mut [u64], hash: u64) -> Option<bool> {
-        self.buckets.insert(words, hash, &mut self.search)
+        (self.kernel.insert)(&self.buckets, words, hash, &mut self.search)
+    }
+
+    fn insert_many(&mut self, words: &mut [u64], batch: &mut dyn Batch) -> Option<(usize, Option<u64>)> {
+        Some((self.kernel.insert_many)(&self.buckets, words, batch, &mut self.search))
     }
 
     #[inline]
