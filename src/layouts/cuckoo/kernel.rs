@@ -115,7 +115,7 @@ pub(super) fn insert_many<S: Shape>(
                 shape.fetch_place(words, &later.places[i]);
             }
             let at_once = if shape.is_narrow { shape.narrow_insert(words, group.places[i]) } else { None };
-            match at_once.or_else(|| buckets.plain_insert(words, group.hashes[i], search)) {
+            match at_once.or_else(|| buckets.insert_crowded::<S>(words, group.hashes[i], search)) {
                 Some(is_new) => answers |= u64::from(is_new) << i,
                 None => {
                     if i > 0 {

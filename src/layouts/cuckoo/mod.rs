@@ -401,11 +401,18 @@ impl Buckets {
     fn insert_as<S: Shape>(&self, words: &mut [u64], hash: u64, search: &mut Search) -> Option<bool> {
         let shape = S::of(self);
         let at_once = if shape.is_narrow { shape.narrow_insert(words, shape.place(hash)) } else { None };
-        at_once.or_else(|| self.plain_insert(words, hash, search))
+        at_once.or_else(|| self.insert_crowded::<S>(words, hash, search))
     }
 
-    /// Inserts a hash window by window, and moves entries where its buckets are full. Out of line, for the sake of those
-    /// that are inserted at once.
+    /// Inserts a hash that was not inserted at once. Out of line, for the sake of those that are.
+    #[inline(never)]
+    fn insert_crowded<S: Shape>(&self, words: &mut [u64], hash: u64, search: &mut Search) -> Option<bool> {
+        let shape = S::of(self);
+        let moved = if shape.is_narrow { shape.narrow_move(words, shape.place(hash)) } else { None };
+        moved.or_else(|| self.plain_insert(words, hash, search))
+    }
+
+    /// Inserts a hash window by window, and moves entries where its buckets are full.
     #[inline(never)]
     fn plain_insert(&self, words: &mut [u64], hash: u64, search: &mut Search) -> Option<bool> {
         let Place { fingerprint, bucket, other } = self.place(hash);

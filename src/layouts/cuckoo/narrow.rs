@@ -26,6 +26,12 @@ pub(super) const fn counter(slots: u32, width: u32) -> u64 {
     counter
 }
 
+/// One of two numbers, without a branch.
+#[inline(always)]
+fn pick(first: u64, second: u64, is_second: bool) -> u64 {
+    first ^ (first ^ second) & u64::from(is_second).wrapping_neg()
+}
+
 impl Buckets {
     /// A bucket; above its bits there may be others.
     #[inline(always)]
@@ -110,9 +116,39 @@ impl Buckets {
         if here | there == 0 {
             return None;
         }
-        let (bucket, empty) =
-            if self.count_highs(here) >= self.count_highs(there) { (bucket, here) } else { (other, there) };
-        self.change_slot(words, bucket, empty, fingerprint);
+        let is_there = self.count_highs(here) < self.count_highs(there);
+        self.change_slot(words, pick(bucket, other, is_there), pick(here, there, is_there), fingerprint);
+        let [here, there] = self.equal(pair, fingerprint);
+        Some(here | there == 0)
+    }
+
+    /// [`Buckets::insert`] where both buckets are full and an entry of theirs has room in its other one, as `search` would
+    /// find it; `None`, having changed nothing, where none has or it takes the plain way. The other buckets of all entries
+    /// are looked at together.
+    #[inline(always)]
+    pub(super) fn narrow_move(&self, words: &mut [u64], place: Place) -> Option<bool> {
+        let Place { fingerprint, bucket, other } = place;
+        let pair = self.pair(words, place)?;
+        let slots = self.slots as usize;
+        let (mut nexts, mut with_room) = ([0; 2 * MAX_SLOTS], 0_u64);
+        for (half, (from, mut eight)) in [(bucket, pair[0]), (other, pair[1])].into_iter().enumerate() {
+            for i in half * slots..(half + 1) * slots {
+                nexts[i] = self.other(from, eight & self.greatest);
+                with_room |= u64::from(self.zeros(words.eight(nexts[i] * self.size)?) != 0) << i;
+                eight >>= self.width;
+            }
+        }
+        if with_room == 0 {
+            return None;
+        }
+        let first = with_room.trailing_zeros();
+        let is_there = first >= self.slots;
+        let shift = (first - if is_there { self.slots } else { 0 }) * self.width;
+        let entry = pick(pair[0], pair[1], is_there) >> shift & self.greatest;
+        let next = nexts[first as usize % nexts.len()];
+        let empty = self.zeros(words.eight(next * self.size)?);
+        self.change_slot(words, next, empty, entry);
+        self.change_slot(words, pick(bucket, other, is_there), 1 << (shift + self.width - 1), entry ^ fingerprint);
         let [here, there] = self.equal(pair, fingerprint);
         Some(here | there == 0)
     }
@@ -133,10 +169,11 @@ impl Buckets {
     pub(super) fn narrow_remove(&self, words: &mut [u64], place: Place) -> Option<bool> {
         let Place { fingerprint, bucket, other } = place;
         let [here, there] = self.equal(self.pair(words, place)?, fingerprint);
-        let (bucket, found) = if here != 0 { (bucket, here) } else { (other, there) };
-        if found != 0 {
-            self.change_slot(words, bucket, found, fingerprint);
+        let is_found = here | there != 0;
+        if is_found {
+            let is_there = here == 0;
+            self.change_slot(words, pick(bucket, other, is_there), pick(here, there, is_there), fingerprint);
         }
-        Some(found != 0)
+        Some(is_found)
     }
 }
