@@ -85,7 +85,7 @@ impl Group {
     #[inline(always)]
     fn fill(&mut self, buckets: &Buckets, batch: &mut dyn Batch) {
         self.keys = batch.next(&mut self.hashes);
-        for (place, hash) in self.places.iter_mut().zip(&self.hashes) {
+        for (place, hash) in self.places.iter_mut().zip(&self.hashes[..self.keys]) {
             *place = buckets.place(*hash);
         }
     }
@@ -101,10 +101,16 @@ pub(super) fn insert_many<S: Shape>(
     search: &mut Search,
 ) -> (usize, Option<u64>) {
     let shape = S::of(buckets);
-    let (mut group, mut later, mut done) = (Group::NONE, Group::NONE, 0);
+    let (mut groups, mut done) = ([Group::NONE; 2], 0);
+    let [group, _] = &mut groups;
     group.fill(&shape, batch);
     group.places[..group.keys].iter().for_each(|place| shape.fetch_place(words, place));
-    while group.keys > 0 {
+    for turn in 0_u64.. {
+        let [first, second] = &mut groups;
+        let (group, later) = if turn % 2 == 0 { (first, second) } else { (second, first) };
+        if group.keys == 0 {
+            break;
+        }
         later.keys = 0;
         if group.keys == GROUP {
             later.fill(&shape, batch);
@@ -127,7 +133,6 @@ pub(super) fn insert_many<S: Shape>(
         }
         batch.answer(answers, group.keys);
         done += group.keys;
-        core::mem::swap(&mut group, &mut later);
     }
     (done, None)
 }

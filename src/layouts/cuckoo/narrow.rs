@@ -6,6 +6,7 @@
 
 use super::{Buckets, Look, MAX_SLOTS, Place, Source, window};
 use crate::bits::{read_own_unaligned, write_unaligned};
+use core::hint::select_unpredictable;
 
 /// Whether buckets of so many bits are, wherever they begin.
 pub(super) const fn suits(size: u64) -> bool {
@@ -24,12 +25,6 @@ pub(super) const fn counter(slots: u32, width: u32) -> u64 {
         slot += 1;
     }
     counter
-}
-
-/// One of two numbers, without a branch.
-#[inline(always)]
-fn pick(first: u64, second: u64, is_second: bool) -> u64 {
-    first ^ (first ^ second) & u64::from(is_second).wrapping_neg()
 }
 
 impl Buckets {
@@ -117,7 +112,8 @@ impl Buckets {
             return None;
         }
         let is_there = self.count_highs(here) < self.count_highs(there);
-        self.change_slot(words, pick(bucket, other, is_there), pick(here, there, is_there), fingerprint);
+        let pick = |second, first| select_unpredictable(is_there, second, first);
+        self.change_slot(words, pick(other, bucket), pick(there, here), fingerprint);
         let [here, there] = self.equal(pair, fingerprint);
         Some(here | there == 0)
     }
@@ -143,12 +139,13 @@ impl Buckets {
         }
         let first = with_room.trailing_zeros();
         let is_there = first >= self.slots;
-        let shift = (first - if is_there { self.slots } else { 0 }) * self.width;
-        let entry = pick(pair[0], pair[1], is_there) >> shift & self.greatest;
+        let pick = |second, first| select_unpredictable(is_there, second, first);
+        let shift = (first % self.slots) * self.width;
+        let entry = pick(pair[1], pair[0]) >> shift & self.greatest;
         let next = nexts[first as usize % nexts.len()];
         let empty = self.zeros(words.eight(next * self.size)?);
         self.change_slot(words, next, empty, entry);
-        self.change_slot(words, pick(bucket, other, is_there), 1 << (shift + self.width - 1), entry ^ fingerprint);
+        self.change_slot(words, pick(other, bucket), 1 << (shift + self.width - 1), entry ^ fingerprint);
         let [here, there] = self.equal(pair, fingerprint);
         Some(here | there == 0)
     }
@@ -171,8 +168,8 @@ impl Buckets {
         let [here, there] = self.equal(self.pair(words, place)?, fingerprint);
         let is_found = here | there != 0;
         if is_found {
-            let is_there = here == 0;
-            self.change_slot(words, pick(bucket, other, is_there), pick(here, there, is_there), fingerprint);
+            let pick = |second, first| select_unpredictable(here == 0, second, first);
+            self.change_slot(words, pick(other, bucket), pick(there, here), fingerprint);
         }
         Some(is_found)
     }
