@@ -7,7 +7,7 @@ use crate::kind::{
     Base, Cardinality, Count, Enumerate, Insert, Kind, Merge, Overlap, Payload, Remove, Resize, change_many, change_one,
 };
 use crate::layouts::Measure;
-use crate::layouts::fingerprint_table::FingerprintTable;
+use crate::layouts::fingerprint_table::{FingerprintTable, Inserted};
 use crate::sizing::{bloom, hash_floor};
 use crate::storage::try_box;
 use core::sync::atomic::AtomicU64;
@@ -68,7 +68,7 @@ impl<T: TableKind> FingerprintFilter<T> {
 
     /// Inserts the keys of a batch where [`Base::writable_at_once`] allows it and the table can; `None` if not.
     fn insert_all_at_once(&mut self, batch: &mut dyn Batch) -> Option<Taken> {
-        let (keys, refused) = self.table.insert_many(self.base.writable_at_once()?, batch)?;
+        let Inserted { keys, refused } = self.table.insert_many(self.base.writable_at_once()?, batch)?;
         self.base.add_count(keys as u64);
         Some(Taken { keys, outcome: refused.map_or(Ok(()), |hash| Err(self.refuse(hash))) })
     }

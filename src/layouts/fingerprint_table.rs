@@ -18,6 +18,15 @@ pub struct Held {
     pub classes: u64,
 }
 
+/// How far a batch of insertions came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inserted {
+    /// How many keys, the first so many, were inserted.
+    pub keys: usize,
+    /// The hash of the key after them, if that has no place.
+    pub refused: Option<u64>,
+}
+
 /// A table of fingerprints over words, whose hashes are uniform. In all calls `words` are those of a payload of the
 /// geometry that the table is of.
 pub trait FingerprintTable: Send + Sync + Sized + 'static {
@@ -45,9 +54,9 @@ pub trait FingerprintTable: Send + Sync + Sized + 'static {
     /// Inserts a hash; whether it certainly was not there. `None`, having changed nothing, if there is no place for it.
     fn insert(&mut self, words: &mut [u64], hash: u64) -> Option<bool>;
 
-    /// Inserts the keys of a batch in order, until one has no place: how many were inserted, and the hash of that one.
-    /// `None`, having done nothing, where they are to be inserted one by one.
-    fn insert_many(&mut self, _words: &mut [u64], _batch: &mut dyn Batch) -> Option<(usize, Option<u64>)> {
+    /// Inserts the keys of a batch in order, until one has no place. `None`, having done nothing, where they are to be
+    /// inserted one by one.
+    fn insert_many(&mut self, _words: &mut [u64], _batch: &mut dyn Batch) -> Option<Inserted> {
         None
     }
 

@@ -513,6 +513,7 @@ fn cuckoo_kernels_find_the_same_keys() {
 #[test]
 fn cuckoo_kernels_leave_the_same_bytes() {
     use petal::layouts::cuckoo::{Buckets, Search, kernel};
+    use petal::layouts::fingerprint_table::Inserted;
     let mut search = Search::new().unwrap();
     for ((slots, width, count), instructions) in
         cuckoo_shapes().flat_map(|shape| available().map(move |instructions| (shape, instructions)))
@@ -548,8 +549,9 @@ fn cuckoo_kernels_leave_the_same_bytes() {
                 outcome.is_none()
             });
             let mut batch = Hashes { hashes: &hashes, next: 0, asked: true, may_end: true, answers: Vec::new() };
-            let (keys, left) = (kernel.insert_many)(&buckets, &mut words, &mut batch, &mut search);
-            assert_eq!((keys, left), (is_new.len(), refused.copied()), "{name}");
+            let inserted = (kernel.insert_many)(&buckets, &mut words, &mut batch, &mut search);
+            let expected_to = Inserted { keys: is_new.len(), refused: refused.copied() };
+            assert_eq!(inserted, expected_to, "{name}");
             assert!(words == expected && batch.answers == is_new, "{name}");
             if refused.is_some() {
                 break;

@@ -1,12 +1,13 @@
-//! For processors with AVX-512. Of batches that are looked up eight keys are one vector, from their hashes to their answers, for buckets that
-//! eight bytes hold wherever they begin. The places of a group of keys are found when its hashes come, and its lines are
-//! fetched while the group before it is answered.
+//! For processors with AVX-512. Of batches that are looked up eight keys are one vector, from their hashes to their
+//! answers, for buckets that eight bytes hold wherever they begin. The places of a group of keys are found when its
+//! hashes come, and its lines are fetched while the group before it is answered.
 
 use super::kernel::{self, Any, Four, Kernel, Shape};
 use super::{Buckets, Search, portable};
 use crate::bits::GOLDEN;
 use crate::bits::ring::{self, Batch, Few, GROUP};
 use crate::layouts::eight::{EIGHTS, Eight, WIDTH, all, at_once, hashes_of, in_turns, load, other, reduce, store};
+use crate::layouts::fingerprint_table::Inserted;
 use crate::simd::Instructions;
 use core::arch::x86_64::*;
 use core::sync::atomic::AtomicU64;
@@ -39,12 +40,7 @@ fn insert<S: Shape>(buckets: &Buckets, words: &mut [u64], hash: u64, search: &mu
 }
 
 #[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
-fn insert_many<S: Shape>(
-    buckets: &Buckets,
-    words: &mut [u64],
-    batch: &mut dyn Batch,
-    search: &mut Search,
-) -> (usize, Option<u64>) {
+fn insert_many<S: Shape>(buckets: &Buckets, words: &mut [u64], batch: &mut dyn Batch, search: &mut Search) -> Inserted {
     kernel::insert_many::<S>(buckets, words, batch, search)
 }
 

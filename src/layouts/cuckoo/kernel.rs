@@ -6,6 +6,7 @@ use super::avx512;
 use super::{Buckets, Place, Search, portable};
 use crate::bits::prefetch;
 use crate::bits::ring::{Batch, Few, GROUP};
+use crate::layouts::fingerprint_table::Inserted;
 use crate::simd::{self, Instructions};
 use core::sync::atomic::AtomicU64;
 
@@ -20,8 +21,8 @@ pub struct Kernel {
     pub contains_few: fn(&Buckets, &[AtomicU64], Instructions, &Few) -> u64,
     /// Inserts a hash: [`Buckets::insert`].
     pub insert: fn(&Buckets, &mut [u64], u64, &mut Search) -> Option<bool>,
-    /// Inserts the keys of a batch in order, until one has no place: how many were inserted, and the hash of that one.
-    pub insert_many: fn(&Buckets, &mut [u64], &mut dyn Batch, &mut Search) -> (usize, Option<u64>),
+    /// Inserts the keys of a batch in order, until one has no place.
+    pub insert_many: fn(&Buckets, &mut [u64], &mut dyn Batch, &mut Search) -> Inserted,
 }
 
 /// The inner loops of an instruction set for these buckets.
@@ -99,7 +100,7 @@ pub(super) fn insert_many<S: Shape>(
     words: &mut [u64],
     batch: &mut dyn Batch,
     search: &mut Search,
-) -> (usize, Option<u64>) {
+) -> Inserted {
     let shape = S::of(buckets);
     let (mut groups, mut done) = ([Group::NONE; 2], 0);
     let [group, _] = &mut groups;
@@ -127,14 +128,14 @@ pub(super) fn insert_many<S: Shape>(
                     if i > 0 {
                         batch.answer(answers, i);
                     }
-                    return (done + i, Some(group.hashes[i]));
+                    return Inserted { keys: done + i, refused: Some(group.hashes[i]) };
                 }
             }
         }
         batch.answer(answers, group.keys);
         done += group.keys;
     }
-    (done, None)
+    Inserted { keys: done, refused: None }
 }
 
 impl Buckets {

@@ -8,7 +8,7 @@ use super::{Buckets, Look, MAX_SLOTS, Place, Source, window};
 use crate::bits::{read_own_unaligned, write_unaligned};
 use core::hint::select_unpredictable;
 
-/// Whether buckets of so many bits are, wherever they begin.
+/// Whether all bits of buckets of so many are in the eight bytes from the one in which they begin, wherever that is.
 pub(super) const fn suits(size: u64) -> bool {
     let before = match size.trailing_zeros() {
         zeros @ 0..3 => 8 - (1 << zeros),
@@ -128,7 +128,8 @@ impl Buckets {
         let slots = self.slots as usize;
         let (mut nexts, mut with_room) = ([0; 2 * MAX_SLOTS], 0_u64);
         for (half, (from, mut eight)) in [(bucket, pair[0]), (other, pair[1])].into_iter().enumerate() {
-            for i in half * slots..(half + 1) * slots {
+            for slot in 0..slots {
+                let i = half * slots + slot;
                 nexts[i] = self.other(from, eight & self.greatest);
                 with_room |= u64::from(self.zeros(words.eight(nexts[i] * self.size)?) != 0) << i;
                 eight >>= self.width;

@@ -5,7 +5,7 @@ use crate::bits;
 use crate::bits::ring::{Batch, Few};
 use crate::error::{Result, error};
 use crate::format::Geometry;
-use crate::layouts::fingerprint_table::{FingerprintTable, Held};
+use crate::layouts::fingerprint_table::{FingerprintTable, Held, Inserted};
 use crate::simd::Instructions;
 use core::sync::atomic::AtomicU64;
 
@@ -48,7 +48,7 @@ impl FingerprintTable for Cuckoo {
         (self.kernel.insert)(&self.buckets, words, hash, &mut self.search)
     }
 
-    fn insert_many(&mut self, words: &mut [u64], batch: &mut dyn Batch) -> Option<(usize, Option<u64>)> {
+    fn insert_many(&mut self, words: &mut [u64], batch: &mut dyn Batch) -> Option<Inserted> {
         Some((self.kernel.insert_many)(&self.buckets, words, batch, &mut self.search))
     }
 
