@@ -283,7 +283,11 @@ pub fn replace(
             if !are_as_lent(context, &arguments[1..=keys], &stamps) {
                 return command(context, arguments);
             }
-            Key::write(context, &arguments[1]).set(made?);
+            let (mut key, made) = (Key::write(context, &arguments[1]), made?);
+            match key.value::<Stored>()? {
+                Some(value) => value.replace(made),
+                None => key.set(made),
+            }
             context.replicate_verbatim();
             context.reply_ok();
             Ok(())

@@ -106,6 +106,13 @@ impl Context {
     }
 }
 
+/// Frees what may have much memory beside the server's thread, if there is one.
+pub fn free_beside(value: impl Send + 'static) {
+    if let Some(thread) = thread() {
+        let _ = thread.send(Box::new(move || drop(value)));
+    }
+}
+
 /// The thread, which does one work after the other. `None` if the machine has no more threads.
 fn thread() -> Option<&'static Sender<Work>> {
     static THREAD: OnceLock<Option<Sender<Work>>> = OnceLock::new();

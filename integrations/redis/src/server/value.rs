@@ -1,6 +1,6 @@
 //! Types of values: what the server needs of one, and the functions through which it asks.
 
-use super::beside::Busy;
+use super::beside::{Busy, free_beside};
 use super::memory::measured;
 use super::persistence::{Commands, Digest, Reader, Unreadable, Writer};
 use super::{Context, api};
@@ -109,6 +109,15 @@ impl<T> Value<T> {
         let (result, bytes) = measured(|| change(value));
         self.bytes = self.bytes.saturating_add_signed(bytes);
         result
+    }
+}
+
+impl<T: Send + Sync + 'static> Value<T> {
+    /// Puts another value into the place of this one, whose memory goes beside the server's thread: that takes long where
+    /// it is much.
+    pub fn replace(&mut self, other: Box<Value<T>>) {
+        let old = std::mem::replace(self, *other);
+        free_beside(old);
     }
 }
 

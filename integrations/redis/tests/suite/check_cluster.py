@@ -1,0 +1,123 @@
+"""A cluster: a logical filter over many keys, which go with their slots, merge where a client brings them together, and
+outlive their primary."""
+
+import zlib
+
+from client import Error
+from server import Server, free_port, wait_for
+
+SHARDS = 12
+ITEMS = 3000
+SLOTS = 16384
+
+
+class Cluster:
+    """Primaries that share all slots, and a client that goes where it is sent."""
+
+    def __init__(self, primaries, replicas):
+        self.nodes = [self.node() for _ in range(primaries + replicas)]
+        first = self.nodes[0]
+        for i, node in enumerate(self.nodes[:primaries]):
+            slots = SLOTS * i // primaries, SLOTS * (i + 1) // primaries - 1
+            assert node("CLUSTER", "ADDSLOTSRANGE", *slots) == "OK"
+        for node in self.nodes[1:]:
+            assert first("CLUSTER", "MEET", "127.0.0.1", node.server.port, node.server.bus) == "OK"
+        known = b"cluster_known_nodes:%d" % len(self.nodes)
+        self.wait_for_all(b"cluster_state:ok", known)
+        for node in self.nodes[primaries:]:
+            assert node("CLUSTER", "REPLICATE", first("CLUSTER", "MYID").decode()) == "OK"
+            wait_for("a replica", lambda: b"master_link_status:up" in node("INFO", "replication"))
+
+    @staticmethod
+    def node():
+        bus = free_port()
+        server = Server("--cluster-enabled", "yes", "--cluster-port", bus, "--cluster-node-timeout", 60000, tcp=True)
+        server.bus = bus
+        client = server.client()
+        client.server = server
+        return client
+
+    def wait_for_all(self, *words):
+        for node in self.nodes:
+            wait_for("the cluster", lambda: all(word in node("CLUSTER", "INFO") for word in words))
+
+    def __call__(self, *words, asking=False):
+        """Asks whoever has the key."""
+        node = self.nodes[0]
+        for _ in range(5):
+            reply = node(*words)
+            if not (isinstance(reply, Error) and reply.startswith("MOVED ")):
+                return reply
+            port = int(reply.rsplit(":", 1)[1])
+            (node,) = [node for node in self.nodes if node.server.port == port]
+        raise AssertionError(reply)
+
+    def node_of(self, key):
+        return next(node for node in self.nodes if not isinstance(node("TYPE", key), Error))
+
+
+def shard(item):
+    return zlib.crc32(item.encode()) % SHARDS
+
+
+def check_a_filter_over_a_cluster():
+    cluster = Cluster(3, 1)
+    items = [f"item {i}" for i in range(ITEMS)]
+    of = [[item for item in items if shard(item) == i] for i in range(SHARDS)]
+    keys = [f"seen:{{{i}}}" for i in range(SHARDS)]
+    for key, its in zip(keys, of):
+        assert cluster("PETAL.RESERVE", key, "blocked", ITEMS, "0.01") == "OK"
+        cluster("PETAL.MADD", key, *its)
+        cluster("CF.INSERT", f"cf:{key}", "ITEMS", *its)
+        cluster("BF.INSERT", f"bf:{key}", "ITEMS", *its)
+    assert len({cluster.node_of(key).server.port for key in keys}) == 3, "all of them have some"
+
+    def finds_all():
+        for key, its in zip(keys, of):
+            for command, name in (("PETAL", key), ("CF", f"cf:{key}"), ("BF", f"bf:{key}")):
+                assert cluster(f"{command}.MEXISTS", name, *its) == [1] * len(its), name
+
+    finds_all()
+    # Keys of one node are not keys of one slot; a client brings them together, in chunks.
+    reply = cluster("PETAL.MERGE", keys[0], keys[1])
+    assert reply.startswith("CROSSSLOT"), reply
+    for i, key in enumerate(keys):
+        iterator = 0
+        while True:
+            iterator, chunk = cluster("PETAL.EXPORT", key, iterator)
+            if not iterator:
+                break
+            assert cluster("PETAL.IMPORT", f"{{all}}:{i}", iterator, chunk) == "OK"
+    assert cluster("PETAL.MERGE", "{all}", *(f"{{all}}:{i}" for i in range(SHARDS))) == "OK"
+    assert cluster("PETAL.MEXISTS", "{all}", *items) == [1] * ITEMS
+    # A slot moves, while its keys are asked.
+    moving = [keys[0], f"cf:{keys[0]}", f"bf:{keys[0]}"]
+    source = cluster.node_of(keys[0])
+    target = next(node for node in cluster.nodes[:3] if node is not source)
+    slot = source("CLUSTER", "KEYSLOT", keys[0])
+    ids = {node: node("CLUSTER", "MYID").decode() for node in (source, target)}
+    before = [source("DEBUG", "DIGEST-VALUE", key) for key in moving]
+    assert target("CLUSTER", "SETSLOT", slot, "IMPORTING", ids[source]) == "OK"
+    assert source("CLUSTER", "SETSLOT", slot, "MIGRATING", ids[target]) == "OK"
+    assert source("PETAL.EXISTS", keys[0], of[0][0]) == 1
+    reply = source("MIGRATE", "127.0.0.1", target.server.port, "", 0, 60000, "KEYS", *moving)
+    assert reply == "OK", reply
+    assert source("PETAL.EXISTS", keys[0], of[0][0]).startswith("ASK ")
+    for node in cluster.nodes[:3]:
+        assert node("CLUSTER", "SETSLOT", slot, "NODE", ids[target]) == "OK"
+    assert [target("DEBUG", "DIGEST-VALUE", key) for key in moving] == before
+    finds_all()
+    # The first primary is gone, and its replica is one.
+    primary, replica = cluster.nodes[0], cluster.nodes[3]
+    primary("PETAL.RESERVE", "x", "blocked", 10, "0.01")
+    wait = primary("WAIT", 1, 60000)
+    assert wait == 1, wait
+    primary.server.kill()
+    assert replica("CLUSTER", "FAILOVER", "TAKEOVER") == "OK"
+    cluster.nodes = [cluster.nodes[1], cluster.nodes[2], replica]
+    wait_for("the new primary", lambda: all(
+        cluster.nodes[0]("CLUSTER", "SLOTS") == node("CLUSTER", "SLOTS") for node in cluster.nodes) and
+        not any(start[2][1] == primary.server.port for start in replica("CLUSTER", "SLOTS")))
+    cluster.wait_for_all(b"cluster_state:ok")
+    finds_all()
+    assert cluster("PETAL.ADD", keys[3], "one more") in (0, 1)
