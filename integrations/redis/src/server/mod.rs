@@ -39,6 +39,8 @@ pub const ERR: c_int = raw::REDISMODULE_ERR as c_int;
 /// What a command is called with: its caller and the server.
 pub struct Context {
     raw: *mut raw::RedisModuleCtx,
+    /// The words of the command.
+    words: (*mut *mut raw::RedisModuleString, usize),
     /// Whether replies have the types of RESP3.
     is_resp3: bool,
 }
@@ -54,8 +56,21 @@ impl Context {
             let flags = api!(RedisModule_GetContextFlags(raw)) as u32;
             let has_booleans = { raw::RedisModule_ReplyWithBool }.is_some();
             let is_resp3 = flags & raw::REDISMODULE_CTX_FLAGS_RESP3 != 0 && has_booleans;
-            Context { raw, is_resp3 }
+            Context { raw, words: (std::ptr::null_mut(), 0), is_resp3 }
         }
+    }
+
+    /// A context that the server gave to run a command with these words.
+    ///
+    /// # Safety
+    /// As [`Context::new`], for the words as well.
+    pub unsafe fn of_command(
+        raw: *mut raw::RedisModuleCtx,
+        words: *mut *mut raw::RedisModuleString,
+        count: usize,
+    ) -> Context {
+        // SAFETY: the caller's promise.
+        Context { words: (words, count), ..unsafe { Context::new(raw) } }
     }
 
     /// The server's own.
@@ -102,8 +117,19 @@ impl Context {
 
     /// Has replicas and the append-only file do what the caller did.
     pub fn replicate_verbatim(&self) {
-        // SAFETY: the context is valid.
-        unsafe { api!(RedisModule_ReplicateVerbatim(self.raw)) };
+        let (words, count) = self.words;
+        // SAFETY: the context is valid, and so are the words of its command (`Context::of_command`).
+        unsafe {
+            // Redis 6.2 forgets what is said of a command verbatim whose client waited.
+            if count > 0 && api!(RedisModule_IsBlockedReplyRequest(self.raw)) != 0 {
+                let mut length = 0;
+                let name: *const u8 = api!(RedisModule_StringPtrLen(*words, &raw mut length)).cast();
+                let name = CString::new(std::slice::from_raw_parts(name, length)).unwrap_or_default();
+                api!(RedisModule_Replicate(self.raw, name.as_ptr(), c"v".as_ptr(), words.add(1), count - 1));
+            } else {
+                api!(RedisModule_ReplicateVerbatim(self.raw));
+            }
+        }
     }
 
     /// Has replicas and the append-only file run a command of this name, this key, and these arguments.

@@ -1,5 +1,7 @@
 """Runs every check of every module beside this file, as many beside each other as the machine has processors:
-python3 suite PREFIX FOLDER [WORD]..."""
+python3 suite PREFIX FOLDER [WORD]...
+
+With redis-server; and with the servers whose paths PETAL_SERVERS has, a colon between them."""
 
 import importlib
 import multiprocessing
@@ -17,17 +19,20 @@ server.PREFIX, server.WORK = map(pathlib.Path, sys.argv[1:3])
 
 
 def checks(words):
-    """The names of modules and of their checks that have one of these words in them."""
-    for path in sorted(here.glob("check_*.py")):
-        for name in vars(importlib.import_module(path.stem)):
-            if name.startswith("check_") and (not words or any(word in path.stem + name for word in words)):
-                yield path.stem, name
+    """Servers, each with the names of modules and of their checks that have one of these words in them."""
+    others = [path for path in os.environ.get("PETAL_SERVERS", "").split(":") if path]
+    for executable in [server.EXECUTABLE, *others]:
+        for path in sorted(here.glob("check_*.py")):
+            for name in vars(importlib.import_module(path.stem)):
+                if name.startswith("check_") and (not words or any(word in path.stem + name for word in words)):
+                    yield executable, path.stem, name
 
 
 def outcome(check):
     """Runs a check, with servers of its own: what to print, and whether it passed; None if it could not run."""
-    module, name = check
-    what = f"{module[6:]}: {name[6:].replace('_', ' ')}"
+    server.EXECUTABLE, module, name = check
+    version = ".".join(map(str, server.version()))
+    what = f"{version}: {module[6:]}: {name[6:].replace('_', ' ')}"
     start = time.monotonic()
     try:
         getattr(importlib.import_module(module), name)()

@@ -79,7 +79,7 @@ def together():
                               ("SADD", "SMISMEMBER", "set")):
             # The memory of an empty filter is given out by and by: pages that are touched first are not what counts.
             for command, first in ((add, 0), (ask, COUNT // 2)):
-                many(client, command, key, 10 * COUNT, COUNT)
+                many(client, command, key, 10 * COUNT, COUNT // 4)
                 client("CONFIG", "RESETSTAT")
                 many(client, command, key, first, COUNT // 2)
                 rows.setdefault(command, []).append(server_time(client, command))

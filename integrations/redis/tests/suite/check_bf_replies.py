@@ -2,7 +2,7 @@
 
 from client import Error, Simple
 from replies import WRONG_TYPE, arity, same, table
-from server import Server
+from server import Server, needs
 
 FULL = "ERR non scaling filter is full"
 
@@ -151,6 +151,7 @@ def check_refusals():
 
 
 def check_replies_of_resp3():
+    needs(7, 0)
     client = Server().client(3)
     table(client, [
         ("BF.ADD bf item", True),

@@ -6,7 +6,7 @@ import struct
 import dumps
 from client import Error, Simple
 from replies import WRONG_TYPE, arity, same, table
-from server import Server
+from server import Server, needs
 
 MASK = (1 << 64) - 1
 
@@ -165,6 +165,7 @@ def check_refusals():
 
 
 def check_replies_of_resp3():
+    needs(7, 0)
     client = Server().client(3)
     table(client, [
         ("CF.RESERVE a 9 EXPANSION 0", Simple("OK")),

@@ -4,7 +4,7 @@ outlive their primary."""
 import zlib
 
 from client import Error
-from server import Server, free_port, wait_for
+from server import Server, needs, wait_for
 
 SHARDS = 12
 ITEMS = 3000
@@ -30,9 +30,7 @@ class Cluster:
 
     @staticmethod
     def node():
-        bus = free_port()
-        server = Server("--cluster-enabled", "yes", "--cluster-port", bus, "--cluster-node-timeout", 60000, tcp=True)
-        server.bus = bus
+        server = Server("--cluster-enabled", "yes", "--cluster-node-timeout", 60000, tcp=True, cluster=True)
         client = server.client()
         client.server = server
         return client
@@ -41,7 +39,7 @@ class Cluster:
         for node in self.nodes:
             wait_for("the cluster", lambda: all(word in node("CLUSTER", "INFO") for word in words))
 
-    def __call__(self, *words, asking=False):
+    def __call__(self, *words):
         """Asks whoever has the key."""
         node = self.nodes[0]
         for _ in range(5):
@@ -61,6 +59,7 @@ def shard(item):
 
 
 def check_a_filter_over_a_cluster():
+    needs(7, 0)
     cluster = Cluster(3, 1)
     items = [f"item {i}" for i in range(ITEMS)]
     of = [[item for item in items if shard(item) == i] for i in range(SHARDS)]

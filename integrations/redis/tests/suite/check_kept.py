@@ -53,7 +53,7 @@ def check_copies_are_apart():
 
 
 def check_restart_from_rdb():
-    server = Server("--save", "900 1")
+    server = Server("--save", "900", "1")
     fill(server.client())
     before = state(server.client())
     assert len(before[1]) == 15

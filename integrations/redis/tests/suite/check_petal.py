@@ -2,7 +2,6 @@
 
 import pathlib
 import random
-import struct
 
 import dumps
 from client import Error, Simple
@@ -296,7 +295,7 @@ def check_refusals():
 
 
 def check_what_is_kept():
-    for options in (("--save", "900 1"), ("--appendonly", "yes", "--aof-use-rdb-preamble", "no")):
+    for options in (("--save", "900", "1"), ("--appendonly", "yes", "--aof-use-rdb-preamble", "no")):
         server = Server(*options, module_options=ALL_IN_A_THREAD)
         client = server.client()
         for _ in each_filter(client):
@@ -336,6 +335,8 @@ def check_damaged_images():
     client = Server("--rdbcompression", "no", "--maxmemory", "1gb").client()
     generator = random.Random(17)
     taken = 0
+    client("BF.ADD", "bf", "x")
+    version = client("DUMP", "bf")[-10:-8]
     for round_ in range(1500):
         image = bytearray(generator.choice(GOLDEN).read_bytes())
         for _ in range(generator.choice((1, 1, 2, 4))):
@@ -346,7 +347,7 @@ def check_damaged_images():
             load(client, "damaged", bytes(image), len(image))
         else:
             body = b"\x07\x81" + MODULE + dumps.unsigned(1) + dumps.unsigned(len(image))
-            body += dumps.string(bytes(image)) + b"\x00" + struct.pack("<H", 10)
+            body += dumps.string(bytes(image)) + b"\x00" + version
             reply = client("RESTORE", "damaged", 0, dumps.sealed(body))
             taken += not isinstance(reply, Error)
         for command in ("EXISTS", "ADD", "COUNT", "REMOVE", "ESTIMATE", "INFO", "MAPGET"):

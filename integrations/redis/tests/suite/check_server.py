@@ -47,8 +47,9 @@ def check_memory_is_the_servers():
     assert len(set(sizes)) <= links and sizes == sorted(sizes), sizes
     # A link is rounded up to a size of the allocator.
     assert stated * 0.8 < sizes[-1] < stated * 1.5 + 400 * links, (stated, sizes[-1])
+    gone = client("MEMORY", "USAGE", "large")
     client("DEL", "large", "grows")
-    assert int(memory(client)["used_memory"]) < before - 160_000_000
+    assert int(memory(client)["used_memory"]) < before - gone + 200_000
 
 
 def check_large_filters_are_freed_by_another_thread():
@@ -76,6 +77,7 @@ def check_maxmemory_is_respected():
 
 
 def check_commands_say_what_they_do():
+    servers.needs(7, 0)
     client = Server().client()
     for of, name in [(of, name) for sort in (READING, ADDING, CHANGING) for of in sort for name in sorted(sort[of])]:
         (info,) = client("COMMAND", "INFO", f"{of}.{name}")
@@ -99,7 +101,7 @@ def check_commands_say_what_they_do():
 def check_it_does_not_load_beside_redisbloom():
     """A server in which a command is called BF.ADD stands for one that has RedisBloom."""
     for renamed in ("BF.ADD", "BF.RESERVE", "CF.ADD"):
-        server = Server("--enable-module-command", "yes", "--rename-command", "GETDEL", renamed, module=False)
+        server = Server("--rename-command", "GETDEL", renamed, module=False)
         client = server.client()
         refused = client("MODULE", "LOAD", servers.MODULE)
         assert isinstance(refused, Error), refused
@@ -111,7 +113,7 @@ def check_it_does_not_load_beside_redisbloom():
 def check_arguments_of_the_module():
     for options in (("ERROR_RATE", "2"), ("ERROR_RATE",), ("INITIAL_SIZE", "0"), ("THREAD_FROM", "x"),
                     ("WHATEVER", "1")):
-        server = Server("--enable-module-command", "yes", module=False)
+        server = Server(module=False)
         refused = server.client()("MODULE", "LOAD", servers.MODULE, *options)
         assert isinstance(refused, Error), options
         assert "petal is not loaded: the argument " in server.log(), server.log()

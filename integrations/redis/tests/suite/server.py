@@ -1,6 +1,7 @@
 """Real servers, each in a folder of its own."""
 
 import pathlib
+import re
 import socket
 import subprocess
 import tempfile
@@ -12,7 +13,22 @@ PREFIX = pathlib.Path()
 MODULE = ""
 WORK = pathlib.Path()
 
+# What is started.
+EXECUTABLE = "redis-server"
+
 _running = []
+
+
+def version():
+    """Of the server, as it counts them: 7 and 0 of 7.0.15."""
+    words = subprocess.run([EXECUTABLE, "--version"], check=True, capture_output=True, text=True).stdout
+    return tuple(map(int, re.search(r"v=(\d+)\.(\d+)", words).groups()))
+
+
+def needs(*least):
+    """Skips a check of what older servers do not have."""
+    if version() < least:
+        raise Unavailable(f"it is of servers from {'.'.join(map(str, least))} on")
 
 
 class Unavailable(Exception):
@@ -22,22 +38,27 @@ class Unavailable(Exception):
 class Server:
     """A server with the module, started again as often as wanted over the same files."""
 
-    def __init__(self, *options, module_options=(), tcp=False, module=True):
+    def __init__(self, *options, module_options=(), tcp=False, cluster=False, module=True):
         # Short: the path of a socket has 107 bytes at the most.
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="s", dir=WORK))
         self.options, self.module_options, self.module = options, module_options, module
-        self.tcp, self.port, self.process = tcp, 0, None
+        self.tcp, self.cluster, self.process = tcp, cluster, None
         self.start()
 
     def start(self):
         self.path = self.folder / "socket"
         for _ in range(5):
             # The port is free now; where another process is faster, another one is taken.
-            self.port = free_port() if self.tcp else 0
-            command = ["redis-server", "--port", self.port, "--unixsocket", self.path, "--dir", self.folder]
-            command += ["--bind", "127.0.0.1", "--save", "", "--enable-debug-command", "yes", "--daemonize", "no"]
+            self.port, self.bus = (free_port() if wanted else 0 for wanted in (self.tcp, self.cluster))
+            command = [EXECUTABLE, "--port", self.port, "--unixsocket", self.path, "--dir", self.folder]
+            command += ["--bind", "127.0.0.1", "--daemonize", "no"]
+            command += [] if "--save" in self.options else ["--save", ""]
+            # Before, everybody may.
+            if version() >= (7, 0):
+                command += ["--enable-debug-command", "yes", "--enable-module-command", "yes"]
             # A replica gets its copy at once.
             command += ["--repl-diskless-sync-delay", "0"]
+            command += ["--cluster-port", self.bus] if self.cluster else []
             command += self.options
             if self.module:
                 command += ["--loadmodule", MODULE, *self.module_options]
