@@ -40,9 +40,11 @@ demo: ## the main job on real words: install into target/demo, compile a C progr
 	@$(MAKE) --no-print-directory build
 	@cmake/demo.sh "$(BUILD)" "$(TARGET)/demo"
 
+# OWNERS=1: the tests that ask the owners of other formats too. `make test` needs no owner, so it leaves them out.
 test: ## all the tests below
 	@cmake/requirements.sh test
-	@MAKE="$(MAKE)" tests/stages.sh
+	@if [ -n "$(OWNERS)" ]; then cmake/requirements.sh interop && cmake/requirements.sh test-redis; fi
+	@MAKE="$(MAKE)" tests/stages.sh $(if $(OWNERS),owners)
 
 test-lint: ## formatting, lints and documentation
 	@echo "== $@: cargo fmt, clippy and doc"
@@ -84,13 +86,13 @@ test-go: ## the Go packages, against the library installed into target/go
 	@$(MAKE) --no-print-directory build
 	@bindings/go/test.sh "$(BUILD)" "$(TARGET)/go"
 
-# INTEROP="libbloom": these owners only. `make test` needs no owner, so it does not run this; .ci/run does.
+# INTEROP="libbloom": these owners only.
 test-interop: ## the owners of other formats and interfaces, installed where it may, asked whether Petal keeps to theirs
 	@echo "== $@: tests/interop/run.sh"
 	@cmake/requirements.sh interop
 	@tests/interop/run.sh "$(TARGET)" $(INTEROP)
 
-# REDIS="damage": checks with this word in their names only. As test-interop, this is for .ci/run.
+# REDIS="damage": checks with this word in their names only.
 test-redis: ## the module for Redis and Valkey, on real servers
 	@echo "== $@: integrations/redis/tests/run.sh"
 	@cmake/requirements.sh test-redis

@@ -112,7 +112,7 @@ static void put(size_t offset, uint64_t value, size_t size) {
 }
 
 static void truncated_and_foreign(void) {
-  for (size_t length = 0; length < sound_length; length++) {
+  for (size_t length = 0; length < sound_length; length += check_step()) {
     /* The rest is not there at all, so that a tool would see a read of it. */
     uint64_t *part = calloc(1, length + 1);
     memcpy(part, sound, length);
@@ -128,7 +128,7 @@ static void truncated_and_foreign(void) {
 }
 
 static void flipped_header_bits(void) {
-  for (size_t bit = 0; bit < 8 * HEADER; bit++) {
+  for (size_t bit = 0; bit < 8 * HEADER; bit += check_step()) {
     restore();
     spoilt[bit / 8] ^= (unsigned char)(1 << bit % 8);
     petal_status status = try_load(spoilt, sound_length);
@@ -140,7 +140,7 @@ static void flipped_header_bits(void) {
 
 /* A spoilt payload is found by loading and by verifying; in place, it opens and does no harm. */
 static void flipped_payload_bits(void) {
-  for (size_t bit = 8 * HEADER; bit < 8 * sound_length; bit++) {
+  for (size_t bit = 8 * HEADER; bit < 8 * sound_length; bit += check_step()) {
     restore();
     spoilt[bit / 8] ^= (unsigned char)(1 << bit % 8);
     REFUSED(PETAL_ERR_CORRUPT, "", try_load(spoilt, sound_length));
@@ -194,7 +194,7 @@ static void hostile_headers(void) {
                                    UINT64_C(0x7ff8000000000000), UINT64_C(0x3fefffffffffffff)};
   const uint64_t count = sizeof edges / sizeof *edges;
   uint64_t opened = 0;
-  for (uint64_t round = 0; round < check_scaled(30000); round++) {
+  for (uint64_t round = 0; round < check_scaled(10000); round++) {
     restore();
     for (size_t i = HEADER / 8; i < sizeof spoilt_words / 8 && round % 2 == 0; i++) spoilt_words[i] = next_random();
     for (uint64_t i = round % 3 + 1; i > 0; i--) {

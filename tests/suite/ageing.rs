@@ -4,12 +4,12 @@
 use crate::common::{Buffer, Case, cases, empty, hash_of, image, is_soak, mix, share_of};
 use crate::conformance::{FRESH, can, fails, false_positives};
 use petal::{Answers, Capabilities, Filter, Image, Keys, Mode, OpenOptions, Overfill, Spec, Status, Window};
+use std::any::type_name;
 use std::collections::HashMap;
 
 /// Every kind with a window, and what that is for so many keys at such a rate.
-#[track_caller]
-fn for_each_window(capacity: u64, rate: f64, test: impl Fn(&Case, &Spec, Window)) {
-    for case in share_of(cases(), 3) {
+fn for_each_window<T: Fn(&Case, &Spec, Window)>(capacity: u64, rate: f64, test: T) {
+    for case in share_of(cases(), 3, type_name::<T>()) {
         let Some(window) = case.row.window else { continue };
         let spec = Spec { capacity, false_positive_rate: rate, ..case.spec() };
         println!("{}", case.name());
@@ -296,7 +296,7 @@ pub fn operations(streams: u64) -> u64 {
 #[test]
 fn long_streams_lose_nothing() {
     for_each_window(120, 0.02, |case, spec, window| {
-        let streams = share_of(cases(), 3).iter().filter(|other| other.row.kind == case.row.kind).count();
+        let streams = cases().iter().filter(|other| other.row.kind == case.row.kind).count();
         let touches = case.value("touch") != Some(0.0);
         let (mut filter, mut twin) = (empty(spec), empty(spec));
         let mut model = Model { window, offered: 0, advanced: 0, keys: HashMap::new(), count: 0 };

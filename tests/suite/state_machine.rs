@@ -273,7 +273,7 @@ fn run(case: &Case, operations: u64) {
 fn filters_hold_what_a_multiset_holds() {
     let cases: Vec<Case> =
         cases().into_iter().filter(|case| can(case, Capabilities::INSERT) && case.is_multiset()).collect();
-    for case in share_of(cases.clone(), 7) {
+    for case in share_of(cases.clone(), 7, "filters_hold_what_a_multiset_holds") {
         let layouts = cases.iter().filter(|other| other.row.kind == case.row.kind).count() as u64;
         println!("{}", case.name());
         run(&case, if is_soak() { 100_000_000 / layouts } else { 50_000 });

@@ -1,5 +1,6 @@
 //! The drawings of the documents.
 
+mod growing;
 mod image;
 mod kinds;
 mod layouts;
@@ -21,6 +22,7 @@ pub fn files() -> Result<Vec<Generated>, String> {
         ("docs/figures/image.svg", image::draw()),
         ("docs/figures/kinds.svg", kinds::all()),
         ("docs/figures/removing.svg", kinds::removing()),
+        ("docs/figures/growing.svg", growing::draw().map_err(|error| error.to_string())?),
         ("docs/figures/remembered.svg", remembered::draw().map_err(|error| error.to_string())?),
         ("docs/figures/modules.svg", modules::draw(&crate::root())?),
         ("docs/figures/rates.svg", rates(Capabilities::NONE, true)?),
