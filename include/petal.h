@@ -1023,6 +1023,8 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_REMOVED_SET 29
 /** A taffy filter: grows with its keys, keeps its false-positive rate, and looks at two lines at any size. */
 #define PETAL_KIND_TAFFY 30
+/** An Aleph filter: grows with its keys, keeps its false-positive rate, and removes keys. */
+#define PETAL_KIND_ALEPH 31
 /** A window of the last keys, or of time, in slices of bits by age: finer and smaller than rotating. */
 #define PETAL_KIND_AGE_PARTITIONED 32
 /** Cells that count down: old keys fade, the rate stays for ever, and recent keys may be lost as well. */

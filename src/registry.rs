@@ -1,7 +1,7 @@
 //! The kinds: one row each. Everything that works on any kind finds it here and nowhere else.
 
 use crate::filters::{
-    age_partitioned, blocked, bloom, counting, cuckoo, d_left, exact_bits, foreign_bloom, foreign_cuckoo,
+    age_partitioned, aleph, blocked, bloom, counting, cuckoo, d_left, exact_bits, foreign_bloom, foreign_cuckoo,
     foreign_scalable, foreign_static, fuse, golomb, golomb_stream, hash_compaction, layered, quotient, removed_set,
     ribbon, rocksdb_bloom, rotating, scalable, signatures, spectral, split_block, stable, taffy, variable_increment,
     vector_quotient,
@@ -32,6 +32,7 @@ pub static FILTERS: &[Row] = &[
     layered::ROW,
     removed_set::ROW,
     taffy::ROW,
+    aleph::ROW,
     age_partitioned::ROW,
     stable::ROW,
     rotating::ROW,

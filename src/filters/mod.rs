@@ -1,6 +1,7 @@
 //! The kinds of filter, one file or folder each: a row, and what its structure needs beyond a layout. [`bit_filter`] is
 //! shared by all whose payload is one bit array.
 
+pub mod aleph;
 pub mod age_partitioned;
 pub mod bit_filter;
 pub mod blocked;

@@ -4,6 +4,7 @@
 //! Where there are kernels, `mod.rs` of the folder says which words a hash goes to and which bits are its own,
 //! `portable.rs` computes that in plain code, and the other files do with one instruction set each.
 
+pub mod aleph;
 pub mod block_array;
 pub mod block_kernel;
 pub mod blocked;

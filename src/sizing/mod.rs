@@ -33,6 +33,7 @@
 //! | stable filters, `(1 - (1 / (1 + 1/(P (1/k - 1/m))))^M)^k` at most | [`stable`] | Deng and Rafiei 2006 |
 //! | cuckoo filters, `1 - (1 - 2 / (m (2^f - 1)))^n` | [`cuckoo`] | Fan et al. 2014 |
 //! | quotient filters, `1 - (1 - 1/F)^n` | [`quotient`] | Bender et al. 2012; Pandey et al. 2017 |
+//! | Aleph filters, `1 - prod(1 - 2^-K)` over the entries of each growth | [`aleph`] | Dayan, Bercea and Pagh 2024 |
 //! | taffy filters, `c 2^-K (1 + X/2)` after X growths | [`taffy`] | Apple 2022 |
 //! | vector quotient filters, `1 - (1 - 2 / (m b 2^t))^n` | [`vector_quotient`] | Pandey et al. 2021 |
 //! | d-left counting filters, `1 - (1 - 1 / (B 2^r))^n` | [`d_left`] | Bonomi et al. 2006 |
@@ -41,6 +42,7 @@
 //! | tables of cuckoo signatures, `d b a / (2^r - 1)` | [`signatures`] | Fountoulakis, Khosla and Panagiotou 2011 |
 //! | two keys with the same hash, `1 - (1-2^-w)^n` | [`hash_floor`] | birthday argument |
 
+pub mod aleph;
 pub mod age_partitioned;
 pub mod approximator;
 pub mod blocked;

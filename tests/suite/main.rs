@@ -51,6 +51,7 @@ mod specification;
 mod spectral;
 mod stable;
 mod state_machine;
+mod aleph;
 mod taffy;
 mod sweep;
 mod variable_increment;

@@ -46,6 +46,7 @@ const LAYOUTS: &[Layout] = &[
     Layout { kind: 33, version: 1, rule: Rule::Payload(stable) },
     Layout { kind: 34, version: 1, rule: Rule::Payload(rotating) },
     Layout { kind: 30, version: 1, rule: Rule::Lookup(taffy, 16.0) },
+    Layout { kind: 31, version: 1, rule: Rule::Lookup(aleph, 1.0) },
 ];
 
 /// Holds an image to what its layout says of the keys with these hashes.
@@ -1008,6 +1009,71 @@ pub fn table(header: &[u8], payload: &[u8]) -> Vec<u8> {
 
 /// The bytes of a region.
 pub const REGION: usize = 65536;
+
+/// An Aleph filter: the lookup of one hash.
+fn aleph(header: &Header, payload: &[u8], hash: u64) -> bool {
+    let [r, x, k, t, d, is_dividing, regime, _] = std::array::from_fn(|i| header.word(i));
+    let w = |i: u64| (2.0 * (i as f64 + 1.0).log2()).ceil() as u64;
+    let bits_of = |i: u64| match regime {
+        0 => r,
+        1 => r + w(i),
+        _ if i < x => r + w(x - i).min(x - i),
+        _ => r + w(i - x),
+    };
+    let growths = d + t - k;
+    let slots = 1_u64 << t;
+    let bytes = |f: u64| (slots / 64 * (18 + 8 * (f + 1))).next_multiple_of(64) + 64;
+    let size = if is_dividing == 1 {
+        bytes(bits_of(growths)).max(bytes(bits_of(growths + 1)))
+    } else {
+        bytes(bits_of(growths))
+    };
+    let hash = mix(hash);
+    let (slot, mut rest) = (hash % slots, hash >> t);
+    let (mut segment, mut f) = (rest % (1 << d), bits_of(growths));
+    rest >>= d;
+    if payload[((segment + 1) * size) as usize - 48] == 1 {
+        f = bits_of(growths + 1);
+        segment += (rest & 1) << d;
+        rest >>= 1;
+    }
+    let segment = &payload[(segment * size) as usize..];
+    let bit = |position: u64, first: u64| {
+        let bit = (position % slots) / 64 * (18 + 8 * (f + 1)) * 8 + first + position % slots % 64;
+        segment[bit as usize / 8] >> (bit % 8) & 1 == 1
+    };
+    let number = |position: u64| {
+        let first = (position % slots) / 64 * (18 + 8 * (f + 1)) * 8 + 144 + position % 64 * (f + 1);
+        (0..=f).fold(0, |number, i| number | u64::from(segment[(first + i) as usize / 8] >> ((first + i) % 8) & 1) << i)
+    };
+    // The runs one after the other, from what those before the first slot take on.
+    let mut next = u64::from(u16::from_le_bytes([segment[0], segment[1]]));
+    for quotient in (0..slots).filter(|quotient| bit(*quotient, 16)) {
+        let start = next.max(quotient);
+        let end = (start..).find(|position| bit(*position, 80)).unwrap();
+        next = end + 1;
+        if quotient != slot {
+            continue;
+        }
+        let run: Vec<u64> = (start..=end).map(number).collect();
+        let mut at = 0;
+        while let Some(number) = run.get(at).copied() {
+            let ones = (0..=f).rev().take_while(|bit| number >> bit & 1 == 1).count() as u64;
+            if ones <= f && (number ^ rest) % (1 << (f - ones)) == 0 {
+                return true;
+            }
+            let later = &run[at + 1..];
+            at += match later.first() {
+                Some(second) if *second == number => 2,
+                // A counter, which ends with the same number.
+                Some(second) if *second < number => 2 + later.iter().position(|later| *later == number).unwrap(),
+                Some(_) if number == 0 => later.windows(2).position(|two| two == [0, 0]).map_or(1, |zeros| zeros + 3),
+                _ => 1,
+            };
+        }
+    }
+    false
+}
 
 /// A taffy filter: the lookup of one hash.
 fn taffy(header: &Header, payload: &[u8], hash: u64) -> bool {

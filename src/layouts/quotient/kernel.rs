@@ -94,9 +94,15 @@ impl Table {
     #[inline(always)]
     pub fn fetch(&self, words: &[AtomicU64], hash: u64) {
         let quotient = self.fingerprint(hash) >> self.remainder_bits;
+        self.words_of(quotient).into_iter().for_each(|word| ring::fetch_word(words, word));
+    }
+
+    /// The words that a lookup of a quotient reads first: of the metadata of its block, and of its slot, or one a little
+    /// further on.
+    #[inline(always)]
+    pub fn words_of(&self, quotient: u64) -> [usize; 2] {
         let block = self.block(quotient);
         let slot = (quotient % BLOCK + AFTER) as usize;
-        ring::fetch_word(words, block / 8);
-        ring::fetch_word(words, (block + HEAD + slot * self.remainder_bits as usize / 8) / 8);
+        [block / 8, (block + HEAD + slot * self.remainder_bits as usize / 8) / 8]
     }
 }

@@ -64,6 +64,7 @@ var unread = map[Kind]string{
 	28: "layered",
 	29: "removed_set",
 	30: "taffy",
+	31: "aleph",
 	32: "age_partitioned",
 	33: "stable",
 	34: "rotating",
