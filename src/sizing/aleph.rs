@@ -40,7 +40,7 @@ pub enum Regime {
 pub const BITS: (u32, u32) = (2, quotient::REMAINDER_BITS.1 - 1);
 
 /// The growths that can be expected.
-pub const DOUBLINGS: (u32, u32) = (0, 44);
+pub const DOUBLINGS: (u32, u32) = (8, 32);
 
 /// The base-2 logarithm of the number of slots of a segment, at first and at most.
 pub const SLOT_BITS: (u32, u32) = (6, 13);
@@ -185,7 +185,7 @@ impl Growing {
     /// fingerprints become longer. `None` if there are none.
     pub fn of_rate(slot_bits: u32, doublings: u32, regime: Regime, rate: f64) -> Option<Growing> {
         let mut all = (BITS.0..=BITS.1).map(|bits| Growing { slot_bits, bits, doublings, regime });
-        all.find(|growing| growing.most_doublings().is_some() && growing.false_positive_rate(u64::MAX) <= rate)
+        all.find(|growing| growing.most_doublings() >= Some(1) && growing.false_positive_rate(u64::MAX) <= rate)
     }
 }
 

@@ -40,7 +40,7 @@ fn growths(filter: &Filter) -> u32 {
     (words[3] + words[4] - words[2]) as u32
 }
 
-/// From 57 keys through 13 doublings and more in each regime, with fingerprints so short that many entries become void:
+/// From 57 keys through 12 doublings and more in each regime, with fingerprints so short that many entries become void:
 /// all keys are found, the rate is the formula's, which is below what was asked for, single keys and batches make the same
 /// bytes, and what is read back goes on growing in the same way.
 #[test]
@@ -51,13 +51,13 @@ fn it_grows_without_losing_a_key_and_its_rate_is_the_formulas() {
         (0.01, &[("regime", 2.0), ("doublings", 9.0)]),
         (0.0, &[("fingerprint_bits", 5.0), ("regime", 0.0), ("doublings", 30.0)]),
         (0.0, &[("fingerprint_bits", 2.0)]),
-        (0.0, &[("fingerprint_bits", 2.0), ("regime", 2.0), ("doublings", 6.0)]),
+        (0.0, &[("fingerprint_bits", 2.0), ("regime", 2.0), ("doublings", 8.0)]),
     ];
     for (rate, parameters) in cases {
         let spec = spec(57, rate, parameters);
         let mut filter = create(&spec).unwrap();
         let first = filter.base().compatibility_id();
-        let (mut keys, most) = (0, 600_000);
+        let (mut keys, most) = (0, 250_000);
         while keys < most {
             let next = (keys * 3).clamp(50, most);
             insert(&mut filter, keys..next);
@@ -75,7 +75,7 @@ fn it_grows_without_losing_a_key_and_its_rate_is_the_formulas() {
             assert!(
                 measured <= filter.base().header().false_positive_rate * 1.02 || parameters.len() > 0 && rate == 0.0
             );
-            let lookups = 200_000_u64;
+            let lookups = 100_000_u64;
             let found = (0..lookups).filter(|i| filter.contains_hash(mix(i ^ 0x5eed << 40))).count() as f64;
             let mean = measured * lookups as f64;
             // The measure is exact but for entries of different lengths that lie in one another.
@@ -99,7 +99,7 @@ fn it_grows_without_losing_a_key_and_its_rate_is_the_formulas() {
                 assert!(copies.iter().all(|copy| copy.equals(&filter)));
             }
         }
-        assert!((13..=14).contains(&growths(&filter)), "{parameters:?}: {}", growths(&filter));
+        assert!((12..=13).contains(&growths(&filter)), "{parameters:?}: {}", growths(&filter));
         filter.clear().unwrap();
         assert!(filter.equals(&create(&spec).unwrap()));
     }
@@ -111,7 +111,7 @@ fn it_grows_without_losing_a_key_and_its_rate_is_the_formulas() {
 fn half_of_the_keys_are_removed_after_each_doubling() {
     for parameters in [
         &[("fingerprint_bits", 3.0), ("regime", 0.0), ("doublings", 20.0)][..],
-        &[("fingerprint_bits", 2.0), ("regime", 2.0), ("doublings", 5.0)],
+        &[("fingerprint_bits", 2.0), ("regime", 2.0), ("doublings", 8.0)],
         &[("fingerprint_bits", 4.0)],
     ] {
         let spec = spec(57, 0.0, parameters);
@@ -285,13 +285,12 @@ fn chosen_hashes_do_not_make_it_grow_without_end() {
 /// Whatever a payload says that nobody verified, nothing panics, and nothing goes on without end.
 #[test]
 fn forged_payloads_do_no_harm() {
-    let spec = spec(57, 0.0, &[("fingerprint_bits", 2.0), ("regime", 2.0), ("doublings", 4.0)]);
+    let spec = spec(57, 0.0, &[("fingerprint_bits", 2.0), ("regime", 2.0), ("doublings", 8.0)]);
     let mut filter = create(&spec).unwrap();
     insert(&mut filter, 0..11_000);
     let image = image(&filter);
     let mut taken = 0;
-    for round in 0..60_u64 {
-        let started = std::time::Instant::now();
+    for round in 0..20_u64 {
         let mut forged = image.clone();
         for change in 0..1 << (round % 9) {
             let random = mix(round << 20 | change);
@@ -314,16 +313,15 @@ fn forged_payloads_do_no_harm() {
         taken += 1;
         filter.measure();
         let mut copy = filter.copy().unwrap();
-        for i in 0..3000 {
+        for i in 0..1000 {
             filter.contains_hash(mix(i));
             let _ = filter.remove_hash(hash_of(&spec, 2 * i));
             let _ = filter.insert_hash(mix(i ^ 1 << 40));
         }
         let _ = copy.merge(&filter);
         let _ = filter.merge(&copy);
-        eprintln!("{round} {:?}", started.elapsed());
     }
-    assert!(taken > 10, "{taken} were copied");
+    assert!(taken > 5, "{taken} were copied");
 }
 
 /// What "Aleph Filter" says of its regimes, with a load of 9/10: fixed fingerprints add half of the first rate in each

@@ -125,7 +125,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     };
     let with = |bits: u32| Growing { slot_bits, bits, doublings, regime };
     let geometry = |growing: Growing| {
-        growing.most_doublings()?;
+        growing.most_doublings().filter(|most| *most >= 1)?;
         Layout::new(growing).geometry()
     };
     let growing = match size {
@@ -170,11 +170,13 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
             }
         }
     };
-    if growing.most_doublings().is_none() {
+    // It can grow once at least.
+    if growing.most_doublings().is_none_or(|most| most < 1) {
         let bits = growing.bits;
         return Err(error!(
-            TooLarge,
-            "fingerprint_bits = {bits} for capacity = {capacity} are more than hashes of 64 bits have"
+            Contradiction,
+            "fingerprint_bits = {bits} for capacity = {capacity} and doublings = {doublings} are more than {most}, or more \
+             than hashes of 64 bits have"
         ));
     }
     geometry(growing)
