@@ -1,10 +1,10 @@
 //! Segments of an Aleph filter: quotient tables whose remainders say how much they know.
 //!
 //! Dayan, Bercea and Pagh, "Aleph Filter: To Infinity in Constant Time", 2024. A hash is a string of bits, its lowest
-//! first. The first ones say the slot, the next ones the segment, and those after these are the fingerprint, of which an
-//! entry has as many as it was inserted with, less one for each growth since. A slot has one bit more than the longest fingerprint:
-//! as many ones as the entry's is shorter, a zero, and the fingerprint, the first bit lowest. What is there more than once
-//! has a counter, as in any table of [`crate::layouts::quotient`].
+//! first. The first ones say the slot, the next ones the segment, and those after these are the fingerprint, of which
+//! an entry has as many as it was inserted with, less one for each growth since. A slot has one bit more than the
+//! longest fingerprint: as many ones as the entry's is shorter, a zero, and the fingerprint, the first bit lowest. What
+//! is there more than once has a counter, as in any table of [`crate::layouts::quotient`].
 
 use crate::layouts::quotient::{Bytes, Reader, Table};
 
@@ -90,15 +90,15 @@ impl Shape {
         Some(None)
     }
 
-    /// Whether a hash of this slot finds an entry, by the bits of it that come after those of the segment; true where the
-    /// table is none.
+    /// Whether a hash of this slot finds an entry, by the bits of it that come after those of the segment; true where
+    /// the table is none.
     #[inline]
     pub fn contains<B: Bytes + ?Sized>(&self, reader: Reader<B>, slot: u64, tail: u64) -> bool {
         self.find(reader, slot, tail, self.fingerprint_bits).is_none_or(|found| found.is_some())
     }
 
-    /// Whether there is an entry that agrees with so many bits of a fingerprint, or they with it; true where the table is
-    /// none.
+    /// Whether there is an entry that agrees with so many bits of a fingerprint, or they with it; true where the table
+    /// is none.
     pub fn contains_alike<B: Bytes + ?Sized>(&self, reader: Reader<B>, (slot, tail): (u64, u64), known: u32) -> bool {
         self.find(reader, slot, tail, known).is_none_or(|found| found.is_some())
     }

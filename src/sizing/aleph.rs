@@ -3,11 +3,11 @@
 //! Dayan, Bercea, Reviriego and Pagh, "InfiniFilter: Expanding Filters to Infinity and Beyond", 2023; Dayan, Bercea and
 //! Pagh, "Aleph Filter: To Infinity in Constant Time", 2024.
 //!
-//! A filter of `2^k` slots doubles whenever [`limit`] of them are taken. After i growths an address takes `k + i` bits of
-//! a hash, and an entry that is inserted then knows `F_i` bits more, its fingerprint. A growth gives the first bit of
-//! each fingerprint to the address, so that an entry of growth j knows `K_j = k + j + F_j` bits for ever, and has
-//! `F_j - (i - j)` of them in its slot. An entry that has none left is void: it becomes two in each later growth, one for
-//! either bit that it does not know, so that a lookup looks at one address at any size.
+//! A filter of `2^k` slots doubles whenever [`limit`] of them are taken. After i growths an address takes `k + i` bits
+//! of a hash, and an entry that is inserted then knows `F_i` bits more, its fingerprint. A growth gives the first bit
+//! of each fingerprint to the address, so that an entry of growth j knows `K_j = k + j + F_j` bits for ever, and has
+//! `F_j - (i - j)` of them in its slot. An entry that has none left is void: it becomes two in each later growth, one
+//! for either bit that it does not know, so that a lookup looks at one address at any size.
 //!
 //! **Slots.** A slot has `F_i + 1` bits: as many ones as the entry's fingerprint is shorter than `F_i`, a zero, and the
 //! fingerprint.
@@ -16,11 +16,12 @@
 //! entries of `K_1, K_2, ...` is `1 - product of (1 - 2^-K)`.
 //!
 //! **Regimes.** With [`Regime::Fixed`] all `F_i` are the same: each growth adds half of the first rate, so that after X
-//! growths it is that times `1 + X/2`, and a filter does not grow more often than it was made for. With [`Regime::Widening`] `F_i` is `2 lg(i+1)` more than `F_0`: growth i adds the
-//! `1/(i+1)^2`-th part of half the first rate, and all together no more than `pi^2/12` of it, for ever. With
-//! [`Regime::Predictive`] fingerprints are as long as the number of growths that is expected, X, asks for: `2 lg(X-i+1)`
-//! more than the shortest, those of growth X, by one bit a growth at most, and longer again after it: a filter of the
-//! expected size is as small as one that does not grow.
+//! growths it is that times `1 + X/2`, and a filter does not grow more often than it was made for. With
+//! [`Regime::Widening`] `F_i` is `2 lg(i+1)` more than `F_0`: growth i adds the `1/(i+1)^2`-th part of half the first
+//! rate, and all together no more than `pi^2/12` of it, for ever. With [`Regime::Predictive`] fingerprints are as long
+//! as the number of growths that is expected, X, asks for: `2 lg(X-i+1)` more than the shortest, those of growth X, by
+//! one bit a growth at most, and longer again after it: a filter of the expected size is as small as one that does not
+//! grow.
 
 use super::elementary::{exp, ln_1p_minus};
 use super::quotient::{self, BLOCK};
@@ -122,8 +123,8 @@ impl Growing {
         self.slot_bits + growths + self.fingerprint_bits(growths)
     }
 
-    /// The filter between one growth and the next, if each comes when it has to; and what would be after those that there
-    /// can be.
+    /// The filter between one growth and the next, if each comes when it has to; and what would be after those that
+    /// there can be.
     fn all_stages(&self) -> impl Iterator<Item = Stage> {
         let (growing, mut keys) = (*self, [0.0; 65]);
         (0..=64).map(move |growths| {
@@ -203,7 +204,8 @@ mod tests {
         Growing { slot_bits: 10, bits: 8, doublings: 10, regime }
     }
 
-    /// The rate of the fixed regime is the first one times 1 + X/2, and that of the widening one is bounded by a series.
+    /// The rate of the fixed regime is the first one times 1 + X/2, and that of the widening one is bounded by a
+    /// series.
     #[test]
     fn rates_rise_as_the_regime_says() {
         let first = 0.9 * 2_f64.powi(-8);
@@ -217,7 +219,8 @@ mod tests {
         }
     }
 
-    /// No fingerprint is so much shorter than the one before that an entry would not fit into the slots of the next growth.
+    /// No fingerprint is so much shorter than the one before that an entry would not fit into the slots of the next
+    /// growth.
     #[test]
     fn no_fingerprint_loses_more_than_a_bit() {
         for regime in [Regime::Fixed, Regime::Widening, Regime::Predictive] {

@@ -41,8 +41,8 @@ fn growths(filter: &Filter) -> u32 {
 }
 
 /// From 57 keys through 12 doublings and more in each regime, with fingerprints so short that many entries become void:
-/// all keys are found, the rate is the formula's, which is below what was asked for, single keys and batches make the same
-/// bytes, and what is read back goes on growing in the same way.
+/// all keys are found, the rate is the formula's, which is below what was asked for, single keys and batches make the
+/// same bytes, and what is read back goes on growing in the same way.
 #[test]
 fn it_grows_without_losing_a_key_and_its_rate_is_the_formulas() {
     let cases: [(f64, &[(&str, f64)]); 6] = [
@@ -105,8 +105,8 @@ fn it_grows_without_losing_a_key_and_its_rate_is_the_formulas() {
     }
 }
 
-/// Half of the keys are removed after each doubling, the old and the new ones: each removal says true, the other keys stay,
-/// and once all are removed the filter finds hardly anything, and after its next growth nothing.
+/// Half of the keys are removed after each doubling, the old and the new ones: each removal says true, the other keys
+/// stay, and once all are removed the filter finds hardly anything, and after its next growth nothing.
 #[test]
 fn half_of_the_keys_are_removed_after_each_doubling() {
     for parameters in [
@@ -149,8 +149,8 @@ fn half_of_the_keys_are_removed_after_each_doubling() {
     }
 }
 
-/// Keys that were inserted several times, some before growths and some after, are removed as often, and not more often than
-/// there are entries that they find.
+/// Keys that were inserted several times, some before growths and some after, are removed as often, and not more often
+/// than there are entries that they find.
 #[test]
 fn copies_of_a_key_are_removed_one_by_one() {
     let spec = spec(57, 0.0, &[("fingerprint_bits", 4.0), ("regime", 0.0), ("doublings", 12.0)]);
@@ -266,8 +266,8 @@ fn unmix(mut x: u64) -> u64 {
     x ^ x >> 30 ^ x >> 60
 }
 
-/// Hashes that somebody chose so that they all go to the same place are refused soon, before the filter has grown without
-/// end.
+/// Hashes that somebody chose so that they all go to the same place are refused soon, before the filter has grown
+/// without end.
 #[test]
 fn chosen_hashes_do_not_make_it_grow_without_end() {
     assert!((0..100).all(|i| mix(unmix(mix(i))) == mix(i)), "mix of the tests is that of the library");
@@ -325,8 +325,8 @@ fn forged_payloads_do_no_harm() {
 }
 
 /// What "Aleph Filter" says of its regimes, with a load of 9/10: fixed fingerprints add half of the first rate in each
-/// growth; longer ones keep it below a bound for ever; and with the number of growths known the last fingerprints are as
-/// short as those of a filter that does not grow.
+/// growth; longer ones keep it below a bound for ever; and with the number of growths known the last fingerprints are
+/// as short as those of a filter that does not grow.
 #[test]
 fn regimes_are_those_of_the_paper() {
     let growing = |regime| Growing { slot_bits: 13, bits: 10, doublings: 10, regime };

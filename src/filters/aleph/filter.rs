@@ -62,7 +62,7 @@ impl Aleph {
             }
             Refusal::Full => error!(
                 Full,
-                "the Aleph filter is full: it holds {keys} keys, of which one part of the filter has many more than others"
+                "the Aleph filter is full: it holds {keys} keys, of which one part of it has many more than others"
             ),
         }
     }
@@ -280,8 +280,8 @@ impl Merge for Aleph {
     }
 }
 
-/// Of distinct keys: those that seemed to be new, less those that were removed, and as many as seemed to be there at the
-/// rate of then.
+/// Of distinct keys: those that seemed to be new, less those that were removed, and as many as seemed to be there at
+/// the rate of then.
 impl Cardinality for Aleph {
     fn of_payload(&self) -> Option<f64> {
         let keys = self.table.layout.growing.seen(self.stored() as f64);

@@ -74,8 +74,8 @@ impl Table {
         if self.address_bits(address) - growing.slot_bits >= self.most_growths {
             return Err(Refusal::Full);
         }
-        // Segments of spread hashes are full at about the same time. Where one is much fuller than others, hashes are not
-        // spread, and whoever chose them shall not make the filter grow without end.
+        // Segments of spread hashes are full at about the same time. Where one is much fuller than others, hashes are
+        // not spread, and whoever chose them shall not make the filter grow without end.
         let least = self.limit() / 2;
         if self.taken(base.words().shared(), address) < least {
             return Err(Refusal::Full);

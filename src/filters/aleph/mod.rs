@@ -1,32 +1,32 @@
 //! The kind `aleph`, a quotient filter that grows and removes: Dayan, Bercea and Pagh, "Aleph Filter: To Infinity in
 //! Constant Time", 2024. A lookup looks at one run however large the filter has become. [`crate::layouts::aleph`] has a
-//! segment, [`crate::sizing::aleph`] rates and sizes, `table.rs` how segments make a filter, `growth.rs` how they grow, and
-//! `mothers.rs` what makes removal right.
+//! segment, [`crate::sizing::aleph`] rates and sizes, `table.rs` how segments make a filter, `growth.rs` how they grow,
+//! and `mothers.rs` what makes removal right.
 //!
-//! The payload is segments; the mothers of void entries; and a last line whose first word is how many places of these are
-//! taken, and whose second is how many keys were new when they came.
-//! At first there is one segment with room for the capacity, or as many of 2^13 slots as have it. A segment below that
-//! size becomes twice as large; 2^d segments of that size become 2^(d+1), one by one: the payload gets room for all of
-//! them at the first, and each is divided in two when it is full. No insertion does more work than one segment is worth,
-//! but that room is made by moving bytes. The low bits of a hash are its slot, and the d bits after them the number of its
-//! segment, or d + 1 bits where that one was divided: its other part is 2^d segments further. So the copies of a void
-//! entry lie in the same slot of as many segments, and no segment has many more of them than others.
+//! The payload is segments; the mothers of void entries; and a last line whose first word is how many places of these
+//! are taken, and whose second is how many keys were new when they came. At first there is one segment with room for
+//! the capacity, or as many of 2^13 slots as have it. A segment below that size becomes twice as large; 2^d segments of
+//! that size become 2^(d+1), one by one: the payload gets room for all of them at the first, and each is divided in two
+//! when it is full. No insertion does more work than one segment is worth, but that room is made by moving bytes. The
+//! low bits of a hash are its slot, and the d bits after them the number of its segment, or d + 1 bits where that one
+//! was divided: its other part is 2^d segments further. So the copies of a void entry lie in the same slot of as many
+//! segments, and no segment has many more of them than others.
 //!
-//! Every insertion adds an entry, so that as many removals take them out again. A removal takes, of the entries that the
-//! key finds, the one that knows most. Where the paper leaves a tombstone, for which the next growth looks up what else
-//! there is of a void entry, the mother is taken away at once and the rest when its segment grows: until then it is found,
-//! and can be removed by nobody.
+//! Every insertion adds an entry, so that as many removals take them out again. A removal takes, of the entries that
+//! the key finds, the one that knows most. Where the paper leaves a tombstone, for which the next growth looks up what
+//! else there is of a void entry, the mother is taken away at once and the rest when its segment grows: until then it
+//! is found, and can be removed by nobody.
 //!
-//! The paper's rejuvenation, by which a key that the caller knows to be there gets an entry which knows as much as a new
-//! one, is a removal and an insertion.
+//! The paper's rejuvenation, by which a key that the caller knows to be there gets an entry which knows as much as a
+//! new one, is a removal and an insertion.
 //!
-//! Hashes pass a bijection first, so that keys that come in the order of their hashes, as a builder gives them, fill all
-//! segments alike.
+//! Hashes pass a bijection first, so that keys that come in the order of their hashes, as a builder gives them, fill
+//! all segments alike.
 //!
 //! Header: word 0 is the number of bits of the shortest fingerprint, word 1 the growths that are expected, word 2 the
-//! base-2 logarithm of the number of slots at first, of all segments, word 3 that of one segment now, word 4 is d, word 5
-//! is 1 while segments are being divided, word 6 the regime, and word 7 the base-2 logarithm of the places for mothers, or
-//! 0 for none. `bits` is those of all segments.
+//! base-2 logarithm of the number of slots at first, of all segments, word 3 that of one segment now, word 4 is d, word
+//! 5 is 1 while segments are being divided, word 6 the regime, and word 7 the base-2 logarithm of the places for
+//! mothers, or 0 for none. `bits` is those of all segments.
 
 mod filter;
 mod growth;
@@ -175,8 +175,8 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
         let bits = growing.bits;
         return Err(error!(
             Contradiction,
-            "fingerprint_bits = {bits} for capacity = {capacity} and doublings = {doublings} are more than {most}, or more \
-             than hashes of 64 bits have"
+            "fingerprint_bits = {bits} for capacity = {capacity} and doublings = {doublings} are more than {most}, or \
+             more than hashes of 64 bits have"
         ));
     }
     geometry(growing)

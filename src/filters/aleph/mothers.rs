@@ -97,8 +97,8 @@ pub fn all<'a>(words: &'a [impl Word]) -> impl Iterator<Item = (u64, u64)> + 'a 
     words.as_chunks().0.iter().map(|[mother, count]| (mother.get(), count.get())).filter(|(mother, _)| *mother != 0)
 }
 
-/// Whether words are such a multiset of so many different mothers, each of which knows so many bits at least and at most,
-/// and is found. Linear, whatever the words are.
+/// Whether words are such a multiset of so many different mothers, each of which knows so many bits at least and at
+/// most, and is found. Linear, whatever the words are.
 pub fn is_one(words: &[impl Word], mothers: u64, (least, most): (u32, u32)) -> bool {
     let (places, (pairs, _)) = (words.len() / 2, words.as_chunks::<2>());
     if pairs.iter().filter(|[mother, _]| mother.get() != 0).count() as u64 != mothers {

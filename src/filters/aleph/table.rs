@@ -14,7 +14,8 @@ use core::sync::atomic::{AtomicU64, Ordering};
 /// The 64-bit words of the last line.
 pub(super) const STATE_WORDS: usize = (PAYLOAD_UNIT / 8) as usize;
 
-/// The word of the last line of a segment's room that is 1 where the segment was divided. Those before it are the table's.
+/// The word of the last line of a segment's room that is 1 where the segment was divided. Those before it are the
+/// table's.
 const DIVIDED: usize = 2;
 
 /// Where a hash belongs.
@@ -181,7 +182,8 @@ impl Table {
         self.shape(address).contains(self.reader(words, address), slot, tail)
     }
 
-    /// Whether an entry may be of a key of which `known` bits are known, or that key has one for all that is known of it.
+    /// Whether an entry may be of a key of which `known` bits are known, or that key has one for all that is known of
+    /// it.
     pub fn contains_known(&self, words: &[AtomicU64], hash: u64, known: u32) -> bool {
         let address = self.address(hash);
         let length = known.saturating_sub(self.address_bits(address));
