@@ -73,7 +73,7 @@ fn it_grows_without_losing_a_key_and_its_rate_is_the_formulas() {
                 assert!((measured / expected - 1.0).abs() < 0.05, "{parameters:?}, {keys}: {measured}, {expected}");
             }
             assert!(
-                measured <= filter.base().header().false_positive_rate * 1.02 || parameters.len() > 0 && rate == 0.0
+                measured <= filter.base().header().false_positive_rate * 1.02 || !parameters.is_empty() && rate == 0.0
             );
             let lookups = 100_000_u64;
             let found = (0..lookups).filter(|i| filter.contains_hash(mix(i ^ 0x5eed << 40))).count() as f64;
@@ -120,7 +120,7 @@ fn half_of_the_keys_are_removed_after_each_doubling() {
         while growths(&filter) < 9 && next < 400_000 {
             let more = 64 + keys.len() as u64;
             // Every eighth key twice, of which a removal takes one.
-            let twice = |i: u64| std::iter::repeat_n(i, if i % 8 == 0 { 2 } else { 1 });
+            let twice = |i: u64| std::iter::repeat_n(i, if i.is_multiple_of(8) { 2 } else { 1 });
             for i in (next..next + more).flat_map(twice) {
                 filter.insert_hash(hash_of(&spec, i)).unwrap();
                 keys.push(i);
