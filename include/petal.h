@@ -919,7 +919,11 @@ typedef struct petal_overlap {
 /** How many distinct keys a filter holds. `PETAL_ERR_UNSUPPORTED` if its kind cannot tell. Since 0.1. */
 petal_status petal_filter_estimate(const petal_filter *filter, petal_estimate *estimate, petal_error *error);
 
-/** Compares two filters that could be merged. Since 0.1. */
+/**
+ * Compares two filters that could be merged: how many keys each holds, both together, and how many both have. Reads both
+ * payloads. `PETAL_ERR_UNSUPPORTED` of kinds that cannot tell, and of those that grow, of which two sizes have nothing
+ * in common; `PETAL_ERR_INCOMPATIBLE`, naming the first difference, of two that could not be merged. Since 0.1.
+ */
 petal_status petal_filter_estimate_overlap(const petal_filter *filter,
                                            const petal_filter *other,
                                            petal_overlap *comparison,

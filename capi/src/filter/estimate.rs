@@ -76,7 +76,9 @@ pub unsafe extern "C" fn petal_filter_estimate(
     })
 }
 
-/// Compares two filters that could be merged. Since 0.1.
+/// Compares two filters that could be merged: how many keys each holds, both together, and how many both have. Reads both
+/// payloads. `PETAL_ERR_UNSUPPORTED` of kinds that cannot tell, and of those that grow, of which two sizes have nothing
+/// in common; `PETAL_ERR_INCOMPATIBLE`, naming the first difference, of two that could not be merged. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_estimate_overlap(
     filter: *const petal_filter,
