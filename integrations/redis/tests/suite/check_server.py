@@ -131,7 +131,8 @@ def check_redis_py():
         import redis
     except ImportError:
         raise servers.Unavailable("there is no redis-py") from None
-    for protocol in (2, 3):
+    # Modules have the types of RESP3 from Redis 7.0 on.
+    for protocol in (2, 3) if servers.version() >= (7, 0) else (2,):
         server = Server()
         bf = redis.Redis(unix_socket_path=str(server.path), protocol=protocol).bf()
         assert bf.create("a", 0.01, 1000)
