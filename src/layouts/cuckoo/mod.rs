@@ -351,9 +351,15 @@ impl Buckets {
         at_once.unwrap_or_else(|| self.plain_contains(words, hash))
     }
 
-    /// Looks a hash up window by window. Out of line, for the sake of those that are found at once.
+    /// Looks a hash up in the plain way. Out of line, for the sake of those that are looked up at once.
     #[inline(never)]
     fn plain_contains(&self, words: &(impl Source + ?Sized), hash: u64) -> bool {
+        self.either_has(words, hash)
+    }
+
+    /// Looks a hash up window by window.
+    #[inline(always)]
+    fn either_has(&self, words: &(impl Source + ?Sized), hash: u64) -> bool {
         let Place { fingerprint, bucket, other } = self.place(hash);
         // Not one after the other: the two may be waited for together.
         self.has(words, bucket, fingerprint) | self.has(words, other, fingerprint)
@@ -445,7 +451,7 @@ impl Buckets {
         at_once.unwrap_or_else(|| self.plain_remove(words, hash))
     }
 
-    #[inline(never)]
+    #[inline]
     fn plain_remove(&self, words: &mut [u64], hash: u64) -> bool {
         let Place { fingerprint, bucket, other } = self.place(hash);
         self.replace(words, bucket, fingerprint, 0) || self.replace(words, other, fingerprint, 0)

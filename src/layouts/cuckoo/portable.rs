@@ -23,8 +23,12 @@ const fn kernel<S: Shape>() -> Kernel {
 
 pub(super) fn contains_many<S: Shape>(buckets: &Buckets, words: &[AtomicU64], batch: &mut dyn Batch) {
     let fetch = |_: &(), hash| S::of(buckets).fetch(words, hash);
-    let answer = |_: &mut (), hash| buckets.contains_as::<S>(words, hash);
-    ring::rolling(&mut (), ring::ahead(words.len(), 2), batch, fetch, ring::nothing, answer);
+    let ahead = ring::ahead(words.len(), 2);
+    if S::of(buckets).is_narrow {
+        let answer = |_: &mut (), hash| buckets.contains_as::<S>(words, hash);
+        return ring::rolling(&mut (), ahead, batch, fetch, ring::nothing, answer);
+    }
+    ring::rolling(&mut (), ahead, batch, fetch, ring::nothing, |(), hash| buckets.either_has(words, hash));
 }
 
 pub(super) fn contains_few<S: Shape>(
