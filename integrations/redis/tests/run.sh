@@ -1,7 +1,8 @@
 #!/bin/sh
 # run.sh BUILD [WORD]...: tests the module that `make redis` built there on real servers, which run in folders of their
-# own: through Unix sockets, but for replicas, which take whatever port is free. With WORDs only checks that have one of
-# them in their names. Prints one line a check, and at the end "N passed, M failed".
+# own: through Unix sockets, but for replicas and clusters, which take whatever ports are free; and the Go package over
+# it. With WORDs only checks of the module that have one of them in their names. Prints one line a check, and at the end
+# of both "N passed, M failed".
 #
 # With --bench the figures of docs/redis.md instead, as the rows of its tables.
 #
@@ -43,4 +44,27 @@ fi
 cmake --install "$build" --component redis --prefix "$work/prefix" >/dev/null || exit
 suite=$here/suite
 [ "${1:-}" = --bench ] && suite=$here/suite/bench.py
-PYTHONDONTWRITEBYTECODE=1 "$python" "$suite" "$work/prefix" "$work" "$@"
+status=0
+PYTHONDONTWRITEBYTECODE=1 "$python" "$suite" "$work/prefix" "$work" "$@" || status=1
+[ $# -eq 0 ] || exit $status
+
+# The Go package over a cluster: with Go, and its client from where Go finds modules.
+cd "$here/../go" || exit
+if ! command -v go >/dev/null; then
+    echo "SKIPPED: the Go package, because there is no go"
+elif ! go mod download >"$work/go.log" 2>&1; then
+    echo "SKIPPED: the Go package, because its client is not to be had: $(tail -n 1 "$work/go.log")"
+else
+    PETAL_REDIS_MODULE=$(find "$work/prefix" -name libpetal_redis.so)
+    export PETAL_REDIS_MODULE
+    unformatted=$(gofmt -l .)
+    [ -z "$unformatted" ] || { echo "FAILED: gofmt: $unformatted" && status=1; }
+    go vet ./... || status=1
+    if go test -count=1 -v ./... >"$work/go.log" 2>&1; then :; else
+        cat "$work/go.log"
+        status=1
+    fi
+    sed -n 's/^--- PASS: \(.*\)/ok: Go: \1/p; s/^--- SKIP: \(.*\)/skipped: Go: \1/p' "$work/go.log"
+    echo "$(grep -c '^--- PASS' "$work/go.log") passed, $(grep -c '^--- FAIL' "$work/go.log") failed"
+fi
+exit $status
