@@ -119,7 +119,10 @@ static inline uint64_t check_scaled(uint64_t number) {
 }
 
 /* The step of a loop over many alike, of which slow tools see a part: a prime, so that all columns of a table come. */
-static inline size_t check_step(void) { return check_scaled(100) < 10 ? 11 : 1; }
+static inline size_t check_step(void) {
+  uint64_t share = check_scaled(100);
+  return share < 10 ? 11 : share < 100 ? 3 : 1;
+}
 
 /* The program's exit status. */
 static inline int check_done(void) {

@@ -83,9 +83,8 @@ cargo_to() {
 instrumented() {
     archive=$target/$tool/$host/release/libpetal.a
     archive_with_faults=$archive
-    # Not optimised across crates: what is looked at runs for seconds, and that takes a minute to compile.
-    RUSTC_BOOTSTRAP=1 RUSTFLAGS=$1 CARGO_PROFILE_RELEASE_DEBUG=line-tables-only CARGO_PROFILE_RELEASE_LTO=off \
-        CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 cargo_to "$target/$tool" --target "$host" --features planted-faults
+    RUSTC_BOOTSTRAP=1 RUSTFLAGS=$1 CARGO_PROFILE_RELEASE_DEBUG=line-tables-only \
+        cargo_to "$target/$tool" --target "$host" --features planted-faults
 }
 
 # The archive that is released, with the flags that CMake gives, so that it is compiled once for all; and one with the
@@ -207,7 +206,7 @@ test_asan() {
     export ASAN_OPTIONS UBSAN_OPTIONS
     compiler="$clang -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
     runner=
-    stage asan 1 instrumented "-Zsanitizer=address -Cdebug-assertions=on" || return
+    stage asan 4 instrumented "-Zsanitizer=address -Cdebug-assertions=on" || return
     proven 1 heap-buffer-overflow read_past_the_end
     proven 2 heap-use-after-free read_after_free
     proven 3 "detected memory leaks" leak

@@ -37,7 +37,7 @@ static void rates(void) {
   static const double targets[] = {0.5, 0.1, 0.01, 0.001, 1e-6};
   for (size_t k = 0; k < check_kind_count(); k++) {
     for (size_t t = 0; t < sizeof targets / sizeof *targets; t++) {
-      for (uint64_t capacity = 1; capacity <= 100000; capacity *= 10) {
+      for (uint64_t capacity = 1; capacity <= 100000; capacity *= check_step() == 1 ? 10 : 1000) {
         petal_spec spec = {.struct_size = sizeof spec, .kind = check_kind(k), .capacity = capacity,
                            .false_positive_rate = targets[t]};
         double rate = -1, half = -1, none = -1;

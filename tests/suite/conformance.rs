@@ -26,7 +26,7 @@ pub fn for_each_case<T: Fn(&Case, &Spec)>(test: T) {
 
 /// With the layouts that are the share of a test of this name: a closure's type has the name of the function it is in.
 fn each_case_of(name: &str, test: impl Fn(&Case, &Spec)) {
-    for case in share_of(cases(), 3, name) {
+    for case in share_of(cases(), 6, name) {
         println!("{}", case.name());
         test(&case, &Spec { capacity: CAPACITY, false_positive_rate: 0.01, ..case.spec() });
     }

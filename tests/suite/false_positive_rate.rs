@@ -261,8 +261,8 @@ fn every_layout_at(keys: u64, chosen: impl Fn(&Case) -> bool) {
     // Many keys make a filter slow to fill, and show no more of the formula than a few do.
     let every = match keys {
         ..1000 => 1,
-        1000..100_000 => 3,
-        _ => 6,
+        1000..100_000 => 6,
+        _ => 12,
     };
     for case in share_of(main_layouts(), every, &keys.to_string()).iter().filter(|case| chosen(case)) {
         for bits_per_key in bits_per_key(case, keys) {

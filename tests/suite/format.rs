@@ -142,7 +142,7 @@ fn payload_bytes(bytes: &[u8]) -> usize {
 /// An image of several regions is as specified, the last of them a short one.
 #[test]
 fn regions_are_as_specified() {
-    for case in share_of(all_layouts(), 3, "regions_are_as_specified") {
+    for case in share_of(all_layouts(), 6, "regions_are_as_specified") {
         let spec = sized(&case, 600_000);
         // What is built is as large as its keys need.
         let keys = if case.row.is_made_empty() { 1000 } else { 600_000 };
@@ -193,7 +193,7 @@ fn images() -> Vec<(Case, Spec, Vec<u8>)> {
         let bytes = image(&Handle::of(&spec, 0..100));
         (case, spec, bytes)
     };
-    share_of(all_layouts(), 3, "images").into_iter().map(small).collect()
+    share_of(all_layouts(), 6, "images").into_iter().map(small).collect()
 }
 
 /// The status with which the bytes are refused, in memory and as a file; all modes agree.

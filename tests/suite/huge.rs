@@ -102,7 +102,7 @@ fn split_blocks_end_below_two_to_the_32() {
 fn positions_pass_32_and_35_bits() {
     const KEYS: u64 = 20;
     for case in
-        share_of(main_layouts(), 4, "positions_pass_32_and_35_bits").into_iter().filter(|case| case.row.is_made_empty())
+        share_of(main_layouts(), 8, "positions_pass_32_and_35_bits").into_iter().filter(|case| case.row.is_made_empty())
     {
         let is_longest = case.is_default() && (is_soak() || case.row.kind.0 <= 3);
         let bits = (1 << if is_longest { 35 } else { 32 }) + (1 << 20);
