@@ -16,7 +16,7 @@ trap 'rm -rf "$work"' EXIT
 log=$work/log
 CC=${CC:-cc}
 CXX=${CXX:-c++}
-limit=6000000 # bytes of libpetal.a: a guard against what slips in, not an aim
+limit=7000000 # bytes of libpetal.a: a guard against what slips in, not an aim
 passed=0
 failed=0
 
@@ -190,7 +190,7 @@ if [ "$(uname -m)" = x86_64 ]; then
     check "only the kernels need more than every x86-64 processor has" "$root/tests/packaging/baseline.sh" \
         "$target/release/libpetal.a"
 fi
-check "libpetal.a stays below six megabytes ($(wc -c <"$archive") bytes; libpetal.so $(wc -c <"$so"))" small
+check "libpetal.a stays below seven megabytes ($(wc -c <"$archive") bytes; libpetal.so $(wc -c <"$so"))" small
 
 # --- Consumers, in the first place and in two others to which the prefix is moved ------------------------------------
 
