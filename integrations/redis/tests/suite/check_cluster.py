@@ -104,6 +104,13 @@ def check_a_filter_over_a_cluster():
     assert source("PETAL.EXISTS", keys[0], of[0][0]).startswith("ASK ")
     for node in cluster.nodes[:3]:
         assert node("CLUSTER", "SETSLOT", slot, "NODE", ids[target]) == "OK"
+
+    # Who the replicas are, and by what name a node calls itself, may differ.
+    def primaries(node):
+        return sorted((slots[0], slots[1], slots[2][1]) for slots in node("CLUSTER", "SLOTS"))
+
+    # The replica too, or it would take the slot back with all others of its primary.
+    wait_for("all know where the slot is", lambda: all(primaries(node) == primaries(target) for node in cluster.nodes))
     assert [target("DEBUG", "DIGEST-VALUE", key) for key in moving] == before
     finds_all()
     # The first primary is gone, and its replica is one.
@@ -114,10 +121,6 @@ def check_a_filter_over_a_cluster():
     primary.server.kill()
     assert replica("CLUSTER", "FAILOVER", "TAKEOVER") == "OK"
     cluster.nodes = [cluster.nodes[1], cluster.nodes[2], replica]
-    # Who the replicas are, and by what name a node calls itself, may differ.
-    def primaries(node):
-        return sorted((slots[0], slots[1], slots[2][1]) for slots in node("CLUSTER", "SLOTS"))
-
     wait_for("the new primary", lambda: all(primaries(node) == primaries(replica) for node in cluster.nodes) and
              not any(port == primary.server.port for _, _, port in primaries(replica)))
     cluster.wait_for_all(b"cluster_state:ok")
