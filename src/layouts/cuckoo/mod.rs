@@ -192,7 +192,8 @@ impl Buckets {
         }
     }
 
-    /// The same buckets without the short ways of those that eight bytes hold, which are compared with these.
+    /// These buckets with the code for buckets of any size: what the faster code for those of at most 64 bits has to
+    /// agree with, in tests.
     pub fn plain(self) -> Buckets {
         Buckets { is_narrow: false, ..self }
     }
