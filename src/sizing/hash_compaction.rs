@@ -84,8 +84,10 @@ impl Table {
     }
 }
 
-/// The slots and the signature bits of the smallest table whose rate is at most `rate` where `keys` keys have a slot each,
-/// which is a little more than are needed where many are omitted. The number of slots is prime and greater than `keys`. `signature_bits` = 0 leaves the bits open. `None` for a rate outside (0, 1) or
+/// The slots and the signature bits of the smallest table whose rate is at most `rate` where `keys` keys have a slot
+/// each, which is a little more than are needed where many are omitted. The number of slots is prime and greater than
+/// `keys`. `signature_bits` = 0 leaves the bits open; where they are given and many, all slots but a few are taken, and
+/// the search for a key that is not there goes through a large part of the table. `None` for a rate outside (0, 1) or
 /// below what 64-bit hashes have, and past 2^62 bits.
 pub fn size_for(keys: u64, rate: f64, signature_bits: u32) -> Option<(u64, u32)> {
     if !is_rate(rate) || hash_floor(keys, 64) > rate {

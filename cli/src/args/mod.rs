@@ -535,7 +535,7 @@ pub struct Plan {
     #[arg(long)]
     pub growing: bool,
     /// Single keys are to be removed.
-    #[arg(long)]
+    #[arg(long, visible_alias = "delete")]
     pub remove: bool,
     /// Kinds will do, too, that may say of keys which are there that they are not.
     #[arg(long)]
