@@ -283,11 +283,9 @@ impl Model {
     }
 }
 
-/// Operations of a stream: a short one, in the soak a long one, or with PETAL_OPERATIONS as many as that says for all
-/// streams of a kind, of which there are so many.
+/// Operations of each of so many streams of a kind: few, and in the soak 10^8 for all of them.
 pub fn operations(streams: u64) -> u64 {
-    let asked = std::env::var("PETAL_OPERATIONS").ok().and_then(|text| text.parse::<u64>().ok());
-    asked.map_or(if is_soak() { 1_000_000 } else { 20_000 }, |all| all.div_ceil(streams))
+    if is_soak() { 100_000_000_u64.div_ceil(streams) } else { 20_000 }
 }
 
 /// Insertions, single and in batches, lookups, steps, merges, copies, images that are loaded, and images that are written
