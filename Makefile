@@ -12,7 +12,7 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 .NOTPARALLEL:
 .PHONY: build redis install uninstall demo clean help header symbols licences figures
 .PHONY: test test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go test-interop test-redis fuzz
-.PHONY: mutants planted soak bench bench-pictures bench-quick bench-calls bench-batches bench-billion bench-compact
+.PHONY: mutants planted soak soak-redis bench bench-pictures bench-quick bench-calls bench-batches bench-billion bench-compact
 .PHONY: bench-formats bench-go bench-built bench-redis
 
 build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
@@ -93,12 +93,13 @@ test-interop: ## the owners of other formats and interfaces, installed where it 
 	@tests/interop/run.sh "$(TARGET)" $(INTEROP)
 
 # REDIS="damage": checks with this word in their names only.
-test-redis: ## the module for Redis and Valkey, on real servers
+test-redis: ## the module for Redis and Valkey and the command `petal redis`, on real servers
 	@echo "== $@: integrations/redis/tests/run.sh"
 	@cmake/requirements.sh test-redis
 	@$(MAKE) --no-print-directory redis
+	@cmake --build "$(BUILD)" --target petal_cli
 	@cd integrations/redis && cargo fmt --check
-	@integrations/redis/tests/run.sh "$(BUILD)" $(REDIS)
+	@PETAL_COMMAND="$(abspath $(TARGET))/release/petal" integrations/redis/tests/run.sh "$(BUILD)" $(REDIS)
 
 fuzz: ## look for unknown failures, FUZZ_SECONDS (60) for each target; what is found stays in fuzz/corpus
 	@CARGO_TARGET_DIR="$(TARGET)" fuzz/run.sh explore $(FUZZ_SECONDS)
@@ -113,13 +114,21 @@ mutants: ## change the core in thousands of small ways, and look whether its tes
 planted: ## plant a fault in each facet, and look whether the tests that name no kind find it (some 20 minutes)
 	@CARGO_TARGET_DIR="$(TARGET)" tests/planted/run.sh $(PLANTED)
 
-# SOAK="--lookups 1e8 --bits 0" does less; CRASH is how many processes of each sort are killed at random moments.
+# SOAK="--lookups 1e8 --bits 0" does less; CRASH is how many processes of each sort are killed at random moments. That of
+# the module for Redis is `make soak-redis`, which takes servers.
 CRASH ?= 500
 soak: ## every number of keys built, 10^9 lookups, all rates in narrow bands, 10^8 operations a kind, filters past 2^35 bits, processes killed
 	PETAL_CRASH=$(CRASH) cargo test --locked -p petal --test crash
 	PETAL_SOAK=1 cargo test --locked -p petal --test suite -- false_positive_rate:: conformance:: sweep::
 	PETAL_SOAK=1 cargo test --locked -p petal --test suite -- state_machine:: ageing:: stable:: quotient:: cuckoo::
 	cargo bench --locked --bench soak -- $(SOAK)
+
+# What `make soak` is to the core; some minutes, 2 GiB of memory. REDIS=kills: one part of it.
+soak-redis: ## the module and `petal redis` at length: 10^8 keys with their rate, servers killed at random, a cluster under load
+	@cmake/requirements.sh test-redis
+	@$(MAKE) --no-print-directory redis
+	@cmake --build "$(BUILD)" --target petal_cli
+	@PETAL_COMMAND="$(abspath $(TARGET))/release/petal" integrations/redis/tests/run.sh "$(BUILD)" --soak $(REDIS)
 
 # BENCH="--only blocked --keys 1e6" does less, BENCH=--huge more.
 bench: ## every kind beside other libraries and what memory allows (docs/performance.md), some minutes

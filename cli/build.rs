@@ -19,7 +19,9 @@ mod manual;
 mod numbers;
 
 fn main() -> io::Result<()> {
-    for input in ["build.rs", "src/args/mod.rs", "src/args/map.rs", "src/manual.rs", "src/numbers.rs"] {
+    for input in
+        ["build.rs", "src/args/mod.rs", "src/args/map.rs", "src/args/redis.rs", "src/manual.rs", "src/numbers.rs"]
+    {
         println!("cargo::rerun-if-changed={input}");
     }
     println!("cargo::rerun-if-env-changed=PETAL_CLI_DOCUMENTS");

@@ -150,7 +150,7 @@ pub fn options(args: &args::Resources) -> BuilderOptions {
 }
 
 /// The number of records in inputs that can be read twice.
-fn count(inputs: &Inputs) -> Outcome<u64> {
+pub fn count(inputs: &Inputs) -> Outcome<u64> {
     if let Some(name) = inputs.only_once() {
         return Err(Failure::new(format_args!(
             "{name} can be read only once, so its keys cannot be counted first: --capacity N says how many to make \

@@ -31,6 +31,12 @@ pub struct Room {
     offsets: Vec<u64>,
 }
 
+impl Default for Room {
+    fn default() -> Room {
+        Room::new()
+    }
+}
+
 impl Room {
     /// Room for any batch.
     pub fn new() -> Room {
@@ -239,7 +245,7 @@ impl Inputs {
 /// Which part of a record is the key.
 enum Field {
     /// That with a number, from 1 on, between delimiters.
-    Between(u64, Finder<'static>),
+    Between(u64, Box<Finder<'static>>),
     /// That with a number, from 1 on, between runs of blanks.
     AmongBlanks(u64),
     /// What follows a decimal number and a blank.
@@ -253,7 +259,7 @@ fn is_blank(byte: &u8) -> bool {
 impl Field {
     fn new(number: u64, delimiter: Option<&str>) -> Field {
         match delimiter {
-            Some(text) => Field::Between(number, Finder::new(text).into_owned()),
+            Some(text) => Field::Between(number, Box::new(Finder::new(text).into_owned())),
             None => Field::AmongBlanks(number),
         }
     }

@@ -1,7 +1,7 @@
 //! The command `petal`, as a library so that tests and fuzzers can reach its parts.
 //!
-//! A file a subcommand; [`args`] is the command line, [`keys`] reads records, [`output`] writes. Which kinds of filters
-//! there are is known to the library's registry and nowhere here.
+//! A file a subcommand, and a folder for `petal redis`; [`args`] is the command line, [`keys`] reads records, [`output`]
+//! writes. Which kinds of filters there are is known to the library's registry and nowhere here.
 
 pub mod args;
 pub mod failure;
@@ -29,6 +29,8 @@ mod kinds;
 mod map;
 mod map_change;
 mod plan;
+#[cfg(feature = "redis")]
+mod redis;
 mod remove;
 mod resize;
 mod spec;
@@ -93,6 +95,8 @@ fn dispatch(cli: &Cli) -> Outcome {
             args::map::Command::Put(args) => map_change::put(args, common),
             args::map::Command::Replace(args) => map_change::replace(args, common),
         },
+        #[cfg(feature = "redis")]
+        Command::Redis(args) => redis::run(args, common),
         Command::Plan(args) => plan::run(args, common),
     }
 }

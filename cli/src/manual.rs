@@ -32,9 +32,10 @@ pub const PAGES: &[Page] = &[
                 "petal map build -o m ids.tsv; echo ann | petal map get m",
             ),
         ],
-        status: "0 for success; 1 where `check` and `map get` selected no key, `count` found none, `plan` found no kind \
-            and `fold` nothing to fold; 2 for trouble, with one line on standard error that says what it was. Output that nobody reads any more \
-            (EPIPE, as after `petal check ... | head`) is trouble too, but as quiet as cat and grep are about it.",
+        status: "0 for success; 1 where `check` and `map get` selected no key, `count` found none, `redis check` missed \
+            one, `plan` found no kind and `fold` nothing to fold; 2 for trouble, with one line on standard error that \
+            says what it was. Output that nobody reads any more (EPIPE, as after `petal check ... | head`) is trouble \
+            too, but as quiet as cat and grep are about it.",
     },
     Page {
         name: "build",
@@ -275,6 +276,71 @@ pub const PAGES: &[Page] = &[
         examples: &[
             ("Prices that change, of goods that do not", "petal map replace prices.petal changed.tsv"),
             ("One of them", "printf 'tea\\t295\\n' | petal map replace prices.petal"),
+        ],
+        status: SUCCESS,
+    },
+    #[cfg(feature = "redis")]
+    Page {
+        name: "redis",
+        examples: &[
+            ("A set over 64 keys of a cluster", "petal redis build --url 10.0.0.1:6379 --shards 64 seen urls.txt"),
+            (
+                "A filter that is built from all of its keys, as a key",
+                "petal build --kind ribbon -o seen.petal urls.txt; petal redis import seen seen.petal",
+            ),
+        ],
+        status: "0 for success; 1 where `check` found that keys are missing; 2 for trouble.",
+    },
+    #[cfg(feature = "redis")]
+    Page {
+        name: "redis build",
+        examples: &[
+            ("One key, with one false positive in a thousand", "petal redis build --fpr 0.001 seen urls.txt"),
+            (
+                "Through a socket, from a pipe",
+                "zcat urls.gz | petal redis build --url unix:///run/redis/socket --capacity 100M --shards 16 seen",
+            ),
+            ("For clients of RedisBloom", "petal redis build --type bf --fpr 0.001 seen urls.txt"),
+            (
+                "Shards that are to be one filter in a file",
+                "petal redis build --shards 16 --mergeable seen urls.txt; petal redis merge --shards 16 seen -o seen.petal",
+            ),
+        ],
+        status: SUCCESS,
+    },
+    #[cfg(feature = "redis")]
+    Page {
+        name: "redis check",
+        examples: &[
+            ("Whether all keys are there", "petal redis check --shards 64 seen urls.txt"),
+            ("How many are not, for a program", "petal redis check --json seen urls.txt | jq .missing"),
+        ],
+        status: "0 if all keys were found; 1 if some are missing; 2 for trouble.",
+    },
+    #[cfg(feature = "redis")]
+    Page {
+        name: "redis merge",
+        examples: &[
+            ("One filter of all shards", "petal redis merge --shards 16 seen -o seen.petal"),
+            ("With what a file has", "petal redis merge today yesterday.petal -o both.petal"),
+        ],
+        status: SUCCESS,
+    },
+    #[cfg(feature = "redis")]
+    Page {
+        name: "redis export",
+        examples: &[
+            ("A key", "petal redis export seen -o seen.petal"),
+            ("All shards, a file each", "petal redis export --shards 16 seen -o seen.{}.petal"),
+        ],
+        status: SUCCESS,
+    },
+    #[cfg(feature = "redis")]
+    Page {
+        name: "redis import",
+        examples: &[
+            ("A key", "petal redis import seen seen.petal"),
+            ("Shards, as they were exported", "petal redis import --shards 16 seen seen.{}.petal"),
         ],
         status: SUCCESS,
     },

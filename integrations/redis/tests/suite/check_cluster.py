@@ -14,8 +14,8 @@ SLOTS = 16384
 class Cluster:
     """Primaries that share all slots, and a client that goes where it is sent."""
 
-    def __init__(self, primaries, replicas):
-        self.nodes = [self.node() for _ in range(primaries + replicas)]
+    def __init__(self, primaries, replicas, *options):
+        self.nodes = [self.node(*options) for _ in range(primaries + replicas)]
         first = self.nodes[0]
         for i, node in enumerate(self.nodes[:primaries]):
             slots = SLOTS * i // primaries, SLOTS * (i + 1) // primaries - 1
@@ -24,13 +24,17 @@ class Cluster:
             assert first("CLUSTER", "MEET", "127.0.0.1", node.server.port, node.server.bus) == "OK"
         known = b"cluster_known_nodes:%d" % len(self.nodes)
         self.wait_for_all(b"cluster_state:ok", known)
-        for node in self.nodes[primaries:]:
-            assert node("CLUSTER", "REPLICATE", first("CLUSTER", "MYID").decode()) == "OK"
+        for primary, node in zip(self.nodes, self.nodes[primaries:]):
+            assert node("CLUSTER", "REPLICATE", primary("CLUSTER", "MYID").decode()) == "OK"
             wait_for("a replica", lambda: b"master_link_status:up" in node("INFO", "replication"))
 
     @staticmethod
-    def node():
-        server = Server("--cluster-enabled", "yes", "--cluster-node-timeout", 60000, tcp=True, cluster=True)
+    def node(*options):
+        options = options or ("--cluster-node-timeout", 60000)
+        return Cluster.client_of(Server("--cluster-enabled", "yes", *options, tcp=True, cluster=True))
+
+    @staticmethod
+    def client_of(server):
         client = server.client()
         client.server = server
         return client

@@ -1,0 +1,210 @@
+//! All keys of the inputs sent to their shards: many in a command, many commands on their way, over some connections.
+
+use super::servers::{Request, Servers, pack};
+use super::{Set, explained, said, unexpected};
+use crate::args::redis::Type;
+use crate::failure::{Failure, Outcome};
+use crate::keys::Inputs;
+use crate::progress::Progress;
+use ::redis::Value;
+use std::mem::take;
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Keys in a command. The server answers others between two commands, so they are not many.
+const TOGETHER: usize = 1000;
+
+/// Commands that are sent before the first reply is read.
+const PIPELINE: usize = 16;
+
+/// Connections to a server, each with a thread, so that one waits for replies while another one sends.
+const CONNECTIONS: usize = 3;
+
+/// Bytes of keys that wait for others of their shard, at most.
+const WAITING: usize = 64 << 20;
+
+/// How long keys that come slowly wait.
+const SOON: Duration = Duration::from_secs(1);
+
+/// What is done with keys.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Deed {
+    /// They are added.
+    Add,
+    /// It is asked whether they may be there.
+    Ask,
+}
+
+impl Deed {
+    /// The words before the items of a command, and the word between the key and them. A shard that is gone is not made
+    /// anew, as the shorter commands of RedisBloom would.
+    fn words(self, of: Type) -> (&'static str, &'static [&'static str]) {
+        match (self, of) {
+            (Deed::Add, Type::Petal) => ("PETAL.MADD", &[]),
+            (Deed::Add, Type::Bf) => ("BF.INSERT", &["NOCREATE", "ITEMS"]),
+            (Deed::Add, Type::Cf) => ("CF.INSERT", &["NOCREATE", "ITEMS"]),
+            (Deed::Ask, Type::Petal) => ("PETAL.MEXISTS", &[]),
+            (Deed::Ask, Type::Bf) => ("BF.MEXISTS", &[]),
+            (Deed::Ask, Type::Cf) => ("CF.MEXISTS", &[]),
+        }
+    }
+}
+
+/// What servers answered so far.
+#[derive(Default)]
+pub struct Tally {
+    answered: AtomicU64,
+    yes: AtomicU64,
+}
+
+impl Tally {
+    /// How many keys were answered.
+    pub fn answered(&self) -> u64 {
+        self.answered.load(Ordering::Relaxed)
+    }
+
+    /// To how many of them the answer was 1: they are new, or may be there.
+    pub fn yes(&self) -> u64 {
+        self.yes.load(Ordering::Relaxed)
+    }
+}
+
+/// Keys of a shard, as they are sent, that wait for more.
+#[derive(Clone, Default)]
+struct Waiting {
+    bytes: Vec<u8>,
+    keys: usize,
+}
+
+/// Sends all keys of the inputs to the shards of a set, which are all there, and counts what is answered.
+pub fn send(set: &Set, deed: Deed, inputs: &Inputs, progress: &mut Progress, tally: &Tally) -> Outcome<()> {
+    let (sender, receiver) = sync_channel(CONNECTIONS);
+    let (receiver, failed) = (Mutex::new(receiver), AtomicBool::new(false));
+    thread::scope(|scope| {
+        let work = || work(set, &receiver, &failed, tally);
+        let workers: Vec<_> = (0..CONNECTIONS).map(|_| scope.spawn(work)).collect();
+        let read = read(set, deed, inputs, progress, &sender, &failed);
+        drop(sender);
+        let mut outcome = Ok(());
+        for worker in workers {
+            let ended = worker.join().unwrap_or_else(|_| Err(Failure::new("a connection's thread ended")));
+            outcome = outcome.and(ended);
+        }
+        // Where both failed, the server is why.
+        outcome.and(read)
+    })
+}
+
+/// Reads the inputs, and gives the commands away.
+fn read(
+    set: &Set,
+    deed: Deed,
+    inputs: &Inputs,
+    progress: &mut Progress,
+    sender: &SyncSender<Vec<Request>>,
+    failed: &AtomicBool,
+) -> Outcome<()> {
+    let mut shards = vec![Waiting::default(); set.shards.count()];
+    let (mut pipeline, mut waiting, mut sent) = (Vec::new(), 0, Instant::now());
+    let give = |pipeline: &mut Vec<Request>| {
+        // Those who take them are there until they get no more.
+        let _ = sender.send(take(pipeline));
+    };
+    let outcome = inputs.for_each(progress, |batch| {
+        for i in 0..batch.len() {
+            let key = batch.key(i);
+            let shard = set.shards.of(key);
+            let Waiting { bytes, keys } = &mut shards[shard];
+            let before = bytes.len();
+            pack(bytes, key);
+            *keys += 1;
+            waiting += bytes.len() - before;
+            if *keys == TOGETHER {
+                waiting -= bytes.len();
+                pipeline.push(request(set, deed, shard, &mut shards[shard]));
+            }
+            if pipeline.len() >= PIPELINE {
+                give(&mut pipeline);
+                sent = Instant::now();
+            }
+        }
+        if waiting > WAITING || (batch.last_of_block && sent.elapsed() > SOON) {
+            rest(set, deed, &mut shards, &mut pipeline);
+            give(&mut pipeline);
+            (waiting, sent) = (0, Instant::now());
+        }
+        Ok(if failed.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    });
+    // What was read before a failure is sent.
+    rest(set, deed, &mut shards, &mut pipeline);
+    give(&mut pipeline);
+    outcome
+}
+
+/// Makes commands of all keys that wait.
+fn rest(set: &Set, deed: Deed, shards: &mut [Waiting], pipeline: &mut Vec<Request>) {
+    for (shard, waiting) in shards.iter_mut().enumerate().filter(|(_, waiting)| waiting.keys > 0) {
+        pipeline.push(request(set, deed, shard, waiting));
+    }
+}
+
+/// The command for the keys of a shard that wait.
+fn request(set: &Set, deed: Deed, shard: usize, waiting: &mut Waiting) -> Request {
+    let Waiting { bytes: items, keys } = take(waiting);
+    let (command, options) = deed.words(set.types[shard].unwrap_or(Type::Petal));
+    let mut bytes = format!("*{}\r\n", 2 + options.len() + keys).into_bytes();
+    bytes.reserve_exact(items.len() + 100);
+    pack(&mut bytes, command.as_bytes());
+    pack(&mut bytes, set.shards.key(shard).as_bytes());
+    options.iter().for_each(|option| pack(&mut bytes, option.as_bytes()));
+    bytes.extend_from_slice(&items);
+    Request { shard, bytes }
+}
+
+/// Sends what is given away, over connections of its own, until there is no more. After a failure of any thread what
+/// is given away is dropped, so that nobody waits.
+fn work(set: &Set, receiver: &Mutex<Receiver<Vec<Request>>>, failed: &AtomicBool, tally: &Tally) -> Outcome<()> {
+    let mut servers: Servers = set.servers.again();
+    let mut outcome = Ok(());
+    loop {
+        let received = match receiver.lock() {
+            Ok(receiver) => receiver.recv(),
+            Err(_) => return outcome,
+        };
+        let Ok(pipeline) = received else { return outcome };
+        if failed.load(Ordering::Relaxed) {
+            continue;
+        }
+        let done = servers.ask(&pipeline, |place, value| {
+            let key = set.shards.key(pipeline[place].shard);
+            count(&key, said(&key, value)?, tally)
+        });
+        if done.is_err() {
+            failed.store(true, Ordering::Relaxed);
+            outcome = done;
+        }
+    }
+}
+
+/// Counts the answers to the keys of a command, of which the last is an error where one was not taken.
+fn count(key: &str, value: Value, tally: &Tally) -> Outcome<()> {
+    let Value::Array(answers) = value else { return Err(unexpected(key, &value)) };
+    let (mut taken, mut yes) = (0, 0);
+    let mut outcome = Ok(());
+    for answer in &answers {
+        match answer {
+            Value::Int(0) | Value::Boolean(false) => taken += 1,
+            Value::Int(1) | Value::Boolean(true) => (taken, yes) = (taken + 1, yes + 1),
+            Value::Int(-1) => outcome = Err(Failure::new(format_args!("{key}: the filter is full"))),
+            Value::ServerError(error) => outcome = Err(Failure::new(format_args!("{key}: {}", explained(error)))),
+            other => outcome = Err(unexpected(key, other)),
+        }
+    }
+    tally.answered.fetch_add(taken, Ordering::Relaxed);
+    tally.yes.fetch_add(yes, Ordering::Relaxed);
+    outcome
+}

@@ -1,0 +1,293 @@
+//! Connections to a server, or to the nodes of a cluster, and what they reply.
+//!
+//! The client library speaks the protocol. Which node of a cluster has a shard is learned here, from where the nodes
+//! point, and nothing is sent twice but what was refused: a command whose reply did not come may have been done, and
+//! doing it again would count its keys twice in filters that count.
+
+use crate::failure::{Failure, Outcome};
+use ::redis::{
+    Client, Connection, ConnectionAddr, ConnectionInfo, ErrorKind, IntoConnectionInfo, ServerErrorKind, Value,
+};
+use std::fmt::Display;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// How long a connection, and then a reply, is waited for: a server may verify an image of many GiB.
+const CONNECTING: Duration = Duration::from_secs(10);
+const REPLYING: Duration = Duration::from_secs(300);
+
+/// How long what is refused for now is asked again, and how often.
+const PATIENCE: Duration = Duration::from_secs(30);
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// A command for the node that has a shard, as it is sent.
+pub struct Request {
+    pub shard: usize,
+    pub bytes: Vec<u8>,
+}
+
+/// A server, or the nodes of a cluster as far as they are known.
+pub struct Servers {
+    /// How the first is reached, with the password for all.
+    info: ConnectionInfo,
+    nodes: Vec<Node>,
+    /// Of each shard the node that has it, as far as is known.
+    owners: Vec<usize>,
+}
+
+struct Node {
+    address: ConnectionAddr,
+    /// None until it is asked for the first time.
+    connection: Option<Connection>,
+}
+
+/// What a node says of a command that it has not done.
+enum Refused {
+    /// Another node has the shard.
+    Moved(String),
+    /// Another node is about to have the shard, and has what was asked for.
+    Ask(String),
+    /// Not now.
+    Later(String),
+}
+
+impl Servers {
+    /// Connects to a server, for so many shards.
+    pub fn connect(url: &str, shards: usize) -> Outcome<Servers> {
+        let with_scheme = if url.contains("://") { url.to_string() } else { format!("redis://{url}") };
+        // The address may have a password in it, which no message shows.
+        let shown = with_scheme.split_once('@').map_or(&*with_scheme, |(_, host)| host).to_string();
+        let refused = |why: &str| Failure::new(format_args!("--url {shown}: {why}"));
+        if ["rediss://", "valkeys://"].iter().any(|scheme| with_scheme.starts_with(scheme)) {
+            return Err(refused("this command does not speak TLS: a tunnel such as stunnel does"));
+        }
+        let form = "is not redis://[user:password@]host[:port][/database] or unix:///path";
+        let info = with_scheme.into_connection_info().map_err(|_| refused(form))?;
+        let node = Node { address: info.addr().clone(), connection: None };
+        let mut servers = Servers { info, nodes: vec![node], owners: vec![0; shards] };
+        servers.connection(0)?;
+        Ok(servers)
+    }
+
+    /// The same servers for another thread, with connections of its own.
+    pub fn again(&self) -> Servers {
+        let nodes = self.nodes.iter().map(|node| Node { address: node.address.clone(), connection: None }).collect();
+        Servers { info: self.info.clone(), nodes, owners: self.owners.clone() }
+    }
+
+    /// Sends commands, all of them before the first reply is read, and gives each reply to `take`, with the place of
+    /// its command, in any order. A reply is an error only within an array.
+    pub fn ask(&mut self, requests: &[Request], mut take: impl FnMut(usize, Value) -> Outcome<()>) -> Outcome<()> {
+        let mut by_node: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
+        for (i, request) in requests.iter().enumerate() {
+            by_node[self.owners[request.shard]].push(i);
+        }
+        for (node, places) in by_node.iter().enumerate() {
+            for &i in places {
+                self.send(node, &requests[i].bytes)?;
+            }
+        }
+        let mut refused = Vec::new();
+        for (node, places) in by_node.iter().enumerate() {
+            for &i in places {
+                match refusal(self.receive(node)?)? {
+                    Ok(value) => take(i, value)?,
+                    Err(why) => refused.push((i, why)),
+                }
+            }
+        }
+        for (i, why) in refused {
+            take(i, self.go_after(&requests[i], why)?)?;
+        }
+        Ok(())
+    }
+
+    /// Asks for one reply.
+    pub fn ask_one(&mut self, request: &Request) -> Outcome<Value> {
+        let node = self.owners[request.shard];
+        self.send(node, &request.bytes)?;
+        match refusal(self.receive(node)?)? {
+            Ok(value) => Ok(value),
+            Err(why) => self.go_after(request, why),
+        }
+    }
+
+    /// The reply to a command that was refused, from wherever nodes point to.
+    fn go_after(&mut self, request: &Request, mut why: Refused) -> Outcome<Value> {
+        let start = Instant::now();
+        loop {
+            let mut asking = false;
+            let node = match &why {
+                Refused::Moved(address) => {
+                    let node = self.node(address, self.owners[request.shard])?;
+                    self.owners[request.shard] = node;
+                    node
+                }
+                Refused::Ask(address) => {
+                    asking = true;
+                    self.node(address, self.owners[request.shard])?
+                }
+                Refused::Later(message) => {
+                    let node = self.owners[request.shard];
+                    if start.elapsed() > PATIENCE {
+                        return Err(Failure::new(format_args!("{}: {message}", self.nodes[node].address)));
+                    }
+                    sleep(PAUSE);
+                    node
+                }
+            };
+            if start.elapsed() > PATIENCE {
+                return Err(Failure::new(format_args!(
+                    "{}: the nodes of the cluster point to one another",
+                    self.nodes[node].address
+                )));
+            }
+            if asking {
+                self.send(node, &packed(&["ASKING"]))?;
+                self.receive(node)?;
+            }
+            self.send(node, &request.bytes)?;
+            match refusal(self.receive(node)?)? {
+                Ok(value) => return Ok(value),
+                Err(next) => why = next,
+            }
+        }
+    }
+
+    /// The node with an address, as another one writes it.
+    fn node(&mut self, address: &str, other: usize) -> Outcome<usize> {
+        let Some(address) = address_of(address, &self.nodes[other].address) else {
+            return Err(Failure::new(format_args!("{}: points to {address}", self.nodes[other].address)));
+        };
+        if let Some(known) = self.nodes.iter().position(|node| node.address == address) {
+            return Ok(known);
+        }
+        self.nodes.push(Node { address, connection: None });
+        Ok(self.nodes.len() - 1)
+    }
+
+    fn connection(&mut self, node: usize) -> Outcome<&mut Connection> {
+        let Node { address, connection } = &mut self.nodes[node];
+        match connection {
+            Some(connection) => Ok(connection),
+            None => {
+                let failed = |error| lost(address, &error);
+                let client = Client::open(self.info.clone().set_addr(address.clone())).map_err(failed)?;
+                let new = client.get_connection_with_timeout(CONNECTING).map_err(failed)?;
+                new.set_read_timeout(Some(REPLYING)).map_err(failed)?;
+                new.set_write_timeout(Some(REPLYING)).map_err(failed)?;
+                Ok(connection.insert(new))
+            }
+        }
+    }
+
+    fn send(&mut self, node: usize, bytes: &[u8]) -> Outcome<()> {
+        let sent = self.connection(node)?.send_packed_command(bytes);
+        sent.map_err(|error| lost(&self.nodes[node].address, &error))
+    }
+
+    fn receive(&mut self, node: usize) -> Outcome<Value> {
+        let received = self.connection(node)?.recv_response();
+        received.map_err(|error| lost(&self.nodes[node].address, &error))
+    }
+}
+
+/// The words of a command as they are sent.
+pub fn packed<W: AsRef<[u8]>>(words: &[W]) -> Vec<u8> {
+    let mut bytes = format!("*{}\r\n", words.len()).into_bytes();
+    words.iter().for_each(|word| pack(&mut bytes, word.as_ref()));
+    bytes
+}
+
+/// Appends a word of a command.
+pub fn pack(bytes: &mut Vec<u8>, word: &[u8]) {
+    bytes.extend_from_slice(b"$");
+    digits(bytes, word.len());
+    bytes.extend_from_slice(b"\r\n");
+    bytes.extend_from_slice(word);
+    bytes.extend_from_slice(b"\r\n");
+}
+
+fn digits(bytes: &mut Vec<u8>, number: usize) {
+    if number >= 10 {
+        digits(bytes, number / 10);
+    }
+    bytes.push(b'0' + (number % 10) as u8);
+}
+
+/// What a server said as an error, without the word that all errors have.
+pub fn message(error: &::redis::ServerError) -> String {
+    let details = error.details().unwrap_or_default();
+    match error.code() {
+        "ERR" => details.to_string(),
+        code => format!("{code} {details}").trim_end().to_string(),
+    }
+}
+
+/// A reply, or why the command was not done: because of where it was sent, or when.
+fn refusal(value: Value) -> Outcome<Result<Value, Refused>> {
+    let Value::ServerError(error) = &value else { return Ok(Ok(value)) };
+    let address = || error.details().and_then(|details| details.split(' ').nth(1)).unwrap_or_default().to_string();
+    Ok(Err(match error.kind() {
+        Some(ServerErrorKind::Moved) => Refused::Moved(address()),
+        Some(ServerErrorKind::Ask) => Refused::Ask(address()),
+        Some(ServerErrorKind::TryAgain | ServerErrorKind::ClusterDown | ServerErrorKind::BusyLoading) => {
+            Refused::Later(message(error))
+        }
+        _ => return Ok(Ok(value)),
+    }))
+}
+
+/// The address that a node writes: without a host it is the one that the node has itself.
+fn address_of(text: &str, of: &ConnectionAddr) -> Option<ConnectionAddr> {
+    let (host, port) = text.rsplit_once(':')?;
+    let host = match (host, of) {
+        ("", ConnectionAddr::Tcp(host, _)) => host.clone(),
+        ("", _) => String::from("127.0.0.1"),
+        _ => host.to_string(),
+    };
+    Some(ConnectionAddr::Tcp(host, port.parse().ok()?))
+}
+
+/// A connection that could not be made, or ended.
+fn lost(address: &impl Display, error: &::redis::RedisError) -> Failure {
+    Failure::new(format_args!("{address}: {}", said(error)))
+}
+
+/// What the client library says, in this command's words where it happens to everybody.
+fn said(error: &::redis::RedisError) -> String {
+    if error.is_timeout() {
+        return String::from("no reply in time");
+    }
+    if error.is_connection_refusal() {
+        return String::from("nobody listens there");
+    }
+    if error.is_connection_dropped() {
+        return String::from("the server closed the connection");
+    }
+    if error.kind() == ErrorKind::AuthenticationFailed {
+        return String::from("the password was refused");
+    }
+    error.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_as_the_protocol_has_them() {
+        assert_eq!(packed(&["TYPE", "seen:{0}"]), b"*2\r\n$4\r\nTYPE\r\n$8\r\nseen:{0}\r\n");
+        assert_eq!(packed(&[&b""[..], &[b'x'; 123]])[..16], *b"*2\r\n$0\r\n\r\n$123\r\n");
+    }
+
+    #[test]
+    fn addresses_are_as_nodes_write_them() {
+        let tcp = |host: &str, port| Some(ConnectionAddr::Tcp(String::from(host), port));
+        let (asked, socket) = (ConnectionAddr::Tcp(String::from("here"), 1), ConnectionAddr::Unix("/s".into()));
+        assert_eq!(address_of("10.0.0.1:7000", &asked), tcp("10.0.0.1", 7000));
+        assert_eq!(address_of("fe80::1:7000", &asked), tcp("fe80::1", 7000));
+        assert_eq!((address_of(":7000", &asked), address_of(":7", &socket)), (tcp("here", 7000), tcp("127.0.0.1", 7)));
+        assert_eq!((address_of("", &asked), address_of("here:x", &asked)), (None, None));
+    }
+}
