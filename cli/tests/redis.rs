@@ -5,7 +5,7 @@
 mod common;
 
 use common::{Place, petal_on};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::thread::{self, JoinHandle};
 

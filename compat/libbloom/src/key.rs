@@ -22,8 +22,8 @@ impl Key<'_> {
     #[inline]
     pub unsafe fn new<'a>(buffer: *const c_void, length: c_int) -> Key<'a> {
         match usize::try_from(length) {
-            // SAFETY: the caller's promise; it is not NULL.
             Ok(size) if !buffer.is_null() => {
+                // SAFETY: the caller's promise; it is not NULL.
                 Key { bytes: unsafe { core::slice::from_raw_parts(buffer.cast(), size) }, excess: 0 }
             }
             _ => Key { bytes: &[], excess: length as u32 },
