@@ -33,6 +33,7 @@ struct Placed {
 impl Placed {
     fn new(bytes: &[u8], offset: usize) -> Placed {
         let mut lines = vec![[0_u64; 8]; (offset + bytes.len()).div_ceil(64)];
+        // SAFETY: the lines, as the bytes that they are; nobody else has them.
         let room: &mut [u8] = unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), 64 * lines.len()) };
         room[offset..offset + bytes.len()].copy_from_slice(bytes);
         Placed { lines, offset, length: bytes.len() }

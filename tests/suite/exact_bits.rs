@@ -54,7 +54,7 @@ fn it_is_a_set_of_integers() {
         is(&filter, &set, universe);
         for step in 0..3 * universe.min(1000) {
             let key = mix(step) % universe;
-            if mix(!step) % 3 > 0 {
+            if !mix(!step).is_multiple_of(3) {
                 assert_eq!(filter.insert_u64(key).unwrap(), set.insert(key));
             } else {
                 assert_eq!(filter.remove_u64(key).unwrap(), set.remove(&key));
@@ -140,7 +140,7 @@ fn every_way_gives_the_same_bits() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("exact.petal");
     for universe in UNIVERSES {
-        let keys: Vec<u64> = (0..universe).filter(|key| mix(*key) % 3 == 0).collect();
+        let keys: Vec<u64> = (0..universe).filter(|key| mix(*key).is_multiple_of(3)).collect();
         let set: BTreeSet<u64> = keys.iter().copied().collect();
         let expected = filled(universe, keys.iter().copied());
         let mut builder = Builder::new(&spec(universe), BuilderOptions::default()).unwrap();

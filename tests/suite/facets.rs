@@ -17,7 +17,7 @@ fn a_removal_takes_one_key() {
         }
         // Of kinds that may lose keys so few are removed that none is.
         let loses = can(case, Capabilities::MAY_LOSE_KEYS);
-        let is_kept = |i: &u64| if loses { i % 500 != 0 } else { i % 3 == 0 };
+        let is_kept = |i: &u64| if loses { !i.is_multiple_of(500) } else { i.is_multiple_of(3) };
         for (removed, i) in (0..CAPACITY).filter(|i| !is_kept(i)).enumerate() {
             assert!(filter.remove_hash(hash_of(spec, i)).unwrap(), "key {i} is not there to be removed");
             if removed % 64 == 0 {

@@ -367,8 +367,8 @@ fn progress_is_heard_within_a_shard() {
         };
         let (error, heard) = silent(usize::MAX);
         assert_eq!(error, None);
-        // Each key is counted, peeled and given its cell.
-        assert!(heard.is_sorted() && heard.len() >= 2 + 3 * (1_200_000 >> 20), "{heard:?}");
+        // Each key is counted, peeled and given its cell: after 2^20 keys it is told.
+        assert!(heard.is_sorted() && heard.len() >= 2 + 3, "{heard:?}");
         // Cancelled before any shard is done.
         let (error, heard) = silent(3);
         assert_eq!((error, heard), (Some(Status::Cancelled), vec![0; 3]), "{threads} threads");

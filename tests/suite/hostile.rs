@@ -111,7 +111,7 @@ fn what_is_measured_of_forged_images_are_shares() {
             for other in others(number) {
                 for (i, payload) in payloads.iter().enumerate() {
                     try_number += 1;
-                    if !is_soak() && mix(try_number) % if is_first { 3 } else { 24 } != 0 {
+                    if !is_soak() && !mix(try_number).is_multiple_of(if is_first { 3 } else { 24 }) {
                         continue;
                     }
                     let mut forged = payload.clone();

@@ -153,10 +153,10 @@ fn dirt_spreads() {
     let mut common = open(&clean, Mode::Load);
     common.intersect(&open(&path, Mode::Read)).unwrap();
     for filter in [&dirty, &merged, &common, &dirty.copy().unwrap()] {
-        assert!(is_dirty(&*filter));
+        assert!(is_dirty(filter));
         filter.save(&other).unwrap();
         assert_eq!(verified(&other), Err(Status::Dirty));
-        assert!(is_dirty(&load(&crate::common::image(&*filter), &OpenOptions::default()).unwrap()));
+        assert!(is_dirty(&load(&crate::common::image(filter), &OpenOptions::default()).unwrap()));
     }
     merged.vouch().unwrap();
     merged.save(&other).unwrap();

@@ -434,9 +434,7 @@ fn a_spec_forces_its_kernel() {
 /// Filters whose blocks are not a multiple of what kernels look at together.
 #[test]
 fn rates_of_filters_are_means_over_their_blocks() -> petal::Result<()> {
-    let of = |row: &petal::Row| {
-        Ok::<_, petal::Error>(petal::create(&Spec { kind: Some(row.kind), ..Spec::with_capacity(1000, 0.01)? })?)
-    };
+    let of = |row: &petal::Row| petal::create(&Spec { kind: Some(row.kind), ..Spec::with_capacity(1000, 0.01)? });
     let (mut blocked, mut split) = (of(&petal::filters::blocked::ROW)?, of(&petal::filters::split_block::ROW)?);
     for i in 0..1000 {
         blocked.insert_u64(i)?;
@@ -572,7 +570,7 @@ fn golomb_kernels_find_the_same_keys() -> petal::Result<()> {
         (8.0, 40),
         (16.0, 40),
     ]) {
-        let rate = (-bits as f64).exp2();
+        let rate = f64::exp2(-bits);
         let spec = Spec { kind: Some(ROW.kind), false_positive_rate: rate, capacity: count, ..Spec::default() };
         let mut builder = petal::Builder::new(&spec, petal::BuilderOptions::default())?;
         // A quarter of the numbers' range has none, so that there are empty buckets among fuller ones.

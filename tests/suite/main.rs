@@ -3,6 +3,7 @@
 //!
 //! What must be a process of its own stands beside this folder, as a target in Cargo.toml: `tests/crash` is killed,
 //! traced and forked, and calls of the system fail in it.
+#![allow(clippy::type_complexity, reason = "tables of cases name what each has")]
 
 mod across;
 mod age_partitioned;

@@ -89,7 +89,7 @@ fn drawn(table: Table, skew: Skew, random: u64) -> u64 {
     match skew {
         Skew::Even => table.fingerprint(mix(random)),
         Skew::One(quotient) => quotient.min(table.slots() - 1) << width | remainder,
-        Skew::Last => table.slots() - 1 - mix(random) % 5 << width | remainder,
+        Skew::Last => ((table.slots() - 1 - mix(random) % 5) << width) | remainder,
         Skew::Few => table.fingerprint(mix(random % 11)),
     }
 }

@@ -197,7 +197,7 @@ fn ribbon_columns(payload: &[u8], bits: u64, [r, w, n]: [u64; 3], x: u64, z: u64
         (y, wide(v ^ v >> 32))
     };
     let place_of_key = || {
-        let start = place * first_starts >> 32;
+        let start = (place * first_starts) >> 32;
         if is_kept(start, 8 * (2 * shards - 1) + shard * metadata_bytes(first_starts) + (start >> b) / 4) {
             return (start, wide(z));
         }
@@ -811,7 +811,7 @@ fn d_left(header: &Header, hashes: &[u64]) -> Vec<u8> {
         let f = high(hash.wrapping_mul(G), b << r);
         let (q, x) = (f >> r, f % (1 << r));
         let u = mix(x + 1);
-        let shift = |i: u64| if i == 0 { 0 } else { (u >> (21 * (i - 1)) & 0x1f_ffff) * b.min(4096) >> 21 };
+        let shift = |i: u64| if i == 0 { 0 } else { (((u >> (21 * (i - 1))) & 0x1f_ffff) * b.min(4096)) >> 21 };
         let all = [0, 1, 2, 3].map(|i| ((q + shift(i)) % b * 4 + i) as usize);
         let known = |cell: &(u64, u64)| cell.0 == x && (1..3).contains(&cell.1);
         if let Some((bucket, cell)) =
@@ -1080,7 +1080,7 @@ fn taffy(header: &Header, payload: &[u8], hash: u64) -> bool {
     let [r, _, _, t, d, is_dividing] = [0, 1, 2, 3, 4, 5].map(|i| header.word(i));
     let f = r.saturating_sub(8).clamp(6, 8);
     let word = |at: u64| u64::from_le_bytes(payload[8 * at as usize..][..8].try_into().unwrap());
-    let size = (1 + (8 * (r + 1) << t).div_ceil(64)).next_multiple_of(8);
+    let size = (1 + ((8 * (r + 1)) << t).div_ceil(64)).next_multiple_of(8);
     let mut rest = mix(hash);
     let mut segment = rest % (1 << d);
     rest >>= d;

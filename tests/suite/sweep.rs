@@ -9,7 +9,7 @@ use std::thread::available_parallelism;
 #[test]
 fn every_number_of_keys_is_built() {
     let variants = variants();
-    let is_sampled = |keys: &u64| *keys < 100 || keys % 97 == 0 || keys % 40 == 0 && *keys > 3000;
+    let is_sampled = |keys: &u64| *keys < 100 || keys.is_multiple_of(97) || keys.is_multiple_of(40) && *keys > 3000;
     let tasks: Vec<_> =
         variants.iter().flat_map(|variant| numbers().filter(is_sampled).map(move |keys| (variant, keys))).collect();
     let threads = available_parallelism().map_or(1, usize::from);
@@ -33,7 +33,7 @@ fn chosen_hashes(count: u64) -> Vec<(&'static str, Vec<u64>)> {
         ("equal but for the middle", |i| i << 20 | 1 << 63 | 1),
         ("the greatest", |i| u64::MAX - i),
         ("one bit, or two", |i| 1 << (i % 64) | 1 << (i / 64 % 64)),
-        ("pairs that differ in a bit", |i| mix(i / 2) ^ i % 2),
+        ("pairs that differ in a bit", |i| mix(i / 2) ^ (i % 2)),
         ("pairs that differ in the highest bit", |i| mix(i / 2) ^ i << 63),
         ("halves that are alike", |i| i << 32 | i),
         ("multiples of an odd number", |i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)),

@@ -1,6 +1,7 @@
 //! `make bench` and `make bench-quick`: every kind of Petal's beside other libraries and beside what memory allows.
 //!
 //! `docs/performance.md` says how to run it and how to read what comes out.
+#![allow(clippy::type_complexity, reason = "tables of cases name what each has")]
 
 mod built;
 mod deleting;

@@ -62,7 +62,7 @@ const SHAPES: [fn(u64) -> u64; 9] = [
     |_| 7,
     |i| mix(i) % 100,
     |i| mix(i) >> 40,
-    |i| mix(i / 50) << 20 | i % 50,
+    |i| (mix(i / 50) << 20) | (i % 50),
     |i| 1 << (mix(i) % 64),
     |i| if i.is_multiple_of(100) { mix(i) } else { mix(i) & 0xff | mix(i % 3) << 8 },
 ];

@@ -106,7 +106,7 @@ impl Divisor {
     #[inline]
     fn remainder(self, number: u32) -> u64 {
         let fraction = self.reciprocal.wrapping_mul(number.into());
-        (u128::from(fraction) * u128::from(self.divisor) >> 64) as u64
+        ((u128::from(fraction) * u128::from(self.divisor)) >> 64) as u64
     }
 }
 

@@ -16,7 +16,7 @@ pub fn of(entries: u32, error: f64) -> Option<Size> {
     }
     let bits_per_entry = -error.ln() / LN_2_SQUARED;
     let bits = bits(entries, bits_per_entry);
-    let bytes = bits / 8 + u64::from(bits % 8 != 0);
+    let bytes = bits / 8 + u64::from(!bits.is_multiple_of(8));
     let hashes = (LN_2 * bits_per_entry).ceil() as u32 as u8;
     Some(Size { bits_per_entry, bits, bytes, hashes })
 }
