@@ -105,7 +105,7 @@ pub fn add_many(context: &Context, arguments: &[Argument]) -> Result<(), Refusal
     let mut key = Key::write(context, name);
     let value = value_to_change(context, &mut key)?;
     let count = items.len();
-    let keys = items.keys(filter(value.get())?.base())?;
+    let keys = items.keys_of_filter(filter(value.get())?.base())?;
     change_many(context, value, count, |stored, answers| Ok(filter_mut(stored)?.insert_batch(&keys, Some(answers))))
 }
 
@@ -115,7 +115,7 @@ pub fn remove(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
     let mut items = Items::of(items.iter())?;
     let mut key = Key::write(context, name);
     let value = value_to_change(context, &mut key)?;
-    let keys = items.keys(filter(value.get())?.base())?;
+    let keys = items.keys_of_filter(filter(value.get())?.base())?;
     let (removed, outcome) = value.change(|stored| {
         let mut answers = Answers::default();
         let taken = filter_mut(stored)?.remove_batch(&keys, Some(&mut answers));

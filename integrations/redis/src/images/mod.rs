@@ -150,6 +150,7 @@ struct Items<'a> {
     items: Vec<&'a Argument>,
     bytes: Vec<u8>,
     offsets: Vec<u64>,
+    /// Items that are numbers, or the hashes of items.
     numbers: Vec<u64>,
 }
 
@@ -170,6 +171,22 @@ impl<'a> Items<'a> {
         self.items.len()
     }
 
+    /// The items as keys of this filter: hashed where they lie, if it hashes keys by themselves.
+    ///
+    /// # Errors
+    /// As [`Items::keys`].
+    fn keys_of_filter(&mut self, of: &Base) -> Result<Keys<'_>, Refusal> {
+        if of.header().hash != HashFunction::Identity {
+            let hash = |item: &&Argument| of.hasher().hash_bytes_at_once(item.bytes());
+            self.numbers.reserve_exact(self.items.len());
+            self.numbers.extend(self.items.iter().map_while(hash));
+            if self.numbers.len() == self.items.len() {
+                return Ok(Keys::Hashes(&self.numbers));
+            }
+        }
+        self.keys(of)
+    }
+
     /// The items as keys of this filter or map: numbers in digits where its keys are integers, and otherwise bytes.
     ///
     /// # Errors
@@ -179,6 +196,7 @@ impl<'a> Items<'a> {
             self.numbers = self.items.iter().map(|item| number(item)).collect::<Result<_, _>>()?;
             return Ok(Keys::U64(&self.numbers));
         }
+        self.offsets.reserve_exact(1 + self.items.len());
         self.offsets.push(0);
         for item in &self.items {
             self.bytes.extend_from_slice(item.bytes());

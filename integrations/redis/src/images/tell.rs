@@ -26,7 +26,7 @@ pub fn exist(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let mut key = Key::read(context, name);
     let mut answers = Answers { bytes: Some(&mut found), ..Answers::default() };
     let filter = filter(value(&mut key)?.get())?;
-    filter.contains_batch(&items.keys(filter.base())?, &mut answers)?;
+    filter.contains_batch(&items.keys_of_filter(filter.base())?, &mut answers)?;
     context.reply_array(found.len());
     found.iter().for_each(|found| context.reply_boolean(*found != 0));
     Ok(())
@@ -52,7 +52,7 @@ pub fn counts(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
     let mut key = Key::read(context, name);
     let mut answers = Answers { counts: Some(&mut counts), ..Answers::default() };
     let filter = filter(value(&mut key)?.get())?;
-    filter.count_batch(&items.keys(filter.base())?, &mut answers)?;
+    filter.count_batch(&items.keys_of_filter(filter.base())?, &mut answers)?;
     context.reply_array(counts.len());
     counts.iter().for_each(|count| context.reply_count(*count));
     Ok(())
