@@ -76,6 +76,7 @@ fn load(context: &Context, arguments: &[Argument]) -> Result<(), String> {
         }
     }
     defaults::set(arguments)?;
+    server::beside::this_is_the_servers_thread();
     petal::storage::use_allocator_only();
     context.handle_errors_of_reading();
     value::register::<bf::chain::Chain>(context)?;
@@ -83,5 +84,11 @@ fn load(context: &Context, arguments: &[Argument]) -> Result<(), String> {
     value::register::<images::stored::Stored>(context)?;
     let commands = [bf::COMMANDS, cf::COMMANDS, images::COMMANDS];
     let refused = commands.into_iter().flatten().find(|command: &&Command| !command.register(context));
-    refused.map_or(Ok(()), |command| Err(format!("the server does not take {}", command.name.to_string_lossy())))
+    if let Some(command) = refused {
+        return Err(format!("the server does not take {}", command.name.to_string_lossy()));
+    }
+    match context.register_budget() {
+        true => Ok(()),
+        false => Err("the server does not take its configuration petal.budget".into()),
+    }
 }

@@ -1,13 +1,11 @@
 //! The commands that make filters and change them.
 
 use super::stored::Stored;
-use super::{
-    Items, Lent, NO_MAP, NO_VALUE, NOT_FOUND, NOT_WHOLE, are_as_lent, filter, filter_mut, map, number, secret, value,
-    value_to_change,
-};
+use super::{Items, NO_MAP, NO_VALUE, NOT_FOUND, NOT_WHOLE, filter, filter_mut, map, number, secret, to_change, value};
 use crate::server::command::Handler;
 use crate::server::key::Key;
-use crate::server::value::Value;
+use crate::server::lent::replace;
+use crate::server::value::{Changing, Value};
 use crate::server::{Argument, Context, Refusal, memory};
 use petal::{Answers, Filter, HashFunction, Image, Keys, Map, Spec, Taken, image_size, parameter_of, registry};
 use std::sync::Arc;
@@ -86,7 +84,7 @@ fn spec(
 pub fn add(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, item] = arguments else { return Err(Refusal::Arity) };
     let mut key = Key::write(context, name);
-    let is_new = value_to_change(context, &mut key)?.change(|stored| {
+    let is_new = to_change(context, &mut key)?.change(|stored| {
         let filter = filter_mut(stored)?;
         match filter.base().header().hash {
             HashFunction::Identity => Ok::<_, Refusal>(filter.insert_u64(number(item)?)?),
@@ -101,20 +99,31 @@ pub fn add(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
 /// `PETAL.MADD key item [item ...]`
 pub fn add_many(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, items @ ..] = arguments else { return Err(Refusal::Arity) };
+    if context.in_pieces(arguments, 2, 1, add_many) {
+        return Ok(());
+    }
     let mut items = Items::of(items.iter())?;
     let mut key = Key::write(context, name);
-    let value = value_to_change(context, &mut key)?;
+    let mut value = to_change(context, &mut key)?;
     let count = items.len();
     let keys = items.keys_of_filter(filter(value.get())?.base())?;
-    change_many(context, value, count, |stored, answers| Ok(filter_mut(stored)?.insert_batch(&keys, Some(answers))))
+    change_many(
+        context,
+        &mut value,
+        count,
+        |stored, answers| Ok(filter_mut(stored)?.insert_batch(&keys, Some(answers))),
+    )
 }
 
 /// `PETAL.REMOVE key item [item ...]`
 pub fn remove(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, items @ ..] = arguments else { return Err(Refusal::Arity) };
+    if context.in_pieces(arguments, 2, 1, remove) {
+        return Ok(());
+    }
     let mut items = Items::of(items.iter())?;
     let mut key = Key::write(context, name);
-    let value = value_to_change(context, &mut key)?;
+    let mut value = to_change(context, &mut key)?;
     let keys = items.keys_of_filter(filter(value.get())?.base())?;
     let (removed, outcome) = value.change(|stored| {
         let mut answers = Answers::default();
@@ -125,34 +134,38 @@ pub fn remove(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
         context.replicate_verbatim();
     }
     outcome?;
-    context.reply_count(removed);
+    context.reply_sum(removed);
     Ok(())
 }
 
 /// `PETAL.MAPPUT key item value [item value ...]`
 pub fn map_put(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
-    put(context, arguments, Map::put_batch)
+    put(context, arguments, map_put, Map::put_batch)
 }
 
 /// `PETAL.MAPREPLACE key item value [item value ...]`
 pub fn map_replace(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
-    put(context, arguments, Map::replace_batch)
+    put(context, arguments, map_replace, Map::replace_batch)
 }
 
 /// Gives items their values in a map, and replies what `give` says of each.
 fn put(
     context: &Context,
     arguments: &[Argument],
+    command: Handler,
     give: fn(&mut Map, &Keys, &[u64], Option<&mut Answers>) -> Taken,
 ) -> Result<(), Refusal> {
     let [_, name, pairs @ ..] = arguments else { return Err(Refusal::Arity) };
     let (pairs, []) = pairs.as_chunks::<2>() else { return Err(Refusal::Arity) };
+    if context.in_pieces(arguments, 2, 2, command) {
+        return Ok(());
+    }
     let values = pairs.iter().map(|[_, value]| value.unsigned().ok_or(NO_VALUE)).collect::<Result<Vec<_>, _>>()?;
     let mut items = Items::of(pairs.iter().map(|[item, _]| item))?;
     let mut key = Key::write(context, name);
-    let value = value_to_change(context, &mut key)?;
+    let mut value = to_change(context, &mut key)?;
     let keys = items.keys(map(value.get())?.base())?;
-    change_many(context, value, values.len(), |stored, answers| match stored {
+    change_many(context, &mut value, values.len(), |stored, answers| match stored {
         Stored::Map(map) => Ok(give(map, &keys, &values, Some(answers))),
         _ => Err(NO_MAP),
     })
@@ -161,7 +174,7 @@ fn put(
 /// Changes a value by many items, and replies of each what was answered: of fewer, and an error, if one was not taken.
 fn change_many(
     context: &Context,
-    value: &mut Value<Stored>,
+    value: &mut Changing<Stored>,
     count: usize,
     change: impl FnOnce(&mut Stored, &mut Answers) -> Result<Taken, Refusal>,
 ) -> Result<(), Refusal> {
@@ -177,7 +190,7 @@ fn change_many(
     context.reply_array(taken.keys + usize::from(taken.outcome.is_err()));
     answered[..taken.keys].iter().for_each(|answer| context.reply_boolean(*answer != 0));
     if let Err(error) = taken.outcome {
-        context.reply_refusal(&error.into());
+        context.reply_last(&error.into());
     }
     Ok(())
 }
@@ -185,17 +198,37 @@ fn change_many(
 /// `PETAL.CLEAR key`
 pub fn clear(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name] = arguments else { return Err(Refusal::Arity) };
-    value_to_change(context, &mut Key::write(context, name))?;
-    replace(context, arguments, 1, clear, |values| {
-        let [value] = values else { return Err(NOT_FOUND) };
-        let mut whole = value.copy()?;
-        match &mut whole {
-            Stored::Filter(filter) => filter.clear()?,
-            Stored::Map(map) => map.clear()?,
-            Stored::Part(_) => return Err(NOT_WHOLE),
-        }
-        Ok(whole)
+    changed_whole(context, arguments, name, clear, |stored| match stored {
+        Stored::Filter(filter) => Ok(filter.clear()?),
+        Stored::Map(map) => Ok(map.clear()?),
+        Stored::Part(_) => Err(NOT_WHOLE),
     })
+}
+
+/// Changes the first key's value as a whole: a copy beside the server's thread, which takes its place, where that takes
+/// long, and otherwise where it lies.
+fn changed_whole(
+    context: &Context,
+    arguments: &[Argument],
+    name: &Argument,
+    command: Handler,
+    change: impl FnOnce(&mut Stored) -> Result<(), Refusal> + Send + 'static,
+) -> Result<(), Refusal> {
+    let mut key = Key::write(context, name);
+    let whole = value(&key)?;
+    if context.goes_beside(whole.bytes()) {
+        whole.check_free(context)?;
+        return replace(context, arguments, 1, command, Context::reply_ok, |values: &[Arc<Stored>]| {
+            let [value] = values else { return Err(NOT_FOUND) };
+            let mut whole = value.copy()?;
+            change(&mut whole)?;
+            Ok(whole)
+        });
+    }
+    to_change(context, &mut key)?.change(change)?;
+    context.replicate_verbatim();
+    context.reply_ok();
+    Ok(())
 }
 
 /// `PETAL.ADVANCE key [steps]`
@@ -206,11 +239,7 @@ pub fn advance(context: &Context, arguments: &[Argument]) -> Result<(), Refusal>
         _ => return Err(Refusal::Arity),
     };
     let steps = steps.ok_or(Refusal::Said("ERR the steps are not a whole number from 0 on"))? as u64;
-    let mut key = Key::write(context, name);
-    value_to_change(context, &mut key)?.change(|stored| Ok::<_, Refusal>(filter_mut(stored)?.advance(steps)?))?;
-    context.replicate_verbatim();
-    context.reply_ok();
-    Ok(())
+    changed_whole(context, arguments, name, advance, move |stored| Ok(filter_mut(stored)?.advance(steps)?))
 }
 
 /// `PETAL.MERGE key other [other ...]`
@@ -239,14 +268,12 @@ fn combine(
         return Err(Refusal::Arity);
     }
     for other in others {
-        value(&mut Key::read(context, other))?;
+        value(&Key::read(context, other))?;
     }
-    match value_to_change(context, &mut Key::write(context, name)) {
-        // It is made.
-        Ok(_) | Err(Refusal::Said(_)) => {}
-        Err(refusal) => return Err(refusal),
+    if let Some(value) = Key::write(context, name).value::<Stored>()? {
+        value.check_free(context)?;
     }
-    replace(context, arguments, 1 + others.len(), command, move |values| {
+    replace(context, arguments, 1 + others.len(), command, Context::reply_ok, move |values: &[Arc<Stored>]| {
         let [first, others @ ..] = values else { return Err(NOT_FOUND) };
         let mut whole = first.copy()?;
         for other in others {
@@ -261,36 +288,5 @@ fn combine(
             Stored::Part(_) => Err(NOT_WHOLE),
             whole => Ok(whole),
         }
-    })
-}
-
-/// Makes a value of those of a command's first arguments that are keys, beside the server's thread if they are large,
-/// and puts it into the place of the first: all or nothing. Where keys have changed meanwhile the command is run anew.
-pub fn replace(
-    context: &Context,
-    arguments: &[Argument],
-    keys: usize,
-    command: Handler,
-    make: impl FnOnce(&[Arc<Stored>]) -> Result<Stored, Refusal> + Send + 'static,
-) -> Result<(), Refusal> {
-    let Lent { values, stamps, bytes, busy } = Lent::of(context, &arguments[1..=keys])?;
-    let bytes = arguments.iter().fold(bytes, |sum, argument| sum.saturating_add(argument.bytes().len()));
-    context.beside(arguments, bytes, busy, move || {
-        let made = Value::make(|| make(&values));
-        // Nothing looks at them any more: from now on they may be changed.
-        drop(values);
-        Box::new(move |context, arguments| {
-            if !are_as_lent(context, &arguments[1..=keys], &stamps) {
-                return command(context, arguments);
-            }
-            let (mut key, made) = (Key::write(context, &arguments[1]), made?);
-            match key.value::<Stored>()? {
-                Some(value) => value.replace(made),
-                None => key.set(made),
-            }
-            context.replicate_verbatim();
-            context.reply_ok();
-            Ok(())
-        })
     })
 }

@@ -1,14 +1,16 @@
 //! Images in and out, in chunks: what the command and the libraries read and write as files. The iterator of a chunk is
 //! 1 more than the bytes up to its end, as RedisBloom counts those of its own.
 
-use super::change::replace;
 use super::stored::Stored;
-use super::{Lent, NOT_FOUND, NOT_WHOLE, secret, value_to_change};
+use super::{NOT_FOUND, NOT_WHOLE, secret};
+use crate::defaults;
 use crate::server::key::Key;
+use crate::server::lent::{Lent, replace};
 use crate::server::value::Value;
 use crate::server::{Argument, Context, Refusal, memory};
 use petal::format::{HEADER_LENGTH, Header};
 use petal::storage::try_vec;
+use std::sync::Arc;
 
 const NUMERIC: Refusal = Refusal::Said("ERR the iterator is not a whole number from 0 on");
 
@@ -17,12 +19,13 @@ pub fn export(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
     let [_, name, iterator] = arguments else { return Err(Refusal::Arity) };
     let iterator = iterator.integer().and_then(|iterator| usize::try_from(iterator).ok()).ok_or(NUMERIC)?;
     let start = iterator.saturating_sub(1);
-    let Lent { values, bytes, busy, .. } = Lent::of(context, std::slice::from_ref(name))?;
+    let Lent { values, bytes, busy, .. } = Lent::<Stored>::of(context, std::slice::from_ref(name))?;
     let [stored] = &values[..] else { return Err(NOT_FOUND) };
     // What is given as it lies there takes no time.
     let bytes = if stored.lies_there(start) { 0 } else { bytes };
+    let most = defaults::chunk();
     context.beside(arguments, bytes, busy, move || {
-        let chunk = values[0].chunk(start);
+        let chunk = values[0].chunk(start, most);
         drop(values);
         Box::new(move |context, _| {
             let chunk = chunk?;
@@ -50,7 +53,7 @@ pub fn import(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
     let start = iterator.checked_sub(1 + chunk.len()).filter(|_| !chunk.is_empty()).ok_or(out_of_order)?;
     let mut key = Key::write(context, name);
     let part: &[u8] = match key.value::<Stored>()? {
-        Some(_) => match value_to_change(context, &mut key)?.get() {
+        Some(value) => match value.get() {
             Stored::Part(part) if part.len() == start => part,
             Stored::Part(part) => {
                 let message = format!("ERR the chunk starts at byte {start}, and {} are there", part.len());
@@ -66,18 +69,25 @@ pub fn import(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
         return Err(petal::Error::from(petal::Status::OutOfMemory).into());
     }
     if length == Some((start + chunk.len()) as u64) {
-        let chunk = joined(&[], chunk)?;
-        return replace(context, arguments, 1, import, move |values| match values {
+        let chunk = joined(&[], chunk, chunk.len())?;
+        if let Some(value) = key.value::<Stored>()? {
+            value.check_free(context)?;
+        }
+        return replace(context, arguments, 1, import, Context::reply_ok, move |values: &[Arc<Stored>]| match values {
             [] => Ok(Stored::of_image(&chunk, key_of_image)?),
             [first, ..] => match &**first {
-                Stored::Part(part) => Ok(Stored::of_image(&joined(part, &chunk)?, key_of_image)?),
+                Stored::Part(part) => {
+                    Ok(Stored::of_image(&joined(part, &chunk, part.len() + chunk.len())?, key_of_image)?)
+                }
                 _ => Err(NOT_WHOLE),
             },
         });
     }
-    match key.value::<Stored>()? {
-        Some(stored) => stored.change(|stored| append(stored, chunk))?,
-        None => key.set(Value::make(|| joined(&[], chunk).map(Stored::Part))?),
+    // All of its memory at once, as far as is known: growing by and by would copy it.
+    let whole = length.map_or(start + chunk.len(), |length| length as usize);
+    match key.to_change::<Stored>(context)? {
+        Some(mut stored) => stored.change(|stored| append(stored, chunk, whole))?,
+        None => key.set(Value::make(|| Ok::<_, Refusal>(Stored::Part(joined(&[], chunk, whole)?)))?),
     }
     context.replicate_verbatim();
     context.reply_ok();
@@ -98,17 +108,18 @@ fn length_of(part: &[u8], chunk: &[u8]) -> Result<Option<u64>, Refusal> {
     Ok(Some(length))
 }
 
-/// Appends a chunk to the part of an image.
-fn append(stored: &mut Stored, chunk: &[u8]) -> Result<(), Refusal> {
+/// Appends a chunk to the part of an image that has so many bytes as a whole.
+fn append(stored: &mut Stored, chunk: &[u8], whole: usize) -> Result<(), Refusal> {
     let Stored::Part(part) = stored else { return Err(Refusal::Said("ERR item exists")) };
-    part.try_reserve(chunk.len()).map_err(|_| petal::Error::from(petal::Status::OutOfMemory))?;
+    let more = whole.saturating_sub(part.len()).max(chunk.len());
+    part.try_reserve_exact(more).map_err(|_| petal::Error::from(petal::Status::OutOfMemory))?;
     part.extend_from_slice(chunk);
     Ok(())
 }
 
-/// A part of an image and the chunk that follows it.
-fn joined(part: &[u8], chunk: &[u8]) -> petal::Result<Vec<u8>> {
-    let mut bytes = try_vec(part.len() + chunk.len())?;
+/// A part of an image and the chunk that follows it, with room for so many bytes.
+fn joined(part: &[u8], chunk: &[u8], room: usize) -> petal::Result<Vec<u8>> {
+    let mut bytes = try_vec(room)?;
     bytes.extend_from_slice(part);
     bytes.extend_from_slice(chunk);
     Ok(bytes)

@@ -2,6 +2,8 @@
 
 use super::secret::digits;
 use super::stored::Stored;
+use crate::defaults::CHUNK;
+use crate::server::memory;
 use crate::server::persistence::{Commands, Digest, Reader, Unreadable, Writer};
 use crate::server::value::DataType;
 use redis_module::raw::RedisModuleType;
@@ -36,11 +38,14 @@ impl DataType for Stored {
         };
         let length = from.unsigned()?;
         let mut image = Vec::new();
-        // Memory is asked for as pieces come, so that a length alone takes none.
+        // All at once: growing by and by would copy it. What no piece comes for is not touched, and so takes no memory.
+        if !memory::is_conceivable(length) || image.try_reserve_exact(length as usize).is_err() {
+            return Err(Unreadable);
+        }
         while (image.len() as u64) < length {
             let left = length - image.len() as u64;
             let taken = from.bytes(|piece| {
-                let fits = !piece.is_empty() && piece.len() as u64 <= left && image.try_reserve(piece.len()).is_ok();
+                let fits = !piece.is_empty() && piece.len() as u64 <= left;
                 if fits {
                     image.extend_from_slice(piece);
                 }
@@ -91,7 +96,7 @@ impl DataType for Stored {
 
     fn rewrite(&self, to: &mut Commands) {
         let mut at = 0;
-        while let Ok(chunk) = self.chunk(at)
+        while let Ok(chunk) = self.chunk(at, CHUNK)
             && !chunk.is_empty()
         {
             at += chunk.len();

@@ -8,13 +8,11 @@ mod secret;
 pub mod stored;
 mod tell;
 
-use crate::server::beside::Busy;
 use crate::server::command::commands;
 use crate::server::key::Key;
-use crate::server::value::Value;
+use crate::server::value::{Changing, Value};
 use crate::server::{Argument, Context, Refusal};
 use petal::{Base, Filter, HashFunction, Keys, Map};
-use std::sync::Arc;
 use stored::Stored;
 
 commands! {
@@ -67,55 +65,13 @@ const NO_VALUE: Refusal = Refusal::Said("ERR the value of an item is not a whole
 const NOT_WHOLE: Refusal = Refusal::Said("ERR chunks of the key's image are missing: PETAL.IMPORT takes them");
 
 /// The value of a key that has to be there.
-fn value(key: &mut Key) -> Result<&mut Value<Stored>, Refusal> {
+fn value(key: &Key) -> Result<&Value<Stored>, Refusal> {
     key.value::<Stored>()?.ok_or(NOT_FOUND)
 }
 
 /// The value of a key that has to be there, to be changed.
-///
-/// # Errors
-/// [`Refusal::Later`] while work beside the server's thread needs it as it is.
-fn value_to_change<'k>(context: &Context, key: &'k mut Key) -> Result<&'k mut Value<Stored>, Refusal> {
-    let value = value(key)?;
-    match value.busy().filter(|_| context.can_wait()) {
-        Some(busy) => Err(Refusal::Later(busy)),
-        None => Ok(value),
-    }
-}
-
-/// Values of keys, lent for work beside the server's thread.
-struct Lent {
-    values: Vec<Arc<Stored>>,
-    /// Of each key; `None` of one that is not there.
-    stamps: Vec<Option<u64>>,
-    /// Of memory, of all.
-    bytes: usize,
-    busy: Arc<Busy>,
-}
-
-impl Lent {
-    /// The values of those of these keys that are there.
-    fn of(context: &Context, names: &[Argument]) -> Result<Lent, Refusal> {
-        let mut lent = Lent { values: Vec::new(), stamps: Vec::new(), bytes: 0, busy: Arc::default() };
-        for name in names {
-            let mut key = Key::read(context, name);
-            let value = key.value::<Stored>()?;
-            lent.stamps.push(value.as_ref().map(|value| value.stamp()));
-            if let Some(value) = value {
-                lent.bytes = lent.bytes.saturating_add(value.bytes());
-                lent.values.push(value.lend(&lent.busy));
-            }
-        }
-        Ok(lent)
-    }
-}
-
-/// Whether these keys have the values with these stamps.
-fn are_as_lent(context: &Context, names: &[Argument], stamps: &[Option<u64>]) -> bool {
-    names.iter().zip(stamps).all(|(name, stamp)| {
-        let mut key = Key::read(context, name);
-        key.value::<Stored>().is_ok_and(|value| value.map(|value| value.stamp()) == *stamp)
-    })
+fn to_change<'k>(context: &Context, key: &'k mut Key) -> Result<Changing<'k, Stored>, Refusal> {
+    key.to_change::<Stored>(context)?.ok_or(NOT_FOUND)
 }
 
 /// The filter that a value is.

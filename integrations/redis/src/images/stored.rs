@@ -6,9 +6,6 @@ use petal::{Filter, Image, Map, OpenOptions, Result, SecretKey, Status, image, l
 
 use crate::server::words::bytes;
 
-/// The most bytes that a chunk has.
-pub const CHUNK: usize = 16 << 20;
-
 /// A value.
 pub enum Stored {
     /// A filter.
@@ -97,25 +94,25 @@ impl Stored {
         matches!(self, Stored::Part(_)) || at < HEADER_LENGTH + self.payload().len()
     }
 
-    /// The chunk that starts `at` a byte; empty behind the last. The first is the header, and the last, which takes as
+    /// The chunk that starts `at` a byte, with so many bytes at the most; empty behind the last. The first is the header, and the last, which takes as
     /// long as all others, the checksums: what lies between is given as it lies there.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`].
-    pub fn chunk(&self, at: usize) -> Result<Vec<u8>> {
+    pub fn chunk(&self, at: usize, most: usize) -> Result<Vec<u8>> {
         if let Stored::Part(part) = self {
-            return copied(part.get(at..).unwrap_or_default());
+            return copied(part.get(at..).unwrap_or_default(), most);
         }
         match at.checked_sub(HEADER_LENGTH).and_then(|start| self.payload().get(start..)) {
-            None if at < HEADER_LENGTH => self.skipping(at, HEADER_LENGTH),
-            Some(rest) if !rest.is_empty() => copied(rest),
-            _ => self.skipping(at, self.length()),
+            None if at < HEADER_LENGTH => self.skipping(at, HEADER_LENGTH, most),
+            Some(rest) if !rest.is_empty() => copied(rest, most),
+            _ => self.skipping(at, self.length(), most),
         }
     }
 
-    /// The bytes from `at` to `end`, but no more than a chunk of them.
-    fn skipping(&self, at: usize, end: usize) -> Result<Vec<u8>> {
-        let wanted = end.saturating_sub(at).min(CHUNK);
+    /// The bytes from `at` to `end`, but so many at the most.
+    fn skipping(&self, at: usize, end: usize, most: usize) -> Result<Vec<u8>> {
+        let wanted = end.saturating_sub(at).min(most);
         let mut chunk = try_vec(wanted)?;
         let mut start = 0;
         let outcome = self.write(&mut |bytes| {
@@ -130,9 +127,9 @@ impl Stored {
     }
 }
 
-/// A chunk with the first bytes of these.
-fn copied(bytes: &[u8]) -> Result<Vec<u8>> {
-    let mut chunk = try_vec(bytes.len().min(CHUNK))?;
-    chunk.extend_from_slice(&bytes[..bytes.len().min(CHUNK)]);
+/// A chunk with the first bytes of these, so many at the most.
+fn copied(bytes: &[u8], most: usize) -> Result<Vec<u8>> {
+    let mut chunk = try_vec(bytes.len().min(most))?;
+    chunk.extend_from_slice(&bytes[..bytes.len().min(most)]);
     Ok(chunk)
 }

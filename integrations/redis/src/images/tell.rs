@@ -1,16 +1,17 @@
 //! The commands that only read.
 
 use super::stored::Stored;
-use super::{Items, Lent, NOT_FOUND, NOT_WHOLE, filter, map, number, value};
+use super::{Items, NOT_FOUND, NOT_WHOLE, filter, map, number, value};
 use crate::server::key::Key;
+use crate::server::lent::Lent;
 use crate::server::{Argument, Context, Refusal};
 use petal::{Answers, Base, Capabilities, Comparison, Estimate, HashFunction, Image, compare, registry};
 
 /// `PETAL.EXISTS key item`
 pub fn exists(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, item] = arguments else { return Err(Refusal::Arity) };
-    let mut key = Key::read(context, name);
-    let filter = filter(value(&mut key)?.get())?;
+    let key = Key::read(context, name);
+    let filter = filter(value(&key)?.get())?;
     context.reply_boolean(match filter.base().header().hash {
         HashFunction::Identity => filter.contains_u64(number(item)?),
         _ => filter.contains_checked(item.bytes())?,
@@ -21,11 +22,14 @@ pub fn exists(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
 /// `PETAL.MEXISTS key item [item ...]`
 pub fn exist(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, items @ ..] = arguments else { return Err(Refusal::Arity) };
+    if context.in_pieces(arguments, 2, 1, exist) {
+        return Ok(());
+    }
     let mut items = Items::of(items.iter())?;
     let mut found = vec![0; items.len()];
-    let mut key = Key::read(context, name);
+    let key = Key::read(context, name);
     let mut answers = Answers { bytes: Some(&mut found), ..Answers::default() };
-    let filter = filter(value(&mut key)?.get())?;
+    let filter = filter(value(&key)?.get())?;
     filter.contains_batch(&items.keys_of_filter(filter.base())?, &mut answers)?;
     context.reply_array(found.len());
     found.iter().for_each(|found| context.reply_boolean(*found != 0));
@@ -35,8 +39,8 @@ pub fn exist(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
 /// `PETAL.COUNT key item`
 pub fn count(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, item] = arguments else { return Err(Refusal::Arity) };
-    let mut key = Key::read(context, name);
-    let filter = filter(value(&mut key)?.get())?;
+    let key = Key::read(context, name);
+    let filter = filter(value(&key)?.get())?;
     context.reply_count(match filter.base().header().hash {
         HashFunction::Identity => filter.count_u64(number(item)?)?,
         _ => filter.count(item.bytes())?,
@@ -47,11 +51,14 @@ pub fn count(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
 /// `PETAL.MCOUNT key item [item ...]`
 pub fn counts(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, items @ ..] = arguments else { return Err(Refusal::Arity) };
+    if context.in_pieces(arguments, 2, 1, counts) {
+        return Ok(());
+    }
     let mut items = Items::of(items.iter())?;
     let mut counts = vec![0; items.len()];
-    let mut key = Key::read(context, name);
+    let key = Key::read(context, name);
     let mut answers = Answers { counts: Some(&mut counts), ..Answers::default() };
-    let filter = filter(value(&mut key)?.get())?;
+    let filter = filter(value(&key)?.get())?;
     filter.count_batch(&items.keys_of_filter(filter.base())?, &mut answers)?;
     context.reply_array(counts.len());
     counts.iter().for_each(|count| context.reply_count(*count));
@@ -61,10 +68,13 @@ pub fn counts(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
 /// `PETAL.MAPGET key item [item ...]`: of an item that is certainly not there the value is null.
 pub fn values(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, items @ ..] = arguments else { return Err(Refusal::Arity) };
+    if context.in_pieces(arguments, 2, 1, values) {
+        return Ok(());
+    }
     let mut items = Items::of(items.iter())?;
     let (mut values, mut found) = (vec![0; items.len()], vec![0; items.len()]);
-    let mut key = Key::read(context, name);
-    let map = map(value(&mut key)?.get())?;
+    let key = Key::read(context, name);
+    let map = map(value(&key)?.get())?;
     let mut answers = Answers { bytes: Some(&mut found), values: Some(&mut values), ..Answers::default() };
     map.get_batch(&items.keys(map.base())?, &mut answers)?;
     context.reply_array(values.len());
@@ -135,8 +145,8 @@ fn reply_estimate(context: &Context, estimate: Option<Estimate>) {
 /// `PETAL.INFO key`
 pub fn info(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name] = arguments else { return Err(Refusal::Arity) };
-    let mut key = Key::read(context, name);
-    let (base, capabilities): (&Base, Capabilities) = match value(&mut key)?.get() {
+    let key = Key::read(context, name);
+    let (base, capabilities): (&Base, Capabilities) = match value(&key)?.get() {
         Stored::Filter(filter) => (filter.base(), filter.capabilities()),
         Stored::Map(map) => (map.base(), map.capabilities()),
         Stored::Part(_) => return Err(NOT_WHOLE),

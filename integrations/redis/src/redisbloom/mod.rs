@@ -4,14 +4,12 @@
 pub mod bf;
 pub mod cf;
 
+use crate::defaults::CHUNK;
 use crate::server::key::Key;
 use crate::server::persistence::{Commands, Digest};
-use crate::server::value::{DataType, Value};
+use crate::server::value::{Changing, DataType, Value};
 use crate::server::{Argument, Context, Refusal, memory};
 use std::ffi::CStr;
-
-/// The most bytes of an array that a chunk has.
-const CHUNK: u64 = 16 << 20;
 
 const NOT_FOUND: Refusal = Refusal::Said("ERR not found");
 const EXISTS: Refusal = Refusal::Said("ERR item exists");
@@ -58,14 +56,14 @@ trait Chunked: DataType {
         keys.iter().map(|key| self.contains(key)).collect()
     }
 
-    /// The chunk that starts `at` bytes into the arrays, and the bytes of all arrays up to its end; `None` behind the
-    /// last.
-    fn chunk(&self, at: u64) -> Option<(u64, &[u8])> {
+    /// The chunk that starts `at` bytes into the arrays, with so many bytes at the most, and the bytes of all arrays up to
+    /// its end; `None` behind the last.
+    fn chunk(&self, at: u64, most: usize) -> Option<(u64, &[u8])> {
         let mut start = 0;
         for array in self.arrays() {
             let end = start + array.len() as u64;
             if at < end {
-                let until = end.min(at.saturating_add(CHUNK));
+                let until = end.min(at.saturating_add(most as u64));
                 return Some((until, &array[(at - start) as usize..(until - start) as usize]));
             }
             start = end;
@@ -96,7 +94,7 @@ trait Chunked: DataType {
         let Ok(header) = self.header_bytes() else { return };
         to.chunk(Self::LOAD, 1, &header);
         let mut at = 0;
-        while let Some((until, bytes)) = self.chunk(at) {
+        while let Some((until, bytes)) = self.chunk(at, CHUNK) {
             to.chunk(Self::LOAD, until + 1, bytes);
             at = until;
         }
@@ -129,14 +127,14 @@ fn value_or_made<'k, T: Chunked>(
     key: &'k mut Key,
     name: &Argument,
     wanted: Option<impl FnOnce() -> Result<Box<Value<T>>, Refusal>>,
-) -> Result<&'k mut Value<T>, Refusal> {
+) -> Result<Changing<'k, T>, Refusal> {
     if key.value::<T>()?.is_none() {
         let made = wanted.ok_or(NOT_FOUND)?()?;
         let header = made.get().header_bytes()?;
         key.set(made);
         context.replicate(T::LOAD, name, &[b"1", &header]);
     }
-    key.value::<T>()?.ok_or(NOT_FOUND)
+    key.to_change::<T>(context)?.ok_or(NOT_FOUND)
 }
 
 /// `RESERVE`, once its options are known: makes the value of a key that is not there.
@@ -158,7 +156,7 @@ fn reserve<T: Chunked>(
 /// `EXISTS key item`: of no filter, and of what is none, it is no.
 fn exists<T: Chunked>(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, item] = arguments else { return Err(Refusal::Arity) };
-    let mut key = Key::read(context, name);
+    let key = Key::read(context, name);
     let found = key.value::<T>().ok().flatten().is_some_and(|value| value.get().contains(item.bytes()));
     context.reply_boolean(found);
     Ok(())
@@ -167,10 +165,13 @@ fn exists<T: Chunked>(context: &Context, arguments: &[Argument]) -> Result<(), R
 /// `MEXISTS key item [item ...]`, likewise.
 fn exist<T: Chunked>(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, items @ ..] = arguments else { return Err(Refusal::Arity) };
-    let mut key = Key::read(context, name);
     if items.is_empty() {
         return Err(Refusal::Arity);
     }
+    if context.in_pieces(arguments, 2, 1, exist::<T>) {
+        return Ok(());
+    }
+    let key = Key::read(context, name);
     let answers = match key.value::<T>().ok().flatten() {
         Some(value) => value.get().contains_many(&items.iter().map(Argument::bytes).collect::<Vec<_>>()),
         None => vec![false; items.len()],

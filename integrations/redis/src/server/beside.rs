@@ -7,6 +7,7 @@ use super::command::{Entry, answer};
 use super::{Argument, Context, OK, Refusal, api};
 use crate::defaults;
 use redis_module::raw;
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Sender, channel};
@@ -16,6 +17,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 pub type Finish = Box<dyn FnOnce(&Context, &[Argument]) -> Result<(), Refusal> + Send>;
 
 type Work = Box<dyn FnOnce() + Send>;
+
+/// How much the thread stands back.
+const NICENESS: c_int = 5;
 
 /// A client that waits.
 struct Waiting(*mut raw::RedisModuleBlockedClient);
@@ -63,16 +67,23 @@ impl Context {
             | raw::REDISMODULE_CTX_FLAGS_DENY_BLOCKING
             | raw::REDISMODULE_CTX_FLAGS_REPLICATED
             | raw::REDISMODULE_CTX_FLAGS_LOADING;
+        // A piece of a command is tried again.
         // SAFETY: the context is valid. A command that starts anew after it waited cannot wait once more.
-        unsafe {
-            api!(RedisModule_GetContextFlags(self.raw())) as u32 & not == 0
-                && api!(RedisModule_IsBlockedReplyRequest(self.raw())) == 0
-        }
+        self.replied.is_some()
+            || unsafe {
+                api!(RedisModule_GetContextFlags(self.raw())) as u32 & not == 0
+                    && api!(RedisModule_IsBlockedReplyRequest(self.raw())) == 0
+            }
     }
 
-    /// Has `work` done beside the server's thread if it is about so many bytes or more as the module was told, the
-    /// client can wait, and the thread is to be had; otherwise at once. Then what it returns is called in the server's
-    /// thread, with the arguments of the command.
+    /// Whether what is done with so many bytes is done beside the server's thread: where it may take longer than the
+    /// budget, and the client can wait.
+    pub fn goes_beside(&self, bytes: usize) -> bool {
+        defaults::is_long(bytes) && self.can_wait()
+    }
+
+    /// Has `work` done beside the server's thread if it is about so many bytes that it goes there, and the thread is to be
+    /// had; otherwise at once. Then what it returns is called in the server's thread, with the arguments of the command.
     ///
     /// # Errors
     /// Those of what `work` returns.
@@ -83,8 +94,7 @@ impl Context {
         busy: Arc<Busy>,
         work: impl FnOnce() -> Finish + Send + 'static,
     ) -> Result<(), Refusal> {
-        let is_long = bytes >= defaults::beside_from() && self.can_wait();
-        let Some(thread) = is_long.then(thread).flatten() else {
+        let Some(thread) = self.goes_beside(bytes).then(thread).flatten() else {
             // What the work reads may be changed by what finishes it.
             drop(busy);
             return work()(self, arguments);
@@ -106,11 +116,9 @@ impl Context {
     }
 }
 
-/// Frees what may have much memory beside the server's thread, if there is one.
-pub fn free_beside(value: impl Send + 'static) {
-    if let Some(thread) = thread() {
-        let _ = thread.send(Box::new(move || drop(value)));
-    }
+/// Has this done beside the server's thread. False, with nothing done, if the machine has no more threads.
+pub fn do_beside(work: impl FnOnce() + Send + 'static) -> bool {
+    thread().is_some_and(|thread| thread.send(Box::new(work)).is_ok())
 }
 
 /// The thread, which does one work after the other. `None` if the machine has no more threads.
@@ -118,10 +126,29 @@ fn thread() -> Option<&'static Sender<Work>> {
     static THREAD: OnceLock<Option<Sender<Work>>> = OnceLock::new();
     let start = || {
         let (sender, receiver) = channel::<Work>();
-        let run = move || receiver.iter().for_each(|work| work());
+        let run = move || {
+            // Where there are more threads than processors the server's goes first.
+            // SAFETY: of the calling thread; touches no memory.
+            unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICENESS) };
+            receiver.iter().for_each(|work| drop(catch_unwind(AssertUnwindSafe(work))));
+        };
         std::thread::Builder::new().name("petal".into()).spawn(run).ok().map(|_| sender)
     };
     THREAD.get_or_init(start).as_ref()
+}
+
+thread_local! {
+    static IS_SERVERS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Says that this is the server's thread.
+pub fn this_is_the_servers_thread() {
+    IS_SERVERS.set(true);
+}
+
+/// Whether this is the server's thread, and not one in which it frees what it need not wait for.
+pub fn is_servers_thread() -> bool {
+    IS_SERVERS.get()
 }
 
 /// Called by the server in its thread, for the client whose work is done.

@@ -1,9 +1,10 @@
 //! Keys of the keyspace that hold values of the module's types.
 
-use super::value::{DataType, Value};
+use super::value::{Changing, DataType, Value};
 use super::{Argument, Context, Refusal, api};
 use redis_module::raw;
 use std::ffi::c_int;
+use std::ptr::NonNull;
 
 /// A key, opened.
 pub struct Key {
@@ -31,12 +32,38 @@ impl Key {
     ///
     /// # Errors
     /// [`Refusal::WrongType`] if it holds something else.
-    pub fn value<T: DataType>(&mut self) -> Result<Option<&mut Value<T>>, Refusal> {
+    pub fn value<T: DataType>(&self) -> Result<Option<&Value<T>>, Refusal> {
+        Ok(self.pointer::<T>()?.map(|value| {
+            // SAFETY: a value of this type, which nobody else has while a command runs in the server's one thread; it is
+            // borrowed as long as the key is, and changed through `&mut self` only.
+            unsafe { value.as_ref() }
+        }))
+    }
+
+    /// The value of this type that the key, which was opened to be changed, holds; `None` if there is no key.
+    ///
+    /// # Errors
+    /// As [`Key::value`].
+    pub fn value_mut<T: DataType>(&mut self) -> Result<Option<&mut Value<T>>, Refusal> {
+        Ok(self.pointer::<T>()?.map(|mut value| {
+            // SAFETY: as in `value`; it is borrowed alone as long as the key is.
+            unsafe { value.as_mut() }
+        }))
+    }
+
+    /// The value of this type that the key holds, to be changed; `None` if there is no key.
+    ///
+    /// # Errors
+    /// As [`Key::value`] and [`Value::to_change`].
+    pub fn to_change<T: DataType>(&mut self, context: &Context) -> Result<Option<Changing<'_, T>>, Refusal> {
+        self.value_mut::<T>()?.map(|value| value.to_change(context)).transpose()
+    }
+
+    fn pointer<T: DataType>(&self) -> Result<Option<NonNull<Value<T>>>, Refusal> {
         if self.raw.is_null() {
             return Ok(None);
         }
-        // SAFETY: the key is open. A value whose type is this one was made by `Value::into_raw`; nobody else has it
-        // while a command runs in the server's one thread, and it is borrowed as long as the key is.
+        // SAFETY: the key is open. A value whose type is this one is what `set` or the type's functions made.
         unsafe {
             let kind = api!(RedisModule_KeyType(self.raw));
             if kind == raw::REDISMODULE_KEYTYPE_EMPTY as c_int {
@@ -47,7 +74,7 @@ impl Key {
             {
                 return Err(Refusal::WrongType);
             }
-            Ok(api!(RedisModule_ModuleTypeGetValue(self.raw)).cast::<Value<T>>().as_mut())
+            Ok(NonNull::new(api!(RedisModule_ModuleTypeGetValue(self.raw)).cast::<Value<T>>()))
         }
     }
 

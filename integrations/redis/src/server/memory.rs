@@ -1,6 +1,7 @@
 //! Memory is the server's: what the module allocates comes from its allocator and counts against its limits. A large
 //! allocation that fails is an error; the server itself ends where a small one fails.
 
+use super::beside::is_servers_thread;
 use super::{Context, api};
 use redis_module::raw;
 use std::alloc::{GlobalAlloc, Layout};
@@ -12,6 +13,13 @@ const ALIGNMENT: usize = 16;
 
 /// From this size on an allocation may fail.
 const LARGE: usize = 64 << 10;
+
+/// From this size on pages are given back by and by, so many bytes at a time.
+const HUGE: usize = 32 << 20;
+const STEP: usize = 8 << 20;
+
+/// What the pages that are given back are multiples of, on every machine.
+const PAGE: usize = 64 << 10;
 
 /// What is less is always conceivable.
 const ASKED_FROM: u64 = 1 << 20;
@@ -44,8 +52,25 @@ unsafe impl GlobalAlloc for ServerMemory {
         unsafe {
             let block = if layout.align() <= ALIGNMENT { start } else { start.cast::<*mut u8>().sub(1).read() };
             count(block, -1);
+            if layout.size() >= HUGE && !is_servers_thread() {
+                give_up(start, layout.size());
+            }
             free(block);
         }
+    }
+}
+
+/// Gives the pages of a block back, some at a time. Given back as a whole they would hold the server's thread up for as
+/// long, where that maps or unmaps memory at the same time.
+///
+/// # Safety
+/// Nobody uses the bytes any more, and they are anonymous memory of this process.
+unsafe fn give_up(start: *mut u8, bytes: usize) {
+    let skipped = start.addr().next_multiple_of(PAGE) - start.addr();
+    for at in (skipped..bytes.saturating_sub(PAGE)).step_by(STEP) {
+        let length = STEP.min((bytes - at) / PAGE * PAGE);
+        // SAFETY: whole pages inside the block, by the caller's promise; what they hold is not looked at again.
+        unsafe { libc::madvise(start.add(at).cast(), length, libc::MADV_DONTNEED) };
     }
 }
 
@@ -142,6 +167,17 @@ pub fn has_room(context: &Context, bytes: u64) -> bool {
     }
     let server = server_memory(context).filter(|limit| *limit > 0);
     bytes <= machine_memory().min(server.unwrap_or(u64::MAX))
+}
+
+/// Whether the server has more memory than it may have, and makes room.
+pub fn is_full() -> bool {
+    // SAFETY: no arguments, and called in the server's thread.
+    unsafe { raw::RedisModule_GetUsedMemoryRatio.is_some_and(|ratio| ratio() > 1.0) }
+}
+
+/// Whether the machine could have so many bytes.
+pub fn is_conceivable(bytes: u64) -> bool {
+    bytes <= machine_memory()
 }
 
 /// The memory of the machine.

@@ -4,15 +4,20 @@
 pub mod beside;
 pub mod command;
 pub mod key;
+pub mod lent;
 pub mod memory;
 pub mod persistence;
+pub mod pieces;
 pub mod reply;
 pub mod value;
 pub mod words;
 
+use crate::defaults;
 use beside::Busy;
+use pieces::Replied;
 use redis_module::raw;
-use std::ffi::{CStr, CString, c_int};
+use std::ffi::{CStr, CString, c_char, c_int, c_longlong, c_void};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Calls a function that the server gave the module when it was loaded.
@@ -39,10 +44,14 @@ pub const ERR: c_int = raw::REDISMODULE_ERR as c_int;
 /// What a command is called with: its caller and the server.
 pub struct Context {
     raw: *mut raw::RedisModuleCtx,
+    /// What is replied to.
+    replies: *mut raw::RedisModuleCtx,
     /// The words of the command.
     words: (*mut *mut raw::RedisModuleString, usize),
     /// Whether replies have the types of RESP3.
     is_resp3: bool,
+    /// What was replied before, if this is a piece of a command.
+    replied: Option<Rc<Replied>>,
 }
 
 impl Context {
@@ -56,7 +65,7 @@ impl Context {
             let flags = api!(RedisModule_GetContextFlags(raw)) as u32;
             let has_booleans = { raw::RedisModule_ReplyWithBool }.is_some();
             let is_resp3 = flags & raw::REDISMODULE_CTX_FLAGS_RESP3 != 0 && has_booleans;
-            Context { raw, words: (std::ptr::null_mut(), 0), is_resp3 }
+            Context { raw, replies: raw, words: (std::ptr::null_mut(), 0), is_resp3, replied: None }
         }
     }
 
@@ -91,6 +100,34 @@ impl Context {
         unsafe { raw::RedisModule_GetServerVersion.map_or(0, |version| version()) }
     }
 
+    /// Makes the budget known as `petal.budget`, which CONFIG tells and sets where the server has that for modules: from
+    /// Redis 7.0 on.
+    pub fn register_budget(&self) -> bool {
+        // SAFETY: the functions were set when the module was loaded, or there are none.
+        let functions = unsafe { (raw::RedisModule_RegisterNumericConfig, raw::RedisModule_LoadConfigs) };
+        let (Some(register), Some(load)) = functions else { return true };
+        unsafe extern "C" fn get(_: *const c_char, _: *mut c_void) -> c_longlong {
+            defaults::milliseconds() as c_longlong
+        }
+        unsafe extern "C" fn set(
+            _: *const c_char,
+            budget: c_longlong,
+            _: *mut c_void,
+            _: *mut *mut raw::RedisModuleString,
+        ) -> c_int {
+            defaults::set_milliseconds(budget as u64);
+            OK
+        }
+        let (now, most) = (defaults::milliseconds() as c_longlong, defaults::MOST_BUDGET as c_longlong);
+        let null = std::ptr::null_mut();
+        // SAFETY: the context is valid, the name static, and the server calls the functions as it says.
+        unsafe {
+            let flags = raw::REDISMODULE_CONFIG_DEFAULT;
+            register(self.raw, c"budget".as_ptr(), now, flags, 0, most, Some(get), Some(set), None, null) == OK
+                && load(self.raw) == OK
+        }
+    }
+
     /// Has bytes that cannot be read be an error of who reads them, and not the server's end.
     pub fn handle_errors_of_reading(&self) {
         // SAFETY: the context is valid. Every read is followed by a look at its success (`persistence::Reader`).
@@ -120,8 +157,8 @@ impl Context {
         let (words, count) = self.words;
         // SAFETY: the context is valid, and so are the words of its command (`Context::of_command`).
         unsafe {
-            // Redis 6.2 forgets what is said of a command verbatim whose client waited.
-            if count > 0 && api!(RedisModule_IsBlockedReplyRequest(self.raw)) != 0 {
+            // Redis 6.2 forgets what is said of a command verbatim whose client waited. A piece has words of its own.
+            if self.replied.is_some() || count > 0 && api!(RedisModule_IsBlockedReplyRequest(self.raw)) != 0 {
                 let mut length = 0;
                 let name: *const u8 = api!(RedisModule_StringPtrLen(*words, &raw mut length)).cast();
                 let name = CString::new(std::slice::from_raw_parts(name, length)).unwrap_or_default();

@@ -7,13 +7,13 @@ impl Context {
     /// OK.
     pub fn reply_ok(&self) {
         // SAFETY: the context is valid (`Context::new`), and the string static.
-        unsafe { api!(RedisModule_ReplyWithSimpleString(self.raw, c"OK".as_ptr())) };
+        unsafe { api!(RedisModule_ReplyWithSimpleString(self.replies, c"OK".as_ptr())) };
     }
 
     /// A number.
     pub fn reply_integer(&self, number: i64) {
         // SAFETY: the context is valid.
-        unsafe { api!(RedisModule_ReplyWithLongLong(self.raw, number as c_longlong)) };
+        unsafe { api!(RedisModule_ReplyWithLongLong(self.replies, number as c_longlong)) };
     }
 
     /// A count; what is more than the protocol's integers hold is the greatest of them.
@@ -32,14 +32,14 @@ impl Context {
     /// A real number: a double in RESP3, its digits in RESP2.
     pub fn reply_real(&self, number: f64) {
         // SAFETY: the context is valid.
-        unsafe { api!(RedisModule_ReplyWithDouble(self.raw, number)) };
+        unsafe { api!(RedisModule_ReplyWithDouble(self.replies, number)) };
     }
 
     /// Yes or no: a boolean in RESP3, 1 or 0 in RESP2.
     pub fn reply_boolean(&self, yes: bool) {
         if self.is_resp3 {
             // SAFETY: the context is valid.
-            unsafe { api!(RedisModule_ReplyWithBool(self.raw, c_int::from(yes))) };
+            unsafe { api!(RedisModule_ReplyWithBool(self.replies, c_int::from(yes))) };
         } else {
             self.reply_integer(yes.into());
         }
@@ -48,33 +48,36 @@ impl Context {
     /// Nothing.
     pub fn reply_null(&self) {
         // SAFETY: the context is valid.
-        unsafe { api!(RedisModule_ReplyWithNull(self.raw)) };
+        unsafe { api!(RedisModule_ReplyWithNull(self.replies)) };
     }
 
     /// Bytes.
     pub fn reply_bytes(&self, bytes: &[u8]) {
         // SAFETY: the context is valid, and the server copies the bytes.
-        unsafe { api!(RedisModule_ReplyWithStringBuffer(self.raw, bytes.as_ptr().cast(), bytes.len())) };
+        unsafe { api!(RedisModule_ReplyWithStringBuffer(self.replies, bytes.as_ptr().cast(), bytes.len())) };
     }
 
     /// A word.
     pub fn reply_word(&self, word: &str) {
         let word = CString::new(word).unwrap_or_default();
         // SAFETY: the context is valid, and the server copies the string.
-        unsafe { api!(RedisModule_ReplyWithSimpleString(self.raw, word.as_ptr())) };
+        unsafe { api!(RedisModule_ReplyWithSimpleString(self.replies, word.as_ptr())) };
     }
 
     /// The start of an array of so many replies, which follow.
     pub fn reply_array(&self, length: usize) {
+        if self.begin_array(length) {
+            return;
+        }
         // SAFETY: the context is valid.
-        unsafe { api!(RedisModule_ReplyWithArray(self.raw, length as c_long)) };
+        unsafe { api!(RedisModule_ReplyWithArray(self.replies, length as c_long)) };
     }
 
     /// The start of so many names with their values, which follow: a map in RESP3, an array in RESP2.
     pub fn reply_map(&self, pairs: usize) {
         if self.is_resp3 {
             // SAFETY: the context is valid; a server that has RESP3 replies for modules has maps.
-            unsafe { api!(RedisModule_ReplyWithMap(self.raw, pairs as c_long)) };
+            unsafe { api!(RedisModule_ReplyWithMap(self.replies, pairs as c_long)) };
         } else {
             self.reply_array(2 * pairs);
         }
@@ -90,7 +93,7 @@ impl Context {
         match refusal {
             // SAFETY: the context is valid.
             Refusal::Arity => unsafe {
-                api!(RedisModule_WrongArity(self.raw));
+                api!(RedisModule_WrongArity(self.replies));
             },
             Refusal::WrongType => self.reply_error("WRONGTYPE Operation against a key holding the wrong kind of value"),
             Refusal::Said(words) => self.reply_error(words),
@@ -105,6 +108,6 @@ impl Context {
         // An error is a line.
         let words = CString::new(words.replace(['\r', '\n', '\0'], " ")).unwrap_or_default();
         // SAFETY: the context is valid, and the server copies the string.
-        unsafe { api!(RedisModule_ReplyWithError(self.raw, words.as_ptr())) };
+        unsafe { api!(RedisModule_ReplyWithError(self.replies, words.as_ptr())) };
     }
 }

@@ -1,14 +1,16 @@
 //! Types of values: what the server needs of one, and the functions through which it asks.
 
-use super::beside::{Busy, free_beside};
-use super::memory::measured;
+use super::beside::{Busy, do_beside, is_servers_thread};
+use super::memory::{is_full, measured};
 use super::persistence::{Commands, Digest, Reader, Unreadable, Writer};
-use super::{Context, api};
+use super::{Context, Refusal, api};
+use crate::defaults;
 use redis_module::raw;
+use std::cell::RefCell;
 use std::ffi::{CStr, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 /// From this size on a value is freed by another thread when the server frees lazily.
@@ -18,7 +20,7 @@ const LAZY_FROM: usize = 64 << 10;
 const MOMENT: Duration = Duration::from_micros(100);
 
 /// A type of values.
-pub trait DataType: Sized + 'static {
+pub trait DataType: Sized + Send + Sync + 'static {
     /// Nine letters that RDB files know it by.
     const NAME: &'static CStr;
     /// The version of what is written.
@@ -39,7 +41,7 @@ pub trait DataType: Sized + 'static {
     /// Says what is the same in two values exactly if they are.
     fn digest(&self, to: &mut Digest);
 
-    /// A copy of the value, with memory of its own: for COPY.
+    /// A copy of the value, with memory of its own.
     fn copy(&self) -> petal::Result<Self>;
 
     /// The server's handle of the type.
@@ -51,12 +53,20 @@ pub trait DataType: Sized + 'static {
 /// A value, and the memory that it has.
 pub struct Value<T> {
     value: Arc<T>,
+    /// One for each key that has this very value: those that a key was copied to and that have not changed since.
+    holders: Arc<()>,
+    /// A value of its own for a key that shares one, once it is made beside the server's thread.
+    own: Own<T>,
+    /// That it is being made.
+    making: Weak<Busy>,
     bytes: usize,
     /// Where the value is looked at beside the server's thread.
-    busy: Vec<Weak<Busy>>,
+    busy: RefCell<Vec<Weak<Busy>>>,
     /// Another one whenever the value is: where two looks at a key find the same, nothing has changed.
     stamp: u64,
 }
+
+type Own<T> = Arc<Mutex<Option<Box<Value<T>>>>>;
 
 impl<T> Value<T> {
     /// What `make` makes, with the memory that it took.
@@ -64,11 +74,35 @@ impl<T> Value<T> {
     /// # Errors
     /// Those of `make`.
     pub fn make<E>(make: impl FnOnce() -> Result<T, E>) -> Result<Box<Value<T>>, E> {
-        let whole = |value| Box::new(Value { value: Arc::new(value), bytes: 0, busy: Vec::new(), stamp: stamp() });
-        let (made, bytes) = measured(|| make().map(whole));
+        let (made, bytes) = measured(|| make().map(|value| Value::of(Arc::new(value), Arc::default())));
         let mut made = made?;
         made.bytes = bytes.max(0) as usize;
         Ok(made)
+    }
+
+    fn of(value: Arc<T>, holders: Arc<()>) -> Box<Value<T>> {
+        Box::new(Value {
+            value,
+            holders,
+            own: Own::default(),
+            making: Weak::new(),
+            bytes: 0,
+            busy: RefCell::default(),
+            stamp: stamp(),
+        })
+    }
+
+    /// The same value for another key, without another's memory. The first of the two that is to be changed gets one of
+    /// its own before.
+    fn share(&self) -> Box<Value<T>> {
+        let mut other = Value::of(Arc::clone(&self.value), Arc::clone(&self.holders));
+        other.bytes = self.bytes;
+        other
+    }
+
+    /// Whether other keys have this very value.
+    fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.holders) > 1
     }
 
     /// The value.
@@ -76,15 +110,16 @@ impl<T> Value<T> {
         &self.value
     }
 
-    /// How many bytes of memory it has.
+    /// How many bytes of memory it has, or will have of its own once it changes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
     /// The value for work beside the server's thread, until whose end it is `busy`.
-    pub fn lend(&mut self, busy: &Arc<Busy>) -> Arc<T> {
-        self.busy.retain(|busy| busy.strong_count() > 0);
-        self.busy.push(Arc::downgrade(busy));
+    pub fn lend(&self, busy: &Arc<Busy>) -> Arc<T> {
+        let mut all = self.busy.borrow_mut();
+        all.retain(|busy| busy.strong_count() > 0);
+        all.push(Arc::downgrade(busy));
         Arc::clone(&self.value)
     }
 
@@ -94,12 +129,13 @@ impl<T> Value<T> {
     }
 
     /// Some work that it is lent to.
-    pub fn busy(&self) -> Option<Arc<Busy>> {
-        self.busy.iter().find_map(Weak::upgrade)
+    fn busy(&self) -> Option<Arc<Busy>> {
+        self.busy.borrow().iter().find_map(Weak::upgrade)
     }
 
-    /// Changes the value, and finds out what memory it then has. Where it is lent, waits until it is looked at no more.
-    pub fn change<R>(&mut self, change: impl FnOnce(&mut T) -> R) -> R {
+    /// Changes the value, which nobody shares, and finds out what memory it then has. Where it is lent, waits until it is
+    /// looked at no more.
+    fn change<R>(&mut self, change: impl FnOnce(&mut T) -> R) -> R {
         while Arc::strong_count(&self.value) > 1 {
             std::thread::sleep(MOMENT);
         }
@@ -112,12 +148,86 @@ impl<T> Value<T> {
     }
 }
 
-impl<T: Send + Sync + 'static> Value<T> {
+/// A value that may be changed: no work beside the server's thread needs it as it is, and no other key has it.
+pub struct Changing<'k, T>(&'k mut Value<T>);
+
+impl<T> Changing<'_, T> {
+    /// The value.
+    pub fn get(&self) -> &T {
+        self.0.get()
+    }
+
+    /// Changes it.
+    pub fn change<R>(&mut self, change: impl FnOnce(&mut T) -> R) -> R {
+        self.0.change(change)
+    }
+}
+
+impl<T: DataType> Value<T> {
+    /// The value to be changed.
+    ///
+    /// # Errors
+    /// [`Refusal::Later`] while work beside the server's thread needs it as it is, or makes it a value of its own where
+    /// other keys have it as well; [`petal::Status::OutOfMemory`].
+    pub fn to_change(&mut self, context: &Context) -> Result<Changing<'_, T>, Refusal> {
+        let made = self.own.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+        if let Some(made) = made {
+            self.take_over(made);
+        } else if self.is_shared() {
+            if let Some(busy) = self.make_own(context) {
+                return Err(Refusal::Later(busy));
+            }
+            let made = Value::make(|| self.value.copy())?;
+            self.take_over(made);
+        }
+        self.check_free(context)?;
+        Ok(Changing(self))
+    }
+
+    /// Whether it may be replaced.
+    ///
+    /// # Errors
+    /// [`Refusal::Later`] while work beside the server's thread needs it.
+    pub fn check_free(&self, context: &Context) -> Result<(), Refusal> {
+        self.busy().filter(|_| context.can_wait()).map_or(Ok(()), |busy| Err(Refusal::Later(busy)))
+    }
+
+    /// Has a value of its own made for this key, beside the server's thread: what that is then busy with. `None` where it
+    /// is made as fast here, or has to be.
+    fn make_own(&mut self, context: &Context) -> Option<Arc<Busy>> {
+        if !defaults::is_long(self.bytes) || !context.can_wait() {
+            return None;
+        }
+        if let Some(busy) = self.making.upgrade() {
+            return Some(busy);
+        }
+        let busy = Arc::default();
+        let (value, own, until) = (Arc::clone(&self.value), Arc::clone(&self.own), Arc::clone(&busy));
+        let is_begun = do_beside(move || {
+            // Where there is no memory for it whoever waits finds that out.
+            let made = Value::make(|| value.copy()).ok();
+            drop(value);
+            *own.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = made;
+            drop(until);
+        });
+        self.making = Arc::downgrade(&busy);
+        is_begun.then_some(busy)
+    }
+
+    /// Has the same value, of its own.
+    fn take_over(&mut self, made: Box<Value<T>>) {
+        let stamp = self.stamp;
+        self.replace(made);
+        self.stamp = stamp;
+    }
+
     /// Puts another value into the place of this one, whose memory goes beside the server's thread: that takes long where
     /// it is much.
     pub fn replace(&mut self, other: Box<Value<T>>) {
         let old = std::mem::replace(self, *other);
-        free_beside(old);
+        if defaults::is_long(old.bytes) {
+            do_beside(move || drop(old));
+        }
     }
 }
 
@@ -234,7 +344,12 @@ unsafe extern "C" fn free_effort<T: DataType>(_key: *mut raw::RedisModuleString,
 unsafe extern "C" fn free<T: DataType>(value: *mut c_void) {
     // SAFETY: the server's pointer to a value of this type, which it gives up.
     let value = unsafe { Box::from_raw(value.cast::<Value<T>>()) };
-    guarded((), || drop(value));
+    // Where the server makes room it looks at what each key gave back.
+    let is_beside = is_servers_thread() && defaults::is_long(value.bytes) && !is_full();
+    guarded((), move || match is_beside {
+        true => drop(do_beside(move || drop(value))),
+        false => drop(value),
+    });
 }
 
 unsafe extern "C" fn copy<T: DataType>(
@@ -244,8 +359,5 @@ unsafe extern "C" fn copy<T: DataType>(
 ) -> *mut c_void {
     // SAFETY: the server's pointer to a value of this type.
     let value = unsafe { behind::<T>(value) };
-    guarded(std::ptr::null_mut(), || match Value::make(|| value.get().copy()) {
-        Ok(copy) => Box::into_raw(copy).cast(),
-        Err(_) => std::ptr::null_mut(),
-    })
+    guarded(std::ptr::null_mut(), || Box::into_raw(value.share()).cast())
 }

@@ -14,7 +14,7 @@ GOLDEN = sorted(
 )
 LARGE = max((path.read_bytes() for path in GOLDEN), key=len)
 ITEMS = 1500
-ALL_IN_A_THREAD = ("THREAD_FROM", "1")
+ALL_IN_A_THREAD = ("BUDGET", "0")
 
 
 def kinds(client):

@@ -52,7 +52,7 @@ pub fn add(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, item] = arguments else { return Err(Refusal::Arity) };
     let mut key = Key::write(context, name);
     let has_room = |bytes| memory::has_room(context, bytes);
-    let chain = value_or_made(context, &mut key, name, Some(|| Wanted::usual().make(context)))?;
+    let mut chain = value_or_made(context, &mut key, name, Some(|| Wanted::usual().make(context)))?;
     let is_new = chain.change(|chain| chain.add(item.bytes(), &has_room)).map_err(refusal)?;
     if is_new {
         context.replicate_verbatim();
@@ -64,6 +64,9 @@ pub fn add(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
 /// `BF.MADD key item [item ...]`
 pub fn add_many(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, items @ ..] = arguments else { return Err(Refusal::Arity) };
+    if context.in_pieces(arguments, 2, 1, add_many) {
+        return Ok(());
+    }
     add_items(context, name, items, Some(&Wanted::usual()))
 }
 
@@ -74,6 +77,9 @@ pub fn insert(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
     let mut left = rest.iter();
     while let Some(option) = left.next() {
         if option.is("ITEMS") {
+            if context.in_pieces(arguments, arguments.len() - left.len(), 1, insert) {
+                return Ok(());
+            }
             return add_items(context, name, left.as_slice(), creates.then_some(&wanted));
         } else if option.is("CAPACITY") {
             let value = left.next().and_then(Argument::integer).filter(|capacity| *capacity > 0);
@@ -104,7 +110,7 @@ fn add_items(context: &Context, name: &Argument, items: &[Argument], wanted: Opt
     }
     let mut key = Key::write(context, name);
     let has_room = |bytes| memory::has_room(context, bytes);
-    let chain = value_or_made(context, &mut key, name, wanted.map(|wanted| || wanted.make(context)))?;
+    let mut chain = value_or_made(context, &mut key, name, wanted.map(|wanted| || wanted.make(context)))?;
     let items: Vec<&[u8]> = items.iter().map(Argument::bytes).collect();
     // All of their room at once: what is allocated while a value changes is taken for the value's.
     let mut answers = Vec::with_capacity(items.len());
@@ -115,7 +121,7 @@ fn add_items(context: &Context, name: &Argument, items: &[Argument], wanted: Opt
     context.reply_array(answers.len() + usize::from(outcome.is_err()));
     answers.iter().for_each(|is_new| context.reply_boolean(*is_new));
     if let Err(full) = outcome {
-        context.reply_refusal(&refusal(full));
+        context.reply_last(&refusal(full));
     }
     Ok(())
 }

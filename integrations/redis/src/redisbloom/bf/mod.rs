@@ -81,8 +81,8 @@ fn load(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, iterator, data] = arguments else { return Err(Refusal::Arity) };
     let iterator = iterator.integer().ok_or(Refusal::Said("ERR Second argument must be numeric"))?;
     let mut key = Key::write(context, name);
-    match key.value::<Chain>()? {
-        Some(chain) => chain.change(|chain| chain.load(iterator, data.bytes())).map_err(|bad| {
+    match key.to_change::<Chain>(context)? {
+        Some(mut chain) => chain.change(|chain| chain.load(iterator, data.bytes())).map_err(|bad| {
             Refusal::Said(match bad {
                 BadChunk::Data => return BAD_DATA,
                 BadChunk::Offset => "ERR invalid offset - no link found",

@@ -2,13 +2,14 @@
 
 use super::super::{Chunked, NOT_FOUND, reply_fields};
 use super::chain::Chain;
+use crate::defaults;
 use crate::server::key::Key;
 use crate::server::{Argument, Context, Refusal};
 
 /// `BF.CARD key`
 pub fn cardinality(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name] = arguments else { return Err(Refusal::Arity) };
-    let mut key = Key::read(context, name);
+    let key = Key::read(context, name);
     context.reply_count(key.value::<Chain>()?.map_or(0, |chain| chain.get().keys()));
     Ok(())
 }
@@ -29,7 +30,7 @@ pub fn info(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
         [_, name, field] => (name, Some(field)),
         _ => return Err(Refusal::Arity),
     };
-    let mut key = Key::read(context, name);
+    let key = Key::read(context, name);
     let chain = key.value::<Chain>()?.ok_or(NOT_FOUND)?.get();
     let values = [
         Some(chain.capacity()),
@@ -58,7 +59,7 @@ pub fn info(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
 /// `BF.DEBUG key`
 pub fn debug(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name] = arguments else { return Err(Refusal::Arity) };
-    let mut key = Key::read(context, name);
+    let key = Key::read(context, name);
     let chain = key.value::<Chain>()?.ok_or(NOT_FOUND)?.get();
     context.reply_array(1 + chain.links());
     context.reply_bytes(format!("size:{}", chain.keys()).as_bytes());
@@ -90,7 +91,7 @@ fn six_digits(number: f64) -> String {
 /// `BF.SCANDUMP key iterator`
 pub fn dump(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, iterator] = arguments else { return Err(Refusal::Arity) };
-    let mut key = Key::read(context, name);
+    let key = Key::read(context, name);
     let chain = key.value::<Chain>()?.ok_or(NOT_FOUND)?.get();
     let iterator = iterator.integer().ok_or(Refusal::Said("Second argument must be numeric"))?;
     if iterator == 0 {
@@ -100,7 +101,7 @@ pub fn dump(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
         context.reply_bytes(&header);
         return Ok(());
     }
-    let chunk = u64::try_from(iterator).ok().and_then(|iterator| chain.chunk(iterator - 1));
+    let chunk = u64::try_from(iterator).ok().and_then(|iterator| chain.chunk(iterator - 1, defaults::chunk()));
     let (next, bytes) = chunk.map_or((0, &[][..]), |(end, bytes)| (end + 1, bytes));
     context.reply_array(2);
     context.reply_count(next);

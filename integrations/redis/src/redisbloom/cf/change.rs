@@ -5,7 +5,10 @@ use super::tables::{Full, Tables};
 use super::{POSITION, Wanted};
 use crate::defaults;
 use crate::server::key::Key;
+use crate::server::lent::replace;
+use crate::server::value::DataType;
 use crate::server::{Argument, Context, Refusal, memory};
+use std::sync::Arc;
 
 const TOO_SMALL: Refusal = Refusal::Said("Capacity must be at least (BucketSize * 2)");
 
@@ -104,6 +107,10 @@ fn insert_items(context: &Context, arguments: &[Argument], only_new: bool) -> Re
     if items.is_empty() {
         return Err(Refusal::Arity);
     }
+    let command = if only_new { insert_new } else { insert };
+    if context.in_pieces(arguments, arguments.len() - items.len(), 1, command) {
+        return Ok(());
+    }
     let outcomes = add_items(context, name, items, creates.then_some(&wanted), only_new)?;
     context.reply_array(outcomes.len());
     for outcome in outcomes {
@@ -131,7 +138,7 @@ fn add_items(
     let mut key = Key::write(context, name);
     let no_memory = Refusal::Said("Could not create filter");
     let make = wanted.map(|wanted| || wanted.make(context, no_memory));
-    let value = value_or_made::<Tables>(context, &mut key, name, make)?;
+    let mut value = value_or_made::<Tables>(context, &mut key, name, make)?;
     if value.get().len() as u64 >= defaults::most_tables() {
         return Err(Refusal::Said("Maximum expansions reached"));
     }
@@ -163,10 +170,25 @@ pub fn delete(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
     let [_, name, item] = arguments else { return Err(Refusal::Arity) };
     let mut key = Key::write(context, name);
     let value = key.value::<Tables>().ok().flatten().ok_or(Refusal::Said("Not found"))?;
-    let was_there = value.change(|tables| tables.delete(item.bytes()));
-    if was_there {
-        context.replicate_verbatim();
+    if !value.get().contains(item.bytes()) {
+        context.reply_boolean(false);
+        return Ok(());
     }
+    if value.get().is_compacted_next() && context.goes_beside(value.bytes()) {
+        value.check_free(context)?;
+        let item = item.bytes().to_vec();
+        return replace(
+            context,
+            arguments,
+            1,
+            delete,
+            |context| context.reply_boolean(true),
+            move |values| changed(values, |tables| tables.delete(&item)),
+        );
+    }
+    let was_there =
+        key.to_change::<Tables>(context)?.is_some_and(|mut value| value.change(|tables| tables.delete(item.bytes())));
+    context.replicate_verbatim();
     context.reply_boolean(was_there);
     Ok(())
 }
@@ -175,22 +197,38 @@ pub fn delete(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
 pub fn compact(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name] = arguments else { return Err(Refusal::Arity) };
     let mut key = Key::write(context, name);
-    let value = key.value::<Tables>().ok().flatten().ok_or(Refusal::Said("Cuckoo filter was not found"))?;
-    value.change(|tables| tables.compact(true));
+    let value = key.value::<Tables>().ok().flatten().ok_or(NO_FILTER)?;
+    if context.goes_beside(value.bytes()) {
+        value.check_free(context)?;
+        return replace(context, arguments, 1, compact, Context::reply_ok, |values| {
+            changed(values, |tables| tables.compact(true))
+        });
+    }
+    key.to_change::<Tables>(context)?.ok_or(NO_FILTER)?.change(|tables| tables.compact(true));
     context.replicate_verbatim();
     context.reply_ok();
     Ok(())
 }
+
+/// A changed copy of a value that was lent.
+fn changed<R>(values: &[Arc<Tables>], change: impl FnOnce(&mut Tables) -> R) -> Result<Tables, Refusal> {
+    let [value] = values else { return Err(NO_FILTER) };
+    let mut copy = value.copy()?;
+    change(&mut copy);
+    Ok(copy)
+}
+
+const NO_FILTER: Refusal = Refusal::Said("Cuckoo filter was not found");
 
 /// `CF.LOADCHUNK key iterator data`
 pub fn load(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, iterator, data] = arguments else { return Err(Refusal::Arity) };
     let iterator = iterator.integer().filter(|iterator| *iterator > 0).ok_or(POSITION)?;
     let mut key = Key::write(context, name);
-    match key.value::<Tables>()? {
+    match key.to_change::<Tables>(context)? {
         Some(_) if iterator == 1 => return Err(EXISTS),
         Some(_) if data.bytes().is_empty() => return Err(BAD_CHUNK),
-        Some(value) => value.change(|tables| tables.load(iterator, data.bytes())).map_err(|_| BAD_CHUNK)?,
+        Some(mut value) => value.change(|tables| tables.load(iterator, data.bytes())).map_err(|_| BAD_CHUNK)?,
         None if iterator > 1 => return Err(NOT_FOUND),
         None if data.bytes().len() != HEADER_BYTES => return Err(Refusal::Said("Invalid header")),
         None => key.set(of_first_chunk::<Tables>(context, data, NOT_CREATED, NOT_CREATED)?),

@@ -247,10 +247,19 @@ impl Tables {
         }
         self.keys = self.keys.saturating_sub(1);
         self.deleted = self.deleted.saturating_add(1);
-        if self.tables.len() > 1 && self.deleted as f64 > self.keys as f64 * COMPACTED_FROM {
+        if self.is_compacted_after(self.keys, self.deleted) {
             self.compact(false);
         }
         true
+    }
+
+    /// Whether taking out one more key compacts the tables.
+    pub fn is_compacted_next(&self) -> bool {
+        self.is_compacted_after(self.keys.saturating_sub(1), self.deleted.saturating_add(1))
+    }
+
+    fn is_compacted_after(&self, keys: u64, deleted: u64) -> bool {
+        self.tables.len() > 1 && deleted as f64 > keys as f64 * COMPACTED_FROM
     }
 
     /// Moves keys to older tables, from the newest table on, and frees those at the end that become empty. Stops at the

@@ -3,6 +3,7 @@
 use super::super::{Chunked, NOT_FOUND, reply_fields};
 use super::POSITION;
 use super::tables::Tables;
+use crate::defaults;
 use crate::server::key::Key;
 use crate::server::{Argument, Context, Refusal};
 use petal::interop::redisbloom_cuckoo::Header;
@@ -10,7 +11,7 @@ use petal::interop::redisbloom_cuckoo::Header;
 /// `CF.COUNT key item`: of no filter, and of what is none, it is 0.
 pub fn count(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, item] = arguments else { return Err(Refusal::Arity) };
-    let mut key = Key::read(context, name);
+    let key = Key::read(context, name);
     let value = key.value::<Tables>().ok().flatten();
     context.reply_count(value.map_or(0, |value| value.get().count(item.bytes())));
     Ok(())
@@ -19,7 +20,7 @@ pub fn count(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
 /// `CF.INFO key`
 pub fn info(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name] = arguments else { return Err(Refusal::Arity) };
-    let mut key = Key::read(context, name);
+    let key = Key::read(context, name);
     let filter = key.value::<Tables>()?.ok_or(NOT_FOUND)?.get();
     let Header { keys, buckets, deleted, tables, slots, kicks, expansion } = filter.header();
     let fields = [
@@ -39,7 +40,7 @@ pub fn info(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
 /// `CF.DEBUG key`
 pub fn debug(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name] = arguments else { return Err(Refusal::Arity) };
-    let mut key = Key::read(context, name);
+    let key = Key::read(context, name);
     let header = key.value::<Tables>()?.ok_or(NOT_FOUND)?.get().header();
     let Header { keys, buckets, deleted, tables, slots, kicks, expansion } = header;
     let line = format!(
@@ -54,13 +55,13 @@ pub fn debug(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
 pub fn dump(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, iterator] = arguments else { return Err(Refusal::Arity) };
     let iterator = iterator.integer().and_then(|iterator| u64::try_from(iterator).ok()).ok_or(POSITION)?;
-    let mut key = Key::read(context, name);
+    let key = Key::read(context, name);
     let filter = key.value::<Tables>()?.ok_or(NOT_FOUND)?.get();
     let header = filter.header_bytes()?;
     let chunk = match iterator {
         _ if filter.header().keys == 0 => None,
         0 => Some((0, &header[..])),
-        at => filter.chunk(at - 1),
+        at => filter.chunk(at - 1, defaults::chunk()),
     };
     context.reply_array(2);
     match chunk {

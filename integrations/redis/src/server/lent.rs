@@ -1,0 +1,81 @@
+//! Values lent for work beside the server's thread, and put into the place of what was lent.
+
+use super::beside::Busy;
+use super::command::Handler;
+use super::key::Key;
+use super::value::{DataType, Value};
+use super::{Argument, Context, Refusal};
+use std::sync::Arc;
+
+/// Values of keys, lent for work beside the server's thread.
+pub struct Lent<T> {
+    /// Of those keys that are there.
+    pub values: Vec<Arc<T>>,
+    /// Of each key; `None` of one that is not there.
+    stamps: Vec<Option<u64>>,
+    /// Of memory, of all.
+    pub bytes: usize,
+    /// That they are lent.
+    pub busy: Arc<Busy>,
+}
+
+impl<T: DataType> Lent<T> {
+    /// The values of those of these keys that are there.
+    ///
+    /// # Errors
+    /// [`Refusal::WrongType`].
+    pub fn of(context: &Context, names: &[Argument]) -> Result<Lent<T>, Refusal> {
+        let mut lent = Lent { values: Vec::new(), stamps: Vec::new(), bytes: 0, busy: Arc::default() };
+        for name in names {
+            let key = Key::read(context, name);
+            let value = key.value::<T>()?;
+            lent.stamps.push(value.map(Value::stamp));
+            if let Some(value) = value {
+                lent.bytes = lent.bytes.saturating_add(value.bytes());
+                lent.values.push(value.lend(&lent.busy));
+            }
+        }
+        Ok(lent)
+    }
+}
+
+/// Whether these keys have the values with these stamps.
+fn are_as_lent<T: DataType>(context: &Context, names: &[Argument], stamps: &[Option<u64>]) -> bool {
+    names
+        .iter()
+        .zip(stamps)
+        .all(|(name, stamp)| Key::read(context, name).value::<T>().is_ok_and(|value| value.map(Value::stamp) == *stamp))
+}
+
+/// Makes a value of those of a command's first arguments that are keys, beside the server's thread if they are large,
+/// and puts it into the place of the first: all or nothing. Then it replies. Where keys have changed meanwhile the
+/// command is run anew.
+pub fn replace<T: DataType>(
+    context: &Context,
+    arguments: &[Argument],
+    keys: usize,
+    command: Handler,
+    reply: fn(&Context),
+    make: impl FnOnce(&[Arc<T>]) -> Result<T, Refusal> + Send + 'static,
+) -> Result<(), Refusal> {
+    let Lent { values, stamps, bytes, busy } = Lent::<T>::of(context, &arguments[1..=keys])?;
+    let bytes = arguments.iter().fold(bytes, |sum, argument| sum.saturating_add(argument.bytes().len()));
+    context.beside(arguments, bytes, busy, move || {
+        let made = Value::make(|| make(&values));
+        // Nothing looks at them any more: from now on they may be changed.
+        drop(values);
+        Box::new(move |context, arguments| {
+            if !are_as_lent::<T>(context, &arguments[1..=keys], &stamps) {
+                return command(context, arguments);
+            }
+            let (mut key, made) = (Key::write(context, &arguments[1]), made?);
+            match key.value_mut::<T>()? {
+                Some(value) => value.replace(made),
+                None => key.set(made),
+            }
+            context.replicate_verbatim();
+            reply(context);
+            Ok(())
+        })
+    })
+}

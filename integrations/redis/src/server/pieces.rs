@@ -1,0 +1,213 @@
+//! Commands of very many items, done in pieces: each is a command of its own, with some of the items, and others are
+//! answered between them. The client waits until all are done, and gets one reply.
+
+use super::command::Handler;
+use super::{Argument, Context, Refusal, api};
+use crate::defaults;
+use redis_module::raw;
+use std::cell::{Cell, RefCell};
+use std::ffi::{c_long, c_void};
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::time::Instant;
+
+/// How many items a piece has at the most, and about how many bytes: between pieces the time is looked at.
+const ITEMS: usize = 256;
+const BYTES: usize = 64 << 10;
+
+/// How many milliseconds a command waits that finds a value in use.
+const PAUSE: i64 = 1;
+
+/// What the pieces of a command have replied so far.
+#[derive(Default)]
+pub struct Replied {
+    /// How many replies there are, of an array that was begun.
+    answers: Cell<Option<usize>>,
+    /// The sum, of a command that replies one.
+    sum: Cell<Option<u64>>,
+    /// Whether nothing may follow.
+    is_last: Cell<bool>,
+}
+
+/// A command whose pieces are not all done.
+struct Pieces {
+    client: *mut raw::RedisModuleBlockedClient,
+    /// Where the reply goes, piece by piece.
+    replies: *mut raw::RedisModuleCtx,
+    is_resp3: bool,
+    words: (*mut *mut raw::RedisModuleString, usize),
+    /// How many words each piece begins with, and how many an item has.
+    head: usize,
+    of_item: usize,
+    handler: Handler,
+    /// The first word of those that are left.
+    at: usize,
+    replied: Rc<Replied>,
+}
+
+/// What came of some pieces.
+enum Progress {
+    Done,
+    /// The budget is used up.
+    Later,
+    /// A value is in use.
+    InUse,
+}
+
+thread_local! {
+    /// Clients that are gone, whose pieces are not all done. Of the server's thread.
+    static GONE: RefCell<Vec<*mut raw::RedisModuleBlockedClient>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Context {
+    /// Has a command of very many items done in pieces, by its own function: each has the first `head` words, and some
+    /// items of so many words each. False, with nothing done, where there are few, or the client cannot wait: then the
+    /// function goes on.
+    pub fn in_pieces(&self, arguments: &[Argument], head: usize, of_item: usize, handler: Handler) -> bool {
+        let items = (arguments.len() - head) / of_item;
+        if items <= ITEMS || !defaults::are_many(items) || self.replied.is_some() || !self.can_wait() {
+            return false;
+        }
+        // SAFETY: the context is valid, its client can wait, and both handles are given up in `end`. The words stay while
+        // the client waits; when it goes `gone` is called before they do.
+        let pieces = unsafe {
+            let client = api!(RedisModule_BlockClient(self.raw, None, None, None, 0));
+            api!(RedisModule_SetDisconnectCallback(client, Some(gone)));
+            let replies = api!(RedisModule_GetThreadSafeContext(client));
+            let (is_resp3, words) = (self.is_resp3, self.words);
+            let replied = Rc::default();
+            Box::new(Pieces { client, replies, is_resp3, words, head, of_item, handler, at: head, replied })
+        };
+        pieces.go_on(self.raw);
+        true
+    }
+
+    /// The start of an array of so many replies, or of a piece of one.
+    pub(super) fn begin_array(&self, length: usize) -> bool {
+        let Some(replied) = &self.replied else { return false };
+        if replied.answers.get().is_none() {
+            // SAFETY: the context is valid; how many there are is said in `end`.
+            unsafe { api!(RedisModule_ReplyWithArray(self.replies, c_long::from(raw::REDISMODULE_POSTPONED_LEN))) };
+        }
+        replied.answers.set(Some(replied.answers.get().unwrap_or(0) + length));
+        true
+    }
+
+    /// How many of its items a command says something of: together, for the pieces of one.
+    pub fn reply_sum(&self, count: u64) {
+        match &self.replied {
+            Some(replied) => replied.sum.set(Some(replied.sum.get().unwrap_or(0).saturating_add(count))),
+            None => self.reply_count(count),
+        }
+    }
+
+    /// An error that is the last of the replies, whatever items are left.
+    pub fn reply_last(&self, refusal: &Refusal) {
+        if let Some(replied) = &self.replied {
+            replied.is_last.set(true);
+        }
+        self.reply_refusal(refusal);
+    }
+}
+
+impl Pieces {
+    /// Does pieces until the budget is used up, and has the server call for the others.
+    fn go_on(mut self: Box<Self>, context: *mut raw::RedisModuleCtx) {
+        let is_gone = GONE.with_borrow_mut(|gone| {
+            let place = gone.iter().position(|client| *client == self.client);
+            place.map(|place| gone.swap_remove(place)).is_some()
+        });
+        let pause = match is_gone {
+            true => return self.end(),
+            false => match self.some(context) {
+                Progress::Done => return self.end(),
+                Progress::Later => 0,
+                Progress::InUse => PAUSE,
+            },
+        };
+        // SAFETY: the context is valid, and `later` takes the box back.
+        unsafe { api!(RedisModule_CreateTimer(context, pause, Some(later), Box::into_raw(self).cast())) };
+    }
+
+    /// Does pieces until the budget is used up.
+    fn some(&mut self, context: *mut raw::RedisModuleCtx) -> Progress {
+        let start = Instant::now();
+        // SAFETY: the client has not gone, so its words are there.
+        let words = unsafe { std::slice::from_raw_parts(self.words.0, self.words.1) };
+        let mut piece = words[..self.head].to_vec();
+        while self.at < words.len() {
+            piece.truncate(self.head);
+            piece.extend_from_slice(&words[self.next(words)]);
+            let here = Context {
+                raw: context,
+                replies: self.replies,
+                words: (piece.as_mut_ptr(), piece.len()),
+                is_resp3: self.is_resp3,
+                replied: Some(Rc::clone(&self.replied)),
+            };
+            // SAFETY: an `Argument` is such a pointer.
+            let arguments = unsafe { std::slice::from_raw_parts(piece.as_ptr().cast::<Argument>(), piece.len()) };
+            let outcome = catch_unwind(AssertUnwindSafe(|| (self.handler)(&here, arguments)));
+            match outcome.unwrap_or(Err(Refusal::INTERNAL)) {
+                Ok(()) => self.at += piece.len() - self.head,
+                Err(Refusal::Later(_)) => return Progress::InUse,
+                Err(refusal) => {
+                    // An error is the reply, or the last of those that were begun.
+                    if self.replied.answers.get().is_some() {
+                        here.begin_array(1);
+                    }
+                    self.replied.sum.set(None);
+                    here.reply_refusal(&refusal);
+                    return Progress::Done;
+                }
+            }
+            if self.replied.is_last.get() {
+                return Progress::Done;
+            }
+            if start.elapsed() >= defaults::budget() {
+                return if self.at < words.len() { Progress::Later } else { Progress::Done };
+            }
+        }
+        Progress::Done
+    }
+
+    /// The words of the items that are next.
+    fn next(&self, words: &[*mut raw::RedisModuleString]) -> Range<usize> {
+        let (mut end, mut bytes) = (self.at, 0);
+        while end < words.len() && end - self.at < ITEMS * self.of_item && bytes < BYTES {
+            let item = &words[end..end + self.of_item];
+            // SAFETY: an `Argument` is such a pointer, and the words are there.
+            bytes +=
+                item.iter().map(|word| unsafe { &*(&raw const *word).cast::<Argument>() }.bytes().len()).sum::<usize>();
+            end += self.of_item;
+        }
+        self.at..end
+    }
+
+    /// Replies what was replied, and lets the client go on.
+    fn end(self: Box<Self>) {
+        // SAFETY: the handles are valid, and given up once, here.
+        unsafe {
+            if let Some(answers) = self.replied.answers.get() {
+                api!(RedisModule_ReplySetArrayLength(self.replies, answers as c_long));
+            } else if let Some(sum) = self.replied.sum.get() {
+                api!(RedisModule_ReplyWithLongLong(self.replies, sum.min(i64::MAX as u64) as i64));
+            }
+            api!(RedisModule_FreeThreadSafeContext(self.replies));
+            api!(RedisModule_UnblockClient(self.client, std::ptr::null_mut()));
+        }
+    }
+}
+
+/// Called by the server in its thread, when others were answered.
+unsafe extern "C" fn later(context: *mut raw::RedisModuleCtx, pieces: *mut c_void) {
+    // SAFETY: from `go_on`, which gave it up.
+    let pieces = unsafe { Box::from_raw(pieces.cast::<Pieces>()) };
+    let _ = catch_unwind(AssertUnwindSafe(|| pieces.go_on(context)));
+}
+
+/// Called by the server in its thread, when a client goes that waits.
+unsafe extern "C" fn gone(_: *mut raw::RedisModuleCtx, client: *mut raw::RedisModuleBlockedClient) {
+    GONE.with_borrow_mut(|gone| gone.push(client));
+}
