@@ -94,8 +94,9 @@ impl Stored {
         matches!(self, Stored::Part(_)) || at < HEADER_LENGTH + self.payload().len()
     }
 
-    /// The chunk that starts `at` a byte, with so many bytes at the most; empty behind the last. The first is the header, and the last, which takes as
-    /// long as all others, the checksums: what lies between is given as it lies there.
+    /// The chunk that starts `at` a byte, with so many bytes at the most; empty behind the last. The first is the
+    /// header, and the last, which takes as long as all others, the checksums: what lies between is given as it lies
+    /// there.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`].

@@ -56,8 +56,8 @@ trait Chunked: DataType {
         keys.iter().map(|key| self.contains(key)).collect()
     }
 
-    /// The chunk that starts `at` bytes into the arrays, with so many bytes at the most, and the bytes of all arrays up to
-    /// its end; `None` behind the last.
+    /// The chunk that starts `at` bytes into the arrays, with so many bytes at the most, and the bytes of all arrays up
+    /// to its end; `None` behind the last.
     fn chunk(&self, at: u64, most: usize) -> Option<(u64, &[u8])> {
         let mut start = 0;
         for array in self.arrays() {

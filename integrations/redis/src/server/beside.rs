@@ -82,8 +82,9 @@ impl Context {
         defaults::is_long(bytes) && self.can_wait()
     }
 
-    /// Has `work` done beside the server's thread if it is about so many bytes that it goes there, and the thread is to be
-    /// had; otherwise at once. Then what it returns is called in the server's thread, with the arguments of the command.
+    /// Has `work` done beside the server's thread if it is about so many bytes that it goes there, and the thread is to
+    /// be had; otherwise at once. Then what it returns is called in the server's thread, with the arguments of the
+    /// command.
     ///
     /// # Errors
     /// Those of what `work` returns.

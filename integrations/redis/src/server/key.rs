@@ -34,8 +34,8 @@ impl Key {
     /// [`Refusal::WrongType`] if it holds something else.
     pub fn value<T: DataType>(&self) -> Result<Option<&Value<T>>, Refusal> {
         Ok(self.pointer::<T>()?.map(|value| {
-            // SAFETY: a value of this type, which nobody else has while a command runs in the server's one thread; it is
-            // borrowed as long as the key is, and changed through `&mut self` only.
+            // SAFETY: a value of this type, which nobody else has while a command runs in the server's one thread; it
+            // is borrowed as long as the key is, and changed through `&mut self` only.
             unsafe { value.as_ref() }
         }))
     }

@@ -100,8 +100,8 @@ impl Context {
         unsafe { raw::RedisModule_GetServerVersion.map_or(0, |version| version()) }
     }
 
-    /// Makes the budget known as `petal.budget`, which CONFIG tells and sets where the server has that for modules: from
-    /// Redis 7.0 on.
+    /// Makes the budget known as `petal.budget`, which CONFIG tells and sets where the server has that for modules:
+    /// from Redis 7.0 on.
     pub fn register_budget(&self) -> bool {
         // SAFETY: the functions were set when the module was loaded, or there are none.
         let functions = unsafe { (raw::RedisModule_RegisterNumericConfig, raw::RedisModule_LoadConfigs) };

@@ -69,8 +69,8 @@ impl Context {
         if items <= ITEMS || !defaults::are_many(items) || self.replied.is_some() || !self.can_wait() {
             return false;
         }
-        // SAFETY: the context is valid, its client can wait, and both handles are given up in `end`. The words stay while
-        // the client waits; when it goes `gone` is called before they do.
+        // SAFETY: the context is valid, its client can wait, and both handles are given up in `end`. The words stay
+        // while the client waits; when it goes `gone` is called before they do.
         let pieces = unsafe {
             let client = api!(RedisModule_BlockClient(self.raw, None, None, None, 0));
             api!(RedisModule_SetDisconnectCallback(client, Some(gone)));

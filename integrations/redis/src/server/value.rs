@@ -133,8 +133,8 @@ impl<T> Value<T> {
         self.busy.borrow().iter().find_map(Weak::upgrade)
     }
 
-    /// Changes the value, which nobody shares, and finds out what memory it then has. Where it is lent, waits until it is
-    /// looked at no more.
+    /// Changes the value, which nobody shares, and finds out what memory it then has. Where it is lent, waits until it
+    /// is looked at no more.
     fn change<R>(&mut self, change: impl FnOnce(&mut T) -> R) -> R {
         while Arc::strong_count(&self.value) > 1 {
             std::thread::sleep(MOMENT);
@@ -192,8 +192,8 @@ impl<T: DataType> Value<T> {
         self.busy().filter(|_| context.can_wait()).map_or(Ok(()), |busy| Err(Refusal::Later(busy)))
     }
 
-    /// Has a value of its own made for this key, beside the server's thread: what that is then busy with. `None` where it
-    /// is made as fast here, or has to be.
+    /// Has a value of its own made for this key, beside the server's thread: what that is then busy with. `None` where
+    /// it is made as fast here, or has to be.
     fn make_own(&mut self, context: &Context) -> Option<Arc<Busy>> {
         if !defaults::is_long(self.bytes) || !context.can_wait() {
             return None;
@@ -221,8 +221,8 @@ impl<T: DataType> Value<T> {
         self.stamp = stamp;
     }
 
-    /// Puts another value into the place of this one, whose memory goes beside the server's thread: that takes long where
-    /// it is much.
+    /// Puts another value into the place of this one, whose memory goes beside the server's thread: that takes long
+    /// where it is much.
     pub fn replace(&mut self, other: Box<Value<T>>) {
         let old = std::mem::replace(self, *other);
         if defaults::is_long(old.bytes) {

@@ -97,7 +97,8 @@ def together():
 
 
 def latency():
-    print("\n| of a filter of 1 GiB | takes | another client waits at most | longest, as the server measures |\n|---|---|---|---|")
+    print("\n| of a filter of 1 GiB | takes | another client waits at most | longest, as the server measures |")
+    print("|---|---|---|---|")
     for part in (of_commands, of_imports, of_many_items):
         running = Server("--maxmemory", "0", "--proto-max-bulk-len", 4 << 30, "--latency-monitor-threshold", 1)
         part(running)
@@ -161,7 +162,8 @@ def of_commands(running):
               lambda turn: client(*(word.format(turn) for word in words)))
     for words in (("DEL", "c{}"),):
         waits(running, f"`{words[0]}`", lambda turn: client(*(word.format(turn) for word in words)))
-    for command in ("PETAL.RESERVE {} blocked 750000000 0.01", "BF.RESERVE {} 0.01 700000000", "CF.RESERVE {} 1000000000"):
+    for command in ("PETAL.RESERVE {} blocked 750000000 0.01", "BF.RESERVE {} 0.01 700000000",
+                    "CF.RESERVE {} 1000000000"):
         waits(running, f"`{command.split()[0]}`", lambda turn: client(*command.format(command[:2] + str(turn)).split()))
     waits(running, "`UNLINK` of three", lambda turn: client("UNLINK", f"BF{turn}", f"CF{turn}", f"PE{turn}"))
 
