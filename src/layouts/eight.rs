@@ -51,7 +51,7 @@ pub fn reduce(x: __m512i, range: __m512i) -> __m512i {
 /// What [`bits::mix`](crate::bits::mix) makes of each of eight numbers.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn mix(x: __m512i) -> __m512i {
+pub fn mix(x: __m512i) -> __m512i {
     let x = _mm512_xor_si512(x, _mm512_srli_epi64::<30>(x));
     let x = _mm512_mullo_epi64(x, all(0xbf58_476d_1ce4_e5b9));
     let x = _mm512_xor_si512(x, _mm512_srli_epi64::<27>(x));

@@ -87,3 +87,30 @@ impl Drop for Owned {
         }
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    /// Pages move with what is in them, any number of times: they are one mapping, and not one for each time.
+    #[test]
+    fn what_becomes_longer_again_and_again_is_not_copied() {
+        let mut block = Owned::zeroed(5 << 20).unwrap();
+        for length in [9 << 20, (14 << 20) + 320, 30 << 20] {
+            let last = block.length() / 8 - 1;
+            let word = |block: &Owned, at: usize| block.base().cast::<u64>().as_ptr().wrapping_add(at);
+            // SAFETY: the block has so many words, and nothing else refers to it.
+            unsafe { word(&block, last).write(length as u64) };
+            assert!(block.lengthen(length));
+            // SAFETY: it has more of them now.
+            let read = unsafe { [word(&block, last).read(), word(&block, length / 8 - 1).read()] };
+            assert_eq!(read, [length as u64, 0]);
+            let start = block.base().as_ptr() as usize;
+            let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+            let ends = maps.lines().filter_map(|line| line.split_whitespace().next()?.split_once('-'));
+            let address = |text| usize::from_str_radix(text, 16).unwrap();
+            let mut ends = ends.map(|(from, to)| (address(from), address(to)));
+            assert!(ends.any(|(from, to)| from <= start && start + length <= to), "{length}: more than one mapping");
+        }
+    }
+}

@@ -1,13 +1,13 @@
 #!/bin/sh
 # run.sh [WORD...]: plants the faults of faults.txt in a copy of the tree, all of them or those with one of these words
-# in their names, and looks whether the tests that name no kind (conformance, facets, maps, sweep) find each.
+# in their names, and looks whether the tests that name no kind (conformance, facets, ageing, maps, sweep) find each.
 #
 # Every fault stands behind a question, so the copy is compiled once; PETAL_PLANTED says which fault a process has.
 # Without one all of these tests must pass, and with each at least one must fail.
 set -eu
 cd "$(dirname "$0")/../.."
 work=${CARGO_TARGET_DIR:-target}/planted
-tests="conformance:: facets:: maps:: map_changes:: sweep:: shared:: estimate::"
+tests="conformance:: facets:: ageing:: maps:: map_changes:: sweep:: shared:: estimate::"
 # A fault may make a loop endless.
 seconds=600
 

@@ -1,7 +1,7 @@
 //! What only some kinds can do: remove, count, grow, refuse keys, be built. Here too no kind is named: each test asks
 //! the rows which kinds it is for, and is passed by whatever kind comes.
 
-use crate::common::{Buffer, filled, hash_of, image, main_layouts};
+use crate::common::{Buffer, Case, filled, hash_of, image, main_layouts};
 use crate::conformance::{CAPACITY, FRESH, can, fails, false_positives, for_each_case, for_each_hash, holds, is_like};
 use petal::{Answers, Capabilities, Filter, Image, Keys, Mode, OpenOptions, Overfill, Spec, Status, registry};
 
@@ -172,6 +172,30 @@ fn counts_are_told() {
 
 // ---- Filling up --------------------------------------------------------------------------------------------------
 
+/// A filter that grew takes another one over, which grew less, and gives keys back, whatever it still knows of them.
+fn grown_filters_merge_and_remove(case: &Case, spec: &Spec, grown: &Filter) {
+    let (all, more) = (50 * CAPACITY, FRESH..FRESH + 20 * CAPACITY);
+    let mut filter = grown.copy().unwrap();
+    if can(case, Capabilities::MERGE) {
+        // In either direction the larger one takes over.
+        let other = filled(spec, more.clone());
+        for (mut into, from) in [(filter.copy().unwrap(), &other), (other.copy().unwrap(), grown)] {
+            into.merge(from).unwrap();
+            holds(&into, spec, (0..all).chain(more.clone()));
+            into.verify().unwrap();
+        }
+    }
+    if can(case, Capabilities::REMOVE) {
+        for i in (0..all).filter(|i| i % 3 > 0) {
+            assert!(filter.remove_hash(hash_of(spec, i)).unwrap(), "key {i}");
+        }
+        holds(&filter, spec, (0..all).step_by(3));
+        more.clone().for_each(|i| assert!(filter.insert_hash(hash_of(spec, i)).is_ok()));
+        holds(&filter, spec, (0..all).step_by(3).chain(more));
+        filter.verify().unwrap();
+    }
+}
+
 /// A filter that grows keeps all keys and its rate: a level that is not asked is seen, and one that is too small.
 #[test]
 fn what_grows_keeps_its_keys_and_its_rate() {
@@ -201,6 +225,7 @@ fn what_grows_keeps_its_keys_and_its_rate() {
         let sd = (fresh * rate * (1.0 - rate)).sqrt();
         assert!((found - fresh * rate).abs() < 4.5 * sd, "{found} found of {fresh}, {rate} expected");
         filter.verify().unwrap();
+        grown_filters_merge_and_remove(case, spec, &filter);
 
         // An image keeps what it grew to; in place it refuses keys when it is full, and loses none.
         let bytes = image(&filter);

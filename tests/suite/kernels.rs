@@ -655,3 +655,44 @@ fn vector_quotient_kernels_do_the_same() {
         }
     }
 }
+
+/// Of filters that grow, after each of some growths, and while some of their segments are divided and others are not.
+#[test]
+fn kernels_of_growing_filters_find_the_same_keys() {
+    for (kind, widths) in [("taffy", &[10, 14, 15, 16, 20, 27, 28][..]), ("aleph", &[2, 7, 12, 20])] {
+        for width in widths {
+            let row = petal::registry::find_name(kind).unwrap();
+            let mut filters: Vec<Filter> = available()
+                .map(|instructions| {
+                    let kernel = instructions.kernel();
+                    let mut spec = Spec { kind: Some(row.kind), capacity: 300, kernel, ..Spec::default() };
+                    spec.set(row.parameter("fingerprint_bits").unwrap(), f64::from(*width)).unwrap();
+                    petal::create(&spec).unwrap()
+                })
+                .collect();
+            let mut from = 0;
+            for to in [0, 200, 14_000, 20_000, 37_000, 90_000] {
+                let hashes: Vec<u64> = (from..to).map(mix).collect();
+                for filter in &mut filters {
+                    filter.insert_batch(&petal::Keys::Hashes(&hashes), None).outcome.unwrap();
+                }
+                from = to;
+                let (plain, others) = filters.split_last().unwrap();
+                assert!(others.iter().all(|other| other.equals(plain)), "{kind}, {width} bits, {to} keys");
+                for keys in [0, 1, 7, 8, 63, 64, 65, 128, 3000] {
+                    // Some are there.
+                    let hashes: Vec<u64> = (0..keys).map(|i| mix(i * 41 % (2 * to + 1))).collect();
+                    let expected: Vec<u8> = hashes.iter().map(|hash| u8::from(plain.contains_hash(*hash))).collect();
+                    for filter in &filters {
+                        let mut found = vec![0; hashes.len()];
+                        let mut answers = petal::Answers { bytes: Some(&mut found), ..petal::Answers::default() };
+                        filter.contains_batch(&petal::Keys::Hashes(&hashes), &mut answers).unwrap();
+                        assert_eq!(found, expected, "{kind}, {width} bits, {to} keys, {keys} of a batch");
+                        let one_by_one = hashes.iter().map(|hash| u8::from(filter.contains_hash(*hash)));
+                        assert!(one_by_one.eq(expected.iter().copied()));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -22,6 +22,9 @@ const RATE: f64 = 0.01;
 /// The kinds of fixed size that growing kinds are held to.
 const FIXED: [(&str, &str); 3] = [("scalable", "blocked"), ("taffy", "cuckoo"), ("aleph", "quotient")];
 
+/// How many absent keys the rate is counted over on the way: 10,000 false positives at the rate that is kept.
+const ASKED: u64 = 1 << 20;
+
 /// The figures of one kind.
 #[derive(Clone, Debug, Serialize)]
 pub struct Record {
@@ -35,24 +38,39 @@ pub struct Record {
     bits_per_key: [f64; 2],
     /// The measured false-positive rate, a fraction, of both.
     fpr: [f64; 2],
-    /// Nanoseconds of an insertion, on average from the first to the last, of both.
+    /// Nanoseconds of an insertion, one by one, on average from the first to the last, of both.
     insert_ns: [f64; 2],
+    /// Nanoseconds of an insertion in batches.
+    batch_insert_ns: [f64; 2],
     /// Nanoseconds of the longest insertion.
     longest_ns: f64,
-    /// Nanoseconds in which all keys are inserted in batches into a new filter that was made for them.
+    /// Nanoseconds in which all keys are inserted in batches into a new filter of the kind that was made for them.
     pub rebuild_ns: f64,
-    /// Nanoseconds for each key that is not there, in batches, of both.
+    /// Nanoseconds for each key that is there, and for each that is not, in batches, of both.
+    hit_ns: [f64; 2],
     miss_ns: [f64; 2],
-    /// Nanoseconds that memory takes for a line of as large a payload.
-    line_ns: f64,
-    /// Lines that a lookup of an absent key touches at most.
+    /// Nanoseconds that memory takes for the lines of a lookup of an absent key: of levels for one of each, of others
+    /// for those that a lookup reads in as large a payload.
+    lines_ns: f64,
+    /// How many lines these are.
     lines: f64,
+    /// What was measured on the way.
+    decades: Vec<Decade>,
     /// The longest insertion since the number of keys doubled last: keys, nanoseconds.
     #[serde(skip)]
     pub latencies: Vec<(u64, f64)>,
-    /// The rate and the bits of a key on the way.
-    #[serde(skip)]
-    pub way: Vec<(u64, f64, f64)>,
+}
+
+/// A filter on the way.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Decade {
+    /// Keys.
+    n: u64,
+    /// The measured false-positive rate, and what the filter expects, fractions.
+    fpr: f64,
+    expected: f64,
+    /// Bits of the payload for each key.
+    bits_per_key: f64,
 }
 
 /// All kinds that grow, and their names.
@@ -68,51 +86,72 @@ fn make(row: &Row, capacity: u64) -> Result<Filter, String> {
     petal::create(&spec).map_err(|error| error.to_string())
 }
 
-/// Inserts keys one by one; nanoseconds for each.
-fn fill(filter: &mut Filter, n: u64, buffer: &mut Buffer) -> Result<f64, String> {
+/// Inserts the first `n` keys, one by one or in batches; nanoseconds for each.
+fn fill(filter: &mut Filter, n: u64, in_batches: bool, buffer: &mut Buffer) -> Result<f64, String> {
     let mut time = Duration::ZERO;
     for start in (0..n).step_by(BUFFER) {
         buffer.inserted(0, start, n.min(start + BUFFER as u64));
         let mut outcome = Ok(());
-        time += timed(|| outcome = buffer.numbers().iter().try_for_each(|key| filter.insert_u64(*key).map(drop)));
+        time += timed(|| {
+            outcome = if in_batches {
+                filter.insert_batch(&buffer.keys(), None).outcome
+            } else {
+                buffer.numbers().iter().try_for_each(|key| filter.insert_u64(*key).map(drop))
+            }
+        });
         outcome.map_err(|error| error.to_string())?;
     }
     Ok(each(time, n))
 }
 
-/// Inserts keys in batches; nanoseconds in all.
-fn rebuild(row: &Row, n: u64, buffer: &mut Buffer) -> Result<f64, String> {
-    let (mut filter, mut time) = (make(row, n)?, Duration::ZERO);
-    for start in (0..n).step_by(BUFFER) {
-        buffer.inserted(0, start, n.min(start + BUFFER as u64));
-        let mut outcome = Ok(());
-        time += timed(|| outcome = filter.insert_batch(&buffer.keys(), None).outcome);
-        outcome.map_err(|error| error.to_string())?;
-    }
-    Ok(time.as_nanos() as f64)
-}
-
-/// The longest insertions, and rates and sizes on the way.
+/// The longest insertions, and what the filter is on the way.
 fn watch(row: &Row, n: u64, record: &mut Record, buffer: &mut Buffer) -> Result<(), String> {
-    let (mut filter, mut done, mut longest) = (make(row, CAPACITY)?, 0_u64, 0.0_f64);
-    for start in (0..n).step_by(BUFFER) {
-        buffer.inserted(0, start, n.min(start + BUFFER as u64));
-        for key in buffer.numbers() {
+    let (mut filter, mut done, mut longest, mut decade) = (make(row, CAPACITY)?, 0, 0.0, CAPACITY);
+    let mut numbers = Buffer::new(Form::U64);
+    while done < n {
+        // A buffer ends where something is to be looked at.
+        let end = n.min(decade).min(done + BUFFER as u64).min((done + 1).next_power_of_two().max(CAPACITY));
+        numbers.inserted(0, done, end);
+        for key in numbers.numbers() {
             let begun = Instant::now();
             let outcome = filter.insert_u64(*key);
-            longest = longest.max(begun.elapsed().as_nanos() as f64);
+            longest = f64::max(longest, begun.elapsed().as_nanos() as f64);
             outcome.map_err(|error| error.to_string())?;
-            done += 1;
-            if done >= CAPACITY && (done.is_power_of_two() || done == n) {
-                record.latencies.push((done, longest));
-                record.longest_ns = record.longest_ns.max(longest);
-                longest = 0.0;
-                let bits = filter.base().geometry().payload_bytes as f64 * 8.0;
-                record.way.push((done, filter.expected_false_positive_rate(done), bits / done as f64));
-            }
+        }
+        done = end;
+        if done >= CAPACITY && (done.is_power_of_two() || done == n) {
+            record.latencies.push((done, longest));
+            record.longest_ns = record.longest_ns.max(longest);
+            longest = 0.0;
+        }
+        if done == decade || done == n {
+            record.decades.push(look(&filter, done, buffer)?);
+            decade *= 10;
         }
     }
     Ok(())
+}
+
+/// What a filter of so many keys is: all are found, and so many others.
+fn look(filter: &Filter, n: u64, buffer: &mut Buffer) -> Result<Decade, String> {
+    for start in (0..n).step_by(BUFFER) {
+        buffer.inserted(0, start, n.min(start + BUFFER as u64));
+        if contains(filter, buffer) != buffer.len() as u64 {
+            return Err(format!("a key was lost on the way to {n}"));
+        }
+    }
+    let (mut random, mut found) = (Random::new(n), 0);
+    for _ in 0..ASKED / BUFFER as u64 {
+        buffer.absent(&mut random);
+        found += contains(filter, buffer);
+    }
+    let sigma = (RATE * (1.0 - RATE) / ASKED as f64).sqrt();
+    let fpr = found as f64 / ASKED as f64;
+    if fpr > RATE + 4.5 * sigma {
+        return Err(format!("the rate with {n} keys is {} %", percent(fpr)));
+    }
+    let bits_per_key = filter.base().geometry().payload_bytes as f64 * 8.0 / n as f64;
+    Ok(Decade { n, fpr, expected: filter.expected_false_positive_rate(n), bits_per_key })
 }
 
 /// How many of a buffer are found.
@@ -122,96 +161,134 @@ fn contains(filter: &Filter, buffer: &Buffer) -> u64 {
     answers.true_count
 }
 
-/// Lines that a lookup of an absent key touches: of a chain of levels one for each.
-fn lines_of_absent(filter: &Filter) -> f64 {
+/// The words of the pieces of which lookups of absent keys read a line each, and how many lines of such that is: of a
+/// chain its levels, of others the whole.
+fn pieces(filter: &Filter) -> Result<(Vec<usize>, f64), String> {
     let geometry = filter.base().geometry();
     match Schedule::of(geometry).filter(|_| filter.base().row().name == "scalable") {
-        Some(schedule) => f64::from(schedule.levels),
-        None => (filter.base().row().lines_per_lookup)(geometry),
+        Some(schedule) => {
+            let level = |i| schedule.level(i).map(|level| level.payload_bytes as usize / 8);
+            let pieces: petal::Result<Vec<usize>> = (0..schedule.levels).map(level).collect();
+            Ok((pieces.map_err(|error| error.to_string())?, 1.0))
+        }
+        None => Ok((vec![geometry.payload_bytes as usize / 8], (filter.base().row().lines_per_lookup)(geometry))),
     }
+}
+
+/// The same with `n` keys, in batches and one by one, of a filter that grew and of one of fixed size.
+fn both(row: &Row, fixed: &Row, n: u64, effort: &Effort, buffer: &mut Buffer) -> Result<Record, String> {
+    let mut random = Random::new(n);
+    let (mut insert_ns, mut batch_insert_ns) = ([0.0; 2], [0.0; 2]);
+    let mut filters = Vec::new();
+    for (i, (row, capacity)) in [(row, CAPACITY), (fixed, n)].into_iter().enumerate() {
+        batch_insert_ns[i] = fill(&mut make(row, capacity)?, n, true, buffer)?;
+        let mut filter = make(row, capacity)?;
+        insert_ns[i] = fill(&mut filter, n, false, buffer)?;
+        filters.push(filter);
+    }
+    let (pieces, lines) = pieces(&filters[0])?;
+    let limit = Limit::new(8 * pieces.iter().sum::<usize>())?;
+    let mut ways = [const { Vec::new() }; RINGS.len()];
+    let (mut times, mut found) = ([const { [const { Vec::new() }; 2] }; 2], [(0, 0); 2]);
+    for _ in 0..effort.repetitions {
+        for (times, ring) in ways.iter_mut().zip(RINGS) {
+            let order = |order: &mut Vec<u32>| limit.order_of_pieces(&pieces, order, &mut random);
+            times.push(turn(effort, &mut Vec::new(), order, |order| limit.read(order, ring)));
+        }
+        for (i, filter) in filters.iter().enumerate() {
+            let mut lost = 0;
+            let present = |buffer: &mut Buffer| buffer.present(0, n, &mut random);
+            times[0][i].push(turn(effort, buffer, present, |buffer| {
+                lost += buffer.len() as u64 - contains(filter, buffer);
+            }));
+            if lost > 0 {
+                return Err("a key was lost".to_owned());
+            }
+            let absent = |buffer: &mut Buffer| buffer.absent(&mut random);
+            times[1][i].push(turn(effort, buffer, absent, |buffer| {
+                found[i] = (found[i].0 + contains(filter, buffer), found[i].1 + buffer.len() as u64);
+            }));
+        }
+    }
+    let bits = |filter: &Filter| filter.base().geometry().payload_bytes as f64 * 8.0 / n as f64;
+    // Of one line of each piece.
+    let once = ways.iter().map(|times| median(times)).fold(f64::INFINITY, f64::min);
+    let [hit_ns, miss_ns] = times.map(|both| both.map(|times| median(&times)));
+    Ok(Record {
+        filter: row.name.to_owned(),
+        fixed: fixed.name.to_owned(),
+        n,
+        bits_per_key: [bits(&filters[0]), bits(&filters[1])],
+        fpr: found.map(|(found, asked): (u64, u64)| found as f64 / asked as f64),
+        insert_ns,
+        batch_insert_ns,
+        longest_ns: 0.0,
+        rebuild_ns: 0.0,
+        hit_ns,
+        miss_ns,
+        lines_ns: lines * once,
+        lines: lines * pieces.len() as f64,
+        decades: Vec::new(),
+        latencies: Vec::new(),
+    })
 }
 
 /// All kinds that grow and are wanted, grown to `n` keys.
 ///
 /// # Errors
-/// Says so if one refuses or lost a key, or where there is no memory.
+/// Says so if one refuses or lost a key, or has too high a rate, or where there is no memory.
 pub fn compare(n: u64, effort: &Effort, wants: &dyn Fn(&str) -> bool) -> Result<Vec<Record>, String> {
-    let (mut records, mut buffer, mut random) = (Vec::new(), Buffer::new(Form::U64), Random::new(n));
+    let (mut records, mut buffer) = (Vec::new(), Buffer::new(Form::U64));
     for (row, fixed) in kinds(wants) {
         let about = |message: String| format!("{}: {message}", row.name);
-        let mut filters = [make(row, CAPACITY).map_err(about)?, make(fixed, n)?];
-        let mut insert_ns = [0.0; 2];
-        for (filter, ns) in filters.iter_mut().zip(&mut insert_ns) {
-            *ns = fill(filter, n, &mut buffer).map_err(about)?;
-        }
-        let limit = Limit::new(filters[0].base().geometry().payload_bytes as usize)?;
-        let (mut lines, mut misses, mut found) =
-            (vec![Vec::new(); RINGS.len()], [const { Vec::new() }; 2], [(0, 0); 2]);
-        for _ in 0..effort.repetitions {
-            for (times, ring) in lines.iter_mut().zip(RINGS) {
-                let order = |order: &mut Vec<u32>| limit.order(order, &mut random);
-                times.push(turn(effort, &mut Vec::new(), order, |order| limit.read(order, ring)));
-            }
-            for (i, filter) in filters.iter().enumerate() {
-                buffer.present(0, n, &mut random);
-                if contains(filter, &buffer) != buffer.len() as u64 {
-                    return Err(about("a key was lost".to_owned()));
-                }
-                misses[i].push(turn(
-                    effort,
-                    &mut buffer,
-                    |buffer| buffer.absent(&mut random),
-                    |buffer| {
-                        found[i] = (found[i].0 + contains(filter, buffer), found[i].1 + buffer.len() as u64);
-                    },
-                ));
-            }
-        }
-        let bits_per_key =
-            filters.each_ref().map(|filter| filter.base().geometry().payload_bytes as f64 * 8.0 / n as f64);
-        let lines_at_most = lines_of_absent(&filters[0]);
-        drop(filters);
-        let mut record = Record {
-            filter: row.name.to_owned(),
-            fixed: fixed.name.to_owned(),
-            n,
-            bits_per_key,
-            fpr: found.map(|(found, asked)| found as f64 / asked as f64),
-            insert_ns,
-            longest_ns: 0.0,
-            rebuild_ns: rebuild(row, n, &mut buffer).map_err(about)?,
-            miss_ns: misses.each_ref().map(|times| median(times)),
-            line_ns: lines.iter().map(|times| median(times)).fold(f64::INFINITY, f64::min),
-            lines: lines_at_most,
-            latencies: Vec::new(),
-            way: Vec::new(),
-        };
+        let mut record = both(row, fixed, n, effort, &mut buffer).map_err(about)?;
+        record.rebuild_ns =
+            make(row, n).and_then(|mut filter| fill(&mut filter, n, true, &mut buffer)).map_err(about)?;
+        record.rebuild_ns *= n as f64;
         watch(row, n, &mut record, &mut buffer).map_err(about)?;
         records.push(record);
     }
     Ok(records)
 }
 
-/// The table of one comparison.
+/// The tables of one comparison.
 pub fn print(records: &[Record]) {
     let Some(Record { n, .. }) = records.first() else { return };
     println!("\nfilters that grow from {} to {} keys at {} %, u64 keys", count(CAPACITY), count(*n), percent(RATE));
     println!(
-        "{:<22} {:>11} {:>8} {:>16} {:>14} {:>14} {:>14} {:>12}",
-        "filter / fixed", "bits/key", "FPR %", "insert, ns", "longest, us", "rebuild/64, us", "miss, ns", "lines, ns"
+        "{:<20} {:>13} {:>15} {:>13} {:>13} {:>13} {:>13} {:>13} {:>12} {:>12}",
+        "filter / fixed",
+        "bits/key",
+        "FPR %",
+        "insert, ns",
+        "in batches",
+        "hit",
+        "miss",
+        "lines",
+        "longest, us",
+        "rebuild/64"
     );
     for record in records {
         let pair = |of: [f64; 2]| of.map(figure).join(" / ");
         println!(
-            "{:<22} {:>11} {:>8} {:>16} {:>14} {:>14} {:>14} {:>12}",
+            "{:<20} {:>13} {:>15} {:>13} {:>13} {:>13} {:>13} {:>13} {:>12} {:>12}",
             format!("{} / {}", record.filter, record.fixed),
             record.bits_per_key.map(|bits| format!("{bits:.1}")).join(" / "),
-            percent(record.fpr[0]),
+            record.fpr.map(percent).join(" / "),
             pair(record.insert_ns),
-            figure(record.longest_ns / 1000.0),
-            figure(record.rebuild_ns / 64.0 / 1000.0),
+            pair(record.batch_insert_ns),
+            pair(record.hit_ns),
             pair(record.miss_ns),
-            figure(record.line_ns * record.lines)
+            format!("{:.1}: {}", record.lines, figure(record.lines_ns)),
+            figure(record.longest_ns / 1000.0),
+            figure(record.rebuild_ns / 64.0 / 1000.0)
         );
+    }
+    println!("{:<20} {:>10} {:>8} {:>10} {:>9}", "on the way", "keys", "FPR %", "expected", "bits/key");
+    for record in records {
+        for Decade { n, fpr, expected, bits_per_key } in &record.decades {
+            let (fpr, expected) = (percent(*fpr), percent(*expected));
+            println!("{:<20} {:>10} {fpr:>8} {expected:>10} {bits_per_key:>9.1}", record.filter, count(*n));
+        }
     }
 }

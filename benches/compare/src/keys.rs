@@ -89,7 +89,12 @@ impl Buffer {
 
     /// Keys drawn from the first `n` of a series.
     pub fn present(&mut self, series: u64, n: u64, random: &mut Random) {
-        self.set((0..BUFFER).map(|_| mix((series << 40) + random.below(n))));
+        self.recent(series, (0, n), random);
+    }
+
+    /// Keys drawn from those `from..to` of a series.
+    pub fn recent(&mut self, series: u64, (from, to): (u64, u64), random: &mut Random) {
+        self.set((0..BUFFER).map(|_| mix((series << 40) + from + random.below(to - from))));
     }
 
     /// Keys that were never inserted.

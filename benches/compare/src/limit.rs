@@ -31,9 +31,18 @@ impl Limit {
 
     /// Draws random lines.
     pub fn order(&self, order: &mut Vec<u32>, random: &mut Random) {
-        let lines = (self.0.words().len() / 8) as u64;
+        self.order_of_pieces(&[self.0.words().len()], order, random);
+    }
+
+    /// Draws random lines of pieces that lie one after the other, of so many words each: as many of the first, then of
+    /// the second.
+    pub fn order_of_pieces(&self, pieces: &[usize], order: &mut Vec<u32>, random: &mut Random) {
         order.clear();
-        order.extend((0..BUFFER).map(|_| random.below(lines) as u32));
+        let mut start = 0;
+        for piece in pieces.iter().map(|words| words / 8) {
+            order.extend((0..BUFFER).map(|_| (start + random.below(piece as u64) as usize) as u32));
+            start += piece;
+        }
     }
 
     /// The first word of a line.

@@ -3,6 +3,7 @@
 //! `docs/performance.md` says how to run it and how to read what comes out.
 #![allow(clippy::type_complexity, reason = "tables of cases name what each has")]
 
+mod ageing;
 mod built;
 mod deleting;
 mod growing;
@@ -54,6 +55,10 @@ struct Arguments {
     #[arg(long, value_name = "N", value_parser = keys_of)]
     keys: Vec<u64>,
 
+    /// Only this part of it, or these; all if none is given
+    #[arg(long, value_enum)]
+    part: Vec<Part>,
+
     /// The folder for JSON lines
     #[arg(long, value_name = "DIR", default_value = "target/bench")]
     output: PathBuf,
@@ -67,6 +72,25 @@ struct Arguments {
 fn keys_of(text: &str) -> Result<u64, String> {
     let number: f64 = text.parse().map_err(|_| format!("{text} is not a number"))?;
     if (1e3..=1e11).contains(&number) { Ok(number as u64) } else { Err("from 1e3 to 1e11 keys".to_owned()) }
+}
+
+/// What is compared.
+#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
+enum Part {
+    /// Every kind that inserts, and other libraries, with one thread
+    Kinds,
+    /// The same filters with two threads
+    Threads,
+    /// Filters and maps that are built from all of their keys
+    Built,
+    /// Filters that keys are removed from
+    Removing,
+    /// Filters that grow
+    Growing,
+    /// Filters that forget
+    Ageing,
+    /// Structured keys
+    Structured,
 }
 
 /// One comparison.
@@ -97,6 +121,13 @@ impl Arguments {
         self.only.is_empty() || self.only.iter().any(|only| only == name)
     }
 
+    /// The sizes of a part that are wanted.
+    fn sizes(&self, part: Part, all: &[u64]) -> Vec<u64> {
+        let wanted = |n: &u64| self.keys.is_empty() || self.keys.contains(n);
+        let is_part = !self.quick && (self.part.is_empty() || self.part.contains(&part));
+        all.iter().copied().filter(|n| is_part && wanted(n)).collect()
+    }
+
     /// The comparisons with one thread.
     fn points(&self) -> Vec<Point> {
         let point = |n: u64, bits_per_key: f64, form: Form| {
@@ -120,36 +151,15 @@ impl Arguments {
                 points.extend(at(Form::U64, &[1_000_000_000], &[10.0]));
             }
         }
-        points.retain(|point| self.keys.is_empty() || self.keys.contains(&point.size.n));
+        let is_part = self.part.is_empty() || self.part.contains(&Part::Kinds);
+        points.retain(|point| is_part && (self.keys.is_empty() || self.keys.contains(&point.size.n)));
         points
     }
 
     /// The sizes that are compared with two threads.
     fn shared(&self) -> Vec<Size> {
-        let mut sizes = if self.quick { vec![] } else { vec![10_000, 1_000_000, 100_000_000] };
-        sizes.retain(|n| self.keys.is_empty() || self.keys.contains(n));
+        let sizes = self.sizes(Part::Threads, &[10_000, 1_000_000, 100_000_000]);
         sizes.into_iter().map(|n| Size { n, bits_per_key: 10.0, form: Form::U64 }).collect()
-    }
-
-    /// The numbers of keys of which filters and maps are built.
-    fn built(&self) -> Vec<u64> {
-        let mut sizes = if self.quick { vec![] } else { vec![10_000, 1_000_000, 10_000_000, 100_000_000] };
-        sizes.retain(|n| self.keys.is_empty() || self.keys.contains(n));
-        sizes
-    }
-
-    /// The numbers of keys, about, of tables that they are removed from.
-    fn deleting(&self) -> Vec<u64> {
-        let mut sizes = if self.quick { vec![] } else { vec![1_000_000, 100_000_000] };
-        sizes.retain(|n| self.keys.is_empty() || self.keys.contains(n));
-        sizes
-    }
-
-    /// The numbers of keys that filters grow to.
-    fn growing(&self) -> Vec<u64> {
-        let mut sizes = if self.quick { vec![] } else { vec![1_000_000, 100_000_000] };
-        sizes.retain(|n| self.keys.is_empty() || self.keys.contains(n));
-        sizes
     }
 
     /// The filters of a comparison.
@@ -235,7 +245,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         lines.write(&measured)?;
         records.extend(measured);
     }
-    for n in arguments.built() {
+    for n in arguments.sizes(Part::Built, &[10_000, 1_000_000, 10_000_000, 100_000_000]) {
         let progress = bar(&format!("built from all keys: {} keys", report::count(n)), 0);
         let wants = |name: &str| arguments.wants(name);
         let filters = built::compare(n, &effort, &wants)?;
@@ -250,7 +260,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         lines.write(&filters)?;
         lines.write(&maps)?;
     }
-    for n in arguments.deleting() {
+    for n in arguments.sizes(Part::Removing, &[1_000_000, 100_000_000]) {
         let progress = bar(&format!("tables of fingerprints: {} keys", report::count(n)), 0);
         let tables = deleting::compare(n, &effort, &|name| arguments.wants(name))?;
         progress.finish_and_clear();
@@ -258,15 +268,23 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         lines.write(&tables)?;
     }
     let mut grown = Vec::new();
-    for n in arguments.growing() {
+    for n in arguments.sizes(Part::Growing, &[1_000_000, 10_000_000, 100_000_000]) {
         let progress = bar(&format!("filters that grow: {} keys", report::count(n)), 0);
         grown = growing::compare(n, &effort, &|name| arguments.wants(name))?;
         progress.finish_and_clear();
         growing::print(&grown);
         lines.write(&grown)?;
     }
+    for n in arguments.sizes(Part::Ageing, &[1_000_000, 100_000_000]) {
+        let progress = bar(&format!("filters that forget: {} keys", report::count(n)), 0);
+        let windows = ageing::compare(n, &effort, &|name| arguments.wants(name))?;
+        progress.finish_and_clear();
+        ageing::print(&windows);
+        lines.write(&windows)?;
+    }
     let mut sound = true;
-    if !arguments.quick && arguments.keys.is_empty() {
+    let is_part = arguments.part.is_empty() || arguments.part.contains(&Part::Structured);
+    if !arguments.quick && arguments.keys.is_empty() && is_part {
         let progress = bar("structured keys", rows.len() as u64 * structured::steps());
         sound = structured::check(&rows, || progress.inc(1))?;
         progress.finish_and_clear();

@@ -9,9 +9,11 @@ use crate::error::{Error, Result, Status, error};
 use crate::format::Geometry;
 use crate::kind::{Base, Cardinality, Grow, Insert, Kind, Merge, Payload, Remove};
 use crate::layouts::Measure;
-use crate::layouts::quotient::LINES;
 use crate::storage::{Words, try_box};
 use core::sync::atomic::AtomicU64;
+
+/// Lines that a lookup touches, about.
+const LINES: usize = 3;
 
 /// An Aleph filter over a payload.
 struct Aleph {
@@ -25,7 +27,7 @@ struct Aleph {
 /// [`Status::Corrupt`] for a geometry that the kind cannot have; [`Status::OutOfMemory`].
 pub fn open(base: Base) -> Result<Box<dyn Kind>> {
     let layout = Layout::of(base.geometry()).ok_or_else(|| base.foreign_geometry())?;
-    let table = Table::new(layout, base.words().shared())?;
+    let table = Table::new(layout, base.words().shared(), base.instructions())?;
     Ok(try_box(Aleph { base, table })?)
 }
 
@@ -75,7 +77,7 @@ impl Aleph {
     /// Takes over another payload of the same kind and identity, and gives back what there was.
     fn replace(&mut self, geometry: Geometry, words: Words) -> Result<(Geometry, Words)> {
         let layout = Layout::of(&geometry).ok_or_else(|| self.base.foreign_geometry())?;
-        self.table = Table::new(layout, words.shared())?;
+        self.table = Table::new(layout, words.shared(), self.base.instructions())?;
         Ok(self.base.replace(geometry, words))
     }
 
@@ -262,7 +264,8 @@ impl Merge for Aleph {
         } else {
             (theirs, other.base().words().shared())
         };
-        let outcome = Table::new(layout, words).map_err(Refusal::from).and_then(|table| self.insert_all(&table, words));
+        let outcome = Table::new(layout, words, self.base.instructions()).map_err(Refusal::from);
+        let outcome = outcome.and_then(|table| self.insert_all(&table, words));
         match outcome {
             Ok((all, new)) => {
                 // Not all entries are as many keys.

@@ -119,7 +119,7 @@ impl Table {
         self.make_room_for_mothers(base, more.len() as u64)?;
         let layout = Layout { mother_bits: self.layout.mother_bits, ..layout };
         let geometry = layout.geometry().ok_or(Refusal::Full)?;
-        let table = Table::empty(layout)?;
+        let table = Table::empty(layout, self.kernel)?;
         let mut words = Words::zeroed(geometry.payload_bytes)?;
         let room = words.exclusive().ok_or(Status::Internal)?;
         room[..segment.len()].copy_from_slice(&segment);
@@ -133,7 +133,7 @@ impl Table {
     fn begin_dividing(&mut self, base: &mut Base) -> Outcome<()> {
         let layout = Layout { is_dividing: true, ..self.layout };
         let geometry = layout.geometry().ok_or(Refusal::Full)?;
-        let mut table = Table::empty(layout)?;
+        let mut table = Table::empty(layout, self.kernel)?;
         let (size, longer) = (self.segment_words, table.segment_words);
         let (old, new) = (self.mothers_at(), table.mothers_at());
         let end = base.words().shared().len();
@@ -186,7 +186,7 @@ impl Table {
     fn end_dividing(&mut self, base: &mut Base) -> Outcome<()> {
         let layout = Layout { depth: self.layout.depth + 1, is_dividing: false, ..self.layout };
         let geometry = layout.geometry().ok_or(Refusal::Full)?;
-        let mut table = Table::empty(layout)?;
+        let mut table = Table::empty(layout, self.kernel)?;
         let (size, shorter) = (self.segment_words, table.segment_words);
         let mut words = if shorter < size { Some(Words::zeroed(geometry.payload_bytes)?) } else { None };
         let divided = 1 << self.layout.depth;

@@ -5,8 +5,9 @@ use super::mothers::{self, mother};
 use crate::error::{Result, Status, error};
 use crate::format::PAYLOAD_UNIT;
 use crate::kind::Base;
-use crate::layouts::aleph::{Entry, Shape, ones};
+use crate::layouts::aleph::{Entry, Kernel, Shape, kernel, ones};
 use crate::layouts::quotient::{Editor, Entries, Reader};
+use crate::simd::Instructions;
 use crate::sizing::aleph as sizing;
 use crate::storage::try_vec;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -70,6 +71,7 @@ pub(super) struct Table {
     pub(super) count: usize,
     /// Where the parts of a segment are made before they take its place.
     pub(super) room: Vec<u64>,
+    pub(super) kernel: &'static Kernel,
 }
 
 impl Table {
@@ -77,8 +79,8 @@ impl Table {
     ///
     /// # Errors
     /// [`Status::OutOfMemory`]; [`Status::Corrupt`] for a layout that there cannot be.
-    pub fn new(layout: Layout, words: &[AtomicU64]) -> Result<Table> {
-        let mut table = Table::empty(layout)?;
+    pub fn new(layout: Layout, words: &[AtomicU64], instructions: Instructions) -> Result<Table> {
+        let mut table = Table::empty(layout, kernel(instructions))?;
         if layout.is_dividing {
             for segment in 0..1 << layout.depth {
                 if words[table.flag(segment)].load(Ordering::Relaxed) == 1 {
@@ -90,14 +92,14 @@ impl Table {
     }
 
     /// Those of a payload in which no segment was divided.
-    pub(super) fn empty(layout: Layout) -> Result<Table> {
+    pub(super) fn empty(layout: Layout, kernel: &'static Kernel) -> Result<Table> {
         let shapes = layout.shapes().ok_or(Status::Corrupt)?;
         let segment_words = layout.segment_words().ok_or(Status::Corrupt)?;
         let most_growths = layout.growing.most_doublings().ok_or(Status::Corrupt)?;
         let marks = if layout.is_dividing { (1_usize << layout.depth).div_ceil(64) } else { 0 };
         let mut divided = try_vec(marks)?;
         divided.resize(marks, 0);
-        Ok(Table { layout, shapes, segment_words, most_growths, divided, count: 0, room: Vec::new() })
+        Ok(Table { layout, shapes, segment_words, most_growths, divided, count: 0, room: Vec::new(), kernel })
     }
 
     /// The word that says whether a segment was divided.
@@ -119,11 +121,9 @@ impl Table {
     #[inline]
     pub fn address(&self, hash: u64) -> Address {
         let (depth, hash) = (self.layout.depth, hash >> self.layout.slot_bits);
-        let segment = (hash & ones(depth)) as usize;
-        if self.is_divided(segment) {
-            return Address { segment: (hash & ones(depth + 1)) as usize, bits: depth + 1 };
-        }
-        Address { segment, bits: depth }
+        // Which segments are divided is a matter of chance, and nobody has to guess it.
+        let bits = depth + u32::from(self.is_divided((hash & ones(depth)) as usize));
+        Address { segment: (hash & ones(bits)) as usize, bits }
     }
 
     /// The slot of a mixed hash in its segment, and what it has for a fingerprint.
@@ -179,7 +179,7 @@ impl Table {
     pub fn contains(&self, words: &[AtomicU64], hash: u64) -> bool {
         let address = self.address(hash);
         let (slot, tail) = self.parts(hash, address);
-        self.shape(address).contains(self.reader(words, address), slot, tail)
+        (self.kernel.contains)(&self.shape(address), &words[self.range(address)], slot, tail)
     }
 
     /// Whether an entry may be of a key of which `known` bits are known, or that key has one for all that is known of
@@ -191,12 +191,12 @@ impl Table {
         self.shape(address).contains_alike(self.reader(words, address), (slot, tail), length)
     }
 
-    /// The words that a lookup of a mixed hash reads first: of the metadata, and of the slot.
+    /// The words that a lookup of a mixed hash reads mostly.
     #[inline]
-    pub fn words_of(&self, hash: u64) -> [usize; 2] {
+    pub fn words_of(&self, hash: u64) -> [usize; 5] {
         let address = self.address(hash);
-        let first = self.shape(address).table.words_of(self.parts(hash, address).0);
-        first.map(|word| address.segment * self.segment_words + word)
+        let start = address.segment * self.segment_words;
+        self.shape(address).words_of(self.parts(hash, address).0).map(|word| start + word)
     }
 
     /// How many slots of a segment may be taken before it grows.
@@ -320,9 +320,9 @@ impl Table {
         if self.taken(base.words().shared(), address) >= self.limit() {
             return Ok(false);
         }
-        let (table, range) = (self.shape(address).table, self.range(address));
+        let (shape, range) = (self.shape(address), self.range(address));
         let words = base.writable_at_once().ok_or(Status::Internal)?;
-        if Editor::new(table, &mut words[range]).insert(number, times).is_ok() {
+        if (self.kernel.insert)(&shape, &mut words[range], number, times).is_ok() {
             return Ok(true);
         }
         // Growth does not help where there are 2^64 of one entry.

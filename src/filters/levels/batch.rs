@@ -115,9 +115,13 @@ impl Rest {
         let (answers, mut kept) = (part.answers, 0);
         for start in (0..self.count).step_by(GROUP) {
             let (end, answers) = (self.count.min(start + GROUP), answers[start / GROUP]);
-            if answers == 0 && kept == start {
+            if answers == 0 {
                 // Most often all are absent.
-                kept = end;
+                if kept < start {
+                    self.hashes.copy_within(start..end, kept);
+                    self.places.copy_within(start..end, kept);
+                }
+                kept += end - start;
                 continue;
             }
             for i in start..end {

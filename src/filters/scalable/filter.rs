@@ -34,6 +34,9 @@ const TAKEN: usize = 0;
 /// Where in the state is which level is in use.
 const IN_USE: usize = 1;
 
+/// From so many words on (512 KiB) a level is not in the second-level cache when a single key comes.
+const FAR: usize = 1 << 16;
+
 /// A filter over a payload of this kind.
 ///
 /// # Errors
@@ -92,6 +95,15 @@ impl Scalable {
         (in_use + 1..self.levels.len()).find(|level| self.capacity(*level) > 0)
     }
 
+    /// Asks for the lines of a mixed hash in the levels that are larger than the caches next to the processor, all at
+    /// once: it does not see so many of them ahead by itself.
+    #[inline]
+    fn fetch_far(&self, hash: u64) {
+        for level in self.levels.iter().rev().take_while(|level| level.end - level.start >= FAR) {
+            level.layout.fetch(hash, &mut |word| ring::fetch_word(self.words(level), word));
+        }
+    }
+
     /// Whether any level has a mixed hash, the newest first.
     #[inline]
     fn finds(&self, hash: u64) -> bool {
@@ -108,6 +120,7 @@ impl Scalable {
     /// Inserts a hash into words that may be written at once.
     fn insert(&mut self, hash: u64) -> Result<bool> {
         let (hash, in_use) = (bits::mix(hash), self.in_use());
+        self.fetch_far(hash);
         let new = if self.taken() < self.capacity(in_use) {
             !self.finds_outside(in_use, hash) && self.insert_into(in_use, hash)?
         } else {
@@ -226,7 +239,9 @@ impl Payload for Scalable {
 
 impl Kind for Scalable {
     fn contains_hash(&self, hash: u64) -> bool {
-        self.finds(bits::mix(hash))
+        let hash = bits::mix(hash);
+        self.fetch_far(hash);
+        self.finds(hash)
     }
 
     fn fetch(&self, hash: u64) {

@@ -11,9 +11,14 @@
 //! that a further level would hold hardly more keys than the last one, for its many more bits ([`schedule`]).
 //!
 //! Keys that are found in any level take no room, so a filter does not grow from duplicates. Which level a key is in
-//! depends on when it came: filters of the same keys in another order are as good, but not equal. Two chains have no
-//! union of the same rate: levels that are both full would be overfull as one, and side by side their rates add up. So
-//! there is no merging.
+//! depends on when it came: filters of the same keys in another order are as good, but not equal.
+//!
+//! Chains do not merge. All but the last levels of one are full, and full levels of both would be overfull as one: their
+//! union has the bits of twice the keys, and more than twice the rate. Level by level only those would fit that did not
+//! grow, together into the capacity of one, for which a filter that does not grow merges as well. Side by side the rates
+//! of both add up, as do the levels that a lookup asks, and a header has no place for two levels of one size. So it would
+//! mostly be refused, which is worse to find out later; `taffy` and `aleph` merge entry by entry, and a new filter takes
+//! the keys of both.
 //!
 //! Hashes pass a bijection before they go to the levels: keys that come in the order of their hashes, as a builder
 //! gives them, would otherwise fill one end of the first level only.

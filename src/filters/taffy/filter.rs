@@ -1,12 +1,13 @@
 //! What is done with the segments of a filter.
 
-use super::table::{Address, Layout, Refusal, Table};
+use super::table::{Layout, Refusal, Table};
 use crate::bits;
 use crate::bits::ring::{self, Batch, Taken};
 use crate::error::{Error, Result, Status, error};
 use crate::format::Geometry;
 use crate::kind::{Base, Cardinality, Grow, Insert, Kind, Merge, Payload};
 use crate::layouts::Measure;
+use crate::layouts::taffy::{Address, Kernel, kernel};
 use crate::storage::{Words, try_box};
 use core::sync::atomic::AtomicU64;
 
@@ -14,6 +15,7 @@ use core::sync::atomic::AtomicU64;
 struct Taffy {
     base: Base,
     table: Table,
+    kernel: &'static Kernel,
 }
 
 /// A filter over a payload of this kind.
@@ -23,12 +25,13 @@ struct Taffy {
 pub fn open(base: Base) -> Result<Box<dyn Kind>> {
     let layout = Layout::of(base.geometry()).ok_or_else(|| base.foreign_geometry())?;
     let table = Table::new(layout, base.words().shared())?;
-    Ok(try_box(Taffy { base, table })?)
+    let kernel = kernel(base.instructions());
+    Ok(try_box(Taffy { base, table, kernel })?)
 }
 
 impl Taffy {
     fn contains(&self, mixed: u64) -> bool {
-        self.table.contains(self.base.words().shared(), mixed)
+        self.table.segments.contains(self.base.words().shared(), mixed)
     }
 
     fn stored(&self) -> u64 {
@@ -38,10 +41,8 @@ impl Taffy {
     /// Inserts a hash into memory of the filter's own.
     #[inline]
     fn insert(&mut self, hash: u64) -> Result<bool> {
-        let mixed = bits::mix(hash);
-        let new = !self.contains(mixed);
+        let new = self.table.insert_new(&mut self.base, bits::mix(hash)).map_err(|refusal| self.refuse(refusal))?;
         if new {
-            self.table.insert(&mut self.base, mixed, u64::BITS).map_err(|refusal| self.refuse(refusal))?;
             let stored = self.stored();
             Table::store(self.base.writable_at_once().ok_or(Status::Internal)?, stored.saturating_add(1));
         }
@@ -72,7 +73,7 @@ impl Taffy {
     }
 
     fn fetch_mixed(&self, mixed: u64) {
-        for word in self.table.words_of(mixed) {
+        for word in self.table.segments.words_of(mixed) {
             ring::fetch_word(self.base.words().shared(), word);
         }
     }
@@ -80,7 +81,7 @@ impl Taffy {
     /// Inserts what is known of a key, once for each value of the bits that its place takes and that are not known;
     /// whether any of these was not found.
     fn insert_known(&mut self, mixed: u64, known: u32) -> core::result::Result<bool, Refusal> {
-        let address = self.table.address(mixed);
+        let address = self.table.segments.address(mixed);
         if !self.table.is_known(known, address) {
             let [zero, one] = [mixed, mixed | 1 << known].map(|mixed| self.insert_known(mixed, known + 1));
             return Ok(zero? | one?);
@@ -143,8 +144,7 @@ impl Kind for Taffy {
     }
 
     fn contains_many(&self, batch: &mut dyn Batch) {
-        let answer = |filter: &mut &Taffy, hash| filter.contains_hash(hash);
-        ring::rolling(&mut &*self, self.ahead(), batch, |filter, hash| filter.fetch(hash), ring::nothing, answer);
+        (self.kernel.contains_many)(&self.table.segments, self.base.words().shared(), batch);
     }
 
     /// Exact: of each entry it is known which share of all hashes finds it, and no hash finds two.

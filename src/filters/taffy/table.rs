@@ -3,7 +3,7 @@
 use crate::error::{Result, Status, error};
 use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
 use crate::kind::Base;
-use crate::layouts::taffy::{Entry, Search, Shape, ones};
+use crate::layouts::taffy::{Address, Entry, Search, Segments, Shape, ones};
 use crate::sizing::taffy::{self as sizing, BUCKET_BITS, Growing};
 use crate::storage::{Words, try_vec};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -95,27 +95,20 @@ impl Layout {
     fn segment_words(&self) -> usize {
         self.shape.words() as usize
     }
+
+    /// Its segments, of which none is divided.
+    fn empty(&self) -> Result<Segments> {
+        Segments::new(self.shape, self.depth, self.is_dividing)
+    }
 }
 
 /// Segments over the words of a payload.
 pub(super) struct Table {
     pub layout: Layout,
-    /// A bit for each segment: whether it was divided.
-    divided: Vec<u64>,
-    /// How many were.
-    count: usize,
+    pub segments: Segments,
     search: Search,
     /// Where the parts of a segment are made before they take its place.
     room: Vec<u64>,
-}
-
-/// Where a hash belongs.
-#[derive(Clone, Copy)]
-pub(super) struct Address {
-    /// The number of its segment.
-    pub segment: usize,
-    /// How many of its bits say that.
-    pub bits: u32,
 }
 
 /// Why a segment did not grow.
@@ -138,53 +131,16 @@ impl Table {
     /// # Errors
     /// [`Status::OutOfMemory`].
     pub fn new(layout: Layout, words: &[AtomicU64]) -> Result<Table> {
-        let mut table = Table { layout, divided: Vec::new(), count: 0, search: Search::new()?, room: Vec::new() };
+        let segments = layout.empty()?;
+        let mut table = Table { layout, segments, search: Search::new()?, room: Vec::new() };
         if layout.is_dividing {
-            table.divided = no_marks(layout.depth)?;
             for segment in 0..1 << layout.depth {
                 if words[segment * layout.segment_words()].load(Ordering::Relaxed) & DIVIDED != 0 {
-                    table.mark(segment);
+                    table.segments.mark(segment);
                 }
             }
         }
         Ok(table)
-    }
-
-    fn mark(&mut self, segment: usize) {
-        self.divided[segment / 64] |= 1 << (segment % 64);
-        self.count += 1;
-    }
-
-    #[inline]
-    fn is_divided(&self, segment: usize) -> bool {
-        self.divided.get(segment / 64).is_some_and(|marks| marks >> (segment % 64) & 1 == 1)
-    }
-
-    /// Where a mixed hash belongs.
-    #[inline]
-    pub fn address(&self, hash: u64) -> Address {
-        let depth = self.layout.depth;
-        let (segment, bits) = ((hash & ones(depth)) as usize, depth);
-        if self.is_divided(segment) {
-            return Address { segment: (hash & ones(depth + 1)) as usize, bits: depth + 1 };
-        }
-        Address { segment, bits }
-    }
-
-    /// Whether a mixed hash may be there.
-    #[inline]
-    pub fn contains(&self, words: &[AtomicU64], hash: u64) -> bool {
-        let Address { segment, bits } = self.address(hash);
-        let shape = &self.layout.shape;
-        shape.contains(words, segment * self.layout.segment_words(), &shape.place(hash >> bits))
-    }
-
-    /// The words where the buckets of a mixed hash begin.
-    #[inline]
-    pub fn words_of(&self, hash: u64) -> [usize; 2] {
-        let Address { segment, bits } = self.address(hash);
-        let shape = &self.layout.shape;
-        shape.words_of(segment * self.layout.segment_words(), &shape.place(hash >> bits))
     }
 
     /// How many slots of a segment are taken.
@@ -201,7 +157,7 @@ impl Table {
     pub fn addresses(&self) -> impl Iterator<Item = Address> + '_ {
         let whole = 1 << self.layout.depth;
         (0..self.layout.segments()).filter_map(move |segment| {
-            let is_divided = self.is_divided(segment % whole);
+            let is_divided = self.segments.is_divided(segment % whole);
             let bits = self.layout.depth + u32::from(is_divided);
             (segment < whole || is_divided).then_some(Address { segment, bits })
         })
@@ -212,11 +168,28 @@ impl Table {
         self.layout.shape.entries(words, segment * self.layout.segment_words())
     }
 
+    /// Inserts a mixed hash if it is not found, and says whether that was so.
+    #[inline]
+    pub fn insert_new(&mut self, base: &mut Base, hash: u64) -> core::result::Result<bool, Refusal> {
+        let (start, place) = self.segments.place(hash);
+        let (shape, words) = (self.layout.shape, base.words().shared());
+        if shape.contains(words, start, &place) {
+            return Ok(false);
+        }
+        let taken = words[start].load(Ordering::Relaxed) & !DIVIDED;
+        let words = base.writable_at_once().ok_or(Status::Internal).map_err(crate::Error::from)?;
+        let segment = &mut words[start..start + self.segments.words()];
+        if taken >= self.limit() || !shape.insert_all(segment, &place, &mut self.search) {
+            self.insert(base, hash, u64::BITS)?;
+        }
+        Ok(true)
+    }
+
     /// Inserts a mixed hash of which `known` bits are known, those of its prefix at least, and which is not found. What
     /// is full grows.
     pub fn insert(&mut self, base: &mut Base, hash: u64, known: u32) -> core::result::Result<(), Refusal> {
         loop {
-            let address = self.address(hash);
+            let address = self.segments.address(hash);
             if !self.is_known(known, address) {
                 return Err(Refusal::Full);
             }
@@ -239,7 +212,7 @@ impl Table {
     /// # Errors
     /// [`Status::Unsupported`].
     pub fn take_over(&self, base: &mut Base, hash: u64, known: u32) -> Result<Option<u64>> {
-        let Address { segment, bits } = self.address(hash);
+        let Address { segment, bits } = self.segments.address(hash);
         let (shape, size) = (self.layout.shape, self.layout.segment_words());
         let words = base.writable_at_once().ok_or(Status::Internal)?;
         let segment = &mut words[segment * size..(segment + 1) * size];
@@ -271,7 +244,7 @@ impl Table {
         if address.bits > depth {
             // It was divided while others wait: all are, before the first is once more.
             for waiting in 0..1 << depth {
-                if !self.is_divided(waiting) {
+                if !self.segments.is_divided(waiting) {
                     if self.taken(base.words().shared(), waiting) < least {
                         return Err(Refusal::Full);
                     }
@@ -290,6 +263,7 @@ impl Table {
     fn double(&mut self, base: &mut Base) -> core::result::Result<(), Refusal> {
         let layout = Layout { shape: self.layout.shape.doubled(), ..self.layout };
         let geometry = layout.geometry().ok_or(Refusal::Full)?;
+        let segments = layout.empty()?;
         let mut words = Words::zeroed(geometry.payload_bytes)?;
         let state = words.bytes() as usize / 8 - STATE_WORDS;
         let room = words.exclusive().ok_or(Status::Internal).map_err(crate::Error::from)?;
@@ -305,7 +279,7 @@ impl Table {
         }
         room[state] = old[old.len() - STATE_WORDS].load(Ordering::Relaxed);
         base.replace(geometry, words);
-        self.layout = layout;
+        (self.segments, self.layout) = (segments, layout);
         Ok(())
     }
 
@@ -313,7 +287,7 @@ impl Table {
     fn begin_dividing(&mut self, base: &mut Base) -> core::result::Result<(), Refusal> {
         let layout = Layout { is_dividing: true, ..self.layout };
         let geometry = layout.geometry().ok_or(Refusal::Full)?;
-        let divided = no_marks(layout.depth)?;
+        let segments = layout.empty()?;
         let old = base.words().shared().len() - STATE_WORDS;
         base.lengthen(geometry)?;
         let words = base.writable_at_once().ok_or(Status::Internal).map_err(crate::Error::from)?;
@@ -321,7 +295,7 @@ impl Table {
         let new = words.len() - STATE_WORDS;
         words.copy_within(old..old + STATE_WORDS, new);
         words[old..old + STATE_WORDS].fill(0);
-        (self.divided, self.count, self.layout) = (divided, 0, layout);
+        (self.segments, self.layout) = (segments, layout);
         Ok(())
     }
 
@@ -350,8 +324,8 @@ impl Table {
         for (part, at) in [(low, segment), (high, segment + (1 << depth))] {
             words[at * size..(at + 1) * size].copy_from_slice(part);
         }
-        self.mark(segment);
-        if self.count == 1 << depth {
+        self.segments.mark(segment);
+        if self.segments.are_divided() {
             self.end_dividing(base)?;
         }
         Ok(())
@@ -361,11 +335,11 @@ impl Table {
     fn end_dividing(&mut self, base: &mut Base) -> core::result::Result<(), Refusal> {
         let layout = Layout { depth: self.layout.depth + 1, is_dividing: false, ..self.layout };
         let geometry = layout.geometry().ok_or(Refusal::Full)?;
-        let size = layout.segment_words();
+        let (size, segments) = (layout.segment_words(), layout.empty()?);
         let words = base.writable_at_once().ok_or(Status::Internal).map_err(crate::Error::from)?;
         words.iter_mut().step_by(size).take(1 << self.layout.depth).for_each(|first| *first &= !DIVIDED);
         base.lengthen(geometry)?;
-        (self.layout, self.divided, self.count) = (layout, Vec::new(), 0);
+        (self.segments, self.layout) = (segments, layout);
         Ok(())
     }
 
@@ -393,10 +367,10 @@ impl Table {
             let all = &words[segment * size..(segment + 1) * size];
             let first = all[0].load(Ordering::Relaxed);
             let whole = segment % (1 << depth);
-            if first & DIVIDED != 0 && (whole != segment || !self.is_divided(segment)) {
+            if first & DIVIDED != 0 && (whole != segment || !self.segments.is_divided(segment)) {
                 return Err(error!(Corrupt, "segment {segment} says that it was divided, which it cannot have been"));
             }
-            if whole != segment && !self.is_divided(whole) && !is_zero(all) {
+            if whole != segment && !self.segments.is_divided(whole) && !is_zero(all) {
                 return Err(error!(Corrupt, "segment {segment} is not empty, and segment {whole} was not divided"));
             }
             let (mut taken, mut is_known) = (0, true);
@@ -427,12 +401,4 @@ fn longer(entry: Entry) -> impl Iterator<Item = (u64, u64)> {
     let both = [(0, 1), (1, 1)];
     let (parts, count) = if is_exhausted { (both, 2) } else { ([first; 2], 1) };
     parts.into_iter().take(count)
-}
-
-/// A bit for each of so many segments, none of which was divided.
-fn no_marks(depth: u32) -> Result<Vec<u64>> {
-    let length = (1_usize << depth).div_ceil(64);
-    let mut marks = try_vec(length)?;
-    marks.resize(length, 0);
-    Ok(marks)
 }

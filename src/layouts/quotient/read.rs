@@ -88,7 +88,7 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
     /// A reader with plain code, for what is seldom and not inlined into the functions of a kernel: what is called
     /// there must not have the kernel's instructions, which it is not compiled for.
     #[inline(always)]
-    fn plainly(self) -> Reader<'a, B> {
+    pub fn plainly(self) -> Reader<'a, B> {
         Reader::new(self.table, self.bytes)
     }
 

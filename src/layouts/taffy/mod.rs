@@ -14,9 +14,15 @@
 //! and above these a one. 0 is an empty slot. A segment is a word with how many slots are taken, the buckets of table 0,
 //! those of table 1, and zeros to the end of a line. Bucket i is slots 4 i to 4 i + 3.
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod kernel;
 mod search;
+mod segments;
 
+pub use kernel::{Kernel, kernel};
 pub use search::Search;
+pub use segments::{Address, Segments};
 
 use crate::layouts::cuckoo::{Source, window};
 use crate::layouts::slots::Slots;
@@ -170,26 +176,35 @@ impl Shape {
         self.halves(entry.prefix).map(|(bucket, low)| (bucket, entry.tail << self.fingerprint_bits | low))
     }
 
-    /// Whether an entry in a bucket of a segment that begins at word `start` has the prefix of a key, and the bits that it
-    /// knows of the tail.
-    #[inline]
-    fn has(&self, words: &(impl Source + ?Sized), start: usize, bucket: u64, wanted: u64) -> bool {
-        let width = self.width();
-        let bit = 64 * (start as u64 + 1) + bucket * BUCKET * u64::from(width);
-        // All bits below the highest one, which ends what is known, are those of the key.
-        let is_of = |value: u64| value != 0 && (value ^ wanted) << value.leading_zeros() << 1 == 0;
+    /// What is in the slots of a bucket, of words of which these are the first of the slots'.
+    #[inline(always)]
+    fn bucket(&self, words: &(impl Source + ?Sized), start: usize, bucket: u64) -> [u64; BUCKET as usize] {
+        let (width, mask) = (self.width(), ones(self.width()));
+        let bit = 64 * start as u64 + bucket * BUCKET * u64::from(width);
         let low = window(words, bit);
         let high = if width <= 16 { low >> (2 * width) } else { window(words, bit + 2 * u64::from(width)) };
-        let mask = ones(width);
-        let of = |pair: u64| is_of(pair & mask) | is_of(pair >> width & mask);
-        of(low) | of(high)
+        [low & mask, low >> width & mask, high & mask, high >> width & mask]
+    }
+
+    /// Whether an entry in a bucket of a segment that begins at word `start` has the prefix of a key, and the bits that it
+    /// knows of the tail.
+    ///
+    /// All bits below the highest one, which ends what is known, have to be those of the key: the lowest that differs is
+    /// not below that, and so what is up to it, with all below, is no less than the entry. 0 less 1 is more than that.
+    #[inline(always)]
+    fn has(&self, words: &(impl Source + ?Sized), start: usize, bucket: u64, wanted: u64) -> bool {
+        let is_of = |value: u64| {
+            let differ = value ^ wanted;
+            value.wrapping_sub(1) < differ ^ differ.wrapping_sub(1)
+        };
+        self.bucket(words, start + 1, bucket).into_iter().fold(false, |found, value| found | is_of(value))
     }
 
     /// Whether the segment that begins at a word may have a key.
-    #[inline]
+    #[inline(always)]
     pub fn contains(&self, words: &(impl Source + ?Sized), start: usize, place: &Place) -> bool {
         self.has(words, start, place.buckets[0], place.wanted[0])
-            || self.has(words, start, place.buckets[1], place.wanted[1])
+            | self.has(words, start, place.buckets[1], place.wanted[1])
     }
 
     /// The words where the buckets of a key begin.
@@ -200,22 +215,35 @@ impl Shape {
 
     /// Puts an entry into a segment; false, having changed nothing, if there is no room.
     pub fn insert(&self, segment: &mut [u64], entry: Entry, search: &mut Search) -> bool {
+        self.put(segment, self.values(entry), search)
+    }
+
+    /// Puts the entry of a place, of which all bits are known, into a segment, as [`Shape::insert`] does.
+    #[inline]
+    pub fn insert_all(&self, segment: &mut [u64], place: &Place, search: &mut Search) -> bool {
+        let value = |i: usize| (place.buckets[i], place.wanted[i] | 1 << (self.fingerprint_bits + self.tail_bits));
+        self.put(segment, [value(0), value(1)], search)
+    }
+
+    /// Puts an entry into one of its two buckets.
+    #[inline(always)]
+    fn put(&self, segment: &mut [u64], values: [(u64, u64); 2], search: &mut Search) -> bool {
         let Some((taken, words)) = segment.split_first_mut() else { return false };
-        let (slots, values) = (self.slots(), self.values(entry));
-        let empty = |words: &[u64], bucket: u64| {
-            let mut slots = (BUCKET * bucket..BUCKET * (bucket + 1)).filter(|slot| self.value(words, *slot) == 0);
-            (slots.next(), slots.count())
-        };
-        let [first, second] = values.map(|(bucket, _)| empty(words, bucket));
+        let empty = |bucket: u64| self.bucket(&*words, 0, bucket).map(|value| u64::from(value == 0));
+        let [first, second] = values.map(|(bucket, _)| empty(bucket));
+        let [more, less] = [first, second].map(|empty| empty.into_iter().sum::<u64>());
         // Into the emptier of its buckets.
-        let free = match (first, second) {
-            ((Some(slot), more), (other, less)) if other.is_none() || more >= less => Some(slot),
-            (_, (Some(slot), _)) => Some(slot),
-            _ => search.make_room(self, words, values.map(|(bucket, _)| bucket)),
-        };
-        let Some(slot) = free else { return false };
-        let value = values.into_iter().find(|(bucket, _)| *bucket == slot / BUCKET);
-        slots.set(words, slot, value.map_or(0, |(_, value)| value));
+        let (which, empty) = if more >= less { (0, first) } else { (1, second) };
+        let (bucket, value) = values[which];
+        if more.max(less) > 0 {
+            // Before the first that is empty there are as many as are not.
+            let [a, b, c, _] = empty.map(|empty| 1 - empty);
+            self.slots().set(words, BUCKET * bucket + a + (a & b) + (a & b & c), value);
+        } else {
+            let Some(slot) = search.make_room(self, words, values.map(|(bucket, _)| bucket)) else { return false };
+            let value = values.into_iter().find(|(bucket, _)| *bucket == slot / BUCKET);
+            self.slots().set(words, slot, value.map_or(0, |(_, value)| value));
+        }
         *taken = taken.wrapping_add(1);
         true
     }
@@ -258,12 +286,11 @@ impl Shape {
 
     /// All entries of a segment.
     pub fn entries<'a>(&self, segment: &'a (impl Source + ?Sized), start: usize) -> impl Iterator<Item = Entry> + 'a {
-        let (shape, slots) = (*self, self.slots());
-        (0..slots.count).filter_map(move |slot| {
-            let value = slots.get_by(slot, |at| segment.word(start + 1 + at));
-            let entry = shape.entry_at(slot, value);
+        let shape = *self;
+        (0..2 << shape.bucket_bits).flat_map(move |bucket| {
+            let slots = (BUCKET * bucket..).zip(shape.bucket(segment, start + 1, bucket));
             // Of a payload that nobody verified a slot may hold anything.
-            (entry.tail != 0).then_some(entry)
+            slots.map(move |(slot, value)| shape.entry_at(slot, value)).filter(|entry| entry.tail != 0)
         })
     }
 }

@@ -70,12 +70,14 @@ pub unsafe fn move_anonymous(from: NonNull<u8>, from_length: usize, length: usiz
     #[cfg(target_os = "linux")]
     if from_length >= 2 * HUGE_PAGE {
         let to = map_anonymous(length)?;
-        let pages = from_length.next_multiple_of(page_size());
+        let [old, new] = [from_length, length].map(|length| length.next_multiple_of(page_size()));
         let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+        // All of the new block becomes one mapping in the place of the one that kept its room. Of two that lie side by
+        // side, as there would be if only the pages moved, kernels before 6.17 would not move both the next time.
         // SAFETY: the caller says that `from` is a mapping of so many pages, to which nothing refers; `to`, which has
         // no fewer, was mapped here and nothing refers to it either.
         unsafe {
-            if libc::mremap(from.as_ptr().cast(), pages, pages, flags, to.as_ptr()) != libc::MAP_FAILED {
+            if libc::mremap(from.as_ptr().cast(), old, new, flags, to.as_ptr()) != libc::MAP_FAILED {
                 return Some(to);
             }
             unmap(to, length);

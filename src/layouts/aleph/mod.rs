@@ -6,7 +6,15 @@
 //! longest fingerprint: as many ones as the entry's is shorter, a zero, and the fingerprint, the first bit lowest. What
 //! is there more than once has a counter, as in any table of [`crate::layouts::quotient`].
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod kernel;
+
+pub use kernel::{Kernel, kernel};
+
+use crate::layouts::quotient::select::Select;
 use crate::layouts::quotient::{Bytes, Reader, Table};
+use crate::sizing::quotient::{BLOCK, block_bits};
 
 /// The shape of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +37,9 @@ pub struct Entry {
     /// The fingerprint.
     pub fingerprint: u64,
 }
+
+/// How far after the slot of a hash its run ends mostly.
+const AFTER: u64 = 12;
 
 /// So many ones.
 #[inline]
@@ -92,9 +103,52 @@ impl Shape {
 
     /// Whether a hash of this slot finds an entry, by the bits of it that come after those of the segment; true where
     /// the table is none.
-    #[inline]
-    pub fn contains<B: Bytes + ?Sized>(&self, reader: Reader<B>, slot: u64, tail: u64) -> bool {
+    #[inline(always)]
+    pub fn contains<B: Bytes + ?Sized, S: Select>(&self, reader: Reader<B, S>, slot: u64, tail: u64) -> bool {
+        if !reader.is_occupied(slot) {
+            return false;
+        }
+        let Some(run) = reader.run(slot) else { return true };
+        let (mut found, mut before, slots) = (false, 0, run.left(run.start));
+        for at in run.start..=run.end {
+            let remainder = reader.remainder(at);
+            // Digits of a counter fall, or stay; of one or two slots none is one.
+            if slots > 2 && at > run.start && remainder <= before {
+                return self.contains_counted(reader.plainly(), slot, tail);
+            }
+            found |= self.is_of(remainder, tail);
+            before = remainder;
+        }
+        found
+    }
+
+    /// Whether all that an entry with this remainder knows is so of a hash.
+    ///
+    /// Where what ends its ones is the highest bit that is not set, all below that has to be as in the hash: what is up
+    /// to the lowest bit that differs is no less than what it has not. 0 less 1, where it has all, is more than that.
+    #[inline(always)]
+    fn is_of(&self, remainder: u64, tail: u64) -> bool {
+        let mask = self.table.mask();
+        let (has_not, differ) = (!remainder & mask, (remainder ^ tail) & mask);
+        has_not.wrapping_sub(1) < differ ^ differ.wrapping_sub(1)
+    }
+
+    /// [`Shape::contains`], where there are counters among the entries.
+    #[inline(never)]
+    fn contains_counted<B: Bytes + ?Sized>(&self, reader: Reader<B>, slot: u64, tail: u64) -> bool {
         self.find(reader, slot, tail, self.fingerprint_bits).is_none_or(|found| found.is_some())
+    }
+
+    /// The words that a lookup in a slot reads mostly: the metadata of its block, the slots from its own on, and where
+    /// runs end in the next block. In a line or across two, so that some of them may be in the same one.
+    #[inline(always)]
+    pub fn words_of(&self, slot: u64) -> [usize; 5] {
+        let (bits, block) = (u64::from(self.table.remainder_bits()), block_bits(self.table.remainder_bits()));
+        let (first, last) = (slot / BLOCK * block, (self.table.blocks() - 1) * block);
+        let head = block - BLOCK * bits;
+        let own = first + head + slot % BLOCK * bits;
+        let next = if first == last { 0 } else { first + block };
+        [first, first + head - 1, own, own + AFTER * bits, next + head - 1].map(|bit| (bit / 64) as usize)
     }
 
     /// Whether there is an entry that agrees with so many bits of a fingerprint, or they with it; true where the table

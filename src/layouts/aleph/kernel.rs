@@ -1,0 +1,39 @@
+//! The inner loops, for each instruction set.
+
+use super::Shape;
+#[cfg(target_arch = "x86_64")]
+use super::avx512;
+use crate::layouts::quotient::select::{Broadword, Select};
+use crate::layouts::quotient::{Editor, Full, Reader};
+use crate::simd::{self, Instructions};
+use core::sync::atomic::AtomicU64;
+
+/// Lookups and insertions in a segment with one instruction set.
+pub struct Kernel {
+    /// Whether a hash of a slot, with these bits after it, finds an entry: [`Shape::contains`].
+    pub contains: fn(&Shape, &[AtomicU64], u64, u64) -> bool,
+    /// Inserts a number so many times; whether it was not there.
+    pub insert: fn(&Shape, &mut [u64], u64, u64) -> Result<bool, Full>,
+}
+
+/// Plain code, which every processor runs.
+static PORTABLE: Kernel = Kernel { contains: contains::<Broadword>, insert: insert::<Broadword> };
+
+/// The inner loops for an instruction set.
+pub fn kernel(instructions: Instructions) -> &'static Kernel {
+    match instructions.kernel() {
+        #[cfg(target_arch = "x86_64")]
+        simd::Kernel::Avx512 => &avx512::KERNEL,
+        _ => &PORTABLE,
+    }
+}
+
+#[inline(always)]
+pub(super) fn contains<S: Select>(shape: &Shape, words: &[AtomicU64], slot: u64, tail: u64) -> bool {
+    shape.contains(Reader::<_, S>::selecting(shape.table, words), slot, tail)
+}
+
+#[inline(always)]
+pub(super) fn insert<S: Select>(shape: &Shape, words: &mut [u64], number: u64, times: u64) -> Result<bool, Full> {
+    Editor::<S>::selecting(shape.table, words).insert(number, times)
+}

@@ -1,0 +1,96 @@
+//! Which segment a hash belongs to, while some of them are divided and others are not.
+
+use super::{Place, Shape, ones};
+use crate::error::Result;
+use crate::layouts::cuckoo::Source;
+use crate::storage::try_vec;
+
+/// Where a hash belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// The number of its segment.
+    pub segment: usize,
+    /// How many of its bits say that.
+    pub bits: u32,
+}
+
+/// The segments of a filter, one after the other.
+#[derive(Clone, Debug)]
+pub struct Segments {
+    /// That of each.
+    pub shape: Shape,
+    /// The base-2 logarithm of the number of segments that are not divided yet, or will not be.
+    pub depth: u32,
+    /// A bit for each of these: whether it was divided. Nothing while none is.
+    pub(super) divided: Vec<u64>,
+    /// How many were.
+    count: usize,
+    /// The words of a segment.
+    pub(super) size: usize,
+}
+
+impl Segments {
+    /// `2^depth` segments, of which none is divided. `is_dividing` makes room for marks.
+    ///
+    /// # Errors
+    /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+    pub fn new(shape: Shape, depth: u32, is_dividing: bool) -> Result<Segments> {
+        let marks = if is_dividing { (1_usize << depth).div_ceil(64) } else { 0 };
+        let mut divided = try_vec(marks)?;
+        divided.resize(marks, 0);
+        Ok(Segments { shape, depth, divided, count: 0, size: shape.words() as usize })
+    }
+
+    /// The words of a segment.
+    #[inline]
+    pub fn words(&self) -> usize {
+        self.size
+    }
+
+    /// Notes that a segment was divided.
+    pub fn mark(&mut self, segment: usize) {
+        self.divided[segment / 64] |= 1 << (segment % 64);
+        self.count += 1;
+    }
+
+    /// Whether a segment was divided.
+    #[inline]
+    pub fn is_divided(&self, segment: usize) -> bool {
+        self.divided.get(segment / 64).is_some_and(|marks| marks >> (segment % 64) & 1 == 1)
+    }
+
+    /// Whether all of them were.
+    pub fn are_divided(&self) -> bool {
+        self.count == 1 << self.depth
+    }
+
+    /// Where a mixed hash belongs.
+    #[inline(always)]
+    pub fn address(&self, hash: u64) -> Address {
+        let segment = (hash & ones(self.depth)) as usize;
+        // Which of them are is a matter of chance, and nobody has to guess it.
+        let bits = self.depth + u32::from(self.is_divided(segment));
+        Address { segment: (hash & ones(bits)) as usize, bits }
+    }
+
+    /// The first word of a mixed hash's segment, and where it may be there.
+    #[inline(always)]
+    pub fn place(&self, hash: u64) -> (usize, Place) {
+        let Address { segment, bits } = self.address(hash);
+        (segment * self.size, self.shape.place(hash >> bits))
+    }
+
+    /// Whether a mixed hash may be there.
+    #[inline(always)]
+    pub fn contains(&self, words: &(impl Source + ?Sized), hash: u64) -> bool {
+        let (start, place) = self.place(hash);
+        self.shape.contains(words, start, &place)
+    }
+
+    /// The words where the buckets of a mixed hash begin.
+    #[inline(always)]
+    pub fn words_of(&self, hash: u64) -> [usize; 2] {
+        let (start, place) = self.place(hash);
+        self.shape.words_of(start, &place)
+    }
+}
