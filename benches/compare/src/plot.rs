@@ -103,35 +103,37 @@ pub fn draw(folder: &Path, machine: &Machine, rows: &[&'static Row], records: &[
     picture(&folder.join("fpr.svg"), &axes, &rates(rows, records))
 }
 
-/// Draws the picture of growing filters, if there are figures: the longest insertions on the way, and what rebuilding
-/// takes.
+/// Draws a picture of each growing filter for which there are figures: the longest insertions on the way, and what
+/// rebuilding takes.
 ///
 /// # Errors
 /// What the system reports.
 pub fn draw_growth(folder: &Path, machine: &Machine, grown: &[growing::Record]) -> Result<(), String> {
-    let axes = Axes {
-        title: "Filters that grow: the longest insertion since the number of keys doubled",
-        machine,
-        x: "keys",
-        y: "us",
-        bytes: false,
-        x_label: |x| format!("10^{x}"),
-        y_label: |y| format!("{y}"),
-    };
-    let mut lines = Vec::new();
-    for (record, colour) in grown.iter().zip(COLOURS) {
+    for record in grown {
+        let title = format!("{}: the longest insertion since the number of keys doubled", record.filter);
+        let axes = Axes {
+            title: &title,
+            machine,
+            x: "keys",
+            y: "us",
+            bytes: false,
+            x_label: |x| format!("10^{x}"),
+            y_label: |y| format!("{y}"),
+        };
         let points = record.latencies.iter().map(|(keys, ns)| ((*keys as f64).log10(), ns / 1000.0)).collect();
-        lines.push(Line { name: format!("Petal {}", record.filter), points, style: Style::Batch, colour });
-        for (part, name) in [(1.0, "rebuilt"), (64.0, "a 64th of that")] {
+        let name = "longest insertion".to_owned();
+        let mut lines = vec![Line { name, points, style: Style::Batch, colour: COLOURS[0] }];
+        for (part, name, colour) in [(1.0, "all inserted anew", COLOURS[7]), (64.0, "a 64th of that", COLOURS[1])] {
             let of = |(keys, _): &(u64, f64)| {
                 let share = *keys as f64 / record.n as f64;
                 ((*keys as f64).log10(), record.rebuild_ns * share / part / 1000.0)
             };
             let points = record.latencies.iter().map(of).collect();
-            lines.push(Line { name: format!("{}: {name}", record.filter), points, style: Style::Limit, colour });
+            lines.push(Line { name: name.to_owned(), points, style: Style::Limit, colour });
         }
+        picture(&folder.join(format!("growth-{}.svg", record.filter)), &axes, &lines)?;
     }
-    picture(&folder.join("growth.svg"), &axes, &lines)
+    Ok(())
 }
 
 /// The names in the pictures, Petal's kinds first, each with its colour. Other libraries have the same colours in all
