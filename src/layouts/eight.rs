@@ -1,5 +1,5 @@
-//! Eight 64-bit numbers in a vector of AVX-512, and batches that are answered eight keys at a time, for kernels that find
-//! their keys by gathers: places are worked out for a group of keys when its hashes come, and its lines are fetched
+//! Eight 64-bit numbers in a vector of AVX-512, and batches that are answered eight keys at a time, for kernels that read
+//! each key's own places: these are worked out for a group of keys when its hashes come, and its lines are fetched
 //! while the group before it is answered.
 
 use crate::bits::ring::{Batch, Few, GROUP};
@@ -37,6 +37,43 @@ pub fn load(numbers: &Eight) -> __m512i {
 pub fn store(numbers: &mut Eight, eight: __m512i) {
     // SAFETY: eight numbers are 64 bytes, which are ours.
     unsafe { _mm512_storeu_si512(numbers.as_mut_ptr().cast(), eight) }
+}
+
+/// The eight numbers of a vector.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+pub fn numbers(eight: __m512i) -> Eight {
+    let mut numbers = [0; WIDTH];
+    store(&mut numbers, eight);
+    numbers
+}
+
+/// The eight bytes from each of eight places on, a load for each: the instruction that gathers them takes longer.
+///
+/// # Safety
+/// From each of these places after the start on eight bytes are readable.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+pub unsafe fn read_each(start: *const u8, at: &Eight) -> __m512i {
+    // SAFETY: the caller's promise.
+    let read = |i: usize| unsafe { start.add(at[i] as usize).cast::<i64>().read_unaligned() };
+    _mm512_set_epi64(read(7), read(6), read(5), read(4), read(3), read(2), read(1), read(0))
+}
+
+/// The eight bytes from each of eight places on, and the eight after these.
+///
+/// # Safety
+/// From each of these places after the start on sixteen bytes are readable.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+pub unsafe fn read_pairs(start: *const u8, at: &Eight) -> [__m512i; 2] {
+    // SAFETY: the caller's promise.
+    let read = |i: usize| unsafe { _mm_loadu_si128(start.add(at[i] as usize).cast()) };
+    let two = |i: usize| _mm256_set_m128i(read(i + 2), read(i));
+    let four = |i: usize| _mm512_inserti64x4::<1>(_mm512_castsi256_si512(two(i)), two(i + 4));
+    // Of the numbers 0, 2, 4 and 6, and 1, 3, 5 and 7.
+    let (even, odd) = (four(0), four(1));
+    [_mm512_unpacklo_epi64(even, odd), _mm512_unpackhi_epi64(even, odd)]
 }
 
 /// What [`bits::reduce`](crate::bits::reduce) makes of each of eight numbers, for ranges of 32 bits.

@@ -440,11 +440,12 @@ fn keys_come_with_their_counts() {
     assert_eq!(filter.measure().taken, 0);
 }
 
-/// The kernels of this processor answer as plain code does, in a table that is too large for caches too.
+/// The kernels of this processor answer as plain code does, in a table that is too large for caches too, and whether eight
+/// bytes hold many remainders or one.
 #[test]
 fn kernels_answer_alike() {
-    for capacity in [50, 3000, 600_000] {
-        let mut filter = create(&spec(capacity, 9)).unwrap();
+    for (capacity, bits) in [(50, 9), (3000, 2), (3000, 9), (3000, 20), (3000, 32), (600_000, 9)] {
+        let mut filter = create(&spec(capacity, bits)).unwrap();
         for i in 0..capacity {
             drop(
                 filter
@@ -457,7 +458,7 @@ fn kernels_answer_alike() {
         let answer = |kernel| {
             let portable = petal::simd::choose(kernel).unwrap();
             let filter = load(&bytes, &OpenOptions::default()).unwrap();
-            let table = Table::new(filter.base().geometry().words[1], 9).unwrap();
+            let table = Table::new(filter.base().geometry().words[1], bits).unwrap();
             let kernel = petal::layouts::quotient::kernel(portable);
             let words = filter.base().words().shared();
             let mut counts = vec![0; hashes.len()];

@@ -6,7 +6,9 @@ use super::kernel::{self, Any, Four, Kernel, Shape};
 use super::{Buckets, Search, portable};
 use crate::bits::GOLDEN;
 use crate::bits::ring::{self, Batch, Few, GROUP};
-use crate::layouts::eight::{EIGHTS, Eight, WIDTH, all, at_once, hashes_of, in_turns, load, other, reduce, store};
+use crate::layouts::eight::{
+    EIGHTS, Eight, WIDTH, all, at_once, hashes_of, in_turns, load, numbers, other, read_each, reduce, store,
+};
 use crate::layouts::fingerprint_table::Inserted;
 use crate::simd::Instructions;
 use core::arch::x86_64::*;
@@ -147,7 +149,7 @@ unsafe fn answer(buckets: &Buckets, words: &[AtomicU64], asked: &Group, i: usize
         let bit = load(bit);
         let byte = _mm512_min_epu64(_mm512_srli_epi64::<3>(bit), last);
         // SAFETY: from `last` on there are eight bytes, as the buckets suit: the words are not empty.
-        let eight = unsafe { _mm512_i64gather_epi64::<1>(byte, start.cast()) };
+        let eight = unsafe { read_each(start, &numbers(byte)) };
         let window = _mm512_srlv_epi64(eight, _mm512_sub_epi64(bit, _mm512_slli_epi64::<3>(byte)));
         // `Buckets::zeros`
         let window = _mm512_xor_si512(window, pattern);

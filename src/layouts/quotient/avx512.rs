@@ -10,7 +10,9 @@ use super::kernel::{self, AFTER, Kernel};
 use super::select::{Broadword, Select};
 use super::{Full, HEAD, Reader, Table};
 use crate::bits::ring::{self, Batch, Few, GROUP};
-use crate::layouts::eight::{EIGHTS, Eight, WIDTH, all, at_once, hashes_of, in_turns, load, store};
+use crate::layouts::eight::{
+    EIGHTS, Eight, WIDTH, all, at_once, hashes_of, in_turns, load, numbers, read_each, read_pairs, store,
+};
 use crate::simd::Instructions;
 use core::arch::x86_64::*;
 use core::sync::atomic::AtomicU64;
@@ -144,6 +146,18 @@ struct Wide<'a> {
     highs: u64,
 }
 
+/// The offsets of eight blocks, their occupieds and their runends.
+///
+/// # Safety
+/// From each of these places after the start on a block is readable.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn heads(start: *const u8, blocks: &Eight) -> (__m512i, [__m512i; 2]) {
+    // SAFETY: the caller's promise: a block is its offset, two times eight bytes, and more than six after that.
+    let (offset, after) = unsafe { (read_each(start, blocks), read_pairs(start.add(2), blocks)) };
+    (_mm512_and_si512(offset, all(0xffff)), after)
+}
+
 /// The set bits of each of eight numbers.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
@@ -208,12 +222,11 @@ impl<'a> Wide<'a> {
         }
     }
 
-    /// Whether one key of a group is there.
+    /// Whether one key of a group, whose quotient has a run, is there.
     #[inline]
-    #[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
     fn alone(&self, group: &Group, key: usize) -> bool {
-        let reader = Reader::<_, Pdep>::selecting(self.table, self.words);
-        reader.contains(self.table.fingerprint(group.hashes[key / WIDTH][key % WIDTH]))
+        let (quotient, remainder) = self.table.split(self.table.fingerprint(group.hashes[key / WIDTH][key % WIDTH]));
+        Reader::new(self.table, self.words).contains_far(quotient, remainder)
     }
 
     /// Whether each of eight keys of a group, the `i`-th eight, is there; and which of them are to be looked at alone.
@@ -226,44 +239,41 @@ impl<'a> Wide<'a> {
         let bytes = self.words.as_ptr().cast::<u8>();
         // SAFETY: as the table suits, blocks of quotients below its slots, and eight bytes from wherever in a block,
         // are among the words.
-        let at = |byte: __m512i, mask: u8| unsafe {
-            _mm512_mask_i64gather_epi64::<1>(_mm512_setzero_si512(), mask, byte, bytes.cast())
-        };
+        let at = |byte: __m512i| unsafe { read_each(bytes, &numbers(byte)) };
         let add = |x: __m512i, y: u64| _mm512_add_epi64(x, all(y));
+        let pick = |others: u8, mine, other| _mm512_mask_mov_epi64(mine, others, other);
         let (quotient, block) = (load(&group.quotients[i]), load(&group.blocks[i]));
-        let in_block = all(63);
+        let (in_block, one) = (all(63), all(1));
+        // SAFETY: as above.
+        let (offset, [occupieds, own]) = unsafe { heads(bytes, &group.blocks[i]) };
         // The runs up to the quotient's own; whether that has one is the highest bit.
-        let upto = _mm512_sub_epi64(in_block, _mm512_and_si512(quotient, in_block));
-        let upto = _mm512_sllv_epi64(at(add(block, 2), 0xff), upto);
-        let is_occupied = _mm512_movepi64_mask(upto);
-        let rank = _mm512_sub_epi64(count_ones(upto), all(1));
-        // `Reader::near_ends`, with the next block only where it is needed.
-        let offset = _mm512_and_si512(at(block, is_occupied), all(0xffff));
+        let upto = _mm512_sllv_epi64(occupieds, _mm512_andnot_si512(quotient, in_block));
+        let (is_occupied, rank) = (_mm512_movepi64_mask(upto), count_ones(upto));
+        // `Reader::near_run`, but for runs that end anywhere in the next block too: that is read where it is needed.
         let is_near = _mm512_mask_cmplt_epu64_mask(is_occupied, offset, all(64));
-        let own = _mm512_srlv_epi64(at(add(block, 10), is_near), offset);
-        let is_further = _mm512_mask_cmple_epu64_mask(is_near, count_ones(own), rank);
-        let next_block = _mm512_mask_add_epi64(
-            _mm512_setzero_si512(),
-            _mm512_cmpneq_epu64_mask(block, all(self.last)),
-            block,
-            all(self.stride),
-        );
-        let next = _mm512_slli_epi64::<1>(at(add(next_block, 10), is_further));
-        let ends = _mm512_or_si512(own, _mm512_sllv_epi64(next, _mm512_sub_epi64(in_block, offset)));
+        let own = _mm512_srlv_epi64(own, offset);
+        let owns = count_ones(own);
+        let is_further = _mm512_mask_cmpgt_epu64_mask(is_near, rank, owns);
+        let is_last = _mm512_cmpeq_epu64_mask(block, all(self.last));
+        let next_block = _mm512_maskz_add_epi64(!is_last, block, all(self.stride));
+        let ends = pick(is_further, own, at(add(pick(is_further, block, next_block), 10)));
+        let rank = _mm512_mask_sub_epi64(rank, is_further, rank, owns);
+        let first = _mm512_andnot_si512(in_block, quotient);
+        let from = _mm512_add_epi64(first, offset);
+        let base = pick(is_further, from, add(first, 64));
         // Its end, a bit of these, and the end before it.
-        let (mut words, mut selected) = ([0; WIDTH], [0; WIDTH]);
-        store(&mut words, ends);
-        store(&mut selected, _mm512_sllv_epi64(all(1), rank));
+        let words = numbers(ends);
+        let mut selected = numbers(_mm512_sllv_epi64(one, _mm512_sub_epi64(rank, one)));
         for (selected, word) in selected.iter_mut().zip(words) {
             *selected = _pdep_u64(*selected, word);
         }
         let end = load(&selected);
         let is_found = _mm512_mask_test_epi64_mask(is_near, end, end);
         let before = _mm512_and_si512(ends, add(end, u64::MAX));
-        // `Reader::near_run`
-        let first = _mm512_add_epi64(_mm512_andnot_si512(in_block, quotient), offset);
-        let start = _mm512_max_epu64(_mm512_add_epi64(first, length(before)), quotient);
-        let end = add(_mm512_add_epi64(first, length(end)), u64::MAX);
+        let is_first = _mm512_mask_testn_epi64_mask(is_further, before, before);
+        let before = length(pick(is_first, before, own));
+        let start = _mm512_max_epu64(_mm512_add_epi64(pick(is_first, base, from), before), quotient);
+        let end = add(_mm512_add_epi64(base, length(end)), u64::MAX);
         // How many slots there are after its first, and which that is in its block.
         let more = _mm512_sub_epi64(end, start);
         let place = _mm512_and_si512(start, in_block);
@@ -271,10 +281,11 @@ impl<'a> Wide<'a> {
         let is_here = _mm512_mask_cmplt_epu64_mask(is_short, _mm512_add_epi64(place, more), all(64));
         // `Reader::among_few`
         let is_next = _mm512_cmpneq_epu64_mask(_mm512_srli_epi64::<6>(start), _mm512_srli_epi64::<6>(quotient));
-        let block = _mm512_mask_mov_epi64(block, is_next, next_block);
         let bit = _mm512_mul_epu32(place, all(self.bits));
-        let byte = add(_mm512_add_epi64(block, _mm512_srli_epi64::<3>(bit)), HEAD as u64);
-        let window = _mm512_srlv_epi64(at(byte, is_here), _mm512_and_si512(bit, all(7)));
+        let byte = _mm512_add_epi64(pick(is_next, block, next_block), _mm512_srli_epi64::<3>(bit));
+        // What is not looked at is no line that has to be waited for.
+        let byte = pick(is_here, block, add(byte, HEAD as u64));
+        let window = _mm512_srlv_epi64(at(byte), _mm512_and_si512(bit, all(7)));
         let (ones, highs) = (all(self.table.ones), all(self.highs));
         let among = |slots: __m512i| {
             let bits = _mm512_mul_epu32(slots, all(self.bits));

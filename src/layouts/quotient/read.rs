@@ -352,7 +352,7 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
 
     /// [`Reader::contains`] of a quotient that has a run, slot by slot.
     #[inline(never)]
-    fn contains_far(&self, quotient: u64, remainder: u64) -> bool {
+    pub(super) fn contains_far(&self, quotient: u64, remainder: u64) -> bool {
         let Some(run) = self.run(quotient) else { return true };
         let mut at = run.start;
         while at <= run.end {

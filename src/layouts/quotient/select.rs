@@ -24,8 +24,6 @@ impl Select for Broadword {
 /// (Vigna, "Broadword Implementation of Rank/Select Queries", 2008).
 #[inline]
 pub fn select(word: u64, rank: u32) -> u32 {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGHS: u64 = 0x8080_8080_8080_8080;
     let pairs = word - ((word >> 1) & 0x5555_5555_5555_5555);
     let fours = (pairs & 0x3333_3333_3333_3333) + ((pairs >> 2) & 0x3333_3333_3333_3333);
     // Byte i: how many bits are set in bytes 0 to i.
@@ -34,14 +32,22 @@ pub fn select(word: u64, rank: u32) -> u32 {
         return 64;
     }
     // How many of these sums are no greater than the rank: the bytes before that of the bit.
-    let no_greater = ((u64::from(rank) * ONES) | HIGHS).wrapping_sub(sums) & HIGHS;
-    let shift = no_greater.count_ones() * 8;
+    let shift = no_greater(sums, rank) * 8;
     let before = ((sums << 8) >> shift) as u32 & 0xff;
-    let mut byte = (word >> shift) & 0xff;
-    for _ in 0..rank - before {
-        byte &= byte - 1;
-    }
-    shift + byte.trailing_zeros()
+    // Each bit of that in a byte of its own, as 0 or 1, which are added up in the same way.
+    let spread = ((word >> shift) & 0xff).wrapping_mul(ONES) & 0x8040_2010_0804_0201;
+    let sums = ((spread + !HIGHS) >> 7 & ONES).wrapping_mul(ONES);
+    shift + no_greater(sums, rank - before)
+}
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGHS: u64 = 0x8080_8080_8080_8080;
+
+/// How many bytes, each less than 128, are no greater than a number below 128.
+#[inline(always)]
+fn no_greater(bytes: u64, number: u32) -> u32 {
+    let highs = ((u64::from(number) * ONES) | HIGHS).wrapping_sub(bytes) & HIGHS;
+    ((highs >> 7).wrapping_mul(ONES) >> 56) as u32
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //!
 //! So the entries of bucket b begin after the b-th 0, at a place T of the metadata, and T - b entries are before them.
 
+use core::hint::select_unpredictable;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// Words of a block.
@@ -91,32 +92,34 @@ const fn head(tag_bits: u32) -> usize {
 /// The metadata as one number.
 #[inline(always)]
 pub fn metadata<const BITS: u32>(line: &impl Line) -> u128 {
-    let high = if head(BITS) == 2 { line.word(1) } else { 0 };
+    let high = if const { head(BITS) } == 2 { line.word(1) } else { 0 };
     u128::from(line.word(0)) | u128::from(high) << 64
 }
 
 /// How many slots are taken.
 #[inline(always)]
 pub fn taken<const BITS: u32>(line: &impl Line) -> u32 {
-    (0..head(BITS)).map(|i| line.word(i).count_ones()).sum()
+    (0..const { head(BITS) }).map(|i| line.word(i).count_ones()).sum()
 }
 
 /// Where the entries of a bucket are, or would be.
 #[inline(always)]
 pub fn run<const BITS: u32, I: Instructed>(line: &impl Line, bucket: u32) -> Run {
-    let (low, high) = (line.word(0), if head(BITS) == 2 { line.word(1) } else { 0 });
+    let (low, high) = (line.word(0), if const { head(BITS) } == 2 { line.word(1) } else { 0 });
     // A 1 where a bucket begins.
     let begins = !low << 1 | 1;
     let before = begins.count_ones();
-    // No branch: half of the buckets of large blocks begin in the second word.
-    let is_high = head(BITS) == 2 && bucket >= before;
-    let word = if is_high { !high << 1 | !low >> 63 } else { begins };
-    let rank = if is_high { bucket - before } else { bucket };
-    let (first, next) = if is_high { (high, 0) } else { (low, high) };
+    // Half of the buckets of large blocks begin in the second word, and a processor that has to guess which guesses wrong
+    // half of the time.
+    let is_high = const { head(BITS) } == 2 && bucket >= before;
+    let pick = |second: u64, first: u64| select_unpredictable(is_high, second, first);
+    let word = pick(!high << 1 | !low >> 63, begins);
+    let rank = bucket.wrapping_sub(pick(before.into(), 0) as u32);
+    let (first, next) = (pick(high, low), pick(0, high));
     // 64, or less than the bucket, only where the metadata are damaged.
     let within = I::select(word, rank & 63);
     let rest = first >> (within & 63) | next << 1 << (63 - (within & 63));
-    let place = within + if is_high { 64 } else { 0 };
+    let place = within + pick(64, 0) as u32;
     Run { place, start: place.saturating_sub(bucket), length: rest.trailing_ones() }
 }
 
@@ -137,7 +140,7 @@ fn bit(place: u32, from: u32) -> u64 {
 pub fn insert<const BITS: u32>(line: &mut [u64; WORDS], run: Run, tag: u64) {
     let place = run.place + run.length;
     let mut from_below = 0;
-    for (i, word) in line[..head(BITS)].iter_mut().enumerate() {
+    for (i, word) in line[..const { head(BITS) }].iter_mut().enumerate() {
         let from = 64 * i as u32;
         let moved = *word & !below(place, from);
         let carried = moved >> 63;
@@ -145,7 +148,7 @@ pub fn insert<const BITS: u32>(line: &mut [u64; WORDS], run: Run, tag: u64) {
         from_below = carried;
     }
     // The tags from the slot on move up by one.
-    let (head, bit) = (head(BITS), (run.start + run.length) * BITS);
+    let (head, bit) = (const { head(BITS) }, (run.start + run.length) * BITS);
     let mut from_below = 0;
     for (i, word) in line[head..].iter_mut().enumerate() {
         let kept = below(bit, 64 * i as u32);
@@ -164,7 +167,7 @@ pub fn insert<const BITS: u32>(line: &mut [u64; WORDS], run: Run, tag: u64) {
 #[inline(always)]
 pub fn remove<const BITS: u32>(line: &mut [u64; WORDS], bucket: u32, slot: u32) {
     let place = bucket + slot;
-    let head = head(BITS);
+    let head = const { head(BITS) };
     let mut from_above = 0;
     for (i, word) in line[..head].iter_mut().enumerate().rev() {
         let kept = below(place, 64 * i as u32);
@@ -186,7 +189,7 @@ pub fn remove<const BITS: u32>(line: &mut [u64; WORDS], bucket: u32, slot: u32) 
 #[inline(always)]
 pub fn tag<const BITS: u32>(line: &impl Line, slot: u32) -> u64 {
     let bit = slot * BITS;
-    line.word(head(BITS) + (bit / 64) as usize) >> (bit % 64) & ((1 << BITS) - 1)
+    line.word(const { head(BITS) } + (bit / 64) as usize) >> (bit % 64) & ((1 << BITS) - 1)
 }
 
 /// All entries, bucket and tag, in the order of the slots.
@@ -265,7 +268,7 @@ impl Instructed for Plain {
         let mut found = 0;
         // Most runs are shorter than eight bytes.
         for first in (0..run.length).step_by(lanes as usize) {
-            let bit = 64 * head(BITS) as u32 + (run.start + first) * BITS;
+            let bit = 64 * const { head(BITS) } as u32 + (run.start + first) * BITS;
             let (at, shift) = ((bit / 64) as usize, bit % 64);
             let word = |at: usize| if at < WORDS { line.word(at) } else { 0 };
             let window = word(at) >> shift | word(at + 1) << 1 << (63 - shift);
