@@ -1816,9 +1816,10 @@ petal_status petal_map_get_batch(const petal_map *map,
 /*
  * MAPS: BUILDING
  *
- * A map builder collects keys with their values, 24 bytes a key, and then makes the map, sized for
- * exactly the distinct keys that came. Of a kind that is made empty it joins the values of a key. It takes the options of a builder of filters, and of its
- * spec kind (0 is `PETAL_KIND_BLOOMIER`), false_positive_rate, hash function, seed, key, parameters.
+ * A map builder collects keys with their values, 24 bytes a key, and then makes the map, sized for exactly the
+ * distinct keys that came. Of a kind that is made empty it joins the values of a key. It takes the options of a
+ * builder of filters, and of its spec kind (0 is `PETAL_KIND_BLOOMIER`), false_positive_rate, hash function, seed,
+ * key, parameters.
  */
 
 /** Collects keys with their values. Free it with `petal_map_builder_free()`. Since 0.1. */
@@ -1835,12 +1836,10 @@ void petal_map_builder_free(petal_map_builder *builder);
 
 /**
  * Gives a key a value. To give it the same value again changes nothing; two different values of a key are found when
- * the map is made, unless its kind is one that joins them. `PETAL_ERR_OUT_OF_RANGE` for a value that the parameter value_bits cannot hold. Since 0.1.
+ * the map is made, unless its kind is one that joins them. `PETAL_ERR_OUT_OF_RANGE` for a value that the parameter
+ * value_bits cannot hold. Since 0.1.
  */
-petal_status petal_map_builder_put(petal_map_builder *builder,
-                                   const void *key,
-                                   size_t length,
-                                   uint64_t value);
+petal_status petal_map_builder_put(petal_map_builder *builder, const void *key, size_t length, uint64_t value);
 
 /** Gives a uint64_t key a value, as `petal_map_builder_put()` does a byte key. Since 0.1. */
 petal_status petal_map_builder_put_u64(petal_map_builder *builder, uint64_t key, uint64_t value);
@@ -2194,11 +2193,10 @@ petal_status petal_filter_export_to(const petal_filter *filter,
                                     petal_error *error);
 
 /**
- * Writes the spec of an empty filter of a format, or of one for a builder, of the size that its owner would give it for
- * `capacity` distinct keys at a false-positive rate inside (0, 1). `variant` is nullable: one of the format's. `seed` is that of its hash
- * function, where it has one, otherwise 0. A key is for the caller to set.
- * `PETAL_ERR_UNSUPPORTED` for a format without `PETAL_FORMAT_CREATE` and `PETAL_FORMAT_BUILD`.
- * Since 0.1.
+ * Writes the spec of an empty filter of a format, or of one for a builder, of the size that its owner would give it
+ * for `capacity` distinct keys at a false-positive rate inside (0, 1). `variant` is nullable: one of the format's.
+ * `seed` is that of its hash function, where it has one, otherwise 0. A key is for the caller to set.
+ * `PETAL_ERR_UNSUPPORTED` for a format without `PETAL_FORMAT_CREATE` and `PETAL_FORMAT_BUILD`. Since 0.1.
  */
 petal_status petal_format_spec(const char *format,
                                const char *variant,

@@ -39,8 +39,9 @@
  * Batches. `contains_batch(keys)`, `insert_batch(keys)` and `add_batch(keys)` take any range of keys, of all the types
  * above, that can be gone through twice: `std::vector<int>`, `std::set<std::string>`, a C++20 view ...; and
  * `key_range(first, last)`. What lies in memory as the library takes it is used where it lies: contiguous
- * `std::uint64_t`, `std::int64_t` or `hash64`, a `key_buffer`, and `petal::keys`. Other keys are copied, up to 512 keys and 16 KiB at a time, onto the stack; one that is longer is not
- * copied. Where the same strings go into many calls, copy them once into a `key_buffer`.
+ * `std::uint64_t`, `std::int64_t` or `hash64`, a `key_buffer`, and `petal::keys`. Other keys are copied, up to 512 keys
+ * and 16 KiB at a time, onto the stack; one that is longer is not copied. Where the same strings go into many calls,
+ * copy them once into a `key_buffer`.
  *
  * Threads. `const` members may run in many threads at once on one object; the others need it to themselves.
  */

@@ -69,8 +69,8 @@ func (f *Filter) RemoveBatch(keys Keys, answers *Answers) error {
 }
 
 // Count says how often a key was inserted, less how often it was removed; 0 is certain. A kind counts up to a greatest
-// count, which stands for that or more: 15 of the kind counting, unless its counter_bits say otherwise. [ErrUnsupported] if the kind cannot. Only reads the
-// filter.
+// count, which stands for that or more: 15 of the kind counting, unless its counter_bits say otherwise.
+// [ErrUnsupported] if the kind cannot. Only reads the filter.
 func (f *Filter) Count(key []byte) (uint64, error) {
 	var count C.uint64_t
 	status := C.petal_go_count(f.toRead(), bytesOf(key), C.size_t(len(key)), &count)

@@ -8,8 +8,9 @@
  *
  * The kind is fuse because such a list is known as a whole and is replaced as a whole: at 1 in 1000 it takes 11.3 bits
  * a password of a long list, where the kinds that passwords can be added to take 14.4 and more, and it is asked in
- * three accesses to memory. A billion passwords are 1.4 GB, which all processes that have the file open share. (The kind ribbon takes
- * about a tenth less, and more time.) It needs no secret key: the list is public, and nobody adds to it.
+ * three accesses to memory. A billion passwords are 1.4 GB, which all processes that have the file open share. (The
+ * kind ribbon takes about a tenth less, and more time.) It needs no secret key: the list is public, and nobody adds to
+ * it.
  *
  * A line of standard input is a password; the line that answers it says `breached` or `not breached`, and no password.
  * None that is on the list gets through; of the others 1 in 1000 is taken for one, and whoever chose it chooses another.

@@ -115,8 +115,8 @@ impl Slot {
         }
     }
 
-    /// Whatever was inserted may be forgotten once there were more keys than the window has, or at any time. What may be there yet is for
-    /// tests to say that know the order in which keys came.
+    /// Whatever was inserted may be forgotten once there were more keys than the window has, or at any time. What may
+    /// be there yet is for tests to say that know the order in which keys came.
     fn forget(&mut self) {
         let base = self.filter.base();
         let keys = base.row().window.and_then(|window| {

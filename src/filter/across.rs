@@ -53,8 +53,8 @@ pub fn filters_contain_hash<A: Asked>(filters: &[&A], hash: u64, answers: &mut A
 /// hash function and seed or key, and otherwise by each; filters that take keys whole are not asked together.
 ///
 /// # Errors
-/// Those of [`filters_contain_hash`]; [`Status::ExternalHash`] or [`Status::KeyMissing`] if a filter cannot hash the key. All
-/// answers then say true.
+/// Those of [`filters_contain_hash`]; [`Status::ExternalHash`] or [`Status::KeyMissing`] if a filter cannot hash the
+/// key. All answers then say true.
 pub fn filters_contain<A: Asked>(filters: &[&A], key: &[u8], answers: &mut Answers) -> Result<()> {
     hash_and_ask(filters, |hasher| hasher.hash_bytes(key), answers)
 }

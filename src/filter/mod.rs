@@ -73,10 +73,10 @@ impl Filter {
         (self.base().row().false_positive_rate)(self.base().geometry(), keys)
     }
 
-    /// The probability that a key is not found once `age` other keys were inserted after it: 0 of kinds that lose and forget
-    /// nothing. In a window it is 0 up to its end, and then the average over all places that the key may have in a step;
-    /// it stays 0 where only [`Filter::advance`] moves time on. A key that comes again and again is as old as the last time,
-    /// or the first, as its kind says.
+    /// The probability that a key is not found once `age` other keys were inserted after it: 0 of kinds that lose and
+    /// forget nothing. In a window it is 0 up to its end, and then the average over all places that the key may have in
+    /// a step; it stays 0 where only [`Filter::advance`] moves time on. A key that comes again and again is as old as
+    /// the last time, or the first, as its kind says.
     pub fn expected_false_negative_rate(&self, age: u64) -> f64 {
         self.base().row().false_negative_rate.map_or(0.0, |rate| rate(self.base().geometry(), age))
     }

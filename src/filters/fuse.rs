@@ -1,9 +1,9 @@
 //! The kind `fuse`, the binary fuse filter: static, built from all of its keys, and smaller than any filter that
 //! takes keys one by one at the same rate.
 //!
-//! Graf and Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters", 2022. Every key has three cells, or
-//! four, whose exclusive or is its fingerprint ([`crate::layouts::fuse`]). Fingerprints of r bits give a false-positive rate of
-//! 2^-r, whatever the keys, with 1.125 r bits a key where keys are many ([`crate::sizing::fuse`]).
+//! Graf and Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters", 2022. Every key has three cells, or four,
+//! whose exclusive or is its fingerprint ([`crate::layouts::fuse`]). Fingerprints of r bits give a false-positive rate
+//! of 2^-r, whatever the keys, with 1.125 r bits a key where keys are many ([`crate::sizing::fuse`]).
 //!
 //! Header: bits is the number of cells times r, hashes how many cells a key has. Word 0 is r, word 1 the number of
 //! shards, word 2 the number of distinct keys, word 3 is hashes.

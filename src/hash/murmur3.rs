@@ -176,9 +176,10 @@ mod tests {
         assert_eq!(verification(|key, seed| bytes(murmur3_x64_128(key, seed.into()))), 0x6384_ba69);
     }
 
-    /// SMHasher's verification values of the functions of spark-sketch 4.0.0 (`org.apache.spark.util.sketch.Murmur3_x86_32`),
-    /// hive-storage-api 4.0.0 (`org.apache.hive.common.util.Murmur3`), which orc-core 2.1.0 agrees with, and
-    /// cassandra-all 4.1.5 (`org.apache.cassandra.utils.MurmurHash`, seed 0), called from Java.
+    /// SMHasher's verification values of the functions of spark-sketch 4.0.0
+    /// (`org.apache.spark.util.sketch.Murmur3_x86_32`), hive-storage-api 4.0.0 (`org.apache.hive.common.util.Murmur3`),
+    /// which orc-core 2.1.0 agrees with, and cassandra-all 4.1.5 (`org.apache.cassandra.utils.MurmurHash`, seed 0),
+    /// called from Java.
     #[test]
     fn other_systems_forms_are_their_own() {
         let spark = |key: &[u8], seed: u32| spark_murmur3_32(key, seed as i32).to_le_bytes();

@@ -369,8 +369,8 @@ impl Base {
         Ok(Base::new(self.row, header, self.hasher.clone(), words).with_instructions(self.instructions))
     }
 
-    /// Lengthens a payload in memory of the filter's own by zeros, to that of a geometry which is no smaller. Nothing has changed on an
-    /// error.
+    /// Lengthens a payload in memory of the filter's own by zeros, to that of a geometry which is no smaller. Nothing
+    /// has changed on an error.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory), [`Status::TooLarge`](crate::Status::TooLarge).

@@ -69,8 +69,8 @@ pub struct Fit {
 ///
 /// # Errors
 /// [`Status::FalsePositiveRate`](crate::Status::FalsePositiveRate) for a rate outside (0, 1);
-/// [`Status::OutOfRange`](crate::Status::OutOfRange) for no memory at all, and for more keys than the universe has. What one kind cannot do is said in its
-/// proposal.
+/// [`Status::OutOfRange`](crate::Status::OutOfRange) for no memory at all, and for more keys than the universe has.
+/// What one kind cannot do is said in its proposal.
 pub fn plan(request: &Request) -> Result<[Proposal; FILTERS_COUNT]> {
     match request.goal {
         Goal::FalsePositiveRate(rate) => check_rate(rate)?,

@@ -7,9 +7,9 @@
 //!
 //! How many keys fit is measured. The share of the slots that a large table fills is below the threshold up to which
 //! keys with two buckets at random have places (.897, .980 and .9988 for 2, 4 and 8 slots; Fernholz and Ramachandran,
-//! 2007; Cain, Sanders and Wormald, 2007), by what a search of two thousand buckets misses; a small one varies more, and
-//! has some slots besides. And no more than `2 b` keys can have one pair of buckets. Two keys have the same with the probability
-//! `1 / N = 2/m (1 / (2^f - 1) + 2/m)`, so that more than `2 b` keys have one with a probability below
+//! 2007; Cain, Sanders and Wormald, 2007), by what a search of two thousand buckets misses; a small one varies more,
+//! and has some slots besides. And no more than `2 b` keys can have one pair of buckets. Two keys have the same with
+//! the probability `1 / N = 2/m (1 / (2^f - 1) + 2/m)`, so that more than `2 b` keys have one with a probability below
 //! `n (n / N)^(2b) / (2b + 1)!`. Few buckets, and short fingerprints, are held to that.
 
 use super::{hash_floor, hit_at_least_once, is_rate, search};

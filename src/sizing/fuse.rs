@@ -2,8 +2,8 @@
 //!
 //! Graf and Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters", 2022: an array of cells in segments of
 //! equal length; a key has one cell in each of three or four segments that follow each other, and the exclusive or of
-//! these is its fingerprint. Their section 3 gives the length of segments and the number of cells as functions of the number
-//! of keys, chosen so that nearly every array can be solved at the first attempt.
+//! these is its fingerprint. Their section 3 gives the length of segments and the number of cells as functions of the
+//! number of keys, chosen so that nearly every array can be solved at the first attempt.
 //!
 //! Keys are divided into shards, each with an array of its own, so that threads share the work and memory is bounded.
 //! Few keys are set aside while an array is solved ([`crate::layouts::fuse`]), so that it has fewer cells than theirs.

@@ -413,9 +413,9 @@ petal_status take(const Keys &keys, const answers *out, progress &came,
   });
 }
 
-/// Gives keys values, or takes as many of them as these say, by one of the C functions that do. `answers`, nullable, has room for all of them: 1 of a key of
-/// which the function says true, otherwise 0. `done` becomes how many keys, the first so many, were taken; returns of
-/// how many the function said true.
+/// Gives keys values, or takes as many of them as these say, by one of the C functions that do. `answers`, nullable,
+/// has room for all of them: 1 of a key of which the function says true, otherwise 0. `done` becomes how many keys, the
+/// first so many, were taken; returns of how many the function said true.
 template <class Handle, class Keys>
 result<std::size_t> give_values(Handle *handle,
                                 petal_status (*give)(Handle *, const petal_keys *, const std::uint64_t *, petal_answers *,

@@ -54,8 +54,8 @@ class policy {
   /// The name that tables keep beside the filters.
   const char *name() const noexcept { return petal_policy_name(get()); }
 
-  /// Appends the filter of the keys from `first` to `last`, which can be gone through twice, to a string. Keys are anything with `data()` and `size()`
-  /// whose bytes stay until this returns.
+  /// Appends the filter of the keys from `first` to `last`, which can be gone through twice, to a string. Keys are
+  /// anything with `data()` and `size()` whose bytes stay until this returns.
   template <class Iterator>
   void append_filter(Iterator first, Iterator last, std::string &to) const {
     std::vector<const char *> keys;

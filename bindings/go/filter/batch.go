@@ -111,8 +111,8 @@ func (f *Filter) ContainsBatch(keys Keys, found []bool) (count int, err error) {
 
 // InsertBatch inserts many keys in order: isNew[i] becomes what [Filter.Insert] says of key i, and count how many of
 // them are true. isNew may be nil, to count only; otherwise it has room for all, or nothing is done:
-// [ErrTooFewAnswers]. If keys cannot be inserted none is. Faster than single insertions where the filter is larger than the second-level
-// cache. Changes the filter.
+// [ErrTooFewAnswers]. If keys cannot be inserted none is. Faster than single insertions where the filter is larger than
+// the second-level cache. Changes the filter.
 func (f *Filter) InsertBatch(keys Keys, isNew []bool) (count int, err error) {
 	if err := room(isNew, keys.Len()); err != nil {
 		return 0, err

@@ -26,7 +26,8 @@
 //
 // A filter is not synchronised. Methods that only read it may run in many goroutines at once; those that change it need
 // it to themselves. Each method's comment says which it is. A program that was built with -race is told of a method
-// that changes a filter while another goroutine uses it. Filters that goroutines fill each for itself are merged in the end.
+// that changes a filter while another goroutine uses it. Filters that goroutines fill each for itself are merged in the
+// end.
 package filter
 
 import (

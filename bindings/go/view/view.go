@@ -2,12 +2,11 @@
 // where the processor has AVX2.
 //
 // It knows the kinds of filter bloom, split_block, blocked, fuse, ribbon, golomb, counting, scalable, hash_compaction,
-// signatures, exact_bits, cuckoo, quotient, vector_quotient and d_left, and the kinds of map bloomier, retrieval, approximator
-// and mutable_bloomier ([Map]); the error for any other names it. A filter is opened in place, over a mapped file ([Open]) or
-// over a slice ([Wrap]), or is copied into memory of its own ([Load], [Read]), where keys can be inserted too, into bloom,
-// split_block, blocked and counting.
-// Filters of the kinds that are bit arrays are made, merged and measured with package filter, all others and maps with
-// package petal or the command petal.
+// signatures, exact_bits, cuckoo, quotient, vector_quotient and d_left, and the kinds of map bloomier, retrieval,
+// approximator and mutable_bloomier ([Map]); the error for any other names it. A filter is opened in place, over a
+// mapped file ([Open]) or over a slice ([Wrap]), or is copied into memory of its own ([Load], [Read]), where keys can
+// be inserted too, into bloom, split_block, blocked and counting. Filters of the kinds that are bit arrays are made,
+// merged and measured with package filter, all others and maps with package petal or the command petal.
 //
 //	seen, err := view.Open("seen.petal", nil)
 //	if err != nil {

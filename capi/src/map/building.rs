@@ -1,8 +1,9 @@
 //! MAPS: BUILDING
 //!
-//! A map builder collects keys with their values, 24 bytes a key, and then makes the map, sized for
-//! exactly the distinct keys that came. Of a kind that is made empty it joins the values of a key. It takes the options of a builder of filters, and of its
-//! spec kind (0 is `PETAL_KIND_BLOOMIER`), false_positive_rate, hash function, seed, key, parameters.
+//! A map builder collects keys with their values, 24 bytes a key, and then makes the map, sized for exactly the
+//! distinct keys that came. Of a kind that is made empty it joins the values of a key. It takes the options of a
+//! builder of filters, and of its spec kind (0 is `PETAL_KIND_BLOOMIER`), false_positive_rate, hash function, seed,
+//! key, parameters.
 
 use super::{give, petal_map};
 use crate::boundary::{self, NO_ERROR, boundary, read_path};
@@ -42,7 +43,8 @@ pub unsafe extern "C" fn petal_map_builder_free(builder: *mut petal_map_builder)
 }
 
 /// Gives a key a value. To give it the same value again changes nothing; two different values of a key are found when
-/// the map is made, unless its kind is one that joins them. `PETAL_ERR_OUT_OF_RANGE` for a value that the parameter value_bits cannot hold. Since 0.1.
+/// the map is made, unless its kind is one that joins them. `PETAL_ERR_OUT_OF_RANGE` for a value that the parameter
+/// value_bits cannot hold. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_builder_put(
     builder: *mut petal_map_builder,

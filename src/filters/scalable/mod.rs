@@ -5,10 +5,11 @@
 //! a level follows that is `growth` times as large and `tightening` times as often wrong. [`crate::sizing::scalable`]
 //! says why the rate that was asked for then holds for ever, and [`schedule`] how large each level is.
 //!
-//! A level that follows needs a larger payload. Large payloads in memory of the filter's own become longer without being
-//! copied where the system can move pages (Linux), so that no insertion takes long; elsewhere the one that grows the
-//! filter copies it. An image in place cannot grow: it refuses keys ([`crate::Status::Full`]) when its last level has its capacity. So does any chain whose rate is so low
-//! that a further level would hold hardly more keys than the last one, for its many more bits ([`schedule`]).
+//! A level that follows needs a larger payload. Large payloads in memory of the filter's own become longer without
+//! being copied where the system can move pages (Linux), so that no insertion takes long; elsewhere the one that grows
+//! the filter copies it. An image in place cannot grow: it refuses keys ([`crate::Status::Full`]) when its last level
+//! has its capacity. So does any chain whose rate is so low that a further level would hold hardly more keys than the
+//! last one, for its many more bits ([`schedule`]).
 //!
 //! Keys that are found in any level take no room, so a filter does not grow from duplicates. Which level a key is in
 //! depends on when it came: filters of the same keys in another order are as good, but not equal.

@@ -22,8 +22,8 @@ pub fn flip_128(seed: u64) -> u64 {
     (0xdb97_9083_e96d_d4de_u64 ^ 0x1f67_b3b7_a4a4_4072).wrapping_add(spread(seed))
 }
 
-/// What the key is mixed with first for 64 bits: 16 bytes of XXH3's fixed secret, folded into 8, less the seed, whose upper half is
-/// mixed with its reversed lower half before.
+/// What the key is mixed with first for 64 bits: 16 bytes of XXH3's fixed secret, folded into 8, less the seed, whose
+/// upper half is mixed with its reversed lower half before.
 pub fn flip(seed: u64) -> u64 {
     (0x1cad_21f7_2c81_017c_u64 ^ 0xdb97_9083_e96d_d4de).wrapping_sub(spread(seed))
 }

@@ -343,7 +343,8 @@ mod tests {
             read.sort_unstable();
             assert_eq!(read, entries);
         }
-        // Of 100 key sets and 42 shapes each, one load was less than .92. Their median is .953 at least, whatever the shape.
+        // Of 100 key sets and 42 shapes each, one load was less than .92. Their median is .953 at least, whatever the
+        // shape.
         assert!(loads.iter().all(|load| *load > 0.9), "{loads:?}");
         let mean = loads.iter().sum::<f64>() / loads.len() as f64;
         assert!(mean > 0.955, "{mean}");

@@ -1,5 +1,5 @@
-// Command owners writes and reads filters of Go's bits-and-blooms and of Bitcoin's BIP 37 and BIP 158 by btcd; README.md says how it
-// is called and what it prints.
+// Command owners writes and reads filters of Go's bits-and-blooms and of Bitcoin's BIP 37 and BIP 158 by btcd;
+// README.md says how it is called and what it prints.
 package main
 
 import (

@@ -84,8 +84,9 @@ impl Case {
         }
     }
 
-    /// A spec of a filter that so many keys fit into: larger only of a kind that refuses or forgets more than its capacity. Copies of
-    /// a key that take places of their own have to be near each other, so that it takes more room for them.
+    /// A spec of a filter that so many keys fit into: larger only of a kind that refuses or forgets more than its
+    /// capacity. Copies of a key that take places of their own have to be near each other, so that it takes more room
+    /// for them.
     pub fn with_room(&self, spec: &Spec, keys: u64) -> Spec {
         let places = if self.row.copies.is_some() || self.may_lose() { 4 * keys } else { keys };
         match self.row.overfill {

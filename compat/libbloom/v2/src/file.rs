@@ -105,8 +105,8 @@ pub unsafe extern "C" fn bloom_save(bloom: *mut bloom, filename: *mut c_char) ->
 ///
 /// 1 without a name, 2 for a NULL struct, 3 where the file cannot be opened; 4 and 5 where its first nine bytes are
 /// missing or others, 6 and 7 the size of the struct, 8 where the struct is cut off, 9 for one of another major
-/// version, 10 without memory, 11 where bits are missing. These are libbloom's; it trusts the rest. 12, which it does not have,
-/// is for a file that says more bits than bytes hold.
+/// version, 10 without memory, 11 where bits are missing. These are libbloom's; it trusts the rest. 12, which it does
+/// not have, is for a file that says more bits than bytes hold.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bloom_load(bloom: *mut bloom, filename: *mut c_char) -> c_int {
     // SAFETY: a name ends with a NUL, and a filter has its size and is nobody else's meanwhile.

@@ -33,8 +33,8 @@ def numbers(words, first, last):
 
 
 def many_keys(*of):
-    """10^8 keys through pipelines into filters of a sort: none is missing, and of others as many are found as the formula
-    says of the keys that each shard got."""
+    """10^8 keys through pipelines into filters of a sort: none is missing, and of others as many are found as the
+    formula says of the keys that each shard got."""
     running = Server("--maxmemory", "0")
     at = ("--url", f"unix://{running.path}", "--shards", SHARDS)
     made, building = numbers(("redis", "build", *at, *of, "--fpr", RATE, "--capacity", KEYS, "seen"), 1, KEYS)
@@ -86,8 +86,8 @@ def part_kills():
     """Primaries and replicas killed at moments that a seed draws."""
     begun = time.monotonic()
     confirmed = kills.kill_at_random(KILLS, 20)
-    print(f"{KILLS} servers killed under load in {time.monotonic() - begun:.0f} s: all of {confirmed:,} items that WAIT "
-          "had confirmed are found after each", flush=True)
+    print(f"{KILLS} servers killed under load in {time.monotonic() - begun:.0f} s: all of {confirmed:,} items that "
+          "WAIT had confirmed are found after each", flush=True)
 
 
 def part_cluster():
@@ -145,8 +145,8 @@ def part_cluster():
     loading.join()
     for some in confirmed:
         assert cluster("PETAL.MEXISTS", "more", *some) == [1] * len(some)
-    print(f"a primary killed: all of {100 * len(confirmed):,} items that WAIT had confirmed are found; its replica took "
-          f"over after {taken:.1f} s; the command ended with {status}: {err.strip()}", flush=True)
+    print(f"a primary killed: all of {100 * len(confirmed):,} items that WAIT had confirmed are found; its replica "
+          f"took over after {taken:.1f} s; the command ended with {status}: {err.strip()}", flush=True)
     at = ("--url", f"127.0.0.1:{cluster.nodes[1].server.port}", "--shards", shards)
     status, _, err = command.run("redis", "build", *at, "--capacity", count, "after", keys)
     assert status == 0, err
