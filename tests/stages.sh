@@ -14,13 +14,13 @@ cd "$(dirname "$0")/.."
 
 # The stages of each lane and their budgets in seconds, on two cores where nothing was compiled before.
 lane_1="test-lint 60
-test-rust 480
+test-rust 720
 test-neon 300
 test-fuzz 300"
-lane_2="test-c 420
-test-sanitizers 420
-test-package 240
-test-go 240"
+lane_2="test-c 480
+test-sanitizers 480
+test-package 360
+test-go 330"
 
 case ${1-} in
 '') ;;
