@@ -315,7 +315,8 @@ pub unsafe extern "C" fn petal_filter_export_to(
 /// Writes the spec of an empty filter of a format, or of one for a builder, of the size that its owner would give it
 /// for `capacity` distinct keys at a false-positive rate inside (0, 1). `variant` is nullable: one of the format's.
 /// `seed` is that of its hash function, where it has one, otherwise 0. A key is for the caller to set.
-/// `PETAL_ERR_UNSUPPORTED` for a format without `PETAL_FORMAT_CREATE` and `PETAL_FORMAT_BUILD`. Since 0.1.
+/// `PETAL_ERR_UNSUPPORTED` for a format without `PETAL_FORMAT_CREATE` and `PETAL_FORMAT_BUILD`.
+/// Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_format_spec(
     format: *const c_char,

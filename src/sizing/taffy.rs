@@ -3,14 +3,14 @@
 //! An entry of which K bits of its hash are known is found by a random hash with probability 2^-K. No entry is inserted
 //! for a hash that is found, so that entries are found by different hashes, and the rate is the sum of all 2^-K, exactly.
 //!
-//! The table is `2^k` buckets in each of two tables, and becomes twice as large when `L` of its slots are taken. After
-//! i growths a prefix takes `k + i + f` bits of a hash, and an entry that is inserted then knows `T` more: `K_i = k + i
-//! + f + T`; hashes have 64 bits, so that there is an i after which there are no more growths. With `c = L 2^(k+3)` the
-//! first c keys add `c 2^-K_0` to the rate, and those of each later growth, half of what is there after it, `c 2^(i-1)
-//! 2^-K_i = c 2^-K_0 / 2`. So after X growths the rate is `c 2^-K_0 (1 + X/2)`: it rises, but only with the logarithm
-//! of the number of keys, and a filter that is to grow X times needs `lg(1 + X/2)` more bits of a key than one that is
-//! not. No filter that is not told how many keys there will be can do without that (Pagh, Segev and Wieder, "How to
-//! Approximate A Set Without Knowing Its Size In Advance", 2013).
+//! The table is `2^k` buckets in each of two tables, and becomes twice as large when `L` of its slots are taken. After i
+//! growths a prefix takes `k + i + f` bits of a hash, and an entry that is inserted then knows `T` more:
+//! `K_i = k + i + f + T`; hashes have 64 bits, so that there is an i after which there are no more growths. With
+//! `c = L 2^(k+3)` the first c keys add `c 2^-K_0` to the rate, and those of each later growth, half of what is there
+//! after it, `c 2^(i-1) 2^-K_i = c 2^-K_0 / 2`. So after X growths the rate is `c 2^-K_0 (1 + X/2)`: it rises, but only
+//! with the logarithm of the number of keys, and a filter that is to grow X times needs `lg(1 + X/2)` more bits of a key
+//! than one that is not. No filter that is not told how many keys there will be can do without that (Pagh, Segev and
+//! Wieder, "How to Approximate A Set Without Knowing Its Size In Advance", 2013).
 //!
 //! An entry becomes two in each growth once it has no bits left for a longer prefix. Those of growth i do so T growths
 //! later, when they are a `2^-(T+1)`-th part of all, and remain that part: space, and no rate.
