@@ -175,7 +175,7 @@ fn pieces(filter: &Filter) -> Result<(Vec<usize>, f64), String> {
     }
 }
 
-/// The same with `n` keys, in batches and one by one, of a filter that grew and of one of fixed size.
+/// Times insertions and lookups of `n` keys, in batches and one by one, in a filter that grew and one of fixed size.
 fn both(row: &Row, fixed: &Row, n: u64, effort: &Effort, buffer: &mut Buffer) -> Result<Record, String> {
     let mut random = Random::new(n);
     let (mut insert_ns, mut batch_insert_ns) = ([0.0; 2], [0.0; 2]);

@@ -79,7 +79,7 @@ fn keys_of(text: &str) -> Result<u64, String> {
 enum Part {
     /// Every kind that inserts, and other libraries, with one thread
     Kinds,
-    /// The same filters with two threads
+    /// Every kind that inserts, and other libraries, with two threads
     Threads,
     /// Filters and maps that are built from all of their keys
     Built,

@@ -69,7 +69,7 @@ impl Servers {
         Ok(servers)
     }
 
-    /// The same servers for another thread, with connections of its own.
+    /// A client of these servers for another thread, with connections of its own.
     pub fn again(&self) -> Servers {
         let nodes = self.nodes.iter().map(|node| Node { address: node.address.clone(), connection: None }).collect();
         Servers { info: self.info.clone(), nodes, owners: self.owners.clone() }

@@ -92,8 +92,8 @@ impl<T> Value<T> {
         })
     }
 
-    /// The same value for another key, without another's memory. The first of the two that is to be changed gets one of
-    /// its own before.
+    /// This value for another key too, without memory for a copy. Of the two keys that one gets a copy of its own, before
+    /// it changes, which is to be changed first.
     fn share(&self) -> Box<Value<T>> {
         let mut other = Value::of(Arc::clone(&self.value), Arc::clone(&self.holders));
         other.bytes = self.bytes;
