@@ -297,6 +297,8 @@ static void reading_only(petal_kind kind) {
           petal_filter_clear(reader, &error));
   REFUSED(PETAL_ERR_UNSUPPORTED, READING(PETAL_CAN_REMOVE, "open for reading|mode write"),
           petal_filter_remove_batch(reader, U64_KEYS(numbers, 3), NULL, &error));
+  REFUSED(PETAL_ERR_UNSUPPORTED, READING(PETAL_CAN_REJUVENATE, "open for reading|mode write"),
+          petal_filter_rejuvenate_batch(reader, U64_KEYS(numbers, 3), NULL, &error));
   REFUSED(PETAL_ERR_UNSUPPORTED, READING(PETAL_CAN_FOLD, "fold|mode load"), petal_filter_fold(reader, 2, &error));
   REFUSED_PLAIN(PETAL_ERR_UNSUPPORTED, petal_filter_insert(reader, "a", 1, NULL));
   guard(NULL);

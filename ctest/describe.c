@@ -152,7 +152,7 @@ static void spec_round_trip(void) {
 static void handles(petal_kind kind) {
   const uint64_t shared = PETAL_CAN_INSERT_SHARED;
   const uint64_t changes = PETAL_CAN_INSERT | PETAL_CAN_CLEAR | PETAL_CAN_MERGE | PETAL_CAN_INTERSECT | PETAL_CAN_FOLD |
-                           PETAL_CAN_REMOVE | PETAL_CAN_GROW | PETAL_CAN_RESIZE | PETAL_CAN_AGE;
+                           PETAL_CAN_REMOVE | PETAL_CAN_GROW | PETAL_CAN_RESIZE | PETAL_CAN_AGE | PETAL_CAN_REJUVENATE;
   petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = 100, .hash = PETAL_HASH_EXTERNAL};
   petal_filter *filter = check_filled(&spec, 0, 10), *reading = NULL, *writing = NULL;
   CHECK_EQUAL(describe(filter).state, PETAL_STATE_WRITABLE);

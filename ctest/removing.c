@@ -278,6 +278,100 @@ static void one_of_both(const petal_kind_info *info) {
   petal_filter_free(filter);
 }
 
+static uint64_t not_there(const petal_filter *filter, uint64_t keys) {
+  uint64_t lost = 0;
+  for (uint64_t i = 0; i < keys; i++) lost += !petal_filter_contains_u64(filter, check_key(i));
+  return lost;
+}
+
+/* Keys of a filter that has grown since they came are found by fewer others once they are rejuvenated, and stay. */
+static void rejuvenation(petal_kind kind) {
+  enum { MANY = 50000 };
+  petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = 100};
+  petal_filter *filter = NULL, *forms[3] = {NULL, NULL, NULL}, *batch = NULL;
+  CHECK_OK(petal_filter_new(&spec, &filter, NULL));
+  for (uint64_t i = 0; i < MANY; i++) CHECK_OK(petal_filter_insert_u64(filter, check_key(i), NULL));
+  CHECK_OK(petal_filter_copy(filter, &batch, NULL));
+
+  /* The three forms of a key are one; a second time there is nothing to do. */
+  for (int i = 0; i < 3; i++) CHECK_OK(petal_filter_copy(filter, &forms[i], NULL));
+  uint64_t key = check_key(0), hash = 0;
+  CHECK_OK(petal_filter_hash_u64(filter, key, &hash));
+  for (int times = 0; times < 2; times++) {
+    bool done[3] = {times == 1, times == 1, times == 1};
+    CHECK_OK(petal_filter_rejuvenate(forms[0], &key, sizeof key, &done[0]));
+    CHECK_OK(petal_filter_rejuvenate_u64(forms[1], key, &done[1]));
+    CHECK_OK(petal_filter_rejuvenate_hash(forms[2], hash, &done[2]));
+    for (int i = 0; i < 3; i++) {
+      CHECK_EQUAL(done[i], times == 0);
+      CHECK(!check_same_bits(forms[i], filter) && check_same_bits(forms[i], forms[0]));
+    }
+  }
+  for (int i = 0; i < 3; i++) petal_filter_free(forms[i]);
+
+  double before = statistics(filter).false_positive_rate;
+  uint64_t *numbers = malloc(MANY * sizeof *numbers), all = 0;
+  for (uint64_t i = 0; i < MANY; i++) {
+    bool rejuvenated = false;
+    CHECK_OK(petal_filter_rejuvenate_u64(filter, check_key(i), &rejuvenated));
+    all += rejuvenated;
+    numbers[i] = check_key(i);
+  }
+  CHECK(all > MANY / 4 && statistics(filter).false_positive_rate < 0.9 * before);
+  CHECK_EQUAL(check_keys(filter), MANY);
+  CHECK_EQUAL(not_there(filter, MANY), 0);
+  CHECK_OK(petal_filter_verify(filter, NULL));
+  petal_error error = {.struct_size = sizeof error};
+  petal_answers answers = ANSWERS(.bytes = NULL);
+  CHECK_OK(petal_filter_rejuvenate_batch(batch, U64_KEYS(numbers, MANY), &answers, &error));
+  CHECK_EQUAL(answers.true_count, all);
+  CHECK_EQUAL(answers.done, MANY);
+  CHECK(check_same_bits(filter, batch));
+  CHECK_OK(petal_filter_rejuvenate_batch(batch, U64_KEYS(numbers, MANY), NULL, NULL));
+
+  /* What certainly is not there is not rejuvenated, and what is removed afterwards is gone once. */
+  for (uint64_t i = MANY; i < MANY + 1000; i++) {
+    bool rejuvenated = true;
+    if (petal_filter_contains_u64(filter, check_key(i))) continue;
+    CHECK_OK(petal_filter_rejuvenate_u64(filter, check_key(i), &rejuvenated));
+    CHECK(!rejuvenated);
+  }
+  if (check_can(kind, PETAL_CAN_REMOVE)) {
+    for (uint64_t i = MANY / 2; i < MANY; i++) {
+      bool removed = false;
+      CHECK_OK(petal_filter_remove_u64(filter, check_key(i), &removed));
+      CHECK(removed);
+    }
+    CHECK_EQUAL(check_keys(filter), MANY / 2);
+    CHECK_EQUAL(not_there(filter, MANY / 2), 0);
+  }
+  free(numbers);
+  petal_filter_free(batch);
+  petal_filter_free(filter);
+}
+
+/* A kind that knows of all keys the same has nothing to rejuvenate, and says so. */
+static void no_rejuvenation(petal_kind kind) {
+  petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = 100};
+  petal_filter *filter = check_filled(&spec, 0, 10), *before = NULL;
+  CHECK_OK(petal_filter_copy(filter, &before, NULL));
+  bool rejuvenated = true;
+  uint64_t number = check_key(1), hash = 0;
+  CHECK_OK(petal_filter_hash_u64(filter, number, &hash));
+  CHECK_STATUS(petal_filter_rejuvenate(filter, &number, sizeof number, &rejuvenated), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_filter_rejuvenate_u64(filter, number, &rejuvenated), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_filter_rejuvenate_hash(filter, hash, &rejuvenated), PETAL_ERR_UNSUPPORTED);
+  CHECK(rejuvenated);
+  petal_error error = {.struct_size = sizeof error};
+  petal_answers answers = ANSWERS(.bytes = NULL);
+  CHECK_STATUS(petal_filter_rejuvenate_batch(filter, U64_KEYS(&number, 1), &answers, &error), PETAL_ERR_UNSUPPORTED);
+  CHECK_TEXT(error.message, "cannot rejuvenate keys");
+  CHECK_EQUAL(answers.done, 0);
+  CHECK(check_same_bits(filter, before));
+  petal_filter_free(before);
+  petal_filter_free(filter);
+}
+
 /* Kinds that cannot say so, and answer nothing wrong. */
 static void refused(petal_kind kind) {
   petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = 100};
@@ -352,6 +446,17 @@ int main(void) {
     for (uint32_t p = 0; p < info.parameter_count; p++) less += choices(&info, p);
   }
   CHECK(less > 0);
+  int rejuvenating = 0;
+  for (size_t i = 0; i < check_kind_count(); i++) {
+    petal_kind_info info = check_kind_info(check_kind(i));
+    if (info.capabilities & PETAL_CAN_REJUVENATE) {
+      rejuvenating++;
+      rejuvenation(info.kind);
+    } else {
+      no_rejuvenation(info.kind);
+    }
+  }
+  CHECK(rejuvenating > 0);
   for (size_t i = 0; i < check_kind_count(); i++) {
     petal_kind_info info = check_kind_info(check_kind(i));
     const uint64_t both = PETAL_CAN_REMOVE | PETAL_CAN_COUNT;

@@ -597,7 +597,7 @@ petal_status petal_filters_contain_hash(const petal_filter *const *filters,
 /*
  * FILTERS: REMOVING AND COUNTING
  *
- * For kinds that can: `PETAL_CAN_REMOVE` and `PETAL_CAN_COUNT`.
+ * For kinds that can: `PETAL_CAN_REMOVE`, `PETAL_CAN_COUNT` and `PETAL_CAN_REJUVENATE`.
  *
  * A removal takes back one insertion. If the key certainly is not there nothing changes, and `removed` becomes false.
  * Remove only what was inserted, and as often: of another key the filter may say "maybe", at its false-positive rate,
@@ -634,6 +634,13 @@ petal_status petal_filters_contain_hash(const petal_filter *const *filters,
  *
  * `quotient` counts without an end: a count that 64 bits do not hold is refused (`PETAL_ERR_FULL`), and a count is
  * that of all keys with one fingerprint.
+ *
+ * `aleph` knows less of a key with each growth after it came, and so finds it for more keys that are not there. A key
+ * that was looked up, and is there as whoever asked found out, can be rejuvenated: it gets what an insertion would give
+ * it now, in place of what it has. Nothing else changes by it, not how many keys there are, and the key is there at every
+ * moment, as all others are. Rejuvenate only what was inserted and not removed: another key, of which the filter says
+ * "maybe", would take what it is found by from a key that is there, and that one may be lost, as by a removal.
+ * It takes as long as a removal and an insertion.
  */
 
 /**
@@ -662,6 +669,36 @@ petal_status petal_filter_remove_batch(petal_filter *filter,
                                        const petal_keys *keys,
                                        petal_answers *answers,
                                        petal_error *error);
+
+/**
+ * Gives a key that is there what an insertion would give it now. `rejuvenated`, nullable, becomes false if that is as
+ * much already, or if the key certainly is not there: then nothing has changed. Of a key that is there several times
+ * one is given it. `PETAL_ERR_UNSUPPORTED` if the kind cannot; `PETAL_ERR_FULL` if there is no room for it: the key is
+ * there then as it was. Since 0.1.
+ */
+petal_status petal_filter_rejuvenate(petal_filter *filter, const void *key, size_t length, bool *rejuvenated);
+
+/**
+ * Gives a uint64_t key that is there what an insertion would give it now. `rejuvenated`, nullable, becomes false if
+ * that is as much already, or if the key certainly is not there. Since 0.1.
+ */
+petal_status petal_filter_rejuvenate_u64(petal_filter *filter, uint64_t key, bool *rejuvenated);
+
+/**
+ * Gives the key with this hash, which is there, what an insertion would give it now. `rejuvenated`, nullable, becomes
+ * false if that is as much already, or if the key certainly is not there. Since 0.1.
+ */
+petal_status petal_filter_rejuvenate_hash(petal_filter *filter, uint64_t hash, bool *rejuvenated);
+
+/**
+ * Gives each key, all of which are there, what an insertion would give it now, in order. `answers`, nullable: each is
+ * false if that is as much already, or if the key certainly is not there. On a failure the first `done` keys were
+ * taken. Since 0.1.
+ */
+petal_status petal_filter_rejuvenate_batch(petal_filter *filter,
+                                           const petal_keys *keys,
+                                           petal_answers *answers,
+                                           petal_error *error);
 
 /**
  * Counts how often a key was inserted, less how often it was removed; 0 is certain. `PETAL_ERR_UNSUPPORTED` if the
@@ -1094,6 +1131,10 @@ typedef uint32_t petal_kind;
  * kinds to those only who ask for it.
  */
 #define PETAL_MAY_LOSE_KEYS (1ull << 15)
+/**
+ * What it knows of keys that are there can be made as much as what it knows of new ones: `petal_filter_rejuvenate()`.
+ */
+#define PETAL_CAN_REJUVENATE (1ull << 16)
 
 /** The size of a name, with its final NUL. */
 #define PETAL_NAME_SIZE 32

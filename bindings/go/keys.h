@@ -31,6 +31,11 @@ static inline petal_status petal_go_remove(petal_filter *filter, const uint8_t *
 	return petal_filter_remove(filter, key, length, removed);
 }
 
+static inline petal_status petal_go_rejuvenate(petal_filter *filter, const uint8_t *key, size_t length,
+                                               bool *rejuvenated) {
+	return petal_filter_rejuvenate(filter, key, length, rejuvenated);
+}
+
 static inline petal_status petal_go_insert_times(petal_filter *filter, const uint8_t *key, size_t length, uint64_t times,
                                                  bool *is_new) {
 	return petal_filter_insert_times(filter, key, length, times, is_new);
@@ -169,6 +174,7 @@ typedef enum {
 	PETAL_GO_INSERT,
 	PETAL_GO_INSERT_SHARED,
 	PETAL_GO_REMOVE,
+	PETAL_GO_REJUVENATE,
 	PETAL_GO_ADD
 } petal_go_verb;
 typedef struct {
@@ -200,6 +206,8 @@ static inline petal_status petal_go_batch(petal_go_verb verb, petal_filter *filt
 	                          ? petal_filter_insert_shared_batch(filter, &keys, wanted, error)
 	                      : verb == PETAL_GO_REMOVE
 	                          ? petal_filter_remove_batch(filter, &keys, wanted, error)
+	                      : verb == PETAL_GO_REJUVENATE
+	                          ? petal_filter_rejuvenate_batch(filter, &keys, wanted, error)
 	                          : petal_builder_add_batch(builder, &keys, wanted, error);
 	taken->true_count = answers.true_count;
 	taken->done = asked ? answers.done : status == PETAL_OK ? count : 0;

@@ -49,6 +49,8 @@ const (
 	CanAge Capabilities = C.PETAL_CAN_AGE
 	// MayLoseKeys is no ability, but a warning: lookups may say of keys that are there that they are not.
 	MayLoseKeys Capabilities = C.PETAL_MAY_LOSE_KEYS
+	// CanRejuvenate is that of [Filter.Rejuvenate] and its like.
+	CanRejuvenate Capabilities = C.PETAL_CAN_REJUVENATE
 )
 
 // Has says whether all of other are among the capabilities.

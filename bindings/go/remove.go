@@ -9,6 +9,12 @@ package petal
 #cgo nocallback petal_filter_remove_u64
 #cgo noescape petal_filter_remove_hash
 #cgo nocallback petal_filter_remove_hash
+#cgo noescape petal_go_rejuvenate
+#cgo nocallback petal_go_rejuvenate
+#cgo noescape petal_filter_rejuvenate_u64
+#cgo nocallback petal_filter_rejuvenate_u64
+#cgo noescape petal_filter_rejuvenate_hash
+#cgo nocallback petal_filter_rejuvenate_hash
 #cgo noescape petal_go_count
 #cgo nocallback petal_go_count
 #cgo noescape petal_filter_count_u64
@@ -64,6 +70,51 @@ func (f *Filter) RemoveHash(hash uint64) (removed bool, err error) {
 // be nil. On a failure the first answers.Done keys were taken. Changes the filter.
 func (f *Filter) RemoveBatch(keys Keys, answers *Answers) error {
 	err := runBatch("petal.Filter.RemoveBatch", C.PETAL_GO_REMOVE, f.toChange(), nil, keys, answers)
+	runtime.KeepAlive(f)
+	return err
+}
+
+// Rejuvenate gives a key that is there what an insertion would give it now: a kind that knows less of keys the longer
+// they are there finds it for as few other keys then as a new one. rejuvenated is false if that is as much already, or if
+// the key certainly is not there: then nothing has changed. Rejuvenate only what was inserted and not removed: another
+// key, of which the filter says that it may be there, takes what a key that is there is found by. [ErrUnsupported]
+// without [CanRejuvenate]; [ErrFull] if there is no room for it, and the key is there then as it was. Changes the filter.
+func (f *Filter) Rejuvenate(key []byte) (rejuvenated bool, err error) {
+	var done C.bool
+	status := C.petal_go_rejuvenate(f.toChange(), bytesOf(key), C.size_t(len(key)), &done)
+	runtime.KeepAlive(f)
+	return bool(done), statusError("petal.Filter.Rejuvenate", status)
+}
+
+// RejuvenateString is [Filter.Rejuvenate] of a string's bytes.
+func (f *Filter) RejuvenateString(key string) (rejuvenated bool, err error) {
+	var done C.bool
+	status := C.petal_go_rejuvenate(f.toChange(), textOf(key), C.size_t(len(key)), &done)
+	runtime.KeepAlive(f)
+	return bool(done), statusError("petal.Filter.RejuvenateString", status)
+}
+
+// RejuvenateUint64 is [Filter.Rejuvenate] of a number, which is the same key as its eight little-endian bytes.
+func (f *Filter) RejuvenateUint64(key uint64) (rejuvenated bool, err error) {
+	var done C.bool
+	status := C.petal_filter_rejuvenate_u64(f.toChange(), C.uint64_t(key), &done)
+	runtime.KeepAlive(f)
+	return bool(done), statusError("petal.Filter.RejuvenateUint64", status)
+}
+
+// RejuvenateHash is [Filter.Rejuvenate] of a key by its hash.
+func (f *Filter) RejuvenateHash(hash uint64) (rejuvenated bool, err error) {
+	var done C.bool
+	status := C.petal_filter_rejuvenate_hash(f.toChange(), C.uint64_t(hash), &done)
+	runtime.KeepAlive(f)
+	return bool(done), statusError("petal.Filter.RejuvenateHash", status)
+}
+
+// RejuvenateBatch gives each key, all of which are there, what an insertion would give it now, in order: answer i is what
+// [Filter.Rejuvenate] says of key i. answers may be nil. On a failure the first answers.Done keys were taken. Changes the
+// filter.
+func (f *Filter) RejuvenateBatch(keys Keys, answers *Answers) error {
+	err := runBatch("petal.Filter.RejuvenateBatch", C.PETAL_GO_REJUVENATE, f.toChange(), nil, keys, answers)
 	runtime.KeepAlive(f)
 	return err
 }

@@ -183,6 +183,51 @@ func TestResize(t *testing.T) {
 	check(t, f.Close())
 }
 
+func TestRejuvenate(t *testing.T) {
+	f := must(New(Spec{Kind: "aleph", Capacity: 100}))
+	if can := f.Capabilities(); !can.Has(CanRejuvenate) {
+		t.Errorf("it can %v", can)
+	}
+	must(f.InsertString("apple"))
+	keys := make([]uint64, 50_000)
+	for i := range keys {
+		keys[i] = uint64(i)
+	}
+	check(t, f.InsertBatch(Uint64Keys(keys), nil))
+	// Once it is young it is as young as it can be.
+	first := []bool{must(f.RejuvenateString("apple")), must(f.RejuvenateUint64(0)), must(f.RejuvenateUint64(1))}
+	again := []bool{
+		must(f.Rejuvenate([]byte("apple"))), must(f.RejuvenateHash(must(f.HashUint64(0)))),
+		must(f.Rejuvenate([]byte{1, 0, 0, 0, 0, 0, 0, 0})),
+	}
+	for i := range first {
+		if !first[i] || again[i] {
+			t.Errorf("key %d: %v, and again %v", i, first[i], again[i])
+		}
+	}
+	before := must(f.Statistics()).FalsePositiveRate
+	answers := Answers{Bools: make([]bool, len(keys))}
+	check(t, f.RejuvenateBatch(Uint64Keys(keys), &answers))
+	if answers.Done != len(keys) || answers.TrueCount < len(keys)/4 || answers.Bools[0] {
+		t.Errorf("%d of %d were rejuvenated", answers.TrueCount, answers.Done)
+	}
+	if now := must(f.Statistics()).FalsePositiveRate; now > 0.9*before {
+		t.Errorf("the rate was %v and is %v", before, now)
+	}
+	check(t, f.RejuvenateBatch(Uint64Keys(keys), nil))
+	check(t, f.ContainsBatch(Uint64Keys(keys), &answers))
+	if answers.TrueCount != len(keys) || must(f.Describe()).Offered != uint64(len(keys)+1) {
+		t.Errorf("%d of %d keys are there", answers.TrueCount, len(keys))
+	}
+	check(t, f.Close())
+
+	f = must(New(Spec{Capacity: 100}))
+	_, err := f.RejuvenateString("apple")
+	wants(t, err, ErrUnsupported)
+	wants(t, f.RejuvenateBatch(Uint64Keys(keys), nil), ErrUnsupported)
+	check(t, f.Close())
+}
+
 func TestAdvance(t *testing.T) {
 	for _, kind := range []string{"rotating", "age_partitioned"} {
 		f := must(New(Spec{Kind: kind, Capacity: 1000, Parameters: map[string]string{"clock": "steps"}}))

@@ -31,7 +31,7 @@ var (
 	// By bit.
 	abilityNames = []string{
 		"insert", "clear", "merge", "intersect", "fold", "estimate", "remove", "count", "grow", "insert_shared",
-		"put", "replace", "enumerate", "resize", "age", "may_lose_keys",
+		"put", "replace", "enumerate", "resize", "age", "may_lose_keys", "rejuvenate",
 	}
 )
 

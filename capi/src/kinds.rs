@@ -48,6 +48,8 @@ pub const PETAL_CAN_AGE: u64 = 1 << 14;
 /// No ability, but a warning: lookups may say of keys that are there that they are not. `petal_plan()` proposes such
 /// kinds to those only who ask for it.
 pub const PETAL_MAY_LOSE_KEYS: u64 = 1 << 15;
+/// What it knows of keys that are there can be made as much as what it knows of new ones: `petal_filter_rejuvenate()`.
+pub const PETAL_CAN_REJUVENATE: u64 = 1 << 16;
 
 const _: () = {
     assert!(PETAL_CAN_REMOVE == Capabilities::REMOVE.0 && PETAL_CAN_COUNT == Capabilities::COUNT.0);
@@ -57,6 +59,7 @@ const _: () = {
     assert!(PETAL_CAN_ENUMERATE == Capabilities::ENUMERATE.0 && PETAL_CAN_RESIZE == Capabilities::RESIZE.0);
     assert!(PETAL_CAN_AGE == Capabilities::AGE.0);
     assert!(PETAL_MAY_LOSE_KEYS == Capabilities::MAY_LOSE_KEYS.0);
+    assert!(PETAL_CAN_REJUVENATE == Capabilities::REJUVENATE.0);
     assert!(PETAL_CAN_INSERT == Capabilities::INSERT.0 && PETAL_CAN_CLEAR == Capabilities::CLEAR.0);
     assert!(PETAL_CAN_MERGE == Capabilities::MERGE.0 && PETAL_CAN_INTERSECT == Capabilities::INTERSECT.0);
     assert!(PETAL_CAN_FOLD == Capabilities::FOLD.0 && PETAL_CAN_ESTIMATE == Capabilities::ESTIMATE.0);

@@ -141,6 +141,7 @@ pub fn change(filter: &Filter) {
         }
         let _ = often.verify();
     }
+    rejuvenate(&copy, is_scattered);
     if can(&copy, Capabilities::AGE) {
         let mut aged = copy.copy().expect("small");
         aged.advance(1).expect("it can");
@@ -203,6 +204,30 @@ fn remove(filter: &Filter, is_scattered: bool) {
         }
     }
     assert!(one_by_one.equals(&at_once), "a batch is not its keys one by one");
+}
+
+/// Rejuvenates in a copy what is there and what is not, one by one and in a batch.
+fn rejuvenate(filter: &Filter, is_scattered: bool) {
+    let (mut one_by_one, mut at_once) = (filter.copy().expect("small"), filter.copy().expect("small"));
+    let hashes = taken(filter);
+    let Taken { keys, outcome } = at_once.rejuvenate_batch(&Keys::Hashes(&hashes), None);
+    let can = can(filter, Capabilities::REJUVENATE);
+    for hash in hashes.into_iter().take(if can { keys } else { 1 }) {
+        let found = one_by_one.contains_hash(hash);
+        match one_by_one.rejuvenate_hash(hash) {
+            Ok(changed) => assert!(found || !changed || is_scattered, "what is not there is rejuvenated"),
+            Err(error) => assert_eq!((error.status(), can, keys), (Status::Unsupported, false, 0)),
+        }
+        assert!(one_by_one.contains_hash(hash) == found || is_scattered, "a rejuvenated key is lost");
+    }
+    match outcome {
+        Ok(()) => {
+            assert_eq!((can, keys), (true, hashes.len()));
+            assert!(one_by_one.equals(&at_once), "a batch is not its keys one by one");
+        }
+        // Part of it may have grown before it was full.
+        Err(error) => assert!(!can || error.status() == Status::Full, "{error}"),
+    }
 }
 
 /// Whether the key was new; `None` if the filter cannot insert, or is full.

@@ -251,6 +251,7 @@ fn run(input: &mut Unstructured) -> Result<()> {
             11 => slot
                 .reopen(*input.choose(&[Mode::Load, Mode::Read, Mode::Write, Mode::Share])?, bool::arbitrary(input)?),
             12 => slot.close(),
+            13 if slot.can(Capabilities::REJUVENATE) && slot.count % 2 == 1 => rejuvenate(slot, input)?,
             13 => remove(slot, input)?,
             14 => remove_batch(slot, input)?,
             15 => count(slot, input)?,
@@ -429,6 +430,31 @@ fn remove(slot: &mut Slot, input: &mut Unstructured) -> Result<()> {
         assert_eq!(removed, before.contains_hash(hash), "what may be there is removed, and nothing else");
         assert!(removed || slot.filter.equals(&before), "a removal that was refused changed something");
         slot.note_removed(hash, removed);
+    }
+    Ok(())
+}
+
+/// Only of keys that are there, or certainly are not: any other may take what another key is found by.
+fn rejuvenate(slot: &mut Slot, input: &mut Unstructured) -> Result<()> {
+    let key = Key::arbitrary(input)?;
+    let hash = key.hash(&slot.filter);
+    let is_there = hash.is_some_and(|hash| slot.hashes.contains_key(&hash));
+    if !is_there && hash.is_some_and(|hash| slot.filter.contains_hash(hash)) {
+        return Ok(());
+    }
+    let before = slot.filter.copy().expect("small");
+    let changed = slot.attempt(hash.is_some(), |filter| {
+        let filter = core::cell::RefCell::new(filter);
+        key.ask(
+            |key| filter.borrow_mut().rejuvenate(key),
+            |key| filter.borrow_mut().rejuvenate_u64(key),
+            |hash| filter.borrow_mut().rejuvenate_hash(hash),
+        )
+    });
+    if let (Some(changed), Some(hash)) = (changed, hash) {
+        assert_eq!(changed, !slot.filter.equals(&before), "it changes something exactly if it says so");
+        assert!(is_there || !changed, "a key that is not there is rejuvenated");
+        assert!(!changed || !slot.filter.rejuvenate_hash(hash).expect("it can"), "it is rejuvenated twice");
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ mod across;
 mod combine;
 mod compact;
 mod keyed;
+mod rejuvenate;
 mod stored;
 mod times;
 

@@ -47,6 +47,9 @@ impl Capabilities {
     /// [`plan`](crate::plan) proposes such kinds to those only who ask for it.
     pub const MAY_LOSE_KEYS: Capabilities = Capabilities(1 << 15);
 
+    /// What it knows of a key that has been there for long can be made as much as what it knows of a new one.
+    pub const REJUVENATE: Capabilities = Capabilities(1 << 16);
+
     /// What changes a filter or a map, and what a handle for reading cannot do.
     pub const WRITING: Capabilities = Capabilities::INSERT
         .with(Capabilities::CLEAR)
@@ -54,6 +57,7 @@ impl Capabilities {
         .with(Capabilities::INTERSECT)
         .with(Capabilities::FOLD)
         .with(Capabilities::REMOVE)
+        .with(Capabilities::REJUVENATE)
         .with(Capabilities::GROW)
         .with(Capabilities::RESIZE)
         .with(Capabilities::AGE)
@@ -64,7 +68,7 @@ impl Capabilities {
     pub const RESIZING: Capabilities = Capabilities::FOLD.with(Capabilities::GROW).with(Capabilities::RESIZE);
 
     /// Every capability with its name.
-    pub const ALL: [(&'static str, Capabilities); 16] = [
+    pub const ALL: [(&'static str, Capabilities); 17] = [
         ("insert", Capabilities::INSERT),
         ("clear", Capabilities::CLEAR),
         ("merge", Capabilities::MERGE),
@@ -81,6 +85,7 @@ impl Capabilities {
         ("resize", Capabilities::RESIZE),
         ("age", Capabilities::AGE),
         ("may_lose_keys", Capabilities::MAY_LOSE_KEYS),
+        ("rejuvenate", Capabilities::REJUVENATE),
     ];
 
     /// Whether all of `other` is in this set.

@@ -96,6 +96,24 @@ pub trait Remove {
     }
 }
 
+/// Knows less of keys the longer they are there, and can be told to know as much of one as of a new one.
+pub trait Rejuvenate {
+    /// Gives a hash that is there what an insertion would give it now, in place of what one of its insertions left. Whether
+    /// that changed anything: false if that is as much already, or if the hash certainly is not there. True does not
+    /// prove that it was: only what was inserted and not removed may be rejuvenated, and of another hash the kind takes
+    /// from another key what that is found by. No other key is lost, and none is not found meanwhile; how often keys are
+    /// there stays as it is.
+    ///
+    /// # Errors
+    /// As [`Insert::insert_one`]: the hash is there then as it was.
+    fn rejuvenate_one(&mut self, hash: u64) -> Result<bool>;
+
+    /// Rejuvenates the keys of a batch, in order, and says of each whether [`Rejuvenate::rejuvenate_one`] changed anything.
+    fn rejuvenate_many(&mut self, batch: &mut dyn Batch) -> Taken {
+        one_by_one(batch, |hash| self.rejuvenate_one(hash))
+    }
+}
+
 /// Counts how often a key was inserted, less how often it was removed.
 pub trait Count {
     /// The greatest count that it tells; what is more counts as this.

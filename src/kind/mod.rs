@@ -1,10 +1,10 @@
 //! What a kind implements. This room knows no kind; what callers use is [`crate::Filter`] and [`crate::Map`].
 //!
 //! A kind is a type over a [`Base`] (header, hasher and the words of the payload) that implements [`Kind`], and of the
-//! facets those it can do: [`Insert`], [`SharedInsert`], [`Remove`], [`Count`], [`Grow`], [`Merge`], [`Intersect`],
-//! [`Fold`], [`Resize`], [`Age`], [`Cardinality`], [`Overlap`], [`Enumerate`], [`KeyedKind`]. Its [`Row`] says the rest:
-//! how a filter of it comes to be, its sizes, its parameters, its false-positive rate, and the properties that tests
-//! ask for.
+//! facets those it can do: [`Insert`], [`SharedInsert`], [`Remove`], [`Rejuvenate`], [`Count`], [`Grow`], [`Merge`],
+//! [`Intersect`], [`Fold`], [`Resize`], [`Age`], [`Cardinality`], [`Overlap`], [`Enumerate`], [`KeyedKind`]. Its [`Row`]
+//! says the rest: how a filter of it comes to be, its sizes, its parameters, its false-positive rate, and the properties
+//! that tests ask for.
 //!
 //! Two rules for payloads. An empty one is all zeros. What changes with the keys lies in the payload and not in the
 //! header, whose first part never changes: a kind that keeps state beside its places has the payload's last line for
@@ -28,8 +28,8 @@ pub use capabilities::Capabilities;
 pub(crate) use change::{change_many, change_one, change_words, mark, mark_one};
 pub(crate) use facets::one_by_one;
 pub use facets::{
-    Age, Cardinality, Count, Enumerate, Fold, Grow, Insert, Intersect, KeyedKind, Merge, Overlap, Remove, Resize,
-    SharedInsert,
+    Age, Cardinality, Count, Enumerate, Fold, Grow, Insert, Intersect, KeyedKind, Merge, Overlap, Rejuvenate, Remove,
+    Resize, SharedInsert,
 };
 pub use map_kind::MapKind;
 pub(crate) use map_kind::{Verb, check_value, mark_entries};
@@ -120,6 +120,11 @@ pub trait Kind: Payload {
 
     /// Removal, for the kinds that can.
     fn as_remove(&mut self) -> Option<&mut dyn Remove> {
+        None
+    }
+
+    /// Rejuvenation, for the kinds that can.
+    fn as_rejuvenate(&mut self) -> Option<&mut dyn Rejuvenate> {
         None
     }
 

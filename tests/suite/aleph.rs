@@ -4,7 +4,9 @@ use crate::common::{hash_of, image, mix};
 use petal::sizing::aleph::{Growing, Regime};
 use petal::{Answers, Filter, Image, Keys, Mode, OpenOptions, Spec, Status};
 use petal::{create, estimate, load, open_buffer, registry};
+use std::collections::HashMap;
 use std::ptr::NonNull;
+use std::sync::atomic::Ordering;
 
 fn row() -> &'static petal::Row {
     registry::find_name("aleph").unwrap()
@@ -331,6 +333,7 @@ fn forged_payloads_do_no_harm() {
         let mut copy = filter.copy().unwrap();
         for i in 0..1000 {
             filter.contains_hash(mix(i));
+            let _ = filter.rejuvenate_hash(hash_of(&spec, 3 * i));
             let _ = filter.remove_hash(hash_of(&spec, 2 * i));
             let _ = filter.insert_hash(mix(i ^ 1 << 40));
         }
@@ -357,4 +360,288 @@ fn regimes_are_those_of_the_paper() {
     assert_eq!(growing(Regime::Predictive).fingerprint_bits(10), 10);
     let predictive = growing(Regime::Predictive).false_positive_rate(keys(10));
     assert!(predictive < first * 1.1, "{predictive}, {first}");
+}
+
+// ---- Rejuvenating ------------------------------------------------------------------------------------------------
+
+/// How many different mothers of void entries there are.
+fn mothers(filter: &Filter) -> u64 {
+    let words = filter.base().words().shared();
+    words[words.len() - 8].load(Ordering::Relaxed)
+}
+
+/// How many bits of its hash an insertion of now keeps, where no segment is divided.
+fn known(filter: &Filter) -> u32 {
+    let [bits, doublings, slot_bits, .., 0, regime, _] = filter.base().geometry().words else {
+        panic!("it is dividing")
+    };
+    let regime = [Regime::Fixed, Regime::Widening, Regime::Predictive][regime as usize];
+    let growing = Growing { slot_bits: slot_bits as u32, bits: bits as u32, doublings: doublings as u32, regime };
+    growing.slot_bits + growths(filter) + growing.fingerprint_bits(growths(filter))
+}
+
+/// What a filter is by its definition: the first so many bits of hashes, and how often each of them is there.
+#[derive(Default)]
+struct Prefixes {
+    all: HashMap<(u32, u64), u64>,
+}
+
+impl Prefixes {
+    fn of(hash: u64, bits: u32) -> (u32, u64) {
+        (bits, mix(hash) & ((1 << bits) - 1))
+    }
+
+    /// The bits of the longest that a hash begins with.
+    fn longest(&self, hash: u64) -> Option<u32> {
+        (0..40).rev().find(|bits| self.all.contains_key(&Prefixes::of(hash, *bits)))
+    }
+
+    fn add(&mut self, hash: u64, bits: u32) {
+        *self.all.entry(Prefixes::of(hash, bits)).or_default() += 1;
+    }
+
+    fn take(&mut self, hash: u64, bits: u32) {
+        let prefix = Prefixes::of(hash, bits);
+        match self.all.get_mut(&prefix) {
+            Some(1) => drop(self.all.remove(&prefix)),
+            times => *times.unwrap() -= 1,
+        }
+    }
+}
+
+/// Beside the multiset of prefixes, with so short fingerprints that a key mostly finds those of others as well: each
+/// insertion, removal and rejuvenation does there what it does here, no key that is there is ever lost, and after each
+/// growth exactly the hashes are found that a prefix is of.
+#[test]
+fn rejuvenations_are_those_of_a_multiset_of_prefixes() {
+    let (mut all_void, mut all_of_others) = (0, 0);
+    for parameters in [
+        &[("fingerprint_bits", 2.0), ("regime", 0.0), ("doublings", 12.0)][..],
+        &[("fingerprint_bits", 4.0), ("regime", 0.0), ("doublings", 12.0)],
+        &[("fingerprint_bits", 2.0)],
+        &[("fingerprint_bits", 2.0), ("regime", 2.0), ("doublings", 8.0)],
+    ] {
+        // One segment, of which the growths are those of the filter.
+        let spec = spec(57, 0.0, parameters);
+        let (mut filter, mut model) = (create(&spec).unwrap(), Prefixes::default());
+        let (mut keys, mut next, mut random): (Vec<u64>, u64, u64) = (Vec::new(), 0, 0);
+        let (mut grown, mut rejuvenated, mut of_void, mut of_others) = (0, 0, 0, 0);
+        for step in 0..30_000 {
+            random = mix(random ^ 0x5eed).wrapping_add(step);
+            let (before, some) = (growths(&filter), (random >> 20) as usize % keys.len().max(1));
+            match random % 16 {
+                // The same key again at times.
+                0..8 if before < 7 || filter.kind().as_grow().unwrap().room() > 8 => {
+                    let key = if random % 64 == 0 && !keys.is_empty() { keys[some] } else { next };
+                    next += 1;
+                    let hash = hash_of(&spec, key);
+                    let was_there = filter.contains_hash(hash);
+                    match filter.insert_hash(hash) {
+                        Ok(new) => assert_eq!(new, !was_there),
+                        Err(error) => {
+                            assert!(error.status() == Status::Full && before >= 6, "{error}");
+                            continue;
+                        }
+                    }
+                    model.add(hash, known(&filter));
+                    keys.push(key);
+                    if growths(&filter) > before {
+                        grown += 1;
+                        let address = 6 + growths(&filter);
+                        let voids = model.all.keys().filter(|(bits, _)| *bits <= address).count();
+                        assert_eq!(mothers(&filter), voids as u64);
+                        for i in 0..4000 {
+                            let hash = mix(i ^ step << 20);
+                            assert_eq!(filter.contains_hash(hash), model.longest(hash).is_some());
+                        }
+                    }
+                }
+                8..11 if !keys.is_empty() => {
+                    let hash = hash_of(&spec, keys.swap_remove(some));
+                    assert!(filter.remove_hash(hash).unwrap());
+                    model.take(hash, model.longest(hash).unwrap());
+                }
+                _ if !keys.is_empty() => {
+                    let hash = hash_of(&spec, keys[some]);
+                    let (longest, count) = (model.longest(hash).unwrap(), filter.base().count());
+                    let is_void = longest <= 6 + before;
+                    let is_changed = filter.rejuvenate_hash(hash).unwrap();
+                    assert_eq!(is_changed, longest < known(&filter), "{parameters:?}: {longest} bits were known");
+                    if is_changed {
+                        model.take(hash, longest);
+                        model.add(hash, known(&filter));
+                        rejuvenated += 1;
+                        of_void += u64::from(is_void);
+                        of_others +=
+                            u64::from((0..longest).any(|bits| model.all.contains_key(&Prefixes::of(hash, bits))));
+                    }
+                    assert!(filter.contains_hash(hash));
+                    assert_eq!(filter.base().count(), count);
+                }
+                // Nothing of what is not there is rejuvenated: copies of a void entry that nobody has.
+                _ => {}
+            }
+            if step % 500 == 0 {
+                assert_all(&filter, keys.iter().copied());
+                assert!(keys.iter().all(|key| model.longest(hash_of(&spec, *key)).is_some()));
+                for i in 0..500 {
+                    let hash = mix(i ^ step << 20);
+                    let is_there = model.longest(hash).is_some();
+                    assert!(filter.contains_hash(hash) || !is_there);
+                    if !is_there {
+                        let taken = filter.measure().taken;
+                        assert!(!filter.rejuvenate_hash(hash).unwrap());
+                        assert_eq!(filter.measure().taken, taken);
+                    }
+                }
+                filter.verify().unwrap();
+            }
+        }
+        assert!(grown >= 6 && rejuvenated > 50, "{parameters:?}: {grown} growths, {rejuvenated} rejuvenations");
+        println!("{parameters:?}: {rejuvenated}, {of_void} of them void, {of_others} found by several entries");
+        (all_void, all_of_others) = (all_void + of_void, all_of_others + of_others);
+        for key in keys {
+            assert!(filter.remove_hash(hash_of(&spec, key)).unwrap());
+        }
+        assert_eq!(filter.base().count(), 0);
+        assert_eq!(mothers(&filter), 0);
+        filter.verify().unwrap();
+    }
+    assert!(all_void > 300 && all_of_others > 300, "{all_void} void ones, {all_of_others} found by several entries");
+}
+
+/// Once all keys were rejuvenated the rate is that of as many new ones; of void entries hardly a mother is left, and
+/// after the next growth hardly a copy.
+#[test]
+fn rejuvenated_keys_are_as_good_as_new_ones() {
+    for (parameters, expected_growths) in [
+        (&[("fingerprint_bits", 8.0), ("regime", 0.0), ("doublings", 20.0)][..], 10),
+        (&[("fingerprint_bits", 5.0)], 10),
+    ] {
+        let spec = spec(57, 0.0, parameters);
+        let mut filter = create(&spec).unwrap();
+        let mut keys = 0;
+        while growths(&filter) < expected_growths || filter.base().geometry().words[5] == 1 {
+            insert(&mut filter, keys..keys + 50);
+            keys += 50;
+        }
+        insert(&mut filter, keys..keys + 15_000);
+        keys += 15_000;
+        let new_rate = |filter: &Filter| 1.0 - (-(keys as f64) * (-f64::from(known(filter))).exp2()).exp();
+        let (voids, old) = (mothers(&filter), filter.measure());
+        let expected = filter.expected_false_positive_rate(keys);
+        assert!((old.false_positive_rate / expected - 1.0).abs() < 0.05, "{parameters:?}: {old:?}, {expected}");
+        assert!(old.false_positive_rate > 1.5 * new_rate(&filter), "{old:?}");
+        let copies = old.taken - keys + voids;
+        assert!(voids > 50 && copies > voids, "{voids} void ones with {copies} copies");
+
+        let (geometry, count) = (*filter.base().geometry(), filter.base().count());
+        let hashes: Vec<u64> = (0..keys).map(|i| hash_of(&spec, i)).collect();
+        let mut answers = Answers::default();
+        filter.rejuvenate_batch(&Keys::Hashes(&hashes), Some(&mut answers)).outcome.unwrap();
+        assert_eq!((*filter.base().geometry(), filter.base().count()), (geometry, count), "nothing grows for it");
+        assert!(answers.true_count > keys / 4 && answers.done as u64 == keys);
+        assert_all(&filter, 0..keys);
+        filter.verify().unwrap();
+        // A key that finds the new entry of another one keeps its old one: so rarely as keys are found wrongly.
+        assert!(mothers(&filter) <= voids / 20, "{} mothers of {voids} are left", mothers(&filter));
+
+        // Copies of void entries in other places are left until they grow.
+        let known_then = known(&filter);
+        while growths(&filter) == expected_growths || filter.base().geometry().words[5] == 1 {
+            let fresh = (1 << 40) + filter.base().count();
+            insert(&mut filter, fresh..fresh + 50);
+        }
+        let (measure, all) = (filter.measure(), filter.base().count());
+        let left = measure.taken.abs_diff(all);
+        assert!(left < copies / 10, "{parameters:?}: {left} copies of {copies} are left");
+        // Those that came after it grew know more, and are few.
+        let fresh_rate = {
+            let mut fresh = create(&spec).unwrap();
+            insert(&mut fresh, 0..all);
+            fresh.measure().false_positive_rate
+        };
+        let rate = measure.false_positive_rate;
+        let expected = 1.0 - (-(all as f64) * (-f64::from(known_then)).exp2()).exp();
+        assert!(rate < 1.02 * expected && rate < 0.7 * fresh_rate, "{parameters:?}: {rate}, {expected}, {fresh_rate}");
+        assert_all(&filter, 0..keys);
+        // What is removed then is all of it.
+        hashes.iter().for_each(|hash| assert!(filter.remove_hash(*hash).unwrap()));
+        assert_all(&filter, (1 << 40) + count..(1 << 40) + all);
+        filter.verify().unwrap();
+    }
+}
+
+/// Of a key that is there several times one is rejuvenated, which takes a slot more: the filter grows for it, and where
+/// it cannot it refuses, and nothing has changed.
+#[test]
+fn a_rejuvenation_without_room_grows_or_is_refused() {
+    const COPIES: u64 = 12;
+    for regime in [0.0, 1.0] {
+        let spec = spec(57, 0.0, &[("fingerprint_bits", 5.0), ("regime", regime), ("doublings", 8.0)]);
+        let mut filter = create(&spec).unwrap();
+        insert(&mut filter, 1 << 40..(1 << 40) + 100);
+        let often = 0..1000;
+        for _ in 0..COPIES {
+            insert(&mut filter, often.clone());
+        }
+        // So full that the next key is refused, or makes it grow.
+        let mut next = 1 << 41;
+        while growths(&filter) < 8 || filter.kind().as_grow().unwrap().room() > 0 || regime == 0.0 {
+            match filter.insert_hash(hash_of(&spec, next)) {
+                Ok(_) => next += 1,
+                Err(error) => {
+                    assert!(regime == 0.0 && error.status() == Status::Full, "{error}");
+                    break;
+                }
+            }
+        }
+        let (mut changed, mut refused, count) = (0, 0, filter.base().count());
+        let geometry = *filter.base().geometry();
+        for key in often.clone() {
+            let before = image(&filter);
+            match filter.rejuvenate_hash(hash_of(&spec, key)) {
+                Ok(true) => changed += 1,
+                Ok(false) => assert!(image(&filter) == before),
+                Err(error) => {
+                    assert_eq!(error.status(), Status::Full, "{error}");
+                    assert!(image(&filter) == before, "a refusal changed something");
+                    refused += 1;
+                }
+            }
+        }
+        assert!(changed > 100, "{changed}");
+        assert_eq!((refused > 50, *filter.base().geometry() != geometry), (regime == 0.0, regime == 1.0), "{refused}");
+        assert_eq!(filter.base().count(), count);
+        filter.verify().unwrap();
+        assert_all(&filter, often.clone().chain(1 << 40..(1 << 40) + 100).chain(1 << 41..next));
+        for key in often {
+            (0..COPIES).for_each(|_| assert!(filter.remove_hash(hash_of(&spec, key)).unwrap(), "{key}"));
+        }
+        assert_all(&filter, (1 << 40..(1 << 40) + 100).chain(1 << 41..next));
+    }
+}
+
+/// What is open for reading is not rejuvenated, and says so.
+#[test]
+fn images_that_are_read_are_not_rejuvenated() {
+    let spec = spec(57, 0.01, &[]);
+    let mut filter = create(&spec).unwrap();
+    insert(&mut filter, 0..1000);
+    let bytes = image(&filter);
+    let words: Vec<u64> = bytes.as_chunks().0.iter().map(|bytes| u64::from_ne_bytes(*bytes)).collect();
+    let start = NonNull::new(words.as_ptr().cast_mut()).unwrap().cast();
+    // SAFETY: the words outlive the filter, and nobody changes them.
+    let mut opened: Filter = unsafe { open_buffer(start, bytes.len(), &OpenOptions::default()) }.unwrap();
+    let error = opened.rejuvenate_hash(hash_of(&spec, 1)).unwrap_err();
+    assert_eq!(error.status(), Status::Unsupported);
+    assert!(error.message().contains("open for reading"), "{error}");
+    assert!(opened.rejuvenate(b"key").is_err() && opened.rejuvenate_u64(1).is_err());
+    // The three ways to name a key are one.
+    let mut keys = create(&Spec { kind: Some(row().kind), capacity: 57, ..Spec::default() }).unwrap();
+    (0..100_000_u64).for_each(|i| assert!(keys.insert_u64(i).is_ok()));
+    let mut copies = [keys.copy().unwrap(), keys.copy().unwrap(), keys.copy().unwrap()];
+    assert!(copies[0].rejuvenate(&5_u64.to_le_bytes()).unwrap() && copies[1].rejuvenate_u64(5).unwrap());
+    assert!(copies[2].rejuvenate_hash(keys.base().hasher().hash_u64(5).unwrap()).unwrap());
+    assert!(copies[0].equals(&copies[1]) && copies[0].equals(&copies[2]) && !copies[0].equals(&keys));
 }

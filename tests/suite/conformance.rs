@@ -348,11 +348,12 @@ type Operation<'a> = dyn Fn(&mut Filter) -> petal::Result<()> + 'a;
 
 /// What the handle claims works; what it does not claim is refused as unsupported and changes nothing.
 fn tells_the_truth(filter: &mut Filter, spec: &Spec) {
-    let operations: [(Capabilities, &Operation); 9] = [
+    let operations: [(Capabilities, &Operation); 10] = [
         (Capabilities::INSERT, &|filter| filter.insert_hash(hash_of(spec, 1)).map(drop)),
         (Capabilities::MERGE, &|filter| filter.merge(&filled(&filter_spec(filter, spec), 0..50))),
         (Capabilities::INTERSECT, &|filter| filter.intersect(&filled(&filter_spec(filter, spec), 0..50))),
         (Capabilities::REMOVE, &|filter| filter.remove_hash(hash_of(spec, 2)).map(drop)),
+        (Capabilities::REJUVENATE, &|filter| filter.rejuvenate_hash(hash_of(spec, 3)).map(drop)),
         (Capabilities::COUNT, &|filter| filter.count_hash(hash_of(spec, 2)).map(drop)),
         (Capabilities::CLEAR, &|filter| filter.clear()),
         (Capabilities::AGE, &|filter| filter.advance(1)),

@@ -1,7 +1,7 @@
 //! What only some kinds can do: remove, count, grow, refuse keys, be built. Here too no kind is named: each test asks
 //! the rows which kinds it is for, and is passed by whatever kind comes.
 
-use crate::common::{Buffer, Case, filled, hash_of, image, main_layouts};
+use crate::common::{Buffer, Case, empty, filled, hash_of, image, main_layouts};
 use crate::conformance::{CAPACITY, FRESH, can, fails, false_positives, for_each_case, for_each_hash, holds, is_like};
 use petal::{Answers, Capabilities, Filter, Image, Keys, Mode, OpenOptions, Overfill, Spec, Status, registry};
 
@@ -103,6 +103,42 @@ fn what_is_inserted_often_is_there() {
     });
 }
 
+/// A key that is inserted as often at once as its counter counts, or more often, is there, also once it is removed: a
+/// counter that wraps where many are added at once is seen.
+#[test]
+fn what_is_inserted_often_at_once_is_there() {
+    for_each_case(|case, spec| {
+        if !can(case, Capabilities::INSERT | Capabilities::COUNT) || !case.is_multiset() {
+            return;
+        }
+        let mut filter = filled(spec, 0..CAPACITY / 2);
+        let (often, greatest) = (FRESH..FRESH + 8, filter.kind().as_count().unwrap().greatest_count());
+        let is_told = |filter: &Filter, i: u64, times: u64| {
+            let (hash, count) = (hash_of(spec, i), filter.kind().as_count().unwrap());
+            assert!(times == 0 || filter.contains_hash(hash), "key {i} is lost, which was inserted {times} times");
+            let told = count.count_one(hash);
+            assert!(told >= times.min(greatest) || !count.is_upper_bound(), "{told} is told of key {i}, not {times}");
+        };
+        for (i, first) in often.clone().zip([1, 2, 3, greatest / 2, greatest - 1, greatest, 1, 2]) {
+            let mut times = 0;
+            for more in [first, greatest, 1] {
+                match filter.insert_hash_times(hash_of(spec, i), more) {
+                    Ok(_) => times = more.saturating_add(times),
+                    // It holds that many and no more, or has no room for another one.
+                    Err(error) => assert_eq!(error.status(), Status::Full, "{error}"),
+                }
+                is_told(&filter, i, times);
+            }
+            if can(case, Capabilities::REMOVE) && times > 0 {
+                assert!(filter.remove_hash(hash_of(spec, i)).unwrap());
+                // A counter at its end may be that of more, and stays.
+                is_told(&filter, i, times.min(greatest) - 1);
+            }
+        }
+        holds(&filter, spec, 0..CAPACITY / 2);
+    });
+}
+
 /// What both hold is there as often as in both together: a merged counter that overflows is seen.
 #[test]
 fn merging_adds_up() {
@@ -170,7 +206,103 @@ fn counts_are_told() {
     });
 }
 
+// ---- Rejuvenating ------------------------------------------------------------------------------------------------
+
+/// What is rejuvenated is found as before, and by fewer other keys, and no other key is lost: one whose entry was taken
+/// for that of the key is seen, and what is left of an entry, and a key that seems to be there twice.
+#[test]
+fn a_rejuvenation_takes_no_other_key() {
+    for_each_hash(|case, spec| {
+        if !can(case, Capabilities::REJUVENATE) {
+            let mut filter = filled(spec, 0..CAPACITY);
+            fails(filter.rejuvenate_hash(hash_of(spec, 1)), Status::Unsupported);
+            let taken = filter.rejuvenate_batch(&Keys::Hashes(&[hash_of(spec, 1)]), None);
+            assert_eq!(taken.keys, 0);
+            return fails(taken.outcome, Status::Unsupported);
+        }
+        let spec = &for_few(case, spec);
+        let keys = 20 * CAPACITY;
+        // Every eleventh key twice.
+        let hashes: Vec<u64> = (0..keys).chain((0..keys).step_by(11)).map(|i| hash_of(spec, i)).collect();
+        let mut filter = empty(spec);
+        filter.insert_batch(&Keys::Hashes(&hashes), None).outcome.unwrap();
+        let (mut many, before, count) = (filter.copy().unwrap(), filter.false_positive_rate(), filter.base().count());
+        // In another order than they came.
+        let hashes: Vec<u64> = (0..keys).map(|i| hash_of(spec, i * 7 % keys)).collect();
+        let mut changed = 0;
+        for (i, hash) in hashes.iter().enumerate() {
+            if filter.rejuvenate_hash(*hash).unwrap() {
+                assert!(!filter.rejuvenate_hash(*hash).unwrap(), "key {i} is rejuvenated twice");
+                changed += 1;
+            }
+            assert!(filter.contains_hash(*hash), "key {i} is lost at once");
+            if i % 2000 == 0 {
+                holds(&filter, spec, 0..keys);
+            }
+        }
+        holds(&filter, spec, 0..keys);
+        filter.verify().unwrap();
+        assert_eq!(filter.base().count(), count);
+        let rate = filter.false_positive_rate();
+        assert!(changed > 0 && rate < before, "{changed} of {keys} are rejuvenated, from {before} to {rate}");
+        let (fresh, found) = (100_000.0, false_positives(&filter, spec, 100_000) as f64);
+        assert!((found - fresh * rate).abs() < 4.5 * (fresh * rate).sqrt(), "{found} of {fresh}, {rate} expected");
+
+        // A batch does what single calls do, and what certainly is not there changes nothing.
+        let mut answers = Answers::default();
+        many.rejuvenate_batch(&Keys::Hashes(&hashes), Some(&mut answers)).outcome.unwrap();
+        assert_eq!(answers.true_count, changed);
+        let image_of_one = image(&filter);
+        assert_eq!(image(&many), image_of_one);
+        let absent: Vec<u64> = (FRESH..FRESH + 100).map(|i| hash_of(spec, i)).collect();
+        let absent: Vec<u64> = absent.into_iter().filter(|hash| !filter.contains_hash(*hash)).collect();
+        assert!(absent.len() > 50 && absent.iter().all(|hash| !filter.rejuvenate_hash(*hash).unwrap()));
+        assert_eq!(image(&filter), image_of_one);
+
+        // Old and new entries go as they came.
+        if can(case, Capabilities::REMOVE) {
+            let left = |i: &u64| i.is_multiple_of(3);
+            for i in (0..keys).step_by(11).chain((0..keys).filter(|i| !left(i))) {
+                assert!(filter.remove_hash(hash_of(spec, i)).unwrap(), "key {i}");
+            }
+            holds(&filter, spec, (0..keys).filter(left));
+            let is_full = leaves_nothing_behind(&mut filter, spec, (0..keys).filter(left));
+            assert!(!is_full || !case.is_default(), "it did not grow");
+        }
+    });
+}
+
 // ---- Filling up --------------------------------------------------------------------------------------------------
+
+/// For a hundred keys, or a few hundred where it is made for few doublings, so that it doubles seven times and more.
+fn for_few(case: &Case, spec: &Spec) -> Spec {
+    let is_made_for_few = case.value("doublings").is_some_and(|most| most < 10.0);
+    Spec { capacity: if is_made_for_few { 400 } else { 100 }, ..*spec }
+}
+
+/// Removes all keys of a filter, which are these, and then grows it: of the keys nothing is left then. What they left in
+/// other places than their own, and is no key's, is seen. Whether it was full before it grew.
+fn leaves_nothing_behind(filter: &mut Filter, spec: &Spec, keys: impl Iterator<Item = u64>) -> bool {
+    for i in keys {
+        assert!(filter.remove_hash(hash_of(spec, i)).unwrap(), "key {i}");
+    }
+    assert_eq!(filter.base().count(), 0);
+    let (before, mut next) = (filter.base().geometry().payload_bytes, FRESH);
+    // All parts of it have grown when the next growth makes room.
+    while filter.base().geometry().payload_bytes < 3 * before {
+        match filter.insert_hash(hash_of(spec, next)) {
+            Ok(_) => next += 1,
+            Err(error) => {
+                assert_eq!(error.status(), Status::Full, "{error}");
+                return true;
+            }
+        }
+    }
+    (FRESH..next).for_each(|i| assert!(filter.remove_hash(hash_of(spec, i)).unwrap(), "key {i}"));
+    filter.verify().unwrap();
+    assert_eq!(filter.measure().taken, 0, "removed keys are still there");
+    false
+}
 
 /// A filter that grew takes another one over, which grew less, and gives keys back, whatever it still knows of them.
 fn grown_filters_merge_and_remove(case: &Case, spec: &Spec, grown: &Filter) {
@@ -191,8 +323,10 @@ fn grown_filters_merge_and_remove(case: &Case, spec: &Spec, grown: &Filter) {
         }
         holds(&filter, spec, (0..all).step_by(3));
         more.clone().for_each(|i| assert!(filter.insert_hash(hash_of(spec, i)).is_ok()));
-        holds(&filter, spec, (0..all).step_by(3).chain(more));
+        holds(&filter, spec, (0..all).step_by(3).chain(more.clone()));
         filter.verify().unwrap();
+        let is_full = leaves_nothing_behind(&mut filter, spec, (0..all).step_by(3).chain(more));
+        assert!(!is_full || !case.is_default(), "it did not grow");
     }
 }
 
@@ -204,8 +338,7 @@ fn what_grows_keeps_its_keys_and_its_rate() {
             return assert!(case.row.overfill != Overfill::Grows);
         }
         // Nine doublings, or seven of what is made for few.
-        let is_made_for_few = case.value("doublings").is_some_and(|most| most < 10.0);
-        let spec = &Spec { capacity: if is_made_for_few { 400 } else { 100 }, ..*spec };
+        let spec = &for_few(case, spec);
         let mut filter = filled(spec, 0..50);
         for i in 50..50 * CAPACITY {
             filter.insert_hash(hash_of(spec, i)).unwrap();

@@ -117,6 +117,21 @@ impl Machine<'_> {
         }
     }
 
+    /// Rejuvenates a key that is there, or one that certainly is not.
+    fn rejuvenate(&mut self, filter: &mut Filter, key: usize) {
+        let (hash, is_there) = (self.hashes[key], self.held[key] > 0);
+        if !is_there && filter.contains_hash(hash) {
+            return;
+        }
+        let (before, count) = ((self.draw(8) == 0).then(|| image(filter)), filter.base().count());
+        let Some(changed) = self.unless_full(filter, |filter| filter.rejuvenate_hash(hash)) else { return };
+        self.operations += 1;
+        assert!(is_there || !changed, "a key that is not there is rejuvenated");
+        assert!(before.is_none_or(|before| changed != (before == image(filter))), "{changed} is not what it did");
+        assert!(!changed || !filter.rejuvenate_hash(hash).unwrap(), "key {key} is rejuvenated twice");
+        assert_eq!(filter.base().count(), count);
+    }
+
     /// So many keys, each no more often than it is there if they are to be removed.
     fn some(&mut self, keys: u64, to_remove: bool) -> Vec<usize> {
         let mut left = self.held.clone();
@@ -215,6 +230,7 @@ impl Machine<'_> {
                     self.held.fill(0);
                     self.is_counted = true;
                 }
+                109..180 if self.can(Capabilities::REJUVENATE) => self.rejuvenate(filter, key),
                 _ if removes => self.remove(filter, key),
                 _ => self.insert(filter, key),
             }

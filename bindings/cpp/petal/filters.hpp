@@ -167,6 +167,18 @@ class filter {
     });
   }
   result<bool> try_remove(const void *key, std::size_t length) noexcept { return try_remove(bytes(key, length)); }
+  /// Gives a key that is there what an insertion would give it now, `can(PETAL_CAN_REJUVENATE)`: false if that is as much
+  /// already, or if the key certainly is not there. Rejuvenate only what was inserted and not removed: another key may
+  /// take what a key that is there is found by.
+  template <class Key>
+  result<bool> try_rejuvenate(const Key &key) noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(key, [this](auto one) noexcept {
+      return detail::output<bool>([&](bool *done) noexcept { return detail::rejuvenate(get(), one, done); });
+    });
+  }
+  result<bool> try_rejuvenate(const void *key, std::size_t length) noexcept {
+    return try_rejuvenate(bytes(key, length));
+  }
   /// Inserts a key so many times at once, where the kind counts: true if it certainly was not there. Where there is no
   /// room for all of them none is inserted.
   template <class Key>
@@ -262,6 +274,25 @@ class filter {
       noexcept(detail::is_nothrow_batch<Keys>()) {
     detail::progress came;
     const auto taken = insert_into(get(), petal_filter_remove_batch, keys, &removed, came);
+    if (done != nullptr) *done = came.done;
+    if (!taken) return taken.error();
+    return came.true_count;
+  }
+  /// Gives each key, all of which are there, what an insertion would give it now, in order, and does not say which had
+  /// that already.
+  template <class Keys>
+  result<void> try_rejuvenate_batch(const Keys &keys) noexcept(detail::is_nothrow_batch<Keys>()) {
+    detail::progress came;
+    return insert_into(get(), petal_filter_rejuvenate_batch, keys, nullptr, came);
+  }
+  /// Gives each key, all of which are there, what an insertion would give it now, in order, says of each what
+  /// `try_rejuvenate()` says, and returns of how many that is true. `done`, nullable, is always written: how many keys,
+  /// the first so many, were taken.
+  template <class Keys>
+  result<std::uint64_t> try_rejuvenate_batch(const Keys &keys, const answers &rejuvenated, std::size_t *done = nullptr)
+      noexcept(detail::is_nothrow_batch<Keys>()) {
+    detail::progress came;
+    const auto taken = insert_into(get(), petal_filter_rejuvenate_batch, keys, &rejuvenated, came);
     if (done != nullptr) *done = came.done;
     if (!taken) return taken.error();
     return came.true_count;
@@ -587,6 +618,11 @@ class filter {
   }
   bool remove(const void *key, std::size_t length) { return remove(bytes(key, length)); }
   template <class Key>
+  bool rejuvenate(const Key &key) {
+    return try_rejuvenate(key).value();
+  }
+  bool rejuvenate(const void *key, std::size_t length) { return rejuvenate(bytes(key, length)); }
+  template <class Key>
   bool insert_times(const Key &key, std::uint64_t times) {
     return try_insert_times(key, times).value();
   }
@@ -621,6 +657,14 @@ class filter {
   template <class Keys>
   std::uint64_t remove_batch(const Keys &keys, const answers &removed, std::size_t *done = nullptr) {
     return try_remove_batch(keys, removed, done).value();
+  }
+  template <class Keys>
+  void rejuvenate_batch(const Keys &keys) {
+    try_rejuvenate_batch(keys).value();
+  }
+  template <class Keys>
+  std::uint64_t rejuvenate_batch(const Keys &keys, const answers &rejuvenated, std::size_t *done = nullptr) {
+    return try_rejuvenate_batch(keys, rejuvenated, done).value();
   }
   template <class Keys>
   std::size_t insert_times_batch(const Keys &keys, const std::uint64_t *times, std::uint8_t *is_new = nullptr,

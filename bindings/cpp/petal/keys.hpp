@@ -197,6 +197,16 @@ inline petal_status remove(petal_filter *filter, hash64 key, bool *removed) noex
   return petal_filter_remove_hash(filter, key.value, removed);
 }
 
+inline petal_status rejuvenate(petal_filter *filter, bytes key, bool *rejuvenated) noexcept {
+  return petal_filter_rejuvenate(filter, key.data(), key.size(), rejuvenated);
+}
+inline petal_status rejuvenate(petal_filter *filter, std::uint64_t key, bool *rejuvenated) noexcept {
+  return petal_filter_rejuvenate_u64(filter, key, rejuvenated);
+}
+inline petal_status rejuvenate(petal_filter *filter, hash64 key, bool *rejuvenated) noexcept {
+  return petal_filter_rejuvenate_hash(filter, key.value, rejuvenated);
+}
+
 inline petal_status insert_times(petal_filter *filter, bytes key, std::uint64_t times, bool *is_new) noexcept {
   return petal_filter_insert_times(filter, key.data(), key.size(), times, is_new);
 }

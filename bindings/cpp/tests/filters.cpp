@@ -1,6 +1,7 @@
 // Specs, making, moving, combining, describing, estimating.
 #include "common.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <thread>
@@ -223,6 +224,44 @@ TEST(combining, union_intersection_fold_clear) {
   EXPECT_FALSE(a.equal(other));
   EXPECT_EQ(a.try_estimate_overlap(other).status(), petal::status::incompatible);
   EXPECT_EQ(a.try_fold(0).status(), petal::status::out_of_range);
+}
+
+TEST(rejuvenating, keys_are_found_by_fewer_others) {
+  petal::filter f(petal::spec().kind(PETAL_KIND_ALEPH).capacity(100));
+  ASSERT_TRUE(f.can(PETAL_CAN_REJUVENATE));
+  const auto keys = numbers(0, 50000);
+  f.insert("apple");
+  f.insert("pear");
+  f.insert_batch(keys);
+  EXPECT_TRUE(f.rejuvenate("apple"));
+  EXPECT_FALSE(f.rejuvenate("apple", 5));
+  EXPECT_TRUE(f.try_rejuvenate("pear", 4).value());
+  EXPECT_FALSE(f.try_rejuvenate("pear").value());
+  EXPECT_TRUE(f.rejuvenate(keys[0]));
+  EXPECT_FALSE(f.rejuvenate(f.hash(keys[0])));
+
+  const double before = f.statistics().false_positive_rate;
+  petal::filter copy = f.copy();
+  std::vector<std::uint8_t> rejuvenated(keys.size());
+  std::size_t done = 0;
+  const auto all = f.rejuvenate_batch(keys, rejuvenated, &done);
+  EXPECT_GT(all, keys.size() / 4);
+  EXPECT_EQ(done, keys.size());
+  EXPECT_EQ(rejuvenated[0], 0);
+  EXPECT_EQ(all, static_cast<std::uint64_t>(std::count(rejuvenated.begin(), rejuvenated.end(), 1)));
+  copy.rejuvenate_batch(keys);
+  EXPECT_TRUE(copy.equal(f));
+  EXPECT_LT(f.statistics().false_positive_rate, 0.9 * before);
+  EXPECT_EQ(f.contains_batch(keys), keys.size());
+  EXPECT_EQ(f.describe().offered, keys.size() + 2);
+  EXPECT_TRUE(f.remove("apple") && f.contains("pear"));
+
+  petal::filter other(petal::spec().capacity(100));
+  EXPECT_EQ(other.try_rejuvenate("apple").status(), petal::status::unsupported);
+  EXPECT_EQ(other.try_rejuvenate_batch(keys).status(), petal::status::unsupported);
+  EXPECT_EQ(other.try_rejuvenate_batch(keys, rejuvenated, &done).status(), petal::status::unsupported);
+  EXPECT_EQ(done, 0u);
+  EXPECT_THROW(other.rejuvenate("apple"), petal::error);
 }
 
 TEST(removing, counts_go_up_and_down) {

@@ -1,6 +1,6 @@
 //! FILTERS: REMOVING AND COUNTING
 //!
-//! For kinds that can: `PETAL_CAN_REMOVE` and `PETAL_CAN_COUNT`.
+//! For kinds that can: `PETAL_CAN_REMOVE`, `PETAL_CAN_COUNT` and `PETAL_CAN_REJUVENATE`.
 //!
 //! A removal takes back one insertion. If the key certainly is not there nothing changes, and `removed` becomes false.
 //! Remove only what was inserted, and as often: of another key the filter may say "maybe", at its false-positive rate,
@@ -37,6 +37,13 @@
 //!
 //! `quotient` counts without an end: a count that 64 bits do not hold is refused (`PETAL_ERR_FULL`), and a count is
 //! that of all keys with one fingerprint.
+//!
+//! `aleph` knows less of a key with each growth after it came, and so finds it for more keys that are not there. A key
+//! that was looked up, and is there as whoever asked found out, can be rejuvenated: it gets what an insertion would give
+//! it now, in place of what it has. Nothing else changes by it, not how many keys there are, and the key is there at every
+//! moment, as all others are. Rejuvenate only what was inserted and not removed: another key, of which the filter says
+//! "maybe", would take what it is found by from a key that is there, and that one may be lost, as by a removal.
+//! It takes as long as a removal and an insertion.
 
 use super::keys::{self, petal_answers, petal_keys};
 use super::petal_filter;
@@ -142,6 +149,82 @@ pub unsafe extern "C" fn petal_filter_remove_batch(
     };
     // SAFETY: the conventions.
     unsafe { keys::take(keys, answers, error, remove) }
+}
+
+/// Rejuvenates a key.
+///
+/// # Safety
+/// The conventions.
+unsafe fn rejuvenate<K: Key>(filter: *mut petal_filter, key: K, rejuvenated: *mut bool) -> petal_status {
+    boundary!(NO_ERROR, [filter], {
+        // SAFETY: checked not to be NULL; the conventions say the rest.
+        unsafe {
+            let hash = key.hash(&(*filter).hasher)?;
+            let answer = petal_filter::change(filter, |filter| filter.rejuvenate_hash(hash))??;
+            tell(rejuvenated, answer);
+        }
+        Ok(())
+    })
+}
+
+/// Gives a key that is there what an insertion would give it now. `rejuvenated`, nullable, becomes false if that is as
+/// much already, or if the key certainly is not there: then nothing has changed. Of a key that is there several times
+/// one is given it. `PETAL_ERR_UNSUPPORTED` if the kind cannot; `PETAL_ERR_FULL` if there is no room for it: the key is
+/// there then as it was. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_rejuvenate(
+    filter: *mut petal_filter,
+    key: *const c_void,
+    length: usize,
+    rejuvenated: *mut bool,
+) -> petal_status {
+    // SAFETY: the conventions say so.
+    unsafe { rejuvenate(filter, Bytes(key, length), rejuvenated) }
+}
+
+/// Gives a uint64_t key that is there what an insertion would give it now. `rejuvenated`, nullable, becomes false if
+/// that is as much already, or if the key certainly is not there. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_rejuvenate_u64(
+    filter: *mut petal_filter,
+    key: u64,
+    rejuvenated: *mut bool,
+) -> petal_status {
+    // SAFETY: the conventions say so.
+    unsafe { rejuvenate(filter, Number(key), rejuvenated) }
+}
+
+/// Gives the key with this hash, which is there, what an insertion would give it now. `rejuvenated`, nullable, becomes
+/// false if that is as much already, or if the key certainly is not there. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_rejuvenate_hash(
+    filter: *mut petal_filter,
+    hash: u64,
+    rejuvenated: *mut bool,
+) -> petal_status {
+    // SAFETY: the conventions say so.
+    unsafe { rejuvenate(filter, Hash(hash), rejuvenated) }
+}
+
+/// Gives each key, all of which are there, what an insertion would give it now, in order. `answers`, nullable: each is
+/// false if that is as much already, or if the key certainly is not there. On a failure the first `done` keys were
+/// taken. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_rejuvenate_batch(
+    filter: *mut petal_filter,
+    keys: *const petal_keys,
+    answers: *mut petal_answers,
+    error: *mut petal_error,
+) -> petal_status {
+    let rejuvenate = |keys: &Keys, answers: Option<&mut Answers>| {
+        if filter.is_null() {
+            return Err(boundary::null("filter"));
+        }
+        // SAFETY: not NULL; the conventions say the rest.
+        unsafe { petal_filter::change(filter, |filter| filter.rejuvenate_batch(keys, answers)) }
+    };
+    // SAFETY: the conventions.
+    unsafe { keys::take(keys, answers, error, rejuvenate) }
 }
 
 /// Counts a key; see `probe` for the two ways.

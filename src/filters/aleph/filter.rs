@@ -7,7 +7,7 @@ use crate::bits;
 use crate::bits::ring::{self, Batch, Taken};
 use crate::error::{Error, Result, Status, error};
 use crate::format::Geometry;
-use crate::kind::{Base, Cardinality, Grow, Insert, Kind, Merge, Payload, Remove};
+use crate::kind::{Base, Cardinality, Grow, Insert, Kind, Merge, Payload, Rejuvenate, Remove};
 use crate::layouts::Measure;
 use crate::storage::{Words, try_box};
 use core::sync::atomic::AtomicU64;
@@ -179,6 +179,10 @@ impl Kind for Aleph {
         Some(self)
     }
 
+    fn as_rejuvenate(&mut self) -> Option<&mut dyn Rejuvenate> {
+        Some(self)
+    }
+
     fn as_grow(&self) -> Option<&dyn Grow> {
         Some(self)
     }
@@ -237,6 +241,25 @@ impl Remove for Aleph {
             batch,
             |filter: &Aleph, hash| filter.fetch(hash),
             |filter, hash| filter.remove_one(hash),
+        )
+    }
+}
+
+impl Rejuvenate for Aleph {
+    /// The key was new when it came, or not, so that the number of those that were is as before.
+    fn rejuvenate_one(&mut self, hash: u64) -> Result<bool> {
+        self.base.writable()?;
+        self.table.rejuvenate(&mut self.base, bits::mix(hash)).map_err(|refusal| self.refuse(refusal))
+    }
+
+    fn rejuvenate_many(&mut self, batch: &mut dyn Batch) -> Taken {
+        let ahead = self.ahead();
+        ring::trying(
+            self,
+            ahead,
+            batch,
+            |filter: &Aleph, hash| filter.fetch(hash),
+            |filter, hash| filter.rejuvenate_one(hash),
         )
     }
 }

@@ -17,8 +17,9 @@
 //! else there is of a void entry, the mother is taken away at once and the rest when its segment grows: until then it
 //! is found, and can be removed by nobody.
 //!
-//! The paper's rejuvenation, by which a key that the caller knows to be there gets an entry which knows as much as a
-//! new one, is a removal and an insertion.
+//! Rejuvenation gives a key that the caller knows to be there an entry which knows as much as a new one, in place of
+//! the one that a removal would take, and takes the mother of a void one away: it is a removal and an insertion in one
+//! step, which is refused as a whole or not at all.
 //!
 //! Hashes pass a bijection first, so that keys that come in the order of their hashes, as a builder gives them, fill
 //! all segments alike.
@@ -82,6 +83,7 @@ pub const ROW: Row = Row {
         .with(Capabilities::MERGE)
         .with(Capabilities::ESTIMATE)
         .with(Capabilities::REMOVE)
+        .with(Capabilities::REJUVENATE)
         .with(Capabilities::GROW),
     parameters: &[&FINGERPRINT_BITS, &DOUBLINGS, &REGIME],
     structure: Structure::Filter { open: filter::open },

@@ -334,6 +334,11 @@ impl Table {
 
     /// Removes the entry that a mixed hash finds and that knows most of it; whether there was one.
     ///
+    /// Entries, and for void ones their mothers, are prefixes of hashes, and each key that is there has one of its hash
+    /// to itself. Those of one hash are prefixes of each other: whichever of them is its own, a key that has the longest
+    /// has the others as well, and takes over that which is left. So the longest may go, and no key is lost by it. A
+    /// shorter one may not: its key need not have what the longer ones know.
+    ///
     /// # Errors
     /// [`Status::Internal`] for words that may not be written.
     pub fn remove(&mut self, base: &mut Base, hash: u64) -> Result<bool> {
@@ -342,20 +347,57 @@ impl Table {
         let (slot, tail) = self.parts(hash, address);
         let found = shape.first(self.reader(base.words().shared(), address), slot, tail);
         let Some(number) = found else { return Ok(false) };
-        let is_void = shape.entry_of(number).is_some_and(|entry| entry.length == 0);
-        let (least, bits) = (self.layout.growing.slot_bits, self.address_bits(address));
         let words = base.writable_at_once().ok_or(Status::Internal)?;
-        let mut is_alive = true;
-        if is_void {
-            let all = self.mothers_mut(words);
-            let removed = (least..=bits).rev().find_map(|bits| mothers::remove(all, mother(hash, bits)));
-            let count = words.len() - STATE_WORDS;
-            words[count] = words[count].saturating_sub(u64::from(removed == Some(true)));
-            is_alive = removed.is_some();
-        }
         // A void entry without a mother is left from a key that was removed: it goes as well, and no key with it.
+        let is_alive = !shape.is_void(number) || self.remove_mother(words, hash, address);
         Editor::new(shape.table, &mut words[self.range(address)]).remove(number, 1);
         Ok(is_alive)
+    }
+
+    /// Removes the mother that knows most of a mixed hash; whether there was one.
+    fn remove_mother(&self, words: &mut [u64], hash: u64, address: Address) -> bool {
+        let (least, bits) = (self.layout.growing.slot_bits, self.address_bits(address));
+        let all = self.mothers_mut(words);
+        let removed = (least..=bits).rev().find_map(|bits| mothers::remove(all, mother(hash, bits)));
+        let count = words.len() - STATE_WORDS;
+        words[count] = words[count].saturating_sub(u64::from(removed == Some(true)));
+        removed.is_some()
+    }
+
+    /// Puts an entry with as much of a mixed hash as entries know now in the place of the one that it finds and that
+    /// knows most of it; whether that was less. The slot of the one is that of the other, so that nothing has to grow, but
+    /// where one of several that are alike goes and their counter takes no fewer slots.
+    ///
+    /// That takes the entry which [`Table::remove`] would take, and for its reason: the key has the new entry, and whoever
+    /// had the other takes over what was the key's. Were it the shortest one, which is the most to gain, another key
+    /// might have nothing left. An entry that knows all of it may be that of another key; then the key's own stays, as
+    /// nobody can tell them apart. A void entry without a mother is no key's, and stays as well.
+    ///
+    /// On an error segments may have grown, and nothing else has changed.
+    pub fn rejuvenate(&mut self, base: &mut Base, hash: u64) -> Outcome<bool> {
+        loop {
+            let address = self.address(hash);
+            let shape = self.shape(address);
+            let ((slot, tail), words) = (self.parts(hash, address), base.words().shared());
+            let longest = shape.first(self.reader(words, address), slot, tail);
+            let Some(old) = longest else { return Ok(false) };
+            let new = shape.number(self.entry(hash, address, shape.fingerprint_bits));
+            let is_void = shape.is_void(old);
+            if old == new || is_void && self.alive(words, hash, self.address_bits(address)) == 0 {
+                return Ok(false);
+            }
+            let (range, words) = (self.range(address), base.writable_at_once().ok_or(Status::Internal)?);
+            Editor::new(shape.table, &mut words[range.clone()]).remove(old, 1);
+            if (self.kernel.insert)(&shape, &mut words[range.clone()], new, 1).is_ok() {
+                if is_void {
+                    self.remove_mother(words, hash, address);
+                }
+                return Ok(true);
+            }
+            // What it took is free.
+            (self.kernel.insert)(&shape, &mut words[range], old, 1)?;
+            self.grow(base, address)?;
+        }
     }
 
     /// Adds mothers, so many times each, for which room is made.

@@ -80,6 +80,11 @@ impl Shape {
         Some(Entry { slot: number >> (self.fingerprint_bits + 1), length, fingerprint: number & ones(length) })
     }
 
+    /// Whether nothing is known of the entry with a number but its address.
+    pub fn is_void(&self, number: u64) -> bool {
+        self.length(number & self.table.mask()) == Some(0)
+    }
+
     /// The number of the first entry of a slot, and so the one that knows most, which agrees with `known` bits of a
     /// fingerprint, or they with it. `None` where the table is none.
     #[inline]
