@@ -848,9 +848,11 @@ petal_status petal_filter_add_offered(const petal_filter *filter, uint64_t keys)
  */
 
 /**
- * Makes `filter` the union of both: the same bits as if the keys of both had been inserted into it. Counts add up. If
- * `other` is `PETAL_STATE_UNVOUCHED` `filter` becomes so. `PETAL_ERR_CORRUPT` if either lies in an image that does not
- * match its checksums. Since 0.1.
+ * Makes `filter` the union of both: it says true of every key of which either did. A kind that is canonical
+ * (`is_canonical` of `petal_kind_info`) has the same bits then as if the keys of both had been inserted into it; of
+ * kinds that grow the rates of both add up. Counts add up. If `other` is `PETAL_STATE_UNVOUCHED` `filter` becomes so.
+ * `PETAL_ERR_FULL` where there is no room for both; `PETAL_ERR_CORRUPT` if either lies in an image that does not match
+ * its checksums. `filter` is then as it was. Since 0.1.
  */
 petal_status petal_filter_merge(petal_filter *filter, const petal_filter *other, petal_error *error);
 
@@ -1712,7 +1714,8 @@ petal_status petal_filter_expected_false_negative_rate(const petal_filter *filte
  * here read past the length that it was given.
  *
  * Every kind of filter has a compact form, but for a `scalable` filter whose tightening is no whole
- * number of thousandths and a `fuse` filter of 2^33 keys or more. Maps have none.
+ * number of thousandths or that others were merged into, and a `fuse` filter of 2^33 keys or more.
+ * Maps have none.
  */
 
 /** What a compact form does not say. NULL stands for all zeros: XXH3 with seed 0. Since 0.1. */

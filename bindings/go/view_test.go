@@ -85,6 +85,15 @@ func TestViewIsTheSame(t *testing.T) {
 				must(f.InsertHash(random.Uint64()))
 			}
 			name := fmt.Sprintf("%+v", spec)
+			if kind.Capabilities&CanMerge != 0 && kind.Capabilities&CanGrow != 0 && round%2 == 0 {
+				// A union may have what no filter has that grew by itself.
+				other := must(New(spec))
+				for range random.IntN(2000) {
+					must(other.InsertHash(random.Uint64()))
+				}
+				check(t, f.Merge(other))
+				check(t, other.Close())
+			}
 			options := &view.Options{Key: spec.Key}
 			image := must(f.MarshalBinary())
 			v, err := view.Load(image, options)

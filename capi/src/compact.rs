@@ -13,7 +13,8 @@
 //! here read past the length that it was given.
 //!
 //! Every kind of filter has a compact form, but for a `scalable` filter whose tightening is no whole
-//! number of thousandths and a `fuse` filter of 2^33 keys or more. Maps have none.
+//! number of thousandths or that others were merged into, and a `fuse` filter of 2^33 keys or more.
+//! Maps have none.
 
 use crate::boundary::{self, boundary};
 use crate::filter::keys::petal_answers;

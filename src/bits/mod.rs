@@ -194,6 +194,13 @@ pub fn count_ones_of_union(words: &[AtomicU64], others: &[AtomicU64]) -> u64 {
     both.map(|(a, b)| u64::from((a.load(Ordering::Relaxed) | b.load(Ordering::Relaxed)).count_ones())).sum()
 }
 
+/// Sets the bits of others too.
+pub fn unite(words: &mut [u64], others: &[AtomicU64]) {
+    for (word, other) in words.iter_mut().zip(others) {
+        *word |= other.load(Ordering::Relaxed);
+    }
+}
+
 /// How many bits are set in `from..to`.
 pub fn count_ones_in(words: &[AtomicU64], from: u64, to: u64) -> u64 {
     if from >= to {

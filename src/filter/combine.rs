@@ -20,12 +20,14 @@ impl Filter {
         Ok(())
     }
 
-    /// Becomes the union of both filters: the same bits as a filter into which the keys of both were inserted. If the
-    /// other is dirty this one becomes so, until somebody vouches for it.
+    /// Becomes the union of both filters: it says true of every key of which either did. A kind that is canonical has
+    /// the same bits then as a filter into which the keys of both were inserted; of kinds that grow the rates of both
+    /// add up. If the other is dirty this one becomes so, until somebody vouches for it.
     ///
     /// # Errors
-    /// [`Status::Incompatible`], naming the first difference; [`Status::Unsupported`]; [`Status::Corrupt`] if either
-    /// lies in an image that does not match its checksums.
+    /// [`Status::Incompatible`], naming the first difference; [`Status::Unsupported`]; [`Status::Full`] where there is no
+    /// room for both; [`Status::Corrupt`] if either lies in an image that does not match its checksums. The filter is
+    /// then as it was.
     pub fn merge(&mut self, other: &Filter) -> Result<()> {
         let count = self.count_now().saturating_add(other.count_now());
         self.check_kind("merge", Capabilities::MERGE)?;

@@ -11,7 +11,7 @@ impl Filter {
     ///
     /// # Errors
     /// [`Status::Unsupported`] for a geometry that such a trailer does not say: a `scalable` filter whose tightening is
-    /// no whole number of thousandths, a `fuse` filter of 2^33 keys or more.
+    /// no whole number of thousandths or that others were merged into, a `fuse` filter of 2^33 keys or more.
     pub fn compact_size(&self) -> Result<usize> {
         image::compact_size(self.base().row(), self.base().geometry())
     }

@@ -247,9 +247,7 @@ impl<L: BitLayout> SharedInsert for BitFilter<L> {
 
 impl<L: BitLayout> Merge for BitFilter<L> {
     fn merge_with(&mut self, other: &dyn Kind) -> Result<()> {
-        for (word, other) in self.base.writable()?.iter_mut().zip(other.base().words().shared()) {
-            *word |= other.load(Ordering::Relaxed);
-        }
+        bits::unite(self.base.writable()?, other.base().words().shared());
         Ok(())
     }
 }

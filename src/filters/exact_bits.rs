@@ -249,9 +249,7 @@ impl Count for ExactBits {
 
 impl Merge for ExactBits {
     fn merge_with(&mut self, other: &dyn Kind) -> Result<()> {
-        for (word, other) in self.base.writable()?.iter_mut().zip(other.base().words().shared()) {
-            *word |= other.load(Ordering::Relaxed);
-        }
+        bits::unite(self.base.writable()?, other.base().words().shared());
         Ok(())
     }
 }

@@ -246,7 +246,7 @@ fn levels_are_what_the_formula_says() {
             let step = if least == most { 0 } else { 64 };
             let hashes = (u64::from(of.hashes) + u64::from(i) * step / 64).clamp(least, most);
             assert_eq!(u64::from(geometry.hashes), hashes, "level {i}");
-            assert_eq!(of.start(i), Some(start));
+            assert_eq!(of.with_levels(8).start(i), Some(start));
             start += geometry.payload_bytes as usize / 8;
             let full = of.full(i).unwrap();
             assert!(full.false_positive_rate <= first.false_positive_rate * 0.5_f64.powi(i as i32));
@@ -422,6 +422,10 @@ proptest! {
                 assert!((0..500).all(|i| opened.contains_hash(hash_of(&spec, i))));
                 let _ = (opened.measure(), opened.verify().is_ok(), opened.cardinality());
                 opened.kind().as_grow().unwrap().room();
+                let mut union = filter.copy().unwrap();
+                if union.merge(opened).is_ok() {
+                    assert!((0..500).all(|i| union.contains_hash(hash_of(&spec, i))));
+                }
                 if mode != Mode::Read {
                     let _ = (0..300).all(|i| opened.insert_hash(mix(i)).is_ok());
                 }
@@ -440,4 +444,184 @@ fn omissions_are_the_sum_of_the_rates() {
         let omissions = petal::expected_omissions(&spec, keys).unwrap();
         assert_eq!(omissions, petal::sizing::omissions::sum_of_rates(keys, rate), "{keys} keys, first {capacity}");
     }
+}
+
+/// How many levels a filter has of each size.
+fn of_sizes(filter: &Filter) -> Vec<usize> {
+    let of = schedule(filter);
+    (0..of.levels).map(|size| of.sizes().filter(|other| *other == size).count()).collect()
+}
+
+/// Filters of one spec with the given numbers of keys, no key in two of them.
+fn shards<const N: usize>(spec: &Spec, keys: [u64; N]) -> [(Filter, Vec<u64>); N] {
+    core::array::from_fn(|shard| {
+        let hashes: Vec<u64> = (0..keys[shard]).map(|i| hash_of(spec, (shard as u64) << 32 | i)).collect();
+        let mut filter = create(spec).unwrap();
+        filter.insert_batch(&Keys::Hashes(&hashes), None).outcome.unwrap();
+        (filter, hashes)
+    })
+}
+
+fn holds(filter: &Filter, hashes: &[u64]) {
+    let mut answers = Answers::default();
+    filter.contains_batch(&Keys::Hashes(hashes), &mut answers).unwrap();
+    assert_eq!(answers.true_count, hashes.len() as u64);
+    assert!(hashes.iter().all(|hash| filter.contains_hash(*hash)));
+}
+
+/// The union of chains has the levels of both, its rate is that of asking both, and it grows on; whichever of them takes
+/// the other over.
+#[test]
+fn chains_are_merged_side_by_side() {
+    for level in 0..3 {
+        for (growth, tightening) in [(2.0, 0.7), (3.0, 0.9), (4.0, 0.5)] {
+            let spec = spec(100, 0.02, &[("level", level.into()), ("growth", growth), ("tightening", tightening)]);
+            let [(small, few), (large, many)] = shards(&spec, [900, 30_000]);
+            let rate = small.false_positive_rate() + large.false_positive_rate() * (1.0 - small.false_positive_rate());
+            for (mut union, other) in [(small.copy().unwrap(), &large), (large.copy().unwrap(), &small)] {
+                union.merge(other).unwrap();
+                union.verify().unwrap();
+                let sizes = of_sizes(&union);
+                assert_eq!(sizes.len() as u32, levels(&large));
+                assert!(
+                    (0..sizes.len()).all(|i| sizes[i] == if i < levels(&small) as usize { 2 } else { 1 }),
+                    "{sizes:?}"
+                );
+                assert!(
+                    (union.false_positive_rate() - rate).abs() < 1e-9,
+                    "{} is not {rate}",
+                    union.false_positive_rate()
+                );
+                assert_eq!(union.base().header().count, 30_900);
+
+                // Absent keys are counted.
+                const FRESH: u64 = 1 << 19;
+                let fresh: Vec<u64> = (0..FRESH).map(|i| mix(1 << 60 | i)).collect();
+                let mut answers = Answers::default();
+                union.contains_batch(&Keys::Hashes(&fresh), &mut answers).unwrap();
+                let found = answers.true_count as f64;
+                let expected = rate * FRESH as f64;
+                assert!((found - expected).abs() < 4.5 * expected.sqrt(), "{found} of {expected}");
+
+                // It is a filter as others are, by the bytes too, and what the estimate says allows for common keys.
+                let bytes = image(&union);
+                let read = load(&bytes, &OpenOptions::default()).unwrap();
+                assert_eq!(image(&read), bytes);
+                assert_eq!(union.compact_size().unwrap_err().status(), Status::Unsupported);
+                let estimate = estimate(&union).unwrap().unwrap();
+                assert!(estimate.low() < 30_100.0 && estimate.high() > 30_850.0, "{estimate:?}");
+                assert!((estimate.value / 30_900.0 - 1.0).abs() < 0.02, "{estimate:?}");
+                let formula = union.expected_false_positive_rate(30_900);
+                assert!((formula / rate - 1.0).abs() < 0.25, "{formula} by the formula, {rate} by the bits");
+
+                // Nothing that it has is taken over again, nor its own levels.
+                for again in [&small, &large, &read, &create(&spec).unwrap()] {
+                    union.merge(again).unwrap();
+                    assert!(union.equals(&read));
+                }
+
+                // It grows on.
+                let more: Vec<u64> = (0..60_000).map(|i| hash_of(&spec, 7 << 32 | i)).collect();
+                let [mut one, mut many_at_once] = [union.copy().unwrap(), union];
+                more.iter().for_each(|hash| assert!(one.insert_hash(*hash).is_ok()));
+                many_at_once.insert_batch(&Keys::Hashes(&more), None).outcome.unwrap();
+                assert_eq!(image(&one), image(&many_at_once));
+                assert!(levels(&one) > levels(&large));
+                one.verify().unwrap();
+                [&few, &many, &more].into_iter().for_each(|keys| holds(&one, keys));
+            }
+        }
+    }
+}
+
+/// A copy that grew on brings only what came since: levels that both have are there once.
+#[test]
+fn copies_that_grew_on_are_merged_once() {
+    let spec = spec(100, 0.01, &[]);
+    let [(first, common)] = shards(&spec, [3000]);
+    let [mut a, mut b] = [first.copy().unwrap(), first.copy().unwrap()];
+    for i in 0..20_000 {
+        a.insert_hash(hash_of(&spec, 1 << 40 | i)).unwrap();
+        b.insert_hash(hash_of(&spec, 1 << 41 | i)).unwrap();
+    }
+    // The first of both kept all but the last of its levels.
+    let kept = levels(&first) as usize - 1;
+    a.merge(&b).unwrap();
+    assert!(kept >= 4 && of_sizes(&a)[..kept].iter().all(|levels| *levels == 1), "{:?}", of_sizes(&a));
+    holds(&a, &common);
+    for i in 0..20_000 {
+        assert!(a.contains_hash(hash_of(&spec, 1 << 40 | i)) && a.contains_hash(hash_of(&spec, 1 << 41 | i)));
+    }
+    // What went before is taken over by what came of it.
+    let mut before = first.copy().unwrap();
+    before.merge(&b).unwrap();
+    assert!(before.equals(&b));
+}
+
+/// Few keys of each go into one level, as long as these are no more than it takes; also where the filter lies in place,
+/// which otherwise is full, and stays as it was.
+#[test]
+fn levels_in_use_are_united_where_they_have_room() {
+    let spec = spec(1000, 0.01, &[]);
+    let [(a, first), (b, second), (c, third)] = shards(&spec, [400, 500, 300]);
+    let mut union = a.copy().unwrap();
+    union.merge(&b).unwrap();
+    assert_eq!(of_sizes(&union), [1]);
+    let room = union.kind().as_grow().unwrap().room();
+    assert!((60..140).contains(&room), "room for {room} more");
+    union.merge(&c).unwrap();
+    assert_eq!(of_sizes(&union), [2]);
+    [&first, &second, &third].into_iter().for_each(|keys| holds(&union, keys));
+
+    let mut buffer = Buffer::of(&image(&a));
+    buffer.open(Mode::Write, None, |filter| {
+        let filter = filter.unwrap();
+        filter.merge(&b).unwrap();
+        filter.sync().unwrap();
+        let before = image(filter);
+        let error = filter.merge(&c).unwrap_err();
+        assert_eq!(error.status(), Status::Full);
+        assert!(error.message().contains("mode load"), "{error}");
+        assert_eq!(image(filter), before);
+        filter.verify().unwrap();
+        [&first, &second].into_iter().for_each(|keys| holds(filter, keys));
+    });
+    let mut expected = a.copy().unwrap();
+    expected.merge(&b).unwrap();
+    assert_eq!(buffer.bytes(), image(&expected));
+    Buffer::of(&image(&a)).open(Mode::Read, None, |filter| {
+        let error = filter.unwrap().merge(&a).unwrap_err();
+        assert_eq!(error.status(), Status::Unsupported);
+    });
+}
+
+/// A chain holds sixteen levels of a size at most, and has room in all of them once it is cleared.
+#[test]
+fn so_many_chains_are_merged() {
+    let spec = spec(50, 0.01, &[]);
+    let mut all = create(&spec).unwrap();
+    let mut keys = Vec::new();
+    for shard in 0..17_u64 {
+        let hashes: Vec<u64> = (0..100).map(|i| hash_of(&spec, shard << 32 | i)).collect();
+        let mut filter = create(&spec).unwrap();
+        filter.insert_batch(&Keys::Hashes(&hashes), None).outcome.unwrap();
+        let before = image(&all);
+        match all.merge(&filter) {
+            Ok(()) => keys.extend(hashes),
+            Err(error) => {
+                assert_eq!((shard, error.status()), (16, Status::Full));
+                assert_eq!(image(&all), before);
+            }
+        }
+    }
+    assert_eq!((of_sizes(&all)[0], keys.len()), (16, 1600));
+    holds(&all, &keys);
+    let expected = all.expected_false_positive_rate(1600);
+    assert!((all.false_positive_rate() / expected - 1.0).abs() < 0.4, "{} and {expected}", all.false_positive_rate());
+    all.clear().unwrap();
+    assert_eq!(all.measure().taken, 0);
+    assert!(all.kind().as_grow().unwrap().room() > 1600);
+    all.insert_batch(&Keys::Hashes(&keys), None).outcome.unwrap();
+    holds(&all, &keys);
+    all.verify().unwrap();
 }

@@ -60,16 +60,26 @@ impl Machine<'_> {
         is_looked_at: bool,
         change: impl FnOnce(&mut Filter) -> petal::Result<T>,
     ) -> Option<T> {
+        let may_refuse = match self.case.row.overfill {
+            Overfill::Refuses => true,
+            Overfill::Grows => self.is_in_place,
+            _ => false,
+        };
+        self.unless_refused(filter, is_looked_at, may_refuse, change)
+    }
+
+    fn unless_refused<T>(
+        &mut self,
+        filter: &mut Filter,
+        is_looked_at: bool,
+        may_refuse: bool,
+        change: impl FnOnce(&mut Filter) -> petal::Result<T>,
+    ) -> Option<T> {
         let before = is_looked_at.then(|| image(filter));
         match change(filter) {
             Ok(outcome) => Some(outcome),
             Err(error) => {
                 assert_eq!(error.status(), Status::Full, "{error}");
-                let may_refuse = match self.case.row.overfill {
-                    Overfill::Refuses => true,
-                    Overfill::Grows => self.is_in_place,
-                    _ => false,
-                };
                 assert!(may_refuse, "{error}");
                 assert!(before.is_none_or(|before| before == image(filter)), "a refusal changes something: {error}");
                 self.refused += 1;
@@ -195,7 +205,13 @@ impl Machine<'_> {
             }
         }
         if is_merger {
-            if self.unless_full(filter, |filter| filter.merge(&other)).is_some() {
+            // What grows and whose entries stay where they are is put side by side, which does not go on for ever.
+            let may_refuse = match self.case.row.overfill {
+                Overfill::Refuses => true,
+                Overfill::Grows => self.is_in_place || !self.case.row.moves_entries,
+                _ => false,
+            };
+            if self.unless_refused(filter, true, may_refuse, |filter| filter.merge(&other)).is_some() {
                 self.held.iter_mut().zip(held).for_each(|(here, there)| *here += there);
             }
         } else {

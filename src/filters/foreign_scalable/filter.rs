@@ -339,9 +339,7 @@ impl Merge for ForeignScalable {
         let arrays = self.directory();
         let first = self.taken_place(0);
         let words = self.base.writable()?;
-        for (word, theirs) in words[..arrays].iter_mut().zip(theirs) {
-            *word |= theirs.load(Ordering::Relaxed);
-        }
+        bits::unite(&mut words[..arrays], theirs);
         for (taken, theirs) in words[first..].iter_mut().zip(&theirs[first..]).step_by(LINE) {
             *taken = taken.saturating_add(theirs.load(Ordering::Relaxed));
         }

@@ -304,9 +304,7 @@ impl Merge for Rotating {
         let pairs: [_; MAX_GENERATIONS] = core::array::from_fn(|age| pairs(age % count));
         let words = self.base.writable()?;
         for (ours, theirs) in pairs.into_iter().take(count) {
-            for (word, other) in words[ours].iter_mut().zip(&others[theirs]) {
-                *word |= other.load(Ordering::Relaxed);
-            }
+            bits::unite(&mut words[ours], &others[theirs]);
         }
         words[state + TAKEN] = taken;
         Ok(())

@@ -4,11 +4,12 @@ use super::schedule::{MAX_LEVELS, STATE_WORDS, Schedule};
 use crate::bits;
 use crate::bits::ring::{self, Batch, Chunk, GROUP, Taken};
 use crate::error::{Error, Result, Status, error};
+use crate::estimate::INTERVAL_SIGMAS;
 use crate::filters::levels::batch;
-use crate::kind::{Base, Cardinality, Grow, Insert, Kind, Payload, change_one, one_by_one};
+use crate::kind::{Base, Cardinality, Grow, Insert, Kind, Merge, Payload, change_one, one_by_one};
 use crate::layouts::{BitLayout, Measure};
 use crate::sizing::scalable::either;
-use crate::storage::{try_box, try_vec};
+use crate::storage::{Words, try_box, try_vec};
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::OnceLock;
 
@@ -21,7 +22,7 @@ pub(super) struct Level {
     capacity: OnceLock<u64>,
 }
 
-/// A chain of levels. The last line of its payload is its state: how many keys the level in use has taken, and which
+/// A chain of levels, in the order of their sizes. The last line of its payload is its state: how many keys the level in use has taken, and which
 /// one that is. Lookups ask all levels and not the state, so that no key is lost with it.
 pub struct Scalable {
     base: Base,
@@ -30,9 +31,9 @@ pub struct Scalable {
 }
 
 /// Where in the state is how many keys the level in use has taken.
-const TAKEN: usize = 0;
+pub(super) const TAKEN: usize = 0;
 /// Where in the state is which level is in use.
-const IN_USE: usize = 1;
+pub(super) const IN_USE: usize = 1;
 
 /// From so many words on (512 KiB) a level is not in the second-level cache when a single key comes.
 const FAR: usize = 1 << 16;
@@ -43,19 +44,25 @@ const FAR: usize = 1 << 16;
 /// [`Status::Corrupt`] for a geometry that the kind cannot have; [`Status::OutOfMemory`].
 pub fn open(base: Base) -> Result<Box<dyn Kind>> {
     let schedule = Schedule::of(base.geometry()).ok_or_else(|| base.foreign_geometry())?;
-    let mut levels = try_vec(schedule.levels as usize)?;
-    for i in 0..schedule.levels {
-        levels.push(level(&base, &schedule, i)?);
-    }
+    let levels = levels(&base, &schedule)?;
     Ok(try_box(Scalable { base, schedule, levels })?)
 }
 
-/// Level i.
-fn level(base: &Base, schedule: &Schedule, i: u32) -> Result<Level> {
+/// All levels.
+fn levels(base: &Base, schedule: &Schedule) -> Result<Vec<Level>> {
+    let mut levels = try_vec(schedule.count() as usize)?;
+    for place in 0..schedule.count() {
+        levels.push(level(base, schedule, place)?);
+    }
+    Ok(levels)
+}
+
+/// The level in a place of their order.
+fn level(base: &Base, schedule: &Schedule, place: u32) -> Result<Level> {
     let foreign = |error: Error| if error.status() == Status::OutOfMemory { error } else { base.foreign_geometry() };
-    let geometry = schedule.level(i).map_err(foreign)?;
+    let geometry = schedule.level(schedule.size(place)).map_err(foreign)?;
     let layout = schedule.kind().open(&geometry, base.instructions()).map_err(foreign)?;
-    let start = schedule.start(i).ok_or_else(|| base.foreign_geometry())?;
+    let start = schedule.start(place).ok_or_else(|| base.foreign_geometry())?;
     Ok(Level { start, end: start + layout.words(), layout, capacity: OnceLock::new() })
 }
 
@@ -83,7 +90,8 @@ impl Scalable {
 
     /// How many keys a level takes. 0 where its kind cannot have so low a rate.
     fn capacity(&self, level: usize) -> u64 {
-        *self.levels[level].capacity.get_or_init(|| self.schedule.full(level as u32).map_or(0, |full| full.capacity))
+        let full = || self.schedule.full(self.schedule.size(level as u32));
+        *self.levels[level].capacity.get_or_init(|| full().map_or(0, |full| full.capacity))
     }
 
     /// The level that the next new key goes to; `None` if all that there are have their capacity.
@@ -177,7 +185,7 @@ impl Scalable {
                  false_positive_rate would take more than 1.5 times the bits of a key"
             ));
         }
-        let level = level(&self.base, &schedule, levels - 1)?;
+        let level = level(&self.base, &schedule, schedule.count() - 1)?;
         let out_of_memory = |_| error!(OutOfMemory, "{} bytes for another level could not be had", size_of::<Level>());
         self.levels.try_reserve(1).map_err(out_of_memory)?;
         let old = self.state();
@@ -189,6 +197,24 @@ impl Scalable {
         self.schedule = schedule;
         self.levels.push(level);
         Ok(self.levels.len() - 1)
+    }
+
+    /// Takes over another payload of the same identity, and the levels in it.
+    pub(super) fn replace(&mut self, schedule: Schedule, words: Words) -> Result<()> {
+        self.levels = levels(&self.base, &schedule)?;
+        self.base.replace(schedule.geometry()?, words);
+        self.schedule = schedule;
+        Ok(())
+    }
+
+    /// Takes the bits of a level of the same size into the level in use, which has taken so many keys then.
+    pub(super) fn unite_last(&mut self, others: &[AtomicU64], taken: u64) -> Result<()> {
+        let Level { start, end, .. } = self.levels[self.in_use()];
+        let place = self.state() + TAKEN;
+        let words = self.base.writable()?;
+        bits::unite(&mut words[start..end], others);
+        words[place] = taken;
+        Ok(())
     }
 
     /// Inserts keys of which the mixed hashes are given, into memory of the filter's own, and sets the bits in `new` of
@@ -284,6 +310,10 @@ impl Kind for Scalable {
         Some(self)
     }
 
+    fn as_merge(&mut self) -> Option<&mut dyn Merge> {
+        Some(self)
+    }
+
     fn as_cardinality(&self) -> Option<&dyn Cardinality> {
         Some(self)
     }
@@ -341,11 +371,14 @@ impl Grow for Scalable {
 /// they came, as many as the rates of the full levels make likely.
 impl Cardinality for Scalable {
     fn of_payload(&self) -> Option<f64> {
-        let rate = |i: u32| {
-            let level = &self.levels[i as usize];
-            level.layout.measure(self.words(level), &mut |_| {}).false_positive_rate
+        let level = |place: u32| {
+            let level = &self.levels[place as usize];
+            let measure = level.layout.measure(self.words(level), &mut |_| {});
+            let is_one_of_several = self.schedule.of_size(self.schedule.size(place)) > 1;
+            let seen = is_one_of_several.then(|| level.layout.cardinality(measure.taken)).flatten();
+            (measure.false_positive_rate, seen)
         };
-        let keys = self.schedule.distinct(self.in_use() as u32, self.taken(), rate).ok()?;
+        let keys = self.schedule.distinct(self.in_use() as u32, self.taken(), level).ok()?;
         keys.is_finite().then_some(keys)
     }
 
@@ -354,10 +387,17 @@ impl Cardinality for Scalable {
         self.of_payload()
     }
 
-    /// Only the keys that were mistaken for others are not counted; they are few and independent.
+    /// Only the keys that were mistaken for others are not counted; they are few and independent. Of chains that were
+    /// merged, one may have the keys of another: so many fewer are within the interval.
     fn standard_error(&self, keys: f64) -> f64 {
         // As real numbers: a forged state may say anything.
-        let before: f64 = (0..self.in_use()).map(|level| self.capacity(level) as f64).sum();
-        (keys - before - self.taken() as f64).max(0.0).sqrt()
+        let (mut before, mut again) = (0.0, 0.0);
+        for level in 0..self.in_use() {
+            let capacity = self.capacity(level) as f64;
+            let is_another = self.schedule.size(level as u32) == self.schedule.size(level as u32 + 1);
+            before += capacity;
+            again += if is_another { capacity } else { 0.0 };
+        }
+        (keys - before - self.taken() as f64).max(0.0).sqrt() + again / INTERVAL_SIGMAS
     }
 }

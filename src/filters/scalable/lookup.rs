@@ -27,12 +27,12 @@ fn any_level(
 ) -> Option<bool> {
     let schedule = Schedule::of(&trailer.geometry(schedule::compact)?)?;
     let in_bytes = schedule.kind().row.in_bytes?;
-    for i in (0..schedule.levels).rev() {
-        let level = schedule.level(i).ok()?;
+    for place in (0..schedule.count()).rev() {
+        let level = schedule.level(schedule.size(place)).ok()?;
         let payload_bytes = level.payload_bytes as usize;
         // Levels are whole lines, and have no words.
         let level = Trailer { hashes: level.hashes.try_into().ok()?, shape: 0, payload_bytes, ..*trailer };
-        if ask(&in_bytes, &level, bytes.from_word(schedule.start(i)?).first(payload_bytes))? {
+        if ask(&in_bytes, &level, bytes.from_word(schedule.start(place)?).first(payload_bytes))? {
             return Some(true);
         }
     }

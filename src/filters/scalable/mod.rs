@@ -14,18 +14,15 @@
 //! Keys that are found in any level take no room, so a filter does not grow from duplicates. Which level a key is in
 //! depends on when it came: filters of the same keys in another order are as good, but not equal.
 //!
-//! Chains do not merge. All but the last levels of one are full, and full levels of both would be overfull as one: their
-//! union has the bits of twice the keys, and more than twice the rate. Level by level only those would fit that did not
-//! grow, together into the capacity of one, for which a filter that does not grow merges as well. Side by side the rates
-//! of both add up, as do the levels that a lookup asks, and a header has no place for two levels of one size. So it would
-//! mostly be refused, which is worse to find out later; `taffy` and `aleph` merge entry by entry, and a new filter takes
-//! the keys of both.
+//! Chains that were made alike merge, however far each has grown: the union has the levels of both side by side, and
+//! its rate is at most the sum of theirs (`merge`).
 //!
 //! Hashes pass a bijection before they go to the levels: keys that come in the order of their hashes, as a builder
 //! gives them, would otherwise fill one end of the first level only.
 
 mod filter;
 mod lookup;
+mod merge;
 pub mod schedule;
 
 use super::levels::{self, LEVEL, LEVEL_UNIT, LEVELS, MAX_HASHES};
@@ -60,14 +57,18 @@ pub const ROW: Row = Row {
     kind: KindId(6),
     name: "scalable",
     summary: "the scalable Bloom filter: grows with its keys and keeps its false-positive rate",
-    capabilities: Capabilities::INSERT.with(Capabilities::CLEAR).with(Capabilities::ESTIMATE).with(Capabilities::GROW),
+    capabilities: Capabilities::INSERT
+        .with(Capabilities::CLEAR)
+        .with(Capabilities::MERGE)
+        .with(Capabilities::ESTIMATE)
+        .with(Capabilities::GROW),
     parameters: &[&LEVEL, &TIGHTENING, &GROWTH],
     structure: Structure::Filter { open: filter::open },
     sizes: Sizes::Multiples(LEVEL_UNIT),
     hashes: (1, MAX_HASHES),
     geometry,
     identity: |geometry| {
-        let first = Schedule::of(geometry).and_then(|schedule| schedule.with_levels(1).geometry().ok());
+        let first = Schedule::of(geometry).and_then(|schedule| schedule.first().geometry().ok());
         first.unwrap_or(*geometry)
     },
     lines_per_lookup: |geometry| Schedule::of(geometry).map_or(1.0, |schedule| schedule.lines_per_lookup()),
@@ -116,5 +117,6 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     // A rate that is r times as low takes lg(1/r) more bits of a key, where their number may be chosen.
     let step = if kind.row.hashes.0 < kind.row.hashes.1 { (-64.0 * tightening.log2()).round() as u64 } else { 0 };
     let hashes = first.hashes;
-    Schedule { level, tightening, growth, levels: 1, first_bits: first.bits, hashes, step, first_capacity }.geometry()
+    let first_bits = first.bits;
+    Schedule { level, tightening, growth, levels: 1, more: [0; 2], first_bits, hashes, step, first_capacity }.geometry()
 }

@@ -25,6 +25,12 @@ pub const MAX_LEVELS: u32 = 64;
 /// The 64-bit words of the state, the payload's last line.
 pub const STATE_WORDS: usize = 8;
 
+/// Of how many sizes, the smallest ones, there may be several levels.
+const SIZES: u32 = 32;
+
+/// The most levels of one of these sizes.
+pub const MAX_OF_SIZE: u32 = 16;
+
 /// The geometry in the compact form, which has no room for a double: tightening is a whole number of thousandths there.
 pub fn compact(packing: &mut Packing, geometry: &mut Geometry) {
     let [level, tightening, growth, levels, first_capacity, step, ..] = &mut geometry.words;
@@ -49,8 +55,11 @@ pub struct Schedule {
     pub tightening: f64,
     /// The bits of a level over those of the one before.
     pub growth: u64,
-    /// How many levels there are.
+    /// How many sizes of levels there are.
     pub levels: u32,
+    /// How many levels there are of each of the first 32 sizes beside one: four bits for each, the smallest size in the
+    /// lowest. None but in a chain that others were merged into.
+    pub more: [u64; 2],
     /// The bits of the first level.
     pub first_bits: u64,
     /// Bits that a key sets in the first level.
@@ -64,7 +73,7 @@ pub struct Schedule {
 impl Schedule {
     /// What a geometry describes, if it is one of this kind.
     pub fn of(geometry: &Geometry) -> Option<Schedule> {
-        let [level, tightening, growth, levels, first_capacity, step, ..] = geometry.words;
+        let [level, tightening, growth, levels, first_capacity, step, ref more @ ..] = geometry.words;
         let has = |parameter: &Parameter, value: u64| parameter.check(parameter.value_of_word(value)).is_ok();
         let known = has(&LEVEL, level)
             && has(&TIGHTENING, tightening)
@@ -81,12 +90,16 @@ impl Schedule {
             tightening: f64::from_bits(tightening),
             growth,
             levels: levels as u32,
+            more: *more,
             first_bits: 0,
             hashes: geometry.hashes,
             step,
             first_capacity,
         };
-        schedule.first_bits = geometry.bits / schedule.sum(schedule.levels)?;
+        if (schedule.levels..SIZES).any(|size| schedule.of_size(size) > 1) {
+            return None;
+        }
+        schedule.first_bits = geometry.bits / schedule.sum(schedule.count())?;
         // The bits of each level, and all the other numbers, follow: the whole has to be the same.
         let is_same = schedule.geometry().ok()? == *geometry;
         (is_same && first_capacity <= schedule.first_bits).then_some(schedule)
@@ -97,11 +110,11 @@ impl Schedule {
     /// # Errors
     /// [`Status::OutOfRange`] for a first level that is no whole lines; [`Status::TooLarge`] past the address space.
     pub fn geometry(&self) -> Result<Geometry> {
-        let &Schedule { level, tightening, growth, levels, first_bits, hashes, step, first_capacity } = self;
+        let &Schedule { level, tightening, growth, levels, more, first_bits, hashes, step, first_capacity } = self;
         if first_bits == 0 || !first_bits.is_multiple_of(LEVEL_UNIT) {
             return Err(error!(OutOfRange, "bits = {first_bits} is not a multiple of the {LEVEL_UNIT} of a line"));
         }
-        let bits = self.sum(levels).and_then(|sum| sum.checked_mul(first_bits));
+        let bits = self.sum(self.count()).and_then(|sum| sum.checked_mul(first_bits));
         let whole = bits.map(|bits| (bits, bits / 8 + PAYLOAD_UNIT)).filter(|(_, bytes)| image_bytes(*bytes).is_some());
         let Some((bits, payload_bytes)) = whole else {
             return Err(error!(
@@ -109,13 +122,50 @@ impl Schedule {
                 "{levels} levels from {first_bits} bits on are more than the address space holds"
             ));
         };
-        let words = [level, tightening.to_bits(), growth, levels.into(), first_capacity, step, 0, 0];
+        let [few, many] = more;
+        let words = [level, tightening.to_bits(), growth, levels.into(), first_capacity, step, few, many];
         Ok(Geometry { bits, hashes, words, payload_bytes })
     }
 
-    /// This chain, grown or cut to so many levels.
+    /// This chain, grown or cut to levels of so many sizes.
     pub fn with_levels(self, levels: u32) -> Schedule {
         Schedule { levels, ..self }
+    }
+
+    /// This chain before it grew, and before others were merged into it.
+    pub fn first(self) -> Schedule {
+        Schedule { levels: 1, more: [0; 2], ..self }
+    }
+
+    /// How many levels there are of size i, if there are any.
+    pub fn of_size(&self, i: u32) -> u32 {
+        let more = self.more.get(i as usize / 16).map_or(0, |more| more >> (4 * (i % 16)) & 15);
+        1 + more as u32
+    }
+
+    /// This chain with one more level of size i, which it has; `None` if it cannot have so many.
+    pub fn with_another(mut self, i: u32) -> Option<Schedule> {
+        if self.of_size(i) == MAX_OF_SIZE {
+            return None;
+        }
+        *self.more.get_mut(i as usize / 16)? += 1 << (4 * (i % 16));
+        Some(self)
+    }
+
+    /// The sizes of all levels in their order, from size 0 on.
+    pub fn sizes(&self) -> impl DoubleEndedIterator<Item = u32> + use<> {
+        let schedule = *self;
+        (0..self.levels).flat_map(move |i| (0..schedule.of_size(i)).map(move |_| i))
+    }
+
+    /// How many levels there are.
+    pub fn count(&self) -> u32 {
+        self.levels + (0..self.levels.min(SIZES)).map(|i| self.of_size(i) - 1).sum::<u32>()
+    }
+
+    /// The size of the level in a place of their order.
+    pub fn size(&self, place: u32) -> u32 {
+        self.sizes().nth(place as usize).unwrap_or(self.levels)
     }
 
     /// The kind of the levels.
@@ -123,7 +173,7 @@ impl Schedule {
         &LEVELS[self.level as usize % LEVELS.len()]
     }
 
-    /// The geometry of level i.
+    /// The geometry of a level of size i.
     ///
     /// # Errors
     /// [`Status::OutOfRange`] and [`Status::TooLarge`] where the kind of the levels cannot have it.
@@ -135,17 +185,18 @@ impl Schedule {
         self.kind().geometry(0, bits, hashes)
     }
 
-    /// The place of the first word of level i.
-    pub fn start(&self, i: u32) -> Option<usize> {
-        usize::try_from(self.sum(i)?.checked_mul(self.first_bits / 64)?).ok()
+    /// Where the level in a place of their order has its first word.
+    pub fn start(&self, place: u32) -> Option<usize> {
+        usize::try_from(self.sum(place)?.checked_mul(self.first_bits / 64)?).ok()
     }
 
-    /// The sum of growth^j for all j below `levels`.
-    fn sum(&self, levels: u32) -> Option<u64> {
-        (0..levels).try_fold(0_u64, |sum, _| sum.checked_mul(self.growth)?.checked_add(1))
+    /// The sum of growth^i for the sizes i of the first so many levels.
+    fn sum(&self, count: u32) -> Option<u64> {
+        let mut sizes = self.sizes().take(count as usize);
+        sizes.try_fold(0_u64, |sum, i| sum.checked_add(self.growth.checked_pow(i)?))
     }
 
-    /// Level i when it is full.
+    /// A level of size i when it is full.
     ///
     /// # Errors
     /// As [`Schedule::level`].
@@ -186,6 +237,14 @@ impl Schedule {
             (Ok(last), Ok(next)) => self.is_worth(i, &last, &next),
             _ => false,
         }
+    }
+
+    /// How many keys a level of size i is expected to have taken when it has seen so many distinct ones.
+    ///
+    /// # Errors
+    /// As [`Schedule::level`].
+    pub fn taken(&self, i: u32, seen: f64) -> Result<u64> {
+        Ok(scalable::taken(seen, self.rate_of(self.level(i)?)) as u64)
     }
 
     /// The rate of a level with so many distinct keys.
@@ -229,6 +288,7 @@ impl Schedule {
 
     fn rate_in(&self, mut level: impl FnMut(u32) -> Option<(Full, Geometry)>, keys: u64) -> f64 {
         let (mut rest, mut compound) = (keys as f64, 0.0);
+        let floor = sizing::hash_floor(keys, 64);
         for i in 0..MAX_LEVELS {
             let Some((full, geometry)) = level(i) else {
                 if i == 0 {
@@ -236,39 +296,44 @@ impl Schedule {
                 }
                 break;
             };
-            // Of the keys that are left so many do not seem to be there already.
-            let reaching = rest * (1.0 - compound);
-            if reaching <= full.seen {
-                compound = scalable::either(compound, self.rate_of(geometry)(reaching.round() as u64));
-                break;
+            for _ in 0..self.of_size(i) {
+                // Of the keys that are left so many do not seem to be there already.
+                let reaching = rest * (1.0 - compound);
+                if reaching <= full.seen {
+                    let last = self.rate_of(geometry)(reaching.round() as u64);
+                    return scalable::either(compound, last).max(floor);
+                }
+                rest -= full.seen / (1.0 - compound);
+                compound = scalable::either(compound, full.false_positive_rate);
             }
-            rest -= full.seen / (1.0 - compound);
-            compound = scalable::either(compound, full.false_positive_rate);
         }
-        compound.max(sizing::hash_floor(keys, 64))
+        compound.max(floor)
     }
 
-    /// How many distinct keys there are, judging by how many the level in use has taken, and all before it, whose rates
-    /// are given: in small levels they are not quite what is expected.
+    /// How many distinct keys there are, judging by how many the level in use has taken, and all before it, of which
+    /// `level` gives the rate: in small levels it is not quite what is expected. One of several levels of a size need not
+    /// be full: `level` then gives how many keys it has seen as well. Chains that were merged are taken to have no key in
+    /// common.
     ///
     /// # Errors
     /// As [`Schedule::level`].
-    pub fn distinct(&self, in_use: u32, taken: u64, rate: impl Fn(u32) -> f64) -> Result<f64> {
+    pub fn distinct(&self, in_use: u32, taken: u64, level: impl Fn(u32) -> (f64, Option<f64>)) -> Result<f64> {
         let first = self.full_first()?;
         let (mut keys, mut compound) = (0.0, 0.0);
-        for i in 0..in_use {
+        for (place, i) in (0..in_use).zip(self.sizes()) {
             let full = if i == 0 { first } else { self.full_after(&first, i)? };
-            keys += full.seen / (1.0 - compound);
-            compound = scalable::either(compound, rate(i));
+            let (rate, seen) = level(place);
+            keys += seen.unwrap_or(full.seen / (1.0 - compound));
+            compound = scalable::either(compound, rate);
         }
-        let seen = scalable::seen(taken as f64, self.rate_of(self.level(in_use)?));
+        let seen = scalable::seen(taken as f64, self.rate_of(self.level(self.size(in_use))?));
         Ok(keys + seen / (1.0 - compound))
     }
 
     /// Cache lines that a lookup of a present key touches, with all levels full: the newest level is asked first.
     pub fn lines_per_lookup(&self) -> f64 {
         let (mut sum, mut keys, mut newer) = (0.0, 0.0, 0.0);
-        for i in (0..self.levels).rev() {
+        for i in self.sizes().rev() {
             let Ok(geometry) = self.level(i) else { break };
             let share = (self.growth as f64).powi(i as i32);
             let lines = (self.kind().row.lines_per_lookup)(&geometry);

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 )
 
-// The kind scalable, layout 1: a chain of levels, each the payload of another kind, and 64 bytes of state. How many
+// The kind scalable, layout 1: a chain of levels by size, each the payload of another kind, and 64 bytes of state. How many
 // keys each level is for is worked out by the library, which alone inserts.
 
 var scalableRow = kindRow{
@@ -26,6 +26,8 @@ const (
 	levelUnit  = 512
 	maxLevels  = 64
 	stateBytes = 64
+	// sizesOfMore is of how many sizes, the smallest ones, there may be several levels.
+	sizesOfMore = 32
 )
 
 // chainLevel is one level, and its part of the payload.
@@ -37,18 +39,30 @@ type chainLevel struct {
 
 func (s *shape) asScalable(h *Header) (payloadBytes uint64, possible bool) {
 	kind, tightening, growth, levels := h.Words[0], math.Float64frombits(h.Words[1]), h.Words[2], h.Words[3]
-	capacity, step := h.Words[4], h.Words[5]
+	capacity, step, more := h.Words[4], h.Words[5], [2]uint64(h.Words[6:8])
 	if kind >= uint64(len(levelKinds)) || !(tightening >= 0.5 && tightening <= 0.9) || growth < 2 || growth > 4 ||
-		levels < 1 || levels > maxLevels || step > 64 || h.Words[6] != 0 || h.Words[7] != 0 || h.Hashes < 1 ||
-		h.Hashes > maxLevels {
+		levels < 1 || levels > maxLevels || step > 64 || h.Hashes < 1 || h.Hashes > maxLevels {
 		return 0, false
+	}
+	// How many levels there are of a size: one, and in a chain that others were merged into as many more.
+	ofSize := func(i uint64) uint64 {
+		if i >= sizesOfMore {
+			return 1
+		}
+		return 1 + more[i/16]>>(4*(i%16))&15
+	}
+	for i := levels; i < sizesOfMore; i++ {
+		if ofSize(i) > 1 {
+			return 0, false
+		}
 	}
 	// In units of the first level.
 	all, size := uint64(0), uint64(1)
-	for range levels {
-		if all += size; size == 0 || all > h.Bits {
+	for i := range levels {
+		if size == 0 || size > (h.Bits-all)/ofSize(i) {
 			return 0, false
 		}
+		all += ofSize(i) * size
 		high, next := bits.Mul64(size, growth)
 		if size = next; high != 0 {
 			size = 0
@@ -65,8 +79,11 @@ func (s *shape) asScalable(h *Header) (payloadBytes uint64, possible bool) {
 		if bytes, possible := of.row.open(&level.shape, &header); !possible || bytes != bits/8 {
 			return 0, false
 		}
-		s.levels = append(s.levels, level)
-		start, bits = level.end, bits*growth
+		for range ofSize(i) {
+			s.levels = append(s.levels, level)
+			level.start, level.end = level.end, level.end+bits/8
+		}
+		start, bits = level.start, bits*growth
 	}
 	return start + stateBytes, true
 }
