@@ -7,7 +7,7 @@ use crate::error::{Error, Result, Status, error};
 use crate::format::Geometry;
 use crate::kind::{Base, Cardinality, Grow, Insert, Kind, Merge, Payload};
 use crate::layouts::Measure;
-use crate::layouts::taffy::{Address, Kernel, kernel};
+use crate::layouts::taffy::Address;
 use crate::storage::{Words, try_box};
 use core::sync::atomic::AtomicU64;
 
@@ -15,7 +15,6 @@ use core::sync::atomic::AtomicU64;
 struct Taffy {
     base: Base,
     table: Table,
-    kernel: &'static Kernel,
 }
 
 /// A filter over a payload of this kind.
@@ -24,9 +23,8 @@ struct Taffy {
 /// [`Status::Corrupt`] for a geometry that the kind cannot have; [`Status::OutOfMemory`].
 pub fn open(base: Base) -> Result<Box<dyn Kind>> {
     let layout = Layout::of(base.geometry()).ok_or_else(|| base.foreign_geometry())?;
-    let table = Table::new(layout, base.words().shared())?;
-    let kernel = kernel(base.instructions());
-    Ok(try_box(Taffy { base, table, kernel })?)
+    let table = Table::new(layout, base.words().shared(), base.instructions())?;
+    Ok(try_box(Taffy { base, table })?)
 }
 
 impl Taffy {
@@ -98,7 +96,7 @@ impl Taffy {
     /// Takes over another payload of the same kind and identity, and gives back what there was.
     fn replace(&mut self, geometry: Geometry, words: Words) -> Result<(Geometry, Words)> {
         let layout = Layout::of(&geometry).ok_or_else(|| self.base.foreign_geometry())?;
-        self.table = Table::new(layout, words.shared())?;
+        self.table = Table::new(layout, words.shared(), self.base.instructions())?;
         Ok(self.base.replace(geometry, words))
     }
 
@@ -144,7 +142,7 @@ impl Kind for Taffy {
     }
 
     fn contains_many(&self, batch: &mut dyn Batch) {
-        (self.kernel.contains_many)(&self.table.segments, self.base.words().shared(), batch);
+        (self.table.kernel.contains_many)(&self.table.segments, self.base.words().shared(), batch);
     }
 
     /// Exact: of each entry it is known which share of all hashes finds it, and no hash finds two.
@@ -237,7 +235,8 @@ impl Merge for Taffy {
         } else {
             (theirs, other.base().words().shared())
         };
-        let outcome = Table::new(layout, words).map_err(Refusal::from).and_then(|table| self.insert_all(&table, words));
+        let outcome = Table::new(layout, words, self.base.instructions()).map_err(Refusal::from);
+        let outcome = outcome.and_then(|table| self.insert_all(&table, words));
         match outcome {
             Ok((all, new)) => {
                 // Entries that became several are not as many keys.

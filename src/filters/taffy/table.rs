@@ -3,16 +3,14 @@
 use crate::error::{Result, Status, error};
 use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
 use crate::kind::Base;
-use crate::layouts::taffy::{Address, Entry, Search, Segments, Shape, ones};
+use crate::layouts::taffy::{Address, DIVIDED, Entry, Full, Kernel, Search, Segments, Shape, kernel, ones};
+use crate::simd::Instructions;
 use crate::sizing::taffy::{self as sizing, BUCKET_BITS, Growing};
 use crate::storage::{Words, try_vec};
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// The 64-bit words of the last line.
 const STATE_WORDS: usize = (PAYLOAD_UNIT / 8) as usize;
-
-/// The bit of a segment's first word that says that it was divided.
-pub(super) const DIVIDED: u64 = 1 << 63;
 
 /// What a payload looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +104,7 @@ impl Layout {
 pub(super) struct Table {
     pub layout: Layout,
     pub segments: Segments,
+    pub kernel: &'static Kernel,
     search: Search,
     /// Where the parts of a segment are made before they take its place.
     room: Vec<u64>,
@@ -130,9 +129,9 @@ impl Table {
     ///
     /// # Errors
     /// [`Status::OutOfMemory`].
-    pub fn new(layout: Layout, words: &[AtomicU64]) -> Result<Table> {
-        let segments = layout.empty()?;
-        let mut table = Table { layout, segments, search: Search::new()?, room: Vec::new() };
+    pub fn new(layout: Layout, words: &[AtomicU64], instructions: Instructions) -> Result<Table> {
+        let (segments, kernel) = (layout.empty()?, kernel(instructions));
+        let mut table = Table { layout, segments, kernel, search: Search::new()?, room: Vec::new() };
         if layout.is_dividing {
             for segment in 0..1 << layout.depth {
                 if words[segment * layout.segment_words()].load(Ordering::Relaxed) & DIVIDED != 0 {
@@ -171,16 +170,11 @@ impl Table {
     /// Inserts a mixed hash if it is not found, and says whether that was so.
     #[inline]
     pub fn insert_new(&mut self, base: &mut Base, hash: u64) -> core::result::Result<bool, Refusal> {
-        let (start, place) = self.segments.place(hash);
-        let (shape, words) = (self.layout.shape, base.words().shared());
-        if shape.contains(words, start, &place) {
-            return Ok(false);
-        }
-        let taken = words[start].load(Ordering::Relaxed) & !DIVIDED;
+        let limit = self.limit();
         let words = base.writable_at_once().ok_or(Status::Internal).map_err(crate::Error::from)?;
-        let segment = &mut words[start..start + self.segments.words()];
-        if taken >= self.limit() || !shape.insert_all(segment, &place, &mut self.search) {
-            self.insert(base, hash, u64::BITS)?;
+        match (self.kernel.insert_new)(&self.segments, words, hash, limit, &mut self.search) {
+            Ok(new) => return Ok(new),
+            Err(Full) => self.insert(base, hash, u64::BITS)?,
         }
         Ok(true)
     }
@@ -308,17 +302,9 @@ impl Table {
         }
         self.room.clear();
         self.room.resize(2 * size, 0);
+        let old = &base.words().shared()[segment * size..(segment + 1) * size];
+        (self.kernel.divide)(&shape, old, &mut self.room, &mut self.search).map_err(|_| Refusal::Full)?;
         let (low, high) = self.room.split_at_mut(size);
-        let shift = shape.prefix_bits() - 1;
-        for entry in shape.entries(base.words().shared(), segment * size) {
-            let part = if entry.prefix & 1 == 0 { &mut *low } else { &mut *high };
-            for (bit, tail) in longer(entry) {
-                let entry = Entry { prefix: entry.prefix >> 1 | bit << shift, tail };
-                if !shape.insert(part, entry, &mut self.search) {
-                    return Err(Refusal::Full);
-                }
-            }
-        }
         low[0] |= DIVIDED;
         let words = base.writable_at_once().ok_or(Status::Internal).map_err(crate::Error::from)?;
         for (part, at) in [(low, segment), (high, segment + (1 << depth))] {

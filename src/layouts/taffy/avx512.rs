@@ -2,24 +2,42 @@
 //! keys are found when its hashes come, and its lines are fetched while the group before it is answered.
 
 use super::kernel::{self, Kernel};
-use super::{BUCKET, MULTIPLIERS, Segments, ones};
+use super::lanes::Lanes;
+use super::{BUCKET, Full, MULTIPLIERS, Search, Segments, Shape, ones};
 use crate::bits::ring::{self, Batch, GROUP};
-use crate::layouts::eight::{EIGHTS, Eight, WIDTH, all, in_turns, load, mix, store};
+use crate::layouts::eight::{EIGHTS, Eight, WIDTH, all, in_turns, load, mix, numbers, read_each, store};
 use core::arch::x86_64::*;
 use core::sync::atomic::AtomicU64;
 
 /// The kernel for AVX-512.
-pub(super) static KERNEL: Kernel = Kernel { contains_many };
+pub(super) static KERNEL: Kernel = Kernel {
+    contains_many,
+    // SAFETY: this kernel is given out for processors that have all of it.
+    insert_new: |segments, words, hash, limit, search| unsafe { insert_new(segments, words, hash, limit, search) },
+    // SAFETY: as above.
+    divide: |shape, segment, parts, search| unsafe { divide(shape, segment, parts, search) },
+};
 
-/// Eight bytes hold all four slots of this many bits, wherever a bucket begins: at a multiple of 8 bits, or of 4 if they
-/// are odd.
-const NARROW: u32 = 16;
+/// Plain code for one key, with the instructions for its bits.
+#[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
+fn insert_new(
+    segments: &Segments,
+    words: &mut [u64],
+    hash: u64,
+    limit: u64,
+    search: &mut Search,
+) -> Result<bool, Full> {
+    segments.insert_new(words, hash, limit, search)
+}
+
+/// Plain code too: what is worked out for many entries becomes vectors.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
+fn divide(shape: &Shape, segment: &[AtomicU64], parts: &mut [u64], search: &mut Search) -> Result<(), Full> {
+    shape.divide(segment, parts, search)
+}
 
 /// From so many words on (256 KiB) lines are fetched: eight keys have sixteen of them, which wait for each other.
 const FETCH_FROM: usize = 1 << 15;
-
-/// Eight bytes hold two slots of this many bits, wherever these begin.
-const MOST: u32 = 28;
 
 /// Where the keys of a group are.
 struct Group {
@@ -39,8 +57,7 @@ fn suits(segments: &Segments, words: &[AtomicU64]) -> bool {
     let Segments { shape, depth, ref divided, size, .. } = *segments;
     let is_dividing = !divided.is_empty();
     let most = if is_dividing { 2_usize } else { 1 };
-    shape.width() <= MOST
-        && shape.prefix_bits() <= 32
+    shape.prefix_bits() <= 32
         && depth < 31
         && size < 1 << 32
         && divided.len() == if is_dividing { (1_usize << depth).div_ceil(64) } else { 0 }
@@ -136,26 +153,24 @@ unsafe fn find(segments: &Segments, hashes: &[u64; GROUP], group: &mut Group) {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 unsafe fn answer(segments: &Segments, words: &[AtomicU64], asked: &Group, i: usize) -> u8 {
     let start = words.as_ptr().cast::<u8>();
-    let width = segments.shape.width();
-    let (mask, less) = (all(ones(width)), all(u64::MAX));
-    // Eight bytes hold all slots, or half of them.
-    let (windows, slots) = if width <= NARROW { (1, BUCKET) } else { (2, BUCKET / 2) };
+    let lanes = Lanes::new(segments.shape.width());
+    let (ones, highs) = (all(lanes.ones), all(lanes.highs));
+    let lows = _mm512_sub_epi64(highs, ones);
+    let any = |x: __m512i| _mm512_or_si512(_mm512_add_epi64(_mm512_and_si512(x, lows), lows), x);
     let mut found = 0;
     for (bit, wanted) in asked.buckets[i].iter().zip(&asked.wanted[i]) {
-        let (first, wanted) = (load(bit), load(wanted));
-        for window in 0..windows {
-            let bit = _mm512_add_epi64(first, all(window * slots * u64::from(width)));
+        let (first, pattern) = (load(bit), _mm512_mullo_epi64(load(wanted), ones));
+        for window in 0..u64::from(lanes.windows) {
+            let bit = _mm512_add_epi64(first, all(window * lanes.bits));
+            let at = numbers(_mm512_srli_epi64::<3>(bit));
             // SAFETY: as the segments suit, the words have eight bytes from any bit of a segment on.
-            let eight = unsafe { _mm512_i64gather_epi64::<1>(_mm512_srli_epi64::<3>(bit), start.cast()) };
-            let mut rest = _mm512_srlv_epi64(eight, _mm512_and_si512(bit, all(7)));
-            for _ in 0..slots {
-                // `Shape::has`
-                let value = _mm512_and_si512(rest, mask);
-                let differ = _mm512_xor_si512(value, wanted);
-                let upto = _mm512_xor_si512(differ, _mm512_add_epi64(differ, less));
-                found |= _mm512_cmplt_epu64_mask(_mm512_add_epi64(value, less), upto);
-                rest = _mm512_srlv_epi64(rest, all(width.into()));
-            }
+            let eight = unsafe { read_each(start, &at) };
+            // `Lanes::has`
+            let slots = _mm512_srlv_epi64(eight, _mm512_and_si512(bit, all(7)));
+            let differ = _mm512_or_si512(_mm512_xor_si512(slots, pattern), highs);
+            let upto = _mm512_xor_si512(differ, _mm512_sub_epi64(differ, ones));
+            let has = _mm512_andnot_si512(any(_mm512_andnot_si512(upto, slots)), any(slots));
+            found |= _mm512_test_epi64_mask(has, highs);
         }
     }
     found

@@ -1,21 +1,36 @@
-//! The inner loops of lookups, for each instruction set.
+//! The inner loops of lookups, insertions and divisions, for each instruction set.
 
 #[cfg(target_arch = "x86_64")]
 use super::avx512;
 use super::segments::Segments;
+use super::{Full, Search, Shape};
 use crate::bits::mix;
 use crate::bits::ring::{self, Batch};
 use crate::simd::{self, Instructions};
 use core::sync::atomic::AtomicU64;
 
-/// Lookups with one instruction set, of hashes that are not mixed.
+/// [`Segments::insert_new`]
+pub type InsertNew = fn(&Segments, &mut [u64], u64, u64, &mut Search) -> Result<bool, Full>;
+
+/// [`Shape::divide`]
+pub type Divide = fn(&Shape, &[AtomicU64], &mut [u64], &mut Search) -> Result<(), Full>;
+
+/// What is done with one instruction set.
 pub struct Kernel {
-    /// Whether each hash of a batch may be in the segments of these words.
+    /// Whether each hash of a batch, which are not mixed, may be in the segments of these words.
     pub contains_many: fn(&Segments, &[AtomicU64], &mut dyn Batch),
+    /// Inserts a mixed hash.
+    pub insert_new: InsertNew,
+    /// Divides a segment.
+    pub divide: Divide,
 }
 
 /// Plain code, which every processor runs.
-static PORTABLE: Kernel = Kernel { contains_many };
+static PORTABLE: Kernel = Kernel {
+    contains_many,
+    insert_new: |segments, words, hash, limit, search| segments.insert_new(words, hash, limit, search),
+    divide: |shape, segment, parts, search| shape.divide(segment, parts, search),
+};
 
 /// The inner loops for an instruction set.
 pub fn kernel(instructions: Instructions) -> &'static Kernel {

@@ -16,7 +16,9 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod divide;
 mod kernel;
+mod lanes;
 mod search;
 mod segments;
 
@@ -24,11 +26,19 @@ pub use kernel::{Kernel, kernel};
 pub use search::Search;
 pub use segments::{Address, Segments};
 
-use crate::layouts::cuckoo::{Source, window};
+use crate::layouts::cuckoo::Source;
 use crate::layouts::slots::Slots;
+use lanes::Lanes;
 
 /// Slots of a bucket.
 pub const BUCKET: u64 = 4;
+
+/// The bit of a segment's first word that says that it was divided.
+pub const DIVIDED: u64 = 1 << 63;
+
+/// There is no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full;
 
 /// The shape of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,35 +186,36 @@ impl Shape {
         self.halves(entry.prefix).map(|(bucket, low)| (bucket, entry.tail << self.fingerprint_bits | low))
     }
 
-    /// What is in the slots of a bucket, of words of which these are the first of the slots'.
+    /// The first bit of a bucket of the segment that begins at a word.
     #[inline(always)]
-    fn bucket(&self, words: &(impl Source + ?Sized), start: usize, bucket: u64) -> [u64; BUCKET as usize] {
-        let (width, mask) = (self.width(), ones(self.width()));
-        let bit = 64 * start as u64 + bucket * BUCKET * u64::from(width);
-        let low = window(words, bit);
-        let high = if width <= 16 { low >> (2 * width) } else { window(words, bit + 2 * u64::from(width)) };
-        [low & mask, low >> width & mask, high & mask, high >> width & mask]
-    }
-
-    /// Whether an entry in a bucket of a segment that begins at word `start` has the prefix of a key, and the bits that it
-    /// knows of the tail.
-    ///
-    /// All bits below the highest one, which ends what is known, have to be those of the key: the lowest that differs is
-    /// not below that, and so what is up to it, with all below, is no less than the entry. 0 less 1 is more than that.
-    #[inline(always)]
-    fn has(&self, words: &(impl Source + ?Sized), start: usize, bucket: u64, wanted: u64) -> bool {
-        let is_of = |value: u64| {
-            let differ = value ^ wanted;
-            value.wrapping_sub(1) < differ ^ differ.wrapping_sub(1)
-        };
-        self.bucket(words, start + 1, bucket).into_iter().fold(false, |found, value| found | is_of(value))
+    fn first_bit(&self, start: usize, bucket: u64) -> u64 {
+        64 * (start as u64 + 1) + bucket * BUCKET * u64::from(self.width())
     }
 
     /// Whether the segment that begins at a word may have a key.
     #[inline(always)]
     pub fn contains(&self, words: &(impl Source + ?Sized), start: usize, place: &Place) -> bool {
-        self.has(words, start, place.buckets[0], place.wanted[0])
-            | self.has(words, start, place.buckets[1], place.wanted[1])
+        let lanes = Lanes::new(self.width());
+        match lanes.windows {
+            1 => self.contains_in::<1>(lanes, words, start, place),
+            2 => self.contains_in::<2>(lanes, words, start, place),
+            _ => self.contains_in::<4>(lanes, words, start, place),
+        }
+    }
+
+    #[inline(always)]
+    fn contains_in<const N: usize>(
+        &self,
+        lanes: Lanes,
+        words: &(impl Source + ?Sized),
+        start: usize,
+        place: &Place,
+    ) -> bool {
+        let has = |i: usize| {
+            let windows = lanes.read::<N>(words, self.first_bit(start, place.buckets[i]));
+            lanes.has(&windows, place.wanted[i])
+        };
+        has(0) | has(1)
     }
 
     /// The words where the buckets of a key begin.
@@ -215,37 +226,76 @@ impl Shape {
 
     /// Puts an entry into a segment; false, having changed nothing, if there is no room.
     pub fn insert(&self, segment: &mut [u64], entry: Entry, search: &mut Search) -> bool {
-        self.put(segment, self.values(entry), search)
-    }
-
-    /// Puts the entry of a place, of which all bits are known, into a segment, as [`Shape::insert`] does.
-    #[inline]
-    pub fn insert_all(&self, segment: &mut [u64], place: &Place, search: &mut Search) -> bool {
-        let value = |i: usize| (place.buckets[i], place.wanted[i] | 1 << (self.fingerprint_bits + self.tail_bits));
-        self.put(segment, [value(0), value(1)], search)
-    }
-
-    /// Puts an entry into one of its two buckets.
-    #[inline(always)]
-    fn put(&self, segment: &mut [u64], values: [(u64, u64); 2], search: &mut Search) -> bool {
-        let Some((taken, words)) = segment.split_first_mut() else { return false };
-        let empty = |bucket: u64| self.bucket(&*words, 0, bucket).map(|value| u64::from(value == 0));
-        let [first, second] = values.map(|(bucket, _)| empty(bucket));
-        let [more, less] = [first, second].map(|empty| empty.into_iter().sum::<u64>());
-        // Into the emptier of its buckets.
-        let (which, empty) = if more >= less { (0, first) } else { (1, second) };
-        let (bucket, value) = values[which];
-        if more.max(less) > 0 {
-            // Before the first that is empty there are as many as are not.
-            let [a, b, c, _] = empty.map(|empty| 1 - empty);
-            self.slots().set(words, BUCKET * bucket + a + (a & b) + (a & b & c), value);
-        } else {
-            let Some(slot) = search.make_room(self, words, values.map(|(bucket, _)| bucket)) else { return false };
-            let value = values.into_iter().find(|(bucket, _)| *bucket == slot / BUCKET);
-            self.slots().set(words, slot, value.map_or(0, |(_, value)| value));
+        let lanes = Lanes::new(self.width());
+        let values = self.values(entry);
+        match lanes.windows {
+            1 => self.put::<1>(lanes, segment, values, None, search),
+            2 => self.put::<2>(lanes, segment, values, None, search),
+            _ => self.put::<4>(lanes, segment, values, None, search),
         }
-        *taken = taken.wrapping_add(1);
-        true
+        .is_ok_and(|is_new| is_new)
+    }
+
+    /// Puts the entry of a place, of which all bits are known, into a segment that has no more than `limit` entries then,
+    /// unless it is found there; whether it was not.
+    ///
+    /// # Errors
+    /// [`Full`]: nothing has changed.
+    #[inline(always)]
+    pub fn insert_new(
+        &self,
+        segment: &mut [u64],
+        place: &Place,
+        limit: u64,
+        search: &mut Search,
+    ) -> Result<bool, Full> {
+        let lanes = Lanes::new(self.width());
+        let value = |i: usize| (place.buckets[i], place.wanted[i] | 1 << (self.fingerprint_bits + self.tail_bits));
+        let (values, asked) = ([value(0), value(1)], Some((place, limit)));
+        match lanes.windows {
+            1 => self.put::<1>(lanes, segment, values, asked, search),
+            2 => self.put::<2>(lanes, segment, values, asked, search),
+            _ => self.put::<4>(lanes, segment, values, asked, search),
+        }
+    }
+
+    /// Puts an entry into one of its two buckets, as [`Shape::insert_new`] does if it is asked for a place.
+    #[inline(always)]
+    fn put<const N: usize>(
+        &self,
+        lanes: Lanes,
+        segment: &mut [u64],
+        values: [(u64, u64); 2],
+        asked: Option<(&Place, u64)>,
+        search: &mut Search,
+    ) -> Result<bool, Full> {
+        let bits = values.map(|(bucket, _)| self.first_bit(0, bucket));
+        let [first, second] = bits.map(|bit| lanes.read::<N>(&*segment, bit));
+        if let Some((place, limit)) = asked {
+            if lanes.has(&first, place.wanted[0]) | lanes.has(&second, place.wanted[1]) {
+                return Ok(false);
+            }
+            if segment[0] & !DIVIDED >= limit {
+                return Err(Full);
+            }
+        }
+        match lanes.room([&lanes.empty(&first), &lanes.empty(&second)]) {
+            Some((which, after)) => lanes.put_at(segment, bits[which], after, values[which].1),
+            None => drop(self.put_moving(segment, values, search)?),
+        }
+        segment[0] = segment[0].wrapping_add(1);
+        Ok(true)
+    }
+
+    /// Puts an entry into one of its two buckets, which are full: others are moved for it. Says which slot was empty and is
+    /// not any more.
+    #[inline(never)]
+    fn put_moving(&self, segment: &mut [u64], values: [(u64, u64); 2], search: &mut Search) -> Result<u64, Full> {
+        let words = segment.get_mut(1..).ok_or(Full)?;
+        let room = search.make_room(self, words, values.map(|(bucket, _)| bucket)).ok_or(Full)?;
+        let value = values.into_iter().find(|(bucket, _)| *bucket == room.slot / BUCKET);
+        self.slots().set(words, room.slot, value.map_or(0, |(_, value)| value));
+        Ok(room.filled)
     }
 
     /// Whether an entry of a segment is found by every hash that finds another one. If there is none, entries that only
@@ -287,11 +337,12 @@ impl Shape {
     /// All entries of a segment.
     pub fn entries<'a>(&self, segment: &'a (impl Source + ?Sized), start: usize) -> impl Iterator<Item = Entry> + 'a {
         let shape = *self;
-        (0..2 << shape.bucket_bits).flat_map(move |bucket| {
-            let slots = (BUCKET * bucket..).zip(shape.bucket(segment, start + 1, bucket));
-            // Of a payload that nobody verified a slot may hold anything.
-            slots.map(move |(slot, value)| shape.entry_at(slot, value)).filter(|entry| entry.tail != 0)
-        })
+        let slots = (0..shape.slots().count).map(move |slot| {
+            let word = |at| segment.word(start + 1 + at);
+            shape.entry_at(slot, shape.slots().get_by(slot, word))
+        });
+        // Of a payload that nobody verified a slot may hold anything.
+        slots.filter(|entry| entry.tail != 0)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Which segment a hash belongs to, while some of them are divided and others are not.
 
-use super::{Place, Shape, ones};
+use super::{Full, Place, Search, Shape, ones};
 use crate::error::Result;
 use crate::layouts::cuckoo::Source;
 use crate::storage::try_vec;
@@ -85,6 +85,23 @@ impl Segments {
     pub fn contains(&self, words: &(impl Source + ?Sized), hash: u64) -> bool {
         let (start, place) = self.place(hash);
         self.shape.contains(words, start, &place)
+    }
+
+    /// Inserts a mixed hash into a segment that has no more than `limit` entries then, unless it is found; whether it was
+    /// not.
+    ///
+    /// # Errors
+    /// [`Full`]: nothing has changed.
+    #[inline(always)]
+    pub fn insert_new(
+        &self,
+        words: &mut [u64],
+        hash: u64,
+        limit: u64,
+        search: &mut Search,
+    ) -> core::result::Result<bool, Full> {
+        let (start, place) = self.place(hash);
+        self.shape.insert_new(&mut words[start..start + self.size], &place, limit, search)
     }
 
     /// The words where the buckets of a mixed hash begin.
