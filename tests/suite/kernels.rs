@@ -659,7 +659,7 @@ fn vector_quotient_kernels_do_the_same() {
 /// Of filters that grow, after each of some growths, and while some of their segments are divided and others are not.
 #[test]
 fn kernels_of_growing_filters_find_the_same_keys() {
-    for (kind, widths) in [("taffy", &[10, 14, 15, 16, 20, 27, 28][..]), ("aleph", &[2, 7, 12, 20])] {
+    for (kind, widths) in [("taffy", &[10, 14, 15, 16, 20, 27, 28, 31][..]), ("aleph", &[2, 7, 12, 20])] {
         for width in widths {
             let row = petal::registry::find_name(kind).unwrap();
             let mut filters: Vec<Filter> = available()
@@ -670,13 +670,28 @@ fn kernels_of_growing_filters_find_the_same_keys() {
                     petal::create(&spec).unwrap()
                 })
                 .collect();
-            let mut from = 0;
-            for to in [0, 200, 14_000, 20_000, 37_000, 90_000] {
-                let hashes: Vec<u64> = (from..to).map(mix).collect();
-                for filter in &mut filters {
-                    filter.insert_batch(&petal::Keys::Hashes(&hashes), None).outcome.unwrap();
-                }
+            let (mut from, mut divided) = (0, 0);
+            // 450 keys are as many as the first segment of an Aleph filter has room for: runs go on at its beginning.
+            for (to, is_met) in [(0, false), (200, false), (450, false), (14_000, false), (20_000, true)]
+                .into_iter()
+                .chain([(37_000, false), (50_000, true), (90_000, false), (100_000, true)])
+            {
+                let is_dividing = |filter: &Filter| filter.base().geometry().words[5] == 1;
+                let mut more: Vec<u64> = (from..to).map(mix).collect();
                 from = to;
+                // On to where some segments are divided and others are not.
+                while !more.is_empty() {
+                    for filter in &mut filters {
+                        filter.insert_batch(&petal::Keys::Hashes(&more), None).outcome.unwrap();
+                    }
+                    more.clear();
+                    if is_met && !is_dividing(&filters[0]) && from < to + 40_000 {
+                        more.extend((from..from + 16).map(mix));
+                        from += 16;
+                    }
+                }
+                divided += u32::from(is_dividing(&filters[0]));
+                let to = from;
                 let (plain, others) = filters.split_last().unwrap();
                 assert!(others.iter().all(|other| other.equals(plain)), "{kind}, {width} bits, {to} keys");
                 for keys in [0, 1, 7, 8, 63, 64, 65, 128, 3000] {
@@ -693,6 +708,16 @@ fn kernels_of_growing_filters_find_the_same_keys() {
                     }
                 }
             }
+            assert!(divided >= 2, "{kind}, {width} bits: {divided}");
+            // The union with one that holds some keys several times.
+            for filter in filters.iter_mut().filter(|_| kind == "aleph") {
+                let mut other = petal::create(&filter.base().spec()).unwrap();
+                let hashes: Vec<u64> = (0..9000).map(|i| mix((1 << 40) + i % 3500)).collect();
+                other.insert_batch(&petal::Keys::Hashes(&hashes), None).outcome.unwrap();
+                filter.merge(&other).unwrap();
+            }
+            let (plain, others) = filters.split_last().unwrap();
+            assert!(others.iter().all(|other| other.equals(plain)), "{kind}, {width} bits, united");
         }
     }
 }

@@ -140,6 +140,9 @@ impl Kind for Aleph {
     }
 
     fn contains_many(&self, batch: &mut dyn Batch) {
+        if self.table.contains_many(self.base.words().shared(), batch) {
+            return;
+        }
         let answer = |filter: &mut &Aleph, hash| filter.contains_hash(hash);
         ring::rolling(&mut &*self, self.ahead(), batch, |filter, hash| filter.fetch(hash), ring::nothing, answer);
     }

@@ -2,10 +2,11 @@
 
 use super::layout::Layout;
 use super::mothers::{self, mother};
+use crate::bits::ring::Batch;
 use crate::error::{Result, Status, error};
 use crate::format::PAYLOAD_UNIT;
 use crate::kind::Base;
-use crate::layouts::aleph::{Entry, Kernel, Shape, kernel, ones};
+use crate::layouts::aleph::{Entry, Kernel, Segments, Shape, kernel, ones};
 use crate::layouts::quotient::{Editor, Entries, Reader};
 use crate::simd::Instructions;
 use crate::sizing::aleph as sizing;
@@ -180,6 +181,13 @@ impl Table {
         let address = self.address(hash);
         let (slot, tail) = self.parts(hash, address);
         (self.kernel.contains)(&self.shape(address), &words[self.range(address)], slot, tail)
+    }
+
+    /// Whether each hash of a batch, which are not mixed, may be there, of many at once. False, having taken none, where
+    /// they are to be asked for one by one.
+    pub fn contains_many(&self, words: &[AtomicU64], batch: &mut dyn Batch) -> bool {
+        let Table { shapes, ref divided, segment_words: size, .. } = *self;
+        (self.kernel.contains_many)(&Segments { shapes, depth: self.layout.depth, divided, size }, words, batch)
     }
 
     /// Whether an entry may be of a key of which `known` bits are known, or that key has one for all that is known of

@@ -10,7 +10,7 @@
 mod avx512;
 mod kernel;
 
-pub use kernel::{Kernel, kernel};
+pub use kernel::{Kernel, Segments, kernel};
 
 use crate::layouts::quotient::select::Select;
 use crate::layouts::quotient::{Bytes, Reader, Table};

@@ -142,8 +142,6 @@ struct Wide<'a> {
     stride: u64,
     /// The first byte of the last block.
     last: u64,
-    /// The highest bit of each lane, and all but these.
-    highs: u64,
 }
 
 /// The offsets of eight blocks, their occupieds and their runends.
@@ -183,7 +181,7 @@ impl<'a> Wide<'a> {
     fn new(table: Table, words: &'a [AtomicU64]) -> Wide<'a> {
         let (bits, stride) = (u64::from(table.remainder_bits), table.stride() as u64);
         let last = (table.blocks() - 1) * stride;
-        Wide { table, words, bits, stride, last, highs: table.ones << (bits - 1) }
+        Wide { table, words, bits, stride, last }
     }
 
     /// Finds the places of the keys of a group.
@@ -236,16 +234,80 @@ impl<'a> Wide<'a> {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn answer(&self, group: &Group, i: usize) -> [u8; 2] {
+        let blocks = &group.blocks[i];
+        let is_last = _mm512_cmpeq_epu64_mask(load(blocks), all(self.last));
+        let next_block = _mm512_maskz_add_epi64(!is_last, load(blocks), all(self.stride));
+        let widths = Widths { bits: all(self.bits), ones: all(self.table.ones), lanes: all(self.table.lanes.into()) };
         let bytes = self.words.as_ptr().cast::<u8>();
         // SAFETY: as the table suits, blocks of quotients below its slots, and eight bytes from wherever in a block,
         // are among the words.
+        let runs = unsafe { Runs::find(bytes, load(&group.quotients[i]), blocks, next_block, &widths) };
+        // `Reader::among_few`
+        let differ = _mm512_xor_si512(runs.window, load(&group.patterns[i]));
+        runs.answer(&widths, _mm512_andnot_si512(differ, _mm512_sub_epi64(differ, widths.ones)))
+    }
+}
+
+/// How remainders of eight tables lie in eight bytes.
+pub(in crate::layouts) struct Widths {
+    /// The bits of one.
+    pub bits: __m512i,
+    /// The lowest bit of each.
+    pub ones: __m512i,
+    /// How many eight bytes have.
+    pub lanes: __m512i,
+}
+
+impl Widths {
+    /// The highest bit of each remainder.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    pub fn highs(&self) -> __m512i {
+        _mm512_sllv_epi64(self.ones, _mm512_sub_epi64(self.bits, all(1)))
+    }
+
+    /// The highest bit of each of the first so many remainders.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    fn among(&self, slots: __m512i) -> __m512i {
+        let bits = _mm512_mul_epu32(slots, self.bits);
+        _mm512_and_si512(self.highs(), _mm512_add_epi64(_mm512_sllv_epi64(all(1), bits), all(u64::MAX)))
+    }
+}
+
+/// The runs of eight quotients.
+pub(in crate::layouts) struct Runs {
+    /// Which quotients have one, and which of these are in eight bytes from their start on.
+    is_occupied: u8,
+    is_here: u8,
+    /// These eight bytes.
+    pub window: __m512i,
+    /// How many slots a run has after its first.
+    more: __m512i,
+}
+
+impl Runs {
+    /// Finds the runs of quotients whose blocks begin at these bytes, and the blocks after them at `next_block`.
+    ///
+    /// # Safety
+    /// From each byte of these blocks on eight are readable.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
+    pub unsafe fn find(
+        bytes: *const u8,
+        quotient: __m512i,
+        blocks: &Eight,
+        next_block: __m512i,
+        widths: &Widths,
+    ) -> Runs {
+        // SAFETY: the caller's promise.
         let at = |byte: __m512i| unsafe { read_each(bytes, &numbers(byte)) };
         let add = |x: __m512i, y: u64| _mm512_add_epi64(x, all(y));
         let pick = |others: u8, mine, other| _mm512_mask_mov_epi64(mine, others, other);
-        let (quotient, block) = (load(&group.quotients[i]), load(&group.blocks[i]));
+        let block = load(blocks);
         let (in_block, one) = (all(63), all(1));
-        // SAFETY: as above.
-        let (offset, [occupieds, own]) = unsafe { heads(bytes, &group.blocks[i]) };
+        // SAFETY: the caller's promise.
+        let (offset, [occupieds, own]) = unsafe { heads(bytes, blocks) };
         // The runs up to the quotient's own; whether that has one is the highest bit.
         let upto = _mm512_sllv_epi64(occupieds, _mm512_andnot_si512(quotient, in_block));
         let (is_occupied, rank) = (_mm512_movepi64_mask(upto), count_ones(upto));
@@ -254,8 +316,6 @@ impl<'a> Wide<'a> {
         let own = _mm512_srlv_epi64(own, offset);
         let owns = count_ones(own);
         let is_further = _mm512_mask_cmpgt_epu64_mask(is_near, rank, owns);
-        let is_last = _mm512_cmpeq_epu64_mask(block, all(self.last));
-        let next_block = _mm512_maskz_add_epi64(!is_last, block, all(self.stride));
         let ends = pick(is_further, own, at(add(pick(is_further, block, next_block), 10)));
         let rank = _mm512_mask_sub_epi64(rank, is_further, rank, owns);
         let first = _mm512_andnot_si512(in_block, quotient);
@@ -277,31 +337,33 @@ impl<'a> Wide<'a> {
         // How many slots there are after its first, and which that is in its block.
         let more = _mm512_sub_epi64(end, start);
         let place = _mm512_and_si512(start, in_block);
-        let is_short = _mm512_mask_cmplt_epu64_mask(is_found, more, all(self.table.lanes.into()));
+        let is_short = _mm512_mask_cmplt_epu64_mask(is_found, more, widths.lanes);
         let is_here = _mm512_mask_cmplt_epu64_mask(is_short, _mm512_add_epi64(place, more), all(64));
-        // `Reader::among_few`
         let is_next = _mm512_cmpneq_epu64_mask(_mm512_srli_epi64::<6>(start), _mm512_srli_epi64::<6>(quotient));
-        let bit = _mm512_mul_epu32(place, all(self.bits));
+        let bit = _mm512_mul_epu32(place, widths.bits);
         let byte = _mm512_add_epi64(pick(is_next, block, next_block), _mm512_srli_epi64::<3>(bit));
         // What is not looked at is no line that has to be waited for.
         let byte = pick(is_here, block, add(byte, HEAD as u64));
         let window = _mm512_srlv_epi64(at(byte), _mm512_and_si512(bit, all(7)));
-        let (ones, highs) = (all(self.table.ones), all(self.highs));
-        let among = |slots: __m512i| {
-            let bits = _mm512_mul_epu32(slots, all(self.bits));
-            _mm512_and_si512(highs, add(_mm512_sllv_epi64(all(1), bits), u64::MAX))
-        };
-        let differ = _mm512_xor_si512(window, load(&group.patterns[i]));
-        let zeros = _mm512_andnot_si512(differ, _mm512_sub_epi64(differ, ones));
-        let is_there = _mm512_mask_test_epi64_mask(is_here, zeros, among(add(more, 1)));
+        Runs { is_occupied, is_here, window, more }
+    }
+
+    /// Which keys are there, by the highest bits of those slots of the windows that say so; and which are to be looked at
+    /// alone.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    pub fn answer(&self, widths: &Widths, found: __m512i) -> [u8; 2] {
+        let Runs { is_occupied, is_here, window, more } = *self;
+        let highs = widths.highs();
+        let is_there = _mm512_mask_test_epi64_mask(is_here, found, widths.among(_mm512_add_epi64(more, all(1))));
         // `Table::ascend`: x is each slot, and y the one after it.
         let is_long = _mm512_mask_cmpgt_epu64_mask(is_there, more, all(1));
-        let (x, y) = (window, _mm512_srlv_epi64(window, all(self.bits)));
+        let (x, y) = (window, _mm512_srlv_epi64(window, widths.bits));
         let low = _mm512_sub_epi64(_mm512_or_si512(x, highs), _mm512_andnot_si512(highs, y));
         let above = _mm512_andnot_si512(x, y);
         let alike = _mm512_andnot_si512(_mm512_xor_si512(x, y), all(u64::MAX));
         let less = _mm512_or_si512(above, _mm512_andnot_si512(low, alike));
-        let falls = _mm512_andnot_si512(less, among(more));
+        let falls = _mm512_andnot_si512(less, widths.among(more));
         let is_open = is_occupied & !is_here | _mm512_mask_test_epi64_mask(is_long, falls, falls);
         [is_there & !is_open, is_open]
     }

@@ -23,7 +23,7 @@
 //! All of it follows from which fingerprints there are and how often. A slot that is not taken is zero.
 
 #[cfg(target_arch = "x86_64")]
-mod avx512;
+pub(in crate::layouts) mod avx512;
 mod change;
 mod check;
 pub mod code;
@@ -48,7 +48,7 @@ pub const FAR: u64 = 0xffff;
 const WINDOW: u32 = 57;
 
 /// Bytes of a block before its remainders.
-const HEAD: usize = 18;
+pub(in crate::layouts) const HEAD: usize = 18;
 
 /// The shape of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,8 +56,8 @@ pub struct Table {
     slots: u64,
     remainder_bits: u32,
     /// How many remainders eight bytes have from any bit of the first on, and a number with the lowest bit of each.
-    lanes: u32,
-    ones: u64,
+    pub(in crate::layouts) lanes: u32,
+    pub(in crate::layouts) ones: u64,
 }
 
 impl Table {
@@ -144,7 +144,7 @@ impl Table {
 
     /// The bytes of a block.
     #[inline]
-    fn stride(&self) -> usize {
+    pub(in crate::layouts) fn stride(&self) -> usize {
         HEAD + 8 * self.remainder_bits as usize
     }
 
