@@ -24,6 +24,7 @@ pub mod lattice;
 pub mod quotient;
 pub mod ribbon;
 pub mod signatures;
+pub mod slices;
 pub mod slots;
 pub mod split_block;
 pub mod taffy;

@@ -1,6 +1,6 @@
 //! The published table of age-partitioned filters, in filters: at the worst phase and on average over a generation.
 
-use crate::common::hash_of;
+use crate::common::{hash_of, mix};
 use petal::{Answers, Filter, Image, Keys, Spec, create, registry};
 
 /// The keys of a generation.
@@ -89,5 +89,83 @@ fn what_is_asked_for_is_strict() {
         assert!(worst <= rate && worst > 0.999 * rate, "{worst}");
         let bits = geometry.bits as f64 / keys as f64;
         assert!(bits <= most && bits > 0.93 * most, "{rate}, {slices}: {bits} bits a key");
+    }
+}
+
+/// Slices in which a key sets a bit, and older ones; the last pairs have as many as there can be.
+const SHAPES: [(u32, u32); 14] = [
+    (1, 1),
+    (1, 2),
+    (2, 1),
+    (1, 59),
+    (3, 3),
+    (7, 5),
+    (9, 24),
+    (12, 14),
+    (20, 1),
+    (5, 55),
+    (59, 1),
+    (30, 30),
+    (64, 128),
+    (1, 128),
+];
+
+/// Every kernel answers batches, and leaves bytes, as keys do that come one by one: at many phases of a generation,
+/// with keys that come twice in a batch, and where generations end in it.
+#[test]
+fn kernels_do_as_keys_do_that_come_one_by_one() {
+    // Of the first pairs, so large that lines are fetched ahead as well.
+    let near = SHAPES.into_iter().flat_map(|shape| [(70, 5), (700, 100), (5000, 600)].map(|size| (shape, size)));
+    let far = [((9, 24), (1_020_000, 1500)), ((2, 5), (4_800_000, 1 << 20))];
+    let row = registry::find_name("age_partitioned").unwrap();
+    for (case, ((hashes, old), (each, keys))) in (1..).zip(near.chain(far)) {
+        let mut filters: Vec<Filter> = [petal::Kernel::Portable]
+            .into_iter()
+            .chain(petal::simd::available().map(|instructions| instructions.kernel()))
+            .map(|kernel| {
+                let (bits, capacity) = (each * u64::from(hashes + old), keys * u64::from(old));
+                let mut spec = Spec { kind: Some(row.kind), capacity, bits, hashes, kernel, ..Spec::default() };
+                spec.set(row.parameter("slices").unwrap(), old.into()).unwrap();
+                create(&spec).unwrap()
+            })
+            .collect();
+        let (expected, filters) = filters.split_first_mut().unwrap();
+        let mut totals = [0; 2];
+        let lengths = [1000, 0, 1, 7, 8, 9, 63, 64, 65, 511, 512, 513, 2000].into_iter().cycle();
+        for (batch, count) in (case << 32..).zip(lengths).take(40) {
+            let name = format!("{hashes} and {old} slices of {each} bits, batch {batch}, {count} keys");
+            // Most are new, some came before, and some come twice in this batch.
+            let key = |i: u64| match mix(batch << 12 | i) % 16 {
+                0 => mix(batch << 12 | i / 8),
+                1 | 2 => mix((batch - 1) << 12 | i),
+                _ => mix(batch << 12 | i),
+            };
+            let inserted: Vec<u64> = (0..count).map(key).collect();
+            let new: Vec<u8> = inserted.iter().map(|hash| u8::from(expected.insert_hash(*hash).unwrap())).collect();
+            if batch % 7 == 3 {
+                expected.advance(batch % 3).unwrap();
+            }
+            let sought: Vec<u64> = (0..count).map(|i| mix((batch - i % 5) << 12 | i / (1 + i % 2))).collect();
+            let there: Vec<u8> = sought.iter().map(|hash| u8::from(expected.contains_hash(*hash))).collect();
+            for one in there.iter().chain(&new) {
+                totals[usize::from(*one)] += 1;
+            }
+            for filter in &mut *filters {
+                let mut answers = vec![2; inserted.len()];
+                let mut asked = Answers { bytes: Some(&mut answers), ..Answers::default() };
+                let is_asked = batch % 3 > 0;
+                filter.insert_batch(&Keys::Hashes(&inserted), is_asked.then_some(&mut asked)).outcome.unwrap();
+                assert!(!is_asked || answers == new, "{name}: new keys");
+                if batch % 7 == 3 {
+                    filter.advance(batch % 3).unwrap();
+                }
+                assert!(filter.equals(expected), "{name}: the bytes differ");
+                let mut found = vec![2; sought.len()];
+                let mut answers = Answers { bytes: Some(&mut found), ..Answers::default() };
+                filter.contains_batch(&Keys::Hashes(&sought), &mut answers).unwrap();
+                assert!(found == there, "{name}: keys that are there");
+            }
+        }
+        assert!(totals.iter().all(|total| *total > 100), "{hashes} and {old} slices of {each} bits: {totals:?}");
     }
 }

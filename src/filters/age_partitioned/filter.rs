@@ -1,11 +1,12 @@
 //! What is done with the slices of a payload.
 
-use super::slices::{GROUPS, Shape, Slices, word};
+use super::shape::{Shape, word};
 use crate::bits;
-use crate::bits::ring::{self, Batch, CHUNK, Chunk, GROUP, Taken};
+use crate::bits::ring::{Batch, Chunk, GROUP, Taken};
 use crate::error::{Result, Status, error};
 use crate::kind::{Age, Base, Insert, Kind, Payload, change_one, change_words, one_by_one};
 use crate::layouts::Measure;
+use crate::layouts::slices::{GROUPS, Inserted, Kernel, Slices, kernel};
 use crate::sizing::age_partitioned::{MAX_SLICES, run};
 use crate::storage::try_box;
 use core::ops::Range;
@@ -16,6 +17,7 @@ use core::sync::atomic::Ordering;
 struct AgePartitioned {
     base: Base,
     shape: Shape,
+    kernel: &'static Kernel,
 }
 
 /// Where in the state is how many steps were made, modulo the number of slices.
@@ -29,7 +31,7 @@ const TAKEN: usize = 1;
 /// [`Status::Corrupt`] for a geometry that the kind cannot have; [`Status::OutOfMemory`].
 pub fn open(base: Base) -> Result<Box<dyn Kind>> {
     match Shape::of(base.geometry()) {
-        Some(shape) => Ok(try_box(AgePartitioned { base, shape })?),
+        Some(shape) => Ok(try_box(AgePartitioned { shape, kernel: kernel(base.instructions()), base })?),
         None => Err(base.foreign_geometry()),
     }
 }
@@ -44,10 +46,10 @@ impl AgePartitioned {
 
     /// The slices as they are now: with every step the one before the youngest becomes that.
     #[inline]
-    fn slices(&self) -> Slices<'_> {
-        let (steps, count) = (self.steps() as u32, self.shape.count());
-        let youngest = if steps == 0 { 0 } else { count - steps };
-        Slices::new(self.shape, self.base.words().shared(), youngest)
+    fn slices(&self) -> Slices {
+        let (steps, Shape { hashes, old, bits, .. }) = (self.steps() as u32, self.shape);
+        let youngest = if steps == 0 { 0 } else { self.shape.count() - steps };
+        Slices { hashes, old, bits, youngest }
     }
 
     /// How many keys are left of the generation.
@@ -59,40 +61,47 @@ impl AgePartitioned {
         }
     }
 
-    /// Sets the bits of a mixed hash where [`Base::writable_at_once`] allows it.
-    #[inline]
-    fn set(&mut self, hash: u64) -> Option<()> {
-        if self.room() == 0 {
-            if self.slices().has_young(hash) {
-                return Some(());
-            }
-            self.step(1)?;
-        }
-        let (hashes, mut positions) = (self.shape.hashes, [0; MAX_SLICES]);
-        let slices = self.slices();
-        for (age, position) in (0..hashes).zip(&mut positions) {
-            *position = slices.position(hash, age);
-        }
-        let words = self.base.writable_at_once()?;
-        let mut new = false;
-        for position in &positions[..hashes as usize] {
-            new |= bits::set(words, *position);
-        }
-        let taken = Shape::state(words.len()) + TAKEN;
-        words[taken] = words[taken].saturating_add(u64::from(new));
-        Some(())
-    }
-
     /// Inserts a hash where [`Base::writable_at_once`] allows it.
     fn insert(&mut self, hash: u64) -> Option<bool> {
         if !self.base.is_at_once() {
             return None;
         }
         let hash = bits::mix(hash);
-        let new = !self.slices().contains(hash);
-        self.set(hash)?;
+        let new = !self.slices().contains(self.base.words().shared(), hash);
+        if self.room() > 0 || !self.slices().has_young(self.base.words().shared(), hash) {
+            if self.room() == 0 {
+                self.step(1)?;
+            }
+            let slices = self.slices();
+            let words = self.base.writable_at_once()?;
+            let changed = slices.set(words, hash);
+            Self::take(words, changed.into());
+        }
         self.base.add_count(1);
         Some(new)
+    }
+
+    /// Notes that the generation has taken so many keys more.
+    fn take(words: &mut [u64], keys: u64) {
+        let taken = Shape::state(words.len()) + TAKEN;
+        words[taken] = words[taken].saturating_add(keys);
+    }
+
+    /// Inserts those of at most [`CHUNK`](crate::bits::ring::CHUNK) hashes that come before the next step, and at least
+    /// one; how many these are, and what became of them.
+    fn insert_some(&mut self, hashes: &[u64], is_asked: bool) -> Option<(usize, Inserted)> {
+        let keys = self.room().min(hashes.len() as u64) as usize;
+        if keys == 0 {
+            let mut one = Inserted::default();
+            one.new[0] = self.insert(hashes[0])?.into();
+            return Some((1, one));
+        }
+        let (slices, kernel) = (self.slices(), self.kernel);
+        let words = self.base.writable_at_once()?;
+        let inserted = (kernel.insert)(&slices, words, &hashes[..keys], is_asked);
+        Self::take(words, inserted.changed);
+        self.base.add_count(keys as u64);
+        Some((keys, inserted))
     }
 
     /// Makes the oldest slice the youngest, so many times.
@@ -157,20 +166,21 @@ impl Payload for AgePartitioned {
 
 impl Kind for AgePartitioned {
     fn contains_hash(&self, hash: u64) -> bool {
-        self.slices().contains(bits::mix(hash))
+        self.slices().contains(self.base.words().shared(), bits::mix(hash))
     }
 
     fn fetch(&self, hash: u64) {
-        self.slices().fetch_first(bits::mix(hash));
+        self.slices().fetch_first(self.base.words().shared(), bits::mix(hash));
     }
 
     fn contains_many(&self, batch: &mut dyn Batch) {
-        self.slices().contains_many(batch);
+        (self.kernel.contains_many)(&self.slices(), self.base.words().shared(), batch);
     }
 
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         let (mut fills, mut taken) = ([0.0; MAX_SLICES], 0);
-        for (fill, ones) in fills.iter_mut().zip(self.slices().ones(progress)) {
+        let ones = self.shape.ones(self.base.words().shared(), self.slices().youngest, progress);
+        for (fill, ones) in fills.iter_mut().zip(ones) {
             *fill = ones as f64 / self.shape.bits as f64;
             taken += ones;
         }
@@ -211,43 +221,26 @@ impl Insert for AgePartitioned {
         self.insert(hash)
     }
 
-    /// Into an image in place keys go one after the other. Elsewhere a chunk is looked up first, if somebody asks: that
-    /// brings the lines that the answers need, and a key that is there then stays there while no step is made.
+    /// Into an image in place keys go one after the other.
     fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {
         if !self.base.is_own() {
             return one_by_one(batch, |hash| self.insert_one(hash));
         }
         Chunk::each(batch, |chunk| {
-            let mut hashes = [0; CHUNK];
-            let hashes = &mut hashes[..chunk.hashes().len()];
-            hashes.iter_mut().zip(chunk.hashes()).for_each(|(to, from)| *to = bits::mix(*from));
-            let is_asked = chunk.is_asked();
-            let is_far = self.base.words().shared().len() >= ring::FETCH_FROM;
-            let mut known = [0; GROUPS];
-            if is_asked && is_far {
-                let found = self.slices().contains_chunk(hashes);
-                if self.room() >= hashes.len() as u64 {
-                    known = found;
+            let (hashes, is_asked) = (chunk.hashes(), chunk.is_asked());
+            let (mut new, mut done) = ([0; GROUPS], 0);
+            while done < hashes.len() {
+                let (keys, some) = self.insert_some(&hashes[done..], is_asked).ok_or(Status::Internal)?;
+                for (i, some) in (done / GROUP..GROUPS).zip(some.new) {
+                    new[i] |= some << (done % GROUP);
+                    if let Some(next) = new.get_mut(i + 1).filter(|_| done % GROUP > 0) {
+                        *next |= some >> (GROUP - done % GROUP);
+                    }
                 }
+                done += keys;
             }
-            let ahead = ring::ahead(self.base.words().shared().len(), self.shape.hashes as usize);
-            if ahead > 0 {
-                hashes.iter().take(ahead).for_each(|hash| self.slices().fetch_young(*hash));
-            }
-            let mut new = [0; GROUPS];
-            for i in 0..hashes.len() {
-                if let Some(next) = hashes.get(i + ahead).filter(|_| ahead > 0) {
-                    self.slices().fetch_young(*next);
-                }
-                let is_known = known[i / GROUP] >> (i % GROUP) & 1 == 1;
-                if is_asked && !is_known {
-                    new[i / GROUP] |= u64::from(!self.slices().contains(hashes[i])) << (i % GROUP);
-                }
-                self.set(hashes[i]).ok_or(Status::Internal)?;
-            }
-            self.base.add_count(hashes.len() as u64);
-            for (start, new) in (0..hashes.len()).step_by(GROUP).zip(new) {
-                chunk.answer(new, GROUP.min(hashes.len() - start));
+            for (start, new) in (0..done).step_by(GROUP).zip(new) {
+                chunk.answer(new, GROUP.min(done - start));
             }
             Ok(())
         })

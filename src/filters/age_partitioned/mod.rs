@@ -14,17 +14,17 @@
 //! as it can be; any other key that comes again is young again.
 //!
 //! Hashes pass a bijection first, as in all kinds that divide a hash by its high bits and get it from builders in
-//! ascending order. Slice j takes its bit from the product of that with the golden ratio to the power of j.
+//! ascending order. Where a key has its bits, and how it is found, is in [`crate::layouts::slices`].
 
 mod filter;
-mod slices;
+mod shape;
 
 use crate::error::{Result, error};
 use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
 use crate::kind::{Capabilities, Overfill, Row, Sizes, Structure, Window};
 use crate::sizing::age_partitioned::{self as sizing, MAX_HASHES, MAX_OLD};
 use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
-use slices::Shape;
+use shape::Shape;
 
 /// How finely the window is divided.
 pub const SLICES: Parameter = Parameter {
