@@ -135,17 +135,17 @@ fn kernels_do_as_keys_do_that_come_one_by_one() {
         for (batch, count) in (case << 32..).zip(lengths).take(40) {
             let name = format!("{hashes} and {old} slices of {each} bits, batch {batch}, {count} keys");
             // Most are new, some came before, and some come twice in this batch.
-            let key = |i: u64| match mix(batch << 12 | i) % 16 {
-                0 => mix(batch << 12 | i / 8),
-                1 | 2 => mix((batch - 1) << 12 | i),
-                _ => mix(batch << 12 | i),
+            let key = |i: u64| match mix((batch << 12) + i) % 16 {
+                0 => mix((batch << 12) + i / 8),
+                1 | 2 => mix(((batch - 1) << 12) + i),
+                _ => mix((batch << 12) + i),
             };
             let inserted: Vec<u64> = (0..count).map(key).collect();
             let new: Vec<u8> = inserted.iter().map(|hash| u8::from(expected.insert_hash(*hash).unwrap())).collect();
             if batch % 7 == 3 {
                 expected.advance(batch % 3).unwrap();
             }
-            let sought: Vec<u64> = (0..count).map(|i| mix((batch - i % 5) << 12 | i / (1 + i % 2))).collect();
+            let sought: Vec<u64> = (0..count).map(|i| mix(((batch - i % 5) << 12) + i / (1 + i % 2))).collect();
             let there: Vec<u8> = sought.iter().map(|hash| u8::from(expected.contains_hash(*hash))).collect();
             for one in there.iter().chain(&new) {
                 totals[usize::from(*one)] += 1;

@@ -12,7 +12,7 @@ use core::sync::atomic::AtomicU64;
 pub struct Kernel {
     /// Whether each hash of a batch may be in the slices of these words.
     pub contains_many: fn(&Slices, &[AtomicU64], &mut dyn Batch),
-    /// Inserts at most [`CHUNK`] hashes, one after the other, and says of each whether it is new if that is asked.
+    /// Inserts the hashes of a chunk, one after the other, and says of each whether it is new if that is asked.
     pub insert: fn(&Slices, &mut [u64], &[u64], bool) -> Inserted,
 }
 
