@@ -18,6 +18,7 @@ use crate::error::{Result, error};
 use crate::format::Geometry;
 use crate::kind::{Row, Sizes, Structure};
 use crate::layouts::block_array::{self, BlockArray, Blocks};
+use crate::layouts::block_kernel::chain::ChainKernel;
 use crate::layouts::block_kernel::{BlockKernel, Fills};
 use crate::layouts::{Layout, blocked};
 use crate::simd::Instructions;
@@ -79,6 +80,10 @@ impl Blocks for Blocked {
 
     fn kernel(instructions: Instructions) -> &'static BlockKernel {
         blocked::kernel(instructions)
+    }
+
+    fn chain_kernel(instructions: Instructions) -> Option<&'static ChainKernel> {
+        blocked::chain::kernel(instructions)
     }
 
     fn masks(hashes: u32) -> &'static [u16] {

@@ -1,6 +1,7 @@
 //! Arrays of small blocks, one of which a key has to itself: what all of them do alike. The inner loops are those of a
 //! kernel; a layout says how keys find their blocks and what the mathematics of its blocks is.
 
+use super::block_kernel::chain::{ChainKernel, Link};
 use super::block_kernel::{BlockKernel, Fills};
 use super::{BitLayout, Layout, Measure, View, blocked};
 use crate::bits::PIECE_WORDS;
@@ -27,6 +28,11 @@ pub trait Blocks: Send + Sync + 'static {
     /// The inner loops.
     fn kernel(instructions: Instructions) -> &'static BlockKernel;
 
+    /// The inner loops over chains of arrays, where there are such.
+    fn chain_kernel(_instructions: Instructions) -> Option<&'static ChainKernel> {
+        None
+    }
+
     /// The sets of lanes that keys of so many bits choose from; none where they have all lanes.
     fn masks(_hashes: u32) -> &'static [u16] {
         &[]
@@ -52,6 +58,7 @@ pub struct BlockArray<B> {
     /// The lanes that keys choose among.
     masks: &'static [u16],
     kernel: &'static BlockKernel,
+    chain_kernel: Option<&'static ChainKernel>,
     layout: PhantomData<fn() -> B>,
 }
 
@@ -172,6 +179,10 @@ impl<B: Blocks> BitLayout for BlockArray<B> {
         Some(View { layout: B::LAYOUT?, words, hashes: self.hashes })
     }
 
+    fn link(&self) -> Option<Link> {
+        Some((self.chain_kernel?, B::BLOCK_WORDS, self.masks))
+    }
+
     fn kernel(&self) -> Option<(&'static BlockKernel, &'static [u16])> {
         Some((self.kernel, self.masks))
     }
@@ -186,8 +197,8 @@ impl<B: Blocks> BlockArray<B> {
         let is_known = bits.is_multiple_of(block_bits)
             && (1..B::MAX_BLOCKS).contains(&blocks)
             && (B::HASHES.0..=B::HASHES.1).contains(&hashes);
-        let (masks, kernel) = (B::masks(hashes), B::kernel(instructions));
-        is_known.then_some(BlockArray { blocks, hashes, masks, kernel, layout: PhantomData })
+        let (masks, kernel, chain_kernel) = (B::masks(hashes), B::kernel(instructions), B::chain_kernel(instructions));
+        is_known.then_some(BlockArray { blocks, hashes, masks, kernel, chain_kernel, layout: PhantomData })
     }
 
     /// The place of the first word of the block that a hash goes to.

@@ -31,6 +31,7 @@ pub mod taffy;
 pub mod vector_quotient;
 pub mod word_cells;
 
+pub use block_kernel::chain::{Chain, Link};
 pub use block_kernel::{BlockKernel, Probe};
 
 use crate::bits::ring::{Batch, Few};
@@ -124,6 +125,11 @@ pub trait BitLayout: Send + Sync {
 
     /// The array, for code that looks keys up by itself; `None` if its layout has no name.
     fn view<'a>(&self, _words: &'a [AtomicU64]) -> Option<View<'a>> {
+        None
+    }
+
+    /// What makes the array one of a chain, where its layout has loops for chains.
+    fn link(&self) -> Option<Link> {
         None
     }
 

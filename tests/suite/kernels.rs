@@ -3,11 +3,12 @@
 use crate::common::mix;
 use core::sync::atomic::{AtomicU64, Ordering};
 use petal::hash::xxh3;
+use petal::layouts::block_kernel::chain::{FAR, MAX_ARRAYS};
 use petal::layouts::blocked::masks;
 use petal::layouts::counters::{self, Lines};
 use petal::layouts::fuse::order;
 use petal::layouts::ribbon::{Fingerprints, Lookup, MAX_BITS, MIN_BITS, Values, Work};
-use petal::layouts::{BlockKernel, blocked, fast_local, split_block};
+use petal::layouts::{BlockKernel, Chain, blocked, fast_local, split_block};
 use petal::ring::{Batch, FETCH_FROM, Few, GROUP, Lookups};
 use petal::simd::{Instructions, available, choose};
 use petal::{Entry, Filter, Image, Kernel, Spec, Status, sizing};
@@ -721,5 +722,87 @@ fn kernels_of_growing_filters_find_the_same_keys() {
             let (plain, others) = filters.split_last().unwrap();
             assert!(others.iter().all(|other| other.equals(plain)), "{kind}, {width} bits, united");
         }
+    }
+}
+
+/// Compares what a chain of arrays, of so many blocks each and so many lanes a key, says of keys with what plain code
+/// finds in the arrays. Between the arrays is a line of ones, in which every key would be found.
+fn compare_chain(instructions: Instructions, arrays: &[(usize, u32)]) {
+    let Some(kernel) = blocked::chain::kernel(instructions) else { return };
+    let specification = blocked::kernel(Instructions::PORTABLE);
+    let (mut words, mut places, mut chain) = (Vec::new(), Vec::new(), None);
+    for (i, (blocks, hashes)) in arrays.iter().enumerate() {
+        words.extend([u64::MAX; blocked::BLOCK_WORDS]);
+        let (start, length) = (words.len(), blocks * blocked::BLOCK_WORDS);
+        let masks = masks(*hashes);
+        let mut array = vec![0; length];
+        // Some of the keys that are asked are in one array each, and small arrays have some bits more.
+        for key in keys(600, 1).iter().skip(i).step_by(arrays.len() + 1).chain(&keys(*blocks % 64, 77)) {
+            specification.insert_one(&mut array, masks, *key);
+        }
+        words.extend(array);
+        let link = (kernel, blocked::BLOCK_WORDS, masks);
+        assert!(chain.get_or_insert_with(|| Chain::new(link)).add(start, length, link));
+        places.push((start..start + length, masks));
+    }
+    words.extend([u64::MAX; blocked::BLOCK_WORDS]);
+    let (words, chain) = (atomics(&words), chain.unwrap());
+    assert_eq!(chain.count(), arrays.len());
+    for written in [None, Some(0), Some(arrays.len() / 2), Some(arrays.len() - 1)] {
+        let others = places.iter().enumerate().filter(|(i, _)| Some(*i) != written);
+        let expected = |key: u64| {
+            others.clone().any(|(_, (place, masks))| specification.contains_one(&words[place.clone()], masks, key))
+        };
+        for count in [0, 1, 7, 8, 9, 15, 16, 17, 63, 64, 65, 200, 511, 512] {
+            let mut asked = [0x5555_5555_5555_5555; 512];
+            let all = keys(count, 1).into_iter().zip(keys(count, 1 << 40)).enumerate();
+            asked.iter_mut().zip(all).for_each(|(to, (i, (key, other)))| *to = if i % 3 == 0 { other } else { key });
+            let found = chain.contains(&words, written, (&asked, count));
+            for (i, key) in asked[..count].iter().enumerate() {
+                let expected = expected(*key);
+                let name = format!("{arrays:?} without {written:?}, key {i} of {count}");
+                assert_eq!(found[i / GROUP] >> (i % GROUP) & 1 == 1, expected, "{name}");
+                assert_eq!(chain.contains_one(&words, written, *key), expected, "{name}, alone");
+            }
+        }
+    }
+}
+
+/// Keys are found in a chain that are found in one of its arrays: by any number of lanes, alone or as those of the array
+/// before, in arrays that are fetched ahead and such that are not, and in as many as there can be.
+#[test]
+fn chains_find_what_plain_code_finds_in_one_of_their_arrays() {
+    for instructions in available() {
+        for hashes in 1..=blocked::MAX_HASHES {
+            compare_chain(instructions, &[(3, hashes)]);
+            compare_chain(instructions, &[(2, hashes), (5, hashes), (9, hashes)]);
+        }
+        let all = |growth: usize, step: u32| -> Vec<(usize, u32)> {
+            (0..8).map(|i| (3 * growth.pow(i), (5 + step * i / 2).min(blocked::MAX_HASHES))).collect()
+        };
+        for growth in 2..=4 {
+            for step in 0..=3 {
+                compare_chain(instructions, &all(growth, step));
+            }
+        }
+        compare_chain(instructions, &[(FAR - 1, 8), (FAR, 8), (FAR + 1, 9), (7, 9), (FAR, 16)]);
+        compare_chain(instructions, &[(1, 7); MAX_ARRAYS]);
+    }
+}
+
+/// What cannot be an array of a chain is not taken for one.
+#[test]
+fn chains_refuse_what_is_no_array_of_theirs() {
+    for instructions in available() {
+        let Some(kernel) = blocked::chain::kernel(instructions) else { continue };
+        let link = (kernel, blocked::BLOCK_WORDS, masks(8));
+        let mut chain = Chain::new(link);
+        assert!(!chain.add(0, 0, link), "no block");
+        assert!(!chain.add(0, 64, (kernel, blocked::BLOCK_WORDS, &[])), "no lanes");
+        assert!(chain.add(8, 64, link));
+        assert!(!chain.add(71, 64, link), "it begins in the one before");
+        let words = atomics(&[0; 71]);
+        let too_few = std::panic::catch_unwind(|| chain.contains_one(&words, None, 1));
+        assert!(too_few.is_err(), "words after the last are read");
     }
 }

@@ -3,7 +3,9 @@
 
 use crate::common::{Buffer, hash_of, image, mix, same_every_time};
 use petal::filters::scalable::schedule::{MAX_LEVELS, Schedule};
-use petal::{Answers, Filter, Image, Keys, Mode, OpenOptions, Spec, Status, Taken, create, estimate, load, registry};
+use petal::{
+    Answers, Filter, Image, Kernel, Keys, Mode, OpenOptions, Spec, Status, Taken, create, estimate, load, registry,
+};
 use proptest::prelude::*;
 
 fn row() -> &'static petal::Row {
@@ -158,6 +160,46 @@ fn only_new_keys_take_room() {
     }
     assert!(new > 4950, "{new}");
     assert_eq!(levels(&filter), 3, "1000, almost 2000, almost 4000");
+}
+
+/// Whatever the instruction set, and whether keys come one by one or in batches of any length, with duplicates in and
+/// between them: the same answers, the same counts and the same bytes.
+#[test]
+fn batches_and_single_keys_make_the_same_filter_with_every_kernel() {
+    let kernels: Vec<Kernel> = petal::simd::available().map(|instructions| instructions.kernel()).collect();
+    for (growth, tightening) in [(2.0, 0.7), (3.0, 0.5), (4.0, 0.9)] {
+        let with = |kernel| Spec { kernel, ..spec(300, 0.01, &[("growth", growth), ("tightening", tightening)]) };
+        // Every third key came before, some of them in the same batch.
+        let key = |i: u64| mix(if i.is_multiple_of(3) { mix(i) % (i / 2 + 1) } else { i });
+        let hashes: Vec<u64> = (0..40_000).map(key).collect();
+        let mut plain = create(&with(Kernel::Portable)).unwrap();
+        let new: Vec<bool> = hashes.iter().map(|hash| plain.insert_hash(*hash).unwrap()).collect();
+        let (asked, bytes) = ((20_000..60_000).map(mix).collect::<Vec<u64>>(), image(&plain));
+        let found: Vec<bool> = asked.iter().map(|hash| plain.contains_hash(*hash)).collect();
+        assert!(found.contains(&false) && found.contains(&true));
+        for kernel in &kernels {
+            for length in [1, 100, 1000, 8192] {
+                let mut filter = create(&with(*kernel)).unwrap();
+                for (hashes, new) in hashes.chunks(length).zip(new.chunks(length)) {
+                    let mut bytes = vec![2; hashes.len()];
+                    let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };
+                    filter.insert_batch(&Keys::Hashes(hashes), Some(&mut answers)).outcome.unwrap();
+                    assert!(bytes.iter().zip(new).all(|(byte, new)| *byte == u8::from(*new)));
+                }
+                assert!(image(&filter) == bytes, "{kernel:?}, growth {growth}, batches of {length}");
+                for (hashes, found) in asked.chunks(length).zip(found.chunks(length)) {
+                    let mut bytes = vec![2; hashes.len()];
+                    let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };
+                    filter.contains_batch(&Keys::Hashes(hashes), &mut answers).unwrap();
+                    assert!(bytes.iter().zip(found).all(|(byte, found)| *byte == u8::from(*found)));
+                }
+            }
+            let mut alone = create(&with(*kernel)).unwrap();
+            assert!(hashes.iter().zip(&new).all(|(hash, new)| alone.insert_hash(*hash).unwrap() == *new));
+            assert!(image(&alone) == bytes, "{kernel:?}, growth {growth}, one by one");
+            assert!(asked.iter().zip(&found).all(|(hash, found)| alone.contains_hash(*hash) == *found));
+        }
+    }
 }
 
 /// A thousandfold growth: what many filters measure against their bits, the formula and the promise.

@@ -1,8 +1,8 @@
-//! A batch over several levels: what one level has found the next is not asked.
+//! A batch over several levels: all of them in one ring, or what one level has found the next is not asked.
 
 use crate::bits;
 use crate::bits::ring::{Batch, CHUNK, GROUP};
-use crate::layouts::BitLayout;
+use crate::layouts::{BitLayout, Chain};
 use core::sync::atomic::AtomicU64;
 
 /// The answers of a chunk in words.
@@ -40,26 +40,56 @@ impl Batch for Mixed<'_> {
     }
 }
 
-/// Looks the keys of a batch up in levels, the first of which are asked first.
+/// The arrays of levels as one chain, and the words that these are in.
+pub(crate) type InOne<'a> = (&'a Chain, &'a [AtomicU64]);
+
+/// How a chunk of keys goes through levels that are a chain: where most keys of the chunk before were found, level
+/// after level, so that what one has found the next is not asked; otherwise through all of them in one ring.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Way {
+    /// Whether most keys were found.
+    finds_most: bool,
+}
+
+impl Way {
+    /// The chain, if all levels are to be asked in one ring.
+    pub fn in_one<T>(self, chain: Option<T>) -> Option<T> {
+        chain.filter(|_| !self.finds_most)
+    }
+
+    /// Learns from what was found of so many keys.
+    pub fn learn(&mut self, found: &[u64; GROUPS], keys: usize) {
+        let found: u32 = found.iter().map(|found| found.count_ones()).sum();
+        self.finds_most = 2 * found as usize > keys;
+    }
+}
+
+/// Looks the keys of a batch up in levels, the first of which are asked first unless all are asked in one ring.
 pub(crate) fn contains_many<'a>(
     batch: &mut dyn Batch,
     mut levels: impl ExactSizeIterator<Item = (&'a dyn BitLayout, &'a [AtomicU64])> + Clone,
+    chain: Option<InOne>,
 ) {
     if levels.len() == 1
         && let Some((layout, words)) = levels.next()
     {
         return layout.contains_many(words, &mut Mixed(batch));
     }
-    let mut batch = Mixed(batch);
+    let (mut batch, mut way) = (Mixed(batch), Way::default());
     loop {
         let mut rest = Rest::next(&mut batch);
         let count = rest.count;
         if count == 0 {
             return;
         }
-        for (layout, words) in levels.clone() {
-            rest.look_up(layout, words);
+        if let Some((chain, words)) = way.in_one(chain) {
+            rest.found = chain.contains(words, None, (&rest.hashes, count));
+        } else {
+            for (layout, words) in levels.clone() {
+                rest.look_up(layout, words);
+            }
         }
+        way.learn(&rest.found, count);
         for (start, found) in (0..count).step_by(GROUP).zip(rest.found) {
             batch.answer(found, GROUP.min(count - start));
         }
@@ -112,7 +142,18 @@ impl Rest {
     pub fn look_up(&mut self, layout: &dyn BitLayout, words: &[AtomicU64]) {
         let mut part = Part::new(&self.hashes[..self.count]);
         layout.contains_many(words, &mut part);
-        let (answers, mut kept) = (part.answers, 0);
+        self.drop_found(&part.answers);
+    }
+
+    /// Drops those that any level of a chain has but the one that is going to be written.
+    pub fn look_up_in_one(&mut self, (chain, words): InOne, written: usize) {
+        let found = chain.contains(words, Some(written), (&self.hashes, self.count));
+        self.drop_found(&found);
+    }
+
+    /// Drops those of which the bit is set in `answers`.
+    fn drop_found(&mut self, answers: &[u64; GROUPS]) {
+        let mut kept = 0;
         for start in (0..self.count).step_by(GROUP) {
             let (end, answers) = (self.count.min(start + GROUP), answers[start / GROUP]);
             if answers == 0 {

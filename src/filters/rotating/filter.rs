@@ -205,7 +205,7 @@ impl Kind for Rotating {
     fn contains_many(&self, batch: &mut dyn Batch) {
         let (newest, count) = (self.newest(), self.count());
         let by_age = (0..count).map(|age| (newest + count - age) % count);
-        batch::contains_many(batch, by_age.map(|generation| (&*self.layout, self.words(generation))));
+        batch::contains_many(batch, by_age.map(|generation| (&*self.layout, self.words(generation))), None);
     }
 
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {

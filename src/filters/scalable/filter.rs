@@ -7,7 +7,7 @@ use crate::error::{Error, Result, Status, error};
 use crate::estimate::INTERVAL_SIGMAS;
 use crate::filters::levels::batch;
 use crate::kind::{Base, Cardinality, Grow, Insert, Kind, Merge, Payload, change_one, one_by_one};
-use crate::layouts::{BitLayout, Measure};
+use crate::layouts::{BitLayout, Chain, Measure};
 use crate::sizing::scalable::either;
 use crate::storage::{Words, try_box, try_vec};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -28,6 +28,8 @@ pub struct Scalable {
     base: Base,
     schedule: Schedule,
     levels: Vec<Level>,
+    /// The same levels for inner loops that go through all of them, if their layout has such.
+    chain: Option<Chain>,
 }
 
 /// Where in the state is how many keys the level in use has taken.
@@ -45,7 +47,8 @@ const FAR: usize = 1 << 16;
 pub fn open(base: Base) -> Result<Box<dyn Kind>> {
     let schedule = Schedule::of(base.geometry()).ok_or_else(|| base.foreign_geometry())?;
     let levels = levels(&base, &schedule)?;
-    Ok(try_box(Scalable { base, schedule, levels })?)
+    let chain = chain(&levels);
+    Ok(try_box(Scalable { base, schedule, levels, chain })?)
 }
 
 /// All levels.
@@ -64,6 +67,13 @@ fn level(base: &Base, schedule: &Schedule, place: u32) -> Result<Level> {
     let layout = schedule.kind().open(&geometry, base.instructions()).map_err(foreign)?;
     let start = schedule.start(place).ok_or_else(|| base.foreign_geometry())?;
     Ok(Level { start, end: start + layout.words(), layout, capacity: OnceLock::new() })
+}
+
+/// The levels as one chain.
+fn chain(levels: &[Level]) -> Option<Chain> {
+    let mut chain = Chain::new(levels.first()?.layout.link()?);
+    let mut add = |level: &Level| Some(chain.add(level.start, level.end - level.start, level.layout.link()?));
+    levels.iter().all(|level| add(level) == Some(true)).then_some(chain)
 }
 
 impl Scalable {
@@ -112,30 +122,29 @@ impl Scalable {
         }
     }
 
-    /// Whether any level has a mixed hash, the newest first.
-    #[inline]
-    fn finds(&self, hash: u64) -> bool {
-        self.levels.iter().rev().any(|level| level.layout.contains(self.words(level), hash))
+    /// The levels as one chain, and their words.
+    fn in_one(&self) -> Option<batch::InOne<'_>> {
+        Some((self.chain.as_ref()?, self.base.words().shared()))
     }
 
-    /// Whether any level but one has a mixed hash.
+    /// Whether any level has a mixed hash, the newest first. One that is going to be written is not asked, but fetched.
     #[inline]
-    fn finds_outside(&self, level: usize, hash: u64) -> bool {
-        let mut others = self.levels.iter().enumerate().rev().filter(|(i, _)| *i != level);
+    fn finds(&self, written: Option<usize>, hash: u64) -> bool {
+        if let Some((chain, words)) = self.in_one() {
+            return chain.contains_one(words, written, hash);
+        }
+        self.fetch_far(hash);
+        let mut others = self.levels.iter().enumerate().rev().filter(|(i, _)| Some(*i) != written);
         others.any(|(_, other)| other.layout.contains(self.words(other), hash))
     }
 
     /// Inserts a hash into words that may be written at once.
     fn insert(&mut self, hash: u64) -> Result<bool> {
         let (hash, in_use) = (bits::mix(hash), self.in_use());
-        self.fetch_far(hash);
-        let new = if self.taken() < self.capacity(in_use) {
-            !self.finds_outside(in_use, hash) && self.insert_into(in_use, hash)?
-        } else {
-            !self.finds(hash) && {
-                let level = self.make_room()?;
-                self.insert_into(level, hash)?
-            }
+        let has_room = self.taken() < self.capacity(in_use);
+        let new = !self.finds(has_room.then_some(in_use), hash) && {
+            let level = if has_room { in_use } else { self.make_room()? };
+            self.insert_into(level, hash)?
         };
         self.base.add_count(1);
         Ok(new)
@@ -196,12 +205,14 @@ impl Scalable {
         words[old..old + STATE_WORDS].fill(0);
         self.schedule = schedule;
         self.levels.push(level);
+        self.chain = chain(&self.levels);
         Ok(self.levels.len() - 1)
     }
 
     /// Takes over another payload of the same identity, and the levels in it.
     pub(super) fn replace(&mut self, schedule: Schedule, words: Words) -> Result<()> {
         self.levels = levels(&self.base, &schedule)?;
+        self.chain = chain(&self.levels);
         self.base.replace(schedule.geometry()?, words);
         self.schedule = schedule;
         Ok(())
@@ -219,16 +230,21 @@ impl Scalable {
 
     /// Inserts keys of which the mixed hashes are given, into memory of the filter's own, and sets the bits in `new` of
     /// those that were new. `None`, having done nothing, if they might not all fit into the level in use.
-    fn insert_into_one(&mut self, hashes: &[u64], new: &mut [u64]) -> Option<()> {
+    fn insert_into_one(&mut self, hashes: &[u64], way: &mut batch::Way, new: &mut [u64]) -> Option<()> {
         let level = self.in_use();
         if self.capacity(level).saturating_sub(self.taken()) < hashes.len() as u64 {
             return None;
         }
         let place = self.state() + TAKEN;
         let mut rest = batch::Rest::new(hashes);
-        for other in self.levels.iter().enumerate().rev().filter(|(i, _)| *i != level).map(|(_, other)| other) {
-            rest.look_up(&*other.layout, self.words(other));
+        if let Some(chain) = way.in_one(self.in_one()) {
+            rest.look_up_in_one(chain, level);
+        } else {
+            for (_, other) in self.levels.iter().enumerate().rev().filter(|(i, _)| *i != level) {
+                rest.look_up(&*other.layout, self.words(other));
+            }
         }
+        way.learn(rest.found(), hashes.len());
         let Level { layout, start, end, .. } = &self.levels[level];
         let words = self.base.writable_at_once()?;
         let taken = rest.insert(&**layout, &mut words[*start..*end], new);
@@ -265,9 +281,7 @@ impl Payload for Scalable {
 
 impl Kind for Scalable {
     fn contains_hash(&self, hash: u64) -> bool {
-        let hash = bits::mix(hash);
-        self.fetch_far(hash);
-        self.finds(hash)
+        self.finds(None, bits::mix(hash))
     }
 
     fn fetch(&self, hash: u64) {
@@ -277,7 +291,8 @@ impl Kind for Scalable {
     }
 
     fn contains_many(&self, batch: &mut dyn Batch) {
-        batch::contains_many(batch, self.levels.iter().rev().map(|level| (&*level.layout, self.words(level))));
+        let levels = self.levels.iter().rev().map(|level| (&*level.layout, self.words(level)));
+        batch::contains_many(batch, levels, self.in_one());
     }
 
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
@@ -337,11 +352,12 @@ impl Insert for Scalable {
         if !self.base.is_own() {
             return one_by_one(batch, |hash| self.insert_one(hash));
         }
+        let mut way = batch::Way::default();
         Chunk::each(batch, |chunk| {
             let mut mixed = batch::mixed(chunk.hashes());
             let hashes = &mut mixed[..chunk.hashes().len()];
             let mut new = [0; batch::GROUPS];
-            match self.insert_into_one(hashes, &mut new) {
+            match self.insert_into_one(hashes, &mut way, &mut new) {
                 Some(()) => {
                     self.base.add_count(hashes.len() as u64);
                     for (group, new) in hashes.chunks(GROUP).zip(new) {

@@ -5,6 +5,7 @@
 pub(super) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx512;
+pub mod chain;
 pub(super) mod fills;
 #[cfg(target_arch = "aarch64")]
 pub(super) mod neon;

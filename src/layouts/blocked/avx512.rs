@@ -19,7 +19,7 @@ pub static KERNEL: BlockKernel =
 /// number of blocks, which is below 2^32.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn places(first: __m512i, blocks: __m512i, keys: __m512i) -> __m512i {
+pub(super) fn places(first: __m512i, blocks: __m512i, keys: __m512i) -> __m512i {
     let high = multiply_low_halves(_mm512_srli_epi64::<32>(keys), blocks);
     let low = _mm512_srli_epi64::<32>(multiply_low_halves(keys, blocks));
     let sixty_four_times = _mm512_srli_epi64::<26>(_mm512_add_epi64(high, low));
@@ -29,7 +29,7 @@ fn places(first: __m512i, blocks: __m512i, keys: __m512i) -> __m512i {
 /// The addresses of the masks of eight keys: the first plus twice their places in the list.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn masks_of(first: __m512i, masks: __m512i, keys: __m512i) -> __m512i {
+pub(super) fn masks_of(first: __m512i, masks: __m512i, keys: __m512i) -> __m512i {
     let product = multiply_low_halves(keys, masks);
     let twice = _mm512_and_si512(_mm512_srli_epi64::<31>(product), _mm512_set1_epi64(-2));
     _mm512_add_epi64(first, twice)
@@ -38,7 +38,7 @@ fn masks_of(first: __m512i, masks: __m512i, keys: __m512i) -> __m512i {
 /// The multipliers, one a pair of lanes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn salts() -> __m512i {
+pub(super) fn salts() -> __m512i {
     let [a, b, c, d, e, f, g, h] = SALTS.map(i64::from);
     _mm512_setr_epi64(a, b, c, d, e, f, g, h)
 }
@@ -46,7 +46,7 @@ fn salts() -> __m512i {
 /// The numbers of a key's bits in the sixteen lanes, modulo 32.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn bits_of(key: u64) -> __m512i {
+pub(super) fn bits_of(key: u64) -> __m512i {
     let product = _mm512_mul_epu32(_mm512_set1_epi64(key as i64), salts());
     // The even lanes take bits 27 to 31 of the products, the odd ones bits 32 to 36.
     _mm512_srlv_epi32(product, _mm512_set1_epi64(27))
@@ -178,6 +178,8 @@ macro_rules! step {
         )
     };
 }
+
+pub(super) use {multiply, rotate_all, shift};
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn contains(words: &[AtomicU64], masks: &[u16], batch: &mut dyn Batch) {
