@@ -2,7 +2,8 @@
 //! row of the registry is covered without touching this file.
 
 use crate::common::{
-    Buffer, Case, SECRET, cases, empty, filled, hash_of, hashed, image, is_soak, mix, share_of, tried, try_empty,
+    Buffer, Case, SECRET, cases, empty, filled, hash_of, hashed, image, is_soak, main_layouts, mix, share_of, tried,
+    try_empty,
 };
 use petal::registry::FILTERS;
 use petal::{
@@ -827,6 +828,27 @@ fn unlike_filters_are_refused() {
             assert_eq!(image(&filter), before, "{what}");
         }
     });
+}
+
+/// A spec of an exact size is refused, by its size too, or makes a filter of that size, however small.
+#[test]
+fn what_has_a_size_can_be_made() {
+    let mut made = 0;
+    for case in main_layouts().into_iter().filter(|case| case.row.is_made_empty()) {
+        for (bits, capacity) in (1..=300).chain([511, 512, 513, 1024, 4095]).flat_map(|bits| [(bits, 0), (bits, 40)]) {
+            for hashes in [0, 1, 2, 8, 16, 64] {
+                let spec = Spec { bits, hashes, capacity, false_positive_rate: 0.0, ..case.spec() };
+                let Ok(size) = petal::image_size(&spec) else {
+                    assert!(try_empty(&spec).is_err(), "{}: {spec:?} has no size", case.name());
+                    continue;
+                };
+                let filter = try_empty(&spec).unwrap_or_else(|error| panic!("{}: {spec:?}: {error}", case.name()));
+                assert_eq!(image(&filter).len() as u64, size, "{}: {spec:?}", case.name());
+                made += 1;
+            }
+        }
+    }
+    assert!(made > 10_000, "only {made} were made");
 }
 
 #[test]

@@ -22,8 +22,8 @@ pub(super) struct Level {
     capacity: OnceLock<u64>,
 }
 
-/// A chain of levels, in the order of their sizes. The last line of its payload is its state: how many keys the level in use has taken, and which
-/// one that is. Lookups ask all levels and not the state, so that no key is lost with it.
+/// A chain of levels, in the order of their sizes. The last line of its payload is its state: how many keys the level in
+/// use has taken, and which one that is. Lookups ask all levels and not the state, so that no key is lost with it.
 pub struct Scalable {
     base: Base,
     schedule: Schedule,
@@ -211,10 +211,9 @@ impl Scalable {
 
     /// Takes over another payload of the same identity, and the levels in it.
     pub(super) fn replace(&mut self, schedule: Schedule, words: Words) -> Result<()> {
-        self.levels = levels(&self.base, &schedule)?;
-        self.chain = chain(&self.levels);
-        self.base.replace(schedule.geometry()?, words);
-        self.schedule = schedule;
+        let (geometry, levels) = (schedule.geometry()?, levels(&self.base, &schedule)?);
+        (self.chain, self.levels, self.schedule) = (chain(&levels), levels, schedule);
+        self.base.replace(geometry, words);
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 //!
 //! 64 cells are a group of as many words as a cell has bits: the first has the lowest bits of all of them.
 
-use super::{CELL_BITS, GROUP, LOSS, STATE_WORDS, of_shape};
+use super::{CELL_BITS, GROUP, LEAST_CELLS, LOSS, STATE_WORDS, of_shape};
 use crate::bits;
 use crate::format::Geometry;
 use crate::sizing::stable::{self as sizing, MAX_HASHES};
@@ -41,7 +41,7 @@ impl Shape {
         let each = geometry.bits / cell_bits / u64::from(hashes);
         let cells = sizing::Cells { hashes, each, greatest: (1 << cell_bits) - 1, decrements };
         let is_same = of_shape(geometry.bits, hashes, [cell_bits, decrements, loss]).ok()? == *geometry;
-        let is_one = is_same && each >= 2 && (1..=cells.count()).contains(&decrements);
+        let is_one = is_same && each >= LEAST_CELLS && (1..=cells.count()).contains(&decrements);
         is_one.then_some(Shape { cells, planes: cell_bits as usize })
     }
 

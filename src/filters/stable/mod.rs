@@ -85,6 +85,9 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
+/// The fewest cells of which a key has one.
+const LEAST_CELLS: u64 = 2;
+
 /// The geometry that a spec asks for. Exact `bits` are those of all cells: as many are decremented as keep `loss` at
 /// `capacity`, or, where none do and where there is no capacity, as the default rate takes.
 fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
@@ -110,6 +113,12 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
                 hashes => hashes,
             };
             let cells = sizing::Cells { hashes, each: count / u64::from(hashes), greatest, decrements: 0 };
+            if cells.each < LEAST_CELLS {
+                return Err(error!(
+                    OutOfRange,
+                    "bits = {bits} are fewer than {LEAST_CELLS} cells of cell_bits = {cell_bits} for each of hashes = {hashes}"
+                ));
+            }
             let most = if capacity == 0 { None } else { sizing::most_decrements(cells, capacity, loss) };
             match most.or_else(|| sizing::decrements(cells, rate)) {
                 Some(decrements) => (bits, sizing::Cells { decrements, ..cells }),
