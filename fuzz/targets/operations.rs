@@ -358,7 +358,14 @@ fn build(spec: &Spec, input: &mut Unstructured) -> Result<Option<Slot>> {
     assert_eq!(builder.count(), 0);
     if spec.capacity == 0 && spec.bits == 0 {
         let (capacity, distinct) = (filter.base().header().capacity, hashes.len().max(1) as u64);
-        assert!(capacity == distinct || capacity > count && filter.base().row().copies.is_some());
+        // Copies of a key may take places of their own, or others beside them.
+        let row = filter.base().row();
+        let is_right = match (row.places, row.copies) {
+            (Some(_), _) => (distinct..=count.max(1)).contains(&capacity),
+            (None, Some(_)) => capacity == distinct || capacity > count,
+            (None, None) => capacity == distinct,
+        };
+        assert!(is_right, "capacity {capacity} of {distinct} keys that came {count} times");
     }
     Ok(Some(Slot { hashes, count, ..Slot::owned(filter) }))
 }
