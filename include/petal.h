@@ -635,12 +635,11 @@ petal_status petal_filters_contain_hash(const petal_filter *const *filters,
  * `quotient` counts without an end: a count that 64 bits do not hold is refused (`PETAL_ERR_FULL`), and a count is
  * that of all keys with one fingerprint.
  *
- * `aleph` knows less of a key with each growth after it came, and so finds it for more keys that are not there. A key
- * that was looked up, and is there as whoever asked found out, can be rejuvenated: it gets what an insertion would give
- * it now, in place of what it has. Nothing else changes by it, not how many keys there are, and the key is there at every
- * moment, as all others are. Rejuvenate only what was inserted and not removed: another key, of which the filter says
- * "maybe", would take what it is found by from a key that is there, and that one may be lost, as by a removal.
- * It takes as long as a removal and an insertion.
+ * `aleph` keeps fewer bits of a key's fingerprint with each growth after the key came, so that more absent keys are
+ * taken for it. Where a lookup said "maybe" and the store behind the filter has the key, rejuvenate it: it gets as many
+ * bits as a key that is inserted now. The key is found at every moment, as all others are, and how many keys there are
+ * does not change. As with a removal, the key must be there: rejuvenating one that is not may take the bits of another
+ * key, which is lost then. It takes as long as a removal and an insertion.
  */
 
 /**
@@ -849,12 +848,14 @@ petal_status petal_filter_add_offered(const petal_filter *filter, uint64_t keys)
 
 /**
  * Makes `filter` the union of both: it says true of every key of which either did. A kind that is canonical
- * (`is_canonical` of `petal_kind_info`) has the same bits then as if the keys of both had been inserted into it; of
- * kinds that grow the rates of both add up. Counts add up. If `other` is `PETAL_STATE_UNVOUCHED` `filter` becomes so.
+ * (`is_canonical` of `petal_kind_info`) has the same bits then as if the keys of both had been inserted into it; a
+ * union of kinds that grow may come to twice the rate that each keeps to. Counts add up. If `other` is `PETAL_STATE_UNVOUCHED` `filter` becomes so.
  * `PETAL_ERR_FULL` where there is no room for both; `PETAL_ERR_CORRUPT` if either lies in an image that does not match
  * its checksums. `filter` is then as it was. Since 0.1.
  */
-petal_status petal_filter_merge(petal_filter *filter, const petal_filter *other, petal_error *error);
+petal_status petal_filter_merge(petal_filter *filter,
+                                const petal_filter *other,
+                                petal_error *error);
 
 /**
  * Makes `filter` hold every key that both hold. It says true of other keys at a rate no higher than either did, but

@@ -21,8 +21,8 @@ impl Filter {
     }
 
     /// Becomes the union of both filters: it says true of every key of which either did. A kind that is canonical has
-    /// the same bits then as a filter into which the keys of both were inserted; of kinds that grow the rates of both
-    /// add up. If the other is dirty this one becomes so, until somebody vouches for it.
+    /// the same bits then as a filter into which the keys of both were inserted; a union of kinds that grow may come to
+    /// twice the rate that each keeps to. If the other is dirty this one becomes so, until somebody vouches for it.
     ///
     /// # Errors
     /// [`Status::Incompatible`], naming the first difference; [`Status::Unsupported`]; [`Status::Full`] where there is no

@@ -113,6 +113,27 @@ fn unions_hold_the_keys_of_both() {
     }
 }
 
+/// What is merged into a filter that is about to grow may grow with it: where not so much is known of an entry, it comes
+/// into both halves.
+#[test]
+fn unions_grow_where_they_must() {
+    let spec = spec(1000, 0.01, &[("fingerprint_bits", 16.0)]);
+    let mut small = create(&spec).unwrap();
+    insert(&mut small, 0..3500);
+    let (mut large, mut from, mut grown) = (create(&spec).unwrap(), 1 << 32, 0);
+    // 64 parts, each of which is full with 15,360.
+    for keys in (0..=30).map(|i| 930_000 + 2000 * i) {
+        insert(&mut large, from..(1 << 32) + keys);
+        from = (1 << 32) + keys;
+        let mut union = large.copy().unwrap();
+        union.merge(&small).unwrap_or_else(|error| panic!("{keys}: {error}"));
+        let lost = (0..3500).find(|i| !union.contains_hash(hash_of(&spec, *i)));
+        assert!(lost.is_none(), "{keys}: key {lost:?} is lost");
+        grown += u32::from(union.base().geometry().bits > large.base().geometry().bits);
+    }
+    assert!(grown > 0, "no union grew");
+}
+
 /// A filter that may not grow further refuses keys, and what it holds stays found.
 #[test]
 fn it_is_full_after_as_many_doublings_as_it_was_made_for() {

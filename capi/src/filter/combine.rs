@@ -32,8 +32,8 @@ unsafe fn combine(
 }
 
 /// Makes `filter` the union of both: it says true of every key of which either did. A kind that is canonical
-/// (`is_canonical` of `petal_kind_info`) has the same bits then as if the keys of both had been inserted into it; of
-/// kinds that grow the rates of both add up. Counts add up. If `other` is `PETAL_STATE_UNVOUCHED` `filter` becomes so.
+/// (`is_canonical` of `petal_kind_info`) has the same bits then as if the keys of both had been inserted into it; a
+/// union of kinds that grow may come to twice the rate that each keeps to. Counts add up. If `other` is `PETAL_STATE_UNVOUCHED` `filter` becomes so.
 /// `PETAL_ERR_FULL` where there is no room for both; `PETAL_ERR_CORRUPT` if either lies in an image that does not match
 /// its checksums. `filter` is then as it was. Since 0.1.
 #[unsafe(no_mangle)]

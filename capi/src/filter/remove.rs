@@ -38,12 +38,11 @@
 //! `quotient` counts without an end: a count that 64 bits do not hold is refused (`PETAL_ERR_FULL`), and a count is
 //! that of all keys with one fingerprint.
 //!
-//! `aleph` knows less of a key with each growth after it came, and so finds it for more keys that are not there. A key
-//! that was looked up, and is there as whoever asked found out, can be rejuvenated: it gets what an insertion would give
-//! it now, in place of what it has. Nothing else changes by it, not how many keys there are, and the key is there at every
-//! moment, as all others are. Rejuvenate only what was inserted and not removed: another key, of which the filter says
-//! "maybe", would take what it is found by from a key that is there, and that one may be lost, as by a removal.
-//! It takes as long as a removal and an insertion.
+//! `aleph` keeps fewer bits of a key's fingerprint with each growth after the key came, so that more absent keys are
+//! taken for it. Where a lookup said "maybe" and the store behind the filter has the key, rejuvenate it: it gets as many
+//! bits as a key that is inserted now. The key is found at every moment, as all others are, and how many keys there are
+//! does not change. As with a removal, the key must be there: rejuvenating one that is not may take the bits of another
+//! key, which is lost then. It takes as long as a removal and an insertion.
 
 use super::keys::{self, petal_answers, petal_keys};
 use super::petal_filter;

@@ -1,7 +1,7 @@
 //! Uniting chains: their levels side by side.
 //!
 //! Full levels of two chains would be overfull as one, so each stays what it is. The union has the levels of both, and
-//! its rate is at most the sum of theirs, as for any two filters that are both asked. Fewer levels do where
+//! its rate is that of asking both: at most twice the one that each keeps to. Fewer levels do where
 //!
 //! - one has no bit that another of its size lacks: a chain that is merged again, or with a copy of itself, brings
 //!   nothing, and of a copy that grew on only what came since;

@@ -15,7 +15,7 @@
 //! depends on when it came: filters of the same keys in another order are as good, but not equal.
 //!
 //! Chains that were made alike merge, however far each has grown: the union has the levels of both side by side, and
-//! its rate is at most the sum of theirs (`merge`).
+//! comes to twice the rate that each keeps to at most (`merge`).
 //!
 //! Hashes pass a bijection before they go to the levels: keys that come in the order of their hashes, as a builder
 //! gives them, would otherwise fill one end of the first level only.

@@ -179,13 +179,14 @@ impl Table {
         Ok(true)
     }
 
-    /// Inserts a mixed hash of which `known` bits are known, those of its prefix at least, and which is not found. What
-    /// is full grows.
+    /// Inserts a mixed hash of which `known` bits are known, those of its prefix at least, and the others are 0, and which
+    /// is not found. What is full grows; where its prefix then has a bit that is not known it is inserted with both.
     pub fn insert(&mut self, base: &mut Base, hash: u64, known: u32) -> core::result::Result<(), Refusal> {
         loop {
             let address = self.segments.address(hash);
             if !self.is_known(known, address) {
-                return Err(Refusal::Full);
+                self.insert(base, hash, known + 1)?;
+                return self.insert(base, hash | 1 << known, known + 1);
             }
             if self.taken(base.words().shared(), address.segment) < self.limit() {
                 let Layout { shape, .. } = self.layout;
