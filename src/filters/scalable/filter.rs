@@ -28,7 +28,8 @@ pub struct Scalable {
     base: Base,
     schedule: Schedule,
     levels: Vec<Level>,
-    /// The same levels for inner loops that go through all of them, if their layout has such.
+    /// Where all levels are, for kernels that ask one key of every level; `None` if the layout of the levels has no such
+    /// kernel.
     chain: Option<Chain>,
 }
 
