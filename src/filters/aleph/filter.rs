@@ -88,6 +88,13 @@ impl Aleph {
         Ok(new)
     }
 
+    /// Changes what the filter holds of each key of a batch, with the lines of later ones on their way.
+    #[inline]
+    fn each(&mut self, batch: &mut dyn Batch, change: impl FnMut(&mut Aleph, u64) -> Result<bool>) -> Taken {
+        let ahead = self.ahead();
+        ring::trying(self, ahead, batch, |filter: &Aleph, hash| filter.fetch(hash), change)
+    }
+
     /// Inserts all entries of other segments; how many different ones there were, and how many of these were not there.
     fn insert_all(&mut self, table: &Table, words: &[AtomicU64]) -> Outcome<(u64, u64)> {
         let (mut all, mut new) = (0, 0);
@@ -216,8 +223,7 @@ impl Insert for Aleph {
         if let Err(error) = self.base.writable() {
             return Taken::none(error);
         }
-        let ahead = self.ahead();
-        ring::trying(self, ahead, batch, |filter: &Aleph, hash| filter.fetch(hash), |filter, hash| filter.insert(hash))
+        self.each(batch, Aleph::insert)
     }
 }
 
@@ -237,14 +243,7 @@ impl Remove for Aleph {
     }
 
     fn remove_many(&mut self, batch: &mut dyn Batch) -> Taken {
-        let ahead = self.ahead();
-        ring::trying(
-            self,
-            ahead,
-            batch,
-            |filter: &Aleph, hash| filter.fetch(hash),
-            |filter, hash| filter.remove_one(hash),
-        )
+        self.each(batch, Aleph::remove_one)
     }
 }
 
@@ -256,14 +255,7 @@ impl Rejuvenate for Aleph {
     }
 
     fn rejuvenate_many(&mut self, batch: &mut dyn Batch) -> Taken {
-        let ahead = self.ahead();
-        ring::trying(
-            self,
-            ahead,
-            batch,
-            |filter: &Aleph, hash| filter.fetch(hash),
-            |filter, hash| filter.rejuvenate_one(hash),
-        )
+        self.each(batch, Aleph::rejuvenate_one)
     }
 }
 
