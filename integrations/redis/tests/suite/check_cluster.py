@@ -17,6 +17,10 @@ class Cluster:
     def __init__(self, primaries, replicas, *options):
         self.nodes = [self.node(*options) for _ in range(primaries + replicas)]
         first = self.nodes[0]
+        # Of two nodes of the same epoch neither can take a slot from the other, and only primaries that hear of each
+        # other settle it: a replica could keep the epoch of its primary, and its takeover would be told to nobody.
+        for epoch, node in enumerate(self.nodes, 1):
+            assert node("CLUSTER", "SET-CONFIG-EPOCH", epoch) == "OK"
         for i, node in enumerate(self.nodes[:primaries]):
             slots = SLOTS * i // primaries, SLOTS * (i + 1) // primaries - 1
             assert node("CLUSTER", "ADDSLOTSRANGE", *slots) == "OK"
@@ -42,6 +46,14 @@ class Cluster:
     def wait_for_all(self, *words):
         for node in self.nodes:
             wait_for("the cluster", lambda: all(word in node("CLUSTER", "INFO") for word in words))
+
+    def wait_for_one_epoch(self):
+        """Whoever takes over counts on from the newest epoch that it has heard of, which has to be the newest of all."""
+        def epochs():
+            return {line for node in self.nodes for line in node("CLUSTER", "INFO").split()
+                    if line.startswith(b"cluster_current_epoch:")}
+
+        wait_for("one epoch", lambda: len(epochs()) == 1)
 
     def __call__(self, *words):
         """Asks whoever has the key."""
@@ -122,6 +134,7 @@ def check_a_filter_over_a_cluster():
     primary("PETAL.RESERVE", "x", "blocked", 10, "0.01")
     wait = primary("WAIT", 1, 60000)
     assert wait == 1, wait
+    cluster.wait_for_one_epoch()
     primary.server.kill()
     assert replica("CLUSTER", "FAILOVER", "TAKEOVER") == "OK"
     cluster.nodes = [cluster.nodes[1], cluster.nodes[2], replica]
