@@ -15,8 +15,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// start starts a server with the module that PETAL_REDIS_MODULE names, in a folder of its own.
-func start(t *testing.T, folder string, arguments ...string) {
+// start starts a server with the module that PETAL_REDIS_MODULE names, in a folder of its own. The channel is closed
+// when the server has ended.
+func start(t *testing.T, folder string, arguments ...string) <-chan struct{} {
 	t.Helper()
 	module := os.Getenv("PETAL_REDIS_MODULE")
 	if module == "" {
@@ -27,16 +28,22 @@ func start(t *testing.T, folder string, arguments ...string) {
 	if err := process.Start(); err != nil {
 		t.Fatal(err)
 	}
+	ended := make(chan struct{})
+	go func() {
+		_ = process.Wait()
+		close(ended)
+	}()
 	t.Cleanup(func() {
 		_ = process.Process.Kill()
-		_ = process.Wait()
+		<-ended
 	})
+	return ended
 }
 
 // until waits for something that comes soon.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for range 600 {
+	for range 1200 {
 		if is() {
 			return
 		}
@@ -73,28 +80,22 @@ func cluster(t *testing.T) redis.UniversalClient {
 	if strings.Contains(version, "v=6.") {
 		t.Skip(version)
 	}
-	ctx, ports := t.Context(), make([]string, 6)
-	for i := range ports {
-		listener := must[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
-		defer listener.Close()
-		_, ports[i], _ = net.SplitHostPort(listener.Addr().String())
-		listener.Close()
-	}
-	nodes, addresses := make([]*redis.Client, 3), make([]string, 3)
+	ctx := t.Context()
+	nodes, addresses, buses := make([]*redis.Client, 3), make([]string, 3), make([]string, 3)
 	for i := range nodes {
-		start(t, folder(t), "--port", ports[i], "--cluster-port", ports[3+i], "--cluster-enabled", "yes",
-			"--bind", "127.0.0.1")
-		addresses[i] = "127.0.0.1:" + ports[i]
-		nodes[i] = redis.NewClient(&redis.Options{Addr: addresses[i]})
-		defer nodes[i].Close()
-	}
-	for i, node := range nodes {
-		until(t, "a node answers", func() bool { return node.Ping(ctx).Err() == nil })
+		nodes[i], buses[i] = clusterNode(t)
+		addresses[i] = nodes[i].Options().Addr
 		least, most := 16384*i/3, 16384*(i+1)/3-1
-		if err := node.ClusterAddSlotsRange(ctx, least, most).Err(); err != nil {
+		if err := nodes[i].ClusterAddSlotsRange(ctx, least, most).Err(); err != nil {
 			t.Fatal(err)
 		}
-		if err := node.Do(ctx, "CLUSTER", "MEET", "127.0.0.1", ports[0], ports[3]).Err(); err != nil {
+		if err := nodes[i].Do(ctx, "CLUSTER", "SET-CONFIG-EPOCH", i+1).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, node := range nodes[1:] {
+		_, port, _ := net.SplitHostPort(addresses[0])
+		if err := node.Do(ctx, "CLUSTER", "MEET", "127.0.0.1", port, buses[0]).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -107,6 +108,41 @@ func cluster(t *testing.T) redis.UniversalClient {
 	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: addresses})
 	t.Cleanup(func() { _ = client.Close() })
 	return client
+}
+
+// clusterNode is a client of a new node that knows no other, and the port of its bus.
+func clusterNode(t *testing.T) (*redis.Client, string) {
+	t.Helper()
+	for range 5 {
+		// They are free now; where another process is faster, the server ends and others are taken.
+		port, bus := freePort(t), freePort(t)
+		ended := start(t, folder(t), "--port", port, "--cluster-port", bus, "--cluster-enabled", "yes",
+			"--bind", "127.0.0.1")
+		client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + port})
+		t.Cleanup(func() { _ = client.Close() })
+		hasEnded := false
+		until(t, "a node answers or has ended", func() bool {
+			select {
+			case <-ended:
+				hasEnded = true
+			default:
+			}
+			return hasEnded || client.Ping(t.Context()).Err() == nil
+		})
+		if !hasEnded {
+			return client, bus
+		}
+	}
+	t.Fatal("no node starts")
+	return nil, ""
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	listener := must[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
+	defer listener.Close()
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	return port
 }
 
 func items(from, to int) []string {
