@@ -91,15 +91,20 @@ def check_others_are_answered_between_pieces():
     for make, words, other in ((("BF.RESERVE", "key", "0.01", 1_000_000), ("BF.MADD", "key"), ("BF.CARD", "key")),
                                (("PETAL.RESERVE", "key", "blocked", 1_000_000, "0.01"), ("PETAL.MADD", "key"),
                                 ("PETAL.EXISTS", "key", "item 0"))):
-        client("DEL", "key")
-        client(*make)
-        waiting.send(*words, *many(0, 50_000))
-        seen = set()
-        while not waiting.has_reply():
-            seen.add((blocked(client), client(*other)))
-        assert waiting.read().count(1) > 49_000
-        # At least one look fell between two pieces: some are there, and not all.
-        assert any(count == 1 and found > 0 for count, found in seen), seen
+        # Until a look falls between two pieces, where some are there and not all: on a machine that does much else it
+        # may take some commands.
+        for _ in range(20):
+            client("DEL", "key")
+            client(*make)
+            waiting.send(*words, *many(0, 50_000))
+            seen = set()
+            while not waiting.has_reply():
+                seen.add((blocked(client), client(*other)))
+            assert waiting.read().count(1) > 49_000
+            is_seen = any(count == 1 and found > 0 for count, found in seen)
+            if is_seen:
+                break
+        assert is_seen, seen
         # The key is another one meanwhile: the later items go there, or nowhere.
         waiting.send(*words, *many(0, 50_000))
         wait_for("a piece", lambda: blocked(client) == 1 or waiting.has_reply())

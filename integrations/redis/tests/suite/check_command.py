@@ -3,7 +3,6 @@
 import json
 import pathlib
 import tempfile
-import time
 import zlib
 
 import command
@@ -223,16 +222,20 @@ def check_a_server_that_goes_is_told_and_the_rest_follows():
         building.stdin.write(command.lines(keys[:150_000]))
         building.stdin.flush()
         client = running.client()
-        server.wait_for("some are there", lambda: client("EXISTS", "seen:{2}") == 1
-                        and pairs(client("PETAL.INFO", "seen:{2}"))["offered"] > 0)
-        time.sleep(0.1)
+        server.wait_for("the last shard", lambda: client("EXISTS", "seen:{2}") == 1)
+
+        def offered():
+            return sum(pairs(client("PETAL.INFO", key(number)))["offered"] for number in range(3))
+
+        # More than three connections have on their way at once, so that the command has read some answers.
+        server.wait_for("answers", lambda: offered() > 3 * 16_000)
         running.kill()
         status, _, err = command.end(building, command.lines(keys[150_000:]))
         assert status == 2 and err.startswith("petal: ") and f"keys were added; {hint})" in err, err
         answered = int(err.split("(after ")[1].split()[0])
         running.start()
         client = running.client()
-        there = sum(pairs(client("PETAL.INFO", key(number)))["offered"] for number in range(3))
+        there = offered()
         # What was answered is there, and what was on its way may be.
         assert 0 < answered <= there <= len(keys), (answered, there)
         if kind == "blocked":
