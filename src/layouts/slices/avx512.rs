@@ -30,6 +30,10 @@ const INVERSES: [u64; MAX_SLICES] = {
     powers(inverse)
 };
 
+/// From so many words on (1 MiB) lines are fetched ahead for insertions with answers. Walks and insertions take turns
+/// there, and what the ones read drives what the others write out of the second-level cache.
+const ASKED_FETCH_FROM: usize = 1 << 17;
+
 /// Numbers of a chunk, with room for a whole vector after the last.
 const ROOM: usize = CHUNK + WIDTH;
 
@@ -100,7 +104,7 @@ fn insert(slices: &Slices, words: &mut [u64], hashes: &[u64], is_asked: bool) ->
     if !(WIDTH..=CHUNK).contains(&hashes.len()) || !suits(slices, words.len()) {
         return kernel::insert(slices, words, hashes, is_asked);
     }
-    let is_far = words.len() >= ring::FETCH_FROM;
+    let is_far = words.len() >= if is_asked { ASKED_FETCH_FROM } else { ring::FETCH_FROM };
     let mut ends = [FOUND; CHUNK];
     if is_asked {
         let mut ended = Ended { count: 0, states: [0; ROOM], positions: [0; ROOM] };
@@ -135,10 +139,17 @@ fn eight(numbers: &mut [u64; ROOM], i: usize) -> &mut Eight {
     unsafe { &mut *numbers.as_mut_ptr().add(i).cast() }
 }
 
+/// Asks for the line of a word.
+#[inline(always)]
+fn fetch_one(words: &[AtomicU64], word: u64) {
+    // SAFETY: it changes nothing that a program can see, wherever the address is.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(words.as_ptr().wrapping_add(word as usize).cast()) };
+}
+
 /// Asks for the lines of eight words.
 #[inline(always)]
 fn fetch(words: &[AtomicU64], at: &Eight) {
-    at.iter().for_each(|word| ring::fetch_word(words, *word as usize));
+    at.iter().for_each(|word| fetch_one(words, *word));
 }
 
 /// Walks at most [`CHUNK`] hashes through the slices. Those that are found have ended, or if `LACKING` the others have.
@@ -242,8 +253,12 @@ unsafe fn walk<const FAR: bool, const LACKING: bool>(
 /// How many vectors of keys ahead lines are fetched.
 const AHEAD: usize = 2;
 
-/// The positions of the bits of eight keys in the young slices.
-type Places = [Eight; MAX_HASHES as usize];
+/// The bits of eight keys in a slice: in which words they are, and where there.
+#[derive(Clone, Copy)]
+struct Places {
+    words: Eight,
+    masks: Eight,
+}
 
 /// Sets the bits of hashes in the young slices, one hash after the other. If `ASKED`, `ends` is where their walks
 /// ended.
@@ -263,48 +278,54 @@ unsafe fn set<const FAR: bool, const ASKED: bool>(
         let slice = slices.slice(age);
         *power = [POWERS[slice as usize], u64::from(slice) * slices.bits];
     }
-    let find = |i: usize, places: &mut Places| {
+    let find = |i: usize, places: &mut [Places]| {
         let mut some = [0; WIDTH];
         some.iter_mut().zip(&hashes[i..]).for_each(|(to, from)| *to = *from);
         let hash = mix(load(&some));
-        for (place, [power, first]) in places.iter_mut().zip(&powers[..young]) {
-            store(place, _mm512_add_epi64(all(*first), reduce(_mm512_mullo_epi64(hash, all(*power)), bits)));
+        for (to, [power, first]) in places.iter_mut().zip(&powers) {
+            let at = _mm512_add_epi64(all(*first), reduce(_mm512_mullo_epi64(hash, all(*power)), bits));
+            store(&mut to.words, _mm512_srli_epi64::<6>(at));
+            store(&mut to.masks, _mm512_sllv_epi64(all(1), _mm512_and_si512(at, all(63))));
         }
     };
     let mut inserted = Inserted::default();
-    let mut places: [Places; AHEAD + 1] = [[[0; WIDTH]; MAX_HASHES as usize]; AHEAD + 1];
+    let mut places = [[Places { words: [0; WIDTH], masks: [0; WIDTH] }; MAX_HASHES as usize]; AHEAD + 1];
     let ahead = if FAR { AHEAD } else { 0 };
     for i in (0..ahead * WIDTH).step_by(WIDTH).take_while(|i| *i < hashes.len()) {
-        let places = &mut places[i / WIDTH];
+        let places = &mut places[i / WIDTH][..young];
         find(i, places);
         let words = kernel::as_shared(words);
-        places[..young].as_flattened().iter().for_each(|bit| ring::fetch_word(words, (bit / 64) as usize));
+        places.iter().for_each(|place| fetch(words, &place.words));
     }
     for i in (0..hashes.len()).step_by(WIDTH) {
         let later = i + ahead * WIDTH;
         let [now, next] = [i, later].map(|i| i / WIDTH % (ahead + 1));
         if later < hashes.len() {
-            find(later, &mut places[next]);
+            find(later, &mut places[next][..young]);
         }
+        let mut new = 0;
         for (lane, hash) in hashes[i..].iter().take(WIDTH).enumerate() {
-            let key = i + lane;
             if ASKED {
-                let new = kernel::is_new(slices, words, ends[key % CHUNK], *hash);
-                inserted.new[key / GROUP % GROUPS] |= u64::from(new) << (key % GROUP);
+                new |= u64::from(kernel::is_new(slices, words, ends[(i + lane) % CHUNK], *hash)) << lane;
             }
             let mut missing = 0;
-            for bit in places[now][..young].iter().map(|place| place[lane]) {
-                // SAFETY: it was found as the position of a bit of the slices, which the words hold.
-                let word = unsafe { words.get_unchecked_mut((bit / 64) as usize) };
-                let mask = 1 << (bit % 64);
+            for place in &places[now][..young] {
+                let mask = place.masks[lane];
+                // SAFETY: it was found as the word of a bit of the slices, which the words hold.
+                let word = unsafe { words.get_unchecked_mut(place.words[lane] as usize) };
                 missing |= mask & !*word;
                 *word |= mask;
             }
             inserted.changed += u64::from(missing != 0);
             if FAR {
                 let words = kernel::as_shared(words);
-                places[next][..young].iter().for_each(|place| ring::fetch_word(words, (place[lane] / 64) as usize));
+                for place in &places[next][..young] {
+                    fetch_one(words, place.words[lane]);
+                }
             }
+        }
+        if ASKED {
+            inserted.new[i / GROUP % GROUPS] |= new << (i % GROUP);
         }
     }
     inserted
