@@ -10,7 +10,6 @@
 
 use super::prefetch;
 use crate::error::{Error, Result};
-use core::sync::atomic::AtomicU64;
 
 /// How many hashes a batch gives at once.
 pub const GROUP: usize = 64;
@@ -293,7 +292,7 @@ pub fn nothing<State: ?Sized>(_: &State, _: u64) {}
 
 /// Fetches the line of a word among `words`.
 #[inline]
-pub fn fetch_word(words: &[AtomicU64], word: usize) {
+pub fn fetch_word<Word>(words: &[Word], word: usize) {
     if let Some(word) = words.get(word) {
         prefetch(word);
     }

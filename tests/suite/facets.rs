@@ -339,9 +339,10 @@ fn what_grows_keeps_its_keys_and_its_rate() {
         }
         // Nine doublings, or seven of what is made for few.
         let spec = &for_few(case, spec);
-        let mut filter = filled(spec, 0..50);
+        let (mut filter, mut many) = (filled(spec, 0..50), filled(spec, 0..50));
+        let mut new = vec![true; 50];
         for i in 50..50 * CAPACITY {
-            filter.insert_hash(hash_of(spec, i)).unwrap();
+            new.push(filter.insert_hash(hash_of(spec, i)).unwrap());
             assert!(filter.contains_hash(hash_of(spec, i)), "key {i} is lost at once");
             if i.is_power_of_two() || i % 10_000 == 0 {
                 holds(&filter, spec, 0..=i);
@@ -352,6 +353,15 @@ fn what_grows_keeps_its_keys_and_its_rate() {
         let mut answers = Answers::default();
         filter.contains_batch(&Keys::Hashes(&hashes), &mut answers).unwrap();
         assert_eq!(answers.true_count, hashes.len() as u64);
+
+        // Batches in which it grows do what single calls do.
+        for (hashes, new) in hashes[50..].chunks(777).zip(new[50..].chunks(777)) {
+            let mut bytes = vec![0; hashes.len()];
+            let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };
+            many.insert_batch(&Keys::Hashes(hashes), Some(&mut answers)).outcome.unwrap();
+            assert!(bytes.iter().zip(new).all(|(byte, new)| (*byte == 1) == *new));
+        }
+        assert_eq!(image(&many), image(&filter));
         let rate = filter.false_positive_rate();
         assert!(rate <= 0.0105, "the promised 1 % has become {rate}");
         let (fresh, found) = (100_000.0, false_positives(&filter, spec, 100_000) as f64);

@@ -2,7 +2,7 @@
 
 use super::table::{Layout, Refusal, Table};
 use crate::bits;
-use crate::bits::ring::{self, Batch, Taken};
+use crate::bits::ring::{self, Batch, GROUP, Taken};
 use crate::error::{Error, Result, Status, error};
 use crate::format::Geometry;
 use crate::kind::{Base, Cardinality, Grow, Insert, Kind, Merge, Payload};
@@ -40,12 +40,19 @@ impl Taffy {
     #[inline]
     fn insert(&mut self, hash: u64) -> Result<bool> {
         let new = self.table.insert_new(&mut self.base, bits::mix(hash)).map_err(|refusal| self.refuse(refusal))?;
-        if new {
-            let stored = self.stored();
-            Table::store(self.base.writable_at_once().ok_or(Status::Internal)?, stored.saturating_add(1));
-        }
-        self.base.add_count(1);
+        self.note(1, new.into())?;
         Ok(new)
+    }
+
+    /// Notes that so many keys were offered, and so many of them stored.
+    #[inline]
+    fn note(&mut self, offered: u64, new: u64) -> Result<()> {
+        if new > 0 {
+            let stored = self.stored();
+            Table::store(self.base.writable_at_once().ok_or(Status::Internal)?, stored.saturating_add(new));
+        }
+        self.base.add_count(offered);
+        Ok(())
     }
 
     #[cold]
@@ -65,9 +72,20 @@ impl Taffy {
         }
     }
 
-    /// How far ahead of a key its two lines are fetched.
-    fn ahead(&self) -> usize {
-        ring::ahead(self.base.words().shared().len(), 2)
+    /// Inserts hashes of a group in order, until one is refused: how many were taken, and which of them were new.
+    fn insert_group(&mut self, hashes: &[u64], taken: &mut usize, new: &mut u64) -> Result<()> {
+        while *taken < hashes.len() {
+            let (more, of_these) = self.table.insert_group(&mut self.base, &hashes[*taken..])?;
+            self.note(more as u64, of_these.count_ones().into())?;
+            *new |= of_these << *taken;
+            *taken += more;
+            if let Some(hash) = hashes.get(*taken) {
+                // Something has to grow for it.
+                *new |= u64::from(self.insert(*hash)?) << *taken;
+                *taken += 1;
+            }
+        }
+        Ok(())
     }
 
     fn fetch_mixed(&self, mixed: u64) {
@@ -207,8 +225,22 @@ impl Insert for Taffy {
         if let Err(error) = self.base.writable() {
             return Taken::none(error);
         }
-        let ahead = self.ahead();
-        ring::trying(self, ahead, batch, |filter: &Taffy, hash| filter.fetch(hash), |filter, hash| filter.insert(hash))
+        let (mut hashes, mut done) = ([0; GROUP], 0);
+        loop {
+            let count = batch.next(&mut hashes);
+            if count == 0 {
+                return Taken::all(done);
+            }
+            let (mut taken, mut new) = (0, 0);
+            let outcome = self.insert_group(&hashes[..count], &mut taken, &mut new);
+            if taken > 0 {
+                batch.answer(new, taken);
+            }
+            done += taken;
+            if outcome.is_err() || count < GROUP {
+                return Taken { keys: done, outcome };
+            }
+        }
     }
 }
 

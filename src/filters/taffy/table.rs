@@ -179,6 +179,15 @@ impl Table {
         Ok(true)
     }
 
+    /// Inserts hashes of a group, which are not mixed, in order, each if it is not found; how many were taken before one
+    /// for which there is no room, and of which of them this was so.
+    #[inline]
+    pub fn insert_group(&mut self, base: &mut Base, hashes: &[u64]) -> Result<(usize, u64)> {
+        let limit = self.limit();
+        let words = base.writable_at_once().ok_or(Status::Internal)?;
+        Ok((self.kernel.insert_group)(&self.segments, words, hashes, limit, &mut self.search))
+    }
+
     /// Inserts a mixed hash of which `known` bits are known, those of its prefix at least, and the others are 0, and which
     /// is not found. What is full grows; where its prefix then has a bit that is not known it is inserted with both.
     pub fn insert(&mut self, base: &mut Base, hash: u64, known: u32) -> core::result::Result<(), Refusal> {

@@ -15,6 +15,10 @@ pub(super) static KERNEL: Kernel = Kernel {
     // SAFETY: this kernel is given out for processors that have all of it.
     insert_new: |segments, words, hash, limit, search| unsafe { insert_new(segments, words, hash, limit, search) },
     // SAFETY: as above.
+    insert_group: |segments, words, hashes, limit, search| unsafe {
+        insert_group(segments, words, hashes, limit, search)
+    },
+    // SAFETY: as above.
     divide: |shape, segment, parts, search| unsafe { divide(shape, segment, parts, search) },
 };
 
@@ -28,6 +32,18 @@ fn insert_new(
     search: &mut Search,
 ) -> Result<bool, Full> {
     segments.insert_new(words, hash, limit, search)
+}
+
+/// As many keys, after each other.
+#[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
+fn insert_group(
+    segments: &Segments,
+    words: &mut [u64],
+    hashes: &[u64],
+    limit: u64,
+    search: &mut Search,
+) -> (usize, u64) {
+    segments.insert_group(words, hashes, limit, search)
 }
 
 /// Plain code too: what is worked out for many entries becomes vectors.

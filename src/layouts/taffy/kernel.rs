@@ -12,6 +12,9 @@ use core::sync::atomic::AtomicU64;
 /// [`Segments::insert_new`]
 pub type InsertNew = fn(&Segments, &mut [u64], u64, u64, &mut Search) -> Result<bool, Full>;
 
+/// [`Segments::insert_group`]
+pub type InsertGroup = fn(&Segments, &mut [u64], &[u64], u64, &mut Search) -> (usize, u64);
+
 /// [`Shape::divide`]
 pub type Divide = fn(&Shape, &[AtomicU64], &mut [u64], &mut Search) -> Result<(), Full>;
 
@@ -21,6 +24,8 @@ pub struct Kernel {
     pub contains_many: fn(&Segments, &[AtomicU64], &mut dyn Batch),
     /// Inserts a mixed hash.
     pub insert_new: InsertNew,
+    /// Inserts hashes that are not mixed, at most a group.
+    pub insert_group: InsertGroup,
     /// Divides a segment.
     pub divide: Divide,
 }
@@ -29,6 +34,7 @@ pub struct Kernel {
 static PORTABLE: Kernel = Kernel {
     contains_many,
     insert_new: |segments, words, hash, limit, search| segments.insert_new(words, hash, limit, search),
+    insert_group: |segments, words, hashes, limit, search| segments.insert_group(words, hashes, limit, search),
     divide: |shape, segment, parts, search| shape.divide(segment, parts, search),
 };
 

@@ -69,6 +69,10 @@ pub struct Place {
     wanted: [u64; 2],
 }
 
+impl Place {
+    const NONE: Place = Place { buckets: [0; 2], wanted: [0; 2] };
+}
+
 /// The multipliers of the permutation, and their inverses modulo 2^64: odd numbers without a pattern.
 const MULTIPLIERS: [u64; 2] = [0x9e6c_63d0_876a_68e5, 0xd1b5_4a32_d192_ed03];
 const INVERSES: [u64; 2] = [inverse(MULTIPLIERS[0]), inverse(MULTIPLIERS[1])];

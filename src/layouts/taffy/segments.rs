@@ -1,9 +1,14 @@
 //! Which segment a hash belongs to, while some of them are divided and others are not.
 
 use super::{Full, Place, Search, Shape, ones};
+use crate::bits::mix;
+use crate::bits::ring::{self, GROUP};
 use crate::error::Result;
 use crate::layouts::cuckoo::Source;
 use crate::storage::try_vec;
+
+/// From so many words on (256 KiB) the lines of keys that are inserted together are fetched.
+const FETCH_FROM: usize = 1 << 15;
 
 /// Where a hash belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +107,32 @@ impl Segments {
     ) -> core::result::Result<bool, Full> {
         let (start, place) = self.place(hash);
         self.shape.insert_new(&mut words[start..start + self.size], &place, limit, search)
+    }
+
+    /// Inserts hashes of a group, which are not mixed, in order, as [`Segments::insert_new`] does one; how many were
+    /// taken before one found no room, and of which of them this was new. Where they may be is worked out for all first,
+    /// and their lines are asked for: an insertion takes as long as several of the second level cache's misses, and a
+    /// processor that guesses wrongly which slots are taken does not see the next one coming.
+    #[inline(always)]
+    pub fn insert_group(&self, words: &mut [u64], hashes: &[u64], limit: u64, search: &mut Search) -> (usize, u64) {
+        let mut places = [(0, Place::NONE); GROUP];
+        for (place, hash) in places.iter_mut().zip(hashes) {
+            *place = self.place(mix(*hash));
+        }
+        let places = &places[..hashes.len().min(GROUP)];
+        if words.len() >= FETCH_FROM {
+            for (start, place) in places {
+                self.shape.words_of(*start, place).into_iter().for_each(|word| ring::fetch_word(words, word));
+            }
+        }
+        let mut new = 0;
+        for (i, (start, place)) in places.iter().enumerate() {
+            match self.shape.insert_new(&mut words[*start..*start + self.size], place, limit, search) {
+                Ok(is_new) => new |= u64::from(is_new) << i,
+                Err(Full) => return (i, new),
+            }
+        }
+        (places.len(), new)
     }
 
     /// The words where the buckets of a mixed hash begin.
