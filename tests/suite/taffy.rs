@@ -196,6 +196,31 @@ fn chosen_hashes_do_not_make_it_grow_without_end() {
     }
 }
 
+/// A segment that is full once more while others wait for their first division: all of them are divided before, in
+/// whichever place it is, and what is refused after that is refused because there is no room.
+#[test]
+fn a_segment_that_is_ahead_lets_all_others_be_divided_first() {
+    for (segment, refused) in [(0, None), (1, None), (1, Some(Status::Full))] {
+        let spec = spec(30_000, 0.01, &[]);
+        let mut filter = create(&spec).unwrap();
+        let (even, bits) = (16_000, if refused.is_some() { 3 } else { 1 });
+        let hashes = (0..even).map(mix).chain((even..60_000).map(|i| mix(i) << bits | segment)).map(unmix);
+        let (mut taken, mut outcome) = (vec![], None);
+        for hash in hashes {
+            match filter.insert_hash(hash) {
+                Ok(_) => taken.push(hash),
+                Err(error) => outcome = Some(error.status()),
+            }
+            if outcome.is_some() {
+                break;
+            }
+        }
+        assert_eq!(outcome, refused, "{segment}");
+        assert!(taken.len() > 24_000 && taken.iter().all(|hash| filter.contains_hash(*hash)));
+        filter.verify().unwrap();
+    }
+}
+
 /// The table of sizes in `docs/choosing.md` and the formula in `sizing`: bits of a key at each rate.
 #[test]
 fn sizes_are_what_the_formula_says() {

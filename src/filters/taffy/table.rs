@@ -248,7 +248,7 @@ impl Table {
         if address.bits > depth {
             // It was divided while others wait: all are, before the first is once more.
             for waiting in 0..1 << depth {
-                if !self.segments.is_divided(waiting) {
+                if self.layout.is_dividing && !self.segments.is_divided(waiting) {
                     if self.taken(base.words().shared(), waiting) < least {
                         return Err(Refusal::Full);
                     }
