@@ -221,7 +221,7 @@ impl Base {
         };
         Spec {
             kind: Some(*kind),
-            capacity: *capacity,
+            capacity: self.row.made_for.map_or(*capacity, |made_for| made_for(&geometry)),
             false_positive_rate,
             bits,
             hashes,

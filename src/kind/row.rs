@@ -59,6 +59,9 @@ pub struct Row {
     /// What the compact form has to say of a geometry beside the payload's length and `hashes`. Nothing but the padding,
     /// unless the kind has words of its own; a geometry that does not come back from it has no compact form.
     pub compact: fn(&mut Packing, &mut Geometry),
+    /// Of a kind whose geometry may be for more keys than it was made for: how many these are. With them a spec of exact
+    /// bits recreates it.
+    pub made_for: Option<fn(&Geometry) -> u64>,
     /// How a hash is looked up in a payload of this kind without a handle. Kinds without it are opened for that.
     pub in_bytes: Option<InBytes>,
     /// Whether an insertion or removal moves what other keys left. A reader of the same image in place would miss them
@@ -181,6 +184,7 @@ impl Row {
         copies: None,
         places: None,
         compact: Packing::PADDING,
+        made_for: None,
         in_bytes: None,
         moves_entries: false,
         is_power_of_two: false,

@@ -54,6 +54,16 @@ fn a_chain_for_few_keys_grows_as_well() {
                 assert!((0..KEYS).all(|i| filter.contains_hash(hash_of(&spec, i))));
                 let bits = filter.base().geometry().bits;
                 assert!(bits <= KEYS * 4096, "level {level}, rate {rate}, capacity {capacity}: {bits} bits");
+                // What is made from its spec takes it in, and so does what is made from a compact form's.
+                let mut form = vec![0; filter.compact_size().unwrap()];
+                filter.serialize_compact(&mut form).unwrap();
+                let compact = petal::load_compact(&form, &petal::CompactOptions::default()).unwrap();
+                for spec in [filter.base().spec(), compact.base().spec()] {
+                    let mut empty = create(&spec).unwrap();
+                    assert_eq!(empty.base().compatibility_id(), filter.base().compatibility_id());
+                    empty.merge(&filter).unwrap();
+                    assert!((0..KEYS).all(|i| empty.contains_hash(hash_of(&spec, i))));
+                }
             }
         }
     }

@@ -81,6 +81,8 @@ pub const ROW: Row = Row {
     is_canonical: false,
     overfill: Overfill::Grows,
     compact: schedule::compact,
+    // Whole lines may hold more keys than were asked for.
+    made_for: Some(|geometry| Schedule::of(geometry).map_or(0, |schedule| schedule.first_capacity)),
     in_bytes: Some(lookup::IN_BYTES),
     ..Row::BASE
 };
