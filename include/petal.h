@@ -1663,7 +1663,9 @@ petal_status petal_filter_statistics(const petal_filter *filter, petal_statistic
 
 /**
  * The spec from which an empty filter compatible with this one can be made: its kind, exact bits and hashes, hash
- * function, seed and parameters. The secret key of a keyed filter is not in it. Since 0.1.
+ * function, seed and parameters. The secret key of a keyed filter is not in it. A filter that comes from a compact form
+ * knows no capacity any more: of a kind that is sized by it, or remembers a window, the spec makes one of another size.
+ * Since 0.1.
  */
 petal_status petal_filter_spec(const petal_filter *filter, petal_spec *spec, petal_error *error);
 

@@ -222,6 +222,8 @@ fn run(input: &mut Unstructured) -> Result<()> {
         };
         let Some(slot) = here else {
             *here = make(input)?;
+            // What a builder was given may have been forgotten already.
+            here.iter_mut().for_each(Slot::check);
             continue;
         };
         match input.int_in_range(0..=17)? {
