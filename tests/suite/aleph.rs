@@ -216,6 +216,31 @@ fn many_copies_take_no_room() {
     assert_all(&filter, 1..30_000);
 }
 
+/// Void entries come into both parts of what grows. Where there are so many of them, because many filters were merged,
+/// that no growth makes room, a union is refused, and not only when there is no memory any more.
+#[test]
+fn unions_do_not_grow_without_end() {
+    let spec = spec(10, 0.5, &[]);
+    let (mut whole, mut keys) = (create(&spec).unwrap(), 0);
+    loop {
+        let next = keys + 20_000;
+        let mut one = create(&spec).unwrap();
+        insert(&mut one, keys..next);
+        let before = image(&whole);
+        if let Err(error) = whole.merge(&one) {
+            assert!(error.status() == Status::Full && error.message().contains("known"), "{error}");
+            assert!(image(&whole) == before);
+            break;
+        }
+        keys = next;
+        assert_all(&whole, 0..keys);
+        whole.verify().unwrap();
+        assert!(whole.serialized_size() < 100 * keys, "{keys}: {} bytes", whole.serialized_size());
+    }
+    assert!(keys >= 40_000);
+    assert_all(&whole, 0..keys);
+}
+
 /// The union holds the keys of both, whichever is larger, each as often as both together.
 #[test]
 fn unions_hold_the_keys_of_both() {

@@ -64,7 +64,8 @@ impl Aleph {
             }
             Refusal::Full => error!(
                 Full,
-                "the Aleph filter is full: it holds {keys} keys, of which one part of it has many more than others"
+                "the Aleph filter is full: it holds {keys} keys, of which one part of it has many more than others, or of \
+                 too many nothing more is known"
             ),
         }
     }

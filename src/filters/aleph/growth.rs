@@ -6,7 +6,7 @@ use super::table::{Address, Outcome, Refusal, Table};
 use crate::error::Status;
 use crate::kind::Base;
 use crate::layouts::aleph::{Entry, Shape, ones};
-use crate::layouts::quotient::Writer;
+use crate::layouts::quotient::{Writer, needs};
 use crate::sizing::aleph::SLOT_BITS;
 use crate::storage::{Words, try_vec};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -81,6 +81,7 @@ impl Table {
             return Err(Refusal::Full);
         }
         if depth == 0 && !is_dividing && slot_bits < SLOT_BITS.1 {
+            self.check_growth(base, address)?;
             return self.double(base);
         }
         if address.bits > depth {
@@ -95,10 +96,22 @@ impl Table {
             }
         }
         if !self.layout.is_dividing {
+            self.check_growth(base, Address { bits: self.layout.depth, ..address })?;
             self.begin_dividing(base)?;
         }
         // What is in the second half of the new room before it was divided is in the first one now.
         self.divide(base, address.segment & ones(self.layout.depth) as usize)
+    }
+
+    /// Refuses to grow where that makes no room, as void entries come into both parts. There are so many of them only
+    /// where many filters were merged.
+    fn check_growth(&self, base: &Base, address: Address) -> Outcome<()> {
+        let (words, shape, known) = (base.words().shared(), self.shape(address), self.address_bits(address));
+        let alive = |entry: &Entry| self.alive(words, self.prefix(address, entry.slot), known);
+        let void = self.entries(words, address).filter(|(entry, _)| entry.length == 0);
+        let void = void.map(|(entry, count)| (shape.number(entry), count.min(alive(&entry))));
+        let taken = self.taken(words, address) + needs(shape.table, void);
+        if taken > self.limit() / 4 * 7 { Err(Refusal::Full) } else { Ok(()) }
     }
 
     /// Puts the only segment into one that is twice as large.

@@ -60,6 +60,12 @@ impl Taffy {
         let growing = &self.table.layout.growing;
         match refusal {
             Refusal::Error(error) => error,
+            Refusal::Full if Some(self.table.layout.growths()) < growing.most_doublings() => error!(
+                Full,
+                "the taffy filter is full: it holds {} keys, of which one part of it has many more than others, or of \
+                 too many nothing more is known",
+                self.base.count()
+            ),
             Refusal::Full if growing.most_doublings() < Some(growing.doublings) => {
                 error!(Full, "the taffy filter is full: hashes of 64 bits do not tell more keys apart")
             }
