@@ -79,7 +79,9 @@ pub struct petal_statistics {
     /// filter with derivation double, enhanced_double or triple it is exact up to some thousand bits (some hundred
     /// with triple), where every hash is tried, in milliseconds. Above it comes from the fill and the estimated number
     /// of keys, and is within 5 % for a filter that was made by rate, and within 10 % for other numbers of bits;
-    /// for triple by exact bits, it may be too low by half where bits / hashes is below some hundreds.
+    /// for triple by exact bits, it may be too low by half where bits / hashes is below some hundreds. The levels of
+    /// `scalable` are taken to be independent of each other: where they are often wrong, and so keep keys from those that
+    /// follow, it is too low by a few percent, 4 % at a rate of 0.5.
     pub false_positive_rate: f64,
     /// The rate below which 64-bit hashes cannot get with so many keys, however many bits there are.
     pub false_positive_rate_floor: f64,
