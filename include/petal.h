@@ -1153,7 +1153,9 @@ typedef uint32_t petal_overfill;
 #define PETAL_OVERFILL_REFUSES 2
 /**
  * It grows and keeps its rate. It refuses keys (`PETAL_ERR_FULL`) where its image is in place and full, and where its
- * rate is so low that another level is not worth its memory: at 1e-12, say, past some hundred thousand keys.
+ * rate is so low that another level is not worth its memory: at 1e-12, say, past some hundred thousand keys. `taffy`
+ * refuses them after its doublings, and earlier where its rate is high: begun with few keys, past 10^8 at 1 %, past some
+ * hundred thousand at 10 %.
  */
 #define PETAL_OVERFILL_GROWS 3
 /** It takes no keys: a builder makes it from all of them, and `petal_filter_new()` refuses its kind. */
@@ -1638,7 +1640,9 @@ typedef struct petal_statistics {
    * filter with derivation double, enhanced_double or triple it is exact up to some thousand bits (some hundred
    * with triple), where every hash is tried, in milliseconds. Above it comes from the fill and the estimated number
    * of keys, and is within 5 % for a filter that was made by rate, and within 10 % for other numbers of bits;
-   * for triple by exact bits, it may be too low by half where bits / hashes is below some hundreds.
+   * for triple by exact bits, it may be too low by half where bits / hashes is below some hundreds. The levels of
+   * `scalable` are taken to be independent of each other: where they are often wrong, and so keep keys from those that
+   * follow, it is too low by a few percent, 4 % at a rate of 0.5.
    */
   double false_positive_rate;
   /** The rate below which 64-bit hashes cannot get with so many keys, however many bits there are. */
