@@ -108,7 +108,7 @@ pub fn change(filter: &Filter) {
     }
     // All of them, if it took them.
     let known: Vec<u64> = HASHES.into_iter().filter(|hash| copy.contains_hash(*hash)).collect();
-    let refuses = filter.base().row().overfill == Overfill::Refuses;
+    let refuses = matches!(filter.base().row().overfill, Overfill::Refuses | Overfill::Grows);
     if can(&copy, Capabilities::MERGE) {
         match copy.merge(filter) {
             Err(error) if refuses => assert_eq!(error.status(), Status::Full),

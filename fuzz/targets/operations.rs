@@ -64,10 +64,20 @@ impl Slot {
     /// Does something that succeeds exactly if `possible`, and if there is room for it; otherwise leaves the filter as
     /// it was.
     fn attempt<T>(&mut self, possible: bool, act: impl FnOnce(&mut Filter) -> petal::Result<T>) -> Option<T> {
+        self.attempt_that_fills(possible, false, act)
+    }
+
+    /// The same, where there may be no room for it even if there is for single keys.
+    fn attempt_that_fills<T>(
+        &mut self,
+        possible: bool,
+        fills: bool,
+        act: impl FnOnce(&mut Filter) -> petal::Result<T>,
+    ) -> Option<T> {
         let before = image(&self.filter);
         let outcome = act(&mut self.filter);
         let full = possible && outcome.as_ref().is_err_and(|error| error.status() == Status::Full);
-        assert!(!full || self.may_be_full(), "a filter that never is full says that it is");
+        assert!(!full || fills || self.may_be_full(), "a filter that never is full says that it is");
         assert_eq!(outcome.is_ok(), possible && !full, "{:?}", outcome.err());
         assert!(outcome.is_ok() || image(&self.filter) == before, "a failure changed something");
         outcome.ok()
@@ -638,7 +648,10 @@ fn combine(slot: &mut Slot, other: Option<&Slot>, union: bool) {
     assert_eq!(petal::compare(filter, &copy).is_ok(), comparable);
     let capability = if union { Capabilities::MERGE } else { Capabilities::INTERSECT };
     let possible = compatible && slot.can(capability);
-    let done = slot.attempt(possible, |here| if union { here.merge(filter) } else { here.intersect(filter) });
+    // Where many filters were merged no growth makes room for more.
+    let fills = union && slot.filter.base().row().overfill == Overfill::Grows;
+    let unite = |here: &mut Filter| if union { here.merge(filter) } else { here.intersect(filter) };
+    let done = slot.attempt_that_fills(possible, fills, unite);
     if done.is_none() {
         return;
     }
