@@ -71,9 +71,12 @@ pub(super) fn by_chunks(batch: &mut dyn Batch, found: impl Fn(&[u64]) -> [u64; G
     }
 }
 
-/// In the caches one key after the other, and beyond them in turns.
+/// From so many keys on it pays that they take turns in the caches.
+const IN_TURNS_FROM: usize = 16;
+
+/// In turns, but few keys in the caches one after the other.
 pub(super) fn contains_many(slices: &Slices, words: &[AtomicU64], batch: &mut dyn Batch) {
-    if words.len() < ring::FETCH_FROM {
+    if batch.keys() < IN_TURNS_FROM && words.len() < ring::FETCH_FROM {
         return ring::rolling(&mut (), 0, batch, ring::nothing, ring::nothing, |_, hash| {
             slices.contains(words, mix(hash))
         });

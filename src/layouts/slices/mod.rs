@@ -6,7 +6,7 @@
 //! are already known to have theirs are not looked at again.
 //!
 //! So what a key needs next hangs on the slice before, and where keys walk alone the processor guesses it, and guesses
-//! wrong. The kernel for AVX-512 has eight keys walk side by side.
+//! wrong. In batches many keys take each step in turn; the kernel for AVX-512 has eight of them walk side by side.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -147,11 +147,11 @@ impl Slices {
         self.fetch(words, hash, self.old);
     }
 
-    /// Where the walks of at most [`CHUNK`] hashes end, which are not mixed. Beyond the caches all keys take a step in
-    /// turn, and the line of the next one comes while the others take theirs.
+    /// Where the walks of at most [`CHUNK`] hashes end, which are not mixed. All keys take a step in turn, and the line
+    /// of the next one comes while the others take theirs.
     fn ends(&self, words: &[AtomicU64], hashes: &[u64], ends: &mut [u64; CHUNK]) {
         if words.len() < ring::FETCH_FROM {
-            return ends.iter_mut().zip(hashes).for_each(|(end, hash)| *end = self.end(words, bits::mix(*hash)));
+            return self.near_ends(words, hashes, ends);
         }
         let mut walks = [Walk::default(); CHUNK];
         let mut count = hashes.len().min(CHUNK);
@@ -171,6 +171,39 @@ impl Slices {
                         left += 1;
                     }
                 }
+            }
+            count = left;
+        }
+    }
+
+    /// In the caches it takes longer to guess wrong which slice is next than to read a line. So both outcomes of a step
+    /// are numbers, of which the bit that was read chooses.
+    fn near_ends(&self, words: &[AtomicU64], hashes: &[u64], ends: &mut [u64; CHUNK]) {
+        let mut walks = [(Walk::default(), 0); CHUNK];
+        let mut count = hashes.len().min(CHUNK);
+        let next = |walk: Walk| {
+            let position = self.position(walk.hash, walk.age);
+            ring::fetch_word(words, (position / 64) as usize);
+            (walk, position)
+        };
+        for (place, (walk, hash)) in walks.iter_mut().zip(hashes).enumerate() {
+            *walk = next(self.start(bits::mix(*hash), place));
+        }
+        while count > 0 {
+            let mut left = 0;
+            for i in 0..count {
+                let (mut walk, position) = walks[i];
+                let hit = u32::from(bits::test(words, position));
+                let missed = hit.wrapping_sub(1);
+                // What is written last is where the walk ends.
+                ends[walk.place as usize % CHUNK] = position | u64::from(hit).wrapping_neg();
+                let is_young = walk.age < self.hashes;
+                let has_ended = is_young & (hit == 0) | (walk.age + 1 == walk.stop) & (hit == 1);
+                walk.age = walk.age + hit - (self.hashes & missed & u32::from(is_young).wrapping_sub(1));
+                walk.stop ^= (walk.stop ^ walk.start) & missed;
+                walk.start ^= (walk.start ^ walk.age) & missed;
+                walks[left] = next(walk);
+                left += usize::from(!has_ended);
             }
             count = left;
         }
