@@ -1154,8 +1154,7 @@ typedef uint32_t petal_overfill;
 /**
  * It grows and keeps its rate. It refuses keys (`PETAL_ERR_FULL`) where its image is in place and full, and where its
  * rate is so low that another level is not worth its memory: at 1e-12, say, past some hundred thousand keys. `taffy`
- * refuses them after its doublings, and earlier where its rate is high: begun with few keys, past 10^8 at 1 %, past some
- * hundred thousand at 10 %.
+ * refuses them after its doublings.
  */
 #define PETAL_OVERFILL_GROWS 3
 /** It takes no keys: a builder makes it from all of them, and `petal_filter_new()` refuses its kind. */

@@ -67,7 +67,7 @@ const (
 	OverfillRefuses Overfill = C.PETAL_OVERFILL_REFUSES
 	// OverfillGrows is of kinds that grow and keep their rate. They refuse keys ([ErrFull]) where their image is in
 	// place and full, and where the rate is so low that another level is not worth its memory. A taffy filter refuses keys
-	// after its doublings, and earlier where its rate is high.
+	// after its doublings.
 	OverfillGrows Overfill = C.PETAL_OVERFILL_GROWS
 	// OverfillIsBuilt is of kinds that take no keys: a [Builder] makes them from all of them.
 	OverfillIsBuilt Overfill = C.PETAL_OVERFILL_IS_BUILT

@@ -1081,16 +1081,16 @@ fn taffy(header: &Header, payload: &[u8], hash: u64) -> bool {
     let f = r.saturating_sub(8).clamp(6, 8);
     let word = |at: u64| u64::from_le_bytes(payload[8 * at as usize..][..8].try_into().unwrap());
     let size = (1 + ((8 * (r + 1)) << t).div_ceil(64)).next_multiple_of(8);
-    let mut rest = mix(hash);
-    let mut segment = rest % (1 << d);
-    rest >>= d;
-    if is_dividing == 1 && word(segment * size) >> 63 == 1 {
-        segment += (rest & 1) << d;
-        rest >>= 1;
-    }
+    assert_eq!(header.word(6), u64::from(d > 0 || is_dividing == 1));
     let (modulus, half) = (1_u64 << (t + f), (t + f).div_ceil(2));
-    let q0 = rest % modulus;
-    let tail = rest >> (t + f);
+    let q0 = mix(hash) % modulus;
+    let rest = mix(hash) / modulus;
+    let mut segment = rest % (1 << d);
+    let mut tail = rest >> d;
+    if is_dividing == 1 && word(segment * size) >> 63 == 1 {
+        segment += (tail & 1) << d;
+        tail >>= 1;
+    }
     let x = q0.wrapping_mul(0x9e6c_63d0_876a_68e5) % modulus;
     let y = x ^ (x >> half);
     let z = y.wrapping_mul(0xd1b5_4a32_d192_ed03) % modulus;

@@ -134,6 +134,22 @@ fn unions_grow_where_they_must() {
     assert!(grown > 0, "no union grew");
 }
 
+/// Begun with one key for a high rate, where tails have few bits: entries that have none left become two with each growth,
+/// and keep to their share of every part.
+#[test]
+fn it_grows_on_when_tails_have_ended() {
+    for (rate, most) in [(0.1, 3_000_000), (0.3, 1_000_000)] {
+        let spec = spec(1, rate, &[]);
+        let mut filter = create(&spec).unwrap();
+        insert(&mut filter, 0..most);
+        filter.verify().unwrap();
+        assert_all(&filter, most);
+        let (measured, expected) = (filter.measure().false_positive_rate, filter.expected_false_positive_rate(most));
+        assert!((measured / expected - 1.0).abs() < 0.06 && measured <= rate, "{rate}: {measured}, {expected}");
+        assert!(filter.measure().taken > most, "no entry became two");
+    }
+}
+
 /// A filter that may not grow further refuses keys, and what it holds stays found.
 #[test]
 fn it_is_full_after_as_many_doublings_as_it_was_made_for() {
@@ -175,19 +191,27 @@ fn unmix(mut x: u64) -> u64 {
     x ^ x >> 30 ^ x >> 60
 }
 
+/// The bits of a number from one on moved up by so many, with zeros in their place.
+fn spread(x: u64, from: u32, bits: u32) -> u64 {
+    let low = (1 << from) - 1;
+    x & low | (x & !low) << bits
+}
+
 /// Hashes that somebody chose so that they all go to the same place are refused soon, before the filter has grown without
 /// end.
 #[test]
 fn chosen_hashes_do_not_make_it_grow_without_end() {
     assert!((0..100).all(|i| mix(unmix(mix(i))) == mix(i)), "mix of the tests is that of the library");
-    for bits in [1, 8, 13, 20, 40] {
+    // All have the same bits after the bijection that hashes pass: of their prefixes or segments.
+    for (from, bits) in
+        [(0, 1), (0, 8), (0, 13), (0, 20), (0, 40), (13, 1), (13, 8), (17, 1), (17, 3), (17, 8), (17, 30)]
+    {
         let spec = spec(1000, 0.01, &[]);
         let mut filter = create(&spec).unwrap();
         let bytes = filter.base().geometry().payload_bytes;
         let mut taken = 0_u64;
         for i in 0..40_000_u64 {
-            // The inverse of the bijection that hashes pass: all have the same low bits after it.
-            let hash = unmix(mix(i) << bits);
+            let hash = unmix(spread(mix(i), from, bits));
             match filter.insert_hash(hash) {
                 Ok(_) => taken += 1,
                 Err(error) => assert!(error.message().contains("one part of it"), "{error}"),
@@ -195,7 +219,7 @@ fn chosen_hashes_do_not_make_it_grow_without_end() {
         }
         filter.verify().unwrap();
         let grown = filter.base().geometry().payload_bytes;
-        assert!(grown <= bytes.max(40 * taken), "{bits}: {grown} bytes for {taken} keys");
+        assert!(grown <= bytes.max(40 * taken), "{from}, {bits}: {grown} bytes for {taken} keys");
     }
 }
 
@@ -207,7 +231,9 @@ fn a_segment_that_is_ahead_lets_all_others_be_divided_first() {
         let spec = spec(30_000, 0.01, &[]);
         let mut filter = create(&spec).unwrap();
         let (even, bits) = (16_000, if refused.is_some() { 3 } else { 1 });
-        let hashes = (0..even).map(mix).chain((even..60_000).map(|i| mix(i) << bits | segment)).map(unmix);
+        // 2^11 buckets and 6 bits of a fingerprint: the bits after these say the segment.
+        let ahead = (even..60_000).map(|i| spread(mix(i), 17, bits) | segment << 17);
+        let hashes = (0..even).map(mix).chain(ahead).map(unmix);
         let (mut taken, mut outcome) = (vec![], None);
         for hash in hashes {
             match filter.insert_hash(hash) {

@@ -7,7 +7,6 @@ use crate::error::{Error, Result, Status, error};
 use crate::format::Geometry;
 use crate::kind::{Base, Cardinality, Grow, Insert, Kind, Merge, Payload};
 use crate::layouts::Measure;
-use crate::layouts::taffy::Address;
 use crate::storage::{Words, try_box};
 use core::sync::atomic::AtomicU64;
 
@@ -127,14 +126,11 @@ impl Taffy {
     /// Inserts all entries of other segments; how many there were, and how many of these are not of keys that were there.
     fn insert_all(&mut self, table: &Table, words: &[AtomicU64]) -> core::result::Result<(u64, u64), Refusal> {
         let (mut all, mut new) = (0, 0);
-        let prefix_bits = table.layout.shape.prefix_bits();
-        for Address { segment, bits } in table.addresses() {
-            for entry in table.entries(words, segment) {
-                let length = entry.tail.ilog2();
-                let tail = entry.tail ^ 1 << length;
-                let mixed = segment as u64 | (entry.prefix | tail << prefix_bits) << bits;
+        for address in table.addresses() {
+            for entry in table.entries(words, address.segment) {
+                let (mixed, known) = table.segments.known_bits(address, entry);
                 all += 1;
-                new += u64::from(self.insert_known(mixed, bits + prefix_bits + length)?);
+                new += u64::from(self.insert_known(mixed, known)?);
             }
         }
         Ok((all, new))

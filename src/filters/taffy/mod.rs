@@ -83,6 +83,8 @@ pub const ROW: Row = Row {
         for (word, bits) in geometry.words.iter_mut().zip([5, 6, 6, 4, 6, 1]) {
             packing.field(word, bits);
         }
+        // Whether there is more than one segment.
+        geometry.words[6] = u64::from(geometry.words[4] > 0 || geometry.words[5] > 0);
         let layout = Layout::of_words(geometry.words).and_then(|layout| layout.geometry());
         geometry.bits = layout.map_or(0, |layout| layout.bits);
     },

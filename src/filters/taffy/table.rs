@@ -42,7 +42,7 @@ impl Layout {
 
     /// What the words of a geometry describe, if they can.
     pub fn of_words(words: [u64; 8]) -> Option<Layout> {
-        let [bits, doublings, first, bucket_bits, depth, is_dividing @ (0 | 1), 0, 0] = words else {
+        let [bits, doublings, first, bucket_bits, depth, is_dividing @ (0 | 1), has_several, 0] = words else {
             return None;
         };
         let within = |number: u64, (least, most): (u32, u32)| {
@@ -58,8 +58,8 @@ impl Layout {
         layout.depth = within(depth, (layout.depth, 63))?;
         layout.is_dividing = is_dividing == 1;
         // Segments are divided once they cannot become larger.
-        let is_one = layout.depth == 0 && !layout.is_dividing;
-        if (!is_one && layout.shape.bucket_bits < BUCKET_BITS.1) || layout.growths() > growing.most_doublings()? {
+        let can_be = layout.has_one() || layout.shape.bucket_bits == BUCKET_BITS.1;
+        if !can_be || has_several != u64::from(!layout.has_one()) || layout.growths() > growing.most_doublings()? {
             return None;
         }
         Some(layout)
@@ -75,8 +75,14 @@ impl Layout {
         image_bytes(payload_bytes)?;
         let [first, bucket_bits] = [growing.bucket_bits, shape.bucket_bits].map(u64::from);
         let [width, doublings, depth] = [growing.bits, growing.doublings, depth].map(u64::from);
-        let words = [width, doublings, first, bucket_bits, depth, is_dividing.into(), 0, 0];
+        let has_several = !self.has_one();
+        let words = [width, doublings, first, bucket_bits, depth, is_dividing.into(), has_several.into(), 0];
         Some(Geometry { bits, hashes: 0, words, payload_bytes })
+    }
+
+    /// Whether there is room for one segment only.
+    fn has_one(&self) -> bool {
+        self.depth == 0 && !self.is_dividing
     }
 
     /// How often segments have become two, or twice as large; those that were divided meanwhile once more.
@@ -199,7 +205,7 @@ impl Table {
             }
             if self.taken(base.words().shared(), address.segment) < self.limit() {
                 let Layout { shape, .. } = self.layout;
-                let entry = shape.entry(hash >> address.bits, known - address.bits);
+                let entry = shape.entry(self.segments.within(hash, address.bits), known - address.bits);
                 let start = address.segment * self.layout.segment_words();
                 let words = base.writable_at_once().ok_or(Status::Internal).map_err(crate::Error::from)?;
                 if shape.insert(&mut words[start..start + shape.words() as usize], entry, &mut self.search) {
@@ -220,7 +226,7 @@ impl Table {
         let (shape, size) = (self.layout.shape, self.layout.segment_words());
         let words = base.writable_at_once().ok_or(Status::Internal)?;
         let segment = &mut words[segment * size..(segment + 1) * size];
-        Ok(shape.take_over(segment, shape.entry(hash >> bits, known - bits)))
+        Ok(shape.take_over(segment, shape.entry(self.segments.within(hash, bits), known - bits)))
     }
 
     /// Whether so many known bits are those of a segment and a prefix there.
@@ -313,7 +319,7 @@ impl Table {
         self.room.clear();
         self.room.resize(2 * size, 0);
         let old = &base.words().shared()[segment * size..(segment + 1) * size];
-        (self.kernel.divide)(&shape, old, &mut self.room, &mut self.search).map_err(|_| Refusal::Full)?;
+        (self.kernel.divide)(&shape, old, &mut self.room);
         let (low, high) = self.room.split_at_mut(size);
         low[0] |= DIVIDED;
         let words = base.writable_at_once().ok_or(Status::Internal).map_err(crate::Error::from)?;

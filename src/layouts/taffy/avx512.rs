@@ -19,7 +19,7 @@ pub(super) static KERNEL: Kernel = Kernel {
         insert_group(segments, words, hashes, limit, search)
     },
     // SAFETY: as above.
-    divide: |shape, segment, parts, search| unsafe { divide(shape, segment, parts, search) },
+    divide: |shape, segment, parts| unsafe { divide(shape, segment, parts) },
 };
 
 /// Plain code for one key, with the instructions for its bits.
@@ -46,10 +46,10 @@ fn insert_group(
     segments.insert_group(words, hashes, limit, search)
 }
 
-/// Plain code too: what is worked out for many entries becomes vectors.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-fn divide(shape: &Shape, segment: &[AtomicU64], parts: &mut [u64], search: &mut Search) -> Result<(), Full> {
-    shape.divide(segment, parts, search)
+/// Plain code too.
+#[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
+fn divide(shape: &Shape, segment: &[AtomicU64], parts: &mut [u64]) {
+    shape.divide(segment, parts);
 }
 
 /// From so many words on (256 KiB) lines are fetched: eight keys have sixteen of them, which wait for each other.
@@ -129,20 +129,21 @@ unsafe fn find(segments: &Segments, hashes: &[u64; GROUP], group: &mut Group) {
     let bucket_size = all(BUCKET * u64::from(shape.width()));
     for (i, hashes) in hashes.as_chunks::<WIDTH>().0.iter().enumerate() {
         let hash = mix(load(hashes));
-        let mut segment = _mm512_and_si512(hash, all(ones(depth)));
-        let mut rest = shift(hash, depth);
+        let rest = shift(hash, prefix_bits);
+        let mut segment = _mm512_and_si512(rest, all(ones(depth)));
+        let mut tail = shift(rest, depth);
         if !divided.is_empty() {
             let at = _mm512_srli_epi64::<6>(segment);
             // SAFETY: as the segments suit, there is a mark for each.
             let marks = unsafe { _mm512_i64gather_epi64::<8>(at, divided.as_ptr().cast()) };
             let mark = _mm512_srlv_epi64(marks, _mm512_and_si512(segment, all(63)));
             let is_divided = _mm512_test_epi64_mask(mark, all(1));
-            segment = _mm512_mask_and_epi64(segment, is_divided, hash, all(ones(depth + 1)));
-            rest = _mm512_mask_srli_epi64::<1>(rest, is_divided, rest);
+            segment = _mm512_mask_and_epi64(segment, is_divided, rest, all(ones(depth + 1)));
+            tail = _mm512_mask_srli_epi64::<1>(tail, is_divided, tail);
         }
         // `Shape::place`
-        let prefix = _mm512_and_si512(rest, prefixes);
-        let tail = _mm512_and_si512(shift(rest, prefix_bits), tails);
+        let prefix = _mm512_and_si512(hash, prefixes);
+        let tail = _mm512_and_si512(tail, tails);
         let tail = _mm512_sllv_epi64(tail, all(shape.fingerprint_bits.into()));
         let mut permuted = prefix;
         for multiplier in MULTIPLIERS {

@@ -1,206 +1,101 @@
-//! Division of a segment: what its entries become in its two parts is worked out for those of some buckets at once, and
-//! then each is put into the emptier of its two new buckets, in the order of slots.
+//! Division of a segment: the first bit of an entry's tail says to which of the two parts it goes, and there it has the
+//! same slot. An entry that has none goes to both. So what fits into a segment fits into its parts.
 
-use super::lanes::Lanes;
-use super::{BUCKET, Full, INVERSES, MULTIPLIERS, Search, Shape, ones};
-use core::sync::atomic::AtomicU64;
+use super::{Shape, ones};
+use core::sync::atomic::{AtomicU64, Ordering};
 
-/// Buckets whose entries are worked on together. Each table has a multiple of so many.
-const TOGETHER: u64 = 16;
+/// Slots that are written one after the other.
+struct Writer<'a> {
+    words: &'a mut [u64],
+    /// The bits that are not yet in a word, and how many these are.
+    pending: u128,
+    bits: u32,
+    at: usize,
+    /// How many of the slots are taken.
+    taken: u64,
+}
 
-/// Entries that these may have, if each of them becomes two.
-const MOST: usize = 2 * (TOGETHER * BUCKET) as usize;
+impl Writer<'_> {
+    /// Writes what is in a segment's first slot, after the word that counts.
+    fn new(words: &mut [u64]) -> Writer<'_> {
+        Writer { words, pending: 0, bits: 0, at: 1, taken: 0 }
+    }
 
-/// The base-2 logarithm of how many buckets a segment may have.
-const BUCKETS: u32 = 12;
+    #[inline(always)]
+    fn write(&mut self, value: u64, width: u32) {
+        self.pending |= u128::from(value) << self.bits;
+        self.bits += width;
+        self.taken += u64::from(value != 0);
+        if self.bits >= 64 {
+            self.flush();
+        }
+    }
 
-/// Numbers of so many entries. All are of 32 bits: a slot has no more, and a prefix has fewer.
-type Many = [u32; MOST];
+    #[inline(always)]
+    fn flush(&mut self) {
+        if let Some(word) = self.words.get_mut(self.at) {
+            *word = self.pending as u64;
+        }
+        (self.pending, self.bits, self.at) = (self.pending >> 64, self.bits.saturating_sub(64), self.at + 1);
+    }
 
-/// Entries on their way from a segment to its parts.
-struct Moving {
-    count: usize,
-    /// What is in a slot, and the number of its bucket in its table.
-    values: Many,
-    buckets: Many,
-    /// The part that each entry goes to, its bucket there in either table, and what is in a slot there.
-    parts: Many,
-    nexts: [Many; 2],
-    numbers: [Many; 2],
+    /// Writes the last bits, and how many slots are taken.
+    fn end(mut self) {
+        if self.bits > 0 {
+            self.flush();
+        }
+        if let Some(first) = self.words.first_mut() {
+            *first = self.taken;
+        }
+    }
 }
 
 impl Shape {
-    /// Writes the entries of a segment, which are as many as its slots at most, into two that are empty, one after the
-    /// other: into the first those whose prefix has a first bit of 0.
-    ///
-    /// # Errors
-    /// [`Full`] where there is no room for one.
+    /// Writes the entries of a segment into two that are empty, one after the other: into the first those whose tail begins
+    /// with 0, or has no bits.
     #[inline(always)]
-    pub fn divide(&self, segment: &[AtomicU64], parts: &mut [u64], search: &mut Search) -> Result<(), Full> {
-        let lanes = Lanes::new(self.width());
-        match lanes.windows {
-            1 => self.divide_by::<1>(lanes, segment, parts, search),
-            2 => self.divide_by::<2>(lanes, segment, parts, search),
-            _ => self.divide_by::<4>(lanes, segment, parts, search),
-        }
-    }
-
-    #[inline(always)]
-    fn divide_by<const N: usize>(
-        &self,
-        lanes: Lanes,
-        segment: &[AtomicU64],
-        parts: &mut [u64],
-        search: &mut Search,
-    ) -> Result<(), Full> {
-        let none = [0; MOST];
-        let mut moving =
-            Moving { count: 0, values: none, buckets: none, parts: none, nexts: [none; 2], numbers: [none; 2] };
-        // How many slots of each bucket of either part are taken: the first ones.
-        let mut taken = [0_u8; 2 << BUCKETS];
-        for first in (0..2_u64 << self.bucket_bits).step_by(TOGETHER as usize) {
-            self.gather::<N>(lanes, segment, first, &mut moving);
-            match first >> self.bucket_bits {
-                0 => self.work_out(&mut moving, |prefix| prefix),
-                _ => self.work_out(&mut moving, |x| self.restored_narrow(x)),
+    pub fn divide(&self, segment: &[AtomicU64], parts: &mut [u64]) {
+        let (slots, fingerprint_bits) = (self.slots(), self.fingerprint_bits);
+        let (low, high) = parts.split_at_mut(parts.len() / 2);
+        let mut parts = [low, high].map(Writer::new);
+        let mut words = segment[1..].iter().map(|word| word.load(Ordering::Relaxed));
+        let (mut pending, mut bits) = (0_u128, 0);
+        for _ in 0..slots.count {
+            if bits < slots.width {
+                pending |= u128::from(words.next().unwrap_or(0)) << bits;
+                bits += 64;
             }
-            self.put_all::<N>(lanes, &moving, &mut taken, parts, search)?;
-        }
-        let size = parts.len() / 2;
-        for (part, taken) in parts.chunks_exact_mut(size).zip(taken.chunks_exact(1 << BUCKETS)) {
-            part[0] = taken.iter().map(|taken| u64::from(*taken)).sum();
-        }
-        Ok(())
-    }
-
-    /// Collects the entries of some buckets. One whose tail has no bits left becomes two that have the next one.
-    #[inline(always)]
-    fn gather<const N: usize>(&self, lanes: Lanes, segment: &[AtomicU64], first: u64, moving: &mut Moving) {
-        let mut count = 0;
-        for bucket in first..first + TOGETHER {
-            let windows = lanes.read::<N>(segment, self.first_bit(0, bucket));
-            for slot in 0..BUCKET as usize {
-                let value = lanes.slot(&windows, slot) as u32;
-                let (low, tail) = (value & ones(self.fingerprint_bits) as u32, value >> self.fingerprint_bits);
-                (moving.values[count % MOST], moving.buckets[count % MOST]) = (value, bucket as u32);
+            let value = pending as u64 & slots.greatest();
+            (pending, bits) = (pending >> slots.width, bits - slots.width);
+            let (fingerprint, tail) = (value & ones(fingerprint_bits), value >> fingerprint_bits);
+            let rest = if tail == 1 { value } else { fingerprint | tail >> 1 << fingerprint_bits };
+            for (bit, part) in (0..).zip(&mut parts) {
                 // Of a payload that nobody verified a slot may hold anything.
-                count += usize::from(tail != 0);
-                if tail == 1 {
-                    moving.values[(count - 1) % MOST] = low | 2 << self.fingerprint_bits;
-                    moving.values[count % MOST] = low | 3 << self.fingerprint_bits;
-                    moving.buckets[count % MOST] = bucket as u32;
-                    count += 1;
-                }
+                let is_of = tail == 1 || tail != 0 && tail & 1 == bit;
+                part.write(if is_of { rest } else { 0 }, slots.width);
             }
         }
-        moving.count = count.min(MOST);
-    }
-
-    /// Works out where entries of one table go: `prefix` makes a prefix of what stands there for it.
-    #[inline(always)]
-    fn work_out(&self, moving: &mut Moving, prefix: impl Fn(u32) -> u32) {
-        let Shape { bucket_bits, fingerprint_bits, .. } = *self;
-        let (lows, fingerprints) = (ones(bucket_bits) as u32, ones(fingerprint_bits) as u32);
-        let last = self.prefix_bits() - 1;
-        let Moving { values, buckets, parts, nexts: [first, second], numbers: [one, two], .. } = moving;
-        for i in 0..MOST {
-            let value = values[i];
-            let prefix = prefix((value & fingerprints) << bucket_bits | buckets[i] & lows);
-            let tail = value >> fingerprint_bits;
-            let known = tail >> 1 << fingerprint_bits;
-            let next = prefix >> 1 | (tail & 1) << last;
-            let permuted = self.permuted_narrow(next);
-            parts[i] = prefix & 1;
-            (first[i], one[i]) = (next & lows, next >> bucket_bits | known);
-            (second[i], two[i]) = ((permuted & lows) + lows + 1, permuted >> bucket_bits | known);
-        }
-    }
-
-    /// Puts entries into their parts.
-    #[inline(always)]
-    fn put_all<const N: usize>(
-        &self,
-        lanes: Lanes,
-        moving: &Moving,
-        taken: &mut [u8; 2 << BUCKETS],
-        parts: &mut [u64],
-        search: &mut Search,
-    ) -> Result<(), Full> {
-        let size = parts.len() / 2;
-        for i in 0..moving.count {
-            let part = moving.parts[i] as usize & 1;
-            let place = |bucket: u32| part << BUCKETS | bucket as usize & ((1 << BUCKETS) - 1);
-            let buckets = [moving.nexts[0][i], moving.nexts[1][i]];
-            let numbers = [moving.numbers[0][i], moving.numbers[1][i]];
-            let [more, less] = buckets.map(|bucket| taken[place(bucket)]);
-            let which = usize::from(less < more);
-            let least = more.min(less);
-            if u64::from(least) < BUCKET {
-                taken[place(buckets[which])] = least + 1;
-                let bit = self.first_bit(part * size, buckets[which].into());
-                lanes.put::<N>(parts, bit, least.into(), numbers[which].into());
-                continue;
-            }
-            let values = [0, 1].map(|i| (u64::from(buckets[i]), u64::from(numbers[i])));
-            let filled = self.put_moving(&mut parts[part * size..(part + 1) * size], values, search)?;
-            // What is moved fills the first empty slot too.
-            taken[place((filled / BUCKET) as u32)] += 1;
-        }
-        Ok(())
-    }
-
-    /// [`Shape::permuted`] of prefixes of at most 32 bits.
-    #[inline(always)]
-    fn permuted_narrow(&self, prefix: u32) -> u32 {
-        let (bits, mut x) = (self.prefix_bits(), prefix);
-        for multiplier in MULTIPLIERS {
-            x = x.wrapping_mul(multiplier as u32) & ones(bits) as u32;
-            x ^= x >> bits.div_ceil(2);
-        }
-        x
-    }
-
-    /// [`Shape::restored`] of prefixes of at most 32 bits.
-    #[inline(always)]
-    fn restored_narrow(&self, permuted: u32) -> u32 {
-        let (bits, mut x) = (self.prefix_bits(), permuted);
-        for inverse in INVERSES.into_iter().rev() {
-            x ^= x >> bits.div_ceil(2);
-            x = x.wrapping_mul(inverse as u32) & ones(bits) as u32;
-        }
-        x
+        parts.into_iter().for_each(Writer::end);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Entry, kernel};
+    use super::super::{BUCKET, Entry, Search, kernel};
     use super::*;
     use crate::bits::mix;
     use crate::simd;
 
-    /// What division makes of a segment, entry by entry.
-    fn one_by_one(shape: Shape, segment: &[AtomicU64], parts: &mut [u64], search: &mut Search) -> Result<(), Full> {
-        let size = parts.len() / 2;
-        for Entry { prefix, tail } in shape.entries(segment, 0) {
-            let part = (prefix & 1) as usize;
-            let both = [(0, 1), (1, 1)];
-            let nexts = if tail == 1 { &both[..] } else { &[(tail & 1, tail >> 1)] };
-            for (bit, tail) in nexts {
-                let entry = Entry { prefix: prefix >> 1 | bit << (shape.prefix_bits() - 1), tail: *tail };
-                if !shape.insert(&mut parts[part * size..(part + 1) * size], entry, search) {
-                    return Err(Full);
-                }
-            }
-        }
-        Ok(())
+    /// Each slot of a segment, by its number.
+    fn slots(shape: Shape, segment: &[u64]) -> Vec<u64> {
+        (0..shape.slots().count).map(|slot| shape.value(&segment[1..], slot)).collect()
     }
 
-    /// With each instruction set the same parts, to the bit, as entry by entry: of segments that are half full, or as full
-    /// as can be, whose entries know any number of bits, and of numbers that nobody inserted.
+    /// With each instruction set each entry is in its slot of its part, or of both, with one known bit less: of segments
+    /// that are half full, or as full as can be, whose entries know any number of bits, and of numbers that nobody inserted.
     #[test]
-    fn parts_are_those_of_entries_one_by_one() {
-        let (mut search, mut refused) = (Search::new().unwrap(), 0);
+    fn each_entry_is_in_its_slot_of_its_part() {
+        let (mut search, mut both) = (Search::new().unwrap(), 0);
         for i in 0..200_u64 {
             let shape = Shape {
                 bucket_bits: 5 + (i % 7) as u32,
@@ -221,17 +116,34 @@ mod tests {
                 let end = shape.slots().count * u64::from(shape.width()) / 64;
                 segment[1..=end as usize].iter_mut().zip(0..).for_each(|(word, j)| *word = mix(i << 40 | j));
             }
-            let segment: Vec<AtomicU64> = segment.into_iter().map(AtomicU64::new).collect();
-            let mut expected = vec![0; 2 * size];
-            let outcome = one_by_one(shape, &segment, &mut expected, &mut search);
-            refused += u32::from(outcome.is_err());
+            let mut expected = [vec![0; size], vec![0; size]];
+            for slot in 0..shape.slots().count {
+                let Entry { prefix, tail } = shape.entry_at(slot, shape.value(&segment[1..], slot));
+                let nexts = match tail {
+                    0 => &[][..],
+                    1 => &[(0, 1), (1, 1)],
+                    _ => &[(tail as usize & 1, tail >> 1)],
+                };
+                both += usize::from(tail == 1);
+                for (part, tail) in nexts {
+                    let values = shape.values(Entry { prefix, tail: *tail });
+                    let value = values.into_iter().find(|(bucket, _)| *bucket == slot / BUCKET).unwrap().1;
+                    shape.slots().put(&mut expected[*part][1..], slot, value);
+                    expected[*part][0] += 1;
+                }
+            }
+            let words: Vec<AtomicU64> = segment.iter().copied().map(AtomicU64::new).collect();
             for instructions in simd::available() {
                 let mut parts = vec![0; 2 * size];
-                let made = (kernel(instructions).divide)(&shape, &segment, &mut parts, &mut search);
-                assert_eq!(made, outcome, "{shape:?}");
-                assert!(made.is_err() || parts == expected, "{shape:?}, {instructions:?}");
+                (kernel(instructions).divide)(&shape, &words, &mut parts);
+                let made = parts.chunks(size).map(|part| (part[0], slots(shape, part)));
+                assert!(
+                    made.eq(expected.iter().map(|part| (part[0], slots(shape, part)))),
+                    "{shape:?}, {instructions:?}"
+                );
+                assert!(parts == expected.concat(), "{shape:?}, {instructions:?}: beside the slots");
             }
         }
-        assert!(refused > 0 && refused < 100, "{refused}");
+        assert!(both > 1000, "{both} entries had no tail");
     }
 }

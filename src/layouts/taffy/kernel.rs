@@ -16,7 +16,7 @@ pub type InsertNew = fn(&Segments, &mut [u64], u64, u64, &mut Search) -> Result<
 pub type InsertGroup = fn(&Segments, &mut [u64], &[u64], u64, &mut Search) -> (usize, u64);
 
 /// [`Shape::divide`]
-pub type Divide = fn(&Shape, &[AtomicU64], &mut [u64], &mut Search) -> Result<(), Full>;
+pub type Divide = fn(&Shape, &[AtomicU64], &mut [u64]);
 
 /// What is done with one instruction set.
 pub struct Kernel {
@@ -35,7 +35,7 @@ static PORTABLE: Kernel = Kernel {
     contains_many,
     insert_new: |segments, words, hash, limit, search| segments.insert_new(words, hash, limit, search),
     insert_group: |segments, words, hashes, limit, search| segments.insert_group(words, hashes, limit, search),
-    divide: |shape, segment, parts, search| shape.divide(segment, parts, search),
+    divide: |shape, segment, parts| shape.divide(segment, parts),
 };
 
 /// The inner loops for an instruction set.

@@ -1,14 +1,15 @@
 //! Segments of a taffy filter: two tables of buckets, and entries that give up a bit whenever the filter grows.
 //!
-//! Apple, "Stretching Your Data With Taffy Filters", 2022. A hash is a string of bits, its lowest first. Some bits say the
-//! segment; the `t + f` bits after these are the prefix, and up to T more bits the tail. Each segment has two tables of 2^t
-//! buckets of four slots. A key lies in one of them: in table 0 its bucket is the low t bits of its prefix and its
-//! fingerprint the high f bits, in table 1 they are those of a permutation of the prefix. So prefix and tail can be read
+//! Apple, "Stretching Your Data With Taffy Filters", 2022. A hash is a string of bits, its lowest first. The first `t + f`
+//! bits are the prefix, some bits after these say the segment, and up to T more bits are the tail. Each segment has two
+//! tables of 2^t buckets of four slots. A key lies in one of them: in table 0 its bucket is the low t bits of its prefix and
+//! its fingerprint the high f bits, in table 1 they are those of a permutation of the prefix. So prefix and tail can be read
 //! back from where an entry lies, and nothing else is known of a key: a lookup says true if an entry has the prefix of the
 //! hash, and what it knows of the tail.
 //!
-//! When a segment becomes twice as large, prefixes become one bit longer, by the first bit of the tail. An entry whose tail
-//! has no bits left becomes two, one for either bit.
+//! When a segment becomes two, or the only one becomes twice as large, one more bit says where an entry is: the first one of
+//! its tail. An entry whose tail has no bits left becomes two, one for either bit. In two segments these are not together,
+//! so that a filter can grow as often as hashes have bits, and each entry has the same slot as before.
 //!
 //! A slot has `f + T + 1` bits: the fingerprint in the low ones, above it the known bits of the tail, the first one lowest,
 //! and above these a one. 0 is an empty slot. A segment is a word with how many slots are taken, the buckets of table 0,
@@ -285,21 +286,20 @@ impl Shape {
         }
         match lanes.room([&lanes.empty(&first), &lanes.empty(&second)]) {
             Some((which, after)) => lanes.put_at(segment, bits[which], after, values[which].1),
-            None => drop(self.put_moving(segment, values, search)?),
+            None => self.put_moving(segment, values, search)?,
         }
         segment[0] = segment[0].wrapping_add(1);
         Ok(true)
     }
 
-    /// Puts an entry into one of its two buckets, which are full: others are moved for it. Says which slot was empty and is
-    /// not any more.
+    /// Puts an entry into one of its two buckets, which are full: others are moved for it.
     #[inline(never)]
-    fn put_moving(&self, segment: &mut [u64], values: [(u64, u64); 2], search: &mut Search) -> Result<u64, Full> {
+    fn put_moving(&self, segment: &mut [u64], values: [(u64, u64); 2], search: &mut Search) -> Result<(), Full> {
         let words = segment.get_mut(1..).ok_or(Full)?;
         let room = search.make_room(self, words, values.map(|(bucket, _)| bucket)).ok_or(Full)?;
-        let value = values.into_iter().find(|(bucket, _)| *bucket == room.slot / BUCKET);
-        self.slots().set(words, room.slot, value.map_or(0, |(_, value)| value));
-        Ok(room.filled)
+        let value = values.into_iter().find(|(bucket, _)| *bucket == room / BUCKET);
+        self.slots().set(words, room, value.map_or(0, |(_, value)| value));
+        Ok(())
     }
 
     /// Whether an entry of a segment is found by every hash that finds another one. If there is none, entries that only

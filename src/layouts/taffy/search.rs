@@ -17,14 +17,6 @@ struct Node {
     before: u32,
 }
 
-/// What a search made room for.
-pub(super) struct Room {
-    /// The slot that is empty now, of one of two buckets that were full.
-    pub slot: u64,
-    /// The one that was empty before.
-    pub filled: u64,
-}
-
 /// The memory of searches.
 pub struct Search {
     nodes: Vec<Node>,
@@ -39,9 +31,9 @@ impl Search {
         Ok(Search { nodes: try_vec(SEARCHED)? })
     }
 
-    /// Moves entries so that there is an empty slot in one of two buckets, which are full. `None`, having changed nothing,
-    /// if no way was found.
-    pub(super) fn make_room(&mut self, shape: &Shape, words: &mut [u64], full: [u64; 2]) -> Option<Room> {
+    /// Moves entries so that there is an empty slot in one of two buckets, which are full: which it is. `None`, having
+    /// changed nothing, if no way was found.
+    pub(super) fn make_room(&mut self, shape: &Shape, words: &mut [u64], full: [u64; 2]) -> Option<u64> {
         let lanes = Lanes::new(shape.width());
         match lanes.windows {
             1 => self.find::<1>(shape, lanes, words, full),
@@ -51,7 +43,7 @@ impl Search {
     }
 
     #[inline(always)]
-    fn find<const N: usize>(&mut self, shape: &Shape, lanes: Lanes, words: &mut [u64], full: [u64; 2]) -> Option<Room> {
+    fn find<const N: usize>(&mut self, shape: &Shape, lanes: Lanes, words: &mut [u64], full: [u64; 2]) -> Option<u64> {
         let size = BUCKET * u64::from(shape.width());
         let empty = |words: &[u64], bucket: u64| lanes.empty(&lanes.read::<N>(words, bucket * size));
         // Mostly an entry has room in its other bucket: those of all eight are looked at together.
@@ -73,7 +65,7 @@ impl Search {
             let from = BUCKET * full[(i / BUCKET) as usize] + i % BUCKET;
             let filled = free(words, nexts[i as usize]);
             move_entry(shape, words, from, filled);
-            return Some(Room { slot: from, filled });
+            return Some(from);
         }
         self.nodes.clear();
         for (i, bucket) in full.into_iter().enumerate() {
@@ -97,14 +89,13 @@ impl Search {
     }
 
     /// Moves the entries of the way to a bucket with an empty slot, the last one first.
-    fn move_along(&self, shape: &Shape, words: &mut [u64], mut at: usize, filled: u64) -> Room {
-        let mut slot = filled;
+    fn move_along(&self, shape: &Shape, words: &mut [u64], mut at: usize, mut slot: u64) -> u64 {
         while self.nodes[at].before as usize != at {
             let Node { from, before, .. } = self.nodes[at];
             move_entry(shape, words, from, slot);
             (slot, at) = (from, before as usize);
         }
-        Room { slot, filled }
+        slot
     }
 }
 

@@ -1,6 +1,6 @@
 //! Which segment a hash belongs to, while some of them are divided and others are not.
 
-use super::{Full, Place, Search, Shape, ones};
+use super::{Entry, Full, Place, Search, Shape, ones};
 use crate::bits::mix;
 use crate::bits::ring::{self, GROUP};
 use crate::error::Result;
@@ -69,20 +69,35 @@ impl Segments {
         self.count == 1 << self.depth
     }
 
-    /// Where a mixed hash belongs.
+    /// Where a mixed hash belongs: the bits after its prefix say that.
     #[inline(always)]
     pub fn address(&self, hash: u64) -> Address {
-        let segment = (hash & ones(self.depth)) as usize;
+        let rest = hash >> self.shape.prefix_bits();
+        let segment = (rest & ones(self.depth)) as usize;
         // Which of them are is a matter of chance, and nobody has to guess it.
         let bits = self.depth + u32::from(self.is_divided(segment));
-        Address { segment: (hash & ones(bits)) as usize, bits }
+        Address { segment: (rest & ones(bits)) as usize, bits }
+    }
+
+    /// A mixed hash without the bits that say its segment.
+    #[inline(always)]
+    pub fn within(&self, hash: u64, bits: u32) -> u64 {
+        let prefix = ones(self.shape.prefix_bits());
+        hash & prefix | hash >> bits & !prefix
+    }
+
+    /// The lowest bits of the mixed hashes that an entry of a segment is of: as many as are known.
+    pub fn known_bits(&self, Address { segment, bits }: Address, entry: Entry) -> (u64, u32) {
+        let (prefix_bits, length) = (self.shape.prefix_bits(), entry.tail.ilog2());
+        let rest = segment as u64 | (entry.tail ^ 1 << length) << bits;
+        (entry.prefix | rest << prefix_bits, prefix_bits + bits + length)
     }
 
     /// The first word of a mixed hash's segment, and where it may be there.
     #[inline(always)]
     pub fn place(&self, hash: u64) -> (usize, Place) {
         let Address { segment, bits } = self.address(hash);
-        (segment * self.size, self.shape.place(hash >> bits))
+        (segment * self.size, self.shape.place(self.within(hash, bits)))
     }
 
     /// Whether a mixed hash may be there.
