@@ -5,9 +5,9 @@
 //! The payload is segments, and a last line whose first word is how many keys were stored. At first there is one segment
 //! with room for the capacity, or as many of 2^14 slots as have it. A segment below that size becomes twice as large;
 //! 2^d segments of that size become 2^(d+1), one by one: the payload gets room for all of them at the first, and each
-//! is divided in two when it is full. No insertion does more work than one segment is worth. The low d bits of a hash are
-//! the number of its segment, or the low d + 1 where that one was divided, which bit 63 of the segment's first word says:
-//! its other part is 2^d segments further.
+//! is divided in two when it is full. No insertion does more work than one segment is worth. The d bits of a hash after its
+//! prefix are the number of its segment, or the d + 1 bits where that one was divided, which bit 63 of the segment's first
+//! word says: its other part is 2^d segments further.
 //!
 //! Keys that are found take no room, so that the filter does not grow from duplicates. Nothing can be removed: what is
 //! found may be the entry of another key. The union of two filters has the entries of both, and their rates add up.
@@ -20,7 +20,8 @@
 //!
 //! Header: word 0 is the number of bits of fingerprint and tail, word 1 how many times the filter may double, word 2 the
 //! base-2 logarithm of the number of buckets of a table at first, of all segments, word 3 that of one segment now, word 4
-//! is d, and word 5 is 1 while segments are being divided. `bits` is those of all slots.
+//! is d, word 5 is 1 while segments are being divided, and word 6 where there is room for more than one. `bits` is those of
+//! all slots.
 
 mod filter;
 mod table;
