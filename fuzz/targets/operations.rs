@@ -67,7 +67,8 @@ impl Slot {
         self.attempt_that_fills(possible, false, act)
     }
 
-    /// The same, where there may be no room for it even if there is for single keys.
+    /// Does something that succeeds exactly if `possible`, unless it `fills` the filter: then it may be refused as full
+    /// though there is room for single keys. What is refused changes nothing.
     fn attempt_that_fills<T>(
         &mut self,
         possible: bool,

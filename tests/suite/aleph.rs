@@ -1,7 +1,6 @@
 //! What only an Aleph filter does: it grows segment by segment and removes keys, however little their entries know.
 
 use crate::common::{hash_of, image, mix};
-use crate::specification::check;
 use petal::sizing::aleph::{Growing, Regime};
 use petal::{Answers, Filter, Image, Keys, Mode, OpenOptions, Spec, Status};
 use petal::{create, estimate, load, open_buffer, registry};
@@ -41,24 +40,6 @@ fn assert_all(filter: &Filter, keys: impl Iterator<Item = u64>) {
 fn growths(filter: &Filter) -> u32 {
     let words = filter.base().geometry().words;
     (words[3] + words[4] - words[2]) as u32
-}
-
-/// Several segments, of which none, some or all were divided, are as `docs/format.md` says.
-#[test]
-fn several_segments_are_as_specified() {
-    let spec = spec(50_000, 0.01, &[]);
-    let (mut filter, mut keys, mut states) = (create(&spec).unwrap(), 0, vec![]);
-    while states != [0, 1, 0] {
-        insert(&mut filter, keys..keys + 500);
-        keys += 500;
-        let is_dividing = filter.base().geometry().words[5];
-        if states.last() != Some(&is_dividing) {
-            states.push(is_dividing);
-            let hashes: Vec<u64> = (0..keys).step_by(8).map(|i| hash_of(&spec, i)).collect();
-            check(&format!("{keys} keys"), &image(&filter), &hashes);
-        }
-        assert!(keys < 200_000, "{states:?}");
-    }
 }
 
 /// From 57 keys through 12 doublings and more in each regime, with fingerprints so short that many entries become void:

@@ -173,6 +173,30 @@ fn regions_are_as_specified() {
     }
 }
 
+/// Several segments, of which none, some or all were divided, are as specified: golden files have one.
+#[test]
+fn segments_are_as_specified() {
+    for (name, capacity) in [("taffy", 100_000), ("aleph", 50_000)] {
+        let row = petal::registry::find_name(name).unwrap();
+        let spec = Spec { kind: Some(row.kind), capacity, false_positive_rate: 0.01, ..Spec::default() };
+        let (mut filter, mut hashes, mut states) = (petal::create(&spec).unwrap(), vec![], vec![]);
+        for i in 0..4 * capacity {
+            hashes.push(mix(i));
+            filter.insert_hash(mix(i)).unwrap();
+            let is_dividing = filter.base().geometry().words[5];
+            if states.last() != Some(&is_dividing) {
+                states.push(is_dividing);
+                let some: Vec<u64> = hashes.iter().rev().step_by(8).copied().collect();
+                specification::check(&format!("{name}, {} keys", hashes.len()), &image(&filter), &some);
+            }
+            if states == [0, 1, 0] {
+                break;
+            }
+        }
+        assert_eq!(states, [0, 1, 0], "{name}");
+    }
+}
+
 /// Golden files are, to the bit, what `docs/format.md` says of their keys.
 #[test]
 fn golden_files_are_as_specified() {

@@ -1,7 +1,6 @@
 //! What only a taffy filter does: it grows segment by segment, loses no key, and its rate is the formula's at any size.
 
 use crate::common::{hash_of, image, mix};
-use crate::specification::check;
 use petal::sizing::taffy::Growing;
 use petal::{Answers, Filter, Image, Keys, OpenOptions, Spec, Status, create, estimate, load, registry};
 
@@ -133,24 +132,6 @@ fn unions_grow_where_they_must() {
         grown += u32::from(union.base().geometry().bits > large.base().geometry().bits);
     }
     assert!(grown > 0, "no union grew");
-}
-
-/// Several segments, of which none, some or all were divided, are as `docs/format.md` says.
-#[test]
-fn several_segments_are_as_specified() {
-    let spec = spec(100_000, 0.01, &[]);
-    let (mut filter, mut keys, mut states) = (create(&spec).unwrap(), 0, vec![]);
-    while states != [0, 1, 0] {
-        insert(&mut filter, keys..keys + 500);
-        keys += 500;
-        let is_dividing = filter.base().geometry().words[5];
-        if states.last() != Some(&is_dividing) {
-            states.push(is_dividing);
-            let hashes: Vec<u64> = (0..keys).map(|i| hash_of(&spec, i)).collect();
-            check(&format!("{keys} keys"), &image(&filter), &hashes);
-        }
-        assert!(keys < 200_000, "{states:?}");
-    }
 }
 
 /// Begun with one key for a high rate, where tails have few bits: entries that have none left become two with each growth,
