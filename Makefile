@@ -10,8 +10,8 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build redis install uninstall demo clean help header symbols licences figures
-.PHONY: test test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go test-interop test-redis fuzz
+.PHONY: build redis install uninstall demo clean help header symbols abi licences figures
+.PHONY: check test test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go test-interop test-redis fuzz
 .PHONY: mutants planted soak soak-redis bench bench-pictures bench-quick bench-calls bench-batches bench-billion bench-compact
 .PHONY: bench-formats bench-go bench-built bench-redis
 
@@ -28,9 +28,9 @@ redis: ## compile libpetal_redis.so, the module for Redis and Valkey, into build
 # `sudo make install` often has no cargo: then what `make` built before is installed.
 install: ## install into PREFIX (/usr/local), below DESTDIR if given
 	@if command -v cargo >/dev/null; then $(MAKE) --no-print-directory build; fi
-	@DESTDIR="$(DESTDIR)" cmake --install "$(BUILD)" --prefix "$(PREFIX)"
+	@cmake/install.sh "$(BUILD)" "$(PREFIX)" "$(DESTDIR)"
 
-# Asks the build what it installs, so it needs one of the same version.
+# Removes what `make install` noted in the build, and what the build would install now.
 uninstall: ## remove what `make install` with the same PREFIX and DESTDIR installed
 	@if [ ! -f "$(BUILD)/CMakeCache.txt" ]; then echo "nothing is built in $(BUILD): run \`make\` first" >&2; exit 1; fi
 	@cmake/uninstall.sh "$(BUILD)" "$(PREFIX)" "$(DESTDIR)"
@@ -40,16 +40,29 @@ demo: ## the main job on real words: install into target/demo, compile a C progr
 	@$(MAKE) --no-print-directory build
 	@cmake/demo.sh "$(BUILD)" "$(TARGET)/demo"
 
+# KIND=cuckoo: the tests over all kinds look at this one only.
+check: ## what to run while you work: formatting, style, compile errors, the tests over all kinds; two minutes once compiled
+	tests/style.sh
+	cargo fmt --all --check
+	cargo check --locked -p petal -p petal-capi -p petal-cli
+	PETAL_KIND=$(KIND) cargo test --locked --profile mutants -p petal --test suite -- \
+	  conformance:: facets:: in_place:: built:: state_machine:: compact:: ageing:: shared::
+
 # OWNERS=1: the tests that ask the owners of other formats too. `make test` needs no owner, so it leaves them out.
 test: ## all the tests below
 	@cmake/requirements.sh test
 	@if [ -n "$(OWNERS)" ]; then cmake/requirements.sh interop && cmake/requirements.sh test-redis; fi
 	@MAKE="$(MAKE)" tests/stages.sh $(if $(OWNERS),owners)
 
-test-lint: ## formatting, lints and documentation
-	@echo "== $@: cargo fmt, clippy and doc"
+test-lint: ## formatting, lints and documentation, of every Rust package and its tests; Go's are in test-go
+	@echo "== $@: tests/style.sh, cargo fmt, clippy and doc"
+	tests/style.sh
 	cargo fmt --all --check
-	cargo clippy --locked -p petal -p petal-capi -- -D warnings
+	cd fuzz && cargo fmt --check
+	cd integrations/redis && cargo fmt --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	cd fuzz && CARGO_TARGET_DIR="$(abspath $(TARGET))" cargo clippy --locked --all-features -- -D warnings
+	cd integrations/redis && CARGO_TARGET_DIR="$(abspath $(TARGET))" cargo clippy --locked --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked -p petal --no-deps
 
 test-rust: ## the Rust tests
@@ -62,16 +75,13 @@ test-neon: ## what is for aarch64, in an emulator of it
 
 test-c: ## the C and C++ tests, which know only the headers
 	@echo "== $@: ctest"
-	@if [ -f ctest/CMakeLists.txt ]; then \
-	  $(CONFIGURE) -B "$(BUILD)/ctest" -DPETAL_BUILD_TESTS=ON -DPETAL_INSTALL=OFF >/dev/null && \
-	  cmake --build "$(BUILD)/ctest" --parallel $(CORES) && \
-	  cd "$(BUILD)/ctest" && ctest --parallel $(CORES) --output-on-failure; \
-	else echo "$@: there is no ctest/CMakeLists.txt, nothing was tested"; fi
+	@$(CONFIGURE) -B "$(BUILD)/ctest" -DPETAL_BUILD_TESTS=ON -DPETAL_INSTALL=OFF >/dev/null
+	@cmake --build "$(BUILD)/ctest" --parallel $(CORES)
+	@cd "$(BUILD)/ctest" && ctest --parallel $(CORES) --no-tests=error --output-on-failure
 
 test-sanitizers: ## the C tests under Valgrind and the sanitizers
 	@echo "== $@: ctest/sanitizers.sh (compiles several times, some minutes)"
-	@if [ -f ctest/sanitizers.sh ]; then ctest/sanitizers.sh; \
-	else echo "$@: there is no ctest/sanitizers.sh, nothing was tested"; fi
+	@ctest/sanitizers.sh
 
 test-fuzz: ## the fuzz targets over the committed corpus, which finds a planted bug
 	@echo "== $@: fuzz/run.sh replay (some minutes the first time)"
@@ -103,10 +113,11 @@ test-redis: ## the module for Redis and Valkey and the command `petal redis`, on
 
 fuzz: ## look for unknown failures, FUZZ_SECONDS (60) for each target; what is found stays in fuzz/corpus
 	@CARGO_TARGET_DIR="$(TARGET)" fuzz/run.sh explore $(FUZZ_SECONDS)
-	@if command -v go >/dev/null; then \
-	  cd bindings/go && CGO_ENABLED=0 go test ./internal/image -run '^$$' -fuzz FuzzImage -fuzztime "$(or $(FUZZ_SECONDS),60)s"; fi
+	@command -v go >/dev/null || { echo "the fuzz target of pure Go needs go, which is not on the PATH" >&2; exit 1; }
+	@cd bindings/go && CGO_ENABLED=0 go test ./internal/image -run '^$$' -fuzz FuzzImage \
+	  -fuzztime "$(or $(FUZZ_SECONDS),60)s"
 
-# MUTANTS="0/64 src/plan.rs": a shard, or some files.
+# MUTANTS="0/64 src/making/plan.rs": a shard, or some files; MUTANTS="0/16 --since COMMIT": a shard of what came after it.
 mutants: ## change the core in thousands of small ways, and look whether its tests notice each (hours; takes cargo-mutants)
 	@CARGO_TARGET_DIR="$(TARGET)" tests/mutants.sh $(MUTANTS)
 
@@ -131,8 +142,16 @@ soak-redis: ## the module and `petal redis` at length: 10^8 keys with their rate
 	@PETAL_COMMAND="$(abspath $(TARGET))/release/petal" integrations/redis/tests/run.sh "$(BUILD)" --soak $(REDIS)
 
 # BENCH="--only blocked --keys 1e6" does less, BENCH=--huge more.
+# Boost.Bloom (Boost 1.89 or later) and RocksDB are measured too where they are; PEERS_INCLUDE=DIR names a folder of
+# headers that the compiler does not look in by itself.
 bench: ## every kind beside other libraries and what memory allows (docs/performance.md), some minutes
-	cargo run --locked --release -p petal-bench -- --output "$(TARGET)/bench" $(BENCH)
+	@mkdir -p "$(TARGET)/bench" && rm -f "$(TARGET)/bench/libpeers.so"
+	@$(CXX) -std=c++17 -O3 -march=native -shared -fPIC $(if $(PEERS_INCLUDE),-I"$(PEERS_INCLUDE)") benches/peers.cpp \
+	  -o "$(TARGET)/bench/libpeers.so" -lrocksdb 2>"$(TARGET)/bench/libpeers.log" || \
+	  echo "benches/peers.cpp was not compiled, see $(TARGET)/bench/libpeers.log" >&2
+	peers="$(abspath $(TARGET))/bench/libpeers.so"; \
+	  if [ -e "$$peers" ]; then PETAL_BENCH_PEERS=$$peers; export PETAL_BENCH_PEERS; fi; \
+	  cargo run --locked --release -p petal-bench -- --output "$(TARGET)/bench" $(BENCH)
 
 # On a machine that does nothing else. The tables of docs/performance.md come from the same run.
 bench-pictures: ## `make bench`, and the pictures of README and docs/performance.md drawn from it
@@ -190,21 +209,25 @@ bench-go: ## the Go packages beside other Go libraries, as benchstat sums it up
 	@$(MAKE) --no-print-directory build
 	@bindings/go/bench/run.sh "$(BUILD)" "$(TARGET)/go" $(BENCH)
 
+# PETAL_REDISBLOOM=/path/of/redisbloom.so: beside that module instead.
 bench-redis: ## the module's commands beside the server's own: keys a second, memory, and how long others wait
 	@cmake/requirements.sh test-redis
 	@$(MAKE) --no-print-directory redis
 	@integrations/redis/tests/run.sh "$(BUILD)" --bench
 
-header: ## regenerate include/petal.h from capi/
+header: ## regenerate the headers in include from capi/
 	PETAL_UPDATE=1 cargo test -p petal-header --test header
 
-symbols: ## list in capi/petal.map what include/petal.h declares; review the difference
+symbols: ## list in capi/petal.map what the headers declare; review the difference
 	capi/symbols.sh write
+
+abi: ## describe the ABI of the headers in capi/petal.abi; review the difference, and say it in CHANGELOG.md
+	capi/abi.sh write
 
 licences: ## list the licences of the crates that are linked in, in LICENSES-THIRD-PARTY
 	cargo run --locked -p petal-tools -- licences
 
-figures: ## draw docs/figures
+figures: ## draw docs/figures, and write what else is told of each kind: tables of docs/kinds, names for Go
 	cargo run --locked -p petal-tools -- figures
 
 clean: ## remove everything that was built

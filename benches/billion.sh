@@ -1,10 +1,10 @@
 #!/bin/sh
-# billion.sh PETAL [KIND [KEYS [DIRECTORY [OPTION...]]]]: builds a filter of so many keys (10^9 unless told otherwise) with
-# PETAL build, verifies its file, looks all keys up and 10^8 others, and says what all that took: time, peak memory,
-# peak temporary disk, bits per key, and the false-positive rate. KIND is fuse unless told otherwise; OPTIONs go to
-# `petal build`, and are --fpr 0.00390625 --memory-limit 2GiB --threads 2 if there are none. Files are made in DIRECTORY
-# (or the temporary one), which has to have room for 17.3 bytes a key, and removed at the end. Needs Linux, whose
-# /proc says what a process has, and GNU seq.
+# billion.sh PETAL [KIND [KEYS [DIRECTORY [OPTION...]]]]: builds a filter of so many keys (10^9 unless told otherwise)
+# with PETAL build, verifies its file, looks all keys up and 10^8 others, and says what all that took: time, peak
+# memory, peak temporary disk, bits per key, and the false-positive rate. KIND is fuse unless told otherwise; OPTIONs go
+# to `petal build`, and are --fpr 0.00390625 --memory-limit 2GiB --threads 2 if there are none. Files are made in
+# DIRECTORY (or the temporary one), which has to have room for 17.3 bytes a key, and removed at the end. Needs Linux,
+# whose /proc says what a process has, and GNU seq.
 set -eu
 LC_ALL=C
 export LC_ALL

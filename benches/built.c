@@ -103,7 +103,7 @@ int main(int count, char **arguments) {
   static const uint64_t SIZES[] = {10000, 1000000, 10000000, 100000000};
   const char *name = count > 1 ? arguments[1] : "fuse";
   petal_kind_info kind = {.struct_size = sizeof kind};
-  if (petal_kind_find(name, &kind) != PETAL_OK) {
+  if (petal_kind_find(name, &kind, NULL) != PETAL_OK) {
     fprintf(stderr, "built: there is no kind %s\n", name);
     return 1;
   }

@@ -1,5 +1,5 @@
-/* calls.c: what one key costs a C program: a call of the library in each of its forms, the inlined probe, hashing alone,
- * and the reads of random lines that a lookup cannot do without. `make bench-calls` compiles and runs it.
+/* calls.c: what one key costs a C program: a call of the library in each of its forms, the inlined probe, hashing
+ * alone, and the reads of random lines that a lookup cannot do without. `make bench-calls` compiles and runs it.
  *
  * All are measured in turns, each with keys of its own, half of which are in the filter; of the turns the median
  * counts. Insertions go into a second filter, which becomes a copy of the first before each turn if it is small;

@@ -4,7 +4,8 @@
 // ahead. "Small" makes filters of 20 to 200 keys of 16 bytes at LevelDB's ten bits a key and looks keys up in them,
 // beside LevelDB's own policy, with which it is compiled where that is installed (-DLEVELDB -lleveldb). "Opening" opens
 // forms of several sizes. All are measured in turns; of the turns the median counts.
-#include <petal.h>
+#include <petal_formats.h>
+#include <petal_more.h>
 
 #include <algorithm>
 #include <chrono>
@@ -94,7 +95,9 @@ void across(petal_kind kind, const char *name) {
   // The limit reads the forms, and so do "compact"; the handles have memory of their own. Each turn has another hash.
   const std::size_t lines = keys * 10 / 512;
   std::vector<std::uint8_t> bytes(count);
-  auto hash_of = [](int turn, int salt) { return key_at((UINT64_C(1) << 40) + 7 * static_cast<unsigned>(turn) + static_cast<unsigned>(salt)); };
+  auto hash_of = [](int turn, int salt) {
+    return key_at((UINT64_C(1) << 40) + 7 * static_cast<unsigned>(turn) + static_cast<unsigned>(salt));
+  };
   auto line_of = [=](std::uint64_t hash) {
     return static_cast<std::size_t>((static_cast<unsigned __int128>(hash) * lines) >> 64) * 64;
   };
@@ -119,7 +122,7 @@ void across(petal_kind kind, const char *name) {
     petal_answers answers = {};
     answers.struct_size = sizeof answers;
     answers.bytes = bytes.data();
-    need(petal_filters_contain_hash(filters.data(), count, hash_of(turn, 2), &answers, nullptr));
+    need(petal_filter_contains_across_hash(filters.data(), count, hash_of(turn, 2), &answers, nullptr));
     return answers.true_count;
   };
   auto compact_calls = [&](int turn) {
@@ -131,15 +134,15 @@ void across(petal_kind kind, const char *name) {
     petal_answers answers = {};
     answers.struct_size = sizeof answers;
     answers.bytes = bytes.data();
-    need(petal_compacts_contain_hash(data.data(), lengths.data(), count, hash_of(turn, 4), &answers, nullptr));
+    need(petal_compact_contains_across_hash(data.data(), lengths.data(), count, hash_of(turn, 4), &answers, nullptr));
     return answers.true_count;
   };
   std::printf("\nOne hash in 1,000 %s filters of 122 KB, per filter\n", name);
   measure({{"reading a line, fetched ahead", 1000, reading, {}},
            {"petal_filter_contains_hash, by calls", 1000, calls, {}},
-           {"petal_filters_contain_hash", 1000, together, {}},
+           {"petal_filter_contains_across_hash", 1000, together, {}},
            {"petal_compact_contains_hash, by calls", 1000, compact_calls, {}},
-           {"petal_compacts_contain_hash", 1000, compact_together, {}}},
+           {"petal_compact_contains_across_hash", 1000, compact_together, {}}},
           301);
   for (const petal_filter *filter : filters) petal_filter_free(const_cast<petal_filter *>(filter));
 }
@@ -211,7 +214,8 @@ void small(std::size_t keys) {
     }
     return sum;
   };
-  measure({{"make: LevelDB's own policy", made, their_make, {}}, {"make: petal_builder_finish_compact", made, make, {}}},
+  measure({{"make: LevelDB's own policy", made, their_make, {}},
+           {"make: petal_builder_finish_compact", made, make, {}}},
           301);
   measure({{"look up: LevelDB's own policy", looked_up, their_look_up, {}},
            {"look up: petal_compact_contains", looked_up, look_up, {}}},

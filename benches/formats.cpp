@@ -9,7 +9,7 @@
 #include <bloom.h>
 #include <leveldb/filter_policy.h>
 #include <leveldb/slice.h>
-#include <petal.h>
+#include <petal_formats.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/slice.h>
 #include <rocksdb/table.h>

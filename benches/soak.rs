@@ -66,7 +66,8 @@ fn main() -> ExitCode {
 /// The keys that are built around one step of a geometry, for each seed.
 const KEYS_AT_A_STEP: u64 = 500_000;
 
-/// Kinds that are built from all of their keys, of every number of keys that may be one too many. Whether all were found.
+/// Kinds that are built from all of their keys, of every number of keys that may be one too many. Whether all were
+/// found.
 fn every_number(seeds: u64, threads: usize) -> bool {
     let variants = sweep::variants();
     let around = |step: &u64| {

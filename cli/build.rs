@@ -72,7 +72,10 @@ fn write_page(command: clap::Command, name: &str, file: &Path) -> io::Result<()>
     more.control("SH", ["EXAMPLES"]);
     for (what, how) in *examples {
         more.text([roman(format!("{what}:"))]).control("PP", []).control("RS", ["4"]).control("nf", []);
-        more.text([roman(*how)]).control("fi", []).control("RE", []).control("PP", []);
+        for command in manual::commands(how) {
+            more.text([roman(command)]);
+        }
+        more.control("fi", []).control("RE", []).control("PP", []);
     }
     more.control("SH", ["EXIT STATUS"]).text([roman(*status)]);
     if name != "petal" {

@@ -1,7 +1,7 @@
 # The layout of the installed package. Every path in it is relative to where the file lies, so a moved prefix works.
 
-install(FILES include/petal.h include/petal_inline.h bindings/cpp/petal.hpp
-  bindings/cpp/petal_view.hpp DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(DIRECTORY include/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h")
+install(FILES bindings/cpp/petal.hpp bindings/cpp/petal_view.hpp DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(DIRECTORY bindings/cpp/petal DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
 install(FILES
   "${petal_lib_dir}/libpetal.a" "${petal_lib_dir}/${petal_shared}"

@@ -3,8 +3,8 @@
 # is missing, with the one command that installs it.
 #
 # `make` and `make redis` never install anything. `make demo`, `make test`, `make test-interop` and `make test-redis`
-# install what is missing with apt-get if they may: as root, with CI=true or with INSTALL=1 (then through sudo), and never
-# with INSTALL=0. Rust is never installed for you. The packages' names are Debian's.
+# install what is missing with apt-get if they may: as root, with CI=true or with INSTALL=1 (then through sudo), and
+# never with INSTALL=0. Rust is never installed for you. The packages' names are Debian's.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 what=${1:-build}
@@ -56,6 +56,7 @@ check() {
         need valgrind has valgrind
         need "clang-19 libclang-rt-19-dev" has_clang_runtime
         need libclang-19-dev has_libclang
+        need abigail-tools has abidiff
         ;;
     interop)
         need g++ compiles c++ cstdint c++

@@ -1,8 +1,9 @@
 #!/bin/sh
-# uninstall.sh BUILD_DIRECTORY PREFIX [DESTDIR]: removes what `cmake --install` of that build puts below DESTDIR and
-# PREFIX. Installs once more into an empty folder to learn what that is. Folders that others may use as well stay.
+# uninstall.sh BUILD_DIRECTORY PREFIX [DESTDIR]: removes what install.sh noted that it put below DESTDIR and PREFIX, and
+# what `cmake --install` of that build puts there now. Installs once more into an empty folder to learn what that is.
+# Folders that others may use as well stay.
 set -eu
-build=$1
+build=$(cd "$1" && pwd)
 prefix=$2
 destdir=${3-}
 work=$(mktemp -d)
@@ -12,7 +13,15 @@ DESTDIR="$work/tree" cmake --install "$build" --prefix "$prefix" >/dev/null
 
 cd "$work/tree"
 removed=0
-find . ! -type d >"$work/files"
+find . ! -type d >"$work/now"
+# Noted are paths without DESTDIR.
+noted=$build/installed/$(printf '%s\n%s' "$destdir" "$prefix" | cksum | cut -d ' ' -f 1)
+if [ -f "$noted" ]; then
+    sed 's|^/*|./|' "$noted" >"$work/noted"
+else
+    : >"$work/noted"
+fi
+sort -u "$work/now" "$work/noted" >"$work/files"
 while IFS= read -r file; do
     file="$destdir/${file#./}"
     if [ -e "$file" ] || [ -L "$file" ]; then
@@ -20,8 +29,9 @@ while IFS= read -r file; do
         removed=$((removed + 1))
     fi
 done <"$work/files"
+rm -f "$noted"
 # Those of Petal's own, the innermost first.
-find . -depth -type d -name petal | while IFS= read -r folder; do
+sed -n 's|\(.*/petal\)/.*|\1|p' "$work/files" | sort -ru | while IFS= read -r folder; do
     rmdir "$destdir/${folder#./}" 2>/dev/null || true
 done
 if [ -z "$destdir" ] && [ "$(id -u)" = 0 ] && command -v ldconfig >/dev/null; then

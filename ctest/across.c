@@ -55,19 +55,19 @@ int main(void) {
       uint64_t key = check_key(k), hash = 0;
       CHECK_OK(petal_hash_u64(&spec, key, &hash, NULL));
       petal_answers answers = spoil();
-      CHECK_OK(petal_filters_contain_u64(asked, counts[c], key, &answers, NULL));
+      CHECK_OK(petal_filter_contains_across_u64(asked, counts[c], key, &answers, NULL));
       check_answers(&answers, counts[c], key);
       answers = spoil();
-      CHECK_OK(petal_filters_contain(asked, counts[c], &key, sizeof key, &answers, NULL));
+      CHECK_OK(petal_filter_contains_across(asked, counts[c], &key, sizeof key, &answers, NULL));
       check_answers(&answers, counts[c], key);
       answers = spoil();
-      CHECK_OK(petal_filters_contain_hash(asked, counts[c], hash, &answers, NULL));
+      CHECK_OK(petal_filter_contains_across_hash(asked, counts[c], hash, &answers, NULL));
       check_answers(&answers, counts[c], key);
     }
   }
   petal_answers none = ANSWERS(.bytes = NULL);
-  CHECK_OK(petal_filters_contain_u64(NULL, 0, 1, &none, NULL));
-  CHECK_OK(petal_filters_contain_u64(asked, MOST, check_key(7), &none, NULL));
+  CHECK_OK(petal_filter_contains_across_u64(NULL, 0, 1, &none, NULL));
+  CHECK_OK(petal_filter_contains_across_u64(asked, MOST, check_key(7), &none, NULL));
   CHECK(none.true_count >= 7);
 
   /* Filters with seeds of their own are each asked for their own hash. */
@@ -75,7 +75,7 @@ int main(void) {
   petal_filter_free(filters[1]);
   asked[1] = filters[1] = check_filled_with(&seeded, U64_KEYS(((uint64_t[]){check_key(1)}), 1));
   petal_answers answers = spoil();
-  CHECK_OK(petal_filters_contain_u64(asked, MOST, check_key(1), &answers, NULL));
+  CHECK_OK(petal_filter_contains_across_u64(asked, MOST, check_key(1), &answers, NULL));
   check_answers(&answers, MOST, check_key(1));
   CHECK_EQUAL(bytes[1], 1);
 
@@ -85,25 +85,25 @@ int main(void) {
   asked[2] = filters[2] = check_filled_with(&external, HASH_KEYS(((uint64_t[]){check_key(1)}), 1));
   petal_error error = {.struct_size = sizeof error};
   answers = spoil();
-  CHECK_STATUS(petal_filters_contain(asked, MOST, "key", 3, &answers, &error), PETAL_ERR_EXTERNAL_HASH);
+  CHECK_STATUS(petal_filter_contains_across(asked, MOST, "key", 3, &answers, &error), PETAL_ERR_EXTERNAL_HASH);
   check_all_true(&answers, MOST);
   answers = spoil();
-  CHECK_OK(petal_filters_contain_hash(asked, MOST, 1, &answers, NULL));
+  CHECK_OK(petal_filter_contains_across_hash(asked, MOST, 1, &answers, NULL));
   asked[2] = NULL;
   answers = spoil();
-  CHECK_STATUS(petal_filters_contain_hash(asked, MOST, 1, &answers, &error), PETAL_ERR_NULL);
+  CHECK_STATUS(petal_filter_contains_across_hash(asked, MOST, 1, &answers, &error), PETAL_ERR_NULL);
   CHECK_TEXT(error.message, "filters[2]");
   check_all_true(&answers, MOST);
   answers = spoil();
-  CHECK_STATUS(petal_filters_contain(asked, 2, NULL, 1, &answers, &error), PETAL_ERR_NULL);
+  CHECK_STATUS(petal_filter_contains_across(asked, 2, NULL, 1, &answers, &error), PETAL_ERR_NULL);
   check_all_true(&answers, 2);
   answers = spoil();
   uint64_t counts_of[2] = {0, 0};
   answers.counts = counts_of;
-  CHECK_STATUS(petal_filters_contain_hash(asked, 2, 1, &answers, &error), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_filter_contains_across_hash(asked, 2, 1, &answers, &error), PETAL_ERR_UNSUPPORTED);
   answers = spoil();
-  CHECK_STATUS(petal_filters_contain_hash(NULL, 2, 1, &answers, &error), PETAL_ERR_NULL);
-  CHECK_STATUS(petal_filters_contain_hash(asked, 2, 1, NULL, &error), PETAL_ERR_NULL);
+  CHECK_STATUS(petal_filter_contains_across_hash(NULL, 2, 1, &answers, &error), PETAL_ERR_NULL);
+  CHECK_STATUS(petal_filter_contains_across_hash(asked, 2, 1, NULL, &error), PETAL_ERR_NULL);
   for (size_t i = 0; i < MOST; i++) petal_filter_free(filters[i]);
   return check_done();
 }

@@ -1,6 +1,8 @@
 /* Bad input in the program's own hands: specs, plans, structs, keys, unlike filters, callbacks that say no. */
 #include "refused.h"
 
+#include <petal_inline.h>
+
 #include <math.h>
 
 /* ---- Specs ---- */
@@ -33,7 +35,8 @@ static void sizes(void) {
   REFUSED(PETAL_ERR_TOO_LARGE, "capacity = 1000000000000|2^32",
           try_new(SPEC(.kind = PETAL_KIND_SPLIT_BLOCK, .capacity = UINT64_C(1000000000000))));
   REFUSED(PETAL_ERR_TOO_LARGE, "bits = 9223372036854775808|address space", try_new(SPEC(.bits = much, .hashes = 3)));
-  REFUSED(PETAL_ERR_TOO_LARGE, "bits = 18446744073709551615", try_new(SPEC(.kind = PETAL_KIND_BLOOM, .bits = UINT64_MAX, .hashes = 3)));
+  REFUSED(PETAL_ERR_TOO_LARGE, "bits = 18446744073709551615",
+      try_new(SPEC(.kind = PETAL_KIND_BLOOM, .bits = UINT64_MAX, .hashes = 3)));
   REFUSED(PETAL_ERR_TOO_LARGE, "bits = 1099511627776|2^32",
           try_new(SPEC(.kind = PETAL_KIND_SPLIT_BLOCK, .bits = UINT64_C(1) << 40)));
   /* Rates that 64-bit hashes cannot have. */
@@ -90,7 +93,7 @@ static void unknown_values(void) {
   REFUSED(PETAL_ERR_UNKNOWN_VALUE, "kind = 99|1 to", try_new(SPEC(.kind = 99)));
   REFUSED(PETAL_ERR_UNKNOWN_VALUE, "hash = 99|1 (xxh3) to", try_new(SPEC(.hash = 99)));
   REFUSED(PETAL_ERR_UNKNOWN_VALUE, "kernel = 7|4", try_new(SPEC(.kernel = 7)));
-  REFUSED(PETAL_ERR_UNKNOWN_VALUE, "reserved = 7|0", try_new(SPEC(.parameters = {{.reserved = 7}})));
+  REFUSED(PETAL_ERR_UNKNOWN_VALUE, "form = 7|PETAL_SETTING_", try_new(SPEC(.parameters = {{.form = 7}})));
   REFUSED(PETAL_ERR_UNKNOWN_VALUE, "0x3039", try_new(SPEC(.parameters = {{.id = 12345}})));
   petal_spec spec = SPEC(.kind = PETAL_KIND_BLOOM, .capacity = 10), before = spec;
   double value = 4711;
@@ -126,7 +129,8 @@ static void out_of_bounds(void) {
   CHECK_OK(petal_spec_set(&spec, "partitioned", (double)NAN, NULL));
   REFUSED(PETAL_ERR_OUT_OF_RANGE, "partitioned = NaN |0 to 1", try_new(spec));
   REFUSED(PETAL_ERR_OUT_OF_RANGE, "partitioned = 2 |0 to 1", petal_spec_set_choice(&spec, "partitioned", "2", &error));
-  REFUSED(PETAL_ERR_OUT_OF_RANGE, "hashes = 65 |64", try_new(SPEC(.kind = PETAL_KIND_BLOOM, .bits = 4096, .hashes = 65)));
+  REFUSED(PETAL_ERR_OUT_OF_RANGE, "hashes = 65 |64",
+      try_new(SPEC(.kind = PETAL_KIND_BLOOM, .bits = 4096, .hashes = 65)));
   REFUSED(PETAL_ERR_OUT_OF_RANGE, "hashes = 7 |8",
           try_new(SPEC(.kind = PETAL_KIND_SPLIT_BLOCK, .bits = 4096, .hashes = 7)));
   REFUSED(PETAL_ERR_OUT_OF_RANGE, "bits = 100 |256", try_new(SPEC(.kind = PETAL_KIND_SPLIT_BLOCK, .bits = 100)));
@@ -186,19 +190,19 @@ static petal_status use_statistics(void *s, petal_error *e) { return petal_filte
 static petal_status use_description(void *s, petal_error *e) { return petal_filter_describe(guarded, s, e); }
 static petal_status use_kind_info(void *s, petal_error *e) {
   (void)e;
-  petal_status by_name = petal_kind_find("bloom", s);
-  CHECK_STATUS(petal_kind_at(0, s), by_name);
+  petal_status by_name = petal_kind_find("bloom", s, NULL);
+  CHECK_STATUS(petal_kind_at(0, s, NULL), by_name);
   return by_name;
 }
 static petal_status use_parameter_info(void *s, petal_error *e) {
   (void)e;
-  return petal_kind_parameter(PETAL_KIND_BLOOM, 0, s);
+  return petal_kind_parameter(PETAL_KIND_BLOOM, 0, s, NULL);
 }
 
 static petal_status use_format_info(void *s, petal_error *e) {
   (void)e;
-  petal_status by_name = petal_format_find("guava", s);
-  CHECK_STATUS(petal_format_at(0, s), by_name);
+  petal_status by_name = petal_format_find("guava", s, NULL);
+  CHECK_STATUS(petal_format_at(0, s, NULL), by_name);
   return by_name;
 }
 static petal_status use_format_spec(void *s, petal_error *e) {
@@ -251,6 +255,18 @@ static petal_status use_answers(void *s, petal_error *e) {
   return petal_filter_contains_batch(guarded, HASH_KEYS(NULL, 0), s, e);
 }
 
+static petal_status use_view(void *s, petal_error *e) { return petal_filter_view(guarded, s, e); }
+
+static petal_status use_compact_options(void *s, petal_error *e) {
+  unsigned char bytes[4096];
+  size_t length = 0;
+  petal_status status = petal_filter_serialize_compact(guarded, bytes, sizeof bytes, &length, e);
+  petal_filter *filter = NULL;
+  if (status == PETAL_OK) status = petal_filter_load_compact(bytes, length, s, &filter, e);
+  petal_filter_free(filter);
+  return status;
+}
+
 static const petal_keys no_keys = {.form = PETAL_KEYS_HASHES};
 static const petal_plan_request plan_request = {.keys = 10, .memory = 4096};
 
@@ -278,12 +294,14 @@ static void struct_sizes(void) {
       {"petal_plan_request", sizeof(petal_plan_request), use_plan_request, true, true, &plan_request},
       {"petal_keys", sizeof(petal_keys), use_keys, true, true, &no_keys},
       {"petal_answers", sizeof(petal_answers), use_answers, true, true, NULL},
+      {"petal_view", sizeof(petal_view), use_view, false, true, NULL},
+      {"petal_compact_options", sizeof(petal_compact_options), use_compact_options, true, true, NULL},
   };
   petal_filter *filter = make(SPEC(.capacity = 10));
   guard(filter);
   for (size_t i = 0; i < sizeof structs / sizeof *structs; i++) {
     const size_t size = structs[i].size;
-    const size_t wrong[] = {0, 1, size - 1, SIZE_MAX, SIZE_MAX / 2 + 1};
+    const size_t wrong[] = {7, 1, size - 1, SIZE_MAX, SIZE_MAX / 2 + 1};
     unsigned char *memory = calloc(1, size + 64), *before = calloc(1, size + 64);
     if (structs[i].content != NULL) memcpy(memory, structs[i].content, size);
     for (size_t w = 0; w < 5; w++) {
@@ -294,6 +312,16 @@ static void struct_sizes(void) {
       REFUSED(PETAL_ERR_STRUCT_SIZE, structs[i].has_error ? text : NULL, structs[i].use(memory, &error));
       CHECK(memcmp(memory, before, size + 64) == 0);
     }
+    /* 0 stands for the struct of the first release, which this one is: it does the same, and stays 0. */
+    memcpy(memory, &size, sizeof size);
+    CHECK_OK(structs[i].use(memory, &error));
+    memset(before, 0, size + 64);
+    if (structs[i].content != NULL) memcpy(before, structs[i].content, size);
+    CHECK_OK(structs[i].use(before, &error));
+    size_t zero = 1;
+    memcpy(&zero, before, sizeof zero);
+    CHECK_EQUAL(zero, 0);
+    CHECK(memcmp(memory + sizeof size, before + sizeof size, size + 64 - sizeof size) == 0);
     /* From a later version: what this one does not know must be 0, and stays. */
     const size_t larger = size + 64;
     memcpy(memory, &larger, sizeof larger);
@@ -317,9 +345,8 @@ static void struct_sizes(void) {
   petal_spec spec = SPEC(.capacity = 10);
   REFUSED_PLAIN(PETAL_ERR_STRUCT_SIZE, petal_filter_new(&spec, &none, &wrong));
   REFUSED_PLAIN(PETAL_ERR_STRUCT_SIZE, petal_filter_clear(filter, &wrong));
-  wrong.struct_size = 0;
-  REFUSED_PLAIN(PETAL_ERR_STRUCT_SIZE, petal_filter_merge(filter, filter, &wrong));
-  CHECK(none == SENTINEL && wrong.struct_size == 0 && wrong.status == 0 && strcmp(wrong.message, "kept") == 0);
+  CHECK(none == SENTINEL && wrong.struct_size == sizeof wrong - 1);
+  CHECK(wrong.status == 0 && strcmp(wrong.message, "kept") == 0);
 
   struct {
     petal_error error;
@@ -331,6 +358,99 @@ static void struct_sizes(void) {
   for (size_t i = 0; i < sizeof larger.later; i++) CHECK_EQUAL(larger.later[i], 0);
   guard(NULL);
   petal_filter_free(filter);
+}
+
+/* `= {0}`, and the macros: what is set in such a struct is done, and what is written arrives. */
+static void zeros(void) {
+  petal_error zero_error = {0}, init_error = PETAL_ERROR_INIT;
+  CHECK_EQUAL(init_error.struct_size, sizeof(petal_error));
+  petal_spec spec = {0}, other = PETAL_SPEC_INIT;
+  CHECK_EQUAL(other.struct_size, sizeof(petal_spec));
+  spec.kind = other.kind = PETAL_KIND_BLOOM;
+  spec.capacity = other.capacity = 4096;
+  spec.key[15] = 1;
+  petal_filter *filter = NULL, *same = NULL;
+  CHECK_STATUS(petal_filter_new(&spec, &filter, &zero_error), PETAL_ERR_CONTRADICTION);
+  CHECK_EQUAL(zero_error.struct_size, 0);
+  CHECK_STATUS(zero_error.status, PETAL_ERR_CONTRADICTION);
+  CHECK_TEXT(zero_error.message, "key");
+  spec.key[15] = 0;
+  CHECK_OK(petal_spec_set(&spec, "foldable", 1, &zero_error));
+  CHECK_OK(petal_spec_set(&other, "foldable", 1, &init_error));
+  CHECK(spec.struct_size == 0 && memcmp(spec.parameters, other.parameters, sizeof spec.parameters) == 0);
+  CHECK_OK(petal_filter_new(&spec, &filter, &zero_error));
+  CHECK_OK(petal_filter_new(&other, &same, &init_error));
+
+  const uint64_t numbers[] = {1, 2, 3};
+  uint8_t found[3] = {0};
+  petal_keys keys = {0};
+  keys.form = PETAL_KEYS_U64;
+  keys.count = 3;
+  keys.data = numbers;
+  petal_answers answers = {0};
+  answers.bytes = found;
+  CHECK_OK(petal_filter_insert_batch(filter, &keys, NULL, NULL));
+  CHECK_OK(petal_filter_insert_batch(same, &keys, &answers, NULL));
+  CHECK(answers.true_count == 3 && answers.done == 3 && found[0] == 1 && found[2] == 1);
+  uint64_t counts[3] = {0};
+  answers.counts = counts;
+  CHECK_STATUS(petal_filter_contains_batch(same, &keys, &answers, NULL), PETAL_ERR_UNSUPPORTED);
+  bool equal = false;
+  CHECK_OK(petal_filter_equal(filter, same, &equal, NULL));
+  CHECK(equal);
+
+  petal_description description = {0};
+  petal_statistics statistics = {0};
+  petal_open_options options = {0};
+  CHECK_OK(petal_filter_describe(filter, &description, NULL));
+  CHECK(description.kind == PETAL_KIND_BLOOM && description.capacity == 4096 && description.struct_size == 0);
+  CHECK_OK(petal_filter_statistics(filter, &statistics, NULL));
+  CHECK(statistics.fill > 0 && statistics.struct_size == 0);
+  options.mode = 4;
+  check_image image = check_take_image(filter);
+  petal_filter *opened = NULL;
+  CHECK_STATUS(petal_filter_load(image.bytes, image.length, &options, &opened, NULL), PETAL_ERR_UNKNOWN_VALUE);
+  petal_builder_options building = {0};
+  building.memory_limit = 1;
+  petal_builder *builder = NULL;
+  CHECK_STATUS(petal_builder_new(&spec, &building, &builder, NULL), PETAL_ERR_OUT_OF_RANGE);
+
+  /* Of an array the elements are as long as the struct is. */
+  petal_plan_request request = {0};
+  request.keys = 1000;
+  request.memory = 4096;
+  petal_proposal proposals[3] = {{0}}, sized[3] = {PETAL_PROPOSAL_INIT};
+  size_t count = 0;
+  CHECK_OK(petal_plan(&request, proposals, 3, &count, NULL));
+  CHECK_OK(petal_plan(&request, sized, 3, &count, NULL));
+  for (size_t i = 0; i < 3; i++) {
+    CHECK(proposals[i].struct_size == 0 && sized[i].struct_size == sizeof *sized);
+    CHECK(proposals[i].kind == sized[i].kind && strcmp(proposals[i].name, sized[i].name) == 0 && sized[i].kind != 0);
+  }
+  free(image.bytes);
+  petal_filter_free(filter);
+  petal_filter_free(same);
+}
+
+/* A setting says whether it holds a double or a uint64_t. */
+static void settings(void) {
+  petal_spec as_double = SPEC(.kind = PETAL_KIND_COUNTING, .capacity = 1000), as_number = as_double;
+  CHECK_OK(petal_spec_set(&as_double, "counter_bits", 5, &error));
+  as_number.parameters[0] = as_double.parameters[0];
+  as_number.parameters[0].form = PETAL_SETTING_U64;
+  const uint64_t five = 5, too_many = (UINT64_C(1) << 53) + 1;
+  memcpy(&as_number.parameters[0].value, &five, sizeof five);
+  petal_filter *one = make(as_double), *other = make(as_number);
+  bool equal = false;
+  CHECK_OK(petal_filter_equal(one, other, &equal, NULL));
+  CHECK(equal);
+  double value = 0;
+  CHECK_OK(petal_spec_get(&as_number, "counter_bits", &value, &error));
+  CHECK_CLOSE(value, 5, 0);
+  memcpy(&as_number.parameters[0].value, &too_many, sizeof too_many);
+  REFUSED(PETAL_ERR_OUT_OF_RANGE, "value = 9007199254740993", try_new(as_number));
+  petal_filter_free(one);
+  petal_filter_free(other);
 }
 
 /* ---- Keys ---- */
@@ -425,13 +545,13 @@ static void unlike_filters(void) {
     petal_spec spec;
     const char *texts;
   } others[] = {
-      {SPEC(.bits = 4096, .kind = PETAL_KIND_SPLIT_BLOCK), "kind: 1 and 2"},
+      {SPEC(.bits = 4096, .kind = PETAL_KIND_SPLIT_BLOCK), "kind: bloom and split_block"},
       {SPEC(.kind = PETAL_KIND_BLOOM, .bits = 8192, .hashes = 8), "bits: 4096 and 8192"},
       {SPEC(.kind = PETAL_KIND_BLOOM, .bits = 4096, .hashes = 7), "hashes: 8 and 7"},
       {SPEC(.kind = PETAL_KIND_BLOOM, .bits = 4096, .hashes = 8, .hash = PETAL_HASH_XXH64), "hash: xxh3 and xxh64"},
       {SPEC(.kind = PETAL_KIND_BLOOM, .bits = 4096, .hashes = 8, .seed = 171), "seed|0xab"},
-      {partitioned, "parameters"},
-      {derived, "parameters"},
+      {partitioned, "partitioned: 0 and 1"},
+      {derived, "derivation: remix and independent"},
   };
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
     petal_filter *other = make(others[i].spec);
@@ -478,7 +598,7 @@ static void callbacks(void) {
   CHECK_OK(petal_builder_new(&spec, &options, &builder, NULL));
   for (uint64_t i = 0; i < 10; i++) CHECK_OK(petal_builder_add_u64(builder, i));
   REFUSED(PETAL_ERR_CANCELLED, "cancel", petal_builder_finish(builder, &none, &error));
-  CHECK_OK(petal_builder_offered(builder, &count));
+  CHECK_OK(petal_builder_offered(builder, &count, NULL));
   CHECK(count == 10 && none == SENTINEL);
   petal_builder_free(builder);
 }
@@ -487,7 +607,7 @@ static void callbacks(void) {
 static void full(void) {
   for (size_t k = 0; k < check_kind_count(); k++) {
     petal_kind_info info = check_kind_info(check_kind(k));
-    if (!(info.capabilities & PETAL_CAN_GROW) || info.moves_entries) continue;
+    if (!(info.capabilities & PETAL_CAN_GROW) || (info.flags & PETAL_MOVES_ENTRIES)) continue;
     petal_spec spec = SPEC(.kind = info.kind, .capacity = 100);
     uint64_t size = 0, key = 0;
     CHECK_OK(petal_spec_image_size(&spec, &size, NULL));
@@ -512,6 +632,8 @@ int main(void) {
   out_of_bounds();
   plans();
   struct_sizes();
+  zeros();
+  settings();
   keys();
   unlike_filters();
   callbacks();

@@ -24,7 +24,8 @@ static void make_keys(void) {
 }
 
 static petal_filter *make(petal_kind kind) {
-  petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = check_room(kind, MOST), .false_positive_rate = 0.05};
+  petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = check_room(kind, MOST),
+      .false_positive_rate = 0.05};
   return check_filled(&spec, 0, 0);
 }
 

@@ -2,7 +2,7 @@
  * A tiny test kit. A program checks with the CHECK macros below, which print file, line and values where something is
  * not as it should be, and ends with `return check_done();`.
  *
- * Include this first. Each program is one file and knows of the library only what petal.h says.
+ * Include this first. Each program is one file and knows of the library only what its headers say.
  */
 #ifndef PETAL_CHECK_H
 #define PETAL_CHECK_H
@@ -14,6 +14,10 @@
 #endif
 
 #include <petal.h>
+#include <petal_formats.h>
+#include <petal_map.h>
+#include <petal_more.h>
+#include <petal_policy.h>
 
 #include <ftw.h>
 #include <inttypes.h>
@@ -74,7 +78,8 @@ static inline void check_text(const char *actual, const char *part, const char *
 #define CHECK_TEXT(actual, part) check_text((actual), (part), __FILE__, __LINE__)
 
 /* Keys of each form, and answers of which some outputs are wanted, where a call needs them. */
-#define BYTE_KEYS(bytes, length, offsets, count) ((petal_keys[]){petal_keys_bytes((bytes), (length), (offsets), (count))})
+#define BYTE_KEYS(bytes, length, offsets, count) \
+  ((petal_keys[]){petal_keys_bytes((bytes), (length), (offsets), (count))})
 #define U64_KEYS(numbers, count) ((petal_keys[]){petal_keys_u64((numbers), (count))})
 #define HASH_KEYS(hashes, count) ((petal_keys[]){petal_keys_hashes((hashes), (count))})
 #define ANSWERS(...) ((petal_answers){.struct_size = sizeof(petal_answers), __VA_ARGS__})
@@ -138,7 +143,7 @@ typedef struct {
 
 static inline check_image check_take_image(const petal_filter *filter) {
   uint64_t size = 0;
-  CHECK_OK(petal_filter_serialized_size(filter, &size));
+  CHECK_OK(petal_filter_serialized_size(filter, &size, NULL));
   check_image image = {calloc(1, (size_t)size + 1), (size_t)size};
   size_t written = 0;
   CHECK_OK(petal_filter_serialize(filter, image.bytes, image.length, &written, NULL));
@@ -162,7 +167,7 @@ static inline uint64_t check_keys(const petal_filter *filter) {
 
 static inline bool check_same_bits(const petal_filter *a, const petal_filter *b) {
   bool equal = false;
-  CHECK_OK(petal_filter_equal(a, b, &equal));
+  CHECK_OK(petal_filter_equal(a, b, &equal, NULL));
   return equal;
 }
 
@@ -172,8 +177,9 @@ static inline size_t check_next_kind(size_t index, petal_kind_info *info) {
   size_t filters = 0;
   for (size_t k = 0; k < petal_kind_count(); k++) {
     *info = (petal_kind_info){.struct_size = sizeof *info};
-    CHECK_OK(petal_kind_at(k, info));
-    if (info->is_map == 0 && info->is_foreign == 0 && info->takes_integers == 0 && filters++ == index) break;
+    CHECK_OK(petal_kind_at(k, info, NULL));
+    if (info->handle == PETAL_HANDLE_FILTER && (info->flags & (PETAL_IS_FOREIGN | PETAL_TAKES_INTEGERS)) == 0 &&
+        filters++ == index) break;
   }
   return filters;
 }
@@ -195,7 +201,7 @@ static inline petal_kind check_kind(size_t index) {
 static inline petal_kind_info check_kind_info(petal_kind kind) {
   petal_kind_info info = {.struct_size = sizeof info};
   for (size_t k = 0; k < petal_kind_count(); k++) {
-    CHECK_OK(petal_kind_at(k, &info));
+    CHECK_OK(petal_kind_at(k, &info, NULL));
     if (info.kind == kind) return info;
   }
   check_that(false, __FILE__, __LINE__, "there is no kind %" PRIu32, kind);
@@ -207,7 +213,9 @@ static inline bool check_can(petal_kind kind, uint64_t capabilities) {
 }
 
 /* Whether images of the kind are opened to be written in place. */
-static inline bool check_is_writable(petal_kind kind) { return check_kind_info(kind).moves_entries == 0; }
+static inline bool check_has(petal_kind kind, uint32_t flag) { return (check_kind_info(kind).flags & flag) != 0; }
+
+static inline bool check_is_writable(petal_kind kind) { return !check_has(kind, PETAL_MOVES_ENTRIES); }
 
 /* Whether a key that is offered twice leaves something else than one that is offered once. */
 static inline bool check_counts(petal_kind kind) {
@@ -258,8 +266,8 @@ static inline petal_filter *check_filled(const petal_spec *spec, uint64_t from, 
   return filter;
 }
 
-/* Whether the keys check_key(i), for i from `from` on, less than `to`, are all there. Of a kind that may lose keys a few may
- * be gone. */
+/* Whether the keys check_key(i), for i from `from` on, less than `to`, are all there. Of a kind that may lose keys a
+ * few may be gone. */
 static inline bool check_holds(const petal_filter *filter, uint64_t from, uint64_t to) {
   uint64_t lost = 0;
   for (uint64_t i = from; i < to; i++) lost += !petal_filter_contains_u64(filter, check_key(i));

@@ -7,7 +7,7 @@ static petal_filter *make(const petal_spec *spec, uint64_t from, uint64_t to) {
 
 /* Keys that both have are there twice, where that is counted. */
 static void merge(const petal_spec *spec) {
-  bool counts = check_counts(spec->kind), is_canonical = check_kind_info(spec->kind).is_canonical;
+  bool counts = check_counts(spec->kind), is_canonical = check_has(spec->kind, PETAL_IS_CANONICAL);
   uint64_t from = counts ? 600 : 400;
   petal_filter *a = make(spec, 0, 600), *b = make(spec, from, 1000), *both = make(spec, 0, 1000);
   check_image other = check_take_image(b);
@@ -142,7 +142,7 @@ static void resizing(const petal_spec *spec) {
   petal_filter *loaded = NULL;
   CHECK_OK(petal_filter_load(image.bytes, image.length, NULL, &loaded, NULL));
   /* Byte for byte where the order of keys does not matter. */
-  CHECK(check_same_bits(a, loaded) || !check_kind_info(spec->kind).is_canonical);
+  CHECK(check_same_bits(a, loaded) || !check_has(spec->kind, PETAL_IS_CANONICAL));
   for (uint64_t i = 0; i < 600; i++) CHECK(petal_filter_contains_u64(a, check_key(i)));
   free(image.bytes);
   image = check_take_image(a);
@@ -206,9 +206,9 @@ static void compatibility(void) {
   for (size_t i = 0; i < COUNT; i++) {
     CHECK_OK(petal_filter_new(&specs[i], &filters[i], NULL));
     CHECK_OK(petal_filter_insert_hash(filters[i], 12345, NULL));
-    CHECK_OK(petal_filter_compatibility_id(filters[i], ids[i]));
+    CHECK_OK(petal_filter_compatibility_id(filters[i], ids[i], NULL));
     CHECK_OK(petal_filter_new(&specs[i], &twin, NULL));
-    CHECK_OK(petal_filter_compatibility_id(twin, id));
+    CHECK_OK(petal_filter_compatibility_id(twin, id, NULL));
     CHECK(memcmp(id, ids[i], sizeof id) == 0);
     petal_filter_free(twin);
   }

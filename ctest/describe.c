@@ -38,7 +38,7 @@ static void empty_and_full(petal_kind kind) {
   CHECK_CLOSE(d.false_positive_rate, 0.01, 0);
   CHECK_CLOSE(d.bits_per_key, (double)d.bits / 10000, 1e-9);
   uint64_t size = 0;
-  CHECK_OK(petal_filter_serialized_size(filter, &size));
+  CHECK_OK(petal_filter_serialized_size(filter, &size, NULL));
   CHECK_EQUAL(d.bytes, size);
   CHECK(d.bits / 8 + 256 <= d.bytes && d.bytes < d.bits / 8 + 256 + 64 + 64 + 8 + 64);
 
@@ -51,7 +51,7 @@ static void empty_and_full(petal_kind kind) {
   d = describe(filter);
   s = measure(filter);
   double expected = -1;
-  CHECK_OK(petal_filter_expected_false_positive_rate(filter, 10000, &expected));
+  CHECK_OK(petal_filter_expected_false_positive_rate(filter, 10000, &expected, NULL));
   CHECK_EQUAL(d.offered, offered);
   if (check_can(kind, PETAL_CAN_ESTIMATE)) CHECK_CLOSE(s.count_estimate, 10000, 300);
   CHECK(s.fill > 0.1 && s.fill < 1);
@@ -75,7 +75,7 @@ static void built(petal_kind kind) {
   petal_description d = describe(filter);
   petal_statistics s = measure(filter);
   uint64_t size = 0;
-  CHECK_OK(petal_filter_serialized_size(filter, &size));
+  CHECK_OK(petal_filter_serialized_size(filter, &size, NULL));
   CHECK(d.kind == kind && d.hash == PETAL_HASH_XXH3 && d.seed == 5 && d.bytes == size);
   CHECK(d.offered == 10000 && d.capacity == 10000);
   CHECK_CLOSE(d.bits_per_key, (double)d.bits / 10000, 1e-9);
@@ -150,7 +150,7 @@ static void spec_round_trip(void) {
 
 /* Capabilities and states follow the handle. */
 static void handles(petal_kind kind) {
-  const uint64_t shared = PETAL_CAN_INSERT_SHARED;
+  const uint64_t shared = PETAL_CAN_INSERT_SHARED | PETAL_CAN_AGE_SHARED;
   const uint64_t changes = PETAL_CAN_INSERT | PETAL_CAN_CLEAR | PETAL_CAN_MERGE | PETAL_CAN_INTERSECT | PETAL_CAN_FOLD |
                            PETAL_CAN_REMOVE | PETAL_CAN_GROW | PETAL_CAN_RESIZE | PETAL_CAN_AGE | PETAL_CAN_REJUVENATE;
   petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = 100, .hash = PETAL_HASH_EXTERNAL};
@@ -160,15 +160,16 @@ static void handles(petal_kind kind) {
 
   check_image image = check_take_image(filter);
   petal_open_options write = {.struct_size = sizeof write, .mode = PETAL_OPEN_WRITE};
-  CHECK_OK(petal_filter_open_buffer(image.bytes, image.length, NULL, &reading, NULL));
+  CHECK_OK(petal_filter_open_in_buffer(image.bytes, image.length, NULL, &reading, NULL));
   CHECK_EQUAL(petal_filter_capabilities(reading), all & ~changes & ~shared);
   CHECK_EQUAL(describe(reading).capabilities, all & ~changes & ~shared);
   CHECK_EQUAL(describe(reading).state, PETAL_STATE_IN_PLACE);
   petal_filter_free(reading);
-  petal_status status = petal_filter_open_buffer(image.bytes, image.length, &write, &writing, NULL);
+  petal_status status = petal_filter_open_in_buffer(image.bytes, image.length, &write, &writing, NULL);
   CHECK_STATUS(status, check_is_writable(kind) ? PETAL_OK : PETAL_ERR_UNSUPPORTED);
   if (status == PETAL_OK) {
-    CHECK_EQUAL(petal_filter_capabilities(writing), all & ~(uint64_t)(PETAL_CAN_FOLD | PETAL_CAN_GROW | PETAL_CAN_RESIZE) & ~shared);
+    CHECK_EQUAL(petal_filter_capabilities(writing),
+        all & ~(uint64_t)(PETAL_CAN_FOLD | PETAL_CAN_GROW | PETAL_CAN_RESIZE) & ~shared);
     CHECK_EQUAL(describe(writing).state, PETAL_STATE_IN_PLACE | PETAL_STATE_WRITABLE);
   }
   petal_filter_free(writing);

@@ -2,6 +2,8 @@
  * share it reads and does not change, and when it frees a handle nothing happens to the parent's. */
 #include "refused.h"
 
+#include <petal_inline.h>
+
 #include <sys/mman.h>
 #include <sys/wait.h>
 #ifdef __linux__
@@ -126,22 +128,24 @@ static void reads_and_refuses(petal_filter *inherited, uint64_t keys) {
   petal_view view = {.struct_size = sizeof view};
   petal_description description = {.struct_size = sizeof description};
   petal_answers answers = ANSWERS(.done = 99);
-  REFUSED_PLAIN(PETAL_ERR_UNSUPPORTED, petal_filter_insert_u64(inherited, 1, NULL));
-  REFUSED(PETAL_ERR_UNSUPPORTED, "another process|fork|open it",
+  REFUSED_PLAIN(PETAL_ERR_UNSUPPORTED_BY_HANDLE, petal_filter_insert_u64(inherited, 1, NULL));
+  REFUSED(PETAL_ERR_UNSUPPORTED_BY_HANDLE, "another process|fork|open it",
           petal_filter_insert_batch(inherited, U64_KEYS(more, 2), &answers, &error));
   CHECK_EQUAL(answers.done, 0);
   answers.done = 99;
-  REFUSED_PLAIN(PETAL_ERR_UNSUPPORTED, petal_filter_insert_shared_u64(inherited, 1, NULL));
-  REFUSED(PETAL_ERR_UNSUPPORTED, "another process",
+  REFUSED_PLAIN(PETAL_ERR_UNSUPPORTED_BY_HANDLE, petal_filter_insert_shared_u64(inherited, 1, NULL));
+  REFUSED(PETAL_ERR_UNSUPPORTED_BY_HANDLE, "another process",
           petal_filter_insert_shared_batch(inherited, U64_KEYS(more, 2), &answers, &error));
   CHECK_EQUAL(answers.done, 0);
-  REFUSED(PETAL_ERR_UNSUPPORTED, "another process", petal_filter_clear(inherited, &error));
-  REFUSED(PETAL_ERR_UNSUPPORTED, "another process", petal_filter_merge(inherited, other, &error));
-  REFUSED(PETAL_ERR_UNSUPPORTED, "another process", petal_filter_intersect(inherited, other, &error));
-  REFUSED_PLAIN(PETAL_ERR_UNSUPPORTED, petal_filter_add_offered(inherited, 1));
-  REFUSED(PETAL_ERR_UNSUPPORTED, "another process", petal_filter_sync(inherited, &error));
-  REFUSED(PETAL_ERR_UNSUPPORTED, "another process", petal_filter_vouch(inherited, &error));
-  CHECK(petal_filter_view_writable(inherited, &view, &error) == PETAL_ERR_UNSUPPORTED);
+  REFUSED(PETAL_ERR_UNSUPPORTED_BY_HANDLE, "another process", petal_filter_clear(inherited, &error));
+  REFUSED(PETAL_ERR_UNSUPPORTED_BY_HANDLE, "another process", petal_filter_merge(inherited, other, &error));
+  REFUSED(PETAL_ERR_UNSUPPORTED_BY_HANDLE, "another process", petal_filter_intersect(inherited, other, &error));
+  REFUSED_PLAIN(PETAL_ERR_UNSUPPORTED_BY_HANDLE, petal_filter_add_offered(inherited, 1, NULL));
+  REFUSED(PETAL_ERR_UNSUPPORTED_BY_HANDLE, "another process", petal_filter_sync(inherited, &error));
+  REFUSED(PETAL_ERR_UNSUPPORTED_BY_HANDLE, "another process", petal_filter_vouch(inherited, &error));
+  bool has_view = petal_filter_view(inherited, &view, NULL) == PETAL_OK;
+  petal_status refused_view = has_view ? PETAL_ERR_UNSUPPORTED_BY_HANDLE : PETAL_ERR_UNSUPPORTED;
+  CHECK(petal_filter_view_writable(inherited, &view, &error) == refused_view);
 
   CHECK(has(inherited, 0, keys));
   CHECK_OK(petal_filter_describe(inherited, &description, NULL));
@@ -217,7 +221,7 @@ static void buffers(petal_open_mode mode) {
   CHECK_OK(petal_filter_new_in_buffer(&spec, memory, LENGTH, &filter, NULL));
   petal_open_options options = {.struct_size = sizeof options, .mode = mode};
   petal_filter_free(filter);
-  CHECK_OK(petal_filter_open_buffer(memory, LENGTH, &options, &filter, NULL));
+  CHECK_OK(petal_filter_open_in_buffer(memory, LENGTH, &options, &filter, NULL));
   for (uint64_t key = 0; key < 1000; key++) CHECK_OK(insert(filter, mode, key));
   unsigned char before[256];
   memcpy(before, memory, sizeof before);
@@ -241,20 +245,21 @@ static void buffers(petal_open_mode mode) {
   CHECK(munmap(memory, LENGTH) == 0);
 }
 
-static petal_status change(petal_map *map, uint64_t key) {
+static petal_status change(petal_map *map, uint64_t capabilities, uint64_t key) {
   bool told = false;
-  return (petal_map_capabilities(map) & PETAL_CAN_PUT) != 0 ? petal_map_put_u64(map, key, 1000, &told)
-                                                            : petal_map_replace_u64(map, key, 1000, &told);
+  return (capabilities & PETAL_CAN_PUT) != 0 ? petal_map_put_u64(map, key, 1000, &told)
+                                             : petal_map_replace_u64(map, key, 1000, &told);
 }
 
-/* A map of each kind that changes, open to be written: what a child does to it is refused, and nothing to its parent. */
+/* A map of each kind that changes, open to be written: what a child does to it is refused, and nothing to its
+ * parent. */
 static void maps(void) {
   enum { KEYS = 1000 };
   const char *path = check_path("map");
   petal_open_options to_write = {.struct_size = sizeof to_write, .mode = PETAL_OPEN_WRITE};
   for (size_t i = 0; i < petal_kind_count(); i++) {
     petal_kind_info kind = {.struct_size = sizeof kind};
-    CHECK_OK(petal_kind_at(i, &kind));
+    CHECK_OK(petal_kind_at(i, &kind, NULL));
     if ((kind.capabilities & (PETAL_CAN_PUT | PETAL_CAN_REPLACE)) == 0) continue;
     petal_spec spec = SPEC(.kind = kind.kind, .capacity = KEYS);
     CHECK_OK(petal_spec_set(&spec, "value_bits", 10, NULL));
@@ -265,13 +270,13 @@ static void maps(void) {
     CHECK_OK(petal_map_builder_save(builder, path, NULL));
     petal_map_builder_free(builder);
     CHECK_OK(petal_map_open(path, &to_write, &map, NULL));
-    CHECK_OK(change(map, 1));
+    CHECK_OK(change(map, kind.capabilities, 1));
     IN_CHILD({
       uint64_t value = 0;
       bool found = false;
-      CHECK(change(map, 2) == PETAL_ERR_UNSUPPORTED);
-      REFUSED(PETAL_ERR_UNSUPPORTED, "", petal_map_sync(map, &error));
-      REFUSED(PETAL_ERR_UNSUPPORTED, "", petal_map_vouch(map, &error));
+      CHECK(change(map, kind.capabilities, 2) == PETAL_ERR_UNSUPPORTED_BY_HANDLE);
+      REFUSED(PETAL_ERR_UNSUPPORTED_BY_HANDLE, "", petal_map_sync(map, &error));
+      REFUSED(PETAL_ERR_UNSUPPORTED_BY_HANDLE, "", petal_map_vouch(map, &error));
       CHECK_OK(petal_map_get_u64(map, 1, &value, &found));
       CHECK(found && value == 1000);
       petal_map_free(map);
@@ -279,7 +284,7 @@ static void maps(void) {
     petal_map *reader = NULL;
     CHECK_OK(petal_map_open(path, NULL, &reader, NULL));
     REFUSED(PETAL_ERR_DIRTY, NULL, petal_map_verify(reader, &error));
-    CHECK_OK(change(map, 3));
+    CHECK_OK(change(map, kind.capabilities, 3));
     petal_map_free(map);
     CHECK_OK(petal_map_verify(reader, NULL));
     petal_map_free(reader);

@@ -10,7 +10,7 @@ static petal_error error = {.struct_size = sizeof error};
 
 static petal_format_info format_at(size_t index) {
   petal_format_info info = {.struct_size = sizeof info};
-  CHECK_OK(petal_format_at(index, &info));
+  CHECK_OK(petal_format_at(index, &info, NULL));
   return info;
 }
 
@@ -47,29 +47,29 @@ static void formats_describe_themselves(void) {
     CHECK(info.summary[0] != '\0' && memchr(info.summary, 0, sizeof info.summary) != NULL);
     CHECK(info.capabilities & PETAL_FORMAT_READ);
     CHECK(info.variant_count != 1);
-    CHECK_OK(petal_format_find(info.name, &found));
+    CHECK_OK(petal_format_find(info.name, &found, NULL));
     CHECK(memcmp(&info, &found, sizeof info) == 0);
     char variant[PETAL_NAME_SIZE] = "kept";
-    CHECK_STATUS(petal_format_variant(info.name, info.variant_count, variant), PETAL_ERR_OUT_OF_RANGE);
-    CHECK_STATUS(petal_format_variant(info.name, SIZE_MAX, variant), PETAL_ERR_OUT_OF_RANGE);
+    CHECK_STATUS(petal_format_variant(info.name, info.variant_count, variant, NULL), PETAL_ERR_OUT_OF_RANGE);
+    CHECK_STATUS(petal_format_variant(info.name, SIZE_MAX, variant, NULL), PETAL_ERR_OUT_OF_RANGE);
     CHECK(strcmp(variant, "kept") == 0);
     for (uint32_t v = 0; v < info.variant_count; v++) {
-      CHECK_OK(petal_format_variant(info.name, v, variant));
+      CHECK_OK(petal_format_variant(info.name, v, variant, NULL));
       CHECK(variant[0] != '\0' && memchr(variant, 0, sizeof variant) != NULL);
     }
     printf("%-16s %s\n", info.name, info.summary);
   }
   petal_format_info info = {.struct_size = sizeof info}, before = info;
-  CHECK_STATUS(petal_format_at(count, &info), PETAL_ERR_OUT_OF_RANGE);
-  CHECK_STATUS(petal_format_at(SIZE_MAX, &info), PETAL_ERR_OUT_OF_RANGE);
-  CHECK_STATUS(petal_format_find("rose", &info), PETAL_ERR_UNKNOWN_VALUE);
-  CHECK_STATUS(petal_format_find("", &info), PETAL_ERR_UNKNOWN_VALUE);
-  CHECK_STATUS(petal_format_find("\xff", &info), PETAL_ERR_UNKNOWN_VALUE);
-  CHECK_STATUS(petal_format_recognise("an apple", 8, &info), PETAL_ERR_FOREIGN);
-  CHECK_STATUS(petal_format_recognise(NULL, 0, &info), PETAL_ERR_FOREIGN);
+  CHECK_STATUS(petal_format_at(count, &info, NULL), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_STATUS(petal_format_at(SIZE_MAX, &info, NULL), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_STATUS(petal_format_find("rose", &info, NULL), PETAL_ERR_UNKNOWN_VALUE);
+  CHECK_STATUS(petal_format_find("", &info, NULL), PETAL_ERR_UNKNOWN_VALUE);
+  CHECK_STATUS(petal_format_find("\xff", &info, NULL), PETAL_ERR_UNKNOWN_VALUE);
+  CHECK_STATUS(petal_format_recognise("an apple", 8, &info, NULL), PETAL_ERR_FOREIGN);
+  CHECK_STATUS(petal_format_recognise(NULL, 0, &info, NULL), PETAL_ERR_FOREIGN);
   CHECK(memcmp(&before, &info, sizeof info) == 0);
   char variant[PETAL_NAME_SIZE] = "kept";
-  CHECK_STATUS(petal_format_variant("rose", 0, variant), PETAL_ERR_UNKNOWN_VALUE);
+  CHECK_STATUS(petal_format_variant("rose", 0, variant, NULL), PETAL_ERR_UNKNOWN_VALUE);
   CHECK(strcmp(variant, "kept") == 0);
 }
 
@@ -95,8 +95,8 @@ static void a_filter_of_guava(void) {
   CHECK(description.kind == PETAL_KIND_FOREIGN_BLOOM && description.hash == PETAL_HASH_FORMAT);
   CHECK(description.bits == 256 && description.hashes == 10);
   petal_kind_info kind = {.struct_size = sizeof kind};
-  CHECK_OK(petal_kind_find("foreign_bloom", &kind));
-  CHECK(kind.kind == description.kind && kind.is_foreign == 1);
+  CHECK_OK(petal_kind_find("foreign_bloom", &kind, NULL));
+  CHECK(kind.kind == description.kind && (kind.flags & PETAL_IS_FOREIGN) != 0);
 
   /* By an image, which is mapped and has the same bytes; and one that is changed where it lies. */
   const char *path = check_path("guava.petal");
@@ -260,7 +260,7 @@ static void made_and_written(petal_format_info info, const char *variant) {
     CHECK(same(second, bytes.bytes, bytes.length));
     free(second.bytes);
     petal_format_info recognised = {.struct_size = sizeof recognised};
-    petal_status status = petal_format_recognise(bytes.bytes, bytes.length, &recognised);
+    petal_status status = petal_format_recognise(bytes.bytes, bytes.length, &recognised, NULL);
     if (info.capabilities & PETAL_FORMAT_RECOGNISE) {
       CHECK_OK(status);
       CHECK(strcmp(recognised.name, info.name) == 0);
@@ -287,7 +287,7 @@ static void formats_make_and_write(void) {
     made_and_written(info, NULL);
     for (uint32_t v = 0; v < info.variant_count; v++) {
       char variant[PETAL_NAME_SIZE];
-      CHECK_OK(petal_format_variant(info.name, v, variant));
+      CHECK_OK(petal_format_variant(info.name, v, variant, NULL));
       made_and_written(info, variant);
     }
     CHECK_STATUS(petal_format_spec(info.name, "rose", 1001, 0.01, 0, &spec, &error), PETAL_ERR_UNKNOWN_VALUE);

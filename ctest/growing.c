@@ -1,4 +1,5 @@
-/* FILTERS THAT GROW: past their capacity with the same rate in memory of their own; FULL where an image lies in place. */
+/* FILTERS THAT GROW: past their capacity with the same rate in memory of their own; FULL where an image lies in
+ * place. */
 #include "check.h"
 
 /* How many of so many numbers that were never inserted a filter says it has. */
@@ -122,7 +123,7 @@ static void fills_a_buffer(petal_kind kind) {
   holds(copy, 0, full + 1);
   petal_filter_free(copy);
   petal_filter_free(filter);
-  CHECK_OK(petal_filter_open_buffer(buffer, (size_t)size, NULL, &filter, NULL));
+  CHECK_OK(petal_filter_open_in_buffer(buffer, (size_t)size, NULL, &filter, NULL));
   CHECK_OK(petal_filter_verify(filter, NULL));
   holds(filter, 0, full);
   petal_filter_free(filter);

@@ -28,6 +28,16 @@ int main() {
     right = right && petal_filter_insert_batch(seen.get(), &keys, &answers, nullptr) == PETAL_OK &&
             answers.true_count == 2 && answers.done == 2;
   }
+  // A struct is whole as `{}`, and by its macro.
+  petal_error error = {}, sized = PETAL_ERROR_INIT;
+  petal_spec spec = PETAL_SPEC_INIT, zero = {};
+  spec.capacity = zero.capacity = 10;
+  petal_filter *one = nullptr, *other = nullptr;
+  right = right && sized.struct_size == sizeof sized && spec.struct_size == sizeof spec &&
+          petal_filter_new(&spec, &one, &sized) == PETAL_OK && petal_filter_new(&zero, &other, &error) == PETAL_OK &&
+          petal_filter_merge(one, seen.get(), &error) == PETAL_ERR_INCOMPATIBLE && error.message[0] != '\0';
+  petal_filter_free(one);
+  petal_filter_free(other);
   std::puts(right ? "right" : "wrong");
   return right ? 0 : 1;
 }

@@ -8,6 +8,11 @@
 
 static petal_spec spec;
 
+/* What a handle says that may not do what its kind can, or what the kind cannot do anyway. */
+static petal_status refusal(uint64_t capability) {
+  return check_can(spec.kind, capability) ? PETAL_ERR_UNSUPPORTED_BY_HANDLE : PETAL_ERR_UNSUPPORTED;
+}
+
 static petal_filter *make(uint64_t from, uint64_t to) {
   return check_filled(&spec, from, to);
 }
@@ -66,9 +71,9 @@ static void every_way(void) {
   /* In a buffer, in place and loaded, with bytes behind it and at an odd address. */
   unsigned char *buffer = calloc(1, image.length + 64);
   memcpy(buffer, image.bytes, image.length);
-  CHECK_OK(petal_filter_open_buffer(buffer, image.length, NULL, &filter, NULL));
+  CHECK_OK(petal_filter_open_in_buffer(buffer, image.length, NULL, &filter, NULL));
   is_the_same(filter, original, image);
-  CHECK_OK(petal_filter_open_buffer(buffer, image.length + 64, &load, &filter, NULL));
+  CHECK_OK(petal_filter_open_in_buffer(buffer, image.length + 64, &load, &filter, NULL));
   is_the_same(filter, original, image);
   memmove(buffer + 3, buffer, image.length);
   CHECK_OK(petal_filter_load(buffer + 3, image.length + 61, NULL, &filter, NULL));
@@ -148,7 +153,7 @@ static void writing_in_place(void) {
   CHECK_STATUS(petal_filter_merge(mapped, more, NULL), merges);
   CHECK_STATUS(petal_filter_merge(owned, more, NULL), merges);
   CHECK(check_same_bits(mapped, owned));
-  CHECK_STATUS(petal_filter_fold(mapped, 2, NULL), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_filter_fold(mapped, 2, NULL), refusal(PETAL_CAN_FOLD));
   CHECK_STATUS(petal_filter_intersect(mapped, more, NULL), intersects);
   CHECK_STATUS(petal_filter_intersect(owned, more, NULL), intersects);
   CHECK(check_same_bits(mapped, owned));
@@ -183,18 +188,18 @@ static void reading_only(void) {
 
   for (int i = 0; i < 2; i++) {
     if (i == 0) reader = open_file(path, PETAL_OPEN_READ);
-    if (i == 1) CHECK_OK(petal_filter_open_buffer(locked, image.length, NULL, &reader, NULL));
+    if (i == 1) CHECK_OK(petal_filter_open_in_buffer(locked, image.length, NULL, &reader, NULL));
     bool is_new = true;
     petal_answers answers = ANSWERS(.done = 9);
     static const uint64_t keys[] = {1, 2, 3};
-    CHECK_STATUS(petal_filter_insert(reader, "a", 1, &is_new), PETAL_ERR_UNSUPPORTED);
-    CHECK_STATUS(petal_filter_insert_u64(reader, 1, &is_new), PETAL_ERR_UNSUPPORTED);
-    CHECK_STATUS(petal_filter_insert_hash(reader, 1, &is_new), PETAL_ERR_UNSUPPORTED);
-    CHECK_STATUS(petal_filter_insert_batch(reader, U64_KEYS(keys, 3), &answers, NULL), PETAL_ERR_UNSUPPORTED);
-    CHECK_STATUS(petal_filter_merge(reader, original, NULL), PETAL_ERR_UNSUPPORTED);
-    CHECK_STATUS(petal_filter_intersect(reader, original, NULL), PETAL_ERR_UNSUPPORTED);
-    CHECK_STATUS(petal_filter_fold(reader, 2, NULL), PETAL_ERR_UNSUPPORTED);
-    CHECK_STATUS(petal_filter_clear(reader, NULL), PETAL_ERR_UNSUPPORTED);
+    CHECK_STATUS(petal_filter_insert(reader, "a", 1, &is_new), refusal(PETAL_CAN_INSERT));
+    CHECK_STATUS(petal_filter_insert_u64(reader, 1, &is_new), refusal(PETAL_CAN_INSERT));
+    CHECK_STATUS(petal_filter_insert_hash(reader, 1, &is_new), refusal(PETAL_CAN_INSERT));
+    CHECK_STATUS(petal_filter_insert_batch(reader, U64_KEYS(keys, 3), &answers, NULL), refusal(PETAL_CAN_INSERT));
+    CHECK_STATUS(petal_filter_merge(reader, original, NULL), refusal(PETAL_CAN_MERGE));
+    CHECK_STATUS(petal_filter_intersect(reader, original, NULL), refusal(PETAL_CAN_INTERSECT));
+    CHECK_STATUS(petal_filter_fold(reader, 2, NULL), refusal(PETAL_CAN_FOLD));
+    CHECK_STATUS(petal_filter_clear(reader, NULL), refusal(PETAL_CAN_CLEAR));
     CHECK_OK(petal_filter_sync(reader, NULL));
     CHECK(is_new && answers.done == 0);
     is_the_same(reader, original, image);

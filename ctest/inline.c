@@ -78,7 +78,7 @@ static void agrees(petal_kind kind, uint64_t blocks, uint32_t hashes, uint64_t s
 
   /* What was inserted inline is not counted until somebody says so; then the images are the same. */
   CHECK_EQUAL(check_keys(inlined), 0);
-  CHECK_OK(petal_filter_add_offered(inlined, 2 * count));
+  CHECK_OK(petal_filter_add_offered(inlined, 2 * count, NULL));
   check_image image = check_take_image(called);
   CHECK(check_same_image(inlined, image));
   free(image.bytes);
@@ -133,10 +133,10 @@ static void images_are_marked(void) {
   for (int i = 0; i < 2; i++) {
     options.mode = modes[i];
     CHECK_OK(petal_filter_open(path, &options, &filter, NULL));
-    CHECK_STATUS(petal_filter_view_writable(filter, &view, NULL), PETAL_ERR_UNSUPPORTED);
+    CHECK_STATUS(petal_filter_view_writable(filter, &view, NULL), PETAL_ERR_UNSUPPORTED_BY_HANDLE);
     CHECK(view.layout == 0 && view.words == NULL);
     petal_view reader = view_of(filter);
-    CHECK_STATUS(petal_view_insert_u64(&reader, 1, NULL), PETAL_ERR_UNSUPPORTED);
+    CHECK_STATUS(petal_view_insert_u64(&reader, 1, NULL), PETAL_ERR_UNSUPPORTED_BY_HANDLE);
     CHECK(!petal_view_contains_u64(&reader, 1));
     if (modes[i] == PETAL_OPEN_SHARE) {
       CHECK_OK(petal_filter_insert_shared_u64(filter, 2, NULL));
@@ -201,7 +201,7 @@ static void refusals_say_true(void) {
   CHECK_STATUS(petal_filter_view_writable(filter, &view, NULL), PETAL_ERR_STRUCT_SIZE);
   CHECK(petal_view_contains_u64(&view, 1) && petal_view_contains_hash(&view, 1));
   CHECK(petal_view_contains_u64(NULL, 1) && petal_view_contains_hash(NULL, 1));
-  CHECK_STATUS(petal_view_insert_hash(&view, 1, NULL), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_view_insert_hash(&view, 1, NULL), PETAL_ERR_UNSUPPORTED_BY_HANDLE);
   petal_view_prefetch_hash(&view, 1);
   petal_view_prefetch_u64(NULL, 1);
   CHECK_STATUS(petal_view_insert_hash(NULL, 1, NULL), PETAL_ERR_NULL);

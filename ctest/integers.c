@@ -1,4 +1,4 @@
-/* FILTERS whose keys are integers below a bound: every kind with `takes_integers`. */
+/* FILTERS whose keys are integers below a bound: every kind with `PETAL_TAKES_INTEGERS`. */
 #include "check.h"
 
 enum { UNIVERSE = 1000 };
@@ -81,8 +81,8 @@ int main(void) {
   size_t kinds = 0;
   for (size_t i = 0; i < petal_kind_count(); i++) {
     petal_kind_info info = {.struct_size = sizeof info};
-    CHECK_OK(petal_kind_at(i, &info));
-    if (info.takes_integers == 0) continue;
+    CHECK_OK(petal_kind_at(i, &info, NULL));
+    if ((info.flags & PETAL_TAKES_INTEGERS) == 0) continue;
     integers(info.kind);
     kinds++;
   }

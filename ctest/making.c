@@ -57,7 +57,7 @@ static void in_buffer(petal_kind kind) {
   CHECK_OK(petal_filter_sync(placed, NULL));
   check_image image = check_take_image(owned);
   CHECK(memcmp(buffer, image.bytes, image.length) == 0);
-  CHECK_OK(petal_filter_open_buffer(buffer, room, NULL, &opened, NULL));
+  CHECK_OK(petal_filter_open_in_buffer(buffer, room, NULL, &opened, NULL));
   CHECK(check_same_bits(owned, opened));
   petal_filter_free(opened);
   free(image.bytes);

@@ -42,7 +42,7 @@ static petal_map *of_numbers(size_t count, double rate) {
   CHECK_OK(petal_map_builder_put_batch(builder, U64_KEYS(keys, count), values, &answers, NULL));
   CHECK_EQUAL(answers.done, count);
   uint64_t offered = 0;
-  CHECK_OK(petal_map_builder_offered(builder, &offered));
+  CHECK_OK(petal_map_builder_offered(builder, &offered, NULL));
   CHECK_EQUAL(offered, count);
   return finish(builder);
 }
@@ -110,7 +110,7 @@ static void images(void) {
   petal_map *map = of_numbers(COUNT, 0), *other = NULL;
   uint64_t size = 0;
   size_t written = 0;
-  CHECK_OK(petal_map_serialized_size(map, &size));
+  CHECK_OK(petal_map_serialized_size(map, &size, NULL));
   uint64_t *image = calloc(1, (size_t)size);
   CHECK_STATUS(petal_map_serialize(map, image, (size_t)size - 1, &written, NULL), PETAL_ERR_BUFFER_TOO_SMALL);
   CHECK_OK(petal_map_serialize(map, image, (size_t)size, &written, NULL));
@@ -130,7 +130,7 @@ static void images(void) {
     CHECK_OK(petal_map_open(path, &options, &map, NULL));
     check_same(map, U64_KEYS(keys, COUNT), COUNT);
     petal_map_free(map);
-    CHECK_OK(petal_map_open_buffer(image, (size_t)size, &options, &map, NULL));
+    CHECK_OK(petal_map_open_in_buffer(image, (size_t)size, &options, &map, NULL));
     check_same(map, U64_KEYS(keys, COUNT), COUNT);
     petal_map_free(map);
     file = fopen(streamed, "rb");
@@ -147,7 +147,7 @@ static void images(void) {
     petal_error error = {.struct_size = sizeof error};
     CHECK_STATUS(petal_map_open(path, &options, &map, &error), PETAL_ERR_UNSUPPORTED);
     CHECK_TEXT(error.message, reasons[m]);
-    CHECK_STATUS(petal_map_open_buffer(image, (size_t)size, &options, &map, NULL), PETAL_ERR_UNSUPPORTED);
+    CHECK_STATUS(petal_map_open_in_buffer(image, (size_t)size, &options, &map, NULL), PETAL_ERR_UNSUPPORTED);
   }
   CHECK_OK(petal_map_load(image, (size_t)size, NULL, &map, NULL));
   check_same(map, U64_KEYS(keys, COUNT), COUNT);
@@ -306,7 +306,7 @@ static void replaced(void) {
   CHECK_OK(petal_map_replace(map, "absent", 6, 1, &found));
   CHECK(!found);
   CHECK_STATUS(petal_map_replace_hash(map, 1, 1, &found), PETAL_ERR_UNSUPPORTED);
-  CHECK_STATUS(petal_map_replace_u64(reader, keys[3], 1, &found), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_map_replace_u64(reader, keys[3], 1, &found), PETAL_ERR_UNSUPPORTED_BY_HANDLE);
   CHECK_STATUS(petal_map_put_u64(map, keys[3], 1, &found), PETAL_ERR_UNSUPPORTED);
   CHECK_OK(petal_map_get_u64(reader, keys[4], &value, &found));
   CHECK(value == 78);

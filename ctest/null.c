@@ -2,6 +2,8 @@
  * changes; nullable ones are allowed; lookups say true. */
 #include "check.h"
 
+#include <petal_inline.h>
+
 static petal_filter *filter, *other;
 static petal_builder *builder;
 static petal_spec spec = {.struct_size = sizeof spec, .capacity = 100};
@@ -58,11 +60,11 @@ static bool untouched(void) {
 
 static void kinds_and_specs(void) {
   petal_kind_info info = {.struct_size = sizeof info};
-  REQUIRED(petal_kind_at(0, NULL));
-  REQUIRED(petal_kind_find(NULL, &info));
-  REQUIRED(petal_kind_find("bloom", NULL));
-  REQUIRED(petal_kind_parameter(PETAL_KIND_BLOOM, 0, NULL));
-  REQUIRED(petal_kind_choice(PETAL_KIND_BLOOM, 1, 0, NULL));
+  REQUIRED(petal_kind_at(0, NULL, NULL));
+  REQUIRED(petal_kind_find(NULL, &info, NULL));
+  REQUIRED(petal_kind_find("bloom", NULL, NULL));
+  REQUIRED(petal_kind_parameter(PETAL_KIND_BLOOM, 0, NULL, NULL));
+  REQUIRED(petal_kind_choice(PETAL_KIND_BLOOM, 1, 0, NULL, NULL));
   CHECK(info.name[0] == '\0');
 
   petal_spec before = spec;
@@ -252,7 +254,7 @@ static void many_keys(void) {
   REQUIRED(petal_filter_insert_shared(filter, NULL, 3, &out_bool));
   REQUIRED(petal_filter_insert_shared_u64(NULL, 1, &out_bool));
   REQUIRED(petal_filter_insert_shared_hash(NULL, 1, &out_bool));
-  REQUIRED(petal_filter_add_offered(NULL, 1));
+  REQUIRED(petal_filter_add_offered(NULL, 1, NULL));
 
   /* A lookup of keys that nobody gave, one whose answer nobody wants, and failures with nowhere to write to. */
   spoil();
@@ -294,6 +296,7 @@ static void combining_and_describing(void) {
   REQUIRED_NAMED("filter", petal_filter_fold(NULL, 2, &error));
   REQUIRED_NAMED("filter", petal_filter_resize(NULL, 2, &error));
   REQUIRED_NAMED("filter", petal_filter_advance(NULL, 2, &error));
+  REQUIRED_NAMED("filter", petal_filter_advance_shared(NULL, 2, &error));
   uint64_t stored = 0;
   size_t stored_count = 7;
   REQUIRED_NAMED("filter", petal_filter_stored_hash(NULL, 1, &stored, NULL, &error));
@@ -301,11 +304,11 @@ static void combining_and_describing(void) {
   REQUIRED_NAMED("count", petal_filter_stored_hashes(filter, 0, &stored, NULL, 1, NULL, &error));
   CHECK(stored_count == 7);
   REQUIRED_NAMED("filter", petal_filter_clear(NULL, &error));
-  REQUIRED(petal_filter_equal(NULL, other, &out_bool));
-  REQUIRED(petal_filter_equal(filter, NULL, &out_bool));
-  REQUIRED(petal_filter_equal(filter, other, NULL));
-  REQUIRED(petal_filter_compatibility_id(NULL, out_bytes));
-  REQUIRED(petal_filter_compatibility_id(filter, NULL));
+  REQUIRED(petal_filter_equal(NULL, other, &out_bool, NULL));
+  REQUIRED(petal_filter_equal(filter, NULL, &out_bool, NULL));
+  REQUIRED(petal_filter_equal(filter, other, NULL, NULL));
+  REQUIRED(petal_filter_compatibility_id(NULL, out_bytes, NULL));
+  REQUIRED(petal_filter_compatibility_id(filter, NULL, NULL));
   REQUIRED_NAMED("filter", petal_filter_statistics(NULL, &statistics, &error));
   REQUIRED_NAMED("statistics", petal_filter_statistics(filter, NULL, &error));
   REQUIRED_NAMED("filter", petal_filter_view(NULL, &view, &error));
@@ -318,12 +321,12 @@ static void combining_and_describing(void) {
   REQUIRED_NAMED("spec", petal_filter_spec(filter, NULL, &error));
   CHECK(statistics.fill == 2 && description.bits == 0 && copy.bits == 0);
   CHECK_EQUAL(petal_filter_capabilities(NULL), 0);
-  REQUIRED(petal_filter_expected_false_positive_rate(NULL, 1, &out_double));
-  REQUIRED(petal_filter_expected_false_positive_rate(filter, 1, NULL));
-  REQUIRED(petal_filter_expected_false_negative_rate(NULL, 1, &out_double));
-  REQUIRED(petal_filter_expected_false_negative_rate(filter, 1, NULL));
-  REQUIRED(petal_filter_expected_omissions(NULL, 1, &out_double));
-  REQUIRED(petal_filter_expected_omissions(filter, 1, NULL));
+  REQUIRED(petal_filter_expected_false_positive_rate(NULL, 1, &out_double, NULL));
+  REQUIRED(petal_filter_expected_false_positive_rate(filter, 1, NULL, NULL));
+  REQUIRED(petal_filter_expected_false_negative_rate(NULL, 1, &out_double, NULL));
+  REQUIRED(petal_filter_expected_false_negative_rate(filter, 1, NULL, NULL));
+  REQUIRED(petal_filter_expected_omissions(NULL, 1, &out_double, NULL));
+  REQUIRED(petal_filter_expected_omissions(filter, 1, NULL, NULL));
 
   NULLABLE(petal_filter_merge(other, filter, NULL));
   NULLABLE(petal_filter_intersect(other, filter, NULL));
@@ -386,8 +389,8 @@ static void images(void) {
   petal_open_options options = {.struct_size = sizeof options};
   size_t length = 0;
   const char *path = check_path("filter");
-  REQUIRED(petal_filter_serialized_size(NULL, &out_u64));
-  REQUIRED(petal_filter_serialized_size(filter, NULL));
+  REQUIRED(petal_filter_serialized_size(NULL, &out_u64, NULL));
+  REQUIRED(petal_filter_serialized_size(filter, NULL, NULL));
   REQUIRED_NAMED("filter", petal_filter_serialize(NULL, buffer, sizeof buffer, &out_size, &error));
   REQUIRED_NAMED("buffer", petal_filter_serialize(filter, NULL, sizeof buffer, &out_size, &error));
   CHECK_EQUAL(buffer[0], 0);
@@ -405,9 +408,9 @@ static void images(void) {
   REQUIRED_NAMED("path", petal_filter_open(NULL, &options, &out, &error));
   REQUIRED_NAMED("filter", petal_filter_open(path, &options, NULL, &error));
   REQUIRED_NAMED("filter", petal_filter_open_descriptor(0, 0, &options, NULL, &error));
-  REQUIRED_NAMED("buffer", petal_filter_open_buffer(NULL, length, &options, &out, &error));
-  REQUIRED_NAMED("buffer", petal_filter_open_buffer(NULL, 0, &options, &out, &error));
-  REQUIRED_NAMED("filter", petal_filter_open_buffer(buffer, length, &options, NULL, &error));
+  REQUIRED_NAMED("buffer", petal_filter_open_in_buffer(NULL, length, &options, &out, &error));
+  REQUIRED_NAMED("buffer", petal_filter_open_in_buffer(NULL, 0, &options, &out, &error));
+  REQUIRED_NAMED("filter", petal_filter_open_in_buffer(buffer, length, &options, NULL, &error));
   REQUIRED_NAMED("image", petal_filter_load(NULL, length, &options, &out, &error));
   REQUIRED_NAMED("image", petal_filter_load(NULL, 0, &options, &out, &error));
   REQUIRED_NAMED("filter", petal_filter_load(buffer, length, &options, NULL, &error));
@@ -416,7 +419,7 @@ static void images(void) {
   petal_filter_free(out);
   NULLABLE(petal_filter_open_descriptor(fileno(file), 0, NULL, &out, NULL));
   petal_filter_free(out);
-  NULLABLE(petal_filter_open_buffer(buffer, length, NULL, &out, NULL));
+  NULLABLE(petal_filter_open_in_buffer(buffer, length, NULL, &out, NULL));
   petal_filter_free(out);
   NULLABLE(petal_filter_load(buffer, length, NULL, &out, NULL));
   petal_filter_free(out);
@@ -458,16 +461,16 @@ static void hashing(void) {
 static void many_filters(void) {
   const petal_filter *one[] = {filter};
   answers.bytes = out_bytes, answers.bitmap = out_bitmap;
-  ASKED("filters", petal_filters_contain(NULL, 1, "a", 1, &answers, &error));
-  ASKED("key", petal_filters_contain(one, 1, NULL, 1, &answers, &error));
-  ASKED("filters", petal_filters_contain_u64(NULL, 1, 1, &answers, &error));
-  ASKED("filters", petal_filters_contain_hash(NULL, 1, 1, &answers, &error));
-  REQUIRED_NAMED("answers", petal_filters_contain(one, 1, "a", 1, NULL, &error));
-  REQUIRED_NAMED("answers", petal_filters_contain_u64(one, 1, 1, NULL, &error));
-  REQUIRED_NAMED("answers", petal_filters_contain_hash(one, 1, 1, NULL, &error));
-  NULLABLE(petal_filters_contain(one, 1, NULL, 0, &answers, NULL));
-  NULLABLE(petal_filters_contain_u64(NULL, 0, 1, &answers, NULL));
-  NULLABLE(petal_filters_contain_hash(one, 1, 1, &answers, NULL));
+  ASKED("filters", petal_filter_contains_across(NULL, 1, "a", 1, &answers, &error));
+  ASKED("key", petal_filter_contains_across(one, 1, NULL, 1, &answers, &error));
+  ASKED("filters", petal_filter_contains_across_u64(NULL, 1, 1, &answers, &error));
+  ASKED("filters", petal_filter_contains_across_hash(NULL, 1, 1, &answers, &error));
+  REQUIRED_NAMED("answers", petal_filter_contains_across(one, 1, "a", 1, NULL, &error));
+  REQUIRED_NAMED("answers", petal_filter_contains_across_u64(one, 1, 1, NULL, &error));
+  REQUIRED_NAMED("answers", petal_filter_contains_across_hash(one, 1, 1, NULL, &error));
+  NULLABLE(petal_filter_contains_across(one, 1, NULL, 0, &answers, NULL));
+  NULLABLE(petal_filter_contains_across_u64(NULL, 0, 1, &answers, NULL));
+  NULLABLE(petal_filter_contains_across_hash(one, 1, 1, &answers, NULL));
 }
 
 static void compact_forms(void) {
@@ -513,11 +516,11 @@ static void compact_forms(void) {
   NULLABLE(petal_compact_check(form, size, NULL));
 
   const void *forms[] = {form}, *none[] = {NULL};
-  ASKED("data", petal_compacts_contain_hash(NULL, &size, 1, 1, &answers, &error));
-  ASKED("lengths", petal_compacts_contain_hash(forms, NULL, 1, 1, &answers, &error));
-  CHECK(petal_compacts_contain_hash(none, &size, 1, 1, &answers, &error) != PETAL_OK && answers.true_count == 1);
-  REQUIRED_NAMED("answers", petal_compacts_contain_hash(forms, &size, 1, 1, NULL, &error));
-  NULLABLE(petal_compacts_contain_hash(forms, &size, 1, 1, &answers, NULL));
+  ASKED("data", petal_compact_contains_across_hash(NULL, &size, 1, 1, &answers, &error));
+  ASKED("lengths", petal_compact_contains_across_hash(forms, NULL, 1, 1, &answers, &error));
+  CHECK(petal_compact_contains_across_hash(none, &size, 1, 1, &answers, &error) != PETAL_OK && answers.true_count == 1);
+  REQUIRED_NAMED("answers", petal_compact_contains_across_hash(forms, &size, 1, 1, NULL, &error));
+  NULLABLE(petal_compact_contains_across_hash(forms, &size, 1, 1, &answers, NULL));
 
   REQUIRED_NAMED("spec", petal_hash_batch(NULL, U64_KEYS(&key, 1), &out_u64, &error));
   REQUIRED_NAMED("keys", petal_hash_batch(&little, NULL, &out_u64, &error));
@@ -539,13 +542,13 @@ static void formats(void) {
   const unsigned char guava[14] = {1, 1, 0, 0, 0, 1};
   petal_filter *imported = NULL;
   CHECK(petal_format_count() > 0);
-  REQUIRED(petal_format_at(0, NULL));
-  REQUIRED(petal_format_find(NULL, &info));
-  REQUIRED(petal_format_find("guava", NULL));
-  REQUIRED(petal_format_variant(NULL, 0, name));
-  REQUIRED(petal_format_variant("guava", 0, NULL));
-  REQUIRED(petal_format_recognise(guava, sizeof guava, NULL));
-  REQUIRED(petal_format_recognise(NULL, 1, &info));
+  REQUIRED(petal_format_at(0, NULL, NULL));
+  REQUIRED(petal_format_find(NULL, &info, NULL));
+  REQUIRED(petal_format_find("guava", NULL, NULL));
+  REQUIRED(petal_format_variant(NULL, 0, name, NULL));
+  REQUIRED(petal_format_variant("guava", 0, NULL, NULL));
+  REQUIRED(petal_format_recognise(guava, sizeof guava, NULL, NULL));
+  REQUIRED(petal_format_recognise(NULL, 1, &info, NULL));
   CHECK(info.name[0] == '\0' && name[0] == '\0');
   REQUIRED_NAMED("format", petal_format_spec(NULL, NULL, 1, 0.01, 0, &made, &error));
   REQUIRED_NAMED("spec", petal_format_spec("guava", NULL, 1, 0.01, 0, NULL, &error));
@@ -593,15 +596,15 @@ static void builders(void) {
   CHECK_STATUS(petal_builder_add_times_batch(builder, U64_KEYS(often, 3), NULL, NULL, &error), PETAL_ERR_NULL);
   INSERTION("data of keys", petal_builder_add_batch(builder, BYTE_KEYS(NULL, 3, offsets, 3), &answers, &error));
   INSERTION("data of keys", petal_builder_add_batch(builder, U64_KEYS(NULL, 3), &answers, &error));
-  REQUIRED(petal_builder_offered(NULL, &out_u64));
-  REQUIRED(petal_builder_offered(builder, NULL));
+  REQUIRED(petal_builder_offered(NULL, &out_u64, NULL));
+  REQUIRED(petal_builder_offered(builder, NULL, NULL));
   REQUIRED_NAMED("builder", petal_builder_finish(NULL, &out, &error));
   REQUIRED_NAMED("filter", petal_builder_finish(builder, NULL, &error));
   REQUIRED_NAMED("builder", petal_builder_save(NULL, check_path("built"), &error));
   REQUIRED_NAMED("path", petal_builder_save(builder, NULL, &error));
   CHECK(access(check_path("built"), F_OK) != 0);
   petal_builder_free(NULL);
-  CHECK_OK(petal_builder_offered(builder, &count));
+  CHECK_OK(petal_builder_offered(builder, &count, NULL));
   CHECK_EQUAL(count, 0);
 
   NULLABLE(petal_builder_add(builder, NULL, 0));
@@ -640,8 +643,8 @@ static void maps(void) {
   INSERTION("builder", petal_map_builder_put_batch(NULL, &numbers, k, &answers, &error));
   INSERTION("keys", petal_map_builder_put_batch(maker, NULL, k, &answers, &error));
   INSERTION("values", petal_map_builder_put_batch(maker, &numbers, NULL, &answers, &error));
-  REQUIRED(petal_map_builder_offered(NULL, &out_u64));
-  REQUIRED(petal_map_builder_offered(maker, NULL));
+  REQUIRED(petal_map_builder_offered(NULL, &out_u64, NULL));
+  REQUIRED(petal_map_builder_offered(maker, NULL, NULL));
   REQUIRED_NAMED("builder", petal_map_builder_finish(NULL, &no_map, &error));
   REQUIRED_NAMED("map", petal_map_builder_finish(maker, NULL, &error));
   REQUIRED_NAMED("builder", petal_map_builder_save(NULL, path, &error));
@@ -669,8 +672,8 @@ static void maps(void) {
   NULLABLE(petal_map_get_batch(map, &numbers, &found, NULL));
   CHECK(got[2] == 3);
 
-  REQUIRED(petal_map_serialized_size(NULL, &out_u64));
-  REQUIRED(petal_map_serialized_size(map, NULL));
+  REQUIRED(petal_map_serialized_size(NULL, &out_u64, NULL));
+  REQUIRED(petal_map_serialized_size(map, NULL, NULL));
   REQUIRED_NAMED("map", petal_map_serialize(NULL, buffer, sizeof buffer, &out_size, &error));
   REQUIRED_NAMED("buffer", petal_map_serialize(map, NULL, sizeof buffer, &out_size, &error));
   NULLABLE(petal_map_serialize(map, buffer, sizeof buffer, &length, NULL));
@@ -682,8 +685,8 @@ static void maps(void) {
   REQUIRED_NAMED("path", petal_map_open(NULL, &options, &no_map, &error));
   REQUIRED_NAMED("map", petal_map_open(path, &options, NULL, &error));
   REQUIRED_NAMED("map", petal_map_open_descriptor(0, 0, &options, NULL, &error));
-  REQUIRED_NAMED("buffer", petal_map_open_buffer(NULL, length, &options, &no_map, &error));
-  REQUIRED_NAMED("map", petal_map_open_buffer(buffer, length, &options, NULL, &error));
+  REQUIRED_NAMED("buffer", petal_map_open_in_buffer(NULL, length, &options, &no_map, &error));
+  REQUIRED_NAMED("map", petal_map_open_in_buffer(buffer, length, &options, NULL, &error));
   REQUIRED_NAMED("image", petal_map_load(NULL, length, &options, &no_map, &error));
   REQUIRED_NAMED("map", petal_map_load(buffer, length, &options, NULL, &error));
   REQUIRED_NAMED("map", petal_map_copy(NULL, &no_map, &error));

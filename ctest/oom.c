@@ -341,7 +341,7 @@ static petal_status build(uint64_t memory_limit, size_t keys) {
     long rest = countdown;
     disarm();
     uint64_t count = 0;
-    CHECK_OK(petal_builder_offered(builder, &count));
+    CHECK_OK(petal_builder_offered(builder, &count, NULL));
     CHECK_EQUAL(count, done);
     CHECK_OK(petal_builder_add_u64(builder, numbers[done++]));
     countdown = rest;
@@ -381,7 +381,7 @@ static petal_status build_into_a_file(void) {
   arm();
   petal_status status = petal_builder_save(builder, path, NULL);
   disarm();
-  CHECK_OK(petal_builder_offered(builder, &count));
+  CHECK_OK(petal_builder_offered(builder, &count, NULL));
   CHECK_EQUAL(count, status == PETAL_OK ? 0 : 1000);
   CHECK_OK(petal_filter_open(path, NULL, &found, NULL));
   CHECK_EQUAL(check_keys(found), status == PETAL_OK ? 1000 : 100);

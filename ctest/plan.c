@@ -11,8 +11,8 @@ static size_t all_filters(void) {
   size_t filters = 0;
   for (size_t i = 0; i < petal_kind_count(); i++) {
     petal_kind_info info = {.struct_size = sizeof info};
-    CHECK_OK(petal_kind_at(i, &info));
-    filters += info.is_map == 0 && info.is_foreign == 0;
+    CHECK_OK(petal_kind_at(i, &info, NULL));
+    filters += info.handle == PETAL_HANDLE_FILTER && (info.flags & PETAL_IS_FOREIGN) == 0;
   }
   return filters;
 }
@@ -20,7 +20,8 @@ static size_t all_filters(void) {
 /* Whether it needs the universe of the keys, which is not known, or forgets or loses keys, which nobody asked for. */
 static bool is_not_meant(const petal_plan_request *request, petal_kind kind) {
   const uint64_t unasked = check_kind_info(kind).capabilities & ~request->capabilities;
-  return (unasked & (PETAL_CAN_AGE | PETAL_MAY_LOSE_KEYS)) != 0 || (check_kind_info(kind).takes_integers && request->universe == 0);
+  return (unasked & (PETAL_CAN_AGE | PETAL_MAY_LOSE_KEYS)) != 0 ||
+         (check_has(kind, PETAL_TAKES_INTEGERS) && request->universe == 0);
 }
 
 static void plan(const petal_plan_request *request) {
@@ -31,7 +32,7 @@ static void plan(const petal_plan_request *request) {
   for (size_t i = 0; i < count; i++) {
     const petal_proposal *p = &proposals[i];
     petal_kind_info info = {.struct_size = sizeof info};
-    CHECK_OK(petal_kind_find(p->name, &info));
+    CHECK_OK(petal_kind_find(p->name, &info, NULL));
     CHECK_EQUAL(info.kind, p->kind);
     CHECK((p->status == PETAL_OK) == (p->reason[0] == '\0'));
     if (p->status != PETAL_OK) CHECK(p->bytes == 0 && p->bits_per_key == 0 && p->false_positive_rate == 0);
@@ -53,7 +54,7 @@ static void rate(uint64_t keys, double rate_wanted) {
     double expected = -1;
     CHECK_OK(petal_filter_new(&spec, &filter, NULL));
     CHECK_OK(petal_filter_describe(filter, &description, NULL));
-    CHECK_OK(petal_filter_expected_false_positive_rate(filter, keys, &expected));
+    CHECK_OK(petal_filter_expected_false_positive_rate(filter, keys, &expected, NULL));
     CHECK_EQUAL(p.bytes, description.bytes);
     CHECK_CLOSE(p.bits_per_key, (double)description.bits / (double)keys, 1e-9);
     CHECK_CLOSE(p.false_positive_rate, expected, 1e-12);
@@ -81,7 +82,7 @@ static void what_does_not_fit(void) {
   plan(&request);
   for (size_t i = 0; i < count; i++) {
     petal_kind_info info = {.struct_size = sizeof info};
-    CHECK_OK(petal_kind_find(proposals[i].name, &info));
+    CHECK_OK(petal_kind_find(proposals[i].name, &info, NULL));
     bool can = (info.capabilities & request.capabilities) == request.capabilities && !is_not_meant(&request, info.kind);
     CHECK_STATUS(proposals[i].status, can ? PETAL_OK : PETAL_ERR_UNSUPPORTED);
   }
@@ -91,7 +92,8 @@ static void what_does_not_fit(void) {
                                    .is_static = is_static};
     plan(&request);
     for (size_t i = 0; i < count; i++) {
-      bool can = (is_static || check_can(proposals[i].kind, PETAL_CAN_INSERT)) && !is_not_meant(&request, proposals[i].kind);
+      bool can = (is_static || check_can(proposals[i].kind, PETAL_CAN_INSERT))
+          && !is_not_meant(&request, proposals[i].kind);
       CHECK_STATUS(proposals[i].status, can ? PETAL_OK : PETAL_ERR_UNSUPPORTED);
       /* Builders keep the keys of those that take none. */
       bool collects = can && !check_can(proposals[i].kind, PETAL_CAN_INSERT);
@@ -110,7 +112,7 @@ static void what_does_not_fit(void) {
   request = (petal_plan_request){.struct_size = sizeof request, .keys = 1000, .false_positive_rate = 0.01,
                                  .is_static = 1, .universe = 5000};
   plan(&request);
-  CHECK(check_kind_info(proposals[0].kind).takes_integers && proposals[0].false_positive_rate == 0);
+  CHECK(check_has(proposals[0].kind, PETAL_TAKES_INTEGERS) && proposals[0].false_positive_rate == 0);
   CHECK_CLOSE(proposals[0].bits_per_key, 5, 0);
   request.universe = 999;
   CHECK_STATUS(petal_plan(&request, proposals, ROOM, &count, NULL), PETAL_ERR_OUT_OF_RANGE);

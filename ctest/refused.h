@@ -6,7 +6,7 @@
 #include "check.h"
 
 /* Which statuses were seen. */
-static bool seen[1 - PETAL_ERR_FULL];
+static bool seen[1 - PETAL_ERR_UNSUPPORTED_BY_BUILD];
 static petal_error error = {.struct_size = sizeof error};
 
 /* A filter that no refused call may change. */
@@ -27,7 +27,7 @@ static inline void clear_error(void) {
 static inline void refused(petal_status status, petal_status expected, const char *texts, const char *call,
                            const char *file, int line) {
   check_status(status, expected, call, file, line);
-  if (status <= 0 && status >= PETAL_ERR_FULL) seen[-status] = true;
+  if (status <= 0 && status >= PETAL_ERR_UNSUPPORTED_BY_BUILD) seen[-status] = true;
   if (guarded != NULL) check_that(check_same_image(guarded, guarded_image), file, line, "%s changed it", call);
   if (texts == NULL) return;
   check_status(error.status, expected, call, file, line);

@@ -56,7 +56,7 @@ static void multiset(petal_kind kind) {
   }
   CHECK_EQUAL(check_keys(filter), all);
   CHECK_EQUAL(statistics(filter).saturated, 0);
-  if (check_kind_info(kind).is_canonical) CHECK(check_same_bits(filter, again));
+  if (check_has(kind, PETAL_IS_CANONICAL)) CHECK(check_same_bits(filter, again));
   for (uint64_t i = 0; i < KEYS; i++) {
     for (uint64_t n = 0; n < times[i]; n++) CHECK_OK(petal_filter_remove_u64(filter, check_key(i), NULL));
   }
@@ -140,7 +140,7 @@ static void times(petal_kind kind) {
   CHECK_OK(petal_filter_insert_times_batch(filter, U64_KEYS(numbers, BATCH), often, &answers, NULL));
   CHECK_EQUAL(answers.done, BATCH);
   CHECK(answers.true_count > BATCH - 10 && check_keys(filter) == check_keys(again));
-  if (check_kind_info(kind).is_canonical) CHECK(check_same_bits(filter, again));
+  if (check_has(kind, PETAL_IS_CANONICAL)) CHECK(check_same_bits(filter, again));
   answers = ANSWERS(.counts = counts);
   CHECK_OK(petal_filter_count_batch(filter, U64_KEYS(numbers, BATCH), &answers, NULL));
   for (uint64_t i = 0; i < BATCH; i++) CHECK(counts[i] >= often[i]);
@@ -218,7 +218,7 @@ static void in_place(petal_kind kind) {
   for (uint64_t i = 0; i < KEYS; i++) CHECK_OK(petal_filter_insert_u64(filter, check_key(i), NULL));
   CHECK_OK(petal_filter_save(filter, path, NULL));
   petal_open_options options = {.struct_size = sizeof options, .mode = PETAL_OPEN_WRITE};
-  if (check_kind_info(kind).moves_entries) {
+  if (check_has(kind, PETAL_MOVES_ENTRIES)) {
     CHECK_STATUS(petal_filter_open(path, &options, &opened, NULL), PETAL_ERR_UNSUPPORTED);
     petal_filter_free(filter);
     return;
@@ -238,7 +238,7 @@ static void in_place(petal_kind kind) {
   CHECK(check_same_bits(filter, opened));
   CHECK_EQUAL(check_keys(opened), KEYS / 2);
   for (uint64_t i = 1; i < KEYS; i += 2) CHECK(count(opened, check_key(i)) >= 1);
-  CHECK_STATUS(petal_filter_remove_u64(opened, check_key(1), NULL), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_filter_remove_u64(opened, check_key(1), NULL), PETAL_ERR_UNSUPPORTED_BY_HANDLE);
   petal_filter_free(opened);
   petal_filter_free(filter);
 }
@@ -400,11 +400,11 @@ static void refused(petal_kind kind) {
   petal_filter_free(filter);
 }
 
-/* A filter with other parameters than the default ones can do no more than its kind, and says what it cannot do: that is
- * refused, and changes nothing. How many filters that is true of. */
+/* A filter with other parameters than the default ones can do no more than its kind, and says what it cannot do: that
+ * is refused, and changes nothing. How many filters that is true of. */
 static int choices(const petal_kind_info *info, uint32_t parameter) {
   petal_parameter_info described = {.struct_size = sizeof described};
-  CHECK_OK(petal_kind_parameter(info->kind, parameter, &described));
+  CHECK_OK(petal_kind_parameter(info->kind, parameter, &described, NULL));
   int less = 0;
   for (uint32_t choice = 0; choice < described.choice_count; choice++) {
     petal_spec spec = {.struct_size = sizeof spec, .kind = info->kind, .capacity = 100};
@@ -442,7 +442,7 @@ int main(void) {
   int less = 0;
   for (size_t i = 0; i < check_kind_count(); i++) {
     petal_kind_info info = check_kind_info(check_kind(i));
-    if (!(info.capabilities & PETAL_CAN_INSERT) || info.takes_integers) continue;
+    if (!(info.capabilities & PETAL_CAN_INSERT) || (info.flags & PETAL_TAKES_INTEGERS)) continue;
     for (uint32_t p = 0; p < info.parameter_count; p++) less += choices(&info, p);
   }
   CHECK(less > 0);

@@ -88,7 +88,8 @@ instrumented() {
 }
 
 # The archive that is released, with the flags that CMake gives, so that it is compiled once for all; and one with the
-# planted faults (which the packaging tests also use). Both as cargo makes them: the machine code is the same after capi/link.sh, but the reports' names are gone.
+# planted faults (which the packaging tests also use). Both as cargo makes them: the machine code is the same after
+# capi/link.sh, but the reports' names are gone.
 released() {
     archive=$target/release/libpetal.a
     archive_with_faults=$target/planted/release/libpetal.a

@@ -27,7 +27,7 @@ static void omissions(void) {
   CHECK_OK(petal_spec_expected_omissions(&spec, 18000, &of_spec, NULL));
   CHECK_CLOSE(of_spec, 6.85, 0.05);
   CHECK_OK(petal_filter_new(&spec, &filter, NULL));
-  CHECK_OK(petal_filter_expected_omissions(filter, 18000, &of_filter));
+  CHECK_OK(petal_filter_expected_omissions(filter, 18000, &of_filter, NULL));
   CHECK_CLOSE(of_filter, of_spec, 0);
   petal_filter_free(filter);
 }

@@ -10,7 +10,9 @@ static size_t listed(const petal_filter *filter, size_t room, uint64_t *numbers)
   uint64_t from = 0;
   do {
     CHECK_OK(petal_filter_stored_hashes(filter, from, numbers + all, counts + all, room, &count, NULL));
-    for (size_t i = 0; i < count; i++) CHECK(numbers[all + i] >= from && (i == 0 || numbers[all + i] > numbers[all + i - 1]));
+    for (size_t i = 0; i < count; i++) {
+      CHECK(numbers[all + i] >= from && (i == 0 || numbers[all + i] > numbers[all + i - 1]));
+    }
     all += count;
     if (count > 0) from = numbers[all - 1] + 1;
   } while (count == room);
@@ -33,7 +35,8 @@ static bool is_among(const uint64_t *numbers, size_t count, uint64_t number) {
 /* A key is found exactly if its number is listed. */
 static void a_kind_that_can(petal_kind kind) {
   static uint64_t numbers[2 * 1000];
-  petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .hash = PETAL_HASH_EXTERNAL, .false_positive_rate = 0.01};
+  petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .hash = PETAL_HASH_EXTERNAL,
+      .false_positive_rate = 0.01};
   petal_filter *filter = check_filled(&spec, 0, 1000), *empty = check_filled(&spec, 0, 0);
   size_t count = listed(filter, 1000, numbers);
   CHECK(count > 900 && count <= 1000);
@@ -73,7 +76,8 @@ static void a_kind_that_cannot(petal_kind kind) {
 /* Two sets of one range, which are made in one spec, become one set; and in another spec they do not. */
 static void sets(void) {
   static uint64_t together[3000], numbers[3000];
-  petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_GOLOMB, .capacity = 1000, .false_positive_rate = 1e-6};
+  petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_GOLOMB, .capacity = 1000,
+      .false_positive_rate = 1e-6};
   petal_filter *a = check_filled(&spec, 0, 1000), *b = check_filled(&spec, 500, 1700);
   petal_filter *both = check_filled(&spec, 0, 1700);
   CHECK_OK(petal_filter_merge(a, b, NULL));
@@ -130,7 +134,7 @@ static void a_block(void) {
 
   /* One that is made here: a builder is given all of its keys. */
   petal_format_info info = {.struct_size = sizeof info};
-  CHECK_OK(petal_format_find("bip158", &info));
+  CHECK_OK(petal_format_find("bip158", &info, NULL));
   CHECK((info.capabilities & (PETAL_FORMAT_CREATE | PETAL_FORMAT_BUILD)) == PETAL_FORMAT_BUILD);
   petal_spec spec = {.struct_size = sizeof spec};
   petal_builder *builder = NULL;

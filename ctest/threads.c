@@ -40,7 +40,7 @@ static void *look(void *argument) {
     bool equal = false;
     task->wrong += petal_filter_describe(shared, &description, NULL) != PETAL_OK || description.offered != KEYS;
     task->wrong += petal_filter_copy(shared, &copy, NULL) != PETAL_OK;
-    task->wrong += petal_filter_equal(shared, copy, &equal) != PETAL_OK || !equal;
+    task->wrong += petal_filter_equal(shared, copy, &equal, NULL) != PETAL_OK || !equal;
     task->wrong += petal_filter_verify(shared, NULL) != PETAL_OK;
     petal_filter_free(copy);
   }
@@ -56,7 +56,7 @@ static void *write_own(void *argument) {
     bool equal = false;
     task->wrong += petal_filter_new(&spec, &own, NULL) != PETAL_OK;
     for (uint64_t i = 0; i < KEYS; i++) task->wrong += petal_filter_insert_u64(own, check_key(i), NULL) != PETAL_OK;
-    task->wrong += petal_filter_equal(own, shared, &equal) != PETAL_OK || (is_canonical && !equal);
+    task->wrong += petal_filter_equal(own, shared, &equal, NULL) != PETAL_OK || (is_canonical && !equal);
     petal_status merges = can & PETAL_CAN_MERGE ? PETAL_OK : PETAL_ERR_UNSUPPORTED;
     petal_status merged = petal_filter_merge(own, shared, NULL);
     /* Twice all keys may be more than there is room for; then nothing has changed. */
@@ -77,7 +77,7 @@ static void *build_own(void *argument) {
     task->wrong += petal_builder_new(&spec, NULL, &builder, NULL) != PETAL_OK;
     for (uint64_t i = 0; i < KEYS; i++) task->wrong += petal_builder_add_u64(builder, check_key(i)) != PETAL_OK;
     task->wrong += petal_builder_finish(builder, &built, NULL) != PETAL_OK;
-    task->wrong += petal_filter_equal(built, shared, &equal) != PETAL_OK || (is_canonical && !equal);
+    task->wrong += petal_filter_equal(built, shared, &equal, NULL) != PETAL_OK || (is_canonical && !equal);
     petal_filter_free(built);
     petal_builder_free(builder);
   }
@@ -108,7 +108,7 @@ int main(void) {
     petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = capacity};
     petal_filter *filter = check_filled(&spec, 0, KEYS);
     can = check_kind_info(kind).capabilities;
-    is_canonical = check_kind_info(kind).is_canonical;
+    is_canonical = check_has(kind, PETAL_IS_CANONICAL);
     shared = filter;
     together();
 

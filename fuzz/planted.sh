@@ -1,6 +1,6 @@
 #!/bin/sh
-# planted.sh build | run: does the decoder target find a bug? In a copy of the sources the check that a payload is as
-# long as its bits need is taken out; then one of the committed inputs must make the target fail.
+# planted.sh build | run, which run.sh calls: does the decoder target find a bug? In a copy of the sources the check
+# that a payload is as long as its bits need is taken out; then one of the committed inputs must make the target fail.
 set -eu
 cd "$(dirname "$0")"
 work=$CARGO_TARGET_DIR/fuzz
@@ -28,7 +28,8 @@ build)
     ;;
 run)
     log=$work/planted.log
-    if "$work/planted/decoder" -timeout=300 -artifact_prefix="$work/planted-" corpus/decoder/* >"$log" 2>&1; then
+    if "$work/planted/decoder" -timeout=300 -artifact_prefix="$work/planted-" \
+        "$work/corpus/decoder"/* >"$log" 2>&1; then
         echo "planted: FAILED, no committed input finds the bug"
         exit 1
     fi

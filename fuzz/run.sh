@@ -3,8 +3,10 @@
 # planted bug is found (planted.sh). This is what `make test` does.
 #
 # run.sh explore [SECONDS]: looks for what is not known yet, for so long (60) on each target, from a seed of the
-# clock's; even from one seed libFuzzer finds other inputs on other machines. What takes a new path is added to the
-# committed corpus, and so is what made a target fail, as found-*: commit both.
+# clock's; even from one seed libFuzzer finds other inputs on other machines. What takes a new path is added to
+# fuzz/corpus/TARGET.tar, and so is what made a target fail, as found-*: commit both.
+#
+# corpus.sh says what the committed corpus of a target is.
 #
 # Stable Rust and a C++ compiler are all it takes: the compiler's own coverage pass, and libFuzzer, which the crate
 # libfuzzer-sys compiles. `BINARY FILE` repeats one input.
@@ -44,7 +46,7 @@ run_target() {
 # Stops at the first input that fails.
 replay_target() {
     log=$work/$1.log
-    if "$work/bin/$1" -timeout=$hang -rss_limit_mb=4096 "corpus/$1"/* >"$log" 2>&1; then
+    if "$work/bin/$1" -timeout=$hang -rss_limit_mb=4096 "$work/corpus/$1"/* >"$log" 2>&1; then
         echo "$1: passed, $(grep -c '^Executed' "$log") committed inputs"
     else
         tail -n 60 "$log"
@@ -56,15 +58,19 @@ replay_target() {
 explore_target() {
     rm -rf "$work/new/$1"
     mkdir -p "$work/new/$1"
+    corpus=$work/corpus/$1
     status=0
-    run_target "$1" -max_total_time="$2" "$work/new/$1" "corpus/$1" || status=1
+    run_target "$1" -max_total_time="$2" "$work/new/$1" "$corpus" || status=1
     # Of what was found only the inputs that cover something new.
-    before=$(find "corpus/$1" -type f | wc -l)
-    "$work/bin/$1" -merge=1 -timeout=$hang -close_fd_mask=1 "corpus/$1" "$work/new/$1" >>"$work/$1.log" 2>&1 || status=1
+    ls "$corpus" >"$work/$1.before"
+    "$work/bin/$1" -merge=1 -timeout=$hang -close_fd_mask=1 "$corpus" "$work/new/$1" >>"$work/$1.log" 2>&1 || status=1
     for failing in "$work/found/$1"/found-*; do
-        [ ! -e "$failing" ] || cp "$failing" "corpus/$1/"
+        [ ! -e "$failing" ] || cp "$failing" "$corpus/"
     done
-    echo "$1: $(($(find "corpus/$1" -type f | wc -l) - before)) inputs added to fuzz/corpus/$1"
+    added=$(ls "$corpus" | comm -13 "$work/$1.before" -)
+    # shellcheck disable=SC2086 # Names without spaces.
+    [ -z "$added" ] || (here=$PWD && cd "$corpus" && "$here/corpus.sh" add "$1" $added)
+    echo "$1: $(echo "$added" | grep -c .) inputs added to fuzz/corpus/$1.tar"
     return $status
 }
 
@@ -84,7 +90,7 @@ replay | explore) ;;
     ;;
 esac
 
-targets=$(ls corpus)
+targets=$(cd targets && ls | sed -n 's/\.rs$//p')
 echo "fuzz: building (some minutes the first time)"
 # shellcheck disable=SC2086 # Names without spaces.
 ./build.sh "$work/bin" $targets
@@ -94,6 +100,7 @@ rm -rf "$work"/*.passed "$work/found"
 {
     for target in $targets; do
         mkdir -p "$work/found/$target"
+        ./corpus.sh unpack "$target" "$work/corpus/$target" >&2
         echo "./run.sh --$1 $target ${2:-60} && touch '$work/$target.passed'"
     done
     [ "$1" = explore ] || echo "./planted.sh run && touch '$work/planted.passed'"

@@ -1,38 +1,112 @@
 /*
- * Lookups and insertions of single keys that are compiled into the program that includes this, for filters whose
- * layout has a name: the kinds blocked and split_block.
+ * petal_inline.h: lookups and insertions of single keys that the compiler puts into the program which includes this
+ * header. They are for filters whose layout has a name: the kinds `blocked` and `split_block`.
  *
- *     petal_view view = {.struct_size = sizeof(petal_view)};
+ *     petal_view view = PETAL_VIEW_INIT;
  *     if (petal_filter_view(filter, &view, NULL) != PETAL_OK) return 1;
  *     for (size_t i = 0; i < count; i++) hits += petal_view_contains_u64(&view, keys[i]);
  *
- * They do what `petal_filter_contains_u64()` and its like do, to the same bits. The section VIEWS of petal.h says what
- * ends a view, which threads may use it, and that keys which are inserted through it are not counted. A batch
- * (`petal_filter_contains_batch()`) is faster still where many keys come at once, most of all out of cache. A loop
- * that cannot use one but knows its keys some rounds before may fetch memory ahead with `petal_view_prefetch_u64()`.
+ * These functions do what `petal_filter_contains_u64()` and its like do, to the same bits. If many keys come at once,
+ * a batch (`petal_filter_contains_batch()`) is faster still, most of all for filters larger than the cache. A loop
+ * that cannot use a batch but knows its keys some rounds before may fetch memory ahead with
+ * `petal_view_prefetch_u64()`.
  *
- * Lookups say true of every key where something is wrong: the view is NULL or was never filled in, its layout is not
- * one that this header knows, or a uint64_t key comes to a filter with another hash function than XXH3. Hash such keys
- * with `petal_filter_hash_u64()` or `petal_filter_hash()` and use the functions for hashes, which take any filter's.
- * Insertions return a status.
+ * If something is wrong, lookups say true of every key: the view is NULL or nobody filled it in, or this header does
+ * not know the view's layout. A uint64_t key may also come to a filter whose hash function is not XXH3. Hash such keys
+ * with `petal_filter_hash_u64()` or `petal_filter_hash()` and use the functions for hashes, which take the hashes of
+ * any filter. Insertions return a status.
  *
- * What the including file is compiled for decides: AVX-512 (F, BW, DQ and VL), AVX2, SSE2, which every x86-64 processor
- * has, NEON, which every aarch64 processor has, or plain code that is C99 and C++17. All do the same. The library
- * itself always uses the best that the processor has, so where a file is compiled for much less than that, a call may
- * be as fast. To have it fast in a loop, pass the address of a copy of the view that is a local variable, so that the
- * compiler sees that nothing changes it.
+ * The processor for which you compile the including file decides on the code. On x86-64 that is AVX-512 (F, BW, DQ and
+ * VL), AVX2, or SSE2, which every such processor has. On aarch64 it is NEON, which every such processor has. Elsewhere
+ * it is plain code that is C99 and C++17. All do the same. The library itself always uses the best that the processor
+ * has. If you compile a file for much less than that, a call into the library may be as fast.
  *
- * Define PETAL_INLINE_PORTABLE before the inclusion to have the plain code without extensions of any compiler. Its
- * loads are volatile instead of atomic, which is no difference to processors, but one to ThreadSanitizer.
+ * For a fast loop, copy the view into a local variable and pass the address of that copy, so that the compiler sees
+ * that nothing changes the view.
  *
- * In C++ these functions belong to the file that includes them: where an inline function of yours calls them, compile
- * all files that have it for the same processor. Since 0.1.
+ * Define PETAL_INLINE_PORTABLE before you include this header to get the plain code without extensions of any
+ * compiler. That code loads with volatile instead of atomic loads. Processors see no difference, but ThreadSanitizer
+ * does.
+ *
+ * In C++ these functions belong to the file that includes them. If an inline function of yours calls them, compile all
+ * files that contain your function for the same processor.
+ *
+ * A view says where a filter's payload lies and how the payload is laid out. A view is a plain struct: copy it at will
+ * and never free it. A view points into its filter:
+ *
+ * - Only `petal_filter_fold()` and `petal_filter_free()` of the view's handle end a view.
+ * - A lookup in a view is like a call that takes the const handle. Many threads may look up at once, also while others
+ *   insert with `petal_filter_insert_shared()`. No thread may look up while a call runs that takes a handle which is
+ *   not const.
+ * - An insertion into a view is like a call that takes a handle which is not const: nobody else may use the filter
+ *   meanwhile. `petal_filter_sync()` ends the permission to insert, wherever the filter lies: take a new writable view
+ *   after a sync. Lookups may go on.
+ * - Insertions through a view do not count keys. `petal_filter_add_offered()` adds the count later.
  */
 
 #ifndef PETAL_INLINE_H
 #define PETAL_INLINE_H
 
 #include <petal.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The layout of a payload: one of `PETAL_LAYOUT_*`. */
+typedef uint32_t petal_layout;
+
+/** Blocks of 256 bits, a bit in each of eight lanes: filters of the kind `PETAL_KIND_SPLIT_BLOCK`. */
+#define PETAL_LAYOUT_SPLIT_BLOCK 1
+/** Blocks of 512 bits, a bit in each of some of sixteen lanes: filters of the kind `PETAL_KIND_BLOCKED`. */
+#define PETAL_LAYOUT_BLOCKED 2
+
+/**
+ * A filter's payload and how to find keys in it; `docs/format.md` specifies the layouts. A view of all zeros, which
+ * nobody filled in, says true of every key.
+ */
+typedef struct petal_view {
+  /** sizeof(petal_view), or 0 for its size in the first release. */
+  size_t struct_size;
+  /** One of `PETAL_LAYOUT_*`. */
+  petal_layout layout;
+  /** How many bits a key sets. */
+  uint32_t hashes;
+  /** The hash function of the keys. The inline functions can hash uint64_t keys if it is `PETAL_HASH_XXH3`. */
+  petal_hash_function hash;
+  /** How many `masks` there are. */
+  uint32_t mask_count;
+  /** The number that XXH3 mixes with uint64_t keys, which comes from the seed; otherwise 0. */
+  uint64_t hash_flip;
+  /** How many blocks there are, at least 1. */
+  uint64_t blocks;
+  /** The blocks, one after the other, aligned to 8 bytes. */
+  const uint64_t *words;
+  /** The same address as `words`, for writing, if the view allows insertions; otherwise NULL. */
+  uint64_t *writable_words;
+  /** The sets of lanes, one of which each key uses, for `PETAL_LAYOUT_BLOCKED`; otherwise NULL. Static. */
+  const uint16_t *masks;
+} petal_view;
+/** A `petal_view` of this header's size, all else 0. */
+#define PETAL_VIEW_INIT PETAL_INIT(petal_view)
+
+/**
+ * Fills in a view for lookups, in constant time. Returns `PETAL_ERR_UNSUPPORTED` if the layout of the filter's kind
+ * has no name.
+ */
+petal_status petal_filter_view(const petal_filter *filter, petal_view *view, petal_error *error);
+
+/**
+ * Fills in a view for lookups and insertions. The function first marks an image in place dirty, on its disk too.
+ * Nobody will say which regions the insertions change. So all regions count as changed, and this call and the next
+ * sync read the whole payload. Returns `PETAL_ERR_CORRUPT` if the image does not match its checksums. Returns
+ * `PETAL_ERR_UNSUPPORTED_BY_HANDLE` if the handle is open for reading, or for shared insertion.
+ */
+petal_status petal_filter_view_writable(petal_filter *filter, petal_view *view, petal_error *error);
+
+#ifdef __cplusplus
+}
+#endif
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "Petal's filters are little-endian; machines of the other byte order are not supported yet"
@@ -65,7 +139,7 @@
 #define PETAL_INLINE_CAST(type, value) ((type)(value))
 #define PETAL_INLINE_POINTER(type, value) ((type)(value))
 #endif
-/* What is nearly always so. */
+/* Tells the compiler that a condition nearly always holds. */
 #if defined(__GNUC__) && !defined(PETAL_INLINE_PORTABLE)
 #define PETAL_INLINE_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #else
@@ -107,9 +181,10 @@ static inline uint64_t petal_inline_xxh3(uint64_t flip, uint64_t key) {
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
-/* Other threads may be setting bits in what is read here. Each aligned 8 bytes are read at once, and the compiler is
- * told that they may change: a relaxed atomic load, or a vector load in assembly, since neither language has an atomic
- * one of vectors. Without extensions it is a volatile load, of which compilers make one instruction if they can. */
+/* Other threads may set bits in the words that these functions read. A load reads each aligned 8 bytes at once, and
+ * tells the compiler that the bytes may change. It is a relaxed atomic load, or a vector load in assembly, because
+ * neither language has atomic loads of vectors. Without extensions it is a volatile load, from which compilers make one
+ * instruction if they can. */
 static inline uint64_t petal_inline_load(const uint64_t *word) {
 #if defined(__GNUC__) && !defined(PETAL_INLINE_PORTABLE)
   return __atomic_load_n(word, __ATOMIC_RELAXED);
@@ -118,7 +193,7 @@ static inline uint64_t petal_inline_load(const uint64_t *word) {
 #endif
 }
 
-/* Readers in other processes see whole words, too. */
+/* Readers in other processes see whole words too. */
 static inline void petal_inline_store(uint64_t *word, uint64_t value) {
 #if defined(__GNUC__) && !defined(PETAL_INLINE_PORTABLE)
   __atomic_store_n(word, value, __ATOMIC_RELAXED);
@@ -162,7 +237,7 @@ static inline uint32x4_t petal_inline_load_quarter(const uint64_t *words) {
   return quarter;
 }
 
-/* Sets bits in two words; those of them that were not set before. */
+/* Sets bits in two words, and returns those bits that were not set before. */
 static inline uint32x4_t petal_inline_set_quarter(uint64_t *words, uint32x4_t bits) {
   uint32x4_t old = petal_inline_load_quarter(words);
   vst1q_u64(words, vreinterpretq_u64_u32(vorrq_u32(old, bits)));
@@ -171,8 +246,8 @@ static inline uint32x4_t petal_inline_set_quarter(uint64_t *words, uint32x4_t bi
 #endif
 
 #ifdef PETAL_INLINE_SSE2
-/* 2 to the power of each of four numbers below 32, which come as the exponents of floats without their bias. What is
- * too large for an integer, 2^31, becomes its lowest one: the same bit. */
+/* 2 to the power of each of four numbers below 32, which come as the exponents of floats without their bias. 2^31 is
+ * too large for an integer and becomes the lowest integer, which is the same bit. */
 static inline __m128i petal_inline_powers(__m128i exponents) {
   return _mm_cvttps_epi32(_mm_castsi128_ps(_mm_add_epi32(exponents, _mm_set1_epi32(127 << 23))));
 }
@@ -189,7 +264,7 @@ static inline uint32x4_t petal_inline_shift(uint32x4_t ones, uint32x4_t numbers)
 }
 #endif
 
-/* Sets bits in `count` words; whether one of them was not set before. */
+/* Sets bits in `count` words, and returns whether one of the bits was not set before. */
 static inline bool petal_inline_set(uint64_t *words, const uint64_t *bits, int count) {
   uint64_t missing = 0;
   for (int i = 0; i < count; i++) {
@@ -242,7 +317,7 @@ static inline void petal_inline_split_block_bits(uint64_t hash, uint64_t *bits) 
 }
 #endif
 
-/* Whether a hash may have been inserted. The view is one of PETAL_LAYOUT_SPLIT_BLOCK. Since 0.1. */
+/* Whether a hash may have been inserted. The view is one of PETAL_LAYOUT_SPLIT_BLOCK. */
 static inline bool petal_view_split_block_contains_hash(const petal_view *view, uint64_t hash) {
   const uint64_t *block = view->words + petal_inline_split_block_start(view, hash);
 #if defined(PETAL_INLINE_AVX512) || defined(PETAL_INLINE_AVX2)
@@ -264,8 +339,7 @@ static inline bool petal_view_split_block_contains_hash(const petal_view *view, 
 #endif
 }
 
-/* Inserts a hash; true if it certainly was not there. The view is a writable one of PETAL_LAYOUT_SPLIT_BLOCK.
- * Since 0.1. */
+/* Inserts a hash; true if it certainly was not there. The view is a writable one of PETAL_LAYOUT_SPLIT_BLOCK. */
 static inline bool petal_view_split_block_insert_hash(const petal_view *view, uint64_t hash) {
   uint64_t *block = view->writable_words + petal_inline_split_block_start(view, hash);
 #if defined(PETAL_INLINE_AVX512) || defined(PETAL_INLINE_AVX2)
@@ -299,13 +373,13 @@ static inline size_t petal_inline_blocked_start(const petal_view *view, uint64_t
   return PETAL_INLINE_CAST(size_t, petal_inline_reduce(hash, view->blocks)) * 8;
 }
 
-/* The lanes of a hash, as a mask: the high bits of its lower half choose it. */
+/* The lanes of a hash, as a mask, which the high bits of the hash's lower half choose. */
 static inline uint32_t petal_inline_blocked_lanes(const petal_view *view, uint64_t hash) {
   return view->masks[(hash & 0xffffffffu) * view->mask_count >> 32];
 }
 
-/* The bits of a hash in all lanes: bits 27 to 31 of the products of its lower half number those of the even lanes, bits
- * 32 to 36 those of the odd ones. In plain code they are 0 in lanes that are not among `lanes`. */
+/* The bits of a hash in all lanes. The products of the hash's lower half number them: bits 27 to 31 for the even lanes,
+ * bits 32 to 36 for the odd ones. In plain code the bits are 0 in lanes that are not among `lanes`. */
 #ifdef PETAL_INLINE_AVX512
 static inline __m512i petal_inline_blocked_bits(uint64_t hash) {
   static const uint64_t salts[8] = {PETAL_INLINE_SALTS};
@@ -373,7 +447,7 @@ static inline void petal_inline_blocked_bits(uint64_t hash, uint32_t lanes, uint
 }
 #endif
 
-/* Whether a hash may have been inserted. The view is one of PETAL_LAYOUT_BLOCKED. Since 0.1. */
+/* Whether a hash may have been inserted. The view is one of PETAL_LAYOUT_BLOCKED. */
 static inline bool petal_view_blocked_contains_hash(const petal_view *view, uint64_t hash) {
   const uint64_t *block = view->words + petal_inline_blocked_start(view, hash);
   uint32_t lanes = petal_inline_blocked_lanes(view, hash);
@@ -415,7 +489,7 @@ static inline bool petal_view_blocked_contains_hash(const petal_view *view, uint
 #endif
 }
 
-/* Inserts a hash; true if it certainly was not there. The view is a writable one of PETAL_LAYOUT_BLOCKED. Since 0.1. */
+/* Inserts a hash; true if it certainly was not there. The view is a writable one of PETAL_LAYOUT_BLOCKED. */
 static inline bool petal_view_blocked_insert_hash(const petal_view *view, uint64_t hash) {
   uint64_t *block = view->writable_words + petal_inline_blocked_start(view, hash);
   uint32_t lanes = petal_inline_blocked_lanes(view, hash);
@@ -459,12 +533,12 @@ static inline bool petal_view_blocked_insert_hash(const petal_view *view, uint64
 
 /* ---- Any layout -------------------------------------------------------------------------------------------------- */
 
-/* The hash of a uint64_t key, for a view whose `hash` is PETAL_HASH_XXH3. Since 0.1. */
+/* The hash of a uint64_t key, for a view whose `hash` is PETAL_HASH_XXH3. */
 static inline uint64_t petal_view_hash_u64(const petal_view *view, uint64_t key) {
   return petal_inline_xxh3(view->hash_flip, key);
 }
 
-/* Whether a hash may have been inserted; false is certain. True where something is wrong. Since 0.1. */
+/* Whether a hash may have been inserted; false is certain. Returns true if something is wrong. */
 static inline bool petal_view_contains_hash(const petal_view *view, uint64_t hash) {
   if (view == NULL) return true;
   if (PETAL_INLINE_LIKELY(view->layout == PETAL_LAYOUT_BLOCKED)) return petal_view_blocked_contains_hash(view, hash);
@@ -472,7 +546,7 @@ static inline bool petal_view_contains_hash(const petal_view *view, uint64_t has
   return true;
 }
 
-/* Whether a uint64_t key may have been inserted. True where the filter's hash function is not XXH3. Since 0.1. */
+/* Whether a uint64_t key may have been inserted. Returns true if the filter's hash function is not XXH3. */
 static inline bool petal_view_contains_u64(const petal_view *view, uint64_t key) {
   if (PETAL_INLINE_LIKELY(view != NULL && view->hash == PETAL_HASH_XXH3)) {
     return petal_view_contains_hash(view, petal_view_hash_u64(view, key));
@@ -480,8 +554,8 @@ static inline bool petal_view_contains_u64(const petal_view *view, uint64_t key)
   return true;
 }
 
-/* Asks for the memory of a hash that is to be looked up, or inserted, soon: in a filter that is larger than the
- * cache, 16 keys ahead make a loop about twice as fast. Since 0.1. */
+/* Fetches the memory of a hash that you will soon look up or insert. In a filter that is larger than the cache, a loop
+ * that fetches 16 keys ahead is about twice as fast. */
 static inline void petal_view_prefetch_hash(const petal_view *view, uint64_t hash) {
 #if defined(__GNUC__) && !defined(PETAL_INLINE_PORTABLE)
   if (view == NULL) return;
@@ -497,17 +571,18 @@ static inline void petal_view_prefetch_hash(const petal_view *view, uint64_t has
 #endif
 }
 
-/* Asks for the memory of a uint64_t key that is to be looked up, or inserted, soon. Since 0.1. */
+/* Fetches the memory of a uint64_t key that you will soon look up or insert. */
 static inline void petal_view_prefetch_u64(const petal_view *view, uint64_t key) {
   if (view != NULL) petal_view_prefetch_hash(view, petal_view_hash_u64(view, key));
 }
 
-/* Inserts a hash. `is_new`, nullable, becomes true if it certainly was not there. PETAL_ERR_UNSUPPORTED if the view is
- * not from petal_filter_view_writable(), or its layout not one that this header knows. Since 0.1. */
+/* Inserts a hash. `is_new`, nullable, becomes true if the hash certainly was not there. Returns
+ * PETAL_ERR_UNSUPPORTED_BY_HANDLE if the view is not from petal_filter_view_writable(), and PETAL_ERR_UNSUPPORTED if
+ * this header does not know the view's layout. */
 static inline petal_status petal_view_insert_hash(const petal_view *view, uint64_t hash, bool *is_new) {
   bool fresh;
   if (view == NULL) return PETAL_ERR_NULL;
-  if (view->writable_words == NULL) return PETAL_ERR_UNSUPPORTED;
+  if (view->writable_words == NULL) return PETAL_ERR_UNSUPPORTED_BY_HANDLE;
   if (PETAL_INLINE_LIKELY(view->layout == PETAL_LAYOUT_BLOCKED)) {
     fresh = petal_view_blocked_insert_hash(view, hash);
   } else if (view->layout == PETAL_LAYOUT_SPLIT_BLOCK) {
@@ -519,8 +594,8 @@ static inline petal_status petal_view_insert_hash(const petal_view *view, uint64
   return PETAL_OK;
 }
 
-/* Inserts a uint64_t key. `is_new`, nullable, becomes true if it certainly was not there. PETAL_ERR_UNSUPPORTED as for
- * petal_view_insert_hash(), and where the filter's hash function is not XXH3. Since 0.1. */
+/* Inserts a uint64_t key. `is_new`, nullable, becomes true if the key certainly was not there. Returns the errors of
+ * petal_view_insert_hash(), and PETAL_ERR_UNSUPPORTED if the filter's hash function is not XXH3. */
 static inline petal_status petal_view_insert_u64(const petal_view *view, uint64_t key, bool *is_new) {
   if (view == NULL) return PETAL_ERR_NULL;
   if (view->hash != PETAL_HASH_XXH3) return PETAL_ERR_UNSUPPORTED;
@@ -532,4 +607,4 @@ static inline petal_status petal_view_insert_u64(const petal_view *view, uint64_
 #undef PETAL_INLINE_LIKELY
 #undef PETAL_INLINE_POINTER
 
-#endif
+#endif  /* PETAL_INLINE_H */

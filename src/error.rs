@@ -71,11 +71,15 @@ pub enum Status {
     /// There is no room for another key, or for one that was removed where that is for good. Nothing is lost: what was
     /// inserted is found.
     Full = -31,
+    /// This handle may not do what its kind can: its image is open for reading, to be shared, or in place.
+    UnsupportedByHandle = -32,
+    /// This build of the library leaves it out.
+    UnsupportedByBuild = -33,
 }
 
 impl Status {
     /// Every status, in the order of its number.
-    pub const ALL: [Status; 31] = [
+    pub const ALL: [Status; 33] = [
         Status::Internal,
         Status::NullPointer,
         Status::StructSize,
@@ -107,6 +111,8 @@ impl Status {
         Status::Cancelled,
         Status::Callback,
         Status::Full,
+        Status::UnsupportedByHandle,
+        Status::UnsupportedByBuild,
     ];
 
     /// One sentence, without a full stop, that explains the status.
@@ -129,7 +135,7 @@ impl Status {
             Status::Offsets => c"key offsets decrease or pass the end of the key buffer",
             Status::BufferTooSmall => c"the buffer is too small",
             Status::Misaligned => c"a buffer or file offset is not a multiple of 8 bytes",
-            Status::Unsupported => c"this kind or this handle cannot do that",
+            Status::Unsupported => c"the kind, or the format, cannot do that",
             Status::Incompatible => c"the filters differ in kind, layout, geometry, hash function, seed or key",
             Status::ExternalHash => c"the filter takes hashes only",
             Status::KeyMissing => c"the filter is keyed and its secret key was not given",
@@ -150,6 +156,8 @@ impl Status {
             Status::Cancelled => c"the cancel callback asked to stop",
             Status::Callback => c"the write callback reported a failure",
             Status::Full => c"there is no room for another key",
+            Status::UnsupportedByHandle => c"the kind can do that, but this handle may not",
+            Status::UnsupportedByBuild => c"this build of the library leaves that out",
         }
     }
 }
@@ -177,7 +185,7 @@ pub struct Error {
 
 const _: () = assert!(size_of::<Error>() <= 16 && size_of::<Result<()>>() <= 16 && size_of::<Result<bool>>() <= 16);
 
-/// What fallible calls return.
+/// The result of a call that can fail.
 pub type Result<T> = core::result::Result<T, Error>;
 
 /// Text of at most [`MESSAGE_LENGTH`] bytes.

@@ -1,7 +1,8 @@
 #!/bin/sh
-# mutants.sh [SHARD/SHARDS] [FILE...]: changes the core's code, one small change at a time, and looks whether the tests
-# notice. Without files it takes all of src/. A shard is a part of the mutants, such as 0/64; the parts together are
-# all.
+# mutants.sh [SHARD/SHARDS] [--since COMMIT] [FILE...]: changes the core's code, one small change at a time, and looks
+# whether the tests notice. Without files it takes all of src/; with --since it takes those that came after a commit, so
+# that `mutants.sh 0/16 --since COMMIT` is a sixteenth of what new kinds have. A shard is a part of the mutants, such as
+# 0/64; the parts together are all.
 #
 # First each change meets the quick tests of the core; those that survive meet all of its tests, the slow ones included.
 # What survives both is compared with tests/mutants-allowed.txt, which says of each known survivor why it cannot matter.
@@ -20,6 +21,16 @@ case ${1-} in
     ;;
 esac
 files=
+if [ "${1-}" = --since ]; then
+    came=$(git diff --name-only --diff-filter=A "$2" -- 'src/*.rs')
+    [ -n "$came" ] || {
+        echo "mutants: no file of src/ came after $2"
+        exit 0
+    }
+    shift 2
+    # shellcheck disable=SC2086 # Names without spaces.
+    set -- $came "$@"
+fi
 for file in "$@"; do files="$files -f $file"; done
 work=${CARGO_TARGET_DIR:-target}/mutants
 rm -rf "$work"

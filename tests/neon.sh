@@ -1,7 +1,7 @@
 #!/bin/sh
 # neon.sh [CARGO_TARGET]: the tests of kernels, hashing, golden images and shared insertion, and of petal_inline.h, as
-# aarch64 programs in qemu-user: what the kernels in files called neon.rs and the inlined probes do on the processors that
-# they are for.
+# aarch64 programs in qemu-user: what the kernels in files called neon.rs and the inlined probes do on the processors
+# that they are for.
 #
 # Needs g++-aarch64-linux-gnu, qemu-user and Rust's standard library for aarch64 (`make test` installs the packages
 # where it may, and rustup gets the library). Where one of them cannot be had, it says so and does nothing.

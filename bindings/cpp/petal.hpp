@@ -20,7 +20,9 @@
  * it ends the program, as it does for the container itself.
  *
  * Keys. `contains(key)`, `insert(key)` and `add(key)` take
- *   - what converts to `std::string_view`: its characters, without the NUL after them;
+ *   - what converts to `std::string_view`: its characters, without the NUL after them. Of an array of `char`, such as a
+ *     literal, these are all up to the first NUL, or all that there are. A null `const char *` is no key: lookups say
+ *     true, and all else fails with `status::null`;
  *   - a contiguous range of bytes (`std::span<const std::byte>`, `std::vector<unsigned char>`, an array ...), or a
  *     pointer and a size: these bytes;
  *   - an integer of up to 64 bits: extended to 64, signed ones by their sign. So `5`, `short{5}` and `5ull` are one
@@ -34,7 +36,8 @@
  *         }
  *
  *     What it returns may be a temporary. Where it returns a `petal::hash64`, the hash is yours; the filter's spec then
- *     says `hash_function(PETAL_HASH_EXTERNAL)`. If it can throw, so can the functions that call it.
+ *     says `hash_function(PETAL_HASH_EXTERNAL)`. If it can throw, so can the functions that call it; of a batch all
+ *     is told then that is told of a failure: how many keys were taken, and answers that are true.
  *
  * Batches. `contains_batch(keys)`, `insert_batch(keys)` and `add_batch(keys)` take any range of keys, of all the types
  * above, that can be gone through twice: `std::vector<int>`, `std::set<std::string>`, a C++20 view ...; and
@@ -61,6 +64,7 @@
 #include "petal/compact.hpp"
 #include "petal/builders.hpp"
 #include "petal/maps.hpp"
+#include "petal/sketches.hpp"
 #include "petal/policies.hpp"
 #include "petal/kinds.hpp"
 #include "petal/formats.hpp"

@@ -63,12 +63,12 @@ class view {
     return detail::done(made, code, std::move(error));
   }
 #if PETAL_HPP_EXCEPTIONS
-  /// The same; throws `petal::error`.
+  /// A view as `try_make()` makes one. Throws `petal::error`.
   explicit view(const filter &of) : view(try_make(of).value()) {}
   explicit view(const filter &&) = delete;
 #endif
 
-  /// Whether it is a view of a filter.
+  /// Whether this is a view of a filter.
   explicit operator bool() const noexcept { return view_.layout != 0; }
   /// The struct of the C API, for its functions.
   const petal_view &get() const noexcept { return view_; }
@@ -144,7 +144,7 @@ class writable_view : public view {
   result<bool> try_insert(const void *key, std::size_t length) noexcept { return try_insert(bytes(key, length)); }
 
 #if PETAL_HPP_EXCEPTIONS
-  // The same, which throw `petal::error`.
+  // The same calls, which throw `petal::error`.
 
   explicit writable_view(filter &of) : writable_view(try_make(of).value()) {}
 

@@ -44,38 +44,20 @@ import "C"
 
 import (
 	"runtime"
-	"runtime/cgo"
-	"unsafe"
-
-	"github.com/petal-filter/petal/bindings/go/internal/race"
 )
 
 // Builder collects keys, 8 bytes each, and then makes a filter sized for exactly the distinct keys that came. All kinds
 // can be built; those that cannot insert are made in no other way. Its methods need the builder to themselves, but for
 // [Builder.Offered].
 type Builder struct {
-	owner *builderOwner
-}
-
-// builderOwner frees the library's builder at most once.
-type builderOwner struct {
-	handle   *C.petal_builder
-	progress *progress
-	context  cgo.Handle
-	cleanup  runtime.Cleanup
-}
-
-// progress is what the library calls back. It does not refer to the builder, which could not be forgotten otherwise.
-type progress struct {
-	report   func(done, total uint64) bool
-	panicked any
+	owner *making[*C.petal_builder]
 }
 
 // BuilderOptions say how a builder works. A nil *BuilderOptions is the zero value.
 type BuilderOptions struct {
 	// MemoryLimit is the most memory in bytes that keys take before they go to a temporary file; 0 is no limit,
 	// otherwise at least 1 MiB. Kinds that are built from all of their keys are solved in memory even if the limit is
-	// lower: filters take 28 MB of two million keys and 118 MB at most, maps 45 MB and 202 MB.
+	// lower. Filters take 28 MB for two million keys and 118 MB at most; maps take 45 MB and 202 MB.
 	MemoryLimit uint64
 	// TemporaryDirectory is the folder of that file, which has no name and goes with the builder.
 	TemporaryDirectory string
@@ -83,89 +65,55 @@ type BuilderOptions struct {
 	// made is the same.
 	Threads uint
 	// Progress, if not nil, is called while the filter or map is made, at least once for every 2^21 keys that are worked
-	// on, with the units of work done and the units in all, which are no count of keys. The latter is the same number at
-	// all calls, the former never falls and comes to it at the last call. False cancels, at any call: the keys stay. It
-	// must not use the builder, nor end its goroutine.
+	// on. It gets the units of work done and the units in all; a unit is a key in one phase. The latter is the same
+	// number at all calls, the former never falls and comes to it at the last call. False cancels, at any call: the keys
+	// stay. It must not use the builder, nor end its goroutine.
 	Progress func(done, total uint64) bool
 }
 
 // NewBuilder makes a builder of the filter that a spec describes. A spec with neither capacity nor bits gets the
 // capacity of the distinct keys that come.
 func NewBuilder(spec Spec, options *BuilderOptions) (*Builder, error) {
-	const op = "petal.NewBuilder"
-	if options == nil {
-		options = &BuilderOptions{}
-	}
-	raw, err := spec.raw()
+	owner, err := newMaking("petal.NewBuilder", spec, options,
+		func(handle *C.petal_builder) { C.petal_builder_free(handle) },
+		func(spec *C.petal_spec, limit C.uint64_t, folder *C.char, threads C.size_t, context C.uintptr_t,
+			handle **C.petal_builder, failure *C.petal_error,
+		) {
+			C.petal_go_builder_new(spec, limit, folder, threads, context, handle, failure)
+		})
 	if err != nil {
 		return nil, err
 	}
-	if err := withoutNUL(op, "the temporary directory", options.TemporaryDirectory); err != nil {
-		return nil, err
-	}
-	var directory *C.char
-	if options.TemporaryDirectory != "" {
-		directory = cString(options.TemporaryDirectory)
-	}
-	owner := &builderOwner{}
-	if options.Progress != nil {
-		owner.progress = &progress{report: options.Progress}
-		owner.context = cgo.NewHandle(owner.progress)
-	}
-	failure := newFailure()
-	C.petal_go_builder_new(&raw, C.uint64_t(options.MemoryLimit), directory, C.size_t(options.Threads),
-		C.uintptr_t(owner.context), &owner.handle, &failure.raw)
-	if err := failure.err(op); err != nil {
-		if owner.context != 0 {
-			owner.context.Delete()
-		}
-		return nil, err
-	}
-	owner.cleanup = runtime.AddCleanup(owner, freeBuilder, builderParts{owner.handle, owner.context})
 	return &Builder{owner}, nil
 }
 
-type builderParts struct {
-	handle  *C.petal_builder
-	context cgo.Handle
-}
-
-func freeBuilder(parts builderParts) {
-	C.petal_builder_free(parts.handle)
-	if parts.context != 0 {
-		parts.context.Delete()
-	}
-}
-
-// toRead is the library's builder, for a method that only reads; NULL, which the library refuses, if the builder is
-// closed. The caller keeps b alive until its call is over.
+// toRead is the library's builder, as [held.toRead] gives it out.
 func (b *Builder) toRead() *C.petal_builder {
 	if b == nil || b.owner == nil {
 		return nil
 	}
-	return b.owner.handle
+	return b.owner.toRead()
 }
 
-// toChange is [Builder.toRead] for a method that needs the builder to itself: the race detector reports it beside any
-// other. Nothing that synchronizes goroutines by itself, such as a pool, comes before it.
+// toChange is the library's builder, as [held.toChange] gives it out.
 func (b *Builder) toChange() *C.petal_builder {
-	handle := b.toRead()
-	if handle != nil {
-		race.Write(unsafe.Pointer(&b.owner.handle))
+	if b == nil || b.owner == nil {
+		return nil
 	}
-	return handle
+	return b.owner.toChange()
+}
+
+func (b *Builder) rethrow() {
+	if b != nil && b.owner != nil {
+		b.owner.rethrow()
+	}
 }
 
 // Close frees the builder and its keys. The error is always nil. Closing twice is allowed.
 func (b *Builder) Close() error {
-	handle := b.toChange()
-	if handle == nil {
-		return nil
+	if b != nil && b.owner != nil {
+		b.owner.close()
 	}
-	b.owner.cleanup.Stop()
-	b.owner.handle = nil
-	freeBuilder(builderParts{handle, b.owner.context})
-	runtime.KeepAlive(b)
 	return nil
 }
 
@@ -173,28 +121,28 @@ func (b *Builder) Close() error {
 func (b *Builder) Add(key []byte) error {
 	status := C.petal_go_builder_add(b.toChange(), bytesOf(key), C.size_t(len(key)))
 	runtime.KeepAlive(b)
-	return statusError("petal.Builder.Add", status)
+	return explained("petal.Builder.Add", status, b, addNone, StringKeys(nil))
 }
 
 // AddString is [Builder.Add] of a string's bytes.
 func (b *Builder) AddString(key string) error {
 	status := C.petal_go_builder_add(b.toChange(), textOf(key), C.size_t(len(key)))
 	runtime.KeepAlive(b)
-	return statusError("petal.Builder.AddString", status)
+	return explained("petal.Builder.AddString", status, b, addNone, StringKeys(nil))
 }
 
 // AddUint64 is [Builder.Add] of a number, which is the same key as its eight little-endian bytes.
 func (b *Builder) AddUint64(key uint64) error {
 	status := C.petal_builder_add_u64(b.toChange(), C.uint64_t(key))
 	runtime.KeepAlive(b)
-	return statusError("petal.Builder.AddUint64", status)
+	return explained("petal.Builder.AddUint64", status, b, addNone, Uint64Keys(nil))
 }
 
 // AddHash is [Builder.Add] of a key by its hash.
 func (b *Builder) AddHash(hash uint64) error {
 	status := C.petal_builder_add_hash(b.toChange(), C.uint64_t(hash))
 	runtime.KeepAlive(b)
-	return statusError("petal.Builder.AddHash", status)
+	return explained("petal.Builder.AddHash", status, b, addNone, HashKeys(nil))
 }
 
 // AddBatch adds many keys in order. answers may be nil; it only says how many were added, the first answers.Done, and
@@ -209,28 +157,28 @@ func (b *Builder) AddBatch(keys Keys, answers *Answers) error {
 func (b *Builder) AddTimes(key []byte, times uint64) error {
 	status := C.petal_go_builder_add_times(b.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(times))
 	runtime.KeepAlive(b)
-	return statusError("petal.Builder.AddTimes", status)
+	return explained("petal.Builder.AddTimes", status, b, addTimesNone, StringKeys(nil))
 }
 
 // AddTimesString is [Builder.AddTimes] of a string's bytes.
 func (b *Builder) AddTimesString(key string, times uint64) error {
 	status := C.petal_go_builder_add_times(b.toChange(), textOf(key), C.size_t(len(key)), C.uint64_t(times))
 	runtime.KeepAlive(b)
-	return statusError("petal.Builder.AddTimesString", status)
+	return explained("petal.Builder.AddTimesString", status, b, addTimesNone, StringKeys(nil))
 }
 
 // AddTimesUint64 is [Builder.AddTimes] of a number, which is the same key as its eight little-endian bytes.
 func (b *Builder) AddTimesUint64(key, times uint64) error {
 	status := C.petal_builder_add_times_u64(b.toChange(), C.uint64_t(key), C.uint64_t(times))
 	runtime.KeepAlive(b)
-	return statusError("petal.Builder.AddTimesUint64", status)
+	return explained("petal.Builder.AddTimesUint64", status, b, addTimesNone, Uint64Keys(nil))
 }
 
 // AddTimesHash is [Builder.AddTimes] of a key by its hash.
 func (b *Builder) AddTimesHash(hash, times uint64) error {
 	status := C.petal_builder_add_times_hash(b.toChange(), C.uint64_t(hash), C.uint64_t(times))
 	runtime.KeepAlive(b)
-	return statusError("petal.Builder.AddTimesHash", status)
+	return explained("petal.Builder.AddTimesHash", status, b, addTimesNone, HashKeys(nil))
 }
 
 // AddTimesBatch adds each key as often as the number in its place of times says, in order. answers may be nil; it only
@@ -255,46 +203,28 @@ func (b *Builder) AddTimesBatch(keys Keys, times []uint64, answers *Answers) err
 // Offered returns how many keys were added, duplicates included. Only reads the builder.
 func (b *Builder) Offered() (uint64, error) {
 	var count C.uint64_t
-	status := C.petal_builder_offered(b.toRead(), &count)
+	failure := newFailure()
+	C.petal_builder_offered(b.toRead(), &count, &failure.raw)
 	runtime.KeepAlive(b)
-	return uint64(count), statusError("petal.Builder.Offered", status)
+	return uint64(count), failure.err("petal.Builder.Offered")
 }
 
 // Finish makes the filter and empties the builder, which may be used again. On a failure, and when Progress cancels
 // ([ErrCancelled]), the keys stay.
 func (b *Builder) Finish() (*Filter, error) {
-	var handle *C.petal_filter
-	failure := newFailure()
-	C.petal_builder_finish(b.toChange(), &handle, &failure.raw)
-	runtime.KeepAlive(b)
-	b.rethrow()
-	if err := failure.err("petal.Builder.Finish"); err != nil {
-		return nil, err
-	}
-	return own(handle), nil
+	defer runtime.KeepAlive(b)
+	return filterOf(made("petal.Builder.Finish", freeFilter, func(handle **C.petal_filter, failure *C.petal_error) {
+		C.petal_builder_finish(b.toChange(), handle, failure)
+		b.rethrow()
+	}))
 }
 
 // Save makes the filter straight into a file, which replaces the one that is there atomically, and empties the builder.
 // On a failure the old file and the keys stay.
 func (b *Builder) Save(path string) error {
-	const op = "petal.Builder.Save"
-	if err := withoutNUL(op, "the path", path); err != nil {
-		return err
-	}
-	failure := newFailure()
-	C.petal_builder_save(b.toChange(), cString(path), &failure.raw)
-	runtime.KeepAlive(b)
-	b.rethrow()
-	return failure.err(op)
-}
-
-// rethrow lets a panic of Progress go on, now that the library is out of the way.
-func (b *Builder) rethrow() {
-	if b.toRead() == nil || b.owner.progress == nil {
-		return
-	}
-	if panicked := b.owner.progress.panicked; panicked != nil {
-		b.owner.progress.panicked = nil
-		panic(panicked)
-	}
+	defer runtime.KeepAlive(b)
+	return withPath("petal.Builder.Save", path, func(path *C.char, failure *C.petal_error) {
+		C.petal_builder_save(b.toChange(), path, failure)
+		b.rethrow()
+	})
 }

@@ -11,7 +11,9 @@ package petal
 import "C"
 
 import (
+	"fmt"
 	"runtime"
+	"slices"
 	"unsafe"
 )
 
@@ -36,7 +38,7 @@ func (o *CompactOptions) raw() C.petal_compact_options {
 	return raw
 }
 
-// AppendCompact appends the filter's compact form to a slice: its payload and a trailer of 8 or 16 bytes, for filters
+// AppendCompact appends the filter's compact form to a slice: its payload and a trailer of 8 to 24 bytes, for filters
 // that live inside another system's file. It has neither hash function nor seed nor key. Only reads the filter.
 func (f *Filter) AppendCompact(b []byte) ([]byte, error) {
 	const op = "petal.Filter.AppendCompact"
@@ -55,8 +57,8 @@ func (f *Filter) AppendCompact(b []byte) ([]byte, error) {
 	return b[:len(b)+len(place)], nil
 }
 
-// AppendCompact makes the filter, appends its compact form to a slice, and empties the builder, which may be used again.
-// On a failure the keys stay.
+// AppendCompact makes the filter, appends its compact form to a slice, and empties the builder, which may be used
+// again. On a failure the keys stay.
 func (b *Builder) AppendCompact(to []byte) ([]byte, error) {
 	const op = "petal.Builder.AppendCompact"
 	var size C.size_t
@@ -95,13 +97,9 @@ func grow(b []byte, size int) (grown, room []byte) {
 // LoadCompact copies a filter out of its compact form into memory of its own, and verifies all of it.
 func LoadCompact(form []byte, options *CompactOptions) (*Filter, error) {
 	raw := options.raw()
-	var handle *C.petal_filter
-	failure := newFailure()
-	C.petal_go_load_compact(nonNil(form), C.size_t(len(form)), &raw, &handle, &failure.raw)
-	if err := failure.err("petal.LoadCompact"); err != nil {
-		return nil, err
-	}
-	return own(handle), nil
+	return filterOf(made("petal.LoadCompact", freeFilter, func(handle **C.petal_filter, failure *C.petal_error) {
+		C.petal_go_load_compact(nonNil(form), C.size_t(len(form)), &raw, handle, failure)
+	}))
 }
 
 // CheckCompact compares all of a compact form with its checksum.
@@ -124,7 +122,8 @@ func CompactContainsHash(form []byte, hash uint64) bool {
 }
 
 // Filters are many filters that are asked for one key at once: while one answers, the memory of those that come is on
-// its way. The filters must not be closed or changed meanwhile.
+// its way. A filter may be closed, or read another image, between two questions, and not during one. While one of them
+// is closed, what is asked fails with [ErrClosed].
 type Filters struct {
 	filters []*Filter
 	handles []*C.petal_filter
@@ -132,36 +131,47 @@ type Filters struct {
 
 // NewFilters makes a list of filters.
 func NewFilters(filters ...*Filter) *Filters {
-	list := &Filters{filters: filters, handles: make([]*C.petal_filter, len(filters))}
-	for i, filter := range filters {
-		list.handles[i] = filter.toRead()
-	}
+	list := &Filters{filters: slices.Clone(filters)}
+	list.handles = list.now()
 	return list
+}
+
+// now are the library's filters as they are now.
+func (l *Filters) now() []*C.petal_filter {
+	handles := make([]*C.petal_filter, len(l.filters))
+	for i, filter := range l.filters {
+		handles[i] = filter.toRead()
+	}
+	return handles
 }
 
 // Contain asks all filters for a key: answers.Bools[i] is what [Filter.Contains] of filter i says. On a failure every
 // answer is true. Only reads the filters.
 func (l *Filters) Contain(key []byte, answers *Answers) error {
-	return l.ask("petal.Filters.Contain", answers, func(found *C.uint8_t, taken *C.petal_go_taken, err *C.petal_error) {
-		C.petal_go_filters_contain(unsafe.SliceData(l.handles), C.size_t(len(l.handles)), bytesOf(key),
-			C.size_t(len(key)), found, taken, err)
+	const op = "petal.Filters.Contain"
+	return l.ask(op, answers, func(filters **C.petal_filter, found *C.uint8_t, taken *C.petal_go_taken,
+		err *C.petal_error) {
+		C.petal_go_contains_across(filters, C.size_t(len(l.filters)), bytesOf(key), C.size_t(len(key)), found, taken, err)
 	})
 }
 
 // ContainHash is [Filters.Contain] of a key by its hash.
 func (l *Filters) ContainHash(hash uint64, answers *Answers) error {
 	const op = "petal.Filters.ContainHash"
-	return l.ask(op, answers, func(found *C.uint8_t, taken *C.petal_go_taken, err *C.petal_error) {
-		C.petal_go_filters_contain_hash(unsafe.SliceData(l.handles), C.size_t(len(l.handles)), C.uint64_t(hash), found,
-			taken, err)
+	return l.ask(op, answers, func(filters **C.petal_filter, found *C.uint8_t, taken *C.petal_go_taken,
+		err *C.petal_error) {
+		C.petal_go_contains_across_hash(filters, C.size_t(len(l.filters)), C.uint64_t(hash), found, taken, err)
 	})
 }
 
 func (l *Filters) ask(op string, answers *Answers,
-	call func(found *C.uint8_t, taken *C.petal_go_taken, err *C.petal_error),
+	call func(filters **C.petal_filter, found *C.uint8_t, taken *C.petal_go_taken, err *C.petal_error),
 ) error {
 	if answers == nil {
 		return &Error{Op: op, Status: ErrBufferTooSmall, Message: "answers = nil leaves no room for any answer"}
+	}
+	if l == nil {
+		l = &Filters{}
 	}
 	if answers.Bools != nil && len(answers.Bools) < len(l.filters) {
 		for i := range answers.Bools {
@@ -169,9 +179,22 @@ func (l *Filters) ask(op string, answers *Answers,
 		}
 		return &Error{Op: op, Status: ErrBufferTooSmall, Message: "there are fewer answers than filters"}
 	}
+	handles := l.handles
+	for i, filter := range l.filters {
+		if now := filter.toRead(); now == nil {
+			for i := range answers.Bools[:min(len(l.filters), len(answers.Bools))] {
+				answers.Bools[i] = true
+			}
+			answers.TrueCount, answers.Done = len(l.filters), 0
+			return &Error{Op: op, Status: statusClosed, Message: fmt.Sprintf("filter %d of the list is closed", i)}
+		} else if now != handles[i] {
+			// The reader has read another image since.
+			handles = l.now()
+		}
+	}
 	var taken C.petal_go_taken
 	failure := newFailure()
-	call((*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(answers.Bools))), &taken, &failure.raw)
+	call(unsafe.SliceData(handles), (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(answers.Bools))), &taken, &failure.raw)
 	runtime.KeepAlive(l.filters)
 	answers.TrueCount, answers.Done = int(taken.true_count), int(taken.done)
 	return failure.err(op)

@@ -172,28 +172,31 @@ func (f *Filter) Capabilities() Capabilities {
 // ExpectedFalsePositiveRate returns the exact rate to expect with so many distinct keys. Only reads the filter.
 func (f *Filter) ExpectedFalsePositiveRate(keys uint64) (float64, error) {
 	var rate C.double
-	status := C.petal_filter_expected_false_positive_rate(f.toRead(), C.uint64_t(keys), &rate)
+	failure := newFailure()
+	C.petal_filter_expected_false_positive_rate(f.toRead(), C.uint64_t(keys), &rate, &failure.raw)
 	runtime.KeepAlive(f)
-	return float64(rate), statusError("petal.Filter.ExpectedFalsePositiveRate", status)
+	return float64(rate), failure.err("petal.Filter.ExpectedFalsePositiveRate")
 }
 
 // ExpectedFalseNegativeRate returns the probability that a key is not found once age other keys were inserted after it:
 // 0 of kinds that neither lose keys ([MayLoseKeys]) nor forget them ([CanAge]), and in a window. Only reads the filter.
 func (f *Filter) ExpectedFalseNegativeRate(age uint64) (float64, error) {
 	var rate C.double
-	status := C.petal_filter_expected_false_negative_rate(f.toRead(), C.uint64_t(age), &rate)
+	failure := newFailure()
+	C.petal_filter_expected_false_negative_rate(f.toRead(), C.uint64_t(age), &rate, &failure.raw)
 	runtime.KeepAlive(f)
-	return float64(rate), statusError("petal.Filter.ExpectedFalseNegativeRate", status)
+	return float64(rate), failure.err("petal.Filter.ExpectedFalseNegativeRate")
 }
 
 // ExpectedOmissions returns how many of so many distinct keys an empty filter of this geometry takes for known on
-// average, when they are inserted one after the other, or refuses where it is full. [ErrUnsupported] if its kind is built
-// from its keys. Only reads the filter.
+// average, when they are inserted one after the other, or refuses where it is full. [ErrUnsupported] if its kind is
+// built from its keys. Only reads the filter.
 func (f *Filter) ExpectedOmissions(keys uint64) (float64, error) {
 	var omissions C.double
-	status := C.petal_filter_expected_omissions(f.toRead(), C.uint64_t(keys), &omissions)
+	failure := newFailure()
+	C.petal_filter_expected_omissions(f.toRead(), C.uint64_t(keys), &omissions, &failure.raw)
 	runtime.KeepAlive(f)
-	return float64(omissions), statusError("petal.Filter.ExpectedOmissions", status)
+	return float64(omissions), failure.err("petal.Filter.ExpectedOmissions")
 }
 
 // Estimate returns how many distinct keys the filter holds, judged by its bits. [ErrUnsupported] if its kind cannot

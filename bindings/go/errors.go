@@ -26,25 +26,32 @@ const (
 	ErrOffsets           Status = C.PETAL_ERR_OFFSETS
 	ErrBufferTooSmall    Status = C.PETAL_ERR_BUFFER_TOO_SMALL
 	ErrMisaligned        Status = C.PETAL_ERR_MISALIGNED
-	ErrUnsupported       Status = C.PETAL_ERR_UNSUPPORTED
-	ErrIncompatible      Status = C.PETAL_ERR_INCOMPATIBLE
-	ErrExternalHash      Status = C.PETAL_ERR_EXTERNAL_HASH
-	ErrKeyMissing        Status = C.PETAL_ERR_KEY_MISSING
-	ErrKeyMismatch       Status = C.PETAL_ERR_KEY_MISMATCH
-	ErrForeign           Status = C.PETAL_ERR_FOREIGN
-	ErrTruncated         Status = C.PETAL_ERR_TRUNCATED
-	ErrCorrupt           Status = C.PETAL_ERR_CORRUPT
-	ErrNewerVersion      Status = C.PETAL_ERR_NEWER_VERSION
-	ErrDirty             Status = C.PETAL_ERR_DIRTY
-	ErrIO                Status = C.PETAL_ERR_IO
-	ErrNotFound          Status = C.PETAL_ERR_NOT_FOUND
-	ErrAccessDenied      Status = C.PETAL_ERR_ACCESS_DENIED
-	ErrNoSpace           Status = C.PETAL_ERR_NO_SPACE
-	ErrLocked            Status = C.PETAL_ERR_LOCKED
-	ErrMappedPath        Status = C.PETAL_ERR_MAPPED_PATH
-	ErrCancelled         Status = C.PETAL_ERR_CANCELLED
-	ErrCallback          Status = C.PETAL_ERR_CALLBACK
-	ErrFull              Status = C.PETAL_ERR_FULL
+	// ErrUnsupported is that the kind, or the format, cannot do it.
+	ErrUnsupported  Status = C.PETAL_ERR_UNSUPPORTED
+	ErrIncompatible Status = C.PETAL_ERR_INCOMPATIBLE
+	ErrExternalHash Status = C.PETAL_ERR_EXTERNAL_HASH
+	ErrKeyMissing   Status = C.PETAL_ERR_KEY_MISSING
+	ErrKeyMismatch  Status = C.PETAL_ERR_KEY_MISMATCH
+	ErrForeign      Status = C.PETAL_ERR_FOREIGN
+	ErrTruncated    Status = C.PETAL_ERR_TRUNCATED
+	ErrCorrupt      Status = C.PETAL_ERR_CORRUPT
+	ErrNewerVersion Status = C.PETAL_ERR_NEWER_VERSION
+	ErrDirty        Status = C.PETAL_ERR_DIRTY
+	ErrIO           Status = C.PETAL_ERR_IO
+	ErrNotFound     Status = C.PETAL_ERR_NOT_FOUND
+	ErrAccessDenied Status = C.PETAL_ERR_ACCESS_DENIED
+	ErrNoSpace      Status = C.PETAL_ERR_NO_SPACE
+	ErrLocked       Status = C.PETAL_ERR_LOCKED
+	ErrMappedPath   Status = C.PETAL_ERR_MAPPED_PATH
+	ErrCancelled    Status = C.PETAL_ERR_CANCELLED
+	ErrCallback     Status = C.PETAL_ERR_CALLBACK
+	ErrFull         Status = C.PETAL_ERR_FULL
+
+	// ErrUnsupportedByHandle is that the kind can do it, but this filter or map may not: it was opened for reading, to
+	// be shared, or in place.
+	ErrUnsupportedByHandle Status = C.PETAL_ERR_UNSUPPORTED_BY_HANDLE
+	// ErrUnsupportedByBuild is that the build of the library leaves it out.
+	ErrUnsupportedByBuild Status = C.PETAL_ERR_UNSUPPORTED_BY_BUILD
 )
 
 // statusClosed is the library's word for a handle that is not there, which here is one that was closed.
@@ -70,6 +77,9 @@ type Error struct {
 
 func (e *Error) Error() string {
 	if e.Status == statusClosed {
+		if strings.HasSuffix(e.Message, " is closed") {
+			return e.Op + ": " + e.Message
+		}
 		what := "the filter"
 		if strings.HasPrefix(e.Op, "petal.Builder.") {
 			what = "the builder"
@@ -129,6 +139,45 @@ func statusError(op string, status C.petal_status) error {
 	}
 	return &Error{Op: op, Status: Status(status)}
 }
+
+// explained is the error of a call that returns only a status, with what the library says of it where it is asked the
+// same for no keys: that changes nothing, and its error has a message. If it works the kind can do it, and the handle
+// cannot.
+func explained[H any](op string, status C.petal_status, handle H, ask func(H, Keys) error, none Keys) error {
+	if status == C.PETAL_OK {
+		return nil
+	}
+	return explain(op, Status(status), ask(handle, none))
+}
+
+func explain(op string, status Status, err error) error {
+	var told *Error
+	if errors.As(err, &told) && told.Status == status && status != statusClosed {
+		return &Error{Op: op, Status: status, Errno: told.Errno, Message: told.Message}
+	}
+	if err == nil && status == ErrUnsupportedByHandle {
+		const message = "the image is open for reading or to be shared: to change it, open it for writing (OpenWrite), or " +
+			"load a copy (OpenLoad)"
+		return &Error{Op: op, Status: status, Message: message}
+	}
+	return &Error{Op: op, Status: status}
+}
+
+// Each batch call that changes or asks a filter, for keys of which there are none.
+func insertNone(f *Filter, none Keys) error           { return f.InsertBatch(none, nil) }
+func insertSharedNone(f *Filter, none Keys) error     { return f.InsertSharedBatch(none, nil) }
+func insertTimesNone(f *Filter, none Keys) error      { return f.InsertTimesBatch(none, nil, nil) }
+func containsNone(f *Filter, none Keys) error         { return f.ContainsBatch(none, &Answers{}) }
+func removeNone(f *Filter, none Keys) error           { return f.RemoveBatch(none, nil) }
+func removeTimesNone(f *Filter, none Keys) error      { return f.RemoveTimesBatch(none, nil, nil) }
+func rejuvenateNone(f *Filter, none Keys) error       { return f.RejuvenateBatch(none, nil) }
+func countNone(f *Filter, none Keys) error            { return f.CountBatch(none, nil) }
+func addNone(b *Builder, none Keys) error             { return b.AddBatch(none, nil) }
+func addTimesNone(b *Builder, none Keys) error        { return b.AddTimesBatch(none, nil, nil) }
+func getNone(m *Map, none Keys) error                 { return m.GetBatch(none, nil, &Answers{}) }
+func putNone(m *Map, none Keys) error                 { return m.PutBatch(none, nil, nil) }
+func replaceNone(m *Map, none Keys) error             { return m.ReplaceBatch(none, nil, nil) }
+func putInBuilderNone(b *MapBuilder, none Keys) error { return b.PutBatch(none, nil, nil) }
 
 // withoutNUL refuses what the library could not tell from something shorter.
 func withoutNUL(op, what, text string) error {

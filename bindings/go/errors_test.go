@@ -91,7 +91,8 @@ func TestClosedOnesFail(t *testing.T) {
 		_, equal := f.Equal(closed)
 		open := must(New(Spec{}))
 		for _, err := range []error{
-			added, f.InsertBatch(Keys{}, nil), described, measured, copied, written, marshalled, spec, equal, f.Merge(closed), open.Merge(f),
+			added, f.InsertBatch(Keys{}, nil),
+			described, measured, copied, written, marshalled, spec, equal, f.Merge(closed), open.Merge(f),
 			f.Save(filepath.Join(t.TempDir(), "x")), f.Sync(), f.Vouch(), f.Verify(), f.Clear(), f.Fold(2),
 		} {
 			wants(t, err, ErrClosed)
@@ -114,7 +115,8 @@ func TestClosedOnesFail(t *testing.T) {
 	}
 	_, counted := b.Offered()
 	_, finished := b.Finish()
-	for _, err := range []error{b.AddString("a"), b.AddBatch(StringKeys([]string{"a"}), nil), counted, finished, b.Save("x")} {
+	for _, err := range []error{b.AddString("a"), b.AddBatch(StringKeys([]string{"a"}), nil), counted, finished,
+		b.Save("x")} {
 		wants(t, err, ErrClosed)
 	}
 }

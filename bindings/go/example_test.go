@@ -138,7 +138,7 @@ func ExampleOpen() {
 	}
 	defer opened.Close()
 	_, err = opened.InsertString("pear")
-	fmt.Println(opened.ContainsString("apple"), errors.Is(err, petal.ErrUnsupported))
+	fmt.Println(opened.ContainsString("apple"), errors.Is(err, petal.ErrUnsupportedByHandle))
 
 	_, err = petal.Open(path+".none", nil)
 	fmt.Println(errors.Is(err, fs.ErrNotExist))
@@ -260,7 +260,7 @@ func ExampleFindKind() {
 	fmt.Println(err)
 	// Output:
 	// split_block true
-	// petal.FindKind: there is no kind "no_such_kind"
+	// petal.FindKind: name = "no_such_kind" is not known
 }
 
 func ExampleError() {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/petal-filter/petal/bindings/go/filter"
+	"github.com/petal-filter/petal/bindings/go/internal/goldenfiles"
 )
 
 // pureSpec is a spec of package filter, of any sort, and the same of this package.
@@ -312,7 +313,7 @@ func TestFilterSavesForOthers(t *testing.T) {
 // Of golden files, and of damaged ones, both packages make the same, or nothing.
 func TestFilterRefusesWhatTheLibraryRefuses(t *testing.T) {
 	random := rand.New(rand.NewPCG(17, 18))
-	paths := must(filepath.Glob("../../tests/golden/*.petal"))
+	paths := must(filepath.Glob(filepath.Join(goldenfiles.Folder(t), "*.petal")))
 	for _, path := range paths {
 		p, err := filter.Open(path, nil)
 		if err != nil {

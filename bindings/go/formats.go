@@ -18,7 +18,6 @@ static petal_status petal_go_export_to(const petal_filter *filter, const char *f
 import "C"
 
 import (
-	"fmt"
 	"io"
 	"math"
 	"runtime"
@@ -78,7 +77,7 @@ func Formats() []FormatInfo {
 	formats := make([]FormatInfo, 0, int(C.petal_format_count()))
 	for index := range cap(formats) {
 		raw := newFormatInfo()
-		if C.petal_format_at(C.size_t(index), &raw) == C.PETAL_OK {
+		if C.petal_format_at(C.size_t(index), &raw, nil) == C.PETAL_OK {
 			formats = append(formats, formatInfo(&raw))
 		}
 	}
@@ -92,8 +91,9 @@ func FindFormat(name string) (FormatInfo, error) {
 		return FormatInfo{}, err
 	}
 	raw := newFormatInfo()
-	if status := C.petal_format_find(cString(name), &raw); status != C.PETAL_OK {
-		return FormatInfo{}, &Error{Op: op, Status: Status(status), Message: fmt.Sprintf("there is no format %q", name)}
+	failure := newFailure()
+	if C.petal_format_find(cString(name), &raw, &failure.raw) != C.PETAL_OK {
+		return FormatInfo{}, failure.err(op)
 	}
 	return formatInfo(&raw), nil
 }
@@ -101,8 +101,9 @@ func FindFormat(name string) (FormatInfo, error) {
 // RecogniseFormat returns the format that bytes start like: [ErrForeign] if they tell of none.
 func RecogniseFormat(foreign []byte) (FormatInfo, error) {
 	raw := newFormatInfo()
-	if status := C.petal_go_recognise(nonNil(foreign), C.size_t(len(foreign)), &raw); status != C.PETAL_OK {
-		return FormatInfo{}, statusError("petal.RecogniseFormat", status)
+	failure := newFailure()
+	if C.petal_go_recognise(nonNil(foreign), C.size_t(len(foreign)), &raw, &failure.raw) != C.PETAL_OK {
+		return FormatInfo{}, failure.err("petal.RecogniseFormat")
 	}
 	return formatInfo(&raw), nil
 }
@@ -143,13 +144,9 @@ func ImportFilter(format string, foreign []byte, options *ImportOptions) (*Filte
 			raw.key[i] = C.uint8_t(one)
 		}
 	}
-	var handle *C.petal_filter
-	failure := newFailure()
-	C.petal_go_import(name, nonNil(foreign), C.size_t(len(foreign)), &raw, &handle, &failure.raw)
-	if err := failure.err(op); err != nil {
-		return nil, err
-	}
-	return own(handle), nil
+	return filterOf(made(op, freeFilter, func(handle **C.petal_filter, failure *C.petal_error) {
+		C.petal_go_import(name, nonNil(foreign), C.size_t(len(foreign)), &raw, handle, failure)
+	}))
 }
 
 // Export returns the filter's bytes in a format. Variant is one of the format's; empty is the one that the filter was
@@ -228,7 +225,7 @@ func formatInfo(raw *C.petal_format_info) FormatInfo {
 	}
 	for index := range int(raw.variant_count) {
 		var name [C.PETAL_NAME_SIZE]C.char
-		if C.petal_format_variant(&raw.name[0], C.size_t(index), &name[0]) == C.PETAL_OK {
+		if C.petal_format_variant(&raw.name[0], C.size_t(index), &name[0], nil) == C.PETAL_OK {
 			info.Variants = append(info.Variants, C.GoString(&name[0]))
 		}
 	}

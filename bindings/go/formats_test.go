@@ -131,7 +131,8 @@ func goesRound(t *testing.T, format FormatInfo, variant string, f *Filter) {
 	again, err := ImportFilter(format.Name, foreign, nil)
 	if errors.Is(err, ErrContradiction) {
 		shape := must(f.Describe())
-		again, err = ImportFilter(format.Name, foreign, &ImportOptions{Bits: shape.Bits, Hashes: shape.Hashes, Seed: shape.Seed})
+		again, err = ImportFilter(format.Name, foreign, &ImportOptions{Bits: shape.Bits, Hashes: shape.Hashes,
+			Seed: shape.Seed})
 	}
 	check(t, err)
 	defer again.Close()

@@ -3,7 +3,6 @@ module github.com/petal-filter/petal/bindings/go
 go 1.24.0
 
 require (
-	github.com/bits-and-blooms/bitset v1.24.2
 	github.com/cespare/xxhash/v2 v2.3.0
 	github.com/klauspost/cpuid/v2 v2.2.10
 	github.com/zeebo/xxh3 v1.1.0

@@ -24,7 +24,6 @@ import (
 	"math"
 	"os"
 	"runtime"
-	"runtime/cgo"
 	"unsafe"
 )
 
@@ -65,57 +64,29 @@ func (o *OpenOptions) raw() C.petal_open_options {
 // Open opens the image that a file is. If another process truncates a file while it is mapped, touching the lost part
 // ends the program; use OpenLoad where that may happen.
 func Open(path string, options *OpenOptions) (*Filter, error) {
-	const op = "petal.Open"
-	if err := withoutNUL(op, "the path", path); err != nil {
-		return nil, err
-	}
-	raw := options.raw()
-	var handle *C.petal_filter
-	failure := newFailure()
-	C.petal_filter_open(cString(path), &raw, &handle, &failure.raw)
-	if err := failure.err(op); err != nil {
-		return nil, err
-	}
-	return own(handle), nil
+	return filterOf(openedBy("petal.Open", path, options, freeFilter,
+		func(path *C.char, raw *C.petal_open_options, handle **C.petal_filter, failure *C.petal_error) {
+			C.petal_filter_open(path, raw, handle, failure)
+		}))
 }
 
 // OpenAt opens the image at an offset, a multiple of 8, of an open file; other things may follow it. The file may be
 // closed at once.
 func OpenAt(file *os.File, offset int64, options *OpenOptions) (*Filter, error) {
-	const op = "petal.OpenAt"
-	if offset < 0 {
-		return nil, &Error{Op: op, Status: ErrOutOfRange, Message: "the offset is negative"}
-	}
-	connection, err := file.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
 	raw := options.raw()
-	var handle *C.petal_filter
-	failure := newFailure()
-	err = connection.Control(func(descriptor uintptr) {
-		C.petal_filter_open_descriptor(C.int32_t(descriptor), C.uint64_t(offset), &raw, &handle, &failure.raw)
-	})
-	if err != nil {
-		return nil, err
-	}
-	if err := failure.err(op); err != nil {
-		return nil, err
-	}
-	return own(handle), nil
+	return filterOf(openedAt("petal.OpenAt", file, offset, freeFilter,
+		func(descriptor uintptr, handle **C.petal_filter, failure *C.petal_error) {
+			C.petal_filter_open_descriptor(C.intptr_t(descriptor), C.uint64_t(offset), &raw, handle, failure)
+		}))
 }
 
 // Load copies the image at the start of a slice into memory of the filter's own and checks its checksum. The mode in
 // the options does not matter.
 func Load(image []byte, options *OpenOptions) (*Filter, error) {
 	raw := options.raw()
-	var handle *C.petal_filter
-	failure := newFailure()
-	C.petal_go_load(nonNil(image), C.size_t(len(image)), &raw, &handle, &failure.raw)
-	if err := failure.err("petal.Load"); err != nil {
-		return nil, err
-	}
-	return own(handle), nil
+	return filterOf(made("petal.Load", freeFilter, func(handle **C.petal_filter, failure *C.petal_error) {
+		C.petal_go_load(nonNil(image), C.size_t(len(image)), &raw, handle, failure)
+	}))
 }
 
 // nonNil is the start of a slice, and some address if the slice is nil.
@@ -129,14 +100,10 @@ func nonNil(slice []byte) *C.uint8_t {
 // Save writes the image to a file: to a temporary file beside it, onto the disk, then in its place, so that readers see
 // the old image or the new one. [ErrMappedPath] if the filter lies in that very file. Only reads the filter.
 func (f *Filter) Save(path string) error {
-	const op = "petal.Filter.Save"
-	if err := withoutNUL(op, "the path", path); err != nil {
-		return err
-	}
-	failure := newFailure()
-	C.petal_filter_save(f.toRead(), cString(path), &failure.raw)
-	runtime.KeepAlive(f)
-	return failure.err(op)
+	defer runtime.KeepAlive(f)
+	return withPath("petal.Filter.Save", path, func(path *C.char, failure *C.petal_error) {
+		C.petal_filter_save(f.toRead(), path, failure)
+	})
 }
 
 // Sync brings an image that was changed in place up to date on its disk. It becomes clean if it was clean when it was
@@ -171,9 +138,10 @@ func (f *Filter) Verify() error {
 // SerializedSize returns the size of the image in bytes. Only reads the filter.
 func (f *Filter) SerializedSize() (uint64, error) {
 	var size C.uint64_t
-	status := C.petal_filter_serialized_size(f.toRead(), &size)
+	failure := newFailure()
+	C.petal_filter_serialized_size(f.toRead(), &size, &failure.raw)
 	runtime.KeepAlive(f)
-	return uint64(size), statusError("petal.Filter.SerializedSize", status)
+	return uint64(size), failure.err("petal.Filter.SerializedSize")
 }
 
 // AppendBinary appends the image to a slice. Only reads the filter.
@@ -182,21 +150,10 @@ func (f *Filter) AppendBinary(b []byte) ([]byte, error) {
 	if err != nil {
 		return b, err
 	}
-	if size > math.MaxInt-uint64(len(b)) {
-		return b, &Error{Op: "petal.Filter.AppendBinary", Status: ErrTooLarge}
-	}
-	start := len(b)
-	if uint64(cap(b)-start) < size {
-		b = append(make([]byte, 0, start+int(size)), b...)
-	}
-	image := b[start : start+int(size)]
-	failure := newFailure()
-	C.petal_go_serialize(f.toRead(), bytesOf(image), C.size_t(size), &failure.raw)
-	runtime.KeepAlive(f)
-	if err := failure.err("petal.Filter.AppendBinary"); err != nil {
-		return b[:start], err
-	}
-	return b[:start+int(size)], nil
+	defer runtime.KeepAlive(f)
+	return appended("petal.Filter.AppendBinary", b, size, func(image []byte, failure *C.petal_error) {
+		C.petal_go_serialize(f.toRead(), bytesOf(image), C.size_t(len(image)), failure)
+	})
 }
 
 // MarshalBinary returns the image. Only reads the filter.
@@ -205,6 +162,9 @@ func (f *Filter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
 // UnmarshalBinary makes the filter what an image says, as [Load] does, and closes what it was before. A keyed filter
 // has no key then: use Load.
 func (f *Filter) UnmarshalBinary(image []byte) error {
+	if f == nil {
+		return &Error{Op: "petal.Filter.UnmarshalBinary", Status: statusClosed}
+	}
 	loaded, err := Load(image, nil)
 	if err != nil {
 		return err
@@ -219,35 +179,21 @@ func (f *Filter) become(other *Filter) {
 	f.owner = other.owner
 }
 
-// streamOut is where an image is written to, piece by piece.
-type streamOut struct {
-	writer   io.Writer
-	written  int64
-	err      error
-	panicked any
-}
-
 // WriteTo writes the image, piece by piece and without a copy of the whole. The writer must not end its goroutine
 // ([runtime.Goexit]). Only reads the filter.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
-	out := &streamOut{writer: w}
-	handle := cgo.NewHandle(out)
-	defer handle.Delete()
-	failure := newFailure()
-	C.petal_go_serialize_to(f.toRead(), C.uintptr_t(handle), &failure.raw)
-	runtime.KeepAlive(f)
-	if out.panicked != nil {
-		panic(out.panicked)
-	}
-	if out.err != nil {
-		return out.written, out.err
-	}
-	return out.written, failure.err("petal.Filter.WriteTo")
+	defer runtime.KeepAlive(f)
+	return streamed("petal.Filter.WriteTo", w, func(context C.uintptr_t, failure *C.petal_error) {
+		C.petal_go_serialize_to(f.toRead(), context, failure)
+	})
 }
 
 // ReadFrom reads one image, and not a byte more, makes the filter what it says and closes what it was before. Memory
 // grows with what really comes, whatever the header says. A keyed filter has no key then: use [Load].
 func (f *Filter) ReadFrom(r io.Reader) (int64, error) {
+	if f == nil {
+		return 0, &Error{Op: "petal.Filter.ReadFrom", Status: statusClosed}
+	}
 	// docs/format.md: a header of 256 bytes, in which the length of the payload is at 136, and behind the payload a
 	// table with eight bytes for each region of it and eight more, in whole lines.
 	const headerLength, payloadBytes, regionBytes, lineBytes = 256, 136, 64 << 10, 64

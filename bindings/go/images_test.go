@@ -67,7 +67,7 @@ func TestImagesGoRound(t *testing.T) {
 	}
 	check(t, mapped.Verify())
 	_, err = mapped.InsertUint64(1)
-	wants(t, err, ErrUnsupported)
+	wants(t, err, ErrUnsupportedByHandle)
 	wants(t, mapped.Save(path), ErrMappedPath)
 	written := must(Open(path, &OpenOptions{Mode: OpenWrite}))
 	must(written.InsertUint64(1 << 40))

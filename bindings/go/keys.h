@@ -18,6 +18,10 @@ Or import github.com/petal-filter/petal/bindings/go/view, which needs no C libra
 
 #ifndef PETAL_GO_MISSING
 #include <petal.h>
+#include <petal_formats.h>
+#include <petal_map.h>
+#include <petal_sketch.h>
+#include <petal_more.h>
 
 #if PETAL_VERSION_NUMBER < 100
 #error petal.h is older than this Go package: install the C library of the same version
@@ -36,13 +40,13 @@ static inline petal_status petal_go_rejuvenate(petal_filter *filter, const uint8
 	return petal_filter_rejuvenate(filter, key, length, rejuvenated);
 }
 
-static inline petal_status petal_go_insert_times(petal_filter *filter, const uint8_t *key, size_t length, uint64_t times,
-                                                 bool *is_new) {
+static inline petal_status petal_go_insert_times(petal_filter *filter, const uint8_t *key, size_t length,
+                                                 uint64_t times, bool *is_new) {
 	return petal_filter_insert_times(filter, key, length, times, is_new);
 }
 
-static inline petal_status petal_go_remove_times(petal_filter *filter, const uint8_t *key, size_t length, uint64_t times,
-                                                 uint64_t *removed) {
+static inline petal_status petal_go_remove_times(petal_filter *filter, const uint8_t *key, size_t length,
+                                                 uint64_t times, uint64_t *removed) {
 	return petal_filter_remove_times(filter, key, length, times, removed);
 }
 
@@ -100,8 +104,9 @@ static inline petal_status petal_go_export(const petal_filter *filter, const cha
 	return petal_filter_export(filter, format, variant, buffer, length, NULL, error);
 }
 
-static inline petal_status petal_go_recognise(const uint8_t *bytes, size_t length, petal_format_info *info) {
-	return petal_format_recognise(bytes, length, info);
+static inline petal_status petal_go_recognise(const uint8_t *bytes, size_t length, petal_format_info *info,
+                                              petal_error *error) {
+	return petal_format_recognise(bytes, length, info, error);
 }
 
 static inline petal_status petal_go_serialize(const petal_filter *filter, uint8_t *buffer, size_t length,
@@ -294,21 +299,52 @@ static inline petal_status petal_go_map_builder_put_batch(petal_map_builder *bui
 	return status;
 }
 
-/* One key asked of many filters. */
-static inline petal_status petal_go_filters_contain(petal_filter *const *filters, size_t count, const uint8_t *key,
-                                                    size_t length, uint8_t *found, petal_go_taken *taken,
-                                                    petal_error *error) {
+static inline petal_status petal_go_sketch_change(petal_sketch *sketch, bool removes, const uint8_t *key,
+                                                  size_t length) {
+	return removes ? petal_sketch_remove(sketch, key, length) : petal_sketch_insert(sketch, key, length);
+}
+
+static inline petal_status petal_go_sketch_load(const uint8_t *image, size_t length, const petal_open_options *options,
+                                                petal_sketch **sketch, petal_error *error) {
+	return petal_sketch_load(image, length, options, sketch, error);
+}
+
+static inline petal_status petal_go_sketch_serialize(const petal_sketch *sketch, uint8_t *buffer, size_t length,
+                                                     petal_error *error) {
+	return petal_sketch_serialize(sketch, buffer, length, NULL, error);
+}
+
+/* Inserts or removes keys; `found` is refused if it is not NULL. */
+static inline petal_status petal_go_sketch_change_batch(petal_sketch *sketch, bool removes, petal_keys_form form,
+                                                        const uint8_t *bytes, size_t length, const uint64_t *numbers,
+                                                        size_t count, uint8_t *found, petal_go_taken *taken,
+                                                        petal_error *error) {
+	petal_keys keys = petal_go_keys(form, bytes, length, numbers, count);
 	petal_answers answers = {.struct_size = sizeof answers, .bytes = found};
-	petal_status status = petal_filters_contain((const petal_filter *const *)filters, count, key, length, &answers, error);
+	petal_status status = removes ? petal_sketch_remove_batch(sketch, &keys, &answers, error)
+	                              : petal_sketch_insert_batch(sketch, &keys, &answers, error);
 	taken->true_count = answers.true_count;
 	taken->done = answers.done;
 	return status;
 }
 
-static inline petal_status petal_go_filters_contain_hash(petal_filter *const *filters, size_t count, uint64_t hash,
+/* One key asked of many filters. */
+static inline petal_status petal_go_contains_across(petal_filter *const *filters, size_t count, const uint8_t *key,
+                                                    size_t length, uint8_t *found, petal_go_taken *taken,
+                                                    petal_error *error) {
+	petal_answers answers = {.struct_size = sizeof answers, .bytes = found};
+	petal_status status =
+	    petal_filter_contains_across((const petal_filter *const *)filters, count, key, length, &answers, error);
+	taken->true_count = answers.true_count;
+	taken->done = answers.done;
+	return status;
+}
+
+static inline petal_status petal_go_contains_across_hash(petal_filter *const *filters, size_t count, uint64_t hash,
                                                          uint8_t *found, petal_go_taken *taken, petal_error *error) {
 	petal_answers answers = {.struct_size = sizeof answers, .bytes = found};
-	petal_status status = petal_filters_contain_hash((const petal_filter *const *)filters, count, hash, &answers, error);
+	petal_status status =
+	    petal_filter_contains_across_hash((const petal_filter *const *)filters, count, hash, &answers, error);
 	taken->true_count = answers.true_count;
 	taken->done = answers.done;
 	return status;

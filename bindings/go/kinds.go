@@ -8,7 +8,8 @@ import (
 	"unsafe"
 )
 
-// Kind is the number of a kind of filter or of map. The library knows which there are: see [Kinds] and [FindKind].
+// Kind is the number of a kind of filter, of map or of sketch. The library knows which there are: see [Kinds] and
+// [FindKind].
 type Kind uint32
 
 // String returns the kind's name.
@@ -51,6 +52,12 @@ const (
 	MayLoseKeys Capabilities = C.PETAL_MAY_LOSE_KEYS
 	// CanRejuvenate is that of [Filter.Rejuvenate] and its like.
 	CanRejuvenate Capabilities = C.PETAL_CAN_REJUVENATE
+	// CanAgeShared is that of [Filter.AdvanceShared].
+	CanAgeShared Capabilities = C.PETAL_CAN_AGE_SHARED
+	// CanSubtract is that of [Sketch.Subtract].
+	CanSubtract Capabilities = C.PETAL_CAN_SUBTRACT
+	// CanList is that of [Sketch.List].
+	CanList Capabilities = C.PETAL_CAN_LIST
 )
 
 // Has says whether all of other are among the capabilities.
@@ -75,6 +82,19 @@ const (
 	OverfillForgets Overfill = C.PETAL_OVERFILL_FORGETS
 )
 
+// Handle is what a kind is of: a filter, a map or a sketch.
+type Handle uint32
+
+// The handles.
+const (
+	// HandleFilter is of kinds of [Filter].
+	HandleFilter Handle = C.PETAL_HANDLE_FILTER
+	// HandleMap is of kinds of [Map].
+	HandleMap Handle = C.PETAL_HANDLE_MAP
+	// HandleSketch is of kinds of [Sketch], which have the numbers from 256 on.
+	HandleSketch Handle = C.PETAL_HANDLE_SKETCH
+)
+
 // KindInfo is what the library knows of a kind.
 type KindInfo struct {
 	Kind Kind `json:"-"`
@@ -91,9 +111,9 @@ type KindInfo struct {
 	// IsCanonical says that an image depends only on which keys there are, and how often where they are counted, and
 	// not on their order.
 	IsCanonical bool `json:"is_canonical"`
-	// IsMap says that it is a kind of map, which a [MapBuilder] makes, and not of filter.
-	IsMap bool `json:"is_map"`
-	// IsDefault says that a spec without a kind means this one, among those of filters or those of maps.
+	// Handle is what it is of. A later library may have kinds of a handle that is not here: skip those.
+	Handle Handle `json:"handle"`
+	// IsDefault says that a spec without a kind means this one, among those of the same handle.
 	IsDefault bool `json:"is_default"`
 	// IsForeign says that it is a kind of filter whose bits are another system's: [ImportFilter], [FormatSpec].
 	IsForeign bool `json:"is_foreign"`
@@ -123,12 +143,12 @@ type ParameterInfo struct {
 	id uint32
 }
 
-// Kinds returns the kinds that there are, of filters, of maps and of other systems' filters.
+// Kinds returns the kinds that there are, of filters, of maps, of other systems' filters and of sketches.
 func Kinds() []KindInfo {
 	kinds := make([]KindInfo, 0, int(C.petal_kind_count()))
 	for index := range cap(kinds) {
 		raw := newKindInfo()
-		if C.petal_kind_at(C.size_t(index), &raw) == C.PETAL_OK {
+		if C.petal_kind_at(C.size_t(index), &raw, nil) == C.PETAL_OK {
 			kinds = append(kinds, kindInfo(&raw))
 		}
 	}
@@ -142,8 +162,9 @@ func FindKind(name string) (KindInfo, error) {
 		return KindInfo{}, err
 	}
 	raw := newKindInfo()
-	if status := C.petal_kind_find(cString(name), &raw); status != C.PETAL_OK {
-		return KindInfo{}, &Error{Op: op, Status: Status(status), Message: fmt.Sprintf("there is no kind %q", name)}
+	failure := newFailure()
+	if C.petal_kind_find(cString(name), &raw, &failure.raw) != C.PETAL_OK {
+		return KindInfo{}, failure.err(op)
 	}
 	return kindInfo(&raw), nil
 }
@@ -163,10 +184,11 @@ func (i KindInfo) Parameters() ([]ParameterInfo, error) {
 	const op = "petal.KindInfo.Parameters"
 	parameters := make([]ParameterInfo, 0, i.parameters)
 	kind := C.petal_kind(i.Kind)
+	failure := newFailure()
 	for index := range i.parameters {
 		raw := C.petal_parameter_info{struct_size: C.size_t(unsafe.Sizeof(C.petal_parameter_info{}))}
-		if status := C.petal_kind_parameter(kind, C.size_t(index), &raw); status != C.PETAL_OK {
-			return nil, statusError(op, status)
+		if C.petal_kind_parameter(kind, C.size_t(index), &raw, &failure.raw) != C.PETAL_OK {
+			return nil, failure.err(op)
 		}
 		parameter := ParameterInfo{
 			Name:    C.GoString(&raw.name[0]),
@@ -178,8 +200,8 @@ func (i KindInfo) Parameters() ([]ParameterInfo, error) {
 		}
 		for choice := range int(raw.choice_count) {
 			var name [C.PETAL_NAME_SIZE]C.char
-			if status := C.petal_kind_choice(kind, C.size_t(index), C.size_t(choice), &name[0]); status != C.PETAL_OK {
-				return nil, statusError(op, status)
+			if C.petal_kind_choice(kind, C.size_t(index), C.size_t(choice), &name[0], &failure.raw) != C.PETAL_OK {
+				return nil, failure.err(op)
 			}
 			parameter.Choices = append(parameter.Choices, C.GoString(&name[0]))
 		}
@@ -200,12 +222,12 @@ func kindInfo(raw *C.petal_kind_info) KindInfo {
 		Capabilities:  Capabilities(raw.capabilities),
 		BitsUnit:      uint64(raw.bits_unit),
 		Overfill:      Overfill(raw.overfill),
-		IsCanonical:   raw.is_canonical != 0,
-		IsMap:         raw.is_map != 0,
-		IsDefault:     raw.is_default != 0,
-		IsForeign:     raw.is_foreign != 0,
-		TakesIntegers: raw.takes_integers != 0,
-		MovesEntries:  raw.moves_entries != 0,
+		IsCanonical:   raw.flags&C.PETAL_IS_CANONICAL != 0,
+		Handle:        Handle(raw.handle),
+		IsDefault:     raw.flags&C.PETAL_IS_DEFAULT != 0,
+		IsForeign:     raw.flags&C.PETAL_IS_FOREIGN != 0,
+		TakesIntegers: raw.flags&C.PETAL_TAKES_INTEGERS != 0,
+		MovesEntries:  raw.flags&C.PETAL_MOVES_ENTRIES != 0,
 		MostCopies:    int(raw.most_copies),
 		parameters:    int(raw.parameter_count),
 	}
@@ -242,8 +264,8 @@ type Proposal struct {
 	FalsePositiveRate float64 `json:"false_positive_rate"`
 	// LinesPerLookup is how many cache lines a lookup of a present key touches.
 	LinesPerLookup float64 `json:"lines_per_lookup"`
-	// BuildMemory is how many bytes a builder takes beside the filter, without a memory limit and on one thread, for
-	// kinds that are built from all of their keys: eight for each key, and what the work needs. 0 for kinds that are
+	// BuildMemory is how many bytes a builder takes beside the filter, without a memory limit and on one thread: eight
+	// for each key, and what the work needs. It is for kinds that are built from all of their keys. 0 for kinds that are
 	// made empty.
 	BuildMemory uint64 `json:"build_memory"`
 }

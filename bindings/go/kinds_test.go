@@ -36,6 +36,18 @@ func TestKindsAndParametersAreTheLibrarys(t *testing.T) {
 		}
 		spec := Spec{Kind: kind.Name, Capacity: 1000, Parameters: values}
 		f, err := New(spec)
+		// The range of its number says the handle too, also to a library that does not know the kind.
+		if is := kind.Handle == HandleSketch; is != (kind.Kind >= 256) {
+			t.Errorf("%s: %d is a kind of %v", kind.Name, uint32(kind.Kind), kind.Handle)
+		} else if is {
+			wants(t, err, ErrUnsupported)
+			s := must(NewSketch(spec))
+			if s.Capabilities() != kind.Capabilities || must(s.Describe()).Kind.String() != kind.Name {
+				t.Errorf("%s: %v", kind.Name, s.Capabilities())
+			}
+			check(t, s.Close())
+			continue
+		}
 		if !kind.Capabilities.Has(CanInsert) {
 			wants(t, err, ErrUnsupported)
 			continue
@@ -57,20 +69,20 @@ func TestKindsAndParametersAreTheLibrarys(t *testing.T) {
 		check(t, f.Close())
 	}
 	// A map's kind has a name too, and says what it is of.
-	defaults := map[bool][]string{}
+	defaults := map[Handle][]string{}
 	for _, kind := range kinds {
 		if kind.IsDefault {
-			defaults[kind.IsMap] = append(defaults[kind.IsMap], kind.Name)
+			defaults[kind.Handle] = append(defaults[kind.Handle], kind.Name)
 		}
 	}
-	if len(defaults[false]) != 1 || len(defaults[true]) != 1 {
+	if len(defaults[HandleFilter]) != 1 || len(defaults[HandleMap]) != 1 || len(defaults[HandleSketch]) != 1 {
 		t.Error(defaults)
 	}
 	entries := must(NewMapBuilder(Spec{}, nil))
 	check(t, entries.PutUint64(1, 2))
 	m := must(entries.Finish())
 	defer m.Close()
-	if name := must(m.Describe()).Kind.String(); name != defaults[true][0] {
+	if name := must(m.Describe()).Kind.String(); name != defaults[HandleMap][0] {
 		t.Error(name)
 	}
 	_, err := FindKind("no kind")
@@ -88,7 +100,7 @@ func TestKindsAndParametersAreTheLibrarys(t *testing.T) {
 
 func TestPlanProposesEveryKind(t *testing.T) {
 	proposals := must(Plan(PlanRequest{Keys: 1_000_000, FalsePositiveRate: 0.01, Capabilities: CanInsert}))
-	all := slices.DeleteFunc(Kinds(), func(kind KindInfo) bool { return kind.IsMap || kind.IsForeign })
+	all := slices.DeleteFunc(Kinds(), func(kind KindInfo) bool { return kind.Handle != HandleFilter || kind.IsForeign })
 	if len(proposals) != len(all) {
 		t.Fatalf("%d proposals", len(proposals))
 	}

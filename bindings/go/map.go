@@ -54,64 +54,51 @@ import "C"
 import (
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"runtime"
-	"runtime/cgo"
 	"unsafe"
-
-	"github.com/petal-filter/petal/bindings/go/internal/race"
 )
 
-// Map is a map of any kind: the value of each key that it was built from or given, or what its kind says of it, and of
-// other keys, but for a share of them, that they are not there. A [MapBuilder] makes it, or [NewMap] an empty one. Its
-// methods only read it and may run in many goroutines at once, but for [Map.Close] and those that say that they change
-// it: these need the map to themselves.
+// Map is a map of any kind. It gives the value of each key that it was built from or given, or what its kind makes of
+// that value. For other keys it says that they are not there, except for a share of them. A [MapBuilder] makes it, or
+// [NewMap] an empty one. Its methods only read it and may run in many goroutines at once, but for [Map.Close] and
+// those that say that they change it: these need the map to themselves.
 type Map struct {
-	owner *mapOwner
+	owner *held[*C.petal_map]
 }
 
-// mapOwner frees the library's map at most once.
-type mapOwner struct {
-	handle  *C.petal_map
-	cleanup runtime.Cleanup
+func freeMap(handle *C.petal_map) { C.petal_map_free(handle) }
+
+// mapOf is the map that a call made, if it did.
+func mapOf(owner *held[*C.petal_map], err error) (*Map, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Map{owner}, nil
 }
 
-func ownMap(handle *C.petal_map) *Map {
-	owner := &mapOwner{handle: handle}
-	owner.cleanup = runtime.AddCleanup(owner, func(handle *C.petal_map) { C.petal_map_free(handle) }, handle)
-	return &Map{owner}
-}
-
-// raw is the library's map; NULL, which the library refuses, if it is closed. The caller keeps m alive until its call
-// is over.
+// raw is the library's map, as [held.toRead] gives it out.
 func (m *Map) raw() *C.petal_map {
-	if m == nil || m.owner == nil {
+	if m == nil {
 		return nil
 	}
-	return m.owner.handle
+	return m.owner.toRead()
 }
 
-// toChange is [Map.raw] for a method that needs the map to itself: the race detector reports it beside any other.
+// toChange is the library's map, as [held.toChange] gives it out.
 func (m *Map) toChange() *C.petal_map {
-	handle := m.raw()
-	if handle != nil {
-		race.Write(unsafe.Pointer(&m.owner.handle))
+	if m == nil {
+		return nil
 	}
-	return handle
+	return m.owner.toChange()
 }
 
 // Close frees the map. An image that was written in place is brought up to date first, of which [Map.Sync] says whether
 // it works. The error is always nil. Closing twice is allowed.
 func (m *Map) Close() error {
-	handle := m.toChange()
-	if handle == nil {
-		return nil
+	if m != nil {
+		m.owner.close()
 	}
-	m.owner.cleanup.Stop()
-	m.owner.handle = nil
-	C.petal_map_free(handle)
-	runtime.KeepAlive(m)
 	return nil
 }
 
@@ -119,68 +106,36 @@ func (m *Map) Close() error {
 // other modes are refused with [ErrUnsupported]. If another process truncates a file while it is mapped, touching the
 // lost part ends the program; use OpenLoad where that may happen.
 func OpenMap(path string, options *OpenOptions) (*Map, error) {
-	const op = "petal.OpenMap"
-	if err := withoutNUL(op, "the path", path); err != nil {
-		return nil, err
-	}
-	raw := options.raw()
-	var handle *C.petal_map
-	failure := newFailure()
-	C.petal_map_open(cString(path), &raw, &handle, &failure.raw)
-	if err := failure.err(op); err != nil {
-		return nil, err
-	}
-	return ownMap(handle), nil
+	return mapOf(openedBy("petal.OpenMap", path, options, freeMap,
+		func(path *C.char, raw *C.petal_open_options, handle **C.petal_map, failure *C.petal_error) {
+			C.petal_map_open(path, raw, handle, failure)
+		}))
 }
 
 // OpenMapAt opens the image of a map at an offset, a multiple of 8, of an open file; other things may follow it. The
 // file may be closed at once.
 func OpenMapAt(file *os.File, offset int64, options *OpenOptions) (*Map, error) {
-	const op = "petal.OpenMapAt"
-	if offset < 0 {
-		return nil, &Error{Op: op, Status: ErrOutOfRange, Message: "the offset is negative"}
-	}
-	connection, err := file.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
 	raw := options.raw()
-	var handle *C.petal_map
-	failure := newFailure()
-	err = connection.Control(func(descriptor uintptr) {
-		C.petal_map_open_descriptor(C.int32_t(descriptor), C.uint64_t(offset), &raw, &handle, &failure.raw)
-	})
-	if err != nil {
-		return nil, err
-	}
-	if err := failure.err(op); err != nil {
-		return nil, err
-	}
-	return ownMap(handle), nil
+	return mapOf(openedAt("petal.OpenMapAt", file, offset, freeMap,
+		func(descriptor uintptr, handle **C.petal_map, failure *C.petal_error) {
+			C.petal_map_open_descriptor(C.intptr_t(descriptor), C.uint64_t(offset), &raw, handle, failure)
+		}))
 }
 
 // LoadMap copies the image at the start of a slice into memory of the map's own and checks its checksums.
 func LoadMap(image []byte, options *OpenOptions) (*Map, error) {
 	raw := options.raw()
-	var handle *C.petal_map
-	failure := newFailure()
-	C.petal_go_map_load(nonNil(image), C.size_t(len(image)), &raw, &handle, &failure.raw)
-	if err := failure.err("petal.LoadMap"); err != nil {
-		return nil, err
-	}
-	return ownMap(handle), nil
+	return mapOf(made("petal.LoadMap", freeMap, func(handle **C.petal_map, failure *C.petal_error) {
+		C.petal_go_map_load(nonNil(image), C.size_t(len(image)), &raw, handle, failure)
+	}))
 }
 
 // Copy copies the map, wherever it lives, into memory of its own.
 func (m *Map) Copy() (*Map, error) {
-	var handle *C.petal_map
-	failure := newFailure()
-	C.petal_map_copy(m.raw(), &handle, &failure.raw)
-	runtime.KeepAlive(m)
-	if err := failure.err("petal.Map.Copy"); err != nil {
-		return nil, err
-	}
-	return ownMap(handle), nil
+	defer runtime.KeepAlive(m)
+	return mapOf(made("petal.Map.Copy", freeMap, func(handle **C.petal_map, failure *C.petal_error) {
+		C.petal_map_copy(m.raw(), handle, failure)
+	}))
 }
 
 // Get returns the value of a key and whether it is there; 0 and false if it is not.
@@ -189,7 +144,7 @@ func (m *Map) Get(key []byte) (uint64, bool, error) {
 	var found C.bool
 	status := C.petal_go_map_get(m.raw(), bytesOf(key), C.size_t(len(key)), &value, &found)
 	runtime.KeepAlive(m)
-	return uint64(value), bool(found), statusError("petal.Map.Get", status)
+	return uint64(value), bool(found), explained("petal.Map.Get", status, m, getNone, StringKeys(nil))
 }
 
 // GetString is [Map.Get] of a string's bytes.
@@ -198,7 +153,7 @@ func (m *Map) GetString(key string) (uint64, bool, error) {
 	var found C.bool
 	status := C.petal_go_map_get(m.raw(), textOf(key), C.size_t(len(key)), &value, &found)
 	runtime.KeepAlive(m)
-	return uint64(value), bool(found), statusError("petal.Map.GetString", status)
+	return uint64(value), bool(found), explained("petal.Map.GetString", status, m, getNone, StringKeys(nil))
 }
 
 // GetUint64 is [Map.Get] of a number, which is the same key as its eight little-endian bytes.
@@ -207,7 +162,7 @@ func (m *Map) GetUint64(key uint64) (uint64, bool, error) {
 	var found C.bool
 	status := C.petal_map_get_u64(m.raw(), C.uint64_t(key), &value, &found)
 	runtime.KeepAlive(m)
-	return uint64(value), bool(found), statusError("petal.Map.GetUint64", status)
+	return uint64(value), bool(found), explained("petal.Map.GetUint64", status, m, getNone, Uint64Keys(nil))
 }
 
 // GetHash is [Map.Get] of a key that is known by a 64-bit hash from elsewhere: [ErrUnsupported] unless the map was made
@@ -217,7 +172,7 @@ func (m *Map) GetHash(hash uint64) (uint64, bool, error) {
 	var found C.bool
 	status := C.petal_map_get_hash(m.raw(), C.uint64_t(hash), &value, &found)
 	runtime.KeepAlive(m)
-	return uint64(value), bool(found), statusError("petal.Map.GetHash", status)
+	return uint64(value), bool(found), explained("petal.Map.GetHash", status, m, getNone, HashKeys(nil))
 }
 
 // GetBatch looks many keys up: values[i] becomes the value of key i, 0 if it is not there, and answers.Bools[i] whether
@@ -250,14 +205,10 @@ func (m *Map) GetBatch(keys Keys, values []uint64, answers *Answers) error {
 
 // Save writes the image to a file: to a temporary file beside it, onto the disk, then in its place.
 func (m *Map) Save(path string) error {
-	const op = "petal.Map.Save"
-	if err := withoutNUL(op, "the path", path); err != nil {
-		return err
-	}
-	failure := newFailure()
-	C.petal_map_save(m.raw(), cString(path), &failure.raw)
-	runtime.KeepAlive(m)
-	return failure.err(op)
+	defer runtime.KeepAlive(m)
+	return withPath("petal.Map.Save", path, func(path *C.char, failure *C.petal_error) {
+		C.petal_map_save(m.raw(), path, failure)
+	})
 }
 
 // Verify checks the bytes that are there now, by reading them: [ErrCorrupt] if a part does not match its checksum.
@@ -271,9 +222,10 @@ func (m *Map) Verify() error {
 // SerializedSize returns the size of the image in bytes.
 func (m *Map) SerializedSize() (uint64, error) {
 	var size C.uint64_t
-	status := C.petal_map_serialized_size(m.raw(), &size)
+	failure := newFailure()
+	C.petal_map_serialized_size(m.raw(), &size, &failure.raw)
 	runtime.KeepAlive(m)
-	return uint64(size), statusError("petal.Map.SerializedSize", status)
+	return uint64(size), failure.err("petal.Map.SerializedSize")
 }
 
 // MarshalBinary returns the image.
@@ -282,14 +234,11 @@ func (m *Map) MarshalBinary() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if size > math.MaxInt {
-		return nil, &Error{Op: "petal.Map.MarshalBinary", Status: ErrTooLarge}
-	}
-	image := make([]byte, size)
-	failure := newFailure()
-	C.petal_go_map_serialize(m.raw(), bytesOf(image), C.size_t(size), &failure.raw)
-	runtime.KeepAlive(m)
-	if err := failure.err("petal.Map.MarshalBinary"); err != nil {
+	defer runtime.KeepAlive(m)
+	image, err := appended("petal.Map.MarshalBinary", nil, size, func(image []byte, failure *C.petal_error) {
+		C.petal_go_map_serialize(m.raw(), bytesOf(image), C.size_t(len(image)), failure)
+	})
+	if err != nil {
 		return nil, err
 	}
 	return image, nil
@@ -298,19 +247,10 @@ func (m *Map) MarshalBinary() ([]byte, error) {
 // WriteTo writes the image, piece by piece and without a copy of the whole. The writer must not end its goroutine
 // ([runtime.Goexit]).
 func (m *Map) WriteTo(w io.Writer) (int64, error) {
-	out := &streamOut{writer: w}
-	handle := cgo.NewHandle(out)
-	defer handle.Delete()
-	failure := newFailure()
-	C.petal_go_map_serialize_to(m.raw(), C.uintptr_t(handle), &failure.raw)
-	runtime.KeepAlive(m)
-	if out.panicked != nil {
-		panic(out.panicked)
-	}
-	if out.err != nil {
-		return out.written, out.err
-	}
-	return out.written, failure.err("petal.Map.WriteTo")
+	defer runtime.KeepAlive(m)
+	return streamed("petal.Map.WriteTo", w, func(context C.uintptr_t, failure *C.petal_error) {
+		C.petal_go_map_serialize_to(m.raw(), context, failure)
+	})
 }
 
 // Describe returns what the map is: all that its header says. Constant time.
@@ -341,115 +281,83 @@ func (m *Map) Statistics() (Statistics, error) {
 // MapBuilder collects keys with their values, 24 bytes each, and then makes a map, sized for exactly the distinct keys
 // that came. Its methods need the builder to themselves, but for [MapBuilder.Offered].
 type MapBuilder struct {
-	owner *mapBuilderOwner
-}
-
-// mapBuilderOwner frees the library's builder at most once.
-type mapBuilderOwner struct {
-	handle   *C.petal_map_builder
-	progress *progress
-	context  cgo.Handle
-	cleanup  runtime.Cleanup
-}
-
-type mapBuilderParts struct {
-	handle  *C.petal_map_builder
-	context cgo.Handle
-}
-
-func freeMapBuilder(parts mapBuilderParts) {
-	C.petal_map_builder_free(parts.handle)
-	if parts.context != 0 {
-		parts.context.Delete()
-	}
+	owner *making[*C.petal_map_builder]
 }
 
 // NewMapBuilder makes a builder of the map that a spec describes: its kind (empty is bloomier), rate, hash function,
 // seed, key and parameters.
 func NewMapBuilder(spec Spec, options *BuilderOptions) (*MapBuilder, error) {
-	const op = "petal.NewMapBuilder"
-	if options == nil {
-		options = &BuilderOptions{}
-	}
-	raw, err := spec.raw()
+	owner, err := newMaking("petal.NewMapBuilder", spec, options,
+		func(handle *C.petal_map_builder) { C.petal_map_builder_free(handle) },
+		func(spec *C.petal_spec, limit C.uint64_t, folder *C.char, threads C.size_t, context C.uintptr_t,
+			handle **C.petal_map_builder, failure *C.petal_error,
+		) {
+			C.petal_go_map_builder_new(spec, limit, folder, threads, context, handle, failure)
+		})
 	if err != nil {
 		return nil, err
 	}
-	if err := withoutNUL(op, "the temporary directory", options.TemporaryDirectory); err != nil {
-		return nil, err
-	}
-	var directory *C.char
-	if options.TemporaryDirectory != "" {
-		directory = cString(options.TemporaryDirectory)
-	}
-	owner := &mapBuilderOwner{}
-	if options.Progress != nil {
-		owner.progress = &progress{report: options.Progress}
-		owner.context = cgo.NewHandle(owner.progress)
-	}
-	failure := newFailure()
-	C.petal_go_map_builder_new(&raw, C.uint64_t(options.MemoryLimit), directory, C.size_t(options.Threads),
-		C.uintptr_t(owner.context), &owner.handle, &failure.raw)
-	if err := failure.err(op); err != nil {
-		if owner.context != 0 {
-			owner.context.Delete()
-		}
-		return nil, err
-	}
-	owner.cleanup = runtime.AddCleanup(owner, freeMapBuilder, mapBuilderParts{owner.handle, owner.context})
 	return &MapBuilder{owner}, nil
 }
 
-// raw is the library's builder; NULL, which the library refuses, if it is closed. The caller keeps b alive until its
-// call is over.
-func (b *MapBuilder) raw() *C.petal_map_builder {
+// toRead is the library's builder, as [held.toRead] gives it out.
+func (b *MapBuilder) toRead() *C.petal_map_builder {
 	if b == nil || b.owner == nil {
 		return nil
 	}
-	return b.owner.handle
+	return b.owner.toRead()
+}
+
+// toChange is the library's builder, as [held.toChange] gives it out.
+func (b *MapBuilder) toChange() *C.petal_map_builder {
+	if b == nil || b.owner == nil {
+		return nil
+	}
+	return b.owner.toChange()
+}
+
+func (b *MapBuilder) rethrow() {
+	if b != nil && b.owner != nil {
+		b.owner.rethrow()
+	}
 }
 
 // Close frees the builder and its keys. The error is always nil. Closing twice is allowed.
 func (b *MapBuilder) Close() error {
-	handle := b.raw()
-	if handle == nil {
-		return nil
+	if b != nil && b.owner != nil {
+		b.owner.close()
 	}
-	b.owner.cleanup.Stop()
-	b.owner.handle = nil
-	freeMapBuilder(mapBuilderParts{handle, b.owner.context})
-	runtime.KeepAlive(b)
 	return nil
 }
 
 // Put gives a key a value. To give it the same value again changes nothing; two different values of a key are found
 // when the map is made.
 func (b *MapBuilder) Put(key []byte, value uint64) error {
-	status := C.petal_go_map_builder_put(b.raw(), bytesOf(key), C.size_t(len(key)), C.uint64_t(value))
+	status := C.petal_go_map_builder_put(b.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(value))
 	runtime.KeepAlive(b)
-	return statusError("petal.MapBuilder.Put", status)
+	return explained("petal.MapBuilder.Put", status, b, putInBuilderNone, StringKeys(nil))
 }
 
 // PutString is [MapBuilder.Put] of a string's bytes.
 func (b *MapBuilder) PutString(key string, value uint64) error {
-	status := C.petal_go_map_builder_put(b.raw(), textOf(key), C.size_t(len(key)), C.uint64_t(value))
+	status := C.petal_go_map_builder_put(b.toChange(), textOf(key), C.size_t(len(key)), C.uint64_t(value))
 	runtime.KeepAlive(b)
-	return statusError("petal.MapBuilder.PutString", status)
+	return explained("petal.MapBuilder.PutString", status, b, putInBuilderNone, StringKeys(nil))
 }
 
 // PutUint64 is [MapBuilder.Put] of a number, which is the same key as its eight little-endian bytes.
 func (b *MapBuilder) PutUint64(key, value uint64) error {
-	status := C.petal_map_builder_put_u64(b.raw(), C.uint64_t(key), C.uint64_t(value))
+	status := C.petal_map_builder_put_u64(b.toChange(), C.uint64_t(key), C.uint64_t(value))
 	runtime.KeepAlive(b)
-	return statusError("petal.MapBuilder.PutUint64", status)
+	return explained("petal.MapBuilder.PutUint64", status, b, putInBuilderNone, Uint64Keys(nil))
 }
 
 // PutHash is [MapBuilder.Put] of a key that is known by a 64-bit hash from elsewhere: [ErrUnsupported] unless the spec
 // has [External]. Two keys with one hash are one key.
 func (b *MapBuilder) PutHash(hash, value uint64) error {
-	status := C.petal_map_builder_put_hash(b.raw(), C.uint64_t(hash), C.uint64_t(value))
+	status := C.petal_map_builder_put_hash(b.toChange(), C.uint64_t(hash), C.uint64_t(value))
 	runtime.KeepAlive(b)
-	return statusError("petal.MapBuilder.PutHash", status)
+	return explained("petal.MapBuilder.PutHash", status, b, putInBuilderNone, HashKeys(nil))
 }
 
 // PutBatch gives many keys their values, in order; there is a value for each key. answers may be nil; it only says how
@@ -464,7 +372,7 @@ func (b *MapBuilder) PutBatch(keys Keys, values []uint64, answers *Answers) erro
 		answers = &Answers{}
 	}
 	err := inPieces(op, keys, answers, func(piece piece, came *C.petal_go_taken, failure *failure) {
-		C.petal_go_map_builder_put_batch(b.raw(), piece.form, bytesOf(piece.bytes), C.size_t(len(piece.bytes)),
+		C.petal_go_map_builder_put_batch(b.toChange(), piece.form, bytesOf(piece.bytes), C.size_t(len(piece.bytes)),
 			numbers(piece.numbers), C.size_t(piece.count), numbers(values[piece.start:]), boolsOf(piece.found), came,
 			&failure.raw)
 	})
@@ -475,48 +383,30 @@ func (b *MapBuilder) PutBatch(keys Keys, values []uint64, answers *Answers) erro
 // Offered returns how many keys were put, duplicates included. Only reads the builder.
 func (b *MapBuilder) Offered() (uint64, error) {
 	var count C.uint64_t
-	status := C.petal_map_builder_offered(b.raw(), &count)
+	failure := newFailure()
+	C.petal_map_builder_offered(b.toRead(), &count, &failure.raw)
 	runtime.KeepAlive(b)
-	return uint64(count), statusError("petal.MapBuilder.Offered", status)
+	return uint64(count), failure.err("petal.MapBuilder.Offered")
 }
 
 // Finish makes the map and empties the builder, which may be used again. [ErrContradiction] if a key was given two
 // values. On a failure, and when Progress cancels ([ErrCancelled]), the keys stay.
 func (b *MapBuilder) Finish() (*Map, error) {
-	var handle *C.petal_map
-	failure := newFailure()
-	C.petal_map_builder_finish(b.raw(), &handle, &failure.raw)
-	runtime.KeepAlive(b)
-	b.rethrow()
-	if err := failure.err("petal.MapBuilder.Finish"); err != nil {
-		return nil, err
-	}
-	return ownMap(handle), nil
+	defer runtime.KeepAlive(b)
+	return mapOf(made("petal.MapBuilder.Finish", freeMap, func(handle **C.petal_map, failure *C.petal_error) {
+		C.petal_map_builder_finish(b.toChange(), handle, failure)
+		b.rethrow()
+	}))
 }
 
 // Save makes the map straight into a file, which replaces the one that is there atomically, and empties the builder.
 // On a failure the old file and the keys stay.
 func (b *MapBuilder) Save(path string) error {
-	const op = "petal.MapBuilder.Save"
-	if err := withoutNUL(op, "the path", path); err != nil {
-		return err
-	}
-	failure := newFailure()
-	C.petal_map_builder_save(b.raw(), cString(path), &failure.raw)
-	runtime.KeepAlive(b)
-	b.rethrow()
-	return failure.err(op)
-}
-
-// rethrow lets a panic of Progress go on, now that the library is out of the way.
-func (b *MapBuilder) rethrow() {
-	if b.raw() == nil || b.owner.progress == nil {
-		return
-	}
-	if panicked := b.owner.progress.panicked; panicked != nil {
-		b.owner.progress.panicked = nil
-		panic(panicked)
-	}
+	defer runtime.KeepAlive(b)
+	return withPath("petal.MapBuilder.Save", path, func(path *C.char, failure *C.petal_error) {
+		C.petal_map_builder_save(b.toChange(), path, failure)
+		b.rethrow()
+	})
 }
 
 // piece is some of the keys of a batch, as the library takes them: those from number start on.

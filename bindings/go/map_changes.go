@@ -31,13 +31,9 @@ func NewMap(spec Spec) (*Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	var handle *C.petal_map
-	failure := newFailure()
-	C.petal_map_new(&raw, &handle, &failure.raw)
-	if err := failure.err("petal.NewMap"); err != nil {
-		return nil, err
-	}
-	return ownMap(handle), nil
+	return mapOf(made("petal.NewMap", freeMap, func(handle **C.petal_map, failure *C.petal_error) {
+		C.petal_map_new(&raw, handle, failure)
+	}))
 }
 
 // Capabilities returns what this map can do now: an image that is open for reading can do less than its kind.
@@ -53,7 +49,7 @@ func (m *Map) Put(key []byte, value uint64) (changed bool, err error) {
 	var less C.bool
 	status := C.petal_go_map_put(m.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(value), &less)
 	runtime.KeepAlive(m)
-	return bool(less), statusError("petal.Map.Put", status)
+	return bool(less), explained("petal.Map.Put", status, m, putNone, StringKeys(nil))
 }
 
 // PutString is [Map.Put] of a string's bytes.
@@ -61,7 +57,7 @@ func (m *Map) PutString(key string, value uint64) (changed bool, err error) {
 	var less C.bool
 	status := C.petal_go_map_put(m.toChange(), textOf(key), C.size_t(len(key)), C.uint64_t(value), &less)
 	runtime.KeepAlive(m)
-	return bool(less), statusError("petal.Map.PutString", status)
+	return bool(less), explained("petal.Map.PutString", status, m, putNone, StringKeys(nil))
 }
 
 // PutUint64 is [Map.Put] of a number, which is the same key as its eight little-endian bytes.
@@ -69,7 +65,7 @@ func (m *Map) PutUint64(key, value uint64) (changed bool, err error) {
 	var less C.bool
 	status := C.petal_map_put_u64(m.toChange(), C.uint64_t(key), C.uint64_t(value), &less)
 	runtime.KeepAlive(m)
-	return bool(less), statusError("petal.Map.PutUint64", status)
+	return bool(less), explained("petal.Map.PutUint64", status, m, putNone, Uint64Keys(nil))
 }
 
 // PutHash is [Map.Put] of a key that is known by a 64-bit hash from elsewhere: [ErrUnsupported] unless the map was made
@@ -78,7 +74,7 @@ func (m *Map) PutHash(hash, value uint64) (changed bool, err error) {
 	var less C.bool
 	status := C.petal_map_put_hash(m.toChange(), C.uint64_t(hash), C.uint64_t(value), &less)
 	runtime.KeepAlive(m)
-	return bool(less), statusError("petal.Map.PutHash", status)
+	return bool(less), explained("petal.Map.PutHash", status, m, putNone, HashKeys(nil))
 }
 
 // PutBatch gives many keys values, in order; there is a value for each key. Answer i is what [Map.Put] says of key i.
@@ -94,7 +90,7 @@ func (m *Map) Replace(key []byte, value uint64) (found bool, err error) {
 	var there C.bool
 	status := C.petal_go_map_replace(m.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(value), &there)
 	runtime.KeepAlive(m)
-	return bool(there), statusError("petal.Map.Replace", status)
+	return bool(there), explained("petal.Map.Replace", status, m, replaceNone, StringKeys(nil))
 }
 
 // ReplaceString is [Map.Replace] of a string's bytes.
@@ -102,7 +98,7 @@ func (m *Map) ReplaceString(key string, value uint64) (found bool, err error) {
 	var there C.bool
 	status := C.petal_go_map_replace(m.toChange(), textOf(key), C.size_t(len(key)), C.uint64_t(value), &there)
 	runtime.KeepAlive(m)
-	return bool(there), statusError("petal.Map.ReplaceString", status)
+	return bool(there), explained("petal.Map.ReplaceString", status, m, replaceNone, StringKeys(nil))
 }
 
 // ReplaceUint64 is [Map.Replace] of a number, which is the same key as its eight little-endian bytes.
@@ -110,7 +106,7 @@ func (m *Map) ReplaceUint64(key, value uint64) (found bool, err error) {
 	var there C.bool
 	status := C.petal_map_replace_u64(m.toChange(), C.uint64_t(key), C.uint64_t(value), &there)
 	runtime.KeepAlive(m)
-	return bool(there), statusError("petal.Map.ReplaceUint64", status)
+	return bool(there), explained("petal.Map.ReplaceUint64", status, m, replaceNone, Uint64Keys(nil))
 }
 
 // ReplaceHash is [Map.Replace] of a key that is known by a 64-bit hash from elsewhere: [ErrUnsupported] unless the map
@@ -119,7 +115,7 @@ func (m *Map) ReplaceHash(hash, value uint64) (found bool, err error) {
 	var there C.bool
 	status := C.petal_map_replace_hash(m.toChange(), C.uint64_t(hash), C.uint64_t(value), &there)
 	runtime.KeepAlive(m)
-	return bool(there), statusError("petal.Map.ReplaceHash", status)
+	return bool(there), explained("petal.Map.ReplaceHash", status, m, replaceNone, HashKeys(nil))
 }
 
 // ReplaceBatch gives many keys other values, in order; there is a value for each key. Answer i is what [Map.Replace]

@@ -71,8 +71,6 @@ import "C"
 import (
 	"runtime"
 	"unsafe"
-
-	"github.com/petal-filter/petal/bindings/go/internal/race"
 )
 
 // Version is the version of the C library that the program runs with.
@@ -81,39 +79,33 @@ func Version() string { return C.GoString(C.petal_version_string()) }
 // Filter is a filter of any kind. Get one from [New], [Open], [OpenAt], [Load] or [Builder.Finish]; the zero value is a
 // closed filter, into which [Filter.ReadFrom] and [Filter.UnmarshalBinary] can read one.
 type Filter struct {
-	owner *filterOwner
+	owner *held[*C.petal_filter]
 }
 
-// filterOwner frees the library's filter at most once.
-type filterOwner struct {
-	handle  *C.petal_filter
-	cleanup runtime.Cleanup
+func freeFilter(handle *C.petal_filter) { C.petal_filter_free(handle) }
+
+// filterOf is the filter that a call made, if it did.
+func filterOf(owner *held[*C.petal_filter], err error) (*Filter, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Filter{owner}, nil
 }
 
-// own takes over a filter of the library.
-func own(handle *C.petal_filter) *Filter {
-	owner := &filterOwner{handle: handle}
-	owner.cleanup = runtime.AddCleanup(owner, func(handle *C.petal_filter) { C.petal_filter_free(handle) }, handle)
-	return &Filter{owner}
-}
-
-// toRead is the library's filter, for a method that may run beside others that only read; NULL, which the library
-// refuses, if the filter is closed. The caller keeps f alive until its call is over.
+// toRead is the library's filter, as [held.toRead] gives it out.
 func (f *Filter) toRead() *C.petal_filter {
-	if f == nil || f.owner == nil {
+	if f == nil {
 		return nil
 	}
-	return f.owner.handle
+	return f.owner.toRead()
 }
 
-// toChange is [Filter.toRead] for a method that needs the filter to itself: the race detector reports it beside any
-// other. Nothing that synchronizes goroutines by itself, such as a pool, comes before it.
+// toChange is the library's filter, as [held.toChange] gives it out.
 func (f *Filter) toChange() *C.petal_filter {
-	handle := f.toRead()
-	if handle != nil {
-		race.Write(unsafe.Pointer(&f.owner.handle))
+	if f == nil {
+		return nil
 	}
-	return handle
+	return f.owner.toChange()
 }
 
 // New makes an empty filter.
@@ -122,37 +114,25 @@ func New(spec Spec) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	var handle *C.petal_filter
-	failure := newFailure()
-	if status := C.petal_filter_new(&raw, &handle, &failure.raw); status != C.PETAL_OK {
-		return nil, failure.err("petal.New")
-	}
-	return own(handle), nil
+	return filterOf(made("petal.New", freeFilter, func(handle **C.petal_filter, failure *C.petal_error) {
+		C.petal_filter_new(&raw, handle, failure)
+	}))
 }
 
 // Copy copies the filter, wherever it lives, into memory of its own. Only reads the filter.
 func (f *Filter) Copy() (*Filter, error) {
-	var handle *C.petal_filter
-	failure := newFailure()
-	status := C.petal_filter_copy(f.toRead(), &handle, &failure.raw)
-	runtime.KeepAlive(f)
-	if status != C.PETAL_OK {
-		return nil, failure.err("petal.Filter.Copy")
-	}
-	return own(handle), nil
+	defer runtime.KeepAlive(f)
+	return filterOf(made("petal.Filter.Copy", freeFilter, func(handle **C.petal_filter, failure *C.petal_error) {
+		C.petal_filter_copy(f.toRead(), handle, failure)
+	}))
 }
 
 // Close frees the filter. What was changed in place is brought up to date first; call [Filter.Sync] before if you want
 // to know whether that works. The error is always nil. Closing twice is allowed; it needs the filter to itself.
 func (f *Filter) Close() error {
-	handle := f.toChange()
-	if handle == nil {
-		return nil
+	if f != nil {
+		f.owner.close()
 	}
-	f.owner.cleanup.Stop()
-	f.owner.handle = nil
-	C.petal_filter_free(handle)
-	runtime.KeepAlive(f)
 	return nil
 }
 
@@ -168,7 +148,7 @@ func (f *Filter) Insert(key []byte) (isNew bool, err error) {
 	var fresh C.bool
 	status := C.petal_go_insert(f.toChange(), bytesOf(key), C.size_t(len(key)), &fresh)
 	runtime.KeepAlive(f)
-	return bool(fresh), statusError("petal.Filter.Insert", status)
+	return bool(fresh), explained("petal.Filter.Insert", status, f, insertNone, StringKeys(nil))
 }
 
 // InsertString is [Filter.Insert] of a string's bytes.
@@ -176,7 +156,7 @@ func (f *Filter) InsertString(key string) (isNew bool, err error) {
 	var fresh C.bool
 	status := C.petal_go_insert(f.toChange(), textOf(key), C.size_t(len(key)), &fresh)
 	runtime.KeepAlive(f)
-	return bool(fresh), statusError("petal.Filter.InsertString", status)
+	return bool(fresh), explained("petal.Filter.InsertString", status, f, insertNone, StringKeys(nil))
 }
 
 // InsertUint64 is [Filter.Insert] of a number, which is the same key as its eight little-endian bytes.
@@ -184,7 +164,7 @@ func (f *Filter) InsertUint64(key uint64) (isNew bool, err error) {
 	var fresh C.bool
 	status := C.petal_filter_insert_u64(f.toChange(), C.uint64_t(key), &fresh)
 	runtime.KeepAlive(f)
-	return bool(fresh), statusError("petal.Filter.InsertUint64", status)
+	return bool(fresh), explained("petal.Filter.InsertUint64", status, f, insertNone, Uint64Keys(nil))
 }
 
 // InsertHash is [Filter.Insert] of a key by its hash: see [Filter.Hash], or hash yourself where the filter's hash
@@ -193,7 +173,7 @@ func (f *Filter) InsertHash(hash uint64) (isNew bool, err error) {
 	var fresh C.bool
 	status := C.petal_filter_insert_hash(f.toChange(), C.uint64_t(hash), &fresh)
 	runtime.KeepAlive(f)
-	return bool(fresh), statusError("petal.Filter.InsertHash", status)
+	return bool(fresh), explained("petal.Filter.InsertHash", status, f, insertNone, HashKeys(nil))
 }
 
 // Contains says whether a key may have been inserted; false is certain. Only reads the filter.
@@ -229,7 +209,7 @@ func (f *Filter) ContainsChecked(key []byte) (found bool, err error) {
 	answer := C.bool(true)
 	status := C.petal_go_contains_checked(f.toRead(), bytesOf(key), C.size_t(len(key)), &answer)
 	runtime.KeepAlive(f)
-	return bool(answer), statusError("petal.Filter.ContainsChecked", status)
+	return bool(answer), explained("petal.Filter.ContainsChecked", status, f, containsNone, StringKeys(nil))
 }
 
 // ContainsCheckedString is [Filter.ContainsChecked] of a string's bytes.
@@ -237,7 +217,7 @@ func (f *Filter) ContainsCheckedString(key string) (found bool, err error) {
 	answer := C.bool(true)
 	status := C.petal_go_contains_checked(f.toRead(), textOf(key), C.size_t(len(key)), &answer)
 	runtime.KeepAlive(f)
-	return bool(answer), statusError("petal.Filter.ContainsCheckedString", status)
+	return bool(answer), explained("petal.Filter.ContainsCheckedString", status, f, containsNone, StringKeys(nil))
 }
 
 // ContainsCheckedUint64 is [Filter.ContainsChecked] of a number.
@@ -245,7 +225,7 @@ func (f *Filter) ContainsCheckedUint64(key uint64) (found bool, err error) {
 	answer := C.bool(true)
 	status := C.petal_filter_contains_checked_u64(f.toRead(), C.uint64_t(key), &answer)
 	runtime.KeepAlive(f)
-	return bool(answer), statusError("petal.Filter.ContainsCheckedUint64", status)
+	return bool(answer), explained("petal.Filter.ContainsCheckedUint64", status, f, containsNone, Uint64Keys(nil))
 }
 
 // ContainsCheckedHash is [Filter.ContainsChecked] of a key by its hash.
@@ -253,7 +233,7 @@ func (f *Filter) ContainsCheckedHash(hash uint64) (found bool, err error) {
 	answer := C.bool(true)
 	status := C.petal_filter_contains_checked_hash(f.toRead(), C.uint64_t(hash), &answer)
 	runtime.KeepAlive(f)
-	return bool(answer), statusError("petal.Filter.ContainsCheckedHash", status)
+	return bool(answer), explained("petal.Filter.ContainsCheckedHash", status, f, containsNone, HashKeys(nil))
 }
 
 // Hash returns the hash of a key as this filter makes it, for the Hash methods of all filters that share its hash
@@ -302,10 +282,11 @@ func (f *Filter) Fold(factor uint64) error {
 	return failure.err("petal.Filter.Fold")
 }
 
-// Resize gives the filter room for capacity keys, and for those that it holds, without its keys: of a kind like quotient,
-// whose slots are doubled or halved while a bit moves between their numbers and what they hold. The rate with the keys
-// that it holds stays, and it still merges with what it merged with; at its new capacity the rate is another one.
-// [ErrOutOfRange] if there is no such size, [ErrUnsupported] without [CanResize]. Changes the filter.
+// Resize gives the filter room for capacity keys, and for the keys that it holds, without its keys. It is for kinds
+// like quotient, whose slots are doubled or halved while a bit moves between the numbers of slots and what they hold.
+// The rate with the keys that it holds stays, and it still merges with what it merged with; at its new capacity the
+// rate is another one. [ErrOutOfRange] if there is no such size, [ErrUnsupported] without [CanResize]. Changes the
+// filter.
 func (f *Filter) Resize(capacity uint64) error {
 	failure := newFailure()
 	C.petal_filter_resize(f.toChange(), C.uint64_t(capacity), &failure.raw)
@@ -313,9 +294,9 @@ func (f *Filter) Resize(capacity uint64) error {
 	return failure.err("petal.Filter.Resize")
 }
 
-// Advance moves time on by steps, of a kind that forgets its oldest keys: each step forgets those that are oldest then. Of
-// rotating a step is a generation: a key is found for one step less than it has generations. More steps than a key is there
-// for do no more than those. [ErrUnsupported] without [CanAge]. Changes the filter.
+// Advance moves time on by steps, of a kind that forgets its oldest keys: each step forgets those that are oldest then.
+// Of rotating a step is a generation: a key is found for one step less than it has generations. More steps than a key
+// is there for do no more than those. [ErrUnsupported] without [CanAge]. Changes the filter.
 func (f *Filter) Advance(steps uint64) error {
 	failure := newFailure()
 	C.petal_filter_advance(f.toChange(), C.uint64_t(steps), &failure.raw)
@@ -334,17 +315,19 @@ func (f *Filter) Clear() error {
 // Equal says whether both filters could be merged and have the same bits. Only reads both.
 func (f *Filter) Equal(other *Filter) (bool, error) {
 	var equal C.bool
-	status := C.petal_filter_equal(f.toRead(), other.toRead(), &equal)
+	failure := newFailure()
+	C.petal_filter_equal(f.toRead(), other.toRead(), &equal, &failure.raw)
 	runtime.KeepAlive(f)
 	runtime.KeepAlive(other)
-	return bool(equal), statusError("petal.Filter.Equal", status)
+	return bool(equal), failure.err("petal.Filter.Equal")
 }
 
 // CompatibilityID returns what two filters must have in common to be merged. Only reads the filter.
 func (f *Filter) CompatibilityID() ([16]byte, error) {
 	var id [C.PETAL_COMPATIBILITY_ID_SIZE]C.uint8_t
-	status := C.petal_filter_compatibility_id(f.toRead(), &id[0])
+	failure := newFailure()
+	C.petal_filter_compatibility_id(f.toRead(), &id[0], &failure.raw)
 	runtime.KeepAlive(f)
 	return [16]byte(C.GoBytes(unsafe.Pointer(&id), C.PETAL_COMPATIBILITY_ID_SIZE)),
-		statusError("petal.Filter.CompatibilityID", status)
+		failure.err("petal.Filter.CompatibilityID")
 }

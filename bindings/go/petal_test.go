@@ -156,7 +156,8 @@ func TestManyGoroutinesRead(t *testing.T) {
 				must(own.InsertUint64(i * g))
 				check(t, own.InsertBatch(StringKeys([]string{fmt.Sprint(i)}), nil))
 				err := shared.ContainsBatch(StringKeys([]string{"x", "y"}), &found)
-				if err != nil || found.Done != 2 || found.TrueCount > 2 || !shared.ContainsUint64(i) || !own.ContainsString(fmt.Sprint(i)) {
+				if err != nil || found.Done != 2 || found.TrueCount > 2 || !shared.ContainsUint64(i) ||
+					!own.ContainsString(fmt.Sprint(i)) {
 					t.Error("lost", i, err)
 				}
 			}

@@ -39,7 +39,7 @@ func (f *Filter) Remove(key []byte) (removed bool, err error) {
 	var was C.bool
 	status := C.petal_go_remove(f.toChange(), bytesOf(key), C.size_t(len(key)), &was)
 	runtime.KeepAlive(f)
-	return bool(was), statusError("petal.Filter.Remove", status)
+	return bool(was), explained("petal.Filter.Remove", status, f, removeNone, StringKeys(nil))
 }
 
 // RemoveString is [Filter.Remove] of a string's bytes.
@@ -47,7 +47,7 @@ func (f *Filter) RemoveString(key string) (removed bool, err error) {
 	var was C.bool
 	status := C.petal_go_remove(f.toChange(), textOf(key), C.size_t(len(key)), &was)
 	runtime.KeepAlive(f)
-	return bool(was), statusError("petal.Filter.RemoveString", status)
+	return bool(was), explained("petal.Filter.RemoveString", status, f, removeNone, StringKeys(nil))
 }
 
 // RemoveUint64 is [Filter.Remove] of a number, which is the same key as its eight little-endian bytes.
@@ -55,7 +55,7 @@ func (f *Filter) RemoveUint64(key uint64) (removed bool, err error) {
 	var was C.bool
 	status := C.petal_filter_remove_u64(f.toChange(), C.uint64_t(key), &was)
 	runtime.KeepAlive(f)
-	return bool(was), statusError("petal.Filter.RemoveUint64", status)
+	return bool(was), explained("petal.Filter.RemoveUint64", status, f, removeNone, Uint64Keys(nil))
 }
 
 // RemoveHash is [Filter.Remove] of a key by its hash.
@@ -63,7 +63,7 @@ func (f *Filter) RemoveHash(hash uint64) (removed bool, err error) {
 	var was C.bool
 	status := C.petal_filter_remove_hash(f.toChange(), C.uint64_t(hash), &was)
 	runtime.KeepAlive(f)
-	return bool(was), statusError("petal.Filter.RemoveHash", status)
+	return bool(was), explained("petal.Filter.RemoveHash", status, f, removeNone, HashKeys(nil))
 }
 
 // RemoveBatch removes one occurrence of each key, in order: answer i is what [Filter.Remove] says of key i. answers may
@@ -74,16 +74,17 @@ func (f *Filter) RemoveBatch(keys Keys, answers *Answers) error {
 	return err
 }
 
-// Rejuvenate gives a key that is there what an insertion would give it now: a kind that knows less of keys the longer
-// they are there finds it for as few other keys then as a new one. rejuvenated is false if that is as much already, or if
-// the key certainly is not there: then nothing has changed. Rejuvenate only what was inserted and not removed: another
-// key, of which the filter says that it may be there, takes what a key that is there is found by. [ErrUnsupported]
-// without [CanRejuvenate]; [ErrFull] if there is no room for it, and the key is there then as it was. Changes the filter.
+// Rejuvenate restores a stored key's entry to full length, in a kind whose entries become shorter with each growth.
+// The filter then takes as few other keys for this key as for a new one. rejuvenated is false if that is as much
+// already, or if the key certainly is not there: then nothing has changed. Rejuvenate only what was inserted and not
+// removed: another key, of which the filter says that it may be there, takes what a key that is there is found by.
+// [ErrUnsupported] without [CanRejuvenate]; [ErrFull] if there is no room for it, and the key is there then as it
+// was. Changes the filter.
 func (f *Filter) Rejuvenate(key []byte) (rejuvenated bool, err error) {
 	var done C.bool
 	status := C.petal_go_rejuvenate(f.toChange(), bytesOf(key), C.size_t(len(key)), &done)
 	runtime.KeepAlive(f)
-	return bool(done), statusError("petal.Filter.Rejuvenate", status)
+	return bool(done), explained("petal.Filter.Rejuvenate", status, f, rejuvenateNone, StringKeys(nil))
 }
 
 // RejuvenateString is [Filter.Rejuvenate] of a string's bytes.
@@ -91,7 +92,7 @@ func (f *Filter) RejuvenateString(key string) (rejuvenated bool, err error) {
 	var done C.bool
 	status := C.petal_go_rejuvenate(f.toChange(), textOf(key), C.size_t(len(key)), &done)
 	runtime.KeepAlive(f)
-	return bool(done), statusError("petal.Filter.RejuvenateString", status)
+	return bool(done), explained("petal.Filter.RejuvenateString", status, f, rejuvenateNone, StringKeys(nil))
 }
 
 // RejuvenateUint64 is [Filter.Rejuvenate] of a number, which is the same key as its eight little-endian bytes.
@@ -99,7 +100,7 @@ func (f *Filter) RejuvenateUint64(key uint64) (rejuvenated bool, err error) {
 	var done C.bool
 	status := C.petal_filter_rejuvenate_u64(f.toChange(), C.uint64_t(key), &done)
 	runtime.KeepAlive(f)
-	return bool(done), statusError("petal.Filter.RejuvenateUint64", status)
+	return bool(done), explained("petal.Filter.RejuvenateUint64", status, f, rejuvenateNone, Uint64Keys(nil))
 }
 
 // RejuvenateHash is [Filter.Rejuvenate] of a key by its hash.
@@ -107,12 +108,12 @@ func (f *Filter) RejuvenateHash(hash uint64) (rejuvenated bool, err error) {
 	var done C.bool
 	status := C.petal_filter_rejuvenate_hash(f.toChange(), C.uint64_t(hash), &done)
 	runtime.KeepAlive(f)
-	return bool(done), statusError("petal.Filter.RejuvenateHash", status)
+	return bool(done), explained("petal.Filter.RejuvenateHash", status, f, rejuvenateNone, HashKeys(nil))
 }
 
-// RejuvenateBatch gives each key, all of which are there, what an insertion would give it now, in order: answer i is what
-// [Filter.Rejuvenate] says of key i. answers may be nil. On a failure the first answers.Done keys were taken. Changes the
-// filter.
+// RejuvenateBatch gives each key, all of which are there, what an insertion would give it now, in order: answer i is
+// what [Filter.Rejuvenate] says of key i. answers may be nil. On a failure the first answers.Done keys were taken.
+// Changes the filter.
 func (f *Filter) RejuvenateBatch(keys Keys, answers *Answers) error {
 	err := runBatch("petal.Filter.RejuvenateBatch", C.PETAL_GO_REJUVENATE, f.toChange(), nil, keys, answers)
 	runtime.KeepAlive(f)
@@ -126,7 +127,7 @@ func (f *Filter) Count(key []byte) (uint64, error) {
 	var count C.uint64_t
 	status := C.petal_go_count(f.toRead(), bytesOf(key), C.size_t(len(key)), &count)
 	runtime.KeepAlive(f)
-	return uint64(count), statusError("petal.Filter.Count", status)
+	return uint64(count), explained("petal.Filter.Count", status, f, countNone, StringKeys(nil))
 }
 
 // CountString is [Filter.Count] of a string's bytes.
@@ -134,7 +135,7 @@ func (f *Filter) CountString(key string) (uint64, error) {
 	var count C.uint64_t
 	status := C.petal_go_count(f.toRead(), textOf(key), C.size_t(len(key)), &count)
 	runtime.KeepAlive(f)
-	return uint64(count), statusError("petal.Filter.CountString", status)
+	return uint64(count), explained("petal.Filter.CountString", status, f, countNone, StringKeys(nil))
 }
 
 // CountUint64 is [Filter.Count] of a number, which is the same key as its eight little-endian bytes.
@@ -142,7 +143,7 @@ func (f *Filter) CountUint64(key uint64) (uint64, error) {
 	var count C.uint64_t
 	status := C.petal_filter_count_u64(f.toRead(), C.uint64_t(key), &count)
 	runtime.KeepAlive(f)
-	return uint64(count), statusError("petal.Filter.CountUint64", status)
+	return uint64(count), explained("petal.Filter.CountUint64", status, f, countNone, Uint64Keys(nil))
 }
 
 // CountHash is [Filter.Count] of a key by its hash.
@@ -150,7 +151,7 @@ func (f *Filter) CountHash(hash uint64) (uint64, error) {
 	var count C.uint64_t
 	status := C.petal_filter_count_hash(f.toRead(), C.uint64_t(hash), &count)
 	runtime.KeepAlive(f)
-	return uint64(count), statusError("petal.Filter.CountHash", status)
+	return uint64(count), explained("petal.Filter.CountHash", status, f, countNone, HashKeys(nil))
 }
 
 // CountBatch counts many keys: counts[i] becomes what [Filter.Count] says of key i. counts has room for all. On a

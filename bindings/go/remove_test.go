@@ -88,7 +88,7 @@ func TestCountsGoUpAndDown(t *testing.T) {
 // Keys with their counts are as many single calls, of every kind that counts and removes, and come back as a list.
 func TestTimes(t *testing.T) {
 	for _, info := range Kinds() {
-		if info.IsMap || info.IsForeign || info.TakesIntegers || !info.Capabilities.Has(CanCount|CanRemove) {
+		if info.Handle != HandleFilter || info.IsForeign || info.TakesIntegers || !info.Capabilities.Has(CanCount|CanRemove) {
 			continue
 		}
 		f := must(New(Spec{Kind: info.Name, Capacity: 3000}))
@@ -139,7 +139,7 @@ func TestTimes(t *testing.T) {
 // A builder that is given counts makes what the filter is that each key was inserted into so often.
 func TestBuilderTimes(t *testing.T) {
 	for _, info := range Kinds() {
-		if info.IsMap || info.IsForeign || info.TakesIntegers || !info.Capabilities.Has(CanCount|CanInsert) {
+		if info.Handle != HandleFilter || info.IsForeign || info.TakesIntegers || !info.Capabilities.Has(CanCount|CanInsert) {
 			continue
 		}
 		b := must(NewBuilder(Spec{Kind: info.Name, FalsePositiveRate: 1e-6}, nil))
@@ -242,7 +242,21 @@ func TestAdvance(t *testing.T) {
 		}
 		check(t, f.Close())
 	}
-	f := must(New(Spec{Kind: "stable", Capacity: 1000}))
+	f := must(New(Spec{Kind: "rotating", Capacity: 1000, Parameters: map[string]string{"clock": "steps"}}))
+	if !f.Capabilities().Has(CanAgeShared | CanInsertShared) {
+		t.Error(f.Capabilities())
+	}
+	must(f.InsertSharedUint64(1))
+	check(t, f.AdvanceShared(3))
+	if !f.ContainsUint64(1) {
+		t.Error("the key is lost")
+	}
+	check(t, f.AdvanceShared(1))
+	if f.ContainsUint64(1) {
+		t.Error("the key is still there")
+	}
+	check(t, f.Close())
+	f = must(New(Spec{Kind: "stable", Capacity: 1000}))
 	if can := f.Capabilities(); !can.Has(MayLoseKeys) || !can.Has(CanAge) {
 		t.Errorf("a stable filter can %v", can)
 	}
@@ -253,5 +267,6 @@ func TestAdvance(t *testing.T) {
 	check(t, f.Close())
 	f = must(New(Spec{Capacity: 100}))
 	wants(t, f.Advance(1), ErrUnsupported)
+	wants(t, f.AdvanceShared(1), ErrUnsupported)
 	check(t, f.Close())
 }

@@ -22,7 +22,7 @@ func (f *Filter) InsertShared(key []byte) (isNew bool, err error) {
 	var fresh C.bool
 	status := C.petal_go_insert_shared(f.toRead(), bytesOf(key), C.size_t(len(key)), &fresh)
 	runtime.KeepAlive(f)
-	return bool(fresh), statusError("petal.Filter.InsertShared", status)
+	return bool(fresh), explained("petal.Filter.InsertShared", status, f, insertSharedNone, StringKeys(nil))
 }
 
 // InsertSharedString is [Filter.InsertShared] of a string's bytes.
@@ -30,7 +30,7 @@ func (f *Filter) InsertSharedString(key string) (isNew bool, err error) {
 	var fresh C.bool
 	status := C.petal_go_insert_shared(f.toRead(), textOf(key), C.size_t(len(key)), &fresh)
 	runtime.KeepAlive(f)
-	return bool(fresh), statusError("petal.Filter.InsertSharedString", status)
+	return bool(fresh), explained("petal.Filter.InsertSharedString", status, f, insertSharedNone, StringKeys(nil))
 }
 
 // InsertSharedUint64 is [Filter.InsertShared] of a number.
@@ -38,7 +38,7 @@ func (f *Filter) InsertSharedUint64(key uint64) (isNew bool, err error) {
 	var fresh C.bool
 	status := C.petal_filter_insert_shared_u64(f.toRead(), C.uint64_t(key), &fresh)
 	runtime.KeepAlive(f)
-	return bool(fresh), statusError("petal.Filter.InsertSharedUint64", status)
+	return bool(fresh), explained("petal.Filter.InsertSharedUint64", status, f, insertSharedNone, Uint64Keys(nil))
 }
 
 // InsertSharedHash is [Filter.InsertShared] of a key by its hash.
@@ -46,7 +46,7 @@ func (f *Filter) InsertSharedHash(hash uint64) (isNew bool, err error) {
 	var fresh C.bool
 	status := C.petal_filter_insert_shared_hash(f.toRead(), C.uint64_t(hash), &fresh)
 	runtime.KeepAlive(f)
-	return bool(fresh), statusError("petal.Filter.InsertSharedHash", status)
+	return bool(fresh), explained("petal.Filter.InsertSharedHash", status, f, insertSharedNone, HashKeys(nil))
 }
 
 // InsertSharedBatch is [Filter.InsertShared] of many keys in order: answer i is what it says of key i. If answers is
@@ -58,10 +58,22 @@ func (f *Filter) InsertSharedBatch(keys Keys, answers *Answers) error {
 	return err
 }
 
+// AdvanceShared moves time on as [Filter.Advance] does, while other goroutines insert with the Shared methods, and
+// other processes through theirs ([OpenShare]). Calls for one filter wait for each other; no insertion waits. A key
+// whose insertion returned is found for as many steps as its kind promises. [ErrUnsupported] without [CanAgeShared].
+// May run beside the Shared methods and all that only read.
+func (f *Filter) AdvanceShared(steps uint64) error {
+	failure := newFailure()
+	C.petal_filter_advance_shared(f.toRead(), C.uint64_t(steps), &failure.raw)
+	runtime.KeepAlive(f)
+	return failure.err("petal.Filter.AdvanceShared")
+}
+
 // AddOffered adds to the count of keys that were offered, for those that the Shared methods inserted. May run beside
 // the Shared methods and all that only read.
 func (f *Filter) AddOffered(keys uint64) error {
-	status := C.petal_filter_add_offered(f.toRead(), C.uint64_t(keys))
+	failure := newFailure()
+	C.petal_filter_add_offered(f.toRead(), C.uint64_t(keys), &failure.raw)
 	runtime.KeepAlive(f)
-	return statusError("petal.Filter.AddOffered", status)
+	return failure.err("petal.Filter.AddOffered")
 }

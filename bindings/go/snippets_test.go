@@ -82,8 +82,12 @@ func runSnippet(t *testing.T, code string) {
 	if err := os.WriteFile(source, []byte(code), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// From here the imports are those of this module.
-	if output, err := exec.Command("go", "build", "-o", program, source).CombinedOutput(); err != nil {
+	// From here the imports are those of this module, and in bloom's folder those of that one.
+	build := exec.Command("go", "build", "-o", program, source)
+	if strings.Contains(code, snippetPackages["bloom"]) {
+		build.Dir = "bloom"
+	}
+	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s\n%s", err, output, code)
 	}
 	run := exec.Command(program)

@@ -132,9 +132,10 @@ func (s Spec) ExpectedFalsePositiveRate(keys uint64) (float64, error) {
 	return float64(rate), failure.err("petal.Spec.ExpectedFalsePositiveRate")
 }
 
-// ExpectedOmissions returns how many of so many distinct keys the filter that the spec describes takes for known on
-// average, when they are inserted one after the other, or refuses where it is full: a model checker that explores only
-// what is new omits so many states. [ErrUnsupported] for a kind that is built from its keys.
+// ExpectedOmissions returns how many of so many distinct keys are omitted on average when they are inserted, one
+// after the other, into the filter that the spec describes. A key is omitted if the filter takes it for known, or is
+// full and refuses it. A model checker that explores only what is new omits so many states. [ErrUnsupported] for a
+// kind that is built from its keys.
 func (s Spec) ExpectedOmissions(keys uint64) (float64, error) {
 	raw, err := s.raw()
 	if err != nil {

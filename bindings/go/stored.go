@@ -28,8 +28,8 @@ func (f *Filter) StoredHash(hash uint64) (stored, below uint64, err error) {
 	return uint64(number), uint64(limit), failure.err("petal.Filter.StoredHash")
 }
 
-// ReadStoredHashes writes the numbers that the filter stores and that are not less than from, in ascending order and
-// each once, to the front of stored, and returns how many these are: fewer than there is room for if there are no more.
+// ReadStoredHashes writes the numbers that the filter stores and that are not less than from to the front of stored,
+// in ascending order and each once. It returns how many these are: fewer than there is room for if there are no more.
 // counts is nil, or as long as stored, for how often each is there: 1 where the kind does not count. [ErrUnsupported]
 // without [CanEnumerate]. Only reads the filter.
 func (f *Filter) ReadStoredHashes(from uint64, stored, counts []uint64) (int, error) {
@@ -45,9 +45,9 @@ func (f *Filter) ReadStoredHashes(from uint64, stored, counts []uint64) (int, er
 	return int(count), failure.err("petal.Filter.ReadStoredHashes")
 }
 
-// StoredHashes returns all numbers that the filter stores, in ascending order and each once, with how often each is there:
-// 1 where the kind does not count. [ErrUnsupported] without [CanEnumerate]. The loop only reads the filter, which stays
-// open meanwhile.
+// StoredHashes returns all numbers that the filter stores, in ascending order and each once, with how often each is
+// there: 1 where the kind does not count. [ErrUnsupported] without [CanEnumerate]. The loop only reads the filter,
+// which stays open meanwhile.
 func (f *Filter) StoredHashes() (iter.Seq2[uint64, uint64], error) {
 	if _, _, err := f.StoredHash(0); err != nil {
 		return nil, err

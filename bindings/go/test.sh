@@ -24,7 +24,7 @@ cmake --install "$build" --prefix "$work/prefix" >"$work/install.log"
 libdir=$(dirname "$(find "$work/prefix" -name libpetal.a)")
 export CGO_ENABLED=1 CGO_CFLAGS="-I$work/prefix/include" CGO_LDFLAGS="-L$libdir -Wl,-rpath,$libdir"
 # What needs no cgo.
-pure="./view ./filter ./internal/image ./internal/sizing ./bloom ./examples/breached"
+pure="./view ./filter ./internal/image ./internal/sizing ./examples/breached"
 passed=0
 failed=0
 
@@ -104,18 +104,66 @@ elsewhere() {
         echo "$target"
         CGO_ENABLED=0 GOOS=${target%/*} GOARCH=${target#*/} go vet $pure || return 1
     done
-    # Numbers of 32 bits can be tried where the system runs programs for 386.
-    CGO_ENABLED=0 GOOS=linux GOARCH=386 go test -c -o "$work/bloom.386" ./bloom || return 1
-    if "$work/bloom.386" -test.run '^$' >/dev/null 2>&1; then (cd bloom && "$work/bloom.386"); fi
 }
+
+# Package bloom, which is a module of its own.
+bloom() (
+    cd bloom && go vet ./... && go test -count=1 -v -race ./... && CGO_ENABLED=0 go test -count=1 . || return 1
+    for target in linux/arm64 linux/386 linux/s390x windows/amd64 darwin/arm64; do
+        echo "$target"
+        CGO_ENABLED=0 GOOS=${target%/*} GOARCH=${target#*/} go vet ./... || return 1
+    done
+    # Numbers of 32 bits can be tried where the system runs programs for 386.
+    CGO_ENABLED=0 GOOS=linux GOARCH=386 go test -c -o "$work/bloom.386" . || return 1
+    if "$work/bloom.386" -test.run '^$' >/dev/null 2>&1; then "$work/bloom.386"; fi
+)
+
+# README's `replace`: a whole program that imports bits-and-blooms, as its dependencies do, has package bloom in its
+# place, and nothing is changed in its sources.
+in_place() (
+    rm -rf "$work/in_place"
+    mkdir -p "$work/in_place" && cd "$work/in_place" || return 1
+    cat >main.go <<'PROGRAM'
+package main
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/bits-and-blooms/bloom/v3"
+)
+
+func main() {
+	seen := bloom.NewWithEstimates(1000, 0.01)
+	seen.AddString("apple")
+	held, _ := seen.MarshalJSON()
+	fields := reflect.TypeFor[bloom.BloomFilter]().NumField()
+	fmt.Println(seen.TestString("apple"), seen.BitSet().Count(), len(held) > 0, fields)
+}
+PROGRAM
+    export GOFLAGS=-mod=mod GOWORK=off CGO_ENABLED=0
+    go mod init example.com/whole &&
+        go mod edit -replace "github.com/bits-and-blooms/bloom/v3=$here/bloom" \
+            -require github.com/bits-and-blooms/bloom/v3@v3.7.1 &&
+        go build -o whole . && ./whole | grep '^true 7 true 4$' &&
+        go version -m whole | grep "$here/bloom"
+)
+
+# Packages view and filter where there is only this module: their tests need nothing of the repository around it.
+alone() (
+    rm -rf "$work/alone"
+    mkdir -p "$work/alone/module" && cp -R go.mod go.sum *.go *.h view filter internal "$work/alone/module" &&
+        cd "$work/alone/module" && CGO_ENABLED=0 go vet ./view ./filter ./internal/... &&
+        CGO_ENABLED=0 go test -count=1 ./view ./filter ./internal/... && go test -count=1 -short .
+)
 
 # A list of passwords, built into one file by the command, and asked by both services: in C, and in Go without cgo.
 breached() {
     list=/usr/share/dict/words
     [ -e $list ] || { list=$work/breached.txt && seq -f 'password %.0f' 100000 >"$list"; }
     "$work/prefix/bin/petal" build --kind fuse --fpr 0.001 -o "$work/breached.petal" "$list" &&
-        ${CC:-cc} -std=c11 -O2 $CGO_CFLAGS "$here/../../examples/c/breached_passwords.c" $CGO_LDFLAGS -lpetal -lpthread \
-            -o "$work/breached" &&
+        ${CC:-cc} -std=c11 -O2 $CGO_CFLAGS "$here/../../examples/c/breached_passwords.c" $CGO_LDFLAGS -lpetal \
+            -lpthread -o "$work/breached" &&
         "$work/breached" -f "$work/breached.petal" -c "$list" &&
         said=$( (head -n 1 "$list"; echo 'nobody has this one') | "$work/breached" -f "$work/breached.petal") &&
         [ "$said" = "breached
@@ -148,6 +196,9 @@ stage "without cgo" without_cgo
 stage "without libpetal" without_library
 stage "without a network" without_network
 stage "without cgo elsewhere" elsewhere
+stage "package bloom" bloom
+stage "package bloom in place of bits-and-blooms" in_place
+stage "without the repository" alone
 stage "breached passwords, in C and in Go" breached
 stage "benchmarks, once each" benchmarks
 echo "$passed passed, $failed failed"

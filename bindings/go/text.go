@@ -28,10 +28,12 @@ var (
 		OverfillRateRises: "rate_rises", OverfillRefuses: "refuses", OverfillGrows: "grows", OverfillIsBuilt: "is_built",
 		OverfillForgets: "forgets",
 	}
+	handleNames = []string{HandleFilter: "filter", HandleMap: "map", HandleSketch: "sketch"}
 	// By bit.
 	abilityNames = []string{
 		"insert", "clear", "merge", "intersect", "fold", "estimate", "remove", "count", "grow", "insert_shared",
-		"put", "replace", "enumerate", "resize", "age", "may_lose_keys", "rejuvenate",
+		"put", "replace", "enumerate", "resize", "age", "may_lose_keys", "rejuvenate", "age_shared",
+		"subtract", "list",
 	}
 )
 
@@ -105,6 +107,15 @@ func (o Overfill) MarshalText() ([]byte, error) { return []byte(o.String()), nil
 func (o *Overfill) UnmarshalText(text []byte) error {
 	return valueOf(o, overfillNames, "Overfill", text)
 }
+
+// String returns the name of the handle.
+func (h Handle) String() string { return nameOf(handleNames, "handle", uint32(h)) }
+
+// MarshalText writes the name.
+func (h Handle) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
+// UnmarshalText takes "filter", "map" or "sketch".
+func (h *Handle) UnmarshalText(text []byte) error { return valueOf(h, handleNames, "Handle", text) }
 
 // MarshalText writes the kind's name.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }

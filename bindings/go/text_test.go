@@ -15,6 +15,7 @@ func TestValuesPrintAsTheirNames(t *testing.T) {
 	for value, want := range map[fmt.Stringer]string{
 		XXH3: "xxh3", SipHash13: "siphash13", Hash(0): "default", Hash(77): "hash 77",
 		KernelBest: "best", KernelNEON: "neon", Kernel(9): "kernel 9", OpenShare: "share", OpenMode(9): "mode 9",
+		HandleSketch: "sketch", Handle(9): "handle 9",
 		CanInsert | CanInsertShared: "insert|insert_shared", Capabilities(0): "", Capabilities(1 << 40): "bit 40",
 		StateInPlace | StateCanHash: "in_place|can_hash",
 	} {
@@ -87,10 +88,14 @@ func TestJSONHasTheNamesOfC(t *testing.T) {
 	} {
 		_, body, found := strings.Cut(header, "typedef struct "+structure+" {")
 		if !found {
-			t.Fatalf("petal.h has no %s", structure)
+			t.Fatalf("no header has %s", structure)
 		}
 		body, _, _ = strings.Cut(body, "\n} ")
 		for _, name := range names(t, value) {
+			// What is a flag in C is a field here.
+			if strings.Contains(header, "#define PETAL_"+strings.ToUpper(name)+" (1 << ") {
+				continue
+			}
 			if !regexp.MustCompile(`(?m)^  \w+ ` + name + `(\[\w+\])?;`).MatchString(body) {
 				t.Errorf("%s has no %s", structure, name)
 			}
@@ -161,12 +166,16 @@ func TestJSONGoesRound(t *testing.T) {
 	}
 }
 
-// headerText is petal.h, which is not there where this module alone was downloaded.
+// headerText is all of the C headers, which are not there where this module alone was downloaded.
 func headerText(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("../../include/petal.h")
-	if err != nil {
+	names, err := filepath.Glob("../../include/*.h")
+	if err != nil || len(names) == 0 {
 		t.Skip("Petal's repository is not here")
 	}
-	return string(text)
+	var all strings.Builder
+	for _, name := range names {
+		all.Write(must(os.ReadFile(name)))
+	}
+	return all.String()
 }

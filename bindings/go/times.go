@@ -25,14 +25,14 @@ import (
 	"runtime"
 )
 
-// InsertTimes inserts a key so many times at once. isNew is true if it certainly was not there before. What is more than
-// the greatest count of the kind leaves it there. [ErrFull] if there is no room for all of them: then none was inserted.
-// [ErrUnsupported] if the kind cannot count. Changes the filter.
+// InsertTimes inserts a key so many times at once. isNew is true if it certainly was not there before. What is more
+// than the greatest count of the kind leaves it there. [ErrFull] if there is no room for all of them: then none was
+// inserted. [ErrUnsupported] if the kind cannot count. Changes the filter.
 func (f *Filter) InsertTimes(key []byte, times uint64) (isNew bool, err error) {
 	var was C.bool
 	status := C.petal_go_insert_times(f.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(times), &was)
 	runtime.KeepAlive(f)
-	return bool(was), statusError("petal.Filter.InsertTimes", status)
+	return bool(was), explained("petal.Filter.InsertTimes", status, f, insertTimesNone, StringKeys(nil))
 }
 
 // InsertTimesString is [Filter.InsertTimes] of a string's bytes.
@@ -40,7 +40,7 @@ func (f *Filter) InsertTimesString(key string, times uint64) (isNew bool, err er
 	var was C.bool
 	status := C.petal_go_insert_times(f.toChange(), textOf(key), C.size_t(len(key)), C.uint64_t(times), &was)
 	runtime.KeepAlive(f)
-	return bool(was), statusError("petal.Filter.InsertTimesString", status)
+	return bool(was), explained("petal.Filter.InsertTimesString", status, f, insertTimesNone, StringKeys(nil))
 }
 
 // InsertTimesUint64 is [Filter.InsertTimes] of a number, which is the same key as its eight little-endian bytes.
@@ -48,7 +48,7 @@ func (f *Filter) InsertTimesUint64(key, times uint64) (isNew bool, err error) {
 	var was C.bool
 	status := C.petal_filter_insert_times_u64(f.toChange(), C.uint64_t(key), C.uint64_t(times), &was)
 	runtime.KeepAlive(f)
-	return bool(was), statusError("petal.Filter.InsertTimesUint64", status)
+	return bool(was), explained("petal.Filter.InsertTimesUint64", status, f, insertTimesNone, Uint64Keys(nil))
 }
 
 // InsertTimesHash is [Filter.InsertTimes] of a key by its hash.
@@ -56,7 +56,7 @@ func (f *Filter) InsertTimesHash(hash, times uint64) (isNew bool, err error) {
 	var was C.bool
 	status := C.petal_filter_insert_times_hash(f.toChange(), C.uint64_t(hash), C.uint64_t(times), &was)
 	runtime.KeepAlive(f)
-	return bool(was), statusError("petal.Filter.InsertTimesHash", status)
+	return bool(was), explained("petal.Filter.InsertTimesHash", status, f, insertTimesNone, HashKeys(nil))
 }
 
 // InsertTimesBatch inserts each key as often as the number in its place of times says, in order: answer i is what
@@ -73,7 +73,7 @@ func (f *Filter) RemoveTimes(key []byte, times uint64) (removed uint64, err erro
 	var often C.uint64_t
 	status := C.petal_go_remove_times(f.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(times), &often)
 	runtime.KeepAlive(f)
-	return uint64(often), statusError("petal.Filter.RemoveTimes", status)
+	return uint64(often), explained("petal.Filter.RemoveTimes", status, f, removeTimesNone, StringKeys(nil))
 }
 
 // RemoveTimesString is [Filter.RemoveTimes] of a string's bytes.
@@ -81,7 +81,7 @@ func (f *Filter) RemoveTimesString(key string, times uint64) (removed uint64, er
 	var often C.uint64_t
 	status := C.petal_go_remove_times(f.toChange(), textOf(key), C.size_t(len(key)), C.uint64_t(times), &often)
 	runtime.KeepAlive(f)
-	return uint64(often), statusError("petal.Filter.RemoveTimesString", status)
+	return uint64(often), explained("petal.Filter.RemoveTimesString", status, f, removeTimesNone, StringKeys(nil))
 }
 
 // RemoveTimesUint64 is [Filter.RemoveTimes] of a number, which is the same key as its eight little-endian bytes.
@@ -89,7 +89,7 @@ func (f *Filter) RemoveTimesUint64(key, times uint64) (removed uint64, err error
 	var often C.uint64_t
 	status := C.petal_filter_remove_times_u64(f.toChange(), C.uint64_t(key), C.uint64_t(times), &often)
 	runtime.KeepAlive(f)
-	return uint64(often), statusError("petal.Filter.RemoveTimesUint64", status)
+	return uint64(often), explained("petal.Filter.RemoveTimesUint64", status, f, removeTimesNone, Uint64Keys(nil))
 }
 
 // RemoveTimesHash is [Filter.RemoveTimes] of a key by its hash.
@@ -97,12 +97,12 @@ func (f *Filter) RemoveTimesHash(hash, times uint64) (removed uint64, err error)
 	var often C.uint64_t
 	status := C.petal_filter_remove_times_hash(f.toChange(), C.uint64_t(hash), C.uint64_t(times), &often)
 	runtime.KeepAlive(f)
-	return uint64(often), statusError("petal.Filter.RemoveTimesHash", status)
+	return uint64(often), explained("petal.Filter.RemoveTimesHash", status, f, removeTimesNone, HashKeys(nil))
 }
 
 // RemoveTimesBatch removes each key as often as it is there, but no more than the number in its place of times says, in
-// order: answer i is false if key i certainly was not there. answers may be nil. On a failure the first answers.Done keys
-// were taken. Changes the filter.
+// order: answer i is false if key i certainly was not there. answers may be nil. On a failure the first answers.Done
+// keys were taken. Changes the filter.
 func (f *Filter) RemoveTimesBatch(keys Keys, times []uint64, answers *Answers) error {
 	return f.timesBatch("petal.Filter.RemoveTimesBatch", true, keys, times, answers)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/petal-filter/petal/bindings/go/internal/goldenfiles"
 	"github.com/petal-filter/petal/bindings/go/view"
 )
 
@@ -144,7 +145,7 @@ func TestViewIsTheSame(t *testing.T) {
 }
 
 func TestViewAnswersGoldenFilesTheSame(t *testing.T) {
-	paths := must(filepath.Glob("../../tests/golden/*.petal"))
+	paths := must(filepath.Glob(filepath.Join(goldenfiles.Folder(t), "*.petal")))
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, path := range paths {
 		var key [16]byte
@@ -172,7 +173,7 @@ func TestViewAnswersGoldenFilesTheSame(t *testing.T) {
 // Damaged images: both refuse, or both answer the same.
 func TestViewRefusesWhatTheLibraryRefuses(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
-	for _, path := range must(filepath.Glob("../../tests/golden/*.petal")) {
+	for _, path := range must(filepath.Glob(filepath.Join(goldenfiles.Folder(t), "*.petal"))) {
 		image := must(os.ReadFile(path))
 		if _, err := view.Wrap(image, nil); err != nil {
 			continue
@@ -272,7 +273,7 @@ func TestViewReadsWhatIsBuilt(t *testing.T) {
 }
 
 func TestViewAnswersGoldenMapsTheSame(t *testing.T) {
-	for _, path := range must(filepath.Glob("../../tests/golden/maps/*-xxh3.petal")) {
+	for _, path := range must(filepath.Glob(filepath.Join(goldenfiles.Folder(t), "maps", "*-xxh3.petal"))) {
 		m, v := must(OpenMap(path, nil)), must(view.OpenMap(path, nil))
 		for key := range uint64(100_000) {
 			value, found, err := v.GetUint64(key)
@@ -283,5 +284,50 @@ func TestViewAnswersGoldenMapsTheSame(t *testing.T) {
 		}
 		check(t, v.Close())
 		check(t, m.Close())
+	}
+}
+
+// Sketches of every hash function list the same in package view, and changes make the same bytes.
+func TestViewOfSketchesIsTheSame(t *testing.T) {
+	random := rand.New(rand.NewPCG(17, 18))
+	complete := 0
+	for round := range 60 {
+		spec := Spec{Hash: []Hash{XXH3, XXH64, SipHash13}[round%3], Capacity: 1 + random.Uint64N(300)}
+		spec.FalsePositiveRate = []float64{0.3, 0.01, 1e-5}[random.IntN(3)]
+		if spec.Hash == SipHash13 {
+			spec.Key = [16]byte{7, 7, 7}
+		} else {
+			spec.Seed = random.Uint64()
+		}
+		s, options := must(NewSketch(spec)), &view.Options{Key: spec.Key}
+		for range random.Uint64N(3 * spec.Capacity) {
+			check(t, s.InsertUint64(random.Uint64()))
+		}
+		check(t, s.Remove([]byte("pear")))
+		image := must(s.MarshalBinary())
+		path := filepath.Join(t.TempDir(), "sketch")
+		check(t, s.Save(path))
+		mapped := must(view.OpenSketch(path, options))
+		for _, v := range []*view.Sketch{mapped, must(view.LoadSketch(image, options)), must(mapped.Copy())} {
+			if different := differentListings(s, v); different != "" {
+				t.Fatalf("%+v: %s", spec, different)
+			}
+			description, header := must(s.Describe()), v.Header()
+			if header.Kind.String() != description.Kind.String() || header.Offered != description.Offered ||
+				header.Bits != description.Bits || header.Hashes != description.Hashes || header.Dirty {
+				t.Errorf("%+v and %+v", header, description)
+			}
+		}
+		if _, all, _ := s.List(); all {
+			complete++
+		}
+		if _, err := view.LoadSketch(image, nil); err != nil {
+			t.Error(err)
+		}
+		check(t, mapped.Close())
+		check(t, s.Close())
+	}
+	if complete < 10 || complete > 50 {
+		t.Errorf("%d of 60 were listed whole", complete)
 	}
 }

@@ -14,8 +14,8 @@ use std::sync::Once;
 
 /// Runs the body of an exported function that returns a status.
 ///
-/// `boundary!(error, [a, b], body)`: the pointers `a` and `b` must not be NULL, `error` is the nullable error struct or
-/// `null`, and `body` is an expression of type `Result<()>` in which `?` works.
+/// `boundary!(error, [a, b], body)`: the pointers `a` and `b` must not be NULL, `error` is the nullable error struct
+/// or `null`, and `body` is an expression of type `Result<()>` in which `?` works.
 macro_rules! boundary {
     ($error:expr, [$($pointer:ident),*], $body:expr) => {
         crate::boundary::run($error, || {
@@ -54,15 +54,15 @@ pub(crate) fn run(error: *mut petal_error, body: impl FnOnce() -> Result<()>) ->
     match caught.unwrap_or_else(|_| Err(Status::Internal.into())) {
         Ok(()) => PETAL_OK,
         Err(failure) => {
-            // SAFETY: as above; `write_error` looks at the size again.
+            // SAFETY: `error` is NULL or a struct of its size, as above; `write_error` looks at the size again.
             unsafe { write_error(error, &failure) };
             failure.status() as petal_status
         }
     }
 }
 
-/// Runs what nearly always works in a straight line; `panicked` says what comes of a panic. A caller whom this does not
-/// serve then goes the long way, through [`run`], which also says what is wrong.
+/// Runs what nearly always works in a straight line; `panicked` says what comes of a panic. A caller whom this does
+/// not serve then goes the long way, through [`run`], which also says what is wrong.
 ///
 /// Only for handles, which come from calls that went through [`run`]: so panics are quiet.
 #[inline(always)]
@@ -105,16 +105,29 @@ pub(crate) unsafe trait SizedStruct: Copy {
     const FIRST_SIZE: usize;
 }
 
+// SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
+unsafe impl SizedStruct for petal_error {
+    const FIRST_SIZE: usize = 256;
+}
+
 /// The most that a struct may claim to be: what is larger is not a size.
 const MAX_STRUCT_SIZE: usize = 4096;
 
+/// The size that a struct says it has, where 0 is that of the first release: so `= {0}` is a struct that can be used.
 #[inline]
-fn check_size<T: SizedStruct>(size: usize) -> Result<()> {
+fn size_of_struct<T: SizedStruct>(size: usize) -> Result<usize> {
     const { assert!(T::FIRST_SIZE <= size_of::<T>(), "structs only grow") };
-    if (T::FIRST_SIZE..=MAX_STRUCT_SIZE).contains(&size) {
-        return Ok(());
+    match size {
+        0 => Ok(T::FIRST_SIZE),
+        _ if (T::FIRST_SIZE..=MAX_STRUCT_SIZE).contains(&size) => Ok(size),
+        _ => Err(wrong_size::<T>(size)),
     }
-    Err(wrong_size::<T>(size))
+}
+
+/// Whether a struct says that it is this version's, all of it.
+#[inline(always)]
+pub(crate) fn is_whole<T: SizedStruct>(size: usize) -> bool {
+    size == size_of::<T>() || (size == 0 && T::FIRST_SIZE == size_of::<T>())
 }
 
 #[cold]
@@ -132,8 +145,7 @@ fn wrong_size<T: SizedStruct>(size: usize) -> Error {
 /// `pointer` points to a `struct_size` and as many bytes as that says.
 pub(crate) unsafe fn read<T: SizedStruct>(pointer: *const T) -> Result<T> {
     // SAFETY: the struct starts with its size.
-    let size = unsafe { pointer.cast::<usize>().read_unaligned() };
-    check_size::<T>(size)?;
+    let size = size_of_struct::<T>(unsafe { pointer.cast::<usize>().read_unaligned() })?;
     let known = size.min(size_of::<T>());
     // SAFETY: `size` bytes are there.
     let rest = unsafe { std::slice::from_raw_parts(pointer.cast::<u8>().add(known), size - known) };
@@ -154,7 +166,7 @@ pub(crate) unsafe fn read<T: SizedStruct>(pointer: *const T) -> Result<T> {
 /// # Safety
 /// As [`read`], or NULL.
 pub(crate) unsafe fn read_optional<T: SizedStruct>(pointer: *const T) -> Result<Option<T>> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `pointer` is not NULL here, and has as many bytes as its `struct_size` says, as the safety section asks.
     if pointer.is_null() { Ok(None) } else { unsafe { read(pointer) }.map(Some) }
 }
 
@@ -163,8 +175,11 @@ pub(crate) unsafe fn read_optional<T: SizedStruct>(pointer: *const T) -> Result<
 /// # Safety
 /// As [`read_optional`].
 pub(crate) unsafe fn check_out<T: SizedStruct>(pointer: *mut T) -> Result<()> {
+    if pointer.is_null() {
+        return Ok(());
+    }
     // SAFETY: the struct starts with its size.
-    if pointer.is_null() { Ok(()) } else { check_size::<T>(unsafe { pointer.cast::<usize>().read_unaligned() }) }
+    size_of_struct::<T>(unsafe { pointer.cast::<usize>().read_unaligned() }).map(drop)
 }
 
 /// Fills in a struct as far as the caller's version has it, but for its size, and leaves bytes after the known part
@@ -174,9 +189,11 @@ pub(crate) unsafe fn check_out<T: SizedStruct>(pointer: *mut T) -> Result<()> {
 /// [`check_out`] was asked.
 pub(crate) unsafe fn write<T: SizedStruct>(pointer: *mut T, value: T) {
     const START: usize = size_of::<usize>();
+    // SAFETY: the struct starts with its size.
+    let size = size_of_struct::<T>(unsafe { pointer.cast::<usize>().read_unaligned() });
     // SAFETY: as many bytes as the struct's size are there and writable; those of `value` have no padding among them.
     unsafe {
-        let known = pointer.cast::<usize>().read_unaligned().min(size_of::<T>());
+        let known = size.unwrap_or(T::FIRST_SIZE).min(size_of::<T>());
         let (from, to) = ((&raw const value).cast::<u8>().add(START), pointer.cast::<u8>().add(START));
         ptr::copy_nonoverlapping(from, to, known - START);
     }
@@ -185,7 +202,7 @@ pub(crate) unsafe fn write<T: SizedStruct>(pointer: *mut T, value: T) {
 /// # Safety
 /// As [`read_optional`].
 unsafe fn write_error(pointer: *mut petal_error, failure: &Error) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `pointer` is NULL or has as many bytes as its `struct_size` says, as the safety section asks.
     if pointer.is_null() || unsafe { check_out(pointer) }.is_err() {
         return;
     }
@@ -194,6 +211,12 @@ unsafe fn write_error(pointer: *mut petal_error, failure: &Error) {
     let status = failure.status() as petal_status;
     // SAFETY: the size was looked at.
     unsafe { write(pointer, petal_error { struct_size: 0, status, os_error: failure.os_error(), message }) };
+}
+
+/// The system's form of a file descriptor, which C gives in a type that holds the handles of other systems too.
+pub(crate) fn descriptor(descriptor: isize) -> Result<i32> {
+    let message = format_args!("descriptor = {descriptor} is none that this system has: they are of 32 bits");
+    i32::try_from(descriptor).map_err(|_| error(Status::OutOfRange, message))
 }
 
 /// Copies text into a zeroed array; its last byte stays 0.
@@ -210,7 +233,7 @@ pub(crate) fn copy_text(text: &str, array: &mut [c_char]) {
 /// `length` bytes are readable.
 #[inline]
 pub(crate) unsafe fn bytes<'a>(pointer: *const u8, length: usize, name: &str) -> Result<&'a [u8]> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `pointer` has `length` readable bytes, as the safety section asks.
     unsafe { bytes_at_once(pointer, length) }.ok_or_else(|| {
         if pointer.is_null() {
             return null(name);
@@ -231,7 +254,7 @@ pub(crate) unsafe fn bytes_at_once<'a>(pointer: *const u8, length: usize) -> Opt
     if pointer.is_null() || length > isize::MAX as usize {
         return None;
     }
-    // SAFETY: the caller's promise, and the length fits.
+    // SAFETY: `pointer` is not NULL and has `length` bytes, which fit an isize, as the safety section asks.
     Some(unsafe { std::slice::from_raw_parts(pointer, length) })
 }
 
@@ -241,7 +264,7 @@ pub(crate) unsafe fn bytes_at_once<'a>(pointer: *const u8, length: usize) -> Opt
 /// `length` elements are readable, and any bytes are one.
 #[inline]
 pub(crate) unsafe fn elements<'a, T>(pointer: *const T, length: usize, name: &str) -> Result<&'a [T]> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `pointer` has `length` readable elements, as the safety section asks.
     unsafe { elements_at_once(pointer, length) }.ok_or_else(|| {
         if pointer.is_null() {
             return null(name);
@@ -265,7 +288,7 @@ pub(crate) unsafe fn elements_at_once<'a, T>(pointer: *const T, length: usize) -
     if pointer.is_null() || !pointer.is_aligned() || length > isize::MAX as usize / size_of::<T>() {
         return None;
     }
-    // SAFETY: the caller's promise, and the length fits.
+    // SAFETY: `pointer` is not NULL, is aligned, and has `length` elements, which fit an isize.
     Some(unsafe { std::slice::from_raw_parts(pointer, length) })
 }
 
@@ -277,7 +300,7 @@ pub(crate) unsafe fn elements_mut<'a, T>(pointer: *mut T, length: usize, name: &
     if length == 0 {
         return Ok(&mut []);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: nobody else uses the `length` elements, as the safety section asks; `elements` has looked at the rest.
     unsafe {
         elements(pointer, length, name)?;
         Ok(std::slice::from_raw_parts_mut(pointer, length))
@@ -289,7 +312,7 @@ pub(crate) unsafe fn elements_mut<'a, T>(pointer: *mut T, length: usize, name: &
 /// # Safety
 /// It is not NULL and ends with a NUL.
 pub(crate) unsafe fn read_path<'a>(pointer: *const c_char) -> &'a Path {
-    // SAFETY: the caller's promise.
+    // SAFETY: `pointer` is not NULL and ends with a NUL, as the safety section asks.
     Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(pointer) }.to_bytes()))
 }
 
@@ -298,7 +321,7 @@ pub(crate) unsafe fn read_path<'a>(pointer: *const c_char) -> &'a Path {
 /// # Safety
 /// It is not NULL and ends with a NUL.
 pub(crate) unsafe fn name<'a>(pointer: *const c_char) -> Result<&'a str> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `pointer` is not NULL and ends with a NUL, as the safety section asks.
     let text = unsafe { CStr::from_ptr(pointer) };
     text.to_str().map_err(|_| error(Status::UnknownValue, format_args!("a name is not UTF-8")))
 }
@@ -331,10 +354,10 @@ mod tests {
             assert_eq!(read.ok().map(|value| (value.first, value.second, value.third)), expected, "{words} words");
         }
         let mut newer = [48_usize, 1, 2, 3, 0, 0];
-        // SAFETY: as above.
+        // SAFETY: six words are there, as many as the first says.
         assert!(unsafe { read(newer.as_ptr().cast::<Grown>()) }.is_ok());
         newer[5] = 1;
-        // SAFETY: as above.
+        // SAFETY: six words are there, as many as the first says.
         assert_eq!(unsafe { read(newer.as_ptr().cast::<Grown>()) }.err().unwrap().status(), Status::StructSize);
     }
 

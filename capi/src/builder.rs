@@ -1,10 +1,10 @@
 //! BUILDERS
 //!
-//! A builder collects keys and then makes a filter sized for exactly the distinct keys that came.
-//! It keeps 8 bytes a key, and 16 for kinds that remove or count keys.
+//! A builder collects keys and then makes a filter for exactly the distinct keys that came. A builder keeps 8 bytes a
+//! key, and 16 for kinds that remove or count keys. It does not keep the order of the keys. So a filter that remembers
+//! the last keys gets arbitrary keys if more came than its capacity.
 
 use crate::boundary::{self, NO_ERROR, boundary, read_path};
-use crate::compact;
 use crate::filter::keys::{self, petal_answers, petal_keys};
 use crate::filter::{give, petal_filter};
 use crate::handle::{self, Handle};
@@ -14,40 +14,43 @@ use petal_core::storage::try_box;
 use petal_core::{Answers, Builder, BuilderOptions, Keys, Result};
 use std::ffi::{c_char, c_void};
 
-/// Collects keys. Free it with `petal_builder_free()`. Since 0.1.
-pub struct petal_builder(Handle<Builder>);
+/// Collects keys. Free it with `petal_builder_free()`.
+pub struct petal_builder(pub(crate) Handle<Builder>);
 
-/// Called by `petal_builder_finish()`, `petal_builder_save()` and the like, with the work done and the work in all. A
-/// unit of work is a key in one phase: sorting, merging what went to a file, making the filter. The work in all is the
-/// same number at all calls for one filter. The work done never falls, may be the same at several calls, and comes to
-/// the work in all at the last one. Called at least once for every 2^21 keys that are worked on. False cancels, at any
-/// call: nothing is made, no file is left, and the builder keeps its keys. It must not unwind (throw) through the
-/// library. Since 0.1.
+/// Learns how far a build is. `petal_builder_finish()`, `petal_builder_save()` and the like call it with the work done
+/// and the total work. A unit of work is a key in one phase: sorting, merging what went to a file, making the filter.
+/// `total` is the same number at all calls for one filter. `done` never falls, may be the same at several calls, and is
+/// `total` at the last one. A call comes at least once for every 2^21 keys of work.
+///
+/// Return false to cancel, at any call: then the builder makes nothing, leaves no file and keeps its keys. A callback
+/// must not unwind (throw) through the library.
 pub type petal_progress_callback = Option<unsafe extern "C" fn(context: *mut c_void, done: u64, total: u64) -> bool>;
 
-/// How a builder works. NULL stands for all zeros. Since 0.1.
+/// How a builder works. NULL stands for all zeros.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct petal_builder_options {
-    /// sizeof(petal_builder_options).
+    /// sizeof(petal_builder_options), or 0 for its size in the first release.
     pub struct_size: usize,
-    /// The most memory in bytes that keys take, and sorting them; what there is no room for goes to a temporary file. 0
-    /// is no limit, otherwise at least 1048576. The finished filter and the stacks of threads are not counted. Kinds
-    /// that are built from all of their keys are solved shard by shard, whatever the limit, so that it does not change
-    /// their bytes: that takes some 22 bytes for each key of the largest shard, 38 of a map, and 5 MB. A shard has half
-    /// of all keys, but 2^20 or all at least and 5 * 2^20 at most, so these are 28 MB and 45 MB of two million keys, and
-    /// 118 MB and 202 MB at most. A lower limit holds until then, and is exceeded by as much.
+    /// The most memory in bytes for keys and for sorting them; keys that find no room go to a temporary file. 0 is no
+    /// limit; a limit is at least 1048576. The limit does not include the finished filter and the stacks of threads.
+    ///
+    /// Kinds that a builder makes from all keys are solved shard by shard, whatever the limit, so that the limit does
+    /// not change their bytes. Solving takes some 22 bytes for each key of the largest shard (38 bytes for a map) and 5
+    /// MB. A shard has half of all keys, but at least 2^20 or all, and at most 5 * 2^20. That makes 28 MB (45 MB for a
+    /// map) for two million keys, and never more than 118 MB (202 MB). A lower limit holds until solving begins, and
+    /// solving then exceeds it by as much.
     pub memory_limit: u64,
-    /// The folder of that file, which has no name and goes with the builder. It has 8 bytes for each key, and 16 while
-    /// the filter is made; twice that for kinds that remove or count keys. Copied. Nullable without a limit; if it is
-    /// given it must be there and take files.
+    /// The folder of the temporary file. The file has no name and goes with the builder. It takes 8 bytes for each key,
+    /// and 16 while the builder makes the filter; twice that for kinds that remove or count keys. The builder copies
+    /// this string. Nullable without a limit. If you give a folder, it must exist and take files.
     pub temporary_directory: *const c_char,
-    /// Nullable. Called in the thread that finishes or saves, until the builder is freed.
+    /// Nullable. The thread that finishes or saves calls it, at any time until you free the builder.
     pub progress: petal_progress_callback,
-    /// Passed to `progress`; what it points to must live as long as the builder.
+    /// The builder passes this pointer to `progress`. What the pointer points to must live as long as the builder.
     pub progress_context: *mut c_void,
-    /// How many threads make the filter, the caller's included; 0 and 1 are none but the caller's. Others run only
-    /// while the filter is made. The filter is the same.
+    /// How many threads make the filter, the caller's included; 0 and 1 mean the caller's only. Other threads run only
+    /// while the builder makes the filter. The filter is the same.
     pub threads: usize,
 }
 
@@ -71,11 +74,11 @@ impl Context {
 /// # Safety
 /// `options` is NULL or a struct with its size set.
 pub(crate) unsafe fn read_options(options: *const petal_builder_options) -> Result<BuilderOptions> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `options` is NULL or a struct of its size, as the safety section asks.
     let Some(options) = (unsafe { boundary::read_optional(options)? }) else {
         return Ok(BuilderOptions::default());
     };
-    // SAFETY: not NULL; the conventions say the rest.
+    // SAFETY: by the conventions `options` is NULL or a struct of its size.
     let directory = (!options.temporary_directory.is_null()).then(|| unsafe { read_path(options.temporary_directory) });
     let context = Context(options.progress_context);
     Ok(BuilderOptions {
@@ -93,8 +96,8 @@ pub(crate) unsafe fn read_options(options: *const petal_builder_options) -> Resu
     })
 }
 
-/// Makes a builder of the filter that a spec describes. A spec with neither capacity nor bits gets the capacity of the
-/// distinct keys that come. `options` is nullable. Since 0.1.
+/// Makes a builder of the filter that a spec describes. If the spec has neither capacity nor bits, the capacity becomes
+/// the number of distinct keys that come. `options` is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_builder_new(
     spec: *const petal_spec,
@@ -103,7 +106,8 @@ pub unsafe extern "C" fn petal_builder_new(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [spec, builder], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size, `options` is NULL or a struct of
+        // its size, and `builder` is writable.
         unsafe {
             let (spec, options) = (petal_spec::get(spec)?, read_options(options)?);
             handle::give(builder, || Ok(petal_builder(Handle::new(Builder::new(&spec, options)?))))
@@ -111,14 +115,14 @@ pub unsafe extern "C" fn petal_builder_new(
     })
 }
 
-/// Frees a builder. NULL is allowed. Since 0.1.
+/// Frees a builder. NULL is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_builder_free(builder: *mut petal_builder) {
     // SAFETY: by the conventions NULL, or a handle that this library made and nobody uses any more.
     unsafe { handle::free(builder) }
 }
 
-/// Adds a key. Since 0.1.
+/// Adds a key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_builder_add(
     builder: *mut petal_builder,
@@ -126,33 +130,35 @@ pub unsafe extern "C" fn petal_builder_add(
     length: usize,
 ) -> petal_status {
     boundary!(NO_ERROR, [builder], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        let key = unsafe { boundary::bytes(key.cast(), length, "key")? };
-        // SAFETY: as above.
-        unsafe { (*builder).0.change(|builder| builder.add(key))? }
+        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses, and `key` has
+        // `length` bytes.
+        unsafe {
+            let key = boundary::bytes(key.cast(), length, "key")?;
+            (*builder).0.change(|builder| builder.add(key))?
+        }
     })
 }
 
-/// Adds a uint64_t key. Since 0.1.
+/// Adds a uint64_t key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_builder_add_u64(builder: *mut petal_builder, key: u64) -> petal_status {
     boundary!(NO_ERROR, [builder], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses.
         unsafe { (*builder).0.change(|builder| builder.add_u64(key))? }
     })
 }
 
-/// Adds a hash. Since 0.1.
+/// Adds a hash.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_builder_add_hash(builder: *mut petal_builder, hash: u64) -> petal_status {
     boundary!(NO_ERROR, [builder], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses.
         unsafe { (*builder).0.change(|builder| builder.add_hash(hash))? }
     })
 }
 
-/// Adds keys in order. `answers`, nullable, only says how many were added, the first `done`: a builder finds nothing
-/// out about a key, so a form of answers is refused. Since 0.1.
+/// Adds keys in order. `answers`, nullable, only tells how many keys were added: the first `done`. A builder finds out
+/// nothing about a key, so it refuses every form of answers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_builder_add_batch(
     builder: *mut petal_builder,
@@ -165,96 +171,31 @@ pub unsafe extern "C" fn petal_builder_add_batch(
             return Err(boundary::null("builder"));
         }
         keys::refuse_answers(answers)?;
-        // SAFETY: not NULL; the conventions say the rest.
+        // SAFETY: by the conventions `builder` is a handle that nobody else uses.
         unsafe { (*builder).0.change(|builder| builder.add_batch(keys)) }
     };
-    // SAFETY: the conventions.
+    // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says, and `answers` is NULL or a
+    // struct with room for all answers.
     unsafe { keys::take(keys, answers, error, add) }
 }
 
-/// Adds a key that came `times` times; 0 times add nothing. `PETAL_ERR_UNSUPPORTED` if the kind cannot count. Since
-/// 0.1.
+/// How many keys were added, duplicates included.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_builder_add_times(
-    builder: *mut petal_builder,
-    key: *const c_void,
-    length: usize,
-    times: u64,
-) -> petal_status {
-    boundary!(NO_ERROR, [builder], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        let key = unsafe { boundary::bytes(key.cast(), length, "key")? };
-        // SAFETY: as above.
-        unsafe { (*builder).0.change(|builder| builder.add_times(key, times))? }
-    })
-}
-
-/// Adds a uint64_t key that came `times` times, as `petal_builder_add_times()` does a byte key. Since 0.1.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_builder_add_times_u64(
-    builder: *mut petal_builder,
-    key: u64,
-    times: u64,
-) -> petal_status {
-    boundary!(NO_ERROR, [builder], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        unsafe { (*builder).0.change(|builder| builder.add_u64_times(key, times))? }
-    })
-}
-
-/// Adds a hash that came `times` times, as `petal_builder_add_times()` does a byte key. Since 0.1.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_builder_add_times_hash(
-    builder: *mut petal_builder,
-    hash: u64,
-    times: u64,
-) -> petal_status {
-    boundary!(NO_ERROR, [builder], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        unsafe { (*builder).0.change(|builder| builder.add_hash_times(hash, times))? }
-    })
-}
-
-/// Adds each key as often as its element of `times` says, in order; `times` has as many as there are keys, and may be
-/// NULL if there are none. `answers`, nullable, only says how many keys were added, the first `done`: a form of answers
-/// is refused. `PETAL_ERR_UNSUPPORTED` if the kind cannot count. Since 0.1.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_builder_add_times_batch(
-    builder: *mut petal_builder,
-    keys: *const petal_keys,
-    times: *const u64,
-    answers: *mut petal_answers,
+pub unsafe extern "C" fn petal_builder_offered(
+    builder: *const petal_builder,
+    offered: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    let add = |keys: &Keys, answers: Option<&mut Answers>| {
-        if builder.is_null() {
-            return Err(boundary::null("builder"));
-        }
-        keys::refuse_answers(answers)?;
-        // SAFETY: not NULL; the conventions say the rest.
-        unsafe {
-            let times = boundary::elements(times, keys.len(), "times")?;
-            (*builder).0.change(|builder| builder.add_times_batch(keys, times))
-        }
-    };
-    // SAFETY: the conventions.
-    unsafe { keys::take(keys, answers, error, add) }
-}
-
-/// How many keys were added, duplicates included. Since 0.1.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_builder_offered(builder: *const petal_builder, offered: *mut u64) -> petal_status {
-    boundary!(NO_ERROR, [builder, offered], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        let handle = unsafe { &*builder };
-        // SAFETY: as above.
-        unsafe { offered.write(handle.0.get()?.count()) };
+    boundary!(error, [builder, offered], {
+        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody changes, and `offered` is
+        // writable.
+        unsafe { offered.write((*builder).0.get()?.count()) };
         Ok(())
     })
 }
 
-/// Makes the filter and empties the builder, which may be used again or freed. On a failure, and when the progress
-/// callback cancels (`PETAL_ERR_CANCELLED`), the keys stay. Since 0.1.
+/// Makes the filter and empties the builder. You may then use the builder again, or free it. On a failure, and when the
+/// progress callback cancels (`PETAL_ERR_CANCELLED`), the keys stay in the builder.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_builder_finish(
     builder: *mut petal_builder,
@@ -262,14 +203,15 @@ pub unsafe extern "C" fn petal_builder_finish(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [builder, filter], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses, and `filter` is
+        // writable.
         unsafe { give(filter, || (*builder).0.change(|builder| builder.finish())?) }
     })
 }
 
-/// Makes the filter straight into a file, which replaces the one that is there atomically: the way to make a filter
-/// anew from its source, in the right size, while others read the old file, which they keep as long as they have it
-/// open. Empties the builder. On a failure the old file and the keys stay. Since 0.1.
+/// Makes the filter straight into a file, which replaces an old file atomically, and empties the builder. So you can
+/// make a filter anew from its source, in the right size, while others read the old file. A process that has the old
+/// file open keeps it. On a failure the old file and the keys stay.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_builder_save(
     builder: *mut petal_builder,
@@ -277,46 +219,8 @@ pub unsafe extern "C" fn petal_builder_save(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [builder, path], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses, and `path` is a
+        // string.
         unsafe { (*builder).0.change(|builder| builder.save(read_path(path)))? }
-    })
-}
-
-/// How long the compact form of the filter is at most, in bytes, with the keys that were added, if all of them are
-/// distinct; of a kind that is built from its keys about how long. `PETAL_ERR_UNSUPPORTED` if it has none. Since 0.1.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_builder_compact_size(
-    builder: *mut petal_builder,
-    size: *mut usize,
-    error: *mut petal_error,
-) -> petal_status {
-    boundary!(error, [builder, size], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        unsafe { size.write((*builder).0.change(|builder| builder.compact_size())??) };
-        Ok(())
-    })
-}
-
-/// Makes the filter and writes its compact form into a buffer, of any alignment and `petal_builder_compact_size()` bytes
-/// or more. Empties the builder, which can be used again and keeps room for its next keys. `PETAL_ERR_BUFFER_TOO_SMALL`
-/// names the length that is needed; on a failure the keys stay. `written` is nullable. Since 0.1.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_builder_finish_compact(
-    builder: *mut petal_builder,
-    buffer: *mut c_void,
-    length: usize,
-    written: *mut usize,
-    error: *mut petal_error,
-) -> petal_status {
-    boundary!(error, [builder, buffer], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        unsafe {
-            let to = compact::buffer(buffer, length)?;
-            let done = (*builder).0.change(|builder| builder.finish_compact(to))??;
-            if !written.is_null() {
-                written.write(done);
-            }
-        }
-        Ok(())
     })
 }

@@ -2,30 +2,31 @@
 
 use crate::boundary::{self, NO_ERROR, boundary};
 use crate::filter::petal_filter;
-use crate::kinds::petal_kind;
+use crate::spec::petal_kind;
 use crate::spec::{petal_hash_function, petal_kernel, petal_spec};
 use crate::status::{petal_error, petal_status};
 use petal_core::storage::Access;
 use petal_core::{Image, format, sizing};
 
-/// Nobody vouches for the payload as it is now, or not yet: the image is being changed, or was when its process ended,
-/// or the filter comes from such a one. The count may lag.
+/// Nobody vouches for the payload as it is now, or not yet. Somebody is changing the image, or the image was open for
+/// writing when its process ended, or the filter comes from such an image. The count may lag.
 pub const PETAL_STATE_DIRTY: u32 = 1 << 0;
 /// The image lies in a caller's buffer or a mapped file.
 pub const PETAL_STATE_IN_PLACE: u32 = 1 << 1;
-/// The filter can be changed.
+/// This handle may change the filter.
 pub const PETAL_STATE_WRITABLE: u32 = 1 << 2;
-/// Keys can be hashed: the filter takes them, and has its secret key if it needs one.
+/// The filter can hash keys: it takes keys, and has its secret key if it needs one.
 pub const PETAL_STATE_CAN_HASH: u32 = 1 << 3;
-/// It is dirty, and this handle will not make it clean by `petal_filter_sync()` or `petal_filter_free()`: the image was
-/// dirty when it was opened, or something dirty was merged into the filter. `petal_filter_vouch()` does.
+/// The filter is dirty, and `petal_filter_sync()` and `petal_filter_free()` of this handle will not make it clean.
+/// Either the image was dirty when the handle opened it, or the handle merged something dirty into the filter.
+/// `petal_filter_vouch()` makes the filter clean.
 pub const PETAL_STATE_UNVOUCHED: u32 = 1 << 4;
 
-/// What a filter is: all that its header says. Since 0.1.
+/// What a filter is: all that its header says.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct petal_description {
-    /// sizeof(petal_description).
+    /// sizeof(petal_description), or 0 for its size in the first release.
     pub struct_size: usize,
     /// The kind.
     pub kind: petal_kind,
@@ -41,22 +42,22 @@ pub struct petal_description {
     pub capabilities: u64,
     /// `PETAL_STATE_*`, ORed.
     pub state: u32,
-    /// Places that a key takes, and that a lookup looks at.
+    /// How many places a key takes, and how many a lookup looks at.
     pub hashes: u32,
-    /// Distinct keys that it was sized for; 0 is unknown.
+    /// How many distinct keys the filter has room for; 0 is unknown.
     pub capacity: u64,
-    /// Keys offered so far, duplicates included, less those that were removed.
+    /// Keys offered so far, duplicates included, less removed keys.
     pub offered: u64,
-    /// Bits that keys are spread over.
+    /// How many bits the filter spreads its keys over.
     pub bits: u64,
     /// Bytes of the whole image: header, payload and table of checksums.
     pub bytes: u64,
-    /// `bits` for each key of the capacity; 0 where that is unknown.
+    /// `bits` for each key of the capacity; 0 if the capacity is unknown.
     pub bits_per_key: f64,
-    /// The false-positive rate expected at capacity: what was promised when the filter was made, or what the geometry
-    /// gives since it was folded. 0 where exact bits were asked for.
+    /// The false-positive rate expected at capacity: the rate promised when the filter was made, or after folding the
+    /// rate of the smaller geometry. 0 if the spec asked for exact bits.
     pub false_positive_rate: f64,
-    /// The inner loops in use: one of `PETAL_KERNEL_*`, never `PETAL_KERNEL_BEST`.
+    /// The inner loops that the filter uses: one of `PETAL_KERNEL_*`, never `PETAL_KERNEL_BEST`.
     pub kernel: petal_kernel,
     /// 0.
     pub reserved: u32,
@@ -67,28 +68,31 @@ unsafe impl boundary::SizedStruct for petal_description {
     const FIRST_SIZE: usize = 104;
 }
 
-/// How full a filter is: what its payload tells. Since 0.1.
+/// How full a filter is: what its payload tells.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct petal_statistics {
-    /// sizeof(petal_statistics).
+    /// sizeof(petal_statistics), or 0 for its size in the first release.
     pub struct_size: usize,
-    /// The share of the bits, or of other places, that are taken.
+    /// The share of the bits, or of other places, that keys have taken.
     pub fill: f64,
-    /// The false-positive rate now, from the payload as it is: exact, over hashes that are all as likely. Of a bloom
-    /// filter with derivation double, enhanced_double or triple it is exact up to some thousand bits (some hundred
-    /// with triple), where every hash is tried, in milliseconds. Above it comes from the fill and the estimated number
-    /// of keys, and is within 5 % for a filter that was made by rate, and within 10 % for other numbers of bits;
-    /// for triple by exact bits, it may be too low by half where bits / hashes is below some hundreds. The levels of
-    /// `scalable` are taken to be independent of each other: where they are often wrong, and so keep keys from those that
-    /// follow, it is too low by a few percent, 4 % at a rate of 0.5.
+    /// The false-positive rate now, from the payload as it is: exact, if every hash is as likely as any other.
+    ///
+    /// For a bloom filter with derivation double, enhanced_double or triple the rate is exact up to some thousand bits
+    /// (with triple, some hundred): there the function tries every hash, in milliseconds. Above that size the rate
+    /// comes from the fill and the estimated number of keys. It is within 5 % for a filter that was made by rate, and
+    /// within 10 % for other numbers of bits. With triple and exact bits it may be too low by half if bits / hashes is
+    /// below some hundreds.
+    ///
+    /// For `scalable` the function takes the levels to be independent of each other. Levels that are often wrong keep
+    /// keys from the levels that follow. The rate is then too low by a few percent: by 4 % at a rate of 0.5.
     pub false_positive_rate: f64,
-    /// The rate below which 64-bit hashes cannot get with so many keys, however many bits there are.
+    /// The lowest rate that 64-bit hashes allow with so many keys, however many bits there are.
     pub false_positive_rate_floor: f64,
-    /// Distinct keys, estimated from the fill; negative if the filter is too full to tell, or its kind cannot.
-    /// `petal_filter_estimate()` also gives the error.
+    /// Distinct keys, estimated from the fill; negative if the filter is too full to tell, or if its kind cannot
+    /// estimate. `petal_filter_estimate()` also gives the error.
     pub count_estimate: f64,
-    /// Counters that have reached their greatest value, and stay there: what they count is that often or more. 0 for
+    /// How many counters have reached their greatest value, where they stay: the true count is that or more. 0 for
     /// kinds without counters.
     pub saturated: u64,
 }
@@ -129,7 +133,7 @@ pub(crate) fn description_of(image: &impl Image) -> petal_description {
     }
 }
 
-/// Describes a filter. Constant time: reads no payload. Since 0.1.
+/// Describes a filter, in constant time: the function reads no payload.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_describe(
     filter: *const petal_filter,
@@ -137,7 +141,8 @@ pub unsafe extern "C" fn petal_filter_describe(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [filter, description], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, and `description` is a
+        // struct of its size.
         unsafe {
             boundary::check_out(description)?;
             boundary::write(description, description_of(petal_filter::get(filter)?));
@@ -146,7 +151,7 @@ pub unsafe extern "C" fn petal_filter_describe(
     })
 }
 
-/// Measures how full a filter is. Reads the whole payload. Since 0.1.
+/// Measures how full a filter is. Reads the whole payload.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_statistics(
     filter: *const petal_filter,
@@ -154,10 +159,12 @@ pub unsafe extern "C" fn petal_filter_statistics(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [filter, statistics], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        unsafe { boundary::check_out(statistics)? };
-        // SAFETY: as above.
-        let filter = unsafe { petal_filter::get(filter)? };
+        // SAFETY: checked for NULL; by the conventions `statistics` is a struct of its size, and `filter` is a handle
+        // that nobody changes.
+        let filter = unsafe {
+            boundary::check_out(statistics)?;
+            petal_filter::get(filter)?
+        };
         let measure = filter.measure();
         let estimate = filter.kind().as_cardinality().and_then(|kind| kind.of_taken(measure.taken));
         let keys = estimate.unwrap_or(filter.base().count() as f64) as u64;
@@ -169,16 +176,16 @@ pub unsafe extern "C" fn petal_filter_statistics(
             count_estimate: estimate.unwrap_or(-1.0),
             saturated: measure.saturated,
         };
-        // SAFETY: as above.
+        // SAFETY: checked for NULL; by the conventions `statistics` is a struct of its size.
         unsafe { boundary::write(statistics, value) };
         Ok(())
     })
 }
 
-/// The spec from which an empty filter compatible with this one can be made: its kind, exact bits and hashes, hash
-/// function, seed and parameters. The secret key of a keyed filter is not in it. A filter that comes from a compact form
-/// knows no capacity any more: of a kind that is sized by it, or remembers a window, the spec makes one of another size.
-/// Since 0.1.
+/// Writes the spec of an empty filter that is compatible with this one: its kind, exact bits and hashes, hash function,
+/// seed and parameters. The spec does not contain the secret key of a keyed filter. A filter from a compact form has
+/// lost its capacity. If the capacity gives such a filter its size or its window, the spec makes a filter of another
+/// size.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_spec(
     filter: *const petal_filter,
@@ -186,7 +193,8 @@ pub unsafe extern "C" fn petal_filter_spec(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [filter, spec], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, and `spec` is a struct
+        // of its size.
         unsafe {
             boundary::check_out(spec)?;
             boundary::write(spec, petal_spec::of_core(&petal_filter::get(filter)?.base().spec()));
@@ -195,71 +203,14 @@ pub unsafe extern "C" fn petal_filter_spec(
     })
 }
 
-/// What this handle can do: `PETAL_CAN_*`, ORed. A file opened for reading cannot insert. 0 for NULL. Since 0.1.
+/// Returns what this handle can do: `PETAL_CAN_*`, ORed. A file opened for reading cannot insert. 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_capabilities(filter: *const petal_filter) -> u64 {
     let mut capabilities = 0;
     let _ = boundary!(NO_ERROR, [filter], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes.
         capabilities = unsafe { petal_filter::get(filter)? }.capabilities().0;
         Ok(())
     });
     capabilities
-}
-
-/// How many of `keys` distinct keys an empty filter of this geometry takes for known on average, when they are inserted
-/// one after the other, or refuses where it is full: new keys of which an insertion says that they were not new. A model
-/// checker that explores only what is new omits so many states. The sum of the false-positive rates before each key.
-/// `PETAL_ERR_UNSUPPORTED` for a kind that is built from its keys. Since 0.1.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_filter_expected_omissions(
-    filter: *const petal_filter,
-    keys: u64,
-    omissions: *mut f64,
-) -> petal_status {
-    boundary!(NO_ERROR, [filter, omissions], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        let expected = unsafe { petal_filter::get(filter)? }.expected_omissions(keys)?;
-        // SAFETY: as above.
-        unsafe { omissions.write(expected) };
-        Ok(())
-    })
-}
-
-/// The exact false-positive rate to expect of this filter with `keys` distinct keys in it. Of a bloom filter with
-/// derivation double, enhanced_double or triple it is within 5 % from ten keys on if the filter was made by rate; with
-/// exact bits that have small factors the rate is higher by up to a sixth at ten keys, of triple up to 2.5 times, and
-/// by 2 % at a thousand. Since 0.1.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_filter_expected_false_positive_rate(
-    filter: *const petal_filter,
-    keys: u64,
-    false_positive_rate: *mut f64,
-) -> petal_status {
-    boundary!(NO_ERROR, [filter, false_positive_rate], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        let rate = unsafe { petal_filter::get(filter)? }.expected_false_positive_rate(keys);
-        // SAFETY: as above.
-        unsafe { false_positive_rate.write(rate) };
-        Ok(())
-    })
-}
-
-/// The probability that a key is not found once `age` other keys were inserted after it: a false negative. 0 of kinds that
-/// neither lose keys (`PETAL_MAY_LOSE_KEYS`) nor forget them (`PETAL_CAN_AGE`). Of a window it is 0 up to its end, and then
-/// the average over all places that the key may have in a step; it stays 0 where only `petal_filter_advance()` moves time
-/// on. The key itself did not come again meanwhile. Constant time. Since 0.1.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_filter_expected_false_negative_rate(
-    filter: *const petal_filter,
-    age: u64,
-    false_negative_rate: *mut f64,
-) -> petal_status {
-    boundary!(NO_ERROR, [filter, false_negative_rate], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        let rate = unsafe { petal_filter::get(filter)? }.expected_false_negative_rate(age);
-        // SAFETY: as above.
-        unsafe { false_negative_rate.write(rate) };
-        Ok(())
-    })
 }

@@ -41,15 +41,15 @@ impl<T> Handle<T> {
     }
 }
 
-/// Hands what `make` makes to the caller, as a handle of the type `H`. The handle's memory comes first, so that nothing
-/// that was made, or taken from a builder, is lost for the lack of it.
+/// Hands what `make` makes to the caller, as a handle of the type `H`. The handle's memory comes first, so that
+/// nothing that was made, or taken from a builder, is lost for the lack of it.
 ///
 /// # Safety
 /// `out` is writable.
 pub(crate) unsafe fn give<H>(out: *mut *mut H, make: impl FnOnce() -> Result<H>) -> Result<()> {
     let place = try_box(MaybeUninit::<H>::uninit())?;
     let handle = Box::write(place, make()?);
-    // SAFETY: the caller's promise.
+    // SAFETY: `out` is writable, as the safety section asks.
     unsafe { out.write(Box::into_raw(handle)) };
     Ok(())
 }
@@ -64,7 +64,8 @@ pub(crate) unsafe fn free<H>(handle: *mut H) {
     }
     // A panic while freeing has nobody to tell.
     let _ = boundary!(boundary::NO_ERROR, [], {
-        // SAFETY: the caller's promise.
+        // SAFETY: `handle` is not NULL. It came from the `Box` in `give`, and nobody uses it any more, as the safety
+        // section asks.
         drop(unsafe { Box::from_raw(handle) });
         Ok(())
     });

@@ -1,7 +1,7 @@
 //! HASHING ONCE FOR MANY FILTERS
 //!
-//! A filter hashes keys itself. Hash once and use the `_hash` functions where one key is looked up
-//! in many filters that share a hash function and seed.
+//! A filter hashes keys itself. If you look one key up in many filters that share a hash function and seed, hash the
+//! key once and use the `_hash` functions.
 
 use crate::boundary::{self, boundary};
 use crate::filter::keys::petal_keys;
@@ -11,7 +11,7 @@ use crate::status::{PETAL_OK, petal_error, petal_status};
 use petal_core::{HashFunction, Hasher, Image};
 use std::ffi::c_void;
 
-/// The hash of a key under a spec's hash function, seed and key; the rest of the spec does not matter. Since 0.1.
+/// The hash of a key under a spec's hash function, seed and key; the rest of the spec does not matter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_hash(
     spec: *const petal_spec,
@@ -21,7 +21,8 @@ pub unsafe extern "C" fn petal_hash(
     error: *mut petal_error,
 ) -> petal_status {
     let at_once = || {
-        // SAFETY: the conventions say so.
+        // SAFETY: by the conventions `spec` is NULL or a struct of its size, `key` has `length` bytes, and `hash` is
+        // NULL or writable.
         unsafe {
             boundary::check_out(error).ok()?;
             let seed = petal_spec::plain_seed(spec)?;
@@ -34,16 +35,17 @@ pub unsafe extern "C" fn petal_hash(
         return PETAL_OK;
     }
     boundary!(error, [spec, hash], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        let (spec, key) = unsafe { (petal_spec::get(spec)?, boundary::bytes(key.cast(), length, "key")?) };
-        let value = spec.hasher()?.hash_key(key)?;
-        // SAFETY: as above.
-        unsafe { hash.write(value) };
+        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size, `key` has `length` bytes, and
+        // `hash` is writable.
+        unsafe {
+            let (spec, key) = (petal_spec::get(spec)?, boundary::bytes(key.cast(), length, "key")?);
+            hash.write(spec.hasher()?.hash_key(key)?);
+        }
         Ok(())
     })
 }
 
-/// The hash of a uint64_t key under a spec's hash function, seed and key. Since 0.1.
+/// The hash of a uint64_t key under a spec's hash function, seed and key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_hash_u64(
     spec: *const petal_spec,
@@ -52,16 +54,14 @@ pub unsafe extern "C" fn petal_hash_u64(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [spec, hash], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        let value = unsafe { petal_spec::get(spec)? }.hasher()?.hash_u64(key)?;
-        // SAFETY: as above.
-        unsafe { hash.write(value) };
+        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size, and `hash` is writable.
+        unsafe { hash.write(petal_spec::get(spec)?.hasher()?.hash_u64(key)?) };
         Ok(())
     })
 }
 
-/// The hashes of many keys under a spec's hash function, seed and key, as `keys->count` numbers: to be given as
-/// `PETAL_KEYS_HASHES` to many filters, or compact forms, that hash alike. Since 0.1.
+/// Writes the `keys->count` hashes of many keys under a spec's hash function, seed and key. Give the hashes as
+/// `PETAL_KEYS_HASHES` to many filters, or compact forms, that hash alike.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_hash_batch(
     spec: *const petal_spec,
@@ -70,7 +70,8 @@ pub unsafe extern "C" fn petal_hash_batch(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [spec, keys], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size, `keys` is a struct with arrays
+        // as long as it says, and `hashes` has room for a hash of each key.
         unsafe {
             let (spec, keys) = (petal_spec::get(spec)?, petal_keys::get(keys)?);
             let hashes = boundary::elements_mut(hashes, keys.len(), "hashes")?;
@@ -79,8 +80,8 @@ pub unsafe extern "C" fn petal_hash_batch(
     })
 }
 
-/// The hash of a key as a filter makes it. `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_KEY_MISSING` where it cannot.
-/// Since 0.1.
+/// The hash of a key as a filter makes it. Returns `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_KEY_MISSING` if the filter
+/// cannot hash keys.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_hash(
     filter: *const petal_filter,
@@ -89,23 +90,23 @@ pub unsafe extern "C" fn petal_filter_hash(
     hash: *mut u64,
 ) -> petal_status {
     boundary!(boundary::NO_ERROR, [filter, hash], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        let (filter, key) = unsafe { (petal_filter::get(filter)?, boundary::bytes(key.cast(), length, "key")?) };
-        let value = filter.base().hasher().hash_key(key)?;
-        // SAFETY: as above.
-        unsafe { hash.write(value) };
+        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, `key` has `length`
+        // bytes, and `hash` is writable.
+        unsafe {
+            let (filter, key) = (petal_filter::get(filter)?, boundary::bytes(key.cast(), length, "key")?);
+            hash.write(filter.base().hasher().hash_key(key)?);
+        }
         Ok(())
     })
 }
 
-/// The hash of a uint64_t key as a filter makes it. Since 0.1.
+/// The hash of a uint64_t key as a filter makes it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_hash_u64(filter: *const petal_filter, key: u64, hash: *mut u64) -> petal_status {
     boundary!(boundary::NO_ERROR, [filter, hash], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        let value = unsafe { petal_filter::get(filter)? }.base().hasher().hash_u64(key)?;
-        // SAFETY: as above.
-        unsafe { hash.write(value) };
+        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, and `hash` is
+        // writable.
+        unsafe { hash.write(petal_filter::get(filter)?.base().hasher().hash_u64(key)?) };
         Ok(())
     })
 }

@@ -1,7 +1,7 @@
 //! Petal: Bloom filters and other approximate-membership structures.
 //!
-//! A filter answers "have I seen this key?" without storing the keys. It never says no to a key
-//! that was inserted; of other keys it says yes at a false-positive rate that you choose.
+//! A filter answers "have I seen this key?" without storing the keys. It never says no to a key that was inserted. It
+//! says yes to other keys at a false-positive rate that you choose.
 //!
 //!     petal_filter *seen = petal_filter_with_capacity(1000000, 0.01);
 //!     if (!seen) return 1;
@@ -9,28 +9,41 @@
 //!     if (petal_filter_contains(seen, "apple", 5)) puts("maybe");
 //!     petal_filter_free(seen);
 //!
-//! The first program needs only `petal_filter_with_capacity()`, `petal_filter_insert()`,
-//! `petal_filter_contains()`, `petal_filter_save()`, `petal_filter_open()` and `petal_filter_free()`.
-//! The sections go from simple to advanced: statuses, filters of the default kind, then KINDS,
-//! SPECS and what else there is to choose. An item names the version that it came with; one that
-//! does not came with 0.1.
+//! The first program needs only `petal_filter_with_capacity()`, `petal_filter_insert()`, `petal_filter_contains()`,
+//! `petal_filter_save()`, `petal_filter_open()` and `petal_filter_free()`. The sections go from simple to advanced:
+//! statuses, filters of the default kind, keys by the batch, specs and kinds, builders; then what only some kinds can;
+//! then images, files, threads and processes.
+//!
+//! Each of the other headers includes this one and has one subject:
+//!
+//! - petal_more.h: one key asked of many filters, keys with their counts, rejuvenating, what is stored of keys, rates
+//!   to expect;
+//! - petal_map.h: maps from keys to values;
+//! - petal_sketch.h: sketches of sets, which you can subtract and list;
+//! - petal_formats.h: other systems' filters, and compact forms inside another system's file;
+//! - petal_policy.h: filter policies of sorted tables, as LevelDB has them;
+//! - petal_inline.h: lookups and insertions that the compiler puts into your program.
 //!
 //! CONVENTIONS, which hold for every function:
 //!
 //! Names are `petal_<noun>_<verb>`. The handle comes first, outputs come last.
 //!
-//! Status. A function that can fail returns a `petal_status`: `PETAL_OK` (0) or a negative number;
-//! `petal_status_message()` explains it. Where the last parameter is a `petal_error *` it may be
-//! NULL; otherwise a failure fills it with a message that names the parameter, its value and what
-//! is allowed. A success leaves it alone.
+//! Status. A function that can fail returns a `petal_status`: `PETAL_OK` (0) or a negative number.
+//! `petal_status_message()` explains the number. The last parameter of such a function is a `petal_error *`. Functions
+//! that give one key to a handle have no such parameter, because time counts there. The error may be NULL. Otherwise a
+//! failure fills in the error, with a message that names the parameter, the value and what is allowed. A success does
+//! not touch the error.
 //!
-//! Lookups. `petal_filter_contains*` return a bool, and ANY failure returns true: a NULL handle or
-//! key, a keyed filter opened without its key. So a failed call never says that a
-//! key is absent. `petal_filter_contains_checked*` return a status and write the answer.
+//! A function returns `PETAL_ERR_UNSUPPORTED` if the kind or the format cannot do what you ask. It returns
+//! `PETAL_ERR_UNSUPPORTED_BY_HANDLE` if another handle could: one that you open in another mode, or a copy.
 //!
-//! Outputs are written only on success, except for the answers of a batch lookup (all 1 on failure) and
-//! the numbers in a `petal_answers` (always written). Output pointers that may be NULL are marked
-//! "nullable"; every other pointer is required and NULL gives `PETAL_ERR_NULL`.
+//! Lookups. `petal_filter_contains*` return a bool, and ANY failure returns true: a NULL handle or key, or a keyed
+//! filter that you opened without its secret key. So a failed call never says that a key is absent.
+//! `petal_filter_contains_checked*` return a status and write the answer.
+//!
+//! A function writes its outputs only on success. There are two exceptions: the answers of a batch lookup (all 1 on
+//! failure) and the numbers in a `petal_answers` (always written). The comments mark output pointers that may be NULL
+//! as "nullable". Every other pointer is required, and NULL gives `PETAL_ERR_NULL`.
 //!
 //! A failed call changes no filter and leaves no half-written file.
 //!
@@ -39,34 +52,41 @@
 //! `contains(key) == contains_hash(hash(key))`. Filters whose hash function is
 //! `PETAL_HASH_EXTERNAL` take hashes only.
 //!
-//! Structs start with `struct_size`: set it to sizeof the struct, and all else you do not use to 0,
-//! which is the default of every field. Later versions append fields; a struct from a later version
-//! is accepted if what this version does not know is 0.
+//! Structs start with `struct_size`, and the default of every field is 0. So you can use `petal_spec spec = {0};` at
+//! once: a `struct_size` of 0 stands for the struct of the first release. Later versions append fields. To use those
+//! fields too, begin with `petal_spec spec = PETAL_SPEC_INIT;`, or set `struct_size` to sizeof the struct. Each struct
+//! has such a macro under its own name. The library accepts a struct from a later version if all fields that this
+//! version does not know are 0.
 //!
-//! Ownership. What a function writes through a `**` parameter is yours, to be freed by the function
-//! named in its type's comment; free functions accept NULL. Strings that are returned are static.
-//! Buffers, specs, options and keys are used during the call only, unless the comment says more.
+//! Ownership. You own the handle that a function writes through a `**` parameter. Free the handle with the function
+//! that the comment of its type names; free functions accept NULL. Functions return static strings. A function uses
+//! buffers, specs, options and keys during the call only, unless its comment says more.
 //!
-//! Threads. Functions that take a const handle may run in many threads at once on one handle; the
-//! others need it to themselves. Nothing of one handle is shared with another.
+//! Threads. Functions that take a const handle may run in many threads at once on one handle. All other functions need
+//! the handle to themselves. Two handles share nothing.
 //!
-//! Forks. A child has copies of its parent's handles. A filter in memory of its own and a builder are
-//! the child's to use. An image that the parent has open to change it the child only reads: what would
-//! change it is `PETAL_ERR_UNSUPPORTED`, and freeing the handle frees memory and nothing else, so that
-//! the parent's lock and the image stay as they are. To change it too, the child opens it itself.
+//! Forks. A child has copies of its parent's handles. The child may use every builder and every filter in memory of its
+//! own. If the parent has opened an image to change it, the child can only read that image. A change through the
+//! child's handle gives `PETAL_ERR_UNSUPPORTED_BY_HANDLE`. Freeing the child's handle frees memory and nothing else, so
+//! that the parent's lock and the image stay as they are. A child that wants to change the image opens the image
+//! itself.
 //!
-//! Callbacks must not use the handle of the call that calls them, and nothing may leave a call but by its
-//! return: no C++ exception or longjmp through it, no pthread_cancel inside it.
+//! Callbacks. A callback must not use the handle of the call that runs the callback. A call must end by returning: let
+//! no C++ exception and no longjmp pass through a call, and use no pthread_cancel inside one.
 //!
-//! The library never aborts, exits or prints and reads no environment. It starts no threads, but for a
-//! builder whose options ask for them, while it makes its filter. A bug that is caught becomes
-//! `PETAL_ERR_INTERNAL`; a handle that was being changed then refuses all further use (lookups say
-//! true) and is only to be freed.
+//! The library never aborts, exits or prints, and it reads no environment variables. The library starts threads only
+//! for a builder whose options ask for threads, while the builder makes its filter. If the library catches a bug of its
+//! own, the call returns `PETAL_ERR_INTERNAL`. A handle that the call was changing then refuses all further use
+//! (lookups say true): you can only free it.
 //!
-//! Mapped files: if another process truncates a file that is mapped, touching the lost part raises
-//! SIGBUS, which no library can prevent; so does a hole in the file where the disk is full, on file
-//! systems that cannot reserve room when the file is opened to be changed. Open with
-//! `PETAL_OPEN_LOAD` where that may happen.
+//! Mapped files. If another process truncates a file that is mapped, an access to the lost part raises SIGBUS. No
+//! library can prevent that signal. A write into a hole of the file raises SIGBUS too if the disk is full. That happens
+//! on file systems that cannot reserve room when you open the file to change it. Open with `PETAL_OPEN_LOAD` where that
+//! may happen.
+//!
+//! Limits on the size of files (RLIMIT_FSIZE). The library looks at the limit before it writes to a file. A write that
+//! would pass the limit gives `PETAL_ERR_NO_SPACE` with the `os_error` EFBIG, and the signal SIGXFSZ does not come. The
+//! signal comes only if another thread lowers the limit between the look and the write.
 
 #![allow(non_camel_case_types)]
 // The conventions above are the safety section of every function.
@@ -75,19 +95,25 @@
 
 pub mod status;
 pub mod filter;
-pub mod kinds;
 pub mod spec;
 pub mod making;
-pub mod builder;
-pub mod describe;
-pub mod compact;
-pub mod map;
-pub mod interop;
+pub mod kinds;
 pub mod plan;
-pub mod policy;
+pub mod describe;
+pub mod builder;
+pub mod facets;
+pub mod image;
+pub mod shared;
 pub mod hash;
-pub mod view;
 pub mod version;
+
+// Modules whose first line names a header: they and what is inside them are that header's.
+pub mod more;
+pub mod map;
+pub mod sketch;
+pub mod formats;
+pub mod policy;
+pub mod inline;
 
 mod boundary;
 mod handle;

@@ -1,37 +1,38 @@
 //! PLANNING
 //!
-//! Which kind of filter, and how large? `petal_plan()` asks every one.
+//! Which kind of filter, and how large? `petal_plan()` asks every kind.
 
 use crate::boundary::{self, boundary};
-use crate::kinds::{PETAL_NAME_SIZE, petal_kind};
+use crate::kinds::PETAL_NAME_SIZE;
+use crate::spec::petal_kind;
 use crate::status::{petal_error, petal_status};
 use petal_core::plan::{Goal, Request};
 use petal_core::{Capabilities, Status, plan};
 use std::ffi::c_char;
 
-/// What is wanted: set `keys`, and `false_positive_rate` or `memory`. Since 0.1.
+/// What you want: set `keys`, and `false_positive_rate` or `memory`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct petal_plan_request {
-    /// sizeof(petal_plan_request).
+    /// sizeof(petal_plan_request), or 0 for its size in the first release.
     pub struct_size: usize,
-    /// Distinct keys; of kinds that forget (`PETAL_CAN_AGE`) the window, of which the last so many are remembered.
+    /// Distinct keys. A kind that forgets (`PETAL_CAN_AGE`) remembers the last so many keys: its window.
     pub keys: u64,
     /// The greatest false-positive rate, inside (0, 1); 0 if `memory` is set.
     pub false_positive_rate: f64,
     /// The most bytes; 0 if `false_positive_rate` is set.
     pub memory: u64,
-    /// What the kind must be able to do: `PETAL_CAN_*`, ORed; with `PETAL_MAY_LOSE_KEYS` kinds that lose keys will do.
+    /// What the kind must be able to do: `PETAL_CAN_*`, ORed. `PETAL_MAY_LOSE_KEYS` also admits kinds that lose keys.
     pub capabilities: u64,
-    /// 1 if all keys are known before the first lookup, so that kinds which cannot insert will do; otherwise 0.
+    /// 1 if you know all keys before the first lookup, so that kinds which cannot insert are proposed too; otherwise 0.
     pub is_static: u32,
     /// 0.
     pub reserved: u32,
-    /// Where keys are integers: the bound below which all of them are, at least `keys`. Kinds whose `petal_kind_info` has
-    /// `takes_integers` are proposed then. 0 is unknown.
+    /// If keys are integers: the bound below which all keys are, at least `keys`; 0 is unknown. Kinds with
+    /// `PETAL_TAKES_INTEGERS` fit only if you give the bound.
     pub universe: u64,
-    /// How often each key comes at most, where it is counted: kinds that count have room for that, or say why not. 0 is
-    /// taken for 1.
+    /// How often each key comes at most, for kinds that count. Such a kind has room for so many, or its proposal says
+    /// why not. 0 means 1.
     pub times: u64,
 }
 
@@ -43,45 +44,48 @@ unsafe impl boundary::SizedStruct for petal_plan_request {
 /// The size of a proposal's reason, with its final NUL.
 pub const PETAL_REASON_SIZE: usize = 240;
 
-/// What one kind would be. In an array of them only the first needs its `struct_size` set: it says how long each is.
-/// Since 0.1.
+/// What one kind would be. Its size never changes, because it is an element of arrays: later fields take the place of
+/// `reserved`. Only the `struct_size` of an array's first element matters.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct petal_proposal {
-    /// sizeof(petal_proposal).
+    /// sizeof(petal_proposal), or 0 for its size in the first release.
     pub struct_size: usize,
     /// The kind.
     pub kind: petal_kind,
-    /// `PETAL_OK` if the kind fits; otherwise why not, and the numbers below are 0.
+    /// `PETAL_OK` if the kind fits. Otherwise the status says why not, and the numbers below are 0.
     pub status: petal_status,
     /// Bits for each key.
     pub bits_per_key: f64,
-    /// Bytes of the image.
+    /// The size of the image in bytes. For `ribbon` and `golomb` it is the greatest size, because theirs depends on the
+    /// hashes of the keys.
     pub bytes: u64,
-    /// The exact false-positive rate with all keys in it; with `PETAL_CAN_GROW`, the rate that it keeps to however many
-    /// keys come; with `PETAL_CAN_AGE`, the largest that it comes to, with `keys` keys in the window.
+    /// The exact false-positive rate with all keys inserted. With `PETAL_CAN_GROW` it is the rate that the filter keeps
+    /// however many keys come. With `PETAL_CAN_AGE` it is the filter's largest rate, with `keys` keys in the window.
     pub false_positive_rate: f64,
     /// Cache lines that a lookup of a present key touches.
     pub lines_per_lookup: f64,
-    /// Bytes that a builder takes beside the filter, without a memory limit and on one thread, for kinds that are built
-    /// from all of their keys: eight for each key, and what the work needs. 0 for kinds that are made empty.
+    /// Bytes that a builder takes beside the filter, without a memory limit and on one thread, for kinds that a builder
+    /// makes from all keys: eight for each key, and what the work needs. 0 for kinds that start empty.
     pub build_memory: u64,
     /// The kind's name.
     pub name: [c_char; PETAL_NAME_SIZE],
     /// Why the kind does not fit; empty if it does.
     pub reason: [c_char; PETAL_REASON_SIZE],
+    /// 0.
+    pub reserved: [u64; 4],
 }
 
 // SAFETY: numbers and arrays of numbers, without padding, its size first.
 unsafe impl boundary::SizedStruct for petal_proposal {
-    const FIRST_SIZE: usize = 328;
+    const FIRST_SIZE: usize = 360;
 }
 
 const _: () = assert!(petal_core::MESSAGE_LENGTH < PETAL_REASON_SIZE);
 
-/// Proposes kinds: those that fit first, the smallest (or, for a memory, the most accurate) at the top. Writes as many
-/// as there is `room` for into `proposals`, and into `count` how many there are: one for each kind of filter, so that
-/// room for `petal_kind_count()` is enough. No keys are taken for one. Since 0.1.
+/// Proposes kinds. Kinds that fit come first, the smallest at the top; for a request with `memory`, the most accurate.
+/// Writes as many proposals as there is `room` for into `proposals`, and their whole number into `count`. There is one
+/// for each kind of filter, so that room for `petal_kind_count()` is enough. A request of 0 keys means 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_plan(
     request: *const petal_plan_request,
@@ -91,7 +95,7 @@ pub unsafe extern "C" fn petal_plan(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [request, proposals, count], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `request` is a struct of its size.
         let request = unsafe { boundary::read(request)? };
         let refuse = |message| Err(boundary::error(Status::UnknownValue, message));
         let known = Capabilities::ALL.iter().fold(0, |all, (_, one)| all | one.0);
@@ -136,6 +140,7 @@ pub unsafe extern "C" fn petal_plan(
                 build_memory: 0,
                 name: [0; PETAL_NAME_SIZE],
                 reason: [0; PETAL_REASON_SIZE],
+                reserved: [0; 4],
             };
             boundary::copy_text(proposal.name, &mut row.name);
             match &proposal.outcome {
@@ -153,9 +158,10 @@ pub unsafe extern "C" fn petal_plan(
             }
             // SAFETY: there is room for `room` of them, each as long as the first says.
             unsafe {
-                let length = (*proposals).struct_size;
+                let given = (*proposals).struct_size;
+                let length = if given == 0 { size_of::<petal_proposal>() } else { given };
                 let place = proposals.byte_add(i * length);
-                (&raw mut (*place).struct_size).write_unaligned(length);
+                (&raw mut (*place).struct_size).write_unaligned(given);
                 boundary::write(place, row);
             }
         }

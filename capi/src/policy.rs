@@ -1,7 +1,7 @@
-//! FILTER POLICIES OF SORTED TABLES
+//! petal_policy.h: filter policies of sorted tables. petal.h has the conventions.
 //!
-//! LevelDB keeps a filter beside the keys of every data block of a table. These functions make such
-//! filters and ask them:
+//! LevelDB keeps a filter beside the keys of every data block of a table. These functions make such filters and look
+//! keys up in them:
 //!
 //!     void *policy;
 //!     if (petal_policy_new(PETAL_POLICY_LEVELDB, 10, &policy, &error)) return 1;
@@ -12,27 +12,27 @@
 //!     free(filter);
 //!     petal_policy_free(policy);
 //!
-//! They have the signatures of `leveldb/c.h`, so a program hands them to `leveldb_filterpolicy_create()` as
+//! The functions have the signatures of `leveldb/c.h`. So a program can hand them to `leveldb_filterpolicy_create()` as
 //! they are: policy, `petal_policy_free`, `petal_policy_create_filter`, `petal_policy_key_may_match`,
-//! `petal_policy_name`. The library `libpetal_leveldb` (`integrations/leveldb`) does that in one call. Any
-//! number of threads may use one policy.
+//! `petal_policy_name`. The library `libpetal_leveldb` (`integrations/leveldb`) does that in one call. Any number of
+//! threads may use one policy.
 
 use crate::boundary::{attempt, boundary, bytes_at_once};
 use crate::handle;
 use crate::status::{petal_error, petal_status};
-use petal_core::policy::{Form, Policy};
+use petal_core::interop::leveldb_policy::{Form, Policy};
 use std::ffi::{c_char, c_int, c_void};
 use std::{ptr, slice};
 
-/// How the bytes of a policy's filters are made of keys: one of `PETAL_POLICY_*`. Since 0.1.
+/// The form of a policy's filters: one of `PETAL_POLICY_*`.
 pub type petal_policy_form = u32;
 
-/// LevelDB's own filters, "leveldb.BuiltinBloomFilter2", bit for bit: databases keep the filters that they have, and
-/// LevelDB's own policy reads those that are made here.
+/// LevelDB's own filters, "leveldb.BuiltinBloomFilter2", bit for bit. Databases keep the filters that they have, and
+/// LevelDB's own policy reads the filters of this one.
 pub const PETAL_POLICY_LEVELDB: u32 = 1;
-/// Those of the kind `blocked` in its compact form, "petal.BlockedBloomFilter": faster to make and to ask, and in whole
-/// cache lines of 512 bits, so that the small filters of data blocks have more bits and match fewer keys that are not
-/// there. docs/format.md has its bytes.
+/// Filters of the kind `blocked` in its compact form, "petal.BlockedBloomFilter", which are faster to make and to look
+/// up. These filters are whole cache lines of 512 bits. So the small filters of data blocks have more bits and match
+/// fewer absent keys. docs/format.md specifies the bytes.
 pub const PETAL_POLICY_BLOCKED: u32 = 2;
 
 const _: () = assert!(PETAL_POLICY_LEVELDB == Form::LevelDb as u32 && PETAL_POLICY_BLOCKED == Form::Blocked as u32);
@@ -41,8 +41,8 @@ const _: () = assert!(PETAL_POLICY_LEVELDB == Form::LevelDb as u32 && PETAL_POLI
 const MATCHES_ALL: [u8; 2] = [0, 31];
 
 /// Makes a policy of `form` whose filters have `bits_per_key` bits for each key; 10 give about one false positive in a
-/// hundred. Give it to `leveldb_filterpolicy_create()`, which frees it in the end, or free it with
-/// `petal_policy_free()`. Since 0.1.
+/// hundred. Free the policy with `petal_policy_free()`, or give it to `leveldb_filterpolicy_create()`, which frees the
+/// policy in the end.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_policy_new(
     form: petal_policy_form,
@@ -51,32 +51,33 @@ pub unsafe extern "C" fn petal_policy_new(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [policy], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `policy` is writable. A `Policy` behind a `void *` is only used
+        // as one.
         unsafe { handle::give::<Policy>(policy.cast(), || Policy::new(Form::from_number(form)?, bits_per_key)) }
     })
 }
 
-/// Frees a policy; NULL is allowed. Since 0.1.
+/// Frees a policy; NULL is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_policy_free(policy: *mut c_void) {
-    // SAFETY: the caller's promise.
+    // SAFETY: by the conventions `policy` is NULL or came from `petal_policy_new`, and nobody uses it any more.
     unsafe { handle::free::<Policy>(policy.cast()) };
 }
 
-/// The name that tables keep beside the filters of a policy, static: filters of another name are not looked at. Empty
-/// for NULL. Since 0.1.
+/// The name that tables keep beside the filters of a policy; LevelDB ignores filters of another name. The string is
+/// static. Returns an empty string for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_policy_name(policy: *mut c_void) -> *const c_char {
     // SAFETY: NULL, or a policy.
     unsafe { policy.cast::<Policy>().as_ref() }.map_or(c"", Policy::name).as_ptr()
 }
 
-/// Makes the filter of `count` keys, key i being the `lengths[i]` bytes at `keys[i]`; a key may come more than once.
-/// Returns its bytes, to be freed with `free()`, and writes their number to `filter_length`.
+/// Makes the filter of `count` keys. Key i is the `lengths[i]` bytes at `keys[i]`; a key may come more than once.
+/// Returns the filter's bytes and writes their number to `filter_length`. Free the bytes with `free()`.
 ///
-/// Where that fails, for want of memory or because a pointer is NULL, it is a filter of two bytes that every key
-/// matches, so that no key is lost. NULL, with a length of 0, if there are not even two bytes, or nowhere to write the
-/// length. Since 0.1.
+/// On a failure, for want of memory or because a pointer is NULL, the function returns a filter of two bytes that every
+/// key matches, so that no key is lost. It returns NULL, with a length of 0, if there is no memory for two bytes, or if
+/// `filter_length` is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_policy_create_filter(
     policy: *mut c_void,
@@ -91,7 +92,7 @@ pub unsafe extern "C" fn petal_policy_create_filter(
     // SAFETY: NULL, or a policy, and `count` keys.
     let made = attempt(|| unsafe { create(policy.cast::<Policy>().as_ref()?, keys, lengths, count) }, || None);
     let (filter, length) = made.or_else(matches_all).unwrap_or((ptr::null_mut(), 0));
-    // SAFETY: the caller's promise; it is not NULL.
+    // SAFETY: not NULL, and by the conventions writable.
     unsafe { filter_length.write(length) };
     filter.cast()
 }
@@ -110,7 +111,7 @@ unsafe fn create(
     let (keys, lengths): (&[*const c_char], &[usize]) = match count {
         0 => (&[], &[]),
         _ if keys.is_null() || lengths.is_null() => return None,
-        // SAFETY: the caller's promise.
+        // SAFETY: neither is NULL, and both have `count` elements, as the safety section asks.
         _ => unsafe { (slice::from_raw_parts(keys, count), slice::from_raw_parts(lengths, count)) },
     };
     if keys.iter().zip(lengths).any(|(key, length)| key.is_null() && *length != 0) {
@@ -127,7 +128,7 @@ unsafe fn create(
     };
     let keys = keys.iter().zip(lengths).map(|(key, length)| match length {
         0 => &[][..],
-        // SAFETY: the caller's promise; it is not NULL.
+        // SAFETY: a key of some length is not NULL and has `length` bytes, as the safety section asks.
         _ => unsafe { slice::from_raw_parts(key.cast(), *length) },
     });
     policy.create(keys, filter);
@@ -147,8 +148,8 @@ fn matches_all() -> Option<(*mut u8, usize)> {
     }
 }
 
-/// 1 if the key may be among those that the filter was made of, 0 if it is not; 1 for bytes that are no filter of the
-/// policy, and where a pointer is NULL. Since 0.1.
+/// Returns 1 if the key may be among the filter's keys, and 0 if the key certainly is not. Returns 1 for bytes that are
+/// no filter of the policy, and if a pointer is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_policy_key_may_match(
     policy: *mut c_void,

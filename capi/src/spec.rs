@@ -1,21 +1,23 @@
 //! SPECS
 //!
-//! A `petal_spec` says what filter to make. All zeros but `struct_size` is a whole spec: the
-//! default kind, for a million keys, at a false-positive rate of 1 %.
+//! A `petal_spec` says what filter to make. All zeros is a whole spec: the default kind, for a million keys, at a
+//! false-positive rate of 1 %.
 //!
-//!     petal_spec spec = {.struct_size = sizeof(petal_spec)};
+//!     petal_spec spec = PETAL_SPEC_INIT;
 //!     spec.capacity = 5000000;
 //!     spec.false_positive_rate = 0.001;
 //!     petal_filter *filter;
 //!     petal_status status = petal_filter_new(&spec, &filter, NULL);
 
 use crate::boundary::{self, boundary};
-use crate::kinds::petal_kind;
 use crate::status::{petal_error, petal_status};
 use petal_core::{HashFunction, Kernel, KindId, MAX_PARAMETERS, Result, Setting, Spec, Status, parameter_of};
 use std::ffi::c_char;
 
-/// A hash function: one of `PETAL_HASH_*`. Since 0.1.
+/// A kind of filter or of map: one of `PETAL_KIND_*`. 0 is the default kind.
+pub type petal_kind = u32;
+
+/// A hash function: one of `PETAL_HASH_*`.
 pub type petal_hash_function = u32;
 
 /// XXH3, 64 bits, seeded: the default. Not for keys that somebody hostile chooses.
@@ -24,15 +26,15 @@ pub const PETAL_HASH_XXH3: petal_hash_function = 1;
 pub const PETAL_HASH_XXH64: petal_hash_function = 2;
 /// SipHash-1-3 under a secret 128-bit key: for keys that somebody hostile may choose.
 pub const PETAL_HASH_SIPHASH13: petal_hash_function = 3;
-/// You hash: the filter takes 64-bit hashes only. They must be uniform in all bits.
+/// You hash: the filter takes 64-bit hashes only. These hashes must be uniform in all bits.
 pub const PETAL_HASH_EXTERNAL: petal_hash_function = 4;
-/// That of another system's format, over whole keys: only filters that `petal_filter_import()` or `petal_format_spec()`
-/// give have it.
+/// The hash function of another system's format, over whole keys. Only filters from `petal_filter_import()` and from
+/// specs of `petal_format_spec()` have it.
 pub const PETAL_HASH_FORMAT: petal_hash_function = 5;
 /// XXPH3, the preview of XXH3 that RocksDB's filters use: no seed, and not for maps.
 pub const PETAL_HASH_XXPH3: petal_hash_function = 6;
-/// None: keys are integers below the filter's `bits`, `uint64_t` or their eight little-endian bytes. Only kinds whose
-/// `petal_kind_info` has `takes_integers` have it, and these have no other.
+/// No hash function: keys are integers below the filter's `bits`, as a `uint64_t` or as its eight little-endian bytes.
+/// Kinds with `PETAL_TAKES_INTEGERS` have this one and no other, and no other kind has it.
 pub const PETAL_HASH_IDENTITY: petal_hash_function = 7;
 
 /// SipHash-2-4 under a key of 128 bits, which BIP 158 makes public: not for maps.
@@ -48,10 +50,10 @@ const _: () = {
     assert!(PETAL_HASH_SIPHASH24 == HashFunction::SipHash24 as u32);
 };
 
-/// An instruction set that the inner loops are written for. All of them do the same to the same bytes. Since 0.1.
+/// An instruction set for which the library has inner loops. All inner loops do the same to the same bytes.
 pub type petal_kernel = u32;
 
-/// The best that the processor has; chosen once, when the first filter is made.
+/// The best that the processor has. The library chooses once, when it makes the first filter.
 pub const PETAL_KERNEL_BEST: petal_kernel = 0;
 /// Plain code, on every processor.
 pub const PETAL_KERNEL_PORTABLE: petal_kernel = 1;
@@ -68,35 +70,67 @@ const _: () = {
     assert!(PETAL_KERNEL_NEON == Kernel::Neon as u32);
 };
 
-/// How many parameters that only some kinds take a spec holds.
+/// A spec holds so many of the parameters that only some kinds take.
 pub const PETAL_MAX_PARAMETERS: usize = 8;
 
 const _: () = assert!(PETAL_MAX_PARAMETERS == MAX_PARAMETERS);
 
-/// A parameter that only some kinds take, and its value; `petal_spec_set()` fills it in. Since 0.1.
+/// What a setting holds: one of `PETAL_SETTING_*`.
+pub type petal_setting_form = u32;
+
+/// `value` is a double.
+pub const PETAL_SETTING_DOUBLE: petal_setting_form = 0;
+/// The eight bytes of `value` are a uint64_t. The parameters of this version are at most 2^53, which a double holds
+/// too.
+pub const PETAL_SETTING_U64: petal_setting_form = 1;
+
+/// A parameter that only some kinds take, and its value; `petal_spec_set()` fills in both. Other structs contain this
+/// one, so it has no `struct_size` and never changes.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct petal_setting {
     /// The parameter's id; 0 is an unused place.
     pub id: u32,
-    /// 0.
-    pub reserved: u32,
+    /// One of `PETAL_SETTING_*`.
+    pub form: petal_setting_form,
     /// The value.
     pub value: f64,
 }
 
-/// What filter to make. A capacity and a false-positive rate, or exact bits and hashes, say how large it is.
-/// Since 0.1.
+impl petal_setting {
+    /// The core's form of a setting.
+    fn to_core(self) -> Result<Setting> {
+        let value = match self.form {
+            PETAL_SETTING_DOUBLE => self.value,
+            PETAL_SETTING_U64 => {
+                let number = self.value.to_bits();
+                // What a double does not hold exactly no parameter allows.
+                if number > 1 << 53 {
+                    let message = format_args!("value = {number} of parameter {} is more than 2^53", self.id);
+                    return Err(boundary::error(Status::OutOfRange, message));
+                }
+                number as f64
+            }
+            form => {
+                let message = format_args!("form = {form} of a setting is none of PETAL_SETTING_*");
+                return Err(boundary::error(Status::UnknownValue, message));
+            }
+        };
+        Ok(Setting { id: self.id, value })
+    }
+}
+
+/// What filter to make. A capacity and a false-positive rate, or exact bits and hashes, give its size.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct petal_spec {
-    /// sizeof(petal_spec).
+    /// sizeof(petal_spec), or 0 for its size in the first release.
     pub struct_size: usize,
     /// One of `PETAL_KIND_*`; 0 is the default kind.
     pub kind: petal_kind,
     /// One of `PETAL_HASH_*`; 0 is `PETAL_HASH_XXH3`.
     pub hash: petal_hash_function,
-    /// How many distinct keys it is sized for; 0 is a million, or unknown where `bits` is set.
+    /// The number of distinct keys that the filter has room for; 0 is a million, or unknown if `bits` is set.
     pub capacity: u64,
     /// The greatest false-positive rate at capacity, inside (0, 1) and not below capacity / 2^64; 0 is 0.01 unless
     /// `bits` is set.
@@ -107,10 +141,11 @@ pub struct petal_spec {
     pub hashes: u32,
     /// One of `PETAL_KERNEL_*`, to compare them; 0 is the best that the processor has.
     pub kernel: petal_kernel,
-    /// The seed of `PETAL_HASH_XXH3` and `PETAL_HASH_XXH64`; your tag for `PETAL_HASH_EXTERNAL`, so that
-    /// filters over different hashes are not merged. A seed is not a secret.
+    /// The seed of `PETAL_HASH_XXH3` and `PETAL_HASH_XXH64`. For `PETAL_HASH_EXTERNAL` it is your tag, which keeps
+    /// filters over different hashes from being merged. A seed is not a secret.
     pub seed: u64,
-    /// The secret key of `PETAL_HASH_SIPHASH13` or `PETAL_HASH_SIPHASH24`, not all zeros. It is never stored in a file.
+    /// The secret key of `PETAL_HASH_SIPHASH13` or `PETAL_HASH_SIPHASH24`, not all zeros. The library never stores the
+    /// key in a file.
     pub key: [u8; 16],
     /// What only this kind takes.
     pub parameters: [petal_setting; PETAL_MAX_PARAMETERS],
@@ -122,36 +157,33 @@ unsafe impl boundary::SizedStruct for petal_spec {
 }
 
 impl petal_spec {
-    /// The seed of a spec that hashes with XXH3; `None` for others, and where there may be something to be refused. Looks
-    /// at one field after the other, and copies none.
+    /// The seed of a spec that hashes with XXH3; `None` for others, and where there may be something to be refused.
+    /// Looks at one field after the other, and copies none.
     ///
     /// # Safety
     /// NULL, or a struct with its size set.
     #[inline(always)]
     pub(crate) unsafe fn plain_seed(spec: *const petal_spec) -> Option<u64> {
-        // SAFETY: the caller's promise; the size comes first, and says that the rest is there.
+        // SAFETY: a spec that is not NULL starts with its size, and `is_whole` says that all fields are there.
         unsafe {
-            if spec.is_null() || (&raw const (*spec).struct_size).read() != size_of::<petal_spec>() {
+            if spec.is_null() || !boundary::is_whole::<petal_spec>((&raw const (*spec).struct_size).read()) {
                 return None;
             }
             let spec = &*spec;
-            let reserved = spec.parameters.iter().fold(0, |all, setting| all | setting.reserved);
+            let forms = spec.parameters.iter().fold(0, |all, setting| all | setting.form);
             let is_plain = (spec.hash == 0 || spec.hash == PETAL_HASH_XXH3)
                 && u128::from_ne_bytes(spec.key) == 0
                 && spec.kernel == 0
-                && reserved == 0;
+                && forms == PETAL_SETTING_DOUBLE;
             is_plain.then_some(spec.seed)
         }
     }
 
     /// The core's spec.
     pub(crate) fn to_core(self) -> Result<Spec> {
-        let reserved = self.parameters.iter().fold(0, |all, setting| all | setting.reserved);
-        if reserved != 0 {
-            return Err(boundary::error(
-                Status::UnknownValue,
-                format_args!("reserved = {reserved} of a setting is not 0"),
-            ));
+        let mut parameters = [Setting::default(); PETAL_MAX_PARAMETERS];
+        for (to, from) in parameters.iter_mut().zip(self.parameters) {
+            *to = from.to_core()?;
         }
         Ok(Spec {
             kind: (self.kind != 0).then_some(KindId(self.kind)),
@@ -163,7 +195,7 @@ impl petal_spec {
             seed: self.seed,
             key: (self.key != [0; 16]).then_some(self.key),
             kernel: Kernel::from_number(self.kernel)?,
-            parameters: self.parameters.map(|setting| Setting { id: setting.id, value: setting.value }),
+            parameters,
         })
     }
 
@@ -180,19 +212,23 @@ impl petal_spec {
             kernel: spec.kernel as u32,
             seed: spec.seed,
             key: spec.key.unwrap_or_default(),
-            parameters: spec.parameters.map(|Setting { id, value }| petal_setting { id, reserved: 0, value }),
+            parameters: spec.parameters.map(|Setting { id, value }| petal_setting {
+                id,
+                form: PETAL_SETTING_DOUBLE,
+                value,
+            }),
         }
     }
 
     /// Reads the caller's spec; NULL was refused.
     pub(crate) unsafe fn get(spec: *const petal_spec) -> Result<Spec> {
-        // SAFETY: the caller's promise.
+        // SAFETY: boundary! refused NULL, and by the conventions `spec` is a struct of its size.
         unsafe { boundary::read(spec) }?.to_core()
     }
 }
 
-/// Sets a parameter that the spec's kind takes, by name; set the kind first. The value is checked when the filter is
-/// made. `PETAL_ERR_UNKNOWN_VALUE` if the kind does not know the name. Since 0.1.
+/// Sets a parameter of the spec's kind, by name; set the kind first. Making the filter checks the value. Returns
+/// `PETAL_ERR_UNKNOWN_VALUE` if the kind has no such parameter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_spec_set(
     spec: *mut petal_spec,
@@ -201,15 +237,16 @@ pub unsafe extern "C" fn petal_spec_set(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [spec, name], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        let (core, name) = unsafe { (petal_spec::get(spec)?, boundary::name(name)?) };
-        // SAFETY: as above.
-        unsafe { set(spec, core, parameter_of(&core, name)?, value) }
+        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size, and `name` is a string.
+        unsafe {
+            let core = petal_spec::get(spec)?;
+            set(spec, core, parameter_of(&core, boundary::name(name)?)?, value)
+        }
     })
 }
 
 /// Sets a parameter of the spec's kind to one of its named choices, such as "derivation" of `PETAL_KIND_BLOOM` to
-/// "enhanced_double"; set the kind first. A parameter that takes a number is given its digits. Since 0.1.
+/// "enhanced_double"; set the kind first. For a parameter that takes a number, `choice` is its digits.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_spec_set_choice(
     spec: *mut petal_spec,
@@ -218,11 +255,13 @@ pub unsafe extern "C" fn petal_spec_set_choice(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [spec, name, choice], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        let (core, name, choice) = unsafe { (petal_spec::get(spec)?, boundary::name(name)?, boundary::name(choice)?) };
-        let parameter = parameter_of(&core, name)?;
-        // SAFETY: as above.
-        unsafe { set(spec, core, parameter, parameter.parse(choice)?) }
+        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size, and `name` and `choice` are
+        // strings.
+        unsafe {
+            let (core, name, choice) = (petal_spec::get(spec)?, boundary::name(name)?, boundary::name(choice)?);
+            let parameter = parameter_of(&core, name)?;
+            set(spec, core, parameter, parameter.parse(choice)?)
+        }
     })
 }
 
@@ -235,7 +274,7 @@ unsafe fn set(spec: *mut petal_spec, mut core: Spec, parameter: &petal_core::Par
     Ok(())
 }
 
-/// Reads a parameter of a spec back: as set, or its default. Since 0.1.
+/// Reads a parameter of a spec: the value that was set, or the default.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_spec_get(
     spec: *const petal_spec,
@@ -244,17 +283,18 @@ pub unsafe extern "C" fn petal_spec_get(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [spec, name, value], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        let (core, name) = unsafe { (petal_spec::get(spec)?, boundary::name(name)?) };
-        let found = core.real_parameter(parameter_of(&core, name)?)?;
-        // SAFETY: as above.
-        unsafe { value.write(found) };
+        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size, `name` is a string, and `value`
+        // is writable.
+        unsafe {
+            let (core, name) = (petal_spec::get(spec)?, boundary::name(name)?);
+            value.write(core.real_parameter(parameter_of(&core, name)?)?);
+        }
         Ok(())
     })
 }
 
-/// The size in bytes of the image, header and payload, of the filter that a spec describes: what
-/// `petal_filter_new_in_buffer()` needs. Since 0.1.
+/// Writes the size in bytes of the image, header and payload, of the filter that a spec describes.
+/// `petal_filter_new_in_buffer()` needs so many bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_spec_image_size(
     spec: *const petal_spec,
@@ -262,48 +302,8 @@ pub unsafe extern "C" fn petal_spec_image_size(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [spec, size], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        let bytes = petal_core::image_size(&unsafe { petal_spec::get(spec)? })?;
-        // SAFETY: as above.
-        unsafe { size.write(bytes) };
-        Ok(())
-    })
-}
-
-/// How many of `keys` distinct keys the filter that a spec describes takes for known on average, when they are inserted
-/// one after the other, or refuses where it is full: new keys of which an insertion says that they were not new. A model
-/// checker that explores only what is new omits so many states. The sum of the false-positive rates before each key.
-/// `PETAL_ERR_UNSUPPORTED` for a kind that is built from its keys. Since 0.1.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_spec_expected_omissions(
-    spec: *const petal_spec,
-    keys: u64,
-    omissions: *mut f64,
-    error: *mut petal_error,
-) -> petal_status {
-    boundary!(error, [spec, omissions], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        let expected = petal_core::expected_omissions(&unsafe { petal_spec::get(spec)? }, keys)?;
-        // SAFETY: as above.
-        unsafe { omissions.write(expected) };
-        Ok(())
-    })
-}
-
-/// The exact false-positive rate of the filter that a spec describes once `keys` distinct keys are in it. Since 0.1.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_spec_expected_false_positive_rate(
-    spec: *const petal_spec,
-    keys: u64,
-    false_positive_rate: *mut f64,
-    error: *mut petal_error,
-) -> petal_status {
-    boundary!(error, [spec, false_positive_rate], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        let core = unsafe { petal_spec::get(spec)? };
-        let rate = petal_core::expected_false_positive_rate(&core, keys)?;
-        // SAFETY: as above.
-        unsafe { false_positive_rate.write(rate) };
+        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size, and `size` is writable.
+        unsafe { size.write(petal_core::image_size(&petal_spec::get(spec)?)?) };
         Ok(())
     })
 }

@@ -1,48 +1,48 @@
 //! STATUS AND ERRORS
 
-use crate::boundary;
 use petal_core::Status;
 use std::ffi::c_char;
 
-/// What a call came to: `PETAL_OK` or one of `PETAL_ERR_*`, which are negative, never reused and only appended to.
-/// Since 0.1.
+/// The result of a call: `PETAL_OK` or one of `PETAL_ERR_*`, which are negative. Later versions add numbers and never
+/// reuse one.
 pub type petal_status = i32;
 
-/// It worked.
+/// The call worked.
 pub const PETAL_OK: petal_status = 0;
-/// A bug in Petal was caught before it could do harm. A handle that was being changed is of no more use.
+/// The library caught a bug of its own before the bug could do harm. If the call was changing a handle, you can only
+/// free that handle.
 pub const PETAL_ERR_INTERNAL: petal_status = -1;
 /// A required pointer is NULL.
 pub const PETAL_ERR_NULL: petal_status = -2;
-/// The `struct_size` of a struct is not one that this version understands.
+/// This version does not understand the `struct_size` of a struct.
 pub const PETAL_ERR_STRUCT_SIZE: petal_status = -3;
-/// A kind, hash function, parameter, choice or flag that this version does not know.
+/// This version does not know a kind, hash function, parameter, choice or flag.
 pub const PETAL_ERR_UNKNOWN_VALUE: petal_status = -4;
-/// A value outside its bounds.
+/// A value is outside its bounds.
 pub const PETAL_ERR_OUT_OF_RANGE: petal_status = -5;
-/// A false-positive rate that is not inside (0, 1).
+/// A false-positive rate is not inside (0, 1).
 pub const PETAL_ERR_FALSE_POSITIVE_RATE: petal_status = -6;
-/// Parameters that cannot hold together.
+/// Two or more parameters contradict each other.
 pub const PETAL_ERR_CONTRADICTION: petal_status = -7;
-/// More bits than the kind, or the address space, can hold.
+/// The kind, or the address space, cannot hold so many bits.
 pub const PETAL_ERR_TOO_LARGE: petal_status = -8;
-/// Memory could not be had.
+/// There is not enough memory.
 pub const PETAL_ERR_OUT_OF_MEMORY: petal_status = -9;
-/// Key offsets that decrease, or pass the end of the key buffer.
+/// The offsets of keys decrease, or pass the end of the key buffer.
 pub const PETAL_ERR_OFFSETS: petal_status = -10;
 /// The caller's buffer is too small.
 pub const PETAL_ERR_BUFFER_TOO_SMALL: petal_status = -11;
 /// The caller's buffer, or the offset of an image in a file, is not a multiple of 8 bytes.
 pub const PETAL_ERR_MISALIGNED: petal_status = -12;
-/// This kind, or this handle, cannot do that.
+/// The kind, or the format, cannot do that through any handle.
 pub const PETAL_ERR_UNSUPPORTED: petal_status = -13;
 /// The two filters differ in kind, layout, geometry, hash function, seed or key.
 pub const PETAL_ERR_INCOMPATIBLE: petal_status = -14;
 /// The filter takes hashes only.
 pub const PETAL_ERR_EXTERNAL_HASH: petal_status = -15;
-/// The filter is keyed and its secret key was not given.
+/// The filter is keyed, and the caller did not give its secret key.
 pub const PETAL_ERR_KEY_MISSING: petal_status = -16;
-/// The secret key given is not the one that the filter was made with.
+/// The given secret key is not the one with which the filter was made.
 pub const PETAL_ERR_KEY_MISMATCH: petal_status = -17;
 /// The bytes are not a Petal image.
 pub const PETAL_ERR_FOREIGN: petal_status = -18;
@@ -50,7 +50,7 @@ pub const PETAL_ERR_FOREIGN: petal_status = -18;
 pub const PETAL_ERR_TRUNCATED: petal_status = -19;
 /// The image contradicts itself or its checksum.
 pub const PETAL_ERR_CORRUPT: petal_status = -20;
-/// The image was written by a later version and needs something that this one does not have.
+/// A later version wrote the image, which needs something that this version does not have.
 pub const PETAL_ERR_NEWER_VERSION: petal_status = -21;
 /// Nobody vouches for the payload: the image is open for writing, or was when its process ended.
 pub const PETAL_ERR_DIRTY: petal_status = -22;
@@ -64,15 +64,19 @@ pub const PETAL_ERR_ACCESS_DENIED: petal_status = -25;
 pub const PETAL_ERR_NO_SPACE: petal_status = -26;
 /// Another handle has the image open for writing.
 pub const PETAL_ERR_LOCKED: petal_status = -27;
-/// The path is that of the file which the filter itself maps.
+/// The path names the file that the filter itself maps.
 pub const PETAL_ERR_MAPPED_PATH: petal_status = -28;
 /// A cancel callback asked to stop.
 pub const PETAL_ERR_CANCELLED: petal_status = -29;
 /// The caller's write callback reported a failure.
 pub const PETAL_ERR_CALLBACK: petal_status = -30;
-/// There is no room for another key, or of `removed_set` for one that was removed. Nothing is lost: what was inserted
-/// is found.
+/// There is no room for another key; in `removed_set`, none for another removed key. Nothing is lost: lookups find
+/// every inserted key.
 pub const PETAL_ERR_FULL: petal_status = -31;
+/// The kind can do that, but this handle may not: its image is open for reading, shared, or in place.
+pub const PETAL_ERR_UNSUPPORTED_BY_HANDLE: petal_status = -32;
+/// This build of the library leaves that out. No build of this version leaves anything out.
+pub const PETAL_ERR_UNSUPPORTED_BY_BUILD: petal_status = -33;
 
 const _: () = {
     let pinned = [
@@ -107,6 +111,8 @@ const _: () = {
         (PETAL_ERR_CANCELLED, Status::Cancelled),
         (PETAL_ERR_CALLBACK, Status::Callback),
         (PETAL_ERR_FULL, Status::Full),
+        (PETAL_ERR_UNSUPPORTED_BY_HANDLE, Status::UnsupportedByHandle),
+        (PETAL_ERR_UNSUPPORTED_BY_BUILD, Status::UnsupportedByBuild),
     ];
     assert!(pinned.len() == Status::ALL.len());
     let mut i = 0;
@@ -116,7 +122,7 @@ const _: () = {
     }
 };
 
-/// A sentence, without a full stop, that explains a status. Static, never NULL. Since 0.1.
+/// A sentence, without a full stop, that explains a status. Static, never NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn petal_status_message(status: petal_status) -> *const c_char {
     let known = Status::ALL.into_iter().find(|known| *known as i32 == status);
@@ -131,11 +137,11 @@ pub extern "C" fn petal_status_message(status: petal_status) -> *const c_char {
 /// The longest message of a `petal_error`, with its final NUL.
 pub const PETAL_ERROR_MESSAGE_SIZE: usize = 240;
 
-/// Says what went wrong. It is yours; set `struct_size` before the first use. Since 0.1.
+/// Says what went wrong. You own the struct; set it to `= {0}` before the first use.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct petal_error {
-    /// sizeof(petal_error).
+    /// sizeof(petal_error), or 0 for its size in the first release.
     pub struct_size: usize,
     /// The status that the function also returned.
     pub status: petal_status,
@@ -146,8 +152,3 @@ pub struct petal_error {
 }
 
 const _: () = assert!(petal_core::MESSAGE_LENGTH < PETAL_ERROR_MESSAGE_SIZE);
-
-// SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
-unsafe impl boundary::SizedStruct for petal_error {
-    const FIRST_SIZE: usize = 256;
-}

@@ -1,10 +1,10 @@
 //! VERSION
 //!
-//! The macros `PETAL_VERSION_*` are the header's version, these functions the library's.
+//! The macros `PETAL_VERSION_*` tell the header's version, and these functions tell the library's.
 
 use std::ffi::{CStr, c_char};
 
-/// The library's version as major * 10000 + minor * 100 + patch, like `PETAL_VERSION_NUMBER`. Since 0.1.
+/// The library's version as major * 10000 + minor * 100 + patch, like `PETAL_VERSION_NUMBER`.
 #[unsafe(no_mangle)]
 pub extern "C" fn petal_version_number() -> u32 {
     const fn number(text: &str) -> u32 {
@@ -21,7 +21,7 @@ pub extern "C" fn petal_version_number() -> u32 {
     NUMBER
 }
 
-/// The library's version as text, like `PETAL_VERSION_STRING`. Static. Since 0.1.
+/// The library's version as text, like `PETAL_VERSION_STRING`. Static.
 #[unsafe(no_mangle)]
 pub extern "C" fn petal_version_string() -> *const c_char {
     const STRING: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {

@@ -1,13 +1,14 @@
 //! `petal build`.
 
 use crate::args;
-use crate::failure::{Failure, Outcome, warn};
+use crate::failure::{Failure, Outcome};
 use crate::keys::{Inputs, RECORDS, Room};
 use crate::output::Destination;
 use crate::progress::Progress;
-use crate::{image_file, info, spec};
-use petal::{Builder, BuilderOptions, DEFAULT_FALSE_POSITIVE_RATE, Filter, Image, Row, Spec, interop};
-use std::env;
+use crate::{image_file, info, spec, spool};
+use petal::{
+    Builder, BuilderOptions, DEFAULT_FALSE_POSITIVE_RATE, Filter, Image, Overfill, Row, Spec, Status, interop,
+};
 use std::ops::ControlFlow;
 
 pub fn run(args: &args::Build, common: args::Common) -> Outcome {
@@ -53,28 +54,24 @@ pub fn run(args: &args::Build, common: args::Common) -> Outcome {
     Ok(0)
 }
 
-/// Whether keys may be inserted as they come, whatever their order: then nothing is kept of them, and the filter is the
-/// one that a builder would make of the same spec.
+/// Whether keys are inserted as they come, and nothing is kept of them. Where their order does not matter, the filter
+/// is the one that a builder would make of the same spec. Where the last keys are remembered, their order is what
+/// matters, and a builder would not keep it.
 fn goes_by(row: &Row) -> bool {
-    row.is_made_empty() && row.is_canonical
+    row.is_made_empty() && (row.is_canonical || row.overfill == Overfill::Forgets)
 }
 
 /// The filter of all keys of the inputs, which go by.
 fn stream(args: &args::Build, row: &Row, mut spec: Spec, inputs: &Inputs) -> Outcome<Filter> {
     let by_count = spec.bits == 0 || (spec.hashes == 0 && inputs.only_once().is_none());
-    let counted = args.capacity.is_none() && by_count;
-    if counted {
+    if args.capacity.is_none() && by_count {
         // What is wrong at any capacity is refused before the input is read.
         if spec.bits == 0 && args.bits_per_key.is_none() {
             petal::image_size(&Spec { capacity: 1, ..spec })?;
         }
-        spec.capacity = count(inputs)?.max(1);
+        spec.capacity = count(inputs, &args.resources)?.max(1);
     }
-    let filter = filled(&spec::sized(args, row, spec)?, inputs)?;
-    if counted && filter.base().count() > spec.capacity {
-        warn(format_args!("the input grew after its {} records were counted", spec.capacity));
-    }
-    Ok(filter)
+    filled(&spec::sized(args, row, spec)?, inputs)
 }
 
 /// The filter of all keys of the inputs that has a form in a format.
@@ -93,8 +90,8 @@ fn of_format(args: &args::Build, name: &str, inputs: &Inputs) -> Outcome<Filter>
             let any = spec(1_000_000)?;
             let row = petal::row_of(&any)?;
             row.hasher(&any)?;
-            // What is built from its keys counts them itself.
-            if row.is_made_empty() { count(inputs)?.max(1) } else { 1 }
+            // A kind that is built from its keys counts them itself.
+            if row.is_made_empty() { count(inputs, &args.resources)?.max(1) } else { 1 }
         }
     };
     let spec = spec(capacity)?;
@@ -106,8 +103,14 @@ fn filled(spec: &Spec, inputs: &Inputs) -> Outcome<Filter> {
     let mut filter = petal::create(spec)?;
     let hasher = filter.base().hasher().clone();
     let mut room = Room::new();
+    let mut taken = 0;
     inputs.for_each(&mut Progress::new("building", inputs.length()), |batch| {
-        filter.insert_batch(&batch.keys(&hasher, &mut room)?, None).outcome?;
+        let outcome = filter.insert_batch(&batch.keys(&hasher, &mut room)?, None);
+        taken += outcome.keys as u64;
+        outcome.outcome.map_err(|error| match error.status() {
+            Status::Full => too_many(spec, &format!("after {taken} keys of the input no other fits"), &error),
+            _ => error.into(),
+        })?;
         Ok(ControlFlow::Continue(()))
     })?;
     Ok(filter)
@@ -117,7 +120,7 @@ fn filled(spec: &Spec, inputs: &Inputs) -> Outcome<Filter> {
 fn collect(args: &args::Build, row: &Row, mut spec: Spec, inputs: &Inputs) -> Outcome<Filter> {
     let by_count = args.bits_per_key.is_some() || (spec.bits != 0 && inputs.only_once().is_none());
     if args.capacity.is_none() && by_count {
-        spec.capacity = count(inputs)?.max(1);
+        spec.capacity = count(inputs, &args.resources)?.max(1);
     }
     built(args, &spec::sized(args, row, spec)?, inputs)
 }
@@ -135,12 +138,25 @@ fn built(args: &args::Build, spec: &Spec, inputs: &Inputs) -> Outcome<Filter> {
         }
         Ok(ControlFlow::Continue(()))
     })?;
-    Ok(builder.finish()?)
+    let given = builder.count();
+    builder.finish().map_err(|error| match error.status() {
+        Status::Full => too_many(spec, &format!("the {given} keys of the input do not fit"), &error),
+        _ => error.into(),
+    })
+}
+
+/// Says of keys that do not fit what was asked for.
+fn too_many(spec: &Spec, what: &str, error: &petal::Error) -> Failure {
+    match (spec.capacity, spec.bits) {
+        (0, 0) => Failure::new(format_args!("{what}: {error}")),
+        (0, bits) => Failure::new(format_args!("--bits {bits}: {what}: {error}")),
+        (capacity, _) => Failure::new(format_args!("--capacity {capacity}: {what}: {error}")),
+    }
 }
 
 /// How a builder works that is to keep to these bounds.
 pub fn options(args: &args::Resources) -> BuilderOptions {
-    let folder = || args.temporary_directory.clone().unwrap_or_else(env::temp_dir);
+    let folder = || args.temporary_directory.clone().unwrap_or_else(spool::temporary_folder);
     BuilderOptions {
         memory_limit: args.memory_limit,
         temporary_directory: args.memory_limit.map(|_| folder()),
@@ -149,13 +165,8 @@ pub fn options(args: &args::Resources) -> BuilderOptions {
     }
 }
 
-/// The number of records in inputs that can be read twice.
-pub fn count(inputs: &Inputs) -> Outcome<u64> {
-    if let Some(name) = inputs.only_once() {
-        return Err(Failure::new(format_args!(
-            "{name} can be read only once, so its keys cannot be counted first: --capacity N says how many to make \
-             room for, and without --kind the filter grows with them"
-        )));
-    }
-    inputs.count(&mut Progress::new("counting", inputs.length()))
+/// The number of records in the inputs, which can then be read again.
+pub fn count(inputs: &Inputs, resources: &args::Resources) -> Outcome<u64> {
+    let place = spool::Place::new(resources.memory_limit, resources.temporary_directory.as_deref());
+    inputs.count(&place, &mut Progress::new("counting", inputs.length()))
 }

@@ -2,6 +2,7 @@
 
 use crate::args;
 use crate::failure::{Failure, Outcome};
+use crate::file_name::FileName;
 use crate::image_file;
 use crate::keys::{Inputs, RECORDS, Room};
 use crate::output::Text;
@@ -13,7 +14,8 @@ use std::ops::ControlFlow;
 /// What `--count` says, as JSON.
 #[derive(Serialize)]
 pub struct Counts {
-    pub file: String,
+    #[serde(flatten)]
+    pub file: FileName,
     pub records: u64,
     pub selected: u64,
     pub invert: bool,
@@ -24,10 +26,10 @@ pub fn run(args: &args::Check, common: args::Common) -> Outcome {
         return Err(Failure::new("--json: keys are printed as they are; --count prints how many, also as JSON"));
     }
     let secret = args.secret.key_file.as_deref();
-    let inputs = Inputs::new(&args.keys, secret.into_iter().chain([&*args.filter]))?;
+    let inputs = Inputs::new(&args.keys, secret.into_iter().chain([&*args.filter]))?.with_hashes(args.hashes);
     let filter = image_file::open_or_import(&args.filter, image_file::secret(&args.secret)?, args.format.as_deref())?;
     let filter = image_file::filter(&args.filter, filter)?;
-    image_file::refuse_bytes(&args.filter, &filter)?;
+    image_file::refuse_keys(&args.filter, &filter, &inputs)?;
     image_file::warn_if_dirty(&args.filter, &filter);
     let mut progress = Progress::new("checking", inputs.length());
     let shows_records = !args.count && !common.quiet;
@@ -51,7 +53,7 @@ pub fn run(args: &args::Check, common: args::Common) -> Outcome {
                 text.bytes(batch.record(i))?;
             }
         }
-        // As of grep: the exit status is known.
+        // The exit status is known now, and the command ends, as grep does.
         if common.quiet && !args.count && selected > 0 {
             return Ok(ControlFlow::Break(()));
         }
@@ -63,7 +65,7 @@ pub fn run(args: &args::Check, common: args::Common) -> Outcome {
     })?;
     drop(progress);
     if common.json {
-        let file = args.filter.display().to_string();
+        let file = FileName::of(&args.filter);
         text.json(&Counts { file, records, selected, invert: args.invert })?;
     } else if args.count {
         text.line(selected)?;

@@ -2,11 +2,35 @@
 
 use crate::args;
 use crate::failure::{Failure, Outcome};
-use crate::image_file::{check_standard_input, name, open_sound};
+use crate::file_name::name;
+use crate::image_file::open_sound;
 use crate::info;
 use crate::output::Destination;
-use petal::{Filter, Mode};
-use std::path::PathBuf;
+use crate::stdio::check_standard_input;
+use petal::{Filter, Image, Mode};
+use std::path::{Path, PathBuf};
+
+/// Why two filters are not combined or compared; where their sizes differ, how two are made that have one size.
+pub fn unlike(
+    (path, filter): (&Path, &Filter),
+    (other_path, other): (&Path, &Filter),
+    error: &petal::Error,
+) -> Failure {
+    let [(name, header), (other_name, other_header)] =
+        [(name(path), filter.base().header()), (name(other_path), other.base().header())];
+    let (geometry, other_geometry) = (&header.geometry, &other_header.geometry);
+    let alike = filter.base().row().kind == other.base().row().kind;
+    let sizes_differ = (geometry.bits, geometry.hashes) != (other_geometry.bits, other_geometry.hashes);
+    let (capacity, other_capacity) = (header.capacity, other_header.capacity);
+    if !alike || !sizes_differ || capacity == 0 || other_capacity == 0 {
+        return Failure::new(format_args!("{name} and {other_name}: {error}"));
+    }
+    // The library says what they were made for.
+    Failure::new(format_args!(
+        "{name} and {other_name}: {error}; petal build --capacity {} for both gives them one size",
+        capacity.max(other_capacity)
+    ))
+}
 
 /// Combines the first filter with each of the others by `with`.
 pub fn run(
@@ -23,8 +47,7 @@ pub fn run(
     for path in others {
         // Mapped, so that only one filter is in memory however many there are.
         let other = open_sound(path, Mode::Read)?;
-        with(&mut filter, &other)
-            .map_err(|error| Failure::new(format_args!("{} and {}: {error}", name(first), name(path))))?;
+        with(&mut filter, &other).map_err(|error| unlike((first, &filter), (path, &other), &error))?;
     }
     destination.write(&filter)?;
     if common.json {

@@ -20,9 +20,9 @@
 //!
 //! A filter that remembers a window is never full, and is in another state after each generation. There a line that it
 //! does not have, at a rate of f just then, passes with probability 1 - f and is lost with f: so each line that passes
-//! stands for f / (1 - f) that were lost, on average, whatever came before. The sum of these over all that passed is the
-//! estimate ([`Windowed`]), and each line that the filter did not have adds f / (1 - f) to its variance, which the lines
-//! that passed tell as f / (1 - f)^2. The rate is measured as the stream goes on, a few times in each generation.
+//! stands for f / (1 - f) that were lost, on average, whatever came before. The sum of these over all that passed is
+//! the estimate ([`Windowed`]), and each line that the filter did not have adds f / (1 - f) to its variance, which the
+//! lines that passed tell as f / (1 - f)^2. The rate is measured as the stream goes on, a few times in each generation.
 
 use crate::args;
 use crate::failure::{Failure, Outcome, note, say, warn};
@@ -43,11 +43,11 @@ struct Report {
     passed: u64,
     dropped: u64,
     lost: Losses,
-    /// None of a filter that grew with its lines.
+    /// `None` if the filter grew with its lines.
     capacity: Option<u64>,
-    /// None where lines are remembered for ever.
+    /// `None` if the filter remembers lines for ever.
     window: Option<u64>,
-    /// As it is now.
+    /// The rate as it is now.
     false_positive_rate: f64,
 }
 
@@ -149,7 +149,7 @@ pub fn run(args: &args::Dedup, common: args::Common) -> Outcome {
 /// How many lines were dropped at their first coming.
 #[derive(Debug, Serialize)]
 struct Losses {
-    /// None where the filter is too full to tell.
+    /// `None` if the filter is too full to tell.
     #[serde(rename = "value")]
     expected: Option<f64>,
     low: f64,
@@ -165,7 +165,7 @@ impl Losses {
         }
         let share = passed / STEPS;
         let (mut distinct, mut open) = (0.0_f64, 1.0_f64);
-        // Of so many distinct lines these pass on average, and with that variance.
+        // How many of `distinct` lines pass on average, and the variance of that number.
         let (mut mean, mut variance) = (0.0_f64, 0.0_f64);
         let mut ends = [-1.0, 0.0, 1.0].map(|side| End { reach: -side * INTERVAL_SIGMAS, passes: 0.0, lines: None });
         while ends.iter().any(|end| end.lines.is_none()) && open >= LEAST_OPEN {
@@ -223,13 +223,13 @@ struct Windowed {
 impl Windowed {
     fn new(filter: &Filter) -> Windowed {
         let base = filter.base();
-        // Of a window that has no steps, an eighth.
+        // Measures once in an eighth of a window that has no steps.
         let keys = base.row().window.and_then(|window| window(base.geometry()).keys);
         let every = (keys.unwrap_or(base.header().capacity / 2) / 4).max(1);
         Windowed { every, since: 0, rate: 0.0, lost: 0.0, variance: 0.0 }
     }
 
-    /// So many lines passed.
+    /// Notes that `lines` lines passed.
     fn pass(&mut self, filter: &Filter, lines: u64) {
         self.since += lines;
         if self.since >= self.every {

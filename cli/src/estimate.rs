@@ -1,9 +1,13 @@
 //! `petal estimate`.
 
+use crate::TROUBLE;
 use crate::args;
+use crate::combine::unlike;
 use crate::failure::{Failure, Outcome};
-use crate::image_file::{check_standard_input, name, open_sound};
+use crate::file_name::{FileName, file_bytes, name};
+use crate::image_file::open_sound;
 use crate::output::{Table, Text};
+use crate::stdio::check_standard_input;
 use petal::{Comparison, Filter, Mode};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -11,7 +15,8 @@ use std::path::{Path, PathBuf};
 /// How many keys one filter holds, as JSON.
 #[derive(Serialize)]
 struct One {
-    file: String,
+    #[serde(flatten)]
+    file: FileName,
     count_estimate: Option<Estimate>,
 }
 
@@ -19,12 +24,19 @@ struct One {
 #[derive(Serialize)]
 struct Pair {
     first: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_bytes: Option<String>,
     second: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    second_bytes: Option<String>,
     first_count: Option<Estimate>,
     second_count: Option<Estimate>,
     union_count: Option<Estimate>,
     intersection_count: Option<Estimate>,
     jaccard: Option<Estimate>,
+    /// Why the two are not compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
 }
 
 /// An estimate with its 95 % interval.
@@ -59,7 +71,7 @@ impl<'a> Input<'a> {
 
     fn compare(&self, other: &Input) -> Outcome<Comparison> {
         petal::compare(&self.filter, &other.filter)
-            .map_err(|error| Failure::new(format_args!("{} and {}: {error}", name(self.path), name(other.path))))
+            .map_err(|error| unlike((self.path, &self.filter), (other.path, &other.filter), &error))
     }
 }
 
@@ -69,7 +81,7 @@ pub fn run(args: &args::Filters, common: args::Common) -> Outcome {
     let mut pairs = Vec::new();
     for (i, first) in inputs.iter().enumerate() {
         for second in &inputs[i + 1..] {
-            pairs.push((first, second, first.compare(second)?));
+            pairs.push((first, second, first.compare(second)));
         }
     }
     let mut text = Text::new()?;
@@ -79,28 +91,38 @@ pub fn run(args: &args::Filters, common: args::Common) -> Outcome {
         print(&inputs, &pairs, &mut text)?;
     }
     text.flush()?;
-    Ok(0)
+    let failures = pairs.iter().filter_map(|(_, _, comparison)| comparison.as_ref().err());
+    Ok(if failures.inspect(|failure| failure.tell()).count() > 0 { TROUBLE } else { 0 })
 }
 
-fn print_json(inputs: &[Input], pairs: &[(&Input, &Input, Comparison)], text: &mut Text) -> Outcome<()> {
+/// Two filters, and what they have in common, or why that cannot be said.
+type Compared<'a> = (&'a Input<'a>, &'a Input<'a>, Outcome<Comparison>);
+
+fn print_json(inputs: &[Input], pairs: &[Compared], text: &mut Text) -> Outcome<()> {
     if let [input] = inputs {
-        let file = input.path.display().to_string();
+        let file = FileName::of(input.path);
         return text.json(&One { file, count_estimate: input.count.map(Estimate::from) });
     }
     pairs.iter().try_for_each(|(first, second, comparison)| {
+        let of = |estimate: fn(&Comparison) -> Option<petal::Estimate>| {
+            comparison.as_ref().ok().and_then(estimate).map(Estimate::from)
+        };
         text.json(&Pair {
             first: first.path.display().to_string(),
+            first_bytes: file_bytes(first.path),
             second: second.path.display().to_string(),
-            first_count: comparison.first.map(Estimate::from),
-            second_count: comparison.second.map(Estimate::from),
-            union_count: comparison.union.map(Estimate::from),
-            intersection_count: comparison.intersection.map(Estimate::from),
-            jaccard: comparison.jaccard.map(Estimate::from),
+            second_bytes: file_bytes(second.path),
+            first_count: first.count.map(Estimate::from),
+            second_count: second.count.map(Estimate::from),
+            union_count: of(|comparison| comparison.union),
+            intersection_count: of(|comparison| comparison.intersection),
+            jaccard: of(|comparison| comparison.jaccard),
+            reason: comparison.as_ref().err().map(Failure::to_string),
         })
     })
 }
 
-fn print(inputs: &[Input], pairs: &[(&Input, &Input, Comparison)], text: &mut Text) -> Outcome<()> {
+fn print(inputs: &[Input], pairs: &[Compared], text: &mut Text) -> Outcome<()> {
     let mut table = Table::default();
     table.row(["", "estimate", "95 % from", "to"]);
     let mut full = false;
@@ -119,6 +141,8 @@ fn print(inputs: &[Input], pairs: &[(&Input, &Input, Comparison)], text: &mut Te
         row(&name(input.path).to_string(), input.count, 1);
     }
     for (first, second, comparison) in pairs {
+        // The reason is told after the estimates.
+        let Ok(comparison) = comparison else { continue };
         // Two filters make one pair, which needs no name.
         let pair = match inputs.len() {
             2 => String::new(),

@@ -1,6 +1,6 @@
 //! What ends the command early: one line for standard error, or nothing at all.
 
-use crate::image_file::name;
+use crate::file_name::{name, visible};
 use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Why a subcommand stopped.
 #[derive(Debug)]
 pub enum Failure {
-    /// What to tell the user, in one line.
+    /// The message for the user, in one line.
     Message(String),
     /// Nothing to say: whoever read our output has closed it (EPIPE). Tools that die of SIGPIPE, as cat and grep do,
     /// say nothing either.
@@ -34,7 +34,7 @@ impl Failure {
     pub fn at(path: &Path, error: &petal::Error) -> Failure {
         let hint = match error.status() {
             petal::Status::KeyMissing | petal::Status::KeyMismatch => "; --key-file FILE gives the right one",
-            petal::Status::Dirty => "; build it again, or see petal help sync",
+            petal::Status::Dirty => "; build it again, or see petal help vouch",
             _ => "",
         };
         Failure::new(format_args!("{}: {}{hint}", name(path), without_name(&error.to_string(), path)))
@@ -65,7 +65,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             // A message is one line, whatever a file may be called.
-            Failure::Message(message) => f.write_str(&message.replace(['\n', '\r'], " ")),
+            Failure::Message(message) => f.write_str(&visible(message)),
             Failure::Quiet => Ok(()),
         }
     }
@@ -98,5 +98,5 @@ pub fn note(message: impl fmt::Display) {
 
 /// A line for standard error. Nobody listening there is no failure.
 pub fn say(line: impl fmt::Display) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{}", visible(&line.to_string()));
 }

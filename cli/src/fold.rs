@@ -2,7 +2,8 @@
 
 use crate::args;
 use crate::failure::{Failure, Outcome, note};
-use crate::image_file::{name, open_sound};
+use crate::file_name::name;
+use crate::image_file::open_sound;
 use crate::info::{self, Summary};
 use crate::numbers::short;
 use crate::output::Destination;

@@ -17,7 +17,7 @@ struct Description {
     read: bool,
     write: bool,
     create: bool,
-    /// Its bytes tell what they are.
+    /// The format's bytes tell what they are.
     recognise: bool,
     /// The ways in which its owners write it, the default first.
     variants: &'static [&'static str],
@@ -69,7 +69,7 @@ pub fn export(args: &args::Export, common: args::Common) -> Outcome {
     image_file::refuse_dirty(&args.filter, &filter)?;
     let written = destination.write_in(&filter, &args.format, args.variant.as_deref());
     written.map_err(|failure| match failure {
-        Failure::Message(message) => Failure::new(format_args!("{}: {message}", image_file::name(&args.filter))),
+        Failure::Message(message) => Failure::new(format_args!("{}: {message}", crate::file_name::name(&args.filter))),
         Failure::Quiet => Failure::Quiet,
     })?;
     if common.json {

@@ -2,42 +2,27 @@
 
 use crate::args::Secret;
 use crate::failure::{Failure, Outcome, warn};
-use crate::keys::{self, Inputs};
+use crate::file_name::{is_standard, name, shown};
+use crate::keys::Inputs;
 use crate::numbers::short;
+use crate::stdio::stdin;
+use petal::contract::Payload;
 use petal::format::{HEADER_LENGTH, Header};
 use petal::interop::{self, ImportOptions};
-use petal::kind::Payload;
-use petal::{Base, Capabilities, Filter, Image, Map, Measure, Mode, OpenOptions, Overfill, SecretKey, Status};
-use std::fmt::Display;
+use petal::{Base, Capabilities, Filter, Image, Map, Measure, Mode, OpenOptions, Overfill, SecretKey, Sketch, Status};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Whether a path stands for standard input or output.
-pub fn is_standard(path: &Path) -> bool {
-    path.as_os_str() == "-"
-}
-
-/// What a file that is read is called in messages.
-pub fn name(path: &Path) -> impl Display + '_ {
-    if is_standard(path) { Path::new("standard input").display() } else { path.display() }
-}
-
-/// Refuses a command line that would read standard input for more than one thing.
-pub fn check_standard_input<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Outcome<()> {
-    match paths.into_iter().filter(|path| is_standard(path)).count() {
-        0 | 1 => Ok(()),
-        _ => Err(Failure::new("standard input (-) can be read only once")),
-    }
-}
-
-/// What an image is of.
+/// What an image holds: a filter or a map.
 pub enum Handle {
     /// A filter.
     Filter(Filter),
     /// A map.
     Map(Map),
+    /// A sketch.
+    Sketch(Sketch),
 }
 
 impl Image for Handle {
@@ -45,6 +30,7 @@ impl Image for Handle {
         match self {
             Handle::Filter(filter) => filter.payload(),
             Handle::Map(map) => map.payload(),
+            Handle::Sketch(sketch) => sketch.payload(),
         }
     }
 
@@ -52,11 +38,16 @@ impl Image for Handle {
         match self {
             Handle::Filter(filter) => filter.payload_mut(),
             Handle::Map(map) => map.payload_mut(),
+            Handle::Sketch(sketch) => sketch.payload_mut(),
         }
     }
 
     fn over(base: Base) -> petal::Result<Handle> {
-        if base.row().is_map() { Map::over(base).map(Handle::Map) } else { Filter::over(base).map(Handle::Filter) }
+        match base.row().handle() {
+            petal::Handle::Filter => Filter::over(base).map(Handle::Filter),
+            petal::Handle::Map => Map::over(base).map(Handle::Map),
+            petal::Handle::Sketch => Sketch::over(base).map(Handle::Sketch),
+        }
     }
 }
 
@@ -89,11 +80,21 @@ impl Described for Map {
     }
 }
 
+impl Described for Sketch {
+    fn filter(&self) -> Option<&Filter> {
+        None
+    }
+
+    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+        self.measure_with(progress)
+    }
+}
+
 impl Described for Handle {
     fn filter(&self) -> Option<&Filter> {
         match self {
             Handle::Filter(filter) => Some(filter),
-            Handle::Map(_) => None,
+            Handle::Map(_) | Handle::Sketch(_) => None,
         }
     }
 
@@ -101,6 +102,7 @@ impl Described for Handle {
         match self {
             Handle::Filter(filter) => filter.measure_with(progress),
             Handle::Map(map) => map.measure_with(progress),
+            Handle::Sketch(sketch) => sketch.measure_with(progress),
         }
     }
 }
@@ -114,21 +116,31 @@ pub fn open(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Filter> 
 pub fn filter(path: &Path, handle: Handle) -> Outcome<Filter> {
     match handle {
         Handle::Filter(filter) => Ok(filter),
-        Handle::Map(map) => {
-            let (name, kind) = (name(path), map.base().row().name);
-            Err(Failure::new(format_args!("{name}: is a map of the kind {kind}, not a filter: see petal help map")))
-        }
+        other => Err(is_other(path, &other, "filter")),
     }
+}
+
+/// An image of another handle than the one that is needed.
+fn is_other(path: &Path, image: &Handle, wanted: &str) -> Failure {
+    let (name, row) = (name(path), image.base().row());
+    let handle = row.handle().name();
+    let help = if row.handle() == petal::Handle::Filter { "check" } else { handle };
+    Failure::new(format_args!("{name}: is a {handle} of the kind {}, not a {wanted}: see petal help {help}", row.name))
 }
 
 /// Opens the map in the file at `path`, or reads the one that comes from standard input.
 pub fn open_map(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Map> {
     match open_any(path, mode, key)? {
         Handle::Map(map) => Ok(map),
-        Handle::Filter(filter) => {
-            let (name, kind) = (name(path), filter.base().row().name);
-            Err(Failure::new(format_args!("{name}: is a filter of the kind {kind}, not a map: see petal help check")))
-        }
+        other => Err(is_other(path, &other, "map")),
+    }
+}
+
+/// Opens the sketch in the file at `path`, or reads the one that comes from standard input.
+pub fn open_sketch(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Sketch> {
+    match open_any(path, mode, key)? {
+        Handle::Sketch(sketch) => Ok(sketch),
+        other => Err(is_other(path, &other, "sketch")),
     }
 }
 
@@ -138,9 +150,9 @@ pub fn open_any(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Hand
     let options = OpenOptions { mode, key };
     let failed = |error: petal::Error| Failure::at(path, &error);
     if path.is_dir() {
-        return Err(Failure::new(format_args!("{}: is a directory", path.display())));
+        return Err(Failure::new(format_args!("{}: is a directory", shown(path))));
     }
-    if !is_standard(path) {
+    if !comes_once(path) {
         let to_read = OpenOptions { mode: Mode::Read, ..options };
         if let (Mode::Write, Ok(Handle::Map(map))) = (mode, petal::open_as(path, &to_read))
             && map.base().row().capabilities.without(Capabilities::WRITING) == map.base().row().capabilities
@@ -150,9 +162,28 @@ pub fn open_any(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Hand
         return petal::open_as(path, &options).map_err(failed);
     }
     if mode == Mode::Write {
-        return Err(Failure::new("-: a filter is changed in its file, not on its way through standard input"));
+        return Err(refuse_change(path));
     }
-    petal::load_as(&image(keys::stdin())?, &options).map_err(failed)
+    petal::load_as(&image(path)?, &options).map_err(failed)
+}
+
+/// Whether what a path names can be read only once, as standard input and pipes such as those of `<(...)`: then it is
+/// read into memory.
+fn comes_once(path: &Path) -> bool {
+    is_standard(path) || path.metadata().is_ok_and(|metadata| !metadata.is_file())
+}
+
+fn refuse_change(path: &Path) -> Failure {
+    Failure::new(match is_standard(path) {
+        true => String::from("-: a filter is changed in its file, not on its way through standard input"),
+        false => format!("{}: is no regular file, and a filter is changed in its file", shown(path)),
+    })
+}
+
+/// Standard input, or the file at a path, for reading from its start to its end.
+fn read_through(path: &Path) -> Outcome<File> {
+    let file = if is_standard(path) { stdin() } else { File::open(path) };
+    file.map_err(|error| Failure::io(name(path), &error))
 }
 
 /// The largest file that is read to find out whether it is another system's filter.
@@ -164,41 +195,81 @@ pub fn open_or_import(path: &Path, key: Option<SecretKey>, format: Option<&str>)
     if let Some(format) = format {
         return import(path, format, &ImportOptions::default()).map(Handle::Filter);
     }
-    let regular = path.metadata().ok().filter(|metadata| metadata.is_file() && metadata.len() <= MOST_TO_RECOGNISE);
-    let is_foreign = |error: &petal::Error| error.status() == Status::Foreign || error.status() == Status::Truncated;
-    if regular.is_some()
-        && let Err(error) = petal::open_as::<Handle>(path, &OpenOptions { mode: Mode::Read, key })
-        && is_foreign(&error)
-    {
-        let bytes = fs::read(path).map_err(|error| Failure::io(path.display(), &error))?;
-        if let Some(format) = interop::recognise(&bytes) {
-            let filter = format.import(&bytes, &ImportOptions::default());
-            return filter.map(Handle::Filter).map_err(|error| Failure::at(path, &error));
+    let options = OpenOptions { mode: Mode::Read, key };
+    let failed = |error: petal::Error| Failure::at(path, &error);
+    let (bytes, outcome) = if comes_once(path) && !path.is_dir() {
+        let mut bytes = Vec::new();
+        let mut file = read_through(path)?;
+        let part = |file: &mut File, length: u64, bytes: &mut Vec<u8>| {
+            file.take(length).read_to_end(bytes).map_err(|error| Failure::io(name(path), &error))
+        };
+        part(&mut file, HEADER_LENGTH as u64, &mut bytes)?;
+        if Header::decode(&bytes).is_ok() {
+            let rest = rest_of_image(path, file, bytes)?;
+            return petal::load_as(&rest, &options).map_err(failed);
         }
+        part(&mut file, MOST_TO_RECOGNISE, &mut bytes)?;
+        let outcome = petal::load_as::<Handle>(&bytes, &options);
+        (bytes, outcome)
+    } else {
+        let regular = path.metadata().ok().filter(|metadata| metadata.is_file() && metadata.len() <= MOST_TO_RECOGNISE);
+        if regular.is_none() {
+            return open_any(path, Mode::Read, key);
+        }
+        match petal::open_as::<Handle>(path, &options) {
+            Err(error) if is_foreign(&error) => {
+                (fs::read(path).map_err(|error| Failure::io(shown(path), &error))?, Err(error))
+            }
+            outcome => return outcome.map_err(failed),
+        }
+    };
+    match outcome {
+        Err(error) if is_foreign(&error) => match interop::recognise(&bytes) {
+            Some(format) => {
+                let filter = format.import(&bytes, &ImportOptions::default());
+                filter.map(Handle::Filter).map_err(failed)
+            }
+            None => Err(match Failure::at(path, &error) {
+                Failure::Message(message) if error.status() == Status::Foreign => Failure::new(format_args!(
+                    "{message}; where another system wrote it, --format F says what it is (petal formats lists them)"
+                )),
+                failure => failure,
+            }),
+        },
+        outcome => outcome.map_err(failed),
     }
-    open_any(path, Mode::Read, key)
+}
+
+/// Whether bytes may be those of another system.
+fn is_foreign(error: &petal::Error) -> bool {
+    error.status() == Status::Foreign || error.status() == Status::Truncated
 }
 
 /// The filter that another system's bytes are, in a file or from standard input.
 pub fn import(path: &Path, format: &str, options: &ImportOptions) -> Outcome<Filter> {
     let mut bytes = Vec::new();
-    let file = if is_standard(path) { keys::stdin() } else { File::open(path) };
-    file.and_then(|mut file| file.read_to_end(&mut bytes)).map_err(|error| Failure::io(name(path), &error))?;
+    read_through(path)?.read_to_end(&mut bytes).map_err(|error| Failure::io(name(path), &error))?;
     let failed = |error| Failure::at(path, &error);
     interop::find(format).and_then(|format| format.import(&bytes, options)).map_err(failed)
 }
 
-/// The image that comes from standard input. What is none is not read to its end.
-fn image(input: io::Result<File>) -> Outcome<Vec<u8>> {
-    let failed = |error: io::Error| Failure::io("standard input", &error);
-    let mut input = input.map_err(failed)?;
+/// The image that comes through a pipe. What is none is not read to its end.
+fn image(path: &Path) -> Outcome<Vec<u8>> {
+    let mut input = read_through(path)?;
     let mut bytes = Vec::new();
-    input.by_ref().take(HEADER_LENGTH as u64).read_to_end(&mut bytes).map_err(failed)?;
-    let header = Header::decode(&bytes).map_err(|error| Failure::at(Path::new("-"), &error))?;
+    let read = input.by_ref().take(HEADER_LENGTH as u64).read_to_end(&mut bytes);
+    read.map_err(|error| Failure::io(name(path), &error))?;
+    rest_of_image(path, input, bytes)
+}
+
+/// The image whose header was read.
+fn rest_of_image(path: &Path, input: File, mut bytes: Vec<u8>) -> Outcome<Vec<u8>> {
+    let header = Header::decode(&bytes).map_err(|error| Failure::at(path, &error))?;
     let length = header.image_bytes();
-    input.take(length.saturating_sub(bytes.len() as u64).saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
+    let rest = length.saturating_sub(bytes.len() as u64).saturating_add(1);
+    input.take(rest).read_to_end(&mut bytes).map_err(|error| Failure::io(name(path), &error))?;
     if bytes.len() as u64 > length {
-        return Err(Failure::new(format_args!("standard input: bytes follow the image of {length} bytes")));
+        return Err(Failure::new(format_args!("{}: bytes follow the image of {length} bytes", name(path))));
     }
     Ok(bytes)
 }
@@ -218,9 +289,9 @@ pub fn open_sound(path: &Path, mode: Mode) -> Outcome<Filter> {
 /// copy.
 pub type Changing<T> = (T, Option<File>);
 
-/// Opens a filter or a map, as `open` does, to change it in its file, or, where its kind moves entries when it changes, as
-/// a copy that takes the place of the file ([`keep`]): one to which byte keys say something, that is sound, whose kind
-/// can do what `verb` says, and that is not among the keys.
+/// Opens a filter or a map, as `open` does, to change it in its file. Where its kind moves entries when it changes,
+/// it is opened as a copy that takes the place of the file ([`keep`]). It must take byte keys, be sound, and be of a
+/// kind that can do what `verb` says, and its file must not be among the keys.
 pub fn open_to_change<T: Image>(
     path: &Path,
     secret: &Secret,
@@ -228,12 +299,13 @@ pub fn open_to_change<T: Image>(
     (capability, verb): (Capabilities, &str),
     open: fn(&Path, Mode, Option<SecretKey>) -> Outcome<T>,
 ) -> Outcome<Changing<T>> {
+    if comes_once(path) && !path.is_dir() {
+        return Err(refuse_change(path));
+    }
     let key = self::secret(secret)?;
     let (mut mode, mut lock) = (Mode::Write, None);
     // What its kind cannot do is said before what the mode would say.
-    if !is_standard(path)
-        && let Ok(image) = open(path, Mode::Read, key)
-    {
+    if let Ok(image) = open(path, Mode::Read, key) {
         require(path, &image, (capability, verb))?;
         if image.base().row().moves_entries {
             (mode, lock) = (Mode::Load, Some(locked(path)?));
@@ -241,17 +313,17 @@ pub fn open_to_change<T: Image>(
     }
     let image = open(path, mode, key)?;
     require(path, &image, (capability, verb))?;
-    refuse_bytes(path, &image)?;
+    refuse_keys(path, &image, inputs)?;
     refuse_dirty(path, &image)?;
     if inputs.contains(path) {
-        return Err(Failure::new(format_args!("{}: is one of the files to read too", path.display())));
+        return Err(Failure::new(format_args!("{}: is one of the files to read too", shown(path))));
     }
     Ok((image, lock))
 }
 
 /// The file of a path, locked: while it is, nobody who locks it first puts another one in its place.
 fn locked(path: &Path) -> Outcome<File> {
-    let failed = |error: io::Error| Failure::io(path.display(), &error);
+    let failed = |error: io::Error| Failure::io(shown(path), &error);
     loop {
         let file = File::open(path).map_err(failed)?;
         file.try_lock().map_err(|_| Failure::at(path, &Status::Locked.into()))?;
@@ -277,7 +349,7 @@ pub fn require(path: &Path, image: &impl Image, (capability, verb): (Capabilitie
     if row.capabilities.contains(capability) {
         return Err(Failure::at(path, &image.base().unsupported(verb)));
     }
-    let what = if row.is_map() { "maps" } else { "filters" };
+    let what = row.handle().plural();
     let hint = if row.is_made_empty() { "" } else { ": they are built from all of their keys at once" };
     Err(Failure::new(format_args!("{}: {what} of the kind {} cannot {verb}{hint}", name(path), row.name)))
 }
@@ -297,24 +369,34 @@ pub fn warn_if_dirty(path: &Path, image: &impl Image) {
     }
 }
 
-/// Refuses an image to which byte keys say nothing.
-pub fn refuse_bytes(path: &Path, image: &impl Image) -> Outcome<()> {
+/// Refuses an image to which such keys say nothing.
+pub fn refuse_keys(path: &Path, image: &impl Image, inputs: &Inputs) -> Outcome<()> {
+    let row = image.base().row();
     match image.base().hasher().refusal() {
-        // It takes them whole.
+        _ if inputs.have_hashes() && row.hashes_keys_itself => Err(Failure::new(format_args!(
+            "{}: --hashes: filters of the kind {} take keys whole, and no hashes",
+            name(path),
+            row.name
+        ))),
+        _ if inputs.have_hashes() => Ok(()),
+        // A format whose filters hash keys themselves takes the lines as they are.
         Some(_) if image.base().row().hashes_keys_itself => Ok(()),
         None => Ok(()),
-        Some(status) => Err(Failure::at(path, &status.into())),
+        Some(status) => match Failure::at(path, &status.into()) {
+            Failure::Message(message) if !row.is_map() => Err(Failure::new(format_args!("{message}: see --hashes"))),
+            failure => Err(failure),
+        },
     }
 }
 
 /// Reads a secret key: 16 bytes as they are, or 32 hexadecimal digits with or without a line's end.
 pub fn secret(args: &Secret) -> Outcome<Option<SecretKey>> {
     let Some(path) = &args.key_file else { return Ok(None) };
-    let failed = |error| Failure::io(format_args!("--key-file {}", path.display()), &error);
+    let failed = |error| Failure::io(format_args!("--key-file {}", shown(path)), &error);
     let mut bytes = Vec::new();
-    let file = if is_standard(path) { keys::stdin() } else { File::open(path) };
+    let file = if is_standard(path) { stdin() } else { File::open(path) };
     file.and_then(|file| file.take(64).read_to_end(&mut bytes)).map_err(failed)?;
-    let refused = |why| Err(Failure::new(format_args!("--key-file {}: {why}", path.display())));
+    let refused = |why| Err(Failure::new(format_args!("--key-file {}: {why}", shown(path))));
     match parse_secret(&bytes) {
         Some(key) if key == SecretKey::default() => refused("all zeros are no secret key"),
         Some(key) => Ok(Some(key)),
@@ -338,24 +420,31 @@ fn parse_secret(bytes: &[u8]) -> Option<SecretKey> {
 
 /// Says so when a filter holds more keys than it was sized for, and answers less well for it.
 pub fn warn_if_overfull(filter: &Filter) {
+    if let Some(why) = overfull(filter) {
+        warn(format_args!("{why}"));
+    }
+}
+
+/// How many keys a filter has more than it was made for, and the rate that it has now, where that is higher.
+pub fn overfull(filter: &Filter) -> Option<String> {
     let header = filter.base().header();
     let count = filter.base().count();
     let rises = filter.base().row().overfill == Overfill::RateRises;
     if header.capacity == 0 || count <= header.capacity || !rises {
-        return;
+        return None;
     }
     // Keys offered twice are one key. Within three standard errors an estimate does not accuse anybody.
     let capacity = header.capacity as f64;
     let keys = match petal::estimate(filter) {
-        Ok(Some(keys)) if keys.value <= capacity + 3.0 * keys.standard_error => return,
+        Ok(Some(keys)) if keys.value <= capacity + 3.0 * keys.standard_error => return None,
         Ok(Some(keys)) => format!("about {:.0} distinct keys", keys.value),
         // A kind that does not estimate them tells by its rate that they are no more.
-        _ if filter.false_positive_rate() <= 1.05 * header.false_positive_rate => return,
+        _ if filter.false_positive_rate() <= 1.05 * header.false_positive_rate => return None,
         _ => format!("{count} keys"),
     };
     let rate = short(filter.false_positive_rate());
     let capacity = header.capacity;
-    warn(format_args!("{keys} are more than the capacity of {capacity}: the false-positive rate is now {rate}"));
+    Some(format!("{keys} are more than the capacity of {capacity}: the false-positive rate is now {rate}"))
 }
 
 #[cfg(test)]

@@ -3,11 +3,13 @@
 use crate::TROUBLE;
 use crate::args;
 use crate::failure::Outcome;
-use crate::image_file::{Described, check_standard_input, open_or_import};
+use crate::file_name::FileName;
+use crate::image_file::{Described, open_or_import};
 use crate::numbers::short;
 use crate::output::Text;
 use crate::progress::Progress;
-use petal::{Domain, Estimate, Filter, HashFunction, Parameter, sizing};
+use crate::stdio::check_standard_input;
+use petal::{Capabilities, Domain, Estimate, Filter, HashFunction, Overfill, Parameter, sizing};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,17 +27,19 @@ pub struct Description {
     layout_version: u16,
     hashes: u32,
     capacity: Option<u64>,
-    offered: u64,
+    /// None where the payload has more keys than were counted: those that many inserted at once are not.
+    offered: Option<u64>,
     bits: u64,
     bytes: u64,
+    /// If the filter grew beyond its capacity, the bits for each key that it has.
     bits_per_key: Option<f64>,
-    /// As promised for the capacity.
+    /// The rate promised at capacity.
     false_positive_rate: Option<f64>,
     dirty: bool,
     parameters: BTreeMap<&'static str, Value>,
     /// How long it has its keys; null of filters that lose and forget none.
     remembers: Option<Memory>,
-    /// None where nobody wanted all bytes of the filter read.
+    /// `None` if nobody wanted the command to read all bytes of the filter.
     #[serde(skip_serializing_if = "Option::is_none")]
     statistics: Option<Statistics>,
 }
@@ -64,7 +68,8 @@ impl Memory {
 
     fn of(base: &petal::Base) -> Option<Memory> {
         let (row, geometry) = (base.row(), base.geometry());
-        let rate = row.false_negative_rate?;
+        // Others lose keys by what is removed, and not by age.
+        let rate = row.false_negative_rate.filter(|_| row.capabilities.contains(Capabilities::AGE))?;
         let window = row.window.map(|window| window(geometry));
         let keys = window.and_then(|window| window.keys.map(|keys| keys.saturating_mul(window.steps)));
         let is_by_keys = window.is_none_or(|window| window.keys.is_some());
@@ -94,7 +99,7 @@ impl Memory {
 #[derive(Serialize)]
 struct Statistics {
     fill: f64,
-    /// As it is now.
+    /// The rate as it is now.
     false_positive_rate: f64,
     false_positive_rate_floor: f64,
     /// Counters that can count no further; null where the kind has none.
@@ -162,13 +167,20 @@ impl fmt::Display for Value {
 #[derive(Serialize)]
 pub struct Summary {
     /// The file; `-` is standard input.
-    pub file: String,
+    #[serde(flatten)]
+    pub file: FileName,
     /// Keys that `insert` inserted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inserted: Option<u64>,
     /// Keys that `remove` removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub removed: Option<u64>,
+    /// Keys that `rejuvenate` rejuvenated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rejuvenated: Option<u64>,
+    /// Keys that `rejuvenate` left as they were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unchanged: Option<u64>,
     /// Keys that `map put` gave values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub put: Option<u64>,
@@ -181,7 +193,7 @@ pub struct Summary {
     /// By which `fold` folded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub factor: Option<u64>,
-    /// What it is.
+    /// What the image is.
     #[serde(flatten)]
     pub description: Description,
 }
@@ -194,10 +206,11 @@ impl Summary {
 
     /// What a filter or map says of itself, with statistics or without.
     fn with(path: &Path, image: &impl Described, statistics: bool) -> Summary {
-        let file = path.display().to_string();
+        let file = FileName::of(path);
         let description = Description::of(image, statistics);
-        let (inserted, removed, put, replaced, absent, factor) = (None, None, None, None, None, None);
-        Summary { file, inserted, removed, put, replaced, absent, factor, description }
+        let (inserted, removed, rejuvenated, unchanged) = (None, None, None, None);
+        let (put, replaced, absent, factor) = (None, None, None, None);
+        Summary { file, inserted, removed, rejuvenated, unchanged, put, replaced, absent, factor, description }
     }
 }
 
@@ -246,6 +259,18 @@ impl Description {
         let parameters = row.parameters.iter().filter_map(|parameter| {
             Some((parameter.name, Value::of(parameter, parameter.value_of_word(header.geometry.parameter(parameter)?))))
         });
+        // What a sketch has is listed, and no key is looked up in it.
+        let has_some = statistics && row.handle() != petal::Handle::Sketch;
+        let statistics = has_some.then(|| Statistics::of(image));
+        let offered = base.count();
+        let estimate = statistics.as_ref().and_then(|statistics| statistics.count_estimate);
+        let is_uncounted = statistics.as_ref().is_some_and(|statistics| statistics.has_more_than(offered));
+        let most = if is_uncounted { f64::INFINITY } else { offered as f64 };
+        let keys = estimate.map_or(offered as f64, |keys| keys.min(most));
+        let per_key = capacity.map(|capacity| match row.overfill {
+            Overfill::Grows => keys.max(capacity as f64),
+            _ => capacity as f64,
+        });
         Description {
             kind: row.name,
             hash: header.hash.name(),
@@ -254,20 +279,21 @@ impl Description {
             layout_version: header.layout_version,
             hashes: header.geometry.hashes,
             capacity,
-            offered: base.count(),
+            offered: (!is_uncounted).then_some(offered),
             bits: header.geometry.bits,
             bytes: header.image_bytes(),
-            bits_per_key: capacity.map(|capacity| header.geometry.bits as f64 / capacity as f64),
+            bits_per_key: per_key.map(|keys| header.geometry.bits as f64 / keys),
             false_positive_rate: (header.false_positive_rate != 0.0).then_some(header.false_positive_rate),
             dirty: base.is_dirty(),
             parameters: parameters.collect(),
             remembers: Memory::of(base),
-            statistics: statistics.then(|| Statistics::of(image)),
+            statistics,
         }
     }
 
     fn print(&self, text: &mut Text) -> Outcome<()> {
         let unknown = || String::from("unknown");
+        let uncounted = || String::from("unknown: keys that many insert at once are not counted");
         let keyed = [HashFunction::SipHash13, HashFunction::SipHash24].iter().any(|hash| hash.name() == self.hash);
         let mut lines = vec![
             ("kind", self.kind.to_string()),
@@ -277,7 +303,7 @@ impl Description {
             ("layout_version", self.layout_version.to_string()),
             ("hashes", self.hashes.to_string()),
             ("capacity", self.capacity.map_or_else(unknown, |value| value.to_string())),
-            ("offered", self.offered.to_string()),
+            ("offered", self.offered.map_or_else(uncounted, |keys| keys.to_string())),
             ("bits", self.bits.to_string()),
             ("bytes", self.bytes.to_string()),
             ("bits_per_key", self.bits_per_key.map_or_else(unknown, short)),
@@ -286,7 +312,7 @@ impl Description {
         lines.extend(self.parameters.iter().map(|(name, value)| (*name, value.to_string())));
         lines.extend(self.remembers.iter().flat_map(Memory::lines));
         if self.dirty {
-            lines.push(("dirty", String::from("a writer has it open, or did not close it; see petal help sync")));
+            lines.push(("dirty", String::from("a writer has it open, or did not close it; see petal help vouch")));
         }
         if let Some(statistics) = &self.statistics {
             lines.push(("statistics", String::new()));
@@ -330,8 +356,18 @@ impl Statistics {
     }
 }
 
+impl Statistics {
+    /// Whether there are keys for certain that are not among so many.
+    fn has_more_than(&self, offered: u64) -> bool {
+        match &self.estimate {
+            Estimated::Keys(keys) => keys.value - 4.5 * keys.standard_error > offered as f64,
+            Estimated::Never | Estimated::TooFull => offered == 0 && self.fill > 0.0,
+        }
+    }
+}
+
 impl Estimated {
-    /// None where there is nothing to be said.
+    /// `None` if there is nothing to say.
     fn say(&self) -> Option<String> {
         match self {
             Estimated::Never => None,

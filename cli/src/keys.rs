@@ -2,18 +2,25 @@
 //!
 //! Memory is one block and what belongs to [`RECORDS`] records, however long the input is; only a record longer than a
 //! block makes its buffer grow, to an eighth more than the record at most. A record never has its separator in it, all
-//! its other bytes are the key (a carriage return too) unless one field is, and a last record without a separator
-//! counts. Records may be keys with their counts before them.
+//! its other bytes are the key (a carriage return too, unless `--crlf` takes it off) unless one field is, and a last
+//! record without a separator counts. Records may be keys with their counts before them.
+//!
+//! Files change while they are read: a log is cut off, or goes on. Of a file that was counted each reading gives as
+//! many records as were counted, or fails; of one that is read once it gives all bytes that the file had at the start.
 
 use crate::args;
 use crate::failure::{Failure, Outcome};
-use crate::image_file::{check_standard_input, is_standard, name};
+use crate::file_name::is_standard;
+use crate::numbers;
 use crate::progress::Progress;
-use crate::stdio;
+use crate::source::{Source, identity};
+use crate::spool::{self, read};
+use crate::stdio::{check_standard_input, stdin};
+use crate::text;
 use memchr::memmem::Finder;
 use memchr::{memchr_iter, memrchr};
 use petal::{HashFunction, Hasher};
-use std::fs::{File, Metadata};
+use std::cell::{Cell, OnceCell};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
@@ -56,51 +63,17 @@ pub fn from(keys: petal::Keys<'_>, start: usize) -> petal::Keys<'_> {
 /// The KEYS arguments: where keys come from.
 pub struct Inputs {
     sources: Vec<Source>,
+    form: Form,
+}
+
+/// How records look: their separator, fields and counts.
+struct Form {
     separator: u8,
+    /// A carriage return before the separator belongs to it.
+    crlf: bool,
     field: Option<Field>,
-}
-
-struct Source {
-    /// `None` is standard input.
-    path: Option<PathBuf>,
-    /// The length, of what can be read twice.
-    length: Option<u64>,
-    /// What tells the file from all others.
-    identity: Option<(u64, u64)>,
-}
-
-impl Source {
-    fn name(&self) -> impl std::fmt::Display + '_ {
-        name(self.path.as_deref().unwrap_or(Path::new("-")))
-    }
-
-    fn open(&self) -> Outcome<File> {
-        match &self.path {
-            Some(path) => File::open(path),
-            None => stdin(),
-        }
-        .map_err(|error| Failure::io(self.name(), &error))
-    }
-}
-
-/// The first bytes of compressed files, and what decompresses them.
-const COMPRESSED: [(&[u8], &str); 4] =
-    [(b"\x1f\x8b\x08", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"\xfd7zXZ\0", "xz"), (b"BZh", "bzip2")];
-
-/// What follows `BZh` and a digit: the start of a block, or the end of no blocks.
-const BZIP2: [&[u8]; 2] = [b"\x31\x41\x59\x26\x53\x59", b"\x17\x72\x45\x38\x50\x90"];
-
-/// Refuses an input that starts as compressed files do: its bytes are no keys.
-fn check_start(source: &Source, start: &[u8]) -> Outcome<()> {
-    let Some((magic, tool)) = COMPRESSED.iter().find(|(magic, _)| start.starts_with(magic)) else { return Ok(()) };
-    if *tool == "bzip2" && !start.get(magic.len() + 1..).is_some_and(|rest| BZIP2.iter().any(|b| rest.starts_with(b))) {
-        return Ok(());
-    }
-    let name = source.name();
-    let file = if source.path.is_some() { name.to_string() } else { String::from("FILE") };
-    Err(Failure::new(format_args!(
-        "{name}: is compressed by {tool}, and its bytes are no keys: {tool} -dc {file} | petal ..."
-    )))
+    /// Keys are hashes, as decimal or hexadecimal numbers.
+    hashes: bool,
 }
 
 impl Inputs {
@@ -109,7 +82,13 @@ impl Inputs {
     /// standard input.
     pub fn new<'a>(args: &'a args::Keys, others: impl IntoIterator<Item = &'a Path>) -> Outcome<Inputs> {
         let field = args.field.map(|number| Field::new(number, args.delimiter.as_deref()));
-        Inputs::of_records(&args.files, args.null, field, others)
+        let separator = if args.null { 0 } else { b'\n' };
+        Inputs::of_records(&args.files, Form { separator, crlf: args.crlf, field, hashes: false }, others)
+    }
+
+    /// The inputs of records that are keys, or with `hashes` the hashes of keys.
+    pub fn with_hashes(self, hashes: bool) -> Inputs {
+        Inputs { form: Form { hashes, ..self.form }, ..self }
     }
 
     /// The inputs of records that are keys, or with `counts` counts and keys; see [`Inputs::new`].
@@ -119,35 +98,37 @@ impl Inputs {
         others: impl IntoIterator<Item = &'a Path>,
     ) -> Outcome<Inputs> {
         let inputs = Inputs::new(args, others)?;
-        let field = if counts.counts { Some(Field::AfterCount) } else { inputs.field };
-        Ok(Inputs { field, ..inputs })
+        let field = if counts.counts { Some(Field::AfterCount) } else { inputs.form.field };
+        Ok(Inputs { form: Form { field, ..inputs.form }, ..inputs })
+    }
+
+    /// Whether keys are hashes.
+    pub fn have_hashes(&self) -> bool {
+        self.form.hashes
     }
 
     /// Whether records are counts and keys.
     pub fn have_counts(&self) -> bool {
-        matches!(self.field, Some(Field::AfterCount))
+        matches!(self.form.field, Some(Field::AfterCount))
     }
 
     /// The inputs of records that are keys with their values; see [`Inputs::new`].
     pub fn of_entries<'a>(args: &'a args::map::Entries, others: impl IntoIterator<Item = &'a Path>) -> Outcome<Inputs> {
-        Inputs::of_records(&args.files, args.null, None, others)
+        let separator = if args.null { 0 } else { b'\n' };
+        Inputs::of_records(&args.files, Form { separator, crlf: args.crlf, field: None, hashes: false }, others)
     }
 
-    fn of_records<'a>(
-        files: &'a [PathBuf],
-        null: bool,
-        field: Option<Field>,
-        others: impl IntoIterator<Item = &'a Path>,
-    ) -> Outcome<Inputs> {
+    fn of_records<'a>(files: &'a [PathBuf], form: Form, others: impl IntoIterator<Item = &'a Path>) -> Outcome<Inputs> {
         let mut paths: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
         if paths.is_empty() {
             paths.push(Path::new("-"));
         }
         check_standard_input(paths.iter().copied().chain(others))?;
-        let mut inputs = Inputs { sources: Vec::new(), separator: if null { 0 } else { b'\n' }, field };
+        let mut inputs = Inputs { sources: Vec::new(), form };
         for path in paths {
             let path = (!is_standard(path)).then(|| path.to_path_buf());
-            let mut source = Source { path, length: None, identity: None };
+            let (spool, counted, end) = (OnceCell::new(), Cell::new(None), 0);
+            let mut source = Source { path, length: None, end, identity: None, spool, counted };
             let failed = |source: &Source, error| Failure::io(source.name(), &error);
             let metadata = match &source.path {
                 Some(path) => path.metadata(),
@@ -162,6 +143,7 @@ impl Inputs {
                 let mut file = source.open()?;
                 let start = file.stream_position().map_err(|error| failed(&source, error))?;
                 source.length = Some(metadata.len().saturating_sub(start));
+                source.end = metadata.len();
                 source.identity = identity(&metadata);
             }
             inputs.sources.push(source);
@@ -185,58 +167,75 @@ impl Inputs {
         self.sources.iter().map(|source| source.length).sum()
     }
 
-    /// How many records there are. All inputs can then be read again.
-    pub fn count(&self, progress: &mut Progress) -> Outcome<u64> {
-        let mut block = vec![0; BLOCK];
+    /// How many records there are, of inputs that can then be read again: what can be read only once is kept.
+    pub fn count(&self, place: &spool::Place, progress: &mut Progress) -> Outcome<u64> {
+        let mut block = spool::block()?;
         let mut count = 0;
         for source in &self.sources {
-            let mut file = source.open()?;
-            let start = file.stream_position().map_err(|error| Failure::io(source.name(), &error))?;
-            let mut last = self.separator;
-            let mut first = true;
+            if source.length.is_none() && source.spool.get().is_none() {
+                let spool = spool::Spool::of(source.open()?, place, progress);
+                let _ = source.spool.set(spool.map_err(|what| what.of(&source.name()))?);
+            }
+            let (mut reader, mut file) = source.reader()?;
+            let start = match &mut file {
+                Some(file) => Some(file.stream_position().map_err(|error| source.failed(&error))?),
+                None => None,
+            };
+            let (mut records, mut last, mut first) = (0, self.form.separator, true);
             loop {
-                let length = read(&mut file, &mut block).map_err(|error| Failure::io(source.name(), &error))?;
+                let length = read(&mut reader, &mut block).map_err(|error| source.failed(&error))?;
                 if std::mem::take(&mut first) {
-                    check_start(source, &block[..length])?;
+                    text::check_start(source, &block[..length], self.form.separator)?;
                 }
                 let Some(byte) = block[..length].last() else { break };
                 last = *byte;
-                count += memchr_iter(self.separator, &block[..length]).count() as u64;
+                records += memchr_iter(self.form.separator, &block[..length]).count() as u64;
                 progress.add(length as u64);
             }
-            count += u64::from(last != self.separator);
+            records += u64::from(last != self.form.separator);
+            source.counted.set(Some(records));
+            count += records;
             // Standard input is one file however often it is opened.
-            file.seek(SeekFrom::Start(start)).map_err(|error| Failure::io(source.name(), &error))?;
+            if let (Some(file), Some(start)) = (&mut file, start) {
+                file.seek(SeekFrom::Start(start)).map_err(|error| source.failed(&error))?;
+            }
         }
         Ok(count)
     }
 
-    /// Gives all records to `take`, in order, until it says that it has enough.
+    /// Gives all records to `take`, in order, until it says that it has enough. Fails at the end of a file that became
+    /// shorter meanwhile.
     pub fn for_each(
         &self,
         progress: &mut Progress,
         mut take: impl FnMut(&Batch) -> Outcome<ControlFlow<()>>,
     ) -> Outcome<()> {
-        let mut records = Records::new(self.separator)?;
+        let mut records = Records::new(self.form.separator, self.form.crlf)?;
         for source in &self.sources {
-            let mut file = source.open()?;
+            let (mut reader, file) = source.reader()?;
             records.restart();
-            let (mut first, mut taken) = (true, 0);
-            while let Some(length) = records.refill(&mut file).map_err(|error| Failure::io(source.name(), &error))? {
+            let (mut first, mut taken, mut bytes) = (true, 0, 0);
+            while let Some(length) = records.refill(&mut reader).map_err(|error| source.failed(&error))? {
                 progress.add(length as u64);
+                bytes += length as u64;
                 if std::mem::take(&mut first) {
-                    check_start(source, &records.buffer[..records.filled])?;
+                    text::check_start(source, &records.buffer[..records.filled], self.form.separator)?;
+                    if !self.form.crlf {
+                        text::warn_of_crlf(source, &records.buffer[..records.filled], self.form.separator);
+                    }
                 }
-                while let Some(batch) = records.next_batch(self.field.as_ref()).map_err(|(i, what)| {
+                while let Some(batch) = records.next_batch(self.form.field.as_ref()).map_err(|(i, what)| {
                     Failure::new(format_args!("{}: record {} has no {what}", source.name(), taken + i + 1))
                 })? {
-                    let batch = Batch { source: Some(source), before: taken, ..batch };
+                    let hashes = self.form.hashes;
+                    let batch = Batch { source: Some(source), before: taken, hashes, ..batch };
                     taken += batch.len() as u64;
                     if take(&batch)?.is_break() {
                         return Ok(());
                     }
                 }
             }
+            source.check_whole(file.as_ref(), taken, bytes)?;
         }
         Ok(())
     }
@@ -244,7 +243,7 @@ impl Inputs {
 
 /// Which part of a record is the key.
 enum Field {
-    /// That with a number, from 1 on, between delimiters.
+    /// The field with this number, from 1 on, between delimiters.
     Between(u64, Box<Finder<'static>>),
     /// That with a number, from 1 on, between runs of blanks.
     AmongBlanks(u64),
@@ -277,7 +276,7 @@ impl Field {
         }
     }
 
-    /// What a record lacks that has no such field.
+    /// What a record without such a field lacks, for messages.
     fn name(&self) -> String {
         match self {
             Field::Between(number, _) | Field::AmongBlanks(number) => format!("field {number}"),
@@ -317,6 +316,8 @@ pub struct Batch<'a> {
     /// Where they come from, and how many came from there before.
     source: Option<&'a Source>,
     before: u64,
+    /// Whether keys are hashes.
+    hashes: bool,
 }
 
 impl<'a> Batch<'a> {
@@ -325,19 +326,20 @@ impl<'a> Batch<'a> {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
     /// The keys as a filter with this hasher takes them: by their hashes, or whole where its format hashes them.
     pub fn keys<'h>(&self, hasher: &Hasher, room: &'h mut Room) -> Outcome<petal::Keys<'h>> {
-        if hasher.function() == HashFunction::Format {
+        if hasher.function() == HashFunction::Format && !self.hashes {
             return self.whole(room);
         }
         let hashes = &mut room.hashes[..self.len()];
         for (i, hash) in hashes.iter_mut().enumerate() {
             *hash = match hasher.function() {
+                _ if self.hashes => self.hash(i)?,
                 HashFunction::Identity => self.integer(i)?,
                 _ => hasher.hash_bytes(self.key(i)).map_err(petal::Error::from)?,
             };
@@ -349,11 +351,15 @@ impl<'a> Batch<'a> {
     pub fn counts<'r>(&self, room: &'r mut [u64; RECORDS]) -> Outcome<&'r [u64]> {
         let counts = &mut room[..self.len()];
         for (i, count) in counts.iter_mut().enumerate() {
-            let record = &self.bytes[self.start(i)..self.ends[i]];
-            let before = &record[..record.len() - self.key(i).len()];
+            let start = self.start(i);
+            let end = self.fields.map_or(start, |fields| fields[i].start);
+            let before = &self.bytes[start..end];
             let text = String::from_utf8_lossy(before.trim_ascii());
             *count = text.parse().map_err(|_| {
-                Failure::new(format_args!("{}: {text:?} is no count, as --counts needs it, below 2^64", self.place(i)))
+                Failure::new(format_args!(
+                    "{}: {text:?} is not a count below 2^64, and --counts needs one",
+                    self.place(i)
+                ))
             })?;
         }
         Ok(counts)
@@ -363,7 +369,22 @@ impl<'a> Batch<'a> {
     fn integer(&self, i: usize) -> Outcome<u64> {
         let integer = std::str::from_utf8(self.key(i)).ok().and_then(|key| key.parse().ok());
         integer.ok_or_else(|| {
-            Failure::new(format_args!("{}: the key is no integer, as this kind takes them, below 2^64", self.place(i)))
+            Failure::new(format_args!(
+                "{}: the key is not an integer below 2^64, and this kind takes integers only",
+                self.place(i)
+            ))
+        })
+    }
+
+    /// The hash that record `i` is: its decimal digits, or hexadecimal ones after 0x.
+    fn hash(&self, i: usize) -> Outcome<u64> {
+        let number = std::str::from_utf8(self.key(i)).ok().and_then(|text| numbers::seed(text).ok());
+        number.ok_or_else(|| {
+            Failure::new(format_args!(
+                "{}: is not a hash, and --hashes (--numbers of sketches) needs one: a decimal number below 2^64, or a \
+                 hexadecimal one after 0x",
+                self.place(i)
+            ))
         })
     }
 
@@ -399,7 +420,7 @@ impl<'a> Batch<'a> {
         })
     }
 
-    /// What ends a record.
+    /// The byte that ends a record.
     pub fn separator(&self) -> &'a [u8] {
         &self.bytes[self.ends[0]..=self.ends[0]]
     }
@@ -423,6 +444,7 @@ impl<'a> Batch<'a> {
 /// Cuts a stream of bytes into records.
 struct Records {
     separator: u8,
+    crlf: bool,
     buffer: Vec<u8>,
     /// Where the records that were not given out yet start.
     start: usize,
@@ -435,9 +457,9 @@ struct Records {
 }
 
 impl Records {
-    fn new(separator: u8) -> Outcome<Records> {
+    fn new(separator: u8, crlf: bool) -> Outcome<Records> {
         let (ends, fields) = (Vec::with_capacity(RECORDS), Vec::new());
-        let mut records = Records { separator, buffer: Vec::new(), start: 0, whole: 0, filled: 0, ends, fields };
+        let mut records = Records { separator, crlf, buffer: Vec::new(), start: 0, whole: 0, filled: 0, ends, fields };
         records.grow(BLOCK).map_err(|error| Failure::io("the input buffer", &error))?;
         Ok(records)
     }
@@ -456,7 +478,7 @@ impl Records {
     }
 
     /// Reads until there is a whole record, and returns how many bytes were read; `None` at the end.
-    fn refill(&mut self, file: &mut File) -> io::Result<Option<usize>> {
+    fn refill(&mut self, file: &mut impl Read) -> io::Result<Option<usize>> {
         self.buffer.copy_within(self.whole..self.filled, 0);
         self.filled -= self.whole;
         (self.start, self.whole) = (0, 0);
@@ -497,11 +519,19 @@ impl Records {
         self.ends.extend(memchr_iter(self.separator, whole).take(RECORDS));
         let Some(last) = self.ends.last() else { return Ok(None) };
         let length = last + 1;
-        if let Some(field) = field {
+        let are_parts = field.is_some() || self.crlf;
+        if are_parts {
             self.fields.clear();
             let mut start = 0;
             for (i, end) in self.ends.iter().enumerate() {
-                let place = field.find(&whole[start..*end]).ok_or_else(|| (i as u64, field.name()))?;
+                let mut record = &whole[start..*end];
+                if self.crlf {
+                    record = record.strip_suffix(b"\r").unwrap_or(record);
+                }
+                let place = match field {
+                    Some(field) => field.find(record).ok_or_else(|| (i as u64, field.name()))?,
+                    None => 0..record.len(),
+                };
                 self.fields.push(start + place.start..start + place.end);
                 start = end + 1;
             }
@@ -510,47 +540,11 @@ impl Records {
         Ok(Some(Batch {
             bytes: &whole[..length],
             ends: &self.ends,
-            fields: field.map(|_| &self.fields[..]),
+            fields: are_parts.then_some(&self.fields[..]),
             last_of_block: self.start == self.whole,
             source: None,
             before: 0,
+            hashes: false,
         }))
     }
-}
-
-/// Reads once, whatever signals come between.
-fn read(file: &mut File, bytes: &mut [u8]) -> io::Result<usize> {
-    loop {
-        match file.read(bytes) {
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            other => return other,
-        }
-    }
-}
-
-/// Standard input without the buffer that `std` puts before it, so that it can be wound back.
-#[cfg(unix)]
-pub fn stdin() -> io::Result<File> {
-    use std::os::fd::AsFd;
-    stdio::check_input()?;
-    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
-}
-
-/// Standard input without the buffer that `std` puts before it, so that it can be wound back.
-#[cfg(windows)]
-pub fn stdin() -> io::Result<File> {
-    use std::os::windows::io::AsHandle;
-    stdio::check_input()?;
-    Ok(File::from(io::stdin().as_handle().try_clone_to_owned()?))
-}
-
-#[cfg(unix)]
-fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    Some((metadata.dev(), metadata.ino()))
-}
-
-#[cfg(not(unix))]
-fn identity(_: &Metadata) -> Option<(u64, u64)> {
-    None
 }

@@ -14,9 +14,10 @@ struct Description {
     name: &'static str,
     summary: &'static str,
     is_default: bool,
+    /// What it is of: `filter`, `map` or `sketch`.
+    handle: &'static str,
     layout_version: u16,
-    /// How one comes to be: `empty`, a filter that then takes keys; `keys`, a filter that is built from all of its
-    /// keys;
+    /// How one comes to be: `empty`, and then takes keys; `keys`, a filter that is built from all of its keys;
     /// `entries`, a map that is built from all of its keys and their values.
     made_from: &'static str,
     capabilities: Vec<&'static str>,
@@ -39,7 +40,7 @@ struct Choice {
 
 pub fn run(common: args::Common) -> Outcome {
     let mut text = Text::new()?;
-    for (i, row) in registry::all().enumerate() {
+    for (i, row) in registry::all().chain(registry::SKETCHES).enumerate() {
         let description = describe(row);
         if common.json {
             text.json(&description)?;
@@ -55,6 +56,7 @@ pub fn run(common: args::Common) -> Outcome {
             Structure::Filter { .. } => {}
             Structure::StaticFilter { .. } => text.line("    is built from all of its keys at once")?,
             Structure::Map { .. } | Structure::StaticMap { .. } => text.line("    is a map: see petal help map")?,
+            Structure::Sketch { .. } => text.line("    is a sketch: see petal help sketch")?,
         }
         if !description.capabilities.is_empty() {
             text.line(format_args!("    can: {}", description.capabilities.join(", ")))?;
@@ -88,12 +90,14 @@ fn describe(row: &'static Row) -> Description {
     Description {
         name: row.name,
         summary: row.summary,
-        is_default: [registry::DEFAULT_KIND, registry::DEFAULT_MAP_KIND].contains(&row.kind),
+        is_default: [registry::DEFAULT_KIND, registry::DEFAULT_MAP_KIND, registry::DEFAULT_SKETCH_KIND]
+            .contains(&row.kind),
+        handle: row.handle().name(),
         layout_version: row.layout_version,
         made_from: match row.structure {
             Structure::Filter { .. } => "empty",
             Structure::StaticFilter { .. } => "keys",
-            Structure::Map { .. } => "empty",
+            Structure::Map { .. } | Structure::Sketch { .. } => "empty",
             Structure::StaticMap { .. } => "entries",
         },
         capabilities: can.map(|(name, _)| *name).collect(),

@@ -1,10 +1,11 @@
 //! The command `petal`, as a library so that tests and fuzzers can reach its parts.
 //!
-//! A file a subcommand, and a folder for `petal redis`; [`args`] is the command line, [`keys`] reads records, [`output`]
-//! writes. Which kinds of filters there are is known to the library's registry and nowhere here.
+//! A file a subcommand, and a folder for `petal redis`; [`args`] is the command line, [`keys`] reads records,
+//! [`output`] writes. Which kinds of filters there are is known to the library's registry and nowhere here.
 
 pub mod args;
 pub mod failure;
+pub mod file_name;
 pub mod image_file;
 pub mod keys;
 pub mod manual;
@@ -12,6 +13,8 @@ pub mod numbers;
 pub mod output;
 pub mod plot;
 pub mod progress;
+pub mod sigbus;
+pub mod spool;
 pub mod stdio;
 
 mod build;
@@ -31,11 +34,15 @@ mod map_change;
 mod plan;
 #[cfg(feature = "redis")]
 mod redis;
+mod rejuvenate;
 mod remove;
 mod resize;
+mod sketch;
+mod source;
 mod spec;
-mod sync;
+mod text;
 mod verify;
+mod vouch;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -74,11 +81,12 @@ fn dispatch(cli: &Cli) -> Outcome {
         Command::Check(args) => check::run(args, common),
         Command::Insert(args) => insert::run(args, common),
         Command::Remove(args) => remove::run(args, common),
+        Command::Rejuvenate(args) => rejuvenate::run(args, common),
         Command::Count(args) => count::run(args, common),
         Command::Dedup(args) => dedup::run(args, common),
         Command::Info(args) => info::run(args, common),
         Command::Verify(args) => verify::run(args, common),
-        Command::Sync(args) => sync::run(args, common),
+        Command::Vouch(args) => vouch::run(args, common),
         Command::Merge(args) => combine::run(args, common, |filter, other| filter.merge(other)),
         Command::Intersect(args) => combine::run(args, common, |filter, other| filter.intersect(other)),
         Command::Fold(args) => fold::run(args, common),
@@ -94,6 +102,14 @@ fn dispatch(cli: &Cli) -> Outcome {
             args::map::Command::Get(args) => map::get(args, common),
             args::map::Command::Put(args) => map_change::put(args, common),
             args::map::Command::Replace(args) => map_change::replace(args, common),
+        },
+        Command::Sketch(args) => match &args.command {
+            args::sketch::Command::Build(args) => sketch::build(args, common),
+            args::sketch::Command::Insert(args) => sketch::insert(args, common),
+            args::sketch::Command::Remove(args) => sketch::remove(args, common),
+            args::sketch::Command::Subtract(args) => sketch::combine(args, common, petal::Sketch::subtract),
+            args::sketch::Command::Merge(args) => sketch::combine(args, common, petal::Sketch::merge),
+            args::sketch::Command::List(args) => sketch::list(args, common),
         },
         #[cfg(feature = "redis")]
         Command::Redis(args) => redis::run(args, common),

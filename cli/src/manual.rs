@@ -4,16 +4,16 @@
 pub struct Page {
     /// The subcommand, or `petal` for the whole.
     pub name: &'static str,
-    /// What is done, and the commands that do it.
+    /// What each example does, and its commands.
     pub examples: &'static [(&'static str, &'static str)],
-    /// What the exit status says.
+    /// The meanings of the exit status.
     pub status: &'static str,
 }
 
 const SUCCESS: &str = "0 for success; 2 for trouble, with one line on standard error that says what it was.";
 
-const FILES: &str = "0 if all is well with every file; 2 if there was trouble with one of them. The others are looked \
-    at all the same.";
+const FILES: &str = "0 if every file is sound; 2 if there was trouble with a file. The command goes on with the other \
+    files.";
 
 /// All pages.
 pub const PAGES: &[Page] = &[
@@ -24,7 +24,7 @@ pub const PAGES: &[Page] = &[
                 "A filter of a word list, with one false positive in a thousand",
                 "petal build --fpr 0.001 -o words.petal words.txt",
             ),
-            ("The lines of a text that certainly are not in it", "petal check -v words.petal text.txt"),
+            ("The lines of a text that certainly are not in the list", "petal check -v words.petal text.txt"),
             ("The distinct lines of a stream, in 12 MB", "petal dedup --capacity 10M < stream.log"),
             ("Which kind of filter for a hundred million keys in 128 MiB", "petal plan --keys 100M --memory 128MiB"),
             (
@@ -33,9 +33,9 @@ pub const PAGES: &[Page] = &[
             ),
         ],
         status: "0 for success; 1 where `check` and `map get` selected no key, `count` found none, `redis check` missed \
-            one, `plan` found no kind and `fold` nothing to fold; 2 for trouble, with one line on standard error that \
-            says what it was. Output that nobody reads any more (EPIPE, as after `petal check ... | head`) is trouble \
-            too, but as quiet as cat and grep are about it.",
+            one, `plan` found no kind and `fold` nothing to fold; 2 for trouble, with one line on standard error \
+            that says what it was. Output that nobody reads any more (EPIPE, as after `petal check ... | head`) is \
+            trouble too, but as quiet as cat and grep are about it.",
     },
     Page {
         name: "build",
@@ -65,7 +65,7 @@ pub const PAGES: &[Page] = &[
         name: "check",
         examples: &[
             ("The lines that may be in the filter", "petal check words.petal text.txt"),
-            ("How many certainly are not", "petal check -vc words.petal text.txt"),
+            ("How many lines certainly are not in the filter", "petal check -vc words.petal text.txt"),
             (
                 "Whether a password is among the leaked ones",
                 "printf '%s\\n' \"$password\" | petal check -q leaked.petal",
@@ -75,8 +75,9 @@ pub const PAGES: &[Page] = &[
                 "petal check --field 1 addresses.petal access.log",
             ),
             ("Compressed keys", "zcat keys.gz | petal check words.petal"),
+            ("Keys that a program hashed", "petal check --hashes seen.petal hashes.txt"),
         ],
-        status: "0 if a key was selected; 1 if none was; 2 for trouble. As of grep.",
+        status: "0 if a key was selected; 1 if none was; 2 for trouble. As for grep.",
     },
     Page {
         name: "insert",
@@ -91,6 +92,20 @@ pub const PAGES: &[Page] = &[
         examples: &[
             ("Take out the keys of a file", "petal remove users.petal gone.txt"),
             ("How many were there, for a program", "petal remove --json users.petal gone.txt | jq .removed"),
+        ],
+        status: SUCCESS,
+    },
+    Page {
+        name: "rejuvenate",
+        examples: &[
+            (
+                "The keys that a lookup found and the store behind the filter has",
+                "petal check users.petal asked.txt | sort | comm -12 - stored.txt > found; petal rejuvenate users.petal found",
+            ),
+            (
+                "How many were rejuvenated, for a program",
+                "petal rejuvenate --json users.petal found.txt | jq .rejuvenated",
+            ),
         ],
         status: SUCCESS,
     },
@@ -120,10 +135,7 @@ pub const PAGES: &[Page] = &[
         name: "info",
         examples: &[
             ("What a file is", "petal info words.petal"),
-            (
-                "The false-positive rates of many",
-                "petal info --json *.petal | jq -r '[.file, .statistics.false_positive_rate]'",
-            ),
+            ("The false-positive rates of many", "petal info --json *.petal | jq .statistics.false_positive_rate"),
             ("A filter from elsewhere", "ssh host cat words.petal | petal info -"),
         ],
         status: FILES,
@@ -137,10 +149,10 @@ pub const PAGES: &[Page] = &[
         status: FILES,
     },
     Page {
-        name: "sync",
+        name: "vouch",
         examples: &[(
             "After an insertion that Ctrl-C ended: vouch for the file, and insert again",
-            "petal sync words.petal && petal insert words.petal more.txt",
+            "petal vouch words.petal && petal insert words.petal more.txt",
         )],
         status: FILES,
     },
@@ -182,7 +194,7 @@ pub const PAGES: &[Page] = &[
         examples: &[
             ("A filter that Guava wrote", "petal import guava seen.bf -o seen.petal; petal check seen.petal keys.txt"),
             (
-                "One whose size its bytes do not say",
+                "A filter whose bytes do not say its size",
                 "petal import libbloom_1 --bits 9585 --hashes 7 array -o seen.petal",
             ),
         ],
@@ -212,7 +224,7 @@ pub const PAGES: &[Page] = &[
         examples: &[
             ("How many different numbers are stored", "petal hashes fixed.petal | wc -l"),
             (
-                "Those that two filters have in common",
+                "The numbers that two filters have in common",
                 "petal hashes a.petal | sort > a; petal hashes b.petal | sort | comm -12 a -",
             ),
         ],
@@ -230,7 +242,7 @@ pub const PAGES: &[Page] = &[
         name: "map",
         examples: &[
             (
-                "A map of a table, and what it says",
+                "A map of a table, and the value of a key",
                 "petal map build -o m.petal ids.tsv; petal map get m.petal names.txt",
             ),
             ("What a map is", "petal map build -o m.petal ids.tsv; petal info m.petal"),
@@ -258,15 +270,15 @@ pub const PAGES: &[Page] = &[
         name: "map get",
         examples: &[
             ("The values of keys", "petal map get ids.petal names.txt"),
-            ("The names that have none", "petal map get -v ids.petal names.txt"),
-            ("Of one name, for a program", "echo ann | petal map get --json ids.petal | jq .value"),
+            ("The names that have no value", "petal map get -v ids.petal names.txt"),
+            ("The value of one name, for a program", "echo ann | petal map get --json ids.petal | jq .value"),
         ],
-        status: "0 if a key was selected; 1 if none was; 2 for trouble. As of `petal check`.",
+        status: "0 if a key was selected; 1 if none was; 2 for trouble. As for `petal check`.",
     },
     Page {
         name: "map put",
         examples: &[
-            ("The most that was ever seen of each", "petal map put most.petal today.tsv"),
+            ("The greatest value that was ever seen of each key", "petal map put most.petal today.tsv"),
             ("Under a secret", "petal map put --key-file secret most.petal today.tsv"),
         ],
         status: SUCCESS,
@@ -275,9 +287,60 @@ pub const PAGES: &[Page] = &[
         name: "map replace",
         examples: &[
             ("Prices that change, of goods that do not", "petal map replace prices.petal changed.tsv"),
-            ("One of them", "printf 'tea\\t295\\n' | petal map replace prices.petal"),
+            ("One price", "printf 'tea\\t295\\n' | petal map replace prices.petal"),
         ],
         status: SUCCESS,
+    },
+    Page {
+        name: "sketch",
+        examples: &[(
+            "What two lists do not have in common",
+            "petal sketch build --capacity 100 -o a.petal a.txt; petal sketch build --capacity 100 -o b.petal b.txt; \
+             petal sketch subtract -o d.petal a.petal b.petal; petal sketch list d.petal",
+        )],
+        status: "0 for success; 1 where `sketch list` could not list all; 2 for trouble.",
+    },
+    Page {
+        name: "sketch build",
+        examples: &[
+            (
+                "For up to a thousand differences",
+                "sort -u users.txt | petal sketch build --capacity 1000 -o users.petal",
+            ),
+            (
+                "Of numbers, which are listed as they are",
+                "seq 1000 | petal sketch build --numbers --capacity 10 -o s.petal",
+            ),
+        ],
+        status: SUCCESS,
+    },
+    Page {
+        name: "sketch insert",
+        examples: &[("Keys that are new in the set", "petal sketch insert users.petal new.txt")],
+        status: SUCCESS,
+    },
+    Page {
+        name: "sketch remove",
+        examples: &[("Keys that are gone from the set", "petal sketch remove users.petal gone.txt")],
+        status: SUCCESS,
+    },
+    Page {
+        name: "sketch subtract",
+        examples: &[("What is different since", "petal sketch subtract -o changed.petal today.petal yesterday.petal")],
+        status: SUCCESS,
+    },
+    Page {
+        name: "sketch merge",
+        examples: &[("Parts of a set", "petal sketch merge -o all.petal first.petal second.petal")],
+        status: SUCCESS,
+    },
+    Page {
+        name: "sketch list",
+        examples: &[
+            ("The differences", "petal sketch list changed.petal"),
+            ("For a program", "petal sketch list --json changed.petal | jq .number"),
+        ],
+        status: "0 if all are listed; 1 if more are there than can be listed; 2 for trouble.",
     },
     #[cfg(feature = "redis")]
     Page {
@@ -296,10 +359,7 @@ pub const PAGES: &[Page] = &[
         name: "redis build",
         examples: &[
             ("One key, with one false positive in a thousand", "petal redis build --fpr 0.001 seen urls.txt"),
-            (
-                "Through a socket, from a pipe",
-                "zcat urls.gz | petal redis build --url unix:///run/redis/socket --capacity 100M --shards 16 seen",
-            ),
+            ("Through a socket, from a pipe", "zcat urls.gz | petal redis build --url unix:///run/redis.sock seen"),
             ("For clients of RedisBloom", "petal redis build --type bf --fpr 0.001 seen urls.txt"),
             (
                 "Shards that are to be one filter in a file",
@@ -347,7 +407,9 @@ pub const PAGES: &[Page] = &[
     Page {
         name: "plan",
         examples: &[
-            ("The smallest for a rate", "petal plan --keys 1M --fpr 0.01"),
+            ("For a rate", "petal plan --keys 1M --fpr 1%"),
+            ("Why other kinds will not do", "petal plan --keys 1M -v"),
+            ("For many threads, in a file in place", "petal plan --keys 1M --shared --in-place"),
             ("The most accurate for a memory", "petal plan --keys 100M --memory 128MiB"),
             ("For keys that do not change", "petal plan --static --keys 100M --fpr 0.001"),
             ("A picture of all kinds that will do", "petal plan --static --keys 100M --plot kinds.svg"),
@@ -362,9 +424,18 @@ pub fn page(name: &str) -> Option<&'static Page> {
     PAGES.iter().find(|page| page.name == name)
 }
 
+/// The commands of an example, a line each: a line that a narrow terminal broke could not be copied.
+pub fn commands(how: &'static str) -> impl Iterator<Item = &'static str> {
+    how.split("; ")
+}
+
 /// The end of a subcommand's long help.
 pub fn after_help(name: &str) -> String {
     let Some(page) = page(name) else { return String::new() };
-    let examples: String = page.examples.iter().map(|(what, how)| format!("  {what}:\n    $ {how}\n")).collect();
+    let examples = page.examples.iter().map(|(what, how)| {
+        let commands: String = commands(how).map(|command| format!("    $ {command}\n")).collect();
+        format!("  {what}:\n{commands}")
+    });
+    let examples: String = examples.collect();
     format!("Examples:\n{examples}\nExit status: {}", page.status)
 }

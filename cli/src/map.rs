@@ -3,6 +3,7 @@
 use crate::args;
 use crate::check::Counts;
 use crate::failure::{Failure, Outcome};
+use crate::file_name::FileName;
 use crate::image_file;
 use crate::keys::{Batch, Inputs, RECORDS};
 use crate::output::{Destination, Text};
@@ -59,8 +60,8 @@ pub fn entry<'a>(batch: &Batch<'a>, i: usize, delimiter: &FinderRev) -> Outcome<
     Ok((key, value))
 }
 
-/// What the builder says of a key with two values, with the first two records that give it different ones, as far as
-/// the input can be read again: the builder keeps no keys, and knows them by their identities only.
+/// The builder's error about a key with two values, with the first two records that give the key different values, as
+/// far as the input can be read again. The builder keeps no keys, and knows them by their identities only.
 fn name_both(error: Error, inputs: &Inputs, delimiter: &FinderRev, hasher: &Hasher) -> Failure {
     let message = error.to_string();
     let digits = message.rsplit("0x").next().unwrap_or_default();
@@ -103,7 +104,7 @@ pub fn get(args: &args::map::Get, common: args::Common) -> Outcome {
     let secret = args.secret.key_file.as_deref();
     let inputs = Inputs::new(&args.keys, secret.into_iter().chain([&*args.map]))?;
     let map = image_file::open_map(&args.map, Mode::Read, image_file::secret(&args.secret)?)?;
-    image_file::refuse_bytes(&args.map, &map)?;
+    image_file::refuse_keys(&args.map, &map, &inputs)?;
     image_file::warn_if_dirty(&args.map, &map);
     let shows = !args.count && (common.json || !common.quiet);
     let mut progress = Progress::new("looking up", inputs.length());
@@ -127,7 +128,7 @@ pub fn get(args: &args::map::Get, common: args::Common) -> Outcome {
                 text.bytes(batch.separator())?;
             }
         }
-        // As of grep: the exit status is known.
+        // The exit status is known now, and the command ends, as grep does.
         if !shows && !args.count && selected > 0 {
             return Ok(ControlFlow::Break(()));
         }
@@ -138,7 +139,7 @@ pub fn get(args: &args::map::Get, common: args::Common) -> Outcome {
     })?;
     drop(progress);
     if args.count && common.json {
-        let file = args.map.display().to_string();
+        let file = FileName::of(&args.map);
         text.json(&Counts { file, records, selected, invert: args.invert })?;
     } else if args.count {
         text.line(selected)?;

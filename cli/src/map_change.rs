@@ -75,7 +75,7 @@ impl Change {
         let delimiter = FinderRev::new(&args.entries.delimiter);
         let mut entries = Entries::default();
         inputs.for_each(&mut Progress::new(self.doing, inputs.length()), |batch| {
-            // Those before a record that is none are given their values all the same.
+            // The keys before a malformed record get their values all the same.
             let whole = entries.fill(batch, &delimiter);
             let mut answers = Answers::default();
             let taken = (self.give)(map, &entries.keys(), &entries.values, Some(&mut answers));

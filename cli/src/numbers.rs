@@ -3,6 +3,10 @@
 /// The powers that suffixes stand for. A following `i` takes 1024 in the place of 1000.
 const SUFFIXES: [char; 6] = ['k', 'M', 'G', 'T', 'P', 'E'];
 
+/// The most threads, and the most shards of a set.
+const MOST_THREADS: u32 = 1024;
+const MOST_SHARDS: u32 = 65_536;
+
 /// A whole number: digits, perhaps with a fraction, and a suffix (`k`, `M`, `G`, `T`, `P`, `E`; `Ki`, `Mi` ... are
 /// powers of 1024) or a power of ten. `1.5M` is 1,500,000, and so is `1.5e6`.
 ///
@@ -66,18 +70,58 @@ pub fn positive(text: &str) -> Result<u64, String> {
     at_least_one(whole(text)?)
 }
 
+/// A number of threads.
+///
+/// # Errors
+/// What is wrong with the text.
+pub fn threads(text: &str) -> Result<u32, String> {
+    within(text, MOST_THREADS)
+}
+
+/// A number of shards.
+///
+/// # Errors
+/// What is wrong with the text.
+pub fn shards(text: &str) -> Result<u32, String> {
+    within(text, MOST_SHARDS)
+}
+
+/// A number that a filter has few of, such as the bits that a key sets.
+///
+/// # Errors
+/// What is wrong with the text.
+pub fn few(text: &str) -> Result<u32, String> {
+    within(text, u32::MAX)
+}
+
+fn within(text: &str, most: u32) -> Result<u32, String> {
+    let number = whole(text)?;
+    match u32::try_from(number) {
+        Ok(number) if (1..=most).contains(&number) => Ok(number),
+        _ => Err(format!("must be from 1 to {most}")),
+    }
+}
+
 fn at_least_one(number: u64) -> Result<u64, String> {
     if number == 0 { Err(String::from("must be at least 1")) } else { Ok(number) }
 }
 
-/// A rate inside (0, 1).
+/// A rate inside (0, 1): a number, or one with a percent sign.
 ///
 /// # Errors
 /// What is wrong with the text.
 pub fn rate(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(rate) if rate > 0.0 && rate < 1.0 => Ok(rate),
-        _ => Err(String::from("a rate is a number greater than 0 and less than 1, such as 0.01")),
+    let rate = match text.strip_suffix('%') {
+        // The decimal point moves, so that 1% is 0.01 to the last bit.
+        Some(percents) => percents.trim_end().parse::<f64>().ok().and_then(|_| {
+            let (digits, exponent) = percents.trim_end().split_once(['e', 'E']).unwrap_or((percents.trim_end(), "0"));
+            format!("{digits}e{}", exponent.parse::<i32>().ok()?.checked_sub(2)?).parse().ok()
+        }),
+        None => text.parse::<f64>().ok(),
+    };
+    match rate {
+        Some(rate) if rate > 0.0 && rate < 1.0 => Ok(rate),
+        _ => Err(String::from("a rate is a number greater than 0 and less than 1, such as 0.01 or 1%")),
     }
 }
 
@@ -226,7 +270,10 @@ mod tests {
     fn rates_seeds_and_sizes_keep_to_their_bounds() {
         assert_eq!(rate("0.01"), Ok(0.01));
         assert_eq!(rate("1e-9"), Ok(1e-9));
-        for text in ["0", "1", "-0.1", "nan", "inf", "1%", ""] {
+        for (text, value) in [("1%", 0.01), ("0.1 %", 0.001), ("50%", 0.5), ("1e-4%", 1e-6), (".5%", 0.005)] {
+            assert_eq!(rate(text), Ok(value), "{text}");
+        }
+        for text in ["0", "1", "-0.1", "nan", "inf", "", "%", "0%", "100%", "nan%", "inf%", "1%%", "1e2147483647%"] {
             assert!(rate(text).is_err(), "{text}");
         }
         for text in ["0", "-1", "nan", "inf", "x"] {

@@ -1,7 +1,7 @@
 //! Where results go: text to standard output, filters and maps to a file or to standard output.
 
 use crate::failure::{Failure, Outcome};
-use crate::image_file::is_standard;
+use crate::file_name::{is_standard, name, shown};
 use crate::keys::Inputs;
 use crate::stdio;
 use petal::image::Sink;
@@ -33,8 +33,11 @@ impl Text {
         self.0.write_all(bytes).map_err(failed)
     }
 
-    /// The name of a file that is read, byte by byte.
+    /// The name of a file that is read: byte by byte, but for a terminal, which would obey control characters.
     pub fn name(&mut self, path: &Path) -> Outcome<()> {
+        if stdout().is_terminal() {
+            return self.write(name(path));
+        }
         let name = if is_standard(path) { OsStr::new("standard input") } else { path.as_os_str() };
         self.bytes(name.as_encoded_bytes())
     }
@@ -67,25 +70,44 @@ fn failed(error: io::Error) -> Failure {
     }
 }
 
-/// Lines of columns: the first to the left, the others to the right.
+/// Lines of columns: the first to the left, the others to the right, unless the last has words in it.
 #[derive(Default)]
-pub struct Table(Vec<Vec<String>>);
+pub struct Table {
+    lines: Vec<Vec<String>>,
+    /// The last column has words.
+    ends_in_words: bool,
+}
 
 impl Table {
-    /// One line more.
+    /// No lines, and words in the last column.
+    pub fn ending_in_words() -> Table {
+        Table { ends_in_words: true, ..Table::default() }
+    }
+
+    /// Adds a line.
     pub fn row(&mut self, cells: impl IntoIterator<Item = impl fmt::Display>) {
-        self.0.push(cells.into_iter().map(|cell| cell.to_string()).collect());
+        self.lines.push(cells.into_iter().map(|cell| cell.to_string()).collect());
+    }
+
+    /// A line that belongs to no column.
+    pub fn heading(&mut self, text: &str) {
+        self.lines.push(vec![text.to_owned()]);
     }
 
     /// Prints the lines, each column as wide as its widest cell.
     pub fn print(&self, text: &mut Text) -> Outcome<()> {
-        let columns = self.0.iter().map(Vec::len).max().unwrap_or(0);
-        let width = |column: usize| self.0.iter().filter_map(|row| row.get(column)).map(String::len).max().unwrap_or(0);
+        let columns = self.lines.iter().map(Vec::len).max().unwrap_or(0);
+        let rows = || self.lines.iter().filter(|row| row.len() > 1 || columns == 1);
+        let width = |column: usize| rows().filter_map(|row| row.get(column)).map(String::len).max().unwrap_or(0);
         let widths: Vec<usize> = (0..columns).map(width).collect();
-        for row in &self.0 {
+        for row in &self.lines {
             let mut line = String::new();
             for (i, (cell, width)) in row.iter().zip(&widths).enumerate() {
-                let cell = if i == 0 { format!("{cell:<width$}") } else { format!("  {cell:>width$}") };
+                let cell = match i {
+                    0 => format!("{cell:<width$}"),
+                    _ if self.ends_in_words && i + 1 == columns => format!("  {cell:<width$}"),
+                    _ => format!("  {cell:>width$}"),
+                };
                 line.push_str(&cell);
             }
             text.line(line.trim_end())?;
@@ -114,16 +136,20 @@ impl Destination {
         let path = path.filter(|path| !is_standard(path));
         let Some(path) = path else {
             if json {
-                return Err(Failure::new("--json: the filter itself goes to standard output; -o FILE saves it"));
+                return Err(Failure::new(
+                    "--json: the filter goes to standard output, where JSON would go too; -o FILE saves the filter",
+                ));
             }
             stdio::check_output().map_err(failed)?;
             if stdout().is_terminal() {
-                return Err(Failure::new("a filter is not for a terminal to show: -o FILE saves it, or redirect it"));
+                return Err(Failure::new(
+                    "a filter is not text for a terminal: save it with -o FILE, or redirect the output",
+                ));
             }
             return Ok(Destination::Standard);
         };
         if path.is_dir() {
-            return Err(Failure::new(format_args!("-o {}: is a directory", path.display())));
+            return Err(Failure::new(format_args!("-o {}: is a directory", shown(path))));
         }
         if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
             return Ok(Destination::Stream(path.to_path_buf()));
@@ -131,8 +157,8 @@ impl Destination {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         match folder.metadata() {
             Ok(metadata) if metadata.is_dir() => Ok(Destination::File(path.to_path_buf())),
-            Ok(_) => Err(Failure::new(format_args!("-o {}: its folder is not a folder", path.display()))),
-            Err(error) => Err(Failure::io(format_args!("-o {}", path.display()), &error)),
+            Ok(_) => Err(Failure::new(format_args!("-o {}: the folder of the file is not a folder", shown(path)))),
+            Err(error) => Err(Failure::io(format_args!("-o {}", shown(path)), &error)),
         }
     }
 
@@ -140,7 +166,7 @@ impl Destination {
     pub fn check_apart_from(&self, inputs: &Inputs) -> Outcome<()> {
         match self {
             Destination::File(path) if inputs.contains(path) => {
-                Err(Failure::new(format_args!("-o {}: is one of the KEYS files too", path.display())))
+                Err(Failure::new(format_args!("-o {}: is one of the KEYS files too", shown(path))))
             }
             _ => Ok(()),
         }
@@ -175,7 +201,7 @@ impl Destination {
                 Failure::new(format_args!("-o {error}"))
             }),
             Destination::Stream(path) => {
-                let failed = |error: io::Error| Failure::io(format_args!("-o {}", path.display()), &error);
+                let failed = |error: io::Error| Failure::io(format_args!("-o {}", shown(path)), &error);
                 stream(write, &mut File::options().write(true).open(path).map_err(failed)?, failed)
             }
         }

@@ -2,11 +2,12 @@
 
 use crate::args;
 use crate::failure::{Failure, Outcome};
+use crate::file_name::shown;
 use crate::numbers::short;
 use crate::output::{Table, Text};
 use crate::plot;
-use petal::Capabilities;
 use petal::plan::{Fit, Goal, Proposal, Request, plan};
+use petal::{Capabilities, Overfill, Row, registry};
 use serde::Serialize;
 use std::fmt::Display;
 use std::fs;
@@ -19,7 +20,9 @@ struct Answer {
     times: Option<u64>,
     false_positive_rate: Option<f64>,
     memory: Option<u64>,
-    /// Those that fit first, best first.
+    /// The one to take where nothing else decides.
+    recommended: Option<&'static str>,
+    /// The kinds that fit come first, the best of them at the top.
     proposals: Vec<Choice>,
 }
 
@@ -40,18 +43,48 @@ struct Numbers {
     false_positive_rate: f64,
     lines_per_lookup: f64,
     build_memory: u64,
+    /// The abilities that can be asked for and that the kind has.
+    also: Vec<&'static str>,
+}
+
+/// What kinds can do with their keys, in the order of the table. A kind is in the last of these groups all of whose
+/// capabilities it has.
+const GROUPS: [(&str, Capabilities); 7] = [
+    ("Built from all keys at once", Capabilities::NONE),
+    ("Keys are inserted at any time", Capabilities::INSERT),
+    ("Keys are removed too", Capabilities::REMOVE),
+    ("Keys are counted too", Capabilities::COUNT),
+    ("Keys are removed and counted too", Capabilities::REMOVE.with(Capabilities::COUNT)),
+    ("The filter grows with its keys", Capabilities::GROW),
+    ("Old keys are forgotten", Capabilities::AGE),
+];
+
+/// The place of a kind's group, and its heading.
+fn group(kind: &str) -> (usize, &'static str) {
+    let capabilities = registry::find_name(kind).map_or(Capabilities::NONE, |row| row.capabilities);
+    let place = GROUPS.iter().rposition(|(_, all)| capabilities.contains(*all)).unwrap_or(0);
+    (place, GROUPS[place].0)
+}
+
+/// Whether filters of a kind are changed in their files.
+fn is_in_place(row: &Row) -> bool {
+    row.is_made_empty() && !row.moves_entries
 }
 
 pub fn run(args: &args::Plan, common: args::Common) -> Outcome {
     let goal = match (args.fpr, args.memory) {
         (Some(rate), _) => Some(Goal::FalsePositiveRate(rate)),
-        (None, memory) => memory.map(Goal::Memory),
+        (None, Some(memory)) => Some(Goal::Memory(memory)),
+        (None, None) if args.plot.is_some() => None,
+        (None, None) => Some(Goal::FalsePositiveRate(petal::DEFAULT_FALSE_POSITIVE_RATE)),
     };
     let wanted = [
         (args.window.is_some(), Capabilities::AGE),
         (args.remove, Capabilities::REMOVE),
         (args.count || args.times.is_some(), Capabilities::COUNT),
         (args.growing, Capabilities::GROW),
+        (args.shared, Capabilities::INSERT_SHARED),
+        (args.merge, Capabilities::MERGE),
         (args.may_lose_keys, Capabilities::MAY_LOSE_KEYS),
     ];
     let capabilities = wanted.iter().filter(|(wanted, _)| *wanted).fold(Capabilities::NONE, |all, (_, one)| all | *one);
@@ -60,26 +93,34 @@ pub fn run(args: &args::Plan, common: args::Common) -> Outcome {
     let wanted = |goal| Request { keys, goal, capabilities, is_static: args.is_static, universe, times };
     if let Some(path) = &args.plot {
         let svg = plot::svg(&wanted(Goal::FalsePositiveRate(petal::DEFAULT_FALSE_POSITIVE_RATE)));
-        let failed = |error: &dyn Display| Failure::new(format_args!("--plot {}: {error}", path.display()));
+        let failed = |error: &dyn Display| Failure::new(format_args!("--plot {}: {error}", shown(path)));
         fs::write(path, svg.map_err(|error| failed(&error))?).map_err(|error| failed(&error))?;
     }
     let Some(goal) = goal else { return Ok(0) };
-    let proposals = plan(&wanted(goal))?;
-    let proposals: Vec<Choice> = proposals.into_iter().map(Choice::from).collect();
+    let mut proposals: Vec<Choice> = plan(&wanted(goal))?.into_iter().map(Choice::from).collect();
+    if args.in_place {
+        proposals.iter_mut().for_each(Choice::keep_in_place);
+        // The kinds that fit stay first, in their order.
+        proposals.sort_by_key(|choice| choice.fit.is_none());
+    }
     let none_fits = proposals.iter().all(|choice| choice.fit.is_none());
     let answer = Answer {
         keys,
         universe: args.universe,
         times: args.times,
-        false_positive_rate: args.fpr,
+        false_positive_rate: match goal {
+            Goal::FalsePositiveRate(rate) => Some(rate),
+            Goal::Memory(_) => None,
+        },
         memory: args.memory,
+        recommended: recommended(&proposals, goal, args.is_static, capabilities),
         proposals,
     };
     let mut text = Text::new()?;
     if common.json {
         text.json(&answer)?;
     } else {
-        print(&answer, &mut text)?;
+        print(&answer, args.verbose, &mut text)?;
     }
     text.flush()?;
     Ok(u8::from(none_fits))
@@ -91,7 +132,8 @@ impl From<Proposal> for Choice {
         match proposal.outcome {
             Ok(fit) => {
                 let Fit { bits_per_key, bytes, false_positive_rate, lines_per_lookup, build_memory } = fit;
-                let fit = Numbers { bits_per_key, bytes, false_positive_rate, lines_per_lookup, build_memory };
+                let also = also(kind);
+                let fit = Numbers { bits_per_key, bytes, false_positive_rate, lines_per_lookup, build_memory, also };
                 Choice { kind, fit: Some(fit), reason: None }
             }
             Err(error) => Choice { kind, fit: None, reason: Some(error.to_string()) },
@@ -99,29 +141,109 @@ impl From<Proposal> for Choice {
     }
 }
 
-fn print(answer: &Answer, text: &mut Text) -> Outcome<()> {
+impl Choice {
+    /// Refuses a kind whose filters are not changed in their files.
+    fn keep_in_place(&mut self) {
+        if self.fit.is_some() && !registry::find_name(self.kind).is_some_and(is_in_place) {
+            self.fit = None;
+            self.reason = Some(format!("{} is not changed in place: it is changed in memory, and saved", self.kind));
+        }
+    }
+}
+
+/// The abilities that the options ask for.
+fn also(kind: &str) -> Vec<&'static str> {
+    let Some(row) = registry::find_name(kind) else { return Vec::new() };
+    let can = |one| row.capabilities.contains(one);
+    let all = [
+        ("merge", can(Capabilities::MERGE)),
+        ("shared", can(Capabilities::INSERT_SHARED)),
+        ("in-place", is_in_place(row)),
+    ];
+    all.into_iter().filter(|(_, can)| *can).map(|(name, _)| name).collect()
+}
+
+/// The largest of those that are small, over the smallest, and the most often wrong of those that are accurate, over
+/// the most accurate.
+const SMALL: f64 = 1.25;
+const ACCURATE: f64 = 2.0;
+
+/// The kind to take where nothing else decides. The proposals that fit are first, best first.
+fn recommended(proposals: &[Choice], goal: Goal, is_static: bool, capabilities: Capabilities) -> Option<&'static str> {
+    let more = [Capabilities::REMOVE, Capabilities::COUNT, Capabilities::GROW, Capabilities::AGE];
+    let is_plain = !is_static && more.iter().all(|one| !capabilities.contains(*one));
+    let will_do = |kind: &str| {
+        // More keys than were planned are to be no trouble to whoever asked for nothing else.
+        let row = registry::find_name(kind);
+        let simple = row.is_some_and(|row| {
+            row.universe.is_some()
+                || row.overfill == Overfill::RateRises && more.iter().all(|one| !row.capabilities.contains(*one))
+        });
+        !is_plain || simple
+    };
+    let fits = || proposals.iter().filter_map(|choice| Some((choice.kind, choice.fit.as_ref()?)));
+    let of = |(kind, _): &(&str, &Numbers)| will_do(kind);
+    let (best, first) = fits().find(of).or_else(|| fits().next())?;
+    if is_static {
+        return Some(best);
+    }
+    let near = |fit: &Numbers| match goal {
+        Goal::FalsePositiveRate(_) => fit.bytes as f64 <= SMALL * first.bytes as f64,
+        Goal::Memory(_) => fit.false_positive_rate <= ACCURATE * first.false_positive_rate,
+    };
+    let near = fits().filter(of).filter(|(_, fit)| near(fit));
+    // A part of a line is little. Of equals the first.
+    let lines = |fit: &Numbers| fit.lines_per_lookup.round();
+    let least = near.min_by(|(_, a), (_, b)| lines(a).total_cmp(&lines(b)));
+    Some(least.map_or(best, |(kind, _)| kind))
+}
+
+fn print(answer: &Answer, verbose: bool, text: &mut Text) -> Outcome<()> {
     let fits = || answer.proposals.iter().filter_map(|choice| Some((choice.kind, choice.fit.as_ref()?)));
     let others = || answer.proposals.iter().filter_map(|choice| Some((choice.kind, choice.reason.as_ref()?)));
-    let mut table = Table::default();
-    let mut heads = vec!["kind", "bits/key", "bytes", "FPR", "lines/lookup"];
+    let mut table = Table::ending_in_words();
+    let mut heads = vec!["  kind", "bits/key", "bytes", "FPR", "lines/lookup"];
     // What is made empty takes no memory to build, so the column is for those that are not.
     let is_built = fits().any(|(_, fit)| fit.build_memory > 0);
     heads.extend(is_built.then_some("build memory"));
+    heads.push("also");
     table.row(heads);
-    for (kind, fit) in fits() {
+    let mut groups: Vec<(usize, &str)> = fits().map(|(kind, _)| group(kind)).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    // The group of the recommended kind comes first.
+    let first = answer.recommended.map(group);
+    groups.sort_by_key(|of| Some(*of) != first);
+    let mut heading = None;
+    for (of, (kind, fit)) in groups.iter().flat_map(|of| fits().map(move |fit| (of, fit))) {
+        if group(kind) != *of {
+            continue;
+        }
+        if heading != Some(of) {
+            table.heading(of.1);
+            heading = Some(of);
+        }
+        let mark = if answer.recommended == Some(kind) { '*' } else { ' ' };
         let mut row = vec![
-            kind.to_owned(),
+            format!("{mark} {kind}"),
             format!("{:.2}", fit.bits_per_key),
             fit.bytes.to_string(),
             short(fit.false_positive_rate),
             format!("{:.1}", fit.lines_per_lookup),
         ];
         row.extend(is_built.then(|| fit.build_memory.to_string()));
+        row.push(fit.also.join(", "));
         table.row(row);
     }
     let some_fit = fits().next().is_some();
     if some_fit {
         table.print(text)?;
+    }
+    if some_fit && !verbose {
+        return match others().count() {
+            0 => Ok(()),
+            count => text.line(format_args!("\n{count} other kinds will not do; -v says why")),
+        };
     }
     if others().next().is_some() {
         text.line(if some_fit { "\nDo not fit:" } else { "No kind fits:" })?;

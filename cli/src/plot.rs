@@ -38,7 +38,10 @@ impl Pen {
     }
 }
 
-const SIZE: (u32, u32) = (860, 560);
+const SIZE: (u32, u32) = (1180, 560);
+
+/// What of the width the legend has, right of the curves.
+const LEGEND: i32 = 340;
 
 /// What is drawn: rates from 1/2 down to 2^-LEAST, in steps of a quarter of a bit, up to so many bits per key.
 const LEAST: u32 = 17;
@@ -55,7 +58,7 @@ const DARK: &str = "<style>@media (prefers-color-scheme: dark) { rect[fill=\"#FF
 /// A kind's line.
 struct Line {
     name: String,
-    /// Its bits per key at [`NAMED`].
+    /// The kind's bits per key at [`NAMED`].
     at_named: Option<f64>,
     points: Vec<(f64, f64)>,
     pen: Pen,
@@ -65,26 +68,44 @@ struct Line {
 
 /// The kinds that fit a request.
 struct Kinds {
-    /// Those that are drawn, the one that needs the fewest bits first.
+    /// The kinds to draw; the one that needs the fewest bits comes first.
     lines: Vec<Line>,
-    /// The names of those that have no line, because it would lie beyond [`MOST_BITS`] or be a point.
+    /// The names of those whose line would lie beyond [`MOST_BITS`].
     beyond: Vec<&'static str>,
+    /// The names of those that have one size below that, and no line.
+    of_one_size: Vec<&'static str>,
 }
 
 /// The picture, as SVG, for so many keys and capabilities; the request's goal is none of it.
 ///
 /// # Errors
-/// What the library says of the request, or the drawing.
+/// The library's error about the request, or the drawing's.
 pub fn svg(request: &Request) -> Result<String, String> {
     let mut svg = String::new();
     draw(&kinds(request)?, request.keys, &mut svg).map_err(|error| error.to_string())?;
     let start = svg.find("<rect").unwrap_or(svg.len());
     svg.insert_str(start, DARK);
-    // As other drawings here: a newline at the end of the file.
+    // A newline ends the file, as in the other drawings.
     if !svg.ends_with('\n') {
         svg.push('\n');
     }
     Ok(svg)
+}
+
+impl Kinds {
+    /// The kinds without a line, and why.
+    fn not_drawn(&self) -> String {
+        let mut parts = Vec::new();
+        if !self.beyond.is_empty() {
+            parts.push(format!("{}, above {MOST_BITS} bits per key", self.beyond.join(", ")));
+        }
+        if !self.of_one_size.is_empty() {
+            let names = self.of_one_size.join(", ");
+            parts.push(format!("{names}, of which one size only takes no more than {MOST_BITS} bits per key"));
+        }
+        parts.push("kinds that do not fit the request".to_owned());
+        format!("Not drawn: {}.", parts.join("; "))
+    }
 }
 
 fn kinds(request: &Request) -> Result<Kinds, String> {
@@ -93,7 +114,7 @@ fn kinds(request: &Request) -> Result<Kinds, String> {
         let proposals = plan(&request).map_err(|error| error.to_string())?;
         Ok(proposals.into_iter().find(|one| one.kind == row.kind).and_then(|one| one.outcome.ok()))
     };
-    let (mut lines, mut beyond) = (Vec::new(), Vec::new());
+    let (mut lines, mut beyond, mut of_one_size) = (Vec::new(), Vec::new(), Vec::new());
     for (place, row) in registry::FILTERS.iter().enumerate() {
         let mut points = Vec::new();
         for quarter in 4..=4 * LEAST {
@@ -111,13 +132,15 @@ fn kinds(request: &Request) -> Result<Kinds, String> {
         if points.len() > 1 {
             let (name, is_stepped) = (row.name.to_owned(), !row.is_made_empty());
             lines.push(Line { name, at_named, points, pen: Pen::of(place), is_stepped });
+        } else if points.len() == 1 {
+            of_one_size.push(row.name);
         } else if fits_any {
             beyond.push(row.name);
         }
     }
     let order = |line: &Line| line.at_named.unwrap_or(f64::INFINITY);
     lines.sort_by(|a, b| order(a).total_cmp(&order(b)));
-    Ok(Kinds { lines, beyond })
+    Ok(Kinds { lines, beyond, of_one_size })
 }
 
 /// A rate as people say it.
@@ -125,24 +148,18 @@ fn percent(rate: f64) -> String {
     format!("{} %", (rate * 1e8).round() / 1e6)
 }
 
-fn draw(
-    Kinds { lines, beyond }: &Kinds,
-    keys: u64,
-    svg: &mut String,
-) -> Result<(), DrawingAreaErrorKind<std::io::Error>> {
+fn draw(kinds: &Kinds, keys: u64, svg: &mut String) -> Result<(), DrawingAreaErrorKind<std::io::Error>> {
     let font = |size: u32| ("sans-serif", size).into_font();
     let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
     area.fill(&WHITE)?;
     let title = format!("False-positive rate against bits per key, {keys} keys");
     area.draw(&Text::new(title, (16, 14), font(19)))?;
-    if !beyond.is_empty() {
-        let names = format!("Not drawn (more than {MOST_BITS} bits per key, or one size only): {}", beyond.join(", "));
-        area.draw(&Text::new(names, (16, 38), font(13)))?;
-    }
+    area.draw(&Text::new(kinds.not_drawn(), (16, 38), font(13)))?;
     let least = (-f64::from(LEAST)).exp2();
     let mut chart = ChartBuilder::on(&area)
         .margin(16)
         .margin_top(62)
+        .margin_right(LEGEND)
         .x_label_area_size(44)
         .y_label_area_size(72)
         .build_cartesian_2d(0.0..MOST_BITS, (least..1.0).log_scale())?;
@@ -160,7 +177,7 @@ fn draw(
         .draw()?;
     // No filter of this rate is smaller: log2(1 / rate) bits per key.
     chart.draw_series(LineSeries::new([(0.0, 1.0), (f64::from(LEAST), least)], BLACK.stroke_width(2)))?;
-    for Line { points, pen, is_stepped, .. } in lines {
+    for Line { points, pen, is_stepped, .. } in &kinds.lines {
         let along = points.iter().copied();
         match pen.dashes {
             None => chart.draw_series(LineSeries::new(along, pen.style()))?,
@@ -170,10 +187,7 @@ fn draw(
             chart.draw_series(points.iter().map(|point| Circle::new(*point, 3, pen.colour.filled())))?;
         }
     }
-    // Rates fall from the upper left to the lower right, so that the corner to the upper right has hardly any line.
-    let (left, mut y) = (SIZE.0 as i32 - 330, 80);
-    let corner = (SIZE.0 as i32 - 26, y + 19 * (lines.len() as i32 + 1) - 8);
-    area.draw(&Rectangle::new([(left - 10, y - 12), corner], WHITE.filled()))?;
+    let (left, mut y) = (SIZE.0 as i32 - LEGEND + 16, 72);
     let mut legend = |name: String, pen: Pen| {
         let text = Text::new(name, (left + 34, y - 7), font(13));
         let ends = vec![(left, y), (left + 26, y)];
@@ -186,7 +200,7 @@ fn draw(
     };
     let bits = |bits: f64| format!("{bits:.1} bits per key at {}", percent(NAMED));
     legend(format!("the least there is: {}", bits(-NAMED.log2())), Pen { colour: BLACK, dashes: None })?;
-    for line in lines {
+    for line in &kinds.lines {
         legend(line.at_named.map_or_else(|| line.name.clone(), |at| format!("{}: {}", line.name, bits(at))), line.pen)?;
     }
     area.present()

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Work shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// How far the work is.
+/// A bar that shows how far the work is.
 pub struct Progress {
     shown: bool,
     what: &'static str,

@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 pub fn run(args: &args::Change, common: args::Common) -> Outcome {
     let args::Change { counts, of: args } = args;
     stdio::check_output().map_err(|error| Failure::io("standard output", &error))?;
-    let inputs = Inputs::with_counts(&args.keys, counts, args.secret.key_file.as_deref())?;
+    let inputs = Inputs::with_counts(&args.keys, counts, args.secret.key_file.as_deref())?.with_hashes(args.hashes);
     let able = (Capabilities::REMOVE, "remove");
     let (mut filter, _lock) = image_file::open_to_change(&args.filter, &args.secret, &inputs, able, image_file::open)?;
     if counts.counts {
@@ -48,7 +48,10 @@ pub fn run(args: &args::Change, common: args::Common) -> Outcome {
         info::print_json(&info::Summary { removed: Some(removed), absent: Some(absent), ..summary })?;
     } else if !common.quiet {
         let mut text = Text::new()?;
-        text.line(format_args!("{removed} removed, {absent} certainly not there"))?;
+        // A filter that may lose keys does not find some that were inserted.
+        let certain = !filter.capabilities().contains(Capabilities::MAY_LOSE_KEYS);
+        let absent_is = if certain { "certainly not there" } else { "not found" };
+        text.line(format_args!("{removed} removed, {absent} {absent_is}"))?;
         text.flush()?;
     }
     Ok(0)

@@ -39,6 +39,13 @@ pub fn of_map(args: &args::map::Build) -> Outcome<Spec> {
     }
 }
 
+/// What the options of `petal sketch build` say.
+pub fn of_sketch(args: &args::sketch::Build) -> Outcome<Spec> {
+    let spec = Spec { capacity: args.capacity, false_positive_rate: args.fpr.unwrap_or(0.0), ..Spec::default() };
+    let default = registry::find(registry::DEFAULT_SKETCH_KIND).map(|row| row.name);
+    with(spec, default, &args.hashing, &[])
+}
+
 /// The spec with this kind, hash function and parameters.
 fn with(spec: Spec, kind: Option<&str>, hashing: &args::Hashing, settings: &[String]) -> Outcome<Spec> {
     let key = image_file::secret(&hashing.secret)?;

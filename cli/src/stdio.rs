@@ -1,10 +1,14 @@
-//! Standard input and output that were closed when the command began, as by `>&-`.
+//! Standard input and output, also where they were closed when the command began, as by `>&-`.
 //!
 //! Before `main` Rust's runtime opens `/dev/null` in the place of a closed one, so that no file that is opened later
 //! gets its number. Results would vanish there, and no keys come from there. What was closed is therefore looked at
 //! earlier still, while the program is loaded.
 
+use crate::failure::{Failure, Outcome};
+use crate::file_name::is_standard;
+use std::fs::File;
 use std::io;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static CLOSED: [AtomicBool; 2] = [AtomicBool::new(false), AtomicBool::new(false)];
@@ -45,3 +49,27 @@ extern "C" fn look() {
 #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
 #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
 static LOOK: extern "C" fn() = look;
+
+/// Refuses a command line that would read standard input for more than one thing.
+pub fn check_standard_input<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Outcome<()> {
+    match paths.into_iter().filter(|path| is_standard(path)).count() {
+        0 | 1 => Ok(()),
+        _ => Err(Failure::new("standard input (-) can be read only once")),
+    }
+}
+
+/// Standard input without the buffer that `std` puts before it, so that it can be wound back.
+#[cfg(unix)]
+pub fn stdin() -> io::Result<File> {
+    use std::os::fd::AsFd;
+    check_input()?;
+    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
+}
+
+/// Standard input without the buffer that `std` puts before it, so that it can be wound back.
+#[cfg(windows)]
+pub fn stdin() -> io::Result<File> {
+    use std::os::windows::io::AsHandle;
+    check_input()?;
+    Ok(File::from(io::stdin().as_handle().try_clone_to_owned()?))
+}

@@ -2,9 +2,11 @@
 
 use crate::args;
 use crate::failure::{Failure, Outcome};
-use crate::image_file::{check_standard_input, open_any};
+use crate::file_name::FileName;
+use crate::image_file::open_any;
 use crate::output::Text;
 use crate::progress::Progress;
+use crate::stdio::check_standard_input;
 use petal::{Image, Mode};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -12,7 +14,8 @@ use std::path::{Path, PathBuf};
 /// What became of a file, as JSON.
 #[derive(Serialize)]
 struct Verdict {
-    file: String,
+    #[serde(flatten)]
+    file: FileName,
     ok: bool,
     error: Option<String>,
 }
@@ -39,7 +42,7 @@ pub fn each(paths: &[PathBuf], common: args::Common, done: &str, with: impl Fn(&
         }
         if common.json {
             let error = error.map(|failure| failure.to_string());
-            text.json(&Verdict { file: path.display().to_string(), ok: error.is_none(), error })?;
+            text.json(&Verdict { file: FileName::of(path), ok: error.is_none(), error })?;
         } else if error.is_none() && !common.quiet {
             text.name(path)?;
             text.line(format_args!(": {done}"))?;

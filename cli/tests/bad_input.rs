@@ -30,7 +30,6 @@ fn wrong_usage_is_one_line() {
         ("dedup --capacity 10 --window 10 keys", &["--capacity", "--window"]),
         ("fold filter -o out", &["--fpr"]),
         ("resize filter -o out", &["--capacity"]),
-        ("plan --keys 10", &["--fpr", "--memory"]),
         ("plan --fpr 0.1", &["--keys"]),
         ("plan --keys 10 --fpr 0.1 --memory 1k", &["--fpr", "--memory"]),
         ("merge filter -o out", &["FILTER"]),
@@ -46,7 +45,7 @@ fn wrong_usage_is_one_line() {
         place.petal(line).names(things);
     }
     assert_eq!(place.names(), before);
-    place.petal("plan --keys 10").names(&["petal plan --help"]);
+    place.petal("plan --fpr 0.1").names(&["petal plan --help"]);
     // Without anything it tells what there is.
     let run = place.petal("");
     assert_eq!((run.status, run.stdout.len()), (2, 0));
@@ -73,7 +72,10 @@ fn values_are_named_with_what_is_allowed() {
         ("--capacity 1x", &["--capacity", "1x"]),
         ("--capacity 99999999999999999999", &["--capacity", "18446744073709551615"]),
         ("--bits 0", &["--bits", "at least 1"]),
+        ("--threads 1e9", &["--threads", "'1e9'", "from 1 to 1024"]),
+        ("--threads -1", &["--threads", "'-1'"]),
         ("--bits 1000 --hashes 0", &["--hashes", "0"]),
+        ("--bits 1000 --hashes 1e10", &["--hashes", "'1e10'", "4294967295"]),
         ("--kind bloom --bits 1000 --hashes 1000", &["hashes = 1000", "64"]),
         ("--bits 1000", &["bits = 1000", "512"]),
         ("--bits 1024 --hashes 17", &["hashes = 17", "16"]),
@@ -222,9 +224,12 @@ fn unlike_filters_are_not_combined() {
     ];
     for (options, difference) in others {
         place.petal(&format!("build {options} -o other keys")).quiet();
-        for line in ["merge filter other -o out", "intersect other filter -o out", "estimate filter other"] {
+        for line in ["merge filter other -o out", "intersect other filter -o out"] {
             place.petal(line).names(&["filter", "other", difference]);
         }
+        let estimate = place.petal("estimate filter other");
+        assert_eq!((estimate.status, estimate.stderr.lines().count()), (2, 1), "{estimate:?}");
+        assert!(estimate.stderr.contains("filter and other: ") && estimate.stderr.contains(difference), "{estimate:?}");
     }
     assert!(!place.path("out").exists());
 }
@@ -259,7 +264,7 @@ fn a_filter_that_was_not_closed_says_so() {
         "estimate dirty filter",
     ];
     for line in lines {
-        place.petal(line).names(&["dirty", "not closed", "build it again", "petal help sync"]);
+        place.petal(line).names(&["dirty", "not closed", "build it again", "petal help vouch"]);
     }
     assert_eq!(fs::read(place.path("dirty")).unwrap(), bytes);
     // It can still be asked and described.
@@ -312,7 +317,8 @@ fn outputs_that_cannot_be_written() {
 fn messages_begin_with_the_file() {
     let place = place();
     place.file("e", b"no filter");
-    assert_eq!(place.petal("info e").trouble(), "e: the bytes do not start like a Petal image");
+    assert_eq!(place.petal("verify e").trouble(), "e: the bytes do not start like a Petal image");
+    place.petal("info e").names(&["e: the bytes do not start like a Petal image; ", "--format F", "petal formats"]);
     assert_eq!(place.petal("info nowhere").trouble(), "nowhere: the file does not exist (error 2)");
     assert_eq!(place.petal("verify .").trouble(), ".: is a directory");
 }

@@ -74,7 +74,7 @@ fn a_line_for_each_file() {
     for one in &all {
         assert_eq!(one["error"].is_null(), one["ok"].as_bool().unwrap(), "{one}");
     }
-    let one = value(place.petal("sync --json filter"));
+    let one = value(place.petal("vouch --json filter"));
     assert_eq!((one["file"].as_str(), one["ok"].as_bool()), (Some("filter"), Some(true)));
 }
 
@@ -143,8 +143,10 @@ fn counts_and_reports() {
 fn kinds_have_their_parameters() {
     let text = common::petal(["kinds", "--json"]).text();
     let kinds = values(&text);
-    assert_eq!(kinds.len(), petal::registry::all().count());
-    for (value, row) in kinds.iter().zip(petal::registry::all()) {
+    let rows = || petal::registry::all().chain(petal::registry::SKETCHES);
+    assert_eq!(kinds.len(), rows().count());
+    for (value, row) in kinds.iter().zip(rows()) {
+        assert_eq!(value["handle"].as_str(), Some(row.handle().name()));
         assert_eq!((value["name"].as_str(), value["summary"].as_str()), (Some(row.name), Some(row.summary)));
         let capabilities = value["capabilities"].as_array().unwrap();
         let count = petal::Capabilities::ALL.iter().filter(|(_, one)| row.capabilities.contains(*one)).count();
@@ -158,6 +160,6 @@ fn kinds_have_their_parameters() {
         }
     }
     let default = |kind: &&Value| kind["is_default"].as_bool().unwrap();
-    let defaults: Vec<bool> = kinds.iter().filter(default).map(|kind| kind["made_from"] == "entries").collect();
-    assert_eq!(defaults, [false, true]);
+    let defaults: Vec<&str> = kinds.iter().filter(default).filter_map(|kind| kind["handle"].as_str()).collect();
+    assert_eq!(defaults, ["filter", "map", "sketch"]);
 }

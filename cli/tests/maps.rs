@@ -37,7 +37,7 @@ fn every_kind_of_map_is_built_as_by_a_builder() {
         assert_eq!((of_map["offered"].as_u64(), &of_map["statistics"]["saturated"]), (Some(60_100), &().into()));
         assert!(place.petal("info map").text().contains("false_positive_rate"));
         assert_eq!(place.petal("verify map").text(), "map: OK\n");
-        assert_eq!(place.petal("sync map").text(), "map: clean\n");
+        assert_eq!(place.petal("vouch map").text(), "map: clean\n");
     }
     // Nothing of the builder's file stays.
     assert_eq!(place.names(), ["expected", "map", "table"]);
@@ -251,14 +251,14 @@ fn what_cannot_be_put_or_replaced_is_refused() {
         place.petal(&format!("map {verb} map table")).names(&["--key-file"]);
         assert_eq!(place.petal(&format!("map {verb} --key-file secret map table")).status, 0);
         place.petal_on(&format!("map {verb} --key-file - map -"), b"").names(&["only once"]);
-        // A file whose writer did not come to its end: sync vouches for it.
+        // A file whose writer did not come to its end: vouch makes it clean.
         place.petal(&format!("map build --kind {} -o map table", row.name)).quiet();
         let clean = fs::read(place.path("map")).unwrap();
         let mut image = clean.clone();
         image[petal::format::STATE_OFFSET..][..5].copy_from_slice(b"DIRTY");
         place.file("map", &image);
-        place.petal(&format!("map {verb} map table")).names(&["map", "not closed", "petal help sync"]);
-        assert_eq!(place.petal("sync map").text(), "map: clean\n");
+        place.petal(&format!("map {verb} map table")).names(&["map", "not closed", "petal help vouch"]);
+        assert_eq!(place.petal("vouch map").text(), "map: clean\n");
         assert_eq!(fs::read(place.path("map")).unwrap(), clean);
         assert_eq!(place.petal(&format!("map {verb} map table")).status, 0);
     }

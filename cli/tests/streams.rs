@@ -87,7 +87,7 @@ fn a_filter_and_a_secret_may_come_from_standard_input() {
     for line in ["check -", "check - -", "info - -", "merge - - -o x", "build --key-file -", "check --key-file - -"] {
         place.petal_on(line, &filter).names(&["standard input (-) can be read only once"]);
     }
-    for line in ["insert - keys", "sync -"] {
+    for line in ["insert - keys", "vouch -"] {
         place.petal_on(line, &filter).names(&["-", "file"]);
     }
 }
@@ -112,7 +112,7 @@ fn compressed_input_is_named() {
         }
         place.petal_on("dedup --capacity 10", bytes).names(&["standard input", tool]);
     }
-    // These are keys.
+    // Bytes that only begin like a compressed file are keys.
     for keys in [&b"BZh9 is no block\n"[..], b"BZh\n", b"\x1f\x8b\n", b"x\x1f\x8b\x08\n"] {
         assert_eq!(place.petal_on("dedup -q --capacity 10", keys).quiet(), keys);
     }

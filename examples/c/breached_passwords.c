@@ -13,8 +13,8 @@
  * it.
  *
  * A line of standard input is a password; the line that answers it says `breached` or `not breached`, and no password.
- * None that is on the list gets through; of the others 1 in 1000 is taken for one, and whoever chose it chooses another.
- * Nothing here logs or keeps a password: the buffers that held them are wiped.
+ * None that is on the list gets through; of the others 1 in 1000 is taken for one, and whoever chose it chooses
+ * another. Nothing here logs or keeps a password: the buffers that held them are wiped.
  *
  * The file is mapped for reading and verified once, at the start. Then any number of threads may ask: a lookup takes no
  * lock. -c LIST shows that: THREADS (4) threads ask for all of LIST at once. A new list is a new file under the same
@@ -114,7 +114,7 @@ static bool check(const petal_filter *breached, const char *path, size_t threads
     }
 
     uint64_t bytes = 0;
-    petal_filter_serialized_size(breached, &bytes);
+    petal_filter_serialized_size(breached, &bytes, NULL);
     printf("breached passwords %zu, each asked for by %zu threads, %zu times missed\n", count, threads, missed);
     printf("mapped             %llu bytes, %.2f bits a password\n", (unsigned long long)bytes,
            count ? 8 * (double)bytes / (double)count : 0.0);

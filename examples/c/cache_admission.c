@@ -119,7 +119,7 @@ int main(int argc, char **argv) {
     petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_ROTATING, .capacity = admission.window,
                        .false_positive_rate = 0.01};
     must(petal_filter_new(&spec, &admission.seen, &error));
-    must(petal_filter_serialized_size(admission.seen, &filter_bytes));
+    must(petal_filter_serialized_size(admission.seen, &filter_bytes, NULL));
 
     printf("%zu requests for %zu objects, %zu slots\n", request_count, object_count, slots);
     size_t all = play(slots, NULL, "admit at the first request ");

@@ -10,7 +10,7 @@
  */
 #define _XOPEN_SOURCE 700
 #include <math.h>
-#include <petal.h>
+#include <petal_more.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static double expected_losses(const petal_filter *filter, uint64_t passed) {
     double lost = 0, rate, step = (double)passed / 1000;
     for (int i = 0; i < 1000; i++) {
         uint64_t distinct = (uint64_t)((i + 0.5) * step + lost);
-        must(petal_filter_expected_false_positive_rate(filter, distinct, &rate));
+        must(petal_filter_expected_false_positive_rate(filter, distinct, &rate, NULL));
         if (rate > 0.5) return INFINITY;
         lost += step * rate / (1 - rate);
     }
@@ -117,7 +117,7 @@ int main(int argc, char **argv) {
     }
 
     uint64_t filter_bytes;
-    must(petal_filter_serialized_size(seen, &filter_bytes));
+    must(petal_filter_serialized_size(seen, &filter_bytes, NULL));
     double expected = expected_losses(seen, passed);
     fprintf(stderr, "lines read      %12llu\n", (unsigned long long)lines);
     fprintf(stderr, "lines passed    %12llu\n", (unsigned long long)passed);

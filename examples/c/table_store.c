@@ -131,7 +131,7 @@ int main(int argc, char **argv) {
         snprintf(path, sizeof path, "table-%zu.sst", t);
         table_write(path, batch, writes);
         tables[t] = table_open(path);
-        must(petal_filter_serialized_size(tables[t].filter, &image_bytes)), filter_bytes += image_bytes;
+        must(petal_filter_serialized_size(tables[t].filter, &image_bytes, NULL)), filter_bytes += image_bytes;
     }
 
     printf("%zu keys looked up, half of them absent; 8 tables, filters of %llu bytes in all\n", count,

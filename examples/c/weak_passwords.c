@@ -94,7 +94,7 @@ static int check(const petal_filter *weak, const char *path) {
         good++;
         refused += is_weak(weak, text, strlen(text));
     }
-    must(petal_filter_serialized_size(weak, &filter_bytes));
+    must(petal_filter_serialized_size(weak, &filter_bytes, NULL));
     printf("weak passwords    %zu, of which %zu got through\n", count, missed);
     printf("good passwords    %zu, of which %zu were refused (%.3f %%)\n", good, refused,
            good ? 100 * (double)refused / (double)good : 0.0);

@@ -20,7 +20,7 @@ struct visitor {
   std::uint32_t number;
 };
 
-// Which key a visitor is, for all filters.
+// The key of a visitor, for all filters.
 inline std::uint64_t petal_key(const visitor &v) noexcept { return std::uint64_t{v.country} << 32 | v.number; }
 
 struct visit {

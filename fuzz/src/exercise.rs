@@ -95,8 +95,8 @@ pub fn change(filter: &Filter) {
     let original = image(filter);
     // What a payload that was never verified holds past its last bit stays there.
     let sound = filter.payload().check_payload().is_ok();
-    // Where a key lies depends on what others left: of a payload that the kind cannot have nothing is promised. Nor is it
-    // of a kind that may lose keys.
+    // Where a key lies depends on what others left: of a payload that the kind cannot have nothing is promised. Nor is
+    // it of a kind that may lose keys.
     let is_scattered = !sound && filter.base().row().moves_entries || can(filter, Capabilities::MAY_LOSE_KEYS);
     let mut copy = filter.copy().expect("small");
     assert!(copy.equals(filter));

@@ -6,6 +6,8 @@ use xxhash_rust::xxh3::xxh3_64;
 /// The length of the header.
 pub const HEADER: usize = 256;
 const PAYLOAD_UNIT: usize = 64;
+/// Compact forms of more bytes of payload have a digest of 64 bits.
+const DIGESTED: usize = 4096;
 
 const PAYLOAD_BYTES: usize = 136;
 const CHECKSUM: usize = 208;
@@ -49,14 +51,26 @@ pub fn with_length(image: &[u8]) -> Option<Vec<u8>> {
 
 /// The bytes as a compact form, of the greatest length that they allow, with the right checksum.
 pub fn as_compact(bytes: &[u8]) -> Option<Vec<u8>> {
-    let longest =
-        |trailer: usize| (bytes.len().checked_sub(trailer)? / PAYLOAD_UNIT * PAYLOAD_UNIT).checked_add(trailer);
+    let longest = |trailer: usize| {
+        let payload = bytes.len().checked_sub(trailer)? / PAYLOAD_UNIT * PAYLOAD_UNIT;
+        // Large forms have a digest of eight bytes more.
+        let more = if payload > DIGESTED && payload + trailer + 8 > bytes.len() { PAYLOAD_UNIT } else { 0 };
+        let payload = payload - more;
+        payload.checked_add(if payload > DIGESTED { trailer + 8 } else { trailer })
+    };
     let length = longest(8).max(longest(16)).filter(|length| *length > PAYLOAD_UNIT)?;
+    let payload = length / PAYLOAD_UNIT * PAYLOAD_UNIT;
+    let is_large = payload > DIGESTED;
     let mut form = bytes[..length].to_vec();
-    let shape = if length % PAYLOAD_UNIT == 16 { get(&form, length - 16) } else { 0 };
+    let shape = if length - payload == if is_large { 24 } else { 16 } { get(&form, payload) } else { 0 };
+    if is_large {
+        let digest = xxh3_64(&form[..length - 16]);
+        put(&mut form, length - 16, digest);
+    }
     let head = get(&form, length - 8) & 0xffff_ffff;
     let residue = (u128::from(length as u64) << 96 | u128::from(shape) << 32 | u128::from(head)) % 4093;
-    let checksum = (residue as u32) << 20 | xxh3_64(&form[..length - 4]) as u32 & 0xf_ffff;
+    let covered = &form[if is_large { payload } else { 0 }..length - 4];
+    let checksum = (residue as u32) << 20 | xxh3_64(covered) as u32 & 0xf_ffff;
     form[length - 4..].copy_from_slice(&checksum.to_le_bytes());
     Some(form)
 }

@@ -162,7 +162,7 @@ fn reopen(map: &Map, model: &Model, key: Option<SecretKey>) {
     for mode in [Mode::Load, Mode::Read, Mode::Write, Mode::Share] {
         // SAFETY: the memory outlives the map, which alone uses it.
         let opened = unsafe { petal::open_buffer_as::<Map>(place, bytes.len(), &OpenOptions { mode, key }) };
-        assert_eq!(opened.is_ok(), crate::specs::opens(map.base().row(), mode), "{mode:?}");
+        assert_eq!(opened.is_ok(), crate::specs::opens(map.base().row(), map.base().geometry(), mode), "{mode:?}");
         if let Ok(again) = opened {
             check(&again, model);
             assert!(image(&again) == bytes && again.offered() == map.offered());

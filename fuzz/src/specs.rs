@@ -1,6 +1,7 @@
 //! Specs, possible and impossible ones, from the fuzzer's bytes.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
+use petal::format::Geometry;
 use petal::registry;
 use petal::{Capabilities, HashFunction, KindId, Mode, Row, SecretKey, Setting, Spec};
 
@@ -10,15 +11,16 @@ pub const SECRET: SecretKey = *b"the fuzzer's key";
 /// The largest image that is made.
 pub const LARGEST: u64 = 16 << 10;
 
-/// Whether images of a kind open in this mode.
-pub fn opens(row: &Row, mode: Mode) -> bool {
+/// Whether images of a kind and this geometry open in this mode.
+pub fn opens(row: &Row, geometry: &Geometry, mode: Mode) -> bool {
+    let capabilities = row.capabilities_of(geometry);
     match mode {
         Mode::Load | Mode::Read => true,
         Mode::Write if row.is_map() => {
-            row.capabilities.contains(Capabilities::PUT) || row.capabilities.contains(Capabilities::REPLACE)
+            capabilities.contains(Capabilities::PUT) || capabilities.contains(Capabilities::REPLACE)
         }
         Mode::Write => !row.moves_entries,
-        Mode::Share => row.capabilities.contains(Capabilities::INSERT_SHARED),
+        Mode::Share => capabilities.contains(Capabilities::INSERT_SHARED),
     }
 }
 

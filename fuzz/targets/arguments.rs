@@ -40,7 +40,7 @@ fn bounded(build: &Build) {
 }
 
 fn possible(plan: &Plan) {
-    assert!(plan.keys != Some(0) && plan.fpr.is_some() != plan.memory.is_some() && plan.memory != Some(0));
+    assert!(plan.keys != Some(0) && !(plan.fpr.is_some() && plan.memory.is_some()) && plan.memory != Some(0));
 }
 
 /// Reads a text as every sort of number.
@@ -52,7 +52,15 @@ fn read(text: &str) {
     let without_unit = numbers::whole(text.strip_suffix('B').unwrap_or(text)).ok();
     assert_eq!(numbers::bytes(text).ok(), without_unit);
     assert_eq!(numbers::positive(text).ok(), whole.ok().filter(|number| *number > 0));
-    assert!(numbers::rate(text).is_err() || text.parse::<f64>().is_ok_and(|rate| rate > 0.0 && rate < 1.0));
+    if let Ok(rate) = numbers::rate(text) {
+        let (number, most) = text.strip_suffix('%').map_or((text, 1.0), |percents| (percents.trim_end(), 100.0));
+        assert!(rate > 0.0 && rate < 1.0 && number.parse::<f64>().is_ok_and(|number| number > 0.0 && number <= most));
+    }
+    for (number, most) in
+        [(numbers::threads(text), 1024), (numbers::shards(text), 65_536), (numbers::few(text), u32::MAX)]
+    {
+        assert!(number.is_err() || number.is_ok_and(|number| (1..=most).contains(&number)));
+    }
     assert!(numbers::bits_per_key(text).is_err() || text.parse::<f64>().is_ok_and(|bits| bits > 0.0));
     if let Ok(seed) = numbers::seed(text) {
         assert_eq!(numbers::seed(&format!("{seed:#x}")), Ok(seed));

@@ -9,7 +9,7 @@ use petal::format::Header;
 use petal::storage::AnyBytes;
 use petal::{
     Answers, Capabilities, CompactOptions, Error, Filter, HashFunction, Image, Keys, Map, Mode, OpenOptions, Overfill,
-    Result, Status,
+    Result, Sketch, Status,
 };
 use petal_fuzz::exercise::{self, image};
 use petal_fuzz::guarded::Guarded;
@@ -101,7 +101,7 @@ fn open_map(bytes: &[u8], memory: &mut Guarded) {
         // SAFETY: the bytes were just put at `place`, nobody else uses them, and the map goes before they do.
         let opened = unsafe { petal::open_buffer_as::<Map>(place, bytes.len(), &OpenOptions { mode, key: None }) };
         let Ok(mut map) = opened else { continue };
-        assert!(opens(map.base().row(), mode));
+        assert!(opens(map.base().row(), map.base().geometry(), mode));
         let _ = map.verify();
         look_up(&map);
         if let Ok(copy) = map.copy() {
@@ -109,6 +109,37 @@ fn open_map(bytes: &[u8], memory: &mut Guarded) {
         }
         let _ = map.vouch();
         let _ = map.sync();
+    }
+}
+
+/// What opens as a sketch opens as nothing else, and listing it ends.
+fn open_sketch(bytes: &[u8], memory: &mut Guarded) {
+    let options = OpenOptions::default();
+    let loaded = petal::load_as::<Sketch>(bytes, &options);
+    if let Ok(sketch) = loaded {
+        assert!(petal::load(bytes, &options).is_err() && petal::load_as::<Map>(bytes, &options).is_err());
+        list(&sketch);
+    }
+    for mode in MODES {
+        let Some(place) = memory.place(bytes) else { return };
+        // SAFETY: the bytes were just put at `place`, nobody else uses them, and the sketch goes before they do.
+        let opened = unsafe { petal::open_buffer_as::<Sketch>(place, bytes.len(), &OpenOptions { mode, key: None }) };
+        let Ok(mut sketch) = opened else { continue };
+        let _ = sketch.verify();
+        list(&sketch);
+        let _ = sketch.insert_u64(1);
+        if let Ok(copy) = sketch.copy() {
+            let _ = sketch.subtract(&copy);
+        }
+        let _ = sketch.vouch();
+        let _ = sketch.sync();
+    }
+}
+
+fn list(sketch: &Sketch) {
+    sketch.measure();
+    if let Ok(listing) = sketch.list() {
+        assert!(listing.listed.len() as u64 <= sketch.base().geometry().bits / 192 && listing.listed.is_sorted());
     }
 }
 
@@ -130,6 +161,7 @@ fn look_up(map: &Map) {
 fn open_all(bytes: &[u8], places: &mut Places) {
     let Places { memory, file } = places;
     open_map(bytes, memory);
+    open_sketch(bytes, memory);
     let loaded = petal::load(bytes, &OpenOptions::default());
     let loaded_status = loaded.as_ref().err().map(Error::status);
     if let Ok(filter) = loaded {
@@ -167,8 +199,9 @@ fn open_all(bytes: &[u8], places: &mut Places) {
 /// Opening in place does not read the payload; all else that is wrong it finds as loading does. Of several things that
 /// are wrong at once, either may be named. A mode that the kind has not is refused.
 fn agree(header: Option<&Header>, mode: Mode, loaded: Option<Status>, opened: Option<Status>) {
-    let row = header.and_then(|header| petal::registry::find(header.kind));
-    if opened == Some(Status::Unsupported) && row.is_some_and(|row| !opens(row, mode)) {
+    let can_open =
+        |header: &Header| petal::registry::find(header.kind).is_none_or(|row| opens(row, &header.geometry, mode));
+    if opened == Some(Status::Unsupported) && !header.is_none_or(can_open) {
         return;
     }
     let payload_only = mode != Mode::Load && loaded == Some(Status::Corrupt) && opened.is_none();
@@ -194,8 +227,11 @@ fn used(opened: Result<Filter>, mode: Mode) {
         Mode::Load => {}
         Mode::Read => {
             let before = image(&filter);
-            for refused in [filter.insert_hash(7).err(), filter.clear().err(), filter.fold(2).err()] {
-                assert_eq!(refused.map(|error| error.status()), Some(Status::Unsupported));
+            let refused = [filter.insert_hash(7).err(), filter.clear().err(), filter.fold(2).err()];
+            for (refused, of) in
+                refused.into_iter().zip([Capabilities::INSERT, Capabilities::CLEAR, Capabilities::FOLD])
+            {
+                assert_eq!(refused.map(|error| error.status()), Some(refusal(&filter, of)));
             }
             assert!(image(&filter) == before, "what is open for reading changed");
         }
@@ -214,14 +250,14 @@ fn used(opened: Result<Filter>, mode: Mode) {
             if found {
                 let _ = filter.insert_hash(7);
             }
-            assert_eq!(filter.fold(2).unwrap_err().status(), Status::Unsupported);
+            assert_eq!(filter.fold(2).unwrap_err().status(), refusal(&filter, Capabilities::FOLD));
         }
         Mode::Share => {
             match filter.insert_hash_shared(7) {
                 Ok(_) => assert!(filter.contains_hash(7)),
                 Err(error) => assert!(is_refusal(&filter, &error, Capabilities::INSERT_SHARED), "{error}"),
             }
-            assert_eq!(filter.insert_hash(8).unwrap_err().status(), Status::Unsupported);
+            assert_eq!(filter.insert_hash(8).unwrap_err().status(), refusal(&filter, Capabilities::INSERT));
         }
     }
 }
@@ -229,10 +265,20 @@ fn used(opened: Result<Filter>, mode: Mode) {
 /// Whether an image in place may refuse a change so: the kind cannot, the image is full, or it is damaged.
 fn is_refusal(filter: &Filter, error: &Error, capability: Capabilities) -> bool {
     match error.status() {
-        Status::Unsupported => !filter.capabilities().contains(capability),
+        status @ (Status::Unsupported | Status::UnsupportedByHandle) => {
+            !filter.capabilities().contains(capability) && status == refusal(filter, capability)
+        }
         // An integer may be past the universe.
         Status::OutOfRange => filter.base().row().universe.is_some(),
         status => matches!(status, Status::Corrupt | Status::Full),
+    }
+}
+
+/// What a filter says that cannot do something: its kind cannot, or only this handle may not.
+fn refusal(filter: &Filter, capability: Capabilities) -> Status {
+    match filter.base().capabilities_in_memory().contains(capability) {
+        true => Status::UnsupportedByHandle,
+        false => Status::Unsupported,
     }
 }
 

@@ -84,7 +84,7 @@ impl Slot {
         outcome.ok()
     }
 
-    /// Whether it may lose keys.
+    /// Whether the filter may lose keys.
     fn loses(&self) -> bool {
         let row = self.filter.base().row();
         row.capabilities.contains(Capabilities::MAY_LOSE_KEYS) || row.overfill == Overfill::Forgets
@@ -166,7 +166,7 @@ impl Slot {
         let is_multiset = filter.base().capabilities_in_memory().contains(Capabilities::REMOVE);
         // Merging doubles how often keys are there.
         let is_long = is_multiset && hashes.values().fold(0, |sum: u64, times| sum.saturating_add(*times)) > 1 << 16;
-        let is_told = !is_long && !(is_multiset && filter.measure().saturated > 0);
+        let is_told = !(is_long || is_multiset && filter.measure().saturated > 0);
         if self.exact && row.is_canonical && row.is_made_empty() && is_told {
             let mut spec = filter.base().spec();
             spec.key = (spec.hash == HashFunction::SipHash13).then_some(SECRET);
@@ -194,7 +194,7 @@ impl Slot {
         // SAFETY: the memory stays with the filter, which alone uses it.
         let opened = unsafe { petal::open_buffer(place, bytes.len(), &options) };
         let row = self.filter.base().row();
-        let is_refused = !opens(row, mode);
+        let is_refused = !opens(row, self.filter.base().geometry(), mode);
         let filter = match opened {
             Ok(filter) => filter,
             Err(error) => {
@@ -401,7 +401,7 @@ impl<'a> Arbitrary<'a> for Key {
 }
 
 impl Key {
-    /// What one of three functions says of it.
+    /// What one of three functions says of the key.
     fn ask<T>(&self, bytes: impl FnOnce(&[u8]) -> T, number: impl FnOnce(u64) -> T, hash: impl FnOnce(u64) -> T) -> T {
         match self.form {
             0 => bytes(&self.number.to_be_bytes()[..self.length]),
@@ -410,7 +410,7 @@ impl Key {
         }
     }
 
-    /// Its hash, if it can be hashed.
+    /// The key's hash, if the key can be hashed.
     fn hash(&self, filter: &Filter) -> Option<u64> {
         let hasher = filter.base().hasher();
         self.ask(|key| hasher.hash_bytes(key).ok(), |key| hasher.hash_u64(key).ok(), Some)

@@ -1,19 +1,22 @@
-//! The compact form of a filter: its payload and a trailer of 8 or 16 bytes, for filters that live inside the files of
+//! The compact form of a filter: its payload and a trailer of 8 to 24 bytes, for filters that live inside the files of
 //! other systems. Hash function, seed and key, count, capacity and state are not in it.
 //!
 //! A reader must trust the trailer before it looks at the payload, and cannot read a large payload for that. So the
 //! checksum has two parts: a residue of what the trailer says, with the length, which costs three divisions by a
-//! constant and finds every one or two flipped bits; and a digest of all bytes.
+//! constant and finds every one or two flipped bits; and a digest. That of a small form is of all its bytes. A large
+//! form has eight bytes more for a digest of payload and shape, and the one in the checksum is of the trailer.
 
 use super::{Geometry, PAYLOAD_UNIT, image_bytes};
-use crate::error::{Result, error};
+use crate::error::{Error, Result, error};
 use crate::hash::Checksum;
 use crate::spec::KindId;
 
-/// The length of a trailer without a shape.
+/// The length of a small form's trailer without a shape.
 const SHORT: usize = 8;
 /// The length of one with a shape.
 const LONG: usize = 16;
+/// How much longer the trailer of a large form is: its digest.
+const DIGEST: usize = 8;
 /// The length of the checksum, with which a trailer ends.
 const CHECKSUM: usize = 4;
 
@@ -23,8 +26,18 @@ const MODULUS: u64 = 4093;
 /// The bits of the digest in the checksum; the residue has those above.
 const DIGEST_BITS: u32 = 20;
 
-/// Up to so many bytes of payload the digest is checked whenever the form is opened.
+/// Up to so many bytes of payload a form is small, and all of it is checked whenever it is opened.
 pub const DIGESTED: usize = 4096;
+
+/// Where a form of so many bytes has its trailer: payloads are whole units, and trailers are shorter.
+const fn payload_of(length: usize) -> usize {
+    length - length % PAYLOAD_UNIT as usize
+}
+
+/// The bytes for the digest of a large form, of a payload of so many bytes.
+const fn digest_bytes(payload_bytes: usize) -> usize {
+    if payload_bytes > DIGESTED { DIGEST } else { 0 }
+}
 
 /// What a trailer says, with the length of the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +57,7 @@ pub struct Trailer {
 impl Trailer {
     /// The length of the whole: payload and trailer.
     pub fn length(&self) -> usize {
-        self.payload_bytes + if self.shape == 0 { SHORT } else { LONG }
+        self.payload_bytes + digest_bytes(self.payload_bytes) + if self.shape == 0 { SHORT } else { LONG }
     }
 
     /// What a trailer says of the geometry, without its shape.
@@ -67,14 +80,17 @@ impl Trailer {
 
     /// Writes the trailer after a payload in `whole`, which is [`Trailer::length`] bytes long.
     pub fn write(&self, whole: &mut [u8]) {
-        let (payload, trailer) = whole.split_at_mut(self.payload_bytes);
-        let fields = trailer.len() - CHECKSUM;
-        if trailer.len() == LONG {
-            trailer[..8].copy_from_slice(&self.shape.to_le_bytes());
+        let (covered, mut at) = (whole.len() - CHECKSUM, self.payload_bytes);
+        if self.shape != 0 {
+            whole[at..at + 8].copy_from_slice(&self.shape.to_le_bytes());
+            at += 8;
         }
-        trailer[fields - 4..fields].copy_from_slice(&self.head().to_le_bytes());
-        let covered = payload.len() + fields;
-        let checksum = (self.residue() as u32) << DIGEST_BITS | digest(&whole[..covered]);
+        if digest_bytes(self.payload_bytes) > 0 {
+            let digest = Checksum::of(&whole[..at]);
+            whole[at..at + DIGEST].copy_from_slice(&digest.to_le_bytes());
+        }
+        whole[covered - 4..covered].copy_from_slice(&self.head().to_le_bytes());
+        let checksum = (self.residue() as u32) << DIGEST_BITS | short_digest(whole);
         whole[covered..].copy_from_slice(&checksum.to_le_bytes());
     }
 
@@ -92,11 +108,18 @@ impl Trailer {
                     PAYLOAD_UNIT as usize + SHORT
                 )
             }
-            length if ![SHORT, LONG].contains(&(length % PAYLOAD_UNIT as usize)) => error!(
-                Foreign,
-                "{length} bytes are no compact form, which has a multiple of {PAYLOAD_UNIT}, and {SHORT} or {LONG}"
-            ),
-            _ => error!(Corrupt, "the trailer of the compact form does not match its checksum"),
+            length => {
+                let more = digest_bytes(payload_of(length));
+                let lengths = [SHORT + more, LONG + more];
+                if lengths.contains(&(length % PAYLOAD_UNIT as usize)) {
+                    return error!(Corrupt, "the trailer of the compact form does not match its checksum");
+                }
+                let [short, long] = lengths;
+                error!(
+                    Foreign,
+                    "{length} bytes are no compact form, which has a multiple of {PAYLOAD_UNIT}, and {short} or {long}"
+                )
+            }
         })
     }
 
@@ -104,10 +127,11 @@ impl Trailer {
     #[inline(always)]
     pub fn at_once(whole: &[u8]) -> Option<Trailer> {
         let length = whole.len();
-        let (payload_bytes, shape) = match length % PAYLOAD_UNIT as usize {
-            _ if length < PAYLOAD_UNIT as usize + SHORT => return None,
-            SHORT => (length - SHORT, 0),
-            LONG => (length - LONG, word(whole, length - LONG)),
+        let payload_bytes = payload_of(length);
+        let shape = match length - payload_bytes - digest_bytes(payload_bytes).min(length - payload_bytes) {
+            _ if payload_bytes == 0 => return None,
+            SHORT => 0,
+            LONG => word(whole, payload_bytes),
             _ => return None,
         };
         let last = word(whole, length - SHORT);
@@ -141,22 +165,41 @@ impl Trailer {
     }
 }
 
-/// Compares all bytes of a compact form with the digest in its trailer.
+/// Compares all bytes of a compact form with the digests in its trailer.
 ///
 /// # Errors
 /// [`Status::Corrupt`](crate::Status::Corrupt).
 pub fn check_digest(whole: &[u8]) -> Result<()> {
-    let covered = whole.len().saturating_sub(CHECKSUM);
-    let found = (word(whole, covered.saturating_sub(CHECKSUM)) >> 32) as u32;
-    if found & ((1 << DIGEST_BITS) - 1) == digest(&whole[..covered]) {
+    check_short(whole)?;
+    let payload_bytes = payload_of(whole.len());
+    // Before the head and the checksum.
+    let at = whole.len().saturating_sub(SHORT + DIGEST);
+    if digest_bytes(payload_bytes) == 0 || word(whole, at) == Checksum::of(&whole[..at]) {
         return Ok(());
     }
-    Err(error!(Corrupt, "the {} bytes of the compact form do not match their checksum", whole.len()))
+    Err(mismatch(whole))
 }
 
-/// The low bits of XXH3.
-fn digest(bytes: &[u8]) -> u32 {
-    Checksum::of(bytes) as u32 & ((1 << DIGEST_BITS) - 1)
+/// What [`check_digest`] does of a small form, and of the trailer of a large one: in constant time.
+///
+/// # Errors
+/// [`Status::Corrupt`](crate::Status::Corrupt).
+pub fn check_short(whole: &[u8]) -> Result<()> {
+    let found = (word(whole, whole.len().saturating_sub(SHORT)) >> 32) as u32;
+    if found & ((1 << DIGEST_BITS) - 1) == short_digest(whole) { Ok(()) } else { Err(mismatch(whole)) }
+}
+
+#[cold]
+fn mismatch(whole: &[u8]) -> Error {
+    error!(Corrupt, "the {} bytes of the compact form do not match their checksum", whole.len())
+}
+
+/// The digest in the checksum: the low bits of the XXH3 of what comes before it, but for the payload of a large form.
+fn short_digest(whole: &[u8]) -> u32 {
+    let payload_bytes = payload_of(whole.len());
+    let from = if digest_bytes(payload_bytes) > 0 { payload_bytes } else { 0 };
+    let covered = &whole[from..whole.len().saturating_sub(CHECKSUM).max(from)];
+    Checksum::of(covered) as u32 & ((1 << DIGEST_BITS) - 1)
 }
 
 /// The eight bytes from a place on; zeros for those that are not there.
@@ -237,9 +280,11 @@ mod tests {
 
     #[test]
     fn trailers_are_as_short_as_they_can_be() {
-        for (trailer, length) in [(TRAILER, 8), (Trailer { shape: 1 << 63, ..TRAILER }, 16)] {
+        let large = Trailer { payload_bytes: 4160, ..TRAILER };
+        let shapes = |trailer| [trailer, Trailer { shape: 1 << 63, ..trailer }];
+        for (trailer, length) in shapes(TRAILER).into_iter().chain(shapes(large)).zip([8, 16, 16, 24]) {
             let bytes = form(trailer);
-            assert_eq!(bytes.len(), 128 + length);
+            assert_eq!(bytes.len(), trailer.payload_bytes + length);
             assert_eq!(Trailer::read(&bytes).unwrap(), trailer);
             check_digest(&bytes).unwrap();
         }

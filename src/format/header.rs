@@ -1,8 +1,8 @@
 //! The header, as a struct and as bytes.
 //!
 //! Its first part never changes once the image exists and has a checksum of its own. The second part (state, count,
-//! sharing) changes when the image is written in place; its seal is only looked at in a clean image, so that
-//! a process which dies at any moment leaves an image that still opens, and says that it is dirty.
+//! sharing) changes when the image is written in place. Its seal is only checked in a clean image. So a process that
+//! dies at any moment leaves an image that still opens, and says that it is dirty.
 
 use super::{FORMAT_VERSION, PAYLOAD_UNIT, regions};
 use crate::error::{Result, Status, error};
@@ -15,6 +15,8 @@ pub const LENGTH: usize = 256;
 /// The first byte is no text, and line-ending conversions destroy the last two.
 const MAGIC: [u8; 8] = *b"\x89PETAL\r\n";
 
+/// Where the optional features are.
+const OPTIONAL_OFFSET: usize = 32;
 /// Where the checksum of the first part is.
 pub const CHECKSUM_OFFSET: usize = 208;
 /// Where the state word is: 0, or `DIRTY`.
@@ -121,7 +123,23 @@ impl Header {
         hash::digest_128(&bytes)
     }
 
-    /// The header's bytes.
+    /// Refuses to write an image in place that has optional features which this version does not know: a change of its
+    /// payload may break what they promise, and the part of the header that says so never changes.
+    ///
+    /// # Errors
+    /// [`Status::NewerVersion`].
+    pub fn check_to_be_written(bytes: &[u8; LENGTH]) -> Result<()> {
+        match get(bytes, OPTIONAL_OFFSET) & !OPTIONAL_FEATURES {
+            0 => Ok(()),
+            optional => Err(error!(
+                NewerVersion,
+                "the image has features {optional:#x}, which this version cannot keep up: open it for reading (mode \
+                 read), or load a copy (mode load), which does without them"
+            )),
+        }
+    }
+
+    /// The header's bytes. Of optional features that an image had they have nothing.
     pub fn encode(&self) -> [u8; LENGTH] {
         let mut bytes = [0; LENGTH];
         let mut writer = Writer(&mut bytes);

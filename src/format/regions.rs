@@ -1,7 +1,8 @@
 //! The payload in regions, and the table of their checksums that follows it.
 //!
-//! A writer in place makes a region's entry 0 before it first changes the region, so sealing the image costs what was
-//! changed and not what there is, and a region that nobody changed is held to its checksum for as long as it lives.
+//! A writer in place makes a region's entry 0 before it first changes the region. So the cost of sealing depends on
+//! what was changed, not on the size of the image. A region that nobody changed keeps its checksum for as long as the
+//! image lives.
 
 use crate::error::{Error, Result, error};
 use crate::hash::Checksum;

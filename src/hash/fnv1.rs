@@ -11,7 +11,7 @@ pub(crate) fn fnv1_64(key: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    /// Of the authors' test program, `test_fnv.c`.
+    /// The hashes come from the authors' test program, `test_fnv.c`.
     #[test]
     fn it_is_the_published_function() {
         assert_eq!(fnv1_64(b""), 0xcbf2_9ce4_8422_2325);

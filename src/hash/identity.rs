@@ -1,5 +1,5 @@
-//! From keys to the 128-bit identities by which maps know them: keys with different identities are different keys, and
-//! of n keys some two have one identity with a probability of n^2 / 2^129, which for 2^40 keys is 2^-49.
+//! From keys to the 128-bit identities by which maps know keys. Keys with different identities are different keys.
+//! Among n keys some two have the same identity with a probability of n^2 / 2^129, which for 2^40 keys is 2^-49.
 
 use super::{HashFunction, Hasher, xxh3};
 use crate::bits::{GOLDEN, mix};
@@ -8,9 +8,9 @@ use siphasher::sip128::SipHasher13;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 use xxhash_rust::xxh64::xxh64;
 
-/// The identity of a key that is known by a 64-bit hash from elsewhere: the hash in the low half, and in the high half,
-/// which records are sorted and divided by, a bijective mix of it, because such a hash may be weak in its high bits.
-/// Two keys with one hash are one key.
+/// The identity of a key that is known by a 64-bit hash from elsewhere. The low half is the hash. The high half, by
+/// which records are sorted and divided, is a bijective mix of the hash, because such a hash may be weak in its high
+/// bits. Two keys with one hash are one key.
 #[inline]
 pub fn widen(hash: u64) -> u128 {
     u128::from(mix(hash)) << 64 | u128::from(hash)
@@ -21,8 +21,8 @@ impl Hasher {
     ///
     /// - XXH3: its 128-bit hash, seeded.
     /// - XXH64: two of its hashes, the low half with the seed and the high half with the seed XOR 2^64 over the golden
-    ///   ratio. The seed enters before the first byte of a key and goes through every round with it, so that for keys
-    ///   which nobody chose to collide the two are as good as independent; keys of eight bytes have different hashes
+    ///   ratio. The seed enters before the first byte of a key and goes through every round with the key. So for keys
+    ///   which nobody chose to collide the two are as good as independent. Keys of eight bytes have different hashes
     ///   under any one seed.
     /// - SipHash-1-3: its 128-bit form, under the secret key.
     ///

@@ -50,7 +50,7 @@ mod tests {
 
     const SEED: u32 = 0xbc9f_1d34;
 
-    /// Of LevelDB's own test, `util/hash_test.cc`: that bytes have no signs.
+    /// The hashes come from LevelDB's own test, `util/hash_test.cc`, which shows that bytes have no signs.
     #[test]
     fn it_is_leveldbs_function() {
         let hashes: [(&[u8], u32); 5] = [

@@ -49,8 +49,8 @@ pub enum HashFunction {
     Format = 5,
     /// XXPH3, the preview of XXH3 that RocksDB's filters use: without a seed, for filters only.
     Xxph3 = 6,
-    /// None: keys are the integers below a bound, `u64` or their eight little-endian bytes, and each is its own hash. Only
-    /// kinds with a universe have it ([`Row::universe`](crate::Row::universe)), and these have no other.
+    /// None: keys are the integers below a bound, `u64` or their eight little-endian bytes, and each is its own hash.
+    /// Only kinds with a universe have it ([`Row::universe`](crate::Row::universe)), and these have no other.
     Identity = 7,
     /// SipHash-2-4 under a key of 128 bits, that BIP 158 makes public: for filters only.
     SipHash24 = 8,
@@ -61,7 +61,7 @@ impl HashFunction {
     pub const ALL: [HashFunction; 4] =
         [HashFunction::Xxh3, HashFunction::Xxh64, HashFunction::SipHash13, HashFunction::External];
 
-    /// Those that serve other systems' bytes, and the one of kinds with a universe.
+    /// The functions that serve other systems' bytes, and the one of kinds with a universe.
     pub const OF_KINDS: [HashFunction; 4] =
         [HashFunction::Format, HashFunction::Xxph3, HashFunction::Identity, HashFunction::SipHash24];
 
@@ -81,12 +81,12 @@ impl HashFunction {
         HashFunction::ALL.into_iter().find(|function| function.name() == name)
     }
 
-    /// Whether it takes a key instead of a seed.
+    /// Whether the function takes a key instead of a seed.
     pub const fn is_keyed(self) -> bool {
         matches!(self, HashFunction::SipHash13 | HashFunction::SipHash24)
     }
 
-    /// Its name: `xxh3`, `xxh64`, `siphash13`, `external`, `format`, `xxph3`, `identity` or `siphash24`.
+    /// The function's name: `xxh3`, `xxh64`, `siphash13`, `external`, `format`, `xxph3`, `identity` or `siphash24`.
     pub const fn name(self) -> &'static str {
         match self {
             HashFunction::Xxh3 => "xxh3",
@@ -168,8 +168,8 @@ impl Hasher {
 
     /// A hasher of SipHash-1-3 or SipHash-2-4.
     fn keyed(function: HashFunction, key: &SecretKey) -> Hasher {
-        // The other one of the two under the same key is a function of its own, so the identifier is not the hash of any
-        // key.
+        // The other one of the two under the same key is a function of its own, so the identifier is not the hash of
+        // any key.
         const LABEL: &[u8] = b"petal key identifier";
         let identifier = match function {
             HashFunction::SipHash24 => SipHasher13::new_with_key(key).hash(LABEL),
@@ -188,8 +188,8 @@ impl Hasher {
         self.identifier
     }
 
-    /// The secret key of a keyed function, for whoever keeps it with the filter; `None` if there is none, or nobody gave
-    /// it.
+    /// The secret key of a keyed function, for whoever keeps it with the filter; `None` if there is none, or nobody
+    /// gave it.
     pub fn secret_key(&self) -> Option<&SecretKey> {
         self.sip.as_ref().map(|(_, key)| key)
     }

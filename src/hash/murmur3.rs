@@ -123,9 +123,9 @@ pub(crate) fn murmur3_x64_128_with_byte(key: &[u8], seed: u64, extra: u8) -> ([u
     (finish(absorb(hash, block), key.len()), finish(after, key.len() + 1))
 }
 
-/// Cassandra's murmur3_x64_128 with seed 0, whose partitions keys are known by: the bytes after the last whole block
-/// are extended with their signs before they are XORed together, so that it differs from the standard wherever one of
-/// them is 0x80 or more.
+/// Cassandra's murmur3_x64_128 with seed 0, from which Cassandra knows the partition of a key. The function extends the
+/// bytes after the last whole block with their signs before it XORs them together. So the function differs from the
+/// standard if one of these bytes is 0x80 or more.
 #[inline]
 pub(crate) fn cassandra_murmur3_x64_128(key: &[u8]) -> [u64; 2] {
     let (hash, tail) = body(key, 0);
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(verification(|key, _| bytes(cassandra_murmur3_x64_128(key))), 0x51f7_4996);
     }
 
-    /// Of the same Java functions.
+    /// The hashes come from the same Java functions.
     #[test]
     fn single_keys_have_their_hashes() {
         assert_eq!(spark_murmur3_32(b"a", 0).to_le_bytes(), [0x01, 0x88, 0x03, 0x2b]);
@@ -209,7 +209,7 @@ mod tests {
         }
     }
 
-    /// Of orc-core 2.1.0, `org.apache.orc.util.BloomFilter.getLongHash`.
+    /// The hashes come from orc-core 2.1.0, `org.apache.orc.util.BloomFilter.getLongHash`.
     #[test]
     fn numbers_are_mixed_as_orc_does() {
         let hashes = [

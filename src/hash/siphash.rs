@@ -3,9 +3,9 @@
 use core::hash::Hasher as _;
 use siphasher::sip::SipHasher13;
 
-/// SipHash-1-3 under this key of the length of a slice, as eight little-endian bytes, and then of the slice: what
-/// hashing a `[u8]` comes to in Rust on 64-bit machines, and so in the crate `bloomfilter` that valkey-bloom is made
-/// with. O(length of the slice).
+/// SipHash-1-3 under this key, of a slice's length as eight little-endian bytes and then of the slice. Rust hashes a
+/// `[u8]` so on 64-bit machines, and so does the crate `bloomfilter`, from which valkey-bloom is made. O(length of the
+/// slice).
 #[inline]
 pub(crate) fn rust_siphash13(key: &[u8], secret: &[u8; 16]) -> u64 {
     let mut hasher = SipHasher13::new_with_key(secret);

@@ -1,5 +1,6 @@
 //! XXPH3: the preview of XXH3 (xxHash 0.7.2, Yann Collet, 2019) that RocksDB has kept for its filters since format
-//! version 5, under a name of its own because its hashes differ from those of the final XXH3 for keys of every length.
+//! version 5. The preview has a name of its own because its hashes differ from those of the final XXH3 for keys of
+//! every length.
 //!
 //! Long keys go through eight sums, 64 bytes at a time; shorter ones through products of two words of the key, each
 //! XORed with a word of the secret. Unlike the final function, the preview leaves out the last 64 bytes of a long key
@@ -189,7 +190,7 @@ mod tests {
         (0..length).map(|i| (7 * i + 3) as u8).collect()
     }
 
-    /// Of keys of these lengths, by RocksDB's `util/xxph3.h` at commit 1dfa729793.
+    /// The hashes of keys of these lengths, by RocksDB's `util/xxph3.h` at commit 1dfa729793.
     const HASHES: [(usize, u64); 38] = [
         (0, 0x5342_c301_0fe1_dd04),
         (1, 0x81b7_8b21_c2ce_4f18),

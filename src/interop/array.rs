@@ -1,13 +1,13 @@
 //! Filters of the kind `foreign_bloom`, out of what a format's bytes say and back.
 
+use crate::contract::Base;
 use crate::error::{Result, Status, error};
-use crate::filter::Filter;
-use crate::filters::foreign_bloom;
 use crate::format::Geometry;
+use crate::handle::filter::Filter;
+use crate::handle::image::{Image, Sink};
 use crate::hash::HashFunction;
-use crate::image::{Image, Sink};
-use crate::kind::Base;
-use crate::layouts::foreign::{self, KEY_WORDS};
+use crate::kinds::foreign_bloom;
+use crate::kinds::foreign_bloom::placements::KEY_WORDS;
 use crate::spec::{Setting, Spec};
 use crate::storage::{Words, try_vec};
 use core::f64::consts::LN_2;
@@ -37,13 +37,13 @@ pub struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// The filter with these parts. `words` gives the words of its bits, bit p being bit p mod 64 of word p / 64: as many
-    /// as there are, which the caller made sure of, so that nobody allocates what is not there.
+    /// The filter with these parts. `words` gives the words of the filter's bits; bit p is bit p mod 64 of word p / 64.
+    /// The caller made sure that all words are there, so that nobody allocates memory for words that are not.
     ///
     /// # Errors
     /// [`Status::Corrupt`] where no filter has these parts, or bits after the last are set; [`Status::OutOfMemory`].
     pub fn filter(&self, words: impl Iterator<Item = u64>) -> Result<Filter> {
-        let number = foreign::number(self.placement).ok_or(Status::Internal)?;
+        let number = foreign_bloom::placements::number(self.placement).ok_or(Status::Internal)?;
         let mut settings = [0; 8];
         settings[0] = number;
         settings[KEY_WORDS].copy_from_slice(&self.key);
@@ -95,7 +95,7 @@ pub fn parts_of(filter: &Filter, placements: &[&str], format: &str) -> Result<Pa
         ));
     }
     let Geometry { bits, hashes, words, .. } = *base.geometry();
-    let placement = foreign::NAMES[words[0] as usize];
+    let placement = foreign_bloom::placements::NAMES[words[0] as usize];
     if !placements.contains(&placement) {
         return Err(error!(Unsupported, "placement = {placement} has no form in {format}"));
     }
@@ -123,8 +123,8 @@ pub fn big_endian(bytes: &[u8]) -> impl Iterator<Item = u64> {
     bytes.as_chunks().0.iter().map(|word| u64::from_be_bytes(*word))
 }
 
-/// Gives the bits of a filter of the kind `foreign_bloom` to a sink as so many little-endian bytes, at most those of its
-/// words.
+/// Gives the bits of a filter of the kind `foreign_bloom` to a sink as so many little-endian bytes, at most those of
+/// its words.
 pub fn write_little_endian(base: &Base, bytes: u64, sink: &mut Sink) -> Result<()> {
     let mut left = bytes;
     words_of(base).try_for_each(|word| {
@@ -178,7 +178,7 @@ pub fn attachment_of(base: &Base) -> Result<Vec<u8>> {
 
 /// A spec of the kind `foreign_bloom` with exactly this array.
 pub fn spec_of(placement: &'static str, capacity: u64, bits: u64, hashes: u32, seed: u64) -> Result<Spec> {
-    let number = foreign::number(placement).ok_or(Status::Internal)?;
+    let number = foreign_bloom::placements::number(placement).ok_or(Status::Internal)?;
     let mut spec = Spec {
         kind: Some(foreign_bloom::ROW.kind),
         capacity,

@@ -1,14 +1,14 @@
-//! Binary fuse filters, as the C header and the Go package of their authors and the crate `xorf` write them: a header of
-//! little-endian numbers ([`LAYOUTS`]), and the fingerprints. Of `xorf` it is the descriptor, with the fingerprints
+//! Binary fuse filters, as the C header and the Go package of their authors and the crate `xorf` write them: a header
+//! of little-endian numbers ([`LAYOUTS`]), and the fingerprints. Of `xorf` it is the descriptor, with the fingerprints
 //! after it. Keys are numbers of 64 bits, and are given as hashes here.
 //!
-//! The numbers of a header are checked against each other, so that no bytes fit two of these. A fingerprint has 8, 16 or
-//! 32 bits: the length says which. What C writes with 16 bits ends with four bytes that mean nothing.
+//! The numbers of a header are checked against each other, so that no bytes fit two of these. A fingerprint has 8, 16
+//! or 32 bits: the length says which. What C writes with 16 bits ends with four bytes that mean nothing.
 
 use super::table::static_filter;
 use super::{Format, ImportOptions};
 use crate::error::{Result, error};
-use crate::filter::Filter;
+use crate::handle::filter::Filter;
 use crate::hash::HashFunction;
 
 pub const FORMAT: Format = Format {
@@ -21,17 +21,17 @@ pub const FORMAT: Format = Format {
     spec: None,
 };
 
-/// Where a header has its numbers. The seed, a `u64`, is first everywhere; the others are `u32`, and some headers do not
-/// have all of them.
+/// Where a header has its numbers. The seed, a `u64`, is first everywhere; the others are `u32`, and some headers do
+/// not have all of them.
 struct Layout {
     keys: Option<usize>,
     /// The cells of a segment.
     segment: usize,
-    /// That less 1.
+    /// The cells of a segment less 1.
     mask: Option<usize>,
     /// How many segments the first cell of a key can lie in.
     segments: Option<usize>,
-    /// The cells of these.
+    /// The cells of these segments.
     starts: usize,
     /// All cells.
     cells: Option<usize>,
@@ -40,7 +40,7 @@ struct Layout {
     is_long: bool,
 }
 
-/// That of C since its version 2.0.
+/// The layout of the C library since version 2.0.
 const C: Layout = Layout {
     keys: Some(8),
     segment: 12,
@@ -52,10 +52,10 @@ const C: Layout = Layout {
     is_long: true,
 };
 
-/// That of Go.
+/// The layout that the Go package writes.
 const GO: Layout = Layout { keys: None, segment: 8, mask: Some(12), is_long: false, ..C };
 
-/// Those of C before version 2.0 and of `xorf` beside them.
+/// All layouts: those above, that of C before version 2.0, and that of `xorf`.
 const LAYOUTS: [Layout; 4] = [
     GO,
     C,
@@ -72,8 +72,8 @@ fn import(bytes: &[u8], options: &ImportOptions) -> Result<Filter> {
 }
 
 impl Layout {
-    /// The words of the geometry, the number of keys, or 0 if it is not said, and the fingerprints. `None` where numbers
-    /// do not fit each other or the length.
+    /// The words of the geometry, the number of keys, or 0 if it is not said, and the fingerprints. `None` where
+    /// numbers do not fit each other or the length.
     fn read<'a>(&self, bytes: &'a [u8]) -> Option<([u64; 5], u64, &'a [u8])> {
         let (header, rest) = bytes.split_at_checked(self.length)?;
         let number = |at: usize| header.get(at..)?.first_chunk().map(|bytes| u64::from(u32::from_le_bytes(*bytes)));

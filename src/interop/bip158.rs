@@ -1,14 +1,14 @@
-//! Compact filters of Bitcoin's blocks (BIP 158): the number of keys as a CompactSize, and the Golomb-coded set. What the
-//! bytes do not say is the SipHash-2-4 key, the first 16 bytes of the block's hash in the order of the wire; without it
-//! lookups take hashes. P and M are those of the basic filter unless the options say others.
+//! Compact filters of Bitcoin's blocks (BIP 158): the number of keys as a CompactSize, and the Golomb-coded set. What
+//! the bytes do not say is the SipHash-2-4 key, the first 16 bytes of the block's hash in the order of the wire;
+//! without it lookups take hashes. P and M are those of the basic filter unless the options say others.
 
 use super::table::filter_of;
 use super::{Cursor, Format, ImportOptions, Wanted};
 use crate::error::{Result, error};
-use crate::filter::Filter;
-use crate::filters::golomb_stream::{MULTIPLIER, RICE_BITS, ROW, of};
+use crate::handle::filter::Filter;
+use crate::handle::image::{Image, Sink};
 use crate::hash::HashFunction;
-use crate::image::{Image, Sink};
+use crate::kinds::golomb_stream::{MULTIPLIER, RICE_BITS, ROW, of};
 use crate::spec::{Number, Setting, Spec};
 use core::sync::atomic::Ordering;
 
@@ -55,7 +55,7 @@ fn import(bytes: &[u8], options: &ImportOptions) -> Result<Filter> {
     spec.parameters[0] = Setting { id: RICE_BITS.id(), value: rice_bits as f64 };
     spec.parameters[1] = Setting { id: MULTIPLIER.id(), value: multiplier as f64 };
     let mut filter = filter_of(&ROW, &spec, geometry, keys, stream)?;
-    let rate = crate::sizing::golomb::false_positive_rate(keys * multiplier, keys);
+    let rate = crate::kinds::golomb::sizing::false_positive_rate(keys * multiplier, keys);
     filter.base_mut().promise(rate);
     Ok(filter)
 }

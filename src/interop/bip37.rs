@@ -4,9 +4,9 @@
 use super::array::{Parts, attachment_of, little_endian, parts_of, spec_of, write_little_endian};
 use super::{Cursor, Format, ImportOptions, Wanted};
 use crate::error::{Result, error};
-use crate::filter::Filter;
-use crate::image::{Image, Sink};
-use crate::layouts::foreign::{MOST_BIP37_BYTES, MOST_BIP37_HASHES};
+use crate::handle::filter::Filter;
+use crate::handle::image::{Image, Sink};
+use crate::kinds::foreign_bloom::placements::{MOST_BIP37_BYTES, MOST_BIP37_HASHES};
 use crate::spec::Spec;
 use core::f64::consts::LN_2;
 

@@ -1,6 +1,6 @@
-//! The Go module bits-and-blooms/bloom, version 3, and willf/bloom before it, as `WriteTo` writes: m and k as big-endian
-//! 64-bit numbers, then the bit set: its length, which is m, and its words. A switch of the whole program makes these
-//! last two little-endian.
+//! The Go module bits-and-blooms/bloom, version 3, and willf/bloom before it, as `WriteTo` writes: m and k as
+//! big-endian 64-bit numbers, then the bit set: its length, which is m, and its words. A switch of the whole program
+//! makes these last two little-endian.
 
 use super::array::{
     Parts, attachment_of, big_endian, check_no_seed, classical_bits, little_endian, parts_of, spec_of,
@@ -8,8 +8,8 @@ use super::array::{
 };
 use super::{Cursor, Format, ImportOptions, Wanted};
 use crate::error::{Result, error};
-use crate::filter::Filter;
-use crate::image::{Image, Sink};
+use crate::handle::filter::Filter;
+use crate::handle::image::{Image, Sink};
 use crate::spec::Spec;
 use core::f64::consts::LN_2;
 
@@ -31,7 +31,7 @@ struct Header {
     bits: u64,
     hashes: u32,
     is_little: bool,
-    /// Of the words.
+    /// The size of the words in bytes.
     bytes: u64,
 }
 

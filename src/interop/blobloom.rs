@@ -1,12 +1,14 @@
-//! What `Dump` of the Go package blobloom writes: `blobloom`, and as little-endian `u32` the version 0, the number of
-//! blocks less 1, and k; a comment of at most 44 bytes, zeros following it; and the blocks, of 64 bytes each. Callers of
-//! blobloom bring hashes, and so do those of the filter here: which function they use is theirs to know.
+//! What `Dump` of the Go package blobloom writes. The word `blobloom`; the version 0, the number of blocks less 1,
+//! and k, as little-endian `u32`; a comment of at most 44 bytes, filled up with zeros; and the blocks, of 64 bytes
+//! each. Callers of blobloom bring hashes, and so do those of the filter here: which function they use is theirs to
+//! know.
 
 use super::table::static_filter;
 use super::{Cursor, Format, ImportOptions};
 use crate::error::{Result, error};
-use crate::filter::Filter;
+use crate::handle::filter::Filter;
 use crate::hash::HashFunction;
+use crate::kinds::foreign_static::tables::MAX_BLOBLOOM_HASHES as MAX_HASHES;
 
 pub const FORMAT: Format = Format {
     name: "blobloom",
@@ -35,6 +37,12 @@ fn import(bytes: &[u8], options: &ImportOptions) -> Result<Filter> {
     let [version, last, hashes] = [number()?, number()?, number()?];
     if version != 0 {
         return Err(error!(NewerVersion, "version {version} of blobloom's format is not known, 0 is"));
+    }
+    if !(1..=MAX_HASHES).contains(&hashes) {
+        return Err(error!(
+            OutOfRange,
+            "k = {hashes} is not in 1 to {MAX_HASHES}: each lookup would take as many steps"
+        ));
     }
     cursor.take(COMMENT)?;
     let table = cursor.take(BLOCK * (last + 1))?;

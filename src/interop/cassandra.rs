@@ -1,10 +1,10 @@
-//! Apache Cassandra's `Filter.db`: k and the number of 64-bit words as big-endian `int`s, then the bits. Which version of
-//! the tables wrote it stands in the file's name, not in its bytes, so there is a format for each way.
+//! Apache Cassandra's `Filter.db`: k and the number of 64-bit words as big-endian `int`s, then the bits. Which version
+//! of the tables wrote it stands in the file's name, not in its bytes, so there is a format for each way.
 
 use super::array::{Parts, big_endian, little_endian};
 use super::{Cursor, Format, ImportOptions};
 use crate::error::{Result, error};
-use crate::filter::Filter;
+use crate::handle::filter::Filter;
 
 /// Version `na` (4.0) and later: the bits as bytes.
 pub const V4: Format = Format {

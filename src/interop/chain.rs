@@ -2,12 +2,13 @@
 
 use super::array::little_endian;
 use crate::error::{Result, Status, error};
-use crate::filter::Filter;
-use crate::filters::foreign_scalable::links::{Chain, LINE, Link, TAKEN, directory};
-use crate::filters::foreign_scalable::{ROW, SCALING};
+use crate::handle::filter::Filter;
+use crate::handle::image::{Image, Sink};
 use crate::hash::HashFunction;
-use crate::image::{Image, Sink};
-use crate::layouts::foreign::{self, NAMES};
+use crate::kinds::foreign_bloom;
+use crate::kinds::foreign_bloom::placements::NAMES;
+use crate::kinds::foreign_scalable::links::{Chain, LINE, Link, TAKEN, directory};
+use crate::kinds::foreign_scalable::{ROW, SCALING};
 use crate::spec::Spec;
 use crate::storage::{Words, try_vec};
 use core::sync::atomic::Ordering;
@@ -15,9 +16,9 @@ use core::sync::atomic::Ordering;
 /// A link as a format's bytes have it.
 pub struct Part<'a> {
     pub link: Link,
-    /// How many keys it has taken.
+    /// How many keys the link has taken.
     pub taken: u64,
-    /// As many bytes as it has bits.
+    /// The link's bits, in as many bytes as they take.
     pub array: &'a [u8],
 }
 
@@ -43,12 +44,12 @@ pub struct Written<'a> {
 }
 
 impl Whole {
-    /// The filter with these links, the oldest first, of which there is one at least.
+    /// The filter with these links, at least one, the oldest first.
     ///
     /// # Errors
     /// [`Status::Corrupt`] where no filter has them; [`Status::OutOfMemory`].
     pub fn filter(&self, parts: &[Part]) -> Result<Filter> {
-        let number = foreign::number(self.placement).ok_or(Status::Internal)?;
+        let number = foreign_bloom::placements::number(self.placement).ok_or(Status::Internal)?;
         let scaling = u64::from(!self.scales);
         let mut links = try_vec(parts.len())?;
         links.extend(parts.iter().map(|part| part.link));
@@ -134,7 +135,7 @@ impl Written<'_> {
     /// Gives the array of a link to a sink.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// The errors of the sink.
     pub fn write_array(&self, link: usize, sink: &mut Sink) -> Result<()> {
         let before: u64 = self.chain.links[..link].iter().map(Link::words).sum();
         let Link { bits, .. } = self.chain.links[link];

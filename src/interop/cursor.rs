@@ -2,7 +2,7 @@
 
 use crate::error::{Result, error};
 
-/// What is left of bytes.
+/// The bytes that nobody has read yet.
 #[derive(Clone, Copy)]
 pub struct Cursor<'a> {
     rest: &'a [u8],

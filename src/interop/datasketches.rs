@@ -4,8 +4,8 @@
 use super::array::{Parts, attachment_of, classical_bits, little_endian, parts_of, spec_of, words_of};
 use super::{Cursor, Format, ImportOptions, Wanted};
 use crate::error::{Result, error};
-use crate::filter::Filter;
-use crate::image::{Image, Sink};
+use crate::handle::filter::Filter;
+use crate::handle::image::{Image, Sink};
 use crate::spec::Spec;
 use core::f64::consts::LN_2;
 

@@ -8,8 +8,8 @@ use super::array::{
 };
 use super::{Cursor, Format, ImportOptions, Wanted};
 use crate::error::{Result, error};
-use crate::filter::Filter;
-use crate::image::{Image, Sink};
+use crate::handle::filter::Filter;
+use crate::handle::image::{Image, Sink};
 use crate::spec::{Spec, check_rate};
 use core::f64::consts::LN_2;
 

@@ -6,8 +6,8 @@
 use super::array::{Parts, big_endian, check_no_seed, classical_bits, parts_of, spec_of, write_big_endian};
 use super::{Cursor, Format, ImportOptions, Wanted};
 use crate::error::{Result, error};
-use crate::filter::Filter;
-use crate::image::{Image, Sink};
+use crate::handle::filter::Filter;
+use crate::handle::image::{Image, Sink};
 
 use crate::spec::Spec;
 use core::f64::consts::LN_2;

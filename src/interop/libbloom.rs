@@ -10,8 +10,8 @@ use super::array::{
 };
 use super::{Cursor, Format, ImportOptions, Wanted};
 use crate::error::{Result, error};
-use crate::filter::Filter;
-use crate::image::{Image, Sink};
+use crate::handle::filter::Filter;
+use crate::handle::image::{Image, Sink};
 use crate::spec::{Spec, check_rate};
 
 /// ln(2)^2 and ln(2) as libbloom writes them, which decides about the last bit of a size.

@@ -1,13 +1,15 @@
-//! Other systems' bytes: a foreign filter becomes a [`Filter`] with all that one can do, and goes back as the same bytes.
+//! Other systems' bytes: a foreign filter becomes a [`Filter`] with all that one can do, and goes back as the same
+//! bytes.
 //!
 //! One file a format: functions that read and write its bytes, and a [`Format`] in [`FORMATS`]. What a file says beside
-//! its bits and Petal has no name for is kept with the filter (the attachment of `crate::filters::foreign_bloom`), so that
-//! a filter which nobody changed is exported as the bytes that it came from.
+//! its bits and Petal has no name for is kept with the filter (the attachment of `crate::kinds::foreign_bloom`), so
+//! that a filter which nobody changed is exported as the bytes that it came from.
 //!
 //! Bytes come from anywhere. A reader checks every length, count and shape against the bytes that are there before it
-//! allocates, refuses what the format's owner would refuse or could not have written, and never takes bytes in a way in
-//! which a key could be missing that the owner would find.
+//! allocates. It refuses what the format's owner would refuse or could not have written. It never reads bytes in a
+//! way in which a key could be missing that the owner would find.
 
+pub mod leveldb_policy;
 mod array;
 mod chain;
 mod cursor;
@@ -38,9 +40,9 @@ pub use array::{Parts, parts_of};
 pub use cursor::Cursor;
 
 use crate::error::{Result, error};
-use crate::filter::Filter;
+use crate::handle::filter::Filter;
+use crate::handle::image::Sink;
 use crate::hash::SecretKey;
-use crate::image::Sink;
 use crate::spec::{List, Spec};
 
 /// What bytes alone do not say of a filter: only formats that need it take it. Zero is unsaid.
@@ -75,9 +77,9 @@ pub struct Wanted {
 
 /// A format of another system.
 pub struct Format {
-    /// Its name, the same everywhere.
+    /// The format's name, the same in Rust, C, C++, Go, the command and the documents.
     pub name: &'static str,
-    /// Whose it is and what it holds, in a sentence.
+    /// Whose format it is and what its bytes hold, in a sentence.
     pub summary: &'static str,
     /// The ways in which the format's owners write it, the default first; empty if there is only one.
     pub variants: &'static [&'static str],
@@ -87,8 +89,8 @@ pub struct Format {
     pub import: fn(&[u8], &ImportOptions) -> Result<Filter>,
     /// The bytes of a filter, in a variant if one is asked for; `None` for a format that is only read.
     pub export: Option<Export>,
-    /// The spec of a filter, with the size that the format's owner would give it, to be made empty or given to a builder,
-    /// as its kind is; `None` if it is not made here.
+    /// The spec of a filter, with the size that the format's owner would give it, to be made empty or given to a
+    /// builder, as its kind is; `None` if it is not made here.
     pub spec: Option<fn(&Wanted) -> Result<Spec>>,
 }
 

@@ -1,20 +1,21 @@
 //! Apache Parquet's Bloom filter: a header in Thrift's compact protocol that says the number of bytes and three choices
-//! of which each has one value, then the blocks. It is exactly a filter of the kind `split_block` with XXH64 and seed 0.
+//! of which each has one value, then the blocks. It is exactly a filter of the kind `split_block` with XXH64 and seed
+//! 0.
 
 use super::array::check_no_seed;
 use super::{Cursor, Format, ImportOptions, Wanted};
 use crate::error::{Result, error};
-use crate::filter::Filter;
-use crate::filters::split_block;
 use crate::format::Geometry;
+use crate::handle::filter::Filter;
+use crate::handle::image::{Image, Sink};
 use crate::hash::HashFunction;
-use crate::image::{Image, Sink};
-use crate::sizing::split_block::BLOCK_BITS;
+use crate::kinds::split_block;
+use crate::kinds::split_block::sizing::BLOCK_BITS;
 use crate::spec::Spec;
 use crate::storage::{Words, for_each_chunk};
 
-/// Fields 2 to 4 of the header: the block algorithm, XXH64 and no compression, each a union with an empty struct; and the
-/// end of the header.
+/// Fields 2 to 4 of the header: the block algorithm, XXH64 and no compression, each a union with an empty struct; and
+/// the end of the header.
 const CHOICES: [u8; 13] = [0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0];
 
 /// Field 1, a 32-bit number.

@@ -10,13 +10,12 @@ use super::array::check_no_seed;
 use super::chain::{Part, Whole, Written, written};
 use super::{Cursor, Format, ImportOptions, Wanted};
 use crate::error::{Result, error};
-use crate::filter::Filter;
-use crate::filters::foreign_bloom::{PLACEMENT, STATED_RATE};
-use crate::filters::foreign_scalable::links::{Link, redis_hashes, sized};
-use crate::filters::foreign_scalable::{ROW, SCALING};
+use crate::handle::filter::Filter;
+use crate::handle::image::Sink;
 use crate::hash::HashFunction;
-use crate::image::Sink;
-use crate::layouts::foreign;
+use crate::kinds::foreign_bloom::{self, PLACEMENT, STATED_RATE};
+use crate::kinds::foreign_scalable::links::{Link, redis_hashes, sized};
+use crate::kinds::foreign_scalable::{ROW, SCALING};
 use crate::spec::{Setting, Spec};
 use crate::storage::try_vec;
 
@@ -65,12 +64,22 @@ pub struct Header {
     pub links: Vec<(Link, u64)>,
 }
 
+/// Whether a chain with these options hashes to 64 bits: the placement of the others is an older one.
+#[inline]
+pub fn has_wide_hashes(options: u32) -> bool {
+    options & FORCE_64 != 0
+}
+
 impl Header {
     /// The header of an empty filter, as the owner makes it for so many keys at this rate; `None` if there is none of
     /// that size.
     pub fn sized(capacity: u64, rate: f64, expansion: u32, scales: bool) -> Option<Header> {
         let options = NO_ROUND | FORCE_64 | if scales { 0 } else { NO_SCALING };
-        let first = sized(foreign::number(PLACEMENTS[0])?, capacity, if scales { rate * TIGHTENING } else { rate })?;
+        let first = sized(
+            foreign_bloom::placements::number(PLACEMENTS[0])?,
+            capacity,
+            if scales { rate * TIGHTENING } else { rate },
+        )?;
         let mut links = try_vec(1).ok()?;
         links.push((first, 0));
         Some(Header { options, expansion, links })
@@ -106,10 +115,10 @@ impl Header {
         for (link, _) in links {
             check_link(link)?;
         }
-        let sum = links.iter().fold(0_u64, |sum, (_, taken)| sum.saturating_add(*taken));
-        match sum == keys {
-            true => Ok(()),
-            false => Err(error!(Corrupt, "the filter says that it holds {keys} keys, and its links {sum}")),
+        match links.iter().try_fold(0_u64, |sum, (_, taken)| sum.checked_add(*taken)) {
+            Some(sum) if sum == keys => Ok(()),
+            Some(sum) => Err(error!(Corrupt, "the filter says that it holds {keys} keys, and its links {sum}")),
+            None => Err(error!(Corrupt, "the links say that they hold more keys than there can be")),
         }
     }
 
@@ -141,7 +150,7 @@ impl Header {
 
     /// The placement of its links.
     pub fn placement(&self) -> &'static str {
-        PLACEMENTS[usize::from(self.options & FORCE_64 == 0)]
+        PLACEMENTS[usize::from(!has_wide_hashes(self.options))]
     }
 
     /// Whether links are added.
@@ -152,7 +161,7 @@ impl Header {
     /// The link that follows the newest, as the owner sizes it; `None` if none can follow.
     pub fn next_link(&self) -> Option<Link> {
         let (newest, _) = self.links.last().filter(|_| self.scales())?;
-        newest.next(foreign::number(self.placement())?, self.expansion.into(), TIGHTENING)
+        newest.next(foreign_bloom::placements::number(self.placement())?, self.expansion.into(), TIGHTENING)
     }
 }
 
@@ -225,7 +234,7 @@ fn export(filter: &Filter, variant: Option<usize>, sink: &mut Sink) -> Result<()
 fn spec(wanted: &Wanted) -> Result<Spec> {
     let &Wanted { capacity, false_positive_rate: rate, variant, seed } = wanted;
     check_no_seed(seed, FORMAT.name)?;
-    let number = foreign::number(PLACEMENTS[0]).unwrap_or_default();
+    let number = foreign_bloom::placements::number(PLACEMENTS[0]).unwrap_or_default();
     let first = if variant == 0 { rate * TIGHTENING } else { rate };
     let Some(link) = sized(number, capacity, first) else {
         return Err(error!(OutOfRange, "capacity = {capacity} at the rate {rate} has no size in redisbloom"));

@@ -1,18 +1,18 @@
 //! RedisBloom's cuckoo filters: what `CF.SCANDUMP` gives, chunk after chunk, as one string of bytes. The first chunk is
-//! a header of 38 bytes: keys, buckets of the first table, keys deleted, tables, slots of a bucket, the most kicks of an
-//! insertion, expansion. The tables follow, a byte a slot, the oldest first. They are read and given back.
+//! a header of 38 bytes: keys, buckets of the first table, keys deleted, tables, slots of a bucket, the most kicks of
+//! an insertion, expansion. The tables follow, a byte a slot, the oldest first. They are read and given back.
 //!
-//! `CF.LOADCHUNK` wants them in pieces again: the header first, with iterator 1; then pieces of a table, none with bytes
-//! of two. The iterator of a piece is 1 more than the bytes of all tables up to its end.
+//! `CF.LOADCHUNK` wants them in pieces again: the header first, with iterator 1; then pieces of a table, none with
+//! bytes of two. The iterator of a piece is 1 more than the bytes of all tables up to its end.
 
 use super::table::filter_of;
 use super::{Cursor, Format, ImportOptions};
 use crate::error::{Result, error};
-use crate::filter::Filter;
-use crate::filters::foreign_cuckoo::{ROW, of};
 use crate::format::Geometry;
+use crate::handle::filter::Filter;
+use crate::handle::image::{Image, Sink};
 use crate::hash::HashFunction;
-use crate::image::{Image, Sink};
+use crate::kinds::foreign_cuckoo::{ROW, of};
 use crate::spec::Spec;
 use core::sync::atomic::Ordering;
 
@@ -27,7 +27,7 @@ pub const FORMAT: Format = Format {
     spec: None,
 };
 
-/// What the first chunk says.
+/// The header of a filter, which the first chunk says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Keys that are there.
@@ -65,7 +65,7 @@ impl Header {
     /// Gives the bytes of the header to a sink.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// The errors of the sink.
     pub fn write(&self, sink: &mut Sink) -> Result<()> {
         let Header { keys, buckets, deleted, tables, slots, kicks, expansion } = *self;
         [keys, buckets, deleted, tables].iter().try_for_each(|word| sink(&word.to_le_bytes()))?;

@@ -2,11 +2,11 @@
 //! (compression type and checksum): the filter's data, and five bytes that say what it is.
 //!
 //! - `ff 00 k 00 00`: the Bloom filter of format version 5 and later, lines of 64 bytes, k bits a key
-//!   ([`crate::filters::rocksdb_bloom`]). This is what is written here for new filters.
+//!   ([`crate::kinds::rocksdb_bloom`]). This is what is written here for new filters.
 //! - `fe`, a seed, and the number of blocks in three bytes: the Ribbon filter
-//!   ([`crate::layouts::foreign_static`]), which can be looked up and written back.
+//!   ([`crate::kinds::foreign_static::tables`]), which can be looked up and written back.
 //! - `k` from 1 to 30, and the number of lines as a `u32`: the Bloom filter of earlier format versions, whose lines are
-//!   as long as those of the cache were where it was written ([`crate::layouts::foreign`]).
+//!   as long as those of the cache were where it was written ([`crate::kinds::foreign_bloom::placements`]).
 //!
 //! All keys that a table has are hashed whole, or their prefixes are; the bytes do not say which.
 
@@ -14,12 +14,11 @@ use super::array::{Parts, parts_of, words_of};
 use super::table::{filter_of, static_filter, words};
 use super::{Cursor, Format, ImportOptions, Wanted};
 use crate::error::{Result, Status, error};
-use crate::filter::Filter;
-use crate::filters::{foreign_static, rocksdb_bloom};
+use crate::handle::filter::Filter;
+use crate::handle::image::{Image, Sink};
 use crate::hash::HashFunction;
-use crate::image::{Image, Sink};
-use crate::layouts;
-use crate::layouts::fast_local::MAX_HASHES;
+use crate::kinds::rocksdb_bloom::layout::MAX_HASHES;
+use crate::kinds::{foreign_static, rocksdb_bloom};
 use crate::spec::{KindId, Spec};
 use core::sync::atomic::Ordering;
 
@@ -94,7 +93,7 @@ fn export(filter: &Filter, _variant: Option<usize>, sink: &mut Sink) -> Result<(
     let base = filter.base();
     let geometry = base.geometry();
     let is_ribbon = base.row().kind == foreign_static::ROW.kind
-        && Some(geometry.words[0]) == layouts::foreign_static::number(RIBBON);
+        && Some(geometry.words[0]) == crate::kinds::foreign_static::tables::number(RIBBON);
     if is_ribbon || base.row().kind == rocksdb_bloom::ROW.kind {
         let hash = base.hasher().function();
         if hash != HashFunction::Xxph3 {

@@ -1,13 +1,12 @@
 //! Filters whose payload is the foreign bytes themselves, as they are.
 
+use crate::contract::Row;
 use crate::error::{Result, Status, error};
-use crate::filter::Filter;
-use crate::filters::foreign_static;
 use crate::format::Geometry;
+use crate::handle::filter::Filter;
+use crate::handle::image::Image;
 use crate::hash::HashFunction;
-use crate::image::Image;
-use crate::kind::Row;
-use crate::layouts;
+use crate::kinds::foreign_static;
 use crate::spec::Spec;
 use crate::storage::Words;
 
@@ -17,8 +16,8 @@ pub fn words(data: &[u8]) -> impl Iterator<Item = u64> {
     data.chunks(8).map(word)
 }
 
-/// The filter of this spec and geometry that so many keys were offered, and whose payload begins with these bytes, which
-/// are no more than it has.
+/// The filter of this spec and geometry that so many keys were offered, and whose payload begins with these bytes,
+/// which are no more than it has.
 ///
 /// # Errors
 /// [`Status::Corrupt`] where the kind cannot have such a payload; [`Status::OutOfMemory`].
@@ -38,7 +37,7 @@ pub fn filter_of(row: &'static Row, spec: &Spec, geometry: Geometry, keys: u64, 
 /// [`Status::Corrupt`] where the form has no such table; [`Status::OutOfMemory`].
 pub fn static_filter(form: &str, settings: [u64; 5], keys: u64, hash: HashFunction, table: &[u8]) -> Result<Filter> {
     let mut all = [0; 8];
-    all[0] = layouts::foreign_static::number(form).ok_or(Status::Internal)?;
+    all[0] = crate::kinds::foreign_static::tables::number(form).ok_or(Status::Internal)?;
     all[1..6].copy_from_slice(&settings);
     let bytes = table.len() as u64;
     let geometry = foreign_static::of(bytes, all)

@@ -4,8 +4,8 @@
 use super::array::{Parts, little_endian, parts_of, write_little_endian};
 use super::{Cursor, Format, ImportOptions};
 use crate::error::{Result, error};
-use crate::filter::Filter;
-use crate::image::{Image, Sink};
+use crate::handle::filter::Filter;
+use crate::handle::image::{Image, Sink};
 
 pub const FORMAT: Format = Format {
     name: "valkey",

@@ -1,15 +1,15 @@
-//! A whole object of valkey-bloom: what `BF.LOAD` takes. A 1, the expansion as 32 bits, rate and tightening as doubles,
-//! whether the secrets were chosen at random, the number of filters as 64 bits; and for each its length, the bytes that
-//! [`super::valkey`] describes, how many keys it has taken, and for how many it was sized. All filters of an object have
-//! the same secrets. An expansion of 0 is an object that does not grow.
+//! A whole object of valkey-bloom: what `BF.LOAD` takes. A chain starts with a 1, the expansion as 32 bits, rate and
+//! tightening as doubles, whether the secrets were chosen at random, and the number of filters as 64 bits. Then comes
+//! each filter: its length, the bytes that [`super::valkey`] describes, how many keys it has taken, and for how many it
+//! was sized. All filters of an object have the same secrets. An expansion of 0 is an object that does not grow.
 
 use super::chain::{Part, Whole, Written, written};
 use super::valkey::{Blob, HEADER, blob, write_header};
 use super::{Cursor, Format, ImportOptions};
 use crate::error::{Result, error};
-use crate::filter::Filter;
-use crate::filters::foreign_scalable::links::Link;
-use crate::image::Sink;
+use crate::handle::filter::Filter;
+use crate::handle::image::Sink;
+use crate::kinds::foreign_scalable::links::Link;
 use crate::storage::try_vec;
 
 pub const FORMAT: Format = Format {

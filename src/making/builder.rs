@@ -6,17 +6,17 @@ use super::collect::{Collector, CollectorOptions};
 use super::offered::{Offer, Offered};
 use super::progress::Steps;
 use super::{create, payload};
-use crate::batch;
-use crate::bits::ring::{GROUP, Taken};
+use crate::batch::keys::Keys;
+use crate::batch::ring::{GROUP, Taken};
+use crate::contract::{Built, Capabilities, Handle, Progress, Records, Row, Structure, one_by_one};
 #[cfg(doc)]
 use crate::error::Status;
 use crate::error::{Result, error};
-use crate::filter::Filter;
 use crate::format::Geometry;
+use crate::handle::filter::Filter;
+use crate::handle::image::{Image, compact_size};
+use crate::handle::many;
 use crate::hash::Hasher;
-use crate::image::{Image, compact_size};
-use crate::keys::Keys;
-use crate::kind::{Built, Capabilities, Progress, Records, Row, Structure, one_by_one};
 use crate::simd;
 use crate::spec::Spec;
 use crate::storage::try_vec;
@@ -69,6 +69,12 @@ impl Builder {
         let row = create::row_of(spec)?;
         if row.is_map() {
             return Err(error!(Unsupported, "{} is a map, not a filter: give its keys to a map builder", row.name));
+        }
+        if row.handle() == Handle::Sketch {
+            return Err(error!(
+                Unsupported,
+                "{} is a sketch, not a filter: make it empty, and insert its keys", row.name
+            ));
         }
         if row.hashes_keys_itself {
             return Err(error!(Unsupported, "{} takes keys whole, and builders keep hashes: insert them", row.name));
@@ -152,7 +158,7 @@ impl Builder {
             return Taken::none(error);
         }
         let mut times = times.iter();
-        batch::change(&self.hasher, simd::best(), keys, None, |batch| {
+        many::change(&self.hasher, simd::best(), keys, None, |batch| {
             one_by_one(batch, |hash| {
                 self.hashes.add_times(hash, times.next().copied().unwrap_or(0))?;
                 Ok(true)
@@ -171,7 +177,7 @@ impl Builder {
 
     /// Adds many keys. All are taken, unless there is an error.
     pub fn add_batch(&mut self, keys: &Keys) -> Taken {
-        batch::change(&self.hasher, simd::best(), keys, None, |batch| {
+        many::change(&self.hasher, simd::best(), keys, None, |batch| {
             let (mut done, mut hashes) = (0, [0; GROUP]);
             if let Err(error) = self.hashes.expect(batch.keys()) {
                 return Taken::none(error);

@@ -1,15 +1,15 @@
 //! Opening compact forms, and looking keys up in them without opening.
 
-use crate::answers::Answers;
-use crate::batch;
+use crate::batch::answers::Answers;
+use crate::contract::{Base, Row};
 use crate::error::{Result, error};
-use crate::filter::Filter;
-use crate::format::compact::{DIGESTED, Trailer, check_digest};
+use crate::format::compact::{Trailer, check_digest, check_short};
 use crate::format::{Geometry, Header};
+use crate::handle::filter::Filter;
+use crate::handle::image::Image;
+use crate::handle::many;
 use crate::hash::{HashFunction, SecretKey};
-use crate::image::Image;
-use crate::kind::{Base, Row};
-use crate::registry;
+use crate::kinds::registry;
 use crate::spec::Spec;
 use crate::storage::{AnyBytes, Words};
 use core::ptr::NonNull;
@@ -58,14 +58,17 @@ impl Form {
             error!(NewerVersion, "no filter of kind {kind} with layout {layout_version} is known to this version")
         })?;
         match trailer.geometry(row.compact) {
-            Some(geometry) => Ok(Form { row, trailer, geometry }),
+            Some(geometry) => {
+                row.check_choices(&geometry)?;
+                Ok(Form { row, trailer, geometry })
+            }
             None => Err(error!(Corrupt, "the compact form's shape is not one of a {} filter", row.name)),
         }
     }
 
-    /// Compares the payload with its checksum where that is cheap, or asked for.
+    /// Compares trailer and payload with their checksums, the payload where it is small or that is asked for.
     fn check(&self, whole: &[u8], verify: bool) -> Result<()> {
-        if verify || self.trailer.payload_bytes <= DIGESTED { check_digest(whole) } else { Ok(()) }
+        if verify { check_digest(whole) } else { check_short(whole) }
     }
 
     /// A filter over the payload.
@@ -85,7 +88,9 @@ impl Form {
         };
         let filter = Filter::over(Base::new(self.row, header, hasher, words))?;
         if options.verify {
-            filter.payload().check_payload()?;
+            filter.payload().check_payload()?
+        } else {
+            filter.payload().check_state()?
         }
         Ok(filter)
     }
@@ -106,11 +111,13 @@ impl Form {
 /// # Safety
 /// `length` bytes from `start` are readable, and nobody writes to them, until the filter is dropped.
 pub unsafe fn open_compact(start: NonNull<u8>, length: usize, options: &CompactOptions) -> Result<Filter> {
-    // SAFETY: the caller's promise, for as long as the words are there.
+    // SAFETY: the caller promises that `length` bytes from `start` are readable, and nobody writes to them, until the
+    // filter is dropped, for as long as the words are there.
     let bytes = unsafe { AnyBytes::new(start, length) };
     let form = Form::read(bytes.bytes())?;
     form.check(bytes.bytes(), options.verify)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `length` bytes from `start` are readable, and nobody writes to them, until the
+    // filter is dropped.
     let words = unsafe { bytes.into_words(form.trailer.payload_bytes)? };
     form.over(words, options)
 }
@@ -163,7 +170,7 @@ pub fn compact_contains_hash(whole: AnyBytes, hash: u64) -> Result<bool> {
 #[inline(never)]
 fn by_a_handle(whole: AnyBytes, hash: u64) -> Result<bool> {
     let form = Form::read(whole.bytes())?;
-    // That of hashes, or of integers.
+    // The hash function of filters that take hashes, or integers.
     let function = form.row.hash_functions().last().copied().unwrap_or(HashFunction::External);
     let options = CompactOptions { hash: function, ..CompactOptions::default() };
     // SAFETY: the words are dropped with the filter, before this returns.
@@ -198,7 +205,7 @@ pub fn compacts_contain_hash<'a>(
             true
         })
     };
-    batch::across(count, answers, |i| form(i).fetch_last(), fetch_payload, &mut ask)?;
+    many::across(count, answers, |i| form(i).fetch_last(), fetch_payload, &mut ask)?;
     let Some((i, error)) = wrong else { return Ok(()) };
     answers.fill(true, count);
     answers.done = 0;

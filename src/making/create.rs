@@ -1,12 +1,13 @@
 //! Making empty filters of any kind, and what a spec says before anything is made.
 
+use crate::contract::{Base, Overfill, Row, Sizes};
 use crate::error::{Result, error};
-use crate::filter::Filter;
 use crate::format::{Geometry, HEADER_LENGTH, Header};
-use crate::image::Image;
-use crate::kind::{Base, Overfill, Row, Sizes};
-use crate::map::Map;
-use crate::registry::{self, DEFAULT_KIND, FILTERS, FOREIGN, MAPS};
+use crate::handle::filter::Filter;
+use crate::handle::image::Image;
+use crate::handle::map::Map;
+use crate::handle::sketch::Sketch;
+use crate::kinds::registry::{self, DEFAULT_KIND, FILTERS, FOREIGN, MAPS};
 use crate::simd;
 use crate::spec::{List, Number, Size, Spec};
 use crate::storage::{Access, ImageBytes, Words};
@@ -27,7 +28,7 @@ pub fn row_of(spec: &Spec) -> Result<&'static Row> {
             );
         };
         if let Some(second) = spec.parameters[i + 1..].iter().find(|second| second.id == setting.id) {
-            // It is not clear which value is meant.
+            // Nobody can tell which of the two values is meant.
             let (first, second) = (Number(setting.value), Number(second.value));
             let name = parameter.name;
             return Err(error!(Contradiction, "the parameter {name} is set twice, to {first} and to {second}"));
@@ -72,7 +73,7 @@ fn foreign_parameter(row: &Row, name: &str) -> crate::Error {
 /// The geometry that a spec asks for; of a kind that is built from its keys the one to expect.
 ///
 /// # Errors
-/// Those of the spec, each naming what is allowed.
+/// The errors of the spec, each of which names what is allowed.
 pub fn geometry(spec: &Spec) -> Result<Geometry> {
     row_of(spec)?.geometry_of(spec)
 }
@@ -83,7 +84,7 @@ pub fn geometry(spec: &Spec) -> Result<Geometry> {
 /// As [`geometry`].
 pub fn expected_false_positive_rate(spec: &Spec, keys: u64) -> Result<f64> {
     let row = row_of(spec)?;
-    Ok((row.false_positive_rate)(&row.geometry_of(spec)?, keys))
+    Ok(row.expected_false_positive_rate(&row.geometry_of(spec)?, spec.capacity, keys))
 }
 
 /// How many of `keys` distinct keys the filter that a spec describes takes for known on average when they are inserted
@@ -94,7 +95,7 @@ pub fn expected_false_positive_rate(spec: &Spec, keys: u64) -> Result<f64> {
 pub fn expected_omissions(spec: &Spec, keys: u64) -> Result<f64> {
     let row = row_of(spec)?;
     row.check_omits()?;
-    Ok(row.expected_omissions(&row.geometry_of(spec)?, keys))
+    Ok(row.expected_omissions(&row.geometry_of(spec)?, spec.capacity, keys))
 }
 
 /// What lies beneath a handle of this kind that a spec describes, over words with this geometry that `words` gives.
@@ -155,8 +156,8 @@ pub fn create(spec: &Spec) -> Result<Filter> {
 /// An empty filter or map in memory of its own. Maps need a spec that names their kind.
 ///
 /// # Errors
-/// Those of the spec, each naming what is allowed; [`Status::Unsupported`](crate::Status::Unsupported) for a kind of the
-/// other handle, or one that is built from its keys; [`Status::TooLarge`](crate::Status::TooLarge) and
+/// Those of the spec, each naming what is allowed; [`Status::Unsupported`](crate::Status::Unsupported) for a kind of
+/// the other handle, or one that is built from its keys; [`Status::TooLarge`](crate::Status::TooLarge) and
 /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
 pub fn create_as<H: Image>(spec: &Spec) -> Result<H> {
     let (row, geometry) = empty(spec)?;
@@ -170,6 +171,16 @@ pub fn create_as<H: Image>(spec: &Spec) -> Result<H> {
 /// As [`create_as`].
 pub fn create_map(spec: &Spec) -> Result<Map> {
     create_as(&Spec { kind: Some(spec.kind.unwrap_or(registry::DEFAULT_MAP_KIND)), ..*spec })
+}
+
+/// An empty sketch in memory of its own, whose default kind is
+/// [`DEFAULT_SKETCH_KIND`](registry::DEFAULT_SKETCH_KIND). Its capacity is the number of differences that it is to
+/// list, and its rate the probability that it cannot.
+///
+/// # Errors
+/// As [`create_as`].
+pub fn create_sketch(spec: &Spec) -> Result<Sketch> {
+    create_as(&Spec { kind: Some(spec.kind.unwrap_or(registry::DEFAULT_SKETCH_KIND)), ..*spec })
 }
 
 /// An empty filter or map in memory of its own, of this kind, which is made empty, and of the geometry that its spec
@@ -205,7 +216,9 @@ pub unsafe fn create_in(spec: &Spec, start: core::ptr::NonNull<u8>, length: usiz
         if (length as u64) < needed {
             return Err(error!(BufferTooSmall, "the buffer has {length} bytes, the image needs {needed}"));
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `length` bytes from `base` are writable until the filter is dropped, and
+        // meanwhile no other handle of this process uses them; other processes that share them may read them through
+        // handles of their own.
         let image = unsafe { ImageBytes::from_buffer(start, needed as usize, Access::Write)? };
         image.into_words(HEADER_LENGTH, header.geometry.payload_bytes as usize)
     })?;

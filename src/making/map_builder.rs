@@ -5,15 +5,14 @@
 use super::collect::{Collector, CollectorOptions, Several};
 use super::progress::Steps;
 use super::{BuilderOptions, create, payload};
-use crate::bits::ring::{GROUP, Taken};
+use crate::batch::keys::Keys;
+use crate::batch::ring::{GROUP, Taken};
+use crate::contract::{Build, Built, Entry, Progress, Records, Row, Structure, VALUE_BITS, check_value};
 use crate::error::{Result, error};
+use crate::handle::image::Image;
+use crate::handle::map::Map;
 use crate::hash::Hasher;
-use crate::image::Image;
-use crate::keys::Keys;
-use crate::kind::{Build, Built, Entry, Progress, Records, Row, Structure, check_value};
-use crate::map::Map;
-use crate::maps::VALUE_BITS;
-use crate::registry::DEFAULT_MAP_KIND;
+use crate::kinds::registry::DEFAULT_MAP_KIND;
 use crate::spec::Spec;
 use std::path::Path;
 
@@ -58,8 +57,8 @@ impl MapBuilder {
         self.entries.added()
     }
 
-    /// Gives a key a value. To give it the same value again changes nothing. Of several values a kind that is made empty
-    /// has their join; any other kind refuses two.
+    /// Gives a key a value. To give it the same value again changes nothing. Of several values a kind that is made
+    /// empty has their join; any other kind refuses two.
     ///
     /// # Errors
     /// [`Status::ExternalHash`](crate::Status::ExternalHash) or [`Status::KeyMissing`](crate::Status::KeyMissing) where
@@ -111,7 +110,7 @@ impl MapBuilder {
         let mut done = 0;
         let (mut ids, mut entries) = ([0; GROUP], [Entry::default(); GROUP]);
         for group in values.chunks(GROUP) {
-            // Those before the first value that is too great.
+            // How many values come before the first one that is too great.
             let fitting = group.iter().position(|value| *value > self.greatest).unwrap_or(group.len());
             keys.identify_range(done, &self.hasher, &mut ids[..fitting]);
             for (entry, (id, value)) in entries.iter_mut().zip(ids.iter().zip(&group[..fitting])) {
@@ -168,9 +167,9 @@ impl MapBuilder {
 
 /// What a builder was given.
 enum Entries {
-    /// Of each key its one value, for a kind that is built.
+    /// The one value of each key, for a kind that is built.
     One(Collector<Entry>),
-    /// Of each key all of its values, for a kind that joins them.
+    /// All values of each key, for a kind that joins values.
     Several(Collector<Several>),
 }
 

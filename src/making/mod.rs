@@ -18,8 +18,8 @@ pub use compact::{
 };
 pub(crate) use create::base;
 pub use create::{
-    create, create_as, create_in, create_map, expected_false_positive_rate, expected_omissions, geometry, image_size,
-    parameter_of, row_of,
+    create, create_as, create_in, create_map, create_sketch, expected_false_positive_rate, expected_omissions,
+    geometry, image_size, parameter_of, row_of,
 };
 pub use map_builder::MapBuilder;
 #[cfg(unix)]
@@ -29,7 +29,7 @@ pub use open::{Mode, OpenOptions, load as load_as, open as open_as, open_buffer 
 pub use progress::Steps;
 
 use crate::error::Result;
-use crate::filter::Filter;
+use crate::handle::filter::Filter;
 use std::path::Path;
 
 /// Opens the image that a file is as a filter; [`open_as`] has what may go wrong.

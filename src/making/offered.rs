@@ -1,18 +1,18 @@
 //! The hashes that a builder was offered: which there are, and, for kinds that remove or count, how often each came.
 
 use super::collect::{Collector, CollectorOptions, Record};
-use crate::bits::ring::Taken;
+use crate::batch::ring::Taken;
+use crate::contract::{Capabilities, Counted, PIECE, Row};
 use crate::error::Result;
 #[cfg(doc)]
 use crate::error::Status;
-use crate::kind::{Capabilities, Counted, PIECE, Row};
 use crate::storage::try_vec;
 
 /// A collection of hashes.
 pub enum Offered {
-    /// Of each hash that it was there.
+    /// Each hash, once.
     Once(Collector<u64>),
-    /// Of each hash how often it came.
+    /// Each hash, and how often it came.
     Counted {
         /// The hashes, each with a number.
         hashes: Collector<Counted>,
@@ -117,7 +117,7 @@ pub trait Offer: Record {
     /// Gives the hashes of records to `take`, each as often as it came, but none that came more than `most` times.
     ///
     /// # Errors
-    /// Those of `take`; [`Status::OutOfMemory`].
+    /// The errors of `take`; [`Status::OutOfMemory`].
     fn each(records: &[Self], most: u64, take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()>;
 }
 

@@ -1,11 +1,11 @@
 //! Opening images of any kind, each as the handle that its kind has: a [`crate::Filter`] or a [`crate::Map`].
 
+use crate::contract::{Base, Capabilities, Handle, Row};
 use crate::error::{Error, Result, error};
 use crate::format::{HEADER_LENGTH, Header, Table, table_bytes};
+use crate::handle::image::Image;
 use crate::hash::{Hasher, SecretKey};
-use crate::image::Image;
-use crate::kind::{Base, Capabilities, Row};
-use crate::registry;
+use crate::kinds::registry;
 use crate::storage::{Access, FileRange, ImageBytes, Mapping, PathBytes, RawFile, Shown, Words};
 use core::sync::atomic::Ordering;
 use std::path::Path;
@@ -39,7 +39,7 @@ impl Mode {
 /// Options of opening.
 #[derive(Clone, Copy, Default)]
 pub struct OpenOptions {
-    /// How.
+    /// How the image is used.
     pub mode: Mode,
     /// The secret key of a keyed filter. Without it keys cannot be hashed, but all else works.
     pub key: Option<SecretKey>,
@@ -142,15 +142,24 @@ fn open_image<H: Image>(image: ImageBytes, options: &OpenOptions) -> Result<H> {
         Ok(start.len())
     };
     let header = Header::read(read)?.0;
-    let (row, hasher) = reopen(&header, options)?;
-    if options.mode == Mode::Share && !row.capabilities.contains(Capabilities::INSERT_SHARED) {
-        return Err(error!(Unsupported, "the kind {} has no shared insertion", row.name));
-    }
     if (image.length() as u64) < header.image_bytes() {
         return Err(truncated(&header, image.length() as u64));
     }
+    let (row, hasher) = reopen(&header, options)?;
+    if options.mode.access().is_writing() {
+        let mut start = [0; HEADER_LENGTH];
+        image.read(&mut start);
+        Header::check_to_be_written(&start)?;
+    }
+    if options.mode == Mode::Share && !row.capabilities_of(&header.geometry).contains(Capabilities::INSERT_SHARED) {
+        return Err(error!(
+            Unsupported,
+            "a filter of the kind {} with these parameters has no shared insertion", row.name
+        ));
+    }
     let words = image.into_words(HEADER_LENGTH, header.geometry.payload_bytes as usize)?;
     let mut handle = H::over(Base::new(row, header, hasher, words))?;
+    handle.payload().check_state()?;
     if options.mode == Mode::Write {
         row.check_in_place()?;
     }
@@ -209,7 +218,8 @@ fn reopen(header: &Header, options: &OpenOptions) -> Result<(&'static Row, Hashe
     let row =
         registry::find(header.kind).filter(|row| header.layout_version <= row.layout_version).ok_or_else(|| {
             let Header { kind, layout_version, .. } = header;
-            error!(NewerVersion, "kind {} with layout {layout_version} is not known to this version", kind.0)
+            let (number, handle) = (kind.0, Handle::of_number(kind.0));
+            error!(NewerVersion, "kind {number} (a {handle}) with layout {layout_version} is not known to this version")
         })?;
     if header.layout_version == 0 {
         return Err(error!(Corrupt, "the header's layout_version is 0"));
@@ -218,6 +228,7 @@ fn reopen(header: &Header, options: &OpenOptions) -> Result<(&'static Row, Hashe
         let (name, hash) = (row.name, header.hash);
         return Err(error!(Corrupt, "a {name} filter cannot have the hash function {hash}"));
     }
+    row.check_choices(&header.geometry)?;
     Ok((row, Hasher::reopen(header.hash, header.identifier, options.key.as_ref())?))
 }
 

@@ -2,16 +2,16 @@
 
 use super::collect::{Record, Sorted};
 use super::progress::Steps;
+use crate::contract::{Build, Built, Records};
 use crate::error::{Result, Status};
-use crate::kind::{Build, Built, Records};
 use crate::spec::Spec;
 use std::sync::Mutex;
 
-/// What `make` makes of the records, with the memory that they leave and so many threads. The spec has their number as
-/// its capacity. `steps` hears of all that is left of its work.
+/// Makes the payload of the records by `make`, with the memory that the records leave and `threads` threads. The
+/// capacity of the spec is the number of records. `steps` is told of all the work that is left.
 ///
 /// # Errors
-/// Those of `make`; [`Status::Cancelled`] if `steps` says so.
+/// The errors of `make`; [`Status::Cancelled`] if `steps` says so.
 pub fn build<R: Record>(
     make: fn(&mut Build<R>) -> Result<Built>,
     spec: &Spec,
@@ -23,29 +23,29 @@ pub fn build<R: Record>(
     let steps = Mutex::new(steps);
     let built = make(&mut Build {
         spec,
-        records: &Heard { records, steps: &steps },
+        records: &Reporting { records, steps: &steps },
         memory: records.memory_left(),
         threads: threads.max(1),
-        progress: &mut |done, total| tell(&steps, |steps| steps.advance_part(start, done, total)).is_ok(),
+        progress: &mut |done, total| with_steps(&steps, |steps| steps.advance_part(start, done, total)).is_ok(),
     })?;
-    tell(&steps, |steps| steps.finish())?;
+    with_steps(&steps, |steps| steps.finish())?;
     Ok(built)
 }
 
-/// Records of which `steps` hears at every pass, so that a kind need not speak while it goes over them.
-struct Heard<'a, 'b, 'c, R> {
+/// Records that report each pass to `steps`, so that a kind need not report while it goes over them.
+struct Reporting<'a, 'b, 'c, R> {
     records: &'a Sorted<'a, R>,
     steps: &'a Mutex<&'b mut Steps<'c>>,
 }
 
-impl<R: Record> Records<R> for Heard<'_, '_, '_, R> {
+impl<R: Record> Records<R> for Reporting<'_, '_, '_, R> {
     fn count(&self) -> u64 {
         self.records.count()
     }
 
     fn for_each(&self, take: &mut dyn FnMut(&[R]) -> Result<()>) -> Result<()> {
         self.records.for_each(&mut |piece| {
-            tell(self.steps, |steps| steps.stay(piece.len() as u64))?;
+            with_steps(self.steps, |steps| steps.stay(piece.len() as u64))?;
             take(piece)
         })
     }
@@ -55,8 +55,9 @@ impl<R: Record> Records<R> for Heard<'_, '_, '_, R> {
     }
 }
 
-/// Nobody else speaks meanwhile: kinds do in the thread that they were called in. The lock is for those that may not.
-fn tell(steps: &Mutex<&mut Steps>, what: impl FnOnce(&mut Steps) -> Result<()>) -> Result<()> {
+/// Calls `what` with the steps. Kinds report in the thread that they were called in, so that the lock is free; it is
+/// for kinds that report in another thread.
+fn with_steps(steps: &Mutex<&mut Steps>, what: impl FnOnce(&mut Steps) -> Result<()>) -> Result<()> {
     let mut steps = steps.lock().map_err(|_| Status::Internal)?;
     what(&mut steps)
 }

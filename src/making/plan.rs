@@ -1,10 +1,10 @@
 //! Which kind, and how large? Every kind is asked, and each either fits or says why not.
 
+use crate::contract::{Capabilities, Row};
 use crate::error::{Error, Result, error};
-use crate::kind::{Capabilities, Row};
+use crate::kinds::registry::FILTERS;
 use crate::making::builder::COPY_PLACES;
 use crate::making::create::create;
-use crate::registry::FILTERS;
 use crate::spec::{KindId, Spec, check_rate};
 use core::cmp::Ordering;
 
@@ -19,8 +19,8 @@ pub struct Request {
     pub capabilities: Capabilities,
     /// Whether all keys are known before the first lookup, so that kinds which cannot insert will do.
     pub is_static: bool,
-    /// Where keys are integers: the bound below which all of them are, at least `keys`. Kinds that have a bit for each of
-    /// these are proposed then. 0 is unknown.
+    /// Where keys are integers: the bound below which all of them are, at least `keys`. Kinds that have a bit for each
+    /// of these are proposed then. 0 is unknown.
     pub universe: u64,
     /// How often each key comes at most, where it is counted: kinds that count have room for that, or say why not. 0 is
     /// taken for 1.
@@ -43,7 +43,7 @@ pub struct Proposal {
     pub kind: KindId,
     /// The kind's name.
     pub name: &'static str,
-    /// What it costs and does, or why it does not fit.
+    /// What the kind costs and does, or why it does not fit.
     pub outcome: Result<Fit>,
 }
 
@@ -52,10 +52,11 @@ pub struct Proposal {
 pub struct Fit {
     /// Bits for each key.
     pub bits_per_key: f64,
-    /// Bytes of the image.
+    /// Bytes of the image: as many as it has, or, of a kind whose size hangs on the hashes of its keys
+    /// ([`Row::most_bytes`]), as many as it has at most.
     pub bytes: u64,
-    /// The exact false-positive rate with all keys in it; where it is to grow, the rate that it keeps to however many
-    /// keys come; where it is to age, the largest that it comes to, with `keys` keys in the window.
+    /// The exact false-positive rate with all keys in the filter. Where it has to grow, the rate that it keeps to
+    /// however many keys come; where it has to age, the greatest rate with `keys` keys in the window.
     pub false_positive_rate: f64,
     /// Cache lines that a lookup of a present key touches.
     pub lines_per_lookup: f64,
@@ -143,7 +144,7 @@ fn places(row: &Row, spec: &Spec, times: u64) -> Result<u64> {
     if !row.capabilities.contains(Capabilities::COUNT) {
         return Ok(keys);
     }
-    // It hangs on parameters, and filters know what they have made of these.
+    // The greatest count depends on parameters, so ask a small filter with the same parameters.
     let small = create(&Spec { capacity: 1, ..*spec })?;
     let greatest = small.kind().as_count().map_or(0, |kind| kind.greatest_count());
     if times > greatest {
@@ -159,12 +160,13 @@ fn places(row: &Row, spec: &Spec, times: u64) -> Result<u64> {
 
 fn fit_of(row: &Row, request: &Request, keys: u64, spec: &Spec) -> Result<Fit> {
     let geometry = row.geometry_of(spec)?;
+    let payload_bytes = row.most_bytes.map_or(geometry.payload_bytes, |most| most(&geometry, keys));
     Ok(Fit {
         bits_per_key: geometry.bits as f64 / keys as f64,
-        bytes: crate::format::image_bytes(geometry.payload_bytes).unwrap_or(u64::MAX),
+        bytes: crate::format::image_bytes(payload_bytes).unwrap_or(u64::MAX),
         false_positive_rate: match request.capabilities {
             wanted if wanted.contains(Capabilities::GROW) => spec.false_positive_rate,
-            // What it is when it is largest, however many keys came before.
+            // The greatest rate of a filter that forgets, however many keys came before.
             wanted if wanted.contains(Capabilities::AGE) => (row.false_positive_rate)(&geometry, u64::MAX),
             _ => (row.false_positive_rate)(&geometry, keys),
         },

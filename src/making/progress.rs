@@ -1,7 +1,7 @@
 //! Progress that is reported, and answered by a wish to go on or to stop.
 
+use crate::contract::{PROGRESS_INTERVAL, Progress};
 use crate::error::{Result, Status};
-use crate::kind::{PROGRESS_INTERVAL, Progress};
 
 /// Units of work between two reports that say different things.
 const INTERVAL: u64 = 1 << 12;
@@ -66,8 +66,8 @@ impl<'a> Steps<'a> {
         if self.silent >= SILENCE { self.report() } else { Ok(()) }
     }
 
-    /// What was left when so much was done (`start`) is a task that counts to a total of its own, and of that so much is
-    /// done. It is told in any case: whoever calls this knows how long nothing was said.
+    /// What was left when so much was done (`start`) is a task that counts to a total of its own, and of that so much
+    /// is done. It is told in any case: whoever calls this knows how long nothing was said.
     ///
     /// # Errors
     /// As [`Steps::advance`].

@@ -4,6 +4,8 @@
 //! has rate 0. `keys` are distinct keys; `hashes` probe independently, with replacement unless it says otherwise.
 
 use super::series::{self, Approximation};
+use super::zeros::throws;
+pub use super::zeros::{expected_zeros, zeros_sd};
 use super::{distinct, hit_at_least_once, is_rate, occupancy, search};
 use core::cmp::Ordering;
 
@@ -38,11 +40,6 @@ fn trivial(bits: u64, hashes: u32, keys: u64) -> Option<f64> {
         (_, _, 0) => Some(0.0),
         _ => None,
     }
-}
-
-/// k n, the number of bits thrown.
-fn throws(hashes: u32, keys: u64) -> f64 {
-    f64::from(hashes) * keys as f64
 }
 
 // ---- Rates -------------------------------------------------------------------------------------------------------
@@ -173,7 +170,7 @@ impl Rate {
         }
     }
 
-    /// As the exact rates compare.
+    /// Compares the exact rates.
     fn compare(&self, other: &Rate) -> Ordering {
         if let (Some(a), Some(b)) = (self.near, other.near)
             && (a.ln - b.ln).abs() > a.error + b.error
@@ -229,8 +226,8 @@ pub fn partitioned_size_for(keys: u64, false_positive_rate: f64, max_hashes: u32
         return Some(PartitionedSize { slice_bits: 1, hashes: 1 });
     }
     // Around k* = lg(1/rate), at which half the bits are set. Few keys make short slices, and then the whole number of
-    // bits in a slice decides more than k* does; but with any number of hashes no less than its real size is needed,
-    // which grows on either side of k*. So each side is over where that alone is as much as the least so far.
+    // bits in a slice decides more than k* does. But every number of hashes needs no less than its real size, which
+    // grows on either side of k*. So each side is over where that alone is as much as the least so far.
     let most = max_hashes.min(MAX_EXACT_HASHES);
     let middle = (-false_positive_rate.log2() as u32).clamp(1, most.max(1));
     let mut best: Option<PartitionedSize> = None;
@@ -287,42 +284,6 @@ fn real_slice_bits(keys: u64, rate: f64, hashes: u32) -> f64 {
 }
 
 // ---- Concentration -----------------------------------------------------------------------------------------------
-
-/// The expected number of zero bits, `m (1-1/m)^(kn)`.
-pub fn expected_zeros(bits: u64, hashes: u32, keys: u64) -> f64 {
-    let throws = throws(hashes, keys);
-    if bits == 0 || throws == 0.0 {
-        return bits as f64;
-    }
-    bits as f64 * (throws * (-1.0 / bits as f64).ln_1p()).exp()
-}
-
-/// The standard deviation of the number of zero bits (and of set bits), exact:
-/// `Var = m q (1-q) + m (m-1) ((1-2/m)^N - q^2)` with `q = (1-1/m)^N`, `N = k n`; about `m e^-rho (1 - (1+rho)
-/// e^-rho)`.
-pub fn zeros_sd(bits: u64, hashes: u32, keys: u64) -> f64 {
-    let (m, n) = (bits as f64, throws(hashes, keys));
-    if bits <= 1 || n <= 1.0 {
-        return 0.0;
-    }
-    // q = e^-a. As (1-2/m) / (1-1/m)^2 = 1 - 1/(m-1)^2, Var = m q^2 (e^a - 1 - c), c = (m-1) (1 - (1 - 1/(m-1)^2)^N).
-    let a = -n * (-1.0 / m).ln_1p();
-    let others = m - 1.0;
-    let c = others * hit_at_least_once(1.0 / (others * others), n);
-    let bracket = if a < 1e-3 && m > 1e3 {
-        // Both are nearly kn/m: the difference by powers, (e^a - 1 - a) + (a - c).
-        let b = n / (others * others);
-        let above = a * a * (0.5 + a * (1.0 / 6.0 + a * (1.0 / 24.0 + a / 120.0)));
-        let (i, j) = (1.0 / m, 1.0 / others);
-        let linear = n * (i * i * (0.5 + i * (1.0 / 3.0 + i / 4.0)) - i * j - 0.5 * j * j * j);
-        above + linear + others * b * b * (0.5 - b / 6.0)
-    } else {
-        a.exp_m1() - c
-    };
-    // For a large the bracket may overflow where q^2 vanishes.
-    let variance = if a > 300.0 { m * (-a).exp() } else { m * (-2.0 * a).exp() * bracket };
-    variance.max(0.0).sqrt()
-}
 
 /// Azuma and Hoeffding: the number of zero bits is off its expectation by `lambda` or more with a probability of at
 /// most

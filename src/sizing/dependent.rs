@@ -6,10 +6,11 @@
 //! Take a range without prime factors below `k` (call it rough; [`size_for`] chooses no other): the differences of the
 //! probes' numbers then have inverses modulo `m`.
 //!
-//! **Partitioned**, probe i in slice i of s bits. The difference of two keys' positions is `A + iB` (the cubic term of
-//! enhanced double hashing is the same for both keys), or `A + iB + i(i-1)/2 C` for triple hashing: a polynomial of
-//! degree below d = 2, or 3, with uniform coefficients. Its values at any d places are independent and uniform, and one
-//! that is zero at d places is zero everywhere. Hence a key misses `t` given probes of another with probability
+//! **Partitioned**, probe i in slice i of s bits. The difference of two keys' positions is `A + iB`: the cubic term of
+//! enhanced double hashing is the same for both keys. For triple hashing the difference is `A + iB + i(i-1)/2 C`. Both
+//! are polynomials of degree below d = 2, or 3, with uniform coefficients. Its values at any d places are independent
+//! and uniform, and one that is zero at d places is zero everywhere. Hence a key misses `t` given probes of another
+//! with probability
 //!
 //! ```text
 //! b_t = sum over j of (-1)^j C(t, j) s^(-min(j, d)) = 1 - t/s + (t-1)/s^2    for d = 2
@@ -22,17 +23,16 @@
 //! **Plain**, all probes in m bits. Let `c_j` be the probability that `j` given bits are set.
 //!
 //! - Double hashing. With probability 1/m the step is 0 and a lookup sees one bit: `c_1 / m`. Otherwise its positions
-//!   are a progression, and so are those of each stored key; two progressions that have two positions in common have
-//!   all those in common whose numbers (i, j) lie on the line through the two: every line of the k x k grid that is
-//!   neither a row nor a column belongs to one pair of words in m^2. With `W_t` lines of exactly t grid points
+//!   are a progression, and so are those of each stored key. If two progressions have two positions in common, they
+//!   have all positions in common whose numbers (i, j) lie on the line through the two. Every line of the k x k grid
+//!   that is neither a row nor a column belongs to one pair of words in m^2. With `W_t` lines of exactly t grid points
 //!   `rate = c_1/m + (1 - 1/m) (c_k + n/m^2 sum over t >= 3 of W_t g_t)`. Two common positions are as likely as with
 //!   independent probes, so `g_t = c_(k-t) - c_k` less what pairs and single positions add in them anyway.
 //! - Enhanced double hashing. The cubic term bends the progressions, so that only an equal pair of words has more than
 //!   three positions in common: `rate = E[(X/m)^k] + n/m^2 g_k`.
 //! - Triple hashing. Positions i and j of one key are the same where `2b + (i+j-1)c = 0`, for all pairs with this sum
-//!   at once: for one of m values of b/c each sum leaves the lookup only `k - p` bits, p its number of pairs:
-//!   `rate = c_1/m^2 + 1/m sum over i+j = 1 .. 2k-3 of c_(k-p) + (1 - (2k-3)/m) c_k + n/m^3 sum of W_t (c_(k-t) -
-//! c_k)`.
+//!   at once. So for one of m values of b/c each sum leaves the lookup only `k - p` bits, p its number of pairs: `rate
+//!   = c_1/m^2 + 1/m sum over i+j = 1 .. 2k-3 of c_(k-p) + (1 - (2k-3)/m) c_k + n/m^3 sum of W_t (c_(k-t) - c_k)`.
 //!
 //! These three are expansions: left out is what two stored keys do together, and accidents of small ranges. From ten
 //! keys on, in rough ranges, they agree with simulation within 5 % (`tests/suite/dependent.rs`). A range with small
@@ -141,14 +141,17 @@ impl Plain {
     /// of k independent probes.
     fn rate(&self, range: u64, keys: f64, base: f64, c: impl Fn(u32) -> f64) -> f64 {
         let (k, m) = (self.hashes, range as f64);
+        // Each is asked for many times, and takes a sum.
+        let known: [f64; 65] = core::array::from_fn(|j| if j as u32 <= k { c(j as u32) } else { 0.0 });
+        let c = |j: u32| known[j as usize];
         let all = c(k);
         let lines = || -> f64 {
             let weighted = (3..=k).map(|t| (t, self.lines[t as usize])).filter(|(_, lines)| *lines > 0.0);
-            weighted.map(|(t, lines)| lines * gain(k, t, &c)).sum()
+            weighted.map(|(t, lines)| lines * gain(k, t, c)).sum()
         };
         let rate = match self.scheme {
             Scheme::EnhancedDouble if k < 3 => base,
-            Scheme::EnhancedDouble => base + hit_at_least_once(1.0 / (m * m), keys) * gain(k, k, &c),
+            Scheme::EnhancedDouble => base + hit_at_least_once(1.0 / (m * m), keys) * gain(k, k, c),
             Scheme::Double => {
                 // Steps that go round in a circle of e positions: those with e = m / gcd(b, m).
                 let circles = (1..u64::from(k)).filter(|e| range.is_multiple_of(*e));
@@ -274,7 +277,7 @@ pub fn size_for(scheme: Scheme, partitioned: bool, keys: u64, rate: f64, max_has
                 if partitioned { partitioned_rate(scheme, range, hashes, keys) } else { plain.expected(range, keys) };
             got <= rate
         };
-        // As if the probes were independent; more is needed where the filter is small.
+        // The start is the size for independent probes; a small filter needs more bits.
         let fill = rate.powf(1.0 / f64::from(hashes));
         let guess = f64::from(hashes) / slices as f64 * keys as f64 / -(-fill).ln_1p();
         let range = search::least_real(guess.max(1.0), (least / slices) as f64, |range| {

@@ -1,9 +1,9 @@
 //! The probability that `k` given cells are all occupied, after `n` keys each set `k` *different* cells out of `m`.
 //!
-//! A key misses `t` given cells with probability `b_t = C(m-t,k) / C(m,k)`, and inclusion and exclusion gives
-//! `f = sum_t (-1)^t C(k,t) b_t^n`. Where that cancels too much, the same number is got from positive terms only:
-//! of the n keys, those that touch any of the k cells are Binomial(n, 1 - b_k), and each of them moves a small Markov
-//! chain, the number of cells still empty, closer to 0.
+//! A key misses `t` given cells with probability `b_t = C(m-t,k) / C(m,k)`, and inclusion and exclusion gives `f =
+//! sum_t (-1)^t C(k,t) b_t^n`. Where that cancels too much, positive terms only give the same number. Of the n keys,
+//! those that touch any of the k cells are Binomial(n, 1 - b_k). Each of these keys moves a small Markov chain, the
+//! number of cells still empty, closer to 0.
 
 use super::mixture;
 
@@ -64,7 +64,7 @@ impl Chain {
         let rows = (0..=size)
             .map(|u| {
                 let mut row = hypergeometric(m, size, u);
-                // None of the u, but one of the others: b_u - b_k, without cancellation.
+                // The probability of none of the u cells, but one of the others: b_u - b_k, without cancellation.
                 row[0] *= -(ln_miss[size] - ln_miss[u]).exp_m1();
                 if ln_miss[u] == f64::NEG_INFINITY {
                     row[0] = 0.0;

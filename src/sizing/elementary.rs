@@ -1,6 +1,6 @@
 //! Exponential and logarithm from additions, multiplications and divisions alone, so that they are the same bits on
-//! every platform: what the system's functions do with the last digit differs. Sums whose terms cancel make that digit a
-//! large part of a low rate, and it must not decide on the size of a filter: filters of one spec are to be merged
+//! every platform: what the system's functions do with the last digit differs. Sums whose terms cancel make that digit
+//! a large part of a low rate, and it must not decide on the size of a filter: filters of one spec are to be merged
 //! wherever they were made. `bindings/go/internal/sizing` does the same operations in the same order.
 
 /// ln 2, of which the first part has 32 bits, so that its products with exponents are exact, and the rest of it.
@@ -18,7 +18,7 @@ const FACTORIALS: [f64; 12] = {
 };
 
 /// `e^x`, to about the last digit; below the least normal number 0.
-pub(super) fn exp(x: f64) -> f64 {
+pub(crate) fn exp(x: f64) -> f64 {
     if x < -708.0 {
         return 0.0;
     }
@@ -33,24 +33,24 @@ pub(super) fn exp(x: f64) -> f64 {
 }
 
 /// `ln(1 - x)` for `x` in 0..=1, to about the last digit.
-pub(super) fn ln_1p_minus(x: f64) -> f64 {
+pub(crate) fn ln_1p_minus(x: f64) -> f64 {
     if x <= 4e-3 {
         // To the last digit: the next term is below x^8 / 8.
         let tail = 1.0 / 4.0 + x * (1.0 / 5.0 + x * (1.0 / 6.0 + x * (1.0 / 7.0)));
         return -x * (1.0 + x * (1.0 / 2.0 + x * (1.0 / 3.0 + x * tail)));
     }
     let y = 1.0 - x;
-    // And what was lost in the subtraction.
+    // The second argument is what the subtraction lost.
     ln_of(y, ((1.0 - y) - x) / y)
 }
 
 /// `ln x` of a normal number, to about the last digit.
-pub(super) fn ln(x: f64) -> f64 {
+pub(crate) fn ln(x: f64) -> f64 {
     ln_of(x, 0.0)
 }
 
 /// `a^b` for `a > 0`, some last digits away.
-pub(super) fn pow(a: f64, b: f64) -> f64 {
+pub(crate) fn pow(a: f64, b: f64) -> f64 {
     exp(b * ln(a))
 }
 

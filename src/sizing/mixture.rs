@@ -13,10 +13,10 @@
 //! by their ratios outwards, and the sum of weight times value is divided by the sum of the weights. Everything added
 //! is positive, so a rate of 10^-200 has the same relative precision as one of 0.1.
 //!
-//! **When it ends.** Upwards, the ratios of successive weights fall, so that after weight `w` with ratio
-//! `r < 1` there remain less than `w r / (1-r)`, times `g <= 1`; it ends when this is less than `NEGLIGIBLE` of
-//! both sums. Downwards the same holds of the weights, and `g` is no greater than it was. Together that takes about 18
-//! standard deviations, `O(sqrt(mean))` terms; where the block is as good as full for every likely count, one.
+//! **When it ends.** Upwards, the ratios of successive weights fall. So after weight `w` with ratio `r < 1` there
+//! remain less than `w r / (1-r)`, times `g <= 1`. The sum ends when this is less than `NEGLIGIBLE` of both sums.
+//! Downwards the same holds of the weights, and `g` is no greater than it was. Together that takes about 18 standard
+//! deviations, `O(sqrt(mean))` terms; where the block is as good as full for every likely count, one.
 
 /// The part of a sum that may be left out. There are two ends and two sums; all together stay far below 10^-12.
 const NEGLIGIBLE: f64 = 1e-17;

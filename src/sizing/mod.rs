@@ -1,9 +1,10 @@
-//! False-positive rates and sizes: all the mathematics of the library, as pure functions.
+//! False-positive rates and sizes, as pure functions: what several kinds share. The rest is in `sizing` of the kind's
+//! own folder, and this table lists all of it.
 //!
 //! Counts are `u64`, numbers of hashes `u32`, results `f64`; rates and probabilities are fractions, not percentages.
-//! No function panics, whatever it is given: a filter that holds no keys has rate 0, a filter without bits or
-//! without hashes answers yes to everything and has rate 1, and a size that cannot be reached is `None`.
-//! Each function says what it does at the edges.
+//! No function panics, whatever it is given. A filter that holds no keys has rate 0. A filter without bits or without
+//! hashes answers yes to everything and has rate 1. A size that cannot be reached is `None`. Each function says what
+//! it does at the edges.
 //!
 //! Notation: `n` keys, `m` bits, `k` hashes, `rho = k n / m`, `X` the number of bits that are set.
 //!
@@ -23,59 +24,39 @@
 //! | `-(m/k) ln(1 - X/m)` keys | [`bloom::cardinality`] | Swamidass and Baldi 2007 |
 //! | keys in both of two filters | [`crate::compare`] | Papapetrou, Siberski, Nejdl 2010 |
 //! | blocks: a Binomial or Poisson mixture | [`mixture::binomial`], [`mixture::poisson`] | Putze et al. 2009 |
-//! | 512-bit blocks, k of sixteen lanes | [`blocked`] | the same, by inclusion and exclusion over the lanes |
-//! | the same with counters | [`blocked_counters`] | the same, with as many places as a lane has counters |
-//! | 256-bit split blocks | [`split_block`] | the same, for the eight lanes of the Parquet layout |
-//! | 512-bit blocks, k bits anywhere | [`fast_local`] | the exact rate of each block, averaged |
-//! | chains of levels, `1 - prod(1 - P_i)` | [`scalable`] | Almeida et al. 2007 |
-//! | hash compaction, `p (S ln(1 / (1 - n/S)) - n)` omissions | [`hash_compaction`] | Wolper and Leroy 1993 |
-//! | age-partitioned filters, the probability of a run | [`age_partitioned`] | Shtul, Baquero, Almeida 2020 |
-//! | stable filters, `(1 - (1 / (1 + 1/(P (1/k - 1/m))))^M)^k` at most | [`stable`] | Deng and Rafiei 2006 |
-//! | cuckoo filters, `1 - (1 - 2 / (m (2^f - 1)))^n` | [`cuckoo`] | Fan et al. 2014 |
-//! | quotient filters, `1 - (1 - 1/F)^n` | [`quotient`] | Bender et al. 2012; Pandey et al. 2017 |
-//! | Aleph filters, `1 - prod(1 - 2^-K)` over the entries of each growth | [`aleph`] | Dayan, Bercea and Pagh 2024 |
-//! | taffy filters, `c 2^-K (1 + X/2)` after X growths | [`taffy`] | Apple 2022 |
-//! | vector quotient filters, `1 - (1 - 2 / (m b 2^t))^n` | [`vector_quotient`] | Pandey et al. 2021 |
-//! | d-left counting filters, `1 - (1 - 1 / (B 2^r))^n` | [`d_left`] | Bonomi et al. 2006 |
-//! | counting filters with variable increments | [`variable_increment`] | Rottenstreich, Kanizo and Keslassy 2012 |
+//! | 512-bit blocks, k of sixteen lanes | `kinds/blocked` | the same, by inclusion and exclusion over the lanes |
+//! | the same with counters | `kinds/counting` | the same, with as many places as a lane has counters |
+//! | 256-bit split blocks | `kinds/split_block` | the same, for the eight lanes of the Parquet layout |
+//! | 512-bit blocks, k bits anywhere | `kinds/rocksdb_bloom` | the exact rate of each block, averaged |
+//! | chains of levels, `1 - prod(1 - P_i)` | [`levels`] | Almeida et al. 2007 |
+//! | hash compaction, `p (S ln(1 / (1 - n/S)) - n)` omissions | `kinds/hash_compaction` | Wolper and Leroy 1993 |
+//! | age-partitioned filters, the probability of a run | `kinds/age_partitioned` | Shtul, Baquero, Almeida 2020 |
+//! | stable filters, `(1 - (1 / (1 + 1/(P (1/k - 1/m))))^M)^k` at most | `kinds/stable` | Deng and Rafiei 2006 |
+//! | cuckoo filters, `1 - (1 - 2 / (m (2^f - 1)))^n` | `kinds/cuckoo` | Fan et al. 2014 |
+//! | quotient filters, `1 - (1 - 1/F)^n` | `kinds/quotient` | Bender et al. 2012; Pandey et al. 2017 |
+//! | Aleph filters, `1 - prod(1 - 2^-K)` over entries of each growth | `kinds/aleph` | Dayan, Bercea and Pagh 2024 |
+//! | taffy filters, `c 2^-K (1 + X/2)` after X growths | `kinds/taffy` | Apple 2022 |
+//! | vector quotient filters, `1 - (1 - 2 / (m b 2^t))^n` | `kinds/vector_quotient` | Pandey et al. 2021 |
+//! | d-left counting filters, `1 - (1 - 1 / (B 2^r))^n` | `kinds/d_left` | Bonomi et al. 2006 |
+//! | counting filters with variable increments | `kinds/variable_increment` | Rottenstreich, Kanizo and Keslassy 2012 |
 //! | omissions of any kind, the sum of its rates | [`omissions`] | Dillinger and Manolios 2004 |
-//! | tables of cuckoo signatures, `d b a / (2^r - 1)` | [`signatures`] | Fountoulakis, Khosla and Panagiotou 2011 |
+//! | tables of cuckoo signatures, `d b a / (2^r - 1)` | `kinds/signatures` | Fountoulakis, Khosla and Panagiotou 2011 |
 //! | two keys with the same hash, `1 - (1-2^-w)^n` | [`hash_floor`] | birthday argument |
 
-pub mod aleph;
-pub mod age_partitioned;
-pub mod approximator;
-pub mod blocked;
-pub mod blocked_counters;
 pub mod bloom;
-pub mod cuckoo;
-pub mod d_left;
 pub mod dependent;
 mod distinct;
-mod elementary;
-pub mod fast_local;
-pub mod fuse;
-pub mod golomb;
-pub mod hash_compaction;
-pub mod layered;
+pub(crate) mod elementary;
+pub mod levels;
 pub mod mixture;
 mod occupancy;
 pub mod omissions;
-pub mod primes;
-pub mod quotient;
-pub mod scalable;
-pub mod ribbon;
-mod search;
+pub(crate) mod search;
 pub mod series;
-pub mod signatures;
-pub mod split_block;
-pub mod stable;
-pub mod taffy;
-pub mod variable_increment;
-pub mod vector_quotient;
+mod zeros;
 
 pub use bloom::{PartitionedSize, Size};
-use elementary::{exp, ln, ln_1p_minus, pow};
+pub(crate) use elementary::{exp, ln, ln_1p_minus, pow};
 
 /// The rate below which no filter over `hash_bits`-bit hashes can come: the probability that the hash of a fresh key
 /// equals that of one of `keys` keys, `1 - (1 - 2^-w)^n`, about `n / 2^w`.
@@ -91,11 +72,11 @@ pub fn hash_floor(keys: u64, hash_bits: u32) -> f64 {
 }
 
 /// `1 - (1-p)^trials`, with full relative precision when it is tiny. `trials > 0`.
-fn hit_at_least_once(p: f64, trials: f64) -> f64 {
+pub(crate) fn hit_at_least_once(p: f64, trials: f64) -> f64 {
     -(trials * (-p).ln_1p()).exp_m1()
 }
 
 /// Whether a target rate is one that can be asked for: inside (0, 1), so not NaN.
-fn is_rate(rate: f64) -> bool {
+pub(crate) fn is_rate(rate: f64) -> bool {
     rate > 0.0 && rate < 1.0
 }

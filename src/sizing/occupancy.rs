@@ -10,8 +10,8 @@
 //! f = sum_j p_j sum_t (-1)^t C(j,t) (1 - t/m)^N
 //! ```
 //!
-//! which is short and exact, but its alternating terms are up to `(1+q)^k / (1-q)^k` times the result (`q` the
-//! fraction of empty cells): it has lost every digit of an `f64` at k = 30, and earlier where the rate is tiny.
+//! which is short and exact. But its alternating terms are up to `(1+q)^k / (1-q)^k` times the result, with `q` the
+//! fraction of empty cells. The sum has lost every digit of an `f64` at k = 30, and earlier where the rate is tiny.
 //!
 //! # The method
 //!
@@ -23,14 +23,13 @@
 //! f = N! [z^N] e^z G(z) = (N! e^r / r^N)  1/(2 pi)  Integral exp(r (e^(i t) - 1) - i N t) G(r e^(i t)) dt
 //! ```
 //!
-//! All coefficients `c_i` of `e^z G(z)` are non-negative, so that `c_i r^i` is, but for a factor, a distribution.
-//! With the radius at which its mean is `N` (the saddle point), the integrand is a bell of width `1/sigma` around
-//! t = 0, with nothing to cancel. The trapezoid rule over `M` points of the circle adds nothing but
-//! `c_(N+M) r^(N+M) + c_(N-M) r^(N-M) + ...`, the tails beyond `M` of that distribution: with `M` = 9 standard
-//! deviations and a bit they are below 10^-16 of the result. On all but small circles points beyond `14 / sigma`
-//! contribute less than that, which leaves some 20 points however large `N` is. This holds for every m, k and N, so
-//! there is one method and no regime to switch between; the result is good to about 10^-13 relative, down to the
-//! least positive `f64`.
+//! All coefficients `c_i` of `e^z G(z)` are non-negative, so that `c_i r^i` is, but for a factor, a distribution. With
+//! the radius at which its mean is `N` (the saddle point), the integrand is a bell of width `1/sigma` around t = 0,
+//! with nothing to cancel. The trapezoid rule over `M` points of the circle adds nothing but `c_(N+M) r^(N+M) + c_(N-M)
+//! r^(N-M) + ...`, the tails beyond `M` of that distribution. With `M` = 9 standard deviations and a bit, the tails are
+//! below 10^-16 of the result. On all but small circles points beyond `14 / sigma` contribute less than that, which
+//! leaves some 20 points however large `N` is. This holds for every m, k and N, so there is one method and no regime to
+//! switch between; the result is good to about 10^-13 relative, down to the least positive `f64`.
 //!
 //! Cost: `O(k^2)` for the `p_j` and `O(k)` for each point; a few microseconds at k = 16.
 
@@ -122,8 +121,8 @@ impl Polynomial {
 
     /// Newton's method for the radius at which the mean is N.
     ///
-    /// Given j, the distribution is the sum of j zero-truncated Poisson(x) counts, x = r/m, and one Poisson(r - j x):
-    /// its mean is `r + j y` with `y = x / (e^x - 1)`, and the derivative of any such mean by ln r is the variance.
+    /// Given j, the distribution is the sum of j zero-truncated Poisson(x) counts, x = r/m, and one Poisson(r - j x).
+    /// Its mean is `r + j y` with `y = x / (e^x - 1)`. The derivative of any such mean by ln r is the variance.
     fn find_saddle(&self) -> Saddle {
         let mut shift = 0.0_f64;
         let mut rounds = 0;

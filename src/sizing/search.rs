@@ -9,7 +9,7 @@ use core::cmp::Ordering;
 /// `O(log |guess - answer|)` evaluations. The answer was always evaluated itself, and so was its predecessor (unless
 /// the answer is 1): were `holds` not quite monotone, for rounding, the answer still holds and one less still does
 /// not.
-pub(super) fn least(guess: u64, limit: u64, mut holds: impl FnMut(u64) -> bool) -> Option<u64> {
+pub(crate) fn least(guess: u64, limit: u64, mut holds: impl FnMut(u64) -> bool) -> Option<u64> {
     if limit == 0 {
         return None;
     }
@@ -56,7 +56,7 @@ pub(super) fn least(guess: u64, limit: u64, mut holds: impl FnMut(u64) -> bool) 
 /// smallest.
 ///
 /// Walks from `guess` down for as long as it does not get worse, otherwise up while it gets better.
-pub(super) fn valley<T>(guess: u32, limit: u32, cost: impl Fn(u32) -> T, compare: impl Fn(&T, &T) -> Ordering) -> u32 {
+pub(crate) fn valley<T>(guess: u32, limit: u32, cost: impl Fn(u32) -> T, compare: impl Fn(&T, &T) -> Ordering) -> u32 {
     let start = guess.clamp(1, limit.max(1));
     let mut best = start;
     let mut least = cost(start);
@@ -81,7 +81,7 @@ pub(super) fn valley<T>(guess: u32, limit: u32, cost: impl Fn(u32) -> T, compare
 
 /// About the least `x` in `1..limit` for which `holds`, to a thousandth and not below it, as [`least`] from a guess
 /// that is too low or a little too high; `None` if there is none.
-pub(super) fn least_real(guess: f64, limit: f64, mut holds: impl FnMut(f64) -> bool) -> Option<f64> {
+pub(crate) fn least_real(guess: f64, limit: f64, mut holds: impl FnMut(f64) -> bool) -> Option<f64> {
     let (mut below, mut above) = (guess * 0.7, guess);
     while !holds(above) {
         if above >= limit {

@@ -1,8 +1,8 @@
 //! The exact rate of the classic filter, nearly, in a hundred nanoseconds: what sizing decides with, wherever that is
 //! certain to be what [`super::bloom::exact`] would decide.
 //!
-//! With `u = X/E[X] - 1` the rate is `E[X/m]^k E[(1+u)^k]`, and the logarithm of the second factor is a series in the
-//! relative cumulants `c2, c3, c4` of X (its second to fourth over the mean's powers), which are of the orders
+//! With `u = X/E[X] - 1` the rate is `E[X/m]^k E[(1+u)^k]`. The logarithm of the second factor is a series in the
+//! relative cumulants `c2, c3, c4` of X: its second to fourth cumulants over the mean's powers. They are of the orders
 //! 1/m, 1/m^2, 1/m^3:
 //!
 //! ```text
@@ -13,15 +13,15 @@
 //! ```
 //!
 //! Mean and c2 are taken exactly; c3 and c4 in the limit of many bits. There, X and the number of probes are sums over
-//! cells with Poisson(rho) probes, the second of which is given, and the cumulants per cell are the derivatives at
-//! s = 0 of `K(s) = ln(e^w + e^s - 1) - rho ln w + const`, where `w e^w = rho (e^w + e^s - 1)`.
+//! cells with Poisson(rho) probes, and the number of probes is given. The cumulants per cell are the derivatives at s =
+//! 0 of `K(s) = ln(e^w + e^s - 1) - rho ln w + const`, where `w e^w = rho (e^w + e^s - 1)`.
 //!
 //! **Error.** Left out are the next order, smaller by about `k c2` each time, and the correction of c3, smaller than it
 //! by some 1/m. [`Approximation::error`] is four times the most of what a comparison with `exact` found of either
 //! (`tests/suite/sizing.rs` repeats it), and the rounding of both.
 
-use super::bloom::zeros_sd;
 use super::hit_at_least_once;
+use super::zeros::zeros_sd;
 
 /// The logarithm of the rate, and how far it may be off.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +64,7 @@ pub fn ln_rate(bits: u64, hashes: u32, keys: u64) -> Option<Approximation> {
     let l1 = 1.0 - w1 * one;
     let l2 = -w2 * one + w1 * w1 * inverse;
     let l3 = -w3 * one + 3.0 * w1 * w2 * inverse - 2.0 * w1 * w1 * w1 * inverse / rho;
-    // Of the zeros; X is m less them, so that the odd ones change their sign.
+    // The cumulants of the zeros. X is m less the zeros, so that the odd cumulants change their sign.
     let c3 = -m * zeros * (l1 * l1 + l2) / (mean * mean * mean);
     let c4 = m * zeros * (l1 * l1 * l1 + 3.0 * l1 * l2 + l3) / (mean * mean * mean * mean);
     let b2 = k * (k - 1.0) / 2.0;

@@ -20,7 +20,7 @@ pub const DEFAULT_CAPACITY: u64 = 1_000_000;
 /// How many kind-specific parameters a spec holds.
 pub const MAX_PARAMETERS: usize = 8;
 
-/// A kind by its number, as in the C API and in images. [`crate::registry`] knows what stands behind a number.
+/// A kind by its number, as in the C API and in images. [`crate::kinds::registry`] knows what stands behind a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KindId(pub u32);
 

@@ -9,7 +9,7 @@ use core::fmt;
 pub enum Domain {
     /// Whole numbers from the first to the second, both included.
     Integer(u64, u64),
-    /// One of these whole numbers, which ascend.
+    /// One of these whole numbers, in ascending order.
     OneOf(&'static [u64]),
     /// Real numbers from the first to the second, both included.
     Real(f64, f64),
@@ -21,9 +21,9 @@ pub enum Domain {
 /// bounds and a meaning of its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
-    /// Its name, the same in Rust, C, the command and the documentation.
+    /// The parameter's name, the same in Rust, C, the command and the documentation.
     pub name: &'static str,
-    /// What it does, in a sentence.
+    /// What the parameter does, in a sentence.
     pub summary: &'static str,
     /// The value it has when it is not set.
     pub default: f64,

@@ -1,8 +1,6 @@
 //! Bytes of a caller at any address, which are only read.
 
-use super::Words;
 use crate::bits::prefetch;
-use crate::error::{Result, error};
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 use core::sync::atomic::AtomicU64;
@@ -10,8 +8,8 @@ use core::sync::atomic::AtomicU64;
 /// Bytes that nobody writes to while this is there, at any address.
 #[derive(Clone, Copy)]
 pub struct AnyBytes<'a> {
-    start: NonNull<u8>,
-    length: usize,
+    pub(super) start: NonNull<u8>,
+    pub(super) length: usize,
     lives: PhantomData<&'a [u8]>,
 }
 
@@ -35,7 +33,7 @@ impl<'a> AnyBytes<'a> {
         AnyBytes { start: NonNull::from(bytes).cast(), length: bytes.len(), lives: PhantomData }
     }
 
-    /// How many there are.
+    /// How many bytes there are.
     #[inline]
     pub fn length(&self) -> usize {
         self.length
@@ -98,26 +96,5 @@ impl<'a> AnyBytes<'a> {
     #[inline]
     pub fn copy<const WORDS: usize>(&self, first: usize) -> [AtomicU64; WORDS] {
         core::array::from_fn(|i| AtomicU64::new(first.checked_add(i).map_or(0, |number| self.word(number))))
-    }
-
-    /// The first `length` bytes, a multiple of 8, as the payload of a filter that is only read, and that keeps the
-    /// bytes as what it was opened from.
-    ///
-    /// # Errors
-    /// [`Status::Misaligned`](crate::Status::Misaligned) unless they start at a multiple of 8;
-    /// [`Status::Truncated`](crate::Status::Truncated) if there are fewer.
-    ///
-    /// # Safety
-    /// The bytes stay readable, and nobody writes to them, until the words are dropped.
-    pub unsafe fn into_words(self, length: usize) -> Result<Words> {
-        if !self.start.cast::<AtomicU64>().is_aligned() {
-            return Err(error!(Misaligned, "the bytes at {:?} are not aligned to 8", self.start));
-        }
-        if length > self.length || !length.is_multiple_of(8) {
-            return Err(error!(Truncated, "the payload has {length} bytes, only {} are there", self.length));
-        }
-        // SAFETY: the caller's promise.
-        let all = unsafe { AnyBytes::new(self.start, self.length) };
-        Ok(Words::borrowed(self.start.cast(), length / 8, all))
     }
 }

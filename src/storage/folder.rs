@@ -22,6 +22,11 @@ impl Folder {
         self.0.status_in(name.as_c_str(), true)
     }
 
+    /// What the system knows of what has this name in it, which may be a symbolic link.
+    pub fn status_of_name(&self, name: &PathBytes) -> Result<FileStatus, i32> {
+        self.0.status_in(name.as_c_str(), false)
+    }
+
     /// Waits until its entries are on the disk.
     pub fn sync(&self) -> Result<(), i32> {
         match self.0.sync() {
@@ -104,9 +109,9 @@ impl TemporaryName {
     }
 }
 
-/// A new file on its way to a name in a folder. It has none where the system can make such files, so that it goes with
-/// its process; otherwise, and for the moment before it takes another file's place, it has a temporary one, and a lock
-/// that tells others that its maker lives. It is gone when it is dropped.
+/// A new file on its way to a name in a folder. The file has no name where the system can make such files, so that it
+/// goes with its process. Otherwise, and for the moment before it takes another file's place, it has a temporary
+/// name, and a lock that tells others that its maker lives. It is gone when it is dropped.
 pub struct Temporary<'a> {
     folder: &'a Folder,
     file: RawFile,

@@ -1,32 +1,14 @@
 //! A complete image, header and payload, used where it lies.
 
-use super::{Mapping, Process, Words};
+use super::{Access, Mapping, Process};
 use crate::error::{Result, error};
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// Whether an image may be changed in place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// It is only read.
-    Read,
-    /// It is changed where it lies, by one writer.
-    Write,
-    /// Keys are inserted where it lies, by any number of threads and processes at once.
-    Share,
-}
-
-impl Access {
-    /// Whether bytes are changed in place.
-    pub fn is_writing(self) -> bool {
-        self != Access::Read
-    }
-}
-
 /// The bytes of an image in a caller's buffer or a mapped file, as 64-bit words.
 pub struct ImageBytes {
-    base: NonNull<u8>,
-    length: usize,
+    pub(super) base: NonNull<u8>,
+    pub(super) length: usize,
     access: Access,
     /// The process that opened it. In another one, made by a fork, it is only read.
     process: Process,
@@ -124,22 +106,5 @@ impl ImageBytes {
     /// Has the bytes `from..to` on the disk when it returns; a buffer has no disk.
     pub fn flush(&self, from: usize, to: usize) -> Result<()> {
         self.file.as_ref().map_or(Ok(()), |file| file.flush(from, to))
-    }
-
-    /// The payload of `length` bytes that starts at `offset`.
-    ///
-    /// # Errors
-    /// [`Status::Truncated`](crate::Status::Truncated) if the image ends before.
-    pub fn into_words(self, offset: usize, length: usize) -> Result<Words> {
-        let end = offset.checked_add(length).filter(|end| *end <= self.length);
-        if end.is_none() || !offset.is_multiple_of(8) || !length.is_multiple_of(8) {
-            return Err(error!(
-                Truncated,
-                "the image has {} bytes, its payload ends at {offset} + {length}", self.length
-            ));
-        }
-        // SAFETY: `offset` lies inside the image.
-        let base = unsafe { self.base.add(offset) };
-        Ok(Words::in_image(base.cast(), length / 8, self))
     }
 }

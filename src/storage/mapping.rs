@@ -10,14 +10,14 @@ use core::ptr::NonNull;
 pub struct FileRange {
     /// The first byte.
     pub offset: u64,
-    /// How many.
+    /// How many bytes there are.
     pub length: usize,
 }
 
 /// A mapped range of a file, shared with every other process that maps it.
 ///
-/// A writable mapping holds a lock on its range, so that there is one writer, or none but such as share it; closing
-/// releases it. A child that was forked since has a copy of the mapping, but the lock is its parent's.
+/// A writable mapping holds a lock on its range. So there is one writer, or several that share the range. Closing
+/// releases the lock. A child that was forked since has a copy of the mapping, but the lock is its parent's.
 pub struct Mapping {
     /// Where the mapping starts: at the page that holds the range's first byte.
     base: NonNull<u8>,
@@ -81,6 +81,11 @@ impl Mapping {
             .map_err(|code| Error::from_os(code, format_args!("locking the image to share it")))
     }
 
+    /// Has the gate if nobody is there, and does not wait.
+    pub fn try_gate(&self) -> bool {
+        self.locked.as_ref().is_some_and(|file| file.lock(gate(self.range), 1) == Ok(true))
+    }
+
     /// Lets others open and close the file.
     pub fn leave_gate(&self) {
         if let Some(file) = &self.locked {
@@ -107,7 +112,7 @@ impl Mapping {
         self.range.length
     }
 
-    /// How it was opened.
+    /// How the file was opened.
     pub fn access(&self) -> Access {
         self.access
     }

@@ -3,6 +3,7 @@
 //! A filter sees [`Words`] and need not know which it is. All unsafe code of the core that is not a kernel is in this
 //! folder.
 
+mod access;
 mod any_bytes;
 mod folder;
 mod image;
@@ -15,9 +16,9 @@ mod unix;
 use unix as os;
 mod words;
 
+pub use access::Access;
 pub use any_bytes::AnyBytes;
 pub(crate) use folder::{Folder, Temporary};
-pub use image::Access;
 pub(crate) use image::ImageBytes;
 pub(crate) use mapping::{FileRange, Mapping};
 #[cfg(all(test, unix))]

@@ -46,8 +46,8 @@ impl Owned {
         Ok(Owned { base, from: Source::Heap(layout) })
     }
 
-    /// Becomes longer without being copied: the bytes after the old length are zero. False, with nothing changed, if that
-    /// cannot be. Nothing may refer to it: it may lie elsewhere then.
+    /// Becomes longer without being copied: the bytes after the old length are zero. False, with nothing changed, if
+    /// that cannot be. Nothing may refer to it: it may lie elsewhere then.
     pub fn lengthen(&mut self, length: usize) -> bool {
         let Source::Pages(from) = self.from else { return false };
         if length < from {

@@ -11,8 +11,8 @@ pub struct Process(u64);
 /// The number of this process, in a page that the system wipes in a child: 0 is none yet.
 static NUMBER: AtomicPtr<AtomicU64> = AtomicPtr::new(core::ptr::null_mut());
 
-/// The last number given. A child goes on from its parent's, so its number is that of none of its ancestors; only of
-/// those can it have handles.
+/// The last number given. A child counts on from its parent's number, so that its own differs from those of all
+/// ancestors. A child can have handles of its ancestors only.
 static LAST: AtomicU64 = AtomicU64::new(0);
 
 /// Where the number is if the system wipes no pages: then only those children are noticed that the C library's `fork`
@@ -20,7 +20,7 @@ static LAST: AtomicU64 = AtomicU64::new(0);
 static FALLBACK: AtomicU64 = AtomicU64::new(0);
 
 impl Process {
-    /// This process.
+    /// The process that calls.
     pub fn current() -> Process {
         let number = number();
         let known = number.load(Ordering::Relaxed);
@@ -28,7 +28,7 @@ impl Process {
             return Process(known);
         }
         let fresh = LAST.fetch_add(1, Ordering::Relaxed) + 1;
-        // Of several threads one is first.
+        // One of several threads is first, and all take its number.
         match number.compare_exchange(0, fresh, Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => Process(fresh),
             Err(first) => Process(first),

@@ -46,12 +46,12 @@ impl Words {
     }
 
     /// `length` words at `base` inside `image`, which made sure of that.
-    pub(super) fn in_image(base: NonNull<u64>, length: usize, image: ImageBytes) -> Words {
+    fn in_image(base: NonNull<u64>, length: usize, image: ImageBytes) -> Words {
         Words { base, length, home: Home::Image(image) }
     }
 
     /// The `length` words at `base`, the first of `all`, which made sure of that.
-    pub(super) fn borrowed(base: NonNull<u64>, length: usize, all: AnyBytes<'static>) -> Words {
+    fn borrowed(base: NonNull<u64>, length: usize, all: AnyBytes<'static>) -> Words {
         Words { base, length, home: Home::Borrowed(all) }
     }
 
@@ -69,7 +69,7 @@ impl Words {
         Ok(copy)
     }
 
-    /// How many bytes they are.
+    /// How many bytes the words are.
     pub fn bytes(&self) -> u64 {
         self.length as u64 * 8
     }
@@ -107,12 +107,12 @@ impl Words {
         }
     }
 
-    /// Becomes longer, in memory of its own, by zeros: `bytes` bytes, a multiple of 8, and no fewer than there are. Where
-    /// the system can move pages, large words are not copied, so that this takes hardly any time. Nothing has changed on an
-    /// error.
+    /// Becomes longer, in memory of its own, by zeros: `bytes` bytes, a multiple of 8, and no fewer than there are.
+    /// Where the system can move pages, large words are not copied, so that this takes hardly any time. Nothing has
+    /// changed on an error.
     ///
     /// # Errors
-    /// Those of [`Words::zeroed`].
+    /// The errors of [`Words::zeroed`].
     pub(crate) fn lengthen(&mut self, bytes: u64) -> Result<()> {
         if let (Home::Owned { memory }, Ok(length)) = (&mut self.home, isize::try_from(bytes)) {
             let (kept, old) = (self.length, memory.length() / 8);
@@ -128,14 +128,14 @@ impl Words {
     }
 
     fn owned_mut(&mut self) -> &mut [u64] {
-        // In a caller's buffer no other handle of the process uses the words, by that caller's promise. A mapped file has
-        // one writer, by its lock; its readers have mappings of their own, at other addresses.
+        // In a caller's buffer no other handle of the process uses the words, by that caller's promise. A mapped file
+        // has one writer, by its lock; its readers have mappings of their own, at other addresses.
         // SAFETY: the words are writable (`exclusive` asks, the others made them), aligned, alive while `home` is, and
         // borrowed through `&mut self`, and nobody else has references to them, as said.
         unsafe { core::slice::from_raw_parts_mut(self.base.as_ptr(), self.length) }
     }
 
-    /// Whether they are memory of their own.
+    /// Whether the words are memory of the filter's own.
     #[inline]
     pub fn is_own(&self) -> bool {
         matches!(self.home, Home::Owned { .. })
@@ -198,4 +198,47 @@ pub fn copy_words<'a>(words: &[AtomicU64], bytes: &'a mut [u8]) -> &'a [u8] {
         to.copy_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
     }
     &bytes[..8 * words.len()]
+}
+
+impl ImageBytes {
+    /// The payload of `length` bytes that starts at `offset`.
+    ///
+    /// # Errors
+    /// [`Status::Truncated`](crate::Status::Truncated) if the image ends before.
+    pub fn into_words(self, offset: usize, length: usize) -> Result<Words> {
+        let end = offset.checked_add(length).filter(|end| *end <= self.length);
+        if end.is_none() || !offset.is_multiple_of(8) || !length.is_multiple_of(8) {
+            return Err(error!(
+                Truncated,
+                "the image has {} bytes, its payload ends at {offset} + {length}", self.length
+            ));
+        }
+        // SAFETY: `offset` lies inside the image.
+        let base = unsafe { self.base.add(offset) };
+        Ok(Words::in_image(base.cast(), length / 8, self))
+    }
+}
+
+impl AnyBytes<'_> {
+    /// The first `length` bytes, a multiple of 8, as the payload of a filter that is only read, and that keeps the
+    /// bytes as what it was opened from.
+    ///
+    /// # Errors
+    /// [`Status::Misaligned`](crate::Status::Misaligned) unless they start at a multiple of 8;
+    /// [`Status::Truncated`](crate::Status::Truncated) if there are fewer.
+    ///
+    /// # Safety
+    /// The bytes stay readable, and nobody writes to them, until the words are dropped.
+    pub unsafe fn into_words(self, length: usize) -> Result<Words> {
+        if !self.start.cast::<AtomicU64>().is_aligned() {
+            return Err(error!(Misaligned, "the bytes at {:?} are not aligned to 8", self.start));
+        }
+        if length > self.length || !length.is_multiple_of(8) {
+            return Err(error!(Truncated, "the payload has {length} bytes, only {} are there", self.length));
+        }
+        // SAFETY: the caller promises that the bytes stay readable, and nobody writes to them, until the words are
+        // dropped.
+        let all = unsafe { AnyBytes::new(self.start, self.length) };
+        Ok(Words::borrowed(self.start.cast(), length / 8, all))
+    }
 }

@@ -1,6 +1,6 @@
 //! What the child does, and what must hold of the files afterwards, whenever it died and whatever failed.
 
-use petal::{Builder, BuilderOptions, Filter, Image, Keys, Mode, OpenOptions, Spec, Status, Taken};
+use petal::{Builder, BuilderOptions, Capabilities, Filter, Image, Keys, Mode, OpenOptions, Spec, Status, Taken};
 use std::fs;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
@@ -64,7 +64,7 @@ pub struct Scenario {
     accompanied: bool,
 }
 
-pub const ALL: [Scenario; 7] = [
+pub const ALL: [Scenario; 8] = [
     Scenario { name: "write", prepare: old_file, act: write, check: image_in_place, accompanied: false },
     Scenario {
         name: "write_in_a_larger_file",
@@ -75,6 +75,7 @@ pub const ALL: [Scenario; 7] = [
     },
     Scenario { name: "share", prepare: old_file, act: share, check: image_in_place, accompanied: false },
     Scenario { name: "share_with_another", prepare: old_file, act: share, check: image_in_place, accompanied: true },
+    Scenario { name: "share_window", prepare: old_window, act: turn, check: window_in_place, accompanied: false },
     Scenario { name: "save_over", prepare: old_file, act: save, check: saved_file, accompanied: false },
     Scenario { name: "save_new", prepare: |_| {}, act: save, check: saved_file, accompanied: false },
     Scenario { name: "build", prepare: old_file, act: build, check: saved_file, accompanied: false },
@@ -150,6 +151,63 @@ fn filled(keys: u64) -> Filter {
 
 fn old_file(folder: &Path) {
     filled(OLD).save(&file(folder)).unwrap();
+}
+
+// ---- A window of keys, whose generations turn while it is shared. ---------------------------------------------------
+
+/// The keys that it remembers.
+const WINDOW: u64 = 9;
+
+fn old_window(folder: &Path) {
+    let kind = petal::registry::all().find(|row| row.window.is_some() && row.capabilities.contains(SHARED_WINDOW));
+    let spec = Spec { kind: Some(kind.unwrap().kind), ..Spec::with_capacity(WINDOW, 1e-8).unwrap() };
+    let mut filter = petal::create(&spec).unwrap();
+    (0..OLD).for_each(|key| assert!(filter.insert_u64(key).is_ok()));
+    filter.save(&file(folder)).unwrap();
+}
+
+/// What a filter can that forgets while many insert.
+const SHARED_WINDOW: Capabilities = Capabilities::INSERT_SHARED.with(Capabilities::AGE_SHARED);
+
+fn turn(folder: &Path, progress: &Progress) {
+    let Some(mut filter) = twice(|| open(&file(folder), Mode::Share)) else { return };
+    for i in 0..3 * STEP {
+        let key = OLD + progress.inserted();
+        // A step forgets no more than a third of the window early.
+        if i == STEP && twice(|| filter.advance_shared(1)).is_none() {
+            return;
+        }
+        if twice(|| filter.insert_u64_shared(key)).is_some() {
+            progress.insert(1);
+        }
+    }
+    let _ = twice(|| filter.sync());
+}
+
+/// Whoever died where: no key of the window is missing, and the next ones go on.
+fn window_in_place(folder: &Path, progress: &Progress) {
+    let path = file(folder);
+    let end = OLD + progress.inserted();
+    let holds = |filter: &Filter, end: u64, keys: u64| {
+        assert!((end - keys..end).all(|key| filter.contains_u64(key)), "a key of the window is missing");
+    };
+    holds(&open(&path, Mode::Read).unwrap(), end, WINDOW - 2 * WINDOW / 3);
+    let filter = open(&path, Mode::Share).unwrap();
+    filter.advance_shared(1).unwrap();
+    for key in end..end + 3 * WINDOW {
+        filter.insert_u64_shared(key).unwrap();
+        holds(&filter, key + 1, WINDOW.min(key + 1 - end));
+    }
+    drop(filter);
+    let mut filter = open(&path, Mode::Write).unwrap();
+    for key in end + 3 * WINDOW..end + 6 * WINDOW {
+        filter.insert_u64(key).unwrap();
+        holds(&filter, key + 1, WINDOW);
+    }
+    assert!((0..100).all(|key| !filter.contains_u64(key)), "what is older is forgotten");
+    filter.vouch().unwrap();
+    drop(filter);
+    open(&path, Mode::Load).unwrap().verify().unwrap();
 }
 
 // ---- What the child does. A failure is what it may meet; it tries once more, as a program would. --------------------

@@ -1,4 +1,4 @@
-//! Reads `include/petal.h` with clang and writes what `tests/read_back.rs` compiles.
+//! Reads the headers in `include` with clang and writes what `tests/read_back.rs` compiles.
 
 #[path = "generate/read_back.rs"]
 mod read_back;
@@ -11,29 +11,30 @@ use std::path::{Path, PathBuf};
 fn main() {
     let folder = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo"));
     let root = folder.ancestors().nth(2).expect("two folders below the root");
-    let header = root.join("include/petal.h");
-    for path in [&root.join("capi/src"), &header, Path::new("generate")] {
+    let includes = root.join("include");
+    for path in [&root.join("capi/src"), &includes, Path::new("generate")] {
         println!("cargo::rerun-if-changed={}", path.display());
     }
     println!("cargo::rerun-if-env-changed=LIBCLANG_PATH");
     // A header that cannot be read must not keep the other test, which rewrites it, from being built.
-    let checks = std::fs::read_to_string(&header)
-        .map_err(|e| e.to_string())
-        .and_then(|text| Ok(read_back::checks(&text, &source::read(root))? + &samples()?))
+    let sections = source::read(root);
+    let all: String = source::headers(&sections).iter().map(|name| format!("#include <{name}>\n")).collect();
+    let checks = read_back::checks(&all, &includes, &sections)
+        .and_then(|text| Ok(text + &samples(&includes)?))
         .unwrap_or_else(|why| {
             // What is missing, libclang for one, may be installed before the next run. A file that never exists makes
             // cargo run this again each time, so that a failure is not remembered.
             println!("cargo::rerun-if-changed=generate/never");
-            format!("compile_error!({:?});", format!("include/petal.h cannot be read back: {why}"))
+            format!("compile_error!({:?});", format!("the headers cannot be read back: {why}"))
         });
     std::fs::write(Path::new(&std::env::var_os("OUT_DIR").unwrap()).join("checks.rs"), checks).unwrap();
 }
 
 /// What is generated from one structure written in three ways, for the test that they differ.
-fn samples() -> Result<String, String> {
+fn samples(includes: &Path) -> Result<String, String> {
     let checks = |fields| {
         let text = format!("#include <stdint.h>\ntypedef struct petal_pair {{ {fields} }} petal_pair;");
-        read_back::checks(&text, &[])
+        read_back::checks(&text, includes, &[])
     };
     Ok(format!(
         "pub const SAMPLE: &str = {:?};\npub const EXCHANGED: &str = {:?};\npub const WIDER: &str = {:?};",

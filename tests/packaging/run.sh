@@ -69,7 +69,8 @@ so=$libdir/libpetal.so.$version
 archive=$libdir/libpetal.a
 
 layout() {
-    for file in include/petal.h include/petal_inline.h include/petal.hpp include/petal_view.hpp include/petal/batches.hpp "${libdir#"$prefix/"}/$soname" "${libdir#"$prefix/"}/libpetal.so" \
+    for file in $(cd "$root" && echo include/*.h) include/petal.hpp include/petal_view.hpp include/petal/batches.hpp \
+        "${libdir#"$prefix/"}/$soname" "${libdir#"$prefix/"}/libpetal.so" \
         share/doc/petal/LICENSE-MIT share/doc/petal/LICENSE-APACHE share/doc/petal/LICENSES-THIRD-PARTY; do
         [ -e "$prefix/$file" ] || { echo "no $file"; return 1; }
     done
@@ -96,13 +97,18 @@ destdir() {
     [ "$(ls "$work/staging")" = opt ] && diff "$work/by_cmake" "$work/by_make"
 }
 check "make install PREFIX= DESTDIR= gives the same layout, and nothing outside DESTDIR" destdir
+# Below /usr Debian has another folder for libraries, and the build then knows only that.
 uninstalled() {
     touch "$work/staging/opt/petal/lib/libother.so"
+    make -C "$root" install BUILD="$work/make" PREFIX=/usr DESTDIR="$work/system" CARGO_TARGET_DIR="$target" || return 1
     make -C "$root" uninstall BUILD="$work/make" PREFIX=/opt/petal DESTDIR="$work/staging" || return 1
     left=$(cd "$work/staging/opt/petal" && find . ! -type d -o -name petal)
     [ "$left" = ./lib/libother.so ] || { echo "left: $left"; return 1; }
+    make -C "$root" uninstall BUILD="$work/make" PREFIX=/usr DESTDIR="$work/system" || return 1
+    left=$(find "$work/system" ! -type d)
+    [ -z "$left" ] || { echo "left: $left"; return 1; }
 }
-check "make uninstall removes just that" uninstalled
+check "make uninstall removes just that, whatever was installed elsewhere meanwhile" uninstalled
 
 # The loader does not look into this prefix, so installing says what to do; the README's recipe does it.
 says_how_to_link() {
@@ -236,6 +242,20 @@ everybody() {
     check "$1: CMake, petal::cpp_static" by_cmake static consumer_cpp cpp
 }
 
+# As docs/installing.md has it; and the packages name -lm themselves.
+by_name() {
+    $CC -I "$prefix/include" "$here/consumer/consumer.c" -o "$work/program" "$(under)/libpetal.a" -lm -lpthread -ldl &&
+        ran "$work/program" static || return 1
+    PKG_CONFIG_PATH=$(under)/pkgconfig
+    export PKG_CONFIG_PATH
+    for package in petal-static "--static petal"; do
+        case " $(pkg-config --libs $package) " in
+        *" -lm "*) ;;
+        *) echo "no -lm in $package"; return 1 ;;
+        esac
+    done
+}
+
 move() {
     mkdir -p "$(dirname "$1")" && mv "$prefix" "$1" && prefix=$1
 }
@@ -254,6 +274,7 @@ pear: no" ] || { echo "it printed: $said"; return 1; }
 
 say "consumers"
 everybody "clean prefix"
+check "the static library by its name, with -lm" by_name
 check "the README's example compiles and says what it should" readme
 move "$work/moved"
 everybody "moved prefix"

@@ -1,7 +1,12 @@
 /* What C fragments may use without declaring it. They may declare the same names again. */
 #include <inttypes.h>
 #include <petal.h>
+#include <petal_formats.h>
 #include <petal_inline.h>
+#include <petal_map.h>
+#include <petal_more.h>
+#include <petal_policy.h>
+#include <petal_sketch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,9 +7,13 @@ use petal::{
     filters_contain_u64,
 };
 
-/// So many filters, of every kind and parameters in turn, with the keys from their number on that so many are.
+/// So many filters, of every kind and parameters in turn, with the keys from their number on that so many are. Kinds
+/// whose keys are integers are not among them: such keys have no other names.
 fn filters(count: u64, spec: impl Fn(u64, Spec) -> Spec) -> Vec<(Spec, Filter)> {
-    let cases = cases();
+    let cases: Vec<_> = cases().into_iter().filter(|case| !case.is_of_integers()).collect();
+    if cases.is_empty() {
+        return Vec::new();
+    }
     let one = |i: u64| {
         let case = &cases[i as usize % cases.len()];
         let spec = spec(i, Spec { capacity: 100, ..case.spec() });
@@ -22,6 +26,9 @@ fn filters(count: u64, spec: impl Fn(u64, Spec) -> Spec) -> Vec<(Spec, Filter)> 
 #[test]
 fn many_filters_answer_as_each_does() {
     let all = filters(300, |_, spec| spec);
+    if all.is_empty() {
+        return;
+    }
     let handles: Vec<&Filter> = all.iter().map(|(_, filter)| filter).collect();
     for count in [0, 1, 63, 64, 65, 127, 128, 129, 300] {
         let some = &handles[..count];
@@ -50,6 +57,9 @@ fn many_filters_answer_as_each_does() {
 fn filters_may_hash_differently() {
     let functions = [HashFunction::Xxh3, HashFunction::Xxh64, HashFunction::SipHash13];
     let all = filters(200, |i, spec| hashed(&spec, functions[mix(i) as usize % 3], i % 5));
+    if all.is_empty() {
+        return;
+    }
     let handles: Vec<&Filter> = all.iter().map(|(_, filter)| filter).collect();
     for key in [0, 20, 100, 220, 1 << 40] {
         let expected: Vec<u8> = handles.iter().map(|filter| filter.contains_u64(key).into()).collect();
@@ -68,6 +78,9 @@ fn filters_may_hash_differently() {
 fn what_cannot_be_asked_is_true() {
     let hash = |i| if i == 7 { HashFunction::External } else { HashFunction::Xxh3 };
     let all = filters(10, |i, spec| hashed(&spec, hash(i), 1));
+    if all.is_empty() {
+        return;
+    }
     let handles: Vec<&Filter> = all.iter().map(|(_, filter)| filter).collect();
     let mut bytes = vec![0; 10];
     let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };

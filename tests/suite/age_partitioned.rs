@@ -74,7 +74,8 @@ fn the_published_table_is_met() {
     }
 }
 
-/// What is asked for by its rate keeps it before each step, by the exact formula, and takes as few bits as the table says.
+/// What is asked for by its rate keeps it before each step, by the exact formula, and takes as few bits as the table
+/// says.
 #[test]
 fn what_is_asked_for_is_strict() {
     let row = registry::find_name("age_partitioned").unwrap();

@@ -1,110 +1,16 @@
-//! What only an Aleph filter does: it grows segment by segment and removes keys, however little their entries know.
+//! What only an Aleph filter does: it removes keys, however little their entries know.
 
 use crate::common::{hash_of, image, mix};
-use petal::sizing::aleph::{Growing, Regime};
-use petal::{Answers, Filter, Image, Keys, Mode, OpenOptions, Spec, Status};
-use petal::{create, estimate, load, open_buffer, registry};
+use crate::grown::{self, assert_all, growths, insert};
+use petal::estimate;
+use petal::kinds::aleph::sizing::{Growing, Regime};
+use petal::{Answers, Filter, Image, Keys, Mode, OpenOptions, Spec, Status, create, load, open_buffer};
 use std::collections::HashMap;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
-fn row() -> &'static petal::Row {
-    registry::find_name("aleph").unwrap()
-}
-
 fn spec(capacity: u64, rate: f64, parameters: &[(&str, f64)]) -> Spec {
-    let mut spec = Spec { kind: Some(row().kind), capacity, false_positive_rate: rate, ..Spec::default() };
-    for (name, value) in parameters {
-        spec.set(row().parameter(name).unwrap(), *value).unwrap();
-    }
-    spec
-}
-
-fn insert(filter: &mut Filter, range: std::ops::Range<u64>) {
-    let spec = filter.base().spec();
-    let hashes: Vec<u64> = range.map(|i| hash_of(&spec, i)).collect();
-    let outcome = filter.insert_batch(&Keys::Hashes(&hashes), None).outcome;
-    outcome.unwrap_or_else(|error| panic!("{error:?} {:?}", filter.base().geometry()));
-}
-
-#[track_caller]
-fn assert_all(filter: &Filter, keys: impl Iterator<Item = u64>) {
-    let spec = filter.base().spec();
-    let hashes: Vec<u64> = keys.map(|i| hash_of(&spec, i)).collect();
-    let mut answers = Answers::default();
-    filter.contains_batch(&Keys::Hashes(&hashes), &mut answers).unwrap();
-    assert_eq!(answers.true_count, hashes.len() as u64);
-    assert!(hashes.iter().take(2000).all(|hash| filter.contains_hash(*hash)));
-}
-
-fn growths(filter: &Filter) -> u32 {
-    let words = filter.base().geometry().words;
-    (words[3] + words[4] - words[2]) as u32
-}
-
-/// From 57 keys through 12 doublings and more in each regime, with fingerprints so short that many entries become void:
-/// all keys are found, the rate is the formula's, which is below what was asked for, single keys and batches make the
-/// same bytes, and what is read back goes on growing in the same way.
-#[test]
-fn it_grows_without_losing_a_key_and_its_rate_is_the_formulas() {
-    let cases: [(f64, &[(&str, f64)]); 6] = [
-        (0.01, &[]),
-        (0.01, &[("regime", 0.0), ("doublings", 14.0)]),
-        (0.01, &[("regime", 2.0), ("doublings", 9.0)]),
-        (0.0, &[("fingerprint_bits", 5.0), ("regime", 0.0), ("doublings", 30.0)]),
-        (0.0, &[("fingerprint_bits", 2.0)]),
-        (0.0, &[("fingerprint_bits", 2.0), ("regime", 2.0), ("doublings", 8.0)]),
-    ];
-    for (rate, parameters) in cases {
-        let spec = spec(57, rate, parameters);
-        let mut filter = create(&spec).unwrap();
-        let first = filter.base().compatibility_id();
-        let (mut keys, most) = (0, 250_000);
-        while keys < most {
-            let next = (keys * 3).clamp(50, most);
-            insert(&mut filter, keys..next);
-            keys = next;
-            filter.verify().unwrap();
-            assert_all(&filter, 0..keys);
-            assert_eq!(filter.base().compatibility_id(), first);
-            assert_eq!(filter.base().count(), keys);
-            let expected = filter.expected_false_positive_rate(keys);
-            let measured = filter.measure().false_positive_rate;
-            if keys > 1000 {
-                // Segments grow a little sooner or later than all of them together would.
-                assert!((measured / expected - 1.0).abs() < 0.05, "{parameters:?}, {keys}: {measured}, {expected}");
-            }
-            assert!(
-                measured <= filter.base().header().false_positive_rate * 1.02 || !parameters.is_empty() && rate == 0.0
-            );
-            let lookups = 100_000_u64;
-            let found = (0..lookups).filter(|i| filter.contains_hash(mix(i ^ 0x5eed << 40))).count() as f64;
-            let mean = measured * lookups as f64;
-            // The measure is exact but for entries of different lengths that lie in one another.
-            assert!(
-                (found - mean).abs() <= 4.5 * mean.sqrt() + 0.01 * mean + 1.0,
-                "{parameters:?}, {keys}: {found} of {mean}"
-            );
-            let distinct = estimate(&filter).unwrap().unwrap().value;
-            // Of the keys that were found before they came, and how many these are is a matter of chance.
-            let sigma = (expected * keys as f64).sqrt() / (1.0 - expected);
-            let error = (distinct - keys as f64).abs();
-            assert!(error < 4.5 * sigma + 0.002 * keys as f64, "{parameters:?}, {keys}: {distinct}");
-            if keys < 50_000 {
-                let read: Filter = load(&image(&filter), &OpenOptions::default()).unwrap();
-                let mut copies = [filter.copy().unwrap(), read];
-                for copy in &mut copies {
-                    (keys..2 * keys).for_each(|i| assert!(copy.insert_hash(hash_of(&spec, i)).is_ok()));
-                }
-                insert(&mut filter, keys..2 * keys);
-                keys *= 2;
-                assert!(copies.iter().all(|copy| copy.equals(&filter)));
-            }
-        }
-        assert!((12..=13).contains(&growths(&filter)), "{parameters:?}: {}", growths(&filter));
-        filter.clear().unwrap();
-        assert!(filter.equals(&create(&spec).unwrap()));
-    }
+    grown::spec("aleph", capacity, rate, parameters)
 }
 
 /// Half of the keys are removed after each doubling, the old and the new ones: each removal says true, the other keys
@@ -241,90 +147,6 @@ fn unions_do_not_grow_without_end() {
     assert_all(&whole, 0..keys);
 }
 
-/// The union holds the keys of both, whichever is larger, each as often as both together.
-#[test]
-fn unions_hold_the_keys_of_both() {
-    let spec = spec(57, 0.0, &[("fingerprint_bits", 6.0)]);
-    let of = |range: std::ops::Range<u64>| {
-        let mut filter = create(&spec).unwrap();
-        insert(&mut filter, range);
-        filter
-    };
-    for (a, b) in [(0..50, 25..75), (0..1000, 1000..100_000), (0..60_000, 50_000..51_000), (0..30_000, 0..60_000)] {
-        let (one, two) = (of(a.clone()), of(b.clone()));
-        for (mut into, from) in [(one.copy().unwrap(), &two), (two.copy().unwrap(), &one)] {
-            into.merge(from).unwrap();
-            into.verify().unwrap();
-            let keys = a.end.max(b.end);
-            assert_all(&into, a.clone().chain(b.clone()));
-            let distinct = estimate(&into).unwrap().unwrap().value;
-            assert!((distinct / keys as f64 - 1.0).abs() < 0.03, "{a:?} and {b:?}: {distinct}");
-            let rates = [&into, &one, &two].map(|filter| filter.measure().false_positive_rate);
-            assert!(rates[0] <= (rates[1] + rates[2]) * 1.001, "{rates:?}");
-            // Those of one of them are removed, and the others stay.
-            a.clone().for_each(|i| assert!(into.remove_hash(hash_of(&spec, i)).unwrap()));
-            assert_all(&into, b.clone());
-            into.verify().unwrap();
-        }
-    }
-}
-
-/// A filter of fixed fingerprints that may not grow further refuses keys, and what it holds stays found.
-#[test]
-fn fixed_fingerprints_are_full_after_as_many_doublings_as_were_asked_for() {
-    let spec = spec(115, 0.01, &[("doublings", 8.0), ("regime", 0.0)]);
-    let mut filter = create(&spec).unwrap();
-    let mut keys = 0;
-    let error = loop {
-        match filter.insert_hash(hash_of(&spec, keys)) {
-            Ok(_) => keys += 1,
-            Err(error) => break error,
-        }
-    };
-    assert_eq!(error.status(), Status::Full);
-    assert!(error.message().contains("double 8 times"), "{error:?}");
-    assert!((0.96..=1.0).contains(&(keys as f64 / (115.0 * 256.0))), "{keys} keys");
-    assert_all(&filter, 0..keys);
-    assert!(filter.measure().false_positive_rate <= 0.01);
-    // A union that does not fit changes nothing.
-    let mut other = create(&spec).unwrap();
-    insert(&mut other, 1 << 40..(1 << 40) + keys / 2);
-    let before = image(&filter);
-    assert_eq!(filter.merge(&other).unwrap_err().status(), Status::Full);
-    assert!(image(&filter) == before);
-    filter.verify().unwrap();
-    // What is removed makes room.
-    (0..keys / 2).for_each(|i| assert!(filter.remove_hash(hash_of(&spec, i)).unwrap()));
-    insert(&mut filter, 1 << 41..(1 << 41) + keys / 3);
-    assert_all(&filter, keys / 2..keys);
-}
-
-/// The hash that the bijection which hashes pass makes into this one.
-fn unmix(mut x: u64) -> u64 {
-    let inverse = |odd: u64| (0..6).fold(odd, |x, _| x.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(x))));
-    x ^= x >> 31 ^ x >> 62;
-    x = x.wrapping_mul(inverse(0x94d0_49bb_1331_11eb));
-    x ^= x >> 27 ^ x >> 54;
-    x = x.wrapping_mul(inverse(0xbf58_476d_1ce4_e5b9));
-    x ^ x >> 30 ^ x >> 60
-}
-
-/// Hashes that somebody chose so that they all go to the same place are refused soon, before the filter has grown
-/// without end.
-#[test]
-fn chosen_hashes_do_not_make_it_grow_without_end() {
-    assert!((0..100).all(|i| mix(unmix(mix(i))) == mix(i)), "mix of the tests is that of the library");
-    for bits in [1, 8, 13, 20, 40] {
-        let mut filter = create(&spec(1000, 0.01, &[])).unwrap();
-        let bytes = filter.base().geometry().payload_bytes;
-        // The inverse of the bijection that hashes pass: all have the same low bits after it.
-        let taken = (0..12_000).filter(|i| filter.insert_hash(unmix(mix(*i) << bits)).is_ok()).count() as u64;
-        filter.verify().unwrap();
-        let grown = filter.base().geometry().payload_bytes;
-        assert!(grown <= bytes.max(40 * taken), "{bits}: {grown} bytes for {taken} keys");
-    }
-}
-
 /// Whatever a payload says that nobody verified, nothing panics, and nothing goes on without end.
 #[test]
 fn forged_payloads_do_no_harm() {
@@ -348,12 +170,14 @@ fn forged_payloads_do_no_harm() {
         // SAFETY: the words outlive the filter, and nobody changes them.
         let opened: petal::Result<Filter> = unsafe { open_buffer(start, forged.len(), &options) };
         let Ok(opened) = opened else { continue };
+        taken += 1;
         let _ = opened.verify();
         opened.measure();
         let _ = estimate(&opened);
         assert!((0..3000).filter(|i| opened.contains_hash(mix(*i))).count() <= 3000);
+        // What is copied is a payload that the kind may have.
         let Ok(mut filter) = opened.copy() else { continue };
-        taken += 1;
+        filter.verify().unwrap();
         filter.measure();
         let mut copy = filter.copy().unwrap();
         for i in 0..1000 {
@@ -365,7 +189,7 @@ fn forged_payloads_do_no_harm() {
         let _ = copy.merge(&filter);
         let _ = filter.merge(&copy);
     }
-    assert!(taken > 5, "{taken} were copied");
+    assert!(taken > 5, "{taken} were opened");
 }
 
 /// What "Aleph Filter" says of its regimes, with a load of 9/10: fixed fingerprints add half of the first rate in each
@@ -455,7 +279,7 @@ fn rejuvenations_are_those_of_a_multiset_of_prefixes() {
             random = mix(random ^ 0x5eed).wrapping_add(step);
             let (before, some) = (growths(&filter), (random >> 20) as usize % keys.len().max(1));
             match random % 16 {
-                // The same key again at times.
+                // At times a key that is there already is inserted again.
                 0..8 if before < 7 || filter.kind().as_grow().unwrap().room() > 8 => {
                     let key = if random % 64 == 0 && !keys.is_empty() { keys[some] } else { next };
                     next += 1;
@@ -659,11 +483,11 @@ fn images_that_are_read_are_not_rejuvenated() {
     // SAFETY: the words outlive the filter, and nobody changes them.
     let mut opened: Filter = unsafe { open_buffer(start, bytes.len(), &OpenOptions::default()) }.unwrap();
     let error = opened.rejuvenate_hash(hash_of(&spec, 1)).unwrap_err();
-    assert_eq!(error.status(), Status::Unsupported);
+    assert_eq!(error.status(), Status::UnsupportedByHandle);
     assert!(error.message().contains("open for reading"), "{error}");
     assert!(opened.rejuvenate(b"key").is_err() && opened.rejuvenate_u64(1).is_err());
     // The three ways to name a key are one.
-    let mut keys = create(&Spec { kind: Some(row().kind), capacity: 57, ..Spec::default() }).unwrap();
+    let mut keys = create(&Spec { false_positive_rate: 0.0, ..spec }).unwrap();
     (0..100_000_u64).for_each(|i| assert!(keys.insert_u64(i).is_ok()));
     let mut copies = [keys.copy().unwrap(), keys.copy().unwrap(), keys.copy().unwrap()];
     assert!(copies[0].rejuvenate(&5_u64.to_le_bytes()).unwrap() && copies[1].rejuvenate_u64(5).unwrap());

@@ -1,7 +1,7 @@
 //! What is built from all of its keys, of every kind of filter and of map: the same bytes however it is made, progress
 //! that can be followed, and nothing left where it is stopped.
 
-use crate::common::{Case, all_layouts, image, mix};
+use crate::common::{Case, all_layouts, each, image, mix};
 use petal::{Builder, BuilderOptions, Error, Keys, MIN_MEMORY_LIMIT, MapBuilder, Progress, Result, Spec, Status};
 use std::fs;
 use std::path::Path;
@@ -100,22 +100,22 @@ fn the_order_of_keys_memory_and_threads_change_no_byte() {
     };
     let (none, least) = (None, Some(MIN_MEMORY_LIMIT));
     // Few keys in every layout.
-    for case in layouts() {
-        let expected = made(&case, 3000, (0, none, 1));
+    each(layouts(), Case::name, |case| {
+        let expected = made(case, 3000, (0, none, 1));
         for how in [(1, none, 3), (2, least, 2)] {
-            assert!(made(&case, 3000, how) == expected, "{}: order, limit, threads: {how:?}", case.name());
+            assert!(made(case, 3000, how) == expected, "{}: order, limit, threads: {how:?}", case.name());
         }
-    }
+    });
     // More than are kept in memory, and more than a shard has.
     let hows = [(1, none, 0), (2, none, 8), (3, least, 1), (4, least, 2), (5, Some(5 << 19), 3), (1, Some(3 << 20), 8)];
-    for case in kinds() {
+    each(kinds(), Case::name, |case| {
         for (n, hows) in [(250_000, &hows[..]), (1_200_000, &[(6, none, 3)])] {
-            let expected = made(&case, n, (0, none, 1));
+            let expected = made(case, n, (0, none, 1));
             for how in hows {
-                assert!(made(&case, n, *how) == expected, "{}: order, limit, threads: {how:?}", case.name());
+                assert!(made(case, n, *how) == expected, "{}: order, limit, threads: {how:?}", case.name());
             }
         }
-    }
+    });
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
@@ -155,30 +155,30 @@ fn check_progress(calls: &[(u64, u64)], what: &str) {
 #[test]
 fn progress_comes_often() {
     let folder = tempfile::tempdir().unwrap();
-    for case in kinds() {
+    each(kinds(), Case::name, |case| {
         for (limit, threads) in [(None, 1), (Some(4 << 20), 2)] {
             let log = Log::until(usize::MAX);
             let how = BuilderOptions { progress: log.callback(), ..options(folder.path(), limit, threads) };
-            Any::of(&case, &keys(1_200_000, 2), how).finish().unwrap();
+            Any::of(case, &keys(1_200_000, 2), how).finish().unwrap();
             let (what, calls) = (format!("{}, limit {limit:?}", case.name()), log.take());
             check_progress(&calls, &what);
             for pair in calls.windows(2) {
                 assert!(pair[1].0 - pair[0].0 <= 1 << 20, "{what}: {pair:?}");
             }
         }
-    }
+    });
 }
 
 #[test]
 fn cancelling_at_any_call_leaves_nothing_and_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("image");
-    for case in kinds() {
+    each(kinds(), Case::name, |case| {
         for (n, limit) in [(0, None), (1, None), (50_000, None), (105_000, Some(MIN_MEMORY_LIMIT))] {
             let keys = keys(n, 2);
             let builder = |log: &Log| {
                 let how = BuilderOptions { progress: log.callback(), ..options(folder.path(), limit, 0) };
-                Any::of(&case, &keys, how)
+                Any::of(case, &keys, how)
             };
             let log = Log::until(usize::MAX);
             let expected = builder(&log).finish().unwrap();
@@ -200,5 +200,5 @@ fn cancelling_at_any_call_leaves_nothing_and_loses_nothing() {
                 }
             }
         }
-    }
+    });
 }

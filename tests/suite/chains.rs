@@ -122,7 +122,7 @@ fn an_image_in_place_does_not_grow() {
     buffer.open(Mode::Read, None, |open| {
         let open = open.unwrap();
         assert!((0..200).all(|i| open.contains(&key(i))));
-        assert_eq!(open.insert(b"key").unwrap_err().status(), Status::Unsupported);
+        assert_eq!(open.insert(b"key").unwrap_err().status(), Status::UnsupportedByHandle);
     });
 }
 

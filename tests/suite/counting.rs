@@ -1,8 +1,8 @@
 //! The kind `counting` against an exact multiset: what removal and counting promise, and what they cannot.
 
 use crate::common::{image, mix};
-use petal::filters::counting::{COUNTER_BITS, LAYOUT};
 use petal::format::{HEADER_LENGTH, REGION_BYTES};
+use petal::kinds::counting::{COUNTER_BITS, LAYOUT};
 use petal::{
     Answers, Builder, BuilderOptions, Filter, HashFunction, Image, Keys, MIN_MEMORY_LIMIT, Mode, OpenOptions, Spec,
     Status, create,
@@ -16,7 +16,7 @@ const GREATEST: u64 = 15;
 
 /// So many counters of the default width, and so many of them for a key.
 fn spec(counters: u64, hashes: u32) -> Spec {
-    let kind = Some(petal::filters::counting::ROW.kind);
+    let kind = Some(petal::kinds::counting::ROW.kind);
     Spec { kind, bits: 4 * counters, hashes, hash: HashFunction::External, ..Spec::default() }
 }
 
@@ -246,7 +246,7 @@ fn rates_and_sizes_are_those_of_the_formula() {
         let by_rate = Spec { capacity: 5000, false_positive_rate: 0.01, bits: 0, ..shaped((width, layout), 1, 0) };
         let mut filter = create(&by_rate).unwrap();
         let geometry = *filter.base().geometry();
-        let row = &petal::filters::counting::ROW;
+        let row = &petal::kinds::counting::ROW;
         let expected = |keys| (row.false_positive_rate)(&geometry, keys);
         assert!(expected(5000) <= 0.01, "{width} bits, {layout}");
         let unit = if layout == "blocked" { 512 } else { 16 * width };
@@ -360,8 +360,8 @@ fn built_filters_are_those_that_were_inserted_into() {
 fn sizes_are_those_of_bloom_with_four_bits_a_counter() {
     for (capacity, false_positive_rate) in [(1, 0.5), (1000, 0.01), (1_000_000, 1e-6)] {
         let by_rate = |kind| Spec { kind: Some(kind), capacity, false_positive_rate, ..Spec::default() };
-        let bloom = petal::geometry(&by_rate(petal::filters::bloom::ROW.kind)).unwrap();
-        let counting = petal::geometry(&by_rate(petal::filters::counting::ROW.kind)).unwrap();
+        let bloom = petal::geometry(&by_rate(petal::kinds::bloom::ROW.kind)).unwrap();
+        let counting = petal::geometry(&by_rate(petal::kinds::counting::ROW.kind)).unwrap();
         assert_eq!((counting.bits, counting.hashes), (4 * bloom.bits, bloom.hashes));
     }
     let refused = create(&Spec { bits: 4002, ..spec(1, 3) }).err().unwrap();
@@ -399,11 +399,11 @@ fn images_in_place_are_removed_from() {
     assert!(std::fs::read(&path).unwrap() == image(&model));
     // A reader sees the removals of a writer, and cannot remove.
     let mut reader = open(&path, Mode::Read);
-    assert_eq!(reader.remove_hash(mix(0)).err().unwrap().status(), Status::Unsupported);
+    assert_eq!(reader.remove_hash(mix(0)).err().unwrap().status(), Status::UnsupportedByHandle);
     assert_eq!(reader.count_hash(mix(0)).unwrap(), 1);
     assert!(filter.remove_hash(mix(0)).unwrap());
     assert_eq!(reader.count_hash(mix(0)).unwrap(), 0);
-    // It ends without sealing.
+    // The writer ends without sealing the image.
     filter.base_mut().abandon();
     drop(filter);
     let survivor = open(&path, Mode::Read);

@@ -1,15 +1,13 @@
 //! The kind `cuckoo` against an exact multiset, and what sizes, rates and refusals promise.
 
 use crate::common::{Case, image, is_soak, layouts, mix};
-use petal::filters::cuckoo::{BUCKET_SLOTS, FINGERPRINT_BITS, ROW, SEMI_SORT};
-use petal::layouts::cuckoo::{Buckets, Search};
-use petal::sizing::cuckoo as sizing;
-use petal::{Builder, BuilderOptions, Filter, HashFunction, Image, Keys, OpenOptions, SecretKey, Spec, Status, create};
-use std::collections::BTreeMap;
+use petal::kinds::cuckoo::layout::{Buckets, Search};
+use petal::kinds::cuckoo::{self, BUCKET_SLOTS, FINGERPRINT_BITS, ROW, SEMI_SORT};
+use petal::{Builder, BuilderOptions, Filter, HashFunction, Image, SecretKey, Spec, Status, create};
 
 /// A spec of `buckets` buckets of so many slots with fingerprints of so many bits.
 fn spec(buckets: u64, slots: u32, width: u32, is_sorted: bool) -> Spec {
-    let bits = buckets * sizing::bucket_bits(slots, width, is_sorted);
+    let bits = buckets * cuckoo::sizing::bucket_bits(slots, width, is_sorted);
     let mut spec = Spec { kind: Some(ROW.kind), bits, hash: HashFunction::External, ..Spec::default() };
     spec.set(&FINGERPRINT_BITS, width.into()).unwrap();
     spec.set(&BUCKET_SLOTS, slots.into()).unwrap();
@@ -26,73 +24,6 @@ fn full(outcome: petal::Result<bool>) -> bool {
         Err(error) => {
             assert_eq!(error.status(), Status::Full, "{error}");
             true
-        }
-    }
-}
-
-/// A random walk of insertions and removals, of merging and saving, with a multiset beside it: nothing that was inserted
-/// is ever lost, nothing that is refused changes anything, and counts are never too small.
-#[test]
-fn it_is_a_multiset() {
-    let steps = if is_soak() { 10_000_000 } else { 60_000 };
-    for ((slots, is_sorted), buckets) in SHAPES.into_iter().zip([6, 50, 20, 200]) {
-        for width in [4, 9, 13, 16, 17, 32] {
-            let spec = spec(buckets, slots, width, is_sorted);
-            let mut filter = create(&spec).unwrap();
-            let mut model = BTreeMap::<u64, u64>::new();
-            let room = buckets * u64::from(slots);
-            // Some keys come again and again, and more than have room.
-            let range = room * 3 / 2;
-            let (mut refused, mut seed) = (0, u64::from(width));
-            for step in 0..steps / SHAPES.len() as u64 / 6 {
-                seed = mix(seed + 1);
-                let hash = mix(seed % range);
-                let held = model.get(&hash).copied().unwrap_or(0);
-                // Up and down, so that it is full now and then, and nearly empty.
-                let is_rising = step / room % 3 != 2;
-                let before = (step % 97 == 0).then(|| image(&filter));
-                if (seed >> 40) % 4 < if is_rising { 3 } else { 1 } {
-                    if full(filter.insert_hash(hash)) {
-                        refused += 1;
-                        assert!(before.is_none_or(|before| before == image(&filter)), "a refusal changes something");
-                    } else {
-                        model.insert(hash, held + 1);
-                    }
-                } else if held > 0 {
-                    assert!(filter.remove_hash(hash).unwrap(), "{hash:#x} is lost");
-                    model.insert(hash, held - 1);
-                } else if !filter.contains_hash(hash) {
-                    assert!(!filter.remove_hash(hash).unwrap());
-                    assert!(before.is_none_or(|before| before == image(&filter)), "it removed nothing");
-                }
-                if step % 500 == 0 {
-                    for (hash, held) in &model {
-                        assert!(filter.count_hash(*hash).unwrap() >= *held, "{hash:#x} was inserted {held} times");
-                    }
-                    let held: u64 = model.values().sum();
-                    assert_eq!((filter.base().count(), filter.measure().taken), (held, held));
-                    filter.verify().unwrap();
-                    filter = petal::load(&image(&filter), &OpenOptions::default()).unwrap();
-                }
-                if step % 1700 == 0 {
-                    let mut other = create(&spec).unwrap();
-                    let more: Vec<u64> = (0..mix(step) % room).map(|i| mix(mix(step ^ i << 20) % range)).collect();
-                    let taken = other.insert_batch(&Keys::Hashes(&more), None).keys;
-                    let before = image(&filter);
-                    match filter.merge(&other) {
-                        Ok(()) => more[..taken].iter().for_each(|hash| *model.entry(*hash).or_default() += 1),
-                        Err(error) => {
-                            assert_eq!(error.status(), Status::Full, "{error}");
-                            assert!(before == image(&filter), "a merger that is refused changes something");
-                        }
-                    }
-                }
-            }
-            assert!(refused > 0, "it was never full");
-            for (hash, held) in model {
-                assert!((0..held).all(|_| filter.remove_hash(hash).unwrap()));
-            }
-            assert_eq!(image(&filter), image(&create(&spec).unwrap()), "what was removed has left something");
         }
     }
 }
@@ -121,7 +52,7 @@ fn capacities_are_held() {
         for keys in (1..=200).chain([300, 1000, 5000]) {
             let mut search = Search::new().unwrap();
             for rate in [0.03, 0.0005] {
-                let Some(size) = sizing::size_for(keys, rate, slots, 0, is_sorted) else { continue };
+                let Some(size) = cuckoo::sizing::size_for(keys, rate, slots, 0, is_sorted) else { continue };
                 let buckets = Buckets::new(size.buckets, slots, size.fingerprint_bits, is_sorted).unwrap();
                 let seeds = if is_soak() { 20_000 } else { 40_000 / (200 + keys * 4) };
                 for seed in 0..seeds {
@@ -134,6 +65,60 @@ fn capacities_are_held() {
                 }
             }
         }
+    }
+}
+
+/// Of a few thousand seeds, in the soak a million, none makes a filter refuse a key among as many as its capacity: at
+/// high rates, where few fingerprints leave many keys with one pair of buckets. The bound says one in 10^8, with
+/// buckets of two slots one in 10^6, and sizes before it was kept failed once in some thousand.
+#[test]
+fn capacities_are_held_whatever_the_seed() {
+    let all = if is_soak() { 1_000_000 } else { 6000 };
+    let mut fills: u64 = 0;
+    for (slots, rates) in [(4, [0.1, 0.15, 0.25, 0.4, 0.6, 0.9]), (8, [0.2, 0.3, 0.4, 0.5, 0.7, 0.9])] {
+        for (i, rate) in rates.into_iter().enumerate() {
+            for width in [0, 4, 5, 6] {
+                // Other capacities for each; those of the size.
+                for keys in [43, 72, 97, 147, 152, 196, 240, 300].map(|keys| keys + i as u64) {
+                    let Some(size) = cuckoo::sizing::size_for(keys, rate, slots, width, false) else { continue };
+                    assert!(cuckoo::sizing::crowding(size.buckets, keys, slots, size.fingerprint_bits) <= 1e-8);
+                    let buckets = Buckets::new(size.buckets, slots, size.fingerprint_bits, false).unwrap();
+                    let mut search = Search::new().unwrap();
+                    let mut words = vec![0; buckets.bits().div_ceil(64) as usize];
+                    for seed in 0..all / 200 {
+                        words.fill(0);
+                        let salt = mix(fills);
+                        fills += 1;
+                        for key in 0..keys {
+                            let hash = mix(salt.wrapping_add(key));
+                            let placed = buckets.insert(&mut words, hash, &mut search);
+                            assert!(placed.is_some(), "{keys} keys at {rate} in {size:?}: key {key} of seed {seed}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(fills > all, "{fills} were filled");
+}
+
+/// What is said of crowding is what a simulation without a search finds: so many keys in a pair of buckets, or in two
+/// with one in common, as have no slots.
+#[test]
+fn crowding_is_what_is_said() {
+    for (buckets, keys, slots, width) in [(48, 147, 4, 5), (36, 97, 4, 5), (66, 220, 4, 4), (40, 40, 2, 5)] {
+        let bound = cuckoo::sizing::crowding(buckets, keys, slots, width);
+        let table = Buckets::new(buckets, slots, width, false).unwrap();
+        let (mut search, mut words) = (Search::new().unwrap(), vec![0; table.bits().div_ceil(64) as usize]);
+        let runs = 20_000;
+        let mut refuses = |seed: u64| {
+            words.fill(0);
+            let salt = mix(seed ^ buckets << 32);
+            (0..keys).any(|key| table.insert(&mut words, mix(salt.wrapping_add(key)), &mut search).is_none())
+        };
+        let refused = (0..runs).filter(|seed| refuses(*seed)).count() as f64;
+        let band = 4.5 * (runs as f64 * bound).sqrt() + 1.0;
+        assert!(refused < runs as f64 * bound + band, "{buckets} buckets: {refused} of {runs}, {bound} at most");
     }
 }
 
@@ -167,7 +152,7 @@ fn rates_are_those_of_the_formula() {
     ] {
         let buckets = 1 << 15;
         let keys = (load * f64::from(slots) * buckets as f64) as u64;
-        let rate = sizing::false_positive_rate(buckets, slots, width, keys);
+        let rate = cuckoo::sizing::false_positive_rate(buckets, slots, width, keys);
         assert!((rate / known - 1.0).abs() < 5e-3, "{rate} of {known}");
         let mut filter = create(&spec(buckets, slots, width, false)).unwrap();
         for key in 0..keys {
@@ -184,8 +169,8 @@ fn rates_are_those_of_the_formula() {
     for (rate, is_sorted, bits) in
         [(0.03, false, 8.4), (0.0019, false, 12.6), (9.3e-4, true, 12.6), (1.17e-4, false, 16.8)]
     {
-        let size = sizing::size_for(1_000_000, rate, 4, 0, is_sorted).unwrap();
-        let each = size.buckets as f64 * sizing::bucket_bits(4, size.fingerprint_bits, is_sorted) as f64 / 1e6;
+        let size = cuckoo::sizing::size_for(1_000_000, rate, 4, 0, is_sorted).unwrap();
+        let each = size.buckets as f64 * cuckoo::sizing::bucket_bits(4, size.fingerprint_bits, is_sorted) as f64 / 1e6;
         assert!((each / bits - 1.0).abs() < 0.01, "{each} bits a key at {rate}");
     }
 }
@@ -244,8 +229,8 @@ fn a_removal_of_an_absent_key_loses_one_other_at_most() {
     assert!(lost <= removed, "{lost} lost by {removed} removals");
 }
 
-/// Who knows the hash function fills a pair of buckets with chosen keys, each of which is another one. Under a secret key
-/// the same keys are as any others.
+/// Who knows the hash function fills a pair of buckets with chosen keys, each of which is another one. Under a secret
+/// key the same keys are as any others.
 #[test]
 fn chosen_keys_fill_a_pair_of_buckets_only_under_a_known_hash() {
     const SECRET: SecretKey = *b"nobody knows it.";
@@ -297,7 +282,8 @@ fn sizes_are_what_is_asked() {
     refused(tiny, Status::Contradiction, "bits = 20 do not hold two buckets of 4 fingerprints of 8 bits");
     let filter = create(&Spec { kind, bits: 10_000, capacity: 700, ..Spec::default() }).unwrap();
     let width = filter.base().geometry().words[0] as u32;
-    let needed = |width| sizing::buckets_for(700, 4, width).unwrap() * sizing::bucket_bits(4, width, false);
+    let needed =
+        |width| cuckoo::sizing::buckets_for(700, 4, width).unwrap() * cuckoo::sizing::bucket_bits(4, width, false);
     assert!(needed(width) <= 10_000 && needed(width + 1) > 10_000, "{width}");
     let read = filter.base().spec();
     assert_eq!(create(&read).unwrap().base().geometry(), filter.base().geometry());

@@ -2,16 +2,15 @@
 
 use crate::common::{image, is_soak, mix};
 use crate::specification::check;
-use petal::filters::d_left::{REMAINDER_BITS, ROW};
-use petal::layouts::d_left::Table;
-use petal::layouts::fingerprint_table::FingerprintTable;
-use petal::sizing::d_left as sizing;
+use petal::blocks::fingerprint_table::FingerprintTable;
+use petal::kinds::d_left::layout::Table;
+use petal::kinds::d_left::{self, REMAINDER_BITS, ROW};
 use petal::{Filter, HashFunction, Image, Keys, OpenOptions, Spec, Status, create};
 use std::collections::BTreeMap;
 
 /// A spec of so many buckets in each subtable with remainders of so many bits.
 fn spec(buckets: u64, width: u32) -> Spec {
-    let capacity = sizing::LOAD * buckets;
+    let capacity = d_left::sizing::LOAD * buckets;
     let mut spec = Spec { kind: Some(ROW.kind), capacity, hash: HashFunction::External, ..Spec::default() };
     spec.set(&REMAINDER_BITS, width.into()).unwrap();
     spec
@@ -37,8 +36,8 @@ fn resized(filter: &mut Filter, capacity: u64) -> petal::Result<u64> {
     Ok(filter.base().header().capacity)
 }
 
-/// A random walk of insertions and removals, of merging, resizing and saving, with the multiset of fingerprints beside it:
-/// the filter is that multiset exactly, and nothing that is refused changes anything.
+/// A random walk of insertions and removals, of merging, resizing and saving, with the multiset of fingerprints beside
+/// it: the filter is that multiset exactly, and nothing that is refused changes anything.
 #[test]
 fn it_is_a_multiset() {
     let steps = if is_soak() { 100_000_000 } else { 90_000 };
@@ -48,7 +47,7 @@ fn it_is_a_multiset() {
         let table = Table::new(buckets, width).unwrap();
         let mut filter = create(&spec).unwrap();
         let mut model = BTreeMap::<u64, u64>::new();
-        let cells = sizing::cells(buckets);
+        let cells = d_left::sizing::cells(buckets);
         let (mut refused, mut seed) = (0, i as u64);
         for step in 0..steps / shapes.len() as u64 {
             seed = mix(seed + 1);
@@ -109,12 +108,12 @@ fn it_is_a_multiset() {
             }
             if step % 2300 == 0 {
                 // Larger and back again, or not, where there is no room.
-                if let Ok(capacity) = resized(&mut filter, 4 * sizing::LOAD * buckets) {
-                    assert_eq!(capacity, 4 * sizing::LOAD * buckets);
+                if let Ok(capacity) = resized(&mut filter, 4 * d_left::sizing::LOAD * buckets) {
+                    assert_eq!(capacity, 4 * d_left::sizing::LOAD * buckets);
                     assert!(filter.contains_hash(hash) == model.contains_key(&table.fingerprint(hash)));
-                    let least = resized(&mut filter, sizing::LOAD * buckets).unwrap();
-                    assert!(least >= sizing::LOAD * buckets);
-                    if least > sizing::LOAD * buckets {
+                    let least = resized(&mut filter, d_left::sizing::LOAD * buckets).unwrap();
+                    assert!(least >= d_left::sizing::LOAD * buckets);
+                    if least > d_left::sizing::LOAD * buckets {
                         // What is listed says which hashes there are no more; it stays as it is, and goes on empty.
                         filter = create(&spec).unwrap();
                         model.clear();
@@ -132,8 +131,8 @@ fn table(buckets: u64, width: u32) -> (Table, Vec<u64>) {
     (table, vec![0; table.bits().div_ceil(512) as usize * 8])
 }
 
-/// The literature's load: at six keys a bucket so many buckets have so many, and the first of 4 x 16384 buckets is found
-/// full when about 90.5 % of the cells are taken.
+/// The literature's load: at six keys a bucket so many buckets have so many, and the first of 4 x 16384 buckets is
+/// found full when about 90.5 % of the cells are taken.
 #[test]
 fn loads_are_those_of_the_literature() {
     const BUCKETS: u64 = 1 << 14;
@@ -160,7 +159,7 @@ fn loads_are_those_of_the_literature() {
         let mut loads = [0.0; 9];
         for bucket in 0..4 * BUCKETS {
             let bit = bucket * u64::from(8 * (width + 2));
-            let counters = petal::layouts::cuckoo::window(&words[..], bit);
+            let counters = petal::blocks::source::window(&words[..], bit);
             let load = (0..8).filter(|cell| counters >> (2 * cell) & 3 != 0).count();
             loads[load] += 1.0 / (4 * BUCKETS) as f64;
         }
@@ -184,7 +183,7 @@ fn rates_are_those_of_the_formula() {
         let keys = 24 * BUCKETS;
         let each = filter.base().geometry().bits as f64 / keys as f64;
         assert!((each / bits - 1.0).abs() < 1e-3, "{each} bits a key");
-        let rate = sizing::false_positive_rate(BUCKETS, width, keys);
+        let rate = d_left::sizing::false_positive_rate(BUCKETS, width, keys);
         assert!((rate / known - 1.0).abs() < 1e-3, "{rate} of {known}");
         (0..keys).for_each(|key| assert!(filter.insert_hash(mix(key)).is_ok()));
         const TRIED: u64 = 4_000_000;
@@ -196,8 +195,8 @@ fn rates_are_those_of_the_formula() {
         }
         assert!(filter.cardinality().is_some_and(|found| (found / keys as f64 - 1.0).abs() < 1e-3));
     }
-    assert_eq!(sizing::remainder_bits_for(1000, 24_000, 0.0117), Some(11));
-    assert_eq!(sizing::remainder_bits_for(1000, 24_000, 0.0116), Some(12));
+    assert_eq!(d_left::sizing::remainder_bits_for(1000, 24_000, 0.0117), Some(11));
+    assert_eq!(d_left::sizing::remainder_bits_for(1000, 24_000, 0.0116), Some(12));
 }
 
 /// Full tables too are what docs/format.md says, with cells that count and more cells after these.
@@ -205,7 +204,7 @@ fn rates_are_those_of_the_formula() {
 fn full_tables_are_as_specified() {
     for (buckets, width) in [(1, 4), (5, 9), (30, 12), (9, 31)] {
         let mut filter = create(&spec(buckets, width)).unwrap();
-        let mut hashes: Vec<u64> = (0..sizing::cells(buckets) * 2).map(|i| mix(i * i % 97 * buckets)).collect();
+        let mut hashes: Vec<u64> = (0..d_left::sizing::cells(buckets) * 2).map(|i| mix(i * i % 97 * buckets)).collect();
         hashes.sort_unstable();
         let taken = filter.insert_batch(&Keys::Hashes(&hashes), None).keys;
         check(&format!("{buckets} buckets"), &image(&filter), &hashes[..taken]);
@@ -296,7 +295,7 @@ fn filters_are_resized_without_their_keys() {
 fn damaged_words_do_no_harm() {
     for (buckets, width) in [(3, 4), (9, 13), (5, 32)] {
         let geometry = *create(&spec(buckets, width)).unwrap().base().geometry();
-        let mut made = petal::layouts::d_left::DLeft::of(&geometry, petal::simd::best()).unwrap().unwrap();
+        let mut made = petal::kinds::d_left::layout::DLeft::of(&geometry, petal::simd::best()).unwrap().unwrap();
         let mut words: Vec<u64> = (0..geometry.payload_bytes / 8).map(mix).collect();
         for i in 0..3000 {
             made.insert(&mut words, mix(i));
@@ -306,7 +305,7 @@ fn damaged_words_do_no_harm() {
         (0..3000).for_each(|i| assert_eq!(made.copies(&atomics, mix(i)) > 0, made.contains(&atomics, mix(i))));
         made.held(&atomics, &mut |_| {});
         let mut stored = [0; 50];
-        let found = petal::layouts::d_left::list::stored_from(&made.table, &atomics, 0, &mut stored, None);
+        let found = petal::kinds::d_left::layout::list::stored_from(&made.table, &atomics, 0, &mut stored, None);
         assert!(stored[..found].is_sorted());
     }
 }

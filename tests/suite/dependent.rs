@@ -19,11 +19,10 @@ fn layouts() -> impl Iterator<Item = (&'static str, Scheme, bool)> {
 }
 
 fn spec(derivation: &str, partitioned: bool) -> Spec {
-    let mut spec =
-        Spec { kind: Some(petal::filters::bloom::ROW.kind), hash: HashFunction::External, ..Spec::default() };
-    let parameter = petal::filters::bloom::ROW.parameter("derivation").unwrap();
+    let mut spec = Spec { kind: Some(petal::kinds::bloom::ROW.kind), hash: HashFunction::External, ..Spec::default() };
+    let parameter = petal::kinds::bloom::ROW.parameter("derivation").unwrap();
     spec.set(parameter, parameter.parse(derivation).unwrap()).unwrap();
-    spec.set(petal::filters::bloom::ROW.parameter("partitioned").unwrap(), f64::from(partitioned)).unwrap();
+    spec.set(petal::kinds::bloom::ROW.parameter("partitioned").unwrap(), f64::from(partitioned)).unwrap();
     spec
 }
 
@@ -192,7 +191,7 @@ fn edges() {
 fn folding_and_a_promised_rate_exclude_each_other() {
     for (name, _, partitioned) in layouts() {
         let mut spec = Spec { capacity: 1000, ..spec(name, partitioned) };
-        spec.set(petal::filters::bloom::ROW.parameter("foldable").unwrap(), 1.0).unwrap();
+        spec.set(petal::kinds::bloom::ROW.parameter("foldable").unwrap(), 1.0).unwrap();
         let error = create(&spec).err().unwrap();
         assert_eq!(error.status(), Status::Contradiction);
         assert!(error.to_string().contains("derivation = remix"), "{error}");

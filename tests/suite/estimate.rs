@@ -1,10 +1,10 @@
 //! Estimates against the truth: unbiased, with the standard errors that they claim.
 
 use crate::common::{empty, mix};
-use petal::filters::bloom;
+use petal::estimate;
+use petal::kinds::bloom;
 use petal::{
-    Builder, BuilderOptions, Capabilities, Filter, HashFunction, Image, Keys, Overfill, Spec, compare, estimate,
-    registry,
+    Builder, BuilderOptions, Capabilities, Filter, HashFunction, Image, Keys, Overfill, Spec, compare, registry,
 };
 
 /// A filter of `spec` with the external hashes of `keys`, under the given seed.

@@ -2,7 +2,7 @@
 
 use crate::common::{Buffer, image, mix};
 use crate::conformance::fails;
-use petal::filters::exact_bits::ROW;
+use petal::kinds::exact_bits::ROW;
 use petal::plan::{Goal, Request, plan};
 use petal::{
     Answers, Builder, BuilderOptions, Capabilities, CompactOptions, Filter, HashFunction, Image, Keys, Mode,

@@ -2,9 +2,11 @@
 //! of BIP 158.
 
 use crate::common::{filled, image, is_soak, mix};
+use crate::format::seal;
+use petal::format::Geometry;
 use petal::interop::{self, ImportOptions};
-use petal::layouts::golomb::{Reader, Shape, Stream, StreamWriter};
-use petal::sizing::golomb as sizing;
+use petal::kinds::golomb;
+use petal::kinds::golomb::layout::{Reader, Shape, Stream, StreamWriter};
 use petal::{
     Answers, Builder, BuilderOptions, Filter, HashFunction, Image, Keys, OpenOptions, SecretKey, Spec, Status, registry,
 };
@@ -98,16 +100,16 @@ fn the_formula_has_its_published_values() {
         (1e6, 19, 21.4508, true),
     ] {
         let range = (multiplier * KEYS as f64) as u64;
-        let found = sizing::stream_bits(range, KEYS, rice_bits);
+        let found = golomb::sizing::stream_bits(range, KEYS, rice_bits);
         // The geometric law for gaps of whole numbers is that of e^(-1/M) but for a share of 1/M.
         assert!((found - bits).abs() < 0.0001 + 2.0 / multiplier, "M = {multiplier}: {found}, not {bits}");
-        assert_eq!(sizing::rice_bits(range, KEYS) == rice_bits, is_best, "M = {multiplier}");
+        assert_eq!(golomb::sizing::rice_bits(range, KEYS) == rice_bits, is_best, "M = {multiplier}");
     }
     // The best is no worse than its neighbours, at any mean gap.
     for step in 0..2000 {
         let range = (KEYS as f64 * (1.0_f64 + f64::from(step) / 1000.0).powi(20)) as u64;
-        let best = sizing::rice_bits(range, KEYS);
-        let bits = |rice_bits| sizing::stream_bits(range, KEYS, rice_bits);
+        let best = golomb::sizing::rice_bits(range, KEYS);
+        let bits = |rice_bits| golomb::sizing::stream_bits(range, KEYS, rice_bits);
         assert!(bits(best) <= bits(best + 1) * 1.000_001, "range {range}");
         assert!(best == 0 || bits(best) <= bits(best - 1) * 1.000_001, "range {range}");
     }
@@ -122,7 +124,7 @@ fn sizes_are_those_of_the_formula() {
     for (rice_bits, multiplier) in [(19.0, 784_931.0), (20.0, f64::from(1 << 20)), (6.0, 100.0), (10.0, 1024.0)] {
         let filter = of(&stream_spec(rice_bits, multiplier), &all);
         let bits = filter.base().geometry().bits as f64 / KEYS as f64;
-        let formula = sizing::stream_bits((multiplier as u64) * KEYS, KEYS, rice_bits as u32);
+        let formula = golomb::sizing::stream_bits((multiplier as u64) * KEYS, KEYS, rice_bits as u32);
         assert!((bits / formula - 1.0).abs() < 0.005, "M = {multiplier}: {bits} and {formula}");
     }
     for rate in [0.3, 0.1, 0.01, 1.0 / 256.0, 0.001, 1e-4, 1.0 / 784_931.0, 1e-6, 1e-9] {
@@ -130,9 +132,10 @@ fn sizes_are_those_of_the_formula() {
         let (rice_bits, index, codes) = shape_of(&filter).sizes();
         let values = filter.measure().taken;
         let range = filter.base().geometry().words[0];
-        let formula = sizing::stream_bits(range, values, rice_bits);
+        let formula = golomb::sizing::stream_bits(range, values, rice_bits);
         let [index, codes] = [index, codes].map(|bits| bits as f64 / values as f64);
-        let expected = sizing::bucket_bits(range, values, rice_bits) * sizing::buckets(range, rice_bits) as f64;
+        let expected =
+            golomb::sizing::bucket_bits(range, values, rice_bits) * golomb::sizing::buckets(range, rice_bits) as f64;
         assert!((codes * values as f64 / expected - 1.0).abs() < 0.005, "{rate}: {codes} bits of codes a key");
         assert!(codes <= formula && codes > 0.95 * formula, "{rate}: {codes} and {formula}");
         assert!(index < 0.67, "{rate}: {index} bits of index a key");
@@ -168,28 +171,39 @@ fn ranges_end_below_two_to_the_64() {
     assert!(message.contains("1099511627776") && message.contains("1e-7"), "{message}");
     let refused = petal::geometry(&with_range(&Spec { capacity: 10, ..spec(0.0) }, (1 << 50) + 1)).unwrap_err();
     assert!(refused.status() == Status::OutOfRange && refused.message().contains("1125899906842625"), "{refused}");
-    let stream = Spec { capacity: 1 << 20, ..stream_spec(40.0, (1_u64 << 48) as f64) };
+    let stream = Spec { capacity: 1 << 20, ..stream_spec(42.0, (1_u64 << 48) as f64) };
     let refused = petal::geometry(&stream).unwrap_err();
     assert!(refused.status() == Status::TooLarge && refused.message().contains("281474976710656"), "{refused}");
 }
 
-// ---- Keys --------------------------------------------------------------------------------------------------------
-
+/// Parameters of a stream go together, or are refused: whatever they are, a few keys take a few bytes.
 #[test]
-fn every_number_of_keys_is_coded() {
-    let steps: Vec<u64> = if is_soak() {
-        (0..=3000).chain(11_400..=11_600).collect()
-    } else {
-        (0..100).chain((100..=3000).step_by(97)).chain([11_400, 11_520, 11_600]).collect()
-    };
-    for seed in 0..if is_soak() { 60 } else { 1 } {
-        for keys in &steps {
-            for rate in [0.5, 0.01, 1e-6] {
-                check(&spec(rate), &hashes(100 + seed, *keys));
+fn no_parameters_of_a_stream_ask_for_much_memory() {
+    let mut refused = 0;
+    for rice_bits in 0..=56 {
+        for multiplier in (0..=48).map(|bits| 1_u64 << bits).chain([784_931, (1 << 48) - 1]) {
+            let spec = Spec { capacity: 1000, ..stream_spec(f64::from(rice_bits), multiplier as f64) };
+            match petal::geometry(&spec) {
+                Ok(geometry) => assert!(geometry.bits <= 1000 * 130, "P = {rice_bits}, M = {multiplier}: {geometry:?}"),
+                Err(error) => {
+                    assert_eq!(error.status(), Status::Contradiction, "{error}");
+                    let least: u32 =
+                        error.message().split("rice_bits from ").nth(1).unwrap()[..2].trim().parse().unwrap();
+                    let next = |bits: u32| {
+                        petal::geometry(&Spec { capacity: 1000, ..stream_spec(f64::from(bits), multiplier as f64) })
+                    };
+                    assert!(next(least).is_ok() && next(least - 1).is_err(), "{error}");
+                    let built = petal::Builder::new(&spec, petal::BuilderOptions::default());
+                    assert!(built.and_then(|mut builder| builder.finish()).is_err());
+                    refused += 1;
+                }
             }
         }
     }
+    assert!(refused > 500, "{refused}");
 }
+
+// ---- Keys --------------------------------------------------------------------------------------------------------
 
 /// The false-positive rate is 1 - (1 - 1/F)^n, within 4.5 sigma.
 #[test]
@@ -232,7 +246,7 @@ fn weak_hashes_are_coded() {
             check(&spec(rate), &(0..keys).map(|i| unmixed(start + (i << 20))).collect::<Vec<_>>());
             check(&spec(rate), &(0..keys).map(|i| unmixed(start + i)).collect::<Vec<_>>());
         }
-        let range = sizing::range_for(keys, rate).unwrap();
+        let range = golomb::sizing::range_for(keys, rate).unwrap();
         let step = u64::MAX / range;
         check(&spec(rate), &(0..keys).map(|i| unmixed(i * (step + 1))).collect::<Vec<_>>());
     }
@@ -350,6 +364,25 @@ fn forged_payloads_do_no_harm() {
         }
     }
     assert!(changed > 1000, "{changed}");
+}
+
+/// An index whose fields have no bits may speak of any number of buckets: whoever goes through them comes to an end.
+#[test]
+fn buckets_without_numbers_end() {
+    let geometry = |range| Geometry { bits: 513, hashes: 1, words: [range, 0, 0, 0, 0, 0, 0, 0], payload_bytes: 128 };
+    for (range, values, code_bits) in [(1 << 62, 1, 1), (1 << 62, 1 << 57, 1), (64, 0, 1), (128, 2, 1)] {
+        let mut words: [u64; 16] = [0; 16];
+        (words[0], words[1]) = (values, code_bits);
+        let words = words.map(AtomicU64::new);
+        assert!(Shape::read(&geometry(range), &words).is_none(), "{values} numbers below {range}");
+    }
+    // The header and the head of the first, as an image.
+    let mut bytes = image(&of(&with_range(&spec(0.01), 1 << 62), &[]));
+    bytes[64..72].copy_from_slice(&513_u64.to_le_bytes());
+    bytes[256..272].copy_from_slice(&[[1, 0, 0, 0, 0, 0, 0, 0]; 2].concat());
+    seal(&mut bytes);
+    let opened = petal::load_as::<Filter>(&bytes, &OpenOptions::default());
+    assert_eq!(opened.unwrap_err().status(), Status::Corrupt);
 }
 
 /// A stream may say that a code goes on for ever, or that there are more numbers than it has.

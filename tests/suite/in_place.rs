@@ -5,7 +5,7 @@ use petal::format::{HEADER_LENGTH, REGION_BYTES};
 use petal::{Filter, HashFunction, Image, Keys, Mode, OpenOptions, Spec, Status, Taken, load};
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -189,7 +189,7 @@ fn sharers_count() {
     drop(second);
     assert_eq!(verified(&path), Ok(()));
     assert_eq!(open(&path, Mode::Read).base().count(), 2230);
-    assert_eq!(open(&path, Mode::Read).add_offered(1).unwrap_err().status(), Status::Unsupported);
+    assert_eq!(open(&path, Mode::Read).add_offered(1).unwrap_err().status(), Status::UnsupportedByHandle);
 
     let mut writer = open(&path, Mode::Write);
     writer.add_offered(7).unwrap();
@@ -551,6 +551,15 @@ fn a_mapped_file_is_known_by_all_its_names() {
         }
         filter.save(&other).unwrap();
         filter.save(&path.with_extension("new")).unwrap();
+        // A symbolic link to it is not the file: it is replaced, and what it led to is as it was.
+        let soft = path.with_extension("soft");
+        let _ = fs::remove_file(&soft);
+        std::os::unix::fs::symlink(&path, &soft).unwrap();
+        let before = fs::metadata(&path).unwrap();
+        filter.save(&soft).unwrap();
+        let (replaced, after) = (fs::symlink_metadata(&soft).unwrap(), fs::metadata(&path).unwrap());
+        assert!(replaced.is_file() && replaced.ino() != after.ino());
+        assert_eq!((before.ino(), before.nlink()), (after.ino(), after.nlink()));
     }
     // What is loaded maps no file.
     open(&path, Mode::Load).save(&path).unwrap();

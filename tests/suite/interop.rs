@@ -335,3 +335,49 @@ fn filters_of_rocksdb_keep_their_rate() {
         assert!((now / promised - 1.0).abs() < 0.15, "{now} and {promised}");
     }
 }
+
+/// blobloom has no bound of k: what it wrote for so many is read, up to the bound that Petal sets, and a k past the
+/// bound is named.
+#[test]
+fn blobloom_of_many_hashes() {
+    const BLOCKS: u32 = 40;
+    const KEYS: u64 = 120;
+    let format = interop::find("blobloom").unwrap();
+    let made = |k: u32| {
+        let mut blocks = vec![0_u8; 64 * BLOCKS as usize];
+        for key in 0..KEYS {
+            let hash = crate::common::mix(key);
+            let (mut place, mut step) = ((hash >> 32) as u32, hash as u32);
+            let block = ((u64::from(step) * u64::from(BLOCKS)) >> 32) as usize;
+            for i in 1..k {
+                place = place.wrapping_add(step);
+                step = step.wrapping_add(i);
+                blocks[64 * block + (place / 8) as usize % 64] |= 1 << (place % 8);
+            }
+        }
+        let header = [0, BLOCKS - 1, k].map(u32::to_le_bytes).concat();
+        let bytes = [b"blobloom", &header[..], &[0; 44], &blocks].concat();
+        format.import(&bytes, &ImportOptions::default())
+    };
+    let mut previous = (0.0, 0.0);
+    for k in [2, 7, 100, 160, 163, 164, 165, 200, 255, 256] {
+        let filter = made(k).unwrap();
+        assert!((0..KEYS).all(|key| filter.contains_hash(crate::common::mix(key))), "k = {k}");
+        let asked = 20_000;
+        let found = (0..asked).filter(|i| filter.contains_hash(crate::common::mix(1 << 40 | i))).count() as f64;
+        let (said, expected) = (filter.false_positive_rate(), filter.expected_false_positive_rate(KEYS));
+        println!("k = {k}: {said} said, {} measured, {expected} expected", found / asked as f64);
+        // A few blocks decide: the bits of a key depend on each other, and 120 keys lie in blocks as they happen to.
+        let band = 4.5 * (asked as f64 * said * (1.0 - said)).sqrt() + 0.02 * asked as f64;
+        assert!((found - asked as f64 * said).abs() < band, "k = {k}: {found} of {asked} and {said}");
+        assert!((0.0..=1.0).contains(&expected) && (expected - said).abs() < 0.12, "k = {k}: {expected} and {said}");
+        previous = (said, expected);
+    }
+    assert!(previous.0 > 0.0 && previous.1 > 0.0);
+    for k in [0, 257, 1000, u32::MAX] {
+        // Made without setting bits: a loop of so many would not end.
+        let bytes = [b"blobloom", &[0, 0, k].map(u32::to_le_bytes).concat()[..], &[0; 44], &[0; 64]].concat();
+        let error = format.import(&bytes, &ImportOptions::default()).unwrap_err();
+        assert!(error.message().contains(&format!("k = {k}")), "{error}");
+    }
+}

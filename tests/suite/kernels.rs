@@ -2,16 +2,17 @@
 
 use crate::common::mix;
 use core::sync::atomic::{AtomicU64, Ordering};
+use petal::blocks::block_kernel::chain::{FAR, MAX_ARRAYS};
+use petal::blocks::{BlockKernel, Chain};
 use petal::hash::xxh3;
-use petal::layouts::block_kernel::chain::{FAR, MAX_ARRAYS};
-use petal::layouts::blocked::masks;
-use petal::layouts::counters::{self, Lines};
-use petal::layouts::fuse::order;
-use petal::layouts::ribbon::{Fingerprints, Lookup, MAX_BITS, MIN_BITS, Values, Work};
-use petal::layouts::{BlockKernel, Chain, blocked, fast_local, split_block};
+use petal::kinds::blocked::layout::masks;
+use petal::kinds::counting::layout::Lines;
+use petal::kinds::fuse::layout::order;
+use petal::kinds::ribbon::layout::{Fingerprints, Lookup, MAX_BITS, MIN_BITS, Values, Work};
+use petal::kinds::{blocked, counting, rocksdb_bloom, split_block};
 use petal::ring::{Batch, FETCH_FROM, Few, GROUP, Lookups};
 use petal::simd::{Instructions, available, choose};
-use petal::{Entry, Filter, Image, Kernel, Spec, Status, sizing};
+use petal::{Entry, Filter, Image, Kernel, Spec, Status};
 
 /// How a layout gives out its kernels.
 type Kernels = fn(Instructions) -> &'static BlockKernel;
@@ -148,20 +149,38 @@ fn kernels_take_few_keys_as_the_portable_one_takes_many() {
     for instructions in available() {
         for count in 0..=GROUP {
             for blocks in [1, 2, 3, 17, 1000] {
-                compare_few(instructions, split_block::kernel, blocks * split_block::BLOCK_WORDS, &[], count);
+                compare_few(
+                    instructions,
+                    split_block::layout::kernel,
+                    blocks * split_block::layout::BLOCK_WORDS,
+                    &[],
+                    count,
+                );
                 for hashes in [1, 6, 16] {
-                    compare_few(instructions, blocked::kernel, blocks * blocked::BLOCK_WORDS, masks(hashes), count);
+                    compare_few(
+                        instructions,
+                        blocked::layout::kernel,
+                        blocks * blocked::layout::BLOCK_WORDS,
+                        masks(hashes),
+                        count,
+                    );
                 }
-                for probes in [1, 7, 30].map(fast_local::probes) {
-                    compare_few(instructions, fast_local::kernel, blocks * fast_local::BLOCK_WORDS, probes, count);
+                for probes in [1, 7, 30].map(rocksdb_bloom::layout::probes) {
+                    compare_few(
+                        instructions,
+                        rocksdb_bloom::layout::kernel,
+                        blocks * rocksdb_bloom::layout::BLOCK_WORDS,
+                        probes,
+                        count,
+                    );
                 }
             }
         }
         for count in [0, 1, 16, 63, 64] {
             let words = FETCH_FROM + 8 * 5;
-            compare_few(instructions, split_block::kernel, words, &[], count);
-            compare_few(instructions, blocked::kernel, words, masks(6), count);
-            compare_few(instructions, fast_local::kernel, words, fast_local::probes(6), count);
+            compare_few(instructions, split_block::layout::kernel, words, &[], count);
+            compare_few(instructions, blocked::layout::kernel, words, masks(6), count);
+            compare_few(instructions, rocksdb_bloom::layout::kernel, words, rocksdb_bloom::layout::probes(6), count);
         }
     }
 }
@@ -173,21 +192,39 @@ fn kernels_do_as_the_portable_one() {
         for count in (0..=200).chain([511, 512, 513, 777]) {
             // Few blocks are full soon; of many, most keys are new.
             for blocks in if count % 10 < 3 { &[1, 2, 3, 17, 1000][..] } else { &[3, 40] } {
-                compare(instructions, split_block::kernel, blocks * split_block::BLOCK_WORDS, &[], count);
+                compare(
+                    instructions,
+                    split_block::layout::kernel,
+                    blocks * split_block::layout::BLOCK_WORDS,
+                    &[],
+                    count,
+                );
                 for hashes in 1..=16 {
-                    compare(instructions, blocked::kernel, blocks * blocked::BLOCK_WORDS, masks(hashes), count);
+                    compare(
+                        instructions,
+                        blocked::layout::kernel,
+                        blocks * blocked::layout::BLOCK_WORDS,
+                        masks(hashes),
+                        count,
+                    );
                 }
-                for probes in [1, 6, 8, 9, 15, 16, 17, 30].map(fast_local::probes) {
-                    compare(instructions, fast_local::kernel, blocks * fast_local::BLOCK_WORDS, probes, count);
+                for probes in [1, 6, 8, 9, 15, 16, 17, 30].map(rocksdb_bloom::layout::probes) {
+                    compare(
+                        instructions,
+                        rocksdb_bloom::layout::kernel,
+                        blocks * rocksdb_bloom::layout::BLOCK_WORDS,
+                        probes,
+                        count,
+                    );
                 }
             }
         }
         // So large that lines are fetched ahead.
         for count in [0, 1, 3, 16, 63, 64, 65, 127, 128, 129, 191, 192, 193, 500, 777] {
             let words = FETCH_FROM + 8 * 5;
-            compare(instructions, split_block::kernel, words, &[], count);
-            compare(instructions, blocked::kernel, words, masks(6), count);
-            compare(instructions, fast_local::kernel, words, fast_local::probes(6), count);
+            compare(instructions, split_block::layout::kernel, words, &[], count);
+            compare(instructions, blocked::layout::kernel, words, masks(6), count);
+            compare(instructions, rocksdb_bloom::layout::kernel, words, rocksdb_bloom::layout::probes(6), count);
         }
     }
 }
@@ -282,7 +319,8 @@ fn ribbons_of_values_are_looked_up_as_by_plain_code() {
 
 /// Compares a kernel of counters with the portable one: insertions, removals, counts, one by one and many at once.
 fn compare_counters(instructions: Instructions, words: usize, hashes: u32, width: u32, count: usize) {
-    let (kernel, specification) = (counters::kernel(instructions), counters::kernel(Instructions::PORTABLE));
+    let (kernel, specification) =
+        (counting::layout::kernel(instructions), counting::layout::kernel(Instructions::PORTABLE));
     let lines = Lines { masks: masks(hashes), width };
     let name = format!("{:?}, {words} words, {hashes} counters of {width} bits, {count} keys", instructions.kernel());
     // Some keys are there so often that their counters come to their end.
@@ -332,7 +370,7 @@ fn kernels_of_counters_do_as_the_portable_one() {
         for width in [2, 4, 8, 16] {
             for hashes in 1..=16 {
                 for (blocks, count) in [(1, 3), (2, 40), (17, 100), (1000, 777)] {
-                    compare_counters(instructions, blocks * blocked::BLOCK_WORDS, hashes, width, count);
+                    compare_counters(instructions, blocks * blocked::layout::BLOCK_WORDS, hashes, width, count);
                 }
             }
             for count in [0, 1, 63, 64, 65, 500] {
@@ -364,7 +402,7 @@ fn products(lanes: &[f64], chosen: usize) -> f64 {
 #[test]
 fn kernels_read_the_same_fills() {
     for blocks in [0, 1, 2, 15, 16, 17, 100] {
-        let words = words(blocks * blocked::BLOCK_WORDS);
+        let words = words(blocks * blocked::layout::BLOCK_WORDS);
         let counts: Vec<f64> = words
             .iter()
             .map(|word| word.load(Ordering::Relaxed))
@@ -384,25 +422,25 @@ fn kernels_read_the_same_fills() {
             .collect();
         for instructions in available() {
             let name = format!("{:?}, {blocks} blocks", instructions.kernel());
-            let found = split_block::kernel(instructions).fills(&words, 8);
+            let found = split_block::layout::kernel(instructions).fills(&words, 8);
             assert_eq!(found.ones as f64, counts.iter().sum());
             assert!(close(found.products, split), "{name}");
-            assert_eq!(found, split_block::kernel(Instructions::PORTABLE).fills(&words, 8), "{name}");
-            for hashes in 1..=fast_local::MAX_HASHES {
+            assert_eq!(found, split_block::layout::kernel(Instructions::PORTABLE).fills(&words, 8), "{name}");
+            for hashes in 1..=rocksdb_bloom::layout::MAX_HASHES {
                 let power = |block: &[f64]| (block.iter().sum::<f64>() / 512.0).powi(hashes as i32);
-                let found = fast_local::kernel(instructions).fills(&words, hashes);
+                let found = rocksdb_bloom::layout::kernel(instructions).fills(&words, hashes);
                 assert_eq!(found.ones as f64, counts.iter().sum());
                 assert!(close(found.products, counts.chunks_exact(16).map(power).sum()), "{name}, {hashes} probes");
-                let portable = fast_local::kernel(Instructions::PORTABLE).fills(&words, hashes);
+                let portable = rocksdb_bloom::layout::kernel(Instructions::PORTABLE).fills(&words, hashes);
                 assert_eq!(found, portable, "{name}, {hashes} probes");
             }
             for (hashes, expected) in (1..).zip(&expected) {
-                let found = blocked::kernel(instructions).fills(&words, hashes);
+                let found = blocked::layout::kernel(instructions).fills(&words, hashes);
                 assert_eq!(found.ones as f64, counts.iter().sum());
                 assert!(close(found.products, *expected), "{name}, {hashes} hashes");
                 assert_eq!(
                     found,
-                    blocked::kernel(Instructions::PORTABLE).fills(&words, hashes),
+                    blocked::layout::kernel(Instructions::PORTABLE).fills(&words, hashes),
                     "{name}, {hashes} hashes"
                 );
             }
@@ -436,7 +474,7 @@ fn a_spec_forces_its_kernel() {
 #[test]
 fn rates_of_filters_are_means_over_their_blocks() -> petal::Result<()> {
     let of = |row: &petal::Row| petal::create(&Spec { kind: Some(row.kind), ..Spec::with_capacity(1000, 0.01)? });
-    let (mut blocked, mut split) = (of(&petal::filters::blocked::ROW)?, of(&petal::filters::split_block::ROW)?);
+    let (mut blocked, mut split) = (of(&petal::kinds::blocked::ROW)?, of(&petal::kinds::split_block::ROW)?);
     for i in 0..1000 {
         blocked.insert_u64(i)?;
         split.insert_u64(i)?;
@@ -448,11 +486,11 @@ fn rates_of_filters_are_means_over_their_blocks() -> petal::Result<()> {
     };
     let hashes = blocked.base().geometry().hashes;
     let all = lanes(&blocked);
-    let rate = |block: &[u32]| sizing::blocked::from_fill(block.try_into().unwrap(), hashes);
+    let rate = |block: &[u32]| petal::kinds::blocked::sizing::from_fill(block.try_into().unwrap(), hashes);
     let mean = all.chunks_exact(16).map(rate).sum::<f64>() / (all.len() / 16) as f64;
     assert!((blocked.false_positive_rate() / mean - 1.0).abs() < 1e-6);
     let all = lanes(&split);
-    let rate = |block: &[u32]| sizing::split_block::from_fill(block.try_into().unwrap());
+    let rate = |block: &[u32]| petal::kinds::split_block::sizing::from_fill(block.try_into().unwrap());
     let mean = all.chunks_exact(8).map(rate).sum::<f64>() / (all.len() / 8) as f64;
     assert!((split.false_positive_rate() / mean - 1.0).abs() < 1e-6);
     Ok(())
@@ -469,7 +507,7 @@ fn cuckoo_shapes() -> impl Iterator<Item = (u32, u32, u64)> {
 /// Cuckoo filters are looked up alike, whatever a bucket holds and wherever it begins, in and out of the caches.
 #[test]
 fn cuckoo_kernels_find_the_same_keys() {
-    use petal::layouts::cuckoo::{Buckets, Search, kernel};
+    use petal::kinds::cuckoo::layout::{Buckets, Search, kernel};
     let mut search = Search::new().unwrap();
     for (slots, width, count) in cuckoo_shapes() {
         let buckets = Buckets::new(count, slots, width, false).unwrap();
@@ -511,8 +549,8 @@ fn cuckoo_kernels_find_the_same_keys() {
 /// Cuckoo filters are changed alike, up and down, until they are full: the same bytes, and the same answers.
 #[test]
 fn cuckoo_kernels_leave_the_same_bytes() {
-    use petal::layouts::cuckoo::{Buckets, Search, kernel};
-    use petal::layouts::fingerprint_table::Inserted;
+    use petal::blocks::fingerprint_table::Inserted;
+    use petal::kinds::cuckoo::layout::{Buckets, Search, kernel};
     let mut search = Search::new().unwrap();
     for ((slots, width, count), instructions) in
         cuckoo_shapes().flat_map(|shape| available().map(move |instructions| (shape, instructions)))
@@ -562,8 +600,8 @@ fn cuckoo_kernels_leave_the_same_bytes() {
 /// Golomb-coded sets are looked up alike, however long codes and buckets are, in and out of the caches.
 #[test]
 fn golomb_kernels_find_the_same_keys() -> petal::Result<()> {
-    use petal::filters::golomb::ROW;
-    use petal::layouts::golomb::{Reader, Shape};
+    use petal::kinds::golomb::ROW;
+    use petal::kinds::golomb::layout::{Reader, Shape};
     for (bits, count) in [0.3, 1.0, 2.0, 8.0, 13.0, 16.0, 30.0, 40.0].map(|bits| (bits, 3000)).into_iter().chain([
         (8.0, 0),
         (8.0, 1),
@@ -615,9 +653,9 @@ fn golomb_kernels_find_the_same_keys() -> petal::Result<()> {
 /// Vector quotient filters are looked up and filled alike, whatever a block holds, in and out of the caches.
 #[test]
 fn vector_quotient_kernels_do_the_same() {
-    use petal::filters::vector_quotient::{ROW, TAG_BITS};
-    use petal::layouts::fingerprint_table::FingerprintTable;
-    use petal::layouts::vector_quotient::VectorQuotient;
+    use petal::blocks::fingerprint_table::FingerprintTable;
+    use petal::kinds::vector_quotient::layout::VectorQuotient;
+    use petal::kinds::vector_quotient::{ROW, TAG_BITS};
     for (tag_bits, count) in [8, 16].into_iter().flat_map(|width| [(width, 2), (width, 30), (width, 1000)]) {
         let mut spec = petal::Spec { kind: Some(ROW.kind), bits: 512 * count, ..petal::Spec::default() };
         spec.set(&TAG_BITS, tag_bits.into()).unwrap();
@@ -728,12 +766,12 @@ fn kernels_of_growing_filters_find_the_same_keys() {
 /// Compares what a chain of arrays, of so many blocks each and so many lanes a key, says of keys with what plain code
 /// finds in the arrays. Between the arrays is a line of ones, in which every key would be found.
 fn compare_chain(instructions: Instructions, arrays: &[(usize, u32)]) {
-    let Some(kernel) = blocked::chain::kernel(instructions) else { return };
-    let specification = blocked::kernel(Instructions::PORTABLE);
+    let Some(kernel) = blocked::layout::chain::kernel(instructions) else { return };
+    let specification = blocked::layout::kernel(Instructions::PORTABLE);
     let (mut words, mut places, mut chain) = (Vec::new(), Vec::new(), None);
     for (i, (blocks, hashes)) in arrays.iter().enumerate() {
-        words.extend([u64::MAX; blocked::BLOCK_WORDS]);
-        let (start, length) = (words.len(), blocks * blocked::BLOCK_WORDS);
+        words.extend([u64::MAX; blocked::layout::BLOCK_WORDS]);
+        let (start, length) = (words.len(), blocks * blocked::layout::BLOCK_WORDS);
         let masks = masks(*hashes);
         let mut array = vec![0; length];
         // Some of the keys that are asked are in one array each, and small arrays have some bits more.
@@ -741,11 +779,11 @@ fn compare_chain(instructions: Instructions, arrays: &[(usize, u32)]) {
             specification.insert_one(&mut array, masks, *key);
         }
         words.extend(array);
-        let link = (kernel, blocked::BLOCK_WORDS, masks);
+        let link = (kernel, blocked::layout::BLOCK_WORDS, masks);
         assert!(chain.get_or_insert_with(|| Chain::new(link)).add(start, length, link));
         places.push((start..start + length, masks));
     }
-    words.extend([u64::MAX; blocked::BLOCK_WORDS]);
+    words.extend([u64::MAX; blocked::layout::BLOCK_WORDS]);
     let (words, chain) = (atomics(&words), chain.unwrap());
     assert_eq!(chain.count(), arrays.len());
     for written in [None, Some(0), Some(arrays.len() / 2), Some(arrays.len() - 1)] {
@@ -768,17 +806,17 @@ fn compare_chain(instructions: Instructions, arrays: &[(usize, u32)]) {
     }
 }
 
-/// Keys are found in a chain that are found in one of its arrays: by any number of lanes, alone or as those of the array
-/// before, in arrays that are fetched ahead and such that are not, and in as many as there can be.
+/// Keys are found in a chain that are found in one of its arrays: by any number of lanes, alone or as those of the
+/// array before, in arrays that are fetched ahead and such that are not, and in as many as there can be.
 #[test]
 fn chains_find_what_plain_code_finds_in_one_of_their_arrays() {
     for instructions in available() {
-        for hashes in 1..=blocked::MAX_HASHES {
+        for hashes in 1..=blocked::layout::MAX_HASHES {
             compare_chain(instructions, &[(3, hashes)]);
             compare_chain(instructions, &[(2, hashes), (5, hashes), (9, hashes)]);
         }
         let all = |growth: usize, step: u32| -> Vec<(usize, u32)> {
-            (0..8).map(|i| (3 * growth.pow(i), (5 + step * i / 2).min(blocked::MAX_HASHES))).collect()
+            (0..8).map(|i| (3 * growth.pow(i), (5 + step * i / 2).min(blocked::layout::MAX_HASHES))).collect()
         };
         for growth in 2..=4 {
             for step in 0..=3 {
@@ -794,11 +832,11 @@ fn chains_find_what_plain_code_finds_in_one_of_their_arrays() {
 #[test]
 fn chains_refuse_what_is_no_array_of_theirs() {
     for instructions in available() {
-        let Some(kernel) = blocked::chain::kernel(instructions) else { continue };
-        let link = (kernel, blocked::BLOCK_WORDS, masks(8));
+        let Some(kernel) = blocked::layout::chain::kernel(instructions) else { continue };
+        let link = (kernel, blocked::layout::BLOCK_WORDS, masks(8));
         let mut chain = Chain::new(link);
         assert!(!chain.add(0, 0, link), "no block");
-        assert!(!chain.add(0, 64, (kernel, blocked::BLOCK_WORDS, &[])), "no lanes");
+        assert!(!chain.add(0, 64, (kernel, blocked::layout::BLOCK_WORDS, &[])), "no lanes");
         assert!(chain.add(8, 64, link));
         assert!(!chain.add(71, 64, link), "it begins in the one before");
         let words = atomics(&[0; 71]);

@@ -1,9 +1,9 @@
 //! Maps that change: values that are put and joined, replaced, merged and forgotten, in memory and in images in place.
 
-use crate::common::{Buffer, hashed, image, mix};
+use crate::common::{Buffer, each_kind, hashed, image, mix};
 use petal::format::REGION_BYTES;
+use petal::kinds::approximator::sizing::{expected_excess, read_above, read_distribution};
 use petal::registry::MAPS;
-use petal::sizing::approximator::{expected_excess, read_above, read_distribution};
 use petal::{
     Answers, BuilderOptions, Capabilities, HashFunction, Image, Keys, Map, MapBuilder, Mode, OpenOptions, Row, Spec,
     Status, create_as, open_as,
@@ -65,7 +65,7 @@ fn check_above(map: &Map, exact: &BTreeMap<u64, u64>, lattice: u64, value_bits: 
 
 #[test]
 fn what_is_read_is_the_value_or_above_it() {
-    for row in that_can(Capabilities::PUT) {
+    each_kind(that_can(Capabilities::PUT), |row| {
         for (name, lattice, _) in LATTICES {
             assert_eq!(row.parameter("lattice").unwrap().choices()[lattice as usize], name);
             for value_bits in 1..=64 {
@@ -100,7 +100,7 @@ fn what_is_read_is_the_value_or_above_it() {
                 }
             }
         }
-    }
+    });
 }
 
 /// Keys that were given no value have one at the false-positive rate, exactly that of a Bloom filter with a cell for
@@ -109,7 +109,7 @@ fn what_is_read_is_the_value_or_above_it() {
 fn readings_are_distributed_as_stated() {
     const KEYS: u64 = 1200;
     const MAPS_MADE: u64 = 60;
-    for row in that_can(Capabilities::PUT) {
+    each_kind(that_can(Capabilities::PUT), |row| {
         // Few bits, so that many readings are too high; the value of key i is i mod 8, plus 1.
         let value = |i: u64| i % 8 + 1;
         let spec = Spec { capacity: KEYS, false_positive_rate: 0.2, ..spec(row, &[("value_bits", 8)]) };
@@ -149,7 +149,7 @@ fn readings_are_distributed_as_stated() {
             let (mean, excess) = (sum as f64 / asked as f64, expected_excess(cells, hashes, own as u64, &values));
             assert!((mean - excess).abs() < 0.05 * excess + 0.02, "{mean} for {excess}");
         }
-    }
+    });
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn merged_is_what_both_were_given() {
 /// Values of keys that are there are replaced, all others stay; a key that is not there is said not to be.
 #[test]
 fn values_are_replaced() {
-    for row in that_can(Capabilities::REPLACE) {
+    each_kind(that_can(Capabilities::REPLACE), |row| {
         for value_bits in 1..=64_u64 {
             for keys in [0, 1, 2, 300, 2000] {
                 let value = |i: u64| mix(!i) >> (64 - value_bits);
@@ -226,13 +226,13 @@ fn values_are_replaced() {
         assert_eq!((taken.keys, taken.outcome.unwrap_err().status()), (1, Status::OutOfRange));
         let taken = map.replace_batch(&Keys::U64(&[1, 2, 3]), &[1, 2], None);
         assert_eq!((taken.keys, taken.outcome.unwrap_err().status()), (0, Status::BufferTooSmall));
-    }
+    });
 }
 
 /// What a kind cannot do it refuses, and says so.
 #[test]
 fn what_a_kind_cannot_do_is_refused() {
-    for row in MAPS {
+    each_kind(MAPS, |row| {
         let mut map = match row.is_made_empty() {
             true => create_as::<Map>(&spec(row, &[])).unwrap(),
             false => {
@@ -258,7 +258,7 @@ fn what_a_kind_cannot_do_is_refused() {
             }
         }
         assert_eq!(map.capabilities(), row.capabilities);
-    }
+    });
 }
 
 /// A map in a file is changed there: the regions of what was changed get new checksums, readers see the values, and
@@ -305,7 +305,7 @@ fn images_are_changed_in_place() {
             true => reader.put_u64(1, 1),
             false => reader.replace_u64(1, 1),
         };
-        assert_eq!(refused.unwrap_err().status(), Status::Unsupported);
+        assert_eq!(refused.unwrap_err().status(), Status::UnsupportedByHandle);
         let mut damaged = before.clone();
         let payload = 256..256 + reader.base().geometry().payload_bytes as usize;
         (payload.start + 5..payload.end).step_by(REGION_BYTES).for_each(|at| damaged[at] ^= 1);

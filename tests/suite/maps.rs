@@ -1,12 +1,12 @@
 //! Maps of every kind, held to a map of the standard library: exact values of keys that are there, the stated share of
 //! others that are given one, and images that say the same.
 
-use crate::common::{Buffer, SECRET, hashed, image, mix};
+use crate::common::{Buffer, SECRET, each, each_kind, golden, hashed, image, is_wanted, mix};
 use crate::specification;
 use petal::registry::{FILTERS, MAPS};
 use petal::{
-    Answers, Builder, BuilderOptions, Capabilities, HashFunction, Image, Keys, Map, MapBuilder, Mode, OpenOptions,
-    Result, Row, Spec, Status, load_as, open_as,
+    Answers, Builder, BuilderOptions, Capabilities, HashFunction, Hasher, Image, Keys, Map, MapBuilder, Mode,
+    OpenOptions, Result, Row, Spec, Status, load_as, open_as,
 };
 use std::collections::BTreeMap;
 
@@ -99,7 +99,7 @@ const WIDTHS: [(u64, u64); 8] = [(0, 0), (1, 1), (8, 8), (32, 32), (57, 7), (33,
 
 #[test]
 fn values_are_exact() {
-    for row in built() {
+    each_kind(built(), |row| {
         for (value_bits, check_bits) in WIDTHS {
             for keys in [0, 1, 2, 3, 7, 64, 65, 1000, 20_000] {
                 let exact = exact(keys, if value_bits == 0 { 11 } else { value_bits as u32 });
@@ -109,21 +109,21 @@ fn values_are_exact() {
                 }
             }
         }
-    }
+    });
 }
 
 /// So many keys that they are solved in more than one part, and do not lie in the caches.
 #[test]
 fn values_of_many_keys_are_exact() {
-    for row in built() {
+    each_kind(built(), |row| {
         let exact = exact(1_300_000, 20);
         check(&build(&spec(row, &[]), &exact), &exact);
-    }
+    });
 }
 
 #[test]
 fn every_hash_function_serves() {
-    for row in built() {
+    each_kind(built(), |row| {
         for hash in HashFunction::ALL {
             let exact = exact(3000, 20);
             let spec = hashed(&spec(row, &[]), hash, 5);
@@ -136,14 +136,14 @@ fn every_hash_function_serves() {
         // Hashes from elsewhere may be weak.
         let exact: BTreeMap<u64, u64> = (0..5000).map(|i| (i, i)).collect();
         check(&build(&hashed(&spec(row, &[]), HashFunction::External, 0), &exact), &exact);
-    }
+    });
 }
 
 /// Of keys that are not there the stated share is given a value, within 4.5 standard deviations.
 #[test]
 fn absent_keys_have_values_at_the_rate() {
     const ASKED: u64 = 400_000;
-    for row in built() {
+    each_kind(built(), |row| {
         for (value_bits, check_bits) in [(0, 1), (8, 4), (33, 7), (64, 5)] {
             let spec = spec(row, &[("value_bits", value_bits), ("check_bits", check_bits)]);
             let map = build(&spec, &exact(30_000, 8));
@@ -162,13 +162,13 @@ fn absent_keys_have_values_at_the_rate() {
                 assert_eq!((bytes[i], values[i]), (one.is_some().into(), one.unwrap_or(0)));
             }
         }
-    }
+    });
 }
 
 /// What is asked for is what there is: parameters, rate, size.
 #[test]
 fn sizes_are_those_that_were_asked_for() {
-    for row in built() {
+    each_kind(built(), |row| {
         let exact = exact(10_000, 9);
         let refused = |spec: &Spec| MapBuilder::new(spec, BuilderOptions::default()).err().unwrap().status();
         for rate in [0.0, 0.5, 0.01, 1.0 / 1024.0, 1e-9] {
@@ -207,14 +207,14 @@ fn sizes_are_those_that_were_asked_for() {
         let taken = builder.put_batch(&Keys::U64(&[1, 2, 3]), &[1, 9, 1]);
         assert_eq!((taken.keys, taken.outcome.unwrap_err().status()), (1, Status::OutOfRange));
         assert_eq!(builder.count(), 2);
-    }
+    });
 }
 
 /// Neither order nor threads, memory or repetitions change the bytes of a map.
 #[test]
 fn bytes_depend_on_keys_and_values_only() {
     let folder = tempfile::tempdir().unwrap();
-    for row in built() {
+    each_kind(built(), |row| {
         let exact = exact(200_000, 40);
         let spec = spec(row, &[("value_bits", 64)]);
         let map = build(&spec, &exact);
@@ -238,12 +238,12 @@ fn bytes_depend_on_keys_and_values_only() {
         };
         assert!(payload(&twice) == payload(&map));
         check(&twice, &exact);
-    }
+    });
 }
 
 #[test]
 fn two_values_of_a_key_are_refused() {
-    for row in built() {
+    each_kind(built(), |row| {
         let mut builder = MapBuilder::new(&spec(row, &[]), BuilderOptions::default()).unwrap();
         builder.put(b"apple", 3).unwrap();
         builder.put(b"pear", 4).unwrap();
@@ -252,14 +252,14 @@ fn two_values_of_a_key_are_refused() {
         assert_eq!(error.status(), Status::Contradiction);
         assert!(error.message().contains("3 and 5"), "{error}");
         assert_eq!(builder.count(), 3);
-    }
+    });
 }
 
 /// In a file, mapped, in a buffer, loaded: the same answers. What is damaged is seen.
 #[test]
 fn images_hold_what_they_were_made_of() {
     let folder = tempfile::tempdir().unwrap();
-    for row in built() {
+    each_kind(built(), |row| {
         for (keys, value_bits) in [(0, 8), (1000, 8), (1000, 64)] {
             let exact = exact(keys, value_bits as u32);
             let map = build(&spec(row, &[("value_bits", value_bits)]), &exact);
@@ -295,7 +295,7 @@ fn images_hold_what_they_were_made_of() {
                 open(&damaged, Mode::Read, |map| assert!(map.unwrap().verify().is_err()));
             }
         }
-    }
+    });
 }
 
 /// A filter is not opened as a map, nor a map as a filter, and each says what it is.
@@ -307,7 +307,7 @@ fn wrong_handles_are_told_the_right_one() {
         assert_eq!(error.status(), Status::Unsupported);
         assert!(error.message().contains(text), "{error}");
     };
-    for row in MAPS {
+    each_kind(MAPS, |row| {
         build(&spec(row, &[]), &exact(10, 3)).save(&path).unwrap();
         status("open it as a map", petal::open(&path, &OpenOptions::default()).unwrap_err());
         let to_make_it = if row.is_made_empty() { "make it or open it as a map" } else { "map builder" };
@@ -321,12 +321,12 @@ fn wrong_handles_are_told_the_right_one() {
         );
         petal::create(&Spec::default()).unwrap().save(&path).unwrap();
         status("open it as a filter", open_as::<Map>(&path, &OpenOptions::default()).unwrap_err());
-    }
+    });
 }
 
 #[test]
 fn what_cannot_be_looked_up_is_absent_and_refused() {
-    for row in built() {
+    each_kind(built(), |row| {
         let map = build(&spec(row, &[]), &exact(10, 3));
         assert_eq!(map.get_hash(1).unwrap_err().status(), Status::Unsupported);
         let (mut values, mut bytes) = ([7; 2], [7; 2]);
@@ -338,13 +338,13 @@ fn what_cannot_be_looked_up_is_absent_and_refused() {
         assert_eq!(map.get_batch(&Keys::U64(&[1, 2]), &mut answers).unwrap_err().status(), Status::Unsupported);
         let external = build(&hashed(&spec(row, &[]), HashFunction::External, 0), &exact(10, 3));
         assert_eq!(external.get(b"a").unwrap_err().status(), Status::ExternalHash);
-    }
+    });
 }
 
 /// Without its key a keyed map finds nothing and says why; all that needs no hashing works.
 #[test]
 fn keyed_maps_without_their_key_say_so() {
-    for row in built() {
+    each_kind(built(), |row| {
         let exact = exact(100, 8);
         let spec = hashed(&spec(row, &[]), HashFunction::SipHash13, 7);
         let bytes = image(&build(&spec, &exact));
@@ -361,13 +361,13 @@ fn keyed_maps_without_their_key_say_so() {
         locked.verify().unwrap();
         assert_eq!(open(Some(SECRET)).unwrap_err().status(), Status::KeyMismatch);
         check(&open(spec.key).unwrap(), &exact);
-    }
+    });
 }
 
 /// A header or directory that somebody made gives wrong answers or is refused, and no access outside of the payload.
 #[test]
 fn forged_images_do_no_harm() {
-    for row in MAPS {
+    each_kind(MAPS, |row| {
         for value_bits in [8, 64] {
             let exact = exact(1000, value_bits as u32);
             let map = build(&spec(row, &[("value_bits", value_bits)]), &exact);
@@ -394,12 +394,12 @@ fn forged_images_do_no_harm() {
                 });
             }
         }
-    }
+    });
 }
 
 /// What golden files there must be, by name: of maps that are built cells that hold both, and apart; of those that are
 /// made empty each lattice, so large that all readings are exact; and every hash function.
-fn golden_specs() -> Vec<(String, Spec)> {
+fn golden_specs() -> Vec<(&'static Row, String, Spec)> {
     let mut specs = Vec::new();
     for row in MAPS {
         let parameters: Vec<Vec<(&str, u64)>> = match row.is_made_empty() {
@@ -424,53 +424,81 @@ fn golden_specs() -> Vec<(String, Spec)> {
             for hash in HashFunction::ALL.into_iter().filter(|hash| i == 0 || *hash == HashFunction::Xxh3) {
                 let spec = hashed(&spec(row, parameters), hash, 42);
                 let key = spec.key.map(|_| std::array::from_fn(|i| i as u8));
-                specs.push((
-                    format!("{}-{values}{hash}.petal", row.name),
-                    Spec { key, false_positive_rate: rate, ..spec },
-                ));
+                let name = format!("{}-{values}{hash}.petal", row.name);
+                specs.push((row, name, Spec { key, false_positive_rate: rate, ..spec }));
             }
         }
     }
     specs
 }
 
+/// What golden files hold: so many keys, of which number i has the value 1000 i + 7.
+const GOLDEN_KEYS: u64 = 100;
+
+fn golden_value(i: u64) -> u64 {
+    1000 * i + 7
+}
+
+fn golden_id(hasher: &Hasher, i: u64) -> u128 {
+    match hasher.function() {
+        HashFunction::External => u128::from(mix(mix(i + 1))) << 64 | u128::from(mix(i + 1)),
+        _ => hasher.identify(format!("key {i}").as_bytes()).unwrap(),
+    }
+}
+
 /// Today's library writes the bytes that are committed, and they are, to the bit, what `docs/format.md` says of keys
-/// and values. `PETAL_UPDATE=1` adds the files of what is new.
+/// and values.
 #[test]
 fn golden_files_are_as_specified() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/maps");
-    for (name, spec) in golden_specs() {
-        let hasher = spec.hasher().unwrap();
-        let mut builder = MapBuilder::new(&spec, BuilderOptions::default()).unwrap();
-        let entries: Vec<(String, u64)> = (0..100).map(|i| (format!("key {i}"), 1000 * i + 7)).collect();
-        let is_external = hasher.function() == HashFunction::External;
-        for (i, (key, value)) in entries.iter().enumerate() {
-            match is_external {
-                true => builder.put_hash(mix(i as u64 + 1), *value).unwrap(),
-                false => builder.put(key.as_bytes(), *value).unwrap(),
+    each(
+        golden_specs().into_iter().filter(|(row, ..)| is_wanted(row)),
+        |(_, name, _)| name.clone(),
+        |(row, name, spec)| {
+            let hasher = spec.hasher().unwrap();
+            let mut builder = MapBuilder::new(spec, BuilderOptions::default()).unwrap();
+            for i in 0..GOLDEN_KEYS {
+                match hasher.function() {
+                    HashFunction::External => builder.put_hash(mix(i + 1), golden_value(i)).unwrap(),
+                    _ => builder.put(format!("key {i}").as_bytes(), golden_value(i)).unwrap(),
+                }
+            }
+            let map = builder.finish().unwrap();
+            let written = image(&map);
+            golden::check(row, name, &written);
+            for i in 0..GOLDEN_KEYS {
+                assert_eq!(specification::value(&written, golden_id(&hasher, i)), Some(golden_value(i)), "{name}");
+            }
+            for i in 0..20_000 {
+                let id = u128::from(mix(i)) << 64 | u128::from(mix(!i));
+                assert_eq!(specification::value(&written, id), map.get_id(id), "{name}");
+            }
+        },
+    );
+}
+
+/// Every golden file there is, also of layouts that are not written any more, opens, verifies and holds its values.
+#[test]
+fn golden_files_open_for_ever() {
+    let folder = tempfile::tempdir().unwrap();
+    each_kind(MAPS, |row| {
+        let files = golden::files(row);
+        assert!(!files.is_empty(), "there is no golden file");
+        for (name, bytes) in &files {
+            let path = folder.path().join(name);
+            std::fs::write(&path, bytes).unwrap();
+            let key = name.contains("siphash").then(|| std::array::from_fn(|i| i as u8));
+            for mode in [Mode::Read, Mode::Load] {
+                let map: Map = open_as(&path, &OpenOptions { mode, key }).unwrap();
+                map.verify().unwrap();
+                let header = map.base().header();
+                assert_eq!((header.kind, header.count), (row.kind, GOLDEN_KEYS), "{name}");
+                for i in 0..GOLDEN_KEYS {
+                    assert_eq!(map.get_id(golden_id(map.base().hasher(), i)), Some(golden_value(i)), "{name}");
+                }
+                assert!(image(&map) == *bytes, "{name} is written with other bytes");
             }
         }
-        let map = builder.finish().unwrap();
-        let written = image(&map);
-        let path = folder.join(&name);
-        if !path.exists() {
-            assert!(std::env::var_os("PETAL_UPDATE").is_some(), "{name} is missing: run with PETAL_UPDATE=1");
-            std::fs::write(&path, &written).unwrap();
-        }
-        assert!(std::fs::read(&path).unwrap() == written, "{name} is written with other bytes now");
-        let opened: Map = open_as(&path, &OpenOptions { mode: Mode::Load, key: spec.key }).unwrap();
-        for (i, (key, value)) in entries.iter().enumerate() {
-            let id = match is_external {
-                true => u128::from(mix(mix(i as u64 + 1))) << 64 | u128::from(mix(i as u64 + 1)),
-                false => hasher.identify(key.as_bytes()).unwrap(),
-            };
-            assert_eq!((specification::value(&written, id), opened.get_id(id)), (Some(*value), Some(*value)), "{name}");
-        }
-        for i in 0..20_000 {
-            let id = u128::from(mix(i)) << 64 | u128::from(mix(!i));
-            assert_eq!(specification::value(&written, id), map.get_id(id), "{name}");
-        }
-    }
+    });
 }
 
 /// Gives the header its checksums anew.

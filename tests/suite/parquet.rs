@@ -1,7 +1,7 @@
 //! The split-block layout against Apache Parquet's: published masks, and bitsets that another library wrote.
 
-use petal::filters::split_block;
 use petal::format::HEADER_LENGTH;
+use petal::kinds::split_block;
 use petal::{Filter, HashFunction, Image, Spec};
 
 fn empty(blocks: u64) -> Filter {

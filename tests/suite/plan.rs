@@ -1,6 +1,6 @@
 //! The planner: what it proposes is what the kinds make, in the order that it promises.
 
-use crate::common::filled;
+use crate::common::{each_kind, filled, mix};
 use petal::plan::{FILTERS_COUNT, Fit, Goal, Proposal, Request, plan};
 use petal::{Capabilities, Image, Spec, Status, create, image_size, registry};
 
@@ -32,8 +32,10 @@ fn proposals_are_what_would_be_made() {
             let spec = Spec { kind: Some(proposal.kind), ..Spec::with_capacity(keys, rate).unwrap() };
             let geometry = petal::geometry(&spec).unwrap();
             let bytes = petal::format::image_bytes(geometry.payload_bytes).unwrap();
-            assert_eq!((proposal.name, fit.bytes), (row.name, bytes));
-            assert!(!row.is_made_empty() || image_size(&spec).unwrap() == bytes);
+            // What hangs on the hashes of keys has a bound, which is near.
+            let most = if row.most_bytes.is_some() { bytes + bytes / 20 + 256 } else { bytes };
+            assert!(proposal.name == row.name && (bytes..=most).contains(&fit.bytes), "{}: {fit:?}", row.name);
+            assert!(!row.is_made_empty() || image_size(&spec).unwrap() == fit.bytes);
             assert_eq!(fit.bits_per_key, geometry.bits as f64 / keys as f64);
             assert_eq!(fit.false_positive_rate, (row.false_positive_rate)(&geometry, keys));
             assert!(fit.false_positive_rate <= rate);
@@ -62,7 +64,9 @@ fn what_is_built_is_what_was_planned() {
             let close = |built: f64, planned: f64| (built - planned).abs() <= 0.01 * planned;
             let geometry = filter.base().geometry();
             let bytes = filter.serialized_size();
-            assert!(close(bytes as f64, fit.bytes as f64), "{what}, built with {bytes} bytes");
+            assert!(bytes <= fit.bytes, "{what}, built with {bytes} bytes");
+            assert!(bytes == fit.bytes || row.most_bytes.is_some(), "{what}, built with {bytes} bytes");
+            assert!(fit.bytes <= bytes + bytes / 32 + 512, "{what}, built with {bytes} bytes");
             assert!(close(geometry.bits as f64 / keys as f64, fit.bits_per_key), "{what}, built as {geometry:?}");
             let promised = filter.expected_false_positive_rate(keys);
             assert!((promised / fit.false_positive_rate - 1.0).abs() < 1e-9, "{what}, built with {promised}");
@@ -72,6 +76,43 @@ fn what_is_built_is_what_was_planned() {
             assert!((found - mean).abs() < 4.5 * mean.sqrt().max(1.0), "{what}: {found} of {mean}");
         }
     }
+}
+
+/// What is planned is what is built, to the byte, or an upper bound where the row says so, for few keys and many, at a
+/// rate and in a memory: of every kind, and of what is planned for a memory nothing exceeds it.
+#[test]
+fn no_filter_is_larger_than_planned() {
+    let (mut exact, mut bounded) = (0, 0);
+    for keys in (1..20).chain([23, 31, 44, 45, 64, 99, 100, 101, 180, 333, 500, 1000, 3000, 12_000]) {
+        let rates = [0.5, 0.3, 0.1, 1.0 / 256.0, 0.01, 1e-4, 1e-6, 1e-8].map(Goal::FalsePositiveRate);
+        let memories = [3, 7, 11, 16, 28].map(|bits| Goal::Memory(keys * bits / 8 + 400));
+        for goal in rates.into_iter().chain(memories) {
+            let wanted = Request { is_static: true, ..request(keys, goal) };
+            for (proposal, fit) in fitting(&plan(&wanted).unwrap()) {
+                let row = registry::find(proposal.kind).unwrap();
+                let rate = fit.false_positive_rate;
+                if let Goal::Memory(bytes) = goal {
+                    assert!(fit.bytes <= bytes, "{}: {fit:?} in {bytes}", row.name);
+                }
+                if row.is_made_empty()
+                    || keys > 1000 && !mix(keys ^ u64::from(row.kind.0) ^ rate.to_bits()).is_multiple_of(4)
+                {
+                    continue;
+                }
+                let rate = if let Goal::FalsePositiveRate(rate) = goal { rate } else { rate };
+                let spec = Spec { kind: Some(row.kind), false_positive_rate: rate, ..Spec::default() };
+                let tries = if row.most_bytes.is_none() || keys > 1000 { 1 } else { 5 };
+                for try_number in 0..tries {
+                    let first = mix(keys ^ try_number << 32);
+                    let built = filled(&spec, first..first + keys).serialized_size();
+                    let is_right = if row.most_bytes.is_some() { built <= fit.bytes } else { built == fit.bytes };
+                    assert!(is_right, "{}, {keys} keys, {goal:?}: built with {built} bytes, {fit:?}", row.name);
+                    if row.most_bytes.is_some() { bounded += 1 } else { exact += 1 }
+                }
+            }
+        }
+    }
+    assert!(exact > 300 && bounded > 1500, "{exact} and {bounded} were built");
 }
 
 /// Where keys come often, what is proposed has room for them and counts them, and what does not count so far says so.
@@ -207,7 +248,7 @@ fn what_cannot_be_says_why() {
             assert_eq!(proposal.outcome.unwrap_err().status(), expected, "{}", proposal.name);
         }
     }
-    for row in registry::FILTERS {
+    each_kind(registry::FILTERS, |row| {
         for (name, capability) in Capabilities::ALL {
             let wanted = Request { capabilities: capability, ..request(10, Goal::FalsePositiveRate(0.1)) };
             let proposals = plan(&wanted).unwrap();
@@ -231,13 +272,13 @@ fn what_cannot_be_says_why() {
                 Err(error) => assert!(error.message().contains(name), "{error}"),
             }
         }
-    }
+    });
 }
 
 /// However many keys are asked for: there is a size, in bits and in bytes, or a refusal.
 #[test]
 fn no_capacity_overflows() {
-    for row in registry::FILTERS {
+    each_kind(registry::FILTERS, |row| {
         for shift in 30..64 {
             for rate in [0.3, 0.01, 1e-9] {
                 let capacity = u64::MAX >> (63 - shift);
@@ -253,7 +294,7 @@ fn no_capacity_overflows() {
                 }
             }
         }
-    }
+    });
 }
 
 /// No keys are planned for like one: the filter exists and its bits for each key are a number.

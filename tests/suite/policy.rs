@@ -1,7 +1,7 @@
 //! Filter policies: LevelDB's own filters, bit for bit, and those of the kind `blocked`.
 
-use petal::filters::blocked::ROW;
-use petal::policy::{Form, MAX_BITS_PER_KEY, Policy};
+use petal::interop::leveldb_policy::{Form, MAX_BITS_PER_KEY, Policy};
+use petal::kinds::blocked::ROW;
 use petal::{CompactOptions, Image, Spec, load_compact};
 use std::path::Path;
 

@@ -35,7 +35,7 @@ const SIZES: [Size; 2] = [
 impl Size {
     fn filter(&self, spec: &Spec) -> Filter {
         let Size { bits, hashes, keys, .. } = *self;
-        let kind = Some(petal::filters::bloom::ROW.kind);
+        let kind = Some(petal::kinds::bloom::ROW.kind);
         petal::create(&Spec { kind, bits, hashes, capacity: keys, ..*spec }).unwrap()
     }
 }

@@ -1,8 +1,8 @@
 //! The kind `quotient` against an exact multiset of fingerprints, and its table against its definition.
 
 use crate::common::{image, is_soak, mix};
-use petal::layouts::quotient::{Editor, Entries, Reader, Table, Writer};
-use petal::sizing::quotient as sizing;
+use petal::kinds::quotient;
+use petal::kinds::quotient::layout::{Editor, Entries, Reader, Table, Writer};
 use petal::{
     Answers, Builder, BuilderOptions, Filter, HashFunction, Image, Kernel, Keys, OpenOptions, SecretKey, Spec, Status,
     create, load,
@@ -18,15 +18,15 @@ fn words(table: Table) -> Vec<u64> {
     vec![0; table.payload_bytes() as usize / 8]
 }
 
-/// What a table is by its definition, worked out slot by slot: runs in the order of their quotients, each in the slot of
-/// its quotient or right after the run before it, on past the last slot. Codes are those of the library, which has its
-/// own tests of them.
+/// What a table is by its definition, worked out slot by slot: runs in the order of their quotients, each in the slot
+/// of its quotient or right after the run before it, on past the last slot. Codes are those of the library, which has
+/// its own tests of them.
 fn is_by_definition(table: Table, held: &Multiset, words: &[u64]) {
     let slots = table.slots();
     let mut runs: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
     for (fingerprint, count) in held {
         let (quotient, remainder) = table.split(*fingerprint);
-        let code = petal::layouts::quotient::code::Code::of(remainder, *count, table.remainder_bits());
+        let code = petal::kinds::quotient::layout::code::Code::of(remainder, *count, table.remainder_bits());
         runs.entry(quotient).or_default().extend(code.slots());
     }
     // Where the first run begins depends on how far the last ones reach past the end: twice around, and it is known.
@@ -94,8 +94,8 @@ fn drawn(table: Table, skew: Skew, random: u64) -> u64 {
     }
 }
 
-/// Whatever is inserted and removed in whatever order, once or many times at once: the table is what its definition says
-/// of what is left, to the bit, and refuses only what has no room.
+/// Whatever is inserted and removed in whatever order, once or many times at once: the table is what its definition
+/// says of what is left, to the bit, and refuses only what has no room.
 #[test]
 fn tables_are_what_their_definition_says() {
     let steps = if is_soak() { 40_000 } else { 3000 };
@@ -207,9 +207,9 @@ fn offsets_that_are_too_far_are_counted() {
 // ---- The filter --------------------------------------------------------------------------------------------------
 
 fn spec(capacity: u64, remainder_bits: u32) -> Spec {
-    let kind = Some(petal::filters::quotient::ROW.kind);
+    let kind = Some(petal::kinds::quotient::ROW.kind);
     let mut spec = Spec { kind, capacity, hash: HashFunction::External, ..Spec::default() };
-    spec.set(&petal::filters::quotient::REMAINDER_BITS, remainder_bits.into()).unwrap();
+    spec.set(&petal::kinds::quotient::REMAINDER_BITS, remainder_bits.into()).unwrap();
     spec
 }
 
@@ -218,7 +218,7 @@ fn spec(capacity: u64, remainder_bits: u32) -> Spec {
 fn rates_and_sizes_are_those_of_the_literature() {
     for (bits, most_bits) in [(4, 6.4), (8, 10.4), (9, 11.4), (16, 18.4)] {
         let slots = 1 << 17;
-        let keys = sizing::limit(slots);
+        let keys = quotient::sizing::limit(slots);
         let mut filter = create(&spec(keys, bits)).unwrap();
         for i in 0..keys {
             filter.insert_hash(mix(i)).unwrap();
@@ -252,8 +252,8 @@ fn held(filter: &Filter) -> Multiset {
     }
 }
 
-/// Insertions, removals, counts, unions, intersections, other sizes and images, in whatever order: the filter holds what
-/// an exact multiset of fingerprints does. 10^8 operations in the soak.
+/// Insertions, removals, counts, unions, intersections, other sizes and images, in whatever order: the filter holds
+/// what an exact multiset of fingerprints does. 10^8 operations in the soak.
 #[test]
 fn filters_are_exact_multisets_of_fingerprints() {
     let steps: u64 = if is_soak() { 100_000_000 } else { 120_000 };
@@ -331,8 +331,8 @@ fn filters_are_exact_multisets_of_fingerprints() {
     assert!(model.len() > 500);
 }
 
-/// Who knows the hash function chooses keys that all belong into one slot, and makes one run of them, which is right and
-/// slow. Under a secret key the same keys are as any others.
+/// Who knows the hash function chooses keys that all belong into one slot, and makes one run of them, which is right
+/// and slow. Under a secret key the same keys are as any others.
 #[test]
 fn chosen_keys_make_one_run_only_under_a_known_hash() {
     const SECRET: SecretKey = *b"nobody knows it.";
@@ -364,7 +364,7 @@ fn chosen_keys_make_one_run_only_under_a_known_hash() {
 #[test]
 fn another_size_is_the_same_filter() {
     let small = create(&spec(2500, 12)).unwrap();
-    let large = create(&spec(sizing::limit(4 * small.base().geometry().words[1]), 10)).unwrap();
+    let large = create(&spec(quotient::sizing::limit(4 * small.base().geometry().words[1]), 10)).unwrap();
     let [mut small, mut large] = [small, large].map(|mut filter| {
         (0..1000).for_each(|i| assert!(filter.insert_hash_times(mix(i), 1 + i % 3).is_ok()));
         filter
@@ -440,8 +440,8 @@ fn keys_come_with_their_counts() {
     assert_eq!(filter.measure().taken, 0);
 }
 
-/// The kernels of this processor answer as plain code does, in a table that is too large for caches too, and whether eight
-/// bytes hold many remainders or one.
+/// The kernels of this processor answer as plain code does, in a table that is too large for caches too, and whether
+/// eight bytes hold many remainders or one.
 #[test]
 fn kernels_answer_alike() {
     for (capacity, bits) in [(50, 9), (3000, 2), (3000, 9), (3000, 20), (3000, 32), (600_000, 9)] {
@@ -459,7 +459,7 @@ fn kernels_answer_alike() {
             let portable = petal::simd::choose(kernel).unwrap();
             let filter = load(&bytes, &OpenOptions::default()).unwrap();
             let table = Table::new(filter.base().geometry().words[1], bits).unwrap();
-            let kernel = petal::layouts::quotient::kernel(portable);
+            let kernel = petal::kinds::quotient::layout::kernel(portable);
             let words = filter.base().words().shared();
             let mut counts = vec![0; hashes.len()];
             (kernel.count_many)(table, words, &hashes, &mut counts);

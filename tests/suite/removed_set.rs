@@ -1,7 +1,7 @@
 //! The kind `removed_set`: what it finds and loses, each as often as its rates say, and that no key comes back.
 
 use crate::common::{image, mix};
-use petal::filters::removed_set::{REMOVALS, ROW, false_negative_rate};
+use petal::kinds::removed_set::{REMOVALS, ROW, false_negative_rate};
 use petal::{Capabilities, Filter, HashFunction, Image, Keys, Spec, Status, create};
 
 const KEYS: u64 = 20_000;
@@ -28,12 +28,18 @@ fn rates_are_those_of_both_filters() {
         assert!(filter.capabilities().contains(Capabilities::MAY_LOSE_KEYS));
         (0..KEYS).for_each(|key| assert!(filter.insert_hash(mix(key)).is_ok()));
         assert!((0..KEYS).all(|key| filter.contains_hash(mix(key))), "nothing is lost before the first removal");
+        assert_eq!(filter.expected_false_negative_rate(KEYS), 0.0);
         let gone = KEYS * removals / 100;
         // A key that seems to be removed is not removed.
         let removed = (0..gone).filter(|key| filter.remove_hash(mix(*key)).unwrap()).count() as u64;
         assert!(removed as f64 > gone as f64 * (1.0 - rate) && filter.base().count() == KEYS - removed);
         assert!((0..gone).all(|key| !filter.contains_hash(mix(key))), "what was removed is not found");
         let lost_rate = false_negative_rate(filter.base().geometry(), removed);
+        assert_eq!(ROW.false_negative_rate.unwrap()(filter.base().geometry(), removed), lost_rate);
+        for age in [0, 1, KEYS] {
+            let told = filter.expected_false_negative_rate(age);
+            assert!((told / lost_rate - 1.0).abs() < 0.05, "{told} is told, of {lost_rate}");
+        }
         assert!(lost_rate <= rate * 1.02, "{lost_rate} of {rate}");
         let lost = (gone..KEYS).filter(|key| !filter.contains_hash(mix(*key))).count() as u64;
         is_near(lost, KEYS - gone, lost_rate, "lost");

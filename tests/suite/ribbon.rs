@@ -1,16 +1,15 @@
 //! The ribbon: everything that is given is found, whatever the number of keys, the bits of a value and the hashes; and
 //! the payload depends on nothing else.
 
-use petal::layouts::fuse::{order, scatter};
-use petal::layouts::ribbon::{
-    Array, Equations, Fingerprints, Lookup, MAX_BITS, MAX_COLUMNS, MIN_BITS, Shape, ValueShape, Values, Work, solve,
+use petal::kinds::fuse::layout::{order, scatter};
+use petal::kinds::ribbon;
+use petal::kinds::ribbon::layout::{
+    Array, Equations, Fingerprints, Lookup, MAX_COLUMNS, Shape, ValueShape, Values, Work, solve,
 };
 use petal::ring::{GROUP, Lookups};
 use petal::simd::Instructions;
-use petal::sizing::ribbon as sizing;
 use petal::storage::Words;
 use petal::{Entry, Records, Result, Status};
-use std::sync::atomic::Ordering;
 
 const NO_LIMIT: u64 = u64::MAX;
 const WIDTHS: [u32; 2] = [64, 128];
@@ -45,11 +44,7 @@ fn build(hashes: &[u64], bits: u32, width: u32) -> (Shape, Words) {
     (shape, words)
 }
 
-fn bytes(words: &Words) -> Vec<u64> {
-    words.shared().iter().map(|word| word.load(Ordering::Relaxed)).collect()
-}
-
-/// That all hashes are contained.
+/// Builds from hashes, and asserts that each of them is contained.
 fn check_found(hashes: &[u64], bits: u32, width: u32) -> (Shape, Words) {
     let (shape, words) = build(hashes, bits, width);
     let filter = Fingerprints::new(shape, words.shared());
@@ -95,30 +90,6 @@ fn check_numbers(x: &[u64], columns: u32, width: u32) -> (Shape, Words) {
 }
 
 #[test]
-fn every_small_number_of_keys_builds() {
-    for count in (0..300).chain((300..3000).step_by(9)) {
-        let bits = MIN_BITS + count as u32 % (MAX_BITS - MIN_BITS + 1);
-        check_found(&hashes(count, count), bits, WIDTHS[count as usize % 2]);
-    }
-    for bits in MIN_BITS..=MAX_BITS {
-        for count in [0, 1, 2, 3, 10, 1000, 5000] {
-            for width in WIDTHS {
-                check_found(&hashes(u64::from(bits), count), bits, width);
-            }
-        }
-    }
-}
-
-#[test]
-fn no_keys_contain_nothing() {
-    for width in WIDTHS {
-        let (shape, words) = build(&[], 2, width);
-        let filter = Fingerprints::new(shape, words.shared());
-        assert!((0..1000).all(|i| !filter.contains(hash(1, i))) && (shape.shards(), words.bytes()) == (0, 64));
-    }
-}
-
-#[test]
 fn values_of_every_width_come_back() {
     let mut x = hashes(3, 3000);
     x.sort_unstable();
@@ -141,31 +112,11 @@ fn shards_have_all_of_their_keys() {
     // Around each border a run of numbers that follow each other, and uniform ones in between.
     let mut x: Vec<u64> = (1..shards).flat_map(|i| (0..40).map(move |j| i * part - 20 + j)).collect();
     x.extend([0, 1, 2, u64::MAX, u64::MAX - 1]);
-    x.extend(hashes(7, shards * sizing::SHARD_KEYS - 1000));
+    x.extend(hashes(7, shards * ribbon::sizing::SHARD_KEYS - 1000));
     x.sort_unstable();
     x.dedup();
     for width in WIDTHS {
         assert_eq!(check_numbers(&x, 20, width).0.shards(), shards);
-    }
-}
-
-#[test]
-fn awkward_hashes_build() {
-    let count = 100_000;
-    let sets: [(&str, fn(u64) -> u64); 6] = [
-        ("sequential", |i| i),
-        ("high bits zero", |i| hash(1, i) >> 32),
-        ("low bits zero", |i| i << 40),
-        ("the highest", |i| u64::MAX - i),
-        ("every 2^20th", |i| i << 20),
-        ("two runs", |i| (i % 2) << 63 | i),
-    ];
-    for (name, make) in sets {
-        let mut set: Vec<u64> = (0..count).map(make).collect();
-        set.sort_unstable();
-        set.dedup();
-        let (shape, _) = check_found(&set, 8, 64);
-        assert!(shape.bits() < 8 * count * 1005 / 1000, "{name}: {} bits for {count} hashes", shape.bits());
     }
 }
 
@@ -237,51 +188,6 @@ fn what_no_layer_takes_is_searched_for() {
     }
 }
 
-#[test]
-fn threads_and_memory_change_nothing() {
-    let set = hashes(9, 1_100_000);
-    for (bits, width) in WIDTHS.into_iter().flat_map(|width| [1, 5, 8, 32].map(|bits| (bits, width))) {
-        // Many shards of one length, and two of the others.
-        let (set, hows) = match bits {
-            5 => (&set[..], &[(NO_LIMIT, 2), (NO_LIMIT, 7), (0, 3), (32 << 20, 16)][..]),
-            _ => (&set[..300_000], &[(NO_LIMIT, 2)][..]),
-        };
-        let (shape, words) = build(set, bits, width);
-        for (memory, threads) in hows {
-            let (other, others) = build_with(set, bits, width, *memory, *threads).unwrap();
-            let what = format!("{bits} bits, width {width}, memory {memory}, {threads} threads");
-            assert!(other == shape && bytes(&others) == bytes(&words), "{what}");
-        }
-    }
-}
-
-#[test]
-fn progress_is_heard_and_cancels() {
-    let count = 900_000;
-    let ordered = ordered(&hashes(11, count));
-    for threads in [1, 3] {
-        let mut heard = Vec::new();
-        let mut progress = |done, all| {
-            heard.push((done, all));
-            true
-        };
-        let mut work = Work { memory: NO_LIMIT, threads, progress: &mut progress };
-        Fingerprints::build(&&ordered[..], 4, 64, &mut work).unwrap();
-        assert!(heard.is_sorted() && heard.len() >= 4, "{heard:?}");
-        assert_eq!((heard[0], heard[heard.len() - 1]), ((0, count), (count, count)));
-        for after in 1..=3 {
-            let mut calls = 0;
-            let mut progress = |_, _| {
-                calls += 1;
-                calls < after
-            };
-            let mut work = Work { memory: NO_LIMIT, threads, progress: &mut progress };
-            let error = Fingerprints::build(&&ordered[..], 4, 64, &mut work).err().unwrap();
-            assert_eq!((error.status(), calls), (Status::Cancelled, after));
-        }
-    }
-}
-
 /// Records of which a pass gives others than the one before.
 struct Changing<'a>(&'a [u64], std::cell::Cell<usize>);
 
@@ -318,7 +224,7 @@ fn the_false_positive_rate_is_two_to_the_minus_bits() {
         let (shape, words) = build(&hashes(20, keys), bits, width);
         let filter = Fingerprints::new(shape, words.shared());
         let found = (0..lookups).filter(|i| filter.contains(hash(21, *i))).count() as f64;
-        let rate = sizing::false_positive_rate(bits, keys);
+        let rate = ribbon::sizing::false_positive_rate(bits, keys);
         let (mean, sigma) = (rate * lookups as f64, (rate * (1.0 - rate) * lookups as f64).sqrt());
         assert!((found - mean).abs() < 4.5 * sigma, "{bits} bits, {keys} keys: {found} found, {mean} expected");
     }
@@ -338,7 +244,7 @@ fn the_false_positive_rate_of_structured_keys_is_the_same() {
             let filter = Fingerprints::new(shape, words.shared());
             let lookups = 1_600_000;
             let found = (0..lookups).filter(|i| filter.contains(asked(*i))).count() as f64;
-            let rate = sizing::false_positive_rate(8, 100_000);
+            let rate = ribbon::sizing::false_positive_rate(8, 100_000);
             let (mean, sigma) = (rate * lookups as f64, (rate * (1.0 - rate) * lookups as f64).sqrt());
             assert!((found - mean).abs() < 4.5 * sigma, "{name}: {found} found, {mean} expected");
         }

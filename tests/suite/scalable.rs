@@ -2,10 +2,9 @@
 //! does not fit where it cannot grow.
 
 use crate::common::{Buffer, hash_of, image, mix, same_every_time};
-use petal::filters::scalable::schedule::{MAX_LEVELS, Schedule};
-use petal::{
-    Answers, Filter, Image, Kernel, Keys, Mode, OpenOptions, Spec, Status, Taken, create, estimate, load, registry,
-};
+use petal::estimate;
+use petal::kinds::scalable::schedule::{MAX_LEVELS, Schedule};
+use petal::{Answers, Filter, Image, Kernel, Keys, Mode, OpenOptions, Spec, Status, Taken, create, load, registry};
 use proptest::prelude::*;
 
 fn row() -> &'static petal::Row {
@@ -521,8 +520,8 @@ fn holds(filter: &Filter, hashes: &[u64]) {
     assert!(hashes.iter().all(|hash| filter.contains_hash(*hash)));
 }
 
-/// The union of chains has the levels of both, its rate is that of asking both, and it grows on; whichever of them takes
-/// the other over.
+/// The union of chains has the levels of both, its rate is that of asking both, and it grows on; whichever of them
+/// takes the other over.
 #[test]
 fn chains_are_merged_side_by_side() {
     for level in 0..3 {
@@ -572,7 +571,7 @@ fn chains_are_merged_side_by_side() {
                     assert!(union.equals(&read));
                 }
 
-                // It grows on.
+                // The union grows on.
                 let more: Vec<u64> = (0..60_000).map(|i| hash_of(&spec, 7 << 32 | i)).collect();
                 let [mut one, mut many_at_once] = [union.copy().unwrap(), union];
                 more.iter().for_each(|hash| assert!(one.insert_hash(*hash).is_ok()));
@@ -643,7 +642,7 @@ fn levels_in_use_are_united_where_they_have_room() {
     assert_eq!(buffer.bytes(), image(&expected));
     Buffer::of(&image(&a)).open(Mode::Read, None, |filter| {
         let error = filter.unwrap().merge(&a).unwrap_err();
-        assert_eq!(error.status(), Status::Unsupported);
+        assert_eq!(error.status(), Status::UnsupportedByHandle);
     });
 }
 

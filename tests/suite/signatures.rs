@@ -1,9 +1,10 @@
-//! The kind `signatures`: every key has a slot, whatever the hashes; loads, sizes and rates are those of the literature.
+//! The kind `signatures`: every key has a slot, whatever the hashes; loads, sizes and rates are those of the
+//! literature.
 
-use crate::common::{image, is_soak, mix};
-use petal::filters::signatures::{BUCKETS, ROW, SIGNATURE_BITS};
-use petal::layouts::signatures::{Shape, build, order};
-use petal::sizing::signatures::{NAMES, SHAPES, shards};
+use crate::common::{is_soak, mix};
+use petal::kinds::signatures::layout::{Shape, build, order};
+use petal::kinds::signatures::sizing::{NAMES, SHAPES, shards};
+use petal::kinds::signatures::{BUCKETS, ROW, SIGNATURE_BITS};
 use petal::storage::Words;
 use petal::{Answers, Builder, BuilderOptions, Filter, HashFunction, Image, Keys, Spec, Status, geometry};
 use std::collections::BTreeSet;
@@ -73,7 +74,8 @@ fn every_small_number_of_keys_builds() {
     }
 }
 
-/// Tables of all sizes are loaded to 0.98 of the thresholds that are in the literature, or nearly so where keys are few.
+/// Tables of all sizes are loaded to 0.98 of the thresholds that are in the literature, or nearly so where keys are
+/// few.
 #[test]
 fn loads_are_near_the_thresholds() {
     let thresholds = [0.9803, 0.9592, 0.8970, 0.5, 0.9179, 0.9768];
@@ -116,8 +118,8 @@ fn sizes_are_those_of_the_formula() {
     assert!((bits - (1.0 / rate).log2().ceil() / load - 1.46 / load).abs() < 1.2, "{bits}");
 }
 
-/// Within 4.5 sigma of `1 - (1 - load / (2^r - 1))^(d b)`, where keys are few as well. Sets are many where they are few,
-/// because keys of one set share their buckets.
+/// Within 4.5 sigma of `1 - (1 - load / (2^r - 1))^(d b)`, where keys are few as well. Sets are many where they are
+/// few, because keys of one set share their buckets.
 #[test]
 fn rates_are_those_of_the_formula() {
     for (shape, name) in NAMES.iter().enumerate() {
@@ -125,15 +127,18 @@ fn rates_are_those_of_the_formula() {
             [(2, 100_000, 1), (8, 100_000, 1), (12, 20_000, 5), (8, 1, 900), (8, 20, 300), (5, 4, 600)]
         {
             let asked = 300_000 / sets;
-            let (mut found, mut expected) = (0, 0.0);
+            let (mut found, mut expected, mut by_formula) = (0, 0.0, 0.0);
             for set in 0..sets {
                 let filter = of(&spec(shape, bits), &hashes(set, keys));
                 let absent = |i: u64| !mix(set << 40 | 1 << 39 | i);
                 found += (0..asked).filter(|i| filter.contains_hash(absent(*i))).count();
                 let rate = filter.measure().false_positive_rate;
-                assert_eq!(rate, (ROW.false_positive_rate)(filter.base().geometry(), keys));
                 expected += rate * asked as f64;
+                by_formula += (ROW.false_positive_rate)(filter.base().geometry(), keys) * asked as f64;
             }
+            // Of few buckets the bits tell how they are filled, which the formula knows on average.
+            let off = (ROW.rate_error)(0.0) + if keys < 10_000 { 0.005 } else { 0.0 };
+            assert!((by_formula / expected - 1.0).abs() <= off, "{name}, {bits} bits, {keys} keys: {by_formula}");
             // Rates of small sets differ from set to set by about what they are.
             let of_sets = if keys < 100 { expected / (sets as f64).sqrt() } else { 0.0 };
             let sigma = (expected + of_sets * of_sets / 16.0).sqrt();
@@ -252,16 +257,5 @@ fn a_forged_directory_is_found() {
         [(1, 0, 1, 9), (33, 0, 1, 9), (8, 6, 1, 9), (8, 0, 0, 9), (8, 0, 10, 9), (8, 0, 1, 0), (8, 0, 1, 1 << 48)]
     {
         assert_eq!(Shape::new(width, shape, shards, length), None);
-    }
-}
-
-#[test]
-fn the_same_keys_make_the_same_bytes() {
-    let mut set = hashes(9, 50_000);
-    for shape in 0..SHAPES.len() {
-        let first = image(&of(&spec(shape, 6), &set));
-        set.rotate_left(1234);
-        set.swap(0, 4000);
-        assert!(image(&of(&spec(shape, 6), &set)) == first);
     }
 }

@@ -1,7 +1,8 @@
 //! False-positive rates and sizes against published and recomputed values, brute force, simulation and each other.
 
-use petal::layouts::blocked::masks;
-use petal::sizing::{PartitionedSize, Size, blocked, bloom, hash_floor, mixture, series, split_block};
+use petal::kinds::blocked::layout::masks;
+use petal::kinds::{blocked, split_block};
+use petal::sizing::{PartitionedSize, Size, bloom, hash_floor, mixture, series};
 use proptest::prelude::*;
 
 /// |got / want - 1| <= tolerance; 0 only equals 0.
@@ -376,22 +377,22 @@ fn sizes_out_of_reach() {
     for rate in [0.0, 1.0, -0.1, 1.5, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         assert_eq!(bloom::size_for(100, rate, 64), None);
         assert_eq!(bloom::partitioned_size_for(100, rate, 64), None);
-        assert_eq!(split_block::blocks_for(100, rate), None);
+        assert_eq!(split_block::sizing::blocks_for(100, rate), None);
     }
     assert_eq!(bloom::size_for(100, 0.01, 0), None);
     assert_eq!(bloom::partitioned_size_for(100, 0.01, 0), None);
     assert_eq!(bloom::size_for(u64::MAX, 0.01, 64), None);
     assert_eq!(bloom::partitioned_size_for(u64::MAX, 0.01, 64), None);
-    assert_eq!(split_block::blocks_for(u64::MAX, 0.01), None);
+    assert_eq!(split_block::sizing::blocks_for(u64::MAX, 0.01), None);
     // The last sizes below 2^63: at 1 % a key takes 9.6 bits.
     assert!(bloom::size_for(950_000_000_000_000_000, 0.01, 64).is_some());
     assert!(bloom::size_for(970_000_000_000_000_000, 0.01, 64).is_none());
-    assert!(split_block::blocks_for(104_000_000_000, 0.01).is_some());
-    assert!(split_block::blocks_for(105_000_000_000, 0.01).is_none());
+    assert!(split_block::sizing::blocks_for(104_000_000_000, 0.01).is_some());
+    assert!(split_block::sizing::blocks_for(105_000_000_000, 0.01).is_none());
     // No keys need nothing.
     assert_eq!(bloom::size_for(0, 0.01, 64), Some(Size { bits: 1, hashes: 1 }));
     assert_eq!(bloom::partitioned_size_for(0, 0.01, 64), Some(PartitionedSize { slice_bits: 1, hashes: 1 }));
-    assert_eq!(split_block::blocks_for(0, 0.01), Some(1));
+    assert_eq!(split_block::sizing::blocks_for(0, 0.01), Some(1));
     // Rates at the end of the range of f64.
     let tiny = bloom::size_for(1, 1e-300, 256).unwrap();
     assert!(bloom::exact(tiny.bits, tiny.hashes, 1) <= 1e-300);
@@ -442,14 +443,15 @@ fn sizes_are_those_of_the_exact_search() {
         assert_eq!((size.slice_bits, size.hashes), least, "{n} keys at {rate}");
     }
     for (n, rate) in random_goals(3000, 39.0) {
-        let blocks = split_block::blocks_for(n, rate);
-        let within = split_block::false_positive_rate(u64::from(u32::MAX), n) <= rate;
-        let by_search = within.then(|| plain_search(|blocks| split_block::false_positive_rate(blocks, n) <= rate));
+        let blocks = split_block::sizing::blocks_for(n, rate);
+        let within = split_block::sizing::false_positive_rate(u64::from(u32::MAX), n) <= rate;
+        let by_search =
+            within.then(|| plain_search(|blocks| split_block::sizing::false_positive_rate(blocks, n) <= rate));
         assert_eq!(blocks, by_search, "{n} keys at {rate}");
     }
     for (n, rate) in random_goals(3000, 19.0) {
-        let size = blocked::size_for(n, rate).unwrap();
-        let by_search = plain_search(|blocks| blocked::false_positive_rate(blocks, size.hashes, n) <= rate);
+        let size = blocked::sizing::size_for(n, rate).unwrap();
+        let by_search = plain_search(|blocks| blocked::sizing::false_positive_rate(blocks, size.hashes, n) <= rate);
         // The sum has an absolute error of 1e-12, which decides between sizes where there are very many.
         let noise = size.blocks as f64 * 1e-12 / rate;
         assert!(size.blocks.abs_diff(by_search) as f64 <= noise, "{n} keys at {rate}: {size:?}, {by_search}");
@@ -460,17 +462,17 @@ fn sizes_are_those_of_the_exact_search() {
 #[test]
 fn best_numbers_of_lanes_change_where_the_table_says() {
     for lanes in 1..16 {
-        let (fewer, more) = (blocked::Terms::of(lanes), blocked::Terms::of(lanes + 1));
+        let (fewer, more) = (blocked::sizing::Terms::of(lanes), blocked::sizing::Terms::of(lanes + 1));
         let (mut low, mut high) = (0.5 * f64::from(lanes), 4.0 * f64::from(lanes));
         for _ in 0..60 {
             let middle = 0.5 * (low + high);
             if more.poisson(middle) < fewer.poisson(middle) { high = middle } else { low = middle }
         }
-        assert_eq!(blocked::optimal_hashes(high * (1.0 - 1e-4)), lanes);
-        assert_eq!(blocked::optimal_hashes(high * (1.0 + 1e-4)), lanes + 1);
+        assert_eq!(blocked::sizing::optimal_hashes(high * (1.0 - 1e-4)), lanes);
+        assert_eq!(blocked::sizing::optimal_hashes(high * (1.0 + 1e-4)), lanes + 1);
         let rate = fewer.poisson(high);
-        assert_eq!(blocked::size_for(1000, rate * (1.0 + 1e-4)).unwrap().hashes, lanes);
-        assert_eq!(blocked::size_for(1000, rate * (1.0 - 1e-4)).unwrap().hashes, lanes + 1);
+        assert_eq!(blocked::sizing::size_for(1000, rate * (1.0 + 1e-4)).unwrap().hashes, lanes);
+        assert_eq!(blocked::sizing::size_for(1000, rate * (1.0 - 1e-4)).unwrap().hashes, lanes + 1);
     }
 }
 
@@ -684,24 +686,24 @@ fn blocked_tables() {
         (20.0, 11, "2.01e-4"),
         (24.0, 12, "5.5e-5"),
     ] {
-        printed(blocked::Terms::of(hashes).poisson(c), rate);
-        assert_eq!(blocked::optimal_hashes(c), hashes);
+        printed(blocked::sizing::Terms::of(hashes).poisson(c), rate);
+        assert_eq!(blocked::sizing::optimal_hashes(c), hashes);
         let blocks = 1 << 24;
-        let exact = blocked::false_positive_rate(blocks, hashes, (blocks as f64 * 512.0 / c) as u64);
-        close(exact, blocked::Terms::of(hashes).poisson(c), 1e-5);
+        let exact = blocked::sizing::false_positive_rate(blocks, hashes, (blocks as f64 * 512.0 / c) as u64);
+        close(exact, blocked::sizing::Terms::of(hashes).poisson(c), 1e-5);
     }
 }
 
 /// By definition: every choice of lanes of the key that is looked up and of two keys that are there.
 #[test]
 fn blocked_by_definition() {
-    assert_eq!(blocked::false_positive_rate(0, 5, 10), 1.0);
-    assert_eq!(blocked::false_positive_rate(3, 5, 0), 0.0);
+    assert_eq!(blocked::sizing::false_positive_rate(0, 5, 10), 1.0);
+    assert_eq!(blocked::sizing::false_positive_rate(3, 5, 0), 0.0);
     for hashes in 1..=16 {
         // The one key must have the same lanes, and the same bit in each.
         let same = 1.0 / masks(hashes).len() as f64 / 32_f64.powi(hashes as i32);
         // A difference of numbers near one has an absolute error.
-        let rate = blocked::Terms::of(hashes).block_rate(1);
+        let rate = blocked::sizing::Terms::of(hashes).block_rate(1);
         assert!((rate - same).abs() <= 1e-9 * same + 1e-12, "{hashes}: got {rate:e}, want {same:e}");
     }
     for hashes in 1..=3 {
@@ -719,7 +721,7 @@ fn blocked_by_definition() {
                 }
             }
         }
-        close(blocked::Terms::of(hashes).block_rate(2), sum / (all.len() as f64).powi(3), 1e-9);
+        close(blocked::sizing::Terms::of(hashes).block_rate(2), sum / (all.len() as f64).powi(3), 1e-9);
     }
 }
 
@@ -733,34 +735,37 @@ fn blocked_rates_from_bits() {
             chosen.map(|lane| f64::from(block[lane].count_ones()) / 32.0).product()
         };
         let mean = masks(hashes).iter().map(product).sum::<f64>() / masks(hashes).len() as f64;
-        close(blocked::from_fill(&block, hashes), mean, 1e-12);
-        close(blocked::from_fill(&[u32::MAX; 16], hashes), 1.0, 1e-12);
-        assert_eq!(blocked::from_fill(&[0; 16], hashes), 0.0);
+        close(blocked::sizing::from_fill(&block, hashes), mean, 1e-12);
+        close(blocked::sizing::from_fill(&[u32::MAX; 16], hashes), 1.0, 1e-12);
+        assert_eq!(blocked::sizing::from_fill(&[0; 16], hashes), 0.0);
     }
 }
 
 #[test]
 fn blocked_sizes() {
     for rate in [0.0, 1.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert_eq!(blocked::size_for(100, rate), None);
+        assert_eq!(blocked::sizing::size_for(100, rate), None);
     }
-    assert_eq!(blocked::size_for(0, 0.01).unwrap().blocks, 1);
+    assert_eq!(blocked::sizing::size_for(0, 0.01).unwrap().blocks, 1);
     for keys in [1, 10, 1000, 1_000_000, 1 << 40] {
         for rate in [0.5, 0.1, 0.01, 1e-3, 1e-5] {
-            let size = blocked::size_for(keys, rate).unwrap();
-            assert!(blocked::false_positive_rate(size.blocks, size.hashes, keys) <= rate, "{keys} keys at {rate}");
-            let one_less = blocked::false_positive_rate(size.blocks - 1, size.hashes, keys);
+            let size = blocked::sizing::size_for(keys, rate).unwrap();
+            assert!(
+                blocked::sizing::false_positive_rate(size.blocks, size.hashes, keys) <= rate,
+                "{keys} keys at {rate}"
+            );
+            let one_less = blocked::sizing::false_positive_rate(size.blocks - 1, size.hashes, keys);
             assert!(one_less > rate, "{keys} keys at {rate}");
         }
     }
     // A key sets k of the bits of one block, so that the estimate inverts (1 - k/512B)^n.
     for keys in [1.0, 100.0, 5000.0] {
         let ones = 51_200.0 * (1.0 - (1.0 - 6.0 / 51_200.0_f64).powf(keys));
-        close(blocked::cardinality(100, 32, 6, ones.round() as u64).unwrap(), keys, 0.2);
+        close(blocked::sizing::cardinality(100, 32, 6, ones.round() as u64).unwrap(), keys, 0.2);
     }
-    assert_eq!(blocked::cardinality(100, 32, 6, 51_200), None);
-    assert_eq!(blocked::cardinality(0, 32, 6, 0), None);
-    assert_eq!(blocked::cardinality_standard_error(0, 32, 6, 5), f64::INFINITY);
+    assert_eq!(blocked::sizing::cardinality(100, 32, 6, 51_200), None);
+    assert_eq!(blocked::sizing::cardinality(0, 32, 6, 0), None);
+    assert_eq!(blocked::sizing::cardinality_standard_error(0, 32, 6, 5), f64::INFINITY);
 }
 
 #[test]
@@ -775,11 +780,11 @@ fn split_block_tables() {
         (24.0, "1.627e-4"),
         (32.0, "3.615e-5"),
     ] {
-        printed(split_block::poisson(c), rate);
+        printed(split_block::sizing::poisson(c), rate);
         // Many blocks come near the limit, from below: a Binomial is narrower than a Poisson.
         let blocks = 1 << 24;
-        let exact = split_block::false_positive_rate(blocks, (blocks as f64 * 256.0 / c) as u64);
-        close(exact, split_block::poisson(c), 2e-6);
+        let exact = split_block::sizing::false_positive_rate(blocks, (blocks as f64 * 256.0 / c) as u64);
+        close(exact, split_block::sizing::poisson(c), 2e-6);
     }
     for (rate, c) in [
         (0.1, 5.99),
@@ -791,20 +796,20 @@ fn split_block_tables() {
         (1e-4, 26.34),
         (1e-5, 40.99),
     ] {
-        let blocks = split_block::blocks_for(10_000_000, rate).unwrap();
+        let blocks = split_block::sizing::blocks_for(10_000_000, rate).unwrap();
         assert!((blocks as f64 * 256.0 / 1e7 - c).abs() < 0.0051, "{rate}");
     }
 }
 
 #[test]
 fn split_blocks_by_definition() {
-    assert_eq!(split_block::false_positive_rate(0, 5), 1.0);
-    assert_eq!(split_block::false_positive_rate(0, 0), 1.0);
-    assert_eq!(split_block::false_positive_rate(5, 0), 0.0);
+    assert_eq!(split_block::sizing::false_positive_rate(0, 5), 1.0);
+    assert_eq!(split_block::sizing::false_positive_rate(0, 0), 1.0);
+    assert_eq!(split_block::sizing::false_positive_rate(5, 0), 0.0);
     // One key: the right block, and eight lanes.
-    close(split_block::false_positive_rate(1, 1), 32_f64.powi(-8), 1e-12);
-    close(split_block::false_positive_rate(1000, 1), 32_f64.powi(-8) / 1000.0, 1e-12);
-    close(split_block::false_positive_rate(1, 20), (1.0 - (31.0 / 32.0_f64).powi(20)).powi(8), 1e-12);
+    close(split_block::sizing::false_positive_rate(1, 1), 32_f64.powi(-8), 1e-12);
+    close(split_block::sizing::false_positive_rate(1000, 1), 32_f64.powi(-8) / 1000.0, 1e-12);
+    close(split_block::sizing::false_positive_rate(1, 20), (1.0 - (31.0 / 32.0_f64).powi(20)).powi(8), 1e-12);
     // The sum as it is written, with factorials: 3 blocks, 50 keys.
     let want: f64 = (0..=50)
         .map(|i| {
@@ -812,32 +817,35 @@ fn split_blocks_by_definition() {
                 * (1.0 - (31.0 / 32.0_f64).powi(i as i32)).powi(8)
         })
         .sum();
-    close(split_block::false_positive_rate(3, 50), want, 1e-12);
+    close(split_block::sizing::false_positive_rate(3, 50), want, 1e-12);
     // Eight keys in 2^32 - 1 blocks: hardly ever two in one block, and all digits of a rate of 10^-21.
     let want = 8.0 / 4_294_967_295.0 * 32_f64.powi(-8);
-    close(split_block::false_positive_rate(u64::from(u32::MAX), 8), want, 1e-6);
+    close(split_block::sizing::false_positive_rate(u64::from(u32::MAX), 8), want, 1e-6);
 
-    assert_eq!(split_block::poisson(0.0), 1.0);
-    assert_eq!(split_block::poisson(-3.0), 1.0);
-    assert_eq!(split_block::poisson(f64::NAN), 1.0);
-    assert_eq!(split_block::poisson(f64::INFINITY), 0.0);
-    assert_eq!(split_block::poisson(1e-320), 1.0);
+    assert_eq!(split_block::sizing::poisson(0.0), 1.0);
+    assert_eq!(split_block::sizing::poisson(-3.0), 1.0);
+    assert_eq!(split_block::sizing::poisson(f64::NAN), 1.0);
+    assert_eq!(split_block::sizing::poisson(f64::INFINITY), 0.0);
+    assert_eq!(split_block::sizing::poisson(1e-320), 1.0);
 
-    assert_eq!(split_block::from_fill(&[u32::MAX; 8]), 1.0);
-    assert_eq!(split_block::from_fill(&[1, 0, 1, 1, 1, 1, 1, 1]), 0.0);
-    close(split_block::from_fill(&[3, 1, 1, 1, 1, 1, 1, 1]), 2.0 * 32_f64.powi(-8), 1e-14);
+    assert_eq!(split_block::sizing::from_fill(&[u32::MAX; 8]), 1.0);
+    assert_eq!(split_block::sizing::from_fill(&[1, 0, 1, 1, 1, 1, 1, 1]), 0.0);
+    close(split_block::sizing::from_fill(&[3, 1, 1, 1, 1, 1, 1, 1]), 2.0 * 32_f64.powi(-8), 1e-14);
 }
 
 #[test]
 fn blocks_are_strict_and_least() {
     for n in numbers_of_keys() {
         for rate in rates() {
-            match split_block::blocks_for(n, rate) {
+            match split_block::sizing::blocks_for(n, rate) {
                 Some(blocks) => {
-                    assert!(split_block::false_positive_rate(blocks, n) <= rate, "{n} keys at {rate}");
-                    assert!(split_block::false_positive_rate(blocks - 1, n) > rate, "{n} keys at {rate}");
+                    assert!(split_block::sizing::false_positive_rate(blocks, n) <= rate, "{n} keys at {rate}");
+                    assert!(split_block::sizing::false_positive_rate(blocks - 1, n) > rate, "{n} keys at {rate}");
                 }
-                None => assert!(split_block::false_positive_rate(u64::from(u32::MAX), n) > rate, "{n} keys at {rate}"),
+                None => assert!(
+                    split_block::sizing::false_positive_rate(u64::from(u32::MAX), n) > rate,
+                    "{n} keys at {rate}"
+                ),
             }
         }
     }
@@ -947,8 +955,8 @@ fn blocked_promises_no_rate_that_it_cannot_tell() {
         let spec = petal::Spec::with_capacity(1000, rate).unwrap();
         petal::image_size(&petal::Spec { kind: Some(kind), ..spec })
     };
-    assert!(made(blocked::MIN_RATE).is_ok());
-    let error = made(blocked::MIN_RATE * 0.999).unwrap_err();
+    assert!(made(blocked::sizing::MIN_RATE).is_ok());
+    let error = made(blocked::sizing::MIN_RATE * 0.999).unwrap_err();
     assert_eq!(error.status(), petal::Status::OutOfRange);
     assert!(error.message().contains("1e-9"), "{error}");
 }
@@ -991,9 +999,9 @@ proptest! {
         let distinct = bloom::distinct_exact(bits, hashes.min(12), keys);
         prop_assert!(distinct <= bloom::distinct_exact(bits, hashes.min(12), keys + more) * (1.0 + 1e-9));
         let blocks = bits.div_ceil(256);
-        let rate = split_block::false_positive_rate(blocks, keys);
-        prop_assert!(rate <= split_block::false_positive_rate(blocks, keys + more) * slack);
-        prop_assert!(split_block::false_positive_rate(blocks + more, keys) <= rate * slack);
+        let rate = split_block::sizing::false_positive_rate(blocks, keys);
+        prop_assert!(rate <= split_block::sizing::false_positive_rate(blocks, keys + more) * slack);
+        prop_assert!(split_block::sizing::false_positive_rate(blocks + more, keys) <= rate * slack);
     }
 
     #[test]
@@ -1007,10 +1015,10 @@ proptest! {
         if let Some(size) = bloom::partitioned_size_for(keys, rate, hashes) {
             prop_assert!(bloom::partitioned_exact(size.slice_bits, size.hashes, keys) <= rate);
         }
-        if let Some(blocks) = split_block::blocks_for(keys, rate) {
+        if let Some(blocks) = split_block::sizing::blocks_for(keys, rate) {
             prop_assert!(blocks < 1 << 32);
-            prop_assert!(split_block::false_positive_rate(blocks, keys) <= rate);
-            prop_assert!(split_block::false_positive_rate(blocks - 1, keys) > rate);
+            prop_assert!(split_block::sizing::false_positive_rate(blocks, keys) <= rate);
+            prop_assert!(split_block::sizing::false_positive_rate(blocks - 1, keys) > rate);
         }
     }
 }

@@ -2,7 +2,7 @@
 //! lost is in `state_machine.rs`.
 
 use crate::common::{image, mix};
-use petal::filters::spectral::{COUNTER_BITS, METHOD, ROW};
+use petal::kinds::spectral::{COUNTER_BITS, METHOD, ROW};
 use petal::{Answers, Builder, BuilderOptions, Filter, HashFunction, Image, Keys, Spec, Status, create, sizing};
 
 /// So many counters of a method for the first array, with so many of them for a key.
@@ -137,9 +137,9 @@ fn keys_come_often_at_once() {
 #[test]
 fn minimum_selection_is_counting() {
     let wide = spec("minimum_selection", 4000, 6);
-    let mut counting = Spec { kind: Some(petal::filters::counting::ROW.kind), ..wide };
+    let mut counting = Spec { kind: Some(petal::kinds::counting::ROW.kind), ..wide };
     counting.parameters = Default::default();
-    counting.set(&petal::filters::counting::COUNTER_BITS, 16.0).unwrap();
+    counting.set(&petal::kinds::counting::COUNTER_BITS, 16.0).unwrap();
     let [mut wide, mut counting] = [wide, counting].map(|spec| create(&spec).unwrap());
     for step in 0..5000 {
         let hash = mix(mix(step) % 700);

@@ -2,14 +2,13 @@
 //! increments against their definition, and what removals give back. That nothing is lost is in `state_machine.rs`.
 
 use crate::common::{image, mix};
-use petal::filters::variable_increment::{INCREMENTS, ROW, SEQUENCE};
-use petal::sizing::variable_increment as sizing;
+use petal::kinds::variable_increment::{self, INCREMENTS, ROW, SEQUENCE};
 use petal::{Filter, HashFunction, Image, Keys, Spec, Status, create};
 
 /// A filter of so many cells with these increments, and so many of them for a key.
 fn filter(sequence: &str, increments: u64, cells: u64, hashes: u32) -> Filter {
     let number = SEQUENCE.parse(sequence).unwrap();
-    let width = petal::layouts::counters::Sequence::of(number as u64, increments).unwrap().width();
+    let width = petal::kinds::variable_increment::layout::Sequence::of(number as u64, increments).unwrap().width();
     let (kind, hash) = (Some(ROW.kind), HashFunction::External);
     let mut spec = Spec { kind, bits: cells * u64::from(width), hashes, hash, ..Spec::default() };
     spec.set(&SEQUENCE, number).unwrap();
@@ -32,11 +31,11 @@ fn rates_are_those_of_the_tables() {
     ];
     for (cells, rates) in table {
         for (increments, (hashes, rate)) in [2, 4, 8, 16].into_iter().zip(rates) {
-            let refusals = sizing::of_interval(increments);
-            let best = sizing::optimal_hashes(cells * 10_000, 10_000, &refusals);
+            let refusals = variable_increment::sizing::of_interval(increments);
+            let best = variable_increment::sizing::optimal_hashes(cells * 10_000, 10_000, &refusals);
             assert_eq!(best, hashes, "{cells} cells a key, L = {increments}");
-            let computed = sizing::published(cells * 10_000, best, 10_000, &refusals);
-            let exact = sizing::false_positive_rate(cells * 10_000, best, 10_000, &refusals);
+            let computed = variable_increment::sizing::published(cells * 10_000, best, 10_000, &refusals);
+            let exact = variable_increment::sizing::false_positive_rate(cells * 10_000, best, 10_000, &refusals);
             assert!((computed / exact - 1.0).abs() < 0.01, "{computed} published, {exact} with dependences");
             assert!(
                 (computed / rate - 1.0).abs() < 6e-4,
@@ -47,14 +46,19 @@ fn rates_are_those_of_the_tables() {
     for (h, increments, rate, hashes) in
         [(2, 4, 0.003239, 6), (2, 8, 6.18e-4, 6), (3, 4, 0.001209, 7), (3, 8, 6.5e-5, 8)]
     {
-        let refusals = sizing::of_sequence(h, increments);
-        assert_eq!(sizing::optimal_hashes(40_000, 10_000, &refusals), hashes);
-        let computed = sizing::published(40_000, hashes, 10_000, &refusals);
+        let refusals = variable_increment::sizing::of_sequence(h, increments);
+        assert_eq!(variable_increment::sizing::optimal_hashes(40_000, 10_000, &refusals), hashes);
+        let computed = variable_increment::sizing::published(40_000, hashes, 10_000, &refusals);
         assert!((computed / rate - 1.0).abs() < 6e-3, "B_{h} of {increments}: {computed} for {rate}");
     }
     // With three hashes and eight cells a key.
     for (increments, rate) in [(4, 0.0014), (8, 4.98e-4)] {
-        let computed = sizing::published(80_000, 3, 10_000, &sizing::of_interval(increments));
+        let computed = variable_increment::sizing::published(
+            80_000,
+            3,
+            10_000,
+            &variable_increment::sizing::of_interval(increments),
+        );
         assert!((computed / rate - 1.0).abs() < 0.02, "{computed} for {rate}");
     }
 }

@@ -2,17 +2,15 @@
 
 use crate::common::{image, is_soak, mix};
 use crate::specification::check;
-use petal::filters::vector_quotient::{ROW, TAG_BITS};
-use petal::layouts::fingerprint_table::FingerprintTable;
-use petal::layouts::vector_quotient::{Blocks, VectorQuotient, block};
+use petal::blocks::fingerprint_table::FingerprintTable;
+use petal::kinds::vector_quotient::layout::{Blocks, VectorQuotient, block};
+use petal::kinds::vector_quotient::{self, ROW, TAG_BITS};
 use petal::simd::{Instructions, available};
-use petal::sizing::vector_quotient as sizing;
-use petal::{Filter, HashFunction, Image, Keys, OpenOptions, SecretKey, Spec, Status, create};
-use std::collections::BTreeMap;
+use petal::{Filter, HashFunction, Image, Keys, SecretKey, Spec, Status, create};
 
 /// A spec of so many blocks with tags of so many bits.
 fn spec(blocks: u64, tag_bits: u32) -> Spec {
-    let bits = blocks * sizing::BLOCK_BITS;
+    let bits = blocks * vector_quotient::sizing::BLOCK_BITS;
     let mut spec = Spec { kind: Some(ROW.kind), bits, hash: HashFunction::External, ..Spec::default() };
     spec.set(&TAG_BITS, tag_bits.into()).unwrap();
     spec
@@ -28,80 +26,6 @@ fn full(outcome: petal::Result<bool>) -> bool {
     }
 }
 
-/// A random walk of insertions and removals, of merging and saving, with a multiset beside it, for every instruction set:
-/// nothing that was inserted is ever lost, nothing that is refused changes anything, and counts are never too small.
-#[test]
-fn it_is_a_multiset() {
-    let kernels: Vec<_> = available().map(Instructions::kernel).collect();
-    let steps = if is_soak() { 100_000_000 } else { 120_000 };
-    let shapes: Vec<_> = [8, 16].into_iter().flat_map(|tag_bits| [2, 6, 14, 100].map(|m| (tag_bits, m))).collect();
-    for (i, (tag_bits, blocks)) in shapes.iter().enumerate() {
-        let spec = Spec { kernel: kernels[i % kernels.len()], ..spec(*blocks, *tag_bits) };
-        let mut filter = create(&spec).unwrap();
-        let mut model = BTreeMap::<u64, u64>::new();
-        let room = blocks * sizing::block(*tag_bits).0;
-        // Some keys come again and again, and more than have room.
-        let range = room * 3 / 2;
-        let (mut refused, mut seed) = (0, i as u64);
-        for step in 0..steps / shapes.len() as u64 {
-            seed = mix(seed + 1);
-            let hash = mix(seed % range);
-            let held = model.get(&hash).copied().unwrap_or(0);
-            // Up and down, so that it is full now and then, and nearly empty.
-            let is_rising = step / (2 * room) % 3 != 2;
-            let before = (step % 97 == 0).then(|| image(&filter));
-            if (seed >> 40) % 4 < if is_rising { 3 } else { 1 } {
-                let seemed = filter.contains_hash(hash);
-                match filter.insert_hash(hash) {
-                    Ok(new) => {
-                        assert_eq!(new, !seemed);
-                        model.insert(hash, held + 1);
-                    }
-                    Err(error) => {
-                        assert_eq!(error.status(), Status::Full, "{error}");
-                        refused += 1;
-                        assert!(before.is_none_or(|before| before == image(&filter)), "a refusal changes something");
-                    }
-                }
-            } else if held > 0 {
-                assert!(filter.remove_hash(hash).unwrap(), "{hash:#x} is lost");
-                model.insert(hash, held - 1);
-            } else if !filter.contains_hash(hash) {
-                assert!(!filter.remove_hash(hash).unwrap());
-                assert!(before.is_none_or(|before| before == image(&filter)), "it removed nothing");
-            }
-            if step % 500 == 0 {
-                for (hash, held) in &model {
-                    assert!(filter.count_hash(*hash).unwrap() >= *held, "{hash:#x} was inserted {held} times");
-                    assert!(*held == 0 || filter.contains_hash(*hash));
-                }
-                let held: u64 = model.values().sum();
-                assert_eq!((filter.base().count(), filter.measure().taken), (held, held));
-                filter.verify().unwrap();
-                filter = petal::load(&image(&filter), &OpenOptions::default()).unwrap();
-            }
-            if step % 1700 == 0 {
-                let mut other = create(&spec).unwrap();
-                let more: Vec<u64> = (0..mix(step) % room).map(|i| mix(mix(step ^ i << 20) % range)).collect();
-                let taken = other.insert_batch(&Keys::Hashes(&more), None).keys;
-                let before = image(&filter);
-                match filter.merge(&other) {
-                    Ok(()) => more[..taken].iter().for_each(|hash| *model.entry(*hash).or_default() += 1),
-                    Err(error) => {
-                        assert_eq!(error.status(), Status::Full, "{error}");
-                        assert!(before == image(&filter), "a merger that is refused changes something");
-                    }
-                }
-            }
-        }
-        assert!(refused > 0, "it was never full");
-        for (hash, held) in model {
-            assert!((0..held).all(|_| filter.remove_hash(hash).unwrap()));
-        }
-        assert_eq!(image(&filter), image(&create(&spec).unwrap()), "what was removed has left something");
-    }
-}
-
 /// Both blocks of a fingerprint lead to each other and are never the same, whatever their number.
 #[test]
 fn the_other_block_of_the_other_is_the_first() {
@@ -110,7 +34,7 @@ fn the_other_block_of_the_other_is_the_first() {
             let blocks = Blocks::new(count, tag_bits).unwrap();
             for i in 0..1000 {
                 let place = blocks.place(mix(i));
-                assert!(place.fingerprint < sizing::block(tag_bits).1 << tag_bits);
+                assert!(place.fingerprint < vector_quotient::sizing::block(tag_bits).1 << tag_bits);
                 assert!(place.block < count && place.other < count && (place.block + place.other) % 2 == 1);
                 assert_eq!(blocks.other(place.other, place.fingerprint), place.block);
             }
@@ -119,12 +43,12 @@ fn the_other_block_of_the_other_is_the_first() {
     assert!(Blocks::new(0, 8).is_none() && Blocks::new(3, 8).is_none() && Blocks::new(2, 12).is_none());
 }
 
-/// Of one block: any entries, put in and taken out in any order, beside lists of them. Every bucket and every tag is looked
-/// for, with every instruction set.
+/// Of one block: any entries, put in and taken out in any order, beside lists of them. Every bucket and every tag is
+/// looked for, with every instruction set.
 #[test]
 fn a_block_is_lists_of_tags() {
     fn walk<const BITS: u32>() {
-        let (slots, buckets) = sizing::block(BITS);
+        let (slots, buckets) = vector_quotient::sizing::block(BITS);
         let mut line = [0; block::WORDS];
         let mut lists = vec![Vec::<u64>::new(); buckets as usize];
         for step in 0..20_000_u64 {
@@ -163,8 +87,8 @@ fn table(blocks: u64, tag_bits: u32, instructions: Instructions) -> (VectorQuoti
     (VectorQuotient::of(&geometry, instructions).unwrap().unwrap(), vec![0; geometry.payload_bytes as usize / 8])
 }
 
-/// How many keys go in before the first is refused, as a share of the slots: the literature stops at 94.6 and 91.3 % of a
-/// million blocks, because no entry moves. What a capacity promises is less, in the smallest tables too.
+/// How many keys go in before the first is refused, as a share of the slots: the literature stops at 94.6 and 91.3 % of
+/// a million blocks, because no entry moves. What a capacity promises is less, in the smallest tables too.
 #[test]
 fn tables_take_more_than_they_promise() {
     for (tag_bits, least) in [(8, 0.996), (16, 0.988)] {
@@ -175,7 +99,7 @@ fn tables_take_more_than_they_promise() {
         let trials = if is_soak() { 2000 } else { 20 };
         for capacity in (1..40).map(|i| 20 * i).chain([1000, 3000]) {
             for trial in 0..trials {
-                let blocks = sizing::blocks_for(capacity, tag_bits).unwrap();
+                let blocks = vector_quotient::sizing::blocks_for(capacity, tag_bits).unwrap();
                 let mut filter = create(&spec(blocks, tag_bits)).unwrap();
                 for key in 0..capacity {
                     assert!(filter.insert_hash(mix(mix(trial) ^ key)).is_ok(), "{key} of {capacity}, trial {trial}");
@@ -192,10 +116,10 @@ fn rates_are_those_of_the_formula() {
     for (tag_bits, known, bits) in [(8, 0.00436, 11.47), (16, 2.2e-5, 19.66)] {
         let blocks = 1 << 15;
         let mut filter = create(&spec(blocks, tag_bits)).unwrap();
-        let keys = (0.93 * (blocks * sizing::block(tag_bits).0) as f64) as u64;
+        let keys = (0.93 * (blocks * vector_quotient::sizing::block(tag_bits).0) as f64) as u64;
         let each = filter.base().geometry().bits as f64 / keys as f64;
         assert!((each / bits - 1.0).abs() < 1e-3, "{each} bits a key");
-        let rate = sizing::false_positive_rate(blocks, tag_bits, keys);
+        let rate = vector_quotient::sizing::false_positive_rate(blocks, tag_bits, keys);
         assert!((rate / known - 1.0).abs() < 0.02, "{rate} of {known}");
         for key in 0..keys {
             filter.insert_hash(mix(key)).unwrap();
@@ -212,13 +136,14 @@ fn rates_are_those_of_the_formula() {
     }
 }
 
-/// What docs/format.md says of full blocks, whose entries move: tables of ascending hashes, filled until one is refused.
+/// What docs/format.md says of full blocks, whose entries move: tables of ascending hashes, filled until one is
+/// refused.
 #[test]
 fn full_tables_are_as_specified() {
     for tag_bits in [8, 16] {
         for blocks in [4, 6, 10, 50] {
             let mut filter = create(&spec(blocks, tag_bits)).unwrap();
-            let slots = blocks * sizing::block(tag_bits).0;
+            let slots = blocks * vector_quotient::sizing::block(tag_bits).0;
             let mut hashes: Vec<u64> = (0..slots).map(|i| mix(i ^ blocks << 40)).collect();
             hashes.sort_unstable();
             let taken = filter.insert_batch(&Keys::Hashes(&hashes), None).keys;
@@ -233,7 +158,7 @@ fn full_tables_are_as_specified() {
 fn copies_fill_a_pair_of_blocks() {
     for tag_bits in [8, 16] {
         let mut filter = create(&spec(100, tag_bits)).unwrap();
-        let most = 2 * sizing::block(tag_bits).0;
+        let most = 2 * vector_quotient::sizing::block(tag_bits).0;
         for copies in 0..most {
             assert_eq!(filter.count_hash(7).unwrap(), copies);
             assert_eq!(filter.insert_hash(7).unwrap(), copies == 0);
@@ -270,8 +195,8 @@ fn a_removal_of_an_absent_key_loses_one_other_at_most() {
     assert!(lost <= removed, "{lost} lost by {removed} removals");
 }
 
-/// Who knows the hash function fills two blocks with chosen keys, each of which is another one. Under a secret key the same
-/// keys are as any others.
+/// Who knows the hash function fills two blocks with chosen keys, each of which is another one. Under a secret key the
+/// same keys are as any others.
 #[test]
 fn chosen_keys_fill_a_pair_of_blocks_only_under_a_known_hash() {
     const SECRET: SecretKey = *b"nobody knows it.";
@@ -285,7 +210,7 @@ fn chosen_keys_fill_a_pair_of_blocks_only_under_a_known_hash() {
         let place = shape.place(hasher.hash_u64(*key).unwrap());
         [place.block, place.other].iter().all(|block| [target.block, target.other].contains(block))
     };
-    let most = 2 * sizing::block(8).0 as usize;
+    let most = 2 * vector_quotient::sizing::block(8).0 as usize;
     let chosen: Vec<u64> = (0..).filter(is_same).take(most + 1).collect();
     let refused = |filter: &mut Filter| chosen.iter().filter(|key| full(filter.insert_u64(**key))).count();
     assert_eq!(refused(&mut attacked), 1, "the last has no place in a table that is nearly empty");
@@ -326,9 +251,9 @@ fn sizes_are_what_is_asked() {
     }
     // Sizes for rates keep them, and are no larger than they have to be.
     for (rate, tag_bits, each) in [(0.01, 8, 10.84), (0.0046, 8, 10.87), (0.002, 16, 18.8), (1e-5, 16, 50.0)] {
-        let size = sizing::size_for(1_000_000, rate, 0).unwrap();
+        let size = vector_quotient::sizing::size_for(1_000_000, rate, 0).unwrap();
         assert_eq!(size.tag_bits, tag_bits, "{rate}");
-        assert!(sizing::false_positive_rate(size.blocks, tag_bits, 1_000_000) <= rate);
+        assert!(vector_quotient::sizing::false_positive_rate(size.blocks, tag_bits, 1_000_000) <= rate);
         let bits = size.blocks as f64 * 512.0 / 1e6;
         assert!(bits <= each, "{bits} bits a key at {rate}");
     }

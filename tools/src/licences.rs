@@ -56,11 +56,11 @@ pub fn file(root: &Path) -> Result<Generated, String> {
     for (users, licence) in texts {
         text += &format!("\n{}\n{}\n\n{}\n", "-".repeat(80), users.join(", "), licence.trim());
     }
-    Ok(("LICENSES-THIRD-PARTY", text))
+    Ok(("LICENSES-THIRD-PARTY".to_owned(), text))
 }
 
 /// What cargo says, run in the folder of the tree.
-fn cargo(root: &Path, arguments: &[&str]) -> Result<String, String> {
+pub fn cargo(root: &Path, arguments: &[&str]) -> Result<String, String> {
     let output = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()))
         .args(arguments)
         .current_dir(root)

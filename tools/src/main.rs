@@ -2,20 +2,23 @@
 //! that are linked in. `make figures` and `make licences` run it; its tests hold what is committed to what it makes.
 
 mod figures;
+mod go_kinds;
 mod licences;
+mod pages;
+mod uses;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// A file: its path below the root of the tree, and its text.
-type Generated = (&'static str, String);
+type Generated = (String, String);
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let made = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["licences"] => licences::file(&root()).map(|file| vec![file]),
-        ["figures"] => figures::files(),
+        ["figures"] => drawn(),
         _ => Err("usage: petal-tools figures|licences".to_owned()),
     };
     let written = made.and_then(|files| {
@@ -31,6 +34,13 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// What `make figures` writes: the drawings, the tables of the kinds' pages, and the names of kinds for pure Go.
+fn drawn() -> Result<Vec<Generated>, String> {
+    let mut files = figures::files()?;
+    files.push(go_kinds::file());
+    Ok(files)
 }
 
 /// The folder of the whole tree.
@@ -50,7 +60,7 @@ mod tests {
 
     #[test]
     fn figures_are_up_to_date() {
-        figures::files().unwrap().iter().for_each(|file| committed(file, "make figures"));
+        drawn().unwrap().iter().for_each(|file| committed(file, "make figures"));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::keys::{BUFFER, Buffer, Form, Random};
 use crate::limit::{Limit, RINGS};
 use crate::measure::{Effort, each, median, timed, turn};
 use crate::report::{count, figure, percent};
-use petal::filters::{age_partitioned, rotating, stable};
+use petal::kinds::{age_partitioned, rotating, stable};
 use petal::{Answers, Filter, Image, Row, Spec};
 use serde::Serialize;
 use std::time::Duration;

@@ -12,11 +12,11 @@ use crate::report::{count, figure, percent};
 use crate::subject::one_by_one;
 use cuckoofilter::CuckooFilter;
 use foldhash::fast::{FixedState, FoldHasher};
-use petal::filters::counting::{self, LAYOUT};
-use petal::filters::cuckoo::{self, FINGERPRINT_BITS, SEMI_SORT};
-use petal::filters::quotient::{self, REMAINDER_BITS};
-use petal::filters::vector_quotient::{self, TAG_BITS};
-use petal::filters::{d_left, spectral};
+use petal::kinds::counting::{self, LAYOUT};
+use petal::kinds::cuckoo::{self, FINGERPRINT_BITS, SEMI_SORT};
+use petal::kinds::quotient::{self, REMAINDER_BITS};
+use petal::kinds::vector_quotient::{self, TAG_BITS};
+use petal::kinds::{d_left, spectral};
 use petal::{Answers, Capabilities, Filter, Image, Parameter, Row, Spec};
 use scalable_cuckoo_filter::{ScalableCuckooFilter, ScalableCuckooFilterBuilder};
 use serde::Serialize;
@@ -188,8 +188,8 @@ pub struct Record {
     hit_ns: f64,
     /// Nanoseconds for each key that is not there.
     miss_ns: f64,
-    /// Nanoseconds for each key of a merge of two tables of half of the keys each; none where tables are merged entry by
-    /// entry, or not at all.
+    /// Nanoseconds for each key of a merge of two tables of half of the keys each; none where tables are merged entry
+    /// by entry, or not at all.
     merge_ns: Option<f64>,
     /// Nanoseconds that memory takes for two lines of as large a table.
     limit_ns: f64,

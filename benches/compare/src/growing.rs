@@ -8,7 +8,7 @@ use crate::keys::{BUFFER, Buffer, Form, Random};
 use crate::limit::{Limit, RINGS};
 use crate::measure::{Effort, each, median, timed, turn};
 use crate::report::{count, figure, percent};
-use petal::filters::scalable::schedule::Schedule;
+use petal::kinds::scalable::schedule::Schedule;
 use petal::{Answers, Filter, Image, Row, Spec, registry};
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -26,8 +26,8 @@ const FIXED: [(&str, &str); 3] = [("scalable", "blocked"), ("taffy", "cuckoo"), 
 const ASKED: u64 = 1 << 20;
 
 /// How often the filter grows to find its longest insertions. The system interrupts each time elsewhere, for as long as
-/// the longest insertions take, but the same keys cost the same: of some thousand insertions the longest of each time is
-/// taken, and the least of these.
+/// the longest insertions take, but the same keys cost the same: of some thousand insertions the longest of each time
+/// is taken, and the least of these.
 const TIMES: usize = 3;
 
 /// Up to so many keys filters are filled as often as lookups are timed.

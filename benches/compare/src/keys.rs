@@ -21,7 +21,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// Its name in reports.
+    /// The name of the form in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Form::U64 => "u64",

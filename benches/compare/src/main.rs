@@ -11,6 +11,7 @@ mod huge;
 mod keys;
 mod libbloom;
 mod limit;
+mod loaded;
 mod maps;
 mod measure;
 mod peers;
@@ -58,6 +59,10 @@ struct Arguments {
     /// Only this part of it, or these; all if none is given
     #[arg(long, value_enum)]
     part: Vec<Part>,
+
+    /// A library with the filters of C++ libraries, which `make bench` compiles
+    #[arg(long, value_name = "FILE", env = "PETAL_BENCH_PEERS")]
+    peers: Option<PathBuf>,
 
     /// The folder for JSON lines
     #[arg(long, value_name = "DIR", default_value = "target/bench")]
@@ -163,7 +168,7 @@ impl Arguments {
     }
 
     /// The filters of a comparison.
-    fn subjects(&self, point: &Point) -> Result<Vec<Box<dyn Subject>>, String> {
+    fn subjects(&self, point: &Point, loaded: loaded::Peers) -> Result<Vec<Box<dyn Subject>>, String> {
         let mut subjects = Vec::new();
         for row in self.rows() {
             for (i, instructions) in simd::available().enumerate() {
@@ -175,12 +180,16 @@ impl Arguments {
                 }
             }
         }
-        subjects.extend(self.peers(&point.size, point.peers));
+        subjects.extend(self.others(&point.size, point.peers, loaded));
         Ok(subjects)
     }
 
-    fn peers(&self, size: &Size, all: bool) -> Vec<Box<dyn Subject>> {
-        let mut peers = if all { peers::all(size) } else { Vec::from_iter(peers::fastbloom(size)) };
+    fn others(&self, size: &Size, all: bool, loaded: loaded::Peers) -> Vec<Box<dyn Subject>> {
+        let mut peers = if all { loaded.all(size) } else { Vec::new() };
+        match all {
+            true => peers.extend(peers::all(size)),
+            false => peers.extend(peers::fastbloom(size)),
+        }
         peers.retain(|peer| self.wants(peer.name()));
         peers
     }
@@ -206,7 +215,9 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         if let Some(reason) = libbloom::missing() {
             println!("libbloom is left out: {reason}");
         }
-        println!("RocksDB's filter is left out: its C interface offers it only inside a database.");
+        if arguments.peers.is_none() {
+            println!("Boost.Bloom and RocksDB are left out: `make bench` compiles benches/peers.cpp where they are.");
+        }
     }
     let effort = Effort {
         repetitions: 5,
@@ -214,6 +225,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         false_positives: if arguments.quick { (40_000, 48 << 20) } else { (50_000, 64 << 20) },
     };
     let (points, rows) = (arguments.points(), arguments.rows());
+    let loaded = arguments.peers.as_deref().map_or(Ok(loaded::Peers::default()), loaded::Peers::load)?;
     let name = if arguments.quick { "quick.jsonl" } else { "bench.jsonl" };
     let path = arguments.output.join(name);
     let mut lines = report::Lines::create(&path)?;
@@ -221,7 +233,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
 
     for (i, point) in points.iter().enumerate() {
         let Size { n, bits_per_key, form } = point.size;
-        let subjects = arguments.subjects(point)?;
+        let subjects = arguments.subjects(point, loaded)?;
         if subjects.is_empty() {
             continue;
         }
@@ -235,7 +247,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         records.extend(measured);
     }
     for size in arguments.shared() {
-        let subjects = arguments.subjects(&Point { size, kernels: false, peers: false })?;
+        let subjects = arguments.subjects(&Point { size, kernels: false, peers: false }, loaded)?;
         if subjects.is_empty() {
             continue;
         }

@@ -9,7 +9,7 @@
 use crate::huge;
 use crate::keys::{BUFFER, Buffer, Form, Random};
 use crate::limit::{Limit, RINGS};
-use crate::report::Record;
+use crate::report::{Floor, Record};
 use crate::subject::{Operation, Size, Subject};
 use indicatif::ProgressBar;
 use petal::{HashFunction, Hasher, simd};
@@ -45,17 +45,6 @@ pub struct Effort {
     pub false_positives: (u64, u64),
 }
 
-/// What was measured of the limit and of hashing, in ns for each line and each key.
-#[derive(Clone, Copy, Debug)]
-pub struct Floor {
-    /// Reads.
-    pub read: f64,
-    /// Reads followed by writes.
-    pub read_modify_write: f64,
-    /// Hashing alone.
-    pub hash: f64,
-}
-
 /// The median.
 pub fn median(samples: &[f64]) -> f64 {
     let mut samples = samples.to_vec();
@@ -68,7 +57,7 @@ pub fn each(time: Duration, count: u64) -> f64 {
     time.as_nanos() as f64 / count.max(1) as f64
 }
 
-/// How long it takes.
+/// How long the operation takes.
 pub fn timed(work: impl FnOnce()) -> Duration {
     let start = Instant::now();
     work();
@@ -196,11 +185,15 @@ pub fn compare(
 impl Comparison<'_> {
     /// Some milliseconds of everything: wide vector instructions lower a processor's frequency when they begin.
     fn warm_up(&mut self) {
-        for subject in &self.subjects {
+        for subject in &mut self.subjects {
             let start = Instant::now();
             while start.elapsed() < 4 * self.effort.turn {
                 self.buffer.absent(&mut self.random);
                 black_box(subject.contains(&self.buffer, true, &mut self.answers));
+            }
+            // Such a filter is finished by its first lookup.
+            if !subject.has_insertions() {
+                subject.clear();
             }
         }
     }
@@ -271,7 +264,9 @@ impl Comparison<'_> {
                     insert(&mut **subject, samples.series, samples.held, samples.held + PORTION);
                     samples.held += PORTION;
                 }
-                samples.times[Operation::Insert as usize][usize::from(batch)].push(median(&times));
+                if subject.has_insertions() {
+                    samples.times[Operation::Insert as usize][usize::from(batch)].push(median(&times));
+                }
             }
         }
         (2..RINGS.len()).for_each(|way| self.limit_of_insertions(way));

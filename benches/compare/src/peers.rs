@@ -33,7 +33,7 @@ trait Peer: Send + Sync + Sized {
     fn contains_bytes(&self, key: &[u8]) -> bool;
 }
 
-/// One of them at a size.
+/// Another library's filter of one size.
 struct Other<P> {
     size: Size,
     peer: P,

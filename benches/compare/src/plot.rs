@@ -26,8 +26,8 @@ const COLOURS: [RGBColor; 8] = [
 ];
 
 /// Of the whole picture, and what of its width the names have.
-const SIZE: (u32, u32) = (900, 580);
-const NAMES: u32 = 230;
+const SIZE: (u32, u32) = (1030, 580);
+const NAMES: u32 = 360;
 
 /// The least distance between two names.
 const NAME_HEIGHT: i32 = 17;
@@ -120,7 +120,10 @@ pub fn draw_growth(folder: &Path, machine: &Machine, grown: &[growing::Record]) 
             x_label: |x| format!("10^{x}"),
             y_label: |y| format!("{y}"),
         };
-        let points = record.latencies.iter().map(|(keys, ns)| ((*keys as f64).log10(), ns / 1000.0)).collect();
+        // The last number of keys is where the run ended: a doubling that had just begun says nothing.
+        let doubled = record.latencies.windows(2).take_while(|pair| pair[1].0 >= 2 * pair[0].0).count();
+        let latencies = &record.latencies[..record.latencies.len().min(doubled + 1)];
+        let points = latencies.iter().map(|(keys, ns)| ((*keys as f64).log10(), ns / 1000.0)).collect();
         let name = "longest insertion".to_owned();
         let mut lines = vec![Line { name, points, style: Style::Batch, colour: COLOURS[0] }];
         for (part, name, colour) in [(1.0, "all inserted anew", COLOURS[7]), (64.0, "a 64th of that", COLOURS[1])] {
@@ -128,7 +131,7 @@ pub fn draw_growth(folder: &Path, machine: &Machine, grown: &[growing::Record]) 
                 let share = *keys as f64 / record.n as f64;
                 ((*keys as f64).log10(), record.rebuild_ns * share / part / 1000.0)
             };
-            let points = record.latencies.iter().map(of).collect();
+            let points = latencies.iter().map(of).collect();
             lines.push(Line { name: name.to_owned(), points, style: Style::Limit, colour });
         }
         picture(&folder.join(format!("growth-{}.svg", record.filter)), &axes, &lines)?;

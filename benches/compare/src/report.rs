@@ -1,12 +1,22 @@
 //! What comes out: a table for the reader, and one line of JSON for each figure.
 
-use crate::measure::Floor;
 use crate::subject::Size;
 use serde::Serialize;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
+
+/// What was measured of the limit and of hashing, in ns for each line and each key.
+#[derive(Clone, Copy, Debug)]
+pub struct Floor {
+    /// Reads.
+    pub read: f64,
+    /// Reads followed by writes.
+    pub read_modify_write: f64,
+    /// Hashing alone.
+    pub hash: f64,
+}
 
 /// One figure.
 #[derive(Clone, Debug, Serialize)]
@@ -48,7 +58,7 @@ pub struct Record {
     pub ratio: f64,
     /// Nanoseconds for each key of Petal's hashing alone.
     pub hash_ns: f64,
-    /// Whether it is another library.
+    /// Whether the subject is another library.
     pub peer: bool,
 }
 
@@ -91,7 +101,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// This one.
+    /// The machine that the program runs on.
     pub fn here() -> Machine {
         let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
         let cpu = read("/proc/cpuinfo");
@@ -137,12 +147,13 @@ pub fn print(size: &Size, floor: &Floor, records: &[Record]) {
         "limit: {:.2} ns to read a line, {:.2} to read and write it; hashing alone {:.2} ns a key",
         floor.read, floor.read_modify_write, floor.hash
     );
+    let width = records.iter().map(|record| record.filter.len()).max().unwrap_or_default();
     println!(
-        "{:<12} {:<9} {:<8} {:>8} {:>8} | {:^23} | {:^23} | {:^20}",
+        "{:<width$} {:<9} {:<8} {:>8} {:>8} | {:^23} | {:^23} | {:^20}",
         "", "", "", "", "", "one by one, ns", "batch, ns", "best of the limit"
     );
     println!(
-        "{:<12} {:<9} {:<8} {:>8} {:>8} | {:>7} {:>7} {:>7} | {:>7} {:>7} {:>7} | {:>6} {:>6} {:>6}",
+        "{:<width$} {:<9} {:<8} {:>8} {:>8} | {:>7} {:>7} {:>7} | {:>7} {:>7} {:>7} | {:>6} {:>6} {:>6}",
         "filter",
         "kernel",
         "pages",
@@ -158,16 +169,17 @@ pub fn print(size: &Size, floor: &Floor, records: &[Record]) {
         "hit",
         "miss"
     );
-    for first in records.iter().filter(|record| record.op == "insert" && !record.batch) {
+    // All are asked, but not all are made by insertions.
+    for first in records.iter().filter(|record| record.op == "hit" && !record.batch) {
         let same = |record: &&Record| record.filter == first.filter && record.kernel == first.kernel;
         let cell = |op: &str, batch: bool| records.iter().filter(same).find(|r| r.op == op && r.batch == batch);
         let ns = |op, batch| cell(op, batch).map_or("-".to_owned(), |record| figure(record.ns));
         let ratio = |op| {
             let ratios = [cell(op, false), cell(op, true)].into_iter().flatten().map(|record| record.ratio);
-            format!("{:.2}", ratios.fold(f64::INFINITY, f64::min))
+            ratios.reduce(f64::min).map_or("-".to_owned(), |ratio| format!("{ratio:.2}"))
         };
         println!(
-            "{:<12} {:<9} {:<8} {:>8.2} {:>8} | {:>7} {:>7} {:>7} | {:>7} {:>7} {:>7} | {:>6} {:>6} {:>6}",
+            "{:<width$} {:<9} {:<8} {:>8.2} {:>8} | {:>7} {:>7} {:>7} | {:>7} {:>7} {:>7} | {:>6} {:>6} {:>6}",
             first.filter,
             first.kernel,
             first.pages,

@@ -14,7 +14,7 @@ pub trait Static {
 
 /// A library, and how it builds a filter of fingerprints of 8 or 16 bits on one thread.
 pub struct Library {
-    /// Its name.
+    /// The name of the library in reports.
     pub name: &'static str,
     /// Builds it of keys that are distinct.
     pub build: fn(keys: &[u64], bits: u32) -> Result<Box<dyn Static>, String>,

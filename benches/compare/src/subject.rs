@@ -3,7 +3,7 @@
 
 use crate::keys::{Buffer, Form};
 use petal::Row;
-use petal::{Answers, Capabilities, Filter, Image, Kernel, Keys, Spec};
+use petal::{Answers, Capabilities, Filter, Image, Kernel, Keys, Spec, Status};
 
 /// What is done with keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ impl Operation {
     /// All of them.
     pub const ALL: [Operation; 3] = [Operation::Insert, Operation::Hit, Operation::Miss];
 
-    /// Its name in reports.
+    /// The name of the operation in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Operation::Insert => "insert",
@@ -32,7 +32,7 @@ impl Operation {
 
 /// A filter that is measured.
 pub trait Subject: Send + Sync {
-    /// Its name in reports.
+    /// The name of the filter in reports.
     fn name(&self) -> &'static str;
 
     /// The instruction set in use, where that is known.
@@ -47,6 +47,11 @@ pub trait Subject: Send + Sync {
     /// Whether many keys can be given at once.
     fn has_batches(&self) -> bool {
         false
+    }
+
+    /// Whether insertions are measured. What is built from all keys at once has none.
+    fn has_insertions(&self) -> bool {
+        true
     }
 
     /// Forgets all keys, and leaves the memory touched.
@@ -102,17 +107,31 @@ pub fn spec(row: &Row, size: &Size, kernel: Kernel) -> Spec {
     Spec { kind: Some(row.kind), capacity: size.n, bits, kernel, ..Spec::default() }
 }
 
-/// A kind at a size.
+/// The false-positive rate of a kind that cannot have as few bits as are wanted.
+const OTHERWISE: f64 = 0.01;
+
+/// A kind at a size. A kind that needs more bits for so many keys has those of a rate of 1 %: the column of bits for
+/// each key says how many.
 ///
 /// # Errors
 /// As [`petal::create`].
 pub fn petal(row: &'static Row, size: &Size, kernel: Kernel) -> petal::Result<Box<dyn Subject>> {
-    Ok(Box::new(Petal { row, filter: petal::create(&spec(row, size, kernel))? }))
+    let wanted = spec(row, size, kernel);
+    let filter = match petal::create(&wanted) {
+        Err(error) if error.status() == Status::Contradiction => {
+            petal::create(&Spec { bits: 0, false_positive_rate: OTHERWISE, ..wanted })?
+        }
+        made => made?,
+    };
+    Ok(Box::new(Petal { row, filter }))
 }
 
-/// Whether filters of the kind can be filled one key at a time.
+/// Whether filters of the kind can be filled one key at a time, with any keys, and find all of them. What forgets is
+/// measured in a part of its own.
 pub fn inserts(row: &Row) -> bool {
-    row.capabilities.contains(Capabilities::INSERT) && row.copies.is_none()
+    let capabilities = row.capabilities;
+    let is_filled = capabilities.contains(Capabilities::INSERT) && !capabilities.contains(Capabilities::MAY_LOSE_KEYS);
+    is_filled && row.copies.is_none() && row.universe.is_none()
 }
 
 impl Subject for Petal {

@@ -6,8 +6,8 @@
 
 use crate::keys::{BUFFER, Buffer, Form, Random};
 use crate::limit::{Limit, RINGS};
-use crate::measure::{Effort, FILLED, Floor, Found, PORTION, REFILLED, build, each, median, record, timed};
-use crate::report::{Record, count, figure};
+use crate::measure::{Effort, FILLED, Found, PORTION, REFILLED, build, each, median, record, timed};
+use crate::report::{Floor, Record, count, figure};
 use crate::subject::{Operation, Size, Subject};
 use petal::{Answers, Filter, Image};
 use std::hint;

@@ -40,7 +40,7 @@ class keys {
   }
   /// The hashes that a contiguous range of 64-bit integers holds, which alone would be keys.
   template <class Range>
-  static keys of_hashes(const Range &range) noexcept {
+  static keys of_hashes(const Range &range) noexcept(detail::is_nothrow_contiguous<const Range>()) {
     static_assert(detail::is_range_of<const Range, detail::is_u64>::value, "not a contiguous range of 64-bit integers");
     return of_hashes(reinterpret_cast<const std::uint64_t *>(std::data(range)), std::size(range));
   }
@@ -60,8 +60,8 @@ template <class Iterator, class Sentinel = Iterator>
 class key_range {
  public:
   key_range(Iterator first, Sentinel last) : first_(first), last_(last) {}
-  Iterator begin() const { return first_; }
-  Sentinel end() const { return last_; }
+  Iterator begin() const noexcept(std::is_nothrow_copy_constructible_v<Iterator>) { return first_; }
+  Sentinel end() const noexcept(std::is_nothrow_copy_constructible_v<Sentinel>) { return last_; }
 
  private:
   Iterator first_;
@@ -74,24 +74,37 @@ class key_buffer {
   key_buffer() noexcept = default;
   /// Copies the keys of a range; each is given to `add()`.
   template <class Range, class = std::enable_if_t<!std::is_same_v<std::decay_t<Range>, key_buffer>>>
-  explicit key_buffer(const Range &keys) {
-    for (const auto &key : keys) add(key);
+  explicit key_buffer(Range &&keys) {
+    for (auto &&key : keys) add(key);
   }
 
-  /// Copies a key that is bytes. Throws what the standard containers throw, and then has changed nothing.
+  /// Copies a key that is bytes. Throws what the standard containers throw, and then has changed nothing. A null
+  /// pointer is no key: it is `status::null`, or, without exceptions, that of all that the buffer is given to until
+  /// `clear()`.
   template <class Key>
   void add(const Key &key) {
-    detail::with_key(key, [this](auto one) { this->append(one); });
+    const bool is_there = detail::with_key(key, [this](auto one) { return this->append(one); });
+#if PETAL_HPP_EXCEPTIONS
+    if (!is_there) throw error(failure(status::null));
+#else
+    is_nowhere_ = is_nowhere_ || !is_there;
+#endif
   }
   template <class Key>
   result<void> try_add(const Key &key) noexcept(detail::is_nothrow_key<Key>()) {
-    return detail::with_key(key, [this](auto one) noexcept { return detail::allocating([&] { this->append(one); }); });
+    return detail::with_key(key, [this](auto one) noexcept -> result<void> {
+      bool is_there = true;
+      auto had = detail::allocating([&] { is_there = this->append(one); });
+      if (!is_there) return failure(status::null);
+      return had;
+    });
   }
 
   /// Forgets the keys and keeps the memory.
   void clear() noexcept {
     data_.clear();
     offsets_.clear();
+    is_nowhere_ = false;
   }
   void reserve(std::size_t keys, std::size_t length) {
     offsets_.reserve(keys + 1);
@@ -106,33 +119,38 @@ class key_buffer {
   /// The keys, until the buffer changes.
   petal::keys keys() const noexcept {
     static constexpr std::uint64_t zero = 0;
+    if (is_nowhere_) return petal::keys::of_bytes(nullptr, 1, nullptr, 1);
     return petal::keys::of_bytes(data_.data(), data_.size(), offsets_.empty() ? &zero : offsets_.data(), size());
   }
 
  private:
   template <class Key>
-  void append(Key key) {
+  bool append(Key key) {
     static_assert(std::is_same_v<Key, bytes>, "batches of integers and hashes are plain ranges, without a buffer");
+    if (key.is_nowhere()) return false;
     if (offsets_.empty()) offsets_.push_back(0);
     // What an addition that failed half-way left behind goes first.
     data_.resize(static_cast<std::size_t>(offsets_.back()));
     if (key.size() > 0) data_.append(reinterpret_cast<const char *>(key.data()), key.size());
     offsets_.push_back(data_.size());
+    return true;
   }
 
   std::string data_;
   std::vector<std::uint64_t> offsets_;
+  bool is_nowhere_ = false;
 };
 
 /// Where the answers of a batch go: one `bool` or `std::uint8_t` a key, or one bit a key, or both, or nowhere.
 class answers {
  public:
+  /// Nowhere: no answers are wanted. A range, even an empty one, is room for those that are.
   answers() noexcept = default;
   /// One byte a key, 0 or 1, into a contiguous range (`std::vector<std::uint8_t>`, `std::array<bool, N>` ...).
   template <class Range, class = std::enable_if_t<
                              detail::is_range_of<std::remove_reference_t<Range>, detail::is_answer>::value>>
-  answers(Range &&range) noexcept
-      : bytes_(reinterpret_cast<std::uint8_t *>(std::data(range))), byte_room_(std::size(range)) {}
+  answers(Range &&range) noexcept(detail::is_nothrow_contiguous<Range>())
+      : bytes_(somewhere(std::data(range))), byte_room_(std::size(range)) {}
   /// All else does not compile, and the compiler says what does.
   template <class Other, class = std::enable_if_t<
                              !detail::is_range_of<std::remove_reference_t<Other>, detail::is_answer>::value &&
@@ -145,14 +163,14 @@ class answers {
 
   /// One bit a key into a contiguous range of unsigned integers, from the lowest bit of the first.
   template <class Range>
-  static answers bitmap(Range &&range) noexcept {
+  static answers bitmap(Range &&range) noexcept(detail::is_nothrow_contiguous<Range>()) {
     static_assert(detail::is_range_of<std::remove_reference_t<Range>, detail::is_word>::value,
                   "not a contiguous range of unsigned integers");
     return answers().and_bitmap(range);
   }
   template <class Range>
-  answers &and_bitmap(Range &&range) noexcept {
-    bitmap_ = reinterpret_cast<std::uint8_t *>(std::data(range));
+  answers &and_bitmap(Range &&range) noexcept(detail::is_nothrow_contiguous<Range>()) {
+    bitmap_ = somewhere(std::data(range));
     bit_room_ = std::size(range) * sizeof(*std::data(range));
     return *this;
   }
@@ -197,6 +215,13 @@ class answers {
   }
 
  private:
+  /// Where the bytes of a range are; those of an empty one may be nowhere, and are wanted all the same.
+  template <class T>
+  static std::uint8_t *somewhere(T *data) noexcept {
+    static std::uint8_t none = 0;
+    return data != nullptr ? reinterpret_cast<std::uint8_t *>(data) : &none;
+  }
+
   std::uint8_t *bytes_ = nullptr;
   std::size_t byte_room_ = 0;
   std::uint8_t *bitmap_ = nullptr;
@@ -209,10 +234,11 @@ template <class Range, class = void>
 struct iterator_of {
   using type = void;
 };
+/// Views may need to be changed to find where they begin, so a range is taken as it comes.
 template <class Range>
-struct iterator_of<Range, std::void_t<decltype(*std::begin(std::declval<const Range &>())),
-                                      decltype(std::end(std::declval<const Range &>()))>> {
-  using type = decltype(std::begin(std::declval<const Range &>()));
+struct iterator_of<Range, std::void_t<decltype(*std::begin(std::declval<Range &>())),
+                                      decltype(std::end(std::declval<Range &>()))>> {
+  using type = decltype(std::begin(std::declval<Range &>()));
 };
 
 /// Whether an iterator's range can be gone through twice.
@@ -226,29 +252,14 @@ constexpr bool is_forward() noexcept {
 }
 
 /// Whether keys lie as the library takes them.
-template <class Keys>
-using is_in_place = std::disjunction<is_one_of<Keys, petal::keys, key_buffer>, is_range_of<const Keys, is_u64>,
-                                     is_range_of<const Keys, is_hash>>;
-
-/// Keys that lie as the library takes them.
-template <class Keys>
-petal::keys in_place(const Keys &keys) noexcept {
-  if constexpr (std::is_same_v<Keys, petal::keys>) {
-    return keys;
-  } else if constexpr (std::is_same_v<Keys, key_buffer>) {
-    return keys.keys();
-  } else if constexpr (is_range_of<const Keys, is_u64>::value) {
-    return petal::keys::of_u64(reinterpret_cast<const std::uint64_t *>(std::data(keys)), std::size(keys));
-  } else {
-    // A hash64 is its one member, in the same place.
-    return petal::keys::of_hashes(reinterpret_cast<const std::uint64_t *>(std::data(keys)), std::size(keys));
-  }
-}
+template <class Keys, class Range = std::remove_reference_t<Keys>>
+using is_in_place = std::disjunction<is_one_of<std::remove_cv_t<Range>, petal::keys, key_buffer>,
+                                     is_range_of<Range, is_u64>, is_range_of<Range, is_hash>>;
 
 /// Whether this is a batch. If not, the compiler says why.
 template <class Keys>
 constexpr bool is_batch() noexcept {
-  using iterator = typename iterator_of<Keys>::type;
+  using iterator = typename iterator_of<std::remove_reference_t<Keys>>::type;
   if constexpr (is_in_place<Keys>::value) {
     return true;
   } else if constexpr (std::is_void_v<iterator>) {
@@ -268,30 +279,86 @@ constexpr bool is_batch() noexcept {
   }
 }
 
+template <class Range, class = void>
+struct has_size : std::false_type {};
+template <class Range>
+struct has_size<Range, std::void_t<decltype(std::size(std::declval<Range &>()))>> : std::true_type {};
+
+template <class Range, class = void>
+struct has_begin : std::false_type {};
+template <class Range>
+struct has_begin<Range, std::void_t<decltype(std::declval<Range &>().begin())>> : std::true_type {};
+
+/// Whether finding out where a range begins and ends, and how long it is, cannot throw.
+template <class Range>
+constexpr bool is_nothrow_range() noexcept {
+  if constexpr (std::is_array_v<Range>) {
+    return true;
+  } else if constexpr (has_begin<Range>::value && has_size<Range>::value) {
+    return noexcept(std::declval<Range &>().begin()) && noexcept(std::declval<Range &>().end()) &&
+           noexcept(std::declval<Range &>().size());
+  } else if constexpr (has_begin<Range>::value) {
+    return noexcept(std::declval<Range &>().begin()) && noexcept(std::declval<Range &>().end());
+  } else {
+    return noexcept(std::begin(std::declval<Range &>())) && noexcept(std::end(std::declval<Range &>()));
+  }
+}
+
 /// Whether going through a batch cannot throw.
 template <class Keys>
 constexpr bool is_nothrow_batch() noexcept {
-  if constexpr (is_in_place<Keys>::value || std::is_void_v<typename iterator_of<Keys>::type>) {
+  using range = std::remove_reference_t<Keys>;
+  if constexpr (is_one_of<std::remove_cv_t<range>, petal::keys, key_buffer>::value) {
+    return true;
+  } else if constexpr (is_in_place<range>::value) {
+    return is_nothrow_contiguous<range>();
+  } else if constexpr (std::is_void_v<typename iterator_of<range>::type>) {
     return true;
   } else {
-    using iterator = typename iterator_of<Keys>::type;
-    return noexcept(*std::declval<iterator &>()) && noexcept(++std::declval<iterator &>()) &&
+    using iterator = typename iterator_of<range>::type;
+    using sentinel = decltype(std::end(std::declval<range &>()));
+    return is_nothrow_range<range>() && noexcept(*std::declval<iterator &>()) &&
+           noexcept(++std::declval<iterator &>()) &&
+           noexcept(std::declval<iterator &>() != std::declval<const sentinel &>()) &&
            is_nothrow_key<plain<decltype(*std::declval<iterator &>())>>();
   }
 }
 
-template <class Range, class = void>
-struct has_size : std::false_type {};
-template <class Range>
-struct has_size<Range, std::void_t<decltype(std::size(std::declval<const Range &>()))>> : std::true_type {};
+/// Keys that lie as the library takes them.
+template <class Keys>
+petal::keys in_place(Keys &keys) noexcept(is_nothrow_batch<Keys>()) {
+  if constexpr (std::is_same_v<std::remove_cv_t<Keys>, petal::keys>) {
+    return keys;
+  } else if constexpr (std::is_same_v<std::remove_cv_t<Keys>, key_buffer>) {
+    return keys.keys();
+  } else if constexpr (is_range_of<Keys, is_u64>::value) {
+    return petal::keys::of_u64(reinterpret_cast<const std::uint64_t *>(std::data(keys)), std::size(keys));
+  } else {
+    // A hash64 is its one member, in the same place.
+    return petal::keys::of_hashes(reinterpret_cast<const std::uint64_t *>(std::data(keys)), std::size(keys));
+  }
+}
+
+/// Runs something where a scope ends, however it ends: a `petal_key` may throw.
+template <class Run>
+class at_end {
+ public:
+  explicit at_end(Run run) noexcept : run_(std::move(run)) {}
+  at_end(const at_end &) = delete;
+  at_end &operator=(const at_end &) = delete;
+  ~at_end() { run_(); }
+
+ private:
+  Run run_;
+};
 
 /// How many keys a batch has.
 template <class Keys>
-std::size_t batch_size(const Keys &keys) noexcept(is_nothrow_batch<Keys>()) {
+std::size_t batch_size(Keys &&keys) noexcept(is_nothrow_batch<Keys>()) {
   if constexpr (is_in_place<Keys>::value) {
     return in_place(keys).size();
   } else if constexpr (is_batch<Keys>()) {
-    if constexpr (has_size<Keys>::value) {
+    if constexpr (has_size<std::remove_reference_t<Keys>>::value) {
       return static_cast<std::size_t>(std::size(keys));
     } else {
       std::size_t count = 0;
@@ -309,7 +376,7 @@ constexpr std::size_t piece_keys = 512, piece_bytes = 16384;
 
 /// The pieces of a range of numbers or of hashes.
 template <bool Hashes, class Keys, class Use>
-petal_status number_pieces(const Keys &keys, Use &&use) noexcept(is_nothrow_batch<Keys>()) {
+petal_status number_pieces(Keys &keys, Use &&use) noexcept(is_nothrow_batch<Keys>()) {
   struct {
     std::uint64_t operator()(std::uint64_t key) const noexcept { return key; }
     std::uint64_t operator()(hash64 key) const noexcept { return key.value; }
@@ -333,7 +400,7 @@ petal_status number_pieces(const Keys &keys, Use &&use) noexcept(is_nothrow_batc
 
 /// The pieces of a range of byte keys.
 template <class Keys, class Use>
-petal_status byte_pieces(const Keys &keys, Use &&use) noexcept(is_nothrow_batch<Keys>()) {
+petal_status byte_pieces(Keys &keys, Use &&use) noexcept(is_nothrow_batch<Keys>()) {
   char piece[piece_bytes];
   std::uint64_t offsets[piece_keys + 1];
   offsets[0] = 0;
@@ -345,10 +412,11 @@ petal_status byte_pieces(const Keys &keys, Use &&use) noexcept(is_nothrow_batch<
     taken = length = 0;
   };
   const auto take = [&](bytes key) noexcept {
-    if (taken > 0 && key.size() > piece_bytes - length) flush();
+    const bool is_alone = key.size() > piece_bytes || key.is_nowhere();
+    if (taken > 0 && (is_alone || key.size() > piece_bytes - length)) flush();
     if (code != PETAL_OK) return;
-    if (key.size() > piece_bytes) {
-      // Alone, where it lies.
+    if (is_alone) {
+      // The key is passed where it lies; the library refuses a null pointer.
       const std::uint64_t ends[] = {0, key.size()};
       code = use(petal::keys::of_bytes(key.data(), key.size(), ends, 1), from);
       from++;
@@ -368,7 +436,7 @@ petal_status byte_pieces(const Keys &keys, Use &&use) noexcept(is_nothrow_batch<
 /// Calls `use(list, from)` with the keys as `petal::keys`: all at once where they lie so, and otherwise a piece at a
 /// time, whose first key is number `from`, until one fails.
 template <class Keys, class Use>
-petal_status in_pieces(const Keys &keys, Use &&use) noexcept(is_nothrow_batch<Keys>()) {
+petal_status in_pieces(Keys &&keys, Use &&use) noexcept(is_nothrow_batch<Keys>()) {
   if constexpr (is_in_place<Keys>::value) {
     return use(in_place(keys), std::size_t{0});
   } else if constexpr (is_batch<Keys>()) {
@@ -383,7 +451,7 @@ petal_status in_pieces(const Keys &keys, Use &&use) noexcept(is_nothrow_batch<Ke
   }
 }
 
-/// How far a batch came.
+/// How far a batch came: how many answers are true, and how many keys were taken.
 struct progress {
   std::uint64_t true_count = 0;
   std::size_t done = 0;
@@ -392,7 +460,7 @@ struct progress {
 /// Gives a batch to `call(keys, answers)`, a batch function of the C API, in pieces. Answers go where `out` says, or,
 /// if that is NULL, are not asked for.
 template <class Keys, class Call>
-petal_status take(const Keys &keys, const answers *out, progress &came,
+petal_status take(Keys &&keys, const answers *out, progress &came,
                   Call &&call) noexcept(is_nothrow_batch<Keys>()) {
   return in_pieces(keys, [&](const petal::keys &list, std::size_t from) noexcept {
     if (out == nullptr) {
@@ -413,17 +481,69 @@ petal_status take(const Keys &keys, const answers *out, progress &came,
   });
 }
 
+/// No keys, of the form that a key has.
+inline petal::keys none_like(bytes) noexcept {
+  static constexpr std::uint64_t zero = 0;
+  return petal::keys::of_bytes(nullptr, 0, &zero, 0);
+}
+inline petal::keys none_like(std::uint64_t) noexcept { return petal::keys::of_u64(nullptr, 0); }
+inline petal::keys none_like(hash64) noexcept { return petal::keys::of_hashes(nullptr, 0); }
+
+/// Why a call for one key failed, which tells only a status: what its batch function says of no keys, which changes
+/// nothing. If that works the kind can do it, and the handle cannot.
+template <class Handle, class Batch>
+failure why(petal_status code, Handle *handle, Batch *batch, const petal::keys &none) noexcept {
+  failure error;
+  std::uint64_t room = 0;
+  auto to = sized<petal_answers>();
+  petal_status again = PETAL_OK;
+  if constexpr (std::is_invocable_v<Batch *, Handle *, const petal_keys *, petal_answers *, petal_error *>) {
+    to.counts = std::is_same_v<Batch, decltype(petal_filter_count_batch)> ? &room : nullptr;
+    to.values = std::is_same_v<Batch, decltype(petal_map_get_batch)> ? &room : nullptr;
+    again = batch(handle, none.get(), &to, error.out());
+  } else {
+    again = batch(handle, none.get(), &room, &to, error.out());
+  }
+  if (again == code) return error.settle(code);
+  if (again == PETAL_OK && code == PETAL_ERR_UNSUPPORTED_BY_HANDLE) {
+    return failure(status::unsupported_by_handle,
+                   "the image is open for reading or to be shared: to change it, open it for writing (mode write), or "
+                   "load a copy (mode load)");
+  }
+  return failure(static_cast<status>(code));
+}
+
+/// Calls a C function for one key that writes a T, and on a failure asks its batch function why.
+template <class T, class Handle, class Batch, class Key, class Call>
+result<T> for_one(Handle *handle, Batch *batch, Key one, Call &&call) noexcept {
+  T value{};
+  const petal_status code = call(&value);
+  if (code != PETAL_OK) return why(code, handle, batch, none_like(one));
+  return value;
+}
+
+#if PETAL_HPP_EXCEPTIONS
+template <class Key, class Handle, class Batch>
+void check_one(petal_status code, Handle *handle, Batch *batch) {
+  if (code != PETAL_OK) throw error(why(code, handle, batch, none_like(key_form<Key>{})));
+}
+#endif
+
 /// Gives keys values, or takes as many of them as these say, by one of the C functions that do. `answers`, nullable,
 /// has room for all of them: 1 of a key of which the function says true, otherwise 0. `done` becomes how many keys, the
 /// first so many, were taken; returns of how many the function said true.
 template <class Handle, class Keys>
 result<std::size_t> give_values(Handle *handle,
-                                petal_status (*give)(Handle *, const petal_keys *, const std::uint64_t *, petal_answers *,
+                                petal_status (*give)(Handle *, const petal_keys *, const std::uint64_t *,
+                                    petal_answers *,
                                                      petal_error *),
-                                const Keys &keys, const std::uint64_t *values, std::uint8_t *answers,
+                                Keys &&keys, const std::uint64_t *values, std::uint8_t *answers,
                                 std::size_t *done) noexcept(is_nothrow_batch<Keys>()) {
   failure error;
   std::size_t all = 0, is_true = 0;
+  const at_end tell([&]() noexcept {
+    if (done != nullptr) *done = all;
+  });
   const petal_status code = in_pieces(keys, [&](const petal::keys &list, std::size_t from) noexcept {
     auto to = sized<petal_answers>();
     to.bytes = answers != nullptr ? answers + from : nullptr;
@@ -433,7 +553,6 @@ result<std::size_t> give_values(Handle *handle,
     is_true += static_cast<std::size_t>(to.true_count);
     return of_piece;
   });
-  if (done != nullptr) *done = all;
   if (code != PETAL_OK) return error.settle(code);
   return is_true;
 }

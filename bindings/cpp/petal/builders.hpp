@@ -21,8 +21,8 @@ inline namespace without_exceptions {
 class builder_options {
  public:
   /// The most bytes that collected keys take before they go to a temporary file in this folder. Kinds that are built
-  /// from all of their keys are solved in memory even if the limit is lower: filters take 28 MB of two million keys
-  /// and 118 MB at most, maps 45 MB and 202 MB.
+  /// from all of their keys are solved in memory even if the limit is lower. Filters take 28 MB for two million keys
+  /// and 118 MB at most; maps take 45 MB and 202 MB.
   builder_options &memory_limit(std::uint64_t most, std::string temporary_directory) noexcept {
     limit_ = most;
     directory_ = std::move(temporary_directory);
@@ -35,8 +35,8 @@ class builder_options {
     return *this;
   }
   /// Called while the filter or map is made, at least once for every 2^21 keys that are worked on, with the units of
-  /// work done and the units in all, which are no count of keys. The latter is the same number at all calls, the former
-  /// never falls and comes to it at the last call. False cancels, at any call: the keys stay.
+  /// work done and the units in all. A unit is a key in one phase. The latter is the same number at all calls, the
+  /// former never falls and comes to it at the last call. False cancels, at any call: the keys stay.
   builder_options &progress(std::function<bool(std::uint64_t done, std::uint64_t total)> report) noexcept {
     report_ = std::move(report);
     return *this;
@@ -110,36 +110,44 @@ class builder {
   /// Adds a key.
   template <class Key>
   result<void> try_add(const Key &key) noexcept(detail::is_nothrow_key<Key>()) {
-    return detail::with_key(key, [this](auto one) noexcept { return detail::done(detail::add(get(), one)); });
+    return detail::with_key(key, [this](auto one) noexcept -> result<void> {
+      const petal_status code = detail::add(get(), one);
+      if (code != PETAL_OK) return detail::why(code, get(), petal_builder_add_batch, detail::none_like(one));
+      return {};
+    });
   }
   result<void> try_add(const void *key, std::size_t length) noexcept { return try_add(bytes(key, length)); }
   /// Adds many keys, given as to `filter::insert_batch()`. `done`, nullable, is always written: how many, the first so
   /// many, were added.
   template <class Keys>
-  result<void> try_add_batch(const Keys &keys,
+  result<void> try_add_batch(Keys &&keys,
                              std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
     failure error;
     std::size_t all = 0;
+    const detail::at_end tell([&]() noexcept {
+      if (done != nullptr) *done = all;
+    });
     const petal_status code = detail::in_pieces(keys, [&](const petal::keys &list, std::size_t) noexcept {
       auto to = detail::sized<petal_answers>();
       const petal_status of_piece = petal_builder_add_batch(get(), list.get(), &to, error.out());
       all += to.done;
       return of_piece;
     });
-    if (done != nullptr) *done = all;
     return detail::done(code, std::move(error));
   }
   /// Adds a key that came so many times, where the kind counts; 0 times add nothing.
   template <class Key>
   result<void> try_add_times(const Key &key, std::uint64_t times) noexcept(detail::is_nothrow_key<Key>()) {
-    return detail::with_key(key, [this, times](auto one) noexcept {
-      return detail::done(detail::add_times(get(), one, times));
+    return detail::with_key(key, [this, times](auto one) noexcept -> result<void> {
+      const petal_status code = detail::add_times(get(), one, times);
+      if (code != PETAL_OK) return detail::why(code, get(), petal_builder_add_times_batch, detail::none_like(one));
+      return {};
     });
   }
   /// Adds many keys, each as often as its element of `times` says, where the kind counts. `done`, nullable, is always
   /// written: how many keys, the first so many, were added.
   template <class Keys>
-  result<void> try_add_times_batch(const Keys &keys, const std::uint64_t *times,
+  result<void> try_add_times_batch(Keys &&keys, const std::uint64_t *times,
                                    std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
     const auto added = detail::give_values(get(), petal_builder_add_times_batch, keys, times, nullptr, done);
     if (!added) return added.error();
@@ -147,8 +155,8 @@ class builder {
   }
   /// How many keys were added, duplicates included.
   result<std::uint64_t> try_offered() const noexcept {
-    return detail::output<std::uint64_t>([&](std::uint64_t *count) noexcept {
-      return petal_builder_offered(get(), count);
+    return detail::output(std::uint64_t{}, [&](std::uint64_t *count, petal_error *error) noexcept {
+      return petal_builder_offered(get(), count, error);
     });
   }
   /// Makes the filter and empties the builder, which may be used again. On a failure the keys stay. What the progress
@@ -178,11 +186,12 @@ class builder {
       : builder(try_make(wanted, std::move(options)).value()) {}
   template <class Key>
   void add(const Key &key) {
-    detail::check(detail::with_key(key, [this](auto one) noexcept { return detail::add(get(), one); }));
+    const petal_status code = detail::with_key(key, [this](auto one) noexcept { return detail::add(get(), one); });
+    detail::check_one<Key>(code, get(), petal_builder_add_batch);
   }
   void add(const void *key, std::size_t length) { add(bytes(key, length)); }
   template <class Keys>
-  void add_batch(const Keys &keys, std::size_t *done = nullptr) {
+  void add_batch(Keys &&keys, std::size_t *done = nullptr) {
     try_add_batch(keys, done).value();
   }
   template <class Key>
@@ -190,7 +199,7 @@ class builder {
     try_add_times(key, times).value();
   }
   template <class Keys>
-  void add_times_batch(const Keys &keys, const std::uint64_t *times, std::size_t *done = nullptr) {
+  void add_times_batch(Keys &&keys, const std::uint64_t *times, std::size_t *done = nullptr) {
     try_add_times_batch(keys, times, done).value();
   }
   std::uint64_t offered() const { return try_offered().value(); }

@@ -36,7 +36,7 @@ class compact_options {
   petal_compact_options options_;
 };
 
-/// The compact form of a filter, where it lies: a payload and a trailer of 8 or 16 bytes. Refers to memory of yours,
+/// The compact form of a filter, where it lies: a payload and a trailer of 8 to 24 bytes. Refers to memory of yours,
 /// at any address, which must outlive it and what is opened from it.
 class compact_view {
  public:
@@ -140,9 +140,14 @@ class filter_list {
     to.bytes = found.bytes();
     to.bitmap = found.bits();
     failure error;
+    bool is_done = false;
+    const detail::at_end settle([&]() noexcept {
+      if (!is_done) found.fill(size());
+    });
     const petal_status code =
         detail::with_key(key, [&](auto one) noexcept { return ask(one, &to, error.out()); });
-    if (code != PETAL_OK) return error.settle(code);
+    is_done = code == PETAL_OK;
+    if (!is_done) return error.settle(code);
     return static_cast<std::size_t>(to.true_count);
   }
 
@@ -155,13 +160,13 @@ class filter_list {
 
  private:
   petal_status ask(bytes key, petal_answers *to, petal_error *error) const noexcept {
-    return petal_filters_contain(filters_.data(), filters_.size(), key.data(), key.size(), to, error);
+    return petal_filter_contains_across(filters_.data(), filters_.size(), key.data(), key.size(), to, error);
   }
   petal_status ask(std::uint64_t key, petal_answers *to, petal_error *error) const noexcept {
-    return petal_filters_contain_u64(filters_.data(), filters_.size(), key, to, error);
+    return petal_filter_contains_across_u64(filters_.data(), filters_.size(), key, to, error);
   }
   petal_status ask(hash64 key, petal_answers *to, petal_error *error) const noexcept {
-    return petal_filters_contain_hash(filters_.data(), filters_.size(), key.value, to, error);
+    return petal_filter_contains_across_hash(filters_.data(), filters_.size(), key.value, to, error);
   }
 
   std::vector<const petal_filter *> filters_;
@@ -193,7 +198,7 @@ class compact_list {
     to.bitmap = found.bits();
     failure error;
     const petal_status code =
-        petal_compacts_contain_hash(data_.data(), lengths_.data(), size(), hash.value, &to, error.out());
+        petal_compact_contains_across_hash(data_.data(), lengths_.data(), size(), hash.value, &to, error.out());
     if (code != PETAL_OK) return error.settle(code);
     return static_cast<std::size_t>(to.true_count);
   }

@@ -3,6 +3,10 @@
 #define PETAL_HPP_ERRORS
 
 #include <petal.h>
+#include <petal_formats.h>
+#include <petal_map.h>
+#include <petal_more.h>
+#include <petal_policy.h>
 
 #include <cstdio>
 #include <exception>
@@ -39,6 +43,8 @@ enum class status : petal_status {
   buffer_too_small = PETAL_ERR_BUFFER_TOO_SMALL,
   misaligned = PETAL_ERR_MISALIGNED,
   unsupported = PETAL_ERR_UNSUPPORTED,
+  unsupported_by_handle = PETAL_ERR_UNSUPPORTED_BY_HANDLE,
+  unsupported_by_build = PETAL_ERR_UNSUPPORTED_BY_BUILD,
   incompatible = PETAL_ERR_INCOMPATIBLE,
   external_hash = PETAL_ERR_EXTERNAL_HASH,
   key_missing = PETAL_ERR_KEY_MISSING,
@@ -79,7 +85,9 @@ class error_category final : public std::error_category {
       case status::misaligned: return std::errc::invalid_argument;
       case status::out_of_memory: return std::errc::not_enough_memory;
       case status::buffer_too_small: return std::errc::no_buffer_space;
-      case status::unsupported: return std::errc::operation_not_supported;
+      case status::unsupported:
+      case status::unsupported_by_handle:
+      case status::unsupported_by_build: return std::errc::operation_not_supported;
       case status::io: return std::errc::io_error;
       case status::not_found: return std::errc::no_such_file_or_directory;
       case status::access_denied: return std::errc::permission_denied;

@@ -88,7 +88,7 @@ class filter {
   }
   /// Makes an empty filter inside memory of yours: at least `spec::image_size()` bytes, aligned to 8 (64 is faster).
   /// They become a complete image, and must outlive the filter.
-  static result<filter> try_create_in(const spec &wanted, void *buffer, std::size_t length) noexcept {
+  static result<filter> try_make_in_buffer(const spec &wanted, void *buffer, std::size_t length) noexcept {
     return made(wanted.check(), [&](petal_filter **handle, petal_error *error) noexcept {
       return petal_filter_new_in_buffer(&wanted.get(), buffer, length, handle, error);
     });
@@ -107,9 +107,10 @@ class filter {
     });
   }
   /// Opens the image at the start of memory of yours, aligned to 8, which must outlive the filter unless it is loaded.
-  static result<filter> try_open_buffer(void *buffer, std::size_t length, const open_options &options = {}) noexcept {
+  static result<filter> try_open_in_buffer(void *buffer, std::size_t length,
+                                           const open_options &options = {}) noexcept {
     return made({}, [&](petal_filter **handle, petal_error *error) noexcept {
-      return petal_filter_open_buffer(buffer, length, options.get(), handle, error);
+      return petal_filter_open_in_buffer(buffer, length, options.get(), handle, error);
     });
   }
   /// Copies the image at the start of some bytes, of any alignment, and checks it.
@@ -120,7 +121,8 @@ class filter {
   }
   /// Copies the image at the start of a contiguous range of bytes, and checks it.
   template <class Range, class = std::enable_if_t<detail::is_range_of<const Range, detail::is_byte>::value>>
-  static result<filter> try_load(const Range &image, const open_options &options = {}) noexcept {
+  static result<filter> try_load(const Range &image, const open_options &options = {}) noexcept(
+      detail::is_nothrow_contiguous<const Range>()) {
     return try_load(std::data(image), std::size(image), options);
   }
   /// Copies the filter, wherever it lives, into memory of its own.
@@ -144,7 +146,9 @@ class filter {
   template <class Key>
   result<bool> try_contains(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [this](auto one) noexcept {
-      return detail::output<bool>([&](bool *found) noexcept { return detail::contains_checked(get(), one, found); });
+      return detail::for_one<bool>(get(), petal_filter_contains_batch, one, [&](bool *found) noexcept {
+        return detail::contains_checked(get(), one, found);
+      });
     });
   }
   result<bool> try_contains(const void *key, std::size_t length) const noexcept {
@@ -154,7 +158,9 @@ class filter {
   template <class Key>
   result<bool> try_insert(const Key &key) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [this](auto one) noexcept {
-      return detail::output<bool>([&](bool *is_new) noexcept { return detail::insert(get(), one, is_new); });
+      return detail::for_one<bool>(get(), petal_filter_insert_batch, one, [&](bool *is_new) noexcept {
+        return detail::insert(get(), one, is_new);
+      });
     });
   }
   result<bool> try_insert(const void *key, std::size_t length) noexcept { return try_insert(bytes(key, length)); }
@@ -163,17 +169,21 @@ class filter {
   template <class Key>
   result<bool> try_remove(const Key &key) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [this](auto one) noexcept {
-      return detail::output<bool>([&](bool *removed) noexcept { return detail::remove(get(), one, removed); });
+      return detail::for_one<bool>(get(), petal_filter_remove_batch, one, [&](bool *removed) noexcept {
+        return detail::remove(get(), one, removed);
+      });
     });
   }
   result<bool> try_remove(const void *key, std::size_t length) noexcept { return try_remove(bytes(key, length)); }
-  /// Gives a key that is there what an insertion would give it now, `can(PETAL_CAN_REJUVENATE)`: false if that is as much
-  /// already, or if the key certainly is not there. Rejuvenate only what was inserted and not removed: another key may
-  /// take what a key that is there is found by.
+  /// Gives a key that is there what an insertion would give it now, `can(PETAL_CAN_REJUVENATE)`: false if that is as
+  /// much already, or if the key certainly is not there. Rejuvenate only what was inserted and not removed: another key
+  /// may take what a key that is there is found by.
   template <class Key>
   result<bool> try_rejuvenate(const Key &key) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [this](auto one) noexcept {
-      return detail::output<bool>([&](bool *done) noexcept { return detail::rejuvenate(get(), one, done); });
+      return detail::for_one<bool>(get(), petal_filter_rejuvenate_batch, one, [&](bool *done) noexcept {
+        return detail::rejuvenate(get(), one, done);
+      });
     });
   }
   result<bool> try_rejuvenate(const void *key, std::size_t length) noexcept {
@@ -184,14 +194,17 @@ class filter {
   template <class Key>
   result<bool> try_insert_times(const Key &key, std::uint64_t times) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [&](auto one) noexcept {
-      return detail::output<bool>([&](bool *is_new) noexcept { return detail::insert_times(get(), one, times, is_new); });
+      return detail::for_one<bool>(get(), petal_filter_insert_times_batch, one, [&](bool *is_new) noexcept {
+        return detail::insert_times(get(), one, times, is_new);
+      });
     });
   }
   /// Removes a key as often as it is there, but no more than so many times, where the kind counts; how often that was.
   template <class Key>
   result<std::uint64_t> try_remove_times(const Key &key, std::uint64_t times) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [&](auto one) noexcept {
-      return detail::output<std::uint64_t>([&](std::uint64_t *removed) noexcept {
+      return detail::for_one<std::uint64_t>(get(), petal_filter_remove_times_batch, one,
+                                            [&](std::uint64_t *removed) noexcept {
         return detail::remove_times(get(), one, times, removed);
       });
     });
@@ -200,7 +213,7 @@ class filter {
   template <class Key>
   result<std::uint64_t> try_count(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [this](auto one) noexcept {
-      return detail::output<std::uint64_t>([&](std::uint64_t *times) noexcept {
+      return detail::for_one<std::uint64_t>(get(), petal_filter_count_batch, one, [&](std::uint64_t *times) noexcept {
         return detail::count(get(), one, times);
       });
     });
@@ -221,67 +234,74 @@ class filter {
 
   /// Looks keys up and returns how many answers are true. On a failure, too little room included, all are.
   template <class Keys>
-  std::uint64_t contains_batch(const Keys &keys, const answers &found = {}) const
+  std::uint64_t contains_batch(Keys &&keys, const answers &found = {}) const
       noexcept(detail::is_nothrow_batch<Keys>()) {
     auto count = try_contains_batch(keys, found);
     return count ? *count : detail::batch_size(keys);
   }
   /// Looks keys up and returns how many answers are true, or why that failed; then all answers are true.
   template <class Keys>
-  result<std::uint64_t> try_contains_batch(const Keys &keys, const answers &found = {}) const
+  result<std::uint64_t> try_contains_batch(Keys &&keys, const answers &found = {}) const
       noexcept(detail::is_nothrow_batch<Keys>()) {
-    const std::size_t size = detail::batch_size(keys);
-    if (auto fits = found.fit(size); !fits) {
-      found.fill(size);
-      return fits.error();
-    }
+    // Until all is looked up, whatever happens, all of them are true.
+    std::size_t size = SIZE_MAX;
+    bool is_done = false;
+    const detail::at_end settle([&]() noexcept {
+      if (!is_done) found.fill(size);
+    });
+    size = detail::batch_size(keys);
+    if (auto fits = found.fit(size); !fits) return fits.error();
     failure error;
     detail::progress came;
     const petal_status code = detail::take(keys, &found, came, [&](const petal_keys *list, petal_answers *to) noexcept {
       return petal_filter_contains_batch(get(), list, to, error.out());
     });
-    if (code != PETAL_OK) found.fill(size);
+    is_done = code == PETAL_OK;
     return detail::done(came.true_count, code, std::move(error));
   }
   /// Inserts keys in order, and finds nothing out about them, which is faster.
   template <class Keys>
-  result<void> try_insert_batch(const Keys &keys) noexcept(detail::is_nothrow_batch<Keys>()) {
+  result<void> try_insert_batch(Keys &&keys) noexcept(detail::is_nothrow_batch<Keys>()) {
     detail::progress came;
     return insert_into(get(), petal_filter_insert_batch, keys, nullptr, came);
   }
   /// Inserts keys in order, says of each whether it certainly was not there before, and returns how many were not.
   /// `done`, nullable, is always written: how many keys, the first so many, are in the filter.
   template <class Keys>
-  result<std::uint64_t> try_insert_batch(const Keys &keys, const answers &is_new, std::size_t *done = nullptr)
+  result<std::uint64_t> try_insert_batch(Keys &&keys, const answers &is_new, std::size_t *done = nullptr)
       noexcept(detail::is_nothrow_batch<Keys>()) {
     detail::progress came;
+    const detail::at_end tell([&]() noexcept {
+      if (done != nullptr) *done = came.done;
+    });
     const auto inserted = insert_into(get(), petal_filter_insert_batch, keys, &is_new, came);
-    if (done != nullptr) *done = came.done;
     if (!inserted) return inserted.error();
     return came.true_count;
   }
 
   /// Removes one occurrence of each key, in order, and does not say which certainly were not there.
   template <class Keys>
-  result<void> try_remove_batch(const Keys &keys) noexcept(detail::is_nothrow_batch<Keys>()) {
+  result<void> try_remove_batch(Keys &&keys) noexcept(detail::is_nothrow_batch<Keys>()) {
     detail::progress came;
     return insert_into(get(), petal_filter_remove_batch, keys, nullptr, came);
   }
   /// Removes one occurrence of each key, in order, says of each false if it certainly was not there, and returns of how
   /// many it did not. `done`, nullable, is always written: how many keys, the first so many, were taken.
   template <class Keys>
-  result<std::uint64_t> try_remove_batch(const Keys &keys, const answers &removed, std::size_t *done = nullptr)
+  result<std::uint64_t> try_remove_batch(Keys &&keys, const answers &removed, std::size_t *done = nullptr)
       noexcept(detail::is_nothrow_batch<Keys>()) {
     detail::progress came;
+    const detail::at_end tell([&]() noexcept {
+      if (done != nullptr) *done = came.done;
+    });
     const auto taken = insert_into(get(), petal_filter_remove_batch, keys, &removed, came);
-    if (done != nullptr) *done = came.done;
     if (!taken) return taken.error();
     return came.true_count;
   }
   /// Gives each key, all of which are there, what an insertion would give it now, in order, and does not say which had
   /// that already.
   template <class Keys>
-  result<void> try_rejuvenate_batch(const Keys &keys) noexcept(detail::is_nothrow_batch<Keys>()) {
+  result<void> try_rejuvenate_batch(Keys &&keys) noexcept(detail::is_nothrow_batch<Keys>()) {
     detail::progress came;
     return insert_into(get(), petal_filter_rejuvenate_batch, keys, nullptr, came);
   }
@@ -289,19 +309,21 @@ class filter {
   /// `try_rejuvenate()` says, and returns of how many that is true. `done`, nullable, is always written: how many keys,
   /// the first so many, were taken.
   template <class Keys>
-  result<std::uint64_t> try_rejuvenate_batch(const Keys &keys, const answers &rejuvenated, std::size_t *done = nullptr)
+  result<std::uint64_t> try_rejuvenate_batch(Keys &&keys, const answers &rejuvenated, std::size_t *done = nullptr)
       noexcept(detail::is_nothrow_batch<Keys>()) {
     detail::progress came;
+    const detail::at_end tell([&]() noexcept {
+      if (done != nullptr) *done = came.done;
+    });
     const auto taken = insert_into(get(), petal_filter_rejuvenate_batch, keys, &rejuvenated, came);
-    if (done != nullptr) *done = came.done;
     if (!taken) return taken.error();
     return came.true_count;
   }
-  /// Inserts each key as often as its element of `times` says, in order. `is_new`, nullable, has room for all: 1 of a key
-  /// that certainly was not there before. `done`, nullable, is always written: how many keys, the first so many, were
-  /// taken. Returns how many keys were new.
+  /// Inserts each key as often as its element of `times` says, in order. `is_new`, nullable, has room for all: 1 of a
+  /// key that certainly was not there before. `done`, nullable, is always written: how many keys, the first so many,
+  /// were taken. Returns how many keys were new.
   template <class Keys>
-  result<std::size_t> try_insert_times_batch(const Keys &keys, const std::uint64_t *times,
+  result<std::size_t> try_insert_times_batch(Keys &&keys, const std::uint64_t *times,
                                              std::uint8_t *is_new = nullptr, std::size_t *done = nullptr)
       noexcept(detail::is_nothrow_batch<Keys>()) {
     return detail::give_values(get(), petal_filter_insert_times_batch, keys, times, is_new, done);
@@ -310,7 +332,7 @@ class filter {
   /// nullable, has room for all: 0 of a key that certainly was not there. `done`, nullable, is always written: how many
   /// keys, the first so many, were taken. Returns how many keys were there.
   template <class Keys>
-  result<std::size_t> try_remove_times_batch(const Keys &keys, const std::uint64_t *times,
+  result<std::size_t> try_remove_times_batch(Keys &&keys, const std::uint64_t *times,
                                              std::uint8_t *removed = nullptr, std::size_t *done = nullptr)
       noexcept(detail::is_nothrow_batch<Keys>()) {
     return detail::give_values(get(), petal_filter_remove_times_batch, keys, times, removed, done);
@@ -318,8 +340,13 @@ class filter {
   /// Counts keys into `counts`, which has room for all, and returns how many counts are more than 0. On a failure all
   /// counts are UINT64_MAX.
   template <class Keys>
-  result<std::uint64_t> try_count_batch(const Keys &keys, std::uint64_t *counts) const
+  result<std::uint64_t> try_count_batch(Keys &&keys, std::uint64_t *counts) const
       noexcept(detail::is_nothrow_batch<Keys>()) {
+    const std::size_t size = counts != nullptr ? detail::batch_size(keys) : 0;
+    bool is_done = false;
+    const detail::at_end settle([&]() noexcept {
+      for (std::size_t i = 0; !is_done && i < size; i++) counts[i] = UINT64_MAX;
+    });
     failure error;
     std::uint64_t there = 0;
     const petal_status code = detail::in_pieces(keys, [&](const petal::keys &list, std::size_t from) noexcept {
@@ -329,10 +356,9 @@ class filter {
       there += to.true_count;
       return of_piece;
     });
-    if (code == PETAL_OK) return there;
-    for (std::size_t i = 0, size = counts != nullptr ? detail::batch_size(keys) : 0; i < size; i++)
-      counts[i] = UINT64_MAX;
-    return error.settle(code);
+    is_done = code == PETAL_OK;
+    if (!is_done) return error.settle(code);
+    return there;
   }
 
   // From many threads: these insert through a const filter, without locks, while others insert and look up, where
@@ -343,7 +369,9 @@ class filter {
   template <class Key>
   result<bool> try_insert_shared(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [this](auto one) noexcept {
-      return detail::output<bool>([&](bool *is_new) noexcept { return detail::insert_shared(get(), one, is_new); });
+      return detail::for_one<bool>(get(), petal_filter_insert_shared_batch, one, [&](bool *is_new) noexcept {
+        return detail::insert_shared(get(), one, is_new);
+      });
     });
   }
   result<bool> try_insert_shared(const void *key, std::size_t length) const noexcept {
@@ -352,14 +380,14 @@ class filter {
   /// Inserts many keys while others insert and look up, and finds nothing out about them, which is faster: all, or,
   /// where the filter cannot do it, none.
   template <class Keys>
-  result<void> try_insert_shared_batch(const Keys &keys) const noexcept(detail::is_nothrow_batch<Keys>()) {
+  result<void> try_insert_shared_batch(Keys &&keys) const noexcept(detail::is_nothrow_batch<Keys>()) {
     detail::progress came;
     return insert_into<const petal_filter>(get(), petal_filter_insert_shared_batch, keys, nullptr, came);
   }
   /// Inserts many keys while others insert and look up, says of each whether it certainly was not there before, and
   /// returns how many were not: all, or, where the filter cannot do it, none.
   template <class Keys>
-  result<std::uint64_t> try_insert_shared_batch(const Keys &keys, const answers &is_new) const
+  result<std::uint64_t> try_insert_shared_batch(Keys &&keys, const answers &is_new) const
       noexcept(detail::is_nothrow_batch<Keys>()) {
     detail::progress came;
     const auto inserted = insert_into<const petal_filter>(get(), petal_filter_insert_shared_batch, keys, &is_new, came);
@@ -368,7 +396,7 @@ class filter {
   }
   /// Adds to the count of keys that were offered. Threads may call it while others use the filter.
   result<void> try_add_offered(std::uint64_t keys) const noexcept {
-    return detail::done(petal_filter_add_offered(get(), keys));
+    return done([&](petal_error *error) noexcept { return petal_filter_add_offered(get(), keys, error); });
   }
 
   // Combining: filters made from one spec.
@@ -395,18 +423,27 @@ class filter {
   result<void> try_advance(std::uint64_t steps = 1) noexcept {
     return done([&](petal_error *error) noexcept { return petal_filter_advance(get(), steps, error); });
   }
+  /// Moves time on while others insert, for handles that `can(PETAL_CAN_AGE_SHARED)`: see
+  /// `petal_filter_advance_shared()`.
+  result<void> try_advance_shared(std::uint64_t steps = 1) const noexcept {
+    return done([&](petal_error *error) noexcept { return petal_filter_advance_shared(get(), steps, error); });
+  }
   /// Forgets all keys.
   result<void> try_clear() noexcept {
     return done([&](petal_error *error) noexcept { return petal_filter_clear(get(), error); });
   }
   /// Whether both would combine and have the same bits.
   result<bool> try_equal(const filter &other) const noexcept {
-    return detail::output<bool>([&](bool *equal) noexcept { return petal_filter_equal(get(), other.get(), equal); });
+    return detail::output(bool{}, [&](bool *equal, petal_error *error) noexcept {
+      return petal_filter_equal(get(), other.get(), equal, error);
+    });
   }
   /// What two filters must have in common to combine.
   using id = std::array<std::uint8_t, PETAL_COMPATIBILITY_ID_SIZE>;
   result<id> try_compatibility_id() const noexcept {
-    return detail::output<id>([&](id *out) noexcept { return petal_filter_compatibility_id(get(), out->data()); });
+    return detail::output(id{}, [&](id *out, petal_error *error) noexcept {
+      return petal_filter_compatibility_id(get(), out->data(), error);
+    });
   }
 
   // Describing and estimating.
@@ -415,7 +452,7 @@ class filter {
   result<petal_description> try_describe() const noexcept {
     return asked(detail::sized<petal_description>(), petal_filter_describe);
   }
-  /// How full it is. Reads the whole payload.
+  /// How full the filter is. Reads the whole payload.
   result<petal_statistics> try_statistics() const noexcept {
     return asked(detail::sized<petal_statistics>(), petal_filter_statistics);
   }
@@ -427,29 +464,29 @@ class filter {
   }
   /// What this filter can do: `PETAL_CAN_*`, ORed. 0 where there is none.
   std::uint64_t capabilities() const noexcept { return petal_filter_capabilities(get()); }
-  /// Whether it can do all of these.
+  /// Whether this filter can do all of these: `PETAL_CAN_*`, ORed.
   bool can(std::uint64_t wanted) const noexcept { return (capabilities() & wanted) == wanted; }
   /// The exact false-positive rate to expect with so many distinct keys.
   result<double> try_expected_false_positive_rate(std::uint64_t keys) const noexcept {
-    return detail::output<double>([&](double *rate) noexcept {
-      return petal_filter_expected_false_positive_rate(get(), keys, rate);
+    return detail::output(double{}, [&](double *rate, petal_error *error) noexcept {
+      return petal_filter_expected_false_positive_rate(get(), keys, rate, error);
     });
   }
   /// The probability that a key is not found once so many other keys were inserted after it, of a kind that loses or
   /// forgets keys; 0 of others.
   result<double> try_expected_false_negative_rate(std::uint64_t age) const noexcept {
-    return detail::output<double>([&](double *rate) noexcept {
-      return petal_filter_expected_false_negative_rate(get(), age, rate);
+    return detail::output(double{}, [&](double *rate, petal_error *error) noexcept {
+      return petal_filter_expected_false_negative_rate(get(), age, rate, error);
     });
   }
-  /// How many of so many distinct keys an empty filter of this geometry takes for known on average when they are inserted
-  /// one after the other, or refuses where it is full.
+  /// How many of so many distinct keys an empty filter of this geometry takes for known on average when they are
+  /// inserted one after the other, or refuses where it is full.
   result<double> try_expected_omissions(std::uint64_t keys) const noexcept {
-    return detail::output<double>([&](double *omissions) noexcept {
-      return petal_filter_expected_omissions(get(), keys, omissions);
+    return detail::output(double{}, [&](double *omissions, petal_error *error) noexcept {
+      return petal_filter_expected_omissions(get(), keys, omissions, error);
     });
   }
-  /// How many distinct keys it holds, judged by its bits.
+  /// How many distinct keys the filter holds, judged by its bits.
   result<petal_estimate> try_estimate() const noexcept { return asked(petal_estimate{}, petal_filter_estimate); }
   /// What two filters that combine have in common.
   result<petal_overlap> try_estimate_overlap(const filter &other) const noexcept {
@@ -466,7 +503,7 @@ class filter {
       return petal_filter_stored_hash(get(), hash.value, stored, nullptr, error);
     });
   }
-  /// What all numbers are below.
+  /// The range: all numbers are below it.
   result<std::uint64_t> try_stored_range() const noexcept {
     return detail::output(std::uint64_t{0}, [&](std::uint64_t *range, petal_error *error) noexcept {
       return petal_filter_stored_hash(get(), 0, nullptr, range, error);
@@ -486,8 +523,8 @@ class filter {
 
   /// The size of the image in bytes.
   result<std::uint64_t> try_serialized_size() const noexcept {
-    return detail::output<std::uint64_t>([&](std::uint64_t *size) noexcept {
-      return petal_filter_serialized_size(get(), size);
+    return detail::output(std::uint64_t{}, [&](std::uint64_t *size, petal_error *error) noexcept {
+      return petal_filter_serialized_size(get(), size, error);
     });
   }
   /// The image.
@@ -542,7 +579,8 @@ class filter {
   /// Makes a filter of its own out of a contiguous range of another system's bytes.
   template <class Range, class = std::enable_if_t<detail::is_range_of<const Range, detail::is_byte>::value>>
   static result<filter> try_import_bytes(c_string format, const Range &foreign,
-                                         const import_options &options = {}) noexcept {
+                                         const import_options &options = {}) noexcept(
+      detail::is_nothrow_contiguous<const Range>()) {
     return try_import_bytes(format, std::data(foreign), std::size(foreign), options);
   }
   /// How many bytes it has in a format. `variant` is one of the format's; `nullptr` is the one that it was imported in,
@@ -552,7 +590,7 @@ class filter {
       return petal_filter_export_size(get(), format.get(), variant.get(), size, error);
     });
   }
-  /// Its bytes in a format; `variant` is as in `try_export_size()`.
+  /// The filter's bytes in a format; `variant` is as in `try_export_size()`.
   result<std::vector<std::byte>> try_export_bytes(c_string format, c_string variant = nullptr) const noexcept {
     const auto size = try_export_size(format, variant);
     if (!size) return size.error();
@@ -584,15 +622,15 @@ class filter {
   explicit filter(const spec &wanted) : filter(try_make(wanted).value()) {}
   filter(std::uint64_t capacity, double false_positive_rate)
       : filter(try_make(capacity, false_positive_rate).value()) {}
-  static filter create_in(const spec &wanted, void *buffer, std::size_t length) {
-    return try_create_in(wanted, buffer, length).value();
+  static filter make_in_buffer(const spec &wanted, void *buffer, std::size_t length) {
+    return try_make_in_buffer(wanted, buffer, length).value();
   }
   static filter open(c_string path, const open_options &options = {}) { return try_open(path, options).value(); }
   static filter open_descriptor(int descriptor, std::uint64_t offset, const open_options &options = {}) {
     return try_open_descriptor(descriptor, offset, options).value();
   }
-  static filter open_buffer(void *buffer, std::size_t length, const open_options &options = {}) {
-    return try_open_buffer(buffer, length, options).value();
+  static filter open_in_buffer(void *buffer, std::size_t length, const open_options &options = {}) {
+    return try_open_in_buffer(buffer, length, options).value();
   }
   static filter load(const void *image, std::size_t length, const open_options &options = {}) {
     return try_load(image, length, options).value();
@@ -606,14 +644,18 @@ class filter {
   template <class Key>
   bool insert(const Key &key) {
     bool is_new = false;
-    detail::check(detail::with_key(key, [&](auto one) noexcept { return detail::insert(get(), one, &is_new); }));
+    const petal_status code =
+        detail::with_key(key, [&](auto one) noexcept { return detail::insert(get(), one, &is_new); });
+    detail::check_one<Key>(code, get(), petal_filter_insert_batch);
     return is_new;
   }
   bool insert(const void *key, std::size_t length) { return insert(bytes(key, length)); }
   template <class Key>
   bool remove(const Key &key) {
     bool removed = false;
-    detail::check(detail::with_key(key, [&](auto one) noexcept { return detail::remove(get(), one, &removed); }));
+    const petal_status code =
+        detail::with_key(key, [&](auto one) noexcept { return detail::remove(get(), one, &removed); });
+    detail::check_one<Key>(code, get(), petal_filter_remove_batch);
     return removed;
   }
   bool remove(const void *key, std::size_t length) { return remove(bytes(key, length)); }
@@ -642,58 +684,60 @@ class filter {
   hash64 hash(const void *key, std::size_t length) const { return try_hash(key, length).value(); }
 
   template <class Keys>
-  void insert_batch(const Keys &keys) {
+  void insert_batch(Keys &&keys) {
     try_insert_batch(keys).value();
   }
   template <class Keys>
-  std::uint64_t insert_batch(const Keys &keys, const answers &is_new, std::size_t *done = nullptr) {
+  std::uint64_t insert_batch(Keys &&keys, const answers &is_new, std::size_t *done = nullptr) {
     return try_insert_batch(keys, is_new, done).value();
   }
 
   template <class Keys>
-  void remove_batch(const Keys &keys) {
+  void remove_batch(Keys &&keys) {
     try_remove_batch(keys).value();
   }
   template <class Keys>
-  std::uint64_t remove_batch(const Keys &keys, const answers &removed, std::size_t *done = nullptr) {
+  std::uint64_t remove_batch(Keys &&keys, const answers &removed, std::size_t *done = nullptr) {
     return try_remove_batch(keys, removed, done).value();
   }
   template <class Keys>
-  void rejuvenate_batch(const Keys &keys) {
+  void rejuvenate_batch(Keys &&keys) {
     try_rejuvenate_batch(keys).value();
   }
   template <class Keys>
-  std::uint64_t rejuvenate_batch(const Keys &keys, const answers &rejuvenated, std::size_t *done = nullptr) {
+  std::uint64_t rejuvenate_batch(Keys &&keys, const answers &rejuvenated, std::size_t *done = nullptr) {
     return try_rejuvenate_batch(keys, rejuvenated, done).value();
   }
   template <class Keys>
-  std::size_t insert_times_batch(const Keys &keys, const std::uint64_t *times, std::uint8_t *is_new = nullptr,
+  std::size_t insert_times_batch(Keys &&keys, const std::uint64_t *times, std::uint8_t *is_new = nullptr,
                                  std::size_t *done = nullptr) {
     return try_insert_times_batch(keys, times, is_new, done).value();
   }
   template <class Keys>
-  std::size_t remove_times_batch(const Keys &keys, const std::uint64_t *times, std::uint8_t *removed = nullptr,
+  std::size_t remove_times_batch(Keys &&keys, const std::uint64_t *times, std::uint8_t *removed = nullptr,
                                  std::size_t *done = nullptr) {
     return try_remove_times_batch(keys, times, removed, done).value();
   }
   template <class Keys>
-  std::uint64_t count_batch(const Keys &keys, std::uint64_t *counts) const {
+  std::uint64_t count_batch(Keys &&keys, std::uint64_t *counts) const {
     return try_count_batch(keys, counts).value();
   }
 
   template <class Key>
   bool insert_shared(const Key &key) const {
     bool is_new = false;
-    detail::check(detail::with_key(key, [&](auto one) noexcept { return detail::insert_shared(get(), one, &is_new); }));
+    const petal_status code =
+        detail::with_key(key, [&](auto one) noexcept { return detail::insert_shared(get(), one, &is_new); });
+    detail::check_one<Key>(code, get(), petal_filter_insert_shared_batch);
     return is_new;
   }
   bool insert_shared(const void *key, std::size_t length) const { return insert_shared(bytes(key, length)); }
   template <class Keys>
-  void insert_shared_batch(const Keys &keys) const {
+  void insert_shared_batch(Keys &&keys) const {
     try_insert_shared_batch(keys).value();
   }
   template <class Keys>
-  std::uint64_t insert_shared_batch(const Keys &keys, const answers &is_new) const {
+  std::uint64_t insert_shared_batch(Keys &&keys, const answers &is_new) const {
     return try_insert_shared_batch(keys, is_new).value();
   }
   void add_offered(std::uint64_t keys) const { try_add_offered(keys).value(); }
@@ -703,6 +747,7 @@ class filter {
   void resize(std::uint64_t capacity) { try_resize(capacity).value(); }
   void fold(std::uint64_t factor) { try_fold(factor).value(); }
   void advance(std::uint64_t steps = 1) { try_advance(steps).value(); }
+  void advance_shared(std::uint64_t steps = 1) const { try_advance_shared(steps).value(); }
   void clear() { try_clear().value(); }
   bool equal(const filter &other) const { return try_equal(other).value(); }
   id compatibility_id() const { return try_compatibility_id().value(); }
@@ -804,7 +849,7 @@ class filter {
   template <class Filter, class Keys>
   static result<void> insert_into(Filter *into,
                                   petal_status (*insert)(Filter *, const petal_keys *, petal_answers *, petal_error *),
-                                  const Keys &keys, const answers *is_new,
+                                  Keys &&keys, const answers *is_new,
                                   detail::progress &came) noexcept(detail::is_nothrow_batch<Keys>()) {
     if (is_new != nullptr) {
       if (auto fits = is_new->fit(detail::batch_size(keys)); !fits) return fits.error();
@@ -825,7 +870,8 @@ class filter {
   }
 
   template <class Write>
-  result<void> export_through(c_string format, c_string variant, Write &write, detail::barrier &barrier) const noexcept {
+  result<void> export_through(c_string format, c_string variant, Write &write,
+      detail::barrier &barrier) const noexcept {
     detail::writer<Write> to{write, barrier};
     return done([&](petal_error *error) noexcept {
       return petal_filter_export_to(get(), format.get(), variant.get(), detail::writer<Write>::call, &to, error);

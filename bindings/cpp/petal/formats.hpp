@@ -21,31 +21,31 @@ using variant_name = std::array<char, PETAL_NAME_SIZE>;
 inline std::size_t format_count() noexcept { return petal_format_count(); }
 /// Describes the format at an index less than `format_count()`.
 inline result<petal_format_info> try_format_at(std::size_t index) noexcept {
-  auto info = detail::sized<petal_format_info>();
-  const petal_status code = petal_format_at(index, &info);
-  return detail::done(info, code, failure());
+  return detail::output(detail::sized<petal_format_info>(), [&](petal_format_info *info, petal_error *error) noexcept {
+    return petal_format_at(index, info, error);
+  });
 }
 /// Describes the format of a name.
 inline result<petal_format_info> try_format_find(c_string name) noexcept {
-  auto info = detail::sized<petal_format_info>();
-  const petal_status code = petal_format_find(name.get(), &info);
-  return detail::done(info, code, failure());
+  return detail::output(detail::sized<petal_format_info>(), [&](petal_format_info *info, petal_error *error) noexcept {
+    return petal_format_find(name.get(), info, error);
+  });
 }
 /// The name of a format's variant, by an index less than its `variant_count`.
 inline result<variant_name> try_format_variant(c_string format, std::size_t index) noexcept {
-  return detail::output<variant_name>([&](variant_name *name) noexcept {
-    return petal_format_variant(format.get(), index, name->data());
+  return detail::output(variant_name{}, [&](variant_name *name, petal_error *error) noexcept {
+    return petal_format_variant(format.get(), index, name->data(), error);
   });
 }
 /// Describes the format that bytes start like; `status::foreign` if they tell of none.
 inline result<petal_format_info> try_format_recognise(bytes foreign) noexcept {
-  auto info = detail::sized<petal_format_info>();
-  const petal_status code = petal_format_recognise(foreign.data(), foreign.size(), &info);
-  return detail::done(info, code, failure());
+  return detail::output(detail::sized<petal_format_info>(), [&](petal_format_info *info, petal_error *error) noexcept {
+    return petal_format_recognise(foreign.data(), foreign.size(), info, error);
+  });
 }
 /// The spec of an empty filter of a format, of the size that its owner would give it for so many distinct keys at a
-/// rate inside (0, 1). `variant` is one of the format's, `nullptr` the first; `seed` is that of its hash function, where
-/// it has one.
+/// rate inside (0, 1). `variant` is one of the format's, `nullptr` the first; `seed` is that of its hash function,
+/// where it has one.
 inline result<spec> try_format_spec(c_string format, std::uint64_t capacity, double false_positive_rate,
                                     c_string variant = nullptr, std::uint64_t seed = 0) noexcept {
   auto made = detail::output(detail::sized<petal_spec>(), [&](petal_spec *out, petal_error *error) noexcept {

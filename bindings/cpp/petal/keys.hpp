@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <iterator>
 #include <string_view>
 #include <type_traits>
@@ -34,6 +35,8 @@ class bytes {
   std::size_t size() const noexcept { return size_; }
   const std::byte *begin() const noexcept { return data_; }
   const std::byte *end() const noexcept { return data_ + size_; }
+  /// Whether there should be bytes, and they are nowhere: no key, which the library refuses.
+  bool is_nowhere() const noexcept { return data_ == nullptr && size_ > 0; }
   /// The bytes as characters; nothing is copied.
   std::string_view text() const noexcept { return {reinterpret_cast<const char *>(data_), size_}; }
 
@@ -48,7 +51,7 @@ class c_string {
   c_string(const char *text) noexcept : text_(text) {}
   template <class Text,
             class = std::enable_if_t<std::is_same_v<decltype(std::declval<const Text &>().c_str()), const char *>>>
-  c_string(const Text &text) noexcept : text_(text.c_str()) {}
+  c_string(const Text &text) noexcept(noexcept(text.c_str())) : text_(text.c_str()) {}
   const char *get() const noexcept { return text_; }
 
  private:
@@ -100,13 +103,49 @@ struct has_petal_key : std::false_type {};
 template <class T>
 struct has_petal_key<T, std::void_t<decltype(petal_key(std::declval<const T &>()))>> : std::true_type {};
 
-/// Whether naming the key cannot throw: everything but a `petal_key` that may.
+template <class T, class = void>
+struct has_data : std::false_type {};
+template <class T>
+struct has_data<T, std::void_t<decltype(std::declval<T &>().data())>> : std::true_type {};
+
+/// Whether std::data and std::size of a contiguous range cannot throw.
+template <class Range>
+constexpr bool is_nothrow_contiguous() noexcept {
+  using range = std::remove_reference_t<Range>;
+  if constexpr (std::is_array_v<range>) {
+    return true;
+  } else if constexpr (has_data<range>::value) {
+    return noexcept(std::declval<range &>().data()) && noexcept(std::declval<range &>().size());
+  } else {
+    return noexcept(std::data(std::declval<range &>())) && noexcept(std::size(std::declval<range &>()));
+  }
+}
+
+template <class Key>
+using is_text = std::is_convertible<const Key &, std::string_view>;
+/// Characters in an array, such as a literal: up to the first NUL, or all where there is none.
+template <class Key>
+using is_char_array =
+    std::conjunction<std::is_array<Key>, std::is_same<std::remove_cv_t<std::remove_extent_t<Key>>, char>>;
+/// Characters that end with a NUL.
+template <class Key>
+using is_char_pointer =
+    std::conjunction<std::is_pointer<Key>, std::is_same<std::remove_cv_t<std::remove_pointer_t<Key>>, char>>;
+
+/// Whether naming the key cannot throw: everything but a `petal_key`, and a conversion of a type of yours, that may.
 template <class Key>
 constexpr bool is_nothrow_key() noexcept {
   if constexpr (has_petal_key<Key>::value) {
     using Result = decltype(petal_key(std::declval<const Key &>()));
     return noexcept(petal_key(std::declval<const Key &>())) &&
            is_nothrow_key<std::remove_cv_t<std::remove_reference_t<Result>>>();
+  } else if constexpr (is_one_of<Key, hash64, bytes>::value || is_integer<Key>::value || is_char_array<Key>::value ||
+                       is_char_pointer<Key>::value || std::is_null_pointer_v<Key>) {
+    return true;
+  } else if constexpr (is_text<Key>::value) {
+    return noexcept(std::string_view(std::declval<const Key &>()));
+  } else if constexpr (is_range_of<const Key, is_byte>::value) {
+    return is_nothrow_contiguous<const Key>();
   } else {
     return true;
   }
@@ -128,7 +167,9 @@ constexpr auto form_of() noexcept {
     return form<Key>{};
   } else if constexpr (is_integer<Key>::value) {
     return form<std::uint64_t>{};
-  } else if constexpr (std::is_convertible_v<const Key &, std::string_view> || is_range_of<const Key, is_byte>::value) {
+  } else if constexpr (std::is_null_pointer_v<Key>) {
+    return form<void>{};
+  } else if constexpr (is_text<Key>::value || is_range_of<const Key, is_byte>::value) {
     return form<bytes>{};
   } else {
     return form<void>{};
@@ -138,16 +179,33 @@ constexpr auto form_of() noexcept {
 template <class Key>
 using key_form = typename decltype(form_of<Key>())::type;
 
+/// Whether naming the key and using it cannot throw.
+template <class Key, class Use>
+constexpr bool is_nothrow_use() noexcept {
+  if constexpr (std::is_void_v<key_form<Key>>) {
+    return true;
+  } else {
+    return is_nothrow_key<Key>() && noexcept(std::declval<Use &>()(std::declval<key_form<Key>>()));
+  }
+}
+
 /// Calls `use` with the key as its `key_form`, which is valid until it returns.
 template <class Key, class Use>
-decltype(auto) with_key(const Key &key, Use &&use) noexcept(is_nothrow_key<Key>()) {
+decltype(auto) with_key(const Key &key, Use &&use) noexcept(is_nothrow_use<Key, Use>()) {
   if constexpr (has_petal_key<Key>::value) {
     return with_key(petal_key(key), std::forward<Use>(use));
   } else if constexpr (is_one_of<Key, hash64, bytes>::value) {
     return use(key);
   } else if constexpr (is_integer<Key>::value) {
     return use(static_cast<std::uint64_t>(key));
-  } else if constexpr (std::is_convertible_v<const Key &, std::string_view>) {
+  } else if constexpr (is_char_array<Key>::value) {
+    const void *const nul = std::memchr(key, 0, sizeof key);
+    return use(
+        bytes(key, nul == nullptr ? sizeof key : static_cast<std::size_t>(static_cast<const char *>(nul) - key)));
+  } else if constexpr (is_char_pointer<Key>::value) {
+    // The library refuses what is nowhere.
+    return use(key == nullptr ? bytes(nullptr, 1) : bytes(key, std::strlen(key)));
+  } else if constexpr (is_text<Key>::value && !std::is_null_pointer_v<Key>) {
     const std::string_view text = key;
     return use(bytes(text.data(), text.size()));
   } else if constexpr (is_range_of<const Key, is_byte>::value) {
@@ -217,14 +275,16 @@ inline petal_status insert_times(petal_filter *filter, hash64 key, std::uint64_t
   return petal_filter_insert_times_hash(filter, key.value, times, is_new);
 }
 
-inline petal_status remove_times(petal_filter *filter, bytes key, std::uint64_t times, std::uint64_t *removed) noexcept {
+inline petal_status remove_times(petal_filter *filter, bytes key, std::uint64_t times,
+    std::uint64_t *removed) noexcept {
   return petal_filter_remove_times(filter, key.data(), key.size(), times, removed);
 }
 inline petal_status remove_times(petal_filter *filter, std::uint64_t key, std::uint64_t times,
                                  std::uint64_t *removed) noexcept {
   return petal_filter_remove_times_u64(filter, key, times, removed);
 }
-inline petal_status remove_times(petal_filter *filter, hash64 key, std::uint64_t times, std::uint64_t *removed) noexcept {
+inline petal_status remove_times(petal_filter *filter, hash64 key, std::uint64_t times,
+    std::uint64_t *removed) noexcept {
   return petal_filter_remove_times_hash(filter, key.value, times, removed);
 }
 

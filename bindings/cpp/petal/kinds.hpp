@@ -18,29 +18,31 @@ inline namespace without_exceptions {
 
 /// How many kinds there are, of filters, of maps, and of other systems' filters.
 inline std::size_t kind_count() noexcept { return petal_kind_count(); }
-/// Describes the kind at an index less than `kind_count()`; `is_map` and `is_foreign` say of what.
+/// Describes the kind at an index less than `kind_count()`; `handle` and `PETAL_IS_FOREIGN` say of what. Skip kinds
+/// with a handle that you do not know.
 inline result<petal_kind_info> try_kind_at(std::size_t index) noexcept {
-  auto info = detail::sized<petal_kind_info>();
-  const petal_status code = petal_kind_at(index, &info);
-  return detail::done(info, code, failure());
+  return detail::output(detail::sized<petal_kind_info>(), [&](petal_kind_info *info, petal_error *error) noexcept {
+    return petal_kind_at(index, info, error);
+  });
 }
 /// Describes the kind of a name.
 inline result<petal_kind_info> try_kind_find(c_string name) noexcept {
-  auto info = detail::sized<petal_kind_info>();
-  const petal_status code = petal_kind_find(name.get(), &info);
-  return detail::done(info, code, failure());
+  return detail::output(detail::sized<petal_kind_info>(), [&](petal_kind_info *info, petal_error *error) noexcept {
+    return petal_kind_find(name.get(), info, error);
+  });
 }
 /// Describes a parameter of a kind, by an index less than its `parameter_count`.
 inline result<petal_parameter_info> try_kind_parameter(petal_kind kind, std::size_t index) noexcept {
-  auto info = detail::sized<petal_parameter_info>();
-  const petal_status code = petal_kind_parameter(kind, index, &info);
-  return detail::done(info, code, failure());
+  const auto ask = [&](petal_parameter_info *info, petal_error *error) noexcept {
+    return petal_kind_parameter(kind, index, info, error);
+  };
+  return detail::output(detail::sized<petal_parameter_info>(), ask);
 }
 /// The name of a choice of the parameter at an index of a kind, with its final NUL.
 using choice_name = std::array<char, PETAL_NAME_SIZE>;
 inline result<choice_name> try_kind_choice(petal_kind kind, std::size_t parameter, std::size_t choice) noexcept {
-  return detail::output<choice_name>([&](choice_name *name) noexcept {
-    return petal_kind_choice(kind, parameter, choice, name->data());
+  return detail::output(choice_name{}, [&](choice_name *name, petal_error *error) noexcept {
+    return petal_kind_choice(kind, parameter, choice, name->data(), error);
   });
 }
 

@@ -62,8 +62,8 @@ inline petal_status put(petal_map_builder *builder, hash64 key, std::uint64_t va
 
 }  // namespace detail
 
-/// A map of any kind: the value of each key that it was built from or given, or what its kind says of it, and of other
-/// keys, but for a share of them, that they are not there.
+/// A map of any kind. It gives the value of each key that it was built from or given, or what its kind makes of that
+/// value. For other keys it says that they are not there, except for a share of them.
 class map {
  public:
   /// Holds nothing, like one that was moved from.
@@ -102,9 +102,9 @@ class map {
     });
   }
   /// Opens the image at the start of memory of yours, aligned to 8, which must outlive the map unless it is loaded.
-  static result<map> try_open_buffer(void *buffer, std::size_t length, const open_options &options = {}) noexcept {
+  static result<map> try_open_in_buffer(void *buffer, std::size_t length, const open_options &options = {}) noexcept {
     return made([&](petal_map **handle, petal_error *error) noexcept {
-      return petal_map_open_buffer(buffer, length, options.get(), handle, error);
+      return petal_map_open_in_buffer(buffer, length, options.get(), handle, error);
     });
   }
   /// Copies an image, of any alignment, into memory of the map's own, and checks its checksums.
@@ -124,16 +124,25 @@ class map {
     return detail::with_key(key, [this](auto one) noexcept -> result<std::optional<std::uint64_t>> {
       std::uint64_t value = 0;
       bool found = false;
-      if (auto looked = detail::done(detail::get(get(), one, &value, &found)); !looked) return looked.error();
+      const petal_status code = detail::get(get(), one, &value, &found);
+      if (code != PETAL_OK) return detail::why(code, get(), petal_map_get_batch, detail::none_like(one));
       return found ? std::optional<std::uint64_t>(value) : std::nullopt;
     });
   }
   /// The values of many keys, given as to `filter::contains_batch()`, into `values`, which has room for all; 0 of a key
   /// that is not there. `found`, nullable, has room for all too: 1 of a key that is there, otherwise 0. Returns how
-  /// many are there.
+  /// many are there. On a failure all are 0.
   template <class Keys>
-  result<std::size_t> try_find_batch(const Keys &keys, std::uint64_t *values, std::uint8_t *found = nullptr) const
+  result<std::size_t> try_find_batch(Keys &&keys, std::uint64_t *values, std::uint8_t *found = nullptr) const
       noexcept(detail::is_nothrow_batch<Keys>()) {
+    const std::size_t size = detail::batch_size(keys);
+    bool is_done = false;
+    const detail::at_end settle([&]() noexcept {
+      for (std::size_t i = 0; !is_done && i < size; i++) {
+        if (values != nullptr) values[i] = 0;
+        if (found != nullptr) found[i] = 0;
+      }
+    });
     failure error;
     std::size_t count = 0;
     const petal_status code = detail::in_pieces(keys, [&](const petal::keys &list, std::size_t from) noexcept {
@@ -144,7 +153,8 @@ class map {
       count += static_cast<std::size_t>(to.true_count);
       return of_piece;
     });
-    if (code != PETAL_OK) return error.settle(code);
+    is_done = code == PETAL_OK;
+    if (!is_done) return error.settle(code);
     return count;
   }
 
@@ -153,14 +163,16 @@ class map {
   template <class Key>
   result<bool> try_put(const Key &key, std::uint64_t value) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [this, value](auto one) noexcept {
-      return detail::output<bool>([&](bool *changed) noexcept { return detail::put(get(), one, value, changed); });
+      return detail::for_one<bool>(get(), petal_map_put_batch, one, [&](bool *changed) noexcept {
+        return detail::put(get(), one, value, changed);
+      });
     });
   }
   /// Gives keys the values in the same places of `values`, in order. `changed`, nullable, has room for all: 1 of a key
   /// of which less was read before, otherwise 0. `done`, nullable, is always written: how many, the first so many, were
   /// put. Returns of how many less was read. Needs the map to itself.
   template <class Keys>
-  result<std::size_t> try_put_batch(const Keys &keys, const std::uint64_t *values, std::uint8_t *changed = nullptr,
+  result<std::size_t> try_put_batch(Keys &&keys, const std::uint64_t *values, std::uint8_t *changed = nullptr,
                                     std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
     return detail::give_values(get(), petal_map_put_batch, keys, values, changed, done);
   }
@@ -169,14 +181,16 @@ class map {
   template <class Key>
   result<bool> try_replace(const Key &key, std::uint64_t value) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [this, value](auto one) noexcept {
-      return detail::output<bool>([&](bool *found) noexcept { return detail::replace(get(), one, value, found); });
+      return detail::for_one<bool>(get(), petal_map_replace_batch, one, [&](bool *found) noexcept {
+        return detail::replace(get(), one, value, found);
+      });
     });
   }
-  /// Gives keys that are there the values in the same places of `values`, in order. `found`, nullable, has room for all:
-  /// 0 of a key that certainly is not there, otherwise 1. `done`, nullable, is always written: how many keys, the first
-  /// so many, were taken. Returns how many are there. Needs the map to itself.
+  /// Gives keys that are there the values in the same places of `values`, in order. `found`, nullable, has room for
+  /// all: 0 of a key that certainly is not there, otherwise 1. `done`, nullable, is always written: how many keys, the
+  /// first so many, were taken. Returns how many are there. Needs the map to itself.
   template <class Keys>
-  result<std::size_t> try_replace_batch(const Keys &keys, const std::uint64_t *values, std::uint8_t *found = nullptr,
+  result<std::size_t> try_replace_batch(Keys &&keys, const std::uint64_t *values, std::uint8_t *found = nullptr,
                                         std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
     return detail::give_values(get(), petal_map_replace_batch, keys, values, found, done);
   }
@@ -198,7 +212,7 @@ class map {
   }
   /// What this map can do: `PETAL_CAN_*`, ORed. 0 where there is none.
   std::uint64_t capabilities() const noexcept { return petal_map_capabilities(get()); }
-  /// Whether it can do all of these.
+  /// Whether this map can do all of these: `PETAL_CAN_*`, ORed.
   bool can(std::uint64_t wanted) const noexcept { return (capabilities() & wanted) == wanted; }
 
   /// What the map is: all that its header says. Constant time.
@@ -215,8 +229,8 @@ class map {
   }
   /// The size of the image in bytes.
   result<std::uint64_t> try_serialized_size() const noexcept {
-    return detail::output<std::uint64_t>([&](std::uint64_t *size) noexcept {
-      return petal_map_serialized_size(get(), size);
+    return detail::output(std::uint64_t{}, [&](std::uint64_t *size, petal_error *error) noexcept {
+      return petal_map_serialized_size(get(), size, error);
     });
   }
   /// The image.
@@ -258,8 +272,8 @@ class map {
   static map open_descriptor(int descriptor, std::uint64_t offset, const open_options &options = {}) {
     return try_open_descriptor(descriptor, offset, options).value();
   }
-  static map open_buffer(void *buffer, std::size_t length, const open_options &options = {}) {
-    return try_open_buffer(buffer, length, options).value();
+  static map open_in_buffer(void *buffer, std::size_t length, const open_options &options = {}) {
+    return try_open_in_buffer(buffer, length, options).value();
   }
   static map load(const void *image, std::size_t length, const open_options &options = {}) {
     return try_load(image, length, options).value();
@@ -270,7 +284,7 @@ class map {
     return try_find(key).value();
   }
   template <class Keys>
-  std::size_t find_batch(const Keys &keys, std::uint64_t *values, std::uint8_t *found = nullptr) const {
+  std::size_t find_batch(Keys &&keys, std::uint64_t *values, std::uint8_t *found = nullptr) const {
     return try_find_batch(keys, values, found).value();
   }
   template <class Key>
@@ -278,7 +292,7 @@ class map {
     return try_put(key, value).value();
   }
   template <class Keys>
-  std::size_t put_batch(const Keys &keys, const std::uint64_t *values, std::uint8_t *changed = nullptr,
+  std::size_t put_batch(Keys &&keys, const std::uint64_t *values, std::uint8_t *changed = nullptr,
                         std::size_t *done = nullptr) {
     return try_put_batch(keys, values, changed, done).value();
   }
@@ -287,7 +301,7 @@ class map {
     return try_replace(key, value).value();
   }
   template <class Keys>
-  std::size_t replace_batch(const Keys &keys, const std::uint64_t *values, std::uint8_t *found = nullptr,
+  std::size_t replace_batch(Keys &&keys, const std::uint64_t *values, std::uint8_t *found = nullptr,
                             std::size_t *done = nullptr) {
     return try_replace_batch(keys, values, found, done).value();
   }
@@ -377,7 +391,7 @@ class map_builder {
   /// Gives many keys, given as to `filter::insert_batch()`, the values in the same places of `values`. `done`,
   /// nullable, is always written: how many, the first so many, were put.
   template <class Keys>
-  result<void> try_put_batch(const Keys &keys, const std::uint64_t *values,
+  result<void> try_put_batch(Keys &&keys, const std::uint64_t *values,
                              std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
     const auto put = detail::give_values(get(), petal_map_builder_put_batch, keys, values, nullptr, done);
     if (!put) return put.error();
@@ -385,8 +399,8 @@ class map_builder {
   }
   /// How many keys were put, duplicates included.
   result<std::uint64_t> try_offered() const noexcept {
-    return detail::output<std::uint64_t>([&](std::uint64_t *count) noexcept {
-      return petal_map_builder_offered(get(), count);
+    return detail::output(std::uint64_t{}, [&](std::uint64_t *count, petal_error *error) noexcept {
+      return petal_map_builder_offered(get(), count, error);
     });
   }
   /// Makes the map and empties the builder, which may be used again. On a failure the keys stay. What the progress
@@ -415,7 +429,7 @@ class map_builder {
     try_put(key, value).value();
   }
   template <class Keys>
-  void put_batch(const Keys &keys, const std::uint64_t *values, std::size_t *done = nullptr) {
+  void put_batch(Keys &&keys, const std::uint64_t *values, std::size_t *done = nullptr) {
     try_put_batch(keys, values, done).value();
   }
   std::uint64_t offered() const { return try_offered().value(); }

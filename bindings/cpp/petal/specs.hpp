@@ -33,11 +33,9 @@ class spec {
   /// A kind by its name, such as "bloom".
   spec &kind(c_string name) noexcept {
     auto info = detail::sized<petal_kind_info>();
-    const petal_status code = petal_kind_find(name.get(), &info);
-    if (code == PETAL_OK) return kind(info.kind);
-    char text[PETAL_ERROR_MESSAGE_SIZE];
-    std::snprintf(text, sizeof text, "there is no kind of the name %.64s", name.get() ? name.get() : "NULL");
-    return keep(code, failure(static_cast<status>(code), text));
+    failure error;
+    const petal_status code = petal_kind_find(name.get(), &info, error.out());
+    return code == PETAL_OK ? kind(info.kind) : keep(code, error);
   }
   /// Distinct keys.
   spec &capacity(std::uint64_t value) noexcept { spec_.capacity = value; return *this; }
@@ -90,7 +88,7 @@ class spec {
   /// The spec of the C API.
   const petal_spec &get() const noexcept { return spec_; }
 
-  /// The bytes of the image: what `filter::create_in()` needs.
+  /// The bytes of the image: what `filter::make_in_buffer()` needs.
   result<std::uint64_t> try_image_size() const noexcept {
     return ask<std::uint64_t>([&](std::uint64_t *size, petal_error *error) noexcept {
       return petal_spec_image_size(&spec_, size, error);

@@ -2,7 +2,7 @@
 #ifndef PETAL_HPP_STORED
 #define PETAL_HPP_STORED
 
-#include <petal.h>
+#include <petal_more.h>
 
 #include <array>
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace petal {
 
-/// The numbers that a filter stores, in ascending order and each once: see `filter::stored_hashes()`. Reads them piece by
-/// piece. The filter lives longer and does not change meanwhile.
+/// The numbers that a filter stores, in ascending order and each once: see `filter::stored_hashes()`. Reads them piece
+/// by piece. The filter lives longer and does not change meanwhile.
 class stored_hash_range {
  public:
   /// Goes through the numbers once.

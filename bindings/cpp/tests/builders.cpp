@@ -121,18 +121,26 @@ TEST_F(builders, into_a_file_with_a_limit) {
 
 TEST(kinds, described) {
   ASSERT_GT(petal::kind_count(), 0u);
+  std::size_t sketches = 0;
   for (std::size_t i = 0; i < petal::kind_count(); i++) {
     const auto info = petal::kind_at(i);
     EXPECT_EQ(petal::kind_find(info.name).kind, info.kind);
     // Filters of these come from other systems' bytes.
-    if (info.is_foreign) continue;
+    if ((info.flags & PETAL_IS_FOREIGN)) continue;
+    EXPECT_EQ(info.handle == PETAL_HANDLE_SKETCH, info.kind >= 256);
+    if (info.handle == PETAL_HANDLE_SKETCH) {
+      sketches++;
+      EXPECT_EQ(petal::sketch(petal::spec().kind(info.kind).capacity(100)).capabilities(), info.capabilities);
+      EXPECT_EQ(petal::filter::try_make(petal::spec().kind(info.kind)).status(), petal::status::unsupported);
+      continue;
+    }
     // A filter that takes keys is made empty; of the others there are only builders.
     const bool inserts = (info.capabilities & PETAL_CAN_INSERT) != 0;
     const bool puts = (info.capabilities & PETAL_CAN_PUT) != 0;
     EXPECT_EQ(inserts || puts, info.overfill != PETAL_OVERFILL_IS_BUILT);
     const auto wanted = petal::spec().kind(info.kind).capacity(100);
     EXPECT_EQ(petal::filter::try_make(wanted).status(), inserts ? petal::status::ok : petal::status::unsupported);
-    if (info.is_map) {
+    if (info.handle == PETAL_HANDLE_MAP) {
       petal::map_builder b(wanted);
       b.put(std::uint64_t{7}, 5);
       EXPECT_EQ(b.finish().find(std::uint64_t{7}), std::optional<std::uint64_t>(5));
@@ -140,7 +148,7 @@ TEST(kinds, described) {
       petal::builder b(wanted, petal::builder_options().threads(2));
       // Some are integers below a bound.
       std::vector<std::uint64_t> keys = numbers(0, 100);
-      if (info.takes_integers) std::iota(keys.begin(), keys.end(), 0u);
+      if ((info.flags & PETAL_TAKES_INTEGERS)) std::iota(keys.begin(), keys.end(), 0u);
       b.add_batch(keys);
       EXPECT_EQ(b.finish().contains_batch(keys), 100u);
     }
@@ -150,11 +158,13 @@ TEST(kinds, described) {
       EXPECT_EQ(petal::spec().kind(info.kind).get(parameter.name), parameter.default_value);
       for (std::size_t choice = 0; choice < parameter.choice_count; choice++) {
         const auto name = petal::kind_choice(info.kind, p, choice);
-        EXPECT_EQ(petal::spec().kind(info.kind).set(parameter.name, name.data()).get(parameter.name), static_cast<double>(choice));
+        EXPECT_EQ(petal::spec().kind(info.kind).set(parameter.name, name.data()).get(parameter.name),
+            static_cast<double>(choice));
       }
     }
     EXPECT_EQ(petal::try_kind_parameter(info.kind, info.parameter_count).status(), petal::status::out_of_range);
   }
+  EXPECT_GE(sketches, 1u);
   EXPECT_EQ(petal::try_kind_find("no_such_kind").status(), petal::status::unknown_value);
   EXPECT_EQ(petal::try_kind_at(petal::kind_count()).status(), petal::status::out_of_range);
   EXPECT_THROW(petal::kind_choice(0, SIZE_MAX, 0), petal::error);
@@ -166,7 +176,7 @@ TEST(plans, every_kind_is_asked) {
   std::size_t filters = 0;
   for (std::size_t i = 0; i < petal::kind_count(); i++) {
     const auto info = petal::kind_at(i);
-    filters += info.is_map || info.is_foreign ? 0 : 1;
+    filters += info.handle != PETAL_HANDLE_FILTER || (info.flags & PETAL_IS_FOREIGN) ? 0 : 1;
   }
   ASSERT_EQ(proposals.size(), filters);
   EXPECT_EQ(proposals[0].status, PETAL_OK);

@@ -1,4 +1,4 @@
-// What several tests use.
+// Helpers that several tests use.
 #ifndef PETAL_TESTS_COMMON_HPP
 #define PETAL_TESTS_COMMON_HPP
 

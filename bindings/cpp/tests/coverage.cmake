@@ -1,8 +1,16 @@
-# cmake -P coverage.cmake: fails if petal.hpp and petal_view.hpp do not use a function of petal.h, or lack one of its
-# statuses or modes.
+# cmake -P coverage.cmake: fails if petal.hpp and petal_view.hpp do not use a function of the headers, or lack one of
+# their statuses or modes.
 cmake_minimum_required(VERSION 3.16)
 set(folder "${CMAKE_CURRENT_LIST_DIR}")
-file(READ "${folder}/../../../include/petal.h" header)
+file(GLOB headers "${folder}/../../../include/*.h")
+set(header "")
+foreach(file IN LISTS headers)
+  file(READ "${file}" text)
+  # What follows the declarations is code that programs compile in.
+  string(FIND "${text}" "#ifdef __cplusplus\n}" end)
+  string(SUBSTRING "${text}" 0 ${end} text)
+  string(APPEND header "${text}")
+endforeach()
 file(GLOB parts "${folder}/../*.hpp" "${folder}/../petal/*.hpp")
 set(binding "")
 foreach(part IN LISTS parts)
@@ -31,9 +39,9 @@ foreach(status IN LISTS statuses)
   endif()
 endforeach()
 
-string(REGEX MATCHALL "#define PETAL_OPEN_[A-Z_]+" modes "${header}")
+string(REGEX MATCHALL "#define PETAL_OPEN_[A-Z_]+ [0-9]" modes "${header}")
 foreach(mode IN LISTS modes)
-  string(REPLACE "#define " "" mode "${mode}")
+  string(REGEX REPLACE "#define ([A-Z_]+) [0-9]" "\\1" mode "${mode}")
   if(NOT binding MATCHES " = ${mode},")
     list(APPEND missing "petal::open_mode lacks ${mode}")
   endif()

@@ -34,7 +34,7 @@ TEST_F(files, save_and_open_in_every_mode) {
   EXPECT_EQ(read.contains_batch(numbers(0, 1000)), 1000u);
   EXPECT_EQ(read.describe().state & PETAL_STATE_IN_PLACE, static_cast<std::uint32_t>(PETAL_STATE_IN_PLACE));
   EXPECT_FALSE(read.can(PETAL_CAN_INSERT));
-  EXPECT_EQ(read.try_insert(1).status(), petal::status::unsupported);
+  EXPECT_EQ(read.try_insert(1).status(), petal::status::unsupported_by_handle);
   EXPECT_EQ(read.try_save(file).status(), petal::status::mapped_path);
 
   {
@@ -166,7 +166,7 @@ TEST(images, memory_of_the_caller) {
   const auto size = static_cast<std::size_t>(spec.image_size());
   std::vector<std::uint64_t> buffer(size / 8 + 1);
   {
-    auto f = petal::filter::create_in(spec, buffer.data(), size);
+    auto f = petal::filter::make_in_buffer(spec, buffer.data(), size);
     EXPECT_TRUE(f.insert("apple"));
     EXPECT_EQ(f.describe().state & PETAL_STATE_IN_PLACE, static_cast<std::uint32_t>(PETAL_STATE_IN_PLACE));
     f.sync();
@@ -174,24 +174,24 @@ TEST(images, memory_of_the_caller) {
     EXPECT_TRUE(moved.insert("pear"));
   }
   {
-    const auto read = petal::filter::open_buffer(buffer.data(), size);
+    const auto read = petal::filter::open_in_buffer(buffer.data(), size);
     EXPECT_TRUE(read.contains("apple") && read.contains("pear"));
     EXPECT_EQ(read.describe().offered, 2u);
     EXPECT_FALSE(read.can(PETAL_CAN_INSERT));
   }
   {
-    auto write = petal::filter::open_buffer(buffer.data(), size, petal::open_mode::write);
+    auto write = petal::filter::open_in_buffer(buffer.data(), size, petal::open_mode::write);
     EXPECT_TRUE(write.insert("plum"));
   }
-  const auto copy = petal::filter::open_buffer(buffer.data(), size, petal::open_mode::load);
+  const auto copy = petal::filter::open_in_buffer(buffer.data(), size, petal::open_mode::load);
   std::fill(buffer.begin(), buffer.end(), 0);
   EXPECT_TRUE(copy.contains("plum"));
 
-  EXPECT_EQ(petal::filter::try_create_in(spec, buffer.data(), 64).status(), petal::status::buffer_too_small);
-  EXPECT_EQ(petal::filter::try_create_in(spec, reinterpret_cast<char *>(buffer.data()) + 1, size).status(),
+  EXPECT_EQ(petal::filter::try_make_in_buffer(spec, buffer.data(), 64).status(), petal::status::buffer_too_small);
+  EXPECT_EQ(petal::filter::try_make_in_buffer(spec, reinterpret_cast<char *>(buffer.data()) + 1, size).status(),
             petal::status::misaligned);
-  EXPECT_EQ(petal::filter::try_create_in(spec, nullptr, size).status(), petal::status::null);
-  EXPECT_EQ(petal::filter::try_open_buffer(buffer.data(), size).status(), petal::status::foreign);
+  EXPECT_EQ(petal::filter::try_make_in_buffer(spec, nullptr, size).status(), petal::status::null);
+  EXPECT_EQ(petal::filter::try_open_in_buffer(buffer.data(), size).status(), petal::status::foreign);
 }
 
 }  // namespace

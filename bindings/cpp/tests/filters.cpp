@@ -173,6 +173,13 @@ TEST(sharing, threads_insert_through_a_const_filter) {
   EXPECT_TRUE(f.equal(alone));
 
   EXPECT_TRUE(petal::filter(10, 1e-9).insert_shared("apple"));
+  const petal::filter window(petal::spec().kind(PETAL_KIND_ROTATING).capacity(10));
+  ASSERT_TRUE(window.can(PETAL_CAN_AGE_SHARED));
+  EXPECT_TRUE(window.insert_shared("apple"));
+  window.advance_shared(3);
+  EXPECT_TRUE(window.contains("apple"));
+  EXPECT_TRUE(window.try_advance_shared());
+  EXPECT_FALSE(window.contains("apple"));
   EXPECT_TRUE(*petal::filter(10, 1e-9).try_insert_shared("apple", 5));
   std::array<bool, 2> is_new{};
   EXPECT_EQ(petal::filter(10, 1e-9).insert_shared_batch(std::array<std::uint64_t, 2>{3, 3}, is_new), 1u);

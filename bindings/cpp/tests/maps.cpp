@@ -115,7 +115,7 @@ TEST(Maps, AreImages) {
   auto image = map.serialize();
   EXPECT_EQ(image.size(), map.serialized_size());
   check(petal::map::load(image.data(), image.size()), exact);
-  check(petal::map::open_buffer(image.data(), image.size()), exact);
+  check(petal::map::open_in_buffer(image.data(), image.size()), exact);
   const int descriptor = ::open(path.c_str(), O_RDONLY);
   check(petal::map::open_descriptor(descriptor, 0), exact);
   ::close(descriptor);

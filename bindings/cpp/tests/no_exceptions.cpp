@@ -77,8 +77,8 @@ void filters() {
   std::string pieces;
   CHECK(a->try_serialize_to([&](petal::bytes piece) { pieces += piece.text(); }));
   CHECK(petal::filter::try_load(*image)->contains(2) && petal::filter::try_load(pieces)->contains(2));
-  CHECK(petal::filter::try_open_buffer(image->data(), image->size())->contains(2));
-  CHECK(petal::filter::try_create_in(*a->try_compatible_spec(), image->data(), image->size())->try_sync());
+  CHECK(petal::filter::try_open_in_buffer(image->data(), image->size())->contains(2));
+  CHECK(petal::filter::try_make_in_buffer(*a->try_compatible_spec(), image->data(), image->size())->try_sync());
   CHECK(petal::filter::try_open_descriptor(-1, 0).status() == petal::status::io);
 
   std::string file = std::getenv("TMPDIR") != nullptr ? std::getenv("TMPDIR") : "/tmp";

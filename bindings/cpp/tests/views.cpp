@@ -150,7 +150,7 @@ TEST(view, of_nothing_says_true) {
   v.prefetch("apple");
   v.prefetch(petal::hash64{1});
   petal::writable_view w;
-  EXPECT_EQ(w.try_insert(petal::hash64{1}).status(), petal::status::unsupported);
+  EXPECT_EQ(w.try_insert(petal::hash64{1}).status(), petal::status::unsupported_by_handle);
   EXPECT_EQ(w.try_insert(1).status(), petal::status::null);
   EXPECT_EQ(w.try_insert("apple").status(), petal::status::null);
   EXPECT_EQ(petal::view::try_make(petal::filter()).status(), petal::status::null);
@@ -167,9 +167,9 @@ TEST(view, is_refused_with_a_reason) {
   alignas(64) static unsigned char memory[1 << 16];
   ASSERT_LE(image.size(), sizeof memory);
   std::memcpy(memory, image.data(), image.size());
-  auto reader = petal::filter::open_buffer(memory, image.size());
+  auto reader = petal::filter::open_in_buffer(memory, image.size());
   EXPECT_TRUE(petal::view(reader));
-  EXPECT_EQ(petal::writable_view::try_make(reader).status(), petal::status::unsupported);
+  EXPECT_EQ(petal::writable_view::try_make(reader).status(), petal::status::unsupported_by_handle);
 }
 
 using view_files = folder;
@@ -181,7 +181,7 @@ TEST_F(view_files, insert_only_where_the_handle_may_write_alone) {
     auto f = petal::filter::open(path, mode);
     EXPECT_TRUE(petal::view(f));
     const petal::error error = thrown([&] { petal::writable_view{f}; });
-    EXPECT_EQ(error.status(), petal::status::unsupported);
+    EXPECT_EQ(error.status(), petal::status::unsupported_by_handle);
     EXPECT_NE(error.what()[0], '\0');
   }
   {

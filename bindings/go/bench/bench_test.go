@@ -75,7 +75,8 @@ func prepare(b *testing.B) *setup {
 	s.bits = bloom.New(uint(bits), uint(math.Round(float64(bits)/float64(n)*math.Ln2)))
 	for _, kind := range petal.Kinds() {
 		// The keys come one by one, and every filter gets the same memory.
-		if !kind.Capabilities.Has(petal.CanInsert) || kind.IsForeign || kind.TakesIntegers {
+		if kind.Handle != petal.HandleFilter || kind.IsForeign || kind.TakesIntegers ||
+			!kind.Capabilities.Has(petal.CanInsert) {
 			continue
 		}
 		// What doubles has no size that is near.

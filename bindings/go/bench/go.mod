@@ -6,6 +6,7 @@ require (
 	github.com/bits-and-blooms/bloom/v3 v3.7.1
 	github.com/greatroar/blobloom v0.8.1
 	github.com/petal-filter/petal/bindings/go v0.0.0
+	github.com/petal-filter/petal/bindings/go/bloom v0.0.0
 	github.com/zeebo/xxh3 v1.1.0
 )
 
@@ -16,4 +17,7 @@ require (
 	golang.org/x/sys v0.30.0 // indirect
 )
 
-replace github.com/petal-filter/petal/bindings/go => ../
+replace (
+	github.com/petal-filter/petal/bindings/go => ../
+	github.com/petal-filter/petal/bindings/go/bloom => ../bloom
+)

@@ -69,8 +69,8 @@ func From(data []uint64, k uint) *BloomFilter { return FromWithM(data, uint(len(
 // than m, the missing ones are not set, and adding keys moves all of them to memory of their own.
 func FromWithM(data []uint64, m, k uint) *BloomFilter { return over(bitset.From(data), m, k) }
 
-// NewWithEstimates makes an empty filter for n keys that will then say true of a share fp of all other keys, which
-// must be above 0 and below 1: it has the bits and hash functions of [EstimateParameters].
+// NewWithEstimates makes an empty filter for n keys, which will then say true of a share fp of all other keys. fp
+// must be above 0 and below 1. The filter has the bits and hash functions of [EstimateParameters].
 func NewWithEstimates(n uint, fp float64) *BloomFilter {
 	m, k := EstimateParameters(n, fp)
 	return New(m, k)

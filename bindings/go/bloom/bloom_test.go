@@ -638,3 +638,19 @@ func TestKeysInsideOthers(t *testing.T) {
 		}
 	}
 }
+
+// shortWriter takes half of what it is given, and says nothing of the rest.
+type shortWriter struct{ taken int64 }
+
+func (w *shortWriter) Write(piece []byte) (int, error) {
+	w.taken += int64(len(piece) / 2)
+	return len(piece) / 2, nil
+}
+
+// A writer that takes less than it is given without an error is one that failed.
+func TestShortWritesAreErrors(t *testing.T) {
+	short := &shortWriter{}
+	if n, err := bloom.NewWithEstimates(1000, 0.01).WriteTo(short); !errors.Is(err, io.ErrShortWrite) || n != short.taken {
+		t.Errorf("%d bytes of %d and the error %v", n, short.taken, err)
+	}
+}

@@ -51,7 +51,10 @@ func (f *BloomFilter) WriteTo(stream io.Writer) (int64, error) {
 			chunk = chunk[:len(chunk)+8]
 		}
 		n, err := stream.Write(chunk)
-		written += int64(n)
+		if n < 0 || n > len(chunk) || n < len(chunk) && err == nil {
+			err = io.ErrShortWrite
+		}
+		written += int64(max(0, min(n, len(chunk))))
 		words = words[now:]
 		if err != nil || len(words) == 0 {
 			return written, err

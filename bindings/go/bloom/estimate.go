@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// EstimateParameters returns how many bits m and hash functions k a filter needs that says true of a share p of other
-// keys once it holds n: m = -n ln p / (ln 2)^2 and k = m/n ln 2, both rounded up. p must be above 0 and below 1. For
-// n = 0 both are 0; what does not fit in a uint is the largest uint.
+// EstimateParameters returns how many bits m and hash functions k a filter needs so that it says true of a share p of
+// other keys once it holds n keys: m = -n ln p / (ln 2)^2 and k = m/n ln 2, both rounded up. p must be above 0 and
+// below 1. For n = 0 both are 0; what does not fit in a uint is the largest uint.
 func EstimateParameters(n uint, p float64) (m uint, k uint) {
 	ln2 := math.Log(2)
 	m = ceil(-float64(n) * math.Log(p) / math.Pow(ln2, 2))
@@ -26,9 +26,10 @@ func ceil(x float64) uint {
 	return 0
 }
 
-// EstimateFalsePositiveRate measures which share of other keys a filter of m bits and k hash functions says true of
-// once it holds n: it fills one with numbers of four bytes and looks 100,000 others up, always the same, so that the
-// result is within about 0.002 of the truth. It takes the memory of such a filter, and O(n*k) time.
+// EstimateFalsePositiveRate measures the share of other keys of which a filter of m bits and k hash functions says
+// true once it holds n keys. It fills such a filter with numbers of four bytes and looks 100,000 others up, always
+// the same, so that the result is within about 0.002 of the truth. It takes the memory of such a filter, and O(n*k)
+// time.
 func EstimateFalsePositiveRate(m, k, n uint) (fpRate float64) {
 	const rounds = 100_000
 	f := New(m, k)

@@ -8,27 +8,27 @@ import (
 	"github.com/petal-filter/petal/bindings/go/internal/image"
 )
 
-// compatible names the first thing in which two filters differ, if they do.
+// compatible names the first thing in which two filters differ, if they do, and what makes it the same.
 func compatible(first, second *image.Filter) error {
 	a, b := first.Header(), second.Header()
 	differ := func(what string, a, b any) error {
-		return fmt.Errorf("%w: %s is %v and %v", ErrIncompatible, what, a, b)
+		return fmt.Errorf("%w: %s is %v and %v: give both specs the same", ErrIncompatible, what, a, b)
+	}
+	sizes := ": filters of different keys have one size if both specs have the same Capacity and rate, or the same Bits " +
+		"and Hashes"
+	if a.Capacity != b.Capacity && a.Capacity != 0 && b.Capacity != 0 {
+		sizes = fmt.Sprintf(", because they were made for %d and %d keys%s", a.Capacity, b.Capacity, sizes)
+	}
+	if err := image.Compatible(first, second, sizes); err != nil {
+		return err
 	}
 	switch {
-	case a.Kind == 0 || b.Kind == 0:
-		return ErrClosed
-	case a.Kind != b.Kind:
-		return differ("kind", a.Kind, b.Kind)
-	case a.LayoutVersion != b.LayoutVersion:
-		return differ("layout version", a.LayoutVersion, b.LayoutVersion)
-	case a.Bits != b.Bits:
-		return differ("bits", a.Bits, b.Bits)
-	case a.Hashes != b.Hashes:
-		return differ("hashes", a.Hashes, b.Hashes)
-	case a.Hash != b.Hash:
-		return differ("hash", a.Hash, b.Hash)
-	case a.Identifier != b.Identifier:
-		return differ("seed or key", fmt.Sprintf("%#x", a.Identifier), fmt.Sprintf("%#x", b.Identifier))
+	case a.Words[0] != b.Words[0]:
+		return differ("partitioned", a.Words[0] == 1, b.Words[0] == 1)
+	case a.Words[1] != b.Words[1]:
+		return differ("derivation", Derivation(a.Words[1]), Derivation(b.Words[1]))
+	case a.Words[2] != b.Words[2]:
+		return differ("slice width", a.Words[2], b.Words[2])
 	case a.Words != b.Words:
 		return differ("the kind's parameters", a.Words, b.Words)
 	}

@@ -13,7 +13,6 @@ var (
 	ErrOutOfRange        = errors.New("petal: a value outside its bounds")
 	ErrFalsePositiveRate = errors.New("petal: a false-positive rate that is not inside (0, 1)")
 	ErrContradiction     = errors.New("petal: parameters that cannot hold together")
-	ErrIncompatible      = errors.New("petal: the filters differ in kind, layout, geometry, hash function, seed or key")
 	ErrTooFewAnswers     = errors.New("petal: less room for answers than there are keys")
 	ErrTooLarge          = image.ErrTooLarge
 	ErrOutOfMemory       = image.ErrOutOfMemory
@@ -28,5 +27,6 @@ var (
 	ErrKeyMismatch  = image.ErrKeyMismatch
 	ErrKeyUnwanted  = image.ErrKeyUnwanted
 	ErrUnsupported  = image.ErrUnsupported
+	ErrIncompatible = image.ErrIncompatible
 	ErrClosed       = image.ErrClosed
 )

@@ -1,10 +1,10 @@
 // Package filter makes and changes Petal filters without cgo: the same bytes that the C library makes of the same spec
 // and keys, in Go, with a little assembly where the processor has AVX2.
 //
-// It has the kinds blocked, split_block and bloom, with every parameter and hash function: filters are made from a
-// capacity and a false-positive rate ([New]) or read from an image ([Open], [Load], [Read]), take keys, are merged,
-// intersected, folded and measured, and are written as images that every other program over Petal reads. Package view,
-// beside it, looks keys up in every kind, where the image lies.
+// It has the kinds blocked, split_block and bloom, with every parameter and hash function. Filters are made from a
+// capacity and a false-positive rate ([New]) or read from an image ([Open], [Load], [Read]). They take keys, and are
+// merged, intersected, folded and measured. They are written as images that every other program over Petal reads.
+// Package view, beside it, looks keys up in every kind, where the image lies.
 //
 //	seen, err := filter.New(filter.Spec{Capacity: 1_000_000, FalsePositiveRate: 0.01})
 //	if err != nil {
@@ -46,10 +46,10 @@ type Options struct {
 }
 
 // Filter is a filter in memory. Get one from [New], [Open], [Load] or [Read]; the zero value is a closed filter, into
-// which [Filter.UnmarshalBinary] and [Filter.ReadFrom] can read one.
+// which [Filter.UnmarshalBinary] and [Filter.ReadFrom] can read one; nil is a closed filter too.
 type Filter image.Filter
 
-func (f *Filter) image() *image.Filter { return (*image.Filter)(f) }
+func (f *Filter) image() *image.Filter { return (*image.Filter)(f).OrClosed() }
 
 // New makes an empty filter. [ErrFalsePositiveRate], [ErrOutOfRange], [ErrContradiction] and [ErrUnknownValue] for a
 // spec that cannot be, [ErrTooLarge] and [ErrOutOfMemory] for a size that there is not. Sizing takes microseconds, with

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/petal-filter/petal/bindings/go/filter"
+	"github.com/petal-filter/petal/bindings/go/internal/goldenfiles"
 	"github.com/petal-filter/petal/bindings/go/view"
 )
 
@@ -109,7 +110,7 @@ func TestKeysAreFoundAndFewOthers(t *testing.T) {
 
 // The bytes of a file that the C library wrote, made from its header alone.
 func TestGoldenFilesAreMadeAgain(t *testing.T) {
-	paths := must(filepath.Glob("../../../tests/golden/*.petal"))
+	paths := must(filepath.Glob(filepath.Join(goldenfiles.Folder(t), "*.petal")))
 	made := 0
 	for _, path := range paths {
 		options := &filter.Options{}
@@ -118,12 +119,12 @@ func TestGoldenFilesAreMadeAgain(t *testing.T) {
 				options.Key[i] = byte(i)
 			}
 		}
-		golden, err := filter.Open(path, options)
+		written, err := filter.Open(path, options)
 		if errors.Is(err, filter.ErrUnsupported) || errors.Is(err, filter.ErrNewerVersion) {
 			continue
 		}
 		check(t, err)
-		spec := golden.Spec()
+		spec := written.Spec()
 		spec.Key = options.Key
 		f := must(filter.New(spec))
 		for i := range uint64(100) {
@@ -137,7 +138,7 @@ func TestGoldenFilesAreMadeAgain(t *testing.T) {
 			}
 		}
 		if !bytes.Equal(must(f.MarshalBinary()), must(os.ReadFile(path))) {
-			t.Errorf("%s: other bytes\n%v\n%v", path, golden, f)
+			t.Errorf("%s: other bytes\n%v\n%v", path, written, f)
 		}
 		made++
 	}
@@ -318,8 +319,16 @@ func TestOnlyWhatIsCompatibleIsMerged(t *testing.T) {
 		}
 		others = append(others, other)
 	}
-	for _, spec := range others {
+	said := []string{
+		"kind is bloom and blocked: give both", "bits is 4096 and 8192: filters of different keys have one size",
+		"hashes is 4 and 8: filters", "hash is xxh3 and xxh64: give", "seed is 0x0 and 0x1: give",
+		"derivation is remix and independent: give", "partitioned is true and false: give",
+	}
+	for i, spec := range others {
 		other := must(filter.New(spec))
+		if err := f.Merge(other); err == nil || !strings.Contains(err.Error(), said[i]) {
+			t.Errorf("%v, and not: %s", err, said[i])
+		}
 		must(other.InsertHash(1))
 		_, err := f.EstimateOverlap(other)
 		for _, err := range []error{err, f.Merge(other), f.Intersect(other)} {
@@ -328,6 +337,11 @@ func TestOnlyWhatIsCompatibleIsMerged(t *testing.T) {
 		if f.IsCompatible(other) || f.ContainsHash(1) {
 			t.Errorf("%+v is compatible", spec)
 		}
+	}
+	small, large := must(filter.New(filter.Spec{Capacity: 100})), must(filter.New(filter.Spec{Capacity: 1000}))
+	const sizes = "because they were made for 100 and 1000 keys: filters of different keys have one size if"
+	if err := small.Merge(large); err == nil || !strings.Contains(err.Error(), sizes) {
+		t.Error(err)
 	}
 	same := must(filter.New(base))
 	must(same.InsertHash(1))

@@ -28,11 +28,19 @@ func (f *Filter) AppendBinary(b []byte) ([]byte, error) {
 
 // UnmarshalBinary makes the filter what an image says, as [Load] does. A keyed filter has no key then: use Load.
 // Changes the filter.
-func (f *Filter) UnmarshalBinary(slice []byte) error { return f.become(Load(slice, nil)) }
+func (f *Filter) UnmarshalBinary(slice []byte) error {
+	if f == nil {
+		return ErrClosed
+	}
+	return f.become(Load(slice, nil))
+}
 
 // ReadFrom reads one image, and not a byte more, and makes the filter what it says, as [Read] does. A keyed filter has
 // no key then: use Read. Changes the filter.
 func (f *Filter) ReadFrom(r io.Reader) (int64, error) {
+	if f == nil {
+		return 0, ErrClosed
+	}
 	counted := &countingReader{reader: r}
 	err := f.become(Read(counted, nil))
 	return counted.count, err
@@ -61,10 +69,11 @@ func (c *countingReader) Read(b []byte) (int, error) {
 // SerializedSize returns the size of the image in bytes; 0 if the filter is closed. Only reads the filter.
 func (f *Filter) SerializedSize() uint64 { return f.Describe().Bytes }
 
-// Save writes the image to a file: to a temporary file beside it, onto the disk, then in its place, so that readers see
-// the old image or the new one, and processes that map the old one keep it. The new file has the permissions of the old
-// one, and its owner as far as that is allowed. A process that is killed meanwhile may leave a file .petal-*.part
-// behind. [ErrUnsupported] for a path that is no regular file. Only reads the filter.
+// Save writes the image to a file in one step: readers see the old image or the new one, and processes that map the
+// old file keep it. The bytes go to a temporary file beside it, then onto the disk, and then the file takes its
+// place. The new file has the permissions of the old one, and its owner as far as that is allowed. A process that is
+// killed meanwhile may leave a file .petal-*.part behind. [ErrUnsupported] for a path that is no regular file. Only
+// reads the filter.
 func (f *Filter) Save(path string) (err error) {
 	if f.image().Header().Kind == 0 {
 		return ErrClosed

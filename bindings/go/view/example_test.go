@@ -11,7 +11,7 @@ import (
 )
 
 // A file that package petal, the command petal, or any other program over the C library wrote: a hundred keys.
-const path = "../../../tests/golden/split_block-layout_1-xxh3.petal"
+const path = "testdata/seen.petal"
 
 func Example() {
 	seen, err := view.Open(path, nil)
@@ -82,6 +82,31 @@ func ExampleFilter_Header() {
 	header := seen.Header()
 	fmt.Println(header.Kind, header.Hash, header.Offered)
 	// Output: split_block xxh3 100
+}
+
+// Two sides made a sketch each of their set of numbers, from one spec, and one side has both.
+func ExampleSketch() {
+	ours, err := view.OpenSketch("testdata/ours.petal", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ours.Close()
+	theirs, err := view.OpenSketch("testdata/theirs.petal", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer theirs.Close()
+	// What lies in a file is only read, so a copy takes the difference.
+	difference, err := ours.Copy()
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := difference.Subtract(theirs); err != nil {
+		log.Fatal(err)
+	}
+	listed, complete, err := difference.List()
+	fmt.Println(listed, complete, err)
+	// Output: [{50001 -1} {1 1}] true <nil>
 }
 
 // A hash that one filter made serves all that share its hash function and seed.

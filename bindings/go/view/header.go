@@ -16,6 +16,7 @@ var (
 	ErrUnsupported  = image.ErrUnsupported
 	ErrReadOnly     = image.ErrReadOnly
 	ErrClosed       = image.ErrClosed
+	ErrIncompatible = image.ErrIncompatible
 )
 
 // Hash is a hash function.
@@ -30,7 +31,7 @@ const (
 	Identity  = image.Identity
 )
 
-// Kind is a kind of filter or map.
+// Kind is a kind of filter, map or sketch.
 type Kind = image.Kind
 
 // The kinds that this package reads.
@@ -54,6 +55,7 @@ const (
 	Quotient        = image.Quotient
 	VectorQuotient  = image.VectorQuotient
 	DLeft           = image.DLeft
+	IBLT            = image.IBLT
 )
 
 // Header is what an image says about itself.

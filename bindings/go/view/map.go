@@ -8,7 +8,7 @@ import (
 
 // Map is an opened map: the exact value of each key that it was built from. Of other keys it says that they are not
 // there, but for a small share of them. Maps are built with package petal or the command petal. The zero value is a
-// closed map.
+// closed map, and so is nil.
 //
 // All methods but [Map.Close] may run in many goroutines at once.
 type Map image.Map

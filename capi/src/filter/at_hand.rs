@@ -3,14 +3,14 @@
 // themselves.
 
 use super::petal_filter;
-use petal_core::layouts::Probe;
+use petal_core::blocks::Probe;
 use petal_core::ring::Few;
 use std::slice;
 use std::sync::atomic::Ordering;
 
 impl petal_filter {
     /// Takes from the filter what single keys need: when the handle is in its place, and after each change.
-    pub(super) fn renew_probe(&mut self) {
+    pub(crate) fn renew_probe(&mut self) {
         let probe = self.filter.probe();
         // SAFETY: only the lifetime changes. What the probe borrows stays valid until the filter is borrowed mutably or
         // dropped. Mutably it is borrowed in `change`, which comes here afterwards or leaves a poisoned handle, which
@@ -21,7 +21,7 @@ impl petal_filter {
 
     /// Whether a hash may have been inserted.
     #[inline(always)]
-    pub(super) fn contains_hash(&self, hash: u64) -> bool {
+    pub(crate) fn contains_hash(&self, hash: u64) -> bool {
         match &self.probe {
             Some(probe) => probe.kernel.contains_one(probe.words, probe.masks, hash),
             None => self.filter.contains_hash(hash),
@@ -30,7 +30,7 @@ impl petal_filter {
 
     /// Whether each of few keys may have been inserted, as `Filter::contains_few` says it.
     #[inline(always)]
-    pub(super) fn contains_few(&self, few: &Few) -> Option<u64> {
+    pub(crate) fn contains_few(&self, few: &Few) -> Option<u64> {
         match &self.probe {
             Some(probe) => Some(probe.kernel.contains_few(probe.words, probe.masks, few)),
             None => self.filter.contains_few(few),
@@ -39,14 +39,14 @@ impl petal_filter {
 
     /// Inserts a hash where that is possible without more ado, as `Filter::insert_hash_at_once` does.
     #[inline(always)]
-    pub(super) fn insert_at_once(&mut self, hash: u64) -> Option<bool> {
+    pub(crate) fn insert_at_once(&mut self, hash: u64) -> Option<bool> {
         let Some(probe) = self.probe else { return self.filter.insert_hash_at_once(hash) };
         self.insert_through(&probe, 1, |words| probe.kernel.insert_one(words, probe.masks, hash))
     }
 
     /// Inserts few keys where that is possible without more ado, as `Filter::insert_few_at_once` does.
     #[inline(always)]
-    pub(super) fn insert_few_at_once(&mut self, few: &Few, is_asked: bool) -> Option<u64> {
+    pub(crate) fn insert_few_at_once(&mut self, few: &Few, is_asked: bool) -> Option<u64> {
         let Some(probe) = self.probe else { return self.filter.insert_few_at_once(few, is_asked) };
         let keys = few.keys.len() as u64;
         self.insert_through(&probe, keys, |words| probe.kernel.insert_few(words, probe.masks, few, is_asked))
@@ -68,20 +68,20 @@ impl petal_filter {
 
     /// Removes a hash, as `Filter::remove_hash` does; `None` where there is a probe, or it is refused.
     #[inline(always)]
-    pub(super) fn remove_at_once(&mut self, hash: u64) -> Option<bool> {
+    pub(crate) fn remove_at_once(&mut self, hash: u64) -> Option<bool> {
         if self.probe.is_some() { None } else { self.filter.remove_hash(hash).ok() }
     }
 
     /// How often a hash was inserted, as `Filter::count_hash` says it; `None` where it is refused.
     #[inline(always)]
-    pub(super) fn count_at_once(&self, hash: u64) -> Option<u64> {
+    pub(crate) fn count_at_once(&self, hash: u64) -> Option<u64> {
         self.filter.count_hash(hash).ok()
     }
 
     /// Inserts a hash while others insert and look up, where that is possible without more ado, as
     /// `Filter::insert_hash_shared_at_once` does.
     #[inline(always)]
-    pub(super) fn insert_shared_at_once(&self, hash: u64) -> Option<bool> {
+    pub(crate) fn insert_shared_at_once(&self, hash: u64) -> Option<bool> {
         let Some(probe) = &self.probe else { return self.filter.insert_hash_shared_at_once(hash) };
         probe.offered?;
         Some(probe.kernel.insert_one_shared(probe.words, probe.masks, hash))
@@ -91,8 +91,9 @@ impl petal_filter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facets::combine::petal_filter_fold;
     use crate::filter::probe::*;
-    use crate::filter::{combine::petal_filter_fold, petal_filter_free, petal_filter_with_capacity};
+    use crate::filter::{petal_filter_free, petal_filter_with_capacity};
     use crate::status::PETAL_OK;
     use petal_core::Image;
     use std::ptr;

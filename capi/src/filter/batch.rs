@@ -1,6 +1,6 @@
 //! FILTERS: MANY KEYS
 //!
-//! One function a verb, over keys and answers of the section before.
+//! Each verb has one function for batches, which takes the keys and answers of the section before.
 
 use super::keys::{self, petal_answers, petal_keys};
 use super::petal_filter;
@@ -10,8 +10,8 @@ use petal_core::{Answers, Keys};
 
 // A batch of few numbers is tried first, in a straight line, as a single key is: see `probe.rs`.
 
-/// Looks keys up: each answer says whether the key may be in the filter. On a failure every answer is true; if `keys`
-/// cannot be read, so that nobody knows how many there are, `true_count` is UINT64_MAX. Since 0.1.
+/// Looks keys up: each answer says whether the key may be in the filter. On a failure every answer is true. If the
+/// function cannot read `keys`, and so does not know how many keys there are, `true_count` is UINT64_MAX.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_contains_batch(
     filter: *const petal_filter,
@@ -20,7 +20,8 @@ pub unsafe extern "C" fn petal_filter_contains_batch(
     error: *mut petal_error,
 ) -> petal_status {
     let few = || {
-        // SAFETY: the conventions say so.
+        // SAFETY: by the conventions `filter` is NULL or a handle that nobody changes, `keys` is NULL or a struct with
+        // arrays as long as it says, and `answers` is NULL or a struct with room for all answers.
         unsafe {
             boundary::check_out(error).ok()?;
             let handle = petal_filter::sound(filter)?;
@@ -31,7 +32,8 @@ pub unsafe extern "C" fn petal_filter_contains_batch(
     if boundary::attempt(few, || None).is_some() {
         return PETAL_OK;
     }
-    // SAFETY: as above.
+    // SAFETY: by the conventions `filter` is NULL or a handle that nobody changes, `keys` is NULL or a struct with
+    // arrays as long as it says, and `answers` is NULL or a struct with room for all answers.
     unsafe { contains_the_long_way(filter, keys, answers, error) }
 }
 
@@ -43,7 +45,8 @@ unsafe fn contains_the_long_way(
     error: *mut petal_error,
 ) -> petal_status {
     let status = boundary!(error, [filter, keys, answers], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, `keys` is a struct
+        // with arrays as long as it says, and `answers` is a struct with room for all answers.
         unsafe {
             let keys = petal_keys::get(keys)?;
             let mut core = petal_answers::get(answers, keys.len())?;
@@ -53,14 +56,15 @@ unsafe fn contains_the_long_way(
         Ok(())
     });
     if status != PETAL_OK {
-        // SAFETY: as above.
+        // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says, and `answers` is NULL
+        // or a struct with room for all answers.
         unsafe { petal_answers::all_true(answers, keys) };
     }
     status
 }
 
-/// Inserts keys in order. `answers`, nullable: each says whether the key certainly was not there before. On a failure
-/// the first `done` keys are in the filter. Since 0.1.
+/// Inserts keys in order. Each of the `answers`, nullable, says whether the key certainly was not there before. On a
+/// failure the first `done` keys are in the filter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_insert_batch(
     filter: *mut petal_filter,
@@ -69,7 +73,8 @@ pub unsafe extern "C" fn petal_filter_insert_batch(
     error: *mut petal_error,
 ) -> petal_status {
     let few = || {
-        // SAFETY: the conventions say so.
+        // SAFETY: by the conventions `filter` is NULL or a handle that nobody else uses, `keys` is NULL or a struct
+        // with arrays as long as it says, and `answers` is NULL or a struct with room for all answers.
         unsafe {
             boundary::check_out(error).ok()?;
             let handle = petal_filter::sound_mut(filter)?;
@@ -88,7 +93,8 @@ pub unsafe extern "C" fn petal_filter_insert_batch(
     if boundary::attempt(few, panicked).is_some() {
         return PETAL_OK;
     }
-    // SAFETY: as above.
+    // SAFETY: by the conventions `filter` is NULL or a handle that nobody else uses, `keys` is NULL or a struct with
+    // arrays as long as it says, and `answers` is NULL or a struct with room for all answers.
     unsafe { insert_the_long_way(filter, keys, answers, error) }
 }
 
@@ -103,9 +109,10 @@ unsafe fn insert_the_long_way(
         if filter.is_null() {
             return Err(boundary::null("filter"));
         }
-        // SAFETY: not NULL; the conventions say the rest.
+        // SAFETY: by the conventions `filter` is a handle that nobody else uses.
         unsafe { petal_filter::change(filter, |filter| filter.insert_batch(keys, answers)) }
     };
-    // SAFETY: the conventions.
+    // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says, and `answers` is NULL or a
+    // struct with room for all answers.
     unsafe { keys::take(keys, answers, error, insert) }
 }

@@ -1,7 +1,6 @@
 /**
- * Byte keys: key i is the bytes of `bytes`, of which there are `length`, from `offsets[i]` to `offsets[i + 1]`; there
- * are
- * `count` + 1 offsets. Since 0.1.
+ * Makes `count` byte keys. Key i is the bytes from `offsets[i]` to `offsets[i + 1]` of `bytes`, which has `length`
+ * bytes. There are `count` + 1 offsets.
  */
 static inline petal_keys petal_keys_bytes(const void *bytes, size_t length, const uint64_t *offsets, size_t count) {
   petal_keys keys;
@@ -15,7 +14,7 @@ static inline petal_keys petal_keys_bytes(const void *bytes, size_t length, cons
   return keys;
 }
 
-/** `count` uint64_t keys. Since 0.1. */
+/** `count` uint64_t keys. */
 static inline petal_keys petal_keys_u64(const uint64_t *numbers, size_t count) {
   petal_keys keys;
   keys.struct_size = sizeof keys;
@@ -28,7 +27,7 @@ static inline petal_keys petal_keys_u64(const uint64_t *numbers, size_t count) {
   return keys;
 }
 
-/** The keys with these `count` hashes, made by `petal_hash()`, `petal_filter_hash()` or yourself. Since 0.1. */
+/** The keys with these `count` hashes, made by `petal_hash()`, `petal_filter_hash()` or yourself. */
 static inline petal_keys petal_keys_hashes(const uint64_t *hashes, size_t count) {
   petal_keys keys = petal_keys_u64(hashes, count);
   keys.form = PETAL_KEYS_HASHES;

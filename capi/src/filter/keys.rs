@@ -1,19 +1,19 @@
 //! KEYS AND ANSWERS
 //!
-//! A batch costs less per key than single calls. Every function that takes many keys takes them as
-//! a `petal_keys`, in one of three forms, and answers into a `petal_answers`:
+//! A batch costs less per key than single calls. Every function of many keys takes the keys as a `petal_keys`, in one
+//! of three forms, and writes the answers into a `petal_answers`:
 //!
 //!     petal_keys keys = petal_keys_u64(numbers, count);
-//!     petal_answers answers = {.struct_size = sizeof answers, .bytes = found};
+//!     petal_answers answers = {.bytes = found};
 //!     petal_filter_contains_batch(filter, &keys, &answers, NULL);
 //!
-//! Byte keys come as one buffer with count + 1 offsets: key i is the bytes from `offsets[i]` to
-//! `offsets[i + 1]`. Offsets do not decrease and end inside the buffer; all are checked before the
-//! first key is used.
+//! Byte keys come as one buffer with count + 1 offsets: key i is the bytes from `offsets[i]` to `offsets[i + 1]`.
+//! Offsets must not decrease and must end inside the buffer. A function checks all offsets before it uses the first
+//! key.
 //!
-//! Set the outputs that you want; what a function cannot give is refused with
-//! `PETAL_ERR_UNSUPPORTED`. `true_count` and `done` are always written. A lookup needs answers. An
-//! insertion needs none: with NULL nothing is found out about the keys, which is faster.
+//! Set the outputs that you want. A function refuses an output that it cannot give with `PETAL_ERR_UNSUPPORTED`. Every
+//! function writes `true_count` and `done`. A lookup needs answers. An insertion needs none: with NULL it finds out
+//! nothing about the keys, which is faster.
 
 // The three functions that make keys stand in `keys.h`.
 
@@ -23,7 +23,7 @@ use petal_core::ring::Few;
 use petal_core::{Answers, Error, Keys, Result, Status, Taken};
 use std::ffi::c_void;
 
-/// A form of keys: one of `PETAL_KEYS_*`. Since 0.1.
+/// A form of keys: one of `PETAL_KEYS_*`.
 pub type petal_keys_form = u32;
 
 /// Byte strings, in one buffer with offsets.
@@ -33,12 +33,11 @@ pub const PETAL_KEYS_U64: petal_keys_form = 2;
 /// The hashes of keys.
 pub const PETAL_KEYS_HASHES: petal_keys_form = 3;
 
-/// Many keys. Made by `petal_keys_bytes()`, `petal_keys_u64()` or `petal_keys_hashes()`. Refers to your memory.
-/// Since 0.1.
+/// Many keys in your memory. `petal_keys_bytes()`, `petal_keys_u64()` and `petal_keys_hashes()` make one.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct petal_keys {
-    /// sizeof(petal_keys).
+    /// sizeof(petal_keys), or 0 for its size in the first release.
     pub struct_size: usize,
     /// One of `PETAL_KEYS_*`.
     pub form: petal_keys_form,
@@ -48,9 +47,9 @@ pub struct petal_keys {
     pub count: usize,
     /// The bytes of all keys, or the numbers, or the hashes. Nullable if there are none.
     pub data: *const c_void,
-    /// Of byte keys: how many bytes `data` has. Otherwise 0.
+    /// For byte keys, how many bytes `data` has; otherwise 0.
     pub length: usize,
-    /// Of byte keys: count + 1 offsets into `data`; nullable if there are no keys. Otherwise NULL.
+    /// For byte keys, count + 1 offsets into `data`, nullable if there are no keys; otherwise NULL.
     pub offsets: *const u64,
 }
 
@@ -59,25 +58,25 @@ unsafe impl boundary::SizedStruct for petal_keys {
     const FIRST_SIZE: usize = 48;
 }
 
-/// Where the answers of a batch go. Set `struct_size` and the outputs that you want, and the rest to 0. Since 0.1.
+/// Where the answers of a batch go. Set the outputs that you want, and the rest to 0.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct petal_answers {
-    /// sizeof(petal_answers).
+    /// sizeof(petal_answers), or 0 for its size in the first release.
     pub struct_size: usize,
     /// Nullable: a byte a key, 0 or 1.
     pub bytes: *mut u8,
     /// Nullable: a bit a key. Bit i is bit i % 8 of byte i / 8; there are (count + 7) / 8 bytes, and bits after the
     /// last key become 0.
     pub bitmap: *mut u8,
-    /// Nullable: how often each key was inserted. NULL for functions that do not count.
+    /// Nullable: how often each key was inserted. Must be NULL for functions that do not count.
     pub counts: *mut u64,
-    /// Nullable: the value of each key. NULL for functions of filters.
+    /// Nullable: the value of each key. Must be NULL for functions of filters.
     pub values: *mut u64,
-    /// Written: how many of the answers are true.
+    /// The function writes here how many of the answers are true.
     pub true_count: u64,
-    /// Written: how many keys, the first so many, were taken before an error; all of them if there was none. Of an
-    /// insertion or removal only these have answers.
+    /// The function writes here how many keys, from the first on, it took before an error; all of them if there was
+    /// none. After a failed insertion or removal only these keys have answers.
     pub done: usize,
 }
 
@@ -93,31 +92,31 @@ impl petal_keys {
     /// Not NULL; the conventions say the rest.
     #[inline(always)]
     pub(crate) unsafe fn get<'a>(keys: *const petal_keys) -> Result<Keys<'a>> {
-        // SAFETY: the caller's promise.
+        // SAFETY: `keys` is not NULL, and a struct with arrays as long as it says, as the safety section asks.
         unsafe { petal_keys::at_once(keys).map_or_else(|| petal_keys::read(keys), Ok) }
     }
 
-    /// [`petal_keys::get`] without a reason where there are none, and only of this version's struct. Looks at one field
-    /// after the other: the caller has only just written them, and to copy several at once would wait for that.
+    /// [`petal_keys::get`] without a reason where there are none, and only of this version's struct. Looks at one
+    /// field after the other: the caller has only just written them, and to copy several at once would wait for that.
     ///
     /// # Safety
     /// As [`petal_keys::get`], but NULL is allowed.
     #[inline(always)]
     pub(crate) unsafe fn at_once<'a>(keys: *const petal_keys) -> Option<Keys<'a>> {
-        // SAFETY: the caller's promise.
+        // SAFETY: `keys` is NULL or a whole struct, because this version's size is that of the first release.
         let keys = unsafe { keys.as_ref()? };
-        if keys.struct_size != size_of::<petal_keys>() || keys.reserved != 0 {
+        if !boundary::is_whole::<petal_keys>(keys.struct_size) || keys.reserved != 0 {
             return None;
         }
-        // SAFETY: as above.
+        // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says.
         let numbers = || unsafe { boundary::elements_at_once::<u64>(keys.data.cast(), keys.count) };
         match keys.form {
             PETAL_KEYS_U64 => Some(Keys::U64(numbers()?)),
             PETAL_KEYS_HASHES => Some(Keys::Hashes(numbers()?)),
             PETAL_KEYS_BYTES if keys.count > 0 => {
-                // SAFETY: as above.
+                // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says.
                 let bytes = unsafe { boundary::bytes_at_once(keys.data.cast(), keys.length)? };
-                // SAFETY: as above.
+                // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says.
                 let offsets = unsafe { boundary::elements_at_once(keys.offsets, keys.count.checked_add(1)?)? };
                 Some(Keys::Bytes { bytes, offsets })
             }
@@ -131,22 +130,22 @@ impl petal_keys {
     /// As [`petal_keys::get`].
     #[cold]
     unsafe fn read<'a>(keys: *const petal_keys) -> Result<Keys<'a>> {
-        // SAFETY: the caller's promise.
+        // SAFETY: `keys` is not NULL, and a struct of its size, as the safety section asks.
         let keys = unsafe { boundary::read(keys)? };
         if keys.reserved != 0 {
             return Err(unknown(format_args!("reserved = {} of keys is not 0", keys.reserved)));
         }
-        // SAFETY: as above.
+        // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says.
         let numbers = || unsafe { boundary::elements(keys.data.cast(), keys.count, "data of keys") };
         match keys.form {
             PETAL_KEYS_U64 => Ok(Keys::U64(numbers()?)),
             PETAL_KEYS_HASHES => Ok(Keys::Hashes(numbers()?)),
             PETAL_KEYS_BYTES if keys.count == 0 => Ok(Keys::Bytes { bytes: &[], offsets: &[] }),
             PETAL_KEYS_BYTES => {
-                // SAFETY: as above.
+                // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says.
                 let bytes = unsafe { boundary::bytes(keys.data.cast(), keys.length, "data of keys")? };
                 let more = keys.count.checked_add(1).ok_or(Status::TooLarge)?;
-                // SAFETY: as above.
+                // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says.
                 let offsets = unsafe { boundary::elements(keys.offsets, more, "offsets of keys")? };
                 Ok(Keys::Bytes { bytes, offsets })
             }
@@ -166,7 +165,7 @@ fn unknown(message: std::fmt::Arguments) -> Error {
 /// `pointer` is NULL, or points to a `struct_size` and as many bytes as that says.
 unsafe fn known<T: boundary::SizedStruct>(pointer: *mut T) -> Option<T> {
     const { assert!(T::FIRST_SIZE == size_of::<T>(), "later fields may not be there") };
-    // SAFETY: the caller's promise, and all of it is there if the size is right.
+    // SAFETY: `pointer` is NULL or a struct of its size, as the safety section asks. A right size means a whole struct.
     unsafe { (!pointer.is_null() && check_out(pointer).is_ok()).then(|| pointer.read_unaligned()) }
 }
 
@@ -177,7 +176,7 @@ impl petal_answers {
     /// Not NULL; the conventions say the rest.
     #[inline(always)]
     pub(crate) unsafe fn get<'a>(answers: *const petal_answers, keys: usize) -> Result<Answers<'a>> {
-        // SAFETY: the caller's promise.
+        // SAFETY: `answers` is not NULL, and a struct with room for `keys` answers, as the safety section asks.
         unsafe { petal_answers::at_once(answers, keys).map_or_else(|| petal_answers::read(answers, keys), Ok) }
     }
 
@@ -187,12 +186,15 @@ impl petal_answers {
     /// As [`petal_answers::get`], but NULL is allowed.
     #[inline(always)]
     pub(crate) unsafe fn at_once<'a>(answers: *const petal_answers, keys: usize) -> Option<Answers<'a>> {
-        // SAFETY: the caller's promise.
+        // SAFETY: `answers` is NULL or a whole struct, because this version's size is that of the first release.
         let wanted = unsafe { answers.as_ref()? };
-        if wanted.struct_size != size_of::<petal_answers>() || !wanted.counts.is_null() || !wanted.values.is_null() {
+        if !boundary::is_whole::<petal_answers>(wanted.struct_size)
+            || !wanted.counts.is_null()
+            || !wanted.values.is_null()
+        {
             return None;
         }
-        // SAFETY: as above.
+        // SAFETY: `bytes` and `bitmap` are NULL or have room for `keys` answers, as the safety section asks.
         Some(unsafe { wanted.yes_or_no(keys) })
     }
 
@@ -202,7 +204,7 @@ impl petal_answers {
     /// As [`petal_answers::get`].
     #[cold]
     unsafe fn read<'a>(answers: *const petal_answers, keys: usize) -> Result<Answers<'a>> {
-        // SAFETY: the caller's promise.
+        // SAFETY: `answers` is not NULL, and a struct of its size, as the safety section asks.
         let wanted = unsafe { boundary::read(answers)? };
         for (pointer, name) in [(wanted.counts, "counts"), (wanted.values, "values")] {
             if !pointer.is_aligned() {
@@ -223,7 +225,8 @@ impl petal_answers {
     /// The conventions.
     #[inline(always)]
     unsafe fn yes_or_no<'a>(&self, keys: usize) -> Answers<'a> {
-        // SAFETY: the caller's promise.
+        // SAFETY: by the conventions `bytes` and `bitmap` are NULL or have room for `keys` answers, which nobody else
+        // uses.
         let (bytes, bitmap) = unsafe { (slice(self.bytes, keys), slice(self.bitmap, keys.div_ceil(8))) };
         Answers { bytes, bitmap, ..Answers::default() }
     }
@@ -239,7 +242,7 @@ impl petal_answers {
         few: &Few,
         ask: impl FnOnce() -> Option<u64>,
     ) -> Option<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: `answers` is NULL, or a struct with room for an answer a key, as the safety section asks.
         let found = unsafe { petal_answers::at_once(answers, few.keys.len())? }.of_few(few, ask)?;
         // SAFETY: as above; this version's struct was there.
         unsafe { ((*answers).true_count, (*answers).done) = (found.count_ones().into(), few.keys.len()) };
@@ -251,7 +254,7 @@ impl petal_answers {
     /// # Safety
     /// As [`petal_answers::at_once`].
     pub(crate) unsafe fn tell(answers: *mut petal_answers, true_count: u64, done: usize) {
-        // SAFETY: the caller's promise; the fields are there if the size is right.
+        // SAFETY: `answers` is NULL or a struct of its size. `known` says that both fields are there.
         unsafe {
             if known(answers).is_some() {
                 (&raw mut (*answers).true_count).write_unaligned(true_count);
@@ -266,7 +269,7 @@ impl petal_answers {
     /// # Safety
     /// As [`petal_answers::at_once`], and of `keys` as [`petal_keys::at_once`].
     pub(crate) unsafe fn all_true(answers: *mut petal_answers, keys: *const petal_keys) {
-        // SAFETY: the caller's promise.
+        // SAFETY: `answers` is NULL, or a struct with room for an answer a key. `keys` is NULL or a struct of its size.
         unsafe {
             match known(keys.cast_mut()) {
                 Some(keys) => petal_answers::all_true_of(answers, keys.count),
@@ -280,7 +283,7 @@ impl petal_answers {
     /// # Safety
     /// As [`petal_answers::at_once`].
     pub(crate) unsafe fn all_true_of(answers: *mut petal_answers, count: usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: `answers` is NULL, or a struct with room for `count` answers, as the safety section asks.
         unsafe {
             if let Some(wanted) = known(answers) {
                 wanted.yes_or_no(count).fill(true, count);
@@ -301,7 +304,7 @@ impl petal_answers {
     /// # Safety
     /// As [`petal_answers::all_true`].
     pub(crate) unsafe fn all_absent(answers: *mut petal_answers, keys: *const petal_keys) {
-        // SAFETY: the caller's promise.
+        // SAFETY: `answers` is NULL, or a struct with room for an answer a key. `keys` is NULL or a struct of its size.
         unsafe {
             if let (Some(wanted), Some(keys)) = (known(answers), known(keys.cast_mut())) {
                 wanted.yes_or_no(keys.count).fill(false, keys.count);
@@ -326,16 +329,17 @@ pub(crate) unsafe fn take(
 ) -> petal_status {
     let (mut true_count, mut done) = (0, 0);
     let status = boundary!(error, [keys], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `keys` is a struct with arrays as long as it says.
         let keys = unsafe { petal_keys::get(keys)? };
-        // SAFETY: as above.
+        // SAFETY: checked for NULL; by the conventions `keys` is a struct with arrays as long as it says, and `answers`
+        // is NULL or a struct with room for all answers.
         let get = || unsafe { petal_answers::get(answers, keys.len()) };
         let mut core = if answers.is_null() { None } else { Some(get()?) };
         let taken = take(&keys, core.as_mut())?;
         (true_count, done) = (core.map_or(0, |core| core.true_count), taken.keys);
         taken.outcome
     });
-    // SAFETY: the conventions.
+    // SAFETY: by the conventions `answers` is NULL or a struct with room for all answers.
     unsafe { petal_answers::tell(answers, true_count, done) };
     status
 }
@@ -361,7 +365,7 @@ pub(crate) fn refuse_answers(answers: Option<&mut Answers>) -> Result<()> {
 #[inline(always)]
 unsafe fn slice<'a, T>(pointer: *mut T, length: usize) -> Option<&'a mut [T]> {
     let possible = length <= isize::MAX as usize / size_of::<T>();
-    // SAFETY: the caller's promise. The bytes of another language's memory have values, if arbitrary ones, and they are
-    // written and not read.
+    // SAFETY: `pointer` has room for `length` elements, which nobody else uses, as the safety section asks. They may
+    // hold any bytes, and are written and not read.
     (possible && !pointer.is_null()).then(|| unsafe { std::slice::from_raw_parts_mut(pointer, length) })
 }

@@ -2,35 +2,28 @@
 
 use crate::boundary::{self, boundary};
 use crate::status::{petal_error, petal_status};
-use petal_core::layouts::Probe;
+use petal_core::blocks::Probe;
 use petal_core::storage::try_box;
 use petal_core::{Filter, Hasher, Image, Result, Spec, Status};
 use std::mem::MaybeUninit;
 
 mod at_hand;
 pub mod probe;
-pub mod image;
+pub mod files;
 pub mod keys;
 pub mod batch;
-pub mod across;
-pub mod remove;
-pub mod times;
-pub mod shared;
-pub mod combine;
-pub mod estimate;
-pub mod stored;
 
-/// A filter of any kind. Free it with `petal_filter_free()`. Since 0.1.
+/// A filter of any kind. Free it with `petal_filter_free()`.
 // What a lookup of a hash needs of the handle is its first cache line.
 #[repr(C, align(64))]
 pub struct petal_filter {
     /// What single keys go to directly, borrowed from `filter`: see `at_hand`.
-    probe: Option<Probe<'static>>,
+    pub(crate) probe: Option<Probe<'static>>,
     /// A panic was caught while the filter was being changed.
     poisoned: bool,
     /// The filter's own, at hand for single keys.
-    hasher: Hasher,
-    filter: Filter,
+    pub(crate) hasher: Hasher,
+    pub(crate) filter: Filter,
 }
 
 impl petal_filter {
@@ -44,7 +37,7 @@ impl petal_filter {
     /// The handle is not NULL and lives; nobody changes it meanwhile.
     #[inline]
     pub(crate) unsafe fn get<'a>(handle: *const petal_filter) -> Result<&'a Filter> {
-        // SAFETY: the caller's promise.
+        // SAFETY: `handle` is not NULL, it lives, and nobody changes it meanwhile, as the safety section asks.
         let handle = unsafe { &*handle };
         if handle.poisoned { Err(Status::Internal.into()) } else { Ok(&handle.filter) }
     }
@@ -54,8 +47,8 @@ impl petal_filter {
     /// # Safety
     /// As [`petal_filter::get`], but NULL is allowed.
     #[inline(always)]
-    unsafe fn sound<'a>(handle: *const petal_filter) -> Option<&'a petal_filter> {
-        // SAFETY: the caller's promise.
+    pub(crate) unsafe fn sound<'a>(handle: *const petal_filter) -> Option<&'a petal_filter> {
+        // SAFETY: `handle` is NULL, or it lives and nobody changes it meanwhile, as the safety section asks.
         unsafe { handle.as_ref() }.filter(|handle| !handle.poisoned)
     }
 
@@ -65,8 +58,8 @@ impl petal_filter {
     /// # Safety
     /// As [`petal_filter::change`], but NULL is allowed.
     #[inline(always)]
-    unsafe fn sound_mut<'a>(handle: *mut petal_filter) -> Option<&'a mut petal_filter> {
-        // SAFETY: the caller's promise.
+    pub(crate) unsafe fn sound_mut<'a>(handle: *mut petal_filter) -> Option<&'a mut petal_filter> {
+        // SAFETY: `handle` is NULL, or it lives and nobody else uses it meanwhile, as the safety section asks.
         unsafe { handle.as_mut() }.filter(|handle| !handle.poisoned)
     }
 
@@ -74,8 +67,8 @@ impl petal_filter {
     ///
     /// # Safety
     /// As [`petal_filter::change`].
-    unsafe fn poison(handle: *mut petal_filter) {
-        // SAFETY: the caller's promise.
+    pub(crate) unsafe fn poison(handle: *mut petal_filter) {
+        // SAFETY: `handle` is not NULL, it lives, and nobody else uses it, as the safety section asks.
         unsafe { (*handle).poisoned = true };
     }
 
@@ -85,7 +78,7 @@ impl petal_filter {
     /// The handle is not NULL and lives; nobody else uses it meanwhile.
     #[inline]
     pub(crate) unsafe fn change<T>(handle: *mut petal_filter, change: impl FnOnce(&mut Filter) -> T) -> Result<T> {
-        // SAFETY: the caller's promise.
+        // SAFETY: `handle` is not NULL, it lives, and nobody else uses it meanwhile, as the safety section asks.
         let handle = unsafe { &mut *handle };
         if handle.poisoned {
             return Err(Status::Internal.into());
@@ -98,8 +91,8 @@ impl petal_filter {
     }
 }
 
-/// Hands the filter that `make` makes to the caller. The handle's memory comes first, so that nothing that was made, or
-/// taken from a builder, is lost for the lack of it.
+/// Hands the filter that `make` makes to the caller. The handle's memory comes first, so that nothing that was made,
+/// or taken from a builder, is lost for the lack of it.
 ///
 /// # Safety
 /// `out` is writable.
@@ -107,13 +100,13 @@ pub(crate) unsafe fn give(out: *mut *mut petal_filter, make: impl FnOnce() -> Re
     let place = try_box(MaybeUninit::<petal_filter>::uninit())?;
     let mut handle = Box::write(place, petal_filter::new(make()?));
     handle.renew_probe();
-    // SAFETY: the caller's promise.
+    // SAFETY: `out` is writable, as the safety section asks.
     unsafe { out.write(Box::into_raw(handle)) };
     Ok(())
 }
 
-/// Makes an empty filter of the default kind for `capacity` distinct keys at a false-positive rate inside (0, 1); 0
-/// keys are sized like 1. NULL on failure: `petal_filter_new()` says why. Since 0.1.
+/// Makes an empty filter of the default kind for `capacity` distinct keys at a false-positive rate inside (0, 1). A
+/// capacity of 0 gets the size of 1. Returns NULL on failure; `petal_filter_new()` also says why.
 #[unsafe(no_mangle)]
 pub extern "C" fn petal_filter_with_capacity(capacity: u64, false_positive_rate: f64) -> *mut petal_filter {
     let mut filter = std::ptr::null_mut();
@@ -127,7 +120,7 @@ pub extern "C" fn petal_filter_with_capacity(capacity: u64, false_positive_rate:
     filter
 }
 
-/// Copies a filter, wherever it lives, into memory of its own. Since 0.1.
+/// Copies a filter, wherever the filter lives, into memory of its own.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_copy(
     filter: *const petal_filter,
@@ -135,13 +128,14 @@ pub unsafe extern "C" fn petal_filter_copy(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [filter, copy], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, and `copy` is
+        // writable.
         unsafe { give(copy, || petal_filter::get(filter)?.copy()) }
     })
 }
 
-/// Frees a filter. An image that was written in place is brought up to date first; call `petal_filter_sync()` before if
-/// you want to know whether that works. NULL is allowed. Since 0.1.
+/// Frees a filter. If you changed an image in place, this function brings the image up to date first. Call
+/// `petal_filter_sync()` before if you want to know whether that works. NULL is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_free(filter: *mut petal_filter) {
     if filter.is_null() {

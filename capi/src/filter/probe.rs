@@ -14,7 +14,7 @@ use std::ffi::c_void;
 
 /// A key in one of its three forms, as C gives it. Types of their own, so that each function has a way of its own, in
 /// which the compiler sees all.
-pub(super) trait Key: Copy {
+pub(crate) trait Key: Copy {
     /// The hash, if the key can be hashed.
     ///
     /// # Safety
@@ -48,40 +48,40 @@ pub(super) trait Key: Copy {
 
 /// A byte string: where it starts, and its length.
 #[derive(Clone, Copy)]
-pub(super) struct Bytes(pub *const c_void, pub usize);
+pub(crate) struct Bytes(pub *const c_void, pub usize);
 
 impl Key for Bytes {
     #[inline(always)]
     unsafe fn hash_at_once(self, hasher: &Hasher) -> Option<u64> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the key has `self.1` bytes from `self.0`, as the trait's safety section asks.
         hasher.hash_bytes_at_once(unsafe { boundary::bytes_at_once(self.0.cast(), self.1)? })
     }
 
     unsafe fn hash(self, hasher: &Hasher) -> Result<u64> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the key has `self.1` bytes from `self.0`, as the trait's safety section asks.
         hasher.hash_key(unsafe { boundary::bytes(self.0.cast(), self.1, "key")? })
     }
 
     #[inline(always)]
     unsafe fn look_up_whole(self, filter: &Filter) -> Option<bool> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the key has `self.1` bytes from `self.0`, as the trait's safety section asks.
         filter.contains_whole(unsafe { boundary::bytes_at_once(self.0.cast(), self.1)? })
     }
 
     unsafe fn look_up(self, filter: &Filter) -> Result<bool> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the key has `self.1` bytes from `self.0`, as the trait's safety section asks.
         filter.contains_checked(unsafe { boundary::bytes(self.0.cast(), self.1, "key")? })
     }
 
     unsafe fn insert(self, filter: &mut Filter) -> Result<bool> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the key has `self.1` bytes from `self.0`, as the trait's safety section asks.
         filter.insert(unsafe { boundary::bytes(self.0.cast(), self.1, "key")? })
     }
 }
 
 /// A `uint64_t`.
 #[derive(Clone, Copy)]
-pub(super) struct Number(pub u64);
+pub(crate) struct Number(pub u64);
 
 impl Key for Number {
     #[inline(always)]
@@ -109,7 +109,7 @@ impl Key for Number {
 
 /// A hash.
 #[derive(Clone, Copy)]
-pub(super) struct Hash(pub u64);
+pub(crate) struct Hash(pub u64);
 
 impl Key for Hash {
     #[inline(always)]
@@ -140,9 +140,9 @@ impl Key for Hash {
 /// # Safety
 /// `is_new` is NULL or writable.
 #[inline(always)]
-pub(super) unsafe fn tell(is_new: *mut bool, new: bool) -> petal_status {
+pub(crate) unsafe fn tell(is_new: *mut bool, new: bool) -> petal_status {
     if !is_new.is_null() {
-        // SAFETY: the caller's promise.
+        // SAFETY: `is_new` is NULL or writable, as the safety section asks.
         unsafe { is_new.write(new) };
     }
     PETAL_OK
@@ -155,7 +155,7 @@ pub(super) unsafe fn tell(is_new: *mut bool, new: bool) -> petal_status {
 #[inline(always)]
 unsafe fn insert<K: Key>(filter: *mut petal_filter, key: K, is_new: *mut bool) -> petal_status {
     let body = || {
-        // SAFETY: the conventions say so.
+        // SAFETY: by the conventions `filter` is NULL or a handle that nobody else uses, and `key` is readable.
         unsafe {
             let handle = petal_filter::sound_mut(filter)?;
             let hash = key.hash_at_once(&handle.hasher)?;
@@ -168,9 +168,10 @@ unsafe fn insert<K: Key>(filter: *mut petal_filter, key: K, is_new: *mut bool) -
         None
     };
     match boundary::attempt(body, panicked) {
-        // SAFETY: the conventions say so.
+        // SAFETY: by the conventions `is_new` is NULL or writable.
         Some(new) => unsafe { tell(is_new, new) },
-        // SAFETY: as above.
+        // SAFETY: by the conventions `filter` is NULL or a handle that nobody else uses, `key` is readable, and
+        // `is_new` is NULL or writable.
         None => unsafe { insert_the_long_way(filter, key, is_new) },
     }
 }
@@ -179,7 +180,8 @@ unsafe fn insert<K: Key>(filter: *mut petal_filter, key: K, is_new: *mut bool) -
 #[inline(never)]
 unsafe fn insert_the_long_way<K: Key>(filter: *mut petal_filter, key: K, is_new: *mut bool) -> petal_status {
     boundary!(NO_ERROR, [filter], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody else uses, `key` is readable,
+        // and `is_new` is NULL or writable.
         unsafe {
             let new = petal_filter::change(filter, |filter| key.insert(filter))??;
             tell(is_new, new);
@@ -189,7 +191,6 @@ unsafe fn insert_the_long_way<K: Key>(filter: *mut petal_filter, key: K, is_new:
 }
 
 /// Inserts a key. `is_new`, nullable, becomes true if the key certainly was not there, false if it may have been.
-/// Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_insert(
     filter: *mut petal_filter,
@@ -197,29 +198,30 @@ pub unsafe extern "C" fn petal_filter_insert(
     length: usize,
     is_new: *mut bool,
 ) -> petal_status {
-    // SAFETY: the conventions say so.
+    // SAFETY: by the conventions `filter` is NULL or a handle that nobody else uses, `key` has `length` bytes, and
+    // `is_new` is NULL or writable.
     unsafe { insert(filter, Bytes(key, length), is_new) }
 }
 
-/// Inserts a uint64_t key. `is_new`, nullable, becomes true if the key certainly was not there. Since 0.1.
+/// Inserts a uint64_t key. `is_new`, nullable, becomes true if the key certainly was not there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_insert_u64(
     filter: *mut petal_filter,
     key: u64,
     is_new: *mut bool,
 ) -> petal_status {
-    // SAFETY: the conventions say so.
+    // SAFETY: by the conventions `filter` is NULL or a handle that nobody else uses, and `is_new` is NULL or writable.
     unsafe { insert(filter, Number(key), is_new) }
 }
 
-/// Inserts the key with this hash. `is_new`, nullable, becomes true if the key certainly was not there. Since 0.1.
+/// Inserts the key with this hash. `is_new`, nullable, becomes true if the key certainly was not there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_insert_hash(
     filter: *mut petal_filter,
     hash: u64,
     is_new: *mut bool,
 ) -> petal_status {
-    // SAFETY: the conventions say so.
+    // SAFETY: by the conventions `filter` is NULL or a handle that nobody else uses, and `is_new` is NULL or writable.
     unsafe { insert(filter, Hash(hash), is_new) }
 }
 
@@ -229,7 +231,7 @@ pub unsafe extern "C" fn petal_filter_insert_hash(
 /// The conventions.
 #[inline(always)]
 unsafe fn look_up(filter: *const petal_filter, key: impl Key) -> Option<bool> {
-    // SAFETY: the conventions say so.
+    // SAFETY: by the conventions `filter` is NULL or a handle that nobody changes, and `key` is readable.
     unsafe {
         let handle = petal_filter::sound(filter)?;
         match key.hash_at_once(&handle.hasher) {
@@ -245,28 +247,28 @@ unsafe fn look_up(filter: *const petal_filter, key: impl Key) -> Option<bool> {
 /// The conventions.
 #[inline(always)]
 unsafe fn contains(filter: *const petal_filter, key: impl Key) -> bool {
-    // SAFETY: the conventions say so.
+    // SAFETY: by the conventions `filter` is NULL or a handle that nobody changes, and `key` is readable.
     boundary::attempt(|| unsafe { look_up(filter, key) }.unwrap_or(true), || true)
 }
 
-/// Whether a key may have been inserted; false is certain. Since 0.1.
+/// Whether a key may have been inserted; false is certain.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_contains(filter: *const petal_filter, key: *const c_void, length: usize) -> bool {
-    // SAFETY: the conventions say so.
+    // SAFETY: by the conventions `filter` is NULL or a handle that nobody changes, and `key` has `length` bytes.
     unsafe { contains(filter, Bytes(key, length)) }
 }
 
-/// Whether a uint64_t key may have been inserted; false is certain. Since 0.1.
+/// Whether a uint64_t key may have been inserted; false is certain.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_contains_u64(filter: *const petal_filter, key: u64) -> bool {
-    // SAFETY: the conventions say so.
+    // SAFETY: by the conventions `filter` is NULL or a handle that nobody changes.
     unsafe { contains(filter, Number(key)) }
 }
 
-/// Whether the key with this hash may have been inserted; false is certain. Since 0.1.
+/// Whether the key with this hash may have been inserted; false is certain.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_contains_hash(filter: *const petal_filter, hash: u64) -> bool {
-    // SAFETY: the conventions say so.
+    // SAFETY: by the conventions `filter` is NULL or a handle that nobody changes.
     unsafe { contains(filter, Hash(hash)) }
 }
 
@@ -277,14 +279,15 @@ pub unsafe extern "C" fn petal_filter_contains_hash(filter: *const petal_filter,
 #[inline(always)]
 unsafe fn checked<K: Key>(filter: *const petal_filter, key: K, found: *mut bool) -> petal_status {
     if !found.is_null() {
-        // SAFETY: the conventions say so.
+        // SAFETY: by the conventions `filter` is NULL or a handle that nobody changes, and `key` is readable.
         if let Some(answer) = boundary::attempt(|| unsafe { look_up(filter, key) }, || None) {
-            // SAFETY: as above.
+            // SAFETY: by the conventions `found` is writable.
             unsafe { found.write(answer) };
             return PETAL_OK;
         }
     }
-    // SAFETY: as above.
+    // SAFETY: by the conventions `filter` is NULL or a handle that nobody changes, `key` is readable, and `found` is
+    // NULL or writable.
     unsafe { checked_the_long_way(filter, key, found) }
 }
 
@@ -292,7 +295,8 @@ unsafe fn checked<K: Key>(filter: *const petal_filter, key: K, found: *mut bool)
 #[inline(never)]
 unsafe fn checked_the_long_way<K: Key>(filter: *const petal_filter, key: K, found: *mut bool) -> petal_status {
     boundary!(NO_ERROR, [filter, found], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, `key` is readable, and
+        // `found` is writable.
         unsafe {
             found.write(key.look_up(petal_filter::get(filter)?)?);
         }
@@ -300,7 +304,7 @@ unsafe fn checked_the_long_way<K: Key>(filter: *const petal_filter, key: K, foun
     })
 }
 
-/// Looks a key up and says whether that worked. Since 0.1.
+/// Looks a key up and says whether that worked.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_contains_checked(
     filter: *const petal_filter,
@@ -308,38 +312,39 @@ pub unsafe extern "C" fn petal_filter_contains_checked(
     length: usize,
     found: *mut bool,
 ) -> petal_status {
-    // SAFETY: the conventions say so.
+    // SAFETY: by the conventions `filter` is NULL or a handle that nobody changes, `key` has `length` bytes, and
+    // `found` is NULL or writable.
     unsafe { checked(filter, Bytes(key, length), found) }
 }
 
-/// Looks a uint64_t key up and says whether that worked. Since 0.1.
+/// Looks a uint64_t key up and says whether that worked.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_contains_checked_u64(
     filter: *const petal_filter,
     key: u64,
     found: *mut bool,
 ) -> petal_status {
-    // SAFETY: the conventions say so.
+    // SAFETY: by the conventions `filter` is NULL or a handle that nobody changes, and `found` is NULL or writable.
     unsafe { checked(filter, Number(key), found) }
 }
 
-/// Looks the key with this hash up and says whether that worked. Since 0.1.
+/// Looks the key with this hash up and says whether that worked.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_contains_checked_hash(
     filter: *const petal_filter,
     hash: u64,
     found: *mut bool,
 ) -> petal_status {
-    // SAFETY: the conventions say so.
+    // SAFETY: by the conventions `filter` is NULL or a handle that nobody changes, and `found` is NULL or writable.
     unsafe { checked(filter, Hash(hash), found) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filter::shared::*;
+    use crate::shared::*;
     use crate::status::PETAL_ERR_INTERNAL;
-    use petal_core::kind::{Insert, Kind, Payload, SharedInsert};
+    use petal_core::contract::{Insert, Kind, Payload, SharedInsert};
     use petal_core::{Base, Filter, Image, Measure, Spec, Taken};
     use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,10 +1,9 @@
 //! MAPS: CHANGING
 //!
-//! Two kinds of map change after they were made. An `approximator` is made empty, and takes keys
-//! with their values at any time: what it reads of a key is what the key was given, or above that.
-//! In a `mutable_bloomier`, which is built, the values of its keys can be replaced. Others answer
-//! `PETAL_ERR_UNSUPPORTED`. Changes need the map to themselves; readers of the same image in other
-//! handles and processes go on meanwhile, without locks, and see a value as it was or as it is.
+//! Two kinds of map can change. An `approximator` starts empty, and takes keys with their values at any time: it reads
+//! the value that a key got, or one above that. A `mutable_bloomier`, which a builder makes, replaces the values of its
+//! keys. Other kinds answer `PETAL_ERR_UNSUPPORTED`. A change needs the handle to itself. Readers of the same image in
+//! other handles and processes go on meanwhile, without locks, and see either the old value or the new one.
 
 use super::{give, petal_map};
 use crate::boundary::{self, NO_ERROR, boundary};
@@ -14,8 +13,8 @@ use crate::status::{petal_error, petal_status};
 use petal_core::{Answers, Image, Keys, Map, Result, Taken};
 use std::ffi::c_void;
 
-/// Makes an empty map, of a kind that is made empty: `PETAL_KIND_APPROXIMATOR`, which the spec has to name.
-/// `PETAL_ERR_UNSUPPORTED` for a kind that is built by `petal_map_builder_new()`. Since 0.1.
+/// Makes an empty map. The spec must name a kind that starts empty: `PETAL_KIND_APPROXIMATOR`. Returns
+/// `PETAL_ERR_UNSUPPORTED` for a kind that needs `petal_map_builder_new()`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_new(
     spec: *const petal_spec,
@@ -23,7 +22,7 @@ pub unsafe extern "C" fn petal_map_new(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [spec, map], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size, and `map` is writable.
         unsafe { give(map, || petal_core::create_map(&petal_spec::get(spec)?)) }
     })
 }
@@ -38,7 +37,8 @@ unsafe fn change(
     change: impl FnOnce(&mut Map) -> Result<bool>,
 ) -> petal_status {
     boundary!(NO_ERROR, [map], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody else uses, and `answer` is NULL or
+        // writable.
         unsafe {
             let found = (*map).0.change(change)??;
             if !answer.is_null() {
@@ -65,19 +65,21 @@ unsafe fn change_batch(
         if map.is_null() {
             return Err(boundary::null("map"));
         }
-        // SAFETY: not NULL; the conventions say the rest.
+        // SAFETY: by the conventions `map` is a handle that nobody else uses, and `values` is NULL or an array with an
+        // element a key.
         unsafe {
             let values = boundary::elements(values, keys.len(), "values")?;
             (*map).0.change(|map| change(map, keys, values, answers))
         }
     };
-    // SAFETY: the conventions.
+    // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says, and `answers` is NULL or a
+    // struct with room for all answers.
     unsafe { keys::take(keys, answers, error, take) }
 }
 
-/// Gives a key a value, beside those that it was given before: the map joins them as its parameter lattice says.
-/// `changed`, nullable, becomes whether less was read of the key before. `PETAL_ERR_OUT_OF_RANGE` for a value that the
-/// parameter value_bits cannot hold. Constant time. Since 0.1.
+/// Gives a key one more value: the map joins all values of the key as its parameter lattice says. `changed`, nullable,
+/// becomes whether the map read less for the key before. Returns `PETAL_ERR_OUT_OF_RANGE` for a value that the
+/// parameter value_bits cannot hold. Constant time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_put(
     map: *mut petal_map,
@@ -86,11 +88,12 @@ pub unsafe extern "C" fn petal_map_put(
     value: u64,
     changed: *mut bool,
 ) -> petal_status {
-    // SAFETY: the conventions say so.
+    // SAFETY: by the conventions `map` is NULL or a handle that nobody else uses, `key` has `length` bytes, and
+    // `changed` is NULL or writable.
     unsafe { change(map, changed, |map| map.put(boundary::bytes(key.cast(), length, "key")?, value)) }
 }
 
-/// Gives a uint64_t key a value, as `petal_map_put()` does a byte key. Since 0.1.
+/// Gives a uint64_t key a value, as `petal_map_put()` does a byte key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_put_u64(
     map: *mut petal_map,
@@ -98,12 +101,12 @@ pub unsafe extern "C" fn petal_map_put_u64(
     value: u64,
     changed: *mut bool,
 ) -> petal_status {
-    // SAFETY: the conventions say so.
+    // SAFETY: by the conventions `map` is NULL or a handle that nobody else uses, and `changed` is NULL or writable.
     unsafe { change(map, changed, |map| map.put_u64(key, value)) }
 }
 
-/// Gives a key that is known by a 64-bit hash from elsewhere a value, as `petal_map_put()` does a byte key.
-/// `PETAL_ERR_UNSUPPORTED` unless the map was made with `PETAL_HASH_EXTERNAL`. Since 0.1.
+/// Gives a value to the key with this 64-bit hash, which you made, as `petal_map_put()` does to a byte key. Returns
+/// `PETAL_ERR_UNSUPPORTED` unless the map's hash function is `PETAL_HASH_EXTERNAL`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_put_hash(
     map: *mut petal_map,
@@ -111,13 +114,13 @@ pub unsafe extern "C" fn petal_map_put_hash(
     value: u64,
     changed: *mut bool,
 ) -> petal_status {
-    // SAFETY: the conventions say so.
+    // SAFETY: by the conventions `map` is NULL or a handle that nobody else uses, and `changed` is NULL or writable.
     unsafe { change(map, changed, |map| map.put_hash(hash, value)) }
 }
 
-/// Gives keys values in order, as `petal_map_put()` does one; `values` has as many as there are keys, and may be NULL if
-/// there are none. `answers`, nullable: each is true if less was read of the key before. On a failure the first `done`
-/// keys were taken. Since 0.1.
+/// Gives keys values in order, as `petal_map_put()` does. `values` has one value a key, and may be NULL if there are no
+/// keys. Each of the `answers`, nullable, is true if the map read less for the key before. On a failure the map has
+/// taken the first `done` keys.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_put_batch(
     map: *mut petal_map,
@@ -126,14 +129,16 @@ pub unsafe extern "C" fn petal_map_put_batch(
     answers: *mut petal_answers,
     error: *mut petal_error,
 ) -> petal_status {
-    // SAFETY: the conventions say so.
+    // SAFETY: by the conventions `map` is NULL or a handle that nobody else uses, `keys` is NULL or a struct with
+    // arrays as long as it says, `values` is NULL or an array with an element a key, and `answers` is NULL or a struct
+    // with room for all answers.
     unsafe { change_batch(map, keys, values, answers, error, Map::put_batch) }
 }
 
-/// Gives a key that is there another value in place of its own. `found`, nullable, becomes false if the key certainly
-/// is not there: then nothing has changed. True does not prove that it is: with the probability of a false positive
-/// another key's value was replaced. `PETAL_ERR_OUT_OF_RANGE` for a value that has more bits than the map's values.
-/// Constant time. Since 0.1.
+/// Replaces the value of a key that is there. `found`, nullable, becomes false if the key certainly is not there;
+/// nothing has changed then. True does not prove that the key is there: with the probability of a false positive the
+/// call replaced another key's value. Returns `PETAL_ERR_OUT_OF_RANGE` for a value that has more bits than the map's
+/// values. Constant time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_replace(
     map: *mut petal_map,
@@ -142,11 +147,12 @@ pub unsafe extern "C" fn petal_map_replace(
     value: u64,
     found: *mut bool,
 ) -> petal_status {
-    // SAFETY: the conventions say so.
+    // SAFETY: by the conventions `map` is NULL or a handle that nobody else uses, `key` has `length` bytes, and `found`
+    // is NULL or writable.
     unsafe { change(map, found, |map| map.replace(boundary::bytes(key.cast(), length, "key")?, value)) }
 }
 
-/// Gives a uint64_t key that is there another value, as `petal_map_replace()` does a byte key. Since 0.1.
+/// Replaces the value of a uint64_t key that is there, as `petal_map_replace()` does for a byte key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_replace_u64(
     map: *mut petal_map,
@@ -154,12 +160,12 @@ pub unsafe extern "C" fn petal_map_replace_u64(
     value: u64,
     found: *mut bool,
 ) -> petal_status {
-    // SAFETY: the conventions say so.
+    // SAFETY: by the conventions `map` is NULL or a handle that nobody else uses, and `found` is NULL or writable.
     unsafe { change(map, found, |map| map.replace_u64(key, value)) }
 }
 
-/// Gives a key that is there, and known by a 64-bit hash from elsewhere, another value, as `petal_map_replace()` does a
-/// byte key. `PETAL_ERR_UNSUPPORTED` unless the map was made with `PETAL_HASH_EXTERNAL`. Since 0.1.
+/// Replaces the value of the key with this 64-bit hash, which you made, as `petal_map_replace()` does for a byte key.
+/// Returns `PETAL_ERR_UNSUPPORTED` unless the map's hash function is `PETAL_HASH_EXTERNAL`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_replace_hash(
     map: *mut petal_map,
@@ -167,13 +173,13 @@ pub unsafe extern "C" fn petal_map_replace_hash(
     value: u64,
     found: *mut bool,
 ) -> petal_status {
-    // SAFETY: the conventions say so.
+    // SAFETY: by the conventions `map` is NULL or a handle that nobody else uses, and `found` is NULL or writable.
     unsafe { change(map, found, |map| map.replace_hash(hash, value)) }
 }
 
-/// Gives keys that are there other values in order, as `petal_map_replace()` does one; `values` has as many as there are
-/// keys, and may be NULL if there are none. `answers`, nullable: each is false if the key certainly is not there, which
-/// is no failure. On a failure the first `done` keys were taken. Since 0.1.
+/// Replaces the values of keys that are there, in order, as `petal_map_replace()` does. `values` has one value a key,
+/// and may be NULL if there are no keys. Each of the `answers`, nullable, is false if the key certainly is not there,
+/// which is no failure. On a failure the map has taken the first `done` keys.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_replace_batch(
     map: *mut petal_map,
@@ -182,13 +188,14 @@ pub unsafe extern "C" fn petal_map_replace_batch(
     answers: *mut petal_answers,
     error: *mut petal_error,
 ) -> petal_status {
-    // SAFETY: the conventions say so.
+    // SAFETY: by the conventions `map` is NULL or a handle that nobody else uses, `keys` is NULL or a struct with
+    // arrays as long as it says, `values` is NULL or an array with an element a key, and `answers` is NULL or a struct
+    // with room for all answers.
     unsafe { change_batch(map, keys, values, answers, error, Map::replace_batch) }
 }
 
-/// Makes `map` what it would be if it had also been given all that `other` was, for kinds that can
-/// (`PETAL_CAN_MERGE`). Both have to be made from one spec: `PETAL_ERR_INCOMPATIBLE` names the first difference.
-/// Since 0.1.
+/// Puts into `map` all that was put into `other`, for kinds with `PETAL_CAN_MERGE`. Both maps must come from one spec:
+/// the message of `PETAL_ERR_INCOMPATIBLE` names the first difference.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_merge(
     map: *mut petal_map,
@@ -196,8 +203,8 @@ pub unsafe extern "C" fn petal_map_merge(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [map, other], {
-        // SAFETY: checked not to be NULL; the conventions say the rest. A map is not borrowed twice, since a copy stands
-        // in for it.
+        // SAFETY: checked for NULL; by the conventions both handles are live and nobody else uses `map`. If both are
+        // one, `other` is a copy.
         unsafe {
             let copy;
             let other = if std::ptr::eq(map, other) {
@@ -211,40 +218,40 @@ pub unsafe extern "C" fn petal_map_merge(
     })
 }
 
-/// Forgets all keys of a map that is made empty. Since 0.1.
+/// Forgets all keys of a map whose kind starts empty.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_clear(map: *mut petal_map, error: *mut petal_error) -> petal_status {
     boundary!(error, [map], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody else uses.
         unsafe { (*map).0.change(|map| map.clear())? }
     })
 }
 
-/// Brings an image that was changed in place up to date on its disk, as `petal_filter_sync()` does. Since 0.1.
+/// Brings an image that was changed in place up to date on its disk, as `petal_filter_sync()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_sync(map: *mut petal_map, error: *mut petal_error) -> petal_status {
     boundary!(error, [map], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody else uses.
         unsafe { (*map).0.change(|map| map.sync())? }
     })
 }
 
-/// Declares the bytes as they are now to be right, as `petal_filter_vouch()` does. Since 0.1.
+/// Declares that the bytes are right as they are now, as `petal_filter_vouch()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_vouch(map: *mut petal_map, error: *mut petal_error) -> petal_status {
     boundary!(error, [map], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody else uses.
         unsafe { (*map).0.change(|map| map.vouch())? }
     })
 }
 
-/// What this map can do now: `PETAL_CAN_*`, ORed. An image that is open for reading can do less than its kind. 0 for
-/// NULL. Since 0.1.
+/// Returns what this map can do now: `PETAL_CAN_*`, ORed. A map that is open for reading can do less than its kind. 0
+/// for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_capabilities(map: *const petal_map) -> u64 {
     let mut capabilities = 0;
     let _ = boundary!(NO_ERROR, [map], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes.
         capabilities = unsafe { petal_map::get(map)? }.capabilities().0;
         Ok(())
     });

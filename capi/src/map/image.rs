@@ -1,21 +1,22 @@
 //! MAPS: IMAGES AND FILES
 //!
-//! The image of a map is made as that of a filter. It opens for reading (`PETAL_OPEN_READ`) or as a
-//! copy (`PETAL_OPEN_LOAD`), and where its kind can change (MAPS: CHANGING) for one writer
-//! (`PETAL_OPEN_WRITE`). Otherwise that is `PETAL_ERR_UNSUPPORTED`, and so is to share a map
-//! (`PETAL_OPEN_SHARE`), and to open the image of a filter as a map, or the other way round, with a
-//! message that says what it is.
+//! The image of a map has the same parts as that of a filter. A map opens for reading (`PETAL_OPEN_READ`) or as a copy
+//! (`PETAL_OPEN_LOAD`). If its kind can change (MAPS: CHANGING), it also opens for one writer (`PETAL_OPEN_WRITE`). The
+//! functions refuse other modes with `PETAL_ERR_UNSUPPORTED`; no map opens with `PETAL_OPEN_SHARE`. The image of a
+//! filter does not open as a map, nor the other way round: the message of `PETAL_ERR_UNSUPPORTED` says what the image
+//! is.
 
 use super::{give, petal_map};
-use crate::boundary::{self, NO_ERROR, boundary, read_path};
+use crate::boundary::{self, boundary, read_path};
 use crate::describe::{description_of, petal_description, petal_statistics};
-use crate::filter::image::{petal_open_options, petal_write_callback, read_options, serialize, serialize_to};
+use crate::filter::files::{petal_open_options, read_options};
+use crate::image::{petal_write_callback, serialize, serialize_to};
 use crate::status::{petal_error, petal_status};
 use petal_core::Image;
 use std::ffi::{c_char, c_void};
 use std::ptr::NonNull;
 
-/// Opens the image that a file is. `options` is nullable. Since 0.1.
+/// Opens a file that is an image. `options` is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_open(
     path: *const c_char,
@@ -24,31 +25,37 @@ pub unsafe extern "C" fn petal_map_open(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [path, map], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `path` is a string, `options` is NULL or a struct of its size,
+        // and `map` is writable.
         unsafe { give(map, || petal_core::open_as(read_path(path), &read_options(options)?)) }
     })
 }
 
 /// Opens the image at `offset`, a multiple of 8, of an open file, as `petal_filter_open_descriptor()` does. `options`
-/// is nullable. Since 0.1.
+/// is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_open_descriptor(
-    descriptor: i32,
+    descriptor: isize,
     offset: u64,
     options: *const petal_open_options,
     map: *mut *mut petal_map,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [map], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        unsafe { give(map, || petal_core::open_descriptor_as(descriptor, offset, &read_options(options)?)) }
+        // SAFETY: checked for NULL; by the conventions `options` is NULL or a struct of its size, and `map` is
+        // writable.
+        unsafe {
+            give(map, || {
+                petal_core::open_descriptor_as(boundary::descriptor(descriptor)?, offset, &read_options(options)?)
+            })
+        }
     })
 }
 
-/// Opens the image at the start of a buffer, aligned to 8. In place the buffer must outlive the handle, and is written
-/// only if it is opened for that. `options` is nullable. Since 0.1.
+/// Opens the image at the start of a buffer, aligned to 8. If the image opens in place, the buffer must outlive the
+/// handle. The library writes to the buffer only with `PETAL_OPEN_WRITE`. `options` is nullable.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_map_open_buffer(
+pub unsafe extern "C" fn petal_map_open_in_buffer(
     buffer: *mut c_void,
     length: usize,
     options: *const petal_open_options,
@@ -57,7 +64,8 @@ pub unsafe extern "C" fn petal_map_open_buffer(
 ) -> petal_status {
     boundary!(error, [buffer, map], {
         let base = NonNull::new(buffer.cast::<u8>()).ok_or_else(|| boundary::null("buffer"))?;
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `buffer` has `length` writable bytes, `options` is NULL or a
+        // struct of its size, and `map` is writable.
         unsafe {
             boundary::bytes(buffer.cast(), length, "buffer")?;
             give(map, || petal_core::open_buffer_as(base, length, &read_options(options)?))
@@ -65,8 +73,8 @@ pub unsafe extern "C" fn petal_map_open_buffer(
     })
 }
 
-/// Copies the image at the start of `image`, of any alignment, into memory of its own and checks its checksums. The
-/// mode in `options`, nullable, does not matter. Since 0.1.
+/// Copies the image at the start of `image`, of any alignment, into memory of its own and compares the checksums. The
+/// function ignores the mode in `options`, which is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_load(
     image: *const c_void,
@@ -76,7 +84,8 @@ pub unsafe extern "C" fn petal_map_load(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [image, map], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `image` has `length` bytes, `options` is NULL or a struct of its
+        // size, and `map` is writable.
         unsafe {
             let image = boundary::bytes(image.cast(), length, "image")?;
             give(map, || petal_core::load_as(image, &read_options(options)?))
@@ -84,7 +93,7 @@ pub unsafe extern "C" fn petal_map_load(
     })
 }
 
-/// Copies a map, wherever it lives, into memory of its own. Since 0.1.
+/// Copies a map, wherever the map lives, into memory of its own.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_copy(
     map: *const petal_map,
@@ -92,22 +101,26 @@ pub unsafe extern "C" fn petal_map_copy(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [map, copy], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes, and `copy` is writable.
         unsafe { give(copy, || petal_map::get(map)?.copy()) }
     })
 }
 
-/// The size of the image in bytes. Since 0.1.
+/// The size of the image in bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_map_serialized_size(map: *const petal_map, size: *mut u64) -> petal_status {
-    boundary!(NO_ERROR, [map, size], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+pub unsafe extern "C" fn petal_map_serialized_size(
+    map: *const petal_map,
+    size: *mut u64,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [map, size], {
+        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes, and `size` is writable.
         unsafe { size.write(petal_map::get(map)?.serialized_size()) };
         Ok(())
     })
 }
 
-/// Writes the image into a buffer of at least `petal_map_serialized_size()` bytes. `written` is nullable. Since 0.1.
+/// Writes the image into a buffer of at least `petal_map_serialized_size()` bytes. `written` is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_serialize(
     map: *const petal_map,
@@ -117,13 +130,14 @@ pub unsafe extern "C" fn petal_map_serialize(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [map, buffer], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes, `buffer` has `length`
+        // writable bytes, and `written` is NULL or writable.
         unsafe { serialize(petal_map::get(map)?, buffer, length, written) }
     })
 }
 
-/// Gives the image to `write`, piece by piece and in order. `PETAL_ERR_CALLBACK` if `write` returns false. `context` is
-/// passed on and may be NULL. Since 0.1.
+/// Gives the image to `write`, piece by piece and in order. The function passes `context`, which may be NULL, to
+/// `write`. Returns `PETAL_ERR_CALLBACK` if `write` returns false.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_serialize_to(
     map: *const petal_map,
@@ -132,12 +146,12 @@ pub unsafe extern "C" fn petal_map_serialize_to(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [map], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes.
         unsafe { serialize_to(petal_map::get(map)?, write, context) }
     })
 }
 
-/// Writes the image to a file, atomically, as `petal_filter_save()` does. Since 0.1.
+/// Writes the image to a file, atomically, as `petal_filter_save()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_save(
     map: *const petal_map,
@@ -145,23 +159,23 @@ pub unsafe extern "C" fn petal_map_save(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [map, path], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes, and `path` is a string.
         unsafe { petal_map::get(map)?.save(read_path(path)) }
     })
 }
 
-/// Checks the bytes that are there now, by reading them: `PETAL_ERR_CORRUPT`, naming them, if they do not match their
-/// checksums, or the kind cannot have such a payload. Since 0.1.
+/// Reads and checks all bytes as they are now. Returns `PETAL_ERR_CORRUPT`, naming the bytes, if they do not match
+/// their checksums, or if the kind cannot have such a payload.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_verify(map: *const petal_map, error: *mut petal_error) -> petal_status {
     boundary!(error, [map], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes.
         unsafe { petal_map::get(map)? }.verify()
     })
 }
 
-/// Describes a map: `hashes` are the cells of a key, `bits` those of all cells. Constant time: reads no payload.
-/// Since 0.1.
+/// Describes a map. `hashes` is the number of cells of a key, and `bits` is the number of bits of all cells. Constant
+/// time: reads no payload.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_describe(
     map: *const petal_map,
@@ -169,7 +183,8 @@ pub unsafe extern "C" fn petal_map_describe(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [map, description], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes, and `description` is a
+        // struct of its size.
         unsafe {
             boundary::check_out(description)?;
             boundary::write(description, description_of(petal_map::get(map)?));
@@ -178,9 +193,9 @@ pub unsafe extern "C" fn petal_map_describe(
     })
 }
 
-/// Measures a map: `fill` is the share of the cells that keys have taken, `false_positive_rate` the share of absent
-/// keys that are given a value, `count_estimate` the distinct keys: exactly if it was built, otherwise judging by the
-/// fill, and NaN if it is too full to tell. Since 0.1.
+/// Measures a map. `fill` is the share of the cells that keys have taken. `false_positive_rate` is the share of absent
+/// keys that get a value. `count_estimate` is the number of distinct keys: exact if a builder made the map, otherwise
+/// an estimate from the fill, and NaN if the map is too full to tell.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_statistics(
     map: *const petal_map,
@@ -188,10 +203,12 @@ pub unsafe extern "C" fn petal_map_statistics(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [map, statistics], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
-        unsafe { boundary::check_out(statistics)? };
-        // SAFETY: as above.
-        let map = unsafe { petal_map::get(map)? };
+        // SAFETY: checked for NULL; by the conventions `statistics` is a struct of its size, and `map` is a handle that
+        // nobody changes.
+        let map = unsafe {
+            boundary::check_out(statistics)?;
+            petal_map::get(map)?
+        };
         let measure = map.measure();
         let value = petal_statistics {
             struct_size: 0,
@@ -201,7 +218,7 @@ pub unsafe extern "C" fn petal_map_statistics(
             count_estimate: map.keys_of(&measure).unwrap_or(f64::NAN),
             saturated: 0,
         };
-        // SAFETY: as above.
+        // SAFETY: checked for NULL; by the conventions `statistics` is a struct of its size.
         unsafe { boundary::write(statistics, value) };
         Ok(())
     })

@@ -1,9 +1,9 @@
-//! MAPS
+//! petal_map.h: maps from keys to values. petal.h has the conventions, which hold for maps too.
 //!
-//! A map keeps values and no keys. Most kinds are built once, from all of their keys, and give the
-//! exact value of each; one is made empty, and gives the value of a key or more. Of other keys a
-//! map says that they are not there: of all but a share that you choose, which are given a value
-//! that means nothing. The kind `retrieval` has nothing to tell them by, and gives every key one.
+//! A map keeps values and no keys. A builder makes most kinds once, from all of their keys, and such a map gives the
+//! exact value of each key. One kind starts empty, and gives the value of a key or more. A map says of other keys that
+//! they are not there, except for a share that you choose: those keys get a value that means nothing. The kind
+//! `retrieval` cannot recognise other keys, and gives each of them a value.
 
 use crate::boundary::{self, NO_ERROR, boundary};
 use crate::filter::keys::{petal_answers, petal_keys};
@@ -16,7 +16,7 @@ pub mod building;
 pub mod changing;
 pub mod image;
 
-/// A map of any kind. Free it with `petal_map_free()`. Since 0.1.
+/// A map of any kind. Free it with `petal_map_free()`.
 pub struct petal_map(Handle<Map>);
 
 impl petal_map {
@@ -25,7 +25,7 @@ impl petal_map {
     /// # Safety
     /// The handle is not NULL and lives.
     unsafe fn get<'a>(map: *const petal_map) -> Result<&'a Map> {
-        // SAFETY: the caller's promise.
+        // SAFETY: `map` is a live handle that nobody changes, as the safety section asks.
         unsafe { &*map }.0.get()
     }
 }
@@ -35,7 +35,7 @@ impl petal_map {
 /// # Safety
 /// `out` is writable.
 unsafe fn give(out: *mut *mut petal_map, make: impl FnOnce() -> Result<Map>) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `out` is writable, as the safety section asks.
     unsafe { handle::give(out, || Ok(petal_map(Handle::new(make()?)))) }
 }
 
@@ -47,8 +47,8 @@ impl Drop for petal_map {
     }
 }
 
-/// Frees a map. An image that was written in place is brought up to date first; call `petal_map_sync()` before if you
-/// want to know whether that works. NULL is allowed. Since 0.1.
+/// Frees a map. If you changed an image in place, this function brings the image up to date first. Call
+/// `petal_map_sync()` before if you want to know whether that works. NULL is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_free(map: *mut petal_map) {
     // SAFETY: by the conventions NULL, or a handle that this library made and nobody uses any more.
@@ -60,7 +60,7 @@ pub unsafe extern "C" fn petal_map_free(map: *mut petal_map) {
 /// # Safety
 /// `value` is NULL or writable, `found` is writable.
 unsafe fn tell(answer: Option<u64>, value: *mut u64, found: *mut bool) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `found` is writable, and `value` NULL or writable, as the safety section asks.
     unsafe {
         found.write(answer.is_some());
         if !value.is_null() {
@@ -69,9 +69,9 @@ unsafe fn tell(answer: Option<u64>, value: *mut u64, found: *mut bool) {
     }
 }
 
-/// Looks a key up: `found` becomes whether it is there, and `value`, nullable, its value, or 0 if it is not. In an
-/// approximator a key is not there if it reads the least element of the lattice, which of "min" is the greatest number.
-/// Constant time. Since 0.1.
+/// Looks a key up. `found` becomes whether the key is there, and `value`, nullable, becomes the key's value, or 0 if
+/// the key is not there. In an approximator a key is not there if the map reads the least element of the lattice for
+/// it; the least element of "min" is the greatest number. Constant time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_get(
     map: *const petal_map,
@@ -81,7 +81,8 @@ pub unsafe extern "C" fn petal_map_get(
     found: *mut bool,
 ) -> petal_status {
     boundary!(NO_ERROR, [map, found], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes, `key` has `length` bytes,
+        // `value` is NULL or writable, and `found` is writable.
         unsafe {
             let key = boundary::bytes(key.cast(), length, "key")?;
             tell(petal_map::get(map)?.get(key)?, value, found);
@@ -90,7 +91,7 @@ pub unsafe extern "C" fn petal_map_get(
     })
 }
 
-/// Looks a uint64_t key up, as `petal_map_get()` does a byte key. Since 0.1.
+/// Looks a uint64_t key up, as `petal_map_get()` does a byte key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_get_u64(
     map: *const petal_map,
@@ -99,15 +100,16 @@ pub unsafe extern "C" fn petal_map_get_u64(
     found: *mut bool,
 ) -> petal_status {
     boundary!(NO_ERROR, [map, found], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes, `value` is NULL or
+        // writable, and `found` is writable.
         unsafe { tell(petal_map::get(map)?.get_u64(key)?, value, found) };
         Ok(())
     })
 }
 
-/// Looks up a key that is known by a 64-bit hash from elsewhere, as `petal_map_get()` does a byte key.
-/// `PETAL_ERR_UNSUPPORTED` unless the map was made with `PETAL_HASH_EXTERNAL`: others know their keys by 128 bits.
-/// Since 0.1.
+/// Looks up the key with this 64-bit hash, which you made, as `petal_map_get()` does a byte key. Returns
+/// `PETAL_ERR_UNSUPPORTED` unless the map's hash function is `PETAL_HASH_EXTERNAL`: other maps know their keys by 128
+/// bits.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_get_hash(
     map: *const petal_map,
@@ -116,14 +118,15 @@ pub unsafe extern "C" fn petal_map_get_hash(
     found: *mut bool,
 ) -> petal_status {
     boundary!(NO_ERROR, [map, found], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes, `value` is NULL or
+        // writable, and `found` is writable.
         unsafe { tell(petal_map::get(map)?.get_hash(hash)?, value, found) };
         Ok(())
     })
 }
 
-/// Looks keys up: `values` of the answers become those of the keys, 0 of a key that is not there, and `bytes` and
-/// `bitmap` say which are. On a failure every answer is false and every value 0. Since 0.1.
+/// Looks keys up. `values` of the answers become the values of the keys, with 0 for a key that is not there. `bytes`
+/// and `bitmap` say which keys are there. On a failure every answer is false and every value 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_get_batch(
     map: *const petal_map,
@@ -132,7 +135,8 @@ pub unsafe extern "C" fn petal_map_get_batch(
     error: *mut petal_error,
 ) -> petal_status {
     let status = boundary!(error, [map, keys, answers], {
-        // SAFETY: checked not to be NULL; the conventions say the rest.
+        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes, `keys` is a struct with
+        // arrays as long as it says, and `answers` is a struct with room for all answers.
         unsafe {
             let keys = petal_keys::get(keys)?;
             let mut core = petal_answers::get(answers, keys.len())?;
@@ -142,7 +146,8 @@ pub unsafe extern "C" fn petal_map_get_batch(
         Ok(())
     });
     if status != PETAL_OK {
-        // SAFETY: the conventions.
+        // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says, and `answers` is NULL
+        // or a struct with room for all answers.
         unsafe { petal_answers::all_absent(answers, keys) };
     }
     status

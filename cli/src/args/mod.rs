@@ -1,6 +1,7 @@
 //! The command line. `build.rs` makes the man pages and the shell completions from it too.
 
 pub mod map;
+pub mod sketch;
 #[cfg(feature = "redis")]
 pub mod redis;
 
@@ -12,19 +13,20 @@ use std::path::PathBuf;
 
 /// Bloom filters and other approximate-membership structures from the shell.
 ///
-/// A filter answers "have I seen this key?" without storing the keys. It never says no to a key that was inserted; of
-/// other keys it says yes at a false-positive rate that you choose.
+/// A filter answers "have I seen this key?" without storing the keys. A filter never says no to a key that was
+/// inserted. To other keys it says yes at a false-positive rate that you choose.
 ///
-/// Keys are records: lines, or with -0 whatever lies between NUL bytes; with --field, one field of each. They are
-/// bytes, not text: only the separator is taken off. KEYS are files, and `-`, or none, is standard input. `-` is
+/// Keys are records: lines, or with -0 whatever lies between NUL bytes; with --field, one field of each record. Keys
+/// are bytes, not text: only the separator is taken off. KEYS are files, and `-`, or none, is standard input. `-` is
 /// standard input too where a filter is only read, and for --key-file. Compressed input is refused, not decompressed.
 ///
 /// Numbers of keys and bits may be written 1000000, 1e6 or 1M: the suffixes are k, M, G (powers of 1000) and Ki, Mi, Gi
-/// (powers of 1024).
+/// (powers of 1024). A rate may be written 0.01 or 1%.
 ///
-/// With --json each result is one JSON value on a line of its own: one for each file, pair of files or kind. Its names
-/// are those of the library's structs, what is not known is null. It goes to standard output; where keys go there
-/// (`dedup`), to standard error.
+/// With --json each result is one JSON value on a line of its own: one for each file, pair of files or kind. Names are
+/// those of the library's structs, and what is not known is null. Results go to standard output; where keys go there
+/// (`dedup`), to standard error. A file name that is not UTF-8 has U+FFFD in it, and `file_bytes` has its bytes in
+/// hexadecimal.
 #[derive(Parser, Debug)]
 #[command(name = "petal", version, max_term_width = 100, after_long_help = manual::after_help("petal"))]
 #[command(arg_required_else_help = true)]
@@ -43,7 +45,7 @@ pub struct Common {
     /// Print results as JSON, a value on a line.
     #[arg(long, global = true, display_order = 100)]
     pub json: bool,
-    /// Say nothing that is no result: no warnings, no reports, no progress; errors are still told.
+    /// Print results and errors only: no warnings, no reports, no progress.
     #[arg(short, long, global = true, display_order = 101)]
     pub quiet: bool,
 }
@@ -53,46 +55,63 @@ pub struct Common {
 pub enum Command {
     /// Make a filter of keys.
     ///
-    /// Without --capacity the keys are counted first, so they must come from regular files, which are read twice. Of a
-    /// kind that is built from all of its keys, or that grows, they are read once, from wherever they come, and 8 bytes
-    /// of each are kept until all are known: --threads and --memory-limit are for these. The filter is written when it
-    /// is complete: the file that -o names is replaced at once and as a whole, and programs that have the old one open
-    /// or mapped keep the old one.
+    /// Without --capacity the keys are counted first, and then read a second time. The bytes of a pipe are kept for
+    /// that: up to 64 MiB in memory, and the rest in a file without a name. With --memory-limit that file has all of
+    /// them. Where no --kind is named, the filter of a pipe grows with its keys instead. A file that became shorter
+    /// meanwhile is trouble, because some of its keys would be missing.
+    ///
+    /// For a kind that is built from all of its keys, or that grows, keys are read once, and 8 bytes of each are kept
+    /// until all keys are known. --threads is for such kinds.
+    ///
+    /// The filter is written when it is complete. The file that -o names is replaced at once and as a whole, and
+    /// programs that have the old file open or mapped keep the old file.
     #[command(after_long_help = manual::after_help("build"))]
     Build(Build),
     /// Print the keys that may be in a filter, or with -v those that certainly are not.
     ///
-    /// With --field whole records are printed. With -q nothing is printed, and the first selected key ends it.
+    /// With --field whole records are printed. With -q nothing is printed, and the command ends at the first selected
+    /// key.
     #[command(after_long_help = manual::after_help("check"))]
     Check(Check),
     /// Insert keys into a filter, in place.
     ///
     /// Where reading the keys fails half-way, those that were read are inserted, and the file is sound. Where the
-    /// command itself is stopped, by Ctrl-C too, the file stays marked as dirty: see `petal sync`.
+    /// command itself is stopped, by Ctrl-C too, the file stays marked as dirty: see `petal vouch`.
     #[command(after_long_help = manual::after_help("insert"))]
     Insert(Change),
     /// Remove keys from a filter, in place, one occurrence of each.
     ///
-    /// Says how many were removed, and how many certainly were not there. Remove only keys that were inserted: one that
-    /// was not, and that the filter takes for one that was, at its false-positive rate, is removed at the expense of
+    /// Says how many keys were removed, and how many certainly were not there. Remove only keys that were inserted. The
+    /// filter takes other keys for inserted ones at its false-positive rate; removing such a key removes parts of
     /// others, which may then be missing. `petal help insert` says what happens where reading the keys fails, or the
     /// command is stopped.
     #[command(after_long_help = manual::after_help("remove"))]
     Remove(Change),
+    /// Give keys that are in a filter entries as long as those of new keys, in place.
+    ///
+    /// A filter that grows may shorten the entries of the keys that it has: its false-positive rate rises with them. A
+    /// rejuvenated key adds as little to the rate as a new key. Says how many keys were rejuvenated, and how many were
+    /// left unchanged: those whose entries are as long as they can be already, and those that certainly are not there.
+    ///
+    /// Rejuvenate only keys that were inserted: a key that the filter takes for another one, at its false-positive
+    /// rate, takes the entry of that other key, which may then be missing. `petal help insert` says what happens where
+    /// reading the keys fails, or the command is stopped. `petal kinds` says which kinds can.
+    #[command(after_long_help = manual::after_help("rejuvenate"))]
+    Rejuvenate(KeysOfFilter),
     /// Print how often each key was inserted, less how often it was removed: `count TAB key`.
     #[command(long_about = about_count(), after_long_help = manual::after_help("count"))]
     Count(KeysOfFilter),
     /// Pass each line the first time it comes, in the memory of a filter.
     ///
-    /// A line that comes for the first time is lost where the filter takes it for one that it has seen. How many lines
-    /// that happened to cannot be known without storing them all, but it can be estimated from the false-positive rate
-    /// at the moment of each line; the estimate and its 95 % interval are reported at the end, on standard error. A
-    /// filter that came to hold far more than --capacity loses nearly all new lines, and cannot tell how many: the
-    /// report then says that the number is unknown.
+    /// A line that comes for the first time is lost where the filter takes it for a line that it has seen. Only a
+    /// program that stores all lines could count the lost lines. The command estimates their number from the
+    /// false-positive rate at the moment of each line. It reports the estimate and its 95 % interval at the end, on
+    /// standard error. A filter that came to hold far more than --capacity loses nearly all new lines, and cannot tell
+    /// how many: the report then says that the number is unknown.
     ///
-    /// Without --capacity the filter grows with its lines and keeps its rate. With --window the last lines are remembered
-    /// and those before them forgotten, so that a stream may go on for ever in the same memory. A line passes again once
-    /// it was not seen for so long.
+    /// Without --capacity the filter grows with its lines and keeps its rate. With --window the filter remembers the
+    /// last lines and forgets the lines before them, so that a stream may go on for ever in the same memory. A line
+    /// that was not seen within the window passes again.
     #[command(after_long_help = manual::after_help("dedup"))]
     Dedup(Dedup),
     /// Describe filters.
@@ -103,105 +122,127 @@ pub enum Command {
     Verify(Filters),
     /// Vouch for a file whose writer did not come to its end.
     ///
-    /// Whoever inserts into a file marks it as dirty first and as clean at the end, with a new checksum. A file that
-    /// stayed dirty is vouched for as it is now: it is written to the disk, its checksum made anew, and it is clean.
+    /// Whoever inserts into a file marks it as dirty first and as clean at the end, with a new checksum. This command
+    /// vouches for a dirty file as it is now: it writes the file to the disk, computes its checksum anew, and marks the
+    /// file as clean.
     ///
     /// This is right after `petal insert` or a program was stopped (Ctrl-C, kill, a crash of its own) and the machine
-    /// went on: all that was inserted is in the file, and the keys whose insertion is in doubt can be inserted again,
-    /// which does no harm. It is wrong after a crash of the machine or a loss of power: parts of the file may never
-    /// have come to the disk, and keys are missing that the filter would deny. Build it again then. A clean file that
+    /// went on. All that was inserted is in the file. Keys whose insertion is in doubt can be inserted again, which
+    /// does no harm. It is wrong after a crash of the machine or a loss of power: parts of the file may never have
+    /// come to the disk, and keys are missing that the filter would deny. Build it again then. A clean file that
     /// `petal verify` rejects is damaged; it is refused here too.
-    #[command(after_long_help = manual::after_help("sync"))]
-    Sync(Filters),
+    #[command(after_long_help = manual::after_help("vouch"))]
+    Vouch(Filters),
     /// Write the union of filters.
     ///
-    /// The filters must agree in kind, size, hash function and seed or key. The result has the same bits as a filter
-    /// into which the keys of all were inserted.
+    /// The filters must agree in kind, size, hash function and seed or key. Filters of different inputs agree in size
+    /// if they were built with the same --capacity. The result has the same bits as a filter into which the keys of all
+    /// filters were inserted.
     #[command(after_long_help = manual::after_help("merge"))]
     Merge(Combine),
     /// Write the intersection of filters.
     ///
-    /// The filters must agree in kind, size, hash function and seed or key. The result holds every key that all hold,
-    /// and other keys at a rate no higher than that of any of them.
+    /// The filters must agree in kind, size, hash function and seed or key. The result holds every key that all filters
+    /// hold, and other keys at a rate no higher than that of any of the filters.
     #[command(after_long_help = manual::after_help("intersect"))]
     Intersect(Combine),
     /// Make a filter smaller, without its keys.
     ///
-    /// Folds by the greatest factor for which the false-positive rate to expect, with as many distinct keys as the
-    /// filter holds now, is at most --fpr. Writes nothing, and says so, where no factor will do.
+    /// Folds by the greatest factor that keeps the expected false-positive rate at or below --fpr, with as many
+    /// distinct keys as the filter holds now. Where no factor will do, the command writes nothing, and says so.
     #[command(after_long_help = manual::after_help("fold"))]
     Fold(Fold),
     /// Give a filter room for more keys, or for fewer, without its keys.
     ///
-    /// It has the least size in which --capacity keys fit, and those that are there: larger or smaller by powers of two.
-    /// Its rate with the keys that it holds stays as it is, and rises with those that are inserted then. It can still
-    /// be merged with filters that it could be merged with before. `petal kinds` says which kinds can.
+    /// The new filter has the least size in which --capacity keys fit, and the keys that are there; sizes differ by
+    /// powers of two. Its rate with the keys that it holds stays as it is, and rises with keys that are inserted later.
+    /// It can be merged with the same filters as before. `petal kinds` says which kinds can be resized.
     #[command(after_long_help = manual::after_help("resize"))]
     Resize(Resize),
     /// Make a filter of another system's bytes.
     ///
-    /// It has all that a filter has: keys are looked up and inserted, filters are merged and estimated, and `petal
-    /// export` gives it back as the same bytes. `petal formats` lists the formats; docs/formats.md says of each how its
-    /// owner makes bytes of a key.
+    /// The result is a filter like any other: keys are looked up and inserted, filters are merged and estimated, and
+    /// `petal export` gives the same bytes back. `petal formats` lists the formats; docs/formats.md says for each
+    /// format how its owner makes bytes of a key.
     #[command(after_long_help = manual::after_help("import"))]
     Import(Import),
     /// Write a filter as another system's bytes.
     ///
-    /// Only a filter that was imported, or made by `petal build --format`, has a form in a format: others place their
-    /// keys elsewhere.
+    /// Only a filter that was imported, or made by `petal build --format`, has a form in a format. Other filters place
+    /// their keys elsewhere.
     #[command(after_long_help = manual::after_help("export"))]
     Export(Export),
     /// List the formats of other systems, and what can be done with each.
     ///
-    /// R is read by `petal import`, W is written by `petal export`, C is created by `petal build --format`; ? is told
-    /// from others by its first bytes, so that `petal info` and `petal check` need no --format.
+    /// R: `petal import` reads the format. W: `petal export` writes it. C: `petal build --format` creates it. ?: its
+    /// first bytes tell what it is, so that `petal info` and `petal check` need no --format.
     #[command(after_long_help = manual::after_help("formats"))]
     Formats,
     /// Estimate how many keys filters hold, and each two of them together and in common.
     ///
-    /// Each estimate stands with its 95 % interval, and as it comes out: that of a small intersection may be negative.
-    /// Two filters are compared if they agree in kind, size, hash function and seed or key.
+    /// Each estimate is printed with its 95 % interval, and as it comes out: the estimate of a small intersection may
+    /// be negative. Two filters are compared if they agree in kind, size, hash function and seed or key. Otherwise each
+    /// filter is estimated by itself, the command says why, and the exit status is 2. Filters of different inputs agree
+    /// in size if they were built with the same --capacity.
     #[command(after_long_help = manual::after_help("estimate"))]
     Estimate(Filters),
-    /// List what a filter stores of its keys: their hashes, reduced to numbers below a range.
+    /// List what a filter stores of its keys: the keys' hashes, reduced to numbers below a range.
     ///
-    /// Only kinds that can enumerate have such numbers; `petal kinds` says which. They come in ascending order, one a
-    /// line and each once; with --counts after how often it is there, for kinds that count. docs/format.md says how they
-    /// come from hashes.
+    /// Only kinds that can enumerate have such numbers; `petal kinds` says which. The numbers come in ascending order,
+    /// one a line and each once. With --counts, for kinds that count, the count of each number comes before the number.
+    /// docs/format.md says how the numbers come from hashes.
     #[command(after_long_help = manual::after_help("hashes"))]
     Hashes(Hashes),
     /// List the kinds of filters and maps: what they can do, and the parameters for --set.
     #[command(after_long_help = manual::after_help("kinds"))]
     Kinds,
-    /// Make and ask maps, which know the values of keys and do not keep the keys.
+    /// Make maps, and look values up. A map knows the values of keys and does not keep the keys.
     ///
-    /// A map gives each key that it was built from exactly its value. Of other keys it says that they are not there,
-    /// but for a share that you choose, which get some value. `petal info`, `verify` and `sync` take maps too.
+    /// A map gives each key that it was built from exactly its value. For other keys it says that they are not there; a
+    /// share of them, which you choose, get some value. `petal info`, `verify` and `vouch` take maps too.
     #[command(after_long_help = manual::after_help("map"))]
     Map(map::Map),
-    /// Fill, ask and move filters in Redis and Valkey, in a server or a cluster.
+    /// Make sketches of sets, subtract them, and list what two sets do not have in common.
     ///
-    /// For servers with Petal's module. A set is one key, or with --shards N it is spread over the keys NAME:{0} to
-    /// NAME:{N-1}, and over the nodes of a cluster with them: a key of the input is in the one whose number is its
-    /// CRC-32 modulo N, for all programs that use the set. They all have to say the same N.
+    /// A sketch takes the memory of the differences that it is to list, however large the sets are. `petal info` and
+    /// `petal verify` take sketches too.
+    #[command(after_long_help = manual::after_help("sketch"))]
+    Sketch(sketch::Sketch),
+    /// Fill, look up and move filters in Redis and Valkey, in a server or a cluster.
+    ///
+    /// For servers with Petal's module. A set is one key. With --shards N it is spread over the keys NAME:{0} to
+    /// NAME:{N-1}, and with them over the nodes of a cluster. A key of the input is in the shard whose number is the
+    /// key's CRC-32 modulo N. All programs that use the set have to say the same N.
     #[cfg(feature = "redis")]
     #[command(after_long_help = manual::after_help("redis"))]
     Redis(redis::Redis),
     /// Say which kind of filter to take, and how large it will be.
+    ///
+    /// Prints the kinds that will do, in groups by what else they can do. The smallest kind of a group comes first;
+    /// with --memory the most accurate kind does.
+    ///
+    /// The asterisk marks the kind to take where nothing else decides. Among the kinds that are at most a quarter
+    /// larger than the smallest, it marks the kind whose lookups touch the fewest cache lines. With --memory it chooses
+    /// in the same way among the kinds that are wrong at most twice as often as the most accurate. With --static it
+    /// marks the smallest kind. Where keys are only inserted, a kind that refuses keys when it is full is not marked.
     #[command(after_long_help = manual::after_help("plan"))]
     Plan(Plan),
 }
 
-/// Which keys.
+/// Which keys a command takes, and how records become keys.
 #[derive(Args, Debug)]
 pub struct Keys {
     /// Records end with NUL instead of newline.
     #[arg(short = '0', long = "null")]
     pub null: bool,
+    /// Lines end with CR and LF, as on Windows: the CR is no part of the key.
+    #[arg(long, conflicts_with = "null")]
+    pub crlf: bool,
     /// The key is this field of a record, counted from 1, and not the whole record.
     #[arg(short, long, value_name = "N", allow_negative_numbers = true, value_parser = numbers::positive)]
     pub field: Option<u64>,
-    /// What separates fields, such as , or \t; runs of blanks and tabs if not given, those at the start left out.
+    /// What separates fields, such as , or \t. If not given, runs of blanks and tabs do, and those at the start of a
+    /// record are left out.
     #[arg(short, long, value_name = "TEXT", requires = "field", value_parser = numbers::delimiter)]
     pub delimiter: Option<String>,
     /// Files with a key on each line; - is standard input.
@@ -244,18 +285,20 @@ pub struct Hashing {
 pub struct Resources {
     /// How many threads sort and build. The result is the same.
     #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true)]
-    #[arg(allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(allow_negative_numbers = true, value_parser = numbers::threads)]
     pub threads: u32,
-    /// The most memory for collecting keys and for building, at least 1MiB; what there is no room for goes to a file.
-    /// Solving takes 28 MB of two million keys and up to 118 MB, and of a map 45 MB and up to 202 MB, in any case.
+    /// The most memory for collecting keys and for building, at least 1MiB; keys that find no room go to a temporary
+    /// file. Whatever the limit, solving takes 28 MB for two million keys and up to 118 MB; for a map 45 MB and up to
+    /// 202 MB.
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = numbers::memory_limit)]
     pub memory_limit: Option<u64>,
-    /// Where that file is made, which has no name: $TMPDIR or /tmp if not given.
+    /// The folder of the temporary file, which has no name: $TMPDIR if not given, or /tmp if $TMPDIR is not set or
+    /// empty.
     #[arg(short = 'T', long, value_name = "DIR", requires = "memory_limit", value_hint = ValueHint::DirPath)]
     pub temporary_directory: Option<PathBuf>,
 }
 
-/// Where a filter goes.
+/// Where a filter is written.
 #[derive(Args, Debug)]
 pub struct Output {
     /// The file to write; standard output if not given.
@@ -273,26 +316,26 @@ pub struct Build {
     /// The greatest false-positive rate with all keys in the filter, such as 0.01 (the default).
     #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = numbers::rate)]
     pub fpr: Option<f64>,
-    /// Bits for each key, in the place of a rate: at most so many, of a kind that is built from all of its keys.
+    /// Bits for each key, in the place of a rate. For a kind that is built from all of its keys, the most bits.
     #[arg(long, value_name = "B", allow_negative_numbers = true, value_parser = numbers::bits_per_key)]
     pub bits_per_key: Option<f64>,
-    /// Another system's format, in which the filter is written: of the size that its owner would give it. `petal
-    /// formats` lists them.
+    /// The format of another system in which the filter is written, in the size that the format's owner would choose.
+    /// `petal formats` lists the formats.
     #[arg(long, value_name = "F", value_parser = formats())]
     #[arg(conflicts_with_all = ["kind", "bits_per_key", "bits", "hashes", "hash", "set", "memory_limit", "counts"])]
     pub format: Option<String>,
     /// The variant of the format; the first of those that `petal formats` lists if not given.
     #[arg(long, value_name = "V", requires = "format")]
     pub variant: Option<String>,
-    /// The exact number of bits; the most, of a kind that is built from all of its keys.
+    /// The exact number of bits. For a kind that is built from all of its keys, the most bits.
     #[arg(long, value_name = "M", allow_negative_numbers = true, value_parser = numbers::positive)]
     pub bits: Option<u64>,
     /// The number of bits that a key sets; the best for the capacity if not given.
     #[arg(long, value_name = "K", requires = "bits", conflicts_with_all = ["fpr", "bits_per_key"])]
-    #[arg(allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(allow_negative_numbers = true, value_parser = numbers::few)]
     pub hashes: Option<u32>,
     /// How many distinct keys to make room for; the number of records if not given. A kind that is built from all of
-    /// its keys has room for these.
+    /// its keys has room for exactly those keys.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = numbers::positive)]
     pub capacity: Option<u64>,
     /// How keys are hashed.
@@ -301,13 +344,13 @@ pub struct Build {
     /// Sets a parameter that only this kind takes; may be given more than once.
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// What the work may take.
+    /// What memory and threads the work may take.
     #[command(flatten)]
     pub resources: Resources,
-    /// Where it goes.
+    /// Where the filter goes.
     #[command(flatten)]
     pub output: Output,
-    /// Whether there are counts.
+    /// Whether keys come with their counts.
     #[command(flatten)]
     pub counts: Counts,
     /// The keys.
@@ -324,7 +367,10 @@ pub struct Check {
     /// Print only how many keys are selected.
     #[arg(short, long)]
     pub count: bool,
-    /// What the file is where it is another system's, and its bytes do not tell.
+    /// Keys are hashes: decimal numbers below 2^64, or hexadecimal ones after 0x.
+    #[arg(long, conflicts_with = "key_file")]
+    pub hashes: bool,
+    /// The format of a file of another system, where its bytes do not tell the format.
     #[arg(long, value_name = "F", value_parser = formats(), conflicts_with = "key_file")]
     pub format: Option<String>,
     /// The secret.
@@ -341,6 +387,9 @@ pub struct Check {
 /// A filter, and keys that go into it, out of it, or are counted in it.
 #[derive(Args, Debug)]
 pub struct KeysOfFilter {
+    /// Keys are hashes: decimal numbers below 2^64, or hexadecimal ones after 0x.
+    #[arg(long, conflicts_with = "key_file")]
+    pub hashes: bool,
     /// The secret.
     #[command(flatten)]
     pub secret: Secret,
@@ -355,7 +404,7 @@ pub struct KeysOfFilter {
 /// A filter, and keys that go into it or out of it, perhaps with their counts.
 #[derive(Args, Debug)]
 pub struct Change {
-    /// Whether there are counts.
+    /// Whether keys come with their counts.
     #[command(flatten)]
     pub counts: Counts,
     /// The filter and the keys.
@@ -374,16 +423,16 @@ pub struct Filters {
 /// `petal dedup`.
 #[derive(Args, Debug)]
 pub struct Dedup {
-    /// The kind of filter, which takes keys one by one; one that grows keeps its rate beyond N. `petal kinds` lists
-    /// them.
+    /// The kind of filter, one that takes keys one by one; a kind that grows keeps its rate beyond N. `petal kinds`
+    /// lists the kinds.
     #[arg(long, value_name = "K", value_parser = kinds(false))]
     pub kind: Option<String>,
-    /// How many distinct lines to expect; if not given, the filter grows with them: it is of a kind that does, such as
-    /// scalable, which is the default then.
+    /// How many distinct lines to expect. If not given, the filter is of a kind that grows with its lines, by default
+    /// scalable.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = numbers::positive)]
     pub capacity: Option<u64>,
-    /// Remember the last N lines, or a little more, and forget those before them, in a filter that is as large however many
-    /// come: of a kind that forgets, such as rotating, which is the default here.
+    /// Remember the last N lines, or a little more, and forget the lines before them. The filter is of a kind that
+    /// forgets, by default rotating, and its size does not depend on how many lines come.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = numbers::positive)]
     #[arg(conflicts_with = "capacity")]
     pub window: Option<u64>,
@@ -402,7 +451,7 @@ pub struct Info {
     /// Read only the header: leave out the statistics, for which all bytes of the filter are read.
     #[arg(long)]
     pub no_statistics: bool,
-    /// What the files are where they are another system's, and their bytes do not tell.
+    /// The format of files of another system, where their bytes do not tell the format.
     #[arg(long, value_name = "F", value_parser = formats())]
     pub format: Option<String>,
     /// The filters.
@@ -413,10 +462,10 @@ pub struct Info {
 /// `petal hashes`.
 #[derive(Args, Debug)]
 pub struct Hashes {
-    /// Print how often each is there before it.
+    /// Print the count of each number before the number.
     #[arg(long)]
     pub counts: bool,
-    /// What the file is where it is another system's, and its bytes do not tell.
+    /// The format of a file of another system, where its bytes do not tell the format.
     #[arg(long, value_name = "F", value_parser = formats())]
     pub format: Option<String>,
     /// The filter.
@@ -427,19 +476,19 @@ pub struct Hashes {
 /// `petal import`.
 #[derive(Args, Debug)]
 pub struct Import {
-    /// The number of bits that places are taken modulo, where the bytes do not say it.
+    /// The number of bits of the filter, the modulus of places, where the bytes do not say it.
     #[arg(long, value_name = "M", allow_negative_numbers = true, value_parser = numbers::positive)]
     pub bits: Option<u64>,
     /// The number of bits that a key sets, where the bytes do not say it.
-    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = numbers::few)]
     pub hashes: Option<u32>,
     /// The seed of the hash function, where the bytes do not say it.
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = numbers::seed)]
     pub seed: Option<u64>,
-    /// P of a Golomb-coded set that is not as the format has it.
-    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    /// P of a Golomb-coded set, where it is not the format's own.
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = numbers::few)]
     pub rice_bits: Option<u32>,
-    /// M of a Golomb-coded set that is not as the format has it.
+    /// M of a Golomb-coded set, where it is not the format's own.
     #[arg(long, value_name = "M", allow_negative_numbers = true, value_parser = numbers::positive)]
     pub multiplier: Option<u64>,
     /// The key of the hash function, where the format has one.
@@ -459,8 +508,8 @@ pub struct Import {
 /// `petal export`.
 #[derive(Args, Debug)]
 pub struct Export {
-    /// The variant of the format; the one that it was imported in, or the first that `petal formats` lists, if not
-    /// given.
+    /// The variant of the format. If not given, the variant in which the filter was imported, or the first that `petal
+    /// formats` lists.
     #[arg(long, value_name = "V")]
     pub variant: Option<String>,
     /// The filter.
@@ -515,17 +564,16 @@ pub struct Resize {
 
 /// `petal plan`.
 #[derive(Args, Debug)]
-#[command(group = ArgGroup::new("goal").args(["fpr", "memory", "plot"]).required(true).multiple(true))]
 pub struct Plan {
     /// How many distinct keys.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = numbers::positive)]
     #[arg(required_unless_present = "window")]
     pub keys: Option<u64>,
-    /// The last W keys are to be remembered, and those before them forgotten.
+    /// The filter remembers the last W keys, and forgets the keys before them.
     #[arg(long, value_name = "W", allow_negative_numbers = true, value_parser = numbers::positive)]
     #[arg(conflicts_with_all = ["keys", "growing", "is_static"])]
     pub window: Option<u64>,
-    /// The greatest false-positive rate.
+    /// The greatest false-positive rate; 0.01 if neither this nor --memory is given.
     #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = numbers::rate)]
     pub fpr: Option<f64>,
     /// The most memory, such as 64MiB or 1GB.
@@ -533,6 +581,7 @@ pub struct Plan {
     #[arg(conflicts_with = "fpr")]
     pub memory: Option<u64>,
     /// Draw the false-positive rate against bits per key into this file, as SVG: a line for each kind that will do.
+    /// Without --fpr and --memory nothing is printed.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub plot: Option<PathBuf>,
     /// All keys are known before the first lookup, and none comes later.
@@ -541,24 +590,37 @@ pub struct Plan {
     /// Keys are integers, and less than U.
     #[arg(long, value_name = "U", allow_negative_numbers = true, value_parser = numbers::positive)]
     pub universe: Option<u64>,
-    /// There may come more keys than N, and the rate is to hold for them too.
+    /// More keys than N may come, and the rate has to hold for them too.
     #[arg(long)]
     pub growing: bool,
-    /// Single keys are to be removed.
+    /// Single keys are removed.
     #[arg(long, visible_alias = "delete")]
     pub remove: bool,
-    /// Kinds will do, too, that may say of keys which are there that they are not.
+    /// Many threads, or processes, insert at once.
+    #[arg(long)]
+    pub shared: bool,
+    /// The filter is changed in its file, while others read it.
+    #[arg(long, conflicts_with = "plot")]
+    pub in_place: bool,
+    /// Filters are merged: one becomes the union of two.
+    #[arg(long)]
+    pub merge: bool,
+    /// Take also kinds that may lose keys: such a kind may say no to a key that was inserted.
     #[arg(long)]
     pub may_lose_keys: bool,
-    /// It is to be told how often a key was inserted.
+    /// The filter says how often a key was inserted.
     #[arg(long)]
     pub count: bool,
-    /// It is to be told, and keys are inserted up to TIMES times.
+    /// The filter says how often a key was inserted, up to TIMES times.
     #[arg(long, value_name = "TIMES", allow_negative_numbers = true, value_parser = numbers::positive)]
     pub times: Option<u64>,
+    /// Say why each other kind will not do.
+    #[arg(short, long)]
+    pub verbose: bool,
 }
 
-/// The kinds of maps, or those of filters. The others are known too: what they are for is said when they are given.
+/// The kinds of maps, or the kinds of filters. The other kinds are hidden values, so that a message can say what they
+/// are for.
 fn kinds(maps: bool) -> Vec<PossibleValue> {
     let value = |row: &petal::Row| PossibleValue::new(row.name).help(row.summary).hide(row.is_map() != maps);
     petal::registry::all().map(value).collect()
@@ -573,9 +635,10 @@ fn about_count() -> String {
     });
     let greatest: Vec<String> = greatest.collect();
     format!(
-        "Print how often each key was inserted, less how often it was removed: `count TAB key`.\n\nA count is never less \
-         than that, unless keys were removed that had not been inserted, and may be more at the false-positive rate. 0 \
-         means that the key certainly is not there. The greatest count stands for itself and all that is more: {}.",
+        "Print how often each key was inserted, less how often it was removed: `count TAB key`.\n\nA count is never \
+         too low, unless keys were removed that had not been inserted. A count may be too high, at the \
+         false-positive rate. 0 means that the key certainly is not there. The greatest count stands for itself and \
+         all that is more: {}.",
         greatest.join(", ")
     )
 }

@@ -17,14 +17,15 @@ pub struct Redis {
 /// The subcommands of `petal redis`.
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// Add keys to a set, which is made where it is not there.
+    /// Add keys to a set, and make the shards that are not there.
     ///
-    /// Shards that are not there are made, each for its share of --capacity and a little more, and all keys are added.
-    /// Where the command ends half-way, it says how many keys were answered. The same command again adds the others, and
-    /// changes nothing for those that are there, but in filters of kinds that count or remove, and in cuckoo filters,
-    /// which then hold them twice: delete such a set first.
+    /// Each new shard is made for its share of --capacity and a little more. If the command ends half-way, it says for
+    /// how many keys the server answered. The same command again adds the other keys, and changes nothing for keys that
+    /// are there. Kinds that count or remove, and cuckoo filters, are the exception: they then hold a key twice, so
+    /// delete such a set first.
     ///
-    /// Without --capacity the keys are counted first, so they must come from regular files, which are read twice.
+    /// Without --capacity the command counts the keys first, and then reads them a second time. For that it keeps the
+    /// bytes of a pipe, as `petal build` does.
     #[command(after_long_help = manual::after_help("redis build"))]
     Build(Build),
     /// Say how many keys may be in a set, and how many certainly are not.
@@ -32,19 +33,22 @@ pub enum Command {
     Check(Check),
     /// Write the union of a set's shards, and of files, as one filter.
     ///
-    /// The images of the shards come in chunks, one after the other. They must be alike, and were made for their share
-    /// of the keys: a filter of all of them has the rate that it was made for only if --mergeable made the set.
+    /// The images of the shards come in chunks, one after the other. The shards must be alike. Without `build
+    /// --mergeable` each shard has room for its share of the keys only. A filter with all keys would have a higher rate
+    /// than --fpr, so the command refuses to merge such shards.
     #[command(after_long_help = manual::after_help("redis merge"))]
     Merge(Merge),
     /// Write the filters or maps of a set to files.
     ///
-    /// The images come in chunks, and each is checked before its file is written. One that was changed meanwhile is
-    /// refused.
+    /// The images come in chunks, and the command checks each image before it writes the file. It refuses a filter that
+    /// was changed meanwhile. Filters of RedisBloom's commands come as BF.SCANDUMP and CF.SCANDUMP give them, and the
+    /// files are images of these filters.
     #[command(after_long_help = manual::after_help("redis export"))]
     Export(Export),
     /// Make filters and maps in a server of files.
     ///
-    /// The images go in chunks, and are there when they are complete: until then what was there before is asked.
+    /// The images go in chunks. Each image takes the place of its key when it is complete; until then lookups use what
+    /// was there before.
     #[command(after_long_help = manual::after_help("redis import"))]
     Import(Import),
 }
@@ -52,13 +56,13 @@ pub enum Command {
 /// Which set, and where.
 #[derive(Args, Debug)]
 pub struct Set {
-    /// The server, or any of a cluster, such as redis://user:password@host:port/database or unix:///path: that of the
-    /// environment's REDIS_URL, or redis://127.0.0.1:6379, if not given.
+    /// The server, or any server of a cluster, such as redis://user:password@host:port/database, rediss:// for TLS, or
+    /// unix:///path. If not given, REDIS_URL of the environment, or redis://127.0.0.1:6379.
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
     /// The set is spread over N keys, NAME:{0} and so on; one key, NAME, if not given.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=65536))]
+    #[arg(value_parser = numbers::shards)]
     pub shards: Option<u32>,
     /// The name of the set.
     #[arg(value_name = "NAME")]
@@ -79,7 +83,7 @@ pub enum Type {
 /// `petal redis build`.
 #[derive(Args, Debug)]
 pub struct Build {
-    /// What shards are made as that are not there: petal if not given.
+    /// The type of the shards that are made; petal if not given.
     #[arg(long = "type", value_name = "T")]
     pub of: Option<Type>,
     /// The kind of filter; `petal kinds` lists them.
@@ -128,7 +132,7 @@ pub struct Merge {
     /// The set.
     #[command(flatten)]
     pub of: Set,
-    /// Filters that go into it too.
+    /// Files with filters that go into the union too.
     #[arg(value_name = "FILTER", value_hint = ValueHint::FilePath)]
     pub filters: Vec<PathBuf>,
     /// Where the result goes.
@@ -150,7 +154,7 @@ pub struct Export {
 /// `petal redis import`.
 #[derive(Args, Debug)]
 pub struct Import {
-    /// Put them in the place of those that are there.
+    /// Replace filters and maps that are there.
     #[arg(long)]
     pub replace: bool,
     /// The secret of keyed filters, which the server keeps.

@@ -4,12 +4,12 @@ use super::send::{Deed, Tally, send};
 use super::{Set, unexpected};
 use crate::args;
 use crate::args::redis::Type;
-use crate::build::count;
 use crate::failure::{Failure, Outcome, warn};
 use crate::image_file;
 use crate::info::print_json;
 use crate::keys::Inputs;
 use crate::progress::Progress;
+use crate::spool;
 use ::redis::Value;
 use petal::{Capabilities, DEFAULT_FALSE_POSITIVE_RATE, Overfill, Row, Spec, registry};
 use serde::Serialize;
@@ -19,10 +19,10 @@ use serde::Serialize;
 struct Report<'a> {
     name: &'a str,
     shards: usize,
-    /// Of these, how many were not there.
+    /// How many of these keys were not there.
     made: usize,
     records: u64,
-    /// Of these, how many certainly were not there.
+    /// How many of these keys certainly were not there.
     new: u64,
 }
 
@@ -36,8 +36,9 @@ pub fn run(args: &args::redis::Build, common: args::Common) -> Outcome {
         let room = match args.capacity {
             Some(capacity) => capacity,
             None => {
-                maker.check_countable(&inputs)?;
-                count(&inputs)?.max(1)
+                maker.check_countable()?;
+                let mut progress = Progress::new("counting", inputs.length());
+                inputs.count(&spool::Place::new(None, None), &mut progress)?.max(1)
             }
         };
         capacity = Some(room).filter(|_| made == set.types.len());
@@ -50,7 +51,7 @@ pub fn run(args: &args::redis::Build, common: args::Common) -> Outcome {
         let answered = tally.answered();
         let hint = match repeats {
             true => "the same command again adds the others",
-            false => "these are there twice if it is done again: delete the set first",
+            false => "the same command again adds these keys twice: delete the set first",
         };
         Failure::new(format_args!("{failure} (after {answered} keys were added; {hint})"))
     })?;
@@ -66,7 +67,7 @@ pub fn run(args: &args::redis::Build, common: args::Common) -> Outcome {
     Ok(0)
 }
 
-/// What shards are made as that are not there.
+/// How shards are made that do not exist.
 struct Maker {
     of: Type,
     row: &'static Row,
@@ -123,21 +124,15 @@ impl Maker {
         Ok(Maker { of, row, options })
     }
 
-    /// Refuses keys that cannot be counted, and a kind whose size does not come from their number.
-    fn check_countable(&self, inputs: &Inputs) -> Outcome<()> {
+    /// Refuses a kind whose size does not come from the number of its keys.
+    fn check_countable(&self) -> Outcome<()> {
         if self.of == Type::Petal && self.row.universe.is_some() {
             return Err(Failure::new(format_args!(
                 "--kind {}: its keys are the integers below a bound: --capacity N says which",
                 self.row.name
             )));
         }
-        match inputs.only_once() {
-            None => Ok(()),
-            Some(name) => Err(Failure::new(format_args!(
-                "{name} can be read only once, so its keys cannot be counted first: --capacity N says how many to make \
-                 room for"
-            ))),
-        }
+        Ok(())
     }
 
     /// Whether more keys than the capacity make the rate higher.

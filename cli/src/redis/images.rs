@@ -2,12 +2,16 @@
 
 use super::{Set, unexpected};
 use crate::args;
+use crate::args::redis::Type;
 use crate::failure::{Failure, Outcome};
-use crate::image_file::{self, Handle, check_standard_input, name, open_sound};
+use crate::file_name::name;
+use crate::image_file::{self, Handle, open_sound};
 use crate::info::{Summary, print_json};
 use crate::output::Destination;
 use crate::progress::Progress;
+use crate::stdio::check_standard_input;
 use ::redis::Value;
+use petal::interop::{self, ImportOptions};
 use petal::{Image, Mode, OpenOptions};
 use std::path::{Path, PathBuf};
 
@@ -38,7 +42,12 @@ pub fn merge(args: &args::redis::Merge, common: args::Common) -> Outcome {
             .map_err(|error| Failure::new(format_args!("{} and {}: {error}", set.shards.key(0), name(path))))?;
     }
     drop(progress);
-    image_file::warn_if_overfull(&filter);
+    if let Some(why) = image_file::overfull(&filter) {
+        return Err(Failure::new(format_args!(
+            "{why}: shards that petal redis build --mergeable made have room for all keys; petal redis export and petal \
+             merge make this one all the same"
+        )));
+    }
     destination.write(&filter)?;
     if common.json {
         print_json(&Summary::of(destination.path(), &filter))?;
@@ -100,15 +109,21 @@ pub fn import(args: &args::redis::Import, common: args::Common) -> Outcome {
     Ok(0)
 }
 
-/// The image of a shard, whole and sound.
+/// The image of a shard, whole and sound; of a filter of RedisBloom's commands what its chunks hold.
 fn fetched(set: &mut Set, shard: usize, progress: &mut Progress) -> Outcome<Handle> {
     let key = set.shards.key(shard);
+    let (command, format) = match set.types[shard] {
+        Some(Type::Bf) => ("BF.SCANDUMP", Some("redisbloom")),
+        Some(Type::Cf) => ("CF.SCANDUMP", Some("redisbloom_cuckoo")),
+        _ => ("PETAL.EXPORT", None),
+    };
     let (mut image, mut iterator) = (Vec::new(), 0);
     loop {
-        let reply = set.command(shard, &[b"PETAL.EXPORT", key.as_bytes(), i64::to_string(&iterator).as_bytes()])?;
+        let reply = set.command(shard, &[command.as_bytes(), key.as_bytes(), i64::to_string(&iterator).as_bytes()])?;
         let (next, chunk) = match &reply {
             Value::Array(words) => match &words[..] {
-                [Value::Int(next), Value::BulkString(chunk)] => (*next, chunk),
+                [Value::Int(next), Value::BulkString(chunk)] => (*next, &chunk[..]),
+                [Value::Int(0), Value::Nil] => (0, &[][..]),
                 _ => return Err(unexpected(&key, &reply)),
             },
             _ => return Err(unexpected(&key, &reply)),
@@ -121,8 +136,17 @@ fn fetched(set: &mut Set, shard: usize, progress: &mut Progress) -> Outcome<Hand
         progress.add(chunk.len() as u64);
         iterator = next;
     }
-    petal::load_as(&image, &OpenOptions { mode: Mode::Read, key: None }).map_err(|error| {
-        Failure::new(format_args!("{key}: {error}: it was changed meanwhile, or is damaged; try again"))
+    if image.is_empty() {
+        return Err(Failure::new(format_args!("{key}: holds nothing, and {command} gives nothing of such a filter")));
+    }
+    let opened = match format {
+        None => petal::load_as(&image, &OpenOptions { mode: Mode::Read, key: None }),
+        Some(name) => {
+            interop::find(name).and_then(|format| format.import(&image, &ImportOptions::default())).map(Handle::Filter)
+        }
+    };
+    opened.map_err(|error| {
+        Failure::new(format_args!("{key}: {error}: the image was changed meanwhile, or is damaged; try again"))
     })
 }
 
@@ -136,7 +160,7 @@ fn put(
     progress: &mut Progress,
 ) -> Outcome<()> {
     let (key, beside) = (set.shards.key(shard), set.shards.beside(shard));
-    // What an import left that was ended.
+    // A key that an interrupted import left.
     set.command(shard, &[b"UNLINK", beside.as_bytes()])?;
     let sent = put_beside(set, shard, image, secret, progress);
     let named = sent.and_then(|()| {
@@ -205,7 +229,7 @@ impl<'a> Files<'a> {
         if count > 1 && files.path(0) == files.path(1) {
             return Err(Failure::new(format_args!(
                 "{what} {}: has no {{}} in it, which is the number of each of the {count} shards",
-                pattern.display()
+                crate::file_name::shown(pattern)
             )));
         }
         Ok(files)

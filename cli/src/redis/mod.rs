@@ -15,7 +15,7 @@ use servers::{Request, Servers, packed};
 use shards::Shards;
 use std::env;
 
-/// Where a server is looked for if nobody says.
+/// The address of the server, if neither `--url` nor the environment says it.
 const HERE: &str = "redis://127.0.0.1:6379";
 
 pub fn run(args: &args::redis::Redis, common: args::Common) -> Outcome {
@@ -32,7 +32,7 @@ pub fn run(args: &args::redis::Redis, common: args::Common) -> Outcome {
 struct Set {
     shards: Shards,
     servers: Servers,
-    /// Of each shard; none of one that is not there.
+    /// The type of each shard; `None` for a shard that is not there.
     types: Vec<Option<Type>>,
 }
 
@@ -62,10 +62,18 @@ impl Set {
 
     /// A set that has to be there, whole.
     fn open_whole(args: &args::redis::Set) -> Outcome<Set> {
-        let set = Set::open(args)?;
+        let mut set = Set::open(args)?;
         let Some(missing) = set.types.iter().position(Option::is_none) else { return Ok(set) };
         let key = set.shards.key(missing);
         let there = set.types.iter().flatten().count();
+        // Where no filter can be, it is the module that is not there.
+        if there == 0
+            && let Value::ServerError(error) =
+                set.servers.ask_one(&Request { shard: missing, bytes: packed(&["PETAL.INFO", &key]) })?
+            && servers::message(&error).starts_with(UNKNOWN)
+        {
+            return Err(Failure::new(format_args!("{key}: is not there: {}", explained(&error))));
+        }
         Err(Failure::new(match set.shards.count() {
             1 => format!("{key}: is not there"),
             count => format!("{key}: is not there: the set has {there} of {count} shards"),
@@ -91,14 +99,17 @@ impl Set {
     }
 }
 
-/// What a key is whose type the server calls so.
+/// The error of a server without the module.
+const UNKNOWN: &str = "unknown command";
+
+/// What a key is, by the server's name of its type.
 fn type_of(key: &str, name: &str) -> Outcome<Option<Type>> {
     match name {
         "none" => Ok(None),
         "petal-img" => Ok(Some(Type::Petal)),
         "MBbloom--" => Ok(Some(Type::Bf)),
         "MBbloomCF" => Ok(Some(Type::Cf)),
-        other => Err(Failure::new(format_args!("{key}: is a {other}, and no filter or map"))),
+        other => Err(Failure::new(format_args!("{key}: is a {other}, not a filter or map"))),
     }
 }
 
@@ -114,8 +125,8 @@ fn said(key: &str, value: Value) -> Outcome<Value> {
 fn explained(error: &::redis::ServerError) -> String {
     let message = servers::message(error);
     match &*message {
-        _ if message.starts_with("unknown command") => format!("{message}: the server has not loaded Petal's module"),
-        "not found" => String::from("is not there any more"),
+        _ if message.starts_with(UNKNOWN) => format!("{message}: the server has not loaded Petal's module"),
+        _ if message.starts_with("not found") => String::from("is not there any more"),
         _ => message,
     }
 }

@@ -33,9 +33,9 @@ const SOON: Duration = Duration::from_secs(1);
 /// What is done with keys.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Deed {
-    /// They are added.
+    /// Adds the keys.
     Add,
-    /// It is asked whether they may be there.
+    /// Keys are looked up.
     Ask,
 }
 
@@ -62,7 +62,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// How many keys were answered.
+    /// How many keys the servers have answered.
     pub fn answered(&self) -> u64 {
         self.answered.load(Ordering::Relaxed)
     }
@@ -94,7 +94,7 @@ pub fn send(set: &Set, deed: Deed, inputs: &Inputs, progress: &mut Progress, tal
             let ended = worker.join().unwrap_or_else(|_| Err(Failure::new("a connection's thread ended")));
             outcome = outcome.and(ended);
         }
-        // Where both failed, the server is why.
+        // Where both failed, the server's failure is the cause.
         outcome.and(read)
     })
 }
@@ -111,7 +111,7 @@ fn read(
     let mut shards = vec![Waiting::default(); set.shards.count()];
     let (mut pipeline, mut waiting, mut sent) = (Vec::new(), 0, Instant::now());
     let give = |pipeline: &mut Vec<Request>| {
-        // Those who take them are there until they get no more.
+        // The receiving threads are there until they get no more pipelines.
         let _ = sender.send(take(pipeline));
     };
     let outcome = inputs.for_each(progress, |batch| {
@@ -139,7 +139,7 @@ fn read(
         }
         Ok(if failed.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     });
-    // What was read before a failure is sent.
+    // Keys that were read before a failure are sent.
     rest(set, deed, &mut shards, &mut pipeline);
     give(&mut pipeline);
     outcome

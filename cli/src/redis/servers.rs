@@ -1,8 +1,8 @@
 //! Connections to a server, or to the nodes of a cluster, and what they reply.
 //!
-//! The client library speaks the protocol. Which node of a cluster has a shard is learned here, from where the nodes
-//! point, and nothing is sent twice but what was refused: a command whose reply did not come may have been done, and
-//! doing it again would count its keys twice in filters that count.
+//! The client library speaks the protocol. This module learns which node of a cluster has a shard from where the
+//! nodes point. It sends nothing twice but what was refused. A command whose reply did not come may have been done,
+//! and doing it again would count its keys twice in filters that count.
 
 use crate::failure::{Failure, Outcome};
 use ::redis::{
@@ -28,16 +28,16 @@ pub struct Request {
 
 /// A server, or the nodes of a cluster as far as they are known.
 pub struct Servers {
-    /// How the first is reached, with the password for all.
+    /// How the first server is reached, with the password for all servers.
     info: ConnectionInfo,
     nodes: Vec<Node>,
-    /// Of each shard the node that has it, as far as is known.
+    /// For each shard the node that has the shard, as far as the command knows.
     owners: Vec<usize>,
 }
 
 struct Node {
     address: ConnectionAddr,
-    /// None until it is asked for the first time.
+    /// `None` until somebody asks for the connection.
     connection: Option<Connection>,
 }
 
@@ -58,11 +58,12 @@ impl Servers {
         // The address may have a password in it, which no message shows.
         let shown = with_scheme.split_once('@').map_or(&*with_scheme, |(_, host)| host).to_string();
         let refused = |why: &str| Failure::new(format_args!("--url {shown}: {why}"));
-        if ["rediss://", "valkeys://"].iter().any(|scheme| with_scheme.starts_with(scheme)) {
-            return Err(refused("this command does not speak TLS: a tunnel such as stunnel does"));
-        }
-        let form = "is not redis://[user:password@]host[:port][/database] or unix:///path";
+        let form = "is not redis://[user:password@]host[:port][/database], rediss:// and so on, or unix:///path";
         let info = with_scheme.into_connection_info().map_err(|_| refused(form))?;
+        if matches!(info.addr(), ConnectionAddr::TcpTls { .. }) {
+            // Somebody may have done so already, which is as good.
+            let _ = rustls::crypto::ring::default_provider().install_default();
+        }
         let node = Node { address: info.addr().clone(), connection: None };
         let mut servers = Servers { info, nodes: vec![node], owners: vec![0; shards] };
         servers.connection(0)?;
@@ -242,11 +243,17 @@ fn refusal(value: Value) -> Outcome<Result<Value, Refused>> {
 fn address_of(text: &str, of: &ConnectionAddr) -> Option<ConnectionAddr> {
     let (host, port) = text.rsplit_once(':')?;
     let host = match (host, of) {
-        ("", ConnectionAddr::Tcp(host, _)) => host.clone(),
+        ("", ConnectionAddr::Tcp(host, _) | ConnectionAddr::TcpTls { host, .. }) => host.clone(),
         ("", _) => String::from("127.0.0.1"),
         _ => host.to_string(),
     };
-    Some(ConnectionAddr::Tcp(host, port.parse().ok()?))
+    let port = port.parse().ok()?;
+    Some(match of {
+        ConnectionAddr::TcpTls { insecure, tls_params, .. } => {
+            ConnectionAddr::TcpTls { host, port, insecure: *insecure, tls_params: tls_params.clone() }
+        }
+        _ => ConnectionAddr::Tcp(host, port),
+    })
 }
 
 /// A connection that could not be made, or ended.
@@ -266,7 +273,7 @@ fn said(error: &::redis::RedisError) -> String {
         return String::from("the server closed the connection");
     }
     if error.kind() == ErrorKind::AuthenticationFailed {
-        return String::from("the password was refused");
+        return String::from("the password was refused, or the user name with it");
     }
     error.to_string()
 }

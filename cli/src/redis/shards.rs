@@ -6,17 +6,17 @@ use crate::args;
 #[derive(Clone)]
 pub struct Shards {
     name: String,
-    /// None where the set is one key, of its own name.
+    /// `None` if the set is one key, which has the set's name.
     count: Option<u32>,
 }
 
 impl Shards {
-    /// What the command line says.
+    /// The shards that the command line names.
     pub fn new(args: &args::redis::Set) -> Shards {
         Shards { name: args.name.clone(), count: args.shards }
     }
 
-    /// How many there are.
+    /// How many shards there are.
     pub fn count(&self) -> usize {
         self.count.unwrap_or(1) as usize
     }
@@ -96,7 +96,7 @@ mod tests {
         Shards { name: String::from("seen"), count }
     }
 
-    /// As the Go package's test has it.
+    /// The items and shards are those of the Go package's test.
     #[test]
     fn an_item_is_where_its_hash_says() {
         assert_eq!(crc32(b"123456789"), 0xcbf4_3926);

@@ -18,7 +18,8 @@ pub fn allocate(bytes: u64) -> *mut u8 {
 /// The byte of `bit` lies in an array at `bits` that stays for `'a`, and is not written to but through this function.
 #[inline(always)]
 unsafe fn byte<'a>(bits: *mut u8, bit: u64) -> &'a AtomicU8 {
-    // SAFETY: the caller's promise; a byte is aligned wherever it lies.
+    // SAFETY: the caller promises that the byte of `bit` lies in an array at `bits` that stays for `'a`, and is not
+    // written to but through this function; a byte is aligned wherever it lies.
     unsafe { AtomicU8::from_ptr(bits.add((bit >> 3) as usize)) }
 }
 
@@ -38,7 +39,7 @@ pub unsafe fn check(bits: *mut u8, mut positions: impl Iterator<Item = u64>) -> 
             let Some(bit) = positions.next() else {
                 return all_set;
             };
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises that all positions lie in the array at `bits`.
             all_set &= c_int::from(unsafe { byte(bits, bit) }.load(Relaxed)) >> (bit & 7);
         }
     }
@@ -53,7 +54,7 @@ pub unsafe fn check(bits: *mut u8, mut positions: impl Iterator<Item = u64>) -> 
 pub unsafe fn add(bits: *mut u8, positions: impl Iterator<Item = u64>) -> c_int {
     let mut all_set = 1;
     for bit in positions {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that all positions lie in the array at `bits`, and no other thread adds.
         let byte = unsafe { byte(bits, bit) };
         let before = byte.load(Relaxed);
         all_set &= c_int::from(before) >> (bit & 7);

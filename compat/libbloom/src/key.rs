@@ -23,7 +23,8 @@ impl Key<'_> {
     pub unsafe fn new<'a>(buffer: *const c_void, length: c_int) -> Key<'a> {
         match usize::try_from(length) {
             Ok(size) if !buffer.is_null() => {
-                // SAFETY: the caller's promise; it is not NULL.
+                // SAFETY: the caller promises that `length` bytes are readable at `buffer`, and nobody writes to them
+                // while the key is in use; or it is NULL, or `length` is negative; it is not NULL.
                 Key { bytes: unsafe { core::slice::from_raw_parts(buffer.cast(), size) }, excess: 0 }
             }
             _ => Key { bytes: &[], excess: length as u32 },

@@ -1,6 +1,7 @@
-// Package petalredis has filters in Redis or Valkey that are larger than a node of a cluster: a set over n keys, each
-// of them a filter of Petal's module with an n-th of the items. The key of an item is chosen by a hash of it, CRC-32,
-// as any client in any language can; docs/redis.md has the recipe, and the module its commands.
+// Package petalredis has filters in Redis or Valkey that may be larger than a node of a cluster. Such a filter is a
+// set over n keys, each of which is a filter of Petal's module with an n-th of the items. The key of an item is
+// chosen by a hash of it, CRC-32, as any client in any language can; docs/redis.md has the recipe, and the module its
+// commands.
 //
 // Items are grouped by their keys, and what belongs to a key is one command; all commands of a call go out in one
 // pipeline. A Filter may be used by many goroutines at once, as the client that it is made of.
@@ -48,10 +49,10 @@ func (f *Filter) ShardOf(item string) int {
 	return int(crc32.ChecksumIEEE([]byte(item)) % uint32(f.shards))
 }
 
-// Reserve makes the filters of all shards, of a kind by its name, for so many items in all at this false-positive rate;
-// more arguments are those of PETAL.RESERVE after the rate, as in "SET", "counter_bits", 8. Shares of a hash are never
-// quite alike, so each has room for an n-th and five standard deviations more. Where one key is there already, an error
-// says so, and the others are made.
+// Reserve makes the filters of all shards, of a kind by its name, for so many items in all at this false-positive
+// rate. Further arguments are those of PETAL.RESERVE after the rate, as in "SET", "counter_bits", 8. Shares of a hash
+// are never quite alike, so each has room for an n-th and five standard deviations more. Where one key is there
+// already, an error says so, and the others are made.
 func (f *Filter) Reserve(ctx context.Context, kind string, capacity uint64, rate float64, arguments ...any) error {
 	share := float64(capacity) / float64(f.shards)
 	if f.shards > 1 {

@@ -44,9 +44,9 @@ func Import(ctx context.Context, client redis.UniversalClient, key string) func(
 	}
 }
 
-// Merge brings filters together that are on different nodes, and were made alike: they go over the client in chunks to
-// the node of the key `into`, and are merged there with each other and with what that key has. They keep their own
-// keys. Not for the shards of a Filter, each of which has room for its share and no more.
+// Merge brings filters together that are on different nodes, and were made alike. They go over the client in chunks
+// to the node of the key `into`. There they are merged with each other and with what that key has. They keep their
+// own keys. Not for the shards of a Filter, each of which has room for its share and no more.
 func Merge(ctx context.Context, client redis.UniversalClient, into string, from ...string) error {
 	if len(from) == 0 {
 		return nil

@@ -1,10 +1,9 @@
 //! The module `petal` for Redis from 6.2 on, and Valkey: filters with the commands and the bytes of RedisBloom, and
 //! those of every kind.
 //!
-//! `server` is what the module needs of the server, in safe types; `redisbloom` the commands `BF.*` and `CF.*`, `images`
-//! the commands `PETAL.*`. The filters themselves are the core's.
+//! `server` is what the module needs of the server, in safe types; `redisbloom` the commands `BF.*` and `CF.*`,
+//! `images` the commands `PETAL.*`. The filters themselves are the core's.
 
-mod defaults;
 mod images;
 mod redisbloom;
 mod server;
@@ -12,6 +11,7 @@ mod server;
 use redis_module::raw;
 use redisbloom::{bf, cf};
 use server::command::Command;
+use server::defaults;
 use server::{Argument, Context, ERR, OK, value};
 use std::ffi::{CStr, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,11 +22,15 @@ const NAME: &CStr = c"petal";
 /// The version as the server counts them: two digits for each part.
 const VERSION: c_int = 100;
 
+/// The name that RedisBloom has, which some of its clients look for, and the version of it whose face this module has.
+const OWNERS_NAME: &CStr = c"bf";
+const OWNERS_VERSION: c_int = 80_800;
+
 /// The oldest server, as its version is given: a byte for each part.
 const OLDEST: c_int = 0x0006_0200;
 
 /// Commands that another module, or the server itself, must not have.
-const OTHERS: [&CStr; 4] = [c"BF.ADD", c"BF.RESERVE", c"CF.ADD", c"PETAL.RESERVE"];
+const OTHERS: [&CStr; 4] = [c"bf.add", c"bf.reserve", c"cf.add", c"petal.reserve"];
 
 /// Called by the server when the module is loaded.
 ///
@@ -38,17 +42,24 @@ pub unsafe extern "C" fn RedisModule_OnLoad(
     arguments: *mut *mut raw::RedisModuleString,
     count: c_int,
 ) -> c_int {
-    // SAFETY: the caller's promise. Before this nothing is allocated.
-    if unsafe { raw::Export_RedisModule_Init(context, NAME.as_ptr(), VERSION, raw::REDISMODULE_APIVER_1 as c_int) }
-        == ERR
-    {
-        return ERR;
-    }
     let start = arguments.cast::<Argument>();
-    // SAFETY: likewise; an `Argument` is such a pointer, and there may be none.
-    let (context, arguments) = unsafe {
-        let arguments = if count > 0 { std::slice::from_raw_parts(start, count as usize) } else { &[] };
-        (Context::new(context), arguments)
+    // SAFETY: only the server calls this: the context and so many arguments are valid until this
+    // returns. Before this nothing is allocated. An `Argument` is such a pointer, and there may be none.
+    let arguments = unsafe {
+        raw::Export_RedisModule_InitAPI(context);
+        if count > 0 { std::slice::from_raw_parts(start, count as usize) } else { &[] }
+    };
+    // What is wrong with the arguments is said when there is a module whose log that is.
+    let (name, version) = match defaults::name(arguments) {
+        Ok(Some(name)) if name == OWNERS_NAME.to_bytes() => (OWNERS_NAME, OWNERS_VERSION),
+        _ => (NAME, VERSION),
+    };
+    // SAFETY: likewise.
+    let context = unsafe {
+        if raw::Export_RedisModule_Init(context, name.as_ptr(), version, raw::REDISMODULE_APIVER_1 as c_int) == ERR {
+            return ERR;
+        }
+        Context::new(context)
     };
     match catch_unwind(AssertUnwindSafe(|| load(&context, arguments))) {
         Ok(Ok(())) => OK,
@@ -82,13 +93,19 @@ fn load(context: &Context, arguments: &[Argument]) -> Result<(), String> {
     value::register::<bf::chain::Chain>(context)?;
     value::register::<cf::tables::Tables>(context)?;
     value::register::<images::stored::Stored>(context)?;
+    for category in [bf::CATEGORY, cf::CATEGORY, images::CATEGORY] {
+        if !context.add_category(category) {
+            let category = category.to_string_lossy();
+            return Err(format!("the server does not take the category {category} of access-control lists"));
+        }
+    }
     let commands = [bf::COMMANDS, cf::COMMANDS, images::COMMANDS];
     let refused = commands.into_iter().flatten().find(|command: &&Command| !command.register(context));
     if let Some(command) = refused {
         return Err(format!("the server does not take {}", command.name.to_string_lossy()));
     }
-    match context.register_budget() {
-        true => Ok(()),
-        false => Err("the server does not take its configuration petal.budget".into()),
-    }
+    context.register_settings().map_err(|name| {
+        let name = name.to_string_lossy();
+        format!("the server does not take its configuration {name}: the lines of its log before this one say why")
+    })
 }

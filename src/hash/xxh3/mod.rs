@@ -1,5 +1,5 @@
-//! XXH3 of `u64` keys: what the published function does with inputs of eight bytes, for many keys at once. 64 bits of it,
-//! and the 128 bits by which maps know keys.
+//! XXH3 of `u64` keys: what the published function does with inputs of eight bytes, for many keys at once. 64 bits of
+//! it, and the 128 bits by which maps know keys.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;

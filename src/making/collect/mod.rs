@@ -14,9 +14,9 @@ mod tests;
 pub use record::{Record, Several};
 
 use super::progress::Steps;
-use crate::bits::ring::Taken;
+use crate::batch::ring::Taken;
+use crate::contract::{PIECE, Records};
 use crate::error::{Result, Status, error};
-use crate::kind::{PIECE, Records};
 use crate::storage::try_vec;
 use runs::{Run, RunFile};
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! The records that can be collected: what they are sorted by, what becomes of equal ones, and their bytes in a file.
 
+use crate::contract::{Counted, Entry};
 use crate::error::{Result, error};
-use crate::kind::{Counted, Entry};
 use crate::making::progress::Steps;
 
 /// So many records are passed over before that is told.
@@ -211,7 +211,7 @@ pub fn combine<R: Record>(records: &mut Vec<R>, steps: &mut Steps) -> Result<()>
             records[last] = record;
         }
         if let Err(cancelled) = steps.stay((end - start) as u64) {
-            // Those between were taken up.
+            // The records between were merged into earlier ones.
             records.drain(last + 1..end);
             return Err(cancelled);
         }

@@ -39,7 +39,7 @@ impl RunFile {
         self.ends.last().copied().unwrap_or(0)
     }
 
-    /// Its runs.
+    /// The runs of the file, in order.
     pub fn runs(&self) -> impl Iterator<Item = Run<'_>> {
         let starts = core::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(position, end)| Run { file: &self.file, position, end: *end })

@@ -1,10 +1,11 @@
 //! Sorting records by radix, in place.
 //!
-//! Hashes are uniform, so their leading bits tell about where they go: records are moved to one of up to 512 places by
-//! the first bits in which any two differ (American flag sort: McIlroy, Bostic and McIlroy, "Engineering radix sort",
-//! 1993), and so on within each place until a place fits the first cache, where they are counted out by as many bits as
-//! leave about one record a place. Keys that are not uniform cost at most a pass for each eight bits: bits that all
-//! records share are skipped, and where too many records of the last pass have one place, a comparison sort takes over.
+//! Hashes are uniform, so their leading bits tell about where they go. Records are moved to one of up to 512 places
+//! by the first bits in which any two differ (American flag sort: McIlroy, Bostic and McIlroy, "Engineering radix
+//! sort", 1993). The same is done within each place until a place fits the first cache. There records are counted out
+//! by as many bits as leave about one record a place. Keys that are not uniform cost at most a pass for each eight
+//! bits: bits that all records share are skipped, and where too many records of the last pass have one place, a
+//! comparison sort takes over.
 
 use super::record::{Record, STRETCH};
 use crate::error::{Result, Status};
@@ -69,9 +70,9 @@ struct Others {
 /// What was done to so many records.
 #[derive(Clone, Copy)]
 enum Did {
-    /// They are where they belong.
+    /// So many records are where they belong.
     Sort(u64),
-    /// They are nearer to it.
+    /// So many records are nearer to their places.
     Move(u64),
 }
 
@@ -180,7 +181,7 @@ impl<'a, R: Record> Sorter<'a, R> {
             if is_least {
                 break;
             }
-            // They are not uniform: skip the bits that all of them share.
+            // The records are not uniform: skip the bits that all of them share.
             (top, is_least) = (differing(records), true);
         }
         records.sort_unstable_by_key(R::key);

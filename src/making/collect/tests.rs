@@ -2,8 +2,7 @@
 
 use super::*;
 use crate::bits::mix;
-use crate::kind::Progress;
-use crate::kind::{Counted, Entry};
+use crate::contract::{Counted, Entry, Progress};
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -8,18 +8,18 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 pub struct FileStatus(pub(super) libc::stat);
 
 impl FileStatus {
-    /// Its length in bytes.
+    /// The length of the file in bytes.
     pub fn length(&self) -> u64 {
         self.0.st_size as u64
     }
 
-    /// Its device and inode, which no two files share.
+    /// The file's device and inode, which no two files share.
     #[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
     pub fn identity(&self) -> (u64, u64) {
         (self.0.st_dev as u64, self.0.st_ino as u64)
     }
 
-    /// Whether it still has a name in some folder.
+    /// Whether the file still has a name in some folder.
     pub fn has_name(&self) -> bool {
         self.0.st_nlink > 0
     }
@@ -45,7 +45,7 @@ const RESERVED_AT_ONCE: u64 = 64 << 20;
 pub struct RawFile(OwnedFd);
 
 impl RawFile {
-    /// Its descriptor, which is open for as long as this lives.
+    /// The file's descriptor, which is open for as long as this lives.
     pub(super) fn descriptor(&self) -> RawFd {
         self.0.as_raw_fd()
     }
@@ -55,7 +55,7 @@ impl RawFile {
     /// # Safety
     /// The descriptor is open, and nothing else closes it.
     pub(super) unsafe fn owning(fd: RawFd) -> RawFile {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that the descriptor is open, and nothing else closes it.
         RawFile(unsafe { OwnedFd::from_raw_fd(fd) })
     }
 
@@ -97,7 +97,7 @@ impl RawFile {
         duplicate(fd)
     }
 
-    /// What the system knows of it.
+    /// What the system knows of the file.
     pub fn status(&self) -> core::result::Result<FileStatus, i32> {
         // SAFETY: all-zero bytes are a valid `stat`, and fstat fills it.
         let mut stat: libc::stat = unsafe { core::mem::zeroed() };
@@ -140,8 +140,12 @@ impl RawFile {
         Ok(done)
     }
 
-    /// Writes all of `bytes` at `offset`.
+    /// Writes all of `bytes` at `offset`. What the process may not write because of its limit on the size of files
+    /// (RLIMIT_FSIZE) is not tried: the system would answer with the signal SIGXFSZ, which ends a process.
     pub fn write_all_at(&self, mut bytes: &[u8], mut offset: u64) -> core::result::Result<(), i32> {
+        if offset.saturating_add(bytes.len() as u64) > file_size_limit() {
+            return Err(libc::EFBIG);
+        }
         while !bytes.is_empty() {
             let at = libc::off_t::try_from(offset).map_err(|_| libc::EOVERFLOW)?;
             // SAFETY: `bytes` is readable for its length.
@@ -177,7 +181,7 @@ impl RawFile {
             // SAFETY: the descriptor is open.
             match retry(|| unsafe { libc::fallocate(self.descriptor(), keep_size, at, count) }) {
                 Err(code @ (libc::ENOSPC | libc::EDQUOT | libc::EFBIG)) => return Err(code),
-                // It cannot do that.
+                // The file system cannot reserve space.
                 Err(_) => return Ok(()),
                 Ok(_) => start += piece,
             }
@@ -185,7 +189,7 @@ impl RawFile {
         Ok(())
     }
 
-    /// This system has no call for that.
+    /// Reserves nothing, because this system has no call for it.
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     pub fn reserve(&self, _: u64, _: u64) -> core::result::Result<(), i32> {
         Ok(())
@@ -209,10 +213,27 @@ impl RawFile {
     }
 }
 
+/// How long a file may become by what this process writes.
+#[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
+fn file_size_limit() -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: `limit` is writable. Where the call fails it stays as it is: without a limit.
+    unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) };
+    limit.rlim_cur as u64
+}
+
 /// A new descriptor of an open file.
 fn duplicate(fd: RawFd) -> core::result::Result<RawFile, i32> {
     // SAFETY: fcntl takes any descriptor number; the copy is new and owned.
     let copy = retry(|| unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) })?;
     // SAFETY: the descriptor is new, and nobody else has it.
     Ok(unsafe { RawFile::owning(copy) })
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+impl ProcPath {
+    /// The path of an open file.
+    pub fn of(file: &RawFile) -> ProcPath {
+        ProcPath::new(file.descriptor())
+    }
 }

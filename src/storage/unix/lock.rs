@@ -61,7 +61,7 @@ impl RawFile {
         self.lock_command(libc::F_OFD_SETLK, kind, offset, length)
     }
 
-    /// One of the commands that take such a lock.
+    /// Runs one of the commands that take such a lock.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     fn lock_command(
         &self,

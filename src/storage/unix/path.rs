@@ -1,7 +1,5 @@
 //! Paths as the system calls take them.
 
-#[cfg(any(target_os = "linux", target_os = "android"))]
-use super::RawFile;
 use crate::error::{Result, error};
 use crate::storage::try_vec;
 use core::ffi::CStr;
@@ -43,7 +41,7 @@ impl PathBytes {
         Ok((PathBytes::of_bytes(folder)?, PathBytes::of_bytes(name)?))
     }
 
-    /// Whether it is the name of a folder whatever is there.
+    /// Whether the path names a folder, whatever the file system holds.
     pub fn is_of_folder(&self) -> bool {
         matches!(self.as_c_str().to_bytes(), b"" | b"." | b"..")
     }
@@ -60,17 +58,11 @@ impl ProcPath {
         ProcPath(path)
     }
 
-    /// The path of an open file.
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    pub fn of(file: &RawFile) -> ProcPath {
-        ProcPath::new(file.descriptor())
-    }
-
     pub(super) fn as_c_str(&self) -> &CStr {
         CStr::from_bytes_until_nul(&self.0).unwrap_or_default()
     }
 
-    /// Whether it is there: /proc need not be.
+    /// Whether the path exists: /proc need not be mounted.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub fn exists(&self) -> bool {
         // SAFETY: the path ends with a NUL.

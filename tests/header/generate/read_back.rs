@@ -7,6 +7,7 @@ use crate::source::Section;
 use quote::{format_ident, quote};
 use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use syn::{Expr, ExprLit, ForeignItem, Item, Lit, Type};
 
 /// The Rust source of the comparison: `HEADER` and `SOURCE`, the names on both sides; `MACROS`, name and value of the
@@ -14,10 +15,14 @@ use syn::{Expr, ExprLit, ForeignItem, Item, Lit, Type};
 ///
 /// # Errors
 /// What clang says of the header, or that there is no libclang.
-pub fn checks(header: &str, source: &[Section]) -> Result<String, String> {
+pub fn checks(header: &str, includes: &Path, source: &[Section]) -> Result<String, String> {
     let builder = bindgen::builder()
-        .header_contents("petal.h", header)
+        .header_contents("all.h", header)
+        .clang_arg(format!("-I{}", includes.display()))
+        // The plain code of petal_inline.h, whose own macros are no part of the interface.
+        .clang_arg("-DPETAL_INLINE_PORTABLE")
         .allowlist_item("(petal|PETAL)_.*")
+        .blocklist_item("PETAL_INLINE_.*|PETAL_([A-Z]+_)?H")
         .generate_comments(false)
         .derive_copy(false)
         .derive_debug(false)

@@ -3,9 +3,14 @@
 use quote::ToTokens;
 use std::path::Path;
 
-/// A module of the C API: a section of the header.
+/// A module of the C API: a section of a header.
 pub struct Section {
-    /// Its `//!` lines; those of the root are the chapter before all sections.
+    /// The file name of the header.
+    pub header: String,
+    /// Whether a header begins with it: the root, and each module whose first line names one ("petal_map.h: ..."). What
+    /// is inside such a module belongs to the same header.
+    pub is_first: bool,
+    /// Its `//!` lines; those of a header's first module are the chapter before all sections.
     pub text: Vec<String>,
     /// Its path below the root, `None` where it is private.
     pub path: Option<String>,
@@ -27,8 +32,19 @@ pub struct Item {
 pub fn read(root: &Path) -> Vec<Section> {
     let folder = root.join("capi/src");
     let mut sections = Vec::new();
-    add(&parse(&folder.join("lib.rs")), &folder, Some(String::new()), String::new(), &mut sections);
+    add(&parse(&folder.join("lib.rs")), &folder, Some(String::new()), String::new(), "petal.h", &mut sections);
     sections
+}
+
+/// The file names of the headers, petal.h first.
+pub fn headers(sections: &[Section]) -> Vec<&str> {
+    sections.iter().filter(|section| section.is_first).map(|section| section.header.as_str()).collect()
+}
+
+/// The header that a module's first line names.
+fn named(text: &[String]) -> Option<&str> {
+    let name = text.first()?.split_once(": ")?.0;
+    (name.starts_with("petal_") && name.ends_with(".h")).then_some(name)
 }
 
 fn parse(file: &Path) -> syn::File {
@@ -37,9 +53,18 @@ fn parse(file: &Path) -> syn::File {
 }
 
 /// Adds a section for a module, then one for each module that it declares, whose files are in `folder`.
-fn add(module: &syn::File, folder: &Path, path: Option<String>, c: String, sections: &mut Vec<Section>) {
-    let here = sections.len();
-    sections.push(Section { text: documentation(&module.attrs), path: path.clone(), items: Vec::new(), c });
+fn add(module: &syn::File, folder: &Path, path: Option<String>, c: String, header: &str, sections: &mut Vec<Section>) {
+    let (here, chapter) = (sections.len(), documentation(&module.attrs));
+    let header = named(&chapter).unwrap_or(header).to_owned();
+    let is_first = sections.iter().all(|section| section.header != header);
+    sections.push(Section {
+        header: header.clone(),
+        is_first,
+        text: chapter,
+        path: path.clone(),
+        items: Vec::new(),
+        c,
+    });
     for item in &module.items {
         let (attrs, visibility, name, prefix, ty) = match item {
             syn::Item::Mod(m) if !left_out(&m.attrs) => {
@@ -50,7 +75,7 @@ fn add(module: &syn::File, folder: &Path, path: Option<String>, c: String, secti
                 };
                 let path = path.as_ref().filter(|_| is_public(&m.vis)).map(|path| format!("{path}{}::", m.ident));
                 let c = std::fs::read_to_string(beside.with_extension("h")).unwrap_or_default();
-                add(&module, &inside, path, c, sections);
+                add(&module, &inside, path, c, &header, sections);
                 continue;
             }
             syn::Item::Fn(f) if !f.attrs.iter().any(|a| text(a).contains("no_mangle")) => continue,

@@ -1,7 +1,7 @@
-//! The text of `include/petal.h`: cbindgen's declarations in the order of the Rust source, with its chapters between
-//! them, the version, and the kinds of the registry.
+//! The text of the headers: cbindgen's declarations in the order of the Rust source, with its chapters between them,
+//! the version, and the kinds of the registry.
 
-use crate::source;
+use crate::source::{self, Section};
 use petal_core::Row;
 use petal_core::registry;
 use std::collections::HashMap;
@@ -27,72 +27,112 @@ fn kind(row: &Row) -> (String, String) {
 
 /// The constants that are written here and not by cbindgen: name and value.
 pub fn macros() -> Vec<(String, String)> {
-    version().into_iter().chain(registry::with_foreign().map(kind)).collect()
+    version().into_iter().chain(registry::with_foreign().chain(registry::SKETCHES).map(kind)).collect()
 }
 
-/// The whole header.
-pub fn header(root: &Path) -> String {
+/// What the macros that initialise structs are made of. C++17 has no designated initialisers.
+const INIT: &str = "\
+/* What `PETAL_SPEC_INIT` and its like are made of. */
+#ifdef __cplusplus
+#define PETAL_INIT(type) ([] { type it_{}; it_.struct_size = sizeof(type); return it_; }())
+#else
+#define PETAL_INIT(type) {.struct_size = sizeof(type)}
+#endif
+
+";
+
+/// All headers: file name and text, petal.h first.
+pub fn headers(root: &Path) -> Vec<(String, String)> {
     let config = cbindgen::Config::from_file(root.join("capi/cbindgen.toml")).expect("capi/cbindgen.toml is readable");
     let bindings = cbindgen::Builder::new().with_src(root.join("capi/src/lib.rs")).with_config(config).generate();
     let mut generated = Vec::new();
     bindings.expect("cbindgen understands capi/src").write(&mut generated);
     let generated = String::from_utf8(generated).expect("the source is UTF-8");
 
-    // cbindgen leaves an empty line between items and none inside; what declares nothing is the frame around them.
-    let (mut declarations, mut before, mut after) = (HashMap::new(), String::new(), String::new());
+    // cbindgen leaves an empty line between items and none inside; of what declares nothing only the includes are used.
+    let (mut declarations, mut includes) = (HashMap::new(), "");
     for block in generated.trim_end().split("\n\n") {
         match declared(block) {
             Some(name) => drop(declarations.insert(name, block)),
-            None if after.is_empty() && !block.contains("}  // extern") => _ = write!(before, "{block}\n\n"),
-            None => _ = write!(after, "\n{block}\n"),
+            None if block.starts_with("#include") => includes = block,
+            None => {}
         }
     }
-    let (includes, extern_c) = before.split_once("#ifdef __cplusplus").expect("cpp_compat = true");
 
     let sections = source::read(root);
-    let items = || sections.iter().flat_map(|section| &section.items);
-    let is_u64 = |ty: &str| ty == "u64" || items().any(|item| item.name == ty && item.ty == "u64");
-    let mut out = comment(&sections[0].text) + "\n" + includes;
-    out += "/** The version of this header; `petal_version_number()` tells the library's. */\n";
-    for (name, value) in version() {
-        _ = writeln!(out, "#define {name} {value}");
-    }
-    out += "\n#ifdef __cplusplus";
-    out += extern_c.trim_end();
-    out.push('\n');
-    for (i, section) in sections.iter().enumerate().filter(|(_, section)| !section.items.is_empty()) {
-        if i > 0 {
-            out += "\n\n";
-            out += &comment(&section.text);
-        }
-        let mut list = None;
-        for item in &section.items {
-            let Some(block) = declarations.remove(item.name.as_str()) else {
-                panic!("cbindgen leaves {} out: does [export] include in capi/cbindgen.toml name it?", item.name);
-            };
-            // Constants of one type stand together.
-            let here = item.name.starts_with("PETAL_").then_some(&item.ty);
-            if here.is_none() || here != list {
-                out.push('\n');
+    let mut headers = Vec::new();
+    for (i, name) in source::headers(&sections).into_iter().enumerate() {
+        let includes = if i == 0 { includes } else { "#include <petal.h>" };
+        let own: Vec<_> = sections.iter().filter(|section| section.header == name).collect();
+        let guard = name.to_uppercase().replace('.', "_");
+        let mut out = comment(&own[0].text);
+        _ = write!(out, "\n#ifndef {guard}\n#define {guard}\n\n{includes}\n\n");
+        if i == 0 {
+            out += "/** The version of this header; `petal_version_number()` tells the library's. */\n";
+            for (name, value) in version() {
+                _ = writeln!(out, "#define {name} {value}");
             }
-            list = here;
-            out += &tidy(&item.name, block, is_u64(&item.ty));
-            if item.name == "petal_kind" {
-                out.push('\n');
-                for row in registry::with_foreign() {
-                    let (name, value) = kind(row);
-                    let (first, rest) = row.summary.split_at(1);
-                    _ = writeln!(out, "/** {}{rest}. */\n#define {name} {value}", first.to_uppercase());
-                }
-            }
-        }
-        if !section.c.is_empty() {
             out.push('\n');
-            out += &section.c;
+            out += INIT;
         }
+        out += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
+        for section in &own {
+            write_section(&mut out, section, &sections, &mut declarations);
+        }
+        out += "\n#ifdef __cplusplus\n}\n#endif\n";
+        if i > 0 && !own[0].c.is_empty() {
+            out.push('\n');
+            out += &own[0].c;
+        }
+        _ = writeln!(out, "\n#endif  /* {guard} */");
+        headers.push((name.to_owned(), out));
     }
     assert!(declarations.is_empty(), "not found in capi/src: {:?}", declarations.keys());
-    out + &after
+    headers
+}
+
+/// Writes the declarations of a section, after its chapter unless that stands at the head of the file.
+fn write_section(out: &mut String, section: &Section, all: &[Section], declarations: &mut HashMap<&str, &str>) {
+    if section.items.is_empty() {
+        return;
+    }
+    let is_u64 =
+        |ty: &str| ty == "u64" || all.iter().flat_map(|it| &it.items).any(|item| item.name == ty && item.ty == "u64");
+    if !section.is_first {
+        *out += "\n\n";
+        *out += &comment(&section.text);
+    }
+    let mut list = None;
+    for item in &section.items {
+        let Some(block) = declarations.remove(item.name.as_str()) else {
+            panic!("cbindgen leaves {} out: does [export] include in capi/cbindgen.toml name it?", item.name);
+        };
+        // Constants of one type stand together.
+        let here = item.name.starts_with("PETAL_").then_some(&item.ty);
+        if here.is_none() || here != list {
+            out.push('\n');
+        }
+        list = here;
+        *out += &tidy(&item.name, block, is_u64(&item.ty));
+        if block.contains("  size_t struct_size;") {
+            let (name, macro_name) = (&item.name, item.name.to_uppercase());
+            _ = writeln!(out, "/** A `{name}` of this header's size, all else 0. */");
+            _ = writeln!(out, "#define {macro_name}_INIT PETAL_INIT({name})");
+        }
+        if item.name == "petal_kind" {
+            out.push('\n');
+            for row in registry::with_foreign().chain(registry::SKETCHES) {
+                let (name, value) = kind(row);
+                let (first, rest) = row.summary.split_at(1);
+                _ = writeln!(out, "/** {}{rest}. */\n#define {name} {value}", first.to_uppercase());
+            }
+        }
+    }
+    // C of the first module stands after all declarations: it may include headers that are not to be inside extern "C".
+    if !section.is_first && !section.c.is_empty() {
+        out.push('\n');
+        *out += &section.c;
+    }
 }
 
 /// The name that a block of cbindgen's output declares, if it is not part of the frame.
@@ -128,7 +168,8 @@ fn tidy(name: &str, block: &str, is_u64: bool) -> String {
         } else if line == "typedef struct {" {
             _ = writeln!(out, "typedef struct {name} {{");
         } else {
-            _ = writeln!(out, "{line}");
+            // What cbindgen makes of an isize where a usize is a size_t.
+            _ = writeln!(out, "{}", line.replace("ptrdiff_t", "intptr_t"));
         }
     }
     out

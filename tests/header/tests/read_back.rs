@@ -1,4 +1,4 @@
-//! `include/petal.h`, read back by clang, says what the Rust source says.
+//! The headers, read back by clang, say what the Rust source says.
 //!
 //! Sizes, alignments, offsets, field types, constants and signatures are compared by the compiler: this file builds
 //! only if they agree. The tests compare what is left: that neither side has something that the other lacks.

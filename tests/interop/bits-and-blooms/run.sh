@@ -27,7 +27,7 @@ own_tests() {
     sed -e 's/\<min(/least(/g' -e 's/BloomFilter{\(1000, .\+\)}/*inside(\1)/' "$original/bloom_test.go" \
         >"$work/own/bloom_test.go" &&
         cat "$original/murmur_test.go" >"$work/own/murmur_test.go" &&
-        cp "$here/testdata/inside.go" "$bloom/../go.mod" "$bloom/../go.sum" "$work/own/" &&
+        cp "$here/testdata/inside.go" "$bloom/go.mod" "$bloom/go.sum" "$work/own/" &&
         cd "$work/own" &&
         go get github.com/twmb/murmur3@v1.1.8 &&
         go test -vet=off -count=1 -v . &&

@@ -13,7 +13,8 @@ CC=${CC:-cc}
 unset LD_LIBRARY_PATH
 
 echo '#include <bloom.h>' | $CC -E - >/dev/null 2>&1 || skip "there is no libbloom (Debian: libbloom-dev)"
-(cd "$root" && cmake/cargo.sh build --locked --release -p petal-libbloom1 -p petal-libbloom2 --target-dir "$target") || exit 1
+(cd "$root" && cmake/cargo.sh build --locked --release -p petal-libbloom1 -p petal-libbloom2 --target-dir "$target") ||
+    exit 1
 ours=$work/lib
 mkdir "$ours"
 cp "$target/release/libbloom1.so" "$ours/libbloom.so.1"

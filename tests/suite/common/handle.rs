@@ -1,7 +1,7 @@
 //! A filter or a map, for tests of what both have: their images.
 
 use super::{filled, hash_of};
-use petal::kind::Payload;
+use petal::contract::Payload;
 use petal::{Base, BuilderOptions, Capabilities, Filter, HashFunction, Image, Map, MapBuilder, Result, Spec, row_of};
 
 /// What any image is opened as.

@@ -1,5 +1,6 @@
 //! What the integration tests share: every kind with every combination of its parameters, keys, and images in memory.
 
+pub mod golden;
 pub mod handle;
 pub mod soak;
 pub mod sweep;
@@ -11,7 +12,9 @@ use petal::{
 };
 use proptest::prelude::ProptestConfig;
 use proptest::test_runner::RngSeed;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
+use std::sync::LazyLock;
 
 /// What property tests run with: so many cases, and the same ones every time.
 pub fn same_every_time(cases: u32) -> ProptestConfig {
@@ -23,13 +26,49 @@ pub fn is_soak() -> bool {
     std::env::var_os("PETAL_SOAK").is_some()
 }
 
-/// What a test takes of `cases`: those with default parameters, and a share of the others, `1 / every`, that hangs on the
-/// test's name; all in the soak. So a kind with many parameters costs each test a few of its layouts, and the tests
+/// What a test takes of `cases`: those with default parameters, and a share of the others, `1 / every`, that hangs on
+/// the test's name; all in the soak. So a kind with many parameters costs each test a few of its layouts, and the tests
 /// together look at all.
 pub fn share_of(cases: Vec<Case>, every: usize, test: &str) -> Vec<Case> {
     let turn = test.bytes().map(usize::from).sum::<usize>();
     let is_taken = |(i, case): &(usize, Case)| is_soak() || case.is_default() || (i + turn).is_multiple_of(every);
     cases.into_iter().enumerate().filter(is_taken).map(|(_, case)| case).collect()
+}
+
+/// Whether a test over all kinds takes this one: `PETAL_KIND=cuckoo` has it take that kind only, and names that no kind
+/// has are an error, because with them every such test would pass.
+pub fn is_wanted(row: &Row) -> bool {
+    WANTED.as_ref().is_none_or(|name| name == row.name)
+}
+
+/// Whether `PETAL_KIND` selects one kind.
+pub fn is_one_kind() -> bool {
+    WANTED.is_some()
+}
+
+static WANTED: LazyLock<Option<String>> = LazyLock::new(|| {
+    let name = std::env::var("PETAL_KIND").ok().filter(|name| !name.is_empty())?;
+    assert!(registry::find_name(&name).is_some(), "PETAL_KIND={name} is no kind");
+    Some(name)
+});
+
+/// Runs a test on each of these, goes on after one that fails, and fails at the end with the names of all that did.
+#[track_caller]
+pub fn each<T>(all: impl IntoIterator<Item = T>, name: impl Fn(&T) -> String, mut test: impl FnMut(&T)) {
+    let mut failed = Vec::new();
+    for one in all {
+        println!("{}", name(&one));
+        if catch_unwind(AssertUnwindSafe(|| test(&one))).is_err() {
+            failed.push(name(&one));
+        }
+    }
+    assert!(failed.is_empty(), "{} failed: {}", failed.len(), failed.join(", "));
+}
+
+/// [`each`] of kinds, of those that `PETAL_KIND` selects.
+#[track_caller]
+pub fn each_kind(rows: impl IntoIterator<Item = &'static Row>, mut test: impl FnMut(&'static Row)) {
+    each(rows.into_iter().filter(|row| is_wanted(row)), |row| row.name.to_string(), |row| test(row));
 }
 
 /// A well mixed 64-bit number (SplitMix64's finaliser): external hashes, and numbers that look random.
@@ -57,6 +96,17 @@ impl Case {
             spec.set(parameter, *value).unwrap();
         }
         spec
+    }
+
+    /// The spec of filters whose callers hash. Keys that are integers stay what they are.
+    pub fn external(&self) -> Spec {
+        let own = self.row.universe.is_some();
+        Spec { hash: if own { HashFunction::Identity } else { HashFunction::External }, ..self.spec() }
+    }
+
+    /// Whether keys are the integers below a bound.
+    pub fn is_of_integers(&self) -> bool {
+        self.row.universe.is_some()
     }
 
     /// Whether the kind takes these values together. What it refuses must be a contradiction.
@@ -97,11 +147,11 @@ impl Case {
 
     /// Whether filters may lose keys: hardly any that came less than a quarter of the capacity ago.
     pub fn may_lose(&self) -> bool {
-        self.row.capabilities.contains(Capabilities::MAY_LOSE_KEYS)
+        self.capabilities().contains(Capabilities::MAY_LOSE_KEYS)
     }
 
-    /// How often a test inserts a key that it would insert `wanted` times: no more than half of the copies that a filter
-    /// holds, because two keys may be alike in all that it knows of them.
+    /// How often a test inserts a key that it would insert `wanted` times: no more than half of the copies that a
+    /// filter holds, because two keys may be alike in all that it knows of them.
     pub fn times(&self, wanted: u64) -> u64 {
         match self.row.copies {
             Some(copies) => wanted.min(copies(&petal::geometry(&self.spec()).unwrap()) / 2),
@@ -125,8 +175,8 @@ impl Case {
         self.values.iter().all(|(parameter, value)| *value == parameter.default)
     }
 
-    /// Whether the parameters that images do not keep have their defaults, and keys are remembered as tests of all kinds
-    /// expect.
+    /// Whether the parameters that images do not keep have their defaults, and keys are remembered as tests of all
+    /// kinds expect.
     fn is_layout(&self) -> bool {
         let is_kept = |(parameter, value): &(&Parameter, f64)| parameter.word.is_some() || *value == parameter.default;
         self.values.iter().all(is_kept) && self.remembers()
@@ -135,7 +185,8 @@ impl Case {
     /// Whether hardly any keys are lost that are as old as the capacity: filters that may lose more have tests of their
     /// own.
     fn remembers(&self) -> bool {
-        let Some(rate) = self.row.false_negative_rate.filter(|_| self.may_lose()) else { return true };
+        let ages = self.row.capabilities.contains(Capabilities::AGE);
+        let Some(rate) = self.row.false_negative_rate.filter(|_| self.may_lose() && ages) else { return true };
         let geometry = petal::geometry(&Spec { capacity: 10_000, ..self.spec() }).unwrap();
         rate(&geometry, 10_000) < 0.02
     }
@@ -204,14 +255,13 @@ fn cases_of(row: &'static Row) -> Vec<Case> {
     kept
 }
 
-/// Every kind of filter that takes all keys, with every combination of the values of its parameters that it takes.
-/// Those whose keys are integers below a bound have tests of their own, in `exact_bits.rs`.
+/// Every kind of filter, with every combination of the values of its parameters that it takes. A filter whose keys are
+/// integers has the universe of its capacity: the keys with the numbers below it.
 pub fn cases() -> Vec<Case> {
-    registry::FILTERS.iter().filter(|row| row.universe.is_none()).flat_map(cases_of).collect()
+    registry::FILTERS.iter().filter(|row| is_wanted(row)).flat_map(cases_of).collect()
 }
 
-/// Every kind of filter that takes all keys, with every combination of the parameters that images keep; the others
-/// have their defaults.
+/// Every kind of filter, with every combination of the parameters that images keep; the others have their defaults.
 pub fn layouts() -> Vec<Case> {
     cases().into_iter().filter(Case::is_layout).collect()
 }
@@ -219,7 +269,7 @@ pub fn layouts() -> Vec<Case> {
 /// Every kind of filter and of map with every combination of the parameters that images keep; the others have their
 /// defaults.
 pub fn all_layouts() -> Vec<Case> {
-    registry::all().flat_map(cases_of).filter(Case::is_layout).collect()
+    registry::all().filter(|row| is_wanted(row)).flat_map(cases_of).filter(Case::is_layout).collect()
 }
 
 /// The layouts whose parameters are choices and switches, or have their defaults.

@@ -1,9 +1,8 @@
-//! Every kind that is built from all of its keys, at every number of keys where its geometry might fail it: all keys are
-//! found, each with its value, in no more bits than the kind says before it is built.
+//! Every kind that is built from all of its keys, at every number of keys where its geometry might fail it: all keys
+//! are found, each with its value, in no more bits than the kind says before it is built.
 
 use super::{mix, tried};
-use petal::kind::Structure;
-use petal::maps::VALUE_BITS;
+use petal::contract::{Structure, VALUE_BITS};
 use petal::{
     Answers, Builder, BuilderOptions, Domain, Filter, HashFunction, Image, Keys, Map, MapBuilder, Parameter, Row, Spec,
     registry,

@@ -1,6 +1,6 @@
 //! Where one key's bits lie in a filter of each kind. The bits are those of real filters of one key.
 
-use super::svg::{Anchor, BLUE, INK, LIGHT, ORANGE, PALE, Svg};
+use super::svg::{Anchor, BLUE, GREY, INK, LIGHT, ORANGE, PALE, Svg};
 use petal::{Image, Spec, registry};
 use std::sync::atomic::Ordering;
 
@@ -23,7 +23,8 @@ pub fn draw() -> petal::Result<String> {
     let mut svg = Svg::new(WIDTH, 502.0);
     svg.note(
         (LEFT, 26.0),
-        "One key in a filter of twelve cache lines of 64 bytes. Each mark is a bit that the key sets; lines that are read are blue.",
+        "One key in a filter of twelve cache lines of 64 bytes. Each mark is a bit that the key sets; lines that are read \
+         are blue.",
     );
 
     let bits = bits_of_a_key("bloom", 7)?;
@@ -61,12 +62,16 @@ fn bits_of_a_key(name: &str, hashes: u32) -> petal::Result<Vec<u64>> {
     Ok((0..LINES * LINE).filter(set).collect())
 }
 
-/// The whole filter in blocks of so many bits; those with a bit of the key are coloured. Which one the first of them
-/// is.
+/// The whole filter in lines, divided into blocks of so many bits; lines with a bit of the key are coloured. Which
+/// block the first bit is in.
 fn filter(svg: &mut Svg, y: f64, block: u64, bits: &[u64]) -> u64 {
-    for i in 0..LINES * LINE / block {
-        let fill = if bits.iter().any(|bit| bit / block == i) { LIGHT } else { PALE };
-        svg.rect((LEFT + (i * block) as f64 * BIT, y), (block as f64 * BIT, 30.0), fill, INK);
+    for i in 0..LINES {
+        let fill = if bits.iter().any(|bit| bit / LINE == i) { LIGHT } else { PALE };
+        svg.rect((LEFT + (i * LINE) as f64 * BIT, y), (LINE as f64 * BIT, 30.0), fill, INK);
+    }
+    for i in (0..LINES * LINE / block).filter(|i| !(i * block).is_multiple_of(LINE)) {
+        let x = LEFT + (i * block) as f64 * BIT;
+        svg.line((x, y), (x, y + 30.0), GREY, 0.8);
     }
     for bit in bits {
         let x = LEFT + *bit as f64 * BIT;

@@ -2,9 +2,9 @@
 //! drawing.
 
 use super::svg::{Anchor, GREY, INK, LIGHT, Svg};
+use crate::uses;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const WIDTH: f64 = 860.0;
 const BOX: (f64, f64) = (92.0, 30.0);
@@ -93,58 +93,18 @@ fn follows(module: &str, other: &str, uses: &Uses) -> bool {
     uses[module].iter().filter(|between| *between != other).any(|between| reaches(between))
 }
 
+/// What the modules of the core use of each other.
 fn read(source: &Path) -> Result<Uses, String> {
-    let mut uses = Uses::new();
-    let mut files = Vec::new();
-    collect(source, &mut files)?;
-    for file in &files {
-        let inside = file.strip_prefix(source).map_err(|error| error.to_string())?;
-        let first = inside.components().next().map(|part| part.as_os_str().to_string_lossy().into_owned());
-        let module = first.unwrap_or_default().replace(".rs", "");
-        if module == "lib" || inside.ends_with("tests.rs") {
-            continue;
-        }
-        let text = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
-        uses.entry(module.clone()).or_default().extend(used_in(&text).filter(|other| *other != module));
-    }
-    // Names of the crate's root, which re-exports them, begin with a capital letter.
-    let modules: BTreeSet<String> = uses.keys().cloned().collect();
-    uses.values_mut().for_each(|used| used.retain(|other| modules.contains(other)));
-    Ok(uses)
-}
-
-/// What follows `crate::` in code that is neither a test nor documentation.
-fn used_in(text: &str) -> impl Iterator<Item = String> {
-    let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-    let mut lines = Vec::new();
-    let mut documentation = false;
-    for line in code.lines().map(str::trim) {
-        if !line.starts_with("//") && !documentation {
-            lines.push(line);
-        }
-        documentation = line == "#[cfg(doc)]";
-    }
-    let names = |rest: &str| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
-    let code = lines.join("\n");
-    code.split("crate::").skip(1).map(names).collect::<Vec<_>>().into_iter()
-}
-
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
-    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        if path.is_dir() {
-            collect(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-    Ok(())
+    let files = uses::read(&source.join("lib.rs"))?;
+    let modules = uses::folders(&files).remove(source).unwrap_or_default();
+    Ok(modules.into_iter().map(|(module, used)| (module, used.into_keys().collect())).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
+    use std::path::PathBuf;
 
     #[test]
     fn circles_are_named() {
@@ -164,20 +124,35 @@ mod tests {
         assert!(found.ends_with("a -> b -> c -> a"), "{found}");
     }
 
+    /// Whoever looks for a kind opens the folder that has its name.
     #[test]
-    fn tests_and_documentation_use_what_they_like() {
-        let text = "//! crate::a\nuse crate::b::C;\n#[cfg(doc)]\nuse crate::d;\nuse crate::e;\n#[cfg(test)]\nmod tests {\n crate::f";
-        assert_eq!(used_in(text).collect::<Vec<_>>(), ["b", "e"]);
+    fn every_kind_is_one_folder() {
+        let kinds = crate::root().join("src/kinds");
+        for row in petal::registry::with_foreign() {
+            let text = fs::read_to_string(kinds.join(row.name).join("mod.rs")).unwrap_or_default();
+            assert!(text.contains("pub const ROW: Row"), "src/kinds/{}/mod.rs has no row", row.name);
+        }
     }
 
     /// A file of the core has one idea, and that has room in 500 lines.
     #[test]
     fn no_file_is_longer_than_500_lines() {
         let mut files = Vec::new();
-        collect(&crate::root().join("src"), &mut files).unwrap();
+        collect(&crate::root().join("src"), &mut files);
         for file in files {
             let lines = fs::read_to_string(&file).unwrap().lines().count();
             assert!(lines <= 500, "{} has {lines} lines", file.display());
+        }
+    }
+
+    fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                collect(&path, files);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                files.push(path);
+            }
         }
     }
 }

@@ -5,8 +5,8 @@
 //	CGO_ENABLED=0 go run ./examples/breached -filter breached.petal -listen 127.0.0.1:8080
 //	curl --data-binary @- http://127.0.0.1:8080/check
 //
-// The kind is fuse because such a list is known as a whole and is replaced as a whole: at 1 in 1000 it takes 11.3 bits a
-// password, where the kinds that passwords can be added to take 14.4 and more, and it is asked in three accesses to
+// The kind is fuse because such a list is known as a whole and is replaced as a whole: at 1 in 1000 it takes 11.3 bits
+// a password, where the kinds that passwords can be added to take 14.4 and more, and it is asked in three accesses to
 // memory. It needs no secret key: the list is public, and nobody adds to it.
 //
 // No password of the list gets through; of the others 1 in 1000 is taken for one, and whoever chose it chooses another.

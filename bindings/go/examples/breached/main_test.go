@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/petal-filter/petal/bindings/go/internal/goldenfiles"
 )
 
 // breachedFile returns a filter and the passwords that it was built from: those of PETAL_BREACHED and
@@ -29,7 +31,7 @@ func breachedFile(t *testing.T) (path string, list []string) {
 		}
 		return path, list
 	}
-	path = "../../../../tests/golden/fuse-fingerprint_bits_16-arity_3-layout_1-xxh3.petal"
+	path = filepath.Join(goldenfiles.Folder(t), "fuse-fingerprint_bits_16-arity_3-layout_1-xxh3.petal")
 	if _, err := os.Stat(path); err != nil {
 		t.Skip("tests/golden is not here")
 	}

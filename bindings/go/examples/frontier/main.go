@@ -1,7 +1,7 @@
 // Command frontier is the part of a web crawler that decides what to fetch next: a queue of URLs, and a filter that
-// remembers every URL that was ever put there. Nobody knows beforehand how large the web is that it finds, so the filter
-// begins with room for a thousand URLs and grows, and its false-positive rate stays below what was asked for. A URL that
-// the filter takes for a known one is never fetched: that is the price, and it is measured here.
+// remembers every URL that was ever put there. Nobody knows beforehand how large the web is that it finds, so the
+// filter begins with room for a thousand URLs and grows, and its false-positive rate stays below what was asked for. A
+// URL that the filter takes for a known one is never fetched: that is the price, and it is measured here.
 //
 //	frontier -urls 10000000
 //
@@ -77,7 +77,8 @@ func run(s settings, out io.Writer) error {
 	// What a crawler has no memory for, and what the errors are counted by: which pages of the web were met.
 	met := newBits(64 * s.urls)
 	pages, missed, links := 0, 0, 0
-	fmt.Fprintf(out, "%12s %12s %12s %14s %14s %10s\n", "URLs", "links seen", "filter MB", "bits per URL", "missed", "share")
+	fmt.Fprintf(out, "%12s %12s %12s %14s %14s %10s\n", "URLs", "links seen", "filter MB", "bits per URL", "missed",
+		"share")
 	url := make([]byte, 0, 64)
 	report := 1000
 	meet := func(page int) error {

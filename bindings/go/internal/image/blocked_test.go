@@ -20,7 +20,8 @@ func TestBlocksAreTheDefinition(t *testing.T) {
 			hash := random.Uint64()
 			low := hash & 0xffffffff
 			f := &Filter{
-				kind: Blocked, row: &blockedRow, payload: make([]byte, 3*blockBytes), shape: shape{blocks: 3, masks: masks, hashes: k},
+				kind: Blocked, row: &blockedRow, payload: make([]byte, 3*blockBytes),
+				shape: shape{blocks: 3, masks: masks, hashes: k},
 			}
 			high, _ := bits.Mul64(hash, 3)
 			block, mask := f.payload[high*blockBytes:], masks[low*uint64(len(masks))>>32]

@@ -16,6 +16,7 @@ const (
 
 var bloomRow = kindRow{
 	name:     "bloom",
+	choices:  []choice{{"derivation", 1, triple + 1}},
 	open:     (*shape).asBloom,
 	contains: (*shape).bloomContains,
 	insert:   (*shape).bloomInsert,

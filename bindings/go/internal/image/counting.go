@@ -6,6 +6,7 @@ import "math/bits"
 
 var countingRow = kindRow{
 	name:     "counting",
+	choices:  []choice{{"layout", 1, 2}},
 	open:     (*shape).asCounting,
 	contains: (*shape).countingContains,
 	insert:   (*shape).countingInsert,

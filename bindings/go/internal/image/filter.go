@@ -37,14 +37,22 @@ type Filter struct {
 	mapping  *mapping
 }
 
+// OrClosed returns the filter, a closed one if it is nil: the methods of packages view and filter answer then too.
+func (f *Filter) OrClosed() *Filter {
+	if f == nil {
+		return &Filter{}
+	}
+	return f
+}
+
 // Open maps a file for reading. It takes constant time: the payload is not looked at, which [Filter.Verify] does. The
 // file is the image and nothing else. On systems without mmap it is read instead.
 //
 // If another process truncates a file while it is mapped, touching the lost part ends the program; where that may
 // happen, use [Read].
-func Open(path string, options *Options) (*Filter, error) { return open(path, options, false) }
+func Open(path string, options *Options) (*Filter, error) { return open(path, options, aFilter) }
 
-func open(path string, options *Options, asMap bool) (*Filter, error) {
+func open(path string, options *Options, as handle) (*Filter, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -54,7 +62,7 @@ func open(path string, options *Options, asMap bool) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := wrap(mapped.bytes, options, asMap)
+	f, err := wrap(mapped.bytes, options, as)
 	if err == nil && len(f.image) < len(mapped.bytes) {
 		err = fmt.Errorf("%w: %d bytes follow the image", ErrCorrupt, len(mapped.bytes)-len(f.image))
 	}
@@ -69,27 +77,34 @@ func open(path string, options *Options, asMap bool) (*Filter, error) {
 
 // Wrap opens the image at the start of a slice, in place and for reading: constant time, and the payload is not looked
 // at. The slice must not change while the filter is in use. What follows the image is ignored.
-func Wrap(image []byte, options *Options) (*Filter, error) { return wrap(image, options, false) }
+func Wrap(image []byte, options *Options) (*Filter, error) { return wrap(image, options, aFilter) }
 
-func wrap(image []byte, options *Options, asMap bool) (*Filter, error) {
+func wrap(image []byte, options *Options, as handle) (*Filter, error) {
 	header, err := readHeader(image)
 	if err != nil {
 		return nil, err
 	}
 	// The order is the specification's.
-	row, shape, err := header.open(asMap)
-	if err != nil {
-		return nil, err
-	}
 	length, _ := imageBytes(header.PayloadBytes)
 	if len(image) < length {
 		return nil, fmt.Errorf("%w: %d bytes of %d", ErrTruncated, len(image), length)
+	}
+	row, err := header.row()
+	if err != nil {
+		return nil, err
 	}
 	hasher, err := newHasher(&header, options)
 	if err != nil {
 		return nil, err
 	}
+	shape, err := row.shapeOf(&header, as)
+	if err != nil {
+		return nil, err
+	}
 	end := headerLength + int(header.PayloadBytes)
+	if row.state != nil && !row.state(&shape, image[headerLength:end]) {
+		return nil, fmt.Errorf("%w: the state of the kind %v is not within its bounds", ErrCorrupt, header.Kind)
+	}
 	return &Filter{
 		row:     row,
 		kind:    header.Kind,
@@ -103,10 +118,10 @@ func wrap(image []byte, options *Options, asMap bool) (*Filter, error) {
 
 // Load copies the image at the start of a slice and checks its checksums, unless it is dirty: its copy is dirty too.
 // Keys can be inserted into the copy.
-func Load(image []byte, options *Options) (*Filter, error) { return load(image, options, false) }
+func Load(image []byte, options *Options) (*Filter, error) { return load(image, options, aFilter) }
 
-func load(image []byte, options *Options, asMap bool) (*Filter, error) {
-	f, err := wrap(image, options, asMap)
+func load(image []byte, options *Options, as handle) (*Filter, error) {
+	f, err := wrap(image, options, as)
 	if err != nil {
 		return nil, err
 	}
@@ -117,9 +132,9 @@ func load(image []byte, options *Options, asMap bool) (*Filter, error) {
 
 // Read reads one image, and not a byte more, and checks its checksums, unless it is dirty. Keys can be inserted into
 // it. Memory grows with what really comes, whatever the header says.
-func Read(r io.Reader, options *Options) (*Filter, error) { return read(r, options, false) }
+func Read(r io.Reader, options *Options) (*Filter, error) { return read(r, options, aFilter) }
 
-func read(r io.Reader, options *Options, asMap bool) (*Filter, error) {
+func read(r io.Reader, options *Options, as handle) (*Filter, error) {
 	start := make([]byte, headerLength)
 	n, err := io.ReadFull(r, start)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
@@ -129,14 +144,14 @@ func read(r io.Reader, options *Options, asMap bool) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := header.open(asMap); err != nil {
+	if _, _, err := header.open(as); err != nil {
 		return nil, err
 	}
 	image, err := readRest(r, start, header.PayloadBytes+tableBytes(header.PayloadBytes))
 	if err != nil {
 		return nil, err
 	}
-	f, err := wrap(image, options, asMap)
+	f, err := wrap(image, options, as)
 	if err != nil {
 		return nil, err
 	}
@@ -353,7 +368,10 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	written := int64(0)
 	err := f.pieces(func(piece []byte) error {
 		n, err := w.Write(piece)
-		written += int64(n)
+		if n < 0 || n > len(piece) || n < len(piece) && err == nil {
+			err = io.ErrShortWrite
+		}
+		written += int64(max(0, min(n, len(piece))))
 		return err
 	})
 	runtime.KeepAlive(f)

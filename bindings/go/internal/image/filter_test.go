@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/petal-filter/petal/bindings/go/internal/goldenfiles"
 )
 
 // goldenKeys is how many keys a golden file holds; tests/golden/README.md says which.
@@ -18,7 +20,7 @@ const goldenKeys = 100
 // goldenFiles reads Petal's golden files, which are not there where this module alone was downloaded.
 func goldenFiles(t testing.TB) map[string][]byte {
 	t.Helper()
-	paths, err := filepath.Glob("../../../../tests/golden/*.petal")
+	paths, err := filepath.Glob(filepath.Join(goldenfiles.Folder(t), "*.petal"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +134,7 @@ func TestGoldenFilesHoldTheirKeys(t *testing.T) {
 
 // What this package does not read it names.
 func TestOtherKindsAreNamed(t *testing.T) {
-	paths, err := filepath.Glob("../../../../tests/golden/*.petal")
+	paths, err := filepath.Glob(filepath.Join(goldenfiles.Folder(t), "*.petal"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,6 +149,13 @@ func TestOtherKindsAreNamed(t *testing.T) {
 	if _, err := Wrap(seal(foreign), nil); !errors.Is(err, ErrNewerVersion) ||
 		!strings.Contains(err.Error(), "foreign_static") {
 		t.Error(err)
+	}
+	// The number of a kind that nobody knows says which handle it has.
+	for number, handle := range map[uint32]string{99: "filter or map", 300: "sketch", 600: "index", 5000: "handle"} {
+		binary.LittleEndian.PutUint32(foreign[12:], number)
+		if _, err := Wrap(seal(foreign), nil); !errors.Is(err, ErrNewerVersion) || !strings.Contains(err.Error(), handle) {
+			t.Error(number, err)
+		}
 	}
 }
 

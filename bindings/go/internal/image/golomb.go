@@ -7,14 +7,21 @@ import (
 
 // The kind golomb, layout 1: a Golomb-coded set of numbers, in buckets with an index.
 
-var golombRow = kindRow{name: "golomb", open: (*shape).asGolomb, contains: (*shape).golombContains}
+var golombRow = kindRow{
+	name:     "golomb",
+	open:     (*shape).asGolomb,
+	check:    (*shape).golombCheck,
+	contains: (*shape).golombContains,
+}
 
 const (
 	golombHeadBits   = 512
 	mostGolombRange  = 1 << 62
 	mostGolombDigits = 48
 	mostGolombBits   = 56
-	golombGroup      = 8
+	// The widest field of the index.
+	mostGolombWidth = 57
+	golombGroup     = 8
 )
 
 func (s *shape) asGolomb(h *Header) (payloadBytes uint64, possible bool) {
@@ -43,39 +50,66 @@ func bitsAt(payload []byte, bit uint64, width uint) (all uint64, there bool) {
 	return all & lowBits(width), true
 }
 
-// golombBucket returns the bits in which the codes of a bucket begin and end; false where the index is forged.
-func (s *shape) golombBucket(payload []byte, bucket uint64, low uint) (begin, end uint64, there bool) {
+// golombHead is what the first line of a payload says, and what follows from it.
+type golombHead struct {
+	values        uint64
+	low           uint // the Rice parameter
+	length, begin uint // the widths of the lengths and of the beginnings in the index
+	shortest      uint64
+	slope, least  uint64
+	buckets       uint64
+	codes         uint64 // the bit in which the codes begin
+}
+
+// golombHead reads the head; false where it is none of a payload with this geometry.
+func (s *shape) golombHead(payload []byte) (of golombHead, possible bool) {
 	word := func(i int) uint64 { return binary.LittleEndian.Uint64(payload[8*i:]) }
-	length, offset, shortest := uint(word(2)>>8&0xff), uint(word(2)>>16&0xff), word(3)
-	if length > 64 || offset > 64 {
-		return 0, 0, false
+	codeBits, widths := word(1), word(2)
+	of = golombHead{values: word(0), low: uint(widths & 0xff), length: uint(widths >> 8 & 0xff),
+		begin: uint(widths >> 16 & 0xff), shortest: word(3), slope: word(4), least: word(5), codes: golombHeadBits}
+	if of.values == 0 {
+		isZero := codeBits|widths|of.shortest|of.slope|of.least == 0
+		return of, isZero && s.bits == golombHeadBits
 	}
-	buckets := (s.reach-1)>>(low+5) + 1
-	groups := (buckets-1)/golombGroup + 1
-	entry := uint64(offset) + 7*uint64(length)
-	high, all := bits.Mul64(groups, entry)
-	if high != 0 || all > s.bits {
-		return 0, 0, false
+	if widths>>24 != 0 || of.low > mostGolombBits || of.length > mostGolombWidth || of.begin > mostGolombWidth {
+		return of, false
 	}
-	codes := golombHeadBits + all + uint64(offset)
+	of.buckets = (s.reach-1)>>(of.low+5) + 1
+	// Every number has a bit at least, and the parameter that codes them best makes fewer buckets than numbers.
+	if of.values > codeBits || of.buckets-1 > of.values {
+		return of, false
+	}
+	groups := (of.buckets-1)/golombGroup + 1
+	high, index := bits.Mul64(groups, of.entry())
+	if high != 0 || index > s.bits {
+		return of, false
+	}
+	of.codes += index + uint64(of.begin)
+	return of, of.codes <= s.bits && codeBits == s.bits-of.codes
+}
+
+// entry returns the bits of an entry of the index.
+func (g *golombHead) entry() uint64 { return uint64(g.begin) + (golombGroup-1)*uint64(g.length) }
+
+// bucket returns the bits in which the codes of a bucket begin and end; false where the index is forged.
+func (g *golombHead) bucket(s *shape, payload []byte, bucket uint64) (begin, end uint64, there bool) {
 	// Where a group begins.
 	of := func(group uint64) (uint64, bool) {
-		high, line := bits.Mul64(group, word(4))
-		more, there := bitsAt(payload, golombHeadBits+group*entry, offset)
-		return codes + (high<<48 | line>>16) + word(5) + more, there
+		more, there := bitsAt(payload, golombHeadBits+group*g.entry(), g.begin)
+		return g.codes + group*g.slope>>16 + g.least + more, there
 	}
 	group, number := bucket/golombGroup, bucket%golombGroup
 	if begin, there = of(group); !there {
 		return 0, 0, false
 	}
-	at := golombHeadBits + group*entry + uint64(offset)
+	at := golombHeadBits + group*g.entry() + uint64(g.begin)
 	for i := range number + 1 {
-		if i == 7 {
+		if i == golombGroup-1 {
 			end, there = of(group + 1)
 		} else {
 			var more uint64
-			more, there = bitsAt(payload, at+i*uint64(length), length)
-			end = begin + more + shortest
+			more, there = bitsAt(payload, at+i*uint64(g.length), g.length)
+			end = begin + more + g.shortest
 		}
 		if !there {
 			return 0, 0, false
@@ -84,45 +118,104 @@ func (s *shape) golombBucket(payload []byte, bucket uint64, low uint) (begin, en
 			begin = end
 		}
 	}
-	return begin, end, begin >= codes && begin <= end && end <= s.bits
+	return begin, end, begin <= end && end <= s.bits
+}
+
+// golombNumbers reads the numbers of a bucket, each less the bucket's first.
+type golombNumbers struct {
+	payload []byte
+	low     uint
+	// The high parts of the gaps go up from the bucket's begin, the low parts down from its end.
+	at, end uint64
+	next    uint64
+}
+
+// number returns the next number; more is false after the last, and there where the codes are forged.
+func (n *golombNumbers) number() (number uint64, more, there bool) {
+	if n.at >= n.end {
+		return 0, false, true
+	}
+	zeros := uint64(0)
+	for {
+		code, there := bitsAt(n.payload, n.at, 1)
+		if !there || n.at >= n.end {
+			return 0, false, false
+		}
+		if n.at++; code == 1 {
+			break
+		}
+		zeros++
+	}
+	if n.end -= uint64(n.low); n.end < n.at {
+		return 0, false, false
+	}
+	rest, _ := bitsAt(n.payload, n.end, n.low)
+	number = n.next + zeros<<n.low + rest
+	n.next = number + 1
+	return number, true, true
+}
+
+// golombCheck looks whether the index says where the codes are, and these are of different numbers below the range, as
+// many as the head says.
+func (s *shape) golombCheck(payload []byte) bool {
+	head, possible := s.golombHead(payload)
+	if !possible {
+		return false
+	}
+	for _, b := range payload[6*8 : golombHeadBits/8] {
+		if b != 0 {
+			return false
+		}
+	}
+	values, at := uint64(0), head.codes
+	for bucket := range head.buckets {
+		begin, end, there := head.bucket(s, payload, bucket)
+		if !there || begin != at {
+			return false
+		}
+		at = end
+		numbers := golombNumbers{payload: payload, low: head.low, at: begin, end: end}
+		for {
+			number, more, there := numbers.number()
+			if !there {
+				return false
+			}
+			if !more {
+				break
+			}
+			if number>>(head.low+5) != 0 || bucket<<(head.low+5)|number >= s.reach {
+				return false
+			}
+			values++
+		}
+	}
+	return at == s.bits && values == head.values && hasZeroTail(s, payload)
 }
 
 func (s *shape) golombContains(payload []byte, hash uint64) bool {
-	if binary.LittleEndian.Uint64(payload) == 0 {
-		return false
-	}
-	low := uint(payload[16])
-	if low > mostGolombBits {
+	head, possible := s.golombHead(payload)
+	if !possible {
 		return true
 	}
+	if head.values == 0 {
+		return false
+	}
 	wanted, _ := bits.Mul64(mix(hash), s.reach)
-	bucket := wanted >> (low + 5)
-	at, end, there := s.golombBucket(payload, bucket, low)
-	if !there {
+	bucket := wanted >> (head.low + 5)
+	begin, end, there := head.bucket(s, payload, bucket)
+	if !there || begin < head.codes {
 		// Of an index that is forged nothing certain is known.
 		return true
 	}
-	// The high parts of the gaps go up from the bucket's begin, the low parts down from its end.
-	number := bucket<<(low+5) - 1
-	for at < end {
-		zeros := uint64(0)
-		for {
-			code, there := bitsAt(payload, at, 1)
-			if !there || at >= end {
-				return true
-			}
-			if at++; code == 1 {
-				break
-			}
-			zeros++
-		}
-		if end -= uint64(low); end < at {
+	wanted &= lowBits(head.low + 5)
+	numbers := golombNumbers{payload: payload, low: head.low, at: begin, end: end}
+	for {
+		number, more, there := numbers.number()
+		if !there {
 			return true
 		}
-		rest, _ := bitsAt(payload, end, low)
-		if number += zeros<<low + rest + 1; number >= wanted {
-			return number == wanted
+		if !more || number >= wanted {
+			return more && number == wanted
 		}
 	}
-	return false
 }

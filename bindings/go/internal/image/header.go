@@ -24,6 +24,7 @@ var (
 	ErrUnsupported  = errors.New("petal: the kind does not do this here")
 	ErrReadOnly     = errors.New("petal: the filter was opened for reading only")
 	ErrClosed       = errors.New("petal: the filter is closed")
+	ErrIncompatible = errors.New("petal: the filters differ in kind, layout, geometry, hash function, seed or key")
 )
 
 // errNoInteger is of a key that exact_bits cannot have.
@@ -42,6 +43,13 @@ const (
 	Identity Hash = 7
 )
 
+// Hash functions that only package petal has: a foreign format's own, XXPH3 and SipHash-2-4.
+const (
+	ofFormat  Hash = 5
+	xxph3     Hash = 6
+	sipHash24 Hash = 8
+)
+
 // String returns the hash function's name.
 func (h Hash) String() string {
 	switch h {
@@ -55,6 +63,12 @@ func (h Hash) String() string {
 		return "external"
 	case Identity:
 		return "identity"
+	case ofFormat:
+		return "format"
+	case xxph3:
+		return "xxph3"
+	case sipHash24:
+		return "siphash24"
 	}
 	return fmt.Sprintf("hash %d", uint32(h))
 }
@@ -93,6 +107,7 @@ const (
 	payloadUnit   = 64
 
 	headerLength       = 256
+	optionalOffset     = 32
 	reservedOffset     = 144
 	checksumOffset     = 208
 	stateOffset        = 216
@@ -142,12 +157,12 @@ func decodeHeader(image []byte) (Header, error) {
 	for i := range h.Words {
 		h.Words[i] = u64(72 + 8*i)
 	}
-	if (h.Hash < XXH3 || h.Hash > External) && h.Hash != Identity {
+	if h.Hash < XXH3 || h.Hash > sipHash24 {
 		return Header{}, fmt.Errorf("%w: %v of the kind %v", ErrNewerVersion, h.Hash, h.Kind)
 	}
 	// Optional features of a later version may have put something there.
 	reserved := bytes.Count(b[reservedOffset:checksumOffset], []byte{0}) == checksumOffset-reservedOffset
-	if optional := u64(32); optional == 0 && (!reserved || u64(lateReservedOffset) != 0) {
+	if optional := u64(optionalOffset); optional == 0 && (!reserved || u64(lateReservedOffset) != 0) {
 		return Header{}, fmt.Errorf("%w: reserved bytes of the header are not zero", ErrCorrupt)
 	}
 	if !(h.FalsePositiveRate >= 0 && h.FalsePositiveRate <= 1) {
@@ -172,17 +187,28 @@ func decodeHeader(image []byte) (Header, error) {
 	return h, nil
 }
 
+// handleOf names the handle of the kinds in whose range a number is: of kinds of later versions too.
+func handleOf(kind Kind) string {
+	switch {
+	case kind < 256:
+		return "filter or map"
+	case kind < 512:
+		return "sketch"
+	case kind < 768:
+		return "index"
+	default:
+		return "handle of its own"
+	}
+}
+
 // row returns what this package knows of the kind, and checks that it reads its layout.
 func (h *Header) row() (*kindRow, error) {
 	row := h.Kind.row()
 	if row == nil {
-		if unread[h.Kind] != "" {
+		if names[h.Kind] != "" {
 			return nil, fmt.Errorf("%w: only package petal opens the kind %v", ErrNewerVersion, h.Kind)
 		}
-		return nil, fmt.Errorf("%w: %v", ErrNewerVersion, h.Kind)
-	}
-	if (h.Hash == Identity) != (row == &exactBitsRow) {
-		return nil, fmt.Errorf("%w: nothing of the kind %v has the hash function %v", ErrCorrupt, h.Kind, h.Hash)
+		return nil, fmt.Errorf("%w: %v (a %s)", ErrNewerVersion, h.Kind, handleOf(h.Kind))
 	}
 	if h.LayoutVersion > layoutVersion {
 		return nil, fmt.Errorf("%w: layout %d of the kind %v", ErrNewerVersion, h.LayoutVersion, h.Kind)
@@ -190,27 +216,41 @@ func (h *Header) row() (*kindRow, error) {
 	if h.LayoutVersion == 0 {
 		return nil, fmt.Errorf("%w: the layout version is 0", ErrCorrupt)
 	}
+	if (h.Hash == Identity) != (row == &exactBitsRow) || h.Hash == ofFormat {
+		return nil, fmt.Errorf("%w: nothing of the kind %v has the hash function %v", ErrCorrupt, h.Kind, h.Hash)
+	}
+	for _, c := range row.choices {
+		if number := h.Words[c.word]; number >= c.count {
+			return nil, fmt.Errorf("%w: %s %d of the kind %v", ErrNewerVersion, c.name, number, h.Kind)
+		}
+	}
+	if h.Hash == xxph3 || h.Hash == sipHash24 {
+		return nil, fmt.Errorf("%w: only package petal opens images with the hash function %v", ErrNewerVersion, h.Hash)
+	}
 	return row, nil
 }
 
-// open finds the row and the shape of a filter, or of a map, and checks that the kind can have this geometry.
-func (h *Header) open(asMap bool) (*kindRow, shape, error) {
+// open finds the row and the shape of an image, and checks that the kind has this handle and can have this geometry.
+func (h *Header) open(as handle) (*kindRow, shape, error) {
 	row, err := h.row()
 	if err != nil {
 		return nil, shape{}, err
 	}
+	s, err := row.shapeOf(h, as)
+	return row, s, err
+}
+
+// shapeOf returns the shape of an image of this kind, if the kind has this handle and can have this geometry.
+func (r *kindRow) shapeOf(h *Header, as handle) (shape, error) {
+	if is := r.handle(); is != as {
+		return shape{}, fmt.Errorf("%w: the image is a %v, of the kind %v, and not a %v", ErrUnsupported, is, h.Kind, as)
+	}
 	s := shape{hashes: int(min(h.Hashes, math.MaxInt32)), bits: h.Bits}
-	bytes, possible := row.open(&s, h)
+	bytes, possible := r.open(&s, h)
 	units := bytes/payloadUnit + min(1, bytes%payloadUnit)
 	if !possible || h.PayloadBytes/payloadUnit != units {
-		return nil, shape{}, fmt.Errorf("%w: nothing of the kind %v has %d bits, %d hashes, words %v and %d bytes of payload",
+		return shape{}, fmt.Errorf("%w: nothing of the kind %v has %d bits, %d hashes, words %v and %d bytes of payload",
 			ErrCorrupt, h.Kind, h.Bits, h.Hashes, h.Words, h.PayloadBytes)
 	}
-	switch {
-	case asMap && !row.isMap():
-		return nil, shape{}, fmt.Errorf("%w: the image is a filter, of the kind %v, and not a map", ErrUnsupported, h.Kind)
-	case !asMap && row.isMap():
-		return nil, shape{}, fmt.Errorf("%w: the image is a map, of the kind %v, and not a filter", ErrUnsupported, h.Kind)
-	}
-	return row, s, nil
+	return s, nil
 }

@@ -2,7 +2,7 @@ package image
 
 import "fmt"
 
-// Kind is a kind of filter or map.
+// Kind is a kind of filter, map or sketch.
 type Kind uint32
 
 // The kinds that this package reads.
@@ -26,6 +26,7 @@ const (
 	Quotient        Kind = 23
 	VectorQuotient  Kind = 24
 	DLeft           Kind = 26
+	IBLT            Kind = 256
 )
 
 // kinds has a row for each kind, at its number.
@@ -49,47 +50,67 @@ var kinds = [...]*kindRow{
 	Quotient:        &quotientRow,
 	VectorQuotient:  &vectorQuotientRow,
 	DLeft:           &dLeftRow,
+	IBLT:            &ibltRow,
 }
 
-// unread names the kinds that package petal opens, and this one does not.
-var unread = map[Kind]string{
-	8:  "foreign_bloom",
-	9:  "rocksdb_bloom",
-	10: "foreign_static",
-	11: "foreign_scalable",
-	12: "foreign_cuckoo",
-	20: "golomb_stream",
-	25: "spectral",
-	27: "variable_increment",
-	28: "layered",
-	29: "removed_set",
-	30: "taffy",
-	31: "aleph",
-	32: "age_partitioned",
-	33: "stable",
-	34: "rotating",
+// A choice is a header word that numbers one of so many things.
+type choice struct {
+	name  string
+	word  int
+	count uint64
 }
 
 // kindRow is what this package knows of a kind.
 type kindRow struct {
 	name string
+	// choices are the header words that number what the kind may be made of. A later version may know more.
+	choices []choice
 	// open finds the shape of a geometry, and the length of its payload before it is rounded up to whole units, if the
 	// kind can have this geometry.
 	open func(s *shape, h *Header) (payloadBytes uint64, possible bool)
+	// state says whether the few words that a kind keeps beside its places are within their bounds, in constant time:
+	// every opening asks. nil where there are none.
+	state func(s *shape, payload []byte) bool
 	// check says whether a payload is one, beyond its checksums; nil where every payload is.
 	check func(s *shape, payload []byte) bool
-	// contains looks up a hash; nil for maps.
+	// contains looks up a hash; nil for maps and sketches.
 	contains func(s *shape, payload []byte, hash uint64) bool
 	// value returns the value of a key of a map, if it is there; possible is false where the directory is forged. nil
-	// for filters.
+	// for filters and sketches.
 	value func(s *shape, payload []byte, id identity) (value uint64, found, possible bool)
 	// insert inserts a hash; nil where this package inserts nothing.
 	insert func(s *shape, payload []byte, hash uint64) (isNew bool)
 	// first returns the byte of the first bit, or the block, of a hash; nil where nobody asks for it.
 	first func(s *shape, hash uint64) uint64
+	// add adds a number, whose hash this is, so many times to a sketch; nil for filters and maps.
+	add func(s *shape, payload []byte, hash, number uint64, count int64)
+	// combine adds another sketch of the same shape, or subtracts it; nil for filters and maps.
+	combine func(payload, other []byte, subtract bool)
+	// list takes a sketch apart, as far as that goes, and leaves in the payload what is left; nil for filters and maps.
+	list func(s *shape, payload []byte, h *hasher) []Listed
 }
 
-func (r *kindRow) isMap() bool { return r.value != nil }
+// A handle is what an image is opened as.
+type handle int
+
+const (
+	aFilter handle = iota
+	aMap
+	aSketch
+)
+
+func (h handle) String() string { return [...]string{"filter", "map", "sketch"}[h] }
+
+// handle returns what images of the kind are opened as.
+func (r *kindRow) handle() handle {
+	switch {
+	case r.value != nil:
+		return aMap
+	case r.list != nil:
+		return aSketch
+	}
+	return aFilter
+}
 
 // row returns the row of a kind, nil where there is none.
 func (k Kind) row() *kindRow {
@@ -104,7 +125,7 @@ func (k Kind) String() string {
 	if row := k.row(); row != nil {
 		return row.name
 	}
-	if name := unread[k]; name != "" {
+	if name := names[k]; name != "" {
 		return name
 	}
 	return fmt.Sprintf("kind %d", uint32(k))
@@ -112,13 +133,13 @@ func (k Kind) String() string {
 
 // shape is what the kinds need of the geometry to find the bits of a hash.
 type shape struct {
-	blocks      uint64   // split_block, blocked, and counting in blocks
+	blocks      uint64   // split_block, blocked, and counting in blocks. iblt: cells of a sub-table
 	masks       []uint16 // blocked: the choices of lanes that a key has one of
 	hashes      int
 	bits        uint64    // all of them
-	reach       uint64    // bloom and counting: the positions that a probe chooses among. cuckoo: the buckets. vector_quotient: the blocks
+	reach       uint64    // the positions of a probe (bloom, counting), buckets (cuckoo), blocks (vector_quotient)
 	counterBits uint64    // counting: how wide a counter is
-	stride      uint64    // bloom: from the slice of one probe to that of the next; 0 where they share one. cuckoo: the bits of a bucket
+	stride      uint64    // from one probe's slice to the next one's (bloom), bits of a bucket (cuckoo)
 	slots       uint64    // cuckoo: of a bucket. vector_quotient: of a block
 	sorted      bool      // cuckoo: whether buckets are semi-sorted
 	derivation  uint64    // bloom

@@ -17,18 +17,18 @@ type Map struct {
 
 // OpenMap maps a file that is a map, and nothing else, for reading. It takes constant time: the payload is not looked
 // at, which [Map.Verify] does. [Open] says what happens if the file is truncated meanwhile.
-func OpenMap(path string, options *Options) (*Map, error) { return asMap(open(path, options, true)) }
+func OpenMap(path string, options *Options) (*Map, error) { return asMap(open(path, options, aMap)) }
 
 // WrapMap opens the map at the start of a slice, in place: constant time, and the payload is not looked at. The slice
 // must not change while the map is in use. What follows the image is ignored.
-func WrapMap(image []byte, options *Options) (*Map, error) { return asMap(wrap(image, options, true)) }
+func WrapMap(image []byte, options *Options) (*Map, error) { return asMap(wrap(image, options, aMap)) }
 
 // LoadMap copies the map at the start of a slice and checks its checksums, unless it is dirty.
-func LoadMap(image []byte, options *Options) (*Map, error) { return asMap(load(image, options, true)) }
+func LoadMap(image []byte, options *Options) (*Map, error) { return asMap(load(image, options, aMap)) }
 
 // ReadMap reads one map, and not a byte more, and checks its checksums, unless it is dirty. Memory grows with what
 // really comes, whatever the header says.
-func ReadMap(r io.Reader, options *Options) (*Map, error) { return asMap(read(r, options, true)) }
+func ReadMap(r io.Reader, options *Options) (*Map, error) { return asMap(read(r, options, aMap)) }
 
 func asMap(image *Filter, err error) (*Map, error) {
 	if err != nil {
@@ -37,9 +37,9 @@ func asMap(image *Filter, err error) (*Map, error) {
 	return &Map{image}, nil
 }
 
-// opened returns the image, a closed one if the map is closed.
+// opened returns the image, a closed one if the map is closed or nil.
 func (m *Map) opened() *Filter {
-	if m.image == nil {
+	if m == nil || m.image == nil {
 		return &Filter{}
 	}
 	return m.image

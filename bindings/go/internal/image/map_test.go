@@ -7,12 +7,20 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/petal-filter/petal/bindings/go/internal/goldenfiles"
 )
 
 // goldenMaps reads the golden files of maps; key i of their hundred has the value 1000 i + 7.
 func goldenMaps(t testing.TB) map[string][]byte {
 	t.Helper()
-	paths, err := filepath.Glob("../../../../tests/golden/maps/*.petal")
+	return goldenFilesOf(t, "maps")
+}
+
+// goldenFilesOf reads the golden files of a subfolder.
+func goldenFilesOf(t testing.TB, folder string) map[string][]byte {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(goldenfiles.Folder(t), folder, "*.petal"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,6 +122,9 @@ func TestForgedImagesAreHarmless(t *testing.T) {
 	for path, image := range goldenFiles(t) {
 		files[path] = image
 	}
+	for path, image := range goldenSketches(t) {
+		files[path] = image
+	}
 	for _, image := range files {
 		for range 300 {
 			forged := bytes.Clone(image)
@@ -134,7 +145,7 @@ func TestForgedImagesAreHarmless(t *testing.T) {
 }
 
 func TestAForgedDirectoryIsFound(t *testing.T) {
-	image, err := os.ReadFile("../../../../tests/golden/fuse-fingerprint_bits_16-arity_3-layout_1-xxh3.petal")
+	image, err := os.ReadFile(filepath.Join(goldenfiles.Folder(t), "fuse-fingerprint_bits_16-arity_3-layout_1-xxh3.petal"))
 	if err != nil {
 		t.Skip("tests/golden is not here")
 	}

@@ -28,7 +28,7 @@ func tableBytes(payloadBytes uint64) uint64 {
 
 // imageBytes returns the length of the image of a payload.
 func imageBytes(payloadBytes uint64) (length int, possible bool) {
-	if payloadBytes > math.MaxInt/2 {
+	if payloadBytes > math.MaxInt {
 		return 0, false
 	}
 	bytes := headerLength + payloadBytes + tableBytes(payloadBytes)
@@ -190,9 +190,12 @@ func (f *Filter) pieces(give func([]byte) error) error {
 	return give(table)
 }
 
-// sealed returns the header of the image that there is now. Its first part never changes.
+// sealed returns the header of the image that there is now, without optional features of a later version: nobody here
+// can keep what they promise.
 func (f *Filter) sealed(dirty bool) (header [headerLength]byte) {
-	copy(header[:], f.image[:stateOffset])
+	copy(header[:], f.image[:reservedOffset])
+	clear(header[optionalOffset : optionalOffset+8])
+	binary.LittleEndian.PutUint64(header[checksumOffset:], xxh3.Hash(header[:checksumOffset]))
 	binary.LittleEndian.PutUint64(header[countOffset:], f.header.Offered)
 	binary.LittleEndian.PutUint64(header[sealOffset:], xxh3.Hash(header[checksumOffset:sealOffset]))
 	if dirty {

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// The kind ribbon, layout 1: a key has some of the slots after the one where its coefficients start, and its fingerprint
-// is the exclusive or of what is in them.
+// The kind ribbon, layout 1: a key has some of the slots after the one where its coefficients start, and its
+// fingerprint is the exclusive or of what is in them.
 
 var ribbonRow = kindRow{
 	name:     "ribbon",
@@ -76,7 +76,11 @@ func (s *shape) setRibbon(h *Header, columns, width, keys uint64) (payloadBytes 
 	each := (keys-1)/shards + 1
 	s.ribbon = ribbon{ribbonWidth: ribbonWidths[width/128], columns: columns, shards: shards, end: h.Bits / 8}
 	s.ribbon.starts = each - each>>s.ribbon.over
-	return h.Bits / 8, s.ribbon.first() <= h.Bits/8
+	if s.ribbon.first() > h.Bits/8 {
+		return 0, false
+	}
+	// Every key has a slot to itself.
+	return h.Bits / 8, keys <= (h.Bits/8-s.ribbon.first())/columns*8
 }
 
 // ribbonShard is what the directory says of a shard.
@@ -95,7 +99,7 @@ func (r *ribbon) shard(payload []byte, index uint64) (of ribbonShard, there bool
 		of.begin = binary.LittleEndian.Uint64(payload[8*(index-1):])
 	}
 	if index+1 < r.shards {
-		of.end = binary.LittleEndian.Uint64(payload[8*index:]) - r.columns*r.width/8
+		of.end = binary.LittleEndian.Uint64(payload[8*index:]) - r.gap()
 	}
 	sizes := binary.LittleEndian.Uint64(payload[8*(r.shards-1+index):])
 	decode := func(code uint64) uint64 { return code & (1<<11 - 1) << (code >> 11) }
@@ -114,16 +118,55 @@ func (r *ribbon) shard(payload []byte, index uint64) (of ribbonShard, there bool
 	return of, there
 }
 
-// ribbonCheck looks whether the shards lie one after the other, and have what they say.
+// ribbonCheck looks whether each shard begins where the one before it ends, and has the slots and the metadata of its
+// layers.
 func (s *shape) ribbonCheck(payload []byte) bool {
 	r := &s.ribbon
-	for i := s.bits / 8; i < uint64(len(payload)); i++ {
-		if payload[i] != 0 {
+	if !hasZeroTail(s, payload) {
+		return false
+	}
+	begin := r.first()
+	for index := range r.shards {
+		of, there := r.shard(payload, index)
+		if !there || of.begin != begin || !r.isShard(&of) || !areLeastCodes(payload[8*(r.shards-1+index):]) {
 			return false
 		}
+		if begin = of.end; index+1 < r.shards {
+			begin += r.gap()
+		}
+		for _, b := range payload[of.end:begin] {
+			if b != 0 {
+				return false
+			}
+		}
 	}
-	for index := range r.shards {
-		if _, there := r.shard(payload, index); !there {
+	return true
+}
+
+// gap is how many zeros are between two shards.
+func (r *ribbon) gap() uint64 { return r.columns * r.width / 8 }
+
+// isShard says whether a shard can have layers of these sizes, and has as many bytes as its slots take.
+func (r *ribbon) isShard(of *ribbonShard) bool {
+	inOrder := of.more > 0 || of.number == 0
+	slots := of.end - of.begin
+	for i, starts := range of.layers {
+		inOrder = inOrder && (i == 0 || starts == 0 || of.layers[i-1] > 0)
+		slots -= r.metadata(starts)
+	}
+	if of.number == ribbonListed {
+		slots -= 16 * of.more
+	}
+	least, groups := of.slots+of.more, slots/r.columns
+	return inOrder && slots%r.columns == 0 && groups >= (least+7)/8 && groups <= (least+2*r.width+7)/8
+}
+
+// areLeastCodes says whether each size of a shard has the least of the codes that stand for it.
+func areLeastCodes(word []byte) bool {
+	sizes := binary.LittleEndian.Uint64(word)
+	for _, code := range []uint64{sizes & (1<<15 - 1), sizes >> 15 & (1<<15 - 1), sizes >> 30 & (1<<15 - 1),
+		sizes >> 45 & (1<<16 - 1)} {
+		if code>>11 != 0 && code>>10&1 == 0 {
 			return false
 		}
 	}

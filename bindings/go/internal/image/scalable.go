@@ -6,13 +6,14 @@ import (
 	"math/bits"
 )
 
-// The kind scalable, layout 1: a chain of levels by size, each the payload of another kind, and 64 bytes of state. How many
-// keys each level is for is worked out by the library, which alone inserts.
+// The kind scalable, layout 1: a chain of levels by size, each the payload of another kind, and 64 bytes of state. How
+// many keys each level is for is worked out by the library, which alone inserts.
 
 var scalableRow = kindRow{
 	name:     "scalable",
+	choices:  []choice{{"level", 0, 3}},
 	open:     (*shape).asScalable,
-	check:    (*shape).scalableCheck,
+	state:    (*shape).scalableState,
 	contains: (*shape).scalableContains,
 }
 
@@ -88,7 +89,7 @@ func (s *shape) asScalable(h *Header) (payloadBytes uint64, possible bool) {
 	return start + stateBytes, true
 }
 
-func (s *shape) scalableCheck(payload []byte) bool {
+func (s *shape) scalableState(payload []byte) bool {
 	state := payload[s.levels[len(s.levels)-1].end:]
 	taken, inUse := binary.LittleEndian.Uint64(state), binary.LittleEndian.Uint64(state[8:])
 	if inUse >= uint64(len(s.levels)) || [stateBytes - 16]byte(state[16:]) != [stateBytes - 16]byte{} {

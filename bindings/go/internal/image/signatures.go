@@ -9,6 +9,7 @@ import (
 
 var signaturesRow = kindRow{
 	name:     "signatures",
+	choices:  []choice{{"buckets", 1, uint64(len(bucketShapes))}},
 	open:     (*shape).asSignatures,
 	check:    (*shape).signaturesAreOrdered,
 	contains: (*shape).signaturesContain,

@@ -2,18 +2,20 @@ package image
 
 import "math/bits"
 
-// The kinds bloomier and retrieval, layout 1: the exclusive or of a key's three cells, or of its slots of a ribbon, is its
-// value and, but for retrieval, check bits.
+// The kinds bloomier and retrieval, layout 1: the exclusive or of a key's three cells, or of its slots of a ribbon, is
+// its value and, but for retrieval, check bits.
 
 // solvedByRibbon is the solver of a map whose slots are a ribbon's.
 const solvedByRibbon = 1
 
 const cellsOfEntry = 3
 
-var bloomierRow = kindRow{name: "bloomier", open: (*shape).asBloomier, check: (*shape).solvedCheck,
+var bloomierRow = kindRow{name: "bloomier", choices: []choice{{"solver", 5, 2}}, open: (*shape).asBloomier,
+	check: (*shape).solvedCheck,
 	value: (*shape).solvedValue}
 
-var retrievalRow = kindRow{name: "retrieval", open: (*shape).asRetrieval, check: (*shape).solvedCheck,
+var retrievalRow = kindRow{name: "retrieval", choices: []choice{{"solver", 5, 2}}, open: (*shape).asRetrieval,
+	check: (*shape).solvedCheck,
 	value: (*shape).solvedValue}
 
 func (s *shape) asBloomier(h *Header) (payloadBytes uint64, possible bool) {
@@ -34,7 +36,8 @@ func (s *shape) asSolved(h *Header, leastCheckBits, mostCheckBits uint64) (paylo
 		}
 		return s.setRibbon(h, max(1, valueBits+checkBits), ribbonWidths[0].width, keys)
 	}
-	if h.Hashes != cellsOfEntry || valueBits > 64 || checkBits < leastCheckBits || checkBits > mostCheckBits || keys > cells ||
+	if h.Hashes != cellsOfEntry || valueBits > 64 || checkBits < leastCheckBits || checkBits > mostCheckBits ||
+		keys > cells ||
 		(keys == 0) != (shards == 0) || [3]uint64(h.Words[5:]) != [3]uint64{} {
 		return 0, false
 	}

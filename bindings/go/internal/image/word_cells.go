@@ -7,8 +7,8 @@ import (
 
 // The kinds approximator and mutable_bloomier, layout 1: cells none of which lies in two words.
 
-var approximatorRow = kindRow{name: "approximator", open: (*shape).asApproximator, check: (*shape).approximatorCheck,
-	value: (*shape).approximatorValue}
+var approximatorRow = kindRow{name: "approximator", choices: []choice{{"lattice", 1, 3}},
+	open: (*shape).asApproximator, check: (*shape).approximatorCheck, value: (*shape).approximatorValue}
 
 var mutableBloomierRow = kindRow{name: "mutable_bloomier", open: (*shape).asMutableBloomier,
 	check: (*shape).mutableBloomierCheck, value: (*shape).mutableBloomierValue}

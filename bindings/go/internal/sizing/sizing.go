@@ -1,6 +1,6 @@
 // Package sizing has the false-positive rates, sizes and estimates of the kinds that are bit arrays, as pure functions.
-// It is the library's src/sizing in Go, formula by formula, so that a spec gives the same geometry in both; the
-// derivations stand there.
+// It is the library's src/sizing and the sizing.rs of its kinds in Go, formula by formula, so that a spec gives the
+// same geometry in both; the derivations stand there.
 //
 // Rates are fractions. A filter without bits or hashes has rate 1, otherwise one without keys rate 0. Sums that cancel
 // are the same to the last bit in both. Other rates may differ by rounding, some 10^-15 of them, which decides about

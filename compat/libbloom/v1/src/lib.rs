@@ -1,7 +1,7 @@
 //! `libbloom.so.1`: the functions of libbloom 1.6, with the same struct, bits, return codes and printed words.
 //!
-//! Two things differ, both where libbloom ends the process: a NULL filter is one that is not initialised, and where so
-//! few entries and so high an error rate were asked for that there is no bit, every key is present.
+//! Two things differ, both where libbloom ends the process. A NULL filter counts as not initialised. Where few
+//! entries and a high error rate give a filter without bits, every key is present.
 
 #![allow(non_camel_case_types, clippy::missing_safety_doc)]
 
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn bloom_init_size(
     error: c_double,
     _cache_size: c_uint,
 ) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: `bloom` is NULL or points to a writable `struct bloom` (libbloom's contract).
     unsafe { bloom_init(bloom, entries, error) }
 }
 
@@ -124,7 +124,7 @@ impl Positions {
     /// `bloom` is ready.
     #[inline]
     unsafe fn of(bloom: *const bloom) -> Option<Positions> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `bloom` is ready.
         let (bits, hashes, divisor) = unsafe { ((*bloom).bf, (*bloom).hashes as u32, (*bloom).bits as u32) };
         if hashes == 0 { None } else { Some(Positions { bits, hashes, divisor: Divisor::new(divisor)? }) }
     }
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn bloom_check(bloom: *mut bloom, buffer: *const c_void, l
     if bloom.is_null() || unsafe { (*bloom).ready } == 0 {
         return not_initialized(bloom.cast());
     }
-    // SAFETY: it is ready; the caller promises the key.
+    // SAFETY: the filter is ready, and `length` bytes are readable at the key, or it is NULL (libbloom's contract).
     let (Some(positions), key) = (unsafe { (Positions::of(bloom), Key::new(buffer, length)) }) else {
         return 1;
     };
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn bloom_add(bloom: *mut bloom, buffer: *const c_void, len
     if bloom.is_null() || unsafe { (*bloom).ready } == 0 {
         return not_initialized(bloom.cast());
     }
-    // SAFETY: it is ready; the caller promises the key.
+    // SAFETY: the filter is ready, and `length` bytes are readable at the key, or it is NULL (libbloom's contract).
     let (Some(positions), key) = (unsafe { (Positions::of(bloom), Key::new(buffer, length)) }) else {
         return 1;
     };
@@ -221,7 +221,7 @@ pub extern "C" fn bloom_version() -> *const c_char {
 /// MurmurHash2 of `length` bytes, which libbloom exports besides.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn murmurhash2(key: *const c_void, length: c_int, seed: c_uint) -> c_uint {
-    // SAFETY: the caller promises the key.
+    // SAFETY: `length` bytes are readable at `key`, or it is NULL (libbloom's contract).
     unsafe { Key::new(key, length) }.murmurhash2(seed)
 }
 

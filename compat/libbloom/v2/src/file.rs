@@ -29,7 +29,7 @@ impl File {
     /// # Safety
     /// `name` ends with a NUL.
     unsafe fn open(name: *const c_char, flags: c_int) -> Option<File> {
-        // SAFETY: the caller's promise; the mode is what a file that is made gets.
+        // SAFETY: the caller promises that `name` ends with a NUL; the mode is what a file that is made gets.
         let descriptor = unsafe { libc::open(name, flags | libc::O_CLOEXEC, 0o644) };
         (descriptor >= 0).then_some(File(descriptor))
     }
@@ -50,30 +50,30 @@ impl File {
     /// Whether all of `length` bytes were written.
     ///
     /// # Safety
-    /// They are readable at `bytes`.
+    /// `length` bytes are readable at `bytes`.
     unsafe fn write(&self, bytes: *const u8, length: size_t) -> bool {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `length` bytes are readable at `bytes`.
         let step = |done, more| unsafe { libc::write(self.0, bytes.add(done).cast(), more) };
         File::repeat(length, step) == length
     }
 
-    /// Whether all of `length` bytes were read.
+    /// Reads `length` bytes. Whether all of them were read.
     ///
     /// # Safety
-    /// They are writable at `bytes`.
+    /// `length` bytes are writable at `bytes`.
     unsafe fn read(&self, bytes: *mut u8, length: size_t) -> bool {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `length` bytes are writable at `bytes`.
         let step = |done, more| unsafe { libc::read(self.0, bytes.add(done).cast(), more) };
         File::repeat(length, step) == length
     }
 }
 
-/// Whether there is a name.
+/// Whether `name` is not NULL.
 ///
 /// # Safety
-/// It is NULL or ends with a NUL.
+/// `name` is NULL or ends with a NUL.
 unsafe fn is_name(name: *const c_char) -> bool {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `name` is NULL or ends with a NUL.
     !name.is_null() && unsafe { *name } != 0
 }
 

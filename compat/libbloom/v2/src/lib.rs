@@ -1,8 +1,8 @@
 //! `libbloom.so.2`: the functions of libbloom 2.0, with the same struct, bits, files, return codes and printed words.
 //!
-//! What differs is where libbloom crashes or reads what is not there: a NULL filter is one that is not initialised;
-//! where so few entries and so high an error rate were asked for that there is no bit, every key is present; a file
-//! whose numbers contradict each other is refused; and a filter without its array is not saved.
+//! These libraries differ where libbloom crashes or reads what is not there. A NULL filter counts as not initialised.
+//! Where few entries and a high error rate give a filter without bits, every key is present. A file whose numbers
+//! contradict each other is refused. A filter without its array is not saved.
 
 #![allow(non_camel_case_types, clippy::missing_safety_doc)]
 
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn bloom_init2(bloom: *mut bloom, entries: c_uint, error: 
 /// `bloom_init2()` with the `int` of libbloom 1; a negative number of entries becomes a large one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bloom_init(bloom: *mut bloom, entries: c_int, error: c_double) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: `bloom` is NULL or points to a writable `struct bloom` (libbloom's contract).
     unsafe { bloom_init2(bloom, entries as c_uint, error) }
 }
 
@@ -97,7 +97,7 @@ impl Positions {
     /// `bloom` is ready.
     #[inline]
     unsafe fn of(bloom: *const bloom) -> Option<Positions> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `bloom` is ready.
         let (array, hashes, bits) = unsafe { ((*bloom).bf, (*bloom).hashes, (*bloom).bits) };
         if hashes == 0 || bits == 0 { None } else { Some(Positions { array, hashes, bits }) }
     }
@@ -122,7 +122,7 @@ impl Positions {
 /// `bloom` is NULL or points to a filter.
 #[inline]
 unsafe fn is_ready(bloom: *const bloom) -> bool {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `bloom` is NULL or points to a filter.
     !bloom.is_null() && unsafe { (*bloom).ready } != 0
 }
 
@@ -133,7 +133,7 @@ pub unsafe extern "C" fn bloom_check(bloom: *mut bloom, buffer: *const c_void, l
     if !unsafe { is_ready(bloom) } {
         return not_initialized(bloom.cast());
     }
-    // SAFETY: it is ready; the caller promises the key.
+    // SAFETY: the filter is ready, and `length` bytes are readable at the key, or it is NULL (libbloom's contract).
     let (Some(positions), key) = (unsafe { (Positions::of(bloom), Key::new(buffer, length)) }) else {
         return 1;
     };
@@ -148,7 +148,7 @@ pub unsafe extern "C" fn bloom_add(bloom: *mut bloom, buffer: *const c_void, len
     if !unsafe { is_ready(bloom) } {
         return not_initialized(bloom.cast());
     }
-    // SAFETY: it is ready; the caller promises the key.
+    // SAFETY: the filter is ready, and `length` bytes are readable at the key, or it is NULL (libbloom's contract).
     let (Some(positions), key) = (unsafe { (Positions::of(bloom), Key::new(buffer, length)) }) else {
         return 1;
     };
@@ -239,7 +239,7 @@ pub extern "C" fn bloom_version() -> *const c_char {
 /// MurmurHash2 of `length` bytes, which libbloom exports besides.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn murmurhash2(key: *const c_void, length: c_int, seed: c_uint) -> c_uint {
-    // SAFETY: the caller promises the key.
+    // SAFETY: `length` bytes are readable at `key`, or it is NULL (libbloom's contract).
     unsafe { Key::new(key, length) }.murmurhash2(seed)
 }
 

@@ -5,10 +5,10 @@ use super::{Items, NO_MAP, NO_VALUE, NOT_FOUND, NOT_WHOLE, filter, filter_mut, m
 use crate::server::command::Handler;
 use crate::server::key::Key;
 use crate::server::lent::replace;
+use crate::server::shared::Shared;
 use crate::server::value::{Changing, Value};
 use crate::server::{Argument, Context, Refusal, memory};
 use petal::{Answers, Filter, HashFunction, Image, Keys, Map, Spec, Taken, image_size, parameter_of, registry};
-use std::sync::Arc;
 
 /// `PETAL.RESERVE key kind capacity rate [SEED seed] [SECRET key] [SET parameter value]...`
 pub fn reserve(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
@@ -40,7 +40,7 @@ pub fn reserve(context: &Context, arguments: &[Argument]) -> Result<(), Refusal>
     Ok(())
 }
 
-/// What is asked for.
+/// The spec that the arguments ask for.
 fn spec(
     context: &Context,
     kind: &Argument,
@@ -52,6 +52,13 @@ fn spec(
     let kind = text(kind);
     let row = registry::find_name(&kind)
         .ok_or_else(|| Refusal::Of(format!("ERR kind = {kind} is not a kind: PETAL.KINDS tells what there are")))?;
+    if !row.is_made_empty() {
+        return Err(Refusal::Of(format!(
+            "ERR kind = {kind} is built from all of its items at once, and comes as an image: `petal build` makes a file \
+             of items, and `petal redis import` a key of the file, or PETAL.IMPORT key iterator chunk of its bytes in \
+             order, the iterator 1 more than the bytes up to the chunk's end"
+        )));
+    }
     let capacity = capacity.integer().filter(|capacity| *capacity > 0);
     let capacity = capacity.ok_or(Refusal::Said("ERR capacity is not a whole number from 1 on"))? as u64;
     let rate = rate.real().ok_or(Refusal::Said("ERR the rate is not a number"))?;
@@ -117,24 +124,39 @@ pub fn add_many(context: &Context, arguments: &[Argument]) -> Result<(), Refusal
 
 /// `PETAL.REMOVE key item [item ...]`
 pub fn remove(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
+    change_counted(context, arguments, remove, Filter::remove_batch)
+}
+
+/// `PETAL.REJUVENATE key item [item ...]`
+pub fn rejuvenate(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
+    change_counted(context, arguments, rejuvenate, Filter::rejuvenate_batch)
+}
+
+/// Changes a filter by items, and replies with how many of them changed it.
+fn change_counted(
+    context: &Context,
+    arguments: &[Argument],
+    command: Handler,
+    change: fn(&mut Filter, &Keys, Option<&mut Answers>) -> Taken,
+) -> Result<(), Refusal> {
     let [_, name, items @ ..] = arguments else { return Err(Refusal::Arity) };
-    if context.in_pieces(arguments, 2, 1, remove) {
+    if context.in_pieces(arguments, 2, 1, command) {
         return Ok(());
     }
     let mut items = Items::of(items.iter())?;
     let mut key = Key::write(context, name);
     let mut value = to_change(context, &mut key)?;
     let keys = items.keys_of_filter(filter(value.get())?.base())?;
-    let (removed, outcome) = value.change(|stored| {
+    let (changed, outcome) = value.change(|stored| {
         let mut answers = Answers::default();
-        let taken = filter_mut(stored)?.remove_batch(&keys, Some(&mut answers));
+        let taken = change(filter_mut(stored)?, &keys, Some(&mut answers));
         Ok::<_, Refusal>((answers.true_count, taken.outcome))
     })?;
-    if removed > 0 {
+    if changed > 0 {
         context.replicate_verbatim();
     }
     outcome?;
-    context.reply_sum(removed);
+    context.reply_sum(changed);
     Ok(())
 }
 
@@ -218,7 +240,7 @@ fn changed_whole(
     let whole = value(&key)?;
     if context.goes_beside(whole.bytes()) {
         whole.check_free(context)?;
-        return replace(context, arguments, 1, command, Context::reply_ok, |values: &[Arc<Stored>]| {
+        return replace(context, arguments, 1, command, Context::reply_ok, |values: &[Shared<Stored>]| {
             let [value] = values else { return Err(NOT_FOUND) };
             let mut whole = value.copy()?;
             change(&mut whole)?;
@@ -273,7 +295,7 @@ fn combine(
     if let Some(value) = Key::write(context, name).value::<Stored>()? {
         value.check_free(context)?;
     }
-    replace(context, arguments, 1 + others.len(), command, Context::reply_ok, move |values: &[Arc<Stored>]| {
+    replace(context, arguments, 1 + others.len(), command, Context::reply_ok, move |values: &[Shared<Stored>]| {
         let [first, others @ ..] = values else { return Err(NOT_FOUND) };
         let mut whole = first.copy()?;
         for other in others {

@@ -3,14 +3,14 @@
 
 use super::stored::Stored;
 use super::{NOT_FOUND, NOT_WHOLE, secret};
-use crate::defaults;
+use crate::server::defaults;
 use crate::server::key::Key;
 use crate::server::lent::{Lent, replace};
+use crate::server::shared::Shared;
 use crate::server::value::Value;
 use crate::server::{Argument, Context, Refusal, memory};
 use petal::format::{HEADER_LENGTH, Header};
 use petal::storage::try_vec;
-use std::sync::Arc;
 
 const NUMERIC: Refusal = Refusal::Said("ERR the iterator is not a whole number from 0 on");
 
@@ -73,15 +73,22 @@ pub fn import(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
         if let Some(value) = key.value::<Stored>()? {
             value.check_free(context)?;
         }
-        return replace(context, arguments, 1, import, Context::reply_ok, move |values: &[Arc<Stored>]| match values {
-            [] => Ok(Stored::of_image(&chunk, key_of_image)?),
-            [first, ..] => match &**first {
-                Stored::Part(part) => {
-                    Ok(Stored::of_image(&joined(part, &chunk, part.len() + chunk.len())?, key_of_image)?)
-                }
-                _ => Err(NOT_WHOLE),
+        return replace(
+            context,
+            arguments,
+            1,
+            import,
+            Context::reply_ok,
+            move |values: &[Shared<Stored>]| match values {
+                [] => Ok(Stored::of_image(&chunk, key_of_image)?),
+                [first, ..] => match &**first {
+                    Stored::Part(part) => {
+                        Ok(Stored::of_image(&joined(part, &chunk, part.len() + chunk.len())?, key_of_image)?)
+                    }
+                    _ => Err(NOT_WHOLE),
+                },
             },
-        });
+        );
     }
     // All of its memory at once, as far as is known: growing by and by would copy it.
     let whole = length.map_or(start + chunk.len(), |length| length as usize);

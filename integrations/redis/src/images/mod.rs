@@ -3,62 +3,94 @@
 
 mod change;
 mod chunks;
-mod kept;
+mod data_type;
 mod secret;
 pub mod stored;
-mod tell;
+mod read;
 
 use crate::server::command::commands;
 use crate::server::key::Key;
 use crate::server::value::{Changing, Value};
 use crate::server::{Argument, Context, Refusal};
 use petal::{Base, Filter, HashFunction, Keys, Map};
+use std::ffi::CStr;
 use stored::Stored;
 
+/// The category of access-control lists that the commands are in.
+pub const CATEGORY: &CStr = c"petal";
+
 commands! {
-    change::reserve: c"PETAL.RESERVE", c"write deny-oom", -5, 1, Make,
+    change::reserve: c"petal.reserve", c"write deny-oom", -5, 1, Make, "write slow petal", c"0.1.0",
+        "key kind capacity:integer rate:double [SEED seed:integer] [SECRET secret] [SET parameter value]...",
         c"Makes an empty filter of a kind", c"O(1)";
-    change::add: c"PETAL.ADD", c"write deny-oom fast", 3, 1, Insert,
+    change::add: c"petal.add", c"write deny-oom fast", 3, 1, Insert, "write fast petal", c"0.1.0",
+        "key item",
         c"Adds an item to a filter", c"O(1), or what the kind says";
-    change::add_many: c"PETAL.MADD", c"write deny-oom", -3, 1, Insert,
+    change::add_many: c"petal.madd", c"write deny-oom", -3, 1, Insert, "write slow petal", c"0.1.0",
+        "key item...",
         c"Adds items to a filter", c"O(n), with n the items";
-    change::remove: c"PETAL.REMOVE", c"write", -3, 1, Update,
+    change::remove: c"petal.remove", c"write", -3, 1, Update, "write slow petal", c"0.1.0",
+        "key item...",
         c"Removes items from a filter, once each", c"O(n), with n the items";
-    change::map_put: c"PETAL.MAPPUT", c"write deny-oom", -4, 1, Insert,
+    change::rejuvenate: c"petal.rejuvenate", c"write deny-oom", -3, 1, Update, "write slow petal", c"0.1.0",
+        "key item...",
+        c"Gives items that are in a filter entries as long as those of new items", c"O(n), with n the items";
+    change::map_put: c"petal.mapput", c"write deny-oom", -4, 1, Insert, "write slow petal", c"0.1.0",
+        "key (item value:integer)...",
         c"Gives items values in a map that is made empty, joined to those that they had", c"O(n), with n the items";
-    change::map_replace: c"PETAL.MAPREPLACE", c"write", -4, 1, Update,
+    change::map_replace: c"petal.mapreplace", c"write", -4, 1, Update, "write slow petal", c"0.1.0",
+        "key (item value:integer)...",
         c"Gives items of a map other values in place of their own", c"O(n), with n the items";
-    change::clear: c"PETAL.CLEAR", c"write", 2, 1, Update,
+    change::clear: c"petal.clear", c"write", 2, 1, Update, "write slow petal", c"0.1.0",
+        "key",
         c"Removes all items from a filter", c"O(n), with n the bytes of the filter";
-    change::advance: c"PETAL.ADVANCE", c"write fast", -2, 1, Update,
+    change::advance: c"petal.advance", c"write fast", -2, 1, Update, "write fast petal", c"0.1.0",
+        "key [steps:integer]",
         c"Moves the time of a filter on that forgets its oldest items", c"O(n), with n the bytes of what is forgotten";
-    change::merge: c"PETAL.MERGE", c"write deny-oom", -3, -1, Insert,
+    change::merge: c"petal.merge", c"write deny-oom", -3, -1, Insert, "write slow petal", c"0.1.0",
+        "key other:key...",
         c"Unites filters, or maps, with the first, which is made if it is not there", c"O(n), with n the bytes of all";
-    change::intersect: c"PETAL.INTERSECT", c"write deny-oom", -3, -1, Update,
+    change::intersect: c"petal.intersect", c"write deny-oom", -3, -1, Update, "write slow petal", c"0.1.0",
+        "key other:key...",
         c"Intersects filters with the first, which is made if it is not there", c"O(n), with n the bytes of all";
-    tell::exists: c"PETAL.EXISTS", c"readonly fast", 3, 1, Read,
+    read::exists: c"petal.exists", c"readonly fast", 3, 1, Read, "read fast petal", c"0.1.0",
+        "key item",
         c"Tells whether an item may have been added to a filter", c"O(1), or what the kind says";
-    tell::exist: c"PETAL.MEXISTS", c"readonly", -3, 1, Read,
+    read::exist: c"petal.mexists", c"readonly", -3, 1, Read, "read slow petal", c"0.1.0",
+        "key item...",
         c"Tells of items whether they may have been added to a filter", c"O(n), with n the items";
-    tell::count: c"PETAL.COUNT", c"readonly fast", 3, 1, Read,
+    read::count: c"petal.count", c"readonly fast", 3, 1, Read, "read fast petal", c"0.1.0",
+        "key item",
         c"Tells how often an item was added to a filter", c"O(1), or what the kind says";
-    tell::counts: c"PETAL.MCOUNT", c"readonly", -3, 1, Read,
+    read::counts: c"petal.mcount", c"readonly", -3, 1, Read, "read slow petal", c"0.1.0",
+        "key item...",
         c"Tells of items how often they were added to a filter", c"O(n), with n the items";
-    tell::values: c"PETAL.MAPGET", c"readonly", -3, 1, Read,
+    read::values: c"petal.mapget", c"readonly", -3, 1, Read, "read slow petal", c"0.1.0",
+        "key item...",
         c"Tells the values of items in a map", c"O(n), with n the items";
-    tell::estimate: c"PETAL.ESTIMATE", c"readonly", -2, -1, Read,
+    read::estimate: c"petal.estimate", c"readonly", -2, -1, Read, "read slow petal", c"0.1.0",
+        "key [other:key]",
         c"Estimates how many distinct items a filter holds, or two hold in common", c"O(n), with n the bytes";
-    tell::info: c"PETAL.INFO", c"readonly fast", 2, 1, Read,
+    read::info: c"petal.info", c"readonly fast", 2, 1, Read, "read fast petal", c"0.1.0",
+        "key",
         c"Tells what a filter or map is, how large, and what it can do", c"O(1)";
-    tell::kinds: c"PETAL.KINDS", c"readonly fast", 1, 0, Read,
+    read::kinds: c"petal.kinds", c"readonly fast", 1, 0, Read, "read fast petal", c"0.1.0",
+        "",
         c"Tells what kinds there are, and what each can do", c"O(1)";
-    chunks::export: c"PETAL.EXPORT", c"readonly", 3, 1, Read,
+    read::help: c"petal.help", c"readonly fast", 1, 0, Read, "read fast petal", c"0.1.0",
+        "",
+        c"Tells the commands", c"O(1)";
+    chunks::export: c"petal.export", c"readonly", 3, 1, Read, "read slow petal", c"0.1.0",
+        "key iterator:integer",
         c"Gives the image of a filter or map in chunks", c"O(n), with n the bytes, of all for the last chunk";
-    chunks::import: c"PETAL.IMPORT", c"write deny-oom", -4, 1, Insert,
+    chunks::import: c"petal.import", c"write deny-oom", -4, 1, Insert, "write slow petal", c"0.1.0",
+        "key iterator:integer chunk [SECRET secret]",
         c"Makes a filter or map of the chunks of an image", c"O(n), with n the bytes, of all for the last chunk";
 }
 
-const NOT_FOUND: Refusal = Refusal::Said("ERR not found");
+const NOT_FOUND: Refusal = Refusal::Said(
+    "ERR not found: PETAL.RESERVE makes a filter, and PETAL.IMPORT a filter or map of an image; PETAL.HELP tells how",
+);
 const NO_FILTER: Refusal = Refusal::Said("ERR the key holds a map, not a filter: PETAL.MAPGET tells its values");
 const NO_MAP: Refusal = Refusal::Said("ERR the key holds a filter, not a map");
 const NO_VALUE: Refusal = Refusal::Said("ERR the value of an item is not a whole number from 0 on");
@@ -111,7 +143,7 @@ struct Items<'a> {
 }
 
 impl<'a> Items<'a> {
-    /// These items.
+    /// The items, as the core takes keys.
     ///
     /// # Errors
     /// [`Refusal::Arity`] for none.

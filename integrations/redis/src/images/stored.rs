@@ -20,7 +20,7 @@ impl Stored {
     /// The filter or map that an image is, with the secret key that it hashes with, if there is one and it is known.
     ///
     /// # Errors
-    /// Those of opening it.
+    /// The errors of opening the image.
     pub fn of_image(image: &[u8], key: Option<SecretKey>) -> Result<Stored> {
         let (header, _) = Header::read(|start| {
             let length = start.len().min(image.len());
@@ -62,7 +62,7 @@ impl Stored {
     /// Gives all bytes to a sink, in order.
     ///
     /// # Errors
-    /// Those of the sink; [`Status::OutOfMemory`].
+    /// The errors of the sink; [`Status::OutOfMemory`].
     pub fn write(&self, sink: &mut image::Sink) -> Result<()> {
         match self {
             Stored::Filter(filter) => filter.serialize(sink),
@@ -71,7 +71,7 @@ impl Stored {
         }
     }
 
-    /// How many bytes there are.
+    /// How many bytes the image, or the part of it, has.
     pub fn length(&self) -> usize {
         match self {
             Stored::Filter(filter) => filter.serialized_size() as usize,

@@ -4,7 +4,7 @@
 pub mod bf;
 pub mod cf;
 
-use crate::defaults::CHUNK;
+use crate::server::defaults::{self, CHUNK};
 use crate::server::key::Key;
 use crate::server::persistence::{Commands, Digest};
 use crate::server::value::{Changing, DataType, Value};
@@ -17,11 +17,11 @@ const EXISTS: Refusal = Refusal::Said("ERR item exists");
 /// Why a chunk was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BadChunk {
-    /// It ends before it starts.
+    /// The range ends before it starts.
     Data,
     /// No array is there.
     Offset,
-    /// It goes beyond its array.
+    /// The range goes beyond its array.
     Length,
 }
 
@@ -128,13 +128,13 @@ fn value_or_made<'k, T: Chunked>(
     name: &Argument,
     wanted: Option<impl FnOnce() -> Result<Box<Value<T>>, Refusal>>,
 ) -> Result<Changing<'k, T>, Refusal> {
-    if key.value::<T>()?.is_none() {
+    key.to_change_or::<T>(context, |key| {
         let made = wanted.ok_or(NOT_FOUND)?()?;
         let header = made.get().header_bytes()?;
         key.set(made);
         context.replicate(T::LOAD, name, &[b"1", &header]);
-    }
-    key.to_change::<T>(context)?.ok_or(NOT_FOUND)
+        Ok(())
+    })
 }
 
 /// `RESERVE`, once its options are known: makes the value of a key that is not there.
@@ -147,8 +147,14 @@ fn reserve<T: Chunked>(
     if key.value::<T>()?.is_some() {
         return Err(EXISTS);
     }
-    key.set(make()?);
-    context.replicate_verbatim();
+    let made = make()?;
+    // Where a setting says what the command does not, replicas are told what was made.
+    let header = (!defaults::are_usual()).then(|| made.get().header_bytes()).transpose()?;
+    key.set(made);
+    match header {
+        Some(header) => context.replicate(T::LOAD, name, &[b"1", &header]),
+        None => context.replicate_verbatim(),
+    }
     context.reply_ok();
     Ok(())
 }

@@ -4,8 +4,8 @@
 //! was answered ([`Busy`]). In transactions and scripts, where no client can wait, work is done at once.
 
 use super::command::{Entry, answer};
+use super::defaults;
 use super::{Argument, Context, OK, Refusal, api};
-use crate::defaults;
 use redis_module::raw;
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -18,7 +18,7 @@ pub type Finish = Box<dyn FnOnce(&Context, &[Argument]) -> Result<(), Refusal> +
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// How much the thread stands back.
+/// How far the thread's priority is below that of the server's.
 const NICENESS: c_int = 5;
 
 /// A client that waits.
@@ -87,7 +87,7 @@ impl Context {
     /// command.
     ///
     /// # Errors
-    /// Those of what `work` returns.
+    /// The refusals of the function that `work` returns.
     pub fn beside(
         &self,
         arguments: &[Argument],
@@ -96,7 +96,7 @@ impl Context {
         work: impl FnOnce() -> Finish + Send + 'static,
     ) -> Result<(), Refusal> {
         let Some(thread) = self.goes_beside(bytes).then(thread).flatten() else {
-            // What the work reads may be changed by what finishes it.
+            // The function that finishes the work may change the values that the work reads.
             drop(busy);
             return work()(self, arguments);
         };
@@ -106,7 +106,7 @@ impl Context {
             let finish =
                 catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Box::new(|_, _| Err(Refusal::INTERNAL)));
             client.wake(Some(Box::new(move |context, arguments| {
-                // Values may be changed again, by this first of all.
+                // From here on values may be changed again, first of all by `finish`.
                 drop(busy);
                 finish(context, arguments)
             })));
@@ -117,7 +117,7 @@ impl Context {
     }
 }
 
-/// Has this done beside the server's thread. False, with nothing done, if the machine has no more threads.
+/// Runs `work` beside the server's thread. False, with nothing run, if the machine has no more threads.
 pub fn do_beside(work: impl FnOnce() + Send + 'static) -> bool {
     thread().is_some_and(|thread| thread.send(Box::new(work)).is_ok())
 }
@@ -147,7 +147,7 @@ pub fn this_is_the_servers_thread() {
     IS_SERVERS.set(true);
 }
 
-/// Whether this is the server's thread, and not one in which it frees what it need not wait for.
+/// Whether this is the server's thread, and not one in which the server frees memory lazily.
 pub fn is_servers_thread() -> bool {
     IS_SERVERS.get()
 }
@@ -171,7 +171,7 @@ unsafe extern "C" fn finish(
 /// Called by the server in its thread, after `finish`, or without if the client is gone.
 unsafe extern "C" fn forget(_: *mut raw::RedisModuleCtx, given: *mut c_void) {
     if !given.is_null() {
-        // SAFETY: from `wake`, freed once.
+        // SAFETY: `wake` gave up this box, and the server calls this once for it.
         let given = unsafe { Box::from_raw(given.cast::<Option<Finish>>()) };
         let _ = catch_unwind(AssertUnwindSafe(|| drop(given)));
     }

@@ -1,8 +1,9 @@
 //! Commands: their table, how they are made known to the server, and how they are called.
 
+use super::syntax::Arguments;
 use super::{Argument, Context, ERR, OK, Refusal, api};
 use redis_module::raw;
-use std::ffi::{CStr, c_int};
+use std::ffi::{CStr, CString, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What a command does.
@@ -11,22 +12,25 @@ pub type Handler = fn(&Context, &[Argument]) -> Result<(), Refusal>;
 /// The function that the server calls.
 pub type Entry = unsafe extern "C" fn(*mut raw::RedisModuleCtx, *mut *mut raw::RedisModuleString, c_int) -> c_int;
 
+/// The categories of access-control lists that the module makes.
+const OWN: [&str; 3] = ["bloom", "cuckoo", "petal"];
+
 /// What a command does to its keys.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Tells what they hold.
+    /// The command reads them.
     Read,
-    /// Adds to what they hold.
+    /// The command adds to them.
     Insert,
-    /// Changes what they hold.
+    /// The command changes them.
     Update,
-    /// Makes them.
+    /// The command makes them.
     Make,
 }
 
 /// A row of the table of commands.
 pub struct Command {
-    /// Its name.
+    /// The name that clients call the command by.
     pub name: &'static CStr,
     /// What the server has to know: of its flags those that it allows.
     pub flags: &'static CStr,
@@ -34,21 +38,27 @@ pub struct Command {
     pub arity: i32,
     /// The last argument that is a key, of those from the first on; -1 if all are, 0 if none is.
     pub last_key: i32,
-    /// What it does to them.
+    /// What the command does to its keys.
     pub access: Access,
-    /// What it does, in a sentence.
+    /// The categories of access-control lists that it is in, beside those that the flags say.
+    pub categories: &'static str,
+    /// The version that had the command first.
+    pub since: &'static CStr,
+    /// The command's arguments, in the notation that `Arguments` reads.
+    pub arguments: &'static str,
+    /// What the command does, in a sentence.
     pub summary: &'static CStr,
-    /// How long it takes.
+    /// How long the command takes, as a complexity.
     pub complexity: &'static CStr,
-    /// What is called.
+    /// The function that the server calls.
     pub entry: Entry,
 }
 
 /// A table of commands: of each its function, its name, flags, number of arguments, keys and what it does to them,
-/// summary and complexity.
+/// categories, version, arguments, summary and complexity.
 macro_rules! commands {
     ($($handler:path: $name:literal, $flags:literal, $arity:literal, $last_key:literal, $access:ident,
-        $summary:literal, $complexity:literal;)*) => {
+        $categories:literal, $since:literal, $syntax:literal, $summary:literal, $complexity:literal;)*) => {
         /// The commands.
         pub static COMMANDS: &[$crate::server::command::Command] = &[$({
             unsafe extern "C" fn entry(
@@ -65,6 +75,9 @@ macro_rules! commands {
                 arity: $arity,
                 last_key: $last_key,
                 access: $crate::server::command::Access::$access,
+                categories: $categories,
+                since: $since,
+                arguments: $syntax,
                 summary: $summary,
                 complexity: $complexity,
                 entry,
@@ -78,7 +91,7 @@ pub(crate) use commands;
 /// more in use.
 ///
 /// # Safety
-/// As [`answer`].
+/// The contract of [`answer`].
 pub unsafe fn run(
     context: *mut raw::RedisModuleCtx,
     arguments: *mut *mut raw::RedisModuleString,
@@ -88,7 +101,7 @@ pub unsafe fn run(
     handler: Handler,
 ) -> c_int {
     let called = |context: &Context, arguments: &[Argument]| {
-        // Redis 6.2 leaves that to modules.
+        // Redis 6.2 leaves this check to modules.
         if (arity > 0 && count != arity) || count < -arity {
             return Err(Refusal::Arity);
         }
@@ -100,7 +113,7 @@ pub unsafe fn run(
             outcome => outcome,
         }
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: the context and `count` arguments are valid until this returns, as [`answer`] asks.
     unsafe { answer(context, arguments, count, called) }
 }
 
@@ -114,7 +127,8 @@ pub unsafe fn answer(
     count: c_int,
     replies: impl FnOnce(&Context, &[Argument]) -> Result<(), Refusal>,
 ) -> c_int {
-    // SAFETY: the caller's promise; an `Argument` is such a pointer.
+    // SAFETY: the caller promises that the context, and `count` arguments, are valid until this returns; an `Argument`
+    // is such a pointer.
     let (context, arguments) = unsafe {
         let count = count.max(0) as usize;
         let words = std::slice::from_raw_parts(arguments.cast::<Argument>(), count);
@@ -154,25 +168,37 @@ impl Command {
         }
     }
 
+    /// The command's name and arguments, as a manual shows them.
+    pub fn usage(&self) -> String {
+        let mut usage = self.name.to_string_lossy().to_uppercase();
+        for word in self.arguments.split(' ').filter(|word| !word.is_empty()) {
+            usage.push(' ');
+            // Types of arguments are for programs, not for the help.
+            let (name, of) = word.split_once(':').unwrap_or((word, ""));
+            usage.push_str(name);
+            usage.push_str(of.trim_start_matches(|letter: char| letter.is_ascii_alphabetic()));
+        }
+        usage
+    }
+
     fn has_keys(&self) -> bool {
         self.last_key != 0
     }
 
-    /// Adds to the categories of access-control lists that the flags do not say.
+    /// Says the categories of access-control lists that the command is in.
     ///
     /// # Safety
     /// `command` is the server's.
     unsafe fn add_categories(&self, command: *mut raw::RedisModuleCommand) -> bool {
-        let words = self.flags.to_bytes().split(|byte| *byte == b' ');
-        let is_fast = words.into_iter().any(|word| word == b"fast");
-        let categories = match (self.access, is_fast) {
-            (Access::Read, true) => c"read fast",
-            (Access::Read, false) => c"read slow",
-            (_, true) => c"write fast",
-            (_, false) => c"write slow",
-        };
-        // SAFETY: the caller's promise, and the string is static. Servers before 7.2 have no such function.
-        unsafe { raw::RedisModule_SetCommandACLCategories.is_none_or(|set| set(command, categories.as_ptr()) != ERR) }
+        // SAFETY: the caller promises that `command` is the server's, and the server copies the string. Servers before
+        // 7.2 have no such function, and 7.2 no categories of modules.
+        unsafe {
+            let Some(set) = raw::RedisModule_SetCommandACLCategories else { return true };
+            let has_own = { raw::RedisModule_AddACLCategory }.is_some();
+            let known = self.categories.split(' ').filter(|word| has_own || !OWN.contains(word));
+            let categories = CString::new(known.collect::<Vec<_>>().join(" ")).unwrap_or_default();
+            set(command, categories.as_ptr()) != ERR
+        }
     }
 
     /// Gives what the server tells of the command to `set`.
@@ -199,13 +225,15 @@ impl Command {
         specs[0].find_keys_type = raw::RedisModuleKeySpecFindKeysType_REDISMODULE_KSPEC_FK_RANGE;
         specs[0].fk.range.lastkey = if self.last_key > 0 { self.last_key - 1 } else { self.last_key };
         specs[0].fk.range.keystep = 1;
-        // SAFETY: likewise.
+        // SAFETY: all-zero bytes are null pointers, zeros and the first values of enums, as above.
         let mut info: raw::RedisModuleCommandInfo = unsafe { std::mem::zeroed() };
         info.version = &raw const version;
         info.summary = self.summary.as_ptr();
         info.complexity = self.complexity.as_ptr();
-        info.since = c"0.1.0".as_ptr();
+        info.since = self.since.as_ptr();
         info.arity = self.arity;
+        let mut arguments = Arguments::of(self.arguments, ' ');
+        info.args = arguments.as_mut_ptr();
         if self.has_keys() {
             info.key_specs = specs.as_mut_ptr();
         }

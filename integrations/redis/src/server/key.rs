@@ -43,10 +43,11 @@ impl Key {
     /// The value of this type that the key, which was opened to be changed, holds; `None` if there is no key.
     ///
     /// # Errors
-    /// As [`Key::value`].
+    /// The errors of [`Key::value`].
     pub fn value_mut<T: DataType>(&mut self) -> Result<Option<&mut Value<T>>, Refusal> {
         Ok(self.pointer::<T>()?.map(|mut value| {
-            // SAFETY: as in `value`; it is borrowed alone as long as the key is.
+            // SAFETY: a value of this type, as in `value`; `&mut self` borrows it exclusively as long as it borrows the
+            // key.
             unsafe { value.as_mut() }
         }))
     }
@@ -54,9 +55,29 @@ impl Key {
     /// The value of this type that the key holds, to be changed; `None` if there is no key.
     ///
     /// # Errors
-    /// As [`Key::value`] and [`Value::to_change`].
+    /// The errors of [`Key::value`] and of [`Value::to_change`].
     pub fn to_change<T: DataType>(&mut self, context: &Context) -> Result<Option<Changing<'_, T>>, Refusal> {
         self.value_mut::<T>()?.map(|value| value.to_change(context)).transpose()
+    }
+
+    /// The value of this type that the key holds, to be changed, once `make` has made it if there is no key.
+    ///
+    /// # Errors
+    /// The errors of [`Key::to_change`] and of `make`.
+    pub fn to_change_or<T: DataType>(
+        &mut self,
+        context: &Context,
+        make: impl FnOnce(&mut Key) -> Result<(), Refusal>,
+    ) -> Result<Changing<'_, T>, Refusal> {
+        let mut value = match self.pointer::<T>()? {
+            Some(value) => value,
+            None => {
+                make(self)?;
+                self.pointer::<T>()?.ok_or(Refusal::INTERNAL)?
+            }
+        };
+        // SAFETY: a value of this type, borrowed exclusively through `&mut self`, as in `value_mut`.
+        unsafe { value.as_mut() }.to_change(context)
     }
 
     fn pointer<T: DataType>(&self) -> Result<Option<NonNull<Value<T>>>, Refusal> {
@@ -69,10 +90,12 @@ impl Key {
             if kind == raw::REDISMODULE_KEYTYPE_EMPTY as c_int {
                 return Ok(None);
             }
-            if kind != raw::REDISMODULE_KEYTYPE_MODULE as c_int
-                || api!(RedisModule_ModuleTypeGetType(self.raw)) != T::registered()
-            {
+            if kind != raw::REDISMODULE_KEYTYPE_MODULE as c_int {
                 return Err(Refusal::WrongType);
+            }
+            let of = api!(RedisModule_ModuleTypeGetType(self.raw));
+            if of != T::registered() {
+                return Err(T::refusal_of(of));
             }
             Ok(NonNull::new(api!(RedisModule_ModuleTypeGetValue(self.raw)).cast::<Value<T>>()))
         }

@@ -3,19 +3,20 @@
 use super::beside::Busy;
 use super::command::Handler;
 use super::key::Key;
+use super::shared::Shared;
 use super::value::{DataType, Value};
 use super::{Argument, Context, Refusal};
 use std::sync::Arc;
 
 /// Values of keys, lent for work beside the server's thread.
 pub struct Lent<T> {
-    /// Of those keys that are there.
-    pub values: Vec<Arc<T>>,
-    /// Of each key; `None` of one that is not there.
+    /// The values of the keys that exist.
+    pub values: Vec<Shared<T>>,
+    /// The stamp of each key's value; `None` where the key does not exist.
     stamps: Vec<Option<u64>>,
-    /// Of memory, of all.
+    /// The memory of all values.
     pub bytes: usize,
-    /// That they are lent.
+    /// Says to others that the values are lent.
     pub busy: Arc<Busy>,
 }
 
@@ -29,11 +30,11 @@ impl<T: DataType> Lent<T> {
         for name in names {
             let key = Key::read(context, name);
             let value = key.value::<T>()?;
-            lent.stamps.push(value.map(Value::stamp));
             if let Some(value) = value {
                 lent.bytes = lent.bytes.saturating_add(value.bytes());
                 lent.values.push(value.lend(&lent.busy));
             }
+            lent.stamps.push(value.and_then(Value::stamp));
         }
         Ok(lent)
     }
@@ -44,7 +45,13 @@ fn are_as_lent<T: DataType>(context: &Context, names: &[Argument], stamps: &[Opt
     names
         .iter()
         .zip(stamps)
-        .all(|(name, stamp)| Key::read(context, name).value::<T>().is_ok_and(|value| value.map(Value::stamp) == *stamp))
+        .all(|(name, stamp)| Key::read(context, name).value::<T>().is_ok_and(|value| is_as_lent(value, *stamp)))
+}
+
+/// Whether a key has the value with this stamp, or none as before.
+fn is_as_lent<T: DataType>(value: Option<&Value<T>>, stamp: Option<u64>) -> bool {
+    // A value without a stamp was never lent, so it is another value.
+    value.is_some() == stamp.is_some() && value.and_then(Value::stamp) == stamp
 }
 
 /// Makes a value of those of a command's first arguments that are keys, beside the server's thread if they are large,
@@ -56,13 +63,13 @@ pub fn replace<T: DataType>(
     keys: usize,
     command: Handler,
     reply: fn(&Context),
-    make: impl FnOnce(&[Arc<T>]) -> Result<T, Refusal> + Send + 'static,
+    make: impl FnOnce(&[Shared<T>]) -> Result<T, Refusal> + Send + 'static,
 ) -> Result<(), Refusal> {
     let Lent { values, stamps, bytes, busy } = Lent::<T>::of(context, &arguments[1..=keys])?;
     let bytes = arguments.iter().fold(bytes, |sum, argument| sum.saturating_add(argument.bytes().len()));
     context.beside(arguments, bytes, busy, move || {
         let made = Value::make(|| make(&values));
-        // Nothing looks at them any more: from now on they may be changed.
+        // Nothing reads the lent values any more: from now on they may be changed.
         drop(values);
         Box::new(move |context, arguments| {
             if !are_as_lent::<T>(context, &arguments[1..=keys], &stamps) {

@@ -8,8 +8,8 @@ use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
 use std::ffi::c_int;
 
-/// What the server's allocator aligns to.
-const ALIGNMENT: usize = 16;
+/// The alignment of the server's allocator.
+pub const ALIGNMENT: usize = 16;
 
 /// From this size on an allocation may fail.
 const LARGE: usize = 64 << 10;
@@ -21,7 +21,7 @@ const STEP: usize = 8 << 20;
 /// What the pages that are given back are multiples of, on every machine.
 const PAGE: usize = 64 << 10;
 
-/// What is less is always conceivable.
+/// A smaller size is always conceivable.
 const ASKED_FROM: u64 = 1 << 20;
 
 /// The server's allocator.
@@ -36,8 +36,8 @@ thread_local! {
 }
 
 // SAFETY: blocks come from the server's allocator, and go back to it as they came. Where more alignment is asked for
-// than it gives, the block is longer by that much, and the word before the first aligned byte after its start says
-// where it starts.
+// than it gives, a block that happens to have twice as much is taken as it is. Otherwise the block is longer by that
+// much: it is given from a byte on that has just this alignment, and the word before says where the block starts.
 unsafe impl GlobalAlloc for ServerMemory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         block(layout, false)
@@ -50,7 +50,8 @@ unsafe impl GlobalAlloc for ServerMemory {
     unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
         // SAFETY: `start` is from `block` with this layout, by the caller's promise.
         unsafe {
-            let block = if layout.align() <= ALIGNMENT { start } else { start.cast::<*mut u8>().sub(1).read() };
+            let is_whole = layout.align() <= ALIGNMENT || start.addr().is_multiple_of(2 * layout.align());
+            let block = if is_whole { start } else { start.cast::<*mut u8>().sub(1).read() };
             count(block, -1);
             if layout.size() >= HUGE && !is_servers_thread() {
                 give_up(start, layout.size());
@@ -76,24 +77,38 @@ unsafe fn give_up(start: *mut u8, bytes: usize) {
 
 /// A block of this layout; null where there is none.
 fn block(layout: Layout, zeroed: bool) -> *mut u8 {
-    let align = layout.align();
-    let is_more = align > ALIGNMENT;
-    let Some(bytes) = layout.size().checked_add(if is_more { align } else { 0 }) else { return std::ptr::null_mut() };
-    // SAFETY: the functions are the server's, or null before it gave them; a block is longer than what is written.
+    let (align, bytes) = (layout.align(), layout.size().max(1));
+    // SAFETY: the functions are the server's, or null before it gave them; a block is longer than what is written, and
+    // is freed once.
     unsafe {
-        let block = bytes_of_server(bytes.max(1), zeroed);
+        let whole = bytes_of_server(bytes, zeroed);
+        if whole.is_null() || align <= ALIGNMENT || whole.addr().is_multiple_of(2 * align) {
+            return counted(whole);
+        }
+        free(whole);
+        let Some(longer) = bytes.checked_add(2 * align) else { return std::ptr::null_mut() };
+        let block = counted(bytes_of_server(longer, zeroed));
         if block.is_null() {
             return block;
         }
-        count(block, 1);
-        if !is_more {
-            return block;
-        }
-        // The block is aligned to 16, so there is room for a word before the next multiple of 32 or more.
-        let start = block.add(align - block.addr() % align);
+        // The block is aligned to 16, so there is room for a word before an odd multiple of 32 or more.
+        let odd = (block.addr() + align).next_multiple_of(2 * align) - align;
+        let start = block.add(if odd > block.addr() { odd - block.addr() } else { 2 * align });
         start.cast::<*mut u8>().sub(1).write(block);
         start
     }
+}
+
+/// A block that is counted in, if it is one.
+///
+/// # Safety
+/// `block` is a block of the server's allocator, or null.
+unsafe fn counted(block: *mut u8) -> *mut u8 {
+    if !block.is_null() {
+        // SAFETY: the caller promises that `block` is a block of the server's allocator, or null.
+        unsafe { count(block, 1) };
+    }
+    block
 }
 
 /// So many bytes of the server's.
@@ -101,7 +116,7 @@ fn block(layout: Layout, zeroed: bool) -> *mut u8 {
 /// # Safety
 /// The server's functions are set, or none of them is.
 unsafe fn bytes_of_server(bytes: usize, zeroed: bool) -> *mut u8 {
-    // SAFETY: the caller's promise; a probe is freed once.
+    // SAFETY: the caller promises that the server's functions are set, or none of them is; a probe is freed once.
     unsafe {
         if bytes >= LARGE {
             match (raw::RedisModule_TryCalloc, raw::RedisModule_TryAlloc) {
@@ -130,9 +145,9 @@ unsafe fn bytes_of_server(bytes: usize, zeroed: bool) -> *mut u8 {
 /// Gives a block back.
 ///
 /// # Safety
-/// It is a block of the server's, and is freed once.
+/// `block` is a block of the server's, and is freed once.
 unsafe fn free(block: *mut u8) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `block` is a block of the server's, and is freed once.
     unsafe {
         match raw::RedisModule_Free {
             Some(free) => free(block.cast()),
@@ -144,9 +159,9 @@ unsafe fn free(block: *mut u8) {
 /// Counts a block of the server's in or out.
 ///
 /// # Safety
-/// It is a block of the server's.
+/// `block` is a block of the server's allocator.
 unsafe fn count(block: *mut u8, sign: isize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `block` is a block of the server's allocator.
     let bytes = unsafe { raw::RedisModule_MallocSize.map_or(0, |size| size(block.cast())) } as isize;
     // A thread that ends has no balance any more, and needs none.
     let _ = BALANCE.try_with(|balance| balance.set(balance.get() + sign * bytes));

@@ -3,20 +3,24 @@
 
 pub mod beside;
 pub mod command;
+pub mod defaults;
 pub mod key;
 pub mod lent;
 pub mod memory;
+pub mod mover;
 pub mod persistence;
 pub mod pieces;
 pub mod reply;
+mod settings;
+pub mod shared;
+mod syntax;
 pub mod value;
 pub mod words;
 
-use crate::defaults;
 use beside::Busy;
 use pieces::Replied;
 use redis_module::raw;
-use std::ffi::{CStr, CString, c_char, c_int, c_longlong, c_void};
+use std::ffi::{CStr, CString, c_int};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -41,10 +45,13 @@ fn absent(name: &str) -> ! {
 pub const OK: c_int = raw::REDISMODULE_OK as c_int;
 pub const ERR: c_int = raw::REDISMODULE_ERR as c_int;
 
+/// Servers before this version forget what a client that waited is to be replicated with.
+const FORGETS_BEFORE: c_int = 0x0007_0000;
+
 /// What a command is called with: its caller and the server.
 pub struct Context {
     raw: *mut raw::RedisModuleCtx,
-    /// What is replied to.
+    /// The client to which commands reply.
     replies: *mut raw::RedisModuleCtx,
     /// The words of the command.
     words: (*mut *mut raw::RedisModuleString, usize),
@@ -60,7 +67,8 @@ impl Context {
     /// # Safety
     /// `raw` is valid until the function that it was given to returns, and so long this is used.
     pub unsafe fn new(raw: *mut raw::RedisModuleCtx) -> Context {
-        // SAFETY: the caller's promise; the functions were set when the module was loaded.
+        // SAFETY: the caller promises that `raw` is valid until the function that it was given to returns, and so long
+        // this is used; the functions were set when the module was loaded.
         unsafe {
             let flags = api!(RedisModule_GetContextFlags(raw)) as u32;
             let has_booleans = { raw::RedisModule_ReplyWithBool }.is_some();
@@ -72,13 +80,13 @@ impl Context {
     /// A context that the server gave to run a command with these words.
     ///
     /// # Safety
-    /// As [`Context::new`], for the words as well.
+    /// `raw` and the words are valid until the function that they were given to returns, and so long this is used.
     pub unsafe fn of_command(
         raw: *mut raw::RedisModuleCtx,
         words: *mut *mut raw::RedisModuleString,
         count: usize,
     ) -> Context {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `raw` and the words are valid as long as this context is used.
         Context { words: (words, count), ..unsafe { Context::new(raw) } }
     }
 
@@ -100,38 +108,17 @@ impl Context {
         unsafe { raw::RedisModule_GetServerVersion.map_or(0, |version| version()) }
     }
 
-    /// Makes the budget known as `petal.budget`, which CONFIG tells and sets where the server has that for modules:
-    /// from Redis 7.0 on.
-    pub fn register_budget(&self) -> bool {
-        // SAFETY: the functions were set when the module was loaded, or there are none.
-        let functions = unsafe { (raw::RedisModule_RegisterNumericConfig, raw::RedisModule_LoadConfigs) };
-        let (Some(register), Some(load)) = functions else { return true };
-        unsafe extern "C" fn get(_: *const c_char, _: *mut c_void) -> c_longlong {
-            defaults::milliseconds() as c_longlong
-        }
-        unsafe extern "C" fn set(
-            _: *const c_char,
-            budget: c_longlong,
-            _: *mut c_void,
-            _: *mut *mut raw::RedisModuleString,
-        ) -> c_int {
-            defaults::set_milliseconds(budget as u64);
-            OK
-        }
-        let (now, most) = (defaults::milliseconds() as c_longlong, defaults::MOST_BUDGET as c_longlong);
-        let null = std::ptr::null_mut();
-        // SAFETY: the context is valid, the name static, and the server calls the functions as it says.
-        unsafe {
-            let flags = raw::REDISMODULE_CONFIG_DEFAULT;
-            register(self.raw, c"budget".as_ptr(), now, flags, 0, most, Some(get), Some(set), None, null) == OK
-                && load(self.raw) == OK
-        }
-    }
-
     /// Has bytes that cannot be read be an error of who reads them, and not the server's end.
     pub fn handle_errors_of_reading(&self) {
         // SAFETY: the context is valid. Every read is followed by a look at its success (`persistence::Reader`).
         unsafe { api!(RedisModule_SetModuleOptions(self.raw, raw::REDISMODULE_OPTIONS_HANDLE_IO_ERRORS as c_int)) }
+    }
+
+    /// Makes a category of access-control lists known, where the server has that for modules: from Redis 7.4 on, and
+    /// Valkey 8.
+    pub fn add_category(&self, name: &CStr) -> bool {
+        // SAFETY: the context is valid, and the server copies the string.
+        unsafe { raw::RedisModule_AddACLCategory.is_none_or(|add| add(self.raw, name.as_ptr()) == OK) }
     }
 
     /// Whether a command with this name is there.
@@ -158,7 +145,8 @@ impl Context {
         // SAFETY: the context is valid, and so are the words of its command (`Context::of_command`).
         unsafe {
             // Redis 6.2 forgets what is said of a command verbatim whose client waited. A piece has words of its own.
-            if self.replied.is_some() || count > 0 && api!(RedisModule_IsBlockedReplyRequest(self.raw)) != 0 {
+            let forgets = self.server_version() < FORGETS_BEFORE && count > 0;
+            if self.replied.is_some() || forgets && api!(RedisModule_IsBlockedReplyRequest(self.raw)) != 0 {
                 let mut length = 0;
                 let name: *const u8 = api!(RedisModule_StringPtrLen(*words, &raw mut length)).cast();
                 let name = CString::new(std::slice::from_raw_parts(name, length)).unwrap_or_default();
@@ -202,7 +190,7 @@ impl Context {
 pub struct Argument(*mut raw::RedisModuleString);
 
 impl Argument {
-    /// Its bytes.
+    /// The bytes of the argument.
     pub fn bytes(&self) -> &[u8] {
         let mut length = 0;
         // SAFETY: the server keeps the string as long as the command runs, and arguments are borrowed for less
@@ -213,7 +201,7 @@ impl Argument {
         }
     }
 
-    /// Whether it is this word, in whatever case.
+    /// Whether the argument is this word, in upper or lower case.
     pub fn is(&self, word: &str) -> bool {
         self.bytes().eq_ignore_ascii_case(word.as_bytes())
     }
@@ -245,13 +233,13 @@ pub enum Refusal {
     Arity,
     /// The key holds something else.
     WrongType,
-    /// These words.
+    /// A message that is the same each time.
     Said(&'static str),
-    /// These words, made for it.
+    /// A message that was made for this refusal.
     Of(String),
     /// The library's.
     Library(petal::Error),
-    /// It is not: it starts anew when this ends.
+    /// The command is not refused: it starts anew when this work ends.
     Later(Arc<Busy>),
 }
 

@@ -2,8 +2,8 @@
 //! answered between them. The client waits until all are done, and gets one reply.
 
 use super::command::Handler;
+use super::defaults;
 use super::{Argument, Context, Refusal, api};
-use crate::defaults;
 use redis_module::raw;
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_long, c_void};
@@ -26,7 +26,7 @@ pub struct Replied {
     answers: Cell<Option<usize>>,
     /// The sum, of a command that replies one.
     sum: Cell<Option<u64>>,
-    /// Whether nothing may follow.
+    /// Whether no reply may follow.
     is_last: Cell<bool>,
 }
 
@@ -46,7 +46,7 @@ struct Pieces {
     replied: Rc<Replied>,
 }
 
-/// What came of some pieces.
+/// What some pieces replied.
 enum Progress {
     Done,
     /// The budget is used up.

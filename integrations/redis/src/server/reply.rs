@@ -4,24 +4,24 @@ use super::{Context, Refusal, api};
 use std::ffi::{CString, c_int, c_long, c_longlong};
 
 impl Context {
-    /// OK.
+    /// Replies OK.
     pub fn reply_ok(&self) {
         // SAFETY: the context is valid (`Context::new`), and the string static.
         unsafe { api!(RedisModule_ReplyWithSimpleString(self.replies, c"OK".as_ptr())) };
     }
 
-    /// A number.
+    /// Replies a number.
     pub fn reply_integer(&self, number: i64) {
         // SAFETY: the context is valid.
         unsafe { api!(RedisModule_ReplyWithLongLong(self.replies, number as c_longlong)) };
     }
 
-    /// A count; what is more than the protocol's integers hold is the greatest of them.
+    /// Replies a count; one beyond the protocol's integers becomes the greatest of these.
     pub fn reply_count(&self, count: u64) {
         self.reply_integer(count.min(i64::MAX as u64) as i64);
     }
 
-    /// A count, or null where there is none.
+    /// Replies a count, or null where there is none.
     pub fn reply_field(&self, count: Option<u64>) {
         match count {
             Some(count) => self.reply_count(count),
@@ -29,13 +29,13 @@ impl Context {
         }
     }
 
-    /// A real number: a double in RESP3, its digits in RESP2.
+    /// Replies a real number: a double in RESP3, its digits in RESP2.
     pub fn reply_real(&self, number: f64) {
         // SAFETY: the context is valid.
         unsafe { api!(RedisModule_ReplyWithDouble(self.replies, number)) };
     }
 
-    /// Yes or no: a boolean in RESP3, 1 or 0 in RESP2.
+    /// Replies yes or no: a boolean in RESP3, 1 or 0 in RESP2.
     pub fn reply_boolean(&self, yes: bool) {
         if self.is_resp3 {
             // SAFETY: the context is valid.
@@ -45,26 +45,26 @@ impl Context {
         }
     }
 
-    /// Nothing.
+    /// Replies null.
     pub fn reply_null(&self) {
         // SAFETY: the context is valid.
         unsafe { api!(RedisModule_ReplyWithNull(self.replies)) };
     }
 
-    /// Bytes.
+    /// Replies bytes.
     pub fn reply_bytes(&self, bytes: &[u8]) {
         // SAFETY: the context is valid, and the server copies the bytes.
         unsafe { api!(RedisModule_ReplyWithStringBuffer(self.replies, bytes.as_ptr().cast(), bytes.len())) };
     }
 
-    /// A word.
+    /// Replies a word.
     pub fn reply_word(&self, word: &str) {
         let word = CString::new(word).unwrap_or_default();
         // SAFETY: the context is valid, and the server copies the string.
         unsafe { api!(RedisModule_ReplyWithSimpleString(self.replies, word.as_ptr())) };
     }
 
-    /// The start of an array of so many replies, which follow.
+    /// Begins an array of so many replies, which follow.
     pub fn reply_array(&self, length: usize) {
         if self.begin_array(length) {
             return;
@@ -73,7 +73,7 @@ impl Context {
         unsafe { api!(RedisModule_ReplyWithArray(self.replies, length as c_long)) };
     }
 
-    /// The start of so many names with their values, which follow: a map in RESP3, an array in RESP2.
+    /// Begins so many names with their values, which follow: a map in RESP3, an array in RESP2.
     pub fn reply_map(&self, pairs: usize) {
         if self.is_resp3 {
             // SAFETY: the context is valid; a server that has RESP3 replies for modules has maps.
@@ -88,7 +88,7 @@ impl Context {
         self.is_resp3
     }
 
-    /// An error.
+    /// Replies an error.
     pub fn reply_refusal(&self, refusal: &Refusal) {
         match refusal {
             // SAFETY: the context is valid.
@@ -98,14 +98,14 @@ impl Context {
             Refusal::WrongType => self.reply_error("WRONGTYPE Operation against a key holding the wrong kind of value"),
             Refusal::Said(words) => self.reply_error(words),
             Refusal::Of(words) => self.reply_error(words),
-            // Whoever calls a handler sees to that.
+            // The caller of the handler handles this refusal before.
             Refusal::Later(_) => self.reply_refusal(&Refusal::INTERNAL),
             Refusal::Library(error) => self.reply_error(&format!("ERR {}", error)),
         }
     }
 
     fn reply_error(&self, words: &str) {
-        // An error is a line.
+        // The protocol's errors are one line.
         let words = CString::new(words.replace(['\r', '\n', '\0'], " ")).unwrap_or_default();
         // SAFETY: the context is valid, and the server copies the string.
         unsafe { api!(RedisModule_ReplyWithError(self.replies, words.as_ptr())) };

@@ -1,7 +1,12 @@
-"""The figures of docs/redis.md: python3 bench.py PREFIX FOLDER. On one machine, in one run."""
+"""The figures of docs/redis.md: python3 bench.py PREFIX FOLDER. On one machine, in one run.
+
+With PETAL_REDISBLOOM, the path of RedisBloom's module, both beside each other instead, on the first server that
+takes it: redis-server, or one of those whose paths PETAL_SERVERS has, a colon between them."""
 
 import multiprocessing
+import os
 import pathlib
+import statistics
 import subprocess
 import sys
 import time
@@ -63,6 +68,68 @@ def commands():
             memory = (used(client) - before) / keys
             print(f"| `{' '.join(words)}` | {rate:,.0f} | {memory:.1f} |", flush=True)
         running.kill()
+
+
+# How often both modules are measured, one after the other: more often where a measurement is shorter. Of how many
+# different items.
+ROUNDS = {1: 7, 64: 21}
+DISTINCT = 10**9
+
+
+def beside(module):
+    own = server.MODULE
+    for server.EXECUTABLE in [server.EXECUTABLE, *filter(None, os.environ.get("PETAL_SERVERS", "").split(":"))]:
+        try:
+            of_module(module).kill()
+            break
+        except RuntimeError:
+            continue
+    else:
+        sys.exit(f"no server takes {module}")
+    rounds = ", ".join(f"{rounds} rounds at pipeline {pipeline}" for pipeline, rounds in ROUNDS.items())
+    print(f"Server {'.'.join(map(str, server.version()))}: medians of {rounds}: commands a second, and nanoseconds of "
+          "the server's processor for each")
+    print("| command | pipeline | Petal | RedisBloom | ratio | Petal, ns | RedisBloom, ns | ratio |\n"
+          "|---|---|---|---|---|---|---|---|", flush=True)
+    for make, *asked in ((("BF.RESERVE", "key", "0.01", COUNT), "BF.ADD", "BF.EXISTS"),
+                         (("CF.RESERVE", "key", 2 * COUNT), "CF.ADD", "CF.EXISTS")):
+        for pipeline in ROUNDS:
+            rates = {}
+            for turn in range(ROUNDS[pipeline]):
+                # Who comes first has no advantage for good.
+                for path in (own, module) if turn % 2 else (module, own):
+                    running = of_module(path)
+                    running.client()(*make)
+                    for command in asked:
+                        rates.setdefault((command, path), []).append(distinct(running, pipeline, command))
+                    running.kill()
+            for command in asked:
+                # A pair is a rate and a time.
+                mine, its = ([statistics.median(of) for of in zip(*rates[command, path])] for path in (own, module))
+                print(f"| `{command}` | {pipeline} | {mine[0]:,.0f} | {its[0]:,.0f} | {mine[0] / its[0]:.2f} | "
+                      f"{mine[1]:,.0f} | {its[1]:,.0f} | {mine[1] / its[1]:.2f} |", flush=True)
+    server.MODULE = own
+
+
+def of_module(path):
+    """A server with this module."""
+    server.MODULE = path
+    return Server()
+
+
+def distinct(running, pipeline, command):
+    """Commands a second, each of an item of its own but for chance; and the server's nanoseconds for each."""
+    words = ["redis-benchmark", "-s", running.path, "-P", pipeline, "-n", COUNT, "-r", DISTINCT, "--csv"]
+    words = list(map(str, [*words, command, "key", "__rand_int__"]))
+    before = processor_time(running)
+    output = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+    return float(output.splitlines()[-1].split('","')[1]), 1e9 * (processor_time(running) - before) / COUNT
+
+
+def processor_time(running):
+    """Seconds of all processors that a server has used: how busy the machine is hardly matters to them."""
+    fields = pathlib.Path(f"/proc/{running.process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def used(client):
@@ -213,6 +280,9 @@ if __name__ == "__main__":
     server.PREFIX, server.WORK = map(pathlib.Path, sys.argv[1:3])
     (server.MODULE,) = map(str, server.PREFIX.glob("lib*/**/libpetal_redis.so"))
     try:
+        if os.environ.get("PETAL_REDISBLOOM"):
+            beside(os.environ["PETAL_REDISBLOOM"])
+            sys.exit()
         for part in (commands, together, latency):
             if not sys.argv[4:] or part.__name__ in sys.argv[4:]:
                 part()

@@ -130,13 +130,13 @@ def check_keys_that_are_gone_or_others():
     assert merged == "OK" and has_all(client, "other", "to") and not has_all(client, "other", "from")
     assert has_all(client, "to", "from") and not has_all(client, "to", "to")
     merged, _ = meanwhile(server, MERGE, ("DEL", "from"))
-    assert merged == "ERR not found" and not has_all(client, "to", "from"), merged
+    assert merged.startswith("ERR not found") and not has_all(client, "to", "from"), merged
     merged, _ = meanwhile(server, MERGE, ("SET", "to", "text"))
     assert merged.startswith("WRONGTYPE"), merged
     merged, _ = meanwhile(server, MERGE, ("FLUSHALL",))
-    assert merged == "ERR not found" and client("KEYS", "*") == []
+    assert merged.startswith("ERR not found") and client("KEYS", "*") == []
     cleared, _ = meanwhile(server, ("PETAL.CLEAR", "to"), ("DEL", "to"))
-    assert cleared == "ERR not found", cleared
+    assert cleared.startswith("ERR not found"), cleared
     estimate, _ = meanwhile(server, ("PETAL.ESTIMATE", "to"), ("DEL", "to"))
     assert 900 < float(estimate[0]) < 1100, estimate
     before = client("DEBUG", "DIGEST")

@@ -82,27 +82,48 @@ def check_full_filters():
         ("BF.MADD bf a d b", [0, Error(FULL)]),
         ("BF.INSERT bf ITEMS a b c d d", [0, 0, 0, Error(FULL)]),
         ("BF.CARD bf", 3),
+        ("BF.RESERVE both 0.01 2 NONSCALING EXPANSION 0", Simple("OK")),
+        ("BF.RESERVE first 0.01 2 EXPANSION 3 EXPANSION", Simple("OK")),
+        ("BF.INFO first expansion", [3]),
+        # A greater rate is this one.
+        ("BF.RESERVE often 0.9 100 NONSCALING", Simple("OK")),
+        ("BF.DEBUG often", [b"size:0", b"bytes:40 bits:320 hashes:3 hashwidth:64 capacity:100 size:0 ratio:0.25"]),
         ("BF.RESERVE zero 0.01 2 EXPANSION 0", Simple("OK")),
         ("BF.MADD zero a b c", [1, 1, Error(FULL)]),
         ("BF.INFO zero expansion", [None]),
     ])
 
 
+def check_a_link_that_cannot_be_had():
+    client = Server("--maxmemory", "50mb").client()
+    # The link that follows would take more than there may be, whatever expansion makes of it.
+    client("BF.RESERVE", "bf", "0.01", 30_000, "EXPANSION", 32768)
+    for start in range(0, 30_000, 1000):
+        client("BF.MADD", "bf", *range(start, start + 1000))
+    i = next(i for i in range(30_000, 60_000) if isinstance(client("BF.ADD", "bf", i), Error))
+    problem = Error("ERR problem inserting into filter")
+    # Those that are there already are found.
+    table(client, [(("BF.ADD", "bf", i), problem), (("BF.MADD", "bf", 1, i, 2, i), [0, problem, 0, problem]),
+                   (("BF.INSERT", "bf", "ITEMS", i, 3), [problem, 0])])
+
+
 def check_refusals():
     client = Server().client()
     client("SET", "text", "bar")
     client("BF.RESERVE", "bf", "0.01", "100")
+    rate = "ERR error rate must be in the range (0.000000, 1.000000)"
+    capacity = "ERR capacity must be in the range [1, 1073741824]"
     rows = [
         ("BF.RESERVE x", arity("bf.reserve")),
         ("BF.RESERVE x 0.001", arity("bf.reserve")),
         ("BF.RESERVE x 0.001 blah", Error("ERR bad capacity")),
-        ("BF.RESERVE x 0.001 0", Error("ERR (capacity should be larger than 0)")),
-        ("BF.RESERVE x 0.001 -5", Error("ERR (capacity should be larger than 0)")),
+        ("BF.RESERVE x 0.001 0", Error(capacity)),
+        ("BF.RESERVE x 0.001 -5", Error(capacity)),
         ("BF.RESERVE x blah 1000", Error("ERR bad error rate")),
         ("BF.RESERVE x nan 1000", Error("ERR bad error rate")),
-        ("BF.RESERVE x 0 100", Error("ERR (0 < error rate range < 1)")),
-        ("BF.RESERVE x 1 100", Error("ERR (0 < error rate range < 1)")),
-        ("BF.RESERVE x 7.7 100", Error("ERR (0 < error rate range < 1)")),
+        ("BF.RESERVE x 0 100", Error(rate)),
+        ("BF.RESERVE x 1 100", Error(rate)),
+        ("BF.RESERVE x 7.7 100", Error(rate)),
         ("BF.RESERVE x 0.01 4 EXPANSION", Error("ERR no expansion")),
         ("BF.RESERVE x 0.01 4 EXPANSION str", Error("ERR bad expansion")),
         ("BF.RESERVE x 0.01 4 EXPANSION -1", Error("ERR expansion must be in the range [0, 32768]")),
@@ -111,8 +132,11 @@ def check_refusals():
         ("BF.RESERVE bf 0.01 4", Error("ERR item exists")),
         ("BF.RESERVE text 0.01 4", Error(WRONG_TYPE)),
         ("BF.RESERVE x 0.01 18446744073709551616", Error("ERR bad capacity")),
-        ("BF.RESERVE x 0.01 9223372036854775807", Error("ERR Insufficient memory to create filter")),
-        ("BF.RESERVE x 1e-300 1000000000000000", Error("ERR Insufficient memory to create filter")),
+        ("BF.RESERVE x 0.01 1073741825", Error(capacity)),
+        ("BF.RESERVE x 0.01 9223372036854775807", Error(capacity)),
+        ("BF.RESERVE x 1e-300 1073741824", Error("ERR Insufficient memory to create filter")),
+        ("BF.RESERVE x 0.01 4 EXPANSION 2 NONSCALING 1", arity("bf.reserve")),
+        ("BF.RESERVE x 0.01 4 EXPANSION -1 EXPANSION", Error("ERR expansion must be in the range [0, 32768]")),
         ("BF.ADD text a", Error(WRONG_TYPE)),
         ("BF.MADD text a", Error(WRONG_TYPE)),
         ("BF.CARD text", Error(WRONG_TYPE)),
@@ -124,7 +148,10 @@ def check_refusals():
         ("BF.INSERT x DONTEXIST ITEMS a", Error("Unknown argument received")),
         ("BF.INSERT x CAPACITY 0.3 ITEMS a", Error("Bad capacity")),
         ("BF.INSERT x CAPACITY", arity("bf.insert")),
-        ("BF.INSERT x NOCREATE CAPACITY", Error("Bad capacity")),
+        ("BF.INSERT x NOCREATE CAPACITY", arity("bf.insert")),
+        ("BF.INSERT x NOCREATE ERROR", arity("bf.insert")),
+        ("BF.INSERT x NOCREATE EXPANSION", arity("bf.insert")),
+        ("BF.INSERT x CAPACITY 1073741825 ITEMS a", Error("Bad capacity")),
         ("BF.INSERT x ERROR big ITEMS a", Error("Bad error rate")),
         ("BF.INSERT x EXPANSION big ITEMS a", Error("Bad expansion")),
         ("BF.INSERT x NOCREATE ITEMS", arity("bf.insert")),

@@ -31,6 +31,7 @@ MANY = (
     (("CF.RESERVE", "key", 1000, "EXPANSION", 0), ("CF.INSERT", "key", "ITEMS"), ("CF.MEXISTS", "key")),
     (("PETAL.RESERVE", "key", "counting", ITEMS, "0.01"), ("PETAL.MADD", "key"), ("PETAL.MCOUNT", "key")),
     (("PETAL.RESERVE", "key", "cuckoo", 1000, "0.01"), ("PETAL.MADD", "key"), ("PETAL.REMOVE", "key")),
+    (("PETAL.RESERVE", "key", "aleph", 100, "0.01"), ("PETAL.MADD", "key"), ("PETAL.REJUVENATE", "key")),
     (("PETAL.RESERVE", "key", "blocked", ITEMS, "0.01"), ("PETAL.MADD", "key"), ("PETAL.MEXISTS", "key")),
 )
 
@@ -70,6 +71,7 @@ def check_pieces_of_what_is_refused():
     client("SET", "text", "x")
     for words, error in ((("BF.MADD", "text"), "WRONGTYPE"), (("PETAL.MADD", "missing"), "ERR not found"),
                          (("PETAL.MEXISTS", "text"), "WRONGTYPE"), (("PETAL.REMOVE", "missing"), "ERR not found"),
+                         (("PETAL.REJUVENATE", "missing"), "ERR not found"),
                          (("BF.INSERT", "missing", "NOCREATE", "ITEMS"), "ERR not found"),
                          (("BF.INSERT", "missing", "ERROR", 2, "ITEMS"), "Bad error rate")):
         reply = client(*words, *many())
@@ -177,7 +179,9 @@ def check_copies_share_until_one_changes():
             assert found == {"a": [1, 1, 0], "b": [1, 0, 1], "c": [1, 0, 0]}, found
             assert abs(client("MEMORY", "USAGE", "b") - usage) < 200
             if usage > 1 << 20:
-                assert abs(used(client) - alone - 2 * usage) < 1 << 20, (used(client), alone, usage)
+                # The allocator has sizes of its own.
+                taken = used(client) - alone - 2 * usage
+                assert -(1 << 20) < taken < (1 << 20) + usage // 2, (used(client), alone, usage)
             # The last that shares a value has it alone.
             client("DEL", "a", "b")
             assert client(add, "c", "more") == 1 and client(ask, "c", "both") == 1

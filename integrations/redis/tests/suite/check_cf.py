@@ -101,19 +101,22 @@ def check_refusals():
     client = Server().client()
     client("SET", "text", "bar")
     client("CF.ADD", "cf", "x")
-    too_small = Error("Capacity must be at least (BucketSize * 2)")
+    out_of_range = Error("Capacity must be in the range [2 * BUCKETSIZE, 1073741824]")
+    not_inserted = Error("Capacity must be in the range [cf-bucket-size * 2, 1073741824]")
     rows = [
         ("CF.RESERVE x", arity("cf.reserve")),
         ("CF.RESERVE x 10 EXPANSION", arity("cf.reserve")),
         ("CF.RESERVE x str", Error("Bad capacity")),
-        ("CF.RESERVE x 1", too_small),
-        ("CF.RESERVE x -10", too_small),
-        ("CF.RESERVE x 10 BUCKETSIZE 6", too_small),
-        ("CF.RESERVE x 9223372036854775807", Error("Couldn't create Cuckoo Filter")),
+        ("CF.RESERVE x 1", out_of_range),
+        ("CF.RESERVE x -10", out_of_range),
+        ("CF.RESERVE x 10 BUCKETSIZE 6", out_of_range),
+        ("CF.RESERVE x 9223372036854775807", out_of_range),
+        ("CF.RESERVE x 1073741825", out_of_range),
+        ("CF.INSERT x CAPACITY 1073741825 ITEMS k", not_inserted),
         ("CF.RESERVE cf 1000", Error("ERR item exists")),
         ("CF.RESERVE text 1000", Error(WRONG_TYPE)),
-        ("CF.INSERT x CAPACITY -1 ITEMS k", too_small),
-        ("CF.INSERT x CAPACITY 3 ITEMS k", too_small),
+        ("CF.INSERT x CAPACITY -1 ITEMS k", not_inserted),
+        ("CF.INSERT x CAPACITY 3 ITEMS k", not_inserted),
         ("CF.INSERT x CAPACITY", arity("cf.insert")),
         ("CF.INSERT x NOCREATE CAPACITY", arity("cf.insert")),
         ("CF.INSERT x NOCREATE CAPACITY str", Error("Bad capacity")),
@@ -152,7 +155,7 @@ def check_refusals():
         ("CF.LOADCHUNK missing 1 a", Error("Invalid header")),
     ]
     for name, least, most in (("MAXITERATIONS", 1, 65535), ("BUCKETSIZE", 1, 255), ("EXPANSION", 0, 32768)):
-        wrong = Error(f"{name}: value must be an integer between {least} and {most}, inclusive.")
+        wrong = Error(f"{name}: value must be in the range [{least}, {most}]")
         rows += [(f"CF.RESERVE x 1000 {name} {value}", wrong) for value in (least - 1, most + 1)]
         rows += [(f"CF.RESERVE x 1000 {name} str", Error(f"Couldn't parse {name}"))]
     for command in ("ADD", "ADDNX", "EXISTS", "MEXISTS", "COUNT", "DEL", "LOADCHUNK", "INSERT", "INSERTNX"):

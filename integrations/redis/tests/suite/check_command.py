@@ -1,7 +1,9 @@
 """`petal redis`: what the command fills others ask, and the other way round; images go out, into files, and in."""
 
 import json
+import os
 import pathlib
+import subprocess
 import tempfile
 import zlib
 
@@ -201,9 +203,19 @@ def check_what_is_wrong_is_told():
                     "--kind", "bloom", "seen", keys=["x"])
     client("BF.RESERVE", "small", "0.01", 10, "NONSCALING")
     command.refuses("non scaling filter is full (after 10", "redis", "build", *at, "small", keys=items(0, 500))
-    command.refuses("small: ", "redis", "export", *at, "small", "-o", "/dev/null")
+    command.refuses("not loaded Petal's module", "redis", "check", "--url", f"unix://{plain.path}", "x", keys=["x"])
     command.refuses("not loaded Petal's module", "redis", "build", "--url", f"unix://{plain.path}", "--capacity", 5,
                     "x", keys=["x"])
+    client("CF.RESERVE", "empty", 100)
+    command.refuses("empty: holds nothing", "redis", "export", *at, "empty", "-o", "/dev/null")
+    # Shards that have room for their share only do not make one filter.
+    command.does("redis", "build", *at, "--shards", 9, "--capacity", 10_000, "full", keys=items(0, 10_000))
+    error = command.refuses("--mergeable", "redis", "merge", *at, "--shards", 9, "full", "-o", folder() / "merged")
+    assert "the false-positive rate is now" in error, error
+    client("ACL", "SETUSER", "somebody", "on", ">their word", "~*", "+@all")
+    at_somebodys = f"unix://{running.path}?user=somebody&pass="
+    assert command.report("redis", "check", "--url", f"{at_somebodys}their%20word", "small", keys=[])["records"] == 0
+    command.refuses("user name", "redis", "check", "--url", f"{at_somebodys}guess", "small")
     client("CONFIG", "SET", "requirepass", "secret word")
     error = command.refuses("password", "redis", "check", "--url", f"unix://{running.path}?pass=guess", "seen")
     assert "guess" not in error, error
@@ -211,10 +223,56 @@ def check_what_is_wrong_is_told():
                           keys=[])["records"] == 0
 
 
+def check_filters_of_redisblooms_commands_go_to_files():
+    running, files = Server(), folder()
+    client, at = running.client(), ("--url", f"unix://{running.path}")
+    for of in ("bf", "cf"):
+        keys = items(0, ITEMS)
+        command.does("redis", "build", *at, "--type", of, "--shards", 3, "--capacity", ITEMS, of, keys=keys)
+        command.does("redis", "export", *at, "--shards", 3, of, "-o", files / f"{of}.{{}}.petal")
+        found = 0
+        for number in range(3):
+            file = files / f"{of}.{number}.petal"
+            command.does("verify", "-q", file)
+            found += int(command.run("check", "-c", file, keys=keys)[1])
+        assert ITEMS <= found < 1.3 * ITEMS, (of, found)
+        # As keys they are of PETAL.*, and answer the same.
+        command.does("redis", "import", *at, "--shards", 3, f"{of} again", files / f"{of}.{{}}.petal")
+        assert command.report("redis", "check", *at, "--shards", 3, f"{of} again", keys=keys)["missing"] == 0
+        assert client("TYPE", f"{of} again:{{0}}") == "petal-img"
+
+
+def check_servers_that_speak_tls():
+    plain = Server(module=False)
+    keys, certificate = (plain.folder / name for name in ("key.pem", "certificate.pem"))
+    request = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+               "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:false",
+               "-keyout", keys, "-out", certificate]
+    made = subprocess.run(request, capture_output=True, check=False)
+    if made.returncode:
+        raise server.Unavailable("openssl makes no certificate")
+    port = server.free_port()
+    try:
+        running = Server("--tls-port", port, "--tls-cert-file", certificate, "--tls-key-file", keys,
+                         "--tls-ca-cert-file", certificate, "--tls-auth-clients", "no")
+    except RuntimeError:
+        raise server.Unavailable("the server does not speak TLS") from None
+    running.client()("ACL", "SETUSER", "somebody", "on", ">word", "~*", "+@all")
+    at = ("--url", f"rediss://somebody:word@localhost:{port}")
+    # Who is not known is not trusted.
+    command.refuses("certificate", "redis", "check", *at, "seen", keys=["x"])
+    os.environ["SSL_CERT_FILE"] = str(certificate)
+    try:
+        command.does("redis", "build", *at, "--shards", 3, "--capacity", 1000, "seen", keys=items(0, 1000))
+        assert command.report("redis", "check", *at, "--shards", 3, "seen", keys=items(0, 1000))["missing"] == 0
+    finally:
+        del os.environ["SSL_CERT_FILE"]
+
+
 def check_a_server_that_goes_is_told_and_the_rest_follows():
     keys = items(0, 200_000)
     for kind, hint in (("blocked", "the same command again adds the others"),
-                       ("counting", "these are there twice if it is done again: delete the set first")):
+                       ("counting", "the same command again adds these keys twice: delete the set first")):
         running = Server("--appendonly", "yes", "--appendfsync", "always")
         words = ("redis", "build", "--url", f"unix://{running.path}", "--shards", 3, "--capacity", len(keys),
                  "--kind", kind, "seen")

@@ -98,7 +98,14 @@ def check_headers_that_lie():
     header[8] = 1
     header[:8] = header[36:44] = bytes(8)
     header[20:28], header[28:36] = (1 << 50).to_bytes(8, "little"), (1 << 53).to_bytes(8, "little")
-    assert client("BF.LOADCHUNK", "lying", 1, bytes(header)) == "ERR Insufficient memory to create filter"
+    assert client("BF.LOADCHUNK", "lying", 1, bytes(header)) == "ERR received bad data"
+    # Links that say together more keys than there are numbers.
+    client("BF.RESERVE", "grown", "0.01", 5)
+    client("BF.MADD", "grown", *range(50))
+    header = bytearray(client("BF.SCANDUMP", "grown", 0)[1])
+    client("DEL", "grown")
+    header[0:8] = header[36:44] = b"\xff" * 8
+    assert client("BF.LOADCHUNK", "lying", 1, bytes(header)) == "ERR received bad data"
     assert client("KEYS", "*") == []
 
 

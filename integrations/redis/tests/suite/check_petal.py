@@ -2,17 +2,29 @@
 
 import pathlib
 import random
+import tarfile
 
 import dumps
+import server as servers
 from client import Error, Simple
 from server import Server, wait_for
 
-GOLDEN = sorted(
-    path
-    for folder in ("", "maps")
-    for path in (pathlib.Path(__file__).parents[4] / "tests" / "golden" / folder).glob("*.petal")
-)
-LARGE = max((path.read_bytes() for path in GOLDEN), key=len)
+
+
+def golden_images():
+    """The golden images of filters and maps by their names."""
+    images = {}
+    for archive in sorted((pathlib.Path(__file__).parents[4] / "tests" / "golden").rglob("*.tar")):
+        # The module has filters and maps.
+        if archive.parent.name == "sketches":
+            continue
+        with tarfile.open(archive) as files:
+            images |= {file.name: files.extractfile(file).read() for file in files if file.name.endswith(".petal")}
+    return images
+
+
+GOLDEN = golden_images()
+LARGE = max(GOLDEN.values(), key=len)
 ITEMS = 1500
 ALL_IN_A_THREAD = ("BUDGET", "0")
 
@@ -128,6 +140,14 @@ def every_kind(client):
                 assert refuses(reply) and client("EXISTS", "result") == 0
         reply = client("PETAL.ADVANCE", "other")
         assert reply == "OK" if "age" in can else refuses(reply), (kind, reply)
+        unchanged = digest(client, "other")
+        reply = client("PETAL.REJUVENATE", "other", *even)
+        if "rejuvenate" in can:
+            # None is older than another one as long as the filter has not grown.
+            assert isinstance(reply, int) and client("PETAL.REJUVENATE", "other", *even) == 0, (kind, reply)
+            assert client("PETAL.MEXISTS", "other", *even) == [1] * ITEMS, kind
+        else:
+            assert refuses(reply) and digest(client, "other") == unchanged, (kind, reply)
         reply = client("PETAL.REMOVE", "other", *even[:100])
         if "remove" in can:
             assert reply == 100 or ("may_lose_keys" in can or "age" in can), (kind, reply)
@@ -148,21 +168,49 @@ def every_kind(client):
 def check_images_of_every_kind_come_in_and_go_out():
     client = Server(module_options=ALL_IN_A_THREAD).client()
     kept = set()
-    for path in GOLDEN:
-        image = path.read_bytes()
+    for name, image in GOLDEN.items():
         for size in (len(image), 1000):
             client("DEL", "image")
-            assert load(client, "image", image, size) == "OK", path
-            assert export(client, "image") == image, path
+            assert load(client, "image", image, size) == "OK", name
+            assert export(client, "image") == image, name
         info = pairs(client("PETAL.INFO", "image"))
         kept.add(info["kind"])
         # Some have a secret key, or take hashes only: an error, and nothing else.
-        for command in ("EXISTS", "COUNT", "MAPGET", "ADD", "REMOVE"):
+        for command in ("EXISTS", "COUNT", "MAPGET", "ADD", "REJUVENATE", "REMOVE"):
             client(f"PETAL.{command}", "image", "x")
         dump = client("DUMP", "image")
         assert client("RESTORE", "image", 0, dump, "REPLACE") == "OK"
         assert client("DUMP", "image") == dump
     assert kept >= set(kinds(client)), set(kinds(client)) - kept
+
+
+def check_rejuvenated_items_are_new():
+    """Those of a filter that has grown; the file that it is kept in and a replica have the same."""
+    primary = Server("--appendonly", "yes", "--aof-use-rdb-preamble", "no", tcp=True)
+    replica = Server(tcp=True)
+    client, other = primary.client(), replica.client()
+    other("REPLICAOF", "127.0.0.1", primary.port)
+    wait_for("a replica", lambda: b"master_link_status:up" in other("INFO", "replication"))
+    able = [kind for kind, about in kinds(client).items() if "rejuvenate" in about["can"]]
+    assert able
+    for kind in able:
+        assert client("PETAL.RESERVE", kind, kind, 100, "0.01") == "OK"
+        client("PETAL.MADD", kind, *range(20_000))
+        before = digest(client, kind)
+        changed = client("PETAL.REJUVENATE", kind, *range(5000))
+        assert 1000 < changed <= 5000 and digest(client, kind) != before, (kind, changed)
+        # Those that are new already, and one that is not there, change nothing.
+        before = digest(client, kind)
+        assert client("PETAL.REJUVENATE", kind, *range(5000)) == 0 and digest(client, kind) == before, kind
+        assert client("PETAL.MEXISTS", kind, *range(20_000)) == [1] * 20_000, kind
+        assert "wrong number" in client("PETAL.REJUVENATE", kind)
+    client("SET", "last", 1)
+    assert client("WAIT", 1, 60000) == 1
+    before = {kind: digest(client, kind) for kind in able}
+    assert {kind: digest(other, kind) for kind in able} == before
+    primary.restart()
+    client = primary.client()
+    assert {kind: digest(client, kind) for kind in able} == before
 
 
 def check_secret_keys():
@@ -232,16 +280,16 @@ def check_putting_to_maps():
     client("PETAL.RESERVE", "filter", "blocked", 1000, "0.01")
     assert "not a map" in client("PETAL.MAPPUT", "filter", "ann", 1)
     replaced = 0
-    for path in GOLDEN:
+    for name, image in GOLDEN.items():
         client("DEL", "map")
-        load(client, "map", path.read_bytes())
+        load(client, "map", image)
         if "replace" in pairs(client("PETAL.INFO", "map"))["can"]:
             # The golden map's keys have other names: what may be there is replaced, and what is not stays away.
             values = client("PETAL.MAPGET", "map", *range(2000))
             answers = client("PETAL.MAPREPLACE", "map", *(word for i in range(2000) for word in (i, 1)))
             if isinstance(answers, Error):
                 continue
-            assert [answer == 1 for answer in answers] == [value is not None for value in values], path
+            assert [answer == 1 for answer in answers] == [value is not None for value in values], name
             values = client("PETAL.MAPGET", "map", *range(2000))
             assert all(value in (None, 1) for value in values)
             replaced += 1
@@ -252,6 +300,7 @@ def check_refusals():
     client = Server().client()
     client("SET", "text", "x")
     client("BF.ADD", "bf", "x")
+    client("CF.ADD", "cf", "x")
     client("PETAL.RESERVE", "b", "blocked", 1000, "0.01")
     for words, part in (
         ("PETAL.RESERVE x blocked 1000", "wrong number of arguments"),
@@ -265,14 +314,20 @@ def check_refusals():
         ("PETAL.RESERVE x counting 1000 0.01 SET counter_bits", "counter_bits"),
         ("PETAL.RESERVE x counting 1000 0.01 WITH luck", "the option WITH is not one of SET, SEED and SECRET"),
         ("PETAL.RESERVE x blocked 1000 0.01 SEED -1", "the seed is not"),
-        ("PETAL.RESERVE x fuse 1000 0.01", "at once"),
+        ("PETAL.RESERVE x fuse 1000 0.01", "PETAL.IMPORT key iterator chunk"),
         ("PETAL.RESERVE x blocked 9000000000000000 0.01", ""),
         ("PETAL.RESERVE b blocked 1000 0.01", "item exists"),
         ("PETAL.RESERVE text blocked 1000 0.01", "WRONGTYPE"),
         ("PETAL.ADD text x", "WRONGTYPE"),
-        ("PETAL.ADD bf x", "WRONGTYPE"),
+        ("PETAL.ADD bf x", "WRONGTYPE the key holds a filter of BF.*"),
+        ("PETAL.EXISTS bf x", "WRONGTYPE the key holds a filter of BF.*"),
+        ("PETAL.MERGE b bf", "BF.SCANDUMP"),
+        ("PETAL.MERGE bf b", "BF.SCANDUMP"),
+        ("PETAL.EXPORT bf 0", "BF.SCANDUMP"),
+        ("PETAL.ESTIMATE cf", "CF.SCANDUMP"),
+        ("PETAL.MEXISTS cf x", "WRONGTYPE the key holds a filter of CF.*"),
         ("BF.ADD b x", "WRONGTYPE"),
-        ("PETAL.ADD missing x", "not found"),
+        ("PETAL.ADD missing x", "not found: PETAL.RESERVE makes"),
         ("PETAL.EXISTS missing x", "not found"),
         ("PETAL.MERGE b missing", "not found"),
         ("PETAL.EXPORT missing 0", "not found"),
@@ -318,10 +373,13 @@ def check_replicas_have_the_same_bytes():
     wait_for("a replica", lambda: b"master_link_status:up" in other("INFO", "replication"))
     for kind, about, even in each_filter(client):
         client("PETAL.REMOVE", kind, *even[:50])
+        client("PETAL.REJUVENATE", kind, *even[50:100])
         client("PETAL.ADVANCE", kind, 1)
         client("PETAL.MERGE", f"merged {kind}", kind)
         # More than it is for: it grows, or refuses some.
         client("PETAL.MADD", kind, *(item(about, 10_000 + i) for i in range(5 * ITEMS)))
+        # Some that grow have shortened what they know of these.
+        client("PETAL.REJUVENATE", kind, *even[100:200])
     client("SET", "last", 1)
     assert client("WAIT", 1, 60000) == 1
     keys = sorted(client("KEYS", "*"))
@@ -338,7 +396,7 @@ def check_damaged_images():
     client("BF.ADD", "bf", "x")
     version = client("DUMP", "bf")[-10:-8]
     for round_ in range(1500):
-        image = bytearray(generator.choice(GOLDEN).read_bytes())
+        image = bytearray(generator.choice(list(GOLDEN.values())))
         for _ in range(generator.choice((1, 1, 2, 4))):
             at = generator.randrange(generator.choice((300, len(image))))
             image[at] = generator.choice((0, 1, 0x7F, 0xFF, generator.randrange(256)))
@@ -350,7 +408,7 @@ def check_damaged_images():
             body += dumps.string(bytes(image)) + b"\x00" + version
             reply = client("RESTORE", "damaged", 0, dumps.sealed(body))
             taken += not isinstance(reply, Error)
-        for command in ("EXISTS", "ADD", "COUNT", "REMOVE", "ESTIMATE", "INFO", "MAPGET"):
+        for command in ("EXISTS", "ADD", "COUNT", "REJUVENATE", "REMOVE", "ESTIMATE", "INFO", "MAPGET"):
             client(f"PETAL.{command}", "damaged", *(("x",) if command not in ("ESTIMATE", "INFO") else ()))
         client("MEMORY", "USAGE", "damaged")
         client("DUMP", "damaged")
@@ -359,3 +417,14 @@ def check_damaged_images():
 
 
 MODULE = dumps.module("petal-img", 1)
+
+
+def check_help():
+    client = Server().client()
+    lines = client("PETAL.HELP")
+    names = [line.split(" ")[0] for line in lines[::2]]
+    if servers.version() >= (7, 0):
+        listed = client("COMMAND", "LIST", "FILTERBY", "MODULE", "petal")
+        assert set(names) == {name.decode().upper() for name in listed if name.startswith(b"petal.")}, names
+    assert "PETAL.MAPPUT key (item value)..." in lines and "PETAL.ADVANCE key [steps]" in lines, lines
+    assert all(line.startswith("    ") and line.endswith(".") for line in lines[1::2]), lines

@@ -9,7 +9,7 @@ READING = {"BF": {"CARD", "DEBUG", "EXISTS", "INFO", "MEXISTS", "SCANDUMP"},
            "PETAL": {"COUNT", "ESTIMATE", "EXISTS", "EXPORT", "INFO", "MAPGET", "MCOUNT", "MEXISTS"}}
 ADDING = {"BF": {"ADD", "INSERT", "LOADCHUNK", "MADD", "RESERVE"},
           "CF": {"ADD", "ADDNX", "INSERT", "INSERTNX", "LOADCHUNK", "RESERVE"},
-          "PETAL": {"ADD", "IMPORT", "INTERSECT", "MADD", "MAPPUT", "MERGE", "RESERVE"}}
+          "PETAL": {"ADD", "IMPORT", "INTERSECT", "MADD", "MAPPUT", "MERGE", "REJUVENATE", "RESERVE"}}
 CHANGING = {"BF": set(), "CF": {"DEL", "COMPACT"}, "PETAL": {"ADVANCE", "CLEAR", "MAPREPLACE", "REMOVE"}}
 
 
@@ -26,9 +26,9 @@ def check_memory_is_the_servers():
     after = int(memory(client)["used_memory"])
     usage = client("MEMORY", "USAGE", "large")
     stated = client("BF.INFO", "large", "SIZE")[0]
-    # The client's buffers are the server's memory as well.
-    assert abs(after - before - usage) < 200_000, (before, after, usage)
-    assert stated <= usage < stated * 1.3, (stated, usage)
+    # The allocator has sizes of its own, and the client's buffers are the server's memory as well.
+    assert usage - 200_000 < after - before < usage * 1.25 + 200_000, (before, after, usage)
+    assert stated <= usage < stated + 200, (stated, usage)
     before = int(memory(client)["used_memory"])
     for i in range(3000):
         client("BF.RESERVE", f"many{i}", "0.01", 1 + i)
@@ -36,7 +36,7 @@ def check_memory_is_the_servers():
     difference = int(memory(client)["used_memory"]) - before
     usage = sum(client("MEMORY", "USAGE", f"many{i}") for i in range(3000))
     # The dictionary of keys is nobody's.
-    assert usage < difference < usage + 100 * 3000, (usage, difference)
+    assert usage < difference < usage * 1.25 + 100 * 3000, (usage, difference)
     client("DEL", *(f"many{i}" for i in range(3000)))
     before = int(memory(client)["used_memory"])
     client("BF.RESERVE", "grows", "0.01", 10)
@@ -47,8 +47,7 @@ def check_memory_is_the_servers():
     links = client("BF.INFO", "grows", "FILTERS")[0]
     stated = client("BF.INFO", "grows", "SIZE")[0]
     assert len(set(sizes)) <= links and sizes == sorted(sizes), sizes
-    # A link is rounded up to a size of the allocator.
-    assert stated * 0.8 < sizes[-1] < stated * 1.5 + 400 * links, (stated, sizes[-1])
+    assert stated < sizes[-1] < stated + 200 + 20 * links, (stated, sizes[-1])
     gone = client("MEMORY", "USAGE", "large")
     client("DEL", "large", "grows")
     wait_for("the memory", lambda: int(memory(client)["used_memory"]) < before - gone + 200_000)
@@ -93,11 +92,12 @@ def check_commands_say_what_they_do():
         (_, documents) = client("COMMAND", "DOCS", f"{of}.{name}")
         assert b"summary" in documents and b"complexity" in documents and b"since" in documents
         # From 7.2 on modules say theirs.
-        assert servers.version() < (7, 2) or ("@read" if name in READING[of] else "@write") in info[6], info
-    # All that there are, and PETAL.KINDS, which is of no key.
+        category = "@write" if name in ADDING[of] | CHANGING[of] - {"COMPACT"} else "@read"
+        assert servers.version() < (7, 2) or category in info[6], info
+    # All that there are, and two that are of no key.
     there = {name.decode().upper() for name in client("COMMAND", "LIST", "FILTERBY", "MODULE", "petal")}
     named = {f"{of}.{name}" for sort in (READING, ADDING, CHANGING) for of in sort for name in sort[of]}
-    assert there == named | {"PETAL.KINDS"}, there ^ named
+    assert there == named | {"PETAL.KINDS", "PETAL.HELP"}, there ^ named
     assert b"summary" in client("COMMAND", "DOCS", "PETAL.KINDS")[1]
     client("ACL", "SETUSER", "reader", "on", "nopass", "~f:*", "+bf.exists", "+bf.mexists")
     client("BF.ADD", "f:1", "x")
@@ -120,11 +120,13 @@ def check_memory_is_exact_after_every_verb():
         client = server.client()
         kinds = client("PETAL.KINDS")[::2]
         walks = [(("PETAL.RESERVE", "k", kind, 20_000, "0.01"), ("PETAL.MADD", "k", *items),
-                  ("PETAL.REMOVE", "k", *items[:2000]), ("PETAL.ADVANCE", "k"), ("COPY", "k", "c"),
-                  ("PETAL.ADD", "c", "x"), ("PETAL.MERGE", "k", "c"), ("PETAL.INTERSECT", "k", "c"),
-                  ("PETAL.MERGE", "m", "k"), ("PETAL.CLEAR", "k"), ("PETAL.MADD", "k", *items * 3),
+                  ("PETAL.REMOVE", "k", *items[:2000]), ("PETAL.REJUVENATE", "k", *items[2000:]),
+                  ("PETAL.ADVANCE", "k"), ("COPY", "k", "c"), ("PETAL.ADD", "c", "x"), ("PETAL.MERGE", "k", "c"),
+                  ("PETAL.INTERSECT", "k", "c"), ("PETAL.MERGE", "m", "k"), ("PETAL.CLEAR", "k"),
+                  ("PETAL.MADD", "k", *items * 3),
                   ("PETAL.EXPORT", "k", 0), ("DEL", "k"), ("DEL", "c", "m")) for kind in kinds]
-        # The first turn makes what stays: the server's times of each command, and buffers of the work beside its thread.
+        # The first turn makes what stays: the server's times of each command, and buffers of the work beside its
+        # thread.
         for turn in range(2):
             for walk in (*walks, redisblooms):
                 before = usage(client)
@@ -164,8 +166,8 @@ def check_it_does_not_load_beside_redisbloom():
         client = server.client()
         refused = client("MODULE", "LOAD", servers.MODULE)
         assert isinstance(refused, Error), refused
-        assert f"there is a command {renamed} already" in server.log(), server.log()
-        assert client("SET", "a", "b") == "OK" and client("MODULE", "LIST") == []
+        assert f"there is a command {renamed.lower()} already" in server.log(), server.log()
+        assert client("SET", "a", "b") == "OK" and all(one[1] in servers.BUILT_IN for one in client("MODULE", "LIST"))
         assert client("BF.EXISTS", "a", "b").startswith("ERR unknown command")
 
 

@@ -16,6 +16,9 @@ WORK = pathlib.Path()
 # What is started.
 EXECUTABLE = "redis-server"
 
+# Modules that are parts of servers.
+BUILT_IN = (b"lua", b"vectorset")
+
 _running = []
 
 

@@ -5,7 +5,8 @@ use xorf::{BinaryFuse8, BinaryFuse16, BinaryFuse32, DmaSerializable, Filter, Xor
 
 /// The number that a text is known by: MurmurHash3's finaliser of its FNV-1a hash.
 fn hashed(text: &str) -> u64 {
-    let mut x = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+    let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+    let mut x = text.bytes().fold(0xcbf2_9ce4_8422_2325, step);
     x = (x ^ x >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
     x = (x ^ x >> 33).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
     x ^ x >> 33

@@ -126,7 +126,8 @@ func main() {
 			all.Parameters = append(all.Parameters, parameters{n, p, m, k})
 		}
 	}
-	for _, r := range []rate{{M: 1000, K: 4, N: 100}, {M: 9586, K: 7, N: 1000}, {M: 1, K: 1, N: 1}, {M: 5000, K: 1, N: 77}} {
+	for _, r := range []rate{{M: 1000, K: 4, N: 100}, {M: 9586, K: 7, N: 1000}, {M: 1, K: 1, N: 1},
+		{M: 5000, K: 1, N: 77}} {
 		r.Rate = bloom.EstimateFalsePositiveRate(r.M, r.K, r.N)
 		all.Rates = append(all.Rates, r)
 	}

@@ -1,5 +1,5 @@
-//! Filters that Petal makes for owners to read, and the parquet crate as an owner: `tests/formats/owners/README.md` says
-//! how owners are called and what they print.
+//! Filters that Petal makes for owners to read, and the parquet crate as an owner: `tests/formats/owners/README.md`
+//! says how owners are called and what they print.
 //!
 //! - `formats make FOLDER KEYS:CAPACITY:RATE...` writes filters of Petal's.
 //! - `formats write FOLDER KEYS:CAPACITY:RATE...` and `formats read FOLDER` are the parquet crate's.

@@ -1,19 +1,25 @@
 //! The value behind a key of `BF.*`: RedisBloom's chain of Bloom filters, of which each has memory of its own, so that
 //! growing copies nothing.
 
-use crate::server::words::{bytes, bytes_mut};
-use petal::filters::foreign_scalable::links::Link;
-use petal::format::Geometry;
-use petal::interop::redisbloom::Header;
-use petal::layouts::foreign::{self, PLACEMENTS, PlacedArray};
-use petal::storage::{Words, try_vec};
+use crate::server::mover::Mover;
+use crate::server::words::{self, plain, zeros};
+use petal::interop::redisbloom::{Header, has_wide_hashes};
+use petal::kinds::foreign_bloom;
+use petal::kinds::foreign_bloom::placements::redisbloom::{Digest, with_array};
+use petal::kinds::foreign_bloom::placements::{Modulus, Shape};
+use petal::kinds::foreign_scalable::links::Link;
+use petal::storage::try_vec;
 use petal::{Answers, Keys, Result, WholeKeys};
+use std::sync::atomic::AtomicU64;
 
 /// How many keys are looked at together.
 const TOGETHER: usize = 512;
 
 /// From so many keys on they are looked at together.
 const MANY: usize = 8;
+
+/// Up to so many links a chain has no room for more: copying them to grow by one is nothing.
+const FEW_LINKS: usize = 64;
 
 /// What RedisBloom says its structures take: the chain, and each link without its array.
 const CHAIN_BYTES: u64 = 32;
@@ -22,10 +28,11 @@ const LINK_BYTES: u64 = 64;
 /// A link of the chain.
 struct Placed {
     link: Link,
-    /// How many keys it has taken.
+    /// How many keys were added.
     taken: u64,
-    words: Words,
-    array: Box<dyn PlacedArray>,
+    /// Of the modulus of its places.
+    reciprocal: u64,
+    words: Box<[AtomicU64]>,
 }
 
 /// A chain of Bloom filters, with one at least.
@@ -49,10 +56,14 @@ pub enum Full {
 impl Placed {
     /// An empty link of this placement.
     fn new(link: Link, taken: u64, number: u64) -> Result<Placed> {
-        let geometry = Geometry { bits: link.modulus(), hashes: link.hashes, words: [0; 8], payload_bytes: 0 };
-        let row = PLACEMENTS.get(number as usize).filter(|_| link.is_of(number));
-        let array = row.and_then(|row| (row.open)(&geometry, 0)).ok_or(petal::Status::Corrupt)?;
-        Ok(Placed { link, taken, words: Words::zeroed(link.words() * 8)?, array })
+        let modulus = Modulus::new(link.modulus()).filter(|_| link.is_of(number)).ok_or(petal::Status::Corrupt)?;
+        Ok(Placed { link, taken, reciprocal: modulus.reciprocal(), words: zeros(link.words())? })
+    }
+
+    /// How many bits a key sets, and the modulus of their places.
+    #[inline]
+    fn shape(&self) -> Shape {
+        Shape { hashes: self.link.hashes, bits: Modulus::with_reciprocal(self.link.modulus(), self.reciprocal) }
     }
 
     /// The bytes of its array.
@@ -60,19 +71,26 @@ impl Placed {
         self.link.bits / 8
     }
 
-    /// Its array.
+    /// The bytes of the link's bit array.
     fn bytes(&self) -> &[u8] {
-        &bytes(&self.words)[..self.array_bytes() as usize]
+        &words::array_bytes(&self.words)[..self.array_bytes() as usize]
     }
 
-    fn contains(&self, key: &[u8]) -> bool {
-        self.array.contains(self.words.shared(), key)
+    /// The link's array, to be changed.
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        let length = self.array_bytes() as usize;
+        &mut words::array_bytes_mut(&mut self.words)[..length]
     }
 
-    /// Which of keys it has, a bit each.
-    fn contains_many(&self, keys: &WholeKeys, found: &mut [u8]) {
+    #[inline]
+    fn contains(&self, digest: &Digest) -> bool {
+        digest.is_in(&self.words, self.shape())
+    }
+
+    /// Which of some keys the link may have, a bit for each.
+    fn contains_many(&self, keys: &WholeKeys, is_wide: bool, found: &mut [u8]) {
         let mut answers = Answers { bitmap: Some(found), ..Answers::default() };
-        self.array.contains_many(self.words.shared(), keys, &mut answers);
+        with_array(self.shape(), is_wide, |array| array.contains_many(&self.words, keys, &mut answers));
     }
 
     fn room(&self) -> u64 {
@@ -119,7 +137,7 @@ impl Chain {
     /// # Errors
     /// [`petal::Status::Corrupt`] for links that cannot be; [`petal::Status::OutOfMemory`].
     pub fn of_header(header: &Header) -> Result<Chain> {
-        let number = foreign::number(header.placement()).ok_or(petal::Status::Internal)?;
+        let number = foreign_bloom::placements::number(header.placement()).ok_or(petal::Status::Internal)?;
         // Growing one by one: a header says more links than there may be memory for.
         let mut links = try_vec(header.links.len())?;
         for &(link, taken) in &header.links {
@@ -139,13 +157,24 @@ impl Chain {
 
     // ---- Keys ----------------------------------------------------------------------------------------------------
 
+    /// Whether places come from 64-bit hashes.
+    #[inline]
+    fn is_wide(&self) -> bool {
+        has_wide_hashes(self.options)
+    }
+
     /// Whether a key may have been added.
     pub fn contains(&self, key: &[u8]) -> bool {
-        self.links.iter().rev().any(|placed| placed.contains(key))
+        self.has(&Digest::of(key, self.is_wide()))
+    }
+
+    #[inline]
+    fn has(&self, digest: &Digest) -> bool {
+        self.links.iter().rev().any(|placed| placed.contains(digest))
     }
 
     /// Whether each of keys may have been added.
-    pub fn contains_many<'a>(&self, keys: &[&'a [u8]]) -> Vec<bool> {
+    pub fn contains_many(&self, keys: &[&[u8]]) -> Vec<bool> {
         if keys.len() < MANY {
             return keys.iter().map(|key| self.contains(key)).collect();
         }
@@ -166,7 +195,7 @@ impl Chain {
         let Ok(whole) = together.keys() else { return [u8::MAX; TOGETHER / 8] };
         for placed in links.iter().rev() {
             let mut here = [0; TOGETHER / 8];
-            placed.contains_many(&whole, &mut here[..keys.len().div_ceil(8)]);
+            placed.contains_many(&whole, self.is_wide(), &mut here[..keys.len().div_ceil(8)]);
             found.iter_mut().zip(here).for_each(|(found, here)| *found |= here);
         }
         found
@@ -177,16 +206,16 @@ impl Chain {
     /// # Errors
     /// [`Full`]; then nothing has changed.
     pub fn add(&mut self, key: &[u8], has_room: &dyn Fn(u64) -> bool) -> core::result::Result<bool, Full> {
-        if self.contains(key) {
+        let digest = Digest::of(key, self.is_wide());
+        if self.has(&digest) {
             return Ok(false);
         }
         if self.newest().room() == 0 {
             self.grow(has_room)?;
         }
         let newest = self.newest_mut();
-        if let Some(words) = newest.words.exclusive() {
-            newest.array.insert(words, key);
-        }
+        let shape = newest.shape();
+        digest.set_in(plain(&mut newest.words), shape);
         newest.taken += 1;
         Ok(true)
     }
@@ -223,11 +252,13 @@ impl Chain {
         let absent = (0..keys.len()).filter(|i| !bit(&found, *i));
         together.fill(absent.clone().map(|i| keys[i]));
         let mut new = [0; TOGETHER / 8];
+        let is_wide = self.is_wide();
         let newest = self.newest_mut();
         // The offsets are sound.
-        if let (Ok(whole), Some(words)) = (together.keys(), newest.words.exclusive()) {
+        if let Ok(whole) = together.keys() {
             let mut of_link = Answers { bitmap: Some(&mut new[..whole.len().div_ceil(8)]), ..Answers::default() };
-            newest.taken += newest.array.insert_many(words, &whole, Some(&mut of_link));
+            let (shape, words) = (newest.shape(), plain(&mut newest.words));
+            newest.taken += with_array(shape, is_wide, |array| array.insert_many(words, &whole, Some(&mut of_link)));
         }
         let first = answers.len();
         answers.resize(first + keys.len(), false);
@@ -242,13 +273,12 @@ impl Chain {
             return Err(Full::NonScaling);
         }
         let link = header.next_link().ok_or(Full::Last)?;
-        let number = foreign::number(header.placement()).ok_or(Full::Last)?;
-        if !has_room(link.bits / 8) || self.links.try_reserve(1).is_err() {
+        let number = foreign_bloom::placements::number(header.placement()).ok_or(Full::Last)?;
+        if !has_room(link.bits / 8) {
             return Err(Full::Memory);
         }
         let placed = Placed::new(link, 0, number).map_err(|_| Full::Memory)?;
-        self.links.push(placed);
-        Ok(())
+        self.append(placed).map_err(|_| Full::Memory)
     }
 
     fn newest(&self) -> &Placed {
@@ -262,12 +292,12 @@ impl Chain {
 
     // ---- What it is ----------------------------------------------------------------------------------------------
 
-    /// How many keys it has taken.
+    /// How many keys were added.
     pub fn keys(&self) -> u64 {
         self.links.iter().fold(0, |sum, placed| sum.saturating_add(placed.taken))
     }
 
-    /// How many keys its links take.
+    /// How many keys all links take.
     pub fn capacity(&self) -> u64 {
         self.links.iter().fold(0, |sum, placed| sum.saturating_add(placed.link.entries))
     }
@@ -307,19 +337,34 @@ impl Chain {
 
     /// The arrays of the links, to be changed.
     pub fn arrays_mut(&mut self) -> impl Iterator<Item = &mut [u8]> {
-        self.links.iter_mut().map(|placed| {
-            let length = placed.array_bytes() as usize;
-            &mut bytes_mut(&mut placed.words)[..length]
-        })
+        self.links.iter_mut().map(Placed::bytes_mut)
+    }
+
+    /// How many bytes it asked the allocator for: RedisBloom counts so.
+    pub fn asked_for(&self) -> usize {
+        let arrays = self.links.iter().map(|placed| size_of_val(&*placed.words));
+        self.links.capacity() * size_of::<Placed>() + arrays.sum::<usize>()
+    }
+
+    /// Has its memory moved.
+    pub fn move_memory(&mut self, mover: &Mover) {
+        // With no more room than it needs it is a slice.
+        let mut links = std::mem::take(&mut self.links);
+        if links.len() == links.capacity() {
+            let mut slice = links.into_boxed_slice();
+            mover.slice(&mut slice);
+            links = slice.into_vec();
+        }
+        links.iter_mut().for_each(|placed| mover.slice(&mut placed.words));
+        self.links = links;
     }
 
     /// Puts the whole array of a link where it belongs. False if it is not as long.
     pub fn set_array(&mut self, link: usize, array: &[u8]) -> bool {
         let placed = &mut self.links[link];
-        let bytes = placed.array_bytes() as usize;
-        let is_right = array.len() == bytes;
+        let is_right = array.len() as u64 == placed.array_bytes();
         if is_right {
-            bytes_mut(&mut placed.words)[..bytes].copy_from_slice(array);
+            placed.bytes_mut().copy_from_slice(array);
         }
         is_right
     }
@@ -329,8 +374,18 @@ impl Chain {
     /// # Errors
     /// [`petal::Status::Corrupt`] for a link that cannot be; [`petal::Status::OutOfMemory`].
     pub fn push(&mut self, link: Link) -> Result<()> {
-        let number = foreign::number(self.header().placement()).ok_or(petal::Status::Internal)?;
-        self.links.push(Placed::new(link, 0, number)?);
+        let number = foreign_bloom::placements::number(self.header().placement()).ok_or(petal::Status::Internal)?;
+        self.append(Placed::new(link, 0, number)?)
+    }
+
+    /// Adds a link. A few have exactly the memory that they need.
+    fn append(&mut self, placed: Placed) -> Result<()> {
+        let reserved = match self.links.len() < FEW_LINKS {
+            true => self.links.try_reserve_exact(1),
+            false => self.links.try_reserve(1),
+        };
+        reserved.map_err(|_| petal::Status::OutOfMemory)?;
+        self.links.push(placed);
         Ok(())
     }
 

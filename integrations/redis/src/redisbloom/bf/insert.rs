@@ -1,42 +1,37 @@
 //! The commands that make filters and add to them.
 
 use super::super::{reserve as reserve_key, value_or_made};
+use super::chain::Full;
 use super::{Wanted, refusal};
+use crate::server::defaults::MOST_KEYS;
 use crate::server::key::Key;
 use crate::server::{Argument, Context, Refusal, memory};
 
 /// The largest expansion.
 const MOST_EXPANSION: i64 = 1 << 15;
 
-/// What BF.RESERVE and BF.INSERT both say, the one without and the other with a reason of its own.
-const CANNOT_EXPAND: Refusal = Refusal::Said("Nonscaling filters cannot expand");
-
 /// `BF.RESERVE key rate capacity [EXPANSION expansion] [NONSCALING]`
 pub fn reserve(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, rate, capacity, options @ ..] = arguments else { return Err(Refusal::Arity) };
+    if options.len() > 3 {
+        return Err(Refusal::Arity);
+    }
     let rate = rate.real().ok_or(Refusal::Said("ERR bad error rate"))?;
-    if !(rate > 0.0 && rate < 1.0) {
-        return Err(Refusal::Said("ERR (0 < error rate range < 1)"));
+    if !is_rate(rate) {
+        return Err(Refusal::Said("ERR error rate must be in the range (0.000000, 1.000000)"));
     }
     let capacity = capacity.integer().ok_or(Refusal::Said("ERR bad capacity"))?;
-    if capacity <= 0 {
-        return Err(Refusal::Said("ERR (capacity should be larger than 0)"));
+    if !is_capacity(context, capacity) {
+        return Err(Refusal::Of(format!("ERR capacity must be in the range [1, {MOST_KEYS}]")));
     }
     let mut wanted = Wanted { rate, capacity: capacity as u64, ..Wanted::usual() };
-    let mut options = options.iter();
-    let mut expansion = None;
-    // What is neither is ignored, as RedisBloom ignores it.
-    while let Some(option) = options.next() {
-        if option.is("EXPANSION") {
-            let value = options.next().ok_or(Refusal::Said("ERR no expansion"))?;
-            expansion = Some(value.integer().ok_or(Refusal::Said("ERR bad expansion"))?);
-        } else if option.is("NONSCALING") {
-            wanted.scales = false;
-        }
-    }
-    if let Some(expansion) = expansion {
-        if !wanted.scales {
-            return Err(CANNOT_EXPAND);
+    // What is neither is ignored, as RedisBloom ignores it, and of what is there twice the first counts.
+    wanted.scales &= !options.iter().any(|option| option.is("NONSCALING"));
+    if let Some(place) = options.iter().position(|option| option.is("EXPANSION")) {
+        let value = options.get(place + 1).ok_or(Refusal::Said("ERR no expansion"))?;
+        let expansion = value.integer().ok_or(Refusal::Said("ERR bad expansion"))?;
+        if expansion != 0 && !wanted.scales {
+            return Err(Refusal::Said("Nonscaling filters cannot expand"));
         }
         if !(0..=MOST_EXPANSION).contains(&expansion) {
             return Err(Refusal::Said("ERR expansion must be in the range [0, 32768]"));
@@ -45,6 +40,16 @@ pub fn reserve(context: &Context, arguments: &[Argument]) -> Result<(), Refusal>
         wanted.scales = expansion > 0;
     }
     reserve_key(context, name, || wanted.make(context))
+}
+
+/// Whether a filter can have this rate.
+fn is_rate(rate: f64) -> bool {
+    rate > 0.0 && rate < 1.0
+}
+
+/// Whether a filter is made for so many keys: for more only where that was done before, by a module without this bound.
+fn is_capacity(context: &Context, capacity: i64) -> bool {
+    capacity > 0 && (capacity as u64 <= MOST_KEYS || context.is_repetition())
 }
 
 /// `BF.ADD key item`
@@ -77,21 +82,21 @@ pub fn insert(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
     let mut left = rest.iter();
     while let Some(option) = left.next() {
         if option.is("ITEMS") {
+            wanted.scales &= wanted.expansion > 0;
             if context.in_pieces(arguments, arguments.len() - left.len(), 1, insert) {
                 return Ok(());
             }
             return add_items(context, name, left.as_slice(), creates.then_some(&wanted));
         } else if option.is("CAPACITY") {
-            let value = left.next().and_then(Argument::integer).filter(|capacity| *capacity > 0);
+            let value = left.next().ok_or(Refusal::Arity)?.integer().filter(|value| is_capacity(context, *value));
             wanted.capacity = value.ok_or(Refusal::Said("Bad capacity"))? as u64;
         } else if option.is("ERROR") {
-            let value = left.next().and_then(Argument::real).filter(|rate| *rate > 0.0 && *rate < 1.0);
+            let value = left.next().ok_or(Refusal::Arity)?.real().filter(|rate| is_rate(*rate));
             wanted.rate = value.ok_or(Refusal::Said("Bad error rate"))?;
         } else if option.is("EXPANSION") {
-            let value = left.next().and_then(Argument::integer);
+            let value = left.next().ok_or(Refusal::Arity)?.integer();
             let value = value.filter(|expansion| (0..=MOST_EXPANSION).contains(expansion));
             wanted.expansion = value.ok_or(Refusal::Said("Bad expansion"))? as u32;
-            wanted.scales &= wanted.expansion > 0;
         } else if option.is("NOCREATE") {
             creates = false;
         } else if option.is("NONSCALING") {
@@ -113,15 +118,31 @@ fn add_items(context: &Context, name: &Argument, items: &[Argument], wanted: Opt
     let mut chain = value_or_made(context, &mut key, name, wanted.map(|wanted| || wanted.make(context)))?;
     let items: Vec<&[u8]> = items.iter().map(Argument::bytes).collect();
     // All of their room at once: what is allocated while a value changes is taken for the value's.
-    let mut answers = Vec::with_capacity(items.len());
-    let outcome = chain.change(|chain| chain.add_many(&items, &has_room, &mut answers));
-    if answers.contains(&true) {
+    let (mut answers, mut outcomes) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
+    chain.change(|chain| {
+        while outcomes.len() < items.len() {
+            let outcome = chain.add_many(&items[outcomes.len()..], &has_room, &mut answers);
+            outcomes.extend(answers.drain(..).map(Ok));
+            if let Err(full) = outcome {
+                outcomes.push(Err(full));
+                // What does not scale is full for all that follow; where a link cannot be had, they may be there
+                // already.
+                if full == Full::NonScaling {
+                    break;
+                }
+            }
+        }
+    });
+    if outcomes.contains(&Ok(true)) {
         context.replicate_verbatim();
     }
-    context.reply_array(answers.len() + usize::from(outcome.is_err()));
-    answers.iter().for_each(|is_new| context.reply_boolean(*is_new));
-    if let Err(full) = outcome {
-        context.reply_last(&refusal(full));
+    context.reply_array(outcomes.len());
+    for outcome in outcomes {
+        match outcome {
+            Ok(is_new) => context.reply_boolean(is_new),
+            Err(Full::NonScaling) => context.reply_last(&refusal(Full::NonScaling)),
+            Err(full) => context.reply_refusal(&refusal(full)),
+        }
     }
     Ok(())
 }

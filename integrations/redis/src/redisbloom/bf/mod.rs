@@ -2,41 +2,54 @@
 
 pub mod chain;
 mod insert;
-mod kept;
-mod tell;
+mod data_type;
+mod read;
 
 use super::{BadChunk, Chunked, NOT_FOUND, of_first_chunk};
-use crate::defaults;
 use crate::server::command::commands;
+use crate::server::defaults;
 use crate::server::key::Key;
 use crate::server::value::Value;
 use crate::server::{Argument, Context, Refusal, memory};
 use chain::{Chain, Full, array_bytes};
 use petal::interop::redisbloom::Header;
+use std::ffi::CStr;
+
+/// The category of access-control lists that the commands are in.
+pub const CATEGORY: &CStr = c"bloom";
 
 commands! {
-    insert::reserve: c"BF.RESERVE", c"write deny-oom fast", -4, 1, Make,
-        c"Makes an empty Bloom filter", c"O(1)";
-    insert::add: c"BF.ADD", c"write deny-oom fast", 3, 1, Insert,
-        c"Adds an item to a Bloom filter, which is made if it is not there", c"O(k), with k the hash functions";
-    insert::add_many: c"BF.MADD", c"write deny-oom fast", -3, 1, Insert,
-        c"Adds items to a Bloom filter, which is made if it is not there", c"O(k * n), with n the items";
-    insert::insert: c"BF.INSERT", c"write deny-oom fast", -4, 1, Insert,
-        c"Adds items to a Bloom filter, which is made as wanted if it is not there", c"O(k * n), with n the items";
-    super::exists::<Chain>: c"BF.EXISTS", c"readonly fast", 3, 1, Read,
-        c"Tells whether an item may have been added to a Bloom filter", c"O(k), with k the hash functions";
-    super::exist::<Chain>: c"BF.MEXISTS", c"readonly fast", -3, 1, Read,
-        c"Tells of items whether they may have been added to a Bloom filter", c"O(k * n), with n the items";
-    tell::cardinality: c"BF.CARD", c"readonly fast", 2, 1, Read,
-        c"Tells how many items were added to a Bloom filter", c"O(1)";
-    tell::info: c"BF.INFO", c"readonly fast", -2, 1, Read,
-        c"Tells how large a Bloom filter is", c"O(1)";
-    tell::debug: c"BF.DEBUG", c"readonly fast", 2, 1, Read,
-        c"Tells the links of a Bloom filter", c"O(n), with n the links";
-    tell::dump: c"BF.SCANDUMP", c"readonly", 3, 1, Read,
-        c"Gives a Bloom filter in chunks", c"O(n), with n the bytes of a chunk";
-    load: c"BF.LOADCHUNK", c"write deny-oom", 4, 1, Insert,
-        c"Puts a chunk of a Bloom filter back", c"O(n), with n the bytes of the chunk";
+    insert::reserve: c"bf.reserve", c"write deny-oom", -4, 1, Make, "write fast bloom", c"1.0.0",
+        "key error_rate:double capacity:integer [EXPANSION expansion:integer] [NONSCALING]",
+        c"Creates a new Bloom Filter", c"O(1)";
+    insert::add: c"bf.add", c"write deny-oom", 3, 1, Insert, "write bloom", c"1.0.0", "key item",
+        c"Adds an item to a Bloom Filter",
+        c"O(k), where k is the number of hash functions used by the last sub-filter";
+    insert::add_many: c"bf.madd", c"write deny-oom", -3, 1, Insert, "write bloom", c"1.0.0", "key item...",
+        c"Adds one or more items to a Bloom Filter. A filter will be created if it does not exist",
+        c"O(k * n), where k is the number of hash functions and n is the number of items";
+    insert::insert: c"bf.insert", c"write deny-oom", -4, 1, Insert, "write bloom", c"1.0.0",
+        "key [CAPACITY capacity:integer] [ERROR error:double] [EXPANSION expansion:integer] [NOCREATE] [NONSCALING] \
+         ITEMS item...",
+        c"Adds one or more items to a Bloom Filter. A filter will be created if it does not exist",
+        c"O(k * n), where k is the number of hash functions and n is the number of items";
+    super::exists::<Chain>: c"bf.exists", c"readonly fast", 3, 1, Read, "read bloom", c"1.0.0", "key item",
+        c"Checks whether an item exists in a Bloom Filter",
+        c"O(k), where k is the number of hash functions used by the last sub-filter";
+    super::exist::<Chain>: c"bf.mexists", c"readonly fast", -3, 1, Read, "read bloom", c"1.0.0", "key item...",
+        c"Checks whether one or more items exist in a Bloom Filter",
+        c"O(k * n), where k is the number of hash functions and n is the number of items";
+    read::cardinality: c"bf.card", c"readonly fast", 2, 1, Read, "read fast bloom", c"2.4.4", "key",
+        c"Returns the cardinality of a Bloom filter", c"O(1)";
+    read::info: c"bf.info", c"readonly fast", -2, 1, Read, "read fast bloom", c"1.0.0",
+        "key [single_value:CAPACITY|SIZE|FILTERS|ITEMS|EXPANSION]",
+        c"Returns information about a Bloom Filter", c"O(1)";
+    read::debug: c"bf.debug", c"readonly fast", 2, 1, Read, "read bloom", c"1.0.0", "key",
+        c"Returns the sub-filters of a Bloom Filter", c"O(n), where n is the number of sub-filters";
+    read::dump: c"bf.scandump", c"readonly fast", 3, 1, Read, "read bloom", c"1.0.0", "key iterator:integer",
+        c"Begins an incremental save of the bloom filter", c"O(n), where n is the capacity";
+    load: c"bf.loadchunk", c"write deny-oom", 4, 1, Insert, "write bloom", c"1.0.0", "key iterator:integer data",
+        c"Restores a filter previously saved using SCANDUMP", c"O(n), where n is the capacity";
 }
 
 const BAD_DATA: Refusal = Refusal::Said("ERR received bad data");
@@ -53,13 +66,15 @@ struct Wanted {
 impl Wanted {
     /// Where the command says nothing.
     fn usual() -> Wanted {
-        let (rate, capacity) = defaults::get();
-        Wanted { rate, capacity, expansion: defaults::EXPANSION, scales: true }
+        let (rate, capacity, expansion) = defaults::bloom();
+        Wanted { rate, capacity, expansion, scales: expansion > 0 }
     }
 
     /// A filter made so.
     fn make(&self, context: &Context) -> Result<Box<Value<Chain>>, Refusal> {
-        let header = Header::sized(self.capacity, self.rate, self.expansion, self.scales).ok_or(NO_MEMORY)?;
+        // A greater rate is for filters that come from elsewhere.
+        let rate = self.rate.min(defaults::GREATEST_RATE);
+        let header = Header::sized(self.capacity, rate, self.expansion, self.scales).ok_or(NO_MEMORY)?;
         if !memory::has_room(context, array_bytes(&header)) {
             return Err(NO_MEMORY);
         }
@@ -71,8 +86,7 @@ impl Wanted {
 fn refusal(full: Full) -> Refusal {
     Refusal::Said(match full {
         Full::NonScaling => "ERR non scaling filter is full",
-        Full::Last => "ERR Maximum expansions reached",
-        Full::Memory => "ERR Insufficient memory to create filter",
+        Full::Last | Full::Memory => "ERR problem inserting into filter",
     })
 }
 
@@ -90,7 +104,7 @@ fn load(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
             })
         })?,
         None if iterator == 1 => {
-            key.set(of_first_chunk::<Chain>(context, data, NO_MEMORY, BAD_DATA)?);
+            key.set(of_first_chunk::<Chain>(context, data, BAD_DATA, BAD_DATA)?);
         }
         None => return Err(NOT_FOUND),
     }

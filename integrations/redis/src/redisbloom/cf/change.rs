@@ -3,40 +3,15 @@
 use super::super::{Chunked, EXISTS, NOT_FOUND, of_first_chunk, reserve as reserve_key, value_or_made};
 use super::tables::{Full, Tables};
 use super::{POSITION, Wanted};
-use crate::defaults;
+use crate::server::defaults::{self, MOST_KEYS};
 use crate::server::key::Key;
 use crate::server::lent::replace;
+use crate::server::shared::Shared;
 use crate::server::value::DataType;
 use crate::server::{Argument, Context, Refusal, memory};
-use std::sync::Arc;
 
-const TOO_SMALL: Refusal = Refusal::Said("Capacity must be at least (BucketSize * 2)");
-
-/// The options of `CF.RESERVE`: name, smallest and largest value, and what is said of one that is no number, and of one
-/// that is out of its range.
-const OPTIONS: [(&str, i64, i64, Refusal, Refusal); 3] = [
-    (
-        "MAXITERATIONS",
-        1,
-        65535,
-        Refusal::Said("Couldn't parse MAXITERATIONS"),
-        Refusal::Said("MAXITERATIONS: value must be an integer between 1 and 65535, inclusive."),
-    ),
-    (
-        "BUCKETSIZE",
-        1,
-        255,
-        Refusal::Said("Couldn't parse BUCKETSIZE"),
-        Refusal::Said("BUCKETSIZE: value must be an integer between 1 and 255, inclusive."),
-    ),
-    (
-        "EXPANSION",
-        0,
-        32768,
-        Refusal::Said("Couldn't parse EXPANSION"),
-        Refusal::Said("EXPANSION: value must be an integer between 0 and 32768, inclusive."),
-    ),
-];
+/// An option of `CF.RESERVE`, its smallest and largest value.
+type Choice = (&'static str, (u64, u64));
 
 /// `CF.RESERVE key capacity [BUCKETSIZE slots] [MAXITERATIONS kicks] [EXPANSION expansion]`
 pub fn reserve(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
@@ -45,16 +20,29 @@ pub fn reserve(context: &Context, arguments: &[Argument]) -> Result<(), Refusal>
         return Err(Refusal::Arity);
     }
     let capacity = capacity.integer().ok_or(Refusal::Said("Bad capacity"))?;
-    let mut wanted = Wanted::USUAL;
-    let fields = [&mut wanted.kicks, &mut wanted.slots, &mut wanted.expansion];
-    // What is none of them is ignored, as RedisBloom ignores it.
-    for ((word, least, most, no_number, out_of_range), field) in OPTIONS.into_iter().zip(fields) {
+    let mut wanted = Wanted::usual();
+    let fields: [(Choice, &mut u64); 3] = [
+        (("MAXITERATIONS", (1, 65535)), &mut wanted.kicks),
+        (("BUCKETSIZE", defaults::slots()), &mut wanted.slots),
+        (("EXPANSION", (0, 32768)), &mut wanted.expansion),
+    ];
+    // What is none of them is ignored, as RedisBloom ignores it, and of what is there twice the first counts.
+    for ((word, (least, most)), field) in fields {
         let Some(place) = options.iter().position(|option| option.is(word)) else { continue };
-        let value = options.get(place + 1).and_then(Argument::integer).ok_or(no_number)?;
-        *field = if (least..=most).contains(&value) { value as u64 } else { return Err(out_of_range) };
+        let value = options.get(place + 1).and_then(Argument::integer);
+        let value = value.ok_or_else(|| Refusal::Of(format!("Couldn't parse {word}")))?;
+        let value = u64::try_from(value).ok().filter(|value| (least..=most).contains(value));
+        *field = value.ok_or_else(|| Refusal::Of(format!("{word}: value must be in the range [{least}, {most}]")))?;
     }
-    wanted.capacity = u64::try_from(capacity).ok().filter(|keys| *keys >= wanted.least_capacity()).ok_or(TOO_SMALL)?;
-    reserve_key(context, name, || wanted.make(context, Refusal::Said("Couldn't create Cuckoo Filter")))
+    let capacity = u64::try_from(capacity).ok().filter(|keys| is_capacity(context, *keys, wanted.least_capacity()));
+    wanted.capacity =
+        capacity.ok_or_else(|| Refusal::Of(format!("Capacity must be in the range [2 * BUCKETSIZE, {MOST_KEYS}]")))?;
+    reserve_key(context, name, || wanted.make(context))
+}
+
+/// Whether a filter is made for so many keys: for more only where that was done before, by a module without this bound.
+fn is_capacity(context: &Context, keys: u64, least: u64) -> bool {
+    keys >= least && (keys <= MOST_KEYS || context.is_repetition())
 }
 
 /// `CF.ADD key item`
@@ -70,9 +58,9 @@ pub fn add_new(context: &Context, arguments: &[Argument]) -> Result<(), Refusal>
 fn add_one(context: &Context, arguments: &[Argument], only_new: bool) -> Result<(), Refusal> {
     let [_, name, items @ ..] = arguments else { return Err(Refusal::Arity) };
     let [_] = items else { return Err(Refusal::Arity) };
-    for outcome in add_items(context, name, items, Some(&Wanted::USUAL), only_new)? {
-        context.reply_boolean(outcome.map_err(refusal)?);
-    }
+    let mut outcome = Ok(false);
+    add_items(context, name, items, Some(&Wanted::usual()), only_new, |one| outcome = one)?;
+    context.reply_boolean(outcome.map_err(refusal)?);
     Ok(())
 }
 
@@ -88,7 +76,7 @@ pub fn insert_new(context: &Context, arguments: &[Argument]) -> Result<(), Refus
 
 fn insert_items(context: &Context, arguments: &[Argument], only_new: bool) -> Result<(), Refusal> {
     let [_, name, rest @ ..] = arguments else { return Err(Refusal::Arity) };
-    let (mut wanted, mut creates) = (Wanted::USUAL, true);
+    let (mut wanted, mut creates) = (Wanted::usual(), true);
     let mut left = rest.iter();
     let items = loop {
         let option = left.next().ok_or(Refusal::Arity)?;
@@ -96,8 +84,11 @@ fn insert_items(context: &Context, arguments: &[Argument], only_new: bool) -> Re
             break left.as_slice();
         } else if option.is("CAPACITY") {
             let value = left.next().ok_or(Refusal::Arity)?.integer().ok_or(Refusal::Said("Bad capacity"))?;
-            let value = u64::try_from(value).ok().filter(|keys| *keys >= wanted.least_capacity());
-            wanted.capacity = value.ok_or(TOO_SMALL)?;
+            let value = u64::try_from(value).ok();
+            let value = value.filter(|keys| is_capacity(context, *keys, wanted.least_capacity()));
+            wanted.capacity = value.ok_or_else(|| {
+                Refusal::Of(format!("Capacity must be in the range [cf-bucket-size * 2, {MOST_KEYS}]"))
+            })?;
         } else if option.is("NOCREATE") {
             creates = false;
         } else {
@@ -111,57 +102,61 @@ fn insert_items(context: &Context, arguments: &[Argument], only_new: bool) -> Re
     if context.in_pieces(arguments, arguments.len() - items.len(), 1, command) {
         return Ok(());
     }
-    let outcomes = add_items(context, name, items, creates.then_some(&wanted), only_new)?;
+
+    let mut outcomes = Vec::with_capacity(items.len());
+    add_items(context, name, items, creates.then_some(&wanted), only_new, |outcome| outcomes.push(outcome))?;
     context.reply_array(outcomes.len());
     for outcome in outcomes {
         match outcome {
             // RedisBloom replies numbers where there are three answers, in RESP3 as well.
             Ok(is_new) if only_new => context.reply_integer(is_new.into()),
             Ok(is_new) => context.reply_boolean(is_new),
-            Err(Full::NonScaling) if context.is_resp3() && !only_new => context.reply_boolean(false),
-            Err(Full::NonScaling) => context.reply_integer(-1),
-            Err(full) => context.reply_refusal(&refusal(full)),
+            Err(_) if context.is_resp3() && !only_new => context.reply_boolean(false),
+            Err(_) => context.reply_integer(-1),
         }
     }
     Ok(())
 }
 
-/// Adds items to the filter of a key, which is made if it is wanted and not there: of each whether it was added, or why
-/// it could not be. An item that may be there is not, if `only_new` ones are wanted.
+/// Adds items to the filter of a key, which is made if it is wanted and not there, and gives `take` of each whether it
+/// was added, or why it could not be. An item that may be there is not, if `only_new` ones are wanted.
 fn add_items(
     context: &Context,
     name: &Argument,
     items: &[Argument],
     wanted: Option<&Wanted>,
     only_new: bool,
-) -> Result<Vec<Result<bool, Full>>, Refusal> {
+    mut take: impl FnMut(Result<bool, Full>),
+) -> Result<(), Refusal> {
     let mut key = Key::write(context, name);
-    let no_memory = Refusal::Said("Could not create filter");
-    let make = wanted.map(|wanted| || wanted.make(context, no_memory));
+    let make = wanted.map(|wanted| || wanted.make(context));
     let mut value = value_or_made::<Tables>(context, &mut key, name, make)?;
     if value.get().len() as u64 >= defaults::most_tables() {
         return Err(Refusal::Said("Maximum expansions reached"));
     }
     let has_room = |bytes| memory::has_room(context, bytes);
-    // All of their room at once: what is allocated while a value changes is taken for the value's.
-    let mut outcomes = Vec::with_capacity(items.len());
+    let mut is_changed = false;
     value.change(|tables| {
-        outcomes.extend(items.iter().map(Argument::bytes).map(|item| match only_new && tables.contains(item) {
-            true => Ok(false),
-            false => tables.add(item, &has_room).map(|()| true),
-        }));
+        for item in items.iter().map(Argument::bytes) {
+            let outcome = match only_new && tables.contains(item) {
+                true => Ok(false),
+                false => tables.add(item, &has_room).map(|()| true),
+            };
+            is_changed |= outcome == Ok(true);
+            take(outcome);
+        }
     });
-    if outcomes.contains(&Ok(true)) {
+    if is_changed {
         context.replicate_verbatim();
     }
-    Ok(outcomes)
+    Ok(())
 }
 
 /// The error of a key that was not added.
 fn refusal(full: Full) -> Refusal {
     Refusal::Said(match full {
         Full::NonScaling => "Filter is full",
-        Full::Memory => "Memory allocation failure",
+        Full::Memory => "ERR Insufficient memory",
     })
 }
 
@@ -211,7 +206,7 @@ pub fn compact(context: &Context, arguments: &[Argument]) -> Result<(), Refusal>
 }
 
 /// A changed copy of a value that was lent.
-fn changed<R>(values: &[Arc<Tables>], change: impl FnOnce(&mut Tables) -> R) -> Result<Tables, Refusal> {
+fn changed<R>(values: &[Shared<Tables>], change: impl FnOnce(&mut Tables) -> R) -> Result<Tables, Refusal> {
     let [value] = values else { return Err(NO_FILTER) };
     let mut copy = value.copy()?;
     change(&mut copy);

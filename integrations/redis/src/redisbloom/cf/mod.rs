@@ -1,48 +1,61 @@
 //! `CF.*`: chains of cuckoo tables.
 
 mod change;
-mod kept;
+mod data_type;
 pub mod tables;
-mod tell;
+mod read;
 
 use crate::server::command::commands;
+use crate::server::defaults;
 use crate::server::value::Value;
 use crate::server::{Context, Refusal, memory};
+use std::ffi::CStr;
 use tables::Tables;
 
+/// The category of access-control lists that the commands are in.
+pub const CATEGORY: &CStr = c"cuckoo";
+
 commands! {
-    change::reserve: c"CF.RESERVE", c"write deny-oom fast", -3, 1, Make,
-        c"Makes an empty cuckoo filter", c"O(1)";
-    change::add: c"CF.ADD", c"write deny-oom fast", 3, 1, Insert,
-        c"Adds an item to a cuckoo filter, which is made if it is not there",
-        c"O(k + i), with k the tables and i the kicks";
-    change::add_new: c"CF.ADDNX", c"write deny-oom fast", 3, 1, Insert,
-        c"Adds an item to a cuckoo filter unless it may be there", c"O(k + i), with k the tables and i the kicks";
-    change::insert: c"CF.INSERT", c"write deny-oom fast", -4, 1, Insert,
-        c"Adds items to a cuckoo filter, which is made as wanted if it is not there",
-        c"O(n * (k + i)), with n the items, k the tables and i the kicks";
-    change::insert_new: c"CF.INSERTNX", c"write deny-oom fast", -4, 1, Insert,
-        c"Adds those of items to a cuckoo filter that cannot be there yet",
-        c"O(n * (k + i)), with n the items, k the tables and i the kicks";
-    change::delete: c"CF.DEL", c"write fast", 3, 1, Update,
-        c"Takes an item out of a cuckoo filter once", c"O(k), with k the tables; O(n) where n slots are compacted";
-    change::compact: c"CF.COMPACT", c"write", 2, 1, Update,
-        c"Moves the items of a cuckoo filter to its older tables", c"O(n * k), with n the slots and k the tables";
-    super::exists::<Tables>: c"CF.EXISTS", c"readonly fast", 3, 1, Read,
-        c"Tells whether an item may have been added to a cuckoo filter", c"O(k), with k the tables";
-    super::exist::<Tables>: c"CF.MEXISTS", c"readonly fast", -3, 1, Read,
-        c"Tells of items whether they may have been added to a cuckoo filter",
-        c"O(n * k), with n the items and k the tables";
-    tell::count: c"CF.COUNT", c"readonly fast", 3, 1, Read,
-        c"Tells how often an item may have been added to a cuckoo filter", c"O(k), with k the tables";
-    tell::info: c"CF.INFO", c"readonly fast", 2, 1, Read,
-        c"Tells how large a cuckoo filter is", c"O(1)";
-    tell::debug: c"CF.DEBUG", c"readonly fast", 2, 1, Read,
-        c"Tells how large a cuckoo filter is, in a line", c"O(1)";
-    tell::dump: c"CF.SCANDUMP", c"readonly", 3, 1, Read,
-        c"Gives a cuckoo filter in chunks", c"O(n), with n the bytes of a chunk";
-    change::load: c"CF.LOADCHUNK", c"write deny-oom", 4, 1, Insert,
-        c"Puts a chunk of a cuckoo filter back", c"O(n), with n the bytes of the chunk";
+    change::reserve: c"cf.reserve", c"write deny-oom", -3, 1, Make, "write fast cuckoo", c"1.0.0",
+        "key capacity:integer [BUCKETSIZE bucketsize:integer] [MAXITERATIONS maxiterations:integer] \
+         [EXPANSION expansion:integer]",
+        c"Creates a new Cuckoo Filter", c"O(1)";
+    change::add: c"cf.add", c"write deny-oom", 3, 1, Insert, "write cuckoo", c"1.0.0", "key item",
+        c"Adds an item to a Cuckoo Filter", c"O(k + i), where k is the number of sub-filters and i is maxIterations";
+    change::add_new: c"cf.addnx", c"write deny-oom", 3, 1, Insert, "write cuckoo", c"1.0.0", "key item",
+        c"Adds an item to a Cuckoo Filter if the item did not exist previously.",
+        c"O(k + i), where k is the number of sub-filters and i is maxIterations";
+    change::insert: c"cf.insert", c"write deny-oom", -4, 1, Insert, "write cuckoo", c"1.0.0",
+        "key [CAPACITY capacity:integer] [NOCREATE] ITEMS item...",
+        c"Adds one or more items to a Cuckoo Filter. A filter will be created if it does not exist",
+        c"O(n * (k + i)), where n is the number of items, k is the number of sub-filters and i is maxIterations";
+    change::insert_new: c"cf.insertnx", c"write deny-oom", -4, 1, Insert, "write cuckoo", c"1.0.0",
+        "key [CAPACITY capacity:integer] [NOCREATE] ITEMS item...",
+        c"Adds one or more items to a Cuckoo Filter if the items did not exist previously. A filter will be created if \
+          it does not exist",
+        c"O(n * (k + i)), where n is the number of items, k is the number of sub-filters and i is maxIterations";
+    change::delete: c"cf.del", c"write fast", 3, 1, Update, "write cuckoo", c"1.0.0", "key item",
+        c"Deletes an item from a Cuckoo Filter", c"O(k), where k is the number of sub-filters";
+    change::compact: c"cf.compact", c"write fast", 2, 1, Update, "read cuckoo", c"1.0.0", "key",
+        c"Moves the items of a Cuckoo Filter to its older sub-filters",
+        c"O(n * k), where n is the number of slots and k is the number of sub-filters";
+    super::exists::<Tables>: c"cf.exists", c"readonly fast", 3, 1, Read, "read cuckoo", c"1.0.0", "key item",
+        c"Checks whether one or more items exist in a Cuckoo Filter", c"O(k), where k is the number of sub-filters";
+    super::exist::<Tables>: c"cf.mexists", c"readonly fast", -3, 1, Read, "read cuckoo", c"1.0.0", "key item...",
+        c"Checks whether one or more items exist in a Cuckoo Filter",
+        c"O(k * n), where k is the number of sub-filters and n is the number of items";
+    read::count: c"cf.count", c"readonly fast", 3, 1, Read, "read cuckoo", c"1.0.0", "key item",
+        c"Return the number of times an item might be in a Cuckoo Filter",
+        c"O(k), where k is the number of sub-filters";
+    read::info: c"cf.info", c"readonly fast", 2, 1, Read, "read fast cuckoo", c"1.0.0", "key",
+        c"Returns information about a Cuckoo Filter", c"O(1)";
+    read::debug: c"cf.debug", c"readonly fast", 2, 1, Read, "read cuckoo", c"1.0.0", "key",
+        c"Returns information about a Cuckoo Filter in a line", c"O(1)";
+    read::dump: c"cf.scandump", c"readonly fast", 3, 1, Read, "read cuckoo", c"1.0.0", "key iterator:integer",
+        c"Begins an incremental save of the bloom filter", c"O(n), where n is the capacity";
+    change::load: c"cf.loadchunk", c"write deny-oom", 4, 1, Insert, "write cuckoo", c"1.0.0",
+        "key iterator:integer data",
+        c"Restores a filter previously saved using SCANDUMP", c"O(n), where n is the capacity";
 }
 
 const POSITION: Refusal = Refusal::Said("Invalid position");
@@ -62,7 +75,10 @@ pub struct Wanted {
 
 impl Wanted {
     /// Where the command says nothing.
-    const USUAL: Wanted = Wanted { capacity: 1024, slots: 2, kicks: 20, expansion: 1 };
+    fn usual() -> Wanted {
+        let [capacity, slots, kicks, expansion] = defaults::cuckoo();
+        Wanted { capacity, slots, kicks, expansion }
+    }
 
     /// The fewest keys that a filter can be for.
     fn least_capacity(&self) -> u64 {
@@ -70,7 +86,11 @@ impl Wanted {
     }
 
     /// A filter made so.
-    fn make(&self, context: &Context, no_memory: Refusal) -> Result<Box<Value<Tables>>, Refusal> {
-        Value::make(|| Tables::sized(self, |bytes| memory::has_room(context, bytes))).map_err(|_| no_memory)
+    fn make(&self, context: &Context) -> Result<Box<Value<Tables>>, Refusal> {
+        if self.capacity < self.least_capacity() {
+            return Err(Refusal::Said("ERR Could not create filter"));
+        }
+        let made = Value::make(|| Tables::sized(self, |bytes| memory::has_room(context, bytes)));
+        made.map_err(|_| Refusal::Said("ERR Insufficient memory to create filter"))
     }
 }

@@ -1,11 +1,13 @@
 //! The value behind a key of `CF.*`: RedisBloom's chain of cuckoo tables, of which each has memory of its own, so that
 //! growing copies nothing.
 
-use crate::server::words::{bytes, bytes_mut};
-use petal::filters::foreign_cuckoo::{first_slot, hash_of, other, places};
+use crate::server::mover::Mover;
+use crate::server::words::zeros;
 use petal::interop::redisbloom_cuckoo::Header;
-use petal::storage::{Words, try_vec};
+use petal::kinds::foreign_cuckoo::{first_slot, hash_of, other, places};
+use petal::storage::try_vec;
 use petal::{Result, Status};
+use std::ops::Range;
 
 /// What RedisBloom says its structures take: the filter, and each table without its slots.
 const FILTER_BYTES: u64 = 40;
@@ -20,22 +22,22 @@ const MOST_SLOTS: u64 = 1 << 32;
 /// Keys deleted over keys left from which on tables are compacted.
 const COMPACTED_FROM: f64 = 0.1;
 
-/// A table: buckets of slots of a byte, which is a fingerprint, or 0 if the slot is empty.
-struct Table {
-    /// A power of two.
-    buckets: u64,
-    /// In a bucket.
-    slots: u64,
-    words: Words,
-}
+/// A table: buckets of slots of a byte, which is a fingerprint, or 0 if the slot is empty. There is a power of two of
+/// buckets.
+pub struct Table(Box<[u8]>);
+
+/// How many slots a bucket has.
+#[derive(Clone, Copy)]
+struct Width(u16);
 
 /// A chain of tables, with one at least.
 pub struct Tables {
     keys: u64,
     deleted: u64,
-    kicks: u64,
-    expansion: u64,
-    tables: Vec<Table>,
+    kicks: u16,
+    expansion: u16,
+    width: Width,
+    tables: Box<[Table]>,
 }
 
 /// Why a key was not added.
@@ -47,77 +49,104 @@ pub enum Full {
     Memory,
 }
 
+impl Width {
+    fn get(self) -> usize {
+        self.0.into()
+    }
+
+    /// How many buckets so many slots are.
+    #[inline]
+    fn buckets(self, slots: usize) -> u64 {
+        // Nearly all are, and a division takes long.
+        match self.0.is_power_of_two() {
+            true => slots as u64 >> self.0.trailing_zeros(),
+            false => slots as u64 / u64::from(self.0),
+        }
+    }
+}
+
 impl Table {
     /// An empty table.
-    fn new(buckets: u64, slots: u64) -> Result<Table> {
-        let bytes = buckets.checked_mul(slots).and_then(|bytes| bytes.checked_next_multiple_of(8));
-        Ok(Table { buckets, slots, words: Words::zeroed(bytes.ok_or(Status::TooLarge)?)? })
+    fn new(buckets: u64, width: Width) -> Result<Table> {
+        zeros(buckets.checked_mul(width.0.into()).ok_or(Status::TooLarge)?).map(Table)
+    }
+
+    /// The table with these slots.
+    ///
+    /// # Errors
+    /// [`Status::Corrupt`] if they are not so many; [`Status::OutOfMemory`].
+    pub fn of(buckets: u64, width: u16, slots: &[u8]) -> Result<Table> {
+        if buckets.checked_mul(width.into()) != Some(slots.len() as u64) {
+            return Err(Status::Corrupt.into());
+        }
+        let mut table = Table::new(buckets, Width(width))?;
+        table.0.copy_from_slice(slots);
+        Ok(table)
+    }
+
+    fn buckets(&self, width: Width) -> u64 {
+        width.buckets(self.0.len())
     }
 
     fn slot_count(&self) -> u64 {
-        self.buckets * self.slots
+        self.0.len() as u64
     }
 
-    fn bytes(&self) -> &[u8] {
-        &bytes(&self.words)[..self.slot_count() as usize]
+    /// Where the bucket of a hash is.
+    #[inline]
+    fn place(&self, hash: u64, width: Width) -> Range<usize> {
+        let start = first_slot(self.buckets(width), width.0.into(), hash) as usize;
+        start..start + width.get()
     }
 
-    fn bytes_mut(&mut self) -> &mut [u8] {
-        let length = self.slot_count() as usize;
-        &mut bytes_mut(&mut self.words)[..length]
+    #[inline]
+    fn bucket(&self, hash: u64, width: Width) -> &[u8] {
+        &self.0[self.place(hash, width)]
     }
 
-    /// Where the bucket of a hash starts.
-    fn start(&self, hash: u64) -> usize {
-        first_slot(self.buckets, self.slots, hash) as usize
-    }
-
-    fn bucket(&self, hash: u64) -> &[u8] {
-        &self.bytes()[self.start(hash)..][..self.slots as usize]
-    }
-
-    fn bucket_mut(&mut self, hash: u64) -> &mut [u8] {
-        let (start, slots) = (self.start(hash), self.slots as usize);
-        &mut self.bytes_mut()[start..][..slots]
-    }
-
-    /// The first slot of the buckets of these hashes that holds this byte.
-    fn slot_with(&mut self, byte: u8, hashes: &[u64]) -> Option<&mut u8> {
-        let hash = hashes.iter().find(|hash| self.bucket(**hash).contains(&byte))?;
-        self.bucket_mut(*hash).iter_mut().find(|slot| **slot == byte)
+    #[inline]
+    fn bucket_mut(&mut self, hash: u64, width: Width) -> &mut [u8] {
+        let place = self.place(hash, width);
+        &mut self.0[place]
     }
 
     /// Changes the first slot with `from` into `to`. False if there is none.
-    fn replace(&mut self, from: u8, to: u8, hashes: &[u64]) -> bool {
-        self.slot_with(from, hashes).map(|slot| *slot = to).is_some()
+    #[inline]
+    fn replace(&mut self, from: u8, to: u8, hashes: &[u64], width: Width) -> bool {
+        hashes.iter().any(|hash| {
+            let slot = self.bucket_mut(*hash, width).iter_mut().find(|slot| **slot == from);
+            slot.map(|slot| *slot = to).is_some()
+        })
     }
 
-    fn contains(&self, fingerprint: u8, hashes: &[u64; 2]) -> bool {
-        hashes.iter().any(|hash| self.bucket(*hash).contains(&fingerprint))
+    #[inline]
+    fn contains(&self, fingerprint: u8, hashes: &[u64; 2], width: Width) -> bool {
+        hashes.iter().any(|hash| self.bucket(*hash, width).contains(&fingerprint))
     }
 
     /// How often the fingerprint is in the two buckets; twice as often where they are the same, as RedisBloom counts.
-    fn count(&self, fingerprint: u8, hashes: &[u64; 2]) -> u64 {
-        let of_bucket = |hash: &u64| self.bucket(*hash).iter().filter(|slot| **slot == fingerprint).count() as u64;
+    fn count(&self, fingerprint: u8, hashes: &[u64; 2], width: Width) -> u64 {
+        let of_bucket =
+            |hash: &u64| self.bucket(*hash, width).iter().filter(|slot| **slot == fingerprint).count() as u64;
         hashes.iter().map(of_bucket).sum()
     }
 
     /// Puts a fingerprint into its first bucket, which is full, and what it kicks out of there into that one's other
     /// bucket, until one has an empty slot. False, with nothing changed, if none has after so many kicks.
-    fn kick(&mut self, mut fingerprint: u8, hash: u64, kicks: u64) -> bool {
-        let mut hash = hash;
-        for i in 0..kicks {
-            let victim = (i % self.slots) as usize;
-            std::mem::swap(&mut self.bucket_mut(hash)[victim], &mut fingerprint);
+    fn kick(&mut self, mut fingerprint: u8, hash: u64, kicks: u16, width: Width) -> bool {
+        let (mut hash, mut victim) = (hash, 0);
+        for _ in 0..kicks {
+            std::mem::swap(&mut self.bucket_mut(hash, width)[victim], &mut fingerprint);
             hash = other(hash, fingerprint);
-            if self.replace(0, fingerprint, &[hash]) {
+            if self.replace(0, fingerprint, &[hash], width) {
                 return true;
             }
+            victim = if victim + 1 == width.get() { 0 } else { victim + 1 };
         }
-        for i in (0..kicks).rev() {
-            let victim = (i % self.slots) as usize;
+        for _ in 0..kicks {
+            victim = if victim == 0 { width.get() - 1 } else { victim - 1 };
             hash = other(hash, fingerprint);
-            std::mem::swap(&mut self.bucket_mut(hash)[victim], &mut fingerprint);
+            std::mem::swap(&mut self.bucket_mut(hash, width)[victim], &mut fingerprint);
         }
         false
     }
@@ -150,46 +179,51 @@ impl Tables {
         if !has_room(header.geometry()?.bits / 8) {
             return Err(Status::OutOfMemory.into());
         }
-        let mut filter = Tables::without(header)?;
-        while filter.tables.len() < header.tables as usize {
-            filter.push(header.buckets, header.slots)?;
-        }
-        Ok(filter)
+        Tables::with(header, |buckets, width| Table::new(buckets, Width(width)))
     }
 
-    /// The filter that a header describes, without its tables, which have to be pushed before anything else is done.
+    /// The filter that a header describes, with the tables that `make` makes, of buckets and how many slots each has.
     ///
     /// # Errors
-    /// [`Status::Corrupt`] for tables that cannot be; [`Status::OutOfMemory`].
-    pub fn without(header: &Header) -> Result<Tables> {
+    /// [`Status::Corrupt`] for tables that cannot be; [`Status::OutOfMemory`]; those of `make`.
+    pub fn with(header: &Header, mut make: impl FnMut(u64, u16) -> Result<Table>) -> Result<Tables> {
         header.geometry()?;
-        let Header { keys, deleted, kicks, expansion, tables, .. } = *header;
-        Ok(Tables { keys, deleted, kicks, expansion, tables: try_vec(tables as usize)? })
+        let small = |number| u16::try_from(number).map_err(|_| Status::Corrupt);
+        let (width, kicks, expansion) = (small(header.slots)?, small(header.kicks)?, small(header.expansion)?);
+        let mut tables = try_vec(header.tables as usize)?;
+        let mut buckets = header.buckets;
+        for _ in 0..header.tables {
+            tables.push(make(buckets, width)?);
+            buckets = buckets.saturating_mul(expansion.into());
+        }
+        let Header { keys, deleted, .. } = *header;
+        Ok(Tables { keys, deleted, kicks, expansion, width: Width(width), tables: tables.into_boxed_slice() })
     }
 
-    /// Adds an empty table: the first with so many buckets, and each other one as much larger as the filter expands.
+    /// Adds an empty table, as much larger than the newest as the filter expands.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`], [`Status::TooLarge`].
-    pub fn push(&mut self, buckets: u64, slots: u64) -> Result<()> {
-        let buckets = self.tables.last().map_or(Some(buckets), |last| last.buckets.checked_mul(self.expansion));
-        let table = Table::new(buckets.ok_or(Status::TooLarge)?, slots)?;
-        self.tables.try_reserve(1).map_err(|_| Status::OutOfMemory)?;
-        self.tables.push(table);
+    fn push(&mut self) -> Result<()> {
+        let newest = self.tables.last().map_or(0, |newest| newest.buckets(self.width));
+        let table = Table::new(newest.checked_mul(self.expansion.into()).ok_or(Status::TooLarge)?, self.width)?;
+        let mut tables = try_vec(self.tables.len() + 1)?;
+        tables.extend(std::mem::take(&mut self.tables));
+        tables.push(table);
+        self.tables = tables.into_boxed_slice();
         Ok(())
     }
 
     /// What the first chunk says.
     pub fn header(&self) -> Header {
-        let first = &self.tables[0];
         Header {
             keys: self.keys,
-            buckets: first.buckets,
+            buckets: self.tables[0].buckets(self.width),
             deleted: self.deleted,
             tables: self.tables.len() as u64,
-            slots: first.slots,
-            kicks: self.kicks,
-            expansion: self.expansion,
+            slots: self.width.0.into(),
+            kicks: self.kicks.into(),
+            expansion: self.expansion.into(),
         }
     }
 
@@ -198,13 +232,13 @@ impl Tables {
     /// Whether a key may have been added.
     pub fn contains(&self, key: &[u8]) -> bool {
         let (fingerprint, hashes) = places(hash_of(key));
-        self.tables.iter().any(|table| table.contains(fingerprint, &hashes))
+        self.tables.iter().any(|table| table.contains(fingerprint, &hashes, self.width))
     }
 
     /// How often a key may have been added.
     pub fn count(&self, key: &[u8]) -> u64 {
         let (fingerprint, hashes) = places(hash_of(key));
-        self.tables.iter().map(|table| table.count(fingerprint, &hashes)).sum()
+        self.tables.iter().map(|table| table.count(fingerprint, &hashes, self.width)).sum()
     }
 
     /// Adds a key, once more if it is there. `has_room` says whether so many bytes more may be had.
@@ -213,12 +247,12 @@ impl Tables {
     /// [`Full`]; then nothing has changed.
     pub fn add(&mut self, key: &[u8], has_room: &dyn Fn(u64) -> bool) -> core::result::Result<(), Full> {
         let (fingerprint, hashes) = places(hash_of(key));
-        let kicks = self.kicks;
-        let is_put = self.tables.iter_mut().rev().any(|table| table.replace(0, fingerprint, &hashes))
-            || self.tables.last_mut().is_some_and(|newest| newest.kick(fingerprint, hashes[0], kicks));
+        let (kicks, width) = (self.kicks, self.width);
+        let is_put = self.tables.iter_mut().rev().any(|table| table.replace(0, fingerprint, &hashes, width))
+            || self.tables.last_mut().is_some_and(|newest| newest.kick(fingerprint, hashes[0], kicks, width));
         if !is_put {
             let newest = self.grow(has_room)?;
-            newest.replace(0, fingerprint, &hashes);
+            newest.replace(0, fingerprint, &hashes, width);
         }
         self.keys += 1;
         Ok(())
@@ -227,22 +261,22 @@ impl Tables {
     /// Adds the table that follows the newest.
     #[cold]
     fn grow(&mut self, has_room: &dyn Fn(u64) -> bool) -> core::result::Result<&mut Table, Full> {
-        let Header { buckets, slots, expansion, .. } = self.header();
-        if expansion == 0 {
+        if self.expansion == 0 {
             return Err(Full::NonScaling);
         }
-        let next = self.tables.last().map_or(0, |newest| newest.slot_count().saturating_mul(expansion));
+        let next = self.tables.last().map_or(0, |newest| newest.slot_count().saturating_mul(self.expansion.into()));
         if self.tables.len() >= MOST_TABLES || !has_room(next) {
             return Err(Full::Memory);
         }
-        self.push(buckets, slots).map_err(|_| Full::Memory)?;
+        self.push().map_err(|_| Full::Memory)?;
         self.tables.last_mut().ok_or(Full::Memory)
     }
 
     /// Takes a key out once. False if it certainly is not there.
     pub fn delete(&mut self, key: &[u8]) -> bool {
         let (fingerprint, hashes) = places(hash_of(key));
-        if !self.tables.iter_mut().rev().any(|table| table.replace(fingerprint, 0, &hashes)) {
+        let width = self.width;
+        if !self.tables.iter_mut().rev().any(|table| table.replace(fingerprint, 0, &hashes, width)) {
             return false;
         }
         self.keys = self.keys.saturating_sub(1);
@@ -275,22 +309,25 @@ impl Tables {
 
     /// Moves what a table holds to older ones; whether it is empty then. The newest is freed if it is.
     fn move_down(&mut self, i: usize) -> bool {
+        let width = self.width;
         let (older, newer) = self.tables.split_at_mut(i);
         let table = &mut newer[0];
         // Where buckets cannot be told apart by their slots nothing is moved.
         let mut is_empty = table.slot_count() <= MOST_SLOTS;
-        for bucket in 0..if is_empty { table.buckets } else { 0 } {
-            for slot in table.bucket_mut(bucket) {
+        for bucket in 0..if is_empty { table.buckets(width) } else { 0 } {
+            for slot in table.bucket_mut(bucket, width) {
                 let hashes = [bucket, other(bucket, *slot)];
                 // An older table has a divisor of the newer one's buckets, so that these are its buckets as well.
-                if *slot != 0 && older.iter_mut().any(|older| older.replace(0, *slot, &hashes)) {
+                if *slot != 0 && older.iter_mut().any(|older| older.replace(0, *slot, &hashes, width)) {
                     *slot = 0;
                 }
                 is_empty &= *slot == 0;
             }
         }
         if is_empty && newer.len() == 1 {
-            self.tables.truncate(i);
+            let mut left = std::mem::take(&mut self.tables).into_vec();
+            left.truncate(i);
+            self.tables = left.into_boxed_slice();
         }
         is_empty
     }
@@ -309,11 +346,22 @@ impl Tables {
 
     /// The slots of each table.
     pub fn arrays(&self) -> impl Iterator<Item = &[u8]> {
-        self.tables.iter().map(Table::bytes)
+        self.tables.iter().map(|table| &*table.0)
     }
 
     /// The slots of each table, to be changed.
-    pub fn arrays_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut [u8]> {
-        self.tables.iter_mut().map(Table::bytes_mut)
+    pub fn arrays_mut(&mut self) -> impl Iterator<Item = &mut [u8]> {
+        self.tables.iter_mut().map(|table| &mut *table.0)
+    }
+
+    /// How many bytes it asked the allocator for: RedisBloom counts so.
+    pub fn asked_for(&self) -> usize {
+        size_of_val(&*self.tables) + self.tables.iter().map(|table| table.0.len()).sum::<usize>()
+    }
+
+    /// Has its memory moved.
+    pub fn move_memory(&mut self, mover: &Mover) {
+        mover.slice(&mut self.tables);
+        self.tables.iter_mut().for_each(|table| mover.slice(&mut table.0));
     }
 }

@@ -1,0 +1,73 @@
+// Sketches, held to sets that are known.
+#include "common.hpp"
+
+#include <string>
+#include <vector>
+
+namespace {
+
+petal::spec small() { return petal::spec().capacity(40).false_positive_rate(1e-6); }
+
+TEST(Sketches, ListWhatOnlyOneHas) {
+  petal::sketch ours(small()), theirs(small());
+  std::vector<std::uint64_t> numbers(5000);
+  for (std::size_t i = 0; i < numbers.size(); i++) numbers[i] = i;
+  std::size_t done = 0;
+  ours.insert_batch(numbers, &done);
+  EXPECT_EQ(done, numbers.size());
+  theirs.insert_batch(std::vector<std::uint64_t>(numbers.begin() + 15, numbers.end()));
+  for (std::uint64_t i = 0; i < 5; i++) theirs.insert(10000 + i);
+  EXPECT_FALSE(ours.list().is_complete);
+  ours.subtract(theirs);
+  const petal::listing found = ours.list();
+  ASSERT_TRUE(found.is_complete);
+  ASSERT_EQ(found.listed.size(), 20u);
+  for (std::uint64_t i = 0; i < 5; i++) {
+    EXPECT_EQ(found.listed[i].number, 10000 + i);
+    EXPECT_EQ(found.listed[i].count, -1);
+  }
+  for (std::uint64_t i = 0; i < 15; i++) EXPECT_EQ(found.listed[5 + i].number, i);
+  ours.remove_batch(std::vector<std::uint64_t>(numbers.begin(), numbers.begin() + 15));
+  EXPECT_EQ(ours.list().listed.size(), 5u);
+  ours.clear();
+  EXPECT_TRUE(ours.list().listed.empty());
+}
+
+TEST(Sketches, TakeKeysInEveryForm) {
+  petal::sketch sketch(small());
+  sketch.insert(std::string("apple"));
+  sketch.insert(7);
+  sketch.insert(petal::hash64{8});
+  sketch.remove(9);
+  sketch.remove("pear");
+  sketch.remove(petal::hash64{10});
+  const auto listed = sketch.list().listed;
+  ASSERT_EQ(listed.size(), 6u);
+  EXPECT_EQ(listed[0].number, 9u);
+  EXPECT_EQ(listed[5].number, petal::spec().hash("apple").value);
+}
+
+TEST(Sketches, AreImages) {
+  petal::sketch sketch(small());
+  sketch.insert(1);
+  const auto image = sketch.serialize();
+  EXPECT_EQ(image.size(), sketch.serialized_size());
+  petal::sketch loaded = petal::sketch::load(image.data(), image.size());
+  EXPECT_EQ(loaded.list().listed.size(), 1u);
+  EXPECT_EQ(loaded.compatibility_id(), sketch.compatibility_id());
+  EXPECT_TRUE(loaded.can(PETAL_CAN_SUBTRACT | PETAL_CAN_LIST));
+  EXPECT_EQ(loaded.describe().kind, static_cast<petal_kind>(PETAL_KIND_IBLT));
+  EXPECT_LE(loaded.expected_failure_rate(40), 1e-6);
+  loaded.save("sketch_cpp.petal");
+  petal::sketch opened = petal::sketch::open("sketch_cpp.petal");
+  opened.verify();
+  EXPECT_EQ(opened.copy().list().listed.size(), 1u);
+  EXPECT_FALSE(opened.try_insert(2));
+  std::remove("sketch_cpp.petal");
+  petal::sketch other(petal::spec().capacity(41));
+  const auto refused = sketch.try_subtract(other);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().status(), petal::status::incompatible);
+}
+
+}  // namespace

@@ -1,0 +1,89 @@
+package petal
+
+import (
+	"errors"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// What a filter or map cannot do is said in a sentence of its own, of every kind, whether keys come one by one or in a
+// batch: which kind cannot, or that this handle was opened for reading.
+func TestWhatCannotBeDoneIsExplained(t *testing.T) {
+	told := 0
+	check := func(name string, handle any, wanted ...string) {
+		value := reflect.ValueOf(handle)
+		for i := range value.NumMethod() {
+			method := value.Type().Method(i).Name
+			switch method {
+			case "Close", "Save", "WriteTo", "Vouch", "Sync", "Export", "ExportTo", "AppendCompact", "UnmarshalBinary",
+				"ReadFrom":
+				continue
+			}
+			results := callWithSome(t, value.Method(i))
+			if len(results) == 0 {
+				continue
+			}
+			err, _ := results[len(results)-1].Interface().(error)
+			if !errors.Is(err, ErrUnsupported) && !errors.Is(err, ErrUnsupportedByHandle) {
+				continue
+			}
+			told++
+			said := strings.TrimPrefix(err.Error(), "petal."+value.Type().Elem().Name()+"."+method+": ")
+			isTold := false
+			for _, part := range wanted {
+				isTold = isTold || strings.Contains(said, part)
+			}
+			if said == ErrUnsupported.Error() || said == ErrUnsupportedByHandle.Error() || !isTold {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	for _, kind := range Kinds() {
+		if kind.IsForeign {
+			continue
+		}
+		if kind.Handle == HandleSketch {
+			s := must(NewSketch(Spec{Kind: kind.Name, Capacity: 100}))
+			path := filepath.Join(t.TempDir(), "image")
+			if err := s.Save(path); err != nil {
+				t.Fatal(err)
+			}
+			mapped := must(OpenSketch(path, nil))
+			check(kind.Name+", mapped", mapped, kind.Name, "read", "in place")
+			_ = mapped.Close()
+			_ = s.Close()
+			continue
+		}
+		if kind.Handle == HandleMap {
+			b := must(NewMapBuilder(Spec{Kind: kind.Name}, nil))
+			_ = b.PutUint64(1, 2)
+			m := must(b.Finish())
+			check(kind.Name, m, kind.Name, "maps", "map ")
+			_ = m.Close()
+			_ = b.Close()
+			continue
+		}
+		spec := Spec{Kind: kind.Name, Capacity: 100}
+		if kind.TakesIntegers {
+			spec = Spec{Kind: kind.Name, Bits: 1000}
+		}
+		b := must(NewBuilder(spec, nil))
+		check(kind.Name, b, kind.Name)
+		f := must(b.Finish())
+		check(kind.Name, f, kind.Name)
+		path := filepath.Join(t.TempDir(), "image")
+		if err := f.Save(path); err != nil {
+			t.Fatal(err)
+		}
+		mapped := must(Open(path, nil))
+		check(kind.Name+", mapped", mapped, kind.Name, "read", "in place")
+		_ = mapped.Close()
+		_ = f.Close()
+		_ = b.Close()
+	}
+	if told < 200 {
+		t.Errorf("only %d refusals were told", told)
+	}
+}

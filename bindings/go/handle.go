@@ -1,0 +1,217 @@
+package petal
+
+// #include "keys.h"
+import "C"
+
+import (
+	"io"
+	"math"
+	"os"
+	"runtime"
+	"runtime/cgo"
+	"unsafe"
+
+	"github.com/petal-filter/petal/bindings/go/internal/race"
+)
+
+// held is a handle of the library, of whichever type, that is freed at most once. A nil one is closed.
+type held[H comparable] struct {
+	handle  H
+	free    func(H)
+	cleanup runtime.Cleanup
+}
+
+func hold[H comparable](handle H, free func(H)) *held[H] {
+	h := &held[H]{handle: handle, free: free}
+	h.cleanup = runtime.AddCleanup(h, free, handle)
+	return h
+}
+
+// toRead is the library's handle, for a method that may run beside others that only read; NULL, which the library
+// refuses, if the handle is closed. The caller keeps h alive until its call is over.
+func (h *held[H]) toRead() (handle H) {
+	if h != nil {
+		handle = h.handle
+	}
+	return handle
+}
+
+// toChange is toRead for a method that needs the handle to itself: the race detector reports it beside any other.
+// Nothing that synchronizes goroutines by itself, such as a pool, comes before it.
+func (h *held[H]) toChange() H {
+	handle := h.toRead()
+	if *new(H) != handle {
+		race.Write(unsafe.Pointer(&h.handle))
+	}
+	return handle
+}
+
+func (h *held[H]) close() {
+	handle := h.toChange()
+	if *new(H) == handle {
+		return
+	}
+	h.cleanup.Stop()
+	h.handle = *new(H)
+	h.free(handle)
+	runtime.KeepAlive(h)
+}
+
+// made holds what a call of the library makes.
+func made[H comparable](op string, free func(H), call func(*H, *C.petal_error)) (*held[H], error) {
+	var handle H
+	failure := newFailure()
+	call(&handle, &failure.raw)
+	if err := failure.err(op); err != nil {
+		return nil, err
+	}
+	return hold(handle, free), nil
+}
+
+// openedBy is what a call opens by its path.
+func openedBy[H comparable](op, path string, options *OpenOptions, free func(H),
+	call func(path *C.char, options *C.petal_open_options, handle *H, failure *C.petal_error),
+) (*held[H], error) {
+	if err := withoutNUL(op, "the path", path); err != nil {
+		return nil, err
+	}
+	raw := options.raw()
+	return made(op, free, func(handle *H, failure *C.petal_error) { call(cString(path), &raw, handle, failure) })
+}
+
+// openedAt is what a call opens in a file that is open.
+func openedAt[H comparable](op string, file *os.File, offset int64, free func(H),
+	call func(descriptor uintptr, handle *H, failure *C.petal_error),
+) (*held[H], error) {
+	if offset < 0 {
+		return nil, &Error{Op: op, Status: ErrOutOfRange, Message: "the offset is negative"}
+	}
+	connection, err := file.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	var opened *held[H]
+	var failed error
+	err = connection.Control(func(descriptor uintptr) {
+		opened, failed = made(op, free, func(handle *H, failure *C.petal_error) { call(descriptor, handle, failure) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	return opened, failed
+}
+
+// withPath calls with a path as the library takes it.
+func withPath(op, path string, call func(*C.char, *C.petal_error)) error {
+	if err := withoutNUL(op, "the path", path); err != nil {
+		return err
+	}
+	failure := newFailure()
+	call(cString(path), &failure.raw)
+	return failure.err(op)
+}
+
+// appended appends an image of so many bytes, which write puts where it belongs.
+func appended(op string, b []byte, size uint64, write func(image []byte, failure *C.petal_error)) ([]byte, error) {
+	if size > math.MaxInt-uint64(len(b)) {
+		return b, &Error{Op: op, Status: ErrTooLarge}
+	}
+	b, image := grow(b, int(size))
+	failure := newFailure()
+	write(image, &failure.raw)
+	if err := failure.err(op); err != nil {
+		return b, err
+	}
+	return b[:len(b)+len(image)], nil
+}
+
+// streamOut is where an image is written to, piece by piece.
+type streamOut struct {
+	writer   io.Writer
+	written  int64
+	err      error
+	panicked any
+}
+
+// streamed lets a call write an image, of which the library tells petalGoWrite each piece with the context.
+func streamed(op string, w io.Writer, call func(context C.uintptr_t, failure *C.petal_error)) (int64, error) {
+	out := &streamOut{writer: w}
+	handle := cgo.NewHandle(out)
+	defer handle.Delete()
+	failure := newFailure()
+	call(C.uintptr_t(handle), &failure.raw)
+	if out.panicked != nil {
+		panic(out.panicked)
+	}
+	if out.err != nil {
+		return out.written, out.err
+	}
+	return out.written, failure.err(op)
+}
+
+// progress is what the library calls back. It does not refer to the builder, which could not be forgotten otherwise.
+type progress struct {
+	report   func(done, total uint64) bool
+	panicked any
+}
+
+// making is a builder of the library, of filters or of maps, with what it calls back.
+type making[B comparable] struct {
+	*held[B]
+	progress *progress
+}
+
+// rethrow lets a panic of a callback go on, now that the library is out of the way.
+func (b *making[B]) rethrow() {
+	if b.progress == nil || b.progress.panicked == nil {
+		return
+	}
+	panicked := b.progress.panicked
+	b.progress.panicked = nil
+	panic(panicked)
+}
+
+// newMaking makes a builder. The call takes a spec, a memory limit, a folder, a number of threads and the context of
+// petalGoProgress, which is 0 where nobody listens.
+func newMaking[B comparable](op string, spec Spec, options *BuilderOptions, free func(B),
+	call func(*C.petal_spec, C.uint64_t, *C.char, C.size_t, C.uintptr_t, *B, *C.petal_error),
+) (*making[B], error) {
+	if options == nil {
+		options = &BuilderOptions{}
+	}
+	raw, err := spec.raw()
+	if err != nil {
+		return nil, err
+	}
+	if err := withoutNUL(op, "the temporary directory", options.TemporaryDirectory); err != nil {
+		return nil, err
+	}
+	var directory *C.char
+	if options.TemporaryDirectory != "" {
+		directory = cString(options.TemporaryDirectory)
+	}
+	b := &making[B]{}
+	var context cgo.Handle
+	if options.Progress != nil {
+		b.progress = &progress{report: options.Progress}
+		context = cgo.NewHandle(b.progress)
+	}
+	release := func() {
+		if context != 0 {
+			context.Delete()
+		}
+	}
+	freeAll := func(handle B) {
+		free(handle)
+		release()
+	}
+	b.held, err = made(op, freeAll, func(handle *B, failure *C.petal_error) {
+		call(&raw, C.uint64_t(options.MemoryLimit), directory, C.size_t(options.Threads), C.uintptr_t(context), handle,
+			failure)
+	})
+	if err != nil {
+		release()
+		return nil, err
+	}
+	return b, nil
+}

@@ -1,0 +1,346 @@
+package image
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"sort"
+	"strings"
+	"testing"
+)
+
+// goldenSketches reads the golden files of sketches: they hold mix(1) to mix(6) and the hash of "key 0", and lack 7.
+func goldenSketches(t testing.TB) map[string][]byte {
+	t.Helper()
+	return goldenFilesOf(t, "sketches")
+}
+
+// sampleSketch makes the image of an empty sketch of three sub-tables of seven cells, without the golden files.
+func sampleSketch(t testing.TB) []byte { return sampleOf(t, 21, 3) }
+
+// sampleOf makes the image of an empty sketch of so many cells in so many sub-tables.
+func sampleOf(t testing.TB, cells, tables int) []byte {
+	t.Helper()
+	payload := (cells*cellBytes + payloadUnit - 1) / payloadUnit * payloadUnit
+	image := make([]byte, headerLength+payload+payloadUnit)
+	copy(image, magic)
+	binary.LittleEndian.PutUint16(image[8:], 1)
+	binary.LittleEndian.PutUint16(image[10:], 1)
+	binary.LittleEndian.PutUint32(image[12:], uint32(IBLT))
+	binary.LittleEndian.PutUint32(image[16:], uint32(XXH3))
+	binary.LittleEndian.PutUint32(image[20:], uint32(tables))
+	binary.LittleEndian.PutUint64(image[64:], uint64(8*cellBytes*cells))
+	binary.LittleEndian.PutUint64(image[136:], uint64(payload))
+	return seal(image)
+}
+
+func loadedSketch(t testing.TB, image []byte) *Sketch {
+	t.Helper()
+	s, err := LoadSketch(image, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// listing is what a sketch lists, which has to be all.
+func listing(t testing.TB, s *Sketch) []Listed {
+	t.Helper()
+	listed, complete, err := s.List()
+	if err != nil || !complete {
+		t.Error(listed, complete, err)
+	}
+	return listed
+}
+
+func ok(t testing.TB, errs ...error) {
+	t.Helper()
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestGoldenSketchesListTheirNumbers(t *testing.T) {
+	files := goldenSketches(t)
+	for path, image := range files {
+		mapped, err := OpenSketch(path, nil)
+		ok(t, err)
+		wrapped, err := WrapSketch(image, nil)
+		ok(t, err)
+		read, err := ReadSketch(bytes.NewReader(append(bytes.Clone(image), 1, 2, 3)), nil)
+		ok(t, err)
+		copied, err := mapped.Copy()
+		ok(t, err)
+		key, _ := mapped.image.hasher.hash([]byte("key 0"))
+		wanted := []Listed{{7, -1}, {key, 1}}
+		for i := range uint64(6) {
+			wanted = append(wanted, Listed{mix(i + 1), 1})
+		}
+		others := wanted[1:]
+		sort.Slice(others, func(i, j int) bool { return others[i].Number < others[j].Number })
+		for _, s := range []*Sketch{mapped, wrapped, loadedSketch(t, image), read, copied} {
+			ok(t, s.Verify())
+			if listed := listing(t, s); !reflect.DeepEqual(listed, wanted) {
+				t.Errorf("%s lists %v and not %v", path, listed, wanted)
+			}
+			again, err := s.MarshalBinary()
+			if err != nil || !bytes.Equal(again, image) {
+				t.Errorf("%s: written with other bytes, %v", path, err)
+			}
+			if h := s.Header(); h.Kind != IBLT || h.Offered != 6 || !strings.HasPrefix(s.String(), "iblt, 6 numbers") {
+				t.Errorf("%s: %v, %+v", path, s, h)
+			}
+		}
+		// The same changes to an empty one make the same bytes.
+		empty := loadedSketch(t, image)
+		ok(t, empty.Clear())
+		if listed := listing(t, empty); len(listed) != 0 || empty.Header().Offered != 0 {
+			t.Errorf("%s: %v are left", path, listed)
+		}
+		for i := range uint64(6) {
+			ok(t, empty.AddUint64(mix(i+1), 1))
+		}
+		ok(t, empty.AddUint64(7, -1), empty.AddString("key 0", 1))
+		if again, err := empty.MarshalBinary(); err != nil || !bytes.Equal(again, image) {
+			t.Errorf("%s: changes make other bytes, %v", path, err)
+		}
+		// Where it lies it is only read.
+		for _, err := range []error{
+			mapped.AddUint64(1, 1), wrapped.Add(nil, -1), mapped.Clear(), wrapped.Combine(empty, true),
+		} {
+			if !errors.Is(err, ErrReadOnly) {
+				t.Errorf("%s: %v", path, err)
+			}
+		}
+		ok(t, empty.Combine(mapped, true))
+		if listed := listing(t, empty); len(listed) != 0 {
+			t.Errorf("%s less itself has %v", path, listed)
+		}
+		ok(t, mapped.Close(), mapped.Close())
+		if _, err := Wrap(image, nil); !errors.Is(err, ErrUnsupported) {
+			t.Errorf("%s: a sketch opens as a filter: %v", path, err)
+		}
+		if _, err := WrapMap(image, nil); !errors.Is(err, ErrUnsupported) {
+			t.Errorf("%s: a sketch opens as a map: %v", path, err)
+		}
+	}
+	for _, image := range sample() {
+		if _, err := WrapSketch(image, nil); !errors.Is(err, ErrUnsupported) {
+			t.Errorf("a filter opens as a sketch: %v", err)
+		}
+	}
+	if len(files) == 0 {
+		t.Skip("tests/golden is not here")
+	}
+}
+
+// What only one of two has is listed with its sign, in ascending order; what both have is gone.
+func TestSketchesListDifferences(t *testing.T) {
+	image := sampleSketch(t)
+	ours, theirs := loadedSketch(t, image), loadedSketch(t, image)
+	for i := range uint64(1000) {
+		ok(t, ours.AddUint64(i, 1), theirs.AddUint64(i+2, 1))
+	}
+	if listed, complete, err := ours.List(); complete || err != nil {
+		t.Error(listed, complete, err)
+	}
+	both, err := ours.Copy()
+	ok(t, err, ours.Combine(theirs, true))
+	if listed := listing(t, ours); !reflect.DeepEqual(listed, []Listed{{1000, -1}, {1001, -1}, {0, 1}, {1, 1}}) {
+		t.Error(listed)
+	}
+	if ours.Header().Offered != 0 {
+		t.Error(ours)
+	}
+	// Itself once more has all twice, and less itself nothing.
+	ok(t, ours.Combine(ours, false))
+	if listed, complete, _ := ours.List(); complete || len(listed) != 0 {
+		t.Error(listed)
+	}
+	ok(t, ours.Combine(ours, true), both.Combine(theirs, false))
+	if listed := listing(t, ours); len(listed) != 0 || both.Header().Offered != 2000 {
+		t.Error(listed, both)
+	}
+	// The count ends at both its ends.
+	both.image.header.Offered = math.MaxUint64
+	ok(t, both.AddUint64(1, 1), both.Combine(theirs, false))
+	ok(t, ours.AddUint64(1, -1))
+	if both.Header().Offered != math.MaxUint64 || ours.Header().Offered != 0 {
+		t.Error(both, ours)
+	}
+}
+
+func TestSketchesThatDifferDoNotCombine(t *testing.T) {
+	ours := loadedSketch(t, sampleSketch(t))
+	for at, change := range map[int]byte{16: byte(XXH64), 20: 7, 40: 1} {
+		other := sampleSketch(t)
+		other[at] = change
+		if err := ours.Combine(loadedSketch(t, seal(other)), true); !errors.Is(err, ErrIncompatible) {
+			t.Error(at, err)
+		}
+	}
+	// A dirty one makes the other dirty, and one that is damaged where it lies is refused.
+	dirty := sampleSketch(t)
+	copy(dirty[stateOffset:], dirtyState)
+	damaged := sampleSketch(t)
+	damaged[headerLength] ^= 1
+	wrapped, err := WrapSketch(damaged, nil)
+	ok(t, err)
+	if err := ours.Combine(wrapped, false); !errors.Is(err, ErrCorrupt) || ours.Header().Dirty {
+		t.Error(err)
+	}
+	if _, err := wrapped.Copy(); !errors.Is(err, ErrCorrupt) {
+		t.Error(err)
+	}
+	for _, other := range []func([]byte, *Options) (*Sketch, error){LoadSketch, WrapSketch} {
+		ours := loadedSketch(t, sampleSketch(t))
+		other, err := other(dirty, nil)
+		ok(t, err, ours.Combine(other, false))
+		copied, err := other.Copy()
+		if err != nil || !copied.Header().Dirty || !ours.Header().Dirty || !errors.Is(ours.Verify(), ErrDirty) {
+			t.Error(ours, copied, err)
+		}
+	}
+}
+
+func TestKeyedSketchesNeedTheirKey(t *testing.T) {
+	image := sampleSketch(t)
+	options := &Options{Key: [16]byte{9}}
+	image[16] = byte(SipHash13)
+	binary.LittleEndian.PutUint64(image[40:], KeyIdentifier(options.Key))
+	open, err := LoadSketch(seal(image), options)
+	ok(t, err, open.AddUint64(5, 1), open.AddString("a", -1))
+	closed := loadedSketch(t, image)
+	_, _, err = closed.List()
+	for _, err := range []error{err, closed.AddUint64(1, 1), closed.Add(nil, -1)} {
+		if !errors.Is(err, ErrKeyMissing) {
+			t.Error(err)
+		}
+	}
+	// It is subtracted all the same.
+	ok(t, closed.Combine(open, true), open.Combine(closed, false))
+	if listed := listing(t, open); len(listed) != 0 {
+		t.Error(listed)
+	}
+	if _, err := LoadSketch(image, &Options{Key: [16]byte{1}}); !errors.Is(err, ErrKeyMismatch) {
+		t.Error(err)
+	}
+}
+
+func TestClosedSketchesSaySo(t *testing.T) {
+	open := loadedSketch(t, sampleSketch(t))
+	for _, s := range []*Sketch{nil, {}} {
+		_, _, listed := s.List()
+		_, copied := s.Copy()
+		_, written := s.WriteTo(io.Discard)
+		for _, err := range []error{
+			listed, copied, written, s.AddString("a", 1), s.AddUint64(1, -1), s.Combine(open, true), open.Combine(s, false),
+			s.Clear(), s.Verify(),
+		} {
+			if !errors.Is(err, ErrClosed) {
+				t.Error(err)
+			}
+		}
+		if err := s.Close(); err != nil || s.String() != "closed" {
+			t.Error(s, err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "longer")
+	ok(t, os.WriteFile(path, append(sampleSketch(t), 0), 0o600))
+	if _, err := OpenSketch(path, nil); !errors.Is(err, ErrCorrupt) {
+		t.Error(err)
+	}
+}
+
+// Geometries that no sketch has are refused.
+func TestForgedSketchesAreRefused(t *testing.T) {
+	put := func(image []byte, at int, value uint64) { binary.LittleEndian.PutUint64(image[at:], value) }
+	for what, change := range map[string]func([]byte){
+		"cells that do not share": func(image []byte) { image[20] = 4 },
+		"no cells":                func(image []byte) { put(image, 64, 0) },
+		"part of a cell":          func(image []byte) { put(image, 64, 21*192+1) },
+		"more than the payload":   func(image []byte) { put(image, 64, 24*192) },
+		"less than the payload":   func(image []byte) { put(image, 64, 6*192) },
+		"a word":                  func(image []byte) { image[72] = 1 },
+		"hashes from elsewhere":   func(image []byte) { image[16] = byte(External) },
+		"bits after the cells":    func(image []byte) { image[headerLength+21*cellBytes] = 1 },
+	} {
+		image := sampleSketch(t)
+		change(image)
+		if _, err := LoadSketch(seal(image), nil); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for tables := range 12 {
+		image := sampleOf(t, 24*max(1, tables), tables)
+		s, err := LoadSketch(image, nil)
+		if isOne := 3 <= tables && tables <= 7; isOne != (err == nil) || err != nil && !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%d sub-tables: %v", tables, err)
+		} else if isOne {
+			ok(t, s.AddUint64(5, -1))
+			if listed := listing(t, s); len(listed) != 1 {
+				t.Errorf("%d sub-tables list %v", tables, listed)
+			}
+		}
+	}
+	// A cell that its own number, alone, makes of others is taken apart for ever by a decoder without a bound.
+	s := loadedSketch(t, sampleSketch(t))
+	ok(t, s.AddUint64(42, 1))
+	hash, _ := s.image.hasher.hashUint64(42)
+	for table := 1; table < 3; table++ {
+		clear(cellOf(s.image.payload, s.image.shape.ibltCell(hash, table)))
+	}
+	if listed, complete, err := s.List(); complete || err != nil || len(listed) > 21 {
+		t.Error(listed, complete, err)
+	}
+	// A number whose cell is another one is not believed.
+	s = loadedSketch(t, sampleSketch(t))
+	ok(t, s.AddUint64(42, 1))
+	for table := range 3 {
+		cells := s.image.payload[7*cellBytes*table:][:7*cellBytes]
+		copy(cells, append(bytes.Clone(cells[cellBytes:]), cells[:cellBytes]...))
+	}
+	if listed, complete, err := s.List(); complete || err != nil || len(listed) != 0 {
+		t.Error(listed, complete, err)
+	}
+}
+
+// useSketch opens any bytes as a sketch, and does all that sketches do. Nothing may panic or go on for ever.
+func useSketch(t *testing.T, image []byte, hash uint64) {
+	wrapped, err := WrapSketch(image, nil)
+	if err != nil {
+		return
+	}
+	_ = wrapped.Verify()
+	if listed, _, err := wrapped.List(); err == nil && uint64(len(listed)) > wrapped.Header().Bits/192 {
+		t.Fatalf("%d are listed of %d bits", len(listed), wrapped.Header().Bits)
+	}
+	loaded, err := LoadSketch(image, nil)
+	if err != nil {
+		return
+	}
+	copied, err := wrapped.Copy()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if errors.Is(loaded.AddUint64(hash, 1), ErrKeyMissing) {
+		return
+	}
+	ok(t, loaded.AddString("key", -1), copied.Combine(loaded, true))
+	ok(t, copied.AddUint64(hash, 1), copied.AddString("key", -1))
+	if listed, complete, err := copied.List(); err != nil || !complete || len(listed) != 0 {
+		t.Fatal("the same changes differ by", listed, complete, err)
+	}
+	written, err := loaded.MarshalBinary()
+	ok(t, err)
+	if _, err := LoadSketch(written, nil); err != nil {
+		t.Fatal(err)
+	}
+}

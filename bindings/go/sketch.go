@@ -1,0 +1,373 @@
+package petal
+
+/*
+#include "keys.h"
+
+#cgo noescape petal_sketch_insert_u64
+#cgo nocallback petal_sketch_insert_u64
+#cgo noescape petal_sketch_insert_hash
+#cgo nocallback petal_sketch_insert_hash
+#cgo noescape petal_go_sketch_change
+#cgo nocallback petal_go_sketch_change
+#cgo noescape petal_sketch_remove_u64
+#cgo nocallback petal_sketch_remove_u64
+#cgo noescape petal_sketch_remove_hash
+#cgo nocallback petal_sketch_remove_hash
+#cgo noescape petal_go_sketch_change_batch
+#cgo nocallback petal_go_sketch_change_batch
+
+extern _Bool petalGoWrite(uintptr_t context, void *bytes, size_t length);
+
+static bool petal_go_sketch_write(void *context, const void *bytes, size_t length) {
+	return petalGoWrite((uintptr_t)context, (void *)bytes, length);
+}
+
+static petal_status petal_go_sketch_serialize_to(const petal_sketch *sketch, uintptr_t context, petal_error *error) {
+	return petal_sketch_serialize_to(sketch, petal_go_sketch_write, (void *)context, error);
+}
+*/
+import "C"
+
+import (
+	"io"
+	"os"
+	"runtime"
+	"unsafe"
+)
+
+// Sketch is a set of 64-bit numbers in little memory, which is subtracted from another one and lists what only one of
+// them has. A uint64 key is the number itself; of a byte key the number is its hash. A number is inserted once: a
+// sketch cannot tell that it has the number already, and numbers that are there twice are not listed.
+//
+// Its methods only read it and may run in many goroutines at once, but for [Sketch.Close] and those that say that they
+// change it: these need the sketch to themselves.
+type Sketch struct {
+	owner *held[*C.petal_sketch]
+}
+
+// Listed is a number that a sketch lists, and its count: 1 of one that was inserted, -1 of one that was removed, or
+// that a subtracted sketch had more.
+type Listed struct {
+	Number uint64
+	Count  int64
+}
+
+func freeSketch(handle *C.petal_sketch) { C.petal_sketch_free(handle) }
+
+// sketchOf is the sketch that a call made, if it did.
+func sketchOf(owner *held[*C.petal_sketch], err error) (*Sketch, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Sketch{owner}, nil
+}
+
+// raw is the library's sketch, as [held.toRead] gives it out.
+func (s *Sketch) raw() *C.petal_sketch {
+	if s == nil {
+		return nil
+	}
+	return s.owner.toRead()
+}
+
+// toChange is the library's sketch, as [held.toChange] gives it out.
+func (s *Sketch) toChange() *C.petal_sketch {
+	if s == nil {
+		return nil
+	}
+	return s.owner.toChange()
+}
+
+// NewSketch makes an empty sketch. The Capacity of the spec is the number of differences that it is to list, and
+// FalsePositiveRate the probability that so many cannot be listed. Sketches of one spec can be subtracted.
+func NewSketch(spec Spec) (*Sketch, error) {
+	raw, err := spec.raw()
+	if err != nil {
+		return nil, err
+	}
+	return sketchOf(made("petal.NewSketch", freeSketch, func(handle **C.petal_sketch, failure *C.petal_error) {
+		C.petal_sketch_new(&raw, handle, failure)
+	}))
+}
+
+// Close frees the sketch. An image that was written in place is brought up to date first, of which [Sketch.Sync] says
+// whether it works. The error is always nil. Closing twice is allowed.
+func (s *Sketch) Close() error {
+	if s != nil {
+		s.owner.close()
+	}
+	return nil
+}
+
+// OpenSketch opens the image of a sketch that a file is, for reading, for writing or as a copy. If another process
+// truncates a file while it is mapped, touching the lost part ends the program; use OpenLoad where that may happen.
+func OpenSketch(path string, options *OpenOptions) (*Sketch, error) {
+	return sketchOf(openedBy("petal.OpenSketch", path, options, freeSketch,
+		func(path *C.char, raw *C.petal_open_options, handle **C.petal_sketch, failure *C.petal_error) {
+			C.petal_sketch_open(path, raw, handle, failure)
+		}))
+}
+
+// OpenSketchAt opens the image of a sketch at an offset, a multiple of 8, of an open file; other things may follow it.
+// The file may be closed at once.
+func OpenSketchAt(file *os.File, offset int64, options *OpenOptions) (*Sketch, error) {
+	raw := options.raw()
+	return sketchOf(openedAt("petal.OpenSketchAt", file, offset, freeSketch,
+		func(descriptor uintptr, handle **C.petal_sketch, failure *C.petal_error) {
+			C.petal_sketch_open_descriptor(C.intptr_t(descriptor), C.uint64_t(offset), &raw, handle, failure)
+		}))
+}
+
+// LoadSketch copies the image at the start of a slice into memory of the sketch's own and checks its checksums.
+func LoadSketch(image []byte, options *OpenOptions) (*Sketch, error) {
+	raw := options.raw()
+	return sketchOf(made("petal.LoadSketch", freeSketch, func(handle **C.petal_sketch, failure *C.petal_error) {
+		C.petal_go_sketch_load(nonNil(image), C.size_t(len(image)), &raw, handle, failure)
+	}))
+}
+
+// Copy copies the sketch, wherever it lives, into memory of its own.
+func (s *Sketch) Copy() (*Sketch, error) {
+	defer runtime.KeepAlive(s)
+	return sketchOf(made("petal.Sketch.Copy", freeSketch, func(handle **C.petal_sketch, failure *C.petal_error) {
+		C.petal_sketch_copy(s.raw(), handle, failure)
+	}))
+}
+
+// Each batch call of a sketch, for keys of which there are none.
+func insertInSketchNone(s *Sketch, none Keys) error   { return s.InsertBatch(none, nil) }
+func removeFromSketchNone(s *Sketch, none Keys) error { return s.RemoveBatch(none, nil) }
+
+// Insert inserts a byte key: the number that its hash is. Changes the sketch.
+func (s *Sketch) Insert(key []byte) error {
+	status := C.petal_go_sketch_change(s.toChange(), false, bytesOf(key), C.size_t(len(key)))
+	runtime.KeepAlive(s)
+	return explained("petal.Sketch.Insert", status, s, insertInSketchNone, StringKeys(nil))
+}
+
+// InsertString is [Sketch.Insert] of a string's bytes.
+func (s *Sketch) InsertString(key string) error {
+	status := C.petal_go_sketch_change(s.toChange(), false, textOf(key), C.size_t(len(key)))
+	runtime.KeepAlive(s)
+	return explained("petal.Sketch.InsertString", status, s, insertInSketchNone, StringKeys(nil))
+}
+
+// InsertUint64 inserts a number. Changes the sketch.
+func (s *Sketch) InsertUint64(number uint64) error {
+	status := C.petal_sketch_insert_u64(s.toChange(), C.uint64_t(number))
+	runtime.KeepAlive(s)
+	return explained("petal.Sketch.InsertUint64", status, s, insertInSketchNone, Uint64Keys(nil))
+}
+
+// InsertHash inserts the hash of a key, which is a number like any other. Changes the sketch.
+func (s *Sketch) InsertHash(hash uint64) error {
+	status := C.petal_sketch_insert_hash(s.toChange(), C.uint64_t(hash))
+	runtime.KeepAlive(s)
+	return explained("petal.Sketch.InsertHash", status, s, insertInSketchNone, HashKeys(nil))
+}
+
+// InsertBatch inserts many keys in order. answers may be nil; it only says how many were inserted, the first
+// answers.Done, and has no Bools. Changes the sketch.
+func (s *Sketch) InsertBatch(keys Keys, answers *Answers) error {
+	return s.changeBatch("petal.Sketch.InsertBatch", false, keys, answers)
+}
+
+// Remove removes a byte key. What is removed and was not inserted is listed with -1. Changes the sketch.
+func (s *Sketch) Remove(key []byte) error {
+	status := C.petal_go_sketch_change(s.toChange(), true, bytesOf(key), C.size_t(len(key)))
+	runtime.KeepAlive(s)
+	return explained("petal.Sketch.Remove", status, s, removeFromSketchNone, StringKeys(nil))
+}
+
+// RemoveString is [Sketch.Remove] of a string's bytes.
+func (s *Sketch) RemoveString(key string) error {
+	status := C.petal_go_sketch_change(s.toChange(), true, textOf(key), C.size_t(len(key)))
+	runtime.KeepAlive(s)
+	return explained("petal.Sketch.RemoveString", status, s, removeFromSketchNone, StringKeys(nil))
+}
+
+// RemoveUint64 is [Sketch.Remove] of a number.
+func (s *Sketch) RemoveUint64(number uint64) error {
+	status := C.petal_sketch_remove_u64(s.toChange(), C.uint64_t(number))
+	runtime.KeepAlive(s)
+	return explained("petal.Sketch.RemoveUint64", status, s, removeFromSketchNone, Uint64Keys(nil))
+}
+
+// RemoveHash is [Sketch.Remove] of a key by its hash.
+func (s *Sketch) RemoveHash(hash uint64) error {
+	status := C.petal_sketch_remove_hash(s.toChange(), C.uint64_t(hash))
+	runtime.KeepAlive(s)
+	return explained("petal.Sketch.RemoveHash", status, s, removeFromSketchNone, HashKeys(nil))
+}
+
+// RemoveBatch removes many keys in order, as [Sketch.InsertBatch] inserts them. Changes the sketch.
+func (s *Sketch) RemoveBatch(keys Keys, answers *Answers) error {
+	return s.changeBatch("petal.Sketch.RemoveBatch", true, keys, answers)
+}
+
+func (s *Sketch) changeBatch(op string, removes bool, keys Keys, answers *Answers) error {
+	if answers == nil {
+		answers = &Answers{}
+	}
+	err := inPieces(op, keys, answers, func(piece piece, came *C.petal_go_taken, failure *failure) {
+		C.petal_go_sketch_change_batch(s.toChange(), C.bool(removes), piece.form, bytesOf(piece.bytes),
+			C.size_t(len(piece.bytes)), numbers(piece.numbers), C.size_t(piece.count), boolsOf(piece.found), came,
+			&failure.raw)
+	})
+	runtime.KeepAlive(s)
+	return err
+}
+
+// Subtract subtracts another sketch, which was made from one spec with this one, [ErrIncompatible] if not: what both
+// have is gone, and what only other has is listed with -1. Changes s and only reads other.
+func (s *Sketch) Subtract(other *Sketch) error {
+	failure := newFailure()
+	C.petal_sketch_subtract(s.toChange(), other.raw(), &failure.raw)
+	runtime.KeepAlive(s)
+	runtime.KeepAlive(other)
+	return failure.err("petal.Sketch.Subtract")
+}
+
+// Merge adds all that another sketch has: of sets that have nothing in common the sketch of both. As [Sketch.Subtract]
+// in all else.
+func (s *Sketch) Merge(other *Sketch) error {
+	failure := newFailure()
+	C.petal_sketch_merge(s.toChange(), other.raw(), &failure.raw)
+	runtime.KeepAlive(s)
+	runtime.KeepAlive(other)
+	return failure.err("petal.Sketch.Merge")
+}
+
+// List returns the numbers that the sketch has, those with -1 first, both in ascending order, and whether these are
+// all: where more were different than the sketch can tell apart, what is listed is right as far as it goes.
+func (s *Sketch) List() (listed []Listed, complete bool, err error) {
+	description, err := s.Describe()
+	if err != nil {
+		return nil, false, err
+	}
+	listed = make([]Listed, description.Bits/192)
+	var count C.size_t
+	var isComplete C.bool
+	failure := newFailure()
+	C.petal_sketch_list(s.raw(), (*C.petal_listed)(unsafe.Pointer(unsafe.SliceData(listed))), C.size_t(len(listed)),
+		&count, &isComplete, &failure.raw)
+	runtime.KeepAlive(s)
+	if err := failure.err("petal.Sketch.List"); err != nil {
+		return nil, false, err
+	}
+	return listed[:count], bool(isComplete), nil
+}
+
+// Clear forgets all numbers. Changes the sketch.
+func (s *Sketch) Clear() error {
+	failure := newFailure()
+	C.petal_sketch_clear(s.toChange(), &failure.raw)
+	runtime.KeepAlive(s)
+	return failure.err("petal.Sketch.Clear")
+}
+
+// Capabilities returns what this sketch can do now: one that is open for reading can do less than its kind.
+func (s *Sketch) Capabilities() Capabilities {
+	capabilities := C.petal_sketch_capabilities(s.raw())
+	runtime.KeepAlive(s)
+	return Capabilities(capabilities)
+}
+
+// ExpectedFailureRate returns the probability that so many numbers cannot be listed, rather too high than too low.
+func (s *Sketch) ExpectedFailureRate(numbers uint64) (float64, error) {
+	var rate C.double
+	failure := newFailure()
+	C.petal_sketch_expected_failure_rate(s.raw(), C.uint64_t(numbers), &rate, &failure.raw)
+	runtime.KeepAlive(s)
+	return float64(rate), failure.err("petal.Sketch.ExpectedFailureRate")
+}
+
+// CompatibilityID returns what two sketches must have in common to be subtracted.
+func (s *Sketch) CompatibilityID() ([16]byte, error) {
+	var id [C.PETAL_COMPATIBILITY_ID_SIZE]C.uint8_t
+	failure := newFailure()
+	C.petal_sketch_compatibility_id(s.raw(), &id[0], &failure.raw)
+	runtime.KeepAlive(s)
+	return [16]byte(C.GoBytes(unsafe.Pointer(&id), C.PETAL_COMPATIBILITY_ID_SIZE)),
+		failure.err("petal.Sketch.CompatibilityID")
+}
+
+// Save writes the image to a file: to a temporary file beside it, onto the disk, then in its place.
+func (s *Sketch) Save(path string) error {
+	defer runtime.KeepAlive(s)
+	return withPath("petal.Sketch.Save", path, func(path *C.char, failure *C.petal_error) {
+		C.petal_sketch_save(s.raw(), path, failure)
+	})
+}
+
+// Sync brings an image that was changed in place up to date on its disk. [Sketch.Close] does this too, but does not say
+// whether it worked. Changes the sketch.
+func (s *Sketch) Sync() error {
+	failure := newFailure()
+	C.petal_sketch_sync(s.toChange(), &failure.raw)
+	runtime.KeepAlive(s)
+	return failure.err("petal.Sketch.Sync")
+}
+
+// Vouch declares the bytes as they are now to be right, and makes the sketch clean. Reads the whole payload. Changes
+// the sketch.
+func (s *Sketch) Vouch() error {
+	failure := newFailure()
+	C.petal_sketch_vouch(s.toChange(), &failure.raw)
+	runtime.KeepAlive(s)
+	return failure.err("petal.Sketch.Vouch")
+}
+
+// Verify checks the bytes that are there now, by reading them: [ErrCorrupt] if a part does not match its checksum.
+func (s *Sketch) Verify() error {
+	failure := newFailure()
+	C.petal_sketch_verify(s.raw(), &failure.raw)
+	runtime.KeepAlive(s)
+	return failure.err("petal.Sketch.Verify")
+}
+
+// SerializedSize returns the size of the image in bytes.
+func (s *Sketch) SerializedSize() (uint64, error) {
+	var size C.uint64_t
+	failure := newFailure()
+	C.petal_sketch_serialized_size(s.raw(), &size, &failure.raw)
+	runtime.KeepAlive(s)
+	return uint64(size), failure.err("petal.Sketch.SerializedSize")
+}
+
+// MarshalBinary returns the image.
+func (s *Sketch) MarshalBinary() ([]byte, error) {
+	size, err := s.SerializedSize()
+	if err != nil {
+		return nil, err
+	}
+	defer runtime.KeepAlive(s)
+	image, err := appended("petal.Sketch.MarshalBinary", nil, size, func(image []byte, failure *C.petal_error) {
+		C.petal_go_sketch_serialize(s.raw(), bytesOf(image), C.size_t(len(image)), failure)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return image, nil
+}
+
+// WriteTo writes the image, piece by piece and without a copy of the whole. The writer must not end its goroutine
+// ([runtime.Goexit]).
+func (s *Sketch) WriteTo(w io.Writer) (int64, error) {
+	defer runtime.KeepAlive(s)
+	return streamed("petal.Sketch.WriteTo", w, func(context C.uintptr_t, failure *C.petal_error) {
+		C.petal_go_sketch_serialize_to(s.raw(), context, failure)
+	})
+}
+
+// Describe returns what the sketch is: all that its header says. Constant time.
+func (s *Sketch) Describe() (Description, error) {
+	raw := sizedDescription()
+	failure := newFailure()
+	C.petal_sketch_describe(s.raw(), &raw, &failure.raw)
+	runtime.KeepAlive(s)
+	if err := failure.err("petal.Sketch.Describe"); err != nil {
+		return Description{}, err
+	}
+	return descriptionOf(&raw), nil
+}

@@ -1,0 +1,126 @@
+package petal
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func TestSketchesListWhatOnlyOneHas(t *testing.T) {
+	spec := Spec{Capacity: 40, FalsePositiveRate: 1e-6}
+	ours, theirs := must(NewSketch(spec)), must(NewSketch(spec))
+	numbers := make([]uint64, 5000)
+	for i := range numbers {
+		numbers[i] = uint64(i)
+	}
+	var answers Answers
+	check(t, ours.InsertBatch(Uint64Keys(numbers), &answers))
+	check(t, theirs.InsertBatch(Uint64Keys(numbers[15:]), nil))
+	for i := range uint64(5) {
+		check(t, theirs.InsertUint64(10_000+i))
+	}
+	if _, complete, err := ours.List(); answers.Done != len(numbers) || complete || err != nil {
+		t.Errorf("%d were inserted, %v %v", answers.Done, complete, err)
+	}
+	check(t, ours.Subtract(theirs))
+	listed, complete, err := ours.List()
+	check(t, err)
+	var wanted []Listed
+	for i := range uint64(5) {
+		wanted = append(wanted, Listed{10_000 + i, -1})
+	}
+	for i := range uint64(15) {
+		wanted = append(wanted, Listed{i, 1})
+	}
+	if !complete || !slices.Equal(listed, wanted) {
+		t.Errorf("listed are %v %v", listed, complete)
+	}
+	check(t, ours.RemoveBatch(Uint64Keys(numbers[:15]), nil))
+	check(t, ours.Merge(must(NewSketch(spec))))
+	if listed, _, _ := ours.List(); len(listed) != 5 {
+		t.Errorf("%v are left", listed)
+	}
+	check(t, ours.Clear())
+	if listed, complete, _ := ours.List(); len(listed) != 0 || !complete {
+		t.Errorf("%v are left", listed)
+	}
+	other := must(NewSketch(Spec{Capacity: 41}))
+	wants(t, ours.Subtract(other), ErrIncompatible)
+	_, err = NewSketch(Spec{Capacity: 40, Hash: External})
+	wants(t, err, ErrContradiction)
+	for _, s := range []*Sketch{ours, theirs, other} {
+		check(t, s.Close())
+		check(t, s.Close())
+		wants(t, s.InsertUint64(1), ErrClosed)
+	}
+}
+
+func TestSketchesTakeKeysInEveryForm(t *testing.T) {
+	s := must(NewSketch(Spec{Capacity: 20, FalsePositiveRate: 1e-9}))
+	check(t, s.Insert([]byte("apple")))
+	check(t, s.InsertString("plum"))
+	check(t, s.InsertHash(8))
+	check(t, s.Remove([]byte("pear")))
+	check(t, s.RemoveString("fig"))
+	check(t, s.RemoveUint64(9))
+	check(t, s.RemoveHash(10))
+	hash := func(key string) uint64 { return must(Spec{}.HashKey([]byte(key))) }
+	wanted := map[Listed]bool{
+		{hash("apple"), 1}: true, {hash("plum"), 1}: true, {8, 1}: true, {hash("pear"), -1}: true, {hash("fig"), -1}: true,
+		{9, -1}: true, {10, -1}: true,
+	}
+	listed, complete, err := s.List()
+	check(t, err)
+	for _, one := range listed {
+		if !wanted[one] {
+			t.Errorf("%v is listed", one)
+		}
+	}
+	if !complete || len(listed) != len(wanted) {
+		t.Errorf("listed are %v", listed)
+	}
+	check(t, s.Close())
+}
+
+func TestSketchesAreImages(t *testing.T) {
+	s := must(NewSketch(Spec{Capacity: 20}))
+	check(t, s.InsertUint64(1))
+	image := must(s.MarshalBinary())
+	var stream bytes.Buffer
+	must(s.WriteTo(&stream))
+	if !bytes.Equal(image, stream.Bytes()) || must(s.SerializedSize()) != uint64(len(image)) {
+		t.Error("the images differ")
+	}
+	path := filepath.Join(t.TempDir(), "sketch")
+	check(t, s.Save(path))
+	file := must(os.Open(path))
+	opened := []*Sketch{
+		must(OpenSketch(path, nil)), must(OpenSketchAt(file, 0, nil)), must(LoadSketch(image, nil)), must(s.Copy()),
+	}
+	check(t, file.Close())
+	for i, other := range opened {
+		check(t, other.Verify())
+		if listed, _, _ := other.List(); !slices.Equal(listed, []Listed{{1, 1}}) {
+			t.Errorf("%d lists %v", i, listed)
+		}
+		if must(other.CompatibilityID()) != must(s.CompatibilityID()) || !other.Capabilities().Has(CanList) {
+			t.Errorf("%d is another one", i)
+		}
+		if can := other.Capabilities().Has(CanInsert | CanSubtract); can != (i > 1) {
+			t.Errorf("%d can change: %v", i, can)
+		}
+		check(t, other.Close())
+	}
+	changed := must(OpenSketch(path, &OpenOptions{Mode: OpenWrite}))
+	check(t, changed.InsertUint64(2))
+	check(t, changed.Sync())
+	check(t, changed.Vouch())
+	check(t, changed.Close())
+	description := must(s.Describe())
+	if description.Offered != 1 || description.Capacity != 20 || must(s.ExpectedFailureRate(20)) > 0.01 {
+		t.Errorf("%v", description)
+	}
+	check(t, s.Close())
+}

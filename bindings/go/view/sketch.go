@@ -1,0 +1,117 @@
+package view
+
+import (
+	"io"
+
+	"github.com/petal-filter/petal/bindings/go/internal/image"
+)
+
+// Sketch is an opened sketch: a set of 64-bit numbers in little memory, which is subtracted from another one and lists
+// what only one of them has. A uint64 key is the number itself; of a byte key the number is its hash. A number is
+// inserted once: a sketch cannot tell that it has the number already, and numbers that are there twice are not listed.
+// Sketches are made with package petal or the command petal. The zero value is a closed sketch, and so is nil.
+//
+// Methods that only read it may run in many goroutines at once. [Sketch.Close] and those that say that they change it
+// need the sketch to themselves, in memory of its own: [ErrReadOnly] of one that was opened in place.
+type Sketch image.Sketch
+
+// Listed is a number that a sketch lists, and its count: 1 of one that was inserted, -1 of one that was removed, or
+// that a subtracted sketch had more.
+type Listed = image.Listed
+
+func (s *Sketch) image() *image.Sketch { return (*image.Sketch)(s) }
+
+// OpenSketch maps a file that is a sketch, and nothing else, for reading. It takes constant time: the payload is not
+// looked at, which [Sketch.Verify] does. [Open] says what happens if the file is truncated meanwhile.
+func OpenSketch(path string, options *Options) (*Sketch, error) {
+	return asSketch(image.OpenSketch(path, (*image.Options)(options)))
+}
+
+// WrapSketch opens the sketch at the start of a slice, in place and for reading: constant time, and the payload is not
+// looked at. The slice must not change while the sketch is in use. What follows the image is ignored.
+func WrapSketch(slice []byte, options *Options) (*Sketch, error) {
+	return asSketch(image.WrapSketch(slice, (*image.Options)(options)))
+}
+
+// LoadSketch copies the sketch at the start of a slice and checks its checksums, unless it is dirty: its copy is dirty
+// too.
+func LoadSketch(slice []byte, options *Options) (*Sketch, error) {
+	return asSketch(image.LoadSketch(slice, (*image.Options)(options)))
+}
+
+// ReadSketch reads one sketch, and not a byte more, and checks its checksums, unless it is dirty. Memory grows with
+// what really comes, whatever the header says.
+func ReadSketch(r io.Reader, options *Options) (*Sketch, error) {
+	return asSketch(image.ReadSketch(r, (*image.Options)(options)))
+}
+
+func asSketch(s *image.Sketch, err error) (*Sketch, error) { return (*Sketch)(s), err }
+
+// Copy copies the sketch, wherever it lies, into memory of its own, where it can be changed. A dirty sketch has a dirty
+// copy. [ErrCorrupt] if the image that it lies in does not match its checksums.
+func (s *Sketch) Copy() (*Sketch, error) { return asSketch(s.image().Copy()) }
+
+// Close lets go of the file and of the memory. Closing twice is allowed.
+func (s *Sketch) Close() error { return s.image().Close() }
+
+// Header returns what the image says about itself: Hashes are the cells of a number, Bits those of all cells, 192 each,
+// and Offered is the insertions less the removals, those since included.
+func (s *Sketch) Header() Header { return Header(s.image().Header()) }
+
+// String returns one line about the sketch, or "closed".
+func (s *Sketch) String() string { return s.image().String() }
+
+// Verify checks the bytes that are there now, by reading them: [ErrCorrupt] if a part does not match its checksum,
+// [ErrDirty] if none differs but nobody vouches for them, or not yet. A sketch in memory of its own was checked when it
+// was loaded.
+func (s *Sketch) Verify() error { return s.image().Verify() }
+
+// Insert inserts a byte key: the number that its hash is. [ErrKeyMissing] where the secret key was not given. Changes
+// the sketch.
+func (s *Sketch) Insert(key []byte) error { return s.image().Add(key, 1) }
+
+// InsertString is [Sketch.Insert] of a string's bytes.
+func (s *Sketch) InsertString(key string) error { return s.image().AddString(key, 1) }
+
+// InsertUint64 inserts a number. Changes the sketch.
+func (s *Sketch) InsertUint64(number uint64) error { return s.image().AddUint64(number, 1) }
+
+// InsertHash inserts the hash of a key, which is a number like any other. Changes the sketch.
+func (s *Sketch) InsertHash(hash uint64) error { return s.image().AddUint64(hash, 1) }
+
+// Remove removes a byte key. What is removed and was not inserted is listed with -1. Changes the sketch.
+func (s *Sketch) Remove(key []byte) error { return s.image().Add(key, -1) }
+
+// RemoveString is [Sketch.Remove] of a string's bytes.
+func (s *Sketch) RemoveString(key string) error { return s.image().AddString(key, -1) }
+
+// RemoveUint64 is [Sketch.Remove] of a number.
+func (s *Sketch) RemoveUint64(number uint64) error { return s.image().AddUint64(number, -1) }
+
+// RemoveHash is [Sketch.Remove] of a key by its hash.
+func (s *Sketch) RemoveHash(hash uint64) error { return s.image().AddUint64(hash, -1) }
+
+// Subtract subtracts another sketch, which was made from one spec with this one, [ErrIncompatible] if not: what both
+// have is gone, and what only other has is listed with -1. [ErrCorrupt] if the image that other lies in does not match
+// its checksums; if other is dirty this one becomes so. Changes s and only reads other.
+func (s *Sketch) Subtract(other *Sketch) error { return s.image().Combine(other.image(), true) }
+
+// Merge adds all that another sketch has: of sets that have nothing in common the sketch of both. As [Sketch.Subtract]
+// in all else.
+func (s *Sketch) Merge(other *Sketch) error { return s.image().Combine(other.image(), false) }
+
+// List returns the numbers that the sketch has, those with -1 first, both in ascending order, and whether these are
+// all: where more were different than the sketch can tell apart, what is listed is right as far as it goes. It takes as
+// many steps at most as the sketch has cells, whatever an image holds.
+func (s *Sketch) List() (listed []Listed, complete bool, err error) { return s.image().List() }
+
+// Clear forgets all numbers. Changes the sketch.
+func (s *Sketch) Clear() error { return s.image().Clear() }
+
+// WriteTo writes the image, with checksums of the bytes that it writes. A dirty sketch stays dirty. [ErrCorrupt] if the
+// image that the sketch lies in does not match its checksums; [ErrDirty] if another process begins to change it
+// meanwhile.
+func (s *Sketch) WriteTo(w io.Writer) (int64, error) { return s.image().WriteTo(w) }
+
+// MarshalBinary returns the image as [Sketch.WriteTo] writes it.
+func (s *Sketch) MarshalBinary() ([]byte, error) { return s.image().MarshalBinary() }

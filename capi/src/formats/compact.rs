@@ -1,0 +1,339 @@
+//! COMPACT FORMS
+//!
+//! Compact forms are for filters that live inside another system's file: a table's filter block, a page, a value. The
+//! compact form of a filter is its payload and a trailer of 8 to 24 bytes; docs/format.md specifies the form.
+//!
+//! A compact form does not contain the hash function, the seed and the secret key. Give those of the filter when you
+//! open the form: nothing tells if yours are others. A compact form does not contain the count, the capacity and the
+//! rate either, which are 0 in a filter that you open from one. The library only reads a compact form; you can change a
+//! copy.
+//!
+//! The trailer has a checksum of 32 bits. 12 of these bits cover the trailer itself. Every function here compares them,
+//! and they find one or two flipped bits of the trailer for certain. If the payload has at most 4096 bytes, the other
+//! 20 bits cover all bytes. Larger forms have a further checksum of 64 bits for all bytes.
+//!
+//! `petal_filter_open_compact()` reads such a larger payload only if the options ask for that.
+//! `petal_filter_load_compact()`, `petal_compact_check()`, and all functions that copy, merge or write an opened form,
+//! read and compare all of it. No bytes make a function here read past the given length.
+//!
+//! Every kind of filter has a compact form, but some filters have none. A `scalable` filter has none if its tightening
+//! is no whole number of thousandths, or after a merge into it. A `fuse` filter of 2^33 keys or more has none. Maps
+//! have none.
+
+use crate::boundary::{self, boundary};
+use crate::builder::petal_builder;
+use crate::filter::keys::petal_answers;
+use crate::filter::{give, petal_filter};
+use crate::spec::petal_hash_function;
+use crate::status::{PETAL_OK, petal_error, petal_status};
+use petal_core::storage::AnyBytes;
+use petal_core::{CompactOptions, HashFunction, Hasher, Result, Status};
+use std::ffi::c_void;
+use std::ptr::NonNull;
+
+/// What a compact form does not say. NULL stands for all zeros: XXH3 with seed 0.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct petal_compact_options {
+    /// sizeof(petal_compact_options), or 0 for its size in the first release.
+    pub struct_size: usize,
+    /// One of `PETAL_HASH_*`; 0 is `PETAL_HASH_XXH3`.
+    pub hash: petal_hash_function,
+    /// 1 makes opening compare all of the form with its checksum, and with what its kind promises, however large the
+    /// form is.
+    pub verify: u32,
+    /// The seed; 0 for `PETAL_HASH_SIPHASH13`.
+    pub seed: u64,
+    /// The secret key of `PETAL_HASH_SIPHASH13`; all zeros is none.
+    pub key: [u8; 16],
+}
+
+// SAFETY: numbers and an array of numbers, without padding, its size first.
+unsafe impl boundary::SizedStruct for petal_compact_options {
+    const FIRST_SIZE: usize = 40;
+}
+
+/// # Safety
+/// `options` is NULL or a struct with its size set.
+unsafe fn read_options(options: *const petal_compact_options) -> Result<CompactOptions> {
+    // SAFETY: `options` is NULL or a struct of its size, as the safety section asks.
+    let Some(options) = (unsafe { boundary::read_optional(options)? }) else {
+        return Ok(CompactOptions::default());
+    };
+    if options.verify > 1 {
+        let message = format_args!("verify = {} is not 0 or 1", options.verify);
+        return Err(boundary::error(Status::UnknownValue, message));
+    }
+    Ok(CompactOptions {
+        hash: HashFunction::from_number(options.hash)?,
+        seed: options.seed,
+        key: (options.key != [0; 16]).then_some(options.key),
+        verify: options.verify == 1,
+    })
+}
+
+/// The bytes of a compact form; none where there cannot be any.
+///
+/// # Safety
+/// `length` bytes from `data` are readable.
+#[inline(always)]
+unsafe fn form_at_once<'a>(data: *const c_void, length: usize) -> Option<AnyBytes<'a>> {
+    let start = NonNull::new(data.cast_mut().cast::<u8>())?;
+    // SAFETY: `start` is `data`, which has `length` bytes, as the safety section asks, and `length` fits an isize.
+    (length <= isize::MAX as usize).then(|| unsafe { AnyBytes::new(start, length) })
+}
+
+/// [`form_at_once`], or why there are none.
+///
+/// # Safety
+/// `length` bytes from `data` are readable.
+unsafe fn form<'a>(data: *const c_void, length: usize) -> Result<AnyBytes<'a>> {
+    // SAFETY: `data` has `length` bytes, as the safety section asks.
+    unsafe { form_at_once(data, length) }.ok_or_else(|| {
+        if data.is_null() {
+            return boundary::null("data");
+        }
+        boundary::error(Status::TooLarge, format_args!("length = {length} bytes are more than can be"))
+    })
+}
+
+/// The size in bytes of a filter's compact form. Returns `PETAL_ERR_UNSUPPORTED` if the filter has none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_compact_size(
+    filter: *const petal_filter,
+    size: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [filter, size], {
+        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, and `size` is
+        // writable.
+        unsafe { size.write(petal_filter::get(filter)?.compact_size()?) };
+        Ok(())
+    })
+}
+
+/// Writes the compact form into a buffer of at least `petal_filter_compact_size()` bytes, of any alignment. Threads and
+/// processes may insert meanwhile. The form has every key whose insertion happened before. Returns `PETAL_ERR_DIRTY` if
+/// the filter is `PETAL_STATE_UNVOUCHED`, which the form could not say. Returns `PETAL_ERR_CORRUPT` if the filter lies
+/// in an image that does not match its checksums. `written` is nullable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_serialize_compact(
+    filter: *const petal_filter,
+    buffer: *mut c_void,
+    length: usize,
+    written: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [filter, buffer], {
+        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, `buffer` has `length`
+        // writable bytes, and `written` is NULL or writable.
+        unsafe {
+            let done = petal_filter::get(filter)?.serialize_compact(self::buffer(buffer, length)?)?;
+            if !written.is_null() {
+                written.write(done);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// A caller's buffer, to be written.
+///
+/// # Safety
+/// `length` bytes from `buffer`, which is not NULL, are writable, and nobody else uses them.
+pub(crate) unsafe fn buffer<'a>(buffer: *mut c_void, length: usize) -> Result<&'a mut [u8]> {
+    if length > isize::MAX as usize {
+        return Err(boundary::error(Status::TooLarge, format_args!("length = {length} bytes are more than can be")));
+    }
+    // SAFETY: `buffer` has `length` bytes that nobody else uses, as the safety section asks. The bytes of another
+    // language's memory have values, if arbitrary ones, and are written before they are read.
+    Ok(unsafe { std::slice::from_raw_parts_mut(buffer.cast::<u8>(), length) })
+}
+
+/// Opens the compact form in the `length` bytes at `data`, in place and for reading. The function copies nothing. It
+/// does not read through a form larger than 4096 bytes unless the options ask for that. `data` is a multiple of 8, and
+/// its bytes must not change until you free the handle. `options` is nullable. Returns `PETAL_ERR_TRUNCATED` or
+/// `PETAL_ERR_FOREIGN` for lengths that no compact form has, `PETAL_ERR_CORRUPT`, or `PETAL_ERR_MISALIGNED`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_open_compact(
+    data: *const c_void,
+    length: usize,
+    options: *const petal_compact_options,
+    filter: *mut *mut petal_filter,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [data, filter], {
+        // SAFETY: checked for NULL; by the conventions `data` has `length` bytes, `options` is NULL or a struct of its
+        // size, and `filter` is writable.
+        unsafe {
+            form(data, length)?;
+            let start = NonNull::new(data.cast_mut().cast::<u8>()).ok_or_else(|| boundary::null("data"))?;
+            give(filter, || petal_core::open_compact(start, length, &read_options(options)?))
+        }
+    })
+}
+
+/// Copies a filter out of its compact form, of any alignment, into memory of its own. The function verifies all of the
+/// form whatever the options say. `options` is nullable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_load_compact(
+    data: *const c_void,
+    length: usize,
+    options: *const petal_compact_options,
+    filter: *mut *mut petal_filter,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [data, filter], {
+        // SAFETY: checked for NULL; by the conventions `data` has `length` bytes, `options` is NULL or a struct of its
+        // size, and `filter` is writable.
+        unsafe {
+            let form = form(data, length)?;
+            give(filter, || petal_core::load_compact(form.bytes(), &read_options(options)?))
+        }
+    })
+}
+
+/// Compares all of a compact form, of any alignment, with its checksum.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_compact_check(
+    data: *const c_void,
+    length: usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [data], {
+        // SAFETY: checked for NULL; by the conventions `data` has `length` bytes.
+        petal_core::check_compact(unsafe { form(data, length)? }.bytes())
+    })
+}
+
+/// Looks a hash up in a compact form without a handle. `data` is any address, but a multiple of 8 for the form of a
+/// `fuse` filter. The function allocates nothing. Any failure returns true; `petal_compact_contains_checked_hash()`
+/// says why. The function does not compare the payload with its checksum: call `petal_compact_check()` once for that.
+/// Hash the key with `petal_hash()`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_compact_contains_hash(data: *const c_void, length: usize, hash: u64) -> bool {
+    let look_up = || {
+        // SAFETY: by the conventions `data` has `length` bytes.
+        let form = unsafe { form_at_once(data, length)? };
+        petal_core::compact_contains_hash(form, hash).ok()
+    };
+    boundary::attempt(look_up, || None).unwrap_or(true)
+}
+
+/// Looks a key up in a compact form without a handle, as `petal_compact_contains_hash()` does. The options say how to
+/// hash the key; the function ignores `verify`. NULL hashes fastest.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_compact_contains(
+    data: *const c_void,
+    length: usize,
+    options: *const petal_compact_options,
+    key: *const c_void,
+    key_length: usize,
+) -> bool {
+    let look_up = || {
+        // SAFETY: by the conventions `data` has `length` bytes, and `key` has `key_length` bytes.
+        let (form, key) = unsafe { (form_at_once(data, length)?, boundary::bytes_at_once(key.cast(), key_length)?) };
+        let hasher = if options.is_null() {
+            Hasher::new(HashFunction::Xxh3, 0, None).ok()?
+        } else {
+            // SAFETY: by the conventions `options` is NULL or a struct of its size.
+            let CompactOptions { hash, seed, key, .. } = unsafe { read_options(options) }.ok()?;
+            Hasher::new(hash, seed, key.as_ref()).ok()?
+        };
+        petal_core::compact_contains_hash(form, hasher.hash_bytes_at_once(key)?).ok()
+    };
+    boundary::attempt(look_up, || None).unwrap_or(true)
+}
+
+/// Looks a hash up as `petal_compact_contains_hash()` does, and says whether that worked.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_compact_contains_checked_hash(
+    data: *const c_void,
+    length: usize,
+    hash: u64,
+    found: *mut bool,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [data, found], {
+        // SAFETY: checked for NULL; by the conventions `data` has `length` bytes, and `found` is writable.
+        unsafe { found.write(petal_core::compact_contains_hash(form(data, length)?, hash)?) };
+        Ok(())
+    })
+}
+
+/// Looks one hash up in `count` compact forms in one call. Form i is the `lengths[i]` bytes from `data[i]`, and has
+/// answer i. While one form answers, the processor already fetches the cache lines of the next ones. A damaged form
+/// makes the call fail; the message names the form, and every answer is true.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_compact_contains_across_hash(
+    data: *const *const c_void,
+    lengths: *const usize,
+    count: usize,
+    hash: u64,
+    answers: *mut petal_answers,
+    error: *mut petal_error,
+) -> petal_status {
+    let status = boundary!(error, [answers], {
+        // SAFETY: by the conventions `data` and `lengths` have `count` elements, `data[i]` has `lengths[i]` bytes, and
+        // `answers` is a struct with room for all answers.
+        unsafe {
+            let data = boundary::elements(data, count, "data")?;
+            let lengths = boundary::elements(lengths, count, "lengths")?;
+            if let Some(i) = data.iter().position(|data| data.is_null()) {
+                return Err(boundary::error(Status::NullPointer, format_args!("data[{i}] is NULL")));
+            }
+            let form = |i: usize| form_at_once(data[i], lengths[i]).unwrap_or_else(|| AnyBytes::of(&[]));
+            let mut core = petal_answers::get(answers, count)?;
+            petal_core::compacts_contain_hash(count, form, hash, &mut core)?;
+            petal_answers::tell(answers, core.true_count, core.done);
+        }
+        Ok(())
+    });
+    if status != PETAL_OK {
+        // SAFETY: by the conventions `answers` is NULL or a struct with room for all answers.
+        unsafe { petal_answers::all_true_of(answers, count) };
+    }
+    status
+}
+
+/// The greatest length in bytes of the compact form with the keys added so far, if all keys are distinct. For a kind
+/// that a builder makes from all keys it is about that length. Returns `PETAL_ERR_UNSUPPORTED` if the filter has no
+/// compact form.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_builder_compact_size(
+    builder: *mut petal_builder,
+    size: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [builder, size], {
+        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses, and `size` is
+        // writable.
+        unsafe { size.write((*builder).0.change(|builder| builder.compact_size())??) };
+        Ok(())
+    })
+}
+
+/// Makes the filter and writes its compact form into a buffer of `petal_builder_compact_size()` bytes or more, of any
+/// alignment. Then empties the builder, which keeps room for its next keys: you may use the builder again. The message
+/// of `PETAL_ERR_BUFFER_TOO_SMALL` names the needed length. On a failure the keys stay. `written` is nullable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_builder_finish_compact(
+    builder: *mut petal_builder,
+    buffer: *mut c_void,
+    length: usize,
+    written: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [builder, buffer], {
+        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses, `buffer` has
+        // `length` writable bytes, and `written` is NULL or writable.
+        unsafe {
+            let to = self::buffer(buffer, length)?;
+            let done = (*builder).0.change(|builder| builder.finish_compact(to))??;
+            if !written.is_null() {
+                written.write(done);
+            }
+        }
+        Ok(())
+    })
+}

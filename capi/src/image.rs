@@ -1,0 +1,255 @@
+//! FILTERS: IMAGES
+//!
+//! An image is a header of 256 bytes, the payload and a table of checksums.
+//!
+//! An image is *clean* if somebody vouched for exactly these bytes and the bytes match their checksums. Otherwise
+//! nobody vouches for the image, and it is *dirty*. A handle that changes an image in place marks the image dirty on
+//! its disk before the first change. If the image was clean before, `petal_filter_sync()` or `petal_filter_free()`
+//! makes it clean again.
+//!
+//! If the process dies between, the image still opens. Lookups still find every key whose insertion had returned,
+//! unless the machine itself went down. The image stays dirty, and so does every copy of it, until somebody calls
+//! `petal_filter_vouch()`.
+//!
+//! The costs. The payload has regions of 64 KiB with a checksum each. Before a handle changes a region for the first
+//! time since opening or syncing, the handle reads the region and compares the checksum. The handle does not change a
+//! region that does not match (`PETAL_ERR_CORRUPT`), so that damage never gets a new checksum. Sync and free read the
+//! changed regions, and the table, which has a word for each region. Clearing, merging, intersecting and a writable
+//! view change all regions.
+
+use crate::boundary::{self, boundary};
+use crate::filter::files::{petal_open_options, read_options};
+use crate::filter::{give, petal_filter};
+use crate::spec::petal_spec;
+use crate::status::{petal_error, petal_status};
+use petal_core::{Error, Image, Result, Status};
+use std::ffi::c_void;
+use std::ptr::NonNull;
+
+/// Makes an empty filter inside `buffer`, which has at least `petal_spec_image_size()` bytes and is aligned to 8 (64 is
+/// faster). The buffer becomes a complete image. If the buffer is shared memory, other processes may open the image.
+/// The buffer must outlive the handle. `petal_filter_sync()` and `petal_filter_free()` bring the image's count and
+/// checksum up to date.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_new_in_buffer(
+    spec: *const petal_spec,
+    buffer: *mut c_void,
+    length: usize,
+    filter: *mut *mut petal_filter,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [spec, buffer, filter], {
+        let base = NonNull::new(buffer.cast::<u8>()).ok_or_else(|| boundary::null("buffer"))?;
+        // SAFETY: checked not to be NULL; the caller gives `length` bytes for as long as the handle lives.
+        unsafe { give(filter, || petal_core::create_in(&petal_spec::get(spec)?, base, length)) }
+    })
+}
+
+/// Opens the image at `offset`, a multiple of 8, of an open file; other things may follow the image. The descriptor
+/// stays yours, and you may close it at once. If the mode allows changes, the library opens the file anew, through
+/// /proc on Linux, because locks belong to an open file. Where the library cannot open the file anew, handles from one
+/// descriptor and its copies do not keep each other out. `options` is nullable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_open_descriptor(
+    descriptor: isize,
+    offset: u64,
+    options: *const petal_open_options,
+    filter: *mut *mut petal_filter,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [filter], {
+        // SAFETY: checked for NULL; by the conventions `options` is NULL or a struct of its size, and `filter` is
+        // writable.
+        unsafe {
+            give(filter, || {
+                petal_core::open_descriptor(boundary::descriptor(descriptor)?, offset, &read_options(options)?)
+            })
+        }
+    })
+}
+
+/// Opens the image at the start of a buffer, aligned to 8. If the image opens in place, the buffer must outlive the
+/// handle. With `PETAL_OPEN_READ` the library never writes to the buffer. While a handle has the buffer open for
+/// writing, no other handle of this process may use it. Processes that share the buffer may read it through handles of
+/// their own. `options` is nullable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_open_in_buffer(
+    buffer: *mut c_void,
+    length: usize,
+    options: *const petal_open_options,
+    filter: *mut *mut petal_filter,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [buffer, filter], {
+        let base = NonNull::new(buffer.cast::<u8>()).ok_or_else(|| boundary::null("buffer"))?;
+        // SAFETY: checked for NULL; by the conventions `buffer` has `length` writable bytes, `options` is NULL or a
+        // struct of its size, and `filter` is writable.
+        unsafe {
+            boundary::bytes(buffer.cast(), length, "buffer")?;
+            give(filter, || petal_core::open_buffer(base, length, &read_options(options)?))
+        }
+    })
+}
+
+/// Copies the image at the start of `image`, of any alignment, into memory of its own and compares the checksums. The
+/// function ignores the mode in `options`, which is nullable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_load(
+    image: *const c_void,
+    length: usize,
+    options: *const petal_open_options,
+    filter: *mut *mut petal_filter,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [image, filter], {
+        // SAFETY: checked for NULL; by the conventions `image` has `length` bytes, `options` is NULL or a struct of its
+        // size, and `filter` is writable.
+        unsafe {
+            let image = boundary::bytes(image.cast(), length, "image")?;
+            give(filter, || petal_core::load(image, &read_options(options)?))
+        }
+    })
+}
+
+/// The size of the image in bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_serialized_size(
+    filter: *const petal_filter,
+    size: *mut u64,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [filter, size], {
+        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, and `size` is
+        // writable.
+        unsafe { size.write(petal_filter::get(filter)?.serialized_size()) };
+        Ok(())
+    })
+}
+
+/// Writes the image into a buffer of at least `petal_filter_serialized_size()` bytes. Threads and processes may insert
+/// meanwhile. The written image has every key whose insertion happened before, and its checksums match the written
+/// bytes. The image is dirty if the filter is `PETAL_STATE_UNVOUCHED`. A handle vouches for its own changes, and
+/// handles that share an image vouch for each other.
+///
+/// Returns `PETAL_ERR_CORRUPT` if the filter lies in an image that does not match its checksums. Returns
+/// `PETAL_ERR_DIRTY` if the filter was opened for reading and another process begins to change it meanwhile. `written`
+/// is nullable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_serialize(
+    filter: *const petal_filter,
+    buffer: *mut c_void,
+    length: usize,
+    written: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [filter, buffer], {
+        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, `buffer` has `length`
+        // writable bytes, and `written` is NULL or writable.
+        unsafe { serialize(petal_filter::get(filter)?, buffer, length, written) }
+    })
+}
+
+/// Writes an image into a buffer.
+///
+/// # Safety
+/// The conventions, but `buffer` is not NULL.
+pub(crate) unsafe fn serialize(
+    image: &impl Image,
+    buffer: *mut c_void,
+    length: usize,
+    written: *mut usize,
+) -> Result<()> {
+    let size = image.serialized_size();
+    if size > length as u64 {
+        let message = format_args!("the buffer has {length} bytes, the image {size}");
+        return Err(boundary::error(Status::BufferTooSmall, message));
+    }
+    let mut done = 0;
+    image.serialize(&mut |bytes| {
+        // SAFETY: the image has `size` bytes in all, and the buffer at least as many.
+        unsafe { buffer.cast::<u8>().add(done).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        done += bytes.len();
+        Ok(())
+    })?;
+    if !written.is_null() {
+        // SAFETY: by the conventions `written` is writable.
+        unsafe { written.write(done) };
+    }
+    Ok(())
+}
+
+/// Takes the next `length` bytes of an image. Return false to stop. The callback must not unwind (throw) through the
+/// library.
+pub type petal_write_callback =
+    Option<unsafe extern "C" fn(context: *mut c_void, bytes: *const c_void, length: usize) -> bool>;
+
+/// Gives the image to `write`, piece by piece and in order, and otherwise does what `petal_filter_serialize()` does.
+/// Threads and processes may insert meanwhile. The function passes `context`, which may be NULL, to `write`.
+///
+/// Returns `PETAL_ERR_CALLBACK` if `write` returns false. Returns `PETAL_ERR_CORRUPT` if the filter lies in an image
+/// that does not match its checksums. Returns `PETAL_ERR_DIRTY` if the filter was opened for reading and another
+/// process begins to change it meanwhile.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_serialize_to(
+    filter: *const petal_filter,
+    write: petal_write_callback,
+    context: *mut c_void,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [filter], {
+        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes.
+        unsafe { serialize_to(petal_filter::get(filter)?, write, context) }
+    })
+}
+
+/// Gives an image to a callback.
+///
+/// # Safety
+/// The conventions.
+pub(crate) unsafe fn serialize_to(image: &impl Image, write: petal_write_callback, context: *mut c_void) -> Result<()> {
+    let write = write.ok_or_else(|| boundary::null("write"))?;
+    image.serialize(&mut |bytes| {
+        // SAFETY: the caller's function, called as its type says.
+        match unsafe { write(context, bytes.as_ptr().cast(), bytes.len()) } {
+            true => Ok(()),
+            false => Err(Error::from(Status::Callback)),
+        }
+    })
+}
+
+/// Brings an image that was changed in place up to date on its disk. The image becomes clean if it was clean when the
+/// handle opened it and nobody merged anything dirty into it. Otherwise, and while handles share the image, its bytes
+/// are on the disk but it stays dirty: see `petal_filter_vouch()`. After a failure the image stays dirty, and another
+/// call tries again. The cost depends on what was changed, see above. Filters in memory of their own need no sync.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_sync(filter: *mut petal_filter, error: *mut petal_error) -> petal_status {
+    boundary!(error, [filter], {
+        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody else uses.
+        unsafe { petal_filter::change(filter, |filter| filter.sync())? }
+    })
+}
+
+/// Declares that the bytes are right as they are now. The filter becomes clean, and an image in place gets new
+/// checksums, on its disk too. Call this function if you know that all keys are there, because you inserted them again,
+/// or if you can do without some. Reads the whole payload. Returns `PETAL_ERR_UNSUPPORTED_BY_HANDLE` if the image is
+/// open for reading or shared. Returns `PETAL_ERR_CORRUPT` if no filter of this kind can have such a payload.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_vouch(filter: *mut petal_filter, error: *mut petal_error) -> petal_status {
+    boundary!(error, [filter], {
+        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody else uses.
+        unsafe { petal_filter::change(filter, |filter| filter.vouch())? }
+    })
+}
+
+/// Reads and checks all bytes as they are now, whatever this handle or another one did since opening. Returns
+/// `PETAL_ERR_CORRUPT`, naming the bytes, if a region does not match its checksum. Returns `PETAL_ERR_DIRTY` if all
+/// regions match, but nobody vouches for the payload, or not yet: somebody is changing it, or was when the process
+/// ended. A filter in memory of its own has no checksums: there the function checks whether the kind can have such a
+/// payload, and whether the filter is dirty.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_verify(filter: *const petal_filter, error: *mut petal_error) -> petal_status {
+    boundary!(error, [filter], {
+        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes.
+        unsafe { petal_filter::get(filter)? }.verify()
+    })
+}

@@ -1,0 +1,167 @@
+//! petal_inline.h: lookups and insertions of single keys that the compiler puts into the program which includes this
+//! header. They are for filters whose layout has a name: the kinds `blocked` and `split_block`.
+//!
+//!     petal_view view = PETAL_VIEW_INIT;
+//!     if (petal_filter_view(filter, &view, NULL) != PETAL_OK) return 1;
+//!     for (size_t i = 0; i < count; i++) hits += petal_view_contains_u64(&view, keys[i]);
+//!
+//! These functions do what `petal_filter_contains_u64()` and its like do, to the same bits. If many keys come at once,
+//! a batch (`petal_filter_contains_batch()`) is faster still, most of all for filters larger than the cache. A loop
+//! that cannot use a batch but knows its keys some rounds before may fetch memory ahead with
+//! `petal_view_prefetch_u64()`.
+//!
+//! If something is wrong, lookups say true of every key: the view is NULL or nobody filled it in, or this header does
+//! not know the view's layout. A uint64_t key may also come to a filter whose hash function is not XXH3. Hash such keys
+//! with `petal_filter_hash_u64()` or `petal_filter_hash()` and use the functions for hashes, which take the hashes of
+//! any filter. Insertions return a status.
+//!
+//! The processor for which you compile the including file decides on the code. On x86-64 that is AVX-512 (F, BW, DQ and
+//! VL), AVX2, or SSE2, which every such processor has. On aarch64 it is NEON, which every such processor has. Elsewhere
+//! it is plain code that is C99 and C++17. All do the same. The library itself always uses the best that the processor
+//! has. If you compile a file for much less than that, a call into the library may be as fast.
+//!
+//! For a fast loop, copy the view into a local variable and pass the address of that copy, so that the compiler sees
+//! that nothing changes the view.
+//!
+//! Define PETAL_INLINE_PORTABLE before you include this header to get the plain code without extensions of any
+//! compiler. That code loads with volatile instead of atomic loads. Processors see no difference, but ThreadSanitizer
+//! does.
+//!
+//! In C++ these functions belong to the file that includes them. If an inline function of yours calls them, compile all
+//! files that contain your function for the same processor.
+//!
+//! A view says where a filter's payload lies and how the payload is laid out. A view is a plain struct: copy it at will
+//! and never free it. A view points into its filter:
+//!
+//! - Only `petal_filter_fold()` and `petal_filter_free()` of the view's handle end a view.
+//! - A lookup in a view is like a call that takes the const handle. Many threads may look up at once, also while others
+//!   insert with `petal_filter_insert_shared()`. No thread may look up while a call runs that takes a handle which is
+//!   not const.
+//! - An insertion into a view is like a call that takes a handle which is not const: nobody else may use the filter
+//!   meanwhile. `petal_filter_sync()` ends the permission to insert, wherever the filter lies: take a new writable view
+//!   after a sync. Lookups may go on.
+//! - Insertions through a view do not count keys. `petal_filter_add_offered()` adds the count later.
+
+use crate::boundary::{self, boundary};
+use crate::filter::petal_filter;
+use crate::spec::petal_hash_function;
+use crate::status::{petal_error, petal_status};
+use petal_core::hash::xxh3;
+use petal_core::kinds::blocked::layout::masks;
+use petal_core::{Filter, HashFunction, Image, Layout, Result, View};
+use std::ptr;
+
+/// The layout of a payload: one of `PETAL_LAYOUT_*`.
+pub type petal_layout = u32;
+
+/// Blocks of 256 bits, a bit in each of eight lanes: filters of the kind `PETAL_KIND_SPLIT_BLOCK`.
+pub const PETAL_LAYOUT_SPLIT_BLOCK: petal_layout = 1;
+/// Blocks of 512 bits, a bit in each of some of sixteen lanes: filters of the kind `PETAL_KIND_BLOCKED`.
+pub const PETAL_LAYOUT_BLOCKED: petal_layout = 2;
+
+const _: () = {
+    assert!(PETAL_LAYOUT_SPLIT_BLOCK == Layout::SplitBlock as u32);
+    assert!(PETAL_LAYOUT_BLOCKED == Layout::Blocked as u32);
+};
+
+/// A filter's payload and how to find keys in it; `docs/format.md` specifies the layouts. A view of all zeros, which
+/// nobody filled in, says true of every key.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct petal_view {
+    /// sizeof(petal_view), or 0 for its size in the first release.
+    pub struct_size: usize,
+    /// One of `PETAL_LAYOUT_*`.
+    pub layout: petal_layout,
+    /// How many bits a key sets.
+    pub hashes: u32,
+    /// The hash function of the keys. The inline functions can hash uint64_t keys if it is `PETAL_HASH_XXH3`.
+    pub hash: petal_hash_function,
+    /// How many `masks` there are.
+    pub mask_count: u32,
+    /// The number that XXH3 mixes with uint64_t keys, which comes from the seed; otherwise 0.
+    pub hash_flip: u64,
+    /// How many blocks there are, at least 1.
+    pub blocks: u64,
+    /// The blocks, one after the other, aligned to 8 bytes.
+    pub words: *const u64,
+    /// The same address as `words`, for writing, if the view allows insertions; otherwise NULL.
+    pub writable_words: *mut u64,
+    /// The sets of lanes, one of which each key uses, for `PETAL_LAYOUT_BLOCKED`; otherwise NULL. Static.
+    pub masks: *const u16,
+}
+
+// SAFETY: numbers and nullable pointers, without padding, its size first.
+unsafe impl boundary::SizedStruct for petal_view {
+    const FIRST_SIZE: usize = 64;
+}
+
+/// A view of these words for a filter with this hash function and seed.
+fn view_of(view: View, hash: HashFunction, seed: u64) -> petal_view {
+    let (words_of_block, masks) = match view.layout {
+        Layout::Blocked => (8, masks(view.hashes)),
+        Layout::SplitBlock => (4, &[][..]),
+    };
+    petal_view {
+        struct_size: 0,
+        layout: view.layout as petal_layout,
+        hashes: view.hashes,
+        hash: hash as petal_hash_function,
+        mask_count: masks.len() as u32,
+        hash_flip: if hash == HashFunction::Xxh3 { xxh3::flip(seed) } else { 0 },
+        blocks: (view.words.len() / words_of_block) as u64,
+        words: view.words.as_ptr().cast(),
+        writable_words: ptr::null_mut(),
+        masks: if masks.is_empty() { ptr::null() } else { masks.as_ptr() },
+    }
+}
+
+/// Fills in a view for lookups, in constant time. Returns `PETAL_ERR_UNSUPPORTED` if the layout of the filter's kind
+/// has no name.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_view(
+    filter: *const petal_filter,
+    view: *mut petal_view,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [filter, view], {
+        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, and `view` is a struct
+        // of its size.
+        let filter = unsafe {
+            boundary::check_out(view)?;
+            petal_filter::get(filter)?
+        };
+        let hasher = filter.base().hasher();
+        let payload = filter.readable_view()?;
+        // SAFETY: checked for NULL; by the conventions `view` is a struct of its size.
+        unsafe { boundary::write(view, view_of(payload, hasher.function(), hasher.identifier())) };
+        Ok(())
+    })
+}
+
+/// Fills in a view for lookups and insertions. The function first marks an image in place dirty, on its disk too.
+/// Nobody will say which regions the insertions change. So all regions count as changed, and this call and the next
+/// sync read the whole payload. Returns `PETAL_ERR_CORRUPT` if the image does not match its checksums. Returns
+/// `PETAL_ERR_UNSUPPORTED_BY_HANDLE` if the handle is open for reading, or for shared insertion.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_view_writable(
+    filter: *mut petal_filter,
+    view: *mut petal_view,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [filter, view], {
+        // SAFETY: checked for NULL; by the conventions `view` is a struct of its size.
+        unsafe { boundary::check_out(view)? };
+        let take = |filter: &mut Filter| -> Result<petal_view> {
+            let (hash, seed) = (filter.base().hasher().function(), filter.base().hasher().identifier());
+            let payload = filter.writable_view()?;
+            // The words are atomics, through which may be written where they are writable.
+            let writable_words = payload.words.as_ptr().cast::<u64>().cast_mut();
+            Ok(petal_view { writable_words, ..view_of(payload, hash, seed) })
+        };
+        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody else uses, and `view` is a
+        // struct of its size.
+        unsafe { boundary::write(view, petal_filter::change(filter, take)??) };
+        Ok(())
+    })
+}

@@ -1,0 +1,7 @@
+//! petal_more.h: rarer functions of filters, for programs that need them. petal.h has the conventions.
+
+pub mod across;
+pub mod times;
+pub mod rejuvenate;
+pub mod stored;
+pub mod expected;

@@ -1,0 +1,347 @@
+//! petal_sketch.h: sketches of sets, which are subtracted and listed. It is experimental: functions may still change.
+//! petal.h has the conventions, which hold for sketches too.
+//!
+//! A sketch takes the memory of the differences that it is to list, however many numbers were
+//! inserted. Two sides that make one each of their sets, with equal specs, subtract one from the
+//! other, and list what only one of them has:
+//!
+//!     petal_spec spec = PETAL_SPEC_INIT;
+//!     spec.capacity = 1000;
+//!     petal_sketch *ours = NULL, *theirs = NULL;
+//!     if (petal_sketch_new(&spec, &ours, NULL) != PETAL_OK) return 1;
+//!     if (petal_sketch_new(&spec, &theirs, NULL) != PETAL_OK) return 1;
+//!     petal_sketch_insert_u64(ours, 7);
+//!     petal_sketch_subtract(ours, theirs, NULL);
+//!     petal_listed listed[1000];
+//!     size_t count = 0;
+//!     bool is_complete = false;
+//!     petal_sketch_list(ours, listed, 1000, &count, &is_complete, NULL);
+//!
+//! A sketch holds 64-bit numbers. A uint64_t key is its own number, and the sketch lists the key itself. The number of
+//! a byte key is its hash (`petal_hash()`), and the sketch lists the hash. Insert a number only once: a sketch cannot
+//! tell that it has the number already, and does not list numbers that are there twice.
+//!
+//! A sketch uses these fields of its spec: kind (0 is `PETAL_KIND_IBLT`), capacity, false_positive_rate, hash function,
+//! seed and key. The capacity is the number of differences. The false_positive_rate is the probability that the sketch
+//! cannot list so many. In place of both the spec may give bits (192 for a cell) and hashes (3 to 7, the cells of a
+//! number).
+
+use crate::boundary::{self, NO_ERROR, boundary};
+use crate::filter::keys::{self, petal_answers, petal_keys};
+use crate::handle::{self, Handle};
+use crate::spec::petal_spec;
+use crate::status::{petal_error, petal_status};
+use petal_core::{Answers, Image, Keys, Result, Sketch, Taken};
+use std::ffi::c_void;
+
+pub mod image;
+
+/// A sketch of any kind. Free it with `petal_sketch_free()`.
+pub struct petal_sketch(Handle<Sketch>);
+
+impl petal_sketch {
+    /// The sketch behind a handle.
+    ///
+    /// # Safety
+    /// The handle is not NULL and lives.
+    unsafe fn get<'a>(sketch: *const petal_sketch) -> Result<&'a Sketch> {
+        // SAFETY: the handle is not NULL and lives, as this function's safety section says.
+        unsafe { &*sketch }.0.get()
+    }
+}
+
+/// Hands the sketch that `make` makes to the caller.
+///
+/// # Safety
+/// `out` is writable.
+unsafe fn give(out: *mut *mut petal_sketch, make: impl FnOnce() -> Result<Sketch>) -> Result<()> {
+    // SAFETY: `out` is writable, as this function's safety section says.
+    unsafe { handle::give(out, || Ok(petal_sketch(Handle::new(make()?)))) }
+}
+
+impl Drop for petal_sketch {
+    fn drop(&mut self) {
+        if let Some(sketch) = self.0.poisoned() {
+            sketch.base_mut().abandon();
+        }
+    }
+}
+
+/// Makes an empty sketch. Two sides have to agree on the spec only.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_sketch_new(
+    spec: *const petal_spec,
+    sketch: *mut *mut petal_sketch,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [spec, sketch], {
+        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size, and `sketch` is writable.
+        unsafe { give(sketch, || petal_core::create_sketch(&petal_spec::get(spec)?)) }
+    })
+}
+
+/// Frees a sketch. If you changed an image in place, this function brings the image up to date first. Call
+/// `petal_sketch_sync()` before if you want to know whether that works. NULL is allowed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_sketch_free(sketch: *mut petal_sketch) {
+    // SAFETY: by the conventions NULL, or a handle that this library made and nobody uses any more.
+    unsafe { handle::free(sketch) }
+}
+
+/// Copies a sketch, wherever the sketch lives, into memory of its own.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_sketch_copy(
+    sketch: *const petal_sketch,
+    copy: *mut *mut petal_sketch,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [sketch, copy], {
+        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes, and `copy` is
+        // writable.
+        unsafe { give(copy, || petal_sketch::get(sketch)?.copy()) }
+    })
+}
+
+/// Changes a sketch by one key.
+///
+/// # Safety
+/// The conventions.
+unsafe fn change(sketch: *mut petal_sketch, change: impl FnOnce(&mut Sketch) -> Result<()>) -> petal_status {
+    boundary!(NO_ERROR, [sketch], {
+        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody else uses.
+        unsafe { (*sketch).0.change(change)? }
+    })
+}
+
+/// Changes a sketch by many keys.
+///
+/// # Safety
+/// The conventions.
+unsafe fn change_batch(
+    sketch: *mut petal_sketch,
+    keys: *const petal_keys,
+    answers: *mut petal_answers,
+    error: *mut petal_error,
+    change: fn(&mut Sketch, &Keys) -> Taken,
+) -> petal_status {
+    let take = |keys: &Keys, answers: Option<&mut Answers>| {
+        if sketch.is_null() {
+            return Err(boundary::null("sketch"));
+        }
+        keys::refuse_answers(answers)?;
+        // SAFETY: by the conventions `sketch` is a handle that nobody else uses.
+        unsafe { (*sketch).0.change(|sketch| change(sketch, keys)) }
+    };
+    // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says, and `answers` is NULL or a
+    // struct with room for all answers.
+    unsafe { keys::take(keys, answers, error, take) }
+}
+
+/// Inserts the hash of a byte key, as a number. Constant time.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_sketch_insert(
+    sketch: *mut petal_sketch,
+    key: *const c_void,
+    length: usize,
+) -> petal_status {
+    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses, and `key` has `length` bytes.
+    unsafe { change(sketch, |sketch| sketch.insert(boundary::bytes(key.cast(), length, "key")?)) }
+}
+
+/// Inserts a number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_sketch_insert_u64(sketch: *mut petal_sketch, number: u64) -> petal_status {
+    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses.
+    unsafe { change(sketch, |sketch| sketch.insert_u64(number)) }
+}
+
+/// Inserts the hash of a key, which is a number like any other.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_sketch_insert_hash(sketch: *mut petal_sketch, hash: u64) -> petal_status {
+    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses.
+    unsafe { change(sketch, |sketch| sketch.insert_hash(hash)) }
+}
+
+/// Inserts keys in order. `answers`, nullable, only tells how many keys the sketch took: the first `done`. A sketch
+/// refuses every form of answers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_sketch_insert_batch(
+    sketch: *mut petal_sketch,
+    keys: *const petal_keys,
+    answers: *mut petal_answers,
+    error: *mut petal_error,
+) -> petal_status {
+    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses, `keys` is NULL or a struct with
+    // arrays as long as it says, and `answers` is NULL or a struct with room for all answers.
+    unsafe { change_batch(sketch, keys, answers, error, Sketch::insert_batch) }
+}
+
+/// Removes a byte key. If you remove a number that you did not insert, the sketch lists the number with -1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_sketch_remove(
+    sketch: *mut petal_sketch,
+    key: *const c_void,
+    length: usize,
+) -> petal_status {
+    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses, and `key` has `length` bytes.
+    unsafe { change(sketch, |sketch| sketch.remove(boundary::bytes(key.cast(), length, "key")?)) }
+}
+
+/// Removes a number, as `petal_sketch_remove()` does a byte key.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_sketch_remove_u64(sketch: *mut petal_sketch, number: u64) -> petal_status {
+    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses.
+    unsafe { change(sketch, |sketch| sketch.remove_u64(number)) }
+}
+
+/// Removes the hash of a key, as `petal_sketch_remove()` does a byte key.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_sketch_remove_hash(sketch: *mut petal_sketch, hash: u64) -> petal_status {
+    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses.
+    unsafe { change(sketch, |sketch| sketch.remove_hash(hash)) }
+}
+
+/// Removes keys in order, as `petal_sketch_insert_batch()` inserts them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_sketch_remove_batch(
+    sketch: *mut petal_sketch,
+    keys: *const petal_keys,
+    answers: *mut petal_answers,
+    error: *mut petal_error,
+) -> petal_status {
+    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses, `keys` is NULL or a struct with
+    // arrays as long as it says, and `answers` is NULL or a struct with room for all answers.
+    unsafe { change_batch(sketch, keys, answers, error, Sketch::remove_batch) }
+}
+
+/// Changes a sketch by another one, which may be itself.
+///
+/// # Safety
+/// The conventions.
+unsafe fn combine(
+    sketch: *mut petal_sketch,
+    other: *const petal_sketch,
+    error: *mut petal_error,
+    combine: fn(&mut Sketch, &Sketch) -> Result<()>,
+) -> petal_status {
+    boundary!(error, [sketch, other], {
+        // SAFETY: checked for NULL; by the conventions both handles are live and nobody else uses `sketch`. If both are
+        // one, `other` is a copy.
+        unsafe {
+            let copy;
+            let other = if std::ptr::eq(sketch, other) {
+                copy = petal_sketch::get(other)?.copy()?;
+                &copy
+            } else {
+                petal_sketch::get(other)?
+            };
+            (*sketch).0.change(|sketch| combine(sketch, other))?
+        }
+    })
+}
+
+/// Subtracts another sketch: numbers that both have are gone, and the sketch lists numbers that only the other has with
+/// -1. Returns `PETAL_ERR_INCOMPATIBLE`, naming the first difference, unless both have the same kind, size, hash
+/// function and seed or key.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_sketch_subtract(
+    sketch: *mut petal_sketch,
+    other: *const petal_sketch,
+    error: *mut petal_error,
+) -> petal_status {
+    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses, and `other` is NULL or a handle
+    // that nobody changes.
+    unsafe { combine(sketch, other, error, Sketch::subtract) }
+}
+
+/// Adds all that another sketch has. If the two sets have nothing in common, the result is the sketch of both. Refuses
+/// what `petal_sketch_subtract()` refuses.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_sketch_merge(
+    sketch: *mut petal_sketch,
+    other: *const petal_sketch,
+    error: *mut petal_error,
+) -> petal_status {
+    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses, and `other` is NULL or a handle
+    // that nobody changes.
+    unsafe { combine(sketch, other, error, Sketch::merge) }
+}
+
+/// A number that a sketch lists.
+#[repr(C)]
+pub struct petal_listed {
+    /// The number: a uint64_t key, or the hash of a byte key.
+    pub number: u64,
+    /// 1 for a number that was inserted; -1 for a number that was removed, or that a subtracted sketch had more.
+    pub count: i64,
+}
+
+/// Lists the numbers of a sketch: those with -1 first, both in ascending order. `count` becomes the number of listed
+/// ones, and the function writes the first `room` of them; `listed` may be NULL for no room. `is_complete` becomes
+/// false if there are more differences than the sketch can tell apart: then the list is right, but some numbers are
+/// missing. A sketch lists at most one number for each 192 of its `bits` (`petal_sketch_describe()`). The function
+/// takes at most as many steps, whatever an image holds.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_sketch_list(
+    sketch: *const petal_sketch,
+    listed: *mut petal_listed,
+    room: usize,
+    count: *mut usize,
+    is_complete: *mut bool,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [sketch, count, is_complete], {
+        if listed.is_null() && room > 0 {
+            return Err(boundary::null("listed"));
+        }
+        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes.
+        let found = unsafe { petal_sketch::get(sketch)? }.list()?;
+        // SAFETY: checked for NULL; by the conventions the outputs are writable, and `listed` has room for `room`.
+        unsafe {
+            count.write(found.listed.len());
+            is_complete.write(found.is_complete);
+            for (i, one) in found.listed.iter().take(room).enumerate() {
+                listed.add(i).write(petal_listed { number: one.number, count: one.count });
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Forgets all numbers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_sketch_clear(sketch: *mut petal_sketch, error: *mut petal_error) -> petal_status {
+    boundary!(error, [sketch], {
+        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody else uses.
+        unsafe { (*sketch).0.change(|sketch| sketch.clear())? }
+    })
+}
+
+/// Returns what this sketch can do now: `PETAL_CAN_*`, ORed. A sketch that is open for reading can do less than its
+/// kind. 0 for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_sketch_capabilities(sketch: *const petal_sketch) -> u64 {
+    let mut capabilities = 0;
+    let _ = boundary!(NO_ERROR, [sketch], {
+        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes.
+        capabilities = unsafe { petal_sketch::get(sketch)? }.capabilities().0;
+        Ok(())
+    });
+    capabilities
+}
+
+/// The probability that the sketch cannot list so many numbers, rather too high than too low.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_sketch_expected_failure_rate(
+    sketch: *const petal_sketch,
+    numbers: u64,
+    rate: *mut f64,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [sketch, rate], {
+        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes, and `rate` is
+        // writable.
+        unsafe { rate.write(petal_sketch::get(sketch)?.expected_failure_rate(numbers)) };
+        Ok(())
+    })
+}

@@ -1,0 +1,121 @@
+//! The command line of `petal sketch`.
+
+use super::{Hashing, Keys, Output, Secret};
+use crate::manual;
+use crate::numbers;
+use clap::{Args, Subcommand, ValueHint};
+use std::path::PathBuf;
+
+/// `petal sketch`.
+#[derive(Args, Debug)]
+pub struct Sketch {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands of `petal sketch`.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Make a sketch of a set.
+    ///
+    /// The sketch is as large as --capacity asks for, however many keys the set has. Two sketches can be subtracted if
+    /// they were made with the same --capacity, --fpr, --hash, --seed and --key-file.
+    ///
+    /// A sketch holds 64-bit numbers. The number of a key is its hash; with --numbers the keys are the numbers
+    /// themselves. The sketch does not list a key that comes twice: sort -u removes such keys.
+    #[command(after_long_help = manual::after_help("sketch build"))]
+    Build(Build),
+    /// Insert keys into a sketch, in place.
+    #[command(after_long_help = manual::after_help("sketch insert"))]
+    Insert(Change),
+    /// Remove keys from a sketch, in place.
+    ///
+    /// `petal sketch list` lists a key that was removed and never inserted with a minus sign.
+    #[command(after_long_help = manual::after_help("sketch remove"))]
+    Remove(Change),
+    /// Subtract sketches from the first one, and write the difference.
+    ///
+    /// Numbers that both have are gone. `petal sketch list` lists numbers that only the others have with a minus sign.
+    #[command(after_long_help = manual::after_help("sketch subtract"))]
+    Subtract(Combine),
+    /// Write the sum of sketches: the sketch of the union, if the sets have no common keys.
+    #[command(after_long_help = manual::after_help("sketch merge"))]
+    Merge(Combine),
+    /// List the numbers that a sketch has: +number, or -number if it was removed or subtracted.
+    ///
+    /// Numbers with - come first, each in ascending order. If the sketch holds more numbers than it can tell apart, the
+    /// command lists those that it can, and the exit status is 1.
+    #[command(after_long_help = manual::after_help("sketch list"))]
+    List(List),
+}
+
+/// Whether keys are numbers.
+#[derive(Args, Debug)]
+pub struct Numbers {
+    /// Keys are numbers: decimal ones below 2^64, or hexadecimal ones after 0x.
+    #[arg(long)]
+    pub numbers: bool,
+}
+
+/// `petal sketch build`.
+#[derive(Args, Debug)]
+pub struct Build {
+    /// How many differences the sketch is to list.
+    #[arg(long, value_name = "D", allow_negative_numbers = true, value_parser = numbers::positive)]
+    pub capacity: u64,
+    /// The greatest probability that the sketch cannot list so many differences, such as 0.01 (the default).
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = numbers::rate)]
+    pub fpr: Option<f64>,
+    /// How keys are hashed.
+    #[command(flatten)]
+    pub hashing: Hashing,
+    /// Whether keys are numbers.
+    #[command(flatten)]
+    pub numbers: Numbers,
+    /// Where the sketch goes.
+    #[command(flatten)]
+    pub output: Output,
+    /// The keys.
+    #[command(flatten)]
+    pub keys: Keys,
+}
+
+/// `petal sketch insert` and `petal sketch remove`.
+#[derive(Args, Debug)]
+pub struct Change {
+    /// Whether keys are numbers.
+    #[command(flatten)]
+    pub numbers: Numbers,
+    /// The secret.
+    #[command(flatten)]
+    pub secret: Secret,
+    /// The sketch.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub sketch: PathBuf,
+    /// The keys.
+    #[command(flatten)]
+    pub keys: Keys,
+}
+
+/// `petal sketch subtract` and `petal sketch merge`.
+#[derive(Args, Debug)]
+pub struct Combine {
+    /// The sketches.
+    #[arg(value_name = "SKETCH", required = true, num_args = 2.., value_hint = ValueHint::FilePath)]
+    pub sketches: Vec<PathBuf>,
+    /// Where the result goes.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// `petal sketch list`.
+#[derive(Args, Debug)]
+pub struct List {
+    /// The secret.
+    #[command(flatten)]
+    pub secret: Secret,
+    /// The sketch.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub sketch: PathBuf,
+}

@@ -1,0 +1,131 @@
+//! `petal sketch`.
+
+use crate::args;
+use crate::failure::{self, Failure, Outcome};
+use crate::file_name::name;
+use crate::image_file::{self, open_sketch};
+use crate::keys::{Inputs, Room};
+use crate::output::{Destination, Text};
+use crate::progress::Progress;
+use crate::stdio::check_standard_input;
+use crate::{info, spec, stdio};
+use petal::{Capabilities, Image, Keys, Mode, Sketch, Taken};
+use serde::Serialize;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+pub fn build(args: &args::sketch::Build, common: args::Common) -> Outcome {
+    let secret = args.hashing.secret.key_file.as_deref();
+    let inputs = Inputs::new(&args.keys, secret)?.with_hashes(args.numbers.numbers);
+    let destination = Destination::new(args.output.output.as_deref(), common.json)?;
+    destination.check_apart_from(&inputs)?;
+    let mut sketch = petal::create_sketch(&spec::of_sketch(args)?)?;
+    change(&mut sketch, &inputs, "reading", Sketch::insert_batch)?;
+    destination.write(&sketch)?;
+    if common.json {
+        info::print_json(&info::Summary::of(destination.path(), &sketch))?;
+    }
+    Ok(0)
+}
+
+/// Gives all keys of the inputs to a sketch; how many these were.
+fn change(
+    sketch: &mut Sketch,
+    inputs: &Inputs,
+    doing: &'static str,
+    give: fn(&mut Sketch, &Keys) -> Taken,
+) -> Outcome<u64> {
+    let hasher = sketch.base().hasher().clone();
+    let (mut room, mut keys) = (Room::new(), 0);
+    inputs.for_each(&mut Progress::new(doing, inputs.length()), |batch| {
+        let taken = give(sketch, &batch.keys(&hasher, &mut room)?);
+        keys += taken.keys as u64;
+        taken.outcome?;
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(keys)
+}
+
+pub fn insert(args: &args::sketch::Change, common: args::Common) -> Outcome {
+    change_file(args, common, (Capabilities::INSERT, "insert"), "inserting", Sketch::insert_batch)
+}
+
+pub fn remove(args: &args::sketch::Change, common: args::Common) -> Outcome {
+    change_file(args, common, (Capabilities::REMOVE, "remove"), "removing", Sketch::remove_batch)
+}
+
+/// Changes the sketch in its file. What was taken before a failure stays, and the file is sound.
+fn change_file(
+    args: &args::sketch::Change,
+    common: args::Common,
+    able: (Capabilities, &'static str),
+    doing: &'static str,
+    give: fn(&mut Sketch, &Keys) -> Taken,
+) -> Outcome {
+    if common.json {
+        stdio::check_output().map_err(|error| Failure::io("standard output", &error))?;
+    }
+    let inputs = Inputs::new(&args.keys, args.secret.key_file.as_deref())?.with_hashes(args.numbers.numbers);
+    let (mut sketch, _lock) = image_file::open_to_change(&args.sketch, &args.secret, &inputs, able, open_sketch)?;
+    let changed = change(&mut sketch, &inputs, doing, give);
+    image_file::keep(&args.sketch, &mut sketch).map_err(|error| Failure::at(&args.sketch, &error))?;
+    changed?;
+    if common.json {
+        info::print_json(&info::Summary::of(&args.sketch, &sketch))?;
+    }
+    Ok(0)
+}
+
+/// Combines the first sketch with each of the others by `with`.
+pub fn combine(
+    args: &args::sketch::Combine,
+    common: args::Common,
+    with: fn(&mut Sketch, &Sketch) -> petal::Result<()>,
+) -> Outcome {
+    let destination = Destination::new(args.output.output.as_deref(), common.json)?;
+    check_standard_input(args.sketches.iter().map(PathBuf::as_path))?;
+    let Some((first, others)) = args.sketches.split_first() else {
+        return Err(Failure::new("no sketch was given"));
+    };
+    let mut sketch = open_sketch(first, Mode::Load, None)?;
+    image_file::refuse_dirty(first, &sketch)?;
+    for path in others {
+        let other = open_sketch(path, Mode::Read, None)?;
+        image_file::refuse_dirty(path, &other)?;
+        with(&mut sketch, &other)
+            .map_err(|error| Failure::new(format_args!("{} and {}: {error}", name(first), name(path))))?;
+    }
+    destination.write(&sketch)?;
+    if common.json {
+        info::print_json(&info::Summary::of(destination.path(), &sketch))?;
+    }
+    Ok(0)
+}
+
+/// A number that is listed, as JSON.
+#[derive(Serialize)]
+struct Listed {
+    number: u64,
+    count: i64,
+}
+
+pub fn list(args: &args::sketch::List, common: args::Common) -> Outcome {
+    let sketch = open_sketch(&args.sketch, Mode::Read, image_file::secret(&args.secret)?)?;
+    image_file::warn_if_dirty(&args.sketch, &sketch);
+    let listing = sketch.list().map_err(|error| Failure::at(&args.sketch, &error))?;
+    let mut text = Text::new()?;
+    for listed in &listing.listed {
+        match common.json {
+            true => text.json(&Listed { number: listed.number, count: listed.count })?,
+            false => text.line(format_args!("{}{}", if listed.count < 0 { '-' } else { '+' }, listed.number))?,
+        }
+    }
+    text.flush()?;
+    if !listing.is_complete {
+        let (file, found, capacity) = (name(&args.sketch), listing.listed.len(), sketch.base().header().capacity);
+        failure::warn(format_args!(
+            "{file}: only {found} numbers are listed: the sketch holds more than the {capacity} that it was made for"
+        ));
+    }
+    Ok(u8::from(!listing.is_complete))
+}

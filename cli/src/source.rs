@@ -1,0 +1,97 @@
+//! Where keys come from: a file, or standard input.
+
+use crate::failure::{Failure, Outcome, warn};
+use crate::file_name::name;
+use crate::spool;
+use crate::stdio::stdin;
+use std::cell::{Cell, OnceCell};
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// A file with keys, or standard input.
+pub(crate) struct Source {
+    /// `None` is standard input.
+    pub(crate) path: Option<PathBuf>,
+    /// The length, of what can be read twice, and where it ends.
+    pub(crate) length: Option<u64>,
+    pub(crate) end: u64,
+    /// What tells the file from all others.
+    pub(crate) identity: Option<(u64, u64)>,
+    /// All bytes, of what can be read only once and was to be read twice.
+    pub(crate) spool: OnceCell<spool::Spool>,
+    /// How many records there were when they were counted.
+    pub(crate) counted: Cell<Option<u64>>,
+}
+
+impl Source {
+    pub(crate) fn name(&self) -> impl std::fmt::Display + '_ {
+        name(self.path.as_deref().unwrap_or(Path::new("-")))
+    }
+
+    /// The name in a command line that reads the file.
+    pub(crate) fn argument(&self) -> String {
+        if self.path.is_some() { self.name().to_string() } else { String::from("FILE") }
+    }
+
+    pub(crate) fn failed(&self, error: &io::Error) -> Failure {
+        Failure::io(self.name(), error)
+    }
+
+    pub(crate) fn open(&self) -> Outcome<File> {
+        match &self.path {
+            Some(path) => File::open(path),
+            None => stdin(),
+        }
+        .map_err(|error| self.failed(&error))
+    }
+
+    /// What gives the bytes, and, of a file, that file.
+    pub(crate) fn reader(&self) -> Outcome<(Box<dyn Read + '_>, Option<File>)> {
+        if let Some(spool) = self.spool.get() {
+            return Ok((Box::new(spool.reader().map_err(|error| self.failed(&error))?), None));
+        }
+        let file = self.open()?;
+        let other = file.try_clone().map_err(|error| self.failed(&error))?;
+        Ok((Box::new(file), Some(other)))
+    }
+
+    /// Refuses what gave fewer records than were counted, or fewer bytes than the file had: its other keys would be
+    /// missing, and nobody would know.
+    pub(crate) fn check_whole(&self, file: Option<&File>, records: u64, bytes: u64) -> Outcome<()> {
+        if let Some(counted) = self.counted.get() {
+            if records < counted {
+                return Err(Failure::new(format_args!(
+                    "{}: became shorter while it was read: {counted} records were counted, and then there were \
+                     {records}",
+                    self.name()
+                )));
+            }
+            if records > counted {
+                warn(format_args!("{}: grew after its {counted} records were counted, to {records}", self.name()));
+            }
+            return Ok(());
+        }
+        let (Some(length), Some(file)) = (self.length, file) else { return Ok(()) };
+        // Some files of the system say that they are longer than they are.
+        let now = file.metadata().map_err(|error| self.failed(&error))?;
+        if bytes < length && now.len() < self.end && identity(&now) == self.identity {
+            return Err(Failure::new(format_args!(
+                "{}: became shorter while it was read: of {length} bytes {bytes} were there to be read",
+                self.name()
+            )));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(unix)]
+pub(crate) fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn identity(_: &Metadata) -> Option<(u64, u64)> {
+    None
+}

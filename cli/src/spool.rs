@@ -1,0 +1,147 @@
+//! Bytes that can be read only once, kept so that they can be read again: in memory, and beyond a bound in a file
+//! without a name.
+
+use crate::failure::Failure;
+use crate::progress::Progress;
+use std::env;
+use std::fmt::Display;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::process;
+
+/// Bytes that are kept in memory, where nobody says how many.
+const IN_MEMORY: u64 = 64 << 20;
+
+/// Bytes that are read at once.
+const BLOCK: usize = 1 << 20;
+
+/// Where bytes are kept.
+pub struct Place {
+    /// In memory up to so many.
+    memory: u64,
+    /// The folder of a file for the others.
+    folder: PathBuf,
+}
+
+impl Place {
+    /// What `--memory-limit` and `--temporary-directory` say. A limit is for whoever builds: nothing is kept beside
+    /// that.
+    pub fn new(memory_limit: Option<u64>, folder: Option<&Path>) -> Place {
+        let memory = if memory_limit.is_some() { 0 } else { IN_MEMORY };
+        Place { memory, folder: folder.map_or_else(temporary_folder, Path::to_path_buf) }
+    }
+}
+
+/// The folder for temporary files that the environment names; one without a name is none.
+pub fn temporary_folder() -> PathBuf {
+    let folder = env::temp_dir();
+    if folder.as_os_str().is_empty() { PathBuf::from("/tmp") } else { folder }
+}
+
+/// Room for a block.
+pub fn block() -> Result<Vec<u8>, Failure> {
+    let mut block = Vec::new();
+    block.try_reserve_exact(BLOCK).map_err(|_| Failure::new("the input buffer: out of memory"))?;
+    block.resize(BLOCK, 0);
+    Ok(block)
+}
+
+/// The step that failed.
+pub enum Trouble {
+    /// Reading.
+    Input(io::Error),
+    /// The file for what there is no room for in memory.
+    Temporary(PathBuf, io::Error),
+    /// Something else.
+    Other(Failure),
+}
+
+impl Trouble {
+    /// The failure, of the input with this name.
+    pub fn of(self, name: &impl Display) -> Failure {
+        match self {
+            Trouble::Input(error) => Failure::io(name, &error),
+            Trouble::Temporary(folder, error) => {
+                let folder = crate::file_name::name(&folder);
+                Failure::io(format_args!("{name}: temporary file in {folder}, to read it twice"), &error)
+            }
+            Trouble::Other(failure) => failure,
+        }
+    }
+}
+
+/// All bytes of an input.
+pub struct Spool {
+    memory: Vec<u8>,
+    file: Option<File>,
+}
+
+impl Spool {
+    /// Reads an input to its end.
+    pub fn of(mut input: File, place: &Place, progress: &mut Progress) -> Result<Spool, Trouble> {
+        let mut spool = Spool { memory: Vec::new(), file: None };
+        let mut block = block().map_err(Trouble::Other)?;
+        loop {
+            let length = read(&mut input, &mut block).map_err(Trouble::Input)?;
+            if length == 0 {
+                return Ok(spool);
+            }
+            progress.add(length as u64);
+            spool.keep(&block[..length], place).map_err(|error| Trouble::Temporary(place.folder.clone(), error))?;
+        }
+    }
+
+    fn keep(&mut self, bytes: &[u8], place: &Place) -> io::Result<()> {
+        let fits = (self.memory.len() + bytes.len()) as u64 <= place.memory;
+        if self.file.is_none() && fits && self.memory.try_reserve(bytes.len()).is_ok() {
+            self.memory.extend_from_slice(bytes);
+            return Ok(());
+        }
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => self.file.insert(unnamed(&place.folder)?),
+        };
+        file.write_all(bytes)
+    }
+
+    /// The bytes from the first on.
+    pub fn reader(&self) -> io::Result<impl Read + '_> {
+        let rest: Box<dyn Read> = match &self.file {
+            Some(file) => {
+                let mut file = file.try_clone()?;
+                file.seek(SeekFrom::Start(0))?;
+                Box::new(file)
+            }
+            None => Box::new(io::empty()),
+        };
+        Ok(self.memory.as_slice().chain(rest))
+    }
+}
+
+/// A file that goes when it is closed, whatever ends the command.
+fn unnamed(folder: &Path) -> io::Result<File> {
+    let mut number = 0_u32;
+    loop {
+        let path = folder.join(format!(".petal-{}-{number}", process::id()));
+        match File::options().read(true).write(true).create_new(true).mode(0o600).open(&path) {
+            Ok(file) => {
+                fs::remove_file(&path)?;
+                return Ok(file);
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1000 => number += 1,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Reads once, whatever signals come between.
+pub(crate) fn read(file: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match file.read(bytes) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            other => return other,
+        }
+    }
+}

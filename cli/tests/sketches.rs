@@ -1,0 +1,79 @@
+//! `petal sketch`: what two sets do not have in common.
+
+mod common;
+
+use common::{Place, info, lines};
+
+#[test]
+fn differences_are_listed() {
+    let place = Place::new();
+    place.file("a", lines(0..50_000));
+    place.file("b", lines(7..50_005));
+    for name in ["a", "b"] {
+        place.petal(&format!("sketch build --numbers --capacity 20 --fpr 1e-6 -o {name}.petal {name}")).quiet();
+        place.petal(&format!("verify {name}.petal")).text();
+    }
+    assert_eq!(place.petal("sketch list a.petal").status, 1);
+    place.petal("sketch subtract -o d.petal a.petal b.petal").quiet();
+    let ours: String = (0..7).map(|number| format!("+{number}\n")).collect();
+    let theirs: String = (50_000..50_005).map(|number| format!("-{number}\n")).collect();
+    assert_eq!(place.petal("sketch list d.petal").text(), format!("{theirs}{ours}"));
+    let json = place.petal("sketch list --json d.petal").text();
+    let first: serde_json::Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
+    assert_eq!((&first["number"], &first["count"]), (&50_000.into(), &(-1).into()));
+    assert_eq!(json.lines().count(), 12);
+    // Inserting what is missing, and removing what is too many, leaves nothing.
+    place.file("theirs", lines(50_000..50_005));
+    place.file("ours", lines(0..7));
+    place.petal("sketch insert --numbers d.petal theirs").quiet();
+    place.petal("sketch remove --numbers d.petal ours").quiet();
+    assert_eq!(place.petal("sketch list d.petal").text(), "");
+    place.petal("sketch merge -o both.petal d.petal d.petal").quiet();
+    assert_eq!(place.petal("sketch list both.petal").text(), "");
+    let said = info(&place.path("d.petal"));
+    assert_eq!((&said["kind"], &said["capacity"]), (&"iblt".into(), &20.into()));
+    assert!(said["statistics"].is_null());
+}
+
+/// A key is listed as its hash.
+#[test]
+fn keys_are_listed_as_their_hashes() {
+    let place = Place::new();
+    place.petal_on("sketch build --capacity 5 -o s.petal", b"ann\n").quiet();
+    let hash = petal::Spec::default().hasher().unwrap().hash_key(b"ann").unwrap();
+    assert_eq!(place.petal("sketch list s.petal").text(), format!("+{hash}\n"));
+}
+
+/// What is too much to list is told, and what can be is listed.
+#[test]
+fn too_many_differences_are_told() {
+    let place = Place::new();
+    place.file("keys", lines(0..1000));
+    place.petal("sketch build --numbers --capacity 10 -o s.petal keys").quiet();
+    let run = place.petal("sketch list s.petal");
+    assert_eq!(run.status, 1);
+    assert!(run.stderr.starts_with("petal: warning: s.petal: only ") && run.stderr.contains("the 10 that"), "{run:?}");
+    assert_eq!(place.petal("sketch list -q s.petal").stderr, "");
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let place = Place::new();
+    place.file("keys", lines(0..100));
+    place.petal("build -o filter keys").quiet();
+    place.petal("sketch build --capacity 10 -o s.petal keys").quiet();
+    place.petal("sketch build --capacity 11 --fpr 1e-5 -o t.petal keys").quiet();
+    place.petal("sketch subtract -o out s.petal t.petal").names(&["s.petal", "t.petal", "differ"]);
+    place.petal("sketch subtract -o out s.petal filter").names(&["filter", "not a sketch", "petal help check"]);
+    place.petal("check s.petal keys").names(&[
+        "s.petal",
+        "is a sketch of the kind iblt",
+        "not a filter",
+        "petal help sketch",
+    ]);
+    place.petal("map get s.petal keys").names(&["is a sketch of the kind iblt", "not a map"]);
+    place.petal("sketch build -o out keys").names(&["--capacity"]);
+    place.petal("sketch build --capacity 10 --fpr 2 -o out keys").names(&["--fpr", "less than 1"]);
+    place.petal_on("sketch build --numbers --capacity 10 -o out", b"x\n").names(&["is not a hash", "--numbers"]);
+    assert!(!place.path("out").exists());
+}

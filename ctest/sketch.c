@@ -1,0 +1,180 @@
+/* SKETCHES, held to sets that are known. */
+#include "check.h"
+
+#include <petal_sketch.h>
+
+#define COUNT 20000
+
+static petal_sketch *make(uint64_t capacity) {
+  petal_spec spec = {.struct_size = sizeof spec, .capacity = capacity, .false_positive_rate = 1e-6};
+  petal_sketch *sketch = NULL;
+  petal_error error = {.struct_size = sizeof error};
+  petal_status status = petal_sketch_new(&spec, &sketch, &error);
+  check_that(status == PETAL_OK, __FILE__, __LINE__, "new sketch: %s", error.message);
+  return sketch;
+}
+
+static size_t list(const petal_sketch *sketch, petal_listed *listed, size_t room, bool *is_complete) {
+  size_t count = 12345;
+  CHECK_OK(petal_sketch_list(sketch, listed, room, &count, is_complete, NULL));
+  return count;
+}
+
+/* What only one of two sets has is listed, with its sign, in ascending order. */
+static void differences(void) {
+  petal_sketch *ours = make(50), *theirs = make(50);
+  static uint64_t numbers[COUNT];
+  for (uint64_t i = 0; i < COUNT; i++) numbers[i] = i;
+  petal_answers answers = ANSWERS(.done = 99);
+  CHECK_OK(petal_sketch_insert_batch(ours, U64_KEYS(numbers, COUNT), &answers, NULL));
+  CHECK_EQUAL(answers.done, COUNT);
+  CHECK_OK(petal_sketch_insert_batch(theirs, U64_KEYS(numbers + 30, COUNT - 30), NULL, NULL));
+  for (uint64_t i = 0; i < 20; i++) CHECK_OK(petal_sketch_insert_u64(theirs, COUNT + i));
+  bool is_complete = true;
+  petal_listed listed[64];
+  list(ours, listed, 64, &is_complete);
+  CHECK(!is_complete);
+  CHECK_OK(petal_sketch_subtract(ours, theirs, NULL));
+  CHECK_EQUAL(list(ours, NULL, 0, &is_complete), 50);
+  CHECK(is_complete);
+  CHECK_EQUAL(list(ours, listed, 64, &is_complete), 50);
+  for (uint64_t i = 0; i < 20; i++) CHECK(listed[i].number == COUNT + i && listed[i].count == -1);
+  for (uint64_t i = 0; i < 30; i++) CHECK(listed[20 + i].number == i && listed[20 + i].count == 1);
+  /* Only the first are written where there is no room for all. */
+  listed[1].number = 77;
+  CHECK_EQUAL(list(ours, listed, 1, &is_complete), 50);
+  CHECK_EQUAL(listed[1].number, 77);
+  /* What is put back is gone. */
+  CHECK_OK(petal_sketch_remove_batch(ours, U64_KEYS(numbers, 30), NULL, NULL));
+  for (uint64_t i = 0; i < 20; i++) CHECK_OK(petal_sketch_insert_u64(ours, COUNT + i));
+  CHECK_EQUAL(list(ours, listed, 64, &is_complete), 0);
+  CHECK(is_complete);
+  /* A sketch less itself is empty, and with itself has all twice, so that nothing is listed. */
+  petal_sketch *copy = NULL;
+  CHECK_OK(petal_sketch_copy(theirs, &copy, NULL));
+  CHECK_OK(petal_sketch_subtract(copy, copy, NULL));
+  CHECK_EQUAL(list(copy, listed, 64, &is_complete), 0);
+  CHECK_OK(petal_sketch_insert_u64(copy, 5));
+  CHECK_OK(petal_sketch_merge(copy, copy, NULL));
+  CHECK_EQUAL(list(copy, listed, 64, &is_complete), 0);
+  CHECK(!is_complete);
+  CHECK_OK(petal_sketch_clear(copy, NULL));
+  CHECK_EQUAL(list(copy, listed, 64, &is_complete), 0);
+  CHECK(is_complete);
+  petal_sketch_free(copy);
+  petal_sketch_free(theirs);
+  petal_sketch_free(ours);
+}
+
+/* Numbers are listed as they are, and byte keys as their hashes. */
+static void forms(void) {
+  petal_sketch *sketch = make(20);
+  petal_spec spec = {.struct_size = sizeof spec};
+  uint64_t apple = 0, pear = 0;
+  CHECK_OK(petal_hash(&spec, "apple", 5, &apple, NULL));
+  CHECK_OK(petal_hash(&spec, "pear", 4, &pear, NULL));
+  CHECK_OK(petal_sketch_insert(sketch, "apple", 5));
+  CHECK_OK(petal_sketch_insert_u64(sketch, 7));
+  CHECK_OK(petal_sketch_insert_hash(sketch, 8));
+  CHECK_OK(petal_sketch_remove(sketch, "pear", 4));
+  CHECK_OK(petal_sketch_remove_u64(sketch, 9));
+  CHECK_OK(petal_sketch_remove_hash(sketch, 10));
+  petal_listed listed[6];
+  bool is_complete = false;
+  CHECK_EQUAL(list(sketch, listed, 6, &is_complete), 6);
+  CHECK(is_complete);
+  CHECK(listed[0].number == 9 && listed[1].number == 10 && listed[2].number == pear && listed[2].count == -1);
+  CHECK(listed[3].number == 7 && listed[4].number == 8 && listed[5].number == apple && listed[5].count == 1);
+  petal_sketch_free(sketch);
+}
+
+static bool append(void *context, const void *bytes, size_t length) {
+  unsigned char **end = context;
+  memcpy(*end, bytes, length);
+  *end += length;
+  return true;
+}
+
+/* The image comes back, and is changed in place. */
+static void images(void) {
+  petal_sketch *sketch = make(30), *other = NULL;
+  for (uint64_t i = 0; i < 10; i++) CHECK_OK(petal_sketch_insert_u64(sketch, i));
+  uint64_t size = 0;
+  size_t written = 0;
+  CHECK_OK(petal_sketch_serialized_size(sketch, &size, NULL));
+  uint64_t *image = calloc(2, size), *streamed = image + size / 8;
+  unsigned char *end = (unsigned char *)streamed;
+  CHECK_OK(petal_sketch_serialize(sketch, image, size, &written, NULL));
+  CHECK_EQUAL(written, size);
+  CHECK_OK(petal_sketch_serialize_to(sketch, append, &end, NULL));
+  CHECK(memcmp(image, streamed, size) == 0);
+  petal_listed listed[30];
+  bool is_complete = false;
+  CHECK_OK(petal_sketch_load(image, size, NULL, &other, NULL));
+  CHECK_EQUAL(list(other, listed, 30, &is_complete), 10);
+  petal_sketch_free(other);
+  petal_open_options options = {.struct_size = sizeof options, .mode = PETAL_OPEN_WRITE};
+  CHECK_OK(petal_sketch_open_in_buffer(image, size, &options, &other, NULL));
+  CHECK_OK(petal_sketch_insert_u64(other, 100));
+  CHECK_OK(petal_sketch_sync(other, NULL));
+  CHECK_OK(petal_sketch_verify(other, NULL));
+  CHECK_EQUAL(list(other, listed, 30, &is_complete), 11);
+  CHECK_OK(petal_sketch_vouch(other, NULL));
+  petal_sketch_free(other);
+  const char *path = "sketch.petal";
+  CHECK_OK(petal_sketch_save(sketch, path, NULL));
+  CHECK_OK(petal_sketch_open(path, NULL, &other, NULL));
+  CHECK_EQUAL(list(other, listed, 30, &is_complete), 10);
+  CHECK_EQUAL(petal_sketch_insert_u64(other, 1), PETAL_ERR_UNSUPPORTED_BY_HANDLE);
+  CHECK(!(petal_sketch_capabilities(other) & PETAL_CAN_INSERT));
+  CHECK(petal_sketch_capabilities(sketch) & PETAL_CAN_SUBTRACT && petal_sketch_capabilities(other) & PETAL_CAN_LIST);
+  petal_sketch_free(other);
+  FILE *file = fopen(path, "rb");
+  CHECK_OK(petal_sketch_open_descriptor(fileno(file), 0, NULL, &other, NULL));
+  CHECK_EQUAL(list(other, listed, 30, &is_complete), 10);
+  uint8_t id[PETAL_COMPATIBILITY_ID_SIZE], other_id[PETAL_COMPATIBILITY_ID_SIZE];
+  CHECK_OK(petal_sketch_compatibility_id(sketch, id, NULL));
+  CHECK_OK(petal_sketch_compatibility_id(other, other_id, NULL));
+  CHECK(memcmp(id, other_id, sizeof id) == 0);
+  petal_sketch_free(other);
+  fclose(file);
+  remove(path);
+  petal_description description = {.struct_size = sizeof description};
+  CHECK_OK(petal_sketch_describe(sketch, &description, NULL));
+  CHECK(description.kind == PETAL_KIND_IBLT && description.offered == 10 && description.capacity == 30);
+  CHECK(description.hashes >= 3 && description.bits % (192 * description.hashes) == 0);
+  double rate = 2;
+  CHECK_OK(petal_sketch_expected_failure_rate(sketch, 30, &rate, NULL));
+  CHECK(rate > 0 && rate <= 1e-6);
+  /* A filter's functions say what it is. */
+  petal_filter *filter = NULL;
+  petal_error error = {.struct_size = sizeof error};
+  CHECK_EQUAL(petal_filter_load(streamed, size, NULL, &filter, &error), PETAL_ERR_UNSUPPORTED);
+  CHECK(strstr(error.message, "iblt is a kind of sketch"));
+  free(image);
+  petal_sketch_free(sketch);
+}
+
+/* Sketches that differ are not subtracted, and say in what. */
+static void refusals(void) {
+  petal_sketch *sketch = make(30), *other = make(300);
+  petal_error error = {.struct_size = sizeof error};
+  CHECK_EQUAL(petal_sketch_subtract(sketch, other, &error), PETAL_ERR_INCOMPATIBLE);
+  CHECK(strstr(error.message, "differ"));
+  CHECK_EQUAL(petal_sketch_merge(sketch, other, NULL), PETAL_ERR_INCOMPATIBLE);
+  petal_spec spec = {.struct_size = sizeof spec, .capacity = 10, .hash = PETAL_HASH_EXTERNAL};
+  petal_sketch *none = NULL;
+  CHECK_EQUAL(petal_sketch_new(&spec, &none, &error), PETAL_ERR_CONTRADICTION);
+  CHECK(strstr(error.message, "hash = external") && none == NULL);
+  petal_sketch_free(other);
+  petal_sketch_free(sketch);
+  petal_sketch_free(NULL);
+}
+
+int main(void) {
+  differences();
+  forms();
+  images();
+  refusals();
+  return check_done();
+}

@@ -1,0 +1,309 @@
+/*
+ * petal_more.h: rarer functions of filters, for programs that need them. petal.h has the conventions.
+ */
+
+#ifndef PETAL_MORE_H
+#define PETAL_MORE_H
+
+#include <petal.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+
+/*
+ * ONE KEY ASKED OF MANY FILTERS
+ *
+ * These functions serve a lookup through an LSM tree, or a search over shards. While one filter answers, the processor
+ * already fetches the cache lines of the next ones. So a call takes about as long as reading a line of each filter.
+ * Answer i is that of filter i. The filters may be of different kinds and sizes. If all filters have the same hash
+ * function and seed or key, the call hashes the key once, otherwise once for each filter. On a failure every answer is
+ * true.
+ */
+
+/**
+ * Asks `count` filters for one key. `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_KEY_MISSING` if one of the filters cannot
+ * hash the key.
+ */
+petal_status petal_filter_contains_across(const petal_filter *const *filters,
+                                          size_t count,
+                                          const void *key,
+                                          size_t length,
+                                          petal_answers *answers,
+                                          petal_error *error);
+
+/**
+ * Asks `count` filters for one uint64_t key. `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_KEY_MISSING` if one of the
+ * filters cannot hash the key.
+ */
+petal_status petal_filter_contains_across_u64(const petal_filter *const *filters,
+                                              size_t count,
+                                              uint64_t key,
+                                              petal_answers *answers,
+                                              petal_error *error);
+
+/** Asks `count` filters for the key with this hash, whatever their own hash functions are. */
+petal_status petal_filter_contains_across_hash(const petal_filter *const *filters,
+                                               size_t count,
+                                               uint64_t hash,
+                                               petal_answers *answers,
+                                               petal_error *error);
+
+
+/*
+ * FILTERS: KEYS WITH THEIR COUNTS
+ *
+ * For kinds that count (`PETAL_CAN_COUNT`). One call inserts or removes a key several times, with the effect of so
+ * many single calls. Kinds that keep counts as numbers (`quotient`, `spectral`) take the time of one call.
+ * `petal_filter_stored_hashes()` gives what a filter holds, as numbers with their counts.
+ */
+
+/**
+ * Inserts a key `times` times. `is_new`, nullable, becomes true if the key certainly was not there before. A count
+ * that would pass the greatest count of the kind stops there. Returns `PETAL_ERR_FULL` if there is no room for all
+ * copies; the filter has taken none then. Returns `PETAL_ERR_UNSUPPORTED` if the kind cannot count.
+ */
+petal_status petal_filter_insert_times(petal_filter *filter,
+                                       const void *key,
+                                       size_t length,
+                                       uint64_t times,
+                                       bool *is_new);
+
+/** Inserts a uint64_t key `times` times, as `petal_filter_insert_times()` does a byte key. */
+petal_status petal_filter_insert_times_u64(petal_filter *filter, uint64_t key, uint64_t times, bool *is_new);
+
+/** Inserts the key with this hash `times` times, as `petal_filter_insert_times()` does a byte key. */
+petal_status petal_filter_insert_times_hash(petal_filter *filter, uint64_t hash, uint64_t times, bool *is_new);
+
+/**
+ * Inserts each key as often as its element of `times` says, in order. `times` has one element a key, and may be NULL
+ * if there are no keys. Each of the `answers`, nullable, says whether the key certainly was not there before. On a
+ * failure the filter has taken the first `done` keys.
+ */
+petal_status petal_filter_insert_times_batch(petal_filter *filter,
+                                             const petal_keys *keys,
+                                             const uint64_t *times,
+                                             petal_answers *answers,
+                                             petal_error *error);
+
+/**
+ * Removes a key as often as it is there, but no more than `times` times. `removed`, nullable, becomes the number of
+ * removed copies: 0 if the key certainly was not there. In `counting`, a count that has reached the greatest one
+ * stands for that or more, and stays. Returns `PETAL_ERR_UNSUPPORTED` if the kind cannot remove or count.
+ */
+petal_status petal_filter_remove_times(petal_filter *filter,
+                                       const void *key,
+                                       size_t length,
+                                       uint64_t times,
+                                       uint64_t *removed);
+
+/** Removes a uint64_t key at most `times` times, as `petal_filter_remove_times()` does a byte key. */
+petal_status petal_filter_remove_times_u64(petal_filter *filter, uint64_t key, uint64_t times, uint64_t *removed);
+
+/** Removes the key with this hash at most `times` times, as `petal_filter_remove_times()` does a byte key. */
+petal_status petal_filter_remove_times_hash(petal_filter *filter, uint64_t hash, uint64_t times, uint64_t *removed);
+
+/**
+ * Removes each key as often as it is there, but no more than its element of `times` says, in order. `times` has one
+ * element a key, and may be NULL if there are no keys. Each of the `answers`, nullable, is false if the key certainly
+ * was not there. On a failure the filter has taken the first `done` keys.
+ */
+petal_status petal_filter_remove_times_batch(petal_filter *filter,
+                                             const petal_keys *keys,
+                                             const uint64_t *times,
+                                             petal_answers *answers,
+                                             petal_error *error);
+
+/**
+ * Adds a key that came `times` times; 0 times add nothing. Returns `PETAL_ERR_UNSUPPORTED` if the kind cannot count.
+ */
+petal_status petal_builder_add_times(petal_builder *builder, const void *key, size_t length, uint64_t times);
+
+/** Adds a uint64_t key that came `times` times, as `petal_builder_add_times()` does a byte key. */
+petal_status petal_builder_add_times_u64(petal_builder *builder, uint64_t key, uint64_t times);
+
+/** Adds a hash that came `times` times, as `petal_builder_add_times()` does a byte key. */
+petal_status petal_builder_add_times_hash(petal_builder *builder, uint64_t hash, uint64_t times);
+
+/**
+ * Adds each key as often as its element of `times` says, in order. `times` has one element a key, and may be NULL if
+ * there are no keys. `answers`, nullable, only tells how many keys the builder took: the first `done`. A builder
+ * refuses every form of answers. Returns `PETAL_ERR_UNSUPPORTED` if the kind cannot count.
+ */
+petal_status petal_builder_add_times_batch(petal_builder *builder,
+                                           const petal_keys *keys,
+                                           const uint64_t *times,
+                                           petal_answers *answers,
+                                           petal_error *error);
+
+
+/*
+ * FILTERS: REJUVENATING
+ *
+ * For kinds with `PETAL_CAN_REJUVENATE`. Such a kind keeps a fingerprint of each key. Each time the filter grows, the
+ * stored fingerprints become shorter, and a short one matches more absent keys. If a lookup said "maybe" and the store
+ * behind the filter has the key, rejuvenate the key: its fingerprint then has the full length, as after a new
+ * insertion. Lookups find this key and all others at every moment, and the number of keys stays.
+ *
+ * The key must be there, as for a removal: rejuvenating an absent key may lose another one. A call takes as long as a
+ * removal and an insertion.
+ */
+
+/**
+ * Restores a stored key's fingerprint to full length. `rejuvenated`, nullable, becomes false if the fingerprint is
+ * already full, or if the key certainly is not there; nothing has changed then. If a key is there several times, the
+ * call restores one of its copies. Returns `PETAL_ERR_UNSUPPORTED` if the kind cannot rejuvenate. Returns
+ * `PETAL_ERR_FULL` if there is no room for the longer fingerprint; the key is there then as it was.
+ */
+petal_status petal_filter_rejuvenate(petal_filter *filter, const void *key, size_t length, bool *rejuvenated);
+
+/**
+ * Restores the fingerprint of a stored uint64_t key to full length. `rejuvenated`, nullable, becomes false if the
+ * fingerprint is already full, or if the key certainly is not there.
+ */
+petal_status petal_filter_rejuvenate_u64(petal_filter *filter, uint64_t key, bool *rejuvenated);
+
+/**
+ * Restores the fingerprint of the stored key with this hash to full length. `rejuvenated`, nullable, becomes false if
+ * the fingerprint is already full, or if the key certainly is not there.
+ */
+petal_status petal_filter_rejuvenate_hash(petal_filter *filter, uint64_t hash, bool *rejuvenated);
+
+/**
+ * Restores the fingerprints of stored keys to full length, in order. Each of the `answers`, nullable, is false if the
+ * fingerprint is already full, or if the key certainly is not there. On a failure the filter has taken the first
+ * `done` keys.
+ */
+petal_status petal_filter_rejuvenate_batch(petal_filter *filter,
+                                           const petal_keys *keys,
+                                           petal_answers *answers,
+                                           petal_error *error);
+
+
+/*
+ * FILTERS: WHAT IS STORED OF KEYS
+ *
+ * Some kinds (`PETAL_CAN_ENUMERATE`) store each key as one number, its hash reduced to the numbers below a range, and
+ * nothing else. A program can list these numbers, in ascending order:
+ *
+ *     uint64_t stored[512], counts[512], from = 0;
+ *     size_t count;
+ *     do {
+ *       if (petal_filter_stored_hashes(filter, from, stored, counts, 512, &count, NULL) != PETAL_OK) break;
+ *       for (size_t i = 0; i < count; i++) printf("%" PRIu64 " %" PRIu64 "\n", stored[i], counts[i]);
+ *       if (count > 0) from = stored[count - 1] + 1;
+ *     } while (count == 512);
+ *
+ * Kinds that count give each number with its count, which is that of all keys with this number.
+ *
+ * A key may be there exactly if the list has the number of its hash; docs/format.md says how the number comes from the
+ * hash. You can compare the numbers of filters that have one range and one hash function.
+ */
+
+/**
+ * Writes the number that a filter stores for a hash, and the range, which is above all such numbers; both are
+ * nullable. Returns `PETAL_ERR_UNSUPPORTED` without `PETAL_CAN_ENUMERATE`.
+ */
+petal_status petal_filter_stored_hash(const petal_filter *filter,
+                                      uint64_t hash,
+                                      uint64_t *stored,
+                                      uint64_t *range,
+                                      petal_error *error);
+
+/**
+ * Writes the stored numbers from `from` on, in ascending order and each once, into `stored`, which has room for `room`
+ * numbers. `count` becomes how many the function wrote: fewer than `room` if there are no more. `counts`, nullable,
+ * has as much room and gets the count of each number: 1 if the kind does not count. The time depends on the numbers
+ * that the function writes; with `golomb_stream`, on all numbers up to the last one. Returns `PETAL_ERR_UNSUPPORTED`
+ * without `PETAL_CAN_ENUMERATE`.
+ */
+petal_status petal_filter_stored_hashes(const petal_filter *filter,
+                                        uint64_t from,
+                                        uint64_t *stored,
+                                        uint64_t *counts,
+                                        size_t room,
+                                        size_t *count,
+                                        petal_error *error);
+
+
+/*
+ * FILTERS: WHAT TO EXPECT
+ *
+ * These rates and numbers follow from a spec, or from a filter's geometry, whatever the filter holds.
+ */
+
+/**
+ * The expected number of omissions when `keys` distinct keys are inserted, one after the other, into the filter that a
+ * spec describes. An omission is a new key that the filter takes for a known one, or that it refuses because it is
+ * full. A model checker that explores only new states omits so many states. The number is the sum of the
+ * false-positive rates before each key. Returns `PETAL_ERR_UNSUPPORTED` for a kind that a builder makes from its keys.
+ */
+petal_status petal_spec_expected_omissions(const petal_spec *spec,
+                                           uint64_t keys,
+                                           double *omissions,
+                                           petal_error *error);
+
+/** The exact false-positive rate of the filter that a spec describes, with `keys` distinct keys in the filter. */
+petal_status petal_spec_expected_false_positive_rate(const petal_spec *spec,
+                                                     uint64_t keys,
+                                                     double *false_positive_rate,
+                                                     petal_error *error);
+
+/**
+ * The expected number of omissions when `keys` distinct keys are inserted, one after the other, into an empty filter
+ * of this geometry: see `petal_spec_expected_omissions()`.
+ */
+petal_status petal_filter_expected_omissions(const petal_filter *filter,
+                                             uint64_t keys,
+                                             double *omissions,
+                                             petal_error *error);
+
+/**
+ * The false-positive rate to expect of this filter with `keys` distinct keys in it. It is exact for most kinds.
+ *
+ * For a bloom filter with derivation double, enhanced_double or triple the rate is an approximation: within 5 % from
+ * ten keys on if the filter was made by rate. With exact bits that have small factors the true rate is higher: by up
+ * to a sixth at ten keys (with triple, up to 2.5 times), and by 2 % at a thousand.
+ *
+ * For some other kinds this rate, and that of the statistics, is an approximation too:
+ *
+ * - `signatures`: within .5 %;
+ * - `hash_compaction`: within 1 %, and 5 % where hardly any slot is empty;
+ * - `variable_increment`: up to 8 % too high with 2 to 16 keys;
+ * - `scalable`, and `rotating` with `touch` = 0: within .15 times the rate, as a share of it, because later keys went
+ *   past the earlier ones;
+ * - `age_partitioned`: within .03 times the rate.
+ *
+ * For a kind that forgets, the rate past its window is the largest rate.
+ */
+petal_status petal_filter_expected_false_positive_rate(const petal_filter *filter,
+                                                       uint64_t keys,
+                                                       double *false_positive_rate,
+                                                       petal_error *error);
+
+/**
+ * The probability of a false negative: that a lookup does not find a key after `age` other keys came. The key itself
+ * did not come again meanwhile. The probability is 0 for kinds that neither lose keys (`PETAL_MAY_LOSE_KEYS`) nor
+ * forget them (`PETAL_CAN_AGE`).
+ *
+ * For a window it is 0 up to the window's end, and then the average over all places that the key may have in a step.
+ * It stays 0 if only `petal_filter_advance()` moves time on.
+ *
+ * A `rotating` filter with `touch` = 0 may lose keys inside its window too: keys that seemed to be in an older
+ * generation go with that one. If `petal_filter_advance()` moves time on, the function takes a step to come after as
+ * many keys as the capacity.
+ *
+ * `removed_set` loses keys when others are removed. For such a filter the probability is the share that it has lost by
+ * now, whatever the age. Constant time; for `removed_set` linear in the part that knows of removed keys.
+ */
+petal_status petal_filter_expected_false_negative_rate(const petal_filter *filter,
+                                                       uint64_t age,
+                                                       double *false_negative_rate,
+                                                       petal_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  /* PETAL_MORE_H */

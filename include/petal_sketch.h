@@ -1,0 +1,231 @@
+/*
+ * petal_sketch.h: sketches of sets, which are subtracted and listed. It is experimental: functions may still change.
+ * petal.h has the conventions, which hold for sketches too.
+ *
+ * A sketch takes the memory of the differences that it is to list, however many numbers were
+ * inserted. Two sides that make one each of their sets, with equal specs, subtract one from the
+ * other, and list what only one of them has:
+ *
+ *     petal_spec spec = PETAL_SPEC_INIT;
+ *     spec.capacity = 1000;
+ *     petal_sketch *ours = NULL, *theirs = NULL;
+ *     if (petal_sketch_new(&spec, &ours, NULL) != PETAL_OK) return 1;
+ *     if (petal_sketch_new(&spec, &theirs, NULL) != PETAL_OK) return 1;
+ *     petal_sketch_insert_u64(ours, 7);
+ *     petal_sketch_subtract(ours, theirs, NULL);
+ *     petal_listed listed[1000];
+ *     size_t count = 0;
+ *     bool is_complete = false;
+ *     petal_sketch_list(ours, listed, 1000, &count, &is_complete, NULL);
+ *
+ * A sketch holds 64-bit numbers. A uint64_t key is its own number, and the sketch lists the key itself. The number of
+ * a byte key is its hash (`petal_hash()`), and the sketch lists the hash. Insert a number only once: a sketch cannot
+ * tell that it has the number already, and does not list numbers that are there twice.
+ *
+ * A sketch uses these fields of its spec: kind (0 is `PETAL_KIND_IBLT`), capacity, false_positive_rate, hash function,
+ * seed and key. The capacity is the number of differences. The false_positive_rate is the probability that the sketch
+ * cannot list so many. In place of both the spec may give bits (192 for a cell) and hashes (3 to 7, the cells of a
+ * number).
+ */
+
+#ifndef PETAL_SKETCH_H
+#define PETAL_SKETCH_H
+
+#include <petal.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A sketch of any kind. Free it with `petal_sketch_free()`. */
+typedef struct petal_sketch petal_sketch;
+
+/** Makes an empty sketch. Two sides have to agree on the spec only. */
+petal_status petal_sketch_new(const petal_spec *spec, petal_sketch **sketch, petal_error *error);
+
+/**
+ * Frees a sketch. If you changed an image in place, this function brings the image up to date first. Call
+ * `petal_sketch_sync()` before if you want to know whether that works. NULL is allowed.
+ */
+void petal_sketch_free(petal_sketch *sketch);
+
+/** Copies a sketch, wherever the sketch lives, into memory of its own. */
+petal_status petal_sketch_copy(const petal_sketch *sketch, petal_sketch **copy, petal_error *error);
+
+/** Inserts the hash of a byte key, as a number. Constant time. */
+petal_status petal_sketch_insert(petal_sketch *sketch, const void *key, size_t length);
+
+/** Inserts a number. */
+petal_status petal_sketch_insert_u64(petal_sketch *sketch, uint64_t number);
+
+/** Inserts the hash of a key, which is a number like any other. */
+petal_status petal_sketch_insert_hash(petal_sketch *sketch, uint64_t hash);
+
+/**
+ * Inserts keys in order. `answers`, nullable, only tells how many keys the sketch took: the first `done`. A sketch
+ * refuses every form of answers.
+ */
+petal_status petal_sketch_insert_batch(petal_sketch *sketch,
+                                       const petal_keys *keys,
+                                       petal_answers *answers,
+                                       petal_error *error);
+
+/** Removes a byte key. If you remove a number that you did not insert, the sketch lists the number with -1. */
+petal_status petal_sketch_remove(petal_sketch *sketch, const void *key, size_t length);
+
+/** Removes a number, as `petal_sketch_remove()` does a byte key. */
+petal_status petal_sketch_remove_u64(petal_sketch *sketch, uint64_t number);
+
+/** Removes the hash of a key, as `petal_sketch_remove()` does a byte key. */
+petal_status petal_sketch_remove_hash(petal_sketch *sketch, uint64_t hash);
+
+/** Removes keys in order, as `petal_sketch_insert_batch()` inserts them. */
+petal_status petal_sketch_remove_batch(petal_sketch *sketch,
+                                       const petal_keys *keys,
+                                       petal_answers *answers,
+                                       petal_error *error);
+
+/**
+ * Subtracts another sketch: numbers that both have are gone, and the sketch lists numbers that only the other has with
+ * -1. Returns `PETAL_ERR_INCOMPATIBLE`, naming the first difference, unless both have the same kind, size, hash
+ * function and seed or key.
+ */
+petal_status petal_sketch_subtract(petal_sketch *sketch, const petal_sketch *other, petal_error *error);
+
+/**
+ * Adds all that another sketch has. If the two sets have nothing in common, the result is the sketch of both. Refuses
+ * what `petal_sketch_subtract()` refuses.
+ */
+petal_status petal_sketch_merge(petal_sketch *sketch, const petal_sketch *other, petal_error *error);
+
+/** A number that a sketch lists. */
+typedef struct petal_listed {
+  /** The number: a uint64_t key, or the hash of a byte key. */
+  uint64_t number;
+  /** 1 for a number that was inserted; -1 for a number that was removed, or that a subtracted sketch had more. */
+  int64_t count;
+} petal_listed;
+
+/**
+ * Lists the numbers of a sketch: those with -1 first, both in ascending order. `count` becomes the number of listed
+ * ones, and the function writes the first `room` of them; `listed` may be NULL for no room. `is_complete` becomes
+ * false if there are more differences than the sketch can tell apart: then the list is right, but some numbers are
+ * missing. A sketch lists at most one number for each 192 of its `bits` (`petal_sketch_describe()`). The function
+ * takes at most as many steps, whatever an image holds.
+ */
+petal_status petal_sketch_list(const petal_sketch *sketch,
+                               petal_listed *listed,
+                               size_t room,
+                               size_t *count,
+                               bool *is_complete,
+                               petal_error *error);
+
+/** Forgets all numbers. */
+petal_status petal_sketch_clear(petal_sketch *sketch, petal_error *error);
+
+/**
+ * Returns what this sketch can do now: `PETAL_CAN_*`, ORed. A sketch that is open for reading can do less than its
+ * kind. 0 for NULL.
+ */
+uint64_t petal_sketch_capabilities(const petal_sketch *sketch);
+
+/** The probability that the sketch cannot list so many numbers, rather too high than too low. */
+petal_status petal_sketch_expected_failure_rate(const petal_sketch *sketch,
+                                                uint64_t numbers,
+                                                double *rate,
+                                                petal_error *error);
+
+
+/*
+ * SKETCHES: IMAGES AND FILES
+ *
+ * The image of a sketch has the same parts as that of a filter. It opens in each mode but `PETAL_OPEN_SHARE`.
+ */
+
+/** Opens a file that is an image. `options` is nullable. */
+petal_status petal_sketch_open(const char *path,
+                               const petal_open_options *options,
+                               petal_sketch **sketch,
+                               petal_error *error);
+
+/**
+ * Opens the image at `offset`, a multiple of 8, of an open file, as `petal_filter_open_descriptor()` does. `options`
+ * is nullable.
+ */
+petal_status petal_sketch_open_descriptor(intptr_t descriptor,
+                                          uint64_t offset,
+                                          const petal_open_options *options,
+                                          petal_sketch **sketch,
+                                          petal_error *error);
+
+/**
+ * Opens the image at the start of a buffer, aligned to 8. If the image opens in place, the buffer must outlive the
+ * handle. The library writes to the buffer only with `PETAL_OPEN_WRITE`. `options` is nullable.
+ */
+petal_status petal_sketch_open_in_buffer(void *buffer,
+                                         size_t length,
+                                         const petal_open_options *options,
+                                         petal_sketch **sketch,
+                                         petal_error *error);
+
+/**
+ * Copies the image at the start of `image`, of any alignment, into memory of its own and compares the checksums. The
+ * function ignores the mode in `options`, which is nullable.
+ */
+petal_status petal_sketch_load(const void *image,
+                               size_t length,
+                               const petal_open_options *options,
+                               petal_sketch **sketch,
+                               petal_error *error);
+
+/** The size of the image in bytes. */
+petal_status petal_sketch_serialized_size(const petal_sketch *sketch, uint64_t *size, petal_error *error);
+
+/** Writes the image into a buffer of at least `petal_sketch_serialized_size()` bytes. `written` is nullable. */
+petal_status petal_sketch_serialize(const petal_sketch *sketch,
+                                    void *buffer,
+                                    size_t length,
+                                    size_t *written,
+                                    petal_error *error);
+
+/**
+ * Gives the image to `write`, piece by piece and in order. The function passes `context`, which may be NULL, to
+ * `write`. Returns `PETAL_ERR_CALLBACK` if `write` returns false.
+ */
+petal_status petal_sketch_serialize_to(const petal_sketch *sketch,
+                                       petal_write_callback write,
+                                       void *context,
+                                       petal_error *error);
+
+/** Writes the image to a file, atomically, as `petal_filter_save()` does. */
+petal_status petal_sketch_save(const petal_sketch *sketch, const char *path, petal_error *error);
+
+/**
+ * Reads and checks all bytes as they are now. Returns `PETAL_ERR_CORRUPT`, naming the bytes, if they do not match
+ * their checksums, or if the kind cannot have such a payload.
+ */
+petal_status petal_sketch_verify(const petal_sketch *sketch, petal_error *error);
+
+/**
+ * Describes a sketch. `hashes` is the number of cells of a number, `bits` the number of bits of all cells, 192 each,
+ * and `offered` the number of insertions less that of removals. Constant time: reads no payload.
+ */
+petal_status petal_sketch_describe(const petal_sketch *sketch, petal_description *description, petal_error *error);
+
+/**
+ * Writes `PETAL_COMPATIBILITY_ID_SIZE` bytes that are the same for two sketches if one can be subtracted from the
+ * other.
+ */
+petal_status petal_sketch_compatibility_id(const petal_sketch *sketch, uint8_t *id, petal_error *error);
+
+/** Brings an image that was changed in place up to date on its disk, as `petal_filter_sync()` does. */
+petal_status petal_sketch_sync(petal_sketch *sketch, petal_error *error);
+
+/** Declares that the bytes are right as they are now, as `petal_filter_vouch()` does. */
+petal_status petal_sketch_vouch(petal_sketch *sketch, petal_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  /* PETAL_SKETCH_H */

@@ -1,0 +1,148 @@
+//! How chains are kept: RedisBloom's bytes in RDB files and DUMP, its commands in the append-only file.
+
+use super::super::{Chunked, written};
+use super::chain::{Chain, array_bytes};
+use crate::server::mover::Mover;
+use crate::server::persistence::{Commands, Digest, Reader, Unreadable, Writer};
+use crate::server::value::{Asked, DataType, KnowsMemory};
+use petal::interop::Cursor;
+use petal::interop::redisbloom::Header;
+use petal::kinds::foreign_scalable::links::Link;
+use redis_module::raw::RedisModuleType;
+use std::ffi::{CStr, c_int};
+use std::ptr::null_mut;
+use std::sync::atomic::AtomicPtr;
+
+/// The most links that are read: a chain of more than 64 takes more keys than there are.
+const MOST_LINKS: u64 = 1 << 16;
+
+static HANDLE: AtomicPtr<RedisModuleType> = AtomicPtr::new(null_mut());
+
+impl DataType for Chain {
+    type Memory = Asked;
+
+    const NAME: &'static CStr = c"MBbloom--";
+    const VERSION: c_int = 4;
+
+    fn handle() -> &'static AtomicPtr<RedisModuleType> {
+        &HANDLE
+    }
+
+    /// Keys, links, options and expansion; and of each link entries, rate, hashes, bits for an entry, bits, the
+    /// exponent of the modulus, the array, and keys.
+    fn read(from: &mut Reader) -> Result<Chain, Unreadable> {
+        let [keys, count, options, expansion] =
+            [from.unsigned()?, from.unsigned()?, from.unsigned()?, from.unsigned()?];
+        let (Ok(options), Ok(expansion)) = (u32::try_from(options), u32::try_from(expansion)) else {
+            return Err(Unreadable);
+        };
+        if count > MOST_LINKS {
+            return Err(Unreadable);
+        }
+        let mut header = Header { options, expansion, links: Vec::new() };
+        let mut chain: Option<Chain> = None;
+        for i in 0..count as usize {
+            let (entries, rate, hashes, bits_per_entry) =
+                (from.unsigned()?, from.real()?, from.unsigned()?, from.real()?);
+            let (bits, log_modulus) = (from.unsigned()?, from.unsigned()?);
+            let (Ok(hashes), Ok(log_modulus)) = (u32::try_from(hashes), u8::try_from(log_modulus)) else {
+                return Err(Unreadable);
+            };
+            let link = Link { bits, hashes, log_modulus, entries, rate, bits_per_entry };
+            // A link is made once its array is there: what is allocated is as long as what was read.
+            let made = from.bytes(|array| {
+                header.links.push((link, 0));
+                (array.len() as u64 == bits / 8).then(|| chain_with(&mut chain, &header, link, array)).flatten()
+            })?;
+            made.ok_or(Unreadable)?;
+            header.links[i].1 = from.unsigned()?;
+        }
+        let mut chain = chain.ok_or(Unreadable)?;
+        header.check(keys).map_err(|_| Unreadable)?;
+        chain.set_taken(header.links.iter().map(|(_, taken)| *taken));
+        Ok(chain)
+    }
+
+    fn write(&self, to: &mut Writer) {
+        let header = self.header();
+        for number in [self.keys(), header.links.len() as u64, header.options.into(), header.expansion.into()] {
+            to.unsigned(number);
+        }
+        for ((link, taken), array) in header.links.iter().zip(self.arrays()) {
+            to.unsigned(link.entries);
+            to.real(link.rate);
+            to.unsigned(link.hashes.into());
+            to.real(link.bits_per_entry);
+            to.unsigned(link.bits);
+            to.unsigned(link.log_modulus.into());
+            to.bytes(array);
+            to.unsigned(*taken);
+        }
+    }
+
+    fn rewrite(&self, to: &mut Commands) {
+        self.rewrite_chunks(to);
+    }
+
+    fn digest(&self, to: &mut Digest) {
+        self.digest_chunks(to);
+    }
+
+    fn copy(&self) -> petal::Result<Chain> {
+        Chain::copy(self)
+    }
+
+    fn move_memory(&mut self, mover: &Mover) {
+        Chain::move_memory(self, mover);
+    }
+}
+
+/// Adds a link with its array to a chain that is read, or makes the chain of it.
+fn chain_with(chain: &mut Option<Chain>, header: &Header, link: Link, array: &[u8]) -> Option<()> {
+    match chain {
+        Some(chain) => chain.push(link).ok()?,
+        None => *chain = Some(Chain::of_header(header).ok()?),
+    }
+    let chain = chain.as_mut()?;
+    chain.set_array(chain.links() - 1, array).then_some(())
+}
+
+impl KnowsMemory for Chain {
+    fn asked_for(&self) -> usize {
+        Chain::asked_for(self)
+    }
+}
+
+impl Chunked for Chain {
+    const LOAD: &'static CStr = c"BF.LOADCHUNK";
+
+    fn header_bytes(&self) -> petal::Result<Vec<u8>> {
+        written(|sink| self.header().write(sink))
+    }
+
+    fn of_header_bytes(bytes: &[u8], has_room: impl FnOnce(u64) -> bool) -> petal::Result<Chain> {
+        let mut cursor = Cursor::new(bytes);
+        let header = Header::read(&mut cursor)?;
+        cursor.finish("redisbloom")?;
+        match has_room(array_bytes(&header)) {
+            true => Chain::of_header(&header),
+            false => Err(petal::Status::OutOfMemory.into()),
+        }
+    }
+
+    fn arrays(&self) -> impl Iterator<Item = &[u8]> {
+        Chain::arrays(self)
+    }
+
+    fn arrays_mut(&mut self) -> impl Iterator<Item = &mut [u8]> {
+        Chain::arrays_mut(self)
+    }
+
+    fn contains(&self, key: &[u8]) -> bool {
+        Chain::contains(self, key)
+    }
+
+    fn contains_many(&self, keys: &[&[u8]]) -> Vec<bool> {
+        Chain::contains_many(self, keys)
+    }
+}

@@ -1,0 +1,110 @@
+//! The commands that only read.
+
+use super::super::{Chunked, NOT_FOUND, reply_fields};
+use super::chain::Chain;
+use crate::server::defaults;
+use crate::server::key::Key;
+use crate::server::{Argument, Context, Refusal};
+
+/// `BF.CARD key`
+pub fn cardinality(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
+    let [_, name] = arguments else { return Err(Refusal::Arity) };
+    let key = Key::read(context, name);
+    context.reply_count(key.value::<Chain>()?.map_or(0, |chain| chain.get().keys()));
+    Ok(())
+}
+
+/// What BF.INFO tells: the argument that asks for it, and its name in the reply.
+const FIELDS: [(&str, &str); 5] = [
+    ("CAPACITY", "Capacity"),
+    ("SIZE", "Size"),
+    ("FILTERS", "Number of filters"),
+    ("ITEMS", "Number of items inserted"),
+    ("EXPANSION", "Expansion rate"),
+];
+
+/// `BF.INFO key [CAPACITY | SIZE | FILTERS | ITEMS | EXPANSION]`
+pub fn info(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
+    let (name, field) = match arguments {
+        [_, name] => (name, None),
+        [_, name, field] => (name, Some(field)),
+        _ => return Err(Refusal::Arity),
+    };
+    let key = Key::read(context, name);
+    let chain = key.value::<Chain>()?.ok_or(NOT_FOUND)?.get();
+    let values = [
+        Some(chain.capacity()),
+        Some(chain.stated_bytes()),
+        Some(chain.links() as u64),
+        Some(chain.keys()),
+        chain.expansion().map(u64::from),
+    ];
+    let Some(field) = field else {
+        reply_fields(context, FIELDS.iter().zip(values).map(|((_, name), value)| (*name, value)));
+        return Ok(());
+    };
+    let place = FIELDS.iter().position(|(word, _)| field.is(word));
+    let place = place.ok_or(Refusal::Said("Invalid information value"))?;
+    // The name of what was asked for is said in RESP3 only.
+    if context.is_resp3() {
+        context.reply_map(1);
+        context.reply_word(FIELDS[place].1);
+    } else {
+        context.reply_array(1);
+    }
+    context.reply_field(values[place]);
+    Ok(())
+}
+
+/// `BF.DEBUG key`
+pub fn debug(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
+    let [_, name] = arguments else { return Err(Refusal::Arity) };
+    let key = Key::read(context, name);
+    let chain = key.value::<Chain>()?.ok_or(NOT_FOUND)?.get();
+    context.reply_array(1 + chain.links());
+    context.reply_bytes(format!("size:{}", chain.keys()).as_bytes());
+    for (bits, hashes, width, capacity, keys, rate) in chain.descriptions() {
+        let (bytes, rate) = (bits / 8, six_digits(rate));
+        let line = format!(
+            "bytes:{bytes} bits:{bits} hashes:{hashes} hashwidth:{width} capacity:{capacity} size:{keys} ratio:{rate}"
+        );
+        context.reply_bytes(line.as_bytes());
+    }
+    Ok(())
+}
+
+/// A number below 1 as C writes it with `%g`: six digits without the zeros at their end, and an exponent below 0.0001.
+fn six_digits(number: f64) -> String {
+    let scientific = format!("{number:.5e}");
+    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let short = |digits: &str| match digits.contains('.') {
+        true => digits.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => digits.to_owned(),
+    };
+    if exponent >= -4 {
+        return short(&format!("{number:.*}", (5 - exponent).max(0) as usize));
+    }
+    format!("{}e-{:02}", short(digits), -exponent)
+}
+
+/// `BF.SCANDUMP key iterator`
+pub fn dump(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
+    let [_, name, iterator] = arguments else { return Err(Refusal::Arity) };
+    let key = Key::read(context, name);
+    let chain = key.value::<Chain>()?.ok_or(NOT_FOUND)?.get();
+    let iterator = iterator.integer().ok_or(Refusal::Said("Second argument must be numeric"))?;
+    if iterator == 0 {
+        let header = chain.header_bytes()?;
+        context.reply_array(2);
+        context.reply_integer(1);
+        context.reply_bytes(&header);
+        return Ok(());
+    }
+    let chunk = u64::try_from(iterator).ok().and_then(|iterator| chain.chunk(iterator - 1, defaults::chunk()));
+    let (next, bytes) = chunk.map_or((0, &[][..]), |(end, bytes)| (end + 1, bytes));
+    context.reply_array(2);
+    context.reply_count(next);
+    context.reply_bytes(bytes);
+    Ok(())
+}

@@ -1,0 +1,232 @@
+//! What a filter is made like that a command makes where nothing is said: RedisBloom's defaults, or those that the
+//! module was loaded with, or CONFIG said. And how long a command may take.
+
+use super::Argument;
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// A setting of RedisBloom 8: its names, bounds, and value.
+pub struct Setting {
+    /// Its name in the server's configuration, and as an argument of the module.
+    pub name: &'static CStr,
+    /// The argument that RedisBloom had before version 8.
+    before: &'static str,
+    least: u64,
+    most: u64,
+    usual: u64,
+    value: AtomicU64,
+}
+
+/// The most keys that a filter is made for.
+pub const MOST_KEYS: u64 = 1 << 30;
+
+/// The greatest rate that a filter is made with: one that is greater is taken for this one.
+pub const GREATEST_RATE: f64 = 0.25;
+
+/// 0.01, and nothing like it: the rate is kept as its bits.
+const USUAL_RATE: u64 = 0x3f84_7ae1_47ae_147b;
+
+const fn setting(name: &'static CStr, before: &'static str, [least, usual, most]: [u64; 3]) -> Setting {
+    Setting { name, before, least, most, usual, value: AtomicU64::new(usual) }
+}
+
+static RATE: Setting = setting(c"bf-error-rate", "ERROR_RATE", [0, USUAL_RATE, 1]);
+static CAPACITY: Setting = setting(c"bf-initial-size", "INITIAL_SIZE", [1, 100, MOST_KEYS]);
+static EXPANSION: Setting = setting(c"bf-expansion-factor", "", [0, 2, 32768]);
+static SLOTS: Setting = setting(c"cf-bucket-size", "", [1, 2, 255]);
+static CUCKOO_CAPACITY: Setting = setting(c"cf-initial-size", "", [2, 1024, MOST_KEYS]);
+static KICKS: Setting = setting(c"cf-max-iterations", "", [1, 20, 65535]);
+static CUCKOO_EXPANSION: Setting = setting(c"cf-expansion-factor", "", [0, 1, 32768]);
+static MOST_TABLES: Setting = setting(c"cf-max-expansions", "CF_MAX_EXPANSIONS", [1, 32, 65536]);
+
+/// All settings, in the order in which they are read from a configuration: a bucket is known before a capacity is.
+pub static SETTINGS: [&Setting; 8] =
+    [&RATE, &CAPACITY, &EXPANSION, &SLOTS, &CUCKOO_CAPACITY, &KICKS, &CUCKOO_EXPANSION, &MOST_TABLES];
+
+impl Setting {
+    /// The word that names the setting in the configuration.
+    fn word(&self) -> &'static str {
+        self.name.to_str().unwrap_or_default()
+    }
+
+    /// The setting's value, where it is a whole number.
+    fn get(&self) -> u64 {
+        self.value.load(Ordering::Relaxed)
+    }
+
+    fn is_rate(&self) -> bool {
+        std::ptr::eq(self, &RATE)
+    }
+
+    /// The values that are taken now: a bucket and a capacity of cuckoo filters bound each other.
+    pub fn range(&self) -> (u64, u64) {
+        match self {
+            _ if std::ptr::eq(self, &SLOTS) => (self.least, self.most.min(CUCKOO_CAPACITY.get() / 2)),
+            _ if std::ptr::eq(self, &CUCKOO_CAPACITY) => (2 * SLOTS.get(), self.most),
+            _ => (self.least, self.most),
+        }
+    }
+
+    /// The setting's value as the configuration writes it.
+    pub fn text(&self) -> String {
+        match self.is_rate() {
+            true => f64::from_bits(self.get()).to_string(),
+            false => self.get().to_string(),
+        }
+    }
+
+    /// Takes a value.
+    ///
+    /// # Errors
+    /// What is wrong with the value; then nothing has changed.
+    pub fn set(&self, value: &Argument) -> Result<(), String> {
+        let name = self.word();
+        if self.is_rate() {
+            let rate = value.real().ok_or_else(|| format!("Invalid value for `{name}`"))?;
+            if !(rate > 0.0 && rate < 1.0) {
+                return Err(format!("Value for `{name}` must be in the range (0.000000, 1.000000)"));
+            }
+            self.value.store(rate.min(GREATEST_RATE).to_bits(), Ordering::Relaxed);
+            return Ok(());
+        }
+        let number = value.integer().ok_or_else(|| format!("Invalid value for `{name}`"))?;
+        let (least, most) = self.range();
+        match u64::try_from(number).ok().filter(|number| (least..=most).contains(number)) {
+            Some(number) => self.value.store(number, Ordering::Relaxed),
+            None => return Err(format!("Value for `{name}` must be in the range [{least}, {most}]")),
+        }
+        Ok(())
+    }
+}
+
+/// Whether all settings are what they are where nobody sets them.
+pub fn are_usual() -> bool {
+    SETTINGS.iter().all(|setting| setting.get() == setting.usual)
+}
+
+static BUDGET: AtomicU64 = AtomicU64::new(USUAL_BUDGET);
+
+/// How many milliseconds a command holds the server up at the most where nothing is said.
+const USUAL_BUDGET: u64 = 2;
+
+/// The most milliseconds that are taken: a minute.
+pub const MOST_BUDGET: u64 = 60_000;
+
+/// How many nanoseconds a byte takes at the most of filters that are read, merged, copied or freed, and an item that is
+/// added or looked up. Machines and kinds for which that is 10 times as much are slower than any that were measured.
+const BYTE: u64 = 2;
+const ITEM: u64 = 1000;
+
+/// The most bytes that a chunk of a filter has, and the fewest that the budget makes of that.
+pub const CHUNK: usize = 16 << 20;
+const LEAST_CHUNK: usize = 64 << 10;
+
+/// The false-positive rate, the capacity and the expansion of a Bloom filter.
+pub fn bloom() -> (f64, u64, u32) {
+    (f64::from_bits(RATE.get()), CAPACITY.get(), EXPANSION.get() as u32)
+}
+
+/// The capacity, the slots of a bucket, the kicks and the expansion of a cuckoo filter.
+pub fn cuckoo() -> [u64; 4] {
+    [&CUCKOO_CAPACITY, &SLOTS, &KICKS, &CUCKOO_EXPANSION].map(Setting::get)
+}
+
+/// The slots of a bucket that are taken.
+pub fn slots() -> (u64, u64) {
+    SLOTS.range()
+}
+
+/// From so many tables on a cuckoo filter takes no more keys.
+pub fn most_tables() -> u64 {
+    MOST_TABLES.get()
+}
+
+/// How long a command holds the server up at the most, as far as the module can choose.
+pub fn budget() -> Duration {
+    Duration::from_millis(milliseconds())
+}
+
+/// The budget in milliseconds.
+pub fn milliseconds() -> u64 {
+    BUDGET.load(Ordering::Relaxed)
+}
+
+/// Sets the budget, in milliseconds.
+pub fn set_milliseconds(milliseconds: u64) {
+    BUDGET.store(milliseconds, Ordering::Relaxed);
+}
+
+/// Whether what is done with so many bytes may take longer than the budget.
+pub fn is_long(bytes: usize) -> bool {
+    (bytes as u64).saturating_mul(BYTE) > nanoseconds()
+}
+
+/// Whether what is done with so many items may take longer than the budget.
+pub fn are_many(items: usize) -> bool {
+    (items as u64).saturating_mul(ITEM) > nanoseconds()
+}
+
+/// How many bytes of a filter are given at once.
+pub fn chunk() -> usize {
+    ((nanoseconds() / BYTE) as usize).clamp(LEAST_CHUNK, CHUNK)
+}
+
+fn nanoseconds() -> u64 {
+    milliseconds() * 1_000_000
+}
+
+/// The name of the module that its arguments say after `NAME`.
+///
+/// # Errors
+/// What is wrong with the value.
+pub fn name(arguments: &[Argument]) -> Result<Option<&[u8]>, String> {
+    let mut names = arguments.chunks(2).filter(|pair| pair[0].is("NAME"));
+    match names.next() {
+        None => Ok(None),
+        Some([_, name]) if name.bytes() == b"petal" || name.bytes() == b"bf" => Ok(Some(name.bytes())),
+        Some(_) => Err("the argument NAME is not followed by petal or bf".into()),
+    }
+}
+
+/// Takes the arguments of the module, in any order: settings by their names, and `ERROR_RATE rate`,
+/// `INITIAL_SIZE capacity`, `CF_MAX_EXPANSIONS tables`, `BUDGET milliseconds` and `NAME name`.
+///
+/// # Errors
+/// What is wrong with the arguments.
+pub fn set(arguments: &[Argument]) -> Result<(), String> {
+    name(arguments)?;
+    let pairs = || arguments.chunks(2);
+    // A bucket and a capacity bound each other, in whatever order they come.
+    for setting in SETTINGS {
+        for pair in pairs().filter(|pair| setting.is_called(&pair[0])) {
+            let name = String::from_utf8_lossy(pair[0].bytes());
+            let value = pair.get(1).ok_or_else(|| format!("the argument {name} is not followed by a value"))?;
+            setting.set(value).map_err(|why| format!("the argument {name} is not right: {why}"))?;
+        }
+    }
+    for pair in pairs() {
+        let name = &pair[0];
+        if name.is("BUDGET") {
+            let budget = pair.get(1).and_then(Argument::unsigned).filter(|budget| *budget <= MOST_BUDGET);
+            set_milliseconds(budget.ok_or(format!(
+                "the argument BUDGET is not followed by a whole number of milliseconds from 0 to {MOST_BUDGET}"
+            ))?);
+        } else if !name.is("NAME") && !SETTINGS.iter().any(|setting| setting.is_called(name)) {
+            let name = String::from_utf8_lossy(name.bytes());
+            let settings = SETTINGS.map(Setting::word).join(", ");
+            return Err(format!(
+                "the argument {name} is not one of {settings}, ERROR_RATE, INITIAL_SIZE, CF_MAX_EXPANSIONS, BUDGET and \
+                 NAME"
+            ));
+        }
+    }
+    Ok(())
+}
+
+impl Setting {
+    /// Whether an argument of the module is this one's name.
+    fn is_called(&self, name: &Argument) -> bool {
+        name.is(self.word()) || !self.before.is_empty() && name.is(self.before)
+    }
+}

@@ -1,0 +1,108 @@
+//! The arguments of commands as the server tells them, from a line as a manual has it: `key rate:double [NONSCALING]`.
+//!
+//! A name is a string, or of the type after its colon. A word in capitals is itself, alone or before the argument
+//! that follows it. Brackets are around what may be absent, and parentheses around what comes together. `|` is
+//! between alternatives, after a name for the choice and a colon. Dots are behind what may come more than once.
+
+use redis_module::raw;
+use std::ffi::{CString, c_int};
+
+/// Arguments for the server, which copies them.
+pub struct Arguments {
+    /// One more than there are: the last is all zeros.
+    raw: Vec<raw::RedisModuleCommandArg>,
+    /// The strings and arguments to which the pointers point.
+    strings: Vec<CString>,
+    nested: Vec<Arguments>,
+}
+
+impl Arguments {
+    /// The arguments that a line says, separated by this.
+    pub fn of(line: &str, separator: char) -> Arguments {
+        let mut arguments = Arguments { raw: Vec::new(), strings: Vec::new(), nested: Vec::new() };
+        parts(line, separator).into_iter().for_each(|word| arguments.push(word));
+        // SAFETY: all-zero bytes are null pointers, zeros and the first value of an enum.
+        arguments.raw.push(unsafe { std::mem::zeroed() });
+        arguments
+    }
+
+    /// The form in which the server takes arguments.
+    pub fn as_mut_ptr(&mut self) -> *mut raw::RedisModuleCommandArg {
+        self.raw.as_mut_ptr()
+    }
+
+    fn push(&mut self, word: &str) {
+        // SAFETY: likewise.
+        let mut argument: raw::RedisModuleCommandArg = unsafe { std::mem::zeroed() };
+        let (word, is_more) = word.strip_suffix("...").map_or((word, false), |word| (word, true));
+        let inner = word.strip_prefix('[').and_then(|word| word.strip_suffix(']'));
+        let mut flags = if is_more { raw::REDISMODULE_CMD_ARG_MULTIPLE } else { 0 };
+        flags |= if inner.is_some() { raw::REDISMODULE_CMD_ARG_OPTIONAL } else { 0 };
+        argument.flags = flags as c_int;
+        let word = inner.unwrap_or(word);
+        let (name, kind) = self.describe(word, &mut argument);
+        argument.name = self.string(&name);
+        argument.type_ = kind;
+        self.raw.push(argument);
+    }
+
+    /// The name and the type of an argument; what it consists of is put into it.
+    fn describe(
+        &mut self,
+        word: &str,
+        argument: &mut raw::RedisModuleCommandArg,
+    ) -> (String, raw::RedisModuleCommandArgType) {
+        if let Some((name, choices)) = word.split_once(':')
+            && choices.contains('|')
+        {
+            argument.subargs = self.nest(choices, '|');
+            return (name.into(), raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_ONEOF);
+        }
+        if let Some(pair) = word.strip_prefix('(').and_then(|word| word.strip_suffix(')')) {
+            argument.subargs = self.nest(pair, ' ');
+            return ("pair".into(), raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_BLOCK);
+        }
+        if let Some((first, rest)) = word.split_once(' ') {
+            // The argument after a token has the token's name.
+            argument.token = self.string(first);
+            argument.subargs = self.nest(rest, ' ');
+            return (first.to_lowercase(), raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_BLOCK);
+        }
+        if word.bytes().all(|byte| byte.is_ascii_uppercase()) {
+            argument.token = self.string(word);
+            return (word.to_lowercase(), raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_PURE_TOKEN);
+        }
+        let (name, of) = word.split_once(':').unwrap_or((word, if word == "key" { "key" } else { "" }));
+        let kind = match of {
+            "key" => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_KEY,
+            "integer" => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_INTEGER,
+            "double" => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_DOUBLE,
+            _ => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_STRING,
+        };
+        (name.into(), kind)
+    }
+
+    fn nest(&mut self, line: &str, separator: char) -> *mut raw::RedisModuleCommandArg {
+        let mut nested = Arguments::of(line, separator);
+        let start = nested.as_mut_ptr();
+        self.nested.push(nested);
+        start
+    }
+
+    fn string(&mut self, text: &str) -> *const std::ffi::c_char {
+        let text = CString::new(text).unwrap_or_default();
+        let start = text.as_ptr();
+        self.strings.push(text);
+        start
+    }
+}
+
+/// The parts of a line, none of which ends inside brackets or parentheses.
+fn parts(line: &str, separator: char) -> Vec<&str> {
+    let mut depth = 0;
+    let inside = |letter: char| {
+        depth += i32::from("[(".contains(letter)) - i32::from("])".contains(letter));
+        letter == separator && depth == 0
+    };
+    line.split(inside).filter(|part| !part.is_empty()).collect()
+}

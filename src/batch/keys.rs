@@ -1,0 +1,217 @@
+//! Many keys in: byte strings, numbers or hashes, as one value that every batch function takes.
+
+use crate::batch::ring::{Few, GROUP};
+use crate::error::{Result, error};
+use crate::hash::{HashFunction, Hasher, widen};
+use crate::simd::{self, Instructions};
+
+/// Many keys.
+#[derive(Clone, Copy, Debug)]
+pub enum Keys<'a> {
+    /// Byte strings: key `i` is `bytes[offsets[i]..offsets[i + 1]]`. No offsets are no keys.
+    Bytes {
+        /// All keys' bytes.
+        bytes: &'a [u8],
+        /// The offsets: one more than there are keys, not decreasing, the last at most `bytes.len()`.
+        offsets: &'a [u64],
+    },
+    /// `u64` keys.
+    U64(&'a [u64]),
+    /// Hashes.
+    Hashes(&'a [u64]),
+}
+
+impl<'a> Keys<'a> {
+    /// How many keys there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Keys::Bytes { offsets, .. } => offsets.len().saturating_sub(1),
+            Keys::U64(keys) | Keys::Hashes(keys) => keys.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Checks all that could go wrong later: offsets, and whether keys can be hashed.
+    ///
+    /// # Errors
+    /// [`Status::Offsets`](crate::Status::Offsets), [`Status::ExternalHash`](crate::Status::ExternalHash),
+    /// [`Status::KeyMissing`](crate::Status::KeyMissing); [`Status::OutOfRange`](crate::Status::OutOfRange) for byte
+    /// strings that are no integers where keys are integers.
+    pub fn check(&self, hasher: &Hasher) -> Result<()> {
+        if let Keys::Hashes(_) = self {
+            return Ok(());
+        }
+        if let Some(refusal) = hasher.refusal() {
+            return Err(refusal.into());
+        }
+        self.check_offsets()?;
+        match self {
+            Keys::Bytes { bytes, offsets } if hasher.function() == HashFunction::Identity => {
+                let mut keys = offsets.windows(2).map(|ends| &bytes[ends[0] as usize..ends[1] as usize]);
+                keys.try_for_each(|key| hasher.hash_key(key).map(drop))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks that there are as many counts as keys.
+    pub(crate) fn check_times(&self, times: &[u64]) -> Result<()> {
+        if times.len() == self.len() {
+            return Ok(());
+        }
+        Err(error!(BufferTooSmall, "{} keys have {} counts", self.len(), times.len()))
+    }
+
+    fn check_offsets(&self) -> Result<()> {
+        let Keys::Bytes { bytes, offsets } = self else { return Ok(()) };
+        // A look at all sign bits at once. One that is set may mean a decrease, or an offset of 2^63 and more.
+        let signs = offsets.windows(2).fold(0, |all, pair| all | pair[0] | pair[1].wrapping_sub(pair[0]));
+        if signs >> 63 != 0
+            && let Some(i) = offsets.windows(2).position(|pair| pair[0] > pair[1])
+        {
+            return Err(error!(
+                Offsets,
+                "offsets[{}] = {} is less than offsets[{i}] = {}",
+                i + 1,
+                offsets[i + 1],
+                offsets[i]
+            ));
+        }
+        match offsets.last() {
+            Some(last) if *last > bytes.len() as u64 => {
+                let i = offsets.len() - 1;
+                Err(error!(Offsets, "offsets[{i}] = {last} is past the end of the {} bytes of keys", bytes.len()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks all that could go wrong later where keys are known by their identities, as in maps: offsets, and whether
+    /// they have identities.
+    ///
+    /// # Errors
+    /// As [`Keys::check`], and [`Status::Unsupported`](crate::Status::Unsupported) for hashes that are not the keys
+    /// themselves ([`Hasher::identify_hash`]).
+    pub fn check_identities(&self, hasher: &Hasher) -> Result<()> {
+        match self {
+            Keys::Hashes(_) => hasher.identify_hash(0).map(drop),
+            Keys::Bytes { .. } | Keys::U64(_) => self.check(hasher),
+        }
+    }
+
+    /// These keys as few, if they are: not none, at most [`GROUP`], and numbers that this hasher has hashed with XXH3,
+    /// or hashes.
+    #[inline]
+    pub fn few(&self, hasher: &Hasher) -> Option<Few<'a>> {
+        let (keys, flip) = match *self {
+            Keys::U64(keys) => (keys, Some(hasher.flip()?)),
+            Keys::Hashes(keys) => (keys, None),
+            Keys::Bytes { .. } => return None,
+        };
+        (1..=GROUP).contains(&keys.len()).then_some(Few { keys, flip })
+    }
+
+    /// The hashes of the keys from `start` on, as many as there is room for.
+    pub(crate) fn hash_range(&self, start: usize, hasher: &Hasher, instructions: Instructions, hashes: &mut [u64]) {
+        match self {
+            Keys::U64(keys) => hasher.hash_u64s(instructions, &keys[start..start + hashes.len()], hashes),
+            Keys::Hashes(given) => hashes.copy_from_slice(&given[start..start + hashes.len()]),
+            Keys::Bytes { bytes, offsets } => {
+                // Hashing was checked to succeed; a failure would only cost an answer, not invent an absence.
+                hasher.hash_strings(bytes, &offsets[start..=start + hashes.len()], hashes);
+            }
+        }
+    }
+
+    /// The identities of the keys from `start` on, as many as there is room for. That keys have identities was checked
+    /// ([`Keys::check_identities`]).
+    pub(crate) fn identify_range(&self, start: usize, hasher: &Hasher, ids: &mut [u128]) {
+        let end = start + ids.len();
+        match self {
+            Keys::U64(keys) => hasher.identify_u64s(&keys[start..end], ids),
+            Keys::Hashes(hashes) => fill(ids, hashes[start..end].iter().map(|hash| Some(widen(*hash)))),
+            Keys::Bytes { bytes, offsets } => {
+                let keys = offsets[start..=end].windows(2).map(|ends| &bytes[ends[0] as usize..ends[1] as usize]);
+                fill(ids, keys.map(|key| hasher.identify(key).ok()));
+            }
+        }
+    }
+}
+
+/// Keys in their whole length, for kinds that hash keys themselves: byte strings, or numbers as their eight
+/// little-endian bytes.
+pub struct WholeKeys<'a>(Form<'a>);
+
+enum Form<'a> {
+    Bytes(&'a [u8], &'a [u64]),
+    U64(&'a [u64]),
+}
+
+impl<'a> WholeKeys<'a> {
+    /// Keys whose offsets are checked, here and once.
+    ///
+    /// # Errors
+    /// [`Status::Offsets`](crate::Status::Offsets); [`Status::Unsupported`](crate::Status::Unsupported) for hashes.
+    pub fn new(keys: &Keys<'a>) -> Result<WholeKeys<'a>> {
+        keys.check_offsets()?;
+        match *keys {
+            Keys::Bytes { bytes, offsets } => Ok(WholeKeys(Form::Bytes(bytes, offsets))),
+            Keys::U64(keys) => Ok(WholeKeys(Form::U64(keys))),
+            Keys::Hashes(_) => {
+                Err(error!(Unsupported, "the filter takes keys whole, as its format hashes them: no hashes"))
+            }
+        }
+    }
+
+    /// How many keys there are.
+    pub fn len(&self) -> usize {
+        match self.0 {
+            Form::Bytes(_, offsets) => offsets.len().saturating_sub(1),
+            Form::U64(keys) => keys.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The keys from `start` up to `end`.
+    pub fn part(&self, start: usize, end: usize) -> WholeKeys<'a> {
+        WholeKeys(match self.0 {
+            Form::Bytes(bytes, offsets) => Form::Bytes(bytes, &offsets[start..=end]),
+            Form::U64(keys) => Form::U64(&keys[start..end]),
+        })
+    }
+
+    /// Gives the bytes of key `i` to `take`.
+    #[inline]
+    pub fn with<T>(&self, i: usize, take: impl FnOnce(&[u8]) -> T) -> T {
+        match self.0 {
+            Form::Bytes(bytes, offsets) => take(&bytes[offsets[i] as usize..offsets[i + 1] as usize]),
+            Form::U64(keys) => take(&keys[i].to_le_bytes()),
+        }
+    }
+}
+
+/// Writes the hashes of keys.
+///
+/// # Errors
+/// As [`Keys::check`]; [`Status::BufferTooSmall`](crate::Status::BufferTooSmall) unless `hashes` are as many as the
+/// keys.
+pub fn hash_keys(keys: &Keys, hasher: &Hasher, hashes: &mut [u64]) -> Result<()> {
+    keys.check(hasher)?;
+    if hashes.len() != keys.len() {
+        return Err(error!(BufferTooSmall, "{} keys have room for {} hashes", keys.len(), hashes.len()));
+    }
+    keys.hash_range(0, hasher, simd::best(), hashes);
+    Ok(())
+}
+
+fn fill(ids: &mut [u128], from: impl Iterator<Item = Option<u128>>) {
+    ids.iter_mut().zip(from).for_each(|(to, id)| *to = id.unwrap_or(0));
+}

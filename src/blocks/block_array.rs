@@ -1,0 +1,215 @@
+//! Arrays of small blocks, one of which a key has to itself: what all of them do alike. The inner loops are those of a
+//! kernel; a layout says how keys find their blocks and what the mathematics of its blocks is.
+
+use super::block_kernel::chain::{ChainKernel, Link};
+use super::block_kernel::{BlockKernel, Fills};
+use super::{BitLayout, Layout, Measure, View};
+use crate::batch::ring::{self, Batch, Few};
+use crate::bits::PIECE_WORDS;
+use crate::error::Result;
+use crate::format::Geometry;
+use crate::format::compact::Trailer;
+use crate::simd::Instructions;
+use crate::storage::AnyBytes;
+use core::marker::PhantomData;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// What tells one layout of blocks from another.
+pub trait Blocks: Send + Sync + 'static {
+    /// The name by which programs that compute on the payload know the layout, if it has one.
+    const LAYOUT: Option<Layout>;
+    /// 64-bit words in a block.
+    const BLOCK_WORDS: usize;
+    /// How many bits keys may set.
+    const HASHES: (u32, u32);
+    /// A number that there are fewer blocks than.
+    const MAX_BLOCKS: u64;
+
+    /// The inner loops.
+    fn kernel(instructions: Instructions) -> &'static BlockKernel;
+
+    /// The inner loops over chains of arrays, where there are such.
+    fn chain_kernel(_instructions: Instructions) -> Option<&'static ChainKernel> {
+        None
+    }
+
+    /// The sets of lanes that keys of so many bits choose from; none where they have all lanes.
+    fn masks(_hashes: u32) -> &'static [u16] {
+        &[]
+    }
+
+    /// The block that a hash goes to. It scales: with a `d`-th of the blocks it is a `d`-th of this one.
+    fn block(hash: u64, blocks: u64) -> u64;
+
+    /// The false-positive rate that the fills of the blocks give.
+    fn rate(fills: &Fills, blocks: u64, hashes: u32) -> f64;
+
+    /// How many distinct keys have set so many bits.
+    fn cardinality(blocks: u64, hashes: u32, ones: u64) -> Option<f64>;
+
+    /// The standard error of an estimate of so many keys.
+    fn standard_error(blocks: u64, hashes: u32, keys: u64) -> f64;
+}
+
+/// 64-bit words of the greatest block: a cache line.
+const MAX_BLOCK_WORDS: usize = 8;
+
+/// An array of blocks.
+pub struct BlockArray<B> {
+    blocks: u64,
+    hashes: u32,
+    /// The lanes that keys choose among.
+    masks: &'static [u16],
+    kernel: &'static BlockKernel,
+    chain_kernel: Option<&'static ChainKernel>,
+    layout: PhantomData<fn() -> B>,
+}
+
+/// The geometry of so many blocks.
+///
+/// # Errors
+/// [`Status::TooLarge`](crate::Status::TooLarge) past the address space.
+pub fn geometry<B: Blocks>(blocks: u64, hashes: u32) -> Result<Geometry> {
+    // Saturated, it is refused for what it is.
+    Geometry::of_bits(blocks.saturating_mul(64 * B::BLOCK_WORDS as u64), hashes, [0; 8])
+}
+
+impl<B: Blocks> BitLayout for BlockArray<B> {
+    fn of(geometry: &Geometry, instructions: Instructions) -> Option<BlockArray<B>> {
+        let array = BlockArray::of_size(geometry.bits, geometry.hashes, instructions);
+        array.filter(|_| geometry.words == [0; 8])
+    }
+
+    #[inline]
+    fn of_trailer(trailer: &Trailer, instructions: Instructions) -> Option<BlockArray<B>> {
+        BlockArray::of_size(trailer.bits_of_lines()?, trailer.hashes.into(), instructions)
+    }
+
+    fn words(&self) -> usize {
+        self.blocks as usize * B::BLOCK_WORDS
+    }
+
+    #[inline]
+    fn contains(&self, words: &[AtomicU64], hash: u64) -> bool {
+        self.kernel.contains_one(words, self.masks, hash)
+    }
+
+    fn contains_many(&self, words: &[AtomicU64], batch: &mut dyn Batch) {
+        self.kernel.contains(words, self.masks, batch);
+    }
+
+    fn contains_few(&self, words: &[AtomicU64], few: &Few) -> Option<u64> {
+        Some(self.kernel.contains_few(words, self.masks, few))
+    }
+
+    #[inline]
+    fn contains_in(&self, bytes: AnyBytes, hash: u64) -> bool {
+        match bytes.words().and_then(|words| words.get(..self.words())) {
+            Some(words) => self.kernel.contains_one(words, self.masks, hash),
+            // In an array of a single block every key goes to that.
+            None => {
+                const { assert!(B::BLOCK_WORDS <= MAX_BLOCK_WORDS) };
+                let block = bytes.copy::<MAX_BLOCK_WORDS>(self.first_word(hash));
+                self.kernel.contains_one(&block[..B::BLOCK_WORDS], self.masks, hash)
+            }
+        }
+    }
+
+    #[inline]
+    fn insert(&self, words: &mut [u64], hash: u64) -> bool {
+        self.kernel.insert_one(words, self.masks, hash)
+    }
+
+    fn insert_many(&self, words: &mut [u64], batch: &mut dyn Batch) {
+        self.kernel.insert(words, self.masks, batch);
+    }
+
+    fn insert_few(&self, words: &mut [u64], few: &Few, is_asked: bool) -> Option<u64> {
+        Some(self.kernel.insert_few(words, self.masks, few, is_asked))
+    }
+
+    fn insert_shared(&self, words: &[AtomicU64], hash: u64) -> bool {
+        self.kernel.insert_one_shared(words, self.masks, hash)
+    }
+
+    fn insert_many_shared(&self, words: &[AtomicU64], batch: &mut dyn Batch) {
+        let fetch = |_: &(), hash| ring::fetch_word(words, self.first_word(hash));
+        let insert = |_: &mut (), hash| self.insert_shared(words, hash);
+        ring::inserting(&mut (), ring::ahead(words.len(), 1), batch, fetch, insert);
+    }
+
+    #[inline]
+    fn visit_words(&self, hash: u64, visit: &mut dyn FnMut(usize) -> bool) {
+        // Blocks do not straddle regions, so the first word stands for all.
+        visit(self.first_word(hash));
+    }
+
+    fn measure(&self, words: &[AtomicU64], progress: &mut dyn FnMut(u64)) -> Measure {
+        let mut all = Fills::default();
+        for piece in words.chunks(PIECE_WORDS) {
+            let fills = self.kernel.fills(piece, self.hashes);
+            all.ones += fills.ones;
+            all.products += fills.products;
+            progress(size_of_val(piece) as u64);
+        }
+        Measure::of_bits(all.ones, 64 * words.len() as u64, B::rate(&all, self.blocks, self.hashes))
+    }
+
+    fn cardinality(&self, ones: u64) -> Option<f64> {
+        B::cardinality(self.blocks, self.hashes, ones)
+    }
+
+    fn standard_error(&self, keys: f64) -> f64 {
+        B::standard_error(self.blocks, self.hashes, keys.round() as u64)
+    }
+
+    fn units(&self) -> u64 {
+        self.blocks
+    }
+
+    fn folded(&self, factor: u64) -> Result<Geometry> {
+        geometry::<B>(self.blocks / factor, self.hashes)
+    }
+
+    /// Blocks are chosen by multiplication, so neighbours fold together: block b becomes b / factor.
+    fn fold_into(&self, words: &[AtomicU64], factor: u64, folded: &mut [u64]) {
+        for (i, word) in words.iter().enumerate() {
+            let block = (i / B::BLOCK_WORDS) as u64 / factor;
+            folded[block as usize * B::BLOCK_WORDS + i % B::BLOCK_WORDS] |= word.load(Ordering::Relaxed);
+        }
+    }
+
+    fn view<'a>(&self, words: &'a [AtomicU64]) -> Option<View<'a>> {
+        Some(View { layout: B::LAYOUT?, words, hashes: self.hashes })
+    }
+
+    fn link(&self) -> Option<Link> {
+        Some((self.chain_kernel?, B::BLOCK_WORDS, self.masks))
+    }
+
+    fn kernel(&self) -> Option<(&'static BlockKernel, &'static [u16])> {
+        Some((self.kernel, self.masks))
+    }
+}
+
+impl<B: Blocks> BlockArray<B> {
+    /// The array of so many bits, of which a key sets so many; `None` if there is none.
+    #[inline]
+    fn of_size(bits: u64, hashes: u32, instructions: Instructions) -> Option<BlockArray<B>> {
+        let block_bits = 64 * B::BLOCK_WORDS as u64;
+        let blocks = bits / block_bits;
+        let is_known = bits.is_multiple_of(block_bits)
+            && (1..B::MAX_BLOCKS).contains(&blocks)
+            && (B::HASHES.0..=B::HASHES.1).contains(&hashes);
+        let (masks, kernel, chain_kernel) = (B::masks(hashes), B::kernel(instructions), B::chain_kernel(instructions));
+        is_known.then_some(BlockArray { blocks, hashes, masks, kernel, chain_kernel, layout: PhantomData })
+    }
+
+    /// The place of the first word of the block that a hash goes to.
+    #[inline]
+    fn first_word(&self, hash: u64) -> usize {
+        B::block(hash, self.blocks) as usize * B::BLOCK_WORDS
+    }
+}
+
+const _: () = assert!(PIECE_WORDS.is_multiple_of(8), "pieces are whole blocks");

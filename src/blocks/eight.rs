@@ -1,0 +1,192 @@
+//! Eight 64-bit numbers in a vector of AVX-512, and batches that are answered eight keys at a time, for kernels that
+//! read each key's own places. The places of a group of keys are computed when its hashes come. The lines of a group
+//! are fetched while the group before it is answered.
+
+use crate::batch::ring::{Batch, Few, GROUP};
+use crate::hash::xxh3;
+use crate::simd::Instructions;
+use core::arch::x86_64::*;
+
+/// Keys of a vector.
+pub const WIDTH: usize = 8;
+
+/// Vectors of a group.
+pub const EIGHTS: usize = GROUP / WIDTH;
+
+/// Eight numbers.
+pub type Eight = [u64; WIDTH];
+
+/// The vector that has this number eight times.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+pub fn all(number: u64) -> __m512i {
+    _mm512_set1_epi64(number as i64)
+}
+
+/// The vector of eight numbers.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+pub fn load(numbers: &Eight) -> __m512i {
+    // SAFETY: eight numbers are 64 readable bytes.
+    unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) }
+}
+
+/// The eight numbers of a vector.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+pub fn store(numbers: &mut Eight, eight: __m512i) {
+    // SAFETY: eight numbers are 64 bytes, which are ours.
+    unsafe { _mm512_storeu_si512(numbers.as_mut_ptr().cast(), eight) }
+}
+
+/// The eight numbers of a vector.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+pub fn numbers(eight: __m512i) -> Eight {
+    let mut numbers = [0; WIDTH];
+    store(&mut numbers, eight);
+    numbers
+}
+
+/// The eight bytes from each of eight places on, a load for each: the instruction that gathers them takes longer.
+///
+/// # Safety
+/// From each of these places after the start on eight bytes are readable.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+pub unsafe fn read_each(start: *const u8, at: &Eight) -> __m512i {
+    // SAFETY: the caller promises that from each of these places after the start on eight bytes are readable.
+    let read = |i: usize| unsafe { start.add(at[i] as usize).cast::<i64>().read_unaligned() };
+    _mm512_set_epi64(read(7), read(6), read(5), read(4), read(3), read(2), read(1), read(0))
+}
+
+/// The eight bytes from each of eight places on, and the eight after these.
+///
+/// # Safety
+/// From each of these places after the start on sixteen bytes are readable.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+pub unsafe fn read_pairs(start: *const u8, at: &Eight) -> [__m512i; 2] {
+    // SAFETY: the caller promises that from each of these places after the start on sixteen bytes are readable.
+    let read = |i: usize| unsafe { _mm_loadu_si128(start.add(at[i] as usize).cast()) };
+    let two = |i: usize| _mm256_set_m128i(read(i + 2), read(i));
+    let four = |i: usize| _mm512_inserti64x4::<1>(_mm512_castsi256_si512(two(i)), two(i + 4));
+    // The even numbers 0, 2, 4 and 6, and the odd ones 1, 3, 5 and 7.
+    let (even, odd) = (four(0), four(1));
+    [_mm512_unpacklo_epi64(even, odd), _mm512_unpackhi_epi64(even, odd)]
+}
+
+/// What [`bits::reduce`](crate::bits::reduce) makes of each of eight numbers, for ranges of 32 bits.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+pub fn reduce(x: __m512i, range: __m512i) -> __m512i {
+    let low = _mm512_srli_epi64::<32>(_mm512_mul_epu32(x, range));
+    let high = _mm512_mul_epu32(_mm512_srli_epi64::<32>(x), range);
+    _mm512_srli_epi64::<32>(_mm512_add_epi64(high, low))
+}
+
+/// What [`bits::mix`](crate::bits::mix) makes of each of eight numbers.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+pub fn mix(x: __m512i) -> __m512i {
+    let x = _mm512_xor_si512(x, _mm512_srli_epi64::<30>(x));
+    let x = _mm512_mullo_epi64(x, all(0xbf58_476d_1ce4_e5b9));
+    let x = _mm512_xor_si512(x, _mm512_srli_epi64::<27>(x));
+    let x = _mm512_mullo_epi64(x, all(0x94d0_49bb_1331_11eb));
+    _mm512_xor_si512(x, _mm512_srli_epi64::<31>(x))
+}
+
+/// The other one of the two places of each of eight fingerprints, among `count` of them, an even number of 32 bits: the
+/// two have the sum of the fingerprint.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+pub fn other(place: __m512i, fingerprint: __m512i, count: __m512i) -> __m512i {
+    let sum = reduce(mix(fingerprint), _mm512_srli_epi64::<1>(count));
+    let sum = _mm512_add_epi64(_mm512_slli_epi64::<1>(sum), all(1));
+    let other = _mm512_sub_epi64(sum, place);
+    _mm512_mask_add_epi64(other, _mm512_cmplt_epu64_mask(sum, place), other, count)
+}
+
+/// Answers a batch. `find` works the places of a group's keys out, `fetch` asks for the lines of the i-th eight of a
+/// group and `answer` answers them: bit j is that of the j-th. A second number says which keys it leaves to `alone`,
+/// which answers the j-th key of a group. Such keys come after all others of the group, so that no branch has to guess
+/// which they are.
+#[inline(always)]
+pub fn in_turns<Group>(
+    [mut asked, mut later]: [Group; 2],
+    batch: &mut dyn Batch,
+    find: impl Fn(&[u64; GROUP], &mut Group),
+    fetch: impl Fn(&Group, usize),
+    answer: impl Fn(&Group, usize) -> [u8; 2],
+    alone: impl Fn(&Group, usize) -> bool,
+) {
+    let mut hashes = [0; GROUP];
+    let mut count = batch.next(&mut hashes);
+    find(&hashes, &mut asked);
+    (0..count.div_ceil(WIDTH)).for_each(|i| fetch(&asked, i));
+    while count > 0 {
+        let more = if count == GROUP { batch.next(&mut hashes) } else { 0 };
+        if more > 0 {
+            find(&hashes, &mut later);
+        }
+        let mut both = [0; 2];
+        for i in 0..count.div_ceil(WIDTH) {
+            if i * WIDTH < more {
+                fetch(&later, i);
+            }
+            let eight = answer(&asked, i);
+            both = [0, 1].map(|which| both[which] | u64::from(eight[which]) << (i * WIDTH));
+        }
+        batch.answer(both[0] | rest(&asked, both[1], count, &alone), count);
+        core::mem::swap(&mut asked, &mut later);
+        count = more;
+    }
+}
+
+/// The answers of those keys of a group, among the first so many, that are left over.
+#[inline(always)]
+fn rest<Group>(asked: &Group, left: u64, count: usize, alone: impl Fn(&Group, usize) -> bool) -> u64 {
+    let (mut left, mut answers) = (left & (u64::MAX >> (GROUP - count)), 0);
+    while left != 0 {
+        let one = left.trailing_zeros();
+        left &= left - 1;
+        answers |= u64::from(alone(asked, one as usize)) << one;
+    }
+    answers
+}
+
+/// Answers few keys, as [`in_turns`] does those of a group.
+#[inline(always)]
+pub fn at_once<Group>(
+    mut asked: Group,
+    hashes: &[u64; GROUP],
+    count: usize,
+    find: impl Fn(&[u64; GROUP], &mut Group),
+    fetch: impl Fn(&Group, usize),
+    answer: impl Fn(&Group, usize) -> [u8; 2],
+    alone: impl Fn(&Group, usize) -> bool,
+) -> u64 {
+    if count == 0 {
+        return 0;
+    }
+    find(hashes, &mut asked);
+    let eights = count.div_ceil(WIDTH);
+    (0..eights).for_each(|i| fetch(&asked, i));
+    let mut both = [0; 2];
+    for i in 0..eights {
+        let eight = answer(&asked, i);
+        both = [0, 1].map(|which| both[which] | u64::from(eight[which]) << (i * WIDTH));
+    }
+    both[0] | rest(&asked, both[1], count, alone)
+}
+
+/// The hashes of few keys, and how many these are.
+pub fn hashes_of(few: &Few, instructions: Instructions) -> ([u64; GROUP], usize) {
+    let mut hashes = [0; GROUP];
+    let count = few.keys.len().min(GROUP);
+    match few.flip {
+        Some(flip) => xxh3::hash_u64s(instructions, flip, few.keys, &mut hashes[..count]),
+        None => hashes[..count].copy_from_slice(&few.keys[..count]),
+    }
+    (hashes, count)
+}

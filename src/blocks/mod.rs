@@ -1,0 +1,182 @@
+//! Layouts: values that find keys in words, one folder each. A layout knows its shape and nothing of where the words
+//! lie, so that a payload can hold one of them or several; kinds put headers, files and counts around it.
+//!
+//! Where there are kernels, `mod.rs` of the folder says which words a hash goes to and which bits are its own,
+//! `portable.rs` computes that in plain code, and the other files do with one instruction set each.
+
+pub mod block_array;
+pub mod block_kernel;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod eight;
+pub mod fingerprint_table;
+pub mod segments;
+pub mod slots;
+pub mod source;
+pub mod word_cells;
+
+pub use block_kernel::chain::{Chain, Link};
+pub use block_kernel::{BlockKernel, Probe};
+
+use crate::batch::ring::{Batch, Few};
+use crate::error::{Result, error};
+use crate::format::Geometry;
+use crate::format::compact::Trailer;
+use crate::simd::Instructions;
+use crate::storage::AnyBytes;
+use core::sync::atomic::AtomicU64;
+
+/// A bit array in which a key sets always the same bits: OR is the union of two, AND holds their intersection.
+///
+/// `words` are those of the array, [`BitLayout::words`] of them. A kernel in them is one of the processor's.
+pub trait BitLayout: Send + Sync {
+    /// The layout that a geometry describes, with these inner loops; `None` if it is not one of this kind.
+    fn of(geometry: &Geometry, instructions: Instructions) -> Option<Self>
+    where
+        Self: Sized;
+
+    /// The layout that the trailer of a compact form describes, with these inner loops; `None` if it is not one of this
+    /// kind.
+    fn of_trailer(trailer: &Trailer, instructions: Instructions) -> Option<Self>
+    where
+        Self: Sized;
+
+    /// How many words the array has.
+    fn words(&self) -> usize;
+
+    /// Whether the bits of a hash are set.
+    fn contains(&self, words: &[AtomicU64], hash: u64) -> bool;
+
+    /// Gives the places of words whose lines a lookup of a hash needs first.
+    fn fetch(&self, hash: u64, fetch: &mut dyn FnMut(usize)) {
+        self.visit_words(hash, &mut |word| {
+            fetch(word);
+            true
+        });
+    }
+
+    /// Whether the bits of each key of a batch are set.
+    fn contains_many(&self, words: &[AtomicU64], batch: &mut dyn Batch);
+
+    /// As [`crate::contract::Kind::contains_few`].
+    fn contains_few(&self, _words: &[AtomicU64], _few: &Few) -> Option<u64> {
+        None
+    }
+
+    /// Whether the bits of a hash are set in an array at any address. Bits that are not there are not set.
+    fn contains_in(&self, bytes: AnyBytes, hash: u64) -> bool;
+
+    /// Sets the bits of a hash; whether any was not set.
+    fn insert(&self, words: &mut [u64], hash: u64) -> bool;
+
+    /// Sets the bits of the keys of a batch in order and says of each, if it is asked, whether any was not set.
+    fn insert_many(&self, words: &mut [u64], batch: &mut dyn Batch);
+
+    /// As [`crate::contract::Insert::insert_few`].
+    fn insert_few(&self, _words: &mut [u64], _few: &Few, _is_asked: bool) -> Option<u64> {
+        None
+    }
+
+    /// Sets the bits of a hash while others set bits too; whether any was not set.
+    fn insert_shared(&self, words: &[AtomicU64], hash: u64) -> bool;
+
+    /// Sets the bits of the keys of a batch as [`BitLayout::insert_shared`] does.
+    fn insert_many_shared(&self, words: &[AtomicU64], batch: &mut dyn Batch);
+
+    /// Visits the places of the words in which a hash has bits, until `visit` says false.
+    fn visit_words(&self, hash: u64, visit: &mut dyn FnMut(usize) -> bool);
+
+    /// What the bits tell. Reads all of them, once, and says to `progress` after every piece how many bytes that was.
+    fn measure(&self, words: &[AtomicU64], progress: &mut dyn FnMut(u64)) -> Measure;
+
+    /// How many distinct keys have set so many bits; `None` if these are too many to tell.
+    fn cardinality(&self, ones: u64) -> Option<f64>;
+
+    /// The standard error of an estimate of so many keys.
+    fn standard_error(&self, keys: f64) -> f64;
+
+    /// How many units folding divides: bits, bits of a slice, or blocks.
+    fn units(&self) -> u64;
+
+    /// The geometry with a `factor`-th of the units; `factor` divides them.
+    ///
+    /// # Errors
+    /// None that can happen.
+    fn folded(&self, factor: u64) -> Result<Geometry>;
+
+    /// Sets the bits in `folded`, which are zeros of [`BitLayout::folded`], that the keys would have set there.
+    fn fold_into(&self, words: &[AtomicU64], factor: u64, folded: &mut [u64]);
+
+    /// The array, for code that looks keys up by itself; `None` if its layout has no name.
+    fn view<'a>(&self, _words: &'a [AtomicU64]) -> Option<View<'a>> {
+        None
+    }
+
+    /// What makes the array one of a chain, where its layout has loops for chains.
+    fn link(&self) -> Option<Link> {
+        None
+    }
+
+    /// The inner loops of single keys and the sets of lanes that keys choose from, where there are such.
+    fn kernel(&self) -> Option<(&'static BlockKernel, &'static [u16])> {
+        None
+    }
+}
+
+/// How a payload is laid out, where that has a name: then programs may compute on it for themselves. The numbers are
+/// those of the C API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Layout {
+    /// Blocks of 256 bits, a bit in each of eight lanes: version 1 of the kind `split_block`.
+    SplitBlock = 1,
+    /// Blocks of 512 bits, a bit in each of some of sixteen lanes: version 1 of the kind `blocked`.
+    Blocked = 2,
+}
+
+/// A payload of a named layout.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    /// The layout.
+    pub layout: Layout,
+    /// The words of the blocks, without what may follow them.
+    pub words: &'a [AtomicU64],
+    /// The bits that a key sets.
+    pub hashes: u32,
+}
+
+/// What a payload tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Measure {
+    /// The places (bits, counters, entries) that are taken.
+    pub taken: u64,
+    /// The share of all places that are taken.
+    pub fill: f64,
+    /// The places that can hold no more, so that what they count is a lower bound: saturated counters.
+    pub saturated: u64,
+    /// The probability, over uniform hashes, of a lookup that says true, given exactly this payload.
+    pub false_positive_rate: f64,
+}
+
+impl Measure {
+    /// The measure of a payload whose places are single bits.
+    pub(crate) fn of_bits(ones: u64, bits: u64, false_positive_rate: f64) -> Measure {
+        Measure { taken: ones, fill: ones as f64 / bits as f64, saturated: 0, false_positive_rate }
+    }
+
+    /// Of cells of which every key has one to itself. `keys` is what a header says, which may be any number.
+    pub(crate) fn of_cells(keys: u64, cells: u64, false_positive_rate: f64) -> Measure {
+        let taken = keys.min(cells);
+        Measure { taken, fill: taken as f64 / cells.max(1) as f64, saturated: 0, false_positive_rate }
+    }
+}
+
+/// Refuses a factor that folding cannot use.
+///
+/// # Errors
+/// [`Status::OutOfRange`](crate::Status::OutOfRange).
+pub fn check_factor(factor: u64, units: u64) -> Result<()> {
+    if factor >= 2 && units.is_multiple_of(factor) {
+        return Ok(());
+    }
+    Err(error!(OutOfRange, "factor = {factor} is not a divisor of the {units} units, 2 or more"))
+}

@@ -1,0 +1,199 @@
+//! Segments of a filter that grows: how large they are, how many there are, and which of them were divided in two.
+//!
+//! At first there is one segment, or as many of the greatest size as the filter takes. A segment below that size
+//! becomes twice as large. 2^d segments of that size become 2^(d+1), one by one. The d bits of a hash after those of a
+//! place are the number of its segment, or the d + 1 bits where that segment was divided: the other part is 2^d
+//! segments further.
+//!
+//! Words 2 to 5 of the header say the base-2 logarithm of the places of all segments at first, that of the places of
+//! one segment now, d, and whether segments are being divided.
+
+use crate::error::Result;
+use crate::storage::try_vec;
+
+/// So many ones.
+#[inline]
+pub fn ones(bits: u32) -> u64 {
+    if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
+}
+
+/// A number of a header, if it is from the least to the most.
+pub fn within(number: u64, (least, most): (u32, u32)) -> Option<u32> {
+    u32::try_from(number).ok().filter(|number| (least..=most).contains(number))
+}
+
+/// How large segments are, and how many there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// The base-2 logarithm of the number of places of all segments at first.
+    pub first: u32,
+    /// The base-2 logarithm of the number of places of a segment.
+    pub size: u32,
+    /// The base-2 logarithm of the number of segments that are not divided yet, or will not be.
+    pub depth: u32,
+    /// Whether there is room for twice as many, because some were divided.
+    pub is_dividing: bool,
+}
+
+impl Extent {
+    /// The segments of a filter that has not grown, of at most `2^most` places each.
+    pub fn new(first: u32, most: u32) -> Extent {
+        let size = first.min(most);
+        Extent { first, size, depth: first - size, is_dividing: false }
+    }
+
+    /// What the words of a header say, if they can, where `first` lies in `firsts` and segments have at most `2^most`
+    /// places.
+    pub fn of_words(
+        [_, _, first, size, depth, is_dividing, ..]: [u64; 8],
+        firsts: (u32, u32),
+        most: u32,
+    ) -> Option<Extent> {
+        let new = Extent::new(within(first, firsts)?, most);
+        let extent = Extent {
+            size: within(size, (new.size, most))?,
+            depth: within(depth, (new.depth, 63))?,
+            is_dividing: within(is_dividing, (0, 1))? == 1,
+            ..new
+        };
+        // Segments are divided once they cannot become larger.
+        (extent.is_one() || extent.size == most).then_some(extent)
+    }
+
+    /// The words of a header from the second on.
+    pub fn words(&self) -> [u64; 4] {
+        [self.first.into(), self.size.into(), self.depth.into(), self.is_dividing.into()]
+    }
+
+    /// Whether there is room for one segment only.
+    pub fn is_one(&self) -> bool {
+        self.depth == 0 && !self.is_dividing
+    }
+
+    /// How often segments have become two, or twice as large, but for those that were divided meanwhile.
+    pub fn growths(&self) -> u32 {
+        self.depth + self.size - self.first
+    }
+
+    /// As [`Extent::growths`]; those segments that were divided meanwhile once more.
+    pub fn begun(&self) -> u32 {
+        self.growths() + u32::from(self.is_dividing)
+    }
+
+    /// How many segments there is room for; `None` past 64 bits.
+    pub fn segments(&self) -> Option<u64> {
+        1_u64.checked_shl(self.depth + u32::from(self.is_dividing))
+    }
+
+    /// All segments were divided.
+    pub fn divided(&self) -> Extent {
+        Extent { depth: self.depth + 1, is_dividing: false, ..*self }
+    }
+}
+
+/// Where a hash belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// The number of the hash's segment.
+    pub segment: usize,
+    /// How many bits of the hash say the segment's number.
+    pub bits: u32,
+}
+
+/// Which segments were divided.
+#[derive(Clone, Debug)]
+pub struct Division {
+    /// How large the segments are, and how many.
+    pub extent: Extent,
+    /// A bit for each undivided place: whether its segment was divided. Empty while no segment is.
+    marks: Vec<u64>,
+    /// How many segments were divided.
+    count: usize,
+}
+
+impl Division {
+    /// Segments of which these were divided.
+    ///
+    /// # Errors
+    /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+    pub fn of(extent: &Extent, is_divided: impl Fn(usize) -> bool) -> Result<Division> {
+        let Extent { depth, is_dividing, .. } = *extent;
+        let size = if is_dividing { (1_usize << depth).div_ceil(64) } else { 0 };
+        let mut marks = try_vec(size)?;
+        marks.resize(size, 0);
+        let mut division = Division { extent: *extent, marks, count: 0 };
+        if is_dividing {
+            (0..1 << depth).filter(|segment| is_divided(*segment)).for_each(|segment| division.mark(segment));
+        }
+        Ok(division)
+    }
+
+    /// Segments of which none was divided.
+    ///
+    /// # Errors
+    /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+    pub fn none(extent: &Extent) -> Result<Division> {
+        Division::of(extent, |_| false)
+    }
+
+    /// Notes that a segment was divided.
+    pub fn mark(&mut self, segment: usize) {
+        self.marks[segment / 64] |= 1 << (segment % 64);
+        self.count += 1;
+    }
+
+    /// A bit for each segment that is not divided yet, or was: whether it was. Empty while none is.
+    #[inline(always)]
+    pub fn marks(&self) -> &[u64] {
+        &self.marks
+    }
+
+    /// Whether a segment was divided.
+    #[inline]
+    pub fn is_divided(&self, segment: usize) -> bool {
+        self.marks.get(segment / 64).is_some_and(|marks| marks >> (segment % 64) & 1 == 1)
+    }
+
+    /// Whether one of them was.
+    pub fn is_begun(&self) -> bool {
+        self.count > 0
+    }
+
+    /// Whether all of them were.
+    pub fn is_complete(&self) -> bool {
+        self.count == 1 << self.extent.depth
+    }
+
+    /// Where a hash belongs, of which these bits come after those of a place.
+    #[inline(always)]
+    pub fn address(&self, rest: u64) -> Address {
+        let depth = self.extent.depth;
+        let segment = (rest & ones(depth)) as usize;
+        // Which of them are is a matter of chance, and nobody has to guess it.
+        let bits = depth + u32::from(self.is_divided(segment));
+        Address { segment: (rest & ones(bits)) as usize, bits }
+    }
+
+    /// How many segments there is room for.
+    pub fn segments(&self) -> usize {
+        1 << (self.extent.depth + u32::from(self.extent.is_dividing))
+    }
+
+    /// A segment that keys are in, and how many bits of a hash say which one it is; `None` of the room for the second
+    /// part of one that is not divided yet.
+    pub fn address_of(&self, segment: usize) -> Option<Address> {
+        let is_divided = self.is_divided(self.first_part(segment));
+        let bits = self.extent.depth + u32::from(is_divided);
+        (segment < 1 << self.extent.depth || is_divided).then_some(Address { segment, bits })
+    }
+
+    /// The segment that a segment is a part of, or would be.
+    pub fn first_part(&self, segment: usize) -> usize {
+        segment % (1 << self.extent.depth)
+    }
+
+    /// All segments that keys are in.
+    pub fn addresses(&self) -> impl Iterator<Item = Address> + '_ {
+        (0..self.segments()).filter_map(|segment| self.address_of(segment))
+    }
+}

@@ -1,0 +1,128 @@
+//! What a kind, or a handle, can do.
+
+use core::ops::BitOr;
+
+/// What a kind, or a handle, can do: a set of bits. The numbers are those of the C API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capabilities(pub u64);
+
+impl Capabilities {
+    /// Nothing but lookups.
+    pub const NONE: Capabilities = Capabilities(0);
+    /// Keys can be inserted one by one.
+    pub const INSERT: Capabilities = Capabilities(1 << 0);
+    /// All keys can be forgotten at once.
+    pub const CLEAR: Capabilities = Capabilities(1 << 1);
+    /// Becomes the union with another filter.
+    pub const MERGE: Capabilities = Capabilities(1 << 2);
+    /// Becomes a superset of the intersection with another filter.
+    pub const INTERSECT: Capabilities = Capabilities(1 << 3);
+    /// Can be made smaller by a whole factor.
+    pub const FOLD: Capabilities = Capabilities(1 << 4);
+    /// Estimates how many distinct keys it holds.
+    pub const ESTIMATE: Capabilities = Capabilities(1 << 5);
+    /// Keys can be removed one by one.
+    pub const REMOVE: Capabilities = Capabilities(1 << 6);
+    /// Counts how often a key was inserted.
+    pub const COUNT: Capabilities = Capabilities(1 << 7);
+    /// Grows past its capacity and keeps its false-positive rate.
+    pub const GROW: Capabilities = Capabilities(1 << 8);
+    /// Keys can be inserted by many threads at once, without locks.
+    pub const INSERT_SHARED: Capabilities = Capabilities(1 << 9);
+
+    /// Keys of a map can be given values one by one, at any time; a key that has one gets the join of both.
+    pub const PUT: Capabilities = Capabilities(1 << 10);
+    /// The values of keys that are in a map can be replaced.
+    pub const REPLACE: Capabilities = Capabilities(1 << 11);
+
+    /// Lists what it stores of its keys.
+    pub const ENUMERATE: Capabilities = Capabilities(1 << 12);
+
+    /// Can be given another size without its keys, where the rate then is another one too.
+    pub const RESIZE: Capabilities = Capabilities(1 << 13);
+
+    /// Forgets its oldest keys, and its time can be moved on.
+    pub const AGE: Capabilities = Capabilities(1 << 14);
+    /// May say of keys that are there that they are not. It is no ability, but what whoever asks for others has to
+    /// know: [`plan`](crate::plan) proposes such kinds to those only who ask for it.
+    pub const MAY_LOSE_KEYS: Capabilities = Capabilities(1 << 15);
+
+    /// What it knows of a key that has been there for long can be made as much as what it knows of a new one.
+    pub const REJUVENATE: Capabilities = Capabilities(1 << 16);
+
+    /// Forgets its oldest keys, and its time can be moved on while others insert.
+    pub const AGE_SHARED: Capabilities = Capabilities(1 << 17);
+
+    /// Another sketch can be subtracted.
+    pub const SUBTRACT: Capabilities = Capabilities(1 << 18);
+    /// Lists the numbers that are there, if they are few.
+    pub const LIST: Capabilities = Capabilities(1 << 19);
+
+    /// What changes a filter beside others that change it.
+    pub const SHARING: Capabilities = Capabilities::INSERT_SHARED.with(Capabilities::AGE_SHARED);
+
+    /// What changes a filter or a map, and what a handle for reading cannot do.
+    pub const WRITING: Capabilities = Capabilities::INSERT
+        .with(Capabilities::CLEAR)
+        .with(Capabilities::MERGE)
+        .with(Capabilities::INTERSECT)
+        .with(Capabilities::FOLD)
+        .with(Capabilities::REMOVE)
+        .with(Capabilities::REJUVENATE)
+        .with(Capabilities::GROW)
+        .with(Capabilities::RESIZE)
+        .with(Capabilities::AGE)
+        .with(Capabilities::PUT)
+        .with(Capabilities::REPLACE)
+        .with(Capabilities::SUBTRACT);
+
+    /// What changes the size of a filter, and so cannot be done in place.
+    pub const RESIZING: Capabilities = Capabilities::FOLD.with(Capabilities::GROW).with(Capabilities::RESIZE);
+
+    /// Every capability with its name.
+    pub const ALL: [(&'static str, Capabilities); 20] = [
+        ("insert", Capabilities::INSERT),
+        ("clear", Capabilities::CLEAR),
+        ("merge", Capabilities::MERGE),
+        ("intersect", Capabilities::INTERSECT),
+        ("fold", Capabilities::FOLD),
+        ("estimate", Capabilities::ESTIMATE),
+        ("remove", Capabilities::REMOVE),
+        ("count", Capabilities::COUNT),
+        ("grow", Capabilities::GROW),
+        ("insert_shared", Capabilities::INSERT_SHARED),
+        ("put", Capabilities::PUT),
+        ("replace", Capabilities::REPLACE),
+        ("enumerate", Capabilities::ENUMERATE),
+        ("resize", Capabilities::RESIZE),
+        ("age", Capabilities::AGE),
+        ("may_lose_keys", Capabilities::MAY_LOSE_KEYS),
+        ("rejuvenate", Capabilities::REJUVENATE),
+        ("age_shared", Capabilities::AGE_SHARED),
+        ("subtract", Capabilities::SUBTRACT),
+        ("list", Capabilities::LIST),
+    ];
+
+    /// Whether all of `other` is in this set.
+    pub const fn contains(self, other: Capabilities) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// The union.
+    pub const fn with(self, other: Capabilities) -> Capabilities {
+        Capabilities(self.0 | other.0)
+    }
+
+    /// The capabilities of this set that are not in `other`.
+    pub const fn without(self, other: Capabilities) -> Capabilities {
+        Capabilities(self.0 & !other.0)
+    }
+}
+
+impl BitOr for Capabilities {
+    type Output = Capabilities;
+
+    fn bitor(self, other: Capabilities) -> Capabilities {
+        self.with(other)
+    }
+}

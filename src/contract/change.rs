@@ -1,0 +1,106 @@
+//! Changes of single words, wherever a payload lies: at once in memory of the filter's own, and in an image in place
+//! after the regions of those words are marked (`in_place` says why).
+
+use super::{Base, Kind};
+use crate::batch::ring::{Batch, Chunk, Taken};
+use crate::error::Result;
+use core::ops::Range;
+use core::sync::atomic::{Ordering, fence};
+
+/// Makes a change of the words of one hash. Meanwhile [`super::Base::writable_at_once`] gives the payload.
+///
+/// # Errors
+/// [`Status::UnsupportedByHandle`](crate::Status::UnsupportedByHandle) if the image is not open for one writer;
+/// [`Status::Corrupt`](crate::Status::Corrupt) if a region does not match its checksum; what the system reports.
+/// Nothing has changed then.
+#[inline(never)]
+pub(crate) fn change_one<K: Kind, T>(kind: &mut K, hash: u64, change: impl FnOnce(&mut K) -> T) -> Result<T> {
+    if !kind.base().is_own() {
+        if !kind.base().has_begun() {
+            kind.base_mut().begin_writing()?;
+        }
+        mark_one(kind, hash)?;
+    }
+    Ok(at_once(kind, change))
+}
+
+/// Makes a change of the words of all keys of a batch. `change` gets the batch, or a part of it, in order.
+///
+/// Returns how many keys were taken before an error of [`change_one`]'s or of `change` itself.
+pub(crate) fn change_many<K: Kind>(
+    kind: &mut K,
+    batch: &mut dyn Batch,
+    mut change: impl FnMut(&mut K, &mut dyn Batch) -> Taken,
+) -> Taken {
+    if kind.base().is_own() {
+        return change(kind, batch);
+    }
+    if let Err(error) = kind.base_mut().begin_writing() {
+        return Taken::none(error);
+    }
+    Chunk::each(batch, |chunk| {
+        let Taken { keys: ready, outcome } = mark(kind, chunk.hashes());
+        chunk.keep(ready);
+        let taken = at_once(kind, |kind| change(kind, chunk));
+        chunk.keep(taken.keys);
+        taken.outcome.and(outcome)
+    })
+}
+
+/// Makes a change of these words. Meanwhile [`super::Base::writable_at_once`] gives the payload.
+///
+/// # Errors
+/// As [`change_one`].
+pub(crate) fn change_words<K: Kind, T>(
+    kind: &mut K,
+    words: &[Range<usize>],
+    change: impl FnOnce(&mut K) -> T,
+) -> Result<T> {
+    if !kind.base().is_own() {
+        kind.base_mut().begin_writing()?;
+        let base = kind.base();
+        mark_each(base, words, |words| base.unmarked_in(words)).outcome?;
+    }
+    Ok(at_once(kind, change))
+}
+
+/// Makes a change whose regions are marked.
+fn at_once<K: Kind, T>(kind: &mut K, change: impl FnOnce(&mut K) -> T) -> T {
+    kind.base_mut().allow_at_once(true);
+    let outcome = change(kind);
+    kind.base_mut().allow_at_once(false);
+    outcome
+}
+
+/// Marks the regions of an image in place that hashes change, in order: how many of them may be changed now, and what
+/// keeps the next one from it. See `Base::mark` for the order in which others see it.
+pub(crate) fn mark<K: Kind + ?Sized>(kind: &K, hashes: &[u64]) -> Taken {
+    mark_each(kind.base(), hashes, |hash| kind.unmarked(*hash))
+}
+
+/// Marks the regions of the words that `unmarked` names of keys, in order, until it names none of each.
+pub(super) fn mark_each<T>(base: &Base, keys: &[T], unmarked: impl Fn(&T) -> Option<usize>) -> Taken {
+    for (i, key) in keys.iter().enumerate() {
+        while let Some(word) = unmarked(key) {
+            if let Err(error) = base.mark(word) {
+                return Taken { keys: i, outcome: Err(error) };
+            }
+        }
+    }
+    // Another thread of this handle may have marked the region that this one now changes.
+    fence(Ordering::Release);
+    Taken::all(keys.len())
+}
+
+/// [`mark`] for one hash, which costs a test where its regions are marked already.
+///
+/// # Errors
+/// As [`mark`].
+#[inline]
+pub(crate) fn mark_one<K: Kind + ?Sized>(kind: &K, hash: u64) -> Result<()> {
+    if kind.unmarked(hash).is_some() {
+        return mark(kind, &[hash]).outcome;
+    }
+    fence(Ordering::Release);
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! The payload, given out a few regions at a time, while others may be changing it: what saving and copying begin with.
+
+use super::damaged_table;
+use crate::contract::Base;
+use crate::error::Result;
+use crate::format::{self, HEADER_LENGTH, REGION_BYTES, REGION_WORDS};
+use crate::storage::{Access, copy_words, try_vec};
+use core::sync::atomic::{AtomicU64, Ordering, fence};
+
+/// How many regions are given out at once. Written at once, pieces of this size cost no more than larger ones, and they
+/// stay in the cache between the copy, the checksum and the system.
+const PIECE: usize = 4;
+
+impl Base {
+    /// Gives a copy of the payload, a few regions at a time, with their entries in the table of checksums. A region of
+    /// an image in place that nobody touched is held to its entry first, unless nobody vouches for the filter anyway
+    /// (`unvouched`), and all of a compact form to its checksum. Whether nobody vouches for what was given.
+    ///
+    /// # Errors
+    /// Those of `give`; [`Status::Corrupt`](crate::Status::Corrupt);
+    /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+    pub(crate) fn for_each_region(
+        &self,
+        unvouched: bool,
+        give: impl FnMut(&[u8], &[u64]) -> Result<()>,
+    ) -> Result<bool> {
+        let words = self.words.shared();
+        let Some(place) = self.place() else {
+            if let Some(compact) = self.words.borrowed_from() {
+                format::compact::check_digest(compact.bytes())?;
+            }
+            copy_regions(words, |_, _, _| Ok(()), give)?;
+            return Ok(unvouched);
+        };
+        // Others may be changing an image that is only read: its table's checksum tells.
+        let reading = !unvouched && place.image.access() == Access::Read;
+        let before = if reading { place.clean_table()? } else { None };
+        let mut changed = unvouched || reading && before.is_none();
+        if !changed && !place.is_marked() && !place.table.is_sealed(place.checksum()) {
+            changed = reading && place.clean_table()? != before;
+            if !changed && !place.table.is_sealed(place.checksum()) {
+                return Err(damaged_table());
+            }
+        }
+        let check = |region: usize, words: &[AtomicU64], found: u64| {
+            if changed {
+                return Ok(());
+            }
+            fence(Ordering::Acquire);
+            let entry = &place.table.entries()[region];
+            let expected = entry.load(Ordering::Relaxed);
+            if expected == found {
+                return Ok(());
+            }
+            changed = reading && place.clean_table()? != before;
+            // An entry is 0 only in a dirty image; and if that is sealed, its entry is what it was.
+            let touched = expected == 0 && place.is_marked();
+            if !touched && !changed && entry.load(Ordering::Acquire) != found {
+                return Err(format::differs(region, words.len(), HEADER_LENGTH));
+            }
+            Ok(())
+        };
+        copy_regions(words, check, give)?;
+        Ok(changed)
+    }
+}
+
+/// Gives a copy of the words, a few regions at a time, with what their entries in a table of checksums would be.
+/// `check` sees each region's number, its words, and the entry of the copy before.
+fn copy_regions(
+    words: &[AtomicU64],
+    mut check: impl FnMut(usize, &[AtomicU64], u64) -> Result<()>,
+    mut give: impl FnMut(&[u8], &[u64]) -> Result<()>,
+) -> Result<()> {
+    let room = (PIECE * REGION_BYTES).min(8 * words.len());
+    let mut buffer: Vec<u8> = try_vec(room)?;
+    buffer.resize(room, 0);
+    for (piece, words) in words.chunks(PIECE * REGION_WORDS).enumerate() {
+        let mut entries = [0; PIECE];
+        let regions = words.chunks(REGION_WORDS).zip(buffer.chunks_mut(REGION_BYTES)).zip(&mut entries).enumerate();
+        for (i, ((words, buffer), found)) in regions {
+            *found = format::entry_of(copy_words(words, buffer));
+            check(piece * PIECE + i, words, *found)?;
+        }
+        give(&buffer[..8 * words.len()], &entries[..words.len().div_ceil(REGION_WORDS)])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,140 @@
+//! How an image in place is written, by one handle or by many processes at once, and how it is read meanwhile.
+//!
+//! The words and what they mean. *Clean*: somebody vouched for exactly these bytes, and they match their checksums.
+//! *Dirty*: nobody does. A handle that began from a clean image and changed it vouches for the change when it seals the
+//! image; [`Base::vouch`] does so for whatever there is.
+//!
+//! Before it first changes a region, a handle *marks* it: compares it with its entry in the table of checksums, and
+//! makes the entry 0. A region that does not match is not changed, so that no damage gets a new checksum; and only
+//! regions whose entry is 0 need one when the image is sealed.
+//!
+//! - [`marks`]: the regions that a handle may change.
+//! - [`writing`]: one writer, from the first change to the end of the handle.
+//! - [`sharing`]: many processes that insert at once.
+//! - [`sealing`]: new checksums for what was changed, and a clean image.
+//! - [`reading`]: what the image says now, and whether its bytes are the right ones.
+//! - [`copy`]: the payload, given out while others may be changing it.
+
+mod copy;
+mod marks;
+mod reading;
+mod sealing;
+mod sharing;
+#[cfg(all(test, unix))]
+mod tests;
+mod writing;
+
+pub(crate) use marks::Marks;
+
+use crate::contract::Base;
+use crate::error::{Error, Result, error};
+use crate::format::{
+    self, COUNT_OFFSET, DIRTY, HEADER_LENGTH, Header, REGION_WORDS, SHARING_OFFSET, STATE_OFFSET, Table,
+};
+use crate::storage::{Access, ImageBytes};
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// What a change in place works on.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    image: &'a ImageBytes,
+    table: Table<'a>,
+    payload: &'a [AtomicU64],
+}
+
+impl<'a> Place<'a> {
+    fn region(&self, region: usize) -> &'a [AtomicU64] {
+        let start = region * REGION_WORDS;
+        &self.payload[start..self.payload.len().min(start + REGION_WORDS)]
+    }
+
+    fn checksum(&self) -> u64 {
+        self.image.word(format::CHECKSUM_OFFSET).load(Ordering::Relaxed)
+    }
+
+    fn state(&self) -> &'a AtomicU64 {
+        self.image.word(STATE_OFFSET)
+    }
+
+    /// Whether the image says that it is dirty.
+    fn is_marked(&self) -> bool {
+        self.state().load(Ordering::Relaxed) != 0
+    }
+
+    fn sharing(&self) -> &'a AtomicU64 {
+        self.image.word(SHARING_OFFSET)
+    }
+
+    fn count(&self) -> &'a AtomicU64 {
+        self.image.word(COUNT_OFFSET)
+    }
+
+    /// What the image says of itself now.
+    fn header(&self) -> Result<Header> {
+        let read = |bytes: &mut [u8; HEADER_LENGTH]| {
+            self.image.read(bytes);
+            Ok(bytes.len())
+        };
+        Header::read(read).map(|(header, _)| header)
+    }
+
+    /// The checksum of the table of a clean image: two sealed images of one payload differ in it if they differ at all.
+    /// `None` if the image is dirty.
+    fn clean_table(&self) -> Result<Option<u64>> {
+        Ok((!self.header()?.dirty).then(|| self.table.own_checksum()))
+    }
+
+    /// Refuses to begin with a clean image whose table is damaged: an entry that became 0 by itself would be sealed.
+    fn check_table(&self, dirty: bool) -> Result<()> {
+        if dirty || self.table.is_sealed(self.checksum()) { Ok(()) } else { Err(damaged_table()) }
+    }
+
+    /// Refuses to seal an image whose end was cut off since it was clean, and is zeros now: nobody made its entries 0.
+    /// The table's checksum, which nobody writes while the image is dirty, is its last word.
+    fn check_end(&self) -> Result<()> {
+        if self.table.own_checksum() != 0 { Ok(()) } else { Err(damaged_table()) }
+    }
+
+    /// Marks the image dirty, and has that on its disk before anything else.
+    fn make_dirty(&self) -> Result<()> {
+        let before = self.state().swap(DIRTY, Ordering::Release);
+        let written = self.image.flush(STATE_OFFSET, STATE_OFFSET + 8);
+        if written.is_err() {
+            // Nothing was changed, so nothing is dirty.
+            self.state().store(before, Ordering::Release);
+        }
+        written
+    }
+
+    /// Makes a dirty image clean, with this header: its second part on the disk first, then the state.
+    fn make_clean(&self, header: &Header) -> Result<()> {
+        self.image.write(COUNT_OFFSET, &header.second_part(self.checksum()))?;
+        let written = self.image.write(STATE_OFFSET, &[0; 8]);
+        if written.is_err() {
+            // The disk may have the one or the other. What this process shows is that it did not work.
+            self.state().store(DIRTY, Ordering::Release);
+            let _ = self.image.flush(STATE_OFFSET, STATE_OFFSET + 8);
+        }
+        written
+    }
+}
+
+impl Base {
+    /// The image in place, if the words lie in one.
+    fn place(&self) -> Option<Place<'_>> {
+        let image = self.words.image()?;
+        let payload_bytes = self.geometry().payload_bytes;
+        let words =
+            image.words_at(HEADER_LENGTH + payload_bytes as usize, format::table_bytes(payload_bytes) as usize / 8);
+        Some(Place { image, table: Table::new(words, payload_bytes), payload: self.words.shared() })
+    }
+
+    fn place_for(&self, access: Access) -> Result<Place<'_>> {
+        self.place().filter(|place| place.image.access() == access).ok_or_else(|| self.refusal())
+    }
+}
+
+/// What is said of an image whose table of checksums does not match the checksum of its own.
+fn damaged_table() -> Error {
+    error!(Corrupt, "the table of the payload's checksums is damaged")
+}

@@ -1,0 +1,115 @@
+//! What an image in place says of itself now, and whether its bytes match their checksums, while others may be changing
+//! both.
+
+use super::{Place, damaged_table};
+use crate::contract::Base;
+use crate::error::{Result, Status, error};
+use crate::format::{self, HEADER_LENGTH};
+use crate::storage::Access;
+use core::sync::atomic::{Ordering, fence};
+
+/// How often a reader looks again at an image that is brought up to date while it reads.
+const ATTEMPTS: u32 = 4;
+
+impl Base {
+    /// Whether nobody vouches for what this filter holds now: it came from a dirty image, or took in what did, or is
+    /// open for reading while another handle changes the image.
+    pub fn is_unvouched(&self) -> bool {
+        match self.place() {
+            Some(place) if place.image.access() == Access::Read => place.header().map_or(true, |header| header.dirty),
+            _ => self.header.dirty,
+        }
+    }
+
+    /// Whether an image of these bytes would say that it is dirty: nobody vouches for them, or not yet.
+    pub fn is_dirty(&self) -> bool {
+        let marked = self.place().is_some_and(|place| place.is_marked());
+        self.header.dirty && self.words.in_place() != Some(Access::Read) || marked
+    }
+
+    /// Keys offered as the image says now; of a damaged header what it said before.
+    pub fn count_now(&self) -> u64 {
+        match self.place() {
+            Some(place) if place.image.access() == Access::Read => {
+                place.header().map_or(self.header.count, |header| header.count)
+            }
+            _ => self.count(),
+        }
+    }
+
+    /// Compares the bytes that are there now, of an image or a compact form in place, with their checksums. Memory of
+    /// the filter's own has none.
+    ///
+    /// # Errors
+    /// [`Status::Corrupt`], naming the bytes, if a region differs from its checksum, or the header or table does;
+    /// [`Status::Dirty`] if all others match but some were touched, or the image or the filter is dirty.
+    pub(crate) fn verify(&self, progress: &mut dyn FnMut(u64)) -> Result<()> {
+        let Some(place) = self.place() else {
+            if let Some(compact) = self.words.borrowed_from() {
+                format::compact::check_digest(compact.bytes())?;
+                progress(self.words.bytes());
+            }
+            return if self.header.dirty { Err(Status::Dirty.into()) } else { Ok(()) };
+        };
+        for _ in 0..ATTEMPTS {
+            let before = place.clean_table()?;
+            let touched = self.compare(place, progress)?;
+            let sealed = place.table.is_sealed(place.checksum());
+            fence(Ordering::Acquire);
+            let after = place.clean_table()?;
+            if before.is_none() || after.is_none() {
+                return Err(Status::Dirty.into());
+            }
+            // Otherwise it was changed and sealed meanwhile; so it was if the table is in order now, or a moment later:
+            // sealing what came to the same bytes gives the same table.
+            if before == after {
+                if sealed && !touched {
+                    return Ok(());
+                }
+                if !sealed && !place.table.is_sealed(place.checksum()) && place.clean_table()? == before {
+                    return Err(damaged_table());
+                }
+            }
+        }
+        Err(error!(Dirty, "the image is changed again and again while it is read"))
+    }
+
+    /// Compares all regions that nobody touched; whether there are others.
+    fn compare(&self, place: Place, progress: &mut dyn FnMut(u64)) -> Result<bool> {
+        let mut touched = false;
+        for (region, entry) in place.table.entries().iter().enumerate() {
+            let expected = entry.load(Ordering::Acquire);
+            let words = place.region(region);
+            if expected == 0 || format::entry_of_words(words) != expected {
+                // An entry that stays belongs to bytes that no writer changed, as in `mark`.
+                fence(Ordering::Acquire);
+                if expected != 0 && entry.load(Ordering::Relaxed) == expected {
+                    return Err(format::differs(region, words.len(), HEADER_LENGTH));
+                }
+                touched = true;
+            }
+            progress(size_of_val(words) as u64);
+        }
+        Ok(touched)
+    }
+
+    /// Holds an image in place that is clean, or was when this handle began, to its checksums, before its bits go into
+    /// another filter; whether nobody vouches for them.
+    ///
+    /// # Errors
+    /// [`Status::Corrupt`].
+    pub(crate) fn check_vouched(&self) -> Result<bool> {
+        let unvouched = self.is_unvouched();
+        match self.place() {
+            Some(_) if unvouched => Ok(true),
+            // This handle or others that share the image have touched the regions whose entries are 0.
+            Some(place) if place.image.access() != Access::Read && place.is_marked() => {
+                self.compare(place, &mut |_| {}).map(|_| false)
+            }
+            _ => match self.verify(&mut |_| {}) {
+                Err(error) if error.status() == Status::Dirty => Ok(true),
+                verified => verified.map(|()| false),
+            },
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! One writer: it marks the image dirty before its first change, and brings it up to date when its handle ends.
+
+use super::Marks;
+use crate::contract::Base;
+use crate::error::Result;
+use crate::format::Header;
+use crate::storage::Access;
+use core::sync::atomic::Ordering;
+
+impl Base {
+    /// Marks the image dirty, on its disk too, where this handle has not done so.
+    ///
+    /// # Errors
+    /// [`Status::UnsupportedByHandle`](crate::Status::UnsupportedByHandle) if it is not open for one writer;
+    /// [`Status::Corrupt`](crate::Status::Corrupt) if its table of checksums is damaged;
+    /// [`Status::OutOfMemory`](crate::Status::OutOfMemory); what the system reports.
+    pub(crate) fn begin_writing(&mut self) -> Result<()> {
+        match self.words.in_place() {
+            None => Ok(()),
+            Some(Access::Write) if self.writing => Ok(()),
+            _ => {
+                self.place_for(Access::Write)?.check_table(self.header.dirty)?;
+                self.begin_unchecked()
+            }
+        }
+    }
+
+    /// Whether an image that is open for one writer is marked dirty by this handle.
+    #[inline]
+    pub(crate) fn has_begun(&self) -> bool {
+        self.writing && self.words.in_place() == Some(Access::Write)
+    }
+
+    pub(super) fn begin_unchecked(&mut self) -> Result<()> {
+        let place = self.place_for(Access::Write)?;
+        let marks = Marks::new(place.table.entries().len())?;
+        place.make_dirty()?;
+        self.marks = marks;
+        self.writing = true;
+        Ok(())
+    }
+
+    /// Makes the bytes of a writable image in place the image of the empty filter that the header describes.
+    pub(crate) fn initialise(&mut self) -> Result<()> {
+        let header = Header { dirty: true, ..self.header.clone() }.encode();
+        let place = self.place_for(Access::Write)?;
+        // What can fail comes before the first byte is written.
+        let marks = Marks::new(place.table.entries().len())?;
+        place.image.fill_zero();
+        place.image.store(0, &header);
+        self.marks = marks;
+        self.writing = true;
+        self.seal()
+    }
+
+    /// Leaves an image in place as it is, dirty if it was written: for a handle whose state is not to be trusted.
+    pub fn abandon(&mut self) {
+        self.writing = false;
+        *self.offered.get_mut() = 0;
+    }
+
+    fn close(&mut self) -> Result<()> {
+        match self.words.in_place() {
+            Some(Access::Share) if self.writing => self.end_sharing(),
+            // The image stays dirty, and the system writes it to the disk in time.
+            Some(Access::Write) if self.writing && self.header.dirty => {
+                let place = self.place_for(Access::Write)?;
+                place.count().store(self.count(), Ordering::Release);
+                Ok(())
+            }
+            Some(Access::Write) => self.sync(),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for Base {
+    fn drop(&mut self) {
+        // A failure leaves the image dirty, which its next reader sees; `sync` reports it to whoever asks. In a child
+        // of the process that opened it the image is only read, and nothing is done.
+        let _ = self.close();
+    }
+}

@@ -1,0 +1,87 @@
+//! What a kind of sketch implements.
+
+use super::Payload;
+use super::change::mark_each;
+use crate::blocks::Measure;
+use crate::error::{Result, Status};
+use crate::storage::try_vec;
+
+/// A number that a listing found, and how often it is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Listed {
+    /// 1 of a number that was inserted, -1 of one that was removed, or that another sketch had more.
+    pub count: i64,
+    /// The number.
+    pub number: u64,
+}
+
+/// The outcome of a listing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listing {
+    /// The numbers in ascending order, those that were removed first.
+    pub listed: Vec<Listed>,
+    /// Whether these are all. Otherwise there are more than could be taken apart.
+    pub is_complete: bool,
+}
+
+/// A kind of sketch: a set of 64-bit numbers, in little memory, that can be subtracted from another one and listed
+/// where few are left.
+///
+/// Shared references may be used from many threads at once.
+pub trait SketchKind: Payload {
+    /// Adds a number `count` times. `None`, having done nothing, where the words may not be written without more ado.
+    fn add_at_once(&mut self, hash: u64, number: u64, count: i64) -> Option<()>;
+
+    /// Of an image in place: the place, in 64-bit words, of one of the words that [`SketchKind::add_at_once`] changes
+    /// and whose region is not marked yet; `None` once all are.
+    fn unmarked(&self, hash: u64) -> Option<usize>;
+
+    /// Adds each cell of another sketch to the same cell of this one, or subtracts it. It was checked that the other is
+    /// of the same kind and identity.
+    ///
+    /// # Errors
+    /// Those of the words; nothing has changed then.
+    fn combine_with(&mut self, other: &dyn SketchKind, subtract: bool) -> Result<()>;
+
+    /// The numbers that are there. The steps are bounded by the number of cells, whatever is in them.
+    ///
+    /// # Errors
+    /// [`Status::OutOfMemory`]; [`Status::KeyMissing`].
+    fn list(&self) -> Result<Listing>;
+
+    /// What the payload tells. Reads it, and says to `progress` after every piece how many bytes that was.
+    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure;
+
+    /// Forgets all numbers.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] and others if the words may not be written; nothing has changed then.
+    fn reset(&mut self) -> Result<()> {
+        self.base_mut().writable()?.fill(0);
+        Ok(())
+    }
+}
+
+/// Adds a number where its words may be written, and in an image in place after their regions are marked.
+///
+/// # Errors
+/// As `change_one`; nothing has changed then.
+pub(crate) fn add_one(kind: &mut dyn SketchKind, hash: u64, number: u64, count: i64) -> Result<()> {
+    if let Some(()) = kind.add_at_once(hash, number, count) {
+        return Ok(());
+    }
+    kind.base_mut().begin_writing()?;
+    mark_each(kind.base(), &[hash], |hash| kind.unmarked(*hash)).outcome?;
+    kind.base_mut().allow_at_once(true);
+    let added = kind.add_at_once(hash, number, count);
+    kind.base_mut().allow_at_once(false);
+    added.ok_or_else(|| Status::Internal.into())
+}
+
+/// What a listing starts with: room for as many numbers as there can be.
+///
+/// # Errors
+/// [`Status::OutOfMemory`].
+pub(crate) fn listing(most: usize) -> Result<Listing> {
+    Ok(Listing { listed: try_vec(most)?, is_complete: false })
+}

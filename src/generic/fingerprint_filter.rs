@@ -1,0 +1,323 @@
+//! The filter over a table of fingerprints, with all that such tables can do: [`FingerprintTable`] has what is
+//! different between them.
+
+use crate::batch::ring::{self, Batch, Few, Taken};
+use crate::blocks::Measure;
+use crate::blocks::fingerprint_table::{FingerprintTable, Inserted};
+use crate::contract::{
+    Base, Cardinality, Count, Enumerate, Insert, Kind, Merge, Overlap, Payload, Remove, Resize, change_many,
+    change_one, facets, over_base,
+};
+use crate::error::{Error, Result, Status, error};
+use crate::sizing::{bloom, hash_floor};
+use crate::storage::try_box;
+use core::sync::atomic::AtomicU64;
+
+/// A table that is a filter of its own, and what not all of them can do.
+pub trait TableKind: FingerprintTable {
+    /// Enumeration, for the tables that can.
+    fn as_enumerate(_filter: &FingerprintFilter<Self>) -> Option<&dyn Enumerate> {
+        None
+    }
+
+    /// As [`Kind::unmarked`]: all words, where a table does not say which ones a hash changes.
+    fn unmarked(filter: &FingerprintFilter<Self>, _hash: u64) -> Option<usize> {
+        filter.base.first_unmarked()
+    }
+
+    /// Another size, for the tables that can.
+    fn as_resize(_filter: &mut FingerprintFilter<Self>) -> Option<&mut dyn Resize> {
+        None
+    }
+}
+
+/// A table of fingerprints over a payload.
+pub struct FingerprintFilter<T> {
+    pub(crate) base: Base,
+    pub(crate) table: T,
+}
+
+/// The filter over a payload; refuses a geometry that is not one of such a table.
+///
+/// # Errors
+/// [`Status::Corrupt`], [`Status::OutOfMemory`].
+pub fn open<T: TableKind>(base: Base) -> Result<Box<dyn Kind>> {
+    match T::of(base.geometry(), base.instructions())? {
+        Some(table) => Ok(try_box(FingerprintFilter { base, table })?),
+        None => Err(base.foreign_geometry()),
+    }
+}
+
+impl<T: TableKind> FingerprintFilter<T> {
+    #[inline]
+    pub(crate) fn words(&self) -> &[AtomicU64] {
+        self.base.words().shared()
+    }
+
+    /// How far ahead of a key its lines are fetched.
+    fn ahead(&self) -> usize {
+        ring::ahead(self.words().len(), T::LINES)
+    }
+
+    /// Inserts a hash where [`Base::writable_at_once`] allows it; `Some(None)` if it is refused.
+    #[inline]
+    fn insert(&mut self, hash: u64) -> Option<Option<bool>> {
+        let new = self.table.insert(self.base.writable_at_once()?, hash);
+        self.base.add_count(new.is_some().into());
+        Some(new)
+    }
+
+    /// Inserts a hash so many times where [`Base::writable_at_once`] allows it; `Some(None)` if it is refused.
+    fn insert_copies(&mut self, hash: u64, times: u64) -> Result<Option<Option<bool>>> {
+        if times > self.table.most_copies() {
+            return Ok(Some(None));
+        }
+        let Some(words) = self.base.writable_at_once() else { return Ok(None) };
+        let new = self.table.insert_times(words, hash, times)?;
+        self.base.add_count(if new.is_some() { times } else { 0 });
+        Ok(Some(new))
+    }
+
+    /// Inserts the keys of a batch where [`Base::writable_at_once`] allows it and the table can; `None` if not.
+    fn insert_all_at_once(&mut self, batch: &mut dyn Batch) -> Option<Taken> {
+        let Inserted { keys, refused } = self.table.insert_many(self.base.writable_at_once()?, batch)?;
+        self.base.add_count(keys as u64);
+        Some(Taken { keys, outcome: refused.map_or(Ok(()), |hash| Err(self.refuse(hash, 1))) })
+    }
+
+    /// Removes a hash where [`Base::writable_at_once`] allows it: whether it may have been there.
+    #[inline]
+    fn remove(&mut self, hash: u64) -> Option<bool> {
+        let removed = self.table.remove(self.base.writable_at_once()?, hash);
+        self.base.subtract_count(removed.into());
+        Some(removed)
+    }
+
+    /// Why so many copies of a hash are refused.
+    #[cold]
+    fn refuse(&self, hash: u64, times: u64) -> Error {
+        let (most, copies, name) =
+            (self.table.most_copies(), self.table.copies(self.words(), hash), self.base.row().name);
+        if times > 1 && copies.saturating_add(times) > most {
+            return error!(
+                Full,
+                "the key cannot be there {times} times more: a {name} filter of these parameters holds at most {most} \
+                 copies of a key, and {copies} are there"
+            );
+        }
+        if copies >= most {
+            return error!(
+                Full,
+                "the key, or others with its fingerprint, is there {most} times, the most that a {name} filter of \
+                 these parameters holds"
+            );
+        }
+        let (keys, slots) = (self.base.count(), self.table.slots());
+        error!(
+            Full,
+            "the {name} filter has no room for the key {times} times more, beside {copies} of it: it holds {keys} keys, \
+             copies included, in {slots} slots; a capacity is one of distinct keys, and copies of one have few places"
+        )
+    }
+
+    /// The table of another filter that may be combined with this one.
+    fn table_of(other: &dyn Kind) -> Result<T> {
+        let base = other.base();
+        T::of(base.geometry(), base.instructions())?.ok_or_else(|| base.foreign_geometry())
+    }
+
+    /// How many distinct keys have left entries of so many classes.
+    fn keys_of(&self, classes: u64) -> Option<f64> {
+        bloom::cardinality_exact_base(self.table.classes(), 1, classes)
+    }
+}
+
+impl<T: TableKind> Payload for FingerprintFilter<T> {
+    over_base!();
+
+    fn check_payload(&self) -> Result<()> {
+        self.table.check(self.words())
+    }
+}
+
+impl<T: TableKind> Kind for FingerprintFilter<T> {
+    #[inline]
+    fn contains_hash(&self, hash: u64) -> bool {
+        self.table.contains(self.words(), hash)
+    }
+
+    fn fetch(&self, hash: u64) {
+        self.table.fetch(self.words(), hash);
+    }
+
+    fn contains_many(&self, batch: &mut dyn Batch) {
+        self.table.contains_many(self.words(), batch);
+    }
+
+    fn contains_few(&self, few: &Few) -> Option<u64> {
+        Some(self.table.contains_few(self.words(), few))
+    }
+
+    /// Exact: of each class of keys it is known whether it is there.
+    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+        let held = self.table.held(self.words(), progress);
+        let rate = held.classes as f64 / self.table.classes() as f64;
+        Measure {
+            taken: held.taken,
+            fill: held.taken as f64 / self.table.slots() as f64,
+            saturated: 0,
+            false_positive_rate: rate.min(1.0).max(hash_floor(held.classes, 64)),
+        }
+    }
+
+    fn unmarked(&self, hash: u64) -> Option<usize> {
+        T::unmarked(self, hash)
+    }
+
+    fn refusal(&self, hash: u64) -> Error {
+        self.refuse(hash, 1)
+    }
+
+    facets!(Insert, Remove, Count, Merge, Cardinality, Overlap);
+
+    fn as_resize(&mut self) -> Option<&mut dyn Resize> {
+        T::as_resize(self)
+    }
+
+    fn as_enumerate(&self) -> Option<&dyn Enumerate> {
+        T::as_enumerate(self)
+    }
+}
+
+/// Asks for the cache lines of a hash.
+fn fetch<T: TableKind>(filter: &FingerprintFilter<T>, hash: u64) {
+    filter.table.fetch(filter.words(), hash);
+}
+
+impl<T: TableKind> Insert for FingerprintFilter<T> {
+    #[inline]
+    fn insert_one(&mut self, hash: u64) -> Result<bool> {
+        let outcome = match self.insert(hash) {
+            Some(outcome) => Some(outcome),
+            None => change_one(self, hash, |filter| filter.insert(hash))?,
+        };
+        match outcome {
+            Some(Some(new)) => Ok(new),
+            Some(None) => Err(self.refuse(hash, 1)),
+            None => Err(Status::Internal.into()),
+        }
+    }
+
+    #[inline]
+    fn insert_at_once(&mut self, hash: u64) -> Option<bool> {
+        self.insert(hash)?
+    }
+
+    fn insert_times(&mut self, hash: u64, times: u64) -> Result<bool> {
+        let outcome = match self.insert_copies(hash, times)? {
+            Some(outcome) => Some(outcome),
+            None => change_one(self, hash, |filter| filter.insert_copies(hash, times))??,
+        };
+        match outcome {
+            Some(Some(new)) => Ok(new),
+            Some(None) => Err(self.refuse(hash, times)),
+            None => Err(Status::Internal.into()),
+        }
+    }
+
+    fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {
+        change_many(self, batch, |filter, batch| {
+            if let Some(taken) = filter.insert_all_at_once(batch) {
+                return taken;
+            }
+            let ahead = filter.ahead();
+            ring::trying(filter, ahead, batch, fetch, |filter, hash| match filter.insert(hash) {
+                Some(Some(new)) => Ok(new),
+                Some(None) => Err(filter.refuse(hash, 1)),
+                None => Err(Status::Internal.into()),
+            })
+        })
+    }
+}
+
+impl<T: TableKind> Remove for FingerprintFilter<T> {
+    fn remove_one(&mut self, hash: u64) -> Result<bool> {
+        match self.remove(hash) {
+            Some(removed) => Ok(removed),
+            None => change_one(self, hash, |filter| filter.remove(hash))?.ok_or_else(|| Status::Internal.into()),
+        }
+    }
+
+    fn remove_many(&mut self, batch: &mut dyn Batch) -> Taken {
+        change_many(self, batch, |filter, batch| {
+            let ahead = filter.ahead();
+            ring::trying(filter, ahead, batch, fetch, |filter, hash| {
+                filter.remove(hash).ok_or_else(|| Status::Internal.into())
+            })
+        })
+    }
+}
+
+impl<T: TableKind> Count for FingerprintFilter<T> {
+    fn greatest_count(&self) -> u64 {
+        self.table.most_copies()
+    }
+
+    #[inline]
+    fn count_one(&self, hash: u64) -> u64 {
+        self.table.copies(self.words(), hash)
+    }
+
+    fn count_many(&self, hashes: &[u64], counts: &mut [u64]) {
+        let (words, ahead) = (self.words(), self.ahead());
+        hashes.iter().take(ahead).for_each(|hash| self.table.fetch(words, *hash));
+        for (i, (hash, count)) in hashes.iter().zip(counts).enumerate() {
+            if let Some(later) = hashes.get(i + ahead).filter(|_| ahead > 0) {
+                self.table.fetch(words, *later);
+            }
+            *count = self.table.copies(words, *hash);
+        }
+    }
+}
+
+impl<T: TableKind> Merge for FingerprintFilter<T> {
+    /// Into a copy first: if something has no place there, nothing has changed.
+    fn merge_with(&mut self, other: &dyn Kind) -> Result<()> {
+        let table = FingerprintFilter::<T>::table_of(other)?;
+        let others = other.base().words().shared();
+        let mut words = self.base.words().copy()?;
+        let target = words.exclusive().ok_or(Status::Internal)?;
+        if !self.table.insert_all(target, &table, others) {
+            let (name, slots) = (self.base.row().name, self.table.slots());
+            return Err(error!(
+                Full,
+                "the {name} filter, which has {slots} slots, has no places for all keys of the other: it is as it was"
+            ));
+        }
+        self.base.writable()?.copy_from_slice(target);
+        Ok(())
+    }
+}
+
+/// Of distinct keys, judging by the fingerprints that are there.
+impl<T: TableKind> Cardinality for FingerprintFilter<T> {
+    fn of_payload(&self) -> Option<f64> {
+        self.keys_of(self.table.held(self.words(), &mut |_| {}).classes)
+    }
+
+    /// Which of the entries are copies the payload tells.
+    fn of_taken(&self, _taken: u64) -> Option<f64> {
+        self.of_payload()
+    }
+
+    fn standard_error(&self, keys: f64) -> f64 {
+        bloom::cardinality_standard_error(self.table.classes(), 1, keys.round() as u64)
+    }
+}
+
+impl<T: TableKind> Overlap for FingerprintFilter<T> {
+    fn of_union(&self, other: &dyn Kind) -> Option<f64> {
+        let table = FingerprintFilter::<T>::table_of(other).ok()?;
+        self.keys_of(self.table.classes_of_union(self.words(), &table, other.base().words().shared()))
+    }
+}

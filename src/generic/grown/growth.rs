@@ -1,0 +1,120 @@
+//! How segments grow one by one.
+
+use crate::blocks::segments::{Address, Division, Extent, ones};
+use crate::contract::Base;
+use crate::error::{Error, Status};
+use core::sync::atomic::AtomicU64;
+
+/// Why there is no room.
+pub enum Refusal {
+    /// There will never be room.
+    Full,
+    /// There was no memory.
+    Error(Error),
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Refusal {
+        Refusal::Error(error)
+    }
+}
+
+impl From<Status> for Refusal {
+    fn from(status: Status) -> Refusal {
+        Refusal::Error(status.into())
+    }
+}
+
+/// The result of an operation that may find no room.
+pub type Outcome<T> = core::result::Result<T, Refusal>;
+
+/// Segments over the words of a payload, and how they grow.
+pub trait Growth {
+    /// The base-2 logarithm of the most places of a segment.
+    const MOST: u32;
+
+    /// The slots of a place.
+    const SLOTS: u64;
+
+    /// How many of so many slots of a segment may be taken before it grows.
+    const LIMIT: fn(u64) -> u64;
+
+    /// How large segments are, how many, and which of them were divided.
+    fn division(&self) -> &Division;
+
+    /// How many growths there can be.
+    fn most_growths(&self) -> u32;
+
+    /// The slots of a segment.
+    #[inline]
+    fn slots(&self) -> u64 {
+        Self::SLOTS << self.division().extent.size
+    }
+
+    /// How many of them may be taken before it grows.
+    #[inline]
+    fn limit(&self) -> u64 {
+        (Self::LIMIT)(self.slots())
+    }
+
+    /// How many slots of a segment are taken.
+    fn taken(&self, words: &[AtomicU64], address: Address) -> u64;
+
+    /// Refuses to grow where that makes no room in a segment.
+    fn check_growth(&self, _base: &Base, _address: Address) -> Outcome<()> {
+        Ok(())
+    }
+
+    /// Puts the only segment into one that is twice as large.
+    fn double(&mut self, base: &mut Base) -> Outcome<()>;
+
+    /// Makes room for twice as many segments.
+    fn begin_dividing(&mut self, base: &mut Base) -> Outcome<()>;
+
+    /// Divides a segment in two, which was not yet; if it is the last one, all have been ([`Growth::end_dividing`]).
+    fn divide(&mut self, base: &mut Base, segment: usize) -> Outcome<()>;
+
+    /// All segments were divided: they are whole ones now. Nothing has changed on an error.
+    fn end_dividing(&mut self, base: &mut Base) -> Outcome<()>;
+
+    /// Makes room in a segment. On an error others may have grown; no key is lost.
+    #[cold]
+    fn grow(&mut self, base: &mut Base, address: Address) -> Outcome<()> {
+        if self.division().is_complete() {
+            // There was no memory for it when the last one was divided.
+            return self.end_dividing(base);
+        }
+        let Extent { first, size, depth, is_dividing } = self.division().extent;
+        if address.bits + size - first >= self.most_growths() {
+            return Err(Refusal::Full);
+        }
+        // Segments of spread hashes are full at about the same time. Where one is much fuller than others, hashes are
+        // not spread, and whoever chose them shall not make the filter grow without end.
+        let least = self.limit() / 2;
+        if self.taken(base.words().shared(), address) < least {
+            return Err(Refusal::Full);
+        }
+        if depth == 0 && !is_dividing && size < Self::MOST {
+            self.check_growth(base, address)?;
+            return self.double(base);
+        }
+        if address.bits > depth {
+            // It was divided while others wait: all are, before the first is once more.
+            for segment in 0..1 << depth {
+                if self.division().extent.is_dividing && !self.division().is_divided(segment) {
+                    if self.taken(base.words().shared(), Address { segment, bits: depth }) < least {
+                        return Err(Refusal::Full);
+                    }
+                    self.divide(base, segment)?;
+                }
+            }
+        }
+        let depth = self.division().extent.depth;
+        if !self.division().extent.is_dividing {
+            self.check_growth(base, Address { bits: depth, ..address })?;
+            self.begin_dividing(base)?;
+        }
+        // What is in the second half of the new room before it was divided is in the first one now.
+        self.divide(base, address.segment & ones(depth) as usize)
+    }
+}

@@ -1,0 +1,88 @@
+//! How many keys filters hold, alone and in common, judged by their bits.
+//!
+//! The count from the fill is by Swamidass and Baldi, "Mathematical correction for fingerprint similarity measures",
+//! 2007. The intersection is |A| + |B| - |A or B|. That is algebraically the estimate from the AND by Papapetrou,
+//! Siberski and Nejdl, "Cardinality estimation and dynamic length adaptation for Bloom filters", 2010. Duplicates do
+//! not matter: they set no new bits.
+
+use crate::contract::{INTERVAL_SIGMAS, check_compatible};
+use crate::error::{Result, error};
+use crate::handle::filter::Filter;
+use crate::handle::image::Image;
+
+/// An estimate with its uncertainty.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The estimate as it comes out: that of an intersection may be negative.
+    pub value: f64,
+    /// The estimate's standard error; where several estimates enter, a bound on the standard error.
+    pub standard_error: f64,
+}
+
+impl Estimate {
+    /// The lower end of the 95 % interval.
+    pub fn low(&self) -> f64 {
+        self.value - INTERVAL_SIGMAS * self.standard_error
+    }
+
+    /// The upper end of the 95 % interval.
+    pub fn high(&self) -> f64 {
+        self.value + INTERVAL_SIGMAS * self.standard_error
+    }
+}
+
+/// What two filters have in common. `None` where a filter is saturated: so full that its bits do not tell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Comparison {
+    /// Distinct keys of the first.
+    pub first: Option<Estimate>,
+    /// Distinct keys of the second.
+    pub second: Option<Estimate>,
+    /// Distinct keys of both together.
+    pub union: Option<Estimate>,
+    /// Keys in common. Its error does not depend on its size: a small overlap of large sets cannot be told from none.
+    pub intersection: Option<Estimate>,
+    /// Keys in common as a share of all: the Jaccard index.
+    pub jaccard: Option<Estimate>,
+}
+
+/// How many distinct keys a filter holds; `None` if it is saturated. Reads the whole payload.
+///
+/// # Errors
+/// [`Status::Unsupported`](crate::Status::Unsupported) if the kind cannot tell.
+pub fn estimate(filter: &Filter) -> Result<Option<Estimate>> {
+    let kind = filter.kind().as_cardinality().ok_or_else(|| unsupported(filter, "estimate how many keys they hold"))?;
+    Ok(kind.of_payload().map(|value| Estimate { value, standard_error: kind.standard_error(value) }))
+}
+
+/// Compares two filters that could be merged. Reads both payloads.
+///
+/// # Errors
+/// [`Status::Incompatible`](crate::Status::Incompatible), naming the first difference;
+/// [`Status::Unsupported`](crate::Status::Unsupported) if the kind cannot tell.
+pub fn compare(first: &Filter, second: &Filter) -> Result<Comparison> {
+    let kind = first.kind().as_overlap().ok_or_else(|| unsupported(first, "estimate what two hold together"))?;
+    check_compatible(first.base(), second.base())?;
+    let union = kind.of_union(second.kind());
+    let union = union.map(|value| Estimate { value, standard_error: kind.standard_error(value) });
+    let (first, second) = (estimate(first)?, estimate(second)?);
+    let all = first.zip(second).zip(union);
+    let intersection = all.map(|((first, second), union)| Estimate {
+        value: first.value + second.value - union.value,
+        standard_error: first.standard_error + second.standard_error + union.standard_error,
+    });
+    // J = (|A| + |B|) / |A or B| - 1, and the errors add up at most. Of nothing, nothing is shared.
+    let jaccard = all.map(|((first, second), union)| {
+        if union.value <= 0.0 {
+            return Estimate { value: 0.0, standard_error: 0.0 };
+        }
+        let sum = first.value + second.value;
+        let errors = first.standard_error + second.standard_error + sum / union.value * union.standard_error;
+        Estimate { value: sum / union.value - 1.0, standard_error: errors / union.value }
+    });
+    Ok(Comparison { first, second, union, intersection, jaccard })
+}
+
+fn unsupported(filter: &Filter, what: &str) -> crate::Error {
+    error!(Unsupported, "filters of the kind {} cannot {what}", filter.base().row().name)
+}

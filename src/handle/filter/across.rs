@@ -1,0 +1,94 @@
+//! One key asked of many filters at once.
+
+use super::Filter;
+use crate::batch::answers::Answers;
+use crate::bits::prefetch;
+use crate::contract::Kind;
+use crate::error::{Result, Status};
+use crate::handle::many;
+use crate::hash::Hasher;
+
+/// A filter that can be asked together with others: [`Filter`], and handles that have one.
+pub trait Asked: Sized {
+    /// The filter's hash function, with seed or key.
+    fn hasher(&self) -> &Hasher;
+
+    /// Asks for the cache lines of the handle, which its payload is found by.
+    fn touch(&self) {
+        prefetch(self);
+    }
+
+    /// Asks for the cache lines that [`Asked::contains_hash`] looks at first.
+    fn fetch(&self, hash: u64);
+
+    /// Whether the hash may have been inserted.
+    fn contains_hash(&self, hash: u64) -> bool;
+}
+
+impl Asked for Filter {
+    fn hasher(&self) -> &Hasher {
+        &self.hasher
+    }
+
+    fn fetch(&self, hash: u64) {
+        self.kind.fetch(hash);
+    }
+
+    fn contains_hash(&self, hash: u64) -> bool {
+        Kind::contains_hash(&*self.kind, hash)
+    }
+}
+
+/// Asks many filters for one hash: answer i is that of filter i. While one answers the lines of those that come are on
+/// their way, so that the call takes about as long as reading a line of each.
+///
+/// # Errors
+/// [`Status::BufferTooSmall`] where `answers` have not the room of so many filters; [`Status::Unsupported`] if they
+/// want more than a yes or no. All of them then say true.
+pub fn filters_contain_hash<A: Asked>(filters: &[&A], hash: u64, answers: &mut Answers) -> Result<()> {
+    ask(filters, |_| hash, answers)
+}
+
+/// Asks many filters for one key: answer i is that of filter i. The key is hashed once if all of them have the same
+/// hash function and seed or key, and otherwise by each; filters that take keys whole are not asked together.
+///
+/// # Errors
+/// Those of [`filters_contain_hash`]; [`Status::ExternalHash`] or [`Status::KeyMissing`] if a filter cannot hash the
+/// key. All answers then say true.
+pub fn filters_contain<A: Asked>(filters: &[&A], key: &[u8], answers: &mut Answers) -> Result<()> {
+    hash_and_ask(filters, |hasher| hasher.hash_bytes(key), answers)
+}
+
+/// Asks many filters for one `u64` key; see [`filters_contain`].
+///
+/// # Errors
+/// As [`filters_contain`].
+pub fn filters_contain_u64<A: Asked>(filters: &[&A], key: u64, answers: &mut Answers) -> Result<()> {
+    hash_and_ask(filters, |hasher| hasher.hash_u64(key), answers)
+}
+
+fn hash_and_ask<A: Asked>(
+    filters: &[&A],
+    hash: impl Fn(&Hasher) -> core::result::Result<u64, Status>,
+    answers: &mut Answers,
+) -> Result<()> {
+    let Some(first) = filters.first().map(|first| first.hasher()) else {
+        return filters_contain_hash(filters, 0, answers);
+    };
+    if let Some(refusal) = filters.iter().find_map(|filter| filter.hasher().refusal()) {
+        answers.fill(true, filters.len());
+        answers.done = 0;
+        return Err(refusal.into());
+    }
+    if filters.iter().all(|filter| filter.hasher().is_same(first)) {
+        return filters_contain_hash(filters, hash(first)?, answers);
+    }
+    // `unwrap_or` never applies: each hasher was checked above.
+    ask(filters, |filter| hash(filter.hasher()).unwrap_or(0), answers)
+}
+
+fn ask<A: Asked>(filters: &[&A], hash: impl Fn(&A) -> u64, answers: &mut Answers) -> Result<()> {
+    let touch = |i: usize| filters[i].touch();
+    let fetch = |i: usize| filters[i].fetch(hash(filters[i]));
+    many::across(filters.len(), answers, touch, fetch, |i| filters[i].contains_hash(hash(filters[i])))
+}

@@ -1,0 +1,83 @@
+//! Filters that take keys whole, because their format hashes them in a way of its own.
+
+use super::Filter;
+use crate::batch::answers::Answers;
+use crate::batch::keys::{Keys, WholeKeys};
+use crate::batch::ring::Taken;
+use crate::contract::{KeyedKind, Kind};
+use crate::error::{Error, Result, Status, error};
+use crate::hash::HashFunction;
+
+impl Filter {
+    /// The kind, if it hashes keys itself. What other kinds pay for the question is a comparison.
+    #[inline]
+    pub(super) fn keyed(&self) -> Option<&dyn KeyedKind> {
+        if self.hasher.function() == HashFunction::Format { self.kind.as_keyed() } else { None }
+    }
+
+    /// Whether a key may have been inserted, or why that cannot be told.
+    ///
+    /// # Errors
+    /// [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be hashed.
+    pub fn contains_checked(&self, key: &[u8]) -> Result<bool> {
+        match self.keyed() {
+            Some(kind) => Ok(kind.contains_key(key)),
+            None => Ok(self.contains_hash(self.hasher.hash_key(key)?)),
+        }
+    }
+
+    /// Whether a key may have been inserted that has no 64-bit hash; `None` if only a hash would tell. Out of line, for
+    /// the sake of keys that have one.
+    #[inline(never)]
+    pub fn contains_whole(&self, key: &[u8]) -> Option<bool> {
+        Some(self.keyed()?.contains_key(key))
+    }
+
+    /// Inserts a key that has no 64-bit hash, because of `refusal`.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn insert_whole(&mut self, key: &[u8], refusal: Status) -> Result<bool> {
+        match self.kind.as_keyed_mut() {
+            Some(kind) => kind.insert_key(key),
+            None => Err(self.hasher.explain(refusal, key.len())),
+        }
+    }
+}
+
+/// Looks keys up. On an error every answer is true.
+pub(super) fn contains(kind: &dyn KeyedKind, keys: &Keys, answers: &mut Answers) -> Result<()> {
+    (answers.true_count, answers.done) = (0, 0);
+    match answers.check(keys.len()).and_then(|()| WholeKeys::new(keys)) {
+        Ok(whole) => kind.contains_keys(&whole, answers),
+        Err(error) => {
+            answers.fill(true, keys.len());
+            return Err(error);
+        }
+    }
+    answers.done = keys.len();
+    Ok(())
+}
+
+/// Inserts keys in order.
+pub(super) fn insert(kind: &mut dyn Kind, keys: &Keys, mut answers: Option<&mut Answers>) -> Taken {
+    if let Some(answers) = &mut answers {
+        (answers.true_count, answers.done) = (0, 0);
+    }
+    let room = answers.as_ref().map_or(Ok(()), |answers| answers.check(keys.len()));
+    let whole = match room.and_then(|()| WholeKeys::new(keys)) {
+        Ok(whole) => whole,
+        Err(error) => return Taken::none(error),
+    };
+    let Some(kind) = kind.as_keyed_mut() else { return Taken::none(Status::Internal.into()) };
+    let taken = kind.insert_keys(&whole, answers.as_deref_mut());
+    if let Some(answers) = answers {
+        answers.done = taken.keys;
+    }
+    taken
+}
+
+/// Why a hash is of no use to a filter that takes keys whole.
+#[cold]
+pub(super) fn needs_keys() -> Error {
+    error!(Unsupported, "the filter takes keys whole, as its format hashes them: no hashes")
+}

@@ -1,0 +1,496 @@
+//! What callers call on a filter, whatever its kind.
+
+mod across;
+mod combine;
+mod compact;
+mod keyed;
+mod rejuvenate;
+mod stored;
+mod times;
+
+pub use across::{Asked, filters_contain, filters_contain_hash, filters_contain_u64};
+
+use crate::batch::answers::Answers;
+use crate::batch::keys::Keys;
+use crate::batch::ring::{Chunk, Few, Taken};
+use crate::blocks::{Measure, Probe, View};
+use crate::contract::{Base, Capabilities, Handle, Kind, Payload, SharedInsert, Structure, mark, mark_one};
+#[cfg(doc)]
+use crate::error::Status;
+use crate::error::{Error, Result, error};
+use crate::handle::image::Image;
+use crate::handle::many;
+use crate::hash::Hasher;
+use crate::storage::Access;
+use core::sync::atomic::Ordering;
+
+/// An approximate-membership filter of any kind. `contains` never says false of a key that was inserted; of other keys
+/// it says true at the false-positive rate.
+///
+/// Shared references may be used from many threads at once. What concerns the bytes (saving, verifying, bringing up to
+/// date) is in [`Image`].
+pub struct Filter {
+    kind: Box<dyn Kind>,
+    /// The kind's own, at hand for single keys.
+    hasher: Hasher,
+}
+
+impl core::fmt::Debug for Filter {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Filter").field("header", self.base().header()).finish_non_exhaustive()
+    }
+}
+
+impl Image for Filter {
+    fn payload(&self) -> &dyn Payload {
+        &*self.kind
+    }
+
+    fn payload_mut(&mut self) -> &mut dyn Payload {
+        &mut *self.kind
+    }
+
+    #[inline]
+    fn base(&self) -> &Base {
+        self.kind.base()
+    }
+
+    fn over(base: Base) -> Result<Filter> {
+        match base.row().structure {
+            Structure::Filter { open } | Structure::StaticFilter { open, .. } => Ok(Filter::of_kind(open(base)?)),
+            _ => Err(base.other_handle(Handle::Filter)),
+        }
+    }
+}
+
+impl Filter {
+    // ---- What it is ----------------------------------------------------------------------------------------------
+
+    /// The exact false-positive rate to expect with `keys` distinct keys in a filter of this geometry.
+    pub fn expected_false_positive_rate(&self, keys: u64) -> f64 {
+        let base = self.base();
+        base.row().expected_false_positive_rate(base.geometry(), base.header().capacity, keys)
+    }
+
+    /// The probability that a key is not found once `age` other keys were inserted after it: 0 of kinds that lose and
+    /// forget nothing. In a window it is 0 up to its end, and then the average over all places that the key may have in
+    /// a step; it stays 0 where only [`Filter::advance`] moves time on. A key that comes again and again is as old as
+    /// the last time, or the first, as its kind says.
+    ///
+    /// With `touch` = 0 of `rotating` a key that is mistaken for an older one goes with that one, so that the
+    /// probability is not 0 inside the window. Where only time moves the window on, a step is taken to come after as
+    /// many keys as the capacity. For `removed_set`, which loses keys when others are removed, it is the share that
+    /// the filter has lost by now, whatever the age; this reads the part of the payload that knows of removed keys.
+    pub fn expected_false_negative_rate(&self, age: u64) -> f64 {
+        self.kind.false_negative_rate(age)
+    }
+
+    /// How many of `keys` distinct keys are omitted on average when they are inserted, one after the other, into an
+    /// empty filter of this geometry: [`Filter::insert`] says false of a new key, or the full filter refuses it. A
+    /// model checker that explores only what is new omits so many states.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] if the kind cannot insert.
+    pub fn expected_omissions(&self, keys: u64) -> Result<f64> {
+        self.base().row().check_omits()?;
+        Ok(self.base().row().expected_omissions(self.base().geometry(), self.base().header().capacity, keys))
+    }
+
+    /// What the payload tells. Reads all of it, once.
+    pub fn measure(&self) -> Measure {
+        self.measure_with(&mut |_| {})
+    }
+
+    /// What the payload tells. Reads all of it, once, and says to `progress` after every piece how many bytes that was.
+    pub fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+        self.kind.measure_with(progress)
+    }
+
+    /// The false-positive rate now; see [`Measure`]. Reads the whole payload.
+    pub fn false_positive_rate(&self) -> f64 {
+        self.measure().false_positive_rate
+    }
+
+    /// How many distinct keys it holds, judging by the fill; `None` when it is too full to tell, or the kind
+    /// cannot. [`crate::estimate`] also gives the error.
+    pub fn cardinality(&self) -> Option<f64> {
+        self.kind.as_cardinality()?.of_payload()
+    }
+
+    /// A handle over this kind: for tests, and for kinds that live outside the library.
+    pub fn of_kind(kind: Box<dyn Kind>) -> Filter {
+        Filter { hasher: kind.base().hasher().clone(), kind }
+    }
+
+    /// The kind behind the handle.
+    pub fn kind(&self) -> &dyn Kind {
+        &*self.kind
+    }
+
+    /// Whether both filters are alike in all that [`Filter::merge`] asks and in every bit.
+    pub fn equals(&self, other: &Filter) -> bool {
+        let (a, b) = (self.base(), other.base());
+        let (x, y) = (a.words().shared(), b.words().shared());
+        a.compatibility_id() == b.compatibility_id()
+            && x.len() == y.len()
+            && x.iter().zip(y).all(|(x, y)| x.load(Ordering::Relaxed) == y.load(Ordering::Relaxed))
+    }
+
+    // ---- Looking up ----------------------------------------------------------------------------------------------
+
+    /// Whether a key may have been inserted; true also where the key cannot be hashed.
+    #[inline]
+    pub fn contains(&self, key: &[u8]) -> bool {
+        match self.hasher.hash_bytes_at_once(key) {
+            Some(hash) => self.contains_hash(hash),
+            None => self.contains_whole(key).unwrap_or(true),
+        }
+    }
+
+    /// Whether a `u64` key may have been inserted; true also where it cannot be hashed.
+    #[inline]
+    pub fn contains_u64(&self, key: u64) -> bool {
+        match self.hasher.hash_u64_at_once(key) {
+            Some(hash) => self.contains_hash(hash),
+            None => self.contains_whole(&key.to_le_bytes()).unwrap_or(true),
+        }
+    }
+
+    /// Whether a hash may have been inserted. Constant time.
+    #[inline]
+    pub fn contains_hash(&self, hash: u64) -> bool {
+        self.kind.contains_hash(hash)
+    }
+
+    /// Looks many keys up and fills `answers` as far as it has room for them.
+    ///
+    /// # Errors
+    /// [`Status::Offsets`], [`Status::ExternalHash`], [`Status::KeyMissing`]. All answers then say true.
+    pub fn contains_batch(&self, keys: &Keys, answers: &mut Answers) -> Result<()> {
+        let kind = &*self.kind;
+        if let Some(kind) = self.keyed() {
+            return keyed::contains(kind, keys, answers);
+        }
+        many::contains(self.base(), keys, answers, |few| kind.contains_few(few), |batch| kind.contains_many(batch))
+    }
+
+    /// Whether each of few keys may have been inserted; see [`Kind::contains_few`].
+    #[inline]
+    pub fn contains_few(&self, few: &Few) -> Option<u64> {
+        self.kind.contains_few(few)
+    }
+
+    // ---- Inserting -----------------------------------------------------------------------------------------------
+
+    /// Inserts a key; true if it certainly was not there before.
+    ///
+    /// # Errors
+    /// As [`Filter::insert_hash`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be hashed.
+    #[inline]
+    pub fn insert(&mut self, key: &[u8]) -> Result<bool> {
+        match self.hasher.hash_bytes(key) {
+            Ok(hash) => self.insert_hash(hash),
+            Err(refusal) => self.insert_whole(key, refusal),
+        }
+    }
+
+    /// Inserts a `u64` key; true if it certainly was not there before.
+    ///
+    /// # Errors
+    /// As [`Filter::insert`].
+    #[inline]
+    pub fn insert_u64(&mut self, key: u64) -> Result<bool> {
+        match self.hasher.hash_u64(key) {
+            Ok(hash) => self.insert_hash(hash),
+            Err(refusal) => self.insert_whole(&key.to_le_bytes(), refusal),
+        }
+    }
+
+    /// Inserts a hash; true if it certainly was not there before.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] if the kind or the handle cannot insert; [`Status::Full`] if there is no room for it.
+    #[inline]
+    pub fn insert_hash(&mut self, hash: u64) -> Result<bool> {
+        match self.kind.insert_at_once(hash) {
+            Some(new) => Ok(new),
+            None => self.insert_in_place(hash),
+        }
+    }
+
+    /// An insertion into an image in place, or one that grows the filter or is refused. Out of line, for the sake of
+    /// those that are done at once.
+    #[cold]
+    #[inline(never)]
+    fn insert_in_place(&mut self, hash: u64) -> Result<bool> {
+        let is_keyed = self.base().row().hashes_keys_itself;
+        match self.kind.as_insert() {
+            Some(kind) => kind.insert_one(hash),
+            None if is_keyed => Err(keyed::needs_keys()),
+            None => Err(self.unsupported("insert")),
+        }
+    }
+
+    /// Inserts a hash where that is possible without more ado; see [`crate::contract::Insert::insert_at_once`]. After
+    /// `None` [`Filter::insert_hash`] inserts it, or says why it cannot.
+    #[inline]
+    pub fn insert_hash_at_once(&mut self, hash: u64) -> Option<bool> {
+        self.kind.insert_at_once(hash)
+    }
+
+    /// Inserts few keys where that is possible without more ado; see [`crate::contract::Insert::insert_few`]. After
+    /// `None` [`Filter::insert_batch`] inserts them, or says why it cannot.
+    #[inline]
+    pub fn insert_few_at_once(&mut self, few: &Few, is_asked: bool) -> Option<u64> {
+        self.kind.as_insert()?.insert_few(few, is_asked)
+    }
+
+    /// Inserts many keys in order; `answers` say of each whether it certainly was not there. Without them nobody finds
+    /// out, which is faster. All are taken, unless there is an error: that of [`Filter::insert`], or
+    /// [`Status::Offsets`].
+    pub fn insert_batch(&mut self, keys: &Keys, mut answers: Option<&mut Answers>) -> Taken {
+        if let Some(few) = keys.few(&self.hasher) {
+            let is_asked = answers.is_some();
+            let mut insert = || self.insert_few_at_once(&few, is_asked);
+            let new = match &mut answers {
+                Some(answers) => answers.of_few(&few, insert),
+                None => insert(),
+            };
+            if let Some(new) = new {
+                if let Some(answers) = answers {
+                    answers.true_count = new.count_ones().into();
+                    answers.done = few.keys.len();
+                }
+                return Taken::all(few.keys.len());
+            }
+        }
+        if self.base().row().hashes_keys_itself {
+            return keyed::insert(&mut *self.kind, keys, answers);
+        }
+        let (hasher, instructions) = (self.base().hasher().clone(), self.base().instructions());
+        match self.kind.as_insert() {
+            Some(kind) => many::change(&hasher, instructions, keys, answers, |batch| kind.insert_many(batch)),
+            None => Taken::none(self.unsupported("insert")),
+        }
+    }
+
+    /// Adds to the count of keys that were offered, for keys that were inserted in a way that does not count. Threads
+    /// may call it while others use the filter. An image in place has the sum when the handle is synced or dropped; of
+    /// those who share it each adds its own.
+    ///
+    /// # Errors
+    /// [`Status::UnsupportedByHandle`] if the filter is open for reading only.
+    pub fn add_offered(&self, keys: u64) -> Result<()> {
+        if self.base().words().in_place() == Some(Access::Read) {
+            return Err(self.base().refusal());
+        }
+        self.base().add_count_shared(keys);
+        Ok(())
+    }
+
+    // ---- Inserting beside others ---------------------------------------------------------------------------------
+
+    /// What inserts through a shared reference, if this filter's kind and memory allow it.
+    fn shared(&self) -> Result<&dyn SharedInsert> {
+        let insert = self.kind.as_shared_insert().ok_or_else(|| self.unsupported("insert without locks"))?;
+        self.base().check_shared()?;
+        Ok(insert)
+    }
+
+    /// [`Filter::insert_hash_shared`] where that is possible without more ado: `None`, having done nothing, for an
+    /// image in place or where it would refuse.
+    #[inline]
+    pub fn insert_hash_shared_at_once(&self, hash: u64) -> Option<bool> {
+        let insert = self.kind.as_shared_insert()?;
+        if self.base().is_own() { insert.insert_one_shared(hash) } else { None }
+    }
+
+    /// Inserts a hash while others insert and look up; see [`SharedInsert`] for what holds.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] if the kind cannot, or the image was not opened to be shared; [`Status::Corrupt`] if the
+    /// region of the image that it would change does not match its checksum; [`Status::Full`].
+    #[inline]
+    pub fn insert_hash_shared(&self, hash: u64) -> Result<bool> {
+        let insert = self.shared()?;
+        if !self.base().is_own() {
+            mark_one(&*self.kind, hash)?;
+        }
+        insert.insert_one_shared(hash).ok_or_else(|| self.kind.refusal(hash))
+    }
+
+    /// Inserts a key while others insert and look up; see [`SharedInsert`] for what holds.
+    ///
+    /// # Errors
+    /// As [`Filter::insert_hash_shared`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be
+    /// hashed.
+    #[inline]
+    pub fn insert_shared(&self, key: &[u8]) -> Result<bool> {
+        self.insert_hash_shared(self.hasher.hash_key(key)?)
+    }
+
+    /// Inserts a `u64` key while others insert and look up; see [`SharedInsert`] for what holds.
+    ///
+    /// # Errors
+    /// As [`Filter::insert_shared`].
+    #[inline]
+    pub fn insert_u64_shared(&self, key: u64) -> Result<bool> {
+        self.insert_hash_shared(self.hasher.hash_u64(key)?)
+    }
+
+    /// Inserts many keys in order while others insert and look up; `answers`, if wanted, say of each whether it
+    /// certainly was not there. See [`SharedInsert`] for what holds. The outcome is that of [`Filter::insert_shared`],
+    /// or [`Status::Offsets`]. All keys are taken, or none; only before [`Status::Full`], and before
+    /// [`Status::Corrupt`], when a key met a region of the image that does not match its checksum, those before it
+    /// were.
+    pub fn insert_batch_shared(&self, keys: &Keys, answers: Option<&mut Answers>) -> Taken {
+        let base = self.base();
+        let shared = match self.shared() {
+            Ok(shared) => shared,
+            Err(error) => return Taken::none(error),
+        };
+        many::change(base.hasher(), base.instructions(), keys, answers, |batch| {
+            if base.is_own() {
+                return shared.insert_many_shared(batch);
+            }
+            Chunk::each(batch, |chunk| {
+                let Taken { keys: ready, outcome } = mark(&*self.kind, chunk.hashes());
+                chunk.keep(ready);
+                let taken = shared.insert_many_shared(chunk);
+                chunk.keep(taken.keys);
+                taken.outcome.and(outcome)
+            })
+        })
+    }
+
+    // ---- Removing and counting -----------------------------------------------------------------------------------
+
+    /// Removes one occurrence of a key. False if it certainly was not there: then nothing has changed. What a removal
+    /// of a key that was never inserted may do is said by each kind.
+    ///
+    /// # Errors
+    /// As [`Filter::remove_hash`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be hashed.
+    #[inline]
+    pub fn remove(&mut self, key: &[u8]) -> Result<bool> {
+        let hash = self.hasher.hash_key(key)?;
+        self.remove_hash(hash)
+    }
+
+    /// Removes one occurrence of a `u64` key; see [`Filter::remove`].
+    ///
+    /// # Errors
+    /// As [`Filter::remove`].
+    #[inline]
+    pub fn remove_u64(&mut self, key: u64) -> Result<bool> {
+        let hash = self.hasher.hash_u64(key)?;
+        self.remove_hash(hash)
+    }
+
+    /// Removes one occurrence of a hash; see [`Filter::remove`].
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] if the kind or the handle cannot remove.
+    #[inline]
+    pub fn remove_hash(&mut self, hash: u64) -> Result<bool> {
+        match self.kind.as_remove() {
+            Some(kind) => kind.remove_one(hash),
+            None => Err(self.unsupported("remove")),
+        }
+    }
+
+    /// Removes one occurrence of each of many keys, in order; `answers`, if wanted, say of each what [`Filter::remove`]
+    /// says. All are taken, unless there is an error: that of [`Filter::remove`], or [`Status::Offsets`].
+    pub fn remove_batch(&mut self, keys: &Keys, answers: Option<&mut Answers>) -> Taken {
+        let (hasher, instructions) = (self.base().hasher().clone(), self.base().instructions());
+        match self.kind.as_remove() {
+            Some(kind) => many::change(&hasher, instructions, keys, answers, |batch| kind.remove_many(batch)),
+            None => Taken::none(self.unsupported("remove")),
+        }
+    }
+
+    /// How often a key was inserted, less how often it was removed: never less than that, up to the greatest count
+    /// that the kind tells; more with the probability of a false positive.
+    ///
+    /// # Errors
+    /// As [`Filter::count_hash`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be hashed.
+    #[inline]
+    pub fn count(&self, key: &[u8]) -> Result<u64> {
+        self.count_hash(self.hasher.hash_key(key)?)
+    }
+
+    /// How often a `u64` key was inserted; see [`Filter::count`].
+    ///
+    /// # Errors
+    /// As [`Filter::count`].
+    #[inline]
+    pub fn count_u64(&self, key: u64) -> Result<u64> {
+        self.count_hash(self.hasher.hash_u64(key)?)
+    }
+
+    /// How often a hash was inserted; see [`Filter::count`].
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] if the kind cannot count.
+    #[inline]
+    pub fn count_hash(&self, hash: u64) -> Result<u64> {
+        Ok(self.kind.as_count().ok_or_else(|| self.unsupported("count"))?.count_one(hash))
+    }
+
+    /// How often each of many keys was inserted, into `answers`, whose yes or no says whether that is more than 0.
+    ///
+    /// # Errors
+    /// Those of [`Filter::count`], and [`Status::Offsets`]. All answers then are true, and all counts `u64::MAX`.
+    pub fn count_batch(&self, keys: &Keys, answers: &mut Answers) -> Result<()> {
+        let kind = self.kind.as_count().ok_or_else(|| self.unsupported("count"));
+        many::count(self.base(), keys, answers, kind)
+    }
+
+    // ---- For programs that compute on the payload ----------------------------------------------------------------
+
+    /// The payload, for code that looks keys up by itself.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] if the layout has no name.
+    pub fn readable_view(&self) -> Result<View<'_>> {
+        self.kind.view().ok_or_else(|| {
+            let name = self.base().row().name;
+            error!(Unsupported, "kind = {name} has no layout with a name, so there are no views of it")
+        })
+    }
+
+    /// The payload, to be written by a program that computes on it itself, until the next [`Image::sync`] and with
+    /// nobody else meanwhile. Keys that it inserts are not counted. An image in place is marked dirty first, and all of
+    /// its regions, because nobody will say which ones change: that reads the whole payload, and so does the sync.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] if the layout has no name or the handle is not for a single writer; [`Status::Corrupt`]
+    /// if an image does not match its checksums; what the system reports.
+    pub fn writable_view(&mut self) -> Result<View<'_>> {
+        self.readable_view()?;
+        self.base_mut().writable()?;
+        self.readable_view()
+    }
+
+    /// What a single key needs of the filter, for the kinds whose keys go through a kernel.
+    #[inline]
+    pub fn probe(&self) -> Option<Probe<'_>> {
+        self.kind.probe()
+    }
+
+    // ---- Refusing ------------------------------------------------------------------------------------------------
+
+    /// Refuses an operation that needs this capability where it is lacking: because of the kind, or of how the image is
+    /// open.
+    fn check_capability(&self, operation: &str, capability: Capabilities) -> Result<()> {
+        self.base().check_capability(operation, capability)
+    }
+
+    /// Refuses an operation that no filter of the kind can do.
+    fn check_kind(&self, operation: &str, capability: Capabilities) -> Result<()> {
+        self.base().check_kind(operation, capability)
+    }
+
+    fn unsupported(&self, operation: &str) -> Error {
+        self.base().unsupported(operation)
+    }
+}

@@ -1,0 +1,39 @@
+//! What a filter stores of its keys, as a list.
+
+use super::Filter;
+use crate::contract::Enumerate;
+#[cfg(doc)]
+use crate::error::Status;
+use crate::error::{Result, error};
+
+impl Filter {
+    fn enumerate(&self) -> Result<&dyn Enumerate> {
+        self.kind.as_enumerate().ok_or_else(|| self.unsupported("list the hashes that it stores"))
+    }
+
+    /// The number that a hash is stored as, and the range that it is below. Keys whose hashes are stored as one number
+    /// are one to the filter, and a hash may have been inserted exactly if its number is stored.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] if the kind does not store hashes as numbers.
+    pub fn stored_hash(&self, hash: u64) -> Result<(u64, u64)> {
+        let kind = self.enumerate()?;
+        Ok((kind.stored(hash), kind.range()))
+    }
+
+    /// Writes the stored numbers that are not less than `from`, in ascending order and each once, to the front of
+    /// `stored`, and returns how many these are: fewer than there is room for if there are no more. To go on, ask from
+    /// the last one plus 1 on. `counts`, where they are wanted, say of each how often it is there: 1 where the kind
+    /// does not count.
+    ///
+    /// # Errors
+    /// As [`Filter::stored_hash`]; [`Status::BufferTooSmall`] if there is not as much room for counts.
+    pub fn stored_hashes(&self, from: u64, stored: &mut [u64], counts: Option<&mut [u64]>) -> Result<usize> {
+        let kind = self.enumerate()?;
+        let room = counts.as_ref().map_or(stored.len(), |counts| counts.len());
+        if room != stored.len() {
+            return Err(error!(BufferTooSmall, "there is room for {} numbers and {room} counts", stored.len()));
+        }
+        Ok(kind.stored_from(from, stored, counts))
+    }
+}

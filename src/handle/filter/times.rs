@@ -1,0 +1,146 @@
+//! Keys with their counts: as often at once as is said.
+
+use super::Filter;
+use crate::batch::answers::Answers;
+use crate::batch::keys::Keys;
+use crate::batch::ring::Taken;
+use crate::contract::{Capabilities, one_by_one};
+#[cfg(doc)]
+use crate::error::Status;
+use crate::error::{Error, Result};
+use crate::handle::image::Image;
+use crate::handle::many;
+
+impl Filter {
+    /// Inserts a key so many times at once, and says whether it certainly was not there before. 0 times change nothing.
+    ///
+    /// # Errors
+    /// As [`Filter::insert_hash_times`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be
+    /// hashed.
+    pub fn insert_times(&mut self, key: &[u8], times: u64) -> Result<bool> {
+        let hash = self.hasher.hash_key(key)?;
+        self.insert_hash_times(hash, times)
+    }
+
+    /// Inserts a `u64` key so many times at once; see [`Filter::insert_times`].
+    ///
+    /// # Errors
+    /// As [`Filter::insert_times`].
+    pub fn insert_u64_times(&mut self, key: u64, times: u64) -> Result<bool> {
+        let hash = self.hasher.hash_u64(key)?;
+        self.insert_hash_times(hash, times)
+    }
+
+    /// Inserts a hash so many times at once; see [`Filter::insert_times`]. What is more than the greatest count of the
+    /// kind leaves it there, or is refused where every copy takes a place. The time is that of one insertion where
+    /// counts are numbers, and otherwise that of as many as the kind counts.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] if the kind or the handle cannot insert or count; [`Status::Full`] if there is no room
+    /// for all of them: then none was inserted.
+    pub fn insert_hash_times(&mut self, hash: u64, times: u64) -> Result<bool> {
+        self.check_times("insert keys with their counts", Capabilities::INSERT)?;
+        let (_, most) = self.counted(hash)?;
+        if times == 0 {
+            return Ok(!self.contains_hash(hash));
+        }
+        // A kind in which every copy takes a place refuses what is too often.
+        let useful = if self.base().row().copies.is_some() { times } else { times.min(most) };
+        let inserted = match self.kind.as_insert() {
+            Some(kind) => kind.insert_times(hash, useful),
+            None => Err(self.unsupported("insert")),
+        };
+        if inserted.is_ok() {
+            self.base_mut().add_count(times - useful);
+        }
+        inserted
+    }
+
+    /// Removes a key as often as it is there, but no more than so many times, and says how often that was. A count that
+    /// stands at the greatest one of the kind, which is that or more, stays there if the kind says so.
+    ///
+    /// # Errors
+    /// As [`Filter::remove_hash_times`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be
+    /// hashed.
+    pub fn remove_times(&mut self, key: &[u8], times: u64) -> Result<u64> {
+        let hash = self.hasher.hash_key(key)?;
+        self.remove_hash_times(hash, times)
+    }
+
+    /// Removes a `u64` key so many times at most; see [`Filter::remove_times`].
+    ///
+    /// # Errors
+    /// As [`Filter::remove_times`].
+    pub fn remove_u64_times(&mut self, key: u64, times: u64) -> Result<u64> {
+        let hash = self.hasher.hash_u64(key)?;
+        self.remove_hash_times(hash, times)
+    }
+
+    /// Removes a hash so many times at most; see [`Filter::remove_times`].
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] if the kind or the handle cannot remove or count.
+    pub fn remove_hash_times(&mut self, hash: u64, times: u64) -> Result<u64> {
+        self.check_times("remove keys with their counts", Capabilities::REMOVE)?;
+        let (count, _) = self.counted(hash)?;
+        match self.kind.as_remove() {
+            Some(_) if times == 0 => Ok(0),
+            Some(kind) => kind.remove_times(hash, times.min(count)),
+            None => Err(self.unsupported("remove")),
+        }
+    }
+
+    /// Inserts each of many keys as often as `times` says, in order; `answers`, if wanted, say of each what
+    /// [`Filter::insert_times`] says. All are taken, unless there is an error: that of [`Filter::insert_times`],
+    /// [`Status::Offsets`], or [`Status::BufferTooSmall`] if there are not as many `times` as keys.
+    pub fn insert_times_batch(&mut self, keys: &Keys, times: &[u64], answers: Option<&mut Answers>) -> Taken {
+        if let Err(error) = self.check_times("insert keys with their counts", Capabilities::INSERT) {
+            return Taken::none(error);
+        }
+        self.each_times(keys, times, answers, |filter, hash, times| filter.insert_hash_times(hash, times))
+    }
+
+    /// Removes each of many keys as often as it is there, but no more than `times` says, in order; `answers`, if
+    /// wanted, say of each whether it was there at all. All are taken, unless there is an error as of
+    /// [`Filter::insert_times_batch`].
+    pub fn remove_times_batch(&mut self, keys: &Keys, times: &[u64], answers: Option<&mut Answers>) -> Taken {
+        if let Err(error) = self.check_times("remove keys with their counts", Capabilities::REMOVE) {
+            return Taken::none(error);
+        }
+        self.each_times(keys, times, answers, |filter, hash, times| Ok(filter.remove_hash_times(hash, times)? > 0))
+    }
+
+    fn each_times(
+        &mut self,
+        keys: &Keys,
+        times: &[u64],
+        answers: Option<&mut Answers>,
+        change: impl Fn(&mut Filter, u64, u64) -> Result<bool>,
+    ) -> Taken {
+        if let Err(error) = keys.check_times(times) {
+            return Taken::none(error);
+        }
+        let (hasher, instructions) = (self.base().hasher().clone(), self.base().instructions());
+        let mut times = times.iter();
+        many::change(&hasher, instructions, keys, answers, |batch| {
+            one_by_one(batch, |hash| change(self, hash, times.next().copied().unwrap_or(0)))
+        })
+    }
+
+    /// How often a hash is there, and the greatest count there is.
+    fn counted(&self, hash: u64) -> Result<(u64, u64)> {
+        match self.kind.as_count() {
+            Some(kind) => Ok((kind.count_one(hash), kind.greatest_count())),
+            None => Err(self.unsupported("count")),
+        }
+    }
+
+    /// Refuses what needs this capability, and counts, where one of them is lacking.
+    fn check_times(&self, operation: &str, capability: Capabilities) -> Result<()> {
+        let needed = capability | Capabilities::COUNT;
+        match self.base().capabilities_in_memory().contains(needed) {
+            true => self.check_capability(operation, capability),
+            false => Err::<(), Error>(self.unsupported(operation)),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Saving an image to a file so that no reader ever sees half of it.
+
+use super::{Sink, write_at};
+use crate::contract::Base;
+use crate::error::{Error, Result, error};
+use crate::storage::{Folder, PathBytes, RawFile, Shown, Temporary};
+use std::path::Path;
+
+/// Writes the image to a file at `path` in one step: at every moment the path names the old bytes or the new ones.
+/// The bytes go to a file without a name in the same folder, then onto the disk, and then the file takes its place.
+/// Processes that map the old file keep it. The new file has the owner, the group and the permissions of the old one,
+/// as far as that is allowed.
+///
+/// # Errors
+/// [`Status::MappedPath`](crate::Status::MappedPath) if `base` lies in that very file, and what the system reports;
+/// the path is then as it was.
+pub fn save(base: &Base, path: &Path) -> Result<()> {
+    replace(base, path, |file, failed| {
+        write_at(base, &mut |offset, bytes| file.write_all_at(bytes, offset).map_err(failed))
+    })
+}
+
+/// Writes what `write` gives to its sink to a file at `path`, in the same way. `base` is what is written of.
+///
+/// # Errors
+/// The errors of [`save`] and of `write`.
+pub fn save_as(base: &Base, path: &Path, write: impl FnOnce(&mut Sink) -> Result<()>) -> Result<()> {
+    replace(base, path, |file, failed| {
+        let mut offset = 0;
+        write(&mut |bytes| {
+            file.write_all_at(bytes, offset).map_err(failed)?;
+            offset += bytes.len() as u64;
+            Ok(())
+        })
+    })
+}
+
+/// Puts a file that `write` writes, in pieces, into the place of the one at `path`.
+fn replace(base: &Base, path: &Path, write: impl FnOnce(&RawFile, &dyn Fn(i32) -> Error) -> Result<()>) -> Result<()> {
+    let failed = |code| Error::from_os(code, format_args!("saving to {}", Shown(path)));
+    let (parent, name) = PathBytes::new(path)?.split()?;
+    let folder = Folder::open(&parent).map_err(failed)?;
+    if path.as_os_str().is_empty() {
+        return Err(failed(libc::ENOENT));
+    }
+    if name.is_of_folder() {
+        return Err(error!(Unsupported, "{} is a folder and not a regular file", Shown(path)));
+    }
+    let existing = folder.status(&name).ok();
+    if let Some(existing) = &existing {
+        let mapped = base.words().image().and_then(|image| image.file());
+        // A symbolic link to it is another file, which the new one replaces.
+        let named = folder.status_of_name(&name).map_err(failed)?;
+        if mapped.is_some_and(|mapped| mapped.identity() == named.identity()) {
+            return Err(error!(MappedPath, "{} is the file that the filter maps; use sync", Shown(path)));
+        }
+        // A rename would put a file in the place of a device.
+        if !existing.is_regular() {
+            return Err(error!(Unsupported, "{} is not a regular file", Shown(path)));
+        }
+    }
+    let temporary = Temporary::new(&folder, existing.is_some()).map_err(failed)?;
+    let file = temporary.file();
+    if let Some(existing) = &existing {
+        file.take_after(existing);
+    }
+    write(file, &failed)?;
+    file.sync().map_err(failed)?;
+    temporary.place(&name).map_err(failed)?;
+    folder.sync().map_err(failed)
+}

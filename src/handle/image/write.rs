@@ -1,0 +1,72 @@
+//! Giving an image to anything that takes bytes. What was checksummed is what is given, whoever changes the payload
+//! meanwhile: a region is copied, and both its bytes and its entry come from the copy.
+
+use crate::contract::Base;
+use crate::error::{Result, error};
+use crate::format::{CHECKSUM_OFFSET, HEADER_LENGTH as LENGTH, Header, Table, table_bytes};
+use crate::storage::{Words, for_each_chunk};
+use core::sync::atomic::Ordering;
+
+/// Takes the bytes of an image, piece by piece and in order.
+pub type Sink<'a> = dyn FnMut(&[u8]) -> Result<()> + 'a;
+
+/// Gives the whole image to `sink`, in order. Threads and processes may insert meanwhile: keys whose insertion happened
+/// before are in it.
+///
+/// # Errors
+/// Those of the sink; [`Status::OutOfMemory`](crate::Status::OutOfMemory);
+/// [`Status::Corrupt`](crate::Status::Corrupt) where an image in place does not match its checksums;
+/// [`Status::Dirty`](crate::Status::Dirty) if it is open for reading and another process begins to change it meanwhile.
+pub fn write(base: &Base, sink: &mut Sink) -> Result<()> {
+    let header = described(base, base.is_unvouched());
+    let bytes = header.encode();
+    sink(&bytes)?;
+    let (table, unvouched) = write_payload(base, header.dirty, checksum_of(&bytes), sink)?;
+    if unvouched != header.dirty {
+        return Err(error!(Dirty, "another process began to change the image while it was copied"));
+    }
+    for_each_chunk(table.shared(), sink)
+}
+
+/// Gives the whole image to `put`, piece by piece with the offset of each: payload, table, and then the header.
+///
+/// # Errors
+/// Those of `put`, and as [`write()`], but that an image which another process begins to change meanwhile is given as a
+/// dirty one.
+pub fn write_at(base: &Base, put: &mut dyn FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
+    let mut offset = LENGTH as u64;
+    let mut put_next = |bytes: &[u8]| {
+        put(offset, bytes)?;
+        offset += bytes.len() as u64;
+        Ok(())
+    };
+    let unvouched = base.is_unvouched();
+    let checksum = checksum_of(&described(base, unvouched).encode());
+    let (table, unvouched) = write_payload(base, unvouched, checksum, &mut put_next)?;
+    for_each_chunk(table.shared(), &mut put_next)?;
+    put(0, &described(base, unvouched).encode())
+}
+
+/// What the image says of itself now.
+fn described(base: &Base, dirty: bool) -> Header {
+    Header { dirty, count: base.count_now(), ..base.header().clone() }
+}
+
+/// The checksum of a header's first part.
+fn checksum_of(header: &[u8; LENGTH]) -> u64 {
+    u64::from_le_bytes(core::array::from_fn(|i| header[CHECKSUM_OFFSET + i]))
+}
+
+/// Gives the payload to `sink`. Its table, and whether nobody vouches for what was given.
+fn write_payload(base: &Base, unvouched: bool, header_checksum: u64, sink: &mut Sink) -> Result<(Words, bool)> {
+    let payload_bytes = base.geometry().payload_bytes;
+    let words = Words::zeroed(table_bytes(payload_bytes))?;
+    let table = Table::new(words.shared(), payload_bytes);
+    let mut entries = table.entries().iter();
+    let unvouched = base.for_each_region(unvouched, |bytes, found| {
+        found.iter().zip(entries.by_ref()).for_each(|(entry, to)| to.store(*entry, Ordering::Relaxed));
+        sink(bytes)
+    })?;
+    table.seal(header_checksum);
+    Ok((words, unvouched))
+}

@@ -1,0 +1,113 @@
+//! What callers call on a map, whatever its kind.
+
+mod change;
+
+use crate::batch::answers::Answers;
+use crate::batch::keys::Keys;
+use crate::blocks::Measure;
+use crate::contract::{Base, Handle, MapKind, Payload, Structure};
+use crate::error::Result;
+#[cfg(doc)]
+use crate::error::Status;
+use crate::handle::image::Image;
+use crate::handle::many;
+
+/// A map from keys to values that keeps no keys. It gives the value of each key that it was built from or given, or
+/// what its kind makes of that value. For other keys it says "absent", except for a stated share of them.
+///
+/// Shared references may be used from many threads at once. What concerns the bytes (saving, verifying) is in
+/// [`Image`].
+pub struct Map {
+    kind: Box<dyn MapKind>,
+}
+
+impl core::fmt::Debug for Map {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Map").field("header", self.base().header()).finish_non_exhaustive()
+    }
+}
+
+impl Image for Map {
+    fn payload(&self) -> &dyn Payload {
+        &*self.kind
+    }
+
+    fn payload_mut(&mut self) -> &mut dyn Payload {
+        &mut *self.kind
+    }
+
+    fn over(base: Base) -> Result<Map> {
+        match base.row().structure {
+            Structure::Map { open } | Structure::StaticMap { open, .. } => Ok(Map { kind: open(base)? }),
+            _ => Err(base.other_handle(Handle::Map)),
+        }
+    }
+}
+
+impl Map {
+    /// The value of a key; `None` if it is certainly not there. A key that is not there has a value with the
+    /// probability of a false positive. Constant time.
+    ///
+    /// # Errors
+    /// [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be hashed.
+    pub fn get(&self, key: &[u8]) -> Result<Option<u64>> {
+        Ok(self.get_id(self.base().hasher().identify(key)?))
+    }
+
+    /// The value of a `u64` key; see [`Map::get`].
+    ///
+    /// # Errors
+    /// As [`Map::get`].
+    pub fn get_u64(&self, key: u64) -> Result<Option<u64>> {
+        Ok(self.get_id(self.base().hasher().identify_u64(key)?))
+    }
+
+    /// The value of a key that is known by a 64-bit hash from elsewhere; see [`Map::get`].
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] unless the map's hash function is an external one.
+    pub fn get_hash(&self, hash: u64) -> Result<Option<u64>> {
+        Ok(self.get_id(self.base().hasher().identify_hash(hash)?))
+    }
+
+    /// The value of the key with this identity ([`Hasher::identify`](crate::Hasher::identify)); see [`Map::get`].
+    #[inline]
+    pub fn get_id(&self, id: u128) -> Option<u64> {
+        self.kind.get_one(id)
+    }
+
+    /// Looks many keys up and fills those `answers` that have room: whether each key is there, and its value, which is
+    /// 0 for a key that is not there.
+    ///
+    /// # Errors
+    /// Those of [`Map::get`], and [`Status::Offsets`]. All answers then are false, and all values 0.
+    pub fn get_batch(&self, keys: &Keys, answers: &mut Answers) -> Result<()> {
+        many::get(&*self.kind, keys, answers)
+    }
+
+    /// How many keys were offered to its builder, or put, duplicates included.
+    pub fn offered(&self) -> u64 {
+        self.base().count()
+    }
+
+    /// The share of absent keys that are given a value, to expect of a map of this geometry with so many keys.
+    pub fn expected_false_positive_rate(&self, keys: u64) -> f64 {
+        (self.base().row().false_positive_rate)(self.base().geometry(), keys)
+    }
+
+    /// How many distinct keys there are, judging by a measure of this map: exactly where it was built, otherwise by its
+    /// fill; `None` if it is too full to tell.
+    pub fn keys_of(&self, measure: &Measure) -> Option<f64> {
+        self.kind.keys_of(measure)
+    }
+
+    /// What the payload tells; its rate is the share of absent keys that are given a value. Reads all of it, once.
+    pub fn measure(&self) -> Measure {
+        self.measure_with(&mut |_| {})
+    }
+
+    /// What the payload tells. Reads all of it, once, and says to `progress` after every piece how many bytes that was.
+    pub fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+        self.kind.measure_with(progress)
+    }
+}

@@ -1,0 +1,9 @@
+//! What callers hold: [`filter::Filter`], [`map::Map`] and [`sketch::Sketch`] over a kind of any sort, and the
+//! [`image`] of each.
+
+pub mod estimate;
+pub mod filter;
+pub mod image;
+pub(crate) mod many;
+pub mod map;
+pub mod sketch;

@@ -1,0 +1,225 @@
+//! What callers call on a sketch, whatever its kind.
+
+use crate::batch::keys::Keys;
+use crate::batch::ring::{GROUP, Taken};
+use crate::blocks::Measure;
+use crate::contract::{Base, Capabilities, Handle, Listing, Payload, SketchKind, Structure, add_one, check_compatible};
+use crate::error::Result;
+#[cfg(doc)]
+use crate::error::Status;
+use crate::handle::image::Image;
+
+/// A set of 64-bit numbers in little memory: it can be subtracted from another one, and listed where few are left.
+///
+/// A `u64` key is the number itself, and is listed as such. Of a byte key the number is its hash, so that is listed.
+/// Numbers are inserted once each: a sketch does not know which it has. Shared references may be used from many threads
+/// at once. What concerns the bytes (saving, verifying) is in [`Image`].
+pub struct Sketch {
+    kind: Box<dyn SketchKind>,
+}
+
+impl core::fmt::Debug for Sketch {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Sketch").field("header", self.base().header()).finish_non_exhaustive()
+    }
+}
+
+impl Image for Sketch {
+    fn payload(&self) -> &dyn Payload {
+        &*self.kind
+    }
+
+    fn payload_mut(&mut self) -> &mut dyn Payload {
+        &mut *self.kind
+    }
+
+    fn over(base: Base) -> Result<Sketch> {
+        match base.row().structure {
+            Structure::Sketch { open } => Ok(Sketch { kind: open(base)? }),
+            _ => Err(base.other_handle(Handle::Sketch)),
+        }
+    }
+}
+
+impl Sketch {
+    /// Inserts a byte key: the number that its hash is.
+    ///
+    /// # Errors
+    /// As [`Sketch::insert_hash`].
+    pub fn insert(&mut self, key: &[u8]) -> Result<()> {
+        let number = self.base().hasher().hash_key(key)?;
+        self.insert_hash(number)
+    }
+
+    /// Inserts a number.
+    ///
+    /// # Errors
+    /// As [`Sketch::insert_hash`].
+    pub fn insert_u64(&mut self, number: u64) -> Result<()> {
+        self.insert_hash(number)
+    }
+
+    /// Inserts the hash of a key, which is a number like any other.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] if the handle is for reading, [`Status::KeyMissing`] where numbers cannot be placed,
+    /// [`Status::Corrupt`] if an image in place does not match its checksums.
+    pub fn insert_hash(&mut self, number: u64) -> Result<()> {
+        self.base().check_capability("insert", Capabilities::INSERT)?;
+        self.add(number, 1)
+    }
+
+    /// Removes a byte key, as [`Sketch::insert`] inserts one. What is removed and was not inserted is there less than
+    /// no time, and listed so.
+    ///
+    /// # Errors
+    /// As [`Sketch::insert_hash`].
+    pub fn remove(&mut self, key: &[u8]) -> Result<()> {
+        let number = self.base().hasher().hash_key(key)?;
+        self.remove_hash(number)
+    }
+
+    /// Removes a number; see [`Sketch::remove`].
+    ///
+    /// # Errors
+    /// As [`Sketch::insert_hash`].
+    pub fn remove_u64(&mut self, number: u64) -> Result<()> {
+        self.remove_hash(number)
+    }
+
+    /// Removes the hash of a key; see [`Sketch::remove`].
+    ///
+    /// # Errors
+    /// As [`Sketch::insert_hash`].
+    pub fn remove_hash(&mut self, number: u64) -> Result<()> {
+        self.base().check_capability("remove", Capabilities::REMOVE)?;
+        self.add(number, -1)
+    }
+
+    /// Inserts many keys in order. All are taken, unless there is an error: that of [`Sketch::insert`], or
+    /// [`Status::Offsets`].
+    pub fn insert_batch(&mut self, keys: &Keys) -> Taken {
+        match self.base().check_capability("insert", Capabilities::INSERT) {
+            Ok(()) => self.add_all(keys, 1),
+            Err(error) => Taken::none(error),
+        }
+    }
+
+    /// Removes many keys in order, as [`Sketch::insert_batch`] inserts them.
+    pub fn remove_batch(&mut self, keys: &Keys) -> Taken {
+        match self.base().check_capability("remove", Capabilities::REMOVE) {
+            Ok(()) => self.add_all(keys, -1),
+            Err(error) => Taken::none(error),
+        }
+    }
+
+    fn add(&mut self, number: u64, count: i64) -> Result<()> {
+        let hash = self.base().hasher().hash_u64(number)?;
+        add_one(&mut *self.kind, hash, number, count)?;
+        let base = self.base_mut();
+        if count > 0 {
+            base.add_count(1)
+        } else {
+            base.subtract_count(1)
+        }
+        Ok(())
+    }
+
+    fn add_all(&mut self, keys: &Keys, count: i64) -> Taken {
+        if let Err(error) = keys.check(self.base().hasher()) {
+            return Taken::none(error);
+        }
+        let (hasher, instructions) = (self.base().hasher().clone(), self.base().instructions());
+        let (mut done, mut numbers) = (0, [0; GROUP]);
+        while done < keys.len() {
+            let next = GROUP.min(keys.len() - done);
+            match keys {
+                Keys::U64(given) | Keys::Hashes(given) => numbers[..next].copy_from_slice(&given[done..done + next]),
+                Keys::Bytes { .. } => keys.hash_range(done, &hasher, instructions, &mut numbers[..next]),
+            }
+            for number in &numbers[..next] {
+                if let Err(error) = self.add(*number, count) {
+                    return Taken { keys: done, outcome: Err(error) };
+                }
+                done += 1;
+            }
+        }
+        Taken::all(done)
+    }
+
+    /// Adds all that another sketch holds: of sets that have nothing in common the sketch of both. If the other sketch
+    /// is dirty, this sketch becomes dirty too, until somebody vouches for it. Linear in the payload.
+    ///
+    /// # Errors
+    /// [`Status::Incompatible`], naming the first difference; [`Status::Unsupported`]; [`Status::Corrupt`] if either
+    /// lies in an image that does not match its checksums. The sketch is then as it was.
+    pub fn merge(&mut self, other: &Sketch) -> Result<()> {
+        self.combine(other, "merge", Capabilities::MERGE, false)
+    }
+
+    /// Subtracts another sketch: what both hold is gone, and what only the other holds is there less than no time, and
+    /// listed so. As [`Sketch::merge`] in all else.
+    ///
+    /// # Errors
+    /// As [`Sketch::merge`].
+    pub fn subtract(&mut self, other: &Sketch) -> Result<()> {
+        self.combine(other, "subtract", Capabilities::SUBTRACT, true)
+    }
+
+    fn combine(&mut self, other: &Sketch, verb: &str, capability: Capabilities, subtract: bool) -> Result<()> {
+        self.base().check_capability(verb, capability)?;
+        check_compatible(self.base(), other.base())?;
+        let (ours, theirs) = (self.base().count_now(), other.base().count_now());
+        let unvouched = other.base().check_vouched()?;
+        self.kind.combine_with(&*other.kind, subtract)?;
+        let count = if subtract { ours.saturating_sub(theirs) } else { ours.saturating_add(theirs) };
+        self.base_mut().set_count(count);
+        if unvouched || other.base().is_unvouched() {
+            self.base_mut().taint();
+        }
+        Ok(())
+    }
+
+    /// The numbers that are there, each with how often: 1, or -1 of those that were removed, or that a subtracted
+    /// sketch had and this one had not. If they are more than the sketch can tell apart, those that it can, and that
+    /// they are not all. In at most as many steps as there are cells, whatever is in them.
+    ///
+    /// # Errors
+    /// [`Status::KeyMissing`] without the secret key that numbers are placed by; [`Status::OutOfMemory`].
+    pub fn list(&self) -> Result<Listing> {
+        self.base().check_kind("list", Capabilities::LIST)?;
+        self.kind.list()
+    }
+
+    /// Forgets all numbers.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`].
+    pub fn clear(&mut self) -> Result<()> {
+        self.base().check_capability("clear", Capabilities::CLEAR)?;
+        self.kind.reset()?;
+        self.base_mut().set_count(0);
+        Ok(())
+    }
+
+    /// Insertions less removals; 0 if those were more.
+    pub fn offered(&self) -> u64 {
+        self.base().count_now()
+    }
+
+    /// The probability that so many numbers cannot be listed, rather too high than too low.
+    pub fn expected_failure_rate(&self, numbers: u64) -> f64 {
+        (self.base().row().false_positive_rate)(self.base().geometry(), numbers).min(1.0)
+    }
+
+    /// What the payload tells.
+    pub fn measure(&self) -> Measure {
+        self.measure_with(&mut |_| {})
+    }
+
+    /// As [`Sketch::measure`], which reads all of the payload: says to `progress` after every piece how many bytes that
+    /// was.
+    pub fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+        self.kind.measure_with(progress)
+    }
+}

@@ -1,0 +1,221 @@
+//! Slices of bits by age: a key sets a bit in each of the k youngest and is found in any k that follow each other.
+//!
+//! Slice j of the ring takes its bit from the product of a mixed hash with the golden ratio to the power of j,
+//! whatever its age is. A lookup begins where a run of slices would be the oldest, and goes up. No run goes over a
+//! slice that lacks the bit. The next possible run is the one that ends before that slice, k slices back. Slices of
+//! that run that are already known to have their bits are not looked at again.
+//!
+//! So what a key needs next hangs on the slice before, and where keys walk alone the processor guesses it, and guesses
+//! wrong. In batches many keys take each step in turn; the kernel for AVX-512 has eight of them walk side by side.
+
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod kernel;
+
+pub use kernel::{Inserted, Kernel};
+
+use super::sizing::MAX_SLICES;
+use crate::batch::ring::{self, CHUNK, GROUP};
+use crate::bits;
+use crate::simd::{self, Instructions};
+use core::sync::atomic::AtomicU64;
+
+/// The inner loops for an instruction set.
+pub fn kernel(instructions: Instructions) -> &'static Kernel {
+    match instructions.kernel() {
+        #[cfg(target_arch = "x86_64")]
+        simd::Kernel::Avx512 => &avx512::KERNEL,
+        _ => &kernel::PORTABLE,
+    }
+}
+
+/// The odd number's powers.
+const fn powers(of: u64) -> [u64; MAX_SLICES] {
+    let (mut powers, mut slice) = ([1_u64; MAX_SLICES], 1);
+    while slice < MAX_SLICES {
+        powers[slice] = powers[slice - 1].wrapping_mul(of);
+        slice += 1;
+    }
+    powers
+}
+
+/// The golden ratio to the power of each slice's number: what a hash is multiplied with there.
+const POWERS: [u64; MAX_SLICES] = powers(bits::GOLDEN);
+
+/// The answers of a chunk in words.
+pub const GROUPS: usize = CHUNK / GROUP;
+
+/// Where the walk of a key ends that is found: no position of a bit.
+const FOUND: u64 = u64::MAX;
+
+/// Slices at one moment: which of them is the youngest. Their bits follow each other from the first of some words on.
+#[derive(Clone, Copy, Debug)]
+pub struct Slices {
+    /// Slices in which a key sets a bit.
+    pub hashes: u32,
+    /// Slices that are older than those.
+    pub old: u32,
+    /// The bits of a slice.
+    pub bits: u64,
+    /// The number of the youngest; those after it, around the ring, are older and older.
+    pub youngest: u32,
+}
+
+/// A key on its way through the slices.
+#[derive(Clone, Copy, Default)]
+struct Walk {
+    hash: u64,
+    /// The age of the slice that is looked at.
+    age: u32,
+    /// The first slice of the run that is looked for. All from there to the one that is looked at have the key's bits.
+    start: u32,
+    /// From here on the run is known to have them.
+    stop: u32,
+    /// The key's place in its chunk.
+    place: u32,
+}
+
+impl Slices {
+    /// How many slices there are.
+    pub fn count(&self) -> u32 {
+        self.hashes + self.old
+    }
+
+    /// The number of the slice of this age.
+    #[inline]
+    fn slice(&self, age: u32) -> u32 {
+        let slice = self.youngest + age;
+        if slice >= self.count() { slice - self.count() } else { slice }
+    }
+
+    /// The position of the bit that a mixed hash has in the slice of this age.
+    #[inline]
+    pub fn position(&self, hash: u64, age: u32) -> u64 {
+        let slice = self.slice(age);
+        u64::from(slice) * self.bits + bits::reduce(hash.wrapping_mul(POWERS[slice as usize]), self.bits)
+    }
+
+    /// Whether all young slices have a mixed hash.
+    #[inline]
+    pub fn has_young(&self, words: &[AtomicU64], hash: u64) -> bool {
+        (0..self.hashes).all(|age| bits::test(words, self.position(hash, age)))
+    }
+
+    /// Sets the bits of a mixed hash in the young slices; true if one of them was not set before.
+    #[inline]
+    pub fn set(&self, words: &mut [u64], hash: u64) -> bool {
+        (0..self.hashes).fold(false, |new, age| bits::set(words, self.position(hash, age)) | new)
+    }
+
+    #[inline]
+    fn start(&self, hash: u64, place: usize) -> Walk {
+        Walk { hash, age: self.old, start: self.old, stop: self.count(), place: place as u32 }
+    }
+
+    /// Looks at one slice. Where the walk ends: [`FOUND`], or the position of a bit that the key lacks. As long as that
+    /// is not set, and no slice is dropped, the key is not there: it is of a young slice, over which all runs go that a
+    /// key which comes can complete.
+    #[inline]
+    fn step(&self, words: &[AtomicU64], walk: &mut Walk) -> Option<u64> {
+        let position = self.position(walk.hash, walk.age);
+        if bits::test(words, position) {
+            walk.age += 1;
+            return (walk.age == walk.stop).then_some(FOUND);
+        }
+        if walk.age < self.hashes {
+            return Some(position);
+        }
+        walk.age -= self.hashes;
+        (walk.start, walk.stop) = (walk.age, walk.start);
+        None
+    }
+
+    /// Where the walk of a mixed hash ends.
+    #[inline]
+    fn end(&self, words: &[AtomicU64], hash: u64) -> u64 {
+        let mut walk = self.start(hash, 0);
+        loop {
+            if let Some(end) = self.step(words, &mut walk) {
+                return end;
+            }
+        }
+    }
+
+    /// Whether a mixed hash may be there.
+    #[inline]
+    pub fn contains(&self, words: &[AtomicU64], hash: u64) -> bool {
+        self.end(words, hash) == FOUND
+    }
+
+    #[inline]
+    fn fetch(&self, words: &[AtomicU64], hash: u64, age: u32) {
+        ring::fetch_word(words, (self.position(hash, age) / 64) as usize);
+    }
+
+    /// Fetches the line that a lookup of a mixed hash looks at first.
+    pub fn fetch_first(&self, words: &[AtomicU64], hash: u64) {
+        self.fetch(words, hash, self.old);
+    }
+
+    /// Where the walks of at most [`CHUNK`] hashes end, which are not mixed. All keys take a step in turn, and the line
+    /// of the next one comes while the others take theirs.
+    fn ends(&self, words: &[AtomicU64], hashes: &[u64], ends: &mut [u64; CHUNK]) {
+        if words.len() < ring::FETCH_FROM {
+            return self.near_ends(words, hashes, ends);
+        }
+        let mut walks = [Walk::default(); CHUNK];
+        let mut count = hashes.len().min(CHUNK);
+        for (place, (walk, hash)) in walks.iter_mut().zip(hashes).enumerate() {
+            *walk = self.start(bits::mix(*hash), place);
+            self.fetch_first(words, walk.hash);
+        }
+        while count > 0 {
+            let mut left = 0;
+            for i in 0..count {
+                let mut walk = walks[i];
+                match self.step(words, &mut walk) {
+                    Some(end) => ends[walk.place as usize] = end,
+                    None => {
+                        self.fetch(words, walk.hash, walk.age);
+                        walks[left] = walk;
+                        left += 1;
+                    }
+                }
+            }
+            count = left;
+        }
+    }
+
+    /// In the caches it takes longer to guess wrong which slice is next than to read a line. So both outcomes of a step
+    /// are numbers, of which the bit that was read chooses.
+    fn near_ends(&self, words: &[AtomicU64], hashes: &[u64], ends: &mut [u64; CHUNK]) {
+        let mut walks = [(Walk::default(), 0); CHUNK];
+        let mut count = hashes.len().min(CHUNK);
+        let next = |walk: Walk| {
+            let position = self.position(walk.hash, walk.age);
+            ring::fetch_word(words, (position / 64) as usize);
+            (walk, position)
+        };
+        for (place, (walk, hash)) in walks.iter_mut().zip(hashes).enumerate() {
+            *walk = next(self.start(bits::mix(*hash), place));
+        }
+        while count > 0 {
+            let mut left = 0;
+            for i in 0..count {
+                let (mut walk, position) = walks[i];
+                let hit = u32::from(bits::test(words, position));
+                let missed = hit.wrapping_sub(1);
+                // What is written last is where the walk ends.
+                ends[walk.place as usize % CHUNK] = position | u64::from(hit).wrapping_neg();
+                let is_young = walk.age < self.hashes;
+                let has_ended = is_young & (hit == 0) | (walk.age + 1 == walk.stop) & (hit == 1);
+                walk.age = walk.age + hit - (self.hashes & missed & u32::from(is_young).wrapping_sub(1));
+                walk.stop ^= (walk.stop ^ walk.start) & missed;
+                walk.start ^= (walk.start ^ walk.age) & missed;
+                walks[left] = next(walk);
+                left += usize::from(!has_ended);
+            }
+            count = left;
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! Segments of an Aleph filter: quotient tables whose remainders say how much they know.
+//!
+//! Dayan, Bercea and Pagh, "Aleph Filter: To Infinity in Constant Time", 2024. A hash is a string of bits, its lowest
+//! first. The first ones say the slot, the next ones the segment, and those after these are the fingerprint, of which
+//! an entry has as many as it was inserted with, less one for each growth since. A slot has one bit more than the
+//! longest fingerprint: as many ones as the entry's is shorter, a zero, and the fingerprint, the first bit lowest. What
+//! is there more than once has a counter, as in any table of [`crate::kinds::quotient::layout`].
+
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod kernel;
+
+pub use kernel::{Kernel, Segments};
+
+use crate::blocks::segments::ones;
+use crate::kinds::quotient::layout::select::Select;
+use crate::kinds::quotient::layout::{Bytes, Reader, Table};
+use crate::kinds::quotient::sizing::{BLOCK, block_bits};
+use crate::simd::{self, Instructions};
+
+/// The inner loops for an instruction set.
+pub fn kernel(instructions: Instructions) -> &'static Kernel {
+    match instructions.kernel() {
+        #[cfg(target_arch = "x86_64")]
+        simd::Kernel::Avx512 => &avx512::KERNEL,
+        _ => &kernel::PORTABLE,
+    }
+}
+
+/// The shape of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// The table of the segment's slots.
+    pub table: Table,
+    /// The base-2 logarithm of their number.
+    pub slot_bits: u32,
+    /// Bits of the longest fingerprint.
+    pub fingerprint_bits: u32,
+}
+
+/// What is known of a key beside its segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The slot that it would like to lie in.
+    pub slot: u64,
+    /// Bits of its fingerprint. It is void if there are none.
+    pub length: u32,
+    /// The fingerprint.
+    pub fingerprint: u64,
+}
+
+/// How far after the slot of a hash its run ends mostly.
+const AFTER: u64 = 12;
+
+impl Shape {
+    /// A segment of `2^slot_bits` slots with fingerprints of so many bits; `None` if there is none.
+    pub fn new(slot_bits: u32, fingerprint_bits: u32) -> Option<Shape> {
+        Some(Shape { table: Table::new(1 << slot_bits, fingerprint_bits + 1)?, slot_bits, fingerprint_bits })
+    }
+
+    /// The words of a segment.
+    pub fn words(&self) -> usize {
+        (self.table.payload_bytes() / 8) as usize
+    }
+
+    /// The number of an entry in the table.
+    #[inline]
+    pub fn number(&self, entry: Entry) -> u64 {
+        let Entry { slot, length, fingerprint } = entry;
+        let age = ones(self.fingerprint_bits - length) << (length + 1);
+        slot << (self.fingerprint_bits + 1) | age | fingerprint
+    }
+
+    /// The length of the fingerprint that a remainder has, which no entry has where all of its bits are ones.
+    #[inline]
+    fn length(&self, remainder: u64) -> Option<u32> {
+        let ages = (!(remainder << (63 - self.fingerprint_bits))).leading_zeros();
+        self.fingerprint_bits.checked_sub(ages)
+    }
+
+    /// The entry with a number, if there is one.
+    #[inline]
+    pub fn entry_of(&self, number: u64) -> Option<Entry> {
+        let length = self.length(number & self.table.mask())?;
+        Some(Entry { slot: number >> (self.fingerprint_bits + 1), length, fingerprint: number & ones(length) })
+    }
+
+    /// Whether nothing is known of the entry with a number but its address.
+    pub fn is_void(&self, number: u64) -> bool {
+        self.length(number & self.table.mask()) == Some(0)
+    }
+
+    /// The number of the first entry of a slot, and so the one that knows most, which agrees with `known` bits of a
+    /// fingerprint, or they with it. `None` where the table is none.
+    #[inline]
+    fn find<B: Bytes + ?Sized>(&self, reader: Reader<B>, slot: u64, tail: u64, known: u32) -> Option<Option<u64>> {
+        if !reader.is_occupied(slot) {
+            return Some(None);
+        }
+        let run = reader.run(slot)?;
+        let mut at = run.start;
+        while at <= run.end {
+            let entry = reader.entry(at, run);
+            if let Some(length) = self.length(entry.remainder)
+                && (entry.remainder ^ tail) & ones(length.min(known)) == 0
+            {
+                return Some(Some(slot << (self.fingerprint_bits + 1) | entry.remainder));
+            }
+            at += entry.length;
+        }
+        Some(None)
+    }
+
+    /// Whether a hash of this slot finds an entry, by the bits of it that come after those of the segment; true where
+    /// the table is none.
+    #[inline(always)]
+    pub fn contains<B: Bytes + ?Sized, S: Select>(&self, reader: Reader<B, S>, slot: u64, tail: u64) -> bool {
+        if !reader.is_occupied(slot) {
+            return false;
+        }
+        let Some(run) = reader.run(slot) else { return true };
+        let (mut found, mut before, slots) = (false, 0, run.left(run.start));
+        for at in run.start..=run.end {
+            let remainder = reader.remainder(at);
+            // Digits of a counter fall, or stay; of one or two slots none is one.
+            if slots > 2 && at > run.start && remainder <= before {
+                return self.contains_counted(reader.plainly(), slot, tail);
+            }
+            found |= self.is_of(remainder, tail);
+            before = remainder;
+        }
+        found
+    }
+
+    /// Whether all that an entry with this remainder knows is so of a hash.
+    ///
+    /// The highest clear bit of a remainder ends its ones, and all bits below that have to agree with the hash. So
+    /// the lowest bit that differs must not be below that clear bit. A remainder of ones only is no entry: 0 less 1
+    /// is less than no mask.
+    #[inline(always)]
+    fn is_of(&self, remainder: u64, tail: u64) -> bool {
+        let mask = self.table.mask();
+        let (has_not, differ) = (!remainder & mask, (remainder ^ tail) & mask);
+        has_not.wrapping_sub(1) < differ ^ differ.wrapping_sub(1)
+    }
+
+    /// [`Shape::contains`], where there are counters among the entries.
+    #[inline(never)]
+    fn contains_counted<B: Bytes + ?Sized>(&self, reader: Reader<B>, slot: u64, tail: u64) -> bool {
+        self.find(reader, slot, tail, self.fingerprint_bits).is_none_or(|found| found.is_some())
+    }
+
+    /// The words that a lookup in a slot reads mostly: the metadata of its block, the slots from its own on, and where
+    /// runs end in the next block. In a line or across two, so that some of them may be in the same one.
+    #[inline(always)]
+    pub fn words_of(&self, slot: u64) -> [usize; 5] {
+        let (bits, block) = (u64::from(self.table.remainder_bits()), block_bits(self.table.remainder_bits()));
+        let (first, last) = (slot / BLOCK * block, (self.table.blocks() - 1) * block);
+        let head = block - BLOCK * bits;
+        let own = first + head + slot % BLOCK * bits;
+        let next = if first == last { 0 } else { first + block };
+        [first, first + head - 1, own, own + AFTER * bits, next + head - 1].map(|bit| (bit / 64) as usize)
+    }
+
+    /// Whether there is an entry that agrees with so many bits of a fingerprint, or they with it; true where the table
+    /// is none.
+    pub fn contains_alike<B: Bytes + ?Sized>(&self, reader: Reader<B>, (slot, tail): (u64, u64), known: u32) -> bool {
+        self.find(reader, slot, tail, known).is_none_or(|found| found.is_some())
+    }
+
+    /// The number of the entry that knows most of those that such a hash finds.
+    pub fn first<B: Bytes + ?Sized>(&self, reader: Reader<B>, slot: u64, tail: u64) -> Option<u64> {
+        self.find(reader, slot, tail, self.fingerprint_bits).flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bits::mix;
+    use crate::kinds::quotient::layout::{Editor, Entries};
+
+    fn entry(shape: Shape, hash: u64, length: u32) -> Entry {
+        let (slot, tail) = parts(shape, hash);
+        Entry { slot, length, fingerprint: tail & ones(length) }
+    }
+
+    fn parts(shape: Shape, hash: u64) -> (u64, u64) {
+        (hash & ones(shape.slot_bits), hash >> shape.slot_bits)
+    }
+
+    fn shapes() -> impl Iterator<Item = Shape> {
+        (0..12).map(|i: u64| Shape::new(6 + i as u32 % 4, 2 + (mix(i) % 30) as u32).unwrap())
+    }
+
+    /// Numbers come back, in the order of slots and in each the longest first, and no entry has the number of all ones.
+    #[test]
+    fn entries_come_back_from_their_numbers() {
+        for shape in shapes() {
+            let mut before: Option<(u64, u32)> = None;
+            let (mut words, mut count) = (vec![0; shape.words()], 0);
+            for i in 0..sample(shape) {
+                let entry = entry(shape, mix(i), (mix(i ^ 1 << 40) % u64::from(shape.fingerprint_bits + 1)) as u32);
+                assert_eq!(shape.entry_of(shape.number(entry)), Some(entry));
+                Editor::new(shape.table, &mut words).insert(shape.number(entry), 1).unwrap();
+                count += 1;
+            }
+            let mut all = 0;
+            for (number, times) in Entries::new(Reader::new(shape.table, &words[..]), 0) {
+                let entry = shape.entry_of(number).unwrap();
+                assert!(before.is_none_or(|(slot, length)| (slot, !length) <= (entry.slot, !entry.length)));
+                before = Some((entry.slot, entry.length));
+                all += times;
+            }
+            assert_eq!(all, count);
+            assert_eq!(shape.entry_of(shape.table.mask()), None);
+        }
+    }
+
+    fn sample(shape: Shape) -> u64 {
+        shape.table.slots() * 9 / 10
+    }
+
+    /// Beside a list of all entries: what a hash finds is what agrees with it, and the longest of these comes first.
+    #[test]
+    fn a_hash_finds_the_entry_that_knows_most_of_it() {
+        for shape in shapes().filter(|shape| shape.fingerprint_bits < 12) {
+            let (mut words, mut list) = (vec![0; shape.words()], Vec::new());
+            for i in 0..sample(shape) {
+                let entry = entry(shape, mix(i), (mix(i ^ 1 << 40) % u64::from(shape.fingerprint_bits + 1)) as u32);
+                Editor::new(shape.table, &mut words).insert(shape.number(entry), 1).unwrap();
+                list.push(entry);
+            }
+            let reader = Reader::new(shape.table, &words[..]);
+            for i in 0..4000 {
+                let hash = mix(i ^ 1 << 50);
+                let (slot, tail) = parts(shape, hash);
+                let found = list.iter().filter(|one| **one == entry(shape, hash, one.length));
+                let longest = found.max_by_key(|entry| entry.length).copied();
+                assert_eq!(shape.contains(reader, slot, tail), longest.is_some());
+                assert_eq!(shape.first(reader, slot, tail), longest.map(|entry| shape.number(entry)));
+                let known = (i % 5) as u32 % (shape.fingerprint_bits + 1);
+                let alike = list.iter().any(|one| {
+                    let both = one.length.min(known);
+                    let part = |entry: Entry| (entry.slot, entry.fingerprint & ones(both));
+                    part(*one) == part(entry(shape, hash, both))
+                });
+                assert_eq!(shape.contains_alike(reader, (slot, tail), known), alike);
+            }
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Chains of arrays in the blocked layout.
+
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
+use crate::blocks::block_kernel::chain::ChainKernel;
+use crate::simd::Instructions;
+
+/// The inner loops over chains, where an instruction set has such.
+pub fn kernel(instructions: Instructions) -> Option<&'static ChainKernel> {
+    match instructions.kernel() {
+        #[cfg(target_arch = "x86_64")]
+        crate::simd::Kernel::Avx512 => Some(&avx512::KERNEL),
+        _ => None,
+    }
+}

@@ -1,0 +1,158 @@
+//! The blocked layout: blocks of 512 bits, in each of which a key has one bit in each of some of sixteen 32-bit lanes.
+//!
+//! A key of k bits has ceil(k/2) lanes in one half of the block and floor(k/2) in the other. The block of a hash comes
+//! from its high bits: block = (hash * blocks) >> 64. The lanes, one of the sets that [`masks`] lists, come from the
+//! high bits of its low half, and the bits in them ([`bit_of_lane`]) from products of that half with the multipliers of
+//! the Parquet format.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+pub mod chain;
+mod fills;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+mod portable;
+
+use crate::bits::{prefetch, reduce};
+use crate::blocks::block_kernel::BlockKernel;
+use crate::blocks::block_kernel::SALTS;
+use crate::simd::Instructions;
+
+/// 64-bit words in a block.
+pub const BLOCK_WORDS: usize = 8;
+
+/// The inner loops of the layout.
+pub fn kernel(instructions: Instructions) -> &'static BlockKernel {
+    match instructions.kernel() {
+        #[cfg(target_arch = "x86_64")]
+        crate::simd::Kernel::Avx512 => &avx512::KERNEL,
+        #[cfg(target_arch = "x86_64")]
+        crate::simd::Kernel::Avx2 => &avx2::KERNEL,
+        #[cfg(target_arch = "aarch64")]
+        crate::simd::Kernel::Neon => &neon::KERNEL,
+        _ => &portable::KERNEL,
+    }
+}
+
+/// The block that a hash goes to.
+#[inline]
+pub fn block<T>(words: &[T], hash: u64) -> &[T; BLOCK_WORDS] {
+    let (blocks, _) = words.as_chunks();
+    &blocks[reduce(hash, blocks.len() as u64) as usize]
+}
+
+/// The block of a hash, to be written.
+#[inline]
+pub fn block_mut<T>(words: &mut [T], hash: u64) -> &mut [T; BLOCK_WORDS] {
+    let (blocks, _) = words.as_chunks_mut();
+    &mut blocks[reduce(hash, blocks.len() as u64) as usize]
+}
+
+/// Asks for the line of a hash's block, to be read or written soon.
+#[inline]
+pub fn fetch<T>(words: &[T], hash: u64) {
+    prefetch(block(words, hash));
+}
+
+/// The lanes of a hash among the sixteen, as a mask: one of `masks`, each as likely as any other. The hash's low half
+/// chooses by its high bits; those below still tell the products apart from which the bits of the lanes come.
+#[inline]
+pub fn lanes(masks: &[u16], hash: u64) -> u16 {
+    masks[(((hash & 0xffff_ffff) * masks.len() as u64) >> 32) as usize]
+}
+
+/// Which bit a hash has in a lane below 16, as a bit of the word of which the lane is one half. Two neighbouring lanes
+/// take ten bits in the middle of a product of the hash's low half, which depend on all of it: bits 27 to 31 and 32 to
+/// 36.
+#[inline]
+pub fn bit_of_lane(hash: u64, lane: u32) -> u32 {
+    let lane = lane % MAX_HASHES;
+    let product = (hash & 0xffff_ffff).wrapping_mul(LANE_SALTS[lane as usize]);
+    (product >> 32) as u32 & 31 | lane << 5 & 32
+}
+
+/// The multipliers of the lanes, those of the even ones times 32, so that all lanes' numbers are bits 32 to 36 of
+/// products.
+const LANE_SALTS: [u64; MAX_HASHES as usize] = {
+    let (mut salts, mut lane) = ([0; MAX_HASHES as usize], 0);
+    while lane < salts.len() {
+        salts[lane] = (SALTS[lane / 2] as u64) << (5 * (1 - lane % 2));
+        lane += 1;
+    }
+    salts
+};
+
+/// The most lanes that a key has: all of them.
+pub const MAX_HASHES: u32 = 16;
+
+/// How many masks there are for each number of lanes, and where their list starts in [`MASKS`].
+const STARTS: [usize; MAX_HASHES as usize + 2] = {
+    // C(8, i), the subsets of a half by size.
+    let subsets = [1, 8, 28, 56, 70, 56, 28, 8, 1];
+    let (mut starts, mut hashes) = ([0; MAX_HASHES as usize + 2], 0);
+    while hashes <= MAX_HASHES as usize {
+        let (more, fewer) = (hashes.div_ceil(2), hashes / 2);
+        let halves = if more == fewer { 1 } else { 2 };
+        starts[hashes + 1] = starts[hashes] + halves * subsets[more] * subsets[fewer];
+        hashes += 1;
+    }
+    starts
+};
+
+/// All masks of 16 bits with ceil(k/2) bits in one byte and floor(k/2) in the other, in increasing order, for k from 0
+/// to 16, one list after the other.
+static MASKS: [u16; STARTS[MAX_HASHES as usize + 1]] = {
+    // Bytes by how many bits they have, each list in increasing order.
+    let (mut bytes, mut lengths, mut byte) = ([[0_u16; 70]; 9], [0; 9], 0_u16);
+    while byte < 256 {
+        let ones = byte.count_ones() as usize;
+        bytes[ones][lengths[ones]] = byte;
+        lengths[ones] += 1;
+        byte += 1;
+    }
+    let (mut masks, mut next, mut hashes) = ([0; STARTS[MAX_HASHES as usize + 1]], 0, 0);
+    while hashes <= MAX_HASHES {
+        let mut high = 0_u16;
+        while high < 256 {
+            let ones = high.count_ones();
+            if ones == hashes / 2 || ones == hashes.div_ceil(2) {
+                let (rest, mut i) = ((hashes - ones) as usize, 0);
+                while i < lengths[rest] {
+                    masks[next] = high << 8 | bytes[rest][i];
+                    next += 1;
+                    i += 1;
+                }
+            }
+            high += 1;
+        }
+        hashes += 1;
+    }
+    assert!(next == masks.len());
+    masks
+};
+
+/// The masks for keys of `hashes` lanes, at most [`MAX_HASHES`].
+#[inline]
+pub fn masks(hashes: u32) -> &'static [u16] {
+    let hashes = hashes.min(MAX_HASHES) as usize;
+    &MASKS[STARTS[hashes]..STARTS[hashes + 1]]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_are_all_that_divide_evenly_between_the_halves() {
+        for hashes in 1..=MAX_HASHES {
+            let even = |mask: u32| {
+                let (low, high) = ((mask & 0xff).count_ones(), (mask >> 8).count_ones());
+                low + high == hashes && low.abs_diff(high) <= 1
+            };
+            let expected: Vec<u16> = (0..1 << 16).filter(|mask| even(*mask)).map(|mask| mask as u16).collect();
+            assert_eq!(masks(hashes), expected, "{hashes}");
+        }
+    }
+}

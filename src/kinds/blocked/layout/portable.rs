@@ -1,0 +1,63 @@
+//! The blocked layout in plain Rust: what the other kernels are compared with.
+
+use super::fills::fills;
+use super::{BLOCK_WORDS, bit_of_lane, block, block_mut, fetch, lanes};
+use crate::batch::ring::{self, Batch, Few};
+use crate::bits::set_shared;
+use crate::blocks::block_kernel::{BlockKernel, one_key_at_a_time};
+use crate::hash::xxh3::portable::hash_u64s;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// The portable kernel.
+pub static KERNEL: BlockKernel = BlockKernel {
+    contains_one: |words, masks, key| contains_one(words, masks, key),
+    insert_one: |words, masks, key| insert_one(words, masks, key),
+    insert_one_shared: |words, masks, key| insert_one_shared(words, masks, key),
+    contains,
+    insert,
+    fills,
+    contains_few,
+    insert_few,
+};
+
+/// Visits the lanes of a key in order: the place of the lane's word in the block, and the number of the key's bit in
+/// it. Whether `visit` said true of any.
+///
+/// As many steps as the key has lanes, whatever it meets: a branch on what is found would be taken wrongly too often.
+#[inline]
+fn any_lane(masks: &[u16], key: u64, mut visit: impl FnMut(usize, u32) -> bool) -> bool {
+    let (mut rest, mut any) = (lanes(masks, key), false);
+    while rest != 0 {
+        let lane = rest.trailing_zeros();
+        rest &= rest - 1;
+        any |= visit(lane as usize / 2 % BLOCK_WORDS, bit_of_lane(key, lane));
+    }
+    any
+}
+
+/// Whether a key may be there.
+#[inline]
+fn contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
+    let block = block(words, key);
+    !any_lane(masks, key, |word, bit| block[word].load(Ordering::Relaxed) >> bit & 1 == 0)
+}
+
+/// Inserts a key; true if it certainly was not there.
+#[inline]
+fn insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
+    let block = block_mut(words, key);
+    any_lane(masks, key, |word, bit| {
+        let new = block[word] >> bit & 1 == 0;
+        block[word] |= 1 << bit;
+        new
+    })
+}
+
+/// Inserts a key while others insert too; true if it certainly was not there.
+#[inline]
+pub fn insert_one_shared(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
+    let block = block(words, key);
+    any_lane(masks, key, |word, bit| set_shared(&block[word], 1 << bit))
+}
+
+one_key_at_a_time!();

@@ -1,0 +1,317 @@
+//! The classic array of m bits, k of which each key sets.
+//!
+//! Bloom, "Space/time trade-offs in hash coding with allowable errors", 1970. A lookup of a key that was never
+//! inserted says true with the probability E\[(X/m)^k\], where X is the number of bits that n keys with k independent
+//! probes each have set. [`crate::sizing::bloom`] computes this probability exactly. Given the bits themselves it is
+//! (X/m)^k. Three derivations have dependent probes, and rates of their own: [`crate::sizing::dependent`].
+//!
+//! Two shapes: *plain*, where every probe ranges over all m bits, and *partitioned*, where probe i has the i-th of k
+//! slices of floor(m/k) bits to itself, so that no two probes of a key meet. How probes come from the 64-bit hash is
+//! the [`Derivation`].
+//!
+//! Bit p is bit p mod 64 of the little-endian 64-bit word p / 64.
+
+mod derivation;
+mod present;
+
+pub(crate) use derivation::bits_of;
+pub use derivation::{Derivation, slice_width};
+
+use crate::batch::ring::{self, Batch};
+use crate::bits;
+use crate::blocks::{BitLayout, Measure};
+use crate::error::Result;
+use crate::format::Geometry;
+use crate::format::compact::{Packing, Trailer};
+use crate::simd::Instructions;
+use crate::sizing::{self, dependent};
+use crate::storage::AnyBytes;
+use core::sync::atomic::AtomicU64;
+
+/// The most probes that a key has.
+pub const MAX_HASHES: u32 = 64;
+
+/// Probes of a key that are fetched before any is looked at.
+const FIRST_PROBES: u32 = 2;
+
+/// Where the probes of a key go.
+#[derive(Clone, Copy, Debug)]
+pub struct Bloom {
+    /// Bits that a probe ranges over: all of them, or those of a slice.
+    range: u64,
+    /// Bits from one probe's range to the next one's: 0 in the plain layout.
+    stride: u64,
+    hashes: u32,
+    derivation: Derivation,
+    slice_width: u32,
+}
+
+impl Bloom {
+    /// What the compact form says of a geometry beside the payload's length and `hashes`.
+    pub const COMPACT: fn(&mut Packing, &mut Geometry) = |packing, geometry| {
+        packing.bits(geometry, 0);
+        packing.field(&mut geometry.words[0], 1);
+        packing.field(&mut geometry.words[1], 4);
+        packing.field(&mut geometry.words[2], 7);
+    };
+
+    /// The layout that a geometry describes, if it is one of these.
+    pub fn of_geometry(geometry: &Geometry) -> Option<Bloom> {
+        let [partitioned, derivation, slice_width, rest @ ..] = geometry.words;
+        let hashes = geometry.hashes;
+        let derivation = Derivation::from_number(derivation)?;
+        let widths = if derivation == Derivation::Slices { 1..=64 } else { 0..=0 };
+        let known = partitioned <= 1
+            && rest == [0; 5]
+            && widths.contains(&slice_width)
+            && (1..=MAX_HASHES).contains(&hashes)
+            && geometry.bits > 0;
+        if !known || (partitioned == 1 && !geometry.bits.is_multiple_of(hashes.into())) {
+            return None;
+        }
+        let range = if partitioned == 1 { geometry.bits / u64::from(hashes) } else { geometry.bits };
+        let stride = if partitioned == 1 { range } else { 0 };
+        Some(Bloom { range, stride, hashes, derivation, slice_width: slice_width as u32 })
+    }
+
+    /// Visits the positions of a hash in order, until `visit` says false; whether it never did.
+    #[inline]
+    pub fn all(&self, hash: u64, mut visit: impl FnMut(u64) -> bool) -> bool {
+        if self.derivation != Derivation::Remix {
+            return self.all_of_others(hash, &mut visit);
+        }
+        let (mut hash, mut start) = (hash, 0);
+        for _ in 0..self.hashes {
+            if !visit(start + bits::reduce(hash, self.range)) {
+                return false;
+            }
+            hash = hash.wrapping_mul(bits::GOLDEN);
+            start += self.stride;
+        }
+        true
+    }
+
+    /// Sets the bits of a hash; whether any was not set.
+    #[inline]
+    fn set(&self, words: &mut [u64], hash: u64) -> bool {
+        let mut new = false;
+        self.all(hash, |position| {
+            new |= bits::set(words, position);
+            true
+        });
+        new
+    }
+
+    /// Fetches the lines of the first probes of a hash.
+    #[inline]
+    fn fetch(&self, words: &[AtomicU64], hash: u64, probes: u32) {
+        let mut probe = 0;
+        self.all(hash, |position| {
+            ring::fetch_word(words, (position / 64) as usize);
+            probe += 1;
+            probe < probes
+        });
+    }
+
+    #[inline(never)]
+    fn all_of_others(&self, hash: u64, visit: &mut dyn FnMut(u64) -> bool) -> bool {
+        let mut probes = self.derivation.probes(hash, self.range, self.slice_width);
+        (0..u64::from(self.hashes)).all(|i| visit(i * self.stride + probes.next_position()))
+    }
+
+    /// The keys that set so many bits. Each slice of the partitioned layout sees every key once, so that all of them
+    /// together are one array in which a key has one probe for every k-th part.
+    pub fn keys_of(&self, ones: u64) -> Option<f64> {
+        match self.stride {
+            0 => sizing::bloom::cardinality_exact_base(self.range, self.hashes, ones),
+            slice => sizing::bloom::partitioned_cardinality(slice, self.hashes, ones),
+        }
+    }
+
+    /// The exact rate with so many distinct keys.
+    pub fn false_positive_rate(&self, keys: u64) -> f64 {
+        let rate = match (self.derivation.scheme(), self.stride) {
+            (Some(scheme), stride) => dependent::rate(scheme, stride != 0, self.range, self.hashes, keys),
+            (None, 0) => sizing::bloom::exact(self.range, self.hashes, keys),
+            (None, slice) => sizing::bloom::partitioned_exact(slice, self.hashes, keys),
+        };
+        rate.max(sizing::hash_floor(keys, 64))
+    }
+
+    /// The present rate, from the numbers of bits that are set in all and in each slice.
+    fn present_rate(&self, words: &[AtomicU64], ones: u64, product: f64) -> f64 {
+        let independent = match self.stride {
+            0 => sizing::bloom::from_fill(self.range, self.hashes, ones),
+            _ => product,
+        };
+        let Some(scheme) = self.derivation.scheme() else {
+            return independent;
+        };
+        present::count_out(self, scheme, words).unwrap_or_else(|| {
+            let fill = if self.stride == 0 { ones as f64 / self.range as f64 } else { product };
+            match self.keys_of(ones) {
+                Some(keys) => dependent::from_fill(scheme, self.stride != 0, self.range, self.hashes, keys, fill),
+                None => independent,
+            }
+        })
+    }
+
+    /// The bits of each slice, or of the whole; `progress` hears how many bytes were read.
+    fn slices(&self, words: &[AtomicU64], progress: &mut dyn FnMut(u64)) -> impl Iterator<Item = u64> {
+        let slices = if self.stride == 0 { 1 } else { u64::from(self.hashes) };
+        (0..slices).map(move |slice| {
+            let (end, mut ones) = ((slice + 1) * self.range, 0);
+            for from in (slice * self.range..end).step_by(64 * bits::PIECE_WORDS) {
+                let to = end.min(from + 64 * bits::PIECE_WORDS as u64);
+                ones += bits::count_ones_in(words, from, to);
+                progress((to - from) / 8);
+            }
+            ones
+        })
+    }
+
+    /// How many bits there are.
+    fn bits(&self) -> u64 {
+        if self.stride == 0 { self.range } else { self.range * u64::from(self.hashes) }
+    }
+
+    fn ahead(&self, words: usize) -> usize {
+        ring::ahead(words, self.hashes as usize)
+    }
+}
+
+impl BitLayout for Bloom {
+    fn of(geometry: &Geometry, _instructions: Instructions) -> Option<Bloom> {
+        Bloom::of_geometry(geometry)
+    }
+
+    #[inline]
+    fn of_trailer(trailer: &Trailer, _instructions: Instructions) -> Option<Bloom> {
+        let geometry = trailer.geometry(Bloom::COMPACT).filter(Geometry::is_of_bits)?;
+        Bloom::of_geometry(&geometry)
+    }
+
+    fn words(&self) -> usize {
+        self.bits().div_ceil(64) as usize
+    }
+
+    #[inline]
+    fn contains(&self, words: &[AtomicU64], hash: u64) -> bool {
+        self.all(hash, |position| bits::test(words, position))
+    }
+
+    /// Fetches the lines of the first probes: an absent key seldom needs more.
+    fn fetch(&self, hash: u64, fetch: &mut dyn FnMut(usize)) {
+        let mut probe = 0;
+        self.all(hash, |position| {
+            fetch((position / 64) as usize);
+            probe += 1;
+            probe < FIRST_PROBES
+        });
+    }
+
+    #[inline]
+    fn contains_in(&self, bytes: AnyBytes, hash: u64) -> bool {
+        self.all(hash, |position| bytes.word((position / 64) as usize) >> (position % 64) & 1 != 0)
+    }
+
+    /// A key that is not there fails after two probes on average, and fetching all its lines would waste the most of
+    /// them. So the ring has two stages: far ahead the first two lines of a key are fetched; when these have come, half
+    /// way to the answer, the others, if both bits are set.
+    fn contains_many(&self, words: &[AtomicU64], batch: &mut dyn Batch) {
+        let far = match self.ahead(words.len()) {
+            0 => 0,
+            ahead => 2 * ahead.min(ring::AHEAD / 2),
+        };
+        let shape = *self;
+        let fetch = |words: &&[AtomicU64], hash| shape.fetch(words, hash, FIRST_PROBES);
+        let fetch_rest = |words: &&[AtomicU64], hash| {
+            let mut probe = 0;
+            shape.all(hash, |position| {
+                probe += 1;
+                if probe <= FIRST_PROBES {
+                    return bits::test(words, position);
+                }
+                ring::fetch_word(words, (position / 64) as usize);
+                true
+            });
+        };
+        let answer = |words: &mut &[AtomicU64], hash| shape.all(hash, |position| bits::test(words, position));
+        ring::rolling(&mut { words }, ring::Stages { far, near: far / 2 }, batch, fetch, fetch_rest, answer);
+    }
+
+    #[inline]
+    fn insert(&self, words: &mut [u64], hash: u64) -> bool {
+        self.set(words, hash)
+    }
+
+    fn insert_many(&self, words: &mut [u64], batch: &mut dyn Batch) {
+        let shape = *self;
+        let ahead = shape.ahead(words.len());
+        let fetch = |words: &[u64], hash| {
+            shape.all(hash, |position| {
+                bits::prefetch(&words[(position / 64) as usize]);
+                true
+            });
+        };
+        ring::inserting(words, ahead, batch, fetch, |words, hash| shape.set(words, hash));
+    }
+
+    fn insert_shared(&self, words: &[AtomicU64], hash: u64) -> bool {
+        let mut new = false;
+        self.all(hash, |position| {
+            new |= bits::set_shared(&words[(position / 64) as usize], 1 << (position % 64));
+            true
+        });
+        new
+    }
+
+    fn insert_many_shared(&self, words: &[AtomicU64], batch: &mut dyn Batch) {
+        let fetch = |_: &(), hash| self.fetch(words, hash, self.hashes);
+        ring::inserting(&mut (), self.ahead(words.len()), batch, fetch, |_, hash| self.insert_shared(words, hash));
+    }
+
+    fn visit_words(&self, hash: u64, visit: &mut dyn FnMut(usize) -> bool) {
+        self.all(hash, |position| visit((position / 64) as usize));
+    }
+
+    fn measure(&self, words: &[AtomicU64], progress: &mut dyn FnMut(u64)) -> Measure {
+        let (mut ones, mut product) = (0, 1.0);
+        for slice in self.slices(words, progress) {
+            ones += slice;
+            product *= slice as f64 / self.range as f64;
+        }
+        Measure::of_bits(ones, self.bits(), self.present_rate(words, ones, product))
+    }
+
+    fn cardinality(&self, ones: u64) -> Option<f64> {
+        self.keys_of(ones)
+    }
+
+    /// One formula for both shapes: k independent slices of m/k bits err together as little as one array of m bits.
+    fn standard_error(&self, keys: f64) -> f64 {
+        sizing::bloom::cardinality_standard_error(self.bits(), self.hashes, keys.round() as u64)
+    }
+
+    fn units(&self) -> u64 {
+        self.range
+    }
+
+    fn folded(&self, factor: u64) -> Result<Geometry> {
+        let words = [u64::from(self.stride != 0), self.derivation as u64, self.slice_width.into(), 0, 0, 0, 0, 0];
+        Geometry::of_bits(self.bits() / factor, self.hashes, words)
+    }
+
+    /// Positions that were scaled down from the hash by multiplication fold by neighbours: p becomes p / factor.
+    /// Positions that are remainders fold by slices: p becomes p mod (range / factor).
+    fn fold_into(&self, words: &[AtomicU64], factor: u64, folded: &mut [u64]) {
+        let Bloom { range, stride, derivation, .. } = *self;
+        let small = range / factor;
+        // The padding of a payload that was not verified may hold anything.
+        for position in bits::ones(words).take_while(|position| *position < self.bits()) {
+            let (slice, place) = if stride == 0 { (0, position) } else { (position / range, position % range) };
+            let place = if derivation.is_remainder() { place % small } else { place / factor };
+            bits::set(folded, slice * small + place);
+        }
+    }
+}

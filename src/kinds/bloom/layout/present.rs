@@ -1,0 +1,73 @@
+//! The present rate where the probes of a key depend on each other: it is not a function of the fill.
+//!
+//! Small filters are counted out: for every pair of words (b, c) that hashes can have, 64 values of `a` at a time,
+//! whose bits lie side by side. Of the partitioned layout the same, slice by slice. That is exact, whatever was
+//! inserted. [`crate::sizing::dependent`] takes larger filters, where this would take longer than [`MOST_READS`] reads.
+//! There dependence adds a small part of the rate only, or a sum over so many hashes that it is near its mean.
+
+use super::Bloom;
+use super::derivation::{Derivation, Probes};
+use crate::sizing::dependent::Scheme;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// Reads of 64 bits that counting out may take: some milliseconds.
+const MOST_READS: u64 = 1 << 22;
+
+/// The share of all hashes whose bits are all set; `None` if there are too many to try.
+pub fn count_out(shape: &Bloom, scheme: Scheme, words: &[AtomicU64]) -> Option<f64> {
+    let Bloom { range, hashes, derivation, .. } = *shape;
+    let thirds = if scheme == Scheme::Triple { range } else { 1 };
+    let pairs = range.checked_mul(thirds).filter(|pairs| *pairs <= MOST_READS)?;
+    let reads = pairs.checked_mul(range.div_ceil(64))?.checked_mul(hashes.into())?;
+    if reads > MOST_READS {
+        return None;
+    }
+    let mut found = 0;
+    for c in 0..thirds {
+        for b in 0..range {
+            found += positions(shape, words, derivation, b, c);
+        }
+    }
+    Some(found as f64 / range as f64 / pairs as f64)
+}
+
+/// For how many of all values of `a` the bits are set, given the other words.
+fn positions(shape: &Bloom, words: &[AtomicU64], derivation: Derivation, b: u64, c: u64) -> u64 {
+    let mut found = 0;
+    for first in (0..shape.range).step_by(64) {
+        let mut probes = Probes::of_words(derivation, first, b, c, shape.range);
+        let mut set = u64::MAX >> (64 - (shape.range - first).min(64));
+        for i in 0..u64::from(shape.hashes) {
+            set &= window(words, i * shape.stride, shape.range, probes.next_position());
+            if set == 0 {
+                break;
+            }
+        }
+        found += u64::from(set.count_ones());
+    }
+    found
+}
+
+/// The bits of `range` bits from `start` on that follow each other from `position` on, the first after the last one.
+fn window(words: &[AtomicU64], start: u64, range: u64, position: u64) -> u64 {
+    if position + 64 <= range {
+        return bits_from(words, start + position);
+    }
+    // Over the end, perhaps more than once; what is past the 64 bits that are wanted falls out.
+    let (mut bits, mut have, mut at) = (0, 0, position);
+    while have < 64 {
+        let more = (range - at).min(64);
+        bits |= (bits_from(words, start + at) & (u64::MAX >> (64 - more))) << have;
+        have += more;
+        at = 0;
+    }
+    bits
+}
+
+/// The 64 bits from `position` on; zeros after the last word.
+fn bits_from(words: &[AtomicU64], position: u64) -> u64 {
+    let (word, shift) = ((position / 64) as usize, position % 64);
+    let get = |word: usize| words.get(word).map_or(0, |word| word.load(Ordering::Relaxed));
+    let low = get(word) >> shift;
+    if shift == 0 { low } else { low | get(word + 1) << (64 - shift) }
+}

@@ -1,0 +1,300 @@
+//! The counters of a key lie anywhere: its positions are those of [`bloom::layout`] in an array of as many bits as
+//! there are counters.
+
+use super::{Cells, CounterLayout, WIDTHS};
+use crate::batch::ring::{self, Batch};
+use crate::bits::prefetch;
+use crate::blocks::Measure;
+use crate::format::Geometry;
+use crate::kinds::bloom;
+use crate::simd::Instructions;
+use crate::storage::AnyBytes;
+use core::sync::atomic::AtomicU64;
+
+/// Positions of a key whose counters are fetched before any is looked at.
+const FIRST_POSITIONS: u32 = 2;
+
+/// How many words of a key are fetched before its counters are looked at.
+const FETCHED_WORDS: u32 = 4;
+
+/// Where the counters of a key are.
+#[derive(Clone, Copy, Debug)]
+pub struct Scattered {
+    cells: Cells,
+    hashes: u32,
+    positions: bloom::layout::Bloom,
+}
+
+impl Scattered {
+    /// So many counters of so many bits, of which a key has `hashes`; `None` if there are none.
+    pub fn new(count: u64, width: u32, hashes: u32) -> Option<Scattered> {
+        let geometry = Geometry { bits: count, hashes, words: [0; 8], payload_bytes: 0 };
+        Some(Scattered {
+            cells: Cells::new(count, width),
+            hashes,
+            positions: bloom::layout::Bloom::of_geometry(&geometry)?,
+        })
+    }
+
+    /// Adds so many to the counters of a hash, up to their greatest value; whether any was 0.
+    #[inline]
+    pub fn add_times(&self, words: &mut [u64], hash: u64, times: u64) -> bool {
+        let (mut new, greatest) = (false, self.cells.greatest());
+        self.change(words, hash, |counter| {
+            new |= counter == 0;
+            counter.saturating_add(times).min(greatest)
+        });
+        new
+    }
+
+    /// Takes so many from the counters of a hash, but for those that have reached their greatest value. It is there
+    /// that often: none of its counters is less.
+    #[inline]
+    pub fn subtract_times(&self, words: &mut [u64], hash: u64, times: u64) {
+        self.change(words, hash, |counter| counter.saturating_sub(times));
+    }
+
+    /// Raises the counters of a hash, so many above the least of them, to that, up to their greatest value; whether the
+    /// least was 0. Others are as they were: that is the minimal increase after which all of them count the hash.
+    #[inline]
+    pub fn raise(&self, words: &mut [u64], hash: u64, times: u64) -> bool {
+        let (slots, greatest) = (self.cells.slots, self.cells.greatest());
+        let mut least = greatest;
+        self.positions.all(hash, |position| {
+            least = least.min(slots.get_by(position, |word| words[word]));
+            true
+        });
+        let counted = least.saturating_add(times).min(greatest);
+        self.positions.all(hash, |position| {
+            if slots.get_by(position, |word| words[word]) < counted {
+                slots.set(words, position, counted);
+            }
+            true
+        });
+        least == 0
+    }
+
+    /// The least of the counters of a hash that `word` gives by their places, and whether two or more of these, which
+    /// are different ones, have that value: whether the minimum recurs.
+    #[inline]
+    pub fn minimum(&self, hash: u64, word: impl Fn(usize) -> u64) -> (u64, bool) {
+        let (mut least, mut recurs) = (u64::MAX, false);
+        self.each(hash, |position| {
+            let counter = self.cells.slots.get_by(position, &word);
+            recurs = if counter == least { true } else { recurs && counter > least };
+            least = least.min(counter);
+        });
+        (least, recurs)
+    }
+
+    #[inline]
+    fn counter(&self, words: &[AtomicU64], position: u64) -> u64 {
+        self.cells.slots.get(words, position)
+    }
+
+    /// Visits the distinct positions of a hash.
+    #[inline]
+    fn each(&self, hash: u64, mut visit: impl FnMut(u64)) {
+        self.all_distinct(hash, |_, position| {
+            visit(position);
+            true
+        });
+    }
+
+    /// Visits the distinct positions of a hash, each with its number among all of them, until `visit` says false;
+    /// whether it never did.
+    #[inline]
+    pub fn all_distinct(&self, hash: u64, mut visit: impl FnMut(u32, u64) -> bool) -> bool {
+        // Positions that differ here differ; of others it takes a closer look.
+        let (mut seen, mut before) = (0_u64, 0);
+        self.positions.all(hash, |position| {
+            let mark = 1 << (position % 64);
+            let is_known = seen & mark != 0 && self.is_among_first(before, hash, position);
+            let goes_on = is_known || visit(before, position);
+            seen |= mark;
+            before += 1;
+            goes_on
+        })
+    }
+
+    /// How many counters a key has.
+    pub fn hashes(&self) -> u32 {
+        self.hashes
+    }
+
+    /// Whether a position is among the first so many of a hash.
+    #[inline(never)]
+    fn is_among_first(&self, mut count: u32, hash: u64, position: u64) -> bool {
+        let mut found = false;
+        self.positions.all(hash, |other| {
+            found = count > 0 && other == position;
+            count = count.saturating_sub(1);
+            count > 0 && !found
+        });
+        found
+    }
+
+    /// Changes the distinct counters of a hash that have not reached their greatest value by what `change` says of
+    /// them.
+    #[inline]
+    fn change(&self, words: &mut [u64], hash: u64, mut change: impl FnMut(u64) -> u64) {
+        let (slots, greatest) = (self.cells.slots, self.cells.greatest());
+        self.each(hash, |position| {
+            let counter = slots.get_by(position, |word| words[word]);
+            if counter < greatest {
+                slots.set(words, position, change(counter));
+            }
+        });
+    }
+
+    /// Gives the places of the words of the first positions of a hash, which a lookup looks at first.
+    pub fn visit_first_words(&self, hash: u64, visit: &mut dyn FnMut(usize)) {
+        let mut left = FETCHED_WORDS;
+        self.visit_words(hash, &mut |word| {
+            visit(word);
+            left -= 1;
+            left > 0
+        });
+    }
+
+    /// Fetches the lines of the first so many positions of a hash.
+    pub fn fetch<T>(&self, words: &[T], hash: u64, mut positions: u32) {
+        self.positions.all(hash, |position| {
+            prefetch(&words[self.cells.slots.words_of(position)[0]]);
+            positions -= 1;
+            positions > 0
+        });
+    }
+
+    /// How far ahead of a change, or a count, all lines of its hash are fetched.
+    pub fn ahead(&self, words: usize) -> usize {
+        ring::ahead(words, self.hashes as usize)
+    }
+}
+
+impl CounterLayout for Scattered {
+    fn of(geometry: &Geometry, _: Instructions) -> Option<Scattered> {
+        let [width, 0, 0, 0, 0, 0, 0, 0] = geometry.words else { return None };
+        let width = u32::try_from(width).ok().filter(|width| WIDTHS.contains(width))?;
+        Scattered::new(geometry.bits / u64::from(width), width, geometry.hashes)
+    }
+
+    #[inline]
+    fn cells(&self) -> Cells {
+        self.cells
+    }
+
+    #[inline]
+    fn contains(&self, words: &[AtomicU64], hash: u64) -> bool {
+        self.positions.all(hash, |position| self.counter(words, position) > 0)
+    }
+
+    #[inline]
+    fn contains_in(&self, bytes: AnyBytes, hash: u64) -> bool {
+        self.positions.all(hash, |position| self.cells.slots.get_by(position, |word| bytes.word(word)) > 0)
+    }
+
+    #[inline]
+    fn least(&self, words: &[AtomicU64], hash: u64) -> u64 {
+        let mut least = self.cells.greatest();
+        self.positions.all(hash, |position| {
+            least = least.min(self.counter(words, position));
+            least > 0
+        });
+        least
+    }
+
+    #[inline]
+    fn add(&self, words: &mut [u64], hash: u64) -> bool {
+        let mut new = false;
+        self.change(words, hash, |counter| {
+            new |= counter == 0;
+            counter + 1
+        });
+        new
+    }
+
+    #[inline]
+    fn subtract(&self, words: &mut [u64], hash: u64) -> bool {
+        let slots = self.cells.slots;
+        let is_there = self.positions.all(hash, |position| slots.get_by(position, |word| words[word]) > 0);
+        if is_there {
+            self.change(words, hash, |counter| counter - 1);
+        }
+        is_there
+    }
+
+    /// As with the layout of bits, the first lines of a key are fetched far ahead, and the others only where these do
+    /// not say already that it is not there.
+    fn contains_many(&self, words: &[AtomicU64], batch: &mut dyn Batch) {
+        let far = match self.ahead(words.len()) {
+            0 => 0,
+            ahead => 2 * ahead.min(ring::AHEAD / 2),
+        };
+        let fetch = |_: &(), hash| self.fetch(words, hash, FIRST_POSITIONS);
+        let fetch_rest = |_: &(), hash| {
+            let mut before = 0;
+            self.positions.all(hash, |position| {
+                before += 1;
+                if before <= FIRST_POSITIONS {
+                    return self.counter(words, position) > 0;
+                }
+                prefetch(&words[self.cells.slots.words_of(position)[0]]);
+                true
+            });
+        };
+        let answer = |_: &mut (), hash| self.contains(words, hash);
+        ring::rolling(&mut (), ring::Stages { far, near: far / 2 }, batch, fetch, fetch_rest, answer);
+    }
+
+    fn least_of_many(&self, words: &[AtomicU64], hashes: &[u64], least: &mut [u64]) {
+        let ahead = self.ahead(words.len());
+        let fetch = |hash: &u64| self.fetch(words, *hash, self.hashes);
+        hashes.iter().take(ahead).for_each(fetch);
+        for (i, (hash, least)) in hashes.iter().zip(least).enumerate() {
+            hashes[i..].get(ahead).filter(|_| ahead > 0).into_iter().for_each(fetch);
+            *least = self.least(words, *hash);
+        }
+    }
+
+    fn add_many(&self, words: &mut [u64], batch: &mut dyn Batch) {
+        let ahead = self.ahead(words.len());
+        let fetch = |words: &[u64], hash| self.fetch(words, hash, self.hashes);
+        ring::inserting(words, ahead, batch, fetch, |words, hash| self.add(words, hash));
+    }
+
+    fn subtract_many(&self, words: &mut [u64], batch: &mut dyn Batch) -> u64 {
+        let ahead = self.ahead(words.len());
+        let fetch = |words: &[u64], hash| self.fetch(words, hash, self.hashes);
+        let mut done = 0;
+        ring::rolling(words, ahead, batch, fetch, ring::nothing, |words, hash| {
+            let is_done = self.subtract(words, hash);
+            done += u64::from(is_done);
+            is_done
+        });
+        done
+    }
+
+    fn visit_words(&self, hash: u64, visit: &mut dyn FnMut(usize) -> bool) {
+        self.positions.all(hash, |position| self.cells.slots.words_of(position).into_iter().all(&mut *visit));
+    }
+
+    fn measure(&self, words: &[AtomicU64], progress: &mut dyn FnMut(u64)) -> Measure {
+        let (taken, saturated) = self.cells.tally(words, progress);
+        let count = self.cells.slots.count;
+        let false_positive_rate = crate::sizing::bloom::from_fill(count, self.hashes, taken);
+        Measure { taken, fill: taken as f64 / count as f64, saturated, false_positive_rate }
+    }
+
+    fn keys_of(&self, taken: u64) -> Option<f64> {
+        self.positions.keys_of(taken)
+    }
+
+    fn standard_error(&self, keys: f64) -> f64 {
+        crate::sizing::bloom::cardinality_standard_error(self.cells.slots.count, self.hashes, keys.round() as u64)
+    }
+
+    fn false_positive_rate(&self, keys: u64) -> f64 {
+        self.positions.false_positive_rate(keys)
+    }
+}

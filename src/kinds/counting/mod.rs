@@ -1,0 +1,388 @@
+//! The kind `counting`, the counting Bloom filter: keys can be removed, and counted up to what a counter holds.
+//! [`layout`] has the structure.
+//!
+//! A removal of an absent key changes nothing where the filter says that the key is absent. Where the filter says
+//! "maybe", at the false-positive rate, the removal subtracts 1 from counters of other keys. With k counters a key, w
+//! such removals lose at most k w keys, and make counts at most w too low. Keys are lost with a counter that becomes
+//! 0. A counter from which 1 was wrongly taken x times becomes 0 only if it counts at most x keys.
+//!
+//! There is no lock-free insertion. It would need a compare-exchange at every counter, also for known keys, so that
+//! threads which insert the same keys wait for each other's lines; in a bit array they only read these lines. And a
+//! removal would have to exclude all others. There is no folding either. Two counters of a key that become one would
+//! count the key twice, where an insertion counts it once and a removal takes it away once.
+//!
+//! Header: word 0 is the number of bits of a counter, word 1 where the counters of a key are.
+
+pub mod layout;
+pub mod sizing;
+
+use crate::batch::ring::{self, Batch, Taken};
+use crate::bits;
+use crate::blocks::Measure;
+use crate::contract::{
+    Base, Capabilities, Cardinality, Count, InBytes, Insert, Intersect, Kind, Merge, Overlap, Payload, Remove, Row,
+    Sizes, Structure, change_many, change_one, facets, over_base,
+};
+use crate::error::{Result, Status, error};
+use crate::format::{Geometry, PAYLOAD_UNIT};
+use crate::generic::bit_filter::units_for;
+use crate::kinds::bloom::layout::MAX_HASHES;
+use crate::simd::{self, Instructions};
+use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
+use crate::storage::try_box;
+use core::sync::atomic::AtomicU64;
+use layout::{BLOCK_BITS, Blocked, CounterLayout, Scattered, WIDTHS};
+
+/// How wide counters are.
+pub const COUNTER_BITS: Parameter = Parameter {
+    name: "counter_bits",
+    summary: "bits of a counter; one that has come to 2^counter_bits - 1 stays there",
+    default: 4.0,
+    domain: Domain::Integer(*WIDTHS.start() as u64, *WIDTHS.end() as u64),
+    word: Some(0),
+};
+
+/// Where the counters of a key are.
+pub const LAYOUT: Parameter = Parameter {
+    name: "layout",
+    summary: "where the counters of a key are: anywhere, or all in one cache line (counter_bits 2, 4, 8 or 16)",
+    default: 0.0,
+    domain: Domain::Choice(&["classic", "blocked"]),
+    word: Some(1),
+};
+
+/// The registry's row.
+pub const ROW: Row = Row {
+    kind: KindId(5),
+    name: "counting",
+    summary: "the counting Bloom filter: removes keys and counts them; a counter wherever bloom or blocked has a bit",
+    capabilities: Capabilities::INSERT
+        .with(Capabilities::CLEAR)
+        .with(Capabilities::MERGE)
+        .with(Capabilities::INTERSECT)
+        .with(Capabilities::ESTIMATE)
+        .with(Capabilities::REMOVE)
+        .with(Capabilities::COUNT),
+    parameters: &[&COUNTER_BITS, &LAYOUT],
+    structure: Structure::Filter { open },
+    sizes: Sizes::Multiples(UNIT),
+    hashes: (1, MAX_HASHES),
+    geometry,
+    lines_per_lookup: |geometry| match is_blocked(geometry) {
+        true => 1.0,
+        false => f64::from(geometry.hashes).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64),
+    },
+    false_positive_rate: |geometry, keys| {
+        with_layout(geometry, |counters| counters.false_positive_rate(keys)).unwrap_or(1.0)
+    },
+    compact: |packing, geometry| {
+        packing.bits(geometry, 0);
+        // Counters of four bits, anywhere, need no word.
+        let [mut width, layout] = [geometry.words[0] ^ COUNTER_BITS.default as u64, geometry.words[1]];
+        packing.field(&mut width, 5);
+        geometry.words[0] = width ^ COUNTER_BITS.default as u64;
+        geometry.words[1] = layout;
+        packing.field(&mut geometry.words[1], 1);
+    },
+    in_bytes: Some(InBytes {
+        contains: |trailer, bytes, hash| {
+            with_layout(&trailer.geometry(ROW.compact)?, |counters| counters.contains_in(bytes, hash))
+        },
+        fetch: |trailer, bytes, hash| {
+            if let Some(geometry) = trailer.geometry(ROW.compact) {
+                let mut left = FETCHED_WORDS;
+                with_layout(&geometry, |counters| {
+                    counters.visit_words(hash, &mut |word| {
+                        bytes.fetch(word);
+                        left -= 1;
+                        left > 0
+                    });
+                });
+            }
+        },
+    }),
+    ..Row::BASE
+};
+
+/// What exact sizes are multiples of: a counter of the default width. Bits that fill no counter, and no block, stay 0.
+const UNIT: u64 = COUNTER_BITS.default as u64;
+
+/// Whether all counters of a key are in one line.
+fn is_blocked(geometry: &Geometry) -> bool {
+    geometry.words[1] == 1
+}
+
+/// How many words of a key are fetched before its counters are looked at.
+const FETCHED_WORDS: u32 = 4;
+
+/// The geometry that a spec asks for.
+fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
+    let width = spec.parameter(&COUNTER_BITS)?;
+    let words = [width, spec.parameter(&LAYOUT)?, 0, 0, 0, 0, 0, 0];
+    let (bits, hashes) = if words[1] == 1 { blocked(width, size)? } else { classic(width, size)? };
+    Geometry::of_bits(bits, hashes, words)
+}
+
+/// Bits and counters a key of counters that are anywhere.
+fn classic(width: u64, size: Size) -> Result<(u64, u32)> {
+    let (bits, hashes) = match size {
+        Size::Rate { capacity, false_positive_rate: rate } => {
+            let size = crate::sizing::bloom::size_for(capacity, rate, MAX_HASHES);
+            let bits = size.and_then(|size| size.bits.checked_mul(width)?.checked_next_multiple_of(UNIT));
+            (units_for(bits, false, capacity, rate)?, size.map_or(1, |size| size.hashes))
+        }
+        Size::Exact { capacity, bits, hashes: 0 } => {
+            (bits, crate::sizing::bloom::optimal_hashes(bits / width, capacity, MAX_HASHES))
+        }
+        Size::Exact { bits, hashes, .. } => (bits, hashes),
+    };
+    if bits < width {
+        return Err(error!(Contradiction, "bits = {bits} hold no counter of counter_bits = {width}"));
+    }
+    Ok((bits, hashes))
+}
+
+/// Bits and counters a key of counters in blocks.
+fn blocked(width: u64, size: Size) -> Result<(u64, u32)> {
+    const LANES: u32 = crate::kinds::blocked::sizing::MAX_HASHES;
+    if !width.is_power_of_two() {
+        return Err(error!(Contradiction, "counter_bits = {width} is not 2, 4, 8 or 16, as layout = blocked has them"));
+    }
+    let places = 32 / width as u32;
+    let (blocks, hashes) = match size {
+        Size::Rate { false_positive_rate: rate, .. } if rate < sizing::MIN_RATE => {
+            let (rate, least) = (Number(rate), sizing::MIN_RATE);
+            return Err(error!(
+                OutOfRange,
+                "false_positive_rate = {rate} is below {least:e}, the least of layout = blocked"
+            ));
+        }
+        Size::Rate { capacity, false_positive_rate: rate } => {
+            let size = sizing::size_for(capacity, rate, places);
+            (units_for(size.map(|size| size.blocks), false, capacity, rate)?, size.map_or(1, |size| size.hashes))
+        }
+        Size::Exact { bits, .. } if bits < BLOCK_BITS => {
+            return Err(error!(
+                Contradiction,
+                "bits = {bits} are no block of {BLOCK_BITS}, as layout = blocked has them"
+            ));
+        }
+        Size::Exact { hashes, .. } if hashes > LANES => {
+            return Err(error!(OutOfRange, "hashes = {hashes} is above {LANES}, the most of layout = blocked"));
+        }
+        Size::Exact { capacity, bits, hashes: 0 } => {
+            let blocks = bits / BLOCK_BITS;
+            (blocks, sizing::optimal_hashes(blocks, places, capacity))
+        }
+        Size::Exact { bits, hashes, .. } => return Ok((bits, hashes)),
+    };
+    // Saturated, it is refused for what it is.
+    Ok((blocks.saturating_mul(BLOCK_BITS), hashes))
+}
+
+/// What `work` says of the counters of a payload with this geometry, if it is one of this kind.
+fn with_layout<R>(geometry: &Geometry, work: impl FnOnce(&dyn CounterLayout) -> R) -> Option<R> {
+    match is_blocked(geometry) {
+        true => Some(work(&layout_of::<Blocked>(geometry, simd::best())?)),
+        false => Some(work(&layout_of::<Scattered>(geometry, simd::best())?)),
+    }
+}
+
+/// The counters of a payload with this geometry, if it is one of this kind with this layout.
+fn layout_of<L: CounterLayout>(geometry: &Geometry, instructions: Instructions) -> Option<L> {
+    L::of(geometry, instructions).filter(|_| geometry.is_of_bits() && geometry.bits.is_multiple_of(UNIT))
+}
+
+fn open(base: Base) -> Result<Box<dyn Kind>> {
+    if is_blocked(base.geometry()) { open_as::<Blocked>(base) } else { open_as::<Scattered>(base) }
+}
+
+fn open_as<L: CounterLayout>(base: Base) -> Result<Box<dyn Kind>> {
+    match layout_of::<L>(base.geometry(), base.instructions()) {
+        Some(counters) => Ok(try_box(Counting { base, words: counters.cells().words(), counters })?),
+        None => Err(base.foreign_geometry()),
+    }
+}
+
+/// A filter of counters.
+struct Counting<L> {
+    base: Base,
+    counters: L,
+    /// How many words the counters have; the payload may have padding after them.
+    words: usize,
+}
+
+impl<L: CounterLayout> Counting<L> {
+    /// The words of the counters.
+    #[inline]
+    fn words(&self) -> &[AtomicU64] {
+        &self.base.words().shared()[..self.words]
+    }
+
+    /// Counters and words, for a change.
+    #[inline]
+    fn parts(&mut self) -> Option<(&L, &mut [u64])> {
+        let words = &mut self.base.writable_at_once()?[..self.words];
+        Some((&self.counters, words))
+    }
+
+    /// Inserts a hash where [`Base::writable_at_once`] allows it.
+    #[inline]
+    fn insert(&mut self, hash: u64) -> Option<bool> {
+        let (counters, words) = self.parts()?;
+        let new = counters.add(words, hash);
+        self.base.add_count(1);
+        Some(new)
+    }
+
+    /// Removes a hash where [`Base::writable_at_once`] allows it.
+    #[inline]
+    fn remove(&mut self, hash: u64) -> Option<bool> {
+        let (counters, words) = self.parts()?;
+        let removed = counters.subtract(words, hash);
+        self.base.subtract_count(removed.into());
+        Some(removed)
+    }
+}
+
+impl<L: CounterLayout> Payload for Counting<L> {
+    over_base!();
+
+    fn check_payload(&self) -> Result<()> {
+        let cells = self.counters.cells().slots;
+        if bits::is_zero_from(self.base.words().shared(), cells.count * u64::from(cells.width)) {
+            return Ok(());
+        }
+        Err(error!(Corrupt, "counters after the last one, {}, are not 0", cells.count))
+    }
+}
+
+impl<L: CounterLayout> Kind for Counting<L> {
+    #[inline]
+    fn contains_hash(&self, hash: u64) -> bool {
+        self.counters.contains(self.words(), hash)
+    }
+
+    fn fetch(&self, hash: u64) {
+        let mut left = FETCHED_WORDS;
+        self.counters.visit_words(hash, &mut |word| {
+            ring::fetch_word(self.words(), word);
+            left -= 1;
+            left > 0
+        });
+    }
+
+    fn contains_many(&self, batch: &mut dyn Batch) {
+        self.counters.contains_many(self.words(), batch);
+    }
+
+    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+        self.counters.measure(self.words(), progress)
+    }
+
+    fn unmarked(&self, hash: u64) -> Option<usize> {
+        let mut found = None;
+        self.counters.visit_words(hash, &mut |word| {
+            found = self.base.unmarked(word);
+            found.is_none()
+        });
+        found
+    }
+
+    facets!(Insert, Remove, Count, Merge, Intersect, Cardinality, Overlap);
+}
+
+impl<L: CounterLayout> Insert for Counting<L> {
+    #[inline]
+    fn insert_one(&mut self, hash: u64) -> Result<bool> {
+        match self.insert(hash) {
+            Some(new) => Ok(new),
+            None => change_one(self, hash, |filter| filter.insert(hash))?.ok_or_else(|| Status::Internal.into()),
+        }
+    }
+
+    #[inline]
+    fn insert_at_once(&mut self, hash: u64) -> Option<bool> {
+        self.insert(hash)
+    }
+
+    fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {
+        change_many(self, batch, |filter, batch| {
+            let Some((counters, words)) = filter.parts() else { return Taken::none(Status::Internal.into()) };
+            counters.add_many(words, batch);
+            filter.base.add_count(batch.keys() as u64);
+            Taken::all(batch.keys())
+        })
+    }
+}
+
+impl<L: CounterLayout> Remove for Counting<L> {
+    #[inline]
+    fn remove_one(&mut self, hash: u64) -> Result<bool> {
+        match self.remove(hash) {
+            Some(removed) => Ok(removed),
+            None => change_one(self, hash, |filter| filter.remove(hash))?.ok_or_else(|| Status::Internal.into()),
+        }
+    }
+
+    fn remove_many(&mut self, batch: &mut dyn Batch) -> Taken {
+        change_many(self, batch, |filter, batch| {
+            let Some((counters, words)) = filter.parts() else { return Taken::none(Status::Internal.into()) };
+            let removed = counters.subtract_many(words, batch);
+            filter.base.subtract_count(removed);
+            Taken::all(batch.keys())
+        })
+    }
+}
+
+impl<L: CounterLayout> Count for Counting<L> {
+    fn greatest_count(&self) -> u64 {
+        self.counters.cells().greatest()
+    }
+
+    #[inline]
+    fn count_one(&self, hash: u64) -> u64 {
+        self.counters.least(self.words(), hash)
+    }
+
+    fn count_many(&self, hashes: &[u64], counts: &mut [u64]) {
+        self.counters.least_of_many(self.words(), hashes, counts);
+    }
+}
+
+impl<L: CounterLayout> Merge for Counting<L> {
+    fn merge_with(&mut self, other: &dyn Kind) -> Result<()> {
+        let (cells, words) = (self.counters.cells(), self.words);
+        cells.add_all(&mut self.base.writable()?[..words], other.base().words().shared());
+        Ok(())
+    }
+}
+
+impl<L: CounterLayout> Intersect for Counting<L> {
+    fn intersect_with(&mut self, other: &dyn Kind) -> Result<()> {
+        let (cells, words) = (self.counters.cells(), self.words);
+        cells.keep_smaller(&mut self.base.writable()?[..words], other.base().words().shared());
+        Ok(())
+    }
+}
+
+impl<L: CounterLayout> Cardinality for Counting<L> {
+    fn of_payload(&self) -> Option<f64> {
+        self.of_taken(self.counters.cells().tally(self.words(), &mut |_| {}).0)
+    }
+
+    fn of_taken(&self, taken: u64) -> Option<f64> {
+        self.counters.keys_of(taken)
+    }
+
+    fn standard_error(&self, keys: f64) -> f64 {
+        self.counters.standard_error(keys)
+    }
+}
+
+impl<L: CounterLayout> Overlap for Counting<L> {
+    fn of_union(&self, other: &dyn Kind) -> Option<f64> {
+        let others = &other.base().words().shared()[..self.words];
+        self.counters.keys_of(self.counters.cells().taken_of_union(self.words(), others))
+    }
+}

@@ -1,0 +1,161 @@
+//! The kind `cuckoo`, a cuckoo filter: keys can be removed and counted in a fraction of the bits of counters.
+//! [`layout`] has the structure, [`sizing`] rates and sizes.
+//!
+//! The filter holds a multiset. Each insertion takes a slot, also that of a key which is there, and a removal gives a
+//! slot back. The two buckets of a key hold at most 2b copies of it together, b being the slots of a bucket. One more
+//! copy is refused, as is every insertion for which there is no place. A refused insertion changes nothing.
+//!
+//! A key whose lookup says no is not removed, and the caller is told. A key that was never inserted may be found, at
+//! the false-positive rate, because it has the fingerprint and the buckets of another key. Its removal takes that
+//! key's entry: at most one key is lost by each such removal. Counts are those of all keys with the same fingerprint
+//! and buckets: never too small, as long as no key was removed more often than it was inserted.
+//!
+//! Bucket and fingerprint are all that is known of a key, and both come from its hash. Under a secret key nobody can
+//! choose keys whose fingerprints and buckets are the same. Without one, anybody can compute the hash function, and
+//! 2b + 1 chosen keys fill a pair of buckets.
+//!
+//! Insertions move entries, so that a reader of an image in place would miss entries meanwhile: images are read in
+//! place, and changed in memory.
+//!
+//! Header: word 0 is the number of bits of a fingerprint, word 1 that of slots of a bucket, word 2 is 1 if buckets are
+//! semi-sorted.
+
+pub mod layout;
+pub mod sizing;
+
+use crate::contract::{Capabilities, InBytes, Overfill, Row, Sizes, Structure};
+use crate::error::{Result, error};
+use crate::format::Geometry;
+use crate::generic::fingerprint_filter::{self, TableKind};
+use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
+use layout::{Buckets, Cuckoo};
+
+/// How long fingerprints are.
+pub const FINGERPRINT_BITS: Parameter = Parameter {
+    name: "fingerprint_bits",
+    summary: "bits of a fingerprint, from 4 on; 0 is the best for the rate, or for exact bits and a capacity",
+    default: 0.0,
+    domain: Domain::Integer(0, sizing::FINGERPRINT_BITS.1 as u64),
+    word: Some(0),
+};
+
+/// How many slots a bucket has.
+pub const BUCKET_SLOTS: Parameter = Parameter {
+    name: "bucket_slots",
+    summary: "slots of a bucket: more fill a larger share of the table, and cost a higher rate or longer fingerprints",
+    default: 4.0,
+    domain: Domain::OneOf(&[2, 4, 8]),
+    word: Some(1),
+};
+
+/// Whether buckets are semi-sorted.
+pub const SEMI_SORT: Parameter = Parameter {
+    name: "semi_sort",
+    summary: "1 keeps buckets of four slots sorted, which saves a bit for each slot and costs time",
+    default: 0.0,
+    domain: Domain::Integer(0, 1),
+    word: Some(2),
+};
+
+/// The registry's row.
+pub const ROW: Row = Row {
+    kind: KindId(22),
+    name: "cuckoo",
+    summary: "a cuckoo filter: removes keys, and counts a few copies of each; refuses keys when it is full",
+    capabilities: Capabilities::INSERT
+        .with(Capabilities::CLEAR)
+        .with(Capabilities::MERGE)
+        .with(Capabilities::ESTIMATE)
+        .with(Capabilities::REMOVE)
+        .with(Capabilities::COUNT),
+    parameters: &[&FINGERPRINT_BITS, &BUCKET_SLOTS, &SEMI_SORT],
+    structure: Structure::Filter { open: fingerprint_filter::open::<Cuckoo> },
+    sizes: Sizes::Multiples(1),
+    geometry,
+    // A bucket begins where the one before it ends, in a line or across two.
+    lines_per_lookup: |geometry| {
+        let [width, slots, semi_sort, ..] = geometry.words;
+        let bits = (slots * (width - semi_sort)) as f64;
+        (2.0 + 2.0 * (bits - 1.0) / 512.0).min(geometry.payload_bytes as f64 / 64.0)
+    },
+    false_positive_rate: |geometry, keys| {
+        let rate = |buckets: Buckets| {
+            sizing::false_positive_rate(buckets.count(), buckets.slots(), geometry.words[0] as u32, keys)
+        };
+        Buckets::of_geometry(geometry).map_or(1.0, rate)
+    },
+    is_canonical: false,
+    overfill: Overfill::Refuses,
+    copies: Some(|geometry| 2 * geometry.words[1]),
+    compact: |packing, geometry| {
+        packing.bits(geometry, 0);
+        packing.field(&mut geometry.words[0], 6);
+        packing.field(&mut geometry.words[1], 4);
+        packing.field(&mut geometry.words[2], 1);
+    },
+    in_bytes: Some(InBytes {
+        contains: |trailer, bytes, hash| {
+            let buckets = Buckets::of_geometry(&trailer.geometry(ROW.compact)?)?;
+            Some(buckets.contains(&bytes, hash))
+        },
+        fetch: |trailer, bytes, hash| {
+            if let Some(buckets) = trailer.geometry(ROW.compact).as_ref().and_then(Buckets::of_geometry) {
+                let place = buckets.place(hash);
+                [place.bucket, place.other].into_iter().for_each(|bucket| bytes.fetch(buckets.first_word(bucket)));
+            }
+        },
+    }),
+    moves_entries: true,
+    ..Row::BASE
+};
+
+impl TableKind for Cuckoo {}
+
+/// The geometry that a spec asks for.
+fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
+    let (least, most) = sizing::FINGERPRINT_BITS;
+    let asked = spec.parameter(&FINGERPRINT_BITS)? as u32;
+    let slots = spec.parameter(&BUCKET_SLOTS)? as u32;
+    let is_sorted = spec.parameter(&SEMI_SORT)? == 1;
+    if asked != 0 && asked < least {
+        return Err(error!(OutOfRange, "fingerprint_bits = {asked} is not from {least} to {most}"));
+    }
+    if is_sorted && slots != 4 {
+        return Err(error!(Contradiction, "semi_sort = 1 is for bucket_slots = 4, not {slots}"));
+    }
+    let (bits, width) = match size {
+        Size::Rate { capacity, false_positive_rate: rate } => {
+            let size = sizing::size_for(capacity, rate, slots, asked, is_sorted).ok_or_else(|| {
+                let rate = Number(rate);
+                if asked != 0 {
+                    return error!(
+                        Contradiction,
+                        "fingerprint_bits = {asked} are too few for false_positive_rate = {rate} of {capacity} keys"
+                    );
+                }
+                error!(
+                    TooLarge,
+                    "false_positive_rate = {rate} for capacity = {capacity} needs fingerprints of more than {most} \
+                     bits, or more bits than can be"
+                )
+            })?;
+            (size.buckets * sizing::bucket_bits(slots, size.fingerprint_bits, is_sorted), size.fingerprint_bits)
+        }
+        Size::Exact { capacity, bits, .. } => {
+            let width = match (asked, capacity) {
+                (0, 0) => return Err(error!(Contradiction, "bits = {bits} need fingerprint_bits, or a capacity")),
+                (0, _) => sizing::best_fingerprint_bits(bits, capacity, slots, is_sorted),
+                (asked, _) => asked,
+            };
+            let pair = 2 * sizing::bucket_bits(slots, width, is_sorted);
+            if bits < pair {
+                return Err(error!(
+                    Contradiction,
+                    "bits = {bits} do not hold two buckets of {slots} fingerprints of {width} bits, which take {pair}"
+                ));
+            }
+            (bits, width)
+        }
+    };
+    Geometry::of_bits(bits, 0, [width.into(), slots.into(), is_sorted.into(), 0, 0, 0, 0, 0])
+}

@@ -1,0 +1,419 @@
+//! Four subtables of buckets, and cells of a remainder and a small counter: keys can be removed and counted, and what
+//! other keys left is never moved.
+//!
+//! Bonomi, Mitzenmacher, Panigrahy, Singh and Varghese, "An Improved Construction for Counting Bloom Filters", 2006. A
+//! key has a *fingerprint*, one of B 2^r numbers, and in each of the d subtables a permutation of these says bucket and
+//! remainder. Two fingerprints that agree in one subtable agree in all, so that it is never in doubt whose cell it is.
+//! With independent hashes for each subtable a removal could take another key's cell.
+//!
+//! Here a fingerprint is a quotient q and a remainder x of r bits. The permutation of subtable i is `(q, x) -> (q +
+//! s_i(x) mod B, x)` with shifts s_i below [`REACH`] that are mixed from x; the first shift is 0. So the fingerprint of
+//! a cell is known, and all with about the same quotient are near each other, which is how they are listed in order.
+//! The number of buckets is any.
+//!
+//! An insertion adds to the counter of a cell that the fingerprint has, or takes a cell in the least loaded of the four
+//! buckets, the first such one. A counter holds three at most: after that another cell begins to count. A removal
+//! subtracts from the cell of which the counter is not full, so that a fingerprint has at most one of these.
+//!
+//! Bucket b of subtable i is the `r + 2` bytes from byte `(4 b + i) (r + 2)` on. Count its bits from the lowest bit of
+//! the first byte. Bits 2 j and 2 j + 1 are the counter of cell j, and bits `16 + j r` to `16 + j r + r - 1` are the
+//! cell's remainder. A cell with counter 0 is free.
+
+pub mod list;
+mod measure;
+
+use super::sizing;
+use crate::batch::ring::{self, Batch, Few};
+use crate::bits::{self, GOLDEN, mix, reduce};
+use crate::blocks::fingerprint_table::{FingerprintTable, Held};
+use crate::blocks::source::{Source, flip, window};
+use crate::error::{Result, error};
+use crate::format::Geometry;
+use crate::hash::xxh3;
+use crate::simd::Instructions;
+use core::ops::Range;
+use core::sync::atomic::AtomicU64;
+
+/// Shifts are below this.
+pub const REACH: u64 = 1 << 12;
+
+/// The subtables.
+const TABLES: u64 = sizing::TABLES;
+
+/// Cells of a bucket.
+const CELLS: u32 = sizing::CELLS as u32;
+
+/// The greatest number of a counter.
+const MOST: u64 = 3;
+
+/// The low bits of the counters of a bucket.
+const LOWS: u64 = 0x5555;
+
+/// The shape of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// Buckets of a subtable.
+    buckets: u64,
+    /// Bits of a remainder.
+    width: u32,
+    /// Shifts are below this: [`REACH`], or less where there are fewer buckets.
+    reach: u64,
+    /// Remainders that one window holds, and the lowest bit of each.
+    together: u32,
+    ones: u64,
+}
+
+/// A cell that is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cell {
+    /// The first bit of its bucket.
+    bucket: u64,
+    /// The number of the cell in the bucket.
+    number: u32,
+    /// The counter of the cell.
+    count: u64,
+}
+
+impl Table {
+    /// So many buckets in each subtable, with remainders of so many bits. `None` if there can be no such table.
+    pub fn new(buckets: u64, width: u32) -> Option<Table> {
+        let (least, most) = sizing::REMAINDER_BITS;
+        if !(least..=most).contains(&width) || buckets == 0 || buckets > sizing::MAX_RANGE >> width {
+            return None;
+        }
+        sizing::bits(buckets, width)?;
+        let together = match width {
+            ..=8 => 8,
+            9..=16 => 4,
+            _ => 2,
+        };
+        let ones = (0..together).fold(0, |ones, cell| ones | 1 << (cell * width));
+        Some(Table { buckets, width, reach: REACH.min(buckets), together, ones })
+    }
+
+    /// The table that a geometry describes, if it is one of this kind.
+    pub fn of_geometry(geometry: &Geometry) -> Option<Table> {
+        let [width, buckets, 0, 0, 0, 0, 0, 0] = geometry.words else { return None };
+        let table = Table::new(buckets, u32::try_from(width).ok()?)?;
+        (geometry.hashes == 0 && geometry.bits == table.bits() && geometry.is_of_bits()).then_some(table)
+    }
+
+    /// A table with so many buckets and as many fingerprints, if there is one.
+    pub fn with_buckets(&self, buckets: u64) -> Option<Table> {
+        let width = (self.range() / buckets.max(1)).checked_ilog2()?;
+        Table::new(buckets, width).filter(|table| table.range() == self.range())
+    }
+
+    /// Buckets of a subtable.
+    pub fn buckets(&self) -> u64 {
+        self.buckets
+    }
+
+    /// Bits of a remainder.
+    pub fn remainder_bits(&self) -> u32 {
+        self.width
+    }
+
+    /// How many fingerprints there are.
+    pub fn range(&self) -> u64 {
+        self.buckets << self.width
+    }
+
+    /// Bits of all buckets.
+    pub fn bits(&self) -> u64 {
+        sizing::bits(self.buckets, self.width).unwrap_or(u64::MAX)
+    }
+
+    /// Bits of a bucket.
+    #[inline(always)]
+    fn size(&self) -> u64 {
+        u64::from(CELLS * (self.width + 2))
+    }
+
+    /// The fingerprint of a hash. Builders insert in the order of hashes, and that of fingerprints must be another one:
+    /// buckets that are filled in their order do not get even.
+    #[inline(always)]
+    pub fn fingerprint(&self, hash: u64) -> u64 {
+        reduce(hash.wrapping_mul(GOLDEN), self.range())
+    }
+
+    #[inline(always)]
+    fn remainder(&self, fingerprint: u64) -> u64 {
+        fingerprint & ((1 << self.width) - 1)
+    }
+
+    /// By how much the buckets of a remainder are shifted in each subtable.
+    #[inline(always)]
+    fn shifts(&self, remainder: u64) -> [u64; TABLES as usize] {
+        const BITS: u32 = 21;
+        let mixed = mix(remainder + 1);
+        let shift = |i: u32| ((mixed >> (BITS * i) & ((1 << BITS) - 1)) * self.reach) >> BITS;
+        [0, shift(0), shift(1), shift(2)]
+    }
+
+    /// The first bits of the four buckets of a fingerprint.
+    #[inline(always)]
+    fn buckets_of(&self, fingerprint: u64) -> [u64; TABLES as usize] {
+        let quotient = fingerprint >> self.width;
+        let [a, b, c, d] = self.shifts(self.remainder(fingerprint));
+        let first = |table: u64, shift: u64| {
+            let bucket = quotient + shift;
+            let bucket = if bucket >= self.buckets { bucket - self.buckets } else { bucket };
+            (bucket * TABLES + table) * self.size()
+        };
+        [first(0, a), first(1, b), first(2, c), first(3, d)]
+    }
+
+    /// The fingerprint of a remainder in bucket `bucket` of a subtable.
+    #[inline]
+    fn fingerprint_at(&self, table: u64, bucket: u64, remainder: u64) -> u64 {
+        let shift = self.shifts(remainder)[table as usize];
+        let quotient = if bucket >= shift { bucket - shift } else { bucket + self.buckets - shift };
+        quotient << self.width | remainder
+    }
+
+    /// The counters of a bucket.
+    #[inline(always)]
+    fn counters(words: &(impl Source + ?Sized), bucket: u64) -> u64 {
+        window(words, bucket) & 0xffff
+    }
+
+    /// The first bit of a cell's remainder.
+    #[inline(always)]
+    fn place(&self, bucket: u64, number: u32) -> u64 {
+        bucket + 16 + u64::from(number * self.width)
+    }
+
+    /// The cells of a bucket that have this remainder, a bit each; some of these may be free.
+    #[inline(always)]
+    fn equal(&self, words: &(impl Source + ?Sized), bucket: u64, remainder: u64) -> u32 {
+        let highs = self.ones << (self.width - 1);
+        let lows = highs - self.ones;
+        let pattern = remainder * self.ones;
+        let (mut found, mut first) = (0, 0);
+        while first < CELLS {
+            let differs = window(words, self.place(bucket, first)) ^ pattern;
+            let mut zeros = !((differs & lows).wrapping_add(lows) | differs) & highs;
+            // Seldom more than one.
+            while zeros != 0 {
+                found |= 1 << (first + zeros.trailing_zeros() / self.width);
+                zeros &= zeros - 1;
+            }
+            first += self.together;
+        }
+        found
+    }
+
+    /// The cells of a fingerprint in one of its buckets.
+    #[inline(always)]
+    fn cells_in<S: Source + ?Sized>(
+        &self,
+        words: &S,
+        bucket: u64,
+        remainder: u64,
+    ) -> impl Iterator<Item = Cell> + use<S> {
+        let mut equal = self.equal(words, bucket, remainder);
+        let counters = if equal == 0 { 0 } else { Table::counters(words, bucket) };
+        core::iter::from_fn(move || {
+            while equal != 0 {
+                let number = equal.trailing_zeros();
+                equal &= equal - 1;
+                let count = counters >> (2 * number) & MOST;
+                if count > 0 {
+                    return Some(Cell { bucket, number, count });
+                }
+            }
+            None
+        })
+    }
+
+    /// The cells of a fingerprint, in the order of the subtables.
+    #[inline(always)]
+    fn cells_of<'a>(&'a self, words: &'a (impl Source + ?Sized), fingerprint: u64) -> impl Iterator<Item = Cell> + 'a {
+        let remainder = self.remainder(fingerprint);
+        self.buckets_of(fingerprint).into_iter().flat_map(move |bucket| self.cells_in(words, bucket, remainder))
+    }
+
+    /// Whether a fingerprint is there.
+    #[inline(always)]
+    pub fn has(&self, words: &(impl Source + ?Sized), fingerprint: u64) -> bool {
+        let remainder = self.remainder(fingerprint);
+        let [a, b, c, d] = self.buckets_of(fingerprint);
+        let has = |bucket| self.cells_in(words, bucket, remainder).next().is_some();
+        // Not one after the other: they may be waited for together.
+        has(a) | has(b) | has(c) | has(d)
+    }
+
+    /// How often a fingerprint is there.
+    #[inline]
+    pub fn count(&self, words: &(impl Source + ?Sized), fingerprint: u64) -> u64 {
+        self.cells_of(words, fingerprint).map(|cell| cell.count).sum()
+    }
+
+    /// Inserts a fingerprint; whether it certainly was not there. `None`, having changed nothing, if there is no cell
+    /// for it.
+    #[inline]
+    pub fn add(&self, words: &mut [u64], fingerprint: u64) -> Option<bool> {
+        let (mut is_there, mut counting) = (false, None);
+        for cell in self.cells_of(words, fingerprint) {
+            is_there = true;
+            if cell.count < MOST && counting.is_none() {
+                counting = Some(cell);
+            }
+        }
+        if let Some(Cell { bucket, number, count }) = counting {
+            flip(words, bucket + u64::from(2 * number), count ^ (count + 1));
+            return Some(false);
+        }
+        let taken = |bucket: &u64| {
+            let counters = Table::counters(words, *bucket);
+            (counters | counters >> 1) & LOWS
+        };
+        // The first of the least loaded.
+        let bucket = self.buckets_of(fingerprint).into_iter().min_by_key(|bucket| taken(bucket).count_ones())?;
+        let number = (!taken(&bucket) & LOWS).trailing_zeros() / 2;
+        if number >= CELLS {
+            return None;
+        }
+        // A process that died may have left something in a free cell. What is counted is there before its counter.
+        let place = self.place(bucket, number);
+        let old = self.remainder(window(words, place));
+        flip(words, place, old ^ self.remainder(fingerprint));
+        flip(words, bucket + u64::from(2 * number), 1);
+        Some(!is_there)
+    }
+
+    /// Takes one copy of a fingerprint away. False, having changed nothing, if none is there.
+    #[inline]
+    pub fn take(&self, words: &mut [u64], fingerprint: u64) -> bool {
+        let Some(cell) = self.cells_of(words, fingerprint).min_by_key(|cell| cell.count) else { return false };
+        let Cell { bucket, number, count } = cell;
+        flip(words, bucket + u64::from(2 * number), count ^ (count - 1));
+        if count == 1 {
+            flip(words, self.place(bucket, number), self.remainder(fingerprint));
+        }
+        true
+    }
+
+    /// Visits the places of the words in which a hash has cells, until `visit` says false.
+    pub fn visit_words(&self, hash: u64, visit: &mut dyn FnMut(usize) -> bool) {
+        for bucket in self.buckets_of(self.fingerprint(hash)) {
+            for word in bucket / 64..=(bucket + self.size() - 1) / 64 {
+                if !visit(word as usize) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The places of the words in which the four buckets of a hash begin.
+    pub fn first_words(&self, hash: u64) -> [usize; TABLES as usize] {
+        self.buckets_of(self.fingerprint(hash)).map(|bucket| (bucket / 64) as usize)
+    }
+
+    /// The cells of bucket `bucket` of a subtable that are taken, and their fingerprints.
+    fn bucket_at(&self, words: &(impl Source + ?Sized), table: u64, bucket: u64) -> impl Iterator<Item = (u64, Cell)> {
+        let first = (bucket * TABLES + table) * self.size();
+        let counters = Table::counters(words, first);
+        (0..CELLS).filter_map(move |number| {
+            let count = counters >> (2 * number) & MOST;
+            let remainder = || self.remainder(window(words, self.place(first, number)));
+            (count > 0)
+                .then(|| (self.fingerprint_at(table, bucket, remainder()), Cell { bucket: first, number, count }))
+        })
+    }
+}
+
+/// A table with the instruction set that hashes for it.
+pub struct DLeft {
+    /// The table of the filter.
+    pub table: Table,
+    instructions: Instructions,
+}
+
+impl FingerprintTable for DLeft {
+    const LINES: usize = TABLES as usize;
+
+    fn of(geometry: &Geometry, instructions: Instructions) -> Result<Option<DLeft>> {
+        Ok(Table::of_geometry(geometry).map(|table| DLeft { table, instructions }))
+    }
+
+    #[inline]
+    fn contains(&self, words: &[AtomicU64], hash: u64) -> bool {
+        self.table.has(words, self.table.fingerprint(hash))
+    }
+
+    #[inline]
+    fn fetch(&self, words: &[AtomicU64], hash: u64) {
+        let [a, b, c, d] = self.table.buckets_of(self.table.fingerprint(hash));
+        for bucket in [a, b, c, d] {
+            ring::fetch_word(words, (bucket / 64) as usize);
+        }
+    }
+
+    fn contains_many(&self, words: &[AtomicU64], batch: &mut dyn Batch) {
+        let fetch = |_: &(), hash| self.fetch(words, hash);
+        let answer = |_: &mut (), hash| self.contains(words, hash);
+        ring::rolling(&mut (), ring::ahead(words.len(), DLeft::LINES), batch, fetch, ring::nothing, answer);
+    }
+
+    fn contains_few(&self, words: &[AtomicU64], few: &Few) -> u64 {
+        let hash = |flip, keys: &[u64], hashes: &mut [u64]| xxh3::hash_u64s(self.instructions, flip, keys, hashes);
+        let fetch = |_: &(), hash| self.fetch(words, hash);
+        let answer = |_: &mut (), hash| self.contains(words, hash);
+        ring::answer_few(&mut (), words.len() >= ring::FETCH_FROM, few, hash, fetch, answer)
+    }
+
+    #[inline]
+    fn insert(&mut self, words: &mut [u64], hash: u64) -> Option<bool> {
+        self.table.add(words, self.table.fingerprint(hash))
+    }
+
+    fn visit_changed(&mut self, words: &[u64], hash: u64, visit: &mut dyn FnMut(Range<usize>)) {
+        self.table.visit_words(hash, &mut |word| {
+            visit(word..(word + 1).min(words.len()));
+            true
+        });
+    }
+
+    #[inline]
+    fn remove(&self, words: &mut [u64], hash: u64) -> bool {
+        self.table.take(words, self.table.fingerprint(hash))
+    }
+
+    #[inline]
+    fn copies(&self, words: &[AtomicU64], hash: u64) -> u64 {
+        self.table.count(words, self.table.fingerprint(hash))
+    }
+
+    fn most_copies(&self) -> u64 {
+        MOST * sizing::cells(1)
+    }
+
+    fn slots(&self) -> u64 {
+        sizing::cells(self.table.buckets)
+    }
+
+    fn classes(&self) -> u64 {
+        self.table.range()
+    }
+
+    fn held(&self, words: &[AtomicU64], progress: &mut dyn FnMut(u64)) -> Held {
+        measure::held(&self.table, words, progress)
+    }
+
+    fn classes_of_union(&self, words: &[AtomicU64], other: &DLeft, others: &[AtomicU64]) -> u64 {
+        measure::classes_of_union(&self.table, words, &other.table, others)
+    }
+
+    fn insert_all(&mut self, words: &mut [u64], other: &DLeft, others: &[AtomicU64]) -> bool {
+        measure::insert_all(&self.table, words, &other.table, others)
+    }
+
+    fn check(&self, words: &[AtomicU64]) -> Result<()> {
+        match bits::is_zero_from(words, self.table.bits()) {
+            true => Ok(()),
+            false => Err(error!(Corrupt, "bits after the last of {} buckets are set", TABLES * self.table.buckets)),
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! The kind `d_left`: a d-left counting Bloom filter, from which keys are removed, and in which they are counted,
+//! without ever moving what another key left. [`layout`] has the buckets, [`sizing`] sizes and
+//! rates.
+//!
+//! The filter holds the multiset of fingerprints exactly. So a removal of an inserted key never touches another key's
+//! count. A count is that of all keys with the same fingerprint: never too low, and too high with the probability of
+//! a false positive. A removal of an absent key is refused where the filter says that the key is absent. Where the
+//! filter says "maybe", at the false-positive rate, the removal takes 1 from the key that has the same fingerprint,
+//! and from no other key.
+//!
+//! A key takes a cell when it is inserted, and another cell for every three copies: up to 96 copies if no other key
+//! is in its four buckets. Where all four buckets are full, insertions are refused, and nothing is lost. That happens
+//! to no key below three quarters of the cells.
+//!
+//! Header: word 0 is the number of bits of a remainder, word 1 that of buckets of a subtable.
+
+pub mod layout;
+pub mod sizing;
+
+use crate::blocks::fingerprint_table::FingerprintTable;
+use crate::contract::{Capabilities, Enumerate, InBytes, Overfill, Resize, Row, Sizes, Structure};
+use crate::error::{Result, error};
+use crate::format::Geometry;
+use crate::generic::fingerprint_filter::{self, FingerprintFilter, TableKind};
+use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
+use crate::storage::Words;
+use layout::{DLeft, Table, list};
+
+/// How long remainders are.
+pub const REMAINDER_BITS: Parameter = Parameter {
+    name: "remainder_bits",
+    summary: "bits of a remainder, from 4 on; 0 is what the rate needs, or exact bits allow",
+    default: 0.0,
+    domain: Domain::Integer(0, sizing::REMAINDER_BITS.1 as u64),
+    word: Some(0),
+};
+
+/// The registry's row.
+pub const ROW: Row = Row {
+    kind: KindId(26),
+    name: "d_left",
+    summary: "the d-left counting filter: removes and counts keys, in place too, lists them and is resized",
+    capabilities: Capabilities::INSERT
+        .with(Capabilities::CLEAR)
+        .with(Capabilities::MERGE)
+        .with(Capabilities::ESTIMATE)
+        .with(Capabilities::REMOVE)
+        .with(Capabilities::COUNT)
+        .with(Capabilities::ENUMERATE)
+        .with(Capabilities::RESIZE),
+    parameters: &[&REMAINDER_BITS],
+    structure: Structure::Filter { open: fingerprint_filter::open::<DLeft> },
+    sizes: Sizes::ByKeys,
+    geometry,
+    // Tables of one range hold the same fingerprints.
+    identity: |geometry| {
+        let range = Table::of_geometry(geometry).map_or(0, |table| table.range());
+        Geometry { words: [0, range, 0, 0, 0, 0, 0, 0], ..Geometry::default() }
+    },
+    // A bucket begins anywhere in a line.
+    lines_per_lookup: |geometry| {
+        let bytes = (geometry.words[0] + 2) as f64;
+        (4.0 + 4.0 * (bytes - 1.0) / 64.0).min(geometry.payload_bytes as f64 / 64.0)
+    },
+    false_positive_rate: |geometry, keys| {
+        let rate = |table: Table| sizing::false_positive_rate(table.buckets(), table.remainder_bits(), keys);
+        Table::of_geometry(geometry).map_or(1.0, rate)
+    },
+    is_canonical: false,
+    overfill: Overfill::Refuses,
+    copies: Some(|_| 3 * sizing::cells(1)),
+    compact: |packing, geometry| {
+        packing.field(&mut geometry.words[0], 6);
+        packing.field(&mut geometry.words[1], 57);
+        let bits = sizing::bits(geometry.words[1], u32::try_from(geometry.words[0]).unwrap_or(0));
+        geometry.bits = bits.unwrap_or(0);
+    },
+    in_bytes: Some(InBytes {
+        contains: |trailer, bytes, hash| {
+            let table = Table::of_geometry(&trailer.geometry(ROW.compact)?)?;
+            Some(table.has(&bytes, table.fingerprint(hash)))
+        },
+        fetch: |trailer, bytes, hash| {
+            if let Some(table) = trailer.geometry(ROW.compact).as_ref().and_then(Table::of_geometry) {
+                table.first_words(hash).into_iter().for_each(|word| bytes.fetch(word));
+            }
+        },
+    }),
+    ..Row::BASE
+};
+
+/// The geometry of a table.
+fn geometry_of(table: &Table) -> Result<Geometry> {
+    Geometry::of_bits(table.bits(), 0, [table.remainder_bits().into(), table.buckets(), 0, 0, 0, 0, 0, 0])
+}
+
+/// The geometry that a spec asks for.
+fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
+    let asked = spec.parameter(&REMAINDER_BITS)? as u32;
+    let (least, most) = sizing::REMAINDER_BITS;
+    if asked != 0 && asked < least {
+        return Err(error!(OutOfRange, "remainder_bits = {asked} is not from {least} to {most}"));
+    }
+    let (Size::Rate { capacity, .. } | Size::Exact { capacity, .. }) = size;
+    let too_large = |what: &str| error!(TooLarge, "capacity = {capacity} needs {what} than there can be");
+    let buckets = sizing::buckets_for(capacity).ok_or_else(|| too_large("more buckets"))?;
+    let width = match size {
+        Size::Rate { false_positive_rate: rate, .. } => {
+            let (needed, rate) = (sizing::remainder_bits_for(buckets, capacity, rate), Number(rate));
+            match asked {
+                0 => needed.ok_or_else(|| {
+                    error!(
+                        TooLarge,
+                        "false_positive_rate = {rate} for capacity = {capacity} needs remainders of more than {most} \
+                         bits, or a greater range than there can be"
+                    )
+                })?,
+                // The default rate is no wish.
+                _ if spec.false_positive_rate != 0.0 && needed.is_none_or(|needed| asked < needed) => {
+                    return Err(error!(
+                        Contradiction,
+                        "remainder_bits = {asked} do not keep false_positive_rate = {rate} for capacity = {capacity}"
+                    ));
+                }
+                asked => asked,
+            }
+        }
+        Size::Exact { bits, .. } => match (asked, sizing::remainder_bits_in(buckets, bits)) {
+            (0, Some(fitting)) => fitting,
+            (asked, Some(fitting)) if asked != 0 && asked <= fitting => asked,
+            (asked, _) => {
+                let width = asked.max(least);
+                return Err(error!(
+                    Contradiction,
+                    "bits = {bits} do not hold capacity = {capacity} with remainder_bits = {width}"
+                ));
+            }
+        },
+    };
+    geometry_of(&Table::new(buckets, width).ok_or_else(|| too_large("a greater range"))?)
+}
+
+impl TableKind for DLeft {
+    fn as_enumerate(filter: &FingerprintFilter<DLeft>) -> Option<&dyn Enumerate> {
+        Some(filter)
+    }
+
+    fn as_resize(filter: &mut FingerprintFilter<DLeft>) -> Option<&mut dyn Resize> {
+        Some(filter)
+    }
+
+    fn unmarked(filter: &FingerprintFilter<DLeft>, hash: u64) -> Option<usize> {
+        let mut found = None;
+        filter.table.table.visit_words(hash, &mut |word| {
+            found = filter.base.unmarked(word);
+            found.is_none()
+        });
+        found
+    }
+}
+
+impl Enumerate for FingerprintFilter<DLeft> {
+    fn range(&self) -> u64 {
+        self.table.table.range()
+    }
+
+    fn stored(&self, hash: u64) -> u64 {
+        self.table.table.fingerprint(hash)
+    }
+
+    fn stored_from(&self, from: u64, stored: &mut [u64], counts: Option<&mut [u64]>) -> usize {
+        list::stored_from(&self.table.table, self.words(), from, stored, counts)
+    }
+}
+
+impl Resize for FingerprintFilter<DLeft> {
+    /// By moving bits between quotients and remainders: the number of buckets is doubled or halved.
+    fn resize_for(&mut self, capacity: u64) -> Result<u64> {
+        self.base.writable()?;
+        let table = self.table.table;
+        let none = || error!(OutOfRange, "capacity = {capacity} is more than a table can hold");
+        let needed = sizing::buckets_for(capacity).ok_or_else(none)?;
+        let mut buckets = table.buckets();
+        while buckets < needed {
+            buckets = buckets.checked_mul(2).ok_or_else(none)?;
+        }
+        while buckets.is_multiple_of(2) && buckets / 2 >= needed && table.with_buckets(buckets / 2).is_some() {
+            buckets /= 2;
+        }
+        // The least of these sizes that holds what is there.
+        while buckets < table.buckets() {
+            if self.rebuild(buckets)? {
+                return Ok(buckets * sizing::LOAD);
+            }
+            buckets *= 2;
+        }
+        if buckets > table.buckets() && !self.rebuild(buckets)? {
+            return Err(self.base.full());
+        }
+        Ok(buckets * sizing::LOAD)
+    }
+}
+
+impl FingerprintFilter<DLeft> {
+    /// Becomes a table with so many buckets and what this one holds. False, having changed nothing, if that has no room
+    /// there.
+    fn rebuild(&mut self, buckets: u64) -> Result<bool> {
+        let table = self.table.table;
+        let Some(larger) = table.with_buckets(buckets) else {
+            let (least, width) = (sizing::REMAINDER_BITS.0, table.remainder_bits());
+            let capacity = buckets.saturating_mul(sizing::LOAD);
+            return Err(error!(
+                OutOfRange,
+                "capacity = {capacity} would leave less than {least} of remainder_bits = {width}"
+            ));
+        };
+        let geometry = geometry_of(&larger)?;
+        let Some(mut made) = DLeft::of(&geometry, self.base.instructions())? else { return Ok(false) };
+        let mut words = Words::zeroed(geometry.payload_bytes)?;
+        if !made.insert_all(words.exclusive().unwrap_or_default(), &self.table, self.words()) {
+            return Ok(false);
+        }
+        self.base.replace(geometry, words);
+        self.table = made;
+        Ok(true)
+    }
+}

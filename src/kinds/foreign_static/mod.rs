@@ -1,0 +1,107 @@
+//! The kind `foreign_static`: a filter that another system made once from all of its keys, looked up in the table as
+//! its owner wrote it. [`tables`] has the forms of such tables; [`crate::interop`] reads them.
+//!
+//! Nothing is made in this kind, and no key is added: who has the keys makes a `fuse` filter of them.
+
+pub mod tables;
+
+use crate::batch::ring::{self, Batch};
+use crate::bits;
+use crate::blocks::Measure;
+use crate::contract::{Base, Kind, Overfill, Payload, Row, Sizes, Structure, over_base};
+use crate::error::{Result, error};
+use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
+use crate::spec::{Domain, KindId, Parameter};
+use crate::storage::try_box;
+use core::sync::atomic::AtomicU64;
+use tables::{FORMS, Form, NAMES};
+
+/// Whose table it is.
+pub const FORM: Parameter = Parameter {
+    name: "form",
+    summary: "whose table it is",
+    default: 0.0,
+    domain: Domain::Choice(&NAMES),
+    word: Some(0),
+};
+
+/// The registry's row.
+pub const ROW: Row = Row {
+    kind: KindId(10),
+    name: "foreign_static",
+    summary: "a filter that another system made of all of its keys, for looking keys up",
+    parameters: &[&FORM],
+    structure: Structure::Filter { open },
+    sizes: Sizes::Multiples(8),
+    hashes: (0, u32::MAX),
+    geometry: |_, _| Err(error!(Unsupported, "foreign_static filters come from other systems' bytes only")),
+    lines_per_lookup: |geometry| 3.0_f64.min((geometry.payload_bytes / PAYLOAD_UNIT) as f64),
+    false_positive_rate: |geometry, keys| form_of(geometry).map_or(1.0, |form| form.expected_rate(keys)),
+    overfill: Overfill::IsBuilt,
+    ..Row::BASE
+};
+
+/// The geometry of a table of so many bytes: its form's number, and the words whose meaning the form defines. `None` if
+/// the form has no table of this size.
+pub fn of(bytes: u64, words: [u64; 8]) -> Option<Geometry> {
+    let payload_bytes = bytes.checked_next_multiple_of(PAYLOAD_UNIT).filter(|bytes| image_bytes(*bytes).is_some())?;
+    let geometry = Geometry { bits: bytes.checked_mul(8)?, hashes: 0, words, payload_bytes };
+    form_of(&geometry).map(|_| geometry)
+}
+
+fn form_of(geometry: &Geometry) -> Option<Box<dyn Form>> {
+    let row = FORMS.get(usize::try_from(geometry.words[0]).ok()?)?;
+    (row.open)(geometry)
+}
+
+/// A static filter of another system over a payload.
+struct ForeignStatic {
+    base: Base,
+    form: Box<dyn Form>,
+}
+
+fn open(base: Base) -> Result<Box<dyn Kind>> {
+    let geometry = *base.geometry();
+    match form_of(&geometry).filter(|_| of(geometry.bits / 8, geometry.words) == Some(geometry)) {
+        Some(form) => Ok(try_box(ForeignStatic { base, form })?),
+        None => Err(base.foreign_geometry()),
+    }
+}
+
+impl ForeignStatic {
+    fn words(&self) -> &[AtomicU64] {
+        self.base.words().shared()
+    }
+}
+
+impl Payload for ForeignStatic {
+    over_base!();
+
+    fn check_payload(&self) -> Result<()> {
+        let bits = self.base.geometry().bits;
+        if bits::is_zero_from(self.words(), bits) {
+            return Ok(());
+        }
+        Err(error!(Corrupt, "bits after the last one, {bits}, are set"))
+    }
+}
+
+impl Kind for ForeignStatic {
+    fn contains_hash(&self, hash: u64) -> bool {
+        self.form.contains(self.words(), hash)
+    }
+
+    fn contains_many(&self, batch: &mut dyn Batch) {
+        let words = self.words();
+        let ahead = ring::ahead(words.len(), 3);
+        let fetch = |_: &(), hash| self.form.fetch(words, hash);
+        ring::rolling(&mut (), ahead, batch, fetch, ring::nothing, |(), hash| self.form.contains(words, hash));
+    }
+
+    /// Places are cells, and every key has one to itself; of how many keys there are most tables say nothing.
+    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+        progress(self.base.words().bytes());
+        let keys = self.base.count_now();
+        Measure::of_cells(keys, self.form.cells(), self.form.rate(self.words(), keys))
+    }
+}

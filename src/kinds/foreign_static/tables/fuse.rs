@@ -1,0 +1,77 @@
+//! Binary fuse filters as the C and Go libraries of their authors and the crate `xorf` lay them out (Graf and Lemire,
+//! "Binary Fuse Filters: Fast and Smaller Than Xor Filters", 2022): the fingerprint of a key is the exclusive or of
+//! three cells, in three neighbouring segments.
+//!
+//! Words 1 to 4 of the geometry are the seed, the cells of a segment, those of all segments in which the first cell of
+//! a key can lie, and the width of a cell in bits.
+
+use super::{Cells, Form, FormRow};
+use crate::bits::reduce;
+use crate::format::Geometry;
+use core::sync::atomic::AtomicU64;
+
+/// The authors' form.
+pub const ROW: FormRow = FormRow {
+    name: "binary_fuse",
+    open: |geometry| {
+        let boxed: Box<dyn Form> = crate::storage::try_box(Fuse::of(geometry)?).ok()?;
+        Some(boxed)
+    },
+};
+
+/// MurmurHash3's 64-bit finaliser of a key to which the seed was added: what these filters hash keys with.
+#[inline]
+pub fn mixed(key: u64, seed: u64) -> u64 {
+    crate::hash::murmur3::finish_64(key.wrapping_add(seed))
+}
+
+struct Fuse {
+    seed: u64,
+    segment: u64,
+    /// The cells in which the first one of a key can be.
+    starts: u64,
+    cells: Cells,
+}
+
+impl Fuse {
+    fn of(geometry: &Geometry) -> Option<Fuse> {
+        let [_, seed, segment, starts, width, 0, 0, 0] = geometry.words else { return None };
+        let cells = Cells::of(geometry.bits, width)?;
+        let is_known = segment.is_power_of_two()
+            && segment <= 1 << 18
+            && (1..1 << 32).contains(&starts)
+            && starts.is_multiple_of(segment)
+            && cells.count == starts + 2 * segment;
+        is_known.then_some(Fuse { seed, segment, starts, cells })
+    }
+
+    /// The three cells of a mixed hash.
+    #[inline]
+    fn places(&self, hash: u64) -> [u64; 3] {
+        let (first, in_segment) = (reduce(hash, self.starts), self.segment - 1);
+        let second = (first + self.segment) ^ (hash >> 18 & in_segment);
+        [first, second, (first + 2 * self.segment) ^ (hash & in_segment)]
+    }
+}
+
+impl Form for Fuse {
+    #[inline]
+    fn contains(&self, words: &[AtomicU64], key: u64) -> bool {
+        let hash = mixed(key, self.seed);
+        let all = self.places(hash).map(|place| self.cells.at(words, place));
+        all[0] ^ all[1] ^ all[2] == self.cells.fingerprint(hash)
+    }
+
+    #[inline]
+    fn fetch(&self, words: &[AtomicU64], key: u64) {
+        self.places(mixed(key, self.seed)).into_iter().for_each(|place| self.cells.fetch(words, place));
+    }
+
+    fn expected_rate(&self, _keys: u64) -> f64 {
+        self.cells.false_positive_rate()
+    }
+
+    fn cells(&self) -> u64 {
+        self.cells.count
+    }
+}

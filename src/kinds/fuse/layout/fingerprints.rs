@@ -1,0 +1,131 @@
+//! The fuse structure as a filter: the value of a key is its fingerprint.
+
+use super::kernel::{Group, Kernel, Turn};
+use super::{Array, Cells, Equations, Shape, Work, cells, fingerprint, order, portable, scatter, solve};
+#[cfg(target_arch = "x86_64")]
+use super::{avx2, avx512};
+use crate::batch::records::Records;
+use crate::batch::ring::{self, Batch, GROUP, nothing};
+use crate::error::Result;
+use crate::simd::{self, Instructions};
+use crate::storage::Words;
+use core::sync::atomic::AtomicU64;
+
+/// The fewest bits of a fingerprint.
+pub const MIN_BITS: u32 = 2;
+/// The most.
+pub const MAX_BITS: u32 = 32;
+
+/// A filter of fingerprints in an array that was solved.
+#[derive(Clone, Copy)]
+pub struct Fingerprints<'a>(Array<'a>);
+
+/// Ordered hashes and their fingerprints.
+struct OfHashes;
+
+impl Equations<u64> for OfHashes {
+    #[inline]
+    fn order(&self, record: &u64) -> u64 {
+        *record
+    }
+
+    #[inline]
+    fn scatter(&self, record: &u64, seed: u32) -> u64 {
+        scatter(*record, seed)
+    }
+
+    #[inline]
+    fn value(&self, _: &u64, z: u64, _: usize) -> u64 {
+        fingerprint(z)
+    }
+}
+
+impl<'a> Fingerprints<'a> {
+    /// The filter of this shape, whose cells have as many bits as fingerprints, in `words`.
+    #[inline]
+    pub fn new(shape: Shape, words: &'a [AtomicU64]) -> Fingerprints<'a> {
+        Fingerprints(Array::new(shape, words))
+    }
+
+    /// Builds the filter of hashes, each of which went through [`order`] before they were sorted, with cells as wide as
+    /// its fingerprints.
+    ///
+    /// # Errors
+    /// As [`solve`].
+    pub fn build(ordered: &dyn Records<u64>, cells: Cells, work: &mut Work) -> Result<(Shape, Words)> {
+        solve(ordered, &OfHashes, cells, work)
+    }
+
+    /// Whether the hash was among those that the filter was built of, or has the same fingerprint by chance.
+    #[inline]
+    pub fn contains(&self, hash: u64) -> bool {
+        let Shape { shards, width, .. } = self.0.shape;
+        match (self.0.shape.arity(), width) {
+            _ if shards == 0 => false,
+            (3, 8) => self.contains_of::<3, 8>(hash),
+            (3, 16) => self.contains_of::<3, 16>(hash),
+            (3, _) => self.contains_of::<3, 0>(hash),
+            _ => self.contains_of::<4, 0>(hash),
+        }
+    }
+
+    /// [`Fingerprints::contains`] where keys have K cells of W bits, 0 for as many as the shape says, and there are
+    /// keys.
+    #[inline(always)]
+    fn contains_of<const K: usize, const W: u32>(&self, hash: u64) -> bool {
+        let Fingerprints(array) = self;
+        let width = if W == 0 { array.shape.width } else { W };
+        let x = order(hash);
+        let places = array.places::<K>(x, |seed| scatter(x, seed));
+        let bits = places.cells.map(|cell| cell.wrapping_mul(width.into()));
+        (cells::together(array.words, width, bits) ^ fingerprint(places.z)) & cells::mask(width) == 0
+    }
+
+    /// Asks for the cache lines of the cells of a hash. Reads its shard's entry of the directory for that.
+    pub fn fetch(&self, hash: u64) {
+        let x = order(hash);
+        match self.0.shape.arity() {
+            3 => self.0.fetch(&self.0.places::<3>(x, |seed| scatter(x, seed))),
+            _ => self.0.fetch(&self.0.places::<4>(x, |seed| scatter(x, seed))),
+        }
+    }
+
+    /// As [`Fingerprints::contains`], of all keys of a batch.
+    pub fn contains_many(&self, instructions: Instructions, batch: &mut dyn Batch) {
+        let Fingerprints(array) = self;
+        if array.shape.shards == 0 {
+            return ring::rolling(&mut (), 0, batch, nothing, nothing, |_, _| false);
+        }
+        let turn = kernel(instructions).turn(array);
+        let (mut now, mut later) = (&mut Group::default(), &mut Group::default());
+        let mut hashes = [0; GROUP];
+        let mut count = batch.next(&mut hashes);
+        turn(array, &hashes, now, later);
+        while count > 0 {
+            let next = batch.next(&mut hashes);
+            let answers = turn(array, &hashes, later, now);
+            batch.answer(answers, count);
+            core::mem::swap(&mut now, &mut later);
+            count = next;
+        }
+    }
+}
+
+impl Kernel {
+    fn turn(&self, array: &Array) -> Turn {
+        let kernel = if (self.suits)(array) { self } else { &portable::KERNEL };
+        let turns = if array.shape.arity() == 3 { &kernel.three } else { &kernel.four };
+        if array.words.len() < ring::FETCH_FROM { turns.near } else { turns.far }
+    }
+}
+
+/// There is none for NEON, which neither gathers nor multiplies numbers of 64 bits: plain code is as fast there.
+fn kernel(instructions: Instructions) -> &'static Kernel {
+    match instructions.kernel() {
+        #[cfg(target_arch = "x86_64")]
+        simd::Kernel::Avx2 => &avx2::KERNEL,
+        #[cfg(target_arch = "x86_64")]
+        simd::Kernel::Avx512 => &avx512::KERNEL,
+        _ => &portable::KERNEL,
+    }
+}

@@ -1,0 +1,233 @@
+//! What is where in a payload: the segments of a shard, its entry in the directory, and the shape of the whole.
+
+use super::{Array, MAX_WIDTH, sizing};
+use crate::error::{Result, error};
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// How many cells a key may have.
+pub const ARITIES: core::ops::RangeInclusive<u32> = sizing::ARITIES;
+
+/// The least logarithm of a segment's length.
+pub(super) const MIN_SEGMENT_BITS: u32 = 1;
+/// The greatest: so many times as long as cells of a key, an array still has less than 2^32 cells.
+pub(super) const MAX_SEGMENT_BITS: u32 = 30;
+
+/// How many bits of a scattered hash choose one of the cells after the first, where there are so many.
+#[inline(always)]
+pub(super) const fn slice(arity: usize) -> u32 {
+    64 / (arity as u32 - 1)
+}
+
+/// The segments of one shard's array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Segments {
+    /// The base-2 logarithm of a segment's length.
+    pub(super) bits: u32,
+    /// How many cells a key may begin in: a multiple of the length.
+    pub(super) starts: u32,
+}
+
+/// The most cells for each key. Keys that all begin in the same cell take about 4.
+const MOST_CELLS: u64 = 64;
+
+impl Segments {
+    /// Those for so many keys. `growth` is 0, or how many times no seed was found. Which cells keys begin in does not
+    /// depend on the seed, so that it may be the keys that crowd somewhere: the first time there is a fiftieth more to
+    /// begin in, and a segment. The second time there are as many as for keys that are all peeled, and each time after
+    /// that segments are twice as long, and there are an eighth more cells to begin in, so that in the end there is a
+    /// solution for keys that are not spread evenly over the shard at all. `None` past the longest segments, and where
+    /// there would be so many cells that more do not help: keys have the same cells then, whatever the seed.
+    pub(super) fn new(arity: u32, keys: u64, is_peeled: bool, growth: u32) -> Option<Segments> {
+        let is_fewest = !is_peeled && growth < 2;
+        let sizing::Segments { bits, starts } = match is_fewest {
+            true => {
+                let fewest = sizing::segments(arity, keys);
+                let more = if growth == 0 { 0 } else { fewest.starts / 50 + 1 };
+                sizing::Segments { starts: fewest.starts + more, ..fewest }
+            }
+            false => sizing::peeled(arity, keys),
+        };
+        let growth = if is_peeled { growth } else { growth.saturating_sub(2) };
+        let starts = starts << bits;
+        let starts = starts + starts / 8 * u64::from(growth);
+        let bits = bits.checked_add(growth).filter(|bits| (MIN_SEGMENT_BITS..=MAX_SEGMENT_BITS).contains(bits))?;
+        let segments = Segments { bits, starts: u32::try_from(starts.checked_next_multiple_of(1 << bits)?).ok()? };
+        let most = u64::from(u32::MAX).min(MOST_CELLS * keys.max(64));
+        (segments.cells(arity) <= most).then_some(segments)
+    }
+
+    /// How many cells there are.
+    pub(super) fn cells(&self, arity: u32) -> u64 {
+        u64::from(self.starts) + (u64::from(arity - 1) << self.bits)
+    }
+
+    /// The cells of a key: one in each of K segments that follow each other.
+    #[inline(always)]
+    pub(super) fn positions<const K: usize>(&self, how_far: u64, z: u64) -> [u64; K] {
+        let length = 1_u64 << self.bits;
+        let mask = length - 1;
+        let mut positions = [(how_far * u64::from(self.starts)) >> 32; K];
+        for i in 1..K {
+            // A forged length is at most 2^63.
+            positions[i] = positions[i - 1].wrapping_add(length);
+        }
+        for (i, position) in positions[1..].iter_mut().enumerate() {
+            *position ^= z >> (slice(K) * i as u32) & mask;
+        }
+        positions
+    }
+}
+
+/// What the directory says of a shard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) segments: Segments,
+    pub(super) seed: u32,
+    /// Where its first cell is, in groups of 64 cells: as many words as a cell has bits.
+    pub(super) first: u64,
+}
+
+/// The words of an entry.
+pub(super) const ENTRY_WORDS: usize = 2;
+
+impl Entry {
+    /// As words: `starts` in the low half of the first, the seed in its high half; the logarithm of the length of
+    /// segments in the lowest 6 bits of the second, the first cell, which is a multiple of 64, in the rest.
+    #[inline]
+    pub(super) fn decode([a, b]: [u64; ENTRY_WORDS]) -> Entry {
+        Entry { segments: Segments { bits: (b & 63) as u32, starts: a as u32 }, seed: (a >> 32) as u32, first: b >> 6 }
+    }
+
+    /// The entry of a shard that is not there.
+    pub(super) const NONE: Entry = Entry { segments: Segments { bits: 0, starts: 0 }, seed: 0, first: 0 };
+
+    #[inline]
+    pub(super) fn read(words: &[AtomicU64; ENTRY_WORDS]) -> Entry {
+        Entry::decode(words.each_ref().map(|word| word.load(Ordering::Relaxed)))
+    }
+
+    pub(super) fn encode(&self) -> [u64; ENTRY_WORDS] {
+        [u64::from(self.seed) << 32 | u64::from(self.segments.starts), self.first << 6 | u64::from(self.segments.bits)]
+    }
+
+    /// The first cell.
+    #[inline]
+    pub(super) fn first_cell(&self) -> u64 {
+        self.first << 6
+    }
+}
+
+/// How many groups of 64 cells, each of as many words as a cell has bits, so many cells take.
+pub(super) fn groups(cells: u64) -> u64 {
+    cells.div_ceil(64)
+}
+
+/// The shape of a payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// How many cells a key has: 3 or 4.
+    arity: u32,
+    /// Bits of a cell, from 1 to [`MAX_WIDTH`].
+    pub(super) width: u32,
+    /// How many shards there are. Without keys there are none, and nothing is contained.
+    pub(super) shards: u64,
+    /// How many cells there are up to the last one of the last shard.
+    cells: u64,
+    /// How many words the cells are; the directory follows.
+    pub(super) cell_words: u64,
+}
+
+impl Shape {
+    /// The shape with so many cells a key, bits a cell, shards and cells, if there is such a shape.
+    pub fn new(arity: u32, width: u32, shards: u64, cells: u64) -> Option<Shape> {
+        let known = ARITIES.contains(&arity)
+            && (1..=MAX_WIDTH).contains(&width)
+            && shards <= sizing::MAX_SHARDS
+            && (shards == 0) == (cells == 0);
+        // Where this saturates, `checked_words` refuses the shape.
+        let cell_words = cells.saturating_mul(width.into()).div_ceil(64);
+        let shape = Shape { arity, width, shards, cells, cell_words };
+        // Groups fit in an entry, and the payload in the address space.
+        (known && cells < 1 << 62).then_some(shape).filter(|shape| shape.checked_words().is_some())
+    }
+
+    /// The shape to expect of `keys` keys that are spread evenly, with the fewest cells.
+    pub fn expected(arity: u32, width: u32, keys: u64) -> Option<Shape> {
+        Shape::of_shards(arity, width, keys, false)
+    }
+
+    /// The shape to expect of `keys` keys that are spread evenly, where each gets a cell of its own.
+    pub fn expected_peeled(arity: u32, width: u32, keys: u64) -> Option<Shape> {
+        Shape::of_shards(arity, width, keys, true)
+    }
+
+    fn of_shards(arity: u32, width: u32, keys: u64, is_peeled: bool) -> Option<Shape> {
+        if keys == 0 {
+            return Shape::new(arity, width, 0, 0);
+        }
+        let shards = sizing::shards(keys);
+        let each = Segments::new(arity, keys.div_ceil(shards), is_peeled, 0)?.cells(arity);
+        let before = (shards - 1).checked_mul(each.checked_next_multiple_of(64)?)?;
+        Shape::new(arity, width, shards, before.checked_add(each)?)
+    }
+
+    /// How many cells a key has.
+    pub fn arity(&self) -> u32 {
+        self.arity
+    }
+
+    /// Bits of a cell.
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// How many shards there are.
+    pub fn shards(&self) -> u64 {
+        self.shards
+    }
+
+    /// How many cells there are, those included that round a shard's up to a multiple of 64 where another one follows.
+    pub fn cells(&self) -> u64 {
+        self.cells
+    }
+
+    /// How many words a payload of this shape has: whole lines of eight.
+    pub fn words(&self) -> u64 {
+        // `new` asks.
+        self.checked_words().unwrap_or(u64::MAX)
+    }
+
+    fn checked_words(&self) -> Option<u64> {
+        let cells = self.cells.checked_mul(self.width.into())?.div_ceil(64);
+        let words = cells.checked_add(self.shards * ENTRY_WORDS as u64)?.max(1).checked_next_multiple_of(8)?;
+        // Not only bytes are counted in 64 bits, but also bits.
+        let bits = words.checked_mul(64)?;
+        isize::try_from(bits / 8).ok().map(|_| words)
+    }
+
+    /// Looks through the directory of a payload: whether every cell that a hash can choose is in the payload, each
+    /// shard's in its own part. Linear in the shards.
+    ///
+    /// # Errors
+    /// [`Status::Corrupt`](crate::Status::Corrupt).
+    pub fn check(&self, words: &[AtomicU64]) -> Result<()> {
+        let (mut next, mut end) = (0, 0);
+        let directory = Array::new(*self, words).directory;
+        for (shard, entry) in (0..self.shards).zip(directory) {
+            let Entry { segments, first, .. } = Entry::read(entry);
+            let known = (MIN_SEGMENT_BITS..=MAX_SEGMENT_BITS).contains(&segments.bits)
+                && segments.starts > 0
+                && segments.starts.is_multiple_of(1 << segments.bits)
+                && segments.cells(self.arity) <= u64::from(u32::MAX);
+            if !known || first != next || 64 * next + segments.cells(self.arity) > self.cells {
+                return Err(error!(Corrupt, "shard {shard} of the directory is not one: {segments:?} from {first}"));
+            }
+            end = 64 * next + segments.cells(self.arity);
+            next = groups(end);
+        }
+        if end != self.cells || words.len() as u64 != self.words() {
+            return Err(error!(Corrupt, "the shards have {end} cells, the header {}", self.cells));
+        }
+        Ok(())
+    }
+}

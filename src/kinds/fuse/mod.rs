@@ -1,0 +1,224 @@
+//! The kind `fuse`, the binary fuse filter: static, built from all of its keys, and smaller than any filter that
+//! takes keys one by one at the same rate.
+//!
+//! Graf and Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters", 2022. Every key has three cells, or four,
+//! whose exclusive or is its fingerprint ([`layout`]). Fingerprints of r bits give a false-positive rate
+//! of 2^-r, whatever the keys, with 1.125 r bits a key where keys are many ([`sizing`]).
+//!
+//! Header: bits is the number of cells times r, hashes how many cells a key has. Word 0 is r, word 1 the number of
+//! shards, word 2 the number of distinct keys, word 3 is hashes.
+
+pub mod layout;
+pub mod sizing;
+
+use crate::batch::ring::Batch;
+use crate::blocks::Measure;
+use crate::contract::{Base, Build, Built, InBytes, Kind, Overfill, Payload, Row, Sizes, Structure, over_base};
+use crate::error::{Result, error};
+use crate::format::{Geometry, PAYLOAD_UNIT};
+use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
+use crate::storage::try_box;
+use layout::{ARITIES, Cells, Fingerprints, MAX_BITS, MIN_BITS, Shape, Work};
+
+/// How long fingerprints are.
+pub const FINGERPRINT_BITS: Parameter = Parameter {
+    name: "fingerprint_bits",
+    summary: "bits of a fingerprint, from 2 on: the rate is 2^-bits; 0 is what the rate needs",
+    default: 0.0,
+    domain: Domain::Integer(0, MAX_BITS as u64),
+    word: Some(0),
+};
+
+/// How many cells a key has. A cell more is a cache line more of each lookup, which is what a large filter's lookups
+/// cost; it saves a twentieth of the memory. So three, unless memory is what counts.
+pub const ARITY: Parameter = Parameter {
+    name: "arity",
+    summary: "cells of a key: 3, or 4 for a smaller filter whose lookups read one line more",
+    default: *ARITIES.start() as f64,
+    domain: Domain::Integer(*ARITIES.start() as u64, *ARITIES.end() as u64),
+    word: Some(3),
+};
+
+/// The registry's row.
+pub const ROW: Row = Row {
+    kind: KindId(4),
+    name: "fuse",
+    summary: "the binary fuse filter: built once from all keys, 1.13 bits a key for each halving of the rate",
+    parameters: &[&FINGERPRINT_BITS, &ARITY],
+    structure: Structure::StaticFilter { open: |base| Ok(try_box(Fuse::new(base)?)?), build, order: layout::order },
+    sizes: Sizes::ByKeys,
+    hashes: (*ARITIES.start(), *ARITIES.end()),
+    geometry: |spec, size| Ok(geometry_of(&shape_for(spec, size)?, capacity_of(size))),
+    lines_per_lookup: |geometry| f64::from(geometry.hashes).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64),
+    false_positive_rate: |geometry, keys| sizing::false_positive_rate(geometry.words[0] as u32, keys),
+    build_memory: sizing::build_memory,
+    overfill: Overfill::IsBuilt,
+    compact: |packing, geometry| {
+        packing.field(&mut geometry.words[0], 6);
+        packing.field(&mut geometry.words[1], 15);
+        packing.field(&mut geometry.words[2], 33);
+        geometry.words[3] = geometry.hashes.into();
+        let directory = 128 * geometry.words[1];
+        packing.bits(geometry, directory);
+    },
+    in_bytes: Some(InBytes {
+        contains: |trailer, bytes, hash| {
+            let shape = shape_of(&trailer.geometry(ROW.compact)?)?;
+            Some(Fingerprints::new(shape, bytes.words()?).contains(hash))
+        },
+        fetch: |trailer, bytes, hash| {
+            let shape = trailer.geometry(ROW.compact).as_ref().and_then(shape_of);
+            if let (Some(shape), Some(words)) = (shape, bytes.words()) {
+                Fingerprints::new(shape, words).fetch(hash);
+            }
+        },
+    }),
+    ..Row::BASE
+};
+
+/// The geometry of a payload of this shape with so many distinct keys.
+fn geometry_of(shape: &Shape, keys: u64) -> Geometry {
+    let bits = shape.cells() * u64::from(shape.width());
+    let words = [shape.width().into(), shape.shards(), keys, shape.arity().into(), 0, 0, 0, 0];
+    Geometry { bits, hashes: shape.arity(), words, payload_bytes: shape.words() * 8 }
+}
+
+/// The shape that a geometry describes, if it is one of this kind.
+fn shape_of(geometry: &Geometry) -> Option<Shape> {
+    let [width, shards, keys, ..] = geometry.words;
+    let width = u32::try_from(width).ok().filter(|width| (MIN_BITS..=MAX_BITS).contains(width))?;
+    let shape = Shape::new(geometry.hashes, width, shards, geometry.bits / u64::from(width))?;
+    // Every key has a cell to itself.
+    let known = (keys == 0) == (shards == 0) && keys <= shape.cells() && geometry_of(&shape, keys) == *geometry;
+    known.then_some(shape)
+}
+
+fn capacity_of(size: Size) -> u64 {
+    match size {
+        Size::Rate { capacity, .. } | Size::Exact { capacity, .. } => capacity,
+    }
+}
+
+/// How many cells a key is to have.
+fn arity_of(spec: &Spec, size: Size) -> Result<u32> {
+    let arity = spec.parameter(&ARITY)? as u32;
+    match size {
+        Size::Exact { hashes, .. } if hashes != 0 && hashes != arity => {
+            Err(error!(Contradiction, "hashes = {hashes} are not arity = {arity}, which they are of fuse: set arity"))
+        }
+        _ => Ok(arity),
+    }
+}
+
+/// The shape to expect of what a spec asks for.
+fn shape_for(spec: &Spec, size: Size) -> Result<Shape> {
+    let asked = spec.parameter(&FINGERPRINT_BITS)? as u32;
+    if asked != 0 && asked < MIN_BITS {
+        return Err(error!(OutOfRange, "fingerprint_bits = {asked} is not from {MIN_BITS} to {MAX_BITS}"));
+    }
+    let arity = arity_of(spec, size)?;
+    let keys = capacity_of(size);
+    let shape = |width| {
+        Shape::expected(arity, width, keys).ok_or_else(|| {
+            error!(TooLarge, "capacity = {keys} at fingerprint_bits = {width} needs more bits than can be")
+        })
+    };
+    match size {
+        Size::Rate { false_positive_rate: rate, .. } => {
+            let needed = (MIN_BITS..=MAX_BITS).find(|bits| sizing::keeps(*bits, keys, rate)).ok_or_else(|| {
+                let (rate, least) = (Number(rate), Number(sizing::false_positive_rate(MAX_BITS, keys)));
+                error!(OutOfRange, "false_positive_rate = {rate} is below {least}, what {MAX_BITS} bits give")
+            });
+            match asked {
+                0 => shape(needed?),
+                // The default rate is no wish.
+                _ if spec.false_positive_rate != 0.0 && asked < needed? => Err(error!(
+                    Contradiction,
+                    "fingerprint_bits = {asked} give more than false_positive_rate = {}",
+                    Number(rate)
+                )),
+                _ => shape(asked),
+            }
+        }
+        Size::Exact { bits, .. } => {
+            let least = shape(if asked == 0 { MIN_BITS } else { asked })?;
+            let cells = least.cells().max(1);
+            if cells * u64::from(least.width()) > bits {
+                let width = least.width();
+                return Err(error!(
+                    Contradiction,
+                    "bits = {bits} are too few for {keys} keys: fingerprint_bits = {width} need {}",
+                    cells * u64::from(width)
+                ));
+            }
+            if asked != 0 { Ok(least) } else { shape((bits / cells).min(MAX_BITS.into()) as u32) }
+        }
+    }
+}
+
+/// Makes the payload. How many cells a number of keys needs is known exactly only when they are divided into shards;
+/// where the bits that a spec allows do not hold that, fingerprints are a bit shorter.
+fn build(build: &mut Build<u64>) -> Result<Built> {
+    let keys = build.records.count();
+    let size = build.spec.size()?;
+    let expected = shape_for(build.spec, size)?;
+    let (arity, mut bits) = (expected.arity(), expected.width());
+    loop {
+        let mut work = Work { memory: build.memory, threads: build.threads, progress: &mut *build.progress };
+        let (shape, words) = Fingerprints::build(build.records, Cells::fewest(arity, bits), &mut work)?;
+        let geometry = geometry_of(&shape, keys);
+        match size {
+            Size::Exact { bits: most, .. } if geometry.bits > most && bits > MIN_BITS => bits -= 1,
+            _ => return Ok(Built { geometry, words }),
+        }
+    }
+}
+
+/// A binary fuse filter over a payload.
+struct Fuse {
+    base: Base,
+    shape: Shape,
+}
+
+impl Fuse {
+    fn new(base: Base) -> Result<Fuse> {
+        match shape_of(base.geometry()) {
+            Some(shape) => Ok(Fuse { shape, base }),
+            None => Err(base.foreign_geometry()),
+        }
+    }
+
+    #[inline]
+    fn fingerprints(&self) -> Fingerprints<'_> {
+        Fingerprints::new(self.shape, self.base.words().shared())
+    }
+}
+
+impl Payload for Fuse {
+    over_base!();
+
+    fn check_payload(&self) -> Result<()> {
+        self.shape.check(self.base.words().shared())
+    }
+}
+
+impl Kind for Fuse {
+    fn contains_hash(&self, hash: u64) -> bool {
+        self.fingerprints().contains(hash)
+    }
+
+    fn fetch(&self, hash: u64) {
+        self.fingerprints().fetch(hash);
+    }
+
+    fn contains_many(&self, batch: &mut dyn Batch) {
+        self.fingerprints().contains_many(self.base.instructions(), batch);
+    }
+
+    /// Places are cells, and every key has one to itself.
+    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+        progress(self.base.words().bytes());
+        let keys = self.base.geometry().words[2];
+        Measure::of_cells(keys, self.shape.cells(), sizing::false_positive_rate(self.shape.width(), keys))
+    }
+}

@@ -1,0 +1,146 @@
+//! Lookups of many keys for AVX-512: eight keys are one vector. All go through the numbers of their buckets at once, a
+//! number each step, so that the steps of eight keys are waited for together, and nobody has to guess where one ends.
+
+use super::Reader;
+use super::lookups::Kernel;
+use crate::batch::ring::{self, Batch, GROUP};
+use crate::blocks::eight::{EIGHTS, Eight, WIDTH, all, at_once, hashes_of, in_turns, load};
+use core::arch::x86_64::*;
+use core::cell::Cell;
+
+/// The kernel.
+pub(super) static KERNEL: Kernel = Kernel {
+    // SAFETY: this kernel is given out for processors that have AVX-512 F, BW, DQ and VL.
+    contains_many: |reader, batch| unsafe { many(reader, batch) },
+    // SAFETY: as above.
+    contains_few: |reader, instructions, few| unsafe { one_turn(reader, &hashes_of(few, instructions)) },
+};
+
+/// Bits that eight bytes have from any bit of the first on.
+const WINDOW: u64 = super::MAX_FIELD as u64;
+
+/// Where the keys of a group are.
+struct Group {
+    /// Their buckets, and their numbers less the first ones of these.
+    buckets: [Eight; EIGHTS],
+    targets: [Eight; EIGHTS],
+    /// From which bit on and up to which the codes of the buckets are: read from the index when codes are fetched.
+    starts: [Cell<Eight>; EIGHTS],
+    ends: [Cell<Eight>; EIGHTS],
+}
+
+impl Group {
+    fn new() -> Group {
+        Group {
+            buckets: [[0; WIDTH]; EIGHTS],
+            targets: [[0; WIDTH]; EIGHTS],
+            starts: [const { Cell::new([0; WIDTH]) }; EIGHTS],
+            ends: [const { Cell::new([0; WIDTH]) }; EIGHTS],
+        }
+    }
+
+    /// Finds the buckets of hashes, and asks for their entries of the index.
+    #[inline(always)]
+    fn find(&mut self, reader: &Reader, hashes: &[u64; GROUP]) {
+        let (buckets, targets) = (self.buckets.as_flattened_mut(), self.targets.as_flattened_mut());
+        for ((hash, bucket), target) in hashes.iter().zip(buckets).zip(targets) {
+            (*bucket, *target) = reader.bucket_of(*hash);
+        }
+        if reader.words.len() >= ring::FETCH_FROM {
+            self.buckets.as_flattened().iter().for_each(|bucket| reader.fetch_entry(*bucket));
+        }
+    }
+
+    /// Reads from the index where the codes of the buckets of eight keys are, and asks for these.
+    #[inline(always)]
+    fn fetch(&self, reader: &Reader, i: usize) {
+        let (mut starts, mut ends) = ([0; WIDTH], [0; WIDTH]);
+        for ((bucket, start), end) in self.buckets[i].iter().zip(&mut starts).zip(&mut ends) {
+            (*start, *end) = reader.codes_of(*bucket);
+        }
+        if reader.words.len() >= ring::FETCH_FROM {
+            starts.iter().chain(&ends).for_each(|bit| ring::fetch_word(reader.words, (bit / 64) as usize));
+        }
+        self.starts[i].set(starts);
+        self.ends[i].set(ends);
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn many(reader: &Reader, batch: &mut dyn Batch) {
+    let find = |hashes: &_, group: &mut Group| group.find(reader, hashes);
+    let answer = |group: &Group, i| [answer(reader, group, i), 0];
+    in_turns([Group::new(), Group::new()], batch, find, |group, i| group.fetch(reader, i), answer, |_, _| false);
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn one_turn(reader: &Reader, (hashes, count): &([u64; GROUP], usize)) -> u64 {
+    let find = |hashes: &_, group: &mut Group| group.find(reader, hashes);
+    let answer = |group: &Group, i| [answer(reader, group, i), 0];
+    at_once(Group::new(), hashes, *count, find, |group, i| group.fetch(reader, i), answer, |_, _| false)
+}
+
+/// Of each of eight bits, if its lane is wanted, the eight bytes from the one that it is in, shifted so that it comes
+/// first; from an earlier bit on past the end of the words. Zero for other lanes.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn windows(reader: &Reader, wanted: __mmask8, bits: __m512i) -> __m512i {
+    // The words of a payload are not empty: its head is among them.
+    let last = all((reader.words.len() as u64 * 8).saturating_sub(8));
+    let bytes = _mm512_min_epu64(_mm512_srli_epi64::<3>(bits), last);
+    let (zero, start) = (_mm512_setzero_si512(), reader.words.as_ptr().cast());
+    // SAFETY: from each byte on, which is `last` at most, there are eight among the words, whose head was read to make
+    // the reader's shape.
+    let eight = unsafe { _mm512_mask_i64gather_epi64::<1>(zero, wanted, bytes, start) };
+    _mm512_srlv_epi64(eight, _mm512_and_si512(bits, all(7)))
+}
+
+/// Whether the numbers of eight keys of a group, the `i`-th eight, are there: [`Reader::contains`].
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn answer(reader: &Reader, asked: &Group, i: usize) -> u8 {
+    let width = u64::from(reader.shape().head.rice_bits);
+    let (shift, step, mask) = (all(width), all(width), all((1 << WINDOW) - 1));
+    // So many remainders are read at once; they come from the highest bits down.
+    let together = WINDOW / width.max(1);
+    let (read, up, down) = (all(together * width), all(64 - together * width), all(64 - width));
+    // Between two numbers there is a one among the quotients, which is no zero, and at least 1 besides the remainder.
+    let next = all(1_u64.wrapping_sub(1 << width));
+    let one = all(1);
+    let target = load(&asked.targets[i]);
+    let start = load(&asked.starts[i].get());
+    let mut remainders = load(&asked.ends[i].get());
+    let (mut origin, mut rest) = (start, _mm512_setzero_si512());
+    let mut left = 0xff;
+    let mut found = 0;
+    let mut ones = _mm512_and_si512(windows(reader, left, origin), mask);
+    loop {
+        let mut fields = _mm512_sllv_epi64(windows(reader, left, _mm512_sub_epi64(remainders, read)), up);
+        for _ in 0..together {
+            remainders = _mm512_sub_epi64(remainders, step);
+            let mut empty = left & _mm512_testn_epi64_mask(ones, ones);
+            while empty != 0 {
+                origin = _mm512_mask_add_epi64(origin, empty, origin, all(WINDOW));
+                left &= !(empty & _mm512_cmpge_epi64_mask(origin, remainders));
+                empty &= left;
+                ones = _mm512_mask_and_epi64(ones, empty, windows(reader, empty, origin), mask);
+                empty &= _mm512_testn_epi64_mask(ones, ones);
+            }
+            // The lowest one: as a floating-point number its exponent is where it is.
+            let others = _mm512_sub_epi64(ones, one);
+            let lowest = _mm512_castpd_si512(_mm512_cvtepu64_pd(_mm512_andnot_si512(others, ones)));
+            ones = _mm512_and_si512(ones, others);
+            let at = _mm512_add_epi64(origin, _mm512_sub_epi64(_mm512_srli_epi64::<52>(lowest), all(1023)));
+            left &= _mm512_cmplt_epi64_mask(at, remainders);
+            rest = _mm512_add_epi64(rest, _mm512_srlv_epi64(fields, down));
+            fields = _mm512_sllv_epi64(fields, shift);
+            let number = _mm512_add_epi64(_mm512_sllv_epi64(_mm512_sub_epi64(at, start), shift), rest);
+            rest = _mm512_add_epi64(rest, next);
+            found |= _mm512_mask_cmpeq_epu64_mask(left, number, target);
+            left &= _mm512_cmplt_epu64_mask(number, target);
+            if left == 0 {
+                return found;
+            }
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! The kind `hash_compaction`: an open-addressed table of signatures, the state store of explicit-state model checkers
+//! for state spaces of known size.
+//!
+//! Wolper and Leroy, "Reliable hashing without collision detection", 1993; Stern and Dill, "Improved probabilistic
+//! verification by hash compaction", 1995. An insertion follows the key's slots until it meets the key's signature,
+//! and then takes the key for known, or an empty slot, and puts the signature there. So the table knows which keys
+//! are new, and counts keys exactly except for those that were taken for known. A table whose slots are all taken
+//! refuses further keys. [`sizing`] has the rate and the expected number of new keys that are taken for known.
+//!
+//! A table with a capacity takes no new key once as many slots are taken, so that its rate stays the one that was
+//! asked for. The taken slots are counted when a handle is about to take its first slot.
+//!
+//! Slots are probed by double hashing over a prime number of them, so that a key has every slot on its way. A slot that
+//! is taken never changes, and no key's way is longer than the taken slots before its own: readers need no lock.
+//!
+//! Header: word 0 is the number of bits of a signature, word 1 that of slots.
+
+pub mod primes;
+pub mod sizing;
+
+use crate::batch::ring::{self, Batch, Taken};
+use crate::bits::{self, GOLDEN, mix, reduce};
+use crate::blocks::Measure;
+use crate::blocks::slots::Slots;
+use crate::contract::{
+    Base, Capabilities, Cardinality, InBytes, Insert, Kind, Overfill, Payload, Row, Sizes, Structure, change_one,
+    facets, over_base,
+};
+use crate::error::{Error, Result, Status, error};
+use crate::format::Geometry;
+use crate::sizing::hash_floor;
+use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
+use crate::storage::try_box;
+use core::sync::atomic::Ordering;
+use sizing::{SIGNATURE_BITS as RANGE, Table};
+
+/// How long signatures are.
+pub const SIGNATURE_BITS: Parameter = Parameter {
+    name: "signature_bits",
+    summary: "bits of a signature, from 2 on; 0 is the best for the rate, or for exact bits and a capacity",
+    default: 0.0,
+    domain: Domain::Integer(0, RANGE.1 as u64),
+    word: Some(0),
+};
+
+/// The registry's row.
+pub const ROW: Row = Row {
+    kind: KindId(17),
+    name: "hash_compaction",
+    summary: "a hash table of signatures: says what is new, and refuses keys when it is full; for model checkers",
+    capabilities: Capabilities::INSERT.with(Capabilities::CLEAR).with(Capabilities::ESTIMATE),
+    parameters: &[&SIGNATURE_BITS],
+    structure: Structure::Filter { open },
+    sizes: Sizes::Multiples(1),
+    geometry,
+    // Of nine keys in ten slots: -10 ln(1/10) / 9.
+    lines_per_lookup: |_| 2.6,
+    false_positive_rate: |geometry, keys| table(geometry).false_positive_rate(keys),
+    rate_error: |_| 0.01,
+    is_canonical: false,
+    overfill: Overfill::Refuses,
+    keeps_to_capacity: true,
+    compact: |packing, geometry| {
+        packing.bits(geometry, 0);
+        packing.field(&mut geometry.words[0], 6);
+        packing.field(&mut geometry.words[1], 48);
+    },
+    in_bytes: Some(InBytes {
+        contains: |trailer, bytes, hash| {
+            let slots = slots_of(&trailer.geometry(ROW.compact)?)?;
+            Some(matches!(Way::of(hash, slots).walk(|word| bytes.word(word)), End::Found))
+        },
+        fetch: |trailer, bytes, hash| {
+            if let Some(slots) = trailer.geometry(ROW.compact).as_ref().and_then(slots_of) {
+                bytes.fetch(slots.words_of(Way::of(hash, slots).slot)[0]);
+            }
+        },
+    }),
+    omissions: Some(|geometry, keys| table(geometry).omissions(keys as f64)),
+    ..Row::BASE
+};
+
+/// The geometry that a spec asks for.
+fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
+    let asked = spec.parameter(&SIGNATURE_BITS)? as u32;
+    if asked == 1 {
+        return Err(error!(OutOfRange, "signature_bits = 1 is not from {} to {}", RANGE.0, RANGE.1));
+    }
+    let (bits, slots, width) = match size {
+        Size::Rate { capacity, false_positive_rate: rate } => {
+            let (slots, width) = sizing::size_for(capacity, rate, asked).ok_or_else(|| {
+                let rate = Number(rate);
+                error!(TooLarge, "capacity = {capacity} at false_positive_rate = {rate} needs more bits than can be")
+            })?;
+            (slots * u64::from(width), slots, width)
+        }
+        Size::Exact { capacity, bits, .. } => {
+            let width = match (asked, capacity) {
+                (0, 0) => return Err(error!(Contradiction, "bits = {bits} need signature_bits, or a capacity")),
+                (0, _) => sizing::best_signature_bits(bits, capacity),
+                (asked, _) => asked,
+            };
+            let slots = primes::at_most(bits / u64::from(width)).ok_or_else(|| {
+                error!(Contradiction, "bits = {bits} do not hold two slots of signature_bits = {width}")
+            })?;
+            (bits, slots, width)
+        }
+    };
+    Geometry::of_bits(bits, 0, [width.into(), slots, 0, 0, 0, 0, 0, 0])
+}
+
+/// The slots that a geometry describes, if it is one of this kind.
+fn slots_of(geometry: &Geometry) -> Option<Slots> {
+    let [width, count, 0, 0, 0, 0, 0, 0] = geometry.words else { return None };
+    let width = u32::try_from(width).ok().filter(|width| (RANGE.0..=RANGE.1).contains(width))?;
+    let fits = count >= 2 && count <= geometry.bits / u64::from(width);
+    (fits && geometry.hashes == 0 && geometry.is_of_bits()).then_some(Slots { count, width })
+}
+
+/// What sizing knows of a geometry.
+fn table(geometry: &Geometry) -> Table {
+    Table::new(geometry.words[1], geometry.words[0] as u32)
+}
+
+fn open(base: Base) -> Result<Box<dyn Kind>> {
+    match slots_of(base.geometry()) {
+        Some(slots) => {
+            let most = match base.header().capacity {
+                0 => slots.count,
+                capacity => capacity.min(slots.count),
+            };
+            Ok(try_box(HashCompaction { slots, base, most, taken: None })?)
+        }
+        None => Err(base.foreign_geometry()),
+    }
+}
+
+/// A key on its way through the slots.
+struct Way {
+    slots: Slots,
+    slot: u64,
+    step: u64,
+    /// Not 0. It comes from another part of the hash than the slots.
+    signature: u64,
+}
+
+/// Where the walk over a key's slots ends.
+enum End {
+    /// At the key's signature.
+    Found,
+    /// At this slot, which is empty.
+    Empty(u64),
+    /// Nowhere: all slots are taken.
+    Full,
+}
+
+impl Way {
+    #[inline]
+    fn of(hash: u64, slots: Slots) -> Way {
+        let part = |i: u64| mix(hash.wrapping_add(i.wrapping_mul(GOLDEN)));
+        Way {
+            slots,
+            slot: reduce(part(0), slots.count),
+            step: 1 + reduce(part(1), slots.count - 1),
+            signature: 1 + reduce(part(2), slots.greatest()),
+        }
+    }
+
+    /// Follows the way through the words that `word` gives by their places.
+    #[inline]
+    fn walk(self, word: impl Fn(usize) -> u64) -> End {
+        let Way { slots, mut slot, step, signature } = self;
+        for _ in 0..slots.count {
+            match slots.get_by(slot, &word) {
+                0 => return End::Empty(slot),
+                found if found == signature => return End::Found,
+                _ => {}
+            }
+            slot += step;
+            if slot >= slots.count {
+                slot -= slots.count;
+            }
+        }
+        End::Full
+    }
+}
+
+/// A table over a payload.
+struct HashCompaction {
+    base: Base,
+    slots: Slots,
+    /// How many slots may be taken.
+    most: u64,
+    /// How many are, once that was counted.
+    taken: Option<u64>,
+}
+
+impl HashCompaction {
+    #[inline]
+    fn find(&self, hash: u64) -> End {
+        let words = self.base.words().shared();
+        Way::of(hash, self.slots).walk(|word| words[word].load(Ordering::Relaxed))
+    }
+
+    /// Inserts a hash where [`Base::writable_at_once`] allows it.
+    #[inline]
+    fn insert(&mut self, hash: u64) -> Option<Result<bool>> {
+        if !self.base.is_at_once() {
+            return None;
+        }
+        let new = match self.find(hash) {
+            End::Found => false,
+            End::Empty(slot) => {
+                let taken = self.taken.unwrap_or_else(|| self.count_taken());
+                if taken >= self.most {
+                    self.taken = Some(taken);
+                    return Some(Err(self.full()));
+                }
+                let slots = self.slots;
+                slots.put(self.base.writable_at_once()?, slot, Way::of(hash, slots).signature);
+                self.taken = Some(taken + 1);
+                true
+            }
+            End::Full => return Some(Err(self.full())),
+        };
+        self.base.add_count(1);
+        Some(Ok(new))
+    }
+
+    /// How many slots are taken: reads all of them.
+    #[cold]
+    fn count_taken(&self) -> u64 {
+        self.slots.taken(self.base.words().shared(), &mut |_| {})
+    }
+
+    /// The error for a hash that is not found and has no free slot.
+    #[cold]
+    fn full(&self) -> Error {
+        let (name, most, slots) = (ROW.name, self.most, self.slots.count);
+        if most < slots {
+            return error!(
+                Full,
+                "the {name} filter is full: it holds {most} keys, its capacity, and takes no key that it does not find"
+            );
+        }
+        error!(Full, "the {name} filter is full: keys are in all of its {slots} slots")
+    }
+}
+
+impl Payload for HashCompaction {
+    over_base!();
+
+    fn check_payload(&self) -> Result<()> {
+        let Slots { count, width } = self.slots;
+        if bits::is_zero_from(self.base.words().shared(), count * u64::from(width)) {
+            return Ok(());
+        }
+        Err(error!(Corrupt, "bits after the last slot, {count}, are set"))
+    }
+}
+
+impl Kind for HashCompaction {
+    #[inline]
+    fn contains_hash(&self, hash: u64) -> bool {
+        // In a table that is full, and in one that is damaged, what was not found is not there.
+        matches!(self.find(hash), End::Found)
+    }
+
+    fn fetch(&self, hash: u64) {
+        let [first, _] = self.slots.words_of(Way::of(hash, self.slots).slot);
+        ring::fetch_word(self.base.words().shared(), first);
+    }
+
+    /// The rate of a table with so many taken slots: which ones these are is taken to say nothing.
+    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+        let taken = self.slots.taken(self.base.words().shared(), progress);
+        Measure {
+            taken,
+            fill: taken as f64 / self.slots.count as f64,
+            saturated: 0,
+            false_positive_rate: table(self.base.geometry()).rate_of_taken(taken as f64).max(hash_floor(taken, 64)),
+        }
+    }
+
+    fn refusal(&self, _hash: u64) -> Error {
+        self.full()
+    }
+
+    fn reset(&mut self) -> Result<()> {
+        self.base.writable()?.fill(0);
+        self.taken = Some(0);
+        Ok(())
+    }
+
+    /// The words of the slot that the hash would take.
+    fn unmarked(&self, hash: u64) -> Option<usize> {
+        match self.find(hash) {
+            End::Empty(slot) => self.slots.words_of(slot).into_iter().find_map(|word| self.base.unmarked(word)),
+            End::Found | End::Full => None,
+        }
+    }
+
+    facets!(Insert, Cardinality);
+}
+
+impl Insert for HashCompaction {
+    #[inline]
+    fn insert_one(&mut self, hash: u64) -> Result<bool> {
+        match self.insert(hash) {
+            Some(answer) => answer,
+            None => change_one(self, hash, |filter| filter.insert(hash))?.unwrap_or(Err(Status::Internal.into())),
+        }
+    }
+
+    #[inline]
+    fn insert_at_once(&mut self, hash: u64) -> Option<bool> {
+        self.insert(hash)?.ok()
+    }
+
+    /// One after the other: in an image in place, where a key goes depends on those before it.
+    fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {
+        crate::contract::one_by_one(batch, |hash| self.insert_one(hash))
+    }
+}
+
+/// The taken slots, and the keys that were taken for known while they came to be taken.
+impl Cardinality for HashCompaction {
+    fn of_payload(&self) -> Option<f64> {
+        self.of_taken(self.slots.taken(self.base.words().shared(), &mut |_| {}))
+    }
+
+    fn of_taken(&self, taken: u64) -> Option<f64> {
+        // A full table may have refused any number.
+        let known = taken < self.slots.count;
+        known.then(|| taken as f64 + table(self.base.geometry()).omissions_of_taken(taken as f64))
+    }
+
+    fn standard_error(&self, keys: f64) -> f64 {
+        table(self.base.geometry()).omissions(keys).sqrt()
+    }
+}

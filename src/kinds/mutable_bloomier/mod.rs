@@ -1,0 +1,210 @@
+//! The kind `mutable_bloomier`: a map that is built once, and in which the value of a key that is there can be replaced
+//! at any time, in place. Keys can neither come nor go.
+//!
+//! The kind is the two-table form in which Chazelle, Kilian, Rubinfeld and Tal described the Bloomier filter, 2004
+//! ([`crate::kinds::fuse::layout::own_cells`]). An absent key has a value with the probability 3 / 2^q, where q is
+//! two more than the check bits. A value is replaced by one store, so readers take no lock.
+
+use crate::batch::ring::Lookups;
+use crate::blocks::Measure;
+use crate::contract::{
+    Base, Build, Built, Capabilities, Entry, MapKind, Overfill, Payload, Row, Sizes, Structure, VALUE_BITS, over_base,
+};
+use crate::error::{Result, error};
+use crate::format::{Geometry, image_bytes};
+use crate::kinds::fuse::layout::Work;
+use crate::kinds::fuse::layout::own_cells::{MAX_OWN_BITS, MIN_OWN_BITS, OwnCells, OwnShape};
+use crate::kinds::retrieval::solved::bits_of_values;
+use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
+use crate::storage::try_box;
+
+/// The most check bits.
+const MAX_CHECK_BITS: u32 = MAX_OWN_BITS - MIN_OWN_BITS;
+
+/// The bits that a cell of the first table has beyond the least that can tell three cells.
+pub const CHECK_BITS: Parameter = Parameter {
+    name: "check_bits",
+    summary: "bits that tell keys which are not there: all but 3/4 of 2^-check_bits of them; 0 takes what \
+              false_positive_rate needs",
+    default: 0.0,
+    domain: Domain::Integer(0, MAX_CHECK_BITS as u64),
+    word: Some(1),
+};
+
+/// Cells of a key.
+const CELLS: u32 = 3;
+
+/// The registry's row.
+pub const ROW: Row = Row {
+    kind: KindId(21),
+    name: "mutable_bloomier",
+    summary: "a map built once, in which values of keys that are there can be replaced in place",
+    capabilities: Capabilities::REPLACE,
+    parameters: &[&VALUE_BITS, &CHECK_BITS],
+    structure: Structure::StaticMap { open, build },
+    sizes: Sizes::ByKeys,
+    geometry,
+    lines_per_lookup: |_| f64::from(CELLS + 1),
+    false_positive_rate: |geometry, keys| if keys == 0 { 0.0 } else { rate(geometry.words[1] as f64) },
+    build_memory: crate::kinds::fuse::sizing::build_memory,
+    overfill: Overfill::IsBuilt,
+    ..Row::BASE
+};
+
+/// The false-positive rate of so many check bits.
+fn rate(check_bits: f64) -> f64 {
+    f64::from(CELLS) * (-check_bits - f64::from(MIN_OWN_BITS)).exp2()
+}
+
+/// The shape that a geometry describes, if it is one of this kind.
+fn shape(geometry: &Geometry) -> Option<OwnShape> {
+    let [value_bits, check_bits, shards, cells, keys, 0, 0, 0] = geometry.words else { return None };
+    let (value_bits, check_bits) = (u32::try_from(value_bits).ok()?, u32::try_from(check_bits).ok()?);
+    let shape = OwnShape::new(value_bits, check_bits.checked_add(MIN_OWN_BITS)?, shards, cells)?;
+    let fits = geometry_of(&shape, keys).as_ref() == Some(geometry);
+    (fits && keys <= cells && (keys == 0) == (shards == 0)).then_some(shape)
+}
+
+/// The geometry of a shape with so many keys.
+fn geometry_of(shape: &OwnShape, keys: u64) -> Option<Geometry> {
+    let payload_bytes = shape.words().checked_mul(8).filter(|bytes| image_bytes(*bytes).is_some())?;
+    let (value_bits, check_bits) = (shape.value_bits().into(), (shape.own_bits() - MIN_OWN_BITS).into());
+    let words = [value_bits, check_bits, shape.shards(), shape.cells(), keys, 0, 0, 0];
+    Some(Geometry { bits: shape.bits(), hashes: CELLS, words, payload_bytes })
+}
+
+/// The check bits that a spec asks for, for so many keys with values of so many bits.
+fn check_bits(spec: &Spec, size: Size, value_bits: u32, keys: u64) -> Result<u32> {
+    let set = spec.parameter(&CHECK_BITS)? as u32;
+    match size {
+        Size::Exact { bits, .. } if set != 0 => {
+            Err(error!(Contradiction, "bits = {bits} and check_bits = {set}: give one of them"))
+        }
+        Size::Exact { bits, .. } => {
+            let needed =
+                |bits| OwnShape::expected(value_bits, bits + MIN_OWN_BITS, keys).map_or(u64::MAX, |shape| shape.bits());
+            (1..=MAX_CHECK_BITS).rev().find(|check_bits| needed(*check_bits) <= bits).ok_or_else(|| {
+                let least = needed(1);
+                error!(
+                    OutOfRange,
+                    "bits = {bits} are less than the {least} of the cells for values of {value_bits} bits"
+                )
+            })
+        }
+        Size::Rate { false_positive_rate: wanted, .. } => {
+            let given = Number(wanted);
+            let needed = (rate(0.0) / wanted).log2().ceil().max(1.0);
+            if set != 0 && spec.false_positive_rate != 0.0 && needed > f64::from(set) {
+                return Err(error!(
+                    Contradiction,
+                    "check_bits = {set} and false_positive_rate = {given}, which needs {needed}: give one of them"
+                ));
+            }
+            if set == 0 && needed > f64::from(MAX_CHECK_BITS) {
+                let least = Number(rate(MAX_CHECK_BITS.into()));
+                return Err(error!(
+                    OutOfRange,
+                    "false_positive_rate = {given} is below {least}, the least of mutable_bloomier"
+                ));
+            }
+            Ok(if set == 0 { needed as u32 } else { set })
+        }
+    }
+}
+
+/// The geometry to expect. Values whose bits are not given have, for all that is known, 64.
+fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
+    let (Size::Rate { capacity, .. } | Size::Exact { capacity, .. }) = size;
+    let value_bits = match (spec.parameter(&VALUE_BITS)? as u32, size) {
+        (0, Size::Exact { bits, .. }) => {
+            return Err(error!(Contradiction, "bits = {bits} of a map needs value_bits, which its size depends on"));
+        }
+        (0, Size::Rate { .. }) => 64,
+        (value_bits, _) => value_bits,
+    };
+    let check_bits = check_bits(spec, size, value_bits, capacity)?;
+    OwnShape::expected(value_bits, check_bits + MIN_OWN_BITS, capacity)
+        .and_then(|shape| geometry_of(&shape, capacity))
+        .ok_or_else(|| error!(TooLarge, "capacity = {capacity} needs more bits than the address space holds"))
+}
+
+/// Makes the payload.
+fn build(build: &mut Build<Entry>) -> Result<Built> {
+    let Build { spec, records, memory, threads, ref mut progress } = *build;
+    let (size, keys) = (spec.size()?, records.count());
+    let value_bits = bits_of_values(spec, records)?.max(1);
+    let check_bits = check_bits(spec, size, value_bits, keys)?;
+    let mut work = Work { memory, threads, progress: &mut **progress };
+    let (shape, words) = OwnCells::build(records, value_bits, check_bits + MIN_OWN_BITS, &mut work)?;
+    let geometry = geometry_of(&shape, keys).ok_or(crate::Status::TooLarge)?;
+    Ok(Built { geometry, words })
+}
+
+/// A map over a payload.
+struct MutableBloomier {
+    base: Base,
+    shape: OwnShape,
+}
+
+fn open(base: Base) -> Result<Box<dyn MapKind>> {
+    match shape(base.geometry()) {
+        Some(shape) => Ok(try_box(MutableBloomier { shape, base })?),
+        None => Err(base.foreign_geometry()),
+    }
+}
+
+impl MutableBloomier {
+    #[inline]
+    fn cells(&self) -> OwnCells<'_> {
+        OwnCells::new(self.shape, self.base.words().shared())
+    }
+}
+
+impl Payload for MutableBloomier {
+    over_base!();
+
+    fn check_payload(&self) -> Result<()> {
+        self.shape.check(self.base.words().shared())
+    }
+}
+
+impl MapKind for MutableBloomier {
+    #[inline]
+    fn get_one(&self, id: u128) -> Option<u64> {
+        self.cells().get(id)
+    }
+
+    fn get_many(&self, batch: &mut dyn Lookups) {
+        self.cells().get_many(batch);
+    }
+
+    fn fetch(&self, id: u128) {
+        self.cells().fetch(id);
+    }
+
+    fn greatest_value(&self) -> u64 {
+        u64::MAX >> (64 - self.shape.value_bits())
+    }
+
+    /// Each key took a cell when the array was solved.
+    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+        let geometry = self.base.geometry();
+        let keys = geometry.words[4];
+        progress(geometry.payload_bytes);
+        Measure::of_cells(keys, self.shape.cells(), (ROW.false_positive_rate)(geometry, keys))
+    }
+
+    fn unmarked(&self, id: u128) -> Option<usize> {
+        let cells = self.cells();
+        self.base.unmarked(cells.word(cells.cell(id)?))
+    }
+
+    fn replace_at_once(&mut self, id: u128, value: u64) -> Option<bool> {
+        let cell = self.cells().cell(id);
+        let words = self.base.writable_at_once()?;
+        if let Some(cell) = cell {
+            OwnCells::replace(&self.shape, words, cell, value);
+        }
+        Some(cell.is_some())
+    }
+}

@@ -1,0 +1,330 @@
+//! Changing single fingerprints.
+
+use super::code::{Code, Entry, length};
+use super::read::Run;
+use super::select::{Broadword, Select};
+use super::{FAR, HEAD, Reader, Table};
+use crate::kinds::quotient::sizing::BLOCK;
+use core::marker::PhantomData;
+
+/// There is no room: nothing has changed.
+#[derive(Debug)]
+pub struct Full;
+
+/// Changes a table.
+pub struct Editor<'a, S = Broadword> {
+    table: Table,
+    words: &'a mut [u64],
+    select: PhantomData<S>,
+}
+
+impl<'a> Editor<'a> {
+    /// An editor of a table.
+    pub fn new(table: Table, words: &'a mut [u64]) -> Editor<'a> {
+        Editor::selecting(table, words)
+    }
+}
+
+impl<'a, S: Select> Editor<'a, S> {
+    /// An editor of a table that finds bits by their ranks in this way.
+    #[inline(always)]
+    pub fn selecting(table: Table, words: &'a mut [u64]) -> Editor<'a, S> {
+        Editor { table, words, select: PhantomData }
+    }
+
+    #[inline(always)]
+    fn reader(&self) -> Reader<'_, [u64], S> {
+        Reader::selecting(self.table, &*self.words)
+    }
+
+    /// Inserts a fingerprint so many times, at least once; whether it was not there.
+    ///
+    /// # Errors
+    /// [`Full`] where that takes more slots than are left, or comes to a count of 2^64 or more.
+    #[inline(always)]
+    pub fn insert(&mut self, fingerprint: u64, times: u64) -> Result<bool, Full> {
+        let (quotient, remainder) = self.table.split(fingerprint);
+        let reader = self.reader();
+        let [taken, fingerprints] = reader.state();
+        let (at, before, run) = if reader.is_occupied(quotient) {
+            let run = reader.run(quotient).ok_or(Full)?;
+            let (at, before) = reader.find(run, remainder);
+            (at, before, Some(run))
+        } else {
+            (reader.after(quotient).ok_or(Full)?.max(quotient), None, None)
+        };
+        if before.is_none() && times == 1 {
+            // Most are new, and there once.
+            if taken >= self.table.limit() {
+                return Err(Full);
+            }
+            self.open_slot(quotient, at, run)?;
+            self.set_remainder(at, remainder);
+            self.set_state([taken + 1, fingerprints.saturating_add(1)]);
+            return Ok(true);
+        }
+        // Plain code: this is not inlined into the functions of a kernel.
+        let mut plain = Editor::new(self.table, self.words);
+        plain.insert_counted(quotient, at, Entry { remainder, count: times, length: 0 }, before, run)
+    }
+
+    /// Adds the count of an entry to that which is at a position of a run, or would be.
+    #[inline(never)]
+    fn insert_counted(
+        &mut self,
+        quotient: u64,
+        at: u64,
+        new: Entry,
+        before: Option<Entry>,
+        mut run: Option<Run>,
+    ) -> Result<bool, Full> {
+        let (reader, Entry { remainder, count: times, .. }) = (self.reader(), new);
+        let count = before.map_or(Some(0), |entry| Some(entry.count)).and_then(|count| count.checked_add(times));
+        let code = Code::of(remainder, count.ok_or(Full)?, self.table.remainder_bits());
+        let old = before.map_or(0, |entry| entry.length);
+        let more = (code.slots().len() as u64).saturating_sub(old);
+        let [taken, fingerprints] = reader.state();
+        if more > self.table.limit().saturating_sub(taken) {
+            return Err(Full);
+        }
+        for i in 0..more {
+            let place = at + old + i;
+            self.open_slot(quotient, place, run)?;
+            run = Some(run.map_or(Run { start: place, end: place }, |run| Run { end: run.end + 1, ..run }));
+        }
+        self.write_code(at, &code);
+        self.set_state([taken + more, fingerprints.saturating_add(before.is_none().into())]);
+        Ok(before.is_none())
+    }
+
+    /// Removes a fingerprint as often as it is there, but no more than so many times; how often that was.
+    pub fn remove(&mut self, fingerprint: u64, times: u64) -> u64 {
+        let (quotient, remainder) = self.table.split(fingerprint);
+        let reader = self.reader();
+        if !reader.is_occupied(quotient) {
+            return 0;
+        }
+        let Some(run) = reader.run(quotient) else { return 0 };
+        let (at, Some(entry)) = reader.find(run, remainder) else { return 0 };
+        let removed = entry.count.min(times);
+        let left = entry.count - removed;
+        let [taken, fingerprints] = reader.state();
+        let fewer = entry.length - length(remainder, left, self.table.remainder_bits()).min(entry.length);
+        if left > 0 {
+            self.write_code(at, &Code::of(remainder, left, self.table.remainder_bits()));
+        }
+        let mut run = run;
+        for _ in 0..fewer {
+            self.close_slot(quotient, at + entry.length - fewer, run);
+            run.end = run.end.wrapping_sub(1);
+        }
+        self.set_state([taken.saturating_sub(fewer), fingerprints.saturating_sub(u64::from(left == 0))]);
+        removed
+    }
+
+    /// Makes room for one slot at a position of a quotient's run, or right after it, or where it will begin.
+    #[inline(always)]
+    fn open_slot(&mut self, quotient: u64, at: u64, run: Option<Run>) -> Result<(), Full> {
+        let after = run.map_or(at, |run| run.end + 1);
+        let free = self.reader().first_free(after).ok_or(Full)?;
+        self.move_up(at, free);
+        match run {
+            None => self.set_runend(at, true),
+            Some(run) if run.end + 1 == at => {
+                self.set_runend(run.end, false);
+                self.set_runend(at, true);
+            }
+            Some(_) => self.set_runend(at, false),
+        }
+        self.set_occupied(quotient, true);
+        for block in quotient / BLOCK + 1..=free / BLOCK {
+            let offset = self.reader().stored_offset(block * BLOCK);
+            self.set_offset(block * BLOCK, (offset + 1).min(FAR));
+        }
+        Ok(())
+    }
+
+    /// Takes a slot at a position out of a quotient's run.
+    fn close_slot(&mut self, quotient: u64, at: u64, run: Run) {
+        let reader = self.reader();
+        // The first slot after it that the runs before do not reach.
+        let (mut end, most) = (at + 1, at + self.table.slots());
+        while let Some(after) = reader.after(end - 1)
+            && after > end
+            && after <= most
+        {
+            end = after;
+        }
+        let is_end = at == run.end;
+        self.move_down(at, end);
+        if is_end && run.start < run.end {
+            self.set_runend(at - 1, true);
+        } else if is_end {
+            self.set_occupied(quotient, false);
+        }
+        let mut is_counted = None;
+        for block in quotient / BLOCK + 1..=(end - 1) / BLOCK {
+            // Where the offset was too great to be stored it is counted, from that of the block before.
+            let offset = self.reader().stored_offset(block * BLOCK);
+            let offset = match is_counted {
+                None if offset < FAR => offset.saturating_sub(1),
+                _ => {
+                    let before = is_counted.or_else(|| self.reader().offset((block - 1) * BLOCK)).unwrap_or(0);
+                    let counted = self.reader().next_offset((block - 1) * BLOCK, before).unwrap_or(0);
+                    is_counted = Some(counted);
+                    counted
+                }
+            };
+            self.set_offset(block * BLOCK, offset.min(FAR));
+        }
+    }
+
+    /// Moves the slots of `from..to` to the next ones, and with them what runs end there; that of `from` becomes zero.
+    /// Slot `to` is free.
+    fn move_up(&mut self, from: u64, to: u64) {
+        for block in (from / BLOCK..=to / BLOCK).rev() {
+            let start = block * BLOCK;
+            let low = from.max(start) - start;
+            let high = to.min(start + BLOCK - 1) - start;
+            self.move_runends(start, low, high, |ends| ends << 1);
+            self.move_remainders_up(start, low, high);
+            if low > 0 || start == from {
+                self.set_remainder(from, 0);
+            } else {
+                // The last one of the block before.
+                let reader = self.reader();
+                let (remainder, is_end) = (reader.remainder(start - 1), reader.runends(start - 1) >> 63 == 1);
+                self.set_remainder(start, remainder);
+                self.set_runend(start, is_end);
+            }
+        }
+    }
+
+    /// Moves the slots of `at + 1..end` to those before them, and with them what runs end there; the last becomes zero.
+    fn move_down(&mut self, at: u64, end: u64) {
+        let last = end - 1;
+        for block in at / BLOCK..=last / BLOCK {
+            let start = block * BLOCK;
+            let low = at.max(start) - start;
+            let high = last.min(start + BLOCK - 1) - start;
+            self.move_runends(start, low, high, |ends| ends >> 1);
+            self.move_remainders_down(start, low, high);
+            let (mut remainder, mut is_end) = (0, false);
+            if start + high < last {
+                // The first one of the block after.
+                let reader = self.reader();
+                (remainder, is_end) = (reader.remainder(start + BLOCK), reader.runends(start + BLOCK) & 1 == 1);
+            }
+            self.set_remainder(start + high, remainder);
+            self.set_runend(start + high, is_end);
+        }
+    }
+
+    /// Moves the run ends of slots `low` to `high` of a block among these; those that are moved out are gone.
+    fn move_runends(&mut self, start: u64, low: u64, high: u64, to: impl Fn(u64) -> u64) {
+        let ends = self.reader().runends(start);
+        let mask = (u64::MAX << low) & (u64::MAX >> (63 - high));
+        self.put(self.table.block(start) * 8 + 80, 64, ends & !mask | to(ends & mask) & mask);
+    }
+
+    /// Moves the remainders of slots `low` to `high - 1` of a block to the next ones.
+    fn move_remainders_up(&mut self, start: u64, low: u64, high: u64) {
+        let width = self.table.remainder_bits() as usize;
+        let first = (self.table.block(start) + HEAD) * 8 + low as usize * width;
+        let mut left = (high - low) as usize * width;
+        while left > 0 {
+            let some = left.min(64);
+            left -= some;
+            let bits = self.get(first + left, some);
+            self.put(first + left + width, some, bits);
+        }
+    }
+
+    /// Moves the remainders of slots `low + 1` to `high` of a block to those before them.
+    fn move_remainders_down(&mut self, start: u64, low: u64, high: u64) {
+        let width = self.table.remainder_bits() as usize;
+        let first = (self.table.block(start) + HEAD) * 8 + low as usize * width;
+        let all = (high - low) as usize * width;
+        let mut done = 0;
+        while done < all {
+            let some = (all - done).min(64);
+            let bits = self.get(first + width + done, some);
+            self.put(first + done, some, bits);
+            done += some;
+        }
+    }
+
+    /// The `bits` bits from bit `bit` on, 1 to 64 of them.
+    #[inline]
+    fn get(&self, bit: usize, bits: usize) -> u64 {
+        let shift = bit % 64;
+        let low = self.words[bit / 64] >> shift;
+        let all = if shift + bits > 64 { low | self.words[bit / 64 + 1] << (64 - shift) } else { low };
+        all & (u64::MAX >> (64 - bits))
+    }
+
+    /// Puts a number into so many bits from one on.
+    #[inline]
+    fn put(&mut self, bit: usize, bits: usize, number: u64) {
+        let (shift, mask) = (bit % 64, u64::MAX >> (64 - bits));
+        let low = &mut self.words[bit / 64];
+        *low = *low & !(mask << shift) | number << shift;
+        if shift + bits > 64 {
+            let high = &mut self.words[bit / 64 + 1];
+            *high = *high & !(mask >> (64 - shift)) | number >> (64 - shift);
+        }
+    }
+
+    #[inline]
+    pub(super) fn set_remainder(&mut self, position: u64, remainder: u64) {
+        let width = self.table.remainder_bits() as usize;
+        let bit = (self.table.block(position) + HEAD) * 8 + (position % BLOCK) as usize * width;
+        self.put(bit, width, remainder);
+    }
+
+    /// Sets those bits from one on that are set in `bits`.
+    #[inline(always)]
+    pub(super) fn fill(&mut self, bit: usize, bits: u64) {
+        let (at, shift) = (bit / 64, bit % 64);
+        self.words[at] |= bits << shift;
+        // There are words after all blocks.
+        self.words[at + 1] |= bits >> 1 >> (63 - shift);
+    }
+
+    /// Which quotients of a position's block have runs.
+    pub(super) fn set_occupieds(&mut self, position: u64, occupieds: u64) {
+        self.put(self.table.block(position) * 8 + 16, 64, occupieds);
+    }
+
+    /// Which slots of a position's block are ends of runs.
+    pub(super) fn set_runends(&mut self, position: u64, ends: u64) {
+        self.put(self.table.block(position) * 8 + 80, 64, ends);
+    }
+
+    #[inline]
+    pub(super) fn set_runend(&mut self, position: u64, is_end: bool) {
+        let bit = self.table.block(position) * 8 + 80 + (position % BLOCK) as usize;
+        self.put(bit, 1, is_end.into());
+    }
+
+    #[inline]
+    pub(super) fn set_occupied(&mut self, quotient: u64, is_occupied: bool) {
+        let bit = self.table.block(quotient) * 8 + 16 + (quotient % BLOCK) as usize;
+        self.put(bit, 1, is_occupied.into());
+    }
+
+    pub(super) fn set_offset(&mut self, position: u64, offset: u64) {
+        self.put(self.table.block(position) * 8, 16, offset);
+    }
+
+    pub(super) fn set_state(&mut self, state: [u64; 2]) {
+        let start = self.table.state();
+        self.words[start..start + 2].copy_from_slice(&state);
+    }
+
+    pub(super) fn write_code(&mut self, at: u64, code: &Code) {
+        for (position, slot) in (at..).zip(code.slots()) {
+            self.set_remainder(position, *slot);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The inner loops of lookups and insertions, for each instruction set.
+
+use super::change::{Editor, Full};
+use super::read::Reader;
+use super::select::{Broadword, Select};
+use super::{HEAD, Table};
+use crate::batch::ring::{self, Batch, Few};
+use crate::hash::xxh3;
+use crate::kinds::quotient::sizing::BLOCK;
+use crate::simd::Instructions;
+use core::sync::atomic::AtomicU64;
+
+/// Lookups with one instruction set.
+pub struct Kernel {
+    /// Whether a hash is there.
+    pub contains: fn(Table, &[AtomicU64], u64) -> bool,
+    /// Whether each hash of a batch is there.
+    pub contains_many: fn(Table, &[AtomicU64], &mut dyn Batch),
+    /// Whether each of few hashes, at most [`GROUP`](crate::batch::ring::GROUP), is there.
+    pub contains_few: fn(Table, &[AtomicU64], Instructions, &Few) -> u64,
+    /// How often each of many hashes is there.
+    pub count_many: fn(Table, &[AtomicU64], &[u64], &mut [u64]),
+    /// Inserts a hash so many times: whether it was not there.
+    pub insert: fn(Table, &mut [u64], u64, u64) -> Result<bool, Full>,
+}
+
+/// Plain code, which every processor runs.
+pub(super) static PORTABLE: Kernel = Kernel {
+    contains: contains::<Broadword>,
+    contains_many: contains_many::<Broadword>,
+    contains_few: contains_few::<Broadword>,
+    count_many: count_many::<Broadword>,
+    insert: insert::<Broadword>,
+};
+
+#[inline(always)]
+pub(super) fn contains<S: Select>(table: Table, words: &[AtomicU64], hash: u64) -> bool {
+    Reader::<_, S>::selecting(table, words).contains(table.fingerprint(hash))
+}
+
+#[inline(always)]
+pub(super) fn contains_many<S: Select>(table: Table, words: &[AtomicU64], batch: &mut dyn Batch) {
+    let reader = Reader::<_, S>::selecting(table, words);
+    let fetch = |_: &(), hash| table.fetch(words, hash);
+    let answer = |_: &mut (), hash| reader.contains(table.fingerprint(hash));
+    ring::rolling(&mut (), ring::ahead(words.len(), LINES), batch, fetch, ring::nothing, answer);
+}
+
+#[inline(always)]
+pub(super) fn contains_few<S: Select>(table: Table, words: &[AtomicU64], set: Instructions, few: &Few) -> u64 {
+    let reader = Reader::<_, S>::selecting(table, words);
+    let hash = |flip, keys: &[u64], hashes: &mut [u64]| xxh3::hash_u64s(set, flip, keys, hashes);
+    let fetch = |_: &(), hash| table.fetch(words, hash);
+    let answer = |_: &mut (), hash| reader.contains(table.fingerprint(hash));
+    ring::answer_few(&mut (), words.len() >= ring::FETCH_FROM, few, hash, fetch, answer)
+}
+
+#[inline(always)]
+pub(super) fn count_many<S: Select>(table: Table, words: &[AtomicU64], hashes: &[u64], counts: &mut [u64]) {
+    let reader = Reader::<_, S>::selecting(table, words);
+    let ahead = ring::ahead(words.len(), LINES);
+    hashes.iter().take(ahead).for_each(|hash| table.fetch(words, *hash));
+    for (i, (hash, count)) in hashes.iter().zip(counts).enumerate() {
+        if let Some(hash) = hashes[i..].get(ahead).filter(|_| ahead > 0) {
+            table.fetch(words, *hash);
+        }
+        *count = reader.count(table.fingerprint(*hash));
+    }
+}
+
+#[inline(always)]
+pub(super) fn insert<S: Select>(table: Table, words: &mut [u64], hash: u64, times: u64) -> Result<bool, Full> {
+    Editor::<S>::selecting(table, words).insert(table.fingerprint(hash), times)
+}
+
+/// How far after the slot of a quotient its run is looked for, before it is known where it is.
+pub(super) const AFTER: u64 = 8;
+
+/// Lines that a lookup touches.
+pub const LINES: usize = 2;
+
+impl Table {
+    /// Fetches the line with the metadata of a hash's block, and the one with its slot, or with one a little further
+    /// on, where its run more often lies.
+    #[inline(always)]
+    pub fn fetch(&self, words: &[AtomicU64], hash: u64) {
+        let quotient = self.fingerprint(hash) >> self.remainder_bits;
+        self.words_of(quotient).into_iter().for_each(|word| ring::fetch_word(words, word));
+    }
+
+    /// The words that a lookup of a quotient reads first: of the metadata of its block, and of its slot, or one a
+    /// little further on.
+    #[inline(always)]
+    pub fn words_of(&self, quotient: u64) -> [usize; 2] {
+        let block = self.block(quotient);
+        let slot = (quotient % BLOCK + AFTER) as usize;
+        [block / 8, (block + HEAD + slot * self.remainder_bits as usize / 8) / 8]
+    }
+}

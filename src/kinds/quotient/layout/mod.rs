@@ -1,0 +1,194 @@
+//! The rank-and-select quotient filter with counters: a hash table of remainders with linear probing, in sorted order,
+//! whose metadata are two bits a slot.
+//!
+//! Pandey, Bender, Johnson and Patro, "A General-Purpose Counting Filter: Making Every Bit Count", 2017. How a hash
+//! becomes a fingerprint, and a fingerprint a quotient and a remainder, is in [`super::sizing`].
+//!
+//! **Runs.** The remainders of one quotient are a run: slots one after the other, ascending. Runs lie in the order of
+//! their quotients, each in the slot of its quotient or, where that is taken, right after the run before it. After the
+//! last slot comes the first one: positions are counted on past it, so that an order remains an order.
+//!
+//! **Metadata.** Bit q of *occupieds* says that quotient q has a run, bit p of *runends* that a run ends in slot p. So
+//! the j-th run end is that of the j-th occupied quotient, and rank and select find one from the other. Each block of
+//! 64 slots has an *offset*, so that ranks are counted from the block on. The offset says how many slots, from the
+//! block's first on, runs of earlier quotients take. An offset of [`FAR`] stands for that many or more, and is counted
+//! when it is needed.
+//!
+//! **Bytes.** A block is its offset, 2 bytes; its occupieds and its runends, 8 bytes each; and 64 remainders of r bits,
+//! the first in the lowest bits: 18 + 8 r bytes, one block after the other. After zeros up to whole lines comes a line
+//! of state: its first word is how many slots are taken, its second how many fingerprints there are.
+//!
+//! **Counts.** In a run each fingerprint has one code of its remainder and its count ([`code`]).
+//!
+//! All of it follows from which fingerprints there are and how often. A slot that is not taken is zero.
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx512;
+mod change;
+mod check;
+pub mod code;
+mod kernel;
+mod read;
+pub mod select;
+mod stream;
+
+pub use change::{Editor, Full};
+pub use kernel::{Kernel, LINES};
+pub use read::{Bytes, Reader};
+pub use stream::{Combine, Entries, Writer, combined, needs};
+
+use super::sizing;
+use crate::bits::reduce;
+use crate::format::PAYLOAD_UNIT;
+use crate::simd::{self, Instructions};
+
+/// The inner loops for an instruction set.
+pub fn kernel(instructions: Instructions) -> &'static Kernel {
+    match instructions.kernel() {
+        #[cfg(target_arch = "x86_64")]
+        simd::Kernel::Avx512 => &avx512::KERNEL,
+        _ => &kernel::PORTABLE,
+    }
+}
+
+/// An offset that stands for this one and all greater ones.
+pub const FAR: u64 = 0xffff;
+
+/// The bits that eight bytes have from any bit of the first on.
+const WINDOW: u32 = 57;
+
+/// Bytes of a block before its remainders.
+pub(crate) const HEAD: usize = 18;
+
+/// The shape of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Table {
+    slots: u64,
+    remainder_bits: u32,
+    /// How many remainders eight bytes have from any bit of the first on, and a number with the lowest bit of each.
+    pub(crate) lanes: u32,
+    pub(crate) ones: u64,
+}
+
+impl Table {
+    /// A table of so many slots, a multiple of 64, with remainders of so many bits; `None` if there is none.
+    pub fn new(slots: u64, remainder_bits: u32) -> Option<Table> {
+        let (least, most) = sizing::REMAINDER_BITS;
+        let is_one = (least..=most).contains(&remainder_bits)
+            && slots > 0
+            && slots.is_multiple_of(sizing::BLOCK)
+            && slots <= sizing::MAX_RANGE >> remainder_bits;
+        let lanes = WINDOW / remainder_bits.max(1);
+        let ones = (0..lanes).fold(0, |ones, lane| ones | 1 << (lane * remainder_bits));
+        is_one.then_some(Table { slots, remainder_bits, lanes, ones })
+    }
+
+    /// How many slots there are.
+    #[inline]
+    pub fn slots(&self) -> u64 {
+        self.slots
+    }
+
+    /// The bits of a remainder.
+    #[inline]
+    pub fn remainder_bits(&self) -> u32 {
+        self.remainder_bits
+    }
+
+    /// How many slots may be taken.
+    #[inline]
+    pub fn limit(&self) -> u64 {
+        sizing::limit(self.slots)
+    }
+
+    /// Fingerprints are below this.
+    #[inline]
+    pub fn range(&self) -> u64 {
+        self.slots << self.remainder_bits
+    }
+
+    /// The fingerprint of a hash.
+    #[inline]
+    pub fn fingerprint(&self, hash: u64) -> u64 {
+        reduce(hash, self.range())
+    }
+
+    /// Quotient and remainder of a fingerprint.
+    #[inline]
+    pub fn split(&self, fingerprint: u64) -> (u64, u64) {
+        (fingerprint >> self.remainder_bits, fingerprint & self.mask())
+    }
+
+    /// The greatest remainder.
+    #[inline]
+    pub fn mask(&self) -> u64 {
+        (1 << self.remainder_bits) - 1
+    }
+
+    /// How many blocks there are.
+    #[inline]
+    pub fn blocks(&self) -> u64 {
+        self.slots / sizing::BLOCK
+    }
+
+    /// The bits of all blocks.
+    pub fn bits(&self) -> u64 {
+        self.blocks() * sizing::block_bits(self.remainder_bits)
+    }
+
+    /// The bytes of a payload: the blocks, and the line of state.
+    pub fn payload_bytes(&self) -> u64 {
+        (self.bits() / 8).next_multiple_of(PAYLOAD_UNIT) + PAYLOAD_UNIT
+    }
+
+    /// The first word of the state.
+    fn state(&self) -> usize {
+        (self.payload_bytes() - PAYLOAD_UNIT) as usize / 8
+    }
+
+    /// The word with the first byte of a fingerprint's block.
+    #[inline]
+    pub fn first_word(&self, fingerprint: u64) -> usize {
+        self.block(fingerprint >> self.remainder_bits) / 8
+    }
+
+    /// The bytes of a block.
+    #[inline]
+    pub(crate) fn stride(&self) -> usize {
+        HEAD + 8 * self.remainder_bits as usize
+    }
+
+    /// Where the block of a position begins: its first byte. Positions past the last slot are those from the first on.
+    #[inline]
+    fn block(&self, position: u64) -> usize {
+        let block = position / sizing::BLOCK;
+        // Division is for those that are past the last slot, which few are.
+        let block = if block < self.blocks() { block } else { block % self.blocks() };
+        block as usize * self.stride()
+    }
+
+    /// Whether the first so many slots of a window, two or more, are each less than the one after it.
+    ///
+    /// Take a slot x and the next slot y, lane by lane. `x | high` less the low bits of y keeps its high bit unless the
+    /// subtraction borrows. So the high bit is lost exactly if the low bits of x are less than those of y.
+    #[inline(always)]
+    fn ascend(&self, window: u64, slots: u32) -> bool {
+        let highs = self.ones << (self.remainder_bits - 1);
+        let (x, y) = (window, window >> self.remainder_bits);
+        let low = (x | highs).wrapping_sub(y & !highs);
+        let less = !x & y | !(x ^ y) & !low;
+        !less & highs & ((1 << ((slots - 1) * self.remainder_bits)) - 1) == 0
+    }
+
+    /// The first bit, among all, of the remainders of a position's block.
+    fn first_remainder(&self, position: u64) -> usize {
+        (self.block(position) + HEAD) * 8
+    }
+
+    /// The table of the same range with so many slots, for a resize; `None` if there is none.
+    pub fn with_slots(&self, slots: u64) -> Option<Table> {
+        let all = sizing::REMAINDER_BITS.0..=sizing::REMAINDER_BITS.1;
+        let mut same = all.filter_map(|bits| Table::new(slots, bits)).filter(|table| table.range() == self.range());
+        same.next()
+    }
+}

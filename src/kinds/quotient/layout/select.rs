@@ -1,0 +1,68 @@
+//! Select within a word, by plain code; processors that have an instruction for it have kernels of their own.
+
+/// Finds bits of words by their ranks.
+pub trait Select: Copy {
+    /// The place of the set bit with this rank, counted from 0: the `rank`-th lowest, `rank` below 64. 64 if there are
+    /// not so many.
+    fn select(word: u64, rank: u32) -> u32;
+}
+
+/// By sums of bits within the word: [`select`].
+#[derive(Clone, Copy)]
+pub struct Broadword;
+
+impl Select for Broadword {
+    #[inline(always)]
+    fn select(word: u64, rank: u32) -> u32 {
+        select(word, rank)
+    }
+}
+
+/// The place of the set bit with this rank, counted from 0: the `rank`-th lowest. 64 if there are not so many.
+///
+/// Sums of bits are added up byte by byte, the byte is found by comparing all sums at once, and then the bit within it
+/// (Vigna, "Broadword Implementation of Rank/Select Queries", 2008).
+#[inline]
+pub fn select(word: u64, rank: u32) -> u32 {
+    let pairs = word - ((word >> 1) & 0x5555_5555_5555_5555);
+    let fours = (pairs & 0x3333_3333_3333_3333) + ((pairs >> 2) & 0x3333_3333_3333_3333);
+    // Byte i: how many bits are set in bytes 0 to i.
+    let sums = ((fours + (fours >> 4)) & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(ONES);
+    if rank >= (sums >> 56) as u32 {
+        return 64;
+    }
+    // How many of these sums are no greater than the rank: the bytes before that of the bit.
+    let shift = no_greater(sums, rank) * 8;
+    let before = ((sums << 8) >> shift) as u32 & 0xff;
+    // Each bit of that in a byte of its own, as 0 or 1, which are added up in the same way.
+    let spread = ((word >> shift) & 0xff).wrapping_mul(ONES) & 0x8040_2010_0804_0201;
+    let sums = ((spread + !HIGHS) >> 7 & ONES).wrapping_mul(ONES);
+    shift + no_greater(sums, rank - before)
+}
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGHS: u64 = 0x8080_8080_8080_8080;
+
+/// How many bytes, each less than 128, are no greater than a number below 128.
+#[inline(always)]
+fn no_greater(bytes: u64, number: u32) -> u32 {
+    let highs = ((u64::from(number) * ONES) | HIGHS).wrapping_sub(bytes) & HIGHS;
+    ((highs >> 7).wrapping_mul(ONES) >> 56) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bits::mix;
+
+    #[test]
+    fn every_bit_is_found_by_its_rank() {
+        let words = (0..2000).map(|i| mix(i) & mix(!i)).chain([0, 1, u64::MAX, 1 << 63, 0x8000_0000_0000_0001]);
+        for word in words {
+            let places: Vec<u32> = (0..64).filter(|bit| word >> bit & 1 == 1).collect();
+            for rank in 0..64 {
+                assert_eq!(select(word, rank), places.get(rank as usize).copied().unwrap_or(64), "{word:#x}: {rank}");
+            }
+        }
+    }
+}

@@ -1,0 +1,460 @@
+//! The kind `quotient`, the rank-and-select quotient filter with counters: keys can be removed and counted, without a
+//! limit to counts; filters are merged, resized and listed without their keys, in the order of hashes.
+//! [`layout`] has the structure, [`sizing`] sizes and rates.
+//!
+//! The kind stands for the space-optimal replacement of Bloom filters by Pagh, Pagh and Rao (2005), a dictionary of
+//! the multiset of fingerprints by quotienting, in `n lg(1/e) + O(n)` bits. Here a key takes `(lg(1/e) + 2.25) /
+//! 0.95` bits where the rate is `0.95 2^-r`.
+//!
+//! The filter holds the multiset of fingerprints exactly. So a removal of an inserted key never touches another key's
+//! count. A count is that of all keys with the same fingerprint: never too low, and too high with the probability of a
+//! false positive. A removal of an absent key is refused where the filter says that the key is absent. Where the filter
+//! says "maybe", at the false-positive rate, the removal takes 1 from the key that has the same fingerprint.
+//!
+//! A key takes a slot when it is inserted, and each further copy takes at most one more slot: a key that is there c
+//! times takes about `lg(c) / r + 2` slots. Where no more slots may be taken, insertions are refused; nothing is lost.
+//!
+//! Header: word 0 is the number of bits of a remainder, word 1 that of slots.
+
+pub mod layout;
+pub mod sizing;
+
+use crate::batch::ring::{self, Batch, Few, Taken};
+use crate::blocks::Measure;
+use crate::contract::{
+    Base, Capabilities, Cardinality, Count, Enumerate, InBytes, Insert, Intersect, Kind, Merge, Overfill, Overlap,
+    Payload, Remove, Resize, Row, Sizes, Structure, facets, over_base,
+};
+use crate::error::{Error, Result, error};
+use crate::format::Geometry;
+use crate::sizing::{bloom, omissions::sum_of_rates};
+use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
+use crate::storage::{Words, try_box};
+use core::sync::atomic::AtomicU64;
+use layout::{Combine, Editor, Entries, Full, Kernel, LINES, Reader, Table, Writer, code, combined, kernel, needs};
+
+/// How long remainders are.
+pub const REMAINDER_BITS: Parameter = Parameter {
+    name: "remainder_bits",
+    summary: "bits of a remainder, from 2 on; 0 is what the rate needs, or exact bits allow",
+    default: 0.0,
+    domain: Domain::Integer(0, sizing::REMAINDER_BITS.1 as u64),
+    word: Some(0),
+};
+
+/// The registry's row.
+pub const ROW: Row = Row {
+    kind: KindId(23),
+    name: "quotient",
+    summary: "the counting quotient filter: removes and counts keys without limit, merges, lists and resizes",
+    capabilities: Capabilities::INSERT
+        .with(Capabilities::CLEAR)
+        .with(Capabilities::MERGE)
+        .with(Capabilities::INTERSECT)
+        .with(Capabilities::ESTIMATE)
+        .with(Capabilities::REMOVE)
+        .with(Capabilities::COUNT)
+        .with(Capabilities::ENUMERATE)
+        .with(Capabilities::RESIZE),
+    parameters: &[&REMAINDER_BITS],
+    structure: Structure::Filter { open },
+    sizes: Sizes::ByKeys,
+    geometry,
+    // Tables of one range hold the same fingerprints.
+    identity: |geometry| {
+        let range = table_of(geometry).map_or(0, |table| table.range());
+        Geometry { words: [0, range, 0, 0, 0, 0, 0, 0], ..Geometry::default() }
+    },
+    // The metadata of a block, and remainders that are a little further on; both may lie across two lines.
+    lines_per_lookup: |geometry| (geometry.payload_bytes as f64 / 64.0 - 1.0).clamp(1.0, 2.5),
+    false_positive_rate: |geometry, keys| {
+        table_of(geometry).map_or(1.0, |table| sizing::false_positive_rate(table.slots(), table.remainder_bits(), keys))
+    },
+    overfill: Overfill::Refuses,
+    places: Some(|geometry, times| {
+        // The remainder decides whether it takes a slot more: that of most does.
+        table_of(geometry).map_or(times, |table| code::length(1, times, table.remainder_bits()))
+    }),
+    compact: |packing, geometry| {
+        let mut blocks = geometry.words[1] / sizing::BLOCK;
+        packing.field(&mut geometry.words[0], 6);
+        packing.field(&mut blocks, 56);
+        geometry.words[1] = blocks.saturating_mul(sizing::BLOCK);
+        let table = Table::new(geometry.words[1], geometry.words[0] as u32);
+        geometry.bits = table.map_or(0, |table| table.bits());
+    },
+    in_bytes: Some(InBytes {
+        contains: |trailer, bytes, hash| {
+            let table = table_of(&trailer.geometry(ROW.compact)?)?;
+            Some(Reader::new(table, &bytes).contains(table.fingerprint(hash)))
+        },
+        fetch: |trailer, bytes, hash| {
+            if let Some(table) = trailer.geometry(ROW.compact).as_ref().and_then(table_of) {
+                bytes.fetch(table.first_word(table.fingerprint(hash)));
+            }
+        },
+    }),
+    moves_entries: true,
+    omissions: Some(|geometry, keys| {
+        let taken = table_of(geometry).map_or(0, |table| table.limit()).min(keys);
+        let rate = |before| (ROW.false_positive_rate)(geometry, before);
+        sum_of_rates(taken, rate) + (keys - taken) as f64
+    }),
+    ..Row::BASE
+};
+
+/// The geometry of a table.
+fn geometry_of(table: Table) -> Result<Geometry> {
+    let (bits, payload_bytes) = (table.bits(), table.payload_bytes());
+    let words = [table.remainder_bits().into(), table.slots(), 0, 0, 0, 0, 0, 0];
+    match crate::format::image_bytes(payload_bytes) {
+        Some(_) => Ok(Geometry { bits, hashes: 0, words, payload_bytes }),
+        None => Err(error!(TooLarge, "bits = {bits} are more than the address space holds")),
+    }
+}
+
+/// The table that a geometry describes, if it is one of this kind.
+fn table_of(geometry: &Geometry) -> Option<Table> {
+    let [remainder_bits, slots, ..] = geometry.words;
+    let table = Table::new(slots, u32::try_from(remainder_bits).ok()?)?;
+    geometry_of(table).is_ok_and(|expected| expected == *geometry).then_some(table)
+}
+
+/// The geometry that a spec asks for.
+fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
+    let asked = spec.parameter(&REMAINDER_BITS)? as u32;
+    let (least, most) = sizing::REMAINDER_BITS;
+    if asked != 0 && asked < least {
+        return Err(error!(OutOfRange, "remainder_bits = {asked} is not from {least} to {most}"));
+    }
+    let (Size::Rate { capacity, .. } | Size::Exact { capacity, .. }) = size;
+    let too_large = |what: &str| error!(TooLarge, "capacity = {capacity} needs {what} than there can be");
+    let slots = sizing::slots_for(capacity).ok_or_else(|| too_large("more slots"))?;
+    let bits = match size {
+        Size::Rate { false_positive_rate: rate, .. } => {
+            let needed = sizing::remainder_bits_for(slots, capacity, rate);
+            match asked {
+                0 => needed.ok_or_else(|| {
+                    let rate = Number(rate);
+                    error!(
+                        TooLarge,
+                        "false_positive_rate = {rate} for capacity = {capacity} needs remainders of more than {most} \
+                         bits, or a greater range than there can be"
+                    )
+                })?,
+                // The default rate is no wish.
+                _ if spec.false_positive_rate != 0.0 && needed.is_none_or(|needed| asked < needed) => {
+                    let rate = Number(rate);
+                    return Err(error!(
+                        Contradiction,
+                        "remainder_bits = {asked} do not keep false_positive_rate = {rate} for capacity = {capacity}"
+                    ));
+                }
+                asked => asked,
+            }
+        }
+        Size::Exact { bits, .. } => {
+            let fitting = sizing::remainder_bits_in(slots, bits);
+            match (asked, fitting) {
+                (0, Some(fitting)) => fitting,
+                (asked, Some(fitting)) if asked != 0 && asked <= fitting => asked,
+                (asked, _) => {
+                    let remainder_bits = asked.max(least);
+                    return Err(error!(
+                        Contradiction,
+                        "bits = {bits} do not hold capacity = {capacity} with remainder_bits = {remainder_bits}"
+                    ));
+                }
+            }
+        }
+    };
+    geometry_of(Table::new(slots, bits).ok_or_else(|| too_large("a greater range"))?)
+}
+
+fn open(base: Base) -> Result<Box<dyn Kind>> {
+    match table_of(base.geometry()) {
+        Some(table) => Ok(try_box(Quotient { table, kernel: kernel(base.instructions()), base })?),
+        None => Err(base.foreign_geometry()),
+    }
+}
+
+/// A table over a payload.
+struct Quotient {
+    base: Base,
+    table: Table,
+    /// The inner loops.
+    kernel: &'static Kernel,
+}
+
+impl Quotient {
+    #[inline]
+    fn reader(&self) -> Reader<'_, [AtomicU64]> {
+        Reader::new(self.table, self.base.words().shared())
+    }
+
+    /// A reader of another filter of the same range.
+    fn reader_of(base: &Base) -> Result<Reader<'_, [AtomicU64]>> {
+        let table = table_of(base.geometry()).ok_or_else(|| base.foreign_geometry())?;
+        Ok(Reader::new(table, base.words().shared()))
+    }
+
+    /// Inserts a hash where [`Base::writable_at_once`] allows it, if there is room.
+    #[inline]
+    fn insert(&mut self, hash: u64, times: u64) -> Option<core::result::Result<bool, Full>> {
+        let (table, kernel) = (self.table, self.kernel);
+        let new = (kernel.insert)(table, self.base.writable_at_once()?, hash, times);
+        if new.is_ok() {
+            self.base.add_count(times);
+        }
+        Some(new)
+    }
+
+    /// Removes a hash where [`Base::writable_at_once`] allows it: how often it was there, up to so many times.
+    #[inline]
+    fn remove(&mut self, hash: u64, times: u64) -> Option<u64> {
+        let table = self.table;
+        let removed = Editor::new(table, self.base.writable_at_once()?).remove(table.fingerprint(hash), times);
+        self.base.subtract_count(removed);
+        Some(removed)
+    }
+
+    /// No room.
+    #[cold]
+    fn full(&self) -> Error {
+        let ([taken, _], limit) = (self.reader().state(), self.table.limit());
+        error!(Full, "the quotient filter is full: {taken} of {limit} slots that may be taken are")
+    }
+
+    /// Why nothing may be written: images in place are only read.
+    #[cold]
+    fn refuse(&mut self) -> Error {
+        self.base.writable().err().unwrap_or_else(|| crate::Status::Internal.into())
+    }
+
+    /// Becomes the multiset that `combine` makes of what both hold.
+    fn become_of(&mut self, other: &dyn Kind, combine: Combine) -> Result<()> {
+        self.base.writable()?;
+        let both = [self.reader(), Quotient::reader_of(other.base())?].map(|reader| Entries::new(reader, 0));
+        let words = written(self.table, |writer| combined(both, combine, |item| writer.push(item)))?;
+        let words = words.ok_or_else(|| self.full())?;
+        self.base.replace(*self.base.geometry(), words);
+        Ok(())
+    }
+}
+
+/// The words of a table that `write` writes; `None` if it has no room for that.
+fn written(table: Table, write: impl FnOnce(&mut Writer) -> core::result::Result<(), Full>) -> Result<Option<Words>> {
+    let mut words = Words::zeroed(table.payload_bytes())?;
+    let mut writer = Writer::new(table, words.exclusive().unwrap_or_default());
+    if write(&mut writer).is_err() {
+        return Ok(None);
+    }
+    writer.finish();
+    Ok(Some(words))
+}
+
+impl Payload for Quotient {
+    over_base!();
+
+    fn check_payload(&self) -> Result<()> {
+        self.reader().check()
+    }
+}
+
+impl Kind for Quotient {
+    #[inline]
+    fn contains_hash(&self, hash: u64) -> bool {
+        (self.kernel.contains)(self.table, self.base.words().shared(), hash)
+    }
+
+    #[inline]
+    fn fetch(&self, hash: u64) {
+        self.table.fetch(self.base.words().shared(), hash);
+    }
+
+    fn contains_many(&self, batch: &mut dyn Batch) {
+        (self.kernel.contains_many)(self.table, self.base.words().shared(), batch);
+    }
+
+    fn contains_few(&self, few: &Few) -> Option<u64> {
+        Some((self.kernel.contains_few)(self.table, self.base.words().shared(), self.base.instructions(), few))
+    }
+
+    /// Places are slots. How many are taken, and how many fingerprints there are, stands in the payload, which may say
+    /// more.
+    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+        progress(self.base.words().bytes());
+        let [taken, fingerprints] = self.reader().state();
+        let rate = fingerprints.min(self.table.slots()) as f64 / self.table.range() as f64;
+        Measure::of_cells(taken, self.table.slots(), rate)
+    }
+
+    fn refusal(&self, _hash: u64) -> Error {
+        self.full()
+    }
+
+    facets!(Insert, Remove, Count, Merge, Intersect, Resize, Cardinality, Overlap, Enumerate);
+}
+
+impl Insert for Quotient {
+    #[inline]
+    fn insert_one(&mut self, hash: u64) -> Result<bool> {
+        self.insert_times(hash, 1)
+    }
+
+    #[inline]
+    fn insert_at_once(&mut self, hash: u64) -> Option<bool> {
+        self.insert(hash, 1)?.ok()
+    }
+
+    fn insert_times(&mut self, hash: u64, times: u64) -> Result<bool> {
+        match self.insert(hash, times) {
+            Some(Ok(new)) => Ok(new),
+            Some(Err(Full)) => Err(self.full()),
+            None => Err(self.refuse()),
+        }
+    }
+
+    fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {
+        if let Err(error) = self.base.writable() {
+            return Taken::none(error);
+        }
+        let ahead = ring::ahead(self.base.words().shared().len(), LINES);
+        ring::trying(self, ahead, batch, Quotient::fetch, |filter, hash| filter.insert_one(hash))
+    }
+}
+
+impl Remove for Quotient {
+    #[inline]
+    fn remove_one(&mut self, hash: u64) -> Result<bool> {
+        Ok(self.remove_times(hash, 1)? > 0)
+    }
+
+    fn remove_times(&mut self, hash: u64, times: u64) -> Result<u64> {
+        match self.remove(hash, times) {
+            Some(removed) => Ok(removed),
+            None => Err(self.refuse()),
+        }
+    }
+
+    fn remove_many(&mut self, batch: &mut dyn Batch) -> Taken {
+        let ahead = ring::ahead(self.base.words().shared().len(), LINES);
+        ring::trying(self, ahead, batch, Quotient::fetch, |filter, hash| filter.remove_one(hash))
+    }
+}
+
+impl Count for Quotient {
+    fn greatest_count(&self) -> u64 {
+        u64::MAX
+    }
+
+    #[inline]
+    fn count_one(&self, hash: u64) -> u64 {
+        self.reader().count(self.table.fingerprint(hash))
+    }
+
+    fn count_many(&self, hashes: &[u64], counts: &mut [u64]) {
+        (self.kernel.count_many)(self.table, self.base.words().shared(), hashes, counts);
+    }
+}
+
+impl Merge for Quotient {
+    fn merge_with(&mut self, other: &dyn Kind) -> Result<()> {
+        self.become_of(other, Combine::Sum)
+    }
+}
+
+impl Intersect for Quotient {
+    fn intersect_with(&mut self, other: &dyn Kind) -> Result<()> {
+        self.become_of(other, Combine::Intersection)
+    }
+}
+
+impl Resize for Quotient {
+    /// By moving bits between quotients and remainders: the number of slots is doubled or halved.
+    fn resize_for(&mut self, capacity: u64) -> Result<u64> {
+        self.base.writable()?;
+        let none = |what: &str| error!(OutOfRange, "capacity = {capacity} is more than {what}");
+        let needed = sizing::slots_for(capacity).ok_or_else(|| none("a table can hold"))?;
+        let mut slots = self.table.slots();
+        while slots < needed {
+            slots = slots.checked_mul(2).ok_or_else(|| none("a table can hold"))?;
+        }
+        while slots.is_multiple_of(2 * sizing::BLOCK) && slots / 2 >= needed {
+            slots /= 2;
+        }
+        // The least of these sizes that there is, and that holds what is there.
+        let (least, most) = sizing::REMAINDER_BITS;
+        while self.table.with_slots(slots).is_none() && slots < self.table.slots() {
+            slots *= 2;
+        }
+        let Some(mut table) = self.table.with_slots(slots) else {
+            let bits = self.table.remainder_bits();
+            return Err(error!(
+                OutOfRange,
+                "capacity = {capacity} would leave less than {least} of remainder_bits = {bits} (at most {most})"
+            ));
+        };
+        while table.slots() < self.table.slots() && needs(table, Entries::new(self.reader(), 0)) > table.limit() {
+            table = self.table.with_slots(2 * table.slots()).unwrap_or(self.table);
+        }
+        if table != self.table {
+            let all = |writer: &mut Writer| Entries::new(self.reader(), 0).try_for_each(|item| writer.push(item));
+            let words = written(table, all)?.ok_or_else(|| self.full())?;
+            self.base.replace(geometry_of(table)?, words);
+            self.table = table;
+        }
+        Ok(table.limit())
+    }
+}
+
+/// Of the fingerprints, which are as many as the keys but for those that two keys share.
+impl Cardinality for Quotient {
+    fn of_payload(&self) -> Option<f64> {
+        let [_, fingerprints] = self.reader().state();
+        bloom::cardinality_exact_base(self.table.range(), 1, fingerprints.min(self.table.slots()))
+    }
+
+    fn of_taken(&self, _taken: u64) -> Option<f64> {
+        self.of_payload()
+    }
+
+    fn standard_error(&self, keys: f64) -> f64 {
+        bloom::cardinality_standard_error(self.table.range(), 1, keys as u64)
+    }
+}
+
+impl Overlap for Quotient {
+    fn of_union(&self, other: &dyn Kind) -> Option<f64> {
+        let both = [self.reader(), Quotient::reader_of(other.base()).ok()?].map(|reader| Entries::new(reader, 0));
+        let mut fingerprints = 0;
+        // Neither a union nor what is done with it refuses anything.
+        let _ = combined(both, Combine::Union, |_| {
+            fingerprints += 1;
+            Ok(())
+        });
+        bloom::cardinality_exact_base(self.table.range(), 1, fingerprints)
+    }
+}
+
+impl Enumerate for Quotient {
+    fn range(&self) -> u64 {
+        self.table.range()
+    }
+
+    fn stored(&self, hash: u64) -> u64 {
+        self.table.fingerprint(hash)
+    }
+
+    fn stored_from(&self, from: u64, stored: &mut [u64], mut counts: Option<&mut [u64]>) -> usize {
+        let mut written = 0;
+        for (to, (number, count)) in stored.iter_mut().zip(Entries::new(self.reader(), from)) {
+            *to = number;
+            if let Some(counts) = &mut counts {
+                counts[written] = count;
+            }
+            written += 1;
+        }
+        written
+    }
+}

@@ -1,0 +1,99 @@
+//! Quotient filters: slots, remainders, rates.
+//!
+//! Bender et al., "Don't Thrash: How to Cache Your Hash on Flash", 2012; Pandey, Bender, Johnson and Patro, "A
+//! General-Purpose Counting Filter: Making Every Bit Count", 2017.
+//!
+//! **Fingerprints.** A table of S slots with remainders of r bits stores a 64-bit hash h as one number below the range
+//! `F = S 2^r`, its fingerprint `f = floor(h F / 2^64)`. The quotient `f >> r` is the slot in which the fingerprint
+//! would like to lie. It is `floor(h S / 2^64)`, because a floor of a floor of a division by whole numbers is the floor
+//! of both. So S need not be a power of two. The remainder is `f mod 2^r`. A greater hash never has a smaller
+//! fingerprint, so that hashes in ascending order are fingerprints in ascending order.
+//!
+//! **Moving a bit.** `F = S 2^r = (2 S) 2^(r-1)`: a table of twice the slots, with remainders of a bit less, has the
+//! same range, and so the same fingerprint of every hash. Its quotients are the old ones with the highest bit of the
+//! old remainder after them. That is how a table is resized without its keys, and why tables of one range can be merged
+//! whatever their numbers of slots are.
+//!
+//! **Rate.** A lookup of a hash that was not inserted says true if its fingerprint is there. With m different
+//! fingerprints that is `m / F`, and with n keys `1 - (1 - 1/F)^n` on average: with `a = n / S`, about
+//! `1 - e^(-a 2^-r)`, and at most `a 2^-r`.
+//!
+//! **Bits.** A slot has r bits of remainder, 2 bits of metadata, and the 64th part of a block's offset of 16 bits: `r +
+//! 2.25`. A table holds what takes 19 of 20 slots. So a key of rate e takes `(lg(1/e) + 2.25) / 0.95` bits where r is
+//! `lg(1/e)`. Of these bits any filter needs `lg(1/e)`, and any filter that forgets needs `n lg(1/e) + O(n)` in all:
+//! the space of Pagh, Pagh and Rao, "An Optimal Bloom Filter Replacement", 2005.
+
+use crate::kinds::golomb;
+use crate::sizing::is_rate;
+
+/// The least and the greatest number of bits of a remainder. With one bit a counter would have no digits.
+pub const REMAINDER_BITS: (u32, u32) = (2, 32);
+
+/// The greatest range: hashes have 64 bits, and a range well below keeps reduction even.
+pub const MAX_RANGE: u64 = 1 << 62;
+
+/// Slots of a block; a table has whole blocks.
+pub const BLOCK: u64 = 64;
+
+/// How many slots of a table may be taken: 19 of 20. Where more are, what has to be moved becomes long.
+pub fn limit(slots: u64) -> u64 {
+    (u128::from(slots) * 19 / 20) as u64
+}
+
+/// The fewest slots of which so many may be taken; `None` past the greatest range.
+pub fn slots_for(keys: u64) -> Option<u64> {
+    let blocks = (u128::from(keys.max(1)) * 20).div_ceil(19 * u128::from(BLOCK));
+    let slots = u64::try_from(blocks).ok()?.checked_mul(BLOCK)?;
+    (slots <= MAX_RANGE >> REMAINDER_BITS.0).then_some(slots)
+}
+
+/// The bits of a block with remainders of so many.
+pub fn block_bits(remainder_bits: u32) -> u64 {
+    BLOCK * (u64::from(remainder_bits) + 2) + 16
+}
+
+/// The false-positive rate once `keys` distinct keys were offered, of which no more than [`limit`] are there.
+pub fn false_positive_rate(slots: u64, remainder_bits: u32, keys: u64) -> f64 {
+    golomb::sizing::false_positive_rate(slots << remainder_bits, keys.min(limit(slots)))
+}
+
+/// The fewest bits of a remainder with which `keys` keys in so many slots keep the rate; `None` for a rate outside
+/// (0, 1), and where it takes more than there can be.
+pub fn remainder_bits_for(slots: u64, keys: u64, rate: f64) -> Option<u32> {
+    let mut all = REMAINDER_BITS.0..=REMAINDER_BITS.1;
+    all.find(|bits| is_rate(rate) && slots <= MAX_RANGE >> bits && false_positive_rate(slots, *bits, keys) <= rate)
+}
+
+/// The most bits of a remainder with which so many slots take no more than `bits` bits; `None` where they do not fit.
+pub fn remainder_bits_in(slots: u64, bits: u64) -> Option<u32> {
+    let fits = |width: &u32| slots / BLOCK * block_bits(*width) <= bits && slots <= MAX_RANGE >> width;
+    (REMAINDER_BITS.0..=REMAINDER_BITS.1).rev().find(fits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The table of algorithms for this structure: bits a key at a load of 95 %, for 2.25 bits of metadata a slot.
+    #[test]
+    fn sizes_are_those_of_the_formula() {
+        for (bits, rate) in [(8, 0.95 / 256.0), (9, 0.95 / 512.0)] {
+            let keys = 19 << 20;
+            let slots = slots_for(keys).unwrap();
+            assert_eq!(slots, 20 << 20);
+            assert_eq!(limit(slots), keys);
+            assert_eq!(remainder_bits_for(slots, keys, rate * 1.0), Some(bits));
+            assert_eq!(remainder_bits_for(slots, keys, rate * 0.99), Some(bits + 1));
+            let a_slot = block_bits(bits) as f64 / BLOCK as f64;
+            assert_eq!(a_slot, f64::from(bits) + 2.25);
+            assert_eq!(remainder_bits_in(slots, slots / 64 * block_bits(bits)), Some(bits));
+        }
+        assert_eq!(remainder_bits_in(64, 64 * 4), None);
+        assert_eq!(slots_for(u64::MAX), None);
+        // A limit names its slots again.
+        for slots in (64..100_000).step_by(64) {
+            assert_eq!(slots_for(limit(slots)), Some(slots));
+            assert!(slots_for(limit(slots) + 1) > Some(slots));
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! The kind `retrieval`: a map that is built once, keeps no keys, and has nothing to tell keys by. The exact value for
+//! each key that it was built from, in as many bits as values have, and for every other key any value at all.
+//!
+//! Known as a retrieval structure or static function: what is left of a Bloomier filter ([`super::bloomier`]) without
+//! its check bits. For those who ask for keys only that they know to be there.
+
+pub(crate) mod solved;
+
+use crate::contract::{Overfill, Row, Sizes, Structure, VALUE_BITS};
+use crate::error::{Result, error};
+use crate::spec::{KindId, Number, Size, Spec};
+use solved::SOLVER;
+
+/// The registry's row.
+pub const ROW: Row = Row {
+    kind: KindId(15),
+    name: "retrieval",
+    summary: "a map built once, the smallest: the exact value of each key, and an arbitrary one of every other key",
+    parameters: &[&VALUE_BITS, &SOLVER],
+    structure: Structure::StaticMap {
+        open: |base| solved::open(base, 0..=0),
+        build: |build| solved::build(build, no_check_bits),
+    },
+    sizes: Sizes::ByKeys,
+    geometry: |spec, size| solved::geometry(spec, size, no_check_bits),
+    lines_per_lookup: solved::lines_per_lookup,
+    false_positive_rate: |_, _| 1.0,
+    build_memory: crate::kinds::fuse::sizing::build_memory,
+    overfill: Overfill::IsBuilt,
+    ..Row::BASE
+};
+
+/// No check bits, if the spec asks for nothing that needs check bits.
+fn no_check_bits(spec: &Spec, size: Size, value_bits: u32, needed: &dyn Fn(u32) -> Option<u64>) -> Result<u32> {
+    if spec.false_positive_rate != 0.0 {
+        let given = Number(spec.false_positive_rate);
+        return Err(error!(
+            Contradiction,
+            "false_positive_rate = {given} has no meaning for retrieval, which gives every key a value: leave it 0, or \
+             take bloomier"
+        ));
+    }
+    if let Size::Exact { bits, .. } = size
+        && let Some(least) = needed(0)
+        && bits < least
+    {
+        return Err(error!(
+            OutOfRange,
+            "bits = {bits} are less than the {least} that values of {value_bits} bits take"
+        ));
+    }
+    Ok(0)
+}

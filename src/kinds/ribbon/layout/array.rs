@@ -1,0 +1,204 @@
+//! Looking up: where the coefficients of a key are, and what its slots give.
+
+use super::metadata::{BUCKETS, LAYERS, LISTED, Sizes, base_layer};
+use super::query;
+use super::row::{Coefficients, bumped_hash, bumped_scatter};
+use super::shape::{Shape, class, place};
+use crate::batch::ring;
+use crate::bits::{self, reduce};
+use core::cmp::Ordering::{Equal, Greater, Less};
+use core::hint::select_unpredictable;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// A payload, to be read.
+#[derive(Clone, Copy)]
+pub struct Array<'a> {
+    shape: Shape,
+    words: &'a [AtomicU64],
+}
+
+/// Where the coefficients of a key are.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Row<C> {
+    /// The byte at which the first group with a coefficient begins.
+    pub byte: u64,
+    /// In which of its eight slots the coefficients start.
+    pub shift: u32,
+    pub coefficients: C,
+}
+
+impl<'a> Array<'a> {
+    /// The array of this shape in `words`. Where these are fewer than the shape has, what is not there is zero.
+    #[inline]
+    pub fn new(shape: Shape, words: &'a [AtomicU64]) -> Array<'a> {
+        Array { shape, words }
+    }
+
+    #[inline(always)]
+    pub(super) fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    pub(super) fn words(&self) -> &'a [AtomicU64] {
+        self.words
+    }
+
+    #[inline(always)]
+    fn word(&self, word: u64) -> u64 {
+        self.words.get(word as usize).map_or(0, |word| word.load(Ordering::Relaxed))
+    }
+
+    /// The eight bytes from `byte` on; zero stands for those that are not there.
+    #[inline(always)]
+    fn read(&self, byte: u64) -> u64 {
+        if byte < (self.words.len() as u64 * 8).saturating_sub(7) {
+            return bits::read_unaligned(self.words, byte);
+        }
+        self.word(byte / 8) >> (8 * (byte % 8))
+    }
+
+    /// Two bits of metadata: of a bucket, counted from a byte on.
+    #[inline(always)]
+    fn threshold(&self, byte: u64, bucket: u64) -> u64 {
+        self.word(byte / 8) >> (8 * (byte % 8) + 2 * (bucket % BUCKETS)) & 3
+    }
+
+    #[inline(always)]
+    fn row<C: Coefficients>(&self, begin: u64, slot: u64, coefficients: C) -> Row<C> {
+        let byte = begin.wrapping_add((slot / 8).wrapping_mul(self.shape.columns().into()));
+        Row { byte, shift: slot as u32 % 8, coefficients }
+    }
+
+    /// The row of a key: of x, its order, and z, its scattered hash. Anything if there are no shards.
+    #[inline(always)]
+    pub(super) fn find<C: Coefficients>(&self, x: u64, z: u64) -> Row<C> {
+        let (shard, how_far) = place(x, self.shape.shards());
+        // Read in any case: where there are few shards, nobody can guess whether it is the first.
+        let begin = self.word(shard.saturating_sub(1));
+        let begin = select_unpredictable(shard == 0, self.shape.begin(), begin);
+        let start = (how_far * self.shape.starts()) >> 32;
+        let bucket = start >> C::SIZES.bucket_bits;
+        let metadata = self.shape.metadata() + shard * self.shape.stride() + bucket / BUCKETS;
+        if class::<C>(start) < self.threshold(metadata, bucket) {
+            return self.row(begin, start, C::of(z));
+        }
+        self.find_bumped(shard, begin, x, z)
+    }
+
+    /// The row of a key that was bumped from the first layer.
+    #[inline(never)]
+    pub(super) fn find_bumped<C: Coefficients>(&self, shard: u64, begin: u64, x: u64, z: u64) -> Row<C> {
+        let sizes = Sizes::read(self.word(self.shape.sizes_word(shard)));
+        let is_last = shard + 1 == self.shape.shards();
+        let end = match is_last {
+            true => self.shape.bits() / 8,
+            false => self.word(shard).wrapping_sub(self.shape.gap()),
+        };
+        let (mut first, mut metadata) = (self.shape.starts(), end);
+        for layer in 0..LAYERS {
+            let starts = sizes.layers[layer];
+            if starts == 0 {
+                break;
+            }
+            let hash = bumped_hash(x, z, layer as u32 + 1);
+            let start = reduce(hash, starts);
+            let bucket = start >> C::SIZES.bucket_bits;
+            let byte = metadata.wrapping_sub(1 + bucket / BUCKETS);
+            if class::<C>(start) < self.threshold(byte, bucket) {
+                return self.row(begin, first + start, C::of(bumped_scatter(hash)));
+            }
+            first += starts;
+            metadata = metadata.wrapping_sub(C::SIZES.buckets(starts).div_ceil(BUCKETS));
+        }
+        if sizes.seed == LISTED {
+            return match self.search(metadata.wrapping_sub(sizes.list_bytes()), sizes.base, x, z) {
+                Some(i) => self.row(begin, first + C::WIDTH as u64 + i, C::of(0)),
+                None => Row::default(),
+            };
+        }
+        if sizes.base == 0 {
+            return Row::default();
+        }
+        let hash = bumped_hash(x, z, base_layer(sizes.seed));
+        self.row(begin, first + reduce(hash, sizes.base), C::of(bumped_scatter(hash)))
+    }
+
+    /// Which of the listed keys this is. The list begins at a byte.
+    fn search(&self, byte: u64, keys: u64, x: u64, z: u64) -> Option<u64> {
+        let (mut low, mut high) = (0, keys);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let at = byte.wrapping_add(16 * middle);
+            let there = (self.read(at), self.read(at.wrapping_add(8)));
+            match there.cmp(&(x, z)) {
+                Less => low = middle + 1,
+                Greater => high = middle,
+                Equal => return Some(middle),
+            }
+        }
+        None
+    }
+
+    /// Asks for the cache lines of a row.
+    #[inline(always)]
+    pub(super) fn fetch<C: Coefficients>(&self, row: &Row<C>) {
+        let length = C::GROUPS as u64 * u64::from(self.shape.columns());
+        // As often for every row, because nobody can guess in how many lines it lies.
+        for byte in (0..length).step_by(64).chain([length - 1]) {
+            ring::fetch_word(self.words, (row.byte.saturating_add(byte) / 8) as usize);
+        }
+    }
+
+    /// The first byte of a row, if that and all others of its groups are among the words, and so many after them.
+    #[inline(always)]
+    pub(super) fn bytes_of<C: Coefficients>(&self, row: &Row<C>, room: u64) -> Option<*const u8> {
+        let length = C::GROUPS as u64 * u64::from(self.shape.columns()) + room;
+        let last = (self.words.len() as u64 * 8).checked_sub(length)?;
+        (row.byte <= last).then(|| self.words.as_ptr().cast::<u8>().wrapping_add(row.byte as usize))
+    }
+
+    /// Eight columns from `first` on of what the slots of a row give, as bytes.
+    #[inline(always)]
+    pub(super) fn columns<C: Coefficients>(&self, row: &Row<C>, first: u32) -> u64 {
+        let byte = row.byte.wrapping_add(first.into());
+        let columns = u64::from(self.shape.columns());
+        let last = byte.wrapping_add((C::GROUPS as u64 - 1) * columns);
+        let sum = if byte <= last && last < (self.words.len() as u64 * 8).saturating_sub(7) {
+            let bytes = self.words.as_ptr().cast::<u8>();
+            query::sum(row.coefficients, row.shift, |group| {
+                // SAFETY: `last + 8` is at most the length of the words in bytes, and every group begins at `last` or
+                // before. Payloads do not change once they are made (`bits::read_unaligned`).
+                unsafe { bytes.add((byte + group as u64 * columns) as usize).cast::<u64>().read_unaligned() }
+            })
+        } else {
+            query::sum(row.coefficients, row.shift, |group| self.read(byte.wrapping_add(group as u64 * columns)))
+        };
+        query::parities(sum)
+    }
+
+    /// What the slots of a row give, and above its bits anything.
+    #[inline(always)]
+    pub(super) fn together<C: Coefficients>(&self, row: &Row<C>) -> u128 {
+        let mut value = 0;
+        for first in (0..self.shape.columns()).step_by(8) {
+            value |= u128::from(query::bits(self.columns(row, first))) << first;
+        }
+        value
+    }
+
+    /// The value that was given for a key: of x, its order, and z, its scattered hash ([`Equations`]). Keys that were
+    /// given none have any value. `None` if no key was given one.
+    ///
+    /// [`Equations`]: super::Equations
+    #[inline]
+    pub fn value(&self, x: u64, z: u64) -> Option<u128> {
+        if self.shape.shards() == 0 {
+            return None;
+        }
+        let value = match self.shape.width() {
+            64 => self.together(&self.find::<u64>(x, z)),
+            _ => self.together(&self.find::<u128>(x, z)),
+        };
+        Some(value & (u128::MAX >> (128 - self.shape.columns())))
+    }
+}

@@ -1,0 +1,138 @@
+//! The ribbon as a filter: the value of a key is its fingerprint.
+
+use super::array::Array;
+use super::kernel::{Either, Group, Kernel, Lookup, SOME, Turns};
+use super::row::Coefficients;
+use super::{Equations, Shape, Work, solve};
+use crate::batch::records::Records;
+use crate::batch::ring::{self, Batch, GROUP, nothing};
+use crate::error::Result;
+use crate::kinds::fuse::layout::{fingerprint, order, scatter};
+use crate::simd::Instructions;
+use crate::storage::Words;
+use core::sync::atomic::AtomicU64;
+
+/// The fewest bits of a fingerprint.
+pub const MIN_BITS: u32 = 1;
+/// The most.
+pub const MAX_BITS: u32 = 32;
+
+/// A filter of fingerprints in an array that was solved.
+#[derive(Clone, Copy)]
+pub struct Fingerprints<'a>(Array<'a>);
+
+/// Ordered hashes and their fingerprints.
+struct OfHashes;
+
+impl Equations<u64> for OfHashes {
+    type Value = u32;
+
+    #[inline]
+    fn order(&self, record: &u64) -> u64 {
+        *record
+    }
+
+    #[inline]
+    fn scatter(&self, record: &u64) -> u64 {
+        scatter(*record, 0)
+    }
+
+    #[inline]
+    fn value(&self, _: &u64, z: u64) -> u32 {
+        fingerprint(z) as u32
+    }
+}
+
+impl<'a> Fingerprints<'a> {
+    /// The filter of this shape, whose values are fingerprints, in `words`.
+    #[inline]
+    pub fn new(shape: Shape, words: &'a [AtomicU64]) -> Fingerprints<'a> {
+        Fingerprints(Array::new(shape, words))
+    }
+
+    /// Builds the filter of hashes, each of which went through [`order`] before they were sorted, with fingerprints of
+    /// `bits` bits and `width` coefficients a key.
+    ///
+    /// # Errors
+    /// As [`solve`].
+    pub fn build(ordered: &dyn Records<u64>, bits: u32, width: u32, work: &mut Work) -> Result<(Shape, Words)> {
+        solve(ordered, &OfHashes, bits, width, work)
+    }
+
+    /// Whether the hash was among those that the filter was built of, or has the same fingerprint by chance.
+    #[inline]
+    pub fn contains(&self, hash: u64) -> bool {
+        self.contains_with(&Lookup::new(self.0.shape().width(), Instructions::PORTABLE), hash)
+    }
+
+    /// As [`Fingerprints::contains`], with the inner loops for an instruction set.
+    #[inline]
+    pub fn contains_with(&self, lookup: &Lookup, hash: u64) -> bool {
+        match &lookup.0 {
+            _ if self.0.shape().shards() == 0 => false,
+            Either::Narrow(kernel) => self.contains_by(kernel, hash),
+            Either::Wide(kernel) => self.contains_by(kernel, hash),
+        }
+    }
+
+    #[inline(always)]
+    fn contains_by<C: Coefficients>(&self, kernel: &Kernel<C>, hash: u64) -> bool {
+        let x = order(hash);
+        let z = scatter(x, 0);
+        let bits = (kernel.one)(&self.0, &self.0.find(x, z), 0);
+        (bits ^ fingerprint(z)) & self.mask() == 0
+    }
+
+    /// The bits of a fingerprint.
+    #[inline(always)]
+    fn mask(&self) -> u64 {
+        u64::MAX >> (u64::BITS - self.0.shape().columns().clamp(MIN_BITS, MAX_BITS))
+    }
+
+    /// Asks for the cache lines of the slots of a hash. Reads metadata for that.
+    pub fn fetch(&self, hash: u64) {
+        let x = order(hash);
+        let z = scatter(x, 0);
+        match self.0.shape().width() {
+            64 => self.0.fetch::<u64>(&self.0.find(x, z)),
+            _ => self.0.fetch::<u128>(&self.0.find(x, z)),
+        }
+    }
+
+    /// As [`Fingerprints::contains_with`], of all keys of a batch.
+    pub fn contains_many(&self, lookup: &Lookup, batch: &mut dyn Batch) {
+        match &lookup.0 {
+            _ if self.0.shape().shards() == 0 => ring::rolling(&mut (), 0, batch, nothing, nothing, |_, _| false),
+            Either::Narrow(kernel) => self.contain(kernel, batch),
+            Either::Wide(kernel) => self.contain(kernel, batch),
+        }
+    }
+
+    fn contain<C: Coefficients>(&self, kernel: &Kernel<C>, batch: &mut dyn Batch) {
+        let (mut count, mut hashes) = (0, [0; GROUP]);
+        let mut next = batch.next(&mut hashes);
+        if next <= SOME {
+            let answer = |(i, hash): (usize, &u64)| u64::from(self.contains_by(kernel, *hash)) << i;
+            return batch.answer(hashes[..next].iter().enumerate().map(answer).sum(), next);
+        }
+        let (mask, mut turns) = (self.mask(), Turns::new(self.0, *kernel));
+        loop {
+            let mut answers = 0;
+            let find = |kernel: &Kernel<C>, array: &Array, found: &mut Group<C>, from| {
+                (kernel.find_hashes)(array, &hashes, found, from)
+            };
+            turns.turn((count, next), find, |from, [bits, _], checks| {
+                for (i, (bits, check)) in bits.iter().zip(checks).enumerate() {
+                    answers |= u64::from((bits ^ check) & mask == 0) << (from + i);
+                }
+            });
+            if count > 0 {
+                batch.answer(answers, count);
+            }
+            if next == 0 {
+                return;
+            }
+            (count, next) = (next, batch.next(&mut hashes));
+        }
+    }
+}

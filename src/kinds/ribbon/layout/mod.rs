@@ -1,0 +1,80 @@
+//! The bumped ribbon: an array of slots, each of as many bits as a value has. Each key has a run of 64 or 128
+//! coefficients, bits that begin at a slot of the key's own. The exclusive or of the slots whose coefficient is 1 is
+//! the value that was given for the key when the array was solved. In a filter that value is a fingerprint of the
+//! key; in a map it is the key's value.
+//!
+//! Dillinger, Hübschle-Schneider, Sanders and Walzer, "Fast Succinct Retrieval and Approximate Membership Using
+//! Ribbon", 2022. Sizes are in [`super::sizing`].
+//!
+//! **Layers.** A shard of keys is a few layers, one after the other in one run of slots. The first has fewer slots
+//! than keys. In each of its buckets the keys that would not fit are bumped to the next layer. Bumped are the keys
+//! farthest from the bucket's end: one of three classes, two or all, as two bits of metadata say. After at most three
+//! more layers few keys are left, whose rows lie in one place. Where hashes were made so that many keys are left,
+//! these have more slots than keys. If all fails, each key has a slot of its own, found by binary search. So every
+//! set of keys can be solved, and nothing is tried more than a few times.
+//!
+//! **From a hash to slots.** Records are sorted by 64 bits, call them x ([`Equations::order`]). With S shards the
+//! 96-bit product `x S` has the shard in its highest 32 bits. The 32 bits after those say how far into the shard x
+//! is. The key's coefficients start so far into the first layer, so that records come in the order of their starts.
+//! The coefficients and the fingerprint come from another hash, call it z. In the layers after the first both come
+//! from `row::bumped_hash` of x and z.
+//!
+//! **Payload.** Words: for each shard but the first the byte at which its slots begin; then for each shard its
+//! `metadata::Sizes`. Bytes: of each shard the metadata of its first layer, two bits a bucket. Then come the shards.
+//! A shard has its slots, in groups of eight, a byte a column, in which bit i is that of the i-th slot. Where there
+//! is one, the list of x and z of searched keys follows. Then comes the metadata of layers after the first, the last
+//! byte first. After each shard but the last follow as many zero bytes as rows of its last slots may reach into. A
+//! row that reaches past the slots of the last shard reads what lies there, and zeros past the end: solving begins
+//! with these bits.
+//!
+//! Nothing of the payload is read when it is opened, and every access to it is checked: a forged directory gives wrong
+//! answers, and [`Shape::check`] finds it.
+
+mod array;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod equations;
+mod fingerprints;
+mod kernel;
+mod metadata;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+mod portable;
+mod query;
+mod row;
+mod shape;
+mod shards;
+mod solve;
+mod values;
+
+pub use array::Array;
+pub use equations::Equations;
+pub use fingerprints::{Fingerprints, MAX_BITS, MIN_BITS};
+pub use kernel::Lookup;
+pub use row::Value;
+pub use shape::Shape;
+pub use shards::{Work, solve};
+pub use values::{MAX_CHECK_BITS, MAX_VALUE_BITS, ValueShape, Values};
+
+/// The most bits of a value.
+pub const MAX_COLUMNS: u32 = 96;
+
+use crate::simd::{self, Instructions};
+use kernel::Kernel;
+use row::Coefficients;
+
+/// The inner loops for these instructions.
+#[inline]
+fn kernel<C: Coefficients>(instructions: Instructions) -> Kernel<C> {
+    match instructions.kernel() {
+        #[cfg(target_arch = "x86_64")]
+        simd::Kernel::Avx512 => avx512::kernel(),
+        #[cfg(target_arch = "x86_64")]
+        simd::Kernel::Avx2 => avx2::kernel(),
+        #[cfg(target_arch = "aarch64")]
+        simd::Kernel::Neon => neon::kernel(),
+        _ => portable::kernel(),
+    }
+}

@@ -1,0 +1,131 @@
+//! The coefficients of a key, and what hashes they come from.
+
+use crate::bits::{GOLDEN, mix};
+use crate::kinds::ribbon::sizing::Width;
+use core::ops::BitXorAssign;
+
+/// As many coefficients as the ribbon is wide, the first of them 1.
+pub(super) trait Coefficients: Copy + Default + Eq + BitXorAssign + Send {
+    /// What depends on the number of coefficients.
+    const SIZES: Width;
+
+    /// How many coefficients there are.
+    const WIDTH: usize = Self::SIZES.bits as usize;
+
+    /// How many groups of eight slots the coefficients may lie in: one more than their bytes.
+    const GROUPS: usize = Self::WIDTH / 8 + 1;
+
+    /// The coefficients of a scattered hash.
+    fn of(z: u64) -> Self;
+
+    /// Whether all coefficients are 0.
+    fn is_zero(self) -> bool;
+
+    /// Without the zeros before the first 1, and how many these were. Not all are 0.
+    fn normalised(self) -> (Self, u32);
+
+    /// The `i`-th byte of the coefficients, moved up by `shift` bits, less than 8.
+    fn byte(self, shift: u32, i: usize) -> u8;
+
+    /// All of these bytes: the words from the lowest on, as many as there are, and the last byte, which is in no word.
+    fn moved(self, shift: u32) -> ([u64; 2], u8);
+}
+
+impl Coefficients for u64 {
+    const SIZES: Width = Width::NARROW;
+
+    #[inline(always)]
+    fn of(z: u64) -> u64 {
+        z | 1
+    }
+
+    #[inline(always)]
+    fn is_zero(self) -> bool {
+        self == 0
+    }
+
+    #[inline(always)]
+    fn normalised(self) -> (u64, u32) {
+        let zeros = self.trailing_zeros();
+        (self >> (zeros & 63), zeros)
+    }
+
+    #[inline(always)]
+    fn byte(self, shift: u32, i: usize) -> u8 {
+        ((u128::from(self) << shift) >> (8 * i)) as u8
+    }
+
+    #[inline(always)]
+    fn moved(self, shift: u32) -> ([u64; 2], u8) {
+        ([self << shift, 0], (self >> 1 >> (63 - shift)) as u8)
+    }
+}
+
+impl Coefficients for u128 {
+    const SIZES: Width = Width::WIDE;
+
+    /// The high half of a product of other bits than the low one.
+    #[inline(always)]
+    fn of(z: u64) -> u128 {
+        let high = z.wrapping_mul(WIDE_MIX);
+        u128::from(high ^ high >> 32) << 64 | u128::from(z | 1)
+    }
+
+    #[inline(always)]
+    fn is_zero(self) -> bool {
+        self == 0
+    }
+
+    #[inline(always)]
+    fn normalised(self) -> (u128, u32) {
+        let zeros = self.trailing_zeros();
+        (self >> (zeros & 127), zeros)
+    }
+
+    #[inline(always)]
+    fn byte(self, shift: u32, i: usize) -> u8 {
+        if i < 16 { ((self << shift) >> (8 * i)) as u8 } else { (self >> 120 >> (8 - shift)) as u8 }
+    }
+
+    #[inline(always)]
+    fn moved(self, shift: u32) -> ([u64; 2], u8) {
+        let low = self << shift;
+        ([low as u64, (low >> 64) as u64], (self >> 120 >> (8 - shift)) as u8)
+    }
+}
+
+/// The multiplier of the high half of wide coefficients.
+pub(super) const WIDE_MIX: u64 = 0xd6e8_feb8_6659_fd93;
+
+/// The hash of a bumped key in a layer after the first, of its order and its scattered hash. Two keys that are distinct
+/// in either have other hashes in each layer.
+#[inline]
+pub(super) fn bumped_hash(x: u64, z: u64, layer: u32) -> u64 {
+    mix(z ^ mix(x.wrapping_add(GOLDEN.wrapping_mul(layer.into()))))
+}
+
+/// What the coefficients of a bumped key come from: not the bits that choose where it starts.
+#[inline]
+pub(super) fn bumped_scatter(hash: u64) -> u64 {
+    let product = hash.wrapping_mul(GOLDEN);
+    product ^ product >> 32
+}
+
+/// Numbers of as many bits as a value has.
+pub trait Value: Copy + Default + Send + BitXorAssign {
+    /// The `i`-th byte.
+    fn byte(self, i: usize) -> u8;
+}
+
+macro_rules! value {
+    ($($number:ty),*) => {
+        $(impl Value for $number {
+            #[inline(always)]
+            fn byte(self, i: usize) -> u8 {
+                (self >> (8 * i)) as u8
+            }
+        })*
+    };
+}
+
+value!(u32, u64, u128);

@@ -1,0 +1,304 @@
+//! Builds a whole payload: divides the records into shards, solves these, with several threads if there are any, and
+//! puts them one after the other.
+
+use super::MAX_COLUMNS;
+use super::equations::Equations;
+use super::row::Coefficients;
+use super::shape::{Shape, place};
+use super::solve::{Scratch, Solved};
+use crate::batch::records::Records;
+use crate::error::{Result, Status, error};
+pub use crate::kinds::fuse::layout::Work;
+use crate::kinds::ribbon::sizing::Width;
+use crate::storage::{Words, try_vec};
+use core::mem;
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+
+/// The most records of one shard: far more than an average one has.
+const MAX_RECORDS: u64 = 1 << 29;
+
+/// Solves all records: the payload and its shape, with values of `columns` bits, from 1 to
+/// [`MAX_COLUMNS`](super::MAX_COLUMNS), and `width` coefficients a key, 64 or 128.
+///
+/// The payload depends on the records, the equations, columns and width only. Linear in the records, of which two
+/// passes are made.
+///
+/// # Errors
+/// [`Status::OutOfRange`] for such columns or width; [`Status::OutOfMemory`]; [`Status::Cancelled`];
+/// [`Status::TooLarge`] where more than 2^29 records are in one shard, which takes hashes that were made for it; those
+/// of the records.
+pub fn solve<R: Copy + Send + Sync, E: Equations<R>>(
+    records: &dyn Records<R>,
+    equations: &E,
+    columns: u32,
+    width: u32,
+    work: &mut Work,
+) -> Result<(Shape, Words)> {
+    let known = Width::of(width).filter(|_| (1..=MAX_COLUMNS).contains(&columns)).ok_or_else(|| {
+        error!(OutOfRange, "columns = {columns} and width = {width} are not from 1 to {MAX_COLUMNS}, and 64 or 128")
+    })?;
+    let shape = Shape::without_slots(columns, known, records.count()).ok_or(Status::TooLarge)?;
+    report(work, 0, records.count())?;
+    match width {
+        64 => Build::<R, E, u64>::new(records, equations, shape, work)?.solve(),
+        _ => Build::<R, E, u128>::new(records, equations, shape, work)?.solve(),
+    }
+}
+
+/// Says how far it is.
+fn report(work: &mut Work, done: u64, all: u64) -> Result<()> {
+    if (work.progress)(done, all) { Ok(()) } else { Err(Status::Cancelled.into()) }
+}
+
+/// A payload that is being built.
+struct Build<'a, 'b, R, E, C> {
+    records: &'a dyn Records<R>,
+    equations: &'a E,
+    shape: Shape,
+    work: &'a mut Work<'b>,
+    /// How many records each shard has.
+    counts: Vec<u64>,
+    payload: Payload,
+    width: core::marker::PhantomData<C>,
+}
+
+/// The bytes of a payload, as far as they are known.
+struct Payload {
+    shape: Shape,
+    words: Words,
+    /// Where the slots of the next shard begin.
+    begin: u64,
+    /// The shards that were written.
+    shards: u64,
+    /// The records of these.
+    done: u64,
+}
+
+impl Payload {
+    /// Writes the next shard.
+    fn write(&mut self, solved: &Solved, records: u64) -> Result<()> {
+        let (shape, shard) = (self.shape, self.shards);
+        let is_last = shard + 1 == shape.shards();
+        let gap = if is_last { 0 } else { shape.gap() };
+        let end = self.begin + solved.slots.len() as u64 + gap;
+        if end > self.words.bytes() {
+            self.grow(end)?;
+        }
+        let bytes = self.words.exclusive_bytes().ok_or(Status::Internal)?;
+        let mut put = |at: u64, from: &[u8]| bytes[at as usize..][..from.len()].copy_from_slice(from);
+        put(self.begin, &solved.slots);
+        put(shape.metadata() + shard * shape.stride(), &solved.metadata);
+        put(8 * shape.sizes_word(shard), &solved.sizes.to_le_bytes());
+        if !is_last {
+            put(8 * shard, &end.to_le_bytes());
+        }
+        (self.begin, self.shards, self.done) = (end, shard + 1, self.done + records);
+        Ok(())
+    }
+
+    /// Makes room for so many bytes and some more: the hashes are spread less evenly than they were expected to be.
+    #[cold]
+    fn grow(&mut self, bytes: u64) -> Result<()> {
+        let room = bytes.checked_add(bytes / 4).and_then(|room| room.checked_next_multiple_of(64));
+        let mut words = Words::zeroed(room.ok_or(Status::TooLarge)?)?;
+        let (to, from) = (words.exclusive().ok_or(Status::Internal)?, self.words.exclusive().ok_or(Status::Internal)?);
+        to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+        self.words = words;
+        Ok(())
+    }
+
+    /// The whole payload.
+    fn finish(mut self) -> Result<(Shape, Words)> {
+        let bytes = if self.shape.shards() == 0 { 0 } else { self.begin };
+        let shape = self.shape.with_bytes(bytes).ok_or(Status::TooLarge)?;
+        if shape.words() * 8 > self.words.bytes() {
+            self.grow(shape.words() * 8)?;
+        }
+        self.words.shorten(shape.words() * 8);
+        Ok((shape, self.words))
+    }
+}
+
+/// A shard to be solved, and memory for what comes of it.
+struct Job<R> {
+    shard: usize,
+    records: Vec<R>,
+    solved: Solved,
+    outcome: Result<()>,
+}
+
+impl<R> Job<R> {
+    fn new(most: usize) -> Result<Job<R>> {
+        Ok(Job { shard: 0, records: try_vec(most)?, solved: Solved::default(), outcome: Ok(()) })
+    }
+}
+
+impl<'a, 'b, R: Copy + Send + Sync, E: Equations<R>, C: Coefficients> Build<'a, 'b, R, E, C> {
+    /// Counts the records of each shard.
+    fn new(records: &'a dyn Records<R>, equations: &'a E, shape: Shape, work: &'a mut Work<'b>) -> Result<Self> {
+        let length = usize::try_from(shape.shards()).map_err(|_| Status::TooLarge)?;
+        let mut counts: Vec<u64> = try_vec(length)?;
+        counts.resize(length, 0);
+        for_each_part(records, equations, shape.shards(), &mut |shard, part| {
+            counts[shard] += part.len() as u64;
+            Ok(())
+        })?;
+        if let Some(most) = counts.iter().max().filter(|most| **most > MAX_RECORDS) {
+            return Err(error!(
+                TooLarge,
+                "{most} keys have hashes that are nearly the same: at most {MAX_RECORDS} can"
+            ));
+        }
+        let (columns, width, keys) = (shape.columns(), shape.width(), shape.keys());
+        let expected = Shape::expected(columns, width, keys).ok_or(Status::TooLarge)?.words() * 8;
+        // What is not used is given back, and never was memory.
+        let words = Words::zeroed((expected + expected / 64).next_multiple_of(64))?;
+        let payload = Payload { shape, words, begin: shape.begin(), shards: 0, done: 0 };
+        Ok(Build { records, equations, shape, work, counts, payload, width: core::marker::PhantomData })
+    }
+
+    /// Solves all shards.
+    fn solve(mut self) -> Result<(Shape, Words)> {
+        // At most MAX_RECORDS.
+        let most = self.counts.iter().max().map_or(0, |most| *most as usize);
+        let buffers = (most * size_of::<R>()) as u64 + most as u64 * u64::from(self.shape.columns()) / 8;
+        let each = buffers + Scratch::<C, E::Value>::bytes(most as u64);
+        // One shard more than there are threads is being filled meanwhile.
+        let room = self.work.memory.saturating_sub(buffers) / each.max(1);
+        let threads = self.work.threads.min(self.counts.len()).min(usize::try_from(room).unwrap_or(usize::MAX));
+        if threads > 1 {
+            self.solve_with(threads, most)?;
+        } else {
+            let Build { records, equations, shape, counts, payload, work, .. } = &mut self;
+            let mut scratch = Scratch::<C, E::Value>::new();
+            divide(*records, *equations, counts, Job::new(most)?, &mut |mut job| {
+                scratch.solve(shape, &job.records, *equations, &mut job.solved)?;
+                payload.write(&job.solved, job.records.len() as u64)?;
+                report(work, payload.done, shape.keys())?;
+                Ok(job)
+            })?;
+        }
+        self.payload.finish()
+    }
+
+    /// As [`Build::solve`], with threads of its own.
+    fn solve_with(&mut self, threads: usize, most: usize) -> Result<()> {
+        let Build { records, equations, shape, counts, payload, work, .. } = self;
+        let (equations, shape): (&E, &Shape) = (equations, shape);
+        let (mut spare, mut early): (Vec<Job<R>>, Vec<Job<R>>) = (try_vec(threads)?, try_vec(threads + 1)?);
+        for _ in 0..threads {
+            spare.push(Job::new(most)?);
+        }
+        let first = Job::new(most)?;
+        thread::scope(|scope| {
+            let (give, queue) = mpsc::sync_channel::<Job<R>>(threads);
+            let queue = Arc::new(Mutex::new(queue));
+            let (finish, finished) = mpsc::channel();
+            for started in 0..threads {
+                let (queue, finish) = (queue.clone(), finish.clone());
+                let work = move || {
+                    let mut scratch = Scratch::<C, E::Value>::new();
+                    loop {
+                        // The lock is held while the next job is waited for, not while it is worked on.
+                        let next = queue.lock().ok().and_then(|queue| queue.recv().ok());
+                        let Some(mut job) = next else { return };
+                        job.outcome = scratch.solve(shape, &job.records, equations, &mut job.solved);
+                        if finish.send(job).is_err() {
+                            return;
+                        }
+                    }
+                };
+                match thread::Builder::new().spawn_scoped(scope, work) {
+                    Ok(_) => {}
+                    Err(error) if started == 0 => {
+                        let code = error.raw_os_error().unwrap_or(libc::EAGAIN);
+                        return Err(crate::Error::from_os(code, format_args!("starting a thread")));
+                    }
+                    // The threads that were started do all the work.
+                    Err(_) => break,
+                }
+            }
+            drop((queue, finish));
+            // Shards are written in order: those that come too early wait.
+            let mut note = |job: Job<R>, spare: &mut Vec<Job<R>>| {
+                early.push(job);
+                while let Some(i) = early.iter().position(|job| job.shard as u64 == payload.shards) {
+                    let mut job = early.swap_remove(i);
+                    mem::replace(&mut job.outcome, Ok(()))?;
+                    payload.write(&job.solved, job.records.len() as u64)?;
+                    report(work, payload.done, shape.keys())?;
+                    spare.push(job);
+                }
+                Ok(())
+            };
+            divide(*records, equations, counts, first, &mut |job| {
+                give.send(job).map_err(|_| Status::Internal)?;
+                loop {
+                    if let Some(job) = spare.pop() {
+                        return Ok(job);
+                    }
+                    note(finished.recv().map_err(|_| Status::Internal)?, &mut spare)?;
+                }
+            })?;
+            drop(give);
+            finished.iter().try_for_each(|job| note(job, &mut spare))
+        })
+    }
+}
+
+/// Gives each shard to `solve`, with its records, in order. `job` has room for the records of any shard; `solve` gives
+/// it back, or another one.
+fn divide<R: Copy, E: Equations<R>>(
+    records: &dyn Records<R>,
+    equations: &E,
+    counts: &[u64],
+    job: Job<R>,
+    solve: &mut dyn FnMut(Job<R>) -> Result<Job<R>>,
+) -> Result<()> {
+    let mut next = 0;
+    // Gives all shards up to this one that have all of their records.
+    let mut finish = |mut job: Job<R>, to: usize| {
+        while next < to && job.records.len() as u64 == counts[next] {
+            job.shard = next;
+            job = solve(job)?;
+            job.records.clear();
+            next += 1;
+        }
+        if next < to { Err(Status::Internal.into()) } else { Ok(job) }
+    };
+    let mut current = Some(job);
+    for_each_part(records, equations, counts.len() as u64, &mut |shard, part| {
+        // Another pass may give other records.
+        let taken = current.take().ok_or(Status::Internal)?;
+        let mut job = finish(taken, shard)?;
+        if shard >= counts.len() || (job.records.len() + part.len()) as u64 > counts[shard] {
+            return Err(Status::Internal.into());
+        }
+        job.records.extend_from_slice(part);
+        current = Some(job);
+        Ok(())
+    })?;
+    let last = current.take().ok_or(Status::Internal)?;
+    finish(last, counts.len()).map(drop)
+}
+
+/// Gives the records in pieces none of which is in two shards.
+fn for_each_part<R, E: Equations<R>>(
+    records: &dyn Records<R>,
+    equations: &E,
+    shards: u64,
+    take: &mut dyn FnMut(usize, &[R]) -> Result<()>,
+) -> Result<()> {
+    let shard = |record: &R| place(equations.order(record), shards).0;
+    records.for_each(&mut |mut piece| {
+        while let (Some(first), Some(last)) = (piece.first(), piece.last()) {
+            let first = shard(first);
+            let end = if shard(last) == first { piece.len() } else { piece.partition_point(|r| shard(r) <= first) };
+            let (part, rest) = piece.split_at(end);
+            take(first as usize, part)?;
+            piece = rest;
+        }
+        Ok(())
+    })
+}

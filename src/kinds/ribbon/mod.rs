@@ -1,0 +1,226 @@
+//! The kind `ribbon`, the bumped ribbon filter: static, built from all of its keys, and within half a per cent of the
+//! fewest bits that any filter of its rate can have.
+//!
+//! Dillinger, Hübschle-Schneider, Sanders and Walzer, "Fast Succinct Retrieval and Approximate Membership Using
+//! Ribbon", 2022. Every key has a run of coefficients that say which slots, by exclusive or, are its fingerprint
+//! ([`layout`]). Fingerprints of r bits give a false-positive rate of 2^-r, whatever the keys.
+//!
+//! Header: bits is the payload's but for what fills its last line. Word 0 is r, word 1 the number of coefficients, word
+//! 2 the number of distinct keys.
+
+pub mod layout;
+pub mod sizing;
+
+use crate::batch::ring::Batch;
+use crate::blocks::Measure;
+use crate::contract::{Base, Build, Built, InBytes, Kind, Overfill, Payload, Row, Sizes, Structure, over_base};
+use crate::error::{Result, error};
+use crate::format::{Geometry, PAYLOAD_UNIT};
+use crate::kinds::fuse::layout::order;
+use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
+use crate::storage::try_box;
+use layout::{Fingerprints, Lookup, MAX_BITS, MIN_BITS, Shape, Work};
+use sizing::Width;
+
+/// How long fingerprints are.
+pub const FINGERPRINT_BITS: Parameter = Parameter {
+    name: "fingerprint_bits",
+    summary: "bits of a fingerprint, from 1 on: the rate is 2^-bits; 0 is what the rate needs",
+    default: 0.0,
+    domain: Domain::Integer(0, MAX_BITS as u64),
+    word: Some(0),
+};
+
+/// How many coefficients a key has. Twice as many need a quarter of the metadata, 0.004 bits a key for 0.016, take
+/// twice as long to build, and a little longer to look up. With them fingerprints of 1 to 4 bits take 0.005 to 0.008
+/// bits a key more than these; with 64, longer ones take 0.02 more.
+pub const RIBBON_WIDTH: Parameter = Parameter {
+    name: "ribbon_width",
+    summary: "coefficients of a key: 64, or 128 for a smaller and slower filter; 0 is 128 for fingerprints of at most 4 \
+              bits, else 64",
+    default: 0.0,
+    domain: Domain::Integer(0, Width::WIDE.bits as u64),
+    word: Some(1),
+};
+
+/// The registry's row.
+pub const ROW: Row = Row {
+    kind: KindId(13),
+    name: "ribbon",
+    summary: "the bumped ribbon filter: built once from all keys, 1.003 bits a key for each halving of the rate",
+    parameters: &[&FINGERPRINT_BITS, &RIBBON_WIDTH],
+    structure: Structure::StaticFilter { open: |base| Ok(try_box(Ribbon::new(base)?)?), build, order },
+    sizes: Sizes::ByKeys,
+    hashes: (1, 1),
+    geometry: |spec, size| Ok(geometry_of(&shape_for(spec, size)?)),
+    lines_per_lookup: |geometry| {
+        let [columns, width, ..] = geometry.words;
+        // A line of metadata, and those of a row, which begins anywhere.
+        let lines = 2.0 + (columns * (width / 8 + 1)).saturating_sub(1) as f64 / PAYLOAD_UNIT as f64;
+        lines.min((geometry.payload_bytes / PAYLOAD_UNIT) as f64)
+    },
+    false_positive_rate: |geometry, keys| sizing::false_positive_rate(geometry.words[0] as u32, keys),
+    // A row of coefficients and a value for each key of the largest shard, its hash and its slot.
+    build_memory: |keys| 32 * keys.min(sizing::SHARD_KEYS + 6 * sizing::SHARD_KEYS.isqrt()),
+    // A few groups of slots more than are expected, in each shard the part of one that a group is not filled by, and a
+    // group for 16,384 keys, because what layers leave free varies.
+    most_bytes: Some(|geometry, keys| {
+        let shards = sizing::shards(keys);
+        let groups = 6 + shards + 3 * shards.isqrt() + (keys >> 14);
+        let bytes = geometry.bits / 8 + groups * geometry.words[0] + 16 + 4 * shards;
+        bytes.next_multiple_of(PAYLOAD_UNIT)
+    }),
+    overfill: Overfill::IsBuilt,
+    compact: |packing, geometry| {
+        packing.field(&mut geometry.words[0], 6);
+        packing.field(&mut geometry.words[1], 8);
+        packing.field(&mut geometry.words[2], 40);
+        packing.bits(geometry, 0);
+    },
+    in_bytes: Some(InBytes {
+        contains: |trailer, bytes, hash| {
+            let shape = shape_of(&trailer.geometry(ROW.compact)?)?;
+            Some(Fingerprints::new(shape, bytes.words()?).contains(hash))
+        },
+        fetch: |trailer, bytes, hash| {
+            let shape = trailer.geometry(ROW.compact).as_ref().and_then(shape_of);
+            if let (Some(shape), Some(words)) = (shape, bytes.words()) {
+                Fingerprints::new(shape, words).fetch(hash);
+            }
+        },
+    }),
+    ..Row::BASE
+};
+
+/// The geometry of a payload of this shape.
+fn geometry_of(shape: &Shape) -> Geometry {
+    let words = [shape.columns().into(), shape.width().into(), shape.keys(), 0, 0, 0, 0, 0];
+    Geometry { bits: shape.bits(), hashes: 1, words, payload_bytes: shape.words() * 8 }
+}
+
+/// The shape that a geometry describes, if it is one of this kind.
+fn shape_of(geometry: &Geometry) -> Option<Shape> {
+    let [bits, width, keys, ..] = geometry.words;
+    let bits = u32::try_from(bits).ok().filter(|bits| (MIN_BITS..=MAX_BITS).contains(bits))?;
+    let shape = Shape::new(bits, u32::try_from(width).ok()?, keys, geometry.bits)?;
+    (geometry_of(&shape) == *geometry).then_some(shape)
+}
+
+/// How many coefficients keys have, with fingerprints of so many bits.
+fn width_of(spec: &Spec, bits: u32) -> Result<u32> {
+    match spec.parameter(&RIBBON_WIDTH)? as u32 {
+        0 => Ok(sizing::width(bits).bits),
+        width if Width::of(width).is_some() => Ok(width),
+        width => Err(error!(OutOfRange, "ribbon_width = {width} is not 64 or 128, or 0 for either")),
+    }
+}
+
+/// The shape to expect of what a spec asks for.
+fn shape_for(spec: &Spec, size: Size) -> Result<Shape> {
+    let asked = spec.parameter(&FINGERPRINT_BITS)? as u32;
+    let (Size::Rate { capacity: keys, .. } | Size::Exact { capacity: keys, .. }) = size;
+    let shape = |bits| {
+        Shape::expected(bits, width_of(spec, bits)?, keys).ok_or_else(|| {
+            error!(TooLarge, "capacity = {keys} at fingerprint_bits = {bits} needs more bits than can be")
+        })
+    };
+    match size {
+        Size::Rate { false_positive_rate: rate, .. } => {
+            let needed = (MIN_BITS..=MAX_BITS).find(|bits| sizing::keeps(*bits, keys, rate)).ok_or_else(|| {
+                let (rate, least) = (Number(rate), Number(sizing::false_positive_rate(MAX_BITS, keys)));
+                error!(OutOfRange, "false_positive_rate = {rate} is below {least}, what {MAX_BITS} bits give")
+            });
+            match asked {
+                0 => shape(needed?),
+                // The default rate is no wish.
+                _ if spec.false_positive_rate != 0.0 && asked < needed? => Err(error!(
+                    Contradiction,
+                    "fingerprint_bits = {asked} give more than false_positive_rate = {}",
+                    Number(rate)
+                )),
+                _ => shape(asked),
+            }
+        }
+        Size::Exact { bits, .. } => {
+            let least = shape(if asked == 0 { MIN_BITS } else { asked })?;
+            if least.bits() > bits {
+                return Err(error!(
+                    Contradiction,
+                    "bits = {bits} are too few for {keys} keys: fingerprint_bits = {} need {}",
+                    least.columns(),
+                    least.bits()
+                ));
+            }
+            let fits = |shape: &Shape| shape.bits() <= bits;
+            let mut longer = (least.columns() + 1..=MAX_BITS).take_while(|_| asked == 0).map_while(|r| shape(r).ok());
+            // Shapes become longer with fingerprints.
+            Ok(core::iter::from_fn(|| longer.next().filter(fits)).last().unwrap_or(least))
+        }
+    }
+}
+
+/// Makes the payload. How many slots a number of keys needs is known exactly only when they are there; where the bits
+/// that a spec allows do not hold that, fingerprints are a bit shorter.
+fn build(build: &mut Build<u64>) -> Result<Built> {
+    let size = build.spec.size()?;
+    let mut bits = shape_for(build.spec, size)?.columns();
+    loop {
+        let mut work = Work { memory: build.memory, threads: build.threads, progress: &mut *build.progress };
+        let width = width_of(build.spec, bits)?;
+        let (shape, words) = Fingerprints::build(build.records, bits, width, &mut work)?;
+        match size {
+            Size::Exact { bits: most, .. } if shape.bits() > most && bits > MIN_BITS => bits -= 1,
+            _ => return Ok(Built { geometry: geometry_of(&shape), words }),
+        }
+    }
+}
+
+/// A ribbon filter over a payload.
+struct Ribbon {
+    base: Base,
+    shape: Shape,
+    lookup: Lookup,
+}
+
+impl Ribbon {
+    fn new(base: Base) -> Result<Ribbon> {
+        match shape_of(base.geometry()) {
+            Some(shape) => Ok(Ribbon { shape, lookup: Lookup::new(shape.width(), base.instructions()), base }),
+            None => Err(base.foreign_geometry()),
+        }
+    }
+
+    #[inline]
+    fn fingerprints(&self) -> Fingerprints<'_> {
+        Fingerprints::new(self.shape, self.base.words().shared())
+    }
+}
+
+impl Payload for Ribbon {
+    over_base!();
+
+    fn check_payload(&self) -> Result<()> {
+        self.shape.check(self.base.words().shared())
+    }
+}
+
+impl Kind for Ribbon {
+    fn contains_hash(&self, hash: u64) -> bool {
+        self.fingerprints().contains_with(&self.lookup, hash)
+    }
+
+    fn fetch(&self, hash: u64) {
+        self.fingerprints().fetch(hash);
+    }
+
+    fn contains_many(&self, batch: &mut dyn Batch) {
+        self.fingerprints().contains_many(&self.lookup, batch);
+    }
+
+    /// Places are slots, and every key has one to itself.
+    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+        progress(self.base.words().bytes());
+        let (keys, slots) = (self.shape.keys(), self.shape.bits() / u64::from(self.shape.columns()));
+        Measure::of_cells(keys, slots, sizing::false_positive_rate(self.shape.columns(), keys))
+    }
+}

@@ -1,0 +1,126 @@
+//! The kind `scalable`: a chain of bit arrays that grows and keeps its false-positive rate.
+//!
+//! After Almeida, Baquero, Preguica and Hutchison, "Scalable Bloom filters", 2007. A level is a bit array of any kind
+//! that [`super::levels`] knows. A key that no level seems to have goes into the last one; when that has its capacity,
+//! a level follows that is `growth` times as large and `tightening` times as often wrong. [`crate::sizing::levels`]
+//! says why the rate that was asked for then holds for ever, and [`schedule`] how large each level is.
+//!
+//! A level that follows needs a larger payload. Where the system can move pages (Linux), large payloads in memory of
+//! the filter's own become longer without being copied, so that no insertion takes long. Elsewhere the insertion that
+//! grows the filter copies the payload. An image in place cannot grow: it refuses keys ([`crate::Status::Full`]) when
+//! its last level has its capacity. A chain also refuses keys if its rate is so low that a further level would hold
+//! hardly more keys than the last level, for many more bits ([`schedule`]).
+//!
+//! Keys that are found in any level take no room, so a filter does not grow from duplicates. Which level a key is in
+//! depends on when it came: filters of the same keys in another order are as good, but not equal.
+//!
+//! Chains that were made alike merge, however far each has grown: the union has the levels of both side by side, and
+//! comes to twice the rate that each keeps to at most (`merge`).
+//!
+//! Hashes pass a bijection before they go to the levels: keys that come in the order of their hashes, as a builder
+//! gives them, would otherwise fill one end of the first level only.
+
+mod filter;
+mod lookup;
+mod merge;
+pub mod schedule;
+
+use super::levels::{self, LEVEL, LEVEL_UNIT, LEVELS, MAX_HASHES};
+use crate::contract::{Capabilities, Overfill, Row, Sizes, Structure};
+use crate::error::{Result, error};
+use crate::format::Geometry;
+use crate::sizing::omissions::sum_of_rates;
+use crate::spec::{DEFAULT_FALSE_POSITIVE_RATE, Domain, KindId, Parameter, Size, Spec};
+use schedule::Schedule;
+
+/// How much lower the rate of each level is.
+pub const TIGHTENING: Parameter = Parameter {
+    name: "tightening",
+    summary: "the false-positive rate of a level over that of the one before: less is larger after many growths, more \
+              before the first",
+    default: 0.7,
+    domain: Domain::Real(0.5, 0.9),
+    word: Some(1),
+};
+
+/// How much larger each level is.
+pub const GROWTH: Parameter = Parameter {
+    name: "growth",
+    summary: "the bits of a level over those of the one before: more makes fewer levels, and faster lookups",
+    default: 2.0,
+    domain: Domain::Integer(2, 4),
+    word: Some(2),
+};
+
+/// The registry's row.
+pub const ROW: Row = Row {
+    kind: KindId(6),
+    name: "scalable",
+    summary: "the scalable Bloom filter: grows with its keys and keeps its false-positive rate",
+    capabilities: Capabilities::INSERT
+        .with(Capabilities::CLEAR)
+        .with(Capabilities::MERGE)
+        .with(Capabilities::ESTIMATE)
+        .with(Capabilities::GROW),
+    parameters: &[&LEVEL, &TIGHTENING, &GROWTH],
+    structure: Structure::Filter { open: filter::open },
+    sizes: Sizes::Multiples(LEVEL_UNIT),
+    hashes: (1, MAX_HASHES),
+    geometry,
+    identity: |geometry| {
+        let first = Schedule::of(geometry).and_then(|schedule| schedule.first().geometry().ok());
+        first.unwrap_or(*geometry)
+    },
+    lines_per_lookup: |geometry| Schedule::of(geometry).map_or(1.0, |schedule| schedule.lines_per_lookup()),
+    // A level takes the keys that those before it do not have by chance, whose bits are like theirs.
+    rate_error: |rate| 0.15 * rate,
+    false_positive_rate: |geometry, keys| {
+        Schedule::of(geometry).map_or(1.0, |schedule| schedule.false_positive_rate(keys))
+    },
+    omissions: Some(|geometry, keys| {
+        Schedule::of(geometry).map_or(keys as f64, |schedule| sum_of_rates(keys, schedule.rates(keys)))
+    }),
+    is_canonical: false,
+    overfill: Overfill::Grows,
+    compact: schedule::compact,
+    // Whole lines may hold more keys than were asked for.
+    made_for: Some(|geometry| Schedule::of(geometry).map_or(0, |schedule| schedule.first_capacity)),
+    in_bytes: Some(lookup::IN_BYTES),
+    ..Row::BASE
+};
+
+/// The geometry that a spec asks for: a single level. Exact `bits` and `hashes` are those of this level, whose rate at
+/// `capacity` keys then decides those of the levels that follow.
+fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
+    let (level, tightening) = (spec.parameter(&LEVEL)?, spec.real_parameter(&TIGHTENING)?);
+    let growth = spec.parameter(&GROWTH)?;
+    let kind = &LEVELS[level as usize];
+    let (first, first_capacity) = match size {
+        Size::Rate { capacity, false_positive_rate: rate } => {
+            let rate = (1.0 - tightening) * rate;
+            let about = |error: crate::Error| error.about(format_args!("a first level of the kind {}", kind.row.name));
+            let first = levels::level_for(kind, capacity, rate).map_err(about)?;
+            // Whole lines may hold far more than few keys. If the level took only those, its rate would be too low for
+            // the levels that follow: they would take a key each, or none.
+            let most = levels::capacity_at(kind, &first, rate);
+            (first, if most / 2 >= capacity { most } else { capacity })
+        }
+        Size::Exact { capacity, bits, hashes } => {
+            let first = kind.geometry(capacity, bits, hashes)?;
+            let rate = (1.0 - tightening) * DEFAULT_FALSE_POSITIVE_RATE;
+            (first, if capacity == 0 { levels::capacity_at(kind, &first, rate).max(1) } else { capacity })
+        }
+    };
+    if first_capacity > first.bits {
+        let bits = first.bits;
+        return Err(error!(
+            OutOfRange,
+            "capacity = {first_capacity} keys of which each sets one of bits = {bits} are too many"
+        ));
+    }
+    // A rate that is r times as low takes lg(1/r) more bits of a key, where their number may be chosen.
+    let step = if kind.row.hashes.0 < kind.row.hashes.1 { (-64.0 * tightening.log2()).round() as u64 } else { 0 };
+    let hashes = first.hashes;
+    let first_bits = first.bits;
+    Schedule { level, tightening, growth, levels: 1, more: [0; 2], first_bits, hashes, step, first_capacity }.geometry()
+}

@@ -1,0 +1,226 @@
+//! A static table of cuckoo signatures: buckets of some slots, of which a key has some to choose from, and in one of
+//! them its signature.
+//!
+//! The table is built with the hashes of all keys at hand, which may move as often as they must until each has a slot
+//! (`place.rs`), and only then are signatures written. So a key's other buckets need not follow from its signature,
+//! as in a cuckoo filter that takes keys one by one. All buckets, and the signature, come from independent parts of
+//! the hash.
+//!
+//! Keys are divided into shards by the highest bits of their order, so that the work on one fits in little memory.
+//!
+//! **Payload.** First the directory, a word for each shard: its seed in the lowest 16 bits, above them the number of
+//! its first bucket. A shard's buckets end where the next one's begin. From the next word on the buckets of all shards,
+//! each of b slots of r bits ([`Slots`]). Opening does not read the directory: every lookup looks whether the shard is
+//! in the payload instead, so that a forged one gives wrong answers, and [`Shape::check`] finds it.
+
+mod build;
+mod place;
+
+pub use build::build;
+
+use super::sizing::{self, Buckets, SHAPES};
+use crate::bits::{self, GOLDEN, mix, reduce};
+use crate::blocks::slots::Slots;
+use crate::error::{Result, error};
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// The least number of bits of a signature.
+pub const MIN_BITS: u32 = 2;
+/// The greatest.
+pub const MAX_BITS: u32 = 32;
+
+/// The bits of a directory's word that are the seed.
+const SEED_BITS: u32 = 16;
+
+/// The buckets of a shard of so many and fewer are looked at one by one for its rate.
+const FEW_BUCKETS: u64 = 4096;
+/// Buckets are fewer, so that their numbers fit beside a seed.
+const MAX_BUCKETS: u64 = 1 << (u64::BITS - SEED_BITS);
+
+/// The shape of a payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// The bits of a signature.
+    width: u32,
+    /// The place of its buckets among [`SHAPES`].
+    buckets: usize,
+    /// Shards, at least 1.
+    shards: u64,
+    /// Buckets of all shards, at least one of each.
+    length: u64,
+}
+
+impl Shape {
+    /// The shape with signatures of so many bits, buckets of this place among [`SHAPES`], shards, and buckets in all;
+    /// if there is such a shape.
+    pub fn new(width: u32, buckets: u64, shards: u64, length: u64) -> Option<Shape> {
+        let buckets = usize::try_from(buckets).ok().filter(|buckets| *buckets < SHAPES.len())?;
+        let known = (MIN_BITS..=MAX_BITS).contains(&width) && (1..=length).contains(&shards) && length < MAX_BUCKETS;
+        // At most 2^(48 + 2 + 5) bits of slots, and 2^(48 + 6) of directory.
+        known.then_some(Shape { width, buckets, shards, length })
+    }
+
+    /// This shape with signatures of so many bits, from [`MIN_BITS`] to [`MAX_BITS`].
+    pub fn with_width(self, width: u32) -> Shape {
+        Shape { width: width.clamp(MIN_BITS, MAX_BITS), ..self }
+    }
+
+    /// The bits of a signature.
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// How many shards there are.
+    pub fn shards(&self) -> u64 {
+        self.shards
+    }
+
+    /// How many buckets a key chooses from, and how many slots one has.
+    #[inline]
+    pub fn buckets(&self) -> Buckets {
+        SHAPES[self.buckets]
+    }
+
+    /// How many buckets all shards have together.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// All slots.
+    #[inline]
+    pub fn slots(&self) -> Slots {
+        Slots { count: self.length * u64::from(self.buckets().slots), width: self.width }
+    }
+
+    /// The bits of all slots.
+    pub fn bits(&self) -> u64 {
+        self.slots().count * u64::from(self.width)
+    }
+
+    /// How many words a payload of this shape has: whole lines of eight.
+    pub fn words(&self) -> u64 {
+        (self.shards + self.bits().div_ceil(64)).next_multiple_of(8)
+    }
+
+    /// Where the buckets of x, a result of [`order`], are, in a payload whose words `word` gives by their places;
+    /// `None` where the directory does not lead into it.
+    #[inline]
+    fn part(&self, x: u64, word: impl Fn(usize) -> u64) -> Option<Part> {
+        let shard = reduce(x, self.shards);
+        let entry = word(shard as usize);
+        let first = entry >> SEED_BITS;
+        let end = if shard + 1 < self.shards { word(shard as usize + 1) >> SEED_BITS } else { self.length };
+        let is_one = first < end && end <= self.length;
+        is_one.then(|| Part { first, length: end - first, seed: entry as u16 })
+    }
+
+    /// Whether one of the slots of a hash has its signature, in a payload whose words `word` gives by their places.
+    /// True where its directory is forged.
+    #[inline]
+    pub fn contains(&self, hash: u64, word: impl Fn(usize) -> u64) -> bool {
+        let x = order(hash);
+        let Some(part) = self.part(x, &word) else { return true };
+        let (slots, signature) = (self.slots(), part.signature(x, self.width));
+        let is_in = |slot: u64| slots.get_by(slot, |place| word(self.shards as usize + place)) == signature;
+        let in_bucket = u64::from(self.buckets().slots);
+        part.firsts(x, self.buckets()).any(|first| (first..first + in_bucket).any(is_in))
+    }
+
+    /// Gives the places of the words in which the buckets of a hash begin to `fetch`.
+    #[inline]
+    pub fn fetch(&self, hash: u64, word: impl Fn(usize) -> u64, mut fetch: impl FnMut(usize)) {
+        let x = order(hash);
+        if let Some(part) = self.part(x, word) {
+            for first in part.firsts(x, self.buckets()) {
+                fetch(self.shards as usize + self.slots().words_of(first)[0]);
+            }
+        }
+    }
+
+    /// The rate of one shard of few buckets, from those that are taken: exactly that of this table. `None` of others.
+    pub fn rate_of_few(&self, words: &[AtomicU64]) -> Option<f64> {
+        if self.shards != 1 || self.length > FEW_BUCKETS {
+            return None;
+        }
+        let (buckets, slots, words) = (self.buckets(), self.slots(), self.slot_words(words));
+        let one = 1.0 - sizing::same(self.width);
+        let refuses = |bucket: u64| {
+            let own = bucket * u64::from(buckets.slots)..(bucket + 1) * u64::from(buckets.slots);
+            one.powi(own.filter(|slot| slots.get(words, *slot) != 0).count() as i32)
+        };
+        let (sum, squares) =
+            (0..self.length).map(refuses).fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
+        if sum == self.length as f64 {
+            return Some(0.0);
+        }
+        Some(buckets.rate_of_buckets(self.length as f64, sum, squares, one))
+    }
+
+    /// The words of the slots.
+    pub fn slot_words<'a>(&self, words: &'a [AtomicU64]) -> &'a [AtomicU64] {
+        words.get(self.shards as usize..).unwrap_or_default()
+    }
+
+    /// Looks through the directory of a payload, and at what is after its last slot. Linear in the shards.
+    ///
+    /// # Errors
+    /// [`Status::Corrupt`](crate::Status::Corrupt).
+    pub fn check(&self, words: &[AtomicU64]) -> Result<()> {
+        if words.len() as u64 != self.words() {
+            return Err(error!(Corrupt, "a payload of {} words has not {}", words.len(), self.words()));
+        }
+        // One more than the first bucket of the shard before.
+        let mut least = 0;
+        for (shard, word) in words[..self.shards as usize].iter().enumerate() {
+            let first = word.load(Ordering::Relaxed) >> SEED_BITS;
+            if first < least || first >= self.length || shard == 0 && first != 0 {
+                return Err(error!(Corrupt, "shard {shard} of the directory begins at bucket {first}"));
+            }
+            least = first + 1;
+        }
+        if bits::is_zero_from(self.slot_words(words), self.bits()) {
+            return Ok(());
+        }
+        Err(error!(Corrupt, "bits after the last slot, {}, are set", self.slots().count))
+    }
+}
+
+/// What keys are divided into shards by: a bijection, so that hashes whose high bits are weak do as well.
+pub fn order(hash: u64) -> u64 {
+    mix(hash)
+}
+
+/// The buckets of one shard.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    first: u64,
+    length: u64,
+    /// Which of the tables that were tried they are.
+    seed: u16,
+}
+
+impl Part {
+    /// The word of the directory.
+    fn encode(&self) -> u64 {
+        self.first << SEED_BITS | u64::from(self.seed)
+    }
+
+    /// A part of a key's hash that has nothing to do with the others.
+    #[inline]
+    fn of_hash(&self, x: u64, i: u64) -> u64 {
+        mix(x.wrapping_add((8 * u64::from(self.seed) + i + 1).wrapping_mul(GOLDEN)))
+    }
+
+    /// The first slots of a key's buckets; x is what [`order`] makes of its hash.
+    #[inline]
+    fn firsts(self, x: u64, Buckets { choices, slots, .. }: Buckets) -> impl Iterator<Item = u64> + Clone {
+        let bucket = move |i| self.first + reduce(self.of_hash(x, i), self.length);
+        (0..u64::from(choices)).map(move |i| bucket(i) * u64::from(slots))
+    }
+
+    /// A key's signature of so many bits, which is not 0.
+    #[inline]
+    fn signature(&self, x: u64, width: u32) -> u64 {
+        1 + reduce(self.of_hash(x, 7), (1 << width) - 1)
+    }
+}

@@ -1,0 +1,217 @@
+//! The kind `signatures`, a static table of cuckoo signatures: built from all of its keys, with few bits where lookups
+//! may touch only two cache lines. [`layout`] has the structure.
+//!
+//! A cuckoo hash table is filled with the keys at hand, near the load that such tables can have at all (Fountoulakis,
+//! Khosla and Panagiotou, 2011), and then each key is replaced by a signature of r bits. A table of d choices and b
+//! slots a bucket at load a has the rate d b a / (2^r - 1), whatever the keys ([`sizing`]). `fuse` and
+//! `ribbon` are smaller.
+//!
+//! Header: bits is the number of slots times r. Word 0 is r, word 1 the shape of buckets, word 2 the number of shards.
+
+pub mod layout;
+pub mod sizing;
+
+use crate::batch::ring;
+use crate::blocks::Measure;
+use crate::contract::{Base, Build, Built, InBytes, Kind, Overfill, Payload, Row, Sizes, Structure, over_base};
+use crate::error::{Result, error};
+use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
+use crate::sizing::hash_floor;
+use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
+use crate::storage::try_box;
+use core::sync::atomic::Ordering;
+use layout::{MAX_BITS, MIN_BITS, Shape, order};
+use sizing::{NAMES, SHAPES};
+
+/// How long signatures are.
+pub const SIGNATURE_BITS: Parameter = Parameter {
+    name: "signature_bits",
+    summary: "bits of a signature, from 2 on; 0 is what the rate needs",
+    default: 0.0,
+    domain: Domain::Integer(0, MAX_BITS as u64),
+    word: Some(0),
+};
+
+/// How many buckets a key chooses from, and how many slots one has.
+pub const BUCKETS: Parameter = Parameter {
+    name: "buckets",
+    summary: "how many buckets a key chooses from, times the slots of a bucket",
+    default: 0.0,
+    domain: Domain::Choice(&NAMES),
+    word: Some(1),
+};
+
+/// The registry's row.
+pub const ROW: Row = Row {
+    kind: KindId(18),
+    name: "signatures",
+    summary: "a static table of cuckoo signatures: built once from all keys, two cache lines a lookup",
+    parameters: &[&SIGNATURE_BITS, &BUCKETS],
+    structure: Structure::StaticFilter { open: |base| Ok(try_box(Signatures::new(base)?)?), build, order },
+    sizes: Sizes::ByKeys,
+    geometry: |spec, size| geometry_of(&shape_for(spec, size)?),
+    lines_per_lookup: |geometry| {
+        let choices = SHAPES.get(geometry.words[1] as usize).map_or(1, |buckets| buckets.choices);
+        f64::from(choices).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64)
+    },
+    false_positive_rate: |geometry, keys| shape_of(geometry).map_or(1.0, |shape| rate_of(&shape, keys)),
+    rate_error: |_| 0.005,
+    build_memory: sizing::build_memory,
+    overfill: Overfill::IsBuilt,
+    compact: |packing, geometry| {
+        packing.field(&mut geometry.words[0], 6);
+        packing.field(&mut geometry.words[1], 3);
+        packing.field(&mut geometry.words[2], 32);
+        let directory = 64 * geometry.words[2];
+        packing.bits(geometry, directory);
+    },
+    in_bytes: Some(InBytes {
+        contains: |trailer, bytes, hash| {
+            let shape = shape_of(&trailer.geometry(ROW.compact)?)?;
+            Some(shape.contains(hash, |word| bytes.word(word)))
+        },
+        fetch: |trailer, bytes, hash| {
+            if let Some(shape) = trailer.geometry(ROW.compact).as_ref().and_then(shape_of) {
+                shape.fetch(hash, |word| bytes.word(word), |word| bytes.fetch(word));
+            }
+        },
+    }),
+    ..Row::BASE
+};
+
+/// The geometry of a payload of this shape.
+fn geometry_of(shape: &Shape) -> Result<Geometry> {
+    let place = SHAPES.iter().position(|buckets| *buckets == shape.buckets()).unwrap_or(0);
+    let words = [shape.width().into(), place as u64, shape.shards(), 0, 0, 0, 0, 0];
+    let payload_bytes = shape.words() * 8;
+    image_bytes(payload_bytes)
+        .ok_or_else(|| error!(TooLarge, "{payload_bytes} bytes are more than the address space holds"))?;
+    Ok(Geometry { bits: shape.bits(), hashes: 0, words, payload_bytes })
+}
+
+/// The shape that a geometry describes, if it is one of this kind.
+fn shape_of(geometry: &Geometry) -> Option<Shape> {
+    let [width, buckets, shards, ..] = geometry.words;
+    let width = u32::try_from(width).ok().filter(|width| (MIN_BITS..=MAX_BITS).contains(width))?;
+    let slots = SHAPES.get(usize::try_from(buckets).ok()?)?.slots;
+    let shape = Shape::new(width, buckets, shards, geometry.bits / u64::from(width * slots))?;
+    (geometry_of(&shape).ok()? == *geometry).then_some(shape)
+}
+
+/// The rate of a table of this shape with so many keys.
+fn rate_of(shape: &Shape, keys: u64) -> f64 {
+    let shards = shape.shards() as f64;
+    shape.buckets().false_positive_rate(shape.width(), shards, shape.length() as f64 / shards, keys)
+}
+
+/// The shape to expect of what a spec asks for.
+fn shape_for(spec: &Spec, size: Size) -> Result<Shape> {
+    let (asked, buckets) = (spec.parameter(&SIGNATURE_BITS)? as u32, spec.parameter(&BUCKETS)?);
+    if asked != 0 && asked < MIN_BITS {
+        return Err(error!(OutOfRange, "signature_bits = {asked} is not from {MIN_BITS} to {MAX_BITS}"));
+    }
+    let (Size::Rate { capacity: keys, .. } | Size::Exact { capacity: keys, .. }) = size;
+    let shards = sizing::shards(keys);
+    let each = SHAPES[buckets as usize].length(keys.div_ceil(shards));
+    let shape = |width| {
+        Shape::new(width, buckets, shards, shards.saturating_mul(each))
+            .ok_or_else(|| error!(TooLarge, "capacity = {keys} needs more buckets than can be"))
+    };
+    match size {
+        Size::Rate { false_positive_rate: rate, .. } => {
+            let least = shape(MAX_BITS)?;
+            let keeps = |bits: &u32| shape(*bits).is_ok_and(|shape| rate_of(&shape, keys) <= rate);
+            let needed = (MIN_BITS..=MAX_BITS).find(keeps).ok_or_else(|| {
+                let (rate, least) = (Number(rate), Number(rate_of(&least, keys)));
+                error!(OutOfRange, "false_positive_rate = {rate} is below {least}, what {MAX_BITS} bits give")
+            });
+            match asked {
+                0 => shape(needed?),
+                // The default rate is no wish.
+                _ if spec.false_positive_rate != 0.0 && asked < needed? => Err(error!(
+                    Contradiction,
+                    "signature_bits = {asked} give more than false_positive_rate = {}",
+                    Number(rate)
+                )),
+                _ => shape(asked),
+            }
+        }
+        Size::Exact { bits, .. } => {
+            let slots = shape(MAX_BITS)?.slots().count;
+            let least = if asked == 0 { MIN_BITS } else { asked };
+            if slots * u64::from(least) > bits {
+                return Err(error!(
+                    Contradiction,
+                    "bits = {bits} are too few for {keys} keys: signature_bits = {least} need {}",
+                    slots * u64::from(least)
+                ));
+            }
+            shape(if asked == 0 { (bits / slots).min(MAX_BITS.into()) as u32 } else { asked })
+        }
+    }
+}
+
+/// Makes the payload. It may come out larger than expected; where the bits that a spec allows do not hold that,
+/// signatures are a bit shorter.
+fn build(build: &mut Build<u64>) -> Result<Built> {
+    let size = build.spec.size()?;
+    let mut shape = shape_for(build.spec, size)?;
+    loop {
+        let (built, words) = layout::build(build.records, shape, &mut *build.progress)?;
+        match size {
+            Size::Exact { bits, .. } if built.bits() > bits && shape.width() > MIN_BITS => {
+                shape = shape.with_width(shape.width() - 1)
+            }
+            _ => return Ok(Built { geometry: geometry_of(&built)?, words }),
+        }
+    }
+}
+
+/// A table over a payload.
+struct Signatures {
+    base: Base,
+    shape: Shape,
+}
+
+impl Signatures {
+    fn new(base: Base) -> Result<Signatures> {
+        match shape_of(base.geometry()) {
+            Some(shape) => Ok(Signatures { shape, base }),
+            None => Err(base.foreign_geometry()),
+        }
+    }
+
+    /// The word of the payload at a place.
+    #[inline]
+    fn word(&self) -> impl Fn(usize) -> u64 {
+        let words = self.base.words().shared();
+        |place| words[place].load(Ordering::Relaxed)
+    }
+}
+
+impl Payload for Signatures {
+    over_base!();
+
+    fn check_payload(&self) -> Result<()> {
+        self.shape.check(self.base.words().shared())
+    }
+}
+
+impl Kind for Signatures {
+    #[inline]
+    fn contains_hash(&self, hash: u64) -> bool {
+        self.shape.contains(hash, self.word())
+    }
+
+    fn fetch(&self, hash: u64) {
+        self.shape.fetch(hash, self.word(), |word| ring::fetch_word(self.base.words().shared(), word));
+    }
+
+    /// Every key has a slot, so that those which are taken tell how many keys there are.
+    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+        let (shape, words) = (self.shape, self.base.words().shared());
+        let taken = shape.slots().taken(shape.slot_words(words), progress);
+        let rate = shape.rate_of_few(words).unwrap_or_else(|| rate_of(&shape, taken));
+        Measure::of_cells(taken, shape.slots().count, rate.max(hash_floor(taken, 64)))
+    }
+}

@@ -1,0 +1,141 @@
+//! Static tables of cuckoo signatures: loads, sizes and rate.
+//!
+//! A table of buckets with `b` slots, of which a key chooses from `d`, can hold all of its keys up to a load that is
+//! the threshold of orienting a random hypergraph: Fernholz and Ramachandran, "The k-orientability thresholds for
+//! G(n,p)", 2007; Fountoulakis, Khosla and Panagiotou, "The multiple-orientability thresholds for random hypergraphs",
+//! 2011. Tables are given 0.98 of it, so that few moves find a slot for every key.
+
+use crate::sizing::hash_floor;
+
+/// Buckets and what a key chooses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Buckets {
+    /// How many buckets a key chooses from.
+    pub choices: u32,
+    /// How many slots one has.
+    pub slots: u32,
+    /// The share of the slots that can be taken, where these are many.
+    pub threshold: f64,
+}
+
+/// All shapes, in the order of [`NAMES`].
+pub const SHAPES: [Buckets; 6] = [
+    Buckets { choices: 2, slots: 4, threshold: 0.980 },
+    Buckets { choices: 2, slots: 3, threshold: 0.959 },
+    Buckets { choices: 2, slots: 2, threshold: 0.897 },
+    Buckets { choices: 2, slots: 1, threshold: 0.5 },
+    Buckets { choices: 3, slots: 1, threshold: 0.917 },
+    Buckets { choices: 4, slots: 1, threshold: 0.976 },
+];
+
+/// Their names: the choices of a key times the slots of a bucket.
+pub const NAMES: [&str; 6] = ["2x4", "2x3", "2x2", "2x1", "3x1", "4x1"];
+
+/// The share of the threshold that a table is loaded to.
+const LOAD: f64 = 0.98;
+
+/// The keys of an average shard, at most.
+const SHARD_KEYS: u64 = 1 << 20;
+
+/// How many shards so many keys are divided into.
+pub fn shards(keys: u64) -> u64 {
+    keys.div_ceil(SHARD_KEYS).max(1)
+}
+
+/// The keys of the largest of some thousand shards, nearly always.
+pub fn largest_shard(keys: u64) -> u64 {
+    let mean = keys.div_ceil(shards(keys));
+    if shards(keys) == 1 { keys } else { mean + 6 * mean.isqrt() }
+}
+
+/// The memory that building takes beside the payload: for each key of a shard the key, and four bytes for each of its
+/// slots, of which there are a little more than two at most.
+pub fn build_memory(keys: u64) -> u64 {
+    17 * largest_shard(keys)
+}
+
+impl Buckets {
+    /// How many buckets a table for so many keys has, unless these are among the few sets that need more.
+    pub fn length(&self, keys: u64) -> u64 {
+        let load = LOAD * self.threshold * f64::from(self.slots);
+        (keys as f64 / load).ceil().max(1.0) as u64
+    }
+
+    /// The probability that one of the slots of a key that is not there has its signature of `bits` bits, where each of
+    /// `shards` shards has so many buckets. At least the probability that two keys have one hash.
+    ///
+    /// A bucket with c taken slots says "no" with probability `x = (1 - 1/(2^r - 1))^c`, and a bucket that is chosen
+    /// twice says so once: the rate of [`Buckets::rate_of_buckets`]. Buckets of one slot are taken or not, and the rate
+    /// is exact. Those of more slots fill as if each key came to a bucket drawn from those with room, because a key
+    /// whose buckets are full moves others until one of them finds such a bucket: that is within half a per cent of the
+    /// tables that are built.
+    pub fn false_positive_rate(&self, bits: u32, shards: f64, buckets: f64, keys: u64) -> f64 {
+        if keys == 0 {
+            return 0.0;
+        }
+        let (count, each) = (buckets.max(1.0), keys as f64 / shards);
+        let refuses = |taken: usize| (1.0 - same(bits)).powi(taken as i32);
+        let of_taken = self.buckets_by_taken(count, each);
+        let sum = |power: i32| -> f64 {
+            of_taken.iter().enumerate().map(|(taken, share)| count * share * refuses(taken).powi(power)).sum()
+        };
+        self.rate_of_buckets(count, sum(1), sum(2), refuses(1)).max(hash_floor(keys, 64))
+    }
+
+    /// The rate of so many buckets of which the chances that they say "no", and the squares of these, have such sums.
+    /// `one` is the chance of a bucket with one key.
+    pub fn rate_of_buckets(&self, buckets: f64, sum: f64, squares: f64, one: f64) -> f64 {
+        if self.slots > 1 {
+            // Both choices are different buckets, or the same one.
+            let refused = (sum * sum - squares + sum) / (buckets * buckets);
+            return (1.0 - refused).clamp(0.0, 1.0);
+        }
+        // How many different taken buckets the choices come to.
+        let taken = if one < 1.0 { (buckets - sum) / (1.0 - one) } else { 0.0 };
+        let mut met = [0.0; MOST_CHOICES + 1];
+        met[0] = 1.0;
+        for _ in 0..self.choices {
+            for j in (0..met.len()).rev() {
+                let stays = ((buckets - taken + j as f64) / buckets).clamp(0.0, 1.0);
+                let comes = if j > 0 { met[j - 1] * ((taken - (j - 1) as f64) / buckets).max(0.0) } else { 0.0 };
+                met[j] = met[j] * stays + comes;
+            }
+        }
+        let refused: f64 = met.iter().enumerate().map(|(j, chance)| chance * one.powi(j as i32)).sum();
+        (1.0 - refused).clamp(0.0, 1.0)
+    }
+
+    /// The share of buckets of which so many slots are taken, where keys come to those that have room.
+    fn buckets_by_taken(&self, buckets: f64, keys: f64) -> [f64; MOST_SLOTS + 1] {
+        let slots = self.slots as usize;
+        let mut shares = [0.0; MOST_SLOTS + 1];
+        shares[0] = 1.0;
+        let mut left = keys.min(buckets * slots as f64);
+        // Key by key, or, of very many, so many at a time that nothing changes by it.
+        let step = (left / STEPS).max(1.0);
+        while left > 1e-9 {
+            let with_room = (1.0 - shares[slots]) * buckets;
+            let come = step.min(left);
+            let moved = if with_room > 0.0 { (come / with_room).min(1.0) } else { 0.0 };
+            for taken in (0..slots).rev() {
+                let more = shares[taken] * moved;
+                shares[taken] -= more;
+                shares[taken + 1] += more;
+            }
+            left -= come;
+        }
+        shares
+    }
+}
+
+/// The most slots of a bucket, and the most choices.
+const MOST_SLOTS: usize = 4;
+const MOST_CHOICES: usize = 4;
+
+/// Keys are followed one by one up to so many.
+const STEPS: f64 = 4096.0;
+
+/// The probability that two signatures of so many bits are the same.
+pub fn same(bits: u32) -> f64 {
+    1.0 / ((1_u64 << bits.clamp(1, 63)) - 1) as f64
+}

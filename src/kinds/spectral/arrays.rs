@@ -1,0 +1,121 @@
+//! The counters of a payload, and what each method does to them.
+
+use super::{COUNTER_BITS, UNIT};
+use crate::bits::mix;
+use crate::format::Geometry;
+use crate::kinds::counting::layout::{Cells, CounterLayout, Scattered};
+use crate::spec::Domain;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// What insertions do to the counters of a key; the numbers are those of images.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Method {
+    MinimumSelection = 0,
+    MinimalIncrease = 1,
+    RecurringMinimum = 2,
+}
+
+/// How many of the words have the primary counters: all, or all but a third.
+pub(super) fn primary_words(words: u64, is_recurring: bool) -> u64 {
+    if is_recurring { words - words / 3 } else { words }
+}
+
+impl Method {
+    pub fn of(geometry: &Geometry) -> Option<Method> {
+        let methods = [Method::MinimumSelection, Method::MinimalIncrease, Method::RecurringMinimum];
+        methods.into_iter().find(|method| *method as u64 == geometry.words[1])
+    }
+}
+
+/// The arrays of a payload.
+#[derive(Clone, Copy)]
+pub(super) struct Arrays {
+    pub method: Method,
+    pub primary: Scattered,
+    /// The second array of the recurring minimum, which begins at word `split`.
+    pub secondary: Option<Scattered>,
+    pub split: usize,
+    pub words: usize,
+}
+
+/// The hash that the second array goes by: what meets in one array does not in the other.
+#[inline]
+pub(super) fn second(hash: u64) -> u64 {
+    mix(hash)
+}
+
+impl Arrays {
+    /// The arrays that a geometry describes, if it is one of this kind.
+    pub fn of(geometry: &Geometry) -> Option<Arrays> {
+        let [width, _, 0, 0, 0, 0, 0, 0] = geometry.words else { return None };
+        let method = Method::of(geometry)?;
+        let Domain::OneOf(widths) = COUNTER_BITS.domain else { return None };
+        if !widths.contains(&width) || !geometry.is_of_bits() || !geometry.bits.is_multiple_of(UNIT) {
+            return None;
+        }
+        let is_recurring = method == Method::RecurringMinimum;
+        let words = geometry.bits / UNIT;
+        let split = primary_words(words, is_recurring);
+        let array = |words: u64| Scattered::new(words * UNIT / width, width as u32, geometry.hashes);
+        let secondary = if is_recurring { Some(array(words - split)?) } else { None };
+        Some(Arrays { method, primary: array(split)?, secondary, split: split as usize, words: words as usize })
+    }
+
+    /// Inserts a hash so many times; whether it certainly was not there.
+    #[inline]
+    pub fn insert(&self, words: &mut [u64], hash: u64, times: u64) -> bool {
+        let (primary, secondary) = words.split_at_mut(self.split);
+        if self.method == Method::MinimalIncrease {
+            return self.primary.raise(primary, hash, times);
+        }
+        let new = self.primary.add_times(primary, hash, times);
+        if let Some(array) = &self.secondary {
+            let (minimum, recurs) = self.primary.minimum(hash, |word| primary[word]);
+            match array.minimum(second(hash), |word| secondary[word]) {
+                (0, _) if recurs => {}
+                (0, _) => drop(array.add_times(secondary, second(hash), minimum)),
+                _ => drop(array.add_times(secondary, second(hash), times)),
+            }
+        }
+        new
+    }
+
+    /// Removes a hash so many times, or as often as it is there at most; how often that was.
+    #[inline]
+    pub fn remove(&self, words: &mut [u64], hash: u64, times: u64) -> u64 {
+        let (primary, secondary) = words.split_at_mut(self.split);
+        let (minimum, _) = self.primary.minimum(hash, |word| primary[word]);
+        let times = times.min(minimum);
+        if times > 0 {
+            self.primary.subtract_times(primary, hash, times);
+            if let Some(array) = &self.secondary {
+                let (there, _) = array.minimum(second(hash), |word| secondary[word]);
+                array.subtract_times(secondary, second(hash), times.min(there));
+            }
+        }
+        times
+    }
+
+    /// How often a hash is there.
+    #[inline]
+    pub fn count(&self, words: &[AtomicU64], hash: u64) -> u64 {
+        let (primary, secondary) = words.split_at(self.split);
+        let Some(array) = &self.secondary else { return self.primary.least(primary, hash) };
+        let (minimum, recurs) = self.primary.minimum(hash, |word| primary[word].load(Ordering::Relaxed));
+        match minimum {
+            0 => 0,
+            // The count is never more than the minimum.
+            _ if !recurs => match array.least(secondary, second(hash)) {
+                0 => minimum,
+                there => there.min(minimum),
+            },
+            _ => minimum,
+        }
+    }
+
+    /// All counters, those of the second array after the others.
+    pub fn cells(&self) -> Cells {
+        let width = self.primary.cells().slots.width;
+        Cells::new(self.words as u64 * UNIT / u64::from(width), width)
+    }
+}

@@ -1,0 +1,109 @@
+//! The kind `taffy`, a cuckoo filter that grows: Apple, "Stretching Your Data With Taffy Filters", 2022. A lookup looks
+//! at two buckets however large the filter has become. [`layout`] has a segment, [`sizing`] rates
+//! and sizes, `table.rs` how segments make a filter.
+//!
+//! The payload is segments of at most 2^14 slots, which grow as [`crate::blocks::segments`] says, and a last line whose
+//! first word is how many keys were stored. The bits of a hash after its prefix say its segment. Bit 63 of a segment's
+//! first word says that it was divided.
+//!
+//! Keys that are found take no room, so that the filter does not grow from duplicates. No key can be removed, because
+//! a lookup may find the entry of another key. The union of two filters has the entries of both, and their rates add
+//! up.
+//!
+//! Insertions move entries, so that a reader of an image in place would miss entries meanwhile: images are read in
+//! place, and changed in memory.
+//!
+//! Header: word 0 is the bits of fingerprint and tail, and word 1 how many times the filter may double. Word 2 is the
+//! base-2 logarithm of the buckets of a table at first, of all segments, word 3 that of one segment now, and word 4
+//! is d. Word 5 is 1 while segments are being divided, and word 6 is 1 where there is room for more than one segment.
+//! `bits` is those of all slots.
+
+pub mod layout;
+pub mod sizing;
+mod table;
+
+use crate::contract::{Capabilities, Overfill, Row, Sizes, Structure};
+use crate::error::{Result, error};
+use crate::format::Geometry;
+use crate::generic::grown::{self, Layout as _};
+use crate::spec::{Domain, KindId, Parameter, Size, Spec};
+use sizing::Growing;
+use table::{Layout, Table};
+
+/// How long fingerprints are, with the tail.
+pub const FINGERPRINT_BITS: Parameter = Parameter {
+    name: "fingerprint_bits",
+    summary: "bits that are kept of a key beside its place, from 10 on; 0 is the fewest that keep the rate",
+    default: 0.0,
+    domain: Domain::Integer(0, sizing::BITS.1 as u64),
+    word: Some(0),
+};
+
+/// How many growths the rate is kept for.
+pub const DOUBLINGS: Parameter = Parameter {
+    name: "doublings",
+    summary: "how many times the filter may double, for which it keeps its rate: each key takes the base-2 logarithm \
+              of 1 + doublings / 2 bits for that",
+    default: 32.0,
+    domain: Domain::Integer(sizing::DOUBLINGS.0 as u64, sizing::DOUBLINGS.1 as u64),
+    word: Some(1),
+};
+
+/// The registry's row.
+pub const ROW: Row = Row {
+    kind: KindId(30),
+    name: "taffy",
+    summary: "a taffy filter: grows with its keys, keeps its false-positive rate, and looks at two lines at any size",
+    capabilities: Capabilities::INSERT
+        .with(Capabilities::CLEAR)
+        .with(Capabilities::MERGE)
+        .with(Capabilities::ESTIMATE)
+        .with(Capabilities::GROW),
+    parameters: &[&FINGERPRINT_BITS, &DOUBLINGS],
+    structure: Structure::Filter { open: grown::open::<Table> },
+    sizes: Sizes::ByKeys,
+    geometry,
+    identity: grown::identity::<Layout>,
+    // A bucket begins where the one before it ends, in a line or across two.
+    lines_per_lookup: |geometry| {
+        let bits = 4.0 * (geometry.words[0] + 1) as f64;
+        (2.0 + 2.0 * (bits - 1.0) / 512.0).min(geometry.payload_bytes as f64 / 64.0)
+    },
+    false_positive_rate: grown::false_positive_rate::<Layout>,
+    is_canonical: false,
+    overfill: Overfill::Grows,
+    compact: |packing, geometry| {
+        for (word, bits) in geometry.words.iter_mut().zip([5, 6, 6, 4, 6, 1]) {
+            packing.field(word, bits);
+        }
+        // Whether there is more than one segment.
+        geometry.words[6] = u64::from(geometry.words[4] > 0 || geometry.words[5] > 0);
+        let layout = Layout::of_words(geometry.words).and_then(|layout| layout.geometry());
+        geometry.bits = layout.map_or(0, |layout| layout.bits);
+    },
+    moves_entries: true,
+    is_power_of_two: true,
+    ..Row::BASE
+};
+
+/// The geometry that a spec asks for: that of a filter which has not grown.
+fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
+    let asked = spec.parameter(&FINGERPRINT_BITS)? as u32;
+    let doublings = spec.parameter(&DOUBLINGS)? as u32;
+    let (Size::Rate { capacity, .. } | Size::Exact { capacity, .. }) = size;
+    let Some(bucket_bits) = sizing::bucket_bits_for(capacity) else {
+        return Err(error!(TooLarge, "capacity = {capacity} is more than a taffy filter can be made for"));
+    };
+    let with = |bits: u32| Some(Growing { bucket_bits, bits, doublings }).filter(|one| one.most_doublings().is_some());
+    let geometry = |bits: u32| Layout::new(with(bits)?).geometry();
+    let fewest = |rate| Some(Growing::of_rate(bucket_bits, doublings, rate)?.bits);
+    let bits = grown::bits_for(spec, size, asked, sizing::BITS, fewest, geometry)?;
+    if with(bits).is_none() {
+        return Err(error!(
+            TooLarge,
+            "fingerprint_bits = {bits} for capacity = {capacity} are more than hashes of 64 bits have"
+        ));
+    }
+    geometry(bits)
+        .ok_or_else(|| error!(TooLarge, "capacity = {capacity} needs more bytes than the address space holds"))
+}

@@ -1,0 +1,214 @@
+//! Taffy filters: how long entries are, how many there are, and how often they are wrong.
+//!
+//! An entry of which K bits of its hash are known is found by a random hash with probability 2^-K. No entry is inserted
+//! for a hash that is found, so that entries are found by different hashes, and the rate is the sum of all 2^-K,
+//! exactly.
+//!
+//! The table is `2^k` buckets in each of two tables, and becomes twice as large when `L` of its slots are taken. After
+//! i growths a prefix takes `k + i + f` bits of a hash, and an entry that is inserted then knows `T` more:
+//! `K_i = k + i + f + T`; hashes have 64 bits, so that there is an i after which there are no more growths. With
+//! `c = L 2^(k+3)` the first c keys add `c 2^-K_0` to the rate, and those of each later growth, half of what is there
+//! after it, `c 2^(i-1) 2^-K_i = c 2^-K_0 / 2`. So after X growths the rate is `c 2^-K_0 (1 + X/2)`: it rises, but only
+//! with the logarithm of the number of keys, and a filter that is to grow X times needs `lg(1 + X/2)` more bits of a
+//! key than one that is not. No filter that is not told how many keys there will be can do without that (Pagh, Segev
+//! and Wieder, "How to Approximate A Set Without Knowing Its Size In Advance", 2013).
+//!
+//! An entry becomes two in each growth once it has no bits left for a longer prefix. Those of growth i do so T growths
+//! later, when they are a `2^-(T+1)`-th part of all, and remain that part: space, and no rate.
+
+/// Bits of fingerprint and tail together.
+pub const BITS: (u32, u32) = (10, 31);
+
+/// How many times a filter may be made to double. Who needs fewer knows how many keys there will be.
+pub const DOUBLINGS: (u32, u32) = (8, 44);
+
+/// The base-2 logarithm of the buckets of a table of a segment, at first and at most.
+pub const BUCKET_BITS: (u32, u32) = (5, 11);
+
+/// The greatest base-2 logarithm of the buckets of all tables when a filter is made.
+pub const MOST_BUCKET_BITS: u32 = 44;
+
+/// How many of so many slots are taken before a segment grows: 15 of 16.
+pub fn limit(slots: u64) -> u64 {
+    slots / 16 * 15
+}
+
+/// The bits of a fingerprint, where there are so many with the tail. A prefix has to tell most keys of a segment apart,
+/// because equal ones have the same two buckets: there are 7.5 keys for each 2^f. With 6 bits 0.96 of the slots are
+/// taken before there is no room, with 5 or 4 bits hardly more than [`limit`]. What the tail has puts off the growths
+/// in which entries become two.
+pub fn fingerprint_bits(bits: u32) -> u32 {
+    bits.saturating_sub(8).clamp(6, 8)
+}
+
+/// A filter that grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Growing {
+    /// The base-2 logarithm of the number of buckets of a table at first, of all segments.
+    pub bucket_bits: u32,
+    /// Bits of fingerprint and tail.
+    pub bits: u32,
+    /// How many times it becomes twice as large at most.
+    pub doublings: u32,
+}
+
+/// What a filter holds between two growths.
+#[derive(Clone, Copy, Debug)]
+struct Stage {
+    /// Keys that were stored before.
+    stored: f64,
+    /// Keys that were offered before: those that seemed to be there too.
+    seen: f64,
+    /// The rate before.
+    rate: f64,
+    /// How many keys are stored before the next growth.
+    room: f64,
+    /// What each of them adds to the rate.
+    weight: f64,
+}
+
+impl Stage {
+    /// The rate when so many of its keys are stored.
+    fn rate_with(&self, stored: f64) -> f64 {
+        self.rate + stored * self.weight
+    }
+
+    /// How many of `offered` new keys are stored: those that do not seem to be there, by the rate half way.
+    fn stored_of(&self, offered: f64) -> f64 {
+        let stored = offered * (1.0 - self.rate);
+        offered * (1.0 - self.rate_with(stored / 2.0)).max(0.0)
+    }
+
+    /// How many new keys have to be offered for so many to be stored.
+    fn seen_with(&self, stored: f64) -> f64 {
+        stored / (1.0 - self.rate_with(stored / 2.0)).max(f64::MIN_POSITIVE)
+    }
+}
+
+impl Growing {
+    /// Bits of a tail.
+    pub fn tail_bits(&self) -> u32 {
+        self.bits - fingerprint_bits(self.bits)
+    }
+
+    /// How many growths there can be: no entry knows more bits than a hash has. `None` if the first ones would.
+    pub fn most_doublings(&self) -> Option<u32> {
+        Some(self.doublings.min(64_u32.checked_sub(self.bucket_bits + self.bits)?))
+    }
+
+    /// The known bits of an entry that is inserted after so many growths.
+    fn known(&self, growths: u32) -> u32 {
+        self.bucket_bits + growths + self.bits
+    }
+
+    /// How many slots are taken when the filter grows for the time after `growths`.
+    fn limit(&self, growths: u32) -> f64 {
+        7.5 * f64::from(self.bucket_bits + growths).exp2()
+    }
+
+    /// All stages up to the last one that there can be, one after the other.
+    fn stages(&self) -> impl Iterator<Item = Stage> {
+        let growing = *self;
+        let (mut before, mut stored) = (Stage { stored: 0.0, seen: 0.0, rate: 0.0, room: 0.0, weight: 0.0 }, [0.0; 65]);
+        (0..=self.most_doublings().unwrap_or(0)).map(move |i| {
+            let prefix = growing.bucket_bits + i + fingerprint_bits(growing.bits);
+            // An entry of an earlier stage is there once for each bit that it lacks.
+            let copies = |j: usize| f64::from(prefix.saturating_sub(growing.known(j as u32))).exp2();
+            let taken: f64 = stored[..i as usize].iter().enumerate().map(|(j, keys)| keys * copies(j)).sum();
+            let room = (growing.limit(i) - taken).max(0.0);
+            let stage = Stage {
+                stored: before.stored + before.room,
+                seen: before.seen + before.seen_with(before.room),
+                rate: before.rate_with(before.room),
+                room,
+                weight: (-f64::from(growing.known(i))).exp2(),
+            };
+            stored[i as usize] = room;
+            before = stage;
+            stage
+        })
+    }
+
+    /// The rate with so many distinct keys; where these are more than it takes, of those that it does.
+    pub fn false_positive_rate(&self, keys: u64) -> f64 {
+        let (keys, mut rate) = (keys as f64, 0.0);
+        for stage in self.stages() {
+            let more = (keys - stage.seen).max(0.0);
+            if more < stage.seen_with(stage.room) {
+                return stage.rate_with(stage.stored_of(more)).min(1.0);
+            }
+            rate = stage.rate_with(stage.room);
+        }
+        rate.min(1.0)
+    }
+
+    /// How many distinct keys there were, of which so many were stored.
+    pub fn seen(&self, stored: f64) -> f64 {
+        let mut seen = stored;
+        for stage in self.stages() {
+            let more = (stored - stage.stored).max(0.0);
+            seen = stage.seen + stage.seen_with(more.min(stage.room));
+            if more <= stage.room {
+                break;
+            }
+        }
+        seen
+    }
+
+    /// The fewest bits with which a filter keeps a rate through all growths; `None` if there are none.
+    pub fn of_rate(bucket_bits: u32, doublings: u32, rate: f64) -> Option<Growing> {
+        let mut all = (BITS.0..=BITS.1).map(|bits| Growing { bucket_bits, bits, doublings });
+        all.find(|growing| growing.most_doublings().is_some() && growing.false_positive_rate(u64::MAX) <= rate)
+    }
+}
+
+/// The base-2 logarithm of the number of buckets of a table that take so many keys; `None` past what there can be.
+pub fn bucket_bits_for(keys: u64) -> Option<u32> {
+    let mut all = BUCKET_BITS.0..=MOST_BUCKET_BITS;
+    all.find(|bits| limit(8 << bits) >= keys)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sum in the head of this file, as long as no entry is there twice and few keys are mistaken.
+    #[test]
+    fn the_rate_rises_with_the_number_of_growths() {
+        for (bucket_bits, bits) in [(5, 24), (11, 20), (20, 17)] {
+            let growing = Growing { bucket_bits, bits, doublings: 6 };
+            let first = 7.5 * (-f64::from(bits)).exp2();
+            for growths in 0..=6 {
+                let keys = 7.5 * f64::from(bucket_bits + growths).exp2();
+                let expected = first * (1.0 + f64::from(growths) / 2.0);
+                let rate = growing.false_positive_rate(keys as u64);
+                assert!((rate / expected - 1.0).abs() < 1e-2, "{growing:?} after {growths}: {rate}, {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn bits_are_the_fewest_that_keep_the_rate() {
+        for rate in [0.3, 0.1, 0.01, 1e-3, 1e-5] {
+            let growing = Growing::of_rate(8, 32, rate).unwrap();
+            assert!(growing.false_positive_rate(u64::MAX) <= rate);
+            let fewer = Growing { bits: growing.bits - 1, ..growing };
+            assert!(growing.bits == BITS.0 || fewer.false_positive_rate(u64::MAX) > rate);
+        }
+        assert_eq!(Growing::of_rate(8, 32, 1e-12), None);
+        assert_eq!(bucket_bits_for(1), Some(5));
+        assert_eq!((bucket_bits_for(240), bucket_bits_for(241)), (Some(5), Some(6)));
+        assert_eq!(bucket_bits_for(u64::MAX), None);
+    }
+
+    #[test]
+    fn seen_keys_are_those_stored_and_those_mistaken() {
+        let growing = Growing { bucket_bits: 5, bits: 12, doublings: 20 };
+        assert_eq!(growing.seen(0.0), 0.0);
+        for stored in [10.0, 240.0, 241.0, 1e4, 1e6] {
+            let seen = growing.seen(stored);
+            let rate = growing.false_positive_rate(seen as u64);
+            assert!(seen >= stored && seen <= stored / (1.0 - rate), "{stored}: {seen}");
+        }
+    }
+}

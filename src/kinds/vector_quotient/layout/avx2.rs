@@ -1,0 +1,92 @@
+//! With AVX2: all tags of a block are compared at once. Places of bits by their ranks are found by plain code, because
+//! for some processors of that time the instruction for it is dozens of steps.
+
+use super::Blocks;
+use super::block::{Instructed, Line, Plain, Run};
+use super::kernel::{self, Kernel};
+use crate::batch::ring::{Batch, Few};
+use crate::blocks::block_kernel::avx2::load_half_line;
+use crate::simd::Instructions;
+use core::arch::x86_64::*;
+use core::sync::atomic::AtomicU64;
+
+/// The kernels for tags of 8 and of 16 bits.
+pub(super) static KERNELS: [Kernel; 2] = [kernel::<8>(), kernel::<16>()];
+
+const fn kernel<const BITS: u32>() -> Kernel {
+    Kernel {
+        // SAFETY: this kernel is given out for processors that have AVX2.
+        contains: |blocks, words, hash| unsafe { contains::<BITS>(blocks, words, hash) },
+        // SAFETY: as above.
+        contains_many: |blocks, words, batch| unsafe { contains_many::<BITS>(blocks, words, batch) },
+        // SAFETY: as above.
+        contains_few: |blocks, words, instructions, few| unsafe {
+            contains_few::<BITS>(blocks, words, instructions, few)
+        },
+        // SAFETY: as above.
+        copies: |blocks, words, hash| unsafe { copies::<BITS>(blocks, words, hash) },
+        // SAFETY: as above.
+        insert: |blocks, words, hash| unsafe { insert::<BITS>(blocks, words, hash) },
+    }
+}
+
+/// By vectors of 32 bytes. Only for what is called where the processor has AVX2: in this file.
+#[derive(Clone, Copy)]
+struct Halves;
+
+impl Instructed for Halves {
+    #[inline(always)]
+    fn select(word: u64, rank: u32) -> u32 {
+        Plain::select(word, rank)
+    }
+
+    #[inline(always)]
+    fn matches<const BITS: u32>(line: &impl Line, run: Run, tag: u64) -> u64 {
+        // SAFETY: nothing but the functions of this file's kernels has this type.
+        let equal = unsafe { equal::<BITS>(line, tag) };
+        equal >> (run.start & 63) & run.mask()
+    }
+}
+
+/// The slots that have a tag, a bit each.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn equal<const BITS: u32>(line: &impl Line, tag: u64) -> u64 {
+    // SAFETY: a line is 64 readable bytes.
+    let (low, high) = unsafe { (load_half_line::<0>(line.start()), load_half_line::<32>(line.start())) };
+    if BITS == 8 {
+        let tag = _mm256_set1_epi8(tag as i8);
+        let [low, high] = [low, high].map(|half| _mm256_movemask_epi8(_mm256_cmpeq_epi8(half, tag)) as u32);
+        return (u64::from(high) << 32 | u64::from(low)) >> 16;
+    }
+    let tag = _mm256_set1_epi16(tag as i16);
+    let (low, high) = (_mm256_cmpeq_epi16(low, tag), _mm256_cmpeq_epi16(high, tag));
+    // The halves of both come one after the other within the halves of the vector.
+    let both = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packs_epi16(low, high));
+    u64::from(_mm256_movemask_epi8(both) as u32) >> 4
+}
+
+#[target_feature(enable = "avx2")]
+fn contains<const BITS: u32>(blocks: &Blocks, words: &[AtomicU64], hash: u64) -> bool {
+    kernel::contains::<BITS, Halves>(blocks, words, hash)
+}
+
+#[target_feature(enable = "avx2")]
+fn contains_many<const BITS: u32>(blocks: &Blocks, words: &[AtomicU64], batch: &mut dyn Batch) {
+    kernel::contains_many::<BITS, Halves>(blocks, words, batch);
+}
+
+#[target_feature(enable = "avx2")]
+fn contains_few<const BITS: u32>(blocks: &Blocks, words: &[AtomicU64], instructions: Instructions, few: &Few) -> u64 {
+    kernel::contains_few::<BITS, Halves>(blocks, words, instructions, few)
+}
+
+#[target_feature(enable = "avx2")]
+fn copies<const BITS: u32>(blocks: &Blocks, words: &[AtomicU64], hash: u64) -> u64 {
+    super::copies::<BITS, Halves>(blocks, words, hash)
+}
+
+#[target_feature(enable = "avx2")]
+fn insert<const BITS: u32>(blocks: &Blocks, words: &mut [u64], hash: u64) -> Option<bool> {
+    kernel::insert::<BITS, Halves>(blocks, words, hash)
+}

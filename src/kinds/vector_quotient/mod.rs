@@ -1,0 +1,120 @@
+//! The kind `vector_quotient`: a vector quotient filter, from which keys can be removed, and whose insertions take as
+//! long when it is nearly full as when it is empty. [`layout`] has the blocks,
+//! [`sizing`] sizes and rates.
+//!
+//! An insertion puts one tag into one of two blocks. Where both are full, one entry whose other block has room moves
+//! there. If there is no such entry, the key is refused, with nothing changed. So every inserted key is found until
+//! it is removed. As many distinct keys as the capacity fit for certain. Copies of one key are in its two blocks,
+//! which have 96 slots together, or 56 where tags have 16 bits.
+//!
+//! The filter cannot tell keys apart that have bucket, tag and pair of blocks in common. A removal of a key that was
+//! never inserted, or not so often, is refused where the lookup says no. Where the lookup says "maybe", at the
+//! false-positive rate, the removal takes a tag of another key, and that key is lost. Counts are those of all keys
+//! with the same fingerprint and blocks: never too small, as long as no key was removed more often than it was
+//! inserted.
+//!
+//! Bucket, tag and blocks are all that is known of a key, and all come from its hash. Under a secret key nobody can
+//! choose keys that have these in common. Without one, anybody can compute the hash function and choose such keys.
+//!
+//! Insertions move the entries of other keys, so that a reader of an image in place would miss entries meanwhile:
+//! images are read in place, and changed in memory.
+//!
+//! Header: word 0 is the number of bits of a tag.
+
+pub mod layout;
+pub mod sizing;
+
+use crate::contract::{Capabilities, InBytes, Overfill, Row, Sizes, Structure};
+use crate::error::{Result, error};
+use crate::format::Geometry;
+use crate::generic::fingerprint_filter::{self, TableKind};
+use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
+use layout::block::WORDS;
+use layout::{Blocks, VectorQuotient};
+
+/// How long tags are.
+pub const TAG_BITS: Parameter = Parameter {
+    name: "tag_bits",
+    summary: "bits of a tag, 8 or 16; 0 is the best for the rate, or for exact bits and a capacity",
+    default: 0.0,
+    domain: Domain::OneOf(&[0, 8, 16]),
+    word: Some(0),
+};
+
+/// The registry's row.
+pub const ROW: Row = Row {
+    kind: KindId(24),
+    name: "vector_quotient",
+    summary: "a vector quotient filter: removes keys, and takes them as fast when it is nearly full as when it is empty",
+    capabilities: Capabilities::INSERT
+        .with(Capabilities::CLEAR)
+        .with(Capabilities::MERGE)
+        .with(Capabilities::ESTIMATE)
+        .with(Capabilities::REMOVE)
+        .with(Capabilities::COUNT),
+    parameters: &[&TAG_BITS],
+    structure: Structure::Filter { open: fingerprint_filter::open::<VectorQuotient> },
+    sizes: Sizes::Multiples(sizing::BLOCK_BITS),
+    geometry,
+    lines_per_lookup: |_| 2.0,
+    false_positive_rate: |geometry, keys| {
+        let rate = |blocks: Blocks| sizing::false_positive_rate(blocks.count(), blocks.tag_bits(), keys);
+        Blocks::of_geometry(geometry).map_or(1.0, rate)
+    },
+    is_canonical: false,
+    overfill: Overfill::Refuses,
+    copies: Some(|geometry| 2 * sizing::block(geometry.words[0] as u32).0),
+    compact: |packing, geometry| {
+        packing.bits(geometry, 0);
+        packing.field(&mut geometry.words[0], 5);
+    },
+    in_bytes: Some(InBytes {
+        contains: |trailer, bytes, hash| {
+            let blocks = Blocks::of_geometry(&trailer.geometry(ROW.compact)?)?;
+            Some(blocks.contains_in(bytes, hash))
+        },
+        fetch: |trailer, bytes, hash| {
+            if let Some(blocks) = trailer.geometry(ROW.compact).as_ref().and_then(Blocks::of_geometry) {
+                let place = blocks.place(hash);
+                [place.block, place.other].into_iter().for_each(|block| bytes.fetch(block as usize * WORDS));
+            }
+        },
+    }),
+    moves_entries: true,
+    ..Row::BASE
+};
+
+impl TableKind for VectorQuotient {}
+
+/// The geometry that a spec asks for.
+fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
+    let asked = spec.parameter(&TAG_BITS)? as u32;
+    let (bits, tag_bits) = match size {
+        Size::Rate { capacity, false_positive_rate: rate } => {
+            let size = sizing::size_for(capacity, rate, asked).ok_or_else(|| {
+                let rate = Number(rate);
+                if asked == 8 {
+                    return error!(
+                        Contradiction,
+                        "tag_bits = 8 are too few for false_positive_rate = {rate} of {capacity} keys"
+                    );
+                }
+                error!(
+                    TooLarge,
+                    "false_positive_rate = {rate} for capacity = {capacity} needs tags of more than 16 bits, or more \
+                     bits than can be"
+                )
+            })?;
+            (size.blocks * sizing::BLOCK_BITS, size.tag_bits)
+        }
+        Size::Exact { bits, .. } if bits < sizing::PAIR_BITS => {
+            return Err(error!(Contradiction, "bits = {bits} do not hold two blocks of {}", sizing::BLOCK_BITS));
+        }
+        Size::Exact { capacity, bits, .. } => match (asked, capacity) {
+            (0, 0) => return Err(error!(Contradiction, "bits = {bits} need tag_bits, or a capacity")),
+            (0, _) => (bits, sizing::best_tag_bits(bits / sizing::BLOCK_BITS, capacity)),
+            (asked, _) => (bits, asked),
+        },
+    };
+    Geometry::of_bits(bits, 0, [tag_bits.into(), 0, 0, 0, 0, 0, 0, 0])
+}

@@ -1,0 +1,126 @@
+//! Instruction sets: which sets this processor has, and which one the inner loops use. That is decided here, once,
+//! outside every loop.
+//!
+//! The inner loops themselves stand with what they compute, one file an instruction set: those of the block layouts in
+//! [`crate::blocks`], hashing of `u64` keys in [`crate::hash::xxh3`]. In each folder `portable.rs` is the
+//! specification: every other file does the same to the same words, and `tests/suite/kernels.rs` compares them. Nothing
+//! but these files is compiled for more than the baseline of the target.
+
+use crate::error::{Result, error};
+
+/// An instruction set that kernels are written for. The numbers are those of the C API.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
+#[non_exhaustive]
+pub enum Kernel {
+    /// The best that the processor has.
+    #[default]
+    Best = 0,
+    /// Plain code.
+    Portable = 1,
+    /// x86-64 with AVX2.
+    Avx2 = 2,
+    /// x86-64 with AVX-512 F, BW, DQ and VL, and with BMI1, BMI2, LZCNT and POPCNT, which came long before.
+    Avx512 = 3,
+    /// aarch64 with NEON.
+    Neon = 4,
+}
+
+impl Kernel {
+    /// All that can be asked for, in the order of their numbers.
+    pub const ALL: [Kernel; 5] = [Kernel::Best, Kernel::Portable, Kernel::Avx2, Kernel::Avx512, Kernel::Neon];
+
+    /// The instruction set with this number.
+    ///
+    /// # Errors
+    /// [`Status::UnknownValue`](crate::Status::UnknownValue).
+    pub fn from_number(number: u32) -> Result<Kernel> {
+        let found = Kernel::ALL.into_iter().find(|kernel| *kernel as u32 == number);
+        found.ok_or_else(|| error!(UnknownValue, "kernel = {number} is not a kernel; 0 (best) to 4 (neon) are known"))
+    }
+
+    /// The name: `best`, `portable`, `avx2`, `avx512` or `neon`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kernel::Best => "best",
+            Kernel::Portable => "portable",
+            Kernel::Avx2 => "avx2",
+            Kernel::Avx512 => "avx512",
+            Kernel::Neon => "neon",
+        }
+    }
+
+    /// Whether this processor runs kernels of this instruction set.
+    fn is_there(self) -> bool {
+        match self {
+            Kernel::Best | Kernel::Portable => true,
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2 => is_x86_feature_detected!("avx2"),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512 => {
+                is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("bmi1")
+                    && is_x86_feature_detected!("bmi2")
+                    && is_x86_feature_detected!("lzcnt")
+                    && is_x86_feature_detected!("popcnt")
+            }
+            #[cfg(target_arch = "aarch64")]
+            Kernel::Neon => std::arch::is_aarch64_feature_detected!("neon"),
+            _ => false,
+        }
+    }
+}
+
+/// An instruction set that this processor has. Only this module makes one, after it has looked, so whoever holds one
+/// may run the kernels that are written for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Instructions(Kernel);
+
+impl Instructions {
+    /// Plain code, which every processor runs.
+    pub const PORTABLE: Instructions = Instructions(Kernel::Portable);
+
+    /// The instruction set; never [`Kernel::Best`].
+    #[inline]
+    pub const fn kernel(self) -> Kernel {
+        self.0
+    }
+}
+
+/// The instruction sets that this processor has and kernels are written for, the best first; the last is always
+/// [`Instructions::PORTABLE`].
+pub fn available() -> impl Iterator<Item = Instructions> {
+    let best_first = [Kernel::Avx512, Kernel::Avx2, Kernel::Neon, Kernel::Portable];
+    best_first.into_iter().filter(|kernel| kernel.is_there()).map(Instructions)
+}
+
+/// The best instruction set that this processor has.
+pub fn best() -> Instructions {
+    available().next().unwrap_or(Instructions::PORTABLE)
+}
+
+/// The instruction set of a kernel.
+///
+/// # Errors
+/// [`Status::Unsupported`](crate::Status::Unsupported) if the processor does not have it.
+pub fn choose(kernel: Kernel) -> Result<Instructions> {
+    match kernel {
+        Kernel::Best => Ok(best()),
+        kernel if kernel.is_there() => Ok(Instructions(kernel)),
+        kernel => Err(error!(Unsupported, "kernel = {} is not one that this processor runs", kernel.name())),
+    }
+}
+
+#[cfg(all(test, target_arch = "aarch64"))]
+mod tests {
+    use super::*;
+
+    /// The other tests compare the kernels that they find, so somebody must say that these are among them.
+    #[test]
+    fn neon_is_the_best() {
+        assert_eq!(best().kernel(), Kernel::Neon);
+    }
+}

@@ -1,0 +1,72 @@
+//! Golden files: one archive a kind, of the format tar, so that every language and every shell can read them.
+
+use petal::{Handle, Row};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+/// The files of an archive by their names.
+pub type Files = BTreeMap<String, Vec<u8>>;
+
+/// The archive of a kind. Those of maps, and of sketches, have a folder of their own.
+fn archive(row: &Row) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let folder = match row.handle() {
+        Handle::Filter => folder,
+        Handle::Map => folder.join("maps"),
+        Handle::Sketch => folder.join("sketches"),
+    };
+    folder.join(format!("{}.tar", row.name))
+}
+
+/// The golden files of a kind; none of a kind that has no archive yet.
+pub fn files(row: &Row) -> Files {
+    let path = archive(row);
+    if !path.exists() {
+        return Files::new();
+    }
+    let mut files = Files::new();
+    for entry in tar::Archive::new(File::open(&path).unwrap()).entries().unwrap() {
+        let mut entry = entry.unwrap();
+        let name = entry.path().unwrap().to_str().unwrap().to_string();
+        let mut bytes = Vec::new();
+        entry.read_to_end(&mut bytes).unwrap();
+        assert!(files.insert(name, bytes).is_none(), "{} has a name twice", path.display());
+    }
+    files
+}
+
+/// Writes an archive whose bytes depend on nothing but its files. A test that reads meanwhile finds the old one whole.
+fn write(row: &Row, files: &Files) {
+    let path = archive(row);
+    let unfinished = path.with_extension("unfinished");
+    let mut archive = tar::Builder::new(File::create(&unfinished).unwrap());
+    for (name, bytes) in files {
+        let mut header = tar::Header::new_ustar();
+        header.set_mode(0o644);
+        header.set_size(bytes.len() as u64);
+        archive.append_data(&mut header, name, &bytes[..]).unwrap();
+    }
+    archive.into_inner().unwrap().sync_all().unwrap();
+    std::fs::rename(unfinished, path).unwrap();
+}
+
+/// Holds today's bytes against the committed ones. `PETAL_UPDATE=1` adds the files of what is new; it never changes one
+/// that is there, because what a release has written must open for ever.
+#[track_caller]
+pub fn check(row: &Row, name: &str, written: &[u8]) {
+    // Two tests that add to one archive would each leave out what the other added.
+    static ADDING: Mutex<()> = Mutex::new(());
+    let is_committed = |files: &Files| files.get(name).map(|committed| committed == written);
+    if let Some(is_same) = is_committed(&files(row)) {
+        assert!(is_same, "{name} is written with other bytes now");
+        return;
+    }
+    assert!(std::env::var_os("PETAL_UPDATE").is_some(), "{name} is missing: run with PETAL_UPDATE=1");
+    let _alone = ADDING.lock().unwrap();
+    let mut all = files(row);
+    all.insert(name.to_string(), written.to_vec());
+    write(row, &all);
+}

@@ -1,0 +1,335 @@
+//! The table of verbs (`tests/verbs/verbs.txt`) beside what each layer has. The command is asked in
+//! `cli/tests/verbs.rs`.
+
+#[path = "../verbs/table.rs"]
+mod table;
+
+use petal::Capabilities;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use table::Table;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn text(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// The files below a folder whose names end like this.
+fn all_files(folder: &str, end: &str) -> Vec<PathBuf> {
+    let (mut found, mut folders) = (Vec::new(), vec![root().join(folder)]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+            let path = entry.expect("an entry").path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false if path.to_string_lossy().ends_with(end) => found.push(path),
+                false => {}
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The same; at least one.
+fn files(folder: &str, end: &str) -> Vec<PathBuf> {
+    let found = all_files(folder, end);
+    assert!(!found.is_empty(), "{folder}: no file ends with {end}");
+    found
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Words that lie between these: each with what comes before `end` after `start`, and is a name.
+fn names<'a>(text: &'a str, start: &'a str) -> impl Iterator<Item = &'a str> {
+    text.split(start).skip(1).map(|rest| {
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+        &rest[..end]
+    })
+}
+
+/// What is there beside what the table has: fails with both differences.
+fn same(what: &str, there: &BTreeSet<String>, named: &BTreeSet<String>) {
+    let lacking: Vec<&String> = named.difference(there).collect();
+    let unheard: Vec<&String> = there.difference(named).collect();
+    assert!(
+        lacking.is_empty() && unheard.is_empty(),
+        "{what}: verbs of tests/verbs/verbs.txt that are not there: {lacking:?}; what is there without a line: {unheard:?}"
+    );
+}
+
+fn lacks(what: &str, lacking: &[String]) {
+    assert!(lacking.is_empty(), "{what} lacks verbs of tests/verbs/verbs.txt: {lacking:?}");
+}
+
+/// Each function that is exported is a verb, and each verb is exported.
+#[test]
+fn of_c() {
+    let map = text("capi/petal.map");
+    let there = map.lines().filter_map(|line| line.trim().strip_suffix(';').filter(|name| name.starts_with("petal_")));
+    let there: BTreeSet<String> = there.map(str::to_owned).collect();
+    let verbs = Table::read(root()).verbs;
+    let named: Vec<String> = verbs.iter().flat_map(|verb| verb.functions()).collect();
+    let distinct: BTreeSet<String> = named.iter().cloned().collect();
+    assert_eq!(named.len(), distinct.len(), "a verb has two lines");
+    same("capi/petal.map", &there, &distinct);
+}
+
+/// Rust has each; and each method of its handles is a verb, in some form of keys, or is listed as one for the layers
+/// above.
+#[test]
+fn of_rust() {
+    let (mut there, mut methods) = (BTreeSet::new(), BTreeSet::new());
+    for path in files("src", ".rs") {
+        let text = read(&path);
+        there.extend(names(&text, "fn ").map(str::to_owned));
+        for start in ["impl Filter {\n", "impl Map {\n", "impl Sketch {\n"] {
+            for block in text.split(start).skip(1) {
+                let block = block.split("\n}\n").next().unwrap_or_default();
+                methods.extend(names(block, "\n    pub fn ").map(str::to_owned));
+            }
+        }
+    }
+    let table = Table::read(root());
+    let wanted: BTreeSet<&String> = table.verbs.iter().flat_map(|verb| verb.rust.names()).collect();
+    let lacking: Vec<String> =
+        wanted.iter().filter(|name| !there.contains(**name)).map(|name| (*name).clone()).collect();
+    lacks("src", &lacking);
+    let own: BTreeSet<&str> = table.listed("Rust only").into_iter().collect();
+    let mut met = BTreeSet::new();
+    let forms = ["_u64", "_hash", "_batch", "_id", "_few", "_whole", "_with", "_at_once"];
+    let verb = |method: &str| forms.iter().fold(method.to_owned(), |name, form| name.replace(form, ""));
+    let unheard: Vec<&String> = methods
+        .iter()
+        .filter(|method| !wanted.contains(method) && !wanted.contains(&verb(method)))
+        .filter(|method| !own.contains(&***method) || !met.insert(method.as_str()))
+        .collect();
+    assert!(unheard.is_empty(), "methods of Filter and Map that are no verbs of the table: {unheard:?}");
+    assert_eq!(met, own, "methods that are there for Rust only, and those that the table lists");
+}
+
+/// Every class of petal.hpp with the functions in it, those of a base too; and, under no name, functions of none.
+fn classes() -> BTreeMap<String, BTreeSet<String>> {
+    let mut classes = BTreeMap::<String, BTreeSet<String>>::new();
+    for path in files("bindings/cpp", ".hpp") {
+        let mut inside = String::new();
+        for line in read(&path).lines() {
+            if line.starts_with("};") {
+                inside.clear();
+            }
+            let class = line.strip_prefix("class ").or_else(|| line.strip_prefix("struct "));
+            if let Some(class) = class.filter(|class| !class.ends_with(';')) {
+                inside =
+                    class.trim_start_matches("[[nodiscard]] ").split([' ', ':']).next().unwrap_or_default().to_owned();
+            }
+            // A declaration stands at the margin of its class; what is further in calls.
+            let margin = if inside.is_empty() { "" } else { "  " };
+            let declares = line.strip_prefix(margin).filter(|rest| !rest.starts_with([' ', '/', '#']));
+            if let Some((before, _)) = declares.and_then(|rest| rest.split_once('(')) {
+                let start = before.rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_').map_or(0, |start| start + 1);
+                let functions = classes.entry(inside.clone()).or_default();
+                functions.insert(before[start..].to_owned());
+                if line.contains(" noexcept") {
+                    functions.insert(format!("{} noexcept", &before[start..]));
+                }
+            }
+            if line.starts_with("enum class ") {
+                classes.entry(String::new()).or_default().extend(names(line, "enum class ").map(str::to_owned));
+            }
+        }
+    }
+    classes
+}
+
+/// C++ has each verb; and what can fail throws under the name that it has without try_.
+#[test]
+fn of_cpp() {
+    let classes = classes();
+    let mut lacking = Vec::new();
+    for verb in Table::read(root()).verbs {
+        for name in verb.cpp.names() {
+            let (class, function) = name.split_once("::").unwrap_or(("", name));
+            let there = classes.get(class).unwrap_or_else(|| panic!("there is no class {class}"));
+            let has = |function: &str| there.contains(function);
+            let tried = function.starts_with("try_") || has(&format!("try_{function}"));
+            let plain = function.trim_start_matches("try_");
+            // What makes an object throws in its constructor, and what cannot fail has one form.
+            let thrown = has(plain) || function == "make" && has(class);
+            let is_handles = has("adopt") || class.ends_with("builder");
+            if !thrown || is_handles && !tried && !has(&format!("{plain} noexcept")) {
+                lacking.push(format!("{name} ({})", verb.c));
+            }
+            let batch = format!("{plain}_batch");
+            if verb.forms.contains(&"batch") && !classes.values().any(|functions| functions.contains(&batch)) {
+                lacking.push(format!("{name}_batch ({}_batch)", verb.c));
+            }
+        }
+    }
+    lacks("petal.hpp", &lacking);
+}
+
+/// The functions of a Go package, and the methods of its types after their names.
+fn package(folder: &str) -> BTreeSet<String> {
+    let mut there = BTreeSet::new();
+    for path in files(folder, ".go") {
+        if path.parent() != Some(&root().join(folder)) || path.to_string_lossy().ends_with("_test.go") {
+            continue;
+        }
+        for line in read(&path).lines() {
+            let Some(rest) = line.strip_prefix("func ") else { continue };
+            let (receiver, rest) = match rest.strip_prefix('(').and_then(|rest| rest.split_once(") ")) {
+                Some((receiver, rest)) => (receiver.rsplit([' ', '*']).next().map(|name| format!("{name}.")), rest),
+                None => (None, rest),
+            };
+            let name = rest.split(['(', '[']).next().unwrap_or_default();
+            there.insert(format!("{}{name}", receiver.unwrap_or_default()));
+        }
+    }
+    there
+}
+
+/// Package petal has each verb, in each form of keys that C has.
+#[test]
+fn of_go() {
+    let there = package("bindings/go");
+    // What makes a handle is a function of the package.
+    let has = |name: &str| there.contains(name) || name.split_once('.').is_some_and(|(_, name)| there.contains(name));
+    let mut lacking = Vec::new();
+    for verb in Table::read(root()).verbs {
+        for name in verb.go.names() {
+            let forms = verb.forms.iter().map(|form| match *form {
+                "u64" => "Uint64",
+                "hash" => "Hash",
+                _ => "Batch",
+            });
+            // A spec hashes keys one by one, and what is asked of many at once takes no numbers.
+            let forms = forms.map(|form| format!("{name}{form}")).filter(|_| {
+                verb.c.starts_with("petal_filter_") && !verb.c.contains("_across")
+                    || verb.c.starts_with("petal_map_")
+                    || verb.c.starts_with("petal_builder_")
+                    || verb.c.starts_with("petal_sketch_")
+            });
+            lacking.extend([name.clone()].into_iter().chain(forms).filter(|name| !has(name)));
+        }
+    }
+    lacks("package petal", &lacking);
+}
+
+/// Packages view and filter have what the table says of them, and what package view has is in the table.
+#[test]
+fn of_pure_go() {
+    let packages = ["view", "filter"].map(|name| (name, package(&format!("bindings/go/{name}"))));
+    let packages = BTreeMap::from(packages);
+    let mut lacking = Vec::new();
+    for verb in Table::read(root()).verbs {
+        for name in verb.pure_go.names() {
+            let (package, function) = name.split_once('.').expect("a package and a function");
+            let there = packages.get(package).unwrap_or_else(|| panic!("there is no package {package}"));
+            let is_one = |found: &&String| found.rsplit('.').next() == Some(function);
+            if !there.iter().any(|found| is_one(&found)) {
+                lacking.push(format!("{name} ({})", verb.c));
+            }
+        }
+    }
+    lacks("pure Go", &lacking);
+}
+
+/// The module has each, its documents name each, and each of its commands is a verb.
+#[test]
+fn of_the_module_for_redis() {
+    let sources: String = files("integrations/redis/src", ".rs").iter().map(|path| read(path)).collect();
+    let there: BTreeSet<String> = names(&sources, "c\"petal.").map(|name| format!("petal.{name}")).collect();
+    let there: BTreeSet<String> =
+        there.into_iter().filter(|name| sources.contains(&format!("{name}\", c\""))).collect();
+    let table = Table::read(root());
+    let own = table.listed("module only").into_iter().map(|name| format!("petal.{name}"));
+    let named: BTreeSet<String> = table.verbs.iter().flat_map(|verb| verb.redis.names().to_vec()).chain(own).collect();
+    same("the module", &there, &named);
+    for document in ["docs/redis.md", "integrations/redis/petal-redis.7"] {
+        let text = text(document);
+        let unnamed: Vec<String> =
+            named.iter().map(|name| name.to_uppercase()).filter(|name| !text.contains(name)).collect();
+        lacks(document, &unnamed);
+    }
+}
+
+/// Every capability has its name in C, the same number, and a verb.
+#[test]
+fn of_every_capability() {
+    let all = Capabilities::ALL.iter().fold(0, |all, (_, capability)| all | capability.0);
+    let mut numbers = BTreeMap::new();
+    for path in files("include", ".h") {
+        for line in read(&path).lines() {
+            // The one that is no ability has another name.
+            let rest = line
+                .strip_prefix("#define PETAL_CAN_")
+                .or_else(|| line.strip_prefix("#define PETAL_").filter(|rest| rest.starts_with("MAY_LOSE_KEYS ")));
+            let Some(rest) = rest else { continue };
+            let (name, value) = rest.split_once(' ').expect("a name and a value");
+            let value = value.trim_matches(['(', ')']).trim_start_matches("UINT64_C(");
+            let (one, shift) = value.split_once("<<").unwrap_or((value, "0"));
+            let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
+            let number: u64 = digits(one).parse().unwrap_or_else(|_| panic!("{line}"));
+            numbers.insert(name.to_lowercase(), number << digits(shift).parse::<u32>().expect("a shift"));
+        }
+    }
+    let named = numbers.values().fold(0, |all, number| all | number);
+    assert_eq!(named, all, "the OR of all PETAL_CAN_*, and of Capabilities::ALL: {numbers:x?}");
+    let table = Table::read(root());
+    let other: BTreeMap<&str, &str> =
+        table.listed("capabilities").into_iter().filter_map(|pair| pair.split_once('=')).collect();
+    for (name, capability) in Capabilities::ALL {
+        assert_eq!(numbers.get(name), Some(&capability.0), "PETAL_CAN_{}", name.to_uppercase());
+        let verb = other.get(name).unwrap_or(&name);
+        assert!(table.verbs.iter().any(|row| row.name == *verb), "no verb is there for the capability {name}");
+    }
+}
+
+/// `{a,b}` written out.
+fn written_out(pattern: &str) -> Vec<String> {
+    match pattern.split_once('{').and_then(|(start, rest)| Some((start, rest.split_once('}')?))) {
+        Some((start, (names, end))) => names.split(',').map(|name| format!("{start}{name}{end}")).collect(),
+        None => vec![pattern.to_owned()],
+    }
+}
+
+/// The table of files at the end of ARCHITECTURE's recipe for a handle: each is there, and no other one has a sketch.
+#[test]
+fn of_the_table_of_a_handle() {
+    let page = text("ARCHITECTURE.md");
+    let recipe =
+        page.split("## Adding a handle").nth(1).and_then(|rest| rest.split("\n## ").next()).unwrap_or_default();
+    let cells = recipe.lines().filter_map(|line| line.strip_prefix("| `")?.split(" | ").next());
+    let named: Vec<String> =
+        cells.flat_map(|cell| cell.split(", `").flat_map(|name| written_out(name.trim_end_matches('`')))).collect();
+    assert!(named.len() > 60, "{named:?}");
+    let missing: Vec<&String> = named.iter().filter(|name| !root().join(name.as_str()).exists()).collect();
+    assert!(missing.is_empty(), "ARCHITECTURE.md names what is not there: {missing:?}");
+    let is_of_sketches = |word: &str| {
+        matches!(word, "Sketch" | "SKETCHES" | "SketchKind" | "HandleSketch" | "iblt" | "IBLT")
+            || word.starts_with("petal_sketch")
+    };
+    let mut unnamed = Vec::new();
+    for folder in
+        ["src", "capi/src", "cli", "ctest", "bindings", "tests/suite", "tests/header", "fuzz/targets", "tools/src"]
+    {
+        for end in [".rs", ".c", ".h", ".hpp", ".cpp", ".go"] {
+            for path in all_files(folder, end) {
+                let place = path.strip_prefix(root()).expect("a file of the tree").to_string_lossy().into_owned();
+                let is_named =
+                    named.iter().any(|name| *name == place || name.ends_with('/') && place.starts_with(name));
+                let words = |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '_').any(is_of_sketches);
+                if !is_named && words(&read(&path)) {
+                    unnamed.push(place);
+                }
+            }
+        }
+    }
+    assert!(unnamed.is_empty(), "the table in ARCHITECTURE.md lacks {unnamed:?}");
+}
