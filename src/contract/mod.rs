@@ -22,6 +22,7 @@ mod sketch_kind;
 
 pub(crate) use crate::batch::records::PIECE;
 pub use crate::batch::records::{Counted, Entry, Records};
+pub use crate::batch::workers::Work;
 pub(crate) use base::check_compatible;
 pub use build::{Build, Built, PROGRESS_INTERVAL, Progress};
 pub use capabilities::Capabilities;

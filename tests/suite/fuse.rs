@@ -2,9 +2,10 @@
 //! hashes; and the payload depends on nothing else.
 
 use crate::common::is_soak;
+use petal::contract::Work;
 use petal::kinds::fuse;
 use petal::kinds::fuse::layout::{
-    ARITIES, Cells, Equations, Fingerprints, MAX_BITS, MIN_BITS, Shape, Work, fingerprint, order, scatter, solve,
+    ARITIES, Cells, Equations, Fingerprints, MAX_BITS, MIN_BITS, Shape, fingerprint, order, scatter, solve,
 };
 use petal::ring::{Batch, GROUP};
 use petal::storage::Words;

@@ -1,10 +1,11 @@
 //! The ribbon: everything that is given is found, whatever the number of keys, the bits of a value and the hashes; and
 //! the payload depends on nothing else.
 
+use petal::contract::Work;
 use petal::kinds::fuse::layout::{order, scatter};
 use petal::kinds::ribbon;
 use petal::kinds::ribbon::layout::{
-    Array, Equations, Fingerprints, Lookup, MAX_COLUMNS, Shape, ValueShape, Values, Work, solve,
+    Array, Equations, Fingerprints, Lookup, MAX_COLUMNS, Shape, ValueShape, Values, solve,
 };
 use petal::ring::{GROUP, Lookups};
 use petal::simd::Instructions;

@@ -12,13 +12,14 @@ pub mod layout;
 pub mod sizing;
 
 use crate::batch::ring::Batch;
+use crate::batch::workers::Work;
 use crate::blocks::Measure;
 use crate::contract::{Base, Build, Built, InBytes, Kind, Overfill, Payload, Row, Sizes, Structure, over_base};
 use crate::error::{Result, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
 use crate::storage::try_box;
-use layout::{ARITIES, Cells, Fingerprints, MAX_BITS, MIN_BITS, Shape, Work};
+use layout::{ARITIES, Cells, Fingerprints, MAX_BITS, MIN_BITS, Shape};
 
 /// How long fingerprints are.
 pub const FINGERPRINT_BITS: Parameter = Parameter {

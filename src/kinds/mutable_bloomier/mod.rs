@@ -6,13 +6,13 @@
 //! two more than the check bits. A value is replaced by one store, so readers take no lock.
 
 use crate::batch::ring::Lookups;
+use crate::batch::workers::Work;
 use crate::blocks::Measure;
 use crate::contract::{
     Base, Build, Built, Capabilities, Entry, MapKind, Overfill, Payload, Row, Sizes, Structure, VALUE_BITS, over_base,
 };
 use crate::error::{Result, error};
 use crate::format::{Geometry, image_bytes};
-use crate::kinds::fuse::layout::Work;
 use crate::kinds::fuse::layout::own_cells::{MAX_OWN_BITS, MIN_OWN_BITS, OwnCells, OwnShape};
 use crate::kinds::retrieval::solved::bits_of_values;
 use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};

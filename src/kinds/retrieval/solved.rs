@@ -6,6 +6,7 @@
 //! more, and its lookups take less time.
 
 use crate::batch::ring::{GROUP, Lookups};
+use crate::batch::workers::Work;
 use crate::blocks::Measure;
 use crate::contract::{Base, Build, Built, Entry, MapKind, Payload, Records, VALUE_BITS, over_base};
 use crate::error::{Result, error};
@@ -218,12 +219,12 @@ fn solve(build: &mut Build<Entry>, solver: u64, value_bits: u32, check_bits: u32
     let progress = &mut **progress;
     Ok(match solver {
         FUSE => {
-            let mut work = fuse::layout::Work { memory, threads, progress };
+            let mut work = Work { memory, threads, progress };
             let (shape, words) = fuse::layout::Values::build(records, CELLS, value_bits, check_bits, &mut work)?;
             (Shape::Fuse(shape), words)
         }
         _ => {
-            let mut work = ribbon::layout::Work { memory, threads, progress };
+            let mut work = Work { memory, threads, progress };
             let (shape, words) = ribbon::layout::Values::build(records, value_bits, check_bits, WIDTH, &mut work)?;
             (Shape::Ribbon(shape), words)
         }

@@ -12,6 +12,7 @@ pub mod layout;
 pub mod sizing;
 
 use crate::batch::ring::Batch;
+use crate::batch::workers::Work;
 use crate::blocks::Measure;
 use crate::contract::{Base, Build, Built, InBytes, Kind, Overfill, Payload, Row, Sizes, Structure, over_base};
 use crate::error::{Result, error};
@@ -19,7 +20,7 @@ use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::kinds::fuse::layout::order;
 use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
 use crate::storage::try_box;
-use layout::{Fingerprints, Lookup, MAX_BITS, MIN_BITS, Shape, Work};
+use layout::{Fingerprints, Lookup, MAX_BITS, MIN_BITS, Shape};
 use sizing::Width;
 
 /// How long fingerprints are.

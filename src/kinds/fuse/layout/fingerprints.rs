@@ -1,11 +1,12 @@
 //! The fuse structure as a filter: the value of a key is its fingerprint.
 
 use super::kernel::{Group, Kernel, Turn};
-use super::{Array, Cells, Equations, Shape, Work, cells, fingerprint, order, portable, scatter, solve};
+use super::{Array, Cells, Equations, Shape, cells, fingerprint, order, portable, scatter, solve};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 use crate::batch::records::Records;
 use crate::batch::ring::{self, Batch, GROUP, nothing};
+use crate::batch::workers::Work;
 use crate::error::Result;
 use crate::simd::{self, Instructions};
 use crate::storage::Words;

@@ -45,11 +45,12 @@ mod values;
 pub use cells::MAX_WIDTH;
 pub use fingerprints::{Fingerprints, MAX_BITS, MIN_BITS};
 pub use shape::{ARITIES, Shape};
-pub use shards::{Cells, Equations, Work, solve};
+pub use shards::{Cells, Equations, solve};
 pub use values::{MAX_CHECK_BITS, ValueShape, Values};
 
 use super::sizing;
 use crate::batch::ring;
+use crate::batch::shards::place;
 use crate::bits::{GOLDEN, MIX, MIX_SCATTERED};
 use core::sync::atomic::AtomicU64;
 use shape::{ENTRY_WORDS, Entry, Segments, groups};
@@ -75,13 +76,6 @@ pub fn scatter(x: u64, seed: u32) -> u64 {
 #[inline]
 pub fn fingerprint(z: u64) -> u64 {
     z.wrapping_mul(GOLDEN) >> 32
-}
-
-/// In which shard x is, and in the low 32 bits how far into it.
-#[inline]
-fn place(x: u64, shards: u64) -> (u64, u64) {
-    let place = ((u128::from(x) * u128::from(shards)) >> 32) as u64;
-    (place >> 32, place & u64::from(u32::MAX))
 }
 
 /// A payload, to be read.

@@ -10,9 +10,10 @@
 //! [`WordCells`] has them, so that one store replaces a value; then zeros up to whole lines.
 
 use super::values::{low, scatter_id};
-use super::{Array, Cells, Equations, Places, Shape, Work, fingerprint, solve};
+use super::{Array, Cells, Equations, Places, Shape, fingerprint, solve};
 use crate::batch::records::{Entry, Records};
 use crate::batch::ring::{FETCH_FROM, GROUP, Lookups, fetch_word};
+use crate::batch::workers::Work;
 use crate::blocks::word_cells::WordCells;
 use crate::error::{Result, Status, error};
 use crate::storage::Words;

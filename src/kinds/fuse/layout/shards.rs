@@ -2,14 +2,14 @@
 
 use super::peel::{Advance, Keys};
 use super::solve::{Attempt, MAX_KEYS, Scratch, alike, too_many};
-use super::{ARITIES, Entry, MAX_WIDTH, Segments, Shape, groups, place, sizing};
+use super::{ARITIES, Entry, MAX_WIDTH, Segments, Shape, groups, sizing};
 use crate::batch::records::Records;
+use crate::batch::shards::{for_each_part, place};
+use crate::batch::workers::{Reports, Work, with_workers};
 use crate::bits::{mix, prefetch};
 use crate::error::{Result, Status, error};
 use crate::storage::{Words, try_vec};
 use core::mem;
-use std::sync::{Mutex, mpsc};
-use std::thread;
 
 /// What is to be solved: how a record chooses its cells, and what they are to give.
 pub trait Equations<R>: Sync {
@@ -24,24 +24,6 @@ pub trait Equations<R>: Sync {
     /// [`Equations::scatter`] gave, and, where the
     /// cells are peeled, `own` says which of the record's cells is its own: no two records have the same.
     fn value(&self, record: &R, z: u64, own: usize) -> u64;
-}
-
-/// What a build may use, and who hears of it.
-pub struct Work<'a> {
-    /// Bytes of memory beside the payload; what the work on one shard needs is taken in any case. `u64::MAX` is no
-    /// limit.
-    pub memory: u64,
-    /// How many threads may work, at least 1. With 1 the caller's does it all, and none is started.
-    pub threads: usize,
-    /// Called with the records done and the records in all; false cancels.
-    pub progress: &'a mut (dyn FnMut(u64, u64) -> bool + Send),
-}
-
-impl Work<'_> {
-    /// Says how far it is.
-    fn report(&mut self, done: u64, all: u64) -> Result<()> {
-        if (self.progress)(done, all) { Ok(()) } else { Err(Status::Cancelled.into()) }
-    }
 }
 
 /// How cells are to be.
@@ -138,7 +120,7 @@ impl Plan {
                     (*count, rest) = (end as u64, &rest[end..]);
                 }
             }
-            None => for_each_part(records, equations, shards, &mut |shard, part| {
+            None => for_each_part(records, |record| equations.order(record), shards, &mut |shard, part| {
                 counts[shard] += part.len() as u64;
                 Ok(())
             })?,
@@ -224,7 +206,7 @@ struct Solved<'a, R> {
     records: Part<'a, R>,
 }
 
-/// What a thread reports to the thread that gives out the records.
+/// What a thread reports to the thread that gives out the shards.
 enum Report<'a, R> {
     /// The thread goes on working, so that progress is reported, and a cancelled build ends.
     Working,
@@ -232,18 +214,17 @@ enum Report<'a, R> {
     Solved(Solved<'a, R>),
 }
 
-impl<R: Copy + Send + Sync, E: Equations<R>> Build<'_, '_, R, E> {
+impl<'a, R: Copy + Send + Sync, E: Equations<R>> Build<'a, '_, R, E> {
     /// Fills the cells of all shards and writes their seeds into the plan. False if some shards need more cells; the
     /// plan says so then.
-    fn solve(&mut self, plan: &mut Plan, own: &mut [u64]) -> Result<bool> {
+    fn solve(&mut self, plan: &mut Plan, own: &'a mut [u64]) -> Result<bool> {
         let (most_keys, most_cells) = (plan.most_keys(), plan.most_cells(self.cells.arity));
         // Records that lie in memory need no buffers.
         let room = if self.records.as_slice().is_some() { 0 } else { most_keys };
         let buffer = (size_of::<R>() * room) as u64;
         let each = buffer + Scratch::bytes(most_cells);
         // One buffer more than there are threads is being filled meanwhile.
-        let most = self.work.memory.saturating_sub(buffer) / each.max(1);
-        let threads = self.work.threads.min(plan.counts.len()).min(usize::try_from(most).unwrap_or(usize::MAX));
+        let threads = self.work.threads_for(plan.counts.len(), each, buffer);
         let mut outcomes = try_vec(plan.entries.len())?;
         if threads <= 1 {
             let mut scratch = Scratch::new(most_cells)?;
@@ -279,7 +260,7 @@ impl<R: Copy + Send + Sync, E: Equations<R>> Build<'_, '_, R, E> {
         &mut self,
         (threads, room): (usize, usize),
         plan: &Plan,
-        own: &mut [u64],
+        own: &'a mut [u64],
         outcomes: &mut Vec<(usize, Option<u32>)>,
     ) -> Result<()> {
         let most_cells = plan.most_cells(self.cells.arity);
@@ -291,38 +272,11 @@ impl<R: Copy + Send + Sync, E: Equations<R>> Build<'_, '_, R, E> {
             scratches.push(Scratch::new(most_cells)?);
         }
         let first_buffer = try_vec(room)?;
-        thread::scope(|scope| {
-            let (give, queue) = mpsc::sync_channel::<Job<R>>(threads);
-            let queue = std::sync::Arc::new(Mutex::new(queue));
-            let (finish, finished) = mpsc::channel();
-            let mut started = 0;
-            for mut scratch in scratches {
-                let (queue, finish) = (queue.clone(), finish.clone());
-                let work = move || {
-                    loop {
-                        // The lock is held while the next job is waited for, not while it is worked on.
-                        let next = queue.lock().ok().and_then(|queue| queue.recv().ok());
-                        let Some(job) = next else { return };
-                        // Nobody listens any more if the build was cancelled.
-                        let report = |report| finish.send(report).map_err(|_| Status::Cancelled.into());
-                        let solved =
-                            job.solve(equations, shards, cells, &mut scratch, &mut |_| report(Report::Working));
-                        if solved.and_then(|solved| report(Report::Solved(solved))).is_err() {
-                            return;
-                        }
-                    }
-                };
-                match thread::Builder::new().spawn_scoped(scope, work) {
-                    Ok(_) => started += 1,
-                    Err(error) if started == 0 => {
-                        let code = error.raw_os_error().unwrap_or(libc::EAGAIN);
-                        return Err(crate::Error::from_os(code, format_args!("starting a thread")));
-                    }
-                    // The threads that were started do all the work.
-                    Err(_) => break,
-                }
-            }
-            drop((queue, finish));
+        let solve = |scratch: &mut Scratch, job: Job<'a, R>, reports: &Reports<_>| {
+            let solved = job.solve(equations, shards, cells, scratch, &mut |_| reports.tell(Report::Working))?;
+            reports.tell(Report::Solved(solved))
+        };
+        with_workers(scratches, solve, |workers| {
             // Takes a report; returns the buffer of records that the report gives back, if it gives one.
             let mut note = |report| {
                 let buffer = match report {
@@ -336,17 +290,16 @@ impl<R: Copy + Send + Sync, E: Equations<R>> Build<'_, '_, R, E> {
                 self.work.report(self.done, self.all).map(|()| buffer)
             };
             divide(self.records, equations, plan, cells, own, first_buffer, &mut |job| {
-                give.send(job).map_err(|_| Status::Internal)?;
+                workers.give(job)?;
                 let mut buffer = spare.pop();
                 loop {
                     match buffer {
                         Some(buffer) => return Ok(buffer),
-                        None => buffer = note(finished.recv().map_err(|_| Status::Internal)?)?,
+                        None => buffer = note(workers.report()?)?,
                     }
                 }
             })?;
-            drop(give);
-            finished.iter().try_for_each(|report| note(report).map(drop))
+            workers.finish(|report| note(report).map(drop))
         })
     }
 }
@@ -437,7 +390,7 @@ fn divide<'a, R: Copy, E: Equations<R>>(
         }
         return Ok(());
     }
-    for_each_part(records, equations, shards as u64, &mut |shard, part| {
+    for_each_part(records, |record| equations.order(record), shards as u64, &mut |shard, part| {
         if shard >= shards || buffer.len() + part.len() > plan.counts[shard] as usize {
             // Another pass gave other records.
             return Err(Status::Internal.into());
@@ -448,26 +401,6 @@ fn divide<'a, R: Copy, E: Equations<R>>(
         }
         buffer = solve(job(shard, Part::Copied(mem::take(&mut buffer))))?;
         buffer.clear();
-        Ok(())
-    })
-}
-
-/// Gives the records in pieces none of which is in two shards.
-fn for_each_part<R, E: Equations<R>>(
-    records: &dyn Records<R>,
-    equations: &E,
-    shards: u64,
-    take: &mut dyn FnMut(usize, &[R]) -> Result<()>,
-) -> Result<()> {
-    let shard = |record: &R| place(equations.order(record), shards).0;
-    records.for_each(&mut |mut piece| {
-        while let (Some(first), Some(last)) = (piece.first(), piece.last()) {
-            let first = shard(first);
-            let end = if shard(last) == first { piece.len() } else { piece.partition_point(|r| shard(r) <= first) };
-            let (part, rest) = piece.split_at(end);
-            take(first as usize, part)?;
-            piece = rest;
-        }
         Ok(())
     })
 }

@@ -8,9 +8,10 @@
 //! **Payload.** A cell has the value in its low bits and the check bits above them. Where that is more than a cell can
 //! hold, there are two arrays, one after the other, of values and of check bits; a key has the same cells in both.
 
-use super::{Array, Cells, Equations, MAX_WIDTH, Places, Shape, Work, fingerprint, order, scatter, solve};
+use super::{Array, Cells, Equations, MAX_WIDTH, Places, Shape, fingerprint, order, scatter, solve};
 use crate::batch::records::{Entry, Records};
 use crate::batch::ring::{FETCH_FROM, GROUP, Lookups};
+use crate::batch::workers::Work;
 use crate::error::{Result, Status, error};
 use crate::storage::Words;
 use core::sync::atomic::{AtomicU64, Ordering};

@@ -3,8 +3,9 @@
 use super::metadata::{BUCKETS, LAYERS, LISTED, Sizes, base_layer};
 use super::query;
 use super::row::{Coefficients, bumped_hash, bumped_scatter};
-use super::shape::{Shape, class, place};
+use super::shape::{Shape, class};
 use crate::batch::ring;
+use crate::batch::shards::place;
 use crate::bits::{self, reduce};
 use core::cmp::Ordering::{Equal, Greater, Less};
 use core::hint::select_unpredictable;

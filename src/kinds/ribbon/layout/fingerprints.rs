@@ -3,9 +3,10 @@
 use super::array::Array;
 use super::kernel::{Either, Group, Kernel, Lookup, SOME, Turns};
 use super::row::Coefficients;
-use super::{Equations, Shape, Work, solve};
+use super::{Equations, Shape, solve};
 use crate::batch::records::Records;
 use crate::batch::ring::{self, Batch, GROUP, nothing};
+use crate::batch::workers::Work;
 use crate::error::Result;
 use crate::kinds::fuse::layout::{fingerprint, order, scatter};
 use crate::simd::Instructions;

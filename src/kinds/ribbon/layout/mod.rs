@@ -55,7 +55,7 @@ pub use fingerprints::{Fingerprints, MAX_BITS, MIN_BITS};
 pub use kernel::Lookup;
 pub use row::Value;
 pub use shape::Shape;
-pub use shards::{Work, solve};
+pub use shards::solve;
 pub use values::{MAX_CHECK_BITS, MAX_VALUE_BITS, ValueShape, Values};
 
 /// The most bits of a value.

@@ -8,13 +8,6 @@ use crate::format::PAYLOAD_UNIT;
 use crate::kinds::ribbon::sizing::{self, Width};
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// In which shard x is, and in 32 bits how far into it.
-#[inline(always)]
-pub(super) fn place(x: u64, shards: u64) -> (u64, u64) {
-    let place = ((u128::from(x) * u128::from(shards)) >> 32) as u64;
-    (place >> 32, place & u64::from(u32::MAX))
-}
-
 /// The class of a row of its bucket.
 #[inline(always)]
 pub(super) fn class<C: Coefficients>(start: u64) -> u64 {

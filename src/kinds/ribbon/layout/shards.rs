@@ -4,16 +4,14 @@
 use super::MAX_COLUMNS;
 use super::equations::Equations;
 use super::row::Coefficients;
-use super::shape::{Shape, place};
+use super::shape::Shape;
 use super::solve::{Scratch, Solved};
 use crate::batch::records::Records;
+use crate::batch::shards::for_each_part;
+use crate::batch::workers::{Reports, Work, with_workers};
 use crate::error::{Result, Status, error};
-pub use crate::kinds::fuse::layout::Work;
 use crate::kinds::ribbon::sizing::Width;
 use crate::storage::{Words, try_vec};
-use core::mem;
-use std::sync::{Arc, Mutex, mpsc};
-use std::thread;
 
 /// The most records of one shard: far more than an average one has.
 const MAX_RECORDS: u64 = 1 << 29;
@@ -39,16 +37,11 @@ pub fn solve<R: Copy + Send + Sync, E: Equations<R>>(
         error!(OutOfRange, "columns = {columns} and width = {width} are not from 1 to {MAX_COLUMNS}, and 64 or 128")
     })?;
     let shape = Shape::without_slots(columns, known, records.count()).ok_or(Status::TooLarge)?;
-    report(work, 0, records.count())?;
+    work.report(0, records.count())?;
     match width {
         64 => Build::<R, E, u64>::new(records, equations, shape, work)?.solve(),
         _ => Build::<R, E, u128>::new(records, equations, shape, work)?.solve(),
     }
-}
-
-/// Says how far it is.
-fn report(work: &mut Work, done: u64, all: u64) -> Result<()> {
-    if (work.progress)(done, all) { Ok(()) } else { Err(Status::Cancelled.into()) }
 }
 
 /// A payload that is being built.
@@ -125,12 +118,11 @@ struct Job<R> {
     shard: usize,
     records: Vec<R>,
     solved: Solved,
-    outcome: Result<()>,
 }
 
 impl<R> Job<R> {
     fn new(most: usize) -> Result<Job<R>> {
-        Ok(Job { shard: 0, records: try_vec(most)?, solved: Solved::default(), outcome: Ok(()) })
+        Ok(Job { shard: 0, records: try_vec(most)?, solved: Solved::default() })
     }
 }
 
@@ -140,7 +132,7 @@ impl<'a, 'b, R: Copy + Send + Sync, E: Equations<R>, C: Coefficients> Build<'a, 
         let length = usize::try_from(shape.shards()).map_err(|_| Status::TooLarge)?;
         let mut counts: Vec<u64> = try_vec(length)?;
         counts.resize(length, 0);
-        for_each_part(records, equations, shape.shards(), &mut |shard, part| {
+        for_each_part(records, |record| equations.order(record), shape.shards(), &mut |shard, part| {
             counts[shard] += part.len() as u64;
             Ok(())
         })?;
@@ -165,8 +157,7 @@ impl<'a, 'b, R: Copy + Send + Sync, E: Equations<R>, C: Coefficients> Build<'a, 
         let buffers = (most * size_of::<R>()) as u64 + most as u64 * u64::from(self.shape.columns()) / 8;
         let each = buffers + Scratch::<C, E::Value>::bytes(most as u64);
         // One shard more than there are threads is being filled meanwhile.
-        let room = self.work.memory.saturating_sub(buffers) / each.max(1);
-        let threads = self.work.threads.min(self.counts.len()).min(usize::try_from(room).unwrap_or(usize::MAX));
+        let threads = self.work.threads_for(self.counts.len(), each, buffers);
         if threads > 1 {
             self.solve_with(threads, most)?;
         } else {
@@ -175,7 +166,7 @@ impl<'a, 'b, R: Copy + Send + Sync, E: Equations<R>, C: Coefficients> Build<'a, 
             divide(*records, *equations, counts, Job::new(most)?, &mut |mut job| {
                 scratch.solve(shape, &job.records, *equations, &mut job.solved)?;
                 payload.write(&job.solved, job.records.len() as u64)?;
-                report(work, payload.done, shape.keys())?;
+                work.report(payload.done, shape.keys())?;
                 Ok(job)
             })?;
         }
@@ -191,58 +182,33 @@ impl<'a, 'b, R: Copy + Send + Sync, E: Equations<R>, C: Coefficients> Build<'a, 
             spare.push(Job::new(most)?);
         }
         let first = Job::new(most)?;
-        thread::scope(|scope| {
-            let (give, queue) = mpsc::sync_channel::<Job<R>>(threads);
-            let queue = Arc::new(Mutex::new(queue));
-            let (finish, finished) = mpsc::channel();
-            for started in 0..threads {
-                let (queue, finish) = (queue.clone(), finish.clone());
-                let work = move || {
-                    let mut scratch = Scratch::<C, E::Value>::new();
-                    loop {
-                        // The lock is held while the next job is waited for, not while it is worked on.
-                        let next = queue.lock().ok().and_then(|queue| queue.recv().ok());
-                        let Some(mut job) = next else { return };
-                        job.outcome = scratch.solve(shape, &job.records, equations, &mut job.solved);
-                        if finish.send(job).is_err() {
-                            return;
-                        }
-                    }
-                };
-                match thread::Builder::new().spawn_scoped(scope, work) {
-                    Ok(_) => {}
-                    Err(error) if started == 0 => {
-                        let code = error.raw_os_error().unwrap_or(libc::EAGAIN);
-                        return Err(crate::Error::from_os(code, format_args!("starting a thread")));
-                    }
-                    // The threads that were started do all the work.
-                    Err(_) => break,
-                }
-            }
-            drop((queue, finish));
+        let scratches = (0..threads).map(|_| Scratch::<C, E::Value>::new()).collect();
+        let solve = |scratch: &mut Scratch<C, E::Value>, mut job: Job<R>, reports: &Reports<_>| {
+            scratch.solve(shape, &job.records, equations, &mut job.solved)?;
+            reports.tell(job)
+        };
+        with_workers(scratches, solve, |workers| {
             // Shards are written in order: those that come too early wait.
             let mut note = |job: Job<R>, spare: &mut Vec<Job<R>>| {
                 early.push(job);
                 while let Some(i) = early.iter().position(|job| job.shard as u64 == payload.shards) {
-                    let mut job = early.swap_remove(i);
-                    mem::replace(&mut job.outcome, Ok(()))?;
+                    let job = early.swap_remove(i);
                     payload.write(&job.solved, job.records.len() as u64)?;
-                    report(work, payload.done, shape.keys())?;
+                    work.report(payload.done, shape.keys())?;
                     spare.push(job);
                 }
                 Ok(())
             };
             divide(*records, equations, counts, first, &mut |job| {
-                give.send(job).map_err(|_| Status::Internal)?;
+                workers.give(job)?;
                 loop {
                     if let Some(job) = spare.pop() {
                         return Ok(job);
                     }
-                    note(finished.recv().map_err(|_| Status::Internal)?, &mut spare)?;
+                    note(workers.report()?, &mut spare)?;
                 }
             })?;
-            drop(give);
-            finished.iter().try_for_each(|job| note(job, &mut spare))
+            workers.finish(|job| note(job, &mut spare))
         })
     }
 }
@@ -268,7 +234,7 @@ fn divide<R: Copy, E: Equations<R>>(
         if next < to { Err(Status::Internal.into()) } else { Ok(job) }
     };
     let mut current = Some(job);
-    for_each_part(records, equations, counts.len() as u64, &mut |shard, part| {
+    for_each_part(records, |record| equations.order(record), counts.len() as u64, &mut |shard, part| {
         // Another pass may give other records.
         let taken = current.take().ok_or(Status::Internal)?;
         let mut job = finish(taken, shard)?;
@@ -281,24 +247,4 @@ fn divide<R: Copy, E: Equations<R>>(
     })?;
     let last = current.take().ok_or(Status::Internal)?;
     finish(last, counts.len()).map(drop)
-}
-
-/// Gives the records in pieces none of which is in two shards.
-fn for_each_part<R, E: Equations<R>>(
-    records: &dyn Records<R>,
-    equations: &E,
-    shards: u64,
-    take: &mut dyn FnMut(usize, &[R]) -> Result<()>,
-) -> Result<()> {
-    let shard = |record: &R| place(equations.order(record), shards).0;
-    records.for_each(&mut |mut piece| {
-        while let (Some(first), Some(last)) = (piece.first(), piece.last()) {
-            let first = shard(first);
-            let end = if shard(last) == first { piece.len() } else { piece.partition_point(|r| shard(r) <= first) };
-            let (part, rest) = piece.split_at(end);
-            take(first as usize, part)?;
-            piece = rest;
-        }
-        Ok(())
-    })
 }

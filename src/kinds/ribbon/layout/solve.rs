@@ -9,7 +9,8 @@ use super::equations::Equations;
 use super::metadata::{self, LAYERS, LISTED, SEEDS, Sizes};
 use super::query;
 use super::row::{Coefficients, Value, bumped_hash, bumped_scatter};
-use super::shape::{Shape, class, place};
+use super::shape::{Shape, class};
+use crate::batch::shards::place;
 use crate::bits::{BYTES_OF_BITS, reduce};
 use crate::error::{Result, Status, error};
 

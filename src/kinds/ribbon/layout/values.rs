@@ -7,9 +7,10 @@
 use super::array::Array;
 use super::kernel::{Either, Group, Kernel, Lookup, SOME, Turns};
 use super::row::Coefficients;
-use super::{Equations, MAX_COLUMNS, Shape, Work, solve};
+use super::{Equations, MAX_COLUMNS, Shape, solve};
 use crate::batch::records::{Entry, Records};
 use crate::batch::ring::{GROUP, Lookups};
+use crate::batch::workers::Work;
 use crate::bits::mix;
 use crate::error::{Result, error};
 use crate::kinds::fuse::layout::fingerprint;

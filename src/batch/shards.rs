@@ -1,0 +1,34 @@
+//! Records in shards: 64 bits of a record, which do not decrease from one to the next, say in which shard it is.
+
+use super::records::Records;
+use crate::error::Result;
+
+/// In which of so many shards x is, and in the low 32 bits how far into the shard.
+#[inline(always)]
+pub fn place(x: u64, shards: u64) -> (u64, u64) {
+    let place = ((u128::from(x) * u128::from(shards)) >> 32) as u64;
+    (place >> 32, place & u64::from(u32::MAX))
+}
+
+/// Gives `take` the records of a pass in pieces none of which is in two shards, each with the number of its shard.
+///
+/// # Errors
+/// Those of `take`, which end the pass, and those of the records.
+pub fn for_each_part<R>(
+    records: &dyn Records<R>,
+    order: impl Fn(&R) -> u64,
+    shards: u64,
+    take: &mut dyn FnMut(usize, &[R]) -> Result<()>,
+) -> Result<()> {
+    let shard = |record: &R| place(order(record), shards).0;
+    records.for_each(&mut |mut piece| {
+        while let (Some(first), Some(last)) = (piece.first(), piece.last()) {
+            let first = shard(first);
+            let end = if shard(last) == first { piece.len() } else { piece.partition_point(|r| shard(r) <= first) };
+            let (part, rest) = piece.split_at(end);
+            take(first as usize, part)?;
+            piece = rest;
+        }
+        Ok(())
+    })
+}
