@@ -1,4 +1,4 @@
-//! What is done with the segments of a filter.
+//! The operations of an Aleph filter on the segments of its payload.
 
 use super::layout::{Segments, kernel};
 use super::mothers;
@@ -14,7 +14,7 @@ use crate::kinds::quotient::layout::Entries;
 use crate::simd::Instructions;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// Lines that a lookup touches, about.
+/// About how many cache lines a lookup touches.
 const LINES: usize = 3;
 
 impl grown::Table for Table {
@@ -71,7 +71,7 @@ impl grown::Table for Table {
 
     fn insert_all(&mut self, base: &mut Base, other: &Table, words: &[AtomicU64]) -> Outcome<(u64, u64)> {
         let (mut all, mut new) = (0, 0);
-        // Inserts so many times what is known of a key.
+        // Inserts the known bits of a key so many times.
         let mut add = |mixed, known, times| {
             new += u64::from(!self.contains_known(base.words().shared(), mixed, known));
             all += 1;
@@ -79,7 +79,7 @@ impl grown::Table for Table {
         };
         for address in other.division.addresses() {
             let least = other.address_bits(address);
-            // Void entries are those of their mothers.
+            // Void entries are left out here: the second loop adds each of them once, through its mother.
             for (entry, times) in other.entries(words, address).filter(|(entry, _)| entry.length > 0) {
                 let mixed = other.prefix(address, entry.slot) | entry.fingerprint << least;
                 add(mixed, least + entry.length, times)?;
@@ -88,7 +88,7 @@ impl grown::Table for Table {
         let (least, most) = (other.layout.growing.slot_bits, other.layout.growing.slot_bits + other.most_growths);
         for (mother, times) in mothers::all(other.mothers(words)) {
             let known = mother.ilog2();
-            // One of a payload that nobody verified may be of too many keys.
+            // In a payload that nobody verified a mother may know too few bits, and so stand for too many keys.
             if (least..=most).contains(&known) {
                 add(mother ^ 1 << known, known, times)?;
             }
@@ -96,8 +96,9 @@ impl grown::Table for Table {
         Ok((all, new))
     }
 
-    /// Of each slot it is known which share of all hashes with it finds an entry there: entries of the same length have
-    /// no hash in common, and those of different lengths were inserted independently of each other.
+    /// The rate of a segment comes from the share of a slot's hashes that find an entry there. Entries of the same
+    /// length have no hash in common, so their shares add up. Entries of different lengths were inserted independently,
+    /// so the shares of hashes that find none of a length multiply.
     fn measure(&self, words: &[AtomicU64], address: Address, rate: &mut f64) -> (u64, u64) {
         let mut absent = Absent { place: (u64::MAX, 0), of_length: 0.0, of_slot: 1.0, found: 0.0 };
         self.entries(words, address).for_each(|(entry, _)| absent.add(entry.slot, entry.length));
@@ -161,7 +162,7 @@ impl grown::Table for Table {
     }
 }
 
-/// Changes what a filter holds of each key of a batch, with the lines of later ones on their way.
+/// Changes what a filter holds of each key of a batch, and fetches the lines of later keys meanwhile.
 #[inline]
 fn each(
     filter: &mut Grown<Table>,
@@ -193,7 +194,8 @@ impl Remove for Grown<Table> {
 }
 
 impl Rejuvenate for Grown<Table> {
-    /// The key was new when it came, or not, so that the number of those that were is as before.
+    /// Leaves the number of stored keys alone: rejuvenation changes neither which keys are there nor which of them were
+    /// new when they came.
     fn rejuvenate_one(&mut self, hash: u64) -> Result<bool> {
         self.base.writable()?;
         self.table.rejuvenate(&mut self.base, bits::mix(hash)).map_err(|refusal| self.refuse(refusal))
@@ -204,15 +206,16 @@ impl Rejuvenate for Grown<Table> {
     }
 }
 
-/// Of the entries of a segment in their order, in how many slots a random hash finds one.
+/// The number of slots of a segment in which a random hash finds an entry, each slot counted by its share of hashes.
+/// Entries are added in the order of the segment.
 struct Absent {
-    /// The slot and the length of those that were added last.
+    /// The slot and the length of the entries that were added last.
     place: (u64, u32),
-    /// The share of hashes of the slot that find one of these.
+    /// The share of the slot's hashes that find an entry of that length.
     of_length: f64,
-    /// The share that finds none of another length.
+    /// The share of the slot's hashes that find no entry of another length.
     of_slot: f64,
-    /// The slots before.
+    /// The sum of the shares found in earlier slots.
     found: f64,
 }
 

@@ -1,4 +1,4 @@
-//! How segments grow one by one: each entry gives a bit to its address, and a void one becomes two.
+//! How segments grow one by one: each entry gives a bit to its address, and a void entry becomes two.
 
 use super::layout::{Entry, Shape};
 use super::mothers::mother;
@@ -13,20 +13,20 @@ use crate::kinds::quotient::layout::{Writer, needs};
 use crate::storage::{Words, try_vec};
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// Segments that are written anew with one more bit of address.
+/// The entries of a segment, written anew with one more bit of address.
 struct Longer<'a> {
     table: &'a Table,
     words: &'a [AtomicU64],
     from: Address,
     /// The shape that the longer segments will have.
     to: Shape,
-    /// The mothers of what becomes void by it.
+    /// The mothers of the entries that become void in this growth, and how many entries each mother stands for.
     mothers: Vec<(u64, u64)>,
 }
 
 impl Longer<'_> {
-    /// Gives those entries to a writer, in slots that are so many further on, of which the next bit is, or may be, this
-    /// one.
+    /// Gives a writer those entries whose next bit is `bit`, and void entries, whose next bit nobody knows. `further`
+    /// is added to each slot.
     fn write(&mut self, bit: u64, further: u64, writer: &mut Writer) -> Outcome<()> {
         let known = self.table.address_bits(self.from);
         let mut last: Option<(u64, u64)> = None;
@@ -51,7 +51,8 @@ impl Longer<'_> {
                 fingerprint: fingerprint >> 1,
             });
             match &mut last {
-                // What becomes void is as what was.
+                // An entry that becomes void equals a void entry of the same slot, so both become one entry with a
+                // counter.
                 Some((before, sum)) if *before == number => *sum = sum.saturating_add(count),
                 _ => {
                     if let Some(item) = last.replace((number, count)) {
@@ -81,7 +82,8 @@ impl Growth for Table {
         self.reader(words, address).state()[0]
     }
 
-    /// Void entries come into both parts. There are so many of them only where many filters were merged.
+    /// Refuses a growth after which void entries would fill the segments: each void entry comes into both parts. There
+    /// are so many of them only where many filters were merged.
     fn check_growth(&self, base: &Base, address: Address) -> Outcome<()> {
         let (words, shape, known) = (base.words().shared(), self.shape(address), self.address_bits(address));
         let alive = |entry: &Entry| self.alive(words, self.prefix(address, entry.slot), known);
@@ -119,7 +121,7 @@ impl Growth for Table {
         self.add_mothers(base, &more)
     }
 
-    /// They are as long as the longer ones of those before and after.
+    /// While segments are being divided, the room for each is as long as the longer of the old and the new shape needs.
     fn begin_dividing(&mut self, base: &mut Base) -> Outcome<()> {
         let layout = Layout { extent: Extent { is_dividing: true, ..self.layout.extent }, ..self.layout };
         let geometry = layout.geometry().ok_or(Refusal::Full)?;
@@ -129,7 +131,7 @@ impl Growth for Table {
         let end = base.words().shared().len();
         base.lengthen(geometry)?;
         let words = base.writable_at_once().ok_or(Status::Internal)?;
-        // Mothers and state stay at the end; where they were segments begin, empty.
+        // Mothers and state stay at the end. The words where they were begin segments, which are empty.
         words.copy_within(old..end, new);
         words[old..end.min(new)].fill(0);
         if longer > size {
@@ -171,7 +173,7 @@ impl Growth for Table {
         if self.division.is_complete() { self.end_dividing(base) } else { Ok(()) }
     }
 
-    /// They become as long as they have to be.
+    /// Gives every segment the length that its new shape needs, which may be shorter than the room during the division.
     fn end_dividing(&mut self, base: &mut Base) -> Outcome<()> {
         let layout = Layout { extent: self.layout.extent.divided(), ..self.layout };
         let geometry = layout.geometry().ok_or(Refusal::Full)?;
@@ -201,7 +203,7 @@ impl Growth for Table {
     }
 }
 
-/// Copies words, as many as there are.
+/// Copies words until one of the two slices ends.
 fn copy(to: &mut [u64], from: &[AtomicU64]) {
     to.iter_mut().zip(from).for_each(|(to, from)| *to = from.load(Ordering::Relaxed));
 }

@@ -43,7 +43,7 @@ use table::Table;
 /// The regimes in the order of their numbers.
 const REGIMES: [Regime; 3] = [Regime::Fixed, Regime::Widening, Regime::Predictive];
 
-/// How long fingerprints are.
+/// The parameter for the length of fingerprints.
 pub const FINGERPRINT_BITS: Parameter = Parameter {
     name: "fingerprint_bits",
     summary: "bits of the shortest fingerprint, from 2 on; 0 is the fewest that keep the rate",
@@ -52,7 +52,7 @@ pub const FINGERPRINT_BITS: Parameter = Parameter {
     word: Some(0),
 };
 
-/// How many growths are expected.
+/// The parameter for the growths that are expected.
 pub const DOUBLINGS: Parameter = Parameter {
     name: "doublings",
     summary: "how many times the filter is expected to double: the regime says what it does after that",
@@ -61,7 +61,7 @@ pub const DOUBLINGS: Parameter = Parameter {
     word: Some(1),
 };
 
-/// How fingerprints go on.
+/// The parameter for how the length of fingerprints goes on after growths.
 pub const REGIME: Parameter = Parameter {
     name: "regime",
     summary: "how long later fingerprints are: the same (fixed), longer (widening), or shorter up to the last doubling \
@@ -88,7 +88,7 @@ pub const ROW: Row = Row {
     sizes: Sizes::ByKeys,
     geometry,
     identity: grown::identity::<Layout>,
-    // The metadata of a block, and remainders that are a little further on; both may lie across two lines.
+    // A lookup reads the metadata of a block and, a little further on, remainders; both may lie across two lines.
     lines_per_lookup: |geometry| (geometry.payload_bytes as f64 / 64.0 - 1.0).clamp(1.0, 2.5),
     false_positive_rate: grown::false_positive_rate::<Layout>,
     overfill: Overfill::Grows,
@@ -114,7 +114,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     let Some(slot_bits) = sizing::slot_bits_for(capacity) else {
         return Err(error!(TooLarge, "capacity = {capacity} is more than an Aleph filter can be made for"));
     };
-    // The filter can grow once at least.
+    // The filter has to be able to grow at least once.
     let with = |bits: u32| {
         let growing = Growing { slot_bits, bits, doublings, regime };
         growing.most_doublings().filter(|most| *most >= 1).map(|_| growing)

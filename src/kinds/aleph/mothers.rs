@@ -1,49 +1,49 @@
-//! What void entries were when they became void: the bits of their keys that they know, which is what a removal has to
-//! know of them.
+//! The mothers of void entries: what such an entry knew of its key when it became void. A removal has to know that.
 //!
-//! A void entry of which l bits are known is there once for each address that these bits may have. When one is removed,
-//! the others stay until their segments grow: then there are no more void entries at an address than there are mothers
-//! of it here. So a removal does not look for the others, and none of them is taken for that of another key: of those
-//! that could have been meant, the one is removed whose mother knows most.
+//! A void entry of which l bits are known is there once for each address that agrees with these bits. When one of these
+//! copies is removed, the others stay until their segments grow. A growth finds that an address has fewer mothers than
+//! void entries, and drops the rest. So a removal need not look for the copies. No removal takes the copy of another
+//! key either: of the mothers that agree with the removed key, the one that knows most goes.
 //!
-//! A multiset in open addressing with linear probing. A place is two words: the l bits with a one above them, and how
-//! often that is there. Both are 0 in a free place. At most three of four places are taken.
+//! The mothers are a multiset in open addressing with linear probing. A place is two words: the l bits with a one above
+//! them, and how often that mother is there. Both words are 0 in a free place. At most three of four places are taken.
 
 use crate::bits::mix;
 
 /// The base-2 logarithm of the fewest places.
 pub const LEAST_BITS: u32 = 3;
 
-/// What a key whose entry is void is known by: so many low bits of its hash, at most 63, below a one.
+/// The mother of a key whose entry becomes void: the low `bits` bits of its hash, at most 63, below a one.
 #[inline]
 pub fn mother(hash: u64, bits: u32) -> u64 {
     hash & ((1 << bits) - 1) | 1 << bits
 }
 
-/// How many places are enough for so many different ones, as a base-2 logarithm; 0 for none.
+/// The base-2 logarithm of the number of places that are enough for so many different mothers; 0 if there are none.
 pub fn size_for(mothers: u64) -> u32 {
     if mothers == 0 { 0 } else { (mothers + mothers / 3 + 1).next_power_of_two().ilog2().max(LEAST_BITS) }
 }
 
-/// The place of a mother among those of so many words, a power of two of places.
+/// The place where the search for a mother begins, among a power of two of places.
 #[inline]
 fn home(mother: u64, places: usize) -> usize {
     mix(mother) as usize & (places - 1)
 }
 
-/// The places from that of a mother on, up to a free one; all of them in words that were forged so that there is none.
+/// The places from a mother's home up to the first free one. In forged words that have no free place these are all
+/// places, so the search ends.
 fn cluster(words: &[impl Word], mother: u64) -> impl Iterator<Item = usize> {
     let places = words.len() / 2;
     let from = if places == 0 { 0 } else { home(mother, places) };
     (0..places).map(move |i| (from + i) & (places - 1)).take_while(|place| words[2 * place].get() != 0)
 }
 
-/// How often one is there.
+/// How often a mother is there.
 pub fn count(words: &[impl Word], mother: u64) -> u64 {
     cluster(words, mother).find(|place| words[2 * place].get() == mother).map_or(0, |place| words[2 * place + 1].get())
 }
 
-/// Adds one so many times, to words in which there is a free place; whether it was not there.
+/// Adds a mother so many times, to words that have a free place. Returns whether the mother was absent before.
 pub fn add(words: &mut [u64], mother: u64, times: u64) -> bool {
     let (mut after, mut same) = (0, None);
     for place in cluster(words, mother) {
@@ -66,7 +66,7 @@ pub fn add(words: &mut [u64], mother: u64, times: u64) -> bool {
     true
 }
 
-/// Removes one; whether it was there, and then whether that was the last.
+/// Removes a mother once. `None` if the mother was absent; otherwise whether it is gone now.
 pub fn remove(words: &mut [u64], mother: u64) -> Option<bool> {
     let mut free = cluster(words, mother).find(|place| words[2 * place] == mother)?;
     if words[2 * free + 1] > 1 {
@@ -76,8 +76,8 @@ pub fn remove(words: &mut [u64], mother: u64) -> Option<bool> {
     let places = words.len() / 2;
     let (after, mask) = (free + 1, places - 1);
     words[2 * free..2 * free + 2].fill(0);
-    // What comes after it moves up if it would not be found otherwise (Knuth, "The Art of Computer Programming" 3,
-    // section 6.4, algorithm R).
+    // A mother behind the free place moves up if a search would not reach it otherwise (Knuth, "The Art of Computer
+    // Programming" 3, section 6.4, algorithm R).
     for at in (0..places).map(|i| (after + i) & mask) {
         if words[2 * at] == 0 {
             break;
@@ -92,19 +92,20 @@ pub fn remove(words: &mut [u64], mother: u64) -> Option<bool> {
     Some(true)
 }
 
-/// All different ones, and how often they are there.
+/// All different mothers, and how often each is there.
 pub fn all<'a>(words: &'a [impl Word]) -> impl Iterator<Item = (u64, u64)> + 'a {
     words.as_chunks().0.iter().map(|[mother, count]| (mother.get(), count.get())).filter(|(mother, _)| *mother != 0)
 }
 
-/// Whether words are such a multiset of so many different mothers, each of which knows so many bits at least and at
-/// most, and is found. Linear, whatever the words are.
+/// Whether words are a multiset of so many different mothers. Each mother has to know a number of bits from `least` to
+/// `most`, and a search has to find it. The check is linear, whatever the words hold.
 pub fn is_one(words: &[impl Word], mothers: u64, (least, most): (u32, u32)) -> bool {
     let (places, (pairs, _)) = (words.len() / 2, words.as_chunks::<2>());
     if pairs.iter().filter(|[mother, _]| mother.get() != 0).count() as u64 != mothers {
         return false;
     }
-    // A quarter is free at least, so that a first round knows at its end how many taken ones go on at the beginning.
+    // A cluster can go on from the last place at the first one. So only the second round knows how many taken places
+    // are before each mother. It ends, because at least a quarter of the places is free.
     let mut taken = 0;
     let mut rounds = (0..2).flat_map(|round| pairs.iter().enumerate().map(move |(at, pair)| (round, at, pair)));
     let is_right = rounds.all(|(round, at, [mother, count])| {
@@ -120,7 +121,7 @@ pub fn is_one(words: &[impl Word], mothers: u64, (least, most): (u32, u32)) -> b
     is_right && (mothers == 0 || places.checked_ilog2() >= Some(size_for(mothers)))
 }
 
-/// A word that can be read.
+/// A word that can be read, plain or atomic.
 pub trait Word {
     /// The word's value.
     fn get(&self) -> u64;
@@ -144,7 +145,7 @@ impl Word for core::sync::atomic::AtomicU64 {
 mod tests {
     use super::*;
 
-    /// Beside a plain list, with few different mothers in a table that is nearly full.
+    /// Compares the multiset with a plain list, with few different mothers in a table that is nearly full.
     #[test]
     fn it_is_a_multiset() {
         let (mut words, mut counts) = (vec![0_u64; 64], [0_u64; 28]);

@@ -1,4 +1,4 @@
-//! What a payload looks like.
+//! How the parts of a payload lie in its words.
 
 use super::layout::Shape;
 use super::mothers;
@@ -7,7 +7,7 @@ use crate::blocks::segments::{Extent, within};
 use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
 use crate::generic::grown;
 
-/// What a payload looks like.
+/// The parts of a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     /// How the filter began, and how long later fingerprints are.
@@ -24,18 +24,18 @@ impl Layout {
         Layout { growing, extent: Extent::new(growing.slot_bits, SLOT_BITS.1), mother_bits: 0 }
     }
 
-    /// The shapes of segments that were not divided, and of those that were, if some can be.
+    /// The shapes of undivided and of divided segments. `None` if the next division has no shape.
     pub fn shapes(&self) -> Option<[Shape; 2]> {
         let shape = |growths| Shape::new(self.extent.size, self.growing.fingerprint_bits(growths));
         Some([shape(self.extent.growths())?, shape(self.extent.begun())?])
     }
 
-    /// The words from the beginning of a segment to that of the next one: the larger of both shapes.
+    /// The words from the beginning of a segment to that of the next one: as many as the larger of both shapes needs.
     pub fn segment_words(&self) -> Option<usize> {
         self.shapes()?.iter().map(Shape::words).max()
     }
 
-    /// How many words those of mothers are.
+    /// How many words the mothers take.
     pub fn mother_words(&self) -> usize {
         if self.mother_bits == 0 { 0 } else { 2 << self.mother_bits }
     }
@@ -55,7 +55,7 @@ impl grown::Layout for Layout {
         (extent.begun() <= growing.most_doublings()?).then_some(Layout { growing, extent, mother_bits })
     }
 
-    /// `None` past the address space, and where fingerprints are longer than they can be.
+    /// The geometry of the payload. `None` past the address space, and for fingerprints that are too long.
     fn geometry(&self) -> Option<Geometry> {
         let Layout { growing, extent, mother_bits } = *self;
         let tables = extent.segments()?.checked_mul(8 * self.segment_words()? as u64)?;

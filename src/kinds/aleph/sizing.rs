@@ -1,4 +1,4 @@
-//! Aleph filters: how long fingerprints are at each size, how many slots entries take, and how often they are wrong.
+//! Aleph filters: the length of fingerprints at each size, the slots that entries take, and the false-positive rate.
 //!
 //! Dayan, Bercea, Reviriego and Pagh, "InfiniFilter: Expanding Filters to Infinity and Beyond", 2023; Dayan, Bercea and
 //! Pagh, "Aleph Filter: To Infinity in Constant Time", 2024.
@@ -50,22 +50,22 @@ pub const SLOT_BITS: (u32, u32) = (6, 13);
 /// The greatest base-2 logarithm of the number of all slots when a filter is made.
 pub const MOST_SLOT_BITS: u32 = 46;
 
-/// How many of so many slots may be taken before a segment grows: 9 of 10. Where a table that does not grow ends, at 19
-/// of 20, insertions have to move more.
+/// How many slots of so many may be taken before a segment grows: 9 of 10. A table that does not grow is full at 19 of
+/// 20, but insertions move more entries there.
 pub fn limit(slots: u64) -> u64 {
     slots / 10 * 9 + slots % 10 * 9 / 10
 }
 
-/// A filter that grows.
+/// The parameters of a filter that grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Growing {
     /// The base-2 logarithm of the number of slots at first, of all segments.
     pub slot_bits: u32,
     /// Bits of the shortest fingerprint.
     pub bits: u32,
-    /// Growths that are expected, or that the rate is kept for.
+    /// The growths that are expected, or through which the rate is kept.
     pub doublings: u32,
-    /// How long the others are.
+    /// How long the fingerprints of other growths are.
     pub regime: Regime,
 }
 
@@ -78,11 +78,11 @@ fn share(i: u32) -> u32 {
 /// A filter between two growths.
 struct Stage {
     growths: u32,
-    /// How many keys come in it.
+    /// How many keys the filter takes in this stage.
     room: f64,
-    /// With which probability one of them is found by a random hash.
+    /// The probability that a random hash finds a given one of these keys.
     rate: f64,
-    /// Whether there can be it.
+    /// Whether a filter can reach this stage.
     is_one: bool,
 }
 
@@ -92,7 +92,7 @@ impl Stage {
     }
 }
 
-/// 2 to a power.
+/// `2^exponent`.
 fn power(exponent: i32) -> f64 {
     f64::from_bits(((1023 + exponent) as u64) << 52)
 }
@@ -106,15 +106,16 @@ impl Growing {
                 Regime::Widening => share(growths),
                 Regime::Predictive => {
                     let distance = growths.abs_diff(self.doublings);
-                    // An entry gives a bit to the address in each growth, and so no other has to.
+                    // Each entry gives only one bit to the address in a growth. So the length must not fall by more
+                    // than one bit.
                     if growths < self.doublings { share(distance).min(distance) } else { share(distance) }
                 }
             }
     }
 
-    /// How many growths there can be. No entry knows more bits than a hash has, no fingerprint has more than
-    /// [`BITS`], and void entries take no more than half of the slots that may be taken. With [`Regime::Fixed`] there
-    /// are no more growths than were expected. `None` if a filter that has not grown could not be.
+    /// How many growths there can be, which four things limit. No entry knows more bits than a hash has. No fingerprint
+    /// has more than [`BITS`]. Void entries take at most half of the slots that may be taken. With [`Regime::Fixed`]
+    /// there are no more growths than were expected. `None` if not even a filter that has not grown could be.
     pub fn most_doublings(&self) -> Option<u32> {
         self.all_stages().take_while(Stage::is_one).last().map(|stage| stage.growths)
     }
@@ -124,13 +125,13 @@ impl Growing {
         self.slot_bits + growths + self.fingerprint_bits(growths)
     }
 
-    /// The filter between one growth and the next, if each comes when it has to; and what would be after those that
-    /// there can be.
+    /// The stages of a filter, one for each number of growths, if each growth comes when it has to. The stages that no
+    /// filter can reach follow those that one can.
     fn all_stages(&self) -> impl Iterator<Item = Stage> {
         let (growing, mut keys) = (*self, [0.0; 65]);
         (0..=64).map(move |growths| {
             let (address, known) = (growing.slot_bits + growths, growing.known(growths));
-            // A void entry is there once for each address that it may have.
+            // A void entry has a copy at each address that it may belong to.
             let copies = |before: usize| power(address.saturating_sub(growing.known(before as u32)) as i32);
             let taken: f64 = (0..growths as usize).map(|before| keys[before] * copies(before)).sum();
             let all: f64 = keys[..growths as usize].iter().sum();
@@ -148,7 +149,7 @@ impl Growing {
         self.all_stages().take_while(Stage::is_one)
     }
 
-    /// The rate with so many keys; where these are more than it takes, of those that it does.
+    /// The false-positive rate with so many keys, or with as many as the filter takes if that is fewer.
     pub fn false_positive_rate(&self, keys: u64) -> f64 {
         let (mut left, mut ln_absent) = (keys as f64, 0.0);
         for Stage { room, rate, .. } in self.stages() {
@@ -158,16 +159,17 @@ impl Growing {
                 break;
             }
         }
-        // 1 - e^x, and near 0 its series, which keeps all digits.
+        // This is `1 - e^x`. Near 0 the series keeps all digits.
         let x: f64 = ln_absent;
         if x > -1e-4 { -x * (1.0 + x / 2.0 * (1.0 + x / 3.0)) } else { 1.0 - exp(x) }
     }
 
-    /// How many distinct keys were inserted if so many of them were not found before.
+    /// How many distinct keys were inserted, if lookups did not find so many of them before their insertion.
     pub fn seen(&self, new: f64) -> f64 {
         let (mut left, mut seen, mut absent) = (new, 0.0, 1.0);
         for Stage { room, rate, .. } in self.stages() {
-            // Of m keys of a stage as many are new as the integral of what a random hash does not find.
+            // Of the m keys of a stage as many are new as the integral, over m, of the share of hashes that find
+            // nothing.
             let decay = -ln_1p_minus(rate);
             let at_most = absent * -(-decay * room).exp_m1() / decay;
             if left <= at_most {
@@ -178,20 +180,21 @@ impl Growing {
         seen + left / absent
     }
 
-    /// How many keys it takes.
+    /// How many keys the filter takes.
     pub fn most_keys(&self) -> f64 {
         self.stages().map(|stage| stage.room).sum()
     }
 
     /// The fewest bits with which a filter keeps a rate: through all growths that are expected, or for ever where
-    /// fingerprints become longer. `None` if there are none.
+    /// fingerprints become longer. `None` if no number of bits does.
     pub fn of_rate(slot_bits: u32, doublings: u32, regime: Regime, rate: f64) -> Option<Growing> {
         let mut all = (BITS.0..=BITS.1).map(|bits| Growing { slot_bits, bits, doublings, regime });
         all.find(|growing| growing.most_doublings() >= Some(1) && growing.false_positive_rate(u64::MAX) <= rate)
     }
 }
 
-/// The base-2 logarithm of the number of slots that take so many keys; `None` past what there can be.
+/// The base-2 logarithm of the number of slots that take so many keys. `None` for more keys than a filter can be made
+/// for.
 pub fn slot_bits_for(keys: u64) -> Option<u32> {
     let least = BLOCK.ilog2().max(SLOT_BITS.0);
     (least..=MOST_SLOT_BITS).find(|bits| limit(1 << bits) >= keys)

@@ -1,4 +1,4 @@
-//! Segments over the words of a payload: where a hash is, what is inserted and what is removed there.
+//! Segments over the words of a payload: where a hash belongs, and how entries are inserted and removed there.
 
 use super::layout::{Entry, Kernel, Shape};
 use super::mothers::{self, mother};
@@ -11,11 +11,12 @@ use crate::kinds::quotient::layout::{Editor, Entries, Reader};
 use crate::storage::try_vec;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// The word of the last line of a segment's room that is 1 where the segment was divided. Those before it are the
-/// table's.
+/// The word in the last line of a segment's room that is 1 if the segment was divided. The table has the words before
+/// it.
 pub(super) const DIVIDED: usize = 2;
 
-/// The word of the last line that says how many keys were new when they came. The one before it counts mothers.
+/// The word of the payload's last line that says how many keys were new when they came. The word before it counts
+/// mothers.
 pub(super) const STORED: usize = 1;
 
 impl From<crate::kinds::quotient::layout::Full> for Refusal {
@@ -27,14 +28,14 @@ impl From<crate::kinds::quotient::layout::Full> for Refusal {
 /// Segments over the words of a payload.
 pub(super) struct Table {
     pub(super) layout: Layout,
-    /// The shape of segments that were not divided, and of those that were.
+    /// The shape of undivided segments, and the shape of divided ones.
     pub(super) shapes: [Shape; 2],
     pub(super) segment_words: usize,
     /// How many growths there can be.
     pub(super) most_growths: u32,
     /// Which segments were divided.
     pub(super) division: Division,
-    /// Where the parts of a segment are made before they take its place.
+    /// A buffer in which both parts of a segment are made before they take the segment's place.
     pub(super) room: Vec<u64>,
     pub(super) kernel: &'static Kernel,
 }
@@ -54,26 +55,26 @@ impl Table {
         (segment + 1) * self.segment_words - STATE_WORDS + DIVIDED
     }
 
-    /// Where a mixed hash belongs.
+    /// The segment that a mixed hash belongs to.
     #[inline]
     pub fn address(&self, hash: u64) -> Address {
         self.division.address(hash >> self.layout.extent.size)
     }
 
-    /// The slot of a mixed hash in its segment, and what it has for a fingerprint.
+    /// The slot of a mixed hash in its segment, and the hash bits from which fingerprints are taken.
     #[inline]
     pub(super) fn parts(&self, hash: u64, address: Address) -> (u64, u64) {
         (hash & ones(self.layout.extent.size), hash >> self.address_bits(address))
     }
 
-    /// An entry of a mixed hash with so many bits of a fingerprint.
+    /// The entry of a mixed hash with so many bits of fingerprint.
     #[inline]
     fn entry(&self, hash: u64, address: Address, length: u32) -> Entry {
         let (slot, tail) = self.parts(hash, address);
         Entry { slot, length, fingerprint: tail & ones(length) }
     }
 
-    /// What the place of an entry says of its hash.
+    /// The bits of its hash that the place of an entry says.
     #[inline]
     pub fn prefix(&self, address: Address, slot: u64) -> u64 {
         slot | (address.segment as u64) << self.layout.extent.size
@@ -103,8 +104,8 @@ impl Table {
         Reader::new(self.shape(address).table, &words[self.range(address)])
     }
 
-    /// Whether an entry may be of a key of which `known` bits are known, or that key has one for all that is known of
-    /// it.
+    /// Whether some entry agrees with a hash in all bits that both know; `known` bits of the hash are known. The entry
+    /// may know more or fewer.
     pub fn contains_known(&self, words: &[AtomicU64], hash: u64, known: u32) -> bool {
         let address = self.address(hash);
         let length = known.saturating_sub(self.address_bits(address));
@@ -112,7 +113,7 @@ impl Table {
         self.shape(address).contains_alike(self.reader(words, address), (slot, tail), length)
     }
 
-    /// The words that a lookup of a mixed hash reads mostly.
+    /// The words that most lookups of a mixed hash read.
     #[inline]
     pub fn words_of(&self, hash: u64) -> [usize; 5] {
         let address = self.address(hash);
@@ -120,7 +121,7 @@ impl Table {
         self.shape(address).words_of(self.parts(hash, address).0).map(|word| start + word)
     }
 
-    /// The entries of a segment and how often they are there.
+    /// The entries of a segment, and how often each is there.
     pub fn entries<'a>(
         &self,
         words: &'a [AtomicU64],
@@ -151,14 +152,14 @@ impl Table {
         count.min(self.layout.mother_words() as u64 / 2)
     }
 
-    /// How often there are mothers of a hash that know so many of its bits or fewer.
+    /// How many mothers with at most so many bits agree with a hash, each counted as often as it is there.
     pub(super) fn alive(&self, words: &[AtomicU64], hash: u64, bits: u32) -> u64 {
         let all = self.mothers(words);
         let counts = (self.layout.growing.slot_bits..=bits).map(|bits| mothers::count(all, mother(hash, bits)));
         counts.fold(0, u64::saturating_add)
     }
 
-    /// Inserts a mixed hash, with as much of it as entries know now. What is full grows.
+    /// Inserts a mixed hash with as many bits as new entries know now. Segments that are full grow.
     #[inline]
     pub(super) fn insert_new(&mut self, base: &mut Base, hash: u64) -> Outcome<()> {
         loop {
@@ -172,8 +173,8 @@ impl Table {
         }
     }
 
-    /// Inserts what is known of a mixed hash, `known` bits, so many times. What is full grows. An entry that knows less
-    /// than an address becomes void. On an error some of it may be there.
+    /// Inserts the `known` low bits of a mixed hash so many times. Segments that are full grow. An entry that knows no
+    /// more than its address is void. After an error some of the insertions may have happened.
     pub fn insert_known(&mut self, base: &mut Base, hash: u64, known: u32, times: u64) -> Outcome<()> {
         loop {
             let address = self.address(hash);
@@ -191,7 +192,8 @@ impl Table {
         }
     }
 
-    /// Puts a void entry at all addresses that so many bits of a hash may have, of which those after them are zeros.
+    /// Puts a void entry at each address that begins with the known bits of a hash. The bits above these are zeros in
+    /// `hash`.
     fn insert_void(&mut self, base: &mut Base, hash: u64, known: u32, times: u64) -> Outcome<()> {
         loop {
             let address = self.address(hash);
@@ -207,7 +209,7 @@ impl Table {
         }
     }
 
-    /// Puts a number into a segment so many times; false if it is full.
+    /// Puts a number into a segment so many times. Returns false if the segment is full.
     #[inline]
     fn put(&self, base: &mut Base, address: Address, number: u64, times: u64) -> Outcome<bool> {
         if self.taken(base.words().shared(), address) >= self.limit() {
@@ -218,19 +220,19 @@ impl Table {
         if (self.kernel.insert)(&shape, &mut words[range], number, times).is_ok() {
             return Ok(true);
         }
-        // Growth does not help where there are 2^64 of one entry.
+        // Growth does not help if one entry would be there 2^64 times.
         match self.reader(base.words().shared(), address).count(number).checked_add(times) {
             Some(_) => Ok(false),
             None => Err(Refusal::Full),
         }
     }
 
-    /// Removes the entry that a mixed hash finds and that knows most of it; whether there was one.
+    /// Removes the entry that knows most among those that a mixed hash finds. Returns whether there was one.
     ///
-    /// Entries, and for void ones their mothers, are prefixes of hashes, and each key that is there has one of its hash
-    /// to itself. Those of one hash are prefixes of each other: whichever of them is its own, a key that has the
-    /// longest has the others as well, and takes over that which is left. So the longest may go, and no key is lost by
-    /// it. A shorter one may not: its key need not have what the longer ones know.
+    /// Entries, and for void entries their mothers, are prefixes of hashes. Each key that is there has a prefix of its
+    /// hash to itself, and the prefixes that one hash finds are prefixes of each other. So the longest of these may go,
+    /// and no key is lost: a key whose prefix is the longest also has the shorter ones, and takes over the one that is
+    /// left. A shorter one may not go: its key need not have the further bits of the longer ones.
     ///
     /// # Errors
     /// [`Status::Internal`] for words that may not be written.
@@ -241,13 +243,14 @@ impl Table {
         let found = shape.first(self.reader(base.words().shared(), address), slot, tail);
         let Some(number) = found else { return Ok(false) };
         let words = base.writable_at_once().ok_or(Status::Internal)?;
-        // A void entry without a mother is left from a key that was removed: it goes as well, and no key with it.
+        // A void entry without a mother is left over from a key that was removed. Such an entry goes as well, and no
+        // key goes with it.
         let is_alive = !shape.is_void(number) || self.remove_mother(words, hash, address);
         Editor::new(shape.table, &mut words[self.range(address)]).remove(number, 1);
         Ok(is_alive)
     }
 
-    /// Removes the mother that knows most of a mixed hash; whether there was one.
+    /// Removes the mother that knows most among those that agree with a mixed hash. Returns whether there was one.
     fn remove_mother(&self, words: &mut [u64], hash: u64, address: Address) -> bool {
         let (least, bits) = (self.layout.growing.slot_bits, self.address_bits(address));
         let all = self.mothers_mut(words);
@@ -257,16 +260,17 @@ impl Table {
         removed.is_some()
     }
 
-    /// Puts an entry with as much of a mixed hash as entries know now in the place of the one that it finds and that
-    /// knows most of it; whether that was less. The slot of the one is that of the other, so that nothing has to grow,
-    /// but where one of several that are alike goes and their counter takes no fewer slots.
+    /// Replaces the entry that knows most among those that a mixed hash finds by an entry of full length. Returns
+    /// whether the old entry knew less. Both entries have the same slot, so nothing has to grow for it. The one
+    /// exception is an old entry that is there several times, if its counter then takes no fewer slots.
     ///
-    /// That takes the entry which [`Table::remove`] would take, and for its reason: the key has the new entry, and
-    /// whoever had the other takes over what was the key's. Were it the shortest one, which is the most to gain,
-    /// another key might have nothing left. An entry that knows all of it may be that of another key; then the key's
-    /// own stays, as nobody can tell them apart. A void entry without a mother is no key's, and stays as well.
+    /// The replaced entry is the one that [`Table::remove`] would take, for the same reason: the key has the new entry,
+    /// and another key that had the old one takes over what was the key's. Replacing the shortest entry would gain
+    /// most, but might leave another key without an entry. An entry of full length may belong to another key. Then the
+    /// key's own entry stays, because nobody can tell the two apart. A void entry without a mother belongs to no key,
+    /// and stays as well.
     ///
-    /// On an error segments may have grown, and nothing else has changed.
+    /// After an error segments may have grown, and nothing else has changed.
     pub fn rejuvenate(&mut self, base: &mut Base, hash: u64) -> Outcome<bool> {
         loop {
             let address = self.address(hash);
@@ -287,13 +291,13 @@ impl Table {
                 }
                 return Ok(true);
             }
-            // The insertion finds room, because the entry's slots were freed before.
+            // This insertion finds room, because the removal freed the entry's slots.
             (self.kernel.insert)(&shape, &mut words[range], old, 1)?;
             self.grow(base, address)?;
         }
     }
 
-    /// Adds mothers, so many times each, for which room is made.
+    /// Adds mothers, so many times each, after making room for them.
     pub(super) fn add_mothers(&mut self, base: &mut Base, more: &[(u64, u64)]) -> Outcome<()> {
         self.make_room_for_mothers(base, more.len() as u64)?;
         let words = base.writable_at_once().ok_or(Status::Internal)?;
@@ -304,7 +308,7 @@ impl Table {
         Ok(())
     }
 
-    /// Makes room for so many more mothers. Nothing has changed on an error.
+    /// Makes room for so many more mothers. An error leaves everything as it was.
     pub(super) fn make_room_for_mothers(&mut self, base: &mut Base, more: u64) -> Outcome<()> {
         let count = self.mother_count(base.words().shared());
         let mother_bits = mothers::size_for(count + more);

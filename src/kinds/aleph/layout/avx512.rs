@@ -1,7 +1,8 @@
-//! For processors with AVX-512, which also find a bit by its rank in an instruction.
+//! The inner loops for processors with AVX-512, which also find a bit by its rank in one instruction.
 //!
-//! Of a batch eight keys are one vector, as in [`crate::kinds::quotient::layout`]: all of a key's way is computed,
-//! whether its slot has a run or not. The few whose run does not lie as runs mostly do are answered one by one.
+//! Eight keys of a batch are one vector, as in [`crate::kinds::quotient::layout`]. The vector computes the whole way of
+//! a key, whether the key's slot has a run or not. The few keys whose run does not lie as runs mostly do are answered
+//! one by one.
 
 use super::kernel::{self, Kernel, Segments};
 use super::{AFTER, Shape, ones};
@@ -23,10 +24,11 @@ pub(super) static KERNEL: Kernel = Kernel {
     insert: |shape, words, number, times| unsafe { insert(shape, words, number, times) },
 };
 
-/// From so many words on (32 KiB) lines are fetched, as for lookups in a quotient filter.
+/// From so many words on (32 KiB) lines are fetched ahead, as for lookups in a quotient filter.
 const FETCH_FROM: usize = 1 << 12;
 
-/// By PDEP. Only for what is called where the processor has it: in this file.
+/// Selection of a bit by PDEP. Only this file uses it, because only this file's kernel knows that the processor has
+/// PDEP.
 #[derive(Clone, Copy)]
 struct Pdep;
 
@@ -48,13 +50,13 @@ fn insert(shape: &Shape, words: &mut [u64], number: u64, times: u64) -> Result<b
     kernel::insert::<Pdep>(shape, words, number, times)
 }
 
-/// Where the keys of a group are.
+/// Where to look for the keys of a group.
 struct Group {
     hashes: [Eight; EIGHTS],
     slots: [Eight; EIGHTS],
-    /// What a hash has for a fingerprint, in every lane of eight bytes.
+    /// The fingerprint bits of each key's hash, repeated in every lane of the eight bytes.
     patterns: [Eight; EIGHTS],
-    /// The first bytes of the slots' blocks, and of the blocks after them.
+    /// The first bytes of the slots' blocks.
     blocks: [Eight; EIGHTS],
     nexts: [Eight; EIGHTS],
     /// Which keys are in segments that were divided.
@@ -68,8 +70,8 @@ impl Group {
     };
 }
 
-/// Whether the number of a segment and its bytes are of 32 bits, and the words hold all segments, of which each has a
-/// line after its blocks.
+/// Whether the kernel can read these segments: a segment's number and its offset in bytes have 32 bits, and the words
+/// hold all segments, each with a line after its blocks.
 fn suits(segments: &Segments, words: &[AtomicU64]) -> bool {
     let Segments { shapes, depth, divided, size } = *segments;
     let is_dividing = !divided.is_empty();
@@ -107,7 +109,7 @@ unsafe fn many(segments: &Segments, words: &[AtomicU64], batch: &mut dyn Batch) 
     }
 }
 
-/// What is so of the segments of eight keys, of which some were divided.
+/// A number that differs between divided and undivided segments, for the segments of eight keys.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn of_each(segments: &Segments, divided: u8, of: impl Fn(&Shape) -> u64) -> __m512i {
@@ -143,7 +145,7 @@ unsafe fn find(segments: &Segments, hashes: &[u64; GROUP], group: &mut Group) {
         let known = of_each(segments, is_divided, |shape| shape.table.mask());
         let ones = of_each(segments, is_divided, |shape| shape.table.ones);
         let stride = of_each(segments, is_divided, |shape| shape.table.stride() as u64);
-        // A block is followed by the next one, and the last one by the first.
+        // The block after the last block is the first one.
         let block = _mm512_srli_epi64::<6>(slot);
         let last = all(shapes[0].table.blocks() - 1);
         let start = _mm512_mul_epu32(segment, all(8 * size as u64));
@@ -158,7 +160,7 @@ unsafe fn find(segments: &Segments, hashes: &[u64; GROUP], group: &mut Group) {
     }
 }
 
-/// Asks for the lines of eight keys, those that [`Shape::words_of`] names.
+/// Asks for the lines of eight keys: the lines of the words that [`Shape::words_of`] names.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn fetch(segments: &Segments, words: &[AtomicU64], group: &Group, i: usize) {
@@ -178,8 +180,8 @@ fn fetch(segments: &Segments, words: &[AtomicU64], group: &Group, i: usize) {
     }
 }
 
-/// Whether each of eight keys of a group, the `i`-th eight, finds an entry; and which of them are to be looked at
-/// alone.
+/// Whether each of eight keys of a group, the `i`-th eight, finds an entry, and which of the keys have to be looked at
+/// one by one.
 ///
 /// # Safety
 /// The segments suit.
@@ -194,10 +196,12 @@ unsafe fn answer(segments: &Segments, words: &[AtomicU64], group: &Group, i: usi
     };
     let (slot, next) = (load(&group.slots[i]), load(&group.nexts[i]));
     let bytes = words.as_ptr().cast();
-    // SAFETY: as the segments suit, their blocks are among the words, and eight bytes from wherever in one.
+    // SAFETY: as the segments suit, their blocks are among the words, with eight readable bytes from any byte of a
+    // block on.
     let runs = unsafe { Runs::find(bytes, slot, &group.blocks[i], next, &widths) };
-    // `Shape::is_of` of each slot: what it has not is not above the lowest bit that differs; where none does, the
-    // highest is taken for it, which nothing is above.
+    // This is `Shape::is_of` for each slot: the highest clear bit of the remainder must not be above the lowest bit
+    // that differs. Where no bit differs, the slot's highest bit stands for the lowest difference, and no bit is above
+    // it.
     let highs = widths.highs();
     let lows = _mm512_sub_epi64(highs, widths.ones);
     let any = |x: __m512i| _mm512_or_si512(_mm512_add_epi64(_mm512_and_si512(x, lows), lows), x);

@@ -8,11 +8,12 @@ use core::sync::atomic::AtomicU64;
 
 /// The segments of a filter, one after the other.
 pub struct Segments<'a> {
-    /// The shape of segments that were not divided, and of those that were.
+    /// The shape of undivided segments, and the shape of divided ones.
     pub shapes: [Shape; 2],
-    /// The base-2 logarithm of the number of segments that are not divided yet, or will not be.
+    /// The base-2 logarithm of the number of segments before the division that is under way, or of all segments if none
+    /// is under way.
     pub depth: u32,
-    /// A bit for each of these: whether it was divided. Nothing while none is.
+    /// A bit for each of these segments: whether it was divided. The slice is empty while no division is under way.
     pub divided: &'a [u64],
     /// The words from the beginning of a segment to that of the next one.
     pub size: usize,
@@ -20,12 +21,12 @@ pub struct Segments<'a> {
 
 /// Lookups and insertions in a segment with one instruction set.
 pub struct Kernel {
-    /// Whether each hash of a batch, which are not mixed, finds an entry in the segments of these words. False, having
-    /// taken none, where they are to be asked for one by one.
+    /// Whether each hash of a batch finds an entry in the segments of these words. The hashes are not mixed. The
+    /// function returns false, and has taken no hash, if the caller has to ask for the hashes one by one.
     pub contains_many: fn(&Segments, &[AtomicU64], &mut dyn Batch) -> bool,
-    /// Whether a hash of a slot, with these bits after it, finds an entry: [`Shape::contains`].
+    /// Whether a hash finds an entry, given its slot and the hash bits after its segment: [`Shape::contains`].
     pub contains: fn(&Shape, &[AtomicU64], u64, u64) -> bool,
-    /// Inserts a number so many times; whether it was not there.
+    /// Inserts a number so many times. Returns whether the number was absent before.
     pub insert: fn(&Shape, &mut [u64], u64, u64) -> Result<bool, Full>,
 }
 

@@ -1,10 +1,11 @@
-//! Segments of an Aleph filter: quotient tables whose remainders say how much they know.
+//! Segments of an Aleph filter: quotient tables whose remainders also say how many bits an entry knows.
 //!
-//! Dayan, Bercea and Pagh, "Aleph Filter: To Infinity in Constant Time", 2024. A hash is a string of bits, its lowest
-//! first. The first ones say the slot, the next ones the segment, and those after these are the fingerprint, of which
-//! an entry has as many as it was inserted with, less one for each growth since. A slot has one bit more than the
-//! longest fingerprint: as many ones as the entry's is shorter, a zero, and the fingerprint, the first bit lowest. What
-//! is there more than once has a counter, as in any table of [`crate::kinds::quotient::layout`].
+//! Dayan, Bercea and Pagh, "Aleph Filter: To Infinity in Constant Time", 2024. A hash is a string of bits, the lowest
+//! bit first. The first bits of a hash say the slot, the next bits the segment, and the bits after these are the
+//! fingerprint. An entry has as many fingerprint bits as it was inserted with, less one for each growth since. A
+//! remainder has one bit more than the longest fingerprint. It holds, from the top, a one for each bit that the entry's
+//! fingerprint is shorter, a zero, and the fingerprint with its first bit lowest. An entry that is there more than once
+//! has a counter, as in any table of [`crate::kinds::quotient::layout`].
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -32,7 +33,7 @@ pub fn kernel(instructions: Instructions) -> &'static Kernel {
 pub struct Shape {
     /// The table of the segment's slots.
     pub table: Table,
-    /// The base-2 logarithm of their number.
+    /// The base-2 logarithm of the number of slots.
     pub slot_bits: u32,
     /// Bits of the longest fingerprint.
     pub fingerprint_bits: u32,
@@ -41,19 +42,19 @@ pub struct Shape {
 /// What is known of a key beside its segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The slot that it would like to lie in.
+    /// The slot of the entry's hash. The entry itself may lie further on.
     pub slot: u64,
-    /// Bits of its fingerprint. It is void if there are none.
+    /// Bits of the fingerprint. An entry without any is void.
     pub length: u32,
     /// The fingerprint.
     pub fingerprint: u64,
 }
 
-/// How far after the slot of a hash its run ends mostly.
+/// Most runs end within so many slots after the slot of their hash.
 const AFTER: u64 = 12;
 
 impl Shape {
-    /// A segment of `2^slot_bits` slots with fingerprints of so many bits; `None` if there is none.
+    /// A segment of `2^slot_bits` slots with fingerprints of so many bits. `None` if no table has such a shape.
     pub fn new(slot_bits: u32, fingerprint_bits: u32) -> Option<Shape> {
         Some(Shape { table: Table::new(1 << slot_bits, fingerprint_bits + 1)?, slot_bits, fingerprint_bits })
     }
@@ -63,7 +64,7 @@ impl Shape {
         (self.table.payload_bytes() / 8) as usize
     }
 
-    /// The number of an entry in the table.
+    /// The number that the table holds for an entry: slot and remainder.
     #[inline]
     pub fn number(&self, entry: Entry) -> u64 {
         let Entry { slot, length, fingerprint } = entry;
@@ -71,27 +72,28 @@ impl Shape {
         slot << (self.fingerprint_bits + 1) | age | fingerprint
     }
 
-    /// The length of the fingerprint that a remainder has, which no entry has where all of its bits are ones.
+    /// The length of the fingerprint in a remainder. `None` for a remainder of ones only, which no entry has.
     #[inline]
     fn length(&self, remainder: u64) -> Option<u32> {
         let ages = (!(remainder << (63 - self.fingerprint_bits))).leading_zeros();
         self.fingerprint_bits.checked_sub(ages)
     }
 
-    /// The entry with a number, if there is one.
+    /// The entry that a number stands for. `None` if the remainder is of ones only.
     #[inline]
     pub fn entry_of(&self, number: u64) -> Option<Entry> {
         let length = self.length(number & self.table.mask())?;
         Some(Entry { slot: number >> (self.fingerprint_bits + 1), length, fingerprint: number & ones(length) })
     }
 
-    /// Whether nothing is known of the entry with a number but its address.
+    /// Whether the entry with this number knows nothing but its address.
     pub fn is_void(&self, number: u64) -> bool {
         self.length(number & self.table.mask()) == Some(0)
     }
 
-    /// The number of the first entry of a slot, and so the one that knows most, which agrees with `known` bits of a
-    /// fingerprint, or they with it. `None` where the table is none.
+    /// The number of the first entry of a slot that agrees with a hash in all bits that both the entry and the first
+    /// `known` bits of the fingerprint have. The first such entry is the one that knows most. `None` if the table's
+    /// metadata is corrupt.
     #[inline]
     fn find<B: Bytes + ?Sized>(&self, reader: Reader<B>, slot: u64, tail: u64, known: u32) -> Option<Option<u64>> {
         if !reader.is_occupied(slot) {
@@ -111,8 +113,8 @@ impl Shape {
         Some(None)
     }
 
-    /// Whether a hash of this slot finds an entry, by the bits of it that come after those of the segment; true where
-    /// the table is none.
+    /// Whether a hash of this slot finds an entry; `tail` is the hash bits after those of the segment. True if the
+    /// table's metadata is corrupt.
     #[inline(always)]
     pub fn contains<B: Bytes + ?Sized, S: Select>(&self, reader: Reader<B, S>, slot: u64, tail: u64) -> bool {
         if !reader.is_occupied(slot) {
@@ -122,7 +124,7 @@ impl Shape {
         let (mut found, mut before, slots) = (false, 0, run.left(run.start));
         for at in run.start..=run.end {
             let remainder = reader.remainder(at);
-            // Digits of a counter fall, or stay; of one or two slots none is one.
+            // A counter shows as a remainder that does not rise. A run of one or two slots has no room for a counter.
             if slots > 2 && at > run.start && remainder <= before {
                 return self.contains_counted(reader.plainly(), slot, tail);
             }
@@ -132,7 +134,7 @@ impl Shape {
         found
     }
 
-    /// Whether all that an entry with this remainder knows is so of a hash.
+    /// Whether a hash has all the bits that an entry with this remainder knows.
     ///
     /// The highest clear bit of a remainder ends its ones, and all bits below that have to agree with the hash. So
     /// the lowest bit that differs must not be below that clear bit. A remainder of ones only is no entry: 0 less 1
@@ -144,14 +146,14 @@ impl Shape {
         has_not.wrapping_sub(1) < differ ^ differ.wrapping_sub(1)
     }
 
-    /// [`Shape::contains`], where there are counters among the entries.
+    /// [`Shape::contains`] for a run in which some slots are counters.
     #[inline(never)]
     fn contains_counted<B: Bytes + ?Sized>(&self, reader: Reader<B>, slot: u64, tail: u64) -> bool {
         self.find(reader, slot, tail, self.fingerprint_bits).is_none_or(|found| found.is_some())
     }
 
-    /// The words that a lookup in a slot reads mostly: the metadata of its block, the slots from its own on, and where
-    /// runs end in the next block. In a line or across two, so that some of them may be in the same one.
+    /// The words that most lookups in a slot read: the metadata of the slot's block, the slots from its own on, and
+    /// where runs end in the next block. Several of these words may be in the same line.
     #[inline(always)]
     pub fn words_of(&self, slot: u64) -> [usize; 5] {
         let (bits, block) = (u64::from(self.table.remainder_bits()), block_bits(self.table.remainder_bits()));
@@ -162,13 +164,13 @@ impl Shape {
         [first, first + head - 1, own, own + AFTER * bits, next + head - 1].map(|bit| (bit / 64) as usize)
     }
 
-    /// Whether there is an entry that agrees with so many bits of a fingerprint, or they with it; true where the table
-    /// is none.
+    /// Whether an entry agrees with a hash in all bits that both the entry and the first `known` bits of the
+    /// fingerprint have. True if the table's metadata is corrupt.
     pub fn contains_alike<B: Bytes + ?Sized>(&self, reader: Reader<B>, (slot, tail): (u64, u64), known: u32) -> bool {
         self.find(reader, slot, tail, known).is_none_or(|found| found.is_some())
     }
 
-    /// The number of the entry that knows most of those that such a hash finds.
+    /// The number of the entry that knows most among those that a hash finds.
     pub fn first<B: Bytes + ?Sized>(&self, reader: Reader<B>, slot: u64, tail: u64) -> Option<u64> {
         self.find(reader, slot, tail, self.fingerprint_bits).flatten()
     }
@@ -193,7 +195,8 @@ mod tests {
         (0..12).map(|i: u64| Shape::new(6 + i as u32 % 4, 2 + (mix(i) % 30) as u32).unwrap())
     }
 
-    /// Numbers come back, in the order of slots and in each the longest first, and no entry has the number of all ones.
+    /// Entries come back from their numbers. Numbers rise with the slot, in a slot the longest entry comes first, and
+    /// no entry has the number of all ones.
     #[test]
     fn entries_come_back_from_their_numbers() {
         for shape in shapes() {
@@ -221,7 +224,8 @@ mod tests {
         shape.table.slots() * 9 / 10
     }
 
-    /// Beside a list of all entries: what a hash finds is what agrees with it, and the longest of these comes first.
+    /// Compares the table with a list of all entries: a hash finds the entries that agree with it, and the longest of
+    /// them comes first.
     #[test]
     fn a_hash_finds_the_entry_that_knows_most_of_it() {
         for shape in shapes().filter(|shape| shape.fingerprint_bits < 12) {
