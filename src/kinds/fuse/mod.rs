@@ -1,12 +1,12 @@
-//! The kind `fuse`, the binary fuse filter: static, built from all of its keys, and smaller than any filter that
+//! The kind `fuse`, the binary fuse filter. It is static: built from all of its keys, and smaller than any filter that
 //! takes keys one by one at the same rate.
 //!
-//! Graf and Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters", 2022. Every key has three cells, or four,
-//! whose exclusive or is its fingerprint ([`layout`]). Fingerprints of r bits give a false-positive rate
-//! of 2^-r, whatever the keys, with 1.125 r bits a key where keys are many ([`sizing`]).
+//! Graf and Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters", 2022. Every key has three or four cells,
+//! whose exclusive or is the key's fingerprint ([`layout`]). Fingerprints of r bits give a false-positive rate of 2^-r,
+//! whatever the keys. With many keys they take 1.125 r bits a key ([`sizing`]).
 //!
-//! Header: bits is the number of cells times r, hashes how many cells a key has. Word 0 is r, word 1 the number of
-//! shards, word 2 the number of distinct keys, word 3 is hashes.
+//! Header: `bits` is the number of cells times r, and `hashes` is how many cells a key has. Word 0 is r, word 1 the
+//! number of shards, word 2 the number of distinct keys, and word 3 the same as `hashes`.
 
 pub mod layout;
 pub mod sizing;
@@ -21,7 +21,7 @@ use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
 use crate::storage::try_box;
 use layout::{ARITIES, Cells, Fingerprints, MAX_BITS, MIN_BITS, Shape};
 
-/// How long fingerprints are.
+/// The parameter for the length of fingerprints.
 pub const FINGERPRINT_BITS: Parameter = Parameter {
     name: "fingerprint_bits",
     summary: "bits of a fingerprint, from 2 on: the rate is 2^-bits; 0 is what the rate needs",
@@ -30,8 +30,8 @@ pub const FINGERPRINT_BITS: Parameter = Parameter {
     word: Some(0),
 };
 
-/// How many cells a key has. A cell more is a cache line more of each lookup, which is what a large filter's lookups
-/// cost; it saves a twentieth of the memory. So three, unless memory is what counts.
+/// The parameter for the number of cells of a key. A fourth cell costs each lookup another cache line, which is what
+/// lookups in a large filter wait for, and saves a twentieth of the memory. So the default is three cells.
 pub const ARITY: Parameter = Parameter {
     name: "arity",
     summary: "cells of a key: 3, or 4 for a smaller filter whose lookups read one line more",
@@ -89,7 +89,7 @@ fn shape_of(geometry: &Geometry) -> Option<Shape> {
     let [width, shards, keys, ..] = geometry.words;
     let width = u32::try_from(width).ok().filter(|width| (MIN_BITS..=MAX_BITS).contains(width))?;
     let shape = Shape::new(geometry.hashes, width, shards, geometry.bits / u64::from(width))?;
-    // Every key has a cell to itself.
+    // Every key has a cell to itself, so there are no more keys than cells.
     let known = (keys == 0) == (shards == 0) && keys <= shape.cells() && geometry_of(&shape, keys) == *geometry;
     known.then_some(shape)
 }
@@ -100,7 +100,7 @@ fn capacity_of(size: Size) -> u64 {
     }
 }
 
-/// How many cells a key is to have.
+/// How many cells a key gets.
 fn arity_of(spec: &Spec, size: Size) -> Result<u32> {
     let arity = spec.parameter(&ARITY)? as u32;
     match size {
@@ -132,7 +132,7 @@ fn shape_for(spec: &Spec, size: Size) -> Result<Shape> {
             });
             match asked {
                 0 => shape(needed?),
-                // The default rate is no wish.
+                // The default rate is not a wish of the caller, so nothing is refused for it.
                 _ if spec.false_positive_rate != 0.0 && asked < needed? => Err(error!(
                     Contradiction,
                     "fingerprint_bits = {asked} give more than false_positive_rate = {}",
@@ -157,8 +157,8 @@ fn shape_for(spec: &Spec, size: Size) -> Result<Shape> {
     }
 }
 
-/// Makes the payload. How many cells a number of keys needs is known exactly only when they are divided into shards;
-/// where the bits that a spec allows do not hold that, fingerprints are a bit shorter.
+/// Makes the payload. Only when keys are divided into shards is it known exactly how many cells they need. If a spec's
+/// bits do not hold that many, fingerprints become a bit shorter.
 fn build(build: &mut Build<u64>) -> Result<Built> {
     let keys = build.records.count();
     let size = build.spec.size()?;
@@ -216,7 +216,7 @@ impl Kind for Fuse {
         self.fingerprints().contains_many(self.base.instructions(), batch);
     }
 
-    /// Places are cells, and every key has one to itself.
+    /// The places that the measure counts are cells, and every key has a cell to itself.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         progress(self.base.words().bytes());
         let keys = self.base.geometry().words[2];

@@ -1,16 +1,16 @@
-//! The binary fuse filter: sizes and rate.
+//! The sizes and the false-positive rate of the binary fuse filter.
 //!
-//! Graf and Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters", 2022: an array of cells in segments of
-//! equal length; a key has one cell in each of three or four segments that follow each other, and the exclusive or of
-//! these is its fingerprint. Their section 3 gives the length of segments and the number of cells as functions of the
-//! number of keys, chosen so that nearly every array can be solved at the first attempt.
+//! Graf and Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters", 2022. A filter is an array of cells in
+//! segments of equal length. A key has one cell in each of three or four segments that follow each other, and the
+//! exclusive or of these cells is its fingerprint. Section 3 of the paper gives the length of segments and the number
+//! of cells as functions of the number of keys, chosen so that nearly every array can be solved at the first attempt.
 //!
-//! Keys are divided into shards, each with an array of its own, so that threads share the work and memory is bounded.
-//! Few keys are set aside while an array is solved ([`super::layout`]), so that it has fewer cells than theirs.
+//! Keys are divided into shards, each with an array of its own, so that threads share the work and memory is bounded. A
+//! few keys are set aside while an array is solved ([`super::layout`]), so the array has fewer cells than the paper's.
 
-/// The most keys of an average shard, of few keys and of many: half of them in between. The more there are, the less
-/// the ends of the array show; but solving takes some 30 bytes for each. It walks through the array, so that a shard
-/// need not fit in the caches.
+/// The most keys of an average shard, for few keys and for many. In between a shard has half of all keys. The larger a
+/// shard, the less the ends of its array cost, but solving takes some 30 bytes a key. Solving walks through the array,
+/// so a shard need not fit in the caches.
 const SHARD_KEYS: (u64, u64) = (1 << 20, 5 << 20);
 
 /// The most shards.
@@ -19,10 +19,10 @@ pub const MAX_SHARDS: u64 = u32::MAX as u64;
 /// How many cells a key may have.
 pub const ARITIES: core::ops::RangeInclusive<u32> = 3..=4;
 
-/// The longest segment, as a power of two.
+/// The base-2 logarithm of the longest segment's length.
 const MAX_SEGMENT_BITS: f64 = 18.0;
 
-/// How many shards `keys` keys are divided into: one at least.
+/// How many shards `keys` keys are divided into, at least one.
 pub fn shards(keys: u64) -> u64 {
     let (least, most) = SHARD_KEYS;
     keys.div_ceil(keys.div_ceil(2).clamp(least, most)).clamp(1, MAX_SHARDS)
@@ -31,16 +31,16 @@ pub fn shards(keys: u64) -> u64 {
 /// The segments of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segments {
-    /// The base-2 logarithm of the length of one.
+    /// The base-2 logarithm of a segment's length.
     pub bits: u32,
-    /// How many a key may begin in: the array has as many more as a key has further cells.
+    /// How many segments a key may begin in. The array has one more for each further cell of a key.
     pub starts: u64,
 }
 
-/// Those that Graf and Lemire give for `keys` keys that have `arity` cells each. Their length is the power of two with
-/// exponent `floor(ln n / ln 3.33 + 2.25)`, or `floor(ln n / ln 2.91 - 0.5)` where there are four cells, at most 18;
-/// there are as many as `n max(1.125, 0.875 + 0.25 ln(10^6) / ln n)` cells need, or
-/// `n max(1.075, 0.77 + 0.305 ln(6 10^5) / ln n)`, and at least as many as a key has cells.
+/// The segments that Graf and Lemire give for `keys` keys with `arity` cells each. A segment's length is the power of
+/// two with exponent `floor(ln n / ln 3.33 + 2.25)` for three cells, or `floor(ln n / ln 2.91 - 0.5)` for four, and at
+/// most 18. Segments are as many as `n max(1.125, 0.875 + 0.25 ln(10^6) / ln n)` cells need for three cells a key, or
+/// `n max(1.075, 0.77 + 0.305 ln(6 10^5) / ln n)` for four, and at least as many as a key has cells.
 pub fn of_paper(arity: u32, keys: u64) -> Segments {
     let n = keys.max(2) as f64;
     let (bits, factor) = match arity {
@@ -52,12 +52,14 @@ pub fn of_paper(arity: u32, keys: u64) -> Segments {
     Segments { bits, starts: cells.div_ceil(1 << bits).saturating_sub(u64::from(arity) - 1).max(1) }
 }
 
-/// The segments of the array of one shard of `keys` keys that are all peeled: [`of_paper`], but for a few numbers.
+/// The segments of the array of one shard of `keys` keys that are all peeled. Except for a few numbers of keys these
+/// are the segments of [`of_paper`].
 ///
-/// Just after the length doubles, whole segments may come out so that a third of all attempts fail, or nearly all (at
-/// 11,500 keys, say). There the length stays as it was; some small numbers of keys need a segment more.
+/// Just after the length doubles, the number of whole segments may come out so low that a third of all attempts fail,
+/// or nearly all (at 11,500 keys, say). There the length stays as it was. Some small numbers of keys need a segment
+/// more.
 pub fn peeled(arity: u32, keys: u64) -> Segments {
-    // The most keys for each cell that a key may begin in: nearer to the thresholds of .918 and .977 peeling begins to
+    // The most keys for each cell that a key may begin in. Nearer to the thresholds of .918 and .977 peeling begins to
     // fail.
     let most = if arity == 3 { 0.9 } else { 0.95 };
     let least = |bits: u32| (keys as f64 / most / f64::from(1 << bits)).ceil() as u64;
@@ -72,8 +74,9 @@ pub fn peeled(arity: u32, keys: u64) -> Segments {
     Segments { bits: bits - 1, starts: (2 * (starts + further) - further).max(least(bits - 1)) }
 }
 
-/// How many cells a key there are to be, from 2^x keys on, for three and for four cells of a key, and in between on the
-/// line from one to the next. Measured: with so many a few dozen keys have to be set aside, and most attempts succeed.
+/// How many cells there are for each key, from 2^x keys on, for three and for four cells of a key. Between two rows the
+/// factor lies on the line from one to the next. The factors were measured: with so many cells a few dozen keys have to
+/// be set aside, and most attempts succeed.
 const FACTORS: [(f64, [f64; 2]); 13] = [
     (3.0, [2.0, 1.9]),
     (6.0, [1.45, 1.30]),
@@ -81,7 +84,7 @@ const FACTORS: [(f64, [f64; 2]); 13] = [
     (10.0, [1.25, 1.13]),
     (12.0, [1.18, 1.11]),
     (13.3, [1.137, 1.10]),
-    // Three cells have segments twice as long from here on, of which there are few.
+    // For three cells a key, segments are twice as long from here on, and so there are few of them.
     (13.6, [1.15, 1.0982]),
     (14.2, [1.14, 1.0947]),
     (15.0, [1.14, 1.09]),
@@ -92,15 +95,15 @@ const FACTORS: [(f64, [f64; 2]); 13] = [
 ];
 
 /// From 2^x keys on segments are twice as long if a key has three cells. Now and then two keys have the same cells, or
-/// so many crowd in a few segments that nothing solves them: of shards of five million keys one in five was begun anew
-/// for that, and of forty none with longer segments. The ends of so large an array hardly show.
+/// so many keys crowd in a few segments that nothing solves them. For that, one in five shards of five million keys was
+/// begun anew; with longer segments none of forty was. The ends of so large an array hardly show.
 const TWICE: f64 = 21.6;
 
-/// The segments of the array of one shard of `keys` keys, of which a few may be set aside: never more cells than those
-/// of Graf and Lemire ([`of_paper`]).
+/// The segments of the array of one shard of `keys` keys, of which a few may be set aside. There are never more cells
+/// than those of Graf and Lemire ([`of_paper`]).
 ///
-/// The longer segments are, the nearer to the threshold peeling goes on by itself, and the rarer two keys with the same
-/// cells are; but as the array's ends are filled badly, they grow little faster than the square root of the keys.
+/// With longer segments peeling goes on by itself nearer to the threshold, and two keys rarely have the same cells. But
+/// the array's ends are filled badly, so segments grow little faster than the square root of the keys.
 pub fn segments(arity: u32, keys: u64) -> Segments {
     let (n, further) = (keys.max(2) as f64, u64::from(arity) - 1);
     let x = n.log2();
@@ -121,8 +124,8 @@ pub fn segments(arity: u32, keys: u64) -> Segments {
     };
     let bits = bits.floor().clamp(1.0, MAX_SEGMENT_BITS) as u32;
     let exact = n * factor / f64::from(1 << bits);
-    // Where segments are few, rounding down takes away more than is left for it. The factors have room for that where
-    // keys are few.
+    // If segments are few, rounding their number down takes away more cells than can be spared. For few keys the
+    // factors have room for that.
     let most_lost = match keys {
         0..3000 => 0.5,
         3000..12_000 => 0.01 * exact,
@@ -141,10 +144,9 @@ pub fn cells(arity: u32, keys: u64) -> u64 {
     (starts + u64::from(arity) - 1) << bits
 }
 
-/// The equations of keys that are set aside, while an array is solved, are worked on together in at most so many words
-/// of bits.
+/// At most so many words of bits hold the equations that are worked on together while an array is solved.
 pub const ASIDE_WORDS: u64 = 4;
-/// So many free cells, and one more, are known for each of these keys at most.
+/// At most so many free cells, and one more, are known for each of the keys set aside.
 pub const ASIDE_FREE: u64 = 64;
 
 /// How many keys can be set aside while an array of so many cells is solved.
@@ -162,29 +164,30 @@ pub fn aside_memory(cells: u64) -> u64 {
     most_aside(cells) * (56 + 4 * ASIDE_FREE) + aside_rows(cells) * (4 + 8 * ASIDE_WORDS)
 }
 
-/// Bytes that solving takes at most on one thread, beside the payload and the records of `keys` keys, which lie in
-/// memory; those of the largest shard are copied where they do not. Twelve for each of its cells, of which there are
-/// most where a key has three, and the equations of keys that are set aside.
+/// The most bytes that solving takes on one thread, beside the payload and the records of `keys` keys in memory.
+/// Records that do not lie in memory are copied, those of the largest shard at once. Solving takes twelve bytes for
+/// each cell of that shard, of which there are most if a key has three, and memory for the equations of keys that are
+/// set aside.
 pub fn build_memory(keys: u64) -> u64 {
     let shards = shards(keys);
     let mean = keys.div_ceil(shards);
-    // No shard is 6 standard deviations above the mean.
+    // No shard is larger than 6 standard deviations above the mean.
     let largest = if shards == 1 { mean } else { mean + 6 * mean.isqrt() };
     let cells = cells(3, largest);
     12 * cells + aside_memory(cells)
 }
 
-/// Whether fingerprints of `bits` bits among `keys` keys keep a rate, with what equal hashes add to theirs, 2^-bits. So
-/// whoever asks for exactly 2^-8 gets nine bits, unless keys are so few that they add nothing to it.
+/// Whether fingerprints of `bits` bits among `keys` keys keep a rate. Equal hashes add to the rate 2^-bits of the
+/// fingerprints. So whoever asks for exactly 2^-8 gets nine bits, unless keys are so few that equal hashes add nothing.
 pub fn keeps(bits: u32, keys: u64, rate: f64) -> bool {
     false_positive_rate(bits, keys) <= rate
 }
 
 /// The false-positive rate of fingerprints of `bits` bits among `keys` keys.
 ///
-/// The fingerprint of a key that is not there equals the exclusive or of its cells with probability `2^-bits`,
-/// whatever the cells hold; and with probability `1 - (1 - 2^-64)^n` its hash is that of a key that is there. No keys
-/// give 0. `bits` above 1074 give the latter alone.
+/// The fingerprint of an absent key equals the exclusive or of its cells with probability `2^-bits`, whatever the cells
+/// hold. With probability `1 - (1 - 2^-64)^n` the key's hash is that of a key that is there. Without keys the rate is
+/// 0. `bits` above 1074 give the second probability alone.
 pub fn false_positive_rate(bits: u32, keys: u64) -> f64 {
     if keys == 0 {
         return 0.0;

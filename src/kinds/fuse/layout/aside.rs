@@ -1,12 +1,12 @@
-//! Keys that were set aside so that peeling goes on: linear equations in the cells that no key was peeled with.
+//! Keys that were set aside so that peeling goes on, as linear equations in the cells that no key was peeled with.
 //!
-//! A cell that a key was peeled with is the exclusive or of the key's value and its other cells. Put in, in the order
-//! of peeling, that removes the cell from an equation, and brings in cells of later keys or free ones. The keys that
-//! peel first after a key was set aside have some cells that are free by then, which no later key has. As many of
-//! these cells as there are equations get the values that solve the equations, once all other cells in the equations
-//! are known. So only the keys that are peeled soon after one was set aside are put in, a few hundred: its *group*,
-//! and that of others that were set aside meanwhile. All equations of a group are worked on at once: a row of bits
-//! for each cell says in which of them it is.
+//! A cell that a key was peeled with is the exclusive or of the key's value and the key's other cells. Substituting
+//! that, in the order of peeling, removes the cell from an equation, and brings in cells of later keys or free cells.
+//! The keys that peel first after a key was set aside have some cells that are free by then and that no later key has.
+//! As many of these cells as there are equations get the values that solve the equations, once all other cells in the
+//! equations are known. So only the keys that are peeled soon after one was set aside are substituted, a few hundred:
+//! the *group* of that key and of the keys that were set aside meanwhile. All equations of a group are worked on at
+//! once: each cell has a row of bits that says which equations the cell is in.
 
 use super::cells;
 use super::peel::{Advance, COUNT, Keys, Peeling, Seeded, Slot, peeled};
@@ -21,8 +21,8 @@ const MOST_WORDS: usize = sizing::ASIDE_WORDS as usize;
 /// The most equations of a group.
 const MOST_KEYS: usize = 64 * MOST_WORDS;
 
-/// A group ends when this many cells became free since the last of its keys was set aside, beyond as many as the
-/// group has keys. If there is a solution at all, these cells then give one, as good as certainly.
+/// A group ends when the cells that became free since its last key was set aside are this many more than the group's
+/// keys. If there is a solution at all, these cells then nearly certainly give one.
 const FREE: usize = sizing::ASIDE_FREE as usize;
 
 /// A set of equations.
@@ -30,12 +30,12 @@ type Row = [u64; MOST_WORDS];
 
 /// The keys that are set aside, and memory for their equations.
 pub(super) struct Asides {
-    /// In the order in which they were set aside.
+    /// The numbers of the keys, in the order in which they were set aside.
     keys: Vec<u32>,
     /// Cells that were free by the end of their group, in the order of groups.
     free: Vec<u32>,
     groups: Vec<Group>,
-    /// The cells that have a row. Where a cell's count was is the number of its row then, from 1 on.
+    /// The cells that have a row. A cell's slot then has the number of that row, from 1 on, in the place of its count.
     cells: Vec<u32>,
     /// The rows of these cells, each of as many words as the equations of a group need.
     rows: Words,
@@ -44,7 +44,7 @@ pub(super) struct Asides {
 /// Keys aside whose equations are solved together.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Group {
-    /// Which of the peeled keys are put in, in the order of peeling.
+    /// Which of the peeled keys are substituted, in the order of peeling.
     pub late: Range<usize>,
     keys: Range<usize>,
     free: Range<usize>,
@@ -66,7 +66,7 @@ impl Asides {
         sizing::aside_memory(cells)
     }
 
-    /// Memory for arrays of up to so many cells. That of rows is not touched before it is needed.
+    /// Memory for arrays of up to so many cells. The memory of rows is not touched before it is needed.
     pub(super) fn new(cells: u64) -> Result<Asides> {
         let (keys, rows) = (sizing::most_aside(cells) as usize, sizing::aside_rows(cells));
         Ok(Asides {
@@ -78,7 +78,8 @@ impl Asides {
         })
     }
 
-    /// Sets keys aside, the first that is left each time, until all others are peeled; false if that takes too many.
+    /// Sets keys aside, each time the first one that is left, until all others are peeled. Returns false if that takes
+    /// too many keys.
     ///
     /// # Errors
     /// The errors of `advance`.
@@ -124,9 +125,10 @@ impl Asides {
         &self.groups
     }
 
-    /// Gives as many free cells as a group has keys the values that solve its equations, whatever the keys' values are;
-    /// false if none do. All cells that come in have their values by now, those of the group's own late keys, whose
-    /// cells these are in the order of peeling, as far as they do not depend on the free ones, which are zero.
+    /// Gives as many free cells as a group has keys the values that solve the group's equations. Returns false if these
+    /// free cells cannot solve them for all values of the keys. All cells in the equations must have their values
+    /// already. The cells of the group's own late keys have the values that follow if the free cells are zero. `late`
+    /// is these cells in the order of peeling.
     pub(super) fn solve<Q: Keys, const K: usize>(
         &mut self,
         group: usize,
@@ -171,7 +173,7 @@ impl Asides {
             if row == [0; W] {
                 continue;
             }
-            // The cell itself is one of them: its row becomes zero.
+            // One of the key's cells is this cell itself, so its row becomes zero.
             let key = peeled(rows.slots[*cell as usize]).0;
             if !of.cells::<K>(key).0.into_iter().all(|cell| rows.add(cell, &row)) {
                 return false;
@@ -203,7 +205,7 @@ impl Asides {
     }
 }
 
-/// The rows of the cells that come in.
+/// The rows of the cells that are in the equations.
 struct Rows<'a, const W: usize> {
     slots: &'a mut [Slot],
     cells: &'a mut Vec<u32>,
@@ -219,7 +221,8 @@ impl<const W: usize> Rows<'_, W> {
         }
     }
 
-    /// Adds a cell to some equations, or takes it out of those that it is in; false if there is no room for it.
+    /// Changes in which of some equations a cell is: it joins those that it is not in, and leaves those that it is in.
+    /// Returns false if there is no room for the cell's row.
     fn add(&mut self, cell: u64, row: &[u64; W]) -> bool {
         let slot = &mut self.slots[cell as usize];
         let mut number = (*slot >> COUNT) as usize;
@@ -237,7 +240,8 @@ impl<const W: usize> Rows<'_, W> {
     }
 }
 
-/// `count` of the free cells whose rows do not depend on each other, and `count`; `None` if there are none.
+/// Chooses `count` of the free cells whose rows do not depend on each other, and returns them with `count`. `None` if
+/// there are not so many.
 fn choose<const W: usize>(
     free: &[u32],
     count: usize,
@@ -264,8 +268,8 @@ fn choose<const W: usize>(
     None
 }
 
-/// Gauss and Jordan: in the end the i-th equation has the i-th cell alone, and says what it is to be. The cells were
-/// chosen so that there is one that has it.
+/// Gauss-Jordan elimination: in the end the i-th equation has only the i-th cell, and gives the cell's value. The cells
+/// were chosen so that each step finds a pivot.
 fn reduce(equations: &mut [(Row, u64)]) {
     for i in 0..equations.len() {
         let has = |equation: &(Row, u64)| equation.0[i / 64] >> (i % 64) & 1 == 1;

@@ -15,7 +15,7 @@ pub(super) static KERNEL: Kernel = Kernel {
     suits: |array| array.is_gathered(),
 };
 
-/// Keys of a vector.
+/// How many keys a vector holds.
 const WIDTH: usize = 4;
 
 fn near<const K: usize>(array: &Array, hashes: &[u64; GROUP], found: &mut Group, asked: &Group) -> u64 {
@@ -47,7 +47,7 @@ fn store(numbers: &mut [u64; GROUP], i: usize, four: __m256i) {
     unsafe { _mm256_storeu_si256(numbers.as_mut_ptr().cast(), four) }
 }
 
-/// What all four have.
+/// A vector with the number in all four places.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn all(number: u64) -> __m256i {
@@ -89,7 +89,7 @@ unsafe fn find<const K: usize>(array: &Array, hashes: &[u64; GROUP], found: &mut
     let x = load(hashes, i);
     let x = multiply(_mm256_xor_si256(x, _mm256_srli_epi64::<30>(x)), MIX);
     let x = _mm256_xor_si256(x, _mm256_srli_epi64::<27>(x));
-    // `place`: products of the low halves of what they are given.
+    // This is `place`. The multiplications take the low halves of their operands.
     let low = _mm256_srli_epi64::<32>(_mm256_mul_epu32(x, shards));
     let place = _mm256_add_epi64(_mm256_mul_epu32(_mm256_srli_epi64::<32>(x), shards), low);
     let shard = _mm256_srli_epi64::<32>(place);
@@ -121,7 +121,7 @@ unsafe fn find<const K: usize>(array: &Array, hashes: &[u64; GROUP], found: &mut
     if _mm256_testz_si256(wide, all(!u64::from(u32::MAX))) == 0 {
         return portable::find::<K>(array, hashes, found, i..i + WIDTH);
     }
-    // So positions, and groups of 64 cells before them, are of 32 bits.
+    // The shape suits, so positions, and groups of 64 cells before them, have 32 bits.
     let width = all(array.shape.width.into());
     let first = _mm256_slli_epi64::<6>(_mm256_mul_epu32(groups, width));
     for (to, position) in found.bits.iter_mut().zip(positions) {
@@ -139,10 +139,10 @@ fn agree<const K: usize>(array: &Array, asked: &Group, i: usize) -> u64 {
     let mut together = load(&asked.fingerprints.0, i);
     for bits in &asked.bits[..K] {
         let bit = load(&bits.0, i);
-        // Far below 2^63, so that a comparison of signed numbers does.
+        // Bytes are far below 2^63, so a signed comparison compares them rightly.
         let byte = _mm256_srli_epi64::<3>(bit);
         let there = _mm256_cmpgt_epi64(end, byte);
-        // SAFETY: before `end` there are eight bytes from each byte on, and of the others none is read.
+        // SAFETY: every byte before `end` is followed by seven readable ones, and the mask reads from no other byte.
         let cells = unsafe { _mm256_mask_i64gather_epi64::<1>(_mm256_setzero_si256(), bytes, byte, there) };
         together = _mm256_xor_si256(together, _mm256_srlv_epi64(cells, _mm256_and_si256(bit, all(7))));
     }

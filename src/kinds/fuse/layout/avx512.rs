@@ -14,7 +14,7 @@ pub(super) static KERNEL: Kernel = Kernel {
     suits: |array| array.is_gathered(),
 };
 
-/// Keys of a vector.
+/// How many keys a vector holds.
 const WIDTH: usize = 8;
 
 fn near<const K: usize>(array: &Array, hashes: &[u64; GROUP], found: &mut Group, asked: &Group) -> u64 {
@@ -46,7 +46,7 @@ fn store(numbers: &mut [u64; GROUP], i: usize, eight: __m512i) {
     unsafe { _mm512_storeu_si512(numbers.as_mut_ptr().cast(), eight) }
 }
 
-/// What all eight have.
+/// A vector with the number in all eight places.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
 fn all(number: u64) -> __m512i {
@@ -88,7 +88,7 @@ unsafe fn find<const K: usize>(array: &Array, hashes: &[u64; GROUP], found: &mut
     let x = load(hashes, i);
     let x = _mm512_mullo_epi64(_mm512_xor_si512(x, _mm512_srli_epi64::<30>(x)), all(MIX));
     let x = _mm512_xor_si512(x, _mm512_srli_epi64::<27>(x));
-    // `place`: products of the low halves of what they are given.
+    // This is `place`. The multiplications take the low halves of their operands.
     let low = _mm512_srli_epi64::<32>(_mm512_mul_epu32(x, shards));
     let place = _mm512_add_epi64(_mm512_mul_epu32(_mm512_srli_epi64::<32>(x), shards), low);
     let shard = _mm512_srli_epi64::<32>(place);
@@ -120,7 +120,7 @@ unsafe fn find<const K: usize>(array: &Array, hashes: &[u64; GROUP], found: &mut
     if _mm512_test_epi64_mask(wide, all(!u64::from(u32::MAX))) != 0 {
         return portable::find::<K>(array, hashes, found, i..i + WIDTH);
     }
-    // So positions, and groups of 64 cells before them, are of 32 bits.
+    // The shape suits, so positions, and groups of 64 cells before them, have 32 bits.
     let width = all(array.shape.width.into());
     let first = _mm512_slli_epi64::<6>(_mm512_mul_epu32(groups, width));
     for (to, position) in found.bits.iter_mut().zip(positions) {

@@ -6,7 +6,7 @@ use core::sync::atomic::AtomicU64;
 /// The most bits of a cell.
 pub const MAX_WIDTH: u32 = 64;
 
-/// The most bits of a cell that is always found in the eight bytes from its first one on.
+/// The most bits of a cell that always lies within the eight bytes from the one in which the cell begins.
 pub(super) const MAX_NARROW: u32 = 57;
 
 /// The bits of a cell.
@@ -15,20 +15,21 @@ pub(super) fn mask(width: u32) -> u64 {
     u64::MAX >> (64 - width)
 }
 
-/// The exclusive or of the cells of `width` bits that begin with these bits, and above it that of what follows them;
-/// zero stands for what is outside of the words.
+/// The exclusive or of the cells of `width` bits that begin at these bits. Above the result's `width` bits are the bits
+/// that follow the cells. Outside of the words zeros are read.
 #[inline(always)]
 pub(super) fn together<const K: usize>(words: &[AtomicU64], width: u32, bits: [u64; K]) -> u64 {
     let bytes = |byte: u64| bits::read_unaligned(words, byte);
     if matches!(width, 8 | 16 | 32) {
-        // Whole bytes: nothing to shift.
+        // Cells of whole bytes need no shift.
         return bits.iter().fold(0, |all, bit| all ^ bytes(bit >> 3));
     }
     let low = bits.iter().fold(0, |all, bit| all ^ bytes(bit >> 3) >> (bit & 7));
     if width <= MAX_NARROW {
         return low;
     }
-    // The bits that are not in the eight bytes, moved in two steps, since there may be none.
+    // A cell's last bits may lie in a ninth byte. The shift goes in two steps, because a shift by 64 bits is not
+    // allowed.
     let high = |bit: &u64| bytes((bit >> 3).wrapping_add(8)) << 1 << (63 - (bit & 7));
     bits.iter().fold(low, |all, bit| all ^ high(bit))
 }

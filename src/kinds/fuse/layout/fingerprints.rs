@@ -14,14 +14,14 @@ use core::sync::atomic::AtomicU64;
 
 /// The fewest bits of a fingerprint.
 pub const MIN_BITS: u32 = 2;
-/// The most.
+/// The most bits of a fingerprint.
 pub const MAX_BITS: u32 = 32;
 
 /// A filter of fingerprints in an array that was solved.
 #[derive(Clone, Copy)]
 pub struct Fingerprints<'a>(Array<'a>);
 
-/// Ordered hashes and their fingerprints.
+/// The equations of a filter: records are ordered hashes, and their values are fingerprints.
 struct OfHashes;
 
 impl Equations<u64> for OfHashes {
@@ -70,8 +70,8 @@ impl<'a> Fingerprints<'a> {
         }
     }
 
-    /// [`Fingerprints::contains`] where keys have K cells of W bits, 0 for as many as the shape says, and there are
-    /// keys.
+    /// [`Fingerprints::contains`] for keys with K cells of W bits, in an array that has keys. W is 0 for as many bits
+    /// as the shape says.
     #[inline(always)]
     fn contains_of<const K: usize, const W: u32>(&self, hash: u64) -> bool {
         let Fingerprints(array) = self;
@@ -82,7 +82,8 @@ impl<'a> Fingerprints<'a> {
         (cells::together(array.words, width, bits) ^ fingerprint(places.z)) & cells::mask(width) == 0
     }
 
-    /// Asks for the cache lines of the cells of a hash. Reads its shard's entry of the directory for that.
+    /// Asks for the cache lines of the cells of a hash. To find them, this reads the directory's entry for the hash's
+    /// shard.
     pub fn fetch(&self, hash: u64) {
         let x = order(hash);
         match self.0.shape.arity() {
@@ -91,7 +92,7 @@ impl<'a> Fingerprints<'a> {
         }
     }
 
-    /// As [`Fingerprints::contains`], of all keys of a batch.
+    /// [`Fingerprints::contains`] for all keys of a batch.
     pub fn contains_many(&self, instructions: Instructions, batch: &mut dyn Batch) {
         let Fingerprints(array) = self;
         if array.shape.shards == 0 {
@@ -120,7 +121,8 @@ impl Kernel {
     }
 }
 
-/// There is none for NEON, which neither gathers nor multiplies numbers of 64 bits: plain code is as fast there.
+/// The kernel for an instruction set. NEON has none of its own, because it neither gathers nor multiplies numbers of 64
+/// bits: plain code is as fast there.
 fn kernel(instructions: Instructions) -> &'static Kernel {
     match instructions.kernel() {
         #[cfg(target_arch = "x86_64")]

@@ -1,15 +1,15 @@
-//! What the inner loops of batches are made of, one file an instruction set.
+//! The types of the inner loops for batches. Each instruction set has a file.
 
 use super::Array;
 use crate::batch::ring::GROUP;
 
-/// What was found out about the keys of a group.
+/// What is known so far about the keys of a group.
 #[derive(Default)]
 #[repr(align(64))]
 pub(super) struct Group {
-    /// The first bits of the cells of each key; where it has three, the fourth is anything.
+    /// The first bits of the cells of each key. The fourth numbers mean nothing if keys have three cells.
     pub bits: [Numbers; 4],
-    /// The fingerprint of each key, and above its bits anything.
+    /// The fingerprint of each key. The bits above the fingerprint mean nothing.
     pub fingerprints: Numbers,
 }
 
@@ -23,15 +23,15 @@ impl Default for Numbers {
     }
 }
 
-/// Finds the cells of the keys with these hashes, and fetches them where that pays; and answers for the keys of another
-/// group, whose cells were found before: bit i is whether those of its i-th key give its fingerprint.
+/// Finds the cells of the keys with these hashes, and fetches them if that pays. Also answers for the keys of the group
+/// `asked`, whose cells an earlier turn found: bit i is whether the cells of the i-th key give its fingerprint.
 pub(super) type Turn = fn(&Array, hashes: &[u64; GROUP], found: &mut Group, asked: &Group) -> u64;
 
 /// The inner loop of batches for one number of cells a key.
 pub(super) struct Turns {
     /// For payloads that the caches hold.
     pub near: Turn,
-    /// For larger ones.
+    /// For payloads that the caches do not hold.
     pub far: Turn,
 }
 
@@ -39,8 +39,8 @@ pub(super) struct Turns {
 pub(super) struct Kernel {
     /// For three cells a key.
     pub three: Turns,
-    /// For four.
+    /// For four cells a key.
     pub four: Turns,
-    /// Which arrays it is for; for the others the portable one.
+    /// Whether an array suits the kernel. Others take the portable kernel.
     pub suits: fn(&Array) -> bool,
 }

@@ -1,29 +1,28 @@
-//! The binary fuse structure: an array of cells in which every key has three or four (its *arity*), whose exclusive or
-//! is a value that was given for the key when the array was solved. The value of a filter is a fingerprint of the key;
-//! that of a map is the key's value.
+//! The binary fuse structure: an array of cells in which every key has three or four cells (its *arity*). The exclusive
+//! or of a key's cells is the value that was given for the key when the array was solved. The value of a filter is a
+//! fingerprint of the key; that of a map is the key's value.
 //!
-//! Graf and Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters", 2022. Sizes are in
-//! [`super::sizing`].
+//! Graf and Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters", 2022. [`super::sizing`] has the sizes.
 //!
-//! **From a hash to cells.** [`order`] is a bijection; what it gives is sorted before building, so call it x. With S
-//! shards the 96-bit product `x S` has the shard in its highest 32 bits, so that a shard is a range of the sorted x,
-//! and the 32 bits after those say how far into the shard x is: they choose the first cell. So the keys of a shard come
-//! in the order of their first cells, and building walks through the array instead of jumping about in it. The other
-//! cells and the fingerprint come from a second half of the mixing, under the shard's seed ([`scatter`]).
+//! **From a hash to cells.** [`order`] is a bijection; its result is called x here, and records are sorted by x before
+//! building. With S shards the 96-bit product `x S` has the shard in its highest 32 bits, so that a shard is a range of
+//! the sorted x. The next 32 bits say how far into the shard x is, and choose the first cell. So the keys of a shard
+//! come in the order of their first cells, and building walks through the array instead of jumping about in it. The
+//! other cells and the fingerprint come from a second half of the mixing, under the shard's seed ([`scatter`]).
 //!
-//! With segments of `L = 2^l` cells, a key that may begin in any of `starts` cells (a multiple of L), and b = 32 bits
-//! for each further cell where there are three, 21 where there are four, the cells are
+//! Here a segment has `L = 2^l` cells, and a key may begin in any of `starts` cells, a multiple of L. Each further cell
+//! takes b bits of the hash: 32 where a key has three cells, 21 where it has four. Then the cells are
 //!
 //! ```text
 //! p0 = how_far * starts >> 32      pi = (p0 + i L) ^ ((z >> (i - 1) b) mod L)
 //! ```
 //!
-//! **Payload.** The cells of all shards, one shard after the other, each one's first cell at a multiple of 64 cells:
-//! cell i of the payload is the `width` bits from bit `i width` on, counted from the lowest bit of the first word.
-//! Then, from the next whole word on, the directory: for each shard an `Entry` of two words. Then zeros up to whole
-//! lines.
+//! **Payload.** First come the cells of all shards, one shard after the other. The first cell of each shard is at a
+//! multiple of 64 cells. Cell i of the payload is the `width` bits from bit `i width` on, counted from the lowest bit
+//! of the first word. The directory follows at the next whole word: for each shard an `Entry` of two words. Zeros fill
+//! the last line.
 //!
-//! Positions come from the directory, which opening does not read. Every access to a cell is checked instead: a forged
+//! Positions come from the directory, which opening does not read. Instead every access to a cell is checked: a forged
 //! directory gives wrong answers, and [`Shape::check`] finds it.
 
 mod aside;
@@ -55,35 +54,35 @@ use crate::bits::{GOLDEN, MIX, MIX_SCATTERED};
 use core::sync::atomic::AtomicU64;
 use shape::{ENTRY_WORDS, Entry, Segments, groups};
 
-/// The first half of the mixing, a bijection: hashes that are weak in their high bits are spread evenly over shards.
+/// The first half of the mixing, a bijection, which spreads hashes that are weak in their high bits evenly over shards.
 #[inline]
 pub fn order(hash: u64) -> u64 {
     let x = (hash ^ (hash >> 30)).wrapping_mul(MIX);
     x ^ (x >> 27)
 }
 
-/// The second half: what a seed makes of the first one's result. A bijection for each seed. With seed 0 both halves
-/// together are `bits::mix`.
+/// The second half of the mixing: what a seed makes of the result of [`order`]. A bijection for each seed. With seed 0
+/// both halves together are `bits::mix`.
 #[inline]
 pub fn scatter(x: u64, seed: u32) -> u64 {
     let z = (x ^ (u64::from(seed) << 32 | u64::from(seed))).wrapping_mul(MIX_SCATTERED);
     z ^ (z >> 31)
 }
 
-/// Fingerprint bits of a scattered hash, 32 of them: a filter takes the low ones. Multiplied once more, so that no bit
-/// of them is an exclusive or of bits that choose the cells: the array would take on a pattern that other keys' cells
-/// have too.
+/// The 32 fingerprint bits of a scattered hash, of which a filter takes the low ones. One more multiplication keeps
+/// every fingerprint bit from being an exclusive or of bits that choose the cells. Otherwise the array would take on a
+/// pattern that the cells of other keys have too.
 #[inline]
 pub fn fingerprint(z: u64) -> u64 {
     z.wrapping_mul(GOLDEN) >> 32
 }
 
-/// A payload, to be read.
+/// The array of a payload, for lookups.
 #[derive(Clone, Copy)]
 pub struct Array<'a> {
     shape: Shape,
     directory: &'a [[AtomicU64; ENTRY_WORDS]],
-    /// All words: the eight bytes from the first one of a cell on may reach into the directory.
+    /// All words, the directory included, because the eight bytes from the first byte of a cell on may reach into it.
     words: &'a [AtomicU64],
 }
 
@@ -102,15 +101,15 @@ impl<const K: usize> Default for Places<K> {
 }
 
 impl<'a> Array<'a> {
-    /// The array of this shape in `words`. Where these are fewer than the shape has, cells that are not there are zero.
+    /// The array of this shape in `words`. If `words` has fewer words than the shape, the missing cells are zero.
     #[inline]
     pub fn new(shape: Shape, words: &'a [AtomicU64]) -> Array<'a> {
         let directory = words.get(shape.cell_words as usize..).unwrap_or_default().as_chunks().0;
         Array { shape, directory, words }
     }
 
-    /// Whether kernels may gather its cells: numbers of shards and of cells are of 32 bits, the directory is all there,
-    /// and a cell is found in eight bytes.
+    /// Whether kernels may gather the array's cells: the numbers of shards and of cells have 32 bits, the directory is
+    /// complete, and a cell lies within eight bytes.
     #[cfg(target_arch = "x86_64")]
     fn is_gathered(&self) -> bool {
         let shape = &self.shape;
@@ -121,8 +120,8 @@ impl<'a> Array<'a> {
             && self.directory.len() as u64 >= shape.shards
     }
 
-    /// Where the cells of a key are, of which there are K: of x, a result of [`order`] or the like, and of what
-    /// `scatter` makes of the seed of its shard. Anywhere if there are no shards.
+    /// The places of a key's K cells. `x` is a result of [`order`] or the like, and `scatter` gets the seed of the
+    /// key's shard and returns the scattered hash. Without shards the places mean nothing.
     #[inline(always)]
     fn places<const K: usize>(&self, x: u64, scatter: impl FnOnce(u32) -> u64) -> Places<K> {
         let (shard, how_far) = place(x, self.shape.shards);
@@ -132,19 +131,19 @@ impl<'a> Array<'a> {
         Places { cells: entry.segments.positions(how_far, z).map(|position| first.wrapping_add(position)), z }
     }
 
-    /// The first bits of cells.
+    /// The first bits of a key's cells.
     #[inline(always)]
     fn bits<const K: usize>(&self, places: &Places<K>) -> [u64; K] {
         places.cells.map(|cell| cell.wrapping_mul(self.shape.width.into()))
     }
 
-    /// What the cells from these bits on give together, and above their bits anything.
+    /// The exclusive or of the cells that begin at these bits. The bits above a cell's width mean nothing.
     #[inline(always)]
     fn at_bits<const K: usize>(&self, bits: [u64; K]) -> u64 {
         cells::together(self.words, self.shape.width, bits)
     }
 
-    /// What the cells of a key give together, and above their bits anything.
+    /// The exclusive or of a key's cells. The bits above a cell's width mean nothing.
     #[inline(always)]
     fn together<const K: usize>(&self, places: &Places<K>) -> u64 {
         self.at_bits(self.bits(places))
@@ -156,8 +155,8 @@ impl<'a> Array<'a> {
         self.bits(places).iter().for_each(|bit| ring::fetch_word(self.words, (bit / 64) as usize));
     }
 
-    /// The value that was given for a key: of x, its order, and of `scatter`, which is given the seed of the key's
-    /// shard ([`Equations`]). Keys that were given none have any value. `None` if no key was given one.
+    /// The value that was given for a key. `x` is the key's order, and `scatter` gets the seed of the key's shard
+    /// ([`Equations`]). A key that was given no value has an arbitrary one. `None` if no key was given a value.
     #[inline]
     pub fn value(&self, x: u64, scatter: impl FnOnce(u32) -> u64) -> Option<u64> {
         if self.shape.shards == 0 {

@@ -1,13 +1,13 @@
-//! The mutable Bloomier filter: the fuse structure tells which of a key's three cells is the key's own, and the values
-//! lie in a second table, in clear, each in the own cell of its key. So a value can be replaced in place.
+//! The mutable Bloomier filter. The fuse structure tells which of a key's three cells is the key's own. The values lie
+//! in a second table, in clear, each in the own cell of its key. So a value can be replaced in place.
 //!
-//! Chazelle, Kilian, Rubinfeld and Tal, "The Bloomier Filter", 2004. When the array is solved every key is peeled with
-//! a cell that no other key is peeled with: that is its own. The cells of the first table have q bits, and what a key's
-//! come to is the number of its own cell among the three, masked with q bits of the key. For a key that was given no
-//! value it is any number below 2^q, so one of three numbers with the probability 3 / 2^q.
+//! Chazelle, Kilian, Rubinfeld and Tal, "The Bloomier Filter", 2004. When the array is solved, every key is peeled with
+//! a cell that no other key is peeled with: the key's own cell. The cells of the first table have q bits. A key's three
+//! cells there give the number of its own cell among the three, masked with q bits of the key. A key that was given no
+//! value gets an arbitrary number below 2^q, so one of the three numbers with probability 3 / 2^q.
 //!
-//! **Payload.** The first table, as that of kind bloomier is, with q bits a cell; then a value for each cell of it, as
-//! [`WordCells`] has them, so that one store replaces a value; then zeros up to whole lines.
+//! **Payload.** First comes the first table, laid out as that of kind bloomier, with q bits a cell. Then a value for
+//! each cell of that table, as [`WordCells`] has them, so that one store replaces a value. Zeros fill the last line.
 
 use super::values::{low, scatter_id};
 use super::{Array, Cells, Equations, Places, Shape, fingerprint, solve};
@@ -19,9 +19,9 @@ use crate::error::{Result, Status, error};
 use crate::storage::Words;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// The least bits of a cell of the first table: its three numbers have to be among what it holds.
+/// The least bits of a cell of the first table, which has to hold three different numbers.
 pub const MIN_OWN_BITS: u32 = 2;
-/// The most.
+/// The most bits of a cell of the first table.
 pub const MAX_OWN_BITS: u32 = 32;
 
 /// Cells of a key.
@@ -30,14 +30,14 @@ const ARITY: u32 = 3;
 /// The shape of a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OwnShape {
-    /// Of the first table.
+    /// The shape of the first table.
     first: Shape,
     values: WordCells,
 }
 
 impl OwnShape {
-    /// The shape with so many bits a value, from 1 to 64, bits of a cell of the first table, shards and cells, if there
-    /// is such a shape.
+    /// The shape with so many bits a value (1 to 64), bits of a cell of the first table, shards and cells. `None` if
+    /// there is no such shape.
     pub fn new(value_bits: u32, own_bits: u32, shards: u64, cells: u64) -> Option<OwnShape> {
         let known = (MIN_OWN_BITS..=MAX_OWN_BITS).contains(&own_bits) && cells < 1 << 56;
         let shape =
@@ -71,7 +71,7 @@ impl OwnShape {
         self.first.cells()
     }
 
-    /// The bits of all cells of both tables, those included that are left over in the words of the second.
+    /// The bits of all cells of both tables, including the bits that are left over in the words of the second table.
     pub fn bits(&self) -> u64 {
         self.cells() * u64::from(self.own_bits()) + 64 * self.values.words()
     }
@@ -95,7 +95,7 @@ impl OwnShape {
     }
 }
 
-/// Which cell is a key's own.
+/// The equations of the first table: a record's value is the number of its own cell.
 struct OwnCell;
 
 impl Equations<Entry> for OwnCell {
@@ -134,7 +134,7 @@ impl<'a> OwnCells<'a> {
     /// Builds the map of entries, whose values have at most `value_bits` bits.
     ///
     /// # Errors
-    /// As [`solve`]; [`Status::OutOfRange`] for bits that there cannot be.
+    /// As [`solve`]; [`Status::OutOfRange`] for numbers of bits that no shape has.
     pub fn build(
         entries: &dyn Records<Entry>,
         value_bits: u32,
@@ -165,7 +165,7 @@ impl<'a> OwnCells<'a> {
         self.first.places((id >> 64) as u64, |seed| scatter_id(id, seed))
     }
 
-    /// The key's own cell, if the cells know it.
+    /// The key's own cell. `None` if the cells give no number of a cell.
     #[inline(always)]
     fn own_cell(&self, places: &Places<{ ARITY as usize }>) -> Option<u64> {
         let own = (self.first.together(places) ^ fingerprint(places.z)) & low(self.shape.own_bits());
@@ -174,20 +174,20 @@ impl<'a> OwnCells<'a> {
         cell.copied().filter(|cell| *cell < self.shape.cells())
     }
 
-    /// The cell in which the value of the key with this identity lies; `None` if it was given none. A key that was
-    /// given none has any cell with a probability of 3 / 2^q for q bits of a cell.
+    /// The cell in which the value of the key with this identity lies, or `None`. A key that was given no value gets a
+    /// cell all the same with probability 3 / 2^q for q bits of a cell.
     #[inline]
     pub fn cell(&self, id: u128) -> Option<u64> {
         if self.shape.shards() == 0 { None } else { self.own_cell(&self.find(id)) }
     }
 
-    /// In which word of the payload the value in a cell lies.
+    /// The word of the payload in which the value of a cell lies.
     #[inline]
     pub fn word(&self, cell: u64) -> usize {
         self.shape.first.words() as usize + self.shape.values.place(cell).word
     }
 
-    /// The value of the key with this identity; `None` if it was given none.
+    /// The value of the key with this identity, or `None`, as [`OwnCells::cell`] says.
     #[inline]
     pub fn get(&self, id: u128) -> Option<u64> {
         self.cell(id).map(|cell| self.shape.values.get(self.values, cell))
@@ -201,8 +201,8 @@ impl<'a> OwnCells<'a> {
         }
     }
 
-    /// The value of each key of a batch. In a map that is larger than the caches the cells of the next group are
-    /// fetched, and the values of this one, before they are looked at.
+    /// The value of each key of a batch. In a map that is larger than the caches two groups are under way: the cells of
+    /// the next group are fetched, and the values of this group are fetched before they are read.
     pub fn get_many(&self, batch: &mut dyn Lookups) {
         let is_fetched = self.first.words.len() + self.values.len() >= FETCH_FROM;
         let (mut now, mut later) = ([0; GROUP], [0; GROUP]);

@@ -1,35 +1,37 @@
-//! Peeling: puts the keys of a shard in an order in which each has a cell that no later one has.
+//! Peeling: puts the keys of a shard in an order in which each key has a cell that no later key has.
 
 use super::shape::Segments;
 use crate::bits::prefetch;
 use crate::error::Result;
 
-/// What is known of each cell while keys are peeled: the exclusive or of the numbers of the keys that have it (bits 0
-/// to 31), that of its numbers, from 0 on, among theirs (bits 32 and 33), and how many they are (from bit 34 on).
+/// What is known of a cell while keys are peeled, about the keys that have the cell. Bits 0 to 31 are the exclusive or
+/// of their numbers. Bits 32 and 33 are the exclusive or of the cell's numbers, from 0 on, among the cells of each key.
+/// The count of the keys is from bit 34 on.
 pub(super) type Slot = u64;
 
 pub(super) const COUNT: u32 = 34;
 const ONE: Slot = 1 << COUNT;
 
-/// A key that has a cell as its so many-th.
+/// A key that has a cell as its cell number `which`.
 #[inline]
 fn slot(key: usize, which: usize) -> Slot {
     (which as u64) << 32 | key as u64
 }
 
-/// The key that was peeled with a cell, and which of its cells that is.
+/// The key that was peeled with a cell, and the cell's number among those of the key.
 #[inline]
 pub(super) fn peeled(slot: Slot) -> (usize, usize) {
     (slot as u32 as usize, (slot >> 32 & 3) as usize)
 }
 
-/// Called with the number of keys that were worked on since the last call, [`STRETCH`] at most; an error ends the work.
+/// A function that learns the number of keys that were worked on since its last call, [`STRETCH`] at most. An error
+/// ends the work.
 pub(super) type Advance<'a> = dyn FnMut(usize) -> Result<()> + 'a;
 
 /// How many keys are worked on between two calls of [`Advance`].
 pub(super) const STRETCH: usize = 1 << 19;
 
-/// What solving needs of the keys of a shard, which come in the order of how far into it they are.
+/// What solving needs to know of the keys of a shard. Keys come in the order of how far into the shard they are.
 pub(super) trait Keys {
     /// How many keys there are.
     fn len(&self) -> usize;
@@ -37,9 +39,10 @@ pub(super) trait Keys {
     fn place(&self, key: usize, seed: u32) -> (u64, u64);
     /// Asks for the cache line of a key, if there is such a key.
     fn fetch(&self, key: usize);
-    /// The value that its cells are to have. If it was peeled, it was with its `own`-th one, which no other key was.
+    /// The value that the key's cells are to give. `own` is the number of the cell that the key was peeled with, and no
+    /// other key was peeled with that cell.
     fn value(&self, key: usize, z: u64, own: usize) -> u64;
-    /// A number that depends on all keys.
+    /// A number that depends on all keys, from which seeds are derived.
     fn digest(&self) -> u64;
 }
 
@@ -70,15 +73,16 @@ impl<Q: Keys> Seeded<'_, Q> {
 /// Keys that are being peeled.
 pub(super) struct Peeling<'a, Q, const K: usize> {
     pub of: Seeded<'a, Q>,
-    /// One for each cell.
+    /// A slot for each cell.
     slots: &'a mut [Slot],
-    /// The cells of peeled keys, in order, and after them those that may be peeled next; a place more than cells.
+    /// The cells of peeled keys, in order, and after them the cells that keys may be peeled with next. The array has
+    /// one place more than there are cells.
     order: &'a mut [u32],
     /// How many keys were peeled.
     pub done: usize,
     head: usize,
     tail: usize,
-    /// No key that is left has a cell before this one.
+    /// No key that is still there has a cell before this one.
     left: usize,
 }
 
@@ -94,7 +98,8 @@ impl<'a, Q: Keys, const K: usize> Peeling<'a, Q, K> {
         advance: &mut Advance,
     ) -> Result<Peeling<'a, Q, K>> {
         let (count, cells) = (of.keys.len(), slots.len());
-        // Keys come in the order of their first cells. What they reach is zeroed just before that, and so at hand.
+        // Keys come in the order of their first cells. Slots are zeroed just before a key can reach them, and so are
+        // still in the caches then.
         let reach = K << of.segments.bits;
         let mut zeroed = 0;
         for start in (0..count).step_by(STRETCH) {
@@ -117,7 +122,7 @@ impl<'a, Q: Keys, const K: usize> Peeling<'a, Q, K> {
         slots[zeroed.min(cells)..].fill(0);
         let mut peeling = Peeling { of, slots, order, done: 0, head: 0, tail: 0, left: 0 };
         for start in (0..cells).step_by(BLOCK) {
-            // What is peeled with these cells reaches so far, and on.
+            // The keys that are peeled with these cells reach slots up to here, and later ones reach further.
             let ahead = start + 2 * reach;
             let lines = peeling.slots[ahead.min(cells)..(ahead + BLOCK).min(cells)].iter().step_by(8);
             lines.for_each(prefetch);
@@ -130,7 +135,7 @@ impl<'a, Q: Keys, const K: usize> Peeling<'a, Q, K> {
         Ok(peeling)
     }
 
-    /// Peels what can be peeled next, and what that makes free.
+    /// Peels the keys that can be peeled next, and the keys that this makes free.
     ///
     /// # Errors
     /// The errors of `advance`.
@@ -138,7 +143,7 @@ impl<'a, Q: Keys, const K: usize> Peeling<'a, Q, K> {
         while self.head < self.tail {
             let before = self.done;
             self.drain_until(before + STRETCH, |_| true);
-            // Nearly always a few keys, which take no time that counts.
+            // Mostly these are a few keys, which take no time that counts.
             if self.done - before >= STRETCH {
                 advance(self.done - before)?;
             }
@@ -146,13 +151,13 @@ impl<'a, Q: Keys, const K: usize> Peeling<'a, Q, K> {
         Ok(())
     }
 
-    /// As [`Peeling::drain`], until so many keys are peeled in all. `go_on` is told of each cell of which all keys were
-    /// peeled with others; false ends it.
+    /// As [`Peeling::drain`], until so many keys are peeled in all. `go_on` is told of each queued cell that no key is
+    /// left in; if `go_on` returns false, the draining ends.
     ///
-    /// A queue: in turn those that are free do not depend on each other, so that many are under way at once. What
-    /// becomes free is near what freed it, so what is at work stays in the cache. Behind the head are those that were
-    /// peeled. A cell comes into the queue once at most, when its count becomes 1, or had it before; `tail` is never
-    /// past the last place.
+    /// The cells are a queue. Free cells that follow each other in a queue do not depend on each other, so that many
+    /// are under way at once. A cell becomes free near the cell that freed it, so the slots at work stay in the cache.
+    /// The places behind the head hold the cells of peeled keys. A cell comes into the queue at most once, when its
+    /// count becomes 1 or because its count was 1 before. So `tail` is never past the last place.
     #[inline(always)]
     pub(super) fn drain_until(&mut self, limit: usize, mut go_on: impl FnMut(u32) -> bool) {
         let Peeling { of, slots, order, .. } = self;
@@ -160,7 +165,7 @@ impl<'a, Q: Keys, const K: usize> Peeling<'a, Q, K> {
         while head < tail && done < limit {
             let cell = order[head];
             head += 1;
-            // Fetches the slots and keys that come soon. What the order does not hold yet is harmless.
+            // Fetches the slots and keys that come soon. Places of the order that hold nothing yet are harmless.
             fetch_slot(slots, order, head + FAR);
             fetch_key(slots, order, head + NEAR, of.keys);
             let place = &mut slots[cell as usize];
@@ -186,11 +191,12 @@ impl<'a, Q: Keys, const K: usize> Peeling<'a, Q, K> {
         (self.done, self.head, self.tail) = (done, head, tail);
     }
 
-    /// The first key that is left, not before `from`; `None` if all were peeled. To be asked when nothing can be peeled
-    /// next.
+    /// The first key that is still there, not before `from`; `None` if all keys were peeled. Callers ask when no key
+    /// can be peeled next.
     ///
-    /// The first cell that is left is one that a key begins in, and of the keys that do, which stand side by side,
-    /// those are left of which all cells are: that of a peeled key which it was peeled with is not.
+    /// The first cell that keys are left in is one that a key begins in. Keys that begin in the same cell stand side by
+    /// side. Of these keys one is still there if every cell of it has keys: the cell that a key was peeled with has
+    /// none.
     pub(super) fn first_left(&mut self, from: usize) -> Option<usize> {
         self.left += self.slots[self.left..].iter().position(|slot| slot >> COUNT > 0)?;
         let (mut low, mut high) = (from, self.of.keys.len());
@@ -210,7 +216,7 @@ impl<'a, Q: Keys, const K: usize> Peeling<'a, Q, K> {
         self.slots.len() as u64
     }
 
-    /// Takes a key away that was not peeled. What that makes free can be peeled next.
+    /// Takes a key away that was not peeled. The cells that this makes free can be peeled next.
     pub(super) fn take_away(&mut self, key: usize) {
         for (which, position) in self.of.cells::<K>(key).0.into_iter().enumerate() {
             let place = &mut self.slots[position as usize];
@@ -245,9 +251,9 @@ pub(super) fn fetch_key(slots: &[Slot], order: &[u32], i: usize, keys: &impl Key
     }
 }
 
-/// The `i`-th of a key's other cells than its own, and its number among all.
+/// The number, among a key's cells, of the `i`-th cell other than the key's own, and that cell.
 #[inline(always)]
 pub(super) fn other<const K: usize>(cells: &[u64; K], own: usize, i: usize) -> (usize, u64) {
-    // Without an index that is not known in advance: the cells stay in registers.
+    // This takes no index that is unknown in advance, so that the cells stay in registers.
     if own <= i { (i + 1, cells[i + 1]) } else { (i, cells[i]) }
 }

@@ -1,4 +1,4 @@
-//! The inner loop of batches in plain code: the specification of the others.
+//! The inner loop of batches in plain code, which specifies the other kernels.
 
 use super::kernel::{Group, Kernel, Turns};
 use super::{Array, cells, fingerprint, order, scatter};
@@ -12,7 +12,8 @@ pub(super) static KERNEL: Kernel = Kernel {
     suits: |_| true,
 };
 
-/// One key of each group after the other, so that fetches are spread evenly over the answers.
+/// Finds one key of a group, then answers for one key of the other group, so that fetches are spread evenly over the
+/// answers.
 fn turn<const K: usize, const FETCH: bool>(
     array: &Array,
     hashes: &[u64; GROUP],

@@ -1,4 +1,5 @@
-//! What is where in a payload: the segments of a shard, its entry in the directory, and the shape of the whole.
+//! What lies where in a payload: the segments of a shard, the shard's entry in the directory, and the shape of the
+//! whole.
 
 use super::{Array, MAX_WIDTH, sizing};
 use crate::error::{Result, error};
@@ -9,10 +10,10 @@ pub const ARITIES: core::ops::RangeInclusive<u32> = sizing::ARITIES;
 
 /// The least logarithm of a segment's length.
 pub(super) const MIN_SEGMENT_BITS: u32 = 1;
-/// The greatest: so many times as long as cells of a key, an array still has less than 2^32 cells.
+/// The greatest logarithm of a segment's length, for arrays of less than 2^32 cells.
 pub(super) const MAX_SEGMENT_BITS: u32 = 30;
 
-/// How many bits of a scattered hash choose one of the cells after the first, where there are so many.
+/// How many bits of a scattered hash choose each cell after the first.
 #[inline(always)]
 pub(super) const fn slice(arity: usize) -> u32 {
     64 / (arity as u32 - 1)
@@ -31,12 +32,13 @@ pub(super) struct Segments {
 const MOST_CELLS: u64 = 64;
 
 impl Segments {
-    /// Those for so many keys. `growth` is 0, or how many times no seed was found. Which cells keys begin in does not
-    /// depend on the seed, so that it may be the keys that crowd somewhere: the first time there is a fiftieth more to
-    /// begin in, and a segment. The second time there are as many as for keys that are all peeled, and each time after
-    /// that segments are twice as long, and there are an eighth more cells to begin in, so that in the end there is a
-    /// solution for keys that are not spread evenly over the shard at all. `None` past the longest segments, and where
-    /// there would be so many cells that more do not help: keys have the same cells then, whatever the seed.
+    /// The segments for so many keys. `growth` is how many times no seed was found. The seed does not change the cells
+    /// that keys begin in, so keys may crowd somewhere under every seed. After the first failure there are a fiftieth
+    /// more cells to begin in, and a segment more. After the second failure there are as many cells as for keys that
+    /// are all peeled. After each further failure segments are twice as long, and there are an eighth more cells to
+    /// begin in. So in the end there is a solution even for keys that are not spread evenly over the shard at all.
+    /// `None` past the longest segments. `None` also for so many cells that more do not help, because keys then have
+    /// the same cells whatever the seed.
     pub(super) fn new(arity: u32, keys: u64, is_peeled: bool, growth: u32) -> Option<Segments> {
         let is_fewest = !is_peeled && growth < 2;
         let sizing::Segments { bits, starts } = match is_fewest {
@@ -68,7 +70,7 @@ impl Segments {
         let mask = length - 1;
         let mut positions = [(how_far * u64::from(self.starts)) >> 32; K];
         for i in 1..K {
-            // A forged length is at most 2^63.
+            // A forged directory may give a length of up to 2^63, so sums wrap.
             positions[i] = positions[i - 1].wrapping_add(length);
         }
         for (i, position) in positions[1..].iter_mut().enumerate() {
@@ -83,7 +85,7 @@ impl Segments {
 pub(super) struct Entry {
     pub(super) segments: Segments,
     pub(super) seed: u32,
-    /// Where its first cell is, in groups of 64 cells: as many words as a cell has bits.
+    /// The group of 64 cells with which the shard begins. A group takes as many words as a cell has bits.
     pub(super) first: u64,
 }
 
@@ -91,14 +93,15 @@ pub(super) struct Entry {
 pub(super) const ENTRY_WORDS: usize = 2;
 
 impl Entry {
-    /// As words: `starts` in the low half of the first, the seed in its high half; the logarithm of the length of
-    /// segments in the lowest 6 bits of the second, the first cell, which is a multiple of 64, in the rest.
+    /// Reads an entry from its words. The first word has `starts` in its low half and the seed in its high half. The
+    /// second word has the logarithm of a segment's length in its lowest 6 bits. Its other bits are the first cell, a
+    /// multiple of 64.
     #[inline]
     pub(super) fn decode([a, b]: [u64; ENTRY_WORDS]) -> Entry {
         Entry { segments: Segments { bits: (b & 63) as u32, starts: a as u32 }, seed: (a >> 32) as u32, first: b >> 6 }
     }
 
-    /// The entry of a shard that is not there.
+    /// The entry that stands for a missing shard.
     pub(super) const NONE: Entry = Entry { segments: Segments { bits: 0, starts: 0 }, seed: 0, first: 0 };
 
     #[inline]
@@ -117,7 +120,7 @@ impl Entry {
     }
 }
 
-/// How many groups of 64 cells, each of as many words as a cell has bits, so many cells take.
+/// How many groups of 64 cells hold so many cells. A group takes as many words as a cell has bits.
 pub(super) fn groups(cells: u64) -> u64 {
     cells.div_ceil(64)
 }
@@ -129,34 +132,34 @@ pub struct Shape {
     arity: u32,
     /// Bits of a cell, from 1 to [`MAX_WIDTH`].
     pub(super) width: u32,
-    /// How many shards there are. Without keys there are none, and nothing is contained.
+    /// How many shards there are. A payload without keys has none, and contains nothing.
     pub(super) shards: u64,
-    /// How many cells there are up to the last one of the last shard.
+    /// How many cells there are, up to the last cell of the last shard.
     cells: u64,
-    /// How many words the cells are; the directory follows.
+    /// How many words the cells take, after which the directory follows.
     pub(super) cell_words: u64,
 }
 
 impl Shape {
-    /// The shape with so many cells a key, bits a cell, shards and cells, if there is such a shape.
+    /// The shape with so many cells a key, bits a cell, shards and cells. `None` if there is no such shape.
     pub fn new(arity: u32, width: u32, shards: u64, cells: u64) -> Option<Shape> {
         let known = ARITIES.contains(&arity)
             && (1..=MAX_WIDTH).contains(&width)
             && shards <= sizing::MAX_SHARDS
             && (shards == 0) == (cells == 0);
-        // Where this saturates, `checked_words` refuses the shape.
+        // Where this product saturates, `checked_words` refuses the shape.
         let cell_words = cells.saturating_mul(width.into()).div_ceil(64);
         let shape = Shape { arity, width, shards, cells, cell_words };
-        // Groups fit in an entry, and the payload in the address space.
+        // An entry has room for the number of a group, and the payload fits into the address space.
         (known && cells < 1 << 62).then_some(shape).filter(|shape| shape.checked_words().is_some())
     }
 
-    /// The shape to expect of `keys` keys that are spread evenly, with the fewest cells.
+    /// The shape to expect of `keys` evenly spread keys, with the fewest cells.
     pub fn expected(arity: u32, width: u32, keys: u64) -> Option<Shape> {
         Shape::of_shards(arity, width, keys, false)
     }
 
-    /// The shape to expect of `keys` keys that are spread evenly, where each gets a cell of its own.
+    /// The shape to expect of `keys` evenly spread keys, if each key gets a cell of its own.
     pub fn expected_peeled(arity: u32, width: u32, keys: u64) -> Option<Shape> {
         Shape::of_shards(arity, width, keys, true)
     }
@@ -186,27 +189,27 @@ impl Shape {
         self.shards
     }
 
-    /// How many cells there are, those included that round a shard's up to a multiple of 64 where another one follows.
+    /// How many cells there are. Every shard but the last counts as a multiple of 64 cells.
     pub fn cells(&self) -> u64 {
         self.cells
     }
 
     /// How many words a payload of this shape has: whole lines of eight.
     pub fn words(&self) -> u64 {
-        // `new` asks.
+        // `new` refuses shapes for which this is `None`.
         self.checked_words().unwrap_or(u64::MAX)
     }
 
     fn checked_words(&self) -> Option<u64> {
         let cells = self.cells.checked_mul(self.width.into())?.div_ceil(64);
         let words = cells.checked_add(self.shards * ENTRY_WORDS as u64)?.max(1).checked_next_multiple_of(8)?;
-        // Not only bytes are counted in 64 bits, but also bits.
+        // Not only the bytes but also the bits have to be countable in 64 bits.
         let bits = words.checked_mul(64)?;
         isize::try_from(bits / 8).ok().map(|_| words)
     }
 
-    /// Looks through the directory of a payload: whether every cell that a hash can choose is in the payload, each
-    /// shard's in its own part. Linear in the shards.
+    /// Looks through the directory of a payload: every cell that a hash can choose has to be in the payload, in its
+    /// shard's own part. Linear in the shards.
     ///
     /// # Errors
     /// [`Status::Corrupt`](crate::Status::Corrupt).

@@ -1,4 +1,5 @@
-//! Builds a whole payload: divides the records into shards and solves these, with several threads if there are any.
+//! Builds a whole payload: divides the records into shards and solves the shards, with several threads if there are
+//! any.
 
 use super::peel::{Advance, Keys};
 use super::solve::{Attempt, MAX_KEYS, Scratch, alike, too_many};
@@ -11,56 +12,56 @@ use crate::error::{Result, Status, error};
 use crate::storage::{Words, try_vec};
 use core::mem;
 
-/// What is to be solved: how a record chooses its cells, and what they are to give.
+/// The equations to be solved: how a record chooses its cells, and which value the cells are to give.
 pub trait Equations<R>: Sync {
-    /// By what records are divided: 64 bits that do not decrease from one record to the next.
+    /// The 64 bits by which records are divided. They do not decrease from one record to the next.
     fn order(&self, record: &R) -> u64;
 
-    /// 64 bits that choose two of the cells, under a seed. Two records of the same order must differ here under nearly
-    /// all seeds.
+    /// The 64 bits that choose the cells after the first, under a seed. Two records of the same order must differ here
+    /// under nearly all seeds.
     fn scatter(&self, record: &R, seed: u32) -> u64;
 
-    /// The value that the cells are to give, of as many bits as a cell has; more are cut off. `z` is what
-    /// [`Equations::scatter`] gave, and, where the
-    /// cells are peeled, `own` says which of the record's cells is its own: no two records have the same.
+    /// The value that the cells are to give. It has as many bits as a cell, and further bits are cut off. `z` is what
+    /// [`Equations::scatter`] gave. If every record gets a cell of its own, `own` is the number of that cell among the
+    /// record's cells, and no two records have the same cell.
     fn value(&self, record: &R, z: u64, own: usize) -> u64;
 }
 
-/// How cells are to be.
+/// What the cells of a payload are like.
 #[derive(Clone, Copy, Debug)]
 pub struct Cells {
-    /// How many a key has: 3 or 4.
+    /// How many cells a key has: 3 or 4.
     pub arity: u32,
-    /// How many bits one has, from 1 to [`MAX_WIDTH`](super::MAX_WIDTH).
+    /// How many bits a cell has, from 1 to [`MAX_WIDTH`](super::MAX_WIDTH).
     pub width: u32,
-    /// Whether each record gets a cell that is its own, as [`Equations::value`] is told: that takes more cells.
+    /// Whether each record gets a cell of its own, which [`Equations::value`] then learns. That takes more cells.
     pub is_peeled: bool,
-    /// How many records an average shard has at most; 0 is what is best ([`sizing::shards`]).
+    /// How many records an average shard has at most; 0 stands for the best number ([`sizing::shards`]).
     pub shard_keys: u64,
 }
 
 impl Cells {
-    /// As few cells as can be solved.
+    /// The fewest cells with which an array can be solved.
     pub fn fewest(arity: u32, width: u32) -> Cells {
         Cells { arity, width, is_peeled: false, shard_keys: 0 }
     }
 
-    /// As many cells as it takes that each record gets one of its own.
+    /// As many cells as it takes to give each record one of its own.
     pub fn peeled(arity: u32, width: u32) -> Cells {
         Cells { is_peeled: true, ..Cells::fewest(arity, width) }
     }
 }
 
-/// Solves all records: the payload and its shape.
+/// Solves all records, and returns the payload and its shape.
 ///
-/// The payload depends on the records, the equations and the width only. Linear in the records, of which two passes are
-/// made; some 30 bytes a record of the largest shard for each thread. An average shard has at most
-/// [`Cells::shard_keys`] records.
+/// The payload depends on the records, the equations and the width only. The time is linear in the records, of which
+/// two passes are made. Each thread takes some 30 bytes for each record of the largest shard. An average shard has at
+/// most [`Cells::shard_keys`] records.
 ///
 /// # Errors
-/// [`Status::OutOfRange`] for such a width; [`Status::OutOfMemory`]; [`Status::Cancelled`]; [`Status::TooLarge`] where
-/// more than 2^29 records are in one shard, or some have the same cells under all seeds, which takes hashes that were
-/// made for it; those of the records.
+/// [`Status::OutOfRange`] for a width that no cell has; [`Status::OutOfMemory`]; [`Status::Cancelled`]; the errors of
+/// the records. [`Status::TooLarge`] if a shard has more than 2^29 records, or if some records have the same cells
+/// under all seeds, which takes hashes that were made for it.
 pub fn solve<R: Copy + Send + Sync, E: Equations<R>>(
     records: &dyn Records<R>,
     equations: &E,
@@ -99,9 +100,9 @@ pub fn solve<R: Copy + Send + Sync, E: Equations<R>>(
 
 /// What is known of the shards.
 struct Plan {
-    /// How many records each has.
+    /// How many records each shard has.
     counts: Vec<u64>,
-    /// How many times each was given more cells.
+    /// How many times each shard was given more cells.
     growths: Vec<u32>,
     entries: Vec<Entry>,
 }
@@ -145,7 +146,7 @@ impl Plan {
     }
 
     fn most_keys(&self) -> usize {
-        // At most MAX_KEYS, which `new` looks at.
+        // At most MAX_KEYS, which `new` checks.
         self.counts.iter().max().map_or(0, |most| *most as usize)
     }
 
@@ -167,7 +168,7 @@ struct Build<'a, 'b, R, E> {
 
 /// The records of a shard.
 enum Part<'a, R> {
-    /// Where all records lie.
+    /// The records of a shard, lent from where all records lie.
     Lent(&'a [R]),
     Copied(Vec<R>),
 }
@@ -180,7 +181,7 @@ impl<R> Part<'_, R> {
         }
     }
 
-    /// A buffer for the records of another shard, with as much room.
+    /// A buffer for the records of another shard, with as much room as this one.
     fn into_buffer(self) -> Vec<R> {
         match self {
             Part::Lent(_) => Vec::new(),
@@ -195,11 +196,11 @@ struct Job<'a, R> {
     entry: Entry,
     growth: u32,
     records: Part<'a, R>,
-    /// The words of its cells.
+    /// The words of the shard's cells.
     own: &'a mut [u64],
 }
 
-/// A shard that was solved, or could not be.
+/// A shard that was solved, or that no seed solves.
 struct Solved<'a, R> {
     shard: usize,
     seed: Option<u32>,
@@ -215,15 +216,15 @@ enum Report<'a, R> {
 }
 
 impl<'a, R: Copy + Send + Sync, E: Equations<R>> Build<'a, '_, R, E> {
-    /// Fills the cells of all shards and writes their seeds into the plan. False if some shards need more cells; the
-    /// plan says so then.
+    /// Fills the cells of all shards and writes their seeds into the plan. Returns false if some shards need more
+    /// cells, and notes these shards in the plan.
     fn solve(&mut self, plan: &mut Plan, own: &'a mut [u64]) -> Result<bool> {
         let (most_keys, most_cells) = (plan.most_keys(), plan.most_cells(self.cells.arity));
         // Records that lie in memory need no buffers.
         let room = if self.records.as_slice().is_some() { 0 } else { most_keys };
         let buffer = (size_of::<R>() * room) as u64;
         let each = buffer + Scratch::bytes(most_cells);
-        // One buffer more than there are threads is being filled meanwhile.
+        // One more buffer than there are threads, because the next shard's records are read meanwhile.
         let threads = self.work.threads_for(plan.counts.len(), each, buffer);
         let mut outcomes = try_vec(plan.entries.len())?;
         if threads <= 1 {
@@ -255,7 +256,7 @@ impl<'a, R: Copy + Send + Sync, E: Equations<R>> Build<'a, '_, R, E> {
         Ok(complete)
     }
 
-    /// As [`Build::solve`], with threads of its own, and buffers for so many records.
+    /// As [`Build::solve`], with further threads and with buffers for so many records.
     fn solve_with(
         &mut self,
         (threads, room): (usize, usize),
@@ -277,7 +278,7 @@ impl<'a, R: Copy + Send + Sync, E: Equations<R>> Build<'a, '_, R, E> {
             reports.tell(Report::Solved(solved))
         };
         with_workers(scratches, solve, |workers| {
-            // Takes a report; returns the buffer of records that the report gives back, if it gives one.
+            // Notes a report, and returns the buffer of records that the report gives back, if any.
             let mut note = |report| {
                 let buffer = match report {
                     Report::Working => None,
@@ -304,7 +305,7 @@ impl<'a, R: Copy + Send + Sync, E: Equations<R>> Build<'a, '_, R, E> {
     }
 }
 
-/// The keys of a shard, as solving sees them.
+/// The keys of a shard, in the form that solving takes.
 struct ShardKeys<'a, R, E> {
     records: &'a [R],
     equations: &'a E,
@@ -361,8 +362,8 @@ impl<'a, R> Job<'a, R> {
     }
 }
 
-/// Gives each shard that has records to `solve`, with its cells, in order. Unless the records lie in memory, `buffer`
-/// has room for those of any shard; `solve` gives it back, or another one.
+/// Gives each shard that has records to `solve`, in order, with the shard's cells. Unless the records lie in memory,
+/// `buffer` has room for the records of any shard, and `solve` gives a buffer back, this one or another.
 fn divide<'a, R: Copy, E: Equations<R>>(
     records: &'a dyn Records<R>,
     equations: &E,
@@ -375,7 +376,7 @@ fn divide<'a, R: Copy, E: Equations<R>>(
     let shards = plan.entries.len();
     let mut next = 0;
     let mut job = |shard: usize, records| {
-        // From whole groups to whole groups; the last shard has the words that its cells take.
+        // Shards take whole groups of words, except the last one, which has the words that its cells take.
         let first = |shard: usize| plan.entries[shard].first as usize * width as usize;
         let rest = mem::take(&mut own).split_at_mut(first(shard) - next).1;
         let end = if shard + 1 < shards { first(shard + 1) - first(shard) } else { rest.len() };
@@ -392,7 +393,7 @@ fn divide<'a, R: Copy, E: Equations<R>>(
     }
     for_each_part(records, |record| equations.order(record), shards as u64, &mut |shard, part| {
         if shard >= shards || buffer.len() + part.len() > plan.counts[shard] as usize {
-            // Another pass gave other records.
+            // This pass over the records gave other records than the first.
             return Err(Status::Internal.into());
         }
         buffer.extend_from_slice(part);

@@ -1,8 +1,9 @@
-//! Solves the array of one shard: finds a seed under which its keys can be peeled, but for a few, and fills the cells.
+//! Solves the array of one shard: finds a seed under which nearly all of its keys can be peeled, and fills the cells.
 //!
-//! Where peeling comes to a halt, a key is set aside, and it goes on: near the threshold one key in some ten thousand
-//! is enough. The cells of the peeled keys follow, in the reverse of their order, from the cells that no key was peeled
-//! with. So the keys aside are linear equations in those free cells, which are solved on the way ([`super::aside`]).
+//! Where peeling comes to a halt, one key is set aside, and peeling goes on. Near the threshold one key in some ten
+//! thousand is enough. In the reverse of the order of peeling, the cells of peeled keys follow from the cells that no
+//! key was peeled with. So the keys set aside are linear equations in those free cells, which are solved on the way
+//! ([`super::aside`]).
 
 use super::aside::Asides;
 use super::cells;
@@ -13,30 +14,30 @@ use crate::error::{Result, Status, error};
 use crate::storage::{Words, try_vec};
 use core::ops::Range;
 
-/// The most keys of one shard: what a slot's count and index hold, and far more than an average one has.
+/// The most keys of one shard: as many as a slot's count and index hold, and far more than an average shard has.
 pub(super) const MAX_KEYS: u64 = 1 << 29;
 
-/// Seeds that are tried before the array is made larger. Of the sizes in [`crate::kinds::fuse::sizing`] the worst fail
-/// about every third time.
+/// How many seeds are tried before the array is made larger. Of the sizes in [`crate::kinds::fuse::sizing`] the worst
+/// fail about every third time.
 const SEEDS: u32 = 24;
 
-/// Seeds that are tried in each larger array.
+/// How many seeds are tried in each larger array.
 const MORE_SEEDS: u32 = 4;
 
-/// From this attempt on seeds depend on the keys, so that no set of keys can be made that fails under all of them.
+/// From this attempt on seeds depend on the keys. So nobody can make a set of keys that fails under all of them.
 const PREDICTABLE: u32 = 2;
 
 /// Memory for solving, used again for each shard.
 pub(super) struct Scratch {
-    /// On huge pages, where there are some.
+    /// A slot for each cell, on huge pages if there are any.
     slots: Words,
-    /// The cells of peeled keys, in order, and after them those that may be peeled next.
+    /// The cells of peeled keys, in order, and after them the cells that keys may be peeled with next.
     order: Vec<u32>,
     /// The equations of keys that were set aside.
     asides: Asides,
 }
 
-/// What an attempt to solve a shard is made with.
+/// The parameters of an attempt to solve a shard.
 #[derive(Clone, Copy)]
 pub(super) struct Attempt {
     pub segments: Segments,
@@ -44,7 +45,7 @@ pub(super) struct Attempt {
     pub growth: u32,
     /// Bits of a cell.
     pub width: u32,
-    /// Whether all keys are to be peeled, and none is set aside.
+    /// Whether all keys have to be peeled, so that none may be set aside.
     pub is_peeled: bool,
 }
 
@@ -67,10 +68,11 @@ impl Scratch {
         Ok(Scratch { slots, order, asides })
     }
 
-    /// Fills the cells of a shard, which are zero and as many as the segments have. Returns the seed; `None` if none
-    /// was found and more cells are needed. `advance` is told how many keys were worked on.
+    /// Fills the cells of a shard, which are zero and as many as the segments have. Returns the seed, or `None` if no
+    /// seed was found and more cells are needed. `advance` is told how many keys were worked on.
     ///
-    /// Deterministic: seed and cells depend on the keys alone, and the seed not on their values. `O(keys)`.
+    /// Deterministic: seed and cells depend on the keys alone, and the seed does not depend on their values. Takes
+    /// `O(keys)`.
     ///
     /// # Errors
     /// The errors of `advance`.
@@ -95,8 +97,8 @@ impl Scratch {
         Ok(None)
     }
 
-    /// [`Scratch::solve`] under one seed; false if there is no solution, or it takes too many keys aside. The cells are
-    /// zero then.
+    /// [`Scratch::solve`] under one seed. Returns false, with the cells zero, if there is no solution or too many keys
+    /// would be set aside.
     fn solve_under<Q: Keys, const K: usize>(
         &mut self,
         of: Seeded<Q>,
@@ -106,7 +108,7 @@ impl Scratch {
     ) -> Result<bool> {
         let Scratch { slots, order, asides } = self;
         let count = segments.cells(K as u32) as usize;
-        // Memory of its own is there to be changed.
+        // Memory of its own can always be changed.
         let slots = &mut slots.exclusive().unwrap_or_default()[..count];
         let mut peeling = Peeling::<_, K>::new(of, &mut *slots, &mut order[..=count], advance)?;
         let mut groups = 0;
@@ -116,7 +118,7 @@ impl Scratch {
             }
             groups = asides.groups().len();
         }
-        // From the end, because the last key's cell comes first.
+        // Cells are assigned from the end of the order, because the last key's cell comes first.
         let done = peeling.done;
         let mut rest = &order[..done];
         for group in (0..groups).rev() {
@@ -136,7 +138,7 @@ impl Scratch {
     }
 }
 
-/// Gives the cells that keys were peeled with their values, the last key's first. They are zero as yet.
+/// Gives the cells that keys were peeled with their values, beginning with the last key. These cells are zero before.
 fn assign<Q: Keys, const K: usize>(
     of: Seeded<Q>,
     slots: &[Slot],
@@ -158,7 +160,7 @@ fn assign<Q: Keys, const K: usize>(
     Ok(())
 }
 
-/// [`assign`] where cells have W bits; 0 is as many as `width` says.
+/// [`assign`] for cells of W bits; W is 0 for as many bits as `width` says.
 fn assign_part<Q: Keys, const K: usize, const W: u32>(
     of: Seeded<Q>,
     slots: &[Slot],
@@ -180,7 +182,7 @@ fn assign_part<Q: Keys, const K: usize, const W: u32>(
     }
 }
 
-/// The attempts with an array that was enlarged so many times.
+/// The numbers of the attempts with an array that was enlarged so many times.
 fn attempts(growth: u32) -> Range<u32> {
     match growth {
         0 => 0..SEEDS,

@@ -1,12 +1,11 @@
-//! The fuse structure as a map: the value of a key's cells is the value that was given for it, and check bits, by which
-//! keys that are not there are told. Without check bits every key is given a value.
+//! The fuse structure as a map. The value of a key's cells is the value that was given for the key, with check bits
+//! that tell keys that are not there. Without check bits every key gets a value.
 //!
-//! A key is known by 128 bits. Their high half is what records are sorted and divided by; both halves together choose
-//! the cells after the first and the check bits, so that two keys whose high halves are alike differ under nearly all
-//! seeds.
+//! A key is known by 128 bits. Records are sorted and divided by their high half. Both halves together choose the cells
+//! after the first and the check bits, so that two keys with the same high half differ under nearly all seeds.
 //!
-//! **Payload.** A cell has the value in its low bits and the check bits above them. Where that is more than a cell can
-//! hold, there are two arrays, one after the other, of values and of check bits; a key has the same cells in both.
+//! **Payload.** A cell has the value in its low bits and the check bits above. If both together are more than a cell
+//! can hold, there are two arrays, of values and then of check bits; a key has the same cells in both.
 
 use super::{Array, Cells, Equations, MAX_WIDTH, Places, Shape, fingerprint, order, scatter, solve};
 use crate::batch::records::{Entry, Records};
@@ -24,20 +23,20 @@ pub const MAX_CHECK_BITS: u32 = 32;
 pub struct ValueShape {
     value_bits: u32,
     check_bits: u32,
-    /// Of the cells that hold both, or of those that hold values.
+    /// The shape of the cells that hold both, or only values if the check bits lie apart.
     first: Shape,
-    /// Of the cells that hold check bits, where these are apart.
+    /// The shape of the cells that hold check bits, if these lie apart.
     checks: Option<Shape>,
 }
 
-/// The lowest `bits` bits, from 0 to 64.
+/// A number whose lowest `bits` bits are ones, from 0 to 64.
 #[inline(always)]
 pub(super) fn low(bits: u32) -> u64 {
     u64::MAX.checked_shr(64 - bits).unwrap_or(0)
 }
 
 impl ValueShape {
-    /// The shape with so many cells a key, bits, shards and cells, if there is such a shape.
+    /// The shape with so many cells a key, bits, shards and cells. `None` if there is no such shape.
     pub fn new(arity: u32, value_bits: u32, check_bits: u32, shards: u64, cells: u64) -> Option<ValueShape> {
         if value_bits > 64 || check_bits > MAX_CHECK_BITS {
             return None;
@@ -77,7 +76,7 @@ impl ValueShape {
         self.first.shards()
     }
 
-    /// How many cells a value has to lie in.
+    /// How many cells there are for values.
     pub fn cells(&self) -> u64 {
         self.first.cells()
     }
@@ -111,16 +110,16 @@ impl ValueShape {
     }
 }
 
-/// What is to be solved for entries.
+/// The equations of a map's entries, or of one half of them if check bits lie apart.
 struct OfEntries {
-    /// Whether the cells are to give the value, from the lowest bit on.
+    /// Whether the cells give the value, from the lowest bit on.
     values: bool,
-    /// From which bit on they are to give the check bits; 64 is nowhere.
+    /// The bit from which on the cells give the check bits; 64 if they give none.
     checks: u32,
 }
 
-/// What a seed makes of a key's 128 bits. Both halves of the mixing for the low half: keys whose high halves are alike
-/// begin in the same cell, and must not have the others in common too because they differ in high bits alone.
+/// What a seed makes of a key's 128 bits. The low half goes through both halves of the mixing. Keys with the same high
+/// half begin in the same cell, and low halves that differ in high bits alone must not share the other cells too.
 #[inline]
 pub(super) fn scatter_id(id: u128, seed: u32) -> u64 {
     scatter(order(id as u64) ^ scatter((id >> 64) as u64, seed), seed)
@@ -152,7 +151,7 @@ pub struct Values<'a> {
     checks: Option<Array<'a>>,
 }
 
-/// Where a key's cells are.
+/// The places of a key's cells.
 #[derive(Clone, Copy, Default)]
 struct Found<const K: usize>(Places<K>);
 
@@ -170,7 +169,7 @@ impl<'a> Values<'a> {
     /// Builds the map of entries, whose values have at most `value_bits` bits, with `arity` cells a key: 3 or 4.
     ///
     /// # Errors
-    /// As [`solve`]; [`Status::OutOfRange`] for bits that there cannot be.
+    /// As [`solve`]; [`Status::OutOfRange`] for numbers of bits that no shape has.
     pub fn build(
         entries: &dyn Records<Entry>,
         arity: u32,
@@ -197,7 +196,7 @@ impl<'a> Values<'a> {
                 &mut Work { memory, threads, progress: &mut progress },
             )
         };
-        // The cells of a key depend on the keys alone, so both have the same.
+        // The cells of a key depend on the keys alone, so the key has the same cells in both arrays.
         let (of, values) = half(0, value_bits, &OfEntries { values: true, checks: 64 })?;
         let (_, checks) = half(1, check_bits, &OfEntries { values: false, checks: 0 })?;
         let mut words = Words::zeroed(values.bytes() + checks.bytes())?;
@@ -214,27 +213,27 @@ impl<'a> Values<'a> {
         Found(self.first.places((id >> 64) as u64, |seed| scatter_id(id, seed)))
     }
 
-    /// What the cells of a key say.
+    /// The value that the cells of a key give, if the check bits agree.
     #[inline(always)]
     fn answer<const K: usize>(&self, Found(places): &Found<K>) -> Option<u64> {
         let ValueShape { value_bits, check_bits, .. } = self.shape;
         let first = self.first.together(places);
         let check = match &self.checks {
-            // There are no check bits beside 64 of a value.
+            // A value of 64 bits leaves no room for check bits in its cell.
             None => first.wrapping_shr(value_bits),
             Some(checks) => checks.together(places),
         };
         ((check ^ fingerprint(places.z)) & low(check_bits) == 0).then_some(first & low(value_bits))
     }
 
-    /// What there is to say of every key if there are none.
+    /// The answer for every key if there are no cells.
     #[inline]
     fn of_none(&self) -> Option<u64> {
         (self.shape.check_bits == 0).then_some(0)
     }
 
-    /// The value of the key with this identity; `None` if it was given none. A key that was given none has any value
-    /// with a probability of 2^-c for c check bits.
+    /// The value of the key with this identity, or `None`. A key that was given no value gets one all the same with
+    /// probability 2^-c for c check bits.
     #[inline]
     pub fn get(&self, id: u128) -> Option<u64> {
         match self.shape.arity() {
@@ -245,7 +244,7 @@ impl<'a> Values<'a> {
     }
 
     /// The value of each key of a batch. In a map that is larger than the caches the cells of the next group are
-    /// fetched while this one is answered.
+    /// fetched while this group is answered.
     pub fn get_many(&self, batch: &mut dyn Lookups) {
         let (mut ids, found) = ([0; GROUP], [self.of_none(); GROUP]);
         match self.shape.arity() {
@@ -260,7 +259,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// [`Values::get_many`] where keys have K cells, and there are keys.
+    /// [`Values::get_many`] for keys with K cells, in a map that has keys.
     fn get_many_of<const K: usize>(&self, batch: &mut dyn Lookups) {
         let (mut ids, mut found) = ([0; GROUP], [None; GROUP]);
         let is_fetched = self.first.words.len() >= FETCH_FROM;
@@ -278,7 +277,7 @@ impl<'a> Values<'a> {
         while count > 0 {
             let next = batch.next(&mut ids);
             if count == GROUP && next == GROUP {
-                // Evenly: a fetch for each answer.
+                // One fetch goes with each answer, so that fetches are spread evenly.
                 for i in 0..GROUP {
                     later[i] = find(ids[i]);
                     found[i] = self.answer(&now[i]);
