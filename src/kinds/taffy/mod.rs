@@ -1,22 +1,21 @@
 //! The kind `taffy`, a cuckoo filter that grows: Apple, "Stretching Your Data With Taffy Filters", 2022. A lookup looks
-//! at two buckets however large the filter has become. [`layout`] has a segment, [`sizing`] rates
-//! and sizes, `table.rs` how segments make a filter.
+//! at two buckets however large the filter has become. [`layout`] has a segment, [`sizing`] has rates and sizes, and
+//! `table.rs` says how segments make a filter.
 //!
 //! The payload is segments of at most 2^14 slots, which grow as [`crate::blocks::segments`] says, and a last line whose
 //! first word is how many keys were stored. The bits of a hash after its prefix say its segment. Bit 63 of a segment's
 //! first word says that it was divided.
 //!
-//! Keys that are found take no room, so that the filter does not grow from duplicates. No key can be removed, because
-//! a lookup may find the entry of another key. The union of two filters has the entries of both, and their rates add
-//! up.
+//! A key that is found takes no room, so duplicates do not make the filter grow. No key can be removed, because a
+//! lookup may find the entry of another key. The union of two filters has the entries of both, and their rates add up.
 //!
-//! Insertions move entries, so that a reader of an image in place would miss entries meanwhile: images are read in
-//! place, and changed in memory.
+//! Insertions move entries, so that a reader of an image in place could miss an entry on its way. Therefore images are
+//! read in place, but changed in memory only.
 //!
 //! Header: word 0 is the bits of fingerprint and tail, and word 1 how many times the filter may double. Word 2 is the
-//! base-2 logarithm of the buckets of a table at first, of all segments, word 3 that of one segment now, and word 4
-//! is d. Word 5 is 1 while segments are being divided, and word 6 is 1 where there is room for more than one segment.
-//! `bits` is those of all slots.
+//! base-2 logarithm of the number of buckets that a table had at first, over all segments. Word 3 is that of one
+//! segment now, and word 4 is d. Word 5 is 1 while segments are being divided. Word 6 is 1 if there is room for more
+//! than one segment. `bits` is the bits of all slots.
 
 pub mod layout;
 pub mod sizing;
@@ -30,7 +29,7 @@ use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use sizing::Growing;
 use table::{Layout, Table};
 
-/// How long fingerprints are, with the tail.
+/// The parameter for the length of fingerprint and tail together.
 pub const FINGERPRINT_BITS: Parameter = Parameter {
     name: "fingerprint_bits",
     summary: "bits that are kept of a key beside its place, from 10 on; 0 is the fewest that keep the rate",
@@ -39,7 +38,7 @@ pub const FINGERPRINT_BITS: Parameter = Parameter {
     word: Some(0),
 };
 
-/// How many growths the rate is kept for.
+/// The parameter for the number of growths through which the rate is kept.
 pub const DOUBLINGS: Parameter = Parameter {
     name: "doublings",
     summary: "how many times the filter may double, for which it keeps its rate: each key takes the base-2 logarithm \
@@ -64,7 +63,7 @@ pub const ROW: Row = Row {
     sizes: Sizes::ByKeys,
     geometry,
     identity: grown::identity::<Layout>,
-    // A bucket begins where the one before it ends, in a line or across two.
+    // A bucket begins where the bucket before it ends, so it lies in one line or across two.
     lines_per_lookup: |geometry| {
         let bits = 4.0 * (geometry.words[0] + 1) as f64;
         (2.0 + 2.0 * (bits - 1.0) / 512.0).min(geometry.payload_bytes as f64 / 64.0)

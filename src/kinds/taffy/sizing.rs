@@ -1,85 +1,85 @@
-//! Taffy filters: how long entries are, how many there are, and how often they are wrong.
+//! Taffy filters: the length of entries, how many there are, and the false-positive rate.
 //!
-//! An entry of which K bits of its hash are known is found by a random hash with probability 2^-K. No entry is inserted
-//! for a hash that is found, so that entries are found by different hashes, and the rate is the sum of all 2^-K,
-//! exactly.
+//! A random hash finds an entry that knows K bits with probability 2^-K. No entry is inserted for a hash that is found.
+//! So different entries are found by different hashes, and the rate is exactly the sum of all 2^-K.
 //!
-//! The table is `2^k` buckets in each of two tables, and becomes twice as large when `L` of its slots are taken. After
-//! i growths a prefix takes `k + i + f` bits of a hash, and an entry that is inserted then knows `T` more:
-//! `K_i = k + i + f + T`; hashes have 64 bits, so that there is an i after which there are no more growths. With
-//! `c = L 2^(k+3)` the first c keys add `c 2^-K_0` to the rate, and those of each later growth, half of what is there
-//! after it, `c 2^(i-1) 2^-K_i = c 2^-K_0 / 2`. So after X growths the rate is `c 2^-K_0 (1 + X/2)`: it rises, but only
-//! with the logarithm of the number of keys, and a filter that is to grow X times needs `lg(1 + X/2)` more bits of a
-//! key than one that is not. No filter that is not told how many keys there will be can do without that (Pagh, Segev
-//! and Wieder, "How to Approximate A Set Without Knowing Its Size In Advance", 2013).
+//! There are two tables of `2^k` buckets, and the filter becomes twice as large when `L` of the tables' slots are
+//! taken. After i growths a prefix takes `k + i + f` bits of a hash, and an entry that is inserted then knows `T` more:
+//! `K_i = k + i + f + T`. Hashes have 64 bits, so growth ends at some i. With `c = L 2^(k+3)` the first c keys add `c
+//! 2^-K_0` to the rate. The keys of growth i, half of the keys that are there after it, add `c 2^(i-1) 2^-K_i = c
+//! 2^-K_0 / 2`. So after X growths the rate is `c 2^-K_0 (1 + X/2)`: the rate rises, but only with the logarithm of the
+//! number of keys. A filter that is to grow X times needs `lg(1 + X/2)` more bits a key than one that is not. No filter
+//! can do without that if it is not told how many keys there will be (Pagh, Segev and Wieder, "How to Approximate A Set
+//! Without Knowing Its Size In Advance", 2013).
 //!
-//! An entry becomes two in each growth once it has no bits left for a longer prefix. Those of growth i do so T growths
-//! later, when they are a `2^-(T+1)`-th part of all, and remain that part: space, and no rate.
+//! Once an entry has no bits left for a longer prefix, it becomes two in each growth. The entries of growth i begin to
+//! do so T growths later, when they are a `2^-(T+1)`-th part of all entries, and they remain that part. They cost
+//! space, but add nothing to the rate.
 
 /// Bits of fingerprint and tail together.
 pub const BITS: (u32, u32) = (10, 31);
 
-/// How many times a filter may be made to double. Who needs fewer knows how many keys there will be.
+/// The bounds of how many times a filter may double. Whoever needs fewer doublings knows how many keys there will be.
 pub const DOUBLINGS: (u32, u32) = (8, 44);
 
-/// The base-2 logarithm of the buckets of a table of a segment, at first and at most.
+/// The base-2 logarithm of the number of buckets that a table of a segment has, at first and at most.
 pub const BUCKET_BITS: (u32, u32) = (5, 11);
 
-/// The greatest base-2 logarithm of the buckets of all tables when a filter is made.
+/// The greatest base-2 logarithm of the buckets of a table, over all segments, when a filter is made.
 pub const MOST_BUCKET_BITS: u32 = 44;
 
-/// How many of so many slots are taken before a segment grows: 15 of 16.
+/// How many slots of so many are taken before a segment grows: 15 of 16.
 pub fn limit(slots: u64) -> u64 {
     slots / 16 * 15
 }
 
-/// The bits of a fingerprint, where there are so many with the tail. A prefix has to tell most keys of a segment apart,
-/// because equal ones have the same two buckets: there are 7.5 keys for each 2^f. With 6 bits 0.96 of the slots are
-/// taken before there is no room, with 5 or 4 bits hardly more than [`limit`]. What the tail has puts off the growths
-/// in which entries become two.
+/// The bits of a fingerprint, if fingerprint and tail have `bits` bits. A prefix has to tell most keys of a segment
+/// apart, because keys with equal prefixes have the same two buckets; there are 7.5 keys for each 2^f. With 6 bits 0.96
+/// of the slots are taken before an entry finds no room, with 5 or 4 bits hardly more than [`limit`]. The other bits go
+/// to the tail, which puts off the growths in which entries become two.
 pub fn fingerprint_bits(bits: u32) -> u32 {
     bits.saturating_sub(8).clamp(6, 8)
 }
 
-/// A filter that grows.
+/// The parameters of a filter that grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Growing {
-    /// The base-2 logarithm of the number of buckets of a table at first, of all segments.
+    /// The base-2 logarithm of the number of buckets that a table had at first, over all segments.
     pub bucket_bits: u32,
     /// Bits of fingerprint and tail.
     pub bits: u32,
-    /// How many times it becomes twice as large at most.
+    /// How many times the filter becomes twice as large at most.
     pub doublings: u32,
 }
 
-/// What a filter holds between two growths.
+/// A filter between two growths.
 #[derive(Clone, Copy, Debug)]
 struct Stage {
-    /// Keys that were stored before.
+    /// How many keys were stored before this stage.
     stored: f64,
-    /// Keys that were offered before: those that seemed to be there too.
+    /// How many keys were offered before this stage, those included that seemed to be there already.
     seen: f64,
-    /// The rate before.
+    /// The rate before this stage.
     rate: f64,
-    /// How many keys are stored before the next growth.
+    /// How many keys are stored in this stage.
     room: f64,
-    /// What each of them adds to the rate.
+    /// What each of these keys adds to the rate.
     weight: f64,
 }
 
 impl Stage {
-    /// The rate when so many of its keys are stored.
+    /// The rate when so many keys are stored in all.
     fn rate_with(&self, stored: f64) -> f64 {
         self.rate + stored * self.weight
     }
 
-    /// How many of `offered` new keys are stored: those that do not seem to be there, by the rate half way.
+    /// How many of `offered` new keys are stored: those that do not seem to be there already, at the rate half way.
     fn stored_of(&self, offered: f64) -> f64 {
         let stored = offered * (1.0 - self.rate);
         offered * (1.0 - self.rate_with(stored / 2.0)).max(0.0)
     }
 
-    /// How many new keys have to be offered for so many to be stored.
+    /// How many new keys have to be offered until so many are stored.
     fn seen_with(&self, stored: f64) -> f64 {
         stored / (1.0 - self.rate_with(stored / 2.0)).max(f64::MIN_POSITIVE)
     }
@@ -91,7 +91,8 @@ impl Growing {
         self.bits - fingerprint_bits(self.bits)
     }
 
-    /// How many growths there can be: no entry knows more bits than a hash has. `None` if the first ones would.
+    /// How many growths there can be, as no entry knows more bits than a hash has. `None` if even the first entries
+    /// would know more.
     pub fn most_doublings(&self) -> Option<u32> {
         Some(self.doublings.min(64_u32.checked_sub(self.bucket_bits + self.bits)?))
     }
@@ -101,7 +102,7 @@ impl Growing {
         self.bucket_bits + growths + self.bits
     }
 
-    /// How many slots are taken when the filter grows for the time after `growths`.
+    /// How many slots are taken when the filter grows after `growths` growths.
     fn limit(&self, growths: u32) -> f64 {
         7.5 * f64::from(self.bucket_bits + growths).exp2()
     }
@@ -112,7 +113,7 @@ impl Growing {
         let (mut before, mut stored) = (Stage { stored: 0.0, seen: 0.0, rate: 0.0, room: 0.0, weight: 0.0 }, [0.0; 65]);
         (0..=self.most_doublings().unwrap_or(0)).map(move |i| {
             let prefix = growing.bucket_bits + i + fingerprint_bits(growing.bits);
-            // An entry of an earlier stage is there once for each bit that it lacks.
+            // An entry of an earlier stage has a copy for each value of the bits that it lacks.
             let copies = |j: usize| f64::from(prefix.saturating_sub(growing.known(j as u32))).exp2();
             let taken: f64 = stored[..i as usize].iter().enumerate().map(|(j, keys)| keys * copies(j)).sum();
             let room = (growing.limit(i) - taken).max(0.0);
@@ -129,7 +130,7 @@ impl Growing {
         })
     }
 
-    /// The rate with so many distinct keys; where these are more than it takes, of those that it does.
+    /// The false-positive rate with so many distinct keys, or with as many as the filter takes if that is fewer.
     pub fn false_positive_rate(&self, keys: u64) -> f64 {
         let (keys, mut rate) = (keys as f64, 0.0);
         for stage in self.stages() {
@@ -142,7 +143,7 @@ impl Growing {
         rate.min(1.0)
     }
 
-    /// How many distinct keys there were, of which so many were stored.
+    /// How many distinct keys were offered, if so many of them were stored.
     pub fn seen(&self, stored: f64) -> f64 {
         let mut seen = stored;
         for stage in self.stages() {
@@ -155,14 +156,15 @@ impl Growing {
         seen
     }
 
-    /// The fewest bits with which a filter keeps a rate through all growths; `None` if there are none.
+    /// The fewest bits with which a filter keeps a rate through all growths; `None` if no number of bits does.
     pub fn of_rate(bucket_bits: u32, doublings: u32, rate: f64) -> Option<Growing> {
         let mut all = (BITS.0..=BITS.1).map(|bits| Growing { bucket_bits, bits, doublings });
         all.find(|growing| growing.most_doublings().is_some() && growing.false_positive_rate(u64::MAX) <= rate)
     }
 }
 
-/// The base-2 logarithm of the number of buckets of a table that take so many keys; `None` past what there can be.
+/// The base-2 logarithm of the number of buckets of a table with which a filter takes so many keys. `None` for more
+/// keys than a filter can be made for.
 pub fn bucket_bits_for(keys: u64) -> Option<u32> {
     let mut all = BUCKET_BITS.0..=MOST_BUCKET_BITS;
     all.find(|bits| limit(8 << bits) >= keys)
@@ -172,7 +174,8 @@ pub fn bucket_bits_for(keys: u64) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// The sum in the head of this file, as long as no entry is there twice and few keys are mistaken.
+    /// Compares with the sum in the head of this file, which holds while no entry is there twice and few keys are
+    /// mistaken.
     #[test]
     fn the_rate_rises_with_the_number_of_growths() {
         for (bucket_bits, bits) in [(5, 24), (11, 20), (20, 17)] {

@@ -1,4 +1,4 @@
-//! Segments over the words of a payload: what is inserted there, and what becomes of it when they grow.
+//! Segments over the words of a payload: how keys are inserted, and how entries move when segments grow.
 
 use super::layout::{BUCKET, DIVIDED, Entry, Full, Kernel, Search, Segments, Shape, kernel};
 use super::sizing::{self, BUCKET_BITS, Growing};
@@ -13,7 +13,7 @@ use crate::simd::Instructions;
 use crate::storage::{Words, try_vec};
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// What a payload looks like.
+/// The parts of a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     /// How the filter began, and how far it may grow.
@@ -89,7 +89,7 @@ pub(super) struct Table {
     segments: Segments,
     kernel: &'static Kernel,
     search: Search,
-    /// Where the parts of a segment are made before they take its place.
+    /// A buffer in which both parts of a segment are made before they take the segment's place.
     room: Vec<u64>,
 }
 
@@ -99,9 +99,9 @@ impl Table {
         self.segments.shape.entries(words, address.segment * self.segments.size)
     }
 
-    /// Puts in a mixed hash of which `known` bits are known, those of its prefix at least, and the others are 0, and
-    /// which is not found. What is full grows; where its prefix then has a bit that is not known it is inserted with
-    /// both.
+    /// Inserts the entry of a mixed hash that no lookup finds. `known` bits of the hash are known, at least those of
+    /// its prefix, and its other bits are 0. A segment that is full grows. If the prefix then has a bit that is not
+    /// known, the hash is inserted with both values of that bit.
     fn put(&mut self, base: &mut Base, hash: u64, known: u32) -> Outcome<()> {
         loop {
             let address = self.segments.address(hash);
@@ -122,9 +122,9 @@ impl Table {
         }
     }
 
-    /// Makes room for an entry that knows `known` bits of a mixed hash. Takes out the entries that only hashes of the
-    /// new entry find, and says how many these were. `None`, with nothing changed, if an entry is there that all
-    /// hashes of the new one find.
+    /// Makes way for an entry that knows `known` bits of a mixed hash. `None`, with nothing changed, if an entry is
+    /// there that all hashes of the new one find. Otherwise this takes out the entries that only hashes of the new one
+    /// find, and returns how many these were.
     ///
     /// # Errors
     /// [`Status::Unsupported`].
@@ -136,13 +136,13 @@ impl Table {
         Ok(shape.take_over(segment, shape.entry(self.segments.within(hash, bits), known - bits)))
     }
 
-    /// Whether so many known bits are those of a segment and a prefix there.
+    /// Whether so many known bits include a segment's address and a prefix there.
     fn is_known(&self, known: u32, address: Address) -> bool {
         known >= address.bits + self.segments.shape.prefix_bits()
     }
 
-    /// Inserts what is known of a key, once for each value of the bits that its place takes and that are not known;
-    /// whether any of these was not found.
+    /// Inserts the known bits of a key, once for each value of the unknown bits that its place takes. Returns whether
+    /// any of these entries was new.
     fn insert_known(&mut self, base: &mut Base, mixed: u64, known: u32) -> Outcome<bool> {
         let address = self.segments.address(mixed);
         if !self.is_known(known, address) {
@@ -160,7 +160,8 @@ impl Table {
 }
 
 impl Grown<Table> {
-    /// Inserts hashes of a group in order, until one is refused: how many were taken, and which of them were new.
+    /// Inserts hashes of a group in order, until one is refused. Counts the hashes that were taken, and notes which of
+    /// them were new.
     fn insert_group(&mut self, hashes: &[u64], taken: &mut usize, new: &mut u64) -> Result<()> {
         while *taken < hashes.len() {
             let limit = self.table.limit();
@@ -171,7 +172,7 @@ impl Grown<Table> {
             *new |= of_these << *taken;
             *taken += more;
             if let Some(hash) = hashes.get(*taken) {
-                // Something has to grow for it.
+                // A segment has to grow before this hash finds room.
                 *new |= u64::from(self.insert(*hash)?) << *taken;
                 *taken += 1;
             }
@@ -254,7 +255,7 @@ impl grown::Table for Table {
         Ok((all, new))
     }
 
-    /// Exact: of each entry it is known which share of all hashes finds it, and no hash finds two.
+    /// Exact: it is known of each entry which share of all hashes finds it, and no hash finds two entries.
     fn measure(&self, words: &[AtomicU64], address: Address, rate: &mut f64) -> (u64, u64) {
         let (mut taken, mut of_length) = (0, [0_u64; 64]);
         for entry in self.entries(words, address) {
@@ -354,7 +355,7 @@ impl Growth for Table {
         let old = base.words().shared().len() - STATE_WORDS;
         base.lengthen(geometry)?;
         let words = base.writable_at_once().ok_or(Status::Internal)?;
-        // The state stays the last line; where it was a segment begins, empty.
+        // The state stays in the last line. The words where it was begin a segment, which is empty.
         let new = words.len() - STATE_WORDS;
         words.copy_within(old..old + STATE_WORDS, new);
         words[old..old + STATE_WORDS].fill(0);
@@ -394,7 +395,8 @@ impl Growth for Table {
     }
 }
 
-/// What becomes of an entry whose prefix gets the first bit of its tail: that bit and what is left, or both bits.
+/// What becomes of an entry whose prefix gets the first bit of its tail: the entry with that bit, or two entries with
+/// either bit if its tail has none.
 fn longer(entry: Entry) -> impl Iterator<Item = (u64, u64)> {
     let is_exhausted = entry.tail == 1;
     let first = (entry.tail & 1, entry.tail >> 1);

@@ -1,5 +1,5 @@
-//! For processors with AVX-512: eight keys are one vector, from their hashes to their answers. The places of a group of
-//! keys are found when its hashes come, and its lines are fetched while the group before it is answered.
+//! The inner loops for AVX-512: eight keys are one vector, from their hashes to their answers. The places of a group of
+//! keys are found when its hashes come, and the group's lines are fetched while the group before it is answered.
 
 use super::kernel::{self, Kernel};
 use super::lanes::Lanes;
@@ -22,7 +22,7 @@ pub(super) static KERNEL: Kernel = Kernel {
     divide: |shape, segment, parts| unsafe { divide(shape, segment, parts) },
 };
 
-/// Plain code for one key, with the instructions for its bits.
+/// Plain code for one key, compiled with the instructions that find and count bits.
 #[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
 fn insert_new(
     segments: &Segments,
@@ -34,7 +34,7 @@ fn insert_new(
     segments.insert_new(words, hash, limit, search)
 }
 
-/// As many keys, after each other.
+/// Plain code for a group of keys.
 #[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
 fn insert_group(
     segments: &Segments,
@@ -46,18 +46,19 @@ fn insert_group(
     segments.insert_group(words, hashes, limit, search)
 }
 
-/// Plain code too.
+/// Plain code for a division.
 #[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
 fn divide(shape: &Shape, segment: &[AtomicU64], parts: &mut [u64]) {
     shape.divide(segment, parts);
 }
 
-/// From so many words on (256 KiB) lines are fetched: eight keys have sixteen of them, which wait for each other.
+/// From so many words on (256 KiB) lines are fetched ahead: eight keys have sixteen lines, and would wait for all of
+/// them.
 const FETCH_FROM: usize = 1 << 15;
 
-/// Where the keys of a group are.
+/// Where to look for the keys of a group.
 struct Group {
-    /// Fingerprint and tail, in either table.
+    /// Each key's fingerprint and tail, as a slot of either table has them.
     wanted: [[Eight; 2]; EIGHTS],
     /// The first bits of both buckets.
     buckets: [[Eight; 2]; EIGHTS],
@@ -67,8 +68,8 @@ impl Group {
     const NONE: Group = Group { wanted: [[[0; WIDTH]; 2]; EIGHTS], buckets: [[[0; WIDTH]; 2]; EIGHTS] };
 }
 
-/// Whether numbers of segments and their words are of 32 bits, a prefix too, and the words hold all segments and eight
-/// bytes more.
+/// Whether the kernel can read these segments: the number of a segment, its offset in words and a prefix have 32 bits,
+/// and the words hold all segments and eight bytes more.
 fn suits(segments: &Segments, words: &[AtomicU64]) -> bool {
     let Segments { shape, ref division, size } = *segments;
     let (depth, divided) = (division.extent.depth, division.marks());
@@ -107,8 +108,8 @@ unsafe fn many(segments: &Segments, words: &[AtomicU64], batch: &mut dyn Batch) 
     }
 }
 
-/// Asks for the lines of eight keys: those in which their buckets, of so many bits, begin and end. One of eight ends in
-/// another than it begins in, and all eight keys would wait for that.
+/// Asks for the lines of eight keys: those in which their buckets of `size` bits begin and end. One bucket of eight
+/// ends in another line than it begins in, and all eight keys would wait for that line.
 #[inline]
 fn fetch(words: &[AtomicU64], buckets: &[Eight; 2], size: u64) {
     for bit in buckets.as_flattened() {

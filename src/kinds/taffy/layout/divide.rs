@@ -1,5 +1,6 @@
-//! Division of a segment: the first bit of an entry's tail says to which of the two parts it goes, and there it has the
-//! same slot. An entry that has none goes to both. So what fits into a segment fits into its parts.
+//! Division of a segment. The first bit of an entry's tail says which of the two parts the entry goes to, and the entry
+//! has the same slot there. An entry without tail bits goes to both parts. So whatever fits into a segment fits into
+//! its parts.
 
 use super::{Shape, ones};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -7,7 +8,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 /// Slots that are written one after the other.
 struct Writer<'a> {
     words: &'a mut [u64],
-    /// The bits that are not yet in a word, and how many these are.
+    /// Bits that are not yet in a word, and how many there are.
     pending: u128,
     bits: u32,
     at: usize,
@@ -16,7 +17,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Writes what is in a segment's first slot, after the word that counts.
+    /// A writer that begins at the segment's first slot, after the word that counts taken slots.
     fn new(words: &mut [u64]) -> Writer<'_> {
         Writer { words, pending: 0, bits: 0, at: 1, taken: 0 }
     }
@@ -39,7 +40,7 @@ impl Writer<'_> {
         (self.pending, self.bits, self.at) = (self.pending >> 64, self.bits.saturating_sub(64), self.at + 1);
     }
 
-    /// Writes the last bits, and how many slots are taken.
+    /// Writes the pending bits, and how many slots are taken.
     fn end(mut self) {
         if self.bits > 0 {
             self.flush();
@@ -51,8 +52,8 @@ impl Writer<'_> {
 }
 
 impl Shape {
-    /// Writes the entries of a segment into two that are empty, one after the other: into the first those whose tail
-    /// begins with 0, or has no bits.
+    /// Writes the entries of a segment into two empty parts, one part after the other. The first part gets the entries
+    /// whose tail begins with 0 or has no bits.
     #[inline(always)]
     pub fn divide(&self, segment: &[AtomicU64], parts: &mut [u64]) {
         let (slots, fingerprint_bits) = (self.slots(), self.fingerprint_bits);
@@ -70,7 +71,7 @@ impl Shape {
             let (fingerprint, tail) = (value & ones(fingerprint_bits), value >> fingerprint_bits);
             let rest = if tail == 1 { value } else { fingerprint | tail >> 1 << fingerprint_bits };
             for (bit, part) in (0..).zip(&mut parts) {
-                // Of a payload that nobody verified a slot may hold anything.
+                // In a payload that nobody verified a slot may hold anything.
                 let is_of = tail == 1 || tail != 0 && tail & 1 == bit;
                 part.write(if is_of { rest } else { 0 }, slots.width);
             }
@@ -91,8 +92,8 @@ mod tests {
         (0..shape.slots().count).map(|slot| shape.value(&segment[1..], slot)).collect()
     }
 
-    /// With each instruction set each entry is in its slot of its part, or of both, with one known bit less: of
-    /// segments that are half full, or as full as can be, whose entries know any number of bits, and of numbers that
+    /// Each instruction set puts each entry into its slot of its part, or of both parts, with one known bit less. The
+    /// segments are half full or as full as can be, with entries that know any number of bits, and with numbers that
     /// nobody inserted.
     #[test]
     fn each_entry_is_in_its_slot_of_its_part() {

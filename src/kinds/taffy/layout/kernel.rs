@@ -15,13 +15,13 @@ pub type InsertGroup = fn(&Segments, &mut [u64], &[u64], u64, &mut Search) -> (u
 /// [`Shape::divide`]
 pub type Divide = fn(&Shape, &[AtomicU64], &mut [u64]);
 
-/// What is done with one instruction set.
+/// The inner loops for one instruction set.
 pub struct Kernel {
-    /// Whether each hash of a batch, which are not mixed, may be in the segments of these words.
+    /// Whether each hash of a batch may be in the segments of these words. The hashes are not mixed.
     pub contains_many: fn(&Segments, &[AtomicU64], &mut dyn Batch),
     /// Inserts a mixed hash.
     pub insert_new: InsertNew,
-    /// Inserts hashes that are not mixed, at most a group.
+    /// Inserts hashes that are not mixed, at most as many as a group has.
     pub insert_group: InsertGroup,
     /// Divides a segment.
     pub divide: Divide,

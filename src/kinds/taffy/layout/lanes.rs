@@ -1,13 +1,13 @@
-//! The slots of a bucket side by side in one number, or in two or four. A question about the slots is computed for
-//! all of them at once, without a branch, because which slot is the right one is a matter of chance.
+//! The slots of a bucket, side by side in one number, or in two or four. A question about the slots is computed for all
+//! of them at once, without a branch, because chance decides which slot is the right one.
 
 use super::{BUCKET, ones};
 use crate::bits::{read_own_unaligned, write_unaligned};
 use crate::blocks::source::{Source, window};
 use core::hint::select_unpredictable;
 
-/// How the slots of a bucket lie in numbers, its windows: as many in each as eight bytes hold, wherever a bucket begins
-/// in the first of them, at a multiple of four bits.
+/// How the slots of a bucket lie in numbers, the bucket's windows. Each window has as many slots as eight bytes hold,
+/// at whichever multiple of four bits in its first byte the bucket begins.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lanes {
     /// Bits of a slot.
@@ -22,10 +22,10 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Slots of so many bits, at most 32.
+    /// The lanes for slots of so many bits, at most 32.
     #[inline(always)]
     pub fn new(width: u32) -> Lanes {
-        // Two begin at any even bit.
+        // Two such slots begin at any even bit.
         let windows = if width <= 16 {
             1
         } else if width <= 29 {
@@ -48,7 +48,7 @@ impl Lanes {
         }
     }
 
-    /// The windows of the bucket that begins at a bit. Above their slots there may be others.
+    /// The windows of the bucket that begins at a bit. The bits above a window's slots may belong to other slots.
     #[inline(always)]
     pub fn read<const N: usize>(&self, words: &(impl Source + ?Sized), bit: u64) -> [u64; N] {
         core::array::from_fn(|i| {
@@ -57,14 +57,14 @@ impl Lanes {
         })
     }
 
-    /// What is in a slot of a bucket.
+    /// The value in a slot of a bucket.
     #[inline(always)]
     pub fn slot<const N: usize>(&self, windows: &[u64; N], slot: usize) -> u64 {
         let each = BUCKET as usize / N;
         windows[slot / each] >> ((slot % each) as u32 * self.width) & ones(self.width)
     }
 
-    /// The highest bits of those slots that are not 0.
+    /// The highest bits of the slots that are not 0.
     #[inline(always)]
     fn taken(&self, window: u64) -> u64 {
         let lows = self.highs - self.ones;
@@ -77,11 +77,11 @@ impl Lanes {
         windows.map(|window| self.taken(window) ^ self.highs)
     }
 
-    /// Whether a slot of a bucket has what is known of a key.
+    /// Whether a slot of a bucket agrees with a key in all bits that the slot knows.
     ///
-    /// All bits below the highest one of a slot, which ends what is known, have to be those of the key. So there is no
-    /// bit of the slot above the lowest one that differs; where none does, the highest is taken for it, which no bit is
-    /// above.
+    /// The highest one of a slot ends the known bits, and all bits below that one have to be those of the key. So the
+    /// slot must have no bit above the lowest bit that differs. Where no bit differs, the slot's highest bit stands for
+    /// the lowest difference, and no bit is above it.
     #[inline(always)]
     pub fn has<const N: usize>(&self, windows: &[u64; N], wanted: u64) -> bool {
         let pattern = wanted.wrapping_mul(self.ones);
@@ -93,17 +93,17 @@ impl Lanes {
         found.into_iter().fold(0, |all, found| all | found) != 0
     }
 
-    /// How many highest bits there are.
+    /// How many of these highest bits are set.
     #[inline(always)]
     fn count<const N: usize>(&self, highs: &[u64; N]) -> u64 {
-        // Each slot of the last window has the sum of those up to it.
+        // This sums up the windows. Each slot of the last window gets the sum of the slots up to it.
         let sum: u64 = highs.iter().map(|highs| highs >> (self.width - 1)).sum();
         let last = (BUCKET as u32 / self.windows - 1) * self.width;
         sum.wrapping_mul(self.ones) >> last & (2 * BUCKET - 1)
     }
 
-    /// Into which of two buckets a key goes, and how many bits after its first the slot is: the first empty one of the
-    /// emptier bucket. `None` where both are full.
+    /// The slot for a key: which of two buckets, and how many bits after the bucket's first bit. The slot is the first
+    /// empty one of the emptier bucket. `None` if both buckets are full.
     #[inline(always)]
     pub fn room<const N: usize>(&self, empty: [&[u64; N]; 2]) -> Option<(usize, u64)> {
         if empty.into_iter().flatten().fold(0, |all, empty| all | empty) == 0 {
@@ -114,7 +114,8 @@ impl Lanes {
         Some((usize::from(is_second), self.first(&highs)))
     }
 
-    /// How many bits after the first of a bucket the slot with the first of some highest bits is; there is one.
+    /// How many bits after a bucket's first bit the slot begins that has the first of some highest bits. At least one
+    /// must be set.
     #[inline(always)]
     pub fn first<const N: usize>(&self, highs: &[u64; N]) -> u64 {
         let (mut first, mut before) = (highs[0], 0);
@@ -126,10 +127,10 @@ impl Lanes {
         before + u64::from((first.trailing_zeros() + 1).wrapping_sub(self.width) & 63)
     }
 
-    /// Puts a number into an empty slot so many bits after the first of the bucket that begins at a bit.
+    /// Puts a number into an empty slot, which begins `after` bits after the first bit of a bucket.
     #[inline(always)]
     pub fn put_at(&self, words: &mut [u64], bucket: u64, after: u64, number: u64) {
-        // A slot is in the eight bytes from the one in which it begins.
+        // A slot lies within the eight bytes from the byte in which it begins.
         let bit = if self.windows == 1 { bucket } else { bucket + after };
         let eight = read_own_unaligned(words, bit / 8) | number << (bit % 8 + bucket + after - bit);
         let is_written = write_unaligned(words, bit / 8, eight);
@@ -142,7 +143,7 @@ mod tests {
     use super::*;
     use crate::bits::mix;
 
-    /// What buckets say, beside what their slots say one by one.
+    /// Compares what buckets say with what their slots say one by one.
     fn agree<const N: usize>(width: u32) {
         let lanes = Lanes::new(width);
         assert_eq!(lanes.windows as usize, N);
@@ -150,14 +151,14 @@ mod tests {
         for i in 0..4000 {
             let random = |j: u64| mix(i << 8 | j);
             let mut words = [0_u64; 24];
-            // Around them there is something else.
+            // The words around the bucket hold other values.
             words.iter_mut().zip(100..).for_each(|(word, j)| *word = random(j));
             let buckets = [random(0) % 4 * size, (4 + random(1) % 4) * size];
             let (mut slots, wanted) = ([[0; BUCKET as usize]; 2], random(2) & ones(width - 1));
             for (bucket, values) in buckets.iter().zip(&mut slots) {
                 for (slot, value) in (0..).zip(values) {
                     let number = random(8 + bucket + slot);
-                    // Some are empty, some are like what is looked for up to some bit, and some have any bits.
+                    // Some slots are empty, some agree with the wanted bits up to some bit, and some have any bits.
                     let known = 1 + (number >> 40) as u32 % width;
                     *value = match number >> 60 {
                         0..5 => 0,

@@ -1,19 +1,20 @@
 //! Segments of a taffy filter: two tables of buckets, and entries that give up a bit whenever the filter grows.
 //!
-//! Apple, "Stretching Your Data With Taffy Filters", 2022. A hash is a string of bits, its lowest first. The first
+//! Apple, "Stretching Your Data With Taffy Filters", 2022. A hash is a string of bits, its lowest bit first. The first
 //! `t + f` bits are the prefix, some bits after these say the segment, and up to T more bits are the tail. Each segment
 //! has two tables of 2^t buckets of four slots. A key lies in one of the tables. In table 0 its bucket is the low t
-//! bits of its prefix, and its fingerprint the high f bits. In table 1 both are those of a permutation of the prefix.
-//! So prefix and tail can be read back from where an entry lies, and nothing else is known of a key. A lookup says
-//! true if an entry has the prefix of the hash, and the part of the tail that it knows agrees with the hash.
+//! bits of its prefix, and its fingerprint the high f bits. In table 1 bucket and fingerprint are those of a
+//! permutation of the prefix. So prefix and tail can be read back from the place and the value of an entry, and an
+//! entry knows nothing else of its key. A lookup says true if an entry has the prefix of the hash, and the part of the
+//! tail that the entry knows agrees with the hash.
 //!
-//! When a segment becomes two, or the only one becomes twice as large, one more bit says where an entry is: the first
-//! one of its tail. An entry whose tail has no bits left becomes two, one for either bit. In two segments these are not
-//! together, so that a filter can grow as often as hashes have bits, and each entry has the same slot as before.
+//! When a segment becomes two, or the only one becomes twice as large, the first bit of an entry's tail becomes part of
+//! its address. An entry whose tail has no bits left becomes two, one for either bit. In two segments these two do not
+//! share buckets, so that a filter can grow as often as hashes have bits. Each entry keeps its slot.
 //!
 //! A slot has `f + T + 1` bits: the fingerprint in the low ones, above it the known bits of the tail, the first one
-//! lowest, and above these a one. 0 is an empty slot. A segment is a word with how many slots are taken, the buckets of
-//! table 0, those of table 1, and zeros to the end of a line. Bucket i is slots 4 i to 4 i + 3.
+//! lowest, and above these a one. The value 0 is an empty slot. A segment is a word with the number of slots taken, the
+//! buckets of table 0, those of table 1, and zeros to the end of a line. Bucket i is slots 4 i to 4 i + 3.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -42,13 +43,13 @@ pub fn kernel(instructions: Instructions) -> &'static Kernel {
     }
 }
 
-/// Slots of a bucket.
+/// How many slots a bucket has.
 pub const BUCKET: u64 = 4;
 
-/// The bit of a segment's first word that says that it was divided.
+/// The bit of a segment's first word that says whether the segment was divided.
 pub const DIVIDED: u64 = 1 << 63;
 
-/// There is no room.
+/// The error for an entry that finds no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full;
 
@@ -59,16 +60,16 @@ pub struct Shape {
     pub bucket_bits: u32,
     /// Bits of a fingerprint.
     pub fingerprint_bits: u32,
-    /// Bits that a tail has at most.
+    /// The most bits of a tail.
     pub tail_bits: u32,
 }
 
-/// What is known of a key, but for its segment.
+/// What is known of a key, apart from its segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The prefix of the key's hash.
     pub prefix: u64,
-    /// The known bits of the key's tail below a one.
+    /// The known bits of the key's tail, below a one.
     pub tail: u64,
 }
 
@@ -89,7 +90,8 @@ impl Place {
 const MULTIPLIERS: [u64; 2] = [0x9e6c_63d0_876a_68e5, 0xd1b5_4a32_d192_ed03];
 const INVERSES: [u64; 2] = [inverse(MULTIPLIERS[0]), inverse(MULTIPLIERS[1])];
 
-/// The inverse of an odd number modulo 2^64: each step of Newton's doubles how many low bits of it are right.
+/// The inverse of an odd number modulo 2^64. Each step of Newton's method doubles how many low bits of the result are
+/// right.
 const fn inverse(odd: u64) -> u64 {
     let (mut inverse, mut step) = (odd, 0);
     while step < 6 {
@@ -112,33 +114,33 @@ impl Shape {
         self.fingerprint_bits + self.tail_bits + 1
     }
 
-    /// Slots of both tables.
+    /// The slots of both tables.
     #[inline]
     pub fn slots(&self) -> Slots {
         Slots { count: (2 * BUCKET) << self.bucket_bits, width: self.width() }
     }
 
-    /// The words of a segment: whole lines.
+    /// How many words a segment has: whole lines.
     #[inline]
     pub fn words(&self) -> u64 {
         let Slots { count, width } = self.slots();
         (1 + (count * u64::from(width)).div_ceil(64)).next_multiple_of(8)
     }
 
-    /// The prefix that takes the place of one in table 1: a permutation of numbers of so many bits. The low bits of the
-    /// result, which are the bucket, depend on all bits of the prefix.
+    /// The prefix that stands for a prefix in table 1: a permutation of the numbers of so many bits. The low bits of
+    /// the result, which are the bucket, depend on all bits of the prefix.
     #[inline]
     fn permuted(&self, prefix: u64) -> u64 {
         let (bits, mut x) = (self.prefix_bits(), prefix);
         for multiplier in MULTIPLIERS {
             x = x.wrapping_mul(multiplier) & ones(bits);
-            // By at least half of the bits: then it undoes itself.
+            // A shift by at least half of the bits undoes itself.
             x ^= x >> bits.div_ceil(2);
         }
         x
     }
 
-    /// The prefix of a permuted one.
+    /// The prefix that [`Shape::permuted`] made this one of.
     #[inline]
     fn restored(&self, permuted: u64) -> u64 {
         let (bits, mut x) = (self.prefix_bits(), permuted);
@@ -157,7 +159,7 @@ impl Shape {
         [(first, low), (second + (1 << self.bucket_bits), high)]
     }
 
-    /// Where a hash may be, of which the bits of the segment are gone.
+    /// Where a hash may be. The caller has removed the bits that say the segment.
     #[inline]
     pub fn place(&self, hash: u64) -> Place {
         let (prefix_bits, fingerprint_bits) = (self.prefix_bits(), self.fingerprint_bits);
@@ -166,8 +168,8 @@ impl Shape {
         Place { buckets: [first.0, second.0], wanted: [first.1 | tail, second.1 | tail] }
     }
 
-    /// The entry of a hash of which the bits of the segment are gone and `known` bits are there, those of a prefix at
-    /// least.
+    /// The entry for a hash whose segment bits were removed. `known` bits of the hash are known, at least those of a
+    /// prefix.
     #[inline]
     pub fn entry(&self, hash: u64, known: u32) -> Entry {
         let length = (known - self.prefix_bits()).min(self.tail_bits);
@@ -185,19 +187,19 @@ impl Shape {
         Entry { prefix, tail: value >> self.fingerprint_bits }
     }
 
-    /// The buckets of an entry, and what is in its slot there.
+    /// The buckets of an entry in both tables, and the slot's value in each.
     #[inline]
     fn values(&self, entry: Entry) -> [(u64, u64); 2] {
         self.halves(entry.prefix).map(|(bucket, low)| (bucket, entry.tail << self.fingerprint_bits | low))
     }
 
-    /// The first bit of a bucket of the segment that begins at a word.
+    /// The first bit of a bucket in the segment that begins at a word.
     #[inline(always)]
     fn first_bit(&self, start: usize, bucket: u64) -> u64 {
         64 * (start as u64 + 1) + bucket * BUCKET * u64::from(self.width())
     }
 
-    /// Whether the segment that begins at a word may have a key.
+    /// Whether the segment that begins at a word may hold a key.
     #[inline(always)]
     pub fn contains(&self, words: &(impl Source + ?Sized), start: usize, place: &Place) -> bool {
         let lanes = Lanes::new(self.width());
@@ -223,13 +225,13 @@ impl Shape {
         has(0) | has(1)
     }
 
-    /// The words where the buckets of a key begin.
+    /// The words in which the buckets of a key begin.
     #[inline]
     pub fn words_of(&self, start: usize, place: &Place) -> [usize; 2] {
         place.buckets.map(|bucket| start + 1 + (bucket * BUCKET * u64::from(self.width()) / 64) as usize)
     }
 
-    /// Puts an entry into a segment; false, having changed nothing, if there is no room.
+    /// Puts an entry into a segment. Returns false, with nothing changed, if there is no room.
     pub fn insert(&self, segment: &mut [u64], entry: Entry, search: &mut Search) -> bool {
         let lanes = Lanes::new(self.width());
         let values = self.values(entry);
@@ -241,8 +243,8 @@ impl Shape {
         .is_ok_and(|is_new| is_new)
     }
 
-    /// Puts the entry of a place, of which all bits are known, into a segment that has no more than `limit` entries
-    /// then, unless it is found there; whether it was not.
+    /// Puts the entry of a place, of which all bits are known, into a segment, unless the entry is found there. The
+    /// segment then has at most `limit` entries. Returns whether the entry was inserted.
     ///
     /// # Errors
     /// [`Full`]: nothing has changed.
@@ -264,7 +266,7 @@ impl Shape {
         }
     }
 
-    /// Puts an entry into one of its two buckets, as [`Shape::insert_new`] does if it is asked for a place.
+    /// Puts an entry into one of its two buckets, in the slot that [`Shape::insert_new`] would choose.
     #[inline(always)]
     fn put<const N: usize>(
         &self,
@@ -292,7 +294,7 @@ impl Shape {
         Ok(true)
     }
 
-    /// Puts an entry into one of its two buckets, which are full: others are moved for it.
+    /// Puts an entry into one of its two full buckets by moving other entries.
     #[inline(never)]
     fn put_moving(&self, segment: &mut [u64], values: [(u64, u64); 2], search: &mut Search) -> Result<(), Full> {
         let words = segment.get_mut(1..).ok_or(Full)?;
@@ -302,8 +304,8 @@ impl Shape {
         Ok(())
     }
 
-    /// Whether an entry of a segment is found by every hash that finds another one. If there is none, entries that only
-    /// such hashes find are taken out, and how many these were is said.
+    /// Makes way for an entry. `None` if the segment has an entry that every hash of the new one finds. Otherwise this
+    /// takes out the entries that only hashes of the new one find, and returns how many these were.
     pub fn take_over(&self, segment: &mut [u64], entry: Entry) -> Option<u64> {
         let (slots, length, words) = (self.slots(), entry.tail.ilog2(), &segment[1..]);
         let of_prefix = |bucket: u64| {
@@ -332,7 +334,7 @@ impl Shape {
         Some(count as u64)
     }
 
-    /// What is in a slot, of the words after the first.
+    /// The value of a slot, in the words after a segment's first word.
     #[inline]
     fn value(&self, words: &[u64], slot: u64) -> u64 {
         self.slots().get_by(slot, |at| words[at])
@@ -345,7 +347,7 @@ impl Shape {
             let word = |at| segment.word(start + 1 + at);
             shape.entry_at(slot, shape.slots().get_by(slot, word))
         });
-        // Of a payload that nobody verified a slot may hold anything.
+        // In a payload that nobody verified a slot may hold anything.
         slots.filter(|entry| entry.tail != 0)
     }
 }
@@ -398,8 +400,8 @@ mod tests {
             read.sort_unstable();
             assert_eq!(read, entries);
         }
-        // Of 100 key sets and 42 shapes each, one load was less than .92. Their median is .953 at least, whatever the
-        // shape.
+        // Of 100 key sets with 42 shapes each, one load was less than .92. The median load is at least .953, whatever
+        // the shape.
         assert!(loads.iter().all(|load| *load > 0.9), "{loads:?}");
         let mean = loads.iter().sum::<f64>() / loads.len() as f64;
         assert!(mean > 0.955, "{mean}");

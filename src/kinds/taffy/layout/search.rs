@@ -1,29 +1,30 @@
-//! The way to an empty slot, as [`crate::kinds::cuckoo::layout`] finds it: the shortest one, before anything is moved.
+//! The search for the shortest way to an empty slot, before anything is moved, as [`crate::kinds::cuckoo::layout`] does
+//! it.
 
 use super::lanes::Lanes;
 use super::{BUCKET, Shape, ones};
 use crate::error::Result;
 use crate::storage::try_vec;
 
-/// How many buckets are looked at before there is no room.
+/// How many buckets are looked at before a search gives up.
 const SEARCHED: usize = 1024;
 
-/// A bucket on the way.
+/// A bucket that a search has reached.
 struct Node {
     bucket: u64,
-    /// The slot of the bucket before it whose entry would move here.
+    /// The slot, in the bucket before this one, whose entry would move to this bucket.
     from: u64,
-    /// The number of the bucket before it; its own for one of the two that it began with.
+    /// The number of the node before this one. One of the two buckets where the search began has its own number here.
     before: u32,
 }
 
-/// The memory of searches.
+/// The memory that searches use.
 pub struct Search {
     nodes: Vec<Node>,
 }
 
 impl Search {
-    /// Room for a search.
+    /// Allocates the memory of searches.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
@@ -31,8 +32,8 @@ impl Search {
         Ok(Search { nodes: try_vec(SEARCHED)? })
     }
 
-    /// Moves entries so that there is an empty slot in one of two buckets, which are full: which it is. `None`, having
-    /// changed nothing, if no way was found.
+    /// Moves entries so that one of two full buckets gets an empty slot. Returns that slot, or `None`, with nothing
+    /// changed, if no way was found.
     pub(super) fn make_room(&mut self, shape: &Shape, words: &mut [u64], full: [u64; 2]) -> Option<u64> {
         let lanes = Lanes::new(shape.width());
         match lanes.windows {
@@ -46,7 +47,8 @@ impl Search {
     fn find<const N: usize>(&mut self, shape: &Shape, lanes: Lanes, words: &mut [u64], full: [u64; 2]) -> Option<u64> {
         let size = BUCKET * u64::from(shape.width());
         let empty = |words: &[u64], bucket: u64| lanes.empty(&lanes.read::<N>(words, bucket * size));
-        // Mostly an entry has room in its other bucket: those of all eight are looked at together.
+        // Most entries have room in their other bucket. So the other buckets of all eight entries are looked at
+        // together.
         let (mut nexts, mut with_room) = ([0; 2 * BUCKET as usize], 0_u64);
         for (half, bucket) in full.into_iter().enumerate() {
             let windows = lanes.read::<N>(&*words, bucket * size);
@@ -88,7 +90,7 @@ impl Search {
         None
     }
 
-    /// Moves the entries of the way to a bucket with an empty slot, the last one first.
+    /// Moves each entry on the way to a bucket with an empty slot, beginning with the last one.
     fn move_along(&self, shape: &Shape, words: &mut [u64], mut at: usize, mut slot: u64) -> u64 {
         while self.nodes[at].before as usize != at {
             let Node { from, before, .. } = self.nodes[at];
@@ -99,7 +101,7 @@ impl Search {
     }
 }
 
-/// Moves an entry from its slot to an empty one of its other bucket.
+/// Moves an entry from its slot to an empty slot of its other bucket.
 fn move_entry(shape: &Shape, words: &mut [u64], from: u64, to: u64) {
     let (_, value) = shape.moved(from / BUCKET, shape.value(words, from));
     shape.slots().set(words, to, value);
@@ -107,7 +109,7 @@ fn move_entry(shape: &Shape, words: &mut [u64], from: u64, to: u64) {
 }
 
 impl Shape {
-    /// The other bucket of an entry of a bucket, and what is in its slot there.
+    /// The other bucket of an entry, and the entry's value there.
     #[inline(always)]
     fn moved(&self, bucket: u64, value: u64) -> (u64, u64) {
         let low = bucket & ones(self.bucket_bits);
@@ -127,7 +129,7 @@ mod tests {
     use super::*;
     use crate::bits::mix;
 
-    /// The slots of the shortest way to an empty one, that last, looked for bucket after bucket.
+    /// The slots of the shortest way to an empty slot, which comes last, as a search of bucket after bucket finds them.
     fn way(shape: &Shape, words: &[u64], full: [u64; 2]) -> Option<Vec<u64>> {
         let mut ways: Vec<(u64, Vec<u64>)> = full.map(|bucket| (bucket, Vec::new())).into();
         let mut at = 0;
@@ -148,8 +150,8 @@ mod tests {
         None
     }
 
-    /// Room is made along the shortest way, and of those that are as short along the first: which one it is, is part of
-    /// what the same insertions make.
+    /// Room is made along the shortest way, and among equally short ways along the first one. The choice matters,
+    /// because it is part of what the same insertions make.
     #[test]
     fn room_is_made_along_the_first_of_the_shortest_ways() {
         let (mut search, mut lengths) = (Search::new().unwrap(), [0; 3]);

@@ -1,4 +1,4 @@
-//! The segments of a filter: which one a hash belongs to, and what is found and inserted there.
+//! The segments of a filter: which segment a hash belongs to, and how keys are found and inserted there.
 
 use super::{Entry, Full, Place, Search, Shape};
 use crate::batch::ring::{self, GROUP};
@@ -6,7 +6,7 @@ use crate::bits::mix;
 use crate::blocks::segments::{Address, Division, ones};
 use crate::blocks::source::Source;
 
-/// From so many words on (256 KiB) the lines of keys that are inserted together are fetched.
+/// From so many words on (256 KiB) the lines of keys that are inserted together are fetched ahead.
 const FETCH_FROM: usize = 1 << 15;
 
 /// The segments of a filter, one after the other.
@@ -16,7 +16,7 @@ pub struct Segments {
     pub shape: Shape,
     /// Which segments were divided.
     pub division: Division,
-    /// The words of a segment.
+    /// How many words a segment has.
     pub size: usize,
 }
 
@@ -26,7 +26,7 @@ impl Segments {
         Segments { shape, division, size: shape.words() as usize }
     }
 
-    /// Where a mixed hash belongs: the bits after its prefix say that.
+    /// The segment of a mixed hash, which the bits after its prefix say.
     #[inline(always)]
     pub fn address(&self, hash: u64) -> Address {
         self.division.address(hash >> self.shape.prefix_bits())
@@ -39,29 +39,29 @@ impl Segments {
         hash & prefix | hash >> bits & !prefix
     }
 
-    /// The lowest bits of the mixed hashes that an entry of a segment is of: as many as are known.
+    /// The bits that all mixed hashes of an entry share: their value, and how many low bits of a hash they are.
     pub fn known_bits(&self, Address { segment, bits }: Address, entry: Entry) -> (u64, u32) {
         let (prefix_bits, length) = (self.shape.prefix_bits(), entry.tail.ilog2());
         let rest = segment as u64 | (entry.tail ^ 1 << length) << bits;
         (entry.prefix | rest << prefix_bits, prefix_bits + bits + length)
     }
 
-    /// The first word of a mixed hash's segment, and where it may be there.
+    /// The first word of a mixed hash's segment, and the hash's place in that segment.
     #[inline(always)]
     pub fn place(&self, hash: u64) -> (usize, Place) {
         let Address { segment, bits } = self.address(hash);
         (segment * self.size, self.shape.place(self.within(hash, bits)))
     }
 
-    /// Whether a mixed hash may be there.
+    /// Whether the key of a mixed hash may be there.
     #[inline(always)]
     pub fn contains(&self, words: &(impl Source + ?Sized), hash: u64) -> bool {
         let (start, place) = self.place(hash);
         self.shape.contains(words, start, &place)
     }
 
-    /// Inserts a mixed hash into a segment that has no more than `limit` entries then, unless it is found; whether it
-    /// was not.
+    /// Inserts a mixed hash, unless it is found, into a segment that then has at most `limit` entries. Returns whether
+    /// the hash was inserted.
     ///
     /// # Errors
     /// [`Full`]: nothing has changed.
@@ -77,9 +77,11 @@ impl Segments {
         self.shape.insert_new(&mut words[start..start + self.size], &place, limit, search)
     }
 
-    /// Inserts hashes of a group, which are not mixed, in order, as [`Segments::insert_new`] does one; how many were
-    /// taken before one found no room, and of which of them this was new. The places of all keys are computed first,
-    /// and their lines are fetched. An insertion takes as long as several misses of the second-level cache, and a
+    /// Inserts the hashes of a group in order, which are not mixed, as [`Segments::insert_new`] does one. Returns how
+    /// many hashes were taken before one found no room, and a bit for each that says whether the hash was new. The
+    /// places of all keys are computed first, and their lines are fetched. An insertion takes as long as several misses
+    /// of the second-level cache, and a processor that guesses wrongly which slots are taken does not see the next
+    /// key's line coming.
     /// processor that guesses wrongly which slots are taken does not see the next key's line coming.
     #[inline(always)]
     pub fn insert_group(&self, words: &mut [u64], hashes: &[u64], limit: u64, search: &mut Search) -> (usize, u64) {
@@ -103,7 +105,7 @@ impl Segments {
         (places.len(), new)
     }
 
-    /// The words where the buckets of a mixed hash begin.
+    /// The words in which the buckets of a mixed hash begin.
     #[inline(always)]
     pub fn words_of(&self, hash: u64) -> [usize; 2] {
         let (start, place) = self.place(hash);
