@@ -12,7 +12,7 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 .NOTPARALLEL:
 .PHONY: build redis install uninstall demo clean help header symbols abi licences figures
 .PHONY: check test test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go test-interop test-redis fuzz
-.PHONY: mutants planted soak soak-redis bench bench-pictures bench-quick bench-calls bench-batches bench-billion bench-compact
+.PHONY: mutants planted soak soak-redis bench bench-pictures bench-quick bench-calls bench-verbs bench-batches bench-billion bench-compact
 .PHONY: bench-formats bench-go bench-built bench-redis
 
 build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
@@ -166,6 +166,13 @@ bench-calls: ## one key from C: lookups and insertions in all forms, the inlined
 	$(CC) -std=c11 -O3 -march=native -Iinclude benches/calls.c -o "$(TARGET)/bench/calls" \
 	  -L"$(BUILD)/lib" -lpetal -Wl,-rpath,"$(abspath $(BUILD)/lib)"
 	"$(TARGET)/bench/calls"
+
+bench-verbs: ## every kind and verb from C, by call and in batches, beside the reads of memory; KEYS="1e4 1e6 1e8"
+	@$(MAKE) --no-print-directory build
+	@mkdir -p "$(TARGET)/bench"
+	$(CC) -std=c11 -O3 -march=native -Iinclude benches/verbs.c -o "$(TARGET)/bench/verbs" \
+	  -L"$(BUILD)/lib" -lpetal -Wl,-rpath,"$(abspath $(BUILD)/lib)"
+	"$(TARGET)/bench/verbs" $(if $(KIND),-k $(KIND)) $(KEYS)
 
 bench-batches: ## many keys at once from C: batches of 16 to 8192 beside the limit
 	@$(MAKE) --no-print-directory build

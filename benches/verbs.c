@@ -1,0 +1,294 @@
+/* verbs.c: what one key costs a C program in each kind and each verb, by call and in batches, beside the reads that
+ * memory allows. `make bench-verbs` compiles and runs it.
+ *
+ * verbs [-k KIND] [KEYS...] measures filters and maps of these sizes, 10^4 and 10^6 unless they are given, at a rate of
+ * 1 %, and prints one Markdown table a size: nanoseconds a key.
+ *
+ * Each filter is filled with KEYS distinct keys. Small filters are filled and asked many times, so that each figure is
+ * of half a million keys at least; large ones are asked for a sample of their keys. Of five rounds the median counts;
+ * an insertion into a filter of more than 10^7 keys is measured once. `read` is one line at random places of as much
+ * memory as the filter has, fetched ahead: a kind that must touch three lines takes three of these. */
+#define _GNU_SOURCE
+#include <petal.h>
+#include <petal_map.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+enum { ROUNDS = 5, SAMPLE = 1 << 20, AT_ONCE = 4096, AHEAD = 64 };
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+/* The i-th of different random keys. */
+static uint64_t key_at(uint64_t i) {
+  i = (i ^ i >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  i = (i ^ i >> 27) * UINT64_C(0x94d049bb133111eb);
+  return i ^ i >> 31;
+}
+
+static void check(petal_status status, const char *what) {
+  if (status == PETAL_OK) return;
+  fprintf(stderr, "verbs: %s: %s\n", what, petal_status_message(status));
+  exit(1);
+}
+
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* What is measured: a filter or a map, and the keys that it is asked for. */
+typedef struct {
+  petal_kind_info info;
+  petal_spec spec;
+  petal_filter *filter;
+  petal_map *map;
+  uint64_t keys;         /* That are in it. */
+  const uint64_t *known; /* As many, in the order in which they came. */
+  const uint64_t *asked; /* A sample of them in another order. */
+  const uint64_t *other; /* As many keys that never came. */
+  size_t count;          /* Of the sample. */
+  uint8_t answers[AT_ONCE];
+  uint64_t numbers[AT_ONCE];
+} subject;
+
+static bool can(const subject *s, uint64_t capability) { return (s->info.capabilities & capability) != 0; }
+
+static void release(subject *s) {
+  petal_filter_free(s->filter);
+  petal_map_free(s->map);
+  s->filter = NULL;
+  s->map = NULL;
+}
+
+/* A verb by call, over some keys: what it says is summed, so that nothing is left out. */
+#define BY_CALL(name, call)                                                  \
+  static uint64_t name(subject *s, const uint64_t *keys, size_t count) {     \
+    uint64_t sum = 0, number = 0;                                            \
+    bool answer = false;                                                     \
+    (void)number, (void)answer;                                              \
+    for (size_t i = 0; i < count; i++) sum += (uint64_t)(call);              \
+    return sum + number + answer;                                            \
+  }
+
+/* A verb in batches. */
+#define IN_BATCHES(name, call, wanted)                                       \
+  static uint64_t name(subject *s, const uint64_t *all, size_t count) {      \
+    uint64_t sum = 0;                                                        \
+    for (size_t i = 0; i < count; i += AT_ONCE) {                            \
+      petal_keys keys = petal_keys_u64(all + i, count - i < AT_ONCE ? count - i : AT_ONCE); \
+      petal_answers answers = PETAL_ANSWERS_INIT;                            \
+      petal_answers *out = &answers;                                         \
+      wanted;                                                                \
+      (void)out;                                                             \
+      check(call, #name);                                                    \
+      sum += answers.true_count;                                             \
+    }                                                                        \
+    return sum;                                                              \
+  }
+
+BY_CALL(insert, petal_filter_insert_u64(s->filter, keys[i], NULL))
+BY_CALL(contains, petal_filter_contains_u64(s->filter, keys[i]))
+BY_CALL(remove_key, petal_filter_remove_u64(s->filter, keys[i], &answer))
+BY_CALL(count_key, petal_filter_count_u64(s->filter, keys[i], &number))
+BY_CALL(put, petal_map_put_u64(s->map, keys[i], keys[i] & 1, &answer))
+BY_CALL(replace, petal_map_replace_u64(s->map, keys[i], keys[i] & 1, &answer))
+BY_CALL(get, petal_map_get_u64(s->map, keys[i], &number, &answer))
+IN_BATCHES(insert_batch, petal_filter_insert_batch(s->filter, &keys, NULL, NULL), )
+IN_BATCHES(contains_batch, petal_filter_contains_batch(s->filter, &keys, out, NULL), answers.bytes = s->answers)
+IN_BATCHES(remove_batch, petal_filter_remove_batch(s->filter, &keys, NULL, NULL), )
+IN_BATCHES(count_batch, petal_filter_count_batch(s->filter, &keys, out, NULL), answers.counts = s->numbers)
+IN_BATCHES(put_batch, petal_map_put_batch(s->map, &keys, s->numbers, NULL, NULL), )
+IN_BATCHES(replace_batch, petal_map_replace_batch(s->map, &keys, s->numbers, NULL, NULL), )
+IN_BATCHES(get_batch, petal_map_get_batch(s->map, &keys, out, NULL), answers.values = s->numbers)
+
+typedef uint64_t (*verb)(subject *, const uint64_t *, size_t);
+
+static volatile uint64_t sink;
+
+static double once(subject *s, verb run, const uint64_t *keys, size_t count) {
+  double start = now();
+  sink += run(s, keys, count);
+  return (now() - start) / (double)count;
+}
+
+static double median(double *times, int count) {
+  qsort(times, (size_t)count, sizeof *times, ascending);
+  return times[count / 2];
+}
+
+/* Verbs that change nothing. */
+static double asking(subject *s, verb run, const uint64_t *keys) {
+  double times[ROUNDS];
+  once(s, run, keys, s->count);
+  for (int round = 0; round < ROUNDS; round++) times[round] = once(s, run, keys, s->count);
+  return median(times, ROUNDS);
+}
+
+/* Makes the filter or map without keys, or with all keys where its kind is built of them. */
+static void make(subject *s) {
+  release(s);
+  if (s->info.handle == PETAL_HANDLE_FILTER && can(s, PETAL_CAN_INSERT)) {
+    check(petal_filter_new(&s->spec, &s->filter, NULL), s->info.name);
+  } else if (s->info.handle == PETAL_HANDLE_MAP && can(s, PETAL_CAN_PUT)) {
+    check(petal_map_new(&s->spec, &s->map, NULL), s->info.name);
+  } else if (s->info.handle == PETAL_HANDLE_FILTER) {
+    petal_keys keys = petal_keys_u64(s->known, s->keys);
+    petal_builder *builder = NULL;
+    check(petal_builder_new(&s->spec, NULL, &builder, NULL), s->info.name);
+    check(petal_builder_add_batch(builder, &keys, NULL, NULL), s->info.name);
+    check(petal_builder_finish(builder, &s->filter, NULL), s->info.name);
+    petal_builder_free(builder);
+  } else {
+    uint64_t *values = calloc(s->keys, sizeof *values);
+    petal_keys keys = petal_keys_u64(s->known, s->keys);
+    petal_map_builder *builder = NULL;
+    check(values ? PETAL_OK : PETAL_ERR_OUT_OF_MEMORY, "values");
+    check(petal_map_builder_new(&s->spec, NULL, &builder, NULL), s->info.name);
+    check(petal_map_builder_put_batch(builder, &keys, values, NULL, NULL), s->info.name);
+    check(petal_map_builder_finish(builder, &s->map, NULL), s->info.name);
+    petal_map_builder_free(builder);
+    free(values);
+  }
+}
+
+/* Verbs that change the filter, over all its keys: from an empty one, or with `filled` from one that has them all. */
+static double changing(subject *s, verb run, verb fill) {
+  const uint64_t turns = s->keys < SAMPLE / 2 ? SAMPLE / 2 / s->keys : 1;
+  const int rounds = s->keys > 10000000 ? 1 : ROUNDS;
+  double times[ROUNDS];
+  for (int round = 0; round < rounds; round++) {
+    times[round] = 0;
+    for (uint64_t turn = 0; turn < turns; turn++) {
+      make(s);
+      if (fill) fill(s, s->known, s->keys);
+      times[round] += once(s, run, s->known, s->keys) / (double)turns;
+    }
+  }
+  return median(times, rounds);
+}
+
+/* Building, as insertion in batches of the kinds that are built. */
+static uint64_t build(subject *s, const uint64_t *keys, size_t count) {
+  (void)keys;
+  make(s);
+  return count;
+}
+
+/* One line at random places of so many bytes. */
+static double reading(uint64_t bytes, const uint64_t *places, size_t count) {
+  const size_t lines = bytes / 64 + 1;
+  unsigned char *memory = mmap(NULL, lines * 64, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  check(memory != MAP_FAILED ? PETAL_OK : PETAL_ERR_OUT_OF_MEMORY, "memory");
+  madvise(memory, lines * 64, MADV_HUGEPAGE);
+  memset(memory, 1, lines * 64);
+#define LINE(i) (((size_t)(((unsigned __int128)places[i] * lines) >> 64)) * 64)
+  double times[ROUNDS + 1];
+  for (int round = 0; round <= ROUNDS; round++) {
+    uint64_t sum = 0;
+    double start = now();
+    for (size_t i = 0; i + AHEAD < count; i++) {
+      __builtin_prefetch(memory + LINE(i + AHEAD));
+      sum += memory[LINE(i)];
+    }
+    times[round] = (now() - start) / (double)(count - AHEAD);
+    sink += sum;
+  }
+  munmap(memory, lines * 64);
+  return median(times, ROUNDS + 1);
+}
+
+static void cell(double time) {
+  if (time < 0) printf(" |");
+  else printf(time < 9.95 ? " %.1f |" : " %.0f |", time);
+}
+
+static void measure(const petal_kind_info *info, uint64_t keys, const uint64_t *known, const uint64_t *asked,
+                    const uint64_t *other, size_t count) {
+  static subject s;
+  memset(&s, 0, sizeof s);
+  s.info = *info;
+  s.spec = (petal_spec)PETAL_SPEC_INIT;
+  s.spec.kind = info->kind;
+  s.spec.capacity = keys;
+  s.keys = keys;
+  s.known = known, s.asked = asked, s.other = other, s.count = count;
+  const bool is_map = info->handle == PETAL_HANDLE_MAP;
+  if (is_map) {
+    check(petal_spec_set(&s.spec, "value_bits", 1, NULL), "value_bits");
+  } else {
+    s.spec.false_positive_rate = 0.01;
+  }
+  const verb adding = is_map ? put : insert, adding_batch = is_map ? put_batch : insert_batch;
+  const bool adds = is_map ? can(&s, PETAL_CAN_PUT) : can(&s, PETAL_CAN_INSERT);
+  const double by_call = adds ? changing(&s, adding, NULL) : -1;
+  const double in_batches = adds ? changing(&s, adding_batch, NULL) : changing(&s, build, NULL);
+  const verb fill = adds ? adding_batch : NULL;
+  make(&s);
+  if (fill) fill(&s, known, keys);
+  uint64_t bytes = 0;
+  if (is_map) check(petal_map_serialized_size(s.map, &bytes, NULL), "size");
+  else check(petal_filter_serialized_size(s.filter, &bytes, NULL), "size");
+  printf("| `%s` |", info->name);
+  cell(by_call), cell(in_batches);
+  cell(asking(&s, is_map ? get : contains, asked)), cell(asking(&s, is_map ? get_batch : contains_batch, asked));
+  cell(asking(&s, is_map ? get : contains, other)), cell(asking(&s, is_map ? get_batch : contains_batch, other));
+  if (!is_map && can(&s, PETAL_CAN_COUNT)) {
+    cell(asking(&s, count_key, asked)), cell(asking(&s, count_batch, asked));
+  } else {
+    cell(-1), cell(-1);
+  }
+  const bool replaces = is_map && can(&s, PETAL_CAN_REPLACE);
+  if (replaces) {
+    cell(asking(&s, replace, asked)), cell(asking(&s, replace_batch, asked));
+  } else if (!is_map && can(&s, PETAL_CAN_REMOVE)) {
+    cell(changing(&s, remove_key, fill)), cell(changing(&s, remove_batch, fill));
+  } else {
+    cell(-1), cell(-1);
+  }
+  release(&s);
+  cell(reading(bytes, other, count));
+  printf(" %.1f |\n", 8.0 * (double)bytes / (double)keys);
+  fflush(stdout);
+}
+
+static void table(uint64_t keys, const char *only) {
+  const size_t count = keys < SAMPLE ? SAMPLE / keys * keys : SAMPLE;
+  uint64_t *known = malloc(keys * sizeof *known);
+  uint64_t *asked = malloc(count * sizeof *asked), *other = malloc(count * sizeof *other);
+  check(known && asked && other ? PETAL_OK : PETAL_ERR_OUT_OF_MEMORY, "keys");
+  for (uint64_t i = 0; i < keys; i++) known[i] = key_at(i);
+  for (size_t i = 0; i < count; i++) {
+    asked[i] = known[key_at(i + (UINT64_C(1) << 40)) % keys];
+    other[i] = key_at(i + (UINT64_C(1) << 41));
+  }
+  printf("\n%.0e keys, ns: by call, in batches\n\n", (double)keys);
+  printf("| kind | insert, put | build | present | | absent | | count | | remove, replace | | read | bits/key |\n");
+  printf("|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+  for (size_t i = 0; i < petal_kind_count(); i++) {
+    petal_kind_info info = PETAL_KIND_INFO_INIT;
+    check(petal_kind_at(i, &info, NULL), "kind");
+    const bool is_known = info.handle == PETAL_HANDLE_FILTER || info.handle == PETAL_HANDLE_MAP;
+    if (!is_known || (info.flags & (PETAL_IS_FOREIGN | PETAL_TAKES_INTEGERS)) != 0) continue;
+    if (!only || strcmp(only, info.name) == 0) measure(&info, keys, known, asked, other, count);
+  }
+  free(known), free(asked), free(other);
+}
+
+int main(int argc, char **argv) {
+  const char *only = NULL;
+  int next = 1;
+  if (argc > 2 && strcmp(argv[1], "-k") == 0) only = argv[2], next = 3;
+  if (next == argc) {
+    table(10000, only);
+    table(1000000, only);
+  }
+  for (; next < argc; next++) table((uint64_t)strtod(argv[next], NULL), only);
+  return 0;
+}
