@@ -13,7 +13,7 @@ use crate::storage::{Words, try_box};
 use crate::{bits, simd};
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// Whether the size may later be divided without the keys.
+/// The parameter that says whether the size may later be divided without the keys.
 pub const FOLDABLE: Parameter = Parameter {
     name: "foldable",
     summary: "1 rounds the size up, by less than 0.8 %, so that the filter can be folded by many powers of two",
@@ -25,7 +25,7 @@ pub const FOLDABLE: Parameter = Parameter {
 /// Whether a spec asks for a foldable size.
 ///
 /// # Errors
-/// [`Status::OutOfRange`]; [`Status::Contradiction`] if its size is exact.
+/// [`Status::OutOfRange`]; [`Status::Contradiction`] if the spec's size is exact.
 pub fn is_foldable(spec: &Spec, size: &Size) -> Result<bool> {
     let foldable = spec.parameter(&FOLDABLE)? == 1;
     match size {
@@ -36,11 +36,11 @@ pub fn is_foldable(spec: &Spec, size: &Size) -> Result<bool> {
     }
 }
 
-/// `units`, if they can be, rounded up to a multiple of the greatest power of two that is at most a 128th of them where
-/// that is asked for.
+/// `units`, if they can be. If `foldable` asks for that, they are rounded up to a multiple of a power of two: the
+/// greatest one that is at most a 128th of them.
 ///
 /// # Errors
-/// [`Status::TooLarge`] where there are none.
+/// [`Status::TooLarge`] if there are no such units.
 pub fn units_for(units: Option<u64>, foldable: bool, capacity: u64, false_positive_rate: f64) -> Result<u64> {
     let rounded = units.and_then(|units| match foldable {
         true => units.checked_next_multiple_of(1 << (units / 128).max(1).ilog2()),
@@ -52,7 +52,7 @@ pub fn units_for(units: Option<u64>, foldable: bool, capacity: u64, false_positi
     })
 }
 
-/// What a kind can do whose keys only ever set bits.
+/// What a kind can do if its keys only ever set bits.
 pub const CAPABILITIES: Capabilities = Capabilities::INSERT
     .with(Capabilities::CLEAR)
     .with(Capabilities::MERGE)
@@ -98,14 +98,14 @@ impl<L: BitLayout> BitFilter<L> {
         &self.base.words().shared()[..self.layout.words()]
     }
 
-    /// Layout and words, for a change.
+    /// Layout and words, if the words may be changed at once.
     #[inline]
     fn parts(&mut self) -> Option<(&L, &mut [u64])> {
         let words = &mut self.base.writable_at_once()?[..self.layout.words()];
         Some((&self.layout, words))
     }
 
-    /// Inserts a hash where [`Base::writable_at_once`] allows it.
+    /// Inserts a hash if [`Base::writable_at_once`] allows it.
     #[inline]
     fn insert(&mut self, hash: u64) -> Option<bool> {
         let (layout, words) = self.parts()?;

@@ -1,5 +1,5 @@
-//! The filter over a table of fingerprints, with all that such tables can do: [`FingerprintTable`] has what is
-//! different between them.
+//! The filter over a table of fingerprints, with everything that such tables can do. [`FingerprintTable`] has what
+//! differs between tables.
 
 use crate::batch::ring::{self, Batch, Few, Taken};
 use crate::blocks::Measure;
@@ -13,19 +13,19 @@ use crate::sizing::{bloom, hash_floor};
 use crate::storage::try_box;
 use core::sync::atomic::AtomicU64;
 
-/// A table that is a filter of its own, and what not all of them can do.
+/// A table that is a filter of its own, and the facets that only some tables have.
 pub trait TableKind: FingerprintTable {
-    /// Enumeration, for the tables that can.
+    /// Enumeration, for the tables that can enumerate.
     fn as_enumerate(_filter: &FingerprintFilter<Self>) -> Option<&dyn Enumerate> {
         None
     }
 
-    /// As [`Kind::unmarked`]: all words, where a table does not say which ones a hash changes.
+    /// As [`Kind::unmarked`]. A table that does not say which words a hash changes stands for all words.
     fn unmarked(filter: &FingerprintFilter<Self>, _hash: u64) -> Option<usize> {
         filter.base.first_unmarked()
     }
 
-    /// Another size, for the tables that can.
+    /// Another size, for the tables that can change it.
     fn as_resize(_filter: &mut FingerprintFilter<Self>) -> Option<&mut dyn Resize> {
         None
     }
@@ -37,7 +37,7 @@ pub struct FingerprintFilter<T> {
     pub(crate) table: T,
 }
 
-/// The filter over a payload; refuses a geometry that is not one of such a table.
+/// The filter over a payload. Refuses a geometry that no such table has.
 ///
 /// # Errors
 /// [`Status::Corrupt`], [`Status::OutOfMemory`].
@@ -59,7 +59,7 @@ impl<T: TableKind> FingerprintFilter<T> {
         ring::ahead(self.words().len(), T::LINES)
     }
 
-    /// Inserts a hash where [`Base::writable_at_once`] allows it; `Some(None)` if it is refused.
+    /// Inserts a hash if [`Base::writable_at_once`] allows it; `Some(None)` if the table refuses the hash.
     #[inline]
     fn insert(&mut self, hash: u64) -> Option<Option<bool>> {
         let new = self.table.insert(self.base.writable_at_once()?, hash);
@@ -67,7 +67,8 @@ impl<T: TableKind> FingerprintFilter<T> {
         Some(new)
     }
 
-    /// Inserts a hash so many times where [`Base::writable_at_once`] allows it; `Some(None)` if it is refused.
+    /// Inserts a hash so many times if [`Base::writable_at_once`] allows it; `Some(None)` if the table refuses the
+    /// hash.
     fn insert_copies(&mut self, hash: u64, times: u64) -> Result<Option<Option<bool>>> {
         if times > self.table.most_copies() {
             return Ok(Some(None));
@@ -78,14 +79,15 @@ impl<T: TableKind> FingerprintFilter<T> {
         Ok(Some(new))
     }
 
-    /// Inserts the keys of a batch where [`Base::writable_at_once`] allows it and the table can; `None` if not.
+    /// Inserts the keys of a batch if [`Base::writable_at_once`] allows it and the table has a way of its own; `None`
+    /// if not.
     fn insert_all_at_once(&mut self, batch: &mut dyn Batch) -> Option<Taken> {
         let Inserted { keys, refused } = self.table.insert_many(self.base.writable_at_once()?, batch)?;
         self.base.add_count(keys as u64);
         Some(Taken { keys, outcome: refused.map_or(Ok(()), |hash| Err(self.refuse(hash, 1))) })
     }
 
-    /// Removes a hash where [`Base::writable_at_once`] allows it: whether it may have been there.
+    /// Removes a hash if [`Base::writable_at_once`] allows it. Returns whether the hash may have been there.
     #[inline]
     fn remove(&mut self, hash: u64) -> Option<bool> {
         let removed = self.table.remove(self.base.writable_at_once()?, hash);
@@ -93,7 +95,7 @@ impl<T: TableKind> FingerprintFilter<T> {
         Some(removed)
     }
 
-    /// Why so many copies of a hash are refused.
+    /// The reason why so many copies of a hash are refused.
     #[cold]
     fn refuse(&self, hash: u64, times: u64) -> Error {
         let (most, copies, name) =
@@ -158,7 +160,7 @@ impl<T: TableKind> Kind for FingerprintFilter<T> {
         Some(self.table.contains_few(self.words(), few))
     }
 
-    /// Exact: of each class of keys it is known whether it is there.
+    /// The rate is exact: the table tells for each class of keys whether it is there.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         let held = self.table.held(self.words(), progress);
         let rate = held.classes as f64 / self.table.classes() as f64;
@@ -281,7 +283,7 @@ impl<T: TableKind> Count for FingerprintFilter<T> {
 }
 
 impl<T: TableKind> Merge for FingerprintFilter<T> {
-    /// Into a copy first: if something has no place there, nothing has changed.
+    /// Merges into a copy first, so that nothing has changed if an entry finds no place.
     fn merge_with(&mut self, other: &dyn Kind) -> Result<()> {
         let table = FingerprintFilter::<T>::table_of(other)?;
         let others = other.base().words().shared();
@@ -299,13 +301,13 @@ impl<T: TableKind> Merge for FingerprintFilter<T> {
     }
 }
 
-/// Of distinct keys, judging by the fingerprints that are there.
+/// Estimates the number of distinct keys from the fingerprints that are there.
 impl<T: TableKind> Cardinality for FingerprintFilter<T> {
     fn of_payload(&self) -> Option<f64> {
         self.keys_of(self.table.held(self.words(), &mut |_| {}).classes)
     }
 
-    /// Which of the entries are copies the payload tells.
+    /// The payload itself tells which of the entries are copies.
     fn of_taken(&self, _taken: u64) -> Option<f64> {
         self.of_payload()
     }

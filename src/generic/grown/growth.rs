@@ -5,11 +5,11 @@ use crate::contract::Base;
 use crate::error::{Error, Status};
 use core::sync::atomic::AtomicU64;
 
-/// Why there is no room.
+/// The reasons why there is no room.
 pub enum Refusal {
     /// There will never be room.
     Full,
-    /// There was no memory.
+    /// There was not enough memory.
     Error(Error),
 }
 
@@ -42,7 +42,7 @@ pub trait Growth {
     /// How large segments are, how many, and which of them were divided.
     fn division(&self) -> &Division;
 
-    /// How many growths there can be.
+    /// How many growths there can be in all.
     fn most_growths(&self) -> u32;
 
     /// The slots of a segment.
@@ -51,7 +51,7 @@ pub trait Growth {
         Self::SLOTS << self.division().extent.size
     }
 
-    /// How many of them may be taken before it grows.
+    /// How many slots of a segment may be taken before it grows.
     #[inline]
     fn limit(&self) -> u64 {
         (Self::LIMIT)(self.slots())
@@ -60,7 +60,7 @@ pub trait Growth {
     /// How many slots of a segment are taken.
     fn taken(&self, words: &[AtomicU64], address: Address) -> u64;
 
-    /// Refuses to grow where that makes no room in a segment.
+    /// Refuses a growth that would make no room in a segment.
     fn check_growth(&self, _base: &Base, _address: Address) -> Outcome<()> {
         Ok(())
     }
@@ -71,25 +71,26 @@ pub trait Growth {
     /// Makes room for twice as many segments.
     fn begin_dividing(&mut self, base: &mut Base) -> Outcome<()>;
 
-    /// Divides a segment in two, which was not yet; if it is the last one, all have been ([`Growth::end_dividing`]).
+    /// Divides a segment that was not divided yet. The division of the last such segment also ends the dividing
+    /// ([`Growth::end_dividing`]).
     fn divide(&mut self, base: &mut Base, segment: usize) -> Outcome<()>;
 
-    /// All segments were divided: they are whole ones now. Nothing has changed on an error.
+    /// Makes whole segments of the parts after all segments were divided. An error leaves everything as it was.
     fn end_dividing(&mut self, base: &mut Base) -> Outcome<()>;
 
-    /// Makes room in a segment. On an error others may have grown; no key is lost.
+    /// Makes room in a segment. After an error other segments may have grown, and no key is lost.
     #[cold]
     fn grow(&mut self, base: &mut Base, address: Address) -> Outcome<()> {
         if self.division().is_complete() {
-            // There was no memory for it when the last one was divided.
+            // The last division of this round found no memory for its end.
             return self.end_dividing(base);
         }
         let Extent { first, size, depth, is_dividing } = self.division().extent;
         if address.bits + size - first >= self.most_growths() {
             return Err(Refusal::Full);
         }
-        // Segments of spread hashes are full at about the same time. Where one is much fuller than others, hashes are
-        // not spread, and whoever chose them shall not make the filter grow without end.
+        // Segments of spread hashes are full at about the same time. If one segment is much fuller than others, the
+        // hashes are not spread. Whoever chose such hashes must not be able to make the filter grow without end.
         let least = self.limit() / 2;
         if self.taken(base.words().shared(), address) < least {
             return Err(Refusal::Full);
@@ -99,7 +100,7 @@ pub trait Growth {
             return self.double(base);
         }
         if address.bits > depth {
-            // It was divided while others wait: all are, before the first is once more.
+            // This segment was divided while others wait. All others are divided before this one is divided again.
             for segment in 0..1 << depth {
                 if self.division().extent.is_dividing && !self.division().is_divided(segment) {
                     if self.taken(base.words().shared(), Address { segment, bits: depth }) < least {
@@ -114,7 +115,7 @@ pub trait Growth {
             self.check_growth(base, Address { bits: depth, ..address })?;
             self.begin_dividing(base)?;
         }
-        // What is in the second half of the new room before it was divided is in the first one now.
+        // An undivided segment lies in the first half of the new room, whichever half its hash now belongs to.
         self.divide(base, address.segment & ones(depth) as usize)
     }
 }

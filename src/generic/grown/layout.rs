@@ -1,37 +1,39 @@
-//! What a filter that grows looks like, and how long its fingerprints are to be.
+//! The layout of a filter that grows, and how long its fingerprints are.
 
 use crate::error::{Result, error};
 use crate::format::Geometry;
 use crate::spec::{Number, Size, Spec};
 
-/// What a payload looks like.
+/// How the parts of a payload lie in its words.
 pub trait Layout: Copy + Send + Sync + 'static {
-    /// What the words of a geometry describe, if they can.
+    /// The layout that the words of a geometry describe, if there is one.
     fn of_words(words: [u64; 8]) -> Option<Self>;
 
     /// The geometry of the payload; `None` past the address space.
     fn geometry(&self) -> Option<Geometry>;
 
-    /// What a geometry describes, if it is one of this kind.
+    /// The layout that a geometry describes, if the geometry is one of this kind.
     fn of(geometry: &Geometry) -> Option<Self> {
         let layout = Self::of_words(geometry.words)?;
         (layout.geometry()? == *geometry).then_some(layout)
     }
 
-    /// The layout of the filter when it had not grown.
+    /// The layout that the filter had before it grew.
     fn first(&self) -> Self;
 
-    /// How often the filter has grown: of two the one that has more often takes in the other.
+    /// How often the filter has grown. When two filters are merged, the one that has grown more often takes in the
+    /// other.
     fn growths(&self) -> u32;
 
-    /// The rate with so many distinct keys.
+    /// The false-positive rate with so many distinct keys.
     fn false_positive_rate(&self, keys: u64) -> f64;
 
-    /// How many distinct keys there were, of which so many were not found when they came.
+    /// How many distinct keys there were, if so many of them were not found when they came.
     fn seen(&self, new: f64) -> f64;
 }
 
-/// [`Row::identity`](crate::contract::Row::identity): filters that began in the same way are united, however large.
+/// [`Row::identity`](crate::contract::Row::identity): two filters that began in the same way can be merged, however
+/// large they are now.
 pub fn identity<L: Layout>(geometry: &Geometry) -> Geometry {
     L::of(geometry).and_then(|layout| layout.first().geometry()).unwrap_or(*geometry)
 }
@@ -41,8 +43,8 @@ pub fn false_positive_rate<L: Layout>(geometry: &Geometry, keys: u64) -> f64 {
     L::of(geometry).map_or(1.0, |layout| layout.false_positive_rate(keys))
 }
 
-/// Of a spec's `fingerprint_bits`, what was `asked` for of all from `least` to `most`, how many there are to be.
-/// `fewest` are those with which a rate is kept, and `geometry` is that of a new filter.
+/// The bits of fingerprints for a spec whose `fingerprint_bits` are `asked`, or 0 for no wish, out of `least` to
+/// `most`. `fewest` gives the fewest bits that keep a rate, and `geometry` gives a new filter's geometry.
 pub fn bits_for(
     spec: &Spec,
     size: Size,
@@ -56,7 +58,7 @@ pub fn bits_for(
     }
     match size {
         Size::Rate { capacity, false_positive_rate } => match fewest(false_positive_rate) {
-            // What was asked for by its bits has the rate that they give.
+            // The spec asks for bits and for no rate, so it gets the rate of these bits.
             _ if asked != 0 && spec.false_positive_rate == 0.0 => Ok(asked),
             Some(fewest) if asked == 0 || asked >= fewest => Ok(asked.max(fewest)),
             Some(_) => {
@@ -84,7 +86,7 @@ pub fn bits_for(
                     Contradiction,
                     "bits = {bits} are too few for capacity = {capacity}, which takes {} at least", least.bits
                 )),
-                // Where there is no such filter at all, the kind says why.
+                // If there is no such filter at all, the kind says why.
                 (found, _) => Ok(found.unwrap_or(fewest)),
             }
         }

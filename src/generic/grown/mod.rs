@@ -1,9 +1,10 @@
-//! The filter over segments that grow one by one, with all that such filters can do: [`Table`] has what is different
+//! The filter over segments that grow one by one, with everything that such filters can do. [`Table`] has what differs
 //! between them. [`crate::blocks::segments`] says how segments are counted.
 //!
-//! The first division makes room for all segments in the payload, and each is divided in two when it is full. No
-//! insertion does more work than one segment is worth, apart from moving bytes for that room. Hashes pass a bijection
-//! first, so that keys that come in the order of their hashes, as a builder gives them, fill all segments alike.
+//! The first division of a round makes room for all segments in the payload, and each segment is divided when it is
+//! full. Apart from moving bytes for that room, no insertion does more work than one segment is worth. Hashes pass a
+//! bijection first, so that keys that come in the order of their hashes, as a builder gives them, fill all segments
+//! alike.
 //!
 //! The last line of a payload is state. One of its words says how many keys were new when they came.
 
@@ -27,15 +28,15 @@ use core::sync::atomic::{AtomicU64, Ordering};
 /// The 64-bit words of the last line.
 pub const STATE_WORDS: usize = (PAYLOAD_UNIT / 8) as usize;
 
-/// How many keys there are at most for each slot. Few slots are of several keys, of which the same is known.
+/// The most keys for each slot. Few slots stand for several keys of which the same bits are known.
 const MOST_STORED: u64 = 64;
 
 /// Segments over the words of a payload.
 pub trait Table: Growth + Send + Sync + Sized + 'static {
-    /// What a payload looks like.
+    /// The layout of the payload.
     type Layout: Layout;
 
-    /// Which word of the last line says how many keys were new. What comes after it is 0.
+    /// Which word of the last line says how many keys were new. The words after it are 0.
     const STORED: usize;
 
     /// The segments of a payload.
@@ -44,7 +45,7 @@ pub trait Table: Growth + Send + Sync + Sized + 'static {
     /// [`Status::OutOfMemory`].
     fn new(layout: Self::Layout, words: &[AtomicU64], instructions: Instructions) -> Result<Self>;
 
-    /// What the payload looks like.
+    /// The layout of this payload.
     fn layout(&self) -> &Self::Layout;
 
     /// The words from the beginning of a segment to that of the next one.
@@ -56,32 +57,34 @@ pub trait Table: Growth + Send + Sync + Sized + 'static {
     /// Asks for the lines that a lookup of a mixed hash reads.
     fn fetch(&self, words: &[AtomicU64], mixed: u64);
 
-    /// Whether each hash of a batch, which are not mixed, may be there.
+    /// Whether each hash of a batch may be there. The hashes are not mixed.
     fn contains_many(&self, words: &[AtomicU64], batch: &mut dyn Batch);
 
-    /// Inserts a mixed hash, with as much of it as entries know now; whether it was not found. What is full grows.
+    /// Inserts a mixed hash with as many bits as new entries know now. Returns whether no lookup found it before.
+    /// Segments that are full grow.
     fn insert(&mut self, base: &mut Base, mixed: u64) -> Outcome<bool>;
 
     /// As [`Insert::insert_many`], into words that may be written.
     fn insert_many(filter: &mut Grown<Self>, batch: &mut dyn Batch) -> Taken;
 
-    /// Inserts all entries of other segments; how many different ones there were, and how many of these are not of keys
-    /// that were there.
+    /// Inserts all entries of other segments. Returns how many different ones there were, and how many of these belong
+    /// to keys that were not there.
     fn insert_all(&mut self, base: &mut Base, other: &Self, words: &[AtomicU64]) -> Outcome<(u64, u64)>;
 
-    /// Adds to `rate` what random hashes find in a segment; how many slots are taken there, and how many bytes it is.
+    /// Adds to `rate` the share of random hashes that find an entry in a segment. Returns how many slots are taken
+    /// there, and the bytes of the segment.
     fn measure(&self, words: &[AtomicU64], address: Address, rate: &mut f64) -> (u64, u64);
 
-    /// Why nothing grows any more.
+    /// The reason why nothing grows any more.
     fn full(&self, base: &Base) -> Error;
 
-    /// Checks a segment that keys are in, whatever keys it holds.
+    /// Checks a segment, whichever keys are in it.
     ///
     /// # Errors
     /// [`Status::Corrupt`].
     fn check_segment(&self, words: &[AtomicU64], address: Address) -> Result<()>;
 
-    /// Checks what lies between segments and state.
+    /// Checks the words between segments and state.
     ///
     /// # Errors
     /// [`Status::Corrupt`].
@@ -89,7 +92,7 @@ pub trait Table: Growth + Send + Sync + Sized + 'static {
         Ok(())
     }
 
-    /// Checks the words of state before the one that says how many keys were new.
+    /// Checks the words of the state before the one that says how many keys were new.
     ///
     /// # Errors
     /// [`Status::Corrupt`].
@@ -97,12 +100,12 @@ pub trait Table: Growth + Send + Sync + Sized + 'static {
         Ok(())
     }
 
-    /// Removal, for the tables that can.
+    /// Removal, for the tables that can remove.
     fn as_remove(_filter: &mut Grown<Self>) -> Option<&mut dyn Remove> {
         None
     }
 
-    /// Rejuvenation, for the tables that can.
+    /// Rejuvenation, for the tables that can rejuvenate.
     fn as_rejuvenate(_filter: &mut Grown<Self>) -> Option<&mut dyn Rejuvenate> {
         None
     }
@@ -138,7 +141,7 @@ impl<T: Table> Grown<T> {
         self.base.words().shared()
     }
 
-    /// How many keys of a payload were new.
+    /// How many keys of a payload were new when they came.
     fn stored_in(words: &[AtomicU64]) -> u64 {
         words[words.len() - STATE_WORDS + T::STORED].load(Ordering::Relaxed)
     }
@@ -147,7 +150,7 @@ impl<T: Table> Grown<T> {
         Grown::<T>::stored_in(self.words())
     }
 
-    /// Says how many keys were new.
+    /// Writes how many keys were new when they came.
     pub(crate) fn store(&mut self, stored: u64) -> Result<()> {
         let words = self.base.writable_at_once().ok_or(Status::Internal)?;
         let place = words.len() - STATE_WORDS + T::STORED;
@@ -155,7 +158,7 @@ impl<T: Table> Grown<T> {
         Ok(())
     }
 
-    /// Notes that so many keys were offered, and so many of them new.
+    /// Notes that so many keys were offered, and that so many of them were new.
     #[inline]
     pub(crate) fn note(&mut self, offered: u64, new: u64) -> Result<()> {
         if new > 0 {
@@ -165,7 +168,7 @@ impl<T: Table> Grown<T> {
         Ok(())
     }
 
-    /// Inserts a hash into memory of the filter's own.
+    /// Inserts a hash. The filter's words must be its own memory.
     #[inline]
     pub(crate) fn insert(&mut self, hash: u64) -> Result<bool> {
         let new = self.table.insert(&mut self.base, bits::mix(hash)).map_err(|refusal| self.refuse(refusal))?;
@@ -181,7 +184,7 @@ impl<T: Table> Grown<T> {
         }
     }
 
-    /// Takes over another payload of the same kind and identity, and gives back what there was.
+    /// Takes over another payload of the same kind and identity, and returns the old one.
     fn replace(&mut self, geometry: Geometry, words: Words) -> Result<(Geometry, Words)> {
         let layout = T::Layout::of(&geometry).ok_or_else(|| self.base.foreign_geometry())?;
         self.table = T::new(layout, words.shared(), self.base.instructions())?;
@@ -248,7 +251,7 @@ impl<T: Table> Kind for Grown<T> {
         Measure { taken, fill: taken as f64 / slots as f64, saturated: 0, false_positive_rate: rate.min(1.0) }
     }
 
-    /// Becomes as small as it was at first.
+    /// Returns to the size that the filter was made with.
     fn reset(&mut self) -> Result<()> {
         self.base.writable()?;
         let geometry = self.table.layout().first().geometry().ok_or(Status::Internal)?;
@@ -269,7 +272,7 @@ impl<T: Table> Kind for Grown<T> {
 impl<T: Table> Insert for Grown<T> {
     #[inline]
     fn insert_one(&mut self, hash: u64) -> Result<bool> {
-        // Words that may not be written say why.
+        // An image that may not be written says why.
         self.base.writable()?;
         self.insert(hash)
     }
@@ -288,7 +291,7 @@ impl<T: Table> Insert for Grown<T> {
 }
 
 impl<T: Table> Grow for Grown<T> {
-    /// Segments grow one by one: these fit whatever their hashes are.
+    /// Segments grow one by one. So many keys fit without growth, whatever their hashes are.
     fn room(&self) -> u64 {
         let limit = self.table.limit();
         let room = |address| limit.saturating_sub(self.table.taken(self.words(), address));
@@ -297,7 +300,7 @@ impl<T: Table> Grow for Grown<T> {
 }
 
 impl<T: Table> Merge for Grown<T> {
-    /// Into a copy of the larger of both: if an entry has no place there, nothing has changed.
+    /// Merges into a copy of the larger filter, so that nothing has changed if an entry finds no place.
     fn merge_with(&mut self, other: &dyn Kind) -> Result<()> {
         self.base.writable()?;
         let theirs = layout_of::<T>(other.base())?;
@@ -314,7 +317,7 @@ impl<T: Table> Merge for Grown<T> {
         let outcome = outcome.and_then(|table| self.table.insert_all(&mut self.base, &table, words));
         match outcome {
             Ok((all, new)) => {
-                // Not all entries are as many keys.
+                // An entry may stand for several keys, so the new ones are estimated from the share of new entries.
                 let share = new as f64 / all.max(1) as f64;
                 let more = (Grown::<T>::stored_in(words) as f64 * share).round() as u64;
                 self.store(self.stored().saturating_add(more))
@@ -328,8 +331,8 @@ impl<T: Table> Merge for Grown<T> {
     }
 }
 
-/// Of distinct keys: those that were new when they came, less those of them that were removed, and as many as seemed to
-/// be there at the rate of then.
+/// Estimates the number of distinct keys: those that were new when they came, less those of them that were removed, and
+/// as many as seemed to be there already at the rate that the filter had then.
 impl<T: Table> Cardinality for Grown<T> {
     fn of_payload(&self) -> Option<f64> {
         let keys = self.table.layout().seen(self.stored() as f64);
