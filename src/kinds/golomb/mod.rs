@@ -1,12 +1,12 @@
-//! The kind `golomb`, a Golomb-coded set with a sampled index: static, built from all of its keys, and near the bound
-//! of information for any rate, with lookups that read an index and part of a bucket.
+//! The kind `golomb`, a Golomb-coded set with a sampled index. It is static: built from all of its keys, and near the
+//! bound of information for any rate. A lookup reads an index and part of a bucket.
 //!
 //! Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2009. A key is stored as one number:
-//! its hash, reduced to the numbers below a range F ([`layout`]). With n keys a lookup of another says
-//! true with probability 1 - (1 - 1/F)^n. It is what a Bloom filter with F bits and one hash is, coded: so filters of
-//! one range merge, intersect and are compared, and their numbers can be enumerated.
+//! its hash, reduced to the numbers below a range F ([`layout`]). With n keys a lookup of another key says true with
+//! probability 1 - (1 - 1/F)^n. The set is a coded form of a Bloom filter with F bits and one hash. So filters of one
+//! range can be merged, intersected and compared, and their numbers can be enumerated.
 //!
-//! Header: bits are those of head, index and codes. Word 0 is the range.
+//! Header: `bits` is the bits of head, index and codes. Word 0 is the range.
 
 pub mod layout;
 pub mod sizing;
@@ -26,7 +26,7 @@ use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
 use crate::storage::{Words, try_box};
 use layout::{Combine, Reader, Shape};
 
-/// How many numbers a key may be stored as.
+/// The parameter for the range: how many numbers a key may be stored as.
 pub const RANGE: Parameter = Parameter {
     name: "range",
     summary: "hashes are stored as numbers below this; 0 is what capacity and rate need",
@@ -54,13 +54,14 @@ pub const ROW: Row = Row {
         let geometry = (bits < (1_u64 << 62) as f64).then(|| geometry_of(range, bits.ceil() as u64)).flatten();
         geometry.ok_or_else(|| error!(TooLarge, "capacity = {keys} in a range of {range} needs more bits than can be"))
     },
-    // Filters of one range merge, whatever they hold.
+    // Filters of one range can be merged, whatever they hold.
     identity: |geometry| Geometry { words: geometry.words, hashes: geometry.hashes, ..Geometry::default() },
     lines_per_lookup: |geometry| (geometry.payload_bytes as f64 / 64.0 - 1.0).clamp(1.0, 2.5),
     false_positive_rate: |geometry, keys| sizing::false_positive_rate(geometry.words[0], keys),
-    // The gaps of the largest bucket.
+    // Building keeps the gaps of the largest bucket.
     build_memory: |_| 8 << (sizing::BUCKET_BITS + 2),
-    // The lengths of codes add up to six standard deviations more, and the index has one bit more for each entry.
+    // The lengths of codes may add up to six standard deviations more than expected, and the index has one bit more for
+    // each entry.
     most_bytes: Some(|geometry, keys| {
         let range = geometry.words[0];
         let groups = sizing::buckets(range, sizing::rice_bits(range, keys.min(range))).div_ceil(sizing::GROUP);
@@ -133,7 +134,7 @@ fn range_of(spec: &Spec, size: Size) -> Result<u64> {
             });
             match asked {
                 0 => needed,
-                // The default rate is no wish.
+                // The default rate is not a wish of the caller, so nothing is refused for it.
                 _ if spec.false_positive_rate != 0.0 && asked < needed? => Err(error!(
                     Contradiction,
                     "range = {asked} gives {capacity} keys more than false_positive_rate = {}",
@@ -157,8 +158,8 @@ fn range_of(spec: &Spec, size: Size) -> Result<u64> {
     }
 }
 
-/// Makes the payload. How many bits some keys take is known only when they are coded; where those that a spec allows do
-/// not hold them, the range is a bit smaller.
+/// Makes the payload. How many bits the keys take is known only when they are coded. If a spec's bits do not hold the
+/// codes, the range becomes a bit smaller.
 fn build(build: &mut Build<u64>) -> Result<Built> {
     let size = build.spec.size()?;
     let mut range = range_of(build.spec, size)?;
@@ -178,7 +179,7 @@ fn build(build: &mut Build<u64>) -> Result<Built> {
     }
 }
 
-/// The payload of a range. Progress begins after so many passes, of three.
+/// The payload for a range. Each payload takes three passes, and progress is counted on from `passes`.
 fn coded(build: &mut Build<u64>, range: u64, mut passes: u64) -> Result<(Geometry, Words)> {
     let Build { records, progress, .. } = build;
     let all = records.count();
@@ -202,7 +203,7 @@ fn coded(build: &mut Build<u64>, range: u64, mut passes: u64) -> Result<(Geometr
 /// A Golomb-coded set over a payload.
 struct Golomb {
     base: Base,
-    /// What the head of the payload says; `None` if that is not of this geometry.
+    /// The shape that the head of the payload says; `None` if the head does not fit this geometry.
     shape: Option<Shape>,
 }
 
@@ -214,7 +215,7 @@ impl Golomb {
         Ok(Golomb { shape: Shape::read(base.geometry(), base.words().shared()), base })
     }
 
-    /// A reader of the payload; `None` where its head is none of this geometry.
+    /// A reader of the payload; `None` if the payload's head does not fit this geometry.
     #[inline]
     fn reader(&self) -> Option<Reader<'_>> {
         Some(Reader::new(self.shape.as_ref()?, self.base.words().shared()))
@@ -230,7 +231,7 @@ impl Golomb {
         self.base.geometry().words[0]
     }
 
-    /// Becomes the set that `combine` makes of what both hold, in ascending order.
+    /// Replaces the filter's set by what `combine` makes of this set and another.
     fn become_of(&mut self, other: &dyn Kind, combine: Combine) -> Result<()> {
         self.base.writable()?;
         let (first, second) = (Golomb::shape_of(&self.base)?, Golomb::shape_of(other.base())?);
@@ -274,7 +275,8 @@ impl Kind for Golomb {
         Some(self.reader()?.contains_few(self.base.instructions(), few))
     }
 
-    /// Places are the numbers below the range. How many are taken stands in the payload, which may say more.
+    /// The places that the measure counts are the numbers below the range. The payload itself says how many are taken,
+    /// and a forged one may say more.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         progress(self.base.words().bytes());
         let values = self.shape.map_or(0, |shape| shape.values()).min(self.range());

@@ -1,13 +1,13 @@
 //! Golomb-coded sets: rates, the best Rice parameter, and sizes.
 //!
 //! Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2009: the keys' hashes are reduced to
-//! whole numbers below a range F, and what is coded is the gaps between them in ascending order. Of n different numbers
-//! a gap is about geometric with mean M = F/n, and Rice's code with parameter P spends P bits on its remainder by 2^P,
-//! and a unary number of as many bits as its quotient, and one more.
+//! whole numbers below a range F, and the gaps between these numbers in ascending order are coded. Among n different
+//! numbers a gap is about geometric with mean M = F/n. Rice's code with parameter P spends P bits on a gap's remainder
+//! by 2^P, and a unary number of as many bits as its quotient, and one more.
 
 use crate::sizing::{hit_at_least_once, is_rate};
 
-/// The greatest range: hashes have 64 bits, and a range well below keeps reduction even.
+/// The greatest range. Hashes have 64 bits, so reduction to a range well below 2^64 is even.
 pub const MAX_RANGE: u64 = 1 << 62;
 
 /// Significant bits of a range, so that it is exact as a parameter and has room in a compact form.
@@ -16,8 +16,8 @@ pub const RANGE_BITS: u32 = 48;
 /// The greatest Rice parameter.
 pub const MAX_RICE_BITS: u32 = 56;
 
-/// The binary logarithm of the quotients of a bucket: the numbers of a bucket are those with the same quotient by
-/// `2^(P + 5)`. So a bucket has 15 to 31 numbers on average.
+/// The binary logarithm of how many quotients by `2^P` a bucket spans: the numbers of a bucket have the same quotient
+/// by `2^(P + 5)`. So a bucket has 15 to 31 numbers on average.
 pub const BUCKET_BITS: u32 = 5;
 
 /// Buckets that share an entry of the index.
@@ -31,14 +31,14 @@ pub fn is_range(range: u64) -> bool {
     (1..=MAX_RANGE).contains(&range) && range == round_down(range)
 }
 
-/// The greatest number of [`RANGE_BITS`] significant bits that is no greater.
+/// The greatest number with [`RANGE_BITS`] significant bits that does not exceed a range.
 pub fn round_down(range: u64) -> u64 {
     let surplus = (u64::BITS - range.leading_zeros()).saturating_sub(RANGE_BITS);
     range >> surplus << surplus
 }
 
-/// The false-positive rate of `keys` keys in a range: `1 - (1 - 1/F)^n`. No keys give 0; otherwise a range of 0 or 1
-/// gives 1.
+/// The false-positive rate of `keys` keys in a range: `1 - (1 - 1/F)^n`. Without keys the rate is 0; with keys a range
+/// of 0 or 1 gives 1.
 pub fn false_positive_rate(range: u64, keys: u64) -> f64 {
     match (range, keys) {
         (_, 0) => 0.0,
@@ -47,20 +47,19 @@ pub fn false_positive_rate(range: u64, keys: u64) -> f64 {
     }
 }
 
-/// The least range in which `keys` keys keep a rate inside (0, 1); `None` past [`MAX_RANGE`]. No keys are taken for
-/// one.
+/// The least range in which `keys` keys keep a rate inside (0, 1); `None` past [`MAX_RANGE`]. No keys count as one.
 pub fn range_for(keys: u64, rate: f64) -> Option<u64> {
     let keys = keys.max(1);
     if !is_rate(rate) {
         return None;
     }
-    // 1 / (1 - (1 - rate)^(1/n))
+    // The exact range is `1 / (1 - (1 - rate)^(1/n))`.
     let exact = -1.0 / ((-rate).ln_1p() / keys as f64).exp_m1();
     if exact > MAX_RANGE as f64 {
         return None;
     }
     let mut range = round_down((exact as u64).max(1));
-    // Rounding to so many bits may have to be made good several times where the formula is not exact to the last.
+    // The formula is not exact to the last bit, so the range may have to be raised several times after rounding.
     while false_positive_rate(range, keys) > rate {
         let step = 1 << (u64::BITS - range.leading_zeros()).saturating_sub(RANGE_BITS);
         range = round_down(range + step);
@@ -68,19 +67,19 @@ pub fn range_for(keys: u64, rate: f64) -> Option<u64> {
     (range <= MAX_RANGE).then_some(range)
 }
 
-/// The share of gaps that are shorter than 2^P once this is so much for P: (3 - sqrt(5)) / 2. Where it is less, P + 1
-/// codes them in fewer bits than P (Kiely, "Selecting the Golomb Parameter in Rice Coding", 2004).
+/// Below this share of gaps that are shorter than 2^P, parameter P + 1 codes the gaps in fewer bits than P does. The
+/// share is `(3 - sqrt(5)) / 2` (Kiely, "Selecting the Golomb Parameter in Rice Coding", 2004).
 const SHORT_ENOUGH: f64 = 0.381_966_011_250_105_1;
 
-/// The shares of gaps that are shorter than 2^P, among `values` numbers below `range`, for P from 0 on:
-/// `1 - (1 - values/range)^(2^P)`. By sums and products alone, so that they are the same on every machine.
+/// The shares of gaps that are shorter than 2^P, among `values` numbers below `range`, for P from 0 on: `1 - (1 -
+/// values/range)^(2^P)`. Sums and products alone make them the same on every machine.
 fn short_gaps(range: u64, values: u64) -> impl Iterator<Item = f64> {
     let first = values as f64 / range.max(1) as f64;
     core::iter::successors(Some(first), |share| Some(share * (2.0 - share)))
 }
 
-/// The Rice parameter that codes `values` different numbers below `range` in the fewest bits, at most
-/// [`MAX_RICE_BITS`]; 0 where there are none.
+/// The Rice parameter, at most [`MAX_RICE_BITS`], that codes `values` different numbers below `range` in the fewest
+/// bits; 0 without numbers.
 pub fn rice_bits(range: u64, values: u64) -> u32 {
     let most = if values == 0 { 0 } else { MAX_RICE_BITS };
     let is_enough = |share| share >= SHORT_ENOUGH;
@@ -92,13 +91,13 @@ fn long_gaps(range: u64, values: u64, rice_bits: u32) -> f64 {
     1.0 - short_gaps(range, values).nth(rice_bits as usize).unwrap_or(1.0)
 }
 
-/// The bits that Rice's code has for each of `values` numbers below `range` on average: `P + 1 / (1 - e^(-2^P / M))`.
-/// Without an index, and without an end. 0 where there are none.
+/// The average bits of Rice's code for each of `values` numbers below `range`: `P + 1 / (1 - e^(-2^P / M))`. Neither an
+/// index nor an end is counted. 0 without numbers.
 pub fn stream_bits(range: u64, values: u64, rice_bits: u32) -> f64 {
     if values == 0 {
         return 0.0;
     }
-    // (1 - 1/M)^(2^P) is e^(-2^P/M) where M is large.
+    // For a large M, `(1 - 1/M)^(2^P)` is `e^(-2^P/M)`.
     f64::from(rice_bits) + 1.0 / (1.0 - long_gaps(range, values, rice_bits))
 }
 
@@ -107,8 +106,8 @@ pub fn buckets(range: u64, rice_bits: u32) -> u64 {
     range.div_ceil(1 << (rice_bits + BUCKET_BITS))
 }
 
-/// The bits of the codes of an average bucket. A gap ends where its bucket begins, so that a code is a little shorter
-/// than in a stream. Sums and products alone, so that it is the same on every machine.
+/// The bits of the codes of an average bucket. The gap before a bucket's first number begins where the bucket does, so
+/// that a code is a little shorter than in a stream. Sums and products alone make the result the same on every machine.
 pub fn bucket_bits(range: u64, values: u64, rice_bits: u32) -> f64 {
     let y = long_gaps(range, values, rice_bits);
     let quotients = range.div_ceil(1 << rice_bits).min(1 << BUCKET_BITS);
@@ -120,16 +119,17 @@ pub fn bucket_bits(range: u64, values: u64, rice_bits: u32) -> f64 {
     (f64::from(rice_bits + 1) + sum) * values as f64 / buckets(range, rice_bits).max(1) as f64
 }
 
-/// The bits of a payload to expect of `keys` keys in a range: head, index and codes. Within a part in a hundred where
-/// keys are many.
+/// The bits to expect of a payload for `keys` keys in a range: head, index and codes. With many keys the result is
+/// right to a part in a hundred.
 pub fn payload_bits(range: u64, keys: u64) -> f64 {
     let values = (range as f64 * false_positive_rate(range, keys)).round().max(1.0) as u64;
     let rice_bits = rice_bits(range, values);
     let buckets = buckets(range, rice_bits) as f64;
     let each = bucket_bits(range, values, rice_bits);
-    // A bucket has about as many numbers as Poisson's distribution says, and P + 1/2 bits more for one more.
+    // The count of numbers in a bucket follows Poisson's distribution approximately, and each number takes P + 1/2
+    // bits.
     let deviation = (values as f64 / buckets).sqrt() * (f64::from(rice_bits) + 0.5);
-    // From the shortest to the longest bucket, and how far the sum of all strays from a line.
+    // The differences from the shortest to the longest bucket, and how far the sum of all lengths strays from a line.
     let lengths = 2.0 * deviation * (2.0 * buckets.max(2.0).ln()).sqrt();
     let offsets = 1.6 * deviation * buckets.sqrt();
     let width = |values: f64| (1.0 + values).log2().ceil();
@@ -138,7 +138,7 @@ pub fn payload_bits(range: u64, keys: u64) -> f64 {
     HEAD_BITS as f64 + groups * entry + width(offsets) + buckets * each
 }
 
-/// The greatest range whose payload of `keys` keys is expected to have at most so many bits; `None` if there is none.
+/// The greatest range whose payload for `keys` keys is expected to have at most so many bits; `None` if there is none.
 pub fn range_within(keys: u64, bits: u64) -> Option<u64> {
     let fits = |range: u64| payload_bits(range, keys) <= bits as f64;
     let (mut less, mut more) = (1, MAX_RANGE);

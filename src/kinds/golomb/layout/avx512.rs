@@ -1,5 +1,6 @@
-//! Lookups of many keys for AVX-512: eight keys are one vector. All go through the numbers of their buckets at once, a
-//! number each step, so that the steps of eight keys are waited for together, and nobody has to guess where one ends.
+//! Lookups of many keys for AVX-512: eight keys are one vector. All eight go through the numbers of their buckets at
+//! once, a number each step. So the steps of eight keys are waited for together, and the processor need not guess where
+//! one ends.
 
 use super::Reader;
 use super::lookups::Kernel;
@@ -8,7 +9,7 @@ use crate::blocks::eight::{EIGHTS, Eight, WIDTH, all, at_once, hashes_of, in_tur
 use core::arch::x86_64::*;
 use core::cell::Cell;
 
-/// The kernel.
+/// The kernel for AVX-512.
 pub(super) static KERNEL: Kernel = Kernel {
     // SAFETY: this kernel is given out for processors that have AVX-512 F, BW, DQ and VL.
     contains_many: |reader, batch| unsafe { many(reader, batch) },
@@ -16,15 +17,16 @@ pub(super) static KERNEL: Kernel = Kernel {
     contains_few: |reader, instructions, few| unsafe { one_turn(reader, &hashes_of(few, instructions)) },
 };
 
-/// Bits that eight bytes have from any bit of the first on.
+/// How many bits eight bytes have from any bit of their first byte on.
 const WINDOW: u64 = super::MAX_FIELD as u64;
 
-/// Where the keys of a group are.
+/// Where to look for the keys of a group.
 struct Group {
-    /// Their buckets, and their numbers less the first ones of these.
+    /// The keys' buckets, and the keys' numbers less the first numbers of their buckets.
     buckets: [Eight; EIGHTS],
     targets: [Eight; EIGHTS],
-    /// From which bit on and up to which the codes of the buckets are: read from the index when codes are fetched.
+    /// The bits from which on the codes of the buckets lie, and up to which. The index is read for them when codes are
+    /// fetched.
     starts: [Cell<Eight>; EIGHTS],
     ends: [Cell<Eight>; EIGHTS],
 }
@@ -39,7 +41,7 @@ impl Group {
         }
     }
 
-    /// Finds the buckets of hashes, and asks for their entries of the index.
+    /// Finds the buckets of hashes, and asks for the buckets' entries in the index.
     #[inline(always)]
     fn find(&mut self, reader: &Reader, hashes: &[u64; GROUP]) {
         let (buckets, targets) = (self.buckets.as_flattened_mut(), self.targets.as_flattened_mut());
@@ -51,7 +53,7 @@ impl Group {
         }
     }
 
-    /// Reads from the index where the codes of the buckets of eight keys are, and asks for these.
+    /// Reads from the index where the codes of the buckets of eight keys are, and asks for these codes.
     #[inline(always)]
     fn fetch(&self, reader: &Reader, i: usize) {
         let (mut starts, mut ends) = ([0; WIDTH], [0; WIDTH]);
@@ -80,12 +82,12 @@ fn one_turn(reader: &Reader, (hashes, count): &([u64; GROUP], usize)) -> u64 {
     at_once(Group::new(), hashes, *count, find, |group, i| group.fetch(reader, i), answer, |_, _| false)
 }
 
-/// Of each of eight bits, if its lane is wanted, the eight bytes from the one that it is in, shifted so that it comes
-/// first; from an earlier bit on past the end of the words. Zero for other lanes.
+/// For each of eight bits whose lane is wanted, the eight bytes from the byte that the bit is in, shifted so that the
+/// bit comes first. At the end of the words the bytes begin earlier. Other lanes are zero.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn windows(reader: &Reader, wanted: __mmask8, bits: __m512i) -> __m512i {
-    // The words of a payload are not empty: its head is among them.
+    // The words of a payload are not empty, because they begin with its head.
     let last = all((reader.words.len() as u64 * 8).saturating_sub(8));
     let bytes = _mm512_min_epu64(_mm512_srli_epi64::<3>(bits), last);
     let (zero, start) = (_mm512_setzero_si512(), reader.words.as_ptr().cast());
@@ -95,16 +97,17 @@ fn windows(reader: &Reader, wanted: __mmask8, bits: __m512i) -> __m512i {
     _mm512_srlv_epi64(eight, _mm512_and_si512(bits, all(7)))
 }
 
-/// Whether the numbers of eight keys of a group, the `i`-th eight, are there: [`Reader::contains`].
+/// Whether the numbers of the `i`-th eight keys of a group are there: [`Reader::contains`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn answer(reader: &Reader, asked: &Group, i: usize) -> u8 {
     let width = u64::from(reader.shape().head.rice_bits);
     let (shift, step, mask) = (all(width), all(width), all((1 << WINDOW) - 1));
-    // So many remainders are read at once; they come from the highest bits down.
+    // One window holds so many remainders, which come from the highest bits down.
     let together = WINDOW / width.max(1);
     let (read, up, down) = (all(together * width), all(64 - together * width), all(64 - width));
-    // Between two numbers there is a one among the quotients, which is no zero, and at least 1 besides the remainder.
+    // This corrects the sum for each number that was passed: its one among the quotients is not a zero, and the next
+    // number is at least 1 more besides the remainder.
     let next = all(1_u64.wrapping_sub(1 << width));
     let one = all(1);
     let target = load(&asked.targets[i]);
@@ -126,7 +129,8 @@ fn answer(reader: &Reader, asked: &Group, i: usize) -> u8 {
                 ones = _mm512_mask_and_epi64(ones, empty, windows(reader, empty, origin), mask);
                 empty &= _mm512_testn_epi64_mask(ones, ones);
             }
-            // The lowest one: as a floating-point number its exponent is where it is.
+            // Finds the lowest one of each lane: converted to a floating-point number, it has its place as the
+            // exponent.
             let others = _mm512_sub_epi64(ones, one);
             let lowest = _mm512_castpd_si512(_mm512_cvtepu64_pd(_mm512_andnot_si512(others, ones)));
             ones = _mm512_and_si512(ones, others);

@@ -1,4 +1,4 @@
-//! The numbers of a whole set, and of two, in ascending order.
+//! The numbers of a whole set, or of two sets combined, in ascending order.
 
 use super::{BUCKET_BITS, Numbers, Reader};
 use crate::error::Result;
@@ -9,7 +9,7 @@ pub struct Cursor<'a> {
     reader: Reader<'a>,
     bucket: u64,
     numbers: Numbers<'a>,
-    /// Less than this, numbers are passed over.
+    /// Numbers below this one are passed over.
     from: u64,
 }
 
@@ -28,7 +28,7 @@ impl Iterator for Cursor<'_> {
     fn next(&mut self) -> Option<u64> {
         let bits = self.reader.shape().head.rice_bits + BUCKET_BITS;
         loop {
-            // A number that is beyond its bucket is none.
+            // A number beyond the end of its bucket is none of the set.
             if let Some(number) = self.numbers.next().filter(|number| number >> bits == 0) {
                 let number = self.bucket << bits | number;
                 if number >= self.from {
@@ -51,19 +51,19 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What becomes of two sets.
+/// How two sets are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Combine {
-    /// What either has.
+    /// The numbers that either set has.
     Union,
-    /// What both have.
+    /// The numbers that both sets have.
     Intersection,
 }
 
 /// Gives the numbers of two sets together, in ascending order and each once. Linear in both.
 ///
 /// # Errors
-/// What `take` returns as an error ends the walk.
+/// An error of `take` ends the walk.
 pub fn combined(a: &Reader, b: &Reader, combine: Combine, take: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
     let (mut a, mut b) = (a.from(0).peekable(), b.from(0).peekable());
     loop {

@@ -37,8 +37,8 @@ impl Reader<'_> {
         (kernel(instructions).contains_many)(self, batch);
     }
 
-    /// Whether the number of each of few keys is there: bit i is that of the i-th, and bits after the last mean
-    /// nothing.
+    /// Whether the number of each of few keys is there. Bit i answers for the i-th key, and bits after the last key
+    /// mean nothing.
     pub fn contains_few(&self, instructions: Instructions, few: &Few) -> u64 {
         (kernel(instructions).contains_few)(self, instructions, few)
     }

@@ -1,26 +1,29 @@
-//! A Golomb-coded set with a sampled index: different whole numbers below a range, in ascending order, by Rice's code
-//! of their gaps, and where each bucket of them begins.
+//! A Golomb-coded set with a sampled index. The set is different whole numbers below a range, in ascending order,
+//! written as Rice codes of their gaps. The index says where each bucket of numbers begins.
 //!
-//! Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2009. Which parameter is best, and
-//! how many bits that makes, is in [`super::sizing`].
+//! Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2009. [`super::sizing`] says which
+//! parameter is best, and how many bits a set takes with it.
 //!
-//! **Buckets.** With Rice parameter P the numbers of bucket b are those from `b 2^(P+5)` up to the next bucket's. The
-//! first one's gap is what it is more than the bucket's first number; that of another is what it is more than the one
-//! before it, less 1. A gap has a quotient by 2^P, which is less than 32, and a remainder.
+//! **Buckets.** With Rice parameter P the numbers of bucket b are those from `b 2^(P+5)` up to the first number of the
+//! next bucket. The gap of a bucket's first number is the difference to the bucket's beginning. The gap of another
+//! number is the difference to the number before it, less 1. A gap has a quotient by 2^P, which is less than 32, and a
+//! remainder.
 //!
-//! **Codes.** The quotients of a bucket come first, each as so many zeros and a one, and after them the remainders,
-//! each P bits, the *last* number's first: a lookup goes through the ones of the quotients from the bucket's start and
-//! through the remainders from its end, and need not know how many numbers there are. Neither waits for the other, as
-//! quotients and remainders in turn would. Bits are counted from the lowest bit of the payload's first word.
+//! **Codes.** The quotients of a bucket come first, each as so many zeros and a one. The remainders follow, P bits
+//! each, beginning with the remainder of the *last* number. A lookup goes through the ones of the quotients from the
+//! bucket's start and through the remainders from its end, and need not know how many numbers there are. Neither walk
+//! waits for the other, as quotients and remainders in turn would. Bits are counted from the lowest bit of the
+//! payload's first word.
 //!
-//! **Index.** Eight buckets are a group. Its entry has where its codes begin, and how long those of its first seven
-//! buckets are; the first less a straight line through all groups, the others less the least of them, in as few bits as
-//! the largest needs ([`Head`]). After the last entry comes where all codes end, as if another group followed.
+//! **Index.** Eight buckets are a group. A group's entry says where its codes begin, and how long the codes of its
+//! first seven buckets are. The beginning is stored less a straight line through all groups, and a length less the
+//! least length, each in as few bits as the largest needs ([`Head`]). After the last entry comes the end of all codes,
+//! as if another group followed.
 //!
-//! **Payload.** The head, in the first line; the index; the codes; at least 64 zeros, and more up to whole lines. All
-//! of it follows from the range and the numbers. Without numbers all is zero.
+//! **Payload.** The head is in the first line. The index, the codes, at least 64 zeros, and more zeros up to whole
+//! lines follow. The payload follows from the range and the numbers. Without numbers all of it is zero.
 //!
-//! Positions come from the payload, which opening does not check: every access to words is checked instead. A forged
+//! Positions come from the payload, which opening does not check. Instead every access to words is checked. A forged
 //! payload gives wrong answers after at most as much work as its bits, and [`Reader::check`] finds it.
 
 #[cfg(target_arch = "x86_64")]
@@ -54,13 +57,13 @@ fn kernel(instructions: Instructions) -> &'static Kernel {
     }
 }
 
-/// The widest field: what eight bytes have from any bit of the first on.
+/// The widest field: as many bits as eight bytes have from any bit of their first byte on.
 const MAX_FIELD: u32 = 57;
 
 /// The fraction bits of the line's slope.
 const SLOPE_BITS: u32 = 16;
 
-/// Zeros after the last code, so that eight bytes from any bit of a code on are there.
+/// Zeros after the last code, so that eight bytes can be read from any bit of a code on.
 pub const SLACK_BITS: u64 = 64;
 
 /// What the first line of a payload says.
@@ -80,12 +83,12 @@ pub struct Head {
     least_length: u64,
     /// By how much the line rises from group to group, in 2^-16.
     slope: u64,
-    /// The least of what a beginning is more than the line: a number with a sign.
+    /// The least difference between a beginning and the line, as a number with a sign.
     least_start: u64,
 }
 
 impl Head {
-    /// The words of the line.
+    /// The words of the payload's first line.
     fn encode(&self) -> [u64; 6] {
         let widths = u64::from(self.rice_bits) | u64::from(self.length_width) << 8 | u64::from(self.start_width) << 16;
         [self.values, self.code_bits, widths, self.least_length, self.slope, self.least_start]
@@ -104,7 +107,7 @@ impl Head {
         is_known.then_some(head)
     }
 
-    /// The head of a payload; `None` if it is none.
+    /// The head of a payload; `None` if the words are none.
     fn read(words: &[AtomicU64]) -> Option<Head> {
         let words = words.first_chunk::<6>()?;
         Head::decode(words.each_ref().map(|word| word.load(Ordering::Relaxed)))
@@ -121,8 +124,8 @@ impl Head {
     }
 
     /// Whether there are about as many buckets as numbers, or fewer, and as many bits of codes. The parameter that
-    /// codes numbers best puts 12 or more into a bucket; with another one an index of fields without bits may speak of
-    /// 2^57 buckets, through which nobody comes.
+    /// codes numbers best puts 12 or more into a bucket. With another parameter an index whose fields have no bits may
+    /// speak of 2^57 buckets, and no walk through them would end.
     fn has_its_buckets(&self, range: u64) -> bool {
         self.values <= self.code_bits && self.buckets(range).saturating_sub(1) <= self.values
     }
@@ -139,28 +142,28 @@ impl Head {
         index.checked_add(HEAD_BITS).filter(|bits| *bits < 1 << 63)
     }
 
-    /// The bits of the payload but for what comes after the last code; `None` past 2^63.
+    /// The bits of the payload up to the end of the last code; `None` past 2^63.
     fn bits(&self, range: u64) -> Option<u64> {
         self.codes(range)?.checked_add(self.code_bits).filter(|bits| *bits < 1 << 63)
     }
 
-    /// Where the codes of a group would begin if all were alike.
+    /// Where the codes of a group would begin if all groups were alike.
     #[inline(always)]
     fn line(&self, group: u64) -> u64 {
         group.wrapping_mul(self.slope) >> SLOPE_BITS
     }
 }
 
-/// The `width` bits from a bit on, at most [`MAX_FIELD`]; zero if they are not among the words.
+/// The `width` bits from a bit on, at most [`MAX_FIELD`]; zero if the eight bytes with them are not among the words.
 #[inline(always)]
 fn field(words: &[AtomicU64], bit: u64, width: u32) -> u64 {
     read_unaligned(words, bit / 8) >> (bit % 8) & ((1 << width) - 1)
 }
 
-/// The 64 bits from a bit on; zeros for eight bytes that are not all among the words.
+/// The 64 bits from a bit on. Bits of eight bytes that are not all among the words read as zeros.
 #[inline(always)]
 fn window(words: &[AtomicU64], bit: u64) -> u64 {
     let (low, high) = (read_unaligned(words, bit / 8), read_unaligned(words, bit / 8 + 8));
-    // A shift by 64 in two steps.
+    // The shift goes in two steps, because a shift by 64 bits is not allowed.
     low >> (bit % 8) | high << 1 << (63 - bit % 8)
 }

@@ -6,15 +6,16 @@ use core::sync::atomic::AtomicU64;
 /// The numbers of one bucket, each less the bucket's first number.
 pub struct Numbers<'a> {
     words: &'a [AtomicU64],
-    /// The first bit of the 64 of which `ones` are those not yet met.
+    /// The first bit of the window of 64 bits that `ones` comes from: the window's ones that were not met yet.
     origin: u64,
     ones: u64,
     /// The first bit of the remainder that was read last.
     remainders: u64,
     rice_bits: u32,
-    /// What a number is but for the bits that the next one stands after.
+    /// The next number less its bits of quotient: the sum of the remainders read so far, and corrections for the ones
+    /// passed.
     rest: u64,
-    /// Where the bucket begins.
+    /// The bit at which the bucket begins.
     start: u64,
 }
 
@@ -25,7 +26,8 @@ impl<'a> Numbers<'a> {
         Numbers { words, origin: start, ones: window(words, start), remainders: end, rice_bits, rest: 0, start }
     }
 
-    /// Whether another code of quotients would reach the remainders that come with it.
+    /// Whether a one at bit `one` would be past the quotients, because the remainder that belongs to it begins at or
+    /// before it.
     #[inline(always)]
     fn is_over(&self, one: u64, remainder: u64) -> bool {
         one as i64 >= remainder as i64
@@ -52,9 +54,11 @@ impl Iterator for Numbers<'_> {
         self.ones &= self.ones - 1;
         self.remainders = remainder;
         self.rest = self.rest.wrapping_add(field(self.words, remainder, self.rice_bits));
-        // So many zeros came before this one, among as many ones as numbers.
+        // The bits before this one are the zeros of all quotients so far and a one for each earlier number; `rest`
+        // takes back the ones.
         let number = (one - self.start).wrapping_shl(self.rice_bits).wrapping_add(self.rest);
-        // The next one stands at least one bit further, which is no quotient, and is one more at least.
+        // The next one stands at least one bit further on, and that bit is no quotient. The next number is at least one
+        // more.
         self.rest = self.rest.wrapping_add(1).wrapping_sub(1 << self.rice_bits);
         Some(number)
     }

@@ -7,7 +7,7 @@ use crate::error::{Result, error};
 use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// The shape of a payload: its range, its head, and what follows from them.
+/// The shape of a payload: range, head, and what follows from both.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     range: u64,
@@ -19,22 +19,22 @@ pub struct Shape {
     end: u64,
 }
 
-/// A payload, to be read.
+/// A payload that is read.
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {
     pub(super) words: &'a [AtomicU64],
     shape: &'a Shape,
 }
 
-/// The bits that a payload of these bits has with what comes after them, as bytes; `None` past the address space.
+/// The bytes of a payload whose head, index and codes have so many bits; `None` past the address space.
 pub fn payload_bytes(bits: u64) -> Option<u64> {
     let bytes = bits.checked_add(SLACK_BITS)?.div_ceil(8).checked_next_multiple_of(PAYLOAD_UNIT)?;
     image_bytes(bytes).map(|_| bytes)
 }
 
 impl Shape {
-    /// The shape of the payload in `words`, whose head may say anything; `None` if it is not one of a payload with this
-    /// geometry, of which the first word is the range.
+    /// The shape of the payload in `words`, whose head may say anything. `None` if the head does not fit this geometry,
+    /// whose first word is the range.
     #[inline]
     pub fn read(geometry: &Geometry, words: &[AtomicU64]) -> Option<Shape> {
         let range = geometry.words[0];
@@ -61,20 +61,20 @@ impl Shape {
         reduce(mix(hash), self.range)
     }
 
-    /// The Rice parameter, the bits of the index, and those of the codes.
+    /// The Rice parameter, the bits of the index, and the bits of the codes.
     pub fn sizes(&self) -> (u32, u64, u64) {
         (self.head.rice_bits, self.codes - HEAD_BITS, self.head.code_bits)
     }
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of the payload of this shape in `words`. What is not among these is zero.
+    /// A reader of the payload of this shape in `words`. Bits beyond these words are zero.
     #[inline(always)]
     pub fn new(shape: &'a Shape, words: &'a [AtomicU64]) -> Reader<'a> {
         Reader { words, shape }
     }
 
-    /// The first bit of the codes of a group: of what its entry says, and where it lies.
+    /// The first bit of the codes of a group, whose entry of the index begins at bit `entry`.
     #[inline(always)]
     fn start_of(&self, group: u64, entry: u64) -> u64 {
         let more = field(self.words, entry, self.shape.head.start_width);
@@ -85,7 +85,7 @@ impl<'a> Reader<'a> {
             .wrapping_add(more)
     }
 
-    /// From which bit on and up to which the codes of a bucket are. Anywhere if the payload is not sound.
+    /// The bits from which on and up to which the codes of a bucket lie. They mean nothing if the payload is not sound.
     #[inline(always)]
     fn place(&self, bucket: u64) -> (u64, u64) {
         let (group, in_group) = (bucket / GROUP, bucket % GROUP);
@@ -94,7 +94,7 @@ impl<'a> Reader<'a> {
         let lengths = entry + u64::from(self.shape.head.start_width);
         let (mut before, mut own) = (0, 0);
         if width <= 9 {
-            // All seven are among 64 bits.
+            // All seven lengths lie in one window of 64 bits.
             let all = window(self.words, lengths);
             let mask = (1 << width) - 1;
             let below = all & ((1 << (in_group as u32 * width)) - 1);
@@ -115,7 +115,7 @@ impl<'a> Reader<'a> {
         (start, end)
     }
 
-    /// As [`Reader::place`], but nowhere, from 0 up to 0, if there is no such bucket or the payload is not sound.
+    /// As [`Reader::place`], but 0 up to 0 if there is no such bucket or the codes would not lie in the payload.
     #[inline(always)]
     pub(super) fn codes_of(&self, bucket: u64) -> (u64, u64) {
         let (start, end) = if bucket < self.shape.buckets { self.place(bucket) } else { (0, 0) };
@@ -123,14 +123,14 @@ impl<'a> Reader<'a> {
         if is_there { (start, end) } else { (0, 0) }
     }
 
-    /// The numbers of a bucket, each less the bucket's first; none if there is no such bucket.
+    /// The numbers of a bucket, each less the bucket's first number. Empty if there is no such bucket.
     #[inline(always)]
     pub(super) fn bucket(&self, bucket: u64) -> Numbers<'a> {
         let (start, end) = self.codes_of(bucket);
         Numbers::new(self.words, start, end, self.shape.head.rice_bits)
     }
 
-    /// The bucket of the number that a hash is stored as, and the number less the bucket's first.
+    /// The bucket of the number that a hash is stored as, and the number less the bucket's first number.
     #[inline(always)]
     pub(super) fn bucket_of(&self, hash: u64) -> (u64, u64) {
         let (number, bits) = (self.shape.number(hash), self.shape.head.bucket_bits());
@@ -162,7 +162,7 @@ impl<'a> Reader<'a> {
         ring::fetch_word(self.words, (bit / 64) as usize);
     }
 
-    /// Asks for the lines of the codes that a lookup of a hash needs. Reads the index.
+    /// Asks for the lines of the codes that a lookup of a hash needs. To find them, this reads the index.
     #[inline]
     pub fn fetch_codes(&self, hash: u64) {
         let (start, end) = self.codes_of(self.bucket_of(hash).0);
@@ -170,13 +170,13 @@ impl<'a> Reader<'a> {
         ring::fetch_word(self.words, (end / 64) as usize);
     }
 
-    /// The shape of what the reader reads.
+    /// The shape of the payload.
     pub(super) fn shape(&self) -> &'a Shape {
         self.shape
     }
 
-    /// Looks through a payload: whether the index says where the codes are, and these are of different numbers below
-    /// the range, as many as the head says. Linear in the numbers.
+    /// Looks through a payload. The index has to say where the codes are, and the codes have to be different numbers
+    /// below the range, as many as the head says. Linear in the numbers.
     ///
     /// # Errors
     /// [`Status::Corrupt`](crate::Status::Corrupt).

@@ -1,24 +1,25 @@
-//! The plain stream of a Golomb-coded set, as BIP 158 writes it: numbers in ascending order, some of them twice, each
-//! as what it is more than the one before it. A gap's quotient by 2^P is so many ones and a zero, and P bits after it
-//! are the remainder. The highest bit of a byte is its first, and zeros fill the last byte.
+//! The plain stream of a Golomb-coded set, as BIP 158 writes it. Numbers come in ascending order, some of them twice,
+//! each as the difference to the number before it. A gap's quotient by 2^P is so many ones and a zero, and P bits after
+//! it are the remainder. The highest bit of a byte is its first, and zeros fill the last byte.
 //!
-//! There is no index: finding a number goes through all before it, and many are found together, in one pass.
+//! There is no index. Finding a number means going through all numbers before it, and many numbers are found together
+//! in one pass.
 
 use crate::bits::read_unaligned;
 use crate::error::{Result, error};
 use core::sync::atomic::AtomicU64;
 
-/// The greatest Rice parameter: what eight bytes have from any bit of the first on.
+/// The greatest Rice parameter: eight bytes have so many bits, and one more, from any bit of their first byte on.
 pub const MAX_STREAM_RICE_BITS: u32 = 56;
 
-/// The bits that eight bytes have from any bit of the first on.
+/// How many bits eight bytes have from any bit of their first byte on.
 const WINDOW: u32 = 57;
 
 /// The numbers of a stream.
 #[derive(Clone)]
 pub struct Stream<'a> {
     words: &'a [AtomicU64],
-    /// The next bit, and that after the last.
+    /// The next bit, and the bit after the last one.
     at: u64,
     end: u64,
     rice_bits: u32,
@@ -28,18 +29,19 @@ pub struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    /// The numbers, so many, whose codes are the first `bits` bits of words after which another word follows.
+    /// The stream of `values` numbers whose codes are the first `bits` bits of `words`. Another word must follow these
+    /// bits.
     pub fn new(words: &'a [AtomicU64], bits: u64, rice_bits: u32, values: u64) -> Stream<'a> {
         Stream { words, at: 0, end: bits, rice_bits: rice_bits.min(MAX_STREAM_RICE_BITS), left: values, last: 0 }
     }
 
-    /// The 57 bits from the next one on, the first one highest, and zeros.
+    /// The 57 bits from the next one on, the first one highest, followed by zeros.
     #[inline]
     fn window(&self) -> u64 {
         read_unaligned(self.words, self.at / 8).swap_bytes() << (self.at % 8)
     }
 
-    /// Whether all numbers were read, of which the last is below `range`, and nothing follows but zeros up to a byte.
+    /// Whether all numbers were read, the last one is below `range`, and only zeros up to a whole byte follow.
     ///
     /// # Errors
     /// [`Status::Corrupt`](crate::Status::Corrupt).
@@ -60,7 +62,7 @@ impl<'a> Stream<'a> {
 impl Iterator for Stream<'_> {
     type Item = u64;
 
-    /// The next number; none where the bits end.
+    /// The next number, or `None` where the bits end.
     #[inline]
     fn next(&mut self) -> Option<u64> {
         if self.left == 0 {
@@ -101,12 +103,12 @@ pub struct StreamWriter<'a> {
 }
 
 impl<'a> StreamWriter<'a> {
-    /// Writes from the first bit of these words on, which are zeros.
+    /// A writer that begins at the first bit of these words, which are zeros.
     pub fn new(words: &'a mut [u64], rice_bits: u32) -> StreamWriter<'a> {
         StreamWriter { words, at: 0, rice_bits }
     }
 
-    /// Writes the code of a gap. What has no room is left away.
+    /// Writes the code of a gap. Bits that find no room are left out.
     pub fn put(&mut self, gap: u64) {
         let mut ones = gap >> self.rice_bits;
         while ones > 0 {
@@ -118,14 +120,14 @@ impl<'a> StreamWriter<'a> {
         self.bits(gap & ((1 << self.rice_bits) - 1), self.rice_bits);
     }
 
-    /// Writes the lowest `count` bits of a number, which has no others, the highest of them first.
+    /// Writes a number in `count` bits, its highest bit first. The number has no higher bits.
     fn bits(&mut self, number: u64, count: u32) {
         let (word, offset) = ((self.at / 64) as usize, (self.at % 64) as u32);
         self.at += u64::from(count);
         if count == 0 {
             return;
         }
-        // From the highest bit of two words on.
+        // The number, moved to its place in two words, beginning with their highest bit.
         let both = u128::from(number) << (128 - count) >> offset;
         for (i, part) in [(both >> 64) as u64, both as u64].into_iter().enumerate() {
             if let Some(to) = self.words.get_mut(word + i) {

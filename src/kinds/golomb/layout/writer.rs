@@ -1,4 +1,4 @@
-//! Making a payload of numbers that come in ascending order.
+//! Makes a payload of numbers that come in ascending order.
 
 use super::{BUCKET_BITS, GROUP, HEAD_BITS, Head, MAX_FIELD, SLOPE_BITS, reader};
 use crate::error::{Result, error};
@@ -6,15 +6,15 @@ use crate::format::Geometry;
 use crate::kinds::golomb::sizing;
 use crate::storage::Words;
 
-/// Gives numbers in ascending order, each once, and the same ones whenever it is called.
+/// A function that gives numbers in ascending order, each once, and the same ones at every call.
 pub type Source<'a> = dyn FnMut(&mut dyn FnMut(u64) -> Result<()>) -> Result<()> + 'a;
 
-/// Makes the payload of the numbers that `source` gives, all of them below `range`. Calls it three times: to count, to
-/// measure, and to write. Takes no memory but the payload's, and that of the largest bucket.
+/// Makes the payload of the numbers that `source` gives, all of them below `range`. Calls `source` three times: to
+/// count, to measure, and to write. Takes no memory beside the payload's but that of the largest bucket.
 ///
 /// # Errors
-/// Those of `source`; [`Status::Corrupt`](crate::Status::Corrupt) for numbers that do not ascend, or not below the
-/// range; [`Status::OutOfMemory`](crate::Status::OutOfMemory) and [`Status::TooLarge`](crate::Status::TooLarge).
+/// The errors of `source`; [`Status::Corrupt`](crate::Status::Corrupt) for numbers that do not ascend or are not below
+/// the range; [`Status::OutOfMemory`](crate::Status::OutOfMemory) and [`Status::TooLarge`](crate::Status::TooLarge).
 pub fn write(range: u64, source: &mut Source) -> Result<(Geometry, Words)> {
     let mut values = 0;
     source(&mut |_| {
@@ -41,7 +41,7 @@ pub fn write(range: u64, source: &mut Source) -> Result<(Geometry, Words)> {
     Ok((Geometry { bits, hashes: 1, words: words_of_kind, payload_bytes }, words))
 }
 
-/// Finds out what the head says of the index.
+/// Finds out what the head has to say of the index.
 fn measure(range: u64, head: &mut Head, source: &mut Source) -> Result<()> {
     let (mut at, mut lengths, mut starts) = (0_u64, Span::default(), Span::default());
     let plain = *head;
@@ -106,7 +106,7 @@ fn length(gaps: &[u64], rice_bits: u32) -> u64 {
     gaps.iter().map(|gap| (gap >> rice_bits) + 1 + u64::from(rice_bits)).sum()
 }
 
-/// Sets `width` bits from a bit on, which are zeros, to the lowest ones of a number.
+/// Sets `width` bits from a bit on, which are zeros, to the lowest bits of a number.
 fn put(words: &mut [u64], bit: u64, number: u64, width: u32) {
     let (word, shift) = ((bit / 64) as usize, (bit % 64) as u32);
     let number = number & ((1 << width) - 1);
@@ -116,7 +116,7 @@ fn put(words: &mut [u64], bit: u64, number: u64, width: u32) {
     }
 }
 
-/// Gives all buckets in order, each with the gaps of its numbers.
+/// Gives all buckets in order, each as the gaps of its numbers.
 fn each_bucket(
     range: u64,
     head: &Head,
@@ -170,7 +170,7 @@ impl Span {
         self.greatest = self.greatest.max(number);
     }
 
-    /// The bits of what any is more than the least.
+    /// The bits that hold the difference of each number to the least one.
     fn width(&self) -> u32 {
         u64::BITS - (self.greatest.wrapping_sub(self.least) as u64).leading_zeros()
     }
