@@ -1,13 +1,14 @@
 //! The kind `golomb_stream`: a Golomb-coded set without an index, whose payload is the stream that BIP 158 specifies
 //! for the compact filters of Bitcoin's blocks ([`crate::kinds::golomb::layout::Stream`]).
 //!
-//! Each of N keys is a number: its hash, reduced to those below N M. BIP 158 hashes with SipHash-2-4 under the first 16
-//! bytes of the block's hash, and has M = 784931 and P = 19. Keys whose numbers are equal stay as many numbers.
+//! Each of N keys is stored as a number: its hash, reduced to the numbers below N M. BIP 158 hashes with SipHash-2-4
+//! under the first 16 bytes of the block's hash, and has M = 784931 and P = 19. Keys with equal numbers stay as many
+//! numbers.
 //!
-//! A lookup of one key is linear in the filter. Those of a batch are sorted and answered in one pass, so that whether
-//! any of many keys matches costs about what one lookup does.
+//! A lookup of one key is linear in the filter. The keys of a batch are sorted and answered in one pass, so asking
+//! whether any of many keys matches costs about as much as one lookup.
 //!
-//! Header: bits are 8 for each byte of the stream. Word 0 is P, word 1 is M, word 2 is N.
+//! Header: `bits` is 8 for each byte of the stream. Word 0 is P, word 1 is M, and word 2 is N.
 
 use crate::batch::ring::{self, Batch, GROUP};
 use crate::bits::reduce;
@@ -22,7 +23,7 @@ use crate::kinds::golomb::layout::{MAX_STREAM_RICE_BITS, Stream, StreamWriter, c
 use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
 use crate::storage::{Words, try_box, try_vec};
 
-/// The remainder's bits: BIP 158's P.
+/// The parameter for the bits of a remainder: BIP 158's P.
 pub const RICE_BITS: Parameter = Parameter {
     name: "rice_bits",
     summary: "bits of a gap's remainder: P of BIP 158",
@@ -31,7 +32,7 @@ pub const RICE_BITS: Parameter = Parameter {
     word: Some(0),
 };
 
-/// How many numbers there are for each key: BIP 158's M.
+/// The parameter for how many numbers there are for each key: BIP 158's M.
 pub const MULTIPLIER: Parameter = Parameter {
     name: "multiplier",
     summary: "one more than this key in so many is found: M of BIP 158",
@@ -61,7 +62,7 @@ pub const ROW: Row = Row {
         let (rice_bits, multiplier) = shape_of(spec)?;
         let range = range(keys, multiplier)?;
         let rate = golomb::sizing::false_positive_rate(range, keys);
-        // The default rate is no wish.
+        // The default rate is not a wish of the caller, so nothing is refused for it.
         if spec.false_positive_rate != 0.0 && rate > spec.false_positive_rate {
             let (rate, asked) = (Number(rate), Number(spec.false_positive_rate));
             return Err(error!(
@@ -95,11 +96,11 @@ pub fn of(rice_bits: u32, multiplier: u64, values: u64, bytes: u64) -> Option<Ge
     is_known.then_some(Geometry { bits, hashes: 1, words, payload_bytes })
 }
 
-/// A code has so many times 2^P numbers at most on average, which are as many bits.
+/// The greatest average quotient of a gap, which the code writes as so many bits.
 const MOST_UNARY: u64 = 64;
 
-/// P and M of a spec, which have to go together: the code of a gap of M has M / 2^P bits and P more. Streams from
-/// elsewhere may have any, because their bytes are there.
+/// P and M of a spec. The two have to go together, because the code of a gap of M has M / 2^P bits and P more. Streams
+/// from elsewhere may have any P and M, because their bytes exist already.
 fn shape_of(spec: &Spec) -> Result<(u32, u64)> {
     let (rice_bits, multiplier) = (spec.parameter(&RICE_BITS)? as u32, spec.parameter(&MULTIPLIER)?);
     if multiplier >> rice_bits > MOST_UNARY {
@@ -114,13 +115,13 @@ fn shape_of(spec: &Spec) -> Result<(u32, u64)> {
     Ok((rice_bits, multiplier))
 }
 
-/// The numbers that there are for so many keys.
+/// The range for so many keys.
 fn range(keys: u64, multiplier: u64) -> Result<u64> {
     keys.checked_mul(multiplier)
         .ok_or_else(|| error!(TooLarge, "capacity = {keys} times multiplier = {multiplier} is not below 2^64"))
 }
 
-/// Makes the payload: in one pass its length is found, in the other it is written.
+/// Makes the payload: the first pass finds its length, and the second pass writes it.
 fn build(build: &mut Build<u64>) -> Result<Built> {
     let (rice_bits, multiplier) = shape_of(build.spec)?;
     let keys = build.records.count();
@@ -192,7 +193,7 @@ impl Kind for GolombStream {
         self.stream().find(|number| *number >= target) == Some(target)
     }
 
-    /// Sorts the keys, as many at once as there is memory for, and goes through the stream once for these.
+    /// Sorts the keys, as many at once as there is memory for, and answers these in one pass through the stream.
     fn contains_many(&self, batch: &mut dyn Batch) {
         let Ok(mut keys) = try_vec::<(u64, usize)>(batch.keys().next_multiple_of(GROUP)) else {
             return ring::rolling(&mut (), 0, batch, ring::nothing, ring::nothing, |(), hash| self.contains_hash(hash));
@@ -227,7 +228,7 @@ impl Kind for GolombStream {
         }
     }
 
-    /// Places are the numbers below N M.
+    /// The places that the measure counts are the numbers below N M.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         let (mut taken, mut last) = (0_u64, None);
         for number in self.stream() {
