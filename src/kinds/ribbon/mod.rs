@@ -1,12 +1,12 @@
-//! The kind `ribbon`, the bumped ribbon filter: static, built from all of its keys, and within half a per cent of the
-//! fewest bits that any filter of its rate can have.
+//! The kind `ribbon`, the bumped ribbon filter. It is static: built from all of its keys, and within half a per cent of
+//! the fewest bits that any filter of its rate can have.
 //!
 //! Dillinger, Hübschle-Schneider, Sanders and Walzer, "Fast Succinct Retrieval and Approximate Membership Using
-//! Ribbon", 2022. Every key has a run of coefficients that say which slots, by exclusive or, are its fingerprint
+//! Ribbon", 2022. Every key has a run of coefficients, which say the slots whose exclusive or is the key's fingerprint
 //! ([`layout`]). Fingerprints of r bits give a false-positive rate of 2^-r, whatever the keys.
 //!
-//! Header: bits is the payload's but for what fills its last line. Word 0 is r, word 1 the number of coefficients, word
-//! 2 the number of distinct keys.
+//! Header: `bits` is the payload's bits without those that fill its last line. Word 0 is r, word 1 the number of
+//! coefficients, and word 2 the number of distinct keys.
 
 pub mod layout;
 pub mod sizing;
@@ -23,7 +23,7 @@ use crate::storage::try_box;
 use layout::{Fingerprints, Lookup, MAX_BITS, MIN_BITS, Shape};
 use sizing::Width;
 
-/// How long fingerprints are.
+/// The parameter for the length of fingerprints.
 pub const FINGERPRINT_BITS: Parameter = Parameter {
     name: "fingerprint_bits",
     summary: "bits of a fingerprint, from 1 on: the rate is 2^-bits; 0 is what the rate needs",
@@ -32,9 +32,10 @@ pub const FINGERPRINT_BITS: Parameter = Parameter {
     word: Some(0),
 };
 
-/// How many coefficients a key has. Twice as many need a quarter of the metadata, 0.004 bits a key for 0.016, take
-/// twice as long to build, and a little longer to look up. With them fingerprints of 1 to 4 bits take 0.005 to 0.008
-/// bits a key more than these; with 64, longer ones take 0.02 more.
+/// The parameter for the number of coefficients of a key. 128 coefficients need a quarter of the metadata of 64, 0.004
+/// bits a key instead of 0.016, but take twice as long to build and a little longer to look up. Fingerprints of 1 to 4
+/// bits take 0.005 to 0.008 bits a key more than these bits with 128 coefficients. Longer fingerprints take 0.02 more
+/// with 64.
 pub const RIBBON_WIDTH: Parameter = Parameter {
     name: "ribbon_width",
     summary: "coefficients of a key: 64, or 128 for a smaller and slower filter; 0 is 128 for fingerprints of at most 4 \
@@ -56,15 +57,15 @@ pub const ROW: Row = Row {
     geometry: |spec, size| Ok(geometry_of(&shape_for(spec, size)?)),
     lines_per_lookup: |geometry| {
         let [columns, width, ..] = geometry.words;
-        // A line of metadata, and those of a row, which begins anywhere.
+        // A lookup reads a line of metadata, and the lines of a row, which begins anywhere.
         let lines = 2.0 + (columns * (width / 8 + 1)).saturating_sub(1) as f64 / PAYLOAD_UNIT as f64;
         lines.min((geometry.payload_bytes / PAYLOAD_UNIT) as f64)
     },
     false_positive_rate: |geometry, keys| sizing::false_positive_rate(geometry.words[0] as u32, keys),
-    // A row of coefficients and a value for each key of the largest shard, its hash and its slot.
+    // Building keeps, for each key of the largest shard, a row of coefficients, a value, the key's hash and its slot.
     build_memory: |keys| 32 * keys.min(sizing::SHARD_KEYS + 6 * sizing::SHARD_KEYS.isqrt()),
-    // A few groups of slots more than are expected, in each shard the part of one that a group is not filled by, and a
-    // group for 16,384 keys, because what layers leave free varies.
+    // A payload has a few more groups of slots than expected, in each shard the rest of a group that is not full, and a
+    // group for 16,384 keys, because the number of slots that layers leave free varies.
     most_bytes: Some(|geometry, keys| {
         let shards = sizing::shards(keys);
         let groups = 6 + shards + 3 * shards.isqrt() + (keys >> 14);
@@ -107,7 +108,7 @@ fn shape_of(geometry: &Geometry) -> Option<Shape> {
     (geometry_of(&shape) == *geometry).then_some(shape)
 }
 
-/// How many coefficients keys have, with fingerprints of so many bits.
+/// How many coefficients a key has, with fingerprints of so many bits.
 fn width_of(spec: &Spec, bits: u32) -> Result<u32> {
     match spec.parameter(&RIBBON_WIDTH)? as u32 {
         0 => Ok(sizing::width(bits).bits),
@@ -133,7 +134,7 @@ fn shape_for(spec: &Spec, size: Size) -> Result<Shape> {
             });
             match asked {
                 0 => shape(needed?),
-                // The default rate is no wish.
+                // The default rate is not a wish of the caller, so nothing is refused for it.
                 _ if spec.false_positive_rate != 0.0 && asked < needed? => Err(error!(
                     Contradiction,
                     "fingerprint_bits = {asked} give more than false_positive_rate = {}",
@@ -154,14 +155,14 @@ fn shape_for(spec: &Spec, size: Size) -> Result<Shape> {
             }
             let fits = |shape: &Shape| shape.bits() <= bits;
             let mut longer = (least.columns() + 1..=MAX_BITS).take_while(|_| asked == 0).map_while(|r| shape(r).ok());
-            // Shapes become longer with fingerprints.
+            // Shapes become larger with longer fingerprints.
             Ok(core::iter::from_fn(|| longer.next().filter(fits)).last().unwrap_or(least))
         }
     }
 }
 
-/// Makes the payload. How many slots a number of keys needs is known exactly only when they are there; where the bits
-/// that a spec allows do not hold that, fingerprints are a bit shorter.
+/// Makes the payload. Only when the keys are there is it known exactly how many slots they need. If a spec's bits do
+/// not hold that many, fingerprints become a bit shorter.
 fn build(build: &mut Build<u64>) -> Result<Built> {
     let size = build.spec.size()?;
     let mut bits = shape_for(build.spec, size)?.columns();
@@ -218,7 +219,7 @@ impl Kind for Ribbon {
         self.fingerprints().contains_many(&self.lookup, batch);
     }
 
-    /// Places are slots, and every key has one to itself.
+    /// The places that the measure counts are slots, and every key has one to itself.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         progress(self.base.words().bytes());
         let (keys, slots) = (self.shape.keys(), self.shape.bits() / u64::from(self.shape.columns()));

@@ -1,9 +1,9 @@
-//! The bumped ribbon: sizes and rate.
+//! The sizes and the false-positive rate of the bumped ribbon.
 //!
 //! Dillinger, Hübschle-Schneider, Sanders and Walzer, "Fast Succinct Retrieval and Approximate Membership Using
-//! Ribbon", 2022. A shard of n keys has a first layer with fewer slots than keys; in each bucket of slots what does
-//! not fit is bumped, to a layer of its own, and so on. So nearly every slot is taken, and what is left of overhead is
-//! the metadata that says which part of a bucket was bumped.
+//! Ribbon", 2022. A shard of n keys has a first layer with fewer slots than keys. The keys that do not fit into a
+//! bucket of slots are bumped to a layer of their own, and so on. So nearly every slot is taken, and nearly all
+//! overhead is the metadata that says which part of a bucket was bumped.
 
 pub use crate::kinds::fuse::sizing::{false_positive_rate, keeps};
 
@@ -13,34 +13,34 @@ pub const SHARD_KEYS: u64 = 1 << 18;
 /// The most shards.
 pub const MAX_SHARDS: u64 = u32::MAX as u64;
 
-/// How many shards `keys` keys are divided into: none without keys.
+/// How many shards `keys` keys are divided into; none without keys.
 pub fn shards(keys: u64) -> u64 {
     keys.div_ceil(SHARD_KEYS).min(MAX_SHARDS)
 }
 
-/// How many rows a key has coefficients for, and what depends on it.
+/// The number of coefficients of a key, and the sizes that depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Width {
     /// The coefficients of a key, w.
     pub bits: u32,
-    /// The logarithm of the slots of a bucket, B.
+    /// The logarithm of the number of slots of a bucket, B.
     pub bucket_bits: u32,
     /// A layer has `keys - keys >> overload` slots to start in.
     pub overload: u32,
-    /// The first places of the second and third class, counted from the end of a bucket: what is bumped is the third
-    /// class, the last two, or all.
+    /// The first places of the second and of the third class, counted from the end of a bucket. A bucket bumps its
+    /// third class, its last two classes, or all.
     pub classes: [u32; 2],
-    /// So many keys and fewer have all of their rows in one place.
+    /// Up to so many keys have all of their rows in one place.
     pub dense: u64,
 }
 
 impl Width {
-    /// 64 coefficients: the faster.
+    /// 64 coefficients, for the faster lookups.
     pub const NARROW: Width = Width { bits: 64, bucket_bits: 7, overload: 4, classes: [90, 111], dense: 44 };
-    /// 128 coefficients: a quarter of the metadata.
+    /// 128 coefficients, for a quarter of the metadata.
     pub const WIDE: Width = Width { bits: 128, bucket_bits: 9, overload: 5, classes: [379, 454], dense: 100 };
 
-    /// The one with so many coefficients.
+    /// The sizes for so many coefficients, if there are any.
     pub fn of(bits: u32) -> Option<Width> {
         [Width::NARROW, Width::WIDE].into_iter().find(|width| width.bits == bits)
     }
@@ -50,8 +50,9 @@ impl Width {
         (keys - (keys >> self.overload)).max(1)
     }
 
-    /// How many slots the keys that no layer took have to start in, at the so many-th attempt. Few keys have fewer than
-    /// they are: rows reach far enough. Many have more and more.
+    /// How many slots the keys that no layer took have to start in, at attempt number `attempt`. Few keys get fewer
+    /// slots than there are keys, because their rows reach far enough. Many keys get more slots than there are keys.
+    /// Each further attempt adds slots.
     pub fn base(&self, keys: u64, attempt: u32) -> u64 {
         let (least, more) = match keys <= self.dense {
             true => (keys.saturating_sub(u64::from(self.bits / 8)), u64::from(self.bits / 4)),
@@ -66,12 +67,12 @@ impl Width {
     }
 }
 
-/// The width that pays for values of so many bits: where they are short, metadata is a large part.
+/// The width that pays for values of so many bits. Short values pay for a large part of metadata otherwise.
 pub fn width(bits: u32) -> Width {
     if bits <= 4 { Width::WIDE } else { Width::NARROW }
 }
 
-/// The slots to expect of a shard of so many keys: what stays free was counted in shards of uniform hashes.
+/// The slots to expect of a shard of so many keys. The number of free slots was counted in shards of uniform hashes.
 pub fn expected_slots(width: &Width, keys: u64) -> u64 {
     let free = 6 + (keys >> if width.bits == Width::NARROW.bits { 15 } else { 12 });
     keys + free.min(keys / 16)

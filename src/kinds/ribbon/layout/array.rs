@@ -1,4 +1,4 @@
-//! Looking up: where the coefficients of a key are, and what its slots give.
+//! Lookups: where the coefficients of a key lie, and what the key's slots give.
 
 use super::metadata::{BUCKETS, LAYERS, LISTED, Sizes, base_layer};
 use super::query;
@@ -11,14 +11,14 @@ use core::cmp::Ordering::{Equal, Greater, Less};
 use core::hint::select_unpredictable;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// A payload, to be read.
+/// The array of a payload, for lookups.
 #[derive(Clone, Copy)]
 pub struct Array<'a> {
     shape: Shape,
     words: &'a [AtomicU64],
 }
 
-/// Where the coefficients of a key are.
+/// The coefficients of a key, and where they lie.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Row<C> {
     /// The byte at which the first group with a coefficient begins.
@@ -29,7 +29,7 @@ pub(super) struct Row<C> {
 }
 
 impl<'a> Array<'a> {
-    /// The array of this shape in `words`. Where these are fewer than the shape has, what is not there is zero.
+    /// The array of this shape in `words`. If `words` has fewer words than the shape, the missing bytes are zero.
     #[inline]
     pub fn new(shape: Shape, words: &'a [AtomicU64]) -> Array<'a> {
         Array { shape, words }
@@ -49,7 +49,7 @@ impl<'a> Array<'a> {
         self.words.get(word as usize).map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
-    /// The eight bytes from `byte` on; zero stands for those that are not there.
+    /// The eight bytes from `byte` on. Missing bytes are zero.
     #[inline(always)]
     fn read(&self, byte: u64) -> u64 {
         if byte < (self.words.len() as u64 * 8).saturating_sub(7) {
@@ -58,7 +58,7 @@ impl<'a> Array<'a> {
         self.word(byte / 8) >> (8 * (byte % 8))
     }
 
-    /// Two bits of metadata: of a bucket, counted from a byte on.
+    /// The two bits of metadata of a bucket, in metadata that begins at `byte`.
     #[inline(always)]
     fn threshold(&self, byte: u64, bucket: u64) -> u64 {
         self.word(byte / 8) >> (8 * (byte % 8) + 2 * (bucket % BUCKETS)) & 3
@@ -70,11 +70,12 @@ impl<'a> Array<'a> {
         Row { byte, shift: slot as u32 % 8, coefficients }
     }
 
-    /// The row of a key: of x, its order, and z, its scattered hash. Anything if there are no shards.
+    /// The row of a key. `x` is the key's order, and `z` is its scattered hash. Without shards the row means nothing.
     #[inline(always)]
     pub(super) fn find<C: Coefficients>(&self, x: u64, z: u64) -> Row<C> {
         let (shard, how_far) = place(x, self.shape.shards());
-        // Read in any case: where there are few shards, nobody can guess whether it is the first.
+        // This word is read for shard 0 too: if there are few shards, the processor cannot guess whether this is the
+        // first.
         let begin = self.word(shard.saturating_sub(1));
         let begin = select_unpredictable(shard == 0, self.shape.begin(), begin);
         let start = (how_far * self.shape.starts()) >> 32;
@@ -124,7 +125,7 @@ impl<'a> Array<'a> {
         self.row(begin, first + reduce(hash, sizes.base), C::of(bumped_scatter(hash)))
     }
 
-    /// Which of the listed keys this is. The list begins at a byte.
+    /// The number of a key among the listed keys. The list begins at `byte`.
     fn search(&self, byte: u64, keys: u64, x: u64, z: u64) -> Option<u64> {
         let (mut low, mut high) = (0, keys);
         while low < high {
@@ -144,13 +145,13 @@ impl<'a> Array<'a> {
     #[inline(always)]
     pub(super) fn fetch<C: Coefficients>(&self, row: &Row<C>) {
         let length = C::GROUPS as u64 * u64::from(self.shape.columns());
-        // As often for every row, because nobody can guess in how many lines it lies.
+        // Every row takes the same number of fetches, because the processor cannot guess in how many lines a row lies.
         for byte in (0..length).step_by(64).chain([length - 1]) {
             ring::fetch_word(self.words, (row.byte.saturating_add(byte) / 8) as usize);
         }
     }
 
-    /// The first byte of a row, if that and all others of its groups are among the words, and so many after them.
+    /// The first byte of a row, if the words hold all groups of the row and `room` bytes after them.
     #[inline(always)]
     pub(super) fn bytes_of<C: Coefficients>(&self, row: &Row<C>, room: u64) -> Option<*const u8> {
         let length = C::GROUPS as u64 * u64::from(self.shape.columns()) + room;
@@ -158,7 +159,7 @@ impl<'a> Array<'a> {
         (row.byte <= last).then(|| self.words.as_ptr().cast::<u8>().wrapping_add(row.byte as usize))
     }
 
-    /// Eight columns from `first` on of what the slots of a row give, as bytes.
+    /// Eight columns, from `first` on, of what the slots of a row give, a byte a column.
     #[inline(always)]
     pub(super) fn columns<C: Coefficients>(&self, row: &Row<C>, first: u32) -> u64 {
         let byte = row.byte.wrapping_add(first.into());
@@ -177,7 +178,7 @@ impl<'a> Array<'a> {
         query::parities(sum)
     }
 
-    /// What the slots of a row give, and above its bits anything.
+    /// What the slots of a row give. The bits above the columns mean nothing.
     #[inline(always)]
     pub(super) fn together<C: Coefficients>(&self, row: &Row<C>) -> u128 {
         let mut value = 0;
@@ -187,8 +188,8 @@ impl<'a> Array<'a> {
         value
     }
 
-    /// The value that was given for a key: of x, its order, and z, its scattered hash ([`Equations`]). Keys that were
-    /// given none have any value. `None` if no key was given one.
+    /// The value that was given for a key. `x` is the key's order, and `z` is its scattered hash ([`Equations`]). A key
+    /// that was given no value has an arbitrary one. `None` if no key was given a value.
     ///
     /// [`Equations`]: super::Equations
     #[inline]

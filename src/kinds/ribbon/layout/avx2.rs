@@ -1,6 +1,6 @@
-//! The inner loops for AVX2: the slots of a row are read 32 bytes at a time, which the coefficients mask byte by byte;
-//! the parities of these bytes are then a mask, a bit a byte. Keys are found in plain code: there are no products of 64
-//! bits here.
+//! The inner loops for AVX2. The slots of a row are read 32 bytes at a time, and the coefficients mask them byte by
+//! byte. Then the parities of the bytes become a mask, a bit a byte. Keys are found in plain code, because AVX2 has no
+//! products of 64 bits.
 
 use super::array::{Array, Row};
 use super::kernel::{Group, Kernel, SOME};
@@ -12,7 +12,7 @@ use core::arch::x86_64::*;
 /// Bytes of a vector.
 const VECTOR: usize = 32;
 
-/// The inner loops for AVX2; they are given out for processors that have it.
+/// The inner loops for AVX2. They are given out for processors that have AVX2.
 pub(super) fn kernel<C: Coefficients>() -> Kernel<C> {
     Kernel {
         // SAFETY: the processor has AVX2.
@@ -23,11 +23,11 @@ pub(super) fn kernel<C: Coefficients>() -> Kernel<C> {
     }
 }
 
-/// Which bytes have an odd number of bits.
+/// A bit for each byte: whether the byte has an odd number of ones.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn parities(mut bytes: __m256i) -> u64 {
-    // What comes over from the byte below stays below the highest bit.
+    // Bits that come over from the byte below stay below the highest bit.
     bytes = _mm256_xor_si256(bytes, _mm256_slli_epi16::<4>(bytes));
     bytes = _mm256_xor_si256(bytes, _mm256_slli_epi16::<2>(bytes));
     bytes = _mm256_xor_si256(bytes, _mm256_slli_epi16::<1>(bytes));

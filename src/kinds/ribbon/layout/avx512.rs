@@ -1,5 +1,5 @@
 //! The inner loops for AVX-512. Keys are found eight in a vector. The slots of a row are read a whole vector of bytes
-//! at a time, which the coefficients mask byte by byte; the parities of its bytes are then a mask, a bit a byte.
+//! at a time, and the coefficients mask them byte by byte. Then the parities of the bytes become a mask, a bit a byte.
 
 use super::array::{Array, Row};
 use super::kernel::{Group, Kernel, SOME};
@@ -11,7 +11,7 @@ use crate::batch::ring::GROUP;
 use crate::bits::{GOLDEN, MIX, MIX_SCATTERED};
 use core::arch::x86_64::*;
 
-/// The inner loops for AVX-512; they are given out for processors that have it.
+/// The inner loops for AVX-512. They are given out for processors that have AVX-512.
 pub(super) fn kernel<C: Coefficients>() -> Kernel<C> {
     Kernel {
         // SAFETY: the processor has AVX-512 F, BW, DQ and VL.
@@ -25,7 +25,7 @@ pub(super) fn kernel<C: Coefficients>() -> Kernel<C> {
     }
 }
 
-/// What all eight have.
+/// A vector with the number in all eight places.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn all(number: u64) -> __m512i {
@@ -47,11 +47,11 @@ fn store(numbers: &mut [u64], eight: __m512i) {
     unsafe { _mm512_storeu_si512(numbers.as_mut_ptr().cast(), eight) }
 }
 
-/// Which bytes have an odd number of bits.
+/// A bit for each byte: whether the byte has an odd number of ones.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn parities(bytes: __m512i) -> u64 {
-    // The exclusive or of the two halves of a byte, in its low half; above that zeros, for the table.
+    // The low half of each byte becomes the exclusive or of its two halves. The table needs zeros above that.
     let low = _mm512_set1_epi8(0x0f);
     let halves = _mm512_ternarylogic_epi64::<0x28>(bytes, _mm512_srli_epi16::<4>(bytes), low);
     let odd = _mm512_set4_epi32(0x0001_0100, 0x0100_0001, 0x0100_0001, 0x0001_0100);
@@ -77,7 +77,7 @@ fn one<C: Coefficients>(array: &Array, row: &Row<C>, first: u32) -> u64 {
             // SAFETY: eight groups are readable, of so many bytes each; masked bytes are not read.
             let slots = unsafe { _mm512_maskz_loadu_epi8(eight, bytes.add(8 * i * width).cast()) };
             let masks = _mm512_shuffle_epi8(all(*low), groups_of);
-            // sum ^ (slots & masks)
+            // This is `sum ^ (slots & masks)`.
             sum = _mm512_ternarylogic_epi64::<0x78>(sum, slots, masks);
         }
         return query::fold(parities(sum), columns);
@@ -116,8 +116,7 @@ fn some<C: Coefficients>(array: &Array, asked: &Group<C>, from: usize, first: u3
     bits
 }
 
-/// [`some`] where there are at most eight columns, and all rows are among the words: what can be is done for all eight
-/// at once.
+/// [`some`] for at most eight columns, if the words hold all rows: most of the work is done for all eight rows at once.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn some_of_few_columns<C: Coefficients>(array: &Array, asked: &Group<C>, from: usize) -> Option<[u64; SOME]> {
@@ -140,7 +139,7 @@ fn some_of_few_columns<C: Coefficients>(array: &Array, asked: &Group<C>, from: u
                 let group = words.add(row.byte as usize + 8 * j * columns as usize);
                 _mm512_maskz_loadu_epi8(eight, group.cast())
             };
-            // sum ^ (slots & masks)
+            // This is `sum ^ (slots & masks)`.
             sum = _mm512_ternarylogic_epi64::<0x78>(sum, slots, _mm512_shuffle_epi8(all(*low), groups_of));
         }
         bits[i] = parities(sum);
@@ -149,7 +148,7 @@ fn some_of_few_columns<C: Coefficients>(array: &Array, asked: &Group<C>, from: u
             unsafe { words.add(row.byte as usize + (C::GROUPS - 1) * columns as usize).cast::<u64>().read_unaligned() };
         last_masks[i] = last.into();
     }
-    // `query::fold`, and then the last groups.
+    // This is `query::fold`, and then come the last groups.
     let mut folded = load_eight(&bits);
     for by in [4 * columns, 2 * columns, columns] {
         folded = _mm512_xor_si512(folded, _mm512_srlv_epi64(folded, all(by.into())));
@@ -198,7 +197,7 @@ fn mixed(x: __m512i) -> __m512i {
     half_mixed::<0, 31>(half_mixed::<30, 27>(x, MIX), MIX_SCATTERED)
 }
 
-/// x ^ x >> BEFORE, unless that is 0, times a number, and of that y ^ y >> AFTER.
+/// Multiplies `x ^ x >> BEFORE`, or x if `BEFORE` is 0, by a number; of that product y returns `y ^ y >> AFTER`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn half_mixed<const BEFORE: u32, const AFTER: u32>(mut x: __m512i, number: u64) -> __m512i {
@@ -209,13 +208,13 @@ fn half_mixed<const BEFORE: u32, const AFTER: u32>(mut x: __m512i, number: u64) 
     _mm512_xor_si512(x, _mm512_srli_epi64::<AFTER>(x))
 }
 
-/// Whether all that comes before the slots is there, and eight bytes after any of it.
+/// Whether the words hold everything that comes before the slots, and eight bytes after any of it.
 #[inline]
 fn suits(array: &Array) -> bool {
     array.shape().shards() > 0 && array.shape().begin().saturating_add(8) <= array.words().len() as u64 * 8
 }
 
-/// Finds the rows of eight keys, of x and z. The array suits ([`suits`]).
+/// Finds the rows of eight keys by their `x` and `z`. The array has to suit ([`suits`]).
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn find<C: Coefficients>(array: &Array, x: __m512i, z: __m512i, found: &mut Group<C>, from: usize) {
@@ -223,7 +222,8 @@ fn find<C: Coefficients>(array: &Array, x: __m512i, z: __m512i, found: &mut Grou
     let shape = array.shape();
     let words = array.words().as_ptr();
     let shards = all(shape.shards());
-    // `place`: products of the low halves of what they are given. Shards, starts, strides and columns have 32 bits.
+    // This is `place`. The multiplications take the low halves of their operands: shards, starts, strides and columns
+    // have 32 bits.
     let low = _mm512_srli_epi64::<32>(_mm512_mul_epu32(x, shards));
     let place = _mm512_add_epi64(_mm512_mul_epu32(_mm512_srli_epi64::<32>(x), shards), low);
     let shard = _mm512_srli_epi64::<32>(place);
@@ -241,7 +241,7 @@ fn find<C: Coefficients>(array: &Array, x: __m512i, z: __m512i, found: &mut Grou
     let metadata = unsafe { _mm512_i64gather_epi64::<1>(metadata, words.cast()) };
     let place_in_byte = _mm512_slli_epi64::<1>(_mm512_and_si512(bucket, all(BUCKETS - 1)));
     let threshold = _mm512_and_si512(_mm512_srlv_epi64(metadata, place_in_byte), all(3));
-    // A class is not bumped if its places come before the first of the threshold's.
+    // A class is not bumped if its places come before the first place of the threshold's class.
     let [second, third] = C::SIZES.classes.map(i64::from);
     let limits = _mm512_setr_epi64(0, second, third, i64::MAX, 0, second, third, i64::MAX);
     let from_end = _mm512_andnot_si512(start, all((1 << C::SIZES.bucket_bits) - 1));

@@ -15,14 +15,14 @@ use core::sync::atomic::AtomicU64;
 
 /// The fewest bits of a fingerprint.
 pub const MIN_BITS: u32 = 1;
-/// The most.
+/// The most bits of a fingerprint.
 pub const MAX_BITS: u32 = 32;
 
 /// A filter of fingerprints in an array that was solved.
 #[derive(Clone, Copy)]
 pub struct Fingerprints<'a>(Array<'a>);
 
-/// Ordered hashes and their fingerprints.
+/// The equations of a filter: records are ordered hashes, and their values are fingerprints.
 struct OfHashes;
 
 impl Equations<u64> for OfHashes {
@@ -66,7 +66,7 @@ impl<'a> Fingerprints<'a> {
         self.contains_with(&Lookup::new(self.0.shape().width(), Instructions::PORTABLE), hash)
     }
 
-    /// As [`Fingerprints::contains`], with the inner loops for an instruction set.
+    /// [`Fingerprints::contains`] with the inner loops for an instruction set.
     #[inline]
     pub fn contains_with(&self, lookup: &Lookup, hash: u64) -> bool {
         match &lookup.0 {
@@ -84,13 +84,13 @@ impl<'a> Fingerprints<'a> {
         (bits ^ fingerprint(z)) & self.mask() == 0
     }
 
-    /// The bits of a fingerprint.
+    /// A mask of as many bits as a fingerprint has.
     #[inline(always)]
     fn mask(&self) -> u64 {
         u64::MAX >> (u64::BITS - self.0.shape().columns().clamp(MIN_BITS, MAX_BITS))
     }
 
-    /// Asks for the cache lines of the slots of a hash. Reads metadata for that.
+    /// Asks for the cache lines of the slots of a hash. To find them, this reads metadata.
     pub fn fetch(&self, hash: u64) {
         let x = order(hash);
         let z = scatter(x, 0);
@@ -100,7 +100,7 @@ impl<'a> Fingerprints<'a> {
         }
     }
 
-    /// As [`Fingerprints::contains_with`], of all keys of a batch.
+    /// [`Fingerprints::contains_with`] for all keys of a batch.
     pub fn contains_many(&self, lookup: &Lookup, batch: &mut dyn Batch) {
         match &lookup.0 {
             _ if self.0.shape().shards() == 0 => ring::rolling(&mut (), 0, batch, nothing, nothing, |_, _| false),

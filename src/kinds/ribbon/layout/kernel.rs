@@ -1,6 +1,6 @@
-//! What the inner loops of lookups are made of, one file an instruction set. `portable.rs` is the specification of the
-//! others, which must find the same rows and read the same bits; filters and maps, single lookups and batches go
-//! through the same few functions.
+//! The types of the inner loops for lookups. Each instruction set has a file. `portable.rs` specifies the others, which
+//! must find the same rows and read the same bits. Filters and maps, single lookups and batches go through the same few
+//! functions.
 
 use super::array::{Array, Row};
 use super::kernel;
@@ -8,19 +8,20 @@ use super::row::Coefficients;
 use crate::batch::ring::GROUP;
 use crate::simd::Instructions;
 
-/// From so many 64-bit words on (256 KiB) fetching ahead pays. A row is two or three lines, of which the processor's
-/// own reordering has too few on the way even where the second level cache holds them.
+/// From so many 64-bit words on (256 KiB) fetching ahead pays. A row is two or three lines. Even if the second-level
+/// cache holds the lines, the processor's own reordering has too few of them on the way.
 const FETCH_FROM: usize = 1 << 15;
 
-/// Keys that are worked on at once.
+/// How many keys are worked on at once.
 pub(super) const SOME: usize = 8;
 
 /// The inner loops for one instruction set. Every function takes any array, and any row.
 #[derive(Clone, Copy)]
 pub(super) struct Kernel<C> {
-    /// What the slots of a row give: 64 columns from one on, which there is, a bit each. Above the last, anything.
+    /// What the slots of a row give, in the 64 columns from `first` on, a bit each. The column `first` must exist, and
+    /// bits of columns that do not exist mean nothing.
     pub one: fn(&Array, &Row<C>, first: u32) -> u64,
-    /// What the slots of [`SOME`] rows of a group give, each as for one row.
+    /// What the slots of [`SOME`] rows of a group give, each as [`Kernel::one`] says.
     pub some: fn(&Array, &Group<C>, from: usize, first: u32) -> [u64; SOME],
     /// Finds the rows of some hashes of a group.
     pub find_hashes: fn(&Array, &[u64; GROUP], &mut Group<C>, from: usize),
@@ -32,7 +33,7 @@ pub(super) struct Kernel<C> {
 #[derive(Clone, Copy)]
 pub struct Lookup(pub(super) Either);
 
-/// For the width of an array.
+/// The inner loops for the width of an array.
 #[derive(Clone, Copy)]
 pub(super) enum Either {
     Narrow(Kernel<u64>),
@@ -50,7 +51,7 @@ impl Lookup {
     }
 }
 
-/// What was found out about the keys of a group: their rows, and what tells other keys from them.
+/// What is known so far of the keys of a group: their rows, and checks that tell other keys from them.
 #[repr(align(64))]
 pub(super) struct Group<C> {
     pub bytes: [u64; GROUP],
@@ -77,12 +78,12 @@ impl<C: Coefficients> Group<C> {
     }
 }
 
-/// Keys on their way through a batch: while some are answered as many others are found, and their slots fetched.
+/// Keys on their way through a batch. While some are answered, as many others are found, and their slots are fetched.
 pub(super) struct Turns<'a, C> {
     array: Array<'a>,
     kernel: Kernel<C>,
     is_far: bool,
-    /// Of the keys that were found last. Where some were answered, as many others are found.
+    /// The keys that were found last. Keys that were answered make place for others that are found.
     group: Group<C>,
 }
 
@@ -92,8 +93,8 @@ impl<'a, C: Coefficients> Turns<'a, C> {
         Turns { array, kernel, is_far, group: Group::default() }
     }
 
-    /// Answers for `count` keys that the last turn found: gives `take` what the slots of some give, in the first 64
-    /// columns and those after, and their checks. Finds `next` keys by `find`.
+    /// Answers for `count` keys that the last turn found: gives `take` what the slots of [`SOME`] keys give, in the
+    /// first 64 columns and in those after, and the keys' checks. Finds the `next` keys with `find`.
     #[inline(always)]
     pub(super) fn turn(
         &mut self,

@@ -4,31 +4,31 @@
 //! key; in a map it is the key's value.
 //!
 //! Dillinger, Hübschle-Schneider, Sanders and Walzer, "Fast Succinct Retrieval and Approximate Membership Using
-//! Ribbon", 2022. Sizes are in [`super::sizing`].
+//! Ribbon", 2022. [`super::sizing`] has the sizes.
 //!
-//! **Layers.** A shard of keys is a few layers, one after the other in one run of slots. The first has fewer slots
-//! than keys. In each of its buckets the keys that would not fit are bumped to the next layer. Bumped are the keys
-//! farthest from the bucket's end: one of three classes, two or all, as two bits of metadata say. After at most three
-//! more layers few keys are left, whose rows lie in one place. Where hashes were made so that many keys are left,
-//! these have more slots than keys. If all fails, each key has a slot of its own, found by binary search. So every
-//! set of keys can be solved, and nothing is tried more than a few times.
+//! **Layers.** A shard of keys is a few layers, one after the other in one run of slots. The first layer has fewer
+//! slots than keys. In each of its buckets the keys that would not fit are bumped to the next layer: those farthest
+//! from the bucket's end. One of three classes, two or all are bumped, as two bits of metadata say. After at most three
+//! more layers few keys are left, whose rows lie in one place, the base. Hashes that were made so that many keys are
+//! left get a base with more slots than keys. If all fails, each key has a slot of its own, found by binary search. So
+//! every set of keys can be solved, and nothing is tried more than a few times.
 //!
-//! **From a hash to slots.** Records are sorted by 64 bits, call them x ([`Equations::order`]). With S shards the
-//! 96-bit product `x S` has the shard in its highest 32 bits. The 32 bits after those say how far into the shard x
-//! is. The key's coefficients start so far into the first layer, so that records come in the order of their starts.
-//! The coefficients and the fingerprint come from another hash, call it z. In the layers after the first both come
-//! from `row::bumped_hash` of x and z.
+//! **From a hash to slots.** Records are sorted by 64 bits, called x here ([`Equations::order`]). With S shards the
+//! 96-bit product `x S` has the shard in its highest 32 bits. The next 32 bits say how far into the shard x is. The
+//! key's coefficients start so far into the first layer, so that records come in the order of their starts. The
+//! coefficients and the fingerprint come from another hash, called z here. In the layers after the first, start and
+//! coefficients come from `row::bumped_hash` of x and z.
 //!
-//! **Payload.** Words: for each shard but the first the byte at which its slots begin; then for each shard its
-//! `metadata::Sizes`. Bytes: of each shard the metadata of its first layer, two bits a bucket. Then come the shards.
-//! A shard has its slots, in groups of eight, a byte a column, in which bit i is that of the i-th slot. Where there
-//! is one, the list of x and z of searched keys follows. Then comes the metadata of layers after the first, the last
-//! byte first. After each shard but the last follow as many zero bytes as rows of its last slots may reach into. A
-//! row that reaches past the slots of the last shard reads what lies there, and zeros past the end: solving begins
-//! with these bits.
+//! **Payload.** First come words: for each shard but the first the byte at which its slots begin, and then for each
+//! shard its `metadata::Sizes`. Then come bytes: for each shard the metadata of its first layer, two bits a bucket. The
+//! shards follow. A shard begins with its slots, in groups of eight. A group has a byte for each column, in which bit i
+//! belongs to the i-th slot. The list of x and z of searched keys follows, if there is one. The metadata of layers
+//! after the first comes last, with its last byte first. After each shard but the last follow as many zero bytes as
+//! rows of its last slots may reach into. A row that reaches past the slots of the last shard reads the bytes that lie
+//! there, and zeros past the end: solving begins with these bits.
 //!
-//! Nothing of the payload is read when it is opened, and every access to it is checked: a forged directory gives wrong
-//! answers, and [`Shape::check`] finds it.
+//! Opening a payload reads nothing of it, and every access to it is checked: a forged directory gives wrong answers,
+//! and [`Shape::check`] finds it.
 
 mod array;
 #[cfg(target_arch = "x86_64")]

@@ -1,5 +1,5 @@
-//! The inner loops for NEON: the slots of a row are read 16 bytes at a time, which the coefficients mask byte by byte.
-//! Keys are found in plain code: there are no products of 64 bits here.
+//! The inner loops for NEON. The slots of a row are read 16 bytes at a time, and the coefficients mask them byte by
+//! byte. Keys are found in plain code, because NEON has no products of 64 bits.
 
 use super::array::{Array, Row};
 use super::kernel::{Group, Kernel, SOME};
@@ -11,19 +11,19 @@ use core::arch::aarch64::*;
 /// Bytes of a vector.
 const VECTOR: usize = 16;
 
-/// The inner loops for NEON; they are given out for processors that have it.
+/// The inner loops for NEON. They are given out for processors that have NEON.
 pub(super) fn kernel<C: Coefficients>() -> Kernel<C> {
     Kernel { one, some, ..portable::kernel() }
 }
 
-/// Which bytes of four vectors have an odd number of bits.
+/// A bit for each byte of four vectors: whether the byte has an odd number of ones.
 #[inline(always)]
 fn parities(vectors: [uint8x16_t; 4]) -> u64 {
     const PLACES: [u8; VECTOR] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
     // SAFETY: 16 bytes are read; the rest is arithmetic on registers.
     unsafe {
         let (places, one) = (vld1q_u8(PLACES.as_ptr()), vdupq_n_u8(1));
-        // All ones where a byte is odd, and of that the bit of its place; each sum of pairs halves the bytes.
+        // An odd byte becomes all ones, and then the bit of its place. Each sum of pairs halves the number of bytes.
         let [a, b, c, d] = vectors.map(|bytes| vandq_u8(vtstq_u8(vcntq_u8(bytes), one), places));
         let sum = vpaddq_u8(vpaddq_u8(a, b), vpaddq_u8(c, d));
         vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(sum, sum)))

@@ -1,4 +1,4 @@
-//! The inner loops in plain code: the specification of the others.
+//! The inner loops in plain code, which specify the other kernels.
 
 use super::array::{Array, Row};
 use super::kernel::{Group, Kernel, SOME};
@@ -23,7 +23,7 @@ pub(super) fn some<C: Coefficients>(array: &Array, asked: &Group<C>, from: usize
     core::array::from_fn(|i| one(array, &asked.row(from + i), first))
 }
 
-/// Sets what is known of a key.
+/// Notes what is known of a key: its row and its check.
 #[inline(always)]
 fn find<C: Coefficients>(array: &Array, (x, z): (u64, u64), found: &mut Group<C>, i: usize) {
     found.set_row(i, &array.find(x, z));

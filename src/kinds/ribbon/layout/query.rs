@@ -1,15 +1,15 @@
-//! What the slots of a row give: for each column the parity of the bits that have a coefficient.
+//! What the slots of a row give: for each column the parity of the bits whose coefficient is 1.
 //!
-//! Slots come in groups of eight, and a group is a byte a column. So eight columns of a group are a word, in which the
-//! coefficients of the group are the same mask in each byte; the words of all groups together, by exclusive or, have
-//! the parities of eight columns in their eight bytes.
+//! Slots come in groups of eight, and a group has a byte for each column. So eight columns of a group are a word, in
+//! which the coefficients of the group are the same mask in each byte. The exclusive or of the words of all groups has,
+//! in its eight bytes, the bits whose parities eight columns give.
 
 use super::row::Coefficients;
 
-/// A byte in each byte of a word.
+/// Times this number, a byte stands in each byte of a word.
 const EACH: u64 = 0x0101_0101_0101_0101;
 
-/// The exclusive or of what `read` gives for each group, of eight columns, where there are coefficients.
+/// The exclusive or of the words that `read` gives for each group, for eight columns, masked with the coefficients.
 #[inline(always)]
 pub(super) fn sum<C: Coefficients>(row: C, shift: u32, read: impl Fn(usize) -> u64) -> u64 {
     let mut sum = 0;
@@ -19,7 +19,7 @@ pub(super) fn sum<C: Coefficients>(row: C, shift: u32, read: impl Fn(usize) -> u
     sum
 }
 
-/// The parity of each byte, as a byte.
+/// The parity of each byte of a word, as a byte of 0 or 1.
 #[inline(always)]
 pub(super) fn parities(mut sum: u64) -> u64 {
     sum ^= sum >> 4;
@@ -27,20 +27,20 @@ pub(super) fn parities(mut sum: u64) -> u64 {
     (sum ^ sum >> 1) & EACH
 }
 
-/// The bytes of a word that columns have, where so many are left.
+/// The bytes of a word that belong to columns, if `left` columns are left.
 #[inline(always)]
 pub(super) fn columns(left: usize) -> u64 {
     if left >= 8 { u64::MAX } else { (1 << (8 * left)) - 1 }
 }
 
-/// A byte in each byte of a word.
+/// A word with this byte in each byte.
 #[inline(always)]
 pub(super) fn mask(byte: u8) -> u64 {
     u64::from(byte) * EACH
 }
 
-/// Of which of eight groups of one to eight columns each byte is, where they follow each other; `0x80` of those after
-/// the last.
+/// For groups of one to eight columns, eight of which follow each other: to which group each byte belongs. Bytes after
+/// the last group have `0x80`.
 pub(super) static GROUP_OF: [[u8; 64]; 8] = {
     let (mut groups_of, mut columns) = ([[0x80; 64]; 8], 1);
     while columns <= 8 {
@@ -54,8 +54,8 @@ pub(super) static GROUP_OF: [[u8; 64]; 8] = {
     groups_of
 };
 
-/// The parities of columns, at most 8 of them, of the bits of eight groups that follow each other, a bit a column;
-/// above them anything.
+/// The parities of at most 8 columns over eight groups that follow each other, a bit a column. `bits` has a bit for
+/// each column of each group. The result's bits above the columns mean nothing.
 #[inline(always)]
 pub(super) fn fold(mut bits: u64, columns: u32) -> u64 {
     bits ^= bits >> (4 * columns);
@@ -63,7 +63,7 @@ pub(super) fn fold(mut bits: u64, columns: u32) -> u64 {
     bits ^ bits >> columns
 }
 
-/// Bytes of 0 or 1 as bits.
+/// The bits of eight bytes that are 0 or 1.
 #[inline(always)]
 pub(super) fn bits(bytes: u64) -> u64 {
     bytes.wrapping_mul(0x0102_0408_1020_4080) >> 56

@@ -1,18 +1,18 @@
-//! The coefficients of a key, and what hashes they come from.
+//! The coefficients of a key, and the hashes that they come from.
 
 use crate::bits::{GOLDEN, mix};
 use crate::kinds::ribbon::sizing::Width;
 use core::ops::BitXorAssign;
 
-/// As many coefficients as the ribbon is wide, the first of them 1.
+/// The coefficients of a key, as many as the ribbon is wide. The first coefficient is 1.
 pub(super) trait Coefficients: Copy + Default + Eq + BitXorAssign + Send {
-    /// What depends on the number of coefficients.
+    /// The sizes that depend on the number of coefficients.
     const SIZES: Width;
 
     /// How many coefficients there are.
     const WIDTH: usize = Self::SIZES.bits as usize;
 
-    /// How many groups of eight slots the coefficients may lie in: one more than their bytes.
+    /// How many groups of eight slots the coefficients may lie in: one more than the bytes that they take.
     const GROUPS: usize = Self::WIDTH / 8 + 1;
 
     /// The coefficients of a scattered hash.
@@ -21,13 +21,15 @@ pub(super) trait Coefficients: Copy + Default + Eq + BitXorAssign + Send {
     /// Whether all coefficients are 0.
     fn is_zero(self) -> bool;
 
-    /// Without the zeros before the first 1, and how many these were. Not all are 0.
+    /// The coefficients without the zeros before the first 1, and how many zeros these were. At least one coefficient
+    /// must be 1.
     fn normalised(self) -> (Self, u32);
 
     /// The `i`-th byte of the coefficients, moved up by `shift` bits, less than 8.
     fn byte(self, shift: u32, i: usize) -> u8;
 
-    /// All of these bytes: the words from the lowest on, as many as there are, and the last byte, which is in no word.
+    /// All bytes of the moved coefficients: as many words as they fill, from the lowest on, and the last byte, which is
+    /// in no word.
     fn moved(self, shift: u32) -> ([u64; 2], u8);
 }
 
@@ -64,7 +66,7 @@ impl Coefficients for u64 {
 impl Coefficients for u128 {
     const SIZES: Width = Width::WIDE;
 
-    /// The high half of a product of other bits than the low one.
+    /// The high half comes from a product of other bits of the hash than the low half.
     #[inline(always)]
     fn of(z: u64) -> u128 {
         let high = z.wrapping_mul(WIDE_MIX);
@@ -97,14 +99,14 @@ impl Coefficients for u128 {
 /// The multiplier of the high half of wide coefficients.
 pub(super) const WIDE_MIX: u64 = 0xd6e8_feb8_6659_fd93;
 
-/// The hash of a bumped key in a layer after the first, of its order and its scattered hash. Two keys that are distinct
-/// in either have other hashes in each layer.
+/// The hash of a bumped key in a layer after the first, from its order and its scattered hash. Two keys that differ in
+/// either have different hashes in each layer.
 #[inline]
 pub(super) fn bumped_hash(x: u64, z: u64, layer: u32) -> u64 {
     mix(z ^ mix(x.wrapping_add(GOLDEN.wrapping_mul(layer.into()))))
 }
 
-/// What the coefficients of a bumped key come from: not the bits that choose where it starts.
+/// The bits that the coefficients of a bumped key come from. They are not the bits that choose where the key starts.
 #[inline]
 pub(super) fn bumped_scatter(hash: u64) -> u64 {
     let product = hash.wrapping_mul(GOLDEN);

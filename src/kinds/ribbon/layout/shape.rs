@@ -1,4 +1,4 @@
-//! How a payload is divided, which follows from a few numbers, and whether what it says of its shards can be.
+//! How a payload is divided, which follows from a few numbers, and whether what it says of its shards is possible.
 
 use super::MAX_COLUMNS;
 use super::metadata::{BUCKETS, Sizes};
@@ -8,7 +8,7 @@ use crate::format::PAYLOAD_UNIT;
 use crate::kinds::ribbon::sizing::{self, Width};
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// The class of a row of its bucket.
+/// The class that a row has in its bucket.
 #[inline(always)]
 pub(super) fn class<C: Coefficients>(start: u64) -> u64 {
     let mask = (1 << C::SIZES.bucket_bits) - 1;
@@ -23,9 +23,9 @@ pub struct Shape {
     columns: u32,
     width: Width,
     keys: u64,
-    /// All bytes but for those that fill the last line.
+    /// How many bytes the payload has without those that fill its last line.
     bytes: u64,
-    // What follows from these.
+    // The fields below follow from the fields above.
     shards: u64,
     starts: u64,
     /// The bytes of the metadata of a shard's first layer.
@@ -33,21 +33,21 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The shape with so many bits a value, from 1 to [`MAX_COLUMNS`], coefficients a key, 64 or 128, distinct keys and
-    /// bits, if there is such a shape.
+    /// The shape with so many bits a value (1 to [`MAX_COLUMNS`]), coefficients a key (64 or 128), distinct keys and
+    /// bits. `None` if there is no such shape.
     pub fn new(columns: u32, width: u32, keys: u64, bits: u64) -> Option<Shape> {
         let mut shape = Shape::without_slots(columns, Width::of(width)?, keys)?;
-        // The whole lines fit in the address space, and their bits are counted in 64 bits.
+        // Whole lines have to fit into the address space, and their bits have to be countable in 64 bits.
         let lines = bits.checked_next_multiple_of(8 * PAYLOAD_UNIT)?;
         isize::try_from(lines / 8).ok()?;
-        // Every key has a slot to itself.
+        // Every key has a slot to itself, so there are no more keys than slots.
         let slots = (bits / 8).checked_sub(shape.bytes)? / u64::from(columns) * 8;
         let known = bits.is_multiple_of(8) && keys <= slots && (keys > 0 || bits == 0);
         shape.bytes = bits / 8;
         known.then_some(shape)
     }
 
-    /// The shape of so many keys, with the bytes that come before the slots.
+    /// The shape for so many keys, with only the bytes that come before the slots.
     pub(super) fn without_slots(columns: u32, width: Width, keys: u64) -> Option<Shape> {
         let shards = sizing::shards(keys);
         let starts = if keys == 0 { 0 } else { width.starts(keys.div_ceil(shards)) };
@@ -58,7 +58,7 @@ impl Shape {
         known.then_some(shape)
     }
 
-    /// The shape to expect of `keys` keys that are spread evenly.
+    /// The shape to expect of `keys` evenly spread keys.
     pub fn expected(columns: u32, width: u32, keys: u64) -> Option<Shape> {
         let shape = Shape::without_slots(columns, Width::of(width)?, keys)?;
         let slots = sizing::expected_slots(&shape.width, keys.div_ceil(shape.shards.max(1)));
@@ -69,7 +69,7 @@ impl Shape {
         Shape::new(columns, width, keys, bytes.checked_mul(8)?)
     }
 
-    /// The shape with so many bytes instead.
+    /// This shape with so many bytes instead.
     pub(super) fn with_bytes(self, bytes: u64) -> Option<Shape> {
         Shape::new(self.columns, self.width.bits, self.keys, bytes.checked_mul(8)?)
     }
@@ -92,23 +92,23 @@ impl Shape {
         self.keys
     }
 
-    /// How many bits the payload has, but for those that fill the last line.
+    /// How many bits the payload has without those that fill its last line.
     pub fn bits(&self) -> u64 {
         self.bytes * 8
     }
 
-    /// How many words it has: whole lines of eight.
+    /// How many words the payload has: whole lines of eight.
     pub fn words(&self) -> u64 {
         self.bytes.div_ceil(PAYLOAD_UNIT).max(1) * (PAYLOAD_UNIT / 8)
     }
 
-    /// How many shards there are. Without keys there are none, and nothing is contained.
+    /// How many shards there are. A payload without keys has none, and contains nothing.
     #[inline]
     pub fn shards(&self) -> u64 {
         self.shards
     }
 
-    /// Slots of the first layer of a shard.
+    /// How many slots the first layer of a shard has to start in.
     #[inline]
     pub(super) fn starts(&self) -> u64 {
         self.starts
@@ -120,7 +120,7 @@ impl Shape {
         self.stride
     }
 
-    /// The word of the directory that has the sizes of a shard. Before these the directory has, for each shard but the
+    /// The word of the directory that has the sizes of a shard. The words before these have, for each shard but the
     /// first, the byte at which its slots begin.
     #[inline]
     pub(super) fn sizes_word(&self, shard: u64) -> u64 {
@@ -139,14 +139,14 @@ impl Shape {
         self.metadata().saturating_add(self.shards.saturating_mul(self.stride))
     }
 
-    /// Zeros between two shards, so that the last rows of one end before the other.
+    /// How many zero bytes lie between two shards, so that the last rows of one shard end before the next.
     #[inline]
     pub(super) fn gap(&self) -> u64 {
         u64::from(self.width.bits / 8 * self.columns)
     }
 
-    /// Looks through the directory of a payload: whether each shard is where the one before it ends, and has the slots
-    /// and the metadata of its layers, and zeros after them. Linear in the shards.
+    /// Looks through the directory of a payload. Each shard has to begin where the one before it ends, and has to have
+    /// the slots and the metadata of its layers, and zeros after them. Linear in the shards.
     ///
     /// # Errors
     /// [`Status::Corrupt`](crate::Status::Corrupt).
@@ -182,7 +182,7 @@ impl Shape {
         Ok(())
     }
 
-    /// Whether so many bytes can be the slots of a shard with layers of these sizes.
+    /// Whether a shard with layers of these sizes can take so many bytes of slots.
     fn are_slots(&self, bytes: u64, sizes: &Sizes) -> bool {
         let columns = u64::from(self.columns);
         let (groups, least) = (bytes / columns, self.starts + sizes.slots());

@@ -1,5 +1,5 @@
-//! Builds a whole payload: divides the records into shards, solves these, with several threads if there are any, and
-//! puts them one after the other.
+//! Builds a whole payload: divides the records into shards, solves the shards, with several threads if there are any,
+//! and puts them one after the other.
 
 use super::MAX_COLUMNS;
 use super::equations::Equations;
@@ -13,19 +13,19 @@ use crate::error::{Result, Status, error};
 use crate::kinds::ribbon::sizing::Width;
 use crate::storage::{Words, try_vec};
 
-/// The most records of one shard: far more than an average one has.
+/// The most records of one shard: far more than an average shard has.
 const MAX_RECORDS: u64 = 1 << 29;
 
-/// Solves all records: the payload and its shape, with values of `columns` bits, from 1 to
-/// [`MAX_COLUMNS`](super::MAX_COLUMNS), and `width` coefficients a key, 64 or 128.
+/// Solves all records, and returns the payload and its shape. Values have `columns` bits, from 1 to
+/// [`MAX_COLUMNS`](super::MAX_COLUMNS), and a key has `width` coefficients, 64 or 128.
 ///
-/// The payload depends on the records, the equations, columns and width only. Linear in the records, of which two
-/// passes are made.
+/// The payload depends on the records, the equations, columns and width only. The time is linear in the records, of
+/// which two passes are made.
 ///
 /// # Errors
-/// [`Status::OutOfRange`] for such columns or width; [`Status::OutOfMemory`]; [`Status::Cancelled`];
-/// [`Status::TooLarge`] where more than 2^29 records are in one shard, which takes hashes that were made for it; those
-/// of the records.
+/// [`Status::OutOfRange`] for columns or a width that no shape has; [`Status::OutOfMemory`]; [`Status::Cancelled`]; the
+/// errors of the records. [`Status::TooLarge`] if a shard has more than 2^29 records, which takes hashes that were made
+/// for it.
 pub fn solve<R: Copy + Send + Sync, E: Equations<R>>(
     records: &dyn Records<R>,
     equations: &E,
@@ -60,11 +60,11 @@ struct Build<'a, 'b, R, E, C> {
 struct Payload {
     shape: Shape,
     words: Words,
-    /// Where the slots of the next shard begin.
+    /// The byte at which the slots of the next shard begin.
     begin: u64,
-    /// The shards that were written.
+    /// How many shards were written.
     shards: u64,
-    /// The records of these.
+    /// How many records the written shards have.
     done: u64,
 }
 
@@ -90,7 +90,7 @@ impl Payload {
         Ok(())
     }
 
-    /// Makes room for so many bytes and some more: the hashes are spread less evenly than they were expected to be.
+    /// Makes room for so many bytes and some more. That is needed for hashes that are spread less evenly than expected.
     #[cold]
     fn grow(&mut self, bytes: u64) -> Result<()> {
         let room = bytes.checked_add(bytes / 4).and_then(|room| room.checked_next_multiple_of(64));
@@ -113,7 +113,7 @@ impl Payload {
     }
 }
 
-/// A shard to be solved, and memory for what comes of it.
+/// A shard that is to be solved, and memory for the result.
 struct Job<R> {
     shard: usize,
     records: Vec<R>,
@@ -144,7 +144,7 @@ impl<'a, 'b, R: Copy + Send + Sync, E: Equations<R>, C: Coefficients> Build<'a, 
         }
         let (columns, width, keys) = (shape.columns(), shape.width(), shape.keys());
         let expected = Shape::expected(columns, width, keys).ok_or(Status::TooLarge)?.words() * 8;
-        // What is not used is given back, and never was memory.
+        // Memory that stays unused is given back at the end, and was never touched.
         let words = Words::zeroed((expected + expected / 64).next_multiple_of(64))?;
         let payload = Payload { shape, words, begin: shape.begin(), shards: 0, done: 0 };
         Ok(Build { records, equations, shape, work, counts, payload, width: core::marker::PhantomData })
@@ -156,7 +156,7 @@ impl<'a, 'b, R: Copy + Send + Sync, E: Equations<R>, C: Coefficients> Build<'a, 
         let most = self.counts.iter().max().map_or(0, |most| *most as usize);
         let buffers = (most * size_of::<R>()) as u64 + most as u64 * u64::from(self.shape.columns()) / 8;
         let each = buffers + Scratch::<C, E::Value>::bytes(most as u64);
-        // One shard more than there are threads is being filled meanwhile.
+        // One more shard than there are threads is in memory, because the next shard is filled meanwhile.
         let threads = self.work.threads_for(self.counts.len(), each, buffers);
         if threads > 1 {
             self.solve_with(threads, most)?;
@@ -173,7 +173,7 @@ impl<'a, 'b, R: Copy + Send + Sync, E: Equations<R>, C: Coefficients> Build<'a, 
         self.payload.finish()
     }
 
-    /// As [`Build::solve`], with threads of its own.
+    /// As [`Build::solve`], with further threads.
     fn solve_with(&mut self, threads: usize, most: usize) -> Result<()> {
         let Build { records, equations, shape, counts, payload, work, .. } = self;
         let (equations, shape): (&E, &Shape) = (equations, shape);
@@ -188,7 +188,7 @@ impl<'a, 'b, R: Copy + Send + Sync, E: Equations<R>, C: Coefficients> Build<'a, 
             reports.tell(job)
         };
         with_workers(scratches, solve, |workers| {
-            // Shards are written in order: those that come too early wait.
+            // Shards are written in order, so shards that are ready too early wait.
             let mut note = |job: Job<R>, spare: &mut Vec<Job<R>>| {
                 early.push(job);
                 while let Some(i) = early.iter().position(|job| job.shard as u64 == payload.shards) {
@@ -213,8 +213,8 @@ impl<'a, 'b, R: Copy + Send + Sync, E: Equations<R>, C: Coefficients> Build<'a, 
     }
 }
 
-/// Gives each shard to `solve`, with its records, in order. `job` has room for the records of any shard; `solve` gives
-/// it back, or another one.
+/// Gives each shard to `solve`, in order, with its records. `job` has room for the records of any shard, and `solve`
+/// gives a job back, this one or another.
 fn divide<R: Copy, E: Equations<R>>(
     records: &dyn Records<R>,
     equations: &E,
@@ -223,7 +223,7 @@ fn divide<R: Copy, E: Equations<R>>(
     solve: &mut dyn FnMut(Job<R>) -> Result<Job<R>>,
 ) -> Result<()> {
     let mut next = 0;
-    // Gives all shards up to this one that have all of their records.
+    // Gives `solve` all shards up to this one, whose records are complete.
     let mut finish = |mut job: Job<R>, to: usize| {
         while next < to && job.records.len() as u64 == counts[next] {
             job.shard = next;
@@ -235,7 +235,7 @@ fn divide<R: Copy, E: Equations<R>>(
     };
     let mut current = Some(job);
     for_each_part(records, |record| equations.order(record), counts.len() as u64, &mut |shard, part| {
-        // Another pass may give other records.
+        // This pass over the records may give other records than the first.
         let taken = current.take().ok_or(Status::Internal)?;
         let mut job = finish(taken, shard)?;
         if shard >= counts.len() || (job.records.len() + part.len()) as u64 > counts[shard] {

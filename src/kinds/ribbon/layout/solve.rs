@@ -1,9 +1,10 @@
-//! Solves one shard: which rows come to which slots, what is bumped, and then the slots from the last to the first.
+//! Solves one shard: finds a slot for each row or bumps its key, and then fills the slots from the last to the first.
 //!
 //! Rows come in by the buckets that they start in, and within a bucket from its end to its beginning. A row takes the
-//! slot where it starts if that is free; otherwise the row that is there is added to it, and it goes on at the first
-//! coefficient that is left. When none is left the row cannot be had, and its class of the bucket and those after it
-//! are bumped to the next layer. The slots of a layer follow those of the one before, and rows of both may meet there.
+//! slot where it starts if that slot is free. Otherwise the row of that slot is added to it, and the sum goes on at its
+//! first coefficient that is left. If none is left, the rows contradict each other or repeat. Then the row's class of
+//! the bucket and the classes after it are bumped to the next layer. The slots of a layer follow those of the layer
+//! before, and rows of both may meet there.
 
 use super::equations::Equations;
 use super::metadata::{self, LAYERS, LISTED, SEEDS, Sizes};
@@ -14,13 +15,13 @@ use crate::batch::shards::place;
 use crate::bits::{BYTES_OF_BITS, reduce};
 use crate::error::{Result, Status, error};
 
-/// So many rows are on their way to their slots at once.
+/// How many rows are on their way to their slots at once.
 const LANES: usize = 4;
 
 /// A key that was bumped from the first layer.
 #[derive(Clone, Copy)]
 struct Bumped<V> {
-    /// In the layer that it is to be in.
+    /// The key's hash in the layer that is filled next.
     hash: u64,
     x: u64,
     z: u64,
@@ -34,26 +35,26 @@ pub(super) struct Scratch<C, V> {
     next: Vec<Bumped<V>>,
 }
 
-/// The rows that have a slot.
+/// The rows that have a slot, and their values.
 struct System<C, V> {
-    /// By slot; 0 where it is free.
+    /// The row of each slot, 0 for a free slot.
     rows: Vec<C>,
     values: Vec<V>,
-    /// The slots that were taken last, by rows of one class of one bucket.
+    /// The slots that the last rows took, those of one class of one bucket.
     taken: Vec<u32>,
 }
 
-/// A solved shard as bytes.
+/// A solved shard, as bytes.
 #[derive(Default)]
 pub(super) struct Solved {
-    /// Slots, then the list of keys and the metadata of layers after the first.
+    /// The slots, then the list of keys, and the metadata of layers after the first.
     pub slots: Vec<u8>,
     /// The metadata of the first layer.
     pub metadata: Vec<u8>,
     pub sizes: u64,
 }
 
-/// Makes room for so many elements in all, and fills it with the default.
+/// Brings a vector to so many elements. New elements have the default.
 fn resize<T: Copy + Default>(vector: &mut Vec<T>, length: usize) -> Result<()> {
     if let Some(more) = length.checked_sub(vector.len()) {
         vector.try_reserve(more).map_err(|_| error!(OutOfMemory, "{length} slots could not be had"))?;
@@ -69,7 +70,7 @@ fn push<T>(vector: &mut Vec<T>, element: T) -> Result<()> {
 }
 
 impl<C: Coefficients, V: Value> System<C, V> {
-    /// Gives a row the slot that it comes to; `None` if the rows that are there already come to it.
+    /// Gives a row its slot. `None` if the row is a sum of rows that are there already.
     #[inline]
     fn insert(&mut self, start: usize, mut row: C, mut value: V) -> Option<usize> {
         let mut slot = start;
@@ -90,9 +91,9 @@ impl<C: Coefficients, V: Value> System<C, V> {
         }
     }
 
-    /// Gives each of these rows a slot, in whatever order that comes to, and notes which; false if one of them, and the
-    /// rows that are there already, come to another. Which slots are taken, and what they give in the end, does not
-    /// depend on the order.
+    /// Gives each of these rows a slot, in whichever order the rows arrive, and notes the slots. Returns false if one
+    /// of the rows is a sum of others and of rows that are there already. The order changes neither which slots are
+    /// taken nor what these give in the end.
     #[inline(always)]
     fn insert_all(&mut self, mut next: impl FnMut() -> Option<(usize, C, V)>) -> bool {
         let mut lanes = [(0, C::default(), V::default()); LANES];
@@ -102,7 +103,7 @@ impl<C: Coefficients, V: Value> System<C, V> {
             count += 1;
         }
         let mut is_full = count == LANES;
-        // A step waits for the one before of the same row only.
+        // A step of a row waits for no other row's step.
         'all: while is_full {
             for lane in &mut lanes {
                 let (slot, mut row, mut value) = *lane;
@@ -142,8 +143,8 @@ impl<C: Coefficients, V: Value> System<C, V> {
         self.taken.drain(..).for_each(|slot| self.rows[slot as usize] = C::default());
     }
 
-    /// Fills a layer of `starts` slots from `first` on with so many keys, in the order of their starts; says of each
-    /// bucket what was bumped from it, and which keys these are.
+    /// Fills a layer of `starts` slots, from `first` on, with so many keys in the order of their starts. Writes down
+    /// for each bucket what was bumped from it, and gives `bump` the numbers of the bumped keys.
     #[inline]
     fn fill(
         &mut self,
@@ -156,7 +157,7 @@ impl<C: Coefficients, V: Value> System<C, V> {
     ) -> Result<()> {
         resize(&mut self.rows, first + starts as usize + C::WIDTH)?;
         resize(&mut self.values, first + starts as usize + C::WIDTH)?;
-        // What one bucket takes lies in it and in the slots of one row after it.
+        // The rows of one bucket take slots in the bucket and in the `C::WIDTH` slots after it.
         self.taken.clear();
         self.taken.try_reserve((1 << C::SIZES.bucket_bits) + C::WIDTH).map_err(|_| Status::OutOfMemory)?;
         let mut begin = 0;
@@ -168,7 +169,7 @@ impl<C: Coefficients, V: Value> System<C, V> {
             }
             let (mut rest, mut threshold) = (end, metadata::NOTHING);
             while rest > begin {
-                // The keys of one class: all of them, or none.
+                // Of the keys of one class all are taken, or none.
                 let class_end = rest;
                 let now = class::<C>(start(class_end - 1));
                 while rest > begin && class::<C>(start(rest - 1)) == now {
@@ -208,7 +209,7 @@ impl<C: Coefficients, V: Value> Scratch<C, V> {
 
     /// Solves a shard of these records.
     ///
-    /// Deterministic: depends on shape, shard and records alone. Linear in the records, however their hashes are.
+    /// Deterministic: depends on shape, shard and records alone. Linear in the records, whatever their hashes are.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`].
@@ -259,12 +260,12 @@ impl<C: Coefficients, V: Value> Scratch<C, V> {
         let mut list: Vec<u8> = Vec::new();
         let end = self.base(first, equations.seeds().min(SEEDS), &mut layers, &mut list)?;
         *sizes = layers.encode();
-        // Metadata is read from the end.
+        // Metadata is read from its end.
         upper.reverse();
         let used = self.system.rows.iter().rposition(|row| !row.is_zero()).map_or(0, |last| last + 1);
         let length = end.max(used).div_ceil(8) * shape.columns() as usize;
         let tail = list.len() + upper.len();
-        // Bytes after that are read as zeros.
+        // Reading past these bytes gives zeros.
         resize(slots, length + tail + (C::GROUPS + 1) * shape.columns() as usize + size_of::<u64>())?;
         slots[length..][..list.len()].copy_from_slice(&list);
         slots[length + list.len()..][..upper.len()].copy_from_slice(&upper);
@@ -273,7 +274,7 @@ impl<C: Coefficients, V: Value> Scratch<C, V> {
         Ok(())
     }
 
-    /// Gives the keys that are left their slots, from `first` on. Returns where the slots end.
+    /// Gives the keys that no layer took their slots, from `first` on. Returns where the slots end.
     fn base(&mut self, first: usize, seeds: u32, layers: &mut Sizes, list: &mut Vec<u8>) -> Result<usize> {
         let Scratch { system, bumped, .. } = self;
         let keys = bumped.len() as u64;
@@ -299,7 +300,8 @@ impl<C: Coefficients, V: Value> Scratch<C, V> {
             }
             system.undo();
         }
-        // Hashes that were made so that all of this fails: each key has a slot to itself, and is found by search.
+        // Only hashes that were made for it let all of this fail. Then each key has a slot to itself, and is found by
+        // search.
         bumped.sort_unstable_by_key(|key| (key.x, key.z));
         let listed = layers.set_base(LISTED, keys) as usize;
         let first = first + C::WIDTH;
@@ -312,13 +314,13 @@ impl<C: Coefficients, V: Value> Scratch<C, V> {
             system.rows[first + i] = C::of(0);
             system.values[first + i] = key.value;
         }
-        // Sizes are rounded up.
+        // The number of listed keys was rounded up, so the list is filled up.
         list.resize(listed * 16, u8::MAX);
         Ok(first + listed)
     }
 
-    /// Fills the slots, from the last to the first: what a row gives with the slots after its own, and what it is to
-    /// give, are what its slot has to be.
+    /// Fills the slots, from the last to the first. The slot of a row gets the exclusive or of the row's value and of
+    /// what the row's other slots give, which come after it.
     fn substitute(&self, columns: u32, slots: &mut [u8]) {
         let columns = columns as usize;
         let System { rows, values, .. } = &self.system;

@@ -1,8 +1,8 @@
-//! The ribbon as a map: what the slots of a key give is the value that was given for it, and above it check bits, by
-//! which keys that are not there are told.
+//! The ribbon as a map. The slots of a key give the value that was given for the key, with check bits above it that
+//! tell keys that are not there.
 //!
-//! A key is known by 128 bits. Their high half is what records are sorted and divided by; both halves together choose
-//! the coefficients and the check bits.
+//! A key is known by 128 bits. Records are sorted and divided by their high half. Both halves together choose the
+//! coefficients and the check bits.
 
 use super::array::Array;
 use super::kernel::{Either, Group, Kernel, Lookup, SOME, Turns};
@@ -25,8 +25,7 @@ pub const MAX_VALUE_BITS: u32 = 64;
 
 const _: () = assert!(MAX_CHECK_BITS + MAX_VALUE_BITS == MAX_COLUMNS);
 
-/// The bits of a value and of a check, and the shape of a payload. There may be no check bits: then every key has a
-/// value.
+/// The bits of a value and of a check, and the shape of a payload. Without check bits every key has a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ValueShape {
     value_bits: u32,
@@ -34,7 +33,7 @@ pub struct ValueShape {
     shape: Shape,
 }
 
-/// How many columns a value and its check bits take. A slot has one at least.
+/// How many columns a value and its check bits take, at least one.
 fn columns(value_bits: u32, check_bits: u32) -> Option<u32> {
     let known = value_bits <= MAX_VALUE_BITS && check_bits <= MAX_CHECK_BITS;
     known.then(|| (value_bits + check_bits).max(1))
@@ -42,7 +41,7 @@ fn columns(value_bits: u32, check_bits: u32) -> Option<u32> {
 
 impl ValueShape {
     /// The shape with so many bits of a value (0 to 64) and of a check (0 to 32), coefficients a key (64 or 128),
-    /// distinct keys and bits, if there is such a shape.
+    /// distinct keys and bits. `None` if there is no such shape.
     pub fn new(value_bits: u32, check_bits: u32, width: u32, keys: u64, bits: u64) -> Option<ValueShape> {
         let shape = Shape::new(columns(value_bits, check_bits)?, width, keys, bits)?;
         Some(ValueShape { value_bits, check_bits, shape })
@@ -74,7 +73,7 @@ impl ValueShape {
         self.shape.keys()
     }
 
-    /// How many bits the payload has, but for those that fill the last line.
+    /// How many bits the payload has without those that fill its last line.
     pub fn bits(&self) -> u64 {
         self.shape.bits()
     }
@@ -93,14 +92,14 @@ impl ValueShape {
     }
 }
 
-/// What is to be solved for entries, whose values and check bits together are a `V`.
+/// The equations of a map's entries. A `V` holds a value and its check bits.
 struct OfEntries<V> {
-    /// From which bit on there are check bits.
+    /// The bit from which on the check bits lie.
     checks: u32,
     value: PhantomData<V>,
 }
 
-/// What coefficients and check bits come from.
+/// The bits that a key's coefficients and check bits come from.
 #[inline]
 pub(super) fn scatter(id: u128) -> u64 {
     mix(id as u64 ^ mix((id >> 64) as u64))
@@ -148,7 +147,7 @@ impl<'a> Values<'a> {
     /// Builds the map of entries, whose values have at most `value_bits` bits.
     ///
     /// # Errors
-    /// As [`solve`]; [`Status::OutOfRange`](crate::Status::OutOfRange) for bits that there cannot be.
+    /// As [`solve`]; [`Status::OutOfRange`](crate::Status::OutOfRange) for numbers of bits that no shape has.
     pub fn build(
         entries: &dyn Records<Entry>,
         value_bits: u32,
@@ -169,7 +168,7 @@ impl<'a> Values<'a> {
         Ok((ValueShape { value_bits, check_bits, shape }, words))
     }
 
-    /// What slots say, of their bits and of the check of a key.
+    /// The value in the columns that slots give, if the check bits among them are the key's.
     #[inline(always)]
     fn answer(&self, [first, rest]: [u64; 2], check: u64) -> Option<u64> {
         let ValueShape { value_bits, check_bits, .. } = self.shape;
@@ -178,8 +177,8 @@ impl<'a> Values<'a> {
         ((found as u64 ^ check) & low(check_bits) == 0).then_some(first & low(value_bits))
     }
 
-    /// The value of the key with this identity; `None` if it was given none. A key that was given none has any value
-    /// with a probability of 2^-c for c check bits.
+    /// The value of the key with this identity, or `None`. A key that was given no value gets one all the same with
+    /// probability 2^-c for c check bits.
     #[inline]
     pub fn get(&self, lookup: &Lookup, id: u128) -> Option<u64> {
         match &lookup.0 {
@@ -199,7 +198,7 @@ impl<'a> Values<'a> {
     }
 
     /// The value of each key of a batch. In a map that is larger than the caches the slots of the next group are
-    /// fetched while this one is answered.
+    /// fetched while this group is answered.
     pub fn get_many(&self, lookup: &Lookup, batch: &mut dyn Lookups) {
         match &lookup.0 {
             Either::Narrow(kernel) => self.get_all(kernel, batch),
