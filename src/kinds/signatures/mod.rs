@@ -1,12 +1,13 @@
-//! The kind `signatures`, a static table of cuckoo signatures: built from all of its keys, with few bits where lookups
-//! may touch only two cache lines. [`layout`] has the structure.
+//! The kind `signatures`, a static table of cuckoo signatures: built from all of its keys, with few bits for lookups
+//! that may touch only two cache lines. [`layout`] has the structure.
 //!
 //! A cuckoo hash table is filled with the keys at hand, near the load that such tables can have at all (Fountoulakis,
-//! Khosla and Panagiotou, 2011), and then each key is replaced by a signature of r bits. A table of d choices and b
-//! slots a bucket at load a has the rate d b a / (2^r - 1), whatever the keys ([`sizing`]). `fuse` and
-//! `ribbon` are smaller.
+//! Khosla and Panagiotou, 2011). Then each key is replaced by a signature of r bits. A table with d choices and b slots
+//! a bucket at load a has the rate d b a / (2^r - 1), whatever the keys ([`sizing`]). The kinds `fuse` and `ribbon` are
+//! smaller.
 //!
-//! Header: bits is the number of slots times r. Word 0 is r, word 1 the shape of buckets, word 2 the number of shards.
+//! Header: `bits` is the number of slots times r. Word 0 is r, word 1 the shape of buckets, and word 2 the number of
+//! shards.
 
 pub mod layout;
 pub mod sizing;
@@ -23,7 +24,7 @@ use core::sync::atomic::Ordering;
 use layout::{MAX_BITS, MIN_BITS, Shape, order};
 use sizing::{NAMES, SHAPES};
 
-/// How long signatures are.
+/// The parameter for the length of signatures.
 pub const SIGNATURE_BITS: Parameter = Parameter {
     name: "signature_bits",
     summary: "bits of a signature, from 2 on; 0 is what the rate needs",
@@ -32,7 +33,7 @@ pub const SIGNATURE_BITS: Parameter = Parameter {
     word: Some(0),
 };
 
-/// How many buckets a key chooses from, and how many slots one has.
+/// The parameter for how many buckets a key chooses from, and how many slots a bucket has.
 pub const BUCKETS: Parameter = Parameter {
     name: "buckets",
     summary: "how many buckets a key chooses from, times the slots of a bucket",
@@ -127,7 +128,7 @@ fn shape_for(spec: &Spec, size: Size) -> Result<Shape> {
             });
             match asked {
                 0 => shape(needed?),
-                // The default rate is no wish.
+                // The default rate is not a wish of the caller, so nothing is refused for it.
                 _ if spec.false_positive_rate != 0.0 && asked < needed? => Err(error!(
                     Contradiction,
                     "signature_bits = {asked} give more than false_positive_rate = {}",
@@ -151,8 +152,8 @@ fn shape_for(spec: &Spec, size: Size) -> Result<Shape> {
     }
 }
 
-/// Makes the payload. It may come out larger than expected; where the bits that a spec allows do not hold that,
-/// signatures are a bit shorter.
+/// Makes the payload, which may come out larger than expected. If a spec's bits do not hold that, signatures become a
+/// bit shorter.
 fn build(build: &mut Build<u64>) -> Result<Built> {
     let size = build.spec.size()?;
     let mut shape = shape_for(build.spec, size)?;
@@ -207,7 +208,7 @@ impl Kind for Signatures {
         self.shape.fetch(hash, self.word(), |word| ring::fetch_word(self.base.words().shared(), word));
     }
 
-    /// Every key has a slot, so that those which are taken tell how many keys there are.
+    /// Every key has a slot, so the taken slots say how many keys there are.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         let (shape, words) = (self.shape, self.base.words().shared());
         let taken = shape.slots().taken(shape.slot_words(words), progress);

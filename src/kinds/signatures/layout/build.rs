@@ -8,17 +8,18 @@ use crate::error::{Error, Result, Status, error};
 use crate::kinds::signatures::sizing::largest_shard;
 use crate::storage::{Words, try_vec};
 
-/// How many seeds are tried before a shard is given more buckets: of few keys one set in some has no table.
+/// How many seeds are tried before a shard is given more buckets. Among sets of few keys some have no table under a
+/// seed.
 const SEEDS: u16 = 8;
 
 /// Builds the table of records that are results of [`super::order`], with a shape like the one to expect of so many. A
-/// shard whose keys find no slots under any seed is given more buckets, until they do.
+/// shard whose keys find no slots under any seed is given more buckets until they do.
 ///
-/// The payload depends on the records and the shape only. Linear in the records, of which one pass is made.
+/// The payload depends on the records and the shape only. The time is linear in the records, of which one pass is made.
 ///
 /// # Errors
-/// [`Status::OutOfMemory`]; [`Status::Cancelled`]; [`Status::TooLarge`] where 2^32 keys or more are in one shard, which
-/// takes hashes that were made for it; those of the records.
+/// [`Status::OutOfMemory`]; [`Status::Cancelled`]; the errors of the records. [`Status::TooLarge`] if a shard has 2^32
+/// keys or more, which takes hashes that were made for it.
 pub fn build(
     records: &dyn Records<u64>,
     shape: Shape,
@@ -58,7 +59,7 @@ pub fn build(
 
 impl Part {
     /// This shard, or one with more buckets, under the first of so many seeds with which all of these keys find slots
-    /// in `table`. `again` hears of each that has none.
+    /// in `table`. Each seed that fails calls `again`.
     fn with_room(
         mut self,
         keys: &[u64],
@@ -77,26 +78,26 @@ impl Part {
     }
 }
 
-/// A payload of which some shards are made.
+/// A payload in the making.
 struct Build<'a> {
-    /// The shape, with the buckets of these.
+    /// The shape, with the buckets of the shards that were made.
     shape: Shape,
     words: Words,
     table: Table,
     shard: u64,
-    /// How many keys these have.
+    /// How many keys the shards that were made have.
     done: u64,
     report: &'a mut dyn FnMut(u64) -> Result<()>,
 }
 
 impl Build<'_> {
-    /// Makes the next shard, of these keys.
+    /// Makes the next shard from these keys.
     fn add(&mut self, keys: &[u64]) -> Result<()> {
         let buckets = self.shape.buckets().length(keys.len() as u64);
         let part = Part { first: self.shape.length, length: buckets, seed: 0 };
         let part = part.with_room(keys, &mut self.table, SEEDS, &mut || (self.report)(self.done))?;
         let Shape { width, buckets, shards, length } = self.shape;
-        // Each later shard has at least one bucket.
+        // Each later shard needs at least one bucket.
         let end = length.checked_add(part.length).and_then(|end| end.checked_add(shards - self.shard - 1));
         let whole = end.and_then(|end| Shape::new(width, buckets as u64, shards, end)).ok_or_else(too_many)?;
         if whole.words() * 8 > self.words.bytes() {
@@ -133,8 +134,8 @@ mod tests {
     use crate::bits::mix;
     use crate::kinds::signatures::sizing::SHAPES;
 
-    /// With eight seeds for each length no set of keys in millions needs a longer table; with one, some in a hundred
-    /// do.
+    /// With eight seeds for each length no set of keys in millions needs a longer table. With one seed some sets in a
+    /// hundred do.
     #[test]
     fn shards_grow_until_there_is_room() {
         let mut grown = 0;

@@ -1,17 +1,19 @@
-//! A static table of cuckoo signatures: buckets of some slots, of which a key has some to choose from, and in one of
-//! them its signature.
+//! A static table of cuckoo signatures. The table is buckets of a few slots. A key chooses from a few buckets, and its
+//! signature is in a slot of one of them.
 //!
-//! The table is built with the hashes of all keys at hand, which may move as often as they must until each has a slot
-//! (`place.rs`), and only then are signatures written. So a key's other buckets need not follow from its signature,
-//! as in a cuckoo filter that takes keys one by one. All buckets, and the signature, come from independent parts of
-//! the hash.
+//! The table is built with the hashes of all keys at hand. Keys may move as often as they must until each has a slot
+//! (`place.rs`), and only then are signatures written. So a key's other buckets need not follow from its signature, as
+//! they do in a cuckoo filter that takes keys one by one. All buckets, and the signature, come from independent parts
+//! of the hash.
 //!
-//! Keys are divided into shards by the highest bits of their order, so that the work on one fits in little memory.
+//! Keys are divided into shards by the highest bits of their order, so that the work on one shard fits in little
+//! memory.
 //!
-//! **Payload.** First the directory, a word for each shard: its seed in the lowest 16 bits, above them the number of
-//! its first bucket. A shard's buckets end where the next one's begin. From the next word on the buckets of all shards,
-//! each of b slots of r bits ([`Slots`]). Opening does not read the directory: every lookup looks whether the shard is
-//! in the payload instead, so that a forged one gives wrong answers, and [`Shape::check`] finds it.
+//! **Payload.** First comes the directory, a word for each shard, with the shard's seed in the lowest 16 bits and above
+//! them the number of its first bucket. A shard's buckets end where those of the next shard begin. The buckets of all
+//! shards follow from the next word on, each of b slots of r bits ([`Slots`]). Opening does not read the directory.
+//! Instead every lookup checks whether the shard is in the payload, so that a forged directory gives wrong answers, and
+//! [`Shape::check`] finds it.
 
 mod build;
 mod place;
@@ -26,15 +28,15 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 /// The least number of bits of a signature.
 pub const MIN_BITS: u32 = 2;
-/// The greatest.
+/// The greatest number of bits of a signature.
 pub const MAX_BITS: u32 = 32;
 
-/// The bits of a directory's word that are the seed.
+/// How many bits of a directory's word are the seed.
 const SEED_BITS: u32 = 16;
 
-/// The buckets of a shard of so many and fewer are looked at one by one for its rate.
+/// For the rate of a shard with at most so many buckets, the buckets are looked at one by one.
 const FEW_BUCKETS: u64 = 4096;
-/// Buckets are fewer, so that their numbers fit beside a seed.
+/// Payloads have fewer buckets than this, so that a bucket's number fits beside a seed.
 const MAX_BUCKETS: u64 = 1 << (u64::BITS - SEED_BITS);
 
 /// The shape of a payload.
@@ -42,21 +44,21 @@ const MAX_BUCKETS: u64 = 1 << (u64::BITS - SEED_BITS);
 pub struct Shape {
     /// The bits of a signature.
     width: u32,
-    /// The place of its buckets among [`SHAPES`].
+    /// The index of the buckets' shape among [`SHAPES`].
     buckets: usize,
-    /// Shards, at least 1.
+    /// How many shards there are, at least 1.
     shards: u64,
-    /// Buckets of all shards, at least one of each.
+    /// How many buckets all shards have together, at least one each.
     length: u64,
 }
 
 impl Shape {
-    /// The shape with signatures of so many bits, buckets of this place among [`SHAPES`], shards, and buckets in all;
-    /// if there is such a shape.
+    /// The shape with signatures of so many bits, buckets whose shape has this index among [`SHAPES`], shards, and
+    /// buckets in all. `None` if there is no such shape.
     pub fn new(width: u32, buckets: u64, shards: u64, length: u64) -> Option<Shape> {
         let buckets = usize::try_from(buckets).ok().filter(|buckets| *buckets < SHAPES.len())?;
         let known = (MIN_BITS..=MAX_BITS).contains(&width) && (1..=length).contains(&shards) && length < MAX_BUCKETS;
-        // At most 2^(48 + 2 + 5) bits of slots, and 2^(48 + 6) of directory.
+        // The slots have at most 2^(48 + 2 + 5) bits, and the directory 2^(48 + 6), so nothing overflows.
         known.then_some(Shape { width, buckets, shards, length })
     }
 
@@ -75,7 +77,7 @@ impl Shape {
         self.shards
     }
 
-    /// How many buckets a key chooses from, and how many slots one has.
+    /// How many buckets a key chooses from, and how many slots a bucket has.
     #[inline]
     pub fn buckets(&self) -> Buckets {
         SHAPES[self.buckets]
@@ -86,7 +88,7 @@ impl Shape {
         self.length
     }
 
-    /// All slots.
+    /// The slots of all buckets.
     #[inline]
     pub fn slots(&self) -> Slots {
         Slots { count: self.length * u64::from(self.buckets().slots), width: self.width }
@@ -102,8 +104,8 @@ impl Shape {
         (self.shards + self.bits().div_ceil(64)).next_multiple_of(8)
     }
 
-    /// Where the buckets of x, a result of [`order`], are, in a payload whose words `word` gives by their places;
-    /// `None` where the directory does not lead into it.
+    /// The shard's buckets for `x`, a result of [`order`]. `word` gives the words of the payload by their places.
+    /// `None` if the directory does not lead into the payload.
     #[inline]
     fn part(&self, x: u64, word: impl Fn(usize) -> u64) -> Option<Part> {
         let shard = reduce(x, self.shards);
@@ -114,8 +116,8 @@ impl Shape {
         is_one.then(|| Part { first, length: end - first, seed: entry as u16 })
     }
 
-    /// Whether one of the slots of a hash has its signature, in a payload whose words `word` gives by their places.
-    /// True where its directory is forged.
+    /// Whether one of the slots of a hash has the hash's signature. `word` gives the words of the payload by their
+    /// places. True if the directory is forged.
     #[inline]
     pub fn contains(&self, hash: u64, word: impl Fn(usize) -> u64) -> bool {
         let x = order(hash);
@@ -126,7 +128,7 @@ impl Shape {
         part.firsts(x, self.buckets()).any(|first| (first..first + in_bucket).any(is_in))
     }
 
-    /// Gives the places of the words in which the buckets of a hash begin to `fetch`.
+    /// Calls `fetch` with the places of the words in which the buckets of a hash begin.
     #[inline]
     pub fn fetch(&self, hash: u64, word: impl Fn(usize) -> u64, mut fetch: impl FnMut(usize)) {
         let x = order(hash);
@@ -137,7 +139,8 @@ impl Shape {
         }
     }
 
-    /// The rate of one shard of few buckets, from those that are taken: exactly that of this table. `None` of others.
+    /// The exact rate of this table, if it is one shard of few buckets, from the slots that are taken. `None` for other
+    /// tables.
     pub fn rate_of_few(&self, words: &[AtomicU64]) -> Option<f64> {
         if self.shards != 1 || self.length > FEW_BUCKETS {
             return None;
@@ -161,7 +164,7 @@ impl Shape {
         words.get(self.shards as usize..).unwrap_or_default()
     }
 
-    /// Looks through the directory of a payload, and at what is after its last slot. Linear in the shards.
+    /// Looks through the directory of a payload, and at the bits after its last slot. Linear in the shards.
     ///
     /// # Errors
     /// [`Status::Corrupt`](crate::Status::Corrupt).
@@ -169,7 +172,7 @@ impl Shape {
         if words.len() as u64 != self.words() {
             return Err(error!(Corrupt, "a payload of {} words has not {}", words.len(), self.words()));
         }
-        // One more than the first bucket of the shard before.
+        // The first bucket of the shard before, and one more.
         let mut least = 0;
         for (shard, word) in words[..self.shards as usize].iter().enumerate() {
             let first = word.load(Ordering::Relaxed) >> SEED_BITS;
@@ -185,7 +188,7 @@ impl Shape {
     }
 }
 
-/// What keys are divided into shards by: a bijection, so that hashes whose high bits are weak do as well.
+/// The order by which keys are divided into shards. A bijection, so that hashes with weak high bits do as well.
 pub fn order(hash: u64) -> u64 {
     mix(hash)
 }
@@ -195,23 +198,23 @@ pub fn order(hash: u64) -> u64 {
 struct Part {
     first: u64,
     length: u64,
-    /// Which of the tables that were tried they are.
+    /// The seed under which the keys of this shard found slots.
     seed: u16,
 }
 
 impl Part {
-    /// The word of the directory.
+    /// The shard's word in the directory.
     fn encode(&self) -> u64 {
         self.first << SEED_BITS | u64::from(self.seed)
     }
 
-    /// A part of a key's hash that has nothing to do with the others.
+    /// The i-th part of a key's hash, which does not depend on the other parts.
     #[inline]
     fn of_hash(&self, x: u64, i: u64) -> u64 {
         mix(x.wrapping_add((8 * u64::from(self.seed) + i + 1).wrapping_mul(GOLDEN)))
     }
 
-    /// The first slots of a key's buckets; x is what [`order`] makes of its hash.
+    /// The first slot of each of a key's buckets. `x` is what [`order`] makes of the key's hash.
     #[inline]
     fn firsts(self, x: u64, Buckets { choices, slots, .. }: Buckets) -> impl Iterator<Item = u64> + Clone {
         let bucket = move |i| self.first + reduce(self.of_hash(x, i), self.length);

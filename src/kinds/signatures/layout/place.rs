@@ -1,18 +1,19 @@
-//! Gives every key of a shard a slot: a random walk of keys that put each other out, the same every time.
+//! Gives every key of a shard a slot: a random walk of keys that put each other out, which goes the same way every
+//! time.
 
 use super::Part;
 use crate::bits::{GOLDEN, mix, reduce};
 use crate::error::{Result, Status};
 use crate::kinds::signatures::sizing::Buckets;
 
-/// How many keys may put each other out for one that comes. At the loads of `sizing::signatures` nearly all need none
-/// or a few.
+/// How many moves of keys one new key may cause. At the loads of `sizing::signatures` nearly all keys cause none or a
+/// few.
 const MOST_MOVES: u32 = 2000;
 
 /// The slots of one shard.
 pub struct Table {
     buckets: Buckets,
-    /// For each slot the number of the key that has it, from 1 on; 0 is free.
+    /// For each slot the number of the key that has it, from 1 on; 0 for a free slot.
     owners: Vec<u32>,
     random: u64,
 }
@@ -23,8 +24,8 @@ impl Table {
         Table { buckets, owners: Vec::new(), random: 0 }
     }
 
-    /// Gives slots of a shard with so many buckets to all of its keys, and takes all from those that had them; false if
-    /// one of the keys finds none. The keys are results of [`super::order`].
+    /// Gives all of these keys slots of a shard with so many buckets, after taking all slots from the keys before.
+    /// Returns false if one of the keys finds none. The keys are results of [`super::order`].
     ///
     /// # Errors
     /// [`Status::TooLarge`] for 2^32 keys or more; [`Status::OutOfMemory`].
@@ -52,7 +53,7 @@ impl Table {
             }
             self.random = self.random.wrapping_add(GOLDEN);
             let random = mix(self.random);
-            // Into another bucket, unless all are the same one.
+            // The key goes into another bucket, unless all of its buckets are the same one.
             let others = buckets.clone().filter(|first| Some(*first) != from);
             let which = reduce(random, others.clone().count() as u64) as usize;
             let Some(bucket) = others.clone().nth(which).or(from) else { return false };
@@ -63,7 +64,7 @@ impl Table {
         false
     }
 
-    /// The slots that keys have, with the places of these among the keys.
+    /// The slots that keys have, each with the place of its key among the keys.
     pub fn taken(&self) -> impl Iterator<Item = (u64, usize)> {
         let owners = self.owners.iter().enumerate().filter(|(_, owner)| **owner != 0);
         owners.map(|(slot, owner)| (slot as u64, *owner as usize - 1))
